@@ -84,6 +84,6 @@ class Observer {
 };
 
 /// Value of every() for observers that need only the final catch_up(). They also observe step 0.
-inline constexpr std::int64_t kOnlyAtTheEnd = std::int64_t{1} << 60;
+inline constexpr std::int64_t kLastStepOnly = std::int64_t{1} << 60;
 
 }  // namespace tarn

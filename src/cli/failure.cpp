@@ -12,7 +12,7 @@ Failure failure_of(const std::exception& error) {
     return {static_cast<int>(ours->code()), ours->what()};
   }
   const bool is_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-  return {static_cast<int>(is_memory ? ExitCode::device : ExitCode::io), reason_of(error)};
+  return {static_cast<int>(is_memory ? ExitCode::device : ExitCode::io), failure_reason(error)};
 }
 
 }  // namespace tarn::cli

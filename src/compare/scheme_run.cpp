@@ -5,7 +5,7 @@
 #include <ctime>
 #include <numeric>
 
-#include "observe/equilibrium_note.hpp"
+#include "observe/equilibration_warning.hpp"
 #include "run/temperature_warning.hpp"
 
 namespace tarn {
@@ -18,8 +18,8 @@ std::int64_t next_multiple(std::int64_t step, std::int64_t every) {
   return step - step % every + every;
 }
 
-Rises rises_of(const std::vector<StationaryQuantity>& baths) {
-  Rises rises;
+BathShifts shifts_of(const std::vector<StationaryQuantity>& baths) {
+  BathShifts rises;
   for (const StationaryQuantity& bath : baths) rises.add(bath.halves, bath.mean.result().error);
   return rises;
 }
@@ -32,7 +32,7 @@ void add_by_bath(const Frame& frame, SchemeRun& run) {
     for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
       const std::int64_t id = frame.replica_ids[r];
       if (run.baths->of(id) != bath) continue;
-      places.push_back(run.baths->place(id));
+      places.push_back(run.baths->index_in_bath(id));
       temperatures.push_back(frame.energies[r].temperature_K);
       potentials.push_back(frame.energies[r].potential_kcal_per_mol);
     }
@@ -43,7 +43,7 @@ void add_by_bath(const Frame& frame, SchemeRun& run) {
 }
 
 /// Warns about mean temperatures that differ from those of the baths.
-std::vector<std::string> temperature_warnings(const SchemeRun& run, const Rises& rises) {
+std::vector<std::string> temperature_warnings(const SchemeRun& run, const BathShifts& rises) {
   std::vector<std::string> warnings;
   const auto drift = drift_of(rises);
   for (std::size_t bath = 0; bath < run.temperature_of_bath.size(); ++bath) {
@@ -54,7 +54,7 @@ std::vector<std::string> temperature_warnings(const SchemeRun& run, const Rises&
     temperature_K.mean = b.mean;
     temperature_K.error = b.error;
     temperature_K.independent_samples = pooled.samples() / (2.0 * b.autocorrelation_time);
-    if (drift) temperature_K.drift = drift->of_baths[bath];
+    if (drift) temperature_K.drift = drift->per_bath[bath];
     const double bath_K =
         run.baths->temperature_K(bath).value_or(bath_temperatures_K(run.deck).front());
     if (const auto warning = temperature_warning(temperature_K, bath_K, run.deck)) {
@@ -147,9 +147,9 @@ std::vector<std::string> end_warnings(const SchemeRun& run) {
     if (warning) warnings.push_back(*warning);
   };
   // Quantities are named by their columns in energies.csv.
-  add(note_on_equilibrium("potential_kcal_per_mol", rises_of(run.potential_of_bath)));
-  const Rises temperature = rises_of(run.temperature_of_bath);
-  add(note_on_equilibrium("temperature_K", temperature));
+  add(equilibration_warning("potential_kcal_per_mol", shifts_of(run.potential_of_bath)));
+  const BathShifts temperature = shifts_of(run.temperature_of_bath);
+  add(equilibration_warning("temperature_K", temperature));
   if (run.correlations) add(run.correlations->note());
   if (run.deck.thermostat.kind == Thermostat::none) return warnings;
   add(friction_warning(make_system(run.deck, run.molecules)));

@@ -104,7 +104,7 @@ io::Drawing draw_correlations(const std::vector<LabelledCorrelations>& all,
     Curves& curves = curves_of[scheme.label];
     for (std::size_t p = 0; p < kPanels.size(); ++p) {
       if (curves[p].x.size() < 2) continue;
-      thin_behind_the_beginning(curves[p]);
+      downsample_tail(curves[p]);
       curves[p].label = scheme.label;
       plots[p].series.push_back(std::move(curves[p]));
     }

@@ -13,7 +13,7 @@ Baths::Baths(const RunInfo& info) : several_(has_several_baths(info.baths_K)) {
   for (const double bath_K : ladder_K) {
     const auto at = std::lower_bound(temperatures_K_.begin(), temperatures_K_.end(), bath_K);
     bath_of_.push_back(static_cast<std::size_t>(at - temperatures_K_.begin()));
-    place_in_ladder_.push_back(in_ladder_[bath_of_.back()]++);
+    index_in_ladder_.push_back(in_ladder_[bath_of_.back()]++);
   }
   replicas_.assign(size(), 0);
   for (int r = 0; r < info.replicas; ++r) ++replicas_[of(r)];
@@ -27,10 +27,10 @@ std::size_t Baths::of(std::int64_t replica_id) const {
   return bath_of_[static_cast<std::size_t>(replica_id) % bath_of_.size()];
 }
 
-std::int64_t Baths::place(std::int64_t replica_id) const {
+std::int64_t Baths::index_in_bath(std::int64_t replica_id) const {
   const auto length = static_cast<std::int64_t>(bath_of_.size());
   return replica_id / length * in_ladder_[of(replica_id)] +
-         place_in_ladder_[static_cast<std::size_t>(replica_id % length)];
+         index_in_ladder_[static_cast<std::size_t>(replica_id % length)];
 }
 
 }  // namespace tarn

@@ -52,7 +52,7 @@ Survival read_survival(io::CsvReader& csv) {
 }
 
 /// Leaves at most so many points of a curve, the ends among them.
-void thin(io::Series& series, std::size_t most) {
+void downsample(io::Series& series, std::size_t most) {
   const std::size_t points = series.x.size();
   if (points <= most) return;
   for (std::vector<double>* numbers : {&series.x, &series.y, &series.low, &series.high}) {
@@ -115,16 +115,16 @@ Pictures draw_evaporation(const std::string& folder, const io::PictureFormats& f
          "the equilibration, or no replica was whole then"}};
   }
   const bool several = csv.has_column("bath_K");
-  const std::string note = several ? choose_baths(survival.seen) : "";
-  if (several) choose_baths(survival.constant);
+  const std::string note = several ? select_baths(survival.seen) : "";
+  if (several) select_baths(survival.constant);
   io::Plot plot;
   plot.title = title_of("Evaporation", csv.provenance());
   plot.x_label = "time (ps)     band: standard error; dashed: constant rate" + note;
   plot.y_label = "replicas that are whole";
   plot.y_range = {{0.0, 1.05}};
   for (std::size_t b = 0; b < survival.seen.size(); ++b) {
-    thin(survival.seen[b], kMostPoints);
-    thin(survival.constant[b], kMostPoints);
+    downsample(survival.seen[b], kMostPoints);
+    downsample(survival.constant[b], kMostPoints);
     if (!several) {
       survival.seen[b].label = "";
       survival.constant[b].colour = io::palette_colour(1);

@@ -12,15 +12,15 @@ namespace {
 
 /// What is remembered of a replica: H less heat at its first row and at the first one after
 /// equilibration, which work and its rate count from.
-struct Begun {
+struct InitialEnergies {
   double first = 0.0, averaged = 0.0;
 };
-using BegunReplicas = std::map<std::int64_t, Begun>;  // by replica id
+using InitialEnergiesById = std::map<std::int64_t, InitialEnergies>;  // by replica id
 
 }  // namespace
 
 std::unique_ptr<Observer> make_heat(const ObserveHeat& section, const RunInfo& info) {
-  const auto begun = std::make_shared<BegunReplicas>();
+  const auto initial = std::make_shared<InitialEnergiesById>();
   const std::int64_t every = section.every;
   const std::int64_t averaged_step = (info.first_averaged_step + every - 1) / every * every;
   TableSpec spec;
@@ -34,26 +34,28 @@ std::unique_ptr<Observer> make_heat(const ObserveHeat& section, const RunInfo& i
     const Energies& e = frame.energies[r];
     const double heat = frame.heat_kcal_per_mol[r];
     const double physical = e.physical_kcal_per_mol - heat;
-    Begun& of = begun->try_emplace(frame.replica_ids[r], Begun{physical, physical}).first->second;
+    InitialEnergies& of =
+        initial->try_emplace(frame.replica_ids[r], InitialEnergies{physical, physical})
+            .first->second;
     if (frame.step == averaged_step) of.averaged = physical;
     const std::int64_t steps = frame.step - averaged_step;
     const double rate = steps > 0 ? (physical - of.averaged) / info.time_ps(steps) : std::nan("");
     values.insert(values.end(), {heat, physical - of.first, rate, e.total_kcal_per_mol - heat});
   };
-  spec.save = [begun](std::ostream& out) {
-    io::put(out, static_cast<std::uint64_t>(begun->size()));
-    for (const auto& [id, of] : *begun) {
+  spec.save = [initial](std::ostream& out) {
+    io::put(out, static_cast<std::uint64_t>(initial->size()));
+    for (const auto& [id, of] : *initial) {
       io::put(out, id);
       io::put(out, of.first);
       io::put(out, of.averaged);
     }
   };
-  spec.load = [begun](std::istream& in) {
-    begun->clear();
+  spec.load = [initial](std::istream& in) {
+    initial->clear();
     for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
       const std::int64_t id = io::get_i64(in);
       const double first = io::get_double(in);
-      begun->emplace(id, Begun{first, io::get_double(in)});
+      initial->emplace(id, InitialEnergies{first, io::get_double(in)});
     }
   };
   spec.draw = draw_heat;

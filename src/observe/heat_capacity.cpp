@@ -31,7 +31,7 @@ using analysis::Reweighting;
 /// A row with fewer samples' worth is not known.
 constexpr double kFewSamples = 100.0;
 /// A maximum is told that stands out by so many standard errors.
-constexpr double kStandsOut = 4.5;
+constexpr double kProminenceSigmas = 4.5;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double beta_mol_per_kcal(double temperature_K) {
@@ -83,7 +83,7 @@ double maximum_between(double low, double high, const F& f) {
 /// A maximum among values, between the smallest ones on both sides up to where it is surpassed.
 struct Maximum {
   std::size_t at = 0, left = 0, right = 0;
-  double stands_out = 0.0;  // above the higher one of these
+  double prominence = 0.0;  // above the higher one of these
 };
 /// The one inside that stands out most; values may be nan.
 std::optional<Maximum> most_prominent(const std::vector<double>& values) {
@@ -97,8 +97,8 @@ std::optional<Maximum> most_prominent(const std::vector<double>& values) {
     for (std::size_t k = i + 1; k < values.size() && values[k] <= values[i]; ++k) {
       if (values[k] < values[m.right]) m.right = k;
     }
-    m.stands_out = values[i] - std::max(values[m.left], values[m.right]);
-    if (!best || m.stands_out > best->stands_out) best = m;
+    m.prominence = values[i] - std::max(values[m.left], values[m.right]);
+    if (!best || m.prominence > best->prominence) best = m;
   }
   return best;
 }
@@ -161,7 +161,7 @@ class HeatCapacity final : public Observer {
   double capacity(const Reweighting& r, double temperature_K) const {
     return capacity(r.at(beta_mol_per_kcal(temperature_K)), temperature_K);
   }
-  void tell_cuts(const Reweighting& all);
+  void report_gaps(const Reweighting& all);
   void find_peak(const MultiHistogram::Result& result, const std::vector<double>& temperatures_K,
                  const std::vector<double>& capacities);
 
@@ -203,7 +203,7 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
   };
   const std::vector<double> values = peak_of(result.all());
   const auto errors = result.errors_of(values, peak_of);
-  if (errors.sigmas(1, maximum->stands_out) < kStandsOut) return;
+  if (errors.sigmas(1, maximum->prominence) < kProminenceSigmas) return;
   // Errors that grow by a half with the length of the blocks go on to do so.
   constexpr double kGrows = 1.5;
   const bool grow = errors.largest[0] > kGrows * errors.of_shortest[0] ||
@@ -213,7 +213,7 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
   peak_ = {{values[0], values[1]}, {errors.largest[0], errors.largest[1]}, converged};
 }
 
-void HeatCapacity::tell_cuts(const Reweighting& all) {
+void HeatCapacity::report_gaps(const Reweighting& all) {
   const double of_a_bath = histogram_.samples() / static_cast<double>(baths_.size());
   if (!all.gaps().empty() && of_a_bath < kFewSamples) {
     notes_.push_back(
@@ -236,7 +236,7 @@ void HeatCapacity::finish() {
   notes_.clear();
   if (!result) return;
   const Reweighting& all = result->all();
-  tell_cuts(all);
+  report_gaps(all);
   for (const MultiHistogram::Inconsistency& c : result->inconsistencies()) {
     notes_.push_back(fmt::format(
         "the energy of the bath at {:g} K is {:.1f} standard errors {} what the other baths "

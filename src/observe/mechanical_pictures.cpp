@@ -62,7 +62,7 @@ std::string system_and_scheme(std::string_view provenance) {
 }
 
 /// Whether two curves are the same but for rounding, or one of them the other turned over.
-bool are_alike(const std::vector<double>& a, const std::vector<double>& b) {
+bool equal_up_to_sign(const std::vector<double>& a, const std::vector<double>& b) {
   double size = 0.0, difference = 0.0, sum = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     size = std::max({size, std::abs(a[i]), std::abs(b[i])});
@@ -86,11 +86,11 @@ io::Plot plot_of_trajectory(io::CsvReader& csv, const std::string& against) {
   for (io::Series& series : read) {
     if (plot.series.size() == kMostCurves) break;
     const auto [low, high] = std::minmax_element(series.y.begin(), series.y.end());
-    const bool rests = series.y.empty() || *low == *high;
-    const bool is_another =
+    const bool is_constant = series.y.empty() || *low == *high;
+    const bool is_duplicate =
         std::any_of(plot.series.begin(), plot.series.end(),
-                    [&](const io::Series& shown) { return are_alike(shown.y, series.y); });
-    if (!rests && !is_another) plot.series.push_back(std::move(series));
+                    [&](const io::Series& shown) { return equal_up_to_sign(shown.y, series.y); });
+    if (!is_constant && !is_duplicate) plot.series.push_back(std::move(series));
   }
   if (plot.series.empty() && !read.empty()) plot.series.push_back(std::move(read.front()));
   const std::size_t shown = plot.series.size();
@@ -193,7 +193,7 @@ io::Plot plot_of_conserved(const std::string& path, const std::string& against) 
 }
 
 /// Whether time does not pass in a table: its rows are those of an iteration.
-bool stands_still(const std::string& path) {
+bool is_iteration_table(const std::string& path) {
   io::CsvReader csv(path);
   const std::size_t time = csv.column("time");
   std::vector<std::string_view> cells;
@@ -221,7 +221,7 @@ Pictures draw_mechanical_run(const std::string& folder, const io::PictureFormats
     const std::string path = folder + '/' + name;
     if (!std::filesystem::exists(path + ".csv")) continue;
     io::CsvReader csv(path + ".csv");
-    const bool iterates = stands_still(path + ".csv");
+    const bool iterates = is_iteration_table(path + ".csv");
     const std::string against = iterates ? "step" : "time";
     std::vector<io::Plot> plots;
     if (name == "trajectory") {

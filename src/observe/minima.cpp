@@ -84,7 +84,8 @@ class Minima {
     for (std::size_t r = 0; r < replicas; ++r) {
       if (std::isnan(energies_[r])) continue;
       const std::int64_t id = frame.replica_ids[r];
-      clusters.push_back({baths_.of(id), baths_.place(id), id / part_, energies_[r], quenched(r)});
+      clusters.push_back(
+          {baths_.of(id), baths_.index_in_bath(id), id / part_, energies_[r], quenched(r)});
     }
     census_.add(clusters);
   }

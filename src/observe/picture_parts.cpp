@@ -31,7 +31,7 @@ std::string deck_value(const std::string& folder, std::string_view section, std:
 }
 
 /// Warm colours of hot baths.
-std::string colour_of_warmth(double warmth) {
+std::string bath_colour(double warmth) {
   constexpr std::array<std::array<double, 3>, 7> kRamp{{{49, 54, 149},
                                                         {0, 114, 178},
                                                         {86, 180, 233},
@@ -86,7 +86,7 @@ std::string title_of(std::string_view what, std::string_view provenance) {
   return fmt::format("{}: {}", what, rest.substr(0, std::min(rest.find(", seed"), rest.find(';'))));
 }
 
-std::string choose_baths(std::vector<io::Series>& curves) {
+std::string select_baths(std::vector<io::Series>& curves) {
   constexpr std::size_t kMost = 7;
   const std::size_t all = curves.size(), last = all - 1;
   const std::size_t steps = std::min(last, kMost - 1);
@@ -95,7 +95,7 @@ std::string choose_baths(std::vector<io::Series>& curves) {
     io::Series& curve =
         chosen.emplace_back(std::move(curves[k * last / std::max<std::size_t>(steps, 1)]));
     curve.colour =
-        colour_of_warmth(steps > 0 ? static_cast<double>(k) / static_cast<double>(steps) : 0.0);
+        bath_colour(steps > 0 ? static_cast<double>(k) / static_cast<double>(steps) : 0.0);
   }
   curves = std::move(chosen);
   return curves.size() < all ? fmt::format("     {} of {} baths", curves.size(), all) : "";
@@ -121,7 +121,7 @@ void add_known_point(double x, double y, double error, io::Series& series) {
   series.high.push_back(y + error);
 }
 
-void thin_behind_the_beginning(io::Series& series) {
+void downsample_tail(io::Series& series) {
   constexpr std::size_t kBeginning = 50, kOthers = 250;
   const std::size_t points = series.x.size();
   const std::size_t each = points > kBeginning ? (points - kBeginning + kOthers - 1) / kOthers : 1;

@@ -31,7 +31,7 @@ std::string bath_text(double bath_K);
 
 /// Leaves at most seven of the baths, from blue to dark red as they rise.
 /// @return for the name of the last axis, how many of them; empty: all
-std::string choose_baths(std::vector<io::Series>& curves);
+std::string select_baths(std::vector<io::Series>& curves);
 
 /// The mark of a point whose error is a lower bound, and what it means, behind the name of an axis.
 const char* mark_of_lower_bound(bool converged);
@@ -48,6 +48,6 @@ void add_known_point(double x, double y, double error, io::Series& series);
 
 /// Leaves at most some 300 points of a curve that is smooth behind its beginning: all of the first
 /// ones, and each so many-th of the others.
-void thin_behind_the_beginning(io::Series& series);
+void downsample_tail(io::Series& series);
 
 }  // namespace tarn

@@ -325,7 +325,7 @@ Pictures draw_correlation(const std::string& folder, const io::PictureFormats& f
   }
   for (std::size_t c = 0; c < curves.size(); ++c) {
     if (series[c].x.empty()) continue;
-    thin_behind_the_beginning(series[c]);
+    downsample_tail(series[c]);
     series[c].label = curves[c].label;
     plots[curves[c].panel].series.push_back(std::move(series[c]));
   }

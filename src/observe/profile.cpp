@@ -160,7 +160,7 @@ void ProfileObserver::observe(const Frame& frame) {
     };
     const std::int64_t id = frame.replica_ids[r];
     add(part(0, id));
-    if (tables_.size() > 1) add(part(1 + baths_.of(id), baths_.place(id)));
+    if (tables_.size() > 1) add(part(1 + baths_.of(id), baths_.index_in_bath(id)));
   }
   for (const auto& [at, sums] : parts) tables_[at.first].add(at.second, sums.sums, sums.replicas);
 }

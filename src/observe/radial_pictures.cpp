@@ -34,7 +34,7 @@ double highest_of(const io::Plot& plot) {
 }
 
 /// Up to where anything can be seen of the curves.
-double seen_to_A(const std::vector<io::Plot>& plots) {
+double visible_range_A(const std::vector<io::Plot>& plots) {
   double last = 0.0;
   for (const io::Plot& plot : plots) {
     const double seen = 0.004 * highest_of(plot);
@@ -91,7 +91,7 @@ Pictures draw_distributions(const std::string& table, const std::string& path_wi
     io::Plot& plot = plots[by_bath ? c : 0];
     plot.y_label =
         by_bath ? fmt::format("g(r) of {}", classes[c].name) : "g(r), relative to an even spread";
-    if (by_bath) note = choose_baths(classes[c].curves);
+    if (by_bath) note = select_baths(classes[c].curves);
     for (io::Series& curve : classes[c].curves) plot.series.push_back(std::move(curve));
   }
   if (std::all_of(plots.begin(), plots.end(),
@@ -100,7 +100,7 @@ Pictures draw_distributions(const std::string& table, const std::string& path_wi
             {fmt::format("{} has no pair of molecules, and no picture: {}",
                          std::filesystem::path(table).filename().string(), why_empty)}};
   }
-  const double r_end = std::min(last_r + 0.5 * width, seen_to_A(plots));
+  const double r_end = std::min(last_r + 0.5 * width, visible_range_A(plots));
   for (io::Plot& plot : plots) {
     plot.title = title_of("Radial distribution", csv.provenance()) + end_of_title;
     plot.x_label = "r (Å)";
@@ -177,7 +177,7 @@ Pictures draw_profile(const std::string& folder, const io::PictureFormats& forma
   std::string note;
   for (std::size_t p = 0; p < panels.size(); ++p) {
     io::Plot& plot = plots[p];
-    if (several) note = choose_baths(curves[p]);
+    if (several) note = select_baths(curves[p]);
     plot.series = std::move(curves[p]);
     plot.title = title_of("Radial profile", csv.provenance()) +
                  (several || baths.empty() ? "" : ", " + bath_text(baths.front()));
@@ -193,7 +193,7 @@ Pictures draw_profile(const std::string& folder, const io::PictureFormats& forma
       if (err > 0.0 && err < 0.1) turned = std::max(turned, std::fabs(curve.y[i]));
     }
   }
-  const double seen_A = std::min(last_r, seen_to_A({plots[0]}));
+  const double seen_A = std::min(last_r, visible_range_A({plots[0]}));
   for (io::Plot& plot : plots) plot.x_range = {{0.0, seen_A}};
   plots[1].y_range = {{-1.2 * turned, 1.2 * turned}};
   plots.back().x_label += "     band: standard error" + note;

@@ -63,7 +63,7 @@ class RdfObserver final : public Observer {
   }
   unsigned fields() const override { return kPairCounts; }
   std::int64_t every() const override {
-    return from_groups_ ? kOnlyAtTheEnd : request_.every * sums_.front().block_length();
+    return from_groups_ ? kLastStepOnly : request_.every * sums_.front().block_length();
   }
 
   void begin() override {}

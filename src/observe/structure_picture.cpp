@@ -19,8 +19,8 @@
 namespace tarn {
 namespace {
 
-using Place = Vec3<double>;
-using Atoms = std::vector<Place>;  // O, H, H of each molecule
+using Point = Vec3<double>;
+using Atoms = std::vector<Point>;  // O, H, H of each molecule
 using Colour = std::array<double, 3>;
 
 // Sizes in pixels, and of atoms in A: between a ball and a point, so that bonds are seen.
@@ -50,7 +50,7 @@ bool is_oxygen(std::size_t atom) { return atom % 3 == 0; }
 const Colour& colour_of(std::size_t atom) { return is_oxygen(atom) ? kOxygen : kHydrogen; }
 double radius_A(std::size_t atom) { return kRadius_A[atom % 3]; }
 
-Place unit(const Place& v) { return (1.0 / std::sqrt(norm2(v))) * v; }
+Point unit(const Point& v) { return (1.0 / std::sqrt(norm2(v))) * v; }
 
 /// How much the atoms hide one another, seen along the last axis.
 double overlap(const Atoms& seen) {
@@ -67,12 +67,12 @@ double overlap(const Atoms& seen) {
 
 /// Positions to the right, up and towards the eye; the atoms reach farthest across.
 /// @param towards the eye, of length 1
-Atoms seen_from(const Place& towards, const Atoms& atoms) {
-  const Place aside = std::abs(towards.x) < 0.6 ? Place{1.0, 0.0, 0.0} : Place{0.0, 1.0, 0.0};
-  const Place right = unit(cross(aside, towards)), up = cross(towards, right);
+Atoms view_from(const Point& towards, const Atoms& atoms) {
+  const Point aside = std::abs(towards.x) < 0.6 ? Point{1.0, 0.0, 0.0} : Point{0.0, 1.0, 0.0};
+  const Point right = unit(cross(aside, towards)), up = cross(towards, right);
   // Twice the angle of the longer principal axis has the tangent 2 xy / (xx - yy).
   double xy = 0.0, xx_yy = 0.0;
-  for (const Place& atom : atoms) {
+  for (const Point& atom : atoms) {
     const double x = dot(right, atom), y = dot(up, atom);
     xy += x * y;
     xx_yy += x * x - y * y;
@@ -81,7 +81,7 @@ Atoms seen_from(const Place& towards, const Atoms& atoms) {
   const double c = std::cos(angle), s = std::sin(angle);
   Atoms seen;
   seen.reserve(atoms.size());
-  for (const Place& atom : atoms) {
+  for (const Point& atom : atoms) {
     const double x = dot(right, atom), y = dot(up, atom);
     seen.push_back({c * x + s * y, c * y - s * x, dot(towards, atom)});
   }
@@ -89,15 +89,15 @@ Atoms seen_from(const Place& towards, const Atoms& atoms) {
 }
 
 /// Positions about the centre, from where the atoms hide one another least.
-Atoms as_seen(std::span<const double> positions_A) {
+Atoms least_hidden_view(std::span<const double> positions_A) {
   Atoms atoms;
-  Place centre{0.0, 0.0, 0.0};
+  Point centre{0.0, 0.0, 0.0};
   for (std::size_t k = 0; k < positions_A.size(); k += 3) {
     atoms.push_back({positions_A[k], positions_A[k + 1], positions_A[k + 2]});
     centre = centre + atoms.back();
   }
   centre = (1.0 / static_cast<double>(atoms.size())) * centre;
-  for (Place& atom : atoms) atom = atom - centre;
+  for (Point& atom : atoms) atom = atom - centre;
   // Places of equal area on a sphere, fewer for clusters so large that all views are alike.
   const auto squares = static_cast<double>(atoms.size() * atoms.size());
   const auto directions = static_cast<int>(std::clamp(3e7 / squares, 1.0, 300.0));
@@ -107,7 +107,7 @@ Atoms as_seen(std::span<const double> positions_A) {
     const double z = 1.0 - (2.0 * k + 1.0) / directions;
     const double turn = std::numbers::pi * (3.0 - std::sqrt(5.0)) * k;
     const double across = std::sqrt(1.0 - z * z);
-    Atoms seen = seen_from({across * std::cos(turn), across * std::sin(turn), z}, atoms);
+    Atoms seen = view_from({across * std::cos(turn), across * std::sin(turn), z}, atoms);
     const double hidden = overlap(seen);
     if (hidden < least) {
       least = hidden;
@@ -121,8 +121,8 @@ Atoms as_seen(std::span<const double> positions_A) {
 class ClusterDrawing {
  public:
   explicit ClusterDrawing(std::span<const double> positions_A)
-      : positions_A_(positions_A), atoms_(as_seen(positions_A)) {
-    for (const Place& atom : atoms_) {
+      : positions_A_(positions_A), atoms_(least_hidden_view(positions_A)) {
+    for (const Point& atom : atoms_) {
       front_ = std::max(front_, atom.z);
       back_ = std::min(back_, atom.z);
     }
@@ -143,7 +143,7 @@ class ClusterDrawing {
   /// @param x, y of the middle
   std::string svg(double x, double y, double pixels_per_A) const {
     std::vector<Shape> shapes;
-    const auto place = [&](const Place& p) {
+    const auto place = [&](const Point& p) {
       const auto at = on_page(p);
       return std::array<double, 2>{x + pixels_per_A * (at[0] - 0.5 * (low_[0] + high_[0])),
                                    y - pixels_per_A * (at[1] - 0.5 * (low_[1] + high_[1]))};
@@ -152,9 +152,9 @@ class ClusterDrawing {
     const auto surface = [&](std::size_t from, std::size_t to) {
       return atoms_[from] + 0.9 * radius_A(from) * unit(atoms_[to] - atoms_[from]);
     };
-    const auto line = [&](const Place& from, const Place& to, const Colour& colour, double width_A,
+    const auto line = [&](const Point& from, const Point& to, const Colour& colour, double width_A,
                           std::string_view more) {
-      const Place half = 0.5 * (from + to);
+      const Point half = 0.5 * (from + to);
       const auto a = place(from), b = place(to);
       shapes.push_back(
           {half.z, fmt::format("<line x1=\"{:.2f}\" y1=\"{:.2f}\" x2=\"{:.2f}\" y2=\"{:.2f}\" "
@@ -163,7 +163,7 @@ class ClusterDrawing {
                                width_A * pixels_per_A * magnification(half), more)});
     };
     for (std::size_t i = 0; i < atoms_.size(); ++i) {
-      const Place& atom = atoms_[i];
+      const Point& atom = atoms_[i];
       const double radius = radius_A(i) * pixels_per_A * magnification(atom);
       const auto at = place(atom);
       shapes.push_back(
@@ -176,8 +176,8 @@ class ClusterDrawing {
                        0.03 * pixels_per_A, at[0] - 0.3 * radius, at[1] - 0.34 * radius,
                        0.28 * radius, text_of(fogged(mixed(colour_of(i), kWhite, 0.6), atom.z)))});
       if (is_oxygen(i)) continue;
-      const Place at_oxygen = surface(i - i % 3, i), at_hydrogen = surface(i, i - i % 3);
-      const Place join = 0.5 * (at_oxygen + at_hydrogen);
+      const Point at_oxygen = surface(i - i % 3, i), at_hydrogen = surface(i, i - i % 3);
+      const Point join = 0.5 * (at_oxygen + at_hydrogen);
       line(at_oxygen, join, mixed(kOxygen, kBlack, 0.15), kStick_A, "");
       line(join, at_hydrogen, mixed(kHydrogen, kBlack, 0.25), kStick_A, "");
     }
@@ -202,9 +202,9 @@ class ClusterDrawing {
     std::string svg;
   };
 
-  double magnification(const Place& p) const { return eye_A_ / (eye_A_ - p.z); }
+  double magnification(const Point& p) const { return eye_A_ / (eye_A_ - p.z); }
   /// Without a scale.
-  std::array<double, 2> on_page(const Place& p) const {
+  std::array<double, 2> on_page(const Point& p) const {
     return {magnification(p) * p.x, magnification(p) * p.y};
   }
   Colour fogged(const Colour& colour, double depth) const {
@@ -275,7 +275,7 @@ std::string escaped(std::string_view text, double width) {
   return safe;
 }
 
-std::string written(double x, double y, int size, std::string_view text, double width) {
+std::string text_element(double x, double y, int size, std::string_view text, double width) {
   return fmt::format("<text x=\"{:.2f}\" y=\"{:.2f}\" font-size=\"{}\">{}</text>\n", x, y, size,
                      escaped(text, width));
 }
@@ -351,12 +351,12 @@ std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_vi
       "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"DejaVu Sans, Verdana, sans-serif\" "
       "text-anchor=\"middle\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
       width, height);
-  if (!title.empty()) text += written(0.5 * width, 26.0, 16, title, width);
+  if (!title.empty()) text += text_element(0.5 * width, 26.0, 16, title, width);
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     const double x = cell * (static_cast<double>(i % columns) + 0.5);
     const double y = top + (cell + kLabel) * static_cast<double>(i / columns) + 0.5 * cell;
     text += drawings[i].svg(x, y, pixels_per_A);
-    text += written(x, y + 0.5 * cell + 10.0, 13, caption(clusters[i], cell), cell);
+    text += text_element(x, y + 0.5 * cell + 10.0, 13, caption(clusters[i], cell), cell);
   }
   return text + "</svg>\n";
 }

@@ -67,7 +67,7 @@ void TableObserver::average(const Frame& frame, const std::vector<double>& value
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
     if (baths_.of(id) != bath_number) continue;
-    ids.push_back(baths_.place(id));
+    ids.push_back(baths_.index_in_bath(id));
     rows.push_back(r);
   }
   if (rows.empty()) return;
@@ -121,7 +121,7 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
   std::vector<AveragedQuantity> all;
   std::map<std::size_t, EquilibriumDrift> drifts;  // by column
   for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
-    const auto drift = drift_of(rises_of(k));
+    const auto drift = drift_of(shifts_of(k));
     if (drift) drifts[spec_.steady_columns[k]] = *drift;
   }
   for (std::size_t b = 0; b < baths_.size(); ++b) {
@@ -132,7 +132,7 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
       if (average.samples() == 0.0) continue;  // none was known
       all.push_back(average_of(average.result(), average.samples(), spec_.columns[c], b));
       if (const auto drift = drifts.find(c); drift != drifts.end()) {
-        all.back().drift = drift->second.of_baths[b];
+        all.back().drift = drift->second.per_bath[b];
       }
     }
     if (fluctuates(b)) all.push_back(fluctuation_of(b));
@@ -146,8 +146,8 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
   return all;
 }
 
-Rises TableObserver::rises_of(std::size_t steady) const {
-  Rises rises;
+BathShifts TableObserver::shifts_of(std::size_t steady) const {
+  BathShifts rises;
   for (const Averages& bath : of_bath_) {
     rises.add(bath.halves[steady], bath.averages[spec_.steady_columns[steady]].result().error);
   }
@@ -157,7 +157,7 @@ Rises TableObserver::rises_of(std::size_t steady) const {
 std::vector<std::string> TableObserver::notes() const {
   std::vector<std::string> notes;
   for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
-    const auto note = note_on_equilibrium(spec_.columns[spec_.steady_columns[k]], rises_of(k));
+    const auto note = equilibration_warning(spec_.columns[spec_.steady_columns[k]], shifts_of(k));
     if (note) notes.push_back(*note + " or by --skip of tarn analyse");
   }
   return notes;

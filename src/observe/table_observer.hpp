@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "baths.hpp"
-#include "equilibrium_note.hpp"
+#include "equilibration_warning.hpp"
 #include "replica_table.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
@@ -124,7 +124,7 @@ class TableObserver final : public Observer {
   bool has_settled(const Averages& bath, std::size_t column) const;
   AveragedQuantity result_of(std::size_t bath, std::size_t column) const;
   /// Of a steady column.
-  Rises rises_of(std::size_t steady) const;
+  BathShifts shifts_of(std::size_t steady) const;
 
   TableSpec spec_;
   std::int64_t every_;

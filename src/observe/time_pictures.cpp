@@ -11,12 +11,12 @@
 
 #include <fmt/format.h>
 
+#include "downsampled_curve.hpp"
 #include "picture_parts.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/observe/pictures.hpp"
-#include "thinned_curve.hpp"
 
 // Tables of rows step,time_ps,replica,... against time.
 
@@ -47,7 +47,7 @@ class StepGroup {
       ++rows_[p];
     }
   }
-  void move_to(double time_ps, std::array<ThinnedCurve, kPanels>& curves) {
+  void flush_to(double time_ps, std::array<DownsampledCurve, kPanels>& curves) {
     for (std::size_t p = 0; p < kPanels; ++p) {
       if (rows_[p] > 0) curves[p].add(time_ps, sum_[p] / rows_[p], low_[p], high_[p]);
     }
@@ -61,7 +61,7 @@ class StepGroup {
 
 /// One curve a panel.
 template <std::size_t kPanels>
-using Curves = std::array<ThinnedCurve, kPanels>;
+using Curves = std::array<DownsampledCurve, kPanels>;
 
 /// Reads a table of rows `step,time_ps,replica,...`. @return the curves of each temperature that
 /// bath_of() tells
@@ -73,7 +73,7 @@ std::map<double, Curves<kPanels>> read_curves_by_bath(
   std::map<double, StepGroup<kPanels>> groups;
   double time_ps = 0.0;
   const auto end_step = [&] {
-    for (auto& [bath_K, group] : groups) group.move_to(time_ps, curves[bath_K]);
+    for (auto& [bath_K, group] : groups) group.flush_to(time_ps, curves[bath_K]);
   };
   const std::size_t time_column = csv.column("time_ps");
   Cells cells;
@@ -90,7 +90,7 @@ std::map<double, Curves<kPanels>> read_curves_by_bath(
 /// One panel a curve. @param band what the bands are
 template <std::size_t kPanels>
 std::vector<io::Plot> panels_of(const std::string& title,
-                                const std::array<ThinnedCurve, kPanels>& curves,
+                                const std::array<DownsampledCurve, kPanels>& curves,
                                 const std::array<std::string_view, kPanels>& y_labels,
                                 std::string_view band) {
   std::vector<io::Plot> plots(kPanels);
@@ -156,7 +156,7 @@ std::vector<io::Plot> panels_by_bath(const std::string& title,
       widen(range, curve.x);  // means begin later and end earlier
       smooth(curve);
     }
-    if (!series.empty()) note = choose_baths(series);
+    if (!series.empty()) note = select_baths(series);
   }
   show(range, plots);
   plots.back().x_label += "     lines: means of a bath" + note;

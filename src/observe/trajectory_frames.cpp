@@ -75,7 +75,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       if (frame->has_box && (notes_.empty() || notes_.back() != io::note_on_box(file))) {
         notes_.push_back(io::note_on_box(file));
       }
-      note_on_bath(*frame);
+      check_bath(*frame);
       ++frames_taken_;
       return frame;
     }
@@ -93,7 +93,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
   return std::nullopt;
 }
 
-void TrajectoryFrames::note_on_bath(const io::Structure& frame) {
+void TrajectoryFrames::check_bath(const io::Structure& frame) {
   const std::optional<double> bath_K = frame.bath_K();
   if (!bath_K) return;
   if (!bath_K_) bath_K_ = bath_K;

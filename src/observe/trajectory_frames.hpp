@@ -39,7 +39,7 @@ class TrajectoryFrames {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  void note_on_bath(const io::Structure& frame);
+  void check_bath(const io::Structure& frame);
 
   std::vector<std::string> files_;
   io::FrameSelection selection_;

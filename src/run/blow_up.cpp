@@ -23,7 +23,7 @@ bool is_bad_beta(double beta) {
 }
 
 /// Something else to try where beta is not what has been found to hold.
-std::string other_beta(const IntegratorSection& integrator) {
+std::string beta_suggestion(const IntegratorSection& integrator) {
   if (!has_beta(integrator.scheme) || std::abs(integrator.beta - 0.42) < 0.01) return {};
   return fmt::format(", or beta = 0.42 in place of {:g}", integrator.beta);
 }
@@ -44,8 +44,8 @@ std::optional<std::string> narrow_wall(const Deck& deck, int molecules) {
       std::cbrt(kVolume_A3 * molecules / sphere) - kHalf_A + 0.05);
 }
 
-std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck,
-                           std::int64_t indefinite_hessians, int molecules) {
+std::string cause_and_remedy(const BlowUp& blow_up, const Deck& deck,
+                             std::int64_t indefinite_hessians, int molecules) {
   const IntegratorSection& integrator = deck.integrator;
   const double h_fs = integrator.timestep_fs;
   if (indefinite_hessians > 0 && integrator.hessian != Hessian::gauss_newton) {
@@ -61,7 +61,7 @@ std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck,
         "timestep_fs = {:g} is near or beyond what this scheme can hold (about {:g} fs at 298 K): "
         "try "
         "timestep_fs = {:g}{}",
-        h_fs, largest_fs, 0.5 * largest_fs, other_beta(integrator));
+        h_fs, largest_fs, 0.5 * largest_fs, beta_suggestion(integrator));
   }
   if (has_beta(integrator.scheme) && is_bad_beta(integrator.beta)) {
     return fmt::format(
@@ -80,20 +80,20 @@ std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck,
     return fmt::format(
         "molecules overlapped at the start: start from a quenched cluster, look at the structure "
         "file, or try timestep_fs = {:g}{}",
-        0.5 * h_fs, other_beta(integrator));
+        0.5 * h_fs, beta_suggestion(integrator));
   }
   if (is_early) {
     return fmt::format(
         "molecules probably overlapped at the start, or were given a very high temperature: start "
         "from a quenched cluster, or try timestep_fs = {:g}{}",
-        0.5 * h_fs, other_beta(integrator));
+        0.5 * h_fs, beta_suggestion(integrator));
   }
   if (integrator.scheme == Scheme::newmark_one_step && !overlap) {
     return "the energy of this scheme drifts until it blows up, whatever the start: try scheme = "
            "\"pushforward-newmark\" or \"zss-stiff\"";
   }
   return fmt::format("two atoms {} too close within one step: try timestep_fs = {:g}{}",
-                     overlap ? "came" : "probably came", 0.5 * h_fs, other_beta(integrator));
+                     overlap ? "came" : "probably came", 0.5 * h_fs, beta_suggestion(integrator));
 }
 
 std::string atom_text(AtomId id) {
@@ -132,7 +132,7 @@ std::string describe(const BlowUp& blow_up, const Deck& deck, std::int64_t indef
                      int molecules) {
   return fmt::format("{} and was stopped. {}Likely cause: {}.", headline(blow_up),
                      atoms_text(blow_up),
-                     cause_and_cure(blow_up, deck, indefinite_hessians, molecules));
+                     cause_and_remedy(blow_up, deck, indefinite_hessians, molecules));
 }
 
 void add_to(io::JsonObject& object, const BlowUp& blow_up, std::string_view text) {

@@ -25,7 +25,7 @@ class Checkpointer final : public Observer {
 
   std::string name() const override { return "checkpoint"; }
   unsigned fields() const override;
-  std::int64_t every() const override { return every_ == 0 ? kOnlyAtTheEnd : every_; }
+  std::int64_t every() const override { return every_ == 0 ? kLastStepOnly : every_; }
   void begin() override {}
   void observe(const Frame& frame) override;
   void save(std::ostream&) override {}

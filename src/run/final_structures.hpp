@@ -17,7 +17,7 @@ class FinalStructures final : public Observer {
 
   std::string name() const override;
   unsigned fields() const override { return kNoFields; }
-  std::int64_t every() const override { return kOnlyAtTheEnd; }
+  std::int64_t every() const override { return kLastStepOnly; }
   void begin() override {}
   void observe(const Frame& /*frame*/) override {}
   void save(std::ostream& /*out*/) override {}

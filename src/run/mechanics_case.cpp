@@ -56,9 +56,9 @@ class RnCase : public MechanicsCase {
         h_(deck.mechanics.integrator.step),
         is_dna_(deck.system.kind == "dna"),
         is_free_(deck.system.kind == "three-body-plane"),
-        dimensions_(is_in_space(deck) ? 3 : 2),
+        dimensions_(is_three_dimensional(deck) ? 3 : 2),
         rods_(deck.system.kind == "double-spherical-pendulum"),
-        rigid_(is_rigid(deck.mechanics.integrator.scheme) || is_in_space(deck)),
+        rigid_(is_rigid(deck.mechanics.integrator.scheme) || is_three_dimensional(deck)),
         composes_(deck.mechanics.integrator.compose != Composition::none),
         problem_(make_experiment(deck)),
         method_(make_method(deck, problem_)) {
@@ -113,15 +113,15 @@ class RnCase : public MechanicsCase {
 
   std::vector<double> row() const override {
     std::vector<double> row;
-    append(row, rods_ ? between_joints(now().x) : now().x);
-    append(row, rods_ ? between_joints(now().v) : now().v);
+    append(row, rods_ ? relative_to_joints(now().x) : now().x);
+    append(row, rods_ ? relative_to_joints(now().v) : now().v);
     append(row, lambda());
     return row;
   }
 
   std::vector<Quantity> energies() const override {
     const double kinetic = problem_.soft->kinetic(now().v);
-    const mechanics::Method::EnergyPlace at = method_->energy_place(of_method(), now());
+    const mechanics::Method::EnergyPlace at = method_->energy_place(integrated_system(), now());
     const double potential = problem_.soft->potential(at.q);
     std::vector<Quantity> values{{"potential", potential}};
     double total = potential + kinetic + at.beside;
@@ -137,7 +137,7 @@ class RnCase : public MechanicsCase {
   }
 
   std::vector<Quantity> conserved() const override {
-    const mechanics::MechanicalSystem& system = of_method();
+    const mechanics::MechanicalSystem& system = integrated_system();
     std::vector<Quantity> values{{"energy", mechanics::energy(system, *method_, now())}};
     if (is_free_) {
       const Vector p = mechanics::linear_momentum(system, now().v, 2);
@@ -193,7 +193,7 @@ class RnCase : public MechanicsCase {
     return {deck.path, 0, 0, std::move(message)};
   }
 
-  const mechanics::MechanicalSystem& of_method() const {
+  const mechanics::MechanicalSystem& integrated_system() const {
     return rigid_ ? *problem_.soft : problem_.whole();
   }
 

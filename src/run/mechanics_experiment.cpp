@@ -19,8 +19,8 @@ using mechanics::Vector;
 // A start is on the constraints when it is so to rounding of what people write in decks.
 constexpr double kOnConstraints = 1e-9;
 
-/// What between_joints() takes apart.
-Vector from_joints(Vector rods) {
+/// What relative_to_joints() takes apart.
+Vector from_relative(Vector rods) {
   rods.tail(3) += rods.head(3).eval();
   return rods;
 }
@@ -193,13 +193,15 @@ Vector vector_of(const std::vector<double>& values) {
   return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
 }
 
-bool is_in_space(const Deck& deck) { return deck.system.kind.ends_with("spherical-pendulum"); }
+bool is_three_dimensional(const Deck& deck) {
+  return deck.system.kind.ends_with("spherical-pendulum");
+}
 
 double omega_of(const Deck& deck) {
   return deck.mechanics.system.omega.value_or(deck.mechanics.integrator.omega.value_or(1.0));
 }
 
-Vector between_joints(Vector points) {
+Vector relative_to_joints(Vector points) {
   points.tail(3) -= points.head(3).eval();
   return points;
 }
@@ -245,11 +247,11 @@ Experiment make_experiment(const Deck& deck) {
       // AST (31)-(32), on the constraints: there its solutions in time start.
       problem.position = Eigen::Vector4d(1.0, 0.0, 2.0, 0.0);
     }
-  } else if (is_in_space(deck)) {
+  } else if (is_three_dimensional(deck)) {
     const bool two = deck.system.kind == "double-spherical-pendulum";
     mechanics::Pendula pendula = pendula_of(deck);
     const auto points = [&](const std::vector<double>& given) {
-      return two ? from_joints(vector_of(given)) : vector_of(given);
+      return two ? from_relative(vector_of(given)) : vector_of(given);
     };
     if (!system.position.empty()) pendula.position = points(system.position);
     if (!system.velocity.empty()) pendula.velocity = points(system.velocity);
@@ -265,7 +267,7 @@ Experiment make_experiment(const Deck& deck) {
 
 std::unique_ptr<mechanics::Method> make_method(const Deck& deck, const Experiment& problem) {
   const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
-  const bool in_space = is_in_space(deck);
+  const bool in_space = is_three_dimensional(deck);
   using S = MechanicsScheme;
   using mechanics::NewmarkOneStep;
   const mechanics::MechanicalSystem& whole = problem.whole();
@@ -344,8 +346,8 @@ Deck with_initial_data(Deck deck) {
     const bool rods = kind == "double-spherical-pendulum";
     // Of a strand the positions are told by n, the noise and the seed.
     if (kind != "dna")
-      fill(system.position, rods ? between_joints(start.position) : start.position);
-    fill(system.velocity, rods ? between_joints(start.velocity) : start.velocity);
+      fill(system.position, rods ? relative_to_joints(start.position) : start.position);
+    fill(system.velocity, rods ? relative_to_joints(start.velocity) : start.velocity);
   }
   return deck;
 }
@@ -364,8 +366,8 @@ bool solves_rigid_equations(const Deck& deck) {
   const std::string& kind = deck.system.kind;
   const MechanicsScheme scheme = deck.mechanics.integrator.scheme;
   if (kind == "magnet") return scheme != MechanicsScheme::so3_linearised;
-  return kind == "dna" || kind == "free-body" || kind == "heavy-top" || is_in_space(deck) ||
-         is_rigid(scheme);
+  return kind == "dna" || kind == "free-body" || kind == "heavy-top" ||
+         is_three_dimensional(deck) || is_rigid(scheme);
 }
 
 }  // namespace tarn

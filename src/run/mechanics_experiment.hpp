@@ -30,7 +30,7 @@ Deck with_initial_data(Deck deck);
 bool solves_rigid_equations(const Deck& deck);
 
 /// Whether the system is one of pendula in space.
-bool is_in_space(const Deck& deck);
+bool is_three_dimensional(const Deck& deck);
 
 /// Strength of the penalty, from either section; without a penalty it is not used.
 double omega_of(const Deck& deck);
@@ -40,7 +40,7 @@ double omega_of(const Deck& deck);
 void check_on_constraints(const Deck& deck, const mechanics::Experiment& problem);
 
 /// Two points in space as their differences from the joints.
-mechanics::Vector between_joints(mechanics::Vector points);
+mechanics::Vector relative_to_joints(mechanics::Vector points);
 
 mechanics::Vector vector_of(const std::vector<double>& values);
 

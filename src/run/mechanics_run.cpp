@@ -35,7 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSecondsBetweenLooks = 0.25;
+constexpr double kReportInterval_s = 0.25;
 
 /// A table that grows with the run, one row where it is due.
 class Table {
@@ -76,7 +76,7 @@ class Table {
 };
 
 /// Of all rows of a table, also of those before a restart.
-std::vector<ConservedQuantity> changes_in(const std::string& path) {
+std::vector<ConservedQuantity> conserved_quantities_in(const std::string& path) {
   io::CsvReader csv(path);
   std::vector<ConservedQuantity> quantities;
   constexpr std::size_t kStepAndTime = 2;
@@ -109,12 +109,12 @@ class MechanicsRun {
     make_tables();
   }
 
-  RunResult go() {
+  RunResult run() {
     io::Checkpoint before;
     if (folder_.resumes()) {
       before = checkpoint_for(folder_.checkpoint(), checkpoint_.physics, last_step_);
       step_ = first_step_ = before.state.step;
-      if (step_ == last_step_ && says_finished(folder_.record())) return result(true);
+      if (step_ == last_step_ && record_is_finished(folder_.record())) return result(true);
     }
     folder_.prepare();
     try {
@@ -191,7 +191,7 @@ class MechanicsRun {
 
   void advance() {
     began_ = Clock::now();
-    Clock::time_point looked = *began_;
+    Clock::time_point last_report = *began_;
     while (step_ < last_step_ && !interrupted_) {
       try {
         case_->step();
@@ -204,8 +204,8 @@ class MechanicsRun {
       const std::int64_t every = deck_.checkpoint.every;
       if (every > 0 && step_ % every == 0) save();
       const Clock::time_point now = Clock::now();
-      if (std::chrono::duration<double>(now - looked).count() < kSecondsBetweenLooks) continue;
-      looked = now;
+      if (std::chrono::duration<double>(now - last_report).count() < kReportInterval_s) continue;
+      last_report = now;
       if (options_.on_progress) options_.on_progress(progress());
       interrupted_ = options_.interrupted && options_.interrupted();
       const double seconds = 60.0 * deck_.checkpoint.every_minutes;
@@ -264,7 +264,7 @@ class MechanicsRun {
       state.csv().create(provenance(state));
       state.write(step_, time());
       state.csv().sync();
-      tell_changes();
+      read_conserved();
       draw();
       return fmt::format("; the state before is in '{}'", folder_.file(name + ".csv"));
     } catch (const std::exception&) {  // the first error is the one to tell
@@ -275,13 +275,14 @@ class MechanicsRun {
   void finish() {
     save();
     for (auto& table : tables_) table->csv().flush();
-    tell_changes();
+    read_conserved();
     if (!interrupted_) draw();
     write_run_json(interrupted_ ? "interrupted" : "finished");
   }
 
-  void tell_changes() {
-    if (deck_.mechanics.conservation) conserved_ = changes_in(folder_.file("conservation.csv"));
+  void read_conserved() {
+    if (deck_.mechanics.conservation)
+      conserved_ = conserved_quantities_in(folder_.file("conservation.csv"));
   }
 
   void draw() {
@@ -310,7 +311,7 @@ class MechanicsRun {
   void write_run_json(const std::string& status, const std::string& error = {}) const {
     const Progress p = progress();
     const mechanics::Costs costs = case_->costs();
-    const auto a_step = [&](std::int64_t count) {
+    const auto per_step = [&](std::int64_t count) {
       return io::json(
           costs.steps > 0 ? static_cast<double>(count) / static_cast<double>(costs.steps) : 0.0);
     };
@@ -335,8 +336,8 @@ class MechanicsRun {
         .add("third_derivative_evaluations", io::json(costs.third_derivatives))
         .add("linear_solves", io::json(costs.linear_solves))
         .add("iterations", io::json(costs.iterations))
-        .add("linear_solves_per_step", a_step(costs.linear_solves))
-        .add("iterations_per_step", a_step(costs.iterations))
+        .add("linear_solves_per_step", per_step(costs.linear_solves))
+        .add("iterations_per_step", per_step(costs.iterations))
         .add("conserved", io::json_array(changes_json()))
         .add("warnings", io::json_strings(warnings_))
         .add("pictures", io::json_strings(pictures_));
@@ -347,7 +348,7 @@ class MechanicsRun {
   void record_failure(const std::exception& error) {
     try {
       for (auto& table : tables_) table->csv().flush();
-      write_run_json("failed", reason_of(error));
+      write_run_json("failed", failure_reason(error));
     } catch (const std::exception&) {  // the first error is the one to tell
     }
   }
@@ -393,7 +394,7 @@ void refuse_cuda(const std::optional<std::string>& device) {
 RunResult run_mechanics(const Deck& deck, const RunOptions& options) {
   refuse_cuda(options.device);
   RunFolder folder(deck, options);
-  return MechanicsRun(deck, options, folder).go();
+  return MechanicsRun(deck, options, folder).run();
 }
 
 }  // namespace tarn

@@ -94,11 +94,11 @@ RunFolder::RunFolder(const Deck& deck, const RunOptions& options)
   if (fs::is_directory(path_, ignored) && ::access(path_.c_str(), W_OK) == 0) {
     lock_ = FolderLock(path_);
   }
-  if (!resume_) keep_the_start(deck);
-  look();
+  if (!resume_) refuse_to_replace_start(deck);
+  check_contents();
 }
 
-void RunFolder::keep_the_start(const Deck& deck) const {
+void RunFolder::refuse_to_replace_start(const Deck& deck) const {
   std::error_code ignored;
   for (const std::optional<std::string>& start : {state_path(deck), structure_path(deck)}) {
     if (!start) continue;
@@ -112,7 +112,7 @@ void RunFolder::keep_the_start(const Deck& deck) const {
   }
 }
 
-void RunFolder::look() {
+void RunFolder::check_contents() {
   const std::vector<std::string> files = run_files_in(path_);
   const auto has = [&](const char* name) {
     return std::find(files.begin(), files.end(), name) != files.end();
@@ -151,7 +151,7 @@ void RunFolder::prepare(const std::vector<std::string>& own) {
   io::make_folder(path_);
   if (!lock_.locked()) {
     lock_ = FolderLock(path_);
-    look();  // what another run may have written since
+    check_contents();  // what another run may have written since
   }
   std::error_code error;
   const auto remove = [&](const std::string& name) {

@@ -34,8 +34,8 @@ class RunFolder {
   void prepare(const std::vector<std::string>& own = {});
 
  private:
-  void look();
-  void keep_the_start(const Deck& deck) const;
+  void check_contents();
+  void refuse_to_replace_start(const Deck& deck) const;
 
   bool resume_, overwrite_;
   std::string path_;

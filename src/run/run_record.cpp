@@ -139,14 +139,14 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
   io::write_file(path, object.text() + "\n");
 }
 
-std::string reason_of(const std::exception& error) {
+std::string failure_reason(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error)) {
     return "not enough memory; use fewer replicas or molecules";
   }
   return error.what();
 }
 
-bool says_finished(const std::string& path) {
+bool record_is_finished(const std::string& path) {
   return std::filesystem::exists(path) &&
          io::read_file(path).starts_with("{\n  \"status\": \"finished\"");
 }

@@ -45,9 +45,9 @@ struct RunRecord {
 void write_record(const std::string& path, const Deck& deck, const RunRecord& record);
 
 /// Why a run failed, as run.json and the terminal tell it.
-std::string reason_of(const std::exception& error);
+std::string failure_reason(const std::exception& error);
 
 /// Whether the run.json there says that its run finished; false when there is none.
-bool says_finished(const std::string& path);
+bool record_is_finished(const std::string& path);
 
 }  // namespace tarn

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "silent_observer.hpp"
+#include "checkpoint_only_observer.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn {
 
-/// Keeps what was told of the start, which a resumed run does not make again.
-class StartRecord final : public SilentObserver {
+/// Stores the notes on the start in checkpoints, because a resumed run does not prepare a start.
+class StartRecord final : public CheckpointOnlyObserver {
  public:
   std::vector<std::string> notes_of_start;
   std::optional<SlowManifoldStart> slow;

@@ -12,11 +12,11 @@
 #include "blow_up.hpp"
 #include "centred_engine.hpp"
 #include "checkpointer.hpp"
+#include "custom_observers.hpp"
 #include "deck/notes.hpp"
 #include "evaporation.hpp"
 #include "final_structures.hpp"
-#include "hessian_watch.hpp"
-#include "own_observers.hpp"
+#include "indefinite_hessian_counter.hpp"
 #include "progress.hpp"
 #include "replica_exchange.hpp"
 #include "replicas.hpp"
@@ -41,7 +41,7 @@ constexpr std::size_t kMostDepartureWarnings = 5;
 /// Acceptance of neighbours below which a ladder is nearly cut in two.
 constexpr double kRareExchange = 0.07;
 
-std::string how_often(double percent) {
+std::string acceptance_text(double percent) {
   constexpr double kNever_percent = 1e-6;
   if (percent < kNever_percent) return "never change places";
   return fmt::format("change places in {:.2g} % of the attempts only", percent);
@@ -61,16 +61,16 @@ class Run {
     if (folder_.resumes()) {
       checkpoint_ = checkpoint_for(folder_.checkpoint(), before_.physics, deck_.run.steps);
       molecules_ = checkpoint_.state.molecules;
-      own_ = own_observers(options_.observers, info());
+      own_ = custom_observers(options_.observers, info());
       refuse_new_observers(folder_.checkpoint(), checkpoint_, own_);
-      if (checkpoint_.state.step == deck_.run.steps && says_finished(folder_.record())) {
+      if (checkpoint_.state.step == deck_.run.steps && record_is_finished(folder_.record())) {
         return already_finished();
       }
       start = live_replicas_of_checkpoint();
     } else {
       start = new_start(parts);
       molecules_ = start.molecules;
-      own_ = own_observers(options_.observers, info());
+      own_ = custom_observers(options_.observers, info());
     }
     make_engine(parts, start);
     const std::vector<std::string> own_files = files_of(own_);
@@ -86,7 +86,7 @@ class Run {
       step();
       finish();
     } catch (const std::exception& error) {
-      record_failure(reason_of(error));
+      record_failure(failure_reason(error));
       throw;
     } catch (...) {
       record_failure("an observer threw what is no std::exception");
@@ -193,7 +193,7 @@ class Run {
       observers_.push_back(std::move(watch));
     }
     if (deck_.integrator.hessian != Hessian::gauss_newton) {
-      auto watch = std::make_unique<HessianWatch>(*engine_);
+      auto watch = std::make_unique<IndefiniteHessianCounter>(*engine_);
       hessians_ = watch.get();
       observers_.push_back(std::move(watch));
     }
@@ -353,7 +353,7 @@ class Run {
     for (const ExchangePair& p : summary.pairs) {
       if (p.attempts == 0 || p.acceptance + 2.0 * p.error >= kRareExchange) continue;
       warn(fmt::format("{:g} K and {:g} K {}; put a temperature between them into temperatures_K",
-                       p.lower_bath_K, p.upper_bath_K, how_often(100.0 * p.acceptance)));
+                       p.lower_bath_K, p.upper_bath_K, acceptance_text(100.0 * p.acceptance)));
     }
   }
   void warn_if(const std::optional<std::string>& text) {
@@ -488,9 +488,9 @@ class Run {
   std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last one
   Checkpointer* checkpointer_ = nullptr;
   StartRecord* start_record_ = nullptr;
-  EvaporationWatch* evaporation_ = nullptr;  // null behind a wall
-  HessianWatch* hessians_ = nullptr;         // null with Gauss-Newton
-  ReplicaExchange* exchange_ = nullptr;      // null without [exchange]
+  EvaporationWatch* evaporation_ = nullptr;       // null behind a wall
+  IndefiniteHessianCounter* hessians_ = nullptr;  // null with Gauss-Newton
+  ReplicaExchange* exchange_ = nullptr;           // null without [exchange]
   std::size_t told_departures_ = 0;
   std::optional<Clock::time_point> began_, ended_;  // of stepping
   bool interrupted_ = false;

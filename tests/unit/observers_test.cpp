@@ -906,7 +906,7 @@ TEST_F(ObserversTest, RdfErrorsLookAtTheGroupsOfABath) {
     d.thermostat.temperatures_K = {200.0, 50.0};
     EXPECT_EQ(make_pair_count_request(d).groups, 2 * groups);
     const Observers observers = make_observers(d, info(d));
-    EXPECT_EQ(observers[0]->every() == kOnlyAtTheEnd, from_groups);
+    EXPECT_EQ(observers[0]->every() == kLastStepOnly, from_groups);
   }
 }
 
@@ -1338,7 +1338,7 @@ TEST(PictureParts, LongCurvesKeepTheirBeginningAndTheirEnd) {
       series.x.push_back(static_cast<double>(k));
       series.y.push_back(2.0 * static_cast<double>(k));
     }
-    thin_behind_the_beginning(series);
+    downsample_tail(series);
     ASSERT_LE(series.x.size(), 302u);
     ASSERT_GE(series.x.size(), std::min<std::size_t>(points, 170));
     ASSERT_EQ(series.y.size(), series.x.size());

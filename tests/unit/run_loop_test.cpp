@@ -132,7 +132,7 @@ TEST_F(RunLoop, SumsAreBroughtInAtTheLastStep) {
   PairCountRequest counts;
   counts.enabled = true;
   counts.every = 10;
-  Recorder& recorder = add("c", kOnlyAtTheEnd, kPairCounts);
+  Recorder& recorder = add("c", kLastStepOnly, kPairCounts);
   FakeEngine e = engine({}, counts);
   run(e, 1005);
   EXPECT_EQ(log_, (Log{"c0", "c-end1005"}));
@@ -152,7 +152,7 @@ TEST_F(RunLoop, StopsTwiceASecondAndGrowsItsChunks) {
 }
 
 TEST_F(RunLoop, StopsWhenItIsTold) {
-  Recorder& recorder = add("c", kOnlyAtTheEnd, kPairCounts);
+  Recorder& recorder = add("c", kLastStepOnly, kPairCounts);
   PairCountRequest counts;
   counts.enabled = true;
   counts.every = 1;

@@ -13,20 +13,21 @@ namespace tarn {
 /// the baths, or in one of them.
 struct EquilibriumDrift {
   double mean, sigmas;
-  const char* of_which;          ///< of the baths, as the note says it
+  const char* scope;             ///< of the baths, as the note says it
   bool early = false;            ///< from the first eighth, and not from the first half
-  std::vector<double> of_baths;  ///< 0 where it is not clear of the bath, nor of all together
+  std::vector<double> per_bath;  ///< 0 where it is not clear of the bath, nor of all together
 };
 /// How it rose in each bath, from the first half and from the first eighth.
-struct Rises {
+struct BathShifts {
   std::vector<analysis::Halves::Shift> from_first_half, from_beginning;
 
   /// The next bath. @param error of the mean of all of its samples
   void add(const analysis::Halves& halves, double error);
 };
 /// The clearer one of both, if there is one.
-std::optional<EquilibriumDrift> drift_of(const Rises& rises);
+std::optional<EquilibriumDrift> drift_of(const BathShifts& shifts);
 /// What to tell of it.
-std::optional<std::string> note_on_equilibrium(std::string_view quantity, const Rises& rises);
+std::optional<std::string> equilibration_warning(std::string_view quantity,
+                                                 const BathShifts& shifts);
 
 }  // namespace tarn

@@ -1,4 +1,4 @@
-#include "equilibrium_note.hpp"
+#include "equilibration_warning.hpp"
 
 #include <cmath>
 
@@ -9,13 +9,13 @@ namespace {
 
 using Shift = analysis::Halves::Shift;
 
-std::optional<EquilibriumDrift> drift_by(const std::vector<Shift>& of_baths, bool early) {
+std::optional<EquilibriumDrift> significant_drift(const std::vector<Shift>& per_bath, bool early) {
   // By chance in one run of two thousand, of two columns that are looked at in two ways; the second
   // is for the largest of many.
   constexpr double kTogether = 3.8, kOne = 4.5;
   double sigmas = 0.0, rise = 0.0, count = 0.0;
   Shift largest;
-  for (const Shift& of_bath : of_baths) {
+  for (const Shift& of_bath : per_bath) {
     if (of_bath.sigmas == 0.0) continue;
     sigmas += of_bath.sigmas;
     rise += of_bath.mean;
@@ -35,35 +35,36 @@ std::optional<EquilibriumDrift> drift_by(const std::vector<Shift>& of_baths, boo
                                       : ", of one bath",
                          early,
                          {}};
-  for (const Shift& of_bath : of_baths) {
-    drift.of_baths.push_back(all || std::abs(of_bath.sigmas) > kOne ? of_bath.mean : 0.0);
+  for (const Shift& of_bath : per_bath) {
+    drift.per_bath.push_back(all || std::abs(of_bath.sigmas) > kOne ? of_bath.mean : 0.0);
   }
   return drift;
 }
 
 }  // namespace
 
-void Rises::add(const analysis::Halves& halves, double error) {
+void BathShifts::add(const analysis::Halves& halves, double error) {
   from_first_half.push_back(halves.shift(error));
   from_beginning.push_back(halves.shift_from_start());
 }
 
-std::optional<EquilibriumDrift> drift_of(const Rises& rises) {
-  const auto halves = drift_by(rises.from_first_half, false);
-  const auto beginning = drift_by(rises.from_beginning, true);
+std::optional<EquilibriumDrift> drift_of(const BathShifts& shifts) {
+  const auto halves = significant_drift(shifts.from_first_half, false);
+  const auto beginning = significant_drift(shifts.from_beginning, true);
   if (!halves || !beginning) return halves ? halves : beginning;
   return beginning->sigmas > halves->sigmas ? beginning : halves;
 }
 
-std::optional<std::string> note_on_equilibrium(std::string_view quantity, const Rises& rises) {
-  const auto drift = drift_of(rises);
+std::optional<std::string> equilibration_warning(std::string_view quantity,
+                                                 const BathShifts& shifts) {
+  const auto drift = drift_of(shifts);
   if (!drift) return std::nullopt;
   return fmt::format(
       "{} of the second half of the samples is {:.2g} {} than that of the first{}{}, {:.1f} "
       "standard errors of such a difference: the run was not in equilibrium, or is too short for "
       "its slowest motions; leave out more of its beginning, by a longer [run] equilibration_ps",
       quantity, std::abs(drift->mean), drift->mean > 0.0 ? "higher" : "lower",
-      drift->early ? " eighth" : "", drift->of_which, drift->sigmas);
+      drift->early ? " eighth" : "", drift->scope, drift->sigmas);
 }
 
 }  // namespace tarn

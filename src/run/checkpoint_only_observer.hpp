@@ -6,11 +6,11 @@
 
 namespace tarn {
 
-/// Writes no file and looks at no frame: it only has something that checkpoints are to keep.
-class SilentObserver : public Observer {
+/// Base of observers that write no files and need no frames: they only store state in checkpoints.
+class CheckpointOnlyObserver : public Observer {
  public:
   unsigned fields() const final { return kNoFields; }
-  std::int64_t every() const final { return kOnlyAtTheEnd; }
+  std::int64_t every() const final { return kLastStepOnly; }
   void begin() final {}
   void observe(const Frame& /*frame*/) final {}
   void finish() final {}

@@ -11,7 +11,7 @@ namespace tarn {
 
 /// A curve of any number of points, kept as at most 1024: neighbours are merged as more come, the
 /// line goes through the means and the band from the lowest to the highest value.
-class ThinnedCurve {
+class DownsampledCurve {
  public:
   static constexpr std::size_t kMost = 1024;
 

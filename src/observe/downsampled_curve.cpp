@@ -1,10 +1,10 @@
-#include "thinned_curve.hpp"
+#include "downsampled_curve.hpp"
 
 #include <algorithm>
 
 namespace tarn {
 
-void ThinnedCurve::merge(Point& into, const Point& other) {
+void DownsampledCurve::merge(Point& into, const Point& other) {
   into.count += other.count;
   into.x += other.x;
   into.y += other.y;
@@ -12,7 +12,7 @@ void ThinnedCurve::merge(Point& into, const Point& other) {
   into.high = std::max(into.high, other.high);
 }
 
-void ThinnedCurve::add(double x, double y, double low, double high) {
+void DownsampledCurve::add(double x, double y, double low, double high) {
   if (points_.size() == kMost && points_.back().count == points_each_) {
     for (std::size_t i = 0; i < kMost / 2; ++i) {
       Point pair = points_[2 * i];
@@ -26,7 +26,7 @@ void ThinnedCurve::add(double x, double y, double low, double high) {
   merge(points_.back(), {1.0, x, y, low, high});
 }
 
-io::Series ThinnedCurve::series(const std::string& label) const {
+io::Series DownsampledCurve::series(const std::string& label) const {
   io::Series series;
   series.label = label;
   bool has_spread = false;

@@ -2,14 +2,14 @@
 
 #include <cstdint>
 
-#include "silent_observer.hpp"
+#include "checkpoint_only_observer.hpp"
 
 namespace tarn {
 
-/// Counts the Hessians that were not positive definite, those before a restart among them.
-class HessianWatch final : public SilentObserver {
+/// Counts the Hessians that were not positive definite, including those before a restart.
+class IndefiniteHessianCounter final : public CheckpointOnlyObserver {
  public:
-  explicit HessianWatch(const Engine& engine) : engine_(engine) {}
+  explicit IndefiniteHessianCounter(const Engine& engine) : engine_(engine) {}
 
   std::string name() const override { return "indefinite Hessians"; }
   void save(std::ostream& out) override;

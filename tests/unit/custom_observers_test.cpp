@@ -120,10 +120,10 @@ ObserverMaker record(Record::Settings settings = {}) {
   return [settings](const RunInfo& run) { return std::make_unique<Record>(run, settings); };
 }
 
-class OwnObservers : public ::testing::Test {
+class CustomObservers : public ::testing::Test {
  protected:
-  OwnObservers() : path_(std::getenv("PATH")) { ::setenv("PATH", "/nowhere", 1); }
-  ~OwnObservers() override { ::setenv("PATH", path_.c_str(), 1); }
+  CustomObservers() : path_(std::getenv("PATH")) { ::setenv("PATH", "/nowhere", 1); }
+  ~CustomObservers() override { ::setenv("PATH", path_.c_str(), 1); }
 
   static Deck deck(std::int64_t steps, const std::string& more = "") {
     return parse_deck(
@@ -176,7 +176,7 @@ class OwnObservers : public ::testing::Test {
   std::vector<std::string> warnings_;
 };
 
-TEST_F(OwnObservers, ATableHasTheValuesTheirMeansAndErrors) {
+TEST_F(CustomObservers, ATableHasTheValuesTheirMeansAndErrors) {
   Deck d = deck(70);
   d.run.equilibration_ps = 0.042;  // 21 steps
   const RunResult result = run(d, {quantity_table(first_coordinates())});
@@ -216,7 +216,7 @@ TEST_F(OwnObservers, ATableHasTheValuesTheirMeansAndErrors) {
       contains(read_text(out_ + "/run.json"), "{\"table\": \"mine\", \"quantity\": \"x_A\""));
 }
 
-TEST_F(OwnObservers, ATableHasItsPicture) {
+TEST_F(CustomObservers, ATableHasItsPicture) {
   ::setenv("PATH", path_.c_str(), 1);
   if (!io::can_draw()) GTEST_SKIP() << "without gnuplot there are no pictures";
   QuantityTable wide = first_coordinates();
@@ -252,7 +252,7 @@ TEST_F(OwnObservers, ATableHasItsPicture) {
   }
 }
 
-TEST_F(OwnObservers, AResumedRunIsTheSameBytes) {
+TEST_F(CustomObservers, AResumedRunIsTheSameBytes) {
   const auto memory = std::make_shared<double>(0.0);
   const auto observers = [&]() -> std::vector<ObserverMaker> {
     QuantityTable sum = first_coordinates();  // of all that was seen
@@ -289,7 +289,7 @@ TEST_F(OwnObservers, AResumedRunIsTheSameBytes) {
   }
 }
 
-TEST_F(OwnObservers, WithExchangeTheySeeTheStateBeforeIt) {
+TEST_F(CustomObservers, WithExchangeTheySeeTheStateBeforeIt) {
   QuantityTable energy = first_coordinates();
   energy.columns = {"mine"};
   energy.every = 5;
@@ -317,7 +317,7 @@ TEST_F(OwnObservers, WithExchangeTheySeeTheStateBeforeIt) {
   }
 }
 
-TEST_F(OwnObservers, AveragesOfBathsAreToldWhateverStandsFirst) {
+TEST_F(CustomObservers, AveragesOfBathsAreToldWhateverStandsFirst) {
   run(deck(35, kLadder), {record(), quantity_table(first_coordinates())});
   const std::string averages = read_text(out_ + "/averages.csv");
   EXPECT_TRUE(contains(averages, "table,quantity,bath_K,mean,"));
@@ -325,7 +325,7 @@ TEST_F(OwnObservers, AveragesOfBathsAreToldWhateverStandsFirst) {
   EXPECT_TRUE(contains(averages, "\nmine,x_A,150,"));
 }
 
-TEST_F(OwnObservers, NotesPicturesAndAveragesReachTheResult) {
+TEST_F(CustomObservers, NotesPicturesAndAveragesReachTheResult) {
   const RunResult result = run(deck(10), {record()});
   EXPECT_EQ(result.pictures, std::vector<std::string>{"drawn by hand"});
   EXPECT_EQ(warnings_, (std::vector<std::string>{"the record stands", "the paper is torn"}));
@@ -333,7 +333,7 @@ TEST_F(OwnObservers, NotesPicturesAndAveragesReachTheResult) {
   EXPECT_EQ(result.averages[0].quantity, "largest_x_A");
 }
 
-TEST_F(OwnObservers, StoppedReplicasAreLeftOut) {
+TEST_F(CustomObservers, StoppedReplicasAreLeftOut) {
   script_.blow_ups = {{1, 20}};
   const RunResult result = run(deck(35), {quantity_table(first_coordinates())});
   const auto table = columns_of(out_ + "/mine.csv");
@@ -342,7 +342,7 @@ TEST_F(OwnObservers, StoppedReplicasAreLeftOut) {
   EXPECT_EQ(result.averages[0].samples, 15);
 }
 
-TEST_F(OwnObservers, UnknownValuesAreInNoAverage) {
+TEST_F(CustomObservers, UnknownValuesAreInNoAverage) {
   QuantityTable table = first_coordinates();
   table.values = [](const Frame& frame, std::size_t r, std::span<double> values) {
     values[0] = first_coordinate(frame, r);
@@ -365,7 +365,7 @@ TEST_F(OwnObservers, UnknownValuesAreInNoAverage) {
   EXPECT_EQ(run(deck(28), {quantity_table(table)}).averages.size(), 1u);
 }
 
-TEST_F(OwnObservers, AnotherSetIsRefusedAndNothingIsChanged) {
+TEST_F(CustomObservers, AnotherSetIsRefusedAndNothingIsChanged) {
   const auto mine = quantity_table(first_coordinates());
   run(deck(30), {mine, record()});
   const auto before = contents_of(out_);
@@ -396,7 +396,7 @@ TEST_F(OwnObservers, AnotherSetIsRefusedAndNothingIsChanged) {
   EXPECT_EQ(resume(deck(40), {record(), mine}).steps_done, 40) << "their order is free";
 }
 
-TEST_F(OwnObservers, NamesAndFilesAreTheirOwn) {
+TEST_F(CustomObservers, NamesAndFilesAreTheirOwn) {
   EXPECT_TRUE(contains(refusal({record(), record()}), "another observer writes that file"));
   Record::Settings settings;
   settings.file = "other.txt";
@@ -424,7 +424,7 @@ TEST_F(OwnObservers, NamesAndFilesAreTheirOwn) {
   EXPECT_EQ(run(deck(5), {[](const RunInfo&) { return nullptr; }}).steps_done, 5);
 }
 
-TEST_F(OwnObservers, ATableThatCannotBeIsRefusedAtOnce) {
+TEST_F(CustomObservers, ATableThatCannotBeIsRefusedAtOnce) {
   const auto refused = [](auto change) {
     QuantityTable table = first_coordinates();
     change(table);
@@ -451,14 +451,14 @@ TEST_F(OwnObservers, ATableThatCannotBeIsRefusedAtOnce) {
                        "choose 1 or more"));
 }
 
-TEST_F(OwnObservers, AnIntervalBelowOneEndsTheRun) {
+TEST_F(CustomObservers, AnIntervalBelowOneEndsTheRun) {
   Record::Settings never;
   never.every = 0;
   EXPECT_TRUE(contains(message_of<InputError>([&] { run(deck(5), {record(never)}); }),
                        "'record' wants to be called every 0 steps"));
 }
 
-TEST_F(OwnObservers, WhatTheyThrowComesOutAndTheRunCanGoOn) {
+TEST_F(CustomObservers, WhatTheyThrowComesOutAndTheRunCanGoOn) {
   const Deck d = deck(100, "[observe.energies]\nevery = 5\n[checkpoint]\nevery = 30\n");
   run(d, {record()});
   const auto straight = files();
@@ -477,7 +477,7 @@ TEST_F(OwnObservers, WhatTheyThrowComesOutAndTheRunCanGoOn) {
   EXPECT_EQ(files(), straight);
 }
 
-TEST_F(OwnObservers, AFrameTellsOfAFieldThatNobodyAskedFor) {
+TEST_F(CustomObservers, AFrameTellsOfAFieldThatNobodyAskedFor) {
   QuantityTable table = first_coordinates();
   table.fields = kEnergies;
   EXPECT_TRUE(contains(
@@ -495,7 +495,7 @@ TEST_F(OwnObservers, AFrameTellsOfAFieldThatNobodyAskedFor) {
   EXPECT_THROW(frame.positions_A_of(3), std::out_of_range);
 }
 
-TEST_F(OwnObservers, FieldsReachTheSnapshot) {
+TEST_F(CustomObservers, FieldsReachTheSnapshot) {
   std::vector<unsigned> snapshots;
   script_.snapshots = &snapshots;
   QuantityTable table = first_coordinates();
@@ -506,7 +506,7 @@ TEST_F(OwnObservers, FieldsReachTheSnapshot) {
   EXPECT_EQ(asked, 2u) << "at steps 0 and 7";
 }
 
-TEST_F(OwnObservers, OverwriteReplacesTheirFiles) {
+TEST_F(CustomObservers, OverwriteReplacesTheirFiles) {
   run(deck(10), {record(), quantity_table(first_coordinates())});
   test::write_text(out_ + "/mine.svg", "of the older run");
   RunOptions overwrite;
@@ -516,7 +516,7 @@ TEST_F(OwnObservers, OverwriteReplacesTheirFiles) {
   EXPECT_TRUE(fs::exists(out_ + "/record.txt")) << "nobody says whose that is";
 }
 
-TEST_F(OwnObservers, MechanicalSystemsHaveNone) {
+TEST_F(CustomObservers, MechanicalSystemsHaveNone) {
   const Deck d = parse_deck(
       "[system]\nkind = \"double-pendulum\"\n[integrator]\nscheme = \"zs\"\nstep = 0.1\n"
       "[run]\nduration = 1.0\n",
@@ -531,7 +531,7 @@ TEST_F(OwnObservers, MechanicalSystemsHaveNone) {
   EXPECT_FALSE(fs::exists(out_));
 }
 
-TEST_F(OwnObservers, EmptyPartsAreThoseOfARun) {
+TEST_F(CustomObservers, EmptyPartsAreThoseOfARun) {
   const Deck d = deck(20, "[observe.energies]\nevery = 5\n");
   RunOptions options;
   options.device = "cpu";

@@ -1,4 +1,4 @@
-#include "own_observers.hpp"
+#include "custom_observers.hpp"
 
 #include <set>
 #include <utility>
@@ -10,11 +10,11 @@
 
 namespace tarn {
 
-std::vector<std::unique_ptr<Observer>> own_observers(const std::vector<ObserverMaker>& makers,
-                                                     const RunInfo& run) {
+std::vector<std::unique_ptr<Observer>> custom_observers(const std::vector<ObserverMaker>& makers,
+                                                        const RunInfo& run) {
   std::vector<std::unique_ptr<Observer>> own;
   for (const ObserverMaker& make : makers) {
-    if (!make) throw InputError("RunOptions::observers has an empty function");
+    if (!make) throw InputError("RunOptions::observers contains an empty function");
     if (std::unique_ptr<Observer> observer = make(run)) own.push_back(std::move(observer));
   }
   return own;
@@ -30,11 +30,12 @@ std::vector<std::string> files_of(const std::vector<std::unique_ptr<Observer>>& 
             fmt::format("the observer '{}' cannot write '{}': {}", observer->name(), file, why));
       };
       if (file.empty() || file == "." || file == ".." || file.find('/') != std::string::npos) {
-        refuse("it is not the name of a file in the folder of the run");
+        refuse("the name is not a plain file name");
       }
-      if (is_file_of_runs(file)) refuse("a run has a file of that name itself; choose another one");
+      if (is_file_of_runs(file))
+        refuse("the run writes a file with this name; choose another name");
       if (!known.insert(file).second) {
-        refuse("another observer writes that file; choose another name for one of them");
+        refuse("another observer writes this file; rename one of them");
       }
       files.push_back(file);
     }
@@ -46,10 +47,10 @@ void refuse_equal_names(const std::vector<std::unique_ptr<Observer>>& observers)
   std::set<std::string> names;
   for (const auto& observer : observers) {
     if (names.insert(observer->name()).second) continue;
-    throw InputError(
-        fmt::format("two observers have the name '{}', by which a checkpoint knows them: give them "
-                    "names of their own",
-                    observer->name()));
+    throw InputError(fmt::format(
+        "two observers have the name '{}'. Checkpoints need unique names; rename one of "
+        "them.",
+        observer->name()));
   }
 }
 
