@@ -25,17 +25,17 @@ void write_averages(const std::string& path, const std::string& provenance,
   io::CsvFormat csv(path, header);
   std::string text = csv.head(
       provenance +
-      (by_bath ? "; after equilibration, the replicas of each bath pooled (nan: of all baths)"
+      (by_bath ? "; after equilibration, replicas of each bath pooled (bath_K = nan: all baths)"
                : "; after equilibration, all replicas pooled") +
-      "; error = standard error by blocking (0: not "
-      "known); converged = 0: error and autocorrelation time are lower bounds; no autocorrelation "
-      "time (nan): the result of the whole run, mean over the replicas");
+      "; error = standard error by blocking (0: unknown); converged = 0: error and "
+      "autocorrelation time are lower bounds; autocorrelation time nan: result of the whole run, "
+      "mean over the replicas");
   for (const AveragedQuantity& a : averages) {
     csv.cell(std::string_view(a.table)).cell(std::string_view(a.quantity));
     if (by_bath) csv.cell_or_nan(a.bath_K.value_or(kNotKnown));
     for (const double value :
          {a.mean, a.error, a.autocorrelation_ps.value_or(kNotKnown), a.independent_samples}) {
-      // The tables hold finite numbers only; what their squares overflow is no reason to fail.
+      // The input tables are finite, but squares of their values may overflow; that is no failure.
       csv.cell_or_nan(value);
     }
     csv.cell(a.samples).cell(std::int64_t{a.converged});

@@ -26,7 +26,7 @@ void save(const Indices& indices, std::ostream& out) {
   }
 }
 
-/// @param molecules of each replica @throws LayoutError for memories of another number of them
+/// @param molecules number per replica @throws LayoutError if the saved number differs
 void load(Indices& indices, std::size_t molecules, std::istream& in) {
   indices.clear();
   for (std::uint64_t n = io::get_u64(in); n > 0; --n) {

@@ -22,7 +22,8 @@ void append_conservation(const Frame& frame, std::size_t r, std::vector<double>&
   values.push_back(c.constraint_max_A2);
 }
 
-/// Of a cluster whose energy nothing but the scheme's errors changes.
+/// Adds the energy drift, for runs without a thermostat: only errors of the scheme change the
+/// energy.
 void add_drift(TableSpec& spec, std::int64_t every, const RunInfo& info) {
   const auto drift = std::make_shared<EnergyDrift>();
   spec.prepare = [drift, first = info.first_averaged_step](const Frame& frame) {

@@ -19,7 +19,7 @@ using analysis::PooledBlocking;
 
 struct Column {
   std::string_view name;
-  std::string_view time;  ///< of its integral, in averages.csv; empty: it has none that means much
+  std::string_view time;  ///< name of its integral in averages.csv; empty: no meaningful integral
 };
 constexpr std::array<Column, kCorrelations> kColumns{{{"oh_p1", "oh_p1_time_ps"},
                                                       {"oh_p2", "oh_p2_time_ps"},
@@ -31,7 +31,7 @@ constexpr std::array<Column, kCorrelations> kColumns{{{"oh_p1", "oh_p1_time_ps"}
                                                       {"bonded_still", "bond_time_ps"},
                                                       {"displacement_A2", ""}}};
 
-/// The integral of a correlation up to the longest lag is too short by about what is left there.
+/// Remainder at the longest lag above which the integral is reported as too short.
 constexpr double kLittleLeft = 0.05;
 
 }  // namespace
@@ -136,8 +136,9 @@ std::optional<std::string> Correlations::note() const {
   }
   if (columns.empty()) return std::nullopt;
   return fmt::format(
-      "correlation: after {:g} ps there is still left of {}: times are integrals up to there, too "
-      "short by these shares at least, and mean nothing where it does not go down to 0 at all",
+      "correlation: not decayed at {:g} ps: {}. Correlation times are integrals up to this lag, "
+      "too "
+      "short by at least these fractions (meaningless without decay to 0); use a longer lag",
       lag_ps(longest_), fmt::join(columns, ", "));
 }
 

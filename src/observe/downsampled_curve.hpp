@@ -9,13 +9,13 @@
 
 namespace tarn {
 
-/// A curve of any number of points, kept as at most 1024: neighbours are merged as more come, the
-/// line goes through the means and the band from the lowest to the highest value.
+/// A curve reduced to at most 1024 points: when it is full, neighbours are merged. The line shows
+/// the means, the band the minima and maxima.
 class DownsampledCurve {
  public:
   static constexpr std::size_t kMost = 1024;
 
-  /// @param low @param high spread of this point about y
+  /// @param low, high band of this point around y
   void add(double x, double y, double low, double high);
   io::Series series(const std::string& label) const;
 

@@ -13,7 +13,7 @@ void append_energies(const Frame& frame, std::size_t r, std::vector<double>& val
                                e.kinetic_kcal_per_mol, e.total_kcal_per_mol, e.temperature_K});
 }
 
-/// Of rigid bonds: 3 N k + cov(V0 + wall, U)/(k T^2), equation (53).
+/// Heat capacity for rigid bonds: 3 N k + cov(V0 + wall, U)/(k T^2), equation (53).
 FluctuationSpec heat_capacity(const System& system, int molecules) {
   constexpr double k = units::boltzmann_kcal_per_mol_K;
   FluctuationSpec spec;
@@ -42,9 +42,9 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const De
   spec.averaged_columns = spec.columns.size();
   if (has_beta(deck.integrator.scheme)) {
     spec.remark =
-        "; total: what the scheme conserves, with (beta - 1/4) h^2/2 sum m a^2 and the wall";
+        "; total = energy conserved by the scheme, with (beta - 1/4) h^2/2 sum m a^2 and the wall";
   } else if (deck.confinement) {
-    spec.remark = "; total: with the wall";
+    spec.remark = "; total includes the wall";
   }
   spec.steady_columns = {0, 4};
   spec.append_values = append_energies;

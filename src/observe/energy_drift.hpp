@@ -11,22 +11,22 @@
 
 namespace tarn {
 
-/// The slope of a straight line through the energy of each replica against time, from the means of
-/// 16 to 31 blocks of equal length, so that memory does not grow with the run.
+/// Energy drift: slope of a line fitted to the energy of each replica against time. The fit uses
+/// the means of 16 to 31 blocks of equal length; memory does not grow with the run.
 class EnergyDrift {
  public:
-  /// Samples come at equal intervals. @param values as long as `ids`; those that are still there
+  /// Adds a sample; intervals must be equal. @param values energies of the live replicas `ids`
   void add(std::span<const std::int64_t> ids, std::span<const double> values);
 
   struct Result {
-    /// Per sampling interval, of one replica. The error of several is that of their mean; of one it
-    /// is that of the line from the scatter of the blocks about it, with their correlation.
+    /// Slope per sampling interval and replica. With several replicas, the error is that of their
+    /// mean; with one, it follows from the scatter and correlation of the blocks about the line.
     analysis::MeanError slope;
     std::int64_t replicas = 0;
     bool converged = true;  ///< false: the error is a lower bound
   };
-  /// Of the replicas that came last; nothing with fewer than three full blocks. Samples after the
-  /// last full block are left out.
+  /// Result for the replicas of the last sample; empty with fewer than three full blocks. Samples
+  /// after the last full block are ignored.
   std::optional<Result> result() const;
 
   void save(std::ostream& out) const;
@@ -35,13 +35,13 @@ class EnergyDrift {
  private:
   static constexpr std::size_t kMost = 32;
   struct Sums {
-    double first = 0.0;          // is taken off, so that no digits are lost
-    std::vector<double> sums{};  // [block]; the last one may not be full
+    double first = 0.0;          // first value, subtracted to avoid cancellation
+    std::vector<double> sums{};  // [block]; the last may be incomplete
   };
 
   std::size_t full_blocks() const;
 
-  std::int64_t length_ = 1;  // of a block
+  std::int64_t length_ = 1;  // samples per block
   std::int64_t samples_ = 0;
   std::vector<std::int64_t> last_ids_;
   std::map<std::int64_t, Sums> of_replica_;

@@ -10,8 +10,8 @@ namespace {
 using Shift = analysis::Halves::Shift;
 
 std::optional<EquilibriumDrift> significant_drift(const std::vector<Shift>& per_bath, bool early) {
-  // By chance in one run of two thousand, of two columns that are looked at in two ways; the second
-  // is for the largest of many.
+  // Thresholds for a false positive in one run of two thousand, with two columns and two tests
+  // each; the second applies to the largest of many baths.
   constexpr double kTogether = 3.8, kOne = 4.5;
   double sigmas = 0.0, rise = 0.0, count = 0.0;
   Shift largest;
@@ -27,12 +27,12 @@ std::optional<EquilibriumDrift> significant_drift(const std::vector<Shift>& per_
   const bool all = std::abs(together) > kTogether;
   if (!all && std::abs(largest.sigmas) <= kOne) return std::nullopt;
   const double mean = all ? rise / count : largest.mean;
-  if (std::abs(mean) < 1e-9) return std::nullopt;  // rounding of what does not move
+  if (std::abs(mean) < 1e-9) return std::nullopt;  // rounding errors of a constant
   EquilibriumDrift drift{mean,
                          std::abs(all ? together : largest.sigmas),
                          count == 1.0 ? ""
-                         : all        ? ", in the mean of the baths"
-                                      : ", of one bath",
+                         : all        ? ", averaged over the baths"
+                                      : ", in one bath",
                          early,
                          {}};
   for (const Shift& of_bath : per_bath) {
@@ -60,11 +60,11 @@ std::optional<std::string> equilibration_warning(std::string_view quantity,
   const auto drift = drift_of(shifts);
   if (!drift) return std::nullopt;
   return fmt::format(
-      "{} of the second half of the samples is {:.2g} {} than that of the first{}{}, {:.1f} "
-      "standard errors of such a difference: the run was not in equilibrium, or is too short for "
-      "its slowest motions; leave out more of its beginning, by a longer [run] equilibration_ps",
-      quantity, std::abs(drift->mean), drift->mean > 0.0 ? "higher" : "lower",
-      drift->early ? " eighth" : "", drift->scope, drift->sigmas);
+      "not equilibrated. {} {} by {:.2g} ({:.1f} standard errors) between {} of the run{}; "
+      "increase "
+      "[run] equilibration_ps",
+      quantity, drift->mean > 0.0 ? "rose" : "fell", std::abs(drift->mean), drift->sigmas,
+      drift->early ? "the first eighth and the second half" : "the two halves", drift->scope);
 }
 
 }  // namespace tarn

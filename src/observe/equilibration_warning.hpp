@@ -9,24 +9,24 @@
 
 namespace tarn {
 
-/// How a quantity whose mean does not move in equilibrium did, by more than chance: in the mean of
-/// the baths, or in one of them.
+/// Significant drift of a quantity that is stationary in equilibrium, averaged over the baths or in
+/// one of them.
 struct EquilibriumDrift {
   double mean, sigmas;
-  const char* scope;             ///< of the baths, as the note says it
-  bool early = false;            ///< from the first eighth, and not from the first half
-  std::vector<double> per_bath;  ///< 0 where it is not clear of the bath, nor of all together
+  const char* scope;             ///< affected baths, for the message
+  bool early = false;            ///< relative to the first eighth instead of the first half
+  std::vector<double> per_bath;  ///< [bath]; 0 if not significant
 };
-/// How it rose in each bath, from the first half and from the first eighth.
+/// Shifts of the mean in each bath to the second half, from the first half and the first eighth.
 struct BathShifts {
   std::vector<analysis::Halves::Shift> from_first_half, from_beginning;
 
-  /// The next bath. @param error of the mean of all of its samples
+  /// Adds the next bath. @param error standard error of the mean of all its samples
   void add(const analysis::Halves& halves, double error);
 };
-/// The clearer one of both, if there is one.
+/// The more significant drift of both tests, if any.
 std::optional<EquilibriumDrift> drift_of(const BathShifts& shifts);
-/// What to tell of it.
+/// Warning for a significant drift.
 std::optional<std::string> equilibration_warning(std::string_view quantity,
                                                  const BathShifts& shifts);
 

@@ -30,11 +30,11 @@ using analysis::Exposure;
 using analysis::Rate;
 using analysis::SurvivalCurve;
 
-/// The error of a rate is known to a third.
+/// With this many departures, the relative error of a rate is about a third.
 constexpr std::int64_t kEnoughDepartures = 10;
 constexpr double kSigmas = 4.5;
 
-/// Kinetic energy of the motion of some molecules, taken together, against the others [kcal/mol].
+/// Kinetic energy of the relative motion between a group of molecules and the others [kcal/mol].
 double relative_kinetic_energy(std::span<const double> velocities_A_per_akma,
                                const std::vector<int>& some, const WaterModel& model) {
   const auto molecules = static_cast<int>(velocities_A_per_akma.size() / 9);
@@ -71,7 +71,7 @@ struct Sum {
   }
 };
 
-/// Waits until each replica has lost its first molecule.
+/// Records when each replica loses its first molecule.
 class EvaporationObserver final : public Observer {
  public:
   EvaporationObserver(const ObserveEvaporation& section, const Deck& deck, const RunInfo& info)
@@ -96,10 +96,10 @@ class EvaporationObserver final : public Observer {
     csv_.create(
         info_.provenance +
         fmt::format(
-            "; a row where an oxygen of a replica is first seen farther than {:g} "
-            "A from those of the largest part; molecule, from 0 = the first that "
-            "is gone; relative_kinetic = of all that are gone against the rest; potential = of "
-            "all parts together",
+            "; one row per replica, when an oxygen is first detected farther than {:g} A from "
+            "those of the largest part; molecule (from 0) = first evaporated molecule; "
+            "relative_kinetic = evaporated molecules relative to the rest; potential = all parts "
+            "together",
             section_.link_A));
   }
   void observe(const Frame& frame) override;
@@ -111,17 +111,17 @@ class EvaporationObserver final : public Observer {
   Pictures draw() override { return draw_evaporation(info_.out_dir); }
 
  private:
-  /// What became of a replica that was whole at the first look.
+  /// Status of a replica that was whole at the first check.
   enum class Fate : std::int64_t { whole, departed, returned };
 
   struct Bath {
-    std::int64_t replicas = 0;  ///< whole at the first look
+    std::int64_t replicas = 0;  ///< whole at the first check
     std::int64_t returns = 0;
-    std::int64_t single = 0;  ///< departures of one molecule
+    std::int64_t single = 0;  ///< departures of a single molecule
     SurvivalCurve curve{};
-    Sum kinetic{}, potential{};  ///< at the departures [kcal/mol]
+    Sum kinetic{}, potential{};  ///< at departure [kcal/mol]
     std::int64_t whole_looks = 0;
-    double whole_potentials = 0.0;  ///< sum over replicas that are whole and all looks [kcal/mol]
+    double whole_potentials = 0.0;  ///< summed over whole replicas and checks [kcal/mol]
   };
 
   bool several() const { return baths_.size() > 1; }
@@ -133,12 +133,12 @@ class EvaporationObserver final : public Observer {
                                "potential_kcal_per_mol"});
     return names;
   }
-  /// Nothing where no thermostat holds it.
+  /// Bath temperature; empty without a thermostat.
   std::optional<double> temperature_K(std::size_t bath) const {
     if (several() || info_.baths_K.empty()) return baths_.temperature_K(bath);
     return info_.baths_K.front();
   }
-  /// Of the looks after step `begin` up to step `end` [ns].
+  /// Exposure from the checks after step `begin` up to step `end` [ns].
   Exposure exposure(const Bath& bath, std::int64_t begin, std::int64_t end) const {
     Exposure e = bath.curve.exposure(begin, end, section_.every);
     e.time *= info_.timestep_fs * 1e-6;
@@ -147,7 +147,7 @@ class EvaporationObserver final : public Observer {
   Exposure exposure(const Bath& bath) const { return exposure(bath, start_, last_); }
   std::int64_t departures(const Bath& bath) const { return exposure(bath).events; }
   Rate rate(const Bath& bath) const { return rate_of(exposure(bath)); }
-  /// Of baths above 0 K that have several temperatures.
+  /// Arrhenius fit over the baths above 0 K, if there are several temperatures.
   std::optional<analysis::ArrheniusFit> fit() const;
   double beta(std::size_t bath) const {
     return 1.0 / (units::boltzmann_kcal_per_mol_K * temperature_K(bath).value_or(0.0));
@@ -162,8 +162,8 @@ class EvaporationObserver final : public Observer {
   WaterModel model_;
   RunInfo info_;
   Baths baths_;
-  std::int64_t start_ = -1, last_ = -1;  // steps of the first and the last look
-  std::int64_t parted_ = 0;              // replicas that were in parts at the first look
+  std::int64_t start_ = -1, last_ = -1;  // steps of the first and last checks
+  std::int64_t parted_ = 0;              // replicas not whole at the first check
   std::map<std::int64_t, Fate> fates_;   // by replica id
   std::vector<Bath> of_bath_;
   io::CsvWriter csv_;
@@ -250,9 +250,9 @@ std::string EvaporationObserver::survival_table() const {
   io::CsvFormat csv(path("survival.csv"), std::move(header));
   std::string text = csv.head(
       info_.provenance +
-      "; share of the replicas that have lost no molecule since the first look, which is the first "
-      "row (Kaplan-Meier, error by Greenwood); at_constant_rate = what evaporation_rates.csv makes "
-      "of it");
+      "; fraction of replicas that have lost no molecule since the first check, which is the first "
+      "row (Kaplan-Meier, error by Greenwood); at_constant_rate = prediction of the rate in "
+      "evaporation_rates.csv");
   for (std::size_t b = 0; b < of_bath_.size(); ++b) {
     const Bath& bath = of_bath_[b];
     if (bath.replicas == 0) continue;
@@ -293,11 +293,12 @@ std::string EvaporationObserver::rates_table() const {
   io::CsvFormat csv(path("evaporation_rates.csv"), std::move(header));
   std::string text = csv.head(
       info_.provenance +
-      "; rates at which whole clusters lose their first molecule: departures over the time of all "
-      "replicas that were whole (rate_err of none: the rate of one); returns = of those that were "
-      "whole again later; relative_kinetic, potential_leaving = means at the departures, "
-      "potential_whole = of whole clusters at the looks" +
-      (several() ? "; arrhenius_rate = exp(log_prefactor - E/kT), maximum likelihood of all baths"
+      "; rates at which whole clusters lose their first molecule: departures per total time of "
+      "all "
+      "whole replicas (rate_err without departures: the rate of one); returns = departed replicas "
+      "that were whole again later; relative_kinetic, potential_leaving = means at departure; "
+      "potential_whole = mean over whole clusters" +
+      (several() ? "; arrhenius_rate = exp(log_prefactor - E/kT), maximum likelihood over all baths"
                  : ""));
   const auto fitted = fit();
   for (std::size_t b = 0; b < of_bath_.size(); ++b) {
@@ -361,8 +362,8 @@ bool EvaporationObserver::rate_has_changed() const {
   double more = 0.0, variance = 0.0;
   bool one_has = false;
   for (const Bath& bath : of_bath_) {
-    // The step up to which half of the waiting was done; of all events, those until then are a
-    // binomial number where the rate is one.
+    // Find the step that splits the exposure in half. At a constant rate, the number of events
+    // before it is binomially distributed.
     const double all = exposure(bath).time;
     std::int64_t low = start_, high = last_;
     while (high - low > section_.every) {
@@ -385,8 +386,8 @@ std::vector<std::string> EvaporationObserver::notes() const {
   std::vector<std::string> notes;
   if (start_ >= 0 && fates_.empty()) {
     notes.emplace_back(
-        fmt::format("evaporation: no replica was whole at step {}: is link_A = {:g} A longer than "
-                    "the distances of neighbours?",
+        fmt::format("evaporation: no replica was whole at step {}. Check that link_A = {:g} A "
+                    "exceeds the distances between neighbours",
                     start_, section_.link_A));
   }
   std::int64_t gone = 0, returns = 0;
@@ -396,39 +397,38 @@ std::vector<std::string> EvaporationObserver::notes() const {
   }
   if (gone + parted_ > 0) {
     notes.push_back(fmt::format(
-        "evaporation: {} of {} replicas have lost a molecule{}; the averages of other tables are "
-        "of "
-        "their parts, too",
+        "evaporation: {} of {} replicas have lost a molecule{}. Averages of other tables include "
+        "their separate parts",
         gone, fates_.size(),
-        parted_ > 0 ? fmt::format(", and {} more were in parts before the first look, at {:g} ps",
+        parted_ > 0 ? fmt::format(", and {} more were not whole at the first check ({:g} ps)",
                                   parted_, info_.time_ps(start_))
                     : ""));
   }
   if (returns > 0) {
     notes.push_back(fmt::format(
-        "evaporation: {} of the {} were whole again later, and yet count{}: less friction, which "
-        "turns molecules back in the vacuum, or a larger link_A leaves fewer of them",
+        "evaporation: {} of the {} replicas were whole again later, but count as evaporated{}. "
+        "For "
+        "fewer returns, reduce the friction, which acts in the vacuum too, or increase link_A",
         returns, gone,
-        2 * returns > gone ? ", so that the rate is that of getting as far as link_A, and "
-                             "not that of getting away"
+        2 * returns > gone ? "; the rate is therefore that of reaching link_A, not of "
+                             "evaporation"
                            : ""));
   }
   if (start_ >= 0 && rate_has_changed()) {
     notes.emplace_back(
-        "evaporation: the second half of the waiting has another rate than the first, by more "
-        "than chance: clusters were not in equilibrium from the start ([run] equilibration_ps), "
-        "the "
-        "bath heats them more slowly than leaving cools those that are left, or some of them, by "
-        "energy or form, lose molecules faster than others");
+        "evaporation: the rate differs significantly between the two halves of the waiting time. "
+        "Possible causes: clusters not equilibrated ([run] equilibration_ps), a bath that heats "
+        "clusters more slowly than evaporation cools them, or clusters of different energy or "
+        "shape that evaporate at different rates");
   }
   if (const auto fitted = fit(); fitted && fitted->degrees > 0) {
-    // Chi squared as a normal number (Wilson & Hilferty 1931).
+    // Convert chi squared to a normal deviate (Wilson & Hilferty 1931).
     const double spread2 = 2.0 / (9.0 * fitted->degrees);
     const double root = std::cbrt(fitted->deviance / fitted->degrees);
     if ((root - (1.0 - spread2)) / std::sqrt(spread2) > kSigmas) {
       notes.push_back(fmt::format(
-          "evaporation: the rates of the baths are not on one line of ln k against 1/T (chi "
-          "squared {:.3g} of {} degrees of freedom): the activation energy is a mean",
+          "evaporation: ln k against 1/T is not linear (chi squared {:.3g} for {} degrees of "
+          "freedom); the activation energy is an average",
           fitted->deviance, fitted->degrees));
     }
   }
@@ -465,7 +465,7 @@ void EvaporationObserver::load(std::istream& in) {
   last_ = io::get_i64(in);
   parted_ = io::get_i64(in);
   const std::vector<std::int64_t> numbers = io::get_i64s(in);
-  if (numbers.size() % 2 != 0) throw LayoutError("the fates of its replicas do not fit");
+  if (numbers.size() % 2 != 0) throw LayoutError("the status list of its replicas is invalid");
   fates_.clear();
   for (std::size_t i = 0; i < numbers.size(); i += 2) {
     fates_[numbers[i]] = static_cast<Fate>(numbers[i + 1]);

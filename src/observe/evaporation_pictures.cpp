@@ -14,7 +14,7 @@
 namespace tarn {
 namespace {
 
-/// The curves of one bath each: what was seen, in steps, and what a constant rate makes of it.
+/// Per bath: the measured survival as a step function, and the curve of a constant rate.
 struct Survival {
   std::vector<io::Series> seen, constant;
 };
@@ -29,14 +29,14 @@ Survival read_survival(io::CsvReader& csv) {
   while (csv.next(cells)) {
     const double bath_K = several ? csv.number(cells[csv.column("bath_K")]) : 0.0;
     if (bath_K != last_bath_K) {
-      all.seen.emplace_back().label = several ? bath_text(bath_K) : "seen";
+      all.seen.emplace_back().label = several ? bath_text(bath_K) : "measured";
       all.constant.emplace_back().dashed = true;
     }
     last_bath_K = bath_K;
     const double t = csv.number(cells[time]), share = csv.number(cells[survival]);
     io::Series& seen = all.seen.back();
     const double err = csv.number(cells[error]);
-    if (!seen.x.empty()) {  // it stays what it was until the next departure
+    if (!seen.x.empty()) {  // constant until the next departure
       const std::array before{seen.y.back(), seen.low.back(), seen.high.back()};
       seen.x.push_back(t);
       seen.y.push_back(before[0]);
@@ -51,7 +51,7 @@ Survival read_survival(io::CsvReader& csv) {
   return all;
 }
 
-/// Leaves at most so many points of a curve, the ends among them.
+/// Reduces a curve to at most `most` points and keeps its ends.
 void downsample(io::Series& series, std::size_t most) {
   const std::size_t points = series.x.size();
   if (points <= most) return;
@@ -64,7 +64,7 @@ void downsample(io::Series& series, std::size_t most) {
   }
 }
 
-/// Rates against 1/T, and the line of all baths; nothing where fewer than two have departures.
+/// Rates against 1/T with the Arrhenius fit; empty if fewer than two baths have departures.
 std::vector<io::Plot> plot_of_rates(const std::string& table) {
   if (!std::filesystem::exists(table)) return {};
   io::CsvReader csv(table);
@@ -85,13 +85,13 @@ std::vector<io::Plot> plot_of_rates(const std::string& table) {
     if (n == 0.0) continue;
     seen.x.push_back(inverse);
     seen.y.push_back(k);
-    // Of ln k, so that the bar of a single departure ends above 0.
+    // Errors of ln k: the bar of a single departure stays above 0.
     seen.low.push_back(k * std::exp(-1.0 / std::sqrt(n)));
     seen.high.push_back(k * std::exp(1.0 / std::sqrt(n)));
   }
   if (seen.x.size() < 2) return {};
   seen.style = io::Series::Style::points;
-  seen.label = "seen";
+  seen.label = "measured";
   line.label = "Arrhenius";
   io::Plot plot;
   plot.x_label = "1000 K / T     bars: standard error of the logarithm";
@@ -109,10 +109,9 @@ Pictures draw_evaporation(const std::string& folder, const io::PictureFormats& f
   io::CsvReader csv(folder + "/survival.csv");
   Survival survival = read_survival(csv);
   if (survival.seen.empty()) {
-    return {
-        {},
-        {"survival.csv has no rows, and no picture: no step of [observe.evaporation] came after "
-         "the equilibration, or no replica was whole then"}};
+    return {{},
+            {"survival.csv has no rows and no picture: [observe.evaporation] has no step after "
+             "equilibration, or no replica was whole at the first one"}};
   }
   const bool several = csv.has_column("bath_K");
   const std::string note = several ? select_baths(survival.seen) : "";
@@ -120,7 +119,7 @@ Pictures draw_evaporation(const std::string& folder, const io::PictureFormats& f
   io::Plot plot;
   plot.title = title_of("Evaporation", csv.provenance());
   plot.x_label = "time (ps)     band: standard error; dashed: constant rate" + note;
-  plot.y_label = "replicas that are whole";
+  plot.y_label = "fraction of whole replicas";
   plot.y_range = {{0.0, 1.05}};
   for (std::size_t b = 0; b < survival.seen.size(); ++b) {
     downsample(survival.seen[b], kMostPoints);

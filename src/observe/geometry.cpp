@@ -9,7 +9,7 @@
 namespace tarn {
 namespace {
 
-/// Means over the molecules of one configuration, and the longest and shortest O-H bond.
+/// Means over the molecules of one configuration, and the shortest and longest O-H bond.
 void append_geometry(std::span<const double> positions_A, std::vector<double>& values) {
   double oh = 0.0, hh = 0.0, angle = 0.0, shortest = 1e300, longest = 0.0;
   const std::size_t molecules = positions_A.size() / 9;

@@ -10,8 +10,8 @@
 namespace tarn {
 namespace {
 
-/// What is remembered of a replica: H less heat at its first row and at the first one after
-/// equilibration, which work and its rate count from.
+/// Reference values of a replica: energy minus heat at its first row, and at the first row after
+/// equilibration. Shadow work and its rate are measured from them.
 struct InitialEnergies {
   double first = 0.0, averaged = 0.0;
 };
@@ -29,7 +29,7 @@ std::unique_ptr<Observer> make_heat(const ObserveHeat& section, const RunInfo& i
   spec.columns = {"heat_kcal_per_mol", "shadow_work_kcal_per_mol",
                   "shadow_work_kcal_per_mol_per_ps", "conserved_kcal_per_mol"};
   spec.result_columns = 3;
-  spec.first_result_step = averaged_step + 1;  // without a second row there is no rate
+  spec.first_result_step = averaged_step + 1;  // a rate needs two rows
   spec.append_values = [=](const Frame& frame, std::size_t r, std::vector<double>& values) {
     const Energies& e = frame.energies[r];
     const double heat = frame.heat_kcal_per_mol[r];

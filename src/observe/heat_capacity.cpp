@@ -28,9 +28,9 @@ namespace {
 using analysis::MultiHistogram;
 using analysis::Reweighting;
 
-/// A row with fewer samples' worth is not known.
+/// Minimum number of effective samples of a row.
 constexpr double kFewSamples = 100.0;
-/// A maximum is told that stands out by so many standard errors.
+/// Minimum prominence of a reported maximum, in standard errors.
 constexpr double kProminenceSigmas = 4.5;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -39,7 +39,7 @@ double beta_mol_per_kcal(double temperature_K) {
 }
 
 constexpr int kMostTemperatures = 240;
-/// Both ends, and the multiples of a round step between them, 240 at most.
+/// Both ends, and up to 240 multiples of a round step between them.
 std::vector<double> temperatures_between(double coldest_K, double hottest_K) {
   const double least_K = (hottest_K - coldest_K) / kMostTemperatures;
   const double power = std::pow(10.0, std::floor(std::log10(least_K)));
@@ -47,7 +47,7 @@ std::vector<double> temperatures_between(double coldest_K, double hottest_K) {
   for (const double round : {5.0, 2.5, 2.0, 1.0}) {
     if (round * power >= least_K) step_K = round * power;
   }
-  // A multiple of 0.1 is not what is nearest to it; a number over 10 is.
+  // Divide by an integer: i / 10 is correctly rounded, i * 0.1 is not.
   const double per_K = std::round(1e6 / step_K) / 1e6;
   std::vector<double> temperatures_K{coldest_K};
   const double first = std::floor(coldest_K * per_K) + 1.0;
@@ -58,7 +58,7 @@ std::vector<double> temperatures_between(double coldest_K, double hottest_K) {
   return temperatures_K;
 }
 
-/// The place of the largest value of a function with one maximum between two places.
+/// Position of the maximum of a unimodal function on an interval, by golden-section search.
 template <class F>
 double maximum_between(double low, double high, const F& f) {
   const double golden = 0.5 * (std::sqrt(5.0) - 1.0);
@@ -80,12 +80,12 @@ double maximum_between(double low, double high, const F& f) {
   return 0.5 * (low + high);
 }
 
-/// A maximum among values, between the smallest ones on both sides up to where it is surpassed.
+/// A local maximum, and the minima on both sides before a higher value.
 struct Maximum {
   std::size_t at = 0, left = 0, right = 0;
-  double prominence = 0.0;  // above the higher one of these
+  double prominence = 0.0;  // height above the higher of the two minima
 };
-/// The one inside that stands out most; values may be nan.
+/// The interior maximum with the largest prominence; values may be nan.
 std::optional<Maximum> most_prominent(const std::vector<double>& values) {
   std::optional<Maximum> best;
   for (std::size_t i = 1; i + 1 < values.size(); ++i) {
@@ -103,8 +103,8 @@ std::optional<Maximum> most_prominent(const std::vector<double>& values) {
   return best;
 }
 
-/// heat_capacity.csv: energy and heat capacity at any temperature between the coldest and the
-/// hottest bath, from the samples of all of them.
+/// Writes heat_capacity.csv: energy and heat capacity between the coldest and the hottest bath,
+/// from the samples of all baths.
 class HeatCapacity final : public Observer {
  public:
   HeatCapacity(std::int64_t every, const Deck& deck, const RunInfo& info)
@@ -170,7 +170,7 @@ class HeatCapacity final : public Observer {
   RunInfo info_;
   Baths baths_;
   MultiHistogram histogram_;
-  // Temperature and height of the maximum, with errors; of the last finish().
+  // Temperature and height of the maximum with errors, from the last finish().
   struct Peak {
     std::array<double, 2> values, errors;
     bool converged;
@@ -204,11 +204,11 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
   const std::vector<double> values = peak_of(result.all());
   const auto errors = result.errors_of(values, peak_of);
   if (errors.sigmas(1, maximum->prominence) < kProminenceSigmas) return;
-  // Errors that grow by a half with the length of the blocks go on to do so.
+  // Errors that grow by half with the block length have not converged.
   constexpr double kGrows = 1.5;
   const bool grow = errors.largest[0] > kGrows * errors.of_shortest[0] ||
                     errors.largest[1] > kGrows * errors.of_shortest[1];
-  // Errors say nothing of baths that are not in equilibrium.
+  // Errors do not cover baths that are not equilibrated.
   const bool converged = !grow && result.inconsistencies().empty();
   peak_ = {{values[0], values[1]}, {errors.largest[0], errors.largest[1]}, converged};
 }
@@ -216,17 +216,16 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
 void HeatCapacity::report_gaps(const Reweighting& all) {
   const double of_a_bath = histogram_.samples() / static_cast<double>(baths_.size());
   if (!all.gaps().empty() && of_a_bath < kFewSamples) {
-    notes_.push_back(
-        fmt::format("{:.3g} samples a bath are too few for heat_capacity.csv: run "
-                    "longer, or take energies more often",
-                    of_a_bath));
+    notes_.push_back(fmt::format(
+        "{:.3g} samples per bath are too few for heat_capacity.csv; run longer or reduce "
+        "[observe.energies] every",
+        of_a_bath));
     return;
   }
   for (const Reweighting::Gap& gap : all.gaps()) {
     notes_.push_back(
-        fmt::format("the baths up to {:g} K and from {:g} K share {:.2g} samples: "
-                    "heat_capacity.csv does not know what lies between; put a "
-                    "temperature between them",
+        fmt::format("the baths up to {:g} K and from {:g} K share only {:.2g} samples. "
+                    "heat_capacity.csv has no values between them; add a temperature there",
                     bath_K(gap.below), bath_K(gap.above), gap.shared));
   }
 }
@@ -239,15 +238,14 @@ void HeatCapacity::finish() {
   report_gaps(all);
   for (const MultiHistogram::Inconsistency& c : result->inconsistencies()) {
     notes_.push_back(fmt::format(
-        "the energy of the bath at {:g} K is {:.1f} standard errors {} what the other baths "
-        "tell of that temperature: they are not in equilibrium; run longer, or let them "
-        "change their states by [exchange]",
+        "not equilibrated. The energy of the bath at {:g} K is {:.1f} standard errors {} the value "
+        "predicted by the other baths; run longer or add [exchange]",
         bath_K(c.bath), std::abs(c.difference) / c.error, c.difference > 0.0 ? "above" : "below"));
   }
   if (!all.converged()) {
     notes_.push_back(
-        "the equations of the multiple histograms have not been solved: "
-        "heat_capacity.csv has no heat capacities");
+        "the multiple-histogram equations did not converge; heat_capacity.csv has no heat "
+        "capacities");
   }
   const auto is_known = [&](double t_K, double samples) {
     return all.converged() && samples >= kFewSamples &&
@@ -257,7 +255,7 @@ void HeatCapacity::finish() {
   };
   const std::vector<double> temperatures_K = temperatures_between(
       baths_.temperature_K(0).value(), baths_.temperature_K(baths_.size() - 1).value());
-  // Energies, then heat capacities.
+  // Energies at all temperatures, followed by heat capacities.
   const auto curve = [&](const Reweighting& r) {
     std::vector<double> energies, capacities;
     for (const double t_K : temperatures_K) {
@@ -284,10 +282,11 @@ void HeatCapacity::finish() {
                      "heat_capacity_kcal_per_mol_K", "heat_capacity_err", "effective_samples"});
   std::string text = csv.head(
       info_.provenance +
-      "; energy of pairs and wall, and heat capacity of rigid bonds, from the samples of all baths "
-      "by multiple histograms; _err = standard error by the jackknife (0: not known); nan: fewer "
-      "than 100 effective samples, or between baths that share fewer than 20" +
-      (peak_ ? fmt::format("; largest at {:.3f} +- {:.3f} K", peak_->values[0], peak_->errors[0])
+      "; energy of pairs and wall, and heat capacity for rigid bonds, from the samples of all "
+      "baths "
+      "by multiple histograms; _err = jackknife standard error (0: unknown); nan: fewer than 100 "
+      "effective samples, or between baths that share fewer than 20" +
+      (peak_ ? fmt::format("; maximum at {:.3f} +- {:.3f} K", peak_->values[0], peak_->errors[0])
              : ""));
   for (std::size_t row = 0; row < rows; ++row) {
     csv.cell(temperatures_K[row]);
@@ -318,11 +317,11 @@ std::string heat_capacity_obstacle(const std::vector<double>& baths_K) {
   constexpr std::size_t kMostBaths = 256;
   const std::set<double> temperatures_K(baths_K.begin(), baths_K.end());
   if (temperatures_K.size() > kMostBaths) {
-    return fmt::format("there are {} temperatures, and it takes {} at most", temperatures_K.size(),
+    return fmt::format("{} temperatures, but at most {} are supported", temperatures_K.size(),
                        kMostBaths);
   }
   if (!temperatures_K.empty() && *temperatures_K.begin() <= 0.0) {
-    return "one of the baths is at 0 K, where nothing fluctuates";
+    return "one bath is at 0 K, where the energy does not fluctuate";
   }
   return {};
 }

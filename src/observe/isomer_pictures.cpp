@@ -21,16 +21,16 @@
 namespace tarn {
 namespace {
 
-/// Name of a curve.
+/// Label of a curve.
 std::string isomer_label(double number, double above_kcal_per_mol) {
-  if (number == 1.0) return "isomer 1, the lowest";
-  // At least two digits that are not 0, of the closest ones too.
+  if (number == 1.0) return "isomer 1 (lowest)";
+  // Enough decimals to distinguish close minima.
   const int decimals = std::max(2, analysis::decimals_for(above_kcal_per_mol));
   return fmt::format("isomer {}, +{:.{}f} kcal/mol", static_cast<int>(number), above_kcal_per_mol,
                      decimals);
 }
 
-/// In the name of the axis, where there is a mark.
+/// Explains the marks on the axis label, if there are any.
 void explain_marks(io::Plot& plot) {
   for (const io::Series& series : plot.series) {
     if (std::find(series.marks.begin(), series.marks.end(), "*") == series.marks.end()) continue;
@@ -39,7 +39,7 @@ void explain_marks(io::Plot& plot) {
   }
 }
 
-/// Shares against the temperature, of the minima with the largest ones.
+/// Populations against temperature, for the most populated minima.
 io::Plot shares_by_bath(const std::string& table) {
   constexpr std::size_t kMost = 6;
   io::CsvReader csv(table);
@@ -49,8 +49,8 @@ io::Plot shares_by_bath(const std::string& table) {
   const std::size_t samples = csv.column("of_samples"), converged = csv.column("converged");
   io::Plot plot;
   plot.title = title_of("Inherent structures", csv.provenance());
-  plot.x_label = "temperature of the bath (K)     bars: standard error";
-  plot.y_label = "share of samples";
+  plot.x_label = "bath temperature (K)     bars: standard error";
+  plot.y_label = "population";
   plot.y_range = {{0.0, 1.0}};
   std::map<double, io::Series> curves;
   std::map<double, std::vector<double>> errors;
@@ -99,7 +99,7 @@ io::Plot shares_by_bath(const std::string& table) {
   return plot;
 }
 
-/// Shares of all minima against their energies.
+/// Populations of all minima against their energies.
 io::Plot shares_by_energy(const std::string& table) {
   io::CsvReader csv(table);
   const std::size_t above = csv.column("above_lowest_kcal_per_mol");
@@ -108,7 +108,7 @@ io::Plot shares_by_energy(const std::string& table) {
   io::Plot plot;
   plot.title = title_of("Inherent structures", csv.provenance());
   plot.x_label = "energy above the lowest minimum (kcal/mol)     bars: standard error";
-  plot.y_label = "share of samples";
+  plot.y_label = "population";
   io::Series& points = plot.series.emplace_back();
   points.style = io::Series::Style::points;
   std::vector<double> errors;
@@ -131,7 +131,7 @@ io::Plot shares_by_energy(const std::string& table) {
   return plot;
 }
 
-/// The lowest isomers themselves, as many as can be told apart.
+/// Structures of the lowest isomers, as many as one picture can show.
 std::vector<DrawnCluster> lowest_isomers(const std::string& path) {
   constexpr std::size_t kMost = 12;
   int molecules = 0;
@@ -156,7 +156,7 @@ Pictures draw_isomers(const std::string& folder, const io::PictureFormats& forma
                             : shares_by_energy(folder + "/isomers.csv");
   if (plot.series.front().x.empty()) {
     return {{},
-            {"isomers.csv has no rows, and no picture: no step of [observe.minima] came after the "
+            {"isomers.csv has no rows and no picture: [observe.minima] has no step after "
              "equilibration"}};
   }
   Pictures pictures = pictures_of(io::draw(plot, folder + "/isomers", formats));

@@ -14,15 +14,15 @@
 namespace tarn {
 namespace {
 
-constexpr std::size_t kMostPoints = 2000;  // of a curve
+constexpr std::size_t kMostPoints = 2000;  // per curve
 constexpr std::size_t kMostCurves = 4;
-/// Of positions, among which those that say something are looked for.
+/// Number of positions considered for the picture.
 constexpr std::size_t kMostCandidates = 24;
-/// A change that oscillates would be a band of more points.
+/// Number of time bins for changes of conserved quantities; oscillations would fill a band.
 constexpr double kPartsOfTime = 200.0;
 constexpr std::size_t kMostConserved = 6;
 
-/// Columns of a table against another, at most so many points.
+/// Columns of a table against another, with a limited number of points.
 std::vector<io::Series> read_series(io::CsvReader& csv, const std::string& against,
                                     const std::vector<std::string>& names) {
   std::vector<io::Series> series;
@@ -42,7 +42,7 @@ std::vector<io::Series> read_series(io::CsvReader& csv, const std::string& again
       series[k].y.push_back(csv.number(cells[columns[k]]));
     }
     if (series.empty() || series[0].x.size() < 2 * kMostPoints) continue;
-    for (io::Series& s : series) {  // every other point is left out
+    for (io::Series& s : series) {  // drop every other point
       for (std::vector<double>* values : {&s.x, &s.y}) {
         for (std::size_t i = 0; 2 * i < values->size(); ++i) (*values)[i] = (*values)[2 * i];
         values->resize((values->size() + 1) / 2);
@@ -53,7 +53,7 @@ std::vector<io::Series> read_series(io::CsvReader& csv, const std::string& again
   return series;
 }
 
-/// "double-pendulum, zs", from the line of provenance.
+/// "double-pendulum, zs", from the provenance line.
 std::string system_and_scheme(std::string_view provenance) {
   const std::size_t begin = provenance.find("; ");
   if (begin == std::string_view::npos) return {};
@@ -61,7 +61,7 @@ std::string system_and_scheme(std::string_view provenance) {
   return std::string(rest.substr(0, rest.find(';')));
 }
 
-/// Whether two curves are the same but for rounding, or one of them the other turned over.
+/// Whether two curves agree, up to rounding and sign.
 bool equal_up_to_sign(const std::vector<double>& a, const std::vector<double>& b) {
   double size = 0.0, difference = 0.0, sum = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -72,8 +72,8 @@ bool equal_up_to_sign(const std::vector<double>& a, const std::vector<double>& b
   return std::min(difference, sum) <= 1e-9 * size;
 }
 
-/// Positions stand after step and time and before the velocities. Of them the first few that move,
-/// and not as another one does: matrices hold zeros, and some of them numbers twice.
+/// Plots the first few positions, which follow step and time and precede the velocities. Skips
+/// constant and duplicate columns: matrices contain zeros and repeated elements.
 io::Plot plot_of_trajectory(io::CsvReader& csv, const std::string& against) {
   const std::vector<std::string> header = csv.header();
   const auto begin = header.begin() + 2;
@@ -98,7 +98,7 @@ io::Plot plot_of_trajectory(io::CsvReader& csv, const std::string& against) {
   return plot;
 }
 
-/// Energies, and how the total changes, which the scale of the others would hide.
+/// Energies, and the change in total energy on a separate scale.
 std::vector<io::Plot> plots_of_energies(io::CsvReader& csv, const std::string& against) {
   std::vector<io::Plot> plots(1);
   plots[0].series = read_series(csv, against, {"potential", "penalty", "kinetic", "total"});
@@ -110,21 +110,22 @@ std::vector<io::Plot> plots_of_energies(io::CsvReader& csv, const std::string& a
     for (double& y : change.y) y -= series.y.front();
     io::Plot plot;
     plot.series.push_back(std::move(change));
-    plot.y_label = "change of the total";
+    plot.y_label = "change in total energy";
     plots.push_back(std::move(plot));
     break;
   }
   return plots;
 }
 
-/// "spatial" of "spatial_12".
+/// "spatial" for "spatial_12".
 std::string_view family_of(std::string_view name) {
   const std::size_t end = name.find_last_not_of("0123456789");
   return end != std::string_view::npos && name[end] == '_' ? name.substr(0, end) : name;
 }
 
-/// Those that change; of too many, of each family the one that changes most.
-/// @param most the largest change of each
+/// Indices of the quantities that change; if there are too many, only the largest change per
+/// family.
+/// @param most largest change of each quantity
 std::vector<std::size_t> conserved_to_show(const std::vector<std::string>& names,
                                            const std::vector<double>& most) {
   std::vector<std::size_t> all, of_families;
@@ -145,9 +146,8 @@ std::vector<std::size_t> conserved_to_show(const std::vector<std::string>& names
   return of_families;
 }
 
-/// Sizes of the changes of conserved quantities since the first row, on a logarithmic axis: the
-/// largest of each part of the time, and in the legend the largest of all. What does not change is
-/// left out.
+/// Absolute changes of conserved quantities since the first row, on a logarithmic axis: the maximum
+/// per time bin, and the overall maximum in the legend. Constant quantities are omitted.
 io::Plot plot_of_conserved(const std::string& path, const std::string& against) {
   io::CsvReader csv(path);
   const std::vector<std::string> header = csv.header();
@@ -180,10 +180,10 @@ io::Plot plot_of_conserved(const std::string& path, const std::string& against) 
   }
   const std::vector<std::size_t> shown = conserved_to_show(names, most);
   for (const std::size_t k : shown) {
-    curves[k].label = fmt::format("{}, at most {:.2g}", names[k], most[k]);
+    curves[k].label = fmt::format("{}, max {:.2g}", names[k], most[k]);
     plot.series.push_back(std::move(curves[k]));
   }
-  plot.y_label = "size of the change";
+  plot.y_label = "absolute change";
   const auto changing = static_cast<std::size_t>(
       std::count_if(most.begin(), most.end(), [](double change) { return change > 0.0; }));
   if (shown.size() < changing) {
@@ -192,7 +192,7 @@ io::Plot plot_of_conserved(const std::string& path, const std::string& against) 
   return plot;
 }
 
-/// Whether time does not pass in a table: its rows are those of an iteration.
+/// Whether the rows of a table are iterations: the time column is constant.
 bool is_iteration_table(const std::string& path) {
   io::CsvReader csv(path);
   const std::size_t time = csv.column("time");
@@ -236,7 +236,7 @@ Pictures draw_mechanical_run(const std::string& folder, const io::PictureFormats
     for (io::Plot& plot : plots) {
       plot.x_label = iterates ? "iteration" : "time";
       if (name == "conservation" && !iterates) {
-        plot.x_label += fmt::format("     points: the largest in 1/{:g} of it", kPartsOfTime);
+        plot.x_label += fmt::format("     points: maximum per 1/{:g} of the time", kPartsOfTime);
       }
       if (!iterates) continue;
       for (io::Series& s : plot.series) s.style = io::Series::Style::marked_line;

@@ -29,13 +29,14 @@
 namespace tarn {
 namespace {
 
-/// See kSameMinimum_kcal_per_mol.
+/// Force tolerance of the quench; see kSameMinimum_kcal_per_mol.
 constexpr double kTolerance_kcal_per_mol_A = 1e-6;
 constexpr std::string_view kErrors =
-    "share_err = standard error by blocking (0 where all samples are the same); converged = 0: it "
-    "is a lower bound";
+    "share_err = standard error by blocking (0 if all samples agree); converged = 0: share_err is "
+    "a "
+    "lower bound";
 
-/// Moves a cluster to a minimum. @return its energy; nan where the cluster has none
+/// Quenches a cluster. @return energy of the minimum; nan if the quench fails
 double minimum_near(ForceField& force_field, std::span<double> positions_A) {
   try {
     const MinimiseResult r =
@@ -43,19 +44,19 @@ double minimum_near(ForceField& force_field, std::span<double> positions_A) {
     const bool whole = !analysis::first_evaporated_molecule(positions_A, analysis::kLink_A);
     if (r.converged && whole) return r.energy_kcal_per_mol;
   } catch (const InputError&) {
-    // A molecule that is collinear, or has atoms of another upon it, is about to blow up.
+    // Collinear molecules or overlapping atoms: the replica is about to blow up.
   } catch (const NumericalError&) {
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// A share of the samples, of those of a bath or of all.
+/// Population of a minimum: fraction of the samples of one bath or of all.
 struct Share {
   double samples = 0.0, value = 0.0, error = 0.0;
   bool converged = true;  // false: the error is a lower bound
 };
 
-/// What the quenches of a run have found.
+/// Results of all quenches of a run.
 class Minima {
  public:
   Minima(const ObserveMinima& section, const Deck& deck, const RunInfo& info)
@@ -66,7 +67,7 @@ class Minima {
         census_(static_cast<std::size_t>(section.isomers), baths_.replicas(),
                 static_cast<int>((info.replicas + part_ - 1) / part_)) {}
 
-  /// Quenches a copy of every replica, and counts them after the equilibration.
+  /// Quenches copies of all replicas and, after equilibration, counts the minima.
   void quench(const Frame& frame) {
     const std::size_t replicas = frame.replica_ids.size();
     size_ = 9 * static_cast<std::size_t>(frame.molecules);
@@ -107,7 +108,7 @@ class Minima {
   std::span<double> quenched(std::size_t r) {
     return std::span(positions_A_).subspan(r * size_, size_);
   }
-  /// Of the samples of a bath, or of all of them.
+  /// Population among the samples of one bath or of all.
   Share share(const analysis::Isomer& isomer, std::size_t group) const {
     const analysis::Blocking share = isomer.shares[group].result();
     const bool forgot_the_start = !info_.has_mixed || info_.has_mixed();
@@ -129,10 +130,10 @@ class Minima {
   WaterModel model_;
   RunInfo info_;
   Baths baths_;
-  // Replicas of a ladder: all baths are in it, and what its replicas have in common by exchange.
+  // Replicas per ladder, which contains all baths; exchange correlates the replicas of a ladder.
   std::int64_t part_;
   analysis::IsomerCensus census_;
-  // Of the last frame.
+  // Data of the last frame:
   std::size_t size_ = 0;
   std::vector<double> positions_A_;  // [replica][molecule][9], quenched
   std::vector<double> energies_;     // [replica]; nan: not known
@@ -145,7 +146,7 @@ std::string Minima::table() const {
                      "samples", "of_samples", "share", "share_err", "converged"});
   std::string text = csv.head(
       info_.provenance +
-      "; lowest minima of rigid molecules that samples were quenched to, all replicas pooled; " +
+      "; lowest minima of rigid molecules found by quenching samples, all replicas pooled; " +
       std::string(kErrors));
   std::int64_t number = 0;
   for (const analysis::Isomer& isomer : census_.isomers()) {
@@ -166,7 +167,7 @@ std::string Minima::table_by_bath() const {
                     {"bath_K", "isomer", "above_lowest_kcal_per_mol", "samples", "of_samples",
                      "share", "share_err", "converged"});
   std::string text =
-      csv.head(info_.provenance + "; minima of isomers.csv, replicas of a bath pooled; " +
+      csv.head(info_.provenance + "; minima of isomers.csv, replicas of each bath pooled; " +
                std::string(kErrors));
   for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
     std::int64_t number = 0;

@@ -11,7 +11,7 @@
 namespace tarn {
 namespace {
 
-/// What the multipliers are; numbers of equations are those of docs/equations.md.
+/// Definition of the multipliers, with the equation numbers of docs/equations.md.
 std::string_view equation_of(const IntegratorSection& integrator) {
   if (is_rigid(integrator.scheme)) {
     return "M a = F0 + J^T lambda, J M^-1 J^T lambda = -J M^-1 F0 - 2 |d'|^2 (31)";
@@ -27,7 +27,7 @@ std::string_view equation_of(const IntegratorSection& integrator) {
   return "M a = F0 + J^T lambda (14)";
 }
 
-/// Writes the multipliers of each molecule, averaged over a window of steps centred on the row.
+/// Writes the multipliers of each molecule, averaged over a window centred on each row.
 class MultipliersObserver final : public Observer {
  public:
   MultipliersObserver(const ObserveMultipliers& section, const Deck& deck, const RunInfo& info)
@@ -45,7 +45,7 @@ class MultipliersObserver final : public Observer {
   /// A window needs every step.
   std::int64_t every() const override { return section_.window_steps > 1 ? 1 : section_.every; }
   void begin() override {
-    csv_.create(fmt::format("{}; kcal/mol/A^2, {}, mean over {} steps about each row",
+    csv_.create(fmt::format("{}; kcal/mol/A^2, {}, mean over {} steps centred on each row",
                             info_.provenance, equation_, section_.window_steps));
   }
 
@@ -102,7 +102,7 @@ class MultipliersObserver final : public Observer {
     std::vector<double> values;  ///< [replica][molecule][3]
   };
 
-  /// Rows of the replicas that lived through the whole window.
+  /// Writes rows for the replicas that were live during the whole window.
   void write(const Sample& middle, std::size_t size) {
     const Sample& last = samples_.back();
     for (const std::int64_t replica : last.replicas) {

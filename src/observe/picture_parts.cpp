@@ -15,12 +15,12 @@
 namespace tarn {
 namespace {
 
-/// A key of the deck that a run's record holds, as it stands there; nothing without a record.
+/// Value of a deck key in run.json, as written there; empty without run.json.
 std::string deck_value(const std::string& folder, std::string_view section, std::string_view key) {
   const std::string record = folder + "/run.json";
   if (!std::filesystem::exists(record)) return {};
   const std::string text = io::read_file(record);
-  // The deck is a string of JSON: its lines end with a backslash and an n.
+  // The deck is a JSON string: its lines end with a backslash and an n.
   const std::size_t at = text.find(fmt::format("[{}]\\n", section));
   if (at == std::string::npos) return {};
   const std::string line = fmt::format("\\n{} = ", key);
@@ -30,7 +30,7 @@ std::string deck_value(const std::string& folder, std::string_view section, std:
   return text.substr(value, text.find("\\n", value) - value);
 }
 
-/// Warm colours of hot baths.
+/// Colour from blue (0) to dark red (1).
 std::string bath_colour(double warmth) {
   constexpr std::array<std::array<double, 3>, 7> kRamp{{{49, 54, 149},
                                                         {0, 114, 178},
@@ -126,7 +126,7 @@ void downsample_tail(io::Series& series) {
   const std::size_t points = series.x.size();
   const std::size_t each = points > kBeginning ? (points - kBeginning + kOthers - 1) / kOthers : 1;
   for (std::vector<double>* numbers : {&series.x, &series.y, &series.low, &series.high}) {
-    if (numbers->size() != points) continue;  // it has no band
+    if (numbers->size() != points) continue;  // no band
     std::size_t kept = 0;
     for (std::size_t k = 0; k < points; ++k) {
       const bool last = k + 1 == points;

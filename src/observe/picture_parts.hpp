@@ -9,45 +9,45 @@
 #include "tarn/observer.hpp"
 
 /// @file
-/// What pictures of a run have in common.
+/// Helpers shared by the pictures of a run.
 
 namespace tarn {
 
 using Cells = std::vector<std::string_view>;
 
-/// The time that averages leave out.
+/// Equilibration time of the run, which averages exclude.
 double equilibration_ps(const std::string& folder);
 
 bool has_thermostat(const std::string& folder);
 
-/// Of replica r: element r modulo the length; empty: no thermostat, or no record.
+/// Bath temperatures: replica r has element r modulo the length; empty without thermostat or
+/// run.json.
 std::vector<double> baths_of_run(const std::string& folder);
 
 /// "<what>: <model, molecules, replicas>" from the second part of the provenance.
 std::string title_of(std::string_view what, std::string_view provenance);
 
-/// "298.15 K"; with more digits only where they are needed.
+/// "298.15 K", with as many digits as needed.
 std::string bath_text(double bath_K);
 
-/// Leaves at most seven of the baths, from blue to dark red as they rise.
-/// @return for the name of the last axis, how many of them; empty: all
+/// Selects at most seven baths and colours them from blue to dark red with rising temperature.
+/// @return text for the last axis label with the number selected; empty if all are
 std::string select_baths(std::vector<io::Series>& curves);
 
-/// The mark of a point whose error is a lower bound, and what it means, behind the name of an axis.
+/// Mark of a point whose error is a lower bound, and its explanation for an axis label.
 const char* mark_of_lower_bound(bool converged);
-inline constexpr std::string_view kLowerBoundExplained =
-    "     *: a lower bound, the run is too short";
+inline constexpr std::string_view kLowerBoundExplained = "     *: lower bound (run too short)";
 
 Pictures pictures_of(io::Drawing drawing);
 
-/// What rows of a table of replicas begin with.
+/// First columns of a table of replicas.
 inline constexpr std::array<std::string_view, 3> kRowColumns{"step", "time_ps", "replica"};
 
-/// Adds a point with its spread y +- error; none where y is not a number.
+/// Adds a point with the band y +- error; skips nan.
 void add_known_point(double x, double y, double error, io::Series& series);
 
-/// Leaves at most some 300 points of a curve that is smooth behind its beginning: all of the first
-/// ones, and each so many-th of the others.
+/// Reduces a curve with a smooth tail to about 300 points: keeps the first points and samples the
+/// tail at a constant stride.
 void downsample_tail(io::Series& series);
 
 }  // namespace tarn

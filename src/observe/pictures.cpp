@@ -22,7 +22,7 @@
 namespace tarn {
 namespace {
 
-/// Tables of replicas that no deck writes, without extension: those of a program's own observers.
+/// Names, without extension, of replica tables that no deck writes: those of custom observers.
 std::vector<std::string> own_tables(const std::string& folder) {
   const std::vector<std::string> known = observer_file_names();
   std::vector<std::string> tables;
@@ -53,7 +53,7 @@ std::optional<io::Series> heat_capacity_curve(const std::string& folder) {
   const std::size_t value = csv.column("heat_capacity_kcal_per_mol_K");
   const std::size_t error = csv.column("heat_capacity_err");
   io::Series curve;
-  curve.label = "from all baths";
+  curve.label = "all baths combined";
   std::vector<double> errors;
   Cells cells;
   while (csv.next(cells)) {
@@ -101,14 +101,14 @@ Pictures draw_baths(const std::string& folder, const io::PictureFormats& formats
     if (curves[p].x.size() < 3) continue;
     io::Plot& plot = plots.emplace_back();
     plot.title = title_of("Baths", csv.provenance());
-    plot.x_label = "temperature of the bath (K)";
+    plot.x_label = "bath temperature (K)";
     plot.y_label = panels[p].y_label;
     curves[p].style = io::Series::Style::marked_line;
     curves[p].set_error(errors[p]);
     if (panels[p].quantity == "heat_capacity_kcal_per_mol_K") {
       if (auto curve = heat_capacity_curve(folder)) {
         curves[p].style = io::Series::Style::points;
-        curves[p].label = "of one bath";
+        curves[p].label = "single baths";
         plot.series.push_back(std::move(*curve));
       }
     }
@@ -127,7 +127,7 @@ Pictures draw_exchange(const std::string& folder, const io::PictureFormats& form
   const std::size_t attempts = pairs.column("attempts");
   const std::size_t acceptance = pairs.column("acceptance"), err = pairs.column("acceptance_err");
   plots[0].title = title_of("Replica exchange", pairs.provenance());
-  plots[0].x_label = "temperature between the neighbours (K)     bars: standard error";
+  plots[0].x_label = "mean temperature of the pair (K)     bars: standard error";
   plots[0].y_label = "acceptance";
   plots[0].y_range = {{0.0, 1.0}};
   io::Series& accepted = plots[0].series.emplace_back();
@@ -142,15 +142,15 @@ Pictures draw_exchange(const std::string& folder, const io::PictureFormats& form
   }
   accepted.set_error(errors);
 
-  // The ways of more than a few cannot be told apart.
+  // More curves would be indistinguishable.
   constexpr std::size_t kMostWalkers = 3;
   io::CsvReader walkers(folder + "/walkers.csv");
   const std::size_t time = walkers.column("time_ps");
   const std::size_t first = walkers.column("walker_0_bath_K");
   const std::size_t count = walkers.header().size() - first;
   const std::size_t shown = std::min(count, kMostWalkers);
-  plots[1].x_label = "time (ps)     of the first ladder, each named by where it began";
-  plots[1].y_label = "bath (K)";
+  plots[1].x_label = "time (ps)     walkers of the first ladder, labelled by initial bath";
+  plots[1].y_label = "bath temperature (K)";
   plots[1].series.resize(shown);
   bool labelled = false;
   while (walkers.next(cells)) {
@@ -177,7 +177,7 @@ Pictures draw_modes_table(const std::string& table, const std::string& path_with
     std::string_view label, colour;
   };
   constexpr std::array<Kind, 3> kinds{
-      {{"molecules move", "#0072B2"}, {"molecules turn", "#D55E00"}, {"bonds vibrate", "#009E73"}}};
+      {{"translation", "#0072B2"}, {"rotation", "#D55E00"}, {"bond vibration", "#009E73"}}};
   std::array<io::Series, kinds.size()> sticks;
   Cells cells;
   while (csv.next(cells)) {
@@ -212,7 +212,7 @@ Pictures draw_modes_table(const std::string& table, const std::string& path_with
       plot.series.push_back(std::move(series));
     }
     if (plot.series.empty()) return;
-    if (low < 0.0) plot.x_label += "     below 0: imaginary";
+    if (low < 0.0) plot.x_label += "     negative: imaginary";
     plot.x_range = {{1.05 * low, 1.05 * high}};
     plot.y_range = {{0.0, top > 0.0 ? 1.08 * top : 1.0}};
     plots.push_back(std::move(plot));
@@ -220,7 +220,7 @@ Pictures draw_modes_table(const std::string& table, const std::string& path_with
   add(0, 2);
   add(2, 1);
   if (plots.empty()) {
-    return {{}, {fmt::format("{} has no vibrations, and no picture", table)}};
+    return {{}, {fmt::format("{} has no vibrations and no picture", table)}};
   }
   return pictures_of(io::draw(plots, path_without_extension, formats));
 }
@@ -256,8 +256,8 @@ Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& form
   }
   if (plots[0].series[0].x.size() < 2) {
     return {{},
-            {"spectrum.csv has no rows, and no picture: the run after equilibration is shorter "
-             "than a segment, see [observe.spectrum] resolution_per_cm"}};
+            {"spectrum.csv has no rows and no picture: the run after equilibration is shorter "
+             "than a segment; see [observe.spectrum] resolution_per_cm"}};
   }
   std::size_t last = 1;
   for (const io::Plot& plot : plots) {
@@ -269,7 +269,7 @@ Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& form
   const std::vector<double>& x = plots[0].series[0].x;
   for (io::Plot& plot : plots) plot.x_range = {{0.0, std::min(1.2 * x[last], x.back())}};
   plots.back().x_label += "     band: standard error";
-  // The cluster as a whole stands near zero, and would leave little height to the rest.
+  // The peak of overall motion near zero would compress the rest of the plot.
   constexpr double kWhole_per_cm = 50.0;
   double highest = 0.0, highest_behind = 0.0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -279,7 +279,7 @@ Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& form
   }
   if (highest > 1.5 * highest_behind && highest_behind > 0.0) {
     plots[0].y_range = {{0.0, 1.1 * highest_behind}};
-    plots.back().x_label += fmt::format("     modes near 0 up to {:.2g}", highest);
+    plots.back().x_label += fmt::format("     peak near 0: {:.2g}", highest);
   }
   return pictures_of(io::draw(plots, folder + "/spectrum", formats));
 }
@@ -296,15 +296,15 @@ Pictures draw_correlation(const std::string& folder, const io::PictureFormats& f
                                          {0, "hh_p2", "H-H, P₂"},
                                          {0, "dipole_p1", "dipole, P₁"},
                                          {0, "dipole_p2", "dipole, P₂"},
-                                         {1, "bonded_again", "bonded again"},
-                                         {1, "bonded_still", "bonded still"},
+                                         {1, "bonded_again", "intermittent"},
+                                         {1, "bonded_still", "continuous"},
                                          {2, "displacement_A2", ""}}};
   std::vector<io::Plot> plots(3);
-  plots[0].y_label = "molecules turn";
+  plots[0].y_label = "orientation";
   plots[1].y_label = "hydrogen bonds";
-  plots[2].y_label = "displacement² (Å²)";
+  plots[2].y_label = "MSD (Å²)";
   for (io::Plot& plot : plots) {
-    plot.title = title_of("Correlation in time", csv.provenance());
+    plot.title = title_of("Time correlation functions", csv.provenance());
     plot.x_label = "time (ps)";
   }
   std::array<io::Series, curves.size()> series;
@@ -319,9 +319,8 @@ Pictures draw_correlation(const std::string& folder, const io::PictureFormats& f
   }
   if (series[0].x.size() < 2) {
     return {{},
-            {"correlation.csv has no rows, and no picture: no replica was seen over a whole "
-             "window, which is some twice [observe.correlation] length_ps, and 17 samples or "
-             "more"}};
+            {"correlation.csv has no rows and no picture: no replica covers a whole window, which "
+             "is about twice [observe.correlation] length_ps and at least 17 samples"}};
   }
   for (std::size_t c = 0; c < curves.size(); ++c) {
     if (series[c].x.empty()) continue;

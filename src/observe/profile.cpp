@@ -28,7 +28,7 @@ namespace {
 using analysis::PooledBlocking;
 using analysis::RadialSums;
 
-/// The means of a table, shell by shell, over all replicas or those of one bath.
+/// Means of a table, per shell, over all replicas or those of one bath.
 class ProfileMeans {
  public:
   ProfileMeans(int replicas, int bins)
@@ -39,7 +39,7 @@ class ProfileMeans {
         cosines_(mass_) {}
 
   std::size_t series() const { return series_; }
-  /// The sums over so many replicas of a series at one time.
+  /// Adds the sums over `replicas` replicas of a series at one time.
   void add(std::size_t series, const RadialSums& sums, double replicas) {
     for (std::size_t b = 0; b < mass_.size(); ++b) {
       mass_[b].add(series, sums.mass_Da[b], replicas);
@@ -48,7 +48,7 @@ class ProfileMeans {
       if (sums.oxygens[b] > 0.0) cosines_[b].add(series, sums.cosines[b], sums.oxygens[b]);
     }
   }
-  /// Rows of the table, after `bath_K` if there is one.
+  /// Appends the rows of the table, each preceded by `bath_K` if given.
   void append_rows(std::optional<double> bath_K, double r_max_A, io::CsvFormat& csv,
                    std::string& text) const;
 
@@ -98,7 +98,7 @@ void ProfileMeans::append_rows(std::optional<double> bath_K, double r_max_A, io:
   }
 }
 
-/// profile.csv, and profile_by_bath.csv where there are several baths.
+/// Writes profile.csv and, with several baths, profile_by_bath.csv.
 class ProfileObserver final : public Observer {
  public:
   ProfileObserver(const ObserveProfile& section, const WaterModel& model, const RunInfo& info)
@@ -137,7 +137,7 @@ class ProfileObserver final : public Observer {
   WaterModel model_;
   RunInfo info_;
   Baths baths_;
-  std::vector<ProfileMeans> tables_;  // of all replicas, then of each bath
+  std::vector<ProfileMeans> tables_;  // all replicas, then each bath
 };
 
 void ProfileObserver::observe(const Frame& frame) {
@@ -146,7 +146,7 @@ void ProfileObserver::observe(const Frame& frame) {
     RadialSums sums;
     double replicas = 0.0;
   };
-  // By table and series, in the order of the replicas.
+  // Keyed by table and series.
   std::map<std::pair<std::size_t, std::size_t>, Part> parts;
   const auto part = [&](std::size_t table, std::int64_t replica) -> Part& {
     const std::size_t series = static_cast<std::size_t>(replica) % tables_[table].series();
@@ -178,11 +178,11 @@ void ProfileObserver::write(const char* name, std::span<const ProfileMeans> tabl
   header.emplace_back("molecules_within");
   io::CsvFormat csv(path, header);
   std::string text = csv.head(fmt::format(
-      "{}; {} pooled, r from the centre of mass; cos_dipole = mean cosine between the dipole of "
-      "the "
-      "molecules whose oxygen is in the shell and the way out, nan where there was none; "
-      "molecules_within = oxygens up to the end of the bin; standard errors by blocking",
-      info_.provenance, by_bath ? "replicas of a bath" : "all replicas"));
+      "{}; {} pooled; r = distance from the centre of mass; cos_dipole = mean cosine of the angle "
+      "between the outward radial direction and the dipoles of molecules with their oxygen in the "
+      "shell (nan: none); molecules_within = oxygens up to the upper edge of the bin; _err = "
+      "standard error by blocking",
+      info_.provenance, by_bath ? "replicas of each bath" : "all replicas"));
   for (std::size_t t = 0; t < tables.size(); ++t) {
     tables[t].append_rows(by_bath ? baths_.temperature_K(t) : std::nullopt, section_.r_max_A, csv,
                           text);

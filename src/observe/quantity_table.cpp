@@ -24,27 +24,27 @@ void check(const QuantityTable& table) {
     throw InputError(fmt::format("quantity_table '{}': {}", table.file, why));
   };
   if (table.file.empty() || table.file.find_first_not_of(kNameLetters) != std::string::npos) {
-    refuse("its name becomes that of a file: use letters, digits, - and _, without extension");
+    refuse("invalid file name; use letters, digits, - and _, without extension");
   }
   if (table.columns.empty()) refuse("it has no columns");
   std::set<std::string> names{"step", "time_ps", "replica"};
   for (const std::string& column : table.columns) {
     if (column.empty() || column.find_first_of(",\"\r\n#") != std::string::npos) {
-      refuse(fmt::format("'{}' cannot be the name of a column", column));
+      refuse(fmt::format("'{}' is not a valid column name", column));
     }
     if (!names.insert(column).second || !names.insert(column + "_err").second) {
-      refuse(fmt::format("there is another column '{}', or one of its errors", column));
+      refuse(fmt::format("the column '{}', or its error column, exists twice", column));
     }
   }
-  if (table.every < 1) refuse(fmt::format("every = {}: choose 1 or more", table.every));
-  if (!table.values) refuse("it has no function of its values");
+  if (table.every < 1) refuse(fmt::format("every = {} must be at least 1", table.every));
+  if (!table.values) refuse("values is empty; give a function");
   if (table.steady && table.may_be_unknown) {
-    refuse("values that may be unknown cannot be steady: choose one");
+    refuse("steady and may_be_unknown are mutually exclusive");
   }
-  if (!table.save != !table.load) refuse("save and load belong together: give both or none");
+  if (!table.save != !table.load) refuse("give both save and load, or neither");
   if (table.replicas.kind == ReplicaSelection::Kind::first && table.replicas.count < 1) {
-    refuse(fmt::format("of the first {} replicas nothing is written: choose 1 or more",
-                       table.replicas.count));
+    refuse(
+        fmt::format("the number of replicas is {}; it must be at least 1", table.replicas.count));
   }
 }
 
@@ -60,7 +60,7 @@ TableSpec spec_of(const QuantityTable& table) {
     std::iota(spec.steady_columns.begin(), spec.steady_columns.end(), std::size_t{0});
   }
   spec.likely =
-      ": its function gave it, or gave none. Where that can happen set "
+      ": its function set this value, or none. If values can be unknown, set "
       "QuantityTable::may_be_unknown";
   spec.append_values = [columns = table.columns.size(), values_of = table.values](
                            const Frame& frame, std::size_t r, std::vector<double>& values) {

@@ -18,11 +18,11 @@
 namespace tarn {
 namespace {
 
-/// One class of pairs in a table of radial distribution functions.
+/// A pair type in a table of radial distribution functions.
 struct RdfClass {
   std::string name;
   std::size_t g, err;                // columns
-  std::vector<io::Series> curves{};  // of each bath
+  std::vector<io::Series> curves{};  // [bath]
 };
 
 double highest_of(const io::Plot& plot) {
@@ -33,7 +33,7 @@ double highest_of(const io::Plot& plot) {
   return highest;
 }
 
-/// Up to where anything can be seen of the curves.
+/// Distance up to which the curves visibly differ from 0.
 double visible_range_A(const std::vector<io::Plot>& plots) {
   double last = 0.0;
   for (const io::Plot& plot : plots) {
@@ -47,7 +47,7 @@ double visible_range_A(const std::vector<io::Plot>& plots) {
   return last > 0.0 ? 1.05 * last : std::numeric_limits<double>::infinity();
 }
 
-/// @param why_empty what a table without a pair may come from
+/// @param why_empty reason for a table without pairs
 Pictures draw_distributions(const std::string& table, const std::string& path_without_extension,
                             const io::PictureFormats& formats, const std::string& end_of_title,
                             std::string_view why_empty) {
@@ -84,20 +84,20 @@ Pictures draw_distributions(const std::string& table, const std::string& path_wi
       curve.high.push_back(g + err);
     }
   }
-  // A panel a class with the baths in it, or one with all classes.
+  // With several baths one panel per pair type, otherwise one panel for all pair types.
   std::vector<io::Plot> plots(by_bath ? classes.size() : 1);
   std::string note;
   for (std::size_t c = 0; c < classes.size(); ++c) {
     io::Plot& plot = plots[by_bath ? c : 0];
     plot.y_label =
-        by_bath ? fmt::format("g(r) of {}", classes[c].name) : "g(r), relative to an even spread";
+        by_bath ? fmt::format("g(r) of {}", classes[c].name) : "g(r) relative to a uniform sphere";
     if (by_bath) note = select_baths(classes[c].curves);
     for (io::Series& curve : classes[c].curves) plot.series.push_back(std::move(curve));
   }
   if (std::all_of(plots.begin(), plots.end(),
                   [](const io::Plot& plot) { return highest_of(plot) == 0.0; })) {
     return {{},
-            {fmt::format("{} has no pair of molecules, and no picture: {}",
+            {fmt::format("{} has no pairs and no picture: {}",
                          std::filesystem::path(table).filename().string(), why_empty)}};
   }
   const double r_end = std::min(last_r + 0.5 * width, visible_range_A(plots));
@@ -119,14 +119,14 @@ Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats) 
   const std::vector<double> baths = baths_of_run(folder);
   return draw_distributions(several ? by_bath : folder + "/rdf.csv", folder + "/rdf", formats,
                             several || baths.empty() ? "" : ", " + bath_text(baths.front()),
-                            "no step of [observe.rdf] came after the equilibration, or none was "
-                            "within r_max_A");
+                            "[observe.rdf] has no step after equilibration, or no pair is within "
+                            "r_max_A");
 }
 
 Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,
                         const io::PictureFormats& formats) {
   return draw_distributions(table, path_without_extension, formats, "",
-                            "none was within the last distance");
+                            "no pair is within the largest distance");
 }
 
 Pictures draw_profile(const std::string& folder, const io::PictureFormats& formats) {
@@ -137,7 +137,7 @@ Pictures draw_profile(const std::string& folder, const io::PictureFormats& forma
     std::string_view column, y_label;
   };
   constexpr std::array<Panel, 2> panels{
-      {{"density_g_per_cm3", "density (g/cm³)"}, {"cos_dipole", "mean cosine of dipole and r"}}};
+      {{"density_g_per_cm3", "density (g/cm³)"}, {"cos_dipole", "mean dipole cosine"}}};
   const std::size_t r_column = csv.column("r_A");
   std::array<std::size_t, panels.size()> value{}, error{};
   std::vector<std::vector<io::Series>> curves(panels.size());
@@ -169,8 +169,8 @@ Pictures draw_profile(const std::string& folder, const io::PictureFormats& forma
   }
   if (densest == 0.0) {
     return {{},
-            {"profile.csv has no samples, and no picture: no step of [observe.profile] came after "
-             "the equilibration"}};
+            {"profile.csv has no samples and no picture: [observe.profile] has no step after "
+             "equilibration"}};
   }
   std::vector<io::Plot> plots(panels.size());
   const std::vector<double> baths = baths_of_run(folder);
@@ -185,7 +185,7 @@ Pictures draw_profile(const std::string& folder, const io::PictureFormats& forma
     plot.y_label = panels[p].y_label;
   }
   plots[0].y_range = {{0.0, 1.08 * highest_of(plots[0])}};
-  // What is known well sets the scale; the middle holds few molecules.
+  // Only accurate values set the scale; the innermost shells contain few molecules.
   double turned = 0.2;
   for (const io::Series& curve : plots[1].series) {
     for (std::size_t i = 0; i < curve.y.size(); ++i) {

@@ -18,11 +18,11 @@
 namespace tarn {
 namespace {
 
-/// Gathers the pair counts of the engine; writes rdf.csv at the end, and rdf_by_bath.csv where
-/// there are several baths.
+/// Collects the pair counts of the engine and writes rdf.csv and, with several baths,
+/// rdf_by_bath.csv at the end.
 ///
-/// The engine counts inside advance(), at every step that was asked for; this observer looks at the
-/// sums only where a time block ends, and at the last step.
+/// The engine counts pairs in advance() at the requested steps; this observer reads the sums only
+/// at the ends of time blocks and at the last step.
 class RdfObserver final : public Observer {
  public:
   RdfObserver(const PairCountRequest& counts, const RunInfo& info) : request_(counts), info_(info) {
@@ -38,7 +38,7 @@ class RdfObserver final : public Observer {
         add_table(groups, [&](std::size_t g) { return is_of(g) ? own++ : kNone; });
         std::int64_t of_it = 0;
         for (int r = 0; r < info.replicas; ++r) of_it += is_of(static_cast<std::size_t>(r));
-        // Not more than their groups, whose spread is looked at.
+        // Limited by the number of groups, because their spread gives the error.
         replicas = std::min({replicas, of_it, std::ssize(sums_.back().samples)});
       }
     } else {
@@ -105,7 +105,7 @@ class RdfObserver final : public Observer {
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-  /// @param own_group of each group of the engine; kNone: not in this table
+  /// @param own_group maps groups of the engine to groups of this table; kNone: not in this table
   void add_table(std::size_t groups, const std::function<std::size_t(std::size_t)>& own_group) {
     std::vector<std::size_t>& of = group_of_.emplace_back();
     std::size_t own = 0;
@@ -130,15 +130,15 @@ class RdfObserver final : public Observer {
 
   PairCountRequest request_;
   RunInfo info_;
-  bool from_groups_ = false;     // errors by their spread
-  std::vector<double> baths_K_;  // of the tables after the first; empty: one bath
+  bool from_groups_ = false;     // errors from the spread of groups
+  std::vector<double> baths_K_;  // baths of the tables after the first; empty: one bath
   std::vector<std::vector<std::size_t>> group_of_;  // [table][group of the engine]
-  std::vector<RdfCounts> sums_;                     // of all replicas, then of each bath
+  std::vector<RdfCounts> sums_;                     // all replicas, then each bath
   struct Counts {
     std::vector<std::uint64_t> counts;
     std::vector<std::int64_t> samples;
   };
-  // The engine counts from zero when it is made; what a checkpoint held is added.
+  // Counts from the checkpoint, added because a new engine counts from zero.
   std::vector<Counts> restored_;
 };
 

@@ -16,8 +16,9 @@ namespace tarn {
 namespace {
 
 constexpr std::array<std::string_view, kPairClasses> kPairNames{"OO", "OH", "HH"};
-// From this many groups of replicas on, their spread tells the error; with fewer it is known badly,
-// and time blocks, which do not see how replicas differ, must not lower it.
+// With at least this many groups of replicas, their spread gives the error. With fewer it is
+// uncertain; time blocks, which miss differences between replicas, may then raise it but not lower
+// it.
 constexpr int kGroupsForErrors = 16;
 
 }  // namespace
@@ -48,7 +49,7 @@ std::int64_t RdfCounts::pooled_samples() const {
   return std::accumulate(samples.begin(), samples.end(), std::int64_t{0});
 }
 
-/// The count of each group, or block of time, in one bin.
+/// Counts of each group, or time block, in one bin.
 std::vector<double> RdfCounts::parts(std::size_t value, bool from_groups) const {
   if (!from_groups) return blocks_.sums(value);
   std::vector<double> of_groups;
@@ -64,16 +65,16 @@ double RdfCounts::error_of(std::span<const double> parts, std::span<const double
   if (from_groups) return analysis::ratio_and_error(parts, part_samples).error;
   std::vector<double> means;
   for (std::size_t i = 0; i < parts.size(); ++i) means.push_back(parts[i] / part_samples[i]);
-  // With 32 to 64 blocks, their merging is noisy: it may raise the error, never lower it.
+  // With 32 to 64 blocks, blocking is noisy: it may raise the error but not lower it.
   return std::max(analysis::mean_and_error(means).error, analysis::blocking(means).error);
 }
 
 namespace {
 
-/// Groups of replicas, or blocks of time.
+/// Groups of replicas, or time blocks.
 struct Parts {
   std::vector<double> samples;
-  std::vector<double> sums;  ///< of the bins so far
+  std::vector<double> sums;  ///< over the bins so far
   bool groups;
 };
 
@@ -145,12 +146,14 @@ std::string rdf_csv(const std::string& path, std::string_view provenance,
   io::CsvFormat csv(path, header);
   std::string text = csv.head(fmt::format(
       "{}; {} pooled; g = count / (samples * pairs * (r_hi^3 - r_lo^3) / r_max^3), 1 for pairs "
-      "spread evenly over a ball of radius r_max = {:.17g} A; n = neighbours of an atom up to the "
-      "end of the bin, OH: hydrogens of an oxygen; standard errors from {}",
-      provenance, baths_K.empty() ? "all replicas" : "replicas of a bath", request.r_max_A,
+      "distributed uniformly in a sphere of radius r_max = {:.17g} A; n = running coordination "
+      "number up to the upper edge of the bin, OH: hydrogens around an oxygen; standard errors "
+      "from "
+      "{}",
+      provenance, baths_K.empty() ? "all replicas" : "replicas of each bath", request.r_max_A,
       from_groups
           ? "groups of replicas"
-          : "blocks of time or the spread of the replicas, the larger (0: fewer than two)"));
+          : "blocks of time or the spread of replicas, whichever is larger (0: fewer than two)"));
   const std::vector<double> r_A = analysis::bin_centres_A(request.r_max_A, request.bins);
   for (std::size_t t = 0; t < tables.size(); ++t) {
     std::vector<RdfCounts::Column> columns;

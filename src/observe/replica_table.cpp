@@ -32,8 +32,8 @@ ReplicaTable::ReplicaTable(const std::string& path, const std::vector<std::strin
 
 void ReplicaTable::create(const std::string& provenance) {
   const bool mean = replicas_.kind == ReplicaSelection::Kind::mean;
-  csv_.create(provenance + (mean ? "; means over the replicas, _err = standard error (0 for one "
-                                   "replica, where it is not known)"
+  csv_.create(provenance + (mean ? "; means over replicas; _err = standard error (0: unknown, one "
+                                   "replica)"
                                  : ""));
 }
 

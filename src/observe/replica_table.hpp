@@ -12,13 +12,13 @@
 
 namespace tarn {
 
-/// A CSV file with rows `step,time_ps,replica,<values>`: for all replicas, the first n, or, with
-/// ReplicaSelection mean, one row a step that holds means and, after each value column, its
-/// standard error in `<column>_err`.
+/// A CSV file with rows `step,time_ps,replica,<values>` for all replicas or the first n. With
+/// ReplicaSelection mean there is one row per step with means; each value column is followed by its
+/// standard error, `<column>_err`.
 class ReplicaTable {
  public:
-  /// Value columns that may be unknown, nan, and means are those of what is known; in all others
-  /// that is an error.
+  /// Range of value columns that may contain nan, which means ignore. In other columns nan is an
+  /// error.
   struct MaybeUnknown {
     std::size_t first = 0, end = 0;
   };
@@ -29,7 +29,7 @@ class ReplicaTable {
 
   void create(const std::string& provenance);
   void cut(std::uint64_t length) { csv_.cut(length); }
-  /// @param values [live replica][column]; replicas that were stopped have no row
+  /// @param values [live replica][column]; stopped replicas have no row
   void write(const Frame& frame, double time_ps, std::span<const double> values);
   void flush() { csv_.flush(); }
   void sync() { csv_.sync(); }

@@ -26,16 +26,17 @@
 namespace tarn {
 namespace {
 
-/// What a segment of one replica gives: power at each frequency and, last, their sum.
+/// Power spectrum of a segment of one replica; the last element is the sum.
 struct SegmentPower {
-  std::vector<double> kinetic;  // of sqrt(m) v [kcal/mol]
-  std::vector<double> dipole;   // of the rate of the dipole moment [e^2 A^2/akma^2]
+  std::vector<double> kinetic;  // power of sqrt(m) v [kcal/mol]
+  std::vector<double> dipole;   // power of the dipole velocity [e^2 A^2/akma^2]
 };
 
-/// Mean over the segments, each frequency by itself and, last, all of them together.
+/// Means over the segments per frequency; the last element is that of the sum.
 using Means = std::vector<analysis::PooledBlocking>;
 
-/// Keeps the velocities of a segment, takes its power when it is whole, and forgets its first half.
+/// Stores the velocities of a segment, computes its power spectrum when it is complete, and then
+/// drops its first half: segments overlap by half.
 class SpectrumObserver final : public Observer {
  public:
   SpectrumObserver(const ObserveSpectrum& section, const Deck& deck, const RunInfo& info)
@@ -77,22 +78,23 @@ class SpectrumObserver final : public Observer {
   /// @param velocities [sample][coordinate]
   SegmentPower power_of(const std::vector<float>& velocities,
                         analysis::Periodogram& periodogram) const;
-  /// kT of a segment: that of the bath, or of the segment itself.
+  /// kT of the bath or, without one, of the segment.
   double kT_of(double kinetic) const { return kT_ > 0.0 ? kT_ : kinetic / degrees_; }
 
   ObserveSpectrum section_;
   RunInfo info_;
   System system_;
-  std::size_t samples_;  // of a segment
+  std::size_t samples_;  // per segment
   int replicas_;
   double spacing_per_cm_ = 0.0;
-  double kT_ = 0.0;  // 0: there is no bath
+  double kT_ = 0.0;  // 0: no bath
   double degrees_ = 0.0;
 
-  std::size_t gathered_ = 0;  // samples of the segment
-  // By replica id, [sample][coordinate]: floats, whose rounding is 10^-15 of the power.
+  std::size_t gathered_ = 0;  // samples in the current segment
+  // By replica id, [sample][coordinate]. Rounding to float changes the power by a fraction of
+  // 10^-15.
   std::map<std::int64_t, std::vector<float>> velocities_;
-  std::int64_t segments_ = 0;  // of all replicas
+  std::int64_t segments_ = 0;  // summed over replicas
   Means states_, absorption_;
 };
 
@@ -110,7 +112,7 @@ void SpectrumObserver::observe(const Frame& frame) {
     std::transform(begin, begin + static_cast<std::ptrdiff_t>(coordinates()),
                    std::back_inserter(velocities), [](double v) { return static_cast<float>(v); });
   }
-  velocities_ = std::move(still);  // without the replicas that were stopped
+  velocities_ = std::move(still);  // without stopped replicas
   if (++gathered_ == samples_) end_segment();
 }
 
@@ -125,7 +127,7 @@ void SpectrumObserver::end_segment() {
         const auto at = static_cast<std::size_t>(i);
         powers[at] = power_of(velocities_.at(ids[at]), periodogram);
       });
-  // One value of each series: the sum over its replicas, in their order.
+  // One value per series: the sum over its replicas, in order.
   const std::size_t series = analysis::PooledBlocking::series_of_replicas(replicas_);
   for (std::size_t s = 0; s < series; ++s) {
     std::vector<double> kinetic(states_.size(), 0.0), dipole(states_.size(), 0.0);
@@ -138,7 +140,7 @@ void SpectrumObserver::end_segment() {
       }
       weight += kT_of(powers[i].kinetic.back());
     }
-    if (!(weight > 0.0) || !std::isfinite(weight)) continue;  // at rest
+    if (!(weight > 0.0) || !std::isfinite(weight)) continue;  // no motion
     for (std::size_t k = 0; k < kinetic.size(); ++k) {
       states_[k].add(s, kinetic[k], weight);
       absorption_[k].add(s, dipole[k], weight);
@@ -213,11 +215,11 @@ void SpectrumObserver::finish() {
                            "absorption_km_cm_per_mol", "absorption_km_cm_per_mol_err"});
   std::string text = csv.head(
       info_.provenance +
-      "; modes per 1/cm and absorption of the cluster in km/mol per 1/cm, equations (56), (57); "
-      "error = standard error by blocking (0: not known)");
+      "; density of states in modes per 1/cm and absorption of the cluster in km/mol per 1/cm, "
+      "equations (56) and (57); _err = standard error by blocking (0: unknown)");
   const std::size_t rows = segments_ > 0 ? samples_ / 2 + 1 : 0;
   for (std::size_t k = 0; k < rows; ++k) {
-    // Rows at the two ends stand for half a distance between rows.
+    // The first and last rows represent half an interval.
     const double width = (k == 0 || k + 1 == rows ? 0.5 : 1.0) * spacing_per_cm_;
     csv.cell(static_cast<double>(k) * spacing_per_cm_);
     for (const auto& [means, unit] :
@@ -237,14 +239,14 @@ std::vector<AveragedQuantity> SpectrumObserver::averages() const {
     const analysis::Blocking mean = sums.result();
     AveragedQuantity& a = all.emplace_back(
         AveragedQuantity{"spectrum", quantity, unit * mean.mean, unit * mean.error});
-    // Neighbours are half a segment apart.
+    // Consecutive segments start half a segment apart.
     a.autocorrelation_ps = mean.autocorrelation_time * info_.time_ps(section_.every) *
                            static_cast<double>(samples_ / 2);
     a.independent_samples = static_cast<double>(segments_) / (2.0 * mean.autocorrelation_time);
     a.samples = segments_;
     a.converged = mean.converged;
   };
-  // Without a bath they are what they are counted in.
+  // Without a bath, kT comes from the segments and the number of states is fixed.
   if (kT_ > 0.0) add("states", states_.back(), 1.0);
   add("absorption_km_per_mol", absorption_.back(), units::absorption_km_per_mol_Da_per_e2);
   return all;

@@ -23,14 +23,14 @@ using Point = Vec3<double>;
 using Atoms = std::vector<Point>;  // O, H, H of each molecule
 using Colour = std::array<double, 3>;
 
-// Sizes in pixels, and of atoms in A: between a ball and a point, so that bonds are seen.
+// Sizes in pixels; atoms in A, small enough to show the bonds.
 constexpr double kCell = 260.0, kMargin = 12.0, kLabel = 24.0, kTitle = 40.0;
 constexpr double kMostPixelsPerA = 40.0;
 constexpr std::array<double, 3> kRadius_A{0.48, 0.30, 0.30};
 constexpr double kStick_A = 0.20, kHydrogenBond_A = 0.09;
-// The eye is so many times as far from the centre as the nearest atom.
+// Distance of the eye from the centre, relative to the nearest atom.
 constexpr double kEye = 6.0;
-// How much of the colour is left at the back.
+// Fraction of the colour that remains at the back.
 constexpr double kFog = 0.62;
 
 constexpr Colour kOxygen{214, 64, 52}, kHydrogen{236, 238, 242}, kDashes{70, 130, 190};
@@ -52,9 +52,9 @@ double radius_A(std::size_t atom) { return kRadius_A[atom % 3]; }
 
 Point unit(const Point& v) { return (1.0 / std::sqrt(norm2(v))) * v; }
 
-/// How much the atoms hide one another, seen along the last axis.
+/// Measure of how much the atoms overlap, viewed along the z axis.
 double overlap(const Atoms& seen) {
-  constexpr double kBehind_A2 = 0.1;  // atoms that are as good as behind one another
+  constexpr double kBehind_A2 = 0.1;  // squared distance of fully overlapping atoms
   double sum = 0.0;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -65,8 +65,8 @@ double overlap(const Atoms& seen) {
   return sum;
 }
 
-/// Positions to the right, up and towards the eye; the atoms reach farthest across.
-/// @param towards the eye, of length 1
+/// Positions in view coordinates (right, up, towards the eye), with the longest extent horizontal.
+/// @param towards unit vector to the eye
 Atoms view_from(const Point& towards, const Atoms& atoms) {
   const Point aside = std::abs(towards.x) < 0.6 ? Point{1.0, 0.0, 0.0} : Point{0.0, 1.0, 0.0};
   const Point right = unit(cross(aside, towards)), up = cross(towards, right);
@@ -88,7 +88,7 @@ Atoms view_from(const Point& towards, const Atoms& atoms) {
   return seen;
 }
 
-/// Positions about the centre, from where the atoms hide one another least.
+/// Centred positions in the view with the least overlap.
 Atoms least_hidden_view(std::span<const double> positions_A) {
   Atoms atoms;
   Point centre{0.0, 0.0, 0.0};
@@ -98,7 +98,8 @@ Atoms least_hidden_view(std::span<const double> positions_A) {
   }
   centre = (1.0 / static_cast<double>(atoms.size())) * centre;
   for (Point& atom : atoms) atom = atom - centre;
-  // Places of equal area on a sphere, fewer for clusters so large that all views are alike.
+  // Directions distributed uniformly on a sphere; fewer for large clusters, whose views are
+  // similar.
   const auto squares = static_cast<double>(atoms.size() * atoms.size());
   const auto directions = static_cast<int>(std::clamp(3e7 / squares, 1.0, 300.0));
   double least = std::numeric_limits<double>::infinity();
@@ -117,7 +118,7 @@ Atoms least_hidden_view(std::span<const double> positions_A) {
   return best;
 }
 
-/// One cluster, and what of the page it needs.
+/// The drawing of one cluster and its size on the page.
 class ClusterDrawing {
  public:
   explicit ClusterDrawing(std::span<const double> positions_A)
@@ -137,10 +138,10 @@ class ClusterDrawing {
     }
   }
 
-  /// The longer side of the page at one pixel an A.
+  /// Longer side of the drawing at one pixel per A.
   double size_A() const { return std::max(high_[0] - low_[0], high_[1] - low_[1]); }
 
-  /// @param x, y of the middle
+  /// @param x, y centre of the drawing
   std::string svg(double x, double y, double pixels_per_A) const {
     std::vector<Shape> shapes;
     const auto place = [&](const Point& p) {
@@ -148,7 +149,7 @@ class ClusterDrawing {
       return std::array<double, 2>{x + pixels_per_A * (at[0] - 0.5 * (low_[0] + high_[0])),
                                    y - pixels_per_A * (at[1] - 0.5 * (low_[1] + high_[1]))};
     };
-    // From the surface of an atom towards another one.
+    // Point on the surface of an atom, towards another atom.
     const auto surface = [&](std::size_t from, std::size_t to) {
       return atoms_[from] + 0.9 * radius_A(from) * unit(atoms_[to] - atoms_[from]);
     };
@@ -203,7 +204,7 @@ class ClusterDrawing {
   };
 
   double magnification(const Point& p) const { return eye_A_ / (eye_A_ - p.z); }
-  /// Without a scale.
+  /// Unscaled page coordinates.
   std::array<double, 2> on_page(const Point& p) const {
     return {magnification(p) * p.x, magnification(p) * p.y};
   }
@@ -215,7 +216,7 @@ class ClusterDrawing {
   std::span<const double> positions_A_;
   Atoms atoms_;
   double eye_A_ = 0.0, front_ = 0.0, back_ = 0.0;
-  std::array<double, 2> low_{1e300, 1e300}, high_{-1e300, -1e300};  // of on_page()
+  std::array<double, 2> low_{1e300, 1e300}, high_{-1e300, -1e300};  // bounds of on_page()
 };
 
 /// Whether a byte of UTF-8 is the first of a character.
@@ -226,19 +227,18 @@ std::size_t characters_of(std::string_view text) {
 }
 
 std::size_t characters_in(double width) {
-  constexpr double kCharacter = 7.6;  // of 13 pixels, on average
+  constexpr double kCharacter = 7.6;  // mean width at font size 13
   return static_cast<std::size_t>(width / kCharacter);
 }
 
-/// Its first characters.
+/// The first characters of a text.
 std::string_view first_of(std::string_view text, std::size_t characters) {
   std::size_t end = 0;
   while (end < text.size() && (!begins_character(text[end]) || characters-- > 0)) ++end;
   return text.substr(0, end);
 }
 
-/// The label of a cluster after the name of its file, of which the end is left out where both are
-/// too long.
+/// File name and label of a cluster. The file name is truncated if both are too long.
 std::string caption(const DrawnCluster& cluster, double width) {
   constexpr std::size_t kShortest = 4;
   if (cluster.file.empty()) return cluster.label;
@@ -250,7 +250,7 @@ std::string caption(const DrawnCluster& cluster, double width) {
   return fmt::format("{}…{}", first_of(file, most - taken - 1), own);
 }
 
-/// What XML can hold, no wider than the cell.
+/// Text escaped for XML and truncated to the width of the cell.
 std::string escaped(std::string_view text, double width) {
   const std::size_t most = characters_in(width);
   const std::string valid = io::valid_utf8(text);
@@ -287,7 +287,7 @@ std::string label_of_frame(const io::Structure& structure) {
     const auto at = structure.comment.find(key);
     return at == structure.comment.end() ? "" : at->second;
   };
-  // Rounded, if it is a number.
+  // Rounds the value if it is a number.
   const auto rounded = [&](const char* key, int decimals) {
     const std::string text = value(key);
     double number = 0.0;
@@ -299,7 +299,7 @@ std::string label_of_frame(const io::Structure& structure) {
   if (!value("isomer").empty()) {
     label = "isomer " + value("isomer");
   } else if (!value("time_ps").empty()) {
-    // Groups of H5MD are named replica-0000.
+    // H5MD groups are named replica-0000.
     std::string replica = value("replica");
     constexpr std::string_view kGroup = "replica-";
     if (replica.starts_with(kGroup)) {
@@ -320,14 +320,13 @@ std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_vi
                           std::size_t columns) {
   std::size_t molecules = 0;
   for (const DrawnCluster& cluster : clusters) {
-    if (cluster.positions_A.empty())
-      throw InputError("a cluster without a molecule has no picture");
+    if (cluster.positions_A.empty()) throw InputError("cannot draw a cluster without molecules");
     molecules += cluster.positions_A.size() / 9;
   }
   if (molecules == 0) throw InputError("there is no cluster to draw");
   if (molecules > kMostDrawnMolecules) {
-    throw InputError(fmt::format("a picture of {} molecules; at most {} can be told apart",
-                                 molecules, kMostDrawnMolecules));
+    throw InputError(
+        fmt::format("cannot draw {} molecules; the maximum is {}", molecules, kMostDrawnMolecules));
   }
   std::vector<ClusterDrawing> drawings;
   double largest_A = 0.0;
@@ -339,7 +338,7 @@ std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_vi
     columns = n <= 4.0 ? clusters.size() : static_cast<std::size_t>(std::ceil(std::sqrt(1.3 * n)));
   }
   const std::size_t rows = (clusters.size() + columns - 1) / columns;
-  // One cluster fills a larger page.
+  // A single cluster gets a larger cell.
   const double cell = clusters.size() == 1 ? 2.0 * kCell : kCell;
   const double pixels_per_A =
       std::min((cell - 2.0 * kMargin) / largest_A, kMostPixelsPerA * cell / kCell);

@@ -129,7 +129,7 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
     if (bath.result_replicas == 0) continue;
     for (std::size_t c = 0; c < bath.averages.size(); ++c) {
       const analysis::PooledBlocking& average = bath.averages[c];
-      if (average.samples() == 0.0) continue;  // none was known
+      if (average.samples() == 0.0) continue;  // all values were nan
       all.push_back(average_of(average.result(), average.samples(), spec_.columns[c], b));
       if (const auto drift = drifts.find(c); drift != drifts.end()) {
         all.back().drift = drift->second.per_bath[b];
@@ -137,7 +137,7 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
     }
     if (fluctuates(b)) all.push_back(fluctuation_of(b));
     for (std::size_t c = 0; c < bath.results.size(); ++c) {
-      if (!std::isnan(bath.results[c].mean)) all.push_back(result_of(b, c));  // nan: not known
+      if (!std::isnan(bath.results[c].mean)) all.push_back(result_of(b, c));  // nan: unknown
     }
   }
   if (spec_.more_averages) {
@@ -158,7 +158,7 @@ std::vector<std::string> TableObserver::notes() const {
   std::vector<std::string> notes;
   for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
     const auto note = equilibration_warning(spec_.columns[spec_.steady_columns[k]], shifts_of(k));
-    if (note) notes.push_back(*note + " or by --skip of tarn analyse");
+    if (note) notes.push_back(*note + " or --skip of tarn analyse");
   }
   return notes;
 }
@@ -166,7 +166,7 @@ std::vector<std::string> TableObserver::notes() const {
 AveragedQuantity TableObserver::average_of(const analysis::Blocking& b, double samples,
                                            const std::string& quantity, std::size_t bath) const {
   AveragedQuantity a{spec_.file, quantity, b.mean, b.error};
-  // Of one sample nothing is known.
+  // One sample has no autocorrelation time.
   if (samples > 1.0) a.autocorrelation_ps = b.autocorrelation_time * info_.time_ps(every_);
   a.independent_samples = samples / (2.0 * b.autocorrelation_time);
   a.samples = static_cast<std::int64_t>(samples);
@@ -189,7 +189,7 @@ AveragedQuantity TableObserver::fluctuation_of(std::size_t bath) const {
 
 bool TableObserver::has_settled(const Averages& bath, std::size_t column) const {
   if (!spec_.results_settle) return true;
-  // A running mean that has converged changes by less than its error in its second half.
+  // A converged running mean changes by less than its error in the second half of the run.
   constexpr double kMoves = 2.0;
   const auto of_late =
       static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bath.result_rows)));

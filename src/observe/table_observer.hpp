@@ -21,10 +21,11 @@
 
 namespace tarn {
 
-/// The error that fewer replicas tell by their spread is itself unknown by a quarter and more.
+/// Minimum number of replicas for an error from their spread; with fewer it is uncertain by a
+/// quarter or more.
 inline constexpr std::int64_t kEnoughResults = 8;
 
-/// An average that the covariance of two values over the replicas and the time gives.
+/// An average computed from the covariance of two values over replicas and time.
 struct FluctuationSpec {
   std::string quantity;
   std::function<double(const Frame&frame, std::size_t r)> value, other;
@@ -33,45 +34,45 @@ struct FluctuationSpec {
   double (*factor)(double bath_K) = nullptr;
 };
 
-/// What makes one table of values per replica different from another.
+/// Definition of a table of values per replica.
 struct TableSpec {
-  std::string file;  ///< name without extension
+  std::string file;  ///< file name without extension
   unsigned fields = kNoFields;
   std::vector<std::string> columns;
-  /// How many of the columns have averages, the first ones; those after them are results of the
-  /// whole run so far, of which the last is kept; nan as long as there is none.
+  /// The first columns have averages. The result columns follow: values of the whole run so far, of
+  /// which the last counts; nan until there is one.
   std::size_t averaged_columns = 0;
   std::size_t result_columns = 0;
-  /// Results that still move by more than their errors have not converged.
+  /// Whether results must change by less than their errors to count as converged.
   bool results_settle = false;
-  std::int64_t first_result_step = 0;  ///< rows before it give no averages and results
-  /// Averaged columns whose means do not move in equilibrium; where they do, a note says so.
+  std::int64_t first_result_step = 0;  ///< earlier rows contribute to no averages or results
+  /// Averaged columns that are stationary in equilibrium; a significant drift causes a warning.
   std::vector<std::size_t> steady_columns{};
-  bool rows_may_be_unknown = false;  ///< values that are nan count in no average
-  /// What the first line of the table tells of its columns, after the provenance.
+  bool rows_may_be_unknown = false;  ///< averages ignore nan
+  /// Description of the columns in the first line of the table, after the provenance.
   std::string_view remark{};
-  /// How a message about a value that is not a number goes on; a literal.
+  /// End of the error message about a value that is not a number; a literal.
   std::string_view likely = io::kBlowUpAdvice;
-  /// Without a temperature above 0 there is none.
+  /// Computed only for bath temperatures above 0.
   std::optional<FluctuationSpec> fluctuation{};
   /// Appends the values of live replica r in the order of the columns.
   std::function<void(const Frame& frame, std::size_t r, std::vector<double>& values)> append_values;
-  /// What append_values() remembers from one frame to the next; null: nothing.
+  /// Save and load the state that append_values() keeps between frames; null: none.
   std::function<void(std::ostream&)> save;
   std::function<void(std::istream&)> load;
-  /// Looks at a whole frame before append_values() does; null: no need.
+  /// Called with each frame before append_values(); null: none.
   std::function<void(const Frame& frame)> prepare;
-  /// Averages of its own, after those of the columns; null: none.
+  /// Additional averages, listed after those of the columns; null: none.
   std::function<std::vector<AveragedQuantity>()> more_averages;
-  /// What a checkpoint must have remembered beside the table, for name(); empty: nothing.
+  /// Additional state in checkpoints, as a part of name(); empty: none.
   std::string remembers{};
-  /// Writes files of its own at the end; null: none.
+  /// Writes additional files at the end; null: none.
   std::function<void()> finish;
   /// Null: no picture.
   std::function<Pictures(const std::string& folder, const io::PictureFormats& formats)> draw;
 };
 
-/// Writes a TableSpec's values of the chosen replicas every so many steps.
+/// Writes the values of a TableSpec for the selected replicas at a fixed interval.
 class TableObserver final : public Observer {
  public:
   TableObserver(TableSpec spec, std::int64_t every, const ReplicaSelection& replicas,
@@ -102,28 +103,28 @@ class TableObserver final : public Observer {
   struct Averages {
     std::vector<analysis::PooledBlocking> averages{};  // [averaged column]
     analysis::PooledCovariance fluctuation{};
-    std::vector<analysis::MeanError> results{};  // [result column], over the replicas, the last
+    std::vector<analysis::MeanError> results{};  // [result column], last, over the replicas
     std::int64_t result_replicas = 0;
     std::int64_t result_rows = 0;
-    /// Means of the results after the last number of rows that is a power of two, and after half of
-    /// that; [result column]
+    /// Means of the results after the largest power of two of rows, and after half of that;
+    /// [result column]
     std::vector<double> late{}, early{};
-    std::vector<analysis::Halves> halves{};  // [steady column]; of the series of `averages`
+    std::vector<analysis::Halves> halves{};  // [steady column], with the series of `averages`
   };
-  /// Whether it has the average of FluctuationSpec.
+  /// Whether the bath has the average of FluctuationSpec.
   bool fluctuates(std::size_t bath) const;
   double temperature_K(std::size_t bath) const;
-  /// The next values of replicas, those that are known.
+  /// Adds the next values of replicas, except nan if allowed.
   void add_known(const std::vector<std::int64_t>& ids, const std::vector<double>& column,
                  analysis::PooledBlocking& average) const;
   void average(const Frame& frame, const std::vector<double>& values, std::size_t bath);
   AveragedQuantity average_of(const analysis::Blocking& b, double samples,
                               const std::string& quantity, std::size_t bath) const;
   AveragedQuantity fluctuation_of(std::size_t bath) const;
-  /// Whether a result is what it was after a third to two thirds of its rows.
+  /// Whether a result agrees with its value after a third to two thirds of the rows.
   bool has_settled(const Averages& bath, std::size_t column) const;
   AveragedQuantity result_of(std::size_t bath, std::size_t column) const;
-  /// Of a steady column.
+  /// Shifts of a steady column.
   BathShifts shifts_of(std::size_t steady) const;
 
   TableSpec spec_;

@@ -7,29 +7,27 @@
 
 namespace tarn {
 
-/// Splits growing sums into at most 64 blocks of time of equal length.
+/// Splits cumulative sums into at most 64 time blocks of equal length.
 ///
-/// It starts with blocks of one sample. When 64 are full, neighbours are merged and the blocks
-/// become twice as long, so that a run of any length has 32 to 64 of them, they are a function of
-/// the samples only, and the number of times that the sums are asked for grows with the logarithm
-/// of the run's length.
+/// Blocks start with one sample. When 64 are full, neighbours are merged and the block length
+/// doubles. A run of any length therefore has 32 to 64 blocks that depend only on the samples, and
+/// the number of add() calls grows with the logarithm of the length of the run.
 class TimeBlocks {
  public:
   static constexpr std::size_t kMost = 64;
 
-  /// @param values how many sums are split
+  /// @param values number of sums
   explicit TimeBlocks(std::size_t values) : last_sums_(values, 0) {}
 
-  /// Sampling intervals in a block now; add() is to be called at multiples of that.
+  /// Current block length in samples; call add() at multiples of it.
   std::int64_t length() const { return length_; }
-  /// Ends a block. @param sums since the start; @param samples in them; without new samples there
-  /// is no block
+  /// Ends a block; ignored without new samples. @param sums since the start @param samples in
+  /// `sums`
   void add(std::span<const std::uint64_t> sums, std::int64_t samples);
 
   std::size_t size() const { return samples_.size(); }
-  /// Sum number `value` in each block, and the samples in it. Blocks with less than half as many
-  /// samples as the fullest are left out: they begin in the middle, or most of their replicas were
-  /// stopped.
+  /// Sum number `value` and number of samples of each block. Blocks with less than half the samples
+  /// of the fullest are ignored: they are incomplete, or most replicas were stopped.
   std::vector<double> sums(std::size_t value) const;
   std::vector<double> samples() const;
 

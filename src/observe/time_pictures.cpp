@@ -18,21 +18,21 @@
 #include "tarn/io/plot.hpp"
 #include "tarn/observe/pictures.hpp"
 
-// Tables of rows step,time_ps,replica,... against time.
+// Pictures of tables with rows step,time_ps,replica,... against time.
 
 namespace tarn {
 namespace {
 
-constexpr std::string_view kExtremes = "smallest to largest value";
+constexpr std::string_view kExtremes = "minimum to maximum";
 
-/// What one row of a table gives the panels, with a spread about each value.
+/// Values of one table row for the panels, with errors.
 template <std::size_t kPanels>
 struct RowValues {
   std::array<double, kPanels> value{};
   std::array<double, kPanels> error{};
 };
 
-/// Means and extremes over the rows of one step.
+/// Mean, minimum and maximum over the rows of one step.
 template <std::size_t kPanels>
 class StepGroup {
  public:
@@ -55,16 +55,16 @@ class StepGroup {
   }
 
  private:
-  std::array<int, kPanels> rows_{};  // with a value
+  std::array<int, kPanels> rows_{};  // rows with a value
   std::array<double, kPanels> sum_{}, low_{}, high_{};
 };
 
-/// One curve a panel.
+/// One curve per panel.
 template <std::size_t kPanels>
 using Curves = std::array<DownsampledCurve, kPanels>;
 
-/// Reads a table of rows `step,time_ps,replica,...`. @return the curves of each temperature that
-/// bath_of() tells
+/// Reads a table with rows `step,time_ps,replica,...`. @return curves for each temperature from
+/// bath_of()
 template <std::size_t kPanels>
 std::map<double, Curves<kPanels>> read_curves_by_bath(
     io::CsvReader& csv, const std::function<RowValues<kPanels>(const Cells&)>& values_of,
@@ -87,7 +87,7 @@ std::map<double, Curves<kPanels>> read_curves_by_bath(
   return curves;
 }
 
-/// One panel a curve. @param band what the bands are
+/// One panel per curve. @param band meaning of the bands
 template <std::size_t kPanels>
 std::vector<io::Plot> panels_of(const std::string& title,
                                 const std::array<DownsampledCurve, kPanels>& curves,
@@ -106,7 +106,7 @@ std::vector<io::Plot> panels_of(const std::string& title,
   return plots;
 }
 
-/// Neighbours merged into at most 128 means, so that curves which cross can be told apart.
+/// Averages neighbouring points into at most 128, to distinguish crossing curves.
 void smooth(io::Series& curve) {
   constexpr std::size_t kMost = 128;
   const std::size_t each = (curve.x.size() + kMost - 1) / kMost;
@@ -124,19 +124,19 @@ void smooth(io::Series& curve) {
 }
 
 using Range = std::array<double, 2>;
-/// Makes a range hold these times too, which rise.
+/// Extends a range to include these ascending times.
 void widen(std::optional<Range>& range, const std::vector<double>& times) {
   if (times.empty()) return;
   if (!range) range = {{times.front(), times.back()}};
   *range = {std::min((*range)[0], times.front()), std::max((*range)[1], times.back())};
 }
-/// Gives all panels that range of times, if it is one.
+/// Sets the time range of all panels, unless it is empty.
 void show(const std::optional<Range>& range, std::vector<io::Plot>& plots) {
   if (!range || !((*range)[0] < (*range)[1])) return;
   for (io::Plot& plot : plots) plot.x_range = range;
 }
 
-/// One panel a quantity with a curve a bath. They would hide each other's bands.
+/// One panel per quantity with one curve per bath, without bands, which would overlap.
 template <std::size_t kPanels>
 std::vector<io::Plot> panels_by_bath(const std::string& title,
                                      const std::map<double, Curves<kPanels>>& curves,
@@ -153,31 +153,31 @@ std::vector<io::Plot> panels_by_bath(const std::string& title,
       io::Series& curve = series.emplace_back(of_bath[p].series(bath_text(bath_K)));
       curve.low.clear();
       curve.high.clear();
-      widen(range, curve.x);  // means begin later and end earlier
+      widen(range, curve.x);  // before smoothing, which shortens the curve
       smooth(curve);
     }
     if (!series.empty()) note = select_baths(series);
   }
   show(range, plots);
-  plots.back().x_label += "     lines: means of a bath" + note;
+  plots.back().x_label += "     lines: bath means" + note;
   return plots;
 }
 
-/// Of which bath the rows of a table are, where those of its run have several temperatures.
+/// Bath temperature of a table row, for runs with several bath temperatures.
 class BathOfRow {
  public:
   BathOfRow(const std::string& folder, const io::CsvReader& csv)
       : baths_K_(baths_of_run(folder)), csv_(csv), replica_(csv.column("replica")) {}
 
   bool several() const { return has_several_baths(baths_K_); }
-  /// 0 where all are the same, or a row is a mean over all of them.
+  /// 0 if all baths are equal or the row is a mean over all replicas.
   double operator()(const Cells& cells) {
     is_mean_ = is_mean_ || cells[replica_] == "mean";
     if (!several() || is_mean_) return 0.0;
     const auto replica = static_cast<std::size_t>(csv_.number(cells[replica_]));
     return baths_K_[replica % baths_K_.size()];
   }
-  /// After the last row: whether rows are means over baths that have several temperatures.
+  /// Valid after the last row: whether rows are means over baths of several temperatures.
   bool pools_several() const { return several() && is_mean_; }
 
  private:
@@ -187,7 +187,7 @@ class BathOfRow {
   bool is_mean_ = false;
 };
 
-/// A panel a quantity, with a curve a bath where there are several.
+/// One panel per quantity, with one curve per bath if there are several.
 template <std::size_t kPanels>
 std::vector<io::Plot> panels_of_baths(const BathOfRow& bath, const std::string& title,
                                       const std::map<double, Curves<kPanels>>& curves,
@@ -198,7 +198,7 @@ std::vector<io::Plot> panels_of_baths(const BathOfRow& bath, const std::string& 
                    band);
 }
 
-/// Leaves out panels of what was never known, where others are left.
+/// Removes empty panels, unless all are empty.
 void leave_out_empty(std::vector<io::Plot>& plots) {
   const auto is_empty = [](const io::Plot& plot) {
     return std::ranges::all_of(plot.series, [](const io::Series& s) { return s.x.empty(); });
@@ -209,8 +209,8 @@ void leave_out_empty(std::vector<io::Plot>& plots) {
   plots.back().x_label = x_label;
 }
 
-/// Columns of a table against time, one above the other.
-/// @return none for means over several baths
+/// Panels of table columns against time.
+/// @return empty for means over several baths
 template <std::size_t kPanels>
 std::vector<io::Plot> column_panels(const std::string& folder, const std::string& name,
                                     const std::string& title,
@@ -242,23 +242,23 @@ std::vector<io::Plot> column_panels(const std::string& folder, const std::string
   const double begin_ps = equilibration_ps(folder);
   for (io::Plot& plot : plots) plot.shaded_until = begin_ps;
   if (!bath.several()) {
-    // A curve may begin later than those above it.
+    // Curves may start at different times.
     std::optional<Range> range;
     for (const io::Plot& plot : plots) widen(range, plot.series[0].x);
     show(range, plots);
   }
-  if (begin_ps > 0.0) plots.back().x_label += "     grey: left out of averages";
+  if (begin_ps > 0.0) plots.back().x_label += "     grey: excluded from averages";
   leave_out_empty(plots);
   return plots;
 }
 
-/// @param plots none: rows are means over baths of several temperatures
+/// @param plots empty: rows are means over baths of several temperatures
 Pictures draw_panels(const std::string& folder, const std::string& name,
                      const std::vector<io::Plot>& plots, const io::PictureFormats& formats) {
   if (plots.empty()) {
     return {{},
-            {fmt::format("{}.csv has means over baths of several temperatures, and no picture: set "
-                         "its replicas to a number or \"all\"",
+            {fmt::format("{}.csv has no picture: its rows are means over baths of several "
+                         "temperatures. Set its replicas to a number or \"all\"",
                          name)}};
   }
   return pictures_of(io::draw(plots, folder + '/' + name, formats));
@@ -337,7 +337,8 @@ Pictures draw_conservation(const std::string& folder, const io::PictureFormats& 
   if (bath.pools_several()) return draw_panels(folder, "conservation", {}, formats);
   auto plots = panels_of_baths<3>(
       bath,
-      title_of(has_thermostat(folder) ? "Not conserved, with a thermostat" : "Conservation",
+      title_of(has_thermostat(folder) ? "Energy and momenta (not conserved: thermostat)"
+                                      : "Conservation",
                csv.provenance()),
       curves, {"E - E(0) (kcal/mol)", "|P - P(0)| (Da Å/ps)", "|L - L(0)| (Da Å²/ps)"}, kExtremes);
   for (std::size_t p = 1; p < plots.size(); ++p) {
@@ -365,7 +366,7 @@ Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats)
         const double first = first_rows.emplace(cells[replica_column], kept).first->second;
         RowValues<3> row{
             {kept + csv.number(cells[heat]) - first, kept - first, csv.number(cells[work])}, {}};
-        // Those of the energies are not errors of what they gained.
+        // Errors of energies are not errors of their changes.
         if (means) row.error[2] = csv.number(cells[work + 1]);
         return row;
       },
@@ -377,7 +378,7 @@ Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats)
       {"E - E(0) (kcal/mol)", "E - E(0) - heat (kcal/mol)", "shadow work (kcal/mol)"},
       means ? "standard error" : kExtremes);
   if (bath.several()) return pictures_of(io::draw(plots, folder + "/heat", formats));
-  // The conserved quantity beside the total energy, on the same axes.
+  // Total energy and conserved quantity on the same axes.
   plots[0].series[0].label = "total energy";
   plots[0].series.push_back(std::move(plots[1].series[0]));
   plots[0].series[1].label = "total energy - heat";

@@ -12,7 +12,7 @@
 namespace tarn {
 namespace {
 
-/// Writes the reported positions, and velocities where asked for, in the format of the deck.
+/// Writes the reported positions and, if requested, velocities in the format of the deck.
 class TrajectoryObserver final : public Observer {
  public:
   TrajectoryObserver(const ObserveTrajectory& section, const RunInfo& run,
@@ -59,8 +59,9 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
                                           const RunInfo& info) {
   if (section.replicas.kind == ReplicaSelection::Kind::mean) {
     throw InputError(
-        "[observe.trajectory] replicas = \"mean\": a mean structure means nothing; choose \"all\" "
-        "or a number of replicas");
+        "[observe.trajectory] replicas = \"mean\": mean structures are meaningless; use \"all\" or "
+        "a "
+        "number of replicas");
   }
   io::TrajectoryInfo trajectory;
   trajectory.folder = info.out_dir;

@@ -14,11 +14,11 @@
 namespace tarn {
 namespace {
 
-/// A file that is given twice would count as two replicas that agree. @throws InputError
+/// Rejects files given twice, which would count as two identical replicas. @throws InputError
 void check_given_once(const std::vector<std::string>& files) {
   std::map<std::filesystem::path, std::string> seen;
   for (const std::string& file : files) {
-    // What cannot be looked at is told by who reads it.
+    // Errors are reported when the file is read.
     std::error_code ignored;
     std::filesystem::path place = std::filesystem::canonical(file, ignored);
     if (ignored) place = file;
@@ -27,8 +27,8 @@ void check_given_once(const std::vector<std::string>& files) {
     const std::string as =
         first->second == file ? "" : fmt::format(", first as '{}'", first->second);
     throw InputError({Problem{file, 0, 0,
-                              fmt::format("the same file is given twice{}: its frames would count "
-                                          "as another replica. Give each file once",
+                              fmt::format("the file is given twice{}, and would count as another "
+                                          "replica; give each file once",
                                           as)}});
   }
 }
@@ -59,14 +59,14 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       if (model_.empty()) model_ = own;
       if (!own.empty() && own != model_) {
         throw InputError({Problem{file, reader_->line_of_atom(0), 0,
-                                  fmt::format("this frame is of {}, others were of {}: give "
-                                              "trajectories of one water model only",
+                                  fmt::format("this frame has the water model {}, earlier ones {}; "
+                                              "give trajectories of one water model",
                                               own, model_)}});
       }
       if (frame->molecules != molecules_) {
         throw InputError({Problem{file, reader_->line_of_atom(0), 0,
-                                  fmt::format("this frame has {} molecules, the first one had {}: "
-                                              "give trajectories of one cluster only",
+                                  fmt::format("this frame has {} molecules, the first one {}; give "
+                                              "trajectories of one cluster",
                                               frame->molecules, molecules_)}});
       }
       if (!selection_.selects(place_.frame)) continue;
@@ -82,11 +82,12 @@ std::optional<io::Structure> TrajectoryFrames::next() {
     if (!cut.empty()) notes_.push_back(cut);
     reader_.reset();
   }
-  std::string absent = io::note_on_absent_replicas("the files hold", selection_, places_.numbers());
+  std::string absent =
+      io::note_on_absent_replicas("the files contain", selection_, places_.numbers());
   if (frames_taken_ == 0) {
     throw InputError(replicas_seen() == 0 ? absent
-                                          : "no frame is left: skip fewer of them, or give longer "
-                                            "trajectories");
+                                          : "no frames are left; skip fewer of them, or give "
+                                            "longer trajectories");
   }
   for (std::string& note : places_.notes()) notes_.push_back(std::move(note));
   if (!absent.empty()) notes_.push_back(std::move(absent));
@@ -100,8 +101,8 @@ void TrajectoryFrames::check_bath(const io::Structure& frame) {
   if (several_baths_ || *bath_K == *bath_K_) return;
   several_baths_ = true;
   notes_.push_back(fmt::format(
-      "the frames are of baths of several temperatures ({:g} and {:g} K among them), which are "
-      "pooled: give the trajectories of one bath, whose frames name it as bath_K",
+      "frames from baths of several temperatures (among them {:g} and {:g} K) are pooled; to "
+      "separate them, give the trajectories with one bath_K",
       *bath_K_, *bath_K));
 }
 

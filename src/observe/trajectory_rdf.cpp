@@ -18,12 +18,12 @@ PairCountRequest request_of(const TrajectoryRdfOptions& options) {
   const double bins = std::round(options.r_max_A / options.bin_width_A);
   if (!(options.r_max_A > 0.0 && options.bin_width_A > 0.0 && bins >= 1.0 && bins <= kMostBins)) {
     throw InputError(fmt::format(
-        "bins of {} A up to {} A: both must be greater than 0, and at most {} bins are possible",
+        "invalid bins of {} A up to {} A: both must be greater than 0, with at most {} bins",
         options.bin_width_A, options.r_max_A, kMostBins));
   }
   if (std::abs(bins * options.bin_width_A - options.r_max_A) > 1e-9 * options.r_max_A) {
     throw InputError(
-        fmt::format("{} A is no whole number of bins of {} A; the next one is {:.9g} A",
+        fmt::format("{} A is not a multiple of the bin width {} A; the nearest is {:.9g} A",
                     options.r_max_A, options.bin_width_A, bins * options.bin_width_A));
   }
   PairCountRequest request;

@@ -33,14 +33,14 @@
 namespace tarn {
 namespace {
 
-/// The times of the frames of several replicas, which need not be known, nor evenly spaced.
+/// Times of the frames of several replicas, which may be unknown or unevenly spaced.
 class FrameTimes {
  public:
   void add(std::int64_t replica, std::int64_t place, std::optional<double> time_ps) {
     ++frames_;
     if (time_ps) by_replica_[replica].push_back({place, *time_ps});
   }
-  /// Where frames have one time all, as in a file without a time step, it is none.
+  /// If all frames have the same time, as in a file without a time step, times are unknown.
   bool are_known() const {
     std::int64_t timed = 0;
     bool passes = frames_ == 1;
@@ -52,7 +52,7 @@ class FrameTimes {
     return timed == frames_ && passes;
   }
   bool are_told_by_some() const { return !are_known() && !by_replica_.empty(); }
-  /// From a frame to the next of its file, left out or not, by the longest replica.
+  /// Interval between consecutive frames, selected or not, from the longest replica.
   std::optional<double> interval_ps() const {
     std::int64_t longest = 0;
     double interval_ps = 0.0;
@@ -64,7 +64,7 @@ class FrameTimes {
     }
     return longest > 0 ? std::optional(interval_ps) : std::nullopt;
   }
-  /// Of the longest replica.
+  /// Time span of the longest replica.
   double span_ps() const {
     double span_ps = 0.0;
     for (const auto& [replica, frames] : by_replica_) {
@@ -72,7 +72,7 @@ class FrameTimes {
     }
     return span_ps;
   }
-  /// Of a replica.
+  /// Largest number of frames of a replica.
   std::size_t most_frames() const {
     std::size_t most = 0;
     for (const auto& [replica, frames] : by_replica_) most = std::max(most, frames.size());
@@ -93,7 +93,7 @@ class FrameTimes {
              }) == frames.end();
     });
   }
-  /// To what formats hold of times: single precision, or the five decimals of GROMACS.
+  /// Within the precision of the formats: single precision, or the five decimals of GROMACS.
   bool are_even() const {
     constexpr double kDecimals_ps = 1e-5;
     const double interval = interval_ps().value_or(0.0);
@@ -117,7 +117,7 @@ class FrameTimes {
   std::int64_t frames_ = 0;
 };
 
-/// What one pass over the frames finds out.
+/// Results of a first pass over the frames.
 struct Contents {
   std::int64_t frames = 0, replicas = 0;
   int molecules = 0;
@@ -127,18 +127,18 @@ struct Contents {
   bool has_several_baths = false;
 };
 
-/// What there is to say about times.
+/// Note on missing or uneven times.
 std::optional<std::string> note_on_times(const FrameTimes& times) {
   if (times.are_told_by_some()) {
-    return "not all frames have times of their own: time_ps counts the frames of a replica";
+    return "some frames have no time; time_ps counts the frames of a replica";
   }
-  if (!times.are_known()) return "the frames have no times: time_ps counts them";
+  if (!times.are_known()) return "the frames have no times; time_ps counts them";
   if (!times.go_on()) {
-    return "times of frames go back, or come twice: time_ps has them as they are, and "
-           "autocorrelation times count frames in place of ps";
+    return "frame times decrease or repeat; time_ps is unchanged, but autocorrelation times count "
+           "frames instead of ps";
   }
   if (!times.are_even()) {
-    return "the frames are not evenly spaced in time: autocorrelation times count frames in place "
+    return "the frames are not evenly spaced in time; autocorrelation times count frames instead "
            "of ps";
   }
   return std::nullopt;
@@ -166,8 +166,8 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
   contents.has_several_baths = frames.have_several_baths();
   if (frames.model().empty() && options.model.empty()) {
     contents.notes.push_back(
-        fmt::format("the frames name no water model: tip3p was taken{}; --model names another",
-                    frames.has_sites() ? ", which has no fourth site as they have" : ""));
+        fmt::format("the frames name no water model, so tip3p is used{}. Choose another with --model",
+                    frames.has_sites() ? ", although the frames have a fourth site" : ""));
   }
   return contents;
 }
@@ -179,14 +179,14 @@ ObserverMaker potential_table(const WaterModel& model, int molecules, std::int64
   table.file = "potential";
   table.columns = {"potential_kcal_per_mol"};
   table.every = every;
-  table.steady = one_replica;  // of several one comes after the other
+  table.steady = one_replica;  // several replicas follow one another
   table.values = [force_field](const Frame& frame, std::size_t r, std::span<double> values) {
     values[0] = force_field->energy(frame.positions_A_of(r)).total_kcal_per_mol();
   };
   return quantity_table(std::move(table));
 }
 
-/// Puts the rows of a table, which were written as frames came, into the order of a run's.
+/// Sorts the rows of a table, written in the order of the frames, like those of a run.
 void sort_by_time(const std::string& path) {
   const std::string text = io::read_file(path);
   std::size_t begin = 0;
@@ -215,7 +215,7 @@ void sort_by_time(const std::string& path) {
   io::write_file(path, sorted);
 }
 
-/// Over all replicas, each of which the observer saw alone.
+/// Pools the replicas, which the observer received one after the other.
 void pool(const Indices& indices, AveragedQuantity& a) {
   std::vector<double> values;
   for (const auto& [replica, index] : indices) {
@@ -229,59 +229,59 @@ void pool(const Indices& indices, AveragedQuantity& a) {
   a.converged = a.samples >= kEnoughResults;
 }
 
-/// @throws InputError for the folder of a run, and for files that cannot be read twice
+/// @throws InputError for the folder of a run, and for inputs that cannot be read twice
 void refuse_what_cannot_be_done(const TrajectoryTablesOptions& options) {
   namespace fs = std::filesystem;
   if (fs::exists(options.folder + "/run.json")) {
     throw InputError(options.folder +
-                     " is the folder of a run, whose tables would be lost: give "
-                     "another one");
+                     " is the folder of a run, whose tables would be overwritten; "
+                     "choose another folder");
   }
   for (const std::string& file : options.files) {
     if (fs::exists(file) && !fs::is_regular_file(file) && !fs::is_directory(file)) {
-      throw InputError({Problem{file, 0, 0, "is no file that can be read twice; save it in one"}});
+      throw InputError({Problem{file, 0, 0, "cannot be read twice; save it to a regular file"}});
     }
   }
 }
 
-/// @throws InputError for one that is not known
+/// @throws InputError for an unknown model
 WaterModel model_of(const Deck& deck) {
   if (deck.system.model == kOwnModel && !deck.model) {
     throw InputError(
-        "the frames are of a water model of one's own: name the deck that has it by --model");
+        "the frames use a custom water model; give the deck that defines it with --model");
   }
   const std::optional<WaterModel> model =
       deck.model ? water_model(deck) : find_water_model(deck.system.model);
   if (model) return *model;
   throw InputError(
-      fmt::format("there is no water model '{}'; 'tarn doctor' lists them", deck.system.model));
+      fmt::format("unknown water model '{}'; 'tarn doctor' lists the models", deck.system.model));
 }
 
-/// Correlations in time, and the replicas that are long enough to have some.
+/// Settings of time correlations, and the replicas that are long enough.
 struct CorrelationPlan {
   ObserveCorrelation section;
   std::set<std::int64_t> replicas;
-  std::optional<std::string> note;  // on those that are not
+  std::optional<std::string> note;  // on replicas that are too short
 };
 
-/// @throws InputError for frames of several baths, at uneven times, too few, or too many to
-/// remember
+/// @throws InputError for frames from several baths, at uneven times, too few frames, or too much
+/// memory
 CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Contents& contents) {
   const FrameTimes& times = contents.times;
   const std::string what = fmt::format("correlations up to {:g} ps", length_ps);
   if (!(length_ps > 0.0 && std::isfinite(length_ps))) {
-    throw InputError(what + ": want a time above 0");
+    throw InputError(what + ": the time must be greater than 0");
   }
   if (contents.has_several_baths) {
-    throw InputError("correlations in time are of one temperature, and the frames have several");
+    throw InputError("time correlations require one bath temperature, but the frames have several");
   }
   if (const auto note = note_on_times(times)) {
-    throw InputError("correlations in time need frames at known and even times: " + *note);
+    throw InputError("time correlations require frames at known and even times: " + *note);
   }
   const double span_ps = times.span_ps();
   if (length_ps > span_ps) {
-    throw InputError(fmt::format(
-        "{}: the frames of a replica span {:g} ps, of which half can be had", what, span_ps));
+    throw InputError(
+        fmt::format("{}: replicas span {:g} ps, and the limit is half of it", what, span_ps));
   }
   CorrelationPlan plan;
   plan.section.every = every;
@@ -291,30 +291,31 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
   const std::size_t most = times.most_frames();
   plan.replicas = times.replicas_with(needed);
   if (plan.replicas.empty()) {
-    throw InputError(fmt::format(
-        "{} take {} frames of a replica at these intervals, and there are {}", what, needed, most));
+    throw InputError(
+        fmt::format("{} require {} frames per replica at these intervals, but there are {}", what,
+                    needed, most));
   }
   const auto left_out = contents.replicas - static_cast<std::int64_t>(plan.replicas.size());
   if (left_out > 0) {
     plan.note = fmt::format(
-        "{} of {} replicas have fewer than {} frames and are left out of correlation.csv", left_out,
-        contents.replicas, needed);
+        "{} of {} replicas have fewer than {} frames and are excluded from correlation.csv",
+        left_out, contents.replicas, needed);
   }
   const double numbers = analysis::correlation_numbers(
       contents.molecules, static_cast<int>(plan.replicas.size()),
       static_cast<int>(contents.replicas), lags, static_cast<double>(most));
   if (numbers > analysis::kMaxCorrelationNumbers) {
     throw InputError(fmt::format(
-        "{} of {} replicas are {:.2g} numbers to remember, and at most {:.0e} are allowed; take a "
-        "shorter time, fewer frames by --every, or some of the replicas by --replicas",
+        "{} of {} replicas require {:.2g} stored numbers; the limit is {:.0e}. Use a shorter time, "
+        "fewer frames (--every) or fewer replicas (--replicas)",
         what, plan.replicas.size(), numbers, analysis::kMaxCorrelationNumbers));
   }
   return plan;
 }
 
-/// Shows all frames to the observers.
-/// @param correlations sees those of some replicas only; null: there is none
-/// @return the indices of the replicas at their ends, where these are wanted
+/// Passes all frames to the observers.
+/// @param correlations observer that receives the replicas `correlated` only; null: none
+/// @return final Lindemann indices of the replicas, if requested
 Indices observe_all(TrajectoryFrames frames, bool lindemann,
                     const std::vector<std::unique_ptr<Observer>>& observers,
                     const Observer* correlations, const std::set<std::int64_t>& correlated) {
@@ -324,7 +325,7 @@ Indices observe_all(TrajectoryFrames frames, bool lindemann,
     if (lindemann) indices[frames.replica()].add(structure->positions_A);
     Frame frame;
     frame.step = frames.place();
-    frame.time_ps = structure->time_ps().value_or(0.0);  // not looked at where some have none
+    frame.time_ps = structure->time_ps().value_or(0.0);  // unused if some frames have none
     frame.molecules = structure->molecules;
     frame.replica_ids = {frames.replica()};
     frame.positions_A = structure->positions_A;
@@ -336,7 +337,7 @@ Indices observe_all(TrajectoryFrames frames, bool lindemann,
   return indices;
 }
 
-/// Those of an earlier analysis, and its correlations: there may be fewer of this one.
+/// Removes pictures and correlations of an earlier analysis, which this one may not replace.
 void remove_earlier(const std::string& folder) {
   std::error_code ignored;
   std::filesystem::remove(folder + "/correlation.csv", ignored);

@@ -15,31 +15,31 @@ namespace {
 // Hydrogen bonds of liquid water are seldom shorter than 1.5 A.
 constexpr double kOverlap_A = 1.2;
 
-// Stiff modes resonate near beta = 1/3 and 1/2, and at 1/4 positions diverge. Where about 1/3
-// depends on omega times the step (tarn reproduce resonances): seven molecules at 298 K and 2 fs
-// were lost from 0.28 to 0.35 with omega = 100, and from 0.32 to 0.36 with 500.
+// Stiff modes resonate near beta = 1/3 and 1/2, and positions diverge at 1/4. The unstable range
+// around 1/3 depends on omega times the step (tarn reproduce resonances): seven molecules at 298 K
+// and 2 fs blew up for beta from 0.28 to 0.35 with omega = 100, and from 0.32 to 0.36 with 500.
 bool is_bad_beta(double beta) {
   return beta < 0.27 || std::abs(beta - 1.0 / 3.0) < 0.055 || std::abs(beta - 0.5) < 0.02;
 }
 
-/// Something else to try where beta is not what has been found to hold.
+/// Suggests the proven beta, unless the deck already uses it.
 std::string beta_suggestion(const IntegratorSection& integrator) {
   if (!has_beta(integrator.scheme) || std::abs(integrator.beta - 0.42) < 0.01) return {};
   return fmt::format(", or beta = 0.42 in place of {:g}", integrator.beta);
 }
 
-/// A wall that leaves the molecules less room than they need.
+/// Message for a wall that leaves the molecules too little room.
 std::optional<std::string> narrow_wall(const Deck& deck, int molecules) {
-  constexpr double kVolume_A3 = 30.0;  // of a molecule of the liquid
-  constexpr double kHalf_A = 1.4;      // of the distance of neighbours: the wall holds centres
+  constexpr double kVolume_A3 = 30.0;  // per molecule in the liquid
+  constexpr double kHalf_A = 1.4;      // half the neighbour distance: the wall acts on centres
   if (!deck.confinement) return std::nullopt;
   const double sphere = 4.0 / 3.0 * std::numbers::pi;
   const double radius_A = deck.confinement->radius_A;
   const double room_A3 = sphere * std::pow(radius_A + kHalf_A, 3) / molecules;
   if (room_A3 >= kVolume_A3) return std::nullopt;
   return fmt::format(
-      "the wall of [confinement] crushes the cluster: a ball of radius_A + {:g} A = {:.3g} A has "
-      "{:.2g} A^3 for each of {} molecules, and the liquid {:g}; try a radius_A of {:.1f} or more",
+      "the wall of [confinement] is too narrow: a sphere of radius_A + {:g} A = {:.3g} A leaves "
+      "{:.2g} A^3 per molecule for {} molecules (liquid: {:g}); use a radius_A of {:.1f} or more",
       kHalf_A, radius_A + kHalf_A, room_A3, molecules, kVolume_A3,
       std::cbrt(kVolume_A3 * molecules / sphere) - kHalf_A + 0.05);
 }
@@ -50,7 +50,7 @@ std::string cause_and_remedy(const BlowUp& blow_up, const Deck& deck,
   const double h_fs = integrator.timestep_fs;
   if (indefinite_hessians > 0 && integrator.hessian != Hessian::gauss_newton) {
     return fmt::format(
-        "the matrix of the chosen Hessian was not positive definite ({} time{} in this run): use "
+        "the chosen Hessian was not positive definite ({} time{} in this run); use "
         "hessian = \"gauss-newton\", or a smaller omega or timestep_fs",
         indefinite_hessians, indefinite_hessians == 1 ? "" : "s");
   }
@@ -58,19 +58,18 @@ std::string cause_and_remedy(const BlowUp& blow_up, const Deck& deck,
   const double largest_fs = decks::largest_stable_timestep_fs(deck);
   if (h_fs > 0.75 * largest_fs) {
     return fmt::format(
-        "timestep_fs = {:g} is near or beyond what this scheme can hold (about {:g} fs at 298 K): "
-        "try "
-        "timestep_fs = {:g}{}",
+        "timestep_fs = {:g} is near or above the stability limit of this scheme (about {:g} fs at "
+        "298 K); try timestep_fs = {:g}{}",
         h_fs, largest_fs, 0.5 * largest_fs, beta_suggestion(integrator));
   }
   if (has_beta(integrator.scheme) && is_bad_beta(integrator.beta)) {
     return fmt::format(
-        "beta = {:g} is near a value where the stiff modes are unstable (1/4, 1/3, 1/2): try "
+        "beta = {:g} is near a value at which stiff modes are unstable (1/4, 1/3, 1/2); try "
         "beta = 0.42",
         integrator.beta);
   }
   if (const auto wall = narrow_wall(deck, molecules)) return *wall;
-  // A bad start shows within a fraction of a picosecond. At a minimum nothing overlaps.
+  // A bad start fails within a fraction of a picosecond. Quenched structures have no overlaps.
   const SystemSection& system = deck.system;
   const bool is_quenched = system.start == StartKind::quenched && !system.file && !system.state;
   const bool is_early = !is_quenched && static_cast<double>(blow_up.step) * h_fs < 500.0;
@@ -78,21 +77,21 @@ std::string cause_and_remedy(const BlowUp& blow_up, const Deck& deck,
                        blow_up.closest.distance_A < kOverlap_A;
   if (is_early && overlap) {
     return fmt::format(
-        "molecules overlapped at the start: start from a quenched cluster, look at the structure "
+        "molecules overlapped at the start; start from a quenched cluster, check the structure "
         "file, or try timestep_fs = {:g}{}",
         0.5 * h_fs, beta_suggestion(integrator));
   }
   if (is_early) {
     return fmt::format(
-        "molecules probably overlapped at the start, or were given a very high temperature: start "
-        "from a quenched cluster, or try timestep_fs = {:g}{}",
+        "molecules probably overlapped at the start or had a very high temperature; start from a "
+        "quenched cluster, or try timestep_fs = {:g}{}",
         0.5 * h_fs, beta_suggestion(integrator));
   }
   if (integrator.scheme == Scheme::newmark_one_step && !overlap) {
-    return "the energy of this scheme drifts until it blows up, whatever the start: try scheme = "
+    return "the energy of this scheme drifts until the run blows up, for any start; use scheme = "
            "\"pushforward-newmark\" or \"zss-stiff\"";
   }
-  return fmt::format("two atoms {} too close within one step: try timestep_fs = {:g}{}",
+  return fmt::format("two atoms {} too close within one step; try timestep_fs = {:g}{}",
                      overlap ? "came" : "probably came", 0.5 * h_fs, beta_suggestion(integrator));
 }
 
@@ -105,7 +104,7 @@ std::string atom_json(AtomId id) {
   return fmt::format("{{\"molecule\": {}, \"atom\": \"{}\"}}", id.molecule, atom_name(id));
 }
 
-/// Empty where the engine has not looked at the atoms.
+/// Empty if the engine did not examine the atoms.
 std::string atoms_text(const BlowUp& blow_up) {
   const ClosestAtoms& closest = blow_up.closest;
   const LargestForce& force = blow_up.largest_force;

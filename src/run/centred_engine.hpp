@@ -6,8 +6,8 @@
 
 namespace tarn {
 
-/// The same engine, but that its Frames hold positions about the centre of mass of each replica.
-/// State and whatever is computed from it stay where they are.
+/// Wraps an engine: positions in Frames are relative to the centre of mass of each replica. The
+/// state and all quantities computed from it are unchanged.
 std::unique_ptr<Engine> centred(std::unique_ptr<Engine> engine, const WaterModel& model);
 
 }  // namespace tarn

@@ -37,7 +37,7 @@ Sections sections_of(const std::string& deck) {
   return sections;
 }
 
-/// The line of a temperature in a section; empty: there is none.
+/// The temperature line of a section; empty if there is none.
 std::string temperature_line(const Sections& deck, const std::string& section) {
   const auto found = deck.find(section);
   if (found == deck.end()) return {};
@@ -47,8 +47,8 @@ std::string temperature_line(const Sections& deck, const std::string& section) {
   return {};
 }
 
-/// Takes out what may only follow from another key: start velocities have the temperature of the
-/// bath where a deck does not give them theirs.
+/// Removes defaults that follow from another key: without a temperature of its own, [system] uses
+/// that of the bath for the start velocities.
 void leave_out_temperatures_of_baths(Sections& before, Sections& after) {
   for (const Sections* deck : {&before, &after}) {
     const std::string line = temperature_line(*deck, "[system]");
@@ -59,16 +59,16 @@ void leave_out_temperatures_of_baths(Sections& before, Sections& after) {
   }
 }
 
-/// The first line in which two decks differ.
+/// Describes the first line in which two decks differ.
 std::string first_difference(const std::string& then, const std::string& now) {
   Sections before = sections_of(then), after = sections_of(now);
   leave_out_temperatures_of_baths(before, after);
   for (const auto& [section, lines] : before) {
-    if (!after.contains(section)) return fmt::format("{} was there, and is not now", section);
+    if (!after.contains(section)) return fmt::format("{} was removed", section);
   }
   for (const auto& [section, lines] : after) {
     const auto old = before.find(section);
-    if (old == before.end()) return fmt::format("{} is new", section);
+    if (old == before.end()) return fmt::format("{} was added", section);
     const auto [a, b] =
         std::mismatch(old->second.begin(), old->second.end(), lines.begin(), lines.end());
     const std::string gap = section.empty() ? "" : " ";
@@ -76,10 +76,10 @@ std::string first_difference(const std::string& then, const std::string& now) {
     return fmt::format("{}{}was '{}', is '{}'", section, gap,
                        a == old->second.end() ? "nothing" : *a, b == lines.end() ? "nothing" : *b);
   }
-  return "the order of its lines is another one";
+  return "the order of its lines changed";
 }
 
-/// What an observer of that name saved, or null.
+/// Record of the observer with this name, or null.
 const io::ObserverRecord* record_of(const io::Checkpoint& checkpoint, const std::string& name) {
   const auto record = std::find_if(checkpoint.observers.begin(), checkpoint.observers.end(),
                                    [&](const io::ObserverRecord& r) { return r.name == name; });
@@ -135,8 +135,8 @@ void refuse_new_observers(const std::string& path, const io::Checkpoint& checkpo
   for (const auto& observer : observers) {
     if (record_of(checkpoint, observer->name())) continue;
     throw InputError(
-        fmt::format("cannot resume from '{}': the observer '{}' is new, and has not seen what was "
-                    "before. Go on without it, or begin anew with --overwrite.",
+        fmt::format("cannot resume from '{}': the observer '{}' is new and missed the earlier "
+                    "steps. Remove it, or restart the run with --overwrite.",
                     path, observer->name()));
   }
 }
@@ -149,8 +149,8 @@ void refuse_other_observers(const std::string& path, const io::Checkpoint& check
       continue;
     }
     throw InputError(fmt::format(
-        "cannot resume from '{}': the run had an observer '{}', and now has none of that name. Go "
-        "on by the program that began it, with the same RunOptions::observers; or begin anew with "
+        "cannot resume from '{}': the run had an observer '{}', which is missing now. Resume with "
+        "the program that started the run and the same RunOptions::observers, or restart it with "
         "--overwrite.",
         path, record.name));
   }
@@ -173,22 +173,22 @@ io::Checkpoint checkpoint_for(const std::string& path, const std::string& physic
   };
   if (checkpoint.tarn_version != kVersion) {
     refuse(
-        fmt::format("it was written by tarn {}, this is {}, and the two need not give the same "
-                    "bits. Go on with that version or begin anew with --overwrite.",
+        fmt::format("it was written by tarn {}, but this is tarn {}, whose results may differ "
+                    "bitwise. Resume with the old version, or restart the run with --overwrite.",
                     checkpoint.tarn_version, kVersion));
   }
   if (checkpoint.physics != physics) {
     refuse(
-        fmt::format("the deck has changed since: {}. Only steps (or duration_ps), device, "
-                    "threads and [checkpoint] may change. Go on with another deck from where "
-                    "this run is by [system] state, in another folder with --out; or begin anew "
-                    "with --overwrite.",
+        fmt::format("the deck has changed: {}. Only steps (or duration_ps), device, threads and "
+                    "[checkpoint] may change. To continue with another deck, set [system] state "
+                    "to this folder and choose a new one with --out; to restart, use "
+                    "--overwrite.",
                     first_difference(checkpoint.physics, physics)));
   }
   if (steps < checkpoint.state.step) {
     refuse(
-        fmt::format("the deck asks for {} steps, and {} are done already. Ask for more, or "
-                    "begin anew with --overwrite.",
+        fmt::format("the deck requests {} steps, but {} are already done. Increase steps, or "
+                    "restart the run with --overwrite.",
                     steps, checkpoint.state.step));
   }
   return checkpoint;

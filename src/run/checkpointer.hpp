@@ -10,15 +10,15 @@
 
 namespace tarn {
 
-/// Writes checkpoint.bin every so many steps. It is an observer that stands after all others, so
-/// that what it saves of them includes the step that it is called at; step 0 is one of them, so
-/// that a run can be resumed from its first second on. It may be called at other steps too.
+/// Writes checkpoint.bin at a fixed interval. It is the last observer, because a checkpoint must
+/// include the current step of all others. The first checkpoint is written at step 0; a run can
+/// therefore always be resumed. observe() may be called at other steps too.
 class Checkpointer final : public Observer {
  public:
   /// @param every steps between checkpoints; 0: only step 0 and write()
-  /// @param before what does not change while the engine lives: versions, physics, device, the
-  ///        replicas stopped before it was made (state and blow_ups)
-  /// @param on_written called with the step of each checkpoint once it is complete; may be empty
+  /// @param before constant part of all checkpoints: version, physics, device, and the replicas
+  ///        stopped before the engine was created (state and blow_ups)
+  /// @param on_written called with the step of each complete checkpoint; may be empty
   Checkpointer(std::string path, std::int64_t every, const Engine& engine,
                const std::vector<std::unique_ptr<Observer>>& observers, io::Checkpoint before,
                std::function<void(std::int64_t)> on_written);
@@ -32,9 +32,9 @@ class Checkpointer final : public Observer {
   void load(std::istream&) override {}
   void finish() override {}
 
-  /// Since the last one was written, or since this was made.
+  /// Time since the last checkpoint, or since construction.
   double age_seconds() const;
-  /// Writes one now; the observers must have caught up. @throws IoError
+  /// Writes a checkpoint now; the observers must have caught up. @throws IoError
   void write();
 
  private:
@@ -47,21 +47,21 @@ class Checkpointer final : public Observer {
   std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
 };
 
-/// @param path of the checkpoint, named in messages
+/// @param path path of the checkpoint, for messages
 /// @throws InputError when the checkpoint has no record of one of the observers
 void refuse_new_observers(const std::string& path, const io::Checkpoint& checkpoint,
                           const std::vector<std::unique_ptr<Observer>>& observers);
-/// @throws InputError also when it has a record of an observer that is not there
+/// Does the same. @throws InputError also when the checkpoint has a record of a missing observer
 void refuse_other_observers(const std::string& path, const io::Checkpoint& checkpoint,
                             const std::vector<std::unique_ptr<Observer>>& observers);
 
-/// Gives each observer what it saved; the checkpoint must have a record of each.
+/// Restores each observer from its record, which must exist.
 void restore(const io::Checkpoint& checkpoint,
              const std::vector<std::unique_ptr<Observer>>& observers);
 
-/// Reads the checkpoint and refuses one that this run cannot go on from.
+/// Reads the checkpoint and checks that this run can continue from it.
 /// @throws IoError (see io::read_checkpoint); InputError when the deck's physics or files differ,
-///         when it asks for fewer steps than are done, or when another version wrote it
+///         when it requests fewer steps than are done, or when another version wrote it
 io::Checkpoint checkpoint_for(const std::string& path, const std::string& physics,
                               std::int64_t steps);
 

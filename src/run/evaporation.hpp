@@ -10,28 +10,27 @@
 
 namespace tarn {
 
-/// A molecule that left its cluster.
+/// An evaporated molecule.
 struct Departure {
   std::int64_t replica = 0;  ///< replica id
-  std::int64_t step = 0;     ///< at which it was noticed
+  std::int64_t step = 0;     ///< step at which it was detected
   int molecule = 0;          ///< counts from 0
-  /// The state that was there: with replica exchange it goes from replica to replica.
+  /// Walker in this replica; with replica exchange it moves between replicas.
   std::int64_t walker = 0;
 };
 
-/// Which molecule, when, and the cure.
+/// Message: replica, molecule, step and remedy.
 std::string describe(const Departure& departure);
 
-/// The same of several, in one text: that of the first, and which other replicas follow it, the
-/// first 20 of them by number.
+/// One message for several departures: the first in full, then the replicas of up to 20 others.
 /// @param departures at least one
 std::string describe(const std::vector<Departure>& departures);
 
-/// Looks from time to time whether clusters still hang together, and remembers the first departure
-/// of each replica, or with exchange of each state. Writes no file.
+/// Checks regularly whether the clusters are whole and records the first departure of each replica
+/// or, with exchange, of each walker. Writes no file.
 class EvaporationWatch final : public Observer {
  public:
-  /// @param walker_at which state a replica has; without it each has its own
+  /// @param walker_at walker in a replica; without it, walkers and replicas coincide
   void set_walkers(std::function<std::int64_t(std::int64_t replica)> walker_at) {
     walker_at_ = std::move(walker_at);
   }
@@ -44,7 +43,7 @@ class EvaporationWatch final : public Observer {
   void load(std::istream& in) override;
   void finish() override {}
 
-  /// In the order in which they were noticed, those before a restart among them.
+  /// In order of detection, including those before a restart.
   const std::vector<Departure>& departures() const { return departures_; }
 
  private:

@@ -43,7 +43,7 @@ void FinalStructures::finish() {
     if (replica >= replicas_) continue;
     std::string keys = fmt::format("model={} step={} time_ps={:.17g} replica={} pbc=\"F F F\"",
                                    model_, frame.step, info_.time_ps(frame.step), replica);
-    // Whoever starts from it with another step is told.
+    // A run that starts from this file with another time step prints a warning.
     if (push_fs2_ > 0.0) keys += fmt::format(" push_fs2={:.17g}", push_fs2_);
     io::write_file(path_of(replica), io::xyz_frame(frame.own_positions_A_of(r),
                                                    frame.velocities_A_per_akma_of(r), keys));

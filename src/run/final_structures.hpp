@@ -9,8 +9,8 @@
 
 namespace tarn {
 
-/// Writes final.xyz when the run ends: positions as the scheme has them, and velocities without
-/// what moves nothing.
+/// Writes final.xyz at the end of a run: the scheme's own positions, and velocities without the
+/// components that do not move atoms.
 class FinalStructures final : public Observer {
  public:
   FinalStructures(const Deck& deck, const RunInfo& info, Engine& engine);
@@ -21,7 +21,7 @@ class FinalStructures final : public Observer {
   void begin() override {}
   void observe(const Frame& /*frame*/) override {}
   void save(std::ostream& /*out*/) override {}
-  /// Removes what the run wrote when it ended before: its replicas may now be stopped.
+  /// Removes files from before the restart: their replicas may be stopped by now.
   void load(std::istream& in) override;
   void finish() override;
 
@@ -32,7 +32,7 @@ class FinalStructures final : public Observer {
   double push_fs2_;
   RunInfo info_;
   Engine& engine_;
-  std::int64_t replicas_;  ///< that are written, from 0 on
+  std::int64_t replicas_;  ///< number of replicas written, from 0
 };
 
 }  // namespace tarn

@@ -15,8 +15,8 @@
 namespace tarn {
 namespace {
 
-/// Whether the open file is the one of that name still, and not one that its last owner removed
-/// between our opening and our locking it.
+/// Whether the open file still has this name: its last owner may have removed it between open() and
+/// flock().
 bool is_file_of(int descriptor, const std::string& path) {
   struct stat open_file {
   }, named_file{};
@@ -24,7 +24,7 @@ bool is_file_of(int descriptor, const std::string& path) {
          open_file.st_dev == named_file.st_dev && open_file.st_ino == named_file.st_ino;
 }
 
-/// @return whether somebody else has the lock; a file system without locks has none
+/// @return whether another process has the lock; false on file systems without locks
 bool is_locked_by_another(int descriptor) {
   int result = 0;
   do {
@@ -42,8 +42,8 @@ FolderLock::FolderLock(const std::string& folder) : path_(folder + "/.tarn-lock"
     if (is_locked_by_another(descriptor_)) {
       ::close(std::exchange(descriptor_, -1));
       throw InputError(fmt::format(
-          "another tarn writes into '{}' now. Wait until it has ended, end it, or choose another "
-          "folder by --out.",
+          "another tarn process is writing to '{}'. Wait for it, stop it, or choose another folder "
+          "with --out.",
           folder));
     }
     if (is_file_of(descriptor_, path_)) return;
@@ -62,7 +62,7 @@ FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {
 
 FolderLock::~FolderLock() {
   if (descriptor_ < 0) return;
-  ::unlink(path_.c_str());  // before the lock ends, so that it is nobody else's
+  ::unlink(path_.c_str());  // while the lock is held: the file cannot belong to another run
   ::close(descriptor_);
 }
 

@@ -4,17 +4,17 @@
 
 namespace tarn {
 
-/// Keeps a folder for one writer: a lock of the system on its file `.tarn-lock`, which ends with
-/// this object or with the program, however that ends. The file goes with the object; one that a
-/// killed program left is nobody's and is taken over.
+/// Restricts a folder to one writer by a system lock on its file `.tarn-lock`. The lock is released
+/// with this object, or when the program exits or is killed. The destructor removes the file; a
+/// file left by a killed program is not locked and is reused.
 ///
-/// Where the file system has no locks, nobody is kept out.
+/// On file systems without locks, this class has no effect.
 class FolderLock {
  public:
-  /// Nothing is locked.
+  /// Locks nothing.
   FolderLock() = default;
-  /// @param folder which exists
-  /// @throws InputError when another writer has it, in this program or in another; IoError
+  /// @param folder existing folder
+  /// @throws InputError if another writer, in this or another program, has the lock; IoError
   explicit FolderLock(const std::string& folder);
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;

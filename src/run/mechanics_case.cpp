@@ -22,13 +22,13 @@ using mechanics::Index;
 using mechanics::State;
 using mechanics::Vector;
 
-// Coordinates beyond this many times the start's are no motion of the system; nor are velocities,
-// if their energy is so many times that of the start.
+// The run has blown up when coordinates, or the energy of the velocities, exceed those of the start
+// by this factor.
 constexpr double kBlownUp = 1e6;
-// Longest half window of a multiplier's mean, in steps.
+// Maximum half window of the multiplier averages, in steps.
 constexpr double kMostHalfWindow = 1e5;
 
-/// Of a checkpoint. @throws LayoutError for another number of values
+/// Reads a vector from a checkpoint. @throws LayoutError if the number of values differs
 Vector get_vector(std::istream& in, Index size) {
   return vector_of(io::get_doubles(in, static_cast<std::size_t>(size)));
 }
@@ -47,8 +47,8 @@ void append(std::vector<double>& row, const Vector& v) {
 
 /// Systems in R^n.
 ///
-/// The multiplier of a penalty is a mean over steps before and after, so that the integration runs
-/// ahead of the step that is told by half that window.
+/// Multipliers of a penalty are averaged over a window centred on the reported step. The
+/// integration therefore runs half a window ahead of it.
 class RnCase : public MechanicsCase {
  public:
   explicit RnCase(const Deck& deck)
@@ -69,7 +69,7 @@ class RnCase : public MechanicsCase {
       if (half > kMostHalfWindow) {
         throw InputError(
             {problem_at(deck, fmt::format("[observe.trajectory] window = {} is more "
-                                          "than {} steps; want less",
+                                          "than {} steps; use a shorter window",
                                           m.trajectory->window, 2.0 * kMostHalfWindow))});
       }
       half_ = static_cast<Index>(half);
@@ -181,7 +181,7 @@ class RnCase : public MechanicsCase {
         s.*part = get_vector(in, (start.*part).size());
       }
     }
-    if (ahead_.empty()) throw LayoutError("it has no state");
+    if (ahead_.empty()) throw LayoutError("it contains no state");
     means_.clear();
     for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
       means_.push_back(get_vector(in, problem_.constraint->count()));
@@ -208,7 +208,7 @@ class RnCase : public MechanicsCase {
     while (static_cast<Index>(ahead_.size()) <= half_ && failure_.empty()) advance_last();
   }
 
-  /// Adds the next step, or notes why there is none.
+  /// Appends the next step, or records why it failed.
   void advance_last() {
     if (!failure_.empty()) return;
     const std::int64_t next = step_ + static_cast<std::int64_t>(ahead_.size());
@@ -225,15 +225,14 @@ class RnCase : public MechanicsCase {
     const double x = s.x.lpNorm<Eigen::Infinity>(), v = s.v.lpNorm<Eigen::Infinity>();
     if (!s.x.allFinite() || !s.v.allFinite() || x > largest_x_ || v > largest_v_) {
       return fail(fmt::format(
-          "it blew up, the largest coordinate is {:.3g} and the largest "
-          "velocity {:.3g}. A smaller step{} may help",
-          x, v, problem_.constraint && !rigid_ ? ", or a smaller omega times the step," : ""));
+          "it blew up: largest coordinate {:.3g}, largest velocity {:.3g}. Try a smaller step{}", x,
+          v, problem_.constraint && !rigid_ ? " or a smaller product of omega and step" : ""));
     }
     push(std::move(s));
   }
 
-  /// Of the rigid constraints, or the mean of omega² g by the trapezoidal rule. Those of the last
-  /// step of a composition are of its order 1 only.
+  /// Multipliers of the rigid constraints, or the mean of omega² g by the trapezoidal rule. For
+  /// compositions they are recomputed: those of the last substep are only first order.
   Vector lambda() const {
     if (rigid_ && composes_ && problem_.constraint) {
       return mechanics::multipliers_at(*problem_.constraint, problem_.soft->masses(), now().x,
@@ -241,7 +240,7 @@ class RnCase : public MechanicsCase {
     }
     if (omega2_ == 0.0) return now().lambda;
     if (half_ == 0) return means_.front();
-    // Steps from first_mean_ on, as far as they reach on both sides.
+    // The window, truncated to the available steps.
     const Index begin = std::max<Index>(0, step_ - half_ - first_mean_);
     const Index end =
         std::min<Index>(static_cast<Index>(means_.size()) - 1, step_ + half_ - first_mean_);
@@ -256,18 +255,18 @@ class RnCase : public MechanicsCase {
   double h_;
   bool is_dna_, is_free_;
   Index dimensions_;
-  bool rods_;  // positions and velocities are told relative to the joints
+  bool rods_;  // positions and velocities are reported relative to the joints
   bool rigid_, composes_;
   Experiment problem_;
   std::unique_ptr<mechanics::Method> method_;
-  double omega2_ = 0.0;  // 0 where no mean is needed
-  Index half_ = 0;       // of the window, in steps
+  double omega2_ = 0.0;  // 0 if no mean is needed
+  Index half_ = 0;       // half window, in steps
   double largest_x_ = 0.0, largest_v_ = 0.0;
   std::int64_t step_ = 0;
   std::int64_t first_mean_ = 0;  // step of the first of means_
-  std::deque<State> ahead_;      // this step, and those after it
-  std::deque<Vector> means_;     // omega² g of steps about this one
-  std::string failure_;          // of the step after the last of ahead_
+  std::deque<State> ahead_;      // the reported step and the following ones
+  std::deque<Vector> means_;     // omega² g around the reported step
+  std::string failure_;          // why the step after the last of ahead_ failed
 };
 
 /// A system on a manifold.
@@ -297,7 +296,7 @@ class DynamicsCase : public MechanicsCase {
     const double size =
         std::max(dynamics_->q.lpNorm<Eigen::Infinity>(), dynamics_->v.lpNorm<Eigen::Infinity>());
     if (!dynamics_->q.allFinite() || !dynamics_->v.allFinite() || size > largest_) {
-      fail(fmt::format("it blew up, the largest number is {:.3g}. A smaller step may help", size));
+      fail(fmt::format("it blew up: largest value {:.3g}. Try a smaller step", size));
     }
     ++step_;
   }
@@ -342,12 +341,12 @@ class DynamicsCase : public MechanicsCase {
   std::string name_;
   double h_;
   std::unique_ptr<mechanics::Dynamics> dynamics_;
-  Vector q_before_, v_before_;  // the step, which may fail
+  Vector q_before_, v_before_;  // restored if the step fails
   double largest_;
   std::int64_t step_ = 0;
 };
 
-/// The projection onto the slow manifold; its steps are the iterates.
+/// The projection onto the slow manifold; each iterate is a step.
 class SlowManifoldCase : public MechanicsCase {
  public:
   explicit SlowManifoldCase(const Deck& deck)

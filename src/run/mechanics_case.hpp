@@ -11,29 +11,29 @@
 
 namespace tarn {
 
-/// A named number, a column of a table.
+/// A table column: name and current value.
 struct Quantity {
   std::string name;
   double value = 0.0;
 };
 
-/// A mechanical system with its scheme at one step: what a run advances and writes.
+/// A mechanical system and its scheme at the current step, which a run advances and writes.
 class MechanicsCase {
  public:
   virtual ~MechanicsCase() = default;
-  /// To the next step. @throws NumericalError, naming the step; then the last step stays
+  /// Advances by one step. @throws NumericalError with the step number; the state is unchanged then
   virtual void step() = 0;
-  /// Columns of trajectory.csv after step and time, and their values now.
+  /// Columns of trajectory.csv after step and time, and their current values.
   virtual std::vector<std::string> columns() const = 0;
   virtual std::vector<double> row() const = 0;
   virtual std::vector<Quantity> energies() const = 0;
   virtual std::vector<Quantity> conserved() const = 0;
   virtual mechanics::Costs costs() const = 0;
-  /// Columns of iterations.csv after the number of the iterate; empty for what has none.
+  /// Columns of iterations.csv after the iteration number; empty if the case has none.
   virtual std::vector<Quantity> iterate() const { return {}; }
-  /// Number of steps, where it is not the deck that says it.
+  /// Number of steps, if the case and not the deck determines it.
   virtual std::optional<std::int64_t> steps() const { return std::nullopt; }
-  /// Everything from which it goes on bit for bit.
+  /// Saves the complete state; a restart continues bitwise identically.
   virtual void save(std::ostream& out) const = 0;
   virtual void load(std::istream& in) = 0;
 };

@@ -16,16 +16,16 @@ using mechanics::Experiment;
 using mechanics::Index;
 using mechanics::Vector;
 
-// A start is on the constraints when it is so to rounding of what people write in decks.
+// Tolerance for a start on the constraints: decks contain rounded numbers.
 constexpr double kOnConstraints = 1e-9;
 
-/// What relative_to_joints() takes apart.
+/// Inverse of relative_to_joints().
 Vector from_relative(Vector rods) {
   rods.tail(3) += rods.head(3).eval();
   return rods;
 }
 
-/// Gives rods other lengths, each in the direction that it has.
+/// Sets the lengths of the rods and keeps their directions.
 void set_lengths(mechanics::Pendula& pendula, const std::vector<double>& lengths) {
   if (lengths.empty()) return;
   const Index dimensions = pendula.position.size() / pendula.masses.size();
@@ -53,13 +53,13 @@ std::vector<double> rows_of(const mechanics::Matrix& matrix) {
   return rows;
 }
 
-/// Takes the paper's numbers where the deck gives none.
+/// Fills an empty list with the paper's values.
 template <class Values>
 void fill(std::vector<double>& list, const Values& values) {
   if (list.empty()) list.assign(values.begin(), values.end());
 }
 
-/// The angular momentum in the body where the deck gives none.
+/// Default angular momentum in the body frame.
 mechanics::Matrix paper_momentum(bool heavy, Index n) {
   mechanics::Matrix momentum = mechanics::Matrix::Zero(n, n);
   if (heavy) {
@@ -92,7 +92,7 @@ void fill_rigid_body(MechanicsSystemSection& system, bool heavy) {
   fill(system.direction, Eigen::Vector3d(0.0, 1.0, 0.0));
 }
 
-/// The pendula of a deck, with the paper's start.
+/// The pendula of a deck, starting from the paper's initial data.
 mechanics::Pendula pendula_of(const Deck& deck) {
   const std::string& kind = deck.system.kind;
   const MechanicsSystemSection& system = deck.mechanics.system;
@@ -170,21 +170,21 @@ std::unique_ptr<mechanics::Dynamics> make_variational(const Deck& deck) {
       pendulum, layer, integrator.step, integrator.bias, experiment.position, experiment.velocity);
 }
 
-/// @throws InputError where the gradients of the constraints depend on each other
+/// @throws InputError if the constraint gradients are linearly dependent
 void check_gradients(const Deck& deck, const Experiment& problem) {
   const mechanics::Constraint& g = *problem.constraint;
   mechanics::BandMatrix gram(g.count(), g.coupling());
   g.add_gram(problem.position, problem.position, problem.soft->masses(), 1.0, gram);
   if (gram.solve(Vector::Ones(g.count())).allFinite()) return;
-  std::string which = "their gradients depend on each other";
+  std::string which = "their gradients are linearly dependent";
   for (Index i = 0; i < g.count(); ++i) {
     if (!g.gradient(i, g.at(i, problem.position)).isZero(0.0)) continue;
-    which = fmt::format("constraint {} has no gradient there", i + 1);
+    which = fmt::format("the gradient of constraint {} is zero", i + 1);
     break;
   }
   throw InputError({Problem{
       deck.path, 0, 0,
-      fmt::format("the constraints are singular at the start: {}; start elsewhere", which)}});
+      fmt::format("the constraints are singular at the start: {}; choose another start", which)}});
 }
 
 }  // namespace
@@ -218,12 +218,12 @@ void check_on_constraints(const Deck& deck, const Experiment& problem) {
     if (size <= kOnConstraints) continue;
     problems.push_back(
         {deck.path, 0, 0,
-         fmt::format("the start {0} does not keep constraint {1} ({2} is {3:.3g} and not 0); "
-                     "\"{4}\" needs a start on the constraints{5}: give another {0}, or leave "
-                     "it out for the paper's",
-                     what, worst + 1, is_rate ? "its rate" : "it", values[worst],
+         fmt::format("the initial {0} violates constraint {1} ({2} is {3:.3g} instead of 0). "
+                     "\"{4}\" needs a start on the constraints{5}; change the {0}, or omit it to "
+                     "use the paper's",
+                     what, worst + 1, is_rate ? "its rate" : "its value", values[worst],
                      scheme_name(deck.mechanics.integrator.scheme),
-                     is_rate ? ", with velocities along them" : "")});
+                     is_rate ? " with velocities tangent to them" : "")});
   }
   if (!problems.empty()) throw InputError(std::move(problems));
   check_gradients(deck, problem);
@@ -244,7 +244,7 @@ Experiment make_experiment(const Deck& deck) {
   } else if (deck.system.kind == "double-spring") {
     problem = mechanics::make_double_spring(omega);
     if (deck.mechanics.integrator.scheme != MechanicsScheme::slow_manifold) {
-      // AST (31)-(32), on the constraints: there its solutions in time start.
+      // AST (31)-(32), on the constraints: the start of its time-dependent solutions.
       problem.position = Eigen::Vector4d(1.0, 0.0, 2.0, 0.0);
     }
   } else if (is_three_dimensional(deck)) {
@@ -317,7 +317,7 @@ std::unique_ptr<mechanics::Method> make_method(const Deck& deck, const Experimen
       case S::rk4_projected:
         return std::make_unique<mechanics::ProjectedRk4>(*problem.penalised, *problem.constraint,
                                                          omega_of(deck), integrator.tolerance, h);
-      default:  // of systems on manifolds
+      default:  // schemes of systems on manifolds
         return nullptr;
     }
   };
@@ -344,7 +344,7 @@ Deck with_initial_data(Deck deck) {
     }
     const Experiment start = make_experiment(deck);
     const bool rods = kind == "double-spherical-pendulum";
-    // Of a strand the positions are told by n, the noise and the seed.
+    // The positions of a strand follow from n, the noise and the seed.
     if (kind != "dna")
       fill(system.position, rods ? relative_to_joints(start.position) : start.position);
     fill(system.velocity, rods ? relative_to_joints(start.velocity) : start.velocity);

@@ -37,11 +37,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kReportInterval_s = 0.25;
 
-/// A table that grows with the run, one row where it is due.
+/// A table with one row every given number of steps.
 class Table {
  public:
   using Values = std::function<std::vector<Quantity>()>;
-  /// @param has_time false for a table of iterates
+  /// @param has_time false for a table of iterations
   Table(const std::string& folder, std::string name, std::int64_t every, Values values,
         bool has_time = true)
       : name_(std::move(name)),
@@ -75,7 +75,7 @@ class Table {
   io::CsvWriter csv_;
 };
 
-/// Of all rows of a table, also of those before a restart.
+/// Evaluates all rows of a table, including those before a restart.
 std::vector<ConservedQuantity> conserved_quantities_in(const std::string& path) {
   io::CsvReader csv(path);
   std::vector<ConservedQuantity> quantities;
@@ -164,7 +164,7 @@ class MechanicsRun {
     return values;
   }
 
-  /// Whether the start is drawn.
+  /// Whether the start is random.
   bool has_seed() const {
     const MechanicsSystemSection& system = deck_.mechanics.system;
     return deck_.system.kind == "dna" && system.xi.empty() && system.position.empty();
@@ -180,7 +180,7 @@ class MechanicsRun {
     return text;
   }
 
-  /// t = step h, never summed up.
+  /// t = step * h, never accumulated.
   double time() const { return static_cast<double>(step_) * deck_.mechanics.integrator.step; }
 
   void write_rows() {
@@ -214,7 +214,7 @@ class MechanicsRun {
     ended_ = Clock::now();
   }
 
-  /// Of stepping: until now, or until it ended.
+  /// Time spent stepping, until now or until the end.
   double wall_seconds() const {
     if (!began_) return 0.0;
     return std::chrono::duration<double>(ended_.value_or(Clock::now()) - *began_).count();
@@ -254,8 +254,8 @@ class MechanicsRun {
 
   // --- the end ---
 
-  /// After a step that failed: all files of a run that ends here.
-  /// @return what the message says of them
+  /// After a failed step: writes all files of a run that ends here.
+  /// @return suffix of the error message
   std::string keep_last_good_state() {
     try {
       save();
@@ -266,8 +266,8 @@ class MechanicsRun {
       state.csv().sync();
       read_conserved();
       draw();
-      return fmt::format("; the state before is in '{}'", folder_.file(name + ".csv"));
-    } catch (const std::exception&) {  // the first error is the one to tell
+      return fmt::format("; the last good state is in '{}'", folder_.file(name + ".csv"));
+    } catch (const std::exception&) {  // report the first error
       return {};
     }
   }
@@ -329,7 +329,7 @@ class MechanicsRun {
         .add("steps_done", io::json(step_))
         .add("wall_seconds", io::json(p.elapsed_seconds))
         .add("steps_per_second", io::json(p.steps_per_second))
-        .add("stage_shares", "null")  // a step is too short to be timed by its parts
+        .add("stage_shares", "null")  // steps are too short to time their parts
         .add("counted_steps", io::json(costs.steps))
         .add("force_evaluations", io::json(costs.forces))
         .add("hessian_evaluations", io::json(costs.hessians))
@@ -344,12 +344,12 @@ class MechanicsRun {
     io::write_file(folder_.record(), object.text() + "\n");
   }
 
-  /// Keeps what is known, as far as that can still be written.
+  /// Flushes the tables and writes run.json, if possible.
   void record_failure(const std::exception& error) {
     try {
       for (auto& table : tables_) table->csv().flush();
       write_run_json("failed", failure_reason(error));
-    } catch (const std::exception&) {  // the first error is the one to tell
+    } catch (const std::exception&) {  // report the first error
     }
   }
 
@@ -377,7 +377,7 @@ class MechanicsRun {
   io::Checkpoint checkpoint_;
   std::int64_t step_ = 0, first_step_ = 0;
   bool interrupted_ = false;
-  std::optional<Clock::time_point> began_, ended_;  // of stepping
+  std::optional<Clock::time_point> began_, ended_;  // start and end of stepping
   Clock::time_point saved_ = Clock::now();
   std::vector<ConservedQuantity> conserved_;
   std::vector<std::string> warnings_, pictures_;
@@ -387,7 +387,7 @@ class MechanicsRun {
 
 void refuse_cuda(const std::optional<std::string>& device) {
   if (device && device->starts_with("cuda")) {
-    throw DeviceError("mechanical systems run on the CPU: use --device cpu, or leave it out");
+    throw DeviceError("mechanical systems run only on the CPU; use --device cpu or omit --device");
   }
 }
 

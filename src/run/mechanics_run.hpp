@@ -8,12 +8,12 @@
 
 namespace tarn {
 
-/// @throws DeviceError when a device is asked for that mechanical systems do not run on
+/// @throws DeviceError if the requested device is a GPU, because mechanical systems run on the CPU
 void refuse_cuda(const std::optional<std::string>& device);
 
-/// Runs a mechanical deck into a folder: tables, pictures, run.json, checkpoint.
-/// @throws as run_deck(); NumericalError when the scheme fails, after all files of the steps before
-///         were written, and the last state to blow-up-0000.csv
+/// Runs a mechanical deck and writes tables, pictures, run.json and a checkpoint to a folder.
+/// @throws as run_deck(); NumericalError if the scheme fails, after writing all files and the last
+///         good state, blow-up-0000.csv
 RunResult run_mechanics(const Deck& deck, const RunOptions& options);
 
 }  // namespace tarn

@@ -5,17 +5,17 @@
 
 namespace tarn {
 
-/// How many steps to advance at once, from the speed seen so far.
+/// Chooses the number of steps per advance from the measured speed.
 class Pace {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Steps that take about a quarter of a second; at least one, and at most twice as many as last
-  /// time, since the first ones may be slow or fast by accident.
+  /// Number of steps that take about a quarter of a second; at least one, and at most twice the
+  /// previous number, because timings of the first steps are unreliable.
   std::int64_t steps() const { return steps_; }
-  /// Notes that an advance of `steps` has just ended.
+  /// Records the end of an advance of `steps`.
   void note(std::int64_t steps);
-  /// True about twice a second.
+  /// Returns true about twice per second.
   bool is_time_to_report();
 
  private:

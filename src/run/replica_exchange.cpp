@@ -50,7 +50,7 @@ std::string ReplicaExchange::name() const {
 }
 
 void ReplicaExchange::observe(const Frame& frame) {
-  if (frame.replica_ids.empty()) return;  // all were stopped
+  if (frame.replica_ids.empty()) return;  // all replicas are stopped
   last_step_ = frame.step;
   const bool counts = frame.step >= info_.first_averaged_step;
   if (frame.step > 0) {
@@ -127,7 +127,7 @@ std::vector<AveragedQuantity> ReplicaExchange::averages() const {
     if (pair.attempts == 0) continue;
     const analysis::Blocking b = pair.probability.result();
     AveragedQuantity a{"exchange", "acceptance_with_next_bath", b.mean, b.error};
-    // A pair is asked at every other attempt.
+    // Each pair is attempted at every other exchange step.
     a.autocorrelation_ps = b.autocorrelation_time * info_.time_ps(2 * every_);
     a.independent_samples = static_cast<double>(pair.attempts) / (2.0 * b.autocorrelation_time);
     a.samples = pair.attempts;
@@ -163,7 +163,7 @@ void ReplicaExchange::write_pairs() const {
                            "acceptance_err"});
   const ExchangeSummary s = summary();
   std::string text = csv.head(fmt::format(
-      "{}; attempts after equilibration; acceptance: mean probability; {} round trips, {:.6g} a "
+      "{}; attempts after equilibration; acceptance = mean probability; {} round trips, {:.6g} per "
       "walker and ns",
       info_.provenance, s.round_trips, s.round_trips_per_ns));
   for (const ExchangePair& p : s.pairs) {
@@ -179,8 +179,8 @@ void ReplicaExchange::write_paths() const {
   for (std::size_t w = 0; w < length(); ++w) header.push_back(fmt::format("walker_{}_bath_K", w));
   io::CsvFormat csv(path, header);
   std::string text = csv.head(
-      fmt::format("{}; bath of each walker of the first ladder after the attempt of that step, "
-                  "walker w began as replica w; at most {} rows",
+      fmt::format("{}; bath of each walker of the first ladder after the exchange at this step; "
+                  "walker w started as replica w; at most {} rows",
                   info_.provenance, kMostPathPoints));
   for (std::size_t at = 0; at < paths_.size(); at += length() + 1) {
     csv.cell(paths_[at]).cell(info_.time_ps(paths_[at]));

@@ -15,9 +15,9 @@
 
 namespace tarn {
 
-/// Lets replicas change places, and tells how well they do. Of the observers it is the only one
-/// that changes what the engine holds: it stands after those that look at a Frame and before the
-/// checkpointer, which writes what came of it.
+/// Exchanges the states of replicas and reports acceptance and round trips. It is the only observer
+/// that changes the state of the engine: it follows all observers that read a Frame and precedes
+/// the checkpointer, which saves the exchanged states.
 class ReplicaExchange final : public Observer {
  public:
   ReplicaExchange(const Deck& deck, const System& system, const RunInfo& info, Engine& engine);
@@ -30,26 +30,26 @@ class ReplicaExchange final : public Observer {
   void save(std::ostream& out) override;
   void load(std::istream& in) override;
   void finish() override;
-  /// Acceptance of each pair of neighbours, at the bath of the lower one.
+  /// Acceptance of each pair of neighbours, listed under the lower bath.
   std::vector<AveragedQuantity> averages() const override;
   Pictures draw() override;
 
-  /// Counts since the end of the equilibration.
+  /// Results since the end of equilibration.
   ExchangeSummary summary() const;
-  /// The same as summary().has_mixed(), from counts alone.
+  /// The same as summary().has_mixed(), without computing the summary.
   bool has_mixed() const { return round_trips_per_state() >= ExchangeSummary::kEnoughRoundTrips; }
-  /// The state that a replica has: that which replica w began with is walker w.
+  /// Walker in a replica; walker w started as replica w.
   std::int64_t walker_at(std::int64_t replica) const {
     return walker_at_[static_cast<std::size_t>(replica)];
   }
 
  private:
-  /// Of the neighbours k, k + 1 of all ladders.
+  /// Statistics of the neighbours k and k + 1 of all ladders.
   struct Pair {
     std::int64_t attempts = 0, accepted = 0;
     analysis::PooledBlocking probability;
   };
-  /// Where a walker was last, of the ends of its ladder.
+  /// End of the ladder that a walker visited last.
   enum class End : std::int64_t { none, bottom, top_after_bottom };
 
   std::size_t length() const { return temperatures_K_.size(); }
@@ -58,7 +58,7 @@ class ReplicaExchange final : public Observer {
   double round_trips_per_state() const {
     return static_cast<double>(round_trips_) / static_cast<double>(walker_at_.size());
   }
-  /// Notes where the walkers of the first ladder are, at most 1024 times, evenly.
+  /// Records the baths of the walkers of the first ladder, at most 1024 times at equal intervals.
   void note_paths();
   void find_equal_acceptance_ladder();
   void write_pairs() const;
@@ -70,14 +70,14 @@ class ReplicaExchange final : public Observer {
   Engine& engine_;
   std::vector<double> temperatures_K_;
   std::vector<Pair> pairs_;
-  analysis::MultiHistogram energies_;  ///< at the attempts
+  analysis::MultiHistogram energies_;  ///< sampled at the attempts
   std::optional<analysis::EqualAcceptanceLadder> even_;
-  /// A walker is a state on its way: that which replica w began with is walker w.
+  /// A walker is a state that moves between replicas; walker w started as replica w.
   std::vector<std::int64_t> walker_at_;  ///< [replica id]
   std::vector<std::int64_t> last_end_;   ///< [walker], End
   std::int64_t round_trips_ = 0, last_step_ = 0;
-  std::int64_t attempts_between_ = 1;  ///< points of the paths
-  std::vector<std::int64_t> paths_;    ///< step, then the place of each walker; and so on
+  std::int64_t attempts_between_ = 1;  ///< attempts per recorded point of the paths
+  std::vector<std::int64_t> paths_;    ///< [point]: step, then the bath index of each walker
 };
 
 }  // namespace tarn

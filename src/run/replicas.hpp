@@ -7,16 +7,16 @@
 
 namespace tarn {
 
-/// A State split by whether a replica was stopped.
+/// A State split into live and stopped replicas.
 struct LiveAndStopped {
   State live;
   State stopped;
 };
 
-/// Which replicas an engine may go on with, and which it must not touch again.
+/// Separates the replicas that an engine may continue from those that blew up.
 LiveAndStopped split(const State& state, const std::vector<BlowUp>& blow_ups);
 
-/// Both together again, in order of replica id; step and molecules are those of `live`.
+/// Inverse of split(), sorted by replica id; step and molecules are taken from `live`.
 State join(const State& live, const State& stopped);
 
 /// Coordinates of one replica of a State: positions or velocities.

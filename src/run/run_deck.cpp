@@ -14,8 +14,8 @@ namespace {
 void refuse_observers(const Deck& deck, const RunOptions& options) {
   if (options.observers.empty()) return;
   throw InputError(
-      fmt::format("{}: RunOptions::observers look at water, and kind = \"{}\" is another system; "
-                  "[observe.trajectory] writes its coordinates",
+      fmt::format("{}: RunOptions::observers require water, but kind = \"{}\"; for its coordinates "
+                  "use [observe.trajectory]",
                   deck.path, deck.system.kind));
 }
 
@@ -30,8 +30,7 @@ RunResult run_deck(const Deck& deck, const RunOptions& options) {
 RunResult run_deck(const Deck& deck, const RunOptions& options, const RunFactories& parts) {
   if (is_mechanical(deck.system.kind)) {
     throw InputError(
-        fmt::format("{}: RunFactories are of water, and kind = \"{}\" is another system", deck.path,
-                    deck.system.kind));
+        fmt::format("{}: RunFactories require water, but kind = \"{}\"", deck.path, deck.system.kind));
   }
   const auto should_continue = [&options](int done, int replicas) {
     if (options.on_preparation) options.on_preparation(done, replicas);

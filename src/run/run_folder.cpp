@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether `name` is `pattern`, or begins with it and goes on with digits and the extension of a
-/// trajectory.
+/// Whether `name` equals `pattern`. If `pattern` ends with '-', whether `name` is `pattern`
+/// followed by digits and the extension of a trajectory.
 bool matches(std::string_view name, std::string_view pattern) {
   if (!pattern.ends_with('-')) return name == pattern;
   if (!name.starts_with(pattern)) return false;
@@ -35,7 +35,7 @@ bool matches(std::string_view name, std::string_view pattern) {
          });
 }
 
-/// Of all files that a run may write, as matches() reads them.
+/// Patterns, for matches(), of all files that a run may write.
 std::vector<std::string> run_file_patterns() {
   std::vector<std::string> patterns = observer_file_names();
   patterns.insert(patterns.end(), {"checkpoint.bin", "run.json", "blow-up-", "blow-up-0000.csv"});
@@ -47,9 +47,8 @@ bool is_one_of(const std::vector<std::string>& patterns, const std::string& name
                      [&](const std::string& pattern) { return matches(name, pattern); });
 }
 
-/// Files in the folder that a run may have written, in the order in which they may be removed: the
-/// checkpoint first, since it tells of the others, and the record last, since by it a folder whose
-/// clearing was cut short is still known as that of a run.
+/// Files of a run in the folder, in a safe order of removal: the checkpoint first, because it
+/// refers to the others, and the record last: it identifies a partly cleared folder as a run.
 std::vector<std::string> run_files_in(const std::string& folder) {
   const std::vector<std::string> patterns = run_file_patterns();
   std::vector<std::string> files;
@@ -67,7 +66,7 @@ std::vector<std::string> run_files_in(const std::string& folder) {
   return files;
 }
 
-/// The folder itself or, where it does not exist yet, the nearest one above it must be writable.
+/// Requires that the folder or, if it does not exist, its nearest existing parent is writable.
 void check_writable(const std::string& folder) {
   std::error_code ignored;
   fs::path path = fs::absolute(folder);
@@ -86,9 +85,9 @@ RunFolder::RunFolder(const Deck& deck, const RunOptions& options)
       path_(options.out_dir.empty() ? "out/" + deck.name : options.out_dir) {
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
   if (resume_ && overwrite_) {
-    throw InputError("--resume and --overwrite exclude each other: choose one");
+    throw InputError("--resume and --overwrite are mutually exclusive; use one of them");
   }
-  // A run that is finished says so where nothing can be written, too.
+  // Resuming a finished run only reports that it is finished, even in a read-only folder.
   if (!resume_) check_writable(path_);
   std::error_code ignored;
   if (fs::is_directory(path_, ignored) && ::access(path_.c_str(), W_OK) == 0) {
@@ -105,8 +104,8 @@ void RunFolder::refuse_to_replace_start(const Deck& deck) const {
     for (const std::string& name : run_files_in(path_)) {
       if (!fs::equivalent(file(name), *start, ignored)) continue;
       throw InputError(fmt::format(
-          "'{}' holds {}, which this run starts from and would replace. Choose another folder by "
-          "--out.",
+          "'{}' contains {}, from which this run starts and which it would replace. Choose another "
+          "folder with --out.",
           path_, name));
     }
   }
@@ -120,28 +119,28 @@ void RunFolder::check_contents() {
   std::error_code ignored;
   if (fs::exists(file("compare.json"), ignored)) {
     throw InputError(fmt::format(
-        "'{}' holds a comparison, whose tables would be lost: choose another folder with --out",
+        "'{}' contains a comparison, which the run would overwrite; choose another folder with "
+        "--out",
         path_));
   }
   if (resume_) {
     resumes_ = has("checkpoint.bin");
     if (!resumes_ && !files.empty()) {
       throw InputError(fmt::format(
-          "there is nothing to go on from in '{}': it holds a run but no checkpoint.bin. Begin "
-          "anew in its place by --overwrite instead of --resume; [checkpoint] every is the number "
-          "of steps between checkpoints.",
+          "cannot resume in '{}': the run there has no checkpoint.bin. Restart it with --overwrite "
+          "instead of --resume; [checkpoint] every sets the steps between checkpoints.",
           path_));
     }
     if (!resumes_) {
       throw InputError(fmt::format(
-          "there is nothing to resume in '{}': it holds no checkpoint.bin. Leave out --resume to "
-          "begin a run, or name its folder with --out.",
+          "nothing to resume in '{}': it contains no checkpoint.bin. Omit --resume to start a run, "
+          "or give the folder of the run with --out.",
           path_));
     }
   } else if (!files.empty() && !overwrite_) {
     throw InputError(fmt::format(
-        "'{}' already holds a run ({}). Go on with it by --resume, replace it by --overwrite, or "
-        "choose another folder by --out.",
+        "'{}' already contains a run ({}). Continue it with --resume, replace it with --overwrite, "
+        "or choose another folder with --out.",
         path_, files.front()));
   }
 }
@@ -151,7 +150,7 @@ void RunFolder::prepare(const std::vector<std::string>& own) {
   io::make_folder(path_);
   if (!lock_.locked()) {
     lock_ = FolderLock(path_);
-    check_contents();  // what another run may have written since
+    check_contents();  // another run may have started since
   }
   std::error_code error;
   const auto remove = [&](const std::string& name) {
@@ -168,7 +167,7 @@ void RunFolder::prepare(const std::vector<std::string>& own) {
     if (name.ends_with(io::kTemporarySuffix)) leftovers.push_back(name);
   }
   for (const std::string& name : leftovers) {
-    fs::remove_all(file(name), error);  // some are folders
+    fs::remove_all(file(name), error);  // temporary folders too
     if (error) io::throw_io_error("remove", file(name), error.value());
   }
 }

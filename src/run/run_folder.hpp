@@ -9,28 +9,28 @@
 
 namespace tarn {
 
-/// The folder of a run and the rules about what already lies there. No other run writes into it
-/// while this object lives.
+/// The folder of a run, and the checks of its existing contents. No other run can write to it
+/// during the lifetime of this object.
 class RunFolder {
  public:
-  /// Looks, and changes nothing but that it locks a folder that is there.
-  /// @throws InputError when another run writes into it, when there is a run that may be neither
-  ///         resumed nor replaced, when the new run starts from files of it, or none to resume;
-  ///         IoError when it could not be written to
+  /// Checks the folder and, if it exists, locks it; changes nothing else.
+  /// @throws InputError if another run is writing to it, if it contains a run and neither resume
+  /// nor
+  ///         overwrite is set, if the new run starts from files in it, or if there is no run to
+  ///         resume; IoError if it is not writable
   RunFolder(const Deck& deck, const RunOptions& options);
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string checkpoint() const { return file("checkpoint.bin"); }
   std::string record() const { return file("run.json"); }
-  /// Whether to go on from the checkpoint.
+  /// Whether the run continues from the checkpoint.
   bool resumes() const { return resumes_; }
 
-  /// Makes the folder; removes the files of an older run (nothing else) unless it is resumed, and
-  /// what a killed program may have left half-written.
-  /// @param own names of files of observers that are not the deck's; an older run may have left
-  /// some
-  /// @throws IoError; InputError when another run began there since the folder was looked at
+  /// Creates the folder. Removes temporary files of killed programs and, unless the run is resumed,
+  /// the files of an older run; other files stay.
+  /// @param own files of custom observers, which an older run may have left
+  /// @throws IoError; InputError if another run started there after the constructor's check
   void prepare(const std::vector<std::string>& own = {});
 
  private:
@@ -43,7 +43,7 @@ class RunFolder {
   bool resumes_ = false;
 };
 
-/// Whether a run of some deck may write a file of that name.
+/// Whether a run of any deck may write a file with this name.
 bool is_file_of_runs(const std::string& name);
 
 /// `blow-up-0003.xyz`.

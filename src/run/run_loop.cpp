@@ -14,9 +14,8 @@ using Observers = std::vector<std::unique_ptr<Observer>>;
 std::int64_t interval_of(const Observer& observer) {
   const std::int64_t every = observer.every();
   if (every >= 1) return every;
-  throw InputError(
-      fmt::format("the observer '{}' wants to be called every {} steps: choose 1 or more",
-                  observer.name(), every));
+  throw InputError(fmt::format("the observer '{}' returned every() = {}; it must be at least 1",
+                               observer.name(), every));
 }
 
 /// The first step after `step` at which an observer is due, or `last_step`.

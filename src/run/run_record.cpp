@@ -19,7 +19,7 @@ using io::json;
 
 std::string text(std::string_view value) { return json(value); }
 
-/// Shares of the time, and iterations of a constraint solver a molecule and step.
+/// Fractions of the time spent in each stage.
 std::string stages(const EngineReport& report) {
   const double all =
       report.pair_seconds + report.bond_seconds + report.noise_seconds + report.rest_seconds;

@@ -20,34 +20,34 @@ struct Speed {
   double ns_per_day_total = 0.0;
 };
 
-/// What run.json holds.
+/// Contents of run.json.
 struct RunRecord {
   std::string status;  ///< running, finished, interrupted or failed
-  std::string error;   ///< why it failed
+  std::string error;   ///< reason of a failure
   int molecules = 0;
   std::string device;
-  std::int64_t first_step = 0;  ///< 0, or where it was resumed
-  std::int64_t steps_done = 0;  ///< where no replica is left, until the last was stopped
-  double wall_seconds = 0.0;    ///< of stepping, since first_step
-  std::optional<Speed> speed;   ///< nothing where no replica is left
-  std::optional<SlowManifoldStart> slow_start;  ///< of a start that was projected, unless resumed
+  std::int64_t first_step = 0;                  ///< 0, or the step it resumed from
+  std::int64_t steps_done = 0;                  ///< if no replica is left: step of the last blow-up
+  double wall_seconds = 0.0;                    ///< spent stepping since first_step
+  std::optional<Speed> speed;                   ///< empty if no replica is left
+  std::optional<SlowManifoldStart> slow_start;  ///< of a projected start
   EngineReport engine;
   std::vector<std::string> warnings;
   std::vector<AveragedQuantity> averages;
   std::optional<ExchangeSummary> exchange;
-  std::vector<Departure> departures;  ///< of the whole run, also before it was resumed
+  std::vector<Departure> departures;  ///< of the whole run, including before a restart
   std::vector<BlowUp> blow_ups;
-  std::int64_t indefinite_hessians = 0;  ///< of the whole run, as those
+  std::int64_t indefinite_hessians = 0;  ///< of the whole run
   std::vector<std::string> pictures;
 };
 
 /// Writes run.json atomically. @throws IoError
 void write_record(const std::string& path, const Deck& deck, const RunRecord& record);
 
-/// Why a run failed, as run.json and the terminal tell it.
+/// Reason of a failure, for run.json and the terminal.
 std::string failure_reason(const std::exception& error);
 
-/// Whether the run.json there says that its run finished; false when there is none.
+/// Whether the run.json at this path has the status "finished"; false if there is none.
 bool record_is_finished(const std::string& path);
 
 }  // namespace tarn

@@ -34,7 +34,7 @@ Matrix9 matrix_of(const Function& function) {
   return matrix;
 }
 
-/// Temperatures of rigid molecules over the bath's where nothing but the bath acts.
+/// Stationary temperatures of free rigid molecules, relative to the bath temperature.
 struct StationaryTemperature {
   double all, translation;
 };
@@ -74,9 +74,8 @@ std::optional<std::string> friction_warning(const System& system) {
   const StationaryTemperature t = stationary_temperature(system);
   if (t.all > 1.0 - kTold && t.translation > 1.0 - kTold) return std::nullopt;
   return fmt::format(
-      "with rigid bonds, this step and friction_amu_per_ps the molecules are colder than their "
-      "bath: by {:.1f} % in all, and by {:.1f} % where they move as a whole; friction_per_ps is "
-      "exact",
+      "with rigid bonds, this step and friction_amu_per_ps, the molecules are colder than the bath "
+      "by {:.1f} % overall and by {:.1f} % in translation. Use friction_per_ps, which is exact",
       100.0 * (1.0 - t.all), 100.0 * (1.0 - t.translation));
 }
 
@@ -86,24 +85,23 @@ std::optional<std::string> temperature_warning(const AveragedQuantity& temperatu
   const AveragedQuantity& t = temperature_K;
   const double off_K = t.mean - bath_K;
   if (!(t.error > 0.0) || t.independent_samples < kFew) return std::nullopt;
-  if (std::abs(off_K) <= 1e-9) return std::nullopt;  // rounding of what is at rest
+  if (std::abs(off_K) <= 1e-9) return std::nullopt;  // rounding errors of atoms at rest
   if (std::abs(off_K) <= 5.0 * t.error || std::abs(off_K) <= 0.03 * bath_K) return std::nullopt;
   const bool with_start = deck.run.equilibration_ps == 0.0;
-  const std::string found =
-      fmt::format("the mean temperature is {:.4g} +- {:.2g} K and the bath's {:g} K: ", t.mean,
-                  t.error, bath_K);
+  const std::string found = fmt::format(
+      "mean temperature {:.4g} +- {:.2g} K instead of {:g} K: ", t.mean, t.error, bath_K);
   if (off_K < 0.0) {
     if (with_start) return std::nullopt;
-    return found + "try a longer [run] equilibration_ps, or a shorter timestep_fs";
+    return found + "increase [run] equilibration_ps or reduce timestep_fs";
   }
   if (t.drift < 0.0) {
-    return found + "it falls, and the start is not forgotten; try a longer [run] equilibration_ps";
+    return found + "still falling, not equilibrated; increase [run] equilibration_ps";
   }
   const std::string step =
-      fmt::format("the step of {:g} fs heats; try a shorter timestep_fs or more friction",
+      fmt::format("the step of {:g} fs causes heating; reduce timestep_fs or increase the friction",
                   deck.integrator.timestep_fs);
   if (!with_start) return found + step;
-  return found + step + ", and leave a hot start out by [run] equilibration_ps";
+  return found + step + ", and exclude a hot start with [run] equilibration_ps";
 }
 
 }  // namespace tarn

@@ -34,20 +34,20 @@
 namespace tarn {
 namespace {
 
-// More of them say nothing new; run.json has them all.
+// Maximum numbers of similar warnings and files; run.json lists all.
 constexpr std::size_t kMostBlowUpWarnings = 3;
 constexpr std::size_t kMostBlowUpFiles = 100;
 constexpr std::size_t kMostDepartureWarnings = 5;
-/// Acceptance of neighbours below which a ladder is nearly cut in two.
+/// Acceptance below which a pair of neighbours is a bottleneck of the ladder.
 constexpr double kRareExchange = 0.07;
 
 std::string acceptance_text(double percent) {
   constexpr double kNever_percent = 1e-6;
-  if (percent < kNever_percent) return "never change places";
-  return fmt::format("change places in {:.2g} % of the attempts only", percent);
+  if (percent < kNever_percent) return "never exchange";
+  return fmt::format("exchange in only {:.2g} % of the attempts", percent);
 }
 
-/// One run: an engine, its observers, and what has to be told about them.
+/// One run: an engine, its observers, and their warnings and results.
 class Run {
  public:
   Run(const Deck& deck, const RunOptions& options, RunFolder& folder)
@@ -89,7 +89,7 @@ class Run {
       record_failure(failure_reason(error));
       throw;
     } catch (...) {
-      record_failure("an observer threw what is no std::exception");
+      record_failure("an observer threw an exception that is not a std::exception");
       throw;
     }
     if (live_replicas() == 0) throw_none_left();
@@ -144,23 +144,23 @@ class Run {
     before_.device = engine_->arithmetic();
     if (folder_.resumes() && checkpoint_.device != before_.device) {
       warn(
-          fmt::format("resumed on '{}', begun on '{}': the physics is the same, the last bits are "
-                      "not",
+          fmt::format("resumed on '{}', started on '{}'; results are equivalent, but not bitwise "
+                      "identical",
                       before_.device, checkpoint_.device));
     }
   }
 
-  /// Averages are kept apart by bath; these are not.
+  /// Averages are computed per bath, but the tables of this warning are not.
   void warn_about_several_baths() {
     if (!has_several_baths(bath_temperatures_K(deck_))) return;
     const std::string obstacle = heat_capacity_obstacle(bath_temperatures_K(deck_));
     if (deck_.energies && !obstacle.empty()) {
-      warn("there will be no heat_capacity.csv: " + obstacle);
+      warn("no heat_capacity.csv: " + obstacle);
     }
     if (!deck_.rdf && !deck_.profile && !deck_.energies && !deck_.cluster && !deck_.heat) return;
     warn(
-        "the baths have several temperatures: rdf.csv, profile.csv and means over the replicas "
-        "pool them; averages.csv, the tables by bath and the pictures do not");
+        "the baths have several temperatures. rdf.csv, profile.csv and means over replicas pool "
+        "them; averages.csv, the *_by_bath.csv tables and the pictures do not");
   }
 
   int threads() const { return options_.threads.value_or(deck_.run.threads); }
@@ -177,7 +177,7 @@ class Run {
             [this] { return has_mixed(); }};
   }
 
-  /// All but the checkpointer; none has begun.
+  /// Creates all observers except the checkpointer, and starts none of them.
   void make_observers() {
     const RunInfo info = this->info();
     observers_ = tarn::make_observers(deck_, info);
@@ -186,7 +186,7 @@ class Run {
     auto record = std::make_unique<StartRecord>(std::move(start_));
     start_record_ = record.get();
     observers_.push_back(std::move(record));
-    // Behind a wall a molecule may be in the gas.
+    // A wall allows molecules in the gas phase.
     if (!deck_.confinement) {
       auto watch = std::make_unique<EvaporationWatch>();
       evaporation_ = watch.get();
@@ -280,17 +280,17 @@ class Run {
       const std::string text = describe(blow_up, deck_, indefinite_hessians(), molecules_);
       if (options_.on_blow_up) options_.on_blow_up(blow_up, text);
       if (told_.size() <= kMostBlowUpWarnings) warn(text);
-      if (told_.size() == kMostBlowUpWarnings) warn("more blow-ups are told in run.json only");
+      if (told_.size() == kMostBlowUpWarnings) warn("further blow-ups are listed only in run.json");
     }
   }
 
   void warn_about_departures() {
-    if (deck_.evaporation) return;  // whose notes tell it
+    if (deck_.evaporation) return;  // its notes report them
     const std::vector<Departure> all = departures();
     for (; told_departures_ < all.size(); ++told_departures_) {
       if (told_departures_ < kMostDepartureWarnings) warn(describe(all[told_departures_]));
       if (told_departures_ == kMostDepartureWarnings) {
-        warn("more replicas that a molecule has left are told in run.json only");
+        warn("further replicas with evaporated molecules are listed only in run.json");
       }
     }
   }
@@ -333,7 +333,7 @@ class Run {
     }
   }
 
-  /// A step that is too long heats in silence: the thermostat takes away what it can.
+  /// Too long a step heats the system, which the thermostat partly hides.
   void warn_about_temperatures() {
     if (deck_.thermostat.kind == Thermostat::none) return;
     for (const AveragedQuantity& a : averages_) {
@@ -346,13 +346,13 @@ class Run {
     const ExchangeSummary summary = exchange_->summary();
     if (!summary.has_mixed()) {
       warn(fmt::format(
-          "{} states made {} round trips between the coldest and the hottest bath, fewer than {:g} "
-          "each: averages may remember the start, and their errors are lower bounds",
+          "{1} round trips of {0} walkers between the coldest and the hottest bath, fewer than "
+          "{2:g} per walker. Averages may depend on the start, and their errors are lower bounds",
           deck_.system.replicas, summary.round_trips, ExchangeSummary::kEnoughRoundTrips));
     }
     for (const ExchangePair& p : summary.pairs) {
       if (p.attempts == 0 || p.acceptance + 2.0 * p.error >= kRareExchange) continue;
-      warn(fmt::format("{:g} K and {:g} K {}; put a temperature between them into temperatures_K",
+      warn(fmt::format("{:g} K and {:g} K {}; add a temperature between them to temperatures_K",
                        p.lower_bath_K, p.upper_bath_K, acceptance_text(100.0 * p.acceptance)));
     }
   }
@@ -413,7 +413,7 @@ class Run {
     record.blow_ups = blow_ups();
     if (live_replicas() > 0) {
       record.speed = Speed{p.steps_per_second, p.ns_per_day_per_replica, p.ns_per_day_total};
-    } else {  // what came after the last of them was no work
+    } else {  // no steps were done after the last blow-up
       record.steps_done = 0;
       for (const BlowUp& b : record.blow_ups) {
         record.steps_done = std::max(record.steps_done, b.step);
@@ -430,11 +430,11 @@ class Run {
     write_record(folder_.record(), deck_, record);
   }
 
-  /// Notes in run.json why the run failed, if that can still be written.
+  /// Records the reason of a failure in run.json, if possible.
   void record_failure(const std::string& reason) const {
     try {
       write_run_json("failed", reason);
-    } catch (const std::exception&) {  // the first error is the one to tell
+    } catch (const std::exception&) {  // report the first error
     }
   }
 
@@ -444,8 +444,8 @@ class Run {
     const BlowUp& first = *std::min_element(
         all.begin(), all.end(), [](const BlowUp& a, const BlowUp& b) { return a.step < b.step; });
     throw NumericalError(fmt::format(
-        "{}: no replica is left. The first of them: {}; run.json tells why. Its last "
-        "good structure is in '{}'.",
+        "{}: all replicas blew up. The first: {}; run.json gives the likely cause. Its "
+        "last good structure is in '{}'.",
         folder_.path(), headline(first), folder_.file(blow_up_file_name(first.replica))));
   }
 
@@ -468,7 +468,7 @@ class Run {
   }
 
   using Clock = std::chrono::steady_clock;
-  /// Of stepping: until now, or until it ended.
+  /// Time spent stepping, until now or until the end.
   double wall_seconds() const {
     if (!began_) return 0.0;
     return std::chrono::duration<double>(ended_.value_or(Clock::now()) - *began_).count();
@@ -477,24 +477,24 @@ class Run {
   const Deck& deck_;
   const RunOptions& options_;
   RunFolder& folder_;
-  io::Checkpoint checkpoint_;  // that the run goes on from
-  io::Checkpoint before_;      // what every checkpoint of this run holds; replicas stopped earlier
+  io::Checkpoint checkpoint_;  // from which the run resumes
+  io::Checkpoint before_;      // constant part of all checkpoints; replicas stopped earlier
   int molecules_ = 0;
-  StartRecord start_;  // of a new run, until it joins the observers
+  StartRecord start_;  // of a new run, until moved to the observers
   std::int64_t first_step_ = 0;
   std::unique_ptr<Engine> engine_;
   std::string device_;
-  std::vector<std::unique_ptr<Observer>> own_;        // of the options, until they join the others
-  std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last one
+  std::vector<std::unique_ptr<Observer>> own_;        // custom ones, until moved to observers_
+  std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last
   Checkpointer* checkpointer_ = nullptr;
   StartRecord* start_record_ = nullptr;
-  EvaporationWatch* evaporation_ = nullptr;       // null behind a wall
+  EvaporationWatch* evaporation_ = nullptr;       // null with a wall
   IndefiniteHessianCounter* hessians_ = nullptr;  // null with Gauss-Newton
   ReplicaExchange* exchange_ = nullptr;           // null without [exchange]
   std::size_t told_departures_ = 0;
-  std::optional<Clock::time_point> began_, ended_;  // of stepping
+  std::optional<Clock::time_point> began_, ended_;  // start and end of stepping
   bool interrupted_ = false;
-  std::set<std::int64_t> told_;  // replicas whose blow-up was told
+  std::set<std::int64_t> told_;  // replicas whose blow-up was reported
   std::vector<std::string> warnings_;
   std::vector<AveragedQuantity> averages_;
   std::vector<std::string> pictures_;

@@ -5,7 +5,7 @@
 
 namespace tarn {
 
-/// Runs a deck of water into a folder, as run_deck(). @param parts none of them empty
+/// Runs a water deck, see run_deck(). @param parts none may be empty
 RunResult run_water(const Deck& deck, const RunOptions& options, const RunFactories& parts);
 
 }  // namespace tarn

@@ -83,7 +83,7 @@ TEST_F(Arguments, RdfTakesBinsThatDoNotDivideTheUsualEnd) {
   EXPECT_EQ(given.exit_code, 0);
   EXPECT_TRUE(contains(fitted.text, given.text.substr(given.text.find("\n#"))));
   expect_refused("rdf " + structure_ + " --bin-width-A 0.07 --r-max-A 12", 2,
-                 "12 A is no whole number of bins of 0.07 A; the next one is 11.97 A");
+                 "12 A is not a multiple of the bin width 0.07 A; the nearest is 11.97 A");
   for (const char* width : {"0", "-0.05", "nan", "inf", "1e-300"}) {
     expect_refused("rdf " + structure_ + " --bin-width-A " + width, 2, "at most 100000 bins");
   }

@@ -379,7 +379,7 @@ TEST_F(Faults, ASecondProgramDoesNotWriteIntoARun) {
       const std::string said = folder_.file(how);
       const Ending second = Program(run_words(out_, {how}), said, said).wait();
       EXPECT_EQ(second.code, static_cast<int>(ExitCode::bad_input));
-      EXPECT_TRUE(contains(read_text(said), "another tarn writes into '" + out_ + "'"));
+      EXPECT_TRUE(contains(read_text(said), "another tarn process is writing to '" + out_ + "'"));
     }
     ASSERT_TRUE(first.runs()) << log();
     first.signal(SIGKILL);

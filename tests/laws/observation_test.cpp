@@ -87,7 +87,7 @@ TEST(Observation, HotClustersEvaporateAndColdOnesDoNot) {
     RunOptions options;
     options.out_dir = folder.file("out");
     options.on_warning = [&](const std::string& text) {
-      if (text.find("has left the cluster") != std::string::npos) warnings.push_back(text);
+      if (text.find(" evaporated (detected") != std::string::npos) warnings.push_back(text);
     };
     const std::string temperature = hot ? "20000" : "10";
     run_deck(parse_deck("[system]\nmolecules = 5\nreplicas = 4\ntemperature_K = " + temperature +

@@ -110,7 +110,7 @@ TEST_F(CorrelationObserverTest, HasRowsUpToTheLengthAndTheirIntegrals) {
   // cos 1 and P2 of it are left.
   const std::vector<std::string> notes = correlation->notes();
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_TRUE(contains(notes[0], "after 0.2 ps there is still left of oh_p1 0.54, hh_p1 0.54"));
+  EXPECT_TRUE(contains(notes[0], "not decayed at 0.2 ps: oh_p1 0.54, hh_p1 0.54"));
   EXPECT_FALSE(contains(notes[0], "p2")) << "P2 is -0.06";
 }
 
@@ -164,7 +164,7 @@ TEST_F(CorrelationObserverTest, WithoutAWholeWindowThereAreNoRows) {
   const Pictures pictures = correlation->draw();
   EXPECT_TRUE(pictures.paths.empty());
   ASSERT_EQ(pictures.warnings.size(), 1u);
-  EXPECT_TRUE(contains(pictures.warnings[0], "no replica was seen over a whole window"));
+  EXPECT_TRUE(contains(pictures.warnings[0], "no replica covers a whole window"));
 }
 
 TEST_F(CorrelationObserverTest, GoesOnFromWhatItSaved) {

@@ -397,17 +397,17 @@ TEST_F(CustomObservers, AnotherSetIsRefusedAndNothingIsChanged) {
 }
 
 TEST_F(CustomObservers, NamesAndFilesAreTheirOwn) {
-  EXPECT_TRUE(contains(refusal({record(), record()}), "another observer writes that file"));
+  EXPECT_TRUE(contains(refusal({record(), record()}), "another observer writes this file"));
   Record::Settings settings;
   settings.file = "other.txt";
   EXPECT_TRUE(contains(refusal({record(), record(settings)}), "two observers have the name 'rec"));
   for (const char* file : {"", ".", "..", "../x", "/tmp/x", "a/b"}) {
     settings.file = file;
-    EXPECT_TRUE(contains(refusal({record(settings)}), "not the name of a file"));
+    EXPECT_TRUE(contains(refusal({record(settings)}), "not a plain file name"));
   }
   for (const char* file : {"run.json", "checkpoint.bin", "energies.csv", "trajectory-0003.dcd"}) {
     settings.file = file;
-    EXPECT_TRUE(contains(refusal({record(settings)}), "a run has a file of that name itself"));
+    EXPECT_TRUE(contains(refusal({record(settings)}), "the run writes a file with this name"));
   }
   QuantityTable energies = first_coordinates();
   energies.file = "energies";
@@ -415,11 +415,12 @@ TEST_F(CustomObservers, NamesAndFilesAreTheirOwn) {
   QuantityTable often = first_coordinates();
   often.every = 1;
   EXPECT_TRUE(contains(refusal({quantity_table(first_coordinates()), quantity_table(often)}),
-                       "another observer writes that file"));
+                       "another observer writes this file"));
   EXPECT_TRUE(contains(refusal({{}}), "empty function"));
   QuantityTable both = first_coordinates();
   both.steady = both.may_be_unknown = true;
-  EXPECT_TRUE(contains(message_of<InputError>([&] { quantity_table(both); }), "choose one"));
+  EXPECT_TRUE(
+      contains(message_of<InputError>([&] { quantity_table(both); }), "mutually exclusive"));
   // None at all is fine.
   EXPECT_EQ(run(deck(5), {[](const RunInfo&) { return nullptr; }}).steps_done, 5);
 }
@@ -432,30 +433,30 @@ TEST_F(CustomObservers, ATableThatCannotBeIsRefusedAtOnce) {
   };
   using T = QuantityTable;
   for (const char* file : {"", "a/b", "mine.csv", "my table"}) {
-    EXPECT_TRUE(contains(refused([&](T& t) { t.file = file; }), "becomes that of a file"));
+    EXPECT_TRUE(contains(refused([&](T& t) { t.file = file; }), "invalid file name"));
   }
   EXPECT_TRUE(contains(refused([](T& t) { t.columns.clear(); }), "no columns"));
   for (const char* column : {"", "a,b", "a\nb", "#a", "a\"b"}) {
-    EXPECT_TRUE(contains(refused([&](T& t) { t.columns[0] = column; }), "name of a column"));
+    EXPECT_TRUE(contains(refused([&](T& t) { t.columns[0] = column; }), "not a valid column name"));
   }
   for (const char* column : {"x_squared_A2", "x_squared_A2_err", "step", "replica"}) {
-    EXPECT_TRUE(contains(refused([&](T& t) { t.columns[0] = column; }), "another column"));
+    EXPECT_TRUE(contains(refused([&](T& t) { t.columns[0] = column; }), "exists twice"));
   }
   EXPECT_TRUE(contains(refused([](T& t) { t.every = 0; }), "every = 0"));
-  EXPECT_TRUE(contains(refused([](T& t) { t.values = nullptr; }), "no function"));
-  EXPECT_TRUE(contains(refused([](T& t) { t.save = [](std::ostream&) {}; }), "both or none"));
-  EXPECT_TRUE(contains(refused([](T& t) { t.load = [](std::istream&) {}; }), "both or none"));
+  EXPECT_TRUE(contains(refused([](T& t) { t.values = nullptr; }), "give a function"));
+  EXPECT_TRUE(contains(refused([](T& t) { t.save = [](std::ostream&) {}; }), "both save and load"));
+  EXPECT_TRUE(contains(refused([](T& t) { t.load = [](std::istream&) {}; }), "both save and load"));
   EXPECT_TRUE(contains(refused([](T& t) {
                          t.replicas = {ReplicaSelection::Kind::first, 0};
                        }),
-                       "choose 1 or more"));
+                       "must be at least 1"));
 }
 
 TEST_F(CustomObservers, AnIntervalBelowOneEndsTheRun) {
   Record::Settings never;
   never.every = 0;
   EXPECT_TRUE(contains(message_of<InputError>([&] { run(deck(5), {record(never)}); }),
-                       "'record' wants to be called every 0 steps"));
+                       "'record' returned every() = 0"));
 }
 
 TEST_F(CustomObservers, WhatTheyThrowComesOutAndTheRunCanGoOn) {

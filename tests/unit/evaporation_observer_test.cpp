@@ -179,8 +179,8 @@ TEST_F(EvaporationObserverTest, WaitsForThoseThatAreWholeAfterTheEquilibration) 
   EXPECT_EQ(column("evaporation.csv", "replica"), (Numbers{1}));
   EXPECT_EQ(column("evaporation_rates.csv", "replicas"), (Numbers{3}));
   EXPECT_TRUE(contains(o->notes()[0],
-                       "1 of 3 replicas have lost a molecule, and 1 more were in parts before the "
-                       "first look, at 0.2 ps"));
+                       "1 of 3 replicas have lost a molecule, and 1 more were not whole at the "
+                       "first check (0.2 ps)"));
   EXPECT_EQ(column("survival.csv", "at_risk"), (Numbers{3, 3, 1}));
   // From step 100: 45, 400 and 200 steps.
   EXPECT_NEAR(column("evaporation_rates.csv", "time_ns").at(0), (45 + 400 + 200) * 2e-6, 1e-15);
@@ -198,8 +198,8 @@ TEST_F(EvaporationObserverTest, TellsOfThoseThatCameBack) {
   EXPECT_EQ(column("evaporation.csv", "step"), (Numbers{100})) << "the first departure only";
   EXPECT_EQ(column("evaporation_rates.csv", "returns"), (Numbers{1}));
   ASSERT_EQ(o->notes().size(), 2u);
-  EXPECT_TRUE(contains(o->notes()[1], "1 of the 1 were whole again later"));
-  EXPECT_TRUE(contains(o->notes()[1], "that of getting as far as link_A"));
+  EXPECT_TRUE(contains(o->notes()[1], "1 of the 1 replicas were whole again later"));
+  EXPECT_TRUE(contains(o->notes()[1], "that of reaching link_A"));
 }
 
 TEST_F(EvaporationObserverTest, WithoutDeparturesTellsTheRateOfOne) {
@@ -311,7 +311,7 @@ TEST_F(EvaporationObserverTest, SeesThatARateChanges) {
   };
   EXPECT_EQ(notes_of(1000).size(), 1u);
   ASSERT_EQ(notes_of(300).size(), 2u);
-  EXPECT_TRUE(contains(notes_of(300)[1], "another rate than the first"));
+  EXPECT_TRUE(contains(notes_of(300)[1], "the rate differs significantly"));
 }
 
 /// Each bath by itself has too few departures to tell.
@@ -328,7 +328,7 @@ TEST_F(EvaporationObserverTest, SeesThatTheRatesOfAllBathsChange) {
   });
   const auto notes = o->notes();
   ASSERT_EQ(notes.size(), 2u);
-  EXPECT_TRUE(contains(notes[1], "another rate than the first"));
+  EXPECT_TRUE(contains(notes[1], "the rate differs significantly"));
 }
 
 TEST_F(EvaporationObserverTest, SaysWhereThereIsNothingToDraw) {
@@ -338,7 +338,7 @@ TEST_F(EvaporationObserverTest, SaysWhereThereIsNothingToDraw) {
   o->finish();
   EXPECT_TRUE(o->averages().empty());
   ASSERT_EQ(o->notes().size(), 2u);
-  EXPECT_TRUE(contains(o->notes()[0], "no replica was whole at step 0: is link_A = 8 A"));
+  EXPECT_TRUE(contains(o->notes()[0], "no replica was whole at step 0. Check that link_A = 8 A"));
   const Pictures pictures = draw_evaporation(folder_.path());
   EXPECT_TRUE(pictures.paths.empty());
   ASSERT_EQ(pictures.warnings.size(), 1u);

@@ -44,10 +44,9 @@ TEST(Evaporation, OneTextNamesAllReplicas) {
   const std::string first = describe(departures.front());
   EXPECT_EQ(describe(departures), first);
   departures.push_back({0, 2000, 1});
-  EXPECT_EQ(describe(departures), first + ". The same befell replica 0 (step 2000)");
+  EXPECT_EQ(describe(departures), first + ". Also in replica 0 (step 2000)");
   departures.push_back({7, 4000, 0});
-  EXPECT_EQ(describe(departures),
-            first + ". The same befell replicas 0 (step 2000), 7 (step 4000)");
+  EXPECT_EQ(describe(departures), first + ". Also in replicas 0 (step 2000), 7 (step 4000)");
 }
 
 TEST(Evaporation, OneTextDoesNotGrowForEver) {

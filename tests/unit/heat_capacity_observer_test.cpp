@@ -166,7 +166,7 @@ TEST(HeatCapacityObserver, FindsTheMaximumOfTwoLevels) {
   EXPECT_FALSE(peak[0].bath_K);
   EXPECT_EQ(peak[0].samples, 64 * 400);
   EXPECT_NE(read_text(folder.file("heat_capacity.csv"))
-                .find(fmt::format("; largest at {:.3f} +- ", peak[0].mean)),
+                .find(fmt::format("; maximum at {:.3f} +- ", peak[0].mean)),
             std::string::npos);
 }
 
@@ -208,8 +208,8 @@ TEST(HeatCapacityObserver, SaysThatSamplesAreFew) {
   frames.show(*observer, 0, 2);
   observer->finish();
   EXPECT_EQ(observer->notes(),
-            std::vector<std::string>{"2 samples a bath are too few for heat_capacity.csv: run "
-                                     "longer, or take energies more often"});
+            std::vector<std::string>{"2 samples per bath are too few for heat_capacity.csv; run "
+                                     "longer or reduce [observe.energies] every"});
 }
 
 /// Steps of a tenth of a kelvin are told as such.

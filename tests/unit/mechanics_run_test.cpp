@@ -396,7 +396,7 @@ TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
   const std::string message =
       test::message_of<NumericalError>([&] { run_into(deck, scratch.file("out")); });
   EXPECT_NE(message.find("\"zs\" failed at step 8"), std::string::npos) << message;
-  EXPECT_TRUE(test::contains(message, "a smaller omega times the step, may help")) << message;
+  EXPECT_TRUE(test::contains(message, " or a smaller product of omega and step")) << message;
   const auto rows = rows_of(scratch.file("out/trajectory.csv"));
   EXPECT_GT(rows.size(), 70u);
   for (const auto& row : rows) {
@@ -408,7 +408,7 @@ TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
   EXPECT_EQ(record.find("\"steps_per_second\": 0,"), std::string::npos) << record;
   EXPECT_NE(record.find("\"seed\": null"), std::string::npos) << record;
   // The state before the step that failed, in a table and a checkpoint; and the pictures.
-  EXPECT_NE(message.find("; the state before is in '" + scratch.file("out/blow-up-0000.csv")),
+  EXPECT_NE(message.find("; the last good state is in '" + scratch.file("out/blow-up-0000.csv")),
             std::string::npos)
       << message;
   EXPECT_EQ(rows_of(scratch.file("out/blow-up-0000.csv")),
@@ -487,8 +487,8 @@ TEST(MechanicsRun, RigidSchemesRefuseAStartOffTheConstraints) {
       "velocity = [0, 1, 0, 1]\n[integrator]\nscheme = \"rattle\"\nstep = 0.1\n[run]\nsteps = 1\n",
       "off.toml");
   const std::string message = test::message_of<InputError>([&] { check_mechanics(deck); });
-  EXPECT_NE(message.find("position does not keep constraint 2"), std::string::npos) << message;
-  EXPECT_NE(message.find("velocity does not keep constraint 1"), std::string::npos) << message;
+  EXPECT_NE(message.find("position violates constraint 2"), std::string::npos) << message;
+  EXPECT_NE(message.find("velocity violates constraint 1"), std::string::npos) << message;
 }
 
 TEST(MechanicsRun, VariationalSchemesRefuseAVelocityOffTheSphere) {
@@ -503,7 +503,7 @@ TEST(MechanicsRun, VariationalSchemesRefuseAVelocityOffTheSphere) {
   };
   const std::string message =
       test::message_of<InputError>([&] { check_mechanics(deck("[0.5, 0.3, 0.3]")); });
-  EXPECT_TRUE(test::contains(message, "velocity does not keep constraint 1 (its rate is -0.12"))
+  EXPECT_TRUE(test::contains(message, "velocity violates constraint 1 (its rate is -0.12"))
       << message;
   EXPECT_NO_THROW(check_mechanics(deck("[0.5, 0.4, 0.3]")));
 }
@@ -564,8 +564,8 @@ TEST(MechanicsRun, SingularConstraintsAreAnError) {
     const test::ScratchFolder scratch;
     const std::string message = test::message_of<InputError>(
         [&] { run_into(parse_deck(text, "singular.toml"), scratch.file("out")); });
-    EXPECT_NE(message.find("singular.toml: the constraints are singular at the start: constraint 1 "
-                           "has no gradient there"),
+    EXPECT_NE(message.find("singular.toml: the constraints are singular at the start: the "
+                           "gradient of constraint 1 is zero"),
               std::string::npos)
         << message;
     EXPECT_FALSE(std::filesystem::exists(scratch.file("out")));
@@ -596,7 +596,7 @@ TEST(MechanicsRun, DeviceAndThreadsAreTaken) {
   }
   const std::string message =
       test::message_of<InputError>([] { input("double-pendulum", {"run.device=cuda"}); });
-  EXPECT_TRUE(test::contains(message, "mechanical systems run on the CPU")) << message;
+  EXPECT_TRUE(test::contains(message, "mechanical systems run only on the CPU")) << message;
 }
 
 TEST(MechanicsRun, CheckedDecksHoldTheInitialData) {
@@ -677,7 +677,7 @@ TEST(MechanicsRun, PicturesShowWhatChanges) {
   for (const auto& row : rows) energy = std::max(energy, std::abs(row[2] - rows.front()[2]));
   EXPECT_GT(energy, 0.0);
   EXPECT_TRUE(test::contains(test::read_text(folder + "/conservation.svg"),
-                             fmt::format("energy, at most {:.2g}", energy)));
+                             fmt::format("energy, max {:.2g}", energy)));
   // Of more quantities than a picture shows it has one of each family: energy, spatial momenta,
   // integrals of Manakov, rotation. The table has step, time and all of them.
   const std::string body = scratch.file("body");

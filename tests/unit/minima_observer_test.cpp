@@ -287,14 +287,14 @@ TEST(MinimaObserver, DrawsSharesByEnergyAndByTemperature) {
     const std::string picture = read_text(folder.file("out/isomers.svg"));
     EXPECT_EQ(test::contains(picture, "temperature of the bath"), several);
     EXPECT_EQ(test::contains(picture, "energy above the lowest minimum"), !several);
-    EXPECT_EQ(test::contains(picture, "isomer 1, the lowest"), several);
+    EXPECT_EQ(test::contains(picture, "isomer 1 (lowest)"), several);
     // Three replicas tell only lower bounds.
     const auto converged =
         columns_of(folder.file(several ? "out/isomers_by_bath.csv" : "out/isomers.csv"))
             .at("converged");
     ASSERT_FALSE(converged.empty());
     for (const double c : converged) EXPECT_EQ(c, 0.0);
-    EXPECT_TRUE(test::contains(picture, "*: a lower bound, the run is too short"));
+    EXPECT_TRUE(test::contains(picture, "*: lower bound (run too short)"));
     EXPECT_TRUE(test::contains(picture, ">*</"));
     EXPECT_TRUE(
         test::contains(read_text(folder.file("out/isomers_structures.svg")), "isomer 1, -"));

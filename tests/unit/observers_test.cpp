@@ -1031,7 +1031,7 @@ TEST_F(ObserversTest, RdfOfSomeReplicas) {
   const TrajectoryRdf told = rdf_of_trajectories(some, "test");
   EXPECT_EQ(told.csv, rdf.csv);
   ASSERT_EQ(told.notes.size(), 1u);
-  EXPECT_EQ(told.notes[0], "the files hold no replica 7");
+  EXPECT_EQ(told.notes[0], "the files contain no replica 7");
   some.frames.replicas = {7};
   EXPECT_THROW(rdf_of_trajectories(some, "test"), InputError);
 }
@@ -1048,15 +1048,14 @@ TEST_F(ObserversTest, RdfOfTrajectoriesRefusesWhatMakesNoSense) {
   EXPECT_TRUE(contains(refusal(bad), "no frame is left"));
   bad = options;
   bad.bin_width_A = 0.07;
-  EXPECT_TRUE(contains(refusal(bad), "12 A is no whole number of bins of 0.07 A"));
+  EXPECT_TRUE(contains(refusal(bad), "12 A is not a multiple of the bin width 0.07 A"));
   for (const double width : {0.0, -1.0, 1e-9}) {
     bad.bin_width_A = width;
     EXPECT_TRUE(contains(refusal(bad), "both must be greater than 0"));
   }
   test::write_text(folder_.file("one.xyz"), "3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n");
   options.files.push_back(folder_.file("one.xyz"));
-  EXPECT_TRUE(
-      contains(refusal(options), "one.xyz:3: this frame has 1 molecules, the first one had 3"));
+  EXPECT_TRUE(contains(refusal(options), "one.xyz:3: this frame has 1 molecules, the first one 3"));
   test::write_text(folder_.file("empty.xyz"), "");
   options.files = {folder_.file("empty.xyz")};
   EXPECT_TRUE(contains(refusal(options), "the file is empty"));
@@ -1267,17 +1266,17 @@ TEST_F(ObserversTest, PicturesAgainstTimeKeepBathsApart) {
     return read_text(folder_.file("energies.svg"));
   };
   const std::string few = svg({300.0, 100.0, 200.0});
-  for (const char* text : {">100 K<", ">200 K<", ">300 K<", "lines: means of a bath"}) {
+  for (const char* text : {">100 K<", ">200 K<", ">300 K<", "lines: bath means"}) {
     EXPECT_TRUE(contains(few, text)) << text;
   }
   EXPECT_LT(few.find(">100 K<"), few.find(">200 K<"));
   EXPECT_FALSE(contains(few, " of 3 baths"));
-  EXPECT_FALSE(contains(few, "smallest to largest"));
+  EXPECT_FALSE(contains(few, "minimum to maximum"));
   std::vector<double> twelve;
   for (int b = 0; b < 12; ++b) twelve.push_back(100.0 + 10.0 * b);
   EXPECT_TRUE(contains(svg(twelve), "7 of 12 baths"));
   // One temperature, however often, is one bath.
-  EXPECT_TRUE(contains(svg({150.0, 150.0}), "line: mean; band: smallest to largest value"));
+  EXPECT_TRUE(contains(svg({150.0, 150.0}), "line: mean; band: minimum to maximum"));
 }
 
 TEST_F(ObserversTest, MeansOverBathsHaveNoPicture) {
@@ -1324,7 +1323,7 @@ TEST_F(ObserversTest, NeighbouringIsomersAreToldApart) {
   test::write_text(folder_.file("isomers_by_bath.csv"), text);
   ASSERT_EQ(draw_isomers(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
   const std::string svg = read_text(folder_.file("isomers.svg"));
-  for (const char* label : {"isomer 1, the lowest", "isomer 2, +0.0023 kcal/mol",
+  for (const char* label : {"isomer 1 (lowest)", "isomer 2, +0.0023 kcal/mol",
                             "isomer 3, +0.046 kcal/mol", "isomer 4, +1.23 kcal/mol"}) {
     EXPECT_TRUE(contains(svg, label)) << label;
   }
@@ -1373,16 +1372,16 @@ TEST_F(ObserversTest, DrawsWhatThereIs) {
   EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "3 molecules, 3 replicas"));
   EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "band: standard error"));
   // What line and band are; what a run leaves out of averages, and what its thermostat does.
-  EXPECT_TRUE(contains(read_text(folder_.file("energies.svg")),
-                       "line: mean; band: smallest to largest value"));
-  EXPECT_FALSE(contains(read_text(folder_.file("energies.svg")), "left out of averages"));
+  EXPECT_TRUE(
+      contains(read_text(folder_.file("energies.svg")), "line: mean; band: minimum to maximum"));
+  EXPECT_FALSE(contains(read_text(folder_.file("energies.svg")), "excluded from averages"));
   EXPECT_FALSE(contains(read_text(folder_.file("conservation.svg")), "Not conserved"));
   io::JsonObject record;
   record.add("deck", io::json(std::string_view("[thermostat]\nkind = \"gla\"\n\n[run]\nsteps = 9\n"
                                                "equilibration_ps = 1.5\n\n[checkpoint]\n")));
   test::write_text(folder_.file("run.json"), record.text());
   draw_run(folder_.path());
-  EXPECT_TRUE(contains(read_text(folder_.file("energies.svg")), "grey: left out of averages"));
+  EXPECT_TRUE(contains(read_text(folder_.file("energies.svg")), "grey: excluded from averages"));
   EXPECT_TRUE(contains(read_text(folder_.file("conservation.svg")), "Not conserved"));
 }
 

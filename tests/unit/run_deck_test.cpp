@@ -282,7 +282,7 @@ TEST_F(RunDeck, RefusesAnExistingRun) {
   run(deck(10));
   const auto before = contents_of(out_);
   const std::string message = message_of<InputError>([&] { run(deck(20)); });
-  EXPECT_TRUE(contains(message, "'" + out_ + "' already holds a run"));
+  EXPECT_TRUE(contains(message, "'" + out_ + "' already contains a run"));
   EXPECT_TRUE(contains(message, "--resume"));
   EXPECT_TRUE(contains(message, "--overwrite"));
   EXPECT_EQ(contents_of(out_), before);
@@ -342,7 +342,7 @@ TEST_F(RunDeck, AFolderHasOneWriter) {
   EXPECT_TRUE(contains(refused.back(), "holds a run"));
   refused.pop_back();
   for (const std::string& message : refused) {
-    EXPECT_TRUE(contains(message, "another tarn writes into '" + out_ + "'"));
+    EXPECT_TRUE(contains(message, "another tarn process is writing to '" + out_ + "'"));
   }
   EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
   // What a killed program left is nobody's.
@@ -365,7 +365,7 @@ TEST_F(RunDeck, ALockThatIsInterruptedIsAskedForAgain) {
   };
   run(deck(10), options);
   EXPECT_EQ(interrupted_locks, 0);
-  EXPECT_TRUE(contains(refused, "another tarn writes into"));
+  EXPECT_TRUE(contains(refused, "another tarn process is writing to"));
 }
 
 TEST_F(RunDeck, TheStartIsMadeWithTheThreadsOfTheOptions) {
@@ -406,7 +406,7 @@ TEST_F(RunDeck, DoesNotRunInTheFolderOfAComparison) {
     options.out_dir = out_;
     options.overwrite = overwrite;
     EXPECT_TRUE(contains(message_of<InputError>([&] { run_deck(deck(10), options, parts()); }),
-                         "holds a comparison"));
+                         "contains a comparison"));
   }
   EXPECT_EQ(contents_of(out_), before);
 }
@@ -444,7 +444,7 @@ TEST_F(RunDeck, ARunThatBeganInTheMeantimeIsNotTouched) {
   RunOptions options;
   options.out_dir = out_;
   EXPECT_TRUE(contains(message_of<InputError>([&] { run_deck(deck(10), options, late); }),
-                       "already holds a run"));
+                       "already contains a run"));
   EXPECT_EQ(contents_of(out_), before);
 }
 
@@ -459,7 +459,7 @@ TEST_F(RunDeck, RefusesToResumeWhatDoesNotFit) {
   run(deck(100));
   const auto before = contents_of(out_);
   EXPECT_TRUE(contains(message_of<InputError>([&] { resume(deck(99)); }),
-                       "asks for 99 steps, and 100 are done"));
+                       "requests 99 steps, but 100 are already done"));
   EXPECT_TRUE(contains(message_of<InputError>([&] { resume(deck(200, kObserve, "beta = 0.4\n")); }),
                        "[integrator] was 'beta = 0.42', is 'beta = 0.4'"));
   EXPECT_TRUE(contains(
@@ -483,7 +483,7 @@ TEST_F(RunDeck, AnotherDeviceIsAWarning) {
   warnings_.clear();
   resume(deck(200));
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_TRUE(contains(warnings_[0], "begun on 'another'"));
+  EXPECT_TRUE(contains(warnings_[0], "started on 'another'"));
 }
 
 TEST_F(RunDeck, WithoutACheckpointNothingIsResumedAndNothingRemoved) {
@@ -491,7 +491,7 @@ TEST_F(RunDeck, WithoutACheckpointNothingIsResumedAndNothingRemoved) {
   fs::remove(out_ + "/checkpoint.bin");
   const auto before = contents_of(out_);
   const std::string message = message_of<InputError>([&] { resume(deck(100)); });
-  EXPECT_TRUE(contains(message, "holds a run but no checkpoint.bin"));
+  EXPECT_TRUE(contains(message, "the run there has no checkpoint.bin"));
   EXPECT_TRUE(contains(message, "--overwrite"));
   EXPECT_TRUE(contains(message, "[checkpoint] every"));
   EXPECT_EQ(contents_of(out_), before);
@@ -597,13 +597,14 @@ TEST_F(RunDeck, AMeanTemperatureThatIsNotTheBathsIsTold) {
   Deck d = deck(100);
   d.run.equilibration_ps = 1.0;
   const std::string text = temperature_warning(t, 150.0, d).value_or("");
-  EXPECT_TRUE(contains(text, "168.6 +- 1.1 K and the bath's 150 K: the step of 2 fs heats"))
+  EXPECT_TRUE(contains(text, "168.6 +- 1.1 K instead of 150 K: the step of 2 fs causes heating"))
       << text;
   t.drift = 2.0;
-  EXPECT_TRUE(contains(temperature_warning(t, 150.0, d).value_or(""), "the step of 2 fs heats"));
+  EXPECT_TRUE(
+      contains(temperature_warning(t, 150.0, d).value_or(""), "the step of 2 fs causes heating"));
   t.drift = -2.0;
   EXPECT_TRUE(contains(temperature_warning(t, 150.0, d).value_or(""),
-                       "150 K: it falls, and the start is not forgotten"));
+                       "150 K: still falling, not equilibrated"));
   t.drift = 0.0;
   EXPECT_FALSE(temperature_warning(t, 164.0, d)) << "2.8 %";
   t.error = 4.0;
@@ -632,8 +633,8 @@ TEST_F(RunDeck, BathsThatRigidMoleculesAreColderThanAreTold) {
     return friction_warning(system).value_or("");
   };
   // As runs of 512 free molecules have it: 292.0 +- 0.3 K, and 284.6 +- 0.5 K of the translation.
-  EXPECT_TRUE(contains(told(200.0), "by 2.5 % in all, and by 4.8 %")) << told(200.0);
-  EXPECT_TRUE(contains(told(5000.0), "by 1.0 % in all, and by 2.0 %")) << told(5000.0);
+  EXPECT_TRUE(contains(told(200.0), "by 2.5 % overall and by 4.8 %")) << told(200.0);
+  EXPECT_TRUE(contains(told(5000.0), "by 1.0 % overall and by 2.0 %")) << told(5000.0);
   EXPECT_EQ(told(5.0), "") << "less than half a percent";
   system.integrator.scheme = Scheme::zss_stiff;
   EXPECT_EQ(told(200.0), "") << "of atoms the step is exact";
@@ -651,7 +652,7 @@ TEST_F(RunDeck, BathsWithoutHeatCapacitiesAreToldWhy) {
   run(d);
   const auto told = [&] {
     return std::count_if(warnings_.begin(), warnings_.end(), [](const std::string& warning) {
-      return contains(warning, "no heat_capacity.csv: one of the baths is at 0 K");
+      return contains(warning, "no heat_capacity.csv: one bath is at 0 K");
     });
   };
   EXPECT_EQ(told(), 1);
@@ -701,11 +702,10 @@ TEST_F(RunDeck, AMoleculeThatLeavesIsToldOncePerReplica) {
   script_.departures = {{0, 1500}, {2, 2999}};
   run(deck(6000, ""));
   ASSERT_EQ(warnings_.size(), 3u);
-  EXPECT_TRUE(
-      contains(warnings_[1], "replica 0: molecule 3 (counted from 1) has left the cluster"));
+  EXPECT_TRUE(contains(warnings_[1], "replica 0: molecule 3 (counted from 1) evaporated"));
   EXPECT_TRUE(contains(warnings_[1], "at step 2000"));
   EXPECT_TRUE(contains(warnings_[1], "[confinement]"));
-  EXPECT_TRUE(contains(warnings_[2], "replica 2: molecule 3 (counted from 1) has left"));
+  EXPECT_TRUE(contains(warnings_[2], "replica 2: molecule 3 (counted from 1) evaporated"));
   EXPECT_TRUE(contains(warnings_[2], "at step 3000"));
   const std::string json = read_text(out_ + "/run.json");
   EXPECT_TRUE(contains(json,
@@ -718,7 +718,7 @@ TEST_F(RunDeck, DeparturesThatAreWaitedForAreNoWarnings) {
   script_.departures = {{0, 1500}, {2, 2999}};
   run(deck(6000, "[observe.evaporation]\nevery = 100\n"));
   for (const std::string& warning : warnings_) {
-    EXPECT_FALSE(contains(warning, "has left the cluster")) << warning;
+    EXPECT_FALSE(contains(warning, "evaporated (detected")) << warning;
   }
   EXPECT_TRUE(std::any_of(warnings_.begin(), warnings_.end(), [](const std::string& warning) {
     return contains(warning, "evaporation: 2 of 3 replicas have lost a molecule");
@@ -736,7 +736,7 @@ TEST_F(RunDeck, AResumedRunDoesNotTellADepartureAgain) {
   warnings_.clear();
   resume(deck(6000));
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_TRUE(contains(warnings_[0], "replica 2: molecule 3 (counted from 1) has left"));
+  EXPECT_TRUE(contains(warnings_[0], "replica 2: molecule 3 (counted from 1) evaporated"));
   EXPECT_TRUE(contains(read_text(out_ + "/run.json"),
                        "[{\"replica\": 0, \"step\": 1000, \"molecule\": 2}, "
                        "{\"replica\": 2, \"step\": 4000, \"molecule\": 2}]"));
@@ -757,7 +757,7 @@ TEST_F(RunDeck, ManyDeparturesAreToldInRunJsonOnly) {
   d.system.replicas = 30;
   run(d);
   EXPECT_EQ(warnings_.size(), 1u + 5u + 1u);
-  EXPECT_TRUE(contains(warnings_.back(), "run.json only"));
+  EXPECT_TRUE(contains(warnings_.back(), "only in run.json"));
   EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "{\"replica\": 29, "));
 }
 
@@ -881,7 +881,8 @@ TEST_F(RunDeck, ExchangesAreInTheResultTheTablesAndTheRecord) {
 TEST_F(RunDeck, FewRoundTripsAreTold) {
   const auto is_told = [&] {
     return std::ranges::any_of(warnings_, [](const std::string& warning) {
-      return contains(warning, "6 states made ") && contains(warning, "fewer than 3 each");
+      return contains(warning, " round trips of 6 walkers ") &&
+             contains(warning, "fewer than 3 per walker");
     });
   };
   const auto result_of = [&](std::int64_t steps) {
@@ -997,7 +998,7 @@ TEST_F(RunDeck, AFewBlowUpsAreTold) {
                          [&](const std::string& w) { return contains(w, part); });
   };
   EXPECT_EQ(told(" blew up at step "), 3);
-  EXPECT_EQ(told("more blow-ups are told in run.json only"), 1);
+  EXPECT_EQ(told("further blow-ups are listed only in run.json"), 1);
 }
 
 TEST_F(RunDeck, ABlowUpNearAResonanceNamesBeta) {
@@ -1005,7 +1006,7 @@ TEST_F(RunDeck, ABlowUpNearAResonanceNamesBeta) {
   script_.blow_ups = {{1, 55}};
   RunOptions options;
   options.overwrite = true;
-  const std::string resonance = "near a value where the stiff modes are unstable";
+  const std::string resonance = "near a value at which stiff modes are unstable";
   for (const char* beta : {"0.26", "0.28", "0.3", "0.36", "0.49", "0.51"}) {
     run(deck(60, "", "beta = " + std::string(beta) + "\n"), options);
     EXPECT_TRUE(contains(warnings_.back(), resonance)) << warnings_.back();
@@ -1044,8 +1045,8 @@ TEST_F(RunDeck, ABlowUpNamesTheLikelyCause) {
   quenched.confinement->radius_A = 1.0;
   const std::string crushed = describe(early, quenched, 0, 8);
   EXPECT_TRUE(contains(crushed,
-                       "[confinement] crushes the cluster: a ball of radius_A + 1.4 A = 2.4 A has "
-                       "7.2 A^3 for each of 8 molecules"))
+                       "[confinement] is too narrow: a sphere of radius_A + 1.4 A = 2.4 A leaves "
+                       "7.2 A^3 per molecule for 8 molecules"))
       << crushed;
   EXPECT_TRUE(contains(crushed, "a radius_A of 2.5 or more")) << crushed;
   // run.json tells the same, also where only the file of the start tells how many there are.
@@ -1057,13 +1058,14 @@ TEST_F(RunDeck, ABlowUpNamesTheLikelyCause) {
   of_file.system.file = "eight.xyz";
   fs::create_directories(out_);
   write_record(out_ + "/run.json", of_file, record);
-  EXPECT_TRUE(contains(test::read_text(out_ + "/run.json"), "7.2 A^3 for each of 8 molecules"));
+  EXPECT_TRUE(
+      contains(test::read_text(out_ + "/run.json"), "7.2 A^3 per molecule for 8 molecules"));
   quenched.confinement->radius_A = 2.5;
   EXPECT_FALSE(contains(describe(early, quenched, 0, 8), "[confinement]"));
   EXPECT_TRUE(contains(cause("zss-stiff", 4329, 0.5), "came too close"));
   // No beta holds such a step.
   const std::string longer = cause("zss-stiff:omega=20:beta=0.36:timestep_fs=10", 4329, 1.7);
-  EXPECT_TRUE(contains(longer, "beyond what this scheme can hold")) << longer;
+  EXPECT_TRUE(contains(longer, "above the stability limit of this scheme")) << longer;
   EXPECT_TRUE(contains(longer, "or beta = 0.42")) << longer;
 }
 
@@ -1074,7 +1076,7 @@ TEST_F(RunDeck, TellsOfIndefiniteHessians) {
   script_.blow_ups = {{1, 55}, {2, 120}};
   script_.indefinite_hessian_a_blow_up = true;
   run(full(100));
-  EXPECT_TRUE(contains(warnings_[1], "was not positive definite (1 time in this run): use hessian"))
+  EXPECT_TRUE(contains(warnings_[1], "was not positive definite (1 time in this run); use hessian"))
       << warnings_[1];
   EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "\"indefinite_hessians\": 1,"));
   // Those before a restart are not forgotten.
@@ -1136,8 +1138,8 @@ TEST_F(RunDeck, WhatARunStartsFromIsNotReplaced) {
     (key == "state" ? d.system.state : d.system.file) = path;
     return message_of<InputError>([&] { run(d, overwrite); });
   };
-  EXPECT_TRUE(contains(from("file", file), "holds final-0000.xyz, which this run starts from"));
-  EXPECT_TRUE(contains(from("state", out_), "holds checkpoint.bin, which this run starts from"));
+  EXPECT_TRUE(contains(from("file", file), "contains final-0000.xyz, from which this run starts"));
+  EXPECT_TRUE(contains(from("state", out_), "contains checkpoint.bin, from which this run starts"));
   EXPECT_TRUE(contains(from("state", out_ + "/../x/checkpoint.bin"), "by --out"));
   EXPECT_EQ(contents_of(out_), before);
 }

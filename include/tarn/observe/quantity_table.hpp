@@ -13,39 +13,40 @@
 #include "tarn/observe/observers.hpp"
 
 /// @file
-/// Numbers of one's own, with all that a run does for its own tables.
+/// Custom quantities: tables with the same averages, errors and pictures as those of the deck.
 
 namespace tarn {
 
-/// Some numbers of each replica every so many steps: `<file>.csv` with rows
-/// `step,time_ps,replica,<columns>`, their means with errors in averages.csv and RunResult, by bath
-/// where there are several, and a picture of the first six against time.
+/// Custom quantities of each replica at a fixed interval. Writes `<file>.csv` with rows
+/// `step,time_ps,replica,<columns>`, their means with errors to averages.csv and RunResult (per
+/// bath if there are several), and a picture of the first six against time.
 struct QuantityTable {
   std::string file;                  ///< name of the table: letters, digits, - and _
-  std::vector<std::string> columns;  ///< names with their units, "oo_shortest_A"
+  std::vector<std::string> columns;  ///< names with units, for example "oo_shortest_A"
   std::int64_t every = 100;          ///< steps between rows
-  unsigned fields = kPositions;      ///< what `values` looks at
-  /// The numbers of live replica r, place by place of `columns`; all are nan before. Called for one
-  /// replica after the other, in the order of the Frame.
+  unsigned fields = kPositions;      ///< Frame fields that `values` needs
+  /// Sets the values of live replica r in the order of `columns`; they are initialised with nan.
+  /// Called for the replicas sequentially, in the order of the Frame.
   std::function<void(const Frame& frame, std::size_t r, std::span<double> values)> values;
-  ReplicaSelection replicas{};  ///< whose rows are written; averages are of all replicas
-  /// Whether a value may be nan: it is written so, and counts in no average. Otherwise it ends the
+  ReplicaSelection replicas{};  ///< replicas with rows; averages cover all replicas
+  /// Whether a value may be nan: nan is written and excluded from averages. Otherwise nan ends the
   /// run.
   bool may_be_unknown = false;
-  /// Whether means do not move in equilibrium: where they do, a note says so. Not of values that
-  /// may be unknown.
+  /// Whether means are stationary in equilibrium: a significant drift causes a warning. Excludes
+  /// `may_be_unknown`.
   bool steady = false;
-  /// What else decides the values, "within 3.5 A": a run that is resumed must have the same.
+  /// Other settings of the values, for example "within 3.5 A"; a resumed run must have the same.
   std::string settings{};
-  /// Where `values` remembers something from one step to the next: what a checkpoint holds of it,
-  /// by tarn/io/binary.hpp. Null: nothing.
+  /// Save and load the state of `values` in checkpoints, if it keeps any between steps; see
+  /// tarn/io/binary.hpp. Null: none.
   std::function<void(std::ostream&)> save{};
   std::function<void(std::istream&)> load{};
 };
 
-/// The observer that writes the table, for RunOptions::observers.
-/// @throws InputError for a name, an interval or columns that cannot be, a table without values, or
-///         one of save and load without the other
+/// Creates a maker of the observer that writes the table, for RunOptions::observers.
+/// @throws InputError for an invalid name, interval or column, a table without `values`, or only
+/// one
+///         of save and load
 ObserverMaker quantity_table(QuantityTable table);
 
 }  // namespace tarn

@@ -10,18 +10,17 @@
 #include "tarn/observer.hpp"
 
 /// @file
-/// What a run would have written of trajectories that are files already, of tarn or another
-/// program.
+/// Writes the tables of a run for trajectory files of tarn or another program.
 
 namespace tarn {
 
 struct TrajectoryTablesOptions {
-  std::vector<std::string> files;           ///< of any format that tarn reads, of one cluster
-  std::string folder;                       ///< for the tables; made where it is not there
-  std::string model{};                      ///< empty: what the first frame says, or tip3p
-  std::optional<ModelSection> own_model{};  ///< the numbers of `model = "own"`
+  std::vector<std::string> files;  ///< trajectories of one cluster, in any format that tarn reads
+  std::string folder;              ///< output folder; created if missing
+  std::string model{};             ///< empty: that of the first frame, or tip3p
+  std::optional<ModelSection> own_model{};  ///< parameters of `model = "own"`
   io::FrameSelection frames{};
-  /// The longest time of correlation.csv; nothing: there is none.
+  /// Longest lag of correlation.csv; empty: no correlations.
   std::optional<double> correlation_ps{};
 };
 
@@ -35,14 +34,14 @@ struct TrajectoryTables {
 };
 
 /// Writes potential.csv, cluster.csv, profile.csv, averages.csv and their pictures, as runs do, and
-/// correlation.csv where it is asked for.
-/// `step` is the place of the frame in its replica, and `time_ps` follows from the times of the
-/// first two frames, or counts frames where they have none. The files are read twice, once to
-/// count.
-/// @throws IoError; InputError for files that cannot be read, that differ in their number of
-///         molecules or their model, that are given twice or hold no frame, where no frame is left,
-///         for a model that is not known, for the folder of a run, and for correlations where
-///         the frames have no times that are evenly spaced, or too many numbers to remember
+/// correlation.csv if requested.
+/// `step` is the index of the frame in its replica. `time_ps` is the time of the frame, or counts
+/// frames if they have no times. The files are read twice, first to count frames.
+/// @throws IoError; InputError for unreadable files, files that differ in the number of molecules
+/// or
+///         the model, files given twice or without frames, if no frames are selected, for an
+///         unknown model, for the folder of a run, and for correlations of frames without evenly
+///         spaced times or with too many values to store
 TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options);
 
 }  // namespace tarn
