@@ -137,8 +137,7 @@ std::optional<std::string> Correlations::note() const {
   if (columns.empty()) return std::nullopt;
   return fmt::format(
       "correlation: not decayed at {:g} ps: {}. Correlation times are integrals up to this lag, "
-      "too "
-      "short by at least these fractions (meaningless without decay to 0); use a longer lag",
+      "too short by at least these fractions (meaningless without decay to 0); use a longer lag",
       lag_ps(longest_), fmt::join(columns, ", "));
 }
 

@@ -44,8 +44,8 @@ class Correlations {
   /// Description of the columns for the first line of a table.
   static constexpr std::string_view kRemark =
       "time correlation functions of orientations and hydrogen bonds, and mean squared "
-      "displacement "
-      "of oxygens, equations (68) to (70); _err = standard error by blocking (0: unknown)";
+      "displacement of oxygens, equations (68) to (70); _err = standard error by blocking (0: "
+      "unknown)";
   /// time_ps, oh_p1, oh_p1_err and so on.
   static std::vector<std::string> header();
   /// Whether a window is complete; then there are rows, one per lag.

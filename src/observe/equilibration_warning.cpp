@@ -61,8 +61,7 @@ std::optional<std::string> equilibration_warning(std::string_view quantity,
   if (!drift) return std::nullopt;
   return fmt::format(
       "not equilibrated. {} {} by {:.2g} ({:.1f} standard errors) between {} of the run{}; "
-      "increase "
-      "[run] equilibration_ps",
+      "increase [run] equilibration_ps",
       quantity, drift->mean > 0.0 ? "rose" : "fell", std::abs(drift->mean), drift->sigmas,
       drift->early ? "the first eighth and the second half" : "the two halves", drift->scope);
 }

@@ -293,8 +293,7 @@ std::string EvaporationObserver::rates_table() const {
   io::CsvFormat csv(path("evaporation_rates.csv"), std::move(header));
   std::string text = csv.head(
       info_.provenance +
-      "; rates at which whole clusters lose their first molecule: departures per total time of "
-      "all "
+      "; rates at which whole clusters lose their first molecule: departures per total time of all "
       "whole replicas (rate_err without departures: the rate of one); returns = departed replicas "
       "that were whole again later; relative_kinetic, potential_leaving = means at departure; "
       "potential_whole = mean over whole clusters" +
@@ -406,8 +405,7 @@ std::vector<std::string> EvaporationObserver::notes() const {
   }
   if (returns > 0) {
     notes.push_back(fmt::format(
-        "evaporation: {} of the {} replicas were whole again later, but count as evaporated{}. "
-        "For "
+        "evaporation: {} of the {} replicas were whole again later, but count as evaporated{}. For "
         "fewer returns, reduce the friction, which acts in the vacuum too, or increase link_A",
         returns, gone,
         2 * returns > gone ? "; the rate is therefore that of reaching link_A, not of "

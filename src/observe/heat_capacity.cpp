@@ -283,9 +283,8 @@ void HeatCapacity::finish() {
   std::string text = csv.head(
       info_.provenance +
       "; energy of pairs and wall, and heat capacity for rigid bonds, from the samples of all "
-      "baths "
-      "by multiple histograms; _err = jackknife standard error (0: unknown); nan: fewer than 100 "
-      "effective samples, or between baths that share fewer than 20" +
+      "baths by multiple histograms; _err = jackknife standard error (0: unknown); nan: fewer than "
+      "100 effective samples, or between baths that share fewer than 20" +
       (peak_ ? fmt::format("; maximum at {:.3f} +- {:.3f} K", peak_->values[0], peak_->errors[0])
              : ""));
   for (std::size_t row = 0; row < rows; ++row) {

@@ -33,8 +33,7 @@ namespace {
 constexpr double kTolerance_kcal_per_mol_A = 1e-6;
 constexpr std::string_view kErrors =
     "share_err = standard error by blocking (0 if all samples agree); converged = 0: share_err is "
-    "a "
-    "lower bound";
+    "a lower bound";
 
 /// Quenches a cluster. @return energy of the minimum; nan if the quench fails
 double minimum_near(ForceField& force_field, std::span<double> positions_A) {

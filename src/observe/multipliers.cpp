@@ -21,8 +21,7 @@ std::string_view equation_of(const IntegratorSection& integrator) {
                ? "lambda = -omega^2 (g + b h^2 J a), M a = F0 + J^T lambda - b h^2 omega^2 Sum g_c "
                  "grad^2 g_c a (14)"
                : "lambda = -omega^2 (g + b h^2 J a), M a = F0 + J^T lambda - b h^2 (omega^2 Sum "
-                 "g_c "
-                 "grad^2 g_c + grad^2 V0) a (14)";
+                 "g_c grad^2 g_c + grad^2 V0) a (14)";
   }
   return "M a = F0 + J^T lambda (14)";
 }

@@ -148,8 +148,7 @@ std::string rdf_csv(const std::string& path, std::string_view provenance,
       "{}; {} pooled; g = count / (samples * pairs * (r_hi^3 - r_lo^3) / r_max^3), 1 for pairs "
       "distributed uniformly in a sphere of radius r_max = {:.17g} A; n = running coordination "
       "number up to the upper edge of the bin, OH: hydrogens around an oxygen; standard errors "
-      "from "
-      "{}",
+      "from {}",
       provenance, baths_K.empty() ? "all replicas" : "replicas of each bath", request.r_max_A,
       from_groups
           ? "groups of replicas"

@@ -17,7 +17,7 @@ namespace tarn {
 /// standard error, `<column>_err`.
 class ReplicaTable {
  public:
-  /// Range of value columns that may contain nan, which means ignore. In other columns nan is an
+  /// Range of value columns that may contain nan; their means ignore it. In other columns nan is an
   /// error.
   struct MaybeUnknown {
     std::size_t first = 0, end = 0;

@@ -60,8 +60,7 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
   if (section.replicas.kind == ReplicaSelection::Kind::mean) {
     throw InputError(
         "[observe.trajectory] replicas = \"mean\": mean structures are meaningless; use \"all\" or "
-        "a "
-        "number of replicas");
+        "a number of replicas");
   }
   io::TrajectoryInfo trajectory;
   trajectory.folder = info.out_dir;

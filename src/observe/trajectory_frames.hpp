@@ -30,9 +30,8 @@ class TrajectoryFrames {
   /// Number of replicas so far, including those without selected frames.
   std::int64_t replicas_seen() const { return places_.replicas(); }
   int molecules() const { return molecules_; }
-  const std::string& model() const {
-    return model_;
-  }                                              ///< of the first frame with a model; or empty
+  /// Model of the first frame that names one; or empty.
+  const std::string& model() const { return model_; }
   bool has_sites() const { return has_sites_; }  ///< whether any frame has massless sites
   bool have_several_baths() const { return several_baths_; }
   /// Beginning of the `#` line of a table of these frames. @param model name of the water model

@@ -281,7 +281,7 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
   const double span_ps = times.span_ps();
   if (length_ps > span_ps) {
     throw InputError(
-        fmt::format("{}: replicas span {:g} ps, and the limit is half of it", what, span_ps));
+        fmt::format("{}: replicas span {:g} ps; the limit is half of that", what, span_ps));
   }
   CorrelationPlan plan;
   plan.section.every = every;

@@ -22,10 +22,10 @@ bool is_bad_beta(double beta) {
   return beta < 0.27 || std::abs(beta - 1.0 / 3.0) < 0.055 || std::abs(beta - 0.5) < 0.02;
 }
 
-/// Suggests the proven beta, unless the deck already uses it.
+/// Suggests the recommended beta, unless the deck already uses it.
 std::string beta_suggestion(const IntegratorSection& integrator) {
   if (!has_beta(integrator.scheme) || std::abs(integrator.beta - 0.42) < 0.01) return {};
-  return fmt::format(", or beta = 0.42 in place of {:g}", integrator.beta);
+  return fmt::format(", or beta = 0.42 instead of {:g}", integrator.beta);
 }
 
 /// Message for a wall that leaves the molecules too little room.

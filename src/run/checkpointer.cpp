@@ -47,7 +47,7 @@ std::string temperature_line(const Sections& deck, const std::string& section) {
   return {};
 }
 
-/// Removes defaults that follow from another key: without a temperature of its own, [system] uses
+/// Removes defaults that follow from another key: without its own temperature, [system] uses
 /// that of the bath for the start velocities.
 void leave_out_temperatures_of_baths(Sections& before, Sections& after) {
   for (const Sections* deck : {&before, &after}) {

@@ -51,7 +51,7 @@ class Checkpointer final : public Observer {
 /// @throws InputError when the checkpoint has no record of one of the observers
 void refuse_new_observers(const std::string& path, const io::Checkpoint& checkpoint,
                           const std::vector<std::unique_ptr<Observer>>& observers);
-/// Does the same. @throws InputError also when the checkpoint has a record of a missing observer
+/// The same check. @throws InputError also when the checkpoint has a record of a missing observer
 void refuse_other_observers(const std::string& path, const io::Checkpoint& checkpoint,
                             const std::vector<std::unique_ptr<Observer>>& observers);
 

@@ -15,8 +15,7 @@ class RunFolder {
  public:
   /// Checks the folder and, if it exists, locks it; changes nothing else.
   /// @throws InputError if another run is writing to it, if it contains a run and neither resume
-  /// nor
-  ///         overwrite is set, if the new run starts from files in it, or if there is no run to
+  ///         nor overwrite is set, if the new run starts from files in it, or if there is no run to
   ///         resume; IoError if it is not writable
   RunFolder(const Deck& deck, const RunOptions& options);
 

@@ -333,7 +333,7 @@ class Run {
     }
   }
 
-  /// Too long a step heats the system, which the thermostat partly hides.
+  /// A step that is too long heats the system; the thermostat partly hides this.
   void warn_about_temperatures() {
     if (deck_.thermostat.kind == Thermostat::none) return;
     for (const AveragedQuantity& a : averages_) {

@@ -195,7 +195,7 @@ TEST_F(TrajectoryTablesTest, CorrelationsAreThoseOfTheRun) {
   }
   for (const double length_ps : {0.8, 1e300}) {
     options.correlation_ps = length_ps;
-    EXPECT_TRUE(contains(refusal(options), "replicas span 0.78 ps, and the limit is half of it"))
+    EXPECT_TRUE(contains(refusal(options), "replicas span 0.78 ps; the limit is half of that"))
         << length_ps;
   }
   options.correlation_ps = 0.2;

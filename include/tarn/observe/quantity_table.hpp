@@ -45,8 +45,7 @@ struct QuantityTable {
 
 /// Creates a maker of the observer that writes the table, for RunOptions::observers.
 /// @throws InputError for an invalid name, interval or column, a table without `values`, or only
-/// one
-///         of save and load
+///         one of save and load
 ObserverMaker quantity_table(QuantityTable table);
 
 }  // namespace tarn

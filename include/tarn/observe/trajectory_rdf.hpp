@@ -35,8 +35,7 @@ struct TrajectoryRdf {
 /// spread of the replicas if there are 16 or more, and otherwise from blocks of consecutive frames.
 /// @param path for messages only
 /// @throws IoError; InputError for unreadable files, files that differ in the number of molecules
-/// or
-///         the model, files given twice or without frames, and invalid options
+///         or the model, files given twice or without frames, and invalid options
 TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std::string& path);
 
 }  // namespace tarn

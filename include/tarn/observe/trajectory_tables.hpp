@@ -38,8 +38,7 @@ struct TrajectoryTables {
 /// `step` is the index of the frame in its replica. `time_ps` is the time of the frame, or counts
 /// frames if they have no times. The files are read twice, first to count frames.
 /// @throws IoError; InputError for unreadable files, files that differ in the number of molecules
-/// or
-///         the model, files given twice or without frames, if no frames are selected, for an
+///         or the model, files given twice or without frames, if no frames are selected, for an
 ///         unknown model, for the folder of a run, and for correlations of frames without evenly
 ///         spaced times or with too many values to store
 TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options);
