@@ -312,7 +312,7 @@ TEST(Baths, CountEachReplicaOnce) {
       std::vector<std::int64_t> seen(baths.size(), 0);
       for (std::int64_t r = 0; r < replicas; ++r) {
         const std::size_t bath = baths.of(r);
-        EXPECT_EQ(baths.place(r), seen[bath]++);
+        EXPECT_EQ(baths.index_in_bath(r), seen[bath]++);
         const auto temperature_K = baths.temperature_K(bath);
         EXPECT_EQ(temperature_K.has_value(), baths.size() > 1);
         if (!temperature_K) continue;
