@@ -165,9 +165,9 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
   contents.notes = frames.notes();
   contents.has_several_baths = frames.have_several_baths();
   if (frames.model().empty() && options.model.empty()) {
-    contents.notes.push_back(
-        fmt::format("the frames name no water model, so tip3p is used{}. Choose another with --model",
-                    frames.has_sites() ? ", although the frames have a fourth site" : ""));
+    contents.notes.push_back(fmt::format(
+        "the frames name no water model, so tip3p is used{}. Choose another with --model",
+        frames.has_sites() ? ", although the frames have a fourth site" : ""));
   }
   return contents;
 }

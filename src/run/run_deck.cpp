@@ -29,8 +29,8 @@ RunResult run_deck(const Deck& deck, const RunOptions& options) {
 
 RunResult run_deck(const Deck& deck, const RunOptions& options, const RunFactories& parts) {
   if (is_mechanical(deck.system.kind)) {
-    throw InputError(
-        fmt::format("{}: RunFactories require water, but kind = \"{}\"", deck.path, deck.system.kind));
+    throw InputError(fmt::format("{}: RunFactories require water, but kind = \"{}\"", deck.path,
+                                 deck.system.kind));
   }
   const auto should_continue = [&options](int done, int replicas) {
     if (options.on_preparation) options.on_preparation(done, replicas);

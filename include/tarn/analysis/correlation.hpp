@@ -113,8 +113,8 @@ class TimeCorrelation {
   std::deque<CorrelationWindow> windows_;  // those not complete
 };
 
-/// Count of the numbers stored for the time correlation of `followed` replicas with `samples` samples
-/// each, including the sums for the error of each lag (PooledBlocking).
+/// Count of the numbers stored for the time correlation of `followed` replicas with `samples`
+/// samples each, including the sums for the error of each lag (PooledBlocking).
 /// @param replicas of the run, including those not followed
 double correlation_numbers(double molecules, int followed, int replicas, std::size_t longest,
                            double samples);
