@@ -133,14 +133,14 @@ void make_chain_cost_page(const Reproduction& r, const ReproduceOptions& options
   }
   page.table(table);
   page.method(fmt::format(
-      "Numbers are core times of a step, divided by that of the first scheme with ten points; in "
-      "brackets, Newton iterations per step. Each is the shortest of {} turns on one thread, in "
-      "which all schemes and lengths ran one after the other.",
+      "Values are core times per step, divided by that of the first scheme with ten points; "
+      "Newton iterations per step are in brackets. Each value is the shortest of {} turns on one "
+      "thread. In each turn all schemes and lengths ran one after the other.",
       kTurns));
   page.method("Every timed step starts from the initial state.");
   page.method(
-      "The exponent is the slope of a line through the logarithms. For SHAKE and RATTLE it is that "
-      "of the time per iteration.");
+      "The exponent is the slope of a line fitted to the logarithms. For SHAKE and RATTLE it is "
+      "the exponent of the time per iteration.");
   page.write(pictures(r, all));
 }
 
@@ -151,17 +151,16 @@ Reproduction chain_cost_page() {
       .deck = "pendulum-chain.toml",
       .schemes = {"zs", "zss", "shake", "rattle"},
       .summary =
-          "The time per step was measured for chains of 10 to 10 000 points. Solves are banded, so "
-          "the time grows linearly with the number of points n.\n\n"
-          "* From 100 to 10 000 points, the time of a step grows as n to the 1.01 for Z&S and for "
-          "the simplified method. The time of an iteration grows as n to the 1.00 for SHAKE and to "
-          "the 0.98 for RATTLE.\n"
-          "* The steps of SHAKE and RATTLE become longer where Newton's method needs a third "
-          "iteration.\n"
+          "The time per step was measured for chains of 10 to 10 000 points. The solves are "
+          "banded, and the time grows linearly with the number of points n.\n\n"
+          "* From 100 to 10 000 points, the time per step of Z&S and of the simplified method "
+          "grows as n^1.01. The time per iteration grows as n^1.00 for SHAKE and as n^0.98 for "
+          "RATTLE.\n"
+          "* A step of SHAKE or RATTLE takes longer if Newton's method needs a third iteration.\n"
           "* SHAKE takes 1.1 to 1.6 times as long as Z&S.",
       .paper =
-          "Solves are stated to take O(N) time for water, whose Hessian is dominated by blocks. "
-          "There is no statement on the chain.",
+          "For water, whose Hessian is dominated by blocks, the paper states that solves take "
+          "O(N) time. It makes no statement about the chain.",
       .make = make_chain_cost_page};
 }
 

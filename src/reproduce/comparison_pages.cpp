@@ -119,14 +119,15 @@ Reproduction water100_oo_page() {
       {.deck = "water100.toml",
        .schemes = {"shake", "zss-stiff", "zss-stiff:omega=20"},
        .summary =
-           "OO distances of a hundred molecules were compared between SHAKE and Z&Ss. With ω = 100 "
-           "no difference from SHAKE is detectable.\n\n"
-           "* With ω = 100 the total variation is 0.012. Equal distributions would give 0.008, and "
-           "less than twice that is not significant.\n"
+           "OO distances of a hundred molecules were compared between SHAKE and Z&Ss. With ω = "
+           "100 no difference from SHAKE is detectable.\n\n"
+           "* With ω = 100 the total variation is 0.012. Equal distributions would give 0.008, "
+           "and less than twice that is not significant.\n"
            "* With ω = 20 the total variation is 0.031, and ⟨V₀⟩ is 12 % lower.\n"
            "* Pair forces take nearly all of the time, so the schemes differ little in speed.\n"
-           "* Averages exclude the first 150 ps. The run starts from a minimum, which absorbs half "
-           "of the kinetic energy; the paper's friction restores it over some 30 ps.",
+           "* Averages exclude the first 150 ps. The run starts from a minimum, and half of the "
+           "kinetic energy becomes potential energy; with the paper's friction the thermostat "
+           "restores it within about 30 ps.",
        .paper = "The histograms agree; SHAKE took 1.4 times as long."});
 }
 
@@ -152,8 +153,8 @@ Reproduction shake_tolerance_page() {
                    "shake:tolerance=1e-8:iteration=sweeps"},
        .summary =
            "The speed of SHAKE was measured by tolerance, with Newton's iteration and with "
-           "classical sweeps. Newton's iteration doubles the number of correct digits each time, "
-           "so a tighter tolerance costs little; the cost of sweeps grows with every digit.",
+           "classical sweeps. Each Newton iteration doubles the number of correct digits, and a "
+           "tighter tolerance therefore costs little. The cost of sweeps grows with every digit.",
        .paper = "Tolerances of 1e-6 on the unknowns and 1e-10 on the function; nonlinear solves "
                 "took 91 % of the time of SHAKE."});
 }
@@ -166,8 +167,8 @@ Reproduction droplet32_page() {
   errors.row({"total", "3.1 ± 0.3 (1.3 %)", "0.53 ± 0.03"});
   std::string summary =
       "Energies and OO distances of a droplet were compared between rigid schemes and Z&Ss. Rigid "
-      "schemes agree; ⟨V₀⟩ of Z&Ss is too low, more because of the step than because of the "
-      "penalty.\n\n"
+      "schemes agree. ⟨V₀⟩ of Z&Ss is too low; the time step contributes more to this error than "
+      "the penalty.\n\n"
       "* SETTLE and RATTLE differ by 0.7 ± 0.3 kcal/mol. With BAOAB, SHAKE is identical to "
       "RATTLE.\n"
       "* The error of Z&Ss with ω = 100 has two parts:\n\n";

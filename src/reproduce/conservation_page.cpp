@@ -125,7 +125,7 @@ void make_conservation_page(const Reproduction& r, const ReproduceOptions& optio
   page.method(fmt::format("The unit of time is {:.5f} fs.", 1e3 * units::picoseconds_per_akma));
   page.method(
       "The drift is the absolute slope of a least-squares line. The rms is the deviation from the "
-      "mean. Both end where a replica blew up.");
+      "mean. If a replica blows up, both are taken up to that step.");
   page.write(plots);
 }
 
@@ -139,8 +139,9 @@ Reproduction conservation_page() {
                   "newmark-one-step:hessian=full"},
       .summary =
           "Energy, momentum and angular momentum of seven molecules were recorded without a "
-          "thermostat. With the Gauss-Newton Hessian, Z&Ss conserves both momenta to round-off, as "
-          "the constraint methods do; with the full Hessian it loses angular momentum.\n\n"
+          "thermostat. With the Gauss-Newton Hessian, Z&Ss conserves both momenta to round-off, "
+          "as the constraint methods do; with the full Hessian it does not conserve angular "
+          "momentum.\n\n"
           "* As in the paper, Z&Ss conserves energy and momenta better than Newmark's method with "
           "one Newton step.",
       .paper =

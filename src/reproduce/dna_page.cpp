@@ -116,21 +116,22 @@ Reproduction dna_page() {
       .deck = "dna.toml",
       .overrides = {"run.duration=1000"},
       .summary =
-          "The opening of a DNA strand was compared between Z&S, Verlet and Runge-Kutta. As in the "
-          "paper, Z&S opens the strand with a step ten times that of Verlet and at a lower energy, "
-          "but later by about 20 units of time.\n\n"
-          "* All of twenty seeds open with each scheme.\n"
-          "* Verlet does not need the short step. With h = 0.8 it opens the strand when "
-          "Runge-Kutta does, in less than half the run time of Z&S.\n"
+          "The opening of a DNA strand was compared between Z&S, Verlet and Runge-Kutta. As in "
+          "the paper, the strand opens with Z&S at a step ten times that of Verlet and at a lower "
+          "energy, but about 20 units of time later.\n\n"
+          "* With every scheme the strand opens for all twenty seeds.\n"
+          "* Verlet does not need the short step. With h = 0.8 the strand opens at the same time "
+          "as with Runge-Kutta, and the run takes less than half the time of Z&S.\n"
           "* Until the opening, the mean angles of both Verlet runs and of Runge-Kutta agree to "
-          "0.03. From t = 440 on no two curves agree, after the strand has closed again. No run is "
-          "a reference then: the energy of Runge-Kutta with h = 0.2 falls from 2.27 to 1.97.\n"
+          "0.03. After the strand has closed again, from t = 440 on, no two curves agree. No run "
+          "can then serve as a reference: the energy of Runge-Kutta with h = 0.2 decreases from "
+          "2.27 to 1.97.\n"
           "* The phase portrait has the paper's two wells, at 0.795 and 5.49. The strand moves "
-          "between them at a steady rate: 0.025 with Verlet and Runge-Kutta, 0.022 with Z&S. This "
-          "is why Z&S opens later.",
+          "between them at a constant rate: 0.025 with Verlet and Runge-Kutta, 0.022 with Z&S. It "
+          "therefore opens later with Z&S.",
       .paper =
-          "Z&S with h = 2 opens the strand like Verlet with h = 0.2, at a lower energy. The times "
-          "were 3.24 s and 23.26 s.",
+          "With Z&S and h = 2 the strand opens as with Verlet and h = 0.2, at a lower energy. The "
+          "runs took 3.24 s and 23.26 s.",
       .make = make_dna_page};
 }
 

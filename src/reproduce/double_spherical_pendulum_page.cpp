@@ -99,8 +99,8 @@ void make_double_spherical_pendulum_page(const Reproduction& r, const ReproduceO
   }
   page.table(table);
   page.method(
-      fmt::format("The reference is RATTLE with a step {} times shorter. The start is not that of "
-                  "the paper, which is not printed; gravity is absent, as in the paper.",
+      fmt::format("The reference is RATTLE with a step {} times shorter. The paper does not print "
+                  "its start; another one is used here. There is no gravity, as in the paper.",
                   kFine));
   page.write(plots);
 }
@@ -114,12 +114,12 @@ Reproduction double_spherical_pendulum_page() {
       .schemes = {"rattle", "midpoint", "midpoint-hamilton"},
       .summary =
           "Errors of RATTLE and of two midpoint rules were measured on the double spherical "
-          "pendulum. The midpoint rule on Hamilton's equations drifts off the constraints, as in "
+          "pendulum. The midpoint rule for Hamilton's equations drifts off the constraints, as in "
           "the paper, and fails before t = 6.\n\n"
-          "* `midpoint-hamilton` is the midpoint rule on Hamilton's equations of H + g·λ. It is "
+          "* `midpoint-hamilton` is the midpoint rule for Hamilton's equations of H + g·λ. It is "
           "symplectic, like the paper's.\n"
-          "* `midpoint` is the same rule on Newton's equations, which keep g'' = 0 off the "
-          "constraints too. It is not symplectic, but its constraint error is at most 5e-4. Its "
+          "* `midpoint` is the same rule for Newton's equations, in which g'' = 0 also holds off "
+          "the constraints. It is not symplectic, but its constraint error is at most 5e-4. Its "
           "position error is smaller than that of RATTLE up to t = 50 and larger later: 0.64 "
           "against 0.13 at t = 100.",
       .paper =

@@ -196,7 +196,7 @@ void add_method(ResultPage& page, const Deck& deck, double minutes) {
       "The hydrogen-bond lifetime depends on the sampling interval: shorter breaks are not "
       "detected.");
   page.method(
-      fmt::format("Core time is that of one cluster: the median of {} turns on one thread, "
+      fmt::format("The core time is that of one cluster: the median of {} turns on one thread, "
                   "without the observer.",
                   kTurns));
   page.method(fmt::format("All runs together took {:.1f} minutes.", minutes));
@@ -254,18 +254,18 @@ Reproduction dynamics_page() {
       .deck = "dynamics32.toml",
       .summary =
           "Reorientation, diffusion and hydrogen-bond lifetimes in a droplet of 32 molecules were "
-          "measured by scheme, time step and friction. SETTLE with BAOAB has the dynamics of small "
-          "steps up to 4 fs, to about a percent; friction changes the dynamics as much as the "
-          "scheme does, or more.\n\n"
+          "measured by scheme, time step and friction. With SETTLE, BAOAB and steps of up to 4 fs "
+          "the results agree with those of short steps to about one percent. Friction changes the "
+          "dynamics at least as much as the scheme.\n\n"
           "* With SETTLE, reorientation is 2 % too slow at 6 fs and 4 to 5 % at 8 fs. "
           "Hydrogen-bond lifetimes do not change.\n"
           "* With Z&Ss at 2 fs and ω = 500 or 100, reorientation is 1 to 4 % too slow, and "
-          "hydrogen bonds live 4 to 5 % too long. This is the error of the step: with ω = 100 "
-          "these deviations are 2 % or less at 1 fs and 8 to 15 % at 4 fs.\n"
+          "hydrogen-bond lifetimes are 4 to 5 % too long. This is the error of the time step: "
+          "with ω = 100 it is at most 2 % at 1 fs and up to 15 % at 4 fs.\n"
           "* With ω = 20 the deviations are 27 to 32 %, because of the penalty.\n"
-          "* At a friction of 1/ps, τ₂ of O-H bonds is 10 % longer than at 0.1/ps and τ₁ of "
-          "dipoles 30 %; at 5/ps they are 40 and 78 % longer. Hydrogen-bond lifetimes hardly "
-          "depend on friction.",
+          "* Friction slows reorientation: at 5/ps, τ₂ of O-H bonds is 40 % longer than at "
+          "0.1/ps, and τ₁ of dipoles almost 80 %. Hydrogen-bond lifetimes hardly depend on "
+          "friction.",
       .make = make_dynamics_page};
 }
 

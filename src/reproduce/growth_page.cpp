@@ -124,7 +124,7 @@ std::string memory_text(const Reproduction& r, const ReproduceOptions& options) 
 
 MarkdownTable time_table(const std::vector<Size>& sizes, double pairs_within_cutoff) {
   MarkdownTable table({"molecules", "step, double", "step, mixed", "ns per pair, double",
-                       "ns per pair, mixed", "pairs per molecule", "relative to a cut-off"});
+                       "ns per pair, mixed", "pairs per molecule", "relative to a cutoff"});
   for (const Size& s : sizes) {
     const double each = s.pairs() / s.molecules;
     table.row(
@@ -140,8 +140,8 @@ MarkdownTable exponent_table(const std::vector<Size>& sizes) {
   MarkdownTable table({"time per step grows as", fmt::format("up to {} molecules", kFew),
                        fmt::format("from {} molecules", kMany)});
   for (std::size_t p = 0; p < kPrecisions.size(); ++p) {
-    table.row({kPrecisions[p], fmt::format("N to the {:.2f}", exponent(sizes, p, 2, kFew)),
-               fmt::format("N to the {:.2f}", exponent(sizes, p, kMany, kMolecules.back()))});
+    table.row({kPrecisions[p], fmt::format("N^{:.2f}", exponent(sizes, p, 2, kFew)),
+               fmt::format("N^{:.2f}", exponent(sizes, p, kMany, kMolecules.back()))});
   }
   return table;
 }
@@ -195,17 +195,18 @@ void make_growth_page(const Reproduction& r, const ReproduceOptions& options) {
   page.table(exponent_table(sizes));
   page.text("## Memory\n\n" + memory_text(r, options) + "\n");
   page.method(
-      fmt::format("Time is the core time of a whole step on one thread, median of {} "
-                  "turns. Up to {} molecules, 64 replicas fill the vector lanes; larger clusters "
-                  "run alone.",
+      fmt::format("Time is the core time of a whole step on one thread, the median of {} turns. "
+                  "Up to {} molecules, 64 replicas fill the vector lanes; larger clusters run "
+                  "alone.",
                   kTurns, kFew));
   page.method(
-      fmt::format("*Relative to a cut-off*: the number of pairs, divided by the number of "
-                  "pairs within {:.0f} Å in the liquid ({:.0f} per molecule).",
+      fmt::format("*Relative to a cutoff*: the number of pairs, divided by the number of pairs "
+                  "within {:.0f} Å in the liquid ({:.0f} per molecule).",
                   kCutoff_A, within));
   page.method(
-      "Memory is what the engine has allocated after one step on one thread, as reported by the C "
-      "library. The first three columns are the cost of one more replica or molecule.");
+      "Memory is the amount that the engine has allocated after one step on one thread, as "
+      "reported by the C library. The first three columns are the cost of one more replica or "
+      "molecule.");
   const auto engine = engine_of(growth_deck(r, options, 7, 1, "double"));
   page.method("Machine: " + engine->description() + ".");
   page.write({picture(sizes, alone)});
@@ -217,8 +218,8 @@ Reproduction growth_page() {
   return {.deck = "growth.toml",
           .summary =
               "Time per step and memory were measured from 2 to 20 000 molecules. All pairs are "
-              "computed, so the time grows as the square of the number of molecules once the pairs "
-              "take nearly all of it.",
+              "computed. The time therefore grows as the square of the number of molecules once "
+              "pairs take nearly all of the time.",
           .make = make_growth_page};
 }
 

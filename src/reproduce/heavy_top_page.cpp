@@ -87,8 +87,8 @@ void make_heavy_top_page(const Reproduction& r, const ReproduceOptions& options)
   }
   page.table(table);
   page.method(
-      "The section is v₃ = 0 with v₃ rising, H = 1, m·v = 0, of which the half with m₂₃ < 0 is "
-      "shown.");
+      "The section is v₃ = 0 with increasing v₃, at H = 1 and m·v = 0. The picture shows the half "
+      "with m₂₃ < 0.");
   page.write({section});
 }
 

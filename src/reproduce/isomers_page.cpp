@@ -255,7 +255,7 @@ void make_isomers_page(const Reproduction& r, const ReproduceOptions& options) {
       "*Harmonic* is the superposition approximation for rigid molecules ([equation "
       "62](../equations-observables.md#minima-and-normal-modes)): exp(-ΔE/kT) times the ratios of "
       "the frequencies (`tarn modes`), the moments of inertia and the numbers of copies, 2 : 1.");
-  page.method("One model alone: `tarn run inputs/isomers8.toml`.");
+  page.method("To run one model alone: `tarn run inputs/isomers8.toml`.");
   plots.push_back(std::move(ratios));
   page.write(plots);
 }
@@ -266,17 +266,18 @@ Reproduction isomers_page() {
   return {
       .deck = "isomers8.toml",
       .summary =
-          "Populations of the two cubes of eight molecules were measured between 60 and 300 K. The "
-          "more frequent cube of TIP3P changes from D2d to S4 at about 86 K; that of TIP4P is S4 "
-          "at all temperatures.\n\n"
-          "* D2d is the lowest minimum of TIP3P. S4 is 0.26 kcal/mol higher, but has twice as many "
-          "copies and softer modes. It is as frequent as D2d at 86 K and more frequent from about "
-          "100 K; at 104 K the ratio is 1.37 ± 0.16. Both cubes melt at about 115 K.\n"
-          "* S4 is the lowest minimum of TIP4P, by 0.03 kcal/mol. It is 2.5 times as frequent as "
-          "D2d up to 180 K.\n"
-          "* At 60 K both ratios agree with the harmonic superposition within their errors. With "
-          "rising temperature S4 gains more than that; at 300 K its ratio is twice the harmonic "
-          "one.",
+          "Populations of the two cubes of eight molecules were measured between 60 and 300 K. "
+          "The more populated cube of TIP3P changes from D2d to S4 at about 86 K; for TIP4P it is "
+          "S4 at all temperatures.\n\n"
+          "* D2d is the lowest minimum of TIP3P. S4 is 0.26 kcal/mol higher, but has twice as "
+          "many copies and softer modes. Its population equals that of D2d at 86 K and is larger "
+          "from about 100 K on; at 104 K the ratio is 1.37 ± 0.16. Both cubes melt at about 115 "
+          "K.\n"
+          "* S4 is the lowest minimum of TIP4P, by 0.03 kcal/mol. Its population is 2.5 times "
+          "that of D2d up to 180 K.\n"
+          "* At 60 K both ratios agree with the harmonic superposition within their errors. At "
+          "higher temperatures the population of S4 exceeds the harmonic prediction; at 300 K the "
+          "ratio is twice the harmonic one.",
       .make = make_isomers_page};
 }
 

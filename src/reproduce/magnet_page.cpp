@@ -102,7 +102,7 @@ void add_snapshots(const Reproduction& r, const ReproduceOptions& options, Resul
   io::write_file(options.out_dir + "/" + name,
                  bodies_svg({exact, scheme}, "Snapshots of the body: field red, dipole black"));
   page.text(fmt::format("## Snapshots\n\n![Snapshots of the body]({})\n\n", name));
-  MarkdownTable::Cells header{"dipole from the field (°)"};
+  MarkdownTable::Cells header{"angle between dipole and field (°)"};
   for (const DrawnBody& body : exact.bodies) header.push_back(body.label);
   MarkdownTable table(header);
   for (const DrawnMotion* motion : {&exact, &scheme}) {
@@ -169,12 +169,12 @@ Reproduction magnet_page() {
           .schemes = {"so3-linearised", "so3-linearised:quadrature=first-order",
                       "so3-linearised:a_mass=consistent", "cayley-variational-euler"},
           .summary =
-              "Errors and costs of Z&S and of a Lie-group integrator were measured on a magnetised "
-              "rigid body. The errors have the same orders of magnitude as in Fig. 10, but here "
-              "the Lie-group integrator is the faster method.\n\n"
+              "Errors and costs of Z&S and of a Lie-group integrator were measured on a "
+              "magnetised rigid body. The errors have the same orders of magnitude as in Fig. 10, "
+              "but here the Lie-group integrator is the faster method.\n\n"
               "* Up to t = 4 the [snapshots](#snapshots) of Fig. 9 are almost indistinguishable "
-              "from the exact motion. At t = 50 the dipole of Z&S is 45° nearer to the field than "
-              "the exact dipole.\n"
+              "from the exact motion. At t = 50 the dipole with Z&S is 45° closer to the field "
+              "than the exact dipole.\n"
               "* With identity inertia the Cayley method needs the root of one cubic equation per "
               "step; Z&S needs a dense solve of nine equations.",
           .paper =

@@ -190,7 +190,7 @@ void make_melting_page(const Reproduction& r, const ReproduceOptions& options) {
       "The heat capacity is that of rigid bonds, including the kinetic part 3 N k = 47.7 "
       "cal/mol/K.");
   page.method(kCurveRemark);
-  page.method("One model alone: `tarn run inputs/melting8.toml`, which draws `baths.svg`.");
+  page.method("To run one model alone: `tarn run inputs/melting8.toml`, which draws `baths.svg`.");
   page.write(plots);
 }
 
@@ -238,9 +238,10 @@ std::string exchange_text(const Cases& cases) {
     acceptance += fmt::format("{}{:.0f}", acceptance.empty() ? "" : ", ", 100.0 * p.acceptance);
   }
   return fmt::format(
-      "All four runs take the same number of steps. Acceptance of exchanges between neighbouring "
-      "baths: {} %. Round trips between the coldest and the hottest bath, per state and ns: {:.2g} "
-      "(from the cube) and {:.2g} (from random clusters).",
+      "All four runs take the same number of steps. The acceptances of exchanges between "
+      "neighbouring baths, from the coldest pair on, are {} %. Each state makes {:.2g} (from the "
+      "cube) and {:.2g} (from random clusters) round trips per ns between the coldest and the "
+      "hottest bath.",
       acceptance, cases[0].outcome.exchange->round_trips_per_ns,
       cases[1].outcome.exchange->round_trips_per_ns);
 }
@@ -289,13 +290,13 @@ Reproduction melting_page() {
   return {
       .deck = "melting8.toml",
       .summary =
-          "Heat capacity, hydrogen bonds and Lindemann index of eight molecules were measured from "
-          "60 to 300 K. The ordered cube melts into a liquid droplet: hydrogen bonds break, "
-          "molecules change places, and the heat capacity has a maximum.\n\n"
+          "Heat capacity, hydrogen bonds and Lindemann index of eight molecules were measured "
+          "from 60 to 300 K. The ordered cube melts into a liquid droplet: hydrogen bonds break, "
+          "molecules exchange places, and the heat capacity has a maximum.\n\n"
           "* The cube of TIP3P melts 85 K below that of TIP4P.\n"
           "* One run of 320 clusters at twenty temperatures gives each curve, with errors.\n"
-          "* At 110 K and below, the averages of TIP3P only sample configurations near the start. "
-          "The baths are not in equilibrium with each other, and their points deviate from the "
+          "* At 110 K and below, the runs of TIP3P only sample configurations near the start. The "
+          "baths are not in equilibrium with each other, and their points deviate from the "
           "curve.\n"
           "* With [replica exchange](exchange.md) they agree. The maximum of TIP3P is then at 118 "
           "to 119 K and 7 % lower. Standard errors do not include states that were never visited.",
@@ -313,9 +314,9 @@ Reproduction exchange_page() {
           "temperatures within 2.2 standard errors.\n"
           "* Without exchange, ⟨V₀⟩ differs by 1.4 kcal/mol at 60 K and by 0.5 kcal/mol at 100 K, "
           "and the maxima of the heat capacity differ by a tenth.\n"
-          "* Standard errors do not include states that were never visited. Without exchange, ⟨V₀⟩ "
-          "at 60 K from the cube has the smallest error of all four, and is off by fifty times "
-          "that error.\n"
+          "* Standard errors do not include states that were never visited. Without exchange, "
+          "⟨V₀⟩ at 60 K from the cube has the smallest error of all four runs, but deviates by "
+          "fifty times that error.\n"
           "* From 100 to 140 K, exchange reduces the errors of ⟨V₀⟩ to between a third and a "
           "ninth.",
       .make = make_exchange_page};

@@ -83,8 +83,8 @@ std::string modes_text(const std::vector<Minima>& of_models) {
   }
   return fmt::format(
       "* {} The softest mode, of {} {} molecules, is at {:.2f} cm⁻¹.\n"
-      "* The harmonic zero-point energy, which the energies do not include, is {:.0f} to {:.0f} % "
-      "of them (`minima.csv`; `tarn modes`).\n",
+      "* The energies do not include the harmonic zero-point energy, which is {:.0f} to {:.0f} % "
+      "of their magnitude (`minima.csv`; `tarn modes`).\n",
       softest->lowest_wavenumber_per_cm > 0.0
           ? "All structures are minima, without imaginary modes."
           : "Some structures have imaginary modes.",
@@ -108,8 +108,9 @@ std::string page(const Reproduction& r, const std::vector<Minima>& of_models) {
   const std::string items = fmt::format(
       "* Energies are in kcal/mol. In brackets: the number of hydrogen bonds, and how many of {} "
       "searches found the minimum.\n"
-      "{}* A hydrogen bond has an O-O distance below 3.5 Å and an angle H-O...O below 30 degrees.\n"
-      "* One of these clusters: `tarn cluster --molecules 7 --model tip4p --minimise -o "
+      "{}* A hydrogen bond has an O-O distance below 3.5 Å and an angle H-O...O below 30 "
+      "degrees.\n"
+      "* To find one of these clusters: `tarn cluster --molecules 7 --model tip4p --minimise -o "
       "heptamer.xyz`.\n",
       default_starts(kMost), modes_text(of_models));
   return page_head(r) + table.text() +
@@ -166,14 +167,22 @@ void make_minima_page(const Reproduction& r, const ReproduceOptions& options) {
 Reproduction minima_page() {
   return {
       .summary =
-          "The lowest minima of two to seven rigid molecules were searched for every water model. "
+          "The lowest minima of two to seven rigid molecules were located for every water model. "
           "Basin hopping from random clusters finds all published energies.\n\n"
-          "* SPC/E is lower than the other published models because its charges are larger. The "
-          "polarisation energy of SPC/E is not subtracted.",
+          "* The energies of SPC/E are lower than those of the other published models because its "
+          "charges are larger. The polarisation energy of SPC/E is not subtracted.",
       .paper =
-          "Optimised dimers: TIP4P -6.24, SPC -6.61, SPC/E -7.2 kcal/mol. TIP3P from an "
-          "independent program: -6.539941 (N = 2), -17.440225 (3), -29.293266 (4), -47.789912 (6) "
-          "and -57.918723 kcal/mol (7).",
+          "Energies in kcal/mol; those of TIP3P are from an independent program:\n\n"
+          "| model | N | energy |\n"
+          "|---|---|---|\n"
+          "| TIP4P | 2 | -6.24 |\n"
+          "| SPC | 2 | -6.61 |\n"
+          "| SPC/E | 2 | -7.2 |\n"
+          "| TIP3P | 2 | -6.539941 |\n"
+          "| TIP3P | 3 | -17.440225 |\n"
+          "| TIP3P | 4 | -29.293266 |\n"
+          "| TIP3P | 6 | -47.789912 |\n"
+          "| TIP3P | 7 | -57.918723 |",
       .make = make_minima_page};
 }
 

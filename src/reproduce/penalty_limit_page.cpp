@@ -208,12 +208,13 @@ Reproduction penalty_limit_page() {
           "as a function of ω. As in the paper, ω² g stays bounded and its mean converges to the "
           "multiplier of SHAKE, about as 1/ω.\n\n"
           "* The largest ω² |g| is 2.43 from ω = 20 on. The value at t = 50, which the paper "
-          "draws, only oscillates below it. With Z&S and h = 0.01 the largest value grows when h ω "
-          "exceeds 1.\n"
+          "plots, only oscillates below it. With Z&S and h = 0.01 the largest value grows when h "
+          "ω exceeds 1.\n"
           "* ω² g itself has an error of up to about 0.65 for every ω.\n"
-          "* The largest error of its mean over 0.2 is 0.11 at ω = 20, 0.07 at 80 and 0.04 at 160. "
-          "It is smaller where a whole number of vibrations fits the window.\n"
-          "* Means of Z&S are as good up to ω = 28, and become worse from 40 on.",
+          "* The largest error of its mean over 0.2 is 0.11 at ω = 20, 0.07 at 80 and 0.04 at "
+          "160. It is smaller where a whole number of vibrations fits the window.\n"
+          "* The means of Z&S are equally accurate up to ω = 28 and become less accurate from 40 "
+          "on.",
       .paper =
           "ω² g at a fixed time stays bounded as a function of ω; the mean of ω² g over a window "
           "of 0.2 follows the multiplier of SHAKE.",

@@ -265,18 +265,21 @@ void make_precision_page(const Reproduction& r, const ReproduceOptions& options)
   page.text("## Energy and momenta\n\n");
   page.table(drifts);
   page.method(
-      "Force errors are root mean squares, relative to that of the forces, against a sum in long "
-      "double.");
+      "Force errors are root mean square deviations from a sum in long double, relative to the "
+      "root mean square force.");
   page.method(
       "Runs are at constant energy with steps of 2 fs, and start at 10 K. The first half of each "
       "run is left out.");
   page.method(
       "Drift is the slope of the conserved energy per molecule, with the standard error over "
-      "replicas; rms is that about the line. Changes of the momenta are the largest of a cluster.");
+      "replicas; rms is that about the line. Changes of the momenta are the largest among all "
+      "clusters.");
   page.method(
-      "Errors from two replicas are rough. On the structure of 1000 molecules, rigid molecules are "
-      "not at their minimum and still relax.");
-  page.method("In the picture, each triple is double, mixed and single, from the left.");
+      "Errors from two replicas are rough estimates. The structure of 1000 molecules is not a "
+      "minimum for rigid molecules and still relaxes.");
+  page.method(
+      "In the picture, each group of three shows double, mixed and single precision, from "
+      "left to right.");
   page.method("Lengths of the runs:\n\n" + runs.text().substr(0, runs.text().size() - 1));
   page.write({p});
 }
@@ -290,10 +293,9 @@ Reproduction precision_page() {
       .summary =
           "Errors of forces and the drift of energy and momenta were measured by precision. The "
           "energy drift of mixed and single precision is that of double precision.\n\n"
-          "* Mixed precision computes pairs in float. This costs nine digits of the forces and "
-          "about eight of the angular momentum; the momentum is conserved as well as in double "
-          "precision.\n"
-          "* Single precision stores positions in fixed point. Its momentum changes by rounding, "
+          "* Mixed precision computes pairs in float. The forces lose nine digits and the angular "
+          "momentum about eight; the momentum is conserved as well as in double precision.\n"
+          "* Single precision stores positions in fixed point. Rounding changes the momentum, "
           "most with SHAKE, whose velocities keep a component along the bonds.",
       .make = make_precision_page};
 }

@@ -54,8 +54,8 @@ void make_resonances_page(const Reproduction& r, const ReproduceOptions& options
   }
   page.table(table);
   page.method(
-      fmt::format("Numbers of replicas, of {}, that blow up within {} steps of {:g} fs. "
-                  "[The CSV table](resonances.csv) has every 0.005 in b.",
+      fmt::format("Values are numbers of replicas, out of {}, that blow up within {} steps of "
+                  "{:g} fs. [The CSV table](resonances.csv) contains b in steps of 0.005.",
                   deck.system.replicas, deck.run.steps, deck.integrator.timestep_fs));
   page.write({p});
 }
@@ -66,9 +66,9 @@ Reproduction resonances_page() {
   return {
       .deck = "resonances.toml",
       .summary =
-          "Blow-ups of seven molecules with Z&Ss were counted as a function of b of the Newmark "
-          "step. Stiff bonds resonate near b = 1/3 and 1/2; between 0.38 and 0.48 no replica blows "
-          "up.\n\n"
+          "Blow-ups of seven molecules with Z&Ss were counted as a function of the parameter b of "
+          "the Newmark step. Stiff bonds resonate near b = 1/3 and 1/2; between 0.38 and 0.48 no "
+          "replica blows up.\n\n"
           "* Stiff bonds have a period of three steps at b = 1/3 and of four steps at 1/2. The "
           "stiffer they are, the closer the resonance is to these values.",
       .paper =

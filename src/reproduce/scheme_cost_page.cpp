@@ -76,8 +76,8 @@ void make_scheme_cost_page(const Reproduction& r, const ReproduceOptions& option
   add_paper_ratios(p);
   page.table(table);
   page.method(
-      "Numbers are core times of a whole step, divided by that of the first scheme; its own time "
-      "is in brackets. All schemes ran in turns on one thread.");
+      "Values are core times of a whole step, divided by that of the first scheme, whose time is "
+      "in brackets. All schemes ran in turns on one thread.");
   page.method("Machine: " + description + ".");
   page.write({p});
 }
@@ -92,8 +92,9 @@ Reproduction scheme_cost_page() {
               "The time per step of each scheme was measured relative to Z&Ss, for clusters of 7 "
               "to 1000 molecules. With Newton's iteration on the three bonds of a molecule, SHAKE "
               "takes at most 1.7 times as long as Z&Ss, far less than in the paper.\n\n"
-              "* Classical sweeps are between Newton's iteration and the paper's solver.\n"
-              "* The larger the cluster, the less the scheme matters.",
+              "* The cost of classical sweeps is between those of Newton's iteration and of the "
+              "paper's solver.\n"
+              "* In larger clusters the choice of the scheme matters less.",
           .paper =
               "SHAKE took 8.7 times as long as Z&Ss for seven molecules and 1.4 times as long for "
               "a hundred, with a general nonlinear solver and tolerances of 1e-6 on the unknowns "

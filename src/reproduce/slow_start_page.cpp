@@ -113,7 +113,7 @@ void make_slow_start_page(const Reproduction& r, const ReproduceOptions& options
       "forces of rigid bonds.");
   page.method(
       "Excursions are taken over three periods of the slowest vibration, with velocity Verlet and "
-      "50 steps per period of the fastest. The lower panel has ω = 100.");
+      "50 steps per period of the fastest. The lower panel is for ω = 100.");
   page.write({energies, bond});
 }
 
@@ -123,13 +123,13 @@ Reproduction slow_start_page() {
   return {
       .deck = "slow-start7.toml",
       .summary =
-          "The vibrational energy of the bonds of seven molecules was measured for starts with and "
-          "without projection onto the slow manifold. Projection reduces it to an energy of the "
-          "order of ω⁻⁴, which is the slow change of the bond lengths.\n\n"
+          "The vibrational energy of the bonds of seven molecules was measured for starts with "
+          "and without projection onto the slow manifold. Projection reduces it to an energy of "
+          "order ω⁻⁴, which is that of the slow change of the bond lengths.\n\n"
           "* With Maxwell's velocities the mean energy is 3/2 kT per molecule, 0.209 kcal/mol for "
           "seven at 10 K. The single draw of the table has 0.168; draws scatter by 0.064.\n"
-          "* If rigid molecules start to feel the forces, the energy is of the order of ω⁻², and 3 "
-          "kcal/mol at ω = 20.\n"
+          "* If the molecules start with rigid geometry, without the strain that the forces "
+          "cause, the energy is of order ω⁻², and 3 kcal/mol at ω = 20.\n"
           "* After projection, bond lengths vary as ω⁻³ over three periods, not as ω⁻¹ or ω⁻².\n"
           "* At ω = 20 librations are nearly as fast as the bonds, and the separation is poor.",
       .paper =

@@ -382,14 +382,14 @@ void add_method(ResultPage& page, const Deck& deck, double minutes) {
       deck.run.equilibration_ps));
   page.method(
       fmt::format("Modes above {:g} cm⁻¹ count as librations. At 10 K this is exact; at 298 K "
-                  "nothing separates librations from translations. Means are weighted with the "
-                  "density of states.",
+                  "librations and translations overlap. Means are weighted by the density of "
+                  "states.",
                   kLibrations_per_cm));
   page.method(
-      "The difference of two densities g and g′ is half of the integral of |g − g′|, as a share of "
-      "all modes.");
+      "The difference between two densities g and g′ is half the integral of |g − g′|, relative "
+      "to the number of modes.");
   page.method(
-      fmt::format("Core time is that of one cluster: the median of {} turns on one thread, "
+      fmt::format("The core time is that of one cluster: the median of {} turns on one thread, "
                   "with GLA and without the observer.",
                   kTurns));
   page.method(fmt::format("All runs together took {:.1f} minutes.", minutes));
@@ -429,14 +429,14 @@ Reproduction spectrum_page() {
       .deck = "spectrum7.toml",
       .summary =
           "Vibrational spectra of seven molecules were measured by scheme and time step. At 10 K "
-          "the step shifts librations upwards as theory predicts, and soft penalties shift them "
-          "further; at 298 K Z&Ss deviates more than SETTLE from 2 fs on.\n\n"
+          "the time step shifts librations upwards as predicted by theory, and soft penalties "
+          "shift them further. At 298 K Z&Ss deviates more than SETTLE from 2 fs on.\n\n"
           "* A leapfrog step h shifts a harmonic mode of angular frequency Ω upwards by the "
           "fraction h²Ω²/24, from sin θ/2 = hΩ/2 for its phase θ per step. SETTLE and Z&Ss with "
           "large ω show this shift at 10 K.\n"
           "* Soft penalties shift librations upwards at every step, by the shift of the normal "
           "modes of the minimum to within some 2 cm⁻¹.\n"
-          "* At 298 K and 4 fs, Z&Ss has too many modes, because it heats.",
+          "* At 298 K and 4 fs, Z&Ss has too many modes, because it heats the clusters.",
       .make = make_spectrum_page};
 }
 

@@ -145,7 +145,7 @@ void make_variational_page(const Reproduction& r, const ReproduceOptions& option
   }
   page.table(table);
   page.method(fmt::format(
-      "Orders are those of the last halving of the step, from 1/80 to 1/160, of positions and "
+      "Orders are from the last halving of the step, from 1/80 to 1/160, for positions and "
       "momenta together. The reference is the last method with {} steps.",
       kFine));
   page.method(
@@ -165,7 +165,7 @@ Reproduction variational_page() {
           "Orders and conservation of one-step methods made variational were measured on two "
           "pendula. The variational methods have the orders 1, 2 and 4 of the underlying methods "
           "on both systems, as the theory states.\n\n"
-          "* Euler's method with half a bias has order 2.\n"
+          "* Euler's method with `bias = 0.5` has order 2.\n"
           "* L_z is conserved to round-off, and the error of the energy does not grow.",
       .paper =
           "A one-step method of any order gives a variational integrator of the same order, which "

@@ -309,27 +309,28 @@ void add_method(ResultPage& page, const Deck& base, const Reference& reference) 
   page.method("A dash marks runs in which a replica blew up. The time per step is that at 2 fs.");
   page.method(fmt::format(
       "The reference is SETTLE with BAOAB and steps of {} fs: ⟨V₀⟩ = {:.4f} ± {:.4f} kcal/mol. "
-      "Errors of penalties are relative to it too, so they include the effect of the penalty.",
+      "Errors of penalised schemes are relative to the same reference and therefore include the "
+      "effect of the penalty.",
       kReferenceStep_fs, reference.samples.potential.mean, reference.samples.potential.error));
   page.method(fmt::format(
       "The thermal energy is ⟨V₀⟩ above the minimum of the start: {:.3g} kcal/mol above {:.4f} "
       "kcal/mol.",
       reference.thermal_kcal_per_mol(), basins.start_kcal_per_mol));
   page.method(fmt::format(
-      "Each run has {} replicas of {:.0f} ps, all from one structure. Of the reference, {} of {} "
-      "replicas end in the basin of the start.",
+      "Each run has {} replicas of {:.0f} ps, all from one structure. In the reference run, {} of "
+      "{} replicas end in the basin of the start.",
       base.system.replicas,
       static_cast<double>(base.run.steps) * base.integrator.timestep_fs * 1e-3, basins.same,
       basins.replicas));
   page.method(
       "In the picture, numbers beside the points are steps in fs, and bars are standard errors. "
       "The dashed horizontal line is the noise level, below which errors are not detectable; "
-      "points below half of it are drawn there. Dashed curves are the full Hessian or heavy "
-      "hydrogens.");
+      "points below half of the noise level are drawn at that height. Dashed curves show the full "
+      "Hessian or heavy hydrogens.");
   page.method("With a thermostat, SHAKE is identical to RATTLE.");
   page.method(
       fmt::format("All runs advance in {} turns on one thread. A cost is the median core time of "
-                  "the turns; the CSV table has the quartiles.",
+                  "the turns; the CSV table contains the quartiles.",
                   kTurns));
 }
 

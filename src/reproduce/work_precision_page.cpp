@@ -147,8 +147,8 @@ Reproduction work_precision_page() {
           "* For fast bonds, Z&S with h ω = 2.5 needs a quarter of the forces of Verlet at its "
           "limit of stability. It takes as much time, since forces are cheap here, and Verlet's "
           "error is then 60 times smaller.\n"
-          "* The curves are flat at an error of 1e-5 for every order. This is the vibration of the "
-          "bonds, which is wrong until a step resolves it.\n"
+          "* The curves are flat at an error of 1e-5 for every order. This is the error of the "
+          "bond vibration, which no scheme reproduces until the step resolves it.\n"
           "* The energy error of symmetric schemes stays bounded; the energies of Runge-Kutta and "
           "of one-step Newmark drift.",
       .make = make_work_precision_page};
