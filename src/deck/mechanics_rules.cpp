@@ -226,8 +226,8 @@ std::vector<Rule> mechanics_rules() {
       {"`n` is 2 for `double-pendulum` and at least 4 for `dna`; `alpha` of a free body has 2 to "
        "50 numbers.",
        number_goes_with_the_kind},
-      {"Lists have one number per point, dimension or coordinate; `rotation` is a rotation, "
-       "`momentum` antisymmetric, and `chi` and `direction` have the length 1.",
+      {"Lists have one number per point, dimension or coordinate; `rotation` is a rotation matrix, "
+       "`momentum` is antisymmetric, and `chi` and `direction` have length 1.",
        lists_have_their_length}};
 }
 

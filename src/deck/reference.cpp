@@ -108,10 +108,10 @@ followed by [decks of mechanical systems](#decks-of-mechanical-systems).
 
 - The name of a key contains its unit.
 - Unknown keys are errors, and so are keys that the chosen scheme or thermostat does not use.
-- An integer is accepted as a number, but a number such as 7.0 not as an integer.
-- With `--set`, a value that is not TOML is a string. `steps` and `duration_ps` replace each other, and
-  so do the two frictions. `--unset` comes before `--set`.
-- A section `[observe.*]` turns its observer on.
+- An integer is accepted as a number, but a number such as 7.0 is not accepted as an integer.
+- With `--set`, a value that is not TOML is read as a string. `steps` and `duration_ps` replace each
+  other, and so do the two frictions. `--unset` is applied before `--set`.
+- A section `[observe.*]` turns on its observer.
 
 The shortest deck with output runs seven molecules for a nanosecond at 10 K. The default scheme
 `zss-stiff` has slightly flexible bonds; for rigid water add `[integrator] scheme = "settle"`.
@@ -138,8 +138,7 @@ every = 1000
   text += R"(# Decks of mechanical systems
 
 The other systems of the papers are dimensionless and have their own keys; `system.kind` selects the
-system. The defaults of the initial data are those of the papers, which [equations.md](equations.md)
-lists.
+system. The default initial data are those of the papers; see [equations.md](equations.md).
 
 ```toml
 [system]

@@ -25,7 +25,7 @@ Key kind_key() {
        .type = Type::choice,
        .choices = system_kinds(),
        .description = "Kind of system, which determines the sections and keys. TO, AST, MS and "
-                      "PCSZ are papers, see [equations.md](equations.md) and "
+                      "PCSZ denote papers; see [equations.md](equations.md) and "
                       "[equations-mechanics.md](equations-mechanics.md)."});
 }
 

@@ -182,7 +182,7 @@ SectionTable exchange_section() {
           {.name = "exchange",
            .description =
                "Replica exchange (parallel tempering): replicas at neighbouring temperatures of "
-               "`temperatures_K` exchange their states from time to time, and cold replicas cross "
+               "`temperatures_K` exchange their states periodically, and cold replicas cross "
                "barriers at high temperature. See [replica-exchange.md](replica-exchange.md). "
                "Writes `exchange.csv`, `walkers.csv` and a picture. Replica r keeps its bath: "
                "averages by bath are averages at that temperature."}),
@@ -194,8 +194,8 @@ SectionTable exchange_section() {
                .range = from_to(1, kStepLimit),
                .description = "Interval between attempts; there is none at step 0. Attempts 2, 4, "
                               "... pair the neighbours (0, 1), (2, 3) and so on of each ladder, "
-                              "attempts 1, 3, ... the neighbours (1, 2), (3, 4). An attempt costs "
-                              "as much as four to six steps of eight molecules."}),
+                              "attempts 1, 3, ... the neighbours (1, 2), (3, 4). For eight "
+                              "molecules, an attempt costs as much as four to six steps."}),
       }};
 }
 
@@ -203,11 +203,11 @@ SectionTable confinement_section() {
   return {
       optional_section<&Deck::confinement>(
           {.name = "confinement",
-           .description =
-               "A wall that keeps a warm cluster together: V = K/2 max(0, r - R)² for each oxygen "
-               "at distance r from the centre of mass of the cluster, which takes up the recoil. "
-               "Without a wall, a run checks every 1000 steps whether each replica is connected "
-               "(oxygens less than 8 Å apart) and warns once per replica that is not."}),
+           .description = "A wall that keeps a warm cluster together: V = K/2 max(0, r - R)² for "
+                          "each oxygen at distance r from the centre of mass of the cluster; the "
+                          "recoil acts on the cluster as a whole. Without a wall, a run checks "
+                          "every 1000 steps whether each replica is connected (oxygens less than 8 "
+                          "Å apart) and warns once per replica that is not."}),
       {
           field_key<&Deck::confinement, &ConfinementSection::kind>(
               {.name = "kind",
@@ -224,7 +224,7 @@ SectionTable confinement_section() {
                    "Radius R of the flat bottom. Averages of a warm cluster, whose molecules "
                    "evaporate and return, depend on it: report R with them and test another value. "
                    "In a sphere of liquid the outermost centres are at 1.93 Å · N^(1/3) - 1.4 Å; "
-                   "the decks of tarn add 1.6 to 4 Å."}),
+                   "the decks in `inputs` add 1.6 to 4 Å."}),
           field_key<&Deck::confinement, &ConfinementSection::stiffness_kcal_per_mol_A2>(
               {.name = "stiffness_kcal_per_mol_A2",
                .type = Type::number,
@@ -248,7 +248,7 @@ SectionTable run_section() {
                .unit = "ps",
                .range = from_to(0, 1e12),
                .description = "Time at the beginning of the run that averages exclude. This "
-                              "concerns `averages.csv` (every column of the tables below except "
+                              "applies to `averages.csv` (every column of the tables below except "
                               "the conserved quantities, with error and autocorrelation time), the "
                               "RDF and the Lindemann index."}),
           field_key<&Deck::run, &RunSection::precision>(

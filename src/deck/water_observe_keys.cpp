@@ -96,8 +96,8 @@ SectionTable cluster_section() {
                .type = Type::boolean,
                .default_text = "`true`; `false` with `[exchange]`",
                .description = "Also write the Lindemann index of each replica, accumulated from "
-                              "the end of the equilibration to each row. It stores every pair of "
-                              "molecules: at most 10⁷ pairs in all replicas."}),
+                              "the end of the equilibration to each row. It stores data for every "
+                              "pair of molecules, at most 10⁷ pairs in all replicas."}),
       }};
 }
 
@@ -229,7 +229,7 @@ SectionTable correlation_section() {
                    .range = above_to(0, 1e6),
                    .description =
                        "Longest lag, rounded to a multiple of the interval (at least one). Time "
-                       "origins are a sixteenth of it apart, or one sample. The first rows need "
+                       "origins are a sixteenth of it apart, or one sample. The first rows require "
                        "sixteen origins and the lag after them, about twice `length_ps`."}),
               replicas_key<&Deck::correlation, &ObserveCorrelation::replicas>(
                   every_replica(),
@@ -305,8 +305,8 @@ SectionTable trajectory_section() {
               {.name = "velocities",
                .type = Type::boolean,
                .description = "Whether frames contain velocities: those of the scheme at the end "
-                              "of the step, on the constraints for rigid schemes. Units: Å/akma in "
-                              "XYZ, nm/ps in GRO and TRR, Å/ps in H5MD.",
+                              "of the step, which satisfy the constraints of rigid schemes. Units: "
+                              "Å/akma in XYZ, nm/ps in GRO and TRR, Å/ps in H5MD.",
                .used_with = {"observe.trajectory.format", formats_with_velocities()}}),
           replicas_key<&Deck::trajectory, &ObserveTrajectory::replicas>(
               {all_replicas(), {"mean", kRejected, "trajectories cannot be averaged"}},

@@ -241,7 +241,7 @@ std::vector<Rule> observe_rules() {
   return {
       {"`[observe.heat]` requires a thermostat other than `none`.", heat_needs_thermostat},
       {"`[exchange]` does not support `[observe.heat]`, `[observe.evaporation]`, `lindemann = "
-       "true` and `window_steps` above 1.",
+       "true` or `window_steps` above 1.",
        exchange_excludes_path_observables},
       {"With `lindemann = true`, all replicas together have at most 10⁷ pairs of molecules.",
        lindemann_fits_memory},
@@ -264,7 +264,7 @@ std::vector<Rule> observe_rules() {
       {"`[observe.minima]` stores at most 10⁸ numbers: a structure of each isomer, and the sums "
        "for its error bars per bath.",
        minima_fit_memory},
-      {"At most 10 000 replicas have trajectories and final structures.",
+      {"At most 10 000 replicas can have trajectories and final structures.",
        trajectory_count_is_limited},
       {"`format = \"h5md\"` requires a build with HDF5; `tarn doctor` reports whether this one has "
        "it.",

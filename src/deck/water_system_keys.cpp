@@ -43,19 +43,19 @@ std::vector<Key> structure_keys() {
            .type = Type::integer,
            .range = at_least(0),
            .default_text = "the first",
-           .description =
-               "Frame of `file` to start from, counted from 0. If the file contains several "
-               "replicas, a frame of the first one; `tarn convert --replicas` extracts others.",
+           .description = "Frame of `file` to start from, counted from 0. If the file contains "
+                          "several replicas, the frame is one of the first replica; `tarn convert "
+                          "--replicas` extracts others.",
            .used_with = no_state}),
       field_key<&Deck::system, &SystemSection::state>(
           {.name = "state",
            .type = Type::file,
            .default_text = "none",
-           .description =
-               "Last state of another run of water: its folder or its `checkpoint.bin`, relative "
-               "to the deck. Replica r starts from replica r of that run, or every replica from "
-               "its only one. Step and time start at 0, and nothing is minimised. For changes of "
-               "scheme or model see [running.md](running.md#starting-from-another-run).",
+           .description = "Final state of another water run to start from: its folder or its "
+                          "`checkpoint.bin`, relative to the deck. Replica r starts from replica r "
+                          "of that run; if that run had one replica, all replicas start from it. "
+                          "Step and time start at 0, and nothing is minimised. For changes of "
+                          "scheme or model see [running.md](running.md#starting-from-another-run).",
            .excludes = "file"}),
       field_key<&Deck::system, &SystemSection::start>(
           {.name = "start",
@@ -90,7 +90,7 @@ std::vector<Key> velocity_keys() {
                         "Maxwell distribution at `temperature_K`, projected onto the constraints "
                         "for rigid schemes"},
                        {"tangent", code(VelocityKind::tangent),
-                        "the same, projected for penalty schemes too"},
+                        "the same, also projected for penalty schemes"},
                        {"zero", code(VelocityKind::zero), "zero"},
                        {"file", code(VelocityKind::file),
                         "from `file`: columns `vel_A_per_akma:R:3` of extended XYZ, in Å per "
@@ -113,7 +113,7 @@ std::vector<Key> velocity_keys() {
            .type = Type::boolean,
            .default_text = "`true`; `false` with infinite `omega` or given velocities",
            .description = "Minimise the sum of the non-bonded and the penalty energy of the start. "
-                          "Without it the bonds start under strain.",
+                          "Without it, the bonds start strained.",
            .used_with = penalty_schemes(),
            .also_used_with = {no_state, {"system.velocities", {"maxwell", "tangent", "zero"}}}}),
       field_key<&Deck::system, &SystemSection::project>(
@@ -131,7 +131,7 @@ std::vector<Key> velocity_keys() {
           {.name = "remove_momentum",
            .type = Type::boolean,
            .description = "Remove linear and angular momentum from the start velocities. Without a "
-                          "thermostat, temperatures then leave out these six degrees of freedom.",
+                          "thermostat, temperatures then exclude these six degrees of freedom.",
            .used_with = {"system.velocities", {"maxwell", "tangent", "file", "state"}}}),
   };
 }
@@ -158,7 +158,7 @@ std::vector<Key> mass_keys() {
           {.name = "recentre",
            .type = Type::boolean,
            .description = "Write positions relative to the centre of mass of each replica, which "
-                          "drifts under noise. The simulation itself does not change."}),
+                          "drifts under noise. The simulation is not affected."}),
   };
 }
 

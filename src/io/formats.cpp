@@ -175,7 +175,7 @@ const std::vector<Format>& formats() {
        true},
       {FileFormat::pdb,
        "pdb",
-       "PDB with a model a frame, 0.001 Å",
+       "PDB with one model per frame, 0.001 Å",
        {".pdb", ".ent"},
        looks_like_pdb,
        open_as<PdbReader>,
