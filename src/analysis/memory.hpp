@@ -35,7 +35,7 @@ class MemoryReader {
 
  private:
   [[noreturn]] static void throw_other_layout() {
-    throw LayoutError("there are not as many numbers of a mean as there should be");
+    throw LayoutError("a mean has the wrong amount of data");
   }
 
   std::span<const double> numbers_;

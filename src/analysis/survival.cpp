@@ -199,7 +199,7 @@ std::vector<std::int64_t> SurvivalCurve::memory() const {
 
 void SurvivalCurve::restore(std::span<const std::int64_t> memory) {
   if (memory.size() < 3 || memory.size() % 3 != 0) {
-    throw LayoutError("the memory of a survival curve does not fit");
+    throw LayoutError("a survival curve has inconsistent data");
   }
   *this = {};
   start_ = memory[0];

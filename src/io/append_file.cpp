@@ -55,8 +55,8 @@ void AppendFile::cut(std::uint64_t length) {
   if (::stat(path_.c_str(), &status) != 0) throw_io_error("continue", path_, errno);
   if (static_cast<std::uint64_t>(status.st_size) < length) {
     throw IoError(fmt::format(
-        "cannot continue '{}': it has {} bytes, the checkpoint remembers {}. It was changed since "
-        "the checkpoint was written; restore it or start the run anew.",
+        "cannot continue '{}': it has {} bytes, but {} at the checkpoint. The file was changed "
+        "after the checkpoint was written; restore it or restart the run.",
         path_, status.st_size, length));
   }
   if (::truncate(path_.c_str(), static_cast<off_t>(length)) != 0) {

@@ -27,7 +27,7 @@ void put_all(std::ostream& out, std::span<const T> values) {
   for (const T value : values) put(out, value);
 }
 
-[[noreturn]] void throw_short() { throw LayoutError("bytes of a checkpoint end too early"); }
+[[noreturn]] void throw_short() { throw LayoutError("the data end too early"); }
 
 template <class T>
 T get_bytes(std::istream& in) {
@@ -62,8 +62,7 @@ std::vector<T> get_all(std::istream& in, T (*get)(std::istream&)) {
 template <class T>
 std::vector<T> counted(std::vector<T> values, std::size_t count) {
   if (values.size() == count) return values;
-  throw LayoutError("there are " + std::to_string(values.size()) + " values in place of " +
-                    std::to_string(count));
+  throw LayoutError(std::to_string(values.size()) + " values instead of " + std::to_string(count));
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ AtomId get_atom(std::istream& in) {
   const std::int64_t molecule = get_i64(in);
   const std::int64_t atom = get_i64(in);
   if (atom < 0 || atom >= kAtomsPerMolecule) {
-    throw IoError("a checkpoint names an atom that no molecule has: it does not fit this program");
+    throw IoError(
+        "the checkpoint refers to an atom that does not exist: it does not match this program");
   }
   return {static_cast<int>(molecule), static_cast<int>(atom)};
 }
@@ -104,9 +105,7 @@ void check_size(const State& state) {
       state.velocities_A_per_akma.size() != numbers ||
       (!state.heat_kcal_per_mol.empty() &&
        state.heat_kcal_per_mol.size() != numbers / kCoordinatesPerMolecule)) {
-    throw IoError(
-        "a checkpoint does not hold the state that it tells of: it does not fit this "
-        "program");
+    throw IoError("the state in the checkpoint has the wrong size: it does not match this program");
   }
 }
 
@@ -161,23 +160,23 @@ Checkpoint read_checkpoint(const std::string& path) {
     refuse(path, "this is not a checkpoint of tarn");
   }
   if (file.size() < kContentsBegin) {
-    refuse(path, fmt::format("it was cut off after {} bytes", file.size()));
+    refuse(path, fmt::format("it is cut off after {} bytes", file.size()));
   }
   const std::uint64_t version = word_at(file, kWord);
   if (version != kCheckpointFormat) {
-    refuse(path, fmt::format("it has format version {}, this program reads version {}. Go on with "
-                             "the program that wrote it or start the run anew",
+    refuse(path, fmt::format("it has format version {}, this program reads version {}. Resume with "
+                             "the program that wrote it or restart the run",
                              version, kCheckpointFormat));
   }
   const std::uint64_t length = word_at(file, 2 * kWord);
   if (length > file.size() || file.size() - length < kContentsBegin + kWord) {
-    refuse(path, fmt::format("it was cut off after {} bytes. Restore a copy or start the run anew",
+    refuse(path, fmt::format("it is cut off after {} bytes. Restore a copy or restart the run",
                              file.size()));
   }
   std::string contents = file.substr(kContentsBegin, length);
   if (file.size() - length != kContentsBegin + kWord ||
       checksum(contents) != word_at(file, kContentsBegin + length)) {
-    refuse(path, "it is damaged (the checksum differs). Restore a copy or start the run anew");
+    refuse(path, "it is damaged (the checksum differs). Restore a copy or restart the run");
   }
   return parse_contents(std::move(contents));
 }
@@ -187,8 +186,9 @@ void read_record(const ObserverRecord& record, const std::function<void(std::ist
   try {
     load(bytes);
   } catch (const LayoutError& error) {
-    throw LayoutError(fmt::format("the checkpoint's record of '{}' does not fit this program: {}",
-                                  record.name, error.what()));
+    throw LayoutError(
+        fmt::format("the state of '{}' in the checkpoint does not match this program: {}",
+                    record.name, error.what()));
   }
 }
 

@@ -67,7 +67,7 @@ class Converter {
   /// The weight of the site M in the model. @throws InputError
   double m_site_weight() const {
     if (format_.id == FileFormat::h5md) {
-      refuse("h5md has no place for virtual sites; all other formats have");
+      refuse("h5md cannot store virtual sites; all other formats can");
     }
     if (contents_.model.empty()) {
       refuse("the file names no water model, which determines the site M; give it by --model");

@@ -40,15 +40,14 @@ std::string CsvFormat::head(std::string_view provenance) const {
 void CsvFormat::check_columns_of_file() const {
   std::ifstream file(path_);
   std::string first, names;
-  // What is missing is the business of who goes on with it.
+  // A missing file or row is reported when the run continues the file.
   if (!std::getline(file, first) || !std::getline(file, names)) return;
   const std::string own = fmt::format("{}", fmt::join(header_, ","));
   if (names == own) return;
-  throw InputError(
-      fmt::format("{}: its columns are not those that this version of tarn writes ({} here, {} in "
-                  "the file); go "
-                  "on with the version that began it, or begin anew with --overwrite",
-                  path_, own, names));
+  throw InputError(fmt::format(
+      "{}: its columns differ from those of this version of tarn ({} here, {} in the file). "
+      "Resume with the version that wrote it, or restart with --overwrite",
+      path_, own, names));
 }
 
 CsvFormat& CsvFormat::cell(std::int64_t value) {
@@ -59,8 +58,8 @@ CsvFormat& CsvFormat::cell(double value) {
   if (!std::isfinite(value)) {
     const std::string column = cells_ < header_.size() ? header_[cells_] : "?";
     throw NumericalError(
-        fmt::format("{} would get a value that is not a number (column {}, row '{}...'){}", path_,
-                    column, row_, likely_));
+        fmt::format("{} would contain a value that is not a number (column {}, row '{}...'){}",
+                    path_, column, row_, likely_));
   }
   return cell(std::string_view(exact(value)));
 }
@@ -111,7 +110,7 @@ CsvReader::CsvReader(const std::string& path) : path_(path), stream_(path) {
   throw InputError(
       {Problem{path, 0, 0,
                line_number_ == 0 ? "the file is empty"
-                                 : "no header row: this is not a table that tarn wrote"}});
+                                 : "no header row: this is not a table written by tarn"}});
 }
 
 std::size_t CsvReader::column(std::string_view name) const {
@@ -138,7 +137,7 @@ bool CsvReader::next(std::vector<std::string_view>& cells) {
   if (cells.size() != header_.size()) {
     throw InputError(
         {Problem{path_, line_number_, 0,
-                 fmt::format("{} cells where the header has {}", cells.size(), header_.size())}});
+                 fmt::format("{} cells; the header has {}", cells.size(), header_.size())}});
   }
   return true;
 }

@@ -93,18 +93,18 @@ bool is_compressed(std::string_view beginning) {
 std::string cure_for(const std::string& path) {
   const std::string extension = extension_of(path);
   if (extension == ".tng") {
-    return "GROMACS turns it into one that is: gmx trjconv -f in.tng -o out.trr";
+    return "convert it with GROMACS: gmx trjconv -f in.tng -o out.trr";
   }
   if (extension == ".tpr") {
-    return "GROMACS turns it into one that is: gmx editconf -f in.tpr -o out.gro";
+    return "convert it with GROMACS: gmx editconf -f in.tpr -o out.gro";
   }
   if (extension == ".cpt" || extension == ".g96") {
-    return fmt::format(
-        "GROMACS turns it into one that is: gmx trjconv -f in{} -s in.tpr -o out.gro", extension);
+    return fmt::format("convert it with GROMACS: gmx trjconv -f in{} -s in.tpr -o out.gro",
+                       extension);
   }
-  if (extension == ".nc") return "cpptraj of Amber turns it into one that is: trajout out.dcd";
+  if (extension == ".nc") return "convert it with cpptraj of Amber: trajout out.dcd";
   if (extension == ".lammpstrj") {
-    return "have LAMMPS write one that is: dump ID all xyz 100 out.xyz, and dump_modify ID sort id "
+    return "write an XYZ file with LAMMPS: dump ID all xyz 100 out.xyz, and dump_modify ID sort id "
            "element O H";
   }
   return {};
@@ -203,10 +203,8 @@ std::string format_extensions() { return extension_list(false); }
 const Format& format_for_writing(const std::string& path) {
   const Format* format = format_of_name(path);
   if (format == nullptr || format->structure_text == nullptr) {
-    throw InputError(
-        fmt::format("'{}': a structure is written to a file whose name ends with one "
-                    "of {}",
-                    path, extension_list(true)));
+    throw InputError(fmt::format("'{}': the file name of a structure must end with one of {}", path,
+                                 extension_list(true)));
   }
   return *format;
 }
@@ -214,9 +212,8 @@ const Format& format_for_writing(const std::string& path) {
 const Format& trajectory_format_of(const std::string& path) {
   const Format* format = format_of_name(path);
   if (format == nullptr) {
-    throw InputError(
-        fmt::format("'{}': a trajectory is written to a file whose name ends with one of {}", path,
-                    extension_list(false)));
+    throw InputError(fmt::format("'{}': the file name of a trajectory must end with one of {}",
+                                 path, extension_list(false)));
   }
   return *format;
 }
@@ -225,9 +222,9 @@ std::unique_ptr<FrameReader> open_frames(const std::string& path) {
   const std::string beginning = beginning_of(path);
   if (beginning.empty()) throw InputError({Problem{path, 0, 0, "the file is empty"}});
   if (is_compressed(beginning)) {
-    throw InputError({Problem{
-        path, 0, 0,
-        "the file is compressed: uncompress it first, or give <(zcat in.gz) or the like"}});
+    throw InputError(
+        {Problem{path, 0, 0,
+                 "the file is compressed: decompress it first, or pass <(zcat in.gz) or similar"}});
   }
   const Format* by_name = format_of_name(path);
   if (by_name != nullptr && by_name->looks_like(beginning)) return by_name->open(path);
@@ -236,19 +233,20 @@ std::unique_ptr<FrameReader> open_frames(const std::string& path) {
     if (by_name == nullptr) return format.open(path);
     throw InputError({Problem{
         path, 0, 0,
-        fmt::format("the name says {} and the contents look like {}: give the file a name that "
-                    "ends with {}",
+        fmt::format("the name indicates {} but the contents look like {}: rename the file to "
+                    "end with {}",
                     by_name->name, format.name, format.extensions.front())}});
   }
   // The reader of that format reports where it fails.
   if (by_name != nullptr) return by_name->open(path);
   if (const std::string cure = cure_for(path); !cure.empty()) {
-    throw InputError({Problem{path, 0, 0, "this format is not read here; " + cure}});
+    throw InputError({Problem{path, 0, 0, "tarn cannot read this format; " + cure}});
   }
-  throw InputError({Problem{path, 0, 0,
-                            fmt::format("neither the name nor the contents tell the format: give "
-                                        "it a name that ends with one of {}",
-                                        extension_list(false))}});
+  throw InputError(
+      {Problem{path, 0, 0,
+               fmt::format("unknown format: neither the name nor the contents identify "
+                           "it. Rename the file to end with one of {}",
+                           extension_list(false))}});
 }
 
 }  // namespace tarn::io

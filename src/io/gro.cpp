@@ -32,7 +32,7 @@ class AtomLine {
   void parse(std::size_t width) {
     if (line_.size() <= kFirstCoordinate) {
       builder_.note(line_number_, 1,
-                    "this line ends before column 21, where the coordinates of an atom begin");
+                    "this line ends before column 21, where the coordinates begin");
       return;
     }
     NamedAtom atom;
@@ -65,8 +65,8 @@ class AtomLine {
         const std::size_t at =
             word.empty() ? column : static_cast<std::size_t>(word.data() - line_.data());
         builder_.note(line_number_, static_cast<int>(at) + 1,
-                      problem + fmt::format("; coordinates are {} columns wide, as the distance "
-                                            "between the decimal points of the first atom says",
+                      problem + fmt::format("; coordinates are {} columns wide, the distance "
+                                            "between the decimal points of the first atom",
                                             width));
         return false;
       }
@@ -119,14 +119,14 @@ int GroReader::read_count() {
   const int atoms = parse_count(trimmed(lines_.line()));
   if (atoms == 0) {
     lines_.fail(1, fmt::format("'{}' is not a number of atoms: the second line of a GRO frame "
-                               "holds that and nothing else",
+                               "must contain the number of its atoms and nothing else",
                                trimmed(lines_.line()).substr(0, 40)));
   }
   return atoms;
 }
 
 bool GroReader::read_box() {
-  if (!lines_.next()) lines_.fail(0, "the file ends where the line of the box is needed");
+  if (!lines_.next()) lines_.fail(0, "the file ends before the box line");
   const std::vector<std::string_view> words = words_of(lines_.line());
   bool has_size = false;
   for (const std::string_view word : words) {
@@ -136,11 +136,11 @@ bool GroReader::read_box() {
     if (problem.empty()) continue;
     lines_.fail(static_cast<int>(word.data() - lines_.line().data()) + 1,
                 problem +
-                    ": after the atoms comes the line of the box, with three or nine "
-                    "numbers; does the second line announce all atoms?");
+                    ": the line after the atoms is the box, with three or nine numbers; "
+                    "check the number of atoms in the second line of the frame");
   }
   if (words.size() != 3 && words.size() != 9) {
-    lines_.fail(1, fmt::format("{} numbers where the box has three or nine", words.size()));
+    lines_.fail(1, fmt::format("the box has {} numbers; expected three or nine", words.size()));
   }
   return has_size;
 }
@@ -153,7 +153,7 @@ std::optional<Structure> GroReader::next() {
   std::string title;
   if (!blank || parse_count(trimmed(lines_.line())) == 0) {
     title = lines_.line();
-    if (!lines_.next()) lines_.fail(0, "the file ends where the number of atoms is needed");
+    if (!lines_.next()) lines_.fail(0, "the file ends before the number of atoms");
   }
   const int atoms = read_count();
   const int count_line = lines_.line_number();
@@ -162,21 +162,22 @@ std::optional<Structure> GroReader::next() {
   std::size_t width = 0;
   for (int atom = 0; atom < atoms && !builder.is_full(); ++atom) {
     if (!lines_.next() || is_blank(lines_.line())) {
-      lines_.fail(0, fmt::format("the frame ends after {} atoms where line {} announces {}", atom,
+      lines_.fail(0, fmt::format("the frame ends after {} atoms; line {} gives {}", atom,
                                  count_line, atoms));
     }
     if (width == 0) width = coordinate_width(lines_.line());
     if (width == 0) {
-      lines_.fail(1,
-                  "no coordinates with decimal points are in this line after column 20, where "
-                  "an atom of a GRO file has them");
+      lines_.fail(
+          1,
+          "this line has no coordinates with decimal points after column 20, where a GRO file "
+          "has them");
     }
     AtomLine(lines_.line(), lines_.line_number(), builder).parse(width);
   }
   Structure structure = builder.take(atom_lines_);
   structure.has_box = read_box();
   read_title(title, structure);
-  if (structure.molecules == 0) lines_.fail(0, "the frame holds no water molecule");
+  if (structure.molecules == 0) lines_.fail(0, "the frame contains no water molecule");
   return structure;
 }
 

@@ -27,7 +27,7 @@ std::string_view advice(int error_number) {
       return "Check the name, and that the file and its folder still exist.";
     case ENOTDIR:
     case EEXIST:
-      return "A file stands where a folder is needed: remove it or choose another name.";
+      return "A file has the name of a folder that is needed: remove it or choose another name.";
     case EISDIR:
       return "This is a folder: give the name of a file.";
     case EMFILE:

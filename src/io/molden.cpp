@@ -18,7 +18,8 @@ namespace {
 /// With a zero that has no sign, so that rounding is not seen.
 std::string fixed(double value, int decimals) {
   if (!std::isfinite(value)) {
-    throw NumericalError("normal modes hold a number that is not finite, and were not written");
+    throw NumericalError(
+        "the normal modes contain a number that is not finite and were not written");
   }
   const bool is_zero = std::abs(value) < 0.5 * std::pow(10.0, -decimals);
   return fmt::format("{:.{}f}", is_zero ? 0.0 : value, decimals);
@@ -64,7 +65,7 @@ void write_molden(const std::string& path, std::string_view title,
   file.write(head(title, positions_A, modes));
   for (std::size_t k = 0; k < modes.size(); ++k) {
     if (modes[k].displacements.size() != positions_A.size()) {
-      throw std::logic_error(path + ": a mode of another number of atoms");
+      throw std::logic_error(path + ": a mode with a different number of atoms");
     }
     std::string text = fmt::format("vibration {}\n", k + 1);
     for (std::size_t a = 0; a < positions_A.size(); a += 3) {

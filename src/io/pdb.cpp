@@ -42,8 +42,8 @@ void read_atom(std::string_view line, int line_number, MoleculeBuilder& builder)
   const std::string_view place = columns(line, 17, 17);
   if (!is_blank(place) && place != "A" && place != "1") {
     builder.note(line_number, 17,
-                 fmt::format("'{}' is a second place of this atom: keep one place of each atom, "
-                             "and leave column 17 blank",
+                 fmt::format("'{}' is an alternate location of this atom (column 17): keep one "
+                             "location of each atom and leave column 17 blank",
                              place));
     return;
   }
@@ -56,7 +56,7 @@ void read_atom(std::string_view line, int line_number, MoleculeBuilder& builder)
     const std::size_t column =
         word.empty() ? first : static_cast<std::size_t>(word.data() - line.data()) + 1;
     builder.note(line_number, static_cast<int>(column),
-                 problem + "; PDB coordinates stand in columns 31-38, 39-46 and 47-54");
+                 problem + "; PDB coordinates are in columns 31-38, 39-46 and 47-54");
     return;
   }
   builder.add(atom);
@@ -138,7 +138,7 @@ std::optional<Structure> PdbReader::next() {
   }
   if (frames_ == 0 && lines_.line_number() > 0) {
     throw InputError({Problem{path(), 0, 0,
-                              "the file holds no ATOM or HETATM record of water; is it a PDB "
+                              "the file contains no ATOM or HETATM record of water; is it a PDB "
                               "file?"}});
   }
   return std::nullopt;

@@ -66,8 +66,8 @@ int copied(const std::string& path) {
     all += static_cast<std::int64_t>(bytes);
     if (all > kMostBytes) {
       throw InputError({Problem{path, 0, 0,
-                                "more than 4 GiB come from this pipe or device: write them to a "
-                                "file, and give that"}});
+                                "more than 4 GiB from a pipe or device: write the data to a file "
+                                "and read that"}});
     }
     if (const int error = write_all(to.number(), {buffer.data(), bytes})) {
       throw_io_error("keep in memory", path, error);

@@ -25,8 +25,8 @@ std::optional<FrameIndex> ReplicaNumbering::next(const Structure& frame,
   const std::string name = frame.replica_name();
   if (name.empty() && !chosen_.empty()) {
     throw InputError({Problem{reader.path(), reader.line_of_atom(0), 0,
-                              "this frame does not say of which replica it is; leave out the "
-                              "numbers of replicas"}});
+                              "this frame does not name its replica; do not select replicas by "
+                              "number"}});
   }
   return next(reader.path(), name);
 }
@@ -55,13 +55,14 @@ std::vector<std::string> ReplicaNumbering::notes() const {
     std::vector<std::string> named;
     for (const auto& [name, number] : file.unnumbered) {
       if (named.size() == kMostNamed) break;
-      named.push_back(fmt::format("{} is {}", name.empty() ? "that without a name" : name, number));
+      named.push_back(
+          fmt::format("{} is {}", name.empty() ? "the one without a name" : name, number));
     }
     if (file.unnumbered.size() > kMostNamed) named.emplace_back("and so on");
-    notes.push_back(
-        fmt::format("{}: replicas whose names do not end in a number of their own are numbered as "
-                    "they appear: {}",
-                    file.name, fmt::join(named, ", ")));
+    notes.push_back(fmt::format(
+        "{}: replicas whose names do not end in a unique number are numbered in order of "
+        "appearance: {}",
+        file.name, fmt::join(named, ", ")));
   }
   return notes;
 }

@@ -155,7 +155,7 @@ std::string note_on_box(const std::string& path) {
 std::optional<std::string> note_on_frames(const std::string& path, const FrameCounts& counts) {
   const char* more = counts.all ? "" : "at least ";
   if (counts.replicas > 1) {
-    return fmt::format("{} has {}{} replicas, and frame 0 of the first one was taken, of {}", path,
+    return fmt::format("{} has {}{} replicas, and frame 0 (of {}) of the first one was taken", path,
                        more, counts.replicas, counts.frames);
   }
   if (counts.frames == 1 && counts.all) return std::nullopt;
@@ -172,9 +172,9 @@ std::optional<std::string> note_on_sites(const std::string& path, const Structur
     names += (names.empty() ? "" : ", ") + std::string(other.name);
   }
   return fmt::format(
-      "{} has a fourth site, which {} has not, and does not name its model: it was read as {}. "
-      "With such a site there are {}",
-      path, model.name, model.name, names);
+      "{} has a fourth site and does not name its model; it was read as {}, which has none. "
+      "Models with a fourth site are {}",
+      path, model.name, names);
 }
 
 void write_structure(const std::string& path, const Structure& structure) {

@@ -127,7 +127,7 @@ std::optional<TrajectoryContents> scan_trajectory(const ConvertOptions& options)
 
 std::string note_on_missing_replicas(const ConvertOptions& options,
                                      const TrajectoryContents& contents) {
-  return note_on_absent_replicas("the file holds", options.frames, contents.found);
+  return note_on_absent_replicas("the file contains", options.frames, contents.found);
 }
 
 namespace {
@@ -153,16 +153,15 @@ void note_on_interval(const ConvertOptions& options, const TrajectoryContents& c
   });
   if (!even) {
     notes.push_back(
-        "frames are not evenly spaced in time, and a DCD file has one interval, that of the first "
-        "two");
+        "frames are not evenly spaced in time; the DCD file stores the interval of the first two");
   }
   for (const ReplicaContents& r : contents.replicas) {
     const double first_ps =
         static_cast<double>(contents.first_step(r.clock)) * contents.step_ps(r.clock);
     if (!contents.times || times_agree(first_ps, r.clock.first_ps())) continue;
     notes.push_back(
-        fmt::format("times in a DCD file follow from its steps: they begin at {:g} ps there, and "
-                    "at {:g} ps in {}",
+        fmt::format("times in a DCD file follow from its steps: they begin at {:g} ps instead of "
+                    "the {:g} ps of {}",
                     first_ps, r.clock.first_ps(), options.from));
     return;
   }
@@ -172,13 +171,13 @@ void note_on_steps(const ConvertOptions& options, const Format& format,
                    const TrajectoryContents& contents, std::vector<std::string>& notes) {
   if (!contents.steps || !contents.times) {
     notes.push_back(fmt::format(
-        "frames of {} do not give their {}: the number of the frame is written instead",
-        options.from, contents.steps ? "time" : (contents.times ? "step" : "step and time")));
+        "frames of {} have no {}: the number of the frame is written instead", options.from,
+        contents.steps ? "time" : (contents.times ? "step" : "step and time")));
   }
   if (format.id == FileFormat::dcd) note_on_interval(options, contents, notes);
   if (format.has_steps_of_32_bits && contents.largest_step() > INT32_MAX) {
     notes.push_back(
-        fmt::format("{} has steps in 32 bits: larger steps are written as {}; times are correct",
+        fmt::format("{} stores steps in 32 bits: larger steps are written as {}; times are correct",
                     format.name, INT32_MAX));
   }
 }

@@ -66,9 +66,9 @@ class GrowingFiles final : public TrajectoryWriter {
     const int decimals = decimals_(frame);
     if (decimals >= kFewDecimals) return;
     note_ = fmt::format(
-        "a molecule is so far away that coordinates in {} have {} decimal{} of an angstrom, from "
-        "step {} of replica {} on: write the trajectory as xyz or h5md, or keep the cluster "
-        "together by [confinement]",
+        "coordinates in {} have only {} decimal{} in angstrom from step {} of replica {} on, "
+        "because a molecule is far away; write the trajectory as xyz or h5md, or confine the "
+        "cluster with [confinement]",
         extension_, decimals, decimals == 1 ? "" : "s", frame.step, frame.replica);
   }
 

@@ -78,7 +78,7 @@ std::optional<Structure> TrrReader::next() {
     constexpr auto kLength = static_cast<std::int32_t>(kVersion.size());
     if (input_.i32() != kLength + 1 || input_.i32() != kLength ||
         input_.bytes(kLength) != kVersion) {
-      input_.fail("the file is damaged, or of another kind: GMX_trn_file is missing");
+      input_.fail("the file is damaged or not a TRR file: GMX_trn_file is missing");
     }
     std::array<std::int64_t, kNumbers> header{};
     for (std::int64_t& number : header) number = input_.i32();
@@ -100,7 +100,7 @@ std::optional<Structure> TrrReader::next() {
       const auto of_each = static_cast<std::size_t>(bytes == 4 * count ? 4 : 8);
       if (header[kAtoms] < 1 || bytes != static_cast<std::int64_t>(of_each) * count ||
           (real != 0 && real != of_each)) {
-        input_.fail("the file is damaged: its lengths are not those of its number of atoms");
+        input_.fail("the file is damaged: its lengths do not match its number of atoms");
       }
       real = of_each;
     }
@@ -130,10 +130,11 @@ std::optional<Structure> TrrReader::next() {
     return structure;
   }
   if (passed_over_ > 0 && input_.frames() == 0) {
-    throw InputError({Problem{path(), 0, 0,
-                              fmt::format("none of its {} frames has positions (nstxout = 0 in the "
-                                          "run that wrote it?): take its XTC file",
-                                          passed_over_)}});
+    throw InputError(
+        {Problem{path(), 0, 0,
+                 fmt::format("none of the {} frames has positions (perhaps nstxout = 0 in "
+                             "the run); use the XTC file of that run",
+                             passed_over_)}});
   }
   return std::nullopt;
 }

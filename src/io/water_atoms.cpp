@@ -81,9 +81,10 @@ void MoleculeBuilder::add(const NamedAtom& atom) {
   if (kind == AtomKind::other) {
     is_spoilt_ = true;
     note(atom.line, atom.name_column,
-         fmt::format("'{}' of residue {} is no atom of water; tarn simulates water only: leave the "
-                     "other molecules out. Known are O, OW, OH2, H1, H2, HW1, HW2 and the like",
-                     atom.name, atom.residue));
+         fmt::format(
+             "'{}' of residue {} is not an atom of water; tarn simulates water only: remove "
+             "all other molecules. Accepted names are O, OW, OH2, H1, H2, HW1, HW2 and similar",
+             atom.name, atom.residue));
     return;
   }
   if (!atom.velocity_A_per_akma) has_velocities_ = false;
@@ -110,11 +111,11 @@ void MoleculeBuilder::end_molecule() {
     ++structure_.molecules;
   } else if (!is_empty && !is_spoilt_) {
     note(first_line_, 1,
-         fmt::format("residue {} has {} O and {} H, and a water molecule has one O and two H{}",
-                     residue_, oxygens_.size(), hydrogens_.size(),
-                     hydrogens_.empty() ? ": add the hydrogens first, with gmx pdb2gmx, OpenMM's "
-                                          "Modeller or the like"
-                                        : "; its atoms must stand together"));
+         fmt::format("residue {} has {} O and {} H instead of one O and two H{}", residue_,
+                     oxygens_.size(), hydrogens_.size(),
+                     hydrogens_.empty() ? ": add the hydrogens first, for example with gmx pdb2gmx "
+                                          "or the Modeller of OpenMM"
+                                        : "; the atoms of a molecule must be consecutive"));
   }
   oxygens_.clear();
   hydrogens_.clear();
@@ -184,8 +185,8 @@ void check_numbers(const std::string& path, std::string_view frame, std::string_
     throw InputError({Problem{
         path, 0, 0,
         std::isfinite(values[i])
-            ? fmt::format("{} is {:g}, and the largest that is accepted is {:g}. The simulation "
-                          "that wrote the frame may have blown up; leave the frame out",
+            ? fmt::format("{} is {:g}; the largest accepted is {:g}. The simulation that wrote "
+                          "the frame may have blown up; leave the frame out",
                           atom, values[i], kLargestNumber)
             : atom + " is not a finite number"}});
   }
@@ -195,9 +196,10 @@ void check_unnamed_water(const std::string& path, std::int64_t atoms) {
   if (atoms > 0 && (atoms % 3 == 0 || atoms % 4 == 0)) return;
   throw InputError({Problem{
       path, 0, 0,
-      fmt::format("{} atoms are no whole number of water molecules: the file names no atoms, so "
-                  "they must be O H H, or O H H M, molecule by molecule, and nothing else",
-                  atoms)}});
+      fmt::format(
+          "{} atoms do not form whole water molecules. The file has no atom names, so it must "
+          "contain only water, with the atoms of each molecule in the order O H H or O H H M",
+          atoms)}});
 }
 
 Structure UnnamedWater::take(const std::string& path, std::int64_t frame,
@@ -215,19 +217,19 @@ Structure UnnamedWater::take(const std::string& path, std::int64_t frame,
     if (std::max(three, four) < kEnough) {
       throw InputError({Problem{
           path, 0, 0,
-          fmt::format("fewer than half of the {} atoms of its first frame are of a molecule O H H "
-                      "or O H H M. The file names no atoms, so that they must stand molecule by "
-                      "molecule, of water only, and not broken over a periodic boundary (gmx "
-                      "trjconv -pbc mol makes them whole)",
-                      atoms)}});
+          fmt::format(
+              "fewer than half of the {} atoms of the first frame belong to molecules O H H or "
+              "O H H M. The file has no atom names, so it must contain only water, in this "
+              "order and with whole molecules (gmx trjconv -pbc mol makes them whole)",
+              atoms)}});
     }
     sites_ = four > three ? 4 : 3;
   }
   if (atoms % sites_ != 0) {
     throw InputError(
         {Problem{path, 0, 0,
-                 fmt::format("a frame has {} atoms, and the molecules of the first one "
-                             "have {} each",
+                 fmt::format("a frame has {} atoms, not a multiple of the {} per molecule of the "
+                             "first frame",
                              atoms, sites_)}});
   }
   Structure structure;
@@ -262,7 +264,7 @@ void check_writable(double value) {
 void throw_unwritable(std::size_t coordinate, const std::string& what, std::string_view where) {
   throw UnwritableNumber(
       fmt::format("atom {} (counted from 1) {}, which does not fit {}. Write the trajectory as xyz "
-                  "or h5md, or keep the cluster together by [confinement].",
+                  "or h5md, or confine the cluster with [confinement].",
                   coordinate / 3 + 1, what, where));
 }
 

@@ -93,11 +93,12 @@ void group_by_distance(const std::vector<bool>& is_oxygen, const std::string& pa
   for (std::size_t a = 0; a < atoms; ++a) {
     if (!is_oxygen[a]) continue;
     if (count[a] != 2) {
-      problems.add("oxygens that have not two hydrogens",
-                   {path, lines[a], 1,
-                    fmt::format("this oxygen is the nearest one of {} hydrogen{} within {} A, and "
-                                "water has two",
-                                count[a], count[a] == 1 ? "" : "s", kLongestBond_A)});
+      problems.add(
+          "oxygens without two hydrogens",
+          {path, lines[a], 1,
+           fmt::format("this oxygen is the nearest one of {} hydrogen{} within {} A, not of "
+                       "two",
+                       count[a], count[a] == 1 ? "" : "s", kLongestBond_A)});
       continue;
     }
     order.insert(order.end(), {a, hydrogens[a][0], hydrogens[a][1]});

@@ -80,7 +80,7 @@ void XdrInput::expect(std::int32_t magic, std::string_view format) {
   if (has_magic_) fail(fmt::format("the file is damaged: the number {} is missing", magic));
   throw InputError({Problem{
       path_, 0, 0,
-      fmt::format("this is no {} file: it does not begin with the number {}", format, magic)}});
+      fmt::format("not in {} format: the file does not begin with the number {}", format, magic)}});
 }
 
 void XdrInput::need(std::int64_t count) {

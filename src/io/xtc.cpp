@@ -258,7 +258,7 @@ std::optional<Structure> XtcReader::next() {
   const auto time_ps = static_cast<float>(input_.real(sizeof(float)));
   const std::vector<double> box_nm = input_.reals(9, sizeof(float), 1.0);
   if (input_.i32() != atoms || atoms < 1) {
-    input_.fail("the file is damaged: its number of atoms is not the same twice");
+    input_.fail("the file is damaged: its two numbers of atoms differ");
   }
   std::vector<double> positions_A = atoms > kNotCompressed
                                         ? compressed_positions_A(atoms)
@@ -273,21 +273,21 @@ std::optional<Structure> XtcReader::next() {
 std::vector<double> XtcReader::compressed_positions_A(std::int64_t atoms) {
   const double units_per_nm = input_.real(sizeof(float));
   if (!(units_per_nm > 0.0) || !std::isfinite(units_per_nm)) {
-    input_.fail("the file is damaged: its precision is no number above 0");
+    input_.fail("the file is damaged: its precision is not a positive number");
   }
   Integers least{}, sizes{};
   for (std::int64_t& value : least) value = input_.i32();
   for (std::size_t c = 0; c < 3; ++c) {
     sizes[c] = input_.i32() - least[c] + 1;
     if (sizes[c] < 1 || sizes[c] > std::numeric_limits<std::int32_t>::max()) {
-      input_.fail("the file is damaged: its largest positions are below the least");
+      input_.fail("the file is damaged: its largest positions are below its smallest");
     }
   }
   int of = input_.i32();
   const std::int64_t length = input_.i32();
   // An atom takes at least two bits, and at most three integers of 32 bits and the run code.
   if (atoms > 4 * length || length > 13 * atoms + 1) {
-    input_.fail("the file is damaged: its length is not one of its number of atoms");
+    input_.fail("the file is damaged: its length does not match its number of atoms");
   }
   const std::string bytes = input_.bytes(length);
   BitReader reader(bytes, input_);

@@ -49,8 +49,8 @@ class AtomParser {
     const std::vector<std::string_view> words = words_of(line);
     const int count = static_cast<int>(words.size());
     if (count < columns_.count || (columns_.exact && count > columns_.count)) {
-      note("lines like this", 1,
-           fmt::format("{} columns where {} are needed", count, columns_.count));
+      note("lines with a wrong number of columns", 1,
+           fmt::format("{} columns; expected {}", count, columns_.count));
       return;
     }
     const std::string_view species = words[static_cast<std::size_t>(columns_.species)];
@@ -60,14 +60,15 @@ class AtomParser {
       return;
     }
     if (kind == AtomKind::other) {
-      note("atoms that are not of water", column_of(species),
-           fmt::format("'{}' is no atom of water: tarn simulates water only. Known are O, H, 8, 1, "
-                       "OW, OH2, HW1, HW2 and the like{}",
-                       species,
-                       species.find_first_not_of("0123456789") == std::string_view::npos
-                           ? "; if these are types of LAMMPS, have it write elements by "
-                             "dump_modify ID element O H"
-                           : ""));
+      note(
+          "atoms that are not of water", column_of(species),
+          fmt::format("'{}' is not an atom of water; tarn simulates water only. Accepted names are "
+                      "O, H, 8, 1, OW, OH2, HW1, HW2 and similar{}",
+                      species,
+                      species.find_first_not_of("0123456789") == std::string_view::npos
+                          ? "; if the numbers are LAMMPS types, write elements with "
+                            "dump_modify ID element O H"
+                          : ""));
     }
     const bool is_oxygen = kind == AtomKind::oxygen;
     in_order_ = in_order_ && is_oxygen == (is_oxygen_.size() % kAtomsPerMolecule == 0);
@@ -87,7 +88,7 @@ class AtomParser {
         static_cast<std::size_t>(std::count(is_oxygen_.begin(), is_oxygen_.end(), true));
     if (atoms == 0 || atoms != kAtomsPerMolecule * oxygens) {
       throw InputError({Problem{path_, count_line, 1,
-                                fmt::format("{} O and {} H are no whole number of water molecules",
+                                fmt::format("{} O and {} H do not form whole water molecules",
                                             oxygens, atoms - oxygens)}});
     }
     structure.molecules = static_cast<int>(oxygens);
@@ -141,7 +142,7 @@ int XyzReader::read_count() {
   const int atoms = parse_count(words[0]);
   if (words.size() != 1 || atoms == 0) {
     lines_.fail(column,
-                fmt::format("'{}' is not a number of atoms: a frame begins with a line that holds "
+                fmt::format("'{}' is not a number of atoms: the first line of a frame must contain "
                             "the number of its atoms and nothing else",
                             lines_.line().substr(static_cast<std::size_t>(column - 1), 40)));
   }
@@ -153,7 +154,7 @@ std::optional<Structure> XyzReader::next() {
   have_line_ = false;
   const int atoms = read_count();
   const int count_line = lines_.line_number();
-  if (!lines_.next()) lines_.fail(0, "the file ends where the comment line is needed");
+  if (!lines_.next()) lines_.fail(0, "the file ends before the comment line");
 
   Structure structure;
   XyzColumns columns;
@@ -173,7 +174,7 @@ std::optional<Structure> XyzReader::next() {
   for (int atom = 0; atom < atoms; ++atom) {
     if (!lines_.next() || is_blank(lines_.line())) {
       parser.throw_if_any();
-      lines_.fail(0, fmt::format("the frame ends after {} atoms where line {} announces {}", atom,
+      lines_.fail(0, fmt::format("the frame ends after {} atoms; line {} gives {}", atom,
                                  count_line, atoms));
     }
     parser.parse(lines_.line(), lines_.line_number(), structure);

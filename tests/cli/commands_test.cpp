@@ -465,7 +465,7 @@ TEST_F(Commands, AFourthSiteIsTold) {
       "water\n    4\n    1SOL     OW    1   0.000   0.000   0.000\n"
       "    1SOL    HW1    2   0.096   0.000   0.000\n    1SOL    HW2    3  -0.024   0.093   0.000\n"
       "    1SOL     MW    4   0.010   0.010   0.000\n   0 0 0\n");
-  const std::string told = "has a fourth site, which tip3p has not";
+  const std::string told = "has a fourth site and does not name its model; it was read as tip3p";
   EXPECT_TRUE(contains(tarn("energy " + file).text, told));
   EXPECT_TRUE(contains(tarn("modes " + file).text, told));
   EXPECT_FALSE(contains(tarn("energy --model tip4p2005 " + file).text, told));
@@ -946,7 +946,7 @@ TEST_F(Commands, ARunStartsFromEveryStructureFormat) {
   write("start.pdb", "ATOM      1  CA  ALA     1       0.000   0.000   0.000\n");
   const Outcome bad = tarn("check " + path("d.toml"));
   EXPECT_EQ(bad.exit_code, 2);
-  EXPECT_TRUE(contains(bad.text, "start.pdb:1:13: 'CA' of residue ALA 1 is no atom of water"));
+  EXPECT_TRUE(contains(bad.text, "start.pdb:1:13: 'CA' of residue ALA 1 is not an atom of water"));
 }
 
 TEST_F(Commands, AnalyseWritesTablesOfStructures) {
@@ -1041,7 +1041,7 @@ TEST_F(Commands, ReplicasOfAFileAreToldApart) {
     EXPECT_TRUE(contains(one.text, "3 frames of 1 replica")) << command << one.text;
   }
   EXPECT_TRUE(contains(tarn("energy " + file).text,
-                       "has 2 replicas, and frame 0 of the first one was taken, of 5"));
+                       "has 2 replicas, and frame 0 (of 5) of the first one was taken"));
   const Outcome last = tarn("energy " + file + " --replica 1 --frame 4");
   EXPECT_EQ(last.exit_code, 0) << last.text;
   EXPECT_TRUE(contains(last.text, "solvent is 1")) << last.text;

@@ -154,13 +154,12 @@ TEST(Binary, AnotherNumberOfValuesIsRefused) {
   }
 }
 
-/// What does not fit names the record; what else fails is told as it is.
+/// A record of another layout is named; other errors are passed on unchanged.
 TEST(Record, OfAnotherLayoutIsNamed) {
   const ObserverRecord record{"rdf", "1234"};
   EXPECT_EQ(
       message_of<LayoutError>([&] { read_record(record, [](std::istream& in) { get_u64(in); }); }),
-      "the checkpoint's record of 'rdf' does not fit this program: bytes of a checkpoint end "
-      "too early");
+      "the state of 'rdf' in the checkpoint does not match this program: the data end too early");
   EXPECT_EQ(message_of<IoError>([&] {
               read_record(record, [](std::istream&) { throw IoError("the disk is full"); });
             }),

@@ -117,7 +117,7 @@ TEST_F(Convert, TakesWhatIsAskedFor) {
   const Conversion fewer = convert_trajectory(options);
   EXPECT_EQ(fewer.frames, 2);
   ASSERT_EQ(fewer.notes.size(), 1u);
-  EXPECT_EQ(fewer.notes[0], "the file holds no replica 5");
+  EXPECT_EQ(fewer.notes[0], "the file contains no replica 5");
   EXPECT_EQ(frames_of("some-0002.xyz").size(), 1u);
 
   options.frames.replicas = {1};
@@ -126,7 +126,7 @@ TEST_F(Convert, TakesWhatIsAskedFor) {
   EXPECT_EQ(frames_of("some.xyz").front().model(), "tip4p");
   const auto why_not = [&] { return message_of<InputError>([&] { convert_trajectory(options); }); };
   options.frames.replicas = {3};
-  EXPECT_TRUE(contains(why_not(), "the file holds no replica 3"));
+  EXPECT_TRUE(contains(why_not(), "the file contains no replica 3"));
   options.frames.replicas = {};
   options.frames.skip = 7;
   EXPECT_TRUE(contains(why_not(), "no frame is left"));
@@ -150,7 +150,7 @@ TEST_F(Convert, TellsWhatIsNotThere) {
   const std::string from = trajectory(1, 3, false);
   const Conversion done = convert_trajectory({from, folder_.file("a.gro")});
   ASSERT_EQ(done.notes.size(), 1u);
-  EXPECT_TRUE(contains(done.notes[0], "do not give their step and time"));
+  EXPECT_TRUE(contains(done.notes[0], "have no step and time"));
   EXPECT_EQ(frames_of("a.gro")[2].comment.at("step"), "2");
 
   test::write_text(folder_.file("v.xyz"),
@@ -259,7 +259,7 @@ TEST_F(Convert, TellsWhatIsLost) {
   test::write_text(folder_.file("distant.xyz"), xyz_frame(distant, {}, "step=0 time_ps=0"));
   EXPECT_TRUE(
       contains(notes_of(folder_.file("distant.xyz"), "distant.pdb"),
-               "coordinates in .pdb have 1 decimal of an angstrom, from step 0 of replica 0 on"));
+               "coordinates in .pdb have only 1 decimal in angstrom from step 0 of replica 0"));
   EXPECT_EQ(notes_of(folder_.file("distant.xyz"), "distant.h5"), "");
 }
 
@@ -270,7 +270,7 @@ TEST_F(Convert, RefusesSitesThatAreNot) {
   EXPECT_TRUE(contains(why_not(), "molecules of spce have no virtual site"));
   options.model = "tip4p";
   options.to = folder_.file("out.h5");
-  EXPECT_TRUE(contains(why_not(), "h5md has no place for virtual sites"));
+  EXPECT_TRUE(contains(why_not(), "h5md cannot store virtual sites"));
   options.model.clear();
   options.from = trajectory(1, 2, false);
   options.to = folder_.file("out.pdb");
@@ -393,7 +393,7 @@ TEST_F(Convert, DcdKeepsTimes) {
   const std::vector<std::string> of_steps = notes_of_conversion();
   expect_times("out.dcd", 0.0, 0.5);
   ASSERT_EQ(of_steps.size(), 1u);
-  EXPECT_TRUE(contains(of_steps[0], "do not give their step"));
+  EXPECT_TRUE(contains(of_steps[0], "have no step"));
 
   for (const bool interleaved : {false, true}) {
     for (const bool steps : {false, true}) {
@@ -419,7 +419,7 @@ TEST_F(Convert, DcdKeepsTimes) {
   const std::vector<std::string> of_times = notes_of_conversion();
   expect_times("out.dcd", 0.0, 0.5);
   ASSERT_EQ(of_times.size(), 1u);
-  EXPECT_TRUE(contains(of_times[0], "they begin at 0 ps there, and at 7 ps in"));
+  EXPECT_TRUE(contains(of_times[0], "they begin at 0 ps instead of the 7 ps of"));
 
   // One frame alone tells the time of a step.
   ConvertOptions options{folder_.file("in.xyz"), folder_.file("last.dcd")};
@@ -458,7 +458,7 @@ TEST_F(Convert, ReplicasNeedNoNumbers) {
   EXPECT_EQ(done.replicas, 2);
   EXPECT_EQ(done.files.size(), 2u);
   ASSERT_EQ(done.notes.size(), 1u);
-  EXPECT_TRUE(contains(done.notes[0], "numbered as they appear: solute is 0, solvent is 1"));
+  EXPECT_TRUE(contains(done.notes[0], "in order of appearance: solute is 0, solvent is 1"));
   EXPECT_EQ(frames_of("out-0001.xyz").at(2).positions_A, some_positions(kMolecules, 2, 1));
   EXPECT_EQ(frames_of("out-0001.xyz").at(2).comment.at("replica"), "1");
 

@@ -104,7 +104,7 @@ TEST(Csv, ARowWithNaNNeverReachesTheFile) {
 TEST(CsvFormat, AResultThatIsNotFiniteIsNoBlowUp) {
   CsvFormat csv("t.csv", {"a"});
   const std::string message = message_of<NumericalError>([&] { csv.cell(std::nan("")); });
-  EXPECT_TRUE(contains(message, "t.csv would get a value that is not a number (column a"))
+  EXPECT_TRUE(contains(message, "t.csv would contain a value that is not a number (column a"))
       << message;
   EXPECT_FALSE(contains(message, "blew up")) << message;
 }
@@ -140,8 +140,7 @@ TEST(Csv, CutsBackAndGoesOn) {
   csv.cell(3.0).end_row();
   csv.sync();
   EXPECT_EQ(read_text(path), "# x\na\n1\n3\n");
-  EXPECT_TRUE(
-      contains(message_of<IoError>([&] { csv.cut(1000); }), "the checkpoint remembers 1000"));
+  EXPECT_TRUE(contains(message_of<IoError>([&] { csv.cut(1000); }), "but 1000 at the checkpoint"));
   std::filesystem::remove(path);
   EXPECT_TRUE(contains(message_of<IoError>([&] { csv.cut(3); }), "No such file"));
 }
@@ -235,7 +234,7 @@ TEST(AtomicFile, TellsWhyAndHowToMend) {
                        "no/t': No such file or directory. Check the name"));
   write_file(folder.file("t"), "x");
   EXPECT_TRUE(contains(message_of<IoError>([&] { write_file(folder.file("t/u"), "x"); }),
-                       "Not a directory. A file stands where a folder is needed"));
+                       "Not a directory. A file has the name of a folder that is needed"));
   EXPECT_TRUE(
       contains(message_of<IoError>([&] { read_file(folder.file("none")); }), "cannot read"));
   EXPECT_TRUE(contains(message_of<IoError>([&] { read_file(folder.path()); }), "Is a directory"));

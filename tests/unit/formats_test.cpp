@@ -149,13 +149,16 @@ TEST_F(Formats, AStructureIsWrittenAsItsNameSays) {
 
 TEST_F(Formats, NamesAndContentsMustAgree) {
   const std::string xyz = "3\n\nO 0 0 0\nH 0.9 0 0\nH 0 0.9 0\n";
-  EXPECT_TRUE(contains(refusal("a.gro", xyz), "the name says gro and the contents look like xyz"));
-  EXPECT_TRUE(contains(refusal("a.pdb", xyz), "the name says pdb and the contents look like xyz"));
+  EXPECT_TRUE(
+      contains(refusal("a.gro", xyz), "the name indicates gro but the contents look like xyz"));
+  EXPECT_TRUE(
+      contains(refusal("a.pdb", xyz), "the name indicates pdb but the contents look like xyz"));
   EXPECT_TRUE(contains(refusal("a.dcd", xyz), "look like xyz"));
   EXPECT_EQ(read("a.unknown", xyz).molecules, 1);
   EXPECT_EQ(read("b", xyz).molecules, 1);
   EXPECT_TRUE(contains(refusal("c.txt", "hello\n"), "neither the name nor the contents"));
-  EXPECT_TRUE(contains(refusal("c.TNG", "hello\n"), "not read here; GROMACS turns it into"));
+  EXPECT_TRUE(
+      contains(refusal("c.TNG", "hello\n"), "cannot read this format; convert it with GROMACS"));
   EXPECT_TRUE(contains(refusal("c.lammpstrj", "hello\n"), "element O H"));
   EXPECT_TRUE(contains(refusal("c.xyz", "3\n\n1 0 0 0\n2 0 0 1\n2 0 1 0\n"), "dump_modify"));
   write_structure(folder_.file("d.pdb"), read("a.xyz", xyz));
@@ -226,17 +229,17 @@ TEST_F(Formats, GroRefusesWithLineAndColumn) {
   EXPECT_TRUE(contains(refusal("a.gro", ""), "the file is empty"));
   EXPECT_TRUE(
       contains(refusal("a.gro", "title\nthree\n"), "2:1: 'three' is not a number of atoms"));
-  EXPECT_TRUE(contains(refusal("a.gro", "title\n"), "1: the file ends where the number of atoms"));
+  EXPECT_TRUE(contains(refusal("a.gro", "title\n"), "1: the file ends before the number of atoms"));
   EXPECT_TRUE(
       contains(refusal("a.gro", "title\n 6\n" + kGroWater), "the frame ends after 3 atoms"));
   EXPECT_TRUE(contains(gro(with(68, "x.196")), "4:24: 'x.196' is not a number"));
   EXPECT_TRUE(contains(gro(with(20, "        ")), "3:21: a coordinate is missing here"));
   EXPECT_TRUE(contains(gro(with(30, "nan")), "3:"));
-  EXPECT_TRUE(contains(gro(with(13, "CA")), "3:14: 'CA' of residue SOL 1 is no atom of water"));
+  EXPECT_TRUE(contains(gro(with(13, "CA")), "3:14: 'CA' of residue SOL 1 is not an atom of water"));
   EXPECT_TRUE(contains(gro(with(13, "HW")), "3:1: residue SOL 1 has 0 O and 3 H"));
-  EXPECT_TRUE(contains(gro(kGroWater, "1 x 1\n"), "6:3: 'x' is not a number: after the atoms"));
-  EXPECT_TRUE(contains(gro(kGroWater, "1 1\n"), "6:1: 2 numbers where the box"));
-  EXPECT_TRUE(contains(gro(kGroWater, ""), "the file ends where the line of the box"));
+  EXPECT_TRUE(contains(gro(kGroWater, "1 x 1\n"), "6:3: 'x' is not a number: the line after"));
+  EXPECT_TRUE(contains(gro(kGroWater, "1 1\n"), "6:1: the box has 2 numbers"));
+  EXPECT_TRUE(contains(gro(kGroWater, ""), "the file ends before the box line"));
   EXPECT_TRUE(contains(gro(with(65, "   0.900")),
                        "4:1: H1 of molecule 1 (counted from 1) is 8 A from its oxygen in line 3"));
 }
@@ -326,19 +329,19 @@ TEST_F(Formats, PdbRefusesWithLineAndColumn) {
                    "REMARK\n" + water.replace((line - 2) * length + column - 1, text.size(), text));
   };
   EXPECT_TRUE(
-      contains(refusal("a.pdb", "REMARK nothing\nEND\n"), "holds no ATOM or HETATM record"));
+      contains(refusal("a.pdb", "REMARK nothing\nEND\n"), "contains no ATOM or HETATM record"));
   EXPECT_TRUE(contains(with(3, 39, "   x.000"), "3:42: 'x.000' is not a number; PDB coordinates"));
   EXPECT_TRUE(contains(with(4, 47, "        "), "4:47: a coordinate is missing here"));
-  EXPECT_TRUE(contains(with(2, 13, " CA "), "2:13: 'CA' of residue HOH 1 is no atom of water"));
+  EXPECT_TRUE(contains(with(2, 13, " CA "), "2:13: 'CA' of residue HOH 1 is not an atom of water"));
   EXPECT_TRUE(contains(with(3, 13, " O  "), "2:1: residue HOH 1 has 2 O and 1 H"));
   EXPECT_TRUE(contains(with(4, 26, "2"), "2:1: residue HOH 1 has 1 O and 1 H"));
-  EXPECT_TRUE(contains(with(3, 17, "B"), "3:17: 'B' is a second place of this atom"));
+  EXPECT_TRUE(contains(with(3, 17, "B"), "3:17: 'B' is an alternate location of this atom"));
   EXPECT_TRUE(contains(with(4, 31, "  90.000"),
                        "4:1: H2 of molecule 1 (counted from 1) is 90 A from its oxygen in line 2"));
   // A crystal structure without hydrogens.
   EXPECT_TRUE(contains(refusal("a.pdb", pdb_atom("1", " O  ", "HOH ", "301", 0, 0, 0, "HETATM")),
-                       "1:1: residue HOH 301 has 1 O and 0 H, and a water molecule has one O and "
-                       "two H: add the hydrogens first"));
+                       "1:1: residue HOH 301 has 1 O and 0 H instead of one O and two H: add "
+                       "the hydrogens first"));
 }
 
 TEST_F(Formats, PdbTellsEveryProblemOfAFrame) {
@@ -502,7 +505,7 @@ TEST_F(Formats, FewDecimalsAreToldOnce) {
     for (const std::int64_t step : {20, 30}) writer->append({0, step, 0.0, x});
     ASSERT_EQ(writer->notes().size(), 1u);
     EXPECT_TRUE(contains(writer->notes().front(),
-                         fmt::format("have {} of an angstrom, from step 20", decimals)));
+                         fmt::format("have only {} in angstrom from step 20", decimals)));
   }
 }
 
@@ -703,7 +706,7 @@ TEST_F(Formats, DcdRefusesWhatItCannotRead) {
   std::string five = good;
   const std::size_t atoms = 92 + 8 + 84 + 4;
   five[atoms] = 5;
-  EXPECT_TRUE(contains(problem(five), "5 atoms are no whole number of water molecules"));
+  EXPECT_TRUE(contains(problem(five), "5 atoms do not form whole water molecules"));
   std::string infinite = good;
   infinite.replace(atoms + 8 + 4, 4, i32(std::bit_cast<std::int32_t>(INFINITY)));
   EXPECT_TRUE(contains(problem(infinite), "atom 1 (counted from 1) is not a finite number"));

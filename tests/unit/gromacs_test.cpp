@@ -230,7 +230,7 @@ TEST_F(Gromacs, WhatIsNoWaterIsRefused) {
     const std::string path = written(name, x);
     EXPECT_TRUE(
         contains(message_of<InputError>([&] { frames_of(path); }),
-                 "fewer than half of the 12 atoms of its first frame are of a molecule O H H"));
+                 "fewer than half of the 12 atoms of the first frame belong to molecules O H H"));
   }
   std::vector<double> broken = some_positions(6, 0);
   broken[3] += 18.0;
@@ -261,7 +261,7 @@ TEST_F(Gromacs, WhatIsNoWaterIsRefused) {
   for (int i = 0; i < 9; ++i) put_xdr(five, 0.0f);
   put_xdr(five, std::int32_t{5});
   for (int i = 0; i < 15; ++i) put_xdr(five, 0.5f);
-  EXPECT_TRUE(contains(problem("c.xtc", five), "5 atoms are no whole number of water molecules"));
+  EXPECT_TRUE(contains(problem("c.xtc", five), "5 atoms do not form whole water molecules"));
 }
 
 /// Runs of GROMACS write velocities and forces oftener than positions, if they are told to.
@@ -277,7 +277,7 @@ TEST_F(Gromacs, FramesWithoutPositionsArePassedOver) {
   const std::vector<Structure> frames = frames_of(folder_.file("b.trr"));
   ASSERT_EQ(frames.size(), 1u);
   EXPECT_EQ(frames[0].comment.at("step"), "12");
-  EXPECT_TRUE(contains(problem("c.trr", without + without), "none of its 2 frames has positions"));
+  EXPECT_TRUE(contains(problem("c.trr", without + without), "none of the 2 frames has positions"));
   EXPECT_TRUE(contains(problem("e.trr", without + "garbage, and more of it"),
                        "the number 1993 is missing in frame 0"));
   // Frames are counted as everywhere, those with positions.
@@ -303,7 +303,7 @@ TEST_F(Gromacs, VirialsAndNoBox) {
   // A precision that is not the same all along.
   std::string mixed = with;
   mixed.replace(kFirstNumber + 2 * 4, 4, number(36));
-  EXPECT_TRUE(contains(problem("d.trr", mixed), "lengths are not those of its number of atoms"));
+  EXPECT_TRUE(contains(problem("d.trr", mixed), "lengths do not match its number of atoms"));
 }
 
 TEST_F(Gromacs, ABoxIsSeen) {
@@ -407,23 +407,24 @@ TEST_F(Gromacs, WhatIsWrongIsNamed) {
     return problem("a.xtc", bytes.replace(at, 4, number(value)));
   };
   EXPECT_TRUE(
-      contains(with(0, 1994), "this is no XTC file: it does not begin with the number 1995"));
-  EXPECT_TRUE(contains(with(0, 1993), "the name says xtc and the contents look like trr"));
-  EXPECT_TRUE(contains(with(4, 35), "its number of atoms is not the same twice in frame 0"));
-  EXPECT_TRUE(contains(with(56, 0), "its precision is no number above 0"));
-  EXPECT_TRUE(contains(with(56, 0x7f800000), "its precision is no number above 0"));
-  EXPECT_TRUE(contains(with(72, -100000), "its largest positions are below the least"));
+      contains(with(0, 1994), "not in XTC format: the file does not begin with the number 1995"));
+  EXPECT_TRUE(contains(with(0, 1993), "the name indicates xtc but the contents look like trr"));
+  EXPECT_TRUE(contains(with(4, 35), "its two numbers of atoms differ in frame 0"));
+  EXPECT_TRUE(contains(with(56, 0), "its precision is not a positive number"));
+  EXPECT_TRUE(contains(with(56, 0x7f800000), "its precision is not a positive number"));
+  EXPECT_TRUE(contains(with(72, -100000), "its largest positions are below its smallest"));
   EXPECT_TRUE(contains(with(84, 73), "the compressed positions are damaged"));
   EXPECT_TRUE(contains(with(84, 8), "the compressed positions are damaged"));
-  EXPECT_TRUE(contains(with(88, 1 << 30), "its length is not one of its number of atoms"));
-  EXPECT_TRUE(contains(with(88, -1), "its length is not one of its number of atoms"));
-  EXPECT_TRUE(contains(problem("b.trr", xtc), "the name says trr and the contents look like xtc"));
+  EXPECT_TRUE(contains(with(88, 1 << 30), "its length does not match its number of atoms"));
+  EXPECT_TRUE(contains(with(88, -1), "its length does not match its number of atoms"));
+  EXPECT_TRUE(
+      contains(problem("b.trr", xtc), "the name indicates trr but the contents look like xtc"));
   const std::string trr = test::read_text(kFolder + "gromacs.trr");
   std::string other = trr;
   EXPECT_TRUE(contains(problem("a.trr", other.replace(14, 3, "new")), "GMX_trn_file is missing"));
   other = trr;
   other[24 + 10 * 4 + 3] = 35;
-  EXPECT_TRUE(contains(problem("a.trr", other), "lengths are not those of its number of atoms"));
+  EXPECT_TRUE(contains(problem("a.trr", other), "lengths do not match its number of atoms"));
   other = trr;
   std::string infinite;
   put_xdr(infinite, std::numeric_limits<float>::infinity());

@@ -241,13 +241,13 @@ TEST(MechanicsRun, TablesWithOtherColumnsAreNotGoneOnWith) {
     run_into(input("heavy-top", {"run.steps=100"}), scratch.file("out"), true);
     ADD_FAILURE();
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("its columns are not those"), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find("its columns differ from those"), std::string::npos)
         << error.what();
   }
   EXPECT_EQ(test::read_text(path), text);
   const std::string record = test::read_text(scratch.file("out/run.json"));
   EXPECT_TRUE(test::contains(record, "\"status\": \"failed\"")) << record;
-  EXPECT_TRUE(test::contains(record, "its columns are not those"));
+  EXPECT_TRUE(test::contains(record, "its columns differ from those"));
 }
 
 /// A gnuplot that fails is told for each picture.

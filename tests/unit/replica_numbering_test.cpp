@@ -54,7 +54,8 @@ TEST(ReplicaNumbering, OtherNamesAreNumberedAsTheyAppear) {
   // Too large a number is none.
   EXPECT_EQ(next(places, "99999999999999999999"), (Numbers{2, 2, 0}));
   ASSERT_EQ(places.notes().size(), 1u);
-  EXPECT_TRUE(contains(places.notes()[0], "a.xyz: replicas whose names do not end in a number"));
+  EXPECT_TRUE(
+      contains(places.notes()[0], "a.xyz: replicas whose names do not end in a unique number"));
   EXPECT_TRUE(contains(places.notes()[0], "solute is 0, solvent is 1, 9"));
 }
 
@@ -66,7 +67,7 @@ TEST(ReplicaNumbering, NoNumberIsGivenTwice) {
   EXPECT_EQ(next(places, ""), (Numbers{4, 3, 0}));
   EXPECT_EQ(next(places, "0"), (Numbers{0, 4, 0}));
   ASSERT_EQ(places.notes().size(), 1u);
-  EXPECT_TRUE(contains(places.notes()[0], "right-1 is 2, 2 is 3, that without a name is 4"));
+  EXPECT_TRUE(contains(places.notes()[0], "right-1 is 2, 2 is 3, the one without a name is 4"));
   EXPECT_FALSE(contains(places.notes()[0], "left-1"));
 }
 

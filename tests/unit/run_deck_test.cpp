@@ -503,7 +503,8 @@ TEST_F(RunDeck, WithoutACheckpointNothingIsResumedAndNothingRemoved) {
 
 TEST_F(RunDeck, AFolderThatCannotBeWrittenIsToldBeforeTheWork) {
   test::write_text(folder_.file("out"), "a file");
-  EXPECT_TRUE(contains(message_of<IoError>([&] { run(deck(10)); }), "A file stands where"));
+  EXPECT_TRUE(
+      contains(message_of<IoError>([&] { run(deck(10)); }), "A file has the name of a folder"));
   EXPECT_EQ(starts_, 0);
 }
 

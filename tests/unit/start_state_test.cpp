@@ -339,7 +339,7 @@ TEST_F(StartStateTest, ProblemsNameTheKeyAndTellHowToMend) {
   const std::string bytes = read_text(path);
   write_text(path, bytes.substr(0, bytes.size() / 2));
   EXPECT_TRUE(contains(refusal(three), "b.toml:2:9: cannot use the checkpoint"));
-  EXPECT_TRUE(contains(refusal(three), "it was cut off after"));
+  EXPECT_TRUE(contains(refusal(three), "it is cut off after"));
   std::string damaged = bytes;
   damaged[bytes.size() / 2] = static_cast<char>(~damaged[bytes.size() / 2]);
   write_text(path, damaged);

@@ -107,7 +107,7 @@ TEST_F(Xyz, PutsAtomsOfAnyOrderTogether) {
       "H 0 .9 0 7 8 9\n");
   EXPECT_EQ(v.velocities_A_per_akma, (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_TRUE(contains(refusal("6\n\n" + w.a1 + w.b1 + w.o1 + w.a2 + w.o2 + w.o1),
-                       "1:1: 3 O and 3 H are no whole number"));
+                       "1:1: 3 O and 3 H do not form whole"));
   EXPECT_TRUE(contains(refusal("3\n\nH 1.31 0 0\nO 0 0 0\nH 0 1.29 0\n"),
                        "3:1: no oxygen is within 1.3 A of this hydrogen"));
   EXPECT_TRUE(contains(refusal("6\n\nH .9 0 0\nO 0 0 0\nH 0 .9 0\nH 0 0 .9\nO 3 0 0\nH 3 1 0\n"),
@@ -125,7 +125,8 @@ TEST_F(Xyz, LeavesOutSitesAndTakesAtomicNumbers) {
   EXPECT_EQ(s.molecules, 1);
   EXPECT_FALSE(s.has_sites);
   EXPECT_EQ(read("3\n\nO 0 0 0\nD .9 0 0\nD 0 .9 0\n").positions_A, s.positions_A);
-  EXPECT_TRUE(contains(refusal("3\n\n6 0 0 0\n1 .9 0 0\n1 0 .9 0\n"), "'6' is no atom of water"));
+  EXPECT_TRUE(
+      contains(refusal("3\n\n6 0 0 0\n1 .9 0 0\n1 0 .9 0\n"), "'6' is not an atom of water"));
 }
 
 TEST_F(Xyz, TellsCoordinatesInNanometres) {
@@ -234,20 +235,22 @@ TEST_F(Xyz, RefusesWithLineAndColumn) {
   EXPECT_TRUE(contains(refusal(""), "the file is empty"));
   EXPECT_TRUE(contains(refusal("  O 0 0 0\n"), "1:3: 'O 0 0 0' is not a number of atoms"));
   EXPECT_TRUE(contains(refusal("4\n\n" + kWater + "O 5 5 5\n"),
-                       "1:1: 2 O and 2 H are no whole number of water molecules"));
+                       "1:1: 2 O and 2 H do not form whole water molecules"));
   EXPECT_TRUE(contains(refusal("-3\n\n" + kWater), "1:1: '-3' is not a number of atoms"));
   EXPECT_TRUE(contains(refusal("3.0\n\n" + kWater), "1:1: "));
   EXPECT_TRUE(contains(refusal("99999999999\n\n" + kWater), "1:1: "));
-  EXPECT_TRUE(contains(refusal("3\n"), "1: the file ends where the comment"));
-  EXPECT_TRUE(contains(refusal("6\n\n" + kWater), "the frame ends after 3 atoms where line 1"));
+  EXPECT_TRUE(contains(refusal("3\n"), "1: the file ends before the comment"));
+  EXPECT_TRUE(contains(refusal("6\n\n" + kWater), "the frame ends after 3 atoms; line 1"));
   EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0\nH 0.9 x 0\nH 0 .9 0\n"), "4:7: 'x' is not a num"));
   EXPECT_TRUE(
       contains(refusal(kHead + "O 0 0 0\nH 0.9 0 nan\nH 0 .9 0\n"), "4:9: 'nan' is not a f"));
   EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0\nH 1e999 0 0\nH 0 .9 0\n"), "4:3: '1e999' is not"));
   EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0\nH 2e9 0 0\nH 0 .9 0\n"), "4:3: '2e9' is larger"));
-  EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0\nH 0.9 0\nH 0 .9 0\n"), "4:1: 3 columns where 4"));
+  EXPECT_TRUE(
+      contains(refusal(kHead + "O 0 0 0\nH 0.9 0\nH 0 .9 0\n"), "4:1: 3 columns; expected 4"));
   EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0 1\nH 0.9 0 0\nH 0 .9 0\n"), "3:1: 5 columns"));
-  EXPECT_TRUE(contains(refusal(kHead + "C 0 0 0\nO 0.9 0 0\nH 0 .9 0\n"), "3:1: 'C' is no atom"));
+  EXPECT_TRUE(
+      contains(refusal(kHead + "C 0 0 0\nO 0.9 0 0\nH 0 .9 0\n"), "3:1: 'C' is not an atom"));
   EXPECT_TRUE(
       contains(refusal("3\nProperties=species:S:1\n" + kWater), "2:12: Properties has no pos"));
   EXPECT_TRUE(

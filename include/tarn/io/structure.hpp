@@ -104,7 +104,7 @@ struct FrameSelection {
   std::int64_t index(std::int64_t place) const { return (place - skip) / every; }
 };
 
-/// "the file holds no replica 7 or 8" for selected numbers that are absent, or nothing.
+/// "the file contains no replica 7 or 8" for selected numbers that are absent, or nothing.
 /// @param found numbers in the file
 std::string note_on_absent_replicas(const std::string& where, const FrameSelection& selection,
                                     const std::set<std::int64_t>& found);
