@@ -115,14 +115,15 @@ def page(result):
     runs, tarns = result["runs"], result["tarns"]
     short = [label.removeprefix("tarn ") for label in tarns]
     text = "# Speed relative to GROMACS, LAMMPS and OpenMM\n\n<!-- made by: bench/peers/run -->\n\n"
-    text += "![Time of a step and ratios to other programs](peers.svg)\n\n"
     text += f"""The speed of tarn was measured relative to that of other programs, for rigid TIP3P water in vacuum. All programs compute
 all pairs, with steps of 2 fs and Langevin dynamics at 10 K and 5/ps. Processor:
 {result['machine']}.
 The programs ran on the same cores, in turns: {result['rounds']} rounds of runs of about {result['seconds']:g} s.
 
-* Rates are cluster-steps per second by each program's own clock, without start-up.
-* A ratio is tarn's rate divided by that of the program in the same round. Above 1, tarn is faster.
+![Time of a step and ratios to other programs](peers.svg)
+
+* Rates are cluster-steps per second, measured by the clock of each program, without start-up.
+* A ratio is tarn's rate divided by that of the program in the same round; above 1, tarn is faster.
 * Each value is a median, with the minimum and the maximum in brackets.
 
 | precision | positions | velocities and forces | pairs |
@@ -133,8 +134,8 @@ The programs ran on the same cores, in turns: {result['rounds']} rounds of runs 
 | tarn `double`, LAMMPS | double | double | double |
 
 The load average was {min(result['loads']):.1f} to {max(result['loads']):.1f} on {result['cores']} cores, including the benchmark. With less than one core per
-thread, rates are too low. Ratios on one core are affected less, those on several cores more, because threads wait
-for each other.
+thread, rates are too low. Ratios on several cores are affected more than those on one core, because threads wait for each
+other.
 
 """
     for threads in dict.fromkeys(case[2] for case in cases(runs)):
@@ -170,9 +171,9 @@ for each other.
 
 Largest differences from `tarn energy`, over all cases:
 
-* energy: of the Coulomb and Lennard-Jones energies, relative to the sum of their magnitudes
-* forces: of a component, relative to the root mean square of all components
-* bonds: from the length of the model, after 20 steps
+* energy: difference of the Coulomb and Lennard-Jones energies, relative to the sum of their magnitudes
+* forces: difference of a component, relative to the root mean square of all components
+* bonds: difference of a bond length from that of the model, after 20 steps
 
 The Coulomb constants of the programs differ by 3e-8 to 5e-8. GROMACS, and OpenMM on its CPU platform, compute in single
 precision.
@@ -192,7 +193,7 @@ precision.
 
 * many clusters at once in LAMMPS and OpenMM
 * LAMMPS built for the processor, or with its OPENMP and INTEL packages, which Debian's package lacks
-* an OpenMM newer than Debian's
+* versions of OpenMM newer than Debian's
 * other temperatures
 """
     return text + "\n`bench/peers/README.md` describes how to run this benchmark, and the settings of each program.\n"

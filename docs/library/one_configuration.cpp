@@ -23,7 +23,7 @@ int main() try {
               point.forces_kcal_per_mol_A[0], point.forces_kcal_per_mol_A[1],
               point.forces_kcal_per_mol_A[2]);
 
-  // For repeated evaluations: a ForceField keeps its work space.
+  // For repeated evaluations: a ForceField reuses its work space.
   tarn::ForceField force_field(model, 2);
   const tarn::MinimiseResult minimum = tarn::quench_rigid(force_field, positions_A);
   std::printf("minimum of the rigid dimer: %.6f kcal/mol after %d iterations\n",

@@ -42,7 +42,7 @@ steps = 0
 
   std::array<int, 12> histogram{};  // bins of 0.1 A from 2.4 A
   tarn::Frame frame;
-  engine->advance(200);  // the start is at a minimum
+  engine->advance(200);  // equilibrates: the start is at a minimum
   for (int sample = 0; sample < 20; ++sample) {
     engine->advance(20);
     engine->snapshot(tarn::kPositions, frame);

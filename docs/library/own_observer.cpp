@@ -24,7 +24,7 @@ double oo_distance_A(std::span<const double> positions_A, std::size_t i, std::si
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-/// A table is a function of one replica. It has rows, averages with errors, a picture and restarts.
+/// A table of a quantity of each replica, with averages and errors, a picture and restarts.
 tarn::ObserverMaker shortest_distance() {
   return tarn::quantity_table({
       .file = "shortest",

@@ -111,7 +111,7 @@ Reproduction water7_oo_modern_page() {
                   "friction of 5/ps. The histograms and ⟨V₀⟩ are the same, and far more "
                   "independent samples are obtained per second.",
        .paper = "One run of 489 ps with a friction of 0.01 Da per unit of time, under which an "
-                "oxygen atom relaxes within some 80 ps."});
+                "oxygen atom relaxes within about 80 ps."});
 }
 
 Reproduction water100_oo_page() {

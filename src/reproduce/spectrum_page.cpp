@@ -435,7 +435,7 @@ Reproduction spectrum_page() {
           "fraction h²Ω²/24, from sin θ/2 = hΩ/2 for its phase θ per step. SETTLE and Z&Ss with "
           "large ω show this shift at 10 K.\n"
           "* Soft penalties shift librations upwards at every step, by the shift of the normal "
-          "modes of the minimum to within some 2 cm⁻¹.\n"
+          "modes of the minimum to within about 2 cm⁻¹.\n"
           "* At 298 K and 4 fs, Z&Ss has too many modes, because it heats the clusters.",
       .make = make_spectrum_page};
 }

@@ -123,7 +123,7 @@ std::vector<Row> counted_rows() {
   (void)of_begin(Move::sweeps, 1e-8, &sweeps);
   EXPECT_GE(newton, 2);
   EXPECT_GT(sweeps, newton);
-  rows.push_back({"begin: SHAKE, beside its iterations",
+  rows.push_back({"begin: SHAKE, without its iterations",
                   of_begin(Move::newton) - newton * of_iteration(Move::newton)});
   rows.push_back({"SHAKE, each Newton iteration", of_iteration(Move::newton)});
   rows.push_back({"SHAKE, each sweep", of_iteration(Move::sweeps)});
