@@ -9,10 +9,10 @@ namespace tarn::analysis {
 namespace {
 
 constexpr int kMostSeries = 32;
-/// From this many whole series on, their spread tells the error, if some that stopped early leave
-/// as much as the second number of one length.
+/// With at least this many whole series their spread determines the error. Series that stopped
+/// early count less: the effective number of series must reach kEnoughAlike.
 constexpr double kEnoughSeries = 16.0, kEnoughAlike = 12.0;
-/// Fewer blocks look alike by chance too often to end the search for longer ones.
+/// Fewer blocks agree by chance too often to end the search for longer ones.
 constexpr double kEnoughBlocks = 8.0;
 
 using Means = BlockSums<1>::Value;
@@ -24,7 +24,7 @@ Products residual_of_y(const Products& sum) { return {0.0, 1.0, 0.0, -sum[1] / s
 Products residual_of_x_and_y(const Products& sum) {
   return {1.0, 1.0, 0.0, -(sum[0] + sum[1]) / sum[3]};
 }
-/// Of the mean of the product less the product of the means.
+/// Residual of the mean of the product minus the product of the means.
 Products residual_of_covariance(const Products& sum) {
   const double x = sum[0] / sum[3], y = sum[1] / sum[3];
   return {-y, -x, 1.0, 2.0 * x * y - sum[2] / sum[3]};
@@ -42,7 +42,7 @@ std::size_t BlockSums<kMoments>::series_of_replicas(int replicas) {
 template <std::size_t kMoments>
 template <class F>
 void BlockSums<kMoments>::add_replicas_by(std::span<const std::int64_t> ids, const F& value_of) {
-  // One value of each series: the sum of those of its replicas.
+  // One value per series: the sum over its replicas.
   std::vector<Value> of_series(series_);
   for (std::size_t r = 0; r < ids.size(); ++r) {
     Value& sum = of_series[static_cast<std::size_t>(ids[r]) % series_];
@@ -99,7 +99,7 @@ template <std::size_t kMoments>
 typename BlockSums<kMoments>::Level BlockSums<kMoments>::whole_series() const {
   Level whole;
   for (std::size_t s = 0; s < series_; ++s) {
-    // Of each value of the series just one block that it is in waits.
+    // Each value of the series is in exactly one waiting block.
     Value total{};
     for (const Level& level : levels_) {
       for (std::size_t i = 0; i < kNumbers; ++i) total[i] += level.waiting[s][i];
@@ -115,18 +115,18 @@ Blocking BlockSums<kMoments>::errors(Value (*residual_of)(const Value& sum)) con
   if (levels_.empty()) return result;
   const double naive = error(levels_.front(), residual_of), values = levels_.front().blocks;
   const Level whole = whole_series();
-  // So many series of one length tell as much: some may have stopped early.
+  // Effective number of series, less than their number if some stopped early.
   const double series = whole.sum.back() * whole.sum.back() / whole.products.back();
   result.error = naive;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    // No more than a block of each series, with a part of its values: all of them then.
+    // At most one block per series with a part of its values: use the whole series instead.
     const bool is_whole = levels_[l].blocks <= series + 0.5;
     const Level& level = is_whole ? whole : levels_[l];
     const double blocks = is_whole ? series : level.blocks;
-    // Fewer than four blocks say nothing about their own spread.
+    // Fewer than four blocks do not determine their spread.
     if (blocks < (l == 0 ? 2.0 : 4.0)) break;
-    // Of the mean of all values, not of those in the blocks only. In the series that MD gives a
-    // fall from one level to the next is noise.
+    // Error of the mean of all values, not only of those in blocks. For MD series a decrease from
+    // one level to the next is noise.
     const double here = error(level, residual_of) * std::sqrt(level.sum.back() / samples());
     const bool rises = l == 0 || here > result.error;
     result.error = std::max(here, result.error);
@@ -150,7 +150,7 @@ template <std::size_t kMoments>
 double BlockSums<kMoments>::max_numbers(double values) const {
   const double level =
       static_cast<double>(1 + kNumbers + kProducts) + static_cast<double>(kNumbers * series_);
-  // A level for each number of blocks of twice the length that there is a whole one of.
+  // Levels exist for all block lengths 2^l up to the number of values.
   const double levels = values >= 1.0 ? std::floor(std::log2(values)) + 1.0 : 0.0;
   return static_cast<double>(kShifts) + level * levels;
 }
@@ -223,7 +223,8 @@ Blocking PooledCovariance::result() const {
   Blocking result = errors(residual_of_covariance);
   const Blocking x = errors(residual_of_x), y = errors(residual_of_y);
   const double both = errors(residual_of_x_and_y).error, most = x.error * y.error;
-  // Of the errors of the means; each may be of another level, so that it is bounded.
+  // Covariance of the errors of the means. It is bounded because the three errors may come from
+  // different levels.
   const double of_errors =
       std::clamp(0.5 * (both * both - x.error * x.error - y.error * y.error), -most, most);
   const double second = std::hypot(most, of_errors);

@@ -13,7 +13,7 @@ namespace {
 
 using Pairs = std::vector<std::int64_t>;
 
-/// Tells of pairs that come in order whether they are among others, in order too.
+/// Whether pairs, called in order, are in a sorted list.
 class Among {
  public:
   explicit Among(const Pairs& others) : at_(others.begin()), end_(others.end()) {}
@@ -26,7 +26,7 @@ class Among {
   Pairs::const_iterator at_, end_;
 };
 
-/// The sum of cosines between two sets of unit vectors, and that of their squares.
+/// Sums of the cosines between two sets of unit vectors, and of their squares.
 struct Cosines {
   double sum = 0.0, squares = 0.0;
 };
@@ -64,8 +64,8 @@ TimeCorrelation::TimeCorrelation(std::size_t molecules, double mass_o_Da, double
       share_h_(mass_h_Da / (mass_o_Da + 2.0 * mass_h_Da)) {}
 
 double TimeCorrelation::typical_numbers(double molecules, double longest) {
-  // A molecule donates to two others; a pair that is bonded may still be so. Sixteen origins, and
-  // the one that is as old as the longest lag.
+  // Two bonds per molecule as donor, in `bonded` and in `still`. There are kOrigins origins, plus
+  // the one as old as the longest lag.
   const double origin = 3.0 * kVectors * molecules + 2.0 * (2.0 * molecules) + 3.0;
   return (kOrigins + 1) * origin +
          2.0 * (static_cast<double>(kCorrelations) * (longest + 1.0) + 2.0) + 4.0;

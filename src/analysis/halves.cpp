@@ -11,7 +11,7 @@ namespace tarn::analysis {
 namespace {
 
 constexpr std::size_t kMost = 64, kFewest = 8, kFewestForBeginning = 32;
-/// Fewer series tell no spread.
+/// Fewer series do not determine their spread.
 constexpr std::size_t kEnoughSeries = 4;
 
 }  // namespace
@@ -56,7 +56,7 @@ Halves::Shift Halves::shift_from_start() const {
   Sum beginning;
   for (std::size_t s = 0; s < series_; ++s) {
     const Sum first = sum_of(s, 0, n / 8);
-    if (blocks_.back()[s].weight == 0.0) continue;  // of replicas that were stopped
+    if (blocks_.back()[s].weight == 0.0) continue;  // all its replicas stopped
     beginning = {beginning.of_values + first.of_values, beginning.weight + first.weight};
     for (std::size_t b = n - n / 2; b < n; ++b) {
       second_half.add(s, blocks_[b][s].of_values, blocks_[b][s].weight);
@@ -65,7 +65,7 @@ Halves::Shift Halves::shift_from_start() const {
   const Blocking later = second_half.result();
   if (!(later.error_of_error > 0.0) || beginning.weight == 0.0) return {};
   const double mean = later.mean - beginning.of_values / beginning.weight;
-  // The square of the error of a mean goes as one over the number of values.
+  // The squared error of a mean is inversely proportional to the number of values.
   const double error = later.error * std::sqrt(1.0 + second_half.samples() / beginning.weight);
   const double degrees = 0.5 * std::pow(later.error / later.error_of_error, 2);
   return {mean, normal_of_t(mean / error, degrees)};
@@ -79,7 +79,7 @@ Halves::Shift Halves::shift(double error) const {
   for (std::size_t s = 0; s < series_; ++s) {
     const Sum first = sum_of(s, 0, half), second = sum_of(s, blocks_.size() - half, blocks_.size());
     all_weight += sum_of(s, 0, blocks_.size()).weight;
-    if (first.weight == 0.0 || second.weight == 0.0) continue;  // of replicas that were stopped
+    if (first.weight == 0.0 || second.weight == 0.0) continue;  // all its replicas stopped
     rises.push_back(second.of_values / second.weight - first.of_values / first.weight);
     first_weight += first.weight;
     second_weight += second.weight;

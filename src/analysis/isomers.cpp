@@ -33,7 +33,7 @@ std::size_t IsomerCensus::find_or_insert(const QuenchedCluster& cluster) {
 }
 
 void IsomerCensus::add(std::span<const QuenchedCluster> clusters) {
-  // All are found before any is counted, as those found are given what was counted before.
+  // Insert all minima before counting: a new minimum starts with the zeros of earlier steps.
   for (const QuenchedCluster& cluster : clusters) find_or_insert(cluster);
   std::vector<std::size_t> isomer_of;
   for (const QuenchedCluster& cluster : clusters) isomer_of.push_back(find_or_insert(cluster));

@@ -7,14 +7,14 @@
 
 namespace tarn::analysis {
 
-/// Takes from the front what a memory() remembered.
+/// Reads the numbers of a memory() in order.
 class MemoryReader {
  public:
   explicit MemoryReader(std::span<const double> numbers) : numbers_(numbers) {}
 
   bool empty() const { return numbers_.empty(); }
 
-  /// @throws LayoutError where there are not as many
+  /// @throws LayoutError if there are fewer
   std::span<const double> take(std::size_t count) {
     if (count > numbers_.size()) throw_other_layout();
     const std::span<const double> taken = numbers_.first(count);
@@ -26,7 +26,7 @@ class MemoryReader {
   static void require(bool holds) {
     if (!holds) throw_other_layout();
   }
-  /// Of things of at least one number each. @throws LayoutError for what is none
+  /// Number of items of at least one number each. @throws LayoutError for an impossible count
   std::size_t count() {
     const double value = number();
     if (!(value >= 0.0 && value <= static_cast<double>(numbers_.size()))) throw_other_layout();

@@ -17,7 +17,7 @@ std::array<double, 3> pairs_per_sample(int molecules) {
 }
 
 std::array<double, 3> neighbours_per_pair(int molecules) {
-  // A pair of equal atoms counts for both, and there are two hydrogens a molecule.
+  // A pair of like atoms counts for both, and a molecule has two hydrogens.
   const double n = molecules;
   return {2.0 / n, 1.0 / n, 1.0 / n};
 }
@@ -57,7 +57,7 @@ void count_pairs(std::span<const double> positions_A, double r_max_A, int bins,
       const double r = std::sqrt(dx * dx + dy * dy + dz * dz);
       if (!(r < r_max_A)) continue;
       const auto bin = static_cast<std::size_t>(r * (bins / r_max_A));
-      if (bin >= static_cast<std::size_t>(bins)) continue;  // by rounding
+      if (bin >= static_cast<std::size_t>(bins)) continue;  // possible by rounding
       const std::size_t hydrogens = (a % kAtoms != 0 ? 1 : 0) + (b % kAtoms != 0 ? 1 : 0);
       ++counts[hydrogens * static_cast<std::size_t>(bins) + bin];
     }

@@ -12,7 +12,7 @@
 namespace tarn::analysis {
 namespace {
 
-/// The smallest 2^a 3^b 5^c that is no less.
+/// The smallest 2^a 3^b 5^c that is at least `least`.
 std::size_t next_product(double least) {
   double best = std::exp2(std::ceil(std::log2(least)));
   for (double fives = 1.0; fives < best; fives *= 5.0) {
@@ -35,7 +35,7 @@ std::size_t segment_samples(double resolution, double interval) {
 
 struct Periodogram::Transform {
   Eigen::FFT<double> fft;
-  std::vector<double> window;  // its squares add up to 1/L
+  std::vector<double> window;  // its squares sum to 1/L
   std::vector<double> segment;
   std::vector<std::complex<double>> amplitudes;
 };
@@ -47,7 +47,7 @@ Periodogram::Periodogram(std::size_t samples)
   t.window.resize(samples);
   t.segment.resize(samples);
   t.amplitudes.resize(frequencies());
-  // The sum of (1 - cos)^2 over the samples is 3/2 of them.
+  // The sum of (1 - cos)^2 over n samples is 3/2 n.
   const auto n = static_cast<double>(samples);
   const double scale = std::sqrt(1.0 / 1.5) / n;
   for (std::size_t j = 0; j < samples; ++j) {

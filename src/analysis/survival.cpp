@@ -11,8 +11,8 @@
 namespace tarn::analysis {
 namespace {
 
-/// Poisson regression of ln rate on a straight line, by Newton's method: its likelihood is concave.
-/// The line goes through the middle of what it was fitted to, which makes its two numbers nearly
+/// Poisson regression of ln rate on a straight line by Newton's method; the log-likelihood is
+/// concave. beta is relative to its mean over the events, which makes height and slope nearly
 /// independent.
 class Line {
  public:
@@ -30,7 +30,7 @@ class Line {
   }
 
   double middle() const { return middle_; }
-  double height() const { return height_; }  ///< ln rate there
+  double height() const { return height_; }  ///< ln rate at middle()
   double slope() const { return slope_; }
 
   double expected(std::size_t i) const {
@@ -46,7 +46,7 @@ class Line {
       double by_height = (d.ss * d.h - d.hs * d.s) / determinant;
       double by_slope = (d.hh * d.s - d.hs * d.h) / determinant;
       const double height = height_, slope = slope_;
-      // A step that goes too far is halved.
+      // Halve a step that decreases the likelihood.
       for (int halvings = 0; halvings < 60; ++halvings) {
         height_ = height + by_height;
         slope_ = slope + by_slope;
@@ -80,7 +80,7 @@ class Line {
   }
 
  private:
-  /// Of the logarithm of the likelihood: first ones, and the second ones with the other sign.
+  /// First derivatives of the log-likelihood, and second ones with the opposite sign.
   struct Derivatives {
     double h = 0.0, s = 0.0, hh = 0.0, hs = 0.0, ss = 0.0;
   };
@@ -166,7 +166,7 @@ void SurvivalCurve::put(std::int64_t step, std::int64_t at_risk, std::int64_t ev
   const auto n = static_cast<double>(at_risk), d = static_cast<double>(events);
   Point& point = points_.emplace_back(Point{step, at_risk, events});
   point.survival = before * ((n - d) / n);
-  // Of none that are left the error is not known; it is told as 0.
+  // If none are left the error is unknown and reported as 0.
   if (events < at_risk) variance_sum_ += d / (n * (n - d));
   point.error = point.survival * std::sqrt(variance_sum_);
 }

@@ -14,7 +14,7 @@ using Atoms = Eigen::Matrix<double, 3, Eigen::Dynamic>;
 
 bool same_element(Eigen::Index i, Eigen::Index j) { return (i % 3 == 0) == (j % 3 == 0); }
 
-/// Whether each atom lands on one of its element.
+/// Whether the image of each atom is an atom of the same element.
 bool maps_onto_itself(const Eigen::Matrix3d& map, const Atoms& atoms, double tolerance_A) {
   for (Eigen::Index i = 0; i < atoms.cols(); ++i) {
     const Eigen::Vector3d image = map * atoms.col(i);
@@ -35,7 +35,7 @@ PointGroup point_group(std::span<const double> positions_A, double tolerance_A) 
   const Eigen::Vector3d centre = atoms.rowwise().mean();
   atoms.colwise() -= centre;
 
-  // The two atoms whose directions from the centre tell a map best.
+  // The two atoms whose positions relative to the centre determine a map best.
   Eigen::Index a = 0, b = 0;
   double largest = -1.0;
   for (Eigen::Index i = 0; i < atoms.cols(); ++i) {
@@ -48,7 +48,7 @@ PointGroup point_group(std::span<const double> positions_A, double tolerance_A) 
       }
     }
   }
-  // The map takes a to c, b to d and their cross product to plus or minus that of those.
+  // The map takes a to c, b to d, and a x b to plus or minus c x d.
   const auto frame_of = [&](Eigen::Index i, Eigen::Index j, double handedness) {
     Eigen::Matrix3d frame;
     frame << atoms.col(i), atoms.col(j), handedness * atoms.col(i).cross(atoms.col(j)).normalized();

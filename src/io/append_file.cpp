@@ -35,7 +35,7 @@ AppendFile::AppendFile(AppendFile&& other) noexcept
 AppendFile::~AppendFile() {
   try {
     flush();
-  } catch (...) {  // a destructor has nobody to tell
+  } catch (...) {  // a destructor must not throw
   }
 }
 
@@ -93,7 +93,7 @@ void AppendFile::flush() {
     error = sought ? write_all(descriptor, overwrite_) : errno;
   }
   if (error) {
-    // Take back the piece that was written; if that fails too, the first error is the one to tell.
+    // Remove the part that was written. If that fails too, the first error is reported.
     [[maybe_unused]] const int ignored = ::ftruncate(descriptor, static_cast<off_t>(flushed_));
   }
   ::close(descriptor);

@@ -18,9 +18,9 @@
 namespace tarn::io {
 namespace {
 
-constexpr int kMostLinks = 40;  // as many as Linux follows
+constexpr int kMostLinks = 40;  // the limit of Linux
 
-/// A device, a pipe or a folder: nothing that a new file may take the place of.
+/// Whether the path is a device, a pipe or a folder, which a new file must not replace.
 bool is_no_regular_file(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);

@@ -40,8 +40,8 @@ T get_bytes(std::istream& in) {
   return value;
 }
 
-/// A count of things of `size` bytes each, checked against what the stream still holds, so that a
-/// wrong count cannot ask for endless memory.
+/// Reads the number of items of `size` bytes each. The check against the rest of the stream
+/// prevents a wrong count from requesting too much memory.
 std::size_t get_count(std::istream& in, std::size_t size) {
   const std::uint64_t count = get_u64(in);
   const std::istream::pos_type here = in.tellg();

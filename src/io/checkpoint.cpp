@@ -13,7 +13,7 @@
 namespace tarn::io {
 namespace {
 
-// The high byte and the line ends show at once when a transfer as text has changed the file.
+// The high byte and the line ends reveal a transfer in text mode, which changes the file.
 constexpr std::string_view kMagic = "\x89TARN\r\n\n";
 constexpr std::size_t kWord = 8;
 constexpr std::size_t kContentsBegin = 3 * kWord;
@@ -92,13 +92,13 @@ std::string contents_of(const Checkpoint& checkpoint) {
 
 int get_molecules(std::istream& in) {
   const std::int64_t molecules = get_i64(in);
-  // As many as an int can count the coordinates of.
+  // The number of coordinates must fit an int.
   constexpr std::int64_t kMost = std::numeric_limits<int>::max() / kCoordinatesPerMolecule;
   return molecules < 0 || molecules > kMost ? -1 : static_cast<int>(molecules);
 }
 
-/// The checksum finds what went wrong on the way; this, what was never a state. A mechanical system
-/// has no molecules here.
+/// Detects states that were never valid; the checksum detects later damage. Mechanical systems have
+/// 0 molecules here.
 void check_size(const State& state) {
   const std::size_t numbers = state.replica_ids.size() * state.coordinates();
   if (state.molecules < 0 || state.step < 0 || state.positions_A.size() != numbers ||

@@ -31,10 +31,10 @@ constexpr std::size_t kTitleBytes = 80;
 // Bytes of the marks around a record, which give its length: gfortran -frecord-marker=8 and some
 // other compilers write the longer ones.
 constexpr std::size_t kShortMark = 4, kLongMark = 8;
-// Places in the file: the first mark and "CORD" stand before the 20 numbers of the header.
+// Positions in the file: the first mark and "CORD" precede the 20 numbers of the header.
 constexpr std::uint64_t kFirstNumber = 8;
 
-/// The 20 numbers of the header, by their place.
+/// The 20 numbers of the header, by index.
 enum Number : std::size_t {
   kFrames = 0,
   kFirstStep = 1,
@@ -48,7 +48,7 @@ enum Number : std::size_t {
 };
 // CHARMM 24: the time step is a float, and the flags of cell and fourth coordinate count.
 constexpr std::int32_t kCharmmVersion = 24;
-// Programs that write a cell to clusters make it so long, or 0.
+// Length of the dummy cell that some programs write for clusters; others write 0.
 constexpr double kDummyLength_A = 1.0;
 
 void put_i32(std::string& out, std::int32_t value) {
@@ -172,8 +172,8 @@ std::unique_ptr<TrajectoryWriter> write_dcd(const TrajectoryInfo& info) {
 
 namespace {
 
-/// In a title of ours, "tarn 0.2.0; tip4p, 7 molecules ...": the only place where a DCD file can
-/// name its model. Empty where there is none.
+/// The model in a title written by tarn, "tarn 0.2.0; tip4p, 7 molecules ...", the only place for
+/// it in a DCD file; empty if there is none.
 std::string model_in(std::string_view title) {
   constexpr std::string_view kProgram = "tarn ";
   constexpr std::size_t kNumberOfLines = 4;
@@ -270,7 +270,7 @@ DcdReader::DcdReader(const std::string& path)
   first_step_ = number(kFirstStep);
   every_ = std::max(number(kEvery), 1);
   double timestep_akma = std::bit_cast<float>(number(kTimestep));
-  // X-PLOR: a double, in the place of two numbers.
+  // X-PLOR: a double that replaces two numbers.
   if (!charmm) timestep_akma = double_at(block, kMagic.size() + 4 * kTimestep);
   timestep_ps_ = units::ps_from_akma(timestep_akma);
   model_ = model_in(read_block("its title"));
@@ -298,7 +298,7 @@ std::string DcdReader::note_at_end() const {
 }
 
 bool DcdReader::is_box(const std::string& cell) const {
-  constexpr std::array<std::size_t, 3> kLengths{0, 2, 5};  // between them the angles
+  constexpr std::array<std::size_t, 3> kLengths{0, 2, 5};  // the angles are between them
   if (cell.size() < 6 * sizeof(double)) return false;
   return std::any_of(kLengths.begin(), kLengths.end(), [&](std::size_t k) {
     const double length_A = double_at(cell, k * sizeof(double));

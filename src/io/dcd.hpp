@@ -12,7 +12,7 @@
 
 /// @file
 /// DCD, the binary trajectories of CHARMM, NAMD, OpenMM and LAMMPS: positions in single precision,
-/// no names of atoms.
+/// without atom names.
 
 namespace tarn::io {
 
@@ -66,7 +66,8 @@ class DcdReader final : public FrameReader {
   double timestep_ps_ = 0.0;
 };
 
-/// One file a replica, and topology.pdb with the start of the first one, which names the atoms.
+/// Writes one file per replica, and topology.pdb with the atom names and the first frame of the
+/// first replica.
 std::unique_ptr<TrajectoryWriter> write_dcd(const TrajectoryInfo& info);
 
 bool looks_like_dcd(std::string_view beginning);

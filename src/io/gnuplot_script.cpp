@@ -18,26 +18,26 @@ constexpr int kWidth = 900;
 constexpr int kHeight = 560;
 constexpr int kHeightOfEachOfMany = 250;
 constexpr int kHeightOfTitle = 40;
-constexpr int kHeightBelow = 20;  // of several plots, for the name of the last axis
-/// More curves than this have their legend beside the axes, not above them; it never lies on data.
+constexpr int kHeightBelow = 20;  // below several plots, for the label of the last axis
+/// With more curves the legend is beside the axes instead of above them. It never covers data.
 constexpr std::size_t kMostAbove = 4;
 constexpr double kPixelsPerLetter = 8.5;
-// What gnuplot takes for legends and labels of the SVG; those of the PNG are a little smaller.
+// Sizes that gnuplot uses for legends and labels in SVG; those in PNG are slightly smaller.
 constexpr double kPixelsPerLegendRow = 26.5;
 constexpr double kPixelsPerLegendLetter = 10.0;
 constexpr double kPixelsBesideLegendText = 52.0;
 constexpr double kPixelsPerLabelLetter = 7.6;
 constexpr double kWidthOfAxes = 750.0;
-/// Letters left of the axes: at least, and of them those of the axis' name and of the gaps.
+/// Smallest left margin in letters, and the part of a margin for the axis label and the gaps.
 constexpr std::size_t kLeastLeftMargin = 12;
 constexpr std::size_t kLettersOfAxisName = 6;
 constexpr std::size_t kLettersOfLogTicks = 6;  // "1e+100", "10 000"
 constexpr int kMostTicks = 64;
-/// Of a plot, what its axes leave to the ticks and their names.
+/// Height of a plot minus that of its axes, for ticks and labels.
 constexpr int kHeightAroundAxes = 90;
 constexpr int kHeightAroundOnlyAxes = 160;
 
-// Okabe and Ito's palette: told apart by readers with any kind of colour vision.
+// Okabe and Ito's palette, distinguishable with any kind of colour vision.
 constexpr std::array<std::string_view, 7> kPalette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                    "#E69F00", "#56B4E9", "#000000"};
 
@@ -51,7 +51,7 @@ std::string quoted(std::string_view text) {
   return result + '\'';
 }
 
-/// Its own colour, or one of the palette; after the last of them come the first again with dashes.
+/// Line style with the colour of the series or of the palette, which repeats with dashed lines.
 std::string line_of(const Series& series, std::size_t index) {
   const bool own = !series.colour.empty();
   const bool dashed = series.dashed || (!own && index >= kPalette.size());
@@ -67,7 +67,7 @@ std::vector<std::string_view> labels_of(const Plot& plot) {
   return labels;
 }
 
-/// Letters that a legend beside the axes takes; 0 if it stands above them.
+/// Width in letters of a legend beside the axes; 0 if it is above them.
 std::size_t legend_width(const std::vector<Plot>& plots) {
   std::size_t width = 0;
   for (const Plot& plot : plots) {
@@ -78,13 +78,13 @@ std::size_t legend_width(const std::vector<Plot>& plots) {
   return width;
 }
 
-/// Characters, not bytes.
+/// Number of characters, not bytes.
 std::size_t letters_of(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-/// Rows that a legend above the axes takes at most; they fill the columns that have room.
+/// Largest number of rows of a legend above the axes, with as many columns as fit.
 std::size_t rows_above(const std::vector<std::string_view>& labels) {
   std::size_t letters = 0;
   for (const std::string_view label : labels) letters = std::max(letters, letters_of(label));
@@ -95,7 +95,7 @@ std::size_t rows_above(const std::vector<std::string_view>& labels) {
   return (labels.size() + columns - 1) / columns;
 }
 
-/// What a legend shows: labels with their lines.
+/// Entries of a legend: labels with their line styles.
 std::vector<std::string> legend_of(const Plot& plot) {
   std::vector<std::string> entries;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
@@ -105,7 +105,7 @@ std::vector<std::string> legend_of(const Plot& plot) {
   return entries;
 }
 
-/// Whether a plot shows its legend: not one that the plot above has, by itself or among others.
+/// Whether a plot shows its legend: not if the legend of the plot above contains all its entries.
 bool shows_legend(const std::vector<Plot>& plots, std::size_t panel) {
   const auto own = legend_of(plots[panel]);
   if (own.empty() || panel == 0) return !own.empty();
@@ -117,8 +117,8 @@ bool shows_legend(const std::vector<Plot>& plots, std::size_t panel) {
 
 int pixels(double value) { return static_cast<int>(std::ceil(value)); }
 
-/// Heights of the plots. A legend beside the axes is no longer than they are: gnuplot would begin
-/// a second column over the data. One above them takes its rows from nobody.
+/// Heights of the plots. The axes are at least as high as a legend beside them, because gnuplot
+/// would start a second column over the data. A legend above the axes adds its rows to the height.
 std::vector<int> heights_of(const std::vector<Plot>& plots, bool beside) {
   const bool alone = plots.size() == 1;
   const int around = alone ? kHeightAroundOnlyAxes : kHeightAroundAxes;
@@ -148,21 +148,20 @@ bool can_show(const Plot& plot, double x, double y) {
          (!plot.log_y || y > 0.0);
 }
 
-/// Lower end of a spread; on a logarithmic axis it cannot go below zero.
+/// Lower end of a spread, positive on a logarithmic axis.
 double shown_low(const Plot& plot, const Series& series, std::size_t i) {
   return plot.log_y && series.low[i] <= 0.0 ? series.y[i] * 1e-3 : series.low[i];
 }
 
-/// The same along x.
+/// The same for x.
 double shown_x_low(const Plot& plot, const Series& series, std::size_t i) {
   return plot.log_x && series.x_low[i] <= 0.0 ? series.x[i] * 1e-3 : series.x_low[i];
 }
 
-/// The first column of a data block behind those of x, y and the spread about y.
+/// First column of a data block after x, y and the spread of y.
 int column_behind(const Series& series) { return has_spread(series) ? 5 : 3; }
 
-/// A data block `$name` with columns x y low high, the spread about x, and what is written beside
-/// the value.
+/// A data block `$name` with columns x y low high, the spread of x and the label beside the value.
 std::string data_block(const Plot& plot, const Series& series, const std::string& name) {
   std::string text = fmt::format("${} << EOD\n", name);
   auto out = std::back_inserter(text);
@@ -188,8 +187,8 @@ bool is_empty(const Plot& plot, const Series& series) {
   return true;
 }
 
-/// A data block with columns x low high that follows the steps of a histogram: both ends of each
-/// bin, which lie halfway to the neighbours as gnuplot draws them.
+/// A data block with columns x low high along the steps of a histogram, with both ends of each bin:
+/// halfway to the neighbours, as gnuplot draws them.
 std::string band_of_steps(const Plot& plot, const Series& series, const std::string& name) {
   std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < series.y.size(); ++i) {
@@ -214,7 +213,7 @@ bool has_stepped_band(const Series& series) {
   return series.style == Series::Style::steps && has_spread(series);
 }
 
-/// What is drawn, from the ground up.
+/// Layers of a plot, from the bottom up.
 struct Layers {
   std::vector<std::string> bands, curves, texts;
 };
@@ -242,7 +241,7 @@ void add_commands(const Series& series, const std::string& name, std::size_t ind
   }
   const bool marked = series.style == Style::marked_line;
   if (series.style == Style::points || marked) {
-    // Not gnuplot's own bars, which are wiped out about the point.
+    // gnuplot's own error bars are erased around the point.
     if (has_spread(series)) {
       draw(fmt::format("1:3:(0):($4-$3) with vectors heads size screen 0.004,90 lw 1.5 {} notitle",
                        colour));
@@ -271,13 +270,13 @@ std::string range_command(char axis, const std::optional<std::array<double, 2>>&
   return fmt::format("set {}range [{:.9g}:{:.9g}]\n", axis, (*range)[0], (*range)[1]);
 }
 
-/// What the ticks of a vertical axis need.
+/// Space and precision for the ticks of a vertical axis.
 struct Ticks {
   std::size_t letters = 0;  ///< of the widest label
-  int digits = 6;           ///< significant ones that tell the labels apart
+  int digits = 6;           ///< significant digits that distinguish the labels
 };
 
-/// The values between which gnuplot puts its ticks: the range of the plot, or that of its data.
+/// Range in which gnuplot places ticks: that of the plot or of its data.
 std::array<double, 2> tick_range(const Plot& plot, char axis) {
   const auto& range = axis == 'x' ? plot.x_range : plot.y_range;
   if (range) return *range;
@@ -297,7 +296,7 @@ std::array<double, 2> tick_range(const Plot& plot, char axis) {
     }
   }
   if (low > high) return {0.0, 1.0};
-  // As gnuplot widens what has no height.
+  // gnuplot widens an empty range like this.
   if (low == high) {
     const double half = low == 0.0 ? 1.0 : 0.01 * std::abs(low);
     return {low - half, high + half};
@@ -305,8 +304,8 @@ std::array<double, 2> tick_range(const Plot& plot, char axis) {
   return {low, high};
 }
 
-/// The labels that gnuplot would write at its finest ticks, up to 20 of them on an axis; where it
-/// takes fewer their step is longer, and needs no more digits.
+/// The labels of the finest ticks that gnuplot may choose, up to 20 per axis. Fewer ticks have a
+/// larger spacing and need no more digits.
 Ticks ticks_of(const Plot& plot) {
   if (plot.log_y) return {kLettersOfLogTicks};
   const auto [low, high] = tick_range(plot, 'y');
@@ -315,7 +314,7 @@ Ticks ticks_of(const Plot& plot) {
   const double step = power * (leading < 2.0 ? 0.1 : leading < 5.0 ? 0.2 : 0.5);
   const double largest = std::max(std::abs(low), std::abs(high)) + step;
   Ticks ticks;
-  // An axis as long as the largest number, or shorter than the smallest one.
+  // The range overflows or underflows.
   if (!std::isfinite(largest / step)) return ticks;
   const double apart = std::floor(std::log10(largest)) - std::floor(std::log10(step)) + 1.0;
   ticks.digits = static_cast<int>(std::clamp(apart, 6.0, 15.0));
@@ -327,7 +326,7 @@ Ticks ticks_of(const Plot& plot) {
   return ticks;
 }
 
-/// Left of the axes, in letters: the same for all plots, which stand one above the other.
+/// Left margin in letters, the same for all plots because they are aligned.
 std::size_t left_margin(const std::vector<Plot>& plots) {
   std::size_t letters = 0;
   for (const Plot& plot : plots) letters = std::max(letters, ticks_of(plot).letters);
@@ -341,7 +340,7 @@ std::string power_of_ten_text(int power) {
   return text;
 }
 
-/// Names of the powers of ten between 1 and 100 000, and lines for what lies between them.
+/// Labels of the powers of ten between 1 and 100 000, and ticks without labels between them.
 std::string counted_ticks(double low, double high) {
   std::vector<std::string> ticks;
   for (int power = 0; std::pow(10.0, power) <= high; ++power) {
@@ -355,7 +354,7 @@ std::string counted_ticks(double low, double high) {
   return fmt::format("{}", fmt::join(ticks, ", "));
 }
 
-/// The products of digits and powers of ten that lie on an axis.
+/// The products of given digits and powers of ten within the range of an axis.
 std::vector<std::string> ticks_at(const std::vector<double>& digits,
                                   const std::array<double, 2>& range) {
   std::vector<std::string> ticks;
@@ -369,9 +368,9 @@ std::vector<std::string> ticks_at(const std::vector<double>& digits,
   return ticks;
 }
 
-/// A logarithmic axis of less than two decades has ticks at 1, 2 and 5 times powers of ten, and at
-/// more places where these are fewer than three; one of more decades has them at the powers,
-/// written out where they count something or are near 1.
+/// Ticks of a logarithmic axis. Below two decades they are at 1, 2 and 5 times powers of ten, with
+/// more of them if these are fewer than three. With more decades they are at the powers, written
+/// out for counts and for values near 1.
 std::string log_ticks_command(const Plot& plot, char axis) {
   constexpr double kFewDecades = 100.0;
   constexpr double kMostCounted = 1e5;
@@ -391,7 +390,7 @@ std::string log_ticks_command(const Plot& plot, char axis) {
                      fmt::join(ticks, ", "));
 }
 
-/// @param digits significant ones of the labels; 6 is what %g has by itself
+/// @param digits significant digits of the labels; 6 is the default of %g
 std::string linear_ticks_command(char axis, int digits = 6) {
   return fmt::format("set {0}tics autofreq\nunset logscale {0}\nset format {0} '%{1}g'\n", axis,
                      digits > 6 ? fmt::format(".{}", digits) : "");
@@ -462,7 +461,7 @@ std::string header(PictureFormat format, std::size_t panels, int height, std::si
 
 std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
                            const std::string& output_path) {
-  // SVG counts in pixels, cairo in points.
+  // Font sizes are in pixels for SVG and in points for cairo.
   const int title_size = format == PictureFormat::svg ? 17 : 13;
   const std::size_t legend = legend_width(plots);
   const std::vector<int> heights = heights_of(plots, legend > 0);
@@ -477,12 +476,12 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
       if (has_stepped_band(series)) text += band_of_steps(plots[panel], series, name + "band");
     }
   }
-  // A legend above the axes stands above their title too, but below that of several plots.
+  // A legend above the axes is also above the title of a plot, but below the multiplot title.
   const bool one_title = plots.size() > 1 || (legend == 0 && !labels_of(plots[0]).empty());
   if (one_title) {
     text += fmt::format("set multiplot title {} font ',{}'\n", quoted(plots[0].title), title_size);
   }
-  // The plots share what is below the title.
+  // The plots share the height below the title.
   const double share = (1.0 - static_cast<double>(kHeightOfTitle) / height) / all;
   int below = all;
   for (std::size_t panel = 0; panel < plots.size(); ++panel) {
@@ -494,7 +493,8 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
     } else {
       text += fmt::format("set title {} font ',{}'\n", quoted(plot.title), title_size);
     }
-    // Where the plot below shares the x axis, it names it, and may say more after the name.
+    // If the plot below has the same x axis, only that plot has the label, perhaps with an
+    // addition.
     const bool shared =
         panel + 1 < plots.size() && plots[panel + 1].x_label.starts_with(plot.x_label);
     text += fmt::format("set xlabel {}\n", shared ? "''" : quoted(plot.x_label));

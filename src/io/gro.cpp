@@ -16,10 +16,10 @@
 namespace tarn::io {
 namespace {
 
-// Residue number, residue, atom and atom number, five columns each, stand before the coordinates.
+// Residue number, residue, atom and atom number, five columns each, precede the coordinates.
 constexpr std::size_t kFirstCoordinate = 20;
-// Programs of GROMACS make compressed trajectories in the precision of the GRO file they read, as
-// 32-bit integers: seven decimals let those hold 214 nm to both sides, nine would not hold 3 nm.
+// GROMACS writes compressed trajectories with the precision of its GRO input, as 32-bit integers.
+// With seven decimals their range is 214 nm on both sides; with nine it would be less than 3 nm.
 constexpr int kDecimals = 7;
 constexpr std::size_t kWidth = kDecimals + 5;
 
@@ -87,9 +87,9 @@ std::size_t coordinate_width(std::string_view line) {
   return second == std::string_view::npos ? 0 : second - first;
 }
 
-/// Takes the keys of a title; GROMACS puts blanks after its "t=" and "step=".
+/// Reads the keys of a title; GROMACS writes blanks after "t=" and "step=".
 void read_title(std::string_view title, Structure& structure) {
-  std::string waiting;  // a key whose value comes as the next word
+  std::string waiting;  // a key whose value is the next word
   for (const CommentEntry& entry : parse_comment(title)) {
     const std::string key = entry.key == "t" ? "time_ps" : entry.key;
     if (!waiting.empty()) {
@@ -107,7 +107,8 @@ std::string columns_of(double value, int decimals) {
   return fmt::format("{:{}.{}f}", value, kWidth, decimals);
 }
 
-/// With a blank before it, so that it ends where the number before it does.
+/// Whether a number fits its column with a blank before it, which separates it from the previous
+/// one.
 bool fits(double value, int decimals) {
   const std::string word = columns_of(value, decimals);
   return word.size() == kWidth && word[0] == ' ';
@@ -147,7 +148,7 @@ bool GroReader::read_box() {
 
 std::optional<Structure> GroReader::next() {
   if (!lines_.next()) return std::nullopt;
-  // A title may be blank, and blank lines may end the file.
+  // The title may be blank, and the file may end with blank lines.
   const bool blank = is_blank(lines_.line());
   if (blank && !lines_.next_nonblank()) return std::nullopt;
   std::string title;
@@ -209,7 +210,8 @@ std::string gro_frame(std::span<const double> positions_A,
                       int sites_per_molecule) {
   const auto sites = static_cast<std::size_t>(sites_per_molecule);
   const std::size_t atoms = positions_A.size() / 3;
-  // Readers find the columns by the decimal points of one atom.
+  // All atoms need the same decimals: readers derive the columns from the decimal points of one
+  // atom.
   const int decimals = gro_decimals(positions_A, velocities_A_per_akma);
   for (const double value : positions_A) check_writable(value);
   for (const double value : velocities_A_per_akma) check_writable(value);

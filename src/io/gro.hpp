@@ -10,7 +10,8 @@
 
 namespace tarn::io {
 
-/// Reads GRO files, one frame or many: fixed columns, nm and nm/ps, any number of decimals.
+/// Reads GRO files with any number of frames: fixed columns in nm and nm/ps, any number of
+/// decimals.
 class GroReader final : public FrameReader {
  public:
   /// @throws IoError
@@ -23,30 +24,31 @@ class GroReader final : public FrameReader {
 
  private:
   int read_count();
-  /// @return whether it is one: that of a cluster has no size
+  /// @return whether the box has a size; that of a cluster has none
   bool read_box();
 
   LineReader lines_;
   std::vector<int> atom_lines_;
 };
 
-/// Decimals of all positions of a frame in nm: 7, or as many as fit where an atom lies at -100 nm
-/// or beyond, or at 1000 nm or beyond on the other side. Velocities in nm/ps have one more, and may
-/// take decimals from the positions as well.
-/// @throws NumericalError when a number is not finite; IoError when one does not fit with 1
+/// Decimals of the positions of a frame in nm: 7, or fewer if atoms are at -100 nm or below, or at
+/// 1000 nm or above. Velocities in nm/ps have one more, and large velocities also reduce the
+/// decimals of the positions.
+/// @throws NumericalError for a number that is not finite; IoError if a number does not fit with
+/// one decimal
 int gro_decimals(std::span<const double> positions_A,
                  std::span<const double> velocities_A_per_akma);
 
-/// One frame: nm and nm/ps with gro_decimals(), and a box of zeros, which means that there is none.
+/// Text of one frame: nm and nm/ps with gro_decimals(), and a box of zeros, which means no box.
 /// @param velocities_A_per_akma empty, or as long as the positions
-/// @param title one line; GROMACS takes time and step from "t=<ps> step=<step>" in it
-/// @param sites_per_molecule 3, or 4 with M behind the atoms of each
+/// @param title one line; GROMACS reads time and step from "t=<ps> step=<step>" in it
+/// @param sites_per_molecule 3, or 4 with M after the atoms of each molecule
 /// @throws NumericalError, IoError as gro_decimals()
 std::string gro_frame(std::span<const double> positions_A,
                       std::span<const double> velocities_A_per_akma, std::string_view title,
                       int sites_per_molecule = 3);
 
-/// A file that holds one structure. @throws NumericalError, IoError
+/// Text of a file with one structure. @throws NumericalError, IoError
 std::string gro_text(const Structure& structure);
 
 bool looks_like_gro(std::string_view beginning);

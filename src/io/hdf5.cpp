@@ -13,7 +13,7 @@
 namespace tarn::io::hdf5 {
 namespace {
 
-/// The innermost message of the library, where the reason is.
+/// The innermost message of the library, which contains the reason.
 std::string reason() {
   std::string text;
   const auto first = [](unsigned n, const H5E_error2_t* error, void* out) -> herr_t {
@@ -24,7 +24,7 @@ std::string reason() {
   return text.empty() ? "the HDF5 library gives no reason" : text;
 }
 
-/// A damaged count must not ask for more memory.
+/// Limits the memory that a damaged count can request.
 constexpr hssize_t kMostTexts = 16;
 
 Handle text_type() {
@@ -34,15 +34,15 @@ Handle text_type() {
   return type;
 }
 
-/// How objects are created: without the time, so that equal runs give equal files.
+/// Creation properties without time stamps, so that equal runs give equal files.
 Handle timeless(hid_t kind) {
   Handle creation(H5Pcreate(kind), H5Pclose);
   H5Pset_obj_track_times(creation.id(), false);
   return creation;
 }
 
-/// A flush in SWMR mode takes longer the more metadata the library remembers: with thousands of
-/// datasets most of its time went there. Left to itself, the library would remember 32 MiB.
+/// The time of a flush in SWMR mode grows with the metadata cache, and with thousands of datasets
+/// the cache dominated. The default limit of the library is 32 MiB.
 void limit_cache(const Handle& access) {
   H5AC_cache_config_t config{};
   config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
@@ -59,18 +59,19 @@ void limit_cache(const Handle& access) {
 
 bool File::is_hdf5(const std::string& path) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  return H5Fis_hdf5(path.c_str()) != 0;  // negative where it cannot be read, which opening reports
+  return H5Fis_hdf5(path.c_str()) != 0;  // negative for an unreadable file, which opening reports
 }
 
 File::File(std::string path, Mode mode) : path_(std::move(path)) {
-  // After a failed write the library's own work at exit crashes; every file is closed before.
+  // The exit handler of the library crashes after a failed write. It is not needed, because all
+  // files are closed before.
   [[maybe_unused]] static const herr_t nothing_at_exit = H5dont_atexit();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_LATEST);
   limit_cache(access);
-  // Of what a writer is just changing, a second look is enough. The pauses between the looks
-  // double: at the library's hundred, a damaged file would be waited for for ever.
+  // A second attempt suffices for metadata that a writer is changing. The pauses between attempts
+  // double, so the default of 100 attempts would never end for a damaged file.
   H5Pset_metadata_read_attempts(access.id(), 20);
   const hbool_t yes = 1;
   hid_t file = H5I_INVALID_HID;
@@ -79,8 +80,8 @@ File::File(std::string path, Mode mode) : path_(std::move(path)) {
       file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, timeless(H5P_FILE_CREATE).id(), access.id());
       break;
     case Mode::change: {
-      // What h5clear does: the mark is taken off, and the end of the file is where it is, not where
-      // the killed writer noted it last.
+      // As h5clear does: removes the mark, and uses the actual end of the file instead of the one
+      // last recorded by the killed writer.
       H5Pset(access.id(), "clear_status_flags", &yes);
       H5Pset(access.id(), "skip_eof_check", &yes);
       file = H5Fopen(path_.c_str(), H5F_ACC_RDWR, access.id());
@@ -94,7 +95,7 @@ File::File(std::string path, Mode mode) : path_(std::move(path)) {
       file = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
       has_writer_ = file < 0;
       if (has_writer_) {
-        // A disk that was full has left less of the file than the writer had noted as its length.
+        // After a full disk the file may be shorter than the length recorded by the writer.
         H5Pset(access.id(), "skip_eof_check", &yes);
         file = H5Fopen(path_.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access.id());
       }
@@ -106,7 +107,7 @@ File::File(std::string path, Mode mode) : path_(std::move(path)) {
 
 void File::fail(std::string_view action) const {
   const std::string why = reason();
-  // Where a system call failed, the library writes its number among much else.
+  // For a failed system call, the text of the library contains the error number.
   constexpr std::string_view kMark = "errno = ";
   const std::size_t at = why.find(kMark);
   if (at != std::string::npos) {
@@ -121,7 +122,7 @@ void File::flush() const { checked(H5Fflush(file_.id(), H5F_SCOPE_LOCAL), "write
 void File::close() { checked(file_.close(), "write"); }
 
 bool File::has(const std::string& name) const {
-  // Each part of the path must exist before the next one may be asked for.
+  // Each part of the path must exist before the next one can be tested.
   for (std::size_t end = name.find('/'); true; end = name.find('/', end + 1)) {
     const std::string part = name.substr(0, end);
     const htri_t exists = H5Lexists(file_.id(), part.c_str(), H5P_DEFAULT);

@@ -10,8 +10,8 @@
 #include <hdf5.h>
 
 /// @file
-/// What tarn needs of the HDF5 library, with errors as IoError and without anything on the
-/// terminal.
+/// The part of the HDF5 library that tarn uses. Errors are thrown as IoError, and nothing is
+/// printed.
 
 namespace tarn::io::hdf5 {
 
@@ -32,7 +32,7 @@ class Handle {
 
   hid_t id() const { return id_; }
   bool is_open() const { return id_ >= 0; }
-  /// Negative when the library fails at it.
+  /// Negative if the library fails to close it.
   herr_t close() { return is_open() ? close_(std::exchange(id_, H5I_INVALID_HID)) : 0; }
 
  private:
@@ -45,34 +45,34 @@ class File {
  public:
   enum class Mode { create, change, append, read };
 
-  /// @param mode create: a new file, in the format that SWMR needs; change: takes the mark of a
-  ///        killed writer off; append: as the single writer of SWMR, which may only add to
-  ///        datasets; read: also what a living or killed writer has open
+  /// @param mode create: a new file, in the format that SWMR requires; change: removes the mark of
+  /// a killed writer; append: as the single writer of SWMR, which can only extend datasets; read:
+  /// also files that a running or killed writer has open
   /// @throws IoError
   File(std::string path, Mode mode);
 
-  /// Whether a file begins as HDF5 files do, in front or behind a user block.
+  /// Whether a file has the HDF5 signature, at its beginning or after a user block.
   static bool is_hdf5(const std::string& path);
 
   const std::string& path() const { return path_; }
-  /// Of a file that is read: whether a writer has it open, or had it when it was killed.
+  /// For Mode::read: whether a writer has the file open, or had it open when it was killed.
   bool has_writer() const { return has_writer_; }
   /// Writes everything to the file. @throws IoError
   void flush() const;
   /// @throws IoError
   void close();
 
-  /// @throws IoError naming what was tried, if the library returned an error
+  /// @throws IoError that names the action, if the library returned an error
   template <class T>
   T checked(T result, std::string_view action) const {
     if (result < 0) fail(action);
     return result;
   }
 
-  /// All with full names from the root. @throws IoError
+  /// All names below are full names from the root. @throws IoError
   bool has(const std::string& name) const;
   void make_group(const std::string& name) const;
-  /// Another name for a dataset.
+  /// Adds another name for a dataset.
   void link(const std::string& dataset, const std::string& name) const;
   Handle open(const std::string& name) const;
   std::vector<std::string> names_in(const std::string& group) const;
@@ -83,16 +83,16 @@ class File {
   void set_attribute(const std::string& object, const char* name,
                      const std::vector<int>& numbers) const;
   void set_attribute(const std::string& object, const char* name, double number) const;
-  /// Empty where there is none.
+  /// Empty if there is none.
   std::string text_attribute(const std::string& object, const char* name) const;
-  /// Nothing where there is none, or no single number.
+  /// Nothing unless it is a single number.
   std::optional<double> number_attribute(const std::string& object, const char* name) const;
-  /// All of an array of a few.
+  /// All texts of a short array.
   std::vector<std::string> text_attributes(const std::string& object, const char* name) const;
 
   std::vector<hsize_t> shape_of(const std::string& dataset) const;
   void make_numbers(const std::string& name, const std::vector<int>& values) const;
-  /// An empty dataset that grows along its first dimension. @param row shape of one row
+  /// Creates an empty dataset that grows along its first dimension. @param row shape of one row
   void make_growing(const std::string& name, hid_t type, const std::vector<hsize_t>& row,
                     hsize_t rows_in_chunk) const;
   /// Changes the number of rows.
@@ -100,7 +100,7 @@ class File {
   /// Adds rows at the end of a dataset of an open group.
   void append(const Handle& group, const char* name, hid_t memory_type, const void* values,
               hsize_t rows) const;
-  /// Reads rows, converted to the type in memory; of a scalar, the one value.
+  /// Reads rows, converted to the type in memory; for a scalar, its value.
   void read(const std::string& name, hid_t memory_type, void* values, hsize_t first,
             hsize_t rows) const;
 

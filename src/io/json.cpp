@@ -8,7 +8,7 @@
 namespace tarn::io {
 namespace {
 
-/// Moves every line but the first two spaces to the right; strings hold no raw line ends.
+/// Indents all lines but the first by two spaces; strings contain no raw line ends.
 std::string indented(std::string_view json_value) {
   std::string text;
   for (const char c : json_value) {
@@ -18,7 +18,7 @@ std::string indented(std::string_view json_value) {
   return text;
 }
 
-/// Length of the character of UTF-8 that a text begins with; 0 if it begins with none.
+/// Length of the UTF-8 character at the beginning of a text; 0 if there is none.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -28,7 +28,7 @@ std::size_t utf8_length(std::string_view text) {
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Longer than need be, half of a pair, or beyond the last character.
+  // Overlong, a surrogate, or beyond the last code point.
   if (first == 0xe0 && byte(1) < 0xa0) return 0;
   if (first == 0xed && byte(1) >= 0xa0) return 0;
   if (first == 0xf0 && byte(1) < 0x90) return 0;

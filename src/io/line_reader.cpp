@@ -24,7 +24,7 @@ bool LineReader::next() {
   }
   ++line_number_;
   if (!line_.empty() && line_.back() == '\r') line_.pop_back();
-  // Editors put a mark there that nobody sees.
+  // Skip the invisible byte order mark that some editors write.
   if (line_number_ == 1 && line_.starts_with("\xEF\xBB\xBF")) line_.erase(0, 3);
   return true;
 }

@@ -15,7 +15,7 @@
 namespace tarn::io {
 namespace {
 
-/// With a zero that has no sign, so that rounding is not seen.
+/// Zero is written without a sign, which would depend on rounding.
 std::string fixed(double value, int decimals) {
   if (!std::isfinite(value)) {
     throw NumericalError(
@@ -25,7 +25,7 @@ std::string fixed(double value, int decimals) {
   return fmt::format("{:.{}f}", is_zero ? 0.0 : value, decimals);
 }
 
-/// The end of a line: x, y and z.
+/// Adds x, y and z and ends the line.
 void add_triple(std::string& text, const double* numbers, double unit) {
   for (int c = 0; c < 3; ++c) {
     fmt::format_to(std::back_inserter(text), " {:>14}", fixed(numbers[c] / unit, 9));
@@ -33,8 +33,8 @@ void add_triple(std::string& text, const double* numbers, double unit) {
   text += '\n';
 }
 
-/// Everything before the displacements. Atoms stand there twice: some readers know them from the
-/// one section only, some from the other.
+/// The sections before the displacements. Two of them contain the atoms, because readers differ in
+/// which one they use.
 std::string head(std::string_view title, std::span<const double> positions_A,
                  std::span<const MoldenMode> modes) {
   const std::size_t atoms = positions_A.size() / 3;

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Errors are ignored: whoever reads or writes the file reports them.
+// Errors are ignored here and reported when the file is read or written.
 
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;

@@ -15,7 +15,7 @@
 namespace tarn::io {
 namespace {
 
-/// Columns of a record, counted from 1 as the format's description does.
+/// Columns of a record, counted from 1 as in the specification.
 std::string_view columns(std::string_view line, std::size_t first, std::size_t last) {
   return first <= line.size() ? line.substr(first - 1, last - first + 1) : std::string_view{};
 }
@@ -30,7 +30,7 @@ constexpr int kMostDecimals = 3;
 
 void read_atom(std::string_view line, int line_number, MoleculeBuilder& builder) {
   NamedAtom atom;
-  // Names of four letters, TIP3 among them, reach into the column after the residue's three.
+  // Residue names of four letters, such as TIP3, extend into the column after the name field.
   const std::string residue = fmt::format(
       "{} {}{}{}", trimmed(columns(line, 18, 21)), trimmed(columns(line, 23, 27)),
       is_blank(columns(line, 22, 22)) ? "" : fmt::format(" of chain {}", columns(line, 22, 22)),
@@ -62,8 +62,8 @@ void read_atom(std::string_view line, int line_number, MoleculeBuilder& builder)
   builder.add(atom);
 }
 
-/// Whether a CRYST1 record gives a box. Where the format demands one and there is none, all lengths
-/// are 1 A, as wwPDB asks for, or 0.
+/// Whether a CRYST1 record gives a box. For structures without one all lengths are 1 A, as wwPDB
+/// requires, or 0.
 bool is_box(std::string_view line) {
   constexpr double kDummy_A = 1.0;
   for (const std::size_t first : {7u, 16u, 25u}) {
@@ -75,7 +75,7 @@ bool is_box(std::string_view line) {
   return false;
 }
 
-/// A coordinate with as many of three decimals as fit.
+/// A coordinate with up to three decimals, as many as fit.
 /// @throws NumericalError, UnwritableNumber
 std::string coordinate(std::span<const double> x, std::size_t index) {
   const double value = x[index];
@@ -118,7 +118,7 @@ std::optional<Structure> PdbReader::next() {
     if (is_atom(line)) {
       read_atom(line, lines_.line_number(), builder);
     } else if (line.starts_with("CRYST1")) {
-      has_box_ = is_box(line);  // of all models that follow
+      has_box_ = is_box(line);  // for all following models
     } else if (line.starts_with("TITLE ")) {
       for (const CommentEntry& entry : parse_comment(columns(line, 11, line.size()))) {
         comment[entry.key] = entry.value;

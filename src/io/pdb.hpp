@@ -11,9 +11,9 @@
 
 namespace tarn::io {
 
-/// Reads PDB files, one model or many. Atoms are ATOM and HETATM records, by their columns; serial
-/// and residue numbers may be anything; END, ENDMDL and MODEL end a frame; other records are left
-/// out, and of the box of CRYST1 is noted only that it is there.
+/// Reads PDB files with any number of models. Atoms are the ATOM and HETATM records, by column;
+/// serial and residue numbers are arbitrary. END, ENDMDL and MODEL end a frame. Other records are
+/// ignored; of CRYST1 only the presence of a box is recorded.
 class PdbReader final : public FrameReader {
  public:
   /// @throws IoError
@@ -29,24 +29,25 @@ class PdbReader final : public FrameReader {
   std::vector<int> atom_lines_;
   int frames_ = 0;
   bool has_box_ = false;
-  bool has_ends_ = false;  // of the models
+  bool has_ends_ = false;  // models have end records
 };
 
-/// The fewest decimals of any coordinate of a frame: 3, or as many as fit.
-/// @throws NumericalError when a number is not finite; IoError when one does not fit without any
+/// Smallest number of decimals of the coordinates of a frame: 3, or as many as fit.
+/// @throws NumericalError for a number that is not finite; IoError if a number does not fit without
+/// decimals
 int pdb_decimals(std::span<const double> positions_A);
 
-/// One model with its title before it: 0.001 A, the columns of the format. A coordinate beyond
-/// them keeps its columns and loses decimals.
-/// @param sites_per_molecule 3, or 4 with M behind the atoms of each
+/// Text of one model, after its title, with 0.001 A in the columns of the format. Coordinates too
+/// large for the columns lose decimals.
+/// @param sites_per_molecule 3, or 4 with M after the atoms of each molecule
 /// @throws NumericalError, IoError as pdb_decimals()
 std::string pdb_frame(std::span<const double> positions_A, std::int64_t model,
                       std::string_view title, int sites_per_molecule = 3);
 
-/// A file that holds one structure, with the bonds as CONECT records where the serial numbers
-/// suffice. Velocities have no place in it. @throws NumericalError, IoError
+/// Text of a file with one structure, without velocities. Bonds are CONECT records, unless there
+/// are too many atoms for the serial numbers. @throws NumericalError, IoError
 std::string pdb_text(const Structure& structure);
-/// The same of positions. @param sites_per_molecule as of pdb_frame()
+/// The same for positions. @param sites_per_molecule as for pdb_frame()
 std::string pdb_text(std::span<const double> positions_A, std::string_view title,
                      int sites_per_molecule);
 

@@ -42,11 +42,12 @@ std::string find_gnuplot() {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// An unnamed file that vanishes when it is closed.
+/// An unnamed temporary file, deleted when it is closed.
 File scratch_file() { return {std::tmpfile(), std::fclose}; }
 
-/// Of what gnuplot said, the reason: it quotes the program, points into it, and then writes
-/// "line 3: reason". Warnings may come before it. What is no such line is taken as it is.
+/// The reason in an error message of gnuplot. The message quotes the script, marks the position and
+/// then contains "line 3: reason", perhaps after warnings. Without such a line the first line is
+/// returned.
 std::string reason_in(std::FILE* file) {
   std::rewind(file);
   std::string text(4000, '\0');
@@ -65,9 +66,9 @@ std::string reason_in(std::FILE* file) {
   return first;
 }
 
-/// Runs gnuplot on a program. The program goes through a file and not a pipe, so that a gnuplot
-/// that dies early can neither block us nor raise SIGPIPE.
-/// @return what went wrong, or an empty string
+/// Runs gnuplot on a script. The script is passed in a file instead of a pipe, because a pipe would
+/// block or raise SIGPIPE if gnuplot ends early.
+/// @return the error, or an empty string
 std::string run_gnuplot(const std::string& gnuplot, const std::string& script) {
   const File input = scratch_file();
   const File messages = scratch_file();
@@ -81,11 +82,11 @@ std::string run_gnuplot(const std::string& gnuplot, const std::string& script) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ::fileno(input.get()), STDIN_FILENO);
-  // Where it cannot open its file it draws to here.
+  // gnuplot draws to standard output if it cannot open its file.
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ::fileno(messages.get()), STDERR_FILENO);
   std::string name = "gnuplot";
-  std::string defaults = "-d";  // not the settings of the user
+  std::string defaults = "-d";  // ignore the settings of the user
   std::string from_input = "-";
   char* arguments[] = {name.data(), defaults.data(), from_input.data(), nullptr};
   pid_t child = 0;

@@ -23,7 +23,7 @@
 namespace tarn::io {
 namespace {
 
-// A device may never end.
+// The data of a device may be endless.
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 32;
 
 class Descriptor {
@@ -45,7 +45,7 @@ class Descriptor {
   int number_;
 };
 
-/// As much as comes, at most as much as there is room for; 0 at the end.
+/// Reads the available data, at most the size of the buffer; 0 at the end.
 std::size_t read_some(int from, std::vector<char>& buffer, const std::string& path) {
   while (true) {
     const ssize_t bytes = ::read(from, buffer.data(), buffer.size());
@@ -54,7 +54,7 @@ std::size_t read_some(int from, std::vector<char>& buffer, const std::string& pa
   }
 }
 
-/// @return the descriptor of a file in memory that holds all that comes
+/// @return the descriptor of a memory file with all data
 int copied(const std::string& path) {
   const Descriptor from(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (from.number() < 0) throw_io_error("read", path, errno);

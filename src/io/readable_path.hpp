@@ -4,10 +4,10 @@
 
 namespace tarn::io {
 
-/// A name under which a file can be opened as often as one likes. That is its own but for pipes
-/// and terminals, which give what they hold once: it is read into memory the first time, stays
-/// there until the program ends, and is named from then on.
-/// @throws IoError; InputError where more than 4 GiB come
+/// A path under which a file can be opened repeatedly. For regular files this is the path itself.
+/// Pipes and terminals deliver their data only once: the first call copies them to memory, where
+/// they remain until the program ends, and returns the path of the copy.
+/// @throws IoError; InputError for more than 4 GiB
 std::string readable_path(const std::string& path);
 
 }  // namespace tarn::io

@@ -5,24 +5,25 @@
 
 namespace tarn::io {
 
-/// Steps and times of the frames of one replica: where they begin, how far they are apart, and
-/// whether that stays so. What a frame does not tell is 0, and steps are 1 apart.
+/// Steps and times of the frames of one replica: the first one, the interval, and whether the
+/// interval is constant. Without steps or times in the frames the first one is 0, and the step
+/// interval is 1.
 class ReplicaClock {
  public:
-  /// Of the next frame; nothing where it does not tell.
+  /// Adds the next frame; nothing for a step or time that it does not give.
   void add(std::optional<std::int64_t> step, std::optional<double> time_ps);
 
   std::int64_t frames() const { return frames_; }
-  /// Whether all frames tell theirs.
+  /// Whether all frames give their step or time.
   bool has_steps() const { return has_steps_; }
   bool has_times() const { return has_times_; }
   /// Of the first frame.
   std::int64_t first_step() const { return first_step_; }
   double first_ps() const { return first_ps_; }
-  /// Between the first two frames. Steps that do not grow are taken as 1 apart.
+  /// Interval between the first two frames; 1 if steps do not increase.
   std::int64_t every() const { return every_; }
   double interval_ps() const { return interval_ps_; }
-  /// Whether all frames are as far apart as the first two.
+  /// Whether all intervals equal that of the first two frames.
   bool has_even_steps() const { return even_steps_; }
   bool has_even_times() const { return even_times_; }
   std::int64_t largest_step() const { return largest_step_; }
@@ -37,7 +38,7 @@ class ReplicaClock {
   double first_ps_ = 0.0, interval_ps_ = 0.0;
 };
 
-/// To what a step in single precision, that of DCD, holds.
+/// Whether times agree within the precision of a single-precision timestep, as in DCD.
 bool times_agree(double a_ps, double b_ps);
 
 }  // namespace tarn::io

@@ -12,43 +12,43 @@
 
 namespace tarn::io {
 
-/// Of a frame.
+/// Replica and index of a frame.
 struct FrameIndex {
-  std::int64_t replica = 0;  ///< over all files, counted from 0 as they appear
-  std::int64_t number = 0;   ///< of the replica in its file
-  std::int64_t frame = 0;    ///< in the replica, counted from 0
+  std::int64_t replica = 0;  ///< over all files, in order of appearance from 0
+  std::int64_t number = 0;   ///< number of the replica in its file
+  std::int64_t frame = 0;    ///< index in the replica, counted from 0
 };
 
-/// Which replicas frames are of, and where in them, by files and the names that frames give their
-/// replicas. Frames of several replicas may stand in any order.
+/// Assigns frames to replicas by file and by the replica name in the frame. Frames of several
+/// replicas may be in any order.
 ///
-/// A replica has the number at the end of its name, "3" or "replica-0003". Where there is none, or
-/// another replica of the file has it, it has the place in which it appears in the file, or the
-/// next number that is free.
+/// The number of a replica is the number at the end of its name, "3" or "replica-0003". If there is
+/// none, or another replica of the file has it, the number is its order of appearance in the file,
+/// or the next free number.
 class ReplicaNumbering {
  public:
-  /// @param chosen numbers of the replicas that count; empty: all
+  /// @param chosen numbers of the selected replicas; empty: all
   explicit ReplicaNumbering(std::vector<std::int64_t> chosen = {}) : chosen_(std::move(chosen)) {}
 
-  /// Counts one more frame. @return nothing where its replica does not count
+  /// Adds a frame. @return nothing if its replica is not selected
   std::optional<FrameIndex> next(const std::string& file, const std::string& name);
-  /// @throws InputError where numbers were chosen and the frame names no replica
+  /// @throws InputError if replicas are selected and the frame names none
   std::optional<FrameIndex> next(const Structure& frame, const FrameReader& reader);
 
-  /// Replicas that count, so far, of all files.
+  /// Number of selected replicas so far, over all files.
   std::int64_t replicas() const { return replicas_; }
-  /// Their numbers.
+  /// Numbers of these replicas.
   const std::set<std::int64_t>& numbers() const { return numbers_; }
-  /// On numbers that are not those of the names, file by file, for people.
+  /// Notes for the user on numbers that differ from the names, one per file.
   std::vector<std::string> notes() const;
 
  private:
   struct File {
     std::string name;
-    // Of the next frame, by the names of the replicas; nothing for those that do not count.
+    // The next frame of each replica, by name; nothing for replicas that are not selected.
     std::map<std::string, std::optional<FrameIndex>> next;
-    std::set<std::int64_t> numbers;                                // of all replicas
-    std::vector<std::pair<std::string, std::int64_t>> unnumbered;  // names, and what they got
+    std::set<std::int64_t> numbers;  // of all replicas, selected or not
+    std::vector<std::pair<std::string, std::int64_t>> unnumbered;  // names and assigned numbers
   };
 
   std::optional<FrameIndex> first_place(File& file, const std::string& name);

@@ -4,21 +4,22 @@
 
 namespace tarn::io {
 
-/// A folder whose new files appear together, when all of them are whole. Until commit() older files
-/// stay as they were; without it nothing is left behind.
+/// A folder whose new files appear together, after all are complete. Until commit() older files are
+/// unchanged; without it nothing is left behind.
 class StagedFolder {
  public:
-  /// Makes the folder, where it is not there yet, and one in it for the new files. @throws IoError
+  /// Creates the folder, unless it exists, and a temporary one in it for the new files. @throws
+  /// IoError
   explicit StagedFolder(std::string folder);
   StagedFolder(const StagedFolder&) = delete;
   StagedFolder& operator=(const StagedFolder&) = delete;
   ~StagedFolder();
 
-  /// Where new files are to be written.
+  /// Folder for writing the new files.
   const std::string& path() const { return staged_; }
-  /// Where such a file will be.
+  /// Path of a file after commit().
   std::string final_path(const std::string& staged_file) const;
-  /// Puts the new files into the folder, each in place of an older one of its name. @throws IoError
+  /// Moves the new files to the folder; they replace older files of the same name. @throws IoError
   void commit();
 
  private:

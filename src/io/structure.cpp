@@ -15,7 +15,7 @@
 namespace tarn::io {
 namespace {
 
-/// Frames that are counted beyond the first; more would delay a start.
+/// Largest number of frames counted after the first; more would delay the start.
 constexpr std::int64_t kMostCounted = 1000;
 
 [[noreturn]] void throw_no_frame(const std::string& path) {
@@ -81,8 +81,8 @@ NumberedFrame chosen_frame(FrameReader& reader, const FrameChoice& choice,
   throw InputError({Problem{reader.path(), 0, 0, message}});
 }
 
-/// Counts what follows the first frame. Later frames are not used, so an unreadable one ends the
-/// count and is no error.
+/// Counts the frames after the first. They are not used, so an unreadable frame ends the count
+/// without an error.
 /// @param note receives what the reader reports at the end of the file
 FrameCounts count_rest(FrameReader& reader, ReplicaNumbering& numbering, std::string& note) {
   FrameCounts counts;

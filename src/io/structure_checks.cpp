@@ -21,7 +21,7 @@ namespace {
 constexpr double kCoincident_A = 0.1;
 constexpr double kClosestOxygens_A = 0.5;
 constexpr double kLongestBond_A = 3.0;
-/// Overlaps that are counted: all atoms of a file may be in one place.
+/// Limits the counted overlaps: all atoms of a file may be at the same position.
 constexpr std::int64_t kMostOverlaps = 1000;
 /// O-H distances of water [A], and the units in which coordinates are often given by mistake.
 constexpr double kShortestOh_A = 0.85, kLongestOh_A = 1.15;
@@ -46,7 +46,7 @@ std::vector<Point> points_of(std::span<const double> positions_A) {
 bool is_oxygen(std::size_t atom) { return atom % kAtomsPerMolecule == 0; }
 std::size_t oxygen_of(std::size_t atom) { return atom - atom % kAtomsPerMolecule; }
 
-/// "H1 of molecule 3"; molecules count from 1.
+/// "H1 of molecule 3"; molecules are counted from 1.
 std::string name_of(std::size_t atom) {
   return fmt::format("{} of molecule {}", kPdbNames[atom % kAtomsPerMolecule],
                      atom / kAtomsPerMolecule + 1);

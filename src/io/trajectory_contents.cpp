@@ -144,7 +144,7 @@ void note_on_velocities(const Format& format, const TrajectoryContents& contents
   }
 }
 
-/// Steps and times that a DCD file, with its one interval, loses.
+/// Notes steps and times that a DCD file cannot represent with its single interval.
 void note_on_interval(const ConvertOptions& options, const TrajectoryContents& contents,
                       std::vector<std::string>& notes) {
   const bool even = std::ranges::all_of(contents.replicas, [&](const ReplicaContents& r) {

@@ -15,7 +15,7 @@
 namespace tarn::io {
 namespace {
 
-/// With fewer decimals of an angstrom than these bonds are no longer those of the model.
+/// With fewer decimals in angstrom, bond lengths differ noticeably from the model.
 constexpr int kFewDecimals = 3;
 
 class GrowingFiles final : public TrajectoryWriter {
@@ -33,7 +33,7 @@ class GrowingFiles final : public TrajectoryWriter {
     for (AppendFile& file : files_) file.create();
   }
   void append(const TrajectoryFrame& frame) override {
-    // A name of its own is that of the only replica, whatever number that has.
+    // A given path is for a single replica, which may have any number.
     const bool is_of_run = info_.path.empty();
     AppendFile& file = files_[is_of_run ? static_cast<std::size_t>(frame.replica) : 0];
     if (names_ == AtomNames::beside && is_of_run && frame.replica == 0 && file.length() == 0) {
@@ -60,7 +60,7 @@ class GrowingFiles final : public TrajectoryWriter {
   }
 
  private:
-  /// Of the first frame that has few.
+  /// Notes the first frame with few decimals.
   void note_decimals(const TrajectoryFrame& frame) {
     if (!note_.empty()) return;
     const int decimals = decimals_(frame);
@@ -80,12 +80,12 @@ class GrowingFiles final : public TrajectoryWriter {
   std::vector<AppendFile> files_;  // by replica
 };
 
-/// "model=tip3p ", or nothing where nobody knows it.
+/// "model=tip3p ", or nothing for an unknown model.
 std::string model_key(const TrajectoryInfo& info) {
   return info.model.empty() ? "" : fmt::format("model={} ", info.model);
 }
 
-/// " bath_K=120", or nothing where there is one bath or nobody knows.
+/// " bath_K=120", or nothing for a single or unknown bath.
 std::string bath_key(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
   if (info.baths_K.empty()) return "";
   const auto at = info.path.empty() ? static_cast<std::size_t>(frame.replica) : 0;
@@ -114,7 +114,7 @@ std::string as_pdb(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
                    info.sites_per_molecule);
 }
 
-/// Of angstroms, as of all formats.
+/// Decimals in angstrom, as for all formats; GRO is in nm.
 int decimals_of_gro(const TrajectoryFrame& frame) {
   return gro_decimals(frame.positions_A, frame.velocities_A_per_akma) - 1;
 }

@@ -12,28 +12,28 @@
 
 namespace tarn::io {
 
-/// Writes a structure that names the atoms of a trajectory whose frames do not: its first one.
-/// @param model empty: not known
-/// @param sites_per_molecule 3, or 4 with M behind the atoms of each
+/// Writes the first structure of a trajectory with atom names, for formats without them.
+/// @param model empty: unknown
+/// @param sites_per_molecule 3, or 4 with M after the atoms of each molecule
 void write_topology(const std::string& path, const std::string& model,
                     std::span<const double> positions_A, int sites_per_molecule);
-/// The same of a run: topology.pdb in its folder.
+/// The same for a run: topology.pdb in its folder.
 void write_topology(const TrajectoryInfo& info, const TrajectoryFrame& frame);
 
-/// trajectory<extension>, or trajectory-0000<extension> and so on, by replica; or the one name that
-/// the trajectory has.
+/// Files by replica: trajectory<extension>, or trajectory-0000<extension> and so on, or the single
+/// file given by `info.path`.
 std::vector<AppendFile> trajectory_files(const TrajectoryInfo& info, std::string_view extension);
 
 using FrameBytes = std::string (*)(const TrajectoryInfo& info, const TrajectoryFrame& frame);
 
-/// Where the names of atoms are: in each frame, or in a topology beside the trajectory.
+/// Location of the atom names: in each frame, or in a topology file beside the trajectory.
 enum class AtomNames { in_frames, beside };
 
-/// Decimals of the coordinates of a frame in text, in A.
+/// Decimals in angstrom of the coordinates of a frame in a text format.
 using FrameDecimals = int (*)(const TrajectoryFrame& frame);
 
-/// One file a replica, which grows by frames.
-/// @param decimals of formats that have fewer of them for atoms that are far away; or null
+/// Writes one file per replica, frame by frame.
+/// @param decimals for formats that have fewer decimals for distant atoms, or null
 std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,
                                                std::string_view extension, FrameBytes frame_bytes,
                                                AtomNames names, FrameDecimals decimals = nullptr);
@@ -42,7 +42,7 @@ std::unique_ptr<TrajectoryWriter> write_xyz(const TrajectoryInfo& info);
 std::unique_ptr<TrajectoryWriter> write_gro(const TrajectoryInfo& info);
 std::unique_ptr<TrajectoryWriter> write_pdb(const TrajectoryInfo& info);
 
-/// As formats have it that count steps in 32 bits: those beyond are as the last one.
+/// A step in 32 bits; larger steps become the largest number.
 std::int32_t step_of_32_bits(std::int64_t step);
 
 }  // namespace tarn::io

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int32_t kMagic = 1993;
 constexpr std::string_view kVersion = "GMX_trn_file";
 
-/// The numbers of a header, in this order: first the bytes of what follows it.
+/// The numbers of a header in their order: first the sizes in bytes of the following blocks.
 enum Number : std::size_t {
   kInputs,
   kEnergies,
@@ -74,7 +74,7 @@ std::string frame_bytes(const TrajectoryInfo& /*info*/, const TrajectoryFrame& f
 std::optional<Structure> TrrReader::next() {
   while (input_.begin_frame()) {
     input_.expect(kMagic, "TRR");
-    // The length with and without the 0 behind it, and the text.
+    // The length with and without the terminating 0, and the text.
     constexpr auto kLength = static_cast<std::int32_t>(kVersion.size());
     if (input_.i32() != kLength + 1 || input_.i32() != kLength ||
         input_.bytes(kLength) != kVersion) {
@@ -83,8 +83,8 @@ std::optional<Structure> TrrReader::next() {
     std::array<std::int64_t, kNumbers> header{};
     for (std::int64_t& number : header) number = input_.i32();
     const std::int64_t numbers = 3 * header[kAtoms];
-    // A length that is none must not be taken for the end of a file that was cut off: GROMACS has
-    // none of inputs, energies, topology and symbols.
+    // An invalid length must not be mistaken for a truncated file. GROMACS never writes inputs,
+    // energies, topology and symbols.
     std::size_t real = 0;
     for (const auto& [bytes, count] : {std::pair{header[kInputs], std::int64_t{0}},
                                        {header[kEnergies], 0},
@@ -104,7 +104,7 @@ std::optional<Structure> TrrReader::next() {
       }
       real = of_each;
     }
-    if (real == 0) real = sizeof(float);  // nothing but what is passed over
+    if (real == 0) real = sizeof(float);  // no data apart from skipped blocks
     const double time_ps = input_.real(real);
     input_.real(real);  // lambda
     std::vector<double> box_nm, positions_A, velocities_A_per_akma;

@@ -12,18 +12,18 @@
 #include "xdr.hpp"
 
 /// @file
-/// TRR, the full trajectories of GROMACS: positions, velocities and forces in single or double
-/// precision, no names of atoms.
+/// TRR, the uncompressed trajectories of GROMACS: positions, velocities and forces in single or
+/// double precision, without atom names.
 
 namespace tarn::io {
 
-/// Reads TRR files in either precision. Frames without positions are passed over, and do not count.
+/// Reads TRR files in either precision. Frames without positions are skipped and not counted.
 class TrrReader final : public FrameReader {
  public:
   /// @throws IoError
   explicit TrrReader(const std::string& path) : input_(path) {}
 
-  /// @throws InputError also at the end of a file none of whose frames has positions
+  /// @throws InputError also at the end of a file without any frame with positions
   std::optional<Structure> next() override;
   int line_of_atom(int /*atom*/) const override { return 0; }
   bool is_cut_off() const override { return input_.is_cut_off(); }
@@ -35,7 +35,7 @@ class TrrReader final : public FrameReader {
   std::int64_t passed_over_ = 0;
 };
 
-/// In double precision. One file a replica, and topology.pdb, which names the atoms.
+/// Writes in double precision: one file per replica, and topology.pdb with the atom names.
 std::unique_ptr<TrajectoryWriter> write_trr(const TrajectoryInfo& info);
 
 bool looks_like_trr(std::string_view beginning);

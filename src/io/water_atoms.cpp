@@ -19,7 +19,8 @@ struct NameRow {
   AtomKind kind;
 };
 
-// "D" is a hydrogen too, since decks set the masses. "M" and "OM" are the charge site of four-site
+// "D" counts as hydrogen, because decks set the masses. "M" and "OM" are the charge site of
+// four-site
 // models, "LP" and "EP" also those of five-site models; "X", "Xx" and "Du" are dummy atoms.
 // Programs append numbers to these names, within a molecule (HW1, HW2) or through the whole file
 // (O1 H2 H3 O4 ...); EPW has none.
@@ -40,7 +41,7 @@ constexpr std::array<NameRow, 20> kNames{{
     {"X", AtomKind::virtual_site},
     {"XX", AtomKind::virtual_site},
     {"DU", AtomKind::virtual_site},
-    // Names that are no such name with a number behind it.
+    // Names that are not one of the above with a number appended.
     {"OH2", AtomKind::oxygen},
     {"1H", AtomKind::hydrogen},
     {"2H", AtomKind::hydrogen},
@@ -142,7 +143,7 @@ Structure MoleculeBuilder::take(std::vector<int>& lines) {
 
 namespace {
 
-/// Of molecules of so many sites, the fraction whose H are beside their O, and whose M is.
+/// Fraction of the molecules with H near their O, and M near it if there are four sites.
 double likeness(const std::vector<double>& positions_A, std::size_t sites) {
   constexpr double kBond_A = 1.5, kSite_A = 0.5;
   const std::size_t size = 3 * sites;
@@ -212,7 +213,7 @@ Structure UnnamedWater::take(const std::string& path, std::int64_t frame,
   check_unnamed_water(path, static_cast<std::int64_t>(atoms));
   if (sites_ == 0) {
     const double three = likeness(positions_A, 3), four = likeness(positions_A, 4);
-    // Molecules on the faces of a periodic box may be broken, but hardly half of them.
+    // Molecules at the faces of a periodic box may be broken, but rarely half of them.
     constexpr double kEnough = 0.5;
     if (std::max(three, four) < kEnough) {
       throw InputError({Problem{

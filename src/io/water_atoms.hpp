@@ -13,15 +13,15 @@
 #include "tarn/io/structure.hpp"
 
 /// @file
-/// From the named atoms of PDB and GRO files to molecules O H H, and back.
+/// Names of water atoms in files, and assembly of molecules O H H from atoms.
 
 namespace tarn::io {
 
-/// Of O, H, H, and of the site M where it is written: "X" stands for no element.
+/// Species of O, H, H and of the site M: "X" is not an element.
 inline constexpr std::array<std::string_view, 4> kSpecies{"O", "H", "H", "X"};
 /// Atomic numbers of O, H, H.
 inline constexpr std::array<int, 3> kAtomicNumbers{8, 1, 1};
-/// Names of the atoms, of M, and of their residue, as tarn writes them.
+/// Names of the atoms, of M and of the residue in files that tarn writes.
 inline constexpr std::array<std::string_view, 4> kPdbNames{"O", "H1", "H2", "M"};
 inline constexpr std::array<std::string_view, 4> kGroNames{"OW", "HW1", "HW2", "MW"};
 inline constexpr std::string_view kPdbResidue = "HOH";
@@ -29,36 +29,36 @@ inline constexpr std::string_view kGroResidue = "SOL";
 
 enum class AtomKind { oxygen, hydrogen, virtual_site, other };
 
-/// What an atom of that name is in water, as GROMACS, CHARMM, AMBER, OpenMM and VMD name them.
+/// Kind of a water atom by its name in GROMACS, CHARMM, AMBER, OpenMM or VMD.
 AtomKind kind_of_atom(std::string_view name);
 
-/// An atom as a file has it.
+/// An atom of a file.
 struct NamedAtom {
   std::string_view name;
-  std::string_view residue;  ///< name, number and whatever else tells residues apart
+  std::string_view residue;  ///< name, number and anything else that distinguishes residues
   int line = 0;
   int name_column = 1;
   std::array<double, 3> position_A{};
   std::optional<std::array<double, 3>> velocity_A_per_akma;
 };
 
-/// Puts atoms together to molecules. A molecule ends where the residue changes or where an atom
-/// comes that it already has (residue numbers may be cut off, wrapped or all the same); its atoms
-/// are put into the order O H H, and virtual sites are left out.
+/// Assembles molecules from atoms. A molecule ends if the residue changes or if the next atom would
+/// be one too many (residue numbers may be truncated, wrapped or all the same). Its atoms are put
+/// into the order O H H, and virtual sites are left out.
 class MoleculeBuilder {
  public:
   explicit MoleculeBuilder(std::string path) : path_(std::move(path)) {}
 
   void add(const NamedAtom& atom);
-  /// Something else that is wrong with the frame.
+  /// Adds another problem of the frame.
   void note(int line, int column, std::string message);
   bool is_full() const { return problems_.size() >= kMostProblems; }
-  /// Whether atoms came since the last take().
+  /// Whether atoms were added since the last take().
   bool has_atoms() const { return atoms_ > 0; }
 
-  /// The molecules so far, and an empty builder.
+  /// Returns the molecules so far and empties the builder.
   /// @param lines receives the line of each atom
-  /// @throws InputError with everything that is wrong
+  /// @throws InputError with all problems
   Structure take(std::vector<int>& lines);
 
  private:
@@ -74,7 +74,7 @@ class MoleculeBuilder {
   std::string path_;
   std::vector<Problem> problems_;
   int atoms_ = 0;
-  // The molecule that is being put together.
+  // The current molecule.
   std::string residue_;
   int first_line_ = 0;
   std::vector<Atom> oxygens_, hydrogens_;
@@ -85,10 +85,11 @@ class MoleculeBuilder {
   bool has_velocities_ = true;
 };
 
-/// @throws InputError for a number of atoms, of a file that names none, that is no water
+/// @throws InputError unless the number of atoms, in a file without atom names, fits whole
+/// molecules of three or four sites
 void check_unnamed_water(const std::string& path, std::int64_t atoms);
 
-/// The molecules of a file that names no atoms. They are taken as O H H, or as O H H M where the
+/// The molecules of a file without atom names. They are read as O H H, or as O H H M if the
 /// distances of the first frame fit that better; M is left out.
 class UnnamedWater {
  public:
@@ -103,10 +104,10 @@ class UnnamedWater {
                  std::vector<double> velocities_A_per_akma);
 
  private:
-  std::size_t sites_ = 0;  // of a molecule; 0: not known yet
+  std::size_t sites_ = 0;  // of a molecule; 0: not yet determined
 };
 
-/// The rule for coordinates and velocities of binary formats; parse_number() has it for text.
+/// Checks coordinates or velocities of a binary format, by the rule of parse_number() for text.
 /// @param frame names the frame in the message
 /// @param quantity "coordinate" or "velocity"
 /// @throws InputError for a number that is not finite or larger than kLargestNumber
@@ -119,7 +120,7 @@ void check_finite(double value);
 /// @throws NumericalError for a number that is not finite or larger than kLargestNumber
 void check_writable(double value);
 
-/// A number that the readers accept and a format cannot store.
+/// A number that readers accept but a format cannot store.
 class UnwritableNumber : public IoError {
  public:
   using IoError::IoError;

@@ -16,10 +16,10 @@
 namespace tarn::io {
 namespace {
 
-/// Beyond it a hydrogen belongs to another molecule: hydrogen bonds are longer than 1.5 A.
+/// A more distant hydrogen belongs to another molecule: hydrogen bonds are longer than 1.5 A.
 constexpr double kLongestBond_A = 1.3;
 
-/// The oxygens along x, to look at those near a place only.
+/// The oxygens sorted along x, for a search near a position only.
 class Oxygens {
  public:
   Oxygens(const std::vector<bool>& is_oxygen, const std::vector<double>& positions_A)
@@ -32,7 +32,7 @@ class Oxygens {
     });
   }
 
-  /// The nearest oxygen within the length of a bond, or the atom itself where there is none.
+  /// The nearest oxygen within kLongestBond_A, or the hydrogen itself if there is none.
   std::size_t nearest(std::size_t hydrogen) const {
     const double x = x_A_[3 * hydrogen];
     std::size_t found = hydrogen;

@@ -7,14 +7,14 @@
 
 namespace tarn::io {
 
-/// Puts atoms in any order into molecules O H H: each hydrogen goes to its nearest oxygen, the
-/// first one of the file first. Positions, velocities and `lines` change their order, `file_order`
-/// tells the old one.
-/// @param structure with the atoms of one frame as the file has them, no sites among them
-/// @param is_oxygen of each of them
-/// @param lines of each of them
-/// @param path named in problems
-/// @throws InputError where an oxygen has not two hydrogens within 1.3 A
+/// Assembles molecules O H H from atoms in any order: each hydrogen is assigned to its nearest
+/// oxygen, and molecules are in the order of their oxygens. Positions, velocities and `lines` are
+/// reordered; `file_order` receives the old order.
+/// @param structure the atoms of one frame in the order of the file, without virtual sites
+/// @param is_oxygen of each atom
+/// @param lines of each atom
+/// @param path of the file, for messages
+/// @throws InputError unless each oxygen has two hydrogens within 1.3 A
 void group_by_distance(const std::vector<bool>& is_oxygen, const std::string& path,
                        Structure& structure, std::vector<int>& lines);
 

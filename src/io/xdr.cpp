@@ -26,7 +26,7 @@ std::uint64_t bits_of(std::string_view bytes) {
 
 std::int32_t i32_of(std::string_view bytes) { return static_cast<std::int32_t>(bits_of(bytes)); }
 
-/// Of four or eight bytes.
+/// A floating-point number of four or eight bytes.
 double real_of(std::string_view bytes) {
   const std::uint64_t bits = bits_of(bytes);
   if (bytes.size() == sizeof(double)) return std::bit_cast<double>(bits);
@@ -100,7 +100,7 @@ std::string XdrInput::bytes(std::int64_t count) {
   std::string block(static_cast<std::size_t>(padded), '\0');
   stream_.read(block.data(), static_cast<std::streamsize>(padded));
   if (stream_.bad()) throw_io_error("read", path_, errno);
-  if (!stream_) {  // it has become shorter since it was opened
+  if (!stream_) {  // the file was truncated after it was opened
     left_ = 0;
     need(padded);
   }

@@ -26,8 +26,8 @@ constexpr std::int64_t kNotCompressed = 9;
 // What tarn writes: 10^-4 A.
 constexpr float kUnitsPerNm = 1e5f;
 
-/// Sizes of small differences: an atom near another one is stored as three integers below one of
-/// these sizes. Three integers of size k are one number of k bits, so each is below 2^(k/3).
+/// Sizes of small differences: an atom near its reference atom is stored as three integers below
+/// one of these sizes. Three integers of size k are one number of k bits, so each is below 2^(k/3).
 constexpr std::array<std::int64_t, 73> kSmallSizes{
     0,        0,        0,       0,       0,       0,       0,       0,       0,       8,
     10,       12,       16,      20,      25,      32,      40,      50,      64,      80,
@@ -62,11 +62,11 @@ struct Packing {
   }
   Integers sizes;
   bool together = true;
-  int all = 0;                ///< bits of the three together
-  std::array<int, 3> each{};  ///< or of each
+  int all = 0;                ///< bits of all three together
+  std::array<int, 3> each{};  ///< or bits of each
 };
 
-/// Bits from the most significant one of the first byte on.
+/// Reads bits, starting with the most significant bit of the first byte.
 class BitReader {
  public:
   BitReader(std::string_view bytes, const XdrInput& input) : bytes_(bytes), input_(input) {}
@@ -151,7 +151,7 @@ Integers difference(const Integers& a, const Integers& b) {
   return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
 }
 
-/// The atoms of a frame as integers. @throws IoError where they are too far away
+/// The atoms of a frame as integers. @throws IoError if one is too far away
 std::vector<Integers> integers_of(std::span<const double> positions_A) {
   constexpr auto kMost = static_cast<double>(std::numeric_limits<std::int32_t>::max() / 2 - 2);
   std::vector<Integers> atoms(positions_A.size() / 3);

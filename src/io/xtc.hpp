@@ -13,8 +13,8 @@
 #include "xdr.hpp"
 
 /// @file
-/// XTC, the compressed trajectories of GROMACS: positions as integers in units of a precision, no
-/// names of atoms.
+/// XTC, the compressed trajectories of GROMACS: positions as integers in units of a precision,
+/// without atom names.
 
 namespace tarn::io {
 
@@ -36,7 +36,7 @@ class XtcReader final : public FrameReader {
   UnnamedWater water_;
 };
 
-/// In units of 10^-4 A. One file a replica, and topology.pdb, which names the atoms.
+/// Writes in units of 10^-4 A: one file per replica, and topology.pdb with the atom names.
 std::unique_ptr<TrajectoryWriter> write_xtc(const TrajectoryInfo& info);
 
 bool looks_like_xtc(std::string_view beginning);

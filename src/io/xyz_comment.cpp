@@ -81,7 +81,7 @@ XyzColumns parse_properties(std::string_view value, std::string& problem) {
     }
     if (name == "species" && type == "S" && count == 1) columns.species = columns.count;
     if (name == "pos" && type == "R" && count == 3) columns.position = columns.count;
-    // Other programs' columns do not say their unit.
+    // Columns of other programs do not specify a unit.
     if (name == "vel_A_per_akma" && type == "R" && count == 3) columns.velocity = columns.count;
     columns.count += count;
   }
