@@ -10,13 +10,13 @@
 namespace tarn::analysis {
 namespace {
 
-/// Bin numbers are smaller, so that doubles represent them exactly.
+/// Upper bound of bin numbers; doubles represent them exactly.
 constexpr double kMostBins = 1e15;
 /// Fewer parts do not determine their spread.
 constexpr double kEnoughParts = 8.0;
 
-/// Merges bins that are neighbours in energy, up to the width of the bins of the coldest bath among
-/// them, so that energies that several baths share have one bin.
+/// Merges neighbouring bins up to the bin width of the coldest bath among them. Energies shared by
+/// several baths then have one bin.
 std::vector<EnergyBin> merged(const std::vector<std::vector<EnergyBin>>& bins,
                               std::span<const double> beta) {
   struct OfBath {

@@ -89,7 +89,7 @@ bool is_compressed(std::string_view beginning) {
       kMagic, [beginning](std::string_view magic) { return beginning.starts_with(magic); });
 }
 
-/// How to convert a file of another program, judged by its name; empty: not known.
+/// Advice for converting a file of another program, by its name; empty: none.
 std::string cure_for(const std::string& path) {
   const std::string extension = extension_of(path);
   if (extension == ".tng") {

@@ -7,7 +7,7 @@
 
 namespace tarn::io {
 
-/// The whole gnuplot program, data included, that draws the plots into `output_path`.
+/// The gnuplot script, including data, that draws the plots to `output_path`.
 std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
                            const std::string& output_path);
 

@@ -12,10 +12,10 @@
 
 namespace tarn::io {
 
-/// Gathers problems of a file, the first five of each kind, and how many more of it there are.
+/// Collects the problems of a file: the first five of each kind, and the number of the others.
 class GroupedProblems {
  public:
-  /// @param kind names those that are left out, "oxygens that are too close"
+  /// @param kind for the number of the others, for example "oxygens that are too close"
   void add(const std::string& kind, Problem problem) {
     std::int64_t& count = counts_[kind];
     ++count_;
@@ -26,7 +26,7 @@ class GroupedProblems {
 
   std::int64_t count() const { return count_; }
 
-  /// In the order in which they came, and what was left out last.
+  /// The problems in order, then the numbers of the others.
   std::vector<Problem> take() {
     for (const auto& [kind, count] : counts_) {
       if (count <= kMostOfKind) continue;

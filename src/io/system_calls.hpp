@@ -5,11 +5,11 @@
 
 namespace tarn::io {
 
-/// Writes all of `text`, also when the system takes it in pieces.
-/// @return 0, or errno of what failed
+/// Writes all of `text`, in several system calls if necessary.
+/// @return 0, or errno of the failed call
 int write_all(int descriptor, std::string_view text);
 
-/// Brings the entries of the folder of `path` to the disk, as far as the file system allows it.
+/// Synchronises the entries of the folder of `path` with the disk, if the file system supports it.
 void sync_folder_of(const std::string& path);
 
 }  // namespace tarn::io

@@ -15,20 +15,19 @@ namespace tarn::io {
 
 /// The selected frames of one replica of a trajectory.
 struct ReplicaContents {
-  std::int64_t number = 0;  ///< in the file
+  std::int64_t number = 0;  ///< of the replica in the file
   ReplicaClock clock{};
   std::optional<double> bath_K{};  ///< of the first selected frame
 };
 
-/// What a first reading of a trajectory finds, so that a conversion that cannot be finished is not
-/// begun.
+/// Results of a first pass through a trajectory, which prevents conversions that would fail later.
 struct TrajectoryContents {
   std::vector<ReplicaContents> replicas;       ///< with at least one selected frame
   std::map<std::int64_t, std::size_t> places;  ///< in `replicas`, by number
   std::set<std::int64_t> found;                ///< numbers of all selected replicas in the file
   std::int64_t frames = 0;                     ///< in the file, selected or not
   int molecules = 0;
-  std::string model;                      ///< named by the options or the frames; empty: not known
+  std::string model;                      ///< from the options or the frames; empty: unknown
   std::vector<double> first_positions_A;  ///< of the first selected frame
   std::string end_note;                   ///< what is missing at the end of the file, or empty
   std::vector<std::string> numbering;     ///< notes on the numbers of replicas
@@ -59,7 +58,7 @@ std::optional<TrajectoryContents> scan_trajectory(const ConvertOptions& options)
 std::string note_on_missing_replicas(const ConvertOptions& options,
                                      const TrajectoryContents& contents);
 
-/// What a conversion to that format loses, and what is odd about the file.
+/// Notes on data lost in a conversion to a format and on peculiarities of the file.
 std::vector<std::string> conversion_notes(const ConvertOptions& options, const Format& format,
                                           const TrajectoryContents& contents);
 

@@ -20,10 +20,9 @@ struct NameRow {
 };
 
 // "D" counts as hydrogen, because decks set the masses. "M" and "OM" are the charge site of
-// four-site
-// models, "LP" and "EP" also those of five-site models; "X", "Xx" and "Du" are dummy atoms.
-// Programs append numbers to these names, within a molecule (HW1, HW2) or through the whole file
-// (O1 H2 H3 O4 ...); EPW has none.
+// four-site models, "LP" and "EP" also those of five-site models; "X", "Xx" and "Du" are dummy
+// atoms. Programs append numbers to these names, within a molecule (HW1, HW2) or through the whole
+// file (O1 H2 H3 O4 ...), but not to EPW.
 constexpr std::array<NameRow, 20> kNames{{
     {"O", AtomKind::oxygen},
     {"OW", AtomKind::oxygen},

@@ -8,9 +8,9 @@
 
 namespace tarn::io {
 
-/// Nothing but blanks.
+/// Whether a text contains only blanks.
 bool is_blank(std::string_view text);
-/// Without blanks at both ends.
+/// A text without blanks at both ends.
 std::string_view trimmed(std::string_view text);
 /// The words between blanks.
 std::vector<std::string_view> words_of(std::string_view line);
@@ -24,11 +24,11 @@ std::optional<double> finite_number(std::string_view word);
 /// Parses a coordinate or velocity.
 /// @param unit of the file in the unit of the result
 /// @param value receives the number times `unit`
-/// @return what is wrong with the word, or nothing
+/// @return the problem with the word, or an empty string
 std::string parse_number(std::string_view word, double& value, double unit = 1.0);
-/// The number that the digits at the end of a name are, or nothing.
+/// The number formed by the digits at the end of a name, or nothing.
 std::optional<std::int64_t> number_at_end(std::string_view name);
-/// A number of atoms, at least 1, or 0 if the word is none.
+/// A number of atoms, at least 1; 0 if the word is not one.
 int parse_count(std::string_view word);
 
 }  // namespace tarn::io

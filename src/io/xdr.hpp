@@ -16,10 +16,10 @@ namespace tarn::io {
 void put_xdr(std::string& out, std::int32_t value);
 void put_xdr(std::string& out, float value);
 void put_xdr(std::string& out, double value);
-/// To the next multiple of four bytes.
+/// Pads to the next multiple of four bytes.
 void pad_xdr(std::string& out);
 
-/// The first number of a file; 0 where there is none.
+/// The first number of a file; 0 if there is none.
 std::int32_t first_xdr_number(std::string_view beginning);
 
 /// Reads the frames of a file number by number.
@@ -28,20 +28,20 @@ class XdrInput {
   /// @throws IoError
   explicit XdrInput(const std::string& path);
 
-  /// Begins the next frame, which later errors name. @return false at the end of the file
+  /// Begins the next frame; later errors contain its number. @return false at the end of the file
   bool begin_frame();
-  /// The number of the frame that is read, counted from 0.
+  /// Number of the current frame, counted from 0.
   std::int64_t frame() const { return frame_; }
   /// Number of frames begun.
   std::int64_t frames() const { return frame_ + 1; }
   /// Excludes the last frame from the count.
   void pass_over() { --frame_; }
 
-  // @throws InputError where the file ends, or damage shows
+  // All below: @throws InputError for a truncated or damaged file
   /// Reads the magic number of a frame. @param format name of the format
   void expect(std::int32_t magic, std::string_view format);
   std::int32_t i32();
-  /// Of four or eight bytes.
+  /// A real of four or eight bytes.
   double real(std::size_t bytes);
   /// Reads `count` bytes and their padding to a multiple of four, never more than the file has.
   std::string bytes(std::int64_t count);
@@ -51,7 +51,7 @@ class XdrInput {
   /// Whether the file ended within a frame.
   bool is_cut_off() const { return is_cut_off_; }
   const std::string& path() const { return path_; }
-  /// @param why "the file is damaged", for example; the frame is named with it
+  /// @param why for example "the file is damaged"; the frame number is added
   [[noreturn]] void fail(std::string_view why) const;
 
  private:

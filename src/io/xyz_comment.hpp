@@ -10,7 +10,7 @@ namespace tarn::io {
 /// A key and its value on the comment line of an extended XYZ frame.
 struct CommentEntry {
   std::string key;
-  std::string value;     ///< "T" for a key without a value, as the format has it
+  std::string value;     ///< "T" for a key without a value, as the format defines
   int value_column = 1;  ///< counts from 1
 };
 
@@ -18,10 +18,10 @@ struct CommentEntry {
 /// comment of a plain XYZ file is free text.
 std::vector<CommentEntry> parse_comment(std::string_view line);
 
-/// The inverse: "key=value key=value", in quotes where a value has blanks.
+/// Inverse of parse_comment(): "key=value key=value", with quotes around values with blanks.
 std::string comment_line(const std::map<std::string, std::string>& comment);
 
-/// Where the columns of interest are; -1: there is none.
+/// Indices of the required columns; -1: none.
 struct XyzColumns {
   int species = 0;
   int position = 1;
@@ -31,7 +31,7 @@ struct XyzColumns {
 };
 
 /// Reads the value of a Properties key, name:type:count triples separated by colons.
-/// @param problem receives what is wrong, or stays empty
+/// @param problem receives the problem, or stays empty
 XyzColumns parse_properties(std::string_view value, std::string& problem);
 
 }  // namespace tarn::io
