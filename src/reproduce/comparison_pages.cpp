@@ -110,8 +110,8 @@ Reproduction water7_oo_modern_page() {
        .summary = "The comparison of [water7-oo](water7-oo.md) was repeated with BAOAB and a "
                   "friction of 5/ps. The histograms and ⟨V₀⟩ are the same, and far more "
                   "independent samples are obtained per second.",
-       .paper = "One run of 489 ps with a friction of 0.01 Da per unit of time, under which an "
-                "oxygen atom relaxes within about 80 ps."});
+       .paper = "The paper shows one run of 489 ps with a friction of 0.01 Da per unit of time, "
+                "which relaxes the velocity of an oxygen atom within about 80 ps."});
 }
 
 Reproduction water100_oo_page() {
@@ -152,11 +152,12 @@ Reproduction shake_tolerance_page() {
                    "shake:tolerance=1e-12", "shake:tolerance=1e-5:iteration=sweeps",
                    "shake:tolerance=1e-8:iteration=sweeps"},
        .summary =
-           "The speed of SHAKE was measured by tolerance, with Newton's iteration and with "
-           "classical sweeps. Each Newton iteration doubles the number of correct digits, and a "
-           "tighter tolerance therefore costs little. The cost of sweeps grows with every digit.",
-       .paper = "Tolerances of 1e-6 on the unknowns and 1e-10 on the function; nonlinear solves "
-                "took 91 % of the time of SHAKE."});
+           "The speed of SHAKE was measured as a function of its tolerance, with Newton's "
+           "iteration and with classical sweeps. Each Newton iteration doubles the number of "
+           "correct digits, and a tighter tolerance therefore costs little. The cost of sweeps "
+           "grows with every digit.",
+       .paper = "The paper uses tolerances of 1e-6 on the unknowns and 1e-10 on the function. "
+                "Nonlinear solves took 91 % of the time of SHAKE."});
 }
 
 Reproduction droplet32_page() {

@@ -388,10 +388,10 @@ Reproduction stiff_from_constraints_page() {
   return {
       .deck = "double-spring.toml",
       .summary =
-          "Errors of the stiff equations were measured against their cost, starting from a point "
-          "on the constraints. Errors and costs agree with the paper: the errors saturate, and the "
-          "cost grows about tenfold with every tenfold ω.\n\n"
-          "* Evaluations grow with ω by these factors:\n\n"
+          "Errors in solving the stiff equations were measured against the cost, starting from a "
+          "point on the constraints. Errors and costs agree with the paper: the errors saturate, "
+          "and the cost grows about tenfold with every tenfold ω.\n\n"
+          "* The number of evaluations grows with ω by these factors:\n\n"
           "  | relative tolerance | ω = 100 to 1000 | ω = 1000 to 10 000 |\n"
           "  |---|---|---|\n"
           "  | 1e-3 | 12.7 | 11.2 |\n"
@@ -405,11 +405,14 @@ Reproduction stiff_from_constraints_page() {
           "* At ω = 100 the error of q saturates at 2.8e-3, although ω⁻² would give 1e-3. The "
           "start of the slow solution has a projection error there, which grows to 4e-3 at t = 10.",
       .paper =
-          "A code of high order with step-size control, at tolerances of 1e-3 to 1e-8. The steps "
-          "are short: ten times as many at ω = 1000 as at 100, and more than that at 10 000. At "
-          "loose tolerances the cost hardly depends on the tolerance. At tight ones the code "
-          "follows the ripples about the slow manifold, and the errors saturate: at 1e-5 in q and "
-          "1e-3 in p for ω = 1000, at 1e-7 and 1e-4 for 10 000.",
+          "The paper uses a code of high order with step-size control, at tolerances of 1e-3 to "
+          "1e-8. The steps are short: ten times as many at ω = 1000 as at 100, and more than that "
+          "at 10 000. At loose tolerances the cost hardly depends on the tolerance. At tight ones "
+          "the code follows the ripples about the slow manifold, and the errors saturate:\n\n"
+          "| ω | error of q | error of p |\n"
+          "|---|---|---|\n"
+          "| 1000 | 1e-5 | 1e-3 |\n"
+          "| 10 000 | 1e-7 | 1e-4 |",
       .make = make_stiff_from_constraints_page};
 }
 
@@ -417,8 +420,8 @@ Reproduction stiff_from_slow_point_page() {
   return {
       .deck = "double-spring.toml",
       .summary =
-          "Errors of the stiff equations were measured against their cost, starting from a slow "
-          "point. As in the paper, the projection of the start removes the saturation of the "
+          "Errors in solving the stiff equations were measured against the cost, starting from a "
+          "slow point. As in the paper, the projection of the start removes the saturation of the "
           "errors.\n\n"
           "* The remaining limit is the accuracy of the slow solution that serves as reference: "
           "3e-8 in q at ω = 100 and 3e-11 at 1000.\n"
@@ -435,9 +438,9 @@ Reproduction stiff_projected_back_page() {
   return {
       .deck = "double-spring.toml",
       .summary =
-          "Errors of the stiff equations were measured against their cost, with projections onto "
-          "the slow manifold at t = 0, 1, ..., 9. At loose tolerances projections reduce both "
-          "errors and cost, as in the paper; at tight ones their own errors dominate.\n\n"
+          "Errors in solving the stiff equations were measured against the cost, with projections "
+          "onto the slow manifold at t = 0, 1, ..., 9. At loose tolerances projections reduce "
+          "both errors and cost, as in the paper; at tight ones their own errors dominate.\n\n"
           "* Down to tolerances of 1e-5 at ω = 1000 and 1e-6 at 10 000, errors of q are 4 to 300 "
           "times smaller than [from a slow point alone](stiff-from-slow-point.md). The cost, "
           "including projections, is lower by a seventh to a quarter.\n"

@@ -254,9 +254,9 @@ Reproduction dynamics_page() {
       .deck = "dynamics32.toml",
       .summary =
           "Reorientation, diffusion and hydrogen-bond lifetimes in a droplet of 32 molecules were "
-          "measured by scheme, time step and friction. With SETTLE, BAOAB and steps of up to 4 fs "
-          "the results agree with those of short steps to about one percent. Friction changes the "
-          "dynamics at least as much as the scheme.\n\n"
+          "measured as a function of scheme, time step and friction. With SETTLE, BAOAB and steps "
+          "of up to 4 fs the results agree with those of short steps to about one percent. "
+          "Friction changes the dynamics at least as much as the scheme.\n\n"
           "* With SETTLE, reorientation is 2 % too slow at 6 fs and 4 to 5 % at 8 fs. "
           "Hydrogen-bond lifetimes do not change.\n"
           "* With Z&Ss at 2 fs and ω = 500 or 100, reorientation is 1 to 4 % too slow, and "

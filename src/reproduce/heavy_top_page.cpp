@@ -102,7 +102,7 @@ Reproduction heavy_top_page() {
           "with the paper: circles about two fixed points, and between them a chain of islands "
           "surrounded by chaos.\n\n"
           "* The error of the energy stays bounded.",
-      .paper = "Invariant circles with a step of 0.05 over 60 000 steps.",
+      .paper = "The paper shows invariant circles over 60 000 steps of 0.05.",
       .make = make_heavy_top_page};
 }
 

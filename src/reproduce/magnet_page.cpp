@@ -178,8 +178,9 @@ Reproduction magnet_page() {
               "* With identity inertia the Cayley method needs the root of one cubic equation per "
               "step; Z&S needs a dense solve of nine equations.",
           .paper =
-              "Snapshots of the body with Z&S and with the benchmark. Z&S on matrices takes 0.03 s "
-              "and the Lie-group integrator 1.45 s; the latter conserves the group much better.",
+              "The paper shows snapshots of the body with Z&S and with the benchmark. Z&S on "
+              "matrices takes 0.03 s and the Lie-group integrator 1.45 s; the latter conserves "
+              "the group much better.",
           .make = make_magnet_page};
 }
 

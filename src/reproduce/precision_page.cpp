@@ -291,8 +291,8 @@ Reproduction precision_page() {
       .deck = "precision.toml",
       .schemes = {"settle", "shake", "zss-stiff:omega=500", "zss-stiff", "zss-stiff:omega=20"},
       .summary =
-          "Errors of forces and the drift of energy and momenta were measured by precision. The "
-          "energy drift of mixed and single precision is that of double precision.\n\n"
+          "Errors of forces and the drift of energy and momenta were measured in double, mixed "
+          "and single precision. The energy drift is the same in all three.\n\n"
           "* Mixed precision computes pairs in float. The forces lose nine digits and the angular "
           "momentum about eight; the momentum is conserved as well as in double precision.\n"
           "* Single precision stores positions in fixed point. Rounding changes the momentum, "

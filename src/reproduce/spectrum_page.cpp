@@ -428,9 +428,9 @@ Reproduction spectrum_page() {
   return {
       .deck = "spectrum7.toml",
       .summary =
-          "Vibrational spectra of seven molecules were measured by scheme and time step. At 10 K "
-          "the time step shifts librations upwards as predicted by theory, and soft penalties "
-          "shift them further. At 298 K Z&Ss deviates more than SETTLE from 2 fs on.\n\n"
+          "Vibrational spectra of seven molecules were measured as a function of scheme and time "
+          "step. At 10 K the time step shifts librations upwards as predicted by theory, and soft "
+          "penalties shift them further. At 298 K Z&Ss deviates more than SETTLE from 2 fs on.\n\n"
           "* A leapfrog step h shifts a harmonic mode of angular frequency Ω upwards by the "
           "fraction h²Ω²/24, from sin θ/2 = hΩ/2 for its phase θ per step. SETTLE and Z&Ss with "
           "large ω show this shift at 10 K.\n"

@@ -162,9 +162,9 @@ Reproduction variational_page() {
   return {
       .deck = "spherical-pendulum.toml",
       .summary =
-          "Orders and conservation of one-step methods made variational were measured on two "
-          "pendula. The variational methods have the orders 1, 2 and 4 of the underlying methods "
-          "on both systems, as the theory states.\n\n"
+          "Orders and conservation properties of variational methods derived from one-step "
+          "methods were measured on two pendula. On both systems the variational methods have the "
+          "orders of the underlying methods, as the theory states.\n\n"
           "* Euler's method with `bias = 0.5` has order 2.\n"
           "* L_z is conserved to round-off, and the error of the energy does not grow.",
       .paper =
