@@ -424,7 +424,7 @@ TEST_F(Formats, NumberedLabelsAreRead) {
   EXPECT_EQ(read("a.xyz", xyz).positions_A, x);
   EXPECT_LE(largest_difference(read("a.gro", gro + " 0 0 0\n").positions_A, x), 0.5001e-2);
   EXPECT_LE(largest_difference(read("a.pdb", pdb).positions_A, x), 0.5001e-3);
-  EXPECT_TRUE(contains(refusal("b.xyz", "3\n\nC1 0 0 0\nH2 1 0 0\nH3 0 1 0\n"), "'C1' is no"));
+  EXPECT_TRUE(contains(refusal("b.xyz", "3\n\nC1 0 0 0\nH2 1 0 0\nH3 0 1 0\n"), "'C1' is not an atom"));
 }
 
 /// What no reader accepts no writer writes: finite numbers that are too large, and not only those
