@@ -917,7 +917,7 @@ TEST_F(Commands, ModesRefuseWhatTheyCannotDo) {
     expect_refused(seven + " --omega " + omega, 2, "must be above 0 and at most 10000");
   }
   expect_refused(seven + " --omega x", 2, "--omega = x");
-  expect_refused(seven + " --omega 5 --minimise", 3, "with omega = 5 the bonds are too weak");
+  expect_refused(seven + " --omega 5 --minimise", 3, "omega = 5 is too small");
   expect_refused(seven + " --model tip9p", 2, "unknown water model 'tip9p'");
   expect_refused(seven + " --plot a.pdf", 2, "give a name that ends with .svg or .png");
   expect_refused(seven + " -o " + path("none/a.csv"), 4, "cannot write");

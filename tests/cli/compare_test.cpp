@@ -190,7 +190,7 @@ TEST_F(Comparisons, SchemesThatMakeNoSenseAreRefused) {
   for (const Case& c : {Case{"settle,,rattle", "--schemes contains an empty scheme"},
                         Case{"settle,", "--schemes contains an empty scheme"},
                         Case{",", "--schemes contains an empty scheme"},
-                        Case{"zss-stiff:omega", "--schemes zss-stiff:omega: want key=value"}}) {
+                        Case{"zss-stiff:omega", "--schemes zss-stiff:omega: expected key=value"}}) {
     std::filesystem::remove(log_);
     EXPECT_EQ(run(kInputs + "water7-modern.toml", {"--schemes", c.schemes}).code, 2) << c.schemes;
     EXPECT_TRUE(contains(read_text(log_), c.told)) << read_text(log_);
