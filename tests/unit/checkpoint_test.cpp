@@ -75,8 +75,7 @@ TEST_F(CheckpointFile, IsTheSameBytesEachTime) {
   const std::string bytes = read_text(path_);
   write_checkpoint(path_, example());
   EXPECT_EQ(read_text(path_), bytes);
-  // The format itself, so that a change does not go unnoticed: magic, then version 4 with its low
-  // byte first.
+  // Detects changes of the format: magic, then version 4 with its low byte first.
   EXPECT_EQ(bytes.substr(0, 8), "\x89TARN\r\n\n");
   EXPECT_EQ(bytes.substr(8, 8), std::string("\4\0\0\0\0\0\0\0", 8));
 }
@@ -111,7 +110,7 @@ TEST_F(CheckpointFile, RefusesEveryPrefixAndEveryFlippedByte) {
 
 TEST_F(CheckpointFile, AFailedWriteKeepsTheOlderOne) {
   const std::string good = read_text(path_);
-  // A name that is as long as names may be leaves none for the temporary file.
+  // With a file name of the largest length, no temporary name is possible.
   const std::string longest = folder_.file(std::string(255, 'c'));
   std::filesystem::copy_file(path_, longest);
   EXPECT_THROW(write_checkpoint(longest, example()), IoError);
@@ -166,7 +165,7 @@ TEST(Record, OfAnotherLayoutIsNamed) {
             "the disk is full");
 }
 
-/// Only runs go on where they were, and they say so themselves.
+/// Only runs can be resumed, and only their own messages mention it.
 TEST(IoError, AFullDiskPromisesNothing) {
   const std::string message =
       message_of<tarn::IoError>([] { throw_io_error("write", "a.csv", ENOSPC); });

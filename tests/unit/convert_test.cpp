@@ -55,9 +55,9 @@ class Convert : public ::testing::Test {
   ScratchFolder folder_;
 };
 
-/// Every format, there and back, to what it holds: rounding of GRO is 5e-7 A, of PDB 5e-4 A, and
-/// of DCD half a unit in the last place of a float below 8, 2.4e-7 A; of XTC, of so few atoms, that
-/// of a float below 1 nm, 3.0e-7 A, and of TRR two roundings of a double below 8 A, 8.9e-16 A.
+/// Round trip through every format, to its precision. GRO rounds by 5e-7 A and PDB by 5e-4 A. DCD
+/// rounds by half a unit in the last place of a float below 8, 2.4e-7 A. XTC with so few atoms
+/// rounds as a float below 1 nm, 3.0e-7 A. TRR has two roundings of a double below 8 A, 8.9e-16 A.
 TEST_F(Convert, ThereAndBack) {
   const std::string from = trajectory(1, 4);
   const std::vector<Structure> before = frames_of("in.xyz");
@@ -85,12 +85,12 @@ TEST_F(Convert, ThereAndBack) {
         ASSERT_NEAR(after[i].positions_A[k], before[i].positions_A[k], rounding);
       }
       EXPECT_EQ(after[i].comment.at("step"), before[i].comment.at("step"));
-      // The step of DCD is a float: 2 fs to 6e-8 of itself; so is the time of XTC.
+      // The timestep of DCD is a float, with a relative error of 6e-8; so is the time of XTC.
       EXPECT_NEAR(std::stod(after[i].comment.at("time_ps")),
                   std::stod(before[i].comment.at("time_ps")), 1e-7);
     }
   }
-  // The same format again is the same file.
+  // A conversion to the same format gives the same file.
   EXPECT_EQ(test::read_text(folder_.file("out.xyz")), test::read_text(from));
 }
 
@@ -165,18 +165,18 @@ TEST_F(Convert, TellsWhatIsNotThere) {
                "velocities"));
 }
 
-/// M lies on the line that halves the angle of the hydrogens, at the model's distance from the
-/// oxygen, and moves with its molecule. GRO rounds by 5e-7 A, which two positions have: 1e-6 A with
-/// room for what is rounded thrice more; PDB 5e-4 A.
+/// M is on the bisector of the H-O-H angle, at the distance of the model from the oxygen, and moves
+/// with its molecule. GRO rounds both positions by 5e-7 A: 1e-6 A covers further roundings; PDB
+/// rounds by 5e-4 A.
 TEST_F(Convert, WritesTheFourthSite) {
   const WaterModel model = *find_water_model("tip4p2005");
   const double half = model.angle_hoh_degrees * std::numbers::pi / 360.0;
   const double across = model.r_oh_A * std::sin(half), along = model.r_oh_A * std::cos(half);
-  // The second molecule is the first, a quarter of a turn about z and 3 A away.
+  // The second molecule is the first one rotated by 90 degrees about z and shifted by 3 A.
   const std::vector<double> positions_A{
       1.0, 2.0, 3.0, 1.0 + across, 2.0 + along,  3.0, 1.0 - across, 2.0 + along,  3.0,
       4.0, 2.0, 3.0, 4.0 - along,  2.0 + across, 3.0, 4.0 - along,  2.0 - across, 3.0};
-  // A turn about z through the first oxygen: v = (-y, x) from there.
+  // A rotation about z through the first oxygen: v = (-y, x) relative to it.
   std::vector<double> velocities(positions_A.size(), 0.0);
   for (std::size_t i = 0; i < positions_A.size(); i += 3) {
     velocities[i] = -(positions_A[i + 1] - 2.0);
@@ -204,7 +204,7 @@ TEST_F(Convert, WritesTheFourthSite) {
     EXPECT_NEAR(x[3], -(x[1] - 2.0), test::few_roundings(4.0)) << line;
     EXPECT_NEAR(x[4], x[0] - 1.0, test::few_roundings(4.0)) << line;
   }
-  // The atoms are what they were, whichever format they come back from, and the site is seen.
+  // Every format returns the same atoms and reports the site.
   for (const auto& [name, site, rounding] : {std::tuple{"out.xyz", "X ", 0.0},
                                              {"out.gro", "MW    4", 1e-6},
                                              {"out.pdb", " M   HOH", 5.1e-4},
@@ -213,7 +213,7 @@ TEST_F(Convert, WritesTheFourthSite) {
                                              {"out.xtc", " M   HOH", 4.8e-7}}) {
     options.to = folder_.file(name);
     const Conversion done = convert_trajectory(options);
-    // Beside those that name no atoms there is a file that does.
+    // Formats without atom names have a topology file.
     EXPECT_TRUE(contains(test::read_text(done.files.back()), site)) << name;
     const std::vector<Structure> frames = frames_of(name);
     ASSERT_EQ(frames.size(), 1u);
@@ -228,7 +228,7 @@ TEST_F(Convert, WritesTheFourthSite) {
                                    m_A[1][0] / 10.0, m_A[1][1] / 10.0)));
 }
 
-/// What a format cannot hold is told.
+/// Notes list data that a format cannot store.
 TEST_F(Convert, TellsWhatIsLost) {
   const auto notes_of = [&](const std::string& from, const char* to) {
     const Conversion done = convert_trajectory({from, folder_.file(to)});
@@ -251,7 +251,7 @@ TEST_F(Convert, TellsWhatIsLost) {
   test::write_text(folder_.file("sites.xyz"), with_sites);
   EXPECT_TRUE(contains(notes_of(folder_.file("sites.xyz"), "sites.trr"),
                        "the virtual sites are left out, and the file names no water model"));
-  // 300 000 A away the eight columns of a PDB have one decimal, and bonds are lost.
+  // At 300 000 A the eight columns of a PDB file leave one decimal, too few for bonds.
   std::vector<double> distant(9, 3e5);
   distant[3] += 0.9572;
   distant[6] -= 0.24;
@@ -278,8 +278,7 @@ TEST_F(Convert, RefusesSitesThatAreNot) {
   EXPECT_FALSE(std::filesystem::exists(options.to));
 }
 
-/// Frames keep the temperature of their bath, replica by replica, in every format with a place for
-/// it.
+/// Every format that can store bath temperatures keeps them for each replica.
 TEST_F(Convert, KeepsTheBathsOfReplicas) {
   std::string text;
   for (int r = 0; r < 3; ++r) {
@@ -304,7 +303,7 @@ TEST_F(Convert, KeepsTheBathsOfReplicas) {
   }
 }
 
-/// Nothing half written, whatever ends it, and what was there stays.
+/// A conversion that ends early leaves no incomplete file and keeps older files.
 TEST_F(Convert, LeavesNothingHalfDone) {
   const std::string from = trajectory(1, 6);
   test::write_text(folder_.file("old.xyz"), "old");
@@ -318,7 +317,7 @@ TEST_F(Convert, LeavesNothingHalfDone) {
     EXPECT_TRUE(convert_trajectory(options).interrupted);
     EXPECT_EQ(test::contents_of(folder_.path()), before);
   }
-  // So far away that it does not fit the integers of XTC, which more than nine atoms have.
+  // Too far away for the integers that XTC uses for more than nine atoms.
   const std::vector<double> near = some_positions(4, 0);
   std::vector<double> far = near;
   for (double& x : far) x += 3e5;
@@ -337,7 +336,7 @@ TEST_F(Convert, LeavesNothingHalfDone) {
                        "would be overwritten"));
 }
 
-/// Replicas whose frames take turns in a file are what they are one after another.
+/// Interleaved replicas in a file are read like consecutive ones.
 TEST_F(Convert, ReplicasMayBeInterleaved) {
   std::string text;
   for (int i = 0; i < 10; ++i) {
@@ -360,14 +359,14 @@ TEST_F(Convert, ReplicasMayBeInterleaved) {
   }
 }
 
-/// A DCD file has one interval, that of its own replica, whether frames tell steps or times only.
+/// A DCD file has the interval of its own replica, with or without steps in the frames.
 TEST_F(Convert, DcdKeepsTimes) {
   const auto write_frames = [&](int replicas, bool interleaved, bool steps, double first_ps) {
     std::string text;
     for (int i = 0; i < 4 * replicas; ++i) {
       const int replica = interleaved ? i % replicas : i / 4;
       const int frame = interleaved ? i / replicas : i % 4;
-      // Replicas have intervals of their own: 0.5 ps and 1 ps, of ten steps.
+      // The replicas have different intervals: 0.5 ps and 1 ps, both of ten steps.
       const double time_ps = first_ps + 0.5 * (1 + replica) * frame;
       text += xyz_frame(some_positions(kMolecules, frame, replica), {},
                         fmt::format("replica={}{} time_ps={}", replica,
@@ -380,7 +379,7 @@ TEST_F(Convert, DcdKeepsTimes) {
     for (const Structure& frame : frames_of(name)) times_ps.push_back(*frame.time_ps());
     return times_ps;
   };
-  // A step of DCD is a float, to 6e-8 of itself.
+  // The timestep of DCD is a float, with a relative error of 6e-8.
   const auto expect_times = [&](const std::string& name, double first_ps, double interval_ps) {
     const std::vector<double> times_ps = times_of(name);
     ASSERT_EQ(times_ps.size(), 4u);
@@ -404,7 +403,7 @@ TEST_F(Convert, DcdKeepsTimes) {
     }
   }
 
-  // Where one frame does not tell its time, the numbers of the frames stand in place of it.
+  // If one frame has no time, frame numbers replace all times.
   std::string text;
   for (int i = 0; i < 4; ++i) {
     text += xyz_frame(some_positions(kMolecules, i, 0), {},
@@ -414,21 +413,21 @@ TEST_F(Convert, DcdKeepsTimes) {
   notes_of_conversion();
   expect_times("out.dcd", 0.0, 1.0);
 
-  // There is no place for a time of the first step.
+  // DCD cannot store a time of the first step.
   write_frames(1, false, true, 7.0);
   const std::vector<std::string> of_times = notes_of_conversion();
   expect_times("out.dcd", 0.0, 0.5);
   ASSERT_EQ(of_times.size(), 1u);
   EXPECT_TRUE(contains(of_times[0], "they begin at 0 ps instead of the 7 ps of"));
 
-  // One frame alone tells the time of a step.
+  // A single frame determines the timestep.
   ConvertOptions options{folder_.file("in.xyz"), folder_.file("last.dcd")};
   options.frames.skip = 3;
   EXPECT_TRUE(convert_trajectory(options).notes.empty());
   EXPECT_NEAR(times_of("last.dcd").at(0), 8.5, 8.5 * 6e-8);
 }
 
-/// Times that are not evenly spaced are told, with steps and without.
+/// A note reports uneven times, with and without steps.
 TEST_F(Convert, DcdTellsOfUnevenTimes) {
   for (const bool steps : {false, true}) {
     std::string text;
@@ -443,7 +442,7 @@ TEST_F(Convert, DcdTellsOfUnevenTimes) {
   }
 }
 
-/// Names of replicas are free: where no number is their own they are numbered as they appear.
+/// Replica names are arbitrary: without a unique number they are numbered in order of appearance.
 TEST_F(Convert, ReplicasNeedNoNumbers) {
   std::string text;
   for (const char* name : {"solute", "solvent"}) {
@@ -471,7 +470,7 @@ TEST_F(Convert, ReplicasNeedNoNumbers) {
   EXPECT_TRUE(contains(chosen.notes[0], "solvent is 1"));
 }
 
-/// Formats that name no atoms have a file beside them, which must spare what is read too.
+/// Formats without atom names have a topology file, which must not overwrite the input either.
 TEST_F(Convert, TheTopologyBesideSparesOtherFiles) {
   convert_trajectory({trajectory(1, 4), folder_.file("x-topology.pdb")});
   const auto refuse = [&](const std::string& from, const std::string& why) {
@@ -503,9 +502,8 @@ TEST_F(Convert, TheTopologyBesideSparesOtherFiles) {
                        "would be written twice"));
 }
 
-/// A run that was killed leaves a last frame that is not whole: the others are taken, and a note
-/// says so. Cut within its first frame a file holds none, and what is wrong in the middle stays
-/// wrong.
+/// A killed run leaves an incomplete last frame: the complete ones are used, with a note. A file
+/// that ends within its first frame, or is damaged in the middle, is an error.
 TEST_F(Convert, TheEndMayBeMissing) {
   const std::string from = trajectory(1, 4);
   for (const Format& format : formats()) {
@@ -515,7 +513,7 @@ TEST_F(Convert, TheEndMayBeMissing) {
     convert_trajectory({from, folder_.file(name)});
     const std::string whole = test::read_text(folder_.file(name));
     const std::string cut = folder_.file("cut" + std::string(format.extensions.front()));
-    // A DCD file has three blocks of floats a frame, each between marks of four bytes.
+    // A DCD file has three blocks of floats per frame, each between marks of four bytes.
     const std::size_t last_frame =
         format.id == FileFormat::dcd ? 3 * (8 + sizeof(float) * 3 * kMolecules) : whole.size() / 4;
     int left_out = 0;
@@ -533,21 +531,21 @@ TEST_F(Convert, TheEndMayBeMissing) {
           << done.notes[0];
     }
     EXPECT_GT(left_out, 10);
-    // What lies before the last frame is another matter.
+    // Damage before the last frame is an error.
     std::string damaged = whole;
     const std::size_t middle =
-        whole.size() / 2 + (format.names_atoms ? last_frame / 2 : 0);  // a length is there
+        whole.size() / 2 + (format.names_atoms ? last_frame / 2 : 0);  // position of a length
     damaged.replace(middle, last_frame / 3, last_frame / 3, '?');
     test::write_text(cut, damaged);
     EXPECT_THROW(convert_trajectory({cut, folder_.file("none.xyz")}), InputError);
-    if (format.id == FileFormat::pdb) continue;  // one model needs no end
+    if (format.id == FileFormat::pdb) continue;  // a single model needs no end record
     test::write_text(cut, whole.substr(0, last_frame / 2));
     EXPECT_THROW(convert_trajectory({cut, folder_.file("none.xyz")}), InputError);
     EXPECT_FALSE(std::filesystem::exists(folder_.file("none.xyz")));
   }
 }
 
-/// Atoms that a program left at the origin, in the first frame or a later one.
+/// Atoms that a program left at the origin, in the first or a later frame.
 TEST_F(Convert, CoincidentAtomsAreRefused) {
   std::vector<double> unset = some_positions(kMolecules, 1);
   std::fill(unset.begin() + 9, unset.end(), 0.0);
@@ -566,8 +564,8 @@ TEST_F(Convert, CoincidentAtomsAreRefused) {
   EXPECT_EQ(convert_trajectory(options).frames, 1);
 }
 
-/// A coordinate that no cluster has is refused in all formats, and no file is left behind. The text
-/// of the message names file, frame and atom.
+/// Coordinates too large for any cluster are refused in all formats, and no file is left behind.
+/// The message names file, frame and atom.
 TEST_F(Convert, AbsurdCoordinatesAreRefused) {
   std::vector<double> x = some_positions(4, 0);
   TrajectoryInfo info;
@@ -600,8 +598,8 @@ TEST_F(Convert, AbsurdCoordinatesAreRefused) {
   }
 }
 
-/// What a format cannot hold is refused with file, frame and atom; the topology beside a trajectory
-/// is part of what must fit.
+/// Numbers that do not fit a format are refused with file, frame and atom. They must also fit the
+/// topology file.
 TEST_F(Convert, NumbersThatDoNotFitAFormatAreRefused) {
   std::vector<double> far = some_positions(4, 1);
   for (std::size_t i = 27; i < far.size(); i += 3) far[i] += 5e8;

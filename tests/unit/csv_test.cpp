@@ -27,7 +27,7 @@ using test::message_of;
 using test::read_text;
 using test::ScratchFolder;
 
-/// While it lives, files cannot grow beyond `bytes`, as on a disk that is full.
+/// During its lifetime files cannot grow beyond `bytes`, as on a full disk.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) {

@@ -86,10 +86,10 @@ TEST_F(Formats, EveryTrajectoryIsReadBackToItsPrecision) {
       }
     }
     writer->finish();
-    // Beside frames that name no atoms, and only there, is a file that does.
+    // A topology file is written only for formats without atom names.
     EXPECT_EQ(std::filesystem::remove(folder_.file("topology.pdb")), !format.names_atoms);
-    // Half of the last digit; single precision at 6 A is 2^-22 A. Of so few molecules XTC has
-    // floats, and TRR has nm, with two roundings at 6 A of 2^-51 A each.
+    // Half of the last digit; single precision at 6 A is 2^-22 A. With so few atoms XTC stores
+    // floats. TRR is in nm: two roundings at 6 A of 2^-51 A each.
     const double precision = format.id == FileFormat::pdb   ? 0.5001e-3
                              : format.id == FileFormat::gro ? 0.5001e-6
                              : format.id == FileFormat::dcd ? std::ldexp(1.0, -22)
@@ -252,7 +252,7 @@ std::string pdb_atom(const std::string& serial, const std::string& name, const s
   return fmt::format("{}{:>5} {:<4} {:<4} {:>4}    {:8.3f}{:8.3f}{:8.3f}  1.00  0.00\n", record,
                      serial, name, residue, number, x, y, z);
 }
-/// A molecule with names and order as a program writes it.
+/// A molecule with the names and the order of atoms of another program.
 std::string pdb_water(const std::vector<std::string>& names, const std::string& residue,
                       const std::string& number, double x, const std::string& record = "ATOM  ") {
   std::string text;
@@ -295,7 +295,7 @@ TEST_F(Formats, PdbAsProgramsWriteIt) {
 }
 
 TEST_F(Formats, PdbNumbersMayBeAnything) {
-  // Serials in hexadecimal or stars, residue numbers that are wrapped, cut off or all the same.
+  // Serial numbers in hexadecimal or as stars; residue numbers wrapped, truncated or all the same.
   const std::vector<std::string> names{" OW ", " HW1", " HW2"};
   for (const std::string number : {"****", "1", "9999"}) {
     std::string text;
@@ -359,7 +359,7 @@ TEST_F(Formats, PdbTellsEveryProblemOfAFrame) {
 
 // --- all formats ---
 
-/// One rule for all formats and for names that give none: an empty file is bad input.
+/// An empty file is bad input for all formats, and for names without a known extension.
 TEST_F(Formats, EmptyFilesAreRefusedInTheSameWords) {
   std::vector<std::string> names{"a", "a.unknown", "a.gz", "a.tng"};
   for (const Format& format : formats()) {
@@ -409,7 +409,7 @@ TEST_F(Formats, FortranExponentsAreRead) {
   EXPECT_TRUE(contains(refusal("b.xyz", "3\n\nO 1D 0 0\nH 1 0 0\nH 0 1 0\n"), "'1D' is not a"));
 }
 
-/// Labels numbered through the file.
+/// Atom names with numbers that continue through the file.
 TEST_F(Formats, NumberedLabelsAreRead) {
   const std::vector<double> x = some_positions(2, 0);
   std::string xyz = "6\n\n", gro = "title\n 6\n", pdb;
@@ -424,11 +424,11 @@ TEST_F(Formats, NumberedLabelsAreRead) {
   EXPECT_EQ(read("a.xyz", xyz).positions_A, x);
   EXPECT_LE(largest_difference(read("a.gro", gro + " 0 0 0\n").positions_A, x), 0.5001e-2);
   EXPECT_LE(largest_difference(read("a.pdb", pdb).positions_A, x), 0.5001e-3);
-  EXPECT_TRUE(contains(refusal("b.xyz", "3\n\nC1 0 0 0\nH2 1 0 0\nH3 0 1 0\n"), "'C1' is not an atom"));
+  EXPECT_TRUE(
+      contains(refusal("b.xyz", "3\n\nC1 0 0 0\nH2 1 0 0\nH3 0 1 0\n"), "'C1' is not an atom"));
 }
 
-/// What no reader accepts no writer writes: finite numbers that are too large, and not only those
-/// that are not finite.
+/// Writers reject all numbers that readers reject, including finite ones that are too large.
 TEST_F(Formats, NumbersThatAreTooLargeAreNeitherWrittenNorRead) {
   std::vector<double> x = some_positions(4, 0);
   TrajectoryInfo of_four = info();
@@ -451,7 +451,7 @@ TEST_F(Formats, FarAwayAtomsStayInTheirColumns) {
   s.molecules = 1;
   s.positions_A = {-123456.7, 99999.96, 0, -123456.7, 99999.0, 0, -123456.7, 100000.9, 0};
   write_structure(folder_.file("a.pdb"), s);
-  // Half of the last decimal that has room: none.
+  // No decimal fits: the error is at most half a unit.
   EXPECT_LE(largest_difference(read_structure(folder_.file("a.pdb")).positions_A, s.positions_A),
             0.5);
   // 12 346 nm, with five decimals: half of the last one is 5e-5 A.
@@ -466,14 +466,14 @@ TEST_F(Formats, FarAwayAtomsStayInTheirColumns) {
   }
 }
 
-/// A molecule that has left costs decimals, of its frame only, and does not end the run.
+/// A distant molecule reduces the decimals of its frame only and does not stop the run.
 TEST_F(Formats, GroHasFewerDecimalsWhereAnAtomIsFarAway) {
   const std::vector<double> near = some_positions(3, 0);
   const std::vector<double> velocities(near.size(), 0.1);
   const auto writer = format_of(FileFormat::gro).write(info());
   writer->create();
   std::vector<std::vector<double>> frames;
-  // 99 nm to the left have 7 decimals, 100 nm have 6, and so on.
+  // -99 nm is written with 7 decimals, -100 nm with 6, and so on.
   const std::vector<std::pair<double, int>> far_A{{-960.0, 7},  {-1040.0, 6}, {9960.0, 7},
                                                   {10040.0, 6}, {1e6, 4},     {0.0, 7}};
   for (const auto& [shift_A, decimals] : far_A) {
@@ -572,7 +572,7 @@ TEST_F(Formats, TheHeaderOfADcdFileIsWhatCharmmWrites) {
   EXPECT_EQ(i32_at(dcd, 8 + 40), 0);   // no unit cell
   EXPECT_EQ(i32_at(dcd, 8 + 76), 24);  // version
   EXPECT_EQ(i32_at(dcd, 88), 84);
-  // Marks, header, title, atoms; then three records of nine floats a frame.
+  // Marks, header, title, atoms; then three records of nine floats per frame.
   EXPECT_EQ(dcd.size(), 92u + (8 + 4 + 160) + 12 + 4 * 3 * (8 + 9 * 4));
   const Structure topology = read_structure(folder_.file("topology.pdb"));
   EXPECT_LE(largest_difference(topology.positions_A, some_positions(3, 0)), 0.5001e-3);
@@ -586,7 +586,7 @@ std::string f64(double value, bool swapped) {
   return bytes;
 }
 
-/// A DCD file of two frames, as other programs may write it.
+/// A DCD file with two frames, as other programs may write it.
 /// @param length_A of the sides of the cell
 /// @param mark_bytes of the marks around records
 /// @param announced number of frames in the header
@@ -645,7 +645,7 @@ TEST_F(Formats, DcdOfOtherPrograms) {
             const auto frame = reader->next();
             EXPECT_EQ(frame->positions_A,
                       (std::vector<double>{1, 1, 1, 1.5, 1.125, 1.125, 2, 1.5, 1.5}));
-            // The file has a step of time in single precision.
+            // The file stores the timestep in single precision.
             EXPECT_NEAR(std::stod(frame->comment.at("time_ps")), 0.6, 0.6 * 0x1p-24);
             EXPECT_FALSE(reader->next());
           }
@@ -665,8 +665,8 @@ TEST_F(Formats, CellsOfDcdFilesAreSeen) {
   }
 }
 
-/// A program that writes the planned number of frames first, and was stopped between two of them. A
-/// smaller number is that of a program that was killed before it could correct the header.
+/// A program that writes the planned number of frames first and was stopped between two frames. A
+/// smaller number is that of a program that was killed before it corrected the header.
 TEST_F(Formats, DcdWithFewerFramesThanAnnouncedIsNoted) {
   for (const std::int32_t announced : {0, 1, 2, 9}) {
     const std::string path = file("a.dcd", other_dcd(false, false, true, 0.0, 4, announced));

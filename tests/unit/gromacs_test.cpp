@@ -1,4 +1,4 @@
-// XTC and TRR. What the files hold, and what GROMACS itself wrote: tests/data/trajectories.
+// XTC and TRR: contents of our files, and files written by GROMACS in tests/data/trajectories.
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ std::string number(std::int32_t value) {
 
 class Gromacs : public ::testing::Test {
  protected:
-  /// One frame in a file of that name.
+  /// Writes one frame to a file of that name.
   std::string written(const std::string& name, const std::vector<double>& positions_A,
                       std::int64_t step = 0) {
     TrajectoryInfo info;
@@ -88,9 +88,9 @@ TEST_F(Gromacs, WhatItWritesIsRead) {
   }
 }
 
-/// Around the largest number of atoms that stands there uncompressed, near and far from the origin;
-/// wide, so that integers are no longer packed together (16.7 million units of 10^-4 A), and with a
-/// molecule so long that its atoms are not told beside each other.
+/// Covers numbers of atoms around the largest uncompressed one; clusters near and far from the
+/// origin; clusters so wide that integers are not packed together (16.7 million units of 10^-4 A);
+/// and a molecule so long that its atoms are not stored as differences.
 TEST_F(Gromacs, CompressedPositionsAreRightToTheirUnit) {
   const auto check = [&](std::vector<double> positions_A, double rounding_A) {
     const std::vector<Structure> frames = frames_of(written("a.xtc", positions_A, 7));
@@ -104,7 +104,7 @@ TEST_F(Gromacs, CompressedPositionsAreRightToTheirUnit) {
     // Uncompressed, a float in nm below 1.
     check(some_positions(molecules, 1), molecules <= 3 ? 10.0 * std::ldexp(1.0, -25) : kHalf_A);
   }
-  // The largest size of a difference is 838.8608 A to both sides.
+  // The largest difference is 838.8608 A in both directions.
   for (const double shift_A : {-3000.0, -800.0, 5.0, 100.0, 700.0, 830.0, 900.0, 40000.0}) {
     SCOPED_TRACE(shift_A);
     std::vector<double> x = some_positions(6, 2);
@@ -122,9 +122,8 @@ TEST_F(Gromacs, CompressedPositionsAreRightToTheirUnit) {
   EXPECT_TRUE(contains(message_of<IoError>([&] { written("b.xtc", far); }), "does not fit an XTC"));
 }
 
-/// A hundred molecules: H1 by itself takes the bits of the extent of the cluster, and O and H2 each
-/// the smallest size above what they are from their neighbour, with one bit a molecule to say that
-/// nothing changes.
+/// A hundred molecules: H1 needs the bits for the extent of the cluster. O and H2 need the smallest
+/// size above their differences. One bit per molecule indicates an unchanged size.
 TEST_F(Gromacs, CompressedWaterTakesTheBitsOfItsExtent) {
   const std::vector<double> x =
       read_structure(std::string(TARN_SOURCE_DIR) + "/inputs/structures/tip3p-100.xyz").positions_A;
@@ -143,12 +142,12 @@ TEST_F(Gromacs, CompressedWaterTakesTheBitsOfItsExtent) {
       widest = std::max(widest, std::abs(x[h] - x[o + (h - o) % 3]));
     }
   }
-  // Sizes are 2^(bits/3), and hold differences of both signs.
+  // Sizes are 2^(bits/3) and cover differences of both signs.
   const double bits = std::ceil(std::log2(product)) + 1.0 +
                       2.0 * std::ceil(3.0 * std::log2(2.0 * widest / kUnit_A));
   const auto bytes = static_cast<double>(test::read_text(written("a.xtc", x)).size());
   constexpr double kHeader = 92.0;
-  // One bit more where a size is just above or below.
+  // One bit more if a size is just above or below.
   EXPECT_NEAR(8.0 * (bytes - kHeader) / 100.0, bits, 3.0);
   EXPECT_LT(bytes, 0.55 * static_cast<double>(sizeof(float) * x.size()));
 }
@@ -171,12 +170,12 @@ TEST_F(Gromacs, AllDigitsOfTrr) {
     EXPECT_LE(largest_difference(frame.velocities_A_per_akma, v), std::ldexp(1.0, -49));
   }
   EXPECT_EQ(frames[0].comment.at("step"), "5");
-  EXPECT_EQ(frames[1].comment.at("step"), "2147483647");  // 32 bits hold no more
+  EXPECT_EQ(frames[1].comment.at("step"), "2147483647");  // the largest in 32 bits
   EXPECT_EQ(frames[1].time_ps(), 1e9 / 3.0);
 }
 
-/// The site M of TIP4P is left out, and is not taken for a hydrogen where twelve atoms are three
-/// molecules or four.
+/// The site M of TIP4P is left out, and is not mistaken for a hydrogen if twelve atoms may be three
+/// or four molecules.
 TEST_F(Gromacs, FourthSitesAreFound) {
   const auto with_site = [](const std::vector<double>& atoms) {
     std::vector<double> sites;
@@ -198,7 +197,8 @@ TEST_F(Gromacs, FourthSitesAreFound) {
     EXPECT_FALSE(plain[0].has_sites);
     EXPECT_EQ(plain[0].molecules, 4);
   }
-  // Numbers of atoms that threes do not divide, compressed and not, and velocities.
+  // Numbers of atoms that are not a multiple of three, compressed and uncompressed, with
+  // velocities.
   for (const int molecules : {1, 2, 4, 7}) {
     for (const std::string name : {"b.trr", "b.xtc", "b.dcd"}) {
       SCOPED_TRACE(name + fmt::format(" {}", molecules));
@@ -221,8 +221,8 @@ TEST_F(Gromacs, FourthSitesAreFound) {
   }
 }
 
-/// What is not water is refused, whatever its number of atoms; some broken molecules are left to
-/// those who need whole ones.
+/// Anything but water is refused, also with a matching number of atoms. A few broken molecules are
+/// left to check_molecules().
 TEST_F(Gromacs, WhatIsNoWaterIsRefused) {
   std::vector<double> x;
   for (int atom = 0; atom < 12; ++atom) x.insert(x.end(), {3.0 * atom, 0.0, 0.0});
@@ -240,7 +240,7 @@ TEST_F(Gromacs, WhatIsNoWaterIsRefused) {
   EXPECT_TRUE(
       contains(message_of<InputError>([&] { check_molecules(frames[0], *open_frames(path), 7); }),
                "frame 7 (counted from 0): H1 of molecule 1 (counted from 1) is 19 A"));
-  // Later frames are read as they are.
+  // Later frames are not checked.
   const std::string four = test::read_text(written("d.trr", some_positions(4, 0)));
   std::vector<double> apart = some_positions(4, 0);
   for (std::size_t i = 3; i < apart.size(); i += 9) apart[i] += 20.0;
@@ -264,10 +264,10 @@ TEST_F(Gromacs, WhatIsNoWaterIsRefused) {
   EXPECT_TRUE(contains(problem("c.xtc", five), "5 atoms do not form whole water molecules"));
 }
 
-/// Runs of GROMACS write velocities and forces oftener than positions, if they are told to.
+/// GROMACS can write velocities and forces more often than positions.
 TEST_F(Gromacs, FramesWithoutPositionsArePassedOver) {
   const std::string with = test::read_text(written("a.trr", some_positions(1, 0), 12));
-  // As the frame with positions, of 1 molecule, but with forces in their place.
+  // The frame of one molecule with forces instead of positions.
   std::string without = with;
   constexpr std::size_t kFirstNumber = 4 + 8 + 12;
   ASSERT_EQ(with.substr(kFirstNumber + 7 * 4, 4), number(72));
@@ -280,14 +280,14 @@ TEST_F(Gromacs, FramesWithoutPositionsArePassedOver) {
   EXPECT_TRUE(contains(problem("c.trr", without + without), "none of the 2 frames has positions"));
   EXPECT_TRUE(contains(problem("e.trr", without + "garbage, and more of it"),
                        "the number 1993 is missing in frame 0"));
-  // Frames are counted as everywhere, those with positions.
+  // Only frames with positions are counted.
   EXPECT_TRUE(contains(problem("d.trr", with + without + with.substr(0, 90)), "in frame 1"));
 }
 
 TEST_F(Gromacs, VirialsAndNoBox) {
   const std::string with = test::read_text(written("a.trr", some_positions(1, 0), 3));
   constexpr std::size_t kFirstNumber = 4 + 8 + 12, kBox = kFirstNumber + 13 * 4 + 16;
-  // Virial and pressure stand between box and positions.
+  // Virial and pressure are between box and positions.
   std::string more = with;
   more.replace(kFirstNumber + 3 * 4, 8, number(72) + number(72));
   more.insert(kBox + 72, 144, '\1');
@@ -300,7 +300,7 @@ TEST_F(Gromacs, VirialsAndNoBox) {
   test::write_text(folder_.file("c.trr"), less);
   EXPECT_EQ(frames_of(folder_.file("c.trr"))[0].positions_A,
             frames_of(folder_.file("a.trr"))[0].positions_A);
-  // A precision that is not the same all along.
+  // A precision that changes within the frame.
   std::string mixed = with;
   mixed.replace(kFirstNumber + 2 * 4, 4, number(36));
   EXPECT_TRUE(contains(problem("d.trr", mixed), "lengths do not match its number of atoms"));
@@ -311,15 +311,15 @@ TEST_F(Gromacs, ABoxIsSeen) {
     std::string bytes = test::read_text(written(name, some_positions(1, 0)));
     std::string length;
     put_xdr(length, 2.5f);
-    // Its first number: behind the header and time, and lambda.
+    // Its first number, after the header, time and lambda.
     bytes.replace(name == "a.xtc" ? 16 : 24 + 13 * 4 + 16, 4, length);
     test::write_text(folder_.file(name), bytes);
     EXPECT_TRUE(frames_of(folder_.file(name))[0].has_box) << name;
   }
 }
 
-/// Cut anywhere, a file gives its whole frames and then says that it ends; where a frame ends it
-/// says nothing.
+/// A file truncated anywhere gives its complete frames and a note, but no note if truncated between
+/// frames.
 TEST_F(Gromacs, CutFilesSaySo) {
   for (const auto& [name, ends] :
        {std::pair{"gromacs.xtc", std::vector<std::size_t>{268, 536, 808}},
@@ -348,14 +348,15 @@ TEST_F(Gromacs, CutFilesSaySo) {
   }
 }
 
-/// What is damaged in the middle is an error, and not the end of a file that was cut off: no good
-/// frame is lost without a word.
+/// Damage in the middle is an error and not mistaken for a truncated file: no valid frame is lost
+/// silently.
 TEST_F(Gromacs, DamagedLengthsAreNoEnd) {
   struct Place {
     const char* name;
     std::size_t frame, first, last;  // bytes, the latter ones in the frame
   };
-  // Magic, both lengths of the version and all numbers of the header but step and results.
+  // The magic number, both lengths of the version and all numbers of the header except step and
+  // results.
   for (const Place& p : {Place{"gromacs.trr", 984, 0, 11}, Place{"gromacs.trr", 984, 24, 67},
                          Place{"gromacs.xtc", 268, 0, 7}, Place{"gromacs.xtc", 268, 52, 55},
                          Place{"gromacs.xtc", 268, 88, 88}}) {
@@ -373,7 +374,7 @@ TEST_F(Gromacs, DamagedLengthsAreNoEnd) {
   }
 }
 
-/// A byte that is another one is told, or makes other numbers, finite ones; never anything else.
+/// A changed byte causes an error or different, finite numbers, and nothing else.
 TEST_F(Gromacs, DamagedBytesAreNoDisaster) {
   for (const std::string name : {"gromacs.xtc", "gromacs.trr"}) {
     SCOPED_TRACE(name);
@@ -395,7 +396,7 @@ TEST_F(Gromacs, DamagedBytesAreNoDisaster) {
         }
       }
     }
-    // Each byte of three magic numbers at least.
+    // At least each byte of three magic numbers.
     EXPECT_GE(refused, 3 * 4 * 3);
   }
 }

@@ -23,16 +23,16 @@
 #include "io/hdf5.hpp"
 #endif
 
-// What the death of the program leaves of trajectory.h5, and what a full disk. HDF5 writes by
+// State of trajectory.h5 after the program was killed and after a full disk. HDF5 writes with
 // pwrite and ftruncate, which are replaced here by functions that kill the program, or fail, at a
-// given call: every moment at which the file can be found half-changed is tried.
+// given call. This covers every state in which a file may be left.
 
 namespace {
 
-int g_calls_to_live = -1;  // negative: for ever
+int g_calls_to_live = -1;  // negative: unlimited
 int g_calls_to_full = -1;  // until the disk is full; negative: never
 
-/// A disk that is full for so many writes of at least so many bytes.
+/// A disk that is full for a number of writes of at least a number of bytes.
 struct FullDisk {
   int writes;
   size_t bytes;
@@ -66,7 +66,7 @@ extern "C" int ftruncate(int file, off_t length) noexcept {
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-/// The HDF5 library forgets a block of its own after a write that failed.
+/// The HDF5 library leaks a block after a failed write.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
 #endif
@@ -111,14 +111,14 @@ class H5md : public ::testing::Test {
       }
     }
   }
-  /// A checkpoint: what save() notes, and how many frames that are.
+  /// Writes a checkpoint: the data of save() and the number of frames.
   static void checkpoint(TrajectoryWriter& writer, const std::string& folder, int frames) {
     std::ostringstream out;
     writer.save(out);
     test::write_text(folder + "/checkpoint.tmp", std::to_string(frames) + '\n' + out.str());
     fs::rename(folder + "/checkpoint.tmp", folder + "/checkpoint");
   }
-  /// Goes on from the checkpoint of the folder, or begins anew where there is none.
+  /// Continues from the checkpoint in the folder, or starts a new run if there is none.
   void go_on(const std::string& folder, int last) const {
     const auto w = writer(folder);
     int first = 0;
@@ -134,7 +134,8 @@ class H5md : public ::testing::Test {
     append(*w, first, last);
     w->finish();
   }
-  /// Runs `what` in a process that dies at its call number `calls`. @return whether it died
+  /// Runs `what` in a process that is killed at its call number `calls`. @return whether it was
+  /// killed
   static bool dies_at(int calls, const std::function<void()>& what) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -146,7 +147,7 @@ class H5md : public ::testing::Test {
     ::waitpid(child, &status, 0);
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   }
-  /// What can be read are frames as they were written. @param frames how many of each replica
+  /// Checks that all readable frames are as written. @param frames receives their number by replica
   void expect_whole_frames(const std::string& folder, std::map<std::string, int>& frames) const {
     const auto reader = open_frames(folder + "/trajectory.h5");
     while (const auto found = reader->next()) {
@@ -157,7 +158,7 @@ class H5md : public ::testing::Test {
       ASSERT_EQ(found->comment.at("step"), std::to_string(10 * frame));
     }
   }
-  /// In the folder the frames of the last checkpoint can be read, and the run can go on.
+  /// Checks that the frames of the last checkpoint are readable and that the run can be continued.
   void expect_nothing_lost(const std::string& folder) const {
     if (fs::exists(folder + "/checkpoint")) {
       const int saved = std::stoi(test::read_text(folder + "/checkpoint"));
@@ -177,7 +178,7 @@ class H5md : public ::testing::Test {
     }
     return straight_;
   }
-  /// Kills a run with two checkpoints at every so many calls. @return how often
+  /// Kills a run with two checkpoints at every `every`-th call. @return how often
   int deaths_of_a_run(int every) {
     const auto run = [this](const std::string& folder) {
       const auto w = writer(folder);
@@ -186,7 +187,7 @@ class H5md : public ::testing::Test {
       append(*w, 0, 1);
       checkpoint(*w, folder, 1);
       append(*w, 1, 3);
-      w->save(nobody);  // the frames reach the file, the checkpoint does not remember them
+      w->save(nobody);  // the frames are in the file but not in the checkpoint
       append(*w, 3, 5);
       checkpoint(*w, folder, 5);
       append(*w, 5, 7);
@@ -211,7 +212,7 @@ class H5md : public ::testing::Test {
   }
 
   int replicas_ = 2;
-  int molecules_ = 400;  // two frames fill a chunk, so that chunks come and go
+  int molecules_ = 400;  // two frames fill a chunk, so the run has several chunks
   ScratchFolder scratch_;
   mutable std::string straight_;
 };
@@ -222,7 +223,7 @@ TEST_F(H5md, EqualRunsGiveEqualBytes) {
     const std::string folder = new_folder();
     go_on(folder, kFrames);
     file = test::read_text(folder + "/trajectory.h5");
-    // HDF5 notes the time of an object in seconds, where it is not told otherwise.
+    // By default HDF5 records the creation time of an object in seconds.
     ::sleep(1);
   }
   EXPECT_TRUE(files[0] == files[1]);
@@ -247,8 +248,8 @@ TEST_F(H5md, HoldsEveryReplicaWithStepsAndTimes) {
 }
 
 #ifdef TARN_HAVE_HDF5
-/// A file of one molecule as another program may write it.
-/// @param width of texts of one length, as MDAnalysis has them; 0: of any length, as tarn has them
+/// A file with one molecule as another program may write it.
+/// @param width of texts of fixed length, as in MDAnalysis; 0: of variable length, as in tarn
 void write_other_h5md(const std::string& path, std::size_t width, const std::string& boundary) {
   using hdf5::File;
   using hdf5::Handle;
@@ -292,7 +293,7 @@ TEST_F(H5md, PeriodicBoxesOfOtherProgramsAreSeen) {
   }
 }
 
-/// Names of groups are free.
+/// Group names are arbitrary.
 TEST_F(H5md, GroupsAreReplicasWhateverTheirNames) {
   const std::string folder = new_folder(), path = folder + "/named.h5";
   {
@@ -330,7 +331,7 @@ TEST_F(H5md, ADeathAmongMoreDatasetsThanTheLibraryRemembersLosesNothing) {
 }
 
 TEST_F(H5md, ADeathWhileARunIsResumedLosesNothing) {
-  // Died after frame 5, with a checkpoint of frame 3.
+  // Killed after frame 5, with a checkpoint at frame 3.
   const std::string killed = scratch_.file("killed");
   fs::create_directory(killed);
   ASSERT_TRUE(dies_at(-1, [&] {
@@ -358,7 +359,7 @@ TEST_F(H5md, ADeathWhileARunIsResumedLosesNothing) {
 }
 
 TEST_F(H5md, AFullDiskLosesNothingAndIsToldOnce) {
-  // A limit on the length of files stands for the disk; it is met at many lengths.
+  // A limit on file sizes replaces a full disk; it is tested at many lengths.
   go_on(new_folder(), kFrames);
   const auto whole = static_cast<rlim_t>(fs::file_size(scratch_.file("x/trajectory.h5")));
   for (rlim_t limit = 1000; limit < whole; limit += whole / 20) {
@@ -377,7 +378,7 @@ TEST_F(H5md, AFullDiskLosesNothingAndIsToldOnce) {
           checkpoint(*w, folder, frame + 1);
         }
       } catch (const IoError& error) {
-        // Not _exit: what the HDF5 library does at exit is part of the test.
+        // Not _exit: the exit handlers of the HDF5 library are part of the test.
         std::exit(contains(error.what(), "File too large") ? 42 : 43);
       }
       std::exit(44);
@@ -393,8 +394,8 @@ TEST_F(H5md, AFullDiskLosesNothingAndIsToldOnce) {
 }
 
 TEST_F(H5md, AFullDiskLeavesWholeFramesOnly) {
-  // Nothing fits any more; pieces still fit where positions do not; somebody makes space at once.
-  // Where the program can mend the file, nothing of the frames that failed is left in it.
+  // The disk stays full; it stays full for large writes only; or it has space again after one
+  // write. If the program can repair the file, nothing of the failed frames remains in it.
   const int for_ever = 1 << 30;
   for (const FullDisk full : {FullDisk{for_ever, 0}, {for_ever, 4096}, {1, 0}, {1, 4096}}) {
     int failures = 0;
@@ -419,7 +420,7 @@ TEST_F(H5md, AFullDiskLeavesWholeFramesOnly) {
         } catch (const IoError&) {
           std::exit(created ? 42 : 43);
         }
-        // The library tries some writes again.
+        // The library repeats some writes.
         std::exit(g_full.writes == full.writes ? 45 : 44);
       }
       int status = 0;

@@ -11,7 +11,7 @@ TEST(Json, EscapesWhatItMust) {
   EXPECT_EQ(quoted("a \"b\" \\ \n\t\x01"), "\"a \\\"b\\\" \\\\ \\n\\t\\u0001\"");
 }
 
-/// Names of files may hold any bytes, JSON only UTF-8.
+/// File names may contain any bytes, JSON only UTF-8.
 TEST(Json, IsUtf8WhateverTheText) {
   for (const char* valid : {"", "Å", "€", "😀", "a\xc3\xa9z"}) {
     EXPECT_EQ(quoted(valid), '"' + std::string(valid) + '"');

@@ -23,7 +23,7 @@ using test::message_of;
 using test::read_text;
 using test::ScratchFolder;
 
-/// What a viewer makes of a file: sections by the words in brackets, lines of words.
+/// A file as a viewer parses it: sections by the words in brackets, lines of words.
 struct MoldenFile {
   std::vector<std::string> species, species_again;
   std::vector<double> positions_bohr, positions_again_bohr;
@@ -77,7 +77,7 @@ MoldenFile parse(const std::string& text) {
   return file;
 }
 
-/// Half of the last decimal.
+/// Half a unit of the last decimal.
 constexpr double kSix = 0.5000001e-6, kNine = 0.5000001e-9;
 
 TEST(Molden, HoldsTheModesOfAClusterThatBelongToItsMasses) {
@@ -87,7 +87,7 @@ TEST(Molden, HoldsTheModesOfAClusterThatBelongToItsMasses) {
       SCOPED_TRACE(std::string(name) + " " + std::to_string(omega));
       constexpr std::size_t kMolecules = 3;
       const WaterModel model = *find_water_model(name);
-      // No minimum: there are imaginary modes.
+      // Not a minimum: there are imaginary modes.
       const std::vector<double> x = random_cluster(model, kMolecules, 1, 0);
       const NormalModes modes = normal_modes(model, x, omega);
       ASSERT_GT(modes.imaginary_count(), 0);
@@ -99,7 +99,7 @@ TEST(Molden, HoldsTheModesOfAClusterThatBelongToItsMasses) {
       }
       write_molden(folder.file("a.molden"), "three molecules", x, all);
       const MoldenFile file = parse(read_text(folder.file("a.molden")));
-      // Atoms only, also where there is a site M.
+      // Atoms only, also for models with a site M.
       ASSERT_EQ(file.species.size(), 3 * kMolecules);
       EXPECT_EQ(file.species, file.species_again);
       ASSERT_EQ(file.positions_bohr.size(), x.size());

@@ -1,4 +1,4 @@
-// A disk that fails in the middle of a file: an error and not its end.
+// A read error in the middle of a file is reported and not mistaken for its end.
 #include <cerrno>
 #include <cstdint>
 #include <fcntl.h>
@@ -22,12 +22,12 @@
 
 namespace {
 
-/// Places in files that lie at or after this one cannot be read.
+/// Reads at or after this position in a file fail.
 std::int64_t g_bad_place = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-/// What the streams of the standard library call; stands before the one of the C library.
+/// Replaces read() of the C library, which the streams of the standard library call.
 extern "C" ssize_t read(int descriptor, void* buffer, std::size_t bytes) {
   if (::lseek(descriptor, 0, SEEK_CUR) >= g_bad_place) {
     errno = EIO;
@@ -46,7 +46,7 @@ class ReadErrors : public ::testing::Test {
  protected:
   ~ReadErrors() override { g_bad_place = std::numeric_limits<std::int64_t>::max(); }
 
-  /// Reads all by `next`, then again where a disk fails in the middle of the file.
+  /// Reads everything with `next`, then again with a read error in the middle of the file.
   template <class Open>
   void expect_error(const std::string& path, const Open& open) {
     const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path));
@@ -96,7 +96,7 @@ TEST_F(ReadErrors, OfTables) {
 
 TEST_F(ReadErrors, OfTrajectories) {
   for (const Format& format : formats()) {
-    if (format.id == FileFormat::h5md) continue;  // HDF5 tells of its own
+    if (format.id == FileFormat::h5md) continue;  // HDF5 reports its own errors
     SCOPED_TRACE(format.name);
     TrajectoryInfo info;
     info.folder = folder_.path();

@@ -46,7 +46,7 @@ TEST(ReplicaClock, SeesWhatIsNotEven) {
   ReplicaClock clock;
   clock.add(0, 0.0);
   clock.add(10, 1.0);
-  clock.add(20, 2.0 + 2e-6);  // of 3e-6 that single precision is allowed
+  clock.add(20, 2.0 + 2e-6);  // the tolerance for single precision is 3e-6
   EXPECT_TRUE(clock.has_even_steps() && clock.has_even_times());
   clock.add(31, 3.0);
   EXPECT_FALSE(clock.has_even_steps());

@@ -17,7 +17,7 @@ using test::contains;
 
 using Numbers = std::vector<std::int64_t>;
 
-/// The number, the replica over all files and the place of the next frame, or nothing.
+/// The number, the replica over all files and the index of the next frame, or nothing.
 Numbers next(ReplicaNumbering& places, const std::string& name, const std::string& file = "a.xyz") {
   const std::optional<FrameIndex> place = places.next(file, name);
   if (!place) return {};
@@ -51,7 +51,7 @@ TEST(ReplicaNumbering, OtherNamesAreNumberedAsTheyAppear) {
   EXPECT_TRUE(places.notes().empty()) << "one replica needs no number";
   EXPECT_EQ(next(places, "solvent"), (Numbers{1, 1, 0}));
   EXPECT_EQ(next(places, "solute"), (Numbers{0, 0, 1}));
-  // Too large a number is none.
+  // A number that is too large is ignored.
   EXPECT_EQ(next(places, "99999999999999999999"), (Numbers{2, 2, 0}));
   ASSERT_EQ(places.notes().size(), 1u);
   EXPECT_TRUE(

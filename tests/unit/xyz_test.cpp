@@ -75,7 +75,7 @@ TEST_F(Xyz, ReadsWhatPackmolAndVmdWrite) {
             1);
 }
 
-/// Two molecules whose hydrogens differ in the last digit, so that none can stand for another.
+/// Two molecules whose hydrogens differ in the last digit, which detects exchanged atoms.
 struct Water {
   std::string o1 = "O 0 0 0\n", a1 = "H 0.9 0 0\n", b1 = "H 0 0.9 0\n";
   std::string o2 = "O 3 0 0\n", a2 = "H 3.91 0 0\n", b2 = "H 3 0.92 0\n";
@@ -101,7 +101,7 @@ TEST_F(Xyz, PutsAtomsOfAnyOrderTogether) {
   EXPECT_EQ(std::vector<double>(by_element.positions_A.begin() + 12, by_element.positions_A.end()),
             (std::vector<double>{3, .92, 0, 3.91, 0, 0}));
 
-  // Velocities go with their atoms, and problems name the lines of the file.
+  // Velocities are reordered with their atoms, and problems name the lines of the file.
   const Structure v = read(
       "3\nProperties=species:S:1:pos:R:3:vel_A_per_akma:R:3\nH .9 0 0 4 5 6\nO 0 0 0 1 2 3\n"
       "H 0 .9 0 7 8 9\n");
@@ -132,7 +132,7 @@ TEST_F(Xyz, LeavesOutSitesAndTakesAtomicNumbers) {
 TEST_F(Xyz, TellsCoordinatesInNanometres) {
   const std::string hint = "this looks like nm";
   EXPECT_TRUE(contains(refusal("3\n\nO 0 0 0\nH .0957 0 0\nH -.024 .0927 0\n"), hint));
-  // Out of order too; one long bond, and it is something else.
+  // Also in another order. With one long bond the unit is not suggested.
   EXPECT_TRUE(contains(refusal("3\n\nH .0957 0 0\nO 0 0 0\nH -.024 .0927 0\n"), hint));
   EXPECT_FALSE(contains(refusal("3\n\nO 0 0 0\nH .0957 0 0\nH 0 .01 0\n"), hint));
 }
@@ -140,7 +140,7 @@ TEST_F(Xyz, TellsCoordinatesInNanometres) {
 TEST_F(Xyz, TellsCoordinatesInBohr) {
   const std::string hint = "this looks like bohr. Multiply all coordinates by 0.529177";
   EXPECT_TRUE(contains(refusal("3\n\nO 0 0 0\nH 1.809 0 0\nH -.4535 1.7511 0\n"), hint));
-  // One bond of another length, and nothing is known of the unit.
+  // With one bond of another length the unit is not suggested.
   EXPECT_EQ(read("3\n\nO 0 0 0\nH 1.809 0 0\nH -.24 .9266 0\n").molecules, 1);
 }
 
@@ -191,7 +191,7 @@ TEST_F(Xyz, TakesTheFrameThatIsChosen) {
   FrameCounts alone;
   read_structure(file(frame(0, 0)), {}, &alone);
   EXPECT_FALSE(note_on_frames("a", alone));
-  // What cannot be read later is not looked for.
+  // Unreadable later frames are not reported.
   FrameCounts damaged;
   read_structure(file(frame(0, 0) + frame(0, 1) + "3\n\nO 0 0 z\nH 1 0 0\nH 0 1 0\n"), {},
                  &damaged);
