@@ -314,8 +314,8 @@ TEST(PooledBlocking, ErrorAndAutocorrelationTimeOfReplicas) {
   }
 }
 
-/// Replicas that keep to themselves, as in different basins: however long the run, there are only
-/// as many independent values as replicas.
+/// Replicas that remain in different basins: for any length of the run there are only as many
+/// independent values as replicas.
 TEST(PooledBlocking, DifferencesThatLastAreInTheError) {
   std::mt19937_64 random(8);
   std::normal_distribution<double> normal;
@@ -435,7 +435,7 @@ TEST(PooledCovariance, LosesNoDigitsFarFromZero) {
   EXPECT_NEAR(b.error, a.error, 1e-8);
 }
 
-/// A quarter of the series lies elsewhere for good: that is part of the variance,
+/// A quarter of the series is permanently shifted: that is part of the variance,
 /// 1 + 1/4 3/4 10^2, and of its error.
 TEST(PooledCovariance, DifferencesThatLastAreInTheVariance) {
   std::vector<std::vector<double>> series;
@@ -526,8 +526,8 @@ TEST(PooledCovariance, OfTwoNumbers) {
   EXPECT_TRUE(b.converged);
 }
 
-/// Two replicas, each in a basin of its own at the same distance from the mean: what is told of the
-/// fluctuations is no result.
+/// Two replicas in different basins at the same distance from the mean: the fluctuations are not
+/// converged.
 TEST(PooledCovariance, TwoBasinsAreNotConverged) {
   std::vector<std::vector<double>> series{ar1(0.5, 2048, 71), ar1(0.5, 2048, 72)};
   EXPECT_TRUE(variance_of(series).result().converged);
@@ -568,7 +568,7 @@ TEST(Errors, RatioOfEqualGroupsIsTheMean) {
   const MeanError mean = mean_and_error(std::vector<double>{2.5, 3.5, 3.0, 5.0});
   EXPECT_DOUBLE_EQ(ratio.mean, mean.mean);
   EXPECT_NEAR(ratio.error, mean.error, test::few_roundings());
-  // A group without samples changes nothing.
+  // A group without samples has no effect.
   const MeanError more =
       ratio_and_error(std::vector<double>{5, 0, 7, 6, 10}, std::vector<double>{2, 0, 2, 2, 2});
   EXPECT_DOUBLE_EQ(more.error, ratio.error);

@@ -46,7 +46,7 @@ TEST(OrderFit, TakesStepsWhoseSlopesAgree) {
   EXPECT_NEAR(fit.spread, std::log2((1.6 / 1.3) / (1.15 / 1.075)), kOfLogarithms);
   EXPECT_GT(fit.order, 2.10);
   EXPECT_LT(fit.order, 2.30);
-  // In any order, and with errors that are not known.
+  // In any order, and with unknown errors.
   const std::array<double, 6> steps{0.05, 0.8, 0.2, 0.025, 0.4, 0.1};
   const std::array<double, 6> mixed{e[3], std::nan(""), e[1], e[4], e[0], e[2]};
   EXPECT_EQ(fit_order(steps, mixed, std::array<double, 6>{}).order, fit.order);
@@ -54,12 +54,12 @@ TEST(OrderFit, TakesStepsWhoseSlopesAgree) {
 
 TEST(OrderFit, LeavesOutWhatTheReferenceMaySpoil) {
   std::vector<double> e = errors([](double h) { return h * h; });
-  e[4] = 1e-3;  // 0.000625 and what the reference adds
+  e[4] = 1e-3;  // 0.000625 plus the error of the reference
   const OrderFit fit = fit_order(kSteps, e, std::vector<double>(5, 2e-4));
   EXPECT_EQ(fit.points, 4u);
   EXPECT_EQ(fit.smallest_step, 0.05);
   EXPECT_NEAR(fit.order, 2.0, kOfLogarithms);
-  // An unknown error of the reference is no small one.
+  // An unknown error of the reference does not count as small.
   EXPECT_EQ(fit_order(kSteps, e, std::vector<double>(5, std::nan(""))).points, 0u);
 }
 

@@ -75,7 +75,7 @@ TEST(TimeCorrelation, OfAMoleculeThatTurnsEvenlyIsACosine) {
       EXPECT_NEAR(mean(in_plane, p1, lag), cosine, kRounding);
       EXPECT_NEAR(mean(in_plane, static_cast<Correlation>(p1 + 1), lag), p2(cosine), kRounding);
     }
-    // Seen from the centre of mass the oxygen goes round, too.
+    // Relative to the centre of mass the oxygen rotates, too.
     const double arm_A = 2.0 * kMassH_Da / (kMassO_Da + 2.0 * kMassH_Da) * along * kOh_A;
     EXPECT_NEAR(mean(in_plane, kDisplacement, lag), 2.0 * arm_A * arm_A * (1.0 - cosine),
                 kRounding);
@@ -101,7 +101,7 @@ TEST(TimeCorrelation, DisplacementsAreFromTheCentreOfMass) {
   });
   for (std::size_t lag = 0; lag <= kLongest; ++lag) {
     const auto time = static_cast<double>(lag);
-    // Positions of up to 100 A are known to 1e-14, and displacements of 0.5 A are squared.
+    // Positions up to 100 A have errors of 1e-14, and displacements of 0.5 A are squared.
     EXPECT_NEAR(mean(window, kDisplacement, lag), time * time * v.squaredNorm(), 1e-13);
     EXPECT_NEAR(mean(window, kOhP1, lag), 1.0, 1e-14);
   }
@@ -115,7 +115,7 @@ std::set<std::pair<int, int>> bonded_pairs(const Positions& x) {
   return pairs;
 }
 
-/// Four molecules that jump about near each other, in each sample anew but half of them.
+/// Four molecules close to each other; in each sample about half of them take new orientations.
 std::vector<Positions> jumping(int samples) {
   std::mt19937_64 random(5);
   std::normal_distribution<double> normal;
@@ -136,7 +136,7 @@ std::vector<Positions> jumping(int samples) {
   return all;
 }
 
-/// Sums of one window by their definitions.
+/// Sums of one window by definition.
 CorrelationWindow plain_sums(const std::vector<Positions>& samples, std::size_t first,
                              std::size_t longest) {
   CorrelationWindow window;
@@ -232,7 +232,7 @@ TEST(TimeCorrelation, GoesOnFromItsMemory) {
   for (const std::size_t less : {std::size_t{1}, memory.size() / 2, memory.size()}) {
     EXPECT_THROW(other.restore(std::span(memory).first(memory.size() - less)), LayoutError);
   }
-  // One number too many, a window that is not there, a sample before the origins.
+  // One number too many, a missing window, a sample before the origins.
   std::vector<double> longer = memory;
   longer.push_back(0.0);
   EXPECT_THROW(other.restore(longer), LayoutError);

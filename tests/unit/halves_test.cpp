@@ -67,7 +67,7 @@ TEST(Halves, ReplicasThatStoppedAreLeftOut) {
   EXPECT_NEAR(halves.shift(0.0).mean, 1.025, test::few_roundings(10.0));
 }
 
-/// Series in equilibrium are called apart as often as normal numbers are, correlated or not.
+/// Series in equilibrium differ as often as normal numbers do, correlated or not.
 TEST(Halves, AreAlikeInEquilibrium) {
   constexpr int kRuns = 2000;
   double squares = 0.0, beyond_two = 0.0;

@@ -23,15 +23,14 @@ std::vector<QuenchedCluster> sample(std::mt19937& random, std::vector<double>& p
   for (std::size_t group = 0; group < kReplicas.size(); ++group) {
     for (int place = 0; place < kReplicas[group]; ++place) {
       const double energy = -50.0 + level(random);
-      positions_A.push_back(energy);  // stands for a structure
+      positions_A.push_back(energy);  // represents a structure
       clusters.push_back({group, place, place % 3, energy, {&positions_A.back(), 1}});
     }
   }
   return clusters;
 }
 
-/// However many minima there are, those that are remembered have the shares that they would have
-/// in a list of all.
+/// For any number of minima, the populations of the listed ones equal those in a complete list.
 TEST(IsomerCensus, CountsTheLowestAsAListOfAllWould) {
   for (const std::size_t most : {1u, 3u, 100u}) {
     IsomerCensus census(most, kReplicas, 3);
@@ -41,7 +40,7 @@ TEST(IsomerCensus, CountsTheLowestAsAListOfAllWould) {
     for (int t = 0; t < 200; ++t) {
       const auto clusters = sample(random, positions_A);
       census.add(clusters);
-      all.push_back(clusters);  // without what the structures point to
+      all.push_back(clusters);  // without the data that the structures point to
     }
     std::vector<double> energies;
     for (const auto& clusters : all) {
@@ -56,7 +55,7 @@ TEST(IsomerCensus, CountsTheLowestAsAListOfAllWould) {
       const Isomer& isomer = census.isomers()[i];
       EXPECT_EQ(isomer.energy_kcal_per_mol, energies[i]);
       EXPECT_EQ(isomer.positions_A, std::vector{energies[i]});
-      // The last group is all, by independent parts.
+      // The last group contains all clusters, by independent parts.
       for (std::size_t group = 0; group <= kReplicas.size(); ++group) {
         const bool is_all = group == census.all();
         const int replicas = is_all ? kReplicas[0] + kReplicas[1] : kReplicas[group];

@@ -105,7 +105,7 @@ TEST(MultiHistogram, ContradictionsAreFound) {
     ASSERT_NE(middle, found.end()) << off;
     EXPECT_EQ(middle->difference > 0.0, off > 1.0);
   }
-  // Four parts do not know their errors well enough.
+  // Four parts do not determine their errors well enough.
   EXPECT_TRUE(collected(beta, 1, 4, 1).result()->inconsistencies().empty());
 }
 
@@ -301,7 +301,7 @@ TEST(MultiHistogram, TellsWhereBathsShareNothing) {
   }
 }
 
-/// Free energies that are far off at first are found.
+/// Free energies far from the initial guess are found.
 TEST(MultiHistogram, FindsFreeEnergiesFromAfar) {
   const std::vector<double> beta{3.0, 2.4, 2.0};
   const auto bins = alone(samples(beta, 1, 300, 6), 3);
@@ -318,7 +318,7 @@ TEST(MultiHistogram, FindsFreeEnergiesFromAfar) {
   }
 }
 
-/// Baths that have no energy in common tell of themselves and not of what lies between.
+/// Baths without common energies: each bath uses its own samples, and few count in between.
 TEST(MultiHistogram, AGapHasFewSamples) {
   const std::vector<double> beta{1000.0, 1.0};
   const MultiHistogram histogram = collected(beta, 4, 500, 2);
@@ -473,7 +473,7 @@ TEST(MultiHistogram, HeatIsTheCovarianceWithTheEnergy) {
   }
 }
 
-/// A restart in the middle changes no bit, whether ladders are parts or blocks of time.
+/// A restart in the middle is bitwise exact, for parts by ladder and by time.
 TEST(MultiHistogram, GoesOnFromItsMemory) {
   const std::vector<double> beta{3.0, 2.0};
   for (const std::int64_t ladders : {1, 3, 16, 20}) {
@@ -506,7 +506,7 @@ TEST(MultiHistogram, GoesOnFromItsMemory) {
   }
 }
 
-/// With one part there are no errors, without samples nothing; what is not a number is left out.
+/// With one part there are no errors, and without samples no result; NaN is ignored.
 TEST(MultiHistogram, WithoutEnough) {
   MultiHistogram h({2.0, 1.0}, 1);
   EXPECT_FALSE(h.result());

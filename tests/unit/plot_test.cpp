@@ -43,7 +43,7 @@ Plot example() {
   return plot;
 }
 
-/// Another PATH while it lives.
+/// Replaces PATH during its lifetime.
 class Path {
  public:
   explicit Path(const std::string& path) : before_(std::getenv("PATH")) {
@@ -142,15 +142,15 @@ TEST_F(Drawn, MarksColoursAndTicksAreThoseOfThePlot) {
   for (const std::string& text : series.marks) EXPECT_TRUE(contains(svg, text));
   // gnuplot writes colours in decimals.
   EXPECT_TRUE(contains(svg, "rgb( 18,  52,  86)"));
-  // Twice 400, 60 for title and last axis, and a row of the legend.
+  // Twice 400, plus 60 for title and last axis, plus a row of the legend.
   EXPECT_TRUE(contains(svg, "height=\"887\"")) << svg.substr(0, 400);
-  // Less than two decades: ticks at 20, 50, 100 and 200, and no power of ten.
+  // Less than two decades: ticks at 20, 50, 100 and 200, and no labels as powers of ten.
   for (const std::string tick : {"20", "50", "100", "200"}) {
     EXPECT_TRUE(contains(svg, ">" + tick + "<")) << tick;
   }
   EXPECT_FALSE(contains(svg, "1e+"));
   EXPECT_FALSE(contains(svg, ">70<"));
-  // Of 1, 2 and 5 only 20 and 50 would be there.
+  // With 1, 2 and 5 there would be only 20 and 50.
   plot.x_range = {{11.5, 80.0}};
   EXPECT_EQ(draw({plot}, folder_.file("a")).warning, "");
   for (const std::string tick : {"15", "20", "30", "40", "50", "70"}) {
@@ -208,7 +208,7 @@ TEST_F(Drawn, LegendsBesideTheAxesOfSeveralPlotsBeginInOneColumn) {
   plot.series.assign(5, series);
   for (Series& each : plot.series) each.label = "curve";
   Plot with_more = plot;
-  plot.series[0].dashed = true;  // so that both legends are shown
+  plot.series[0].dashed = true;  // which makes the legends differ
   with_more.series.push_back(series);
   with_more.series.back().label = "a label that is much longer than the others are";
   ASSERT_EQ(draw({with_more, plot}, folder_.file("a"), {PictureFormat::svg}).warning, "");
@@ -217,7 +217,7 @@ TEST_F(Drawn, LegendsBesideTheAxesOfSeveralPlotsBeginInOneColumn) {
   for (const auto& place : places) EXPECT_NEAR(place[0], places[0][0], 0.5);
 }
 
-// The ticks of an axis stand between its ends.
+// The ticks of an axis are between its ends.
 TEST_F(Drawn, LegendsAboveTakeNoHeightFromTheAxes) {
   const auto heights_of_axes = [&](const std::string& letters) {
     Plot plot = example();
@@ -228,7 +228,7 @@ TEST_F(Drawn, LegendsAboveTakeNoHeightFromTheAxes) {
     const auto low = places_of(svg, "70<"), high = places_of(svg, "90<");
     return std::array{low.at(0)[1] - high.at(0)[1], low.at(1)[1] - high.at(1)[1]};
   };
-  // Four rows of a legend, which only the first plot has, and one row.
+  // A legend of four rows, only in the first plot, and one of one row.
   for (const std::string& letters : {std::string(40, 'w'), std::string("w")}) {
     const auto heights = heights_of_axes(letters);
     EXPECT_NEAR(heights[0], heights[1], 27.0) << letters;
@@ -236,7 +236,7 @@ TEST_F(Drawn, LegendsAboveTakeNoHeightFromTheAxes) {
   }
 }
 
-// What the plot above has said of a line need not be said again; another line of that name is.
+// Legend entries of the plot above are not repeated, unless the line style differs.
 TEST_F(Drawn, ALegendThatThePlotAboveHasIsNotShownAgain) {
   Plot first = example();
   ASSERT_GE(first.series.size(), 2u);
@@ -265,7 +265,8 @@ std::vector<std::string> texts_of(const std::string& svg, const std::string& beg
   return labels;
 }
 
-// Letters of 14 pixels are at least 6 wide and reach at most 14 over the line of a turned name.
+// Letters of 14 pixels are at least 6 pixels wide and extend at most 14 above the line of a rotated
+// label.
 TEST_F(Drawn, WideLabelsLeaveRoomForTheNameOfTheAxis) {
   Plot wide = example(), narrow = example();
   wide.y_label = "total (kcal/mol)";
@@ -287,14 +288,14 @@ TEST_F(Drawn, WideLabelsLeaveRoomForTheNameOfTheAxis) {
   std::size_t widest = 0;
   for (const std::string& label : labels) widest = std::max(widest, label.size());
   EXPECT_GT(ticks[0][0] - 6.0 * static_cast<double>(widest), names[0][0]);
-  // Ticks that six digits would not tell apart.
+  // Ticks that six digits do not distinguish.
   std::sort(labels.begin(), labels.end());
   EXPECT_EQ(std::adjacent_find(labels.begin(), labels.end()), labels.end());
-  // The axes of both begin at one place.
+  // The axes of both plots begin at the same x.
   EXPECT_EQ(ticks[0][0], places_of(svg, "80<").at(0)[0]);
 }
 
-// Values and bins of which all edges are known: bins of 1 about 1, 2 and 3.
+// Values in bins with known edges: bins of width 1 around 1, 2 and 3.
 TEST(Plot, BandsOfHistogramsFollowTheSteps) {
   Plot plot;
   Series& series = plot.series.emplace_back();
@@ -310,7 +311,7 @@ TEST(Plot, BandsOfHistogramsFollowTheSteps) {
   EXPECT_TRUE(contains(script, "$p0s0band using 1:2:3 with filledcurves")) << script;
 }
 
-// gnuplot's own bars are wiped out about their points by white ones.
+// gnuplot's own error bars are erased around their points by white ones.
 TEST_F(Drawn, ShortErrorBarsAreSeen) {
   Plot plot;
   plot.series.resize(1);
@@ -323,7 +324,7 @@ TEST_F(Drawn, ShortErrorBarsAreSeen) {
     for (plot.log_y = false;; plot.log_y = true) {
       ASSERT_EQ(draw(plot, folder_.file("a"), {PictureFormat::svg}).warning, "");
       const std::string svg = read_text(folder_.file("a.svg"));
-      // All points are drawn from one symbol.
+      // All points use one symbol.
       std::size_t points = 0;
       for (std::size_t at = svg.find("<use"); at != std::string::npos;
            at = svg.find("<use", at + 1))
@@ -344,11 +345,11 @@ TEST_F(Drawn, BarsAlongX) {
   series.marks = {"a", "b"};
   series.set_x_error(std::vector<double>{1.0, 30.0});
   const auto script = [&] { return gnuplot_script({plot}, PictureFormat::svg, "a.svg"); };
-  // A logarithmic axis has no place below zero.
+  // A logarithmic axis has no values below zero.
   EXPECT_TRUE(contains(script(), "10 1 9 11 \"a\"\n20 2 0.02 50 \"b\"\n")) << script();
   EXPECT_TRUE(contains(script(), "using 3:2:($4-$3):(0) with vectors")) << script();
   EXPECT_TRUE(contains(script(), "using 1:2:5 with labels")) << script();
-  // Behind the spread about y.
+  // // After the spread of y.
   series.set_error(std::vector<double>{0.5, 0.5});
   EXPECT_TRUE(contains(script(), "10 1 0.5 1.5 9 11 \"a\"\n")) << script();
   EXPECT_TRUE(contains(script(), "using 5:2:($6-$5):(0) with vectors")) << script();
@@ -379,7 +380,7 @@ TEST_F(Drawn, NumbersOfThingsAreWrittenOut) {
   plot.x_range = {{1e-5, 3e4}};
   draw(plot, folder_.file("b"), {PictureFormat::svg});
   EXPECT_TRUE(contains(read_text(folder_.file("b.svg")), "1e-2"));
-  // Near 1 as decimals, whether the range is given or that of the data.
+  // Decimals near 1, for a given range and for that of the data.
   plot.x_range = {{1e-3, 3e4}};
   plot.log_y = true;
   plot.y_range.reset();
@@ -400,14 +401,14 @@ TEST_F(Drawn, NumbersOfThingsAreWrittenOut) {
 TEST_F(Drawn, AFolderThatIsMissingIsAWarning) {
   const Drawing drawing = draw(example(), folder_.file("no/rdf"));
   EXPECT_TRUE(contains(drawing.warning, "could not draw"));
-  // The reason, and neither gnuplot's program nor what it drew.
+  // The reason only, without the script or the output of gnuplot.
   EXPECT_TRUE(contains(drawing.warning, ": cannot open file")) << drawing.warning;
   EXPECT_FALSE(contains(drawing.warning, "<svg"));
   EXPECT_FALSE(contains(drawing.warning, "set output"));
   EXPECT_TRUE(drawing.paths.empty());
 }
 
-/// A run that is done is not a failure for it.
+/// A missing picture does not make a finished run fail.
 TEST_F(Drawn, APictureThatCannotBePutInPlaceIsAWarning) {
   std::filesystem::create_directories(folder_.file("rdf.svg/in the way"));
   const Drawing drawing = draw(example(), folder_.file("rdf"), {PictureFormat::svg});
@@ -440,7 +441,7 @@ TEST(Plot, AGnuplotThatFailsIsAWarning) {
   }
 }
 
-// As gnuplot 6 says it where the C library cannot convert its signs.
+// Message of gnuplot 6 if the C library cannot convert its characters.
 TEST(Plot, TheReasonIsNoWarning) {
   const ScratchFolder folder;
   const std::string gnuplot = folder.file("gnuplot");

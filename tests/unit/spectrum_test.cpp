@@ -73,7 +73,7 @@ TEST(Periodogram, PutsALineIntoThreeRows) {
                                                             : 0.0;
     EXPECT_NEAR(power[k], share * 4.5, test::rounding(kSamples, 4, 4.5)) << k;
   }
-  // A constant: its square, a third of it in the first row behind zero.
+  // A constant: its square, with a third of it in the first row after zero.
   const std::vector<double> constant = power_of(std::vector<double>(kSamples, 2.0));
   EXPECT_NEAR(constant[0], 4.0 * 2.0 / 3.0, 1e-13);
   EXPECT_NEAR(constant[1], 4.0 / 3.0, test::rounding(kSamples, 4, 4.5));

@@ -63,7 +63,7 @@ TEST(Arrhenius, BalancesWhatIsExpected) {
   EXPECT_NEAR(more, 0.0, 1e-9 * 557.0);
   EXPECT_NEAR(moment, 0.0, 1e-9 * 557.0);
   EXPECT_EQ(fit->degrees, 4);
-  // A temperature that nothing was waited for at counts for nothing.
+  // A temperature without exposure has no effect.
   const std::array more_beta{1.0, 1.2, 1.4, 1.6, 1.8, 2.4, 9.0};
   std::array<Exposure, 7> with_none{};
   std::copy(exposures.begin(), exposures.end(), with_none.begin());
@@ -119,7 +119,7 @@ TEST(Survival, OfAllIsTheShareThatIsLeft) {
     left -= point.events;
     const double share = static_cast<double>(left) / 100.0;
     EXPECT_NEAR(point.survival, share, 1e-15);
-    // Greenwood's error is the binomial one where nobody goes out of sight.
+    // Greenwood's error equals the binomial one without censoring.
     EXPECT_NEAR(point.error, std::sqrt(share * (1.0 - share) / 100.0), 1e-15);
   }
   EXPECT_EQ(curve.points().back().survival, 0.0);

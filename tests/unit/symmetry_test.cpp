@@ -16,7 +16,7 @@ namespace {
 /// Atoms O, H, H of a molecule in the plane y z.
 const std::vector<double> kWater{0, 0, 0, 0, 0.76, 0.59, 0, -0.76, 0.59};
 
-/// n copies of a molecule, turned about z.
+/// n copies of a molecule, rotated about z.
 std::vector<double> ring(int n, const std::vector<double>& molecule) {
   std::vector<double> positions;
   for (int i = 0; i < n; ++i) {
