@@ -13,9 +13,9 @@
 #include "water_fixtures.hpp"
 
 /// @file
-/// What the formulas cost, counted exactly, against the table in docs/operations.md. A change of a
-/// formula that costs more or less shows here, on every machine alike; the table is then to be
-/// written anew, as the test prints it, and the reason beside it.
+/// Compares the number of operations of each formula with the table in docs/operations.md. The test
+/// detects a change of the cost on any machine and prints the new table. A change that alters the
+/// table updates it and states the reason.
 
 namespace tarn {
 namespace {
@@ -173,19 +173,19 @@ std::vector<std::string> table_in_documents() {
 TEST(OperationCounts, AreThoseOfTheTable) {
   const std::vector<Row> rows = counted_rows();
   const std::vector<std::string> table = table_in_documents();
-  std::string anew;
-  for (const Row& row : rows) anew += line_of(row) + "\n";
-  ASSERT_EQ(table.size(), rows.size()) << "docs/operations.md should read\n" << anew;
+  std::string expected;
+  for (const Row& row : rows) expected += line_of(row) + "\n";
+  ASSERT_EQ(table.size(), rows.size()) << "docs/operations.md should read\n" << expected;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     EXPECT_EQ(table[k], line_of(rows[k]));
   }
   if (HasFailure()) {
-    ADD_FAILURE() << "if that is meant, docs/operations.md should read\n" << anew;
+    ADD_FAILURE() << "if the change is intended, docs/operations.md should read\n" << expected;
   }
 }
 
-/// Laws that hold whatever the formulas are: counting changes no number, four sites cost more than
-/// three, and a rigid step more than a penalised one.
+/// Laws that hold for any formulas: counting changes no number, four sites cost more than three,
+/// and a rigid step more than a penalised one.
 TEST(OperationCounts, KeepTheNumbers) {
   Molecule m;
   end_step(m.q, End::gauss_newton, m.f, m.s);
