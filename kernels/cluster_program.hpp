@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "tarn/physics/confinement.hpp"
-#include "tarn/physics/pair_distances.hpp"
 #include "tarn/physics/pair_force.hpp"
 #include "tarn/steps/step_program.hpp"
 
@@ -19,13 +18,13 @@
 ///                            this lane is
 ///   first()                  Index of the lane of the cluster's first molecule
 ///   pair<R>(k)               mask of the lanes that have a pair in round k, for values R
-///   sum(vector)              sum over the lanes of a cluster, in a fixed order, the same in all
-///   lanes normals<T>(step)         nine normal random numbers per molecule kick_scale<T>() see
-///   ou_step reported(s)              reported positions, in double heat_tally()             tally
-///   of the thermostat's heat, see thermostat_penalised keep(s), stop(bad, step, s)   keep a state;
-///   stop replicas with bad lanes and restore their kept
-///                            positions
-///   record(status), count(k, class, r2), due(step), counted()   statistics
+///   sum(vector)              sum over a cluster, in a fixed order, the same in all its lanes
+///   normals<T>(step)         nine normal random numbers per molecule
+///   kick_scale<T>()          see ou_step
+///   heat_tally()             tally of the thermostat's heat, see thermostat_penalised
+///   keep(s)                  keeps a state
+///   stop(bad, step, s)       stops replicas with bad lanes and restores their kept positions
+///   record(status), indefinite(mask)   statistics
 ///
 /// The state of a molecule is a MoleculeState of doubles, or a SingleState.
 
@@ -262,19 +261,6 @@ TARN_HD void poison(const Mask& good, M& s) {
   s.v.o.x = select(good, s.v.o.x, T(static_cast<scalar_t<T>>(kNoNumber)));
 }
 
-/// Passes the intermolecular distances at the reported positions to w.count.
-template <class W>
-TARN_HD void count_cluster(W& w, const Triple<typename W::Double>& q) {
-  using D = typename W::Double;
-  for (int k = 1; k <= w.rounds(); ++k) {
-    const Triple<D> other = shuffled(w, q, w.partner(k));
-    for_each_distance(
-        q, other, [&](int pair_class) { return w.counts(pair_class); },
-        [&](int pair_class, const Vec3<D>& d) { w.count(k, pair_class, norm2(d)); });
-  }
-  w.counted();
-}
-
 /// Initial accelerations, a function of the positions only; v is unchanged.
 /// @param s state of a molecule @param f out: the forces
 template <class W, class R, bool kMSite, class S, class M>
@@ -325,7 +311,6 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
       thermostat_step(system.step, system.passes.move, w.template normals<T>(step),
                       w.template kick_scale<T>(), s, w.heat_tally());
     }
-    if (w.due(step + 1)) count_cluster(w, w.reported(s));
   }
 }
 

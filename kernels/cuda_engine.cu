@@ -24,6 +24,7 @@
 #include "kernels/newmark_solver.hpp"
 #include "kernels/pair_count_memory.hpp"
 #include "kernels/replica_memory.hpp"
+#include "kernels/row_frames.hpp"
 #include "kernels/step_stream.hpp"
 #include "tarn/core/error.hpp"
 
@@ -72,6 +73,7 @@ class CudaEngine final : public Engine {
         step_(start.step),
         first_step_(start.step),
         blow_ups_(system),
+        rows_(system, start.replica_ids, device),
         stream_(device) {
     use_device();
     const IssueRate rate = issue_rate(device);
@@ -112,19 +114,24 @@ class CudaEngine final : public Engine {
   ~CudaEngine() override { cudaSetDevice(device_); }
 
   void advance(std::int64_t n_steps) override {
+    begin_advance(n_steps);
+    wait();
+  }
+
+  void begin_advance(std::int64_t n_steps) override {
     if (n_steps <= 0) return;
     if (replica_ids().empty()) {
       step_ += n_steps;
       return;
     }
     use_device();
-    const auto begin = std::chrono::steady_clock::now();
-    std::int64_t left = n_steps;
-    while (left > 0) {
+    if (!is_busy_) busy_since_ = Clock::now();
+    is_busy_ = true;
+    for (std::int64_t left = n_steps; left > 0;) {
       const std::int64_t n = steps_per_launch(left);
       if (path_ == Path::warp) {
-        launch_warp_advance(replicas_.device(), cluster_, precision_, m_site_, counts_.device(),
-                            step_, n, stream_.stream());
+        launch_warp_advance(replicas_.device(), cluster_, precision_, m_site_, step_, n,
+                            stream_.stream());
       } else if (path_ == Path::block) {
         launch_block_advance(replicas_.device(), cluster_, precision_, m_site_, block_rows_, step_,
                              n, stream_.stream());
@@ -135,13 +142,29 @@ class CudaEngine final : public Engine {
       }
       step_ += n;
       left -= n;
-      if (path_ != Path::warp && counts_.is_due(step_)) {
+      if (counts_.is_due(step_)) {
         launch_count(replicas_.device(), counts_.device(), stream_.stream());
       }
+      if (is_due(rows_.lindemann(), step_)) {
+        rows_.add_distances(replicas_.device(), stream_.stream());
+      }
     }
+  }
+
+  void wait() override {
+    if (!is_busy_) return;
+    use_device();
     stream_.wait();
-    report_.rest_seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    is_busy_ = false;
+    report_.rest_seconds += std::chrono::duration<double>(Clock::now() - busy_since_).count();
+  }
+
+  void measure_with(const MeasureSettings& settings) override {
+    use_device();
+    rows_.measure_with(settings);
+    if (!rows_.has_samples() && is_due(rows_.lindemann(), step_) && !replica_ids().empty()) {
+      rows_.add_distances(replicas_.device(), stream_.stream());
+    }
   }
 
   std::int64_t step() const override { return step_; }
@@ -173,22 +196,29 @@ class CudaEngine final : public Engine {
     return replicas_.download(step_);
   }
 
+  bool begin_snapshot(unsigned fields) override {
+    if ((fields & ~kRowFields) != 0) return false;
+    use_device();
+    snapshot_step_ = step_;
+    rows_.begin(fields, replicas_.device(), cluster_, m_site_, stream_.stream());
+    return true;
+  }
+
+  void finish_snapshot(Frame& frame) override {
+    use_device();
+    name_frame(snapshot_step_, frame);
+    measure_.prepare_arrays(kNoFields, 0, frame);
+    rows_.finish(frame);
+  }
+
   void snapshot(unsigned fields, Frame& frame) override {
     use_device();
-    frame.step = step_;
-    frame.time_ps =
-        units::ps_from_akma(static_cast<double>(step_) * system_.integrator.timestep_akma);
-    frame.molecules = n_;
-    frame.replica_ids.clear();
-    std::vector<std::size_t> live;
-    const std::vector<int> stopped = replicas_.stopped();
-    for (std::size_t r = 0; r < replica_ids().size(); ++r) {
-      if (stopped[r]) continue;
-      live.push_back(r);
-      frame.replica_ids.push_back(replica_ids()[r]);
-    }
-    measure_.prepare(fields, live.size(), frame);
-    if (fields & ~static_cast<unsigned>(kPairCounts)) fill(fields, live, frame);
+    name_frame(step_, frame);
+    rows_.begin(fields & kRowFields, replicas_.device(), cluster_, m_site_, stream_.stream());
+    rows_.finish(frame);
+    measure_.prepare_arrays(fields, frame.live(), frame);
+    if (fields & kArrayFields) fill_arrays(fields, frame);
+    if (fields & kLindemannSums) rows_.put_sums(rows_.live(), frame);
     if (fields & kPairCounts) counts_.download(frame);
   }
 
@@ -219,6 +249,8 @@ class CudaEngine final : public Engine {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void use_device() const { cuda_check(cudaSetDevice(device_)); }
   const std::vector<std::int64_t>& replica_ids() const { return replicas_.ids(); }
 
@@ -289,22 +321,24 @@ class CudaEngine final : public Engine {
                        stream);
   }
 
-  /// Steps of the next launch. The warp path counts distances during a launch; the others end a
-  /// launch at every counted step, and the tile path also at every kept state.
+  /// A launch ends at every step whose distances are counted; on the tile path, at every state that
+  /// is to be kept.
   std::int64_t steps_per_launch(std::int64_t left) const {
-    if (path_ == Path::warp) return std::min(left, most_steps_);
+    left = steps_to_lindemann(rows_.lindemann(), step_, left);
     const PairCountRequest& counting = counts_.request();
     if (counting.enabled) left = std::min(left, counting.every - step_ % counting.every);
     return std::min(left, path_ == Path::tiles ? kKeptSteps - step_ % kKeptSteps : most_steps_);
   }
 
-  void fill(unsigned fields, const std::vector<std::size_t>& live, Frame& frame) {
-    const std::size_t tiles = static_cast<std::size_t>(observed_tiles(n_));
-    if ((fields & (kEnergies | kConservation)) && !replica_ids().empty()) {
-      if (energies_.size() == 0) energies_ = DeviceBuffer<double>(replica_ids().size() * tiles);
-      launch_energy(replicas_.device(), cluster_, m_site_, energies_.get(), stream_.stream());
-      host_.energies.copy_from(energies_, stream_.stream());
-    }
+  void name_frame(std::int64_t step, Frame& frame) const {
+    frame.step = step;
+    frame.time_ps =
+        units::ps_from_akma(static_cast<double>(step) * system_.integrator.timestep_akma);
+    frame.molecules = n_;
+  }
+
+  /// Brings down the coordinates; the host computes what the fields need of them.
+  void fill_arrays(unsigned fields, Frame& frame) {
     if ((fields & kMultipliers) && measure_.multipliers_need_forces()) {
       ClusterSystem without_wall = cluster_;
       without_wall.wall.stiffness = 0.0;
@@ -320,13 +354,9 @@ class CudaEngine final : public Engine {
     host_.x.copy_from(replicas_.x(), stream_.stream());
     host_.a.copy_from(replicas_.a(), stream_.stream());
     const bool moving = Measure::needs_velocities(fields);
-    if (moving) {
-      host_.v.copy_from(replicas_.v(), stream_.stream());
-      host_.v_thermal.copy_from(replicas_.v_thermal(), stream_.stream());
-    }
-    host_.heat.copy_from(replicas_.heat(), stream_.stream());
+    if (moving) host_.v.copy_from(replicas_.v(), stream_.stream());
     stream_.wait();
-    const std::span<const double> energies = host_.energies.values(), f = host_.f.values();
+    const std::vector<std::size_t>& live = rows_.live();
     for_each_index(
         static_cast<std::int64_t>(live.size()), threads_, [&](int) { return Measure::Replica(n_); },
         [&](Measure::Replica& replica, std::int64_t at) {
@@ -335,23 +365,13 @@ class CudaEngine final : public Engine {
           replicas_.gather(host_.x.values(), r, replica.x.data());
           replicas_.gather(host_.a.values(), r, replica.a.data());
           if (moving) replicas_.gather(host_.v.values(), r, replica.v.data());
-          if (moving && replicas_.v_thermal().size() > 0) {
-            replicas_.gather(host_.v_thermal.values(), r, replica.v_thermal.data());
-          }
-          if (replicas_.heat().size() > 0)
-            replicas_.gather_heat(host_.heat.values(), r, replica.heat.data());
           for (std::size_t c = 0; c < replica.q.size(); ++c) {
             replica.q[c] = std::fma(cluster_.step.bh2, replica.a[c], replica.x[c]);
           }
           measure_.fill(
               fields, k, replica,
-              [&](const std::vector<double>&) {
-                double sum = 0.0;
-                for (std::size_t t = 0; t < tiles; ++t) sum += energies[r * tiles + t];
-                return sum;
-              },
               [&](const std::vector<double>&, std::vector<double>& forces) {
-                replicas_.gather(f, r, forces.data());
+                replicas_.gather(host_.f.values(), r, forces.data());
               },
               frame);
         },
@@ -380,11 +400,14 @@ class CudaEngine final : public Engine {
   DeviceBuffer<double> partial_, net_, wall_;
   DeviceBuffer<long long> device_step_;
   DeviceBuffer<unsigned> begun_;
-  DeviceBuffer<double> energies_;  ///< [replica][observed_tiles(N)], from the first request on
   struct {
-    HostCopy<double> x, v, a, v_thermal, heat, f, energies;
-  } host_;  ///< copies for the last Frame
+    HostCopy<double> x, v, a, f;
+  } host_;  ///< of what the last Frame was made of
   TileScratch tiles_{};
+  RowFrames rows_;
+  std::int64_t snapshot_step_ = 0;
+  bool is_busy_ = false;  ///< steps were begun and not waited for
+  Clock::time_point busy_since_;
   StepStream stream_;  ///< its destructor waits for the work on the memory above
   std::optional<DenseSolver> dense_solver_;
   std::optional<NewmarkSolver> newmark_solver_;

@@ -79,10 +79,12 @@ class HostCopy {
 
   /// Starts an asynchronous copy. values() are valid after the stream has been synchronised.
   void copy_from(const DeviceBuffer<T>& from, cudaStream_t stream) {
-    if (size_ != from.size()) reserve(from.size());
+    copy_from(from.get(), from.size(), stream);
+  }
+  void copy_from(const T* from, std::size_t size, cudaStream_t stream) {
+    if (size_ != size) reserve(size);
     if (size_ == 0) return;
-    cuda_check(
-        cudaMemcpyAsync(data_, from.get(), size_ * sizeof(T), cudaMemcpyDeviceToHost, stream));
+    cuda_check(cudaMemcpyAsync(data_, from, size_ * sizeof(T), cudaMemcpyDeviceToHost, stream));
   }
   std::span<const T> values() const { return {data_, size_}; }
 

@@ -36,31 +36,17 @@ struct DeviceState {
   double mass_o_Da, mass_h_Da;     ///< for the heat, always in double
 };
 
-/// Histogram of pair distances.
+/// Pair distances to be counted, and where.
 struct DeviceCounts {
-  bool enabled;
   bool pairs[3];
   double bh2;  ///< distances are those of x + bh2 a
   double bins_per_A;
-  int bins;
-  long long every, first_step;
-  const int* group;             ///< [replica]: the group of its counts
+  int bins, groups;
+  const int* by_group;          ///< places of the replicas, those of group 0 first
+  const int* begins;            ///< [group + 1]: where those of a group begin there
+  int most_in_group;            ///< replicas
   unsigned long long* counts;   ///< [group][class][bin]
   unsigned long long* samples;  ///< [group]
-
-  __device__ bool due(std::int64_t step) const {
-    return enabled && step >= first_step && step % every == 0;
-  }
-  __device__ void add_sample(std::int64_t replica) const {
-    atomicAdd(samples + group[replica], 1ULL);
-  }
-  __device__ void add(std::int64_t replica, int pair_class, double r2) const {
-    const double at = sqrt(r2) * bins_per_A;
-    if (!(at < bins)) return;  // beyond r_max, or NaN
-    const int bin = static_cast<int>(at);
-    const std::int64_t row = static_cast<std::int64_t>(group[replica]) * 3 + pair_class;
-    atomicAdd(counts + row * bins + bin, 1ULL);
-  }
 };
 
 /// Loads and stores of nine coordinates; the types in memory (P) and in registers (T) may differ.

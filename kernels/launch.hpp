@@ -18,8 +18,7 @@ enum class Prepare { accelerations, forces };
 void launch_warp_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
                          bool m_site, std::int64_t step, Prepare what, cudaStream_t stream);
 void launch_warp_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                         bool m_site, const DeviceCounts& counts, std::int64_t first,
-                         std::int64_t n, cudaStream_t stream);
+                         bool m_site, std::int64_t first, std::int64_t n, cudaStream_t stream);
 
 // block_path.cu
 /// @param rows thread rows per block, block_slices(N) or 1; see block_rows()

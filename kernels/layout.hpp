@@ -139,7 +139,7 @@ struct PairTile {
 TARN_HD constexpr int pair_tiles(int molecules, int slices) {
   return tiles_for(molecules) * slices;
 }
-constexpr int observed_tiles(int molecules) {
+TARN_HD constexpr int observed_tiles(int molecules) {
   return pair_tiles(molecules, observed_slices(molecules));
 }
 TARN_HD constexpr PairTile pair_tile(std::int64_t block, int molecules, int slices) {

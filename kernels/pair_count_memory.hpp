@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "kernels/device_buffer.hpp"
@@ -24,19 +25,27 @@ class PairCountMemory {
     if (!request.enabled) return;
     counts_ = DeviceBuffer<unsigned long long>(counts(), 0);
     samples_ = DeviceBuffer<unsigned long long>(groups(), 0);
-    std::vector<int> group(replica_ids.size());
-    for (std::size_t r = 0; r < group.size(); ++r) {
-      group[r] = static_cast<int>(replica_ids[r] % request.groups);
+    std::vector<int> begins(groups() + 1, 0), by_group(replica_ids.size());
+    const auto group_of = [&](std::size_t r) {
+      return static_cast<std::size_t>(replica_ids[r] % request.groups);
+    };
+    for (std::size_t r = 0; r < by_group.size(); ++r) ++begins[group_of(r) + 1];
+    const int most = *std::ranges::max_element(begins);
+    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    std::vector<int> next = begins;
+    for (std::size_t r = 0; r < by_group.size(); ++r) {
+      by_group[static_cast<std::size_t>(next[group_of(r)]++)] = static_cast<int>(r);
     }
-    group_ = DeviceBuffer<int>(group);
-    device_ = {true,
-               {request.pairs[0], request.pairs[1], request.pairs[2]},
+    by_group_ = DeviceBuffer<int>(by_group);
+    begins_ = DeviceBuffer<int>(begins);
+    device_ = {{request.pairs[0], request.pairs[1], request.pairs[2]},
                bh2,
                request.bins / request.r_max_A,
                request.bins,
-               request.every,
-               request.first_step,
-               group_.get(),
+               request.groups,
+               by_group_.get(),
+               begins_.get(),
+               most,
                counts_.get(),
                samples_.get()};
   }
@@ -64,7 +73,7 @@ class PairCountMemory {
 
   PairCountRequest request_;
   DeviceCounts device_{};
-  DeviceBuffer<int> group_;
+  DeviceBuffer<int> by_group_, begins_;
   DeviceBuffer<unsigned long long> counts_, samples_;
 };
 

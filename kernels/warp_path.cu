@@ -22,9 +22,8 @@ class DeviceWarp {
   using Word = std::uint32_t;
   using Index = int;
 
-  __device__ DeviceWarp(const DeviceState& d, std::uint64_t seed, const DeviceCounts& counts,
-                        std::int64_t warp)
-      : d_(d), counts_(counts), seed_(seed) {
+  __device__ DeviceWarp(const DeviceState& d, std::uint64_t seed, std::int64_t warp)
+      : d_(d), seed_(seed) {
     lane_ = static_cast<int>(threadIdx.x) % kWarpLanes;
     const LanePlace place = place_of(warp, lane_, d.molecules, d.replicas);
     replica_ = place.replica;
@@ -78,11 +77,6 @@ class DeviceWarp {
   __device__ T kick_scale() const {
     return static_cast<T>(kick_scale_);
   }
-  template <class M>
-  __device__ Triple<double> reported(const M& s) const {
-    return pushed_back(in_double(s), counts_.bh2);
-  }
-
   __device__ auto heat_tally() const { return gpu::heat_tally<kHeat>(d_, slot_); }
   /// Keeps the state, unless the replica was stopped.
   template <class M>
@@ -111,15 +105,6 @@ class DeviceWarp {
   }
   __device__ void indefinite(bool definite) { indefinite_ += running_ && !definite; }
 
-  __device__ bool due(std::int64_t step) const { return counts_.due(step); }
-  __device__ bool counts(int pair_class) const { return counts_.pairs[pair_class]; }
-  __device__ void count(int k, int pair_class, double r2) const {
-    if (running_ && meets(molecule_, k, d_.molecules)) counts_.add(replica_, pair_class, r2);
-  }
-  __device__ void counted() const {
-    if (running_ && molecule_ == 0) counts_.add_sample(replica_);
-  }
-
   /// Adds the statistics of the launch to those in memory.
   __device__ void finish() const {
     add_over_warp(iterations_, d_.iterations);
@@ -128,7 +113,6 @@ class DeviceWarp {
 
  private:
   const DeviceState& d_;
-  const DeviceCounts& counts_;
   std::uint64_t seed_, id_;
   std::int64_t replica_, slot_;
   int lane_, molecule_;
@@ -149,8 +133,7 @@ __global__ void __launch_bounds__(kThreads)
                          std::int64_t step, Prepare what) {
   const std::int64_t warp = warp_number();
   if (warp * kWarpLanes >= d.slots) return;
-  const DeviceCounts none{};
-  DeviceWarp<false> w(d, system.step.seed, none, warp);
+  DeviceWarp<false> w(d, system.step.seed, warp);
   DeviceMolecule<S> s = load_state<S>(d, w.slot());
   Triple<S> f;
   if (what == Prepare::forces) {
@@ -173,10 +156,10 @@ inline constexpr int kBlocksAtOnce = std::is_same_v<S, float>   ? 4
 template <class S, class R, bool kMSite, bool kHeat>
 __global__ void __launch_bounds__(kThreads, kBlocksAtOnce<S, R>)
     advance_warps_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
-                         DeviceCounts counts, std::int64_t first, std::int64_t n) {
+                         std::int64_t first, std::int64_t n) {
   const std::int64_t warp = warp_number();
   if (warp * kWarpLanes >= d.slots) return;
-  DeviceWarp<kHeat> w(d, system.step.seed, counts, warp);
+  DeviceWarp<kHeat> w(d, system.step.seed, warp);
   if (w.idle()) return;
   DeviceMolecule<S> s = load_state<S>(d, w.slot());
   Triple<S> v_thermal = s.v;
@@ -197,11 +180,11 @@ void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t ste
                 rounded_system<S>(system), rounded_parameters<R>(system.pair), step, what);
 }
 template <class S, class R, bool kMSite>
-void advance(const DeviceState& d, const ClusterSystem& system, const DeviceCounts& counts,
-             std::int64_t first, std::int64_t n, cudaStream_t stream) {
+void advance(const DeviceState& d, const ClusterSystem& system, std::int64_t first, std::int64_t n,
+             cudaStream_t stream) {
   with_heat(d, [&]<bool kHeat>() {
     launch_kernel(advance_warps_kernel<S, R, kMSite, kHeat>, blocks_for(d), kThreads, 0, stream, d,
-                  rounded_system<S>(system), rounded_parameters<R>(system.pair), counts, first, n);
+                  rounded_system<S>(system), rounded_parameters<R>(system.pair), first, n);
   });
 }
 
@@ -215,10 +198,9 @@ void launch_warp_prepare(const DeviceState& d, const ClusterSystem& system, Prec
 }
 
 void launch_warp_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                         bool m_site, const DeviceCounts& counts, std::int64_t first,
-                         std::int64_t n, cudaStream_t stream) {
+                         bool m_site, std::int64_t first, std::int64_t n, cudaStream_t stream) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    advance<S, R, kMSite>(d, system, counts, first, n, stream);
+    advance<S, R, kMSite>(d, system, first, n, stream);
   });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tarn/physics/extremes.hpp"
+#include "tarn/physics/measured.hpp"
 #include "tarn/state.hpp"
 #include "tarn/system.hpp"
 
@@ -20,43 +21,25 @@ namespace tarn {
 /// The fields of a snapshot, as a set of bits.
 enum Fields : unsigned {
   kNoFields = 0,
-  kPositions = 1u << 0,     ///< reported positions: q = x + b h^2 a for Z&Ss, x for the others
-  kVelocities = 1u << 1,    ///< velocities, projected onto the constraints for rigid schemes
-  kEnergies = 1u << 2,      ///< energies and kinetic temperature of each replica
-  kConservation = 1u << 3,  ///< conserved energy, momenta and the largest constraint violation
-  kPairCounts = 1u << 4,    ///< pair-distance counts since the start
-  kOwnPositions = 1u << 5,  ///< the scheme's own positions x
-  kMultipliers = 1u << 6,   ///< instantaneous multipliers of the bonds
-  kHeat = 1u << 7,          ///< heat of the thermostat
+  kPositions = 1u << 0,         ///< reported positions: q = x + b h^2 a for Z&Ss, x for the others
+  kVelocities = 1u << 1,        ///< velocities, projected onto the constraints for rigid schemes
+  kEnergies = 1u << 2,          ///< energies and kinetic temperature of each replica
+  kConservation = 1u << 3,      ///< conserved energy, momenta and largest constraint violation
+  kPairCounts = 1u << 4,        ///< pair-distance counts since the start
+  kOwnPositions = 1u << 5,      ///< the scheme's own positions x
+  kMultipliers = 1u << 6,       ///< instantaneous multipliers of the bonds
+  kHeat = 1u << 7,              ///< heat of the thermostat
+  kShape = 1u << 8,             ///< shape, hydrogen bonds and dipole moments of each replica
+  kParts = 1u << 9,             ///< whether each replica is in parts; see MeasureSettings::link_A
+  kLindemann = 1u << 10,        ///< Lindemann index of each replica so far
+  kLindemannSums = 1u << 11,    ///< the sums behind it
+  kExchangeEnergies = 1u << 12  ///< the energy that replica exchange compares, equation (35)
 };
 
-/// Energies of one replica at one step.
-struct Energies {
-  double potential_kcal_per_mol = 0.0;  ///< non-bonded V0, at the reported positions
-  double penalty_kcal_per_mol = 0.0;    ///< y.y / (2 omega^2); 0 for rigid schemes
-  double wall_kcal_per_mol = 0.0;       ///< energy of the confinement, at the reported positions
-  double kinetic_kcal_per_mol = 0.0;
-  double total_kcal_per_mol = 0.0;  ///< conserved by the scheme: E_N for Z&Ss
-  /// Kinetic temperature from the velocities right after the noise; 6N degrees of freedom if rigid,
-  /// else 9N.
-  double temperature_K = 0.0;
-  /// Kinetic temperatures of translation, rotation and bond vibration (0 if rigid), with 3N degrees
-  /// of freedom each.
-  double temperature_translation_K = 0.0;
-  double temperature_rotation_K = 0.0;
-  double temperature_bond_K = 0.0;
-  /// Sum of the potential, penalty, wall and kinetic energies: H of equation (33).
-  double physical_kcal_per_mol = 0.0;
-};
-
-/// Conserved quantities of one replica at one step. The energy is Energies::total_kcal_per_mol,
-/// momenta are computed from the scheme's own x and v, constraints from the reported positions.
-struct Conservation {
-  double energy_kcal_per_mol = 0.0;
-  std::array<double, 3> momentum_Da_A_per_akma{};
-  std::array<double, 3> angular_momentum_Da_A2_per_akma{};  ///< about the origin
-  double constraint_max_A2 = 0.0;                           ///< largest |d.d - r0^2|
-};
+/// Fields that are one row of numbers per replica, and those that are numbers per molecule.
+inline constexpr unsigned kRowFields =
+    kEnergies | kConservation | kHeat | kShape | kParts | kLindemann | kExchangeEnergies;
+inline constexpr unsigned kArrayFields = kPositions | kVelocities | kOwnPositions | kMultipliers;
 
 /// Pair classes of a radial distribution function, in file order.
 enum PairClass : int { kOO = 0, kOH = 1, kHH = 2 };
@@ -73,6 +56,42 @@ struct PairCountRequest {
   std::int64_t first_step = 0;
   /// Replicas are counted in the group (replica id mod groups), for errors and for baths.
   int groups = 32;
+};
+
+/// Oxygen-oxygen distances whose fluctuations are accumulated inside advance(): at each step that
+/// is a multiple of `every` and at least `first_step`; equation (29).
+struct LindemannRequest {
+  bool enabled = false;
+  std::int64_t every = 1;
+  std::int64_t first_step = 0;
+};
+
+inline bool is_due(const LindemannRequest& request, std::int64_t step) {
+  return request.enabled && step >= request.first_step && step % request.every == 0;
+}
+/// Of `n_steps` from `step` on, those up to the next one that may be due.
+inline std::int64_t steps_to_lindemann(const LindemannRequest& request, std::int64_t step,
+                                       std::int64_t n_steps) {
+  if (!request.enabled) return n_steps;
+  const std::int64_t to_due = request.every - step % request.every;
+  return to_due < n_steps ? to_due : n_steps;
+}
+
+/// Sums of the Lindemann indices of replicas; see LindemannRequest.
+struct LindemannSums {
+  std::int64_t samples = 0;               ///< the same of every replica
+  std::vector<std::int64_t> replica_ids;  ///< replicas that have sums
+  std::vector<double> means_A;            ///< <r>, [replica][pair (1,0), (2,0), (2,1), (3,0), ...]
+  std::vector<double> squares_A2;         ///< sum of (r - <r>)^2, likewise
+};
+
+/// What measurements need beyond the state.
+struct MeasureSettings {
+  /// Oxygens nearer than this to one another belong to one part of a cluster [A]. Two dipoles of
+  /// 2.35 D at this distance attract each other by at most 0.3 kcal/mol, half of kT at 298 K.
+  double link_A = 8.0;
+  LindemannRequest lindemann;
+  LindemannSums lindemann_sums;  ///< to continue from; other replicas start at 0
 };
 
 /// A replica that was stopped because an atom became too fast or a number became NaN.
@@ -111,6 +130,11 @@ struct Frame {
   std::vector<Energies> energies;          ///< [replica]
   std::vector<Conservation> conservation;  ///< [replica]
   std::vector<double> heat_kcal_per_mol;   ///< [replica]; 0 if it is not tallied, see State
+  std::vector<ClusterMeasures> shape;      ///< [replica]
+  std::vector<ClusterParts> parts;         ///< [replica]
+  std::vector<double> lindemann;  ///< [replica]; nan for fewer than two samples or molecules
+  LindemannSums lindemann_sums;
+  std::vector<double> exchange_energies_kcal_per_mol;  ///< [replica]
   /// Counts since the engine was made: [group][pair class][bin], each molecule pair once; zeros if
   /// none were requested from make_engine(). In runs these are the counts of [observe.rdf].
   std::vector<std::uint64_t> pair_counts;
@@ -174,6 +198,18 @@ class Engine {
   /// @param fields a set of Fields, for example kPositions | kEnergies
   /// @param frame reuse it to avoid allocations
   virtual void snapshot(unsigned fields, Frame& frame) = 0;
+  /// Sets what measurements need beyond the state, and starts the Lindemann sums anew or from those
+  /// of the settings.
+  virtual void measure_with(const MeasureSettings& settings) = 0;
+  /// Starts an advance(); it may return before the steps are done. Before wait(), only
+  /// begin_snapshot(), finish_snapshot() and another begin_advance() may be called.
+  virtual void begin_advance(std::int64_t n_steps) { advance(n_steps); }
+  virtual void wait() {}
+  /// Starts a snapshot of fields of kRowFields. finish_snapshot() fills the frame; steps that are
+  /// started in between do not change it.
+  /// @return false if the engine or the fields do not allow it: call snapshot()
+  virtual bool begin_snapshot(unsigned /*fields*/) { return false; }
+  virtual void finish_snapshot(Frame& /*frame*/) {}
   /// Exchanges the positions and velocities of pairs of replicas, as exchange_states() does. Each
   /// replica may occur once. Noise, bath and heat stay with the replica id. The engine is then
   /// bitwise equal to a new engine made from that state, except that sums and counts continue.

@@ -29,7 +29,7 @@ struct ExchangeAttempt {
 /// number of the attempt, step / every, is even, else odd k. Pairs with a replica that is not in
 /// the Frame are skipped.
 /// @param system its temperatures are those of the ladder, above 0 and ascending
-/// @param frame with kEnergies, at a multiple of `every`
+/// @param frame with kExchangeEnergies or kEnergies, at a multiple of `every`
 std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_t every,
                                                const Frame& frame);
 

@@ -61,11 +61,18 @@ class Observer {
   /// Steps between calls of observe(), at least 1. It is called before each advance and may change
   /// during the run, but only as a function of the Frames so far.
   virtual std::int64_t every() const = 0;
+  /// Fields that catch_up() requires: sums that engines accumulate between frames.
+  virtual unsigned accumulated() const { return fields() & kPairCounts; }
+  /// Adds the settings that its fields require. Called at the start of run_loop().
+  virtual void configure(MeasureSettings& /*settings*/) const {}
+  /// Whether observe() may be called while the engine computes later steps: true if it uses nothing
+  /// but the frame, and does not change every().
+  virtual bool may_lag() const { return false; }
   /// Starts new files. @throws IoError
   virtual void begin() = 0;
   virtual void observe(const Frame& frame) = 0;
-  /// Receives the engine's pair counts if fields() contains kPairCounts. Called at any step, before
-  /// save() and finish(). It writes nothing.
+  /// Receives the engine's sums if accumulated() is not empty. Called at any step, before save()
+  /// and finish(). It writes nothing.
   virtual void catch_up(const Frame& /*frame*/) {}
   /// Writes the observer's state (sums, file lengths) in binary (tarn/io/binary.hpp), and flushes
   /// its files (tarn/io/append_file.hpp). Called at every checkpoint.

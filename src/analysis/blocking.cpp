@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "memory.hpp"
+#include "series_of_replica.hpp"
 
 namespace tarn::analysis {
 namespace {
@@ -44,8 +45,9 @@ template <class F>
 void BlockSums<kMoments>::add_replicas_by(std::span<const std::int64_t> ids, const F& value_of) {
   // One value per series: the sum over its replicas.
   std::vector<Value> of_series(series_);
+  SeriesOfReplica series(series_);
   for (std::size_t r = 0; r < ids.size(); ++r) {
-    Value& sum = of_series[static_cast<std::size_t>(ids[r]) % series_];
+    Value& sum = of_series[series.of(ids[r])];
     const Value value = value_of(r);
     for (std::size_t i = 0; i < kNumbers; ++i) sum[i] += value[i];
   }

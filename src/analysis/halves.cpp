@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "memory.hpp"
+#include "series_of_replica.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
 
@@ -21,8 +22,9 @@ Halves Halves::of_replicas(int replicas) {
 }
 
 void Halves::add_replicas(std::span<const std::int64_t> ids, std::span<const double> values) {
+  SeriesOfReplica series(series_);
   for (std::size_t r = 0; r < ids.size(); ++r) {
-    Sum& sum = last_[static_cast<std::size_t>(ids[r]) % series_];
+    Sum& sum = last_[series.of(ids[r])];
     sum = {sum.of_values + values[r], sum.weight + 1.0};
   }
   if (++times_ < length_) return;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "aligned.hpp"
+#include "block_measure.hpp"
 #include "core/parallel.hpp"
 #include "flush_denormals.hpp"
 #include "group.hpp"
@@ -45,18 +46,35 @@ class CpuEngine final : public Engine {
         counting_(counts),
         measure_(system),
         groups_(make_groups(context_.layout, start, system.thermostat, threads_)),
-        stopped_(context_.system.model, context_.layout, measure_, groups_.size()) {
+        stopped_(context_.system.model, context_.layout, measure_, groups_.size()),
+        blocks_(context_.system, context_.layout, context_.kernels,
+                static_cast<std::int64_t>(replica_ids_.size())),
+        measure_spaces_(static_cast<std::size_t>(threads_)) {
     spaces_.resize(static_cast<std::size_t>(threads_));
     totals_.resize(spaces_.size());
     for_each_group([&](auto& steps, std::size_t g, PairHistograms&) { prepare_group(steps, g); });
   }
 
   void advance(std::int64_t n_steps) override {
-    if (n_steps <= 0) return;
-    for_each_group([&](auto& steps, std::size_t g, PairHistograms& pairs) {
-      advance_group(steps, g, n_steps, pairs);
-    });
-    step_ += n_steps;
+    while (n_steps > 0) {
+      const std::int64_t n = steps_to_lindemann(settings_.lindemann, step_, n_steps);
+      for_each_group([&](auto& steps, std::size_t g, PairHistograms& pairs) {
+        advance_group(steps, g, n, pairs);
+      });
+      step_ += n;
+      n_steps -= n;
+      if (is_due(settings_.lindemann, step_)) add_distances();
+    }
+  }
+
+  void measure_with(const MeasureSettings& settings) override {
+    settings_ = settings;
+    if (!settings.lindemann.enabled) return;
+    blocks_.begin_sums(settings.lindemann_sums, replica_ids_);
+    settings_.lindemann_sums = {};
+    if (settings.lindemann_sums.samples == 0 && is_due(settings_.lindemann, step_)) {
+      add_distances();
+    }
   }
 
   std::int64_t step() const override { return step_; }
@@ -133,11 +151,6 @@ class CpuEngine final : public Engine {
       return 1;
     return std::min(threads_, useful_threads(n_, context_.layout.blocks()));
   }
-  /// At most one thread per group: an idle thread costs time.
-  int threads_for_groups() const {
-    return static_cast<int>(
-        std::clamp(groups_.size(), std::size_t{1}, static_cast<std::size_t>(threads_)));
-  }
   struct Place {
     std::size_t group;
     int replica;  ///< within the group
@@ -156,6 +169,18 @@ class CpuEngine final : public Engine {
   template <class Steps>
   bool try_fused_step(Steps& steps, std::int64_t step);
 
+  /// Calls op(block, space) for each block of replicas that are measured together.
+  template <class Op>
+  void for_each_block(const Op& op);
+  void add_distances() {
+    for_each_block([&](std::int64_t block, BlockMeasure::Space& space) {
+      blocks_.add_distances(block, groups_, space);
+    });
+    blocks_.count_sample();
+  }
+  /// @param places [replica] place in the frame, or -1
+  void fill_rows(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame);
+  void fill_arrays(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame);
   void fill_pair_counts(Frame& frame) const;
 
   const StepContext context_;
@@ -169,6 +194,9 @@ class CpuEngine final : public Engine {
   std::vector<WorkSpace> spaces_;     ///< [thread]; a team uses the first one
   std::vector<ThreadTotals> totals_;  ///< [thread]
   StoppedReplicas stopped_;
+  MeasureSettings settings_;
+  BlockMeasure blocks_;
+  std::vector<std::unique_ptr<BlockMeasure::Space>> measure_spaces_;  ///< [thread]
 };
 
 ReplicaPlaces<CpuEngine::Place> CpuEngine::live_places() const {
@@ -380,64 +408,80 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
       units::ps_from_akma(static_cast<double>(step_) * context_.system.integrator.timestep_akma);
   frame.molecules = n_;
   frame.replica_ids.clear();
-  std::vector<std::pair<std::size_t, int>> live;  // group, replica of the group
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    for (int r = 0; r < groups_[g].replicas; ++r) {
-      if (groups_[g].stopped[static_cast<std::size_t>(r)]) continue;
-      live.emplace_back(g, r);
-      frame.replica_ids.push_back(
-          replica_ids_[static_cast<std::size_t>(groups_[g].first_replica + r)]);
+  std::vector<std::int64_t> places(replica_ids_.size(), -1);  // in the frame, -1: stopped
+  for (const Group& group : groups_) {
+    for (int r = 0; r < group.replicas; ++r) {
+      if (group.stopped[static_cast<std::size_t>(r)]) continue;
+      const auto replica = static_cast<std::size_t>(group.first_replica + r);
+      places[replica] = static_cast<std::int64_t>(frame.replica_ids.size());
+      frame.replica_ids.push_back(replica_ids_[replica]);
     }
   }
-  measure_.prepare(fields, live.size(), frame);
-  if (fields & ~static_cast<unsigned>(kPairCounts)) {
-    struct Worker {
-      WorkSpace& space;
-      ForceField force_field;
-      Measure::Replica replica;
-      std::size_t reported;  ///< the group whose reported positions are in space.q
-    };
-    const int threads = threads_for_groups();
-    for_each_index(
-        static_cast<std::int64_t>(live.size()), threads,
-        [&](int rank) {
-          WorkSpace& space = spaces_[static_cast<std::size_t>(rank)];
-          context_.layout.prepare_to_report(space);
-          return Worker{space, ForceField(context_.system.model, n_), Measure::Replica(n_),
-                        groups_.size()};
-        },
-        [&](Worker& w, std::int64_t k) {
-          const FlushDenormals flush;
-          const auto [g, r] = live[static_cast<std::size_t>(k)];
-          Group& group = groups_[g];
-          if (w.reported != g) {
-            context_.kernels.report_positions(
-                context_.parameters, context_.layout.packs_of(group, w.space), w.space.q.data());
-            w.reported = g;
-          }
+  Measure::prepare_rows(fields, frame.live(), frame);
+  measure_.prepare_arrays(fields, frame.live(), frame);
+  if (fields & kRowFields) fill_rows(fields, places, frame);
+  if (fields & kArrayFields) fill_arrays(fields, places, frame);
+  if (fields & kLindemannSums) blocks_.put_sums(places, frame);
+  if (fields & kPairCounts) fill_pair_counts(frame);
+}
+
+void CpuEngine::fill_rows(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame) {
+  for_each_block([&](std::int64_t block, BlockMeasure::Space& space) {
+    blocks_.fill(fields, block, groups_, places, settings_, space, frame);
+  });
+}
+
+template <class Op>
+void CpuEngine::for_each_block(const Op& op) {
+  const std::int64_t blocks = blocks_.blocks();
+  for_each_index(
+      blocks, threads_,
+      [&](int rank) -> BlockMeasure::Space* {
+        auto& space = measure_spaces_[static_cast<std::size_t>(rank)];
+        if (!space) space = std::make_unique<BlockMeasure::Space>(blocks_.make_space());
+        return space.get();
+      },
+      [&](BlockMeasure::Space* space, std::int64_t block) {
+        const FlushDenormals flush;
+        op(block, *space);
+      },
+      std::max<std::int64_t>(1, blocks / (4 * threads_)));
+}
+
+void CpuEngine::fill_arrays(unsigned fields, const std::vector<std::int64_t>& places,
+                            Frame& frame) {
+  struct Worker {
+    WorkSpace& space;
+    ForceField force_field;
+    Measure::Replica replica;
+  };
+  for_each_index(
+      static_cast<std::int64_t>(groups_.size()), threads_,
+      [&](int rank) {
+        WorkSpace& space = spaces_[static_cast<std::size_t>(rank)];
+        context_.layout.prepare_to_report(space);
+        return Worker{space, ForceField(context_.system.model, n_), Measure::Replica(n_)};
+      },
+      [&](Worker& w, std::int64_t g) {
+        const FlushDenormals flush;
+        Group& group = groups_[static_cast<std::size_t>(g)];
+        context_.kernels.report_positions(
+            context_.parameters, context_.layout.packs_of(group, w.space), w.space.q.data());
+        for (int r = 0; r < group.replicas; ++r) {
+          const std::int64_t place = places[static_cast<std::size_t>(group.first_replica + r)];
+          if (place < 0) continue;
           context_.layout.gather(group, group.x, r, w.replica.x.data());
           context_.layout.gather(group, group.v, r, w.replica.v.data());
           context_.layout.gather(group, group.a, r, w.replica.a.data());
           context_.layout.gather(group, w.space.q, r, w.replica.q.data());
-          if (context_.tallies_heat)
-            context_.layout.gather_heat(group, group.heat, r, w.replica.heat.data());
-          if (!group.v_thermal.empty()) {
-            context_.layout.gather(group, group.v_thermal, r, w.replica.v_thermal.data());
-          }
           measure_.fill(
-              fields, static_cast<std::size_t>(k), w.replica,
-              [&](const std::vector<double>& q) {
-                return w.force_field.energy(q).total_kcal_per_mol();
-              },
+              fields, static_cast<std::size_t>(place), w.replica,
               [&](const std::vector<double>& x, std::vector<double>& f) {
                 w.force_field.energy_and_forces(x, f);
               },
               frame);
-        },
-        std::max<std::int64_t>(1,
-                               (static_cast<std::int64_t>(live.size()) + threads - 1) / threads));
-  }
-  if (fields & kPairCounts) fill_pair_counts(frame);
+        }
+      });
 }
 
 void CpuEngine::fill_pair_counts(Frame& frame) const {

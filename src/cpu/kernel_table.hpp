@@ -5,6 +5,10 @@
 
 #include "tarn/steps/step_parameters.hpp"
 
+namespace tarn {
+struct MeasureNumbers;
+}
+
 /// @file
 /// Function pointers to the kernels, which are compiled once per instruction set. This header
 /// contains no code, so that no function of one instruction set can replace that of another at link
@@ -191,6 +195,32 @@ struct SingleKernels {
   void (*round_forces)(const double* from, int first_pack, int last_pack, float* to);
 };
 
+/// Replicas that are measured side by side: a lane is a replica.
+struct MeasuredPacks {
+  const double *x, *v, *a, *q;  ///< [molecule][9][lane]; see MeasuredMolecule
+  const double* v_thermal;      ///< as those, with BAOAB
+};
+/// Measurements; see measure_passes.hpp. Results are [number][lane].
+struct MeasureKernels {
+  /// q <- x + bh2 a.
+  void (*reported)(double bh2, const MeasuredPacks&, int molecules, double* q);
+  /// Sums of EnergyTerm, and of InertiaTerm where the cluster is motionless.
+  void (*energy_sums)(const MeasureNumbers&, const MeasuredPacks&, double* sums, double* inertia);
+  /// Non-bonded energy, by [M site?]. @param q [molecule][9][lane]
+  void (*potential_energies[2])(const PairParameters<double>&, const double* q, int molecules,
+                                double* energies);
+  /// Sums of ShapeTerm.
+  void (*shape_sums)(const MeasureNumbers&, const double* q, double* sums);
+  /// Adds the oxygen-oxygen distances to their means and squares, [pair][lane].
+  void (*add_distances)(const double* q, int molecules, double samples, double* means,
+                        double* squares);
+  /// Equation (29).
+  void (*lindemann_indices)(int molecules, double samples, const double* means,
+                            const double* squares, double* indices);
+  /// Squares of the largest distance of an oxygen from the first one.
+  void (*farthest_from_first)(const double* q, int molecules, double* squares);
+};
+
 struct KernelTable {
   const char* name;  ///< instruction set
   int lanes;         ///< doubles in a pack
@@ -222,6 +252,7 @@ struct KernelTable {
   void (*count_pairs)(const PairCounting&);
 
   SingleKernels single;
+  MeasureKernels measure;
 };
 
 /// The fastest table of this build that runs on this machine.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "large_pairs.hpp"
+#include "measure_passes.hpp"
 #include "molecule_passes.hpp"
 #include "pair_counting.hpp"
 #include "single_precision.hpp"
@@ -93,7 +94,8 @@ constexpr cpu::KernelTable make_table(const char* name) {
            {sum_blocks<true, DoublePairs>, sum_blocks<true, MixedPairs>}},
           {large_energy<false>, large_energy<true>},
           count_pairs,
-          single_kernels<kOrder>()};
+          single_kernels<kOrder>(),
+          measure_kernels()};
 }
 
 }  // namespace

@@ -23,17 +23,21 @@ double uniform(std::uint64_t seed, std::int64_t first_of_ladder, std::size_t k, 
   return static_cast<double>((high << 21) | (low >> 11)) * 0x1p-53;
 }
 
+/// For beta up to 1/4 the additional energy of (35) cannot be computed from the energies.
+void check_canonical(const System& system) {
+  const double b = has_beta(system.integrator.scheme) ? system.integrator.beta : 0.0;
+  if (system.thermostat.kind != Thermostat::baoab || b <= 0.0 || b > 0.25) return;
+  throw InputError("exchange and heat capacities with BAOAB require beta above 1/4; it is " +
+                   three_digits(b));
+}
+
 }  // namespace
 
 double canonical_energy_kcal_per_mol(const System& system, const Energies& e) {
+  check_canonical(system);
   const double potential = e.potential_kcal_per_mol + e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
   const double b = has_beta(system.integrator.scheme) ? system.integrator.beta : 0.0;
   const bool in_the_middle = system.thermostat.kind == Thermostat::baoab;
-  // For beta up to 1/4 the additional energy of (35) cannot be computed from the energies.
-  if (in_the_middle && b > 0.0 && b <= 0.25) {
-    throw InputError("exchange and heat capacities with BAOAB require beta above 1/4; it is " +
-                     three_digits(b));
-  }
   return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol, b,
                          in_the_middle);
 }
@@ -42,6 +46,12 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
                                                const Frame& frame) {
   const std::vector<double>& temperatures_K = system.thermostat.temperatures_K;
   const auto n = static_cast<std::int64_t>(temperatures_K.size());
+  check_canonical(system);
+  const std::vector<double>& measured = frame.exchange_energies_kcal_per_mol;
+  const auto energy_of = [&](std::size_t r) {
+    return measured.empty() ? canonical_energy_kcal_per_mol(system, frame.energies[r])
+                            : measured[r];
+  };
   std::vector<ExchangeAttempt> attempts;
   ReplicaPlaces<std::size_t> places;
   places.reserve(frame.replica_ids.size());
@@ -56,8 +66,7 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
     const double ratio =
         exchange_log_ratio(1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place]),
                            1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place + 1]),
-                           canonical_energy_kcal_per_mol(system, frame.energies[r]),
-                           canonical_energy_kcal_per_mol(system, frame.energies[*upper]));
+                           energy_of(r), energy_of(*upper));
     // NaN is rejected.
     const double probability = ratio >= 0.0 ? 1.0 : ratio < 0.0 ? std::exp(ratio) : 0.0;
     attempts.push_back(

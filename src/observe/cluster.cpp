@@ -1,9 +1,7 @@
-#include "tarn/analysis/cluster.hpp"
-
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <utility>
+#include <span>
+#include <vector>
 
 #include "makers.hpp"
 #include "table_observer.hpp"
@@ -13,66 +11,67 @@
 namespace tarn {
 namespace {
 
-/// Lindemann indices by replica id.
-using Indices = std::map<std::int64_t, analysis::LindemannIndex>;
-
-void save(const Indices& indices, std::ostream& out) {
-  io::put(out, static_cast<std::uint64_t>(indices.size()));
-  for (const auto& [id, index] : indices) {
-    io::put(out, id);
-    io::put(out, index.memory().samples);
-    io::put(out, std::span<const double>(index.memory().means_A));
-    io::put(out, std::span<const double>(index.memory().squares_A2));
+/// Writes samples and the numbers of each pair, by replica.
+void save(const LindemannSums& sums, std::ostream& out) {
+  const std::size_t replicas = sums.replica_ids.size();
+  const std::size_t pairs = replicas == 0 ? 0 : sums.means_A.size() / replicas;
+  io::put(out, static_cast<std::uint64_t>(replicas));
+  for (std::size_t r = 0; r < replicas; ++r) {
+    io::put(out, sums.replica_ids[r]);
+    io::put(out, sums.samples);
+    io::put(out, std::span(sums.means_A).subspan(r * pairs, pairs));
+    io::put(out, std::span(sums.squares_A2).subspan(r * pairs, pairs));
   }
 }
 
 /// @param molecules number per replica @throws LayoutError if the saved number differs
-void load(Indices& indices, std::size_t molecules, std::istream& in) {
-  indices.clear();
+LindemannSums load(std::size_t molecules, std::istream& in) {
+  LindemannSums sums;
+  const std::size_t pairs = molecules * (molecules - 1) / 2;
   for (std::uint64_t n = io::get_u64(in); n > 0; --n) {
-    const std::int64_t id = io::get_i64(in);
-    analysis::LindemannIndex::Memory memory;
-    memory.samples = io::get_i64(in);
-    const std::size_t pairs = memory.samples == 0 ? 0 : molecules * (molecules - 1) / 2;
-    memory.means_A = io::get_doubles(in, pairs);
-    memory.squares_A2 = io::get_doubles(in, pairs);
-    indices[id].restore(std::move(memory));
+    sums.replica_ids.push_back(io::get_i64(in));
+    sums.samples = io::get_i64(in);
+    for (std::vector<double>* numbers : {&sums.means_A, &sums.squares_A2}) {
+      const std::vector<double> of_replica = io::get_doubles(in, pairs);
+      numbers->insert(numbers->end(), of_replica.begin(), of_replica.end());
+    }
   }
+  return sums;
 }
 
 }  // namespace
 
-std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Deck& deck,
-                                       const RunInfo& info) {
+std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const RunInfo& info) {
   TableSpec spec;
   spec.file = "cluster";
-  spec.fields = kPositions;
+  spec.fields = kShape;
   spec.columns = {"radius_of_gyration_A", "hydrogen_bonds", "farthest_neighbour_A", "dipole_D",
                   "molecule_dipole_D"};
   spec.averaged_columns = spec.columns.size();
-  std::shared_ptr<Indices> indices;
   if (section.lindemann) {
+    spec.fields |= kLindemann;
     spec.columns.push_back("lindemann");
     spec.result_columns = 1;
     spec.results_settle = true;
-    indices = std::make_shared<Indices>();
-    spec.save = [indices](std::ostream& out) { save(*indices, out); };
+    const auto sums = std::make_shared<LindemannSums>();
+    spec.accumulated = kLindemannSums;
+    const LindemannRequest request{true, section.every, info.first_averaged_step};
+    spec.configure = [=](MeasureSettings& settings) {
+      settings.lindemann = request;
+      settings.lindemann_sums = *sums;
+    };
+    spec.catch_up = [sums](const Frame& frame) { *sums = frame.lindemann_sums; };
+    spec.save = [sums](std::ostream& out) { save(*sums, out); };
     const auto molecules = static_cast<std::size_t>(info.molecules);
-    spec.load = [=](std::istream& in) { load(*indices, molecules, in); };
+    spec.load = [=](std::istream& in) { *sums = load(molecules, in); };
   }
-  const double dipole_charge_e = water_model(deck).dipole_charge_e();
-  const std::int64_t first_step = info.first_averaged_step;
-  spec.append_values = [=](const Frame& frame, std::size_t r, std::vector<double>& values) {
-    const auto positions_A = frame.positions_A_of(r);
-    const analysis::ClusterShape shape = analysis::cluster_shape(positions_A);
-    const analysis::ClusterDipole dipole = analysis::cluster_dipole(positions_A, dipole_charge_e);
-    values.insert(values.end(),
-                  {shape.radius_of_gyration_A, static_cast<double>(shape.hydrogen_bonds),
-                   shape.farthest_neighbour_A, dipole.cluster_D, dipole.molecule_D});
-    if (!indices) return;
-    analysis::LindemannIndex& index = (*indices)[frame.replica_ids[r]];
-    if (frame.step >= first_step) index.add(positions_A);
-    values.push_back(index.value());
+  spec.values_follow_from_frame = true;
+  spec.append_values = [with_index = section.lindemann](const Frame& frame, std::size_t r,
+                                                        std::vector<double>& values) {
+    const ClusterMeasures& m = frame.shape[r];
+    values.insert(values.end(), {m.radius_of_gyration_A, m.hydrogen_bonds, m.farthest_neighbour_A,
+                                 m.dipole_D, m.molecule_dipole_D});
+    if (with_index) values.push_back(frame.lindemann[r]);
   };
   spec.draw = draw_cluster;
   return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);

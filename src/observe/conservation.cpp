@@ -60,6 +60,7 @@ std::unique_ptr<Observer> make_conservation(const ObserveConservation& section,
   spec.fields = kConservation;
   spec.columns = {"energy_kcal_per_mol", "px_Da_A_per_ps",  "py_Da_A_per_ps",  "pz_Da_A_per_ps",
                   "lx_Da_A2_per_ps",     "ly_Da_A2_per_ps", "lz_Da_A2_per_ps", "constraint_max_A2"};
+  spec.values_follow_from_frame = true;
   spec.append_values = append_conservation;
   spec.draw = draw_conservation;
   if (info.baths_K.empty()) add_drift(spec, section.every, info);

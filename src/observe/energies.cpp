@@ -47,6 +47,7 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const De
     spec.remark = "; total includes the wall";
   }
   spec.steady_columns = {0, 4};
+  spec.values_follow_from_frame = true;
   spec.append_values = append_energies;
   spec.fluctuation = heat_capacity(make_system(deck, info.molecules), info.molecules);
   spec.draw = draw_energies;

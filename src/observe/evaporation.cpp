@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,7 +12,6 @@
 
 #include "baths.hpp"
 #include "makers.hpp"
-#include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/survival.hpp"
 #include "tarn/core/error.hpp"
@@ -34,28 +32,6 @@ using analysis::SurvivalCurve;
 constexpr std::int64_t kEnoughDepartures = 10;
 constexpr double kSigmas = 4.5;
 
-/// Kinetic energy of the relative motion between a group of molecules and the others [kcal/mol].
-double relative_kinetic_energy(std::span<const double> velocities_A_per_akma,
-                               const std::vector<int>& some, const WaterModel& model) {
-  const auto molecules = static_cast<int>(velocities_A_per_akma.size() / 9);
-  double momentum[2][3] = {};  // of the others, of some
-  for (int m = 0; m < molecules; ++m) {
-    const bool one = std::binary_search(some.begin(), some.end(), m);
-    const double* v = &velocities_A_per_akma[9 * static_cast<std::size_t>(m)];
-    for (int atom = 0; atom < 3; ++atom) {
-      for (int k = 0; k < 3; ++k) momentum[one][k] += model.mass_Da(atom) * v[3 * atom + k];
-    }
-  }
-  const double gone_Da = static_cast<double>(some.size()) * model.molecule_mass_Da();
-  const double rest_Da = molecules * model.molecule_mass_Da() - gone_Da;
-  double speed2 = 0.0;
-  for (int k = 0; k < 3; ++k) {
-    const double v = momentum[1][k] / gone_Da - momentum[0][k] / rest_Da;
-    speed2 += v * v;
-  }
-  return 0.5 * (gone_Da * rest_Da / (gone_Da + rest_Da)) * speed2;
-}
-
 /// Sums for a mean and its standard error.
 struct Sum {
   double values = 0.0, squares = 0.0;
@@ -74,11 +50,11 @@ struct Sum {
 /// Records when each replica loses its first molecule.
 class EvaporationObserver final : public Observer {
  public:
-  EvaporationObserver(const ObserveEvaporation& section, const Deck& deck, const RunInfo& info)
+  EvaporationObserver(const ObserveEvaporation& section, const RunInfo& info)
       : section_(section),
-        model_(make_system(deck, info.molecules).model),  // with the masses that move
         info_(info),
         baths_(info),
+        fates_(static_cast<std::size_t>(info.replicas), Fate::not_followed),
         of_bath_(baths_.size()),
         csv_(path("evaporation.csv"), columns()) {}
 
@@ -90,7 +66,9 @@ class EvaporationObserver final : public Observer {
     return {"evaporation.csv", "evaporation.svg", "evaporation.png", "survival.csv",
             "evaporation_rates.csv"};
   }
-  unsigned fields() const override { return kPositions | kVelocities | kEnergies; }
+  unsigned fields() const override { return kParts | kEnergies; }
+  void configure(MeasureSettings& settings) const override { settings.link_A = section_.link_A; }
+  bool may_lag() const override { return true; }
   std::int64_t every() const override { return section_.every; }
   void begin() override {
     csv_.create(
@@ -111,8 +89,8 @@ class EvaporationObserver final : public Observer {
   Pictures draw() override { return draw_evaporation(info_.out_dir); }
 
  private:
-  /// Status of a replica that was whole at the first check.
-  enum class Fate : std::int64_t { whole, departed, returned };
+  /// Status of a replica; those that were not whole at the first check are not followed.
+  enum class Fate : signed char { not_followed, whole, departed, returned };
 
   struct Bath {
     std::int64_t replicas = 0;  ///< whole at the first check
@@ -124,6 +102,11 @@ class EvaporationObserver final : public Observer {
     double whole_potentials = 0.0;  ///< summed over whole replicas and checks [kcal/mol]
   };
 
+  /// Replicas that were whole at the first check.
+  std::int64_t followed() const {
+    return static_cast<std::int64_t>(fates_.size()) -
+           std::count(fates_.begin(), fates_.end(), Fate::not_followed);
+  }
   bool several() const { return baths_.size() > 1; }
   std::string path(const char* name) const { return info_.out_dir + "/" + name; }
   std::vector<std::string> columns() const {
@@ -153,18 +136,17 @@ class EvaporationObserver final : public Observer {
     return 1.0 / (units::boltzmann_kcal_per_mol_K * temperature_K(bath).value_or(0.0));
   }
   void begin_waiting(const Frame& frame);
-  void take_departure(const Frame& frame, std::size_t r, const std::vector<int>& gone, Bath& bath);
+  void take_departure(const Frame& frame, std::size_t r, Bath& bath);
   std::string survival_table() const;
   std::string rates_table() const;
   bool rate_has_changed() const;
 
   ObserveEvaporation section_;
-  WaterModel model_;
   RunInfo info_;
   Baths baths_;
   std::int64_t start_ = -1, last_ = -1;  // steps of the first and last checks
   std::int64_t parted_ = 0;              // replicas not whole at the first check
-  std::map<std::int64_t, Fate> fates_;   // by replica id
+  std::vector<Fate> fates_;              // [replica id]
   std::vector<Bath> of_bath_;
   io::CsvWriter csv_;
 };
@@ -173,11 +155,11 @@ void EvaporationObserver::begin_waiting(const Frame& frame) {
   start_ = frame.step;
   for (std::size_t r = 0; r < frame.live(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
-    if (analysis::first_evaporated_molecule(frame.positions_A_of(r), section_.link_A)) {
+    if (frame.parts[r].molecules_gone > 0) {
       ++parted_;
       continue;
     }
-    fates_[id] = Fate::whole;
+    fates_[static_cast<std::size_t>(id)] = Fate::whole;
     ++of_bath_[baths_.of(id)].replicas;
   }
   for (Bath& bath : of_bath_) bath.curve.begin(frame.step, bath.replicas);
@@ -190,43 +172,42 @@ void EvaporationObserver::observe(const Frame& frame) {
   std::vector<std::int64_t> at_risk(of_bath_.size(), 0), events(of_bath_.size(), 0);
   for (std::size_t r = 0; r < frame.live(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
-    const auto fate = fates_.find(id);
-    if (fate == fates_.end() || fate->second == Fate::returned) continue;
-    const std::vector<int> gone =
-        analysis::evaporated_molecules(frame.positions_A_of(r), section_.link_A);
+    Fate& fate = fates_[static_cast<std::size_t>(id)];
+    if (fate == Fate::not_followed || fate == Fate::returned) continue;
+    const bool is_whole = frame.parts[r].molecules_gone == 0;
     const std::size_t bath = baths_.of(id);
-    if (fate->second == Fate::departed) {
-      if (!gone.empty()) continue;
-      fate->second = Fate::returned;
+    if (fate == Fate::departed) {
+      if (!is_whole) continue;
+      fate = Fate::returned;
       ++of_bath_[bath].returns;
       continue;
     }
     ++at_risk[bath];
-    if (gone.empty()) {
+    if (is_whole) {
       ++of_bath_[bath].whole_looks;
       of_bath_[bath].whole_potentials += frame.energies[r].potential_kcal_per_mol;
       continue;
     }
     ++events[bath];
-    fate->second = Fate::departed;
-    take_departure(frame, r, gone, of_bath_[bath]);
+    fate = Fate::departed;
+    take_departure(frame, r, of_bath_[bath]);
   }
   for (std::size_t b = 0; b < of_bath_.size(); ++b) {
     of_bath_[b].curve.observe(frame.step, at_risk[b], events[b]);
   }
 }
 
-void EvaporationObserver::take_departure(const Frame& frame, std::size_t r,
-                                         const std::vector<int>& gone, Bath& bath) {
+void EvaporationObserver::take_departure(const Frame& frame, std::size_t r, Bath& bath) {
   const std::int64_t id = frame.replica_ids[r];
-  const double kinetic = relative_kinetic_energy(frame.velocities_A_per_akma_of(r), gone, model_);
+  const ClusterParts& parts = frame.parts[r];
+  const double kinetic = parts.relative_kinetic_kcal_per_mol;
   const double potential = frame.energies[r].potential_kcal_per_mol;
   csv_.cell(frame.step).cell(info_.time_of(frame)).cell(id);
   if (several()) csv_.cell(baths_.temperature_K(baths_.of(id)).value());
-  csv_.cell(std::int64_t{gone.front()}).cell(static_cast<std::int64_t>(gone.size()));
+  csv_.cell(std::int64_t{parts.first_gone}).cell(std::int64_t{parts.molecules_gone});
   csv_.cell(kinetic).cell(potential);
   csv_.end_row();
-  bath.single += gone.size() == 1;
+  bath.single += parts.molecules_gone == 1;
   bath.kinetic.add(kinetic);
   bath.potential.add(potential);
 }
@@ -351,7 +332,7 @@ std::vector<AveragedQuantity> EvaporationObserver::averages() const {
     a.mean = fitted->activation;
     a.error = fitted->activation_error;
     a.independent_samples = static_cast<double>(all_departures);
-    a.samples = static_cast<std::int64_t>(fates_.size());
+    a.samples = followed();
     a.converged = all_departures - most >= kEnoughDepartures;
   }
   return all;
@@ -383,7 +364,7 @@ bool EvaporationObserver::rate_has_changed() const {
 
 std::vector<std::string> EvaporationObserver::notes() const {
   std::vector<std::string> notes;
-  if (start_ >= 0 && fates_.empty()) {
+  if (start_ >= 0 && followed() == 0) {
     notes.emplace_back(
         fmt::format("evaporation: no replica was whole at step {}. Check that link_A = {:g} A "
                     "exceeds the distances between neighbours",
@@ -398,7 +379,7 @@ std::vector<std::string> EvaporationObserver::notes() const {
     notes.push_back(fmt::format(
         "evaporation: {} of {} replicas have lost a molecule{}. Averages of other tables include "
         "their separate parts",
-        gone, fates_.size(),
+        gone, followed(),
         parted_ > 0 ? fmt::format(", and {} more were not whole at the first check ({:g} ps)",
                                   parted_, info_.time_ps(start_))
                     : ""));
@@ -440,9 +421,7 @@ void EvaporationObserver::save(std::ostream& out) {
   io::put(out, last_);
   io::put(out, parted_);
   std::vector<std::int64_t> numbers;
-  for (const auto& [id, fate] : fates_) {
-    numbers.insert(numbers.end(), {id, static_cast<std::int64_t>(fate)});
-  }
+  for (const Fate fate : fates_) numbers.push_back(static_cast<std::int64_t>(fate));
   io::put(out, std::span<const std::int64_t>(numbers));
   for (const Bath& bath : of_bath_) {
     io::put(out, bath.replicas);
@@ -463,11 +442,9 @@ void EvaporationObserver::load(std::istream& in) {
   last_ = io::get_i64(in);
   parted_ = io::get_i64(in);
   const std::vector<std::int64_t> numbers = io::get_i64s(in);
-  if (numbers.size() % 2 != 0) throw LayoutError("the status list of its replicas is invalid");
-  fates_.clear();
-  for (std::size_t i = 0; i < numbers.size(); i += 2) {
-    fates_[numbers[i]] = static_cast<Fate>(numbers[i + 1]);
-  }
+  if (numbers.size() != fates_.size())
+    throw LayoutError("the status list of its replicas is invalid");
+  for (std::size_t i = 0; i < numbers.size(); ++i) fates_[i] = static_cast<Fate>(numbers[i]);
   for (Bath& bath : of_bath_) {
     bath.replicas = io::get_i64(in);
     bath.returns = io::get_i64(in);
@@ -483,9 +460,8 @@ void EvaporationObserver::load(std::istream& in) {
 
 }  // namespace
 
-std::unique_ptr<Observer> make_evaporation(const ObserveEvaporation& section, const Deck& deck,
-                                           const RunInfo& info) {
-  return std::make_unique<EvaporationObserver>(section, deck, info);
+std::unique_ptr<Observer> make_evaporation(const ObserveEvaporation& section, const RunInfo& info) {
+  return std::make_unique<EvaporationObserver>(section, info);
 }
 
 }  // namespace tarn

@@ -119,6 +119,7 @@ class HeatCapacity final : public Observer {
   }
   unsigned fields() const override { return kEnergies; }
   std::int64_t every() const override { return every_; }
+  bool may_lag() const override { return true; }
   void begin() override {}
 
   void observe(const Frame& frame) override {

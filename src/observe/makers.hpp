@@ -30,8 +30,7 @@ std::unique_ptr<Observer> make_temperatures(const ObserveTemperatures& section,
 std::unique_ptr<Observer> make_geometry(const ObserveGeometry& section, const RunInfo& info);
 /// cluster.csv: radius of gyration, hydrogen bonds, farthest neighbour, dipole moments and
 /// Lindemann index.
-std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Deck& deck,
-                                       const RunInfo& info);
+std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const RunInfo& info);
 /// multipliers.csv: multipliers of the bonds, instantaneous or averaged over a window.
 std::unique_ptr<Observer> make_multipliers(const ObserveMultipliers& section, const Deck& deck,
                                            const RunInfo& info);
@@ -48,8 +47,7 @@ std::unique_ptr<Observer> make_spectrum(const ObserveSpectrum& section, const De
 std::unique_ptr<Observer> make_correlation(const ObserveCorrelation& section, const Deck& deck,
                                            const RunInfo& info);
 /// evaporation.csv: first evaporation of each replica; survival.csv; evaporation_rates.csv.
-std::unique_ptr<Observer> make_evaporation(const ObserveEvaporation& section, const Deck& deck,
-                                           const RunInfo& info);
+std::unique_ptr<Observer> make_evaporation(const ObserveEvaporation& section, const RunInfo& info);
 /// minima.csv: energies of inherent structures; isomers.csv, isomers_by_bath.csv and isomers.xyz:
 /// the lowest minima.
 std::unique_ptr<Observer> make_minima(const ObserveMinima& section, const Deck& deck,

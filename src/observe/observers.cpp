@@ -32,14 +32,14 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   if (deck.heat) observers.push_back(make_heat(*deck.heat, info));
   if (deck.temperatures) observers.push_back(make_temperatures(*deck.temperatures, info));
   if (deck.geometry) observers.push_back(make_geometry(*deck.geometry, info));
-  if (deck.cluster) observers.push_back(make_cluster(*deck.cluster, deck, info));
+  if (deck.cluster) observers.push_back(make_cluster(*deck.cluster, info));
   if (deck.multipliers) observers.push_back(make_multipliers(*deck.multipliers, deck, info));
   if (deck.rdf) observers.push_back(make_rdf(make_pair_count_request(deck), info));
   if (deck.profile) observers.push_back(make_profile(*deck.profile, deck, info));
   if (deck.spectrum) observers.push_back(make_spectrum(*deck.spectrum, deck, info));
   if (deck.correlation) observers.push_back(make_correlation(*deck.correlation, deck, info));
   if (deck.evaporation) {
-    observers.push_back(make_evaporation(*deck.evaporation, deck, info));
+    observers.push_back(make_evaporation(*deck.evaporation, info));
   }
   if (deck.minima) observers.push_back(make_minima(*deck.minima, deck, info));
   if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, info));

@@ -10,9 +10,16 @@
 
 #include <fmt/format.h>
 
+#include "core/parallel.hpp"
 #include "tarn/io/binary.hpp"
 
 namespace tarn {
+namespace {
+
+/// Fewer values than this are faster on one thread.
+constexpr std::size_t kFewValues = 16'384;
+
+}  // namespace
 
 TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSelection& replicas,
                              const RunInfo& info)
@@ -44,11 +51,51 @@ std::string TableObserver::name() const {
 
 void TableObserver::observe(const Frame& frame) {
   if (spec_.prepare) spec_.prepare(frame);
-  std::vector<double> values;
-  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) spec_.append_values(frame, r, values);
-  table_.write(frame, info_.time_of(frame), values);
+  gather_values(frame);
+  table_.write(frame, info_.time_of(frame), values_);
   if (frame.step < std::max(info_.first_averaged_step, spec_.first_result_step)) return;
-  for (std::size_t bath = 0; bath < baths_.size(); ++bath) average(frame, values, bath);
+  group_by_bath(frame);
+  // Each series is one thread's, so that its sums have one order.
+  const std::size_t series = series_of_bath(), all = baths_.size() * series;
+  const int threads = values_.size() < kFewValues ? 1 : info_.threads;
+  for_each_index(static_cast<std::int64_t>(all), threads, [&](std::int64_t i) {
+    const auto k = static_cast<std::size_t>(i);
+    add_series(frame, k / series, k % series);
+  });
+  for (std::size_t bath = 0; bath < baths_.size(); ++bath) end_row(bath);
+}
+
+void TableObserver::gather_values(const Frame& frame) {
+  values_.clear();
+  const std::size_t columns = spec_.columns.size(), replicas = frame.live();
+  if (!spec_.values_follow_from_frame || replicas * columns < kFewValues) {
+    for (std::size_t r = 0; r < replicas; ++r) spec_.append_values(frame, r, values_);
+    return;
+  }
+  values_.resize(replicas * columns);
+  constexpr std::size_t kReplicasOfChunk = 1024;
+  const std::size_t chunks = (replicas + kReplicasOfChunk - 1) / kReplicasOfChunk;
+  for_each_index(static_cast<std::int64_t>(chunks), info_.threads, [&](std::int64_t chunk) {
+    const std::size_t first = static_cast<std::size_t>(chunk) * kReplicasOfChunk;
+    const std::size_t last = std::min(first + kReplicasOfChunk, replicas);
+    std::vector<double> values;
+    values.reserve((last - first) * columns);
+    for (std::size_t r = first; r < last; ++r) spec_.append_values(frame, r, values);
+    std::copy(values.begin(), values.end(),
+              values_.begin() + static_cast<std::ptrdiff_t>(first * columns));
+  });
+}
+
+void TableObserver::group_by_bath(const Frame& frame) {
+  if (!rows_of_bath_.empty() && frame.replica_ids == grouped_ids_) return;
+  grouped_ids_ = frame.replica_ids;
+  rows_of_bath_.assign(baths_.size(), {});
+  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+    const std::int64_t id = frame.replica_ids[r];
+    BathRows& bath = rows_of_bath_[baths_.of(id)];
+    bath.ids.push_back(baths_.index_in_bath(id));
+    bath.rows.push_back(r);
+  }
 }
 
 double TableObserver::temperature_K(std::size_t bath) const {
@@ -60,36 +107,27 @@ bool TableObserver::fluctuates(std::size_t bath) const {
   return spec_.fluctuation && temperature_K(bath) > 0.0;
 }
 
-void TableObserver::average(const Frame& frame, const std::vector<double>& values,
-                            std::size_t bath_number) {
-  std::vector<std::int64_t> ids;
-  std::vector<std::size_t> rows;
-  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
-    const std::int64_t id = frame.replica_ids[r];
-    if (baths_.of(id) != bath_number) continue;
-    ids.push_back(baths_.index_in_bath(id));
-    rows.push_back(r);
-  }
+void TableObserver::add_series(const Frame& frame, std::size_t bath_number, std::size_t series) {
+  const auto& [ids, rows] = rows_of_bath_[bath_number];
   if (rows.empty()) return;
   Averages& bath = of_bath_[bath_number];
+  const std::size_t results = bath.results.size(), averages = bath.averages.size();
   std::vector<double> column(rows.size());
-  for (std::size_t c = 0; c < bath.averages.size() + bath.results.size(); ++c) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      column[i] = values[rows[i] * spec_.columns.size() + c];
-    }
-    if (c < bath.averages.size()) {
-      add_known(ids, column, bath.averages[c]);
-    } else {
-      bath.results[c - bath.averages.size()] = analysis::mean_and_error(column);
-    }
-  }
-  for (std::size_t k = 0; k < bath.halves.size(); ++k) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      column[i] = values[rows[i] * spec_.columns.size() + spec_.steady_columns[k]];
-    }
-    bath.halves[k].add_replicas(ids, column);
-  }
-  if (fluctuates(bath_number)) {
+  const auto take_column = [&](std::size_t c) {
+    const double* const from = values_.data() + c;
+    const std::size_t columns = spec_.columns.size();
+    for (std::size_t i = 0; i < rows.size(); ++i) column[i] = from[rows[i] * columns];
+  };
+  if (series < averages) {
+    take_column(series);
+    add_known(ids, column, bath.averages[series]);
+  } else if (series < averages + results) {
+    take_column(series);
+    bath.results[series - averages] = analysis::mean_and_error(column);
+  } else if (const std::size_t steady = series - averages - results; steady < bath.halves.size()) {
+    take_column(spec_.steady_columns[steady]);
+    bath.halves[steady].add_replicas(ids, column);
+  } else if (fluctuates(bath_number)) {
     std::vector<double> other(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       column[i] = spec_.fluctuation->value(frame, rows[i]);
@@ -97,7 +135,13 @@ void TableObserver::average(const Frame& frame, const std::vector<double>& value
     }
     bath.fluctuation.add_replicas(ids, column, other);
   }
-  bath.result_replicas = static_cast<std::int64_t>(rows.size());
+}
+
+void TableObserver::end_row(std::size_t bath_number) {
+  const std::size_t replicas = rows_of_bath_[bath_number].rows.size();
+  if (replicas == 0) return;
+  Averages& bath = of_bath_[bath_number];
+  bath.result_replicas = static_cast<std::int64_t>(replicas);
   if (!std::has_single_bit(static_cast<std::uint64_t>(++bath.result_rows))) return;
   bath.early = bath.late;
   for (std::size_t c = 0; c < bath.results.size(); ++c) bath.late[c] = bath.results[c].mean;

@@ -55,6 +55,8 @@ struct TableSpec {
   std::string_view likely = io::kBlowUpAdvice;
   /// Computed only for bath temperatures above 0.
   std::optional<FluctuationSpec> fluctuation{};
+  /// Whether append_values() depends on the frame only: several threads may then call it.
+  bool values_follow_from_frame = false;
   /// Appends the values of live replica r in the order of the columns.
   std::function<void(const Frame& frame, std::size_t r, std::vector<double>& values)> append_values;
   /// Save and load the state that append_values() keeps between frames; null: none.
@@ -66,6 +68,10 @@ struct TableSpec {
   std::function<std::vector<AveragedQuantity>()> more_averages;
   /// Additional state in checkpoints, as a part of name(); empty: none.
   std::string remembers{};
+  /// See Observer; null or no fields: none.
+  unsigned accumulated = kNoFields;
+  std::function<void(MeasureSettings&)> configure;
+  std::function<void(const Frame&)> catch_up;
   /// Writes additional files at the end; null: none.
   std::function<void()> finish;
   /// Null: no picture.
@@ -84,6 +90,14 @@ class TableObserver final : public Observer {
   }
   unsigned fields() const override { return spec_.fields; }
   std::int64_t every() const override { return every_; }
+  unsigned accumulated() const override { return spec_.accumulated; }
+  void configure(MeasureSettings& settings) const override {
+    if (spec_.configure) spec_.configure(settings);
+  }
+  void catch_up(const Frame& frame) override {
+    if (spec_.catch_up) spec_.catch_up(frame);
+  }
+  bool may_lag() const override { return true; }
   void begin() override { table_.create(info_.provenance + std::string(spec_.remark)); }
   void observe(const Frame& frame) override;
   void save(std::ostream& out) override;
@@ -117,7 +131,22 @@ class TableObserver final : public Observer {
   /// Adds the next values of replicas, except nan if allowed.
   void add_known(const std::vector<std::int64_t>& ids, const std::vector<double>& column,
                  analysis::PooledBlocking& average) const;
-  void average(const Frame& frame, const std::vector<double>& values, std::size_t bath);
+  /// Replicas of one bath in a frame.
+  struct BathRows {
+    std::vector<std::int64_t> ids;  ///< among the replicas of the bath
+    std::vector<std::size_t> rows;  ///< places in the frame
+  };
+  /// The values of a frame, [live replica][column].
+  void gather_values(const Frame& frame);
+  void group_by_bath(const Frame& frame);
+  /// Number of series of values of a bath: averaged and result columns, steady columns, and the
+  /// fluctuation.
+  std::size_t series_of_bath() const {
+    return spec_.averaged_columns + spec_.result_columns + spec_.steady_columns.size() + 1;
+  }
+  /// Adds the values of one of them.
+  void add_series(const Frame& frame, std::size_t bath, std::size_t series);
+  void end_row(std::size_t bath);
   AveragedQuantity average_of(const analysis::Blocking& b, double samples,
                               const std::string& quantity, std::size_t bath) const;
   AveragedQuantity fluctuation_of(std::size_t bath) const;
@@ -134,6 +163,9 @@ class TableObserver final : public Observer {
   ReplicaTable table_;
   Baths baths_;
   std::vector<Averages> of_bath_;
+  std::vector<double> values_;             ///< of the last frame
+  std::vector<std::int64_t> grouped_ids_;  ///< the replicas that rows_of_bath_ is of
+  std::vector<BathRows> rows_of_bath_;
 };
 
 }  // namespace tarn

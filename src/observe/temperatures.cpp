@@ -10,6 +10,7 @@ std::unique_ptr<Observer> make_temperatures(const ObserveTemperatures& section,
   spec.fields = kEnergies;
   spec.columns = {"translation_K", "rotation_K", "bond_K"};
   spec.averaged_columns = spec.columns.size();
+  spec.values_follow_from_frame = true;
   spec.append_values = [](const Frame& frame, std::size_t r, std::vector<double>& values) {
     const Energies& e = frame.energies[r];
     values.insert(values.end(),

@@ -20,6 +20,7 @@
 #include "io/replica_clock.hpp"
 #include "io/staged_folder.hpp"
 #include "makers.hpp"
+#include "position_measures.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/correlation.hpp"
@@ -316,25 +317,31 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
 /// Passes all frames to the observers.
 /// @param correlations observer that receives the replicas `correlated` only; null: none
 /// @return final Lindemann indices of the replicas, if requested
-Indices observe_all(TrajectoryFrames frames, bool lindemann,
+Indices observe_all(TrajectoryFrames frames, const WaterModel& model,
                     const std::vector<std::unique_ptr<Observer>>& observers,
                     const Observer* correlations, const std::set<std::int64_t>& correlated) {
-  Indices indices;
-  for (const auto& observer : observers) observer->begin();
+  unsigned fields = kNoFields;
+  MeasureSettings settings;
+  for (const auto& observer : observers) {
+    observer->begin();
+    observer->configure(settings);
+    fields |= observer->fields();
+  }
+  PositionMeasures measures(model, settings);
   while (const std::optional<io::Structure> structure = frames.next()) {
-    if (lindemann) indices[frames.replica()].add(structure->positions_A);
     Frame frame;
     frame.step = frames.place();
     frame.time_ps = structure->time_ps().value_or(0.0);  // unused if some frames have none
     frame.molecules = structure->molecules;
     frame.replica_ids = {frames.replica()};
     frame.positions_A = structure->positions_A;
+    measures.fill(fields, frame);
     for (const auto& observer : observers) {
       if (observer.get() == correlations && !correlated.contains(frames.replica())) continue;
       observer->observe(frame);
     }
   }
-  return indices;
+  return measures.indices();
 }
 
 /// Removes pictures and correlations of an earlier analysis, which this one may not replace.
@@ -393,7 +400,7 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   std::vector<std::unique_ptr<Observer>> observers;
   observers.push_back(potential_table(model, contents.molecules, options.frames.every,
                                       contents.replicas == 1)(info));
-  observers.push_back(make_cluster(cluster, deck, info));
+  observers.push_back(make_cluster(cluster, info));
   observers.push_back(make_profile(profile, deck, info));
   const Observer* correlation_observer = nullptr;
   if (options.correlation_ps) {
@@ -401,8 +408,8 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
     correlation_observer = observers.back().get();
   }
 
-  const Indices indices = observe_all(frames_of(options), cluster.lindemann, observers,
-                                      correlation_observer, correlations.replicas);
+  const Indices indices = observe_all(frames_of(options), model, observers, correlation_observer,
+                                      correlations.replicas);
   for (const auto& observer : observers) {
     observer->finish();
     for (AveragedQuantity& a : observer->averages()) {

@@ -23,6 +23,11 @@ class CentredEngine final : public Engine {
       : engine_(std::move(engine)), model_(model) {}
 
   void advance(std::int64_t n_steps) override { engine_->advance(n_steps); }
+  void begin_advance(std::int64_t n_steps) override { engine_->begin_advance(n_steps); }
+  void wait() override { engine_->wait(); }
+  void measure_with(const MeasureSettings& settings) override { engine_->measure_with(settings); }
+  bool begin_snapshot(unsigned fields) override { return engine_->begin_snapshot(fields); }
+  void finish_snapshot(Frame& frame) override { engine_->finish_snapshot(frame); }
   std::int64_t step() const override { return engine_->step(); }
   void snapshot(unsigned fields, Frame& frame) override {
     engine_->snapshot(fields, frame);

@@ -101,13 +101,13 @@ Checkpointer::Checkpointer(std::string path, std::int64_t every, const Engine& e
 
 unsigned Checkpointer::fields() const {
   unsigned fields = kNoFields;
-  for (const Observer* observer : observers_) fields |= observer->fields() & kPairCounts;
+  for (const Observer* observer : observers_) fields |= observer->accumulated();
   return fields;
 }
 
 void Checkpointer::observe(const Frame& frame) {
   for (Observer* observer : observers_) {
-    if (observer->fields() & kPairCounts) observer->catch_up(frame);
+    if (observer->accumulated() != kNoFields) observer->catch_up(frame);
   }
   write();
 }

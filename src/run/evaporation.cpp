@@ -44,11 +44,10 @@ void EvaporationWatch::observe(const Frame& frame) {
   for (const Departure& d : departures_) known.insert(d.walker);
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
+    if (frame.parts[r].molecules_gone == 0) continue;
     const std::int64_t walker = walker_at_ ? walker_at_(id) : id;
     if (known.contains(walker)) continue;
-    const auto gone =
-        analysis::first_evaporated_molecule(frame.positions_A_of(r), analysis::kLink_A);
-    if (gone) departures_.push_back({id, frame.step, *gone, walker});
+    departures_.push_back({id, frame.step, frame.parts[r].first_gone, walker});
   }
 }
 

@@ -35,8 +35,9 @@ class EvaporationWatch final : public Observer {
     walker_at_ = std::move(walker_at);
   }
   std::string name() const override { return "evaporation"; }
-  unsigned fields() const override { return kPositions; }
+  unsigned fields() const override { return kParts; }
   std::int64_t every() const override;
+  bool may_lag() const override { return !walker_at_; }
   void begin() override {}
   void observe(const Frame& frame) override;
   void save(std::ostream& out) override;

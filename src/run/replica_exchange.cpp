@@ -74,7 +74,7 @@ void ReplicaExchange::observe(const Frame& frame) {
   if (counts) {
     count_round_trips();
     for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
-      const double energy = canonical_energy_kcal_per_mol(system_, frame.energies[r]);
+      const double energy = frame.exchange_energies_kcal_per_mol[r];
       const auto place = static_cast<std::size_t>(frame.replica_ids[r]);
       energies_.add(place % length(), static_cast<std::int64_t>(place / length()), energy, energy);
     }

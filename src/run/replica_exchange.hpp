@@ -23,7 +23,7 @@ class ReplicaExchange final : public Observer {
   ReplicaExchange(const Deck& deck, const System& system, const RunInfo& info, Engine& engine);
 
   std::string name() const override;
-  unsigned fields() const override { return kEnergies; }
+  unsigned fields() const override { return kExchangeEnergies; }
   std::int64_t every() const override { return every_; }
   void begin() override {}
   void observe(const Frame& frame) override;

@@ -28,27 +28,71 @@ std::int64_t next_due_step(const Observers& observers, std::int64_t step, std::i
   return due;
 }
 
-/// One Frame with the fields of all due observers, then those observers.
-void observe_due(Engine& engine, const Observers& observers) {
+/// Observers of the engine's step, and the fields that they need.
+struct DueObservers {
+  std::vector<Observer*> observers;
   unsigned fields = kNoFields;
-  std::vector<Observer*> due;
+  bool may_lag = true;  ///< all of them
+};
+DueObservers due_observers(const Observers& observers, std::int64_t step) {
+  DueObservers due;
   for (const auto& observer : observers) {
-    if (engine.step() % interval_of(*observer) != 0) continue;
-    due.push_back(observer.get());
-    fields |= observer->fields();
+    if (step % interval_of(*observer) != 0) continue;
+    due.observers.push_back(observer.get());
+    due.fields |= observer->fields();
+    due.may_lag = due.may_lag && observer->may_lag();
   }
-  if (due.empty()) return;
-  Frame frame;
-  engine.snapshot(fields, frame);
-  for (Observer* observer : due) observer->observe(frame);
+  return due;
 }
 
+/// Frames for observers. Where engine and observers allow it, a frame is looked at while the engine
+/// takes the steps after it.
+class FramesForObservers {
+ public:
+  FramesForObservers(Engine& engine, const Observers& observers)
+      : engine_(engine), observers_(observers) {}
+
+  /// The frame of the engine's step; the last one has been looked at.
+  void take() {
+    DueObservers due = due_observers(observers_, engine_.step());
+    if (due.observers.empty()) return engine_.wait();
+    if (due.may_lag && engine_.begin_snapshot(due.fields)) {
+      late_ = std::move(due.observers);
+      return;
+    }
+    engine_.wait();
+    engine_.snapshot(due.fields, frame_);
+    show(due.observers);
+  }
+  /// Looks at the frame that was begun, if there is one.
+  void finish() {
+    if (late_.empty()) return;
+    engine_.finish_snapshot(frame_);
+    const std::vector<Observer*> observers = std::move(late_);
+    late_.clear();
+    show(observers);
+  }
+
+ private:
+  void show(const std::vector<Observer*>& observers) {
+    for (Observer* observer : observers) observer->observe(frame_);
+  }
+
+  Engine& engine_;
+  const Observers& observers_;
+  Frame frame_;
+  std::vector<Observer*> late_;
+};
+
+/// What engines accumulate goes to the observers that use it.
 void catch_up(Engine& engine, const Observers& observers) {
+  unsigned fields = kNoFields;
+  for (const auto& observer : observers) fields |= observer->accumulated();
+  if (fields == kNoFields) return;
   Frame frame;
+  engine.snapshot(fields, frame);
   for (const auto& observer : observers) {
-    if (!(observer->fields() & kPairCounts)) continue;
-    if (frame.pair_counts.empty()) engine.snapshot(kPairCounts, frame);
-    observer->catch_up(frame);
+    if (observer->accumulated() != kNoFields) observer->catch_up(frame);
   }
 }
 
@@ -56,16 +100,30 @@ void catch_up(Engine& engine, const Observers& observers) {
 
 void run_loop(Engine& engine, const Observers& observers, std::int64_t last_step,
               bool observe_first_step, const std::function<bool(std::int64_t step)>& between) {
+  MeasureSettings settings;
+  for (const auto& observer : observers) observer->configure(settings);
+  engine.measure_with(settings);
   Pace pace;
-  if (observe_first_step) observe_due(engine, observers);
+  FramesForObservers frames(engine, observers);
+  if (observe_first_step) frames.take();
   while (engine.step() < last_step) {
     const std::int64_t due = next_due_step(observers, engine.step(), last_step);
     const std::int64_t steps = std::min(due - engine.step(), pace.steps());
-    engine.advance(steps);
+    engine.begin_advance(steps);
+    frames.finish();
+    if (engine.step() == due) {
+      frames.take();
+    } else {
+      engine.wait();
+    }
     pace.note(steps);
-    if (engine.step() == due) observe_due(engine, observers);
-    if (pace.is_time_to_report() && !between(engine.step())) break;
+    if (!pace.is_time_to_report()) continue;
+    frames.finish();
+    engine.wait();
+    if (!between(engine.step())) break;
   }
+  frames.finish();
+  engine.wait();
   catch_up(engine, observers);
 }
 

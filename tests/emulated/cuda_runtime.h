@@ -101,12 +101,13 @@ struct Stream {
   bool capturing = false;
   std::deque<std::function<void()>> work;
 
+  void run_next() {
+    const std::function<void()> next = std::move(work.front());
+    work.pop_front();
+    next();
+  }
   void finish() {
-    while (!work.empty()) {
-      const std::function<void()> next = std::move(work.front());
-      work.pop_front();
-      next();
-    }
+    while (!work.empty()) run_next();
   }
 };
 struct Graph {
@@ -228,7 +229,7 @@ inline std::size_t allocated_bytes() {
 
 }  // namespace tarn::emulated
 
-enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+enum cudaMemcpyKind { cudaMemcpyDeviceToDevice, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
 using cudaStream_t = tarn::emulated::Stream*;
@@ -388,24 +389,43 @@ inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 struct EmulatedEvent {
   std::chrono::steady_clock::time_point time;
   cudaStream_t stream = nullptr;
+  std::int64_t recorded = 0, reached = 0;
+
+  /// Runs what its stream has before it.
+  void wait_for(std::int64_t record) {
+    while (reached < record) stream->run_next();
+  }
 };
 using cudaEvent_t = EmulatedEvent*;
+inline constexpr unsigned cudaEventDisableTiming = 2;
 inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
   *event = new EmulatedEvent;
   return cudaSuccess;
 }
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  return cudaEventCreate(event);
+}
 inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (event->stream != nullptr) event->wait_for(event->recorded);
   delete event;
   return cudaSuccess;
 }
 inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->stream = stream;
-  tarn::emulated::put(stream, [event] { event->time = std::chrono::steady_clock::now(); });
+  tarn::emulated::put(stream, [event, record = ++event->recorded] {
+    event->time = std::chrono::steady_clock::now();
+    event->reached = record;
+  });
   if (stream->work.size() == 1) stream->finish();  // nothing to wait for
   return cudaSuccess;
 }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  event->stream->finish();
+  event->wait_for(event->recorded);
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (event->stream == nullptr) return cudaSuccess;
+  tarn::emulated::put(stream, [event, record = event->recorded] { event->wait_for(record); });
   return cudaSuccess;
 }
 inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {

@@ -84,9 +84,6 @@ struct Batch {
   std::vector<std::int64_t> ids;
   std::vector<char> stopped;
   std::vector<BlowUp> blow_ups;
-  PairCountRequest counting;
-  std::vector<std::uint64_t> counts;
-  std::vector<std::int64_t> samples;
   std::int64_t iterations = 0, indefinite = 0;
 };
 
@@ -180,11 +177,6 @@ class HostWarp {
     });
   }
   template <class M>
-  Triple<D> reported(const M& s) const {
-    return pushed_back(loaded<MoleculeState<D>>(stored(s)), D(batch_.cluster.step.bh2));
-  }
-
-  template <class M>
   void keep(const M& s) {
     kept_ = stored(s);
   }
@@ -217,32 +209,6 @@ class HostWarp {
       batch_.indefinite += running_.v[l] && !definite.v[l];
     }
   }
-  bool due(std::int64_t step) const {
-    const PairCountRequest& c = batch_.counting;
-    return c.enabled && step >= c.first_step && step % c.every == 0;
-  }
-  bool counts(int pair_class) const {
-    return batch_.counting.pairs[static_cast<std::size_t>(pair_class)];
-  }
-  void count(int k, int pair_class, const D& r2) {
-    const PairCountRequest& c = batch_.counting;
-    for (std::size_t l = 0; l < kLanes; ++l) {
-      if (!running_.v[l] || !gpu::meets(molecule_[l], k, n_)) continue;
-      const int bin = static_cast<int>(
-          std::min(std::sqrt(r2.v[l]) * (c.bins / c.r_max_A), static_cast<double>(c.bins)));
-      if (bin >= c.bins) continue;
-      const std::int64_t group =
-          batch_.ids[static_cast<std::size_t>(replica_[l])] % batch_.counting.groups;
-      ++batch_.counts[static_cast<std::size_t>((group * kPairClasses + pair_class) * c.bins + bin)];
-    }
-  }
-  void counted() {
-    for (std::size_t l = 0; l < kLanes; ++l) {
-      if (!running_.v[l] || molecule_[l] != 0) continue;
-      ++batch_.samples[static_cast<std::size_t>(batch_.ids[static_cast<std::size_t>(replica_[l])] %
-                                                batch_.counting.groups)];
-    }
-  }
 
  private:
   Batch& batch_;
@@ -256,8 +222,7 @@ class HostWarp {
 /// Runs a batch of small clusters warp by warp, as on a GPU.
 class WarpMachine {
  public:
-  WarpMachine(const System& system, const State& start, const PairCountRequest& counting = {})
-      : state_(start) {
+  WarpMachine(const System& system, const State& start) : state_(start) {
     batch_.system = system;
     batch_.cluster = {step_parameters(system),
                       step_passes(system),
@@ -267,10 +232,6 @@ class WarpMachine {
                       system.molecules};
     batch_.ids = start.replica_ids;
     batch_.stopped.assign(batch_.ids.size(), 0);
-    batch_.counting = counting;
-    batch_.counts.assign(static_cast<std::size_t>(counting.groups * kPairClasses * counting.bins),
-                         0);
-    batch_.samples.assign(static_cast<std::size_t>(counting.groups), 0);
     for (std::int64_t w = 0; w < gpu::warps_for(start.replicas(), system.molecules); ++w) {
       warps_.emplace_back(batch_, w);
       memory_.push_back(load(warps_.back()));
@@ -368,8 +329,8 @@ std::vector<EngineCase> warp_cases() {
 
 class ClusterProgram : public ::testing::TestWithParam<EngineCase> {};
 
-/// Steps, counts and iterations equal those of the CPU engine, which shares only the formulas of
-/// one molecule.
+/// Steps and iterations are those of the CPU engine: it shares the formulas of one molecule
+/// and nothing else.
 TEST_P(ClusterProgram, IsTheCpuEngine) {
   Worst exact("log10_double"), mixed("log10_mixed"), single("log10_single");
   for (const WaterModel& model : {tip3p(), tip4p()}) {
@@ -379,15 +340,10 @@ TEST_P(ClusterProgram, IsTheCpuEngine) {
                      ", N = " + std::to_string(n));
         System system = make_system(GetParam(), model, n, precision);
         system.integrator.tolerance = 1e-13;
-        PairCountRequest counts;
-        counts.enabled = true;
-        counts.r_max_A = 6.0;
-        counts.bins = 60;
-        counts.every = 2;
         const State start = start_state(system, spread_ids(n <= 8 ? 5 : 2), 1'000'002);
-        WarpMachine machine(system, start, counts);
+        WarpMachine machine(system, start);
         system.precision = Precision::double_;
-        const auto engine = make_cpu_engine(system, start, counts, 1);
+        const auto engine = make_cpu_engine(system, start, {}, 1);
         machine.advance(4);
         engine->advance(4);
         const State a = machine.state(), b = engine->state();
@@ -398,11 +354,7 @@ TEST_P(ClusterProgram, IsTheCpuEngine) {
                           relative_rms(a.velocities_A_per_akma, b.velocities_A_per_akma)),
                  n);
         EXPECT_TRUE(machine.batch().blow_ups.empty());
-        Frame f;
-        engine->snapshot(kPairCounts, f);
-        EXPECT_EQ(machine.batch().samples, f.pair_samples);
         if (precision == Precision::double_) {
-          EXPECT_EQ(machine.batch().counts, f.pair_counts);
           // Sweeps that end near the tolerance may be one more or less.
           const auto iterations = static_cast<double>(engine->report().constraint_iterations);
           EXPECT_NEAR(static_cast<double>(machine.batch().iterations), iterations,

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "observe/position_measures.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/exchange.hpp"
@@ -76,15 +77,22 @@ class FakeEngine final : public Engine {
         frame.energies.push_back({e, 0.5 * e, x[2], x[3], x[4] * x[4]});
         frame.energies.back().physical_kcal_per_mol = x[6];
       }
+      if (fields & kExchangeEnergies) {
+        frame.exchange_energies_kcal_per_mol.push_back(x[4] * x[4] - x[3]);
+      }
       if (fields & kHeat) frame.heat_kcal_per_mol.push_back(x[7]);
       if (fields & kConservation) {
         frame.conservation.push_back({e, {v[0], v[1], v[2]}, {x[0], x[1], x[2]}, x[5] * x[5]});
       }
     }
+    measure(fields, frame);
     if (fields & kPairCounts) {
       frame.pair_counts = counts_;
       frame.pair_samples = samples_;
     }
+  }
+  void measure_with(const MeasureSettings& settings) override {
+    measures_ = PositionMeasures(model_, settings);
   }
   void exchange(std::span<const StateExchange> pairs) override { exchange_states(state_, pairs); }
   State state() const override { return state_; }
@@ -101,6 +109,30 @@ class FakeEngine final : public Engine {
   std::string description() const override { return "fake \"engine\""; }
 
  private:
+  /// Rows that follow from the positions.
+  void measure(unsigned fields, Frame& frame) {
+    if ((fields & (kShape | kParts | kLindemann | kLindemannSums)) == 0) return;
+    Frame with_positions;
+    with_positions.step = frame.step;
+    with_positions.molecules = frame.molecules;
+    with_positions.replica_ids = frame.replica_ids;
+    const std::size_t size = state_.coordinates();
+    for (std::size_t r = 0; r < is_stopped_.size(); ++r) {
+      if (is_stopped_[r]) continue;
+      const auto add = [&](const std::vector<double>& from, std::vector<double>& to) {
+        to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(r * size),
+                  from.begin() + static_cast<std::ptrdiff_t>((r + 1) * size));
+      };
+      add(state_.positions_A, with_positions.positions_A);
+      add(state_.velocities_A_per_akma, with_positions.velocities_A_per_akma);
+    }
+    measures_.fill(fields, with_positions);
+    measures_.put_sums(with_positions);
+    frame.shape = with_positions.shape;
+    frame.parts = with_positions.parts;
+    frame.lindemann = with_positions.lindemann;
+    frame.lindemann_sums = with_positions.lindemann_sums;
+  }
   void step_once() {
     if (state_.step + 1 == script_.no_memory_at) throw std::bad_alloc();
     ++state_.step;
@@ -117,8 +149,11 @@ class FakeEngine final : public Engine {
       for (std::size_t c = r * size; c < (r + 1) * size; ++c) {
         double& x = state_.positions_A[c];
         double& v = state_.velocities_A_per_akma[c];
-        v = 0.9 * v + 0.1 * std::sin(4.0 * x + static_cast<double>(id));  // no hydrogen gets far
-        x += 0.05 * v;
+        v = 0.9 * v + 0.1 * std::sin(4.0 * x + static_cast<double>(id));
+        // Hydrogens follow their oxygen, and vibrate.
+        const std::size_t oxygen = c - c % kCoordinatesPerMolecule + c % 3;
+        x += 0.05 * state_.velocities_A_per_akma[oxygen];
+        if (c != oxygen) x += 1e-3 * v;
       }
       const auto departure = script_.departures.find(id);
       if (departure != script_.departures.end() && departure->second == state_.step) {
@@ -144,6 +179,8 @@ class FakeEngine final : public Engine {
   }
 
   State state_;
+  WaterModel model_ = *find_water_model("tip3p");
+  PositionMeasures measures_{model_, {}};
   PairCountRequest request_;
   double timestep_ps_;
   FakeScript script_;

@@ -481,8 +481,9 @@ TEST_F(CustomObservers, WhatTheyThrowComesOutAndTheRunCanGoOn) {
 TEST_F(CustomObservers, AFrameTellsOfAFieldThatNobodyAskedFor) {
   QuantityTable table = first_coordinates();
   table.fields = kEnergies;
-  EXPECT_TRUE(contains(
-      message_of<std::out_of_range>([&] { run(deck(7), {quantity_table(table)}); }), "asked for"));
+  EXPECT_TRUE(
+      contains(message_of<std::out_of_range>([&] { run(deck(7), {quantity_table(table)}); }),
+               "not requested"));
   Frame frame;
   FakeEngine(fake_start(2, 3), {}, 0.002).snapshot(kPositions | kVelocities | kOwnPositions, frame);
   EXPECT_EQ(frame.live(), 3u);

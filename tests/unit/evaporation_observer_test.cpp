@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "observe/position_measures.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
@@ -19,6 +20,7 @@
 #include "tarn/io/plot.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/observe/pictures.hpp"
+#include "water_fixtures.hpp"
 
 namespace tarn {
 namespace {
@@ -74,6 +76,7 @@ class EvaporationObserverTest : public ::testing::Test {
       f.energies.emplace_back().potential_kcal_per_mol =
           -8.0 * static_cast<double>(4 - away.size()) - 0.1 * static_cast<double>(id);
     }
+    PositionMeasures(test::tip3p(), {}).fill(kParts, f);
     return f;
   }
   static void see(Observer& observer, std::int64_t first, std::int64_t last,
@@ -100,7 +103,7 @@ using Numbers = std::vector<double>;
 
 TEST_F(EvaporationObserverTest, TellsWhenEachReplicaLostItsFirstMolecule) {
   const auto o = observer(deck(3, ""));
-  EXPECT_EQ(o->fields(), static_cast<unsigned>(kPositions | kVelocities | kEnergies));
+  EXPECT_EQ(o->fields(), static_cast<unsigned>(kParts | kEnergies));
   EXPECT_EQ(o->every(), kEvery);
   o->begin();
   // Replica 0 loses molecule 3 at step 100, and then molecule 0 too; replica 1 loses two at once.

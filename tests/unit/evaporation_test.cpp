@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "observe/position_measures.hpp"
+#include "water_fixtures.hpp"
+
 namespace tarn {
 namespace {
 
@@ -23,6 +26,7 @@ Frame frame_with_broken(std::int64_t replica) {
       }
     }
   }
+  PositionMeasures(test::tip3p(), {}).fill(kParts, frame);
   return frame;
 }
 

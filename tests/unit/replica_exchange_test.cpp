@@ -43,14 +43,13 @@ std::optional<analysis::EqualAcceptanceLadder> told(int ladders, int repeats) {
   Frame frame;
   frame.molecules = 1;
   for (int r = 0; r < info.replicas; ++r) frame.replica_ids.push_back(r);
-  frame.energies.resize(frame.replica_ids.size());
+  frame.exchange_energies_kcal_per_mol.resize(frame.replica_ids.size());
   for (int attempt = 0; attempt < 2000; ++attempt) {
     frame.step = 5 * (attempt + 1);
     for (int r = 0; r < info.replicas && attempt % repeats == 0; ++r) {
       const double t_K = kTemperatures_K[static_cast<std::size_t>(r % baths)];
       std::gamma_distribution<double> energy(12.0, units::boltzmann_kcal_per_mol_K * t_K);
-      Energies& e = frame.energies[static_cast<std::size_t>(r)];
-      e.potential_kcal_per_mol = e.total_kcal_per_mol = energy(random);
+      frame.exchange_energies_kcal_per_mol[static_cast<std::size_t>(r)] = energy(random);
     }
     exchange.observe(frame);
   }

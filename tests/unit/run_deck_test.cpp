@@ -339,7 +339,7 @@ TEST_F(RunDeck, AFolderHasOneWriter) {
   };
   run(small, first);
   ASSERT_EQ(refused.size(), 4u);
-  EXPECT_TRUE(contains(refused.back(), "holds a run"));
+  EXPECT_TRUE(contains(refused.back(), "contains a run"));
   refused.pop_back();
   for (const std::string& message : refused) {
     EXPECT_TRUE(contains(message, "another tarn process is writing to '" + out_ + "'"));
@@ -389,7 +389,7 @@ TEST_F(RunDeck, IsNotComparedInItsFolder) {
     compare.overwrite = overwrite;
     EXPECT_TRUE(
         contains(message_of<InputError>([&] { compare_schemes(deck(10), {"settle"}, compare); }),
-                 "holds a run"));
+                 "contains a run"));
   }
   EXPECT_EQ(contents_of(out_), before);
 }

@@ -80,8 +80,8 @@ class TrajectoryTablesTest : public ::testing::Test {
   ScratchFolder folder_;
 };
 
-/// What a run measured while it went on is what its files tell afterwards, to the last bit in
-/// formats that keep all digits.
+/// The tables of a run equal those of its files, in formats that keep all digits: energies and
+/// shapes to rounding, because engines compute them in lanes.
 TEST_F(TrajectoryTablesTest, AreThoseOfTheRun) {
   for (const std::string format : {"xyz", "h5md"}) {
     if (format == "h5md" && !io::has_h5md()) continue;
@@ -108,7 +108,14 @@ TEST_F(TrajectoryTablesTest, AreThoseOfTheRun) {
     for (std::size_t i = 0; i < of_run.size(); ++i) {
       EXPECT_EQ(std::stoi(of_run[i][0]), 10 * std::stoi(of_files[i][0]));
       EXPECT_NEAR(std::stod(of_run[i][1]), std::stod(of_files[i][1]), test::few_roundings(10.0));
-      EXPECT_TRUE(std::equal(of_run[i].begin() + 2, of_run[i].end(), of_files[i].begin() + 2)) << i;
+      EXPECT_EQ(of_run[i][2], of_files[i][2]);
+      for (std::size_t c = 3; c < of_run[i].size(); ++c) {
+        const double value = std::stod(of_run[i][c]), again = std::stod(of_files[i][c]);
+        EXPECT_EQ(std::isnan(value), std::isnan(again));
+        // Lengths of some angstroms; fluctuations of the Lindemann index are a thousandth of them.
+        if (std::isnan(value)) continue;
+        EXPECT_NEAR(value, again, test::few_roundings(1000.0));
+      }
       // The same sum in another order.
       EXPECT_NEAR(std::stod(energies[i][3]), std::stod(potential[i][3]), 1e-11);
     }
@@ -422,7 +429,7 @@ TEST_F(TrajectoryTablesTest, ReplaceOlderOnesWhenTheyAreWhole) {
   const std::string apart = "O 5 0 0\nH 5.9572 0 0\nH 4.7600128 0.92662721 0\n";
   const std::string bad = folder_.file("bad.xyz");
   test::write_text(bad, "6\n\n" + water + apart + "6\n\n" + water + water);
-  EXPECT_THROW(tables({bad}), NumericalError);
+  EXPECT_THROW(tables({bad}), InputError);
   EXPECT_EQ(test::contents_of(folder_.file("tables")), before);
   test::write_text(bad, "6\n\n" + water + apart);
   tables({bad});

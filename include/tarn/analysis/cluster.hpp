@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "tarn/physics/measured.hpp"
+
 namespace tarn::analysis {
 
 /// A hydrogen bond O-H...O, with r_OO < 3.5 A and an angle H-O...O below 30 degrees (Luzar &
@@ -18,6 +20,11 @@ struct HydrogenBond {
 /// All hydrogen bonds, sorted by donor, acceptor and hydrogen.
 /// @param positions_A [molecule][9], atoms O H H
 std::vector<HydrogenBond> hydrogen_bonds(std::span<const double> positions_A);
+
+/// Shape, bonding and dipole moments of one cluster.
+/// @param positions_A [molecule][9], atoms O H H
+/// @param dipole_charge_e WaterModel::dipole_charge_e()
+ClusterMeasures cluster_measures(std::span<const double> positions_A, double dipole_charge_e);
 
 /// Shape and bonding of one cluster, equation (39).
 struct ClusterShape {

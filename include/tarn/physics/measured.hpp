@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+
+/// @file
+/// What is measured of one replica at one step: plain numbers, the same for every engine.
+
+namespace tarn {
+
+/// Energies of one replica at one step.
+struct Energies {
+  double potential_kcal_per_mol = 0.0;  ///< non-bonded V0, at the reported positions
+  double penalty_kcal_per_mol = 0.0;    ///< y.y / (2 omega^2); 0 for rigid schemes
+  double wall_kcal_per_mol = 0.0;       ///< of the confinement, at the reported positions
+  double kinetic_kcal_per_mol = 0.0;
+  double total_kcal_per_mol = 0.0;  ///< what the scheme conserves: E_N for Z&Ss
+  /// Kinetic, of the velocities right after the noise; 6N degrees of freedom if rigid, 9N if not.
+  double temperature_K = 0.0;
+  /// The same by class of degrees of freedom, 3N each: translation and rotation of the molecules,
+  /// and bond vibration (0 if rigid).
+  double temperature_translation_K = 0.0;
+  double temperature_rotation_K = 0.0;
+  double temperature_bond_K = 0.0;
+  /// Potential, penalty, kinetic and wall energy: H of equation (33).
+  double physical_kcal_per_mol = 0.0;
+};
+
+/// Conserved quantities of one replica at one step. Momenta are those of the scheme's own x and v;
+/// the energy is the total one of Energies, and constraints are those of the reported positions.
+struct Conservation {
+  double energy_kcal_per_mol = 0.0;
+  std::array<double, 3> momentum_Da_A_per_akma{};
+  std::array<double, 3> angular_momentum_Da_A2_per_akma{};  ///< about the origin
+  double constraint_max_A2 = 0.0;                           ///< largest |d.d - r0^2|
+};
+
+/// Shape, bonding and dipole moments of one cluster, equations (28) and (39).
+struct ClusterMeasures {
+  /// Root mean square distance of the molecules' oxygens from their centre [A].
+  double radius_of_gyration_A = 0.0;
+  /// Number of hydrogen bonds; a pair of molecules counts once for each hydrogen that bonds them.
+  double hydrogen_bonds = 0.0;
+  /// The largest of the distances from each oxygen to its nearest other one [A]; 0 for a single
+  /// molecule.
+  double farthest_neighbour_A = 0.0;
+  double dipole_D = 0.0;           ///< length of the cluster's dipole moment [debye]
+  double molecule_dipole_D = 0.0;  ///< mean length of the moment of a molecule [debye]
+};
+
+/// Whether a cluster is in parts: oxygens nearer than a link length to one another belong to one
+/// part.
+struct ClusterParts {
+  int molecules_gone = 0;  ///< molecules outside the largest part; 0: the cluster is whole
+  int first_gone = -1;     ///< the first of them, from 0; -1: none
+  /// Kinetic energy of the motion of those molecules, taken together, against the others
+  /// [kcal/mol]; 0 if the cluster is whole.
+  double relative_kinetic_kcal_per_mol = 0.0;
+};
+
+}  // namespace tarn

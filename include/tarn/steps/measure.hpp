@@ -1,0 +1,277 @@
+#pragma once
+
+#include "tarn/core/units.hpp"
+#include "tarn/physics/confinement.hpp"
+#include "tarn/physics/exchange.hpp"
+#include "tarn/physics/measured.hpp"
+#include "tarn/physics/molecule_solve.hpp"
+#include "tarn/physics/penalty.hpp"
+#include "tarn/steps/step_parameters.hpp"
+
+/// @file
+/// Energies, temperatures and momenta of a cluster as sums over its molecules: what each molecule
+/// adds, and the row of a replica that follows from the sums. Engines add the terms in an order
+/// that depends on the number of molecules only.
+
+namespace tarn {
+
+/// Numbers and choices that measurements need, as plain data.
+struct MeasureNumbers {
+  StepParameters step;
+  Confinement<double> wall;
+  int molecules;
+  double beta;  ///< of the scheme; 0 where it has none
+  bool rigid, baoab;
+  bool penalty_by_multipliers;  ///< y.y / (2 omega^2) of Z&Ss; else omega^2/2 g.g
+  bool has_penalty;             ///< of finite stiffness
+  bool infinitely_stiff;        ///< bonds without a finite penalty, in schemes with beta
+  bool motionless;              ///< centre of mass and rotation are at rest
+  double dipole_charge_e;
+};
+
+inline MeasureNumbers measure_numbers(const System& system) {
+  const IntegratorSpec& i = system.integrator;
+  MeasureNumbers q{};
+  q.step = step_parameters(system);
+  q.wall = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
+  q.molecules = system.molecules;
+  q.beta = has_beta(i.scheme) ? i.beta : 0.0;
+  q.rigid = is_rigid(i.scheme);
+  q.baoab = system.thermostat.kind == Thermostat::baoab;
+  q.penalty_by_multipliers = i.scheme == Scheme::zss_stiff;
+  const bool finite = i.omega - i.omega == 0.0;
+  q.has_penalty = !q.rigid && finite;
+  q.infinitely_stiff = has_beta(i.scheme) && !finite;
+  q.motionless = system.zero_momentum;
+  q.dipole_charge_e = system.model.dipole_charge_e();
+  return q;
+}
+
+inline namespace TARN_ARCH {
+
+/// A molecule as it is measured.
+template <class T>
+struct MeasuredMolecule {
+  Triple<T> x;  ///< the scheme's own positions [A]
+  Triple<T> v;  ///< velocities [A/akma]
+  Triple<T> a;  ///< accelerations that are kept from step to step [A/akma^2]
+  Triple<T> q;  ///< reported positions [A]
+  /// Velocities right after the noise of BAOAB; not numbers before the first noise, and unused with
+  /// other thermostats.
+  Triple<T> v_thermal;
+};
+
+/// Centres of a cluster, from CentreTerm.
+template <class T>
+struct Centres {
+  Vec3<T> mass_q, mass_x;  ///< of mass, of the reported and of the own positions [A]
+  Vec3<T> oxygens_q;       ///< mean of the oxygens [A]
+};
+struct CentreTerm {
+  enum Number { kMassQ, kMassX = 3, kOxygens = 6, kNumbers = 9 };
+};
+template <class T>
+TARN_HD void centre_terms(const MeasureNumbers& n, const Triple<T>& q, const Triple<T>& x,
+                          T (&out)[CentreTerm::kNumbers]) {
+  const auto put = [&](int first, const Vec3<T>& a) {
+    out[first] = a.x;
+    out[first + 1] = a.y;
+    out[first + 2] = a.z;
+  };
+  put(CentreTerm::kMassQ, mass_moment(q, n.step.masses));
+  put(CentreTerm::kMassX, mass_moment(x, n.step.masses));
+  put(CentreTerm::kOxygens, q.o);
+}
+template <class T>
+TARN_HD Centres<T> centres_of(const MeasureNumbers& n, const T (&sum)[CentreTerm::kNumbers]) {
+  const Masses<double>& m = n.step.masses;
+  const auto vec3 = [&](int first) -> Vec3<T> {
+    return {sum[first], sum[first + 1], sum[first + 2]};
+  };
+  const T by_mass(1.0 / (n.molecules * (m.o + 2.0 * m.h))), by_number(1.0 / n.molecules);
+  return {by_mass * vec3(CentreTerm::kMassQ), by_mass * vec3(CentreTerm::kMassX),
+          by_number * vec3(CentreTerm::kOxygens)};
+}
+
+/// What a molecule adds to the numbers of its replica. The constraint is a maximum, all others are
+/// sums. Inertia tensors, xx yy zz xy xz yz, are needed where the cluster is motionless.
+struct EnergyTerm {
+  enum Number {
+    kKinetic,
+    kThermal,  ///< kinetic, of the velocities right after the noise; its parts follow
+    kTranslation,
+    kRotation,
+    kBonds,
+    kPenalty,
+    kWall,
+    kAccelerations,  ///< a.M a
+    kMomentum,
+    kAngularMomentum = kMomentum + 3,
+    kConstraint = kAngularMomentum + 3,
+    kNumbers
+  };
+};
+struct InertiaTerm {
+  enum Number { kMolecules, kAtoms = 6, kNumbers = 12 };
+};
+
+/// Where v_thermal were: the noise of BAOAB comes half a drift before x, and the velocity before
+/// the last kick led from there to x.
+template <class T>
+TARN_HD Triple<T> positions_at_noise(const MeasureNumbers& n, const MeasuredMolecule<T>& m) {
+  const T minus_half(-0.5 * n.step.h);
+  return fma(minus_half, fma(minus_half, m.a, m.v), m.x);
+}
+/// Velocities of rigid molecules onto the constraints, each where it was: steps leave them what
+/// they have along the bonds.
+template <class T>
+TARN_HD void project_measured(const MeasureNumbers& n, MeasuredMolecule<T>& m) {
+  if (n.baoab) {
+    m.v_thermal = project_velocities(positions_at_noise(n, m), m.v_thermal, n.step.masses);
+  }
+  m.v = project_velocities(m.x, m.v, n.step.masses);
+}
+
+template <class T>
+TARN_HD Triple<T> select_atoms(const mask_t<T>& mask, const Triple<T>& yes, const Triple<T>& no) {
+  const auto vec3 = [&](const Vec3<T>& a, const Vec3<T>& b) -> Vec3<T> {
+    return {select(mask, a.x, b.x), select(mask, a.y, b.y), select(mask, a.z, b.z)};
+  };
+  return {vec3(yes.o, no.o), vec3(yes.h1, no.h1), vec3(yes.h2, no.h2)};
+}
+
+/// @param m of rigid schemes after project_measured()
+template <class T>
+TARN_HD void energy_terms(const MeasureNumbers& n, const MeasuredMolecule<T>& m,
+                          const Vec3<T>& centre, T (&out)[EnergyTerm::kNumbers]) {
+  const Masses<double>& mass = n.step.masses;
+  const T half(0.5), zero(0.0), mass_o(mass.o), mass_h(mass.h);
+  const auto kinetic = [&](const Triple<T>& v) { return half * weighted_norm2(mass_o, mass_h, v); };
+  Triple<T> hot = m.v, hot_x = m.x;
+  if (n.baoab) {
+    const mask_t<T> noise_was_before = m.v_thermal.o.x == m.v_thermal.o.x;
+    hot = select_atoms(noise_was_before, m.v_thermal, m.v);
+    hot_x = select_atoms(noise_was_before, positions_at_noise(n, m), m.x);
+  }
+  const T all = kinetic(hot);
+  const T rigid = n.rigid ? all : kinetic(project_velocities(hot_x, hot, mass));
+  const T moving = T(0.5 / (mass.o + 2.0 * mass.h)) * norm2(mass_moment(hot, mass));
+  out[EnergyTerm::kKinetic] = kinetic(m.v);
+  out[EnergyTerm::kThermal] = all;
+  out[EnergyTerm::kTranslation] = moving;
+  out[EnergyTerm::kRotation] = rigid - moving;
+  out[EnergyTerm::kBonds] = all - rigid;
+  const BondValues<T> g = constraint_values(bonds(m.q), n.step.bonds);
+  T penalty = zero;
+  if (n.has_penalty && n.penalty_by_multipliers) {
+    const BondValues<T> y = zss_multipliers(m.x, m.a, n.step.bonds, n.step.bh2, n.step.omega);
+    penalty =
+        T(0.5 / (n.step.omega * n.step.omega)) * (y.oh1 * y.oh1 + y.oh2 * y.oh2 + y.hh * y.hh);
+  } else if (n.has_penalty) {
+    penalty = penalty_energy(m.q, n.step.bonds, n.step.omega);
+  }
+  out[EnergyTerm::kPenalty] = penalty;
+  out[EnergyTerm::kWall] = n.wall.stiffness > 0.0 ? wall_energy(m.q.o - centre, n.wall) : zero;
+  out[EnergyTerm::kAccelerations] = n.beta > 0.0 ? weighted_norm2(mass_o, mass_h, m.a) : zero;
+  const Triple<T> momentum = scale(mass_o, mass_h, m.v);
+  const Vec3<T> p = total(momentum);
+  const Vec3<T> l =
+      cross(m.x.o, momentum.o) + cross(m.x.h1, momentum.h1) + cross(m.x.h2, momentum.h2);
+  const T vectors[6] = {p.x, p.y, p.z, l.x, l.y, l.z};
+  for (int k = 0; k < 6; ++k) out[EnergyTerm::kMomentum + k] = vectors[k];
+  out[EnergyTerm::kConstraint] = max(abs(g.oh1), max(abs(g.oh2), abs(g.hh)));
+}
+
+/// @param centre of mass of the own positions
+template <class T>
+TARN_HD void inertia_terms(const MeasureNumbers& n, const Triple<T>& x, const Vec3<T>& centre,
+                           T (&out)[InertiaTerm::kNumbers]) {
+  const Masses<double>& m = n.step.masses;
+  const double molecule_mass = m.o + 2.0 * m.h;
+  for (int k = 0; k < InertiaTerm::kNumbers; ++k) out[k] = T(0.0);
+  const auto add = [&](int first, const T& mass, const Vec3<T>& r) {
+    const T r2 = norm2(r);
+    out[first] = out[first] + mass * (r2 - r.x * r.x);
+    out[first + 1] = out[first + 1] + mass * (r2 - r.y * r.y);
+    out[first + 2] = out[first + 2] + mass * (r2 - r.z * r.z);
+    out[first + 3] = out[first + 3] - mass * (r.x * r.y);
+    out[first + 4] = out[first + 4] - mass * (r.x * r.z);
+    out[first + 5] = out[first + 5] - mass * (r.y * r.z);
+  };
+  add(InertiaTerm::kMolecules, T(molecule_mass),
+      T(1.0 / molecule_mass) * mass_moment(x, m) - centre);
+  add(InertiaTerm::kAtoms, T(m.o), x.o - centre);
+  add(InertiaTerm::kAtoms, T(m.h), x.h1 - centre);
+  add(InertiaTerm::kAtoms, T(m.h), x.h2 - centre);
+}
+
+/// Kinetic degrees of freedom of one replica.
+struct DegreesOfFreedom {
+  double translation, rotation, bonds;
+};
+/// Trace of all^-1 part: how many of the three rotations of the whole are those of the part.
+TARN_HD double rotations_of(const double* part, const double* all) {
+  const Vec3<double> x{all[0], all[3], all[4]}, y{all[3], all[1], all[5]},
+      z{all[4], all[5], all[2]};
+  const Vec3<double> yz = cross(y, z), zx = cross(z, x), xy = cross(x, y);
+  const Vec3<double> px{part[0], part[3], part[4]}, py{part[3], part[1], part[5]},
+      pz{part[4], part[5], part[2]};
+  return (dot(yz, px) + dot(zx, py) + dot(xy, pz)) / dot(x, yz);
+}
+/// @param inertia sums of inertia_terms(); only read where the cluster is motionless
+TARN_HD DegreesOfFreedom degrees_of_freedom(const MeasureNumbers& n, const double* inertia) {
+  const double each = 3.0 * n.molecules, bonds = n.rigid ? 0.0 : each;
+  if (!n.motionless) return {each, each, bonds};
+  if (n.molecules == 1) return {0.0, 0.0, bonds};
+  // The whole cluster rotates by molecules that move and by molecules that rotate.
+  const double orbital =
+      rotations_of(inertia + InertiaTerm::kMolecules, inertia + InertiaTerm::kAtoms);
+  return {each - 3.0 - orbital, each - 3.0 + orbital, bonds};
+}
+
+/// The row of a replica, from the sums over its molecules.
+/// @param potential non-bonded energy V0 [kcal/mol]
+TARN_HD Energies energies_of(const MeasureNumbers& n, const double (&sum)[EnergyTerm::kNumbers],
+                             const DegreesOfFreedom& degrees, double potential) {
+  Energies e;
+  e.potential_kcal_per_mol = potential;
+  e.penalty_kcal_per_mol = sum[EnergyTerm::kPenalty];
+  e.wall_kcal_per_mol = sum[EnergyTerm::kWall];
+  e.kinetic_kcal_per_mol = sum[EnergyTerm::kKinetic];
+  e.physical_kcal_per_mol = e.kinetic_kcal_per_mol + e.potential_kcal_per_mol +
+                            e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
+  const double h = n.step.h;
+  e.total_kcal_per_mol = e.physical_kcal_per_mol;
+  if (n.beta > 0.0) {
+    e.total_kcal_per_mol += 0.5 * (n.beta - 0.25) * h * h * sum[EnergyTerm::kAccelerations];
+  }
+  // Bonds that are infinitely stiff have all of their energy in the last term.
+  if (n.infinitely_stiff) e.physical_kcal_per_mol = e.total_kcal_per_mol;
+  const auto temperature_K = [](double kinetic, double number) {
+    return number > 0.0 ? 2.0 * kinetic / (number * units::boltzmann_kcal_per_mol_K) : 0.0;
+  };
+  e.temperature_K = temperature_K(sum[EnergyTerm::kThermal],
+                                  degrees.translation + degrees.rotation + degrees.bonds);
+  e.temperature_translation_K = temperature_K(sum[EnergyTerm::kTranslation], degrees.translation);
+  e.temperature_rotation_K = temperature_K(sum[EnergyTerm::kRotation], degrees.rotation);
+  e.temperature_bond_K = temperature_K(sum[EnergyTerm::kBonds], degrees.bonds);
+  return e;
+}
+/// The energy that replica exchange compares, equation (35) [kcal/mol].
+TARN_HD double exchange_energy_of(const MeasureNumbers& n, const Energies& e) {
+  const double potential = e.potential_kcal_per_mol + e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
+  return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol, n.beta, n.baoab);
+}
+
+/// The members of a Conservation, in their order.
+inline constexpr int kConservationNumbers = 8;
+static_assert(sizeof(Conservation) == kConservationNumbers * sizeof(double));
+TARN_HD void conservation_of(const double (&sum)[EnergyTerm::kNumbers], double total_energy,
+                             double* out) {
+  out[0] = total_energy;
+  for (int k = 0; k < 6; ++k) out[1 + k] = sum[EnergyTerm::kMomentum + k];
+  out[7] = sum[EnergyTerm::kConstraint];
+}
+
+}  // namespace TARN_ARCH
+}  // namespace tarn

@@ -1,0 +1,402 @@
+#include "kernels/measure.hpp"
+
+#include "kernels/launch.hpp"
+#include "kernels/launch_kernel.hpp"
+#include "kernels/molecule_pair.hpp"
+#include "tarn/physics/cluster_shape.hpp"
+
+/// @file
+/// Rows of numbers per replica. What each molecule adds is a formula of steps/measure.hpp or
+/// physics/cluster_shape.hpp; the terms of up to 128 molecules meet in shared memory, where one
+/// thread per (replica, number) adds them in the order of the molecules. That order, and that of
+/// the sums of larger clusters, depend on the number of molecules only; so no library reduces them.
+
+namespace tarn::gpu {
+namespace {
+
+__device__ MeasuredMolecule<double> load_measured(const DeviceState& d, const MeasureNumbers& n,
+                                                  std::int64_t slot) {
+  MeasuredMolecule<double> m{load_triple(d.x, d.slots, slot),
+                             load_triple(d.v, d.slots, slot),
+                             load_triple(d.a, d.slots, slot),
+                             {},
+                             {}};
+  m.q = fma(n.step.bh2, m.a, m.x);
+  if (n.baoab) m.v_thermal = load_triple(d.v_thermal, d.slots, slot);
+  return m;
+}
+__device__ Triple<double> reported(const DeviceState& d, double bh2, std::int64_t slot) {
+  return fma(bh2, load_triple(d.a, d.slots, slot), load_triple(d.x, d.slots, slot));
+}
+__device__ Vec3<double> reported_oxygen(const DeviceState& d, double bh2, std::int64_t slot) {
+  return fma(bh2, load_vector<double>(d.a, d.slots, slot), load_vector<double>(d.x, d.slots, slot));
+}
+/// Slot of a molecule on any path.
+__device__ std::int64_t device_slot(const DeviceState& d, std::int64_t replica, int molecule) {
+  return slot_of(replica, molecule, d.molecules, d.per_warp);
+}
+
+/// Sums over the chunks of a cluster, in order.
+template <int kNumbers>
+__device__ void add_chunks(const double* sums, std::int64_t replica, int molecules,
+                           double (&out)[kNumbers]) {
+  const int chunks = measured_chunks(molecules);
+  const double* from = sums + replica * chunks * kNumbers;
+  for (int k = 0; k < kNumbers; ++k) out[k] = from[k];
+  for (int c = 1; c < chunks; ++c) {
+    for (int k = 0; k < kNumbers; ++k) out[k] += from[c * kNumbers + k];
+  }
+}
+
+// What a molecule adds, by kernel: terms(replica, molecule, out).
+
+struct CentreTerms {
+  static constexpr int kNumbers = CentreTerm::kNumbers, kMaximum = -1;
+  DeviceState d;
+  MeasureNumbers n;
+  __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
+    const std::int64_t slot = device_slot(d, replica, molecule);
+    centre_terms(n, reported(d, n.step.bh2, slot), load_triple(d.x, d.slots, slot), out);
+  }
+};
+
+/// The pairs of clusters that one block works on are done here, each once.
+template <bool kMSite>
+struct EnergyTerms {
+  static constexpr int kNumbers = kEnergySums, kMaximum = EnergyTerm::kConstraint;
+  DeviceState d;
+  MeasureNumbers n;
+  PairParameters<double> pair;
+  const double* centres;
+
+  __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
+    const std::int64_t slot = device_slot(d, replica, molecule);
+    double sums[CentreTerm::kNumbers];
+    add_chunks(centres, replica, d.molecules, sums);
+    MeasuredMolecule<double> m = load_measured(d, n, slot);
+    if (n.rigid) project_measured(n, m);
+    double terms[EnergyTerm::kNumbers];
+    energy_terms(n, m, centres_of(n, sums).mass_q, terms);
+    for (int k = 0; k < EnergyTerm::kNumbers; ++k) out[k] = terms[k];
+    out[kHeatSum] = d.heat != nullptr ? d.heat[slot] : 0.0;
+    out[kPotentialSum] = pairs_in_chunk(d.molecules) ? pairs_of(replica, molecule, m.q) : 0.0;
+  }
+  __device__ double pairs_of(std::int64_t replica, int molecule, const Triple<double>& q) const {
+    const SiteOffsets<double> own = site_offsets<kMSite>(q, pair.m_weight);
+    double coulomb = 0.0, lj = 0.0;
+    for (int k = 1; k <= rounds(d.molecules); ++k) {
+      if (!meets(molecule, k, d.molecules)) continue;
+      const int partner = partner_lane(molecule, molecule, k, d.molecules);
+      const Triple<double> other = reported(d, n.step.bh2, device_slot(d, replica, partner));
+      add_pair_energy<kMSite>(pair, q.o - other.o, own, site_offsets<kMSite>(other, pair.m_weight),
+                              AllLanes{}, coulomb, lj);
+    }
+    return coulomb + lj;
+  }
+};
+
+struct InertiaTerms {
+  static constexpr int kNumbers = InertiaTerm::kNumbers, kMaximum = -1;
+  DeviceState d;
+  MeasureNumbers n;
+  const double* centres;
+  __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
+    double sums[CentreTerm::kNumbers];
+    add_chunks(centres, replica, d.molecules, sums);
+    inertia_terms(n, load_triple(d.x, d.slots, device_slot(d, replica, molecule)),
+                  centres_of(n, sums).mass_x, out);
+  }
+};
+
+struct ShapeTerms {
+  static constexpr int kNumbers = ShapeTerm::kNumbers, kMaximum = ShapeTerm::kNearest2;
+  DeviceState d;
+  MeasureNumbers n;
+  const double* centres;
+  __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
+    double sums[CentreTerm::kNumbers];
+    add_chunks(centres, replica, d.molecules, sums);
+    shape_terms(
+        molecule, d.molecules,
+        [&](int j) { return reported(d, n.step.bh2, device_slot(d, replica, j)); },
+        centres_of(n, sums).oxygens_q, n.dipole_charge_e, out);
+  }
+};
+
+/// @param out [replica][chunk][number]
+template <class Terms>
+__global__ void __launch_bounds__(kMeasureThreads) sum_kernel(Terms terms, double* out) {
+  constexpr int kNumbers = Terms::kNumbers;
+  __shared__ double shared[kNumbers * kMeasureThreads];
+  const int molecules = terms.d.molecules, lanes = measured_lanes(molecules);
+  const int chunks = measured_chunks(molecules), thread = static_cast<int>(threadIdx.x);
+  // Several replicas side by side, or one chunk of a replica.
+  const std::int64_t first_replica =
+      chunks == 1 ? static_cast<std::int64_t>(blockIdx.x) * (kMeasureThreads / lanes)
+                  : blockIdx.x / static_cast<unsigned>(chunks);
+  const int chunk = chunks == 1 ? 0 : static_cast<int>(blockIdx.x % static_cast<unsigned>(chunks));
+  const int first_molecule = chunk * kMeasureThreads;
+  const int in_chunk = molecules - first_molecule < lanes ? molecules - first_molecule : lanes;
+  const std::int64_t replica = first_replica + thread / lanes;
+  if (replica < terms.d.replicas && thread % lanes < in_chunk) {
+    double own[kNumbers];
+    terms(replica, first_molecule + thread % lanes, own);
+    for (int k = 0; k < kNumbers; ++k) shared[k * kMeasureThreads + thread] = own[k];
+  }
+  __syncthreads();
+  const int replicas = kMeasureThreads / lanes;
+  for (int task = thread; task < kNumbers * replicas; task += kMeasureThreads) {
+    const int number = task % kNumbers, place = task / kNumbers;
+    if (first_replica + place >= terms.d.replicas) continue;
+    const double* const own = shared + number * kMeasureThreads + place * lanes;
+    double sum = own[0];
+    for (int m = 1; m < in_chunk; ++m) {
+      sum = number == Terms::kMaximum ? (own[m] > sum ? own[m] : sum) : sum + own[m];
+    }
+    out[((first_replica + place) * chunks + chunk) * kNumbers + number] = sum;
+  }
+}
+
+/// Adds the chunks of one number in order; a maximum where it is one.
+__device__ double over_chunks(const double* sums, std::int64_t replica, int chunks, int numbers,
+                              int number, bool maximum) {
+  const double* from = sums + replica * chunks * numbers + number;
+  double sum = from[0];
+  for (int c = 1; c < chunks; ++c) {
+    const double next = from[c * numbers];
+    sum = maximum ? (next > sum ? next : sum) : sum + next;
+  }
+  return sum;
+}
+/// The sum of `count` numbers, by a warp: each lane adds every 32nd, then halves.
+__device__ double sum_by_warp(const double* numbers, int count, int lane) {
+  double sum = 0.0;
+  for (int k = lane; k < count; k += kWarpLanes) sum += numbers[k];
+  for (int o = kWarpLanes / 2; o > 0; o /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, o);
+  return sum;
+}
+
+/// A warp per replica; a lane per number.
+__global__ void __launch_bounds__(kMeasureThreads)
+    energy_rows_kernel(DeviceState d, MeasureNumbers n, MeasureScratch scratch, DeviceRows rows) {
+  __shared__ double shared[kMeasureThreads / kWarpLanes][kWarpLanes];
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+  const std::int64_t replica =
+      static_cast<std::int64_t>(blockIdx.x) * (kMeasureThreads / kWarpLanes) + warp;
+  if (replica >= d.replicas) return;
+  const int chunks = measured_chunks(d.molecules);
+  double* const numbers = shared[warp];
+  static_assert(kEnergySums <= kWarpLanes);
+  if (lane < kEnergySums) {
+    numbers[lane] = over_chunks(scratch.energies, replica, chunks, kEnergySums, lane,
+                                lane == EnergyTerm::kConstraint);
+  }
+  __syncwarp();
+  double potential = numbers[kPotentialSum];
+  if (!pairs_in_chunk(d.molecules)) {
+    const int tiles = observed_tiles(d.molecules);
+    potential = sum_by_warp(scratch.tile_energies + replica * tiles, tiles, lane);
+  }
+  double inertia[InertiaTerm::kNumbers] = {};
+  if (n.motionless && lane == 0) add_chunks(scratch.inertia, replica, d.molecules, inertia);
+  if (lane > 0) return;
+  double sums[EnergyTerm::kNumbers];
+  for (int k = 0; k < EnergyTerm::kNumbers; ++k) sums[k] = numbers[k];
+  const Energies e = energies_of(n, sums, degrees_of_freedom(n, inertia), potential);
+  if (rows.energies != nullptr) rows.energies[replica] = e;
+  if (rows.heat != nullptr) rows.heat[replica] = numbers[kHeatSum];
+  if (rows.exchange != nullptr) rows.exchange[replica] = exchange_energy_of(n, e);
+  if (rows.conservation != nullptr) {
+    conservation_of(sums, e.total_kcal_per_mol, rows.conservation + replica * kConservationNumbers);
+  }
+}
+
+__global__ void __launch_bounds__(kMeasureThreads)
+    shape_rows_kernel(DeviceState d, const double* shapes, DeviceRows rows) {
+  const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (replica >= d.replicas) return;
+  const int chunks = measured_chunks(d.molecules);
+  double sums[ShapeTerm::kNumbers];
+  for (int k = 0; k < ShapeTerm::kNumbers; ++k) {
+    sums[k] =
+        over_chunks(shapes, replica, chunks, ShapeTerm::kNumbers, k, k == ShapeTerm::kNearest2);
+  }
+  rows.shape[replica] = cluster_measures(sums, d.molecules);
+}
+
+// --- Lindemann index -----------------------------------------------------------------------------
+
+__global__ void __launch_bounds__(kMeasureThreads)
+    add_distances_kernel(DeviceState d, double bh2, double samples, double* means,
+                         double* squares) {
+  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t pairs = molecule_pairs(d.molecules);
+  if (thread >= pairs * d.replicas) return;
+  const std::int64_t replica = thread / pairs;
+  const MoleculePair pair = molecule_pair(thread % pairs);
+  const Vec3<double> r = reported_oxygen(d, bh2, device_slot(d, replica, pair.later)) -
+                         reported_oxygen(d, bh2, device_slot(d, replica, pair.earlier));
+  add_distance(sqrt(norm2(r)), samples, means[thread], squares[thread]);
+}
+
+/// A warp per replica.
+__global__ void __launch_bounds__(kMeasureThreads)
+    lindemann_kernel(DeviceState d, double samples, const double* means, const double* squares,
+                     double* out) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  const std::int64_t replica =
+      (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarpLanes;
+  if (replica >= d.replicas) return;
+  const std::int64_t pairs = molecule_pairs(d.molecules);
+  const std::int64_t first = replica * pairs;
+  double sum = 0.0;
+  for (std::int64_t k = lane; k < pairs; k += kWarpLanes) {
+    sum += lindemann_term(means[first + k], squares[first + k], samples);
+  }
+  for (int o = kWarpLanes / 2; o > 0; o /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, o);
+  if (lane == 0) out[replica] = sum / static_cast<double>(pairs);
+}
+
+// --- parts of a cluster --------------------------------------------------------------------------
+
+/// The largest part of a cluster in parts, and what is outside it; by one thread.
+__device__ ClusterParts parts_of(const DeviceState& d, std::int64_t replica, const int* labels,
+                                 int* sizes) {
+  const int molecules = d.molecules;
+  for (int m = 0; m < molecules; ++m) sizes[m] = 0;
+  for (int m = 0; m < molecules; ++m) ++sizes[labels[m]];
+  int largest = 0;
+  for (int m = 1; m < molecules; ++m) {
+    if (sizes[m] > sizes[largest]) largest = m;
+  }
+  const double molecule_Da = d.mass_o_Da + 2.0 * d.mass_h_Da;
+  Vec3<double> momentum[2] = {{0, 0, 0}, {0, 0, 0}};  // of the largest part, of the others
+  ClusterParts parts;
+  for (int m = molecules - 1; m >= 0; --m) {
+    const bool gone = labels[m] != largest;
+    if (gone) parts.first_gone = m;
+    parts.molecules_gone += gone;
+    const Triple<double> v = load_triple(d.v, d.slots, device_slot(d, replica, m));
+    momentum[gone] = momentum[gone] + total(scale(d.mass_o_Da, d.mass_h_Da, v));
+  }
+  const double gone_Da = parts.molecules_gone * molecule_Da;
+  const double rest_Da = molecules * molecule_Da - gone_Da;
+  const Vec3<double> v = 1.0 / gone_Da * momentum[1] - 1.0 / rest_Da * momentum[0];
+  parts.relative_kinetic_kcal_per_mol = 0.5 * (gone_Da * rest_Da / (gone_Da + rest_Da)) * norm2(v);
+  return parts;
+}
+
+/// A block per replica. Each molecule takes the lowest number among those it is linked to, until
+/// none changes.
+/// @param labels two arrays of [replica][molecule]
+__global__ void parts_kernel(DeviceState d, double bh2, double link2, int* labels,
+                             std::int64_t labels_size, int* sizes, ClusterParts* out) {
+  __shared__ int flag[2];
+  const std::int64_t replica = blockIdx.x;
+  const int molecules = d.molecules, thread = static_cast<int>(threadIdx.x);
+  const int threads = static_cast<int>(blockDim.x);
+  const auto oxygen = [&](int m) { return reported_oxygen(d, bh2, device_slot(d, replica, m)); };
+  if (thread == 0) flag[0] = flag[1] = 0;
+  __syncthreads();
+  // As a rule all are near the first one.
+  const Vec3<double> first = oxygen(0);
+  for (int m = thread; m < molecules; m += threads) {
+    if (!(norm2(oxygen(m) - first) < link2)) atomicAdd(&flag[0], 1);
+  }
+  __syncthreads();
+  const int far = flag[0];
+  if (far == 0) {
+    if (thread == 0) out[replica] = ClusterParts{};
+    return;
+  }
+  int* now = labels + replica * molecules;
+  int* next = now + labels_size;
+  for (int m = thread; m < molecules; m += threads) now[m] = m;
+  for (int round = 0;; ++round) {
+    __syncthreads();
+    if (thread == 0) flag[(round + 1) % 2] = 0;
+    for (int m = thread; m < molecules; m += threads) {
+      const Vec3<double> own = oxygen(m);
+      int lowest = now[m];
+      for (int j = 0; j < molecules; ++j) {
+        if (now[j] < lowest && norm2(oxygen(j) - own) < link2) lowest = now[j];
+      }
+      next[m] = lowest;
+    }
+    __syncthreads();
+    for (int m = thread; m < molecules; m += threads) {
+      if (next[m] != now[m]) atomicAdd(&flag[(round + 1) % 2], 1);
+    }
+    __syncthreads();
+    int* const other = now;
+    now = next;
+    next = other;
+    if (flag[(round + 1) % 2] == 0) break;
+  }
+  if (thread == 0) {
+    bool whole = true;
+    for (int m = 0; m < molecules && whole; ++m) whole = now[m] == 0;
+    out[replica] = whole ? ClusterParts{} : parts_of(d, replica, now, sizes + replica * molecules);
+  }
+}
+
+template <class Terms>
+void launch_sum(const Terms& terms, double* out, cudaStream_t stream) {
+  launch_kernel(sum_kernel<Terms>, measure_blocks(terms.d.replicas, terms.d.molecules),
+                kMeasureThreads, 0, stream, terms, out);
+}
+unsigned blocks_of(std::int64_t threads) {
+  return static_cast<unsigned>((threads + kMeasureThreads - 1) / kMeasureThreads);
+}
+
+}  // namespace
+
+void launch_measure(const DeviceState& d, const MeasureNumbers& n, const ClusterSystem& system,
+                    bool m_site, const MeasureScratch& scratch, const DeviceRows& rows,
+                    const LindemannOnDevice& lindemann, double link_A, cudaStream_t stream) {
+  const bool energies = rows.energies != nullptr || rows.conservation != nullptr ||
+                        rows.exchange != nullptr || rows.heat != nullptr;
+  if (energies || rows.shape != nullptr) {
+    launch_sum(CentreTerms{d, n}, scratch.centres, stream);
+  }
+  if (energies) {
+    if (m_site) {
+      launch_sum(EnergyTerms<true>{d, n, system.pair, scratch.centres}, scratch.energies, stream);
+    } else {
+      launch_sum(EnergyTerms<false>{d, n, system.pair, scratch.centres}, scratch.energies, stream);
+    }
+    if (n.motionless) launch_sum(InertiaTerms{d, n, scratch.centres}, scratch.inertia, stream);
+    if (!pairs_in_chunk(d.molecules)) {
+      launch_energy(d, system, m_site, scratch.tile_energies, stream);
+    }
+    launch_kernel(energy_rows_kernel, blocks_of(d.replicas * kWarpLanes), kMeasureThreads, 0,
+                  stream, d, n, scratch, rows);
+  }
+  if (rows.shape != nullptr) {
+    launch_sum(ShapeTerms{d, n, scratch.centres}, scratch.shapes, stream);
+    launch_kernel(shape_rows_kernel, blocks_of(d.replicas), kMeasureThreads, 0, stream, d,
+                  scratch.shapes, rows);
+  }
+  if (rows.parts != nullptr) {
+    launch_kernel(parts_kernel, static_cast<unsigned>(d.replicas),
+                  d.molecules <= kWarpLanes ? kWarpLanes : kMeasureThreads, 0, stream, d,
+                  n.step.bh2, link_A * link_A, scratch.labels, d.replicas * d.molecules,
+                  scratch.part_sizes, rows.parts);
+  }
+  if (rows.lindemann != nullptr) {
+    launch_kernel(lindemann_kernel, blocks_of(d.replicas * kWarpLanes), kMeasureThreads, 0, stream,
+                  d, static_cast<double>(lindemann.samples), lindemann.means, lindemann.squares,
+                  rows.lindemann);
+  }
+}
+
+void launch_add_distances(const DeviceState& d, double bh2, const LindemannOnDevice& lindemann,
+                          cudaStream_t stream) {
+  const std::int64_t threads = d.replicas * molecule_pairs(d.molecules);
+  if (threads == 0) return;
+  launch_kernel(add_distances_kernel, blocks_of(threads), kMeasureThreads, 0, stream, d, bh2,
+                static_cast<double>(lindemann.samples), lindemann.means, lindemann.squares);
+}
+
+}  // namespace tarn::gpu

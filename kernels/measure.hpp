@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "kernels/device_state.cuh"
+#include "tarn/steps/measure.hpp"
+
+/// @file
+/// Measurements on the device: one row of numbers a replica; see measure.cu.
+
+namespace tarn::gpu {
+
+inline constexpr int kMeasureThreads = 128;
+/// Threads from one replica of a block to the next.
+TARN_HD constexpr int measured_lanes(int molecules) {
+  int lanes = 1;
+  while (lanes < molecules && lanes < kMeasureThreads) lanes *= 2;
+  return lanes;
+}
+/// Parts of a cluster whose sums lie in memory, and are added in order.
+TARN_HD constexpr int measured_chunks(int molecules) {
+  return (molecules + kMeasureThreads - 1) / kMeasureThreads;
+}
+constexpr unsigned measure_blocks(std::int64_t replicas, int molecules) {
+  const int chunks = measured_chunks(molecules);
+  const int together = kMeasureThreads / measured_lanes(molecules);
+  return static_cast<unsigned>(chunks == 1 ? (replicas + together - 1) / together
+                                           : replicas * chunks);
+}
+/// Whether the block of a cluster computes the energies of its pairs; else they go by tiles.
+TARN_HD constexpr bool pairs_in_chunk(int molecules) { return molecules <= kMeasureThreads; }
+
+/// Numbers beside those of EnergyTerm.
+enum { kHeatSum = EnergyTerm::kNumbers, kPotentialSum, kEnergySums };
+
+/// Work space.
+struct MeasureScratch {
+  double* centres;        ///< [replica][chunk][CentreTerm]
+  double* energies;       ///< [replica][chunk][kEnergySums]
+  double* inertia;        ///< [replica][chunk][InertiaTerm], where the cluster is motionless
+  double* tile_energies;  ///< [replica][observed_tiles(N)], of large clusters
+  double* shapes;         ///< [replica][chunk][ShapeTerm]
+  int* labels;            ///< two of [replica][molecule]
+  int* part_sizes;        ///< [replica][molecule]
+};
+
+/// Rows to be filled, [replica]; null where they are not wanted. A row of Conservation is
+/// kConservationNumbers numbers.
+struct DeviceRows {
+  Energies* energies;
+  double* conservation;
+  double* heat;
+  double* exchange;
+  ClusterMeasures* shape;
+  ClusterParts* parts;
+  double* lindemann;
+};
+
+/// Sums of Lindemann indices, [replica][pair].
+struct LindemannOnDevice {
+  std::int64_t samples;
+  double *means, *squares;
+};
+
+/// Fills rows; launches a fixed number of kernels, whatever the number of replicas.
+void launch_measure(const DeviceState& d, const MeasureNumbers& n, const ClusterSystem& system,
+                    bool m_site, const MeasureScratch& scratch, const DeviceRows& rows,
+                    const LindemannOnDevice& lindemann, double link_A, cudaStream_t stream);
+/// Adds the oxygen-oxygen distances.
+/// @param lindemann with this sample counted
+void launch_add_distances(const DeviceState& d, double bh2, const LindemannOnDevice& lindemann,
+                          cudaStream_t stream);
+
+}  // namespace tarn::gpu

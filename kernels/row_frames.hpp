@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/device_buffer.hpp"
+#include "kernels/measure.hpp"
+#include "tarn/engine.hpp"
+
+namespace tarn::gpu {
+
+/// Frames of rows: measured on the stream of the steps, and copied into page-locked memory on a
+/// stream of their own while later steps run.
+class RowFrames {
+ public:
+  RowFrames(const System& system, std::vector<std::int64_t> replica_ids, int device);
+  RowFrames(const RowFrames&) = delete;
+  RowFrames& operator=(const RowFrames&) = delete;
+  ~RowFrames();
+
+  /// Starts the Lindemann sums that the settings ask for.
+  void measure_with(const MeasureSettings& settings);
+
+  /// Measures, behind what the stream has to do, and begins the copy.
+  void begin(unsigned fields, const DeviceState& d, const ClusterSystem& system, bool m_site,
+             cudaStream_t stream);
+  /// Waits for the copy and fills the rows of the replicas that ran when it was begun.
+  /// @param frame replica_ids too
+  void finish(Frame& frame);
+
+  const LindemannRequest& lindemann() const { return settings_.lindemann; }
+  void add_distances(const DeviceState& d, cudaStream_t stream);
+  /// Downloads the sums of the replicas in frame.replica_ids.
+  /// @param live places of these replicas
+  void put_sums(const std::vector<std::size_t>& live, Frame& frame) const;
+  /// Places of the replicas of the last frame.
+  const std::vector<std::size_t>& live() const { return live_; }
+  bool has_samples() const { return samples_ > 0; }
+
+ private:
+  /// Where the rows of each field begin, in bytes.
+  struct Layout {
+    std::size_t energies, conservation, heat, exchange, shape, parts, lindemann, stopped, size;
+  };
+  static Layout layout_of(unsigned fields, std::size_t replicas);
+  DeviceRows rows_at(const Layout& layout) const;
+  void reserve_scratch(unsigned fields, const DeviceState& d);
+  template <class T>
+  void take(bool wanted, std::size_t begin, std::vector<T>& to) const;
+
+  MeasureNumbers numbers_;
+  std::vector<std::int64_t> replica_ids_;
+  MeasureSettings settings_;
+  std::int64_t samples_ = 0;
+  DeviceBuffer<double> means_, squares_;  ///< [replica][pair]
+  DeviceBuffer<double> centres_, energies_, inertia_, tile_energies_, shapes_;
+  DeviceBuffer<int> labels_, part_sizes_;
+  DeviceBuffer<unsigned char> rows_;
+  HostCopy<unsigned char> host_;
+  cudaStream_t copies_ = nullptr;
+  cudaEvent_t measured_ = nullptr, copied_ = nullptr;
+  unsigned fields_ = kNoFields;  ///< of the frame that was begun
+  bool indices_known_ = false;   ///< Lindemann indices of that frame
+  std::vector<std::size_t> live_;
+};
+
+}  // namespace tarn::gpu

@@ -1,0 +1,234 @@
+#include "block_measure.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <unordered_map>
+
+#include "tarn/physics/cluster_parts.hpp"
+#include "tarn/physics/cluster_shape.hpp"
+
+namespace tarn::cpu {
+namespace {
+
+/// The lane of each number of [number][lane].
+template <std::size_t kNumbers>
+void take_lane(const AlignedVector<double>& numbers, int lanes, int lane, double (&out)[kNumbers]) {
+  for (std::size_t k = 0; k < kNumbers; ++k) {
+    out[k] = numbers[k * static_cast<std::size_t>(lanes) + static_cast<std::size_t>(lane)];
+  }
+}
+
+const Group& group_of(const std::vector<Group>& groups, int replica) {
+  const auto after =
+      std::upper_bound(groups.begin(), groups.end(), replica,
+                       [](int r, const Group& group) { return r < group.first_replica; });
+  return *std::prev(after);
+}
+
+}  // namespace
+
+BlockMeasure::BlockMeasure(const System& system, const GroupLayout& layout,
+                           const KernelTable& kernels, std::int64_t replicas)
+    : layout_(layout),
+      kernels_(kernels),
+      model_(system.model),
+      numbers_(measure_numbers(system)),
+      pair_(pair_parameters<double>(system.model)),
+      n_(system.molecules),
+      lanes_(kernels.lanes),
+      replicas_(replicas) {}
+
+BlockMeasure::Space BlockMeasure::make_space() const {
+  const auto lanes = static_cast<std::size_t>(lanes_);
+  const std::size_t coordinates = 9 * static_cast<std::size_t>(n_);
+  Space s;
+  s.q.resize(coordinates * lanes);
+  s.sums.resize(EnergyTerm::kNumbers * lanes);
+  s.inertia.resize(InertiaTerm::kNumbers * lanes);
+  s.potential.resize(lanes);
+  s.row.resize(lanes);
+  s.one_x.resize(coordinates);
+  s.one_v.resize(coordinates);
+  if (!layout_.is_small()) s.force_field.emplace(model_, n_);
+  return s;
+}
+
+MeasuredPacks BlockMeasure::packs_of(std::int64_t block, const std::vector<Group>& groups,
+                                     Space& s) const {
+  const auto first = static_cast<int>(block * lanes_);
+  const Group& group = group_of(groups, first);
+  if (group.lanes_are_replicas && (first - group.first_replica) % lanes_ == 0) {
+    const std::size_t at = layout_.index(group, first - group.first_replica, 0, 0);
+    const double* const v_thermal = group.v_thermal.empty() ? nullptr : group.v_thermal.data() + at;
+    return {group.x.data() + at, group.v.data() + at, group.a.data() + at, s.q.data(), v_thermal};
+  }
+  const std::size_t size = s.q.size();
+  for (AlignedVector<double>* to : {&s.x, &s.v, &s.a}) to->resize(size);
+  const bool baoab = !group.v_thermal.empty();
+  if (baoab) s.v_thermal.resize(size);
+  for (int lane = 0; lane < lanes_; ++lane) {
+    // Lanes beyond the last replica repeat it.
+    const int replica = static_cast<int>(std::min<std::int64_t>(first + lane, replicas_ - 1));
+    const Group& from = group_of(groups, replica);
+    const int r = replica - from.first_replica;
+    for (int m = 0; m < n_; ++m) {
+      for (int c = 0; c < 9; ++c) {
+        const std::size_t i = layout_.index(from, r, m, c);
+        const std::size_t to = pack_index(lanes_, static_cast<std::size_t>(m), c, lane);
+        s.x[to] = from.x[i];
+        s.v[to] = from.v[i];
+        s.a[to] = from.a[i];
+        if (baoab) s.v_thermal[to] = from.v_thermal[i];
+      }
+    }
+  }
+  return {s.x.data(), s.v.data(), s.a.data(), s.q.data(), baoab ? s.v_thermal.data() : nullptr};
+}
+
+double BlockMeasure::heat_of(int replica, const std::vector<Group>& groups) const {
+  const Group& group = group_of(groups, replica);
+  if (!group.tallies_heat()) return 0.0;
+  double sum = 0.0;
+  for (int m = 0; m < n_; ++m) {
+    sum += group.heat[layout_.heat_index(group, replica - group.first_replica, m)];
+  }
+  return sum;
+}
+
+void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<Group>& groups,
+                        const std::vector<std::int64_t>& place, const MeasureSettings& settings,
+                        Space& s, Frame& frame) const {
+  const MeasuredPacks packs = packs_of(block, groups, s);
+  kernels_.measure.reported(numbers_.step.bh2, packs, n_, s.q.data());
+  const auto first = block * lanes_;
+  const int lanes = static_cast<int>(std::min<std::int64_t>(lanes_, replicas_ - first));
+  const auto for_each_live = [&](const auto& op) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::int64_t at = place[static_cast<std::size_t>(first + lane)];
+      if (at >= 0) op(lane, static_cast<std::size_t>(at));
+    }
+  };
+  const auto replica_of_lane = [&](const double* packed, int lane, std::vector<double>& out) {
+    for (int m = 0; m < n_; ++m) {
+      for (int c = 0; c < 9; ++c) {
+        out[static_cast<std::size_t>(9 * m + c)] =
+            packed[pack_index(lanes_, static_cast<std::size_t>(m), c, lane)];
+      }
+    }
+  };
+  if (fields & (kEnergies | kConservation | kExchangeEnergies)) {
+    kernels_.measure.energy_sums(numbers_, packs, s.sums.data(), s.inertia.data());
+    if (layout_.is_small()) {
+      kernels_.measure.potential_energies[model_.has_m_site()](pair_, s.q.data(), n_,
+                                                               s.potential.data());
+    } else {
+      for_each_live([&](int lane, std::size_t) {
+        replica_of_lane(s.q.data(), lane, s.one_x);
+        s.potential[static_cast<std::size_t>(lane)] =
+            s.force_field->energy(s.one_x).total_kcal_per_mol();
+      });
+    }
+    for_each_live([&](int lane, std::size_t at) {
+      double sums[EnergyTerm::kNumbers], inertia[InertiaTerm::kNumbers];
+      take_lane(s.sums, lanes_, lane, sums);
+      take_lane(s.inertia, lanes_, lane, inertia);
+      const Energies e = energies_of(numbers_, sums, degrees_of_freedom(numbers_, inertia),
+                                     s.potential[static_cast<std::size_t>(lane)]);
+      if (fields & kEnergies) frame.energies[at] = e;
+      if (fields & kExchangeEnergies) {
+        frame.exchange_energies_kcal_per_mol[at] = exchange_energy_of(numbers_, e);
+      }
+      if (!(fields & kConservation)) return;
+      std::array<double, kConservationNumbers> row;
+      conservation_of(sums, e.total_kcal_per_mol, row.data());
+      std::memcpy(static_cast<void*>(&frame.conservation[at]), row.data(), sizeof(row));
+    });
+  }
+  if (fields & kHeat) {
+    for_each_live([&](int lane, std::size_t at) {
+      frame.heat_kcal_per_mol[at] = heat_of(static_cast<int>(first) + lane, groups);
+    });
+  }
+  if (fields & kShape) {
+    kernels_.measure.shape_sums(numbers_, s.q.data(), s.sums.data());
+    for_each_live([&](int lane, std::size_t at) {
+      double sums[ShapeTerm::kNumbers];
+      take_lane(s.sums, lanes_, lane, sums);
+      frame.shape[at] = cluster_measures(sums, n_);
+    });
+  }
+  if (fields & kParts) {
+    kernels_.measure.farthest_from_first(s.q.data(), n_, s.row.data());
+    for_each_live([&](int lane, std::size_t at) {
+      frame.parts[at] = {};
+      if (s.row[static_cast<std::size_t>(lane)] < settings.link_A * settings.link_A) return;
+      replica_of_lane(s.q.data(), lane, s.one_x);
+      replica_of_lane(packs.v, lane, s.one_v);
+      frame.parts[at] =
+          cluster_parts(s.one_x, s.one_v, model_.mass_o_Da, model_.mass_h_Da, settings.link_A);
+    });
+  }
+  if (fields & kLindemann) {
+    const bool known = has_sums() && samples_ > 1 && n_ > 1;
+    if (known) {
+      kernels_.measure.lindemann_indices(n_, static_cast<double>(samples_),
+                                         means_.data() + sums_at(block),
+                                         squares_.data() + sums_at(block), s.row.data());
+    }
+    for_each_live([&](int lane, std::size_t at) {
+      frame.lindemann[at] =
+          known ? s.row[static_cast<std::size_t>(lane)] : std::numeric_limits<double>::quiet_NaN();
+    });
+  }
+}
+
+void BlockMeasure::begin_sums(const LindemannSums& from,
+                              const std::vector<std::int64_t>& replica_ids) {
+  const std::size_t size = sums_at(blocks());
+  means_.assign(std::max<std::size_t>(size, 1), 0.0);
+  squares_.assign(means_.size(), 0.0);
+  samples_ = from.samples;
+  std::unordered_map<std::int64_t, std::size_t> places;
+  for (std::size_t r = 0; r < from.replica_ids.size(); ++r) places[from.replica_ids[r]] = r;
+  for (std::size_t r = 0; r < replica_ids.size(); ++r) {
+    const auto found = places.find(replica_ids[r]);
+    if (found == places.end()) continue;
+    const auto lanes = static_cast<std::size_t>(lanes_);
+    for (std::size_t p = 0; p < pairs(); ++p) {
+      const std::size_t to = sums_at(static_cast<std::int64_t>(r / lanes)) + p * lanes + r % lanes;
+      means_[to] = from.means_A[found->second * pairs() + p];
+      squares_[to] = from.squares_A2[found->second * pairs() + p];
+    }
+  }
+}
+
+void BlockMeasure::add_distances(std::int64_t block, const std::vector<Group>& groups, Space& s) {
+  kernels_.measure.reported(numbers_.step.bh2, packs_of(block, groups, s), n_, s.q.data());
+  kernels_.measure.add_distances(s.q.data(), n_, static_cast<double>(samples_ + 1),
+                                 means_.data() + sums_at(block), squares_.data() + sums_at(block));
+}
+
+void BlockMeasure::put_sums(const std::vector<std::int64_t>& place, Frame& frame) const {
+  LindemannSums& sums = frame.lindemann_sums;
+  sums = {samples_, frame.replica_ids, {}, {}};
+  if (!has_sums()) return;
+  sums.means_A.resize(frame.replica_ids.size() * pairs());
+  sums.squares_A2.resize(sums.means_A.size());
+  const auto lanes = static_cast<std::size_t>(lanes_);
+  for (std::size_t r = 0; r < place.size(); ++r) {
+    if (place[r] < 0) continue;
+    for (std::size_t p = 0; p < pairs(); ++p) {
+      const std::size_t from =
+          sums_at(static_cast<std::int64_t>(r / lanes)) + p * lanes + r % lanes;
+      const std::size_t to = static_cast<std::size_t>(place[r]) * pairs() + p;
+      sums.means_A[to] = means_[from];
+      sums.squares_A2[to] = squares_[from];
+    }
+  }
+}
+
+}  // namespace tarn::cpu

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "aligned.hpp"
+#include "group.hpp"
+#include "kernel_table.hpp"
+#include "tarn/engine.hpp"
+#include "tarn/force_field.hpp"
+#include "tarn/physics/cluster_shape.hpp"
+#include "tarn/steps/measure.hpp"
+
+namespace tarn::cpu {
+
+/// Rows of replicas, measured in blocks of as many as a pack has lanes: replicas b * lanes onwards
+/// of the state. A lane is a replica whatever the layout of its group, so that a row has the same
+/// bits in any batch.
+class BlockMeasure {
+ public:
+  BlockMeasure(const System& system, const GroupLayout& layout, const KernelTable& kernels,
+               std::int64_t replicas);
+
+  std::int64_t blocks() const { return (replicas_ + lanes_ - 1) / lanes_; }
+  /// Work space of one thread.
+  struct Space {
+    AlignedVector<double> x, v, a, v_thermal;  ///< where packs must be gathered
+    AlignedVector<double> q, sums, inertia, potential, row;
+    std::vector<double> one_x, one_v;       ///< of one replica
+    std::optional<ForceField> force_field;  ///< of large clusters
+  };
+  Space make_space() const;
+
+  /// Fills the rows of the replicas of a block.
+  /// @param groups all of them, in order; @param place [replica] its place in the frame, or -1
+  void fill(unsigned fields, std::int64_t block, const std::vector<Group>& groups,
+            const std::vector<std::int64_t>& place, const MeasureSettings& settings, Space& space,
+            Frame& frame) const;
+
+  // Lindemann sums, [block][pair][lane].
+  void begin_sums(const LindemannSums& from, const std::vector<std::int64_t>& replica_ids);
+  bool has_sums() const { return !means_.empty(); }
+  /// Adds the distances of a block; after all blocks, count_sample().
+  void add_distances(std::int64_t block, const std::vector<Group>& groups, Space& space);
+  void count_sample() { ++samples_; }
+  /// @param place as in fill()
+  void put_sums(const std::vector<std::int64_t>& place, Frame& frame) const;
+
+ private:
+  /// Packs of a block: those of its group, or gathered.
+  MeasuredPacks packs_of(std::int64_t block, const std::vector<Group>& groups, Space& space) const;
+  /// Heat of a replica of the state, summed over its molecules.
+  double heat_of(int replica, const std::vector<Group>& groups) const;
+  std::size_t pairs() const { return static_cast<std::size_t>(molecule_pairs(n_)); }
+  std::size_t sums_at(std::int64_t block) const {
+    return static_cast<std::size_t>(block) * pairs() * static_cast<std::size_t>(lanes_);
+  }
+
+  const GroupLayout& layout_;
+  const KernelTable& kernels_;
+  WaterModel model_;
+  MeasureNumbers numbers_;
+  PairParameters<double> pair_;
+  int n_, lanes_;
+  std::int64_t replicas_;
+  std::int64_t samples_ = 0;
+  AlignedVector<double> means_, squares_;
+};
+
+}  // namespace tarn::cpu

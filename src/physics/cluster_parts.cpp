@@ -1,0 +1,83 @@
+#include "tarn/physics/cluster_parts.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace tarn {
+namespace {
+
+/// Kinetic energy of the motion of some molecules, taken together, against the others [kcal/mol].
+double relative_kinetic_energy(std::span<const double> velocities_A_per_akma,
+                               const std::vector<int>& some, double mass_o_Da, double mass_h_Da) {
+  const auto molecules = static_cast<int>(velocities_A_per_akma.size() / 9);
+  double momentum[2][3] = {};  // of the others, of some
+  for (int m = 0; m < molecules; ++m) {
+    const bool one = std::binary_search(some.begin(), some.end(), m);
+    const double* v = &velocities_A_per_akma[9 * static_cast<std::size_t>(m)];
+    for (int atom = 0; atom < 3; ++atom) {
+      const double mass_Da = atom == 0 ? mass_o_Da : mass_h_Da;
+      for (int k = 0; k < 3; ++k) momentum[one][k] += mass_Da * v[3 * atom + k];
+    }
+  }
+  const double molecule_Da = mass_o_Da + 2.0 * mass_h_Da;
+  const double gone_Da = static_cast<double>(some.size()) * molecule_Da;
+  const double rest_Da = molecules * molecule_Da - gone_Da;
+  double speed2 = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    const double v = momentum[1][k] / gone_Da - momentum[0][k] / rest_Da;
+    speed2 += v * v;
+  }
+  return 0.5 * (gone_Da * rest_Da / (gone_Da + rest_Da)) * speed2;
+}
+
+}  // namespace
+
+std::vector<int> evaporated_molecules(std::span<const double> positions_A, double link_A) {
+  const std::size_t n = positions_A.size() / 9;
+  const auto is_near = [&](std::size_t a, std::size_t b) {
+    double square = 0.0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double d = positions_A[9 * b + k] - positions_A[9 * a + k];
+      square += d * d;
+    }
+    return square < link_A * link_A;
+  };
+  // As a rule all are near the first one.
+  std::size_t near = 0;
+  while (near < n && (near == 0 || is_near(0, near))) ++near;
+  if (near == n) return {};
+  std::vector<std::size_t> members, largest;
+  std::vector<char> taken(n, 0);
+  for (std::size_t first = 0; first < n; ++first) {
+    if (taken[first]) continue;
+    taken[first] = 1;
+    members.assign(1, first);
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      for (std::size_t m = first + 1; m < n; ++m) {
+        if (taken[m] || !is_near(members[k], m)) continue;
+        taken[m] = 1;
+        members.push_back(m);
+      }
+    }
+    if (members.size() > largest.size()) largest = members;
+    if (largest.size() == n) return {};
+  }
+  std::fill(taken.begin(), taken.end(), 0);
+  for (const std::size_t m : largest) taken[m] = 1;
+  std::vector<int> departed;
+  for (std::size_t m = 0; m < n; ++m) {
+    if (!taken[m]) departed.push_back(static_cast<int>(m));
+  }
+  return departed;
+}
+
+ClusterParts cluster_parts(std::span<const double> positions_A,
+                           std::span<const double> velocities_A_per_akma, double mass_o_Da,
+                           double mass_h_Da, double link_A) {
+  const std::vector<int> gone = evaporated_molecules(positions_A, link_A);
+  if (gone.empty()) return {};
+  return {static_cast<int>(gone.size()), gone.front(),
+          relative_kinetic_energy(velocities_A_per_akma, gone, mass_o_Da, mass_h_Da)};
+}
+
+}  // namespace tarn
