@@ -444,8 +444,8 @@ class Run {
     const BlowUp& first = *std::min_element(
         all.begin(), all.end(), [](const BlowUp& a, const BlowUp& b) { return a.step < b.step; });
     throw NumericalError(fmt::format(
-        "{}: all replicas blew up. The first: {}; run.json gives the likely cause. Its "
-        "last good structure is in '{}'.",
+        "{}: no replica is left. The first blow-up: {}; run.json gives the likely cause. "
+        "The last good structure is in '{}'.",
         folder_.path(), headline(first), folder_.file(blow_up_file_name(first.replica))));
   }
 

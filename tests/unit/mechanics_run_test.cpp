@@ -465,7 +465,7 @@ TEST(MechanicsRun, OnlyPenaltiesAreToldOfOmega) {
              scratch.file("out"));
   });
   EXPECT_TRUE(test::contains(message, "it blew up")) << message;
-  EXPECT_TRUE(test::contains(message, "A smaller step may help")) << message;
+  EXPECT_TRUE(test::contains(message, "Try a smaller step")) << message;
 }
 
 TEST(MechanicsRun, NoConvergenceIsAnErrorWithStepAndResidual) {
@@ -596,7 +596,7 @@ TEST(MechanicsRun, DeviceAndThreadsAreTaken) {
   }
   const std::string message =
       test::message_of<InputError>([] { input("double-pendulum", {"run.device=cuda"}); });
-  EXPECT_TRUE(test::contains(message, "mechanical systems run only on the CPU")) << message;
+  EXPECT_TRUE(test::contains(message, "mechanical systems run on the CPU")) << message;
 }
 
 TEST(MechanicsRun, CheckedDecksHoldTheInitialData) {
@@ -693,7 +693,8 @@ TEST(MechanicsRun, PicturesShowWhatChanges) {
                              fmt::format("4 of {} quantities", changing)));
   const std::string pendulum = scratch.file("pendulum");
   run_into(input("double-pendulum", {"run.steps=50"}), pendulum);
-  EXPECT_TRUE(test::contains(test::read_text(pendulum + "/energies.svg"), "change of the total"));
+  EXPECT_TRUE(
+      test::contains(test::read_text(pendulum + "/energies.svg"), "change in total energy"));
 }
 
 TEST(MechanicsRun, GivenDataReplaceThePapers) {

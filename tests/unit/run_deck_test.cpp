@@ -303,7 +303,8 @@ TEST_F(RunDeck, OverwriteReplacesTheRunAndNothingElse) {
   EXPECT_EQ(read_text(out_ + "/notes.txt"), "mine");
   EXPECT_EQ(read_text(out_ + "/trajectory-of-mine.xyz"), "mine");
   options.resume = true;
-  EXPECT_TRUE(contains(message_of<InputError>([&] { run(deck(10), options); }), "exclude"));
+  EXPECT_TRUE(
+      contains(message_of<InputError>([&] { run(deck(10), options); }), "mutually exclusive"));
 }
 
 TEST_F(RunDeck, WithoutGnuplotThereAreTablesAndOneWarning) {
@@ -896,7 +897,7 @@ TEST_F(RunDeck, FewRoundTripsAreTold) {
   const RunResult few = result_of(40);
   EXPECT_FALSE(few.exchange->has_mixed());
   EXPECT_TRUE(is_told());
-  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "fewer than 3 each"));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "fewer than 3 per walker"));
   int of_energies = 0;
   for (const AveragedQuantity& a : few.averages) {
     if (a.table != "energies") continue;
@@ -1141,7 +1142,7 @@ TEST_F(RunDeck, WhatARunStartsFromIsNotReplaced) {
   };
   EXPECT_TRUE(contains(from("file", file), "contains final-0000.xyz, from which this run starts"));
   EXPECT_TRUE(contains(from("state", out_), "contains checkpoint.bin, from which this run starts"));
-  EXPECT_TRUE(contains(from("state", out_ + "/../x/checkpoint.bin"), "by --out"));
+  EXPECT_TRUE(contains(from("state", out_ + "/../x/checkpoint.bin"), "with --out"));
   EXPECT_EQ(contents_of(out_), before);
 }
 

@@ -515,7 +515,7 @@ TEST_F(TrajectoryTablesTest, RefuseWhatTheyCannotDo) {
   EXPECT_EQ(rows_of(out + "/cluster.csv").size(), 120u) << "nothing is lost";
   options.folder = folder_.file("tables");
   options.frames.skip = 40;
-  EXPECT_TRUE(contains(refusal(options), "no frame is left"));
+  EXPECT_TRUE(contains(refusal(options), "no frames are left"));
   options.frames.skip = 0;
   options.frames.replicas = {7};
   EXPECT_TRUE(contains(refusal(options), "the files contain no replica 7"));
