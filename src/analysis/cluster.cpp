@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/cluster_parts.hpp"
 #include "tarn/physics/cluster_shape.hpp"
 
@@ -13,7 +12,8 @@ namespace tarn::analysis {
 namespace {
 
 Triple<double> molecule(std::span<const double> positions_A, int m) {
-  return molecule_at(positions_A.data(), static_cast<std::size_t>(m));
+  const double* const p = positions_A.data() + 9 * static_cast<std::size_t>(m);
+  return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
 }
 
 }  // namespace

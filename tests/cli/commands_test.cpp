@@ -1688,7 +1688,7 @@ TEST_F(Commands, TakeAModelOfADeck) {
   };
   EXPECT_EQ(number(deck), number("opc"));
   const std::string trajectory = path("own") + "/trajectory.xyz";
-  EXPECT_TRUE(contains(tarn("analyse " + trajectory + " -o " + path("a")).text, "by --model"));
+  EXPECT_TRUE(contains(tarn("analyse " + trajectory + " -o " + path("a")).text, "with --model"));
   EXPECT_EQ(tarn("analyse " + trajectory + " -o " + path("a") + " --model " + deck).exit_code, 0);
   EXPECT_TRUE(
       contains(tarn("convert " + trajectory + " --sites -o " + path("s.gro")).text, "by --model"));

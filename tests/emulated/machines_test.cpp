@@ -246,11 +246,10 @@ TEST_F(Machines, ThatAreSlowGetShortLaunches) {
       // Room for three steps and a half.
       emulated::machine.clock_kHz = static_cast<int>(3.5e-3 * cycles / gpu::kLongestLaunch_s);
       const auto slow = make_cuda_engine(system, start, counts);
-      // On the block path counted steps end a launch, and counting is a separate launch.
-      const bool block = path == gpu::Path::block;
+      // Counted steps end a launch, and counting is a separate launch.
       const std::int64_t one_go = launches_of(*whole, 10), pieces = launches_of(*slow, 10);
-      EXPECT_EQ(one_go, block ? 6 : 1);
-      EXPECT_EQ(pieces, block ? 8 : 4);
+      EXPECT_EQ(one_go, 6);
+      EXPECT_EQ(pieces, 8);
       EXPECT_TRUE(same_bits(bits_by_replica(*whole), bits_by_replica(*slow)));
       Frame a, b;
       whole->snapshot(kPairCounts, a);
