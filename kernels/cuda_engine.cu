@@ -406,7 +406,7 @@ class CudaEngine final : public Engine {
   TileScratch tiles_{};
   RowFrames rows_;
   std::int64_t snapshot_step_ = 0;
-  bool is_busy_ = false;  ///< steps were begun and not waited for
+  bool is_busy_ = false;  ///< steps were started and not waited for
   Clock::time_point busy_since_;
   StepStream stream_;  ///< its destructor waits for the work on the memory above
   std::optional<DenseSolver> dense_solver_;

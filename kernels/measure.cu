@@ -48,7 +48,7 @@ __device__ void add_chunks(const double* sums, std::int64_t replica, int molecul
   }
 }
 
-// What a molecule adds, by kernel: terms(replica, molecule, out).
+// The terms of a molecule for each kernel: terms(replica, molecule, out).
 
 struct CentreTerms {
   static constexpr int kNumbers = CentreTerm::kNumbers, kMaximum = -1;
@@ -60,7 +60,7 @@ struct CentreTerms {
   }
 };
 
-/// The pairs of clusters that one block works on are done here, each once.
+/// Also the pair energies of clusters of one block, each pair once.
 template <bool kMSite>
 struct EnergyTerms {
   static constexpr int kNumbers = kEnergySums, kMaximum = EnergyTerm::kConstraint;
@@ -299,7 +299,7 @@ __global__ void parts_kernel(DeviceState d, double bh2, double link2, int* label
   const auto oxygen = [&](int m) { return reported_oxygen(d, bh2, device_slot(d, replica, m)); };
   if (thread == 0) flag[0] = flag[1] = 0;
   __syncthreads();
-  // As a rule all are near the first one.
+  // In most clusters all molecules are near the first one.
   const Vec3<double> first = oxygen(0);
   for (int m = thread; m < molecules; m += threads) {
     if (!(norm2(oxygen(m) - first) < link2)) atomicAdd(&flag[0], 1);

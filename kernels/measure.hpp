@@ -8,18 +8,18 @@
 #include "tarn/steps/measure.hpp"
 
 /// @file
-/// Measurements on the device: one row of numbers a replica; see measure.cu.
+/// Measurements on the device: one row of numbers per replica; see measure.cu.
 
 namespace tarn::gpu {
 
 inline constexpr int kMeasureThreads = 128;
-/// Threads from one replica of a block to the next.
+/// Threads between the first threads of two replicas of a block.
 TARN_HD constexpr int measured_lanes(int molecules) {
   int lanes = 1;
   while (lanes < molecules && lanes < kMeasureThreads) lanes *= 2;
   return lanes;
 }
-/// Parts of a cluster whose sums lie in memory, and are added in order.
+/// Parts of a cluster whose sums are stored in memory and added in order.
 TARN_HD constexpr int measured_chunks(int molecules) {
   return (molecules + kMeasureThreads - 1) / kMeasureThreads;
 }
@@ -29,7 +29,7 @@ constexpr unsigned measure_blocks(std::int64_t replicas, int molecules) {
   return static_cast<unsigned>(chunks == 1 ? (replicas + together - 1) / together
                                            : replicas * chunks);
 }
-/// Whether the block of a cluster computes the energies of its pairs; else they go by tiles.
+/// Whether the block of a cluster computes the pair energies; else energy_kernel does, by tiles.
 TARN_HD constexpr bool pairs_in_chunk(int molecules) { return molecules <= kMeasureThreads; }
 
 /// Numbers beside those of EnergyTerm.
@@ -46,7 +46,7 @@ struct MeasureScratch {
   int* part_sizes;        ///< [replica][molecule]
 };
 
-/// Rows to be filled, [replica]; null where they are not wanted. A row of Conservation is
+/// The rows to fill, [replica]; null: not requested. A row of Conservation has
 /// kConservationNumbers numbers.
 struct DeviceRows {
   Energies* energies;
@@ -64,7 +64,7 @@ struct LindemannOnDevice {
   double *means, *squares;
 };
 
-/// Fills rows; launches a fixed number of kernels, whatever the number of replicas.
+/// Fills rows. The number of kernel launches does not depend on the number of replicas.
 void launch_measure(const DeviceState& d, const MeasureNumbers& n, const ClusterSystem& system,
                     bool m_site, const MeasureScratch& scratch, const DeviceRows& rows,
                     const LindemannOnDevice& lindemann, double link_A, cudaStream_t stream);

@@ -22,10 +22,10 @@ class RowFrames {
   /// Starts the Lindemann sums that the settings ask for.
   void measure_with(const MeasureSettings& settings);
 
-  /// Measures, behind what the stream has to do, and begins the copy.
+  /// Enqueues the measurement on the stream of the steps, and the copy on its own stream.
   void begin(unsigned fields, const DeviceState& d, const ClusterSystem& system, bool m_site,
              cudaStream_t stream);
-  /// Waits for the copy and fills the rows of the replicas that ran when it was begun.
+  /// Waits for the copy and fills the rows of the replicas that were running at begin().
   /// @param frame replica_ids too
   void finish(Frame& frame);
 
@@ -60,7 +60,7 @@ class RowFrames {
   HostCopy<unsigned char> host_;
   cudaStream_t copies_ = nullptr;
   cudaEvent_t measured_ = nullptr, copied_ = nullptr;
-  unsigned fields_ = kNoFields;  ///< of the frame that was begun
+  unsigned fields_ = kNoFields;  ///< fields of the last begin()
   bool indices_known_ = false;   ///< Lindemann indices of that frame
   std::vector<std::size_t> live_;
 };

@@ -15,8 +15,8 @@
 namespace tarn::cpu {
 
 /// Rows of replicas, measured in blocks of as many as a pack has lanes: replicas b * lanes onwards
-/// of the state. A lane is a replica whatever the layout of its group, so that a row has the same
-/// bits in any batch.
+/// of the state. A lane is always a replica, also if its group has molecules in its lanes; a row
+/// then has the same bits in any batch.
 class BlockMeasure {
  public:
   BlockMeasure(const System& system, const GroupLayout& layout, const KernelTable& kernels,
