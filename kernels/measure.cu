@@ -6,10 +6,10 @@
 #include "tarn/physics/cluster_shape.hpp"
 
 /// @file
-/// Rows of numbers per replica. What each molecule adds is a formula of steps/measure.hpp or
-/// physics/cluster_shape.hpp; the terms of up to 128 molecules meet in shared memory, where one
-/// thread per (replica, number) adds them in the order of the molecules. That order, and that of
-/// the sums of larger clusters, depend on the number of molecules only; so no library reduces them.
+/// Rows of numbers per replica. The terms of a molecule are formulas of steps/measure.hpp and
+/// physics/cluster_shape.hpp. The terms of up to 128 molecules are stored in shared memory, where
+/// one thread per (replica, number) adds them in the order of the molecules. The order of all sums
+/// depends on the number of molecules only, which no library reduction guarantees.
 
 namespace tarn::gpu {
 namespace {

@@ -93,8 +93,9 @@ constexpr double kMinAcceptanceRatio = 0.5;
 void print_exchange(const std::optional<ExchangeSummary>& exchange, Terminal& terminal) {
   if (!exchange) return;
   terminal.info(fmt::format(
-      "exchange: {} round trips between the coldest and the hottest bath, {:.2g} per state, {:.3g} "
-      "per state and ns",
+      "exchange: {} round trips between the coldest and the hottest bath, {:.2g} per walker, "
+      "{:.3g} "
+      "per walker and ns",
       exchange->round_trips, exchange->round_trips_per_state, exchange->round_trips_per_ns));
   if (!exchange->equal_acceptance_ladder) return;
   double lowest = 1.0;

@@ -310,7 +310,7 @@ Reproduction exchange_page() {
           "Averages of eight molecules with and without replica exchange were compared for two "
           "starts, the cube and random clusters. With exchange the results do not depend on the "
           "start; without it they do.\n\n"
-          "* With exchange, after eight round trips per state, both starts agree at all "
+          "* With exchange, after eight round trips per walker, both starts agree at all "
           "temperatures within 2.2 standard errors.\n"
           "* Without exchange, ⟨V₀⟩ differs by 1.4 kcal/mol at 60 K and by 0.5 kcal/mol at 100 K, "
           "and the maxima of the heat capacity differ by a tenth.\n"
