@@ -120,7 +120,7 @@ void RowFrames::begin(unsigned fields, const DeviceState& d, const ClusterSystem
   const Layout layout = layout_of(fields, replica_ids_.size());
   reserve(layout.size, rows_);
   reserve_scratch(fields, d);
-  // The rows of the last frame have been copied: who began this one has finished that.
+  // The rows of the previous frame have been copied: finish() waits for that.
   const MeasureScratch scratch{centres_.get(),       energies_.get(), inertia_.get(),
                                tile_energies_.get(), shapes_.get(),   labels_.get(),
                                part_sizes_.get()};

@@ -11,7 +11,7 @@
 namespace tarn::gpu {
 
 /// Frames of rows: measured on the stream of the steps, and copied into page-locked memory on a
-/// stream of their own while later steps run.
+/// second stream while later steps run.
 class RowFrames {
  public:
   RowFrames(const System& system, std::vector<std::int64_t> replica_ids, int device);
@@ -19,7 +19,7 @@ class RowFrames {
   RowFrames& operator=(const RowFrames&) = delete;
   ~RowFrames();
 
-  /// Starts the Lindemann sums that the settings ask for.
+  /// Starts the Lindemann sums of the settings.
   void measure_with(const MeasureSettings& settings);
 
   /// Enqueues the measurement on the stream of the steps, and the copy on its own stream.

@@ -45,14 +45,14 @@ DueObservers due_observers(const Observers& observers, std::int64_t step) {
   return due;
 }
 
-/// Frames for observers. Where engine and observers allow it, a frame is looked at while the engine
-/// takes the steps after it.
+/// Takes frames and passes them to the observers, if possible while the engine computes later
+/// steps.
 class FramesForObservers {
  public:
   FramesForObservers(Engine& engine, const Observers& observers)
       : engine_(engine), observers_(observers) {}
 
-  /// The frame of the engine's step; the last one has been looked at.
+  /// Takes the frame of the current step. finish() must have been called for the previous one.
   void take() {
     DueObservers due = due_observers(observers_, engine_.step());
     if (due.observers.empty()) return engine_.wait();
@@ -62,19 +62,19 @@ class FramesForObservers {
     }
     engine_.wait();
     engine_.snapshot(due.fields, frame_);
-    show(due.observers);
+    pass_to(due.observers);
   }
-  /// Looks at the frame that was begun, if there is one.
+  /// Passes the frame that was started to its observers, if there is one.
   void finish() {
     if (late_.empty()) return;
     engine_.finish_snapshot(frame_);
     const std::vector<Observer*> observers = std::move(late_);
     late_.clear();
-    show(observers);
+    pass_to(observers);
   }
 
  private:
-  void show(const std::vector<Observer*>& observers) {
+  void pass_to(const std::vector<Observer*>& observers) {
     for (Observer* observer : observers) observer->observe(frame_);
   }
 
@@ -84,7 +84,7 @@ class FramesForObservers {
   std::vector<Observer*> late_;
 };
 
-/// What engines accumulate goes to the observers that use it.
+/// Passes the sums of the engine to the observers that use them.
 void catch_up(Engine& engine, const Observers& observers) {
   unsigned fields = kNoFields;
   for (const auto& observer : observers) fields |= observer->accumulated();
