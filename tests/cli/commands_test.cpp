@@ -771,7 +771,7 @@ TEST_F(Commands, ModesAreThoseOfTheMinimum) {
     EXPECT_EQ(csv.number(cells[1]), per_cm[k]);
   }
   EXPECT_FALSE(csv.next(cells));
-  EXPECT_TRUE(contains(contents(folder_ / "m.svg"), "molecules turn"));
+  EXPECT_TRUE(contains(contents(folder_ / "m.svg"), ">rotation<"));
   // With a penalty there are the bonds too, in axes of their own.
   const Outcome stiff = tarn("modes " + seven + " --omega 100 --minimise -o " + path("p.csv") +
                              " --plot " + path("q.svg"));

@@ -355,7 +355,9 @@ class GpuPage(unittest.TestCase):
             with open(os.path.join(results, "gpu.md")) as file:
                 page = file.read()
             with open(os.path.join(own, "gpu.md"), "w") as file:
-                file.write(re.sub(r"^\|.*\n", "", page, flags=re.MULTILINE))  # no table is left
+                # No generated table is left.
+                tables = re.compile(r"(<!-- table: \w+ -->\n).*?(<!-- end -->)", re.DOTALL)
+                file.write(tables.sub(r"\1\2", page))
             measured = [
                 os.path.join(results, name)
                 for name in ("gpu-bench.json", "gpu-peers.csv", "gpu-drift.csv")
