@@ -641,6 +641,106 @@ TEST_P(EngineDevices, MeasuresAsTheCpu) {
   }
 }
 
+/// Rows that need no velocities: shapes, parts, Lindemann indices and exchange energies. Sizes of
+/// one chunk and of several, whole clusters and clusters in parts.
+TEST_P(EngineDevices, MeasuresShapesAsTheCpu) {
+  for (int n : {1, 2, 7, 33, 129}) {
+    SCOPED_TRACE("N = " + std::to_string(n));
+    const System system = make_system({"settle", Bath::baoab}, tip3p(), n, Precision::double_);
+    State start = start_state(system, spread_ids(5));
+    // The last two molecules of the second replica, or the only one, are 100 A away.
+    for (std::size_t c = 0; c < 18 && c < start.coordinates(); c += 3) {
+      start.positions_A[2 * start.coordinates() - 3 - c] += 100.0;
+    }
+    MeasureSettings settings;
+    settings.link_A = 12.0;
+    settings.lindemann = {true, 2, 0};
+    const auto engine = make(system, start);
+    const auto reference = make_cpu_engine(system, start, {}, 1);
+    for (Engine* e : {engine.get(), reference.get()}) {
+      e->measure_with(settings);
+      e->advance(5);
+    }
+    const unsigned fields = kShape | kParts | kLindemann | kExchangeEnergies;
+    Frame a, b;
+    engine->snapshot(fields | kLindemannSums, a);
+    reference->snapshot(fields | kLindemannSums, b);
+    ASSERT_EQ(a.replica_ids, b.replica_ids);
+    EXPECT_EQ(a.lindemann_sums.samples, 3) << "steps 0, 2 and 4";
+    EXPECT_EQ(b.lindemann_sums.samples, 3);
+    int in_parts = 0;
+    // Five steps of rounding, sums over up to 129 molecules.
+    const auto near = [](double x, double y) {
+      return std::fabs(x - y) <= 1e-9 * (1.0 + std::fabs(y));
+    };
+    for (std::size_t r = 0; r < b.live(); ++r) {
+      EXPECT_PRED2(near, a.shape[r].radius_of_gyration_A, b.shape[r].radius_of_gyration_A);
+      EXPECT_EQ(a.shape[r].hydrogen_bonds, b.shape[r].hydrogen_bonds);
+      EXPECT_PRED2(near, a.shape[r].farthest_neighbour_A, b.shape[r].farthest_neighbour_A);
+      EXPECT_PRED2(near, a.shape[r].dipole_D, b.shape[r].dipole_D);
+      EXPECT_PRED2(near, a.shape[r].molecule_dipole_D, b.shape[r].molecule_dipole_D);
+      EXPECT_EQ(a.parts[r].molecules_gone, b.parts[r].molecules_gone);
+      EXPECT_EQ(a.parts[r].first_gone, b.parts[r].first_gone);
+      EXPECT_PRED2(near, a.parts[r].relative_kinetic_kcal_per_mol,
+                   b.parts[r].relative_kinetic_kcal_per_mol);
+      EXPECT_PRED2(near, a.exchange_energies_kcal_per_mol[r], b.exchange_energies_kcal_per_mol[r]);
+      in_parts += b.parts[r].molecules_gone > 0;
+      if (n == 1) {
+        EXPECT_TRUE(std::isnan(a.lindemann[r]) && std::isnan(b.lindemann[r]));
+      } else {
+        EXPECT_PRED2(near, a.lindemann[r], b.lindemann[r]);
+      }
+    }
+    EXPECT_GE(in_parts, n > 2 ? 1 : 0);
+    // A replica alone has the same rows.
+    State alone = start;
+    alone.replica_ids = {start.replica_ids[1]};
+    const auto part = [&](std::vector<double>& of) {
+      const auto first = of.begin() + static_cast<std::ptrdiff_t>(start.coordinates());
+      of = std::vector<double>(first, first + static_cast<std::ptrdiff_t>(start.coordinates()));
+    };
+    part(alone.positions_A);
+    part(alone.velocities_A_per_akma);
+    const auto one = make(system, alone);
+    one->measure_with(settings);
+    one->advance(5);
+    Frame c;
+    one->snapshot(fields, c);
+    EXPECT_EQ(c.shape[0].dipole_D, a.shape[1].dipole_D);
+    EXPECT_EQ(c.shape[0].radius_of_gyration_A, a.shape[1].radius_of_gyration_A);
+    EXPECT_EQ(c.exchange_energies_kcal_per_mol[0], a.exchange_energies_kcal_per_mol[1]);
+    if (n > 1) {
+      EXPECT_EQ(c.lindemann[0], a.lindemann[1]);
+    }
+  }
+}
+
+/// A frame that is finished after later steps is that of the step at which it was started.
+TEST_P(EngineDevices, LaterStepsDoNotChangeAFrame) {
+  const System system = make_system({"settle", Bath::baoab}, tip3p(), 7, Precision::mixed);
+  const State start = start_state(system, spread_ids(33));
+  const unsigned fields = kRowFields & ~static_cast<unsigned>(kLindemann);
+  const auto whole = make(system, start), late = make(system, start);
+  for (int k = 0; k < 3; ++k) {
+    Frame a, b;
+    whole->advance(4);
+    whole->snapshot(fields, a);
+    late->begin_advance(4);
+    if (!late->begin_snapshot(fields)) GTEST_SKIP() << "this engine has no frames of this kind";
+    late->begin_advance(3);
+    late->finish_snapshot(b);
+    late->wait();
+    whole->advance(3);
+    EXPECT_EQ(a.step, b.step);
+    ASSERT_EQ(a.replica_ids, b.replica_ids);
+    for (std::size_t r = 0; r < a.live(); ++r) {
+      EXPECT_EQ(numbers_of(a.energies[r]), numbers_of(b.energies[r]));
+      EXPECT_EQ(a.shape[r].dipole_D, b.shape[r].dipole_D);
+      EXPECT_EQ(a.exchange_energies_kcal_per_mol[r], b.exchange_energies_kcal_per_mol[r]);
+    }
+  }
+}
+
 /// Before the first noise temperatures are those of the start, in any precision. The multipliers of
 /// rigid bonds are computed from the whole force, also where steps at constant energy use the
 /// projected force.
