@@ -95,8 +95,7 @@ void launch_dense_matrices(const DeviceState& d, const ClusterSystem& system, co
                            cudaStream_t stream);
 
 // observe.cu
-/// Counts the distances at the reported positions. The warp path counts during its launches
-/// instead.
+/// Counts the distances at the reported positions, on all paths.
 void launch_count(const DeviceState& d, const DeviceCounts& counts, cudaStream_t stream);
 /// Non-bonded energy of each replica at the reported positions, as partial sums.
 /// @param energies out: [replica][observed_tiles(N)]

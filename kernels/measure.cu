@@ -3,6 +3,7 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
 #include "kernels/molecule_pair.hpp"
+#include "kernels/reported.cuh"
 #include "tarn/physics/cluster_shape.hpp"
 
 /// @file
@@ -25,17 +26,6 @@ __device__ MeasuredMolecule<double> load_measured(const DeviceState& d, const Me
   if (n.baoab) m.v_thermal = load_triple(d.v_thermal, d.slots, slot);
   return m;
 }
-__device__ Triple<double> reported(const DeviceState& d, double bh2, std::int64_t slot) {
-  return fma(bh2, load_triple(d.a, d.slots, slot), load_triple(d.x, d.slots, slot));
-}
-__device__ Vec3<double> reported_oxygen(const DeviceState& d, double bh2, std::int64_t slot) {
-  return fma(bh2, load_vector<double>(d.a, d.slots, slot), load_vector<double>(d.x, d.slots, slot));
-}
-/// Slot of a molecule on any path.
-__device__ std::int64_t device_slot(const DeviceState& d, std::int64_t replica, int molecule) {
-  return slot_of(replica, molecule, d.molecules, d.per_warp);
-}
-
 /// Sums over the chunks of a cluster, in order.
 template <int kNumbers>
 __device__ void add_chunks(const double* sums, std::int64_t replica, int molecules,
@@ -46,6 +36,14 @@ __device__ void add_chunks(const double* sums, std::int64_t replica, int molecul
   for (int c = 1; c < chunks; ++c) {
     for (int k = 0; k < kNumbers; ++k) out[k] += from[c * kNumbers + k];
   }
+}
+
+/// Centres of a cluster, from the sums of CentreTerms.
+__device__ Centres<double> load_centres(const MeasureNumbers& n, const double* sums,
+                                        std::int64_t replica) {
+  double all[CentreTerm::kNumbers];
+  add_chunks(sums, replica, n.molecules, all);
+  return centres_of(n, all);
 }
 
 // The terms of a molecule for each kernel: terms(replica, molecule, out).
@@ -71,12 +69,10 @@ struct EnergyTerms {
 
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
     const std::int64_t slot = device_slot(d, replica, molecule);
-    double sums[CentreTerm::kNumbers];
-    add_chunks(centres, replica, d.molecules, sums);
     MeasuredMolecule<double> m = load_measured(d, n, slot);
     if (n.rigid) project_measured(n, m);
     double terms[EnergyTerm::kNumbers];
-    energy_terms(n, m, centres_of(n, sums).mass_q, terms);
+    energy_terms(n, m, load_centres(n, centres, replica).mass_q, terms);
     for (int k = 0; k < EnergyTerm::kNumbers; ++k) out[k] = terms[k];
     out[kHeatSum] = d.heat != nullptr ? d.heat[slot] : 0.0;
     out[kPotentialSum] = pairs_in_chunk(d.molecules) ? pairs_of(replica, molecule, m.q) : 0.0;
@@ -101,10 +97,8 @@ struct InertiaTerms {
   MeasureNumbers n;
   const double* centres;
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
-    double sums[CentreTerm::kNumbers];
-    add_chunks(centres, replica, d.molecules, sums);
     inertia_terms(n, load_triple(d.x, d.slots, device_slot(d, replica, molecule)),
-                  centres_of(n, sums).mass_x, out);
+                  load_centres(n, centres, replica).mass_x, out);
   }
 };
 
@@ -114,12 +108,10 @@ struct ShapeTerms {
   MeasureNumbers n;
   const double* centres;
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
-    double sums[CentreTerm::kNumbers];
-    add_chunks(centres, replica, d.molecules, sums);
     shape_terms(
         molecule, d.molecules,
         [&](int j) { return reported(d, n.step.bh2, device_slot(d, replica, j)); },
-        centres_of(n, sums).oxygens_q, n.dipole_charge_e, out);
+        load_centres(n, centres, replica).oxygens_q, n.dipole_charge_e, out);
   }
 };
 

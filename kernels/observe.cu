@@ -1,29 +1,17 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
 #include "kernels/molecule_pair.hpp"
+#include "kernels/reported.cuh"
 #include "tarn/physics/pair_distances.hpp"
 
 /// @file
-/// Pair distances and energies for observers, at the reported positions q = x + b h^2 a. One block
-/// per (replica, slice of the partners, tile), one thread per molecule i of the tile; each pair is
-/// computed once, with j > i.
+/// Pair distances, and energies of large clusters, at the reported positions q = x + b h^2 a.
 
 namespace tarn::gpu {
 namespace {
 
 constexpr int kCountThreads = 128, kPairsOfBlock = 32 * kCountThreads;
 constexpr std::size_t kMostSharedBytes = 48 * 1024;
-
-__device__ Triple<double> reported(const DeviceState& d, double bh2, std::int64_t slot) {
-  const MoleculeState<double> s{
-      load_triple(d.x, d.slots, slot), {}, load_triple(d.a, d.slots, slot)};
-  return pushed_back(s, bh2);
-}
-
-/// Slot of a molecule on any path.
-__device__ std::int64_t device_slot(const DeviceState& d, std::int64_t replica, int molecule) {
-  return slot_of(replica, molecule, d.molecules, d.per_warp);
-}
 
 /// The partners j > i in a slice.
 __device__ Range partners_beyond(int i, int slice, int molecules) {
@@ -83,6 +71,8 @@ __global__ void __launch_bounds__(kCountThreads)
   }
 }
 
+/// One block per (replica, slice of the partners, tile), one thread per molecule i of the tile;
+/// each pair is computed once, with j > i.
 template <bool kMSite>
 __global__ void __launch_bounds__(kTile)
     energy_kernel(DeviceState d, ClusterSystem system, double* energies) {
