@@ -201,15 +201,20 @@ std::optional<Value> ValueReader::read_choice(const Key& key, const RawValue& ra
   return std::nullopt;
 }
 
-std::optional<Value> ValueReader::read_choices(const Key& key, const RawValue& raw) {
+bool ValueReader::is_filled_array(const Key& key, const RawValue& raw) {
   if (raw.kind != RawValue::Kind::array) {
     wrong_type(key, raw);
-    return std::nullopt;
+    return false;
   }
   if (raw.items.empty()) {
     add_problem(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
-    return std::nullopt;
+    return false;
   }
+  return true;
+}
+
+std::optional<Value> ValueReader::read_choices(const Key& key, const RawValue& raw) {
+  if (!is_filled_array(key, raw)) return std::nullopt;
   std::vector<std::string> chosen;
   bool good = true;
   for (const RawValue& item : raw.items) {
@@ -228,14 +233,7 @@ std::optional<Value> ValueReader::read_choices(const Key& key, const RawValue& r
 }
 
 std::optional<Value> ValueReader::read_numbers(const Key& key, const RawValue& raw) {
-  if (raw.kind != RawValue::Kind::array) {
-    wrong_type(key, raw);
-    return std::nullopt;
-  }
-  if (raw.items.empty()) {
-    add_problem(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
-    return std::nullopt;
-  }
+  if (!is_filled_array(key, raw)) return std::nullopt;
   Key element = key;
   element.type = Type::number;
   std::vector<double> numbers;
