@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tarn/physics/extremes.hpp"
@@ -21,24 +23,34 @@ namespace tarn {
 /// The fields of a snapshot, as a set of bits.
 enum Fields : unsigned {
   kNoFields = 0,
-  kPositions = 1u << 0,         ///< reported positions: q = x + b h^2 a for Z&Ss, x for the others
-  kVelocities = 1u << 1,        ///< velocities, projected onto the constraints for rigid schemes
-  kEnergies = 1u << 2,          ///< energies and kinetic temperature of each replica
-  kConservation = 1u << 3,      ///< conserved energy, momenta and largest constraint violation
-  kPairCounts = 1u << 4,        ///< pair-distance counts since the start
-  kOwnPositions = 1u << 5,      ///< the scheme's own positions x
-  kMultipliers = 1u << 6,       ///< instantaneous multipliers of the bonds
-  kHeat = 1u << 7,              ///< heat of the thermostat
-  kShape = 1u << 8,             ///< shape, hydrogen bonds and dipole moments of each replica
-  kParts = 1u << 9,             ///< whether each replica is in parts; see MeasureSettings::link_A
-  kLindemann = 1u << 10,        ///< Lindemann index of each replica so far
-  kLindemannSums = 1u << 11,    ///< the sums behind it
-  kExchangeEnergies = 1u << 12  ///< the energy that replica exchange compares, equation (35)
+  kPositions = 1u << 0,          ///< reported positions: q = x + b h^2 a for Z&Ss, x for the others
+  kVelocities = 1u << 1,         ///< velocities, projected onto the constraints for rigid schemes
+  kEnergies = 1u << 2,           ///< energies and kinetic temperature of each replica
+  kConservation = 1u << 3,       ///< conserved energy, momenta and largest constraint violation
+  kPairCounts = 1u << 4,         ///< pair-distance counts since the start
+  kOwnPositions = 1u << 5,       ///< the scheme's own positions x
+  kMultipliers = 1u << 6,        ///< instantaneous multipliers of the bonds
+  kHeat = 1u << 7,               ///< heat of the thermostat
+  kShape = 1u << 8,              ///< shape, hydrogen bonds and dipole moments of each replica
+  kParts = 1u << 9,              ///< whether each replica is in parts; see MeasureSettings::link_A
+  kLindemann = 1u << 10,         ///< Lindemann index of each replica so far
+  kLindemannSums = 1u << 11,     ///< the sums behind it
+  kExchangeEnergies = 1u << 12,  ///< the energy that replica exchange compares, equation (35)
+  kGeometry = 1u << 13,          ///< bond lengths and angles of each replica
+  // Moments over groups of replicas of the numbers in the rows; see GroupMoments.
+  kEnergyMoments = 1u << 14,
+  kShapeMoments = 1u << 15,
+  kGeometryMoments = 1u << 16,
+  kLindemannMoments = 1u << 17,
+  kRadialCounts = 1u << 18  ///< atoms in shells about the centres of mass; see RadialRequest
 };
 
-/// Fields that are one row of numbers per replica, and those that are numbers per molecule.
-inline constexpr unsigned kRowFields =
-    kEnergies | kConservation | kHeat | kShape | kParts | kLindemann | kExchangeEnergies;
+/// Fields that are one row of numbers per replica, those that are a row per group of replicas, and
+/// those that are numbers per molecule.
+inline constexpr unsigned kRowFields = kEnergies | kConservation | kHeat | kShape | kParts |
+                                       kLindemann | kExchangeEnergies | kGeometry;
+inline constexpr unsigned kGroupFields =
+    kEnergyMoments | kShapeMoments | kGeometryMoments | kLindemannMoments | kRadialCounts;
 inline constexpr unsigned kArrayFields = kPositions | kVelocities | kOwnPositions | kMultipliers;
 
 /// Pair classes of a radial distribution function, in file order.
@@ -85,6 +97,35 @@ struct LindemannSums {
   std::vector<double> squares_A2;         ///< sum of (r - <r>)^2, likewise
 };
 
+/// Shells of equal width about the centre of mass of each cluster, on [0, r_max). Replicas are
+/// counted in the group (replica id mod groups).
+struct RadialRequest {
+  double r_max_A = 0.0;
+  int bins = 0;
+  int groups = 1;
+};
+
+/// Atoms in the shells of a RadialRequest at one step, [group][bin].
+struct RadialCounts {
+  std::vector<std::int64_t> replicas;  ///< [group] running ones
+  std::vector<std::int64_t> oxygens, hydrogens;
+  /// Sum, over the oxygens in the shell, of the cosine of the angle between the molecular dipole
+  /// and the outward direction. Each cosine is rounded to a multiple of 2^-40, so that the sum does
+  /// not depend on its order.
+  std::vector<double> cosines;
+};
+
+/// Sums of the numbers of rows over the running replicas of each group, relative to a pivot: the
+/// number of the running replica with the lowest id. The order of a sum depends on the replica ids
+/// only; see physics/moments.hpp.
+struct GroupMoments {
+  int groups = 0;                    ///< a replica belongs to the group (replica id mod groups)
+  int numbers = 0;                   ///< in a row
+  std::vector<std::int64_t> counts;  ///< [group][number] values
+  std::vector<double> pivots, sums, squares;  ///< [group][number]: p, sum (x - p), sum (x - p)^2
+  std::vector<double> products;  ///< [group]: sum (x - p)(y - q) of the last two numbers
+};
+
 /// What measurements need beyond the state.
 struct MeasureSettings {
   /// Oxygens nearer than this to one another belong to one part of a cluster [A]. Two dipoles of
@@ -92,6 +133,8 @@ struct MeasureSettings {
   double link_A = 8.0;
   LindemannRequest lindemann;
   LindemannSums lindemann_sums;  ///< to continue from; other replicas start at 0
+  int moment_groups = 1;         ///< GroupMoments::groups
+  RadialRequest radial;
 };
 
 /// A replica that was stopped because an atom became too fast or a number became NaN.
@@ -135,6 +178,14 @@ struct Frame {
   std::vector<double> lindemann;  ///< [replica]; nan for fewer than two samples or molecules
   LindemannSums lindemann_sums;
   std::vector<double> exchange_energies_kcal_per_mol;  ///< [replica]
+  std::vector<Geometry> geometry;                      ///< [replica]
+  /// Of the members of Energies, the potential energy with that of the wall, and the exchange
+  /// energy.
+  GroupMoments energy_moments;
+  GroupMoments shape_moments;      ///< of the members of ClusterMeasures
+  GroupMoments geometry_moments;   ///< of the members of Geometry
+  GroupMoments lindemann_moments;  ///< of the Lindemann index
+  RadialCounts radial_counts;
   /// Counts since the engine was made: [group][pair class][bin], each molecule pair once; zeros if
   /// none were requested from make_engine(). In runs these are the counts of [observe.rdf].
   std::vector<std::uint64_t> pair_counts;
@@ -205,8 +256,8 @@ class Engine {
   /// begin_snapshot(), finish_snapshot() and another begin_advance() may be called.
   virtual void begin_advance(std::int64_t n_steps) { advance(n_steps); }
   virtual void wait() {}
-  /// Starts a snapshot of fields of kRowFields. finish_snapshot() fills the frame; steps that are
-  /// started in between do not change it.
+  /// Starts a snapshot of fields of kRowFields and kGroupFields. finish_snapshot() fills the frame;
+  /// steps that are started in between do not change it.
   /// @return false if the engine or the fields do not allow it: call snapshot()
   virtual bool begin_snapshot(unsigned /*fields*/) { return false; }
   virtual void finish_snapshot(Frame& /*frame*/) {}
@@ -218,6 +269,11 @@ class Engine {
   /// The state of all replicas. An engine made from it and the System continues bit for bit.
   /// A stopped replica has its last good state, from shortly before it was stopped.
   virtual State state() const = 0;
+  /// Starts a copy of state(). Steps that are started later do not change it.
+  /// @return completes the copy; call it once, from any thread, before the engine is destroyed
+  virtual std::function<State()> begin_state() const {
+    return [copy = state()]() mutable { return std::move(copy); };
+  }
   /// Replicas stopped so far, in order of replica.
   virtual std::vector<BlowUp> blow_ups() const = 0;
   virtual EngineReport report() const = 0;

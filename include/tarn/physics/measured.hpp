@@ -47,6 +47,20 @@ struct ClusterMeasures {
   double molecule_dipole_D = 0.0;  ///< mean length of the moment of a molecule [debye]
 };
 
+/// Shape of the molecules of one cluster at one step: means over the molecules, and the shortest
+/// and longest O-H distance.
+struct MoleculeGeometry {
+  double oh_A = 0.0;
+  double hh_A = 0.0;
+  double angle_degrees = 0.0;  ///< H-O-H
+  double oh_shortest_A = 0.0;
+  double oh_longest_A = 0.0;
+};
+struct Geometry {
+  MoleculeGeometry reported;  ///< at the reported positions
+  MoleculeGeometry own;       ///< at the scheme's own positions
+};
+
 /// Whether a cluster is in parts: oxygens nearer than a link length to one another belong to one
 /// part.
 struct ClusterParts {
