@@ -1,6 +1,7 @@
 #include "kernels/cuda_engine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -21,6 +22,7 @@
 #include "kernels/device_probe.hpp"
 #include "kernels/launch.hpp"
 #include "kernels/launch_length.hpp"
+#include "kernels/molecule_fields.hpp"
 #include "kernels/newmark_solver.hpp"
 #include "kernels/pair_count_memory.hpp"
 #include "kernels/replica_memory.hpp"
@@ -64,6 +66,7 @@ class CudaEngine final : public Engine {
         threads_(threads),
         system_(system),
         measure_(system),
+        measure_numbers_(measure_numbers(system)),
         n_(system.molecules),
         dense_(uses_dense_solver(system.integrator)),
         newmark_(system.integrator.scheme == Scheme::pushforward_newmark),
@@ -197,7 +200,7 @@ class CudaEngine final : public Engine {
   }
 
   bool begin_snapshot(unsigned fields) override {
-    if ((fields & ~kRowFields) != 0) return false;
+    if ((fields & ~(kRowFields | kGroupFields)) != 0) return false;
     use_device();
     snapshot_step_ = step_;
     rows_.begin(fields, replicas_.device(), cluster_, m_site_, stream_.stream());
@@ -214,7 +217,8 @@ class CudaEngine final : public Engine {
   void snapshot(unsigned fields, Frame& frame) override {
     use_device();
     name_frame(step_, frame);
-    rows_.begin(fields & kRowFields, replicas_.device(), cluster_, m_site_, stream_.stream());
+    rows_.begin(fields & (kRowFields | kGroupFields), replicas_.device(), cluster_, m_site_,
+                stream_.stream());
     rows_.finish(frame);
     measure_.prepare_arrays(fields, frame.live(), frame);
     if (fields & kArrayFields) fill_arrays(fields, frame);
@@ -337,51 +341,61 @@ class CudaEngine final : public Engine {
     frame.molecules = n_;
   }
 
-  /// Brings down the coordinates; the host computes what the fields need of them.
+  /// Fills the fields of kArrayFields.
   void fill_arrays(unsigned fields, Frame& frame) {
-    if ((fields & kMultipliers) && measure_.multipliers_need_forces()) {
-      ClusterSystem without_wall = cluster_;
-      without_wall.wall.stiffness = 0.0;
+    if (replica_ids().empty()) return;
+    if ((fields & kMultipliers) && measure_numbers_.multipliers_need_forces) {
       if (newmark_solver_) {
-        launch_tile_prepare(newmark_solver_->at_solution(replicas_.device()), without_wall,
+        launch_tile_prepare(newmark_solver_->at_solution(replicas_.device()), cluster_,
                             Precision::double_, m_site_, tiles_, step_, Prepare::forces,
                             stream_.stream());
       } else {
-        prepare(Prepare::forces, without_wall, Precision::double_);
+        prepare(Prepare::forces, cluster_, Precision::double_);
       }
-      host_.f.copy_from(replicas_.f(), stream_.stream());
     }
-    host_.x.copy_from(replicas_.x(), stream_.stream());
-    host_.a.copy_from(replicas_.a(), stream_.stream());
-    const bool moving = Measure::needs_velocities(fields);
-    if (moving) host_.v.copy_from(replicas_.v(), stream_.stream());
+    const std::size_t molecules = replica_ids().size() * static_cast<std::size_t>(n_);
+    MoleculeFields out{};
+    struct Part {
+      unsigned field;
+      std::size_t of_molecule;
+      double** where;
+      std::vector<double>* to;
+      std::size_t begin = 0;
+    };
+    std::array<Part, 4> parts{
+        {{kPositions, 9, &out.positions, &frame.positions_A},
+         {kOwnPositions, 9, &out.own_positions, &frame.own_positions_A},
+         {kVelocities, 9, &out.velocities, &frame.velocities_A_per_akma},
+         {kMultipliers, 3, &out.multipliers, &frame.multipliers_kcal_per_mol_A2}}};
+    std::size_t size = 0;
+    for (Part& part : parts) {
+      part.begin = size;
+      if (fields & part.field) size += part.of_molecule * molecules;
+    }
+    if (arrays_.size() < size) arrays_ = DeviceBuffer<double>(size);
+    for (const Part& part : parts) {
+      if (fields & part.field) *part.where = arrays_.get() + part.begin;
+    }
+    launch_molecule_fields(replicas_.device(), measure_numbers_, out, stream_.stream());
+    host_arrays_.copy_from(arrays_.get(), size, stream_.stream());
     stream_.wait();
     const std::vector<std::size_t>& live = rows_.live();
-    for_each_index(
-        static_cast<std::int64_t>(live.size()), threads_, [&](int) { return Measure::Replica(n_); },
-        [&](Measure::Replica& replica, std::int64_t at) {
-          const auto k = static_cast<std::size_t>(at);
-          const std::size_t r = live[k];
-          replicas_.gather(host_.x.values(), r, replica.x.data());
-          replicas_.gather(host_.a.values(), r, replica.a.data());
-          if (moving) replicas_.gather(host_.v.values(), r, replica.v.data());
-          for (std::size_t c = 0; c < replica.q.size(); ++c) {
-            replica.q[c] = std::fma(cluster_.step.bh2, replica.a[c], replica.x[c]);
-          }
-          measure_.fill(
-              fields, k, replica,
-              [&](const std::vector<double>&, std::vector<double>& forces) {
-                replicas_.gather(host_.f.values(), r, forces.data());
-              },
-              frame);
-        },
-        16);
+    for_each_index(static_cast<std::int64_t>(live.size()), threads_, [&](std::int64_t at) {
+      const auto k = static_cast<std::size_t>(at);
+      for (const Part& part : parts) {
+        if (!(fields & part.field)) continue;
+        const std::size_t of_replica = part.of_molecule * static_cast<std::size_t>(n_);
+        std::copy_n(host_arrays_.values().data() + part.begin + live[k] * of_replica, of_replica,
+                    part.to->data() + k * of_replica);
+      }
+    });
   }
 
   int device_;
   int threads_;  ///< host threads for snapshots
   System system_;
   Measure measure_;
+  MeasureNumbers measure_numbers_;
   int n_;
   bool dense_, newmark_;
   Path path_;
@@ -400,9 +414,8 @@ class CudaEngine final : public Engine {
   DeviceBuffer<double> partial_, net_, wall_;
   DeviceBuffer<long long> device_step_;
   DeviceBuffer<unsigned> begun_;
-  struct {
-    HostCopy<double> x, v, a, f;
-  } host_;  ///< of what the last Frame was made of
+  DeviceBuffer<double> arrays_;   ///< kArrayFields of a frame
+  HostCopy<double> host_arrays_;  ///< of them
   TileScratch tiles_{};
   RowFrames rows_;
   std::int64_t snapshot_step_ = 0;

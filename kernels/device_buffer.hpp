@@ -68,7 +68,7 @@ class DeviceBuffer {
 };
 
 /// A host copy of device memory, page-locked if possible: the device writes to it directly. It is
-/// allocated by the first copy and reused by later ones of the same size.
+/// allocated by the first copy and reused by later ones that are not larger.
 template <class T>
 class HostCopy {
  public:
@@ -82,7 +82,8 @@ class HostCopy {
     copy_from(from.get(), from.size(), stream);
   }
   void copy_from(const T* from, std::size_t size, cudaStream_t stream) {
-    if (size_ != size) reserve(size);
+    if (capacity_ < size) reserve(size);
+    size_ = size;
     if (size_ == 0) return;
     cuda_check(cudaMemcpyAsync(data_, from, size_ * sizeof(T), cudaMemcpyDeviceToHost, stream));
   }
@@ -97,8 +98,8 @@ class HostCopy {
   }
   void reserve(std::size_t size) {
     release();
-    size_ = size;
-    if (size == 0 || cudaMallocHost(&data_, size * sizeof(T)) == cudaSuccess) return;
+    capacity_ = size;
+    if (cudaMallocHost(&data_, size * sizeof(T)) == cudaSuccess) return;
     cudaGetLastError();  // clear it
     pageable_.resize(size);
     data_ = pageable_.data();
@@ -106,7 +107,7 @@ class HostCopy {
 
   T* data_ = nullptr;          // page-locked, or the data of pageable_
   std::vector<T> pageable_{};  // empty if data_ is page-locked
-  std::size_t size_ = 0;
+  std::size_t size_ = 0, capacity_ = 0;
 };
 
 /// Waits for copies and fills, which are not ordered with the streams of engines. It does not

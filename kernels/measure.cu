@@ -2,9 +2,10 @@
 
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
+#include "kernels/measured.cuh"
 #include "kernels/molecule_pair.hpp"
-#include "kernels/reported.cuh"
 #include "tarn/physics/cluster_shape.hpp"
+#include "tarn/physics/geometry.hpp"
 
 /// @file
 /// Rows of numbers per replica. The terms of a molecule are formulas of steps/measure.hpp and
@@ -15,41 +16,11 @@
 namespace tarn::gpu {
 namespace {
 
-__device__ MeasuredMolecule<double> load_measured(const DeviceState& d, const MeasureNumbers& n,
-                                                  std::int64_t slot) {
-  MeasuredMolecule<double> m{load_triple(d.x, d.slots, slot),
-                             load_triple(d.v, d.slots, slot),
-                             load_triple(d.a, d.slots, slot),
-                             {},
-                             {}};
-  m.q = fma(n.step.bh2, m.a, m.x);
-  if (n.baoab) m.v_thermal = load_triple(d.v_thermal, d.slots, slot);
-  return m;
-}
-/// Sums over the chunks of a cluster, in order.
-template <int kNumbers>
-__device__ void add_chunks(const double* sums, std::int64_t replica, int molecules,
-                           double (&out)[kNumbers]) {
-  const int chunks = measured_chunks(molecules);
-  const double* from = sums + replica * chunks * kNumbers;
-  for (int k = 0; k < kNumbers; ++k) out[k] = from[k];
-  for (int c = 1; c < chunks; ++c) {
-    for (int k = 0; k < kNumbers; ++k) out[k] += from[c * kNumbers + k];
-  }
-}
-
-/// Centres of a cluster, from the sums of CentreTerms.
-__device__ Centres<double> load_centres(const MeasureNumbers& n, const double* sums,
-                                        std::int64_t replica) {
-  double all[CentreTerm::kNumbers];
-  add_chunks(sums, replica, n.molecules, all);
-  return centres_of(n, all);
-}
-
 // The terms of a molecule for each kernel: terms(replica, molecule, out).
 
 struct CentreTerms {
-  static constexpr int kNumbers = CentreTerm::kNumbers, kMaximum = -1;
+  static constexpr int kNumbers = CentreTerm::kNumbers;
+  static __device__ bool is_maximum(int) { return false; }
   DeviceState d;
   MeasureNumbers n;
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
@@ -61,7 +32,8 @@ struct CentreTerms {
 /// Also the pair energies of clusters of one block, each pair once.
 template <bool kMSite>
 struct EnergyTerms {
-  static constexpr int kNumbers = kEnergySums, kMaximum = EnergyTerm::kConstraint;
+  static constexpr int kNumbers = kEnergySums;
+  static __device__ bool is_maximum(int number) { return number == EnergyTerm::kConstraint; }
   DeviceState d;
   MeasureNumbers n;
   PairParameters<double> pair;
@@ -92,7 +64,8 @@ struct EnergyTerms {
 };
 
 struct InertiaTerms {
-  static constexpr int kNumbers = InertiaTerm::kNumbers, kMaximum = -1;
+  static constexpr int kNumbers = InertiaTerm::kNumbers;
+  static __device__ bool is_maximum(int) { return false; }
   DeviceState d;
   MeasureNumbers n;
   const double* centres;
@@ -103,7 +76,8 @@ struct InertiaTerms {
 };
 
 struct ShapeTerms {
-  static constexpr int kNumbers = ShapeTerm::kNumbers, kMaximum = ShapeTerm::kNearest2;
+  static constexpr int kNumbers = ShapeTerm::kNumbers;
+  static __device__ bool is_maximum(int number) { return number == ShapeTerm::kNearest2; }
   DeviceState d;
   MeasureNumbers n;
   const double* centres;
@@ -114,6 +88,26 @@ struct ShapeTerms {
         load_centres(n, centres, replica).oxygens_q, n.dipole_charge_e, out);
   }
 };
+
+/// At the reported and at the own positions. The shortest bonds have the opposite sign, which makes
+/// their minimum a maximum.
+struct GeometryTerms {
+  static constexpr int kOf = GeometryTerm::kNumbers, kNumbers = 2 * kOf;
+  static __device__ bool is_maximum(int number) { return number % kOf >= GeometryTerm::kSums; }
+  DeviceState d;
+  MeasureNumbers n;
+  __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
+    const std::int64_t slot = device_slot(d, replica, molecule);
+    const Triple<double> at[2] = {reported(d, n.step.bh2, slot), load_triple(d.x, d.slots, slot)};
+    for (int k = 0; k < 2; ++k) {
+      double terms[kOf];
+      geometry_terms(at[k], terms);
+      terms[GeometryTerm::kShortest] = -terms[GeometryTerm::kShortest];
+      for (int i = 0; i < kOf; ++i) out[k * kOf + i] = terms[i];
+    }
+  }
+};
+static_assert(GeometryTerms::kNumbers == kGeometrySums);
 
 /// @param out [replica][chunk][number]
 template <class Terms>
@@ -141,9 +135,10 @@ __global__ void __launch_bounds__(kMeasureThreads) sum_kernel(Terms terms, doubl
     const int number = task % kNumbers, place = task / kNumbers;
     if (first_replica + place >= terms.d.replicas) continue;
     const double* const own = shared + number * kMeasureThreads + place * lanes;
+    const bool maximum = Terms::is_maximum(number);
     double sum = own[0];
     for (int m = 1; m < in_chunk; ++m) {
-      sum = number == Terms::kMaximum ? (own[m] > sum ? own[m] : sum) : sum + own[m];
+      sum = maximum ? (own[m] > sum ? own[m] : sum) : sum + own[m];
     }
     out[((first_replica + place) * chunks + chunk) * kNumbers + number] = sum;
   }
@@ -199,6 +194,10 @@ __global__ void __launch_bounds__(kMeasureThreads)
   if (rows.energies != nullptr) rows.energies[replica] = e;
   if (rows.heat != nullptr) rows.heat[replica] = numbers[kHeatSum];
   if (rows.exchange != nullptr) rows.exchange[replica] = exchange_energy_of(n, e);
+  if (rows.energy_moments != nullptr) {
+    energy_moment_row(e, exchange_energy_of(n, e),
+                      rows.energy_moments + replica * EnergyMoment::kNumbers);
+  }
   if (rows.conservation != nullptr) {
     conservation_of(sums, e.total_kcal_per_mol, rows.conservation + replica * kConservationNumbers);
   }
@@ -215,6 +214,25 @@ __global__ void __launch_bounds__(kMeasureThreads)
         over_chunks(shapes, replica, chunks, ShapeTerm::kNumbers, k, k == ShapeTerm::kNearest2);
   }
   rows.shape[replica] = cluster_measures(sums, d.molecules);
+}
+
+__global__ void __launch_bounds__(kMeasureThreads)
+    geometry_rows_kernel(DeviceState d, const double* geometry, DeviceRows rows) {
+  const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (replica >= d.replicas) return;
+  const int chunks = measured_chunks(d.molecules);
+  MoleculeGeometry of[2];
+  for (int k = 0; k < 2; ++k) {
+    double all[GeometryTerms::kOf];
+    for (int i = 0; i < GeometryTerms::kOf; ++i) {
+      const int number = k * GeometryTerms::kOf + i;
+      all[i] = over_chunks(geometry, replica, chunks, kGeometrySums, number,
+                           GeometryTerms::is_maximum(number));
+    }
+    all[GeometryTerm::kShortest] = -all[GeometryTerm::kShortest];
+    of[k] = molecule_geometry(all, d.molecules);
+  }
+  rows.geometry[replica] = {of[0], of[1]};
 }
 
 // --- Lindemann index -----------------------------------------------------------------------------
@@ -338,9 +356,6 @@ void launch_sum(const Terms& terms, double* out, cudaStream_t stream) {
   launch_kernel(sum_kernel<Terms>, measure_blocks(terms.d.replicas, terms.d.molecules),
                 kMeasureThreads, 0, stream, terms, out);
 }
-unsigned blocks_of(std::int64_t threads) {
-  return static_cast<unsigned>((threads + kMeasureThreads - 1) / kMeasureThreads);
-}
 
 }  // namespace
 
@@ -348,8 +363,9 @@ void launch_measure(const DeviceState& d, const MeasureNumbers& n, const Cluster
                     bool m_site, const MeasureScratch& scratch, const DeviceRows& rows,
                     const LindemannOnDevice& lindemann, double link_A, cudaStream_t stream) {
   const bool energies = rows.energies != nullptr || rows.conservation != nullptr ||
-                        rows.exchange != nullptr || rows.heat != nullptr;
-  if (energies || rows.shape != nullptr) {
+                        rows.exchange != nullptr || rows.heat != nullptr ||
+                        rows.energy_moments != nullptr;
+  if (energies || rows.shape != nullptr || rows.needs_centres) {
     launch_sum(CentreTerms{d, n}, scratch.centres, stream);
   }
   if (energies) {
@@ -362,13 +378,18 @@ void launch_measure(const DeviceState& d, const MeasureNumbers& n, const Cluster
     if (!pairs_in_chunk(d.molecules)) {
       launch_energy(d, system, m_site, scratch.tile_energies, stream);
     }
-    launch_kernel(energy_rows_kernel, blocks_of(d.replicas * kWarpLanes), kMeasureThreads, 0,
-                  stream, d, n, scratch, rows);
+    launch_kernel(energy_rows_kernel, measure_blocks_of(d.replicas * kWarpLanes), kMeasureThreads,
+                  0, stream, d, n, scratch, rows);
   }
   if (rows.shape != nullptr) {
     launch_sum(ShapeTerms{d, n, scratch.centres}, scratch.shapes, stream);
-    launch_kernel(shape_rows_kernel, blocks_of(d.replicas), kMeasureThreads, 0, stream, d,
+    launch_kernel(shape_rows_kernel, measure_blocks_of(d.replicas), kMeasureThreads, 0, stream, d,
                   scratch.shapes, rows);
+  }
+  if (rows.geometry != nullptr) {
+    launch_sum(GeometryTerms{d, n}, scratch.geometry, stream);
+    launch_kernel(geometry_rows_kernel, measure_blocks_of(d.replicas), kMeasureThreads, 0, stream,
+                  d, scratch.geometry, rows);
   }
   if (rows.parts != nullptr) {
     launch_kernel(parts_kernel, static_cast<unsigned>(d.replicas),
@@ -377,9 +398,9 @@ void launch_measure(const DeviceState& d, const MeasureNumbers& n, const Cluster
                   scratch.part_sizes, rows.parts);
   }
   if (rows.lindemann != nullptr) {
-    launch_kernel(lindemann_kernel, blocks_of(d.replicas * kWarpLanes), kMeasureThreads, 0, stream,
-                  d, static_cast<double>(lindemann.samples), lindemann.means, lindemann.squares,
-                  rows.lindemann);
+    launch_kernel(lindemann_kernel, measure_blocks_of(d.replicas * kWarpLanes), kMeasureThreads, 0,
+                  stream, d, static_cast<double>(lindemann.samples), lindemann.means,
+                  lindemann.squares, rows.lindemann);
   }
 }
 
@@ -387,8 +408,8 @@ void launch_add_distances(const DeviceState& d, double bh2, const LindemannOnDev
                           cudaStream_t stream) {
   const std::int64_t threads = d.replicas * molecule_pairs(d.molecules);
   if (threads == 0) return;
-  launch_kernel(add_distances_kernel, blocks_of(threads), kMeasureThreads, 0, stream, d, bh2,
-                static_cast<double>(lindemann.samples), lindemann.means, lindemann.squares);
+  launch_kernel(add_distances_kernel, measure_blocks_of(threads), kMeasureThreads, 0, stream, d,
+                bh2, static_cast<double>(lindemann.samples), lindemann.means, lindemann.squares);
 }
 
 }  // namespace tarn::gpu

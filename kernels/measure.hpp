@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/device_state.cuh"
+#include "tarn/physics/geometry.hpp"
 #include "tarn/steps/measure.hpp"
 
 /// @file
@@ -23,6 +24,10 @@ TARN_HD constexpr int measured_lanes(int molecules) {
 TARN_HD constexpr int measured_chunks(int molecules) {
   return (molecules + kMeasureThreads - 1) / kMeasureThreads;
 }
+/// Blocks of kMeasureThreads for a number of threads.
+constexpr unsigned measure_blocks_of(std::int64_t threads) {
+  return static_cast<unsigned>((threads + kMeasureThreads - 1) / kMeasureThreads);
+}
 constexpr unsigned measure_blocks(std::int64_t replicas, int molecules) {
   const int chunks = measured_chunks(molecules);
   const int together = kMeasureThreads / measured_lanes(molecules);
@@ -34,6 +39,7 @@ TARN_HD constexpr bool pairs_in_chunk(int molecules) { return molecules <= kMeas
 
 /// Numbers beside those of EnergyTerm.
 enum { kHeatSum = EnergyTerm::kNumbers, kPotentialSum, kEnergySums };
+inline constexpr int kGeometrySums = 2 * GeometryTerm::kNumbers;
 
 /// Work space.
 struct MeasureScratch {
@@ -42,6 +48,7 @@ struct MeasureScratch {
   double* inertia;        ///< [replica][chunk][InertiaTerm], where the cluster is motionless
   double* tile_energies;  ///< [replica][observed_tiles(N)], of large clusters
   double* shapes;         ///< [replica][chunk][ShapeTerm]
+  double* geometry;       ///< [replica][chunk][kGeometrySums]
   int* labels;            ///< two of [replica][molecule]
   int* part_sizes;        ///< [replica][molecule]
 };
@@ -56,6 +63,9 @@ struct DeviceRows {
   ClusterMeasures* shape;
   ClusterParts* parts;
   double* lindemann;
+  Geometry* geometry;
+  double* energy_moments;  ///< rows of EnergyMoment
+  bool needs_centres;      ///< for radial counts
 };
 
 /// Sums of Lindemann indices, [replica][pair].

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/group_fields.hpp"
 #include "kernels/launch.hpp"
 #include "tarn/physics/cluster_shape.hpp"
 
@@ -17,6 +18,8 @@ void reserve(std::size_t size, DeviceBuffer<T>& buffer) {
 }
 
 constexpr unsigned kEnergyFields = kEnergies | kConservation | kHeat | kExchangeEnergies;
+constexpr int kShapeNumbers = sizeof(ClusterMeasures) / sizeof(double);
+constexpr int kGeometryNumbers = sizeof(Geometry) / sizeof(double);
 
 }  // namespace
 
@@ -37,6 +40,13 @@ RowFrames::~RowFrames() {
 
 void RowFrames::measure_with(const MeasureSettings& settings) {
   settings_ = settings;
+  groups_ = ReplicaGroups(settings.moment_groups);
+  groups_.sort(replica_ids_);
+  if (!replica_ids_.empty()) {
+    places_ = DeviceBuffer<int>(groups_.places());
+    begins_ = DeviceBuffer<int>(groups_.begins());
+    wait_for_copies();
+  }
   if (!settings.lindemann.enabled) return;
   const auto pairs = static_cast<std::size_t>(molecule_pairs(numbers_.molecules));
   std::vector<double> means(replica_ids_.size() * pairs, 0.0), squares(means);
@@ -59,44 +69,103 @@ void RowFrames::measure_with(const MeasureSettings& settings) {
   settings_.lindemann_sums = {};
 }
 
-RowFrames::Layout RowFrames::layout_of(unsigned fields, std::size_t replicas) {
+RowFrames::Layout RowFrames::layout_of(unsigned fields) const {
+  const std::size_t replicas = replica_ids_.size();
   Layout layout{};
   std::size_t end = 0;
-  const auto rows = [&](unsigned field, std::size_t bytes) {
+  const auto part = [&](unsigned field, std::size_t bytes) {
     const std::size_t begin = end;
-    if (fields & field) end += replicas * bytes;
+    if (fields & field) end += bytes;
     return begin;
   };
-  layout.energies = rows(kEnergies, sizeof(Energies));
-  layout.conservation = rows(kConservation, sizeof(Conservation));
-  layout.heat = rows(kHeat, sizeof(double));
-  layout.exchange = rows(kExchangeEnergies, sizeof(double));
-  layout.shape = rows(kShape, sizeof(ClusterMeasures));
-  layout.parts = rows(kParts, sizeof(ClusterParts));
-  layout.lindemann = rows(kLindemann, sizeof(double));
+  const auto moments = [&](unsigned field, int numbers) {
+    return part(field, DeviceMoments::bytes(settings_.moment_groups, numbers));
+  };
+  layout.energies = part(kEnergies, replicas * sizeof(Energies));
+  layout.conservation = part(kConservation, replicas * sizeof(Conservation));
+  layout.heat = part(kHeat, replicas * sizeof(double));
+  layout.exchange = part(kExchangeEnergies, replicas * sizeof(double));
+  layout.shape = part(kShape, replicas * sizeof(ClusterMeasures));
+  layout.parts = part(kParts, replicas * sizeof(ClusterParts));
+  layout.lindemann = part(kLindemann, replicas * sizeof(double));
+  layout.geometry = part(kGeometry, replicas * sizeof(Geometry));
+  layout.energy_moments = moments(kEnergyMoments, EnergyMoment::kNumbers);
+  layout.shape_moments = moments(kShapeMoments, kShapeNumbers);
+  layout.geometry_moments = moments(kGeometryMoments, kGeometryNumbers);
+  layout.lindemann_moments = moments(kLindemannMoments, 1);
+  layout.radial =
+      part(kRadialCounts, DeviceRadial::bytes(settings_.radial.groups, settings_.radial.bins));
   layout.stopped = end;
   layout.size = end + replicas * sizeof(int);
   return layout;
 }
 
-DeviceRows RowFrames::rows_at(const Layout& layout) const {
+DeviceRows RowFrames::rows_at(const Layout& layout) {
+  const std::size_t replicas = replica_ids_.size();
+  // Rows of which only moments are requested stay on the device.
+  std::size_t doubles = 0;
+  const auto reserve_row = [&](unsigned field, unsigned moments, std::size_t numbers) {
+    const std::size_t begin = doubles;
+    if ((fields_ & moments) && !(fields_ & field)) doubles += replicas * numbers;
+    return begin;
+  };
+  const std::size_t energy_moments = reserve_row(kNoFields, kEnergyMoments, EnergyMoment::kNumbers);
+  const std::size_t shape = reserve_row(kShape, kShapeMoments, kShapeNumbers);
+  const std::size_t geometry = reserve_row(kGeometry, kGeometryMoments, kGeometryNumbers);
+  const std::size_t lindemann = reserve_row(kLindemann, kLindemannMoments, 1);
+  reserve(doubles, only_summed_);
   const auto at = [&]<class T>(unsigned field, std::size_t begin, T*) {
     return fields_ & field ? reinterpret_cast<T*>(rows_.get() + begin) : nullptr;
   };
-  return {
-      at(kEnergies, layout.energies, static_cast<Energies*>(nullptr)),
-      at(kConservation, layout.conservation, static_cast<double*>(nullptr)),
-      at(kHeat, layout.heat, static_cast<double*>(nullptr)),
-      at(kExchangeEnergies, layout.exchange, static_cast<double*>(nullptr)),
-      at(kShape, layout.shape, static_cast<ClusterMeasures*>(nullptr)),
-      at(kParts, layout.parts, static_cast<ClusterParts*>(nullptr)),
-      indices_known_ ? at(kLindemann, layout.lindemann, static_cast<double*>(nullptr)) : nullptr};
+  const auto row = [&]<class T>(unsigned field, std::size_t begin, unsigned moments,
+                                std::size_t inner, T* type) -> T* {
+    if (fields_ & field) return at(field, begin, type);
+    return fields_ & moments ? reinterpret_cast<T*>(only_summed_.get() + inner) : nullptr;
+  };
+  DeviceRows rows{};
+  rows.energies = at(kEnergies, layout.energies, rows.energies);
+  rows.conservation = at(kConservation, layout.conservation, rows.conservation);
+  rows.heat = at(kHeat, layout.heat, rows.heat);
+  rows.exchange = at(kExchangeEnergies, layout.exchange, rows.exchange);
+  rows.shape = row(kShape, layout.shape, kShapeMoments, shape, rows.shape);
+  rows.parts = at(kParts, layout.parts, rows.parts);
+  rows.geometry = row(kGeometry, layout.geometry, kGeometryMoments, geometry, rows.geometry);
+  if (indices_known_) {
+    rows.lindemann =
+        row(kLindemann, layout.lindemann, kLindemannMoments, lindemann, rows.lindemann);
+  }
+  if (fields_ & kEnergyMoments) rows.energy_moments = only_summed_.get() + energy_moments;
+  rows.needs_centres = fields_ & kRadialCounts;
+  return rows;
+}
+
+void RowFrames::launch_groups(const Layout& layout, const DeviceRows& rows, const DeviceState& d,
+                              cudaStream_t stream) {
+  const DeviceGroups groups{groups_.groups(), places_.get(), begins_.get()};
+  const auto moments = [&](unsigned field, const void* of_rows, std::size_t begin, int numbers) {
+    if (!(fields_ & field) || of_rows == nullptr) return;
+    launch_moments(static_cast<const double*>(of_rows), d.stopped, groups,
+                   DeviceMoments(rows_.get() + begin, groups.groups, numbers), stream);
+  };
+  moments(kEnergyMoments, rows.energy_moments, layout.energy_moments, EnergyMoment::kNumbers);
+  moments(kShapeMoments, rows.shape, layout.shape_moments, kShapeNumbers);
+  moments(kGeometryMoments, rows.geometry, layout.geometry_moments, kGeometryNumbers);
+  moments(kLindemannMoments, rows.lindemann, layout.lindemann_moments, 1);
+  if (!(fields_ & kRadialCounts)) return;
+  const RadialRequest& request = settings_.radial;
+  unsigned char* const counts = rows_.get() + layout.radial;
+  cuda_check(cudaMemsetAsync(counts, 0, DeviceRadial::bytes(request.groups, request.bins), stream));
+  launch_radial(d, numbers_, centres_.get(),
+                {request.r_max_A, request.bins, request.groups,
+                 reinterpret_cast<unsigned long long*>(counts)},
+                stream);
 }
 
 void RowFrames::reserve_scratch(unsigned fields, const DeviceState& d) {
   const auto replicas = static_cast<std::size_t>(d.replicas);
   const std::size_t sums = replicas * static_cast<std::size_t>(measured_chunks(d.molecules));
-  if (fields & (kEnergyFields | kShape)) reserve(sums * CentreTerm::kNumbers, centres_);
+  if (fields & (kEnergyFields | kShape | kRadialCounts))
+    reserve(sums * CentreTerm::kNumbers, centres_);
   if (fields & kEnergyFields) {
     reserve(sums * kEnergySums, energies_);
     if (numbers_.motionless) reserve(sums * InertiaTerm::kNumbers, inertia_);
@@ -105,6 +174,7 @@ void RowFrames::reserve_scratch(unsigned fields, const DeviceState& d) {
     }
   }
   if (fields & kShape) reserve(sums * ShapeTerm::kNumbers, shapes_);
+  if (fields & kGeometry) reserve(sums * kGeometrySums, geometry_);
   if (fields & kParts) {
     const std::size_t molecules = replicas * static_cast<std::size_t>(d.molecules);
     reserve(2 * molecules, labels_);
@@ -117,15 +187,17 @@ void RowFrames::begin(unsigned fields, const DeviceState& d, const ClusterSystem
   fields_ = fields;
   indices_known_ = samples_ > 1 && numbers_.molecules > 1;
   if (replica_ids_.empty()) return;
-  const Layout layout = layout_of(fields, replica_ids_.size());
+  const Layout layout = layout_of(fields);
   reserve(layout.size, rows_);
-  reserve_scratch(fields, d);
+  reserve_scratch(row_fields_for(fields) | (fields & kRadialCounts), d);
   // The rows of the previous frame have been copied: finish() waits for that.
-  const MeasureScratch scratch{centres_.get(),       energies_.get(), inertia_.get(),
-                               tile_energies_.get(), shapes_.get(),   labels_.get(),
-                               part_sizes_.get()};
-  launch_measure(d, numbers_, system, m_site, scratch, rows_at(layout),
+  const MeasureScratch scratch{centres_.get(),       energies_.get(),  inertia_.get(),
+                               tile_energies_.get(), shapes_.get(),    geometry_.get(),
+                               labels_.get(),        part_sizes_.get()};
+  const DeviceRows rows = rows_at(layout);
+  launch_measure(d, numbers_, system, m_site, scratch, rows,
                  {samples_, means_.get(), squares_.get()}, settings_.link_A, stream);
+  launch_groups(layout, rows, d, stream);
   // Later steps may stop more replicas.
   cuda_check(cudaMemcpyAsync(rows_.get() + layout.stopped, d.stopped,
                              replica_ids_.size() * sizeof(int), cudaMemcpyDeviceToDevice, stream));
@@ -147,8 +219,49 @@ void RowFrames::take(bool wanted, std::size_t begin, std::vector<T>& to) const {
   for (const std::size_t r : live_) to.push_back(rows[r]);
 }
 
+void RowFrames::take_moments(unsigned field, std::size_t begin, int numbers,
+                             GroupMoments& to) const {
+  if (!(fields_ & field)) {
+    to = {};
+    return;
+  }
+  to.groups = groups_.groups();
+  to.numbers = numbers;
+  const auto groups = static_cast<std::size_t>(to.groups);
+  const std::size_t size = groups * static_cast<std::size_t>(numbers);
+  if (replica_ids_.empty() || (field == kLindemannMoments && !indices_known_)) {
+    to.counts.assign(size, 0);
+    for (const std::size_t r : live_)
+      ++to.counts[static_cast<std::size_t>(moment_group(replica_ids_[r], to.groups))];
+    for (auto* values : {&to.pivots, &to.sums, &to.squares}) values->assign(size, kNoNumber);
+    to.products.assign(groups, 0.0);
+    return;
+  }
+  const unsigned char* from = host_.values().data() + begin;
+  const auto take = [&](auto& values, std::size_t count) {
+    values.resize(count);
+    std::memcpy(values.data(), from, count * sizeof(values[0]));
+    from += count * sizeof(values[0]);
+  };
+  take(to.counts, size);
+  for (auto* values : {&to.pivots, &to.sums, &to.squares}) take(*values, size);
+  take(to.products, groups);
+}
+
+void RowFrames::take_radial(std::size_t begin, RadialCounts& to) const {
+  to = {};
+  if (!(fields_ & kRadialCounts)) return;
+  clear_radial(settings_.radial, to);
+  if (replica_ids_.empty()) return;
+  const unsigned char* from = host_.values().data() + begin;
+  for (auto* counts : {&to.replicas, &to.oxygens, &to.hydrogens, &to.cosines}) {
+    std::memcpy(counts->data(), from, counts->size() * sizeof(std::int64_t));
+    from += counts->size() * sizeof(std::int64_t);
+  }
+}
+
 void RowFrames::finish(Frame& frame) {
-  const Layout layout = layout_of(fields_, replica_ids_.size());
+  const Layout layout = layout_of(fields_);
   if (!replica_ids_.empty()) cuda_check(cudaEventSynchronize(copied_));
   const int* const stopped = reinterpret_cast<const int*>(host_.values().data() + layout.stopped);
   live_.clear();
@@ -164,6 +277,12 @@ void RowFrames::finish(Frame& frame) {
   take(fields_ & kShape, layout.shape, frame.shape);
   take(fields_ & kParts, layout.parts, frame.parts);
   take(fields_ & kLindemann, layout.lindemann, frame.lindemann);
+  take(fields_ & kGeometry, layout.geometry, frame.geometry);
+  take_moments(kEnergyMoments, layout.energy_moments, EnergyMoment::kNumbers, frame.energy_moments);
+  take_moments(kShapeMoments, layout.shape_moments, kShapeNumbers, frame.shape_moments);
+  take_moments(kGeometryMoments, layout.geometry_moments, kGeometryNumbers, frame.geometry_moments);
+  take_moments(kLindemannMoments, layout.lindemann_moments, 1, frame.lindemann_moments);
+  take_radial(layout.radial, frame.radial_counts);
   if (!indices_known_) {
     std::fill(frame.lindemann.begin(), frame.lindemann.end(),
               std::numeric_limits<double>::quiet_NaN());

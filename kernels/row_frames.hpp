@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "interface/moments.hpp"
 #include "kernels/device_buffer.hpp"
 #include "kernels/measure.hpp"
 #include "tarn/engine.hpp"
@@ -23,6 +24,7 @@ class RowFrames {
   void measure_with(const MeasureSettings& settings);
 
   /// Enqueues the measurement on the stream of the steps, and the copy on its own stream.
+  /// @param fields of kRowFields and kGroupFields
   void begin(unsigned fields, const DeviceState& d, const ClusterSystem& system, bool m_site,
              cudaStream_t stream);
   /// Waits for the copy and fills the rows of the replicas that were running at begin().
@@ -41,10 +43,16 @@ class RowFrames {
  private:
   /// Where the rows of each field begin, in bytes.
   struct Layout {
-    std::size_t energies, conservation, heat, exchange, shape, parts, lindemann, stopped, size;
+    std::size_t energies, conservation, heat, exchange, shape, parts, lindemann, geometry;
+    std::size_t energy_moments, shape_moments, geometry_moments, lindemann_moments, radial;
+    std::size_t stopped, size;
   };
-  static Layout layout_of(unsigned fields, std::size_t replicas);
-  DeviceRows rows_at(const Layout& layout) const;
+  Layout layout_of(unsigned fields) const;
+  DeviceRows rows_at(const Layout& layout);
+  void launch_groups(const Layout& layout, const DeviceRows& rows, const DeviceState& d,
+                     cudaStream_t stream);
+  void take_moments(unsigned field, std::size_t begin, int numbers, GroupMoments& to) const;
+  void take_radial(std::size_t begin, RadialCounts& to) const;
   void reserve_scratch(unsigned fields, const DeviceState& d);
   template <class T>
   void take(bool wanted, std::size_t begin, std::vector<T>& to) const;
@@ -54,7 +62,10 @@ class RowFrames {
   MeasureSettings settings_;
   std::int64_t samples_ = 0;
   DeviceBuffer<double> means_, squares_;  ///< [replica][pair]
-  DeviceBuffer<double> centres_, energies_, inertia_, tile_energies_, shapes_;
+  DeviceBuffer<double> centres_, energies_, inertia_, tile_energies_, shapes_, geometry_;
+  DeviceBuffer<double> only_summed_;  ///< rows of which the host receives moments only
+  ReplicaGroups groups_;
+  DeviceBuffer<int> places_, begins_;  ///< of groups_
   DeviceBuffer<int> labels_, part_sizes_;
   DeviceBuffer<unsigned char> rows_;
   HostCopy<unsigned char> host_;

@@ -110,9 +110,8 @@ struct RadialCounts {
   std::vector<std::int64_t> replicas;  ///< [group] running ones
   std::vector<std::int64_t> oxygens, hydrogens;
   /// Sum, over the oxygens in the shell, of the cosine of the angle between the molecular dipole
-  /// and the outward direction. Each cosine is rounded to a multiple of 2^-40, so that the sum does
-  /// not depend on its order.
-  std::vector<double> cosines;
+  /// and the outward direction, in units of kCosineUnit.
+  std::vector<std::int64_t> cosines;
 };
 
 /// Sums of the numbers of rows over the running replicas of each group, relative to a pivot: the

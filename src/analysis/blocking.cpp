@@ -198,6 +198,15 @@ void PooledBlocking::add_replicas(std::span<const std::int64_t> ids,
   add_replicas_by(ids, [&](std::size_t r) { return Value{values[r] - shift_[0], 1.0}; });
 }
 
+void PooledBlocking::add_sums(std::span<const Moments> of_series) {
+  for (std::size_t s = 0; s < of_series.size(); ++s) {
+    const Moments& m = of_series[s];
+    if (m.count == 0.0) continue;
+    if (empty()) shift_[0] = m.pivot;
+    BlockSums::add(s, {m.sum_about(shift_[0]), m.count});
+  }
+}
+
 void PooledBlocking::add(std::size_t series, double sum, double weight) {
   if (empty()) shift_[0] = sum / weight;
   BlockSums::add(series, {sum - weight * shift_[0], weight});
@@ -218,6 +227,29 @@ void PooledCovariance::add_replicas(std::span<const std::int64_t> ids, std::span
     const double of_x = x[r] - shift_[0], of_y = y[r] - shift_[1];
     return Value{of_x, of_y, of_x * of_y, 1.0};
   });
+}
+
+void PairSums::add(const PairSums& other) {
+  if (other.x.count == 0.0) return;
+  if (x.count == 0.0) {
+    *this = other;
+    return;
+  }
+  const double dx = other.x.pivot - x.pivot, dy = other.y.pivot - y.pivot;
+  product += other.product + dx * other.y.sum + dy * other.x.sum + other.x.count * dx * dy;
+  x.add(other.x);
+  y.add(other.y);
+}
+
+void PooledCovariance::add_sums(std::span<const PairSums> of_series) {
+  for (std::size_t s = 0; s < of_series.size(); ++s) {
+    const auto& [x, y, product] = of_series[s];
+    if (x.count == 0.0) continue;
+    if (empty()) shift_ = {x.pivot, y.pivot};
+    const double dx = x.pivot - shift_[0], dy = y.pivot - shift_[1];
+    BlockSums::add(s, {x.sum_about(shift_[0]), y.sum_about(shift_[1]),
+                       product + dx * y.sum + dy * x.sum + x.count * dx * dy, x.count});
+  }
 }
 
 Blocking PooledCovariance::result() const {

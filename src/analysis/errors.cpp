@@ -19,6 +19,27 @@ MeanError mean_and_error(std::span<const double> values) {
   return result;
 }
 
+void Moments::add(const Moments& other) {
+  if (other.count == 0.0) return;
+  if (count == 0.0) {
+    *this = other;
+    return;
+  }
+  const double shift = other.pivot - pivot;
+  count += other.count;
+  sum += other.sum + other.count * shift;
+  square += other.square + shift * (2.0 * other.sum + other.count * shift);
+}
+
+MeanError mean_and_error(const Moments& moments) {
+  if (moments.count == 0.0) return {};
+  MeanError result{moments.mean(), 0.0};
+  if (moments.count < 2.0) return result;
+  const double squares = moments.square - moments.sum * moments.sum / moments.count;
+  result.error = std::sqrt(std::max(squares, 0.0) / (moments.count - 1.0) / moments.count);
+  return result;
+}
+
 MeanError ratio_and_error(std::span<const double> counts, std::span<const double> samples) {
   double all_counts = 0.0;
   double all_samples = 0.0;

@@ -27,6 +27,18 @@ void Halves::add_replicas(std::span<const std::int64_t> ids, std::span<const dou
     Sum& sum = last_[series.of(ids[r])];
     sum = {sum.of_values + values[r], sum.weight + 1.0};
   }
+  end_time();
+}
+
+void Halves::add_sums(std::span<const Moments> of_series) {
+  for (std::size_t s = 0; s < of_series.size(); ++s) {
+    const Moments& m = of_series[s];
+    last_[s] = {last_[s].of_values + m.sum_about(0.0), last_[s].weight + m.count};
+  }
+  end_time();
+}
+
+void Halves::end_time() {
   if (++times_ < length_) return;
   blocks_.push_back(last_);
   std::fill(last_.begin(), last_.end(), Sum{});

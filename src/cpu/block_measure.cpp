@@ -8,8 +8,10 @@
 #include <limits>
 #include <unordered_map>
 
+#include "interface/moments.hpp"
 #include "tarn/physics/cluster_parts.hpp"
 #include "tarn/physics/cluster_shape.hpp"
+#include "tarn/physics/geometry.hpp"
 
 namespace tarn::cpu {
 namespace {
@@ -101,7 +103,7 @@ double BlockMeasure::heat_of(int replica, const std::vector<Group>& groups) cons
 
 void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<Group>& groups,
                         const std::vector<std::int64_t>& place, const MeasureSettings& settings,
-                        Space& s, Frame& frame) const {
+                        Space& s, RadialCounts* radial, Frame& frame) const {
   const MeasuredPacks packs = packs_of(block, groups, s);
   kernels_.measure.reported(numbers_.step.bh2, packs, n_, s.q.data());
   const auto first = block * lanes_;
@@ -159,6 +161,25 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
       double sums[ShapeTerm::kNumbers];
       take_lane(s.sums, lanes_, lane, sums);
       frame.shape[at] = cluster_measures(sums, n_);
+    });
+  }
+  if (fields & kGeometry) {
+    const auto measure = [&](const double* c, MoleculeGeometry Geometry::*where) {
+      kernels_.measure.geometry(c, n_, s.sums.data());
+      for_each_live([&](int lane, std::size_t at) {
+        double all[GeometryTerm::kNumbers];
+        take_lane(s.sums, lanes_, lane, all);
+        frame.geometry[at].*where = molecule_geometry(all, n_);
+      });
+    };
+    measure(s.q.data(), &Geometry::reported);
+    measure(packs.x, &Geometry::own);
+  }
+  if (radial != nullptr) {
+    for_each_live([&](int lane, std::size_t at) {
+      replica_of_lane(s.q.data(), lane, s.one_x);
+      add_radial(s.one_x, model_.mass_o_Da, model_.mass_h_Da, settings.radial,
+                 static_cast<int>(frame.replica_ids[at] % settings.radial.groups), *radial);
     });
   }
   if (fields & kParts) {

@@ -29,14 +29,16 @@ class BlockMeasure {
     AlignedVector<double> q, sums, inertia, potential, row;
     std::vector<double> one_x, one_v;       ///< of one replica
     std::optional<ForceField> force_field;  ///< of large clusters
+    RadialCounts radial;                    ///< of the blocks of one thread
   };
   Space make_space() const;
 
   /// Fills the rows of the replicas of a block.
   /// @param groups all of them, in order; @param place [replica] its place in the frame, or -1
+  /// @param radial counts of one thread to add to; null: not requested
   void fill(unsigned fields, std::int64_t block, const std::vector<Group>& groups,
             const std::vector<std::int64_t>& place, const MeasureSettings& settings, Space& space,
-            Frame& frame) const;
+            RadialCounts* radial, Frame& frame) const;
 
   // Lindemann sums, [block][pair][lane].
   void begin_sums(const LindemannSums& from, const std::vector<std::int64_t>& replica_ids);

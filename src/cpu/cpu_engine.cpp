@@ -15,6 +15,7 @@
 #include "interface/check_start.hpp"
 #include "interface/exchange_places.hpp"
 #include "interface/measure.hpp"
+#include "interface/moments.hpp"
 #include "kernel_table.hpp"
 #include "pair_histograms.hpp"
 #include "stage_clock.hpp"
@@ -69,6 +70,7 @@ class CpuEngine final : public Engine {
 
   void measure_with(const MeasureSettings& settings) override {
     settings_ = settings;
+    moment_groups_ = ReplicaGroups(settings.moment_groups);
     if (!settings.lindemann.enabled) return;
     blocks_.begin_sums(settings.lindemann_sums, replica_ids_);
     settings_.lindemann_sums = {};
@@ -190,6 +192,7 @@ class CpuEngine final : public Engine {
   std::vector<std::int64_t> replica_ids_;
   PairCountRequest counting_;
   Measure measure_;
+  ReplicaGroups moment_groups_;
   std::vector<Group> groups_;
   std::vector<WorkSpace> spaces_;     ///< [thread]; a team uses the first one
   std::vector<ThreadTotals> totals_;  ///< [thread]
@@ -417,18 +420,35 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
       frame.replica_ids.push_back(replica_ids_[replica]);
     }
   }
-  Measure::prepare_rows(fields, frame.live(), frame);
+  const unsigned rows = row_fields_for(fields);
+  Measure::prepare_rows(rows, frame.live(), frame);
   measure_.prepare_arrays(fields, frame.live(), frame);
-  if (fields & kRowFields) fill_rows(fields, places, frame);
+  if (rows != kNoFields || (fields & kRadialCounts)) {
+    fill_rows(rows | (fields & kRadialCounts), places, frame);
+  }
+  fill_moments(fields, moment_groups_, threads_, frame);
+  drop_rows(fields, frame);
   if (fields & kArrayFields) fill_arrays(fields, places, frame);
   if (fields & kLindemannSums) blocks_.put_sums(places, frame);
   if (fields & kPairCounts) fill_pair_counts(frame);
 }
 
 void CpuEngine::fill_rows(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame) {
+  const bool counts = fields & kRadialCounts;
+  for (const auto& space : measure_spaces_) {
+    if (counts && space) clear_radial(settings_.radial, space->radial);
+  }
   for_each_block([&](std::int64_t block, BlockMeasure::Space& space) {
-    blocks_.fill(fields, block, groups_, places, settings_, space, frame);
+    if (counts && space.radial.replicas.empty()) clear_radial(settings_.radial, space.radial);
+    blocks_.fill(fields, block, groups_, places, settings_, space, counts ? &space.radial : nullptr,
+                 frame);
   });
+  frame.radial_counts = {};
+  if (!counts) return;
+  clear_radial(settings_.radial, frame.radial_counts);
+  for (const auto& space : measure_spaces_) {
+    if (space) add_radial(space->radial, frame.radial_counts);
+  }
 }
 
 template <class Op>

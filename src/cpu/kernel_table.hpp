@@ -211,6 +211,8 @@ struct MeasureKernels {
                                 double* energies);
   /// Sums of ShapeTerm.
   void (*shape_sums)(const MeasureNumbers&, const double* q, double* sums);
+  /// Sums, minima and maxima of GeometryTerm. @param c [molecule][9][lane]
+  void (*geometry)(const double* c, int molecules, double* numbers);
   /// Adds the oxygen-oxygen distances to their means and squares, [pair][lane].
   void (*add_distances)(const double* q, int molecules, double samples, double* means,
                         double* squares);

@@ -2,6 +2,7 @@
 
 #include "pack_memory.hpp"
 #include "tarn/physics/cluster_shape.hpp"
+#include "tarn/physics/geometry.hpp"
 #include "tarn/steps/measure.hpp"
 
 /// @file
@@ -93,6 +94,16 @@ void shape_sums(const MeasureNumbers& n, const double* q, double* out) {
   store_numbers(sum, out);
 }
 
+void geometry_numbers(const double* c, int molecules, double* out) {
+  D all[GeometryTerm::kNumbers], terms[GeometryTerm::kNumbers];
+  geometry_terms(load_molecule(c, 0), all);
+  for (int m = 1; m < molecules; ++m) {
+    geometry_terms(load_molecule(c, m), terms);
+    add_geometry(terms, all);
+  }
+  store_numbers(all, out);
+}
+
 void add_distances(const double* q, int molecules, double samples, double* means, double* squares) {
   std::ptrdiff_t pair = 0;
   for (int a = 1; a < molecules; ++a) {
@@ -126,9 +137,10 @@ void farthest_from_first(const double* q, int molecules, double* out) {
 }
 
 constexpr cpu::MeasureKernels measure_kernels() {
-  return {reported_positions, energy_sums,   {potential_energies<false>, potential_energies<true>},
-          shape_sums,         add_distances, lindemann_indices,
-          farthest_from_first};
+  return {
+      reported_positions, energy_sums,        {potential_energies<false>, potential_energies<true>},
+      shape_sums,         geometry_numbers,   add_distances,
+      lindemann_indices,  farthest_from_first};
 }
 
 }  // namespace

@@ -30,16 +30,7 @@ Vec3<double> centre_of_mass(const std::vector<double>& x, int n, const Masses<do
 Measure::Replica::Replica(int molecules)
     : x(static_cast<std::size_t>(molecules) * 9), v(x), a(x), q(x) {}
 
-Measure::Measure(const System& system)
-    : system_(system),
-      parameters_(step_parameters(system)),
-      wall_{system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2},
-      rigid_(is_rigid(system.integrator.scheme)) {}
-
-bool Measure::multipliers_need_forces() const {
-  if (rigid_) return system_.precision == Precision::single;
-  return !std::isfinite(system_.integrator.omega);
-}
+Measure::Measure(const System& system) : system_(system), numbers_(measure_numbers(system)) {}
 
 void Measure::prepare_arrays(unsigned fields, std::size_t replicas, Frame& frame) const {
   const std::size_t size = replicas * static_cast<std::size_t>(system_.molecules) * 9;
@@ -60,13 +51,14 @@ void Measure::prepare_rows(unsigned fields, std::size_t replicas, Frame& frame) 
   frame.heat_kcal_per_mol.resize(fields & kHeat ? replicas : 0);
   frame.shape.resize(fields & kShape ? replicas : 0);
   frame.parts.resize(fields & kParts ? replicas : 0);
+  frame.geometry.resize(fields & kGeometry ? replicas : 0);
   frame.lindemann.resize(fields & kLindemann ? replicas : 0);
   frame.exchange_energies_kcal_per_mol.resize(fields & kExchangeEnergies ? replicas : 0);
 }
 
 void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Forces& forces,
                    Frame& frame) const {
-  if (rigid_ && needs_velocities(fields)) project(r);
+  if (numbers_.rigid && needs_velocities(fields)) project(r);
   const std::size_t size = r.x.size();
   const auto copy = [&](const std::vector<double>& from, std::vector<double>& to) {
     std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(k * size));
@@ -80,46 +72,23 @@ void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Forces& for
 }
 
 void Measure::project(Replica& r) const {
-  const Masses<double>& m = parameters_.masses;
+  const Masses<double>& m = numbers_.step.masses;
   for (int k = 0; k < system_.molecules; ++k) {
     put(project_velocities(molecule(r.x, k), molecule(r.v, k), m), k, r.v);
   }
 }
 
 void Measure::multipliers(const Replica& r, const Forces& forces, double* lambda) const {
-  const IntegratorSpec& i = system_.integrator;
-  const Masses<double>& m = parameters_.masses;
-  const bool solved_at_q = i.scheme == Scheme::pushforward_newmark;
-  const bool infinite = !rigid_ && !std::isfinite(i.omega);
-  const bool takes_forces = multipliers_need_forces();
   std::vector<double> f(r.x.size());
-  if (takes_forces) {
-    // For infinite omega the multipliers are those of the linear solve.
-    const std::vector<double>& at = solved_at_q ? r.q : r.x;
+  if (numbers_.multipliers_need_forces) {
+    const std::vector<double>& at = numbers_.solved_at_q ? r.q : r.x;
     forces(at, f);
     add_wall(at, f);
   }
   for (int k = 0; k < system_.molecules; ++k) {
-    const Triple<double> x = molecule(r.x, k), a = molecule(r.a, k), q = molecule(r.q, k);
-    BondValues<double> values;
-    if (rigid_) {
-      const Triple<double> forces_on = takes_forces ? molecule(f, k) : scale(m.o, m.h, a);
-      values = rigid_multipliers(x, molecule(r.v, k), forces_on, m);
-    } else if (i.scheme == Scheme::zss_stiff && !infinite) {
-      values = zss_multipliers(x, a, parameters_.bonds, parameters_.bh2, i.omega);
-    } else {
-      const Bonds<double> b = bonds(solved_at_q ? q : x);
-      const BondValues<double> g = constraint_values(b, parameters_.bonds);
-      if (infinite) {
-        const Triple<double> f0 = molecule(f, k);
-        const BondValues<double> y =
-            zss_bond_solution(b, solved_at_q ? f0 - scale(m.o, m.h, a) : f0, g, m, parameters_.zss);
-        values = {-y.oh1, -y.oh2, -y.hh};
-      } else {
-        const double minus_omega2 = -i.omega * i.omega;
-        values = {minus_omega2 * g.oh1, minus_omega2 * g.oh2, minus_omega2 * g.hh};
-      }
-    }
+    const MeasuredMolecule<double> m{
+        molecule(r.x, k), molecule(r.v, k), molecule(r.a, k), molecule(r.q, k), {}};
+    const BondValues<double> values = bond_multipliers(numbers_, m, molecule(f, k));
     const double numbers[3] = {values.oh1, values.oh2, values.hh};
     std::copy(numbers, numbers + 3, lambda + 3 * k);
   }
@@ -145,15 +114,15 @@ void Measure::record_extremes(const std::vector<double>& x, const std::vector<do
 }
 
 void Measure::add_wall(const std::vector<double>& x, std::vector<double>& f) const {
-  if (wall_.stiffness <= 0.0) return;
-  const Masses<double>& m = parameters_.masses;
+  if (numbers_.wall.stiffness <= 0.0) return;
+  const Masses<double>& m = numbers_.step.masses;
   const int n = system_.molecules;
   const Vec3<double> centre = centre_of_mass(x, n, m);
   Vec3<double> net{0, 0, 0};
   std::vector<Triple<double>> on_atoms;
   for (int k = 0; k < n; ++k) {
     Triple<double> fk = molecule(f, k);
-    const Vec3<double> push = wall_force(molecule(x, k).o - centre, wall_);
+    const Vec3<double> push = wall_force(molecule(x, k).o - centre, numbers_.wall);
     fk.o = fk.o + push;
     net = net + push;
     on_atoms.push_back(fk);

@@ -6,7 +6,7 @@
 
 #include "tarn/engine.hpp"
 #include "tarn/physics/triple.hpp"
-#include "tarn/steps/step_parameters.hpp"
+#include "tarn/steps/measure.hpp"
 
 namespace tarn {
 
@@ -30,10 +30,6 @@ class Measure {
   static constexpr bool needs_velocities(unsigned fields) {
     return (fields & (kVelocities | kMultipliers)) != 0;
   }
-  /// Whether multipliers() needs forces (without the wall). Accelerations do not determine the
-  /// multipliers if bonds are infinitely stiff, or if they were computed from projected forces.
-  bool multipliers_need_forces() const;
-
   /// Give the fields of a Frame their sizes for `replicas` replicas, and empty the others: those of
   /// kRowFields, and all others.
   static void prepare_rows(unsigned fields, std::size_t replicas, Frame& frame);
@@ -54,9 +50,7 @@ class Measure {
   void add_wall(const std::vector<double>& x, std::vector<double>& f) const;
 
   System system_;
-  StepParameters parameters_;
-  Confinement<double> wall_;
-  bool rigid_;
+  MeasureNumbers numbers_;
 };
 
 }  // namespace tarn

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "tarn/analysis/blocking.hpp"
+
 namespace tarn {
 
 Baths::Baths(const RunInfo& info) : several_(has_several_baths(info.baths_K)) {
@@ -17,6 +19,9 @@ Baths::Baths(const RunInfo& info) : several_(has_several_baths(info.baths_K)) {
   }
   replicas_.assign(size(), 0);
   for (int r = 0; r < info.replicas; ++r) ++replicas_[of(r)];
+  const auto series = analysis::PooledBlocking::series_of_replicas(info.replicas);
+  groups_ = static_cast<int>(
+      std::min(static_cast<std::size_t>(std::max(info.replicas, 1)), series * bath_of_.size()));
 }
 
 std::optional<double> Baths::temperature_K(std::size_t bath) const {

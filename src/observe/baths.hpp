@@ -21,9 +21,13 @@ class Baths {
   std::int64_t index_in_bath(std::int64_t replica_id) const;
   /// Number of replicas of each bath.
   const std::vector<int>& replicas() const { return replicas_; }
+  /// Replicas with the same id modulo groups() belong to the same bath and to the same series of
+  /// its averages; see PooledBlocking::series_of_replicas().
+  int groups() const { return groups_; }
 
  private:
   bool several_;
+  int groups_;
   std::vector<double> temperatures_K_;
   std::vector<int> replicas_;
   // [replica of a ladder]; further ladders repeat it

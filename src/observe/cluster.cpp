@@ -48,8 +48,14 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const RunI
   spec.columns = {"radius_of_gyration_A", "hydrogen_bonds", "farthest_neighbour_A", "dipole_D",
                   "molecule_dipole_D"};
   spec.averaged_columns = spec.columns.size();
+  spec.moment_fields = kShapeMoments;
+  for (int number = 0; number < static_cast<int>(spec.columns.size()); ++number) {
+    spec.moment_columns.push_back({&Frame::shape_moments, number});
+  }
   if (section.lindemann) {
     spec.fields |= kLindemann;
+    spec.moment_fields |= kLindemannMoments;
+    spec.moment_columns.push_back({&Frame::lindemann_moments, 0});
     spec.columns.push_back("lindemann");
     spec.result_columns = 1;
     spec.results_settle = true;

@@ -1,7 +1,7 @@
+#include "interface/moments.hpp"
 #include "makers.hpp"
 #include "table_observer.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/exchange.hpp"
 #include "tarn/observe/pictures.hpp"
 
 namespace tarn {
@@ -14,17 +14,13 @@ void append_energies(const Frame& frame, std::size_t r, std::vector<double>& val
 }
 
 /// Heat capacity for rigid bonds: 3 N k + cov(V0 + wall, U)/(k T^2), equation (53).
-FluctuationSpec heat_capacity(const System& system, int molecules) {
+FluctuationSpec heat_capacity(int molecules) {
   constexpr double k = units::boltzmann_kcal_per_mol_K;
   FluctuationSpec spec;
   spec.quantity = "heat_capacity_kcal_per_mol_K";
-  spec.value = [](const Frame& frame, std::size_t r) {
-    const Energies& e = frame.energies[r];
-    return e.potential_kcal_per_mol + e.wall_kcal_per_mol;
-  };
-  spec.other = [system](const Frame& frame, std::size_t r) {
-    return canonical_energy_kcal_per_mol(system, frame.energies[r]);
-  };
+  spec.moments = &Frame::energy_moments;
+  static_assert(EnergyMoment::kExchange == EnergyMoment::kPotentialAndWall + 1 &&
+                EnergyMoment::kExchange + 1 == EnergyMoment::kNumbers);
   spec.offset = 3.0 * molecules * k;
   spec.factor = [](double bath_K) { return 1.0 / (k * bath_K * bath_K); };
   return spec;
@@ -40,6 +36,11 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const De
   spec.columns = {"potential_kcal_per_mol", "penalty_kcal_per_mol", "kinetic_kcal_per_mol",
                   "total_kcal_per_mol", "temperature_K"};
   spec.averaged_columns = spec.columns.size();
+  spec.moment_fields = kEnergyMoments;
+  for (const int number : {EnergyMoment::kPotential, EnergyMoment::kPenalty, EnergyMoment::kKinetic,
+                           EnergyMoment::kTotal, EnergyMoment::kTemperature}) {
+    spec.moment_columns.push_back({&Frame::energy_moments, number});
+  }
   if (has_beta(deck.integrator.scheme)) {
     spec.remark =
         "; total = energy conserved by the scheme, with (beta - 1/4) h^2/2 sum m a^2 and the wall";
@@ -49,7 +50,7 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const De
   spec.steady_columns = {0, 4};
   spec.values_follow_from_frame = true;
   spec.append_values = append_energies;
-  spec.fluctuation = heat_capacity(make_system(deck, info.molecules), info.molecules);
+  spec.fluctuation = heat_capacity(info.molecules);
   spec.draw = draw_energies;
   return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);
 }

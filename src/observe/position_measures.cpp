@@ -8,7 +8,7 @@
 namespace tarn {
 
 PositionMeasures::PositionMeasures(const WaterModel& model, const MeasureSettings& settings)
-    : model_(model), settings_(settings) {
+    : model_(model), settings_(settings), groups_(settings.moment_groups) {
   const LindemannSums& sums = settings.lindemann_sums;
   if (sums.replica_ids.empty()) return;
   const std::size_t pairs = sums.means_A.size() / sums.replica_ids.size();
@@ -37,7 +37,8 @@ void PositionMeasures::put_sums(Frame& frame) const {
   }
 }
 
-void PositionMeasures::fill(unsigned fields, Frame& frame) {
+void PositionMeasures::fill(unsigned requested, Frame& frame) {
+  const unsigned fields = row_fields_for(requested);
   const std::size_t replicas = frame.live();
   frame.shape.resize(fields & kShape ? replicas : 0);
   frame.parts.resize(fields & kParts ? replicas : 0);
@@ -57,6 +58,7 @@ void PositionMeasures::fill(unsigned fields, Frame& frame) {
     if (lindemann.enabled && frame.step >= lindemann.first_step) index.add(q);
     frame.lindemann[r] = index.value();
   }
+  fill_moments(requested & (kShapeMoments | kLindemannMoments), groups_, 1, frame);
 }
 
 }  // namespace tarn

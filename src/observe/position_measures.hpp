@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "interface/moments.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/engine.hpp"
 
@@ -14,8 +15,8 @@ class PositionMeasures {
   /// Continues the Lindemann sums of the settings.
   PositionMeasures(const WaterModel& model, const MeasureSettings& settings);
 
-  /// Fills kShape, kParts and kLindemann of `fields`, and adds the distances of the frame to the
-  /// Lindemann sums where the settings ask for them.
+  /// Fills kShape, kParts, kLindemann and their moments of `fields`, and adds the distances of the
+  /// frame to the Lindemann sums where the settings ask for them.
   /// @param frame with positions; kParts takes the velocities as 0 where there are none
   void fill(unsigned fields, Frame& frame);
   /// Fills kLindemannSums, of the replicas in the frame.
@@ -26,6 +27,7 @@ class PositionMeasures {
  private:
   WaterModel model_;
   MeasureSettings settings_;
+  ReplicaGroups groups_;
   std::map<std::int64_t, analysis::LindemannIndex> indices_;  ///< by replica id
 };
 

@@ -21,12 +21,19 @@
 #include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/observe/pictures.hpp"
+#include "tarn/physics/radial.hpp"
 
 namespace tarn {
 namespace {
 
 using analysis::PooledBlocking;
-using analysis::RadialSums;
+
+/// Atoms in a shell.
+struct ShellCount {
+  double mass_Da = 0.0, oxygens = 0.0, hydrogens = 0.0;
+  double cosine = 0.0;  ///< sum over the oxygens
+};
+using ShellCounts = std::vector<ShellCount>;
 
 /// Means of a table, per shell, over all replicas or those of one bath.
 class ProfileMeans {
@@ -39,13 +46,14 @@ class ProfileMeans {
         cosines_(mass_) {}
 
   std::size_t series() const { return series_; }
-  /// Adds the sums over `replicas` replicas of a series at one time.
-  void add(std::size_t series, const RadialSums& sums, double replicas) {
+  /// Adds what one replica or more of a series have in each shell at one time.
+  void add(std::size_t series, double replicas, const ShellCounts& shells) {
     for (std::size_t b = 0; b < mass_.size(); ++b) {
-      mass_[b].add(series, sums.mass_Da[b], replicas);
-      oxygens_[b].add(series, sums.oxygens[b], replicas);
-      hydrogens_[b].add(series, sums.hydrogens[b], replicas);
-      if (sums.oxygens[b] > 0.0) cosines_[b].add(series, sums.cosines[b], sums.oxygens[b]);
+      const auto& [mass_Da, oxygens, hydrogens, cosine] = shells[b];
+      mass_[b].add(series, mass_Da, replicas);
+      oxygens_[b].add(series, oxygens, replicas);
+      hydrogens_[b].add(series, hydrogens, replicas);
+      if (oxygens > 0.0) cosines_[b].add(series, cosine, oxygens);
     }
   }
   /// Appends the rows of the table, each preceded by `bath_K` if given.
@@ -114,8 +122,12 @@ class ProfileObserver final : public Observer {
                        section_.every, info_.first_averaged_step, section_.bins, section_.r_max_A,
                        baths_.size());
   }
-  unsigned fields() const override { return kPositions; }
+  unsigned fields() const override { return kRadialCounts; }
   std::int64_t every() const override { return section_.every; }
+  bool may_lag() const override { return true; }
+  void configure(MeasureSettings& settings) const override {
+    settings.radial = {section_.r_max_A, section_.bins, baths_.groups()};
+  }
   void begin() override {}
   void observe(const Frame& frame) override;
   void save(std::ostream& out) override {
@@ -143,26 +155,34 @@ class ProfileObserver final : public Observer {
 void ProfileObserver::observe(const Frame& frame) {
   if (frame.step < info_.first_averaged_step) return;
   struct Part {
-    RadialSums sums;
+    ShellCounts shells;
     double replicas = 0.0;
   };
   // Keyed by table and series.
   std::map<std::pair<std::size_t, std::size_t>, Part> parts;
-  const auto part = [&](std::size_t table, std::int64_t replica) -> Part& {
-    const std::size_t series = static_cast<std::size_t>(replica) % tables_[table].series();
-    return parts.try_emplace({table, series}, Part{RadialSums(section_.bins)}).first->second;
-  };
-  for (std::size_t r = 0; r < frame.live(); ++r) {
-    const auto add = [&](Part& to) {
-      to.replicas += 1.0;
-      analysis::add_radial(frame.positions_A_of(r), model_.mass_o_Da, model_.mass_h_Da,
-                           section_.r_max_A, to.sums);
+  const RadialCounts& counts = frame.radial_counts;
+  const auto bins = static_cast<std::size_t>(section_.bins);
+  for (int group = 0; group < baths_.groups(); ++group) {
+    const auto g = static_cast<std::size_t>(group);
+    if (counts.replicas[g] == 0) continue;
+    const auto add = [&](std::size_t table, std::int64_t replica) {
+      const std::size_t series = static_cast<std::size_t>(replica) % tables_[table].series();
+      Part& to = parts.try_emplace({table, series}, Part{ShellCounts(bins)}).first->second;
+      to.replicas += static_cast<double>(counts.replicas[g]);
+      for (std::size_t b = 0; b < bins; ++b) {
+        const auto oxygens = static_cast<double>(counts.oxygens[g * bins + b]);
+        const auto hydrogens = static_cast<double>(counts.hydrogens[g * bins + b]);
+        ShellCount& shell = to.shells[b];
+        shell.mass_Da += oxygens * model_.mass_o_Da + hydrogens * model_.mass_h_Da;
+        shell.oxygens += oxygens;
+        shell.hydrogens += hydrogens;
+        shell.cosine += kCosineUnit * static_cast<double>(counts.cosines[g * bins + b]);
+      }
     };
-    const std::int64_t id = frame.replica_ids[r];
-    add(part(0, id));
-    if (tables_.size() > 1) add(part(1 + baths_.of(id), baths_.index_in_bath(id)));
+    add(0, group);
+    if (tables_.size() > 1) add(1 + baths_.of(group), baths_.index_in_bath(group));
   }
-  for (const auto& [at, sums] : parts) tables_[at.first].add(at.second, sums.sums, sums.replicas);
+  for (const auto& [at, part] : parts) tables_[at.first].add(at.second, part.replicas, part.shells);
 }
 
 void ProfileObserver::write(const char* name, std::span<const ProfileMeans> tables) const {

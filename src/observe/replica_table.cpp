@@ -1,11 +1,8 @@
 #include "replica_table.hpp"
 
-#include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
-
-#include "tarn/analysis/errors.hpp"
 
 namespace tarn {
 namespace {
@@ -31,14 +28,13 @@ ReplicaTable::ReplicaTable(const std::string& path, const std::vector<std::strin
       csv_(path, header_of(value_columns, replicas), likely) {}
 
 void ReplicaTable::create(const std::string& provenance) {
-  const bool mean = replicas_.kind == ReplicaSelection::Kind::mean;
-  csv_.create(provenance + (mean ? "; means over replicas; _err = standard error (0: unknown, one "
-                                   "replica)"
-                                 : ""));
+  csv_.create(provenance + (has_means()
+                                ? "; means over replicas; _err = standard error (0: unknown, one "
+                                  "replica)"
+                                : ""));
 }
 
 void ReplicaTable::write(const Frame& frame, double time_ps, std::span<const double> values) {
-  if (replicas_.kind == ReplicaSelection::Kind::mean) return write_mean(frame, time_ps, values);
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
     if (replicas_.kind == ReplicaSelection::Kind::first && id >= replicas_.count) continue;
@@ -48,21 +44,12 @@ void ReplicaTable::write(const Frame& frame, double time_ps, std::span<const dou
   }
 }
 
-void ReplicaTable::write_mean(const Frame& frame, double time_ps, std::span<const double> values) {
-  const std::size_t replicas = frame.replica_ids.size();
-  if (replicas == 0) return;
-  csv_.cell(frame.step).cell(time_ps).cell(std::string_view("mean"));
-  std::vector<double> column;
+void ReplicaTable::write_means(std::int64_t step, double time_ps,
+                               std::span<const analysis::MeanError> of_columns) {
+  csv_.cell(step).cell(time_ps).cell(std::string_view("mean"));
   for (std::size_t c = 0; c < columns_; ++c) {
-    column.clear();
-    for (std::size_t r = 0; r < replicas; ++r) {
-      const double value = values[r * columns_ + c];
-      if (!may_be_unknown(c) || !std::isnan(value)) column.push_back(value);
-    }
-    if (column.empty()) column.push_back(std::nan(""));
-    const analysis::MeanError result = analysis::mean_and_error(column);
-    cell(c, result.mean);
-    cell(c, result.error);
+    cell(c, of_columns[c].mean);
+    cell(c, of_columns[c].error);
   }
   csv_.end_row();
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tarn/analysis/errors.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/io/csv.hpp"
@@ -29,18 +30,22 @@ class ReplicaTable {
 
   void create(const std::string& provenance);
   void cut(std::uint64_t length) { csv_.cut(length); }
-  /// @param values [live replica][column]; stopped replicas have no row
+  /// Whether the rows are means.
+  bool has_means() const { return replicas_.kind == ReplicaSelection::Kind::mean; }
+  /// Writes a row for each selected replica; stopped replicas have none.
+  /// @param values [live replica][column]
   void write(const Frame& frame, double time_ps, std::span<const double> values);
+  /// Writes the row of means. @param of_columns over the replicas
+  void write_means(std::int64_t step, double time_ps,
+                   std::span<const analysis::MeanError> of_columns);
+  bool may_be_unknown(std::size_t column) const {
+    return column >= maybe_unknown_.first && column < maybe_unknown_.end;
+  }
   void flush() { csv_.flush(); }
   void sync() { csv_.sync(); }
   std::uint64_t length() const { return csv_.length(); }
 
  private:
-  void write_mean(const Frame& frame, double time_ps, std::span<const double> values);
-
-  bool may_be_unknown(std::size_t column) const {
-    return column >= maybe_unknown_.first && column < maybe_unknown_.end;
-  }
   void cell(std::size_t column, double value);
 
   std::size_t columns_;

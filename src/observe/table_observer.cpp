@@ -19,6 +19,10 @@ namespace {
 /// Fewer values than this are faster on one thread.
 constexpr std::size_t kFewValues = 16'384;
 
+analysis::Moments moments_at(const GroupMoments& m, std::size_t at) {
+  return {static_cast<double>(m.counts[at]), m.pivots[at], m.sums[at], m.squares[at]};
+}
+
 }  // namespace
 
 TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSelection& replicas,
@@ -31,7 +35,16 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
              {spec_.rows_may_be_unknown ? 0 : spec_.averaged_columns,
               spec_.averaged_columns + spec_.result_columns},
              spec_.likely),
-      baths_(info) {
+      baths_(info),
+      groups_(baths_.groups()),
+      groups_of_bath_(baths_.size()) {
+  for (int group = 0; group < baths_.groups(); ++group) {
+    const std::size_t bath = baths_.of(group);
+    const std::size_t series =
+        analysis::PooledBlocking::series_of_replicas(baths_.replicas()[bath]);
+    groups_of_bath_[bath].push_back(
+        {group, static_cast<std::size_t>(baths_.index_in_bath(group)) % series});
+  }
   for (const int n : baths_.replicas()) {
     Averages& bath = of_bath_.emplace_back();
     bath.averages.assign(spec_.averaged_columns, analysis::PooledBlocking::of_replicas(n));
@@ -51,18 +64,30 @@ std::string TableObserver::name() const {
 
 void TableObserver::observe(const Frame& frame) {
   if (spec_.prepare) spec_.prepare(frame);
-  gather_values(frame);
-  table_.write(frame, info_.time_of(frame), values_);
-  if (frame.step < std::max(info_.first_averaged_step, spec_.first_result_step)) return;
-  group_by_bath(frame);
-  // Each series is one thread's, so that its sums have one order.
-  const std::size_t series = series_of_bath(), all = baths_.size() * series;
-  const int threads = values_.size() < kFewValues ? 1 : info_.threads;
-  for_each_index(static_cast<std::int64_t>(all), threads, [&](std::int64_t i) {
-    const auto k = static_cast<std::size_t>(i);
-    add_series(frame, k / series, k % series);
-  });
-  for (std::size_t bath = 0; bath < baths_.size(); ++bath) end_row(bath);
+  if (takes_rows()) gather_values(frame);
+  if (!table_.has_means()) table_.write(frame, info_.time_of(frame), values_);
+  const bool is_averaged =
+      frame.step >= std::max(info_.first_averaged_step, spec_.first_result_step);
+  if (frame.replica_ids.empty() || (!is_averaged && !table_.has_means())) return;
+  take_moments(frame);
+  if (table_.has_means()) write_means(frame);
+  for (std::size_t bath = 0; is_averaged && bath < baths_.size(); ++bath) {
+    add_averages(frame, bath);
+    end_row(bath);
+  }
+}
+
+void TableObserver::write_means(const Frame& frame) {
+  std::vector<analysis::MeanError> means;
+  for (std::size_t c = 0; c < spec_.columns.size(); ++c) {
+    analysis::Moments all;
+    for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
+      for (const analysis::Moments& series : series_of(c, bath)) all.add(series);
+    }
+    means.push_back(all.count > 0.0 ? mean_and_error(all)
+                                    : analysis::MeanError{std::nan(""), std::nan("")});
+  }
+  table_.write_means(frame.step, info_.time_of(frame), means);
 }
 
 void TableObserver::gather_values(const Frame& frame) {
@@ -86,16 +111,39 @@ void TableObserver::gather_values(const Frame& frame) {
   });
 }
 
-void TableObserver::group_by_bath(const Frame& frame) {
-  if (!rows_of_bath_.empty() && frame.replica_ids == grouped_ids_) return;
-  grouped_ids_ = frame.replica_ids;
-  rows_of_bath_.assign(baths_.size(), {});
-  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
-    const std::int64_t id = frame.replica_ids[r];
-    BathRows& bath = rows_of_bath_[baths_.of(id)];
-    bath.ids.push_back(baths_.index_in_bath(id));
-    bath.rows.push_back(r);
+void TableObserver::take_moments(const Frame& frame) {
+  groups_.sort(frame.replica_ids);
+  moments_.clear();
+  for (const MomentColumn& column : spec_.moment_columns) {
+    moments_.push_back(&(frame.*column.moments));
   }
+  if (!moments_.empty()) return;
+  const std::size_t columns = spec_.columns.size();
+  make_moments(values_, static_cast<int>(columns), groups_, true, info_.threads, computed_);
+  moments_.assign(columns, &computed_);
+}
+
+analysis::Moments TableObserver::moments_of(std::size_t column, int group) const {
+  const GroupMoments& m = *moments_[column];
+  const int number =
+      spec_.moment_columns.empty() ? static_cast<int>(column) : spec_.moment_columns[column].number;
+  const auto at = static_cast<std::size_t>(group * m.numbers + number);
+  return moments_at(m, at);
+}
+
+std::vector<analysis::Moments> TableObserver::series_of(std::size_t column,
+                                                        std::size_t bath) const {
+  const std::size_t series = analysis::PooledBlocking::series_of_replicas(baths_.replicas()[bath]);
+  std::vector<analysis::Moments> of_series(series);
+  for (const auto& [group, at] : groups_of_bath_[bath]) {
+    analysis::Moments moments = moments_of(column, group);
+    const int replicas = groups_.replicas(group);
+    if (moments.count < replicas && !table_.may_be_unknown(column)) {
+      moments = {static_cast<double>(replicas), std::nan(""), std::nan(""), std::nan("")};
+    }
+    of_series[at].add(moments);
+  }
+  return of_series;
 }
 
 double TableObserver::temperature_K(std::size_t bath) const {
@@ -107,58 +155,53 @@ bool TableObserver::fluctuates(std::size_t bath) const {
   return spec_.fluctuation && temperature_K(bath) > 0.0;
 }
 
-void TableObserver::add_series(const Frame& frame, std::size_t bath_number, std::size_t series) {
-  const auto& [ids, rows] = rows_of_bath_[bath_number];
-  if (rows.empty()) return;
+void TableObserver::add_averages(const Frame& frame, std::size_t bath_number) {
+  if (replicas_of(bath_number) == 0) return;
   Averages& bath = of_bath_[bath_number];
-  const std::size_t results = bath.results.size(), averages = bath.averages.size();
-  std::vector<double> column(rows.size());
-  const auto take_column = [&](std::size_t c) {
-    const double* const from = values_.data() + c;
-    const std::size_t columns = spec_.columns.size();
-    for (std::size_t i = 0; i < rows.size(); ++i) column[i] = from[rows[i] * columns];
-  };
-  if (series < averages) {
-    take_column(series);
-    add_known(ids, column, bath.averages[series]);
-  } else if (series < averages + results) {
-    take_column(series);
-    bath.results[series - averages] = analysis::mean_and_error(column);
-  } else if (const std::size_t steady = series - averages - results; steady < bath.halves.size()) {
-    take_column(spec_.steady_columns[steady]);
-    bath.halves[steady].add_replicas(ids, column);
-  } else if (fluctuates(bath_number)) {
-    std::vector<double> other(rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      column[i] = spec_.fluctuation->value(frame, rows[i]);
-      other[i] = spec_.fluctuation->other(frame, rows[i]);
-    }
-    bath.fluctuation.add_replicas(ids, column, other);
+  const std::size_t averages = bath.averages.size();
+  for (std::size_t c = 0; c < averages; ++c) {
+    bath.averages[c].add_sums(series_of(c, bath_number));
   }
+  for (std::size_t c = 0; c < bath.results.size(); ++c) {
+    analysis::Moments all;
+    for (const analysis::Moments& m : series_of(averages + c, bath_number)) all.add(m);
+    bath.results[c] =
+        all.count > 0.0 ? mean_and_error(all) : analysis::MeanError{std::nan(""), std::nan("")};
+  }
+  for (std::size_t k = 0; k < bath.halves.size(); ++k) {
+    bath.halves[k].add_sums(series_of(spec_.steady_columns[k], bath_number));
+  }
+  if (fluctuates(bath_number)) add_fluctuation(frame, bath_number);
+}
+
+void TableObserver::add_fluctuation(const Frame& frame, std::size_t bath) {
+  const GroupMoments& m = frame.*spec_.fluctuation->moments;
+  const std::size_t series = analysis::PooledBlocking::series_of_replicas(baths_.replicas()[bath]);
+  std::vector<analysis::PairSums> of_series(series);
+  for (const auto& [group, at] : groups_of_bath_[bath]) {
+    const auto y = static_cast<std::size_t>((group + 1) * m.numbers - 1), x = y - 1;
+    of_series[at].add(
+        {moments_at(m, x), moments_at(m, y), m.products[static_cast<std::size_t>(group)]});
+  }
+  of_bath_[bath].fluctuation.add_sums(of_series);
+}
+
+std::int64_t TableObserver::replicas_of(std::size_t bath) const {
+  std::int64_t replicas = 0;
+  for (const GroupOfBath& of_bath : groups_of_bath_[bath]) {
+    replicas += groups_.replicas(of_bath.group);
+  }
+  return replicas;
 }
 
 void TableObserver::end_row(std::size_t bath_number) {
-  const std::size_t replicas = rows_of_bath_[bath_number].rows.size();
+  const std::int64_t replicas = replicas_of(bath_number);
   if (replicas == 0) return;
   Averages& bath = of_bath_[bath_number];
-  bath.result_replicas = static_cast<std::int64_t>(replicas);
+  bath.result_replicas = replicas;
   if (!std::has_single_bit(static_cast<std::uint64_t>(++bath.result_rows))) return;
   bath.early = bath.late;
   for (std::size_t c = 0; c < bath.results.size(); ++c) bath.late[c] = bath.results[c].mean;
-}
-
-void TableObserver::add_known(const std::vector<std::int64_t>& ids,
-                              const std::vector<double>& column,
-                              analysis::PooledBlocking& average) const {
-  if (!spec_.rows_may_be_unknown) return average.add_replicas(ids, column);
-  std::vector<std::int64_t> known_ids;
-  std::vector<double> known;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (std::isnan(column[i])) continue;
-    known_ids.push_back(ids[i]);
-    known.push_back(column[i]);
-  }
-  if (!known.empty()) average.add_replicas(known_ids, known);
 }
 
 std::vector<AveragedQuantity> TableObserver::averages() const {

@@ -11,6 +11,7 @@
 
 #include "baths.hpp"
 #include "equilibration_warning.hpp"
+#include "interface/moments.hpp"
 #include "replica_table.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
@@ -25,10 +26,17 @@ namespace tarn {
 /// quarter or more.
 inline constexpr std::int64_t kEnoughResults = 8;
 
-/// An average computed from the covariance of two values over replicas and time.
+/// Moments of a value of a table that an engine computes.
+struct MomentColumn {
+  GroupMoments Frame::*moments = nullptr;
+  int number = 0;  ///< in the rows of the moments
+};
+
+/// An average computed from the covariance of the last two numbers of moments over replicas and
+/// time.
 struct FluctuationSpec {
   std::string quantity;
-  std::function<double(const Frame&frame, std::size_t r)> value, other;
+  GroupMoments Frame::*moments = nullptr;
   double offset = 0.0;
   /// The average is offset + factor(temperature of the bath) * covariance.
   double (*factor)(double bath_K) = nullptr;
@@ -36,9 +44,13 @@ struct FluctuationSpec {
 
 /// Definition of a table of values per replica.
 struct TableSpec {
-  std::string file;  ///< file name without extension
-  unsigned fields = kNoFields;
+  std::string file;             ///< file name without extension
+  unsigned fields = kNoFields;  ///< that append_values() needs
   std::vector<std::string> columns;
+  /// Fields with the moments of the columns, and where they are; none: the observer computes
+  /// moments from the values of all replicas.
+  unsigned moment_fields = kNoFields;
+  std::vector<MomentColumn> moment_columns{};
   /// The first columns have averages. The result columns follow: values of the whole run so far, of
   /// which the last counts; nan until there is one.
   std::size_t averaged_columns = 0;
@@ -88,10 +100,13 @@ class TableObserver final : public Observer {
   std::vector<std::string> files() const override {
     return {spec_.file + ".csv", spec_.file + ".svg", spec_.file + ".png"};
   }
-  unsigned fields() const override { return spec_.fields; }
+  unsigned fields() const override {
+    return (takes_rows() ? spec_.fields : unsigned{kNoFields}) | spec_.moment_fields;
+  }
   std::int64_t every() const override { return every_; }
   unsigned accumulated() const override { return spec_.accumulated; }
   void configure(MeasureSettings& settings) const override {
+    settings.moment_groups = baths_.groups();
     if (spec_.configure) spec_.configure(settings);
   }
   void catch_up(const Frame& frame) override {
@@ -128,24 +143,22 @@ class TableObserver final : public Observer {
   /// Whether the bath has the average of FluctuationSpec.
   bool fluctuates(std::size_t bath) const;
   double temperature_K(std::size_t bath) const;
-  /// Adds the next values of replicas, except nan if allowed.
-  void add_known(const std::vector<std::int64_t>& ids, const std::vector<double>& column,
-                 analysis::PooledBlocking& average) const;
-  /// Replicas of one bath in a frame.
-  struct BathRows {
-    std::vector<std::int64_t> ids;  ///< among the replicas of the bath
-    std::vector<std::size_t> rows;  ///< places in the frame
-  };
+  /// Whether values of single replicas are needed.
+  bool takes_rows() const { return !table_.has_means() || spec_.moment_columns.empty(); }
   /// The values of a frame, [live replica][column].
   void gather_values(const Frame& frame);
-  void group_by_bath(const Frame& frame);
-  /// Number of series of values of a bath: averaged and result columns, steady columns, and the
-  /// fluctuation.
-  std::size_t series_of_bath() const {
-    return spec_.averaged_columns + spec_.result_columns + spec_.steady_columns.size() + 1;
-  }
-  /// Adds the values of one of them.
-  void add_series(const Frame& frame, std::size_t bath, std::size_t series);
+  /// Finds the moments of each column in the frame, or computes them from the values.
+  void take_moments(const Frame& frame);
+  /// Sums of a column over a group of replicas.
+  analysis::Moments moments_of(std::size_t column, int group) const;
+  /// Sums of a column by series of a bath; its values that are nan make them nan, unless they may
+  /// be unknown.
+  std::vector<analysis::Moments> series_of(std::size_t column, std::size_t bath) const;
+  void write_means(const Frame& frame);
+  void add_averages(const Frame& frame, std::size_t bath);
+  void add_fluctuation(const Frame& frame, std::size_t bath);
+  /// Number of replicas of a bath in the last frame.
+  std::int64_t replicas_of(std::size_t bath) const;
   void end_row(std::size_t bath);
   AveragedQuantity average_of(const analysis::Blocking& b, double samples,
                               const std::string& quantity, std::size_t bath) const;
@@ -163,9 +176,15 @@ class TableObserver final : public Observer {
   ReplicaTable table_;
   Baths baths_;
   std::vector<Averages> of_bath_;
-  std::vector<double> values_;             ///< of the last frame
-  std::vector<std::int64_t> grouped_ids_;  ///< the replicas that rows_of_bath_ is of
-  std::vector<BathRows> rows_of_bath_;
+  std::vector<double> values_;  ///< of the last frame
+  ReplicaGroups groups_;
+  GroupMoments computed_;                     ///< from values_
+  std::vector<const GroupMoments*> moments_;  ///< [column]
+  struct GroupOfBath {
+    int group = 0;
+    std::size_t series = 0;
+  };
+  std::vector<std::vector<GroupOfBath>> groups_of_bath_;
 };
 
 }  // namespace tarn

@@ -1,3 +1,4 @@
+#include "interface/moments.hpp"
 #include "makers.hpp"
 #include "table_observer.hpp"
 
@@ -10,6 +11,11 @@ std::unique_ptr<Observer> make_temperatures(const ObserveTemperatures& section,
   spec.fields = kEnergies;
   spec.columns = {"translation_K", "rotation_K", "bond_K"};
   spec.averaged_columns = spec.columns.size();
+  spec.moment_fields = kEnergyMoments;
+  for (const int number :
+       {EnergyMoment::kTranslation, EnergyMoment::kRotation, EnergyMoment::kBonds}) {
+    spec.moment_columns.push_back({&Frame::energy_moments, number});
+  }
   spec.values_follow_from_frame = true;
   spec.append_values = [](const Frame& frame, std::size_t r, std::vector<double>& values) {
     const Energies& e = frame.energies[r];

@@ -8,6 +8,7 @@
 
 #include "device_names.hpp"
 #include "engine_fixtures.hpp"
+#include "interface/moments.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
 #include "tarn/core/error.hpp"
@@ -661,7 +662,7 @@ TEST_P(EngineDevices, MeasuresShapesAsTheCpu) {
       e->measure_with(settings);
       e->advance(5);
     }
-    const unsigned fields = kShape | kParts | kLindemann | kExchangeEnergies;
+    const unsigned fields = kShape | kParts | kLindemann | kExchangeEnergies | kGeometry;
     Frame a, b;
     engine->snapshot(fields | kLindemannSums, a);
     reference->snapshot(fields | kLindemannSums, b);
@@ -679,6 +680,14 @@ TEST_P(EngineDevices, MeasuresShapesAsTheCpu) {
       EXPECT_PRED2(near, a.shape[r].farthest_neighbour_A, b.shape[r].farthest_neighbour_A);
       EXPECT_PRED2(near, a.shape[r].dipole_D, b.shape[r].dipole_D);
       EXPECT_PRED2(near, a.shape[r].molecule_dipole_D, b.shape[r].molecule_dipole_D);
+      for (const auto member : {&Geometry::reported, &Geometry::own}) {
+        const MoleculeGeometry &g = a.geometry[r].*member, &h = b.geometry[r].*member;
+        EXPECT_PRED2(near, g.oh_A, h.oh_A);
+        EXPECT_PRED2(near, g.hh_A, h.hh_A);
+        EXPECT_PRED2(near, g.angle_degrees, h.angle_degrees);
+        EXPECT_PRED2(near, g.oh_shortest_A, h.oh_shortest_A);
+        EXPECT_PRED2(near, g.oh_longest_A, h.oh_longest_A);
+      }
       EXPECT_EQ(a.parts[r].molecules_gone, b.parts[r].molecules_gone);
       EXPECT_EQ(a.parts[r].first_gone, b.parts[r].first_gone);
       EXPECT_PRED2(near, a.parts[r].relative_kinetic_kcal_per_mol,
@@ -716,6 +725,69 @@ TEST_P(EngineDevices, MeasuresShapesAsTheCpu) {
 }
 
 /// A frame that is finished after later steps is that of the step at which it was started.
+/// Moments and radial counts are made of the engine's own rows, in the order of the CPU.
+TEST_P(EngineDevices, ReducesRowsAsTheCpu) {
+  for (int n : {1, 7, 40, 130}) {
+    SCOPED_TRACE("N = " + std::to_string(n));
+    const System system = make_system({"zss", Bath::gla}, tip3p(), n, Precision::double_);
+    const State start = start_state(system, spread_ids(n > 100 ? 3 : 70));
+    const auto engine = make(system, start);
+    const auto reference = make_cpu_engine(system, start, {}, 1);
+    MeasureSettings settings;
+    settings.moment_groups = 2;
+    settings.radial = {12.0, 24, 3};
+    settings.lindemann = {true, 1, 0};
+    for (Engine* e : {engine.get(), reference.get()}) {
+      e->measure_with(settings);
+      e->advance(3);
+    }
+    Frame rows, moments, of_cpu;
+    engine->snapshot(kRowFields | kPositions, rows);
+    engine->snapshot(kGroupFields, moments);
+    reference->snapshot(kGroupFields, of_cpu);
+    EXPECT_TRUE(moments.energies.empty() && moments.shape.empty()) << "rows that stay";
+    Frame expected = rows;
+    ReplicaGroups groups(settings.moment_groups);
+    fill_moments(kGroupFields, groups, 1, expected);
+    const auto same = [](const std::vector<double>& a, const std::vector<double>& b) {
+      ASSERT_EQ(a.size(), b.size());
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        EXPECT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) << i;
+      }
+    };
+    for (const auto member : {&Frame::energy_moments, &Frame::shape_moments,
+                              &Frame::geometry_moments, &Frame::lindemann_moments}) {
+      const GroupMoments &is = moments.*member, &must = expected.*member;
+      EXPECT_EQ(is.groups, 2);
+      EXPECT_EQ(is.counts, must.counts);
+      same(is.pivots, must.pivots);
+      same(is.sums, must.sums);
+      same(is.squares, must.squares);
+      same(is.products, must.products);
+    }
+    RadialCounts counts;
+    clear_radial(settings.radial, counts);
+    for (std::size_t r = 0; r < rows.live(); ++r) {
+      add_radial(rows.positions_A_of(r), system.model.mass_o_Da, system.model.mass_h_Da,
+                 settings.radial, static_cast<int>(rows.replica_ids[r] % 3), counts);
+    }
+    // An atom at the border of a shell may fall on either side.
+    const auto differences = [](const auto& a, const auto& b) {
+      std::int64_t all = 0;
+      for (std::size_t i = 0; i < a.size(); ++i) all += std::abs(a[i] - b[i]);
+      return all;
+    };
+    for (const RadialCounts* is : {&moments.radial_counts, &of_cpu.radial_counts}) {
+      EXPECT_EQ(is->replicas, counts.replicas);
+      EXPECT_EQ(differences(is->oxygens, counts.oxygens), 0);
+      EXPECT_EQ(differences(is->hydrogens, counts.hydrogens), 0);
+      // Five units per molecule of rounding in 2^-40.
+      EXPECT_LE(differences(is->cosines, counts.cosines),
+                static_cast<std::int64_t>(rows.live()) * n * 5);
+    }
+  }
+}
+
 TEST_P(EngineDevices, LaterStepsDoNotChangeAFrame) {
   const System system = make_system({"settle", Bath::baoab}, tip3p(), 7, Precision::mixed);
   const State start = start_state(system, spread_ids(33));

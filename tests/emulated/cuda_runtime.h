@@ -335,6 +335,10 @@ inline cudaError_t cudaMemset(void* data, int byte, std::size_t bytes) {
   tarn::emulated::put(nullptr, [=] { std::memset(data, byte, bytes); });
   return cudaSuccess;
 }
+inline cudaError_t cudaMemsetAsync(void* data, int byte, std::size_t bytes, cudaStream_t stream) {
+  tarn::emulated::put(stream, [=] { std::memset(data, byte, bytes); });
+  return cudaSuccess;
+}
 /// From pageable memory: it is read at once, but the copy may arrive after this returns.
 inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   tarn::emulated::not_in_a_capture();

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "interface/moments.hpp"
 #include "observe/position_measures.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/engine.hpp"
@@ -52,8 +53,9 @@ class FakeEngine final : public Engine {
   }
   std::int64_t step() const override { return state_.step; }
 
-  void snapshot(unsigned fields, Frame& frame) override {
-    if (script_.snapshots) script_.snapshots->push_back(fields);
+  void snapshot(unsigned requested, Frame& frame) override {
+    if (script_.snapshots) script_.snapshots->push_back(requested);
+    const unsigned fields = row_fields_for(requested) | (requested & ~kGroupFields);
     frame = {};
     frame.step = state_.step;
     frame.time_ps = static_cast<double>(state_.step) * timestep_ps_;
@@ -86,6 +88,18 @@ class FakeEngine final : public Engine {
       }
     }
     measure(fields, frame);
+    fill_moments(requested & (kEnergyMoments | kShapeMoments | kLindemannMoments), groups_, 1,
+                 frame);
+    if (requested & kRadialCounts) {
+      clear_radial(settings_.radial, frame.radial_counts);
+      for (std::size_t k = 0, r = 0; r < is_stopped_.size(); ++r) {
+        if (is_stopped_[r]) continue;
+        const std::int64_t group = frame.replica_ids[k++] % settings_.radial.groups;
+        add_radial(std::span(state_.positions_A).subspan(r * size, size), model_.mass_o_Da,
+                   model_.mass_h_Da, settings_.radial, static_cast<int>(group),
+                   frame.radial_counts);
+      }
+    }
     if (fields & kPairCounts) {
       frame.pair_counts = counts_;
       frame.pair_samples = samples_;
@@ -93,6 +107,8 @@ class FakeEngine final : public Engine {
   }
   void measure_with(const MeasureSettings& settings) override {
     measures_ = PositionMeasures(model_, settings);
+    settings_ = settings;
+    groups_ = ReplicaGroups(settings.moment_groups);
   }
   void exchange(std::span<const StateExchange> pairs) override { exchange_states(state_, pairs); }
   State state() const override { return state_; }
@@ -181,6 +197,8 @@ class FakeEngine final : public Engine {
   State state_;
   WaterModel model_ = *find_water_model("tip3p");
   PositionMeasures measures_{model_, {}};
+  MeasureSettings settings_;
+  ReplicaGroups groups_;
   PairCountRequest request_;
   double timestep_ps_;
   FakeScript script_;

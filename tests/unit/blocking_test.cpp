@@ -397,6 +397,41 @@ PooledCovariance variance_of(const std::vector<std::vector<double>>& series) {
 
 /// The squares of a Gaussian series with correlation phi^|t| have correlation phi^2|t| and variance
 /// 2. The error of the error is that of blocking; 0.2 of the time covers the bias of its level.
+/// Sums relative to any pivot are the values, to rounding.
+TEST(PooledBlocking, SumsOfSeriesAreTheirValues) {
+  PooledBlocking values(2), sums(2);
+  PooledCovariance pairs(2), pair_sums(2);
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal(-60.0, 2.0);
+  const std::vector<std::int64_t> ids{0, 1, 2, 3, 4};
+  for (int t = 0; t < 64; ++t) {
+    std::vector<double> x, y;
+    std::vector<Moments> of_x(2);
+    std::vector<PairSums> of_pairs(2);
+    for (const std::int64_t id : ids) {
+      x.push_back(normal(random));
+      y.push_back(0.5 * x.back() + normal(random));
+      const auto s = static_cast<std::size_t>(id % 2);
+      // Each replica is a group of its own.
+      const Moments mx{1.0, x.back() + 0.25, -0.25, 0.0625};
+      const Moments my{1.0, y.back() - 0.5, 0.5, 0.25};
+      of_x[s].add(mx);
+      of_pairs[s].add({mx, my, -0.125});
+    }
+    values.add_replicas(ids, x);
+    sums.add_sums(of_x);
+    pairs.add_replicas(ids, x, y);
+    pair_sums.add_sums(of_pairs);
+  }
+  // Squares of deviations of some 10 about a mean of -60, over 320 values.
+  const double bound = test::few_roundings(1e3);
+  EXPECT_EQ(sums.samples(), values.samples());
+  EXPECT_NEAR(sums.result().mean, values.result().mean, bound);
+  EXPECT_NEAR(sums.result().error, values.result().error, bound);
+  EXPECT_NEAR(pair_sums.result().mean, pairs.result().mean, bound);
+  EXPECT_NEAR(pair_sums.result().error, pairs.result().error, bound);
+}
+
 TEST(PooledCovariance, ErrorAndAutocorrelationTimeOfAr1) {
   for (const double phi : {0.0, 0.7, 0.95}) {
     const int replicas = 4;

@@ -10,28 +10,39 @@
 
 #include <gtest/gtest.h>
 
+#include "interface/moments.hpp"
 #include "rounding.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/observe/pictures.hpp"
+#include "tarn/physics/radial.hpp"
 #include "tarn/physics/water_model.hpp"
 
 namespace tarn {
 namespace {
 
-using analysis::add_radial;
-using analysis::RadialSums;
 using test::contains;
 using test::read_text;
 using test::ScratchFolder;
 
 constexpr double kO = 15.9994, kH = 1.008;
 
-double sum(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
+template <class T>
+T sum(const std::vector<T>& values) {
+  return std::accumulate(values.begin(), values.end(), T{0});
 }
+
+/// One configuration in shells up to r_max_A.
+RadialCounts counts_of(const std::vector<double>& x, double r_max_A, int bins) {
+  const RadialRequest request{r_max_A, bins, 1};
+  RadialCounts counts;
+  clear_radial(request, counts);
+  add_radial(x, kO, kH, request, 0, counts);
+  return counts;
+}
+using Counts = std::vector<std::int64_t>;
 
 /// Two molecules in a line through their centre of mass, the origin: oxygens at -x and x, the
 /// hydrogens 0.5 farther out or in.
@@ -40,41 +51,37 @@ std::vector<double> line(double x, bool out) {
   return {-x, 0, 0, -h, 0, 0, -h, 0, 0, x, 0, 0, h, 0, 0, h, 0, 0};
 }
 
-TEST(RadialSums, CountAtomsByTheirDistanceFromTheCentreOfMass) {
-  RadialSums out(8), in(8);
-  add_radial(line(2.25, true), kO, kH, 4.0, out);
-  add_radial(line(2.25, false), kO, kH, 4.0, in);
-  EXPECT_EQ(out.oxygens, (std::vector<double>{0, 0, 0, 0, 2, 0, 0, 0}));
-  EXPECT_EQ(out.hydrogens, (std::vector<double>{0, 0, 0, 0, 0, 4, 0, 0}));
-  EXPECT_EQ(in.hydrogens, (std::vector<double>{0, 0, 0, 4, 0, 0, 0, 0}));
-  EXPECT_EQ(out.mass_Da[4], 2.0 * kO);
-  EXPECT_EQ(out.mass_Da[5], 4.0 * kH);
+TEST(RadialCounts, CountAtomsByTheirDistanceFromTheCentreOfMass) {
+  const RadialCounts out = counts_of(line(2.25, true), 4.0, 8);
+  const RadialCounts in = counts_of(line(2.25, false), 4.0, 8);
+  EXPECT_EQ(out.replicas, Counts{1});
+  EXPECT_EQ(out.oxygens, (Counts{0, 0, 0, 0, 2, 0, 0, 0}));
+  EXPECT_EQ(out.hydrogens, (Counts{0, 0, 0, 0, 0, 4, 0, 0}));
+  EXPECT_EQ(in.hydrogens, (Counts{0, 0, 0, 4, 0, 0, 0, 0}));
   // Hydrogens that point away from the centre: +1.
-  EXPECT_NEAR(out.cosines[4], 2.0, 1e-15);
-  EXPECT_NEAR(in.cosines[4], -2.0, 1e-15);
+  EXPECT_EQ(kCosineUnit * static_cast<double>(out.cosines[4]), 2.0);
+  EXPECT_EQ(kCosineUnit * static_cast<double>(in.cosines[4]), -2.0);
 }
 
-TEST(RadialSums, LeaveOutWhatIsFarOrNoNumber) {
-  RadialSums sums(8);
-  add_radial(line(4.0, false), kO, kH, 4.0, sums);
-  EXPECT_EQ(sum(sums.oxygens), 0.0) << "the end of the last shell does not belong to it";
-  EXPECT_EQ(sum(sums.hydrogens), 4.0);
-  add_radial(std::vector<double>(18, std::nan("")), kO, kH, 4.0, sums);
-  add_radial(line(1e300, true), kO, kH, 4.0, sums);
-  EXPECT_EQ(sum(sums.oxygens) + sum(sums.hydrogens), 4.0);
-  EXPECT_EQ(sum(sums.mass_Da), 4.0 * kH);
+TEST(RadialCounts, LeaveOutWhatIsFarOrNoNumber) {
+  const RadialCounts at_the_end = counts_of(line(4.0, false), 4.0, 8);
+  EXPECT_EQ(sum(at_the_end.oxygens), 0) << "the end of the last shell does not belong to it";
+  EXPECT_EQ(sum(at_the_end.hydrogens), 4);
+  for (const std::vector<double>& x : {std::vector<double>(18, std::nan("")), line(1e300, true)}) {
+    const RadialCounts counts = counts_of(x, 4.0, 8);
+    EXPECT_EQ(sum(counts.oxygens) + sum(counts.hydrogens), 0);
+    EXPECT_EQ(sum(counts.cosines), 0);
+  }
 }
 
-TEST(RadialSums, DoNotDependOnWhereTheClusterIsAndHowItIsTurned) {
+TEST(RadialCounts, DoNotDependOnWhereTheClusterIsAndHowItIsTurned) {
   // Distances from the centre are away from the borders of shells by far more than rounding.
   const std::vector<double> x{0.1,  0.2, 0.3,  0.9,  0.7,  0.2, -0.3, 0.9, 0.5,
                               2.3,  1.1, -0.7, 2.9,  1.7,  0.1, 2.0,  0.3, -1.3,
                               -1.9, 0.6, 1.7,  -2.1, -0.2, 2.2, -1.1, 1.1, 1.9};
-  RadialSums sums(20);
-  add_radial(x, kO, kH, 6.0, sums);
-  EXPECT_EQ(sum(sums.oxygens), 3.0);
-  EXPECT_EQ(sum(sums.hydrogens), 6.0);
-  EXPECT_NEAR(sum(sums.mass_Da), 3.0 * kO + 6.0 * kH, test::few_roundings(54.0));
+  const RadialCounts counts = counts_of(x, 6.0, 20);
+  EXPECT_EQ(sum(counts.oxygens), 3);
+  EXPECT_EQ(sum(counts.hydrogens), 6);
   const double c = std::cos(0.7), s = std::sin(0.7);
   std::vector<double> moved(x.size());
   for (std::size_t a = 0; a < x.size(); a += 3) {
@@ -82,13 +89,13 @@ TEST(RadialSums, DoNotDependOnWhereTheClusterIsAndHowItIsTurned) {
     moved[a + 1] = s * x[a] + c * x[a + 1] - 3.0;
     moved[a + 2] = x[a + 2] + 11.0;
   }
-  RadialSums of_moved(20);
-  add_radial(moved, kO, kH, 6.0, of_moved);
-  EXPECT_EQ(of_moved.oxygens, sums.oxygens);
-  EXPECT_EQ(of_moved.hydrogens, sums.hydrogens);
-  // Of coordinates up to 12 A, over distances above 1 A.
-  for (std::size_t b = 0; b < 20; ++b)
-    EXPECT_NEAR(of_moved.cosines[b], sums.cosines[b], test::few_roundings(12.0));
+  const RadialCounts of_moved = counts_of(moved, 6.0, 20);
+  EXPECT_EQ(of_moved.oxygens, counts.oxygens);
+  EXPECT_EQ(of_moved.hydrogens, counts.hydrogens);
+  // Three cosines, each rounded to one unit; other errors are far smaller.
+  for (std::size_t b = 0; b < 20; ++b) {
+    EXPECT_LE(std::abs(of_moved.cosines[b] - counts.cosines[b]), 3);
+  }
 }
 
 TEST(ShellVolumes, FillTheBall) {
@@ -130,16 +137,21 @@ class ProfileObserverTest : public ::testing::Test {
     double x;
     bool out;
   };
-  static Frame frame(std::int64_t step, const std::vector<Pair>& replicas) {
+  /// Passes the replicas to the observer, counted as it asks for.
+  static void observe(Observer& profile, std::int64_t step, const std::vector<Pair>& replicas) {
+    MeasureSettings settings;
+    profile.configure(settings);
     Frame f;
     f.step = step;
     f.molecules = 2;
+    clear_radial(settings.radial, f.radial_counts);
+    const WaterModel model = *find_water_model("tip3p");
     for (const Pair& pair : replicas) {
       f.replica_ids.push_back(pair.id);
-      const std::vector<double> x = line(pair.x, pair.out);
-      f.positions_A.insert(f.positions_A.end(), x.begin(), x.end());
+      add_radial(line(pair.x, pair.out), model.mass_o_Da, model.mass_h_Da, settings.radial,
+                 static_cast<int>(pair.id % settings.radial.groups), f.radial_counts);
     }
-    return f;
+    profile.observe(f);
   }
   std::vector<Row> rows(const char* name = "profile.csv", bool by_bath = false) {
     std::vector<Row> all;
@@ -162,13 +174,13 @@ class ProfileObserverTest : public ::testing::Test {
 TEST_F(ProfileObserverTest, WritesDensitiesAndOrientationAfterEquilibration) {
   const auto profile = observer(deck(2));
   EXPECT_EQ(profile->every(), 10);
-  EXPECT_EQ(profile->fields(), kPositions);
+  EXPECT_EQ(profile->fields(), kRadialCounts);
   profile->begin();
-  profile->observe(frame(0, {{0, 0.6, true}, {1, 0.6, true}}));
-  profile->observe(frame(490, {{0, 0.6, true}, {1, 0.6, true}}));
+  observe(*profile, 0, {{0, 0.6, true}, {1, 0.6, true}});
+  observe(*profile, 490, {{0, 0.6, true}, {1, 0.6, true}});
   // Two samples of each replica: oxygens in shell 4 three times out of four, else in shell 2.
-  profile->observe(frame(500, {{0, 2.25, true}, {1, 2.25, false}}));
-  profile->observe(frame(510, {{0, 2.25, true}, {1, 1.25, true}}));
+  observe(*profile, 500, {{0, 2.25, true}, {1, 2.25, false}});
+  observe(*profile, 510, {{0, 2.25, true}, {1, 1.25, true}});
   profile->finish();
   const std::vector<Row> all = rows();
   ASSERT_EQ(all.size(), 8u);
@@ -186,8 +198,8 @@ TEST_F(ProfileObserverTest, WritesDensitiesAndOrientationAfterEquilibration) {
   EXPECT_NEAR(all[4].density, 1.5 * model->mass_o_Da * 1.66053906660 / volumes[4],
               4e-10 * all[4].density);
   // Of three pairs in shell 4 two point out.
-  EXPECT_NEAR(all[4].cosine, 1.0 / 3.0, 1e-14);
-  EXPECT_NEAR(all[2].cosine, 1.0, 1e-14);
+  EXPECT_NEAR(all[4].cosine, 1.0 / 3.0, kCosineUnit);
+  EXPECT_NEAR(all[2].cosine, 1.0, kCosineUnit);
   EXPECT_TRUE(std::isnan(all[0].cosine)) << "nothing was there";
   EXPECT_EQ(all[7].within, 2.0);
   EXPECT_EQ(all[3].within, 0.5);
@@ -207,15 +219,14 @@ TEST_F(ProfileObserverTest, EachBathHasItsOwn) {
                                      "[thermostat]\nkind = \"gla\"\nfriction_per_ps = 1.0\n"
                                      "temperatures_K = [300.0, 100.0]\n"));
   profile->begin();
-  profile->observe(
-      frame(500, {{0, 2.25, true}, {1, 1.25, false}, {2, 3.25, true}, {3, 1.25, true}}));
+  observe(*profile, 500, {{0, 2.25, true}, {1, 1.25, false}, {2, 3.25, true}, {3, 1.25, true}});
   profile->finish();
   const std::vector<Row> all = rows("profile_by_bath.csv", true);
   ASSERT_EQ(all.size(), 16u);
   const std::vector<double> volumes = analysis::shell_volumes_A3(4.0, 8);
   // The colder bath first: replicas 1 and 3.
   EXPECT_NEAR(all[2].oxygens, 2.0 / volumes[2], 1e-15);
-  EXPECT_NEAR(all[2].cosine, 0.0, 1e-15);
+  EXPECT_NEAR(all[2].cosine, 0.0, kCosineUnit);
   EXPECT_NEAR(all[8 + 4].oxygens, 1.0 / volumes[4], test::few_roundings());
   EXPECT_NEAR(all[8 + 6].oxygens, 1.0 / volumes[6], test::few_roundings());
   EXPECT_EQ(all[15].within, 2.0);
@@ -234,7 +245,7 @@ TEST_F(ProfileObserverTest, GoesOnFromWhatItSaved) {
       std::vector<Pair> replicas{{0, 2.0 + std::sin(t), true},
                                  {2, 1.5 + std::cos(t), step % 20 == 0}};
       if (step < 700) replicas.insert(replicas.begin() + 1, {1, 1.2, false});  // then it stops
-      profile.observe(frame(step, replicas));
+      observe(profile, step, replicas);
     }
   };
   const auto straight = observer(d);
@@ -258,7 +269,7 @@ TEST_F(ProfileObserverTest, GoesOnFromWhatItSaved) {
 TEST_F(ProfileObserverTest, WithoutASampleThereIsNoPicture) {
   const auto profile = observer(deck(1));
   profile->begin();
-  profile->observe(frame(0, {{0, 2.25, true}}));
+  observe(*profile, 0, {{0, 2.25, true}});
   profile->finish();
   for (const Row& row : rows()) {
     EXPECT_EQ(row.oxygens, 0.0);

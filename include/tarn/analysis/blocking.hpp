@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "tarn/analysis/errors.hpp"
+
 namespace tarn::analysis {
 
 /// Mean or covariance of a correlated time series, with its error.
@@ -110,9 +112,20 @@ class PooledBlocking : public BlockSums<1> {
 
   /// Adds one number of each running replica.
   void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
+  /// Adds the numbers of each series at one time, given by their sums. A series may have none.
+  void add_sums(std::span<const Moments> of_series);
   /// The next value of a series.
   void add(std::size_t series, double sum, double weight = 1.0);
   Blocking result() const;
+};
+
+/// Sums over pairs of numbers x and y, relative to pivots p and q.
+struct PairSums {
+  Moments x, y;
+  double product = 0.0;  ///< sum of (x - p)(y - q)
+
+  /// Adds other pairs.
+  void add(const PairSums& other);
 };
 
 /// Covariance of two numbers in several series about their common means, with its error by
@@ -129,6 +142,8 @@ class PooledCovariance : public BlockSums<3> {
   /// Adds two numbers of each running replica.
   void add_replicas(std::span<const std::int64_t> ids, std::span<const double> x,
                     std::span<const double> y);
+  /// Adds the pairs of each series at one time, given by their sums.
+  void add_sums(std::span<const PairSums> of_series);
   /// The covariance is in `mean`. It is the covariance of the values about their means plus the
   /// covariance of the errors of these means, by which the former is too small. Not converged if a
   /// mean is not converged or the second order dominates; the autocorrelation time is then at least

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "tarn/analysis/errors.hpp"
+
 namespace tarn::analysis {
 
 /// Test for equilibrium: compares the second half of several growing time series with the first
@@ -16,6 +18,8 @@ class Halves {
 
   /// One number of each running replica, at one time.
   void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
+  /// The numbers of each series at one time, given by their sums.
+  void add_sums(std::span<const Moments> of_series);
 
   /// Difference between the second half and an earlier part.
   struct Shift {
@@ -42,6 +46,7 @@ class Halves {
     double of_values = 0.0, weight = 0.0;
   };
   explicit Halves(std::size_t series) : series_(series), last_(series) {}
+  void end_time();
   /// Of a series, over blocks from begin to before end.
   Sum sum_of(std::size_t series, std::size_t begin, std::size_t end) const;
 

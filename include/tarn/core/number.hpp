@@ -57,6 +57,11 @@ template <class T>
 TARN_HD Vec3<T> fnma(const T& s, const Vec3<T>& a, const Vec3<T>& b) {
   return {fnma(s, a.x, b.x), fnma(s, a.y, b.y), fnma(s, a.z, b.z)};
 }
+#if defined(__CUDA_ARCH__)
+TARN_HD double acos(double a) { return ::acos(a); }
+#else
+TARN_HD double acos(double a) { return __builtin_acos(a); }
+#endif
 /// 1/sqrt(a) from an estimate, by one step of third order: an error of 2^-19 becomes at most two
 /// units in the last place.
 template <class T>
@@ -181,6 +186,11 @@ TARN_HD std::uint32_t nearest_int(float a) {
              ? static_cast<std::uint32_t>(static_cast<std::int32_t>(__builtin_rintf(a)))
              : 0x80000000u;
 #endif
+}
+/// The integer nearest to a, ties to even; |a| < 2^51.
+TARN_HD std::int64_t nearest_int64(double a) {
+  constexpr double kOnes = 0x1.8p52;  // doubles of this size are integers
+  return static_cast<std::int64_t>((a + kOnes) - kOnes);
 }
 /// The bits of a float, and the inverse.
 TARN_HD std::uint32_t bits_of(float a) {

@@ -156,6 +156,13 @@ TARN_HD bool any(const Mask<T>& m) {
 #endif
 }
 
+/// Lane by lane: a call of the library for each.
+TARN_HD Pack<double> acos(const Pack<double>& a) {
+  Pack<double> r;
+  for (int lane = 0; lane < Pack<double>::lanes; ++lane) r.v[lane] = acos(a[lane]);
+  return r;
+}
+
 // --- fused multiply-add, square root, reciprocal square root -------------------------------------
 
 #if defined(TARN_PACK_AVX512)

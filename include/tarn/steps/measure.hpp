@@ -25,7 +25,11 @@ struct MeasureNumbers {
   bool penalty_by_multipliers;  ///< y.y / (2 omega^2) of Z&Ss; else omega^2/2 g.g
   bool has_penalty;             ///< of finite stiffness
   bool infinitely_stiff;        ///< bonds without a finite penalty, in schemes with beta
-  bool motionless;              ///< centre of mass and rotation are at rest
+  bool solved_at_q;             ///< bonds are solved at the reported positions
+  /// Whether bond_multipliers() needs forces. Accelerations do not determine the multipliers if
+  /// bonds are infinitely stiff, or if they were computed from projected forces.
+  bool multipliers_need_forces;
+  bool motionless;  ///< centre of mass and rotation are at rest
   double dipole_charge_e;
 };
 
@@ -42,6 +46,8 @@ inline MeasureNumbers measure_numbers(const System& system) {
   const bool finite = i.omega - i.omega == 0.0;
   q.has_penalty = !q.rigid && finite;
   q.infinitely_stiff = has_beta(i.scheme) && !finite;
+  q.solved_at_q = i.scheme == Scheme::pushforward_newmark;
+  q.multipliers_need_forces = q.rigid ? system.precision == Precision::single : !finite;
   q.motionless = system.zero_momentum;
   q.dipole_charge_e = system.model.dipole_charge_e();
   return q;
@@ -182,6 +188,33 @@ TARN_HD void energy_terms(const MeasureNumbers& n, const MeasuredMolecule<T>& m,
   out[EnergyTerm::kConstraint] = max(abs(g.oh1), max(abs(g.oh2), abs(g.hh)));
 }
 
+/// Instantaneous multipliers of the bonds of a molecule, equations (14) and (31) [kcal/mol/A^2].
+/// @param m of rigid schemes with velocities on the constraints
+/// @param f forces with those of the wall, at the own or, if solved there, the reported positions;
+///        unused unless multipliers_need_forces
+template <class T>
+TARN_HD BondValues<T> bond_multipliers(const MeasureNumbers& n, const MeasuredMolecule<T>& m,
+                                       const Triple<T>& f) {
+  const StepParameters& p = n.step;
+  const T mass_o(p.masses.o), mass_h(p.masses.h);
+  if (n.rigid) {
+    const Triple<T> on = n.multipliers_need_forces ? f : scale(mass_o, mass_h, m.a);
+    return rigid_multipliers(m.x, m.v, on, p.masses);
+  }
+  const auto times = [](const T& s, const BondValues<T>& b) -> BondValues<T> {
+    return {s * b.oh1, s * b.oh2, s * b.hh};
+  };
+  if (n.penalty_by_multipliers && !n.multipliers_need_forces) {
+    return zss_multipliers(m.x, m.a, p.bonds, p.bh2, p.omega);
+  }
+  const Bonds<T> b = bonds(n.solved_at_q ? m.q : m.x);
+  const BondValues<T> g = constraint_values(b, p.bonds);
+  if (!n.multipliers_need_forces) return times(T(-p.omega * p.omega), g);
+  // For infinite omega the multipliers are those of the linear solve.
+  const Triple<T> on = n.solved_at_q ? f - scale(mass_o, mass_h, m.a) : f;
+  return times(T(-1.0), zss_bond_solution(b, on, g, p.masses, p.zss));
+}
+
 /// @param centre of mass of the own positions
 template <class T>
 TARN_HD void inertia_terms(const MeasureNumbers& n, const Triple<T>& x, const Vec3<T>& centre,
@@ -261,6 +294,41 @@ TARN_HD Energies energies_of(const MeasureNumbers& n, const double (&sum)[Energy
 TARN_HD double exchange_energy_of(const MeasureNumbers& n, const Energies& e) {
   const double potential = e.potential_kcal_per_mol + e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
   return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol, n.beta, n.baoab);
+}
+
+/// The numbers of a row of energy_moments: the members of Energies, then these.
+struct EnergyMoment {
+  enum Number {
+    kPotential,
+    kPenalty,
+    kWall,
+    kKinetic,
+    kTotal,
+    kTemperature,
+    kTranslation,
+    kRotation,
+    kBonds,
+    kPhysical,
+    kPotentialAndWall,
+    kExchange,
+    kNumbers
+  };
+};
+static_assert(sizeof(Energies) == EnergyMoment::kPotentialAndWall * sizeof(double));
+TARN_HD void energy_moment_row(const Energies& e, double exchange_energy, double* row) {
+  const double numbers[EnergyMoment::kNumbers] = {e.potential_kcal_per_mol,
+                                                  e.penalty_kcal_per_mol,
+                                                  e.wall_kcal_per_mol,
+                                                  e.kinetic_kcal_per_mol,
+                                                  e.total_kcal_per_mol,
+                                                  e.temperature_K,
+                                                  e.temperature_translation_K,
+                                                  e.temperature_rotation_K,
+                                                  e.temperature_bond_K,
+                                                  e.physical_kcal_per_mol,
+                                                  e.potential_kcal_per_mol + e.wall_kcal_per_mol,
+                                                  exchange_energy};
+  for (int k = 0; k < EnergyMoment::kNumbers; ++k) row[k] = numbers[k];
 }
 
 /// The members of a Conservation, in their order.
