@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_engine.hpp"
+#include "interface/moments.hpp"
 #include "observe/picture_parts.hpp"
 #include "observe/rdf_counts.hpp"
 #include "observe/table_observer.hpp"
@@ -447,6 +448,15 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
 }
 
 /// A mean temperature that falls tells so, and one that rests does not.
+/// Adds the moments that an engine would give the observer.
+void add_energy_moments(const Observer& observer, Frame& frame) {
+  MeasureSettings settings;
+  observer.configure(settings);
+  frame.exchange_energies_kcal_per_mol.assign(frame.live(), 0.0);
+  ReplicaGroups groups(settings.moment_groups);
+  fill_moments(kEnergyMoments, groups, 1, frame);
+}
+
 TEST_F(ObserversTest, AveragesTellWhetherTheyDrift) {
   const Deck d = deck(1, "[observe.energies]\nevery = 1\n");
   const auto drift_of = [&](double fall_K) {
@@ -460,6 +470,7 @@ TEST_F(ObserversTest, AveragesTellWhetherTheyDrift) {
       Energies energies{};
       energies.temperature_K = 100.0 + std::sin(12.9898 * t * t) + fall_K * std::exp(-t / 200.0);
       frame.energies = {energies};
+      add_energy_moments(*observers[0], frame);
       observers[0]->observe(frame);
     }
     for (const AveragedQuantity& a : observers[0]->averages()) {
@@ -613,6 +624,7 @@ TEST_F(ObserversTest, ErrorsOfABathAreThoseOfItsReplicasAlone) {
       frame.replica_ids.push_back(id);
       frame.energies.emplace_back().potential_kcal_per_mol = energy(id);
     }
+    add_energy_moments(*observers[0], frame);
     for (frame.step = 0; frame.step < 1024; ++frame.step) observers[0]->observe(frame);
     for (const AveragedQuantity& a : observers[0]->averages()) {
       if (a.quantity != "potential_kcal_per_mol") continue;
