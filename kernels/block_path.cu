@@ -190,11 +190,12 @@ __global__ void __launch_bounds__(kMostThreads)
   unsigned long long iterations = 0, indefinite = 0;
 
   for (std::int64_t step = first; step < first + n; ++step) {
+    if (owner && step % kKeptSteps == 0) {
+      keep_state(s, d, slot);
+      keep_heat<kHeat>(d, slot);
+    }
+    StageClock(d, step).begin();
     if (owner) {
-      if (step % kKeptSteps == 0) {
-        keep_state(s, d, slot);
-        keep_heat<kHeat>(d, slot);
-      }
       StepStatus<S> status;
       if (baoab) {
         Triple<S> v_thermal;
@@ -210,7 +211,9 @@ __global__ void __launch_bounds__(kMostThreads)
       iterations += static_cast<unsigned long long>(status.iterations);
       if (!is_constrained(system.passes.move)) indefinite += status.good ? 0 : 1;
     }
+    StageClock(d, step).end(first_stage(system.thermostat, system.passes.move));
     const Triple<S> f = block_forces<S, R, kMSite>(memory, system, pair, s.x);
+    StageClock(d, step).end(Stage::pairs);
     bool bad = false;
     if (owner) {
       const bool definite = end_step(system.step, system.passes.end, f, s);
@@ -223,9 +226,11 @@ __global__ void __launch_bounds__(kMostThreads)
       if (owner) s = stopped_state<S>(d, slot);
       break;
     }
+    StageClock(d, step).end(Stage::bonds);
     if (owner && system.thermostat == Thermostat::gla) {
       thermostat_step(system.step, system.passes.move, noise_of<S>(system.step.seed, id, i, step),
                       kick_scale, s, heat_tally<kHeat>(d, slot));
+      StageClock(d, step).end(Stage::noise);
     }
   }
   if (owner) store_state(s, d, slot);

@@ -25,11 +25,21 @@
 ///   keep(s)                  keeps a state
 ///   stop(bad, step, s)       stops replicas with bad lanes and restores their kept positions
 ///   record(status), indefinite(mask)   statistics
+///   begin_stages(step), end_stage(stage, step)   marks between the stages of a step
 ///
 /// The state of a molecule is a MoleculeState of doubles, or a SingleState.
 
 namespace tarn {
 inline namespace TARN_ARCH {
+
+/// Stages of a step whose time is reported; see EngineReport.
+enum class Stage { pairs, bonds, noise, rest };
+inline constexpr int kStages = 4;
+/// The stage of the first half of a step.
+TARN_HD Stage first_stage(Thermostat thermostat, Move move) {
+  if (thermostat == Thermostat::baoab) return Stage::noise;
+  return move == Move::free ? Stage::rest : Stage::bonds;
+}
 
 /// Parameters of a launch, in the precision of the state.
 template <class S>
@@ -290,6 +300,7 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
   const bool baoab = system.thermostat == Thermostat::baoab;
   for (std::int64_t step = first; step < first + n; ++step) {
     if (step % kKeptSteps == 0) w.keep(s);
+    w.begin_stages(step);
     StepStatus<T> status;
     if (baoab) {
       status = begin_baoab(system.step, system.passes.move, w.template normals<T>(step),
@@ -300,16 +311,20 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
     poison(status.good, s);
     w.record(status);
     if (!is_constrained(system.passes.move)) w.indefinite(status.good);
+    w.end_stage(first_stage(system.thermostat, system.passes.move), step);
     const Triple<T> f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
+    w.end_stage(Stage::pairs, step);
     const mask_t<T> definite = end_step(system.step, system.passes.end, f, s);
     w.indefinite(definite);
     poison(definite, s);
     // Checked before the noise, on the same velocities in all schemes.
     const T one = T(S(1));
     w.stop(!(weighted_norm2(one, one, s.v) < T(static_cast<S>(kLargestSpeed2))), step + 1, s);
+    w.end_stage(Stage::bonds, step);
     if (system.thermostat == Thermostat::gla) {
       thermostat_step(system.step, system.passes.move, w.template normals<T>(step),
                       w.template kick_scale<T>(), s, w.heat_tally());
+      w.end_stage(Stage::noise, step);
     }
   }
 }

@@ -27,6 +27,7 @@
 #include "kernels/pair_count_memory.hpp"
 #include "kernels/replica_memory.hpp"
 #include "kernels/row_frames.hpp"
+#include "kernels/stage_times.hpp"
 #include "kernels/step_stream.hpp"
 #include "tarn/core/error.hpp"
 
@@ -75,6 +76,7 @@ class CudaEngine final : public Engine {
         m_site_(system.model.has_m_site()),
         step_(start.step),
         first_step_(start.step),
+        timed_step_(start.step),
         blow_ups_(system),
         rows_(system, start.replica_ids, device),
         stream_(device) {
@@ -159,7 +161,9 @@ class CudaEngine final : public Engine {
     use_device();
     stream_.wait();
     is_busy_ = false;
-    report_.rest_seconds += std::chrono::duration<double>(Clock::now() - busy_since_).count();
+    seconds_ += std::chrono::duration<double>(Clock::now() - busy_since_).count();
+    stage_times_.take(step_ - timed_step_);
+    timed_step_ = step_;
   }
 
   void measure_with(const MeasureSettings& settings) override {
@@ -231,10 +235,13 @@ class CudaEngine final : public Engine {
     return blow_ups_.find(replicas_);
   }
 
-  /// Kernels fuse the stages of a step: all time is reported as `rest`.
+  /// Kernels fuse the stages of a step. The warp and block paths count the cycles of each stage; on
+  /// the tile path, `rest` contains all but the pairs and the solves for all molecules together.
   EngineReport report() const override {
     use_device();
-    EngineReport report = report_;
+    EngineReport report;
+    divide_time(seconds_, path_ == Path::tiles ? stage_times_.seconds() : replicas_.stage_cycles(),
+                report);
     const std::vector<unsigned long long> sums = replicas_.sums();
     const std::vector<int> stopped = replicas_.stopped();
     const std::vector<long long> stopped_at = replicas_.blow_up_steps();
@@ -299,8 +306,11 @@ class CudaEngine final : public Engine {
     launch_tile_begin(replicas_.device(), cluster_, precision_, m_site_, tiles_, step_,
                       stream_.stream());
     stream_.replay(n - 1);
-    launch_tile_step(replicas_.device(), cluster_, precision_, m_site_, tiles_, false,
-                     stream_.stream());
+    cudaStream_t const stream = stream_.stream();
+    stage_times_.begin(stream);
+    launch_tile_step(replicas_.device(), cluster_, precision_, m_site_, tiles_, false, stream,
+                     [&] { stage_times_.end(Stage::pairs, stream); });
+    stage_times_.end(Stage::rest, stream);
     launch_tile_restore_stopped(replicas_.device(), stream_.stream());
   }
 
@@ -312,17 +322,25 @@ class CudaEngine final : public Engine {
     if (start) {
       prepare(Prepare::forces, cluster_, precision_);
     } else {
+      stage_times_.begin(stream);
       launch_tile_begin(replicas_.device(), cluster_, precision_, m_site_, tiles_, step, stream);
+      stage_times_.end(Stage::rest, stream);
       launch_tile_forces(replicas_.device(), cluster_, precision_, m_site_, tiles_, stream);
+      stage_times_.end(Stage::pairs, stream);
     }
     if (newmark_solver_) {
       newmark_solver_->solve(replicas_.device(), cluster_, m_site_, tiles_, !start, stream);
-      launch_tile_kick(replicas_.device(), cluster_, step, start, stream);
-      return;
+    } else {
+      dense_solver_->solve(replicas_.device(), cluster_, stream);
     }
-    dense_solver_->solve(replicas_.device(), cluster_, stream);
-    launch_tile_solved(replicas_.device(), cluster_, dense_solver_->solution(), step, start,
-                       stream);
+    if (!start) stage_times_.end(Stage::bonds, stream);
+    if (newmark_solver_) {
+      launch_tile_kick(replicas_.device(), cluster_, step, start, stream);
+    } else {
+      launch_tile_solved(replicas_.device(), cluster_, dense_solver_->solution(), step, start,
+                         stream);
+    }
+    if (!start) stage_times_.end(Stage::rest, stream);
   }
 
   /// A launch ends at every step whose distances are counted; on the tile path, at every state that
@@ -405,8 +423,8 @@ class CudaEngine final : public Engine {
   std::int64_t most_steps_ = 1;  ///< per launch, on the warp and block paths
   int block_rows_ = 1;           ///< thread rows per block, on the block path
   ClusterSystem cluster_{};
-  EngineReport report_;
-
+  double seconds_ = 0.0;         ///< time of all steps
+  std::int64_t timed_step_ = 0;  ///< steps up to this one are in stage_times_
   ReplicaMemory replicas_;
   PairCountMemory counts_;
   BlowUpFinder blow_ups_;
@@ -421,6 +439,7 @@ class CudaEngine final : public Engine {
   std::int64_t snapshot_step_ = 0;
   bool is_busy_ = false;  ///< steps were started and not waited for
   Clock::time_point busy_since_;
+  StageTimes stage_times_;
   StepStream stream_;  ///< its destructor waits for the work on the memory above
   std::optional<DenseSolver> dense_solver_;
   std::optional<NewmarkSolver> newmark_solver_;

@@ -22,18 +22,46 @@ struct DeviceState {
   int molecules;
   int per_warp;  ///< clusters per warp on the warp path, else 0
   double *x, *v, *a;
-  double* v_thermal;               ///< with BAOAB, else null; NaN before the first noise
-  double *kept_x, *kept_v;         ///< the last kept state
-  double* f;                       ///< forces without those of the bonds
-  const std::uint64_t* ids;        ///< [replica]
-  const double* kick_scale;        ///< [replica]
-  int* stopped;                    ///< [replica]
-  long long* blow_step;            ///< [replica]
-  int* blow_molecule;              ///< [replica]
-  unsigned long long* iterations;  ///< one number, summed over molecules and steps
-  unsigned long long* indefinite;  ///< one number
-  double *heat, *kept_heat;        ///< [slot]; null if not tallied
-  double mass_o_Da, mass_h_Da;     ///< for the heat, always in double
+  double* v_thermal;                 ///< with BAOAB, else null; NaN before the first noise
+  double *kept_x, *kept_v;           ///< the last kept state
+  double* f;                         ///< forces without those of the bonds
+  const std::uint64_t* ids;          ///< [replica]
+  const double* kick_scale;          ///< [replica]
+  int* stopped;                      ///< [replica]
+  long long* blow_step;              ///< [replica]
+  int* blow_molecule;                ///< [replica]
+  unsigned long long* iterations;    ///< one number, summed over molecules and steps
+  unsigned long long* indefinite;    ///< one number
+  double *heat, *kept_heat;          ///< [slot]; null if not tallied
+  double mass_o_Da, mass_h_Da;       ///< for the heat, always in double
+  unsigned long long* stage_cycles;  ///< [Stage], see StageClock
+};
+
+/// Counts the cycles of the stages in steps that keep a state, one step in kKeptSteps, by the first
+/// thread of each block. The time of the previous mark is in shared memory: a register that is live
+/// during the pair loop would cost more than all marks.
+struct StageClock {
+  unsigned long long* cycles;
+  bool on;
+
+  __device__ StageClock(const DeviceState& d, std::int64_t step)
+      : cycles(d.stage_cycles),
+        on((step & (kKeptSteps - 1)) == 0 && threadIdx.x == 0 && threadIdx.y == 0) {}
+  __device__ void begin() const {
+    if (on) last() = clock64();
+  }
+  __device__ void end(Stage stage) const {
+    if (!on) return;
+    const long long now = clock64();
+    atomicAdd(cycles + static_cast<int>(stage), static_cast<unsigned long long>(now - last()));
+    last() = now;
+  }
+
+ private:
+  __device__ static long long& last() {
+    __shared__ long long time;
+    return time;
+  }
 };
 
 /// Pair distances to be counted, and where.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include <cuda_runtime.h>
 
@@ -65,9 +66,10 @@ void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, Prec
 void launch_tile_begin(const DeviceState& d, const ClusterSystem& system, Precision precision,
                        bool m_site, const TileScratch& scratch, std::int64_t step,
                        cudaStream_t stream);
+/// @param after_pairs called between the launches of pairs and of the rest, if not empty
 void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                      bool m_site, const TileScratch& scratch, bool begin_next,
-                      cudaStream_t stream);
+                      bool m_site, const TileScratch& scratch, bool begin_next, cudaStream_t stream,
+                      const std::function<void()>& after_pairs = {});
 /// Whether the loaded kernels contain the wait that early launches need. They do not if the driver
 /// compiled them from PTX of an older architecture.
 bool tile_kernels_support_early_launch();

@@ -39,7 +39,16 @@ ReplicaMemory::ReplicaMemory(const System& system, const State& start, Path path
              heat_.get(),
              kept_heat_.get(),
              system.model.mass_o_Da,
-             system.model.mass_h_Da};
+             system.model.mass_h_Da,
+             stage_cycles_.get()};
+}
+
+std::array<double, kStages> ReplicaMemory::stage_cycles() const {
+  std::array<double, kStages> cycles{};
+  const std::vector<unsigned long long> counts = stage_cycles_.download();
+  std::transform(counts.begin(), counts.end(), cycles.begin(),
+                 [](unsigned long long count) { return static_cast<double>(count); });
+  return cycles;
 }
 
 std::int64_t ReplicaMemory::slot(std::size_t replica, int molecule) const {
@@ -101,6 +110,7 @@ void ReplicaMemory::upload_replicas(const State& start, const ThermostatSpec& th
   blow_step_ = DeviceBuffer<long long>(std::vector<long long>(ids.size(), kNoStep));
   blow_molecule_ = DeviceBuffer<int>(std::vector<int>(ids.size(), kNoMolecule));
   sums_ = DeviceBuffer<unsigned long long>(2, 0);
+  stage_cycles_ = DeviceBuffer<unsigned long long>(kStages, 0);
 }
 
 void ReplicaMemory::gather(std::span<const double> from, std::size_t replica, double* out) const {

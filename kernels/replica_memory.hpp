@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -40,6 +41,9 @@ class ReplicaMemory {
   /// Constraint iterations, and indefinite Hessians.
   std::vector<unsigned long long> sums() const { return sums_.download(); }
 
+  /// Cycles of the stages of steps.
+  std::array<double, kStages> stage_cycles() const;
+
   /// Copies the 9 N numbers of a replica from a coordinate array.
   void gather(std::span<const double> from, std::size_t replica, double* out) const;
   /// Copies the N numbers of a replica from an array with one number per molecule.
@@ -59,7 +63,7 @@ class ReplicaMemory {
   DeviceBuffer<std::uint64_t> noise_ids_;
   DeviceBuffer<int> stopped_, blow_molecule_;
   DeviceBuffer<long long> blow_step_;
-  DeviceBuffer<unsigned long long> sums_;
+  DeviceBuffer<unsigned long long> sums_, stage_cycles_;
 };
 
 }  // namespace tarn::gpu

@@ -616,10 +616,11 @@ void launch_tile_begin(const DeviceState& d, const ClusterSystem& system, Precis
 }
 
 void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                      bool m_site, const TileScratch& scratch, bool begin_next,
-                      cudaStream_t stream) {
+                      bool m_site, const TileScratch& scratch, bool begin_next, cudaStream_t stream,
+                      const std::function<void()>& after_pairs) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
     launch_pairs<S, R, kMSite>(d, system, scratch, true, stream);
+    if (after_pairs) after_pairs();
     const ChunkShape<S, R> chunk(scratch);
     with_heat(d, [&]<bool kHeat>() {
       launch_early(scratch.early && system.wall.stiffness == 0.0, step_kernel<S, R, kMSite, kHeat>,

@@ -105,6 +105,11 @@ class DeviceWarp {
   }
   __device__ void indefinite(bool definite) { indefinite_ += running_ && !definite; }
 
+  __device__ void begin_stages(std::int64_t step) const { StageClock(d_, step).begin(); }
+  __device__ void end_stage(Stage stage, std::int64_t step) const {
+    StageClock(d_, step).end(stage);
+  }
+
   /// Adds the statistics of the launch to those in memory.
   __device__ void finish() const {
     add_over_warp(iterations_, d_.iterations);

@@ -729,7 +729,7 @@ TEST_P(EngineDevices, MeasuresShapesAsTheCpu) {
 TEST_P(EngineDevices, ReducesRowsAsTheCpu) {
   for (int n : {1, 7, 40, 130}) {
     SCOPED_TRACE("N = " + std::to_string(n));
-    const System system = make_system({"zss", Bath::gla}, tip3p(), n, Precision::double_);
+    const System system = make_system({"zss_structured", Bath::gla}, tip3p(), n, Precision::double_);
     const State start = start_state(system, spread_ids(n > 100 ? 3 : 70));
     const auto engine = make(system, start);
     const auto reference = make_cpu_engine(system, start, {}, 1);
@@ -784,6 +784,30 @@ TEST_P(EngineDevices, ReducesRowsAsTheCpu) {
       // Five units per molecule of rounding in 2^-40.
       EXPECT_LE(differences(is->cosines, counts.cosines),
                 static_cast<std::int64_t>(rows.live()) * n * 5);
+    }
+  }
+}
+
+/// Times of stages are those of steps that keep a state, scaled to all steps.
+TEST_P(EngineDevices, ReportsTheTimesOfStages) {
+  for (int n : {7, 40, 130}) {
+    for (const Bath bath : {Bath::none, Bath::gla, Bath::baoab}) {
+      SCOPED_TRACE("N = " + std::to_string(n));
+      const System system = make_system({"zss_structured", bath}, tip3p(), n, Precision::double_);
+      const auto engine = make(system, start_state(system, spread_ids(2)));
+      engine->advance(3);
+      const EngineReport report = engine->report();
+      EXPECT_GT(report.pair_seconds, 0.0);
+      const double all =
+          report.pair_seconds + report.bond_seconds + report.noise_seconds + report.rest_seconds;
+      EXPECT_LT(report.pair_seconds, all);
+      if (n > 128) {
+        EXPECT_GT(report.rest_seconds, 0.0) << "bonds and noise are in the same kernel";
+        continue;
+      }
+      EXPECT_GT(report.bond_seconds, 0.0);
+      EXPECT_EQ(report.noise_seconds > 0.0, bath != Bath::none);
+      EXPECT_EQ(report.rest_seconds > 0.0, bath != Bath::baoab) << "the first half step";
     }
   }
 }

@@ -171,6 +171,10 @@ inline unsigned __ballot_sync(unsigned mask, bool vote) {
   }
   return all;
 }
+/// Nanoseconds.
+inline long long clock64() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
 template <class T>
 T atomicAdd(T* to, T value) {

@@ -204,6 +204,8 @@ class HostWarp {
       if (running_.v[l]) batch_.iterations += static_cast<std::int64_t>(status.iterations.v[l]);
     }
   }
+  void begin_stages(std::int64_t) const {}
+  void end_stage(Stage, std::int64_t) const {}
   void indefinite(const LaneMask& definite) {
     for (std::size_t l = 0; l < kLanes; ++l) {
       batch_.indefinite += running_.v[l] && !definite.v[l];
