@@ -23,8 +23,8 @@
 /// An emulation on the CPU of the part of the CUDA language and runtime that kernels/ uses, for the
 /// device tests. The threads of a block are fibers that take turns; blocks run one after another,
 /// every second grid from its last thread to its first. It finds wrong indices and missing
-/// synchronisation: a barrier that not all threads reach is an error, and work on a stream runs only
-/// when the stream is synchronised. Reciprocal roots are those of estimates.hpp.
+/// synchronisation: a barrier that not all threads reach is an error, and work on a stream runs
+/// only when the stream is synchronised. Reciprocal roots are those of estimates.hpp.
 
 #define __global__
 #define __device__
@@ -224,6 +224,8 @@ struct Machine {
 };
 inline Machine machine;
 inline std::int64_t launches = 0;
+/// Bytes that were copied from the device to the host.
+inline std::int64_t bytes_to_host = 0;
 inline std::map<void*, std::size_t> allocated;
 inline std::size_t allocated_bytes() {
   std::size_t sum = 0;
@@ -354,6 +356,9 @@ inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cud
     return cudaSuccess;
   }
   tarn::emulated::legacy_stream.finish();
+  if (kind == cudaMemcpyDeviceToHost) {
+    tarn::emulated::bytes_to_host += static_cast<std::int64_t>(bytes);
+  }
   std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
@@ -371,9 +376,11 @@ inline cudaError_t cudaFreeHost(void* data) {
   ::operator delete(data);
   return cudaSuccess;
 }
-/// To the host only.
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
-                                   cudaStream_t stream) {
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
+                                   cudaMemcpyKind kind, cudaStream_t stream) {
+  if (kind == cudaMemcpyDeviceToHost) {
+    tarn::emulated::bytes_to_host += static_cast<std::int64_t>(bytes);
+  }
   tarn::emulated::put(stream, [=] { std::memcpy(to, from, bytes); });
   return cudaSuccess;
 }
