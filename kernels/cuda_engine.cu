@@ -17,6 +17,7 @@
 #include "interface/measure.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/blow_up_finder.hpp"
+#include "kernels/bulk.hpp"
 #include "kernels/dense_solver.hpp"
 #include "kernels/device_buffer.hpp"
 #include "kernels/device_probe.hpp"
@@ -243,11 +244,9 @@ class CudaEngine final : public Engine {
     divide_time(seconds_, path_ == Path::tiles ? stage_times_.seconds() : replicas_.stage_cycles(),
                 report);
     const std::vector<unsigned long long> sums = replicas_.sums();
-    const std::vector<int> stopped = replicas_.stopped();
-    const std::vector<long long> stopped_at = replicas_.blow_up_steps();
-    for (std::size_t r = 0; r < replica_ids().size(); ++r) {
-      report.molecule_steps += ((stopped[r] ? stopped_at[r] : step_) - first_step_) * n_;
-    }
+    const DeviceState& d = replicas_.device();
+    report.molecule_steps =
+        n_ * replica_steps(d.stopped, d.blow_step, d.replicas, first_step_, step_, nullptr);
     report.constraint_iterations = static_cast<std::int64_t>(sums[0]);
     report.indefinite_hessians = static_cast<std::int64_t>(sums[1]);
     return report;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
+#include "interface/moments.hpp"
 #include "kernels/device_buffer.hpp"
 #include "kernels/device_state.cuh"
 #include "tarn/engine.hpp"
@@ -25,18 +25,15 @@ class PairCountMemory {
     if (!request.enabled) return;
     counts_ = DeviceBuffer<unsigned long long>(counts(), 0);
     samples_ = DeviceBuffer<unsigned long long>(groups(), 0);
-    std::vector<int> begins(groups() + 1, 0), by_group(replica_ids.size());
-    const auto group_of = [&](std::size_t r) {
-      return static_cast<std::size_t>(replica_ids[r] % request.groups);
-    };
-    for (std::size_t r = 0; r < by_group.size(); ++r) ++begins[group_of(r) + 1];
-    const int most = *std::ranges::max_element(begins);
-    std::partial_sum(begins.begin(), begins.end(), begins.begin());
-    std::vector<int> next = begins;
-    for (std::size_t r = 0; r < by_group.size(); ++r) {
-      by_group[static_cast<std::size_t>(next[group_of(r)]++)] = static_cast<int>(r);
+    ReplicaGroups sorted(request.groups);
+    sorted.sort(replica_ids);
+    std::vector<int> begins{0};
+    int most = 0;
+    for (int g = 0; g < request.groups; ++g) {
+      begins.push_back(begins.back() + sorted.replicas(g));
+      most = std::max(most, sorted.replicas(g));
     }
-    by_group_ = DeviceBuffer<int>(by_group);
+    by_group_ = DeviceBuffer<int>(sorted.places());
     begins_ = DeviceBuffer<int>(begins);
     device_ = {{request.pairs[0], request.pairs[1], request.pairs[2]},
                bh2,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/bulk.hpp"
 #include "kernels/layout.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/steps/step_parameters.hpp"
@@ -55,46 +56,35 @@ std::int64_t ReplicaMemory::slot(std::size_t replica, int molecule) const {
   return slot_of(static_cast<std::int64_t>(replica), molecule, device_.molecules, device_.per_warp);
 }
 
+DeviceBuffer<double> ReplicaMemory::in_slots(const DeviceBuffer<double>& from, int numbers,
+                                             bool fill_with_first) const {
+  DeviceBuffer<double> to(static_cast<std::size_t>(numbers * device_.slots));
+  copy_to_slots(from.get(),
+                {device_.slots, device_.replicas, device_.molecules, device_.per_warp, numbers,
+                 fill_with_first},
+                to.get(), nullptr);
+  return to;
+}
+
 void ReplicaMemory::upload_coordinates(const State& start, bool baoab) {
-  const std::size_t slots = static_cast<std::size_t>(device_.slots), size = 9 * slots;
-  const std::size_t replicas = ids_.size(), n = static_cast<std::size_t>(device_.molecules);
-  std::vector<double> x(size), v(size, 0.0);
+  const std::size_t size = 9 * static_cast<std::size_t>(device_.slots);
+  const DeviceBuffer<double> x(start.positions_A), v(start.velocities_A_per_akma);
   // Slots without a molecule hold molecule 0 of the first replica, at rest.
-  if (replicas > 0) {
-    for (std::size_t k = 0; k < 9; ++k) {
-      std::fill_n(x.begin() + static_cast<std::ptrdiff_t>(k * slots), slots, start.positions_A[k]);
-    }
-  }
-  for (std::size_t r = 0; r < replicas; ++r) {
-    for (std::size_t m = 0; m < n; ++m) {
-      const std::size_t to = static_cast<std::size_t>(slot(r, static_cast<int>(m)));
-      const std::size_t from = (r * n + m) * 9;
-      for (std::size_t k = 0; k < 9; ++k) {
-        x[k * slots + to] = start.positions_A[from + k];
-        v[k * slots + to] = start.velocities_A_per_akma[from + k];
-      }
-    }
-  }
-  x_ = DeviceBuffer<double>(x);
-  v_ = DeviceBuffer<double>(v);
+  x_ = in_slots(x, 9, true);
+  kept_x_ = in_slots(x, 9, true);
+  v_ = in_slots(v, 9, false);
+  kept_v_ = in_slots(v, 9, false);
   a_ = DeviceBuffer<double>(size, 0);
   f_ = DeviceBuffer<double>(size, 0);
-  kept_x_ = DeviceBuffer<double>(x);
-  kept_v_ = DeviceBuffer<double>(v);
-  if (baoab) v_thermal_ = DeviceBuffer<double>(std::vector<double>(size, kNoNumber));
+  if (!baoab) return;
+  v_thermal_ = DeviceBuffer<double>(size);
+  fill(v_thermal_.get(), size, kNoNumber, nullptr);
 }
 
 void ReplicaMemory::upload_heat(const State& start) {
-  const std::size_t n = static_cast<std::size_t>(device_.molecules);
-  std::vector<double> heat(static_cast<std::size_t>(device_.slots), 0.0);
-  for (std::size_t r = 0; r < ids_.size(); ++r) {
-    for (std::size_t m = 0; m < n; ++m) {
-      heat[static_cast<std::size_t>(slot(r, static_cast<int>(m)))] =
-          start.heat_kcal_per_mol[r * n + m];
-    }
-  }
-  heat_ = DeviceBuffer<double>(heat);
-  kept_heat_ = DeviceBuffer<double>(heat);
+  const DeviceBuffer<double> heat(start.heat_kcal_per_mol);
+  heat_ = in_slots(heat, 1, false);
+  kept_heat_ = in_slots(heat, 1, false);
 }
 
 void ReplicaMemory::upload_replicas(const State& start, const ThermostatSpec& thermostat) {
@@ -107,8 +97,10 @@ void ReplicaMemory::upload_replicas(const State& start, const ThermostatSpec& th
   noise_ids_ = DeviceBuffer<std::uint64_t>(ids);
   kick_scale_ = DeviceBuffer<double>(scales);
   stopped_ = DeviceBuffer<int>(ids.size(), 0);
-  blow_step_ = DeviceBuffer<long long>(std::vector<long long>(ids.size(), kNoStep));
-  blow_molecule_ = DeviceBuffer<int>(std::vector<int>(ids.size(), kNoMolecule));
+  blow_step_ = DeviceBuffer<long long>(ids.size());
+  fill(blow_step_.get(), ids.size(), kNoStep, nullptr);
+  blow_molecule_ = DeviceBuffer<int>(ids.size());
+  fill(blow_molecule_.get(), ids.size(), kNoMolecule, nullptr);
   sums_ = DeviceBuffer<unsigned long long>(2, 0);
   stage_cycles_ = DeviceBuffer<unsigned long long>(kStages, 0);
 }

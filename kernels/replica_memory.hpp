@@ -53,6 +53,9 @@ class ReplicaMemory {
 
  private:
   std::int64_t slot(std::size_t replica, int molecule) const;
+  /// Numbers of molecules in the order of State, in slots.
+  DeviceBuffer<double> in_slots(const DeviceBuffer<double>& from, int numbers,
+                                bool fill_with_first) const;
   void upload_coordinates(const State& start, bool baoab);
   void upload_heat(const State& start);
   void upload_replicas(const State& start, const ThermostatSpec& thermostat);

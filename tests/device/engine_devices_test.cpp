@@ -729,7 +729,8 @@ TEST_P(EngineDevices, MeasuresShapesAsTheCpu) {
 TEST_P(EngineDevices, ReducesRowsAsTheCpu) {
   for (int n : {1, 7, 40, 130}) {
     SCOPED_TRACE("N = " + std::to_string(n));
-    const System system = make_system({"zss_structured", Bath::gla}, tip3p(), n, Precision::double_);
+    const System system =
+        make_system({"zss_structured", Bath::gla}, tip3p(), n, Precision::double_);
     const State start = start_state(system, spread_ids(n > 100 ? 3 : 70));
     const auto engine = make(system, start);
     const auto reference = make_cpu_engine(system, start, {}, 1);

@@ -1,0 +1,75 @@
+#include <thrust/execution_policy.h>
+#include <thrust/fill.h>
+#include <thrust/functional.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/transform.h>
+#include <thrust/transform_reduce.h>
+
+#include "kernels/bulk_calls.hpp"
+#include "kernels/layout.hpp"
+
+namespace tarn::gpu::bulk {
+namespace {
+
+#if defined(__CUDACC__)
+auto on(void* stream) { return thrust::cuda::par_nosync.on(static_cast<cudaStream_t>(stream)); }
+#else
+auto on(void*) { return thrust::cpp::par; }
+#endif
+
+/// The number at an index of [number][slot].
+struct NumberInSlot {
+  const double* from;
+  Slots s;
+
+  TARN_HD double operator()(std::int64_t index) const {
+    const std::int64_t number = index / s.slots, slot = index % s.slots;
+    LanePlace place{slot / s.molecules, static_cast<int>(slot % s.molecules)};
+    if (s.per_warp > 0) {
+      place =
+          place_of(slot / kWarpLanes, static_cast<int>(slot % kWarpLanes), s.molecules, s.replicas);
+    }
+    if (place.molecule >= 0) {
+      return from[(place.replica * s.molecules + place.molecule) * s.numbers + number];
+    }
+    return s.fill_with_first ? from[number] : 0.0;
+  }
+};
+
+struct StepsOfReplica {
+  const int* stopped;
+  const long long* stopped_at;
+  std::int64_t first_step, step;
+
+  TARN_HD std::int64_t operator()(std::int64_t replica) const {
+    return (stopped[replica] != 0 ? stopped_at[replica] : step) - first_step;
+  }
+};
+
+thrust::counting_iterator<std::int64_t> counting(std::int64_t from) {
+  return thrust::counting_iterator<std::int64_t>(from);
+}
+
+}  // namespace
+
+template <class T>
+void fill(void* stream, T* data, std::size_t size, T value) {
+  thrust::fill_n(on(stream), data, size, value);
+}
+template void fill(void*, double*, std::size_t, double);
+template void fill(void*, int*, std::size_t, int);
+template void fill(void*, long long*, std::size_t, long long);
+
+void copy_to_slots(void* stream, const double* from, const Slots& slots, double* to) {
+  thrust::transform(on(stream), counting(0), counting(slots.slots * slots.numbers), to,
+                    NumberInSlot{from, slots});
+}
+
+std::int64_t replica_steps(void* stream, const int* stopped, const long long* stopped_at,
+                           std::int64_t replicas, std::int64_t first_step, std::int64_t step) {
+  return thrust::transform_reduce(on(stream), counting(0), counting(replicas),
+                                  StepsOfReplica{stopped, stopped_at, first_step, step},
+                                  std::int64_t{0}, thrust::plus<std::int64_t>());
+}
+
+}  // namespace tarn::gpu::bulk

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "kernels/bulk_calls.hpp"
+#include "kernels/cuda_check.hpp"
+#if !defined(__CUDACC__)
+#include <utility>
+#endif
+
+/// @file
+/// Work on device memory that is not physics, by Thrust. It is ordered with the other work of a
+/// stream.
+
+namespace tarn::gpu {
+
+/// Calls a function of bulk_calls.hpp with the stream as first argument.
+template <class Call, class... Arguments>
+void enqueue(cudaStream_t stream, Call call, Arguments... arguments) {
+#if defined(__CUDACC__)
+  call(stream, arguments...);
+  cuda_check(cudaGetLastError());
+#else
+  emulated::put(stream, [=] { call(nullptr, arguments...); });
+#endif
+}
+
+template <class T>
+void fill(T* data, std::size_t size, T value, cudaStream_t stream) {
+  if (size > 0) enqueue(stream, bulk::fill<T>, data, size, value);
+}
+
+/// Copies numbers of molecules from the order of State into slots.
+/// @param from [replica][molecule][number]
+/// @param to [number][slot]
+inline void copy_to_slots(const double* from, const bulk::Slots& slots, double* to,
+                          cudaStream_t stream) {
+  if (slots.slots > 0) enqueue(stream, bulk::copy_to_slots, from, slots, to);
+}
+
+/// Steps of all replicas: up to `step`, or up to the step at which a replica was stopped.
+inline std::int64_t replica_steps(const int* stopped, const long long* stopped_at,
+                                  std::int64_t replicas, std::int64_t first_step, std::int64_t step,
+                                  cudaStream_t stream) {
+  cuda_check(cudaStreamSynchronize(stream));
+  return bulk::replica_steps(stream, stopped, stopped_at, replicas, first_step, step);
+}
+
+}  // namespace tarn::gpu
