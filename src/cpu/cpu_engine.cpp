@@ -96,25 +96,9 @@ class CpuEngine final : public Engine {
     s.positions_A.resize(replica_ids_.size() * s.coordinates());
     s.velocities_A_per_akma.resize(s.positions_A.size());
     if (context_.tallies_heat) s.heat_kcal_per_mol.resize(s.positions_A.size() / 9);
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      const Group& group = groups_[g];
-      for (int r = 0; r < group.replicas; ++r) {
-        const std::size_t at = static_cast<std::size_t>(group.first_replica + r) * s.coordinates();
-        if (group.stopped[static_cast<std::size_t>(r)]) {
-          const StoppedReplica& stop = stopped_.find(g, r);
-          std::copy(stop.x.begin(), stop.x.end(), &s.positions_A[at]);
-          std::copy(stop.v.begin(), stop.v.end(), &s.velocities_A_per_akma[at]);
-          if (context_.tallies_heat) {
-            std::copy(stop.heat.begin(), stop.heat.end(), &s.heat_kcal_per_mol[at / 9]);
-          }
-        } else {
-          context_.layout.gather(group, group.x, r, &s.positions_A[at]);
-          context_.layout.gather(group, group.v, r, &s.velocities_A_per_akma[at]);
-          if (context_.tallies_heat)
-            context_.layout.gather_heat(group, group.heat, r, &s.heat_kcal_per_mol[at / 9]);
-        }
-      }
-    }
+    for_each_index(static_cast<std::int64_t>(groups_.size()), threads_, [&](std::int64_t g) {
+      put_state(static_cast<std::size_t>(g), s);
+    });
     return s;
   }
 
@@ -144,6 +128,7 @@ class CpuEngine final : public Engine {
   void snapshot(unsigned fields, Frame& frame) override;
 
  private:
+  void put_state(std::size_t g, State& s) const;
   /// Threads per replica: more than one for large clusters if there are fewer replicas than
   /// threads.
   int team_size() const {
@@ -198,6 +183,28 @@ class CpuEngine final : public Engine {
   BlockMeasure blocks_;
   std::vector<std::unique_ptr<BlockMeasure::Space>> measure_spaces_;  ///< [thread]
 };
+
+/// Copies the replicas of a group.
+void CpuEngine::put_state(std::size_t g, State& s) const {
+  const Group& group = groups_[g];
+  for (int r = 0; r < group.replicas; ++r) {
+    const std::size_t at = static_cast<std::size_t>(group.first_replica + r) * s.coordinates();
+    if (group.stopped[static_cast<std::size_t>(r)]) {
+      const StoppedReplica& stop = stopped_.find(g, r);
+      std::copy(stop.x.begin(), stop.x.end(), &s.positions_A[at]);
+      std::copy(stop.v.begin(), stop.v.end(), &s.velocities_A_per_akma[at]);
+      if (context_.tallies_heat) {
+        std::copy(stop.heat.begin(), stop.heat.end(), &s.heat_kcal_per_mol[at / 9]);
+      }
+      continue;
+    }
+    context_.layout.gather(group, group.x, r, &s.positions_A[at]);
+    context_.layout.gather(group, group.v, r, &s.velocities_A_per_akma[at]);
+    if (context_.tallies_heat) {
+      context_.layout.gather_heat(group, group.heat, r, &s.heat_kcal_per_mol[at / 9]);
+    }
+  }
+}
 
 ReplicaPlaces<CpuEngine::Place> CpuEngine::live_places() const {
   ReplicaPlaces<Place> live;
