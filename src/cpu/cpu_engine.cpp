@@ -82,10 +82,14 @@ class CpuEngine final : public Engine {
   void exchange(std::span<const StateExchange> pairs) override {
     if (pairs.empty()) return;
     const auto places = exchange_places(pairs, live_places());
-    for_each_index(static_cast<std::int64_t>(pairs.size()), threads_, [&](std::int64_t i) {
-      const auto k = static_cast<std::size_t>(i);
-      exchange(pairs[k], places[k].first, places[k].second);
-    });
+    constexpr std::int64_t kGrain = 64;  // fewer pairs than this are faster on one thread
+    for_each_index(
+        static_cast<std::int64_t>(pairs.size()), threads_, [](int) { return 0; },
+        [&](int, std::int64_t i) {
+          const auto k = static_cast<std::size_t>(i);
+          exchange(pairs[k], places[k].first, places[k].second);
+        },
+        kGrain);
   }
 
   State state() const override {

@@ -253,10 +253,11 @@ TEST_F(RunDeck, StepsGoOnWhileACheckpointIsWritten) {
   script_.completes_state = [&](std::int64_t step) {
     if (step == 1000) return;
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (reached < step + 50 && std::chrono::steady_clock::now() < until) {
+    const std::int64_t later = std::min<std::int64_t>(step + 50, 1000);
+    while (reached < later && std::chrono::steady_clock::now() < until) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
-    ++(reached >= step + 50 ? written_during_steps : too_late);
+    ++(reached >= later ? written_during_steps : too_late);
   };
   std::vector<std::int64_t> steps;
   RunOptions options;
