@@ -96,17 +96,16 @@ void MultiHistogram::add_step(std::span<const Sample> samples, int threads) {
     ordered_[begins_[place_of(samples[i]) + 1]++] = static_cast<std::uint32_t>(i);
   }
   const std::size_t first_part = parts_.size() - groups_;
-  for_each_index(
-      static_cast<std::int64_t>(groups_ * beta_.size()), threads, [&](std::int64_t i) {
-        const auto place = static_cast<std::size_t>(i);
-        Bins& bins = parts_[first_part + place / beta_.size()][place % beta_.size()];
-        for (std::size_t k = begins_[place]; k < begins_[place + 1]; ++k) {
-          const auto& [bath, ladder, energy, value] = samples[ordered_[k]];
-          const double bin = bin_of(samples[ordered_[k]]);
-          if (std::isnan(bin)) continue;
-          bins[static_cast<std::int64_t>(bin)] += {1.0, energy, value, value * energy};
-        }
-      });
+  for_each_index(static_cast<std::int64_t>(groups_ * beta_.size()), threads, [&](std::int64_t i) {
+    const auto place = static_cast<std::size_t>(i);
+    Bins& bins = parts_[first_part + place / beta_.size()][place % beta_.size()];
+    for (std::size_t k = begins_[place]; k < begins_[place + 1]; ++k) {
+      const auto& [bath, ladder, energy, value] = samples[ordered_[k]];
+      const double bin = bin_of(samples[ordered_[k]]);
+      if (std::isnan(bin)) continue;
+      bins[static_cast<std::int64_t>(bin)] += {1.0, energy, value, value * energy};
+    }
+  });
   end_step();
 }
 

@@ -130,7 +130,7 @@ void Checkpointer::start_writing() {
   std::vector<BlowUp> blow_ups = merged(before_.blow_ups, engine_.blow_ups());
   step_ = engine_.step();
   auto task = [this, state = engine_.begin_state(), all = std::move(blow_ups),
-                     saved = std::move(records)]() mutable {
+               saved = std::move(records)]() mutable {
     io::write_checkpoint(path_, {before_.tarn_version, before_.physics, before_.device,
                                  join(state(), before_.state), std::move(all), std::move(saved)});
   };

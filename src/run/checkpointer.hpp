@@ -34,6 +34,7 @@ class Checkpointer final : public Observer {
   std::string name() const override { return "checkpoint"; }
   unsigned fields() const override;
   std::int64_t every() const override { return every_ == 0 ? kLastStepOnly : every_; }
+  bool reads_observers() const override { return true; }
   void begin() override {}
   void observe(const Frame& frame) override;
   void save(std::ostream&) override {}

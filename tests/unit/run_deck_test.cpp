@@ -286,8 +286,8 @@ TEST_F(RunDeck, ACheckpointThatCannotBeWrittenEndsTheRun) {
       fs::remove(out_ + "/checkpoint.bin");
       fs::create_directories(out_ + "/checkpoint.bin/in_the_way");
     };
-    const std::string message = message_of<IoError>(
-        [&] { run(deck(1000, kObserve + "[checkpoint]\nevery = 300\n")); });
+    const std::string message =
+        message_of<IoError>([&] { run(deck(1000, kObserve + "[checkpoint]\nevery = 300\n")); });
     EXPECT_TRUE(contains(message, "cannot write")) << message;
     EXPECT_TRUE(contains(message, out_ + "/checkpoint.bin")) << message;
     const std::string json = read_text(out_ + "/run.json");
@@ -327,8 +327,7 @@ TEST_F(RunDeck, AFailedStepDuringACheckpointLosesNothing) {
   std::vector<std::int64_t> steps;
   RunOptions options;
   options.on_checkpoint = [&](std::int64_t step) { steps.push_back(step); };
-  EXPECT_THROW(run(deck(1000, kObserve + "[checkpoint]\nevery = 300\n"), options),
-               std::bad_alloc);
+  EXPECT_THROW(run(deck(1000, kObserve + "[checkpoint]\nevery = 300\n"), options), std::bad_alloc);
   EXPECT_EQ(steps, (std::vector<std::int64_t>{0, 300}));
   EXPECT_EQ(io::read_checkpoint(out_ + "/checkpoint.bin").state.step, 300);
 }

@@ -152,8 +152,16 @@ class MultiHistogram {
    public:
     using Entry = std::pair<std::int64_t, EnergyBin>;
     EnergyBin& operator[](std::int64_t number) {
-      const auto at = std::ranges::lower_bound(entries_, number, {}, &Entry::first);
-      if (at != entries_.end() && at->first == number) return at->second;
+      const auto begin = entries_.begin(), end = entries_.end();
+      auto low = begin, high = end;
+      if (begin != end && begin->first <= number && number <= end[-1].first) {
+        // Few numbers are missing: the place is known from both ends to as many.
+        const auto from_begin = number - begin->first, from_end = end[-1].first - number;
+        if (from_begin < high - low) high = begin + from_begin + 1;
+        if (from_end < end - begin) low = end - 1 - from_end;
+      }
+      const auto at = std::ranges::lower_bound(low, high, number, {}, &Entry::first);
+      if (at != end && at->first == number) return at->second;
       return entries_.emplace(at, number, EnergyBin{})->second;
     }
     auto begin() const { return entries_.begin(); }
