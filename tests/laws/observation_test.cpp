@@ -53,7 +53,8 @@ TEST(Observation, ChangesNoBitOfTheRun) {
   }
 }
 
-/// Threads that begin the next steps while observers work change no byte, with and without exchange.
+/// Threads that begin the next steps while observers work change no byte, with and without
+/// exchange.
 TEST(Observation, ThreadsChangeNoByteOfAFile) {
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", "/nowhere", 1);  // pictures would take most of the time
