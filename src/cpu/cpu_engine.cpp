@@ -65,7 +65,8 @@ class CpuEngine final : public Engine {
     wait();
   }
 
-  /// The other threads begin while the caller does something else; wait() joins them.
+  /// The other threads begin while the caller does something else; wait(), on the same thread,
+  /// joins them.
   void begin_advance(std::int64_t n_steps) override {
     while (n_steps > 0) {
       wait();
