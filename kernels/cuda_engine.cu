@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@
 #include "kernels/replica_memory.hpp"
 #include "kernels/row_frames.hpp"
 #include "kernels/stage_times.hpp"
+#include "kernels/state_copies.hpp"
 #include "kernels/step_stream.hpp"
 #include "tarn/core/error.hpp"
 
@@ -80,6 +82,7 @@ class CudaEngine final : public Engine {
         timed_step_(start.step),
         blow_ups_(system),
         rows_(system, start.replica_ids, device),
+        states_(device),
         stream_(device) {
     use_device();
     const IssueRate rate = issue_rate(device);
@@ -202,6 +205,12 @@ class CudaEngine final : public Engine {
   State state() const override {
     use_device();
     return replicas_.download(step_);
+  }
+
+  std::function<State()> begin_state() const override {
+    use_device();
+    std::function<State()> copy = states_.begin(replicas_, step_, threads_, stream_.stream());
+    return copy ? copy : Engine::begin_state();
   }
 
   bool begin_snapshot(unsigned fields) override {
@@ -435,6 +444,7 @@ class CudaEngine final : public Engine {
   HostCopy<double> host_arrays_;  ///< of them
   TileScratch tiles_{};
   RowFrames rows_;
+  mutable StateCopies states_;
   std::int64_t snapshot_step_ = 0;
   bool is_busy_ = false;  ///< steps were started and not waited for
   Clock::time_point busy_since_;

@@ -68,6 +68,8 @@ class Observer {
   /// Whether observe() may be called while the engine computes later steps: true if it uses nothing
   /// but the frame, and does not change every().
   virtual bool may_lag() const { return false; }
+  /// Whether observe() must follow that of all other observers of the step, because it reads them.
+  virtual bool reads_observers() const { return false; }
   /// Starts new files. @throws IoError
   virtual void begin() = 0;
   virtual void observe(const Frame& frame) = 0;

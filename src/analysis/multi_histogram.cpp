@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
+#include "core/parallel.hpp"
 #include "memory.hpp"
 #include "tarn/analysis/errors.hpp"
 
@@ -52,14 +54,59 @@ MultiHistogram::MultiHistogram(std::vector<double> beta_mol_per_kcal, std::int64
       groups_(static_cast<std::size_t>(std::clamp<std::int64_t>(ladders, 1, kGroups))),
       most_blocks_(groups_ == kGroups ? 1 : 2 * ((kGroups + groups_ - 1) / groups_)) {}
 
-void MultiHistogram::add(std::size_t bath, std::int64_t ladder, double energy, double value) {
-  const double bin = std::floor(energy * beta_[bath] / kWidth_kT);
-  if (!(std::abs(bin) < kMostBins) || !std::isfinite(value)) return;
+double MultiHistogram::bin_of(const Sample& sample) const {
+  const double bin = std::floor(sample.energy * beta_[sample.bath] / kWidth_kT);
+  return std::abs(bin) < kMostBins && std::isfinite(sample.value)
+             ? bin
+             : std::numeric_limits<double>::quiet_NaN();
+}
+
+void MultiHistogram::open_block() {
   if (!block_is_open_) parts_.resize(parts_.size() + groups_, Part(beta_.size()));
   block_is_open_ = true;
+}
+
+void MultiHistogram::add(std::size_t bath, std::int64_t ladder, double energy, double value) {
+  const double bin = bin_of({bath, ladder, energy, value});
+  if (std::isnan(bin)) return;
+  open_block();
   const auto group = static_cast<std::size_t>(ladder) % groups_;
   Part& part = parts_[parts_.size() - groups_ + group];
   part[bath][static_cast<std::int64_t>(bin)] += {1.0, energy, value, value * energy};
+}
+
+void MultiHistogram::add_step(std::span<const Sample> samples, int threads) {
+  constexpr std::size_t kFewSamples = 2000;  // faster on one thread
+  if (threads == 1 || samples.size() < kFewSamples) {
+    for (const Sample& s : samples) add(s.bath, s.ladder, s.energy, s.value);
+    return end_step();
+  }
+  const auto is_ignored = [this](const Sample& sample) { return std::isnan(bin_of(sample)); };
+  if (!block_is_open_ && std::ranges::all_of(samples, is_ignored)) return;
+  open_block();
+  // The samples of a group and bath share their bins: they are added by one thread, in order.
+  const auto place_of = [this](const Sample& sample) {
+    return static_cast<std::size_t>(sample.ladder) % groups_ * beta_.size() + sample.bath;
+  };
+  begins_.assign(groups_ * beta_.size() + 2, 0);
+  for (const Sample& sample : samples) ++begins_[place_of(sample) + 2];
+  std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+  ordered_.resize(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    ordered_[begins_[place_of(samples[i]) + 1]++] = static_cast<std::uint32_t>(i);
+  }
+  const std::size_t first_part = parts_.size() - groups_;
+  for_each_index(static_cast<std::int64_t>(groups_ * beta_.size()), threads, [&](std::int64_t i) {
+    const auto place = static_cast<std::size_t>(i);
+    Bins& bins = parts_[first_part + place / beta_.size()][place % beta_.size()];
+    for (std::size_t k = begins_[place]; k < begins_[place + 1]; ++k) {
+      const auto& [bath, ladder, energy, value] = samples[ordered_[k]];
+      const double bin = bin_of(samples[ordered_[k]]);
+      if (std::isnan(bin)) continue;
+      bins[static_cast<std::int64_t>(bin)] += {1.0, energy, value, value * energy};
+    }
+  });
+  end_step();
 }
 
 void MultiHistogram::end_step() {

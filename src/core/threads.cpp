@@ -35,14 +35,25 @@ class WorkerPool {
     for (const auto& worker : workers_) worker->thread.join();
   }
 
-  void run(int wanted, const TeamWork& work) {
-    const int team = grow_to(wanted);
-    const int spins = team > processors() ? kSpinsIfOversubscribed : kSpinsBeforeSleep;
-    for (int rank = 1; rank < team; ++rank) worker_of(rank).give({&work, team, spins});
+  /// @return the size of the team; with 1, nothing was started
+  int start(int wanted, const TeamWork& work) {
+    finish();
+    team_ = grow_to(wanted);
+    if (team_ == 1) return 1;
+    is_started_ = true;
+    work_ = work;
+    spins_ = team_ > processors() ? kSpinsIfOversubscribed : kSpinsBeforeSleep;
+    for (int rank = 1; rank < team_; ++rank) worker_of(rank).give({&work_, team_, spins_});
+    return team_;
+  }
+  /// Takes part in the work that was started, if it has not been finished.
+  void finish() {
+    if (!is_started_) return;
+    is_started_ = false;
     inside_team = true;
-    work.call(work.context, 0, team);
+    work_.call(work_.context, 0, team_);
     inside_team = false;
-    for (int rank = 1; rank < team; ++rank) worker_of(rank).wait(spins);
+    for (int rank = 1; rank < team_; ++rank) worker_of(rank).wait(spins_);
   }
 
  private:
@@ -97,14 +108,28 @@ class WorkerPool {
   Worker& worker_of(int rank) { return *workers_[static_cast<std::size_t>(rank - 1)]; }
 
   std::vector<std::unique_ptr<Worker>> workers_;
+  // Of the last start():
+  TeamWork work_{};
+  int team_ = 1, spins_ = kSpinsBeforeSleep;
+  bool is_started_ = false;
 };
+
+WorkerPool& pool_of_this_thread() {
+  thread_local WorkerPool pool;
+  return pool;
+}
 
 }  // namespace
 
+int start_team(int team, const TeamWork& work) {
+  return team <= 1 || inside_team ? 1 : pool_of_this_thread().start(team, work);
+}
+
+void finish_team() { pool_of_this_thread().finish(); }
+
 void run_team(int team, const TeamWork& work) {
-  if (team <= 1 || inside_team) return work.call(work.context, 0, 1);
-  thread_local WorkerPool pool;
-  pool.run(team, work);
+  if (start_team(team, work) > 1) return finish_team();
+  work.call(work.context, 0, 1);
 }
 
 }  // namespace tarn

@@ -16,6 +16,14 @@ struct TeamWork {
 /// @throws std::bad_alloc before any work has started
 void run_team(int team, const TeamWork& work);
 
+/// Starts the work of ranks 1 to team-1 and returns. finish_team() must follow on this thread,
+/// while the work still exists. A team that this thread runs in between finishes the work first.
+/// @return the size of the team; with 1, nothing was started
+int start_team(int team, const TeamWork& work);
+/// Calls the work that was started with rank 0 and waits for the other ranks. Does nothing if the
+/// work has been finished.
+void finish_team();
+
 template <class F>
 void run_team(int team, const F& f) {
   run_team(team, TeamWork{[](const void* context, int rank, int size) {

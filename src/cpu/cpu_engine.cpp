@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "aligned.hpp"
@@ -56,16 +57,33 @@ class CpuEngine final : public Engine {
     for_each_group([&](auto& steps, std::size_t g, PairHistograms&) { prepare_group(steps, g); });
   }
 
+  ~CpuEngine() override {
+    if (started_ && started_->team > 1) finish_team();
+  }
+
   void advance(std::int64_t n_steps) override {
+    begin_advance(n_steps);
+    wait();
+  }
+
+  /// The other threads begin while the caller does something else; wait(), on the same thread,
+  /// joins them.
+  void begin_advance(std::int64_t n_steps) override {
     while (n_steps > 0) {
+      wait();
       const std::int64_t n = steps_to_lindemann(settings_.lindemann, step_, n_steps);
-      for_each_group([&](auto& steps, std::size_t g, PairHistograms& pairs) {
-        advance_group(steps, g, n, pairs);
-      });
-      step_ += n;
+      begin_steps(n);
       n_steps -= n;
-      if (is_due(settings_.lindemann, step_)) add_distances();
     }
+  }
+
+  void wait() override {
+    if (!started_) return;
+    started_->team > 1 ? finish_team() : advance_groups(0);
+    const std::unique_ptr<StartedSteps> done = std::move(started_);
+    step_ += done->steps;
+    done->groups.rethrow();
+    if (is_due(settings_.lindemann, step_)) add_distances();
   }
 
   void measure_with(const MeasureSettings& settings) override {
@@ -79,15 +97,19 @@ class CpuEngine final : public Engine {
     }
   }
 
-  std::int64_t step() const override { return step_; }
+  std::int64_t step() const override { return step_ + (started_ ? started_->steps : 0); }
 
   void exchange(std::span<const StateExchange> pairs) override {
     if (pairs.empty()) return;
     const auto places = exchange_places(pairs, live_places());
-    for_each_index(static_cast<std::int64_t>(pairs.size()), threads_, [&](std::int64_t i) {
-      const auto k = static_cast<std::size_t>(i);
-      exchange(pairs[k], places[k].first, places[k].second);
-    });
+    constexpr std::int64_t kGrain = 64;  // fewer pairs than this are faster on one thread
+    for_each_index(
+        static_cast<std::int64_t>(pairs.size()), threads_, [](int) { return 0; },
+        [&](int, std::int64_t i) {
+          const auto k = static_cast<std::size_t>(i);
+          exchange(pairs[k], places[k].first, places[k].second);
+        },
+        kGrain);
   }
 
   State state() const override {
@@ -98,25 +120,8 @@ class CpuEngine final : public Engine {
     s.positions_A.resize(replica_ids_.size() * s.coordinates());
     s.velocities_A_per_akma.resize(s.positions_A.size());
     if (context_.tallies_heat) s.heat_kcal_per_mol.resize(s.positions_A.size() / 9);
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      const Group& group = groups_[g];
-      for (int r = 0; r < group.replicas; ++r) {
-        const std::size_t at = static_cast<std::size_t>(group.first_replica + r) * s.coordinates();
-        if (group.stopped[static_cast<std::size_t>(r)]) {
-          const StoppedReplica& stop = stopped_.find(g, r);
-          std::copy(stop.x.begin(), stop.x.end(), &s.positions_A[at]);
-          std::copy(stop.v.begin(), stop.v.end(), &s.velocities_A_per_akma[at]);
-          if (context_.tallies_heat) {
-            std::copy(stop.heat.begin(), stop.heat.end(), &s.heat_kcal_per_mol[at / 9]);
-          }
-        } else {
-          context_.layout.gather(group, group.x, r, &s.positions_A[at]);
-          context_.layout.gather(group, group.v, r, &s.velocities_A_per_akma[at]);
-          if (context_.tallies_heat)
-            context_.layout.gather_heat(group, group.heat, r, &s.heat_kcal_per_mol[at / 9]);
-        }
-      }
-    }
+    for_each_index(static_cast<std::int64_t>(groups_.size()), threads_,
+                   [&](std::int64_t g) { put_state(static_cast<std::size_t>(g), s); });
     return s;
   }
 
@@ -146,6 +151,7 @@ class CpuEngine final : public Engine {
   void snapshot(unsigned fields, Frame& frame) override;
 
  private:
+  void put_state(std::size_t g, State& s) const;
   /// Threads per replica: more than one for large clusters if there are fewer replicas than
   /// threads.
   int team_size() const {
@@ -153,6 +159,15 @@ class CpuEngine final : public Engine {
       return 1;
     return std::min(threads_, useful_threads(n_, context_.layout.blocks()));
   }
+  /// Steps that were begun, with one thread per group.
+  struct StartedSteps {
+    std::int64_t steps;
+    SharedLoop groups;
+    int team = 1;  ///< 1: no other thread has begun
+  };
+  void begin_steps(std::int64_t n_steps);
+  /// The part of one thread of the started steps.
+  void advance_groups(int rank);
   struct Place {
     std::size_t group;
     int replica;  ///< within the group
@@ -160,6 +175,13 @@ class CpuEngine final : public Engine {
   /// The running replicas, by id.
   ReplicaPlaces<Place> live_places() const;
   void exchange(const StateExchange& pair, const Place& first, const Place& second);
+  /// Calls op(steps, g, histograms) for a group.
+  template <class Op>
+  void with_group(std::size_t g, WorkSpace& space, TeamMember& member, ThreadTotals& totals,
+                  const Op& op);
+  /// The same on the thread with this rank alone.
+  template <class Op>
+  void with_group_alone(std::size_t g, std::size_t rank, const Op& op);
   /// Calls op(steps, g, histograms) for each group: on one thread each, or on all threads of a
   /// team.
   template <class Op>
@@ -200,7 +222,30 @@ class CpuEngine final : public Engine {
   MeasureSettings settings_;
   BlockMeasure blocks_;
   std::vector<std::unique_ptr<BlockMeasure::Space>> measure_spaces_;  ///< [thread]
+  std::unique_ptr<StartedSteps> started_;                             ///< null after wait()
 };
+
+/// Copies the replicas of a group.
+void CpuEngine::put_state(std::size_t g, State& s) const {
+  const Group& group = groups_[g];
+  for (int r = 0; r < group.replicas; ++r) {
+    const std::size_t at = static_cast<std::size_t>(group.first_replica + r) * s.coordinates();
+    if (group.stopped[static_cast<std::size_t>(r)]) {
+      const StoppedReplica& stop = stopped_.find(g, r);
+      std::copy(stop.x.begin(), stop.x.end(), &s.positions_A[at]);
+      std::copy(stop.v.begin(), stop.v.end(), &s.velocities_A_per_akma[at]);
+      if (context_.tallies_heat) {
+        std::copy(stop.heat.begin(), stop.heat.end(), &s.heat_kcal_per_mol[at / 9]);
+      }
+      continue;
+    }
+    context_.layout.gather(group, group.x, r, &s.positions_A[at]);
+    context_.layout.gather(group, group.v, r, &s.velocities_A_per_akma[at]);
+    if (context_.tallies_heat) {
+      context_.layout.gather_heat(group, group.heat, r, &s.heat_kcal_per_mol[at / 9]);
+    }
+  }
+}
 
 ReplicaPlaces<CpuEngine::Place> CpuEngine::live_places() const {
   ReplicaPlaces<Place> live;
@@ -249,28 +294,64 @@ void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Pl
 }
 
 template <class Op>
+void CpuEngine::with_group(std::size_t g, WorkSpace& space, TeamMember& member,
+                           ThreadTotals& totals, const Op& op) {
+  if (context_.layout.is_single()) {
+    SingleSteps steps{context_, groups_[g], space, member, totals.report};
+    op(steps, g, totals.pairs);
+  } else {
+    DoubleSteps steps{context_, groups_[g], space, member, totals.report};
+    op(steps, g, totals.pairs);
+  }
+}
+
+template <class Op>
+void CpuEngine::with_group_alone(std::size_t g, std::size_t rank, const Op& op) {
+  const FlushDenormals flush;
+  context_.layout.prepare_to_step(groups_[g], spaces_[rank]);
+  totals_[rank].pairs.prepare(counting_);
+  TeamMember member;
+  with_group(g, spaces_[rank], member, totals_[rank], op);
+}
+
+void CpuEngine::begin_steps(std::int64_t n_steps) {
+  if (team_size() > 1) {
+    for_each_group([&](auto& steps, std::size_t g, PairHistograms& pairs) {
+      advance_group(steps, g, n_steps, pairs);
+    });
+    step_ += n_steps;
+    if (is_due(settings_.lindemann, step_)) add_distances();
+    return;
+  }
+  started_.reset(new StartedSteps{n_steps, SharedLoop(static_cast<std::int64_t>(groups_.size()))});
+  started_->team =
+      start_team(started_->groups.team(threads_),
+                 {[](const void* engine, int rank, int) {
+                    static_cast<CpuEngine*>(const_cast<void*>(engine))->advance_groups(rank);
+                  },
+                  this});
+}
+
+void CpuEngine::advance_groups(int rank) {
+  started_->groups.run(
+      rank, [](int r) { return static_cast<std::size_t>(r); },
+      [this](std::size_t r, std::int64_t g) {
+        with_group_alone(static_cast<std::size_t>(g), r,
+                         [this](auto& steps, std::size_t group, PairHistograms& pairs) {
+                           advance_group(steps, group, started_->steps, pairs);
+                         });
+      });
+}
+
+template <class Op>
 void CpuEngine::for_each_group(const Op& op) {
-  const auto at = [&](std::size_t g, WorkSpace& space, TeamMember& member, ThreadTotals& totals) {
-    if (context_.layout.is_single()) {
-      SingleSteps steps{context_, groups_[g], space, member, totals.report};
-      op(steps, g, totals.pairs);
-    } else {
-      DoubleSteps steps{context_, groups_[g], space, member, totals.report};
-      op(steps, g, totals.pairs);
-    }
-  };
   const int members = team_size();
   if (members == 1) {
     for_each_index(
         static_cast<std::int64_t>(groups_.size()), threads_,
         [](int rank) { return static_cast<std::size_t>(rank); },
-        [&](std::size_t rank, std::int64_t i) {
-          const FlushDenormals flush;
-          const auto g = static_cast<std::size_t>(i);
-          context_.layout.prepare_to_step(groups_[g], spaces_[rank]);
-          totals_[rank].pairs.prepare(counting_);
-          TeamMember member;
-          at(g, spaces_[rank], member, totals_[rank]);
+        [&](std::size_t rank, std::int64_t g) {
+          with_group_alone(static_cast<std::size_t>(g), rank, op);
         });
     return;
   }
@@ -284,7 +365,7 @@ void CpuEngine::for_each_group(const Op& op) {
       const FlushDenormals flush;
       TeamMember member(team, rank, size);
       for (std::size_t g = 0; g < groups_.size(); ++g) {
-        at(g, spaces_[0], member, totals_[static_cast<std::size_t>(rank)]);
+        with_group(g, spaces_[0], member, totals_[static_cast<std::size_t>(rank)], op);
         member.barrier();
       }
     });

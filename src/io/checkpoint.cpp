@@ -1,7 +1,9 @@
 #include "tarn/io/checkpoint.hpp"
 
 #include <limits>
+#include <ostream>
 #include <sstream>
+#include <streambuf>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -68,8 +70,7 @@ BlowUp get_blow_up(std::istream& in) {
   return blow_up;
 }
 
-std::string contents_of(const Checkpoint& checkpoint) {
-  std::ostringstream out;
+void put_contents(std::ostream& out, const Checkpoint& checkpoint) {
   put(out, std::string_view(checkpoint.tarn_version));
   put(out, std::string_view(checkpoint.physics));
   put(out, std::string_view(checkpoint.device));
@@ -87,8 +88,92 @@ std::string contents_of(const Checkpoint& checkpoint) {
     put(out, std::string_view(record.name));
     put(out, std::string_view(record.bytes));
   }
-  return std::move(out).str();
 }
+
+/// Counts the bytes that are written to it.
+class ByteCounter final : public std::streambuf {
+ public:
+  std::uint64_t count() const { return count_; }
+
+ private:
+  int_type overflow(int_type) override {
+    ++count_;
+    return 0;
+  }
+  std::streamsize xsputn(const char*, std::streamsize size) override {
+    count_ += static_cast<std::uint64_t>(size);
+    return size;
+  }
+
+  std::uint64_t count_ = 0;
+};
+
+/// Passes bytes to a file and to a checksum, without a copy of large arrays.
+class CheckedFile final : public std::streambuf {
+ public:
+  explicit CheckedFile(AtomicFile& file) : file_(file) { waiting_.reserve(kPiece); }
+
+  std::uint64_t checksum() {
+    flush();
+    return checksum_.value();
+  }
+
+ private:
+  /// Bytes that are still in the cache when they are written.
+  static constexpr std::size_t kPiece = std::size_t{1} << 18;
+
+  int_type overflow(int_type c) override {
+    const char byte = traits_type::to_char_type(c);
+    xsputn(&byte, 1);
+    return c;
+  }
+  std::streamsize xsputn(const char* bytes, std::streamsize size) override {
+    std::string_view left(bytes, static_cast<std::size_t>(size));
+    if (waiting_.size() + left.size() <= kPiece) {
+      waiting_ += left;
+      return size;
+    }
+    flush();
+    for (; left.size() > kPiece; left.remove_prefix(kPiece)) write(left.substr(0, kPiece));
+    waiting_ = left;
+    return size;
+  }
+  void flush() {
+    write(waiting_);
+    waiting_.clear();
+  }
+  void write(std::string_view bytes) {
+    checksum_.add(bytes);
+    file_.write(bytes);
+  }
+
+  AtomicFile& file_;
+  LongChecksum checksum_;
+  std::string waiting_;
+};
+
+/// Reads bytes in memory.
+class BytesInMemory final : public std::streambuf {
+ public:
+  explicit BytesInMemory(std::string_view bytes) {
+    char* const begin = const_cast<char*>(bytes.data());  // which is not written to
+    setg(begin, begin, begin + bytes.size());
+  }
+
+ private:
+  pos_type seekoff(off_type offset, std::ios_base::seekdir from, std::ios_base::openmode) override {
+    const char* const base = from == std::ios::beg   ? eback()
+                             : from == std::ios::cur ? gptr()
+                                                     : egptr();
+    return seekpos(base - eback() + offset, std::ios::in);
+  }
+  pos_type seekpos(pos_type place, std::ios_base::openmode) override {
+    const auto offset = static_cast<off_type>(place);
+    if (offset < 0 || offset > egptr() - eback()) return off_type{-1};
+    setg(eback(), eback() + offset, egptr());
+    return place;
+  }
+};
 
 int get_molecules(std::istream& in) {
   const std::int64_t molecules = get_i64(in);
@@ -109,8 +194,9 @@ void check_size(const State& state) {
   }
 }
 
-Checkpoint parse_contents(std::string contents) {
-  std::istringstream in(std::move(contents));
+Checkpoint parse_contents(std::string_view contents) {
+  BytesInMemory bytes(contents);
+  std::istream in(&bytes);
   Checkpoint checkpoint;
   checkpoint.tarn_version = get_string(in);
   checkpoint.physics = get_string(in);
@@ -138,17 +224,22 @@ Checkpoint parse_contents(std::string contents) {
 }  // namespace
 
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  const std::string contents = contents_of(checkpoint);
+  ByteCounter counter;
+  std::ostream counted(&counter);
+  put_contents(counted, checkpoint);
   std::ostringstream head;
   head << kMagic;
   put(head, kCheckpointFormat);
-  put(head, static_cast<std::uint64_t>(contents.size()));
-  std::ostringstream tail;
-  put(tail, checksum(contents));
+  put(head, counter.count());
 
   AtomicFile file(path);
   file.write(std::move(head).str());
-  file.write(contents);
+  CheckedFile contents(file);
+  std::ostream out(&contents);
+  out.exceptions(std::ios::badbit);  // the exceptions of the file leave the stream
+  put_contents(out, checkpoint);
+  std::ostringstream tail;
+  put(tail, contents.checksum());
   file.write(std::move(tail).str());
   file.commit();
 }
@@ -173,12 +264,14 @@ Checkpoint read_checkpoint(const std::string& path) {
     refuse(path, fmt::format("it is cut off after {} bytes. Restore a copy or restart the run",
                              file.size()));
   }
-  std::string contents = file.substr(kContentsBegin, length);
+  const std::string_view contents = std::string_view(file).substr(kContentsBegin, length);
+  LongChecksum checksum;
+  checksum.add(contents);
   if (file.size() - length != kContentsBegin + kWord ||
-      checksum(contents) != word_at(file, kContentsBegin + length)) {
+      checksum.value() != word_at(file, kContentsBegin + length)) {
     refuse(path, "it is damaged (the checksum differs). Restore a copy or restart the run");
   }
-  return parse_contents(std::move(contents));
+  return parse_contents(contents);
 }
 
 void read_record(const ObserverRecord& record, const std::function<void(std::istream&)>& load) {

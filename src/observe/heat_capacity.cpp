@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "baths.hpp"
+#include "core/parallel.hpp"
 #include "makers.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
 #include "tarn/core/units.hpp"
@@ -124,13 +125,19 @@ class HeatCapacity final : public Observer {
 
   void observe(const Frame& frame) override {
     if (frame.step < info_.first_averaged_step) return;
-    for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
-      const Energies& e = frame.energies[r];
-      const std::int64_t id = frame.replica_ids[r];
-      histogram_.add(baths_.of(id), ladder(id), canonical_energy_kcal_per_mol(system_, e),
-                     e.potential_kcal_per_mol + e.wall_kcal_per_mol);
-    }
-    histogram_.end_step();
+    samples_.resize(frame.live());
+    constexpr std::int64_t kGrain = 1024;
+    for_each_index(
+        static_cast<std::int64_t>(frame.live()), info_.threads, [](int) { return 0; },
+        [&](int, std::int64_t i) {
+          const auto r = static_cast<std::size_t>(i);
+          const Energies& e = frame.energies[r];
+          const std::int64_t id = frame.replica_ids[r];
+          samples_[r] = {baths_.of(id), ladder(id), canonical_energy_kcal_per_mol(system_, e),
+                         e.potential_kcal_per_mol + e.wall_kcal_per_mol};
+        },
+        kGrain);
+    histogram_.add_step(samples_, info_.threads);
   }
 
   void save(std::ostream& out) override {
@@ -171,6 +178,7 @@ class HeatCapacity final : public Observer {
   RunInfo info_;
   Baths baths_;
   MultiHistogram histogram_;
+  std::vector<MultiHistogram::Sample> samples_;  // of the last frame
   // Temperature and height of the maximum with errors, from the last finish().
   struct Peak {
     std::array<double, 2> values, errors;

@@ -1,6 +1,7 @@
 #include "centred_engine.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -37,6 +38,7 @@ class CentredEngine final : public Engine {
   }
   void exchange(std::span<const StateExchange> pairs) override { engine_->exchange(pairs); }
   State state() const override { return engine_->state(); }
+  std::function<State()> begin_state() const override { return engine_->begin_state(); }
   std::vector<BlowUp> blow_ups() const override { return engine_->blow_ups(); }
   EngineReport report() const override { return engine_->report(); }
   std::string description() const override { return engine_->description(); }

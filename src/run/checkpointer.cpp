@@ -109,25 +109,50 @@ void Checkpointer::observe(const Frame& frame) {
   for (Observer* observer : observers_) {
     if (observer->accumulated() != kNoFields) observer->catch_up(frame);
   }
-  write();
+  start_writing();
 }
 
 double Checkpointer::age_seconds() const {
+  if (writing_.valid()) return 0.0;
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - written_).count();
 }
 
-void Checkpointer::write() {
-  io::Checkpoint checkpoint = before_;
-  checkpoint.state = join(engine_.state(), before_.state);
-  checkpoint.blow_ups = merged(before_.blow_ups, engine_.blow_ups());
+void Checkpointer::start_writing() {
+  // Before the observers flush their files: these are then at most one checkpoint ahead of the
+  // last complete one.
+  finish_writing();
+  std::vector<io::ObserverRecord> records;
   for (Observer* observer : observers_) {
     std::ostringstream bytes;
     observer->save(bytes);
-    checkpoint.observers.push_back({observer->name(), std::move(bytes).str()});
+    records.push_back({observer->name(), std::move(bytes).str()});
   }
-  io::write_checkpoint(path_, checkpoint);
+  std::vector<BlowUp> blow_ups = merged(before_.blow_ups, engine_.blow_ups());
+  step_ = engine_.step();
+  auto task = [this, state = engine_.begin_state(), all = std::move(blow_ups),
+               saved = std::move(records)]() mutable {
+    io::write_checkpoint(path_, {before_.tarn_version, before_.physics, before_.device,
+                                 join(state(), before_.state), std::move(all), std::move(saved)});
+  };
+  // Without another thread the task is deferred to finish_writing().
+  writing_ = std::async(std::launch::async | std::launch::deferred, std::move(task));
+}
+
+void Checkpointer::poll() {
+  if (!writing_.valid()) return;
+  if (writing_.wait_for(std::chrono::seconds(0)) != std::future_status::timeout) finish_writing();
+}
+
+void Checkpointer::finish_writing() {
+  if (!writing_.valid()) return;
+  writing_.get();
   written_ = std::chrono::steady_clock::now();
-  if (on_written_) on_written_(checkpoint.state.step);
+  if (on_written_) on_written_(step_);
+}
+
+void Checkpointer::write() {
+  start_writing();
+  finish_writing();
 }
 
 void refuse_new_observers(const std::string& path, const io::Checkpoint& checkpoint,

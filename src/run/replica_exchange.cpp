@@ -73,12 +73,13 @@ void ReplicaExchange::observe(const Frame& frame) {
   }
   if (counts) {
     count_round_trips();
-    for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+    samples_.resize(frame.live());
+    for (std::size_t r = 0; r < samples_.size(); ++r) {
       const double energy = frame.exchange_energies_kcal_per_mol[r];
       const auto place = static_cast<std::size_t>(frame.replica_ids[r]);
-      energies_.add(place % length(), static_cast<std::int64_t>(place / length()), energy, energy);
+      samples_[r] = {place % length(), static_cast<std::int64_t>(place / length()), energy, energy};
     }
-    energies_.end_step();
+    energies_.add_step(samples_, info_.threads);
   }
   note_paths();
 }

@@ -70,7 +70,8 @@ class ReplicaExchange final : public Observer {
   Engine& engine_;
   std::vector<double> temperatures_K_;
   std::vector<Pair> pairs_;
-  analysis::MultiHistogram energies_;  ///< sampled at the attempts
+  analysis::MultiHistogram energies_;                      ///< sampled at the attempts
+  std::vector<analysis::MultiHistogram::Sample> samples_;  ///< of the last attempt
   std::optional<analysis::EqualAcceptanceLadder> even_;
   /// A walker is a state that moves between replicas; walker w started as replica w.
   std::vector<std::int64_t> walker_at_;  ///< [replica id]

@@ -2,20 +2,22 @@
 
 #include <cstddef>
 #include <set>
+#include <utility>
 
 namespace tarn {
 namespace {
 
 void append_replica(const State& from, std::size_t r, State& to) {
   to.replica_ids.push_back(from.replica_ids[r]);
-  const std::vector<double> x = replica_part(from, from.positions_A, r);
-  const std::vector<double> v = replica_part(from, from.velocities_A_per_akma, r);
-  to.positions_A.insert(to.positions_A.end(), x.begin(), x.end());
-  to.velocities_A_per_akma.insert(to.velocities_A_per_akma.end(), v.begin(), v.end());
+  const auto append = [r](const std::vector<double>& all, std::size_t size,
+                          std::vector<double>& numbers) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(r * size);
+    numbers.insert(numbers.end(), begin, begin + static_cast<std::ptrdiff_t>(size));
+  };
+  append(from.positions_A, from.coordinates(), to.positions_A);
+  append(from.velocities_A_per_akma, from.coordinates(), to.velocities_A_per_akma);
   if (from.heat_kcal_per_mol.empty()) return;
-  const auto begin =
-      from.heat_kcal_per_mol.begin() + static_cast<std::ptrdiff_t>(r) * from.molecules;
-  to.heat_kcal_per_mol.insert(to.heat_kcal_per_mol.end(), begin, begin + from.molecules);
+  append(from.heat_kcal_per_mol, static_cast<std::size_t>(from.molecules), to.heat_kcal_per_mol);
 }
 
 State empty_like(const State& state) {
@@ -34,7 +36,11 @@ std::vector<double> replica_part(const State& state, const std::vector<double>& 
   return {begin, begin + size};
 }
 
-LiveAndStopped split(const State& state, const std::vector<BlowUp>& blow_ups) {
+LiveAndStopped split(State state, const std::vector<BlowUp>& blow_ups) {
+  if (blow_ups.empty()) {
+    State none = empty_like(state);
+    return {std::move(state), std::move(none)};
+  }
   std::set<std::int64_t> stopped;
   for (const BlowUp& blow_up : blow_ups) stopped.insert(blow_up.replica);
   LiveAndStopped parts{empty_like(state), empty_like(state)};
@@ -44,7 +50,7 @@ LiveAndStopped split(const State& state, const std::vector<BlowUp>& blow_ups) {
   return parts;
 }
 
-State join(const State& live, const State& stopped) {
+State join(State live, const State& stopped) {
   if (stopped.replica_ids.empty()) return live;
   State all = empty_like(live);
   std::size_t s = 0;

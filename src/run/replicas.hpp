@@ -14,10 +14,10 @@ struct LiveAndStopped {
 };
 
 /// Separates the replicas that an engine may continue from those that blew up.
-LiveAndStopped split(const State& state, const std::vector<BlowUp>& blow_ups);
+LiveAndStopped split(State state, const std::vector<BlowUp>& blow_ups);
 
 /// Inverse of split(), sorted by replica id; step and molecules are taken from `live`.
-State join(const State& live, const State& stopped);
+State join(State live, const State& stopped);
 
 /// Coordinates of one replica of a State: positions or velocities.
 std::vector<double> replica_part(const State& state, const std::vector<double>& values,

@@ -30,17 +30,21 @@ std::int64_t next_due_step(const Observers& observers, std::int64_t step, std::i
 
 /// Observers of the engine's step, and the fields that they need.
 struct DueObservers {
-  std::vector<Observer*> observers;
+  std::vector<Observer*> now, late;  ///< late: during later steps
   unsigned fields = kNoFields;
-  bool may_lag = true;  ///< all of them
 };
 DueObservers due_observers(const Observers& observers, std::int64_t step) {
-  DueObservers due;
+  std::vector<Observer*> all;
   for (const auto& observer : observers) {
-    if (step % interval_of(*observer) != 0) continue;
-    due.observers.push_back(observer.get());
+    if (step % interval_of(*observer) == 0) all.push_back(observer.get());
+  }
+  DueObservers due;
+  // One that reads the others must find their states of this step.
+  const bool may_lag =
+      std::none_of(all.begin(), all.end(), [](const Observer* o) { return o->reads_observers(); });
+  for (Observer* observer : all) {
+    (may_lag && observer->may_lag() ? due.late : due.now).push_back(observer);
     due.fields |= observer->fields();
-    due.may_lag = due.may_lag && observer->may_lag();
   }
   return due;
 }
@@ -55,19 +59,18 @@ class FramesForObservers {
   /// Takes the frame of the current step. finish() must have been called for the previous one.
   void take() {
     DueObservers due = due_observers(observers_, engine_.step());
-    if (due.observers.empty()) return engine_.wait();
-    if (due.may_lag && engine_.begin_snapshot(due.fields)) {
-      late_ = std::move(due.observers);
-      return;
-    }
+    if (due.now.empty() && due.late.empty()) return engine_.wait();
+    late_ = std::move(due.late);
+    is_started_ = due.now.empty() && engine_.begin_snapshot(due.fields);
+    if (is_started_) return;
     engine_.wait();
     engine_.snapshot(due.fields, frame_);
-    pass_to(due.observers);
+    pass_to(due.now);
   }
-  /// Passes the frame that was started to its observers, if there is one.
+  /// Passes the last frame to the observers that have not received it.
   void finish() {
     if (late_.empty()) return;
-    engine_.finish_snapshot(frame_);
+    if (is_started_) engine_.finish_snapshot(frame_);
     const std::vector<Observer*> observers = std::move(late_);
     late_.clear();
     pass_to(observers);
@@ -82,6 +85,23 @@ class FramesForObservers {
   const Observers& observers_;
   Frame frame_;
   std::vector<Observer*> late_;
+  bool is_started_ = false;  ///< the engine has the frame
+};
+
+/// Waits for the engine, also after an exception of an observer.
+class WaitAtTheEnd {
+ public:
+  explicit WaitAtTheEnd(Engine& engine) : engine_(engine) {}
+  WaitAtTheEnd(const WaitAtTheEnd&) = delete;
+  ~WaitAtTheEnd() {
+    try {
+      engine_.wait();
+    } catch (...) {  // the first exception counts
+    }
+  }
+
+ private:
+  Engine& engine_;
 };
 
 /// Passes the sums of the engine to the observers that use them.
@@ -104,6 +124,7 @@ void run_loop(Engine& engine, const Observers& observers, std::int64_t last_step
   for (const auto& observer : observers) observer->configure(settings);
   engine.measure_with(settings);
   Pace pace;
+  const WaitAtTheEnd wait_at_the_end(engine);
   FramesForObservers frames(engine, observers);
   if (observe_first_step) frames.take();
   while (engine.step() < last_step) {

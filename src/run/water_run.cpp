@@ -72,7 +72,7 @@ class Run {
       molecules_ = start.molecules;
       own_ = custom_observers(options_.observers, info());
     }
-    make_engine(parts, start);
+    make_engine(parts, std::exchange(start, {}));
     const std::vector<std::string> own_files = files_of(own_);
     make_observers();
     folder_.prepare(own_files);
@@ -86,9 +86,11 @@ class Run {
       step();
       finish();
     } catch (const std::exception& error) {
+      finish_last_checkpoint();
       record_failure(failure_reason(error));
       throw;
     } catch (...) {
+      finish_last_checkpoint();
       record_failure("an observer threw an exception that is not a std::exception");
       throw;
     }
@@ -110,7 +112,7 @@ class Run {
   }
 
   State live_replicas_of_checkpoint() {
-    LiveAndStopped parts = split(checkpoint_.state, checkpoint_.blow_ups);
+    LiveAndStopped parts = split(std::move(checkpoint_.state), checkpoint_.blow_ups);
     before_.state = std::move(parts.stopped);
     before_.blow_ups = checkpoint_.blow_ups;
     if (parts.live.replica_ids.empty()) throw_none_left();
@@ -218,6 +220,7 @@ class Run {
     warn_if(decks::note_on_samples(deck_));
     if (folder_.resumes()) {
       restore(checkpoint_, observers_);
+      checkpoint_.observers.clear();
       const std::vector<std::string>& notes = start_record_->notes_of_start;
       warnings_.insert(warnings_.begin(), notes.begin(), notes.end());
       if (evaporation_) told_departures_ = evaporation_->departures().size();
@@ -244,6 +247,7 @@ class Run {
   }
 
   bool go_on() {
+    checkpointer_->poll();
     warn_about_departures();
     warn_about_blow_ups();
     tell_progress();
@@ -258,6 +262,14 @@ class Run {
     Frame frame;
     engine_->snapshot(checkpointer_->fields(), frame);
     checkpointer_->observe(frame);
+  }
+
+  /// After a failure: completes the checkpoint that is being written, if possible.
+  void finish_last_checkpoint() {
+    try {
+      if (checkpointer_) checkpointer_->finish_writing();
+    } catch (...) {  // report the first error
+    }
   }
 
   void tell_progress() const {
@@ -361,11 +373,12 @@ class Run {
   }
 
   void keep_last_good_structures() const {
+    std::vector<BlowUp> first = blow_ups();
+    if (first.empty()) return;
     State state = join(engine_->state(), before_.state);
     if (is_rigid(deck_.integrator.scheme)) {
       project_onto_constraints(make_system(deck_, molecules_), state);
     }
-    std::vector<BlowUp> first = blow_ups();
     std::stable_sort(first.begin(), first.end(),
                      [](const BlowUp& a, const BlowUp& b) { return a.step < b.step; });
     first.resize(std::min(first.size(), kMostBlowUpFiles));

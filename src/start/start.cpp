@@ -1,6 +1,7 @@
 #include "tarn/start.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <mutex>
 #include <optional>
@@ -114,14 +115,17 @@ class StartMaker {
     if (state_) start::prepare_state(deck_, system_.model, *state_, start_.notes);
     add_note(start::note_on_copies(deck_, sources_ == 1));
     if (deck_.system.velocities == VelocityKind::file) prepare_velocities_of_file();
+    // Copies of one structure take a microsecond each, minimisations a thousand times that.
+    const bool minimises = !file_ && !state_ && deck_.system.start == StartKind::quenched;
+    const std::int64_t grain = minimises || relaxed_ || projected_ ? 1 : 16;
     for_each_index(
         deck_.system.replicas, deck_.run.threads,
         [&](int) { return ForceField(system_.model, system_.molecules); },
         [&](ForceField& worker, std::int64_t r) {
           make_replica(worker, r);
-          const std::lock_guard lock(mutex_);
           ++done_;
-        });
+        },
+        grain);
     if (stopped_) throw StartInterrupted();
     report();
     return std::move(start_);
@@ -132,10 +136,11 @@ class StartMaker {
     if (note) start_.notes.push_back(*note);
   }
 
-  /// Called by any thread.
+  /// Called by any thread. A thread does not wait while another one reports the progress.
   bool may_continue() {
-    const std::lock_guard lock(mutex_);
-    if (progress_ && !stopped_) stopped_ = !progress_(done_, deck_.system.replicas);
+    if (!progress_ || stopped_) return !stopped_;
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock && !stopped_) stopped_ = !progress_(done_, deck_.system.replicas);
     return !stopped_;
   }
 
@@ -266,9 +271,9 @@ class StartMaker {
   Start start_;
   std::vector<SlowManifoldStart> slow_;  // [replica]
   ConvergenceTally quench_report_, relax_report_;
-  std::mutex mutex_;  // of what follows
-  int done_ = 0;
-  bool stopped_ = false;
+  std::mutex mutex_;  // of progress_
+  std::atomic<int> done_ = 0;
+  std::atomic<bool> stopped_ = false;
 };
 
 }  // namespace

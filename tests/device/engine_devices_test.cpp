@@ -1,6 +1,8 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <future>
 #include <map>
 #include <span>
 #include <string_view>
@@ -835,6 +837,46 @@ TEST_P(EngineDevices, LaterStepsDoNotChangeAFrame) {
       EXPECT_EQ(a.shape[r].dipole_D, b.shape[r].dipole_D);
       EXPECT_EQ(a.exchange_energies_kcal_per_mol[r], b.exchange_energies_kcal_per_mol[r]);
     }
+  }
+}
+
+void expect_same_state(const State& a, const State& b) {
+  EXPECT_EQ(a.molecules, b.molecules);
+  EXPECT_EQ(a.step, b.step);
+  EXPECT_EQ(a.replica_ids, b.replica_ids);
+  EXPECT_EQ(a.positions_A, b.positions_A);
+  EXPECT_EQ(a.velocities_A_per_akma, b.velocities_A_per_akma);
+  EXPECT_EQ(a.heat_kcal_per_mol, b.heat_kcal_per_mol);
+}
+
+/// A copy of the state that another thread completes during later steps is that of the step at
+/// which it was started, also of a stopped replica.
+TEST_P(EngineDevices, LaterStepsDoNotChangeACopyOfTheState) {
+  for (const int n : {7, 33, 129}) {
+    const System system = make_system({"settle", Bath::gla}, tip3p(), n, Precision::mixed);
+    State start = tallied(start_state(system, spread_ids(n == 129 ? 3 : 33)));
+    for (std::size_t c = 0; c < 9; c += 3) {  // of the second replica
+      start.velocities_A_per_akma[start.coordinates() + 9 + c] = 200.0;
+    }
+    const auto engine = make(system, start);
+    for (int k = 0; k < 3; ++k) {
+      engine->advance(2);
+      const State now = engine->state();
+      const std::function<State()> copy = engine->begin_state();
+      // While one copy is started, another one is possible.
+      const std::function<State()> second = k == 1 ? engine->begin_state() : nullptr;
+      std::future<State> other_thread = std::async(std::launch::async, copy);
+      engine->advance(3);
+      expect_same_state(other_thread.get(), now);
+      if (second) expect_same_state(second(), now);
+    }
+    // A copy that nothing takes is no obstacle to the next one.
+    engine->begin_state();
+    engine->advance(1);
+    const State now = engine->state();
+    const std::function<State()> copy = engine->begin_state();
+    engine->advance(1);
+    expect_same_state(copy(), now);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -23,8 +24,9 @@
 /// An emulation on the CPU of the part of the CUDA language and runtime that kernels/ uses, for the
 /// device tests. The threads of a block are fibers that take turns; blocks run one after another,
 /// every second grid from its last thread to its first. It finds wrong indices and missing
-/// synchronisation: a barrier that not all threads reach is an error, and work on a stream runs
-/// only when the stream is synchronised. Reciprocal roots are those of estimates.hpp.
+/// synchronisation: a barrier that not all threads reach is an error, and work on a stream runs only
+/// when the stream is synchronised. Several host threads may call it. Reciprocal roots are those of
+/// estimates.hpp.
 
 #define __global__
 #define __device__
@@ -116,7 +118,20 @@ struct Graph {
 /// The stream of copies and fills. It is not ordered with other streams.
 inline Stream legacy_stream;
 inline std::vector<Stream*> streams;
+/// Functions of the runtime run one at a time.
+class Turn {
+ public:
+  Turn() : lock_(mutex()) {}
+
+ private:
+  static std::recursive_mutex& mutex() {
+    static std::recursive_mutex one;
+    return one;
+  }
+  std::lock_guard<std::recursive_mutex> lock_;
+};
 inline void put(Stream* stream, std::function<void()> run) {
+  const Turn turn;
   (stream == nullptr ? legacy_stream : *stream).work.push_back(std::move(run));
 }
 /// Fails, as CUDA does, while a stream of this thread is captured.
@@ -314,12 +329,14 @@ inline cudaError_t cudaDeviceSynchronize() {
   return cudaSuccess;
 }
 inline cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  const tarn::emulated::Turn turn;
   *total = tarn::emulated::machine.memory;
   *free = *total - tarn::emulated::allocated_bytes();
   return cudaSuccess;
 }
 template <class T>
 cudaError_t cudaMalloc(T** data, std::size_t bytes) {
+  const tarn::emulated::Turn turn;
   tarn::emulated::not_in_a_capture();
   if (bytes + tarn::emulated::allocated_bytes() > tarn::emulated::machine.memory) {
     return cudaErrorMemoryAllocation;
@@ -330,6 +347,7 @@ cudaError_t cudaMalloc(T** data, std::size_t bytes) {
   return cudaSuccess;
 }
 inline cudaError_t cudaFree(void* data) {
+  const tarn::emulated::Turn turn;
   if (data == nullptr) return cudaSuccess;
   tarn::emulated::finish_all();
   tarn::emulated::allocated.erase(data);
@@ -347,6 +365,7 @@ inline cudaError_t cudaMemsetAsync(void* data, int byte, std::size_t bytes, cuda
 }
 /// From pageable memory: it is read at once, but the copy may arrive after this returns.
 inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  const tarn::emulated::Turn turn;
   tarn::emulated::not_in_a_capture();
   if (kind == cudaMemcpyHostToDevice) {
     const auto* const first = static_cast<const unsigned char*>(from);
@@ -364,6 +383,7 @@ inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cud
 }
 template <class T>
 cudaError_t cudaMallocHost(T** data, std::size_t bytes) {
+  const tarn::emulated::Turn turn;
   tarn::emulated::not_in_a_capture();
   if (!tarn::emulated::machine.locks_pages) return cudaErrorMemoryAllocation;
   *data = static_cast<T*>(::operator new(bytes));
@@ -371,6 +391,7 @@ cudaError_t cudaMallocHost(T** data, std::size_t bytes) {
   return cudaSuccess;
 }
 inline cudaError_t cudaFreeHost(void* data) {
+  const tarn::emulated::Turn turn;
   if (data == nullptr) throw std::logic_error("nothing to be freed");
   tarn::emulated::finish_all();
   ::operator delete(data);
@@ -378,6 +399,7 @@ inline cudaError_t cudaFreeHost(void* data) {
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
                                    cudaMemcpyKind kind, cudaStream_t stream) {
+  const tarn::emulated::Turn turn;
   if (kind == cudaMemcpyDeviceToHost) {
     tarn::emulated::bytes_to_host += static_cast<std::int64_t>(bytes);
   }
@@ -385,17 +407,20 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  const tarn::emulated::Turn turn;
   *stream = new tarn::emulated::Stream;
   tarn::emulated::streams.push_back(*stream);
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  const tarn::emulated::Turn turn;
   stream->finish();
   std::erase(tarn::emulated::streams, stream);
   delete stream;
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  const tarn::emulated::Turn turn;
   tarn::emulated::not_in_a_capture();
   (stream == nullptr ? tarn::emulated::legacy_stream : *stream).finish();
   return cudaSuccess;
@@ -421,11 +446,13 @@ inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   return cudaEventCreate(event);
 }
 inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  const tarn::emulated::Turn turn;
   if (event->stream != nullptr) event->wait_for(event->recorded);
   delete event;
   return cudaSuccess;
 }
 inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  const tarn::emulated::Turn turn;
   event->stream = stream;
   tarn::emulated::put(stream, [event, record = ++event->recorded] {
     event->time = std::chrono::steady_clock::now();
@@ -435,10 +462,12 @@ inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaSuccess;
 }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  const tarn::emulated::Turn turn;
   event->wait_for(event->recorded);
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  const tarn::emulated::Turn turn;
   if (event->stream == nullptr) return cudaSuccess;
   tarn::emulated::put(stream, [event, record = event->recorded] { event->wait_for(record); });
   return cudaSuccess;
@@ -472,6 +501,7 @@ inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
   return cudaSuccess;
 }
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+  const tarn::emulated::Turn turn;
   for (const auto& run : graph->launches) tarn::emulated::put(stream, run);
   return cudaSuccess;
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <stdlib.h>
 #include <string>
 #include <vector>
@@ -168,6 +169,27 @@ TEST_F(Machines, WithoutPageLockedMemoryGiveTheSameFrames) {
     EXPECT_EQ(frames[0].energies[r].potential_kcal_per_mol,
               frames[1].energies[r].potential_kcal_per_mol);
     EXPECT_LT(frames[0].energies[r].potential_kcal_per_mol, 0.0);
+  }
+}
+
+/// A copy of the state that finds no memory on the device is made at once; without page-locked
+/// memory it is the same too.
+TEST_F(Machines, WithLittleMemoryGiveTheSameState) {
+  const System system = make_system({"settle", Bath::gla}, tip3p(), 7);
+  const auto engine = make_cuda_engine(system, start_state(system, spread_ids(9)), {});
+  engine->advance(3);
+  const State now = engine->state();
+  const std::size_t used = emulated::allocated_bytes();
+  for (const bool has_memory : {false, true}) {
+    emulated::machine.memory = has_memory ? std::size_t{1} << 30 : used + 1000;
+    emulated::machine.locks_pages = false;
+    const std::int64_t launches = emulated::launches;
+    const std::function<State()> copy = engine->begin_state();
+    EXPECT_EQ(emulated::launches - launches, has_memory ? 1 : 0);
+    const State copied = copy();
+    EXPECT_EQ(copied.step, 3);
+    EXPECT_EQ(copied.positions_A, now.positions_A);
+    EXPECT_EQ(copied.velocities_A_per_akma, now.velocities_A_per_akma);
   }
 }
 

@@ -34,7 +34,9 @@ inline void checkpoint(std::string_view bytes) {
   framed << "\x89TARN\r\n\n";
   io::put(framed, io::kCheckpointFormat);
   io::put(framed, bytes);  // its length, then the contents
-  io::put(framed, io::checksum(bytes));
+  io::LongChecksum checksum;
+  checksum.add(bytes);
+  io::put(framed, checksum.value());
   read_checkpoint_of(framed.str());
 }
 

@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,39 @@ TEST(Observation, ChangesNoBitOfTheRun) {
       EXPECT_EQ(watched.velocities_A_per_akma, alone.velocities_A_per_akma);
     }
   }
+}
+
+/// Threads that begin the next steps while observers work change no byte, with and without
+/// exchange.
+TEST(Observation, ThreadsChangeNoByteOfAFile) {
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", "/nowhere", 1);  // pictures would take most of the time
+  for (const std::string exchange : {"", "[exchange]\nevery = 10\n"}) {
+    const auto files = [&](int threads) {
+      const test::ScratchFolder folder;
+      const Deck deck = parse_deck(
+          "[system]\nmolecules = 3\nreplicas = 96\nstart = \"random\"\n"
+          "[integrator]\nscheme = \"settle\"\ntimestep_fs = 1.0\n"
+          "[thermostat]\nkind = \"baoab\"\ntemperatures_K = [100, 150, 200]\n"
+          "friction_per_ps = 5.0\n[confinement]\nradius_A = 6.0\n"
+          "stiffness_kcal_per_mol_A2 = 10.0\n[run]\nsteps = 600\n"
+          "[observe.energies]\nevery = 10\n[observe.cluster]\nevery = 15\n"
+          "[observe.geometry]\nevery = 20\n[observe.rdf]\n[checkpoint]\nevery = 70\n" +
+              exchange,
+          "deck.toml");
+      RunOptions options;
+      options.out_dir = folder.file("out");
+      options.threads = threads;
+      run_deck(deck, options);
+      auto all = test::contents_of(folder.file("out"));
+      all.erase("run.json");
+      return all;
+    };
+    const auto one = files(1);
+    EXPECT_TRUE(one.contains("energies.csv"));
+    for (const int threads : {2, 3}) EXPECT_EQ(files(threads), one) << threads << exchange;
+  }
+  ::setenv("PATH", path.c_str(), 1);
 }
 
 /// Spectrum and correlations of the first of three replicas equal those of a run of one replica,

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <new>
@@ -29,6 +31,9 @@ struct FakeScript {
   double seconds_per_step = 0.0;
   std::int64_t no_memory_at = -1;     ///< advancing to this step throws std::bad_alloc
   std::int64_t not_a_number_at = -1;  ///< energies of this step and later are NaN
+  /// Called when a copy of the state is completed, with the step of the copy.
+  std::function<void(std::int64_t)> completes_state{};
+  std::atomic<std::int64_t>* reached = nullptr;  ///< the step, for other threads
   std::vector<std::int64_t>* advances = nullptr;
   std::vector<unsigned>* snapshots = nullptr;
 };
@@ -112,6 +117,13 @@ class FakeEngine final : public Engine {
   }
   void exchange(std::span<const StateExchange> pairs) override { exchange_states(state_, pairs); }
   State state() const override { return state_; }
+  std::function<State()> begin_state() const override {
+    if (!script_.completes_state) return Engine::begin_state();
+    return [copy = state_, completes = script_.completes_state] {
+      completes(copy.step);
+      return copy;
+    };
+  }
   std::vector<BlowUp> blow_ups() const override { return blow_ups_; }
   EngineReport report() const override {
     return {3.0,
@@ -152,6 +164,7 @@ class FakeEngine final : public Engine {
   void step_once() {
     if (state_.step + 1 == script_.no_memory_at) throw std::bad_alloc();
     ++state_.step;
+    if (script_.reached) *script_.reached = state_.step;
     const std::size_t size = state_.coordinates();
     for (std::size_t r = 0; r < is_stopped_.size(); ++r) {
       const std::int64_t id = state_.replica_ids[r];

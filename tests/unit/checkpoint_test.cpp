@@ -75,9 +75,9 @@ TEST_F(CheckpointFile, IsTheSameBytesEachTime) {
   const std::string bytes = read_text(path_);
   write_checkpoint(path_, example());
   EXPECT_EQ(read_text(path_), bytes);
-  // Detects changes of the format: magic, then version 4 with its low byte first.
+  // Detects changes of the format: magic, then version 5 with its low byte first.
   EXPECT_EQ(bytes.substr(0, 8), "\x89TARN\r\n\n");
-  EXPECT_EQ(bytes.substr(8, 8), std::string("\4\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(bytes.substr(8, 8), std::string("\5\0\0\0\0\0\0\0", 8));
 }
 
 TEST_F(CheckpointFile, RefusesEachFaultInItsOwnWords) {
@@ -86,7 +86,7 @@ TEST_F(CheckpointFile, RefusesEachFaultInItsOwnWords) {
   EXPECT_TRUE(contains(refusal(""), "empty"));
   std::string other_version = good;
   other_version[8] = 1;
-  EXPECT_TRUE(contains(refusal(other_version), "format version 1, this program reads version 4"));
+  EXPECT_TRUE(contains(refusal(other_version), "format version 1, this program reads version 5"));
   std::string damaged = good;
   damaged[good.size() / 2] ^= 1;
   EXPECT_TRUE(contains(refusal(damaged), "damaged"));
@@ -178,6 +178,55 @@ TEST(Binary, ChecksumIsFnv1a) {
   EXPECT_EQ(checksum(""), 0xcbf29ce484222325u);
   EXPECT_EQ(checksum("a"), 0xaf63dc4c8601ec8cu);
   EXPECT_EQ(checksum("foobar"), 0x85944171f73967e8u);
+}
+
+TEST(Binary, LongChecksumIsXxh64) {
+  const auto sum = [](std::string_view bytes) {
+    LongChecksum checksum;
+    checksum.add(bytes);
+    return checksum.value();
+  };
+  EXPECT_EQ(sum(""), 0xef46db3751d8e999u);
+  EXPECT_EQ(sum("a"), 0xd24ec4f1a98c6e5bu);
+  EXPECT_EQ(sum("abc"), 0x44bc2cf5ad770999u);
+  // More than a stripe, and all sizes of a rest.
+  EXPECT_EQ(sum("Nobody inspects the spammish repetition"), 0xfbcea83c8a378bf1u);
+}
+
+TEST(Binary, LongChecksumDoesNotDependOnThePieces) {
+  std::string bytes;
+  for (int i = 0; i < 300; ++i) bytes += static_cast<char>(37 * i % 251);
+  LongChecksum whole;
+  whole.add(bytes);
+  for (std::size_t piece = 1; piece < 100; ++piece) {
+    LongChecksum checksum;
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+      checksum.add(std::string_view(bytes).substr(at, piece));
+    }
+    ASSERT_EQ(checksum.value(), whole.value()) << piece;
+  }
+}
+
+/// Large arrays are written in pieces; records lie before and behind them.
+TEST_F(CheckpointFile, ALargeStateComesBack) {
+  Checkpoint c = example();
+  c.state.replica_ids.clear();
+  c.state.positions_A.clear();
+  for (int r = 0; r < 20'001; ++r) {
+    c.state.replica_ids.push_back(r);
+    for (int k = 0; k < 9; ++k) c.state.positions_A.push_back(1.0 / (9 * r + k + 1));
+  }
+  c.state.velocities_A_per_akma = c.state.positions_A;
+  c.state.heat_kcal_per_mol.clear();
+  c.observers[1].bytes.assign(1'000'001, 'x');
+  write_checkpoint(path_, c);
+  const Checkpoint d = read_checkpoint(path_);
+  EXPECT_EQ(d.state.replica_ids, c.state.replica_ids);
+  EXPECT_EQ(d.state.positions_A, c.state.positions_A);
+  EXPECT_EQ(d.state.velocities_A_per_akma, c.state.velocities_A_per_akma);
+  ASSERT_EQ(d.observers.size(), 2u);
+  EXPECT_EQ(d.observers[0].bytes, c.observers[0].bytes);
+  EXPECT_EQ(d.observers[1].bytes, c.observers[1].bytes);
 }
 
 }  // namespace

@@ -506,6 +506,37 @@ TEST(MultiHistogram, GoesOnFromItsMemory) {
   }
 }
 
+/// Steps added by several threads are the samples one by one, bitwise.
+TEST(MultiHistogram, ThreadsChangeNoBit) {
+  const std::vector<double> beta{3.0, 2.0, 1.0};
+  for (const std::int64_t ladders : {1, 3, 16, 1000}) {
+    const int moments = ladders < 16 ? 70 : 5;
+    // So many that threads are used.
+    const std::int64_t copies = 3000 / ladders + 1;
+    MultiHistogram one_by_one(beta, ladders), two(beta, ladders), three(beta, ladders);
+    for (int moment = 0; moment < moments; ++moment) {
+      std::vector<MultiHistogram::Sample> step;
+      for (std::int64_t i = 0; i < copies * ladders; ++i) {
+        const double x = std::sin(static_cast<double>(7 * i + 13 * moment));
+        step.push_back({static_cast<std::size_t>(i % 3), i % ladders, 5.0 * x, x * x});
+      }
+      step[1].energy = std::nan("");
+      if (moment == 0) {  // a step whose samples are all ignored
+        for (MultiHistogram::Sample& s : step) s.value = HUGE_VAL;
+      }
+      for (const MultiHistogram::Sample& s : step) {
+        one_by_one.add(s.bath, s.ladder, s.energy, s.value);
+      }
+      one_by_one.end_step();
+      two.add_step(step, 2);
+      three.add_step(step, 3);
+      EXPECT_EQ(two.empty(), moment == 0);
+    }
+    EXPECT_EQ(one_by_one.memory(), two.memory()) << ladders;
+    EXPECT_EQ(one_by_one.memory(), three.memory()) << ladders;
+  }
+}
+
 /// With one part there are no errors, and without samples no result; NaN is ignored.
 TEST(MultiHistogram, WithoutEnough) {
   MultiHistogram h({2.0, 1.0}, 1);

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +10,7 @@
 #include <string>
 #include <sys/file.h>
 #include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -240,6 +243,93 @@ TEST_F(RunDeck, CheckpointsByTheClockChangeNoByte) {
   script_ = {};
   resume(deck(1600, by_clock));
   EXPECT_EQ(files(), straight);
+}
+
+TEST_F(RunDeck, StepsGoOnWhileACheckpointIsWritten) {
+  const auto straight = files_of_a_straight_run(deck(1000));
+  std::atomic<std::int64_t> reached = 0;
+  std::atomic<int> written_during_steps = 0, too_late = 0;
+  script_.reached = &reached;
+  script_.completes_state = [&](std::int64_t step) {
+    if (step == 1000) return;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const std::int64_t later = std::min<std::int64_t>(step + 50, 1000);
+    while (reached < later && std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    ++(reached >= later ? written_during_steps : too_late);
+  };
+  std::vector<std::int64_t> steps;
+  RunOptions options;
+  options.on_checkpoint = [&](std::int64_t step) { steps.push_back(step); };
+  run(deck(1000, kObserve + "[checkpoint]\nevery = 70\n"), options);
+  EXPECT_EQ(too_late, 0);
+  EXPECT_EQ(written_during_steps, 15);
+  ASSERT_EQ(steps.size(), 16u);
+  for (std::size_t k = 0; k < 15; ++k) EXPECT_EQ(steps[k], static_cast<std::int64_t>(70 * k));
+  EXPECT_EQ(steps.back(), 1000);
+  auto with_other_deck = files();
+  auto expected = straight;
+  with_other_deck.erase("deck.toml");
+  expected.erase("deck.toml");
+  EXPECT_EQ(with_other_deck, expected);
+}
+
+/// The thread that writes has the error; the run ends with it.
+TEST_F(RunDeck, ACheckpointThatCannotBeWrittenEndsTheRun) {
+  // Found at the next checkpoint, and at the end.
+  for (const std::int64_t failing : {300, 900, 1000}) {
+    SCOPED_TRACE(failing);
+    fs::remove_all(out_);
+    script_.completes_state = [&](std::int64_t step) {
+      if (step != failing) return;
+      fs::remove(out_ + "/checkpoint.bin");
+      fs::create_directories(out_ + "/checkpoint.bin/in_the_way");
+    };
+    const std::string message =
+        message_of<IoError>([&] { run(deck(1000, kObserve + "[checkpoint]\nevery = 300\n")); });
+    EXPECT_TRUE(contains(message, "cannot write")) << message;
+    EXPECT_TRUE(contains(message, out_ + "/checkpoint.bin")) << message;
+    const std::string json = read_text(out_ + "/run.json");
+    EXPECT_TRUE(contains(json, "\"status\": \"failed\""));
+    EXPECT_TRUE(contains(json, "checkpoint.bin"));
+  }
+}
+
+/// An interrupt waits for the checkpoint that is being written, and then writes its own.
+TEST_F(RunDeck, AnInterruptDuringACheckpointLosesNeither) {
+  const auto straight = files_of_a_straight_run(deck(300));
+  script_.seconds_per_step = 0.01;
+  std::atomic<bool> interrupted = false;
+  script_.completes_state = [&](std::int64_t step) {
+    if (step != 0) return;
+    while (!interrupted) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  };
+  std::vector<std::int64_t> steps;
+  RunOptions options;
+  options.on_checkpoint = [&](std::int64_t step) { steps.push_back(step); };
+  options.interrupted = [&] { return interrupted = true; };
+  const RunResult result = run(deck(300), options);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(steps, (std::vector<std::int64_t>{0, result.steps_done}));
+  script_ = {};
+  resume(deck(300));
+  EXPECT_EQ(files(), straight);
+}
+
+/// An error in the steps does not lose the checkpoint that is being written.
+TEST_F(RunDeck, AFailedStepDuringACheckpointLosesNothing) {
+  script_.no_memory_at = 350;
+  script_.completes_state = [](std::int64_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  };
+  std::vector<std::int64_t> steps;
+  RunOptions options;
+  options.on_checkpoint = [&](std::int64_t step) { steps.push_back(step); };
+  EXPECT_THROW(run(deck(1000, kObserve + "[checkpoint]\nevery = 300\n"), options), std::bad_alloc);
+  EXPECT_EQ(steps, (std::vector<std::int64_t>{0, 300}));
+  EXPECT_EQ(io::read_checkpoint(out_ + "/checkpoint.bin").state.step, 300);
 }
 
 TEST_F(RunDeck, AnInterruptedRunGoesOnWhereItWas) {

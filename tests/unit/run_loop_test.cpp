@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,8 @@ class Recorder final : public Observer {
   std::string name() const override { return name_; }
   unsigned fields() const override { return fields_; }
   std::int64_t every() const override { return every_; }
+  bool may_lag() const override { return may_lag_; }
+  bool reads_observers() const override { return reads_observers_; }
   void begin() override {}
   void observe(const Frame& frame) override {
     log_.push_back(name_ + std::to_string(frame.step));
@@ -44,6 +48,11 @@ class Recorder final : public Observer {
   void load(std::istream&) override {}
   void finish() override {}
 
+  Recorder& lags() {
+    may_lag_ = true;
+    return *this;
+  }
+  void reads_others() { reads_observers_ = true; }
   void double_after(int calls) { doubles_after_ = calls; }
   int samples() const { return samples_; }
 
@@ -52,6 +61,7 @@ class Recorder final : public Observer {
   std::int64_t every_;
   unsigned fields_;
   std::vector<std::string>& log_;
+  bool may_lag_ = false, reads_observers_ = false;
   int doubles_after_ = 0;
   int samples_ = 0;
 };
@@ -119,6 +129,72 @@ TEST_F(RunLoop, WithoutObserversItJustAdvances) {
   EXPECT_TRUE(snapshots_.empty());
   run(e, 1000);
   EXPECT_EQ(e.step(), 1000);
+}
+
+/// Notes when steps begin.
+class NotingEngine final : public Engine {
+ public:
+  NotingEngine(FakeEngine& engine, Log& log) : engine_(engine), log_(log) {}
+  void advance(std::int64_t n) override { engine_.advance(n); }
+  void begin_advance(std::int64_t n) override {
+    log_.push_back("begin" + std::to_string(step()));
+    advance(n);
+  }
+  void wait() override { ++waits; }
+  std::int64_t step() const override { return engine_.step(); }
+  void snapshot(unsigned fields, Frame& frame) override { engine_.snapshot(fields, frame); }
+  void measure_with(const MeasureSettings& s) override { engine_.measure_with(s); }
+  void exchange(std::span<const StateExchange> pairs) override { engine_.exchange(pairs); }
+  State state() const override { return engine_.state(); }
+  std::vector<BlowUp> blow_ups() const override { return engine_.blow_ups(); }
+  EngineReport report() const override { return engine_.report(); }
+  std::string description() const override { return engine_.description(); }
+
+  int waits = 0;
+
+ private:
+  FakeEngine& engine_;
+  Log& log_;
+};
+
+/// Observers that may lag receive the frame after the next steps have begun, the others before; all
+/// receive it before one that reads them.
+TEST_F(RunLoop, SomeObserversLag) {
+  add("a", 1'000'000).lags();
+  add("b", 1'000'000);
+  add("c", 1'000'000).lags();
+  FakeEngine e = engine();
+  NotingEngine noting(e, log_);
+  run(noting, 1);
+  EXPECT_EQ(log_, (Log{"b0", "begin0", "a0", "c0"}));
+  log_.clear();
+  add("d", 1'000'000).reads_others();
+  FakeEngine f = engine();
+  NotingEngine other(f, log_);
+  run(other, 1);
+  EXPECT_EQ(log_, (Log{"a0", "b0", "c0", "d0", "begin0"}));
+}
+
+/// After an exception of an observer the engine computes no more.
+TEST_F(RunLoop, WaitsForTheEngineAfterAnException) {
+  class Thrower final : public Observer {
+   public:
+    std::string name() const override { return "thrower"; }
+    unsigned fields() const override { return kNoFields; }
+    std::int64_t every() const override { return 5; }
+    bool may_lag() const override { return true; }
+    void begin() override {}
+    void observe(const Frame&) override { throw std::runtime_error("mine"); }
+    void save(std::ostream&) override {}
+    void load(std::istream&) override {}
+    void finish() override {}
+  };
+  observers_.push_back(std::make_unique<Thrower>());
+  FakeEngine e = engine();
+  NotingEngine noting(e, log_);
+  EXPECT_THROW(run(noting, 10), std::runtime_error);
+  EXPECT_EQ(log_, (Log{"begin0"}));
+  EXPECT_EQ(noting.waits, 2);  // for the first frame, and at the end
 }
 
 TEST_F(RunLoop, AnObserverMayBecomeRarer) {

@@ -68,6 +68,50 @@ TEST(RunTeam, InsideATeamThereIsOneThread) {
   EXPECT_EQ(larger, 0);
 }
 
+/// The other ranks work before the caller takes part.
+TEST(StartTeam, RanksWorkBeforeTheTeamIsFinished) {
+  struct Work {
+    std::atomic<int> others = 0, own = 0;
+  } work;
+  const TeamWork call{[](const void* context, int rank, int) {
+                        auto& to = *static_cast<Work*>(const_cast<void*>(context));
+                        ++(rank == 0 ? to.own : to.others);
+                      },
+                      &work};
+  for (int round = 1; round < 100; ++round) {
+    ASSERT_EQ(start_team(3, call), 3);
+    while (work.others < 2 * round) std::this_thread::yield();
+    EXPECT_EQ(work.own, round - 1);
+    finish_team();
+    EXPECT_EQ(work.own, round);
+    finish_team();  // finished already
+    EXPECT_EQ(work.own, round);
+  }
+  EXPECT_EQ(start_team(1, call), 1);
+  EXPECT_EQ(work.own, 99) << "a team of one is not started";
+}
+
+TEST(StartTeam, AnotherTeamFinishesItFirst) {
+  std::atomic<int> done = 0;
+  const TeamWork call{[](const void* context, int, int) {
+                        ++*static_cast<std::atomic<int>*>(const_cast<void*>(context));
+                      },
+                      &done};
+  ASSERT_EQ(start_team(3, call), 3);
+  run_team(1, [&](int, int size) { EXPECT_EQ(size, 1); });
+  std::atomic<int> found = 0;
+  run_team(3, [&](int, int size) {
+    found += done;
+    EXPECT_EQ(size, 3);
+  });
+  EXPECT_EQ(found, 9);
+  ASSERT_EQ(start_team(2, call), 2);
+  ASSERT_EQ(start_team(2, call), 2);
+  EXPECT_GE(done, 5);
+  finish_team();
+  EXPECT_EQ(done, 7);
+}
+
 TEST(RunTeam, ThreadsOfTheCallerHaveTeamsOfTheirOwn) {
   std::atomic<int> calls = 0;
   std::vector<std::thread> callers;

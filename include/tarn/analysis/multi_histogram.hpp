@@ -38,11 +38,17 @@ class MultiHistogram {
   /// @param ladders number of independent ladders
   MultiHistogram(std::vector<double> beta_mol_per_kcal, std::int64_t ladders);
 
-  /// Adds a sample. Numbers that are not finite, and energies beyond 1e14 kT, are ignored.
-  /// @param ladder 0, 1, ...; @param energy U, @param value A [kcal/mol]
+  /// A sample. Numbers that are not finite, and energies beyond 1e14 kT, are ignored.
+  struct Sample {
+    std::size_t bath = 0;
+    std::int64_t ladder = 0;           ///< 0, 1, ...
+    double energy = 0.0, value = 0.0;  ///< U, A [kcal/mol]
+  };
   void add(std::size_t bath, std::int64_t ladder, double energy, double value);
   /// Ends the samples of one time step.
   void end_step();
+  /// The same as add() of each sample and end_step(), on several threads.
+  void add_step(std::span<const Sample> samples, int threads);
 
   bool empty() const { return parts_.empty(); }
   /// Number of samples of all baths.
@@ -146,8 +152,16 @@ class MultiHistogram {
    public:
     using Entry = std::pair<std::int64_t, EnergyBin>;
     EnergyBin& operator[](std::int64_t number) {
-      const auto at = std::ranges::lower_bound(entries_, number, {}, &Entry::first);
-      if (at != entries_.end() && at->first == number) return at->second;
+      const auto begin = entries_.begin(), end = entries_.end();
+      auto low = begin, high = end;
+      if (begin != end && begin->first <= number && number <= end[-1].first) {
+        // Few numbers are missing: the place is known from both ends to as many.
+        const auto from_begin = number - begin->first, from_end = end[-1].first - number;
+        if (from_begin < high - low) high = begin + from_begin + 1;
+        if (from_end < end - begin) low = end - 1 - from_end;
+      }
+      const auto at = std::ranges::lower_bound(low, high, number, {}, &Entry::first);
+      if (at != end && at->first == number) return at->second;
       return entries_.emplace(at, number, EnergyBin{})->second;
     }
     auto begin() const { return entries_.begin(); }
@@ -165,6 +179,9 @@ class MultiHistogram {
   };
   Inefficiency inefficiency_of(std::size_t bath) const;
 
+  /// Number of the bin of a sample, or nan.
+  double bin_of(const Sample& sample) const;
+  void open_block();
   static double samples_of_part(const Part& part);
   /// Means of A by bath; NaN without samples.
   static std::vector<double> own_means(const Part& part);
@@ -180,6 +197,9 @@ class MultiHistogram {
   std::vector<Part> parts_;  // [time][group]
   std::int64_t block_length_ = 1, moments_in_block_ = 0;
   bool block_is_open_ = false;  // the last parts may take samples
+  // Samples of a step in the order of groups and baths; kept to avoid allocations.
+  std::vector<std::size_t> begins_;     // [group and bath]
+  std::vector<std::uint32_t> ordered_;  // numbers of samples
 };
 
 }  // namespace tarn::analysis

@@ -12,7 +12,7 @@
 namespace tarn::io {
 
 /// Version of the file format; other versions are rejected.
-inline constexpr std::uint64_t kCheckpointFormat = 4;
+inline constexpr std::uint64_t kCheckpointFormat = 5;
 
 /// State of one observer.
 struct ObserverRecord {
@@ -34,7 +34,7 @@ struct Checkpoint {
 /// Writes a checkpoint. An older one of that name remains until the new one is complete.
 ///
 /// The file contains 8 magic bytes, the format version, the length of the contents, the contents
-/// and their checksum(). All numbers are little-endian.
+/// and their LongChecksum. All numbers are little-endian.
 /// @throws IoError
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
