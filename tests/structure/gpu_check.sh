@@ -22,6 +22,7 @@ sleep "${SLOW:-0}"
 echo "ERROR OCCURRED: no"
 exit 1
 END
+program build/bin/run_bench <<<'echo "energies every 100 2e9 1e9 50.0 %"'
 program build/tests/device/device_probe_test <<<'exit 0'
 program build/tests/device/roots_test <<<'exit 0'
 program build/tests/device/single_point_test <<<'exit 0'
@@ -55,7 +56,7 @@ expect '^run_cuda_double: passed'
 expect '^gpu_bench: FAILED, more than'
 expect '^racecheck: NOT RUN, no time left'
 expect 'something FAILED$'
-! check --only engine_devices,runs,gpu_bench,sanitizer || complain "the exit status does not report failures"
+! check --only engine_devices,runs,gpu_bench,run_bench,sanitizer || complain "the exit status does not report failures"
 expect '^All.E.Slow.cuda: passed'
 expect '^    CUDA: no \(warp_path.cu:1\)'
 expect '^single_points: passed'
@@ -63,6 +64,8 @@ expect '^roots: passed'
 expect '^run_cuda_single: passed'
 expect '^gpu_bench: FAILED with status 1'
 expect '^zss_gla/double 3.0'
+expect '^run_bench: passed'
+expect '^    energies every 100'
 expect '^memcheck: passed'
 expect '^racecheck: FAILED with status 9'
 expect '^initcheck: NOT RUN, compute-sanitizer does not support this machine'
