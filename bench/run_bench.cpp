@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "tarn/core/error.hpp"
@@ -127,7 +128,9 @@ Deck deck_of(const Case& c, int replicas, const Options& options) {
 /// Runs the deck in a folder that is removed afterwards.
 RunResult run_in_scratch(const Deck& deck, const Options& options) {
   RunOptions run;
-  run.out_dir = (std::filesystem::temp_directory_path() / "tarn-run-bench").string();
+  run.out_dir =
+      (std::filesystem::temp_directory_path() / ("tarn-run-bench-" + std::to_string(getpid())))
+          .string();
   run.overwrite = true;
   run.device = options.device.name;
   run.threads = options.device.threads;

@@ -2,11 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <string>
 
 #include <cuda_runtime.h>
 
 #include "kernels/bulk_calls.hpp"
 #include "kernels/cuda_check.hpp"
+#include "kernels/device_buffer.hpp"
 #if !defined(__CUDACC__)
 #include <utility>
 #endif
@@ -17,11 +21,23 @@
 
 namespace tarn::gpu {
 
+/// Returns call(); errors of Thrust become a DeviceError.
+template <class Call>
+auto with_device_errors(const Call& call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    throw_no_memory(0);
+  } catch (const std::runtime_error& error) {
+    throw DeviceError(std::string("CUDA: ") + error.what());
+  }
+}
+
 /// Calls a function of bulk_calls.hpp with the stream as first argument.
 template <class Call, class... Arguments>
 void enqueue(cudaStream_t stream, Call call, Arguments... arguments) {
 #if defined(__CUDACC__)
-  call(stream, arguments...);
+  with_device_errors([&] { call(stream, arguments...); });
   cuda_check(cudaGetLastError());
 #else
   emulated::put(stream, [=] { call(nullptr, arguments...); });
@@ -46,7 +62,8 @@ inline std::int64_t replica_steps(const int* stopped, const long long* stopped_a
                                   std::int64_t replicas, std::int64_t first_step, std::int64_t step,
                                   cudaStream_t stream) {
   cuda_check(cudaStreamSynchronize(stream));
-  return bulk::replica_steps(stream, stopped, stopped_at, replicas, first_step, step);
+  return with_device_errors(
+      [&] { return bulk::replica_steps(stream, stopped, stopped_at, replicas, first_step, step); });
 }
 
 }  // namespace tarn::gpu

@@ -68,12 +68,18 @@ DeviceBuffer<double> ReplicaMemory::in_slots(const DeviceBuffer<double>& from, i
 
 void ReplicaMemory::upload_coordinates(const State& start, bool baoab) {
   const std::size_t size = 9 * static_cast<std::size_t>(device_.slots);
-  const DeviceBuffer<double> x(start.positions_A), v(start.velocities_A_per_akma);
-  // Slots without a molecule hold molecule 0 of the first replica, at rest.
-  x_ = in_slots(x, 9, true);
-  kept_x_ = in_slots(x, 9, true);
-  v_ = in_slots(v, 9, false);
-  kept_v_ = in_slots(v, 9, false);
+  // Slots without a molecule hold molecule 0 of the first replica, at rest. Each array of the State
+  // is freed before the memory of the engine is complete.
+  {
+    const DeviceBuffer<double> x(start.positions_A);
+    x_ = in_slots(x, 9, true);
+    kept_x_ = in_slots(x, 9, true);
+  }
+  {
+    const DeviceBuffer<double> v(start.velocities_A_per_akma);
+    v_ = in_slots(v, 9, false);
+    kept_v_ = in_slots(v, 9, false);
+  }
   a_ = DeviceBuffer<double>(size, 0);
   f_ = DeviceBuffer<double>(size, 0);
   if (!baoab) return;

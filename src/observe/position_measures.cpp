@@ -59,6 +59,13 @@ void PositionMeasures::fill(unsigned requested, Frame& frame) {
     frame.lindemann[r] = index.value();
   }
   fill_moments(requested & (kShapeMoments | kLindemannMoments), groups_, 1, frame);
+  if (!(requested & kRadialCounts)) return;
+  clear_radial(settings_.radial, frame.radial_counts);
+  for (std::size_t r = 0; r < replicas; ++r) {
+    add_radial(frame.positions_A_of(r), model_.mass_o_Da, model_.mass_h_Da, settings_.radial,
+               static_cast<int>(frame.replica_ids[r] % settings_.radial.groups),
+               frame.radial_counts);
+  }
 }
 
 }  // namespace tarn

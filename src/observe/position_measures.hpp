@@ -15,8 +15,8 @@ class PositionMeasures {
   /// Continues the Lindemann sums of the settings.
   PositionMeasures(const WaterModel& model, const MeasureSettings& settings);
 
-  /// Fills kShape, kParts, kLindemann and their moments of `fields`, and adds the distances of the
-  /// frame to the Lindemann sums where the settings ask for them.
+  /// Fills kShape, kParts, kLindemann, their moments and kRadialCounts of `fields`, and adds the
+  /// distances of the frame to the Lindemann sums where the settings ask for them.
   /// @param frame with positions; kParts takes the velocities as 0 where there are none
   void fill(unsigned fields, Frame& frame);
   /// Fills kLindemannSums, of the replicas in the frame.

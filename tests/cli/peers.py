@@ -360,7 +360,7 @@ class GpuPage(unittest.TestCase):
                 file.write(tables.sub(r"\1\2", page))
             measured = [
                 os.path.join(results, name)
-                for name in ("gpu-bench.json", "gpu-peers.csv", "gpu-drift.csv")
+                for name in ("gpu-bench.json", "gpu-peers.csv", "gpu-drift.csv", "gpu-runs.csv")
             ]
             subprocess.run([script, *measured], check=True)
             for name in ("gpu.md", "gpu.csv"):

@@ -804,8 +804,8 @@ TEST_P(EngineDevices, ReportsTheTimesOfStages) {
       const double all =
           report.pair_seconds + report.bond_seconds + report.noise_seconds + report.rest_seconds;
       EXPECT_LT(report.pair_seconds, all);
-      if (n > 128) {
-        EXPECT_GT(report.rest_seconds, 0.0) << "bonds and noise are in the same kernel";
+      if (n > 128) {  // on a GPU, bonds and noise are in one kernel
+        EXPECT_GT(report.rest_seconds + report.bond_seconds, 0.0);
         continue;
       }
       EXPECT_GT(report.bond_seconds, 0.0);

@@ -92,19 +92,8 @@ class FakeEngine final : public Engine {
         frame.conservation.push_back({e, {v[0], v[1], v[2]}, {x[0], x[1], x[2]}, x[5] * x[5]});
       }
     }
-    measure(fields, frame);
-    fill_moments(requested & (kEnergyMoments | kShapeMoments | kLindemannMoments), groups_, 1,
-                 frame);
-    if (requested & kRadialCounts) {
-      clear_radial(settings_.radial, frame.radial_counts);
-      for (std::size_t k = 0, r = 0; r < is_stopped_.size(); ++r) {
-        if (is_stopped_[r]) continue;
-        const std::int64_t group = frame.replica_ids[k++] % settings_.radial.groups;
-        add_radial(std::span(state_.positions_A).subspan(r * size, size), model_.mass_o_Da,
-                   model_.mass_h_Da, settings_.radial, static_cast<int>(group),
-                   frame.radial_counts);
-      }
-    }
+    fill_moments(requested & kEnergyMoments, groups_, 1, frame);
+    measure(requested, frame);
     if (fields & kPairCounts) {
       frame.pair_counts = counts_;
       frame.pair_samples = samples_;
@@ -112,7 +101,6 @@ class FakeEngine final : public Engine {
   }
   void measure_with(const MeasureSettings& settings) override {
     measures_ = PositionMeasures(model_, settings);
-    settings_ = settings;
     groups_ = ReplicaGroups(settings.moment_groups);
   }
   void exchange(std::span<const StateExchange> pairs) override { exchange_states(state_, pairs); }
@@ -139,7 +127,9 @@ class FakeEngine final : public Engine {
  private:
   /// Rows that follow from the positions.
   void measure(unsigned fields, Frame& frame) {
-    if ((fields & (kShape | kParts | kLindemann | kLindemannSums)) == 0) return;
+    const unsigned measured = kShape | kParts | kLindemann | kLindemannSums | kShapeMoments |
+                              kLindemannMoments | kRadialCounts;
+    if ((fields & measured) == 0) return;
     Frame with_positions;
     with_positions.step = frame.step;
     with_positions.molecules = frame.molecules;
@@ -160,6 +150,9 @@ class FakeEngine final : public Engine {
     frame.parts = with_positions.parts;
     frame.lindemann = with_positions.lindemann;
     frame.lindemann_sums = with_positions.lindemann_sums;
+    frame.shape_moments = with_positions.shape_moments;
+    frame.lindemann_moments = with_positions.lindemann_moments;
+    frame.radial_counts = with_positions.radial_counts;
   }
   void step_once() {
     if (state_.step + 1 == script_.no_memory_at) throw std::bad_alloc();
@@ -210,7 +203,6 @@ class FakeEngine final : public Engine {
   State state_;
   WaterModel model_ = *find_water_model("tip3p");
   PositionMeasures measures_{model_, {}};
-  MeasureSettings settings_;
   ReplicaGroups groups_;
   PairCountRequest request_;
   double timestep_ps_;
