@@ -1,6 +1,7 @@
 #include "moments.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/parallel.hpp"
@@ -38,19 +39,24 @@ void add_group(std::span<const double> rows, int numbers, const ReplicaGroups& g
     pivots[k] = earliest[k] < 0 ? 0.0 : row_at(earliest[k])[first + k];
   }
   const bool has_product = last == numbers && last - first > 1;
-  MomentSums sums[kMomentLanes][kMostNumbers] = {};
-  for (int lane = 0; lane < kMomentLanes; ++lane) {
+  // Lanes after the last one with a replica would add zeros.
+  int lanes = kMomentLanes;
+  while (lanes > 1 && groups.lane(group, lanes - 1).empty()) --lanes;
+  std::vector<std::array<MomentSums, kMostNumbers>> sums(static_cast<std::size_t>(lanes));
+  for (int lane = 0; lane < lanes; ++lane) {
+    auto& of_lane = sums[static_cast<std::size_t>(lane)];
     for (const int place : groups.lane(group, lane)) {
       const double* const row = row_at(place) + first;
       const double next_off = has_product ? row[last - first - 1] - pivots[last - first - 1] : 0.0;
       for (int k = 0; k < last - first; ++k) {
-        if (!is_left_out(row[k])) sums[lane][k].add(row[k] - pivots[k], next_off);
+        if (is_left_out(row[k])) continue;
+        of_lane[static_cast<std::size_t>(k)].add(row[k] - pivots[k], next_off);
       }
     }
   }
-  for (int half = kMomentLanes / 2; half > 0; half /= 2) {
-    for (int lane = 0; lane < half; ++lane) {
-      for (int k = 0; k < last - first; ++k) sums[lane][k].add(sums[lane + half][k]);
+  for (std::size_t half = kMomentLanes / 2; half > 0; half /= 2) {
+    for (std::size_t lane = 0; lane < half && lane + half < sums.size(); ++lane) {
+      for (std::size_t k = 0; k < kMostNumbers; ++k) sums[lane][k].add(sums[lane + half][k]);
     }
   }
   const auto begin = static_cast<std::size_t>(group * numbers + first);
@@ -61,7 +67,8 @@ void add_group(std::span<const double> rows, int numbers, const ReplicaGroups& g
     moments.squares[begin + k] = sums[0][k].square;
   }
   if (has_product) {
-    moments.products[static_cast<std::size_t>(group)] = sums[0][last - first - 2].product;
+    moments.products[static_cast<std::size_t>(group)] =
+        sums[0][static_cast<std::size_t>(last - first - 2)].product;
   }
 }
 
