@@ -26,13 +26,6 @@ class ReplicaMemory {
   const DeviceState& device() const { return device_; }
   const std::vector<std::int64_t>& ids() const { return ids_; }
 
-  const DeviceBuffer<double>& x() const { return x_; }
-  const DeviceBuffer<double>& v() const { return v_; }
-  const DeviceBuffer<double>& a() const { return a_; }
-  const DeviceBuffer<double>& f() const { return f_; }
-  const DeviceBuffer<double>& v_thermal() const { return v_thermal_; }  ///< empty without BAOAB
-  const DeviceBuffer<double>& heat() const { return heat_; }  ///< empty where it is not tallied
-
   /// [replica]: not 0 if it was stopped.
   std::vector<int> stopped() const { return stopped_.download(); }
   std::vector<long long> blow_up_steps() const { return blow_step_.download(); }

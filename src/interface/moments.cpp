@@ -123,7 +123,7 @@ unsigned row_fields_for(unsigned fields) {
 }
 
 void fill_moments(unsigned fields, ReplicaGroups& groups, int threads, Frame& frame) {
-  groups.sort(frame.replica_ids);
+  if (fields & kGroupFields) groups.sort(frame.replica_ids);
   const auto of_structs = [&](bool wanted, const auto& rows, GroupMoments& moments) {
     if (!wanted) {
       moments = {};

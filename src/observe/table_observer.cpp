@@ -23,6 +23,15 @@ analysis::Moments moments_at(const GroupMoments& m, std::size_t at) {
   return {static_cast<double>(m.counts[at]), m.pivots[at], m.sums[at], m.squares[at]};
 }
 
+void add_all(const std::vector<analysis::Moments>& parts, analysis::Moments& all) {
+  for (const analysis::Moments& part : parts) all.add(part);
+}
+/// Mean and error; nan without values.
+analysis::MeanError known_mean(const analysis::Moments& moments) {
+  if (moments.count > 0.0) return mean_and_error(moments);
+  return {std::nan(""), std::nan("")};
+}
+
 }  // namespace
 
 TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSelection& replicas,
@@ -81,11 +90,8 @@ void TableObserver::write_means(const Frame& frame) {
   std::vector<analysis::MeanError> means;
   for (std::size_t c = 0; c < spec_.columns.size(); ++c) {
     analysis::Moments all;
-    for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
-      for (const analysis::Moments& series : series_of(c, bath)) all.add(series);
-    }
-    means.push_back(all.count > 0.0 ? mean_and_error(all)
-                                    : analysis::MeanError{std::nan(""), std::nan("")});
+    for (std::size_t bath = 0; bath < baths_.size(); ++bath) add_all(series_of(c, bath), all);
+    means.push_back(known_mean(all));
   }
   table_.write_means(frame.step, info_.time_of(frame), means);
 }
@@ -164,9 +170,8 @@ void TableObserver::add_averages(const Frame& frame, std::size_t bath_number) {
   }
   for (std::size_t c = 0; c < bath.results.size(); ++c) {
     analysis::Moments all;
-    for (const analysis::Moments& m : series_of(averages + c, bath_number)) all.add(m);
-    bath.results[c] =
-        all.count > 0.0 ? mean_and_error(all) : analysis::MeanError{std::nan(""), std::nan("")};
+    add_all(series_of(averages + c, bath_number), all);
+    bath.results[c] = known_mean(all);
   }
   for (std::size_t k = 0; k < bath.halves.size(); ++k) {
     bath.halves[k].add_sums(series_of(spec_.steady_columns[k], bath_number));
