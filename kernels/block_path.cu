@@ -136,7 +136,7 @@ __device__ bool block_stop(const DeviceState& d, bool bad, std::int64_t replica,
   return true;
 }
 
-template <class S, class R, bool kMSite>
+template <class S, class R, bool kMSite, bool kFlexible>
 __global__ void __launch_bounds__(kMostThreads)
     prepare_blocks_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                           std::int64_t step, Prepare what) {
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(kMostThreads)
     store_triple(f, d.f, d.slots, slot);
     if (what == Prepare::accelerations) {
       const Triple<S> v = s.v;
-      const bool definite = end_step(system.step, system.passes.end, f, s);
+      const bool definite = end_step_of<kFlexible>(system.step, system.passes.end, f, s);
       // c - c is 0 for finite numbers only.
       const Vec3<S> none = total(fma(S(0), s.v, s.a - s.a));
       s.v = v;
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(kMostThreads)
   store_state(s, d, slot);
 }
 
-template <class S, class R, bool kMSite, bool kHeat>
+template <class S, class R, bool kMSite, bool kFlexible, bool kHeat>
 __global__ void __launch_bounds__(kMostThreads)
     advance_blocks_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                           std::int64_t first, std::int64_t n) {
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(kMostThreads)
     StageClock(d, step).end(Stage::pairs);
     bool bad = false;
     if (owner) {
-      const bool definite = end_step(system.step, system.passes.end, f, s);
+      const bool definite = end_step_of<kFlexible>(system.step, system.passes.end, f, s);
       poison(definite, s);
       indefinite += definite ? 0 : 1;
       // Checked before the noise, on the same velocities in all schemes.
@@ -251,22 +251,22 @@ struct BlockShape {
         bytes(BlockMemory<S, R, kMSite>::bytes(block_threads(molecules), rows)) {}
 };
 
-template <class S, class R, bool kMSite>
+template <class S, class R, bool kMSite, bool kFlexible>
 void prepare(const DeviceState& d, const ClusterSystem& system, int rows, std::int64_t step,
              Prepare what, cudaStream_t stream) {
   const BlockShape<S, R, kMSite> block(d.molecules, rows);
-  launch_kernel(prepare_blocks_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas),
+  launch_kernel(prepare_blocks_kernel<S, R, kMSite, kFlexible>, static_cast<unsigned>(d.replicas),
                 block.threads, block.bytes, stream, d, rounded_system<S>(system),
                 rounded_parameters<R>(system.pair), step, what);
 }
-template <class S, class R, bool kMSite>
+template <class S, class R, bool kMSite, bool kFlexible>
 void advance(const DeviceState& d, const ClusterSystem& system, int rows, std::int64_t first,
              std::int64_t n, cudaStream_t stream) {
   const BlockShape<S, R, kMSite> block(d.molecules, rows);
   with_heat(d, [&]<bool kHeat>() {
-    launch_kernel(advance_blocks_kernel<S, R, kMSite, kHeat>, static_cast<unsigned>(d.replicas),
-                  block.threads, block.bytes, stream, d, rounded_system<S>(system),
-                  rounded_parameters<R>(system.pair), first, n);
+    launch_kernel(advance_blocks_kernel<S, R, kMSite, kFlexible, kHeat>,
+                  static_cast<unsigned>(d.replicas), block.threads, block.bytes, stream, d,
+                  rounded_system<S>(system), rounded_parameters<R>(system.pair), first, n);
   });
 }
 
@@ -280,7 +280,9 @@ void launch_block_prepare(const DeviceState& d, const ClusterSystem& system, Pre
                           bool m_site, int rows, std::int64_t step, Prepare what,
                           cudaStream_t stream) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    prepare<S, R, kMSite>(d, system, rows, step, what, stream);
+    with_bonds(system, [&]<bool kFlexible>() {
+      prepare<S, R, kMSite, kFlexible>(d, system, rows, step, what, stream);
+    });
   });
 }
 
@@ -288,7 +290,9 @@ void launch_block_advance(const DeviceState& d, const ClusterSystem& system, Pre
                           bool m_site, int rows, std::int64_t first, std::int64_t n,
                           cudaStream_t stream) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    advance<S, R, kMSite>(d, system, rows, first, n, stream);
+    with_bonds(system, [&]<bool kFlexible>() {
+      advance<S, R, kMSite, kFlexible>(d, system, rows, first, n, stream);
+    });
   });
 }
 

@@ -87,6 +87,12 @@ void with_numbers(Precision precision, bool m_site, const Op& op) {
   }
 }
 
+/// Calls op<kFlexible>() for the molecules of a system.
+template <class Op>
+void with_bonds(const ClusterSystem& system, const Op& op) {
+  is_flexible(system.passes.end) ? op.template operator()<true>() : op.template operator()<false>();
+}
+
 /// The state of a molecule in precision S, and its conversion from doubles in memory.
 template <class S>
 struct StateInMemory {
@@ -273,7 +279,7 @@ TARN_HD void poison(const Mask& good, M& s) {
 
 /// Initial accelerations, a function of the positions only; v is unchanged.
 /// @param s state of a molecule @param f out: the forces
-template <class W, class R, bool kMSite, class S, class M>
+template <class W, class R, bool kMSite, bool kFlexible, class S, class M>
 TARN_HD void prepare_cluster(W& w, const SystemNumbers<S>& system,
                              const PairParameters<scalar_t<R>>& pair, std::int64_t step, M& s,
                              Triple<lane_t<W, S>>& f) {
@@ -281,7 +287,7 @@ TARN_HD void prepare_cluster(W& w, const SystemNumbers<S>& system,
   const T zero = T(S(0));
   f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
   const Triple<T> v = s.v;
-  const mask_t<T> good = end_step(system.step, system.passes.end, f, s);
+  const mask_t<T> good = end_step_of<kFlexible>(system.step, system.passes.end, f, s);
   // Overlapping atoms lead to accelerations that are not finite, or to a failed projection.
   // c - c is 0 for finite numbers only.
   const Triple<T> none = fma(zero, s.v, s.a - s.a);
@@ -292,7 +298,7 @@ TARN_HD void prepare_cluster(W& w, const SystemNumbers<S>& system,
 }
 
 /// Steps first .. first + n - 1.
-template <class W, class R, bool kMSite, class S, class M>
+template <class W, class R, bool kMSite, bool kFlexible, class S, class M>
 TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
                              const PairParameters<scalar_t<R>>& pair, std::int64_t first,
                              std::int64_t n, M& s, Triple<lane_t<W, S>>& v_thermal) {
@@ -314,7 +320,7 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
     w.end_stage(first_stage(system.thermostat, system.passes.move), step);
     const Triple<T> f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
     w.end_stage(Stage::pairs, step);
-    const mask_t<T> definite = end_step(system.step, system.passes.end, f, s);
+    const mask_t<T> definite = end_step_of<kFlexible>(system.step, system.passes.end, f, s);
     w.indefinite(definite);
     poison(definite, s);
     // Checked before the noise, on the same velocities in all schemes.

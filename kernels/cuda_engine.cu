@@ -111,7 +111,7 @@ class CudaEngine final : public Engine {
     }
     stream_.wait();
     if (tiles && !dense_ && !newmark_) {
-      load_tile_step(replicas_.device(), precision_, m_site_);
+      load_tile_step(replicas_.device(), cluster_, precision_, m_site_);
       stream_.capture([&] {
         launch_tile_step(replicas_.device(), cluster_, precision_, m_site_, tiles_, true,
                          stream_.stream());

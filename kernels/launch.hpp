@@ -74,7 +74,8 @@ void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precisi
 /// compiled them from PTX of an older architecture.
 bool tile_kernels_support_early_launch();
 /// Loads the kernels of a step that launch_tile_prepare() does not launch.
-void load_tile_step(const DeviceState& d, Precision precision, bool m_site);
+void load_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                    bool m_site);
 /// Restores the kept positions of replicas that blew up, at zero velocity, and marks them stopped.
 void launch_tile_restore_stopped(const DeviceState& d, cudaStream_t stream);
 

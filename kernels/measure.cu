@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
   if (rows.heat != nullptr) rows.heat[replica] = numbers[kHeatSum];
   if (rows.exchange != nullptr) rows.exchange[replica] = exchange_energy_of(n, e);
   if (rows.energy_moments != nullptr) {
-    energy_moment_row(e, exchange_energy_of(n, e),
+    energy_moment_row(n.flexible, e, exchange_energy_of(n, e),
                       rows.energy_moments + replica * EnergyMoment::kNumbers);
   }
   if (rows.conservation != nullptr) {

@@ -454,7 +454,7 @@ __global__ void __launch_bounds__(kMostChunkThreads)
 }
 
 /// Initial accelerations.
-template <class S, class R, bool kMSite>
+template <class S, class R, bool kMSite, bool kFlexible>
 __global__ void __launch_bounds__(kMostChunkThreads)
     prepare_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, std::int64_t step) {
   const MoleculePlace p = chunk_place(d);
@@ -463,13 +463,13 @@ __global__ void __launch_bounds__(kMostChunkThreads)
   if (!p.there || threadIdx.y > 0) return;
   DeviceMolecule<S> s = load_state<S>(d, p.slot);
   const Triple<S> v = s.v;
-  const bool definite = end_step(system.step, system.passes.end, f, s);
+  const bool definite = end_step_of<kFlexible>(system.step, system.passes.end, f, s);
   end_preparation(d, p, definite, v, step, s);
   store_state(s, d, p.slot);
 }
 
 /// Ends a step and begins the next one.
-template <class S, class R, bool kMSite, bool kHeat>
+template <class S, class R, bool kMSite, bool kFlexible, bool kHeat>
 __global__ void __launch_bounds__(kMostChunkThreads)
     step_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, bool begin_next) {
   wait_for_previous_kernel();
@@ -485,7 +485,7 @@ __global__ void __launch_bounds__(kMostChunkThreads)
   if (threadIdx.y > 0) return;
   StepCounts counts;
   if (p.there) {
-    const bool definite = end_step(system.step, system.passes.end, f, s);
+    const bool definite = end_step_of<kFlexible>(system.step, system.passes.end, f, s);
     counts.indefinite += definite ? 0 : 1;
     counts.add_begin(scratch.begun[p.slot], system.passes.move);
     end_molecule<kHeat>(d, system, p, definite, step, s);
@@ -566,6 +566,14 @@ struct ChunkShape {
 };
 static_assert(summing_bytes<double, float>(kSumParts) <= 48 * 1024);
 
+/// Calls op(step_kernel) for the molecules of a system, with or without heat.
+template <class S, class R, bool kMSite, class Op>
+void with_step_kernel(const DeviceState& d, const ClusterSystem& system, const Op& op) {
+  with_bonds(system, [&]<bool kFlexible>() {
+    with_heat(d, [&]<bool kHeat>() { op(step_kernel<S, R, kMSite, kFlexible, kHeat>); });
+  });
+}
+
 /// Launches the partial forces at the stored sites, and the sums of the wall.
 template <class S, class R, bool kMSite>
 void launch_pairs(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch,
@@ -597,8 +605,10 @@ void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, Prec
       launch_kernel(forces_kernel<S, R, kMSite>, chunks_of(d), chunk.threads, chunk.bytes, stream,
                     d, numbers, scratch);
     } else {
-      launch_kernel(prepare_kernel<S, R, kMSite>, chunks_of(d), chunk.threads, chunk.bytes, stream,
-                    d, numbers, scratch, step);
+      with_bonds(system, [&]<bool kFlexible>() {
+        launch_kernel(prepare_kernel<S, R, kMSite, kFlexible>, chunks_of(d), chunk.threads,
+                      chunk.bytes, stream, d, numbers, scratch, step);
+      });
     }
   });
   if (what == Prepare::accelerations) launch_tile_restore_stopped(d, stream);
@@ -622,10 +632,10 @@ void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precisi
     launch_pairs<S, R, kMSite>(d, system, scratch, true, stream);
     if (after_pairs) after_pairs();
     const ChunkShape<S, R> chunk(scratch);
-    with_heat(d, [&]<bool kHeat>() {
-      launch_early(scratch.early && system.wall.stiffness == 0.0, step_kernel<S, R, kMSite, kHeat>,
-                   chunks_of(d), chunk.threads, chunk.bytes, stream, d, rounded_system<S>(system),
-                   scratch, begin_next);
+    with_step_kernel<S, R, kMSite>(d, system, [&](auto kernel) {
+      launch_early(scratch.early && system.wall.stiffness == 0.0, kernel, chunks_of(d),
+                   chunk.threads, chunk.bytes, stream, d, rounded_system<S>(system), scratch,
+                   begin_next);
     });
   });
 }
@@ -634,9 +644,10 @@ bool tile_kernels_support_early_launch() {
   return load_kernel(restore_stopped_kernel).ptxVersion >= 90;
 }
 
-void load_tile_step(const DeviceState& d, Precision precision, bool m_site) {
+void load_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                    bool m_site) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    with_heat(d, [&]<bool kHeat>() { load_kernel(step_kernel<S, R, kMSite, kHeat>); });
+    with_step_kernel<S, R, kMSite>(d, system, [](auto kernel) { load_kernel(kernel); });
   });
 }
 

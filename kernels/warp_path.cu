@@ -132,7 +132,7 @@ __device__ std::int64_t warp_number() {
   return (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarpLanes;
 }
 
-template <class S, class R, bool kMSite>
+template <class S, class R, bool kMSite, bool kFlexible>
 __global__ void __launch_bounds__(kThreads)
     prepare_warps_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                          std::int64_t step, Prepare what) {
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(kThreads)
   if (what == Prepare::forces) {
     f = cluster_forces<DeviceWarp<false>, R, kMSite>(w, system, pair, s.x);
   } else {
-    prepare_cluster<DeviceWarp<false>, R, kMSite>(w, system, pair, step, s, f);
+    prepare_cluster<DeviceWarp<false>, R, kMSite, kFlexible>(w, system, pair, step, s, f);
     store_state(s, d, w.slot());
     w.finish();
   }
@@ -158,7 +158,7 @@ inline constexpr int kBlocksAtOnce = std::is_same_v<S, float>   ? 4
                                      : std::is_same_v<R, float> ? 3
                                                                 : 2;
 
-template <class S, class R, bool kMSite, bool kHeat>
+template <class S, class R, bool kMSite, bool kFlexible, bool kHeat>
 __global__ void __launch_bounds__(kThreads, kBlocksAtOnce<S, R>)
     advance_warps_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                          std::int64_t first, std::int64_t n) {
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksAtOnce<S, R>)
   if (w.idle()) return;
   DeviceMolecule<S> s = load_state<S>(d, w.slot());
   Triple<S> v_thermal = s.v;
-  advance_cluster<DeviceWarp<kHeat>, R, kMSite>(w, system, pair, first, n, s, v_thermal);
+  advance_cluster<DeviceWarp<kHeat>, R, kMSite, kFlexible>(w, system, pair, first, n, s, v_thermal);
   store_state(s, d, w.slot());
   if (d.v_thermal != nullptr) store_triple(v_thermal, d.v_thermal, d.slots, w.slot());
   w.finish();
@@ -178,18 +178,19 @@ unsigned blocks_for(const DeviceState& d) {
   return static_cast<unsigned>((d.slots + kThreads - 1) / kThreads);
 }
 
-template <class S, class R, bool kMSite>
+template <class S, class R, bool kMSite, bool kFlexible>
 void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t step, Prepare what,
              cudaStream_t stream) {
-  launch_kernel(prepare_warps_kernel<S, R, kMSite>, blocks_for(d), kThreads, 0, stream, d,
-                rounded_system<S>(system), rounded_parameters<R>(system.pair), step, what);
+  launch_kernel(prepare_warps_kernel<S, R, kMSite, kFlexible>, blocks_for(d), kThreads, 0, stream,
+                d, rounded_system<S>(system), rounded_parameters<R>(system.pair), step, what);
 }
-template <class S, class R, bool kMSite>
+template <class S, class R, bool kMSite, bool kFlexible>
 void advance(const DeviceState& d, const ClusterSystem& system, std::int64_t first, std::int64_t n,
              cudaStream_t stream) {
   with_heat(d, [&]<bool kHeat>() {
-    launch_kernel(advance_warps_kernel<S, R, kMSite, kHeat>, blocks_for(d), kThreads, 0, stream, d,
-                  rounded_system<S>(system), rounded_parameters<R>(system.pair), first, n);
+    launch_kernel(advance_warps_kernel<S, R, kMSite, kFlexible, kHeat>, blocks_for(d), kThreads, 0,
+                  stream, d, rounded_system<S>(system), rounded_parameters<R>(system.pair), first,
+                  n);
   });
 }
 
@@ -198,14 +199,18 @@ void advance(const DeviceState& d, const ClusterSystem& system, std::int64_t fir
 void launch_warp_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
                          bool m_site, std::int64_t step, Prepare what, cudaStream_t stream) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    prepare<S, R, kMSite>(d, system, step, what, stream);
+    with_bonds(system, [&]<bool kFlexible>() {
+      prepare<S, R, kMSite, kFlexible>(d, system, step, what, stream);
+    });
   });
 }
 
 void launch_warp_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,
                          bool m_site, std::int64_t first, std::int64_t n, cudaStream_t stream) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    advance<S, R, kMSite>(d, system, first, n, stream);
+    with_bonds(system, [&]<bool kFlexible>() {
+      advance<S, R, kMSite, kFlexible>(d, system, first, n, stream);
+    });
   });
 }
 

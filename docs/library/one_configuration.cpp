@@ -25,7 +25,7 @@ int main() try {
 
   // For repeated evaluations: a ForceField reuses its work space.
   tarn::ForceField force_field(model, 2);
-  const tarn::MinimiseResult minimum = tarn::quench_rigid(force_field, positions_A);
+  const tarn::MinimiseResult minimum = tarn::quench(force_field, positions_A);
   std::printf("minimum of the rigid dimer: %.6f kcal/mol after %d iterations\n",
               minimum.energy_kcal_per_mol, minimum.iterations);
 

@@ -85,7 +85,13 @@ struct ModelSection {
   double sigma_A = 0.0;
   double epsilon_kcal_per_mol = 0.0;
   double charge_hydrogen_e = 0.0;  ///< O, or M if there is one, carries -2 times this charge
-  double om_A = 0.0;               ///< 0: a three-site model
+  double om_A = 0.0;               ///< of rigid models; 0: a three-site model
+  Stretch stretch = Stretch::rigid;
+  std::optional<double> stretch_stiffness_kcal_per_mol_A2;
+  std::optional<double> stretch_depth_kcal_per_mol;
+  std::optional<double> stretch_alpha_per_A;
+  std::optional<double> bend_stiffness_kcal_per_mol_rad2;
+  std::optional<double> gamma;  ///< of flexible models; empty: a three-site model
   bool operator==(const ModelSection&) const = default;
 };
 
@@ -297,6 +303,9 @@ std::string deck_reference();
 /// masses (heavier hydrogens, a lighter oxygen) affect only the dynamics: make_system() sets them.
 /// @throws InputError for an unknown name
 WaterModel water_model(const Deck& deck);
+
+/// Whether the water model of a deck is flexible; false for mechanical systems and unknown models.
+bool is_flexible(const Deck& deck);
 
 /// The system of a deck, in internal units.
 /// @param deck a deck of water

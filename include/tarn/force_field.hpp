@@ -7,12 +7,20 @@
 
 namespace tarn {
 
-/// Non-bonded energies of one cluster [kcal/mol].
-struct NonbondedEnergy {
+/// Energies of one cluster [kcal/mol].
+struct ClusterEnergy {
   double coulomb_kcal_per_mol = 0.0;
   double lj_kcal_per_mol = 0.0;
-  double total_kcal_per_mol() const { return coulomb_kcal_per_mol + lj_kcal_per_mol; }
+  double intramolecular_kcal_per_mol = 0.0;  ///< of flexible models
+  double total_kcal_per_mol() const {
+    return coulomb_kcal_per_mol + lj_kcal_per_mol + intramolecular_kcal_per_mol;
+  }
 };
+
+/// Adds the intramolecular forces of a flexible model [kcal/mol/A].
+/// @param positions_A, forces_kcal_per_mol_A 9 N numbers each
+void add_intramolecular_forces(const WaterModel& model, std::span<const double> positions_A,
+                               std::span<double> forces_kcal_per_mol_A);
 
 /// Energy and forces of single configurations in double precision: all pairs, vacuum, no cutoff. An
 /// object keeps its work space between calls, and must not be used by several threads at once.
@@ -29,10 +37,11 @@ class ForceField {
 
   /// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers
   /// @throws InputError for a wrong number of coordinates, as energy_and_forces()
-  NonbondedEnergy energy(std::span<const double> positions_A);
-  /// Energy, and the forces on the atoms, -grad V0 [kcal/mol/A], 9 N numbers.
-  NonbondedEnergy energy_and_forces(std::span<const double> positions_A,
-                                    std::span<double> forces_kcal_per_mol_A);
+  ClusterEnergy energy(std::span<const double> positions_A);
+  /// Energy, and the forces on the atoms, minus the gradient of the energy [kcal/mol/A], 9 N
+  /// numbers.
+  ClusterEnergy energy_and_forces(std::span<const double> positions_A,
+                                  std::span<double> forces_kcal_per_mol_A);
 
  private:
   struct Impl;

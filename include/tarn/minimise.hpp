@@ -34,24 +34,25 @@ struct MinimiseResult {
   int saddle_points = 0;   ///< number that quench_to_minimum() passed
 };
 
-/// Minimises V0 over the positions and orientations of rigid molecules.
+/// Minimises V0 over the positions and orientations of rigid molecules; for a flexible model, the
+/// energy over all atoms.
 ///
 /// The energy never increases by more than round-off. Molecules move by at most 0.3 A and 0.3 rad
 /// per iteration. With a tolerance of 1e-6 the energy is accurate to 1e-8 kcal/mol.
-/// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers; replaced. Molecules are first
-/// put onto the geometry of the model
+/// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers; replaced. Rigid molecules
+/// are first put onto the geometry of the model
 /// @throws InputError if the size is not 9 N, or a molecule is collinear or not finite;
 /// NumericalError if atoms of two molecules coincide
-MinimiseResult quench_rigid(ForceField& force_field, std::span<double> positions_A,
-                            const MinimiseOptions& options = {});
+MinimiseResult quench(ForceField& force_field, std::span<double> positions_A,
+                      const MinimiseOptions& options = {});
 
-/// quench_rigid() that leaves saddle points, at which forces vanish too. At a saddle point the
+/// quench() that leaves saddle points, at which forces vanish too. At a saddle point the
 /// cluster is displaced by 0.1 A in both directions along its lowest mode, and the lower of the two
 /// resulting minima is kept.
 ///
 /// Curvatures below 10/(A Da) times the tolerance cannot be distinguished from zero: at
 /// 1e-6 kcal/mol/A, modes below 0.35 cm^-1. Clusters too large for normal_modes() end as in
-/// quench_rigid(). The result depends only on the positions.
+/// quench(). The result depends only on the positions.
 /// @param positions_A, options, @throws as above
 /// @return iterations includes those of all quenches
 MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> positions_A,
@@ -62,7 +63,7 @@ MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> posi
 ///
 /// @param omega penalty strength [sqrt(kcal/mol)/A^2], positive and finite
 /// @param positions_A as above, but the molecules keep their shape at the beginning
-/// @throws InputError as above, or for an invalid omega
+/// @throws InputError as above, for an invalid omega, or for a flexible model
 /// @throws NumericalError as above, or if the penalty is too weak to hold the molecules together
 MinimiseResult relax_penalised(ForceField& force_field, double omega, std::span<double> positions_A,
                                const MinimiseOptions& options = {1e-7, 2'000});

@@ -55,28 +55,33 @@ struct NormalModes {
   double zero_point_energy_kcal_per_mol() const;
 };
 
+/// Largest number of molecules for normal_modes().
+constexpr int most_mode_molecules(bool rigid) { return kMaxModeCoordinates / (rigid ? 6 : 9); }
+
 /// Checks the arguments of normal_modes().
-/// @throws InputError if there are too many molecules, or for an invalid penalty strength
-void check_modes(int molecules, double omega);
+/// @throws InputError if there are too many molecules, for an invalid penalty strength, or for one
+/// with a flexible model
+void check_modes(const WaterModel& model, int molecules, double omega);
 
 /// Computes the normal modes at a configuration, which need not be a minimum. The six rigid-body
 /// motions are projected out exactly. Away from stationary points, wavenumbers depend on the choice
 /// of coordinates: here translations, and rotation vectors about centres of mass, or Cartesian
-/// coordinates with a penalty.
+/// coordinates with a penalty or a flexible model.
 ///
 /// Memory scales with the square of the number of molecules, time with its cube.
 /// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers; the geometry of rigid
 /// molecules is kept
-/// @param omega penalty strength [sqrt(kcal/mol)/A^2]; infinite for rigid molecules
+/// @param omega penalty strength [sqrt(kcal/mol)/A^2]; infinite for rigid molecules and for
+/// flexible models, whose energy includes the intramolecular one
 /// @throws InputError for a size that is not 9 N, arguments that check_modes() rejects, and
 /// molecules that are collinear or not finite
 /// @throws NumericalError if second derivatives are not finite
 NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
                          double omega = std::numeric_limits<double>::infinity());
 
-/// Whether the energy of rigid molecules decreases along some direction other than the rigid-body
-/// motions, so that a stationary point is a saddle point. Uses a factorisation, which costs less
-/// than a tenth of normal_modes().
+/// Whether the energy of rigid molecules, or of a flexible model, decreases along some direction
+/// other than the rigid-body motions, so that a stationary point is a saddle point. Uses a
+/// factorisation, which costs less than a tenth of normal_modes().
 /// @param positions_A as above, at a stationary point
 /// @param curvature_kcal_per_mol_A2_Da positive threshold: an eigenvalue of K (equation 59) counts
 /// as negative if it is below minus this

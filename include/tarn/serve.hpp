@@ -26,7 +26,8 @@ struct ServeOptions {
   /// Element i is the index, in the order O H H, O H H ..., of atom i of the other program. Empty
   /// if the other program has that order.
   std::vector<int> atom_order{};
-  /// Penalty strength of the bonds [sqrt(kcal/mol)/A^2]; 0 for no bond forces.
+  /// Penalty strength of the bonds [sqrt(kcal/mol)/A^2]; 0 for no penalty, as for flexible models,
+  /// which have their own bond forces.
   double omega = 0.0;
   /// Whether to send a JSON object with the dipole in atomic units, as i-PI reads it, and the
   /// energy terms. Not supported by ASE.
@@ -51,7 +52,7 @@ struct ServeResult {
 /// Forces and the virial, the sum of r f^T over the positions as received, are sent with each
 /// energy.
 /// @throws InputError for a number of atoms other than 3 N, first positions that are not water
-/// molecules of this model, and invalid addresses
+/// molecules of this model, invalid addresses, and a penalty with a flexible model
 /// @throws IoError if no program listens, the connection breaks, or a message is invalid
 /// @throws NumericalError for positions or forces that are not finite
 ServeResult serve_forces(const ServeAddress& address, const ServeOptions& options);

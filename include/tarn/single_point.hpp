@@ -10,7 +10,7 @@ namespace tarn {
 
 /// Energy and forces of one configuration.
 struct SinglePoint {
-  NonbondedEnergy energy;
+  ClusterEnergy energy;
   std::vector<double> forces_kcal_per_mol_A;  ///< -grad V0 by atom, 9 N numbers
 };
 

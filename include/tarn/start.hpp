@@ -28,7 +28,7 @@ namespace tarn {
 std::vector<double> random_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                                    std::int64_t replica);
 
-/// A random cluster, quenched by quench_rigid(). max_quench_iterations() limits the quench of large
+/// A random cluster, quenched by quench(). max_quench_iterations() limits the quench of large
 /// clusters, which then does not reach the minimum.
 /// @param result of the quench; may be null
 /// @param should_continue see MinimiseOptions

@@ -7,10 +7,13 @@
 #include "deck_arguments.hpp"
 #include "help_text.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/structure.hpp"
+#include "tarn/modes.hpp"
 #include "tarn/run.hpp"
+#include "tarn/start.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
@@ -19,6 +22,17 @@ namespace {
 struct Arguments : DeckOverrides {
   bool reference = false;
 };
+
+/// The O-H stretch of one molecule of a flexible model, which limits the time step.
+void report_shortest_period(const System& system, Terminal& terminal) {
+  const std::vector<double> molecule = quenched_cluster(system.model, 1, 1, 0);
+  const double wavenumber_per_cm =
+      normal_modes(system.model, molecule).modes.back().wavenumber_per_cm;
+  const double period_fs = 1.0 / (wavenumber_per_cm * units::speed_of_light_cm_per_fs);
+  const double step_fs = system.integrator.timestep_akma * units::femtoseconds_per_akma;
+  terminal.info(fmt::format("shortest period of {}: {:.3g} fs ({:.0f}/cm), {:.3g} time steps",
+                            system.model.name, period_fs, wavenumber_per_cm, period_fs / step_fs));
+}
 
 void check(const Arguments& a) {
   if (a.reference) {
@@ -38,7 +52,8 @@ void check(const Arguments& a) {
   if (const auto path = structure_path(deck))
     molecules = io::read_structure(*path, {deck.system.frame}).molecules;
   if (const auto path = state_path(deck)) molecules = io::read_checkpoint(*path).state.molecules;
-  make_system(deck, molecules);
+  const System system = make_system(deck, molecules);
+  if (system.model.is_flexible()) report_shortest_period(system, terminal);
   fmt::print("{}", resolved_deck(deck));
 }
 

@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "help_text.hpp"
 #include "structure_files.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/io/json.hpp"
 #include "tarn/single_point.hpp"
 #include "tarn/start.hpp"
@@ -29,6 +30,10 @@ constexpr double kLengthTolerance_A = 1e-6;
 /// Makes the molecules rigid, or warns if their geometry is not that of the model.
 void check_geometry(const Arguments& a, const WaterModel& model, std::span<double> positions_A,
                     Terminal& terminal) {
+  if (a.rigid && model.is_flexible()) {
+    throw InputError(fmt::format("--rigid: {} is a flexible model; use one of {}", model.name,
+                                 rigid_model_names()));
+  }
   if (a.rigid) {
     for (const std::string& note : make_rigid(model, positions_A, a.structure)) {
       terminal.warning(note);
@@ -37,6 +42,7 @@ void check_geometry(const Arguments& a, const WaterModel& model, std::span<doubl
   }
   const std::vector<Problem> problems = io::bond_length_problems(model, positions_A, a.structure);
   for (const Problem& problem : problems) terminal.warning(problem.text());
+  if (model.is_flexible()) return;
   const double deviation_A = io::largest_length_error_A(model, positions_A);
   // Molecules with larger deviations have been listed already, and cannot be made rigid.
   if (deviation_A <= kLengthTolerance_A || !problems.empty()) return;
@@ -52,7 +58,7 @@ void energy(const Arguments& a) {
   const WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
   check_geometry(a, model, structure.positions_A, terminal);
   const SinglePoint point = single_point(model, structure.positions_A, {a.device});
-  const NonbondedEnergy& e = point.energy;
+  const ClusterEnergy& e = point.energy;
   const std::vector<double>& forces = point.forces_kcal_per_mol_A;
   std::vector<std::string> rows;
   for (std::size_t i = 0; i < forces.size() / 3; ++i) {
@@ -67,6 +73,9 @@ void energy(const Arguments& a) {
   json.add("molecules", io::json(std::int64_t{structure.molecules}));
   json.add("coulomb_kcal_per_mol", io::json(e.coulomb_kcal_per_mol));
   json.add("lj_kcal_per_mol", io::json(e.lj_kcal_per_mol));
+  if (model.is_flexible()) {
+    json.add("intramolecular_kcal_per_mol", io::json(e.intramolecular_kcal_per_mol));
+  }
   json.add("potential_kcal_per_mol", io::json(e.total_kcal_per_mol()));
   json.add("forces_kcal_per_mol_A", io::json_array(rows));
   fmt::print("{}\n", json.text());

@@ -28,9 +28,7 @@ void minimise(const Arguments& a, int& exit_code) {
   Terminal terminal(a.quiet);
   io::Structure structure = load_structure(a.structure, a.choice, terminal);
   const WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
-  for (const std::string& note : make_rigid(model, structure.positions_A, a.structure)) {
-    terminal.warning(note);
-  }
+  fit_to_model(model, structure.positions_A, a.structure, terminal);
   ForceField force_field(model, structure.molecules);
   const MinimiseResult r = minimise_with_report(
       {},
@@ -48,8 +46,8 @@ void minimise(const Arguments& a, int& exit_code) {
 
 void add_minimise(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("minimise", "minimise the energy of a structure, with rigid molecules");
+  CLI::App* command = app.add_subcommand(
+      "minimise", "minimise the energy of a structure; rigid molecules keep their geometry");
   command->add_option("structure", a->structure, kStructureHelp)->required();
   add_frame_options(*command, a->choice);
   command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);

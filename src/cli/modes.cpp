@@ -43,16 +43,16 @@ struct Arguments {
 /// Minimises the energy. @return whether the minimum was reached
 bool minimise(const WaterModel& model, double omega, std::vector<double>& positions_A,
               Terminal& terminal, int& exit_code) {
-  const bool rigid = std::isinf(omega);
+  const bool penalised = std::isfinite(omega);
   ForceField force_field(model, static_cast<int>(positions_A.size() / 9));
   MinimiseOptions options;
   // Rounding errors in the bonds leave forces of 2e-14 omega^2.
-  options.tolerance_kcal_per_mol_A = 1e-8 + (rigid ? 0.0 : 1e-13 * omega * omega);
+  options.tolerance_kcal_per_mol_A = 1e-8 + (penalised ? 1e-13 * omega * omega : 0.0);
   const MinimiseResult r = minimise_with_report(
       options,
       [&](const MinimiseOptions& all) {
-        return rigid ? quench_to_minimum(force_field, positions_A, all)
-                     : relax_penalised(force_field, omega, positions_A, all);
+        return penalised ? relax_penalised(force_field, omega, positions_A, all)
+                         : quench_to_minimum(force_field, positions_A, all);
       },
       terminal, exit_code);
   terminal.info(result_text(r));
@@ -164,21 +164,16 @@ void modes(const Arguments& a, int& exit_code) {
   for (const std::string& path : {files.table, a.plot, a.molden}) {
     if (!path.empty()) check_writable(path);
   }
-  check_modes(1, a.omega);
   if (a.minimise) catch_interrupts();
   Terminal terminal(false);
   io::Structure structure = load_structure(a.structure, a.choice, terminal);
-  check_modes(structure.molecules, a.omega);
   const WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
-  const bool rigid = std::isinf(a.omega);
-  if (rigid) {
-    for (const std::string& note : make_rigid(model, structure.positions_A, a.structure)) {
-      terminal.warning(note);
-    }
-  } else if (std::vector<Problem> problems =
-                 io::bond_length_problems(model, structure.positions_A, a.structure);
-             !problems.empty()) {
-    throw InputError(std::move(problems));
+  check_modes(model, structure.molecules, a.omega);
+  const bool rigid = std::isinf(a.omega) && !model.is_flexible();
+  if (rigid || model.is_flexible()) {
+    fit_to_model(model, structure.positions_A, a.structure, terminal);
+  } else {
+    check_bond_lengths(model, structure.positions_A, a.structure);
   }
   const bool stopped =
       a.minimise && !minimise(model, a.omega, structure.positions_A, terminal, exit_code);
@@ -190,7 +185,9 @@ void modes(const Arguments& a, int& exit_code) {
   const NormalModes result = normal_modes(model, structure.positions_A, a.omega);
   warn_if_no_minimum(result, a.minimise, stopped, terminal);
   fmt::print("{}\n", json_text(model, structure.positions_A, a.omega, result, a.temperatures_K));
-  const std::string bonds = rigid ? "rigid" : fmt::format("omega = {:g}", a.omega);
+  const std::string bonds = rigid                 ? "rigid"
+                            : model.is_flexible() ? "flexible"
+                                                  : fmt::format("omega = {:g}", a.omega);
   const std::string provenance = fmt::format(
       "tarn {}; {}, {}, {}; normal modes at {:.9f} kcal/mol, equations (59) to (61)", kVersion,
       model.name, count_text(structure.molecules, "molecule"), bonds, result.energy_kcal_per_mol);
@@ -217,7 +214,7 @@ void add_modes(CLI::App& app, int& exit_code) {
   command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
   command->add_option(
       "--omega", a->omega,
-      "penalty strength of the bonds [sqrt(kcal/mol)/A^2]; default: rigid molecules");
+      "penalty strength of the bonds of a rigid model [sqrt(kcal/mol)/A^2]; default: none");
   command
       ->add_option("--temperatures-K", a->temperatures_K,
                    "also compute harmonic energies, entropies and heat capacities at these "

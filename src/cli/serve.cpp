@@ -63,8 +63,9 @@ void add_serve(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1, 65535));
   command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
   command
-      ->add_option("--omega", a->omega,
-                   "penalty strength of the bonds [sqrt(kcal/mol)/A^2]; default: 0, no bond forces")
+      ->add_option(
+          "--omega", a->omega,
+          "penalty strength of the bonds of a rigid model [sqrt(kcal/mol)/A^2]; default: 0")
       ->check(CLI::Range(0.0, 1e6));
   command
       ->add_option("--wait", a->wait_seconds,

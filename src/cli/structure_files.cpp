@@ -14,6 +14,7 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/io_error.hpp"
+#include "tarn/start.hpp"
 #include "water_models.hpp"
 #include "whole_number.hpp"
 
@@ -73,6 +74,18 @@ WaterModel choose_water_model(const std::string& path, const io::Structure& stru
 
 WaterModel select_water_model(const io::Structure& structure, const std::string& name) {
   return water_model_named(name.empty() ? structure.model().value_or("tip3p") : name);
+}
+
+void fit_to_model(const WaterModel& model, std::vector<double>& positions_A,
+                  const std::string& path, Terminal& terminal) {
+  if (model.is_flexible()) return check_bond_lengths(model, positions_A, path);
+  for (const std::string& note : make_rigid(model, positions_A, path)) terminal.warning(note);
+}
+
+void check_bond_lengths(const WaterModel& model, const std::vector<double>& positions_A,
+                        const std::string& path) {
+  std::vector<Problem> problems = io::bond_length_problems(model, positions_A, path);
+  if (!problems.empty()) throw InputError(std::move(problems));
 }
 
 void check_structure_path(const std::string& path) {

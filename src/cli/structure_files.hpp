@@ -32,6 +32,15 @@ WaterModel choose_water_model(const std::string& path, const io::Structure& stru
 /// @throws InputError that lists all models
 WaterModel select_water_model(const io::Structure& structure, const std::string& name);
 
+/// Puts the molecules of an input structure onto the geometry of a rigid model, with a warning if
+/// they move; those of a flexible model keep theirs. @throws InputError if they are not water
+/// molecules of this model
+void fit_to_model(const WaterModel& model, std::vector<double>& positions_A,
+                  const std::string& path, Terminal& terminal);
+/// @throws InputError if the molecules are not those of this model
+void check_bond_lengths(const WaterModel& model, const std::vector<double>& positions_A,
+                        const std::string& path);
+
 /// Checks, before a long search, that a structure can be written to this path.
 /// @throws InputError for an unknown extension, IoError if the path is not writable
 void check_structure_path(const std::string& path);

@@ -507,7 +507,7 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
   if (rows != kNoFields || (fields & kRadialCounts)) {
     fill_rows(rows | (fields & kRadialCounts), places, frame);
   }
-  fill_moments(fields, moment_groups_, threads_, frame);
+  fill_moments(fields, context_.system.model.is_flexible(), moment_groups_, threads_, frame);
   drop_rows(fields, frame);
   if (fields & kArrayFields) fill_arrays(fields, places, frame);
   if (fields & kLindemannSums) blocks_.put_sums(places, frame);

@@ -9,6 +9,7 @@
 
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/dense_matrix.hpp"
+#include "tarn/physics/flexible_hessian.hpp"
 
 namespace tarn::cpu {
 namespace {
@@ -139,7 +140,13 @@ void hessian_blocks(const WaterModel& model, double omega, std::span<const doubl
       put(k, l, block);
     }
     dense.put_molecule_matrix(k, block);
-    put(k, k, block.selfadjointView<Eigen::Lower>());
+    block.triangularView<Eigen::StrictlyUpper>() = block.transpose();
+    if (model.is_flexible()) {
+      const auto own = intramolecular_hessian(molecule_at(x.data(), static_cast<std::size_t>(k)),
+                                              flexible_parameters(model));
+      block += Eigen::Map<const Eigen::Matrix<double, 9, 9, Eigen::RowMajor>>(&own.at[0][0]);
+    }
+    put(k, k, block);
   }
 }
 

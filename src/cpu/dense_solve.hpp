@@ -27,8 +27,9 @@ using Matrix9 = Eigen::Matrix<double, 9, 9>;
 using PutBlock = std::function<void(int k, int l, const Matrix9& block)>;
 
 /// The Hessian of V0 + V1 of one cluster [kcal/mol/A^2], equations (9) and (27), in blocks on and
-/// below the diagonal; those above are their transposes.
-/// @param omega 0 for the Hessian of V0 alone
+/// below the diagonal; those above are their transposes. That of a flexible model includes the
+/// intramolecular energy, equation (79).
+/// @param omega 0 without a penalty
 /// @param x positions, 9 N
 void for_each_hessian_block(const WaterModel& model, double omega, std::span<const double> x,
                             const PutBlock& put);

@@ -7,14 +7,27 @@
 #include "kernel_table.hpp"
 #include "layout.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/flexible.hpp"
 
 namespace tarn {
+
+void add_intramolecular_forces(const WaterModel& model, std::span<const double> positions_A,
+                               std::span<double> forces_kcal_per_mol_A) {
+  const FlexibleParameters<double> bonds = flexible_parameters(model);
+  double* f = forces_kcal_per_mol_A.data();
+  for (std::size_t m = 0; m < positions_A.size() / 9; ++m) {
+    const Triple<double> own = intramolecular_force(molecule_at(positions_A.data(), m), bonds);
+    put_molecule(molecule_at(f, m) + own, f, m);
+  }
+}
 
 struct ForceField::Impl {
   WaterModel model;
   int molecules;
   const cpu::KernelTable& kernels = cpu::best_kernels();
   PairParameters<double> parameters = pair_parameters<double>(model);
+  FlexibleParameters<double> bonds = flexible_parameters(model);
   int padded = cpu::padded_molecules(molecules);
   cpu::AlignedVector<double> x, sites, block_f, f;
 
@@ -45,8 +58,14 @@ struct ForceField::Impl {
     }
     return {x.data(), sites.data(), block_f.data(), molecules, padded, 1, 0, 0, 1};
   }
-  NonbondedEnergy energy(const cpu::LargePairs& args) {
-    NonbondedEnergy e;
+  ClusterEnergy energy(const cpu::LargePairs& args, std::span<const double> positions_A) {
+    ClusterEnergy e;
+    if (model.is_flexible()) {
+      for (std::size_t m = 0; m < static_cast<std::size_t>(molecules); ++m) {
+        e.intramolecular_kcal_per_mol +=
+            intramolecular_energy(molecule_at(positions_A.data(), m), bonds);
+      }
+    }
     const bool m_site = model.has_m_site();
     kernels.build_sites[m_site][0](args, parameters, 0, padded / kernels.lanes);
     kernels.large_energy[m_site](args, parameters, &e.coulomb_kcal_per_mol, &e.lj_kcal_per_mol);
@@ -62,16 +81,16 @@ ForceField& ForceField::operator=(ForceField&&) noexcept = default;
 int ForceField::molecules() const { return impl_->molecules; }
 const WaterModel& ForceField::model() const { return impl_->model; }
 
-NonbondedEnergy ForceField::energy(std::span<const double> positions_A) {
-  return impl_->energy(impl_->load(positions_A));
+ClusterEnergy ForceField::energy(std::span<const double> positions_A) {
+  return impl_->energy(impl_->load(positions_A), positions_A);
 }
 
-NonbondedEnergy ForceField::energy_and_forces(std::span<const double> positions_A,
-                                              std::span<double> forces_kcal_per_mol_A) {
+ClusterEnergy ForceField::energy_and_forces(std::span<const double> positions_A,
+                                            std::span<double> forces_kcal_per_mol_A) {
   Impl& s = *impl_;
   s.check_size("forces", forces_kcal_per_mol_A.size());
   const cpu::LargePairs args = s.load(positions_A);
-  const NonbondedEnergy e = s.energy(args);
+  const ClusterEnergy e = s.energy(args, positions_A);
   const bool m_site = s.model.has_m_site();
   const int lanes = s.kernels.lanes;
   s.kernels.large_pairs[m_site][0](args, s.parameters);
@@ -81,6 +100,9 @@ NonbondedEnergy ForceField::energy_and_forces(std::span<const double> positions_
       forces_kcal_per_mol_A[static_cast<std::size_t>(m) * 9 + c] =
           s.f[cpu::pack_index(lanes, m / lanes, c, m % lanes)];
     }
+  }
+  if (s.model.is_flexible()) {
+    add_intramolecular_forces(s.model, positions_A, forces_kcal_per_mol_A);
   }
   return e;
 }

@@ -67,7 +67,7 @@ struct PassReport {
 };
 
 inline constexpr int kMoves = 6;
-inline constexpr int kEnds = 6;
+inline constexpr int kEnds = 8;
 inline constexpr int kThermostats = 3;
 
 /// Sites of a molecule pack in pair precision, component by component: oxygen (0-2), its low part

@@ -36,6 +36,8 @@ constexpr void put_between_forces(Table& table) {
   put.template operator()<Move::free, End::gauss_newton>();
   put.template operator()<Move::free, End::full>();
   put.template operator()<Move::free, End::verlet>();
+  put.template operator()<Move::free, End::flexible_verlet>();
+  put.template operator()<Move::free, End::flexible_zss>();
   put.template operator()<Move::newton, End::kick>();
   put.template operator()<Move::sweeps, End::kick>();
   if constexpr (kThermostat != Thermostat::none) {
@@ -53,7 +55,8 @@ constexpr cpu::StepKernels<S, Packs> step_kernels() {
        begin_pass<Move::sweeps, S, Packs>, begin_pass<Move::settle, S, Packs>},
       {end_pass<End::gauss_newton, S, Packs>, end_pass<End::full, S, Packs>,
        end_pass<End::verlet, S, Packs>, end_pass<End::kick, S, Packs>,
-       end_pass<End::rattle, S, Packs>, end_pass<End::settle, S, Packs>},
+       end_pass<End::rattle, S, Packs>, end_pass<End::settle, S, Packs>,
+       end_pass<End::flexible_verlet, S, Packs>, end_pass<End::flexible_zss, S, Packs>},
       {noise_passes<false, S, Packs>(), noise_passes<true, S, Packs>()},
       {},
       total_forces<S, Packs>,

@@ -388,6 +388,11 @@ void Checker::check_conditions() {
       deck_.thermostat.kind == Thermostat::none) {
     deck_.system.velocities = VelocityKind::zero;
   }
+  if (is_reliable({"system.model", "model.stretch", "integrator.scheme"}) &&
+      !has("integrator.timestep_fs") && is_flexible(deck_) &&
+      deck_.integrator.scheme == Scheme::verlet) {
+    deck_.integrator.timestep_fs = kFlexibleVerletStep_fs;
+  }
   for (const Key& key : schema_->keys) {
     if (!is_given(key)) continue;
     const Place& place = values_.find(key.path())->second.place;

@@ -9,6 +9,9 @@ double whole_steps(double time_ps, double timestep_fs);
 
 /// The default of `[system] relax`: true for finite penalties, with which a rigid start is not in
 /// equilibrium, unless positions and velocities are given together.
+/// Default time step of velocity Verlet with a flexible model [fs].
+inline constexpr double kFlexibleVerletStep_fs = 0.5;
+
 bool default_relax(const Deck& deck);
 
 }  // namespace tarn::decks

@@ -23,12 +23,27 @@ constexpr int kMaxCountedBins = 1'000'000;
 
 }  // namespace
 
+bool is_flexible(const Deck& deck) {
+  if (is_mechanical(deck.system.kind)) return false;
+  if (deck.system.model == kOwnModel) return deck.model && deck.model->stretch != Stretch::rigid;
+  const std::optional<WaterModel> model = find_water_model(deck.system.model);
+  return model && model->is_flexible();
+}
+
 WaterModel water_model(const Deck& deck) {
   std::optional<WaterModel> model = find_water_model(deck.system.model);
   if (deck.system.model == kOwnModel && deck.model) {
     const ModelSection& own = *deck.model;
-    model = of_sigma_epsilon(kOwnModel, own.oh_A, own.hoh_degrees, own.sigma_A,
-                             own.epsilon_kcal_per_mol, own.charge_hydrogen_e, own.om_A);
+    const IntramolecularModel bonds{
+        own.stretch, own.stretch_stiffness_kcal_per_mol_A2.value_or(0.0),
+        own.stretch_depth_kcal_per_mol.value_or(0.0), own.stretch_alpha_per_A.value_or(0.0),
+        own.bend_stiffness_kcal_per_mol_rad2.value_or(0.0)};
+    model = own.stretch == Stretch::rigid
+                ? of_sigma_epsilon(kOwnModel, own.oh_A, own.hoh_degrees, own.sigma_A,
+                                   own.epsilon_kcal_per_mol, own.charge_hydrogen_e, own.om_A)
+                : flexible_model(kOwnModel, own.oh_A, own.hoh_degrees, own.sigma_A,
+                                 own.epsilon_kcal_per_mol, own.charge_hydrogen_e,
+                                 own.gamma.value_or(0.0), bonds);
   }
   if (!model) {
     throw InputError(

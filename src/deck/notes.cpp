@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "defaults.hpp"
 #include "schema.hpp"
 #include "tarn/analysis/correlation.hpp"
 #include "tarn/core/units.hpp"
@@ -23,6 +24,11 @@ constexpr double kMinSteps = 10.0;
 constexpr double kShortStep_fs = 0.02;
 /// Factor on the largest stable step; cold clusters are stable with steps half as long again.
 constexpr double kFarTooLong = 1.6;
+
+/// Time steps scale with the square root of the mass of the hydrogens.
+double heavy_hydrogen_factor(const Deck& deck) {
+  return std::sqrt(deck.system.hydrogen_mass_Da / units::mass_hydrogen_Da);
+}
 
 bool observes_nothing(const Deck& d) {
   return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.heat &&
@@ -55,10 +61,35 @@ std::optional<std::string> note_on_rows(const Deck& deck, const char* section, s
       section, needed, static_cast<double>(needed - 1) * interval_ps, samples, cure);
 }
 
+std::optional<std::string> note_on_flexible_step(const Deck& deck) {
+  const IntegratorSection& integrator = deck.integrator;
+  // Twice the default: about nine steps per period of an O-H stretch.
+  const double longest_fs = 2.0 * kFlexibleVerletStep_fs * heavy_hydrogen_factor(deck);
+  if (!is_flexible(deck) || integrator.scheme != Scheme::verlet ||
+      integrator.timestep_fs <= longest_fs) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "timestep_fs = {:g} is long for velocity Verlet with a flexible model: energies of the O-H "
+      "stretches deviate by several percent above {:.2g} fs. Use {:.2g} fs",
+      integrator.timestep_fs, longest_fs, 0.5 * longest_fs);
+}
+
 void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
   const IntegratorSection& integrator = deck.integrator;
-  if (deck.spectrum && deck.spectrum->every > 1 && !is_rigid(integrator.scheme) &&
-      std::isfinite(integrator.omega)) {
+  // Two samples per period of an O-H stretch of 4000/cm.
+  constexpr double kLongestInterval_fs = 4.17;
+  if (deck.spectrum && is_flexible(deck)) {
+    const double interval_fs = static_cast<double>(deck.spectrum->every) * integrator.timestep_fs;
+    if (interval_fs > kLongestInterval_fs) {
+      notes.push_back(fmt::format(
+          "[observe.spectrum] every = {}: samples {:.3g} fs apart alias the O-H stretches to lower "
+          "wavenumbers. Use every = {}",
+          deck.spectrum->every, interval_fs,
+          std::max(1.0, std::floor(kLongestInterval_fs / integrator.timestep_fs))));
+    }
+  } else if (deck.spectrum && deck.spectrum->every > 1 && !is_rigid(integrator.scheme) &&
+             std::isfinite(integrator.omega)) {
     notes.push_back(fmt::format(
         "[observe.spectrum] every = {}: penalised bonds vibrate within a few steps, and their "
         "lines are aliased to lower wavenumbers. Use every = 1, which aliases fewer",
@@ -78,6 +109,7 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
     notes.emplace_back("no thermostat and no [system] temperature_K: the velocities are zero");
   }
   const double usual_fs = largest_stable_timestep_fs(deck);
+  add(note_on_flexible_step(deck));
   if (integrator.timestep_fs > kFarTooLong * usual_fs) {
     notes.push_back(
         fmt::format("timestep_fs = {:g} is far above the largest stable step of this scheme, about "
@@ -94,7 +126,9 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
 
 double largest_stable_timestep_fs(const Deck& deck) {
   const IntegratorSection& integrator = deck.integrator;
-  const double by_mass = std::sqrt(deck.system.hydrogen_mass_Da / units::mass_hydrogen_Da);
+  const double by_mass = heavy_hydrogen_factor(deck);
+  // The limit of velocity Verlet is 2.7 fs for small vibrations of the O-H bonds.
+  if (is_flexible(deck)) return by_mass * (integrator.scheme == Scheme::verlet ? 1.6 : 4.0);
   // Velocity Verlet is stable at 1.08 fs with omega = 20; the limit is on the product of the two.
   if (integrator.scheme == Scheme::verlet) return by_mass * 1.08 * 20.0 / integrator.omega;
   if (is_rigid(integrator.scheme)) return by_mass * 8.0;

@@ -42,6 +42,8 @@ bool is_met(const Condition& condition, const Deck& deck) {
     return true;
   }
   const Value value = value_of(condition.path);
+  // A key of a section that the deck lacks; a rule reports the missing section.
+  if (!condition.where.empty() && std::holds_alternative<std::monostate>(value)) return true;
   return condition.choices.empty() ? std::holds_alternative<std::monostate>(value)
                                    : is_one_of(value, condition.choices);
 }

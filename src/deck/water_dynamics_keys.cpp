@@ -10,30 +10,33 @@ std::vector<Key> scheme_keys() {
       field_key<&Deck::integrator, &IntegratorSection::scheme>(
           {.name = "scheme",
            .type = Type::choice,
-           .choices = {{"zss-stiff", code(Scheme::zss_stiff),
-                        "penalised bonds; one linear solve per molecule and step"},
-                       {"pushforward-newmark", code(Scheme::pushforward_newmark),
-                        "penalised bonds; the implicit equations that `zss-stiff` linearises, "
-                        "solved to round-off with all forces evaluated in every iteration"},
-                       {"newmark-one-step", code(Scheme::newmark_one_step),
-                        "Newmark's method with a single Newton iteration, as a baseline: it "
-                        "drifts; not available with `baoab`"},
-                       {"verlet", code(Scheme::verlet),
-                        "velocity Verlet with the penalty as a force; stable for h·omega < 0.44, "
-                        "1.08 fs at omega = 20"},
-                       {"shake", code(Scheme::shake),
-                        "rigid bonds, iterative; between steps velocities keep components along "
-                        "the bonds, which no output includes"},
-                       {"rattle", code(Scheme::rattle),
-                        "`shake` with velocities projected onto the constraints at constant "
-                        "energy; identical to `shake` with a thermostat"},
-                       {"settle", code(Scheme::settle), "rigid bonds, analytical"}},
+           .choices =
+               {{"zss-stiff", code(Scheme::zss_stiff),
+                 "penalised or flexible bonds; one linear solve per molecule and step"},
+                {"pushforward-newmark", code(Scheme::pushforward_newmark),
+                 "penalised bonds; the implicit equations that `zss-stiff` linearises, "
+                 "solved to round-off with all forces evaluated in every iteration"},
+                {"newmark-one-step", code(Scheme::newmark_one_step),
+                 "Newmark's method with a single Newton iteration, as a baseline: it "
+                 "drifts; not available with `baoab`"},
+                {"verlet", code(Scheme::verlet),
+                 "velocity Verlet with the penalty, or the intramolecular potential of a flexible "
+                 "model, as a force; with a penalty stable for h·omega < 0.44, 1.08 fs at "
+                 "omega = 20"},
+                {"shake", code(Scheme::shake),
+                 "rigid bonds, iterative; between steps velocities keep components along "
+                 "the bonds, which no output includes"},
+                {"rattle", code(Scheme::rattle),
+                 "`shake` with velocities projected onto the constraints at constant "
+                 "energy; identical to `shake` with a thermostat"},
+                {"settle", code(Scheme::settle), "rigid bonds, analytical"}},
            .description = "Integration scheme."}),
       field_key<&Deck::integrator, &IntegratorSection::timestep_fs>(
           {.name = "timestep_fs",
            .type = Type::number,
            .unit = "fs",
            .range = from_to(1e-6, 100),
+           .default_text = "2; 0.5 for `verlet` with a flexible model",
            .description = "Time step h."}),
       field_key<&Deck::integrator, &IntegratorSection::beta>(
           {.name = "beta",
@@ -51,7 +54,8 @@ std::vector<Key> scheme_keys() {
            .unit = "sqrt(kcal/mol)/Å²",
            .range = {.low = 1e-3, .high = 1e6, .infinity_allowed = true},
            .description = "Penalty strength; `\"infinite\"` is the limit of rigid bonds.",
-           .used_with = penalty_schemes()}),
+           .used_with = penalty_schemes(),
+           .also_used_with = rigid_molecules()}),
   };
 }
 
@@ -74,7 +78,8 @@ std::vector<Key> solver_keys() {
                         "of a 9N×9N matrix per step"}},
            .description = "Hessian in the linear solve. `molecule` and `total` require `zss-stiff` "
                           "and finite `omega`.",
-           .used_with = {"integrator.scheme", {"zss-stiff", "newmark-one-step"}}}),
+           .used_with = {"integrator.scheme", {"zss-stiff", "newmark-one-step"}},
+           .also_used_with = rigid_molecules()}),
       field_key<&Deck::integrator, &IntegratorSection::solver>(
           {.name = "solver",
            .type = Type::choice,
@@ -84,7 +89,8 @@ std::vector<Key> solver_keys() {
                         "finite `omega`"}},
            .description =
                "Method of the linear solve. The Hessians `molecule` and `total` are always dense.",
-           .used_with = {"integrator.scheme", {"zss-stiff"}}}),
+           .used_with = {"integrator.scheme", {"zss-stiff"}},
+           .also_used_with = rigid_molecules()}),
       field_key<&Deck::integrator, &IntegratorSection::acceleration>(
           {.name = "acceleration",
            .type = Type::choice,

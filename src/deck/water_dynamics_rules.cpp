@@ -9,6 +9,7 @@
 #include "rule_helpers.hpp"
 #include "system_limits.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/physics/water_model.hpp"
 #include "tarn/steps/step_parameters.hpp"
 #include "water_rules.hpp"
 
@@ -19,6 +20,18 @@ void dense_solver_needs_finite_omega(Checker& checker) {
   if (!has_infinite_penalty(checker) || !checker.is_reliable({"integrator.solver"})) return;
   if (checker.deck().integrator.solver != Solver::dense) return;
   checker.problem("integrator.solver", "solver = \"dense\" needs finite omega; use \"structured\"");
+}
+
+void flexible_models_need_their_schemes(Checker& checker) {
+  if (!checker.is_reliable({"system.model", "model.stretch", "integrator.scheme"})) return;
+  const Scheme scheme = checker.deck().integrator.scheme;
+  if (!is_flexible(checker.deck()) || scheme == Scheme::verlet || scheme == Scheme::zss_stiff) {
+    return;
+  }
+  checker.problem("integrator.scheme",
+                  fmt::format("flexible models need scheme = \"verlet\" or \"zss-stiff\". Rigid "
+                              "models, for all schemes: {}",
+                              rigid_model_names()));
 }
 
 void infinite_omega_needs_gauss_newton(Checker& checker) {
@@ -89,6 +102,7 @@ void single_precision_supports_scheme(Checker& checker) {
                     fmt::format("precision = \"single\" supports time steps up to {:.0f} fs",
                                 std::floor(units::ps_from_akma(kLargestSingleStep) * 1e3)));
   } else if (i.scheme == Scheme::zss_stiff && checker.is_reliable({"integrator.omega"}) &&
+             !is_flexible(checker.deck()) &&
              units::akma_from_fs(i.timestep_fs) * i.omega < kLeastSingleHOmega) {
     checker.problem(
         "integrator.omega",
@@ -181,6 +195,7 @@ void equilibration_is_shorter_than_run(Checker& checker) {
 
 std::vector<Rule> scheme_rules() {
   return {
+      {"Flexible models require `verlet` or `zss-stiff`.", flexible_models_need_their_schemes},
       {"`solver = \"dense\"` requires finite `omega`.", dense_solver_needs_finite_omega},
       {"Infinite `omega` requires `pushforward-newmark`, or `zss-stiff` with `hessian = "
        "\"gauss-newton\"`.",

@@ -33,6 +33,14 @@ SectionTable final_section();
 
 constexpr double kLargestTemperature_K = 1e6;
 
+/// The names of rigid models, and "own".
+std::vector<std::string_view> rigid_models();
+/// For keys that flexible models do not have.
+inline std::vector<Condition> rigid_molecules() {
+  return {{"system.model", rigid_models()},
+          {"model.stretch", {"rigid"}, "system.model", {kOwnModel}}};
+}
+
 /// The schemes that hold the bonds by a penalty.
 inline Condition penalty_schemes() {
   return {"integrator.scheme", {"zss-stiff", "pushforward-newmark", "newmark-one-step", "verlet"}};

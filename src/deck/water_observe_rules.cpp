@@ -7,6 +7,7 @@
 #include "system_limits.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/physics/water_model.hpp"
 #include "water_rules.hpp"
 
 namespace tarn::decks {
@@ -66,6 +67,15 @@ void lindemann_fits_memory(Checker& checker) {
   if (checker.deck().exchange && !checker.has("observe.cluster.lindemann")) return;
   const auto message = lindemann_problem(checker.deck(), checker.molecules());
   if (message) checker.problem("observe.cluster.lindemann", *message);
+}
+
+void multipliers_need_rigid_model(Checker& checker) {
+  if (!checker.deck().multipliers || !checker.is_reliable({"system.model", "model.stretch"}))
+    return;
+  if (!is_flexible(checker.deck())) return;
+  checker.problem(
+      "observe.multipliers.every",
+      fmt::format("[observe.multipliers] needs a rigid model: {}", rigid_model_names()));
 }
 
 void multiplier_window_is_odd(Checker& checker) {
@@ -245,6 +255,7 @@ std::vector<Rule> observe_rules() {
        exchange_excludes_path_observables},
       {"With `lindemann = true`, all replicas together have at most 10⁷ pairs of molecules.",
        lindemann_fits_memory},
+      {"`[observe.multipliers]` requires a rigid model.", multipliers_need_rigid_model},
       {"`window_steps` is odd.", multiplier_window_is_odd},
       {"`[observe.rdf]` supports at most 4096 baths, and 250 000 bins in total if there are "
        "several.",

@@ -32,6 +32,13 @@ void own_model_is_complete(Checker& checker) {
   }
   require_keys(checker, {"model.oh_A", "model.hoh_degrees", "model.sigma_A",
                          "model.epsilon_kcal_per_mol", "model.charge_hydrogen_e"});
+  if (!checker.is_reliable({"model.stretch"}) || deck.model->stretch == Stretch::rigid) return;
+  require_keys(checker, {"model.bend_stiffness_kcal_per_mol_rad2"});
+  if (deck.model->stretch == Stretch::harmonic) {
+    require_keys(checker, {"model.stretch_stiffness_kcal_per_mol_A2"});
+  } else {
+    require_keys(checker, {"model.stretch_depth_kcal_per_mol", "model.stretch_alpha_per_A"});
+  }
 }
 
 void frame_needs_file(Checker& checker) {
@@ -123,8 +130,8 @@ void project_needs_finite_omega(Checker& checker) {
 std::vector<Rule> start_rules() {
   return {
       {"`[system]` requires `molecules`, `file` or `state`.", start_is_given},
-      {"`model = \"own\"` and `[model]` require each other. All keys of `[model]` except `om_A` "
-       "are required.",
+      {"`model = \"own\"` and `[model]` require each other. All keys of `[model]` except "
+       "`om_A`, `gamma` and `stretch` are required.",
        own_model_is_complete},
       {"`frame` requires `file`.", frame_needs_file},
       {"If both `molecules` and `file` or `state` are given, the numbers of molecules must match.",

@@ -5,10 +5,12 @@ namespace {
 
 std::vector<Choice> models() {
   std::vector<Choice> choices;
-  for (std::size_t i = 0; i < kWaterModels.size(); ++i) {
-    choices.push_back({kWaterModels[i].name, static_cast<int>(i)});
-  }
-  choices.push_back({kOwnModel, static_cast<int>(kWaterModels.size()), "the model of `[model]`"});
+  const auto add = [&](std::string_view name, std::string_view description = {}) {
+    choices.push_back({name, static_cast<int>(choices.size()), description});
+  };
+  for (const WaterModel& model : kWaterModels) add(model.name);
+  for (const WaterModel& model : kFlexibleWaterModels) add(model.name, "flexible");
+  add(kOwnModel, "the model of `[model]`");
   return choices;
 }
 
@@ -112,8 +114,9 @@ std::vector<Key> velocity_keys() {
           {.name = "relax",
            .type = Type::boolean,
            .default_text = "`true`; `false` with infinite `omega` or given velocities",
-           .description = "Minimise the sum of the non-bonded and the penalty energy of the start. "
-                          "Without it, the bonds start strained.",
+           .description =
+               "Minimise the sum of the non-bonded and the penalty or intramolecular energy "
+               "of the start. Without it, the bonds start strained.",
            .used_with = penalty_schemes(),
            .also_used_with = {no_state, {"system.velocities", {"maxwell", "tangent", "zero"}}}}),
       field_key<&Deck::system, &SystemSection::project>(
@@ -126,7 +129,8 @@ std::vector<Key> velocity_keys() {
                         "`run.json` contains the vibrational energy before and after. A thermostat "
                         "excites the vibrations again"}},
            .description = "Projection of the start, applied last.",
-           .used_with = penalty_schemes()}),
+           .used_with = penalty_schemes(),
+           .also_used_with = rigid_molecules()}),
       field_key<&Deck::system, &SystemSection::remove_momentum>(
           {.name = "remove_momentum",
            .type = Type::boolean,
@@ -164,32 +168,44 @@ std::vector<Key> mass_keys() {
 
 }  // namespace
 
+std::vector<std::string_view> rigid_models() {
+  std::vector<std::string_view> names;
+  for (const WaterModel& model : kWaterModels) names.push_back(model.name);
+  names.push_back(kOwnModel);
+  return names;
+}
+
 SectionTable system_section() {
   return {Section{.name = "system", .description = "The system to simulate and its start."},
           joined({structure_keys(), velocity_keys(), mass_keys()})};
 }
 
 SectionTable model_section() {
+  const Condition anharmonic{"model.stretch", {"quartic", "morse"}};
+  const Condition flexible{"model.stretch", {"harmonic", "quartic", "morse"}};
   return {
       optional_section<&Deck::model>(
           {.name = "model",
            .description = "A user-defined water model, for `model = \"own\"`: one O and two H, a "
                           "Lennard-Jones term 4 epsilon ((sigma/r)¹² - (sigma/r)⁶) between "
                           "oxygens, equal charges on the hydrogens, and -2 times this charge on O "
-                          "or M. See [running.md](running.md#user-defined-water-models)."}),
+                          "or M. With a `stretch` the model is flexible. See "
+                          "[running.md](running.md#user-defined-water-models)."}),
       {
-          field_key<&Deck::model, &ModelSection::oh_A>({.name = "oh_A",
-                                                        .type = Type::number,
-                                                        .unit = "Å",
-                                                        .range = from_to(0.5, 2),
-                                                        .default_text = "required",
-                                                        .description = "O-H distance."}),
-          field_key<&Deck::model, &ModelSection::hoh_degrees>({.name = "hoh_degrees",
-                                                               .type = Type::number,
-                                                               .unit = "°",
-                                                               .range = from_to(60, 170),
-                                                               .default_text = "required",
-                                                               .description = "H-O-H angle."}),
+          field_key<&Deck::model, &ModelSection::oh_A>(
+              {.name = "oh_A",
+               .type = Type::number,
+               .unit = "Å",
+               .range = from_to(0.5, 2),
+               .default_text = "required",
+               .description = "O-H distance; of flexible models where the stretch is zero."}),
+          field_key<&Deck::model, &ModelSection::hoh_degrees>(
+              {.name = "hoh_degrees",
+               .type = Type::number,
+               .unit = "°",
+               .range = from_to(60, 170),
+               .default_text = "required",
+               .description = "H-O-H angle; of flexible models where the bend is zero."}),
           field_key<&Deck::model, &ModelSection::sigma_A>(
               {.name = "sigma_A",
                .type = Type::number,
@@ -218,7 +234,57 @@ SectionTable model_section() {
                .range = from_to(0, 0.5),
                .description =
                    "Distance between O and a massless site M on the bisector of the H-O-H angle, "
-                   "which then carries the negative charge; 0: no M, the charge is on O."}),
+                   "which then carries the negative charge; 0: no M, the charge is on O.",
+               .used_with = {"model.stretch", {"rigid"}}}),
+          field_key<&Deck::model, &ModelSection::stretch>(
+              {.name = "stretch",
+               .type = Type::choice,
+               .choices = {{"rigid", code(Stretch::rigid), "rigid molecules"},
+                           {"harmonic", code(Stretch::harmonic), "k s²/2"},
+                           {"quartic", code(Stretch::quartic), "D (α² s² - α³ s³ + 7/12 α⁴ s⁴)"},
+                           {"morse", code(Stretch::morse), "D (1 - exp(-α s))²"}},
+               .description = "Potential of the O-H bonds, with s = r - `oh_A`. Flexible models "
+                              "also have a bend."}),
+          field_key<&Deck::model, &ModelSection::stretch_stiffness_kcal_per_mol_A2>(
+              {.name = "stretch_stiffness_kcal_per_mol_A2",
+               .type = Type::number,
+               .unit = "kcal/mol/Å²",
+               .range = above_to(0, 1e5),
+               .default_text = "required with `harmonic`",
+               .description = "Stiffness k of the O-H bonds.",
+               .used_with = {"model.stretch", {"harmonic"}}}),
+          field_key<&Deck::model, &ModelSection::stretch_depth_kcal_per_mol>(
+              {.name = "stretch_depth_kcal_per_mol",
+               .type = Type::number,
+               .unit = "kcal/mol",
+               .range = above_to(0, 1e4),
+               .default_text = "required with `quartic` and `morse`",
+               .description = "Depth D of the O-H bonds.",
+               .used_with = anharmonic}),
+          field_key<&Deck::model, &ModelSection::stretch_alpha_per_A>(
+              {.name = "stretch_alpha_per_A",
+               .type = Type::number,
+               .unit = "1/Å",
+               .range = above_to(0, 10),
+               .default_text = "required with `quartic` and `morse`",
+               .description = "α of the O-H bonds.",
+               .used_with = anharmonic}),
+          field_key<&Deck::model, &ModelSection::bend_stiffness_kcal_per_mol_rad2>(
+              {.name = "bend_stiffness_kcal_per_mol_rad2",
+               .type = Type::number,
+               .unit = "kcal/mol/rad²",
+               .range = above_to(0, 1e4),
+               .default_text = "required with a stretch",
+               .description = "Stiffness k of the bend k (θ - θ₀)²/2, θ₀ = `hoh_degrees`.",
+               .used_with = flexible}),
+          field_key<&Deck::model, &ModelSection::gamma>(
+              {.name = "gamma",
+               .type = Type::number,
+               .range = {.low = 0.5, .high = 1, .low_open = true},
+               .default_text = "none: no M",
+               .description = "γ of the massless site M at γ r_O + (1 - γ)(r_H1 + r_H2)/2, which "
+                              "then carries the negative charge.",
+               .used_with = flexible}),
       }};
 }
 

@@ -24,17 +24,18 @@ struct OnDevice {
   State at;
   DeviceRequest device;
 
-  /// V0 at the positions; with this scheme they equal the reported positions.
-  double potential_kcal_per_mol(const WaterModel& model) const {
+  /// Energies at the positions; with this scheme they equal the reported positions.
+  Energies energies(const WaterModel& model) const {
     const System system = system_of(model, at.molecules, Scheme::verlet);
     Frame frame;
     make_engine(system, at, {}, device)->snapshot(kEnergies, frame);
-    return frame.energies.at(0).potential_kcal_per_mol;
+    return frame.energies.at(0);
   }
 
-  /// Forces from the reported positions of Z&Ss, q = x + b h^2 F/m. b h^2 is so large that the
-  /// rounding of x is negligible.
-  std::vector<double> forces_kcal_per_mol_A(const WaterModel& model) const {
+  /// Forces of a rigid model from the reported positions of Z&Ss, q = x + b h^2 F/m. b h^2 is so
+  /// large that the rounding of x is negligible.
+  std::vector<double> forces_kcal_per_mol_A(WaterModel model) const {
+    model.intramolecular = {};
     System system = system_of(model, at.molecules, Scheme::zss_stiff);
     system.integrator.beta = 0.25;
     system.integrator.timestep_akma = 0x1p11;
@@ -72,9 +73,14 @@ SinglePoint single_point(const WaterModel& model, std::span<const double> positi
   WaterModel charges = model, spheres = model;
   charges.lj_a_kcal_A12_per_mol = charges.lj_c_kcal_A6_per_mol = 0.0;
   spheres.charge_o_e = spheres.charge_h_e = spheres.charge_m_e = 0.0;
-  result.energy.coulomb_kcal_per_mol = cluster.potential_kcal_per_mol(charges);
-  result.energy.lj_kcal_per_mol = cluster.potential_kcal_per_mol(spheres);
+  const Energies of_charges = cluster.energies(charges);
+  result.energy.coulomb_kcal_per_mol = of_charges.potential_kcal_per_mol;
+  result.energy.lj_kcal_per_mol = cluster.energies(spheres).potential_kcal_per_mol;
   result.forces_kcal_per_mol_A = cluster.forces_kcal_per_mol_A(model);
+  if (model.is_flexible()) {
+    result.energy.intramolecular_kcal_per_mol = of_charges.bond_kcal_per_mol;
+    add_intramolecular_forces(model, positions_A, result.forces_kcal_per_mol_A);
+  }
   return result;
 }
 

@@ -106,8 +106,19 @@ void check_integrator(const IntegratorSpec& i) {
   check_number("omega", i.omega, i.scheme == Scheme::verlet);
 }
 
+void check_flexible(const IntegratorSpec& i) {
+  if ((i.scheme != Scheme::verlet && i.scheme != Scheme::zss_stiff) ||
+      i.hessian != Hessian::gauss_newton || uses_dense_solver(i)) {
+    throw InputError(
+        "flexible water models support only velocity Verlet, and Z&Ss with the structured "
+        "Gauss-Newton solve");
+  }
+  check_number("timestep_akma", i.timestep_akma, false);
+  if (has_beta(i.scheme)) check_number("beta", i.beta, false);
+}
+
 void check_system(const System& s) {
-  check_integrator(s.integrator);
+  s.model.is_flexible() ? check_flexible(s.integrator) : check_integrator(s.integrator);
   if (s.integrator.scheme == Scheme::newmark_one_step && s.thermostat.kind == Thermostat::baoab) {
     throw InputError("one-step Newmark has no half drift for BAOAB; use GLA");
   }

@@ -35,7 +35,7 @@ void check_canonical(const System& system) {
 
 double canonical_energy_kcal_per_mol(const System& system, const Energies& e) {
   check_canonical(system);
-  const double potential = e.potential_kcal_per_mol + e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
+  const double potential = e.potential_kcal_per_mol + e.bond_kcal_per_mol + e.wall_kcal_per_mol;
   const double b = has_beta(system.integrator.scheme) ? system.integrator.beta : 0.0;
   const bool in_the_middle = system.thermostat.kind == Thermostat::baoab;
   return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol, b,

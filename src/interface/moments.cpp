@@ -122,7 +122,8 @@ unsigned row_fields_for(unsigned fields) {
   return rows;
 }
 
-void fill_moments(unsigned fields, ReplicaGroups& groups, int threads, Frame& frame) {
+void fill_moments(unsigned fields, bool flexible, ReplicaGroups& groups, int threads,
+                  Frame& frame) {
   if (fields & kGroupFields) groups.sort(frame.replica_ids);
   const auto of_structs = [&](bool wanted, const auto& rows, GroupMoments& moments) {
     if (!wanted) {
@@ -143,7 +144,7 @@ void fill_moments(unsigned fields, ReplicaGroups& groups, int threads, Frame& fr
   }
   std::vector<double> rows(frame.live() * EnergyMoment::kNumbers);
   for (std::size_t r = 0; r < frame.live(); ++r) {
-    energy_moment_row(frame.energies[r], frame.exchange_energies_kcal_per_mol[r],
+    energy_moment_row(flexible, frame.energies[r], frame.exchange_energies_kcal_per_mol[r],
                       &rows[r * EnergyMoment::kNumbers]);
   }
   make_moments(rows, EnergyMoment::kNumbers, groups, false, threads, frame.energy_moments);

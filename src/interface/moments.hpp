@@ -50,7 +50,8 @@ void make_moments(std::span<const double> rows, int numbers, const ReplicaGroups
 /// The fields of rows from which kGroupFields of `fields` are made, and those of kRowFields.
 unsigned row_fields_for(unsigned fields);
 /// Fills the moments that `fields` names from the rows of the frame, and empties the others.
-void fill_moments(unsigned fields, ReplicaGroups& groups, int threads, Frame& frame);
+/// @param flexible whether the water model is
+void fill_moments(unsigned fields, bool flexible, ReplicaGroups& groups, int threads, Frame& frame);
 /// Empties the rows that `fields` does not name.
 void drop_rows(unsigned fields, Frame& frame);
 

@@ -52,12 +52,12 @@ double wavenumber_per_cm(double eigenvalue) {
   return std::copysign(units::wavenumber_per_cm(std::sqrt(std::abs(eigenvalue))), eigenvalue);
 }
 
-void check_size(std::span<const double> positions_A, double omega) {
+void check_size(const WaterModel& model, std::span<const double> positions_A, double omega) {
   if (positions_A.empty() || positions_A.size() % 9 != 0) {
     throw InputError(
         fmt::format("{} coordinates given; a cluster has nine per molecule", positions_A.size()));
   }
-  check_modes(static_cast<int>(positions_A.size() / 9), omega);
+  check_modes(model, static_cast<int>(positions_A.size() / 9), omega);
 }
 
 MatrixXd finite_hessian(const modes::ModeCoordinates& coordinates, double strength,
@@ -94,34 +94,41 @@ double NormalModes::zero_point_energy_kcal_per_mol() const {
   return 0.5 * units::quantum_kcal_cm_per_mol * sum_per_cm;
 }
 
-void check_modes(int molecules, double omega) {
-  const bool rigid = std::isinf(omega) && omega > 0.0;
-  if (!rigid && !(omega > 0.0 && omega <= kMaxModeOmega)) {
+void check_modes(const WaterModel& model, int molecules, double omega) {
+  const bool no_penalty = std::isinf(omega) && omega > 0.0;
+  if (model.is_flexible() && !no_penalty) {
+    throw InputError(fmt::format(
+        "omega = {:g}: {} is a flexible model, which has no penalty. Omit omega, or use a rigid "
+        "model: {}",
+        omega, model.name, rigid_model_names()));
+  }
+  const bool rigid = no_penalty && !model.is_flexible();
+  if (!no_penalty && !(omega > 0.0 && omega <= kMaxModeOmega)) {
     throw InputError(
         fmt::format("omega = {:g}: must be above 0 and at most {:g} sqrt(kcal/mol)/A^2; omit it "
                     "for rigid molecules",
                     omega, kMaxModeOmega));
   }
-  const int limit = kMaxModeCoordinates / (rigid ? 6 : 9);
+  const int limit = most_mode_molecules(rigid);
   if (molecules > limit) {
     throw InputError(fmt::format("{} molecules: normal modes are limited to {} {} molecules",
-                                 molecules, limit, rigid ? "rigid" : "penalised"));
+                                 molecules, limit, rigid ? "rigid" : "flexible"));
   }
 }
 
 NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
                          double omega) {
-  check_size(positions_A, omega);
-  const bool rigid = std::isinf(omega);
+  check_size(model, positions_A, omega);
+  const bool penalised = std::isfinite(omega), rigid = !penalised && !model.is_flexible();
   const modes::ModeCoordinates coordinates(model, positions_A, rigid);
   std::vector<double> forces(positions_A.size());
   NormalModes result;
   result.energy_kcal_per_mol = ForceField(model, coordinates.molecules())
                                    .energy_and_forces(positions_A, forces)
                                    .total_kcal_per_mol();
-  const double strength = rigid ? 0.0 : omega;
+  const double strength = penalised ? omega : 0.0;
   MatrixXd hessian = finite_hessian(coordinates, strength, forces);
-  if (!rigid) {
+  if (penalised) {
     const BondReference<double> reference = bond_reference(model);
     for (std::size_t k = 0; k < positions_A.size() / 9; ++k) {
       const Triple<double> x = molecule_at(positions_A.data(), k);
@@ -157,9 +164,9 @@ NormalModes normal_modes(const WaterModel& model, std::span<const double> positi
 
 bool has_negative_curvature(const WaterModel& model, std::span<const double> positions_A,
                             double curvature_kcal_per_mol_A2_Da) {
-  check_size(positions_A, std::numeric_limits<double>::infinity());
-  const modes::ModeCoordinates coordinates(model, positions_A, true);
-  if (coordinates.molecules() < 2) return false;
+  check_size(model, positions_A, std::numeric_limits<double>::infinity());
+  const modes::ModeCoordinates coordinates(model, positions_A, !model.is_flexible());
+  if (coordinates.molecules() < 2 && !model.is_flexible()) return false;
   std::vector<double> forces(positions_A.size());
   ForceField(model, coordinates.molecules()).energy_and_forces(positions_A, forces);
   MatrixXd hessian = finite_hessian(coordinates, 0.0, forces);

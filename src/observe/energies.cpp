@@ -9,19 +9,19 @@ namespace {
 
 void append_energies(const Frame& frame, std::size_t r, std::vector<double>& values) {
   const Energies& e = frame.energies[r];
-  values.insert(values.end(), {e.potential_kcal_per_mol, e.penalty_kcal_per_mol,
+  values.insert(values.end(), {e.potential_kcal_per_mol, e.bond_kcal_per_mol,
                                e.kinetic_kcal_per_mol, e.total_kcal_per_mol, e.temperature_K});
 }
 
-/// Heat capacity for rigid bonds: 3 N k + cov(V0 + wall, U)/(k T^2), equation (53).
-FluctuationSpec heat_capacity(int molecules) {
+/// Heat capacity: its kinetic part plus cov(A, U)/(k T^2), equation (53).
+FluctuationSpec heat_capacity(const System& system) {
   constexpr double k = units::boltzmann_kcal_per_mol_K;
   FluctuationSpec spec;
   spec.quantity = "heat_capacity_kcal_per_mol_K";
   spec.moments = &Frame::energy_moments;
-  static_assert(EnergyMoment::kExchange == EnergyMoment::kPotentialAndWall + 1 &&
+  static_assert(EnergyMoment::kExchange == EnergyMoment::kConfigurational + 1 &&
                 EnergyMoment::kExchange + 1 == EnergyMoment::kNumbers);
-  spec.offset = 3.0 * molecules * k;
+  spec.offset = kinetic_heat_capacity(system);
   spec.factor = [](double bath_K) { return 1.0 / (k * bath_K * bath_K); };
   return spec;
 }
@@ -30,15 +30,19 @@ FluctuationSpec heat_capacity(int molecules) {
 
 std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const Deck& deck,
                                         const RunInfo& info) {
+  const System system = make_system(deck, info.molecules);
   TableSpec spec;
   spec.file = "energies";
   spec.fields = kEnergies;
-  spec.columns = {"potential_kcal_per_mol", "penalty_kcal_per_mol", "kinetic_kcal_per_mol",
-                  "total_kcal_per_mol", "temperature_K"};
+  spec.columns = {
+      "potential_kcal_per_mol",
+      system.model.is_flexible() ? "intramolecular_kcal_per_mol" : "penalty_kcal_per_mol",
+      "kinetic_kcal_per_mol", "total_kcal_per_mol", "temperature_K"};
   spec.averaged_columns = spec.columns.size();
   spec.moment_fields = kEnergyMoments;
-  for (const int number : {EnergyMoment::kPotential, EnergyMoment::kPenalty, EnergyMoment::kKinetic,
-                           EnergyMoment::kTotal, EnergyMoment::kTemperature}) {
+  for (const int number :
+       {EnergyMoment::kPotential, EnergyMoment::kBondEnergy, EnergyMoment::kKinetic,
+        EnergyMoment::kTotal, EnergyMoment::kTemperature}) {
     spec.moment_columns.push_back({&Frame::energy_moments, number});
   }
   if (has_beta(deck.integrator.scheme)) {
@@ -50,7 +54,7 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const De
   spec.steady_columns = {0, 4};
   spec.values_follow_from_frame = true;
   spec.append_values = append_energies;
-  spec.fluctuation = heat_capacity(info.molecules);
+  spec.fluctuation = heat_capacity(system);
   spec.draw = draw_energies;
   return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);
 }

@@ -22,6 +22,7 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/steps/measure.hpp"
 
 namespace tarn {
 namespace {
@@ -134,7 +135,7 @@ class HeatCapacity final : public Observer {
           const Energies& e = frame.energies[r];
           const std::int64_t id = frame.replica_ids[r];
           samples_[r] = {baths_.of(id), ladder(id), canonical_energy_kcal_per_mol(system_, e),
-                         e.potential_kcal_per_mol + e.wall_kcal_per_mol};
+                         configurational_energy(system_.model.is_flexible(), e)};
         },
         kGrain);
     histogram_.add_step(samples_, info_.threads);
@@ -164,7 +165,8 @@ class HeatCapacity final : public Observer {
   /// Equation (53) [kcal/mol/K].
   double capacity(const Reweighting::Moments& moments, double temperature_K) const {
     constexpr double k = units::boltzmann_kcal_per_mol_K;
-    return 3.0 * info_.molecules * k + moments.covariance / (k * temperature_K * temperature_K);
+    return kinetic_heat_capacity(system_) +
+           moments.covariance / (k * temperature_K * temperature_K);
   }
   double capacity(const Reweighting& r, double temperature_K) const {
     return capacity(r.at(beta_mol_per_kcal(temperature_K)), temperature_K);

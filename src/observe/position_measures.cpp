@@ -58,7 +58,7 @@ void PositionMeasures::fill(unsigned requested, Frame& frame) {
     if (lindemann.enabled && frame.step >= lindemann.first_step) index.add(q);
     frame.lindemann[r] = index.value();
   }
-  fill_moments(requested & (kShapeMoments | kLindemannMoments), groups_, 1, frame);
+  fill_moments(requested & (kShapeMoments | kLindemannMoments), false, groups_, 1, frame);
   if (!(requested & kRadialCounts)) return;
   clear_radial(settings_.radial, frame.radial_counts);
   for (std::size_t r = 0; r < replicas; ++r) {

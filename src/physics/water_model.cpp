@@ -1,6 +1,7 @@
 #include "tarn/physics/water_model.hpp"
 
 #include <cmath>
+#include <span>
 
 namespace tarn {
 
@@ -9,6 +10,7 @@ double WaterModel::r_hh_A() const {
 }
 
 double WaterModel::m_site_weight() const {
+  if (m_site_gamma != 0.0) return 0.5 * (1.0 - m_site_gamma);
   return r_om_A / (2.0 * r_oh_A * std::cos(0.5 * angle_hoh_degrees * units::pi / 180.0));
 }
 
@@ -20,8 +22,27 @@ std::array<double, 3> WaterModel::squared_lengths_A2() const {
   return {oh2, oh2, hh * hh};
 }
 
+namespace {
+
+std::string comma_list(std::span<const WaterModel> models) {
+  std::string names;
+  for (const WaterModel& model : models) {
+    if (!names.empty()) names += ", ";
+    names += model.name;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string rigid_model_names() { return comma_list(kWaterModels); }
+std::string flexible_model_names() { return comma_list(kFlexibleWaterModels); }
+
 std::optional<WaterModel> find_water_model(std::string_view name) {
   for (const WaterModel& model : kWaterModels) {
+    if (model.name == name) return model;
+  }
+  for (const WaterModel& model : kFlexibleWaterModels) {
     if (model.name == name) return model;
   }
   return std::nullopt;

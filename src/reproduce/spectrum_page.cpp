@@ -177,7 +177,7 @@ HarmonicLibrations harmonic_librations(const Case& c) {
   const auto positions = start.state.positions_A.begin();
   std::vector<double> x(positions, positions + 9 * std::ptrdiff_t{system.molecules});
   ForceField force_field(system.model, system.molecules);
-  quench_rigid(force_field, x);
+  quench(force_field, x);
   if (!rigid) relax_penalised(force_field, system.integrator.omega, x);
   const NormalModes modes = rigid ? normal_modes(system.model, x)
                                   : normal_modes(system.model, x, system.integrator.omega);

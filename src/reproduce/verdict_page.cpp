@@ -125,13 +125,13 @@ Basins basins_of(const SchemeRun& c) {
   std::vector<double> x =
       io::read_structure(*structure_path(c.deck), {c.deck.system.frame}).positions_A;
   Basins b;
-  b.start_kcal_per_mol = quench_rigid(force_field, x).energy_kcal_per_mol;
+  b.start_kcal_per_mol = quench(force_field, x).energy_kcal_per_mol;
   b.replicas = end.replicas();
   for (int r = 0; r < b.replicas; ++r) {
     const auto begin = end.positions_A.begin() +
                        static_cast<std::ptrdiff_t>(static_cast<std::size_t>(r) * end.coordinates());
     x.assign(begin, begin + static_cast<std::ptrdiff_t>(end.coordinates()));
-    const double minimum = quench_rigid(force_field, x).energy_kcal_per_mol;
+    const double minimum = quench(force_field, x).energy_kcal_per_mol;
     b.same += std::fabs(minimum - b.start_kcal_per_mol) < kSameMinimum_kcal_per_mol;
   }
   return b;

@@ -54,6 +54,12 @@ class ForceServer {
         bonds_(bond_reference(options.model)),
         positions_A_(9 * static_cast<std::size_t>(options.molecules)),
         forces_(positions_A_.size()) {
+    if (options.model.is_flexible() && options.omega != 0.0) {
+      throw InputError(fmt::format(
+          "omega = {:g}: {} is a flexible model, which has no penalty. Omit omega, or use a rigid "
+          "model: {}",
+          options.omega, options.model.name, rigid_model_names()));
+    }
     check_atom_order();
   }
 
@@ -130,7 +136,10 @@ void ForceServer::check_bonds() {
     if (!options_.on_warning) return;
     options_.on_warning(
         problem +
-        (options_.omega > 0.0
+        (options_.model.is_flexible()
+             ? ". Reduce the step of the other program (velocity Verlet: 0.5 fs), and do not let "
+               "it wrap atoms into a cell"
+         : options_.omega > 0.0
              ? fmt::format(". Reduce the step of the other program (velocity Verlet: below {:.2g} "
                            "fs), and do not let it wrap atoms into a cell",
                            kVerletLimit_fs / options_.omega)
@@ -150,7 +159,7 @@ Answer ForceServer::evaluate(std::span<const double> positions_bohr) {
     }
   }
   check_bonds();
-  const NonbondedEnergy e = force_field_.energy_and_forces(positions_A_, forces_);
+  const ClusterEnergy e = force_field_.energy_and_forces(positions_A_, forces_);
   const double penalty = add_penalty();
   const double energy = e.total_kcal_per_mol() + penalty;
   if (!std::isfinite(energy) || !all_finite(forces_)) {
@@ -178,9 +187,11 @@ Answer ForceServer::evaluate(std::span<const double> positions_bohr) {
   if (!options_.extra) return a;
   a.extra = fmt::format(
       "{{\"dipole\": [{}, {}, {}], \"coulomb_kcal_per_mol\": {}, \"lj_kcal_per_mol\": {}, "
-      "\"penalty_kcal_per_mol\": {}}}",
+      "\"{}_kcal_per_mol\": {}}}",
       dipole_e_A[0] / angstrom_per_bohr, dipole_e_A[1] / angstrom_per_bohr,
-      dipole_e_A[2] / angstrom_per_bohr, e.coulomb_kcal_per_mol, e.lj_kcal_per_mol, penalty);
+      dipole_e_A[2] / angstrom_per_bohr, e.coulomb_kcal_per_mol, e.lj_kcal_per_mol,
+      options_.model.is_flexible() ? "intramolecular" : "penalty",
+      penalty + e.intramolecular_kcal_per_mol);
   return a;
 }
 

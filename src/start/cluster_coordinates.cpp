@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "tarn/core/error.hpp"
+#include "tarn/physics/flexible.hpp"
 
 namespace tarn::start {
 namespace {
@@ -19,6 +20,13 @@ using Eigen::VectorXd;
 /// A typical second derivative of V0 for a translation [kcal/mol/A^2] or a libration
 /// [kcal/mol/rad^2] of a hydrogen-bonded molecule; the two are similar with angles in radians.
 constexpr double kStiffness = 60.0;
+
+/// Second derivative of V1 for g_c [kcal/mol/A^4]; g changes by 2 r per change of a bond length r.
+double bond_stiffness(const WaterModel& model, double omega) {
+  if (!model.is_flexible()) return omega * omega;
+  return stretch_potential(model.r_oh_A, flexible_parameters(model)).second /
+         (4.0 * model.r_oh_A * model.r_oh_A);
+}
 
 /// Largest translation or rotation in a step with `stride` unknowns per molecule.
 double longest_move(const VectorXd& step, int stride) {
@@ -94,11 +102,11 @@ double RigidCluster::evaluate(VectorXd& gradient) {
   return v;
 }
 
-PenalisedCluster::PenalisedCluster(ForceField& force_field, double omega,
-                                   std::span<const double> positions_A)
+DeformableCluster::DeformableCluster(ForceField& force_field, double omega,
+                                     std::span<const double> positions_A)
     : force_field_(force_field),
       omega_(omega),
-      bond_unit_(std::sqrt(kStiffness) / omega),
+      bond_unit_(std::sqrt(kStiffness / bond_stiffness(force_field.model(), omega))),
       molecules_(positions_A.size() / 9),
       trial_(molecules_.size()),
       triangles_(molecules_.size(), Triangle(force_field.model())),
@@ -112,9 +120,9 @@ PenalisedCluster::PenalisedCluster(ForceField& force_field, double omega,
   }
 }
 
-double PenalisedCluster::first_scale() const { return 1.0 / kStiffness; }
+double DeformableCluster::first_scale() const { return 1.0 / kStiffness; }
 
-double PenalisedCluster::max_gradient(const VectorXd& gradient) const {
+double DeformableCluster::max_gradient(const VectorXd& gradient) const {
   // A force along bond c is dV/dg_c times the gradient of g_c, 2 d_c at each end.
   const double per_bond_unit = 2.0 * force_field_.model().r_hh_A() / bond_unit_;
   double largest = 0.0;
@@ -125,7 +133,7 @@ double PenalisedCluster::max_gradient(const VectorXd& gradient) const {
   return largest;
 }
 
-double PenalisedCluster::step_limit(const VectorXd& step) const {
+double DeformableCluster::step_limit(const VectorXd& step) const {
   double longest = longest_move(step, kUnknowns);
   for (Index i = 0; i < step.size(); i += kUnknowns) {
     longest = std::max(longest, bond_unit_ * step.segment<3>(i + 6).lpNorm<Eigen::Infinity>());
@@ -133,7 +141,7 @@ double PenalisedCluster::step_limit(const VectorXd& step) const {
   return 0.1 / longest;
 }
 
-double PenalisedCluster::try_step(const VectorXd& step, VectorXd& gradient) {
+double DeformableCluster::try_step(const VectorXd& step, VectorXd& gradient) {
   for (std::size_t m = 0; m < molecules_.size(); ++m) {
     const Index i = static_cast<Index>(m) * kUnknowns;
     trial_[m].frame = molecules_[m].frame.moved(step.segment<3>(i), step.segment<3>(i + 3));
@@ -142,7 +150,7 @@ double PenalisedCluster::try_step(const VectorXd& step, VectorXd& gradient) {
   return evaluate(gradient);
 }
 
-void PenalisedCluster::write(std::span<double> positions_A) const {
+void DeformableCluster::write(std::span<double> positions_A) const {
   Triangle triangle(force_field_.model());
   for (std::size_t m = 0; m < molecules_.size(); ++m) {
     Triangle::from_bond_values(force_field_.model(), molecules_[m].g, triangle);
@@ -150,7 +158,7 @@ void PenalisedCluster::write(std::span<double> positions_A) const {
   }
 }
 
-double PenalisedCluster::evaluate(VectorXd& gradient) {
+double DeformableCluster::evaluate(VectorXd& gradient) {
   double sum_g2 = 0.0;
   for (std::size_t m = 0; m < trial_.size(); ++m) {
     if (!Triangle::from_bond_values(force_field_.model(), trial_[m].g, triangles_[m])) {

@@ -46,14 +46,16 @@ class RigidCluster {
   std::vector<double> positions_, forces_;
 };
 
-/// V0 + V1: nine unknowns per molecule, namely a translation, a rotation, and the bond values g_c.
-/// The unit of g_c makes V1 as stiff as V0, independent of omega.
-class PenalisedCluster {
+/// V0 + V1, with a penalty or the intramolecular energy of a flexible model: nine unknowns per
+/// molecule, namely a translation, a rotation, and the bond values g_c. The unit of g_c makes V1
+/// about as stiff as V0.
+class DeformableCluster {
  public:
   static constexpr int kUnknowns = 9;
 
+  /// @param omega of the penalty; 0 for flexible models
   /// @throws InputError if a molecule is collinear or not finite
-  PenalisedCluster(ForceField& force_field, double omega, std::span<const double> positions_A);
+  DeformableCluster(ForceField& force_field, double omega, std::span<const double> positions_A);
 
   int size() const { return kUnknowns * static_cast<int>(molecules_.size()); }
   double first_scale() const;

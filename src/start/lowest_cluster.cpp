@@ -65,7 +65,7 @@ class Search {
     const int n = force_field_.molecules();
     const int limit = max_quench_iterations(n);
     const auto quench_hop = [&](Minimum& m) {
-      m.energy = quench_rigid(force_field_, m.positions_A, {kHopTolerance, limit, should_continue_})
+      m.energy = quench(force_field_, m.positions_A, {kHopTolerance, limit, should_continue_})
                      .energy_kcal_per_mol;
     };
     const auto quench = [&](Minimum& m) {

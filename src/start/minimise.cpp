@@ -31,20 +31,24 @@ void check_size(const ForceField& force_field, std::span<const double> positions
 
 }  // namespace
 
-MinimiseResult quench_rigid(ForceField& force_field, std::span<double> positions_A,
-                            const MinimiseOptions& options) {
+MinimiseResult quench(ForceField& force_field, std::span<double> positions_A,
+                      const MinimiseOptions& options) {
   check_size(force_field, positions_A);
-  start::RigidCluster cluster(force_field, positions_A);
-  const MinimiseResult result = start::minimise(cluster, options);
-  cluster.write(positions_A);
-  return result;
+  const auto minimise = [&](auto cluster) {
+    const MinimiseResult result = start::minimise(cluster, options);
+    cluster.write(positions_A);
+    return result;
+  };
+  return force_field.model().is_flexible()
+             ? minimise(start::DeformableCluster(force_field, 0.0, positions_A))
+             : minimise(start::RigidCluster(force_field, positions_A));
 }
 
 MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> positions_A,
                                  const MinimiseOptions& options) {
-  MinimiseResult here = quench_rigid(force_field, positions_A, options);
-  if (6 * force_field.molecules() > kMaxModeCoordinates) return here;
+  MinimiseResult here = quench(force_field, positions_A, options);
   const WaterModel& model = force_field.model();
+  if (force_field.molecules() > most_mode_molecules(!model.is_flexible())) return here;
   // With a smaller curvature the push would not lead to forces above the tolerance.
   const double curvature = options.tolerance_kcal_per_mol_A / kPush_A;
   while (here.converged && here.saddle_points < kMaxSaddlePoints &&
@@ -60,7 +64,7 @@ MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> posi
     for (const double push : {kPush_A / largest, -kPush_A / largest}) {
       std::vector<double> x = saddle;
       for (std::size_t i = 0; i < x.size(); ++i) x[i] += push * lowest[i];
-      const MinimiseResult r = quench_rigid(force_field, x, options);
+      const MinimiseResult r = quench(force_field, x, options);
       iterations += r.iterations;
       if (!(r.energy_kcal_per_mol < lower.energy_kcal_per_mol)) continue;
       lower = r;
@@ -79,10 +83,13 @@ MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> posi
 MinimiseResult relax_penalised(ForceField& force_field, double omega, std::span<double> positions_A,
                                const MinimiseOptions& options) {
   check_size(force_field, positions_A);
+  if (force_field.model().is_flexible()) {
+    throw InputError("flexible water models have no penalty");
+  }
   if (!(omega > 0.0) || !std::isfinite(omega)) {
     throw InputError("omega must be positive and finite to relax a penalised cluster");
   }
-  start::PenalisedCluster cluster(force_field, omega, positions_A);
+  start::DeformableCluster cluster(force_field, omega, positions_A);
   const MinimiseResult result = start::minimise(cluster, options);
   // Hydrogens have no repulsion: a dissociated hydrogen falls into the oxygen of another molecule.
   if (!(result.energy_kcal_per_mol > kDissociated * std::max(1, force_field.molecules()))) {

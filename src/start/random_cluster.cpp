@@ -90,7 +90,7 @@ std::vector<double> quenched_cluster(const WaterModel& model, int molecules, std
   std::vector<double> x = random_cluster(model, molecules, seed, replica);
   ForceField force_field(model, molecules);
   const MinimiseResult r =
-      quench_rigid(force_field, x, {1e-3, max_quench_iterations(molecules), should_continue});
+      quench(force_field, x, {1e-3, max_quench_iterations(molecules), should_continue});
   start::move_centre_to_origin(model, x);
   if (result) *result = r;
   return x;

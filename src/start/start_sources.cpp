@@ -67,6 +67,7 @@ MinimiseResult relax(ForceField& force_field, double omega, std::span<double> po
                      const std::function<bool()>& should_continue) {
   const MinimiseOptions options{
       1e-7, std::min(2'000, max_quench_iterations(force_field.molecules())), should_continue};
+  if (force_field.model().is_flexible()) return quench(force_field, positions_A, options);
   return relax_penalised(force_field, omega, positions_A, options);
 }
 
@@ -122,7 +123,7 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
   if (is_rigid(source.integrator.scheme) && !(same_shape && same_masses && same_scheme)) {
     project_onto_constraints(other, x, start.state.velocities_A_per_akma);
   }
-  if (same_shape && same_bonds) return;
+  if (model.is_flexible() || (same_shape && same_bonds)) return;
   add_notes(make_rigid(model, x, start.path, start.state.molecules), notes);
   if (is_rigid(deck.integrator.scheme)) {
     project_onto_constraints(model, x, start.state.velocities_A_per_akma);

@@ -751,7 +751,7 @@ TEST_P(EngineDevices, ReducesRowsAsTheCpu) {
     EXPECT_TRUE(moments.energies.empty() && moments.shape.empty()) << "rows that stay";
     Frame expected = rows;
     ReplicaGroups groups(settings.moment_groups);
-    fill_moments(kGroupFields, groups, 1, expected);
+    fill_moments(kGroupFields, system.model.is_flexible(), groups, 1, expected);
     const auto same = [](const std::vector<double>& a, const std::vector<double>& b) {
       ASSERT_EQ(a.size(), b.size());
       for (std::size_t i = 0; i < a.size(); ++i) {

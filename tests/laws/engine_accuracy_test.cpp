@@ -408,9 +408,9 @@ TEST(EngineForces, AreThoseOfThePlainSum) {
 
       ForceField force_field(model, n);
       std::vector<double> f(x.size());
-      const NonbondedEnergy e = force_field.energy_and_forces(x, f);
+      const ClusterEnergy e = force_field.energy_and_forces(x, f);
       double_error.see(relative_rms(f, reference.f), n);
-      const NonbondedEnergy only_energy = force_field.energy(x);
+      const ClusterEnergy only_energy = force_field.energy(x);
       EXPECT_EQ(e.coulomb_kcal_per_mol, only_energy.coulomb_kcal_per_mol);
       EXPECT_EQ(e.lj_kcal_per_mol, only_energy.lj_kcal_per_mol);
       energy_error.see((e.coulomb_kcal_per_mol - reference.coulomb) / reference.size, n);

@@ -367,7 +367,7 @@ TEST(EngineOrder, ConservedEnergyIsExactForLinearForces) {
         Frame f;
         engine->snapshot(kEnergies, f);
         const Energies& e = f.energies.at(0);
-        const double plain = e.kinetic_kcal_per_mol + e.penalty_kcal_per_mol;
+        const double plain = e.kinetic_kcal_per_mol + e.bond_kcal_per_mol;
         least = std::min(least, e.total_kcal_per_mol);
         most = std::max(most, e.total_kcal_per_mol);
         least_plain = std::min(least_plain, plain);

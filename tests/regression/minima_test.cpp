@@ -228,7 +228,7 @@ TEST(Minima, DimersOnFileAreMinimaAndAreFoundAgain) {
     std::vector<double> positions(away.begin(), away.end());
     ForceField force_field(*find_water_model(name), 2);
     EXPECT_GT(force_field.energy(positions).total_kcal_per_mol(), energy + 0.01);
-    const MinimiseResult result = quench_rigid(force_field, positions);
+    const MinimiseResult result = quench(force_field, positions);
     EXPECT_TRUE(result.converged);
     EXPECT_NEAR(result.energy_kcal_per_mol, energy, test::kSixDecimals);
     expect_minimum(name, positions, energy);

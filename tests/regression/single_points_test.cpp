@@ -60,7 +60,7 @@ TEST_P(SinglePoints, ForceFieldIsThePlainSum) {
     const std::vector<double> x = random_cluster(model(), molecules, 3, molecules);
     ForceField force_field(model(), molecules);
     std::vector<double> forces(x.size());
-    const NonbondedEnergy e = force_field.energy_and_forces(x, forces);
+    const ClusterEnergy e = force_field.energy_and_forces(x, forces);
     const PlainEnergy expected = plain_energy(plain(), x);
     EXPECT_NEAR(e.coulomb_kcal_per_mol, static_cast<double>(expected.coulomb), kTolerance);
     EXPECT_NEAR(e.lj_kcal_per_mol, static_cast<double>(expected.lj), kTolerance);

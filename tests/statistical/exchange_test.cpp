@@ -36,7 +36,7 @@ std::vector<StateExchange> with_the_wrong_sign(const System& system, Frame frame
     const double kinetic = e.kinetic_kcal_per_mol;
     const double total = e.total_kcal_per_mol - kinetic;
     e.potential_kcal_per_mol *= -1.0;
-    e.penalty_kcal_per_mol *= -1.0;
+    e.bond_kcal_per_mol *= -1.0;
     e.wall_kcal_per_mol *= -1.0;
     e.total_kcal_per_mol = kinetic - total;
   }
@@ -50,8 +50,8 @@ std::vector<StateExchange> with_velocities_as_they_are(const System& system, con
 /// The energy at the reported positions, without the last term of (35).
 std::vector<StateExchange> with_the_reported_energy(const System& system, Frame frame) {
   for (Energies& e : frame.energies) {
-    e.total_kcal_per_mol = e.kinetic_kcal_per_mol + e.potential_kcal_per_mol +
-                           e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
+    e.total_kcal_per_mol = e.kinetic_kcal_per_mol + e.potential_kcal_per_mol + e.bond_kcal_per_mol +
+                           e.wall_kcal_per_mol;
   }
   return as_it_should(system, frame);
 }
@@ -83,7 +83,7 @@ std::vector<Bath> run(const Deck& deck, const Exchanger& exchanger) {
         const Energies& e = frame.energies[r];
         potential[r] += e.potential_kcal_per_mol;
         energy[r] +=
-            exchange_energy(e.potential_kcal_per_mol + e.penalty_kcal_per_mol + e.wall_kcal_per_mol,
+            exchange_energy(e.potential_kcal_per_mol + e.bond_kcal_per_mol + e.wall_kcal_per_mol,
                             e.total_kcal_per_mol - e.kinetic_kcal_per_mol, b, baoab);
         temperature[r] += e.temperature_K;
       }

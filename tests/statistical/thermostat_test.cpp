@@ -72,7 +72,7 @@ std::vector<double> minimum(const System& s) {
       s.molecules == 7 ? minimum_of_seven(s.integrator) : lattice_cluster(s.model, s.molecules, 2);
   if (s.molecules == 2) {
     ForceField force_field(s.model, 2);
-    quench_rigid(force_field, x);
+    quench(force_field, x);
     if (!is_rigid(s.integrator.scheme) && std::isfinite(s.integrator.omega)) {
       relax_penalised(force_field, s.integrator.omega, x);
     }

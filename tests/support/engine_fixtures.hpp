@@ -330,7 +330,7 @@ inline std::map<std::int64_t, Bits> bits_by_replica(Engine& engine) {
     append_bits({&f.velocities_A_per_akma[r * size], size}, bits);
     const Energies& e = f.energies[r];
     const Conservation& c = f.conservation[r];
-    append_bits(std::array{e.potential_kcal_per_mol, e.penalty_kcal_per_mol, e.kinetic_kcal_per_mol,
+    append_bits(std::array{e.potential_kcal_per_mol, e.bond_kcal_per_mol, e.kinetic_kcal_per_mol,
                            e.total_kcal_per_mol, e.temperature_K, c.energy_kcal_per_mol,
                            c.constraint_max_A2, f.heat_kcal_per_mol[r]},
                 bits);

@@ -92,7 +92,7 @@ class FakeEngine final : public Engine {
         frame.conservation.push_back({e, {v[0], v[1], v[2]}, {x[0], x[1], x[2]}, x[5] * x[5]});
       }
     }
-    fill_moments(requested & kEnergyMoments, groups_, 1, frame);
+    fill_moments(requested & kEnergyMoments, false, groups_, 1, frame);
     measure(requested, frame);
     if (fields & kPairCounts) {
       frame.pair_counts = counts_;

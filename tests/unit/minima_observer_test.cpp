@@ -138,7 +138,7 @@ TEST(MinimaObserver, SharesAreThoseOfTheTable) {
     std::vector<double> x = structure.positions_A, forces(x.size());
     const double energy = force_field.energy_and_forces(x, forces).total_kcal_per_mol();
     EXPECT_NEAR(energy, isomers.at("minimum_kcal_per_mol")[i], 1e-9 * std::abs(energy));
-    EXPECT_EQ(quench_rigid(force_field, x, {1e-4}).iterations, 0);
+    EXPECT_EQ(quench(force_field, x, {1e-4}).iterations, 0);
     EXPECT_EQ(structure.comment.at("isomer"), std::to_string(i + 1));
     double oxygens = 0.0;
     for (std::size_t k = 0; k < x.size(); k += 9) oxygens += x[k];

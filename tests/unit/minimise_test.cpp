@@ -240,12 +240,12 @@ TEST(Gradient, RigidClusterMatchesDifferences) {
   });
 }
 
-TEST(Gradient, PenalisedClusterMatchesDifferences) {
+TEST(Gradient, DeformableClusterMatchesDifferences) {
   for_models([](const WaterModel& model) {
     for (double omega : {20.0, 100.0, 1000.0}) {
       const std::vector<double> x = distorted(random_cluster(model, 5, 3, 0), 0.03, 7);
       ForceField force_field(model, 5);
-      start::PenalisedCluster problem(force_field, omega, x);
+      start::DeformableCluster problem(force_field, omega, x);
       EXPECT_LT(gradient_error(problem), kOfDifferences) << omega;
       // The energy agrees with the formulas of the engines.
       VectorXd gradient(problem.size());
@@ -316,7 +316,7 @@ TEST(Quench, TwoMolecules) {
   for (int k = 0; k < 10; ++k) {
     std::vector<double> x = random_cluster(tip3p(), 2, 1, k);
     ForceField force_field(tip3p(), 2);
-    const MinimiseResult r = quench_rigid(force_field, x);
+    const MinimiseResult r = quench(force_field, x);
     EXPECT_TRUE(r.converged);
     EXPECT_NEAR(r.energy_kcal_per_mol, -6.539941, kSixDecimals);
     EXPECT_LT(worst_length(tip3p(), x), length_rounding_A());
@@ -329,7 +329,7 @@ TEST(Quench, OneMoleculeStays) {
   std::vector<double> x = random_cluster(tip3p(), 1, 1, 0);
   const std::vector<double> old = x;
   ForceField force_field(tip3p(), 1);
-  const MinimiseResult r = quench_rigid(force_field, x);
+  const MinimiseResult r = quench(force_field, x);
   EXPECT_TRUE(r.converged);
   EXPECT_EQ(r.iterations, 0);
   EXPECT_EQ(r.energy_kcal_per_mol, 0.0);
@@ -340,7 +340,7 @@ TEST(Quench, ReferenceStructureIsTheMinimum) {
   std::vector<double> x = flat(reference_cluster("tip3p-7.xyz"));
   const std::vector<double> old = x;
   ForceField force_field(tip3p(), 7);
-  const MinimiseResult r = quench_rigid(force_field, x);
+  const MinimiseResult r = quench(force_field, x);
   EXPECT_TRUE(r.converged);
   EXPECT_NEAR(r.energy_kcal_per_mol, -57.918723, kSixDecimals);
   // Error of a gradient of 1e-6 for coordinates with stiffnesses of 0.01 kcal/mol/A^2 and more.
@@ -352,7 +352,7 @@ TEST(Quench, EndsAtAMinimum) {
   for_models([](const WaterModel& model) {
     std::vector<double> x = random_cluster(model, 6, 2, 0), f(x.size());
     ForceField force_field(model, 6);
-    const MinimiseResult r = quench_rigid(force_field, x);
+    const MinimiseResult r = quench(force_field, x);
     ASSERT_TRUE(r.converged);
     const double v = force_field.energy_and_forces(x, f).total_kcal_per_mol();
     for (std::size_t m = 0; m < 6; ++m) {
@@ -382,7 +382,7 @@ TEST(Quench, EndsAtAMinimum) {
 TEST(QuenchToMinimum, LeavesASaddlePoint) {
   std::vector<double> x = flat(reference_cluster("tip3p-5-saddle.xyz"));
   ForceField force_field(tip3p(), 5);
-  EXPECT_EQ(quench_rigid(force_field, x).iterations, 0);
+  EXPECT_EQ(quench(force_field, x).iterations, 0);
   EXPECT_TRUE(has_negative_curvature(tip3p(), x, 1e-5));
   EXPECT_EQ(normal_modes(tip3p(), x).imaginary_count(), 1);
   const MinimiseResult r = quench_to_minimum(force_field, x);
@@ -399,13 +399,13 @@ TEST(QuenchToMinimum, LeavesASaddlePoint) {
   EXPECT_EQ(normal_modes(tip3p(), x).imaginary_count(), 0);
 }
 
-/// If quench_rigid() ends at a minimum, the result is bitwise the same.
+/// If quench() ends at a minimum, the result is bitwise the same.
 TEST(QuenchToMinimum, LeavesMinimaAlone) {
   for_models([](const WaterModel& model) {
     for (const int n : {1, 2, 6}) {
       std::vector<double> x = random_cluster(model, n, 2, 0);
       ForceField force_field(model, n);
-      quench_rigid(force_field, x);
+      quench(force_field, x);
       if (n > 1 && normal_modes(model, x).imaginary_count() > 0) continue;
       std::vector<double> y = random_cluster(model, n, 2, 0);
       EXPECT_EQ(quench_to_minimum(force_field, y).saddle_points, 0);
@@ -445,7 +445,7 @@ TEST(Quench, OverlappingMoleculesMoveApart) {
     for (int m = 0; m < 7; ++m) molecules.push_back(random_molecule(tip3p(), random, 1.5));
     std::vector<double> x = flat(molecules);
     ForceField force_field(tip3p(), 7);
-    const MinimiseResult r = quench_rigid(force_field, x);
+    const MinimiseResult r = quench(force_field, x);
     EXPECT_TRUE(r.converged);
     EXPECT_LT(r.energy_kcal_per_mol, -35.0);
     EXPECT_LT(worst_length(tip3p(), x), length_rounding_A(30.0));
@@ -456,7 +456,7 @@ TEST(Quench, OverlappingMoleculesMoveApart) {
 TEST(Quench, PutsMoleculesOntoTheRigidGeometry) {
   std::vector<double> x = distorted(flat(reference_cluster("tip3p-7.xyz")), 0.02, 1);
   ForceField force_field(tip3p(), 7);
-  const MinimiseResult r = quench_rigid(force_field, x);
+  const MinimiseResult r = quench(force_field, x);
   EXPECT_NEAR(r.energy_kcal_per_mol, -57.918723, kSixDecimals);
   EXPECT_LT(worst_length(tip3p(), x), length_rounding_A());
 }
@@ -465,7 +465,7 @@ TEST(Quench, IterationLimit) {
   std::vector<double> x = random_cluster(tip3p(), 20, 1, 0);
   ForceField force_field(tip3p(), 20);
   const double before = force_field.energy(x).total_kcal_per_mol();
-  const MinimiseResult r = quench_rigid(force_field, x, {1e-6, 5});
+  const MinimiseResult r = quench(force_field, x, {1e-6, 5});
   EXPECT_FALSE(r.converged);
   EXPECT_EQ(r.iterations, 5);
   EXPECT_GT(r.max_gradient_kcal_per_mol_A, 1e-6);
@@ -485,7 +485,7 @@ TEST(Quench, TellsHowFarItIsBeforeEachIteration) {
     EXPECT_EQ(r.iterations, static_cast<int>(energies.size()));
     energies.push_back(r.energy_kcal_per_mol);
   };
-  const MinimiseResult r = quench_rigid(force_field, x, options);
+  const MinimiseResult r = quench(force_field, x, options);
   ASSERT_EQ(energies.size(), static_cast<std::size_t>(r.iterations));
   EXPECT_EQ(energies.front(), r.start_energy_kcal_per_mol);
   // The molecules are rigid already, to rounding; forces are below 1e3 kcal/mol/A.
@@ -494,7 +494,7 @@ TEST(Quench, TellsHowFarItIsBeforeEachIteration) {
   std::size_t asked = 0;
   options.on_iteration = nullptr;
   options.should_continue = [&] { return asked++ < 3; };
-  EXPECT_EQ(quench_rigid(force_field, x = random_cluster(tip3p(), 6, 1, 0), options).iterations, 3);
+  EXPECT_EQ(quench(force_field, x = random_cluster(tip3p(), 6, 1, 0), options).iterations, 3);
 }
 
 // --- penalised relaxation
@@ -540,7 +540,7 @@ TEST(Relax, StiffBondsCostNoIterations) {
 TEST(Relax, ApproachesTheRigidMinimum) {
   std::vector<double> x = flat(reference_cluster("tip3p-7.xyz"));
   ForceField force_field(tip3p(), 7);
-  const double rigid = quench_rigid(force_field, x, {1e-9, 10'000}).energy_kcal_per_mol;
+  const double rigid = quench(force_field, x, {1e-9, 10'000}).energy_kcal_per_mol;
   const auto c = [&](double omega) {
     return (rigid - relax_seven(omega).result.energy_kcal_per_mol) * omega * omega;
   };
@@ -557,7 +557,7 @@ TEST(Relax, StaysInItsBasin) {
   for (int k = 0; k < 5; ++k) {
     ForceField force_field(tip3p(), 7);
     std::vector<double> x = random_cluster(tip3p(), 7, 5, k);
-    const double rigid = quench_rigid(force_field, x).energy_kcal_per_mol;
+    const double rigid = quench(force_field, x).energy_kcal_per_mol;
     const MinimiseResult r = relax_penalised(force_field, 100.0, x);
     EXPECT_TRUE(r.converged);
     std::vector<double> stiff = x;
@@ -565,7 +565,7 @@ TEST(Relax, StaysInItsBasin) {
         (rigid - relax_penalised(force_field, 400.0, stiff).energy_kcal_per_mol) * 16.0;
     EXPECT_GT(gives_way, 0.0);
     EXPECT_NEAR(rigid - r.energy_kcal_per_mol, gives_way, 1e-2 * gives_way);
-    EXPECT_NEAR(quench_rigid(force_field, x).energy_kcal_per_mol, rigid, 4.2e-11);
+    EXPECT_NEAR(quench(force_field, x).energy_kcal_per_mol, rigid, 4.2e-11);
   }
 }
 
@@ -610,7 +610,7 @@ TEST(Minimise, RefusesBadInput) {
   ForceField force_field(tip3p(), 2);
   const std::vector<double> good = random_cluster(tip3p(), 2, 1, 0);
   std::vector<double> short_by_one(good.begin(), good.end() - 1);
-  EXPECT_THROW(quench_rigid(force_field, short_by_one), InputError);
+  EXPECT_THROW(quench(force_field, short_by_one), InputError);
   EXPECT_THROW(relax_penalised(force_field, 20.0, short_by_one), InputError);
 
   std::vector<double> collinear = good;
@@ -619,7 +619,7 @@ TEST(Minimise, RefusesBadInput) {
   not_finite[13] = std::numeric_limits<double>::quiet_NaN();
   for (std::vector<double>* x : {&collinear, &not_finite}) {
     for (const std::string& message :
-         {message_of<InputError>([&] { quench_rigid(force_field, *x); }),
+         {message_of<InputError>([&] { quench(force_field, *x); }),
           message_of<InputError>([&] { relax_penalised(force_field, 20.0, *x); }),
           message_of<InputError>([&] { fit_rigid_geometry(tip3p(), *x); })}) {
       EXPECT_NE(message.find("molecule 2 "), std::string::npos) << message;
@@ -628,7 +628,7 @@ TEST(Minimise, RefusesBadInput) {
 
   std::vector<double> coincident = good;
   std::copy_n(good.begin(), 9, coincident.begin() + 9);
-  EXPECT_THROW(quench_rigid(force_field, coincident), NumericalError);
+  EXPECT_THROW(quench(force_field, coincident), NumericalError);
   EXPECT_THROW(relax_penalised(force_field, 20.0, coincident), NumericalError);
 
   std::vector<double> x = good;

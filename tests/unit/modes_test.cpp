@@ -46,7 +46,7 @@ std::vector<double> minimum(const WaterModel& model, int molecules, double omega
   ForceField force_field(model, molecules);
   MinimiseOptions options;
   options.tolerance_kcal_per_mol_A = 1e-8;
-  EXPECT_TRUE(quench_rigid(force_field, x, options).converged);
+  EXPECT_TRUE(quench(force_field, x, options).converged);
   if (std::isinf(omega)) return x;
   options.tolerance_kcal_per_mol_A += 1e-13 * omega * omega;
   EXPECT_TRUE(relax_penalised(force_field, omega, x, options).converged);

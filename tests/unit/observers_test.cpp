@@ -198,7 +198,7 @@ TEST_F(ObserversTest, EnergiesOfEveryReplicaFromStepZero) {
       EXPECT_EQ(t.rows[row],
                 (std::vector<double>{
                     static_cast<double>(step), static_cast<double>(step) * kStepFs / 1000,
-                    static_cast<double>(r), en.potential_kcal_per_mol, en.penalty_kcal_per_mol,
+                    static_cast<double>(r), en.potential_kcal_per_mol, en.bond_kcal_per_mol,
                     en.kinetic_kcal_per_mol, en.total_kcal_per_mol, en.temperature_K}));
     }
   }
@@ -454,7 +454,7 @@ void add_energy_moments(const Observer& observer, Frame& frame) {
   observer.configure(settings);
   frame.exchange_energies_kcal_per_mol.assign(frame.live(), 0.0);
   ReplicaGroups groups(settings.moment_groups);
-  fill_moments(kEnergyMoments, groups, 1, frame);
+  fill_moments(kEnergyMoments, false, groups, 1, frame);
 }
 
 TEST_F(ObserversTest, AveragesTellWhetherTheyDrift) {

@@ -185,7 +185,7 @@ class Serve : public ::testing::Test {
 TEST_F(Serve, GivesEnergyForcesVirialAndDipole) {
   ForceField force_field(options_.model, kMolecules);
   std::vector<double> expected(positions_A_.size());
-  const NonbondedEnergy e = force_field.energy_and_forces(positions_A_, expected);
+  const ClusterEnergy e = force_field.energy_and_forces(positions_A_, expected);
   options_.extra = true;
   Forces first, again;
   const ServeResult result = serve([&](Listener& l) {

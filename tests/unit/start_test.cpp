@@ -265,7 +265,7 @@ TEST(LowestCluster, KeepsTheLowestDistinctMinima) {
     EXPECT_LT(centre_of_mass(tip3p(), m.positions_A).norm(), rounding(18, 2, 8.0));
     // Already a minimum: a quench to 1e-6 kcal/mol/A ends immediately.
     std::vector<double> x = m.positions_A;
-    const MinimiseResult r = quench_rigid(force_field, x, {2e-6, 100, {}});
+    const MinimiseResult r = quench(force_field, x, {2e-6, 100, {}});
     EXPECT_LE(r.iterations, 1) << i;
     // A gradient of 1e-6 leaves 1e-12/2 of each coordinate, with stiffnesses above 1.
     EXPECT_NEAR(r.energy_kcal_per_mol, m.energy_kcal_per_mol,

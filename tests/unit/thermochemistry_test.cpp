@@ -45,7 +45,7 @@ Minimum cube(const WaterModel& model, const std::string& of) {
   ForceField force_field(model, 8);
   MinimiseOptions options;
   options.tolerance_kcal_per_mol_A = 1e-8;
-  EXPECT_TRUE(quench_rigid(force_field, m.x, options).converged);
+  EXPECT_TRUE(quench(force_field, m.x, options).converged);
   m.modes = normal_modes(model, m.x);
   m.rotor = rigid_rotor(model, m.x);
   m.group = point_group(m.x);

@@ -13,6 +13,8 @@ inline constexpr double picoseconds_per_akma = femtoseconds_per_akma * 1e-3;
 inline constexpr double pi = 3.14159265358979323846;
 /// Boltzmann constant [kcal/(mol K)].
 inline constexpr double boltzmann_kcal_per_mol_K = 0.0019872041;
+/// Kilojoules per kilocalorie.
+inline constexpr double kilojoules_per_kcal = 4.184;
 /// Coulomb constant [kcal A/(mol e^2)].
 inline constexpr double coulomb_kcal_A_per_mol_e2 = 332.0637;
 /// Dipole moment of an elementary charge at one angstrom [debye].

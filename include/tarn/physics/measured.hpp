@@ -10,8 +10,10 @@ namespace tarn {
 /// Energies of one replica at one step.
 struct Energies {
   double potential_kcal_per_mol = 0.0;  ///< non-bonded V0, at the reported positions
-  double penalty_kcal_per_mol = 0.0;    ///< y.y / (2 omega^2); 0 for rigid schemes
-  double wall_kcal_per_mol = 0.0;       ///< of the confinement, at the reported positions
+  /// Within molecules: the penalty, y.y / (2 omega^2) for Z&Ss; the intramolecular energy of
+  /// flexible models; 0 for rigid schemes.
+  double bond_kcal_per_mol = 0.0;
+  double wall_kcal_per_mol = 0.0;  ///< of the confinement, at the reported positions
   double kinetic_kcal_per_mol = 0.0;
   double total_kcal_per_mol = 0.0;  ///< what the scheme conserves: E_N for Z&Ss
   /// Kinetic, of the velocities right after the noise; 6N degrees of freedom if rigid, 9N if not.
@@ -21,7 +23,7 @@ struct Energies {
   double temperature_translation_K = 0.0;
   double temperature_rotation_K = 0.0;
   double temperature_bond_K = 0.0;
-  /// Potential, penalty, kinetic and wall energy: H of equation (33).
+  /// Potential, bond, kinetic and wall energy: H of equation (33).
   double physical_kcal_per_mol = 0.0;
 };
 
@@ -31,7 +33,7 @@ struct Conservation {
   double energy_kcal_per_mol = 0.0;
   std::array<double, 3> momentum_Da_A_per_akma{};
   std::array<double, 3> angular_momentum_Da_A2_per_akma{};  ///< about the origin
-  double constraint_max_A2 = 0.0;                           ///< largest |d.d - r0^2|
+  double constraint_max_A2 = 0.0;                           ///< largest |d.d - r0^2|; 0 if flexible
 };
 
 /// Shape, bonding and dipole moments of one cluster, equations (28) and (39).

@@ -32,6 +32,19 @@ struct PairParameters {
   S m_weight;  ///< w of r_M = r_O + w (r_H1 + r_H2 - 2 r_O), equation (2)
 };
 
+/// Constants of the intramolecular potential, equations (74) and (75). Harmonic and quartic bonds
+/// have k2, k3 and k4; Morse bonds have depth and alpha.
+template <class S>
+struct FlexibleParameters {
+  S r_eq;      ///< [A]
+  S angle_eq;  ///< theta_eq - pi/2 [rad]
+  S bend;      ///< [kcal/mol/rad^2]
+  S k2, k3, k4;
+  S depth, alpha;     ///< [kcal/mol, 1/A]
+  S least_curvature;  ///< of a Morse bond in a linear solve: V'' at a tenth of the depth, r > r_eq
+  bool is_morse;
+};
+
 /// Constants of Z&Ss for stiff systems (TO 2.6, equation (11)).
 template <class S>
 struct ZssParameters {
@@ -92,6 +105,29 @@ inline Masses<double> masses(const WaterModel& model) {
 inline BondReference<double> bond_reference(const WaterModel& model) {
   const std::array<double, 3> r2 = model.squared_lengths_A2();
   return {r2[0], r2[2]};
+}
+
+inline FlexibleParameters<double> flexible_parameters(const WaterModel& model) {
+  const IntramolecularModel& bonds = model.intramolecular;
+  FlexibleParameters<double> p{};
+  p.r_eq = model.r_oh_A;
+  p.angle_eq = (model.angle_hoh_degrees / 180.0 - 0.5) * units::pi;
+  p.bend = bonds.bend_stiffness_kcal_per_mol_rad2;
+  const double d = bonds.depth_kcal_per_mol, alpha = bonds.alpha_per_A;
+  if (bonds.stretch == Stretch::harmonic) {
+    p.k2 = 0.5 * bonds.stretch_stiffness_kcal_per_mol_A2;
+  } else if (bonds.stretch == Stretch::quartic) {
+    p.k2 = d * alpha * alpha;
+    p.k3 = -p.k2 * alpha;
+    p.k4 = 7.0 / 12.0 * p.k2 * alpha * alpha;
+  } else if (bonds.stretch == Stretch::morse) {
+    p.is_morse = true;
+    p.depth = d;
+    p.alpha = alpha;
+    const double e = 1.0 - __builtin_sqrt(0.1);  // exp(-alpha s) there
+    p.least_curvature = 2.0 * d * alpha * alpha * e * (2.0 * e - 1.0);
+  }
+  return p;
 }
 
 inline ZssParameters<double> zss_parameters(const IntegratorSpec& s) {

@@ -9,9 +9,24 @@
 
 namespace tarn {
 
-/// A rigid water model: geometry, charges and Lennard-Jones A/r^12 - C/r^6 between oxygens.
+/// The potential of the O-H bonds of a model, equation (74); `rigid` has none.
+enum class Stretch { rigid, harmonic, quartic, morse };
+
+/// The intramolecular potential of a flexible model, equations (74) and (75). Its minimum is the
+/// geometry of the WaterModel.
+struct IntramolecularModel {
+  Stretch stretch = Stretch::rigid;
+  double stretch_stiffness_kcal_per_mol_A2 = 0.0;  ///< harmonic
+  double depth_kcal_per_mol = 0.0;                 ///< D, quartic and Morse
+  double alpha_per_A = 0.0;                        ///< quartic and Morse
+  double bend_stiffness_kcal_per_mol_rad2 = 0.0;
+};
+
+/// A water model: geometry, charges and Lennard-Jones A/r^12 - C/r^6 between oxygens. Molecules are
+/// rigid, or flexible with an intramolecular potential.
 ///
-/// Engines accept any model. Start from one of kWaterModels and change its numbers.
+/// Engines accept any model. Start from one of kWaterModels or kFlexibleWaterModels and change its
+/// numbers.
 struct WaterModel {
   std::string_view name;  ///< must outlive the model, as a literal does
   double r_oh_A = 0.0;
@@ -21,11 +36,15 @@ struct WaterModel {
   double charge_o_e = 0.0;
   double charge_h_e = 0.0;
   double charge_m_e = 0.0;  ///< on the massless site M of a four-site model
-  double r_om_A = 0.0;      ///< 0 for three-site models
+  double r_om_A = 0.0;      ///< 0 for three-site and for flexible models
   double mass_o_Da = units::mass_oxygen_Da;
   double mass_h_Da = units::mass_hydrogen_Da;
+  /// gamma of r_M = gamma r_O + (1 - gamma)/2 (r_H1 + r_H2) of flexible models; 0: no M site.
+  double m_site_gamma = 0.0;
+  IntramolecularModel intramolecular{};
 
-  constexpr bool has_m_site() const { return r_om_A != 0.0; }
+  constexpr bool is_flexible() const { return intramolecular.stretch != Stretch::rigid; }
+  constexpr bool has_m_site() const { return r_om_A != 0.0 || m_site_gamma != 0.0; }
   /// Charge of the site that carries the negative charge: M if there is one, O otherwise.
   constexpr double negative_charge_e() const { return has_m_site() ? charge_m_e : charge_o_e; }
   /// Distance between the hydrogens, 2 r_OH sin(angle/2) [A]: equation (1).
@@ -65,10 +84,25 @@ constexpr WaterModel of_sigma_epsilon(std::string_view name, double r_oh_A, doub
           r_om_A};
 }
 
-/// All models, in the order of the documentation: Jorgensen et al. 1983, table I; SPC/E: Berendsen
-/// et al. 1987; TIP4P-Ew: Horn et al. 2004; TIP4P/2005: Abascal & Vega 2005; TIP4P/Ice: Abascal et
-/// al. 2005; OPC: Izadi et al. 2014; OPC3: Izadi & Onufriev 2016. The models from TIP4P-Ew on were
-/// fitted with lattice sums, the others with cutoffs; tarn uses neither.
+/// A flexible model from published sigma, epsilon and gamma; 0: no M site.
+constexpr WaterModel flexible_model(std::string_view name, double r_eq_A, double angle_degrees,
+                                    double sigma_A, double epsilon_kcal_per_mol, double charge_h_e,
+                                    double gamma, const IntramolecularModel& intramolecular) {
+  WaterModel model =
+      of_sigma_epsilon(name, r_eq_A, angle_degrees, sigma_A, epsilon_kcal_per_mol, charge_h_e, 0.0);
+  if (gamma != 0.0) {
+    model.charge_m_e = model.charge_o_e;
+    model.charge_o_e = 0.0;
+    model.m_site_gamma = gamma;
+  }
+  model.intramolecular = intramolecular;
+  return model;
+}
+
+/// All rigid models, in the order of the documentation: Jorgensen et al. 1983, table I; SPC/E:
+/// Berendsen et al. 1987; TIP4P-Ew: Horn et al. 2004; TIP4P/2005: Abascal & Vega 2005; TIP4P/Ice:
+/// Abascal et al. 2005; OPC: Izadi et al. 2014; OPC3: Izadi & Onufriev 2016. The models from
+/// TIP4P-Ew on were fitted with lattice sums, the others with cutoffs; tarn uses neither.
 inline constexpr std::array<WaterModel, 11> kWaterModels{{
     {"tip3p", 0.9572, 104.52, 582.0e3, 595.0, -0.834, 0.417, 0.0, 0.0},
     {"spc", 1.0, 109.47, 629.4e3, 625.5, -0.82, 0.41, 0.0, 0.0},
@@ -85,7 +119,26 @@ inline constexpr std::array<WaterModel, 11> kWaterModels{{
     of_sigma_epsilon("opc3", 0.97888, 109.47, 3.17427, 0.16341, 0.4476, 0.0),
 }};
 
-/// The model with a name, or nothing.
+/// All flexible models: q-TIP4P/F: Habershon, Markland & Manolopoulos 2009; TIP4P/2005f: Gonzalez &
+/// Abascal 2011; SPC/Fw: Wu, Tepper & Voth 2006; q-SPC/Fw: Paesani et al. 2006.
+inline constexpr std::array<WaterModel, 4> kFlexibleWaterModels{{
+    flexible_model("qtip4pf", 0.9419, 107.4, 3.1589, 0.1852, 0.5564, 0.73612,
+                   {Stretch::quartic, 0.0, 116.09, 2.287, 87.85}),
+    flexible_model("tip4p2005f", 0.9419, 107.4, 3.1644, 93.2 * units::boltzmann_kcal_per_mol_K,
+                   0.5564, 0.73612,
+                   {Stretch::morse, 0.0, 432.581 / units::kilojoules_per_kcal, 2.287,
+                    367.81 / units::kilojoules_per_kcal}),
+    flexible_model("spcfw", 1.012, 113.24, 3.165492, 0.1554253, 0.41, 0.0,
+                   {Stretch::harmonic, 1059.162, 0.0, 0.0, 75.90}),
+    flexible_model("qspcfw", 1.0, 112.0, 3.165492, 0.1554252, 0.42, 0.0,
+                   {Stretch::harmonic, 1059.162, 0.0, 0.0, 75.90}),
+}};
+
+/// The names of the rigid and of the flexible models, separated by commas.
+std::string rigid_model_names();
+std::string flexible_model_names();
+
+/// The rigid or flexible model with a name, or nothing.
 std::optional<WaterModel> find_water_model(std::string_view name);
 
 /// Name of a model that a deck defines itself.

@@ -3,6 +3,7 @@
 #include "tarn/core/units.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/exchange.hpp"
+#include "tarn/physics/flexible.hpp"
 #include "tarn/physics/measured.hpp"
 #include "tarn/physics/molecule_solve.hpp"
 #include "tarn/physics/penalty.hpp"
@@ -21,7 +22,7 @@ struct MeasureNumbers {
   Confinement<double> wall;
   int molecules;
   double beta;  ///< of the scheme; 0 where it has none
-  bool rigid, baoab;
+  bool rigid, flexible, baoab;
   bool penalty_by_multipliers;  ///< y.y / (2 omega^2) of Z&Ss; else omega^2/2 g.g
   bool has_penalty;             ///< of finite stiffness
   bool infinitely_stiff;        ///< bonds without a finite penalty, in schemes with beta
@@ -42,9 +43,10 @@ inline MeasureNumbers measure_numbers(const System& system) {
   q.beta = has_beta(i.scheme) ? i.beta : 0.0;
   q.rigid = is_rigid(i.scheme);
   q.baoab = system.thermostat.kind == Thermostat::baoab;
+  q.flexible = system.model.is_flexible();
   q.penalty_by_multipliers = i.scheme == Scheme::zss_stiff;
-  const bool finite = i.omega - i.omega == 0.0;
-  q.has_penalty = !q.rigid && finite;
+  const bool finite = q.flexible || i.omega - i.omega == 0.0;
+  q.has_penalty = !q.rigid && !q.flexible && finite;
   q.infinitely_stiff = has_beta(i.scheme) && !finite;
   q.solved_at_q = i.scheme == Scheme::pushforward_newmark;
   q.multipliers_need_forces = q.rigid ? system.precision == Precision::single : !finite;
@@ -108,7 +110,7 @@ struct EnergyTerm {
     kTranslation,
     kRotation,
     kBonds,
-    kPenalty,
+    kBondEnergy,
     kWall,
     kAccelerations,  ///< a.M a
     kMomentum,
@@ -168,15 +170,16 @@ TARN_HD void energy_terms(const MeasureNumbers& n, const MeasuredMolecule<T>& m,
   out[EnergyTerm::kRotation] = rigid - moving;
   out[EnergyTerm::kBonds] = all - rigid;
   const BondValues<T> g = constraint_values(bonds(m.q), n.step.bonds);
-  T penalty = zero;
-  if (n.has_penalty && n.penalty_by_multipliers) {
+  T bond = zero;
+  if (n.flexible) {
+    bond = intramolecular_energy(m.q, n.step.flexible);
+  } else if (n.has_penalty && n.penalty_by_multipliers) {
     const BondValues<T> y = zss_multipliers(m.x, m.a, n.step.bonds, n.step.bh2, n.step.omega);
-    penalty =
-        T(0.5 / (n.step.omega * n.step.omega)) * (y.oh1 * y.oh1 + y.oh2 * y.oh2 + y.hh * y.hh);
+    bond = T(0.5 / (n.step.omega * n.step.omega)) * (y.oh1 * y.oh1 + y.oh2 * y.oh2 + y.hh * y.hh);
   } else if (n.has_penalty) {
-    penalty = penalty_energy(m.q, n.step.bonds, n.step.omega);
+    bond = penalty_energy(m.q, n.step.bonds, n.step.omega);
   }
-  out[EnergyTerm::kPenalty] = penalty;
+  out[EnergyTerm::kBondEnergy] = bond;
   out[EnergyTerm::kWall] = n.wall.stiffness > 0.0 ? wall_energy(m.q.o - centre, n.wall) : zero;
   out[EnergyTerm::kAccelerations] = n.beta > 0.0 ? weighted_norm2(mass_o, mass_h, m.a) : zero;
   const Triple<T> momentum = scale(mass_o, mass_h, m.v);
@@ -185,10 +188,15 @@ TARN_HD void energy_terms(const MeasureNumbers& n, const MeasuredMolecule<T>& m,
       cross(m.x.o, momentum.o) + cross(m.x.h1, momentum.h1) + cross(m.x.h2, momentum.h2);
   const T vectors[6] = {p.x, p.y, p.z, l.x, l.y, l.z};
   for (int k = 0; k < 6; ++k) out[EnergyTerm::kMomentum + k] = vectors[k];
+  if (n.flexible) {
+    out[EnergyTerm::kConstraint] = zero;
+    return;
+  }
   out[EnergyTerm::kConstraint] = max(abs(g.oh1), max(abs(g.oh2), abs(g.hh)));
 }
 
-/// Instantaneous multipliers of the bonds of a molecule, equations (14) and (31) [kcal/mol/A^2].
+/// Instantaneous multipliers of the bonds of a molecule, equations (14) and (31) [kcal/mol/A^2];
+/// not numbers for flexible models.
 /// @param m of rigid schemes with velocities on the constraints
 /// @param f forces with those of the wall, at the own or, if solved there, the reported positions;
 ///        unused unless multipliers_need_forces
@@ -197,6 +205,7 @@ TARN_HD BondValues<T> bond_multipliers(const MeasureNumbers& n, const MeasuredMo
                                        const Triple<T>& f) {
   const StepParameters& p = n.step;
   const T mass_o(p.masses.o), mass_h(p.masses.h);
+  if (n.flexible) return {T(kNoNumber), T(kNoNumber), T(kNoNumber)};
   if (n.rigid) {
     const Triple<T> on = n.multipliers_need_forces ? f : scale(mass_o, mass_h, m.a);
     return rigid_multipliers(m.x, m.v, on, p.masses);
@@ -268,11 +277,11 @@ TARN_HD Energies energies_of(const MeasureNumbers& n, const double (&sum)[Energy
                              const DegreesOfFreedom& degrees, double potential) {
   Energies e;
   e.potential_kcal_per_mol = potential;
-  e.penalty_kcal_per_mol = sum[EnergyTerm::kPenalty];
+  e.bond_kcal_per_mol = sum[EnergyTerm::kBondEnergy];
   e.wall_kcal_per_mol = sum[EnergyTerm::kWall];
   e.kinetic_kcal_per_mol = sum[EnergyTerm::kKinetic];
-  e.physical_kcal_per_mol = e.kinetic_kcal_per_mol + e.potential_kcal_per_mol +
-                            e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
+  e.physical_kcal_per_mol =
+      e.kinetic_kcal_per_mol + e.potential_kcal_per_mol + e.bond_kcal_per_mol + e.wall_kcal_per_mol;
   const double h = n.step.h;
   e.total_kcal_per_mol = e.physical_kcal_per_mol;
   if (n.beta > 0.0) {
@@ -292,15 +301,28 @@ TARN_HD Energies energies_of(const MeasureNumbers& n, const double (&sum)[Energy
 }
 /// The energy that replica exchange compares, equation (35) [kcal/mol].
 TARN_HD double exchange_energy_of(const MeasureNumbers& n, const Energies& e) {
-  const double potential = e.potential_kcal_per_mol + e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
+  const double potential = e.potential_kcal_per_mol + e.bond_kcal_per_mol + e.wall_kcal_per_mol;
   return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol, n.beta, n.baoab);
+}
+
+/// A of the heat capacity, equation (53): the energy at the reported positions, with that of
+/// flexible bonds but without a penalty [kcal/mol].
+TARN_HD double configurational_energy(bool flexible, const Energies& e) {
+  const double between = e.potential_kcal_per_mol + e.wall_kcal_per_mol;
+  return flexible ? between + e.bond_kcal_per_mol : between;
+}
+
+/// The kinetic part of the heat capacity, k/2 per degree of freedom [kcal/mol/K].
+inline double kinetic_heat_capacity(const System& system) {
+  const double of_molecule = system.model.is_flexible() ? 4.5 : 3.0;
+  return of_molecule * system.molecules * units::boltzmann_kcal_per_mol_K;
 }
 
 /// The numbers of a row of energy_moments: the members of Energies, then these.
 struct EnergyMoment {
   enum Number {
     kPotential,
-    kPenalty,
+    kBondEnergy,
     kWall,
     kKinetic,
     kTotal,
@@ -309,15 +331,16 @@ struct EnergyMoment {
     kRotation,
     kBonds,
     kPhysical,
-    kPotentialAndWall,
+    kConfigurational,
     kExchange,
     kNumbers
   };
 };
-static_assert(sizeof(Energies) == EnergyMoment::kPotentialAndWall * sizeof(double));
-TARN_HD void energy_moment_row(const Energies& e, double exchange_energy, double* row) {
+static_assert(sizeof(Energies) == EnergyMoment::kConfigurational * sizeof(double));
+TARN_HD void energy_moment_row(bool flexible, const Energies& e, double exchange_energy,
+                               double* row) {
   const double numbers[EnergyMoment::kNumbers] = {e.potential_kcal_per_mol,
-                                                  e.penalty_kcal_per_mol,
+                                                  e.bond_kcal_per_mol,
                                                   e.wall_kcal_per_mol,
                                                   e.kinetic_kcal_per_mol,
                                                   e.total_kcal_per_mol,
@@ -326,7 +349,7 @@ TARN_HD void energy_moment_row(const Energies& e, double exchange_energy, double
                                                   e.temperature_rotation_K,
                                                   e.temperature_bond_K,
                                                   e.physical_kcal_per_mol,
-                                                  e.potential_kcal_per_mol + e.wall_kcal_per_mol,
+                                                  configurational_energy(flexible, e),
                                                   exchange_energy};
   for (int k = 0; k < EnergyMoment::kNumbers; ++k) row[k] = numbers[k];
 }

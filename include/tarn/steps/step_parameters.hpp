@@ -11,7 +11,10 @@ namespace tarn {
 
 /// The variants of the drift and of the end of a step.
 enum class Move { free, newmark, newmark_full, newton, sweeps, settle };
-enum class End { gauss_newton, full, verlet, kick, rattle, settle };
+enum class End { gauss_newton, full, verlet, kick, rattle, settle, flexible_verlet, flexible_zss };
+constexpr bool is_flexible(End end) {
+  return end == End::flexible_verlet || end == End::flexible_zss;
+}
 
 /// A replica with a squared speed above this [A^2/akma^2] (about 2000 A/ps), or NaN, has blown up.
 inline constexpr double kLargestSpeed2 = 1e4;
@@ -33,6 +36,7 @@ struct StepNumbers {
   S h;
   S omega;
   BondReference<S> bonds;
+  FlexibleParameters<S> flexible;
   Masses<S> masses;
   ZssParameters<S> zss;
   SettleParameters<S> settle;
@@ -50,6 +54,7 @@ inline StepParameters step_parameters(const System& system) {
   p.h = i.timestep_akma;
   p.omega = i.omega;
   p.bonds = bond_reference(system.model);
+  p.flexible = flexible_parameters(system.model);
   p.masses = masses(system.model);
   if (has_beta(i.scheme)) p.zss = zss_parameters(i);
   p.settle = settle_parameters(system.model);
@@ -74,6 +79,11 @@ inline StepNumbers<float> rounded_to_float(const StepParameters& p) {
   r.h = f(p.h);
   r.omega = f(p.omega);
   r.bonds = {f(p.bonds.oh2), f(p.bonds.hh2)};
+  const FlexibleParameters<double>& bonds = p.flexible;
+  r.flexible = {f(bonds.r_eq),  f(bonds.angle_eq), f(bonds.bend),
+                f(bonds.k2),    f(bonds.k3),       f(bonds.k4),
+                f(bonds.depth), f(bonds.alpha),    f(bonds.least_curvature),
+                bonds.is_morse};
   r.masses = {f(p.masses.o),         f(p.masses.h),          f(p.masses.inverse_o),
               f(p.masses.inverse_h), f(p.masses.fraction_h), f(p.masses.w)};
   r.zss = {f(p.zss.inverse_bh2), f(p.zss.inverse_bh2w2)};
@@ -98,6 +108,9 @@ struct StepPasses {
 
 inline StepPasses step_passes(const System& system) {
   const IntegratorSpec& i = system.integrator;
+  if (system.model.is_flexible()) {
+    return {Move::free, i.scheme == Scheme::verlet ? End::flexible_verlet : End::flexible_zss};
+  }
   if (is_rigid(i.scheme)) {
     const Move move = i.scheme == Scheme::settle              ? Move::settle
                       : i.iteration == ShakeIteration::sweeps ? Move::sweeps

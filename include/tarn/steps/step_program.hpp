@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tarn/steps/flexible.hpp"
 #include "tarn/steps/newmark.hpp"
 #include "tarn/steps/rigid.hpp"
 #include "tarn/steps/single.hpp"
@@ -107,7 +108,7 @@ TARN_HD StepStatus<T> begin_baoab(const StepNumbers<S>& q, Move move, const Trip
   return detail::success<T>();
 }
 
-/// Accelerations from the forces, and the second kick.
+/// Accelerations from the forces, and the second kick; not for flexible molecules.
 /// @return whether the linear solve succeeded
 template <class S, class M, class T = number_t<M>>
 TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, End end, const Triple<number_t<M>>& f, M& s) {
@@ -130,6 +131,29 @@ TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, End end, const Triple<number
   return good;
 }
 
+/// end_step() of flexible molecules: accelerations from the forces of the other molecules and the
+/// intramolecular ones.
+template <class S, class M>
+TARN_HD Triple<number_t<M>> flexible_step_acceleration(const StepNumbers<S>& q, End end,
+                                                       const Triple<number_t<M>>& f, const M& s) {
+  if (end == End::flexible_zss) return flexible_zss_acceleration(s, f, q.flexible, q.masses, q.zss);
+  return flexible_verlet_acceleration(s, f, q.flexible, q.masses);
+}
+
+/// end_step() of rigid and penalised, or of flexible molecules. The choice is made at compile time:
+/// GPU kernels for one kind would otherwise need the registers of both.
+template <bool kFlexible, class S, class M, class T = number_t<M>>
+TARN_HD mask_t<T> end_step_of(const StepNumbers<S>& q, End end, const Triple<number_t<M>>& f,
+                              M& s) {
+  if constexpr (kFlexible) {
+    s.a = flexible_step_acceleration(q, end, f, s);
+    kick(s, T(q.h));
+    return T(S(0)) < T(S(1));
+  } else {
+    return end_step(q, end, f, s);
+  }
+}
+
 /// Result of presolve() for schemes without a linear solve.
 struct NoPresolve {};
 /// The part of end_step() that does not depend on the velocities. Callers can overlap its latency
@@ -138,6 +162,8 @@ template <End kEnd, class S, class M>
 TARN_HD auto presolve(const StepNumbers<S>& q, const Triple<number_t<M>>& f, const M& s) {
   if constexpr (kEnd == End::gauss_newton) {
     return zss_solve(s, f, q.bonds, q.masses, q.zss);
+  } else if constexpr (is_flexible(kEnd)) {
+    return flexible_step_acceleration(q, kEnd, f, s);
   } else {
     return NoPresolve{};
   }
@@ -148,6 +174,10 @@ TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, const Triple<number_t<M>>& f
                            const Presolved& presolved, M& s) {
   if constexpr (kEnd == End::gauss_newton) {
     zss_end(s, f, presolved, T(q.h), q.masses);
+    return T(S(0)) < T(S(1));
+  } else if constexpr (is_flexible(kEnd)) {
+    s.a = presolved;
+    kick(s, T(q.h));
     return T(S(0)) < T(S(1));
   } else {
     return end_step(q, kEnd, f, s);
