@@ -237,10 +237,10 @@ class WarpMachine {
     for (std::int64_t w = 0; w < gpu::warps_for(start.replicas(), system.molecules); ++w) {
       warps_.emplace_back(batch_, w);
       memory_.push_back(load(warps_.back()));
-      run([&]<class S, class R, bool kMSite>() {
+      run([&]<class S, class R, bool kMSite, bool kFlexible>() {
         auto s = loaded<Molecule<S>>(memory_.back());
         Triple<lane_t<HostWarp, S>> f;
-        prepare_cluster<HostWarp, lane_t<HostWarp, R>, kMSite>(
+        prepare_cluster<HostWarp, lane_t<HostWarp, R>, kMSite, kFlexible>(
             warps_.back(), rounded_system<S>(batch_.cluster),
             rounded_parameters<R>(batch_.cluster.pair), state_.step, s, f);
         memory_.back() = stored(s);
@@ -250,10 +250,10 @@ class WarpMachine {
 
   void advance(std::int64_t n) {
     for (std::size_t w = 0; w < warps_.size(); ++w) {
-      run([&]<class S, class R, bool kMSite>() {
+      run([&]<class S, class R, bool kMSite, bool kFlexible>() {
         auto s = loaded<Molecule<S>>(memory_[w]);
         auto v_thermal = s.v;
-        advance_cluster<HostWarp, lane_t<HostWarp, R>, kMSite>(
+        advance_cluster<HostWarp, lane_t<HostWarp, R>, kMSite, kFlexible>(
             warps_[w], rounded_system<S>(batch_.cluster),
             rounded_parameters<R>(batch_.cluster.pair), state_.step, n, s, v_thermal);
         memory_[w] = stored(s);
@@ -291,7 +291,12 @@ class WarpMachine {
       std::conditional_t<std::is_same_v<S, double>, MoleculeState<D>, SingleState<F, U>>;
   template <class Body>
   void run(const Body& body) {
-    with_numbers(batch_.system.precision, batch_.system.model.has_m_site(), body);
+    with_numbers(batch_.system.precision, batch_.system.model.has_m_site(),
+                 [&]<class S, class R, bool kMSite>() {
+                   with_bonds(batch_.cluster, [&]<bool kFlexible>() {
+                     body.template operator()<S, R, kMSite, kFlexible>();
+                   });
+                 });
   }
   /// Lanes without a molecule have molecule 0 of the first replica, at rest.
   WarpMemory load(const HostWarp& warp) const {

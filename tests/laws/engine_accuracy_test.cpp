@@ -2,6 +2,7 @@
 #include <Eigen/LU>
 
 #include "engine_fixtures.hpp"
+#include "flexible_reference.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/steps/step_parameters.hpp"
 #include "worst.hpp"
@@ -131,6 +132,12 @@ class ReferenceStepper {
     std::vector<Vector9> a(x_.size());
     for (std::size_t k = 0; k < x_.size(); ++k) {
       const Vector9 f = Eigen::Map<const Vector9>(forces.data() + 9 * k);
+      if (system_.model.is_flexible()) {
+        const FlexibleReference molecule(system_.model, x_[k]);
+        a[k] = i.scheme == Scheme::verlet ? by_mass(f + molecule.force())
+                                          : molecule.acceleration(system_.model, mass_, bh2, f);
+        continue;
+      }
       const Matrix39 j = jacobian(x_[k]);
       if (rigid()) {
         a[k] = by_mass(f);

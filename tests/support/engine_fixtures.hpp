@@ -47,6 +47,17 @@ inline const std::vector<std::string> kSchemeNames{
     "shake",          "shake_sweeps",   "rattle",       "settle",   "zss_molecule",
     "zss_total",      "zss_full_dense", "pushforward",  "one_step"};
 
+inline const std::vector<std::string> kFlexibleSchemeNames{"flexible_verlet", "flexible_zss"};
+inline bool is_flexible_scheme(const std::string& scheme) { return scheme.starts_with("flexible"); }
+
+/// The model itself or, for a flexible scheme, a flexible one with as many sites: all forms of the
+/// stretch occur.
+inline WaterModel model_for(const std::string& scheme, const WaterModel& model) {
+  if (!is_flexible_scheme(scheme)) return model;
+  if (!model.has_m_site()) return *find_water_model("spcfw");
+  return *find_water_model(scheme == "flexible_verlet" ? "qtip4pf" : "tip4p2005f");
+}
+
 /// Largest number of molecules for a scheme: dense factorisations of the whole Hessian and second
 /// derivatives of all pairs are slow, and are tested with small clusters.
 inline int most_molecules(const std::string& scheme) {
@@ -66,6 +77,11 @@ inline std::vector<EngineCase> engine_cases() {
       cases.push_back({scheme, Bath::baoab});
     }
     if (common || scheme == "rattle") cases.push_back({scheme, Bath::baoab_per_mass});
+  }
+  for (const std::string& scheme : kFlexibleSchemeNames) {
+    for (const Bath bath : {Bath::none, Bath::gla_per_mass, Bath::baoab}) {
+      cases.push_back({scheme, bath});
+    }
   }
   return cases;
 }
@@ -108,6 +124,10 @@ inline IntegratorSpec integrator(const std::string& scheme, double timestep_akma
     i.scheme = Scheme::verlet;
     i.timestep_akma = std::min(timestep_akma, 0.4 / omega);
   }
+  if (scheme == "flexible_verlet") {
+    i.scheme = Scheme::verlet;
+    i.timestep_akma = std::min(timestep_akma, 0.01);
+  }
   if (scheme == "shake") i.scheme = Scheme::shake;
   if (scheme == "shake_sweeps") {
     i.scheme = Scheme::shake;
@@ -145,7 +165,7 @@ inline ThermostatSpec thermostat(Bath bath, double temperature_K, double rate_pe
 inline System make_system(const EngineCase& c, const WaterModel& model, int molecules,
                           Precision precision = Precision::double_) {
   System s;
-  s.model = model;
+  s.model = model_for(c.scheme, model);
   s.molecules = molecules;
   s.integrator = integrator(c.scheme);
   s.thermostat = thermostat(c.bath, 300.0);
@@ -391,7 +411,9 @@ inline ReferenceForces reference_forces(const WaterModel& model, std::span<const
   using Vector = Eigen::Matrix<Real, 3, 1>;
   const Real k = units::coulomb_kcal_A_per_mol_e2;
   const Real half = model.angle_hoh_degrees * std::acos(Real(-1)) / 360;
-  const Real w = model.has_m_site() ? model.r_om_A / (2 * model.r_oh_A * std::cos(half)) : Real(0);
+  const Real w = model.is_flexible() ? (model.has_m_site() ? (1 - Real(model.m_site_gamma)) / 2 : 0)
+                 : model.has_m_site() ? model.r_om_A / (2 * model.r_oh_A * std::cos(half))
+                                      : Real(0);
   const Real q[4] = {model.charge_o_e, model.charge_h_e, model.charge_h_e, model.charge_m_e};
   const std::size_t n = x.size() / 9;
   const auto atom = [&](std::size_t m, std::size_t a) {

@@ -1,0 +1,272 @@
+#include "tarn/physics/flexible.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "dual.hpp"
+#include "flexible_reference.hpp"
+#include "tarn/core/pack.hpp"
+#include "tarn/force_field.hpp"
+#include "tarn/physics/flexible_hessian.hpp"
+#include "water_fixtures.hpp"
+#include "worst.hpp"
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+/// A molecule whose atoms are displaced by up to 0.1 A.
+Triple<double> distorted_molecule(const WaterModel& model, Random& random) {
+  return random_molecule(model, random, 5.0) + random.triple(0.1);
+}
+
+template <class D>
+Triple<D> variables(const Triple<double>& x) {
+  std::array<D, 9> v;
+  const std::array<double, 9> a = to_array(x);
+  for (int k = 0; k < 9; ++k) v[k] = D::variable(a[k], k);
+  return to_triple(v);
+}
+
+template <class Op>
+void for_flexible_models(const Op& op) {
+  for (const WaterModel& model : kFlexibleWaterModels) {
+    SCOPED_TRACE(std::string(model.name));
+    op(model, flexible_parameters(model));
+  }
+}
+
+TEST(FlexibleModels, HaveThePublishedParameters) {
+  ASSERT_EQ(kFlexibleWaterModels.size(), 4u);
+  for (const WaterModel& model : kFlexibleWaterModels) {
+    EXPECT_TRUE(model.is_flexible());
+    EXPECT_EQ(find_water_model(model.name)->r_oh_A, model.r_oh_A);
+    EXPECT_DOUBLE_EQ(model.negative_charge_e(), -2.0 * model.charge_h_e);
+  }
+  for (const WaterModel& model : kWaterModels) EXPECT_FALSE(model.is_flexible());
+  EXPECT_EQ(flexible_model_names(), "qtip4pf, tip4p2005f, spcfw, qspcfw");
+  // r_M = gamma r_O + (1 - gamma)/2 (r_H1 + r_H2).
+  EXPECT_DOUBLE_EQ(find_water_model("qtip4pf")->m_site_weight(), 0.5 * (1.0 - 0.73612));
+  EXPECT_FALSE(find_water_model("spcfw")->has_m_site());
+}
+
+/// The energy and its gradient are zero at the geometry of the model, and V'' there is that of the
+/// published form.
+TEST(Flexible, GeometryOfTheModelIsTheMinimum) {
+  for_flexible_models([](const WaterModel& model, const FlexibleParameters<double>& p) {
+    const Triple<double> x = molecule_at_origin(model);
+    // Roundings of r and theta, squared and to first order, times stiffnesses of 1500.
+    EXPECT_LT(intramolecular_energy(x, p), 1500.0 * 64.0 * kEpsilon * kEpsilon);
+    for (const double f : to_array(intramolecular_force(x, p))) EXPECT_NEAR(f, 0.0, 2e-12);
+    const IntramolecularModel& bonds = model.intramolecular;
+    const double stiffness = bonds.stretch == Stretch::harmonic
+                                 ? bonds.stretch_stiffness_kcal_per_mol_A2
+                                 : 2.0 * bonds.depth_kcal_per_mol * std::pow(bonds.alpha_per_A, 2);
+    EXPECT_NEAR(stretch_potential(model.r_oh_A, p).second, stiffness, few_roundings(stiffness));
+  });
+}
+
+/// Sums of some ten terms of 100 kcal/mol and forces of up to 300 kcal/mol/A: relative to these
+/// sizes 1e-14, which leaves a factor of five.
+TEST(Flexible, EnergyAndForceAreThoseOfTheDefinition) {
+  Worst energy("log10_energy"), force("log10_force");
+  for_flexible_models([&](const WaterModel& model, const FlexibleParameters<double>& p) {
+    Random random(3);
+    for (int i = 0; i < 200; ++i) {
+      const Triple<double> x = distorted_molecule(model, random);
+      const FlexibleReference reference(model, to_vector(x));
+      energy.see((intramolecular_energy(x, p) - reference.energy) / 100.0L, i);
+      const Vector9 f = to_vector(intramolecular_force(x, p)) - reference.force();
+      force.see(f.cwiseAbs().maxCoeff() / 300.0L, i);
+    }
+  });
+  energy.expect_below(1e-14);
+  force.expect_below(1e-14);
+}
+
+TEST(Flexible, ForceIsMinusTheGradient) {
+  using D = Dual<double, 9>;
+  Worst error("log10_error");
+  for_flexible_models([&](const WaterModel& model, const FlexibleParameters<double>& p) {
+    Random random(4);
+    for (int i = 0; i < 50; ++i) {
+      const Triple<double> x = distorted_molecule(model, random);
+      const D energy = intramolecular_energy(variables<D>(x), p);
+      const std::array<double, 9> f = to_array(intramolecular_force(x, p));
+      for (std::size_t k = 0; k < 9; ++k) error.see((f[k] + energy.d[k]) / 300.0, i);
+    }
+  });
+  error.expect_below(2e-14);
+}
+
+/// Second derivatives of up to 2000 kcal/mol/A^2.
+TEST(Flexible, HessianIsTheDerivativeOfTheForce) {
+  using D = Dual<double, 9>;
+  Worst error("log10_error");
+  for_flexible_models([&](const WaterModel& model, const FlexibleParameters<double>& p) {
+    Random random(5);
+    for (int i = 0; i < 50; ++i) {
+      const Triple<double> x = distorted_molecule(model, random);
+      const std::array<D, 9> f = to_array(intramolecular_force(variables<D>(x), p));
+      const IntramolecularHessian<double> h = intramolecular_hessian(x, p);
+      for (std::size_t r = 0; r < 9; ++r) {
+        for (std::size_t c = 0; c < 9; ++c) error.see((h.at[r][c] + f[r].d[c]) / 2000.0, i);
+      }
+    }
+  });
+  error.expect_below(2e-14);
+}
+
+/// Forces have no sum and no torque, and turn with the molecule.
+TEST(Flexible, ForceConservesMomentum) {
+  for_flexible_models([](const WaterModel& model, const FlexibleParameters<double>& p) {
+    Random random(6);
+    for (int i = 0; i < 50; ++i) {
+      const Triple<double> x = distorted_molecule(model, random);
+      const Triple<double> f = intramolecular_force(x, p);
+      const Vec3<double> net = f.o + f.h1 + f.h2;
+      const Vec3<double> torque = cross(x.h1 - x.o, f.h1) + cross(x.h2 - x.o, f.h2);
+      for (const double v : {net.x, net.y, net.z, torque.x, torque.y, torque.z}) {
+        EXPECT_NEAR(v, 0.0, few_roundings(300.0));
+      }
+      const RigidMotion motion = RigidMotion::random(random, 3.0);
+      const Triple<double> turned = intramolecular_force(motion(x), p) - motion.turn(f);
+      for (const double v : to_array(turned)) EXPECT_NEAR(v, 0.0, 10.0 * few_roundings(300.0));
+    }
+  });
+}
+
+/// At a straight molecule the bend has a cusp; forces are finite on both sides of it.
+TEST(Flexible, StraightMoleculeHasFiniteForces) {
+  for_flexible_models([](const WaterModel&, const FlexibleParameters<double>& p) {
+    const Triple<double> straight{{0, 0, 0}, {0.95, 0, 0}, {-0.97, 0, 0}};
+    const Triple<double> coincident{{0, 0, 0}, {0.95, 0, 0}, {0.97, 0, 0}};
+    for (const Triple<double>& x : {straight, coincident}) {
+      EXPECT_TRUE(std::isfinite(intramolecular_energy(x, p)));
+      for (const double f : to_array(intramolecular_force(x, p))) EXPECT_TRUE(std::isfinite(f));
+    }
+  });
+}
+
+/// Equation (78) is the solution of the 9x9 system; its matrix has condition numbers up to 1e4 at
+/// the longest step.
+TEST(Flexible, AccelerationSolvesTheWholeSystem) {
+  Worst error("log10_error");
+  for_flexible_models([&](const WaterModel& model, const FlexibleParameters<double>& p) {
+    const Masses<double> m = masses(model);
+    const Vector9 mass = mass_matrix(m).diagonal();
+    Random random(7);
+    for (int i = 0; i < 100; ++i) {
+      const Triple<double> x = distorted_molecule(model, random), f0 = random.triple(20.0);
+      for (const double h : {0.001, 0.02, 0.1, 1.0}) {
+        const double bh2 = 0.42 * h * h;
+        const Vector9 a =
+            FlexibleReference(model, to_vector(x)).acceleration(model, mass, bh2, to_vector(f0));
+        const Vector9 found = to_vector(flexible_acceleration(x, f0, p, m, 1.0 / bh2));
+        error.see((found - a).norm() / (a.norm() + 20.0L), i);
+      }
+    }
+  });
+  error.expect_below(1e-12);
+}
+
+/// With a short step it is F/m, and with a long one the forces leave r and theta where they are.
+TEST(Flexible, AccelerationHasBothLimits) {
+  for_flexible_models([](const WaterModel& model, const FlexibleParameters<double>& p) {
+    const Masses<double> m = masses(model);
+    Random random(8);
+    const Triple<double> x = distorted_molecule(model, random), f0 = random.triple(20.0);
+    const Triple<double> f = f0 + intramolecular_force(x, p);
+    const Triple<double> plain = scale(m.inverse_o, m.inverse_h, f);
+    const Triple<double> near = flexible_acceleration(x, f0, p, m, 1e12) - plain;
+    // b h^2 times frequencies squared of up to 2000.
+    for (const double a : to_array(near)) EXPECT_NEAR(a, 0.0, 1e-8 * 300.0);
+    const InternalCoordinates<double> c = internal_coordinates(x);
+    const InternalValues<double> moved =
+        apply_jacobian(c, angle_gradient(c), flexible_acceleration(x, f0, p, m, 1e-9));
+    for (const double v : {moved.r1, moved.r2, moved.angle}) EXPECT_NEAR(v, 0.0, 1e-6);
+  });
+}
+
+/// The second derivative of a Morse bond is negative beyond its inflection; in the solve it is at
+/// least that where the energy is a tenth of the depth.
+TEST(Flexible, MorseCurvatureHasALimit) {
+  const WaterModel model = *find_water_model("tip4p2005f");
+  const FlexibleParameters<double> p = flexible_parameters(model);
+  const double s = -std::log(1.0 - std::sqrt(0.1)) / p.alpha;
+  const Potential<double> v = stretch_potential(p.r_eq + s, p);
+  EXPECT_NEAR(v.value, 0.1 * p.depth, few_roundings(p.depth));
+  EXPECT_NEAR(p.least_curvature, v.second, few_roundings(2.0 * p.depth * p.alpha * p.alpha));
+  EXPECT_LT(stretch_potential(p.r_eq + 0.4, p).second, 0.0);
+}
+
+TEST(Flexible, PacksAndFloatsAgreeWithDoubles) {
+  using P = Pack<double>;
+  const WaterModel model = *find_water_model("tip4p2005f");
+  const FlexibleParameters<double> p = flexible_parameters(model);
+  Random random(9);
+  for (int i = 0; i < 20; ++i) {
+    const Triple<double> x = distorted_molecule(model, random);
+    std::array<P, 9> wide;
+    std::array<float, 9> narrow;
+    // Floats have differences from the oxygen, as in the engine.
+    const std::array<double, 9> all = to_array(x),
+                                d = to_array(Triple<double>{{0, 0, 0}, x.h1 - x.o, x.h2 - x.o});
+    for (std::size_t k = 0; k < 9; ++k) {
+      wide[k] = P(all[k]);
+      narrow[k] = static_cast<float>(d[k]);
+    }
+    const FlexibleParameters<float> q{static_cast<float>(p.r_eq),
+                                      static_cast<float>(p.angle_eq),
+                                      static_cast<float>(p.bend),
+                                      static_cast<float>(p.k2),
+                                      static_cast<float>(p.k3),
+                                      static_cast<float>(p.k4),
+                                      static_cast<float>(p.depth),
+                                      static_cast<float>(p.alpha),
+                                      static_cast<float>(p.least_curvature),
+                                      p.is_morse};
+    const std::array<double, 9> f = to_array(intramolecular_force(x, p));
+    const std::array<P, 9> packs = to_array(intramolecular_force(to_triple(wide), p));
+    const std::array<float, 9> floats = to_array(intramolecular_force(to_triple(narrow), q));
+    for (std::size_t k = 0; k < 9; ++k) {
+      // Packs have other reciprocal roots.
+      EXPECT_NEAR(packs[k][0], f[k], few_roundings(300.0));
+      EXPECT_NEAR(floats[k], f[k], 10.0 * kFloatEpsilon * 1500.0);
+    }
+  }
+}
+
+/// The force field adds it to the pairs.
+TEST(Flexible, ForceFieldHasBothEnergies) {
+  for_flexible_models([](const WaterModel& model, const FlexibleParameters<double>& p) {
+    Random random(10);
+    std::vector<double> x;
+    double intramolecular = 0.0;
+    for (int m = 0; m < 3; ++m) {
+      Triple<double> t = random_molecule(model, random, 0.1) + random.triple(0.05);
+      const Vec3<double> at{3.5 * m, 0.5 * m, 0.0};
+      t = {t.o + at, t.h1 + at, t.h2 + at};
+      intramolecular += intramolecular_energy(t, p);
+      for (const double c : to_array(t)) x.push_back(c);
+    }
+    WaterModel rigid = model;
+    rigid.intramolecular = {};
+    ForceField all(model, 3), pairs(rigid, 3);
+    std::vector<double> f(27), f0(27);
+    const ClusterEnergy e = all.energy_and_forces(x, f), e0 = pairs.energy_and_forces(x, f0);
+    EXPECT_DOUBLE_EQ(e.intramolecular_kcal_per_mol, intramolecular);
+    EXPECT_EQ(e.coulomb_kcal_per_mol, e0.coulomb_kcal_per_mol);
+    EXPECT_EQ(e.total_kcal_per_mol(), all.energy(x).total_kcal_per_mol());
+    add_intramolecular_forces(model, x, f0);
+    EXPECT_EQ(f, f0);
+  });
+}
+
+}  // namespace
+}  // namespace tarn
