@@ -640,14 +640,14 @@ TEST(Modes, RefuseBadInput) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double omega : {0.0, -1.0, nan, -kRigid, 1.001 * kMaxModeOmega}) {
     EXPECT_THROW(normal_modes(model, x, omega), InputError) << omega;
-    EXPECT_THROW(check_modes(1, omega), InputError) << omega;
+    EXPECT_THROW(check_modes(tip3p(), 1, omega), InputError) << omega;
   }
   EXPECT_THROW(normal_modes(model, std::span(x).first(17)), InputError);
   EXPECT_THROW(normal_modes(model, {}), InputError);
-  check_modes(500, kRigid);
-  check_modes(333, kMaxModeOmega);
-  EXPECT_THROW(check_modes(501, kRigid), InputError);
-  EXPECT_THROW(check_modes(334, 100.0), InputError);
+  check_modes(tip3p(), 500, kRigid);
+  check_modes(tip3p(), 333, kMaxModeOmega);
+  EXPECT_THROW(check_modes(tip3p(), 501, kRigid), InputError);
+  EXPECT_THROW(check_modes(tip3p(), 334, 100.0), InputError);
   std::vector<double> collinear = x, not_finite = x, coincident = x;
   for (std::size_t k = 0; k < 3; ++k)
     collinear[15 + k] = 2.0 * collinear[12 + k] - collinear[9 + k];
