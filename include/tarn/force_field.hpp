@@ -12,8 +12,9 @@ struct ClusterEnergy {
   double coulomb_kcal_per_mol = 0.0;
   double lj_kcal_per_mol = 0.0;
   double intramolecular_kcal_per_mol = 0.0;  ///< of flexible models
+  double between_molecules_kcal_per_mol() const { return coulomb_kcal_per_mol + lj_kcal_per_mol; }
   double total_kcal_per_mol() const {
-    return coulomb_kcal_per_mol + lj_kcal_per_mol + intramolecular_kcal_per_mol;
+    return between_molecules_kcal_per_mol() + intramolecular_kcal_per_mol;
   }
 };
 

@@ -95,9 +95,10 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->delimiter(',');
   command->add_option(
       "--reference", a->reference,
-      "reference scheme for --steps; default for water: settle with half of the smallest step; for "
-      "mechanical systems: the solution that each scheme converges to, or with rigid the solution "
-      "with rigid constraints");
+      "reference scheme for --steps; default for water: settle, or verlet for flexible models, "
+      "with "
+      "half of the smallest step; for mechanical systems: the solution that each scheme converges "
+      "to, or with rigid the solution with rigid constraints");
   command->callback([a, &exit_code] {
     run_with_events(*a, [&](Events& events) { compare(*a, events, exit_code); });
   });

@@ -57,8 +57,9 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
     return variants;
   }
   const double smallest = *std::min_element(options.steps.begin(), options.steps.end());
-  const ReferenceScheme chosen = reference_scheme(
-      options.reference.empty() ? "settle" : options.reference, "timestep_fs", " fs");
+  const std::string usual = is_flexible(deck) ? "verlet" : "settle";
+  const ReferenceScheme chosen =
+      reference_scheme(options.reference.empty() ? usual : options.reference, "timestep_fs", " fs");
   variants.push_back(with_step(deck, chosen.scheme, chosen.step.value_or(0.5 * smallest)));
   Variant& reference = variants.front();
   reference.label = "reference " + reference.label;

@@ -131,7 +131,7 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
       for_each_live([&](int lane, std::size_t) {
         replica_of_lane(s.q.data(), lane, s.one_x);
         s.potential[static_cast<std::size_t>(lane)] =
-            s.force_field->energy(s.one_x).total_kcal_per_mol();
+            s.force_field->energy(s.one_x).between_molecules_kcal_per_mol();
       });
     }
     for_each_live([&](int lane, std::size_t at) {

@@ -36,7 +36,9 @@ void StoppedReplicas::stop(Group& group, std::size_t g, int r, std::int64_t step
     stopped.heat.resize(static_cast<std::size_t>(n));
     layout_.gather_heat(group, group.kept_heat, r, stopped.heat.data());
   }
-  ForceField force_field(model_, n);
+  WaterModel without_bonds = model_;
+  without_bonds.intramolecular = {};
+  ForceField force_field(without_bonds, n);
   measure_.record_extremes(
       x, stopped.x,
       [&](const std::vector<double>& at, std::vector<double>& f) {

@@ -21,6 +21,7 @@ std::string default_cell(const Key& key, const Deck& defaults) {
 
 std::string condition_text(const decks::Schema& schema, const decks::Condition& condition) {
   if (condition.path.empty()) return {};
+  if (!condition.text.empty()) return std::string(condition.text);
   const Key& other = *schema.find_key(condition.path);
   if (condition.choices.empty()) return "no " + code(other.name);
   const auto one_of = [](const Key& key, const std::vector<std::string_view>& choices) {
@@ -39,7 +40,8 @@ std::string condition_text(const decks::Schema& schema, const decks::Condition& 
 std::string condition_text(const decks::Schema& schema, const Key& key) {
   std::string text = condition_text(schema, key.used_with);
   for (const decks::Condition& also : key.also_used_with) {
-    text += (text.empty() ? "" : "; ") + condition_text(schema, also);
+    const std::string more = condition_text(schema, also);
+    if (!text.ends_with(more)) text += (text.empty() ? "" : "; ") + more;
   }
   return text;
 }

@@ -49,6 +49,7 @@ struct Condition {
   /// The condition applies only if this third key has one of these choices; an empty path: always.
   std::string_view where = {};
   std::vector<std::string_view> where_choices = {};
+  std::string_view text = {};  ///< in the reference, instead of the choices
 };
 
 struct Choice {

@@ -37,8 +37,9 @@ constexpr double kLargestTemperature_K = 1e6;
 std::vector<std::string_view> rigid_models();
 /// For keys that flexible models do not have.
 inline std::vector<Condition> rigid_molecules() {
-  return {{"system.model", rigid_models()},
-          {"model.stretch", {"rigid"}, "system.model", {kOwnModel}}};
+  constexpr std::string_view text = "a rigid model";
+  return {{"system.model", rigid_models(), {}, {}, text},
+          {"model.stretch", {"rigid"}, "system.model", {kOwnModel}, text}};
 }
 
 /// The schemes that hold the bonds by a penalty.

@@ -143,10 +143,9 @@ std::string Minima::table() const {
                     {"isomer", "minimum_kcal_per_mol", "above_lowest_kcal_per_mol",
                      "hydrogen_bonds", "radius_of_gyration_A", "dipole_D", "symmetry_order",
                      "samples", "of_samples", "share", "share_err", "converged"});
-  std::string text = csv.head(
-      info_.provenance +
-      "; lowest minima of rigid molecules found by quenching samples, all replicas pooled; " +
-      std::string(kErrors));
+  std::string text = csv.head(info_.provenance +
+                              "; lowest minima found by quenching samples, all replicas pooled; " +
+                              std::string(kErrors));
   std::int64_t number = 0;
   for (const analysis::Isomer& isomer : census_.isomers()) {
     const analysis::ClusterShape shape = analysis::cluster_shape(isomer.positions_A);

@@ -179,10 +179,13 @@ ObserverMaker potential_table(const WaterModel& model, int molecules, std::int64
   QuantityTable table;
   table.file = "potential";
   table.columns = {"potential_kcal_per_mol"};
+  if (model.is_flexible()) table.columns.emplace_back("intramolecular_kcal_per_mol");
   table.every = every;
   table.steady = one_replica;  // several replicas follow one another
   table.values = [force_field](const Frame& frame, std::size_t r, std::span<double> values) {
-    values[0] = force_field->energy(frame.positions_A_of(r)).total_kcal_per_mol();
+    const ClusterEnergy energy = force_field->energy(frame.positions_A_of(r));
+    values[0] = energy.between_molecules_kcal_per_mol();
+    if (values.size() > 1) values[1] = energy.intramolecular_kcal_per_mol;
   };
   return quantity_table(std::move(table));
 }

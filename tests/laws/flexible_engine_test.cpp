@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -192,26 +191,29 @@ TEST(FlexibleConservation, VerletHasNoDrift) {
   }
 }
 
-/// The energies of a frame are those of its positions.
+/// The energies of a frame are those of its positions, in small and in large clusters.
 TEST(FlexibleEnergies, IncludeTheIntramolecularEnergy) {
   const WaterModel& model = model_named("qtip4pf");
-  const State start = start_of_seven(model, 200.0, 2);
-  const auto engine =
-      make_cpu_engine(system_of_seven(model, "flexible_verlet", 0.01), start, {}, 1);
-  engine->advance(50);
-  Frame frame;
-  engine->snapshot(kEnergies | kPositions | kConservation, frame);
-  ForceField force_field(model, 7);
-  for (std::size_t r = 0; r < 2; ++r) {
-    const Energies& e = frame.energies[r];
-    const ClusterEnergy expected =
-        force_field.energy(std::span<const double>(frame.positions_A).subspan(63 * r, 63));
-    EXPECT_NEAR(e.bond_kcal_per_mol, expected.intramolecular_kcal_per_mol, 1e-11);
-    EXPECT_NEAR(e.potential_kcal_per_mol, expected.coulomb_kcal_per_mol + expected.lj_kcal_per_mol,
-                1e-11);
-    EXPECT_NEAR(e.total_kcal_per_mol, expected.total_kcal_per_mol() + e.kinetic_kcal_per_mol,
-                1e-10);
-    EXPECT_EQ(frame.conservation[r].constraint_max_A2, 0.0);
+  for (const int molecules : {7, 70}) {
+    System system = make_system({"flexible_verlet", Bath::none}, tip4p(), molecules);
+    system.model = model;
+    const auto engine = make_cpu_engine(system, start_state(system, {3, 4}), {}, 1);
+    engine->advance(20);
+    Frame frame;
+    engine->snapshot(kEnergies | kPositions | kConservation, frame);
+    ASSERT_EQ(frame.live(), 2u);
+    ForceField force_field(model, molecules);
+    for (std::size_t r = 0; r < 2; ++r) {
+      const Energies& e = frame.energies[r];
+      const ClusterEnergy expected = force_field.energy(frame.positions_A_of(r));
+      const double size = 100.0 * molecules;
+      EXPECT_NEAR(e.bond_kcal_per_mol, expected.intramolecular_kcal_per_mol, few_roundings(size));
+      EXPECT_NEAR(e.potential_kcal_per_mol, expected.between_molecules_kcal_per_mol(),
+                  few_roundings(size));
+      EXPECT_NEAR(e.total_kcal_per_mol, expected.total_kcal_per_mol() + e.kinetic_kcal_per_mol,
+                  few_roundings(size));
+      EXPECT_EQ(frame.conservation[r].constraint_max_A2, 0.0);
+    }
   }
 }
 

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "plain_water.hpp"
+#include "tarn/force_field.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/start.hpp"
@@ -31,6 +33,31 @@ WaterModel as_there(const char* name, double mass_h_Da = kMassH_Da) {
   const double scale = std::sqrt(kCoulomb_kcal_A_per_mol_e2 / units::coulomb_kcal_A_per_mol_e2);
   for (double* q : {&model.charge_o_e, &model.charge_h_e, &model.charge_m_e}) *q *= scale;
   return model;
+}
+
+/// Energies and forces are plain sums with the parameters of the papers. Energies of some 100
+/// kcal/mol per molecule, and forces of up to 300 kcal/mol/A.
+TEST(FlexibleEnergies, ArePlainSums) {
+  for (const test::PlainFlexibleModel& plain : test::plain_flexible_models()) {
+    SCOPED_TRACE(plain.pairs.name);
+    const WaterModel model = *find_water_model(plain.pairs.name);
+    for (const int molecules : {1, 2, 9}) {
+      std::vector<double> x = random_cluster(model, molecules, 3, 0);
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        x[k] += 0.05 * std::sin(7.0 * static_cast<double>(k + 1));
+      }
+      test::PlainEnergy expected = test::plain_energy(plain.pairs, x);
+      const long double bonds = test::add_plain_bonds(plain, x, expected.forces);
+      std::vector<double> forces(x.size());
+      const ClusterEnergy e = ForceField(model, molecules).energy_and_forces(x, forces);
+      EXPECT_NEAR(e.coulomb_kcal_per_mol, static_cast<double>(expected.coulomb), 1e-11);
+      EXPECT_NEAR(e.lj_kcal_per_mol, static_cast<double>(expected.lj), 1e-11);
+      EXPECT_NEAR(e.intramolecular_kcal_per_mol, static_cast<double>(bonds), 1e-12 * molecules);
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        EXPECT_NEAR(forces[k], static_cast<double>(expected.forces[k]), 1e-12 * 300.0) << k;
+      }
+    }
+  }
 }
 
 struct OfMolecule {

@@ -116,4 +116,98 @@ PlainEnergy plain_energy(const PlainModel& model, const Numbers& x) {
   return e;
 }
 
+/// Flexible models: the form of the stretch with its stiffness or depth [kcal/mol/A^2, kcal/mol]
+/// and alpha [1/A], and the stiffness of the bend [kcal/mol/rad^2]. In units of the papers.
+enum class PlainStretch { harmonic, quartic, morse };
+struct PlainFlexibleModel {
+  PlainModel pairs;
+  PlainStretch stretch;
+  long double strength, alpha, bend;
+};
+inline const std::array<PlainFlexibleModel, 4>& plain_flexible_models() {
+  const auto lj = [](long double sigma, long double epsilon_kcal, int power) {
+    return plain_lj(sigma / 10.0L, epsilon_kcal * 4.184L, power);
+  };
+  // M at gamma r_O + (1 - gamma)/2 (r_H1 + r_H2): (1 - gamma) of the way to the hydrogens'
+  // midpoint.
+  const long double to_m = (1.0L - .73612L) * .9419L * std::cos(53.7L * std::acos(-1.0L) / 180.0L);
+  const long double k = .0019872041L;
+  static const std::array<PlainFlexibleModel, 4> all{{
+      {{"qtip4pf", .9419L, 107.4L, lj(3.1589L, .1852L, 12), lj(3.1589L, .1852L, 6), 0, .5564L,
+        -1.1128L, to_m},
+       PlainStretch::quartic,
+       116.09L,
+       2.287L,
+       87.85L},
+      {{"tip4p2005f", .9419L, 107.4L, lj(3.1644L, 93.2L * k, 12), lj(3.1644L, 93.2L * k, 6), 0,
+        .5564L, -1.1128L, to_m},
+       PlainStretch::morse,
+       432.581L / 4.184L,
+       2.287L,
+       367.81L / 4.184L},
+      {{"spcfw", 1.012L, 113.24L, lj(3.165492L, .1554253L, 12), lj(3.165492L, .1554253L, 6), -.82L,
+        .41L, 0, 0},
+       PlainStretch::harmonic,
+       1059.162L,
+       0,
+       75.90L},
+      {{"qspcfw", 1.0L, 112.0L, lj(3.165492L, .1554252L, 12), lj(3.165492L, .1554252L, 6), -.84L,
+        .42L, 0, 0},
+       PlainStretch::harmonic,
+       1059.162L,
+       0,
+       75.90L},
+  }};
+  return all;
+}
+
+/// Adds the intramolecular energy and forces of all molecules. @return the energy
+template <class Numbers>
+long double add_plain_bonds(const PlainFlexibleModel& model, const Numbers& x,
+                            std::vector<long double>& forces) {
+  using Vector = std::array<long double, 3>;
+  const auto dot = [](const Vector& a, const Vector& b) {
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+  };
+  long double energy = 0;
+  for (std::size_t m = 0; m < x.size(); m += 9) {
+    Vector d[2];
+    long double r[2];
+    for (std::size_t h = 0; h < 2; ++h) {
+      for (std::size_t k = 0; k < 3; ++k) d[h][k] = x[m + 3 + 3 * h + k] - (0.0L + x[m + k]);
+      r[h] = std::sqrt(dot(d[h], d[h]));
+    }
+    const auto push = [&](std::size_t h, std::size_t c, long double f) {
+      forces[m + 3 + 3 * h + c] += f;
+      forces[m + c] -= f;
+    };
+    for (std::size_t h = 0; h < 2; ++h) {
+      const long double s = r[h] - model.pairs.r_oh, u = model.alpha * s, e = std::exp(-u);
+      long double slope = 0;
+      if (model.stretch == PlainStretch::harmonic) {
+        energy += model.strength * s * s / 2;
+        slope = model.strength * s;
+      } else if (model.stretch == PlainStretch::quartic) {
+        energy += model.strength * (u * u - u * u * u + 7 * u * u * u * u / 12);
+        slope = model.strength * model.alpha * (2 * u - 3 * u * u + 7 * u * u * u / 3);
+      } else {
+        energy += model.strength * (1 - e) * (1 - e);
+        slope = 2 * model.strength * model.alpha * e * (1 - e);
+      }
+      for (std::size_t k = 0; k < 3; ++k) push(h, k, -slope * d[h][k] / r[h]);
+    }
+    const long double cosine = dot(d[0], d[1]) / (r[0] * r[1]), angle = std::acos(cosine);
+    const long double bend = angle - model.pairs.angle_degrees * std::acos(-1.0L) / 180.0L;
+    energy += model.bend * bend * bend / 2;
+    for (std::size_t h = 0; h < 2; ++h) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        const long double of_cosine =
+            d[1 - h][k] / (r[0] * r[1]) - cosine * d[h][k] / (r[h] * r[h]);
+        push(h, k, model.bend * bend * of_cosine / std::sqrt(1 - cosine * cosine));
+      }
+    }
+  }
+  return energy;
+}
+
 }  // namespace tarn::test

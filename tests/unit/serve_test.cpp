@@ -347,6 +347,30 @@ TEST_F(Serve, ForcesOfThePenaltyAreThoseOfItsEnergy) {
   EXPECT_GT(test::JsonReader(here.extra).read()["penalty_kcal_per_mol"].number, 0.1);
 }
 
+/// A flexible model has bond forces of its own, and no penalty.
+TEST_F(Serve, FlexibleModelsHaveTheirOwnBonds) {
+  options_.model = *find_water_model("qspcfw");
+  options_.extra = true;
+  ForceField force_field(options_.model, kMolecules);
+  std::vector<double> expected(positions_A_.size());
+  const ClusterEnergy energy = force_field.energy_and_forces(positions_A_, expected);
+  Forces f;
+  serve([&](Listener& l) {
+    f = l.evaluate(in_bohr(positions_A_));
+    l.say("EXIT");
+  });
+  const double unit = units::kcal_per_mol_per_hartree;
+  EXPECT_NEAR(f.energy * unit, energy.total_kcal_per_mol(), 1e-9);
+  EXPECT_GT(energy.intramolecular_kcal_per_mol, 0.1);
+  EXPECT_NEAR(test::JsonReader(f.extra).read()["intramolecular_kcal_per_mol"].number,
+              energy.intramolecular_kcal_per_mol, 1e-9);
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    EXPECT_NEAR(f.forces[k] * unit / units::angstrom_per_bohr, expected[k], 1e-9);
+  }
+  options_.omega = 20.0;
+  EXPECT_THROW(serve_forces({}, options_), InputError);
+}
+
 TEST_F(Serve, SaysOnceThatNothingHoldsTheBonds) {
   std::vector<std::string> notes;
   options_.on_warning = [&](const std::string& text) { notes.push_back(text); };

@@ -676,11 +676,12 @@ TEST(Start, TellsWhatIsFarOutsideOfTheWall) {
 TEST(Start, RefusesAQuenchInWhichAtomsFuse) {
   Deck deck = random_deck(3, 2);
   deck.system.model = kOwnModel;
-  deck.model = ModelSection{.oh_A = 0.9572,
-                            .hoh_degrees = 104.52,
-                            .sigma_A = 3.15061,
-                            .epsilon_kcal_per_mol = 0.1521,
-                            .charge_hydrogen_e = 0.417};
+  ModelSection& model = deck.model.emplace();
+  model.oh_A = 0.9572;
+  model.hoh_degrees = 104.52;
+  model.sigma_A = 3.15061;
+  model.epsilon_kcal_per_mol = 0.1521;
+  model.charge_hydrogen_e = 0.417;
   EXPECT_NO_THROW(make_start(deck));
   deck.model->sigma_A = 1.0;
   const std::string message = message_of<InputError>([&] { make_start(deck); });
