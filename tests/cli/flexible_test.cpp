@@ -79,7 +79,7 @@ TEST_F(Flexible, StructuresOfAllCommands) {
 TEST_F(Flexible, RefusalsNameTheRigidModels) {
   const std::string structure =
       write("c.xyz", "3\nmodel=spcfw\nO 0 0 0\nH 1.0 0 0\nH -0.35 0.94 0\n");
-  for (const std::string command :
+  for (const std::string& command :
        {"energy --rigid " + structure, "modes --omega 20 " + structure,
         "serve --omega 20 --unix nobody --wait 0 " + structure,
         "run " + deck() + " --set integrator.scheme=settle -o " + path("out"),
