@@ -40,9 +40,9 @@ const std::vector<Accident> kAccidents{
     {"near_coincidence", [](State& s, std::size_t r) { overlap(s, r, 1e-6); }},
     {"coincidence", [](State& s, std::size_t r) { overlap(s, r, 0.0); }},
     {"speed", [](State& s, std::size_t r) {
-       // The whole second molecule flies off, out of the lattice.
+       // The whole second molecule flies off along -y, out of the lattice and away from the first.
        for (std::size_t c = 0; c < 9; c += 3) {
-         s.velocities_A_per_akma[r * s.coordinates() + 9 + c] = -200.0;
+         s.velocities_A_per_akma[r * s.coordinates() + 9 + c + 1] = -200.0;
        }
      }}};
 
