@@ -54,7 +54,8 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const De
   spec.steady_columns = {0, 4};
   spec.values_follow_from_frame = true;
   spec.append_values = append_energies;
-  spec.fluctuation = heat_capacity(system);
+  // dE/dT at a fixed number of beads is not the heat capacity.
+  if (system.path_integral.beads == 1) spec.fluctuation = heat_capacity(system);
   spec.draw = draw_energies;
   return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);
 }
