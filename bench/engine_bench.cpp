@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,6 +28,9 @@
 /// `molecule_solves` times the solves of Z&Ss with the Gauss-Newton Hessian, one molecule at a time
 /// without packs: the structured 3x3 solve, and the complete 9x9 matrix factorised by Eigen.
 /// `lone_molecules` times whole steps of clusters of one molecule, in packs, with either solve.
+///
+/// `flexible_and_settle` advances rigid TIP4P/2005 and flexible q-TIP4P/F clusters in turns. It
+/// reports the shortest time of a step of a cluster, and its ratio to that with SETTLE.
 
 namespace {
 
@@ -62,6 +68,34 @@ void run_case(benchmark::State& state, const Case& c, const std::string& instruc
         c.replicas * pairs * slots.slots / (slots.lanes * multiply_adds * pair_ns_per_step);
   }
   if (!engine->blow_ups().empty()) state.SkipWithError("a replica blew up");
+}
+
+/// Times one pass over `cases` per iteration. The first case is the reference of the ratios.
+void run_in_turns(benchmark::State& state, const std::vector<Case>& cases,
+                  const std::string& instruction_set) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kSteps = 200;
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (const Case& c : cases) {
+    engines.push_back(make_cpu_engine(bench::bench_system(c), bench::bench_start(c),
+                                      PairCountRequest{}, 1, instruction_set));
+    engines.back()->advance(kSteps);
+  }
+  std::vector<double> shortest_ns(cases.size(), std::numeric_limits<double>::infinity());
+  for (auto _ : state) {
+    for (std::size_t k = 0; k < cases.size(); ++k) {
+      const Clock::time_point start = Clock::now();
+      engines[k]->advance(kSteps);
+      const std::chrono::duration<double, std::nano> took = Clock::now() - start;
+      shortest_ns[k] = std::min(shortest_ns[k], took.count() / (kSteps * cases[k].replicas));
+    }
+  }
+  for (std::size_t k = 0; k < cases.size(); ++k) {
+    const std::string name = cases[k].name;
+    state.counters[name + "_ns"] = shortest_ns[k];
+    if (k > 0) state.counters[name + "_ratio"] = shortest_ns[k] / shortest_ns[0];
+    if (!engines[k]->blow_ups().empty()) state.SkipWithError("a replica blew up");
+  }
 }
 
 /// Times `solve(x, f, a)`, which computes the accelerations a of these molecules.
@@ -131,8 +165,16 @@ int main(int argc, char** argv) {
       {"lone_molecules/structured", 1, 1024, Scheme::zss_stiff, double_, none},
       {"lone_molecules/dense", 1, 1024, Scheme::zss_stiff, double_, none, Solver::dense},
   };
+  const std::vector<Case> turns{
+      {"settle", 7, 64, Scheme::settle, double_, baoab, Solver::structured, "tip4p2005"},
+      {"verlet", 7, 64, Scheme::verlet, double_, baoab, Solver::structured, "qtip4pf"},
+      {"zss", 7, 64, Scheme::zss_stiff, double_, baoab, Solver::structured, "qtip4pf"},
+  };
   register_solves();
   for (const std::string& set : cpu_instruction_sets()) {
+    benchmark::RegisterBenchmark(
+        (set + "/flexible_and_settle/double/N:7/replicas:64").c_str(),
+        [turns, set](benchmark::State& state) { run_in_turns(state, turns, set); });
     for (const Case& c : cases) {
       const std::string name = set + "/" + c.name + "/N:" + std::to_string(c.molecules) +
                                "/replicas:" + std::to_string(c.replicas);

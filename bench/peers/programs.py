@@ -175,9 +175,10 @@ class Tarn(Program):
     group = "tarn"
     ensembles = True
 
-    def __init__(self, machine, executable, scheme, thermostat, precision):
+    def __init__(self, machine, executable, scheme, thermostat, precision, model="tip3p", timestep_fs=TIMESTEP_FS):
         super().__init__(machine, executable)
         self.scheme, self.thermostat, self.precision = scheme, thermostat, precision
+        self.model, self.timestep_fs = model, timestep_fs
         self.label = f"tarn {scheme}+{thermostat} {precision}"
         self.how = f"scheme {scheme}, thermostat {thermostat}, precision {precision}, no observers"
 
@@ -193,11 +194,12 @@ class Tarn(Program):
     def deck(self, case):
         return f"""[system]
 file = "{case.structure}"
+model = "{self.model}"
 replicas = {case.copies}
 seed = {SEED}
 [integrator]
 scheme = "{self.scheme}"
-timestep_fs = {TIMESTEP_FS}
+timestep_fs = {self.timestep_fs}
 [thermostat]
 kind = "{self.thermostat}"
 temperature_K = {TEMPERATURE_K}

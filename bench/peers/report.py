@@ -111,9 +111,39 @@ def title_of(case):
     return f"{cluster}, {threads} {'cores' if threads > 1 else 'core'}"
 
 
-def page(result):
+def rate_table(result, threads):
+    """Rates of all programs on so many threads, and the ratios of each variant of tarn to the peers."""
     runs, tarns = result["runs"], result["tarns"]
     short = [label.removeprefix("tarn ") for label in tarns]
+    text = "| cluster | program | cluster-steps/s | "
+    text += " | ".join(f"{label} / program" for label in short) + " |\n"
+    text += "|---|---|---|" + "---|" * len(short) + "\n"
+    for case in cases(runs):
+        if case[2] != threads:
+            continue
+        of_case = rates(runs, case)
+        cluster = f"N = {case[0]}" if case[1] == 1 else f"{case[1]} × N = {case[0]}"
+        for program, by_round in of_case.items():
+            mode = mode_of(runs, case, program)
+            cells = [cluster, program + (f" ({mode})" if mode else "")]
+            cells.append(interval(list(by_round.values()), number))
+            for tarn in tarns:
+                comparable = program not in tarns and tarn in of_case
+                values = ratios(of_case, tarn, program) if comparable else []
+                cells.append(interval(values) if values else "")
+            text += "| " + " | ".join(cells) + " |\n"
+    return text
+
+
+def program_table(result):
+    text = "## Programs\n\n| program | version | mode |\n|---|---|---|\n"
+    for program in result["programs"]:
+        text += f"| {program['label']} | {program['version']} | {program['how']} |\n"
+    return text
+
+
+def page(result):
+    runs = result["runs"]
     text = "# Speed relative to GROMACS, LAMMPS and OpenMM\n\n<!-- made by: bench/peers/run -->\n\n"
     text += f"""The speed of tarn was measured relative to that of other programs, for rigid TIP3P water in vacuum. All programs compute
 all pairs, with steps of 2 fs and Langevin dynamics at 10 K and 5/ps. Processor:
@@ -140,27 +170,8 @@ other.
 """
     for threads in dict.fromkeys(case[2] for case in cases(runs)):
         text += f"## {'One core' if threads == 1 else f'{threads} cores'}\n\n"
-        text += "| cluster | program | cluster-steps/s | "
-        text += " | ".join(f"{label} / program" for label in short) + " |\n"
-        text += "|---|---|---|" + "---|" * len(short) + "\n"
-        for case in cases(runs):
-            if case[2] != threads:
-                continue
-            of_case = rates(runs, case)
-            cluster = f"N = {case[0]}" if case[1] == 1 else f"{case[1]} × N = {case[0]}"
-            for program, by_round in of_case.items():
-                mode = mode_of(runs, case, program)
-                cells = [cluster, program + (f" ({mode})" if mode else "")]
-                cells.append(interval(list(by_round.values()), number))
-                for tarn in tarns:
-                    comparable = program not in tarns and tarn in of_case
-                    values = ratios(of_case, tarn, program) if comparable else []
-                    cells.append(interval(values) if values else "")
-                text += "| " + " | ".join(cells) + " |\n"
-        text += "\n"
-    text += "## Programs\n\n| program | version | mode |\n|---|---|---|\n"
-    for program in result["programs"]:
-        text += f"| {program['label']} | {program['version']} | {program['how']} |\n"
+        text += rate_table(result, threads) + "\n"
+    text += program_table(result)
     if result["checks"]:
         worst = {}
         for entry in result["checks"]:
@@ -316,15 +327,19 @@ def draw(result, out):
     return paths
 
 
-def write(result, out):
-    """@return paths of all files written."""
-    table = os.path.join(out, "peers.csv")
-    with open(table, "w", newline="") as file:
+def write_table(result, path, made_by):
+    with open(path, "w", newline="") as file:
         everything = list(rows(result))
-        file.write(f"# bench/peers/run; {result['machine']}\n")
+        file.write(f"# {made_by}; {result['machine']}\n")
         writer = csv.DictWriter(file, list(everything[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(everything)
+
+
+def write(result, out):
+    """@return paths of all files written."""
+    table = os.path.join(out, "peers.csv")
+    write_table(result, table, "bench/peers/run")
     text = os.path.join(out, "peers.md")
     with open(text, "w") as file:
         file.write(page(result))

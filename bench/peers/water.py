@@ -44,9 +44,9 @@ def read_xyz(path):
     return [tuple(float(x) for x in row[1:4]) for row in rows]
 
 
-def write_xyz(path, positions_A):
+def write_xyz(path, positions_A, model="tip3p"):
     with open(path, "w") as file:
-        file.write(f'{len(positions_A)}\nProperties=species:S:1:pos:R:3 model=tip3p\n')
+        file.write(f'{len(positions_A)}\nProperties=species:S:1:pos:R:3 model={model}\n')
         for atom, r in enumerate(positions_A):
             file.write(f"{SYMBOLS[atom % 3]} {r[0]!r} {r[1]!r} {r[2]!r}\n")
 
@@ -83,11 +83,16 @@ class Energy:
         return math.sqrt(sum(x * x for f in self.forces for x in f) / (3 * len(self.forces)))
 
 
-def tarn_energy(tarn, path):
+def tarn_values(tarn, path):
+    """@return the answer of `tarn energy`."""
     completed = subprocess.run([tarn, "energy", path], capture_output=True, text=True)
     if completed.returncode != 0:
         raise BenchError(f"tarn energy {path}: {completed.stderr.strip()}")
-    values = json.loads(completed.stdout)
+    return json.loads(completed.stdout)
+
+
+def tarn_energy(tarn, path):
+    values = tarn_values(tarn, path)
     return Energy(
         values["coulomb_kcal_per_mol"],
         values["lj_kcal_per_mol"],

@@ -54,12 +54,6 @@ class ForceServer {
         bonds_(bond_reference(options.model)),
         positions_A_(9 * static_cast<std::size_t>(options.molecules)),
         forces_(positions_A_.size()) {
-    if (options.model.is_flexible() && options.omega != 0.0) {
-      throw InputError(fmt::format(
-          "omega = {:g}: {} is a flexible model, which has no penalty. Omit omega, or use a rigid "
-          "model: {}",
-          options.omega, options.model.name, rigid_model_names()));
-    }
     check_atom_order();
   }
 
@@ -283,6 +277,12 @@ std::string ServeAddress::text() const {
 }
 
 ServeResult serve_forces(const ServeAddress& address, const ServeOptions& options) {
+  if (options.model.is_flexible() && options.omega != 0.0) {
+    throw InputError(fmt::format(
+        "omega = {:g}: {} is a flexible model, which has no penalty. Omit omega, or use a rigid "
+        "model: {}",
+        options.omega, options.model.name, rigid_model_names()));
+  }
   ServeResult result;
   try {
     Connection connection(address, options.wait_seconds, options.interrupted, options.on_wait);

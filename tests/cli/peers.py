@@ -18,6 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PEERS = os.path.join(ROOT, "bench", "peers")
 sys.path.insert(0, PEERS)
 
+import openmm_flexible
 import programs
 import report
 import water
@@ -307,6 +308,49 @@ class WholeBench(unittest.TestCase):
             self.assertEqual(said.returncode, 1)
             self.assertIn("unknown program gromax", said.stderr)
             self.assertEqual(self.run_bench(folder, "--rounds", "0").returncode, 2)
+
+
+class FlexibleBench(unittest.TestCase):
+    """bench/peers/flexible, with OpenMM only if this Python has it."""
+
+    def run_bench(self, *arguments):
+        command = [sys.executable, os.path.join(PEERS, "flexible"), "--tarn", TARN, *arguments]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    def test_stretch_of_each_model_is_that_of_tarn(self):
+        # A molecule at the equilibrium angle, with one bond longer by 0.05 A.
+        for name, model in openmm_flexible.MODELS.items():
+            r, angle = model.r_eq_A + 0.05, math.radians(model.angle_degrees)
+            h2 = (model.r_eq_A * math.cos(angle), model.r_eq_A * math.sin(angle), 0.0)
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "one.xyz")
+                water.write_xyz(path, [(0.0, 0.0, 0.0), (r, 0.0, 0.0), h2], name)
+                values = water.tarn_values(TARN, path)
+            energy, _, definition = model.stretch.replace("^", "**").partition("; s = ")
+            variables = {"r": 0.1 * r, "exp": math.exp}
+            if definition:
+                variables["s"] = eval(definition, dict(variables))
+            known = eval(energy, variables) / 4.184
+            # Rounding: differences of lengths of 1 A to 0.05 A.
+            self.assertAlmostEqual(values["intramolecular_kcal_per_mol"] / known, 1.0, delta=1e-12, msg=name)
+
+    def test_tarn_is_timed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            said = self.run_bench("--copies", "2", "--rounds", "2", "--seconds", "0.01", "--out", folder)
+            self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
+            with open(os.path.join(folder, "flexible.csv")) as file:
+                self.assertTrue(file.readline().startswith("# bench/peers/flexible"))
+                rows = [row for row in csv.DictReader(file) if row["program"].startswith("tarn")]
+            self.assertEqual(len(rows), 4)
+            for row in rows:
+                self.assertGreater(float(row["cluster_steps_per_s_min"]), 0.0)
+            with open(os.path.join(folder, "flexible.md")) as file:
+                self.assertIn("| 2 × N = 7 | tarn verlet+baoab double |", file.read())
+
+    def test_bad_arguments(self):
+        self.assertEqual(self.run_bench("--rounds", "0").returncode, 2)
+        missing = self.run_bench("--tarn", TARN + "-not")
+        self.assertIn("was not found", missing.stderr)
 
 
 class GpuBench(unittest.TestCase):

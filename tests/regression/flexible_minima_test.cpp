@@ -23,7 +23,7 @@ namespace {
 using test::Worst;
 
 constexpr double kMassO_Da = 15.9994, kMassH_Da = 1.00794, kMassD_Da = 2.014102;
-constexpr double kCoulomb_kcal_A_per_mol_e2 = 332.06371;
+constexpr double kCoulomb_kcal_A_per_mol_e2 = 332.0637133;
 
 /// The model with the masses and the Coulomb constant of the other program.
 WaterModel as_there(const char* name, double mass_h_Da = kMassH_Da) {
