@@ -31,10 +31,10 @@ double heavy_hydrogen_factor(const Deck& deck) {
 }
 
 bool observes_nothing(const Deck& d) {
-  return !is_mechanical(d.system.kind) && !d.energies && !d.path_integral_table && !d.conservation && !d.heat &&
-         !d.temperatures && !d.geometry && !d.cluster && !d.multipliers && !d.rdf && !d.profile &&
-         !d.spectrum && !d.correlation && !d.evaporation && !d.minima && !d.trajectory &&
-         !d.final_structures;
+  return !is_mechanical(d.system.kind) && !d.energies && !d.path_integral_table &&
+         !d.conservation && !d.heat && !d.temperatures && !d.geometry && !d.cluster &&
+         !d.multipliers && !d.rdf && !d.profile && !d.spectrum && !d.correlation &&
+         !d.evaporation && !d.minima && !d.trajectory && !d.final_structures;
 }
 
 /// Whether the section excludes the equilibration.

@@ -172,9 +172,8 @@ class PlainRing {
     for (std::size_t k = 0; k < q_.size(); ++k) {
       const double omega = mode_frequency_per_akma(static_cast<int>(k), p, temperature_K());
       for (std::uint64_t m = 0; m < n; ++m) {
-        const MoleculeNormals xi =
-            molecule_normals(system_.seed, 3, k * n + m, static_cast<std::uint64_t>(step_),
-                             NoiseStream::thermostat);
+        const MoleculeNormals xi = molecule_normals(
+            system_.seed, 3, k * n + m, static_cast<std::uint64_t>(step_), NoiseStream::thermostat);
         for (std::size_t c = 0; c < 9; ++c) {
           const double rate = k > 0   ? 2.0 * omega
                               : c < 3 ? system_.thermostat.friction_oxygen_per_akma
@@ -288,9 +287,9 @@ TEST(RingEngine, FramesAgreeWithTheState) {
     std::vector<double> mean(36, 0.0);
     double potential = 0.0, bonds = 0.0, gyration_o = 0.0;
     for (std::size_t j = 0; j < 12; ++j) {
-      const std::vector<double> x(f.beads_A.begin() + static_cast<std::ptrdiff_t>((r * 12 + j) * 36),
-                                  f.beads_A.begin() +
-                                      static_cast<std::ptrdiff_t>((r * 12 + j + 1) * 36));
+      const std::vector<double> x(
+          f.beads_A.begin() + static_cast<std::ptrdiff_t>((r * 12 + j) * 36),
+          f.beads_A.begin() + static_cast<std::ptrdiff_t>((r * 12 + j + 1) * 36));
       for (std::size_t c = 0; c < 36; ++c) mean[c] += x[c] / 12.0;
       const ClusterEnergy e = force_field.energy(x);
       potential += e.between_molecules_kcal_per_mol() / 12.0;
@@ -320,8 +319,10 @@ TEST(RingEngine, BlowUpStopsOneReplica) {
   const std::size_t size = start.ring_coordinates();
   State bad = start;
   // Two oxygens at one point, in replica 1.
-  for (std::size_t c = 0; c < 3; ++c) bad.positions_A[size + 9 + c] = bad.positions_A[size + c] + 1e-4;
-  const auto engine = make_cpu_engine(system, bad, {}, 1), good = make_cpu_engine(system, start, {}, 1);
+  for (std::size_t c = 0; c < 3; ++c)
+    bad.positions_A[size + 9 + c] = bad.positions_A[size + c] + 1e-4;
+  const auto engine = make_cpu_engine(system, bad, {}, 1),
+             good = make_cpu_engine(system, start, {}, 1);
   engine->advance(200);
   good->advance(200);
   ASSERT_EQ(engine->blow_ups().size(), 1u);

@@ -21,12 +21,12 @@ RunResult run(const std::string& model, int molecules, int beads, double tempera
   options.out_dir = folder.file("out");
   return run_deck(
       parse_deck("[system]\nmodel = \"" + model + "\"\nmolecules = " + std::to_string(molecules) +
-                     "\nreplicas = " + std::to_string(replicas) +
-                     "\n" + more + "[integrator]\nscheme = \"verlet\"\n"
+                     "\nreplicas = " + std::to_string(replicas) + "\n" + more +
+                     "[integrator]\nscheme = \"verlet\"\n"
                      "[thermostat]\nkind = \"baoab\"\nfriction_per_ps = 5.0\ntemperature_K = " +
-                     std::to_string(temperature_K) +
-                     "\n[path_integral]\nbeads = " + std::to_string(beads) +
-                     "\n[run]\nequilibration_ps = 1.0\nduration_ps = " + std::to_string(duration_ps) +
+                     std::to_string(temperature_K) + "\n[path_integral]\nbeads = " +
+                     std::to_string(beads) + "\n[run]\nequilibration_ps = 1.0\nduration_ps = " +
+                     std::to_string(duration_ps) +
                      "\n[observe.path_integral]\nevery = 20\n[observe.geometry]\nevery = 20\n",
                  "deck.toml"),
       options);
