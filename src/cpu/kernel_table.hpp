@@ -242,11 +242,17 @@ struct RingPacks {
 };
 /// A linear map between the beads and the modes of all coordinates. Arrays are
 /// [pack of beads or modes][number][lane].
+///
+/// Modes are even or odd under the reversal of the beads, j to P - 1 - j. If P is a multiple of two
+/// packs, a transform uses sums and differences of opposite beads, with half of the operations.
 struct RingTransform {
-  const double* matrix;  ///< [in][out and padding]
-  int count;             ///< of elements in
+  const double* matrix;  ///< [in][out and padding]; unused if folded
+  /// Folded: [half of in][half of out] of the cosine and of the sine modes; else null.
+  const double *cosines, *sines;
+  int count;  ///< of elements in
   int out_packs;
-  int numbers;  ///< coordinates, 9 N
+  int numbers;    ///< coordinates, 9 N
+  bool to_beads;  ///< else from beads to modes
 };
 /// Kernels for ring polymers, in double.
 struct RingKernels {

@@ -67,7 +67,7 @@ class RingEngine final : public Engine {
         packs_(padded_ / kernels.lanes),
         forces_(system, layout_, kernels),
         bonds_(flexible_parameters(system.model)),
-        matrices_(beads_, static_cast<std::size_t>(padded_)),
+        matrices_(beads_, padded_, kernels.lanes),
         step_(start.step),
         counting_(counts),
         measure_(system),
@@ -570,7 +570,7 @@ RingEngine::Estimate RingEngine::estimate(const Ring& ring, RingSpace& space) co
 }
 
 Geometry RingEngine::mean_geometry(RingSpace& space) const {
-  double all[GeometryTerm::kNumbers];
+  double all[GeometryTerm::kNumbers] = {};
   bool first = true;
   for (int bead = 0; bead < beads_; ++bead) {
     gather_bead(space.x, bead, space.one.data());

@@ -127,7 +127,7 @@ bool ring_pass(const RingConstants& constants, const RingPacks& ring, double tim
 }
 
 /// out[k] = sum over j of matrix[j][k] in[j], for each coordinate.
-void ring_transform(const RingTransform& t, const double* in, double* out) {
+void dense_transform(const RingTransform& t, const double* in, double* out) {
   constexpr int kNumbers = 4, kPacks = 4;
   const auto block = [&](int number, auto numbers, int first, auto packs) {
     constexpr int N = decltype(numbers)::value, K = decltype(packs)::value;
@@ -165,6 +165,93 @@ void ring_transform(const RingTransform& t, const double* in, double* out) {
     of_packs(first, std::integral_constant<int, kPacks>());
   }
   for (; first < t.out_packs; ++first) of_packs(first, std::integral_constant<int, 1>());
+}
+
+/// The lanes in reverse order.
+TARN_HD D reversed(const D& a) {
+  if constexpr (kLanes == 8) {
+    return {__builtin_shufflevector(a.v, a.v, 7, 6, 5, 4, 3, 2, 1, 0)};
+  } else if constexpr (kLanes == 4) {
+    return {__builtin_shufflevector(a.v, a.v, 3, 2, 1, 0)};
+  } else {
+    return {__builtin_shufflevector(a.v, a.v, 1, 0)};
+  }
+}
+
+/// The same by halves: see RingTransform. Several coordinates and packs are computed side by side.
+void folded_transform(const RingTransform& t, const double* in, double* out) {
+  constexpr int kMostHalf = kMaxBeads / 2, kMostNumbers = 4, kMostPacks = 2;
+  const int half_packs = t.out_packs / 2, half = t.count / 2, last = t.out_packs - 1;
+  alignas(sizeof(D)) double even[kMostNumbers * kMostHalf], odd[kMostNumbers * kMostHalf];
+  const auto at = [&](int pack, int number) {
+    return static_cast<std::ptrdiff_t>(pack * t.numbers + number) * kLanes;
+  };
+  const auto block = [&](int number, auto numbers, int first, auto packs) {
+    constexpr int N = decltype(numbers)::value, K = decltype(packs)::value;
+    D of_even[N][K], of_odd[N][K];
+    for (int i = 0; i < N; ++i) {
+      for (int k = 0; k < K; ++k) of_even[i][k] = of_odd[i][k] = D(0.0);
+    }
+    for (int j = 0; j < half; ++j) {
+      const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(j) * half + first * kLanes;
+      D cosine[K], sine[K];
+      for (int k = 0; k < K; ++k) {
+        cosine[k] = D::load(t.cosines + row + k * kLanes);
+        sine[k] = D::load(t.sines + row + k * kLanes);
+      }
+      for (int i = 0; i < N; ++i) {
+        const D e(even[i * kMostHalf + j]), o(odd[i * kMostHalf + j]);
+        for (int k = 0; k < K; ++k) {
+          of_even[i][k] = fma(cosine[k], e, of_even[i][k]);
+          of_odd[i][k] = fma(sine[k], o, of_odd[i][k]);
+        }
+      }
+    }
+    for (int i = 0; i < N; ++i) {
+      for (int k = 0; k < K; ++k) {
+        const D a = of_even[i][k], b = of_odd[i][k];
+        const int pack = first + k;
+        if (t.to_beads) {
+          (a + b).store(out + at(pack, number + i));
+          reversed(a - b).store(out + at(last - pack, number + i));
+        } else {
+          a.store(out + at(pack, number + i));
+          b.store(out + at(half_packs + pack, number + i));
+        }
+      }
+    }
+  };
+  const auto of_numbers = [&](int number, auto numbers) {
+    constexpr int N = decltype(numbers)::value;
+    for (int i = 0; i < N; ++i) {
+      for (int pack = 0; pack < half_packs; ++pack) {
+        D a = D::load(in + at(pack, number + i));
+        D b = D::load(in + at(t.to_beads ? half_packs + pack : last - pack, number + i));
+        if (!t.to_beads) {
+          const D opposite = reversed(b);
+          b = a - opposite;
+          a = a + opposite;
+        }
+        a.store(even + i * kMostHalf + pack * kLanes);
+        b.store(odd + i * kMostHalf + pack * kLanes);
+      }
+    }
+    int first = 0;
+    for (; first + kMostPacks <= half_packs; first += kMostPacks) {
+      block(number, numbers, first, std::integral_constant<int, kMostPacks>());
+    }
+    for (; first < half_packs; ++first) {
+      block(number, numbers, first, std::integral_constant<int, 1>());
+    }
+  };
+  int number = 0;
+  for (; number + kMostNumbers <= t.numbers; number += kMostNumbers) {
+    of_numbers(number, std::integral_constant<int, kMostNumbers>());
+  }
+  for (; number < t.numbers; ++number) of_numbers(number, std::integral_constant<int, 1>());
+}
+void ring_transform(const RingTransform& t, const double* in, double* out) {
+  t.cosines != nullptr ? folded_transform(t, in, out) : dense_transform(t, in, out);
 }
 
 /// f <- f + the intramolecular forces at x, for `packs` packs.

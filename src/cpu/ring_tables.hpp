@@ -53,29 +53,56 @@ class RingTable {
 /// are finite; those of modes are 0.
 class RingMatrices {
  public:
-  RingMatrices(int beads, std::size_t padded) : beads_(beads) {
-    const auto p = static_cast<std::size_t>(beads);
-    to_modes_.assign(p * padded, 0.0);
-    to_beads_.assign(p * padded, 0.0);
-    for (int mode = 0; mode < beads; ++mode) {
-      for (std::size_t j = 0; j < padded; ++j) {
-        const int bead = j < p ? static_cast<int>(j) : 0;
-        const double element = mode_of_bead(mode, bead, beads);
-        if (j < p) to_modes_[j * padded + static_cast<std::size_t>(mode)] = element;
-        to_beads_[static_cast<std::size_t>(mode) * padded + j] = element;
+  RingMatrices(int beads, int padded, int lanes)
+      : beads_(beads), folded_(beads == padded && beads % (2 * lanes) == 0) {
+    const auto p = static_cast<std::size_t>(beads), all = static_cast<std::size_t>(padded);
+    const std::size_t half = p / 2;
+    to_modes_.assign(folded_ ? 0 : p * all, 0.0);
+    to_beads_.assign(to_modes_.size(), 0.0);
+    for (AlignedVector<double>* part :
+         {&even_to_modes_, &odd_to_modes_, &even_to_beads_, &odd_to_beads_}) {
+      part->assign(folded_ ? half * half : 0, 0.0);
+    }
+    for (std::size_t mode = 0; mode < p; ++mode) {
+      for (std::size_t j = 0; j < (folded_ ? half : all); ++j) {
+        const double element =
+            mode_of_bead(static_cast<int>(mode), j < p ? static_cast<int>(j) : 0, beads);
+        if (folded_) {
+          const bool even = mode < half;
+          const std::size_t m = even ? mode : mode - half;
+          (even ? even_to_modes_ : odd_to_modes_)[j * half + m] = element;
+          (even ? even_to_beads_ : odd_to_beads_)[m * half + j] = element;
+        } else {
+          if (j < p) to_modes_[j * all + mode] = element;
+          to_beads_[mode * all + j] = element;
+        }
       }
     }
   }
   RingTransform to_modes(int packs, int numbers) const {
-    return {to_modes_.data(), beads_, packs, numbers};
+    return transform(to_modes_, even_to_modes_, odd_to_modes_, packs, numbers, false);
   }
   RingTransform to_beads(int packs, int numbers) const {
-    return {to_beads_.data(), beads_, packs, numbers};
+    return transform(to_beads_, even_to_beads_, odd_to_beads_, packs, numbers, true);
   }
 
  private:
+  RingTransform transform(const AlignedVector<double>& matrix, const AlignedVector<double>& even,
+                          const AlignedVector<double>& odd, int packs, int numbers,
+                          bool to_beads) const {
+    return {matrix.data(),
+            folded_ ? even.data() : nullptr,
+            folded_ ? odd.data() : nullptr,
+            beads_,
+            packs,
+            numbers,
+            to_beads};
+  }
+
   int beads_;
+  bool folded_;
   AlignedVector<double> to_modes_, to_beads_;
+  AlignedVector<double> even_to_modes_, odd_to_modes_, even_to_beads_, odd_to_beads_;
 };
 
 }  // namespace tarn::cpu

@@ -91,6 +91,23 @@ std::optional<std::string> note_on_beads(const Deck& deck) {
       deck.path_integral->beads, coldest_K, std::ceil(kGoodPT_K / coldest_K));
 }
 
+/// Beads start at one point.
+std::optional<std::string> note_on_ring_start(const Deck& deck) {
+  constexpr double kSpread_ps = 0.05;
+  if (!deck.path_integral || deck.path_integral->beads == 1 || deck.system.state) {
+    return std::nullopt;
+  }
+  if (deck.path_integral->method == RingMethod::rpmd) {
+    return "[path_integral] method = \"rpmd\" starts with all beads at one point, which is not in "
+           "equilibrium. Start from the state of a pimd run: [system] state";
+  }
+  if (deck.run.equilibration_ps >= kSpread_ps) return std::nullopt;
+  return fmt::format(
+      "[path_integral] all beads start at one point and spread within about {:g} ps. Set [run] "
+      "equilibration_ps to leave this out of averages",
+      kSpread_ps);
+}
+
 void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
   const IntegratorSection& integrator = deck.integrator;
   // Two samples per period of an O-H stretch of 4000/cm.
@@ -127,6 +144,7 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
   const double usual_fs = largest_stable_timestep_fs(deck);
   add(note_on_flexible_step(deck));
   add(note_on_beads(deck));
+  add(note_on_ring_start(deck));
   if (integrator.timestep_fs > kFarTooLong * usual_fs) {
     notes.push_back(
         fmt::format("timestep_fs = {:g} is far above the largest stable step of this scheme, about "
