@@ -168,10 +168,11 @@ void dense_transform(const RingTransform& t, const double* in, double* out) {
 }
 
 /// The lanes in reverse order.
-TARN_HD D reversed(const D& a) {
-  if constexpr (kLanes == 8) {
+template <class P>
+TARN_HD P reversed(const P& a) {
+  if constexpr (P::lanes == 8) {
     return {__builtin_shufflevector(a.v, a.v, 7, 6, 5, 4, 3, 2, 1, 0)};
-  } else if constexpr (kLanes == 4) {
+  } else if constexpr (P::lanes == 4) {
     return {__builtin_shufflevector(a.v, a.v, 3, 2, 1, 0)};
   } else {
     return {__builtin_shufflevector(a.v, a.v, 1, 0)};

@@ -50,20 +50,13 @@ SectionTable energies_section() {
 }
 
 SectionTable path_integral_table_section() {
-  return {
-      optional_section<&Deck::path_integral_table>(
-          {.name = "observe.path_integral",
-           .description =
-               "Writes `path_integral.csv`: total energy by the primitive and by the "
-               "centroid-virial "
-               "estimator, kinetic energy of an oxygen and of a hydrogen, energies between and "
-               "within molecules, spring energy, radii of gyration of the rings, and temperatures "
-               "of centroids and internal modes. Requires `[path_integral]`."}),
-      {
-          interval_key<&Deck::path_integral_table, &ObservePathIntegral::every>(),
-          replicas_key<&Deck::path_integral_table, &ObservePathIntegral::replicas>(every_replica(),
-                                                                                   kAllOrFirst),
-      }};
+  return table_section<&Deck::path_integral_table, ObservePathIntegral>(
+      {.name = "observe.path_integral",
+       .description =
+           "Writes `path_integral.csv`: total energy by the primitive and by the centroid-virial "
+           "estimator, kinetic energy of an oxygen and of a hydrogen, energies between and within "
+           "molecules, spring energy, radii of gyration of the rings, and temperatures of "
+           "centroids and internal modes. Requires `[path_integral]`."});
 }
 
 SectionTable conservation_section() {

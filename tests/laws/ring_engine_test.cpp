@@ -11,6 +11,7 @@
 #include "start/rings.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/physics/ring_polymer.hpp"
+#include "tarn/steps/step_parameters.hpp"
 
 /// @file
 /// Laws of the engine of ring polymers, and steps compared with plain equations.
