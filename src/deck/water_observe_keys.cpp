@@ -55,7 +55,7 @@ SectionTable path_integral_table_section() {
        .description =
            "Writes `path_integral.csv`: total energy by the primitive and by the centroid-virial "
            "estimator, kinetic energy of an oxygen and of a hydrogen, energies between and within "
-           "molecules, spring energy, radii of gyration of the rings, and temperatures of "
+           "molecules, spring energy, squared radii of gyration of the rings, and temperatures of "
            "centroids and internal modes. Requires `[path_integral]`."});
 }
 

@@ -49,7 +49,7 @@ TEST_F(Quantum, ResumedRunsHaveTheSameFiles) {
   const Outcome whole = test::command("run --quiet " + pimd + " -o " + path("whole"));
   ASSERT_EQ(whole.exit_code, 0) << whole.text;
   ASSERT_EQ(
-      test::command("run --quiet " + pimd + " --set run.steps=77 --threads 1 -o " + path("parts"))
+      test::command("run --quiet " + pimd + " --set run.steps=137 --threads 1 -o " + path("parts"))
           .exit_code,
       0);
   ASSERT_EQ(test::command("run --quiet " + pimd + " --resume -o " + path("parts")).exit_code, 0);

@@ -56,6 +56,27 @@ TEST(RingPolymers, EnergyOfOneMolecule) {
   expect_mean(sixteen, "internal_K", 300.0, 0.0, 3.0);
 }
 
+/// 32 beads: kinetic energies per atom, radius of gyration and bond length.
+TEST(RingPolymers, ThirtyTwoBeadsOfOneMolecule) {
+  const RunResult result = run("qtip4pf", 1, 32, 300.0, 6.0, 64);
+  expect_mean(result, "energy_virial_kcal_per_mol", 14.502, 0.015, 0.05);
+  expect_mean(result, "kinetic_o_kcal_per_mol", 1.2201, 0.0013, 0.01);
+  expect_mean(result, "kinetic_h_kcal_per_mol", 3.4211, 0.0025, 0.01);
+  expect_mean(result, "gyration2_h_A2", 0.028447, 0.000041, 0.0003);
+  expect_mean(result, "q_oh_A", 0.95842, 0.00003, 0.0003);
+}
+
+/// A dimer at 100 K with 64 beads: energies between and within the molecules.
+TEST(RingPolymers, DimerAt100K) {
+  const RunResult result = run("qtip4pf", 2, 64, 100.0, 4.0, 32);
+  expect_mean(result, "energy_virial_kcal_per_mol", 20.838, 0.011, 0.1);
+  expect_mean(result, "kinetic_o_kcal_per_mol", 0.6908, 0.0005, 0.01);
+  expect_mean(result, "kinetic_h_kcal_per_mol", 3.0963, 0.0009, 0.01);
+  expect_mean(result, "intramolecular_kcal_per_mol", 12.744, 0.007, 0.05);
+  expect_mean(result, "potential_kcal_per_mol", -5.672, 0.011, 0.05);
+  expect_mean(result, "q_oh_A", 0.96206, 0.00002, 0.0003);
+}
+
 TEST(RingPolymers, OneBeadIsClassical) {
   const RunResult result = run("qtip4pf", 1, 1, 300.0, 5.0, 128);
   const double kinetic = 1.5 * units::boltzmann_kcal_per_mol_K * 300.0;
