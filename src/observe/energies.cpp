@@ -45,7 +45,11 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const De
         EnergyMoment::kTotal, EnergyMoment::kTemperature}) {
     spec.moment_columns.push_back({&Frame::energy_moments, number});
   }
-  if (has_beta(deck.integrator.scheme)) {
+  if (system.path_integral.beads > 1) {
+    spec.remark =
+        "; means over the beads, kinetic energy by the centroid virial, temperature of the "
+        "centroids; total includes the wall";
+  } else if (has_beta(deck.integrator.scheme)) {
     spec.remark =
         "; total = energy conserved by the scheme, with (beta - 1/4) h^2/2 sum m a^2 and the wall";
   } else if (deck.confinement) {

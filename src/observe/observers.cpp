@@ -12,9 +12,11 @@
 namespace tarn {
 
 std::string provenance_of(const Deck& deck, int molecules) {
-  return fmt::format("tarn {}; {}, {} molecule{}, {} replica{}, seed {}; physics {:016x}", kVersion,
-                     deck.system.model, molecules, molecules == 1 ? "" : "s", deck.system.replicas,
-                     deck.system.replicas == 1 ? "" : "s", deck.system.seed,
+  const int beads = deck.path_integral ? deck.path_integral->beads : 1;
+  return fmt::format("tarn {}; {}, {} molecule{}, {} replica{}{}, seed {}; physics {:016x}",
+                     kVersion, deck.system.model, molecules, molecules == 1 ? "" : "s",
+                     deck.system.replicas, deck.system.replicas == 1 ? "" : "s",
+                     beads > 1 ? fmt::format(" of {} beads", beads) : "", deck.system.seed,
                      io::checksum(physics_fingerprint(deck)));
 }
 
