@@ -104,6 +104,15 @@ struct ThermostatSection {
   bool operator==(const ThermostatSection&) const = default;
 };
 
+struct PathIntegralSection {
+  int beads = 32;
+  RingMethod method = RingMethod::pimd;
+  FreeRing free_ring = FreeRing::cayley;
+  std::optional<double> temperature_K;  ///< only without a thermostat
+  double internal_friction = 1.0;       ///< 0.5 for trpmd, unless given
+  bool operator==(const PathIntegralSection&) const = default;
+};
+
 struct ExchangeSection {
   std::int64_t every = 100;
   bool operator==(const ExchangeSection&) const = default;
@@ -130,6 +139,11 @@ struct ObserveEnergies {
   std::int64_t every = 100;
   ReplicaSelection replicas;
   bool operator==(const ObserveEnergies&) const = default;
+};
+struct ObservePathIntegral {
+  std::int64_t every = 100;
+  ReplicaSelection replicas;
+  bool operator==(const ObservePathIntegral&) const = default;
 };
 struct ObserveConservation {
   std::int64_t every = 100;
@@ -225,10 +239,12 @@ struct Deck {
   std::optional<ModelSection> model;
   IntegratorSection integrator;
   ThermostatSection thermostat;
+  std::optional<PathIntegralSection> path_integral;
   std::optional<ExchangeSection> exchange;
   std::optional<ConfinementSection> confinement;
   RunSection run;
   std::optional<ObserveEnergies> energies;
+  std::optional<ObservePathIntegral> path_integral_table;
   std::optional<ObserveConservation> conservation;
   std::optional<ObserveHeat> heat;
   std::optional<ObserveTemperatures> temperatures;

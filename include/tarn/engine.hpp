@@ -42,16 +42,19 @@ enum Fields : unsigned {
   kShapeMoments = 1u << 15,
   kGeometryMoments = 1u << 16,
   kLindemannMoments = 1u << 17,
-  kRadialCounts = 1u << 18  ///< atoms in shells about the centres of mass; see RadialRequest
+  kRadialCounts = 1u << 18,  ///< atoms in shells about the centres of mass; see RadialRequest
+  kRings = 1u << 19,         ///< estimators of ring polymers of each replica
+  kBeads = 1u << 20          ///< positions of all beads
 };
 
 /// Fields that are one row of numbers per replica, those that are a row per group of replicas, and
 /// those that are numbers per molecule.
 inline constexpr unsigned kRowFields = kEnergies | kConservation | kHeat | kShape | kParts |
-                                       kLindemann | kExchangeEnergies | kGeometry;
+                                       kLindemann | kExchangeEnergies | kGeometry | kRings;
 inline constexpr unsigned kGroupFields =
     kEnergyMoments | kShapeMoments | kGeometryMoments | kLindemannMoments | kRadialCounts;
-inline constexpr unsigned kArrayFields = kPositions | kVelocities | kOwnPositions | kMultipliers;
+inline constexpr unsigned kArrayFields =
+    kPositions | kVelocities | kOwnPositions | kMultipliers | kBeads;
 
 /// Pair classes of a radial distribution function, in file order.
 enum PairClass : int { kOO = 0, kOH = 1, kHH = 2 };
@@ -163,9 +166,12 @@ struct Frame {
   std::int64_t step = 0;
   double time_ps = 0.0;
   int molecules = 0;
+  int beads = 1;  ///< of each ring polymer
   std::vector<std::int64_t> replica_ids;
-  std::vector<double> positions_A;            ///< [replica][molecule][9]
+  /// [replica][molecule][9]; of centroids if there are several beads, like the velocities.
+  std::vector<double> positions_A;
   std::vector<double> velocities_A_per_akma;  ///< [replica][molecule][9]
+  std::vector<double> beads_A;                ///< [replica][bead][molecule][9]
   std::vector<double> own_positions_A;        ///< [replica][molecule][9]
   /// [replica][molecule][bond (O,H1), (O,H2), (H1,H2)] [kcal/mol/A^2]; equations (14), (31).
   std::vector<double> multipliers_kcal_per_mol_A2;
@@ -178,6 +184,7 @@ struct Frame {
   LindemannSums lindemann_sums;
   std::vector<double> exchange_energies_kcal_per_mol;  ///< [replica]
   std::vector<Geometry> geometry;                      ///< [replica]
+  std::vector<RingMeasures> rings;                     ///< [replica]
   /// Of the members of Energies, the potential energy with that of the wall, and the exchange
   /// energy.
   GroupMoments energy_moments;

@@ -89,6 +89,23 @@ struct ConfinementSpec {
   double stiffness_kcal_per_mol_A2 = 0.0;
 };
 
+/// Sampling (pimd), constant energy (rpmd), or a thermostat on the internal modes only (trpmd).
+enum class RingMethod { pimd, rpmd, trpmd };
+/// The flow of the free ring polymer: the Cayley map, or exact.
+enum class FreeRing { cayley, exact };
+
+/// Ring polymers of path-integral dynamics.
+struct PathIntegralSpec {
+  int beads = 1;  ///< 1: classical nuclei
+  RingMethod method = RingMethod::pimd;
+  FreeRing free_ring = FreeRing::cayley;
+  double temperature_K = 0.0;  ///< of the rings, without a thermostat
+  /// Friction of the internal modes over 2 omega_k.
+  double internal_friction = 1.0;
+};
+inline constexpr int kMaxBeads = 1024;
+inline constexpr int kMaxRingMolecules = 64;
+
 /// The parameters of an engine, in internal units. The State is separate.
 struct System {
   WaterModel model;
@@ -96,6 +113,7 @@ struct System {
   IntegratorSpec integrator;
   ThermostatSpec thermostat;
   ConfinementSpec confinement;
+  PathIntegralSpec path_integral;
   /// The linear and angular momentum are zero at the start, and there is no noise that would change
   /// them. Temperatures leave out these six degrees of freedom.
   bool zero_momentum = false;

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <cmath>
 #include <memory>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -23,6 +26,9 @@ struct Arguments : DeckOverrides {
   bool reference = false;
 };
 
+/// Beads times temperature for an error of 1 % in the kinetic energy of hydrogen.
+constexpr double kGoodBeads_K = 16000.0;
+
 /// The O-H stretch of one molecule of a flexible model, which limits the time step.
 void report_shortest_period(const System& system, Terminal& terminal) {
   const std::vector<double> molecule = quenched_cluster(system.model, 1, 1, 0);
@@ -32,6 +38,19 @@ void report_shortest_period(const System& system, Terminal& terminal) {
   const double step_fs = system.integrator.timestep_akma * units::femtoseconds_per_akma;
   terminal.info(fmt::format("shortest period of {}: {:.3g} fs ({:.0f}/cm), {:.3g} time steps",
                             system.model.name, period_fs, wavenumber_per_cm, period_fs / step_fs));
+  if (system.path_integral.beads == 1) return;
+  double coldest_K = system.path_integral.temperature_K;
+  if (system.thermostat.kind != Thermostat::none) {
+    const std::vector<double>& all = system.thermostat.temperatures_K;
+    coldest_K =
+        all.empty() ? system.thermostat.temperature_K : *std::min_element(all.begin(), all.end());
+  }
+  const double quanta = units::quantum_kcal_cm_per_mol * wavenumber_per_cm /
+                        (units::boltzmann_kcal_per_mol_K * coldest_K);
+  terminal.info(fmt::format(
+      "a quantum of this vibration is {:.3g} kT at {:g} K; {} beads, {:.0f} for an error of 1 % in "
+      "the kinetic energy of hydrogen",
+      quanta, coldest_K, system.path_integral.beads, std::ceil(kGoodBeads_K / coldest_K)));
 }
 
 void check(const Arguments& a) {

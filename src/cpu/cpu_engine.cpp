@@ -19,6 +19,7 @@
 #include "interface/moments.hpp"
 #include "kernel_table.hpp"
 #include "pair_histograms.hpp"
+#include "ring_engine.hpp"
 #include "stage_clock.hpp"
 #include "stopped_replicas.hpp"
 #include "tarn/core/error.hpp"
@@ -507,6 +508,7 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
   if (rows != kNoFields || (fields & kRadialCounts)) {
     fill_rows(rows | (fields & kRadialCounts), places, frame);
   }
+  if (fields & kRings) measure_.fill_classical_rings(frame);
   fill_moments(fields, context_.system.model.is_flexible(), moment_groups_, threads_, frame);
   drop_rows(fields, frame);
   if (fields & kArrayFields) fill_arrays(fields, places, frame);
@@ -604,8 +606,11 @@ std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start
   const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));
   for (int i = 0; i < n; ++i) {
     if (instruction_set.empty() || instruction_set == tables[static_cast<std::size_t>(i)]->name) {
-      return std::make_unique<cpu::CpuEngine>(system, start, counts, threads,
-                                              *tables[static_cast<std::size_t>(i)]);
+      const cpu::KernelTable& kernels = *tables[static_cast<std::size_t>(i)];
+      if (system.path_integral.beads > 1) {
+        return cpu::make_ring_engine(system, start, counts, threads, kernels);
+      }
+      return std::make_unique<cpu::CpuEngine>(system, start, counts, threads, kernels);
     }
   }
   throw InputError("instruction set '" + instruction_set +

@@ -223,6 +223,50 @@ struct MeasureKernels {
   void (*farthest_from_first)(const double* q, int molecules, double* squares);
 };
 
+/// Constants of the modes of ring polymers, [mode] and padding; see RingMode. Masses and T0 are the
+/// same in all.
+struct RingConstants {
+  const double *cosine, *sine_over_omega, *omega_sine;
+  const double *decay_o, *decay_h, *kick_o, *kick_h;
+};
+/// The modes of one ring polymer: pack p * molecules + m has molecule m of the modes in pack p.
+struct RingPacks {
+  double *q, *v;      ///< normal modes, [pack][9][lane]
+  const double* f;    ///< forces on the modes
+  double* v_thermal;  ///< velocities right after the noise of BAOAB; may be null
+  double* heat;       ///< [pack][lane]; null if not tallied
+  int molecules;
+  int packs;  ///< of modes
+  std::uint64_t replica_id;
+  double mass_o_Da, mass_h_Da;
+};
+/// A linear map between the beads and the modes of all coordinates. Arrays are
+/// [pack of beads or modes][number][lane].
+///
+/// Modes are even or odd under the reversal of the beads, j to P - 1 - j. If P is a multiple of two
+/// packs, a transform uses sums and differences of opposite beads, with half of the operations.
+struct RingTransform {
+  const double* matrix;  ///< [in][out and padding]; unused if folded
+  /// Folded: [half of in][half of out] of the cosine and of the sine modes; else null.
+  const double *cosines, *sines;
+  int count;  ///< of elements in
+  int out_packs;
+  int numbers;    ///< coordinates, 9 N
+  bool to_beads;  ///< else from beads to modes
+};
+/// Kernels for ring polymers, in double.
+struct RingKernels {
+  /// The second half of a step after its forces (`end`), and the first half of the next one
+  /// (`begin`), by Thermostat. @return false if a velocity is too large or NaN
+  bool (*pass[kThermostats])(const RingConstants&, const RingPacks&, double timestep,
+                             double largest_speed2, std::uint64_t seed, std::int64_t step, bool end,
+                             bool begin);
+  void (*transform)(const RingTransform&, const double* in, double* out);
+  void (*add_bond_forces)(const FlexibleParameters<double>&, const double* x, int packs, double* f);
+  void (*bond_energies)(const FlexibleParameters<double>&, const double* x, int molecules,
+                        double* energies);
+};
+
 struct KernelTable {
   const char* name;  ///< instruction set
   int lanes;         ///< doubles in a pack
@@ -255,6 +299,7 @@ struct KernelTable {
 
   SingleKernels single;
   MeasureKernels measure;
+  RingKernels rings;
 };
 
 /// The fastest table of this build that runs on this machine.

@@ -4,6 +4,7 @@
 #include "measure_passes.hpp"
 #include "molecule_passes.hpp"
 #include "pair_counting.hpp"
+#include "ring_passes.hpp"
 #include "single_precision.hpp"
 #include "small_pairs.hpp"
 
@@ -98,7 +99,8 @@ constexpr cpu::KernelTable make_table(const char* name) {
           {large_energy<false>, large_energy<true>},
           count_pairs,
           single_kernels<kOrder>(),
-          measure_kernels()};
+          measure_kernels(),
+          ring_kernels()};
 }
 
 }  // namespace

@@ -498,6 +498,10 @@ void Checker::fill_defaults() {
   if (!has("system.relax")) {
     deck_.system.relax = default_relax(deck_);
   }
+  if (deck_.path_integral && deck_.path_integral->method == RingMethod::trpmd &&
+      !has("path_integral.internal_friction")) {
+    deck_.path_integral->internal_friction = 0.5;
+  }
   if (deck_.cluster && deck_.exchange && !has("observe.cluster.lindemann")) {
     deck_.cluster->lindemann = false;
   }

@@ -145,6 +145,11 @@ System make_system(const Deck& deck, int molecules) {
   if (deck.confinement) {
     system.confinement = {deck.confinement->radius_A, deck.confinement->stiffness_kcal_per_mol_A2};
   }
+  if (deck.path_integral) {
+    const PathIntegralSection& rings = *deck.path_integral;
+    system.path_integral = {rings.beads, rings.method, rings.free_ring,
+                            rings.temperature_K.value_or(0.0), rings.internal_friction};
+  }
   system.zero_momentum = keeps_zero_momentum(deck);
   system.seed = deck.system.seed;
   system.precision = deck.run.precision;

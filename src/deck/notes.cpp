@@ -31,10 +31,10 @@ double heavy_hydrogen_factor(const Deck& deck) {
 }
 
 bool observes_nothing(const Deck& d) {
-  return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.heat &&
-         !d.temperatures && !d.geometry && !d.cluster && !d.multipliers && !d.rdf && !d.profile &&
-         !d.spectrum && !d.correlation && !d.evaporation && !d.minima && !d.trajectory &&
-         !d.final_structures;
+  return !is_mechanical(d.system.kind) && !d.energies && !d.path_integral_table &&
+         !d.conservation && !d.heat && !d.temperatures && !d.geometry && !d.cluster &&
+         !d.multipliers && !d.rdf && !d.profile && !d.spectrum && !d.correlation &&
+         !d.evaporation && !d.minima && !d.trajectory && !d.final_structures;
 }
 
 /// Whether the section excludes the equilibration.
@@ -75,6 +75,39 @@ std::optional<std::string> note_on_flexible_step(const Deck& deck) {
       integrator.timestep_fs, longest_fs, 0.5 * longest_fs);
 }
 
+/// The springs of the ring polymers must resolve the fastest vibration.
+std::optional<std::string> note_on_beads(const Deck& deck) {
+  constexpr double kLeastPT_K = 9000.0, kGoodPT_K = 16000.0;
+  if (!deck.path_integral || deck.path_integral->beads == 1) return std::nullopt;
+  std::vector<double> temperatures_K = bath_temperatures_K(deck);
+  if (temperatures_K.empty()) temperatures_K = {deck.path_integral->temperature_K.value_or(0.0)};
+  const double coldest_K = *std::min_element(temperatures_K.begin(), temperatures_K.end());
+  if (!(coldest_K > 0.0) || deck.path_integral->beads * coldest_K >= kLeastPT_K) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "[path_integral] beads = {} are few at {:g} K: kinetic energies of hydrogen are several "
+      "percent too low. Use {:.0f} beads for an error of 1 %",
+      deck.path_integral->beads, coldest_K, std::ceil(kGoodPT_K / coldest_K));
+}
+
+/// Beads start at one point.
+std::optional<std::string> note_on_ring_start(const Deck& deck) {
+  constexpr double kSpread_ps = 0.05;
+  if (!deck.path_integral || deck.path_integral->beads == 1 || deck.system.state) {
+    return std::nullopt;
+  }
+  if (deck.path_integral->method == RingMethod::rpmd) {
+    return "[path_integral] method = \"rpmd\" starts with all beads at one point, which is not in "
+           "equilibrium. Start from the state of a pimd run: [system] state";
+  }
+  if (deck.run.equilibration_ps >= kSpread_ps) return std::nullopt;
+  return fmt::format(
+      "[path_integral] all beads start at one point and spread within about {:g} ps. Set [run] "
+      "equilibration_ps to leave this out of averages",
+      kSpread_ps);
+}
+
 void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
   const IntegratorSection& integrator = deck.integrator;
   // Two samples per period of an O-H stretch of 4000/cm.
@@ -110,6 +143,8 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
   }
   const double usual_fs = largest_stable_timestep_fs(deck);
   add(note_on_flexible_step(deck));
+  add(note_on_beads(deck));
+  add(note_on_ring_start(deck));
   if (integrator.timestep_fs > kFarTooLong * usual_fs) {
     notes.push_back(
         fmt::format("timestep_fs = {:g} is far above the largest stable step of this scheme, about "

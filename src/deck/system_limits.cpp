@@ -20,6 +20,10 @@ std::optional<std::string> system_problem(const Deck& deck, std::int64_t molecul
   if (auto problem = size_problem(molecules, deck.system.replicas)) return problem;
   if (auto problem = lone_molecule_problem(deck, molecules)) return problem;
   if (auto problem = total_hessian_problem(deck.integrator, molecules)) return problem;
+  if (deck.path_integral && deck.path_integral->beads > 1 && molecules > kMaxRingMolecules) {
+    return fmt::format("[path_integral] supports at most {} molecules, not {}", kMaxRingMolecules,
+                       molecules);
+  }
   if (auto problem = in_section("observe.cluster", lindemann_problem(deck, molecules))) {
     return problem;
   }

@@ -182,6 +182,62 @@ SectionTable thermostat_section() {
       }};
 }
 
+SectionTable path_integral_section() {
+  return {
+      optional_section<&Deck::path_integral>(
+          {.name = "path_integral",
+           .description =
+               "Quantum nuclei: each replica is a ring polymer of `beads` copies of the cluster at "
+               "`beads` times the temperature. Requires a flexible model and `verlet`, which is "
+               "then the step BCOCB with `baoab`: half kicks by the potential, and the free ring "
+               "polymer around the noise. See [quantum.md](quantum.md)."}),
+      {
+          field_key<&Deck::path_integral, &PathIntegralSection::beads>(
+              {.name = "beads",
+               .type = Type::integer,
+               .range = from_to(1, kMaxBeads),
+               .description = "Number of beads P; 1: classical nuclei. An error of 1 % in the "
+                              "kinetic energy of hydrogen needs P T of about 16 000 K."}),
+          field_key<&Deck::path_integral, &PathIntegralSection::method>(
+              {.name = "method",
+               .type = Type::choice,
+               .choices = {{"pimd", code(RingMethod::pimd),
+                            "sampling, with noise on all modes of the ring polymers"},
+                           {"rpmd", code(RingMethod::rpmd),
+                            "ring polymer dynamics at constant energy, for time correlations; "
+                            "starts from the `state` of a pimd run"},
+                           {"trpmd", code(RingMethod::trpmd),
+                            "ring polymer dynamics with noise on the internal modes only"}},
+               .description = "What the ring polymers are used for."}),
+          field_key<&Deck::path_integral, &PathIntegralSection::free_ring>(
+              {.name = "free_ring",
+               .type = Type::choice,
+               .choices = {{"cayley", code(FreeRing::cayley),
+                            "Cayley map: stable, and exact averages of harmonic systems, at any "
+                            "stable step of the potential"},
+                           {"exact", code(FreeRing::exact),
+                            "exact flow: resonates where a mode turns by a multiple of pi per "
+                            "step, at 298 K and 32 beads from 1.26 fs on"}},
+               .description = "Flow of the free ring polymer."}),
+          field_key<&Deck::path_integral, &PathIntegralSection::temperature_K>(
+              {.name = "temperature_K",
+               .type = Type::number,
+               .unit = "K",
+               .range = above_to(0, kLargestTemperature_K),
+               .default_text = "that of the thermostat",
+               .description = "Temperature that determines the springs of the ring polymers.",
+               .used_with = {"thermostat.kind", {"none"}}}),
+          field_key<&Deck::path_integral, &PathIntegralSection::internal_friction>(
+              {.name = "internal_friction",
+               .type = Type::number,
+               .range = from_to(0, 100),
+               .default_text = "1; 0.5 for `trpmd`",
+               .description = "Friction of the internal modes, in units of twice their frequency; "
+                              "`friction_per_ps` is that of the centroids.",
+               .used_with = {"path_integral.method", {"pimd", "trpmd"}}}),
+      }};
+}
+
 SectionTable exchange_section() {
   return {
       optional_section<&Deck::exchange>(

@@ -128,6 +128,53 @@ void temperatures_do_not_exceed_replicas(Checker& checker) {
                               count, checker.deck().system.replicas));
 }
 
+void path_integral_is_possible(Checker& checker) {
+  const Deck& deck = checker.deck();
+  if (!deck.path_integral) return;
+  if (!checker.is_reliable({"system.model", "model.stretch", "integrator.scheme", "run.precision",
+                            "path_integral.method", "thermostat.kind"})) {
+    return;
+  }
+  const auto problem = [&](std::string_view at, const std::string& message) {
+    checker.problem(at, message);
+  };
+  if (!is_flexible(deck)) {
+    return problem("path_integral.beads", fmt::format("[path_integral] needs a flexible model: {}",
+                                                      flexible_model_names()));
+  }
+  if (deck.integrator.scheme != Scheme::verlet) {
+    problem("integrator.scheme", "[path_integral] needs scheme = \"verlet\"");
+  }
+  if (deck.run.precision == Precision::single) {
+    problem("run.precision", "[path_integral] needs precision = \"double\" or \"mixed\"");
+  }
+  if (deck.exchange) {
+    problem("exchange.every",
+            "[exchange] does not support [path_integral]: the springs of a ring polymer depend on "
+            "its temperature, and overlaps of neighbouring temperatures shrink with the number of "
+            "beads");
+  }
+  const bool warm = deck.thermostat.kind != Thermostat::none;
+  const RingMethod method = deck.path_integral->method;
+  if (method != RingMethod::rpmd && !warm) {
+    problem("path_integral.method",
+            "this method needs a thermostat; only \"rpmd\" runs at constant energy");
+  }
+  if (method == RingMethod::rpmd && warm) {
+    problem("path_integral.method",
+            "\"rpmd\" runs without a thermostat; use \"pimd\" or \"trpmd\" with one");
+  }
+  if (method == RingMethod::rpmd && !warm) {
+    require_keys(checker, {"path_integral.temperature_K"});
+  }
+}
+
+void path_integral_table_needs_rings(Checker& checker) {
+  if (!checker.deck().path_integral_table || checker.deck().path_integral) return;
+  checker.problem("observe.path_integral.every",
+                  "[observe.path_integral] needs a section [path_integral]");
+}
+
 void exchange_ladders_are_complete(Checker& checker) {
   if (!checker.deck().exchange) return;
   if (!checker.is_reliable({"thermostat.kind", "thermostat.temperatures_K"})) return;
@@ -222,6 +269,11 @@ std::vector<Rule> run_rules() {
       {"`[exchange]` requires a thermostat with two or more `temperatures_K`, above 0 and in "
        "ascending order, and `replicas` must be a multiple of their number.",
        exchange_ladders_are_complete},
+      {"`[path_integral]` requires a flexible model, `verlet`, `precision` other than `single` and "
+       "at most 64 molecules, and excludes `[exchange]`. `pimd` and `trpmd` require a thermostat; "
+       "`rpmd` excludes one and requires `temperature_K`.",
+       path_integral_is_possible},
+      {"`[observe.path_integral]` requires `[path_integral]`.", path_integral_table_needs_rings},
       {"`[confinement]` requires `radius_A` and `stiffness_kcal_per_mol_A2`.",
        confinement_is_complete},
       {"`[run]` requires exactly one of `steps` and `duration_ps`.", length_is_given},

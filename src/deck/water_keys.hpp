@@ -11,11 +11,13 @@ SectionTable system_section();
 SectionTable model_section();
 SectionTable integrator_section();
 SectionTable thermostat_section();
+SectionTable path_integral_section();
 SectionTable exchange_section();
 SectionTable confinement_section();
 SectionTable run_section();
 
 SectionTable energies_section();
+SectionTable path_integral_table_section();
 SectionTable conservation_section();
 SectionTable heat_section();
 SectionTable temperatures_section();

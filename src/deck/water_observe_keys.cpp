@@ -49,6 +49,16 @@ SectionTable energies_section() {
        .description = "Writes `energies.csv` and, with several baths, `heat_capacity.csv`."});
 }
 
+SectionTable path_integral_table_section() {
+  return table_section<&Deck::path_integral_table, ObservePathIntegral>(
+      {.name = "observe.path_integral",
+       .description =
+           "Writes `path_integral.csv`: total energy by the primitive and by the centroid-virial "
+           "estimator, kinetic energy of an oxygen and of a hydrogen, energies between and within "
+           "molecules, spring energy, squared radii of gyration of the rings, and temperatures of "
+           "centroids and internal modes. Requires `[path_integral]`."});
+}
+
 SectionTable conservation_section() {
   return table_section<&Deck::conservation, ObserveConservation>(
       {.name = "observe.conservation",

@@ -36,6 +36,7 @@ constexpr double kPairsPerThread = 200.0;
 }  // namespace
 
 AutoDevice auto_device(const System& system, std::int64_t replicas, int threads) {
+  if (system.path_integral.beads > 1) return {"cpu", ""};
   const DeviceProbe probe = probe_devices();
   if (probe.status != ProbeStatus::ok) return {"cpu", ""};
   const ProbedDevice& device = probe.devices.front();
@@ -65,6 +66,10 @@ std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                : device.name;
   if (name == "cpu") return make_cpu_engine(system, start, counts, device.threads);
   const int index = cuda_index(name);
+  if (system.path_integral.beads > 1) {
+    throw InputError("device '" + device.name +
+                     "': ring polymers run on the CPU; use --device cpu");
+  }
   try {
     return make_cuda_engine(system, start, counts, index, device.threads);
   } catch (const DeviceError& error) {

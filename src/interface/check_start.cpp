@@ -17,7 +17,7 @@ namespace {
 using std::to_string;
 
 void check_size(const char* array, std::size_t size, const State& s) {
-  const std::size_t expected = s.replica_ids.size() * s.coordinates();
+  const std::size_t expected = s.replica_ids.size() * s.ring_coordinates();
   if (size == expected) return;
   throw InputError("the start state has " + to_string(size) + " numbers in " + array + "; " +
                    to_string(s.replicas()) + " replicas of " + to_string(s.molecules) +
@@ -25,7 +25,7 @@ void check_size(const char* array, std::size_t size, const State& s) {
 }
 
 void check_heat(const State& s) {
-  const std::size_t expected = s.replica_ids.size() * static_cast<std::size_t>(s.molecules);
+  const std::size_t expected = s.replica_ids.size() * s.ring_coordinates() / 9;
   const std::size_t size = s.heat_kcal_per_mol.size();
   if (size == 0 || size == expected) return;
   throw InputError(
@@ -117,7 +117,36 @@ void check_flexible(const IntegratorSpec& i) {
   if (has_beta(i.scheme)) check_number("beta", i.beta, false);
 }
 
+void check_rings(const System& s) {
+  const PathIntegralSpec& rings = s.path_integral;
+  if (rings.beads < 1 || rings.beads > kMaxBeads) {
+    throw InputError("a ring polymer has 1 to " + to_string(kMaxBeads) + " beads, not " +
+                     to_string(rings.beads));
+  }
+  if (rings.beads == 1) return;
+  if (!s.model.is_flexible() || s.integrator.scheme != Scheme::verlet) {
+    throw InputError("ring polymers need a flexible water model (" + flexible_model_names() +
+                     ") and velocity Verlet");
+  }
+  if (s.precision == Precision::single) {
+    throw InputError("ring polymers support double and mixed precision only");
+  }
+  if (s.molecules > kMaxRingMolecules) {
+    throw InputError("ring polymers support at most " + to_string(kMaxRingMolecules) +
+                     " molecules, not " + to_string(s.molecules));
+  }
+  if (s.thermostat.kind == Thermostat::none) {
+    check_number("path-integral temperature_K", rings.temperature_K, false);
+  } else {
+    for (const double t_K : s.thermostat.temperatures_K) check_number("temperatures_K", t_K, false);
+    check_number("temperature_K", s.thermostat.temperature_K, false);
+  }
+  check_number("internal_friction", rings.internal_friction, true);
+}
+
 void check_system(const System& s) {
+  check_rings(s);
+
   s.model.is_flexible() ? check_flexible(s.integrator) : check_integrator(s.integrator);
   if (s.integrator.scheme == Scheme::newmark_one_step && s.thermostat.kind == Thermostat::baoab) {
     throw InputError("one-step Newmark has no half drift for BAOAB; use GLA");
@@ -148,6 +177,10 @@ void check_start(const System& system, const State& start, const PairCountReques
   if (system.molecules < 1) {
     throw InputError("a system must have 1 molecule or more; this one has " +
                      to_string(system.molecules));
+  }
+  if (system.path_integral.beads != start.beads) {
+    throw InputError("the system has " + to_string(system.path_integral.beads) +
+                     " beads and its start state " + to_string(start.beads));
   }
   if (system.molecules != start.molecules) {
     throw InputError("the system has " + to_string(system.molecules) +

@@ -37,6 +37,8 @@ void Measure::prepare_arrays(unsigned fields, std::size_t replicas, Frame& frame
   frame.positions_A.resize(fields & kPositions ? size : 0);
   frame.velocities_A_per_akma.resize(fields & kVelocities ? size : 0);
   frame.own_positions_A.resize(fields & kOwnPositions ? size : 0);
+  frame.beads = system_.path_integral.beads;
+  frame.beads_A.resize(fields & kBeads ? size * static_cast<std::size_t>(frame.beads) : 0);
   frame.multipliers_kcal_per_mol_A2.resize(fields & kMultipliers ? size / 3 : 0);
   if (!(fields & kLindemannSums)) frame.lindemann_sums = {};
   if (!(fields & kPairCounts)) {
@@ -52,6 +54,7 @@ void Measure::prepare_rows(unsigned fields, std::size_t replicas, Frame& frame) 
   frame.shape.resize(fields & kShape ? replicas : 0);
   frame.parts.resize(fields & kParts ? replicas : 0);
   frame.geometry.resize(fields & kGeometry ? replicas : 0);
+  frame.rings.resize(fields & kRings ? replicas : 0);
   frame.lindemann.resize(fields & kLindemann ? replicas : 0);
   frame.exchange_energies_kcal_per_mol.resize(fields & kExchangeEnergies ? replicas : 0);
 }
@@ -68,6 +71,28 @@ void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Forces& for
   if (fields & kVelocities) copy(r.v, frame.velocities_A_per_akma);
   if (fields & kMultipliers) {
     multipliers(r, forces, &frame.multipliers_kcal_per_mol_A2[k * size / 3]);
+  }
+}
+
+void Measure::fill_classical_rings(Frame& frame) const {
+  const ThermostatSpec& t = system_.thermostat;
+  for (std::size_t r = 0; r < frame.rings.size(); ++r) {
+    const Energies& e = frame.energies[r];
+    const auto id = static_cast<std::size_t>(frame.replica_ids[r]);
+    const double bath_K = t.kind == Thermostat::none ? system_.path_integral.temperature_K
+                          : t.temperatures_K.empty()
+                              ? t.temperature_K
+                              : t.temperatures_K[id % t.temperatures_K.size()];
+    const double kinetic = 1.5 * units::boltzmann_kcal_per_mol_K * bath_K;
+    RingMeasures m;
+    m.kinetic_o_kcal_per_mol = m.kinetic_h_kcal_per_mol = kinetic;
+    m.potential_kcal_per_mol = e.potential_kcal_per_mol;
+    m.intramolecular_kcal_per_mol = e.bond_kcal_per_mol;
+    m.virial_kcal_per_mol = e.potential_kcal_per_mol + e.bond_kcal_per_mol + e.wall_kcal_per_mol +
+                            3.0 * system_.molecules * kinetic;
+    m.primitive_kcal_per_mol = m.virial_kcal_per_mol;
+    m.centroid_K = e.temperature_K;
+    frame.rings[r] = m;
   }
 }
 

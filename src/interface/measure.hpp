@@ -42,6 +42,9 @@ class Measure {
   void record_extremes(const std::vector<double>& x, const std::vector<double>& last_good_x,
                        const Forces& forces, BlowUp& blow_up) const;
 
+  /// Estimators of replicas with one bead, from their energies.
+  void fill_classical_rings(Frame& frame) const;
+
  private:
   /// Takes velocities of rigid molecules onto the constraints, each where it was: steps leave them
   /// what they have along the bonds.

@@ -116,6 +116,7 @@ void make_moments(std::span<const double> rows, int numbers, const ReplicaGroups
 unsigned row_fields_for(unsigned fields) {
   unsigned rows = fields & kRowFields;
   if (fields & kEnergyMoments) rows |= kEnergies | kExchangeEnergies;
+  if (fields & kRings) rows |= kEnergies;
   if (fields & kShapeMoments) rows |= kShape;
   if (fields & kGeometryMoments) rows |= kGeometry;
   if (fields & kLindemannMoments) rows |= kLindemann;

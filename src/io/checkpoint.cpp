@@ -76,6 +76,7 @@ void put_contents(std::ostream& out, const Checkpoint& checkpoint) {
   put(out, std::string_view(checkpoint.device));
   const State& state = checkpoint.state;
   put(out, static_cast<std::int64_t>(state.molecules));
+  put(out, static_cast<std::int64_t>(state.beads));
   put(out, state.step);
   put(out, std::span<const std::int64_t>(state.replica_ids));
   put(out, std::span<const double>(state.positions_A));
@@ -185,9 +186,9 @@ int get_molecules(std::istream& in) {
 /// Detects states that were never valid; the checksum detects later damage. Mechanical systems have
 /// 0 molecules here.
 void check_size(const State& state) {
-  const std::size_t numbers = state.replica_ids.size() * state.coordinates();
-  if (state.molecules < 0 || state.step < 0 || state.positions_A.size() != numbers ||
-      state.velocities_A_per_akma.size() != numbers ||
+  const std::size_t numbers = state.replica_ids.size() * state.ring_coordinates();
+  if (state.molecules < 0 || state.beads < 1 || state.step < 0 ||
+      state.positions_A.size() != numbers || state.velocities_A_per_akma.size() != numbers ||
       (!state.heat_kcal_per_mol.empty() &&
        state.heat_kcal_per_mol.size() != numbers / kCoordinatesPerMolecule)) {
     throw IoError("the state in the checkpoint has the wrong size: it does not match this program");
@@ -203,6 +204,8 @@ Checkpoint parse_contents(std::string_view contents) {
   checkpoint.device = get_string(in);
   State& state = checkpoint.state;
   state.molecules = get_molecules(in);
+  const std::int64_t beads = get_i64(in);
+  state.beads = beads < 1 || beads > kMaxBeads ? 0 : static_cast<int>(beads);
   state.step = get_i64(in);
   state.replica_ids = get_i64s(in);
   state.positions_A = get_doubles(in);

@@ -45,7 +45,11 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const De
         EnergyMoment::kTotal, EnergyMoment::kTemperature}) {
     spec.moment_columns.push_back({&Frame::energy_moments, number});
   }
-  if (has_beta(deck.integrator.scheme)) {
+  if (system.path_integral.beads > 1) {
+    spec.remark =
+        "; means over the beads, kinetic energy by the centroid virial, temperature of the "
+        "centroids; total includes the wall";
+  } else if (has_beta(deck.integrator.scheme)) {
     spec.remark =
         "; total = energy conserved by the scheme, with (beta - 1/4) h^2/2 sum m a^2 and the wall";
   } else if (deck.confinement) {
@@ -54,7 +58,8 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const De
   spec.steady_columns = {0, 4};
   spec.values_follow_from_frame = true;
   spec.append_values = append_energies;
-  spec.fluctuation = heat_capacity(system);
+  // dE/dT at a fixed number of beads is not the heat capacity.
+  if (system.path_integral.beads == 1) spec.fluctuation = heat_capacity(system);
   spec.draw = draw_energies;
   return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);
 }

@@ -18,6 +18,9 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const De
 /// @return null without several baths, with one at 0 K, or with more than 256 temperatures
 std::unique_ptr<Observer> make_heat_capacity(const ObserveEnergies& section, const Deck& deck,
                                              const RunInfo& info);
+/// path_integral.csv: estimators of ring polymers.
+std::unique_ptr<Observer> make_path_integral(const ObservePathIntegral& section,
+                                             const RunInfo& info);
 /// conservation.csv: conserved energy, momenta, largest constraint violation.
 std::unique_ptr<Observer> make_conservation(const ObserveConservation& section,
                                             const RunInfo& info);

@@ -12,9 +12,11 @@
 namespace tarn {
 
 std::string provenance_of(const Deck& deck, int molecules) {
-  return fmt::format("tarn {}; {}, {} molecule{}, {} replica{}, seed {}; physics {:016x}", kVersion,
-                     deck.system.model, molecules, molecules == 1 ? "" : "s", deck.system.replicas,
-                     deck.system.replicas == 1 ? "" : "s", deck.system.seed,
+  const int beads = deck.path_integral ? deck.path_integral->beads : 1;
+  return fmt::format("tarn {}; {}, {} molecule{}, {} replica{}{}, seed {}; physics {:016x}",
+                     kVersion, deck.system.model, molecules, molecules == 1 ? "" : "s",
+                     deck.system.replicas, deck.system.replicas == 1 ? "" : "s",
+                     beads > 1 ? fmt::format(" of {} beads", beads) : "", deck.system.seed,
                      io::checksum(physics_fingerprint(deck)));
 }
 
@@ -24,9 +26,12 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   std::vector<std::unique_ptr<Observer>> observers;
   if (deck.energies) {
     observers.push_back(make_energies(*deck.energies, deck, info));
-    if (auto curve = make_heat_capacity(*deck.energies, deck, info)) {
-      observers.push_back(std::move(curve));
-    }
+    const bool quantum = deck.path_integral && deck.path_integral->beads > 1;
+    auto curve = quantum ? nullptr : make_heat_capacity(*deck.energies, deck, info);
+    if (curve) observers.push_back(std::move(curve));
+  }
+  if (deck.path_integral_table) {
+    observers.push_back(make_path_integral(*deck.path_integral_table, info));
   }
   if (deck.conservation) observers.push_back(make_conservation(*deck.conservation, info));
   if (deck.heat) observers.push_back(make_heat(*deck.heat, info));
@@ -69,8 +74,8 @@ std::vector<std::string> observer_file_names() {
                                  "isomers.xyz",
                                  "isomers_structures.svg"};
   for (const char* table :
-       {"energies", "conservation", "heat", "cluster", "rdf", "profile", "spectrum", "correlation",
-        "evaporation", "isomers", "exchange", "trajectory"}) {
+       {"energies", "path_integral", "conservation", "heat", "cluster", "rdf", "profile",
+        "spectrum", "correlation", "evaporation", "isomers", "exchange", "trajectory"}) {
     for (const char* extension : {".csv", ".svg", ".png"}) {
       names.push_back(std::string(table) + extension);
     }

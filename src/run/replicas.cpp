@@ -14,15 +14,16 @@ void append_replica(const State& from, std::size_t r, State& to) {
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(r * size);
     numbers.insert(numbers.end(), begin, begin + static_cast<std::ptrdiff_t>(size));
   };
-  append(from.positions_A, from.coordinates(), to.positions_A);
-  append(from.velocities_A_per_akma, from.coordinates(), to.velocities_A_per_akma);
+  append(from.positions_A, from.ring_coordinates(), to.positions_A);
+  append(from.velocities_A_per_akma, from.ring_coordinates(), to.velocities_A_per_akma);
   if (from.heat_kcal_per_mol.empty()) return;
-  append(from.heat_kcal_per_mol, static_cast<std::size_t>(from.molecules), to.heat_kcal_per_mol);
+  append(from.heat_kcal_per_mol, from.ring_coordinates() / 9, to.heat_kcal_per_mol);
 }
 
 State empty_like(const State& state) {
   State empty;
   empty.molecules = state.molecules;
+  empty.beads = state.beads;
   empty.step = state.step;
   return empty;
 }
@@ -31,7 +32,7 @@ State empty_like(const State& state) {
 
 std::vector<double> replica_part(const State& state, const std::vector<double>& values,
                                  std::size_t replica) {
-  const auto size = static_cast<std::ptrdiff_t>(state.coordinates());
+  const auto size = static_cast<std::ptrdiff_t>(state.ring_coordinates());
   const auto begin = values.begin() + static_cast<std::ptrdiff_t>(replica) * size;
   return {begin, begin + size};
 }

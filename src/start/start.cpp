@@ -12,6 +12,7 @@
 
 #include "centre.hpp"
 #include "core/parallel.hpp"
+#include "rings.hpp"
 #include "slow_manifold_start.hpp"
 #include "start_notes.hpp"
 #include "start_sources.hpp"
@@ -112,7 +113,13 @@ class StartMaker {
   Start make() {
     allocate();
     if (file_) prepare_source_file();
-    if (state_) start::prepare_state(deck_, system_.model, *state_, start_.notes);
+    if (state_) {
+      if (state_->state.beads > 1) {
+        ring_source_ = state_->state;
+        state_->state = start::centroids_of(*ring_source_);
+      }
+      start::prepare_state(deck_, system_.model, *state_, start_.notes);
+    }
     add_note(start::note_on_copies(deck_, sources_ == 1));
     if (deck_.system.velocities == VelocityKind::file) prepare_velocities_of_file();
     // Copies of one structure take a microsecond each, minimisations a thousand times that.
@@ -128,6 +135,10 @@ class StartMaker {
         grain);
     if (stopped_) throw StartInterrupted();
     report();
+    start_.state =
+        start::rings_of(system_, std::move(start_.state), ring_source_ ? &*ring_source_ : nullptr,
+                        deck_.system.velocities != VelocityKind::zero,
+                        deck_.system.velocities == VelocityKind::state);
     return std::move(start_);
   }
 
@@ -264,6 +275,7 @@ class StartMaker {
   // Where the positions come from; random clusters if both are empty.
   std::optional<io::Structure> file_;
   std::optional<StartState> state_;
+  std::optional<State> ring_source_;  // of state_, whose own state is then that of the centroids
   System system_;
   bool rigid_, on_constraints_, relaxed_, projected_;
   int sources_;  ///< number of different starts: one per replica, or one for all

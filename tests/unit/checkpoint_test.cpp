@@ -86,7 +86,7 @@ TEST_F(CheckpointFile, RefusesEachFaultInItsOwnWords) {
   EXPECT_TRUE(contains(refusal(""), "empty"));
   std::string other_version = good;
   other_version[8] = 1;
-  EXPECT_TRUE(contains(refusal(other_version), "format version 1, this program reads version 5"));
+  EXPECT_TRUE(contains(refusal(other_version), "format version 1, this program reads version 6"));
   std::string damaged = good;
   damaged[good.size() / 2] ^= 1;
   EXPECT_TRUE(contains(refusal(damaged), "damaged"));

@@ -33,6 +33,11 @@ inline constexpr double absorption_km_per_mol_A2_Da_per_D2 =
 /// Energy of a quantum, Planck's constant times the speed of light [kcal/mol per 1/cm].
 inline constexpr double quantum_kcal_cm_per_mol =
     6.62607015e-34 * 6.02214076e23 * (speed_of_light_cm_per_fs * 1e15) / 4184.0;
+/// Reduced Planck constant [kcal/mol AKMA].
+inline constexpr double hbar_kcal_akma_per_mol =
+    quantum_kcal_cm_per_mol / (speed_of_light_cm_per_fs * femtoseconds_per_akma) / (2.0 * pi);
+/// One kilocalorie per mole [meV].
+inline constexpr double meV_per_kcal_per_mol = 4184.0 / 6.02214076e23 / 1.602176634e-22;
 inline constexpr double megahertz_per_cm = speed_of_light_cm_per_fs * 1e9;
 inline constexpr double angstrom_per_bohr = 0.529177210903;
 /// One hartree per molecule [kcal/mol].

@@ -1,0 +1,285 @@
+#pragma once
+
+#include "molecule_passes.hpp"
+#include "tarn/physics/ring_polymer.hpp"
+#include "tarn/steps/flexible.hpp"
+
+/// @file
+/// Passes over the modes and the beads of one ring polymer per cluster. A lane is a mode or a bead:
+/// pack p * N + m has molecule m of the modes p * lanes onwards.
+
+namespace tarn {
+inline namespace TARN_ARCH {
+namespace {
+
+using cpu::RingConstants;
+using cpu::RingPacks;
+using cpu::RingTransform;
+
+/// Constants of the modes in a pack.
+struct ModePack {
+  D cosine, sine_over_omega, omega_sine;
+  OuParameters<D> ou;
+};
+TARN_HD ModePack mode_pack(const RingConstants& c, int p) {
+  const auto at = [&](const double* numbers) { return D::load(numbers + p * kLanes); };
+  return {at(c.cosine),
+          at(c.sine_over_omega),
+          at(c.omega_sine),
+          {at(c.decay_o), at(c.decay_h), at(c.kick_o), at(c.kick_h)}};
+}
+TARN_HD MoleculeState<D> load_modes(const RingPacks& ring, std::ptrdiff_t at, const D& w_o,
+                                    const D& w_h) {
+  return {load_triple(ring.q + at), load_triple(ring.v + at),
+          scale(w_o, w_h, load_triple(ring.f + at))};
+}
+TARN_HD void rotate(const ModePack& c, MoleculeState<D>& s) {
+  rotate_ring(s.x, s.v, c.cosine, c.sine_over_omega, c.omega_sine);
+}
+
+/// The part of a step before the forces: kick, C, noise of BAOAB, C.
+/// @param noise returns the normals of the pack
+template <bool kBaoab, class Noise>
+TARN_HD void begin_ring_at(const RingPacks& ring, const ModePack& c, std::ptrdiff_t pack,
+                           const D& h, const Noise& noise, MoleculeState<D>& s) {
+  kick(s, h);
+  rotate(c, s);
+  if constexpr (kBaoab) {
+    const Triple<D> before = s.v;
+    s.v = ou_step(before, noise(), c.ou);
+    if (ring.heat != nullptr) {
+      double* const at = ring.heat + pack * kLanes;
+      (D::load(at) + ou_heat(D(ring.mass_o_Da), D(ring.mass_h_Da), before, s.v)).store(at);
+    }
+    if (ring.v_thermal != nullptr) store_triple(s.v, ring.v_thermal + pack * 9 * kLanes);
+  }
+  rotate(c, s);
+}
+/// The part after the forces: kick, noise of GLA.
+template <bool kGla, class Noise>
+TARN_HD void end_ring_at(const RingPacks& ring, const ModePack& c, std::ptrdiff_t pack, const D& h,
+                         const D& largest, const Noise& noise, MoleculeState<D>& s, bool& bad) {
+  kick(s, h);
+  bad = bad || any(!(weighted_norm2(D(1.0), D(1.0), s.v) < largest));
+  if constexpr (kGla) {
+    const Triple<D> before = s.v;
+    s.v = ou_step(before, noise(), c.ou);
+    if (ring.heat != nullptr) {
+      double* const at = ring.heat + pack * kLanes;
+      (D::load(at) + ou_heat(D(ring.mass_o_Da), D(ring.mass_h_Da), before, s.v)).store(at);
+    }
+  }
+}
+
+/// Calls op(number of the pack, noise) for the packs of all modes and molecules; the noise of two
+/// packs of modes is generated together.
+template <bool kNoise, class Op>
+TARN_HD void for_each_ring_pack(const RingPacks& ring, const PhiloxKeys& seed, std::int64_t step,
+                                const Op& op) {
+  using U64 = Pack<std::uint64_t>;
+  const auto n = static_cast<std::uint64_t>(ring.molecules);
+  for (int p = 0; p < ring.packs; p += 2) {
+    const int last = p + 1 < ring.packs ? p + 1 : p;
+    for (int m = 0; m < ring.molecules; ++m) {
+      if constexpr (kNoise) {
+        const auto name = [&](int pack) -> NoisePack<std::uint64_t, U64> {
+          U64 molecule;
+          for (int l = 0; l < kLanes; ++l) {
+            molecule.v[l] =
+                static_cast<std::uint64_t>(pack * kLanes + l) * n + static_cast<std::uint64_t>(m);
+          }
+          return {ring.replica_id, molecule};
+        };
+        const Triple<F> normals = molecule_normals(
+            seed, {name(p), name(last)}, static_cast<std::uint64_t>(step), NoiseStream::thermostat);
+        for (int k = p; k <= last; ++k) {
+          op(k, m, [&] { return widened_half(normals, k - p); });
+        }
+      } else {
+        for (int k = p; k <= last; ++k) op(k, m, nullptr);
+      }
+    }
+  }
+}
+
+/// From the forces of a step to the positions of the next one: any of the two parts.
+/// @param step of the noise
+/// @return false if a velocity is too large or NaN
+template <Thermostat kThermostat>
+bool ring_pass(const RingConstants& constants, const RingPacks& ring, double timestep,
+               double largest_speed2, std::uint64_t seed, std::int64_t step, bool end, bool begin) {
+  constexpr bool baoab = kThermostat == Thermostat::baoab, gla = kThermostat == Thermostat::gla;
+  const D w_o(1.0 / ring.mass_o_Da), w_h(1.0 / ring.mass_h_Da), h(timestep),
+      largest(largest_speed2);
+  bool bad = false;
+  const PhiloxKeys keys(seed);
+  for_each_ring_pack<kThermostat != Thermostat::none>(
+      ring, keys, step, [&](int p, int m, const auto& noise) {
+        const std::ptrdiff_t pack = static_cast<std::ptrdiff_t>(p) * ring.molecules + m;
+        const ModePack c = mode_pack(constants, p);
+        MoleculeState<D> s = load_modes(ring, pack * 9 * kLanes, w_o, w_h);
+        if (end) end_ring_at<gla>(ring, c, pack, h, largest, noise, s, bad);
+        if (begin) begin_ring_at<baoab>(ring, c, pack, h, noise, s);
+        if (begin) store_triple(s.x, ring.q + pack * 9 * kLanes);
+        store_triple(s.v, ring.v + pack * 9 * kLanes);
+      });
+  return !bad;
+}
+
+/// out[k] = sum over j of matrix[j][k] in[j], for each coordinate.
+void dense_transform(const RingTransform& t, const double* in, double* out) {
+  constexpr int kNumbers = 4, kPacks = 4;
+  const auto block = [&](int number, auto numbers, int first, auto packs) {
+    constexpr int N = decltype(numbers)::value, K = decltype(packs)::value;
+    D sum[N][K];
+    for (auto& row : sum) {
+      for (D& s : row) s = D(0.0);
+    }
+    for (int j = 0; j < t.count; ++j) {
+      const double* const row = t.matrix + (j * t.out_packs + first) * kLanes;
+      const double* const from = in + (j / kLanes * t.numbers + number) * kLanes + j % kLanes;
+      D matrix[K];
+      for (int k = 0; k < K; ++k) matrix[k] = D::load(row + k * kLanes);
+      for (int i = 0; i < N; ++i) {
+        const D x(from[i * kLanes]);
+        for (int k = 0; k < K; ++k) sum[i][k] = fma(matrix[k], x, sum[i][k]);
+      }
+    }
+    for (int k = 0; k < K; ++k) {
+      for (int i = 0; i < N; ++i) {
+        sum[i][k].store(out + ((first + k) * t.numbers + number + i) * kLanes);
+      }
+    }
+  };
+  const auto of_packs = [&](int first, auto packs) {
+    int number = 0;
+    for (; number + kNumbers <= t.numbers; number += kNumbers) {
+      block(number, std::integral_constant<int, kNumbers>(), first, packs);
+    }
+    for (; number < t.numbers; ++number) {
+      block(number, std::integral_constant<int, 1>(), first, packs);
+    }
+  };
+  int first = 0;
+  for (; first + kPacks <= t.out_packs; first += kPacks) {
+    of_packs(first, std::integral_constant<int, kPacks>());
+  }
+  for (; first < t.out_packs; ++first) of_packs(first, std::integral_constant<int, 1>());
+}
+
+/// The lanes in reverse order.
+template <class P>
+TARN_HD P reversed(const P& a) {
+  if constexpr (P::lanes == 8) {
+    return {__builtin_shufflevector(a.v, a.v, 7, 6, 5, 4, 3, 2, 1, 0)};
+  } else if constexpr (P::lanes == 4) {
+    return {__builtin_shufflevector(a.v, a.v, 3, 2, 1, 0)};
+  } else {
+    return {__builtin_shufflevector(a.v, a.v, 1, 0)};
+  }
+}
+
+/// The same by halves: see RingTransform. Several coordinates and packs are computed side by side.
+void folded_transform(const RingTransform& t, const double* in, double* out) {
+  constexpr int kMostHalf = kMaxBeads / 2, kMostNumbers = 4, kMostPacks = 2;
+  const int half_packs = t.out_packs / 2, half = t.count / 2, last = t.out_packs - 1;
+  alignas(sizeof(D)) double even[kMostNumbers * kMostHalf], odd[kMostNumbers * kMostHalf];
+  const auto at = [&](int pack, int number) {
+    return static_cast<std::ptrdiff_t>(pack * t.numbers + number) * kLanes;
+  };
+  const auto block = [&](int number, auto numbers, int first, auto packs) {
+    constexpr int N = decltype(numbers)::value, K = decltype(packs)::value;
+    D of_even[N][K], of_odd[N][K];
+    for (int i = 0; i < N; ++i) {
+      for (int k = 0; k < K; ++k) of_even[i][k] = of_odd[i][k] = D(0.0);
+    }
+    for (int j = 0; j < half; ++j) {
+      const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(j) * half + first * kLanes;
+      D cosine[K], sine[K];
+      for (int k = 0; k < K; ++k) {
+        cosine[k] = D::load(t.cosines + row + k * kLanes);
+        sine[k] = D::load(t.sines + row + k * kLanes);
+      }
+      for (int i = 0; i < N; ++i) {
+        const D e(even[i * kMostHalf + j]), o(odd[i * kMostHalf + j]);
+        for (int k = 0; k < K; ++k) {
+          of_even[i][k] = fma(cosine[k], e, of_even[i][k]);
+          of_odd[i][k] = fma(sine[k], o, of_odd[i][k]);
+        }
+      }
+    }
+    for (int i = 0; i < N; ++i) {
+      for (int k = 0; k < K; ++k) {
+        const D a = of_even[i][k], b = of_odd[i][k];
+        const int pack = first + k;
+        if (t.to_beads) {
+          (a + b).store(out + at(pack, number + i));
+          reversed(a - b).store(out + at(last - pack, number + i));
+        } else {
+          a.store(out + at(pack, number + i));
+          b.store(out + at(half_packs + pack, number + i));
+        }
+      }
+    }
+  };
+  const auto of_numbers = [&](int number, auto numbers) {
+    constexpr int N = decltype(numbers)::value;
+    for (int i = 0; i < N; ++i) {
+      for (int pack = 0; pack < half_packs; ++pack) {
+        D a = D::load(in + at(pack, number + i));
+        D b = D::load(in + at(t.to_beads ? half_packs + pack : last - pack, number + i));
+        if (!t.to_beads) {
+          const D opposite = reversed(b);
+          b = a - opposite;
+          a = a + opposite;
+        }
+        a.store(even + i * kMostHalf + pack * kLanes);
+        b.store(odd + i * kMostHalf + pack * kLanes);
+      }
+    }
+    int first = 0;
+    for (; first + kMostPacks <= half_packs; first += kMostPacks) {
+      block(number, numbers, first, std::integral_constant<int, kMostPacks>());
+    }
+    for (; first < half_packs; ++first) {
+      block(number, numbers, first, std::integral_constant<int, 1>());
+    }
+  };
+  int number = 0;
+  for (; number + kMostNumbers <= t.numbers; number += kMostNumbers) {
+    of_numbers(number, std::integral_constant<int, kMostNumbers>());
+  }
+  for (; number < t.numbers; ++number) of_numbers(number, std::integral_constant<int, 1>());
+}
+void ring_transform(const RingTransform& t, const double* in, double* out) {
+  t.cosines != nullptr ? folded_transform(t, in, out) : dense_transform(t, in, out);
+}
+
+/// f <- f + the intramolecular forces at x, for `packs` packs.
+void add_bond_forces(const FlexibleParameters<double>& p, const double* x, int packs, double* f) {
+  const FlexibleParameters<double> q = p;
+  for (int k = 0; k < packs; ++k) {
+    const std::ptrdiff_t at = nine_at(k);
+    store_triple(load_triple(f + at) + intramolecular_force(load_triple(x + at), q), f + at);
+  }
+}
+/// Intramolecular energies of the clusters in the lanes of a pack.
+void bond_energies(const FlexibleParameters<double>& p, const double* x, int molecules,
+                   double* energies) {
+  D sum(0.0);
+  for (int m = 0; m < molecules; ++m) {
+    sum = sum + intramolecular_energy(load_triple(x + nine_at(m)), p);
+  }
+  sum.store(energies);
+}
+
+constexpr cpu::RingKernels ring_kernels() {
+  return {{ring_pass<Thermostat::none>, ring_pass<Thermostat::gla>, ring_pass<Thermostat::baoab>},
+          ring_transform,
+          add_bond_forces,
+          bond_energies};
+}
+
+}  // namespace
+}  // namespace TARN_ARCH
+}  // namespace tarn

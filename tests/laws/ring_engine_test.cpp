@@ -1,0 +1,376 @@
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine_fixtures.hpp"
+#include "start/rings.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/physics/ring_polymer.hpp"
+#include "tarn/steps/step_parameters.hpp"
+
+/// @file
+/// Laws of the engine of ring polymers, and steps compared with plain equations.
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+constexpr int kSomeBeads[] = {2, 3, 8, 31, 32, 33, 64};
+
+System ring_system(int beads, Bath bath, int molecules = 3,
+                   Precision precision = Precision::double_) {
+  System s = make_system({"flexible_verlet", bath}, tip4p(), molecules, precision);
+  s.path_integral.beads = beads;
+  s.path_integral.temperature_K = 200.0;
+  if (bath == Bath::none) s.path_integral.method = RingMethod::rpmd;
+  return s;
+}
+State ring_start(const System& system, const std::vector<std::int64_t>& ids,
+                 std::int64_t step = 0) {
+  return start::rings_of(system, start_state(system, ids, step), nullptr, true, false);
+}
+
+Bits bits_of_ring(const State& s, std::int64_t id) {
+  Bits bits;
+  for (std::size_t r = 0; r < s.replica_ids.size(); ++r) {
+    if (s.replica_ids[r] != id) continue;
+    append_bits({&s.positions_A[r * s.ring_coordinates()], s.ring_coordinates()}, bits);
+    append_bits({&s.velocities_A_per_akma[r * s.ring_coordinates()], s.ring_coordinates()}, bits);
+    if (s.heat_kcal_per_mol.empty()) continue;
+    append_bits({&s.heat_kcal_per_mol[r * s.ring_coordinates() / 9], s.ring_coordinates() / 9},
+                bits);
+  }
+  return bits;
+}
+
+/// Laws 1 to 4, with the baths of a thermostat, the wall and heat.
+TEST(RingLaws, Hold) {
+  for (const Bath bath : {Bath::none, Bath::gla_per_mass, Bath::baoab}) {
+    for (const Precision precision : {Precision::double_, Precision::mixed}) {
+      for (const int beads : kSomeBeads) {
+        SCOPED_TRACE(std::to_string(beads) + " beads, " + name_of(precision));
+        const System system = ring_system(beads, bath, 3, precision);
+        const std::int64_t first = kKeptSteps - 5;
+        State start = ring_start(system, spread_ids(3), first);
+        if (bath != Bath::none) start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
+        const auto whole = make_cpu_engine(system, start, {}, 1);
+        whole->advance(9);
+        const State expected = whole->state();
+        EXPECT_EQ(expected.step, first + 9);
+
+        const auto threads = make_cpu_engine(system, start, {}, 3);
+        threads->advance(4);
+        const auto resumed = make_cpu_engine(system, threads->state(), {}, 2);
+        threads->advance(5);
+        resumed->advance(5);
+        State one = start;
+        one.replica_ids = {start.replica_ids[1]};
+        const std::size_t size = start.ring_coordinates();
+        const auto only = [&](std::vector<double>& numbers, std::size_t n) {
+          if (numbers.empty()) return;
+          numbers = std::vector<double>(numbers.begin() + static_cast<std::ptrdiff_t>(n),
+                                        numbers.begin() + static_cast<std::ptrdiff_t>(2 * n));
+        };
+        only(one.positions_A, size);
+        only(one.velocities_A_per_akma, size);
+        only(one.heat_kcal_per_mol, size / 9);
+        const auto alone = make_cpu_engine(system, one, {}, 1);
+        alone->advance(9);
+        for (const std::int64_t id : spread_ids(3)) {
+          const Bits bits = bits_of_ring(expected, id);
+          EXPECT_FALSE(bits.empty());
+          EXPECT_TRUE(same_bits(bits, bits_of_ring(threads->state(), id)));
+          EXPECT_TRUE(same_bits(bits, bits_of_ring(resumed->state(), id)));
+        }
+        EXPECT_TRUE(same_bits(bits_of_ring(expected, one.replica_ids[0]),
+                              bits_of_ring(alone->state(), one.replica_ids[0])));
+      }
+    }
+  }
+}
+
+/// One bead is the classical engine.
+TEST(RingLaws, OneBeadIsClassical) {
+  for (const Bath bath : {Bath::none, Bath::gla, Bath::baoab}) {
+    System classical = make_system({"flexible_verlet", bath}, tip4p(), 7);
+    System ring = classical;
+    ring.path_integral.beads = 1;
+    ring.path_integral.temperature_K = 200.0;
+    const auto a = make_cpu_engine(classical, start_state(classical, {3, 4}), {}, 1);
+    const auto b = make_cpu_engine(ring, ring_start(ring, {3, 4}), {}, 1);
+    a->advance(20);
+    b->advance(20);
+    EXPECT_TRUE(same_bits(bits_by_replica(*a), bits_by_replica(*b)));
+  }
+}
+
+/// A ring polymer by the equations: beads with their forces, kicked and turned in modes.
+class PlainRing {
+ public:
+  PlainRing(const System& system, const State& start)
+      : system_(system), force_field_(system.model, system.molecules), step_(start.step) {
+    const int p = system.path_integral.beads;
+    const std::size_t n = start.coordinates();
+    for (int k = 0; k < p; ++k) {
+      const auto from = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(k) * n);
+      q_.emplace_back(start.positions_A.begin() + from,
+                      start.positions_A.begin() + from + static_cast<std::ptrdiff_t>(n));
+      v_.emplace_back(start.velocities_A_per_akma.begin() + from,
+                      start.velocities_A_per_akma.begin() + from + static_cast<std::ptrdiff_t>(n));
+    }
+    forces();
+  }
+  void step() {
+    const bool baoab = system_.thermostat.kind == Thermostat::baoab;
+    kick();
+    turn();
+    if (baoab) noise();
+    turn();
+    forces();
+    kick();
+    if (system_.thermostat.kind == Thermostat::gla) noise();
+    ++step_;
+  }
+  const std::vector<std::vector<double>>& q() const { return q_; }
+  const std::vector<std::vector<double>>& v() const { return v_; }
+
+ private:
+  double temperature_K() const {
+    return system_.thermostat.kind == Thermostat::none ? system_.path_integral.temperature_K
+                                                       : system_.thermostat.temperature_K;
+  }
+  double mass(std::size_t c) const { return system_.model.mass_Da(static_cast<int>(c % 9 / 3)); }
+  void kick() {
+    for (std::size_t k = 0; k < q_.size(); ++k) {
+      for (std::size_t c = 0; c < q_[k].size(); ++c) {
+        v_[k][c] += 0.5 * system_.integrator.timestep_akma * f_[k][c] / mass(c);
+      }
+    }
+  }
+  /// Half a Cayley step: a rotation by arctan(omega h/2).
+  void turn() {
+    const int p = static_cast<int>(q_.size());
+    for (std::size_t k = 0; k < q_.size(); ++k) {
+      const double omega = mode_frequency_per_akma(static_cast<int>(k), p, temperature_K());
+      const double half = 0.5 * system_.integrator.timestep_akma;
+      const double angle = std::atan(omega * half);
+      for (std::size_t c = 0; c < q_[k].size(); ++c) {
+        const double q = q_[k][c], v = v_[k][c];
+        q_[k][c] = std::cos(angle) * q + (k == 0 ? half : std::sin(angle) / omega) * v;
+        v_[k][c] = std::cos(angle) * v - omega * std::sin(angle) * q;
+      }
+    }
+  }
+  void noise() {
+    const int p = static_cast<int>(q_.size());
+    const auto n = static_cast<std::uint64_t>(system_.molecules);
+    for (std::size_t k = 0; k < q_.size(); ++k) {
+      const double omega = mode_frequency_per_akma(static_cast<int>(k), p, temperature_K());
+      for (std::uint64_t m = 0; m < n; ++m) {
+        const MoleculeNormals xi = molecule_normals(
+            system_.seed, 3, k * n + m, static_cast<std::uint64_t>(step_), NoiseStream::thermostat);
+        for (std::size_t c = 0; c < 9; ++c) {
+          const double rate = k > 0   ? 2.0 * omega
+                              : c < 3 ? system_.thermostat.friction_oxygen_per_akma
+                                      : system_.thermostat.friction_hydrogen_per_akma;
+          const double decay = std::exp(-rate * system_.integrator.timestep_akma);
+          const double kT = units::boltzmann_kcal_per_mol_K * temperature_K() * p;
+          double& v = v_[k][9 * m + c];
+          v = decay * v + std::sqrt(kT / mass(c) * (1.0 - decay * decay)) * xi.xi[c];
+        }
+      }
+    }
+  }
+  void forces() {
+    const int p = static_cast<int>(q_.size());
+    const std::size_t n = q_[0].size();
+    f_.assign(q_.size(), std::vector<double>(n, 0.0));
+    std::vector<double> x(n), f(n);
+    for (int j = 0; j < p; ++j) {
+      std::fill(x.begin(), x.end(), 0.0);
+      for (int k = 0; k < p; ++k) {
+        for (std::size_t c = 0; c < n; ++c) {
+          x[c] += mode_of_bead(k, j, p) * q_[static_cast<std::size_t>(k)][c];
+        }
+      }
+      force_field_.energy_and_forces(x, f);
+      for (int k = 0; k < p; ++k) {
+        for (std::size_t c = 0; c < n; ++c) {
+          f_[static_cast<std::size_t>(k)][c] += mode_of_bead(k, j, p) * f[c];
+        }
+      }
+    }
+  }
+
+  System system_;
+  ForceField force_field_;
+  std::int64_t step_;
+  std::vector<std::vector<double>> q_, v_, f_;
+};
+
+/// Twenty steps. Positions of modes of some 30 A are rounded to 4e-15, velocities of up to 5 A/akma
+/// to 1e-15; forces of 300 kcal/mol/A times sqrt(P).
+TEST(RingEngine, StepsAreThoseOfTheEquations) {
+  for (const Bath bath : {Bath::none, Bath::gla, Bath::baoab}) {
+    for (const int beads : {2, 5, 16, 33}) {
+      SCOPED_TRACE(beads);
+      const System system = ring_system(beads, bath, 2);
+      const State start = ring_start(system, {3});
+      const auto engine = make_cpu_engine(system, start, {}, 1);
+      PlainRing plain(system, start);
+      engine->advance(20);
+      for (int i = 0; i < 20; ++i) plain.step();
+      const State s = engine->state();
+      for (int k = 0; k < beads; ++k) {
+        for (std::size_t c = 0; c < s.coordinates(); ++c) {
+          const std::size_t i = static_cast<std::size_t>(k) * s.coordinates() + c;
+          EXPECT_NEAR(s.positions_A[i], plain.q()[static_cast<std::size_t>(k)][c], 1e-11);
+          EXPECT_NEAR(s.velocities_A_per_akma[i], plain.v()[static_cast<std::size_t>(k)][c], 1e-10);
+        }
+      }
+    }
+  }
+}
+
+/// Without noise the Hamiltonian of the ring polymer fluctuates by c h^2; with noise the
+/// Hamiltonian less the heat does.
+TEST(RingEngine, ConservesTheHamiltonianToSecondOrder) {
+  for (const Bath bath : {Bath::none, Bath::baoab}) {
+    double rms[2];
+    for (int halving = 0; halving < 2; ++halving) {
+      System system = ring_system(8, bath, 3);
+      system.confinement = {};
+      const double h = 0.008 / (1 << halving);
+      system.integrator.timestep_akma = h;
+      State start = ring_start(system, spread_ids(4));
+      start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
+      const auto engine = make_cpu_engine(system, start, {}, 1);
+      std::vector<double> sums(4, 0.0), squares(4, 0.0);
+      const int samples = 200;
+      Frame frame;
+      for (int k = 0; k < samples; ++k) {
+        engine->advance(4 << halving);
+        engine->snapshot(kConservation | kHeat, frame);
+        for (std::size_t r = 0; r < 4; ++r) {
+          const double e = frame.conservation[r].energy_kcal_per_mol - frame.heat_kcal_per_mol[r];
+          sums[r] += e / samples;
+          squares[r] += e * e / samples;
+        }
+      }
+      rms[halving] = 0.0;
+      for (std::size_t r = 0; r < 4; ++r) {
+        rms[halving] += std::sqrt(squares[r] - sums[r] * sums[r]) / 4.0;
+      }
+    }
+    // With noise the two runs have different noise: fluctuations of 800 correlated samples agree
+    // within a third. Without noise the order is within the next term, (h w)^2 = 0.08.
+    EXPECT_NEAR(std::log2(rms[0] / rms[1]), 2.0, bath == Bath::none ? 0.15 : 0.5);
+  }
+}
+
+/// Frames: centroids, beads whose mean they are, and energies that are means over beads.
+TEST(RingEngine, FramesAgreeWithTheState) {
+  const System system = ring_system(12, Bath::baoab, 4);
+  const auto engine = make_cpu_engine(system, ring_start(system, {3, 4}), {}, 2);
+  engine->advance(10);
+  Frame f;
+  engine->snapshot(kPositions | kBeads | kEnergies | kRings | kShape, f);
+  ASSERT_EQ(f.beads, 12);
+  ASSERT_EQ(f.live(), 2u);
+  ForceField force_field(system.model, 4);
+  for (std::size_t r = 0; r < 2; ++r) {
+    std::vector<double> mean(36, 0.0);
+    double potential = 0.0, bonds = 0.0, gyration_o = 0.0;
+    for (std::size_t j = 0; j < 12; ++j) {
+      const std::vector<double> x(
+          f.beads_A.begin() + static_cast<std::ptrdiff_t>((r * 12 + j) * 36),
+          f.beads_A.begin() + static_cast<std::ptrdiff_t>((r * 12 + j + 1) * 36));
+      for (std::size_t c = 0; c < 36; ++c) mean[c] += x[c] / 12.0;
+      const ClusterEnergy e = force_field.energy(x);
+      potential += e.between_molecules_kcal_per_mol() / 12.0;
+      bonds += e.intramolecular_kcal_per_mol / 12.0;
+      for (std::size_t c = 0; c < 36; ++c) {
+        if (c % 9 < 3) {
+          const double d = x[c] - f.positions_A_of(r)[c];
+          gyration_o += d * d / (12.0 * 4.0);
+        }
+      }
+    }
+    for (std::size_t c = 0; c < 36; ++c) EXPECT_NEAR(mean[c], f.positions_A_of(r)[c], 1e-13);
+    EXPECT_NEAR(f.energies[r].potential_kcal_per_mol, potential, 1e-10);
+    EXPECT_NEAR(f.rings[r].intramolecular_kcal_per_mol, bonds, 1e-10);
+    EXPECT_NEAR(f.rings[r].gyration2_o_A2, gyration_o, 1e-13);
+    EXPECT_NEAR(f.energies[r].total_kcal_per_mol,
+                f.energies[r].potential_kcal_per_mol + f.energies[r].bond_kcal_per_mol +
+                    f.energies[r].wall_kcal_per_mol + f.energies[r].kinetic_kcal_per_mol,
+                1e-10);
+  }
+}
+
+/// A ring polymer that blows up stops; the others go on as without it.
+TEST(RingEngine, BlowUpStopsOneReplica) {
+  const System system = ring_system(8, Bath::baoab, 3);
+  State start = ring_start(system, spread_ids(3));
+  const std::size_t size = start.ring_coordinates();
+  State bad = start;
+  // Two oxygens at one point, in replica 1.
+  for (std::size_t c = 0; c < 3; ++c)
+    bad.positions_A[size + 9 + c] = bad.positions_A[size + c] + 1e-4;
+  const auto engine = make_cpu_engine(system, bad, {}, 1),
+             good = make_cpu_engine(system, start, {}, 1);
+  engine->advance(200);
+  good->advance(200);
+  ASSERT_EQ(engine->blow_ups().size(), 1u);
+  EXPECT_EQ(engine->blow_ups()[0].replica, start.replica_ids[1]);
+  for (const std::size_t r : {0u, 2u}) {
+    EXPECT_TRUE(same_bits(bits_of_ring(engine->state(), start.replica_ids[r]),
+                          bits_of_ring(good->state(), start.replica_ids[r])));
+  }
+  Frame f;
+  engine->snapshot(kEnergies | kRings, f);
+  EXPECT_EQ(f.live(), 2u);
+  EXPECT_TRUE(all_finite(f));
+}
+
+/// A state with other beads: fewer modes are dropped, more are drawn; the centroids stay.
+TEST(RingStarts, BeadsMayChange) {
+  const System eight = ring_system(8, Bath::baoab, 2), more = ring_system(16, Bath::baoab, 2),
+               fewer = ring_system(3, Bath::baoab, 2);
+  const auto engine = make_cpu_engine(eight, ring_start(eight, {0, 1}), {}, 1);
+  engine->advance(50);
+  const State source = engine->state();
+  const State centroids = start::centroids_of(source);
+  for (const System& system : {more, fewer, eight}) {
+    const State s = start::rings_of(system, centroids, &source, true, true);
+    EXPECT_EQ(s.beads, system.path_integral.beads);
+    const State back = start::centroids_of(s);
+    for (std::size_t k = 0; k < back.positions_A.size(); ++k) {
+      EXPECT_NEAR(back.positions_A[k], centroids.positions_A[k], 1e-13);
+    }
+    EXPECT_NO_THROW(make_cpu_engine(system, s, {}, 1)->advance(10));
+  }
+  EXPECT_EQ(start::rings_of(eight, centroids, &source, true, true).positions_A, source.positions_A);
+}
+
+TEST(RingEngine, RefusesWhatItCannotRun) {
+  System rigid = ring_system(4, Bath::baoab);
+  const State start = ring_start(rigid, {0});
+  rigid.model = tip4p();
+  EXPECT_THROW(make_cpu_engine(rigid, start, {}, 1), InputError);
+  System zss = ring_system(4, Bath::baoab);
+  zss.integrator.scheme = Scheme::zss_stiff;
+  EXPECT_THROW(make_cpu_engine(zss, start, {}, 1), InputError);
+  System other = ring_system(5, Bath::baoab);
+  EXPECT_THROW(make_cpu_engine(other, start, {}, 1), InputError);
+  System single = ring_system(4, Bath::baoab, 3, Precision::single);
+  EXPECT_THROW(make_cpu_engine(single, start, {}, 1), InputError);
+}
+
+}  // namespace
+}  // namespace tarn
