@@ -1,7 +1,9 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
+#include "src/start/rings.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/start.hpp"
 #include "tarn/state.hpp"
@@ -21,6 +23,7 @@ struct Case {
   Thermostat thermostat;
   Solver solver = Solver::structured;
   const char* model = "tip3p";
+  int beads = 1;  ///< of ring polymers
 };
 
 inline System bench_system(const Case& c) {
@@ -37,6 +40,7 @@ inline System bench_system(const Case& c) {
     system.thermostat.friction_oxygen_per_akma = units::per_akma_from_per_ps(50.0);
     system.thermostat.friction_hydrogen_per_akma = units::per_akma_from_per_ps(50.0);
   }
+  system.path_integral.beads = c.beads;
   return system;
 }
 
@@ -51,7 +55,7 @@ inline State bench_start(const Case& c) {
     state.positions_A.insert(state.positions_A.end(), x.begin(), x.end());
   }
   state.velocities_A_per_akma.assign(state.positions_A.size(), 0.0);
-  return state;
+  return start::rings_of(bench_system(c), std::move(state), nullptr, true, false);
 }
 
 inline double pairs_of(const Case& c) { return 0.5 * c.molecules * (c.molecules - 1); }

@@ -31,6 +31,7 @@
 ///
 /// `flexible_and_settle` advances rigid TIP4P/2005 and flexible q-TIP4P/F clusters in turns. It
 /// reports the shortest time of a step of a cluster, and its ratio to that with SETTLE.
+/// `ring_polymers` does the same with classical q-TIP4P/F clusters and ring polymers, by bead.
 
 namespace {
 
@@ -87,7 +88,8 @@ void run_in_turns(benchmark::State& state, const std::vector<Case>& cases,
       const Clock::time_point start = Clock::now();
       engines[k]->advance(kSteps);
       const std::chrono::duration<double, std::nano> took = Clock::now() - start;
-      shortest_ns[k] = std::min(shortest_ns[k], took.count() / (kSteps * cases[k].replicas));
+      const double clusters = 1.0 * cases[k].replicas * cases[k].beads;
+      shortest_ns[k] = std::min(shortest_ns[k], took.count() / (kSteps * clusters));
     }
   }
   for (std::size_t k = 0; k < cases.size(); ++k) {
@@ -170,11 +172,22 @@ int main(int argc, char** argv) {
       {"verlet", 7, 64, Scheme::verlet, double_, baoab, Solver::structured, "qtip4pf"},
       {"zss", 7, 64, Scheme::zss_stiff, double_, baoab, Solver::structured, "qtip4pf"},
   };
+  const auto ring = [](const char* name, int replicas, Precision precision, int beads) {
+    return Case{name,      7,    replicas, Scheme::verlet, precision, baoab, Solver::structured,
+                "qtip4pf", beads};
+  };
+  const std::vector<Case> rings{
+      ring("classical", 64, double_, 1), ring("beads_32", 64, double_, 32),
+      ring("beads_64", 32, double_, 64), ring("one_ring_of_32", 1, double_, 32),
+      ring("beads_32_mixed", 64, mixed, 32)};
   register_solves();
   for (const std::string& set : cpu_instruction_sets()) {
     benchmark::RegisterBenchmark(
         (set + "/flexible_and_settle/double/N:7/replicas:64").c_str(),
         [turns, set](benchmark::State& state) { run_in_turns(state, turns, set); });
+    benchmark::RegisterBenchmark(
+        (set + "/ring_polymers/N:7").c_str(),
+        [rings, set](benchmark::State& state) { run_in_turns(state, rings, set); });
     for (const Case& c : cases) {
       const std::string name = set + "/" + c.name + "/N:" + std::to_string(c.molecules) +
                                "/replicas:" + std::to_string(c.replicas);
