@@ -233,6 +233,17 @@ struct EngineReport {
   std::int64_t constraint_iterations = 0;  ///< summed over molecules and steps
   std::int64_t molecule_steps = 0;         ///< molecules times steps, of all replicas
   std::int64_t indefinite_hessians = 0;    ///< full Hessians that were not positive definite
+
+  EngineReport& operator+=(const EngineReport& more) {
+    pair_seconds += more.pair_seconds;
+    bond_seconds += more.bond_seconds;
+    noise_seconds += more.noise_seconds;
+    rest_seconds += more.rest_seconds;
+    constraint_iterations += more.constraint_iterations;
+    molecule_steps += more.molecule_steps;
+    indefinite_hessians += more.indefinite_hessians;
+    return *this;
+  }
 };
 
 /// Owns the state of some replicas on one device and advances it.

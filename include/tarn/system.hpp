@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -120,6 +121,14 @@ struct System {
   std::uint64_t seed = 1;
   Precision precision = Precision::double_;
 };
+
+/// Temperature of the bath of a replica or, without a thermostat, of its ring polymer [K].
+inline double replica_temperature_K(const System& s, std::int64_t replica_id) {
+  const ThermostatSpec& t = s.thermostat;
+  if (t.kind == Thermostat::none) return s.path_integral.temperature_K;
+  if (t.temperatures_K.empty()) return t.temperature_K;
+  return t.temperatures_K[static_cast<std::size_t>(replica_id) % t.temperatures_K.size()];
+}
 
 /// Precision of the pair forces. Push-forward Newmark, which is solved to round-off, would not
 /// converge with floats.

@@ -49,6 +49,12 @@ std::string processor_name(const std::string& cpuinfo) {
   return name;
 }
 
+std::string cpu_description(const std::string& arithmetic, int threads) {
+  const std::string name = processor_name();
+  return arithmetic + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads") +
+         (name.empty() ? "" : ", " + name);
+}
+
 double quota_of_control_group(const std::string& groups, const std::string& root) {
   std::ifstream lines(groups);
   std::string line, folder;

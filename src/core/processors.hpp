@@ -18,6 +18,10 @@ int default_threads();
 /// @param cpuinfo a file in the format of /proc/cpuinfo; its first processor counts
 std::string processor_name(const std::string& cpuinfo = "/proc/cpuinfo");
 
+/// The description of an engine on these processors: its arithmetic, the number of threads, and the
+/// name of the processor.
+std::string cpu_description(const std::string& arithmetic, int threads);
+
 /// Number of processors in the quotas of the process's control group and its parents; 0: no quota.
 /// @param groups a file in the format of /proc/self/cgroup; only control groups version 2 are read
 /// @param root path of the hierarchy, as /sys/fs/cgroup

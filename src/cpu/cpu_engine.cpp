@@ -10,6 +10,7 @@
 #include "aligned.hpp"
 #include "block_measure.hpp"
 #include "core/parallel.hpp"
+#include "core/processors.hpp"
 #include "flush_denormals.hpp"
 #include "group.hpp"
 #include "group_steps.hpp"
@@ -130,23 +131,11 @@ class CpuEngine final : public Engine {
 
   EngineReport report() const override {
     EngineReport sum;
-    for (const ThreadTotals& s : totals_) {
-      sum.pair_seconds += s.report.pair_seconds;
-      sum.bond_seconds += s.report.bond_seconds;
-      sum.noise_seconds += s.report.noise_seconds;
-      sum.rest_seconds += s.report.rest_seconds;
-      sum.constraint_iterations += s.report.constraint_iterations;
-      sum.molecule_steps += s.report.molecule_steps;
-      sum.indefinite_hessians += s.report.indefinite_hessians;
-    }
+    for (const ThreadTotals& s : totals_) sum += s.report;
     return sum;
   }
 
-  std::string description() const override {
-    const std::string name = processor_name();
-    return arithmetic() + ", " + std::to_string(threads_) +
-           (threads_ == 1 ? " thread" : " threads") + (name.empty() ? "" : ", " + name);
-  }
+  std::string description() const override { return cpu_description(arithmetic(), threads_); }
   std::string arithmetic() const override { return std::string("CPU, ") + context_.kernels.name; }
 
   void snapshot(unsigned fields, Frame& frame) override;

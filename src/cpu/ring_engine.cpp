@@ -11,6 +11,7 @@
 #include "aligned.hpp"
 #include "block_measure.hpp"
 #include "core/parallel.hpp"
+#include "core/processors.hpp"
 #include "flush_denormals.hpp"
 #include "group.hpp"
 #include "group_forces.hpp"
@@ -122,20 +123,10 @@ class RingEngine final : public Engine {
   }
   EngineReport report() const override {
     EngineReport sum;
-    for (const ThreadTotals& t : totals_) {
-      sum.pair_seconds += t.report.pair_seconds;
-      sum.bond_seconds += t.report.bond_seconds;
-      sum.noise_seconds += t.report.noise_seconds;
-      sum.rest_seconds += t.report.rest_seconds;
-      sum.molecule_steps += t.report.molecule_steps;
-    }
+    for (const ThreadTotals& t : totals_) sum += t.report;
     return sum;
   }
-  std::string description() const override {
-    const std::string name = processor_name();
-    return arithmetic() + ", " + std::to_string(threads_) +
-           (threads_ == 1 ? " thread" : " threads") + (name.empty() ? "" : ", " + name);
-  }
+  std::string description() const override { return cpu_description(arithmetic(), threads_); }
   std::string arithmetic() const override { return std::string("CPU, ") + kernels_.name; }
 
  private:
@@ -155,12 +146,6 @@ class RingEngine final : public Engine {
     std::vector<std::int64_t> all;
     for (const Ring& ring : rings_) all.push_back(ring.id);
     return all;
-  }
-  double temperature_K(std::int64_t id) const {
-    const ThermostatSpec& t = system_.thermostat;
-    if (t.kind == Thermostat::none) return system_.path_integral.temperature_K;
-    if (t.temperatures_K.empty()) return t.temperature_K;
-    return t.temperatures_K[static_cast<std::size_t>(id) % t.temperatures_K.size()];
   }
   /// The centroids as the state of classical replicas, with the numbers of the start.
   State centroid_state(const State& start) const;
@@ -285,7 +270,7 @@ void RingEngine::load(const State& start) {
   for (std::size_t r = 0; r < rings_.size(); ++r) {
     Ring& ring = rings_[r];
     ring.id = start.replica_ids[r];
-    const double t_K = temperature_K(ring.id);
+    const double t_K = replica_temperature_K(system_, ring.id);
     ring.table =
         &tables_.try_emplace(t_K, system_, t_K, static_cast<std::size_t>(padded_)).first->second;
     for (AlignedVector<double>* numbers : {&ring.q, &ring.v, &ring.f}) numbers->assign(size(), 0.0);

@@ -37,6 +37,16 @@ TARN_HD void rotate(const ModePack& c, MoleculeState<D>& s) {
   rotate_ring(s.x, s.v, c.cosine, c.sine_over_omega, c.omega_sine);
 }
 
+/// O, with its heat.
+TARN_HD void add_noise(const RingPacks& ring, const ModePack& c, std::ptrdiff_t pack,
+                       const Triple<D>& xi, MoleculeState<D>& s) {
+  const Triple<D> before = s.v;
+  s.v = ou_step(before, xi, c.ou);
+  if (ring.heat == nullptr) return;
+  double* const at = ring.heat + pack * kLanes;
+  (D::load(at) + ou_heat(D(ring.mass_o_Da), D(ring.mass_h_Da), before, s.v)).store(at);
+}
+
 /// The part of a step before the forces: kick, C, noise of BAOAB, C.
 /// @param noise returns the normals of the pack
 template <bool kBaoab, class Noise>
@@ -45,12 +55,7 @@ TARN_HD void begin_ring_at(const RingPacks& ring, const ModePack& c, std::ptrdif
   kick(s, h);
   rotate(c, s);
   if constexpr (kBaoab) {
-    const Triple<D> before = s.v;
-    s.v = ou_step(before, noise(), c.ou);
-    if (ring.heat != nullptr) {
-      double* const at = ring.heat + pack * kLanes;
-      (D::load(at) + ou_heat(D(ring.mass_o_Da), D(ring.mass_h_Da), before, s.v)).store(at);
-    }
+    add_noise(ring, c, pack, noise(), s);
     if (ring.v_thermal != nullptr) store_triple(s.v, ring.v_thermal + pack * 9 * kLanes);
   }
   rotate(c, s);
@@ -62,12 +67,7 @@ TARN_HD void end_ring_at(const RingPacks& ring, const ModePack& c, std::ptrdiff_
   kick(s, h);
   bad = bad || any(!(weighted_norm2(D(1.0), D(1.0), s.v) < largest));
   if constexpr (kGla) {
-    const Triple<D> before = s.v;
-    s.v = ou_step(before, noise(), c.ou);
-    if (ring.heat != nullptr) {
-      double* const at = ring.heat + pack * kLanes;
-      (D::load(at) + ou_heat(D(ring.mass_o_Da), D(ring.mass_h_Da), before, s.v)).store(at);
-    }
+    add_noise(ring, c, pack, noise(), s);
   }
 }
 

@@ -75,14 +75,9 @@ void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Forces& for
 }
 
 void Measure::fill_classical_rings(Frame& frame) const {
-  const ThermostatSpec& t = system_.thermostat;
   for (std::size_t r = 0; r < frame.rings.size(); ++r) {
     const Energies& e = frame.energies[r];
-    const auto id = static_cast<std::size_t>(frame.replica_ids[r]);
-    const double bath_K = t.kind == Thermostat::none ? system_.path_integral.temperature_K
-                          : t.temperatures_K.empty()
-                              ? t.temperature_K
-                              : t.temperatures_K[id % t.temperatures_K.size()];
+    const double bath_K = replica_temperature_K(system_, frame.replica_ids[r]);
     const double kinetic = 1.5 * units::boltzmann_kcal_per_mol_K * bath_K;
     RingMeasures m;
     m.kinetic_o_kcal_per_mol = m.kinetic_h_kcal_per_mol = kinetic;

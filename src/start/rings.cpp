@@ -10,13 +10,6 @@
 namespace tarn::start {
 namespace {
 
-double temperature_K(const System& system, std::int64_t id) {
-  const ThermostatSpec& t = system.thermostat;
-  if (t.kind == Thermostat::none) return system.path_integral.temperature_K;
-  if (t.temperatures_K.empty()) return t.temperature_K;
-  return t.temperatures_K[static_cast<std::size_t>(id) % t.temperatures_K.size()];
-}
-
 /// The mode of a ring of `beads` with the form of `mode` in a ring of `from` beads, or -1.
 int same_mode(int mode, int from, int beads) {
   const int k = wave_of_mode(mode, from);
@@ -58,7 +51,7 @@ State rings_of(const System& system, State centroids, const State* source, bool 
   s.velocities_A_per_akma.assign(s.positions_A.size(), 0.0);
   for (std::size_t r = 0; r < s.replica_ids.size(); ++r) {
     const std::int64_t id = s.replica_ids[r];
-    const double kT = units::boltzmann_kcal_per_mol_K * temperature_K(system, id) * beads;
+    const double kT = units::boltzmann_kcal_per_mol_K * replica_temperature_K(system, id) * beads;
     const std::size_t from_replica = source != nullptr && source->replicas() == 1 ? 0 : r;
     for (int mode = 0; mode < beads; ++mode) {
       const std::size_t to = r * ring + static_cast<std::size_t>(mode) * one;
