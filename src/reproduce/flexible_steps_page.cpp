@@ -35,7 +35,7 @@ struct Curve {
   std::vector<double> steps_fs;
 };
 const std::array kCurves{
-    Curve{"Verlet", "verlet", "#0072B2", {0.25, 0.5, 0.75, 1.0, 1.25}},
+    Curve{"Verlet", "verlet", "#0072B2", {0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0}},
     Curve{"Z&Ss", "zss-stiff", "#D55E00", {0.5, 1.0, 2.0, 3.0, 4.0}},
 };
 constexpr double kReferenceStep_fs = 0.125;
@@ -223,7 +223,7 @@ struct EnergyRun {
   std::vector<double> time_ps{}, rms_kcal_per_mol{};  // over replicas, change since the start
   std::size_t stopped = 0;
 };
-constexpr double kEnergy_ps = 200.0, kEnergySample_ps = 1.0;
+constexpr double kEnergy_ps = 400.0, kEnergySample_ps = 1.0;
 
 std::vector<EnergyRun> energy_runs() {
   return {
@@ -253,11 +253,13 @@ void run_at_constant_energy(EnergyRun& run, const Reproduction& r,
   const int samples = static_cast<int>(kEnergy_ps / kEnergySample_ps);
   std::vector<std::vector<double>> changes(static_cast<std::size_t>(start.replicas()));
   std::vector<double> first(changes.size());
+  double start_ps = 0.0;
   for (int k = 0; k <= samples; ++k) {
     if (k > 0) engine->advance(std::max(1LL, steps_in(kEnergySample_ps)));
     Frame frame;
     engine->snapshot(kConservation, frame);
-    run.time_ps.push_back(frame.time_ps);
+    if (k == 0) start_ps = frame.time_ps;
+    run.time_ps.push_back(frame.time_ps - start_ps);
     double squares = 0.0;
     for (std::size_t i = 0; i < frame.live(); ++i) {
       const auto id = static_cast<std::size_t>(frame.replica_ids[i]);
@@ -267,13 +269,10 @@ void run_at_constant_energy(EnergyRun& run, const Reproduction& r,
     }
     run.rms_kcal_per_mol.push_back(std::sqrt(squares / static_cast<double>(frame.live())));
   }
-  std::vector<double> time_ns, slopes;
-  for (const double t : run.time_ps) time_ns.push_back(1e-3 * (t - run.time_ps.front()));
-  for (double& t : run.time_ps)
-    t = 1e3 * time_ns[static_cast<std::size_t>(&t - run.time_ps.data())];
+  std::vector<double> slopes;
   for (const std::vector<double>& change : changes) {
-    if (change.size() == time_ns.size())
-      slopes.push_back(analysis::fit_line(time_ns, change).slope);
+    if (change.size() != run.time_ps.size()) continue;
+    slopes.push_back(1e3 * analysis::fit_line(run.time_ps, change).slope);
   }
   run.drift_kcal_per_mol_per_ns = analysis::mean_and_error(slopes);
   run.stopped = engine->blow_ups().size();
@@ -291,57 +290,57 @@ struct Row {
   double cost;  ///< relative
 };
 
-MarkdownTable::Cells head_cells(const Row& row) {
-  return {row.c->of().label, fmt::format("{:g}", row.c->timestep_fs),
-          fmt::format("{:.2f}", row.cost)};
+/// A table with the columns of every row and `more` columns.
+MarkdownTable table_with(const std::vector<std::string_view>& more) {
+  MarkdownTable::Cells header{"scheme", "step (fs)", "blow-ups", "cost per ps"};
+  header.insert(header.end(), more.begin(), more.end());
+  return MarkdownTable(header);
 }
-
-/// Quantities `from` to `to`, then `more` cells: values of the reference, or deviations from it.
-template <class More>
-void add_row(MarkdownTable& table, const Row& row, std::size_t from, std::size_t to,
-             std::size_t more, const More& add_more) {
-  MarkdownTable::Cells cells = head_cells(row);
-  if (!row.c->survived()) {
-    cells.resize(cells.size() + to - from + more, "–");
-  } else {
-    for (std::size_t q = from; q < to; ++q) {
-      cells.push_back(row.c->is_reference() ? value_and_error(row.c->values[q])
-                                            : signed_cell(row.deviation.values[q]));
-    }
-    add_more(cells);
-  }
+void add_row(MarkdownTable& table, const Row& row, const MarkdownTable::Cells& more) {
+  MarkdownTable::Cells cells{row.c->of().label, fmt::format("{:g}", row.c->timestep_fs),
+                             std::to_string(row.c->stopped()), fmt::format("{:.2f}", row.cost)};
+  cells.insert(cells.end(), more.begin(), more.end());
+  if (!row.c->survived()) std::fill(cells.begin() + 3, cells.end(), "–");
   table.row(cells);
 }
 
+/// The value of the reference, or the deviation from it.
+std::string quantity_cell(const Row& row, std::size_t q) {
+  return row.c->is_reference() ? value_and_error(row.c->values[q])
+                               : signed_cell(row.deviation.values[q]);
+}
+
 void add_energy_table(ResultPage& page, const std::vector<Row>& rows) {
-  MarkdownTable table({"scheme", "step (fs)", "cost per ps", std::string(kQuantities[0].heading),
-                       std::string(kQuantities[1].heading), "OO total variation",
-                       "librations (cm⁻¹)", "difference of the spectra", "blow-ups"});
+  MarkdownTable table =
+      table_with({kQuantities[kPotential].heading, kQuantities[kIntramolecular].heading,
+                  "OO total variation", "mean libration (cm⁻¹)", "difference of the spectra"});
   for (const Row& row : rows) {
-    const Deviation& d = row.deviation;
-    add_row(table, row, kPotential, kIntramolecular + 1, 4, [&](MarkdownTable::Cells& cells) {
-      if (row.c->is_reference()) {
-        cells.insert(
-            cells.end(),
-            {"–", fmt::format("{:.1f}", mean_of(row.c->spectra).mean_libration_per_cm()), "–"});
-      } else {
-        cells.insert(cells.end(), {value_and_error(d.oo), signed_cell(d.spectrum.shift_per_cm),
-                                   value_and_error(d.spectrum.difference)});
-      }
-      cells.push_back("0");
-    });
+    MarkdownTable::Cells cells{quantity_cell(row, kPotential), quantity_cell(row, kIntramolecular)};
+    const SpectrumDeviation& d = row.deviation.spectrum;
+    if (row.c->is_reference()) {
+      const double libration_per_cm = mean_of(row.c->spectra).mean_libration_per_cm();
+      cells.insert(cells.end(), {"–", fmt::format("{:.1f}", libration_per_cm), "–"});
+    } else {
+      cells.insert(cells.end(), {value_and_error(row.deviation.oo), signed_cell(d.shift_per_cm),
+                                 value_and_error(d.difference)});
+    }
+    add_row(table, row, cells);
   }
   page.table(table);
 }
 
-void add_geometry_table(ResultPage& page, const std::vector<Row>& rows) {
-  MarkdownTable::Cells header{"scheme", "step (fs)", "cost per ps"};
+void add_molecule_table(ResultPage& page, const std::vector<Row>& rows) {
+  std::vector<std::string_view> headings;
   for (std::size_t q = kIntramolecular + 1; q < kQuantities.size(); ++q) {
-    header.emplace_back(kQuantities[q].heading);
+    headings.push_back(kQuantities[q].heading);
   }
-  MarkdownTable table(header);
+  MarkdownTable table = table_with(headings);
   for (const Row& row : rows) {
-    add_row(table, row, kIntramolecular + 1, kQuantities.size(), 0, [](MarkdownTable::Cells&) {});
+    MarkdownTable::Cells cells;
+    for (std::size_t q = kIntramolecular + 1; q < kQuantities.size(); ++q) {
+      cells.push_back(quantity_cell(row, q));
+    }
+    add_row(table, row, cells);
   }
   page.table(table);
 }
@@ -382,8 +381,9 @@ MarkdownTable largest_steps(const std::vector<Row>& rows, double spectrum_noise)
 
 void write_row(ResultPage& page, const Row& row) {
   const Case& c = *row.c;
-  page.cells("qtip4pf", "baoab", c.of().scheme, c.timestep_fs, c.core_us_per_ps, row.cost);
   const auto known = [&](double value) { return OrNan{c.survived() ? value : kUnknown}; };
+  page.cells("qtip4pf", "baoab", c.of().scheme, c.timestep_fs, known(c.core_us_per_ps),
+             known(row.cost));
   for (const MeanError& v : c.values) page.cells(known(v.mean), known(v.error));
   const Deviation& d = row.deviation;
   for (const double value :
@@ -446,21 +446,28 @@ io::Plot intramolecular_panel(const std::vector<Row>& rows) {
   return p;
 }
 
+/// Differences from the reference, the first row.
 io::Plot spectrum_panel(const std::vector<Row>& rows) {
-  io::Plot p = plot("", "wavenumber (cm⁻¹)", "modes per cm⁻¹");
-  for (const Row& row : rows) {
-    const Case& c = *row.c;
-    const bool is_shown = c.is_reference() || (c.curve == 0 && c.timestep_fs == 1.25) ||
-                          (c.curve == 1 && (c.timestep_fs == 1.0 || c.timestep_fs == 3.0));
-    if (!is_shown || !c.survived()) continue;
-    const Spectrum mean = mean_of(c.spectra);
-    io::Series& s = add_curve(p, fmt::format("{}, {:g} fs", c.of().label, c.timestep_fs),
+  io::Plot p = plot("", "wavenumber (cm⁻¹)", "deviation of the spectrum (modes per cm⁻¹)");
+  const Spectrum truth = mean_of(rows.front().c->spectra);
+  const auto add = [&](std::size_t curve, double timestep_fs, const char* colour) {
+    const Case& c = *std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
+                       return row.c->curve == curve && row.c->timestep_fs == timestep_fs;
+                     })->c;
+    if (!c.survived()) return;
+    const Spectrum own = mean_of(c.spectra);
+    io::Series& s = add_curve(p, fmt::format("{}, {:g} fs", c.of().label, timestep_fs),
                               io::Series::Style::line);
-    s.x = mean.x;
-    s.y = mean.states;
-    s.colour = c.is_reference() ? "#000000" : c.of().colour;
-    s.dashed = c.timestep_fs == 1.0;
-  }
+    s.colour = colour;
+    for (std::size_t k = 0; k < truth.x.size(); ++k) {
+      add_point(s, truth.x[k], states_at(own, truth.x[k]) - truth.states[k]);
+    }
+  };
+  add(0, 0.5, "#56B4E9");
+  add(0, 1.25, "#0072B2");
+  add(1, 1.0, "#E69F00");
+  add(1, 2.0, "#D55E00");
+  add(1, 3.0, "#7F3300");
   return p;
 }
 
@@ -504,7 +511,8 @@ void add_method(ResultPage& page, const Deck& deck, const Row& unit, double oo_n
       "Runs at constant energy begin after {:g} ps with the thermostat. The energy is that which "
       "the scheme conserves. The drift is the mean slope over {} replicas in {:g} ps.",
       deck.run.equilibration_ps, deck.system.replicas, kEnergy_ps));
-  page.method(fmt::format("All runs together took {:.1f} minutes.", minutes));
+  page.method(fmt::format("All runs took {:.1f} minutes, with a core time of {:.1f} minutes.",
+                          minutes, core_seconds() / 60.0));
 }
 
 void make_flexible_steps_page(const Reproduction& r, const ReproduceOptions& options) {
@@ -552,7 +560,7 @@ void make_flexible_steps_page(const Reproduction& r, const ReproduceOptions& opt
   page.text("## Energies and structure\n\n");
   add_energy_table(page, rows);
   page.text("## Molecules and temperatures\n\n");
-  add_geometry_table(page, rows);
+  add_molecule_table(page, rows);
   add_constant_energy(page, energies);
   add_method(
       page, page_deck(r, options),

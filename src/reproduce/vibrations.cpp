@@ -61,13 +61,17 @@ Spectrum mean_of(const std::vector<Spectrum>& batches) {
   return mean_of(batches, 0, batches.size());
 }
 
+double states_at(const Spectrum& s, double x_per_cm) {
+  const double at = x_per_cm / s.spacing();
+  const auto below = std::min(static_cast<std::size_t>(at), s.x.size() - 2);
+  const double share = at - static_cast<double>(below);
+  return (1.0 - share) * s.states[below] + share * s.states[below + 1];
+}
+
 double difference(const Spectrum& own, const Spectrum& reference) {
   double sum = 0.0;
   for (std::size_t k = 0; k < reference.x.size(); ++k) {
-    const double at = reference.x[k] / own.spacing();
-    const auto below = std::min(static_cast<std::size_t>(at), own.x.size() - 2);
-    const double share = at - static_cast<double>(below);
-    const double g = (1.0 - share) * own.states[below] + share * own.states[below + 1];
+    const double g = states_at(own, reference.x[k]);
     sum += (k == 0 ? 0.5 : 1.0) * std::abs(g - reference.states[k]);
   }
   return 0.5 * sum * reference.spacing() / reference.modes();

@@ -31,6 +31,9 @@ Spectrum read_spectrum(const std::string& path, double end_per_cm);
 Spectrum mean_of(const std::vector<Spectrum>& batches, std::size_t first, std::size_t n);
 Spectrum mean_of(const std::vector<Spectrum>& batches);
 
+/// Density of states at a wavenumber, interpolated.
+double states_at(const Spectrum& spectrum, double x_per_cm);
+
 /// Half of the integral of |g - g'|, as a share of the modes of g'. The two spectra may have
 /// different spacings.
 double difference(const Spectrum& own, const Spectrum& reference);
