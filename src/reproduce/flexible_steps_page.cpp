@@ -196,6 +196,8 @@ void run_all(std::vector<Case>& cases, const Reproduction& r, const ReproduceOpt
 
 Deviation deviation_of(const Case& c, const Case& reference) {
   Deviation d;
+  // If all replicas of a run are lost, its spectrum has no rows.
+  if (!c.survived()) return d;
   for (std::size_t q = 0; q < kQuantities.size(); ++q) {
     d.values[q] = {c.values[q].mean - reference.values[q].mean,
                    std::hypot(c.values[q].error, reference.values[q].error)};
@@ -397,7 +399,9 @@ void write_row(ResultPage& page, const Row& row) {
 void write_row(ResultPage& page, const EnergyRun& run) {
   page.cells(run.model, "none", run.scheme, run.timestep_fs);
   for (std::size_t k = 0; k < 2 + 2 * kQuantities.size() + 7; ++k) page.cells(OrNan{kUnknown});
-  page.csv_row(run.drift_kcal_per_mol_per_ns, run.rms_kcal_per_mol.back(), run.stopped);
+  page.csv_row(OrNan{run.drift_kcal_per_mol_per_ns.mean},
+               OrNan{run.drift_kcal_per_mol_per_ns.error}, OrNan{run.rms_kcal_per_mol.back()},
+               run.stopped);
 }
 
 void add_constant_energy(ResultPage& page, const std::vector<EnergyRun>& runs) {
