@@ -35,7 +35,7 @@ struct Curve {
   std::vector<double> steps_fs;
 };
 const std::array kCurves{
-    Curve{"Verlet", "verlet", "#0072B2", {0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0}},
+    Curve{"Verlet", "verlet", "#0072B2", {0.25, 0.5, 0.75, 1.0, 1.25, 1.5}},
     Curve{"Z&Ss", "zss-stiff", "#D55E00", {0.5, 1.0, 2.0, 3.0, 4.0}},
 };
 constexpr double kReferenceStep_fs = 0.125;
@@ -225,7 +225,7 @@ struct EnergyRun {
   std::vector<double> time_ps{}, rms_kcal_per_mol{};  // over replicas, change since the start
   std::size_t stopped = 0;
 };
-constexpr double kEnergy_ps = 400.0, kEnergySample_ps = 1.0;
+constexpr double kEnergy_ps = 200.0, kEnergySample_ps = 1.0;
 
 std::vector<EnergyRun> energy_runs() {
   return {
