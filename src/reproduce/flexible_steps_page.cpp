@@ -42,6 +42,7 @@ constexpr double kReferenceStep_fs = 0.125;
 /// The step of Verlet whose cost is 1.
 constexpr double kCostUnit_fs = 0.5;
 constexpr double kEnd_per_cm = 1000.0;
+constexpr double kBeyond_per_cm = 10.0;  ///< read beyond the end, for interpolation
 /// Independent runs, which share the replicas of the deck.
 constexpr int kBatches = 8, kReferenceBatches = 16;
 constexpr int kTurns = 25;
@@ -173,6 +174,19 @@ DistanceHistogram oo_of(const Case& c) {
                             analysis::pairs_per_sample(all.molecules)[kOO]);
 }
 
+/// Densities at every cm^-1: sampling intervals, and so the spacings, depend on the step. A run
+/// that lost all replicas has none.
+Spectrum resampled(const Spectrum& s) {
+  Spectrum even;
+  if (s.x.size() < 2) return even;
+  for (double x = 0.0; x <= kEnd_per_cm; x += 1.0) {
+    even.x.push_back(x);
+    even.states.push_back(states_at(s, x));
+  }
+  even.absorption.resize(even.x.size());
+  return even;
+}
+
 void run_all(std::vector<Case>& cases, const Reproduction& r, const ReproduceOptions& options) {
   std::vector<std::pair<Case*, std::size_t>> jobs;
   for (Case& c : cases) {
@@ -184,7 +198,8 @@ void run_all(std::vector<Case>& cases, const Reproduction& r, const ReproduceOpt
     deck.system.seed += static_cast<std::uint64_t>(i);
     const WorkFolder folder(output_path(r, options, ""));
     c->batches[batch] = observe_run(deck, folder.path());
-    c->spectra[batch] = read_spectrum(folder.path() + "/spectrum.csv", kEnd_per_cm);
+    c->spectra[batch] =
+        resampled(read_spectrum(folder.path() + "/spectrum.csv", kEnd_per_cm + kBeyond_per_cm));
   });
   for (Case& c : cases) {
     for (std::size_t q = 0; q < kQuantities.size(); ++q) {
@@ -581,7 +596,33 @@ void make_flexible_steps_page(const Reproduction& r, const ReproduceOptions& opt
 }  // namespace
 
 Reproduction flexible_steps_page() {
-  return {.deck = "flexible7.toml", .summary = "SUMMARY", .make = make_flexible_steps_page};
+  return {
+      .deck = "flexible7.toml",
+      .summary =
+          "Seven q-TIP4P/F molecules were run at 298 K with velocity Verlet and with Z&Ss, whose "
+          "stiff "
+          "energy is the intramolecular one. Verlet shows no detectable error up to 1.25 fs. Z&Ss "
+          "lowers the energy of the bonds at every step and at equal steps costs slightly more. "
+          "Use "
+          "Verlet with 1 fs.\n\n"
+          "* Verlet takes half of the time per picosecond at 1 fs that it takes at 0.5 fs, and 0.4 "
+          "at 1.25 fs. At 1.5 fs one of 64 replicas blew up.\n"
+          "* Up to 1 fs, Z&Ss has no detectable error in ⟨V₀⟩ and the OO histogram. At 2 fs it "
+          "takes a quarter of the time of Verlet with 0.5 fs; the OO histogram still agrees, and "
+          "⟨V₀⟩ is 0.24 ± 0.06 kcal/mol too high. At 3 fs the rotation is 12 K too hot, and at "
+          "4 fs replicas blow up.\n"
+          "* With Z&Ss the intramolecular energy is too low by 3 % at 0.5 fs, 10 % at 1 fs and 27 "
+          "% "
+          "at 2 fs, and O-H bonds are too short. In a harmonic mode of angular frequency Ω its "
+          "mean falls by the factor 1 + b h²Ω², which explains more than four fifths of the "
+          "decrease at 1 and 2 fs.\n"
+          "* At constant energy Z&Ss with 1 fs changes the energy by 0.4 to 0.5 kcal/mol (rms), "
+          "ten "
+          "times as much as Verlet with 0.5 fs, without a detectable drift in 200 ps. With 2 fs "
+          "the "
+          "energy drifts by 8 kcal/mol/ns. Harmonic bonds (SPC/Fw) do no better than those of "
+          "q-TIP4P/F: the linearised force of Z&Ss is not a gradient.",
+      .make = make_flexible_steps_page};
 }
 
 }  // namespace tarn
