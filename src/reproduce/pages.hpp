@@ -32,6 +32,7 @@ Reproduction growth_page();
 Reproduction precision_page();
 Reproduction spectrum_page();
 Reproduction dynamics_page();
+Reproduction flexible_steps_page();
 Reproduction slow_start_page();
 Reproduction minima_page();
 

@@ -62,6 +62,8 @@ constexpr std::array kRows{
         spectrum_page},
     Row{"dynamics", "Reorientation of molecules in a droplet by scheme and friction", Cost::minutes,
         dynamics_page},
+    Row{"flexible-steps", "Z&Ss on real bonds: time steps of flexible water", Cost::minutes,
+        flexible_steps_page},
     Row{"double-pendulum", "Errors of the double pendulum (Tao & Owhadi, Fig. 1)", Cost::seconds,
         double_pendulum_page},
     Row{"pendulum-stability", "Stability of schemes on the double pendulum", Cost::seconds,

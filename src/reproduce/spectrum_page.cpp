@@ -14,14 +14,14 @@
 
 #include "core/parallel.hpp"
 #include "pages.hpp"
+#include "recorded_run.hpp"
 #include "result_page.hpp"
 #include "step_time.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
-#include "tarn/observe/observers.hpp"
-#include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "vibrations.hpp"
 #include "work_folder.hpp"
 
 namespace tarn {
@@ -46,64 +46,12 @@ constexpr double kReferenceStep_fs = 0.5;
 /// Time between samples. Rigid molecules have no lines above the Nyquist limit; those of penalised
 /// bonds must not fold back onto the librations.
 constexpr double kSample_fs = 8.0, kSampleOfPenalty_fs = 2.0;
-/// The end of the spectra, and the limit between translations and librations.
-constexpr double kEnd_per_cm = 1300.0, kLibrations_per_cm = 330.0;
+/// The end of the spectra.
+constexpr double kEnd_per_cm = 1300.0;
 /// Independent runs, whose spread gives the errors.
 constexpr int kBatches = 8, kReferenceBatches = 16;
 constexpr int kTurns = 25;
 constexpr double kTurnSeconds = 0.02;
-
-struct Spectrum {
-  std::vector<double> x, states, absorption;  // from 0 to kEnd_per_cm
-  double spacing() const { return x[1]; }
-  /// Integral by the trapezoidal rule.
-  double modes() const {
-    return spacing() * (std::accumulate(states.begin(), states.end(), 0.0) - 0.5 * states.front());
-  }
-  double mean_libration_per_cm() const { return libration_moment(1); }
-  /// Shift of the mean libration that a leapfrog step causes for harmonic modes.
-  double leapfrog_shift_per_cm(double timestep_fs) const {
-    const double per_cm = 2.0 * units::pi * units::speed_of_light_cm_per_fs * timestep_fs;
-    return per_cm * per_cm / 24.0 * libration_moment(3);
-  }
-  /// Mean of a power of the wavenumber.
-  double libration_moment(int power) const {
-    double sum = 0.0, weights = 0.0;
-    for (std::size_t k = 0; k < x.size(); ++k) {
-      if (x[k] < kLibrations_per_cm) continue;
-      sum += std::pow(x[k], power) * states[k];
-      weights += states[k];
-    }
-    return sum / weights;
-  }
-};
-
-/// Half of the integral of |g - g'|, as a share of the modes of g'. The two spectra may have
-/// different spacings.
-double difference(const Spectrum& own, const Spectrum& reference) {
-  double sum = 0.0;
-  for (std::size_t k = 0; k < reference.x.size(); ++k) {
-    const double at = reference.x[k] / own.spacing();
-    const auto below = std::min(static_cast<std::size_t>(at), own.x.size() - 2);
-    const double share = at - static_cast<double>(below);
-    const double g = (1.0 - share) * own.states[below] + share * own.states[below + 1];
-    sum += (k == 0 ? 0.5 : 1.0) * std::abs(g - reference.states[k]);
-  }
-  return 0.5 * sum * reference.spacing() / reference.modes();
-}
-
-Spectrum mean_of(const std::vector<Spectrum>& batches, std::size_t first, std::size_t n) {
-  Spectrum mean = batches[first];
-  for (std::size_t b = first + 1; b < first + n; ++b) {
-    for (std::size_t k = 0; k < mean.x.size(); ++k) {
-      mean.states[k] += batches[b].states[k];
-      mean.absorption[k] += batches[b].absorption[k];
-    }
-  }
-  for (double& g : mean.states) g /= static_cast<double>(n);
-  for (double& a : mean.absorption) a /= static_cast<double>(n);
-  return mean;
-}
 
 /// One scheme with one step.
 struct Case {
@@ -115,7 +63,7 @@ struct Case {
   std::vector<std::int64_t> stopped;  // replicas, by batch
   double core_us_per_ps = 0.0;        // of one cluster
 
-  Spectrum mean() const { return mean_of(batches, 0, batches.size()); }
+  Spectrum mean() const { return mean_of(batches); }
   std::int64_t all_stopped() const {
     return std::accumulate(stopped.begin(), stopped.end(), std::int64_t{0});
   }
@@ -148,21 +96,6 @@ Case make_case(const Reproduction& r, const ReproduceOptions& options, double ba
   c.batches.resize(is_reference ? kReferenceBatches : kBatches);
   c.stopped.resize(c.batches.size());
   return c;
-}
-
-Spectrum read_spectrum(const std::string& path) {
-  Spectrum s;
-  io::CsvReader csv(path);
-  const std::size_t states = csv.column("states_cm");
-  const std::size_t absorption = csv.column("absorption_km_cm_per_mol");
-  for (std::vector<std::string_view> cells; csv.next(cells);) {
-    const double x = csv.number(cells[0]);
-    if (x > kEnd_per_cm) break;
-    s.x.push_back(x);
-    s.states.push_back(csv.number(cells[states]));
-    s.absorption.push_back(csv.number(cells[absorption]));
-  }
-  return s;
 }
 
 /// Librations of the minimum, without the error of a time step.
@@ -218,19 +151,9 @@ std::string harmonic_text(const std::vector<Case>& cases) {
 void run_batch(Case& c, std::size_t batch, std::uint64_t seed, const std::string& folder) {
   Deck deck = c.deck;
   deck.system.seed = seed;
-  const Start start = make_start(deck);
-  const auto engine =
-      make_engine(make_system(deck, start.state.molecules), start.state, {}, {"cpu", 1});
-  io::make_folder(folder);
-  RunInfo info{folder, start.state.molecules,       deck.system.replicas,
-               "",     deck.integrator.timestep_fs, first_averaged_step(deck)};
-  info.threads = 1;
-  const auto observers = make_observers(deck, info);
-  for (const auto& observer : observers) observer->begin();
-  run_loop(*engine, observers, deck.run.steps, true, [](std::int64_t) { return true; });
-  for (const auto& observer : observers) observer->finish();
-  c.batches[batch] = read_spectrum(folder + "/spectrum.csv");
-  c.stopped[batch] = static_cast<std::int64_t>(engine->blow_ups().size());
+  const ObservedRun run = observe_run(deck, folder);
+  c.batches[batch] = read_spectrum(folder + "/spectrum.csv", kEnd_per_cm);
+  c.stopped[batch] = static_cast<std::int64_t>(run.blow_ups.size());
 }
 
 void run_all(std::vector<Case>& cases, const Reproduction& r, const ReproduceOptions& options) {
@@ -257,34 +180,6 @@ void time_all(std::vector<Case>& cases, const ReproduceOptions& options) {
   for (std::size_t k = 0; k < cases.size(); ++k) {
     cases[k].core_us_per_ps = timed[k].quantile(0.5) / cases[k].timestep_fs;
   }
-}
-
-/// From the reference.
-struct Deviation {
-  analysis::MeanError modes, shift_per_cm, difference;
-};
-
-Deviation deviation_of(const Case& c, const Case& reference) {
-  std::vector<double> modes, librations, differences, truth;
-  const Spectrum mean = reference.mean();
-  for (const Spectrum& s : c.batches) {
-    modes.push_back(s.modes());
-    librations.push_back(s.mean_libration_per_cm());
-    differences.push_back(difference(s, mean));
-  }
-  for (const Spectrum& s : reference.batches) truth.push_back(s.mean_libration_per_cm());
-  const analysis::MeanError own = analysis::mean_and_error(librations);
-  const analysis::MeanError right = analysis::mean_and_error(truth);
-  // A single batch is noisier than the mean of all: only the spread of the batches is used.
-  return {analysis::mean_and_error(modes),
-          {own.mean - right.mean, std::hypot(own.error, right.error)},
-          {difference(c.mean(), mean), analysis::mean_and_error(differences).error}};
-}
-
-/// The difference() of two halves of the reference, each as long as a case.
-double noise_of(const Case& reference) {
-  const std::size_t half = reference.batches.size() / 2;
-  return difference(mean_of(reference.batches, 0, half), mean_of(reference.batches, half, half));
 }
 
 io::Series series_of(const Case& c, const std::string& label, bool states) {
@@ -326,7 +221,7 @@ io::Plot spectra(const std::vector<Case>& cases, double bath_K, bool states,
   return p;
 }
 
-void write_row(ResultPage& page, const Case& c, const Deviation& d) {
+void write_row(ResultPage& page, const Case& c, const SpectrumDeviation& d) {
   page.cells(c.bath_K, c.deck.thermostat.kind == Thermostat::gla ? "gla" : "baoab", c.curve->scheme,
              c.timestep_fs, c.core_us_per_ps);
   for (const double value :
@@ -354,7 +249,7 @@ void add_temperature(ResultPage& page, const std::vector<Case>& cases, double ba
                        "blow-ups"});
   for (const Case& c : cases) {
     if (!of_bath(c)) continue;
-    const Deviation d = deviation_of(c, reference);
+    const SpectrumDeviation d = deviation_of(c.batches, reference.batches);
     write_row(page, c, d);
     if (&c == &reference) continue;
     table.row({c.curve->label, fmt::format("{:g}", c.timestep_fs),
@@ -369,7 +264,7 @@ void add_temperature(ResultPage& page, const std::vector<Case>& cases, double ba
   page.table(table);
   page.text(
       fmt::format("Two runs of the same scheme differ by {:.4f}, which is the noise level.\n\n",
-                  noise_of(reference)));
+                  noise_of(reference.batches)));
 }
 
 void add_method(ResultPage& page, const Deck& deck, double minutes) {

@@ -557,6 +557,28 @@ TEST(Reproductions, OfSpectraCompareEverySchemeWithTheReference) {
   EXPECT_FALSE(std::filesystem::exists(folder.file(".spectrum-0"))) << "work folders are removed";
 }
 
+TEST(Reproductions, OfFlexibleWaterCompareStepsAndEnergies) {
+  const auto rows = short_page(
+      "flexible-steps", 7,
+      {"thermostat", "scheme", "timestep_fs", "relative_cost", "intramolecular_kcal_per_mol",
+       "oo_total_variation", "energy_change_rms_kcal_per_mol", "stopped_replicas"});
+  ASSERT_EQ(rows.size(), 1u + 6u + 5u + 6u);
+  std::map<std::string, double> bonds;  // by scheme and step
+  for (const auto& row : rows) {
+    if (row.at("thermostat") == "none") {
+      EXPECT_GT(number(row, "energy_change_rms_kcal_per_mol"), 0.0);
+      continue;
+    }
+    EXPECT_GT(number(row, "relative_cost"), 0.0);
+    if (row.at("stopped_replicas") != "0") continue;
+    bonds[row.at("scheme") + ' ' + row.at("timestep_fs")] =
+        number(row, "intramolecular_kcal_per_mol");
+    EXPECT_EQ(number(row, "oo_total_variation") == 0.0, row.at("timestep_fs") == "0.125");
+  }
+  // By 2.1 +- 0.1 kcal/mol, also in long runs.
+  EXPECT_LT(bonds.at("zss-stiff 2"), bonds.at("verlet 0.125") - 1.5);
+}
+
 TEST(Reproductions, OfDynamicsCompareSchemesAndFrictions) {
   const test::ScratchFolder folder;
   make_page("dynamics", folder, 0.003);
