@@ -63,16 +63,16 @@ std::optional<std::string> note_on_rows(const Deck& deck, const char* section, s
 
 std::optional<std::string> note_on_flexible_step(const Deck& deck) {
   const IntegratorSection& integrator = deck.integrator;
-  // Twice the default: about nine steps per period of an O-H stretch.
+  // Twice the default: about nine steps per period of an O-H stretch (docs/results/flexible-steps).
   const double longest_fs = 2.0 * kFlexibleVerletStep_fs * heavy_hydrogen_factor(deck);
   if (!is_flexible(deck) || integrator.scheme != Scheme::verlet ||
       integrator.timestep_fs <= longest_fs) {
     return std::nullopt;
   }
   return fmt::format(
-      "timestep_fs = {:g} is long for velocity Verlet with a flexible model: energies of the O-H "
-      "stretches deviate by several percent above {:.2g} fs. Use {:.2g} fs",
-      integrator.timestep_fs, longest_fs, 0.5 * longest_fs);
+      "timestep_fs = {:g} is long for velocity Verlet with a flexible model: replicas blow up from "
+      "about {:.2g} fs on at 298 K. Use {:.2g} fs or less",
+      integrator.timestep_fs, 1.5 * longest_fs, longest_fs);
 }
 
 /// The springs of the ring polymers must resolve the fastest vibration.
@@ -163,7 +163,7 @@ double largest_stable_timestep_fs(const Deck& deck) {
   const IntegratorSection& integrator = deck.integrator;
   const double by_mass = heavy_hydrogen_factor(deck);
   // The limit of velocity Verlet is 2.7 fs for small vibrations of the O-H bonds.
-  if (is_flexible(deck)) return by_mass * (integrator.scheme == Scheme::verlet ? 1.6 : 4.0);
+  if (is_flexible(deck)) return by_mass * (integrator.scheme == Scheme::verlet ? 1.5 : 3.0);
   // Velocity Verlet is stable at 1.08 fs with omega = 20; the limit is on the product of the two.
   if (integrator.scheme == Scheme::verlet) return by_mass * 1.08 * 20.0 / integrator.omega;
   if (is_rigid(integrator.scheme)) return by_mass * 8.0;
