@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tarn/analysis/bead_limit.hpp"
 #include "tarn/analysis/convergence.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/deck.hpp"
@@ -33,6 +34,10 @@ struct CompareOptions {
   /// mechanical system the exact solution of the equations that each scheme solves. `rigid` selects
   /// the solution with rigid constraints for all schemes of a mechanical system.
   std::string reference;
+  /// Runs each scheme of a water deck with each of these numbers of beads. Without `steps`.
+  std::vector<int> beads;
+  /// Runs each scheme with each of these flows of the free ring, "cayley" or "exact".
+  std::vector<std::string> free_rings;
   std::function<void(const Progress&)> on_progress;
   std::function<void(const std::string&)> on_warning;
   /// As in RunOptions, but called at the end; the text begins with the scheme.
@@ -83,6 +88,9 @@ struct SchemeResult {
   double correlation_interval_fs = 0.0;  ///< sampling interval
   /// A correlation time by its name; null if there is none.
   const AveragedQuantity* correlation_time(std::string_view quantity) const;
+  int beads = 1;
+  /// Averages as in path_integral.csv; empty without [path_integral], or if all replicas were lost.
+  std::vector<AveragedQuantity> rings{};
   std::int64_t departed_replicas = 0;  ///< replicas with evaporated molecules; 0 with a wall
   std::int64_t steps = 0;
   double timestep_fs = 0.0;
@@ -131,6 +139,13 @@ struct SchemeOrder {
   double iterations_per_step = TrajectoryErrors::kNone;
 };
 
+/// Extrapolation of an average of a scheme to infinitely many beads.
+struct SchemeBeadLimit {
+  std::string label;     ///< scheme, without its number of beads
+  std::string quantity;  ///< column of path_integral.csv
+  analysis::BeadLimit fit;
+};
+
 struct CompareResult {
   std::string out_dir;
   std::vector<SchemeResult> schemes;             ///< for water
@@ -138,7 +153,8 @@ struct CompareResult {
   std::vector<MechanicsSchemeResult> mechanics;  ///< for a mechanical system
   /// With CompareOptions::steps: for a mechanical system, and for water without a thermostat.
   std::vector<SchemeOrder> orders;
-  double time = 0.0;  ///< length of a mechanical run with CompareOptions::steps
+  std::vector<SchemeBeadLimit> bead_limits;  ///< with CompareOptions::beads
+  double time = 0.0;                         ///< length of a mechanical run with CompareOptions::steps
   std::vector<std::string> pictures;
   std::string device;
   bool interrupted = false;
@@ -192,6 +208,9 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
 /// | `correlation.svg` | with [observe.correlation]; without schemes that lost all replicas |
 /// | `errors.svg` | with CompareOptions::steps: errors against cost |
 /// | `orders.csv` | with CompareOptions::steps, without a thermostat: convergence orders |
+/// | `beads.csv` | with [path_integral]: energies and radii of gyration, by scheme |
+/// | `bead_limits.csv` | with CompareOptions::beads: extrapolation to infinitely many beads |
+/// | `beads.svg` | with CompareOptions::beads |
 ///
 /// With CompareOptions::steps, the first scheme is the reference. It has independent noise and
 /// twice the replicas, unless the deck's state or baths do not allow that. Each other scheme runs

@@ -20,6 +20,8 @@ namespace {
 struct Arguments : DeckArguments {
   std::string schemes, reference;
   std::vector<double> steps;
+  std::vector<int> beads;
+  std::vector<std::string> free_rings;
 };
 
 /// The parts between commas, including empty ones; none for an empty text.
@@ -49,6 +51,8 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   a.apply_to(options, terminal, events);
   options.steps = a.steps;
   options.reference = a.reference;
+  options.beads = a.beads;
+  options.free_rings = a.free_rings;
   if (const auto note = a.note_on_threads(deck)) terminal.warning(*note);
 
   CompareResult result;
@@ -99,6 +103,15 @@ void add_compare(CLI::App& app, int& exit_code) {
       "with "
       "half of the smallest step; for mechanical systems: the solution that each scheme converges "
       "to, or with rigid the solution with rigid constraints");
+  command
+      ->add_option("--beads", a->beads,
+                   "run each scheme with each of these numbers of beads and extrapolate energies "
+                   "and ring sizes to infinitely many")
+      ->delimiter(',');
+  command
+      ->add_option("--free-ring", a->free_rings,
+                   "run each scheme with each of these flows of the free ring, cayley or exact")
+      ->delimiter(',');
   command->callback([a, &exit_code] {
     run_with_events(*a, [&](Events& events) { compare(*a, events, exit_code); });
   });

@@ -2,6 +2,7 @@
 #include <array>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "compare/mechanics_errors.hpp"
 #include "compare_tables.hpp"
@@ -186,6 +187,52 @@ void print_correlation_times(std::FILE* out, const CompareResult& result) {
   }
 }
 
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBeadColumns{
+    {{"energy_virial_kcal_per_mol", "E / kcal/mol"},
+     {"energy_primitive_kcal_per_mol", "E primitive"},
+     {"kinetic_o_meV", "K of O / meV"},
+     {"kinetic_h_meV", "K of H / meV"},
+     {"gyration2_h_A2", "r_g^2 of H / A^2"}}};
+
+std::string mean_error_text(const analysis::MeanError& value) {
+  return mean_error_text(value, analysis::decimals_for(value.error));
+}
+
+/// Averages of ring polymers, and their extrapolations.
+void print_beads(std::FILE* out, const CompareResult& result) {
+  if (std::ranges::all_of(result.schemes,
+                          [](const SchemeResult& s) { return s.rings.empty(); })) {
+    return;
+  }
+  Rows rows{{"scheme", "us per ps"}};
+  for (const auto& [name, heading] : kBeadColumns) rows[0].emplace_back(heading);
+  for (const SchemeResult& s : result.schemes) {
+    if (s.rings.empty()) continue;
+    rows.push_back({s.label, cost_text(s)});
+    for (const auto& column : kBeadColumns) {
+      const auto found = std::ranges::find(s.rings, column.first, &AveragedQuantity::quantity);
+      rows.back().push_back(mean_error_text({found->mean, found->error}));
+    }
+  }
+  bool tested = true;
+  for (const SchemeBeadLimit& limit : result.bead_limits) {
+    const auto column = std::ranges::find(kBeadColumns, limit.quantity,
+                                          [](const auto& c) { return c.first; });
+    if (column == kBeadColumns.end()) continue;
+    const std::string label = limit.label + ":beads=infinity";
+    if (rows.back().front() != label) rows.push_back({label, ""});
+    rows.back().push_back(mean_error_text(limit.fit.limit));
+    tested = tested && limit.fit.degrees_of_freedom > 0;
+  }
+  fmt::print(out, "\n");
+  print_table(out, rows);
+  if (!tested) {
+    fmt::print(out,
+               "Some extrapolations have as many terms as points, so nothing tests them: add a "
+               "number of beads\n");
+  }
+}
+
 void print_title(std::FILE* out, const Deck& deck, const CompareResult& result, bool by_step) {
   const double duration_fs = static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs;
   fmt::print(out, "{}, {} x {} replicas, {}, {}\n\n", deck.name,
@@ -214,6 +261,7 @@ void print_water_tables(std::FILE* out, const Deck& deck, const CompareResult& r
     print_cheapest(out, result);
   }
   print_correlation_times(out, result);
+  print_beads(out, result);
   const bool has_orders = by_step && !has_thermostat;
   fmt::print(out, "\n");
   if (has_orders) {
@@ -225,11 +273,15 @@ void print_water_tables(std::FILE* out, const Deck& deck, const CompareResult& r
                "its expected value for identical distributions.\n",
                result.schemes.front().label);
   }
-  fmt::print(out, "Tables: {0}/compare.csv, {1}{0}/rdf.csv{2}\n", result.out_dir,
+  std::string more;
+  if (!result.schemes.front().rings.empty()) more = fmt::format(", {}/beads.csv", result.out_dir);
+  if (!result.bead_limits.empty()) more += fmt::format(", {}/bead_limits.csv", result.out_dir);
+  fmt::print(out, "Tables: {0}/compare.csv, {1}{0}/rdf.csv{2}{3}\n", result.out_dir,
              has_orders ? result.out_dir + "/orders.csv, " : "",
              deck.correlation
                  ? fmt::format(", {0}/correlation_times.csv, {0}/correlation.csv", result.out_dir)
-                 : "");
+                 : "",
+             more);
 }
 
 }  // namespace tarn::cli

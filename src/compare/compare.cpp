@@ -32,7 +32,7 @@ namespace fs = std::filesystem;
 constexpr std::array kFiles{
     "compare.csv",     "orders.csv",      "drift.csv",  "drift.svg",       "drift.png",
     "rdf.csv",         "rdf.svg",         "rdf.png",    "correlation.csv", "correlation_times.csv",
-    "correlation.svg", "correlation.png", "errors.svg", "errors.png",      "compare.json"};
+    "correlation.svg", "correlation.png", "errors.svg", "errors.png", "beads.csv", "bead_limits.csv", "beads.svg", "beads.png",     "compare.json"};
 
 /// @throws InputError if files in the folder would be lost
 void check_output_folder(const std::string& folder, bool overwrite) {
@@ -82,6 +82,9 @@ void check_request(const Deck& deck, const std::vector<std::string>& schemes,
   if (std::set<std::string>(schemes.begin(), schemes.end()).size() != schemes.size()) {
     throw InputError("--schemes: each scheme must be given only once");
   }
+  if (is_mechanical(deck.system.kind) && !(options.beads.empty() && options.free_rings.empty())) {
+    throw InputError(deck.path + ": --beads and --free-ring are for water");
+  }
   if (deck.exchange) {
     throw InputError(deck.path +
                      ": tarn compare does not support replica exchange; remove it with --unset "
@@ -114,7 +117,7 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
       begin();
       compare_mechanics(std::move(plan), schemes, options, result);
     } else {
-      compare_water(deck, make_variants(deck, schemes, options), schemes, options, begin, result);
+      compare_water(deck, make_variants(deck, schemes, options), options, begin, result);
     }
   } catch (const std::exception& failure) {
     try {

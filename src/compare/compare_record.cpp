@@ -15,6 +15,8 @@ void write_compare_record(const Deck& deck, const std::vector<std::string>& sche
   const bool mechanical = is_mechanical(deck.system.kind);
   std::vector<std::string> steps;
   for (const double step : options.steps) steps.push_back(io::json(step));
+  std::vector<std::string> beads;
+  for (const int number : options.beads) beads.push_back(fmt::format("{}", number));
   const auto text_or_null = [](const std::string& text) {
     return text.empty() ? std::string("null") : io::json(std::string_view(text));
   };
@@ -28,6 +30,8 @@ void write_compare_record(const Deck& deck, const std::vector<std::string>& sche
       .add("schemes", io::json_strings(schemes))
       .add(mechanical ? "steps" : "steps_fs", io::json_array(steps))
       .add("reference", text_or_null(options.reference))
+      .add("beads", io::json_array(beads))
+      .add("free_rings", io::json_strings(options.free_rings))
       .add("device", text_or_null(result.device))
       .add("pictures", io::json_strings(result.pictures));
   io::write_file(result.out_dir + "/compare.json", object.text() + "\n");

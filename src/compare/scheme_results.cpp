@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "deck/ring_keys.hpp"
 #include "run/progress.hpp"
 #include "tarn/analysis/histogram.hpp"
 #include "tarn/analysis/rdf.hpp"
@@ -170,6 +171,7 @@ SchemeResult scheme_result(const ComparedRun& compared, const ComparedRun& first
   s.label = run.label;
   s.steps = run.engine->step();
   s.timestep_fs = run.deck.integrator.timestep_fs;
+  s.beads = beads_of(run.deck);
   s.blow_ups = run.engine->blow_ups();
   s.constraint_max_A2 = run.constraint_max_A2;
   if (run.evaporation) {
@@ -182,6 +184,9 @@ SchemeResult scheme_result(const ComparedRun& compared, const ComparedRun& first
   if (run.correlations) {
     s.correlation_times = run.correlations->times();
     s.correlation_interval_fs = run.correlation_interval_fs();
+  }
+  if (run.rings) {
+    s.rings = run.rings->result(static_cast<double>(run.sample_every) * s.timestep_fs * 1e-3);
   }
   add_speed(compared, s);
   add_engine_report(run.engine->report(), s);

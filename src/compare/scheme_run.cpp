@@ -84,7 +84,7 @@ void SchemeRun::sample() {
   unsigned fields = kNoFields;
   if (is_correlated) fields |= kPositions;
   if (is_watched) fields |= evaporation->fields();
-  if (is_sampled) fields |= kEnergies | kConservation;
+  if (is_sampled) fields |= kEnergies | kConservation | (rings ? kRings : kNoFields);
   if (fields == kNoFields) return;
   Frame frame;
   engine->snapshot(fields, frame);
@@ -107,6 +107,7 @@ void SchemeRun::sample() {
   add(rotation, &Energies::temperature_rotation_K);
   add(bond, &Energies::temperature_bond_K);
   add(potential, &Energies::potential_kcal_per_mol);
+  if (rings) rings->add(frame);
   add_by_bath(frame, *this);
 }
 
@@ -178,6 +179,7 @@ SchemeRun make_scheme_run(const Deck& deck, const std::string& label, const Star
     run.temperature_of_bath.push_back(StationaryQuantity::of_replicas(replicas));
     run.potential_of_bath.push_back(StationaryQuantity::of_replicas(replicas));
   }
+  if (deck.path_integral) run.rings.emplace(deck.system.replicas);
   if (deck.correlation) {
     run.correlations.emplace(*deck.correlation, water_model(deck), run.molecules,
                              deck.system.replicas, deck.integrator.timestep_fs);

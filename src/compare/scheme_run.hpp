@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bead_averages.hpp"
 #include "energy_conservation.hpp"
 #include "observe/baths.hpp"
 #include "observe/correlations.hpp"
@@ -46,6 +47,7 @@ struct SchemeRun {
   std::vector<StationaryQuantity> temperature_of_bath, potential_of_bath;  ///< [bath]
   EnergyConservation conservation;  ///< used without a thermostat
   double constraint_max_A2 = 0.0;
+  std::optional<BeadAverages> rings;         ///< if the deck has [path_integral]
   std::optional<Correlations> correlations;  ///< if the deck has [observe.correlation]
   std::int64_t sample_every = 100;
   std::int64_t first_step = 0;                    ///< first step that is averaged

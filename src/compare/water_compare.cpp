@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "bead_averages.hpp"
 #include "deck/notes.hpp"
 #include "deck/system_limits.hpp"
 #include "energy_conservation.hpp"
@@ -41,6 +42,7 @@ std::vector<std::string> unused_sections(const Deck& deck) {
   add(deck.profile.has_value(), "profile");
   add(deck.spectrum.has_value(), "spectrum");
   add(deck.minima.has_value(), "minima");
+  add(deck.path_integral_table.has_value(), "path_integral");
   add(deck.trajectory.has_value(), "trajectory");
   add(deck.final_structures.has_value(), "final");
   return names;
@@ -63,9 +65,8 @@ void check_correlation_size(const std::vector<Variant>& variants, int molecules)
 class WaterComparison {
  public:
   WaterComparison(const Deck& deck, const std::vector<Variant>& variants,
-                  const std::vector<std::string>& schemes, const CompareOptions& options,
-                  CompareResult& result)
-      : deck_(deck), schemes_(schemes), options_(options), result_(result) {
+                  const CompareOptions& options, CompareResult& result)
+      : deck_(deck), options_(options), result_(result) {
     warn_about_deck();
     std::vector<std::shared_ptr<const Start>> starts;
     for (const Variant& v : variants) {
@@ -74,6 +75,7 @@ class WaterComparison {
       ComparedRun& compared = runs_.emplace_back();
       compared.run = make_scheme_run(v.deck, v.label, *starts.back());
       compared.curve = v.curve;
+      curve_labels_.push_back(v.curve_label);
       for (const std::string& note : starts.back()->notes) warn(v.label + ": " + note);
     }
     if (!use_same_arithmetic()) {
@@ -248,6 +250,10 @@ class WaterComparison {
     }
     add_pictures(draw_distances(runs_, drawn, result_.out_dir));
     if (deck_.correlation) write_correlation_files(provenance);
+    if (std::ranges::any_of(runs_, [](const ComparedRun& r) { return r.run.rings.has_value(); })) {
+      write_beads(result_, provenance);
+    }
+    if (!options_.beads.empty()) write_limits(provenance);
     if (options_.steps.empty()) return;
     if (has_thermostat(deck_)) {
       draw_errors();
@@ -274,6 +280,12 @@ class WaterComparison {
     add_pictures(draw_correlations(all, title("Time correlations"), result_.out_dir));
   }
 
+  void write_limits(const std::string& provenance) {
+    result_.bead_limits = bead_limits(result_.schemes, curve_labels_);
+    write_bead_limits(result_, provenance);
+    add_pictures(draw_beads(result_, curve_labels_, title("Ring polymers")));
+  }
+
   void draw_errors() {
     std::vector<CostPoint> points;
     for (std::size_t k = 1; k < result_.schemes.size(); ++k) {
@@ -281,7 +293,7 @@ class WaterComparison {
       points.back().curve = runs_[k].curve;
     }
     std::vector<CostCurve> curves;
-    for (const std::string& scheme : schemes_) curves.push_back({scheme});
+    for (const std::string& label : labels_of_curves()) curves.push_back({label});
     std::vector<io::Plot> plots{error_cost_plot(points, curves, ErrorMeasure::potential),
                                 error_cost_plot(points, curves, ErrorMeasure::distance)};
     std::erase_if(plots, [](const io::Plot& plot) { return plot.series.empty(); });
@@ -299,7 +311,7 @@ class WaterComparison {
       points.push_back({runs_[k].curve, s.timestep_fs, s.us_per_ps, s.energy_rms_kcal_per_mol,
                         s.blow_ups.empty(), s.us_per_ps_err});
     }
-    result_.orders = energy_orders(points, schemes_);
+    result_.orders = energy_orders(points, labels_of_curves());
     write_energy_orders(result_, provenance);
     std::vector<io::Plot> plots = energy_plots(points, result_.orders);
     if (plots.front().series.empty()) {
@@ -312,6 +324,15 @@ class WaterComparison {
     const double duration_ps = static_cast<double>(first.steps) * first.timestep_fs * 1e-3;
     plots.front().title = title("Energy conservation") + fmt::format(", {:.4g} ps", duration_ps);
     add_pictures(io::draw(plots, result_.out_dir + "/errors"));
+  }
+
+  /// Labels of the curves by their numbers, without the reference.
+  std::vector<std::string> labels_of_curves() const {
+    std::vector<std::string> labels;
+    for (std::size_t k = 0; k < runs_.size(); ++k) {
+      if (runs_[k].curve == labels.size()) labels.push_back(curve_labels_[k]);
+    }
+    return labels;
   }
 
   std::string title(const char* subject) const {
@@ -338,19 +359,19 @@ class WaterComparison {
   }
 
   const Deck& deck_;
-  const std::vector<std::string>& schemes_;
   const CompareOptions& options_;
   CompareResult& result_;
-  std::vector<ComparedRun> runs_;  // one per variant
+  std::vector<ComparedRun> runs_;          // one per variant
+  std::vector<std::string> curve_labels_;  // likewise
   int molecules_ = 0;
 };
 
 }  // namespace
 
 void compare_water(const Deck& deck, const std::vector<Variant>& variants,
-                   const std::vector<std::string>& schemes, const CompareOptions& options,
-                   const std::function<void()>& begin, CompareResult& result) {
-  WaterComparison comparison(deck, variants, schemes, options, result);
+                   const CompareOptions& options, const std::function<void()>& begin,
+                   CompareResult& result) {
+  WaterComparison comparison(deck, variants, options, result);
   begin();
   comparison.run();
 }

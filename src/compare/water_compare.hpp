@@ -10,10 +10,9 @@
 namespace tarn {
 
 /// Runs the variants of a water deck interleaved, and writes tables and pictures.
-/// @param schemes as given; each may have several variants
 /// @param begin called when initial states and engines are ready, before anything is written
 void compare_water(const Deck& deck, const std::vector<Variant>& variants,
-                   const std::vector<std::string>& schemes, const CompareOptions& options,
-                   const std::function<void()>& begin, CompareResult& result);
+                   const CompareOptions& options, const std::function<void()>& begin,
+                   CompareResult& result);
 
 }  // namespace tarn

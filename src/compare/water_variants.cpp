@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "deck/ring_keys.hpp"
 #include "error_cost.hpp"
 #include "step_options.hpp"
 #include "tarn/core/error.hpp"
@@ -14,9 +16,49 @@
 namespace tarn {
 namespace {
 
-Variant with_step(const Deck& deck, const std::string& scheme, double timestep_fs) {
-  return {fmt::format("{}:timestep_fs={}", scheme, timestep_fs),
-          with_scheme_and_step(deck, scheme, timestep_fs)};
+/// A deck with one flow of the free ring, and the end of its labels.
+struct RingDeck {
+  Deck deck;
+  std::string suffix;
+};
+
+/// The deck with each flow, or as it is.
+/// @throws InputError
+std::vector<RingDeck> decks_by_ring(const Deck& deck, const CompareOptions& options) {
+  if (options.free_rings.empty()) return {{deck, ""}};
+  if (options.beads.empty() && beads_of(deck) == 1) {
+    throw InputError("--free-ring needs a deck with [path_integral] and several beads");
+  }
+  std::vector<RingDeck> decks;
+  for (const std::string& free_ring : options.free_rings) {
+    decks.push_back({with_free_ring(deck, free_ring), ":free_ring=" + free_ring});
+  }
+  return decks;
+}
+
+template <class T>
+bool has_duplicates(const std::vector<T>& values) {
+  return std::set<T>(values.begin(), values.end()).size() != values.size();
+}
+
+/// @throws InputError
+void check_rings(const CompareOptions& options) {
+  if (!options.beads.empty() && !options.steps.empty()) {
+    throw InputError("--beads cannot be combined with --steps: compare one of them at a time");
+  }
+  if (has_duplicates(options.beads)) {
+    throw InputError("--beads: each number must be given only once");
+  }
+  if (has_duplicates(options.free_rings)) {
+    throw InputError("--free-ring: each flow must be given only once");
+  }
+}
+
+Variant with_step(const Deck& deck, const std::string& scheme, const std::string& suffix,
+                  double timestep_fs) {
+  return {.label = fmt::format("{}{}:timestep_fs={}", scheme, suffix, timestep_fs),
+          .deck = with_scheme_and_step(deck, scheme, timestep_fs),
+          .curve_label = scheme + suffix};
 }
 
 /// Whether the deck can start twice as many replicas, with the same share in each bath.
@@ -39,11 +81,17 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
   constexpr int kReferenceReplicas = 2;  // relative to the other variants
   check_steps(schemes, options, "timestep_fs", " fs");
   std::vector<Variant> variants;
+  const std::vector<RingDeck> decks = decks_by_ring(deck, options);
+  const std::size_t curves = schemes.size() * decks.size();
   const auto add_all = [&] {
-    for (std::size_t k = 0; k < schemes.size(); ++k) {
-      for (const double timestep_fs : options.steps) {
-        variants.push_back(with_step(deck, schemes[k], timestep_fs));
-        variants.back().curve = k;
+    std::size_t curve = 0;
+    for (const std::string& scheme : schemes) {
+      for (const RingDeck& ring : decks) {
+        for (const double timestep_fs : options.steps) {
+          variants.push_back(with_step(ring.deck, scheme, ring.suffix, timestep_fs));
+          variants.back().curve = curve;
+        }
+        ++curve;
       }
     }
   };
@@ -60,10 +108,10 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
   const std::string usual = is_flexible(deck) ? "verlet" : "settle";
   const ReferenceScheme chosen =
       reference_scheme(options.reference.empty() ? usual : options.reference, "timestep_fs", " fs");
-  variants.push_back(with_step(deck, chosen.scheme, chosen.step.value_or(0.5 * smallest)));
+  variants.push_back(with_step(deck, chosen.scheme, "", chosen.step.value_or(0.5 * smallest)));
   Variant& reference = variants.front();
   reference.label = "reference " + reference.label;
-  reference.curve = schemes.size();
+  reference.curve = curves;
   // The noise must be independent of the other variants, which share theirs if their steps are
   // equal. A distant seed also avoids that of the run that provided the initial state, which is
   // often the next number.
@@ -75,22 +123,41 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
   return variants;
 }
 
+/// Each scheme with each flow of the free ring and each number of beads.
+std::vector<Variant> variants_by_beads(const Deck& deck, const std::vector<std::string>& schemes,
+                                       const CompareOptions& options) {
+  std::vector<Variant> variants;
+  const auto add = [&](const Deck& base, const std::string& scheme, const std::string& curve_label,
+                       const std::string& suffix, std::size_t curve) {
+    variants.push_back({curve_label + suffix, with_scheme(base, scheme), curve, curve_label});
+    // Hydrogen-bond lifetimes depend on the sampling interval, which must be equal for all.
+    match_correlation_interval(deck, variants.back().deck);
+  };
+  std::size_t curve = 0;
+  for (const std::string& scheme : schemes) {
+    for (const RingDeck& ring : decks_by_ring(deck, options)) {
+      const std::string curve_label = scheme + ring.suffix;
+      if (options.beads.empty()) add(ring.deck, scheme, curve_label, "", curve);
+      for (const int beads : options.beads) {
+        add(with_beads(ring.deck, beads), scheme, curve_label, fmt::format(":beads={}", beads),
+            curve);
+      }
+      ++curve;
+    }
+  }
+  return variants;
+}
+
 }  // namespace
 
 bool has_thermostat(const Deck& deck) { return deck.thermostat.kind != Thermostat::none; }
 
 std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::string>& schemes,
                                    const CompareOptions& options) {
-  std::vector<Variant> variants;
-  if (!options.steps.empty()) {
-    variants = variants_by_step(deck, schemes, options);
-  } else {
-    for (std::size_t k = 0; k < schemes.size(); ++k) {
-      variants.push_back({schemes[k], with_scheme(deck, schemes[k]), k});
-      // Hydrogen-bond lifetimes depend on the sampling interval, which must be equal for all.
-      match_correlation_interval(deck, variants.back().deck);
-    }
-  }
+  check_rings(options);
+  std::vector<Variant> variants = options.steps.empty()
+                                      ? variants_by_beads(deck, schemes, options)
+                                      : variants_by_step(deck, schemes, options);
   for (Variant& variant : variants) {
     if (!variant.deck.rdf) variant.deck.rdf = ObserveRdf{};
     if (options.device) variant.deck.run.device = *options.device;

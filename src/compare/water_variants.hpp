@@ -8,17 +8,19 @@
 
 namespace tarn {
 
-/// A scheme of a comparison with one time step.
+/// A scheme of a comparison with one time step and one number of beads.
 struct Variant {
   std::string label;
   Deck deck;
-  std::size_t curve = 0;  ///< number of the scheme, which may have several steps
+  /// Variants with the same curve differ in the time step or in the number of beads.
+  std::size_t curve = 0;
+  std::string curve_label;
 };
 
 bool has_thermostat(const Deck& deck);
 
-/// One variant per scheme; with CompareOptions::steps the reference, if there is one, and then one
-/// variant per scheme and step. The options replace the device and threads of the deck.
+/// One variant per scheme, flow of the free ring and number of beads; with CompareOptions::steps the
+/// reference, if there is one, and then one variant per scheme, flow and step. The options replace the device and threads of the deck.
 /// @throws InputError
 std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::string>& schemes,
                                    const CompareOptions& options);

@@ -11,6 +11,7 @@
 
 #include "checker.hpp"
 #include "defaults.hpp"
+#include "ring_keys.hpp"
 #include "schema.hpp"
 #include "tarn/core/error.hpp"
 
@@ -79,6 +80,23 @@ std::string write_deck(const Deck& deck, Keep keep) {
     text += fmt::format("{}[{}]\n{}", text.empty() ? "" : "\n", section.name, lines);
   }
   return text;
+}
+
+/// The deck of a text of write_deck() with overrides. @param label names the option in errors
+Deck check_variant(const Deck& deck, const std::string& text,
+                   const std::vector<decks::Override>& overrides, const std::string& label) {
+  try {
+    return decks::Checker(deck.path, false).check(text, overrides);
+  } catch (const InputError& error) {
+    // The user has not seen the lines of this text.
+    std::vector<Problem> problems = error.problems();
+    for (Problem& problem : problems) problem = {label, 0, 0, problem.message};
+    throw InputError(std::move(problems));
+  }
+}
+
+Deck with_ring_key(const Deck& deck, const std::string& key, const std::string& label) {
+  return check_variant(deck, resolved_deck(deck), {{"path_integral." + key, label}}, label);
 }
 
 }  // namespace
@@ -161,14 +179,17 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
   if (other_step) {
     overrides.push_back({length_of(deck), label});
   }
-  try {
-    return decks::Checker(deck.path, false).check(text, overrides);
-  } catch (const InputError& error) {
-    // The user has not seen the lines of the text above.
-    std::vector<Problem> problems = error.problems();
-    for (Problem& problem : problems) problem = {label, 0, 0, problem.message};
-    throw InputError(std::move(problems));
-  }
+  return check_variant(deck, text, overrides, label);
+}
+
+int beads_of(const Deck& deck) { return deck.path_integral ? deck.path_integral->beads : 1; }
+
+Deck with_beads(const Deck& deck, int beads) {
+  return with_ring_key(deck, fmt::format("beads={}", beads), fmt::format("--beads {}", beads));
+}
+
+Deck with_free_ring(const Deck& deck, const std::string& free_ring) {
+  return with_ring_key(deck, "free_ring=" + free_ring, "--free-ring " + free_ring);
 }
 
 }  // namespace tarn

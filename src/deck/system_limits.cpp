@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "ring_keys.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/correlation.hpp"
@@ -20,7 +21,7 @@ std::optional<std::string> system_problem(const Deck& deck, std::int64_t molecul
   if (auto problem = size_problem(molecules, deck.system.replicas)) return problem;
   if (auto problem = lone_molecule_problem(deck, molecules)) return problem;
   if (auto problem = total_hessian_problem(deck.integrator, molecules)) return problem;
-  if (deck.path_integral && deck.path_integral->beads > 1 && molecules > kMaxRingMolecules) {
+  if (beads_of(deck) > 1 && molecules > kMaxRingMolecules) {
     return fmt::format("[path_integral] supports at most {} molecules, not {}", kMaxRingMolecules,
                        molecules);
   }

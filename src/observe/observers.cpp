@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "deck/ring_keys.hpp"
 #include "makers.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/formats.hpp"
@@ -12,7 +13,7 @@
 namespace tarn {
 
 std::string provenance_of(const Deck& deck, int molecules) {
-  const int beads = deck.path_integral ? deck.path_integral->beads : 1;
+  const int beads = beads_of(deck);
   return fmt::format("tarn {}; {}, {} molecule{}, {} replica{}{}, seed {}; physics {:016x}",
                      kVersion, deck.system.model, molecules, molecules == 1 ? "" : "s",
                      deck.system.replicas, deck.system.replicas == 1 ? "" : "s",
@@ -26,8 +27,7 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   std::vector<std::unique_ptr<Observer>> observers;
   if (deck.energies) {
     observers.push_back(make_energies(*deck.energies, deck, info));
-    const bool quantum = deck.path_integral && deck.path_integral->beads > 1;
-    auto curve = quantum ? nullptr : make_heat_capacity(*deck.energies, deck, info);
+    auto curve = beads_of(deck) > 1 ? nullptr : make_heat_capacity(*deck.energies, deck, info);
     if (curve) observers.push_back(std::move(curve));
   }
   if (deck.path_integral_table) {

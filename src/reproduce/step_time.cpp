@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "numbers.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn {
@@ -14,10 +15,12 @@ double seconds_of_steps(Engine& engine, std::int64_t steps) {
 }
 
 /// Estimates, from a shorter run, the number of steps that take this time.
+/// @throws NumericalError if replicas are lost, whose steps take no time
 std::int64_t steps_in(Engine& engine, double seconds) {
   std::int64_t steps = 1;
   double taken = seconds_of_steps(engine, steps);
   while (taken < 0.2 * seconds) {
+    if (!engine.blow_ups().empty()) throw NumericalError("a replica blew up while it was timed");
     steps *= 2;
     taken = seconds_of_steps(engine, steps);
   }

@@ -293,7 +293,8 @@ class StartMaker {
 bool have_equal_starts(const Deck& first, const Deck& second) {
   const IntegratorSection &a = first.integrator, &b = second.integrator;
   const bool same_source = first.path == second.path && first.system == second.system &&
-                           first.model == second.model && first.thermostat == second.thermostat;
+                           first.model == second.model && first.thermostat == second.thermostat &&
+                           first.path_integral == second.path_integral;
   if (!same_source || is_rigid(a.scheme) != is_rigid(b.scheme)) return false;
   if (first.system.file || first.system.state) return a == b;
   return is_rigid(a.scheme) || a.omega == b.omega;

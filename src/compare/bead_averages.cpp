@@ -1,0 +1,209 @@
+#include "bead_averages.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tarn/core/units.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/csv.hpp"
+
+namespace tarn {
+namespace {
+
+/// A column of path_integral.csv.
+struct Column {
+  std::string_view name;
+  double RingMeasures::*value;
+  double factor = 1.0;
+  std::string_view axis{};  ///< label of the axis in beads.svg; empty: not drawn
+};
+
+constexpr double kmeV = units::meV_per_kcal_per_mol;
+
+constexpr std::array<Column, 10> kColumns{{
+    {"energy_virial_kcal_per_mol", &RingMeasures::virial_kcal_per_mol, 1.0, "energy (kcal/mol)"},
+    {"energy_primitive_kcal_per_mol", &RingMeasures::primitive_kcal_per_mol},
+    {"kinetic_o_kcal_per_mol", &RingMeasures::kinetic_o_kcal_per_mol},
+    {"kinetic_h_kcal_per_mol", &RingMeasures::kinetic_h_kcal_per_mol},
+    {"kinetic_o_meV", &RingMeasures::kinetic_o_kcal_per_mol, kmeV, "kinetic energy of O (meV)"},
+    {"kinetic_h_meV", &RingMeasures::kinetic_h_kcal_per_mol, kmeV, "kinetic energy of H (meV)"},
+    {"potential_kcal_per_mol", &RingMeasures::potential_kcal_per_mol},
+    {"intramolecular_kcal_per_mol", &RingMeasures::intramolecular_kcal_per_mol},
+    {"gyration2_o_A2", &RingMeasures::gyration2_o_A2},
+    {"gyration2_h_A2", &RingMeasures::gyration2_h_A2, 1.0, "radius of gyration² of H (Å²)"},
+}};
+
+/// The schemes with a label that have averages.
+std::vector<const SchemeResult*> schemes_of(const std::vector<SchemeResult>& schemes,
+                                            const std::vector<std::string>& curve_labels,
+                                            const std::string& label) {
+  std::vector<const SchemeResult*> found;
+  for (std::size_t k = 0; k < schemes.size(); ++k) {
+    if (curve_labels[k] == label && !schemes[k].rings.empty()) found.push_back(&schemes[k]);
+  }
+  return found;
+}
+
+std::vector<std::string> different(const std::vector<std::string>& labels) {
+  std::vector<std::string> found;
+  for (const std::string& label : labels) {
+    if (std::ranges::find(found, label) == found.end()) found.push_back(label);
+  }
+  return found;
+}
+
+const analysis::BeadLimit* fit_of(const CompareResult& result, const std::string& label,
+                                  std::string_view quantity) {
+  const auto found = std::ranges::find_if(result.bead_limits, [&](const SchemeBeadLimit& limit) {
+    return limit.label == label && limit.quantity == quantity;
+  });
+  return found == result.bead_limits.end() ? nullptr : &found->fit;
+}
+
+/// The line of a fit from its fewest beads to infinitely many, and the limit with its error.
+void add_fit(const analysis::BeadLimit& fit, double fewest, std::size_t curve, io::Plot& plot) {
+  constexpr int kPoints = 60;
+  io::Series line, limit;
+  line.colour = limit.colour = io::palette_colour(curve);
+  line.dashed = true;
+  for (int k = 0; k <= kPoints; ++k) {
+    const double inverse = k / (kPoints * fewest);
+    line.x.push_back(inverse);
+    line.y.push_back(k == 0 ? fit.limit.mean : fit.at(1.0 / inverse));
+  }
+  limit.style = io::Series::Style::points;
+  limit.x = {0.0};
+  limit.y = {fit.limit.mean};
+  limit.set_error(std::array{fit.limit.error});
+  plot.series.push_back(std::move(line));
+  plot.series.push_back(std::move(limit));
+}
+
+}  // namespace
+
+BeadAverages::BeadAverages(int replicas)
+    : means_(kColumns.size(), analysis::PooledBlocking::of_replicas(replicas)) {}
+
+void BeadAverages::add(const Frame& frame) {
+  std::vector<double> values(frame.rings.size());
+  for (std::size_t column = 0; column < kColumns.size(); ++column) {
+    const Column& c = kColumns[column];
+    for (std::size_t r = 0; r < values.size(); ++r) values[r] = c.factor * frame.rings[r].*c.value;
+    means_[column].add_replicas(frame.replica_ids, values);
+  }
+}
+
+std::vector<AveragedQuantity> BeadAverages::result(double interval_ps) const {
+  std::vector<AveragedQuantity> averages;
+  for (std::size_t column = 0; column < kColumns.size(); ++column) {
+    const analysis::Blocking blocking = means_[column].result();
+    AveragedQuantity& average = averages.emplace_back();
+    average.table = "beads";
+    average.quantity = kColumns[column].name;
+    average.mean = blocking.mean;
+    average.error = blocking.error;
+    average.autocorrelation_ps = blocking.autocorrelation_time * interval_ps;
+  }
+  return averages;
+}
+
+std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& schemes,
+                                         const std::vector<std::string>& curve_labels) {
+  std::vector<SchemeBeadLimit> limits;
+  for (const std::string& label : different(curve_labels)) {
+    const std::vector<const SchemeResult*> of_label = schemes_of(schemes, curve_labels, label);
+    std::vector<int> beads;
+    for (const SchemeResult* s : of_label) beads.push_back(s->beads);
+    for (std::size_t column = 0; column < kColumns.size(); ++column) {
+      std::vector<analysis::MeanError> means;
+      for (const SchemeResult* s : of_label) {
+        means.push_back({s->rings[column].mean, s->rings[column].error});
+      }
+      limits.push_back(
+          {label, std::string(kColumns[column].name), analysis::bead_limit(beads, means)});
+    }
+  }
+  return limits;
+}
+
+void write_beads(const CompareResult& result, const std::string& provenance) {
+  std::vector<std::string> header{"scheme", "beads", "timestep_fs", "us_per_ps"};
+  for (const Column& column : kColumns) {
+    header.emplace_back(column.name);
+    header.push_back(std::string(column.name) + "_err");
+  }
+  const std::string path = result.out_dir + "/beads.csv";
+  io::CsvFormat csv(path, header);
+  std::string text = csv.head(provenance + "; averages of ring polymers as in path_integral.csv");
+  for (const SchemeResult& s : result.schemes) {
+    csv.cell(std::string_view(s.label)).cell(static_cast<std::int64_t>(s.beads));
+    csv.cell(s.timestep_fs).cell_or_nan(s.us_per_ps);
+    for (std::size_t column = 0; column < kColumns.size(); ++column) {
+      if (s.rings.empty()) {
+        csv.cell_or_nan(SchemeResult::kNone).cell_or_nan(SchemeResult::kNone);
+      } else {
+        csv.cell_or_nan(s.rings[column].mean).cell_or_nan(s.rings[column].error);
+      }
+    }
+    text += csv.row();
+  }
+  io::write_file(path, text);
+}
+
+void write_bead_limits(const CompareResult& result, const std::string& provenance) {
+  const std::string path = result.out_dir + "/bead_limits.csv";
+  io::CsvFormat csv(path, {"scheme", "quantity", "limit", "limit_err", "c1", "c2", "points",
+                           "chi2", "degrees_of_freedom"});
+  std::string text =
+      csv.head(provenance + "; fits limit + c1/P^2 + c2/P^4 to the means of beads.csv");
+  for (const SchemeBeadLimit& b : result.bead_limits) {
+    csv.cell(std::string_view(b.label)).cell(std::string_view(b.quantity));
+    for (const double number : {b.fit.limit.mean, b.fit.limit.error, b.fit.c1, b.fit.c2}) {
+      csv.cell_or_nan(number);
+    }
+    csv.cell(static_cast<std::int64_t>(b.fit.points)).cell_or_nan(b.fit.chi2);
+    csv.cell(static_cast<std::int64_t>(b.fit.degrees_of_freedom));
+    text += csv.row();
+  }
+  io::write_file(path, text);
+}
+
+io::Drawing draw_beads(const CompareResult& result, const std::vector<std::string>& curve_labels,
+                       const std::string& title) {
+  const std::vector<std::string> labels = different(curve_labels);
+  std::vector<io::Plot> plots;
+  for (std::size_t column = 0; column < kColumns.size(); ++column) {
+    if (kColumns[column].axis.empty()) continue;
+    io::Plot& plot = plots.emplace_back();
+    plot.y_label = kColumns[column].axis;
+    plot.height_pixels = 300;
+    for (std::size_t curve = 0; curve < labels.size(); ++curve) {
+      std::vector<const SchemeResult*> points =
+          schemes_of(result.schemes, curve_labels, labels[curve]);
+      if (points.empty()) continue;
+      std::ranges::sort(points, {}, &SchemeResult::beads);
+      io::Series series;
+      series.style = io::Series::Style::points;
+      series.colour = io::palette_colour(curve);
+      if (plots.size() == 1) series.label = labels[curve];
+      std::vector<double> errors;
+      for (const SchemeResult* s : points) {
+        series.x.push_back(1.0 / s->beads);
+        series.y.push_back(s->rings[column].mean);
+        series.marks.push_back(std::to_string(s->beads));
+        errors.push_back(s->rings[column].error);
+      }
+      series.set_error(errors);
+      plot.series.push_back(std::move(series));
+      const analysis::BeadLimit* fit = fit_of(result, labels[curve], kColumns[column].name);
+      if (fit == nullptr || fit->points < 2) continue;
+      add_fit(*fit, points[points.size() - fit->points]->beads, curve, plot);
+    }
+  }
+  plots.front().title = title;
+  plots.back().x_label = "1/P     labels: number of beads P; at 0: extrapolation";
+  return io::draw(plots, result.out_dir + "/beads");
+}
+
+}  // namespace tarn

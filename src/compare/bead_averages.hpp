@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tarn/analysis/blocking.hpp"
+#include "tarn/compare.hpp"
+#include "tarn/deck.hpp"
+#include "tarn/io/plot.hpp"
+
+/// @file
+/// Averages of ring polymers in a comparison.
+
+namespace tarn {
+
+/// Averages of the columns of path_integral.csv over all replicas and samples.
+class BeadAverages {
+ public:
+  explicit BeadAverages(int replicas);
+
+  /// @param frame with kRings
+  void add(const Frame& frame);
+  /// @param interval_ps between samples
+  std::vector<AveragedQuantity> result(double interval_ps) const;
+
+ private:
+  std::vector<analysis::PooledBlocking> means_;
+};
+
+/// Extrapolates the averages of each curve to infinitely many beads.
+/// @param curve_labels of each scheme of the result; equal labels differ in the number of beads
+std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& schemes,
+                                         const std::vector<std::string>& curve_labels);
+
+/// Writes beads.csv, one row per scheme.
+void write_beads(const CompareResult& result, const std::string& provenance);
+/// Writes bead_limits.csv.
+void write_bead_limits(const CompareResult& result, const std::string& provenance);
+/// Draws beads.svg: energy, kinetic energies and radius of gyration against 1/P, with the fits.
+io::Drawing draw_beads(const CompareResult& result, const std::vector<std::string>& curve_labels,
+                       const std::string& title);
+
+}  // namespace tarn
