@@ -154,7 +154,7 @@ struct CompareResult {
   /// With CompareOptions::steps: for a mechanical system, and for water without a thermostat.
   std::vector<SchemeOrder> orders;
   std::vector<SchemeBeadLimit> bead_limits;  ///< with CompareOptions::beads
-  double time = 0.0;                         ///< length of a mechanical run with CompareOptions::steps
+  double time = 0.0;  ///< length of a mechanical run with CompareOptions::steps
   std::vector<std::string> pictures;
   std::string device;
   bool interrupted = false;

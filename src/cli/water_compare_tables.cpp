@@ -200,8 +200,7 @@ std::string mean_error_text(const analysis::MeanError& value) {
 
 /// Averages of ring polymers, and their extrapolations.
 void print_beads(std::FILE* out, const CompareResult& result) {
-  if (std::ranges::all_of(result.schemes,
-                          [](const SchemeResult& s) { return s.rings.empty(); })) {
+  if (std::ranges::all_of(result.schemes, [](const SchemeResult& s) { return s.rings.empty(); })) {
     return;
   }
   Rows rows{{"scheme", "us per ps"}};
@@ -216,8 +215,8 @@ void print_beads(std::FILE* out, const CompareResult& result) {
   }
   bool tested = true;
   for (const SchemeBeadLimit& limit : result.bead_limits) {
-    const auto column = std::ranges::find(kBeadColumns, limit.quantity,
-                                          [](const auto& c) { return c.first; });
+    const auto column =
+        std::ranges::find(kBeadColumns, limit.quantity, [](const auto& c) { return c.first; });
     if (column == kBeadColumns.end()) continue;
     const std::string label = limit.label + ":beads=infinity";
     if (rows.back().front() != label) rows.push_back({label, ""});

@@ -34,7 +34,7 @@ constexpr std::array<Column, 10> kColumns{{
     {"gyration2_h_A2", &RingMeasures::gyration2_h_A2, 1.0, "radius of gyration² of H (Å²)"},
 }};
 
-/// The schemes with a label that have averages.
+/// The schemes with a label that have averages, in the order of their numbers of beads.
 std::vector<const SchemeResult*> schemes_of(const std::vector<SchemeResult>& schemes,
                                             const std::vector<std::string>& curve_labels,
                                             const std::string& label) {
@@ -42,6 +42,7 @@ std::vector<const SchemeResult*> schemes_of(const std::vector<SchemeResult>& sch
   for (std::size_t k = 0; k < schemes.size(); ++k) {
     if (curve_labels[k] == label && !schemes[k].rings.empty()) found.push_back(&schemes[k]);
   }
+  std::ranges::sort(found, {}, &SchemeResult::beads);
   return found;
 }
 
@@ -112,7 +113,8 @@ std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& scheme
                                          const std::vector<std::string>& curve_labels) {
   std::vector<SchemeBeadLimit> limits;
   for (const std::string& label : different(curve_labels)) {
-    const std::vector<const SchemeResult*> of_label = schemes_of(schemes, curve_labels, label);
+    std::vector<const SchemeResult*> of_label = schemes_of(schemes, curve_labels, label);
+    std::erase_if(of_label, [](const SchemeResult* s) { return s->beads == 1; });
     std::vector<int> beads;
     for (const SchemeResult* s : of_label) beads.push_back(s->beads);
     for (std::size_t column = 0; column < kColumns.size(); ++column) {
@@ -153,8 +155,8 @@ void write_beads(const CompareResult& result, const std::string& provenance) {
 
 void write_bead_limits(const CompareResult& result, const std::string& provenance) {
   const std::string path = result.out_dir + "/bead_limits.csv";
-  io::CsvFormat csv(path, {"scheme", "quantity", "limit", "limit_err", "c1", "c2", "points",
-                           "chi2", "degrees_of_freedom"});
+  io::CsvFormat csv(path, {"scheme", "quantity", "limit", "limit_err", "c1", "c2", "points", "chi2",
+                           "degrees_of_freedom"});
   std::string text =
       csv.head(provenance + "; fits limit + c1/P^2 + c2/P^4 to the means of beads.csv");
   for (const SchemeBeadLimit& b : result.bead_limits) {
@@ -179,10 +181,9 @@ io::Drawing draw_beads(const CompareResult& result, const std::vector<std::strin
     plot.y_label = kColumns[column].axis;
     plot.height_pixels = 300;
     for (std::size_t curve = 0; curve < labels.size(); ++curve) {
-      std::vector<const SchemeResult*> points =
+      const std::vector<const SchemeResult*> points =
           schemes_of(result.schemes, curve_labels, labels[curve]);
       if (points.empty()) continue;
-      std::ranges::sort(points, {}, &SchemeResult::beads);
       io::Series series;
       series.style = io::Series::Style::points;
       series.colour = io::palette_colour(curve);

@@ -29,7 +29,7 @@ class BeadAverages {
   std::vector<analysis::PooledBlocking> means_;
 };
 
-/// Extrapolates the averages of each curve to infinitely many beads.
+/// Extrapolates the averages of each curve to infinitely many beads, without those of one bead.
 /// @param curve_labels of each scheme of the result; equal labels differ in the number of beads
 std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& schemes,
                                          const std::vector<std::string>& curve_labels);

@@ -32,7 +32,8 @@ namespace fs = std::filesystem;
 constexpr std::array kFiles{
     "compare.csv",     "orders.csv",      "drift.csv",  "drift.svg",       "drift.png",
     "rdf.csv",         "rdf.svg",         "rdf.png",    "correlation.csv", "correlation_times.csv",
-    "correlation.svg", "correlation.png", "errors.svg", "errors.png", "beads.csv", "bead_limits.csv", "beads.svg", "beads.png",     "compare.json"};
+    "correlation.svg", "correlation.png", "errors.svg", "errors.png",      "beads.csv",
+    "bead_limits.csv", "beads.svg",       "beads.png",  "compare.json"};
 
 /// @throws InputError if files in the folder would be lost
 void check_output_folder(const std::string& folder, bool overwrite) {

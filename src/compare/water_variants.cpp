@@ -155,9 +155,8 @@ bool has_thermostat(const Deck& deck) { return deck.thermostat.kind != Thermosta
 std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::string>& schemes,
                                    const CompareOptions& options) {
   check_rings(options);
-  std::vector<Variant> variants = options.steps.empty()
-                                      ? variants_by_beads(deck, schemes, options)
-                                      : variants_by_step(deck, schemes, options);
+  std::vector<Variant> variants = options.steps.empty() ? variants_by_beads(deck, schemes, options)
+                                                        : variants_by_step(deck, schemes, options);
   for (Variant& variant : variants) {
     if (!variant.deck.rdf) variant.deck.rdf = ObserveRdf{};
     if (options.device) variant.deck.run.device = *options.device;

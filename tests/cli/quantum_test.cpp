@@ -1,9 +1,16 @@
+#include <array>
+#include <cmath>
+#include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "command.hpp"
 #include "scratch_folder.hpp"
+#include "tarn/analysis/bead_limit.hpp"
+#include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 
 /// @file
@@ -110,6 +117,104 @@ TEST_F(Quantum, RefusesWhatHasNoMeaning) {
   EXPECT_TRUE(contains(refusal(" --set system.molecules=65"), "at most 64 molecules"));
   EXPECT_TRUE(contains(refusal(" --set path_integral.beads=1025"), "1024"));
   EXPECT_TRUE(contains(refusal(" --device cuda"), ""));
+}
+
+/// Columns of a table with their errors, by row.
+std::vector<analysis::MeanError> means_in(const std::string& table, const std::string& column) {
+  io::CsvReader csv(table);
+  std::vector<analysis::MeanError> means;
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    means.push_back(
+        {csv.number(cells[csv.column(column)]), csv.number(cells[csv.column(column + "_err")])});
+  }
+  return means;
+}
+
+/// Averages are those of tarn run, and limits those of the averages.
+TEST_F(Quantum, ComparesNumbersOfBeads) {
+  const std::string pimd = deck("pimd.toml", kRings);
+  const Outcome compared = test::command("compare --quiet " + pimd +
+                                         " --schemes verlet --beads 4,1,8 -o " + path("beads"));
+  ASSERT_EQ(compared.exit_code, 0) << compared.text;
+  EXPECT_TRUE(contains(compared.text, "verlet:beads=infinity"));
+  ASSERT_EQ(test::command("run --quiet " + pimd + " -o " + path("run")).exit_code, 0);
+
+  const std::array<int, 2> beads{4, 8};  // without one
+  std::map<std::string, analysis::MeanError> of_run;
+  io::CsvReader averages(path("run/averages.csv"));
+  std::vector<std::string_view> cells;
+  while (averages.next(cells)) {
+    if (cells[averages.column("table")] != "path_integral") continue;
+    of_run[std::string(cells[averages.column("quantity")])] = {
+        averages.number(cells[averages.column("mean")]),
+        averages.number(cells[averages.column("error")])};
+  }
+  io::CsvReader limits(path("beads/bead_limits.csv"));
+  int rows = 0;
+  while (limits.next(cells)) {
+    ++rows;
+    const std::string quantity(cells[limits.column("quantity")]);
+    const double limit = limits.number(cells[limits.column("limit")]);
+    const double error = limits.number(cells[limits.column("limit_err")]);
+    std::vector<analysis::MeanError> means = means_in(path("beads/beads.csv"), quantity);
+    ASSERT_EQ(means.size(), 3u);
+    means.erase(means.begin() + 1);
+    ASSERT_EQ(of_run.count(quantity), 1u) << quantity;
+    EXPECT_NEAR(means[1].mean, of_run[quantity].mean, 1e-9 * std::abs(means[1].mean)) << quantity;
+    const analysis::BeadLimit fit = analysis::bead_limit(beads, means);
+    EXPECT_NEAR(limit, fit.limit.mean, 1e-6 * std::abs(limit)) << quantity;
+    EXPECT_NEAR(error, fit.limit.error, 1e-6 * error) << quantity;
+  }
+  EXPECT_EQ(rows, 10);
+  // One bead is classical: its kinetic energy has no error.
+  const std::vector<analysis::MeanError> kinetic =
+      means_in(path("beads/beads.csv"), "kinetic_h_kcal_per_mol");
+  EXPECT_NEAR(kinetic[1].mean, 1.5 * units::boltzmann_kcal_per_mol_K * 150.0, 1e-12);
+  EXPECT_GT(kinetic[2].mean, kinetic[0].mean);
+  EXPECT_GT(kinetic[0].mean, kinetic[1].mean);
+}
+
+TEST_F(Quantum, ComparesFlowsOfTheFreeRing) {
+  const Outcome compared = test::command(
+      "compare --quiet " + deck("pimd.toml", kRings) +
+      " --schemes verlet --free-ring cayley,exact --steps 0.25,0.5 -o " + path("rings"));
+  ASSERT_EQ(compared.exit_code, 0) << compared.text;
+  io::CsvReader csv(path("rings/beads.csv"));
+  std::vector<std::string> labels;
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) labels.emplace_back(cells[csv.column("scheme")]);
+  EXPECT_EQ(labels, (std::vector<std::string>{"reference verlet:timestep_fs=0.125",
+                                              "verlet:free_ring=cayley:timestep_fs=0.25",
+                                              "verlet:free_ring=cayley:timestep_fs=0.5",
+                                              "verlet:free_ring=exact:timestep_fs=0.25",
+                                              "verlet:free_ring=exact:timestep_fs=0.5"}));
+  // The flows differ.
+  const std::vector<analysis::MeanError> energies =
+      means_in(path("rings/beads.csv"), "energy_virial_kcal_per_mol");
+  EXPECT_NE(energies[2].mean, energies[4].mean);
+}
+
+TEST_F(Quantum, RefusesComparisonsWithoutMeaning) {
+  const std::string pimd = deck("pimd.toml", kRings);
+  const auto refusal = [&](const std::string& words) {
+    const Outcome refused = test::command("compare " + words + " -o " + path("out"));
+    EXPECT_EQ(refused.exit_code, 2) << words << refused.text;
+    return refused.text;
+  };
+  EXPECT_TRUE(contains(refusal(pimd + " --schemes verlet --beads 4,8 --steps 0.5"),
+                       "--beads cannot be combined with --steps"));
+  EXPECT_TRUE(contains(refusal(pimd + " --schemes verlet --beads 4,4"), "given only once"));
+  EXPECT_TRUE(contains(refusal(pimd + " --schemes verlet --beads 0"), "--beads 0"));
+  EXPECT_TRUE(contains(refusal(pimd + " --schemes verlet --free-ring cayley,euler"), "exact"));
+  EXPECT_TRUE(contains(refusal(pimd + " --schemes zss-stiff --beads 4,8"), "\"verlet\""));
+  EXPECT_TRUE(contains(refusal(deck("none.toml", "") + " --schemes verlet --free-ring exact"),
+                       "--free-ring needs a deck with [path_integral]"));
+  const std::string inputs = std::string(TARN_SOURCE_DIR) + "/inputs/";
+  EXPECT_TRUE(contains(refusal(inputs + "water7.toml --schemes shake --beads 4,8"),
+                       "needs a flexible model"));
+  EXPECT_TRUE(contains(refusal(inputs + "double-pendulum.toml --schemes rattle --beads 4,8"),
+                       "are for water"));
 }
 
 TEST_F(Quantum, CheckReportsQuantaAndBeads) {
