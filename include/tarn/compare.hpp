@@ -210,7 +210,7 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
 /// | `orders.csv` | with CompareOptions::steps, without a thermostat: convergence orders |
 /// | `beads.csv` | with [path_integral]: energies and radii of gyration, by scheme |
 /// | `bead_limits.csv` | with CompareOptions::beads: extrapolation to infinitely many beads |
-/// | `beads.svg` | with CompareOptions::beads |
+/// | `beads.svg` | with CompareOptions::beads, or with `steps` and [path_integral] |
 ///
 /// With CompareOptions::steps, the first scheme is the reference. It has independent noise and
 /// twice the replicas, unless the deck's state or baths do not allow that. Each other scheme runs

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <utility>
 
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -34,7 +34,7 @@ constexpr std::array<Column, 10> kColumns{{
     {"gyration2_h_A2", &RingMeasures::gyration2_h_A2, 1.0, "radius of gyration² of H (Å²)"},
 }};
 
-/// The schemes with a label that have averages, in the order of their numbers of beads.
+/// The schemes with a label that have averages, in the order of their numbers of beads and steps.
 std::vector<const SchemeResult*> schemes_of(const std::vector<SchemeResult>& schemes,
                                             const std::vector<std::string>& curve_labels,
                                             const std::string& label) {
@@ -42,7 +42,8 @@ std::vector<const SchemeResult*> schemes_of(const std::vector<SchemeResult>& sch
   for (std::size_t k = 0; k < schemes.size(); ++k) {
     if (curve_labels[k] == label && !schemes[k].rings.empty()) found.push_back(&schemes[k]);
   }
-  std::ranges::sort(found, {}, &SchemeResult::beads);
+  std::ranges::sort(found, {},
+                    [](const SchemeResult* s) { return std::pair(s->beads, s->timestep_fs); });
   return found;
 }
 
@@ -104,6 +105,7 @@ std::vector<AveragedQuantity> BeadAverages::result(double interval_ps) const {
     average.quantity = kColumns[column].name;
     average.mean = blocking.mean;
     average.error = blocking.error;
+    average.independent_samples = means_[column].samples() / (2.0 * blocking.autocorrelation_time);
     average.autocorrelation_ps = blocking.autocorrelation_time * interval_ps;
   }
   return averages;
@@ -172,28 +174,33 @@ void write_bead_limits(const CompareResult& result, const std::string& provenanc
 }
 
 io::Drawing draw_beads(const CompareResult& result, const std::vector<std::string>& curve_labels,
-                       const std::string& title) {
+                       BeadAxis axis, const std::string& title) {
   const std::vector<std::string> labels = different(curve_labels);
+  const bool by_step = axis == BeadAxis::step;
+  const auto x_of = [&](const SchemeResult& s) { return by_step ? s.timestep_fs : 1.0 / s.beads; };
+  double largest = 0.0;
+  for (const SchemeResult& s : result.schemes) largest = std::max(largest, x_of(s));
   std::vector<io::Plot> plots;
   for (std::size_t column = 0; column < kColumns.size(); ++column) {
     if (kColumns[column].axis.empty()) continue;
     io::Plot& plot = plots.emplace_back();
     plot.y_label = kColumns[column].axis;
     plot.height_pixels = 300;
+    plot.x_range = {{0.0, 1.08 * largest}};
     for (std::size_t curve = 0; curve < labels.size(); ++curve) {
       const std::vector<const SchemeResult*> points =
           schemes_of(result.schemes, curve_labels, labels[curve]);
       if (points.empty()) continue;
       io::Series series;
-      series.style = io::Series::Style::points;
+      series.style = by_step ? io::Series::Style::marked_line : io::Series::Style::points;
       series.colour = io::palette_colour(curve);
       if (plots.size() == 1) series.label = labels[curve];
       std::vector<double> errors;
       for (const SchemeResult* s : points) {
-        series.x.push_back(1.0 / s->beads);
+        series.x.push_back(x_of(*s));
         series.y.push_back(s->rings[column].mean);
-        series.marks.push_back(std::to_string(s->beads));
         errors.push_back(s->rings[column].error);
+        if (!by_step) series.marks.push_back(std::to_string(s->beads));
       }
       series.set_error(errors);
       plot.series.push_back(std::move(series));
@@ -203,7 +210,8 @@ io::Drawing draw_beads(const CompareResult& result, const std::vector<std::strin
     }
   }
   plots.front().title = title;
-  plots.back().x_label = "1/P     labels: number of beads P; at 0: extrapolation";
+  plots.back().x_label =
+      by_step ? "time step (fs)" : "1/P     labels: number of beads P; at 0: extrapolation";
   return io::draw(plots, result.out_dir + "/beads");
 }
 

@@ -38,8 +38,12 @@ std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& scheme
 void write_beads(const CompareResult& result, const std::string& provenance);
 /// Writes bead_limits.csv.
 void write_bead_limits(const CompareResult& result, const std::string& provenance);
-/// Draws beads.svg: energy, kinetic energies and radius of gyration against 1/P, with the fits.
+
+enum class BeadAxis { beads, step };
+
+/// Draws beads.svg: energy, kinetic energies and radius of gyration against 1/P with the fits, or
+/// against the time step.
 io::Drawing draw_beads(const CompareResult& result, const std::vector<std::string>& curve_labels,
-                       const std::string& title);
+                       BeadAxis axis, const std::string& title);
 
 }  // namespace tarn

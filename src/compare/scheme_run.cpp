@@ -4,8 +4,10 @@
 #include <chrono>
 #include <ctime>
 #include <numeric>
+#include <utility>
 
 #include "observe/equilibration_warning.hpp"
+#include "run/estimator_warning.hpp"
 #include "run/temperature_warning.hpp"
 
 namespace tarn {
@@ -152,6 +154,11 @@ std::vector<std::string> end_warnings(const SchemeRun& run) {
   const BathShifts temperature = shifts_of(run.temperature_of_bath);
   add(equilibration_warning("temperature_K", temperature));
   if (run.correlations) add(run.correlations->note());
+  if (run.rings) {
+    for (std::string& text : estimator_warnings(run.rings->result(1.0), run.deck)) {
+      warnings.push_back(std::move(text));
+    }
+  }
   if (run.deck.thermostat.kind == Thermostat::none) return warnings;
   add(friction_warning(make_system(run.deck, run.molecules)));
   const std::vector<std::string> by_bath = temperature_warnings(run, temperature);

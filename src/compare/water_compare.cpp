@@ -251,9 +251,8 @@ class WaterComparison {
     add_pictures(draw_distances(runs_, drawn, result_.out_dir));
     if (deck_.correlation) write_correlation_files(provenance);
     if (std::ranges::any_of(runs_, [](const ComparedRun& r) { return r.run.rings.has_value(); })) {
-      write_beads(result_, provenance);
+      write_ring_files(provenance);
     }
-    if (!options_.beads.empty()) write_limits(provenance);
     if (options_.steps.empty()) return;
     if (has_thermostat(deck_)) {
       draw_errors();
@@ -280,10 +279,15 @@ class WaterComparison {
     add_pictures(draw_correlations(all, title("Time correlations"), result_.out_dir));
   }
 
-  void write_limits(const std::string& provenance) {
-    result_.bead_limits = bead_limits(result_.schemes, curve_labels_);
-    write_bead_limits(result_, provenance);
-    add_pictures(draw_beads(result_, curve_labels_, title("Ring polymers")));
+  void write_ring_files(const std::string& provenance) {
+    write_beads(result_, provenance);
+    if (!options_.beads.empty()) {
+      result_.bead_limits = bead_limits(result_.schemes, curve_labels_);
+      write_bead_limits(result_, provenance);
+    }
+    if (options_.beads.empty() && options_.steps.empty()) return;
+    const BeadAxis axis = options_.beads.empty() ? BeadAxis::step : BeadAxis::beads;
+    add_pictures(draw_beads(result_, curve_labels_, axis, title("Ring polymers")));
   }
 
   void draw_errors() {
@@ -336,7 +340,8 @@ class WaterComparison {
   }
 
   std::string title(const char* subject) const {
-    return fmt::format("{}, {} water molecules ({})", subject, molecules_, deck_.system.model);
+    return fmt::format("{}, {} water molecule{} ({})", subject, molecules_,
+                       molecules_ == 1 ? "" : "s", deck_.system.model);
   }
 
   /// Whether no variant of the same scheme has a smaller step.

@@ -112,6 +112,7 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
   Variant& reference = variants.front();
   reference.label = "reference " + reference.label;
   reference.curve = curves;
+  reference.curve_label = "reference";
   // The noise must be independent of the other variants, which share theirs if their steps are
   // equal. A distant seed also avoids that of the run that provided the initial state, which is
   // often the next number.

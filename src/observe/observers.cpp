@@ -33,21 +33,26 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   if (deck.path_integral_table) {
     observers.push_back(make_path_integral(*deck.path_integral_table, info));
   }
+  // Several beads: what these tables contain.
+  RunInfo of_centroids = info;
+  if (beads_of(deck) > 1) of_centroids.provenance += "; of the centroids";
   if (deck.conservation) observers.push_back(make_conservation(*deck.conservation, info));
   if (deck.heat) observers.push_back(make_heat(*deck.heat, info));
-  if (deck.temperatures) observers.push_back(make_temperatures(*deck.temperatures, info));
+  if (deck.temperatures) {
+    observers.push_back(make_temperatures(*deck.temperatures, of_centroids));
+  }
   if (deck.geometry) observers.push_back(make_geometry(*deck.geometry, info));
-  if (deck.cluster) observers.push_back(make_cluster(*deck.cluster, info));
+  if (deck.cluster) observers.push_back(make_cluster(*deck.cluster, of_centroids));
   if (deck.multipliers) observers.push_back(make_multipliers(*deck.multipliers, deck, info));
   if (deck.rdf) observers.push_back(make_rdf(make_pair_count_request(deck), info));
   if (deck.profile) observers.push_back(make_profile(*deck.profile, deck, info));
-  if (deck.spectrum) observers.push_back(make_spectrum(*deck.spectrum, deck, info));
-  if (deck.correlation) observers.push_back(make_correlation(*deck.correlation, deck, info));
-  if (deck.evaporation) {
-    observers.push_back(make_evaporation(*deck.evaporation, info));
+  if (deck.spectrum) observers.push_back(make_spectrum(*deck.spectrum, deck, of_centroids));
+  if (deck.correlation) {
+    observers.push_back(make_correlation(*deck.correlation, deck, of_centroids));
   }
-  if (deck.minima) observers.push_back(make_minima(*deck.minima, deck, info));
-  if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, info));
+  if (deck.evaporation) observers.push_back(make_evaporation(*deck.evaporation, of_centroids));
+  if (deck.minima) observers.push_back(make_minima(*deck.minima, deck, of_centroids));
+  if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, of_centroids));
   return observers;
 }
 

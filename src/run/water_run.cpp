@@ -14,6 +14,7 @@
 #include "checkpointer.hpp"
 #include "custom_observers.hpp"
 #include "deck/notes.hpp"
+#include "estimator_warning.hpp"
 #include "evaporation.hpp"
 #include "final_structures.hpp"
 #include "indefinite_hessian_counter.hpp"
@@ -324,6 +325,7 @@ class Run {
     for (const auto& observer : observers_) observer->finish();
     average();
     warn_about_temperatures();
+    for (const std::string& text : estimator_warnings(averages_, deck_)) warn(text);
     warn_about_exchange();
     keep_last_good_structures();
     if (!interrupted_) draw();

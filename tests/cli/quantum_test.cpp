@@ -67,6 +67,8 @@ TEST_F(Quantum, ResumedRunsHaveTheSameFiles) {
     EXPECT_EQ(text_of("whole" + file), text_of("parts" + file)) << name;
   }
   EXPECT_FALSE(contains(text_of("whole/averages.csv"), "heat_capacity"));
+  EXPECT_TRUE(contains(text_of("whole/cluster.csv"), "; of the centroids"));
+  EXPECT_FALSE(contains(text_of("whole/rdf.csv"), "centroids"));
 }
 
 /// One bead is the classical run.
@@ -117,6 +119,31 @@ TEST_F(Quantum, RefusesWhatHasNoMeaning) {
   EXPECT_TRUE(contains(refusal(" --set system.molecules=65"), "at most 64 molecules"));
   EXPECT_TRUE(contains(refusal(" --set path_integral.beads=1025"), "1024"));
   EXPECT_TRUE(contains(refusal(" --device cuda"), ""));
+}
+
+/// The exact flow of the free ring resonates at 1.26 fs, where the estimators of the energy no
+/// longer agree. The Cayley form has no resonance.
+TEST_F(Quantum, WarnsIfTheEstimatorsDisagree) {
+  test::write_text(path("one.toml"),
+                   "[system]\nmodel = \"qtip4pf\"\nmolecules = 1\nreplicas = 16\n"
+                   "[integrator]\nscheme = \"verlet\"\ntimestep_fs = 1.1\n"
+                   "[thermostat]\nkind = \"baoab\"\ntemperature_K = 300\nfriction_per_ps = 5\n"
+                   "[path_integral]\nbeads = 32\n"
+                   "[run]\nduration_ps = 2\nequilibration_ps = 0.5\n"
+                   "[observe.path_integral]\nevery = 10\n");
+  const std::string warning = "by the primitive and by the virial estimator differ";
+  for (const auto& [ring, warned] : {std::pair("cayley", false), {"exact", true}}) {
+    const std::string keys = std::string(" --set path_integral.free_ring=") + ring;
+    const Outcome run = test::command("run " + path("one.toml") + keys + " -o " + path(ring));
+    EXPECT_EQ(contains(run.text, warning), warned) << run.text;
+    EXPECT_EQ(contains(run.text, "Use free_ring = \"cayley\""), warned) << run.text;
+  }
+  const Outcome compared =
+      test::command("compare " + path("one.toml") +
+                    " --schemes verlet --free-ring cayley,exact -o " + path("compared"));
+  EXPECT_TRUE(contains(compared.text, "verlet:free_ring=exact: the mean energies"))
+      << compared.text;
+  EXPECT_FALSE(contains(compared.text, "verlet:free_ring=cayley: the mean energies"));
 }
 
 /// Columns of a table with their errors, by row.
