@@ -2,11 +2,16 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "rounding.hpp"
+#include "tarn/force_field.hpp"
+#include "tarn/minimise.hpp"
+#include "tarn/modes.hpp"
+#include "tarn/start.hpp"
 
 namespace tarn {
 namespace {
@@ -168,6 +173,72 @@ TEST(FreeRing, ExactFlowResonates) {
   };
   EXPECT_LT(error(FreeRing::cayley), 1e-9);
   EXPECT_GT(error(FreeRing::exact), 0.01);
+}
+
+/// Sum over the internal modes of a ring of <q^2> m/(P k T) [akma^2], for an external force
+/// constant m L^2.
+double internal_fluctuation(const System& s, double external2) {
+  const int beads = s.path_integral.beads;
+  const double mass = s.model.mass_h_Da;
+  const double bath_K = s.thermostat.temperature_K;
+  const double kT = units::boltzmann_kcal_per_mol_K * beads * bath_K;
+  double sum = 0.0;
+  for (int mode = 1; mode < beads; ++mode) {
+    const RingMode m = ring_mode(s, mode, bath_K);
+    sum += stationary(m, external2, s.integrator.timestep_akma, mass)[0] * mass / kT;
+  }
+  return sum;
+}
+
+/// A free particle: R^2 = (hbar^2/4 m k T) (1 - 1/P^2).
+TEST(FreeRing, HasTheRadiusOfGyrationOfAFreeParticle) {
+  constexpr double kTemperature_K = 100.0;
+  const double kT = units::boltzmann_kcal_per_mol_K * kTemperature_K;
+  for (const int beads : {2, 8, 33}) {
+    const System s = system_of(beads, kTemperature_K, 0.03, 0.5);
+    // R^2 is 3/P <q^2> per mode, with P k T for the temperature.
+    const double measured = 3.0 * kT / s.model.mass_h_Da * internal_fluctuation(s, 0.0);
+    const double hbar = units::hbar_kcal_akma_per_mol;
+    const double expected =
+        hbar * hbar / (4.0 * s.model.mass_h_Da * kT) * (1.0 - 1.0 / (1.0 * beads * beads));
+    EXPECT_NEAR(measured, expected, 1e-9 * expected) << beads;
+  }
+}
+
+/// Kinetic energy of a hydrogen by the centroid virial, of a molecule with quadratic vibrations
+/// [meV].
+double harmonic_kinetic_h_meV(const System& s, const NormalModes& modes) {
+  const double kT = units::boltzmann_kcal_per_mol_K * s.thermostat.temperature_K;
+  double kinetic = 1.5 * kT;
+  for (std::size_t k = 6; k < 9; ++k) {
+    const double* d = &modes.displacements_per_sqrt_Da[9 * k];
+    double share = 0.0;  // of H1 in the kinetic energy of the mode
+    for (int c = 3; c < 6; ++c) share += s.model.mass_h_Da * d[c] * d[c];
+    const double frequency = modes.modes[k].wavenumber_per_cm / units::wavenumber_per_cm(1.0);
+    const double square = frequency * frequency;
+    kinetic += 0.5 * kT * share * square * internal_fluctuation(s, square);
+  }
+  return units::meV_per_kcal_per_mol * kinetic;
+}
+
+/// q-TIP4P/F at 300 K with the potential replaced by its quadratic expansion: numbers of an
+/// independent program, to the last digit, at any step.
+TEST(FreeRing, HarmonicKineticEnergiesOfAMolecule) {
+  System s = system_of(1, 300.0, 0.0, 0.5);
+  s.model = *find_water_model("qtip4pf");
+  std::vector<double> x = random_cluster(s.model, 1, 1, 0);
+  ForceField force_field(s.model, 1);
+  quench(force_field, x);
+  const NormalModes modes = normal_modes(s.model, x);
+  for (const double step_fs : {0.5, 1.0}) {
+    s.integrator.timestep_akma = units::akma_from_fs(step_fs);
+    for (const auto& [beads, expected_meV] :
+         {std::pair(8, 115.03), {16, 140.71}, {32, 152.04}, {64, 155.49}}) {
+      s.path_integral.beads = beads;
+      EXPECT_NEAR(harmonic_kinetic_h_meV(s, modes), expected_meV, 0.006)
+          << beads << " beads, " << step_fs << " fs";
+    }
+  }
 }
 
 /// PILE-L: internal modes have the friction 2 omega_k times internal_friction; TRPMD has none on
