@@ -33,6 +33,7 @@ Reproduction precision_page();
 Reproduction spectrum_page();
 Reproduction dynamics_page();
 Reproduction flexible_steps_page();
+Reproduction ring_steps_page();
 Reproduction slow_start_page();
 Reproduction minima_page();
 

@@ -64,6 +64,8 @@ constexpr std::array kRows{
         dynamics_page},
     Row{"flexible-steps", "Z&Ss on real bonds: time steps of flexible water", Cost::minutes,
         flexible_steps_page},
+    Row{"ring-steps", "Time steps of ring polymers: Cayley map and exact flow", Cost::minutes,
+        ring_steps_page},
     Row{"double-pendulum", "Errors of the double pendulum (Tao & Owhadi, Fig. 1)", Cost::seconds,
         double_pendulum_page},
     Row{"pendulum-stability", "Stability of schemes on the double pendulum", Cost::seconds,

@@ -130,7 +130,7 @@ TEST_F(Quantum, WarnsIfTheEstimatorsDisagree) {
                    "[thermostat]\nkind = \"baoab\"\ntemperature_K = 300\nfriction_per_ps = 5\n"
                    "[path_integral]\nbeads = 32\n"
                    "[run]\nduration_ps = 2\nequilibration_ps = 0.5\n"
-                   "[observe.path_integral]\nevery = 10\n");
+                   "[observe.energies]\nevery = 10\n[observe.path_integral]\nevery = 10\n");
   const std::string warning = "by the primitive and by the virial estimator differ";
   for (const auto& [ring, warned] : {std::pair("cayley", false), {"exact", true}}) {
     const std::string keys = std::string(" --set path_integral.free_ring=") + ring;

