@@ -151,7 +151,21 @@ Reproduction ring_steps_page() {
   return {.deck = "pimd7.toml",
           .overrides = {"thermostat.temperature_K=298", "run.duration_ps=24", "system.replicas=32"},
           .schemes = {"verlet"},
-          .summary = "SUMMARY",
+          .summary =
+              "Seven q-TIP4P/F molecules with 32 beads were run at 298 K with both flows of "
+              "the free ring. With the Cayley map, the default, no error is detectable up to "
+              "0.5 fs, and those at 1.2 fs are below 2 %. With the exact flow errors are "
+              "larger at every step, and all replicas blow up at 1.2 fs.\n\n"
+              "* With the Cayley map the kinetic energy of H is 0.16 % too high at 1 fs and "
+              "0.3 % at 1.2 fs, and the energy is 0.8 ± 0.2 kcal/mol too low at 1.2 fs. A "
+              "harmonic system would have no error ([equation "
+              "(81)](../equations-dynamics.md#ring-polymers)).\n"
+              "* With the exact flow the kinetic energy of H is too high by 0.14 % at 0.25 fs, "
+              "0.35 % at 0.5 fs and 1.8 % at 1 fs. The primitive estimator of the energy is "
+              "too low by 0.7 ± 0.2 kcal/mol at 0.5 fs and by 4.0 ± 0.2 at 1 fs, and no longer "
+              "agrees with the virial one.\n"
+              "* The highest frequency of the ring makes half a turn, the first resonance of "
+              "the exact flow, in 1.26 fs.",
           .make = make_ring_steps_page};
 }
 
