@@ -1,6 +1,7 @@
 #include "makers.hpp"
 #include "table_observer.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/observe/pictures.hpp"
 
 namespace tarn {
 
@@ -28,6 +29,7 @@ std::unique_ptr<Observer> make_path_integral(const ObservePathIntegral& section,
       "; kinetic energies per atom by the centroid-virial estimator; gyration2 = squared radius of "
       "gyration of the ring of an atom";
   spec.values_follow_from_frame = true;
+  spec.draw = draw_path_integral;
   spec.append_values = [](const Frame& frame, std::size_t r, std::vector<double>& values) {
     const RingMeasures& m = frame.rings[r];
     values.insert(values.end(),

@@ -346,6 +346,7 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
     if (std::filesystem::exists(folder + table)) take(draw(folder, formats));
   };
   add("/energies.csv", draw_energies);
+  add("/path_integral.csv", draw_path_integral);
   add("/conservation.csv", draw_conservation);
   add("/heat.csv", draw_heat);
   add("/cluster.csv", draw_cluster);

@@ -252,6 +252,23 @@ std::vector<io::Plot> column_panels(const std::string& folder, const std::string
   return plots;
 }
 
+/// Fits the y axis to the part of the curves that is averaged, or to all after the first time.
+void show_averaged_part(io::Plot& plot) {
+  std::optional<Range> range;
+  for (const io::Series& curve : plot.series) {
+    const std::vector<double>& low = curve.low.empty() ? curve.y : curve.low;
+    const std::vector<double>& high = curve.high.empty() ? curve.y : curve.high;
+    for (std::size_t i = 1; i < curve.x.size(); ++i) {
+      if (curve.x[i] < plot.shaded_until) continue;
+      if (!range) range = {{low[i], high[i]}};
+      *range = {std::min((*range)[0], low[i]), std::max((*range)[1], high[i])};
+    }
+  }
+  if (!range || !((*range)[0] < (*range)[1])) return;
+  const double margin = 0.1 * ((*range)[1] - (*range)[0]);
+  plot.y_range = {{(*range)[0] - margin, (*range)[1] + margin}};
+}
+
 /// @param plots empty: rows are means over baths of several temperatures
 Pictures draw_panels(const std::string& folder, const std::string& name,
                      const std::vector<io::Plot>& plots, const io::PictureFormats& formats) {
@@ -293,6 +310,16 @@ Pictures draw_cluster(const std::string& folder, const io::PictureFormats& forma
       folder, "cluster", "Cluster",
       {"radius_of_gyration_A", "hydrogen_bonds", "dipole_D", "lindemann"},
       {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)", "Lindemann index"}, formats);
+}
+
+Pictures draw_path_integral(const std::string& folder, const io::PictureFormats& formats) {
+  std::vector<io::Plot> plots = column_panels<4>(
+      folder, "path_integral", "Ring polymers",
+      {"energy_virial_kcal_per_mol", "kinetic_o_meV", "kinetic_h_meV", "gyration2_h_A2"},
+      {"energy (kcal/mol)", "kinetic energy of O (meV)", "kinetic energy of H (meV)",
+       "radius of gyration² of H (Å²)"});
+  for (io::Plot& plot : plots) show_averaged_part(plot);
+  return draw_panels(folder, "path_integral", plots, formats);
 }
 
 Pictures draw_table(const std::string& folder, const std::string& table,

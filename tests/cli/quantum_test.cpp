@@ -12,6 +12,7 @@
 #include "tarn/analysis/bead_limit.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/io/plot.hpp"
 
 /// @file
 /// Runs with quantum nuclei.
@@ -67,6 +68,9 @@ TEST_F(Quantum, ResumedRunsHaveTheSameFiles) {
     EXPECT_EQ(text_of("whole" + file), text_of("parts" + file)) << name;
   }
   EXPECT_FALSE(contains(text_of("whole/averages.csv"), "heat_capacity"));
+  if (io::can_draw()) {
+    EXPECT_TRUE(contains(text_of("whole/path_integral.svg"), "kinetic energy of H"));
+  }
   EXPECT_TRUE(contains(text_of("whole/cluster.csv"), "; of the centroids"));
   EXPECT_FALSE(contains(text_of("whole/rdf.csv"), "centroids"));
 }

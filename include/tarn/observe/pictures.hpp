@@ -25,6 +25,12 @@ Pictures draw_energies(const std::string& folder,
 Pictures draw_cluster(const std::string& folder,
                       const io::PictureFormats& formats = io::kAllPictures);
 
+/// Energy, kinetic energies of O and H and radius of gyration of H of ring polymers against time;
+/// bands and baths as in draw_energies(). The axes show the averaged part of the run, because the
+/// rings begin as points.
+Pictures draw_path_integral(const std::string& folder,
+                            const io::PictureFormats& formats = io::kAllPictures);
+
 /// The first six quantities of a table with rows `step,time_ps,replica,...` against time, one panel
 /// each; bands and baths as in draw_energies(). The picture has the name of the table.
 Pictures draw_table(const std::string& folder, const std::string& table,
