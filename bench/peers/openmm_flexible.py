@@ -161,9 +161,7 @@ class OpenMM(programs.Program):
             copies = self.copies(case, mode)
             cutoff_nm = CUTOFF_NM if mode == "grid" else 0.0
             system = build(openmm, self.model, case.molecules * copies, cutoff_nm)
-            integrator = openmm.LangevinMiddleIntegrator(
-                programs.TEMPERATURE_K, programs.FRICTION_PER_PS, TIMESTEP_FS * 1e-3
-            )
+            integrator = self.integrator(openmm)
             integrator.setRandomNumberSeed(programs.SEED)
             properties = {"Threads": str(case.threads)} if self.platform == "CPU" else {}
             platform = openmm.Platform.getPlatformByName(self.platform)
@@ -172,8 +170,17 @@ class OpenMM(programs.Program):
             context.setPositions(places_nm(case.positions_A, copies, sites))
             context.computeVirtualSites()
             context.setVelocitiesToTemperature(programs.TEMPERATURE_K, programs.SEED)
+            self.start(context)
             self.contexts[mode] = context
         return self.contexts[mode]
+
+    def integrator(self, openmm):
+        return openmm.LangevinMiddleIntegrator(
+            programs.TEMPERATURE_K, programs.FRICTION_PER_PS, TIMESTEP_FS * 1e-3
+        )
+
+    def start(self, context):
+        """Prepares a context whose positions and velocities are set."""
 
     def energy(self, case, folder, mode):
         """@return (non-bonded, intramolecular) energy per cluster, and forces on all O, H and H."""
@@ -195,3 +202,23 @@ class OpenMM(programs.Program):
         start = time.perf_counter()
         integrator.step(steps * case.copies // self.copies(case, mode))
         return time.perf_counter() - start
+
+
+class OpenMMRings(OpenMM):
+    """Ring polymers with RPMDIntegrator: all beads start at the structure."""
+
+    def __init__(self, platform, model, beads):
+        super().__init__(platform, model)
+        self.beads = beads
+        self.how = self.how.replace("LangevinMiddleIntegrator", f"RPMDIntegrator, {beads} beads")
+
+    def integrator(self, openmm):
+        return openmm.RPMDIntegrator(
+            self.beads, programs.TEMPERATURE_K, programs.FRICTION_PER_PS, TIMESTEP_FS * 1e-3
+        )
+
+    def start(self, context):
+        state = context.getState(positions=True, velocities=True)
+        for bead in range(self.beads):
+            context.getIntegrator().setPositions(bead, state.getPositions())
+            context.getIntegrator().setVelocities(bead, state.getVelocities())

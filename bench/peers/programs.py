@@ -175,10 +175,12 @@ class Tarn(Program):
     group = "tarn"
     ensembles = True
 
-    def __init__(self, machine, executable, scheme, thermostat, precision, model="tip3p", timestep_fs=TIMESTEP_FS):
+    def __init__(
+        self, machine, executable, scheme, thermostat, precision, model="tip3p", timestep_fs=TIMESTEP_FS, beads=1
+    ):
         super().__init__(machine, executable)
         self.scheme, self.thermostat, self.precision = scheme, thermostat, precision
-        self.model, self.timestep_fs = model, timestep_fs
+        self.model, self.timestep_fs, self.beads = model, timestep_fs, beads
         self.label = f"tarn {scheme}+{thermostat} {precision}"
         self.how = f"scheme {scheme}, thermostat {thermostat}, precision {precision}, no observers"
 
@@ -192,7 +194,8 @@ class Tarn(Program):
         return output.splitlines()[0]
 
     def deck(self, case):
-        return f"""[system]
+        rings = f"[path_integral]\nbeads = {self.beads}\n" if self.beads > 1 else ""
+        return f"""{rings}[system]
 file = "{case.structure}"
 model = "{self.model}"
 replicas = {case.copies}
