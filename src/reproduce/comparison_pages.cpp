@@ -59,12 +59,7 @@ constexpr const char* kMethod =
 
 void make_comparison_page(const Reproduction& r, const ReproduceOptions& options) {
   const WorkFolder folder(output_path(r, options, ""));
-  CompareOptions compare;
-  compare.out_dir = folder.path();
-  compare.overwrite = true;
-  compare.threads = options.threads;
-  compare.device = "cpu";
-  compare.on_progress = options.on_progress;
+  CompareOptions compare = compare_options(options, folder.path());
   compare.on_warning = options.on_warning;
   const CompareResult result = compare_schemes(page_deck(r, options), r.schemes, compare);
   move_file(compare.out_dir + "/compare.csv", output_path(r, options, ".csv"));

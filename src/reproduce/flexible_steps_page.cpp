@@ -133,19 +133,6 @@ std::vector<Case> make_cases(const Reproduction& r, const ReproduceOptions& opti
   return cases;
 }
 
-void time_all(std::vector<Case>& cases, const ReproduceOptions& options) {
-  std::vector<TimedEngine> timed;
-  for (const Case& c : cases) {
-    Deck deck = c.deck;
-    deck.system.replicas *= kBatches;
-    timed.push_back(timed_engine_of(deck));
-  }
-  time_in_turns(timed, kTurns, std::min(1.0, options.share_of_time) * kTurnSeconds);
-  for (std::size_t k = 0; k < cases.size(); ++k) {
-    cases[k].core_us_per_ps = timed[k].quantile(0.5) / cases[k].timestep_fs;
-  }
-}
-
 /// Mean over the batches.
 MeanError average_of(const Case& c, std::string_view column) {
   MeanError all;
@@ -537,7 +524,7 @@ void add_method(ResultPage& page, const Deck& deck, const Row& unit, double oo_n
 void make_flexible_steps_page(const Reproduction& r, const ReproduceOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<Case> cases = make_cases(r, options);
-  time_all(cases, options);
+  time_cases(cases, kBatches, kTurns, std::min(1.0, options.share_of_time) * kTurnSeconds);
   run_all(cases, r, options);
   std::vector<EnergyRun> energies = energy_runs();
   for_each_index(static_cast<std::int64_t>(energies.size()), options.threads, [&](std::int64_t i) {

@@ -88,6 +88,16 @@ Deck page_deck(const Reproduction& r, const ReproduceOptions& options,
   return load_deck(options.inputs_dir + "/" + r.deck, all);
 }
 
+CompareOptions compare_options(const ReproduceOptions& options, const std::string& folder) {
+  CompareOptions compare;
+  compare.out_dir = folder;
+  compare.overwrite = true;
+  compare.threads = options.threads;
+  compare.device = "cpu";
+  compare.on_progress = options.on_progress;
+  return compare;
+}
+
 io::Plot plot(const std::string& title, const std::string& x_label, const std::string& y_label) {
   io::Plot p;
   p.title = title;

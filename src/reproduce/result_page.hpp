@@ -113,6 +113,9 @@ std::string output_path(const Reproduction& r, const ReproduceOptions& options,
 Deck page_deck(const Reproduction& r, const ReproduceOptions& options,
                const std::vector<std::string>& overrides = {});
 
+/// Options of a comparison on the CPU that writes into a work folder.
+CompareOptions compare_options(const ReproduceOptions& options, const std::string& folder);
+
 io::Plot plot(const std::string& title, const std::string& x_label, const std::string& y_label);
 /// With two logarithmic axes.
 io::Plot log_plot(const std::string& title, const std::string& x_label, const std::string& y_label);

@@ -54,12 +54,7 @@ CompareResult run_all(const Reproduction& r, const ReproduceOptions& options) {
   deck.run.steps = std::llround(options.share_of_time * static_cast<double>(deck.run.steps));
   deck.run.equilibration_ps *= options.share_of_time;
   const WorkFolder folder(output_path(r, options, ""));
-  CompareOptions compare;
-  compare.out_dir = folder.path();
-  compare.overwrite = true;
-  compare.threads = options.threads;
-  compare.device = "cpu";
-  compare.on_progress = options.on_progress;
+  CompareOptions compare = compare_options(options, folder.path());
   compare.steps = kSteps_fs;
   for (const Flow& flow : kFlows) compare.free_rings.emplace_back(flow.name);
   return compare_schemes(deck, {"verlet"}, compare);

@@ -169,19 +169,6 @@ void run_all(std::vector<Case>& cases, const Reproduction& r, const ReproduceOpt
   });
 }
 
-void time_all(std::vector<Case>& cases, const ReproduceOptions& options) {
-  std::vector<TimedEngine> timed;
-  for (const Case& c : cases) {
-    Deck deck = c.deck;
-    deck.system.replicas *= kBatches;
-    timed.push_back(timed_engine_of(deck));
-  }
-  time_in_turns(timed, kTurns, std::min(1.0, options.share_of_time) * kTurnSeconds);
-  for (std::size_t k = 0; k < cases.size(); ++k) {
-    cases[k].core_us_per_ps = timed[k].quantile(0.5) / cases[k].timestep_fs;
-  }
-}
-
 io::Series series_of(const Case& c, const std::string& label, bool states) {
   const Spectrum s = c.mean();
   io::Series series;
@@ -299,7 +286,7 @@ void make_spectrum_page(const Reproduction& r, const ReproduceOptions& options) 
       for (const double h : kSteps_fs) cases.push_back(make_case(r, options, bath_K, curve, h));
     }
   }
-  time_all(cases, options);
+  time_cases(cases, kBatches, kTurns, std::min(1.0, options.share_of_time) * kTurnSeconds);
   run_all(cases, r, options);
 
   ResultPage page(r, options,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -37,5 +38,21 @@ TimedEngine timed_engine_of(const Deck& deck);
 /// Times steps of all engines in turns, so that other load of the machine affects all alike.
 /// @param seconds of a turn, approximately
 void time_in_turns(std::vector<TimedEngine>& all, int turns, double seconds);
+
+/// Sets `core_us_per_ps` of each case, of one cluster: the median over turns of all cases.
+/// @param batches each case has so many times the replicas of its `deck`
+template <class Case>
+void time_cases(std::vector<Case>& cases, int batches, int turns, double seconds) {
+  std::vector<TimedEngine> timed;
+  for (const Case& c : cases) {
+    Deck deck = c.deck;
+    deck.system.replicas *= batches;
+    timed.push_back(timed_engine_of(deck));
+  }
+  time_in_turns(timed, turns, seconds);
+  for (std::size_t k = 0; k < cases.size(); ++k) {
+    cases[k].core_us_per_ps = timed[k].quantile(0.5) / cases[k].timestep_fs;
+  }
+}
 
 }  // namespace tarn

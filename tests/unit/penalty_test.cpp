@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "distorted_molecule.hpp"
 #include "dual.hpp"
 #include "tarn/core/pack.hpp"
 #include "water_fixtures.hpp"
@@ -15,20 +16,6 @@ namespace tarn {
 namespace {
 
 using namespace test;
-
-/// A molecule that is bent and stretched by up to 0.1 A.
-Triple<double> distorted_molecule(const WaterModel& model, Random& random) {
-  return random_molecule(model, random, 5.0) + random.triple(0.1);
-}
-
-/// The nine coordinates as dual numbers.
-template <class D>
-Triple<D> variables(const Triple<double>& x) {
-  std::array<D, 9> v;
-  const std::array<double, 9> a = to_array(x);
-  for (int k = 0; k < 9; ++k) v[k] = D::variable(a[k], k);
-  return to_triple(v);
-}
 
 TEST(Penalty, VanishesAtTheReferenceGeometryOnly) {
   for_models([](const WaterModel& model) {

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <array>
+
+#include "dual.hpp"
+#include "water_fixtures.hpp"
+
+/// @file
+/// Molecules whose bonds are strained, and their coordinates as dual numbers.
+
+namespace tarn::test {
+
+/// A molecule that is bent and stretched by up to 0.1 A.
+inline Triple<double> distorted_molecule(const WaterModel& model, Random& random) {
+  return random_molecule(model, random, 5.0) + random.triple(0.1);
+}
+
+/// The nine coordinates as dual numbers.
+template <class D>
+Triple<D> variables(const Triple<double>& x) {
+  std::array<D, 9> v;
+  const std::array<double, 9> a = to_array(x);
+  for (int k = 0; k < 9; ++k) v[k] = D::variable(a[k], k);
+  return to_triple(v);
+}
+
+}  // namespace tarn::test
