@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -139,6 +140,17 @@ void add_cases(const Bound& bound) {
     add_tip4p(precision, 7, 200'000);
     add_tip4p(precision, 100, 1'000);
     add_tip4p(precision, 1000, 1);
+  }
+  // Flexible water beside the rigid model of the same form.
+  for (Precision precision : {Precision::mixed, Precision::double_}) {
+    for (const auto& [molecules, replicas] : {std::pair{7, 200'000}, {100, 1'000}, {1000, 1}}) {
+      cases.push_back({"verlet_baoab_qtip4pf", molecules, replicas, Scheme::verlet, precision,
+                       Thermostat::baoab, Solver::structured, "qtip4pf"});
+      cases.push_back({"zss_gla_qtip4pf", molecules, replicas, Scheme::zss_stiff, precision,
+                       Thermostat::gla, Solver::structured, "qtip4pf"});
+      cases.push_back({"settle_baoab_tip4p2005", molecules, replicas, Scheme::settle, precision,
+                       Thermostat::baoab, Solver::structured, "tip4p2005"});
+    }
   }
   for (int molecules : {7, 32, 100, 1000}) add(Precision::single, molecules, 1);
   add(Precision::single, 7, 200'000);
