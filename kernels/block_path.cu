@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(kMostThreads)
   store_state(s, d, slot);
 }
 
-template <class S, class R, bool kMSite, bool kFlexible, bool kHeat>
+template <class S, class R, bool kMSite, bool kFlexible, bool kTally>
 __global__ void __launch_bounds__(kMostThreads)
     advance_blocks_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                           std::int64_t first, std::int64_t n) {
@@ -192,16 +192,16 @@ __global__ void __launch_bounds__(kMostThreads)
   for (std::int64_t step = first; step < first + n; ++step) {
     if (owner && step % kKeptSteps == 0) {
       keep_state(s, d, slot);
-      keep_heat<kHeat>(d, slot);
+      keep_heat<kTally>(d, slot);
     }
-    StageClock(d, step).begin();
+    StageClock<kTally>(d, step).begin();
     if (owner) {
       StepStatus<S> status;
       if (baoab) {
         Triple<S> v_thermal;
         status =
             begin_baoab(system.step, system.passes.move, noise_of<S>(system.step.seed, id, i, step),
-                        kick_scale, s, v_thermal, heat_tally<kHeat>(d, slot));
+                        kick_scale, s, v_thermal, heat_tally<kTally>(d, slot));
         // Stored at once to free registers for the pair loop.
         store_triple(v_thermal, d.v_thermal, d.slots, slot);
       } else {
@@ -211,9 +211,9 @@ __global__ void __launch_bounds__(kMostThreads)
       iterations += static_cast<unsigned long long>(status.iterations);
       if (!is_constrained(system.passes.move)) indefinite += status.good ? 0 : 1;
     }
-    StageClock(d, step).end(first_stage(system.thermostat, system.passes.move));
+    StageClock<kTally>(d, step).end(first_stage(system.thermostat, system.passes.move));
     const Triple<S> f = block_forces<S, R, kMSite>(memory, system, pair, s.x);
-    StageClock(d, step).end(Stage::pairs);
+    StageClock<kTally>(d, step).end(Stage::pairs);
     bool bad = false;
     if (owner) {
       const bool definite = end_step_of<kFlexible>(system.step, system.passes.end, f, s);
@@ -226,11 +226,11 @@ __global__ void __launch_bounds__(kMostThreads)
       if (owner) s = stopped_state<S>(d, slot);
       break;
     }
-    StageClock(d, step).end(Stage::bonds);
+    StageClock<kTally>(d, step).end(Stage::bonds);
     if (owner && system.thermostat == Thermostat::gla) {
       thermostat_step(system.step, system.passes.move, noise_of<S>(system.step.seed, id, i, step),
-                      kick_scale, s, heat_tally<kHeat>(d, slot));
-      StageClock(d, step).end(Stage::noise);
+                      kick_scale, s, heat_tally<kTally>(d, slot));
+      StageClock<kTally>(d, step).end(Stage::noise);
     }
   }
   if (owner) store_state(s, d, slot);
@@ -263,10 +263,10 @@ template <class S, class R, bool kMSite, bool kFlexible>
 void advance(const DeviceState& d, const ClusterSystem& system, int rows, std::int64_t first,
              std::int64_t n, cudaStream_t stream) {
   const BlockShape<S, R, kMSite> block(d.molecules, rows);
-  with_heat(d, [&]<bool kHeat>() {
-    launch_kernel(advance_blocks_kernel<S, R, kMSite, kFlexible, kHeat>,
+  with_tally(d, first, n, [&]<bool kTally>(std::int64_t from, std::int64_t steps) {
+    launch_kernel(advance_blocks_kernel<S, R, kMSite, kFlexible, kTally>,
                   static_cast<unsigned>(d.replicas), block.threads, block.bytes, stream, d,
-                  rounded_system<S>(system), rounded_parameters<R>(system.pair), first, n);
+                  rounded_system<S>(system), rounded_parameters<R>(system.pair), from, steps);
   });
 }
 

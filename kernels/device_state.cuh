@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/cluster_program.hpp"
@@ -37,24 +38,31 @@ struct DeviceState {
   unsigned long long* stage_cycles;  ///< [Stage], see StageClock
 };
 
-/// Counts the cycles of the stages in steps that keep a state, one step in kKeptSteps, by the first
-/// thread of each block. The time of the previous mark is in shared memory: a register that is live
+/// Counts the cycles of the stages in one step of kTimedSteps, by the first thread of each block.
+/// Marks slow all steps of a kernel down by up to a tenth, so kernels without a tally have none;
+/// see with_tally(). The time of the previous mark is in shared memory: a register that is live
 /// during the pair loop would cost more than all marks.
+inline constexpr std::int64_t kTimedSteps = 1024;
+template <bool kTally>
 struct StageClock {
   unsigned long long* cycles;
   bool on;
 
   __device__ StageClock(const DeviceState& d, std::int64_t step)
       : cycles(d.stage_cycles),
-        on((step & (kKeptSteps - 1)) == 0 && threadIdx.x == 0 && threadIdx.y == 0) {}
+        on((step & (kTimedSteps - 1)) == 0 && threadIdx.x == 0 && threadIdx.y == 0) {}
   __device__ void begin() const {
-    if (on) last() = clock64();
+    if constexpr (kTally) {
+      if (on) last() = clock64();
+    }
   }
-  __device__ void end(Stage stage) const {
-    if (!on) return;
-    const long long now = clock64();
-    atomicAdd(cycles + static_cast<int>(stage), static_cast<unsigned long long>(now - last()));
-    last() = now;
+  __device__ void end([[maybe_unused]] Stage stage) const {
+    if constexpr (kTally) {
+      if (!on) return;
+      const long long now = clock64();
+      atomicAdd(cycles + static_cast<int>(stage), static_cast<unsigned long long>(now - last()));
+      last() = now;
+    }
   }
 
  private:
@@ -147,6 +155,7 @@ struct HeatTally {
 
   template <class T>
   __device__ void operator()(const Triple<T>& before, const Triple<T>& after) const {
+    if (heat == nullptr) return;
     *heat += ou_heat(mass_o_Da, mass_h_Da, widened(before), widened(after));
   }
 };
@@ -154,19 +163,33 @@ struct HeatTally {
 template <bool kHeat>
 __device__ inline auto heat_tally(const DeviceState& d, std::int64_t slot) {
   if constexpr (kHeat) {
-    return HeatTally{d.heat + slot, d.mass_o_Da, d.mass_h_Da};
+    return HeatTally{d.heat == nullptr ? nullptr : d.heat + slot, d.mass_o_Da, d.mass_h_Da};
   } else {
     return NoTally{};
   }
 }
 template <bool kHeat>
 __device__ inline void keep_heat(const DeviceState& d, std::int64_t slot) {
-  if constexpr (kHeat) d.kept_heat[slot] = d.heat[slot];
+  if constexpr (kHeat) {
+    if (d.heat != nullptr) d.kept_heat[slot] = d.heat[slot];
+  }
 }
 /// Calls op<kHeat>().
 template <class Op>
 void with_heat(const DeviceState& d, const Op& op) {
   d.heat != nullptr ? op.template operator()<true>() : op.template operator()<false>();
+}
+/// Calls op<kTally>(first, n) for the launches of n steps. With a tally of heat, all steps are one
+/// launch; else a step that is timed is a launch with a tally of its own.
+template <class Op>
+void with_tally(const DeviceState& d, std::int64_t first, std::int64_t n, const Op& op) {
+  if (d.heat != nullptr) return op.template operator()<true>(first, n);
+  const std::int64_t timed = (first + kTimedSteps - 1) / kTimedSteps * kTimedSteps;
+  const std::int64_t before = std::min(n, timed - first);
+  if (before > 0) op.template operator()<false>(first, before);
+  if (before == n) return;
+  op.template operator()<true>(timed, 1);
+  if (before + 1 < n) op.template operator()<false>(timed + 1, n - before - 1);
 }
 /// The state of a stopped replica: kept positions, zero velocities and accelerations.
 template <class S>

@@ -14,7 +14,7 @@ constexpr int kThreads = 128;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 /// A warp of the device; the interface is documented in cluster_program.hpp.
-template <bool kHeat>
+template <bool kTally>
 class DeviceWarp {
  public:
   using Double = double;
@@ -77,13 +77,13 @@ class DeviceWarp {
   __device__ T kick_scale() const {
     return static_cast<T>(kick_scale_);
   }
-  __device__ auto heat_tally() const { return gpu::heat_tally<kHeat>(d_, slot_); }
+  __device__ auto heat_tally() const { return gpu::heat_tally<kTally>(d_, slot_); }
   /// Keeps the state, unless the replica was stopped.
   template <class M>
   __device__ void keep(const M& s) {
     if (!running_) return;
     keep_state(s, d_, slot_);
-    keep_heat<kHeat>(d_, slot_);
+    keep_heat<kTally>(d_, slot_);
   }
   /// Whether no lane has a molecule of a running replica; the same in all lanes.
   __device__ bool idle() const { return __ballot_sync(kAllLanes, running_) == 0; }
@@ -105,9 +105,9 @@ class DeviceWarp {
   }
   __device__ void indefinite(bool definite) { indefinite_ += running_ && !definite; }
 
-  __device__ void begin_stages(std::int64_t step) const { StageClock(d_, step).begin(); }
+  __device__ void begin_stages(std::int64_t step) const { StageClock<kTally>(d_, step).begin(); }
   __device__ void end_stage(Stage stage, std::int64_t step) const {
-    StageClock(d_, step).end(stage);
+    StageClock<kTally>(d_, step).end(stage);
   }
 
   /// Adds the statistics of the launch to those in memory.
@@ -158,17 +158,18 @@ inline constexpr int kBlocksAtOnce = std::is_same_v<S, float>   ? 4
                                      : std::is_same_v<R, float> ? 3
                                                                 : 2;
 
-template <class S, class R, bool kMSite, bool kFlexible, bool kHeat>
+template <class S, class R, bool kMSite, bool kFlexible, bool kTally>
 __global__ void __launch_bounds__(kThreads, kBlocksAtOnce<S, R>)
     advance_warps_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                          std::int64_t first, std::int64_t n) {
   const std::int64_t warp = warp_number();
   if (warp * kWarpLanes >= d.slots) return;
-  DeviceWarp<kHeat> w(d, system.step.seed, warp);
+  DeviceWarp<kTally> w(d, system.step.seed, warp);
   if (w.idle()) return;
   DeviceMolecule<S> s = load_state<S>(d, w.slot());
   Triple<S> v_thermal = s.v;
-  advance_cluster<DeviceWarp<kHeat>, R, kMSite, kFlexible>(w, system, pair, first, n, s, v_thermal);
+  advance_cluster<DeviceWarp<kTally>, R, kMSite, kFlexible>(w, system, pair, first, n, s,
+                                                            v_thermal);
   store_state(s, d, w.slot());
   if (d.v_thermal != nullptr) store_triple(v_thermal, d.v_thermal, d.slots, w.slot());
   w.finish();
@@ -187,10 +188,10 @@ void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t ste
 template <class S, class R, bool kMSite, bool kFlexible>
 void advance(const DeviceState& d, const ClusterSystem& system, std::int64_t first, std::int64_t n,
              cudaStream_t stream) {
-  with_heat(d, [&]<bool kHeat>() {
-    launch_kernel(advance_warps_kernel<S, R, kMSite, kFlexible, kHeat>, blocks_for(d), kThreads, 0,
-                  stream, d, rounded_system<S>(system), rounded_parameters<R>(system.pair), first,
-                  n);
+  with_tally(d, first, n, [&]<bool kTally>(std::int64_t from, std::int64_t steps) {
+    launch_kernel(advance_warps_kernel<S, R, kMSite, kFlexible, kTally>, blocks_for(d), kThreads, 0,
+                  stream, d, rounded_system<S>(system), rounded_parameters<R>(system.pair), from,
+                  steps);
   });
 }
 
