@@ -62,6 +62,19 @@ bool can_launch_early(int device) {
   return capability >= 9 && driver >= 12030 && tile_kernels_support_early_launch();
 }
 
+/// 32 hexadecimal digits that identify a device, also in other processes.
+std::string device_uuid(int device) {
+  cudaDeviceProp properties{};
+  cuda_check(cudaGetDeviceProperties(&properties, device));
+  std::string text;
+  for (const char byte : properties.uuid.bytes) {
+    constexpr const char* kDigits = "0123456789abcdef";
+    const auto value = static_cast<unsigned char>(byte);
+    text += {kDigits[value / 16], kDigits[value % 16]};
+  }
+  return text;
+}
+
 class CudaEngine final : public Engine {
  public:
   CudaEngine(const System& system, const State& start, const PairCountRequest& counts, int device,
@@ -183,22 +196,46 @@ class CudaEngine final : public Engine {
   void exchange(std::span<const StateExchange> pairs) override {
     if (pairs.empty()) return;
     use_device();
-    const std::vector<int> stopped = replicas_.stopped();
-    ReplicaPlaces<std::int64_t> live;
-    live.reserve(replica_ids().size());
-    for (std::size_t r = 0; r < replica_ids().size(); ++r) {
-      if (!stopped[r]) live.add(replica_ids()[r], static_cast<std::int64_t>(r));
-    }
-    const auto places = exchange_places(pairs, std::move(live));
+    const auto places = exchange_places(pairs, live_places());
     std::vector<PlacedExchange> placed;
     for (std::size_t k = 0; k < pairs.size(); ++k) {
       placed.push_back({places[k].first, places[k].second, pairs[k].to_first, pairs[k].to_second});
     }
     const DeviceBuffer<PlacedExchange> on_device(placed);
     wait_for_copies();
-    launch_exchange(replicas_.device(), newmark_solver_ ? newmark_solver_->solution() : nullptr,
-                    on_device.get(), static_cast<std::int64_t>(placed.size()),
+    launch_exchange(replicas_.device(), newmark_solution(), on_device.get(),
+                    static_cast<std::int64_t>(placed.size()),
                     system_.precision == Precision::single, stream_.stream());
+    stream_.wait();
+  }
+
+  std::vector<double> take_coordinates(std::span<const std::int64_t> replica_ids) const override {
+    std::vector<ReceivedCoordinates> replicas;
+    for (const std::int64_t id : replica_ids) replicas.push_back({id, 1.0});
+    if (replicas.empty()) return {};
+    use_device();
+    const DeviceBuffer<PlacedReplica> on_device(placed(replicas));
+    const DeviceBuffer<double> numbers(replicas.size() * numbers_of_replica());
+    wait_for_copies();
+    launch_take_coordinates(replicas_.device(), newmark_solution(), on_device.get(),
+                            static_cast<std::int64_t>(replicas.size()), numbers.get(),
+                            stream_.stream());
+    stream_.wait();
+    return numbers.download();
+  }
+
+  void put_coordinates(std::span<const ReceivedCoordinates> replicas,
+                       std::span<const double> numbers) override {
+    check_received(replicas.size() * numbers_of_replica(), numbers.size());
+    if (replicas.empty()) return;
+    use_device();
+    const DeviceBuffer<PlacedReplica> on_device(placed(replicas));
+    const DeviceBuffer<double> received(numbers);
+    wait_for_copies();
+    launch_put_coordinates(replicas_.device(), newmark_solution(), on_device.get(),
+                           static_cast<std::int64_t>(replicas.size()),
+                           system_.precision == Precision::single, received.get(),
+                           stream_.stream());
     stream_.wait();
   }
 
@@ -266,12 +303,44 @@ class CudaEngine final : public Engine {
     cuda_check(cudaGetDeviceProperties(&properties, device_));
     return "CUDA, " + std::string(properties.name);
   }
+  bool is_asynchronous() const override { return true; }
+  std::vector<EnginePart> parts() const override {
+    std::vector<EnginePart> parts = Engine::parts();
+    parts[0].device += " (cuda:" + std::to_string(device_) + ")";
+    parts[0].device_id = device_uuid(device_);
+    return parts;
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void use_device() const { cuda_check(cudaSetDevice(device_)); }
   const std::vector<std::int64_t>& replica_ids() const { return replicas_.ids(); }
+
+  ReplicaPlaces<std::int64_t> live_places() const {
+    const std::vector<int> stopped = replicas_.stopped();
+    ReplicaPlaces<std::int64_t> live;
+    live.reserve(replica_ids().size());
+    for (std::size_t r = 0; r < replica_ids().size(); ++r) {
+      if (!stopped[r]) live.add(replica_ids()[r], static_cast<std::int64_t>(r));
+    }
+    return live;
+  }
+  std::vector<PlacedReplica> placed(std::span<const ReceivedCoordinates> replicas) const {
+    auto live = live_places();
+    std::vector<PlacedReplica> all;
+    for (const ReceivedCoordinates& r : replicas) {
+      all.push_back({place_of(r.replica, live), r.velocity_factor});
+    }
+    return all;
+  }
+  /// Positions that are exchanged with the state, or null.
+  double* newmark_solution() const {
+    return newmark_solver_ ? newmark_solver_->solution() : nullptr;
+  }
+  std::size_t numbers_of_replica() const {
+    return static_cast<std::size_t>(newmark_solver_ ? 4 : 3) * 9 * static_cast<std::size_t>(n_);
+  }
 
   void make_tiles(int multiprocessors) {
     const std::size_t slots = static_cast<std::size_t>(replicas_.device().slots);

@@ -3,7 +3,8 @@
 #include "tarn/core/number.hpp"
 
 /// @file
-/// Exchanges the states of replica pairs; one thread per (pair, molecule).
+/// Exchanges the states of replica pairs, and of replicas with another engine; one thread per (pair
+/// or replica, molecule).
 
 namespace tarn::gpu {
 namespace {
@@ -52,13 +53,75 @@ __global__ void __launch_bounds__(kThreads)
   d.kept_heat[second] = d.heat[second];
 }
 
+/// Numbers of a replica that another engine receives: [array][molecule][9], with the solution last.
+__device__ inline std::int64_t number_of(std::int64_t replica, int arrays, int array, int molecules,
+                                         int molecule, int k) {
+  return ((replica * arrays + array) * molecules + molecule) * 9 + k;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    take_coordinates_kernel(DeviceState d, const double* solution, const PlacedReplica* replicas,
+                            std::int64_t count, double* numbers) {
+  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (thread >= count * d.molecules) return;
+  const std::int64_t r = thread / d.molecules;
+  const int molecule = static_cast<int>(thread % d.molecules);
+  const std::int64_t slot = slot_of(replicas[r].place, molecule, d.molecules, d.per_warp);
+  const int arrays = solution != nullptr ? 4 : 3;
+  for (int k = 0; k < 9; ++k) {
+    const Coordinate c = load_coordinate(d, k * d.slots + slot);
+    numbers[number_of(r, arrays, 0, d.molecules, molecule, k)] = c.x;
+    numbers[number_of(r, arrays, 1, d.molecules, molecule, k)] = c.v;
+    numbers[number_of(r, arrays, 2, d.molecules, molecule, k)] = c.a;
+    if (solution == nullptr) continue;
+    numbers[number_of(r, arrays, 3, d.molecules, molecule, k)] = solution[k * d.slots + slot];
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    put_coordinates_kernel(DeviceState d, double* solution, const PlacedReplica* replicas,
+                           std::int64_t count, bool floats, const double* numbers) {
+  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (thread >= count * d.molecules) return;
+  const std::int64_t r = thread / d.molecules;
+  const int molecule = static_cast<int>(thread % d.molecules);
+  const std::int64_t slot = slot_of(replicas[r].place, molecule, d.molecules, d.per_warp);
+  const int arrays = solution != nullptr ? 4 : 3;
+  for (int k = 0; k < 9; ++k) {
+    const Coordinate c{numbers[number_of(r, arrays, 0, d.molecules, molecule, k)],
+                       numbers[number_of(r, arrays, 1, d.molecules, molecule, k)],
+                       numbers[number_of(r, arrays, 2, d.molecules, molecule, k)]};
+    store_coordinate(d, c, replicas[r].velocity_factor, floats, k * d.slots + slot);
+    if (solution == nullptr) continue;
+    solution[k * d.slots + slot] = numbers[number_of(r, arrays, 3, d.molecules, molecule, k)];
+  }
+  if (d.heat != nullptr) d.kept_heat[slot] = d.heat[slot];
+}
+
+unsigned exchange_blocks(const DeviceState& d, std::int64_t count) {
+  return static_cast<unsigned>((count * d.molecules + kThreads - 1) / kThreads);
+}
+
 }  // namespace
+
+void launch_take_coordinates(const DeviceState& d, const double* solution,
+                             const PlacedReplica* replicas, std::int64_t count, double* numbers,
+                             cudaStream_t stream) {
+  launch_kernel(take_coordinates_kernel, exchange_blocks(d, count), kThreads, 0, stream, d,
+                solution, replicas, count, numbers);
+}
+
+void launch_put_coordinates(const DeviceState& d, double* solution, const PlacedReplica* replicas,
+                            std::int64_t count, bool floats, const double* numbers,
+                            cudaStream_t stream) {
+  launch_kernel(put_coordinates_kernel, exchange_blocks(d, count), kThreads, 0, stream, d, solution,
+                replicas, count, floats, numbers);
+}
 
 void launch_exchange(const DeviceState& d, double* solution, const PlacedExchange* pairs,
                      std::int64_t count, bool floats, cudaStream_t stream) {
-  const std::int64_t blocks = (count * d.molecules + kThreads - 1) / kThreads;
-  launch_kernel(exchange_kernel, static_cast<unsigned>(blocks), kThreads, 0, stream, d, solution,
-                pairs, count, floats);
+  launch_kernel(exchange_kernel, exchange_blocks(d, count), kThreads, 0, stream, d, solution, pairs,
+                count, floats);
 }
 
 }  // namespace tarn::gpu

@@ -117,4 +117,19 @@ struct PlacedExchange {
 void launch_exchange(const DeviceState& d, double* solution, const PlacedExchange* pairs,
                      std::int64_t count, bool floats, cudaStream_t stream);
 
+/// A replica that exchanges its state with another engine.
+struct PlacedReplica {
+  std::int64_t place;
+  double velocity_factor;  ///< of the velocities that it receives
+};
+/// The numbers of these replicas: [replica][x, v, a, solution][molecule][9]; without the solution
+/// if that is null.
+void launch_take_coordinates(const DeviceState& d, const double* solution,
+                             const PlacedReplica* replicas, std::int64_t count, double* numbers,
+                             cudaStream_t stream);
+/// @param floats whether velocities are rounded to float
+void launch_put_coordinates(const DeviceState& d, double* solution, const PlacedReplica* replicas,
+                            std::int64_t count, bool floats, const double* numbers,
+                            cudaStream_t stream);
+
 }  // namespace tarn::gpu

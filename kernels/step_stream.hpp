@@ -57,7 +57,7 @@ class StepStream {
     }
     for (; steps > 0; --steps) cuda_check(cudaGraphLaunch(one_step_, stream_));
   }
-  void wait() { cuda_check(cudaStreamSynchronize(stream_)); }
+  void wait() const { cuda_check(cudaStreamSynchronize(stream_)); }
 
  private:
   template <class Launches>

@@ -246,7 +246,24 @@ struct EngineReport {
   }
 };
 
-/// Owns the state of some replicas on one device and advances it.
+/// A device of an engine and its share of the replicas.
+struct EnginePart {
+  int rank = 0;            ///< MPI rank of the process
+  std::string host;        ///< empty without MPI
+  std::string device;      ///< Engine::description()
+  std::string device_id;   ///< the same for one device seen by several processes; empty: CPU
+  std::string arithmetic;  ///< Engine::arithmetic()
+  std::int64_t replicas = 0;
+  std::int64_t first_replica = -1, last_replica = -1;  ///< ids; -1: none
+};
+
+/// Coordinates that a replica receives from another engine; see Engine::put_coordinates().
+struct ReceivedCoordinates {
+  std::int64_t replica = 0;      ///< id
+  double velocity_factor = 1.0;  ///< by which the received velocities are multiplied
+};
+
+/// Owns the state of some replicas, on one device or on several, and advances it.
 ///
 /// Results are bitwise reproducible: advance(a) and advance(b) give the same bits as advance(a +
 /// b); the bits of a replica do not depend on the batch or the number of threads.
@@ -283,6 +300,14 @@ class Engine {
   /// bitwise equal to a new engine made from that state, except that sums and counts continue.
   /// @throws InputError if a replica does not exist, was stopped, or is named twice
   virtual void exchange(std::span<const StateExchange> pairs) = 0;
+  /// The numbers that exchange() would move, of replicas that exchange states with another engine
+  /// of the same arithmetic: as many for each replica.
+  /// @throws InputError if a replica does not exist or was stopped, or if the engine cannot do this
+  virtual std::vector<double> take_coordinates(std::span<const std::int64_t> replica_ids) const;
+  /// Completes the exchange: the replicas receive numbers of take_coordinates() of another engine.
+  /// @throws InputError as above
+  virtual void put_coordinates(std::span<const ReceivedCoordinates> replicas,
+                               std::span<const double> numbers);
   /// The state of all replicas. An engine made from it and the System continues bit for bit.
   /// A stopped replica has its last good state, from shortly before it was stopped.
   virtual State state() const = 0;
@@ -299,12 +324,19 @@ class Engine {
   /// The part of the description that determines the last bits: engines with the same arithmetic
   /// give the same bits.
   virtual std::string arithmetic() const { return description(); }
+  /// Whether steps that begin_advance() started go on while the calling thread does something else.
+  virtual bool is_asynchronous() const { return false; }
+  /// The devices and their shares of the replicas, in the order of the replicas. An engine on one
+  /// device has one part, without replica ids.
+  virtual std::vector<EnginePart> parts() const;
 };
 
 /// The device and the number of CPU threads.
 struct DeviceRequest {
-  std::string name = "auto";  ///< auto | cpu | cuda | cuda:i
-  int threads = 0;            ///< 0 or less: all processors of the process
+  /// auto | cpu | cuda | cuda:i | cuda:i,j,... | cuda:all. Several CUDA devices share the replicas;
+  /// the results do not depend on the number of devices of one kind.
+  std::string name = "auto";
+  int threads = 0;  ///< 0 or less: all processors of the process
 };
 
 /// The device that "auto" selects: the first CUDA device; or the CPU if there is none, if the
@@ -329,5 +361,8 @@ AutoDevice auto_device(const System& system, std::int64_t replicas, int threads)
 /// @throws DeviceError if the device cannot be used or has too little memory
 std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                     const PairCountRequest& counts, const DeviceRequest& device);
+/// A function with the arguments of make_engine().
+using EngineMaker = std::function<std::unique_ptr<Engine>(
+    const System&, const State&, const PairCountRequest&, const DeviceRequest&)>;
 
 }  // namespace tarn

@@ -40,6 +40,7 @@ struct RunStart {
   int replicas = 0;
   std::int64_t first_step = 0;  ///< 0, or the step of the checkpoint
   std::int64_t total_steps = 0;
+  std::vector<EnginePart> parts;  ///< devices that share the replicas
 };
 
 struct RunOptions {
@@ -145,9 +146,7 @@ Deck check_mechanics(const Deck& deck);
 /// Functions that create the initial state and the engine of a run; empty ones are the defaults.
 struct RunFactories {
   std::function<Start(const Deck&)> make_start;
-  std::function<std::unique_ptr<Engine>(const System&, const State&, const PairCountRequest&,
-                                        const DeviceRequest&)>
-      make_engine;
+  EngineMaker make_engine;
 };
 
 /// As above, with other factories. @throws InputError for a mechanical deck

@@ -54,7 +54,7 @@ struct DeckArguments : DeckOverrides {
     command.add_option("deck", deck, kDeckHelp)->required();
     command.add_option("-o,--out", out, out_help);
     command.add_option("--device", device,
-                       std::string(kDeviceHelp) + "; default: that of the deck");
+                       std::string(kDevicesHelp) + "; default: that of the deck");
     command
         .add_option("--threads", threads,
                     "number of CPU threads, 0 for all; default: that of the deck")

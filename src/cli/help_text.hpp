@@ -11,6 +11,8 @@ inline constexpr const char* kStructureHelp =
 inline constexpr const char* kStructureOutHelp = "output file: .xyz, .gro or .pdb";
 inline constexpr const char* kThreadsHelp = "number of CPU threads; default: 0, all of them";
 inline constexpr const char* kDeviceHelp = "auto, cpu, cuda or cuda:<number>";
+inline constexpr const char* kDevicesHelp =
+    "auto, cpu, cuda, cuda:<number>, cuda:<number>,<number> or cuda:all";
 inline constexpr const char* kQuietHelp = "print no progress";
 /// Without the default.
 inline constexpr const char* kModelHelp = "water model, or a deck with a [model] section";

@@ -16,6 +16,7 @@
 #include "deck/notes.hpp"
 #include "deck_arguments.hpp"
 #include "progress_text.hpp"
+#include "run/part_texts.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
@@ -143,6 +144,9 @@ void run(const Arguments& a, Events& events, int& exit_code) {
     if (a.resume) {
       terminal.info(fmt::format(
           "resuming from the checkpoint of step {}; later output is rewritten", start.first_step));
+    }
+    if (start.parts.size() > 1) {
+      for (const std::string& line : part_lines(start.parts)) terminal.info(line);
     }
     events.started(start);
   };

@@ -113,6 +113,9 @@ class CpuEngine final : public Engine {
         },
         kGrain);
   }
+  std::vector<double> take_coordinates(std::span<const std::int64_t> replica_ids) const override;
+  void put_coordinates(std::span<const ReceivedCoordinates> replicas,
+                       std::span<const double> numbers) override;
 
   State state() const override {
     State s;
@@ -165,6 +168,12 @@ class CpuEngine final : public Engine {
   /// The running replicas, by id.
   ReplicaPlaces<Place> live_places() const;
   void exchange(const StateExchange& pair, const Place& first, const Place& second);
+  /// One coordinate of a molecule that a replica receives.
+  struct Received {
+    double x, v, a;
+  };
+  void receive(const Received& from, double velocity_factor, Group& group, std::size_t at) const;
+  void keep_heat(Group& group, int replica, int molecule) const;
   /// Calls op(steps, g, histograms) for a group.
   template <class Op>
   void with_group(std::size_t g, WorkSpace& space, TeamMember& member, ThreadTotals& totals,
@@ -250,36 +259,73 @@ ReplicaPlaces<CpuEngine::Place> CpuEngine::live_places() const {
   return live;
 }
 
-/// Accelerations are a function of the positions and are exchanged with them. Everything else is as
+/// Accelerations are a function of the positions and are received with them. Everything else is as
 /// after a start: the new state becomes the kept state.
+void CpuEngine::receive(const Received& from, double velocity_factor, Group& group,
+                        std::size_t at) const {
+  const double v = from.v * velocity_factor;
+  group.x[at] = group.kept_x[at] = from.x;
+  group.v[at] = group.kept_v[at] =
+      context_.layout.is_single() ? static_cast<double>(static_cast<float>(v)) : v;
+  group.a[at] = from.a;
+  if (!group.v_thermal.empty()) group.v_thermal[at] = kNoNumber;
+}
+void CpuEngine::keep_heat(Group& group, int replica, int molecule) const {
+  if (!context_.tallies_heat) return;
+  const std::size_t at = context_.layout.heat_index(group, replica, molecule);
+  group.kept_heat[at] = group.heat[at];
+}
+
 void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Place& second) {
   Group &a = groups_[first.group], &b = groups_[second.group];
-  const auto scaled = [&](double v, double factor) {
-    return context_.layout.is_single() ? static_cast<double>(static_cast<float>(v * factor))
-                                       : v * factor;
-  };
-  const auto keep = [](Group& group, std::size_t at) {
-    group.kept_x[at] = group.x[at];
-    group.kept_v[at] = group.v[at];
-    if (!group.v_thermal.empty()) group.v_thermal[at] = kNoNumber;
-  };
   for (int m = 0; m < n_; ++m) {
     for (int c = 0; c < 9; ++c) {
       const std::size_t i = context_.layout.index(a, first.replica, m, c);
       const std::size_t j = context_.layout.index(b, second.replica, m, c);
-      std::swap(a.x[i], b.x[j]);
-      std::swap(a.v[i], b.v[j]);
-      std::swap(a.a[i], b.a[j]);
-      a.v[i] = scaled(a.v[i], pair.to_first);
-      b.v[j] = scaled(b.v[j], pair.to_second);
-      keep(a, i);
-      keep(b, j);
+      const Received of_a{a.x[i], a.v[i], a.a[i]};
+      receive({b.x[j], b.v[j], b.a[j]}, pair.to_first, a, i);
+      receive(of_a, pair.to_second, b, j);
     }
-    if (!context_.tallies_heat) continue;
-    for (const auto& [group, r] : {std::pair(&a, first.replica), std::pair(&b, second.replica)}) {
-      const std::size_t at = context_.layout.heat_index(*group, r, m);
-      group->kept_heat[at] = group->heat[at];
+    keep_heat(a, first.replica, m);
+    keep_heat(b, second.replica, m);
+  }
+}
+
+/// [replica][positions, velocities, accelerations][molecule][9].
+std::vector<double> CpuEngine::take_coordinates(std::span<const std::int64_t> replica_ids) const {
+  auto live = live_places();
+  const std::size_t size = 9 * static_cast<std::size_t>(n_);
+  std::vector<double> numbers(replica_ids.size() * 3 * size);
+  double* to = numbers.data();
+  for (const std::int64_t id : replica_ids) {
+    const Place place = place_of(id, live);
+    const Group& group = groups_[place.group];
+    for (const auto* array : {&group.x, &group.v, &group.a}) {
+      context_.layout.gather(group, *array, place.replica, to);
+      to += size;
     }
+  }
+  return numbers;
+}
+
+void CpuEngine::put_coordinates(std::span<const ReceivedCoordinates> replicas,
+                                std::span<const double> numbers) {
+  auto live = live_places();
+  const std::size_t size = 9 * static_cast<std::size_t>(n_);
+  check_received(replicas.size() * 3 * size, numbers.size());
+  const double* from = numbers.data();
+  for (const ReceivedCoordinates& received : replicas) {
+    const Place place = place_of(received.replica, live);
+    Group& group = groups_[place.group];
+    for (int m = 0; m < n_; ++m) {
+      for (int c = 0; c < 9; ++c) {
+        const double* const x = from + 9 * m + c;
+        receive({x[0], x[size], x[2 * size]}, received.velocity_factor, group,
+                context_.layout.index(group, place.replica, m, c));
+      }
+      keep_heat(group, place.replica, m);
+    }
+    from += 3 * size;
   }
 }
 

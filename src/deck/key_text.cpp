@@ -55,7 +55,7 @@ std::string expected_text(const Key& key) {
     case Type::file:
       return "a path in quotes";
     case Type::device:
-      return R"("auto", "cpu", "cuda" or "cuda:i" with the number i of a device)";
+      return R"("auto", "cpu", "cuda", "cuda:i" with the number i of a device, "cuda:i,j" or "cuda:all")";
   }
   return {};
 }

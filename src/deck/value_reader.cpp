@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "interface/device_name.hpp"
 #include "io/words.hpp"
 #include "suggest.hpp"
 
@@ -101,12 +102,7 @@ std::string choice_suggestion(const Key& key, std::string_view text) {
 }
 
 bool is_device(std::string_view text) {
-  if (text == "auto" || text == "cpu" || text == "cuda") return true;
-  constexpr std::string_view kStart = "cuda:";
-  if (text.substr(0, kStart.size()) != kStart) return false;
-  text.remove_prefix(kStart.size());
-  return !text.empty() && text.size() <= 3 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return text == "auto" || text == "cpu" || parse_cuda_devices(text).has_value();
 }
 
 }  // namespace

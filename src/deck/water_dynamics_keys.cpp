@@ -328,7 +328,10 @@ SectionTable run_section() {
                .type = Type::device,
                .description =
                    "Device of the run. `auto` selects the first GPU that CUDA finds, or the CPU if "
-                   "there is none. A run on a named device never falls back to another one.",
+                   "there is none. Several GPUs, as in `cuda:0,2` or `cuda:all`, share the "
+                   "replicas "
+                   "and give the same results as one. A run on a named device never falls back to "
+                   "another one.",
                .may_change_on_resume = true}),
           threads_key("Number of CPU threads; 0: one per processor available to the process, or "
                       "`OMP_NUM_THREADS`. Results do not depend on it."),

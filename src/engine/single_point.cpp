@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "device_engine.hpp"
+
 namespace tarn {
 namespace {
 
@@ -28,7 +30,7 @@ struct OnDevice {
   Energies energies(const WaterModel& model) const {
     const System system = system_of(model, at.molecules, Scheme::verlet);
     Frame frame;
-    make_engine(system, at, {}, device)->snapshot(kEnergies, frame);
+    make_device_engine(system, at, {}, device)->snapshot(kEnergies, frame);
     return frame.energies.at(0);
   }
 
@@ -41,7 +43,7 @@ struct OnDevice {
     system.integrator.timestep_akma = 0x1p11;
     constexpr double kBh2 = 0x1p20;
     Frame frame;
-    make_engine(system, at, {}, device)->snapshot(kPositions, frame);
+    make_device_engine(system, at, {}, device)->snapshot(kPositions, frame);
     std::vector<double> forces(at.positions_A.size());
     for (std::size_t k = 0; k < forces.size(); ++k) {
       const double mass_Da = model.mass_Da(static_cast<int>(k % 9 / 3));

@@ -37,6 +37,22 @@ class ReplicaPlaces {
   bool is_sorted_ = true;
 };
 
+/// Location of a running replica. @throws InputError if it is not running
+template <class Place>
+Place place_of(std::int64_t replica_id, ReplicaPlaces<Place>& live) {
+  const Place* found = live.find(replica_id);
+  if (found != nullptr) return *found;
+  throw InputError("replica " + std::to_string(replica_id) +
+                   " cannot be exchanged: it does not exist or was stopped");
+}
+
+/// @throws InputError if numbers of Engine::take_coordinates() are from another kind of engine
+inline void check_received(std::size_t expected, std::size_t received) {
+  if (expected == received) return;
+  throw InputError("engines of different kinds cannot exchange states: " +
+                   std::to_string(received) + " numbers instead of " + std::to_string(expected));
+}
+
 /// Locations of the replicas of each pair.
 /// @param live locations of the running replicas
 /// @throws InputError for a replica that is not running or is named twice
@@ -44,19 +60,11 @@ template <class Place>
 std::vector<std::pair<Place, Place>> exchange_places(std::span<const StateExchange> pairs,
                                                      ReplicaPlaces<Place> live) {
   std::vector<std::int64_t> named;
-  const auto place_of = [&](std::int64_t id) {
-    const Place* found = live.find(id);
-    if (found == nullptr) {
-      throw InputError("replica " + std::to_string(id) +
-                       " cannot be exchanged: it does not exist or was stopped");
-    }
-    named.push_back(id);
-    return *found;
-  };
   std::vector<std::pair<Place, Place>> places;
   for (const StateExchange& pair : pairs) {
-    const Place first = place_of(pair.first);
-    places.emplace_back(first, place_of(pair.second));
+    const Place first = place_of(pair.first, live);
+    places.emplace_back(first, place_of(pair.second, live));
+    named.insert(named.end(), {pair.first, pair.second});
   }
   std::ranges::sort(named);
   const auto twice = std::ranges::adjacent_find(named);

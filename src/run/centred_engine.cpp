@@ -43,6 +43,8 @@ class CentredEngine final : public Engine {
   EngineReport report() const override { return engine_->report(); }
   std::string description() const override { return engine_->description(); }
   std::string arithmetic() const override { return engine_->arithmetic(); }
+  bool is_asynchronous() const override { return engine_->is_asynchronous(); }
+  std::vector<EnginePart> parts() const override { return engine_->parts(); }
 
  private:
   std::unique_ptr<Engine> engine_;

@@ -99,6 +99,21 @@ std::string list_of_blow_ups(const RunRecord& record, const Deck& deck) {
   return io::json_array(values);
 }
 
+std::string list_of(const std::vector<EnginePart>& parts) {
+  std::vector<std::string> values;
+  for (const EnginePart& part : parts) {
+    io::JsonObject object;
+    object.add("rank", json(std::int64_t{part.rank}))
+        .add("host", text(part.host))
+        .add("device", text(part.device))
+        .add("replicas", json(part.replicas))
+        .add("first_replica", json(part.first_replica))
+        .add("last_replica", json(part.last_replica));
+    values.push_back(object.line());
+  }
+  return io::json_array(values);
+}
+
 }  // namespace
 
 void write_record(const std::string& path, const Deck& deck, const RunRecord& record) {
@@ -114,6 +129,7 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
       .add("deck", text(resolved_deck(deck)))
       .add("physics", text(fmt::format("{:016x}", io::checksum(physics_fingerprint(deck)))))
       .add("device", text(record.device))
+      .add("parts", record.parts.size() > 1 ? list_of(record.parts) : "[]")
       .add("seed", fmt::to_string(deck.system.seed))
       .add("molecules", json(std::int64_t{record.molecules}))
       .add("replicas", json(std::int64_t{deck.system.replicas}))

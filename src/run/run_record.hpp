@@ -31,6 +31,7 @@ struct RunRecord {
   double wall_seconds = 0.0;                    ///< spent stepping since first_step
   std::optional<Speed> speed;                   ///< empty if no replica is left
   std::optional<SlowManifoldStart> slow_start;  ///< of a projected start
+  std::vector<EnginePart> parts;                ///< written if there are several
   EngineReport engine;
   std::vector<std::string> warnings;
   std::vector<AveragedQuantity> averages;

@@ -18,6 +18,7 @@
 #include "evaporation.hpp"
 #include "final_structures.hpp"
 #include "indefinite_hessian_counter.hpp"
+#include "part_texts.hpp"
 #include "progress.hpp"
 #include "replica_exchange.hpp"
 #include "replicas.hpp"
@@ -81,7 +82,7 @@ class Run {
       write_run_json("running");
       if (options_.on_start) {
         options_.on_start({folder_.path(), device_, molecules_, deck_.system.replicas, first_step_,
-                           deck_.run.steps});
+                           deck_.run.steps, engine_->parts()});
       }
       begin_observers();
       step();
@@ -144,6 +145,7 @@ class Run {
     engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
     if (deck_.system.recentre) engine_ = centred(std::move(engine_), system.model);
     device_ = engine_->description();
+    for (const std::string& text : part_warnings(engine_->parts())) warn(text);
     before_.device = engine_->arithmetic();
     if (folder_.resumes() && checkpoint_.device != before_.device) {
       warn(
@@ -435,6 +437,7 @@ class Run {
       }
     }
     record.slow_start = start_record_->slow;
+    record.parts = engine_->parts();
     record.engine = engine_->report();
     record.warnings = warnings_;
     record.averages = averages_;

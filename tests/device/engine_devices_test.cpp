@@ -10,11 +10,13 @@
 
 #include "device_names.hpp"
 #include "engine_fixtures.hpp"
+#include "engine_parts.hpp"
 #include "interface/moments.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/exchange.hpp"
+#include "tarn/split_engine.hpp"
 #include "tarn/steps/newmark.hpp"
 #include "tarn/steps/step_parameters.hpp"
 #include "worst.hpp"
@@ -1159,6 +1161,40 @@ TEST_P(EngineDevices, OneStepOfManyMoleculesIsThatOfTheCpu) {
     EXPECT_LT(relative_rms(a.positions_A, b.positions_A), is_double ? 1e-13 : 5e-6);
     EXPECT_LT(relative_rms(a.velocities_A_per_akma, b.velocities_A_per_akma),
               is_double ? 1e-11 : 1.5e-4);
+  }
+}
+
+/// Two and three parts on one device: the parts' frames, exchanges and states are those of one
+/// engine, with one thread per part.
+TEST_P(EngineDevices, PartsAreTheWhole) {
+  for (const auto& [scheme, bath, n] : {std::tuple{"zss_structured", Bath::gla_per_mass, 7},
+                                        {"settle", Bath::baoab_per_mass, 7},
+                                        {"settle", Bath::gla, 33},
+                                        {"zss_structured", Bath::baoab, 129},
+                                        {"pushforward", Bath::gla, 2}}) {
+    for (Precision precision : precisions_of(scheme)) {
+      const EngineCase c{scheme, bath};
+      SCOPED_TRACE(c.name() + ", N = " + std::to_string(n) + ", " + name_of(precision));
+      const System system = make_system(c, tip3p(), n, precision);
+      if (pair_force_precision(system) != precision) continue;
+      if (stands_in() && n > 33 && precision != Precision::mixed) continue;
+      const State start = start_state(system, first_ids(n == 7 ? 23 : 6), kKeptSteps - 4);
+      for (const int parts : {2, 3}) {
+        const auto whole = make_engine(system, start, counts_of_pairs(), {GetParam(), 1});
+        std::unique_ptr<Engine> split;
+        if (GetParam() == "cuda") {
+          const std::string devices = parts == 2 ? "cuda:0,0" : "cuda:0,0,0";
+          split = make_engine(system, start, counts_of_pairs(), {devices, 1});
+        } else {
+          const PartMaker maker = [&system = system](const State& share) {
+            return make_cpu_engine(system, share, counts_of_pairs(), 1);
+          };
+          split = make_split_engine(system, start, {static_cast<std::size_t>(parts), maker}, 1);
+        }
+        ASSERT_EQ(split->parts().size(), static_cast<std::size_t>(parts));
+        expect_same_steps(*whole, *split, true);
+      }
+    }
   }
 }
 

@@ -15,6 +15,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -101,6 +102,8 @@ inline void run_grid(const dim3& grid, const dim3& block, std::size_t shared_byt
 /// Pending work in order, of a stream or of a captured graph.
 struct Stream {
   bool capturing = false;
+  std::thread::id captured_by{};
+  int device = 0;
   std::deque<std::function<void()>> work;
 
   void run_next() {
@@ -134,14 +137,21 @@ inline void put(Stream* stream, std::function<void()> run) {
   const Turn turn;
   (stream == nullptr ? legacy_stream : *stream).work.push_back(std::move(run));
 }
-/// Fails, as CUDA does, while a stream of this thread is captured.
+/// Fails, as CUDA does, while this thread captures a stream.
 inline void not_in_a_capture() {
+  const Turn turn;
   for (const Stream* stream : streams) {
-    if (stream->capturing) throw std::logic_error("not while a stream is captured");
+    if (stream->capturing && stream->captured_by == std::this_thread::get_id()) {
+      throw std::logic_error("not while a stream is captured");
+    }
   }
 }
+/// The device of this thread, from cudaSetDevice().
+inline thread_local int current_device = 0;
 inline void finish_all() {
-  for (Stream* stream : streams) stream->finish();
+  for (Stream* stream : streams) {
+    if (!stream->capturing) stream->finish();
+  }
   legacy_stream.finish();
 }
 
@@ -213,6 +223,7 @@ enum cudaError_t {
   cudaErrorInsufficientDriver = 35,
   cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNoDevice = 100,
+  cudaErrorInvalidDevice = 101,
   cudaErrorNoKernelImageForDevice = 209,
   cudaErrorUnsupportedPtxVersion = 222,
   cudaErrorIllegalAddress = 700,
@@ -233,6 +244,7 @@ struct Machine {
   int devices = 1;
   std::size_t memory = std::size_t{64} << 30;  ///< bytes of the device
   cudaError_t launch = cudaSuccess;            ///< of the next launch
+  std::int64_t good_launches = -1;             ///< until one fails; -1: all are good
   int clock_kHz = usual_clock_kHz();
   bool locks_pages = true;
   int major = 9, minor = 0;  ///< compute capability
@@ -260,6 +272,9 @@ struct cudaDeviceProp {
   char name[256];
   int major, minor, multiProcessorCount;
   std::size_t totalGlobalMem;
+  struct {
+    char bytes[16];
+  } uuid;
 };
 
 inline const char* cudaGetErrorString(cudaError_t) { return "an emulated error"; }
@@ -270,11 +285,18 @@ inline cudaError_t last_error = cudaSuccess;
 inline std::set<const void*> loaded;
 /// Adds a kernel to a stream; the emulated machine may refuse it.
 inline void launch(Stream* stream, const void* kernel, std::function<void()> run) {
+  const Turn turn;
+  if (stream != nullptr && stream->device != current_device) {
+    throw std::logic_error("a kernel is launched on a stream of another device");
+  }
   // Loading waits for the device, which drivers older than CUDA 12.3 refuse during capture.
   if (loaded.insert(kernel).second && stream != nullptr && stream->capturing) {
     throw std::logic_error("a kernel that is first launched while a stream is captured");
   }
   ++launches;
+  if (machine.good_launches >= 0 && machine.good_launches-- == 0) {
+    machine.launch = cudaErrorLaunchFailure;
+  }
   last_error = std::exchange(machine.launch, cudaSuccess);
   if (last_error == cudaSuccess) put(stream, std::move(run));
 }
@@ -285,11 +307,13 @@ struct cudaFuncAttributes {
 };
 template <class Kernel>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, Kernel* kernel) {
+  const tarn::emulated::Turn turn;
   tarn::emulated::not_in_a_capture();
   tarn::emulated::loaded.insert(reinterpret_cast<const void*>(kernel));
   return cudaSuccess;
 }
 inline cudaError_t cudaGetLastError() {
+  const tarn::emulated::Turn turn;
   return std::exchange(tarn::emulated::last_error, cudaSuccess);
 }
 inline cudaError_t cudaRuntimeGetVersion(int* version) {
@@ -304,9 +328,13 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
   *count = tarn::emulated::machine.devices;
   return tarn::emulated::machine.error;
 }
-inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
-  *properties = {"a CPU that stands in", tarn::emulated::machine.major,
-                 tarn::emulated::machine.minor, 1, std::size_t{1} << 30};
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  *properties = {"a CPU that stands in",
+                 tarn::emulated::machine.major,
+                 tarn::emulated::machine.minor,
+                 1,
+                 std::size_t{1} << 30,
+                 {{static_cast<char>(device)}}};
   return cudaSuccess;
 }
 enum cudaDeviceAttr {
@@ -322,7 +350,11 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int)
                                                         : tarn::emulated::machine.minor;
   return cudaSuccess;
 }
-inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaSetDevice(int device) {
+  if (device < 0 || device >= tarn::emulated::machine.devices) return cudaErrorInvalidDevice;
+  tarn::emulated::current_device = device;
+  return cudaSuccess;
+}
 inline cudaError_t cudaDeviceSynchronize() {
   tarn::emulated::not_in_a_capture();
   tarn::emulated::finish_all();
@@ -409,6 +441,7 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   const tarn::emulated::Turn turn;
   *stream = new tarn::emulated::Stream;
+  (*stream)->device = tarn::emulated::current_device;
   tarn::emulated::streams.push_back(*stream);
   return cudaSuccess;
 }
@@ -477,11 +510,14 @@ inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, c
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  const tarn::emulated::Turn turn;
   stream->finish();
   stream->capturing = true;
+  stream->captured_by = std::this_thread::get_id();
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  const tarn::emulated::Turn turn;
   stream->capturing = false;
   *graph = new tarn::emulated::Graph{std::move(stream->work)};
   stream->work.clear();

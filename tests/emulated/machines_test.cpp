@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
+#include "engine_parts.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
 #include "kernels/launch_length.hpp"
@@ -15,6 +16,7 @@
 #include "tarn/compare.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
+#include "tarn/single_point.hpp"
 #include "tarn/steps/step_parameters.hpp"
 
 /// @file
@@ -109,6 +111,52 @@ TEST_F(Machines, AreTakenByAuto) {
   emulated::machine.devices = 0;
   EXPECT_EQ(taken("settle", Precision::mixed, 1000).name, "cpu");
   EXPECT_EQ(taken("settle", Precision::mixed, 1000).note, "");
+}
+
+/// Several devices share the replicas, in the order of their names.
+TEST_F(Machines, ShareReplicas) {
+  emulated::machine.devices = 3;
+  const System system = make_system({"settle", Bath::gla_per_mass}, tip3p(), 7);
+  const State start = start_state(system, first_ids(13), kKeptSteps - 4);
+  for (const auto& [name, devices] : {std::pair{"cuda:all", std::vector<int>{0, 1, 2}},
+                                      {"cuda:0,2", {0, 2}},
+                                      {"cuda:1,0", {1, 0}}}) {
+    SCOPED_TRACE(name);
+    const auto whole = make_engine(system, start, counts_of_pairs(), {"cuda:1", 1});
+    const auto split = make_engine(system, start, counts_of_pairs(), {name, 4});
+    const std::vector<EnginePart> parts = split->parts();
+    ASSERT_EQ(parts.size(), devices.size());
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      EXPECT_TRUE(parts[p].device.ends_with("(cuda:" + std::to_string(devices[p]) + ")"))
+          << parts[p].device;
+      for (std::size_t q = 0; q < p; ++q) EXPECT_NE(parts[p].device_id, parts[q].device_id);
+    }
+    expect_same_steps(*whole, *split, true);
+  }
+  for (const auto& [name, words] : {std::pair{"cuda:0,3", "there is no device cuda:3"},
+                                    {"cuda:0,", "unknown device 'cuda:0,'"},
+                                    {"cuda:some", "unknown device 'cuda:some'"}}) {
+    try {
+      make_engine(system, start, {}, {name, 1});
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  }
+  // Single points use one device.
+  EXPECT_THROW(single_point(tip3p(), lattice_cluster(tip3p(), 2, 1), {"cuda:all", 1}), InputError);
+  emulated::machine.devices = 0;
+  EXPECT_THROW(make_engine(system, start, {}, {"cuda:all", 1}), DeviceError);
+}
+
+/// A device that fails ends the run with its message; the other devices are released.
+TEST_F(Machines, OneOfSeveralDevicesFails) {
+  emulated::machine.devices = 2;
+  const System system = make_system({"settle", Bath::gla}, tip3p(), 7);
+  const auto engine = make_engine(system, start_state(system, first_ids(6)), {}, {"cuda:all", 1});
+  emulated::machine.launch = cudaErrorLaunchFailure;
+  engine->begin_advance(2);
+  EXPECT_THROW(engine->wait(), DeviceError);
 }
 
 /// If one scheme needs the CPU, all run there.

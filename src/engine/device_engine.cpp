@@ -1,10 +1,12 @@
+#include "device_engine.hpp"
+
 #include <algorithm>
-#include <charconv>
+#include <optional>
 #include <string>
-#include <string_view>
 
 #include "core/processors.hpp"
 #include "interface/check_start.hpp"
+#include "interface/device_name.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
@@ -14,19 +16,6 @@
 
 namespace tarn {
 namespace {
-
-/// The number of "cuda" (0) or "cuda:<number>". @throws InputError
-int cuda_index(const std::string& name) {
-  if (name == "cuda") return 0;
-  constexpr std::string_view prefix = "cuda:";
-  int index = -1;
-  const char* const end = name.data() + name.size();
-  if (name.starts_with(prefix)) {
-    const auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, index);
-    if (error == std::errc() && rest == end && index >= 0) return index;
-  }
-  throw InputError("unknown device '" + name + "': use auto, cpu, cuda or cuda:<number>");
-}
 
 /// Pairs per CPU thread below which the CPU is likely faster. A GPU step takes about 2 us for one
 /// cluster of seven molecules or a thousand of them (NVIDIA H200); a CPU thread computes nine
@@ -54,24 +43,36 @@ AutoDevice auto_device(const System& system, std::int64_t replicas, int threads)
   const double pairs = 0.5 * system.molecules * (system.molecules - 1) * replicas;
   const std::int64_t cores =
       std::min<std::int64_t>(threads > 0 ? threads : default_threads(), replicas);
-  if (pairs > kPairsPerThread * static_cast<double>(cores)) return {"cuda", ""};
+  if (pairs > kPairsPerThread * static_cast<double>(cores)) {
+    if (probe.devices.size() == 1 || replicas == 1) return {"cuda", ""};
+    return {"cuda", "using one of " + std::to_string(probe.devices.size()) +
+                        " GPUs; --device cuda:all uses all of them"};
+  }
   return {"cuda", "few molecules and replicas for a GPU; --device cpu is likely faster"};
 }
 
-std::unique_ptr<Engine> make_engine(const System& system, const State& start,
-                                    const PairCountRequest& counts, const DeviceRequest& device) {
+std::unique_ptr<Engine> make_device_engine(const System& system, const State& start,
+                                           const PairCountRequest& counts,
+                                           const DeviceRequest& device) {
   check_start(system, start, counts);
   const std::string name = device.name == "auto"
                                ? auto_device(system, start.replicas(), device.threads).name
                                : device.name;
   if (name == "cpu") return make_cpu_engine(system, start, counts, device.threads);
-  const int index = cuda_index(name);
+  const std::optional<CudaDevices> devices = parse_cuda_devices(name);
+  if (!devices) {
+    throw InputError("unknown device '" + name +
+                     "': use auto, cpu, cuda, cuda:<number>, cuda:<number>,<number> or cuda:all");
+  }
+  if (devices->indices.size() != 1) {
+    throw InputError("device '" + name + "': only runs can use several devices; use cuda:<number>");
+  }
   if (system.path_integral.beads > 1) {
     throw InputError("device '" + device.name +
                      "': ring polymers run on the CPU; use --device cpu");
   }
   try {
-    return make_cuda_engine(system, start, counts, index, device.threads);
+    return make_cuda_engine(system, start, counts, devices->indices.front(), device.threads);
   } catch (const DeviceError& error) {
     throw DeviceError("device '" + device.name + "': " + error.what() + "; or use --device cpu");
   }

@@ -1,0 +1,137 @@
+#include "frame_parts.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace tarn::parallel {
+namespace {
+
+/// Concatenates a member of all frames.
+template <class T>
+void concatenate(std::span<const Frame> parts, std::vector<T> Frame::*member, Frame& whole) {
+  std::size_t size = 0;
+  for (const Frame& part : parts) size += (part.*member).size();
+  std::vector<T>& all = whole.*member;
+  all.clear();
+  all.reserve(size);
+  for (const Frame& part : parts) {
+    all.insert(all.end(), (part.*member).begin(), (part.*member).end());
+  }
+}
+
+/// Adds a member of all frames, number by number; those of some frames may be missing.
+template <class T>
+void add(std::span<const Frame> parts, std::vector<T> Frame::*member, Frame& whole) {
+  std::vector<T>& sums = whole.*member;
+  sums = parts.front().*member;
+  for (const Frame& part : parts.subspan(1)) {
+    for (std::size_t i = 0; i < (part.*member).size(); ++i) sums[i] += (part.*member)[i];
+  }
+}
+
+void join_lindemann_sums(std::span<const Frame> parts, LindemannSums& whole) {
+  whole = {};
+  whole.samples = parts.front().lindemann_sums.samples;
+  const auto append = [](const auto& from, auto& to) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  for (const Frame& part : parts) {
+    append(part.lindemann_sums.replica_ids, whole.replica_ids);
+    append(part.lindemann_sums.means_A, whole.means_A);
+    append(part.lindemann_sums.squares_A2, whole.squares_A2);
+  }
+}
+
+/// The different texts, in the order of their first occurrence.
+std::vector<std::string> different(std::span<const std::string> texts) {
+  std::vector<std::string> all;
+  for (const std::string& text : texts) {
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+  }
+  return all;
+}
+
+}  // namespace
+
+void join_frames(std::span<const Frame> parts, unsigned fields, bool flexible,
+                 ReplicaGroups& groups, int threads, Frame& whole) {
+  const Frame& first = parts.front();
+  whole.step = first.step;
+  whole.time_ps = first.time_ps;
+  whole.molecules = first.molecules;
+  whole.beads = first.beads;
+  concatenate(parts, &Frame::replica_ids, whole);
+  concatenate(parts, &Frame::positions_A, whole);
+  concatenate(parts, &Frame::velocities_A_per_akma, whole);
+  concatenate(parts, &Frame::beads_A, whole);
+  concatenate(parts, &Frame::own_positions_A, whole);
+  concatenate(parts, &Frame::multipliers_kcal_per_mol_A2, whole);
+  concatenate(parts, &Frame::energies, whole);
+  concatenate(parts, &Frame::conservation, whole);
+  concatenate(parts, &Frame::heat_kcal_per_mol, whole);
+  concatenate(parts, &Frame::shape, whole);
+  concatenate(parts, &Frame::parts, whole);
+  concatenate(parts, &Frame::lindemann, whole);
+  concatenate(parts, &Frame::exchange_energies_kcal_per_mol, whole);
+  concatenate(parts, &Frame::geometry, whole);
+  concatenate(parts, &Frame::rings, whole);
+  join_lindemann_sums(parts, whole.lindemann_sums);
+  add(parts, &Frame::pair_counts, whole);
+  add(parts, &Frame::pair_samples, whole);
+  whole.radial_counts = first.radial_counts;
+  for (const Frame& part : parts.subspan(1)) add_radial(part.radial_counts, whole.radial_counts);
+  fill_moments(fields, flexible, groups, threads, whole);
+  drop_rows(fields, whole);
+}
+
+std::vector<BlowUp> joined(std::span<const std::vector<BlowUp>> parts) {
+  std::vector<BlowUp> all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  std::ranges::sort(all, {}, &BlowUp::replica);
+  return all;
+}
+
+std::string joined_description(std::span<const std::string> parts) {
+  const std::vector<std::string> texts = different(parts);
+  std::string all;
+  for (const std::string& text : texts) {
+    const auto count = std::count(parts.begin(), parts.end(), text);
+    if (!all.empty()) all += "; ";
+    if (parts.size() > 1) all += std::to_string(count) + " x ";
+    all += text;
+  }
+  return all;
+}
+
+std::string joined_arithmetic(std::span<const std::string> parts) {
+  std::string all;
+  for (const std::string& text : different(parts)) all += (all.empty() ? "" : " and ") + text;
+  return all;
+}
+
+std::vector<std::int64_t> PartExchanges::leaving() const {
+  std::vector<std::int64_t> ids;
+  for (const ReceivedCoordinates& r : across) ids.push_back(r.replica);
+  return ids;
+}
+
+std::vector<PartExchanges> divide_exchanges(
+    std::span<const StateExchange> pairs,
+    std::span<const std::pair<std::size_t, std::size_t>> parts_of_pairs, std::size_t parts) {
+  std::vector<PartExchanges> all(parts);
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    const auto [first, second] = parts_of_pairs[k];
+    if (first == second) {
+      all[first].within.push_back(pairs[k]);
+      continue;
+    }
+    const std::size_t place_of_first = all[first].across.size();
+    all[first].sources.push_back({second, all[second].across.size()});
+    all[second].sources.push_back({first, place_of_first});
+    all[first].across.push_back({pairs[k].first, pairs[k].to_first});
+    all[second].across.push_back({pairs[k].second, pairs[k].to_second});
+  }
+  return all;
+}
+
+}  // namespace tarn::parallel

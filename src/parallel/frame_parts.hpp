@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "interface/moments.hpp"
+#include "tarn/engine.hpp"
+
+/// @file
+/// What the parts of an engine report, as the whole engine reports it.
+
+namespace tarn::parallel {
+
+/// Fields that are sums over the replicas of several parts, in an order of their own.
+inline constexpr unsigned kMoments =
+    kEnergyMoments | kShapeMoments | kGeometryMoments | kLindemannMoments;
+
+/// The fields of parts from which join_frames() makes `fields`: moments are sums over replicas of
+/// several parts and need the rows.
+inline unsigned fields_of_parts(unsigned fields) {
+  return (fields & ~kMoments) | row_fields_for(fields & kMoments);
+}
+
+/// Puts frames of parts together, in the order of the parts.
+/// @param parts with fields_of_parts(fields)
+/// @param groups of the moments
+void join_frames(std::span<const Frame> parts, unsigned fields, bool flexible,
+                 ReplicaGroups& groups, int threads, Frame& whole);
+
+/// Blow-ups of all parts, in order of replica.
+std::vector<BlowUp> joined(std::span<const std::vector<BlowUp>> parts);
+
+/// The text of all parts if it is the same, with their number; otherwise all of them.
+std::string joined_description(std::span<const std::string> parts);
+/// The text of all parts if it is the same; otherwise the different ones.
+std::string joined_arithmetic(std::span<const std::string> parts);
+
+/// Where the state comes from that a replica receives from another part.
+struct ExchangeSource {
+  std::size_t part;
+  std::size_t place;  ///< in PartExchanges::across of that part
+};
+
+/// Exchanges of one part.
+struct PartExchanges {
+  std::vector<StateExchange> within;        ///< between its own replicas
+  std::vector<ReceivedCoordinates> across;  ///< its replicas that exchange with other parts
+  std::vector<ExchangeSource> sources;      ///< of these
+
+  std::vector<std::int64_t> leaving() const;
+};
+
+/// Divides exchanges among the parts.
+/// @param parts_of_pairs parts of the first and the second replica of each pair
+std::vector<PartExchanges> divide_exchanges(
+    std::span<const StateExchange> pairs,
+    std::span<const std::pair<std::size_t, std::size_t>> parts_of_pairs, std::size_t parts);
+
+}  // namespace tarn::parallel

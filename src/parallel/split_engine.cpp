@@ -1,0 +1,202 @@
+#include "tarn/split_engine.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <utility>
+
+#include "core/processors.hpp"
+#include "frame_parts.hpp"
+#include "interface/exchange_places.hpp"
+#include "part_thread.hpp"
+#include "shares.hpp"
+
+namespace tarn {
+namespace parallel {
+namespace {
+
+/// A part is used on its own thread only: engines keep threads and devices by thread.
+struct Part {
+  PartThread thread;
+  std::unique_ptr<Engine> engine;
+
+  ~Part() {
+    thread.post([this] { engine.reset(); });
+    thread.join();
+  }
+};
+
+class SplitEngine final : public Engine {
+ public:
+  SplitEngine(const System& system, const State& start, const std::vector<PartMaker>& makers,
+              int threads)
+      : flexible_(system.model.is_flexible()),
+        threads_(threads > 0 ? threads : default_threads()),
+        step_(start.step) {
+    const std::size_t replicas = start.replica_ids.size();
+    const std::size_t count = std::clamp<std::size_t>(replicas, 1, makers.size());
+    const std::vector<std::size_t> begins = share_begins(replicas, count, system);
+    places_.reserve(replicas);
+    for (std::size_t p = 0; p < count; ++p) {
+      parts_.push_back(std::make_unique<Part>());
+      for (std::size_t r = begins[p]; r < begins[p + 1]; ++r) places_.add(start.replica_ids[r], p);
+    }
+    frames_.resize(count);
+    descriptions_.resize(count);
+    arithmetics_.resize(count);
+    devices_.resize(makers.size());
+    for (std::size_t p = count; p < makers.size(); ++p) devices_[p].device = "not used";
+    for_each_part([&](std::size_t p) {
+      const State share = share_of(start, begins[p], begins[p + 1]);
+      parts_[p]->engine = makers[p](share);
+      const Engine& engine = *parts_[p]->engine;
+      descriptions_[p] = engine.description();
+      arithmetics_[p] = engine.arithmetic();
+      devices_[p] = engine.parts().front();
+      devices_[p].replicas = share.replicas();
+      if (share.replica_ids.empty()) return;
+      devices_[p].first_replica = share.replica_ids.front();
+      devices_[p].last_replica = share.replica_ids.back();
+    });
+  }
+
+  void advance(std::int64_t n_steps) override {
+    begin_advance(n_steps);
+    wait();
+  }
+  void begin_advance(std::int64_t n_steps) override {
+    if (n_steps <= 0) return;
+    for (const auto& part : parts_) {
+      part->thread.post([engine = part->engine.get(), n_steps] {
+        engine->begin_advance(n_steps);
+        if (!engine->is_asynchronous()) engine->wait();
+      });
+    }
+    step_ += n_steps;
+  }
+  void wait() override {
+    for_each_part([this](std::size_t p) { engine(p).wait(); });
+  }
+  std::int64_t step() const override { return step_; }
+
+  void measure_with(const MeasureSettings& settings) override {
+    groups_ = ReplicaGroups(settings.moment_groups);
+    for_each_part([&](std::size_t p) { engine(p).measure_with(settings); });
+  }
+
+  void snapshot(unsigned fields, Frame& frame) override {
+    for_each_part([&](std::size_t p) { engine(p).snapshot(fields_of_parts(fields), frames_[p]); });
+    join(fields, frame);
+  }
+  bool begin_snapshot(unsigned fields) override {
+    if (!is_asynchronous()) return false;
+    std::vector<char> begun(parts_.size());
+    for_each_part(
+        [&](std::size_t p) { begun[p] = engine(p).begin_snapshot(fields_of_parts(fields)); });
+    fields_ = fields;
+    // Parts of one kind agree.
+    return std::all_of(begun.begin(), begun.end(), [](char yes) { return yes != 0; });
+  }
+  void finish_snapshot(Frame& frame) override {
+    for_each_part([this](std::size_t p) { engine(p).finish_snapshot(frames_[p]); });
+    join(fields_, frame);
+  }
+
+  void exchange(std::span<const StateExchange> pairs) override {
+    if (pairs.empty()) return;
+    const auto parts_of_pairs = exchange_places(pairs, places_);
+    const std::vector<PartExchanges> by_part =
+        divide_exchanges(pairs, parts_of_pairs, parts_.size());
+    std::vector<std::vector<double>> taken(parts_.size());
+    for_each_part([&](std::size_t p) {
+      if (!by_part[p].across.empty()) taken[p] = engine(p).take_coordinates(by_part[p].leaving());
+    });
+    for_each_part([&](std::size_t p) {
+      const PartExchanges& mine = by_part[p];
+      if (!mine.within.empty()) engine(p).exchange(mine.within);
+      std::vector<double> received;
+      for (const auto& [part, place] : mine.sources) {
+        const std::size_t size = taken[part].size() / by_part[part].across.size();
+        const auto begin = taken[part].begin() + static_cast<std::ptrdiff_t>(place * size);
+        received.insert(received.end(), begin, begin + static_cast<std::ptrdiff_t>(size));
+      }
+      if (!mine.across.empty()) engine(p).put_coordinates(mine.across, received);
+    });
+  }
+
+  State state() const override {
+    std::vector<State> shares(parts_.size());
+    for_each_part([&](std::size_t p) { shares[p] = engine(p).state(); });
+    return joined(shares);
+  }
+  std::function<State()> begin_state() const override {
+    std::vector<std::function<State()>> copies(parts_.size());
+    for_each_part([&](std::size_t p) { copies[p] = engine(p).begin_state(); });
+    return [all = std::move(copies)] {
+      std::vector<State> shares;
+      for (const std::function<State()>& copy : all) shares.push_back(copy());
+      return joined(shares);
+    };
+  }
+  std::vector<BlowUp> blow_ups() const override {
+    std::vector<std::vector<BlowUp>> of_parts(parts_.size());
+    for_each_part([&](std::size_t p) { of_parts[p] = engine(p).blow_ups(); });
+    return joined(of_parts);
+  }
+  EngineReport report() const override {
+    std::vector<EngineReport> of_parts(parts_.size());
+    for_each_part([&](std::size_t p) { of_parts[p] = engine(p).report(); });
+    EngineReport sum;
+    for (const EngineReport& report : of_parts) sum += report;
+    return sum;
+  }
+  std::string description() const override { return joined_description(descriptions_); }
+  std::string arithmetic() const override { return joined_arithmetic(arithmetics_); }
+  bool is_asynchronous() const override {
+    return std::all_of(parts_.begin(), parts_.end(),
+                       [](const auto& part) { return part->engine->is_asynchronous(); });
+  }
+  std::vector<EnginePart> parts() const override { return devices_; }
+
+ private:
+  Engine& engine(std::size_t p) const { return *parts_[p]->engine; }
+  /// Calls f(p) on the thread of each part and waits for all. The first exception, in the order of
+  /// the parts, is rethrown.
+  template <class F>
+  void for_each_part(const F& f) const {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      parts_[p]->thread.post([&f, p] { f(p); });
+    }
+    std::exception_ptr first;
+    for (const auto& part : parts_) {
+      const std::exception_ptr thrown = part->thread.join();
+      if (!first) first = thrown;
+    }
+    if (first) std::rethrow_exception(first);
+  }
+  void join(unsigned fields, Frame& frame) {
+    join_frames(frames_, fields, flexible_, groups_, threads_, frame);
+  }
+
+  bool flexible_;
+  int threads_;
+  std::int64_t step_;
+  ReplicaPlaces<std::size_t> places_;  ///< parts of the replicas
+  ReplicaGroups groups_;
+  std::vector<Frame> frames_;  ///< [part]
+  std::vector<std::string> descriptions_, arithmetics_;
+  std::vector<EnginePart> devices_;
+  unsigned fields_ = kNoFields;  ///< of the last begin_snapshot()
+  std::vector<std::unique_ptr<Part>> parts_;
+};
+
+}  // namespace
+}  // namespace parallel
+
+std::unique_ptr<Engine> make_split_engine(const System& system, const State& start,
+                                          const std::vector<PartMaker>& makers, int threads) {
+  if (makers.empty()) throw std::invalid_argument("make_split_engine: no parts");
+  return std::make_unique<parallel::SplitEngine>(system, start, makers, threads);
+}
+
+}  // namespace tarn
