@@ -122,6 +122,13 @@ TEST_F(Quantum, TrajectoriesOfBeads) {
   EXPECT_TRUE(contains(text_of("all" + file), "model=qtip4pf beads=8 step=20 "));
   EXPECT_TRUE(contains(text_of("5" + file), "model=qtip4pf bead=5 step=20 "));
   EXPECT_FALSE(contains(text_of("centroid" + file), "bead"));
+
+  const std::string picture = path("beads.svg"), trr = path("a.trr");
+  ASSERT_EQ(test::command("convert --quiet " + path("all") + file + " -o " + trr).exit_code, 0);
+  for (const std::string& drawn : {path("all") + file, trr + " --beads 8"}) {
+    ASSERT_EQ(test::command("draw " + drawn + " --frame 10 -o " + picture).exit_code, 0);
+    EXPECT_TRUE(contains(test::read_text(picture), "0.100 ps, 8 beads</text>"));
+  }
 }
 
 /// Radial distribution functions of all beads: pairs within each bead, as in the run.
