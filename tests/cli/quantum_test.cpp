@@ -295,6 +295,17 @@ TEST_F(Quantum, RefusesWhatHasNoMeaning) {
   EXPECT_TRUE(contains(refusal(" --device cuda"), ""));
 }
 
+/// The last good structure of a ring polymer that blew up is its centroid, not its normal modes.
+TEST_F(Quantum, KeepsCentroidsOfBlowUps) {
+  const Outcome run = test::command("run --quiet " + deck("pimd.toml", kRings) +
+                                    " --set integrator.timestep_fs=5 -o " + path("out"));
+  EXPECT_EQ(run.exit_code, 3) << run.text;
+  const io::Structure last = io::read_structure(path("out") + "/blow-up-0001.xyz");
+  EXPECT_EQ(last.molecules, 3);
+  EXPECT_EQ(last.positions_A.size(), 27u);
+  EXPECT_EQ(last.velocities_A_per_akma.size(), 27u);
+}
+
 /// The exact flow of the free ring resonates at 1.26 fs, where the estimators of the energy no
 /// longer agree. The Cayley form has no resonance.
 TEST_F(Quantum, WarnsIfTheEstimatorsDisagree) {
