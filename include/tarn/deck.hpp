@@ -41,6 +41,13 @@ struct ReplicaSelection {
   bool operator==(const ReplicaSelection&) const = default;
 };
 
+/// The beads of ring polymers in a trajectory: their centroid, all of them, or one.
+struct BeadSelection {
+  enum class Kind { centroid, all, one } kind = Kind::centroid;
+  int number = 0;  ///< for `one`, counted from 0
+  bool operator==(const BeadSelection&) const = default;
+};
+
 struct SystemSection {
   std::string kind = "water";
   std::string model = "tip3p";
@@ -216,6 +223,7 @@ struct ObserveMinima {
 struct ObserveTrajectory {
   std::int64_t every = 1000;
   io::FileFormat format = io::FileFormat::xyz;
+  BeadSelection beads;
   bool velocities = false;
   ReplicaSelection replicas;
   bool operator==(const ObserveTrajectory&) const = default;

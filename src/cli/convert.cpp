@@ -22,6 +22,7 @@ namespace {
 struct Arguments {
   std::string trajectory, out, model;
   io::FrameSelection frames;
+  std::optional<int> beads;
   bool sites = false, quiet = false;
 };
 
@@ -37,6 +38,7 @@ void convert(const Arguments& a, int& exit_code) {
   io::ConvertOptions options{a.trajectory, a.out, model ? std::string(model->name) : "", a.frames,
                              a.sites};
   options.own_model = model;
+  options.beads = a.beads;
   options.on_progress = [&](bool writing, std::int64_t done, std::int64_t frames) {
     if (is_due()) {
       terminal.info(writing ? fmt::format("written: {} of {} frames", done, frames)
@@ -51,7 +53,7 @@ void convert(const Arguments& a, int& exit_code) {
     return;
   }
   for (const std::string& note : result.notes) terminal.warning(note);
-  terminal.info(fmt::format("{}, {} of {}", count_text(result.molecules, "molecule"),
+  terminal.info(fmt::format("{}, {} of {}", molecules_text(result.molecules, result.beads),
                             count_text(result.frames, "frame"),
                             count_text(result.replicas, "replica")));
   constexpr std::size_t kMostNamed = 4;
@@ -82,6 +84,7 @@ void add_convert(CLI::App& app, int& exit_code) {
       "--model", a->model,
       std::string(kModelHelp) + ", to record in the output; default: the model named in the file");
   add_frame_selection(*command, a->frames);
+  add_beads_option(*command, a->beads);
   command->add_flag("--sites", a->sites,
                     "also write the M site of four-site models, after the atoms of each molecule "
                     "as in GROMACS and OpenMM; not for h5md");

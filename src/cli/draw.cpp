@@ -27,12 +27,14 @@ struct Arguments {
   std::string out;
   std::int64_t frames = 12;
   io::FrameChoice choice;
+  std::optional<int> beads;
 };
 
 /// A frame without a label gets the name of its file and its number there.
 DrawnCluster drawn_cluster(const io::Structure& structure, const std::string& file,
                            std::int64_t frame, bool several_files) {
   DrawnCluster cluster{structure.positions_A, label_of_frame(structure)};
+  cluster.beads = structure.beads();
   if (several_files || cluster.label.empty()) {
     cluster.file = std::filesystem::path(file).stem().string();
   }
@@ -60,6 +62,7 @@ void draw(const Arguments& a) {
     std::optional<std::int64_t> replica = a.choice.replica;
     std::string end_note;
     while (auto structure = io::next_whole_frame(*reader, of_file, end_note)) {
+      if (a.beads) structure->set_beads(*a.beads);
       const std::optional<io::FrameIndex> place = places.next(*structure, *reader);
       ++of_file;
       if (!replica && a.choice.frame) replica = place->number;
@@ -104,6 +107,7 @@ void add_draw(CLI::App& app) {
       ->required();
   command->add_option("-o,--out", a->out, "output file (SVG)")->required();
   add_frame_options(*command, a->choice);
+  add_beads_option(*command, a->beads);
   command->add_option("--frames", a->frames, "largest number of clusters to draw; default: 12")
       ->check(whole_number(1));
   command->callback([a] { draw(*a); });

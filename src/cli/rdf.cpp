@@ -23,6 +23,7 @@ struct Arguments {
   double bin_width_A = 0.05;
   std::optional<double> r_max_A;
   io::FrameSelection frames;
+  std::optional<int> beads;
   std::string out, plot;
 };
 
@@ -68,9 +69,10 @@ void rdf(const Arguments& a) {
     options.r_max_A = end;
   }
   options.frames = a.frames;
+  options.beads = a.beads;
   const TrajectoryRdf result = rdf_of_trajectories(options, files.table);
   for (const std::string& note : result.notes) terminal.warning(note);
-  terminal.info(fmt::format("{}, {} of {}", count_text(result.molecules, "molecule"),
+  terminal.info(fmt::format("{}, {} of {}", molecules_text(result.molecules, result.beads),
                             count_text(result.frames, "frame"),
                             count_text(result.replicas, "replica")));
   if (files.table.empty()) {
@@ -95,6 +97,7 @@ void add_rdf(CLI::App& app) {
   command->add_option("--r-max-A", a->r_max_A,
                       "largest distance [A]; default: 12, rounded to a multiple of the bin width");
   add_frame_selection(*command, a->frames);
+  add_beads_option(*command, a->beads);
   command->add_option("-o,--out", a->out,
                       "CSV file; default: standard output, or next to the picture of --plot");
   command->add_option("--plot", a->plot, "picture, .svg or .png");

@@ -45,6 +45,14 @@ void add_frame_selection(CLI::App& command, io::FrameSelection& selection) {
       ->allow_extra_args(false);
 }
 
+void add_beads_option(CLI::App& command, std::optional<int>& beads) {
+  command
+      .add_option("--beads", beads,
+                  "number of beads in each frame, for trajectories of ring polymers that do not "
+                  "name it (.xtc, .trr)")
+      ->check(whole_number(1));
+}
+
 io::Structure load_structure(const std::string& path, const io::FrameChoice& choice,
                              Terminal& terminal) {
   io::FrameCounts counts;

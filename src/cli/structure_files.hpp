@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ void add_frame_options(CLI::App& command, io::FrameChoice& choice);
 
 /// --skip, --every, --most and --replicas of a command that takes trajectories.
 void add_frame_selection(CLI::App& command, io::FrameSelection& selection);
+
+/// --beads of a command that takes trajectories of ring polymers.
+void add_beads_option(CLI::App& command, std::optional<int>& beads);
 
 /// Reads the input structure of a command. Warns about changes made on reading, and if the file has
 /// several frames and none was chosen. @throws what io::read_structure() throws

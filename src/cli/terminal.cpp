@@ -60,6 +60,11 @@ std::string count_text(std::int64_t n, const char* singular, const char* plural)
   return plural != nullptr ? fmt::format("{} {}", n, plural) : fmt::format("{} {}s", n, singular);
 }
 
+std::string molecules_text(int molecules, int beads) {
+  const std::string text = count_text(molecules, "molecule");
+  return beads == 1 ? text : fmt::format("{} of {} beads", text, beads);
+}
+
 std::vector<std::string> aligned_rows(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> width;
   for (const auto& row : rows) {

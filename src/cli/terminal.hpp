@@ -67,6 +67,8 @@ std::vector<std::string> aligned_rows(const std::vector<std::vector<std::string>
 
 /// "1 frame", "2 frames". @param plural null: the singular and an s
 std::string count_text(std::int64_t n, const char* singular, const char* plural = nullptr);
+/// "7 molecules", "7 molecules of 32 beads".
+std::string molecules_text(int molecules, int beads);
 
 /// Makes SIGINT, SIGTERM, SIGHUP (terminal closed), SIGUSR1 and SIGUSR2 set a flag, except those
 /// that are already ignored. A second signal ends the program immediately.

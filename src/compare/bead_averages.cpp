@@ -2,37 +2,24 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
-#include "tarn/core/units.hpp"
+#include "observe/ring_columns.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {
 namespace {
 
-/// A column of path_integral.csv.
-struct Column {
-  std::string_view name;
-  double RingMeasures::*value;
-  double factor = 1.0;
-  std::string_view axis{};  ///< label of the axis in beads.svg; empty: not drawn
-};
+/// The columns of path_integral.csv with a limit for many beads.
+std::vector<RingColumn> columns_with_limit() {
+  std::vector<RingColumn> columns;
+  std::ranges::copy_if(kRingColumns, std::back_inserter(columns), &RingColumn::has_limit);
+  return columns;
+}
 
-constexpr double kmeV = units::meV_per_kcal_per_mol;
-
-constexpr std::array<Column, 10> kColumns{{
-    {"energy_virial_kcal_per_mol", &RingMeasures::virial_kcal_per_mol, 1.0, "energy (kcal/mol)"},
-    {"energy_primitive_kcal_per_mol", &RingMeasures::primitive_kcal_per_mol},
-    {"kinetic_o_kcal_per_mol", &RingMeasures::kinetic_o_kcal_per_mol},
-    {"kinetic_h_kcal_per_mol", &RingMeasures::kinetic_h_kcal_per_mol},
-    {"kinetic_o_meV", &RingMeasures::kinetic_o_kcal_per_mol, kmeV, "kinetic energy of O (meV)"},
-    {"kinetic_h_meV", &RingMeasures::kinetic_h_kcal_per_mol, kmeV, "kinetic energy of H (meV)"},
-    {"potential_kcal_per_mol", &RingMeasures::potential_kcal_per_mol},
-    {"intramolecular_kcal_per_mol", &RingMeasures::intramolecular_kcal_per_mol},
-    {"gyration2_o_A2", &RingMeasures::gyration2_o_A2},
-    {"gyration2_h_A2", &RingMeasures::gyration2_h_A2, 1.0, "radius of gyration² of H (Å²)"},
-}};
+const std::vector<RingColumn> kColumns = columns_with_limit();
 
 /// The schemes with a label that have averages, in the order of their numbers of beads and steps.
 std::vector<const SchemeResult*> schemes_of(const std::vector<SchemeResult>& schemes,
@@ -90,8 +77,9 @@ BeadAverages::BeadAverages(int replicas)
 void BeadAverages::add(const Frame& frame) {
   std::vector<double> values(frame.rings.size());
   for (std::size_t column = 0; column < kColumns.size(); ++column) {
-    const Column& c = kColumns[column];
-    for (std::size_t r = 0; r < values.size(); ++r) values[r] = c.factor * frame.rings[r].*c.value;
+    for (std::size_t r = 0; r < values.size(); ++r) {
+      values[r] = kColumns[column].of(frame.rings[r]);
+    }
     means_[column].add_replicas(frame.replica_ids, values);
   }
 }
@@ -133,7 +121,7 @@ std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& scheme
 
 void write_beads(const CompareResult& result, const std::string& provenance) {
   std::vector<std::string> header{"scheme", "beads", "timestep_fs", "us_per_ps"};
-  for (const Column& column : kColumns) {
+  for (const RingColumn& column : kColumns) {
     header.emplace_back(column.name);
     header.push_back(std::string(column.name) + "_err");
   }

@@ -421,8 +421,14 @@ std::string Checker::unset_hint(const Key& key, const Place& place) const {
 }
 
 bool Checker::check_condition(const Key& key, const Condition& condition) {
-  if (condition.path.empty() || !is_reliable({condition.path}) || is_met(condition, deck_))
-    return true;
+  if (is_met(condition, deck_)) return true;
+  if (!condition.section.empty()) {
+    const Place& place = values_.find(key.path())->second.place;
+    add_problem(place, fmt::format("{} is not used without a section [{}]{}", key.name,
+                                   condition.section, unset_hint(key, place)));
+    return false;
+  }
+  if (!is_reliable({condition.path})) return true;
   if (!condition.where.empty() && !is_reliable({condition.where})) return true;
   const Place& place = values_.find(key.path())->second.place;
   const Key& other = *schema_->find_key(condition.path);

@@ -19,6 +19,16 @@ struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
+/// Selections of the deck: a kind, of which one carries a number. `kind_of_number` is that kind.
+template <class T>
+inline constexpr auto kind_of_number = nullptr;
+template <>
+inline constexpr auto kind_of_number<ReplicaSelection> = ReplicaSelection::Kind::first;
+template <>
+inline constexpr auto kind_of_number<BeadSelection> = BeadSelection::Kind::one;
+template <class T>
+inline constexpr bool is_selection = std::is_enum_v<std::remove_cv_t<decltype(kind_of_number<T>)>>;
+
 inline std::string choice_text(const Key& key, int value) {
   const auto found = std::find_if(key.choices.begin(), key.choices.end(),
                                   [&](const Choice& choice) { return choice.value == value; });
@@ -39,9 +49,10 @@ Value to_value(const Key& key, const T& field) {
     return field.empty() ? Value{} : Value{field};
   } else if constexpr (std::is_enum_v<T>) {
     return choice_text(key, static_cast<int>(field));
-  } else if constexpr (std::is_same_v<T, ReplicaSelection>) {
-    if (field.kind == ReplicaSelection::Kind::first) return std::int64_t{field.count};
-    return choice_text(key, static_cast<int>(field.kind));
+  } else if constexpr (is_selection<T>) {
+    const auto& [kind, number] = field;
+    if (kind == kind_of_number<T>) return std::int64_t{number};
+    return choice_text(key, static_cast<int>(kind));
   } else if constexpr (std::is_same_v<T, std::array<bool, kPairClasses>>) {
     std::vector<std::string> chosen;
     for (const Choice& choice : key.choices) {
@@ -62,12 +73,12 @@ void from_value(const Key& key, const Value& value, T& field) {
     from_value(key, value, field.emplace());
   } else if constexpr (std::is_enum_v<T>) {
     field = static_cast<T>(choice_value(key, std::get<std::string>(value)));
-  } else if constexpr (std::is_same_v<T, ReplicaSelection>) {
-    if (const auto* count = std::get_if<std::int64_t>(&value)) {
-      field = {ReplicaSelection::Kind::first, static_cast<int>(*count)};
+  } else if constexpr (is_selection<T>) {
+    if (const auto* number = std::get_if<std::int64_t>(&value)) {
+      field = {kind_of_number<T>, static_cast<int>(*number)};
     } else {
       const int kind = choice_value(key, std::get<std::string>(value));
-      field = {static_cast<ReplicaSelection::Kind>(kind), 0};
+      field = {static_cast<decltype(field.kind)>(kind), 0};
     }
   } else if constexpr (std::is_same_v<T, std::array<bool, kPairClasses>>) {
     field.fill(false);

@@ -20,6 +20,7 @@ std::string default_cell(const Key& key, const Deck& defaults) {
 }
 
 std::string condition_text(const decks::Schema& schema, const decks::Condition& condition) {
+  if (!condition.section.empty()) return code(fmt::format("[{}]", condition.section));
   if (condition.path.empty()) return {};
   if (!condition.text.empty()) return std::string(condition.text);
   const Key& other = *schema.find_key(condition.path);

@@ -37,6 +37,9 @@ bool is_met(const Condition& condition, const Deck& deck) {
     const auto* choice = std::get_if<std::string>(&value);
     return choice != nullptr && std::find(choices.begin(), choices.end(), *choice) != choices.end();
   };
+  if (!condition.section.empty()) {
+    return schema_of(deck).find_section(condition.section)->present(deck);
+  }
   if (condition.path.empty()) return true;
   if (!condition.where.empty() && !is_one_of(value_of(condition.where), condition.where_choices)) {
     return true;

@@ -42,7 +42,7 @@ struct Range {
 };
 
 /// When a key is used: if another key has one of these choices or, without choices, if the other
-/// key is absent. An empty path means always.
+/// key is absent. An empty path means always, or with a section: if the deck has that section.
 struct Condition {
   std::string_view path = {};
   std::vector<std::string_view> choices = {};
@@ -50,6 +50,7 @@ struct Condition {
   std::string_view where = {};
   std::vector<std::string_view> where_choices = {};
   std::string_view text = {};  ///< in the reference, instead of the choices
+  std::string_view section = {};
 };
 
 struct Choice {

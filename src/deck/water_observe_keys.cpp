@@ -311,6 +311,18 @@ SectionTable trajectory_section() {
                                                                     .type = Type::choice,
                                                                     .choices = trajectory_formats(),
                                                                     .description = "File format."}),
+          field_key<&Deck::trajectory, &ObserveTrajectory::beads>(
+              {.name = "beads",
+               .type = Type::selection,
+               .range = from_to(0, kMaxBeads - 1),
+               .choices = {{"centroid", code(BeadSelection::Kind::centroid),
+                            "the mean position of the beads of each atom"},
+                           {"all", code(BeadSelection::Kind::all),
+                            "a frame contains all molecules of bead 0, then those of bead 1, and "
+                            "so on"}},
+               .description = "Positions of ring polymers in the frames: centroids, all beads, or "
+                              "the bead with this number, counted from 0.",
+               .used_with = {.section = "path_integral"}}),
           field_key<&Deck::trajectory, &ObserveTrajectory::velocities>(
               {.name = "velocities",
                .type = Type::boolean,

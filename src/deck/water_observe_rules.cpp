@@ -220,6 +220,27 @@ void trajectory_format_is_available(Checker& checker) {
       "h5md needs HDF5, which this build does not include; install libhdf5-dev and build again");
 }
 
+void trajectory_beads_exist(Checker& checker) {
+  const Deck& deck = checker.deck();
+  if (!deck.trajectory || !deck.path_integral ||
+      !checker.is_reliable({"path_integral.beads", "observe.trajectory.beads"})) {
+    return;
+  }
+  const BeadSelection& selected = deck.trajectory->beads;
+  const int beads = deck.path_integral->beads;
+  if (selected.kind == BeadSelection::Kind::one && selected.number >= beads) {
+    checker.problem("observe.trajectory.beads",
+                    fmt::format("beads = {} exceeds the last bead: [path_integral] beads = {}, "
+                                "numbered from 0 to {}",
+                                selected.number, beads, beads - 1));
+  }
+  if (deck.trajectory->velocities && selected.kind != BeadSelection::Kind::centroid) {
+    checker.problem("observe.trajectory.velocities",
+                    "velocities are those of the centroids; write beads = \"centroid\", or leave "
+                    "the velocities out");
+  }
+}
+
 void dcd_interval_fits_32_bits(Checker& checker) {
   if (!checker.is_reliable({"observe.trajectory.format", "observe.trajectory.every"})) return;
   const auto& trajectory = checker.deck().trajectory;
@@ -280,6 +301,9 @@ std::vector<Rule> observe_rules() {
       {"`format = \"h5md\"` requires a build with HDF5; `tarn doctor` reports whether this one has "
        "it.",
        trajectory_format_is_available},
+      {"`beads` of a trajectory is below the number of beads of `[path_integral]`; `velocities = "
+       "true` requires `beads = \"centroid\"`.",
+       trajectory_beads_exist},
       {"`format = \"dcd\"` requires `every` below 2³¹.", dcd_interval_fits_32_bits},
       {"`format = \"xtc\"` and `\"trr\"` require fewer than 2³¹ steps.", frame_steps_fit_32_bits},
   };

@@ -142,15 +142,18 @@ class Converter {
   TrajectoryInfo common_info() const {
     TrajectoryInfo info;
     info.molecules = contents_.molecules;
+    info.beads = contents_.beads;
     info.model = contents_.model;
     info.velocities = contents_.all_velocities;
     info.sites_per_molecule = options_.sites ? 4 : 3;
     info.replicas =
         format_.id == FileFormat::h5md ? static_cast<int>(contents_.replicas.size()) : 1;
-    info.provenance = fmt::format("tarn {}; {}{} molecule{}; converted from {}", kVersion,
-                                  contents_.model.empty() ? "" : contents_.model + ", ",
-                                  contents_.molecules, contents_.molecules == 1 ? "" : "s",
-                                  std::filesystem::path(options_.from).filename().string());
+    const int molecules = contents_.molecules / contents_.beads;
+    info.provenance = fmt::format(
+        "tarn {}; {}{} molecule{}{}; converted from {}", kVersion,
+        contents_.model.empty() ? "" : contents_.model + ", ", molecules, molecules == 1 ? "" : "s",
+        contents_.beads > 1 ? fmt::format(" of {} beads", contents_.beads) : "",
+        std::filesystem::path(options_.from).filename().string());
     return info;
   }
 
@@ -234,8 +237,7 @@ class Converter {
   void write_topology() const {
     const std::vector<double>& first_A = contents_.first_positions_A;
     try {
-      io::write_topology(topology_, contents_.model, options_.sites ? with_site(first_A) : first_A,
-                         options_.sites ? 4 : 3);
+      io::write_topology(topology_, common_info(), options_.sites ? with_site(first_A) : first_A);
     } catch (const UnwritableNumber& error) {
       refuse(fmt::format("the first frame, in the topology: {}", error.what()));
     }
@@ -271,7 +273,8 @@ Conversion convert_trajectory(const ConvertOptions& options) {
   result.files = converter.files();
   result.frames = contents->selected_frames();
   result.replicas = static_cast<std::int64_t>(contents->replicas.size());
-  result.molecules = contents->molecules;
+  result.molecules = contents->molecules / contents->beads;
+  result.beads = contents->beads;
   result.notes = conversion_notes(options, format, *contents);
   result.notes.insert(result.notes.end(), converter.notes().begin(), converter.notes().end());
   return result;

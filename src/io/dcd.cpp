@@ -28,6 +28,7 @@ namespace {
 constexpr std::string_view kMagic = "CORD";
 constexpr std::size_t kHeaderBytes = 84;
 constexpr std::size_t kTitleBytes = 80;
+constexpr std::size_t kBytesOfCount = 4;  // of the lines of the title, before the first
 // Bytes of the marks around a record, which give its length: gfortran -frecord-marker=8 and some
 // other compilers write the longer ones.
 constexpr std::size_t kShortMark = 4, kLongMark = 8;
@@ -84,11 +85,14 @@ std::string header(const TrajectoryInfo& info) {
   for (std::size_t i = kTimestep + 1; i < kVersion; ++i) put_i32(numbers, 0);
   put_i32(numbers, kCharmmVersion);
 
+  std::vector<std::string> lines{info.provenance,
+                                 fmt::format("{} A {} steps of {} fs", "atoms O H H, positions in",
+                                             info.every, info.timestep_fs)};
+  if (info.beads > 1) lines.push_back(fmt::format("beads={}", info.beads));
+  if (info.bead) lines.push_back(fmt::format("bead={}", *info.bead));
   std::string title;
-  put_i32(title, 2);
-  for (const std::string& line :
-       {info.provenance, fmt::format("{} A {} steps of {} fs", "atoms O H H, positions in",
-                                     info.every, info.timestep_fs)}) {
+  put_i32(title, static_cast<std::int32_t>(lines.size()));
+  for (const std::string& line : lines) {
     title += fmt::format("{:<80}", line.substr(0, kTitleBytes));
   }
   std::string atoms;
@@ -176,15 +180,23 @@ namespace {
 /// it in a DCD file; empty if there is none.
 std::string model_in(std::string_view title) {
   constexpr std::string_view kProgram = "tarn ";
-  constexpr std::size_t kNumberOfLines = 4;
-  if (title.size() <= kNumberOfLines) return {};
-  title.remove_prefix(kNumberOfLines);
+  if (title.size() <= kBytesOfCount) return {};
+  title.remove_prefix(kBytesOfCount);
   if (!title.starts_with(kProgram)) return {};
   const std::size_t begin = title.find("; ");
   if (begin == std::string_view::npos) return {};
   const std::string_view rest = title.substr(begin + 2);
   const std::string_view name = rest.substr(0, rest.find(','));
   return name == kOwnModel || find_water_model(name) ? std::string(name) : std::string{};
+}
+
+/// The third line of a title written by tarn, "beads=32" or "bead=3"; nothing without it.
+std::optional<CommentEntry> beads_in(std::string_view title) {
+  constexpr std::size_t kThirdLine = kBytesOfCount + 2 * kTitleBytes;
+  if (title.size() <= kThirdLine || model_in(title).empty()) return std::nullopt;
+  const std::vector<CommentEntry> entries = parse_comment(title.substr(kThirdLine, kTitleBytes));
+  if (entries.size() != 1 || !entries[0].key.starts_with("bead")) return std::nullopt;
+  return entries[0];
 }
 
 }  // namespace
@@ -273,7 +285,9 @@ DcdReader::DcdReader(const std::string& path)
   // X-PLOR: a double that replaces two numbers.
   if (!charmm) timestep_akma = double_at(block, kMagic.size() + 4 * kTimestep);
   timestep_ps_ = units::ps_from_akma(timestep_akma);
-  model_ = model_in(read_block("its title"));
+  const std::string title = read_block("its title");
+  model_ = model_in(title);
+  beads_ = beads_in(title);
   const std::string atoms = read_block("its number of atoms");
   atoms_ = atoms.size() == 4 ? i32_at(atoms, 0) : 0;
   check_unnamed_water(path_, atoms_);
@@ -330,6 +344,7 @@ std::optional<Structure> DcdReader::next() {
   Structure structure = water_.take(path_, frame_, std::move(positions_A), {});
   structure.has_box = has_box;
   if (!model_.empty()) structure.comment["model"] = model_;
+  if (beads_) structure.comment[beads_->key] = beads_->value;
   const std::int64_t step = first_step_ + every_ * frame_;
   structure.comment["step"] = fmt::to_string(step);
   structure.comment["time_ps"] = fmt::format("{}", static_cast<double>(step) * timestep_ps_);

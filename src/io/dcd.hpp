@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "tarn/io/structure.hpp"
 #include "tarn/io/trajectory.hpp"
 #include "water_atoms.hpp"
+#include "xyz_comment.hpp"
 
 /// @file
 /// DCD, the binary trajectories of CHARMM, NAMD, OpenMM and LAMMPS: positions in single precision,
@@ -57,7 +59,8 @@ class DcdReader final : public FrameReader {
   std::int64_t announced_frames_ = 0;  // by the header
   bool has_cell_ = false;
   bool has_fourth_ = false;
-  std::string model_;  // of the title; empty: it names none
+  std::string model_;                  // of the title; empty: it names none
+  std::optional<CommentEntry> beads_;  // likewise
   std::int32_t atoms_ = 0;
   UnnamedWater water_;
   std::int32_t frame_ = 0;

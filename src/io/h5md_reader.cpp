@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <climits>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -62,7 +63,12 @@ class H5mdReader final : public FrameReader {
     std::error_code ignored;
     bytes_ = std::filesystem::file_size(path, ignored);
     groups_ = file_.names_in("particles");
-    if (file_.has("parameters")) model_ = file_.text_attribute("parameters", "model");
+    if (!file_.has("parameters")) return;
+    model_ = file_.text_attribute("parameters", "model");
+    for (const char* name : {"beads", "bead"}) {
+      const std::optional<double> number = file_.number_attribute("parameters", name);
+      if (number) beads_[name] = fmt::format("{}", *number);
+    }
   }
 
   std::optional<Structure> next() override {
@@ -76,6 +82,7 @@ class H5mdReader final : public FrameReader {
     structure.positions_A = values_of(position_, unit_A_);
     if (velocity_unit_) structure.velocities_A_per_akma = values_of(velocity_, *velocity_unit_);
     structure.comment["replica"] = groups_[group_ - 1];
+    structure.comment.insert(beads_.begin(), beads_.end());
     if (!model_.empty()) structure.comment["model"] = model_;
     if (bath_K_) structure.comment["bath_K"] = fmt::to_string(*bath_K_);
     if (steps_) structure.comment["step"] = fmt::to_string((*steps_)[frame_]);
@@ -225,6 +232,7 @@ class H5mdReader final : public FrameReader {
   std::optional<std::vector<std::int64_t>> steps_;
   std::optional<std::vector<double>> times_ps_;
   std::string model_;
+  std::map<std::string, std::string> beads_;  // for the comment of each frame
 };
 
 }  // namespace

@@ -142,6 +142,8 @@ class H5mdWriter final : public TrajectoryWriter {
     file.make_group("parameters");
     if (!info_.model.empty()) file.set_attribute("parameters", "model", info_.model);
     file.set_attribute("parameters", "provenance", info_.provenance);
+    if (info_.beads > 1) file.set_attribute("parameters", "beads", std::vector{info_.beads});
+    if (info_.bead) file.set_attribute("parameters", "bead", std::vector{*info_.bead});
     file.make_group("particles");
   }
 

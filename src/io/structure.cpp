@@ -1,5 +1,6 @@
 #include "tarn/io/structure.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -50,6 +51,11 @@ std::optional<double> number_of(const std::map<std::string, std::string>& commen
 std::optional<double> Structure::time_ps() const { return number_of(comment, "time_ps"); }
 std::optional<double> Structure::bath_K() const { return number_of(comment, "bath_K"); }
 std::optional<double> Structure::push_fs2() const { return number_of(comment, "push_fs2"); }
+int Structure::beads() const {
+  const auto found = comment.find("beads");
+  return found == comment.end() ? 1 : std::max(parse_count(found->second), 1);
+}
+void Structure::set_beads(int beads) { comment["beads"] = fmt::to_string(beads); }
 
 namespace {
 
@@ -107,6 +113,14 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
   ReplicaNumbering numbering;
   NumberedFrame chosen = chosen_frame(*reader, choice, numbering);
   Structure& structure = chosen.structure;
+  if (const int beads = structure.beads(); beads > 1) {
+    throw InputError({Problem{
+        path, reader->line_of_atom(0), 0,
+        fmt::format("this frame contains {} beads of a ring polymer; a structure has one position "
+                    "of each atom. Write the trajectory with [observe.trajectory] beads = "
+                    "\"centroid\" or the number of a bead",
+                    beads)}});
+  }
   check_unit(structure.positions_A, path);
   check_molecules(structure, *reader, chosen.number);
   reader->check_rest();

@@ -96,6 +96,29 @@ void add_overlap(std::size_t a, std::size_t b, double distance_A, FrameProblems&
   }
 }
 
+/// Adds the overlaps of one bead. @param first its first atom
+void add_overlaps(std::span<const Point> points, std::size_t first, FrameProblems& problems) {
+  // Sorted along x, only neighbours in x are compared.
+  std::vector<std::size_t> order(points.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(points[a], a) < std::pair(points[b], b);
+  });
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Point& a = points[order[i]];
+    for (std::size_t j = i + 1; j < order.size(); ++j) {
+      const Point& b = points[order[j]];
+      if (b[0] - a[0] >= kClosestOxygens_A) break;
+      if (std::abs(b[1] - a[1]) >= kClosestOxygens_A) continue;
+      const double distance = distance_A(a, b);
+      const bool oxygens = is_oxygen(order[i]) && is_oxygen(order[j]);
+      if (distance >= (oxygens ? kClosestOxygens_A : kCoincident_A)) continue;
+      add_overlap(first + order[i], first + order[j], distance, problems);
+      if (problems.count() >= kMostOverlaps) return;
+    }
+  }
+}
+
 /// Whether every O-H distance is one of water, if the coordinates are in a unit of that length.
 bool is_in(double unit_A, const std::vector<Point>& points) {
   for (std::size_t atom = 0; atom < points.size(); ++atom) {
@@ -142,24 +165,18 @@ std::vector<Problem> overlap_problems(const Structure& frame, const FrameReader&
                                       std::int64_t number) {
   FrameProblems problems(reader, number);
   const std::vector<Point> points = points_of(frame.positions_A);
-  // Sorted along x, only neighbours in x are compared.
-  std::vector<std::size_t> order(points.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(points[a], a) < std::pair(points[b], b);
-  });
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const Point& a = points[order[i]];
-    for (std::size_t j = i + 1; j < order.size(); ++j) {
-      const Point& b = points[order[j]];
-      if (b[0] - a[0] >= kClosestOxygens_A) break;
-      if (std::abs(b[1] - a[1]) >= kClosestOxygens_A) continue;
-      const double distance = distance_A(a, b);
-      const bool oxygens = is_oxygen(order[i]) && is_oxygen(order[j]);
-      if (distance >= (oxygens ? kClosestOxygens_A : kCoincident_A)) continue;
-      add_overlap(order[i], order[j], distance, problems);
-      if (problems.count() >= kMostOverlaps) return problems.take();
-    }
+  const int beads = frame.beads();
+  if (frame.molecules % beads != 0) {
+    problems.add("beads", 0,
+                 fmt::format("{} molecules cannot form {} beads of the same cluster",
+                             frame.molecules, beads));
+    return problems.take();
+  }
+  // Beads of a ring polymer may coincide, as they do at its start.
+  const std::size_t size = points.size() / static_cast<std::size_t>(beads);
+  for (std::size_t first = 0; first < points.size() && problems.count() < kMostOverlaps;
+       first += size) {
+    add_overlaps(std::span(points).subspan(first, size), first, problems);
   }
   return problems.take();
 }

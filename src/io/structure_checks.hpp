@@ -19,8 +19,8 @@ namespace tarn::io {
 std::vector<Problem> broken_molecule_problems(const Structure& frame, const FrameReader& reader,
                                               std::int64_t number);
 
-/// Atoms closer than 0.1 A and oxygens closer than 0.5 A, as of a program that left atoms at the
-/// origin.
+/// Atoms closer than 0.1 A and oxygens closer than 0.5 A in the same bead, as of a program that
+/// left atoms at the origin; or a number of molecules that is not a multiple of that of the beads.
 /// @param number of the frame in its file, counted from 0
 std::vector<Problem> overlap_problems(const Structure& frame, const FrameReader& reader,
                                       std::int64_t number);

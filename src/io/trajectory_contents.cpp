@@ -78,6 +78,7 @@ class Scan {
  private:
   void begin(const Structure& first) {
     contents_.molecules = first.molecules;
+    contents_.beads = first.beads();
     contents_.model = options_.model.empty() ? first.model().value_or("") : options_.model;
     contents_.first_positions_A = first.positions_A;
   }
@@ -89,6 +90,13 @@ class Scan {
           fmt::format("this frame has {} molecules and the first one has {}; all frames of a "
                       "trajectory must be of one cluster",
                       frame.molecules, contents_.molecules)}});
+    }
+    if (frame.beads() != contents_.beads) {
+      throw InputError({Problem{
+          options_.from, reader.line_of_atom(0), 0,
+          fmt::format("this frame has beads = {} and the first one {}; all frames of a trajectory "
+                      "must have the same number",
+                      frame.beads(), contents_.beads)}});
     }
     std::vector<Problem> overlaps = overlap_problems(frame, reader, number);
     if (!overlaps.empty()) throw InputError(std::move(overlaps));
@@ -108,9 +116,10 @@ std::optional<TrajectoryContents> scan_trajectory(const ConvertOptions& options)
   Scan scan(options, contents);
   const std::unique_ptr<FrameReader> reader = open_frames(options.from);
   ReplicaNumbering numbering(options.frames.replicas);
-  for (; const std::optional<Structure> frame =
+  for (; std::optional<Structure> frame =
              next_whole_frame(*reader, contents.frames, contents.end_note);
        ++contents.frames) {
+    if (options.beads) frame->set_beads(*options.beads);
     if (options.on_progress && !options.on_progress(false, contents.frames, 0)) return std::nullopt;
     const std::optional<FrameIndex> index = numbering.next(*frame, *reader);
     if (!index || !options.frames.selects(index->frame)) continue;
@@ -198,6 +207,11 @@ std::vector<std::string> conversion_notes(const ConvertOptions& options, const F
         contents.model.empty() ? ", and the file names no water model: give it by --model" : ""));
   }
   note_on_velocities(format, contents, notes);
+  if (contents.beads > 1 && !format.has_comments) {
+    notes.push_back(fmt::format(
+        "{} files do not contain the number of beads; commands that read them need --beads {}",
+        format.name, contents.beads));
+  }
   note_on_steps(options, format, contents, notes);
   return notes;
 }

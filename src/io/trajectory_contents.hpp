@@ -26,7 +26,8 @@ struct TrajectoryContents {
   std::map<std::int64_t, std::size_t> places;  ///< in `replicas`, by number
   std::set<std::int64_t> found;                ///< numbers of all selected replicas in the file
   std::int64_t frames = 0;                     ///< in the file, selected or not
-  int molecules = 0;
+  int molecules = 0;                           ///< in a frame, of all beads
+  int beads = 1;
   std::string model;                      ///< from the options or the frames; empty: unknown
   std::vector<double> first_positions_A;  ///< of the first selected frame
   std::string end_note;                   ///< what is missing at the end of the file, or empty

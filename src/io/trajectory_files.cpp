@@ -11,6 +11,7 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/xyz.hpp"
+#include "words.hpp"
 
 namespace tarn::io {
 namespace {
@@ -80,9 +81,13 @@ class GrowingFiles final : public TrajectoryWriter {
   std::vector<AppendFile> files_;  // by replica
 };
 
-/// "model=tip3p ", or nothing for an unknown model.
-std::string model_key(const TrajectoryInfo& info) {
-  return info.model.empty() ? "" : fmt::format("model={} ", info.model);
+/// "model=qtip4pf beads=32 ": the model if it is known, and the beads in a frame of ring polymers.
+std::string system_keys(const TrajectoryInfo& info) {
+  std::string keys;
+  if (!info.model.empty()) keys += fmt::format("model={} ", info.model);
+  if (info.beads > 1) keys += fmt::format("beads={} ", info.beads);
+  if (info.bead) keys += fmt::format("bead={} ", *info.bead);
+  return keys;
 }
 
 /// " bath_K=120", or nothing for a single or unknown bath.
@@ -95,22 +100,22 @@ std::string bath_key(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
 std::string as_xyz(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
   return xyz_frame(
       frame.positions_A, frame.velocities_A_per_akma,
-      fmt::format("{}step={} time_ps={:.17g} replica={}{} pbc=\"F F F\"", model_key(info),
+      fmt::format("{}step={} time_ps={:.17g} replica={}{} pbc=\"F F F\"", system_keys(info),
                   frame.step, frame.time_ps, frame.replica, bath_key(info, frame)),
       info.sites_per_molecule);
 }
 
 std::string as_gro(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
   return gro_frame(frame.positions_A, frame.velocities_A_per_akma,
-                   fmt::format("{}replica={}{} t={:.17g} step={}", model_key(info), frame.replica,
+                   fmt::format("{}replica={}{} t={:.17g} step={}", system_keys(info), frame.replica,
                                bath_key(info, frame), frame.time_ps, frame.step),
                    info.sites_per_molecule);
 }
 
 std::string as_pdb(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
   return pdb_frame(frame.positions_A, (frame.step - info.first_step) / info.every + 1,
-                   fmt::format("{}replica={}{} step={} time_ps={}", model_key(info), frame.replica,
-                               bath_key(info, frame), frame.step, frame.time_ps),
+                   fmt::format("{}replica={}{} step={} time_ps={}", system_keys(info),
+                               frame.replica, bath_key(info, frame), frame.step, frame.time_ps),
                    info.sites_per_molecule);
 }
 
@@ -142,15 +147,13 @@ std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,
   return std::make_unique<GrowingFiles>(info, extension, frame_bytes, names, decimals);
 }
 
-void write_topology(const std::string& path, const std::string& model,
-                    std::span<const double> positions_A, int sites_per_molecule) {
-  write_file(path,
-             pdb_text(positions_A, model.empty() ? "" : "model=" + model, sites_per_molecule));
+void write_topology(const std::string& path, const TrajectoryInfo& info,
+                    std::span<const double> positions_A) {
+  write_file(path, pdb_text(positions_A, trimmed(system_keys(info)), info.sites_per_molecule));
 }
 
 void write_topology(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
-  write_topology(info.folder + "/topology.pdb", info.model, frame.positions_A,
-                 info.sites_per_molecule);
+  write_topology(info.folder + "/topology.pdb", info, frame.positions_A);
 }
 
 std::int32_t step_of_32_bits(std::int64_t step) {

@@ -13,10 +13,8 @@
 namespace tarn::io {
 
 /// Writes the first structure of a trajectory with atom names, for formats without them.
-/// @param model empty: unknown
-/// @param sites_per_molecule 3, or 4 with M after the atoms of each molecule
-void write_topology(const std::string& path, const std::string& model,
-                    std::span<const double> positions_A, int sites_per_molecule);
+void write_topology(const std::string& path, const TrajectoryInfo& info,
+                    std::span<const double> positions_A);
 /// The same for a run: topology.pdb in its folder.
 void write_topology(const TrajectoryInfo& info, const TrajectoryFrame& frame);
 

@@ -52,7 +52,7 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   }
   if (deck.evaporation) observers.push_back(make_evaporation(*deck.evaporation, of_centroids));
   if (deck.minima) observers.push_back(make_minima(*deck.minima, deck, of_centroids));
-  if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, of_centroids));
+  if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, info));
   return observers;
 }
 

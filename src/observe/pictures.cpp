@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "picture_parts.hpp"
+#include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/observe/observers.hpp"
@@ -70,23 +71,29 @@ Pictures draw_baths(const std::string& folder, const io::PictureFormats& formats
     std::string_view quantity, y_label;
     double unit;
   };
-  constexpr std::array<Panel, 4> panels{
+  constexpr std::array<Panel, 6> panels{
       {{"potential_kcal_per_mol", "potential (kcal/mol)", 1.0},
        {"heat_capacity_kcal_per_mol_K", "heat capacity (cal/mol/K)", 1000.0},
        {"hydrogen_bonds", "hydrogen bonds", 1.0},
-       {"lindemann", "Lindemann index", 1.0}}};
+       {"lindemann", "Lindemann index", 1.0},
+       {"kinetic_o_meV", "kinetic energy of O (meV)", 1.0},
+       {"kinetic_h_meV", "kinetic energy of H (meV)", 1.0}}};
   io::CsvReader csv(folder + "/averages.csv");
   if (!csv.has_column("bath_K")) return {};
-  const std::size_t quantity = csv.column("quantity"), bath = csv.column("bath_K");
+  const std::size_t table = csv.column("table"), quantity = csv.column("quantity");
+  const std::size_t bath = csv.column("bath_K");
   const std::size_t mean = csv.column("mean"), error = csv.column("error");
   const std::size_t converged = csv.column("converged");
   std::array<io::Series, panels.size()> curves;
   std::array<std::vector<double>, panels.size()> errors;
+  std::array<std::string, panels.size()> tables;  // several may have a quantity: the first is drawn
   bool all_converged = true;
   Cells cells;
   while (csv.next(cells)) {
     for (std::size_t p = 0; p < panels.size(); ++p) {
       if (cells[quantity] != panels[p].quantity) continue;
+      if (tables[p].empty()) tables[p] = cells[table];
+      if (cells[table] != tables[p]) continue;
       io::Series& curve = curves[p];
       const bool good = csv.number(cells[converged]) != 0.0;
       curve.x.push_back(csv.number(cells[bath]));
@@ -111,6 +118,18 @@ Pictures draw_baths(const std::string& folder, const io::PictureFormats& formats
         curves[p].label = "single baths";
         plot.series.push_back(std::move(*curve));
       }
+    }
+    if (panels[p].quantity.starts_with("kinetic_")) {
+      io::Series& classical = plot.series.emplace_back();
+      classical.label = "classical nuclei, 3/2 kT";
+      classical.colour = "#888888";
+      classical.dashed = true;
+      classical.x = curves[p].x;
+      for (const double bath_K : classical.x) {
+        classical.y.push_back(1.5 * units::boltzmann_kcal_per_mol_K * bath_K *
+                              units::meV_per_kcal_per_mol);
+      }
+      curves[p].label = "centroid virial";
     }
     plot.series.push_back(std::move(curves[p]));
   }

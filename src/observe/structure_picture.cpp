@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,6 +29,10 @@ constexpr double kCell = 260.0, kMargin = 12.0, kLabel = 24.0, kTitle = 40.0;
 constexpr double kMostPixelsPerA = 40.0;
 constexpr std::array<double, 3> kRadius_A{0.48, 0.30, 0.30};
 constexpr double kStick_A = 0.20, kHydrogenBond_A = 0.09;
+// Ring polymers: radius and edge of a bead, and widths of lines.
+constexpr double kBead_A = 0.05, kBeadEdge_A = 0.012, kBeadStick_A = 0.025;
+constexpr double kBeadHydrogenBond_A = 0.06;
+constexpr double kBeadOpacity = 0.6, kBeadStickOpacity = 0.16;
 // Distance of the eye from the centre, relative to the nearest atom.
 constexpr double kEye = 6.0;
 // Fraction of the colour that remains at the back.
@@ -48,7 +53,6 @@ std::string text_of(const Colour& c) {
 
 bool is_oxygen(std::size_t atom) { return atom % 3 == 0; }
 const Colour& colour_of(std::size_t atom) { return is_oxygen(atom) ? kOxygen : kHydrogen; }
-double radius_A(std::size_t atom) { return kRadius_A[atom % 3]; }
 
 Point unit(const Point& v) { return (1.0 / std::sqrt(norm2(v))) * v; }
 
@@ -65,9 +69,30 @@ double overlap(const Atoms& seen) {
   return sum;
 }
 
-/// Positions in view coordinates (right, up, towards the eye), with the longest extent horizontal.
+/// Coordinates of a view: right, up, towards the eye.
+class View {
+ public:
+  View(const Point& right, const Point& up, const Point& towards, double angle)
+      : right_(right), up_(up), towards_(towards), cos_(std::cos(angle)), sin_(std::sin(angle)) {}
+  Point of(const Point& p) const {
+    const double x = dot(right_, p), y = dot(up_, p);
+    return {cos_ * x + sin_ * y, cos_ * y - sin_ * x, dot(towards_, p)};
+  }
+  Atoms of(const Atoms& atoms) const {
+    Atoms seen;
+    seen.reserve(atoms.size());
+    for (const Point& atom : atoms) seen.push_back(of(atom));
+    return seen;
+  }
+
+ private:
+  Point right_, up_, towards_;
+  double cos_, sin_;  // of the angle by which the page is turned
+};
+
+/// The view of atoms from a direction, with the longest extent horizontal.
 /// @param towards unit vector to the eye
-Atoms view_from(const Point& towards, const Atoms& atoms) {
+View view_from(const Point& towards, const Atoms& atoms) {
   const Point aside = std::abs(towards.x) < 0.6 ? Point{1.0, 0.0, 0.0} : Point{0.0, 1.0, 0.0};
   const Point right = unit(cross(aside, towards)), up = cross(towards, right);
   // Twice the angle of the longer principal axis has the tangent 2 xy / (xx - yy).
@@ -77,19 +102,11 @@ Atoms view_from(const Point& towards, const Atoms& atoms) {
     xy += x * y;
     xx_yy += x * x - y * y;
   }
-  const double angle = 0.5 * std::atan2(2.0 * xy, xx_yy);
-  const double c = std::cos(angle), s = std::sin(angle);
-  Atoms seen;
-  seen.reserve(atoms.size());
-  for (const Point& atom : atoms) {
-    const double x = dot(right, atom), y = dot(up, atom);
-    seen.push_back({c * x + s * y, c * y - s * x, dot(towards, atom)});
-  }
-  return seen;
+  return {right, up, towards, 0.5 * std::atan2(2.0 * xy, xx_yy)};
 }
 
-/// Centred positions in the view with the least overlap.
-Atoms least_hidden_view(std::span<const double> positions_A) {
+/// Positions relative to their mean.
+Atoms centred_atoms(std::span<const double> positions_A) {
   Atoms atoms;
   Point centre{0.0, 0.0, 0.0};
   for (std::size_t k = 0; k < positions_A.size(); k += 3) {
@@ -98,42 +115,59 @@ Atoms least_hidden_view(std::span<const double> positions_A) {
   }
   centre = (1.0 / static_cast<double>(atoms.size())) * centre;
   for (Point& atom : atoms) atom = atom - centre;
+  return atoms;
+}
+
+/// Means over beads. @param beads_A [bead][molecule][9]
+std::vector<double> centroids_A(std::span<const double> beads_A, std::size_t beads) {
+  const std::size_t size = beads_A.size() / beads;
+  std::vector<double> means(size, 0.0);
+  for (std::size_t i = 0; i < beads_A.size(); ++i) means[i % size] += beads_A[i];
+  for (double& mean : means) mean /= static_cast<double>(beads);
+  return means;
+}
+
+/// The view of centred atoms with the least overlap.
+View least_hidden_view(const Atoms& atoms) {
   // Directions distributed uniformly on a sphere; fewer for large clusters, whose views are
   // similar.
   const auto squares = static_cast<double>(atoms.size() * atoms.size());
   const auto directions = static_cast<int>(std::clamp(3e7 / squares, 1.0, 300.0));
   double least = std::numeric_limits<double>::infinity();
-  Atoms best = atoms;
+  std::optional<View> best;
   for (int k = 0; k < directions; ++k) {
     const double z = 1.0 - (2.0 * k + 1.0) / directions;
     const double turn = std::numbers::pi * (3.0 - std::sqrt(5.0)) * k;
     const double across = std::sqrt(1.0 - z * z);
-    Atoms seen = view_from({across * std::cos(turn), across * std::sin(turn), z}, atoms);
-    const double hidden = overlap(seen);
-    if (hidden < least) {
+    const View view = view_from({across * std::cos(turn), across * std::sin(turn), z}, atoms);
+    const double hidden = overlap(view.of(atoms));
+    if (!best || hidden < least) {
       least = hidden;
-      best = std::move(seen);
+      best = view;
     }
   }
-  return best;
+  return *best;
 }
 
 /// The drawing of one cluster and its size on the page.
 class ClusterDrawing {
  public:
-  explicit ClusterDrawing(std::span<const double> positions_A)
-      : positions_A_(positions_A), atoms_(least_hidden_view(positions_A)) {
+  explicit ClusterDrawing(const DrawnCluster& cluster)
+      : positions_A_(centroids_A(cluster.positions_A, static_cast<std::size_t>(cluster.beads))) {
+    const Atoms centred = centred_atoms(positions_A_);
+    const View view = least_hidden_view(centred);
+    atoms_ = view.of(centred);
+    if (cluster.beads > 1) place_rings(view.of(centred_atoms(cluster.positions_A)));
     for (const Point& atom : atoms_) {
       front_ = std::max(front_, atom.z);
       back_ = std::min(back_, atom.z);
     }
     eye_A_ = kEye * std::max(front_, 1.0);
     for (std::size_t i = 0; i < atoms_.size(); ++i) {
-      const auto at = on_page(atoms_[i]);
-      const double radius = magnification(atoms_[i]) * radius_A(i);
-      for (std::size_t k = 0; k < 2; ++k) {
-        low_[k] = std::min(low_[k], at[k] - radius);
-        high_[k] = std::max(high_[k], at[k] + radius);
+      if (rings_.empty()) {
+        include(atoms_[i], kRadius_A[i % 3]);
+      } else {
+        for (const Point& bead : rings_[i]) include(bead, kBead_A);
       }
     }
   }
@@ -151,7 +185,7 @@ class ClusterDrawing {
     };
     // Point on the surface of an atom, towards another atom.
     const auto surface = [&](std::size_t from, std::size_t to) {
-      return atoms_[from] + 0.9 * radius_A(from) * unit(atoms_[to] - atoms_[from]);
+      return atoms_[from] + 0.9 * reach_A(from) * unit(atoms_[to] - atoms_[from]);
     };
     const auto line = [&](const Point& from, const Point& to, const Colour& colour, double width_A,
                           std::string_view more) {
@@ -163,9 +197,18 @@ class ClusterDrawing {
                                a[0], a[1], b[0], b[1], text_of(fogged(colour, half.z)),
                                width_A * pixels_per_A * magnification(half), more)});
     };
+    const Colour oxygen_stick = mixed(kOxygen, kBlack, 0.15);
+    const Colour hydrogen_stick = mixed(kHydrogen, kBlack, rings_.empty() ? 0.25 : 0.45);
     for (std::size_t i = 0; i < atoms_.size(); ++i) {
+      if (!rings_.empty()) {
+        shapes.push_back({atoms_[i].z, beads_svg(i, place, pixels_per_A)});
+        if (is_oxygen(i)) continue;
+        shapes.push_back(bead_sticks(i, 0.0, 0.5, oxygen_stick, place, pixels_per_A));
+        shapes.push_back(bead_sticks(i, 0.5, 1.0, hydrogen_stick, place, pixels_per_A));
+        continue;
+      }
       const Point& atom = atoms_[i];
-      const double radius = radius_A(i) * pixels_per_A * magnification(atom);
+      const double radius = kRadius_A[i % 3] * pixels_per_A * magnification(atom);
       const auto at = place(atom);
       shapes.push_back(
           {atom.z,
@@ -179,8 +222,8 @@ class ClusterDrawing {
       if (is_oxygen(i)) continue;
       const Point at_oxygen = surface(i - i % 3, i), at_hydrogen = surface(i, i - i % 3);
       const Point join = 0.5 * (at_oxygen + at_hydrogen);
-      line(at_oxygen, join, mixed(kOxygen, kBlack, 0.15), kStick_A, "");
-      line(join, at_hydrogen, mixed(kHydrogen, kBlack, 0.25), kStick_A, "");
+      line(at_oxygen, join, oxygen_stick, kStick_A, "");
+      line(join, at_hydrogen, hydrogen_stick, kStick_A, "");
     }
     const double dash = 0.14 * pixels_per_A;
     const std::string dashes = fmt::format(
@@ -188,7 +231,8 @@ class ClusterDrawing {
     for (const analysis::HydrogenBond& bond : analysis::hydrogen_bonds(positions_A_)) {
       const auto hydrogen = static_cast<std::size_t>(3 * bond.donor + bond.hydrogen);
       const auto oxygen = static_cast<std::size_t>(3 * bond.acceptor);
-      line(surface(hydrogen, oxygen), surface(oxygen, hydrogen), kDashes, kHydrogenBond_A, dashes);
+      line(surface(hydrogen, oxygen), surface(oxygen, hydrogen), kDashes,
+           rings_.empty() ? kHydrogenBond_A : kBeadHydrogenBond_A, dashes);
     }
     std::stable_sort(shapes.begin(), shapes.end(),
                      [](const Shape& a, const Shape& b) { return a.depth < b.depth; });
@@ -203,6 +247,67 @@ class ClusterDrawing {
     std::string svg;
   };
 
+  /// Sorts beads by atom. @param beads [bead][atom], in coordinates of the view
+  void place_rings(const Atoms& beads) {
+    rings_.resize(atoms_.size());
+    for (std::size_t k = 0; k < beads.size(); ++k) rings_[k % atoms_.size()].push_back(beads[k]);
+    for (std::size_t i = 0; i < atoms_.size(); ++i) {
+      double sum = 0.0;
+      for (const Point& bead : rings_[i]) sum += norm2(bead - atoms_[i]);
+      ring_radii_A_.push_back(std::sqrt(sum / static_cast<double>(rings_[i].size())));
+    }
+  }
+  /// Distance from the centre of an atom at which its sticks begin.
+  double reach_A(std::size_t atom) const {
+    return rings_.empty() ? kRadius_A[atom % 3] : kBead_A + ring_radii_A_[atom];
+  }
+  /// Extends the bounds of the drawing.
+  void include(const Point& p, double radius_A) {
+    const auto at = on_page(p);
+    const double radius = magnification(p) * radius_A;
+    for (std::size_t k = 0; k < 2; ++k) {
+      low_[k] = std::min(low_[k], at[k] - radius);
+      high_[k] = std::max(high_[k], at[k] + radius);
+    }
+  }
+  /// The beads of an atom. @param place gives points of the page
+  template <class Place>
+  std::string beads_svg(std::size_t atom, const Place& place, double pixels_per_A) const {
+    std::string circles;
+    for (const Point& bead : rings_[atom]) {
+      const auto at = place(bead);
+      circles += fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:.2f}\"/>", at[0], at[1],
+                             kBead_A * pixels_per_A * magnification(bead));
+    }
+    const Colour& colour = colour_of(atom);
+    return fmt::format(
+        "<g fill=\"{}\" stroke=\"{}\" stroke-width=\"{:.2f}\" fill-opacity=\"{}\" "
+        "stroke-opacity=\"{}\">{}</g>\n",
+        text_of(fogged(colour, atoms_[atom].z)),
+        text_of(fogged(mixed(colour, kBlack, 0.55), atoms_[atom].z)), kBeadEdge_A * pixels_per_A,
+        kBeadOpacity, kBeadOpacity, circles);
+  }
+  /// A part of the bonds of all beads to a hydrogen, from a share of the way from the oxygen on.
+  template <class Place>
+  Shape bead_sticks(std::size_t hydrogen, double from, double to, const Colour& colour,
+                    const Place& place, double pixels_per_A) const {
+    const std::size_t oxygen = hydrogen - hydrogen % 3;
+    const auto between = [](const Point& o, const Point& h, double share) {
+      return o + share * (h - o);
+    };
+    std::string paths;
+    for (std::size_t bead = 0; bead < rings_[hydrogen].size(); ++bead) {
+      const Point &o = rings_[oxygen][bead], &h = rings_[hydrogen][bead];
+      const auto a = place(between(o, h, from)), b = place(between(o, h, to));
+      paths += fmt::format("<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>", a[0], a[1], b[0], b[1]);
+    }
+    const double depth = between(atoms_[oxygen], atoms_[hydrogen], 0.5 * (from + to)).z;
+    return {depth, fmt::format("<g stroke=\"{}\" stroke-width=\"{:.2f}\" "
+                               "stroke-opacity=\"{}\">{}</g>\n",
+                               text_of(fogged(colour, depth)), kBeadStick_A * pixels_per_A,
+                               kBeadStickOpacity, paths)};
+  }
+
   double magnification(const Point& p) const { return eye_A_ / (eye_A_ - p.z); }
   /// Unscaled page coordinates.
   std::array<double, 2> on_page(const Point& p) const {
@@ -213,8 +318,10 @@ class ClusterDrawing {
     return mixed(colour, kWhite, (1.0 - kFog) * behind);
   }
 
-  std::span<const double> positions_A_;
+  std::vector<double> positions_A_;  // of centroids
   Atoms atoms_;
+  std::vector<Atoms> rings_;          // [atom][bead]; empty for one bead
+  std::vector<double> ring_radii_A_;  // rms distance of the beads from their centroid
   double eye_A_ = 0.0, front_ = 0.0, back_ = 0.0;
   std::array<double, 2> low_{1e300, 1e300}, high_{-1e300, -1e300};  // bounds of on_page()
 };
@@ -311,6 +418,9 @@ std::string label_of_frame(const io::Structure& structure) {
     if (time_ps.ends_with(".000")) time_ps.resize(time_ps.size() - 4);
     label += time_ps + " ps";
   }
+  if (structure.beads() > 1) {
+    label += fmt::format("{}{} beads", label.empty() ? "" : ", ", structure.beads());
+  }
   const std::string minimum = rounded("minimum_kcal_per_mol", 3);
   if (!minimum.empty()) label += (label.empty() ? "" : ", ") + minimum + " kcal/mol";
   return label;
@@ -322,6 +432,10 @@ std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_vi
   for (const DrawnCluster& cluster : clusters) {
     if (cluster.positions_A.empty()) throw InputError("cannot draw a cluster without molecules");
     molecules += cluster.positions_A.size() / 9;
+    if (cluster.positions_A.size() / 9 % static_cast<std::size_t>(cluster.beads) != 0) {
+      throw InputError(fmt::format("cannot draw {} molecules as {} beads",
+                                   cluster.positions_A.size() / 9, cluster.beads));
+    }
   }
   if (molecules == 0) throw InputError("there is no cluster to draw");
   if (molecules > kMostDrawnMolecules) {
@@ -331,7 +445,7 @@ std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_vi
   std::vector<ClusterDrawing> drawings;
   double largest_A = 0.0;
   for (const DrawnCluster& cluster : clusters) {
-    largest_A = std::max(largest_A, drawings.emplace_back(cluster.positions_A).size_A());
+    largest_A = std::max(largest_A, drawings.emplace_back(cluster).size_A());
   }
   if (columns == 0) {
     const auto n = static_cast<double>(clusters.size());

@@ -1,9 +1,11 @@
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "deck/ring_keys.hpp"
 #include "makers.hpp"
 #include "replica_table.hpp"
 #include "tarn/core/error.hpp"
@@ -12,12 +14,17 @@
 namespace tarn {
 namespace {
 
-/// Writes the reported positions and, if requested, velocities in the format of the deck.
+using Beads = BeadSelection::Kind;
+
+/// Writes the reported positions and, if requested, velocities in the format of the deck. With
+/// several beads these are the selected ones.
 class TrajectoryObserver final : public Observer {
  public:
-  TrajectoryObserver(const ObserveTrajectory& section, const RunInfo& run,
+  /// @param beads of the section; centroid for classical nuclei
+  TrajectoryObserver(const ObserveTrajectory& section, BeadSelection beads, const RunInfo& run,
                      const io::TrajectoryInfo& info)
       : section_(section),
+        beads_(beads),
         run_(run),
         replicas_(info.replicas),
         writer_(io::format_of(section.format).write(info)) {}
@@ -28,7 +35,8 @@ class TrajectoryObserver final : public Observer {
                        section_.velocities ? " velocities" : "");
   }
   unsigned fields() const override {
-    return kPositions | (section_.velocities ? unsigned{kVelocities} : 0u);
+    return (beads_.kind == Beads::centroid ? unsigned{kPositions} : unsigned{kBeads}) |
+           (section_.velocities ? unsigned{kVelocities} : 0u);
   }
   std::int64_t every() const override { return section_.every; }
   void begin() override { writer_->create(); }
@@ -36,7 +44,7 @@ class TrajectoryObserver final : public Observer {
     for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
       const std::int64_t id = frame.replica_ids[r];
       if (id >= replicas_) continue;
-      io::TrajectoryFrame out{id, frame.step, run_.time_ps(frame.step), frame.positions_A_of(r)};
+      io::TrajectoryFrame out{id, frame.step, run_.time_ps(frame.step), positions_A(frame, r)};
       if (section_.velocities) out.velocities_A_per_akma = frame.velocities_A_per_akma_of(r);
       writer_->append(out);
     }
@@ -47,7 +55,17 @@ class TrajectoryObserver final : public Observer {
   std::vector<std::string> notes() const override { return writer_->notes(); }
 
  private:
+  std::span<const double> positions_A(const Frame& frame, std::size_t r) const {
+    if (beads_.kind == Beads::centroid) return frame.positions_A_of(r);
+    const std::size_t bead = frame.coordinates();
+    const std::size_t ring = static_cast<std::size_t>(frame.beads) * bead;
+    const std::span<const double> all = std::span(frame.beads_A).subspan(r * ring, ring);
+    if (beads_.kind == Beads::all) return all;
+    return all.subspan(static_cast<std::size_t>(beads_.number) * bead, bead);
+  }
+
   ObserveTrajectory section_;
+  BeadSelection beads_;
   RunInfo run_;
   int replicas_;
   std::unique_ptr<io::TrajectoryWriter> writer_;
@@ -66,18 +84,26 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
   trajectory.folder = info.out_dir;
   trajectory.replicas = section.replicas.count_of(info.replicas);
   trajectory.numbered = info.replicas > 1;
-  trajectory.molecules = info.molecules;
+  // A ring of one bead is classical.
+  const int beads = beads_of(deck);
+  const BeadSelection selected = beads > 1 ? section.beads : BeadSelection{};
+  if (selected.kind == Beads::all) trajectory.beads = beads;
+  if (selected.kind == Beads::one) trajectory.bead = selected.number;
+  trajectory.molecules = info.molecules * trajectory.beads;
   trajectory.model = deck.system.model;
   trajectory.every = section.every;
   trajectory.velocities = section.velocities;
   trajectory.timestep_fs = deck.integrator.timestep_fs;
   trajectory.provenance = info.provenance;
+  if (beads > 1 && selected.kind == Beads::centroid) {
+    trajectory.provenance += "; of the centroids";
+  }
   if (has_several_baths(info.baths_K)) {
     for (std::size_t r = 0; r < static_cast<std::size_t>(trajectory.replicas); ++r) {
       trajectory.baths_K.push_back(info.baths_K[r % info.baths_K.size()]);
     }
   }
-  return std::make_unique<TrajectoryObserver>(section, info, trajectory);
+  return std::make_unique<TrajectoryObserver>(section, selected, info, trajectory);
 }
 
 }  // namespace tarn

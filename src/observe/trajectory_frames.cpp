@@ -35,8 +35,12 @@ void check_given_once(const std::vector<std::string>& files) {
 
 }  // namespace
 
-TrajectoryFrames::TrajectoryFrames(std::vector<std::string> files, io::FrameSelection selection)
-    : files_(std::move(files)), selection_(std::move(selection)), places_(selection_.replicas) {
+TrajectoryFrames::TrajectoryFrames(std::vector<std::string> files, io::FrameSelection selection,
+                                   std::optional<int> beads)
+    : files_(std::move(files)),
+      selection_(std::move(selection)),
+      places_(selection_.replicas),
+      given_beads_(beads) {
   check_given_once(files_);
 }
 
@@ -54,7 +58,11 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       const std::optional<io::FrameIndex> place = places_.next(*frame, *reader_);
       if (!place) continue;
       place_ = *place;
-      if (molecules_ == 0) molecules_ = frame->molecules;
+      if (given_beads_) frame->set_beads(*given_beads_);
+      if (molecules_ == 0) {
+        molecules_ = frame->molecules;
+        beads_ = frame->beads();
+      }
       const std::string own = frame->model().value_or("");
       if (model_.empty()) model_ = own;
       if (!own.empty() && own != model_) {
@@ -68,6 +76,12 @@ std::optional<io::Structure> TrajectoryFrames::next() {
                                   fmt::format("this frame has {} molecules, the first one {}; give "
                                               "trajectories of one cluster",
                                               frame->molecules, molecules_)}});
+      }
+      if (frame->beads() != beads_) {
+        throw InputError({Problem{file, reader_->line_of_atom(0), 0,
+                                  fmt::format("this frame has beads = {}, the first one {}; give "
+                                              "trajectories with the same number",
+                                              frame->beads(), beads_)}});
       }
       if (!selection_.selects(place_.frame)) continue;
       io::check_molecules(*frame, *reader_, frames_of_file_ - 1);
@@ -110,8 +124,10 @@ std::string TrajectoryFrames::provenance(const std::string& model) const {
   const auto count = [](std::int64_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  return fmt::format("tarn {}; {}, {}, {}, {}", kVersion, model, count(molecules_, "molecule"),
-                     count(replicas_seen(), "replica"), count(frames_taken_, "frame"));
+  return fmt::format("tarn {}; {}, {}, {}{}, {}", kVersion, model, count(molecules(), "molecule"),
+                     count(replicas_seen(), "replica"),
+                     beads_ > 1 ? fmt::format(" of {} beads", beads_) : "",
+                     count(frames_taken_, "frame"));
 }
 
 }  // namespace tarn

@@ -15,12 +15,14 @@ namespace tarn {
 /// unless its frames name several, in any order.
 class TrajectoryFrames {
  public:
+  /// @param beads in each frame; empty: as the frames say, or one
   /// @throws InputError for a file given twice
-  TrajectoryFrames(std::vector<std::string> files, io::FrameSelection selection);
+  TrajectoryFrames(std::vector<std::string> files, io::FrameSelection selection,
+                   std::optional<int> beads = {});
 
   /// The next selected frame; empty at the end. @throws IoError; InputError for unreadable files,
-  /// files that differ in the number of molecules or the model, files without frames, broken
-  /// molecules, and if no frames are selected
+  /// files that differ in the number of molecules or beads or the model, files without frames,
+  /// broken molecules, and if no frames are selected
   std::optional<io::Structure> next();
   /// Replica of the last frame, counted from 0 over all files, and index of the frame within the
   /// replica, counting unselected frames too.
@@ -29,7 +31,8 @@ class TrajectoryFrames {
 
   /// Number of replicas so far, including those without selected frames.
   std::int64_t replicas_seen() const { return places_.replicas(); }
-  int molecules() const { return molecules_; }
+  int molecules() const { return molecules_ / beads_; }  ///< of one bead
+  int beads() const { return beads_; }
   /// Model of the first frame that names one; or empty.
   const std::string& model() const { return model_; }
   bool has_sites() const { return has_sites_; }  ///< whether any frame has massless sites
@@ -50,7 +53,9 @@ class TrajectoryFrames {
   io::ReplicaNumbering places_;
   io::FrameIndex place_;  // of the last frame
   std::int64_t frames_taken_ = 0;
-  int molecules_ = 0;
+  std::optional<int> given_beads_;
+  int molecules_ = 0;  // in a frame, of all beads
+  int beads_ = 1;
   std::string model_;
   bool has_sites_ = false;
   std::optional<double> bath_K_;  // of the first frame with a bath

@@ -1,7 +1,9 @@
 #include "tarn/observe/trajectory_rdf.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -39,16 +41,22 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
   const PairCountRequest request = request_of(options);
   TrajectoryRdf result;
   std::optional<RdfCounts> sums;
-  TrajectoryFrames frames(options.files, options.frames);
+  TrajectoryFrames frames(options.files, options.frames, options.beads);
   while (const std::optional<io::Structure> frame = frames.next()) {
-    if (!sums) sums.emplace(request, frame->molecules, request.groups);
+    if (!sums) sums.emplace(request, frames.molecules(), request.groups);
     const auto group = static_cast<std::size_t>(frames.replica() % request.groups);
-    analysis::count_pairs(frame->positions_A, request.r_max_A, request.bins, sums->group(group));
-    ++sums->samples[group];
+    const std::span<const double> beads_A(frame->positions_A);
+    const std::size_t size = beads_A.size() / static_cast<std::size_t>(frames.beads());
+    for (std::size_t first = 0; first < beads_A.size(); first += size) {
+      analysis::count_pairs(beads_A.subspan(first, size), request.r_max_A, request.bins,
+                            sums->group(group));
+      ++sums->samples[group];
+    }
     ++result.frames;
     if (result.frames % sums->block_length() == 0) sums->end_block();
   }
   result.molecules = frames.molecules();
+  result.beads = frames.beads();
   result.replicas = frames.replicas_seen();
   result.notes = frames.notes();
   result.csv = rdf_csv(path, frames.provenance(frames.model().empty() ? "water" : frames.model()),

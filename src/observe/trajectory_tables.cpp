@@ -121,7 +121,7 @@ class FrameTimes {
 /// Results of a first pass over the frames.
 struct Contents {
   std::int64_t frames = 0, replicas = 0;
-  int molecules = 0;
+  int molecules = 0, beads = 1;
   std::string model, provenance;
   std::vector<std::string> notes;
   FrameTimes times;
@@ -160,6 +160,7 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
   }
   contents.replicas = frames.replicas_seen();
   contents.molecules = frames.molecules();
+  contents.beads = frames.beads();
   const std::string named = frames.model().empty() ? "tip3p" : frames.model();
   contents.model = options.model.empty() ? named : options.model;
   contents.provenance = frames.provenance(contents.model);
@@ -363,6 +364,13 @@ void remove_earlier(const std::string& folder) {
 TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options) {
   refuse_what_cannot_be_done(options);
   const Contents contents = contents_of(options);
+  if (contents.beads > 1) {
+    throw InputError(
+        fmt::format("the frames contain {} beads of ring polymers, whose tables a run writes. For "
+                    "the centroids, write the trajectory with [observe.trajectory] beads = "
+                    "\"centroid\"",
+                    contents.beads));
+  }
   TrajectoryTables result;
   result.frames = contents.frames;
   result.replicas = contents.replicas;

@@ -35,6 +35,8 @@ class CentredEngine final : public Engine {
     const auto molecules = static_cast<std::size_t>(frame.molecules);
     centre(model_, molecules, frame.positions_A);
     centre(model_, molecules, frame.own_positions_A);
+    // The centre of mass of all beads is that of the centroids.
+    centre(model_, molecules * static_cast<std::size_t>(frame.beads), frame.beads_A);
   }
   void exchange(std::span<const StateExchange> pairs) override { engine_->exchange(pairs); }
   State state() const override { return engine_->state(); }

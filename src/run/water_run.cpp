@@ -24,6 +24,7 @@
 #include "replicas.hpp"
 #include "run_folder.hpp"
 #include "run_record.hpp"
+#include "start/rings.hpp"
 #include "start_record.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/structure.hpp"
@@ -379,7 +380,7 @@ class Run {
   void keep_last_good_structures() const {
     std::vector<BlowUp> first = blow_ups();
     if (first.empty()) return;
-    State state = join(engine_->state(), before_.state);
+    State state = start::centroids_of(join(engine_->state(), before_.state));
     if (is_rigid(deck_.integrator.scheme)) {
       project_onto_constraints(make_system(deck_, molecules_), state);
     }

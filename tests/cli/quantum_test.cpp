@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,7 +14,9 @@
 #include "tarn/analysis/bead_limit.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/io/formats.hpp"
 #include "tarn/io/plot.hpp"
+#include "trajectory_fixtures.hpp"
 
 /// @file
 /// Runs with quantum nuclei.
@@ -75,6 +79,172 @@ TEST_F(Quantum, ResumedRunsHaveTheSameFiles) {
   EXPECT_FALSE(contains(text_of("whole/rdf.csv"), "centroids"));
 }
 
+/// Positions of all frames of a trajectory.
+std::vector<std::vector<double>> positions_in(const std::string& file) {
+  std::vector<std::vector<double>> frames;
+  for (const io::Structure& frame : test::frames_of(file)) frames.push_back(frame.positions_A);
+  return frames;
+}
+
+/// Without other tables and their pictures.
+constexpr const char* kOnlyTrajectory = " --unset observe --set run.equilibration_ps=0";
+
+TEST_F(Quantum, TrajectoriesOfBeads) {
+  const std::string pimd = deck("pimd.toml", kRings) + kOnlyTrajectory +
+                           " --set observe.trajectory.every=20"
+                           " --set observe.trajectory.replicas=2 --set system.recentre=true";
+  for (const char* beads : {"centroid", "all", "5"}) {
+    const Outcome run = test::command(
+        "run --quiet " + pimd + " --set observe.trajectory.beads=" + beads + " -o " + path(beads));
+    ASSERT_EQ(run.exit_code, 0) << run.text;
+    EXPECT_FALSE(std::filesystem::exists(path(beads) + "/trajectory-0002.xyz"));
+  }
+  const std::string file = "/trajectory-0001.xyz";
+  const auto centroids = positions_in(path("centroid") + file),
+             all = positions_in(path("all") + file);
+  const auto fifth = positions_in(path("5") + file);
+  ASSERT_EQ(centroids.size(), 11u);
+  ASSERT_EQ(all.size(), 11u);
+  ASSERT_EQ(fifth.size(), 11u);
+  constexpr std::size_t kSize = 3 * 9, kBeads = 8;
+  double spread = 0.0;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    ASSERT_EQ(all[k].size(), kBeads * kSize);
+    std::vector<double> mean(kSize, 0.0), bead;
+    for (std::size_t i = 0; i < all[k].size(); ++i) mean[i % kSize] += all[k][i] / kBeads;
+    // Sums of eight numbers of a few angstrom.
+    EXPECT_LT(test::largest_difference(mean, centroids[k]), 1e-13);
+    bead.assign(all[k].begin() + 5 * kSize, all[k].begin() + 6 * kSize);
+    EXPECT_EQ(fifth[k], bead);
+    spread = std::max(spread, test::largest_difference(bead, mean));
+  }
+  EXPECT_GT(spread, 0.05);
+  EXPECT_TRUE(contains(text_of("all" + file), "model=qtip4pf beads=8 step=20 "));
+  EXPECT_TRUE(contains(text_of("5" + file), "model=qtip4pf bead=5 step=20 "));
+  EXPECT_FALSE(contains(text_of("centroid" + file), "bead"));
+
+  const std::string picture = path("beads.svg"), trr = path("a.trr");
+  ASSERT_EQ(test::command("convert --quiet " + path("all") + file + " -o " + trr).exit_code, 0);
+  for (const std::string& drawn : {path("all") + file, trr + " --beads 8"}) {
+    ASSERT_EQ(test::command("draw " + drawn + " --frame 10 -o " + picture).exit_code, 0);
+    EXPECT_TRUE(contains(test::read_text(picture), "0.100 ps, 8 beads</text>"));
+  }
+}
+
+/// Radial distribution functions of all beads: pairs within each bead, as in the run.
+TEST_F(Quantum, RdfOfATrajectoryOfBeads) {
+  const std::string pimd = deck("pimd.toml", kRings) +
+                           " --set run.equilibration_ps=0 --set observe.trajectory.every=20 --set "
+                           "observe.trajectory.beads=all";
+  ASSERT_EQ(test::command("run --quiet " + pimd + " -o " + path("all")).exit_code, 0);
+  std::string files;
+  for (int r = 0; r < 3; ++r) {
+    const std::string xyz = path("all") + "/trajectory-000" + std::to_string(r) + ".xyz";
+    const std::string trr = path("copy" + std::to_string(r) + ".trr");
+    const Outcome copied = test::command("convert " + xyz + " -o " + trr);
+    EXPECT_TRUE(contains(copied.text, "need --beads 8")) << copied.text;
+    EXPECT_TRUE(contains(copied.text, "3 molecules of 8 beads, 11 frames")) << copied.text;
+    ASSERT_EQ(
+        test::command("convert " + trr + " --beads 8 -o " + path("b" + std::to_string(r)) + ".xyz")
+            .exit_code,
+        0);
+    files += " " + path("b" + std::to_string(r)) + ".xyz";
+  }
+  // A run does not count step 0.
+  const Outcome rdf = test::command("rdf" + files + " --skip 1 -o " + path("rdf.csv"));
+  ASSERT_EQ(rdf.exit_code, 0) << rdf.text;
+  EXPECT_TRUE(contains(rdf.text, "3 molecules of 8 beads, 30 frames of 3 replicas")) << rdf.text;
+  io::CsvReader ours(path("rdf.csv")), of_run(path("all") + "/rdf.csv");
+  ASSERT_EQ(ours.header(), of_run.header());
+  std::vector<std::string_view> a, b;
+  double counted = 0.0;
+  while (ours.next(a)) {
+    ASSERT_TRUE(of_run.next(b));
+    for (const char* column : {"r_A", "OO_count", "OH_count", "HH_count", "OO_g", "OH_g", "HH_n"}) {
+      const std::size_t c = ours.column(column);
+      EXPECT_NEAR(ours.number(a[c]), of_run.number(b[c]), 1e-12 * std::abs(of_run.number(b[c])))
+          << column;
+    }
+    counted += ours.number(a[ours.column("OO_count")]);
+  }
+  // All pairs of oxygens are within 12 A.
+  EXPECT_EQ(counted, 3.0 * 8.0 * 30.0);
+}
+
+/// A resumed run cuts its trajectory to the frames of the checkpoint, in every format.
+TEST_F(Quantum, ResumedTrajectoriesOfBeads) {
+  for (const io::Format& format : io::formats()) {
+    if (format.id == io::FileFormat::h5md && !io::has_h5md()) continue;
+    const std::string name(format.name), parts = path(name + "-parts");
+    SCOPED_TRACE(name);
+    const std::string run = "run --quiet " + deck("pimd.toml", kRings) + kOnlyTrajectory +
+                            " --set observe.trajectory.every=50 --set observe.trajectory.beads=all"
+                            " --set observe.trajectory.format=" +
+                            name;
+    ASSERT_EQ(test::command(run + " -o " + path(name)).exit_code, 0);
+    ASSERT_EQ(test::command(run + " --set run.steps=100 -o " + parts).exit_code, 0);
+    std::filesystem::copy_file(parts + "/checkpoint.bin", path("checkpoint.bin"),
+                               std::filesystem::copy_options::overwrite_existing);
+    ASSERT_EQ(test::command(run + " --set run.steps=150 --resume -o " + parts).exit_code, 0);
+    std::filesystem::copy_file(path("checkpoint.bin"), parts + "/checkpoint.bin",
+                               std::filesystem::copy_options::overwrite_existing);
+    const Outcome resumed = test::command(run + " --resume -o " + parts);
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.text;
+    int files = 0;
+    const auto whole = test::contents_of_run(path(name)), again = test::contents_of_run(parts);
+    for (const auto& [file, text] : whole) {
+      if (!file.starts_with("trajectory") && file != "topology.pdb") continue;
+      ++files;
+      EXPECT_EQ(again.at(file), text) << file;
+    }
+    EXPECT_EQ(files, format.id == io::FileFormat::h5md ? 1 : format.names_atoms ? 3 : 4);
+    const std::string file = format.id == io::FileFormat::h5md
+                                 ? "trajectory.h5"
+                                 : "trajectory-0002" + std::string(format.extensions.front());
+    const std::vector<io::Structure> frames = test::frames_of(parts + "/" + file);
+    ASSERT_GE(frames.size(), 5u);
+    EXPECT_EQ(frames.back().molecules, 24);
+    EXPECT_EQ(frames.back().beads(), format.has_comments ? 8 : 1);
+  }
+}
+
+TEST_F(Quantum, RefusesTrajectoriesOfBeadsWithoutMeaning) {
+  const std::string pimd = deck("pimd.toml", kRings);
+  const auto refusal = [&](const std::string& words) {
+    const Outcome refused = test::command(words);
+    EXPECT_EQ(refused.exit_code, 2) << words;
+    return refused.text;
+  };
+  const std::string set = " -o " + path("out") + " --set observe.trajectory.beads=";
+  for (const char* beads : {"all", "0", "centroid"}) {
+    EXPECT_TRUE(contains(refusal("run " + deck("none.toml", "") + set + beads),
+                         "beads is not used without a section [path_integral]"));
+  }
+  EXPECT_TRUE(contains(refusal("run " + pimd + set + "8"),
+                       "beads = 8 exceeds the last bead: [path_integral] beads = 8, numbered from "
+                       "0 to 7"));
+  EXPECT_TRUE(contains(refusal("run " + pimd + set + "-1"), "an integer from 0 to 1023"));
+  EXPECT_TRUE(
+      contains(refusal("run " + pimd + set + "some"), "\"centroid\", \"all\" or an integer"));
+  EXPECT_TRUE(
+      contains(refusal("run " + pimd + set + "all --set observe.trajectory.velocities=true"),
+               "velocities are those of the centroids"));
+
+  ASSERT_EQ(
+      test::command("run --quiet " + pimd + " --set observe.trajectory.beads=all -o " + path("all"))
+          .exit_code,
+      0);
+  const std::string file = path("all") + "/trajectory-0000.xyz";
+  EXPECT_TRUE(contains(refusal("energy " + file), "contains 8 beads of a ring polymer"));
+  EXPECT_TRUE(contains(refusal("analyse " + file + " -o " + path("analysed")),
+                       "the frames contain 8 beads of ring polymers"));
+  EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 7"),
+                       "24 molecules cannot form 7 beads of the same cluster"));
+  EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 0"), "--beads"));
+  // Without its beads, all molecules of the first frame coincide.
+  EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 1"), "the two coincide"));
+}
+
 /// One bead is the classical run.
 TEST_F(Quantum, OneBeadIsTheClassicalRun) {
   for (const auto& [name, ring] :
@@ -123,6 +293,17 @@ TEST_F(Quantum, RefusesWhatHasNoMeaning) {
   EXPECT_TRUE(contains(refusal(" --set system.molecules=65"), "at most 64 molecules"));
   EXPECT_TRUE(contains(refusal(" --set path_integral.beads=1025"), "1024"));
   EXPECT_TRUE(contains(refusal(" --device cuda"), ""));
+}
+
+/// The last good structure of a ring polymer that blew up is its centroid, not its normal modes.
+TEST_F(Quantum, KeepsCentroidsOfBlowUps) {
+  const Outcome run = test::command("run --quiet " + deck("pimd.toml", kRings) +
+                                    " --set integrator.timestep_fs=5 -o " + path("out"));
+  EXPECT_EQ(run.exit_code, 3) << run.text;
+  const io::Structure last = io::read_structure(path("out") + "/blow-up-0001.xyz");
+  EXPECT_EQ(last.molecules, 3);
+  EXPECT_EQ(last.positions_A.size(), 27u);
+  EXPECT_EQ(last.velocities_A_per_akma.size(), 27u);
 }
 
 /// The exact flow of the free ring resonates at 1.26 fs, where the estimators of the energy no

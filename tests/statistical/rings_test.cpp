@@ -1,12 +1,6 @@
-#include <cmath>
-#include <string>
-#include <string_view>
+#include "rings.hpp"
 
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/run.hpp"
 
 /// @file
 /// Averages of ring polymers against those of an independent program.
@@ -14,41 +8,14 @@
 namespace tarn {
 namespace {
 
-RunResult run(const std::string& model, int molecules, int beads, double temperature_K,
-              double duration_ps, int replicas, const std::string& more = "") {
-  const test::ScratchFolder folder;
-  RunOptions options;
-  options.out_dir = folder.file("out");
-  return run_deck(
-      parse_deck("[system]\nmodel = \"" + model + "\"\nmolecules = " + std::to_string(molecules) +
-                     "\nreplicas = " + std::to_string(replicas) + "\n" + more +
-                     "[integrator]\nscheme = \"verlet\"\n"
-                     "[thermostat]\nkind = \"baoab\"\nfriction_per_ps = 5.0\ntemperature_K = " +
-                     std::to_string(temperature_K) + "\n[path_integral]\nbeads = " +
-                     std::to_string(beads) + "\n[run]\nequilibration_ps = 1.0\nduration_ps = " +
-                     std::to_string(duration_ps) +
-                     "\n[observe.path_integral]\nevery = 20\n[observe.geometry]\nevery = 20\n",
-                 "deck.toml"),
-      options);
-}
-
-void expect_mean(const RunResult& result, std::string_view quantity, double expected, double error,
-                 double least_error) {
-  for (const AveragedQuantity& a : result.averages) {
-    if (a.quantity != quantity) continue;
-    EXPECT_LT(a.error, least_error) << quantity;
-    EXPECT_NEAR(a.mean, expected, 4.5 * std::hypot(a.error, error))
-        << quantity << " +- " << a.error;
-    return;
-  }
-  ADD_FAILURE() << quantity << " has no average";
-}
+using test::expect_mean;
+using test::run_rings;
 
 /// One q-TIP4P/F molecule at 300 K: total energies, with the errors of the other program.
 TEST(RingPolymers, EnergyOfOneMolecule) {
-  expect_mean(run("qtip4pf", 1, 4, 300.0, 8.0, 128), "energy_virial_kcal_per_mol", 7.823, 0.014,
-              0.05);
-  const RunResult sixteen = run("qtip4pf", 1, 16, 300.0, 5.0, 64);
+  expect_mean(run_rings("qtip4pf", 1, 4, 300.0, 8.0, 128), "energy_virial_kcal_per_mol", 7.823,
+              0.014, 0.05);
+  const RunResult sixteen = run_rings("qtip4pf", 1, 16, 300.0, 5.0, 64);
   expect_mean(sixteen, "energy_virial_kcal_per_mol", 13.449, 0.013, 0.08);
   // Both estimators have the same mean.
   expect_mean(sixteen, "energy_primitive_kcal_per_mol", 13.449, 0.013, 0.6);
@@ -58,7 +25,7 @@ TEST(RingPolymers, EnergyOfOneMolecule) {
 
 /// 32 beads: kinetic energies per atom, radius of gyration and bond length.
 TEST(RingPolymers, ThirtyTwoBeadsOfOneMolecule) {
-  const RunResult result = run("qtip4pf", 1, 32, 300.0, 6.0, 64);
+  const RunResult result = run_rings("qtip4pf", 1, 32, 300.0, 6.0, 64);
   expect_mean(result, "energy_virial_kcal_per_mol", 14.502, 0.015, 0.05);
   expect_mean(result, "kinetic_o_kcal_per_mol", 1.2201, 0.0013, 0.01);
   expect_mean(result, "kinetic_h_kcal_per_mol", 3.4211, 0.0025, 0.01);
@@ -68,7 +35,7 @@ TEST(RingPolymers, ThirtyTwoBeadsOfOneMolecule) {
 
 /// A dimer at 100 K with 64 beads: energies between and within the molecules.
 TEST(RingPolymers, DimerAt100K) {
-  const RunResult result = run("qtip4pf", 2, 64, 100.0, 4.0, 32);
+  const RunResult result = run_rings("qtip4pf", 2, 64, 100.0, 4.0, 32);
   expect_mean(result, "energy_virial_kcal_per_mol", 20.838, 0.011, 0.1);
   expect_mean(result, "kinetic_o_kcal_per_mol", 0.6908, 0.0005, 0.01);
   expect_mean(result, "kinetic_h_kcal_per_mol", 3.0963, 0.0009, 0.01);
@@ -78,7 +45,7 @@ TEST(RingPolymers, DimerAt100K) {
 }
 
 TEST(RingPolymers, OneBeadIsClassical) {
-  const RunResult result = run("qtip4pf", 1, 1, 300.0, 5.0, 128);
+  const RunResult result = run_rings("qtip4pf", 1, 1, 300.0, 5.0, 128);
   const double kinetic = 1.5 * units::boltzmann_kcal_per_mol_K * 300.0;
   expect_mean(result, "kinetic_h_kcal_per_mol", kinetic, 1e-12, 1e-9);
   expect_mean(result, "energy_virial_kcal_per_mol", 3.579, 0.030, 0.1);

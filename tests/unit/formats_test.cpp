@@ -121,6 +121,44 @@ TEST_F(Formats, EveryTrajectoryIsReadBackToItsPrecision) {
   }
 }
 
+/// Two beads at the same positions, as at the start of ring polymers.
+TEST_F(Formats, TrajectoriesOfBeadsNameTheirNumber) {
+  std::vector<double> x = some_positions(2, 0);
+  x.insert(x.end(), x.begin(), x.begin() + 18);
+  for (const Format& format : formats()) {
+    if (format.id == FileFormat::h5md && !has_h5md()) continue;
+    SCOPED_TRACE(format.name);
+    TrajectoryInfo two = info();
+    two.model = "qtip4pf";
+    two.provenance = "tarn 1.0; qtip4pf, 2 molecules, 1 replica of 2 beads";
+    two.molecules = 4;
+    two.beads = 2;
+    const auto writer = format.write(two);
+    writer->create();
+    writer->append({0, 0, 0.0, x});
+    writer->finish();
+    const std::string path = folder_.file("trajectory" + std::string(format.extensions.front()));
+    const auto reader = open_frames(path);
+    Structure frame = reader->next().value();
+    EXPECT_EQ(frame.molecules, 4);
+    EXPECT_EQ(frame.beads(), format.has_comments ? 2 : 1);
+    EXPECT_TRUE(contains(message_of<InputError>([&] { read_structure(path); }),
+                         format.has_comments ? "contains 2 beads" : "the two coincide"));
+    frame.set_beads(2);
+    EXPECT_NO_THROW(check_molecules(frame, *reader, 0));
+    frame.set_beads(1);
+    EXPECT_THROW(check_molecules(frame, *reader, 0), InputError);
+    frame.set_beads(3);
+    EXPECT_TRUE(contains(message_of<InputError>([&] { check_molecules(frame, *reader, 0); }),
+                         "4 molecules cannot form 3 beads"));
+    // Atoms that coincide within the second bead are named by their places in the file.
+    frame.set_beads(2);
+    std::copy_n(frame.positions_A.begin() + 18, 9, frame.positions_A.begin() + 27);
+    EXPECT_TRUE(contains(message_of<InputError>([&] { check_molecules(frame, *reader, 0); }),
+                         "O of molecule 4 is 0 A from O of molecule 3"));
+  }
+}
+
 TEST_F(Formats, AStructureIsWrittenAsItsNameSays) {
   Structure s;
   s.molecules = 4;

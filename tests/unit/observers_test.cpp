@@ -743,6 +743,37 @@ TEST_F(ObserversTest, BathsHaveAPictureFromThreeOn) {
   EXPECT_FALSE(contains(svg, "Lindemann")) << "there are none";
 }
 
+/// Kinetic energies of ring polymers have panels with the classical line. A quantity that two
+/// tables contain is drawn once.
+TEST_F(ObserversTest, BathsOfRingPolymersShowKineticEnergies) {
+  if (!io::can_draw()) GTEST_SKIP() << "no gnuplot";
+  std::vector<AveragedQuantity> averages;
+  const auto add = [&](const char* table, const char* quantity, double bath_K, double mean) {
+    AveragedQuantity& a = averages.emplace_back(AveragedQuantity{table, quantity, mean, 1.0});
+    a.bath_K = bath_K;
+  };
+  const auto svg = [&] {
+    write_averages(folder_.file("averages.csv"), "tarn; qtip4pf, 7 molecules, seed 1", averages);
+    EXPECT_EQ(draw_baths(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
+    return read_text(folder_.file("baths.svg"));
+  };
+  for (const double T : {100.0, 200.0, 300.0}) add("energies", "potential_kcal_per_mol", T, T);
+  const std::string once = svg();
+  EXPECT_FALSE(contains(once, "kinetic energy"));
+  for (const double T : {100.0, 200.0, 300.0}) {
+    add("path_integral", "potential_kcal_per_mol", T, T + 1.0);
+  }
+  EXPECT_EQ(svg(), once);
+  for (const double T : {100.0, 200.0, 300.0}) {
+    add("path_integral", "kinetic_o_meV", T, 40.0);
+    add("path_integral", "kinetic_h_meV", T, 150.0);
+  }
+  const std::string all = svg();
+  EXPECT_TRUE(contains(all, "kinetic energy of O (meV)"));
+  EXPECT_TRUE(contains(all, "kinetic energy of H (meV)"));
+  EXPECT_TRUE(contains(all, "classical nuclei, 3/2 kT"));
+}
+
 // --- radial distribution functions ---
 
 const std::string kRdf = "[observe.rdf]\nevery = 2\nr_max_A = 8.0\nbins = 32\n";

@@ -1,6 +1,7 @@
 #include "tarn/observe/structure_picture.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <regex>
 #include <string>
 #include <vector>
@@ -93,6 +94,47 @@ TEST(StructurePicture, NearerAtomsAreLargerAndLast) {
   EXPECT_LT(oxygens.front(), oxygens.back());
 }
 
+/// Two beads around the atoms of a cluster: two circles for each atom and the sticks of both, in
+/// the view of the centroids and with their hydrogen bonds.
+TEST(StructurePicture, RingPolymersAreDrawnBeadByBead) {
+  const std::vector<double> x =
+      lowest_cluster(find_water_model("tip3p").value(), 6, 1, {.starts = 4}).positions_A;
+  DrawnCluster beads{x, "six"};
+  beads.beads = 2;
+  beads.positions_A.insert(beads.positions_A.end(), x.begin(), x.end());
+  constexpr double kShift_A = 0.25;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    beads.positions_A[i] += i % 3 == 0 ? kShift_A : 0.0;
+    beads.positions_A[x.size() + i] -= i % 3 == 0 ? kShift_A : 0.0;
+  }
+  const std::string svg = structure_svg(std::vector<DrawnCluster>{beads}, "");
+  const std::string balls = structure_svg(std::vector<DrawnCluster>{{x, "six"}}, "");
+  EXPECT_EQ(count(svg, "<circle"), 2 * 18u);
+  EXPECT_EQ(count(svg, "<path"), 2 * 2 * 12u) << "two halves a stick";
+  EXPECT_GT(count(svg, "<line"), 4u);
+  EXPECT_EQ(count(svg, "<line"), count(balls, "stroke-dasharray"));
+  const double width = values(svg, "width").front(), height = values(svg, "height").front();
+  const std::vector<double> cx = values(svg, "cx"), cy = values(svg, "cy"), r = values(svg, "r");
+  ASSERT_EQ(cx.size(), r.size());
+  double low = width, high = 0.0;
+  for (std::size_t i = 0; i < cx.size(); ++i) {
+    low = std::min({low, cx[i] - r[i], cy[i] - r[i]});
+    high = std::max({high, cx[i] + r[i] - width, cy[i] + r[i] - height});
+  }
+  EXPECT_GE(low, 0.0);
+  EXPECT_LE(high, 0.0);
+  // The circles of an atom follow one another. In space they are ten radii apart; the perspective
+  // adds less than a third in this view.
+  for (std::size_t i = 0; i < cx.size(); i += 2) {
+    const double apart = std::hypot(cx[i + 1] - cx[i], cy[i + 1] - cy[i]);
+    EXPECT_GT(apart, r[i]);
+    EXPECT_LT(apart, 13.0 * r[i]);
+  }
+
+  beads.beads = 5;
+  EXPECT_THROW(structure_svg(std::vector<DrawnCluster>{beads}, ""), InputError);
+}
+
 TEST(StructurePicture, LabelsAreTextAndNoMarkup) {
   const std::string svg = structure_svg(std::vector<DrawnCluster>{{cluster(1), "a<b & c"}}, "");
   EXPECT_EQ(count(svg, "a&lt;b &amp; c"), 1u);
@@ -123,6 +165,9 @@ TEST(StructurePicture, AFrameSaysWhatItIs) {
   structure.comment.erase("replica");
   structure.comment["minimum_kcal_per_mol"] = "-17.440225";
   EXPECT_EQ(label_of_frame(structure), "0.300 ps, -17.440 kcal/mol");
+  structure.comment["beads"] = "32";
+  EXPECT_EQ(label_of_frame(structure), "0.300 ps, 32 beads, -17.440 kcal/mol");
+  structure.comment.erase("beads");
   structure.comment["isomer"] = "3";
   EXPECT_EQ(label_of_frame(structure), "isomer 3, -17.440 kcal/mol");
   structure.comment["minimum_kcal_per_mol"] = "low";

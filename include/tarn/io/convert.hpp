@@ -24,6 +24,7 @@ struct ConvertOptions {
   /// Whether the site M of a four-site model is written behind the atoms of each molecule; not
   /// possible in H5MD.
   bool sites = false;
+  std::optional<int> beads{};             ///< in each frame; empty: as the file says, or one
   std::optional<WaterModel> own_model{};  ///< in place of the built-in model of that name
   /// Called for every frame: whether frames are written (or scanned), frames done, and frames in
   /// the file (0 while scanning). Returning false interrupts the conversion.
@@ -35,7 +36,8 @@ struct Conversion {
   std::vector<std::string> files;  ///< that were written
   std::int64_t frames = 0;         ///< of all replicas
   std::int64_t replicas = 0;
-  int molecules = 0;
+  int molecules = 0;  ///< of one bead
+  int beads = 1;
   std::vector<std::string> notes;  ///< on data that is lost, and on problems of the file
 };
 

@@ -30,6 +30,7 @@ struct Format {
   bool has_velocities = false;        ///< whether its trajectories can have velocities
   bool names_atoms = true;            ///< whether frames name their atoms
   bool has_steps_of_32_bits = false;  ///< whether each frame has its own step, in 32 bits
+  bool has_comments = true;           ///< whether it can name the model and the number of beads
 };
 
 /// All formats, in the order of the documentation.

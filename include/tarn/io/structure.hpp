@@ -19,7 +19,7 @@ namespace tarn::io {
 
 /// Positions of a cluster at one time; the atoms of each molecule are in the order O H H.
 struct Structure {
-  int molecules = 0;
+  int molecules = 0;                          ///< of all beads
   std::vector<double> positions_A;            ///< [molecule][9]
   std::vector<double> velocities_A_per_akma;  ///< [molecule][9], or empty
   /// Other data of the frame: model, step, time_ps, replica, ...
@@ -44,6 +44,11 @@ struct Structure {
   std::optional<double> bath_K() const;
   /// b h^2 of positions x = q - b h^2 a, of schemes that push them forward.
   std::optional<double> push_fs2() const;
+  /// Number of beads of ring polymers in the frame, `beads` in the comment: the molecules of bead
+  /// 0 come first, then those of bead 1, and so on. 1 without that comment.
+  int beads() const;
+  /// Sets the number of beads of a file that does not contain it.
+  void set_beads(int beads);
 };
 
 /// Reads the frames of a file one by one, no further than needed.
@@ -66,7 +71,8 @@ class FrameReader {
   virtual const std::string& path() const = 0;
 };
 
-/// The check that all commands apply to a frame: molecules must be whole, atoms must not coincide.
+/// The check that all commands apply to a frame: molecules must be whole, atoms of one bead must
+/// not coincide, and all beads have the same number of molecules.
 /// @param number of the frame in its file, counted from 0
 /// @throws InputError that names hydrogens more than 3 A from their oxygen, atoms closer than 0.1 A
 ///         and oxygens closer than 0.5 A
@@ -125,7 +131,7 @@ std::string note_on_box(const std::string& path);
 /// replicas
 ///        in the file; long files are counted in part
 /// @throws IoError; InputError as FrameReader::next() and check_molecules(), for a frame that the
-///         file does not contain and for lengths that look like nm or bohr
+///         file does not contain, for several beads and for lengths that look like nm or bohr
 Structure read_structure(const std::string& path, const FrameChoice& choice = {},
                          FrameCounts* counts = nullptr);
 

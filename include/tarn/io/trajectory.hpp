@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,10 +14,10 @@ namespace tarn::io {
 
 /// What all frames of a trajectory have in common.
 struct TrajectoryInfo {
-  std::string folder;    ///< exists
-  int replicas = 1;      ///< written replicas, numbered from 0
-  bool numbered = true;  ///< whether file names carry the replica number
-  int molecules = 0;
+  std::string folder;      ///< exists
+  int replicas = 1;        ///< written replicas, numbered from 0
+  bool numbered = true;    ///< whether file names carry the replica number
+  int molecules = 0;       ///< in a frame, of all beads
   std::string model;       ///< empty: unknown
   std::int64_t every = 1;  ///< steps between frames
   double timestep_fs = 0.0;
@@ -33,6 +34,9 @@ struct TrajectoryInfo {
   /// Bath temperatures of the written replicas if they differ, or of the only replica; otherwise
   /// empty.
   std::vector<double> baths_K{};
+  /// Beads of ring polymers in each frame, one after the other; 1: centroids or classical nuclei.
+  int beads = 1;
+  std::optional<int> bead{};  ///< number of the only bead in the frames
 };
 
 /// One configuration of one replica.

@@ -40,8 +40,9 @@ Pictures draw_table(const std::string& folder, const std::string& table,
 /// without this table.
 std::optional<io::Series> heat_capacity_curve(const std::string& folder);
 
-/// Potential energy, heat capacity, hydrogen bonds and Lindemann index against bath temperature,
-/// from averages.csv and heat_capacity.csv; no picture for fewer than three baths.
+/// Potential energy, heat capacity, hydrogen bonds, Lindemann index and kinetic energies of ring
+/// polymers against bath temperature, from averages.csv and heat_capacity.csv; no picture for fewer
+/// than three baths.
 Pictures draw_baths(const std::string& folder,
                     const io::PictureFormats& formats = io::kAllPictures);
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,17 +20,20 @@ struct TrajectoryRdfOptions {
   double r_max_A = 12.0;
   double bin_width_A = 0.05;  ///< r_max_A must be a multiple
   io::FrameSelection frames{};
+  std::optional<int> beads{};  ///< in each frame; empty: as the file says, or one
 };
 
 struct TrajectoryRdf {
   std::string csv;  ///< same columns as rdf.csv of a run
   std::int64_t frames = 0;
   std::int64_t replicas = 0;  ///< files, or the replicas that frames name
-  int molecules = 0;
+  int molecules = 0;          ///< of one bead
+  int beads = 1;
   std::vector<std::string> notes{};  ///< for the user, on ignored contents of the files
 };
 
-/// Counts the distances between atoms of different molecules in all frames of all files.
+/// Counts the distances between atoms of different molecules in all frames of all files, and within
+/// each bead of ring polymers.
 ///
 /// Pools all replicas. Frames without a model are assigned that of the others. Errors come from the
 /// spread of the replicas if there are 16 or more, and otherwise from blocks of consecutive frames.
