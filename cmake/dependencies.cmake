@@ -10,6 +10,15 @@ macro(tarn_require package debian)
   endif()
 endmacro()
 
+# tarn_soname(<shared library> <variable>): the name by which programs load it.
+function(tarn_soname library variable)
+  execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${library} OUTPUT_VARIABLE header)
+  if(NOT header MATCHES "SONAME +([^ \n]+)")
+    message(FATAL_ERROR "${library} is not a shared library with a SONAME, which TARN_PORTABLE needs")
+  endif()
+  set(${variable} ${CMAKE_MATCH_1} PARENT_SCOPE)
+endfunction()
+
 tarn_require(Threads libc6-dev)
 tarn_require(Eigen3 libeigen3-dev NO_MODULE)
 tarn_require(fmt libfmt-dev)
@@ -32,6 +41,17 @@ if(NOT TARN_HDF5 STREQUAL "OFF")
     message(FATAL_ERROR "TARN_HDF5=ON, but HDF5 was not found. On Debian: "
       "apt-get install libhdf5-dev, or configure with -DTARN_HDF5=OFF.")
   endif()
+endif()
+set(TARN_HDF5_TARGET HDF5::HDF5)
+if(TARN_HAVE_HDF5 AND TARN_PORTABLE)
+  # src/io/hdf5_calls.cpp loads the library by its soname.
+  list(GET HDF5_C_LIBRARIES 0 library)
+  tarn_soname(${library} soname)
+  add_library(tarn_hdf5_at_run_time INTERFACE)
+  target_include_directories(tarn_hdf5_at_run_time SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+  target_compile_definitions(tarn_hdf5_at_run_time INTERFACE TARN_HDF5_SONAME="${soname}")
+  target_link_libraries(tarn_hdf5_at_run_time INTERFACE ${CMAKE_DL_LIBS})
+  set(TARN_HDF5_TARGET tarn_hdf5_at_run_time)
 endif()
 
 if(TARN_TESTS)

@@ -4,6 +4,7 @@
 option(TARN_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TARN_INSTALL "Install tarn" ${PROJECT_IS_TOP_LEVEL})
 option(TARN_WERROR "Make warnings errors" OFF)
+option(TARN_PYTHON "Build the Python module; pip install . does so" OFF)
 option(TARN_FUZZ "Build the fuzzers of the readers (clang; preset fuzz)" OFF)
 set(TARN_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=; for example address,undefined")
 
@@ -26,6 +27,14 @@ endif()
 
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+if(TARN_PYTHON)
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)  # the module is a shared library
+endif()
+# Libraries that differ between releases of Debian are loaded at run time (HDF5), or come with the
+# Python package.
+option(TARN_PORTABLE "Make the Python package work on other releases of Debian" OFF)
+mark_as_advanced(TARN_PORTABLE)
 
 find_program(TARN_CCACHE ccache)
 mark_as_advanced(TARN_CCACHE)

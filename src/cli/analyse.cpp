@@ -8,9 +8,9 @@
 #include "help_text.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/model_by_name.hpp"
 #include "tarn/observe/trajectory_tables.hpp"
 #include "terminal.hpp"
-#include "water_models.hpp"
 
 namespace tarn::cli {
 namespace {

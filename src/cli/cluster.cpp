@@ -17,9 +17,9 @@
 #include "tarn/io/formats.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/io/xyz.hpp"
+#include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
-#include "water_models.hpp"
 #include "whole_number.hpp"
 
 namespace tarn::cli {

@@ -13,8 +13,8 @@
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/model_by_name.hpp"
 #include "terminal.hpp"
-#include "water_models.hpp"
 
 namespace tarn::cli {
 namespace {

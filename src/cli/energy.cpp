@@ -10,10 +10,10 @@
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/json.hpp"
+#include "tarn/model_by_name.hpp"
 #include "tarn/single_point.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
-#include "water_models.hpp"
 
 namespace tarn::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "help_text.hpp"
 #include "minimise_report.hpp"
 #include "structure_files.hpp"
+#include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
-#include "water_models.hpp"
 
 namespace tarn::cli {
 namespace {

@@ -20,12 +20,12 @@
 #include "tarn/io/csv.hpp"
 #include "tarn/io/json.hpp"
 #include "tarn/io/molden.hpp"
+#include "tarn/model_by_name.hpp"
 #include "tarn/observe/pictures.hpp"
 #include "tarn/start.hpp"
 #include "tarn/thermochemistry.hpp"
 #include "tarn/version.hpp"
 #include "terminal.hpp"
-#include "water_models.hpp"
 
 namespace tarn::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include "commands.hpp"
 #include "help_text.hpp"
 #include "structure_files.hpp"
+#include "tarn/model_by_name.hpp"
 #include "terminal.hpp"
-#include "water_models.hpp"
 
 namespace tarn::cli {
 namespace {

@@ -14,8 +14,8 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/io_error.hpp"
+#include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
-#include "water_models.hpp"
 #include "whole_number.hpp"
 
 namespace tarn::cli {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -11,41 +10,16 @@
 
 #include "checker.hpp"
 #include "defaults.hpp"
+#include "overrides.hpp"
 #include "ring_keys.hpp"
 #include "schema.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/deck_text.hpp"
 
 namespace tarn {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// @param option command line option of the changes
-std::vector<decks::Override> given_by(const std::string& option,
-                                      const std::vector<std::string>& texts) {
-  std::vector<decks::Override> changes;
-  for (const std::string& text : texts) changes.push_back({text, option + " " + text});
-  return changes;
-}
-
-std::string read_text(const std::string& path) {
-  // A directory opens but cannot be read; a device may be endless.
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
-  if (!fs::exists(status)) throw IoError(path + ": there is no such deck");
-  if (fs::is_directory(status)) throw IoError(path + ": this is a folder and not a deck");
-  constexpr std::size_t kLongest = 16u << 20;
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  char buffer[1 << 16];
-  while (file && text.size() <= kLongest) {
-    file.read(buffer, sizeof buffer);
-    text.append(buffer, static_cast<std::size_t>(file.gcount()));
-  }
-  if (text.size() > kLongest) throw InputError(path + ": larger than 16 MiB, too large for a deck");
-  if (!file.eof()) throw IoError(path + ": this deck cannot be read");
-  return text;
-}
 
 /// A path relative to the folder of the deck; absolute paths stay.
 fs::path from_the_deck(const Deck& deck, const std::string& path) {
@@ -103,15 +77,14 @@ Deck with_ring_key(const Deck& deck, const std::string& key, const std::string& 
 
 Deck load_deck(const std::string& path, const std::vector<std::string>& overrides,
                const std::vector<std::string>& removals) {
-  return decks::Checker(path, true)
-      .check(read_text(path), given_by("--set", overrides), given_by("--unset", removals));
+  return load_deck_text(read_deck_text(path), path, overrides, removals);
 }
 
 Deck parse_deck(const std::string& text, const std::string& path,
                 const std::vector<std::string>& overrides,
                 const std::vector<std::string>& removals) {
   return decks::Checker(path, false)
-      .check(text, given_by("--set", overrides), given_by("--unset", removals));
+      .check(text, decks::given_by("--set", overrides), decks::given_by("--unset", removals));
 }
 
 std::optional<std::string> structure_path(const Deck& deck) {

@@ -10,24 +10,11 @@
 
 #include <fmt/format.h>
 
+#include "csv_cells.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/io_error.hpp"
 
 namespace tarn::io {
-namespace {
-
-void split(std::string_view line, std::vector<std::string_view>& cells) {
-  cells.clear();
-  while (true) {
-    const std::size_t comma = line.find(',');
-    cells.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return;
-    line.remove_prefix(comma + 1);
-  }
-}
-
-}  // namespace
-
 std::string exact(double value) { return fmt::format("{:.17g}", value); }
 
 CsvFormat::CsvFormat(std::string path, std::vector<std::string> header, std::string_view likely)
@@ -102,7 +89,7 @@ CsvReader::CsvReader(const std::string& path) : path_(path), stream_(path) {
       continue;
     }
     std::vector<std::string_view> cells;
-    split(line_, cells);
+    split_cells(line_, cells);
     header_.assign(cells.begin(), cells.end());
     return;
   }
@@ -133,7 +120,7 @@ bool CsvReader::next(std::vector<std::string_view>& cells) {
     }
     ++line_number_;
   } while (line_.empty() || line_[0] == '#');
-  split(line_, cells);
+  split_cells(line_, cells);
   if (cells.size() != header_.size()) {
     throw InputError(
         {Problem{path_, line_number_, 0,

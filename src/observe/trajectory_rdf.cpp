@@ -10,6 +10,8 @@
 #include "rdf_counts.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/state.hpp"
+#include "tarn/version.hpp"
 #include "trajectory_frames.hpp"
 
 namespace tarn {
@@ -35,32 +37,77 @@ PairCountRequest request_of(const TrajectoryRdfOptions& options) {
   return request;
 }
 
+/// Counts the distances of frames.
+class Counter {
+ public:
+  Counter(const PairCountRequest& request, int molecules)
+      : request_(request), sums_(request, molecules, request.groups) {}
+
+  /// Adds a frame of one replica; pairs are those within a bead.
+  void add(std::span<const double> positions_A, int beads, std::int64_t replica) {
+    const auto group = static_cast<std::size_t>(replica % request_.groups);
+    const std::size_t size = positions_A.size() / static_cast<std::size_t>(beads);
+    for (std::size_t first = 0; first < positions_A.size(); first += size) {
+      analysis::count_pairs(positions_A.subspan(first, size), request_.r_max_A, request_.bins,
+                            sums_.group(group));
+      ++sums_.samples[group];
+    }
+    if (++frames_ % sums_.block_length() == 0) sums_.end_block();
+  }
+  std::int64_t frames() const { return frames_; }
+  std::string csv(const std::string& path, const std::string& provenance,
+                  std::int64_t replicas) const {
+    return rdf_csv(path, provenance, request_, errors_are_from_groups(replicas), {&sums_, 1});
+  }
+
+ private:
+  PairCountRequest request_;
+  RdfCounts sums_;
+  std::int64_t frames_ = 0;
+};
+
 }  // namespace
 
 TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std::string& path) {
   const PairCountRequest request = request_of(options);
   TrajectoryRdf result;
-  std::optional<RdfCounts> sums;
+  std::optional<Counter> counter;
   TrajectoryFrames frames(options.files, options.frames, options.beads);
   while (const std::optional<io::Structure> frame = frames.next()) {
-    if (!sums) sums.emplace(request, frames.molecules(), request.groups);
-    const auto group = static_cast<std::size_t>(frames.replica() % request.groups);
-    const std::span<const double> beads_A(frame->positions_A);
-    const std::size_t size = beads_A.size() / static_cast<std::size_t>(frames.beads());
-    for (std::size_t first = 0; first < beads_A.size(); first += size) {
-      analysis::count_pairs(beads_A.subspan(first, size), request.r_max_A, request.bins,
-                            sums->group(group));
-      ++sums->samples[group];
-    }
-    ++result.frames;
-    if (result.frames % sums->block_length() == 0) sums->end_block();
+    if (!counter) counter.emplace(request, frames.molecules());
+    counter->add(frame->positions_A, frames.beads(), frames.replica());
   }
+  result.frames = counter->frames();
   result.molecules = frames.molecules();
   result.beads = frames.beads();
   result.replicas = frames.replicas_seen();
   result.notes = frames.notes();
-  result.csv = rdf_csv(path, frames.provenance(frames.model().empty() ? "water" : frames.model()),
-                       request, errors_are_from_groups(result.replicas), {&*sums, 1});
+  result.csv = counter->csv(
+      path, frames.provenance(frames.model().empty() ? "water" : frames.model()), result.replicas);
+  return result;
+}
+
+TrajectoryRdf rdf_of_positions(std::span<const double> positions_A, int replicas, int molecules,
+                               const TrajectoryRdfOptions& options) {
+  if (replicas < 1 || molecules < 1) throw InputError("an RDF needs a replica and a molecule");
+  const std::size_t cluster = static_cast<std::size_t>(molecules) * kCoordinatesPerMolecule;
+  const std::size_t frame = cluster * static_cast<std::size_t>(replicas);
+  if (positions_A.empty() || positions_A.size() % frame != 0) {
+    throw InputError(fmt::format(
+        "an RDF of {} replicas of {} molecules needs whole frames of {} coordinates, not {}",
+        replicas, molecules, frame, positions_A.size()));
+  }
+  Counter counter(request_of(options), molecules);
+  for (std::size_t at = 0; at < positions_A.size(); at += cluster) {
+    counter.add(positions_A.subspan(at, cluster), 1,
+                static_cast<std::int64_t>(at / cluster % static_cast<std::size_t>(replicas)));
+  }
+  TrajectoryRdf result;
+  result.frames = counter.frames();
+  result.molecules = molecules;
+  result.replicas = replicas;
+  result.csv = counter.csv(
+      "positions", fmt::format("tarn {}; positions, {} molecules", kVersion, molecules), replicas);
   return result;
 }
 

@@ -13,6 +13,8 @@ class Pace {
   /// Number of steps that take about a quarter of a second; at least one, and at most twice the
   /// previous number, because timings of the first steps are unreliable.
   std::int64_t steps() const { return steps_; }
+  /// Starts the clock again; needed only if something else happened since the last note().
+  void begin() { last_note_ = Clock::now(); }
   /// Records the end of an advance of `steps`.
   void note(std::int64_t steps);
   /// Returns true about twice per second.

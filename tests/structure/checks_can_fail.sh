@@ -34,6 +34,8 @@ finds include_graph src/cpu/bad.cpp '#include "tarn/deck.hpp"'
 finds include_graph kernels/bad.cu '  #  include "cpu/cpu_engine.hpp"'
 finds include_graph src/deck/bad.cpp '#include "cpu/cpu_engine.hpp"'
 finds include_graph src/deck/bad.cpp '#include "../cpu/cpu_engine.hpp"'
+finds include_graph src/deck/bad.cpp '#include <nanobind/nanobind.h>'
+finds include_graph python/bindings/bad.cpp '#include "tarn/serve.hpp"'
 finds documents docs/bad.md "see /""home/somebody/file"
 finds documents docs/bad.md '[text](nowhere.md)'
 finds documents docs/bad.md '[text](#nowhere)'

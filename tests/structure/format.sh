@@ -12,7 +12,7 @@ if [[ ! $version =~ version\ 14\. ]]; then
   echo "skipped: $version is not version 14"
   exit 77
 fi
-mapfile -t files < <(find include src kernels tests bench docs -type f \
+mapfile -t files < <(find include src kernels tests bench docs python -type f \
   \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) | sort)
 "$formatter" --dry-run -Werror "${files[@]}" || {
   echo "run tools/format to correct this"

@@ -18,7 +18,7 @@ fi
 
 # Includes as "file:line:header", without brackets and quotes.
 folders=()
-for folder in include src kernels; do [[ -d $folder ]] && folders+=("$folder"); done
+for folder in include src kernels python; do [[ -d $folder ]] && folders+=("$folder"); done
 grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh' \
   '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' "${folders[@]}" |
   sed -E 's/:[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]([^>"]*)[>"].*/:\1/' |
@@ -56,6 +56,8 @@ grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh'
         complain(what " belongs under kernels/ only")
       if (what ~ /^toml\+\+|^toml\.hpp/ && from != "deck") complain(what " belongs in src/deck only")
       if (what ~ /^CLI/ && from != "cli") complain(what " belongs in src/cli only")
+      if (what ~ /^(nanobind\/|Python\.h)/ && from != "python")
+        complain(what " belongs under python/ only")
       if (what ~ /^(hdf5|H5)/ && from != "io") complain(what " belongs in src/io only")
       if (what ~ /^(\.\.\/|.*\/\.\.\/)/) complain("include \"" what "\" by its path from src/")
       to = (what ~ /\//) ? module_of(what) : ""

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,5 +42,12 @@ struct TrajectoryRdf {
 /// @throws IoError; InputError for unreadable files, files that differ in the number of molecules
 ///         or the model, files given twice or without frames, and invalid options
 TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std::string& path);
+
+/// The same of positions in memory.
+/// @param positions_A [frame][replica][molecule][9], atoms O H H
+/// @param options `files` and `frames` are ignored
+/// @throws InputError for a wrong number of coordinates, no frame, or invalid options
+TrajectoryRdf rdf_of_positions(std::span<const double> positions_A, int replicas, int molecules,
+                               const TrajectoryRdfOptions& options);
 
 }  // namespace tarn

@@ -6,14 +6,14 @@
 #include "tarn/deck.hpp"
 #include "tarn/physics/water_model.hpp"
 
-namespace tarn::cli {
+namespace tarn {
 
-/// The deck that --model names; nothing if it names a built-in model.
+/// The deck that the name of a water model stands for; nothing if it is a built-in model.
 /// @throws InputError if the deck describes a mechanical system
 std::optional<Deck> deck_of_model(const std::string& name);
 
-/// The built-in model of that name, or the model of the deck with that path.
+/// The built-in model of that name, or the model of the deck with that path (`*.toml`).
 /// @throws InputError that lists all models
 WaterModel water_model_named(const std::string& name);
 
-}  // namespace tarn::cli
+}  // namespace tarn

@@ -1,14 +1,14 @@
-#include "water_models.hpp"
+#include "tarn/model_by_name.hpp"
 
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "deck/suggest.hpp"
+#include "suggest.hpp"
 #include "tarn/core/error.hpp"
 
-namespace tarn::cli {
+namespace tarn {
 
 std::optional<Deck> deck_of_model(const std::string& name) {
   if (!name.ends_with(".toml")) return std::nullopt;
@@ -35,4 +35,4 @@ WaterModel water_model_named(const std::string& name) {
                                fmt::join(names, ", ")));
 }
 
-}  // namespace tarn::cli
+}  // namespace tarn

@@ -1,0 +1,219 @@
+#include "tarn/ensemble.hpp"
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <new>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "arrays.hpp"
+#include "frames.hpp"
+#include "interrupts.hpp"
+#include "parts.hpp"
+
+namespace tarn::python {
+namespace {
+
+/// An Ensemble that several Python threads may use, one after the other, with snapshots of its
+/// current step.
+class SharedEnsemble {
+  /// The time in which this thread alone uses the ensemble, without the interpreter's lock.
+  class Turn {
+   public:
+    explicit Turn(SharedEnsemble& ensemble) : user_(ensemble.user_) {
+      if (user_ == std::this_thread::get_id()) {
+        throw InputError("a signal handler cannot use an ensemble while it computes");
+      }
+      lock_ = std::unique_lock(ensemble.mutex_);
+      user_ = std::this_thread::get_id();
+    }
+    ~Turn() { user_ = std::thread::id(); }
+
+   private:
+    nb::gil_scoped_release unlocked_;
+    std::atomic<std::thread::id>& user_;
+    std::unique_lock<std::mutex> lock_;
+  };
+  template <class F>
+  auto use(const F& f) {
+    const Turn turn(*this);
+    if (!ensemble_) throw InputError("the ensemble is closed");
+    return f(*ensemble_);
+  }
+
+ public:
+  explicit SharedEnsemble(Ensemble ensemble) : ensemble_(std::move(ensemble)) {}
+
+  static Ensemble start(const Deck& deck, const std::string& device, int threads) {
+    Interrupts interrupts;
+    try {
+      const nb::gil_scoped_release unlocked;
+      return Ensemble(deck, DeviceRequest{device, threads},
+                      [&](int, int) { return !interrupts.pending(); });
+    } catch (const StartInterrupted&) {
+      interrupts.raise_if_pending();
+      throw;
+    }
+  }
+  static Ensemble load(const std::string& path, const std::string& device, int threads) {
+    const nb::gil_scoped_release unlocked;
+    return Ensemble::load(path, DeviceRequest{device, threads});
+  }
+
+  void advance(std::int64_t steps) {
+    if (steps < 0) {
+      throw InputError("advance: " + std::to_string(steps) + " steps; expected 0 or more");
+    }
+    Interrupts interrupts;
+    use([&](Ensemble& e) { e.advance(steps, [&] { return !interrupts.pending(); }); });
+    interrupts.raise_if_pending(
+        "the ensemble stopped early, at the step that it reports; "
+        "advance() continues from there");
+  }
+  std::int64_t step() {
+    return use([](Ensemble& e) { return e.step(); });
+  }
+  double time_ps() {
+    return use([](Ensemble& e) { return e.time_ps(); });
+  }
+  std::string device() {
+    return use([](Ensemble& e) { return e.device(); });
+  }
+  std::string deck() {
+    return use([](Ensemble& e) { return resolved_deck(e.deck()); });
+  }
+  int molecules() {
+    return use([](Ensemble& e) { return e.system().molecules; });
+  }
+  int beads() {
+    return use([](Ensemble& e) { return e.system().path_integral.beads; });
+  }
+  std::int64_t replicas() {
+    return use([](Ensemble& e) { return e.replicas(); });
+  }
+  std::vector<std::string> notes() {
+    return use([](Ensemble& e) { return e.notes(); });
+  }
+  void save(const std::string& path) {
+    use([&](Ensemble& e) { e.save(path); });
+  }
+
+  /// [(replica, step, molecule, text)].
+  nb::list blow_ups() {
+    std::vector<std::pair<BlowUp, std::string>> all;
+    use([&](Ensemble& e) {
+      for (const BlowUp& b : e.blow_ups()) all.emplace_back(b, e.text(b));
+    });
+    nb::list list;
+    for (const auto& [b, text] : all) {
+      list.append(nb::make_tuple(b.replica, b.step, b.molecule, text));
+    }
+    return list;
+  }
+
+  nb::object positions_A() {
+    return python::positions_A(
+        snapshot(kPositionsAt, [](Ensemble& e) { return position_field(beads_of(e)); }));
+  }
+  nb::object velocities_A_per_ps() {
+    return python::velocities_A_per_ps(
+        *snapshot(kVelocitiesAt, [](Ensemble&) { return kVelocities; }));
+  }
+  nb::object energies() {
+    return python::energies(snapshot(kEnergiesAt, [](Ensemble&) { return kEnergies; }));
+  }
+  nb::object replica_ids() {
+    return python::replica_ids(*snapshot(kIdsAt, [](Ensemble&) { return kNoFields; }));
+  }
+
+  void close() {
+    const Turn turn(*this);
+    ensemble_.reset();
+  }
+  bool is_open() {
+    const Turn turn(*this);
+    return ensemble_.has_value();
+  }
+
+ private:
+  enum Place { kPositionsAt, kVelocitiesAt, kEnergiesAt, kIdsAt, kPlaces };
+  static int beads_of(const Ensemble& e) { return e.system().path_integral.beads; }
+
+  /// A snapshot of the current step. Its memory is used again if no view of an earlier step exists.
+  template <class Fields>
+  std::shared_ptr<const Frame> snapshot(Place place, const Fields& fields_of) {
+    return use([&](Ensemble& e) -> std::shared_ptr<const Frame> {
+      std::shared_ptr<Frame>& frame = frames_[place];
+      if (frame && frame->step == e.step() && taken_[place]) return frame;
+      if (!frame || frame.use_count() > 1) frame = std::make_shared<Frame>();
+      taken_[place] = false;
+      e.snapshot(fields_of(e), *frame);
+      taken_[place] = true;
+      return frame;
+    });
+  }
+
+  std::optional<Ensemble> ensemble_;
+  std::mutex mutex_;
+  std::atomic<std::thread::id> user_{};
+  std::array<std::shared_ptr<Frame>, kPlaces> frames_;
+  std::array<bool, kPlaces> taken_{};
+};
+
+}  // namespace
+
+void add_ensemble(nb::module_& module) {
+  nb::class_<SharedEnsemble>(module, "Ensemble", "The engine of a deck.")
+      .def("__init__",
+           [](SharedEnsemble* self, const Deck& deck, const std::string& device, int threads) {
+             new (self) SharedEnsemble(SharedEnsemble::start(deck, device, threads));
+           })
+      .def("__init__",
+           [](SharedEnsemble* self, const std::string& path, const std::string& device,
+              int threads) {
+             new (self) SharedEnsemble(SharedEnsemble::load(path, device, threads));
+           })
+      .def("advance", &SharedEnsemble::advance, nb::arg("steps"),
+           R"(Advances all replicas by a number of steps.
+
+A replica that blows up is stopped, the others continue; see `blow_ups`. Ctrl-C raises
+KeyboardInterrupt at an earlier step, from which advance() can continue.)")
+      .def_prop_ro("step", &SharedEnsemble::step, "Number of the current step.")
+      .def_prop_ro("time_ps", &SharedEnsemble::time_ps, "Time in ps.")
+      .def_prop_ro("device", &SharedEnsemble::device, "One line with the device.")
+      .def_prop_ro("deck", &SharedEnsemble::deck, "The deck with all keys in use.")
+      .def_prop_ro("molecules", &SharedEnsemble::molecules, "Number of molecules of a replica.")
+      .def_prop_ro("beads", &SharedEnsemble::beads, "Number of beads of each ring polymer.")
+      .def_prop_ro("replicas", &SharedEnsemble::replicas,
+                   "Number of replicas, including stopped ones.")
+      .def_prop_ro("notes", &SharedEnsemble::notes, "Notes on the start.")
+      .def("stopped", &SharedEnsemble::blow_ups)
+      .def_prop_ro("positions_A", &SharedEnsemble::positions_A,
+                   nb::sig("def positions_A(self) -> NDArray[numpy.float64]"),
+                   "Positions (replica, atom, 3), or (replica, bead, atom, 3), in angstrom: a "
+                   "read-only view of the snapshot of the current step.")
+      .def_prop_ro("velocities_A_per_ps", &SharedEnsemble::velocities_A_per_ps,
+                   nb::sig("def velocities_A_per_ps(self) -> NDArray[numpy.float64]"),
+                   "Velocities (replica, atom, 3) in A/ps; of centroids if there are beads.")
+      .def_prop_ro(
+          "energies", &SharedEnsemble::energies,
+          nb::sig("def energies(self) -> NDArray[numpy.void]"),
+          R"(Energies by name, each of shape (replica,): `energies["potential_kcal_per_mol"]`.
+
+`potential` is that between molecules; `bond` is the penalty, or the intramolecular energy of a
+flexible model; `total` is what the scheme conserves; temperatures are kinetic.)")
+      .def_prop_ro("replica_ids", &SharedEnsemble::replica_ids,
+                   nb::sig("def replica_ids(self) -> NDArray[numpy.int64]"),
+                   "Numbers of the running replicas, to which the rows of arrays belong.")
+      .def("save", &SharedEnsemble::save, nb::arg("path"))
+      .def("close", &SharedEnsemble::close, "Frees the engine. Arrays stay valid.")
+      .def_prop_ro("is_open", &SharedEnsemble::is_open, "Whether close() was not called.");
+}
+
+}  // namespace tarn::python

@@ -1,0 +1,303 @@
+#include <cstdint>
+#include <limits>
+#include <list>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "interrupts.hpp"
+#include "parts.hpp"
+#include "tarn/analysis/symmetry.hpp"
+#include "tarn/cluster_forces.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/minimise_clusters.hpp"
+#include "tarn/model_by_name.hpp"
+#include "tarn/modes.hpp"
+#include "tarn/observe/trajectory_rdf.hpp"
+#include "tarn/start.hpp"
+
+namespace tarn::python {
+namespace {
+
+std::vector<std::size_t> shape_of(const Clusters& given) {
+  const auto atoms = static_cast<std::size_t>(given.molecules) * kAtomsPerMolecule;
+  if (given.is_single) return {atoms, 3};
+  return {given.clusters, atoms, 3};
+}
+
+/// An array over the clusters, or a number for one cluster of shape (atom, 3).
+template <class T>
+nb::object per_cluster(const Clusters& given, std::vector<T> values) {
+  return given.is_single ? nb::cast(values[0]) : array_of(std::move(values));
+}
+
+/// The work spaces that this thread used last: making one would take longer than a small cluster.
+ClusterForces& forces_of(const std::string& model, int molecules, const std::string& device,
+                         int threads) {
+  struct Kept {
+    std::string model, device;
+    int molecules, threads;
+    ClusterForces forces;
+  };
+  constexpr std::size_t kMost = 4;
+  thread_local std::list<Kept> kept;
+  // A model of a deck may have changed.
+  const bool is_file = model.ends_with(".toml");
+  for (auto k = kept.begin(); k != kept.end() && !is_file; ++k) {
+    if (k->molecules != molecules || k->threads != threads || k->model != model ||
+        k->device != device) {
+      continue;
+    }
+    kept.splice(kept.begin(), kept, k);
+    return kept.front().forces;
+  }
+  kept.push_front({model, device, molecules, threads,
+                   ClusterForces(water_model_named(model), molecules, {device, threads})});
+  if (kept.size() > kMost) kept.pop_back();
+  return kept.front().forces;
+}
+
+nb::tuple energy_and_forces(nb::handle positions_A, const std::string& model,
+                            const std::string& device, int threads) {
+  const Clusters given = clusters_of(positions_A);
+  std::vector<double> energies(given.clusters);
+  std::vector<double> forces(given.positions_A.size());
+  {
+    const nb::gil_scoped_release unlocked;
+    forces_of(model, given.molecules, device, threads).compute(given.positions_A, energies, forces);
+  }
+  return nb::make_tuple(per_cluster(given, std::move(energies)),
+                        array_of(std::move(forces), shape_of(given)));
+}
+
+nb::object dipole_moments(nb::handle positions_A, const std::string& model) {
+  const Clusters given = clusters_of(positions_A);
+  std::vector<double> moments;
+  {
+    const nb::gil_scoped_release unlocked;
+    moments = dipole_moments_e_A(water_model_named(model), given.molecules, given.positions_A);
+  }
+  if (given.is_single) return array_of(std::move(moments), {3});
+  return array_of(std::move(moments), {given.clusters, 3});
+}
+
+nb::dict minimise(nb::handle positions_A, const std::string& model, double tolerance_kcal_per_mol_A,
+                  int max_iterations, int threads) {
+  const Clusters given = clusters_of(positions_A);
+  std::vector<double> positions(given.positions_A.begin(), given.positions_A.end());
+  std::vector<MinimiseResult> results;
+  Interrupts interrupts;
+  {
+    const nb::gil_scoped_release unlocked;
+    MinimiseOptions options;
+    options.tolerance_kcal_per_mol_A = tolerance_kcal_per_mol_A;
+    options.max_iterations = max_iterations;
+    options.should_continue = [&] { return !interrupts.pending(); };
+    results =
+        minimise_clusters(water_model_named(model), given.molecules, positions, threads, options);
+  }
+  interrupts.raise_if_pending();
+  std::vector<double> energies, gradients;
+  std::vector<std::int64_t> iterations;
+  std::vector<std::uint8_t> converged;
+  for (const MinimiseResult& r : results) {
+    energies.push_back(r.energy_kcal_per_mol);
+    gradients.push_back(r.max_gradient_kcal_per_mol_A);
+    iterations.push_back(r.iterations);
+    converged.push_back(r.converged);
+  }
+  nb::dict d;
+  d["positions_A"] = array_of(std::move(positions), shape_of(given));
+  d["energy_kcal_per_mol"] = per_cluster(given, std::move(energies));
+  d["max_gradient_kcal_per_mol_A"] = per_cluster(given, std::move(gradients));
+  d["iterations"] = per_cluster(given, std::move(iterations));
+  d["converged"] = per_cluster(given, std::move(converged));
+  return d;
+}
+
+nb::dict normal_modes(nb::handle positions_A, const std::string& model, double omega) {
+  const Clusters given = cluster_of(positions_A);
+  NormalModes modes;
+  {
+    const nb::gil_scoped_release unlocked;
+    const WaterModel water = water_model_named(model);
+    check_modes(water, given.molecules, omega);
+    modes = tarn::normal_modes(water, given.positions_A, omega);
+  }
+  std::vector<double> wavenumbers, intensities, translation, rotation, vibration;
+  for (const NormalMode& m : modes.modes) {
+    wavenumbers.push_back(m.wavenumber_per_cm);
+    intensities.push_back(m.ir_intensity_km_per_mol());
+    translation.push_back(m.translation);
+    rotation.push_back(m.rotation);
+    vibration.push_back(m.vibration);
+  }
+  nb::dict d;
+  d["energy_kcal_per_mol"] = modes.energy_kcal_per_mol;
+  d["max_gradient_kcal_per_mol_A"] = modes.max_gradient_kcal_per_mol_A;
+  d["is_stationary"] = modes.is_stationary();
+  d["imaginary"] = modes.imaginary_count();
+  d["zero_point_energy_kcal_per_mol"] = modes.zero_point_energy_kcal_per_mol();
+  const std::size_t count = modes.modes.size();
+  d["wavenumbers_per_cm"] = array_of(std::move(wavenumbers));
+  d["ir_intensities_km_per_mol"] = array_of(std::move(intensities));
+  d["translation"] = array_of(std::move(translation));
+  d["rotation"] = array_of(std::move(rotation));
+  d["vibration"] = array_of(std::move(vibration));
+  d["displacements_per_sqrt_Da"] =
+      array_of(std::move(modes.displacements_per_sqrt_Da),
+               {count, static_cast<std::size_t>(given.molecules) * kAtomsPerMolecule, 3});
+  return d;
+}
+
+TrajectoryRdfOptions rdf_options(const std::vector<std::string>& pairs, double r_max_A,
+                                 double bin_width_A) {
+  TrajectoryRdfOptions options;
+  options.pairs = {};
+  for (const std::string& name : pairs) {
+    const auto pair = name == "OO"   ? kOO
+                      : name == "OH" ? kOH
+                      : name == "HH"
+                          ? kHH
+                          : throw InputError("rdf: unknown pair '" + name + "'; use OO, OH or HH");
+    options.pairs[static_cast<std::size_t>(pair)] = true;
+  }
+  options.r_max_A = r_max_A;
+  options.bin_width_A = bin_width_A;
+  return options;
+}
+
+nb::tuple finished(const TrajectoryRdf& rdf) {
+  return nb::make_tuple(object_of(io::parse_table(rdf.csv)), rdf.notes);
+}
+
+/// @return (table, notes)
+nb::tuple rdf_of_files(const std::vector<std::string>& files, const std::vector<std::string>& pairs,
+                       double r_max_A, double bin_width_A, std::int64_t skip, std::int64_t every,
+                       const std::vector<std::int64_t>& replicas) {
+  TrajectoryRdfOptions options = rdf_options(pairs, r_max_A, bin_width_A);
+  options.files = files;
+  options.frames.skip = skip;
+  options.frames.every = every;
+  options.frames.replicas = replicas;
+  TrajectoryRdf rdf;
+  {
+    const nb::gil_scoped_release unlocked;
+    rdf = rdf_of_trajectories(options, "rdf");
+  }
+  return finished(rdf);
+}
+
+/// @param positions_A (frame, replica, atom, 3) or (frame, atom, 3)
+nb::tuple rdf_of_array(nb::handle positions_A, const std::vector<std::string>& pairs,
+                       double r_max_A, double bin_width_A) {
+  const auto numbers = numbers_of(positions_A, "positions_A");
+  const std::size_t dimensions = numbers.ndim();
+  if ((dimensions != 3 && dimensions != 4) || numbers.shape(dimensions - 1) != 3 ||
+      numbers.shape(dimensions - 2) == 0 || numbers.shape(dimensions - 2) % 3 != 0) {
+    std::string shape;
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      shape += (d > 0 ? ", " : "") + std::to_string(numbers.shape(d));
+    }
+    throw InputError("rdf: positions_A has the shape (" + shape +
+                     "); expected (frame, replica, atom, 3), or (frame, atom, 3) for one replica, "
+                     "with three atoms O, H, H for each molecule");
+  }
+  const auto replicas = dimensions == 4 ? static_cast<int>(numbers.shape(1)) : 1;
+  const auto molecules = static_cast<int>(numbers.shape(dimensions - 2) / kAtomsPerMolecule);
+  const TrajectoryRdfOptions options = rdf_options(pairs, r_max_A, bin_width_A);
+  TrajectoryRdf rdf;
+  {
+    const nb::gil_scoped_release unlocked;
+    rdf = rdf_of_positions({numbers.data(), numbers.size()}, replicas, molecules, options);
+  }
+  return finished(rdf);
+}
+
+nb::object random_cluster(int molecules, std::uint64_t seed, const std::string& model,
+                          std::optional<int> replicas) {
+  if (replicas.value_or(1) < 1) throw InputError("random_cluster: replicas must be 1 or more");
+  std::vector<double> positions;
+  {
+    const nb::gil_scoped_release unlocked;
+    const WaterModel water = water_model_named(model);
+    for (int r = 0; r < replicas.value_or(1); ++r) {
+      const std::vector<double> one = tarn::random_cluster(water, molecules, seed, r);
+      positions.insert(positions.end(), one.begin(), one.end());
+    }
+  }
+  const auto atoms = static_cast<std::size_t>(molecules) * kAtomsPerMolecule;
+  if (!replicas) return array_of(std::move(positions), {atoms, 3});
+  return array_of(std::move(positions), {static_cast<std::size_t>(*replicas), atoms, 3});
+}
+
+}  // namespace
+
+void add_functions(nb::module_& module) {
+  module.def(
+      "energy_and_forces", energy_and_forces, nb::arg("positions_A").none(), nb::kw_only(),
+      nb::arg("model") = "tip3p", nb::arg("device") = "cpu", nb::arg("threads") = 0,
+      nb::sig("def energy_and_forces(positions_A: ArrayLike, *, model: str = 'tip3p', "
+              "device: str = 'cpu', threads: int = 0) -> tuple[Any, NDArray[numpy.float64]]"),
+      R"(Energies and forces of clusters in vacuum: all pairs, no cutoff, double precision.
+
+Parameters
+----------
+positions_A : array, shape (replica, atom, 3) or (atom, 3)
+    Positions in angstrom; atoms O, H, H of each molecule. Arrays of float64 in C order are read
+    without a copy, also those of PyTorch, JAX and other libraries on the CPU.
+model : str
+    Name of a water model (`tarn.models`), or the path of a deck with a [model] section.
+device : str
+    "cpu", "cuda" or "cuda:1"; each call on a GPU makes a new engine, for large batches.
+threads : int
+    Number of CPU threads; 0: all.
+
+Returns
+-------
+energy : array, shape (replica,), or float
+    In kcal/mol: between molecules, and within them for flexible models.
+forces : array of the shape of positions_A
+    Minus the gradient of the energy, in kcal/mol/A.
+
+Raises
+------
+InputError
+    For another shape, an unknown model or device.
+DeviceError
+    If the device cannot be used.
+)");
+  module.def("dipole_moments", dipole_moments, nb::arg("positions_A").none(), nb::kw_only(),
+             nb::arg("model") = "tip3p",
+             nb::sig("def dipole_moments(positions_A: ArrayLike, *, model: str = 'tip3p') -> "
+                     "NDArray[numpy.float64]"),
+             R"(Dipole moments of clusters from the charges of the model, in e A.
+
+Parameters
+----------
+positions_A : array, shape (replica, atom, 3) or (atom, 3)
+model : str
+
+Returns
+-------
+array, shape (replica, 3) or (3,)
+)");
+  module.def("minimise", minimise, nb::arg("positions_A").none(), nb::arg("model"),
+             nb::arg("tolerance_kcal_per_mol_A"), nb::arg("max_iterations"), nb::arg("threads"));
+  module.def("normal_modes", normal_modes, nb::arg("positions_A").none(), nb::arg("model"),
+             nb::arg("omega"));
+  module.def("rdf_of_files", rdf_of_files, nb::arg("files"), nb::arg("pairs"), nb::arg("r_max_A"),
+             nb::arg("bin_width_A"), nb::arg("skip"), nb::arg("every"), nb::arg("replicas"));
+  module.def("rdf_of_array", rdf_of_array, nb::arg("positions_A").none(), nb::arg("pairs"),
+             nb::arg("r_max_A"), nb::arg("bin_width_A"));
+  module.def("random_cluster", random_cluster, nb::arg("molecules"), nb::arg("seed"),
+             nb::arg("model"), nb::arg("replicas").none());
+}
+
+}  // namespace tarn::python

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <nanobind/nanobind.h>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace tarn::python {
+
+/// Signals during a computation without the interpreter's lock. Python runs its signal handlers in
+/// the main thread only; that of SIGINT raises KeyboardInterrupt.
+class Interrupts {
+ public:
+  /// @param noted a tarn._run.Interrupt, whose handler notes SIGINT and raises nothing, so that
+  ///        Python functions that the computation calls are not interrupted; or None
+  explicit Interrupts(nanobind::object noted = nanobind::none()) : noted_(std::move(noted)) {}
+
+  /// Whether SIGINT was noted, or a signal handler raised an exception. Called without the
+  /// interpreter's lock, by any thread.
+  bool pending() {
+    if (stopped_ || std::this_thread::get_id() != caller_) return stopped_;
+    const nanobind::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) {
+      raised_.emplace();
+      stopped_ = true;
+    } else if (!noted_.is_none()) {
+      stopped_ = nanobind::cast<bool>(noted_.attr("pending"));
+    }
+    return stopped_;
+  }
+  /// Raises that exception again, or KeyboardInterrupt, with a note for the user. Called with the
+  /// interpreter's lock.
+  /// @param note what was kept, and how to continue; may be null
+  void raise_if_pending(const char* note = nullptr) {
+    if (!stopped_) return;
+    if (!raised_) {
+      PyErr_SetNone(PyExc_KeyboardInterrupt);
+      raised_.emplace();
+    }
+    if (note != nullptr) raised_->value().attr("add_note")(note);
+    throw std::move(*raised_);
+  }
+
+ private:
+  nanobind::object noted_;
+  std::thread::id caller_ = std::this_thread::get_id();
+  std::atomic<bool> stopped_ = false;
+  std::optional<nanobind::python_error> raised_;
+};
+
+}  // namespace tarn::python

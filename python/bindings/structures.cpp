@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <cstddef>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "parts.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/devices.hpp"
+#include "tarn/io/molecule_order.hpp"
+#include "tarn/io/structure.hpp"
+#include "tarn/io/table.hpp"
+#include "tarn/physics/water_model.hpp"
+
+namespace tarn::python {
+namespace {
+
+nb::dict read_structure(const std::string& path, std::optional<std::int64_t> frame,
+                        std::optional<std::int64_t> replica) {
+  io::Structure s;
+  io::FrameCounts counts;
+  {
+    const nb::gil_scoped_release unlocked;
+    s = io::read_structure(path, {frame, replica}, &counts);
+  }
+  if (const auto note = io::note_on_frames(path, counts)) s.notes.push_back(*note);
+  for (double& v : s.velocities_A_per_akma) v /= units::picoseconds_per_akma;
+  const std::vector<std::size_t> shape{static_cast<std::size_t>(s.molecules) * kAtomsPerMolecule,
+                                       3};
+  nb::dict d;
+  d["model"] = s.model() ? nb::cast(*s.model()) : nb::none();
+  d["comment"] = nb::cast(s.comment);
+  d["notes"] = nb::cast(s.notes);
+  d["velocities_A_per_ps"] = s.velocities_A_per_akma.empty()
+                                 ? nb::none()
+                                 : array_of(std::move(s.velocities_A_per_akma), shape);
+  d["positions_A"] = array_of(std::move(s.positions_A), shape);
+  return d;
+}
+
+void write_structure(const std::string& path, nb::handle positions_A,
+                     const nb::object& velocities_A_per_ps, const std::string& model) {
+  const Clusters given = cluster_of(positions_A);
+  io::Structure s;
+  s.molecules = given.molecules;
+  s.positions_A.assign(given.positions_A.begin(), given.positions_A.end());
+  if (!velocities_A_per_ps.is_none()) {
+    const auto v = numbers_of(velocities_A_per_ps, "velocities_A_per_ps");
+    if (v.size() != s.positions_A.size() || v.ndim() != 2 || v.shape(1) != 3) {
+      throw InputError("velocities_A_per_ps must have the shape of positions_A, (atom, 3)");
+    }
+    s.velocities_A_per_akma.assign(v.data(), v.data() + v.size());
+    for (double& value : s.velocities_A_per_akma) value *= units::picoseconds_per_akma;
+  }
+  if (!model.empty()) s.comment["model"] = model;
+  const nb::gil_scoped_release unlocked;
+  io::write_structure(path, s);
+}
+
+nb::object molecule_order(const std::vector<int>& atomic_numbers, nb::handle positions_A) {
+  const auto x = numbers_of(positions_A, "positions_A");
+  return array_of(io::molecule_order(atomic_numbers, {x.data(), x.size()}));
+}
+
+nb::list models() {
+  nb::list all;
+  const auto add = [&](const WaterModel& m) {
+    nb::dict d;
+    d["name"] = std::string(m.name);
+    d["is_flexible"] = m.is_flexible();
+    d["sites"] = m.has_m_site() ? 4 : 3;
+    d["oh_A"] = m.r_oh_A;
+    d["hoh_degrees"] = m.angle_hoh_degrees;
+    d["charge_hydrogen_e"] = m.charge_h_e;
+    all.append(d);
+  };
+  std::for_each(kWaterModels.begin(), kWaterModels.end(), add);
+  std::for_each(kFlexibleWaterModels.begin(), kFlexibleWaterModels.end(), add);
+  return all;
+}
+
+/// ([(name, description, threads, memory_GiB)], why there is no GPU).
+nb::tuple devices() {
+  Devices found;
+  {
+    const nb::gil_scoped_release unlocked;
+    found = find_devices();
+  }
+  nb::list list;
+  for (const DeviceDescription& d : found.devices) {
+    list.append(nb::make_tuple(d.name, d.description, d.threads, d.memory_GiB));
+  }
+  return nb::make_tuple(list, found.note);
+}
+
+nb::object read_table(const std::string& path) {
+  io::Table table;
+  {
+    const nb::gil_scoped_release unlocked;
+    table = io::read_table(path);
+  }
+  return object_of(std::move(table));
+}
+
+}  // namespace
+
+nb::object object_of(io::Table table) {
+  nb::list columns;
+  for (io::TableColumn& c : table.columns) {
+    nb::object values;
+    switch (c.kind) {
+      case io::TableColumn::Kind::integer:
+        values = array_of(std::move(c.integers));
+        break;
+      case io::TableColumn::Kind::number:
+        values = array_of(std::move(c.numbers));
+        break;
+      case io::TableColumn::Kind::text:
+        values = nb::cast(c.texts);
+        break;
+    }
+    columns.append(nb::make_tuple(c.name, values));
+  }
+  return nb::make_tuple(table.provenance, columns);
+}
+
+void add_structures(nb::module_& module) {
+  module.def("read_structure", read_structure, nb::arg("path"), nb::arg("frame").none(),
+             nb::arg("replica").none());
+  module.def("write_structure", write_structure, nb::arg("path"), nb::arg("positions_A").none(),
+             nb::arg("velocities_A_per_ps").none(), nb::arg("model"));
+  module.def("molecule_order", molecule_order, nb::arg("atomic_numbers"),
+             nb::arg("positions_A").none());
+  module.def("models", models);
+  module.def("devices", devices);
+  module.def("read_table", read_table, nb::arg("path"));
+}
+
+}  // namespace tarn::python

@@ -1,0 +1,78 @@
+"""Molecular dynamics of water clusters, on CPUs and NVIDIA GPUs.
+
+Positions have the shape (replica, atom, 3), or (atom, 3) for one cluster, in angstrom. The atoms of
+each molecule are O, H, H. Names of arguments and columns contain their unit.
+"""
+
+from tarn._compare import Comparison, compare
+from tarn._ensemble import BlowUp, Ensemble
+from tarn._errors import (
+    DeckError,
+    DeviceError,
+    FileError,
+    InputError,
+    NumericalError,
+    Problem,
+    TarnError,
+)
+from tarn._frame import Frame
+from tarn._functions import (
+    Device,
+    Minimum,
+    NormalModes,
+    Structure,
+    WaterModel,
+    devices,
+    minimise,
+    models,
+    normal_modes,
+    random_cluster,
+    rdf,
+    read_structure,
+    write_structure,
+)
+from tarn._observer import Observer, observer
+from tarn._run import Average, Averages, Progress, Result, run
+from tarn._table import Picture, Table
+from tarn._tarn import dipole_moments, energy_and_forces
+from tarn._tarn import version as __version__
+
+__all__ = [
+    "Average",
+    "Averages",
+    "BlowUp",
+    "Comparison",
+    "DeckError",
+    "Device",
+    "DeviceError",
+    "Ensemble",
+    "FileError",
+    "Frame",
+    "InputError",
+    "Minimum",
+    "NormalModes",
+    "NumericalError",
+    "Observer",
+    "Picture",
+    "Problem",
+    "Progress",
+    "Result",
+    "Structure",
+    "Table",
+    "TarnError",
+    "WaterModel",
+    "__version__",
+    "compare",
+    "devices",
+    "dipole_moments",
+    "energy_and_forces",
+    "minimise",
+    "models",
+    "normal_modes",
+    "observer",
+    "random_cluster",
+    "rdf",
+    "read_structure",
+    "run",
+    "write_structure",
+]

@@ -1,0 +1,84 @@
+"""Comparisons of integration schemes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tarn import _deck, _tarn
+from tarn._run import Interrupt, ProgressLike, Reports
+from tarn._table import Files
+
+
+class Comparison(Files):
+    """Result of a comparison: `table("compare")` has one row per scheme.
+
+    `tarn compare` describes the other tables and pictures.
+    """
+
+    def __init__(self, values: Mapping[str, Any], warnings: Sequence[str]):
+        super().__init__(values["out"])
+        self.device: str = values["device"]
+        self.pictures: tuple[str, ...] = tuple(values["pictures"])  #: paths
+        self.warnings = tuple(warnings)
+
+    def __repr__(self) -> str:
+        return f"<tarn.Comparison in {self.out}>"
+
+
+def compare(
+    deck: _deck.DeckLike,
+    schemes: Sequence[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    overwrite: bool = False,
+    steps: Sequence[float] = (),
+    beads: Sequence[int] = (),
+    reference: str = "",
+    device: str | None = None,
+    threads: int | None = None,
+    progress: ProgressLike = False,
+    set: Mapping[str, Any] | None = None,
+    unset: Sequence[str] = (),
+) -> Comparison:
+    """Runs a deck with each scheme for the same time, as `tarn compare` does.
+
+    Parameters
+    ----------
+    deck : path or dict
+        As in `run`.
+    schemes : sequence of str
+        "scheme" or "scheme:key=value:...", with keys of [integrator].
+    out : path
+        Output folder; default: `out/<name of the deck>-compare`.
+    steps : sequence of float
+        Runs each scheme with each of these time steps, in fs for water, against a reference.
+    beads : sequence of int
+        Runs each scheme with each of these numbers of beads.
+    reference : str
+        The scheme of the reference; default: settle with half of the smallest step.
+    overwrite, device, threads, progress, set, unset
+        As in `run`.
+
+    Returns
+    -------
+    Comparison
+    """
+    loaded = _deck.load(deck, set, unset)
+    with Reports(progress) as reports, Interrupt() as interrupt:
+        values = _tarn.compare(
+            deck=loaded,
+            schemes=list(schemes),
+            out="" if out is None else os.fspath(out),
+            overwrite=overwrite,
+            steps=[float(step) for step in steps],
+            beads=list(beads),
+            reference=reference,
+            device=device,
+            threads=threads,
+            on_progress=reports.on_progress,
+            on_warning=reports.on_warning,
+            interrupt=interrupt,
+        )
+    return Comparison(values, reports.warnings)

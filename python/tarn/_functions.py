@@ -1,0 +1,254 @@
+"""Functions on clusters, structures and trajectories."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tarn import _tarn
+from tarn._table import Table
+
+
+@dataclass(frozen=True)
+class WaterModel:
+    """A built-in water model."""
+
+    name: str
+    is_flexible: bool
+    sites: int  #: 4 with the massless site M
+    oh_A: float
+    hoh_degrees: float
+    charge_hydrogen_e: float
+
+
+#: The built-in water models by name; decks and functions also accept `own` models.
+models: Mapping[str, WaterModel] = MappingProxyType(
+    {values["name"]: WaterModel(**values) for values in _tarn.models()}
+)
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device that runs can use."""
+
+    name: str  #: "cpu", "cuda:0", ...
+    description: str
+    threads: int  #: default number of threads of the CPU; 0 for a GPU
+    memory_GiB: float  #: of a GPU; 0 for the CPU
+
+
+def devices() -> tuple[Device, ...]:
+    """The usable devices of this machine; the CPU is the first. `tarn doctor` says more."""
+    found, _ = _tarn.devices()
+    return tuple(Device(*values) for values in found)
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Local minima of clusters; numbers instead of arrays for one cluster of shape (atom, 3)."""
+
+    positions_A: NDArray[np.float64]  #: shape of the positions that were given
+    energy_kcal_per_mol: Any
+    max_gradient_kcal_per_mol_A: Any  #: torques count as forces at 1 A
+    iterations: Any
+    converged: Any
+
+
+def minimise(
+    positions_A: ArrayLike,
+    *,
+    model: str = "tip3p",
+    tolerance_kcal_per_mol_A: float = 1e-6,
+    max_iterations: int = 10_000,
+    threads: int = 0,
+) -> Minimum:
+    """Minimises the energy of each cluster, and leaves saddle points.
+
+    Rigid molecules are first put onto the geometry of the model and keep it; all atoms of flexible
+    models move.
+
+    Parameters
+    ----------
+    positions_A : array, shape (replica, atom, 3) or (atom, 3)
+        Not changed.
+    model : str
+    tolerance_kcal_per_mol_A : float
+        Largest gradient component at convergence.
+    max_iterations : int
+    threads : int
+        Number of threads that share the clusters; 0: all.
+
+    Returns
+    -------
+    Minimum
+
+    Raises
+    ------
+    InputError
+        For another shape, and for distances within molecules that differ from the model's.
+    """
+    values = _tarn.minimise(positions_A, model, tolerance_kcal_per_mol_A, max_iterations, threads)
+    converged = values["converged"]
+    values["converged"] = converged.astype(bool) if np.ndim(converged) else bool(converged)
+    return Minimum(**values)
+
+
+@dataclass(frozen=True)
+class NormalModes:
+    """Harmonic normal modes of one cluster, by increasing wavenumber."""
+
+    energy_kcal_per_mol: float
+    max_gradient_kcal_per_mol_A: float
+    is_stationary: bool
+    imaginary: int  #: number of imaginary modes, whose wavenumbers are negative
+    zero_point_energy_kcal_per_mol: float
+    wavenumbers_per_cm: NDArray[np.float64]  #: six are 0: translations, then rotations
+    ir_intensities_km_per_mol: NDArray[np.float64]
+    translation: NDArray[np.float64]  #: share of the kinetic energy in translations of molecules
+    rotation: NDArray[np.float64]
+    vibration: NDArray[np.float64]
+    displacements_per_sqrt_Da: NDArray[np.float64]  #: (mode, atom, 3)
+
+
+def normal_modes(
+    positions_A: ArrayLike, *, model: str = "tip3p", omega: float = np.inf
+) -> NormalModes:
+    """Normal modes at a configuration, which need not be a minimum.
+
+    Parameters
+    ----------
+    positions_A : array, shape (atom, 3)
+        The geometry of rigid molecules is kept; minimise first.
+    model : str
+    omega : float
+        Penalty strength of the bonds of a rigid model in sqrt(kcal/mol)/A^2; infinite: rigid.
+
+    Returns
+    -------
+    NormalModes
+    """
+    return NormalModes(**_tarn.normal_modes(positions_A, model, omega))
+
+
+def rdf(
+    trajectory: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | ArrayLike,
+    *,
+    pairs: Sequence[str] = ("OO", "OH", "HH"),
+    r_max_A: float = 12.0,
+    bin_width_A: float = 0.05,
+    skip: int = 0,
+    every: int = 1,
+    replicas: Sequence[int] = (),
+) -> Table:
+    """Radial distribution functions with errors, as `tarn rdf` computes them.
+
+    Parameters
+    ----------
+    trajectory : path, sequence of paths, or array
+        Trajectories of one cluster in any format that tarn reads, pooled; or positions of shape
+        (frame, replica, atom, 3), or (frame, atom, 3) of one replica.
+    pairs : sequence of str
+        Of "OO", "OH", "HH".
+    r_max_A, bin_width_A : float
+        `r_max_A` must be a multiple of the bin width.
+    skip, every, replicas
+        Frames and replicas of files to use: leave out the first `skip` frames of each replica, and
+        take every n-th of the others.
+
+    Returns
+    -------
+    Table
+        The columns of `rdf.csv`: r_A, OO_count, OO_g, OO_g_err, ...
+    """
+    is_path = isinstance(trajectory, str | os.PathLike)
+    if is_path or (
+        isinstance(trajectory, list | tuple)
+        and trajectory
+        and all(isinstance(file, str | os.PathLike) for file in trajectory)
+    ):
+        files = [trajectory] if is_path else trajectory
+        table, _ = _tarn.rdf_of_files(
+            [os.fspath(file) for file in files], list(pairs), r_max_A, bin_width_A,  # type: ignore
+            skip, every, list(replicas),
+        )  # fmt: skip
+        return Table(*table)
+    positions = np.asarray(trajectory)[skip::every] if skip or every != 1 else trajectory
+    if len(replicas):
+        positions = np.asarray(positions)[:, list(replicas)]
+    table, _ = _tarn.rdf_of_array(positions, list(pairs), r_max_A, bin_width_A)
+    return Table(*table)
+
+
+def random_cluster(
+    molecules: int, *, seed: int = 1, model: str = "tip3p", replicas: int | None = None
+) -> NDArray[np.float64]:
+    """Molecules at random positions and orientations in a sphere, in angstrom.
+
+    The cluster of a replica depends on the seed and the number of the replica only.
+
+    Returns
+    -------
+    array, shape (atom, 3), or (replica, atom, 3) if `replicas` is given
+    """
+    positions_A: NDArray[np.float64] = _tarn.random_cluster(molecules, seed, model, replicas)
+    return positions_A
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A structure from a file; atoms O, H, H of each molecule."""
+
+    positions_A: NDArray[np.float64]  #: (atom, 3)
+    velocities_A_per_ps: NDArray[np.float64] | None  #: (atom, 3), if the file has them
+    model: str | None  #: water model that the file names
+    comment: Mapping[str, str]  #: other data of the frame
+    notes: tuple[str, ...]  #: what the reader changed or left out
+
+
+def read_structure(
+    path: str | os.PathLike[str], *, frame: int | None = None, replica: int | None = None
+) -> Structure:
+    """Reads one frame of a structure or trajectory file: XYZ, GRO, PDB, DCD, XTC, TRR or H5MD.
+
+    Atoms are brought into the order O, H, H.
+
+    Parameters
+    ----------
+    path : path
+    frame, replica : int
+        Counted from 0; default: the first.
+
+    Raises
+    ------
+    FileError, InputError
+        With line and column.
+    """
+    values = _tarn.read_structure(os.fspath(path), frame, replica)
+    values["notes"] = tuple(values["notes"])
+    return Structure(**values)
+
+
+def write_structure(
+    path: str | os.PathLike[str],
+    positions_A: ArrayLike,
+    *,
+    velocities_A_per_ps: ArrayLike | None = None,
+    model: str = "",
+) -> None:
+    """Writes one cluster in the format of the extension: .xyz, .gro, .pdb.
+
+    Parameters
+    ----------
+    path : path
+    positions_A : array, shape (atom, 3)
+    velocities_A_per_ps : array, shape (atom, 3)
+    model : str
+        Name of the water model for the comment of the file.
+    """
+    _tarn.write_structure(os.fspath(path), positions_A, velocities_A_per_ps, model)

@@ -1,0 +1,85 @@
+"""Collective variables in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tarn._frame import Frame
+
+
+@dataclass
+class Observer:
+    """A function of a Frame that becomes a table of a run; see `observer`."""
+
+    function: Callable[[Frame], Any]
+    columns: list[str]
+    every: int
+    file: str
+    fields: list[str]
+    replicas: str | int = "all"
+    may_be_unknown: bool = False
+    steady: bool = False
+    settings: str = ""
+    save: Callable[[], bytes] | None = field(default=None, repr=False)
+    load: Callable[[bytes], None] | None = field(default=None, repr=False)
+
+    def __call__(self, frame: Frame) -> Any:
+        return self.function(frame)
+
+
+def observer(
+    columns: Sequence[str],
+    *,
+    every: int = 100,
+    file: str | None = None,
+    fields: Sequence[str] = ("positions_A",),
+    replicas: str | int = "all",
+    may_be_unknown: bool = False,
+    steady: bool = False,
+    settings: str = "",
+    save: Callable[[], bytes] | None = None,
+    load: Callable[[bytes], None] | None = None,
+) -> Callable[[Callable[[Frame], Any]], Observer]:
+    """Decorates a collective variable for `tarn.run(observers=[...])`.
+
+    The run writes `<file>.csv` with the columns, averages with errors and a picture, and continues
+    the table after a restart, as for the tables of tarn.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names with units, such as "oo_shortest_A".
+    every : int
+        Steps between calls.
+    file : str
+        Name of the table; default: the name of the function.
+    fields : sequence of str
+        What the frame contains: "positions_A", "velocities_A_per_ps", "energies".
+    replicas : "all", "mean" or int
+        Replicas with rows, as in decks; averages cover all of them.
+    may_be_unknown : bool
+        Whether values may be nan; they are left out of averages. Otherwise nan ends the run.
+    steady : bool
+        Whether a significant drift of the mean causes a warning.
+    settings : str
+        Other settings of the function; a resumed run must have the same.
+    save, load : callable
+        Store the state of the function in checkpoints, as bytes, if it keeps any between steps.
+
+    Returns
+    -------
+    decorator
+        For a function of a Frame that returns an array of shape (replica, column), or (replica,)
+        for one column. It is called once for all replicas, in the thread of `run`.
+    """
+
+    def decorate(function: Callable[[Frame], Any]) -> Observer:
+        name = file if file is not None else getattr(function, "__name__", "observer")
+        return Observer(
+            function, list(columns), every, name, list(fields), replicas, may_be_unknown, steady,
+            settings, save, load,
+        )  # fmt: skip
+
+    return decorate

@@ -1,0 +1,355 @@
+"""Runs of decks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, TextIO
+
+import numpy as np
+
+from tarn import _deck, _tarn
+from tarn._ensemble import BlowUp
+from tarn._errors import InputError
+from tarn._observer import Observer
+from tarn._table import Files
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of a run, reported about twice a second."""
+
+    step: int
+    total_steps: int
+    elapsed_seconds: float
+    steps_per_second: float  #: of one replica
+    ns_per_day_per_replica: float
+    ns_per_day_total: float
+    seconds_left: float
+
+
+@dataclass(frozen=True)
+class Average:
+    """Mean of a column of a table after equilibration.
+
+    With several baths, `mean`, `error`, `correlation_ps`, `independent_samples` and `samples` are
+    arrays over `bath_K`.
+    """
+
+    table: str
+    quantity: str
+    mean: Any
+    error: Any  #: standard error; 0 if unknown
+    correlation_ps: Any  #: integrated autocorrelation time; nan for results of the whole run
+    independent_samples: Any
+    samples: Any
+    converged: bool  #: False: error and autocorrelation time are lower bounds
+    bath_K: Any = None  #: temperatures of the baths, if there are several
+
+
+class Averages(Mapping[str, Average]):
+    """Averages by quantity: `averages["potential_kcal_per_mol"]`.
+
+    A quantity that several tables have is "table.quantity": `averages["energies.temperature_K"]`;
+    this form is accepted for all.
+    """
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]):
+        groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+        for row in rows:
+            groups.setdefault((row["table"], row["quantity"]), []).append(row)
+        self._all = {f"{table}.{name}": _average(group) for (table, name), group in groups.items()}
+        names = [name for _, name in groups]
+        self._short = {
+            name: f"{table}.{name}" for table, name in groups if names.count(name) == 1
+        }
+
+    def __getitem__(self, name: str) -> Average:
+        try:
+            return self._all[self._short.get(name, name)]
+        except KeyError:
+            raise KeyError(f"{name!r}; there are {', '.join(self)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        long_to_short = {long: short for short, long in self._short.items()}
+        return (long_to_short.get(name, name) for name in self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __repr__(self) -> str:
+        lines = [f"  {name}: {a.mean} ± {a.error}" for name, a in self.items()]
+        return "\n".join(["Averages:", *lines])
+
+
+def _average(rows: list[Mapping[str, Any]]) -> Average:
+    def column(name: str) -> Any:
+        values = [np.nan if row[name] is None else row[name] for row in rows]
+        return values[0] if rows[0]["bath_K"] is None else np.array(values)
+
+    return Average(
+        table=rows[0]["table"],
+        quantity=rows[0]["quantity"],
+        mean=column("mean"),
+        error=column("error"),
+        correlation_ps=column("correlation_ps"),
+        independent_samples=column("independent_samples"),
+        samples=column("samples"),
+        converged=all(row["converged"] for row in rows),
+        bath_K=None if rows[0]["bath_K"] is None else column("bath_K"),
+    )
+
+
+@dataclass(frozen=True)
+class Conserved:
+    """A conserved quantity of a mechanical system."""
+
+    name: str
+    start: float
+    largest_change: float
+    last_change: float
+
+
+@dataclass(frozen=True)
+class ExchangePair:
+    """Exchanges of two neighbours in temperature."""
+
+    lower_bath_K: float
+    upper_bath_K: float
+    attempts: int
+    accepted: int
+    acceptance: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Results of replica exchange after equilibration."""
+
+    pairs: tuple[ExchangePair, ...]
+    round_trips: int
+    round_trips_per_state: float
+
+
+class Result(Files):
+    """Result of a run. It can be pickled; tables and pictures stay in the folder `out`.
+
+    Attributes
+    ----------
+    out : pathlib.Path
+        The output folder.
+    averages : Averages
+        Means with errors of all observed quantities.
+    warnings : tuple of str
+        What the program prints as warnings.
+    blow_ups : tuple of BlowUp
+        Replicas that were stopped in this call.
+    exchange : Exchange or None
+    conserved : tuple of Conserved
+        For mechanical systems.
+    """
+
+    averages: Averages
+    warnings: tuple[str, ...]
+    blow_ups: tuple[BlowUp, ...]
+    exchange: Exchange | None
+    conserved: tuple[Conserved, ...]
+    steps_done: int
+    already_finished: bool  #: a resumed run was complete; it has no averages here
+    wall_seconds: float
+    steps_per_second: float
+    ns_per_day_per_replica: float
+    ns_per_day_total: float
+    device: str
+    pictures: tuple[str, ...]  #: paths
+
+    def __init__(
+        self, values: Mapping[str, Any], warnings: Sequence[str], blow_ups: Sequence[BlowUp]
+    ):
+        super().__init__(values["out"])
+        self.averages = Averages(values["averages"])
+        self.warnings = tuple(warnings)
+        self.blow_ups = tuple(blow_ups)
+        self.conserved = tuple(Conserved(*q) for q in values["conserved"])
+        self.exchange = None
+        if values["exchange"] is not None:
+            pairs = tuple(ExchangePair(*pair) for pair in values["exchange"]["pairs"])
+            self.exchange = Exchange(**{**values["exchange"], "pairs": pairs})
+        for name in (
+            "steps_done", "already_finished", "wall_seconds", "steps_per_second",
+            "ns_per_day_per_replica", "ns_per_day_total", "device",
+        ):  # fmt: skip
+            setattr(self, name, values[name])
+        self.pictures = tuple(values["pictures"])
+
+    def __repr__(self) -> str:
+        return f"<tarn.Result of {self.out}: {self.steps_done} steps, {len(self.averages)} averages>"
+
+
+class _Bar:
+    """Prints progress and warnings to standard error."""
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+        self._is_open = False
+
+    def progress(self, p: Progress) -> None:
+        percent = 100 * p.step / p.total_steps if p.total_steps else 100
+        self._write(
+            f"\r{p.step}/{p.total_steps} ({percent:.0f} %), {p.steps_per_second:.4g} steps/s, "
+            f"{p.ns_per_day_total:.4g} ns/day, {p.seconds_left:.0f} s left   "
+        )
+        self._is_open = True
+
+    def warning(self, text: str) -> None:
+        self.close()
+        self._write(f"warning: {text}\n")
+
+    def close(self) -> None:
+        if self._is_open:
+            self._write("\n")
+        self._is_open = False
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+class Interrupt:
+    """Ctrl-C during a run: the run ends after a checkpoint, and functions that it calls complete.
+
+    The second Ctrl-C raises KeyboardInterrupt at once. Other handlers of SIGINT stay.
+    """
+
+    def __init__(self) -> None:
+        self.pending = False
+        self._is_installed = False
+
+    def __enter__(self) -> Interrupt:
+        if (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        ):
+            signal.signal(signal.SIGINT, self._note)
+            self._is_installed = True
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._is_installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.pending:
+            signal.default_int_handler(number, frame)
+        self.pending = True
+
+
+ProgressLike = bool | Callable[[Progress], None]
+
+
+class Reports:
+    """Collects what a run reports, and passes its progress on."""
+
+    def __init__(self, progress: ProgressLike):
+        self.warnings: list[str] = []
+        self.blow_ups: list[BlowUp] = []
+        self._bar = _Bar(sys.stderr) if progress is True else None
+        self._call = self._bar.progress if self._bar else progress
+        if not callable(self._call) and self._call:
+            raise InputError(f"progress is {progress!r}; use True, False or a function")
+        self.on_progress = self._progress if self._call else None
+
+    def _progress(self, *numbers: Any) -> None:
+        assert callable(self._call)
+        self._call(Progress(*numbers))
+
+    def on_warning(self, text: str) -> None:
+        self.warnings.append(text)
+        if self._bar:
+            self._bar.warning(text)
+
+    def on_blow_up(self, *values: Any) -> None:
+        self.blow_ups.append(BlowUp(*values))
+
+    def __enter__(self) -> Reports:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._bar:
+            self._bar.close()
+
+
+def run(
+    deck: _deck.DeckLike,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    device: str | None = None,
+    threads: int | None = None,
+    observers: Sequence[Observer] = (),
+    progress: ProgressLike = False,
+    set: Mapping[str, Any] | None = None,
+    unset: Sequence[str] = (),
+) -> Result:
+    """Runs a deck in an output folder, as `tarn run` does; the files are the same.
+
+    Ctrl-C stops the run after a checkpoint and raises KeyboardInterrupt; `resume=True` continues.
+
+    Parameters
+    ----------
+    deck : path or dict
+        A deck, or a dictionary with its sections: {"system": {...}, "observe": {"rdf": {}}, ...}.
+        Relative paths in a dictionary start from the working folder.
+    out : path
+        Output folder; default: `out/<name of the deck>`, `out/deck` for a dictionary.
+    resume : bool
+        Continue from the checkpoint in the folder.
+    overwrite : bool
+        Replace the run in the folder.
+    device : str
+        "auto", "cpu", "cuda" or "cuda:1"; default: that of the deck.
+    threads : int
+        Number of CPU threads, 0 for all; default: that of the deck.
+    observers : sequence of Observer
+        Functions decorated with `tarn.observer`; water only.
+    progress : bool or callable
+        True prints progress and warnings to standard error; a function receives a Progress about
+        twice a second.
+    set, unset : dict, sequence of str
+        Changes of the deck: {"run.steps": 1000}, ["observe.rdf"].
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    DeckError
+        With all problems of the deck.
+    InputError
+        If the folder contains a run, or there is nothing to resume.
+    NumericalError
+        If no replica is left.
+    """
+    loaded = _deck.load(deck, set, unset)
+    with Reports(progress) as reports, Interrupt() as interrupt:
+        values = _tarn.run(
+            deck=loaded,
+            out="" if out is None else os.fspath(out),
+            resume=resume,
+            overwrite=overwrite,
+            device=device,
+            threads=threads,
+            observers=list(observers),
+            on_progress=reports.on_progress,
+            on_warning=reports.on_warning,
+            on_blow_up=reports.on_blow_up,
+            interrupt=interrupt,
+        )
+    return Result(values, reports.warnings, reports.blow_ups)

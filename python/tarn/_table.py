@@ -1,0 +1,104 @@
+"""Tables and pictures of a run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tarn import _tarn
+from tarn._errors import FileError
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Table(np.ndarray):
+    """A table as a structured array: `table["time_ps"]` is a column, `table[0]` a row.
+
+    Attributes
+    ----------
+    provenance : str
+        The text of the `#` line: program, system and a hash of the physics.
+    """
+
+    provenance: str
+
+    def __new__(cls, provenance: str, columns: list[tuple[str, Any]]) -> Table:
+        arrays = [np.asarray(values) for _, values in columns]
+        kinds = [(name, array.dtype) for (name, _), array in zip(columns, arrays, strict=True)]
+        table = np.empty(len(arrays[0]) if arrays else 0, dtype=kinds).view(cls)
+        for (name, _), array in zip(columns, arrays, strict=True):
+            table[name] = array
+        table.provenance = provenance
+        return table
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.provenance = getattr(source, "provenance", "")
+
+    def __getitem__(self, key: Any) -> Any:
+        part = super().__getitem__(key)
+        is_column = isinstance(part, Table) and part.dtype.names is None
+        return part.view(np.ndarray) if is_column else part
+
+    def __reduce__(self) -> Any:
+        reduced: Any = super().__reduce__()
+        rebuild, arguments, state = reduced
+        return rebuild, arguments, (state, self.provenance)
+
+    def __setstate__(self, state: Any) -> None:
+        numbers, self.provenance = state
+        super().__setstate__(numbers)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.dtype.names or ()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a DataFrame; needs pandas."""
+        import pandas
+
+        return pandas.DataFrame({name: self[name] for name in self.columns})
+
+
+class Picture:
+    """A picture of a run, shown by notebooks."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    @property
+    def svg(self) -> str:
+        """The picture as SVG."""
+        return self.path.read_text(encoding="utf-8")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"Picture({str(self.path)!r})"
+
+
+class Files:
+    """The tables and pictures in an output folder."""
+
+    def __init__(self, out: str | os.PathLike[str]):
+        self.out = Path(out)  #: the output folder
+
+    def _path(self, name: str, extension: str, what: str) -> Path:
+        path = self.out / f"{name}{extension}"
+        if not path.is_file():
+            names = sorted(file.stem for file in self.out.glob(f"*{extension}"))
+            raise FileError(f"{path}: there is no such {what}; {self.out} has {', '.join(names)}")
+        return path
+
+    def table(self, name: str) -> Table:
+        """Reads a table, such as "energies" for `energies.csv`."""
+        return Table(*_tarn.read_table(str(self._path(name, ".csv", "table"))))
+
+    def plot(self, name: str) -> Picture:
+        """A picture, such as "rdf" for `rdf.svg`; gnuplot draws it at the end of the run."""
+        return Picture(self._path(name, ".svg", "picture"))

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+
+#include "aligned.hpp"
+#include "kernel_table.hpp"
+#include "tarn/physics/water_model.hpp"
+
+namespace tarn::cpu {
+
+/// Energies and forces of small clusters (is_small_cluster) in double precision; a lane is a
+/// cluster. The results of a cluster do not depend on the clusters in the other lanes. An object is
+/// the work space of one thread.
+class SmallClusterForces {
+ public:
+  SmallClusterForces(const WaterModel& model, int molecules);
+
+  /// Number of clusters that one call of compute() takes.
+  int lanes() const { return kernels_.lanes; }
+  /// @param clusters number of clusters, 1 to lanes()
+  /// @param positions_A [cluster][9 N]
+  /// @param energies_kcal_per_mol [cluster]; @param forces_kcal_per_mol_A [cluster][9 N]
+  void compute(int clusters, const double* positions_A, double* energies_kcal_per_mol,
+               double* forces_kcal_per_mol_A);
+
+ private:
+  const KernelTable& kernels_;
+  PairParameters<double> pair_;
+  FlexibleParameters<double> bonds_;
+  bool flexible_, m_site_;
+  int molecules_;
+  AlignedVector<double> x_, f_, sites_, work_, energies_, bond_energies_;
+};
+
+}  // namespace tarn::cpu

@@ -1,0 +1,122 @@
+#include "tarn/ensemble.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "blow_up.hpp"
+#include "centred_engine.hpp"
+#include "pace.hpp"
+#include "replicas.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/checkpoint.hpp"
+#include "tarn/start_state.hpp"
+#include "tarn/version.hpp"
+
+namespace tarn {
+
+struct Ensemble::Impl {
+  Deck deck;
+  System system;
+  std::vector<std::string> notes{};
+  State stopped{};                         ///< replicas stopped before load()
+  std::vector<BlowUp> earlier_blow_ups{};  ///< of these
+  std::unique_ptr<Engine> engine{};
+  Pace pace{};
+
+  void make_engine(const State& start, DeviceRequest device) {
+    if (device.name == "auto") {
+      device.name = auto_device(system, start.replicas(), device.threads).name;
+    }
+    engine = tarn::make_engine(system, start, {}, device);
+    if (deck.system.recentre) engine = centred(std::move(engine), system.model);
+  }
+};
+
+Ensemble::Ensemble(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Ensemble::Ensemble(const Deck& deck, const DeviceRequest& device, const StartProgress& progress) {
+  if (is_mechanical(deck.system.kind)) {
+    throw InputError(fmt::format("{}: an Ensemble requires water, but kind = \"{}\"; run the deck",
+                                 deck.path, deck.system.kind));
+  }
+  if (deck.exchange) {
+    throw InputError(fmt::format(
+        "{}: an Ensemble does not exchange replicas; remove [exchange], or run the deck",
+        deck.path));
+  }
+  Deck with_threads = deck;
+  with_threads.run.threads = device.threads;
+  Start start = make_start(with_threads, progress);
+  if (deck.heat) start.state.heat_kcal_per_mol.assign(start.state.positions_A.size() / 9, 0.0);
+  impl_ = std::make_unique<Impl>(Impl{deck, make_system(deck, start.state.molecules)});
+  impl_->notes = std::move(start.notes);
+  impl_->make_engine(start.state, device);
+}
+
+Ensemble Ensemble::load(const std::string& path, const DeviceRequest& device) {
+  Deck from;
+  from.system.state = path;
+  StartState saved = read_start_state(from);
+  auto impl =
+      std::make_unique<Impl>(Impl{saved.deck, make_system(saved.deck, saved.state.molecules)});
+  LiveAndStopped parts = split(std::move(saved.state), saved.blow_ups);
+  if (parts.live.replica_ids.empty()) {
+    throw NumericalError(fmt::format("cannot continue from '{}': all replicas were stopped", path));
+  }
+  impl->stopped = std::move(parts.stopped);
+  impl->earlier_blow_ups = std::move(saved.blow_ups);
+  impl->make_engine(parts.live, device);
+  return Ensemble(std::move(impl));
+}
+
+Ensemble::~Ensemble() = default;
+Ensemble::Ensemble(Ensemble&&) noexcept = default;
+Ensemble& Ensemble::operator=(Ensemble&&) noexcept = default;
+
+const Deck& Ensemble::deck() const { return impl_->deck; }
+const System& Ensemble::system() const { return impl_->system; }
+const std::vector<std::string>& Ensemble::notes() const { return impl_->notes; }
+std::int64_t Ensemble::replicas() const { return impl_->deck.system.replicas; }
+
+bool Ensemble::advance(std::int64_t steps, const std::function<bool()>& should_continue) {
+  Impl& s = *impl_;
+  while (steps > 0) {
+    const std::int64_t some = should_continue ? std::min(steps, s.pace.steps()) : steps;
+    s.pace.begin();
+    s.engine->advance(some);
+    s.pace.note(some);
+    steps -= some;
+    if (steps > 0 && !should_continue()) return false;
+  }
+  return true;
+}
+
+std::int64_t Ensemble::step() const { return impl_->engine->step(); }
+double Ensemble::time_ps() const {
+  return static_cast<double>(step()) * impl_->deck.integrator.timestep_fs / 1000.0;
+}
+void Ensemble::snapshot(unsigned fields, Frame& frame) { impl_->engine->snapshot(fields, frame); }
+State Ensemble::state() const { return impl_->engine->state(); }
+
+std::vector<BlowUp> Ensemble::blow_ups() const {
+  return merged(impl_->earlier_blow_ups, impl_->engine->blow_ups());
+}
+std::string Ensemble::text(const BlowUp& blow_up) const {
+  return describe(blow_up, impl_->deck, impl_->engine->report().indefinite_hessians,
+                  impl_->system.molecules);
+}
+
+void Ensemble::save(const std::string& path) const {
+  io::Checkpoint checkpoint;
+  checkpoint.tarn_version = kVersion;
+  checkpoint.physics = physics_fingerprint(impl_->deck);
+  checkpoint.device = impl_->engine->arithmetic();
+  checkpoint.state = join(state(), impl_->stopped);
+  checkpoint.blow_ups = blow_ups();
+  io::write_checkpoint(path, checkpoint);
+}
+std::string Ensemble::device() const { return impl_->engine->description(); }
+
+}  // namespace tarn

@@ -1,0 +1,66 @@
+#include "tarn/minimise_clusters.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/parallel.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/structure.hpp"
+#include "tarn/start.hpp"
+#include "tarn/state.hpp"
+
+namespace tarn {
+
+std::vector<MinimiseResult> minimise_clusters(const WaterModel& model, int molecules,
+                                              std::span<double> positions_A, int threads,
+                                              const MinimiseOptions& options) {
+  const std::size_t size =
+      static_cast<std::size_t>(molecules > 0 ? molecules : 0) * kCoordinatesPerMolecule;
+  if (size == 0 || positions_A.size() % size != 0) {
+    throw InputError(fmt::format("minimise: {} coordinates are not whole clusters of {} molecules",
+                                 positions_A.size(), molecules));
+  }
+  const std::string where = "positions";
+  for (std::size_t at = 0; at < positions_A.size(); at += size) {
+    const std::span<double> one = positions_A.subspan(at, size);
+    const std::string name =
+        size == positions_A.size() ? where : fmt::format("{}[{}]", where, at / size);
+    if (!model.is_flexible()) {
+      make_rigid(model, one, name);
+    } else if (std::vector<Problem> problems = io::bond_length_problems(model, one, name);
+               !problems.empty()) {
+      throw InputError(std::move(problems));
+    }
+  }
+  std::mutex one_at_a_time;
+  MinimiseOptions shared = options;
+  if (options.should_continue) {
+    shared.should_continue = [&] {
+      const std::lock_guard lock(one_at_a_time);
+      return options.should_continue();
+    };
+  }
+  if (options.on_iteration) {
+    shared.on_iteration = [&](const MinimiseResult& result) {
+      const std::lock_guard lock(one_at_a_time);
+      options.on_iteration(result);
+    };
+  }
+  std::vector<MinimiseResult> results(positions_A.size() / size);
+  for_each_index(
+      static_cast<std::int64_t>(results.size()), threads,
+      [&](int) { return ForceField(model, molecules); },
+      [&](ForceField& force_field, std::int64_t r) {
+        const auto cluster = static_cast<std::size_t>(r);
+        results[cluster] =
+            quench_to_minimum(force_field, positions_A.subspan(cluster * size, size), shared);
+      });
+  return results;
+}
+
+}  // namespace tarn

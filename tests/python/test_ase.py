@@ -1,0 +1,113 @@
+"""The calculator for ASE."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ase import Atoms, units
+from ase.md.velocitydistribution import MaxwellBoltzmannDistribution, Stationary
+from ase.md.verlet import VelocityVerlet
+from ase.optimize import BFGS
+
+import tarn
+from tarn.ase import TarnCalculator
+
+KCAL = units.kcal / units.mol
+
+
+def cluster(model: str = "tip4p2005f", molecules: int = 5) -> Atoms:
+    water = tarn.minimise(tarn.random_cluster(molecules, model=model), model=model)
+    atoms = Atoms("OHH" * molecules, positions=water.positions_A)
+    atoms.calc = TarnCalculator(model=model)
+    return atoms
+
+
+def test_energies_forces_and_dipole():
+    atoms = cluster()
+    atoms.rattle(0.05, seed=1)
+    energy, forces = tarn.energy_and_forces(atoms.positions, model="tip4p2005f")
+    assert atoms.get_potential_energy() == pytest.approx(energy * KCAL, rel=1e-14)
+    assert atoms.get_potential_energy(force_consistent=True) == atoms.get_potential_energy()
+    assert np.allclose(atoms.get_forces(), forces * KCAL, rtol=1e-14)
+    assert np.array_equal(
+        atoms.get_dipole_moment(), tarn.dipole_moments(atoms.positions, model="tip4p2005f")
+    )
+
+
+def test_atoms_in_another_order():
+    atoms = cluster()
+    atoms.rattle(0.05, seed=1)
+    order = np.random.default_rng(1).permutation(len(atoms))
+    other = atoms[order]
+    other.calc = TarnCalculator(model="tip4p2005f")
+    # Another order of the sums.
+    assert other.get_potential_energy() == pytest.approx(atoms.get_potential_energy(), rel=1e-12)
+    assert np.allclose(other.get_forces(), atoms.get_forces()[order], atol=1e-11)
+    # The same calculator with the original order, and with fewer atoms.
+    again = atoms.copy()
+    again.calc = other.calc
+    assert again.get_potential_energy() == pytest.approx(atoms.get_potential_energy(), rel=1e-12)
+    few = atoms[:6]
+    few.calc = other.calc
+    assert few.get_forces().shape == (6, 3)
+
+
+def test_molecules_that_exchange_places_are_assigned_again():
+    atoms = cluster(molecules=2)
+    before = atoms.get_potential_energy()
+    # The same symbols, with the hydrogens of the two molecules exchanged.
+    atoms.positions = atoms.positions[[0, 4, 5, 3, 1, 2]]
+    assert atoms.get_potential_energy() == pytest.approx(before, rel=1e-12)
+
+
+def test_verlet_of_ase_conserves_the_energy():
+    atoms = cluster(molecules=3)
+    MaxwellBoltzmannDistribution(atoms, temperature_K=100, rng=np.random.default_rng(1))
+    Stationary(atoms)
+    steps = VelocityVerlet(atoms, timestep=0.25 * units.fs)
+    energies = []
+    for _ in range(40):
+        steps.run(10)
+        energies.append(atoms.get_total_energy())
+    # The error of Verlet is h^2 Omega^2/8 of the energy of a mode: for the O-H stretch of 3700/cm,
+    # h Omega = 0.17 and 0.4 %, of a total of 27 kT/2 = 0.12 eV at most.
+    assert np.ptp(energies) < 0.004 * 27 * units.kB * 100
+    assert np.ptp([e for e in energies]) > 0
+
+
+def test_optimisers_of_ase_find_the_minimum():
+    atoms = cluster(molecules=2)
+    lowest = atoms.get_potential_energy()
+    atoms.rattle(0.03, seed=2)
+    BFGS(atoms, logfile=None).run(fmax=1e-4, steps=300)
+    assert atoms.get_potential_energy() == pytest.approx(lowest, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("symbols", "positions", "message"),
+    [
+        ("OHC", [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "atom 2: atomic number 6; only water"),
+        ("OHH", [[0, 0, 0], [1, 0, 0], [0, 3, 0]], "atom 2: no oxygen is within 1.3 A"),
+        ("OH", [[0, 0, 0], [1, 0, 0]], "atom 0: this oxygen is the nearest one of 1 hydrogen"),
+        ("OHHH", [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], "atom 0: .* of 3 hydrogens"),
+    ],
+)
+def test_what_is_no_water_is_refused_by_name(symbols, positions, message):
+    atoms = Atoms(symbols, positions=positions, calculator=TarnCalculator())
+    with pytest.raises(tarn.InputError, match=message):
+        atoms.get_potential_energy()
+
+
+def test_periodic_cells_are_refused():
+    atoms = cluster()
+    atoms.set_cell([10, 10, 10])
+    atoms.pbc = True
+    with pytest.raises(tarn.InputError, match="periodic"):
+        atoms.get_forces()
+
+
+def test_unknown_models_are_refused():
+    atoms = cluster()
+    atoms.calc = TarnCalculator(model="tip9p")
+    with pytest.raises(tarn.InputError, match="unknown water model 'tip9p'"):
+        atoms.get_forces()

@@ -1,0 +1,300 @@
+"""tarn.Ensemble: steps, views and their lifetimes, checkpoints, threads."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import HEPTAMER, with_changes
+
+import tarn
+
+
+def test_attributes():
+    with tarn.Ensemble(HEPTAMER, threads=1) as e:
+        assert (e.replicas, e.molecules, e.beads, e.step) == (3, 7, 1, 0)
+        e.advance(100)
+        assert e.step == 100 and e.time_ps == pytest.approx(0.2)
+        assert e.positions_A.shape == e.velocities_A_per_ps.shape == (3, 21, 3)
+        assert e.positions_A.dtype == np.float64
+        assert e.energies["potential_kcal_per_mol"].shape == (3,)
+        assert np.all(e.energies["potential_kcal_per_mol"] < 0)
+        assert e.replica_ids.tolist() == [0, 1, 2]
+        assert e.blow_ups == () and e.notes == []
+        assert e.device.startswith("CPU") and "[thermostat]" in e.deck
+        assert repr(e) == "<tarn.Ensemble: 3 x 7 molecules, step 100>"
+    assert repr(e) == "<tarn.Ensemble, closed>"
+
+
+def test_the_state_is_that_of_a_run():
+    """The numbers of an ensemble are those of the tables of a run, bit by bit."""
+    table = tarn.run(HEPTAMER, out="a").table("energies")
+    e = tarn.Ensemble(HEPTAMER)
+    e.advance(400)
+    last = table[table["step"] == 400]
+    for ours, theirs in [("potential_kcal_per_mol",) * 2, ("kinetic_kcal_per_mol",) * 2]:
+        assert e.energies[ours].tolist() == last[theirs].tolist()
+
+
+def test_velocities_are_per_picosecond():
+    e = tarn.Ensemble(HEPTAMER, unset=["thermostat"], set={"system.temperature_K": 100})
+    before = e.positions_A
+    v = e.velocities_A_per_ps
+    e.advance(1)
+    moved = (e.positions_A - before) / 0.002
+    # x(h) - x(0) = h v + O(h^2 a): accelerations of some 1e3 A/ps^2 give 2 A/ps at most.
+    assert np.abs(moved - v).max() < 0.15 * np.abs(v).max()
+
+
+def test_beads():
+    deck = {
+        "system": {"model": "qtip4pf", "molecules": 2, "replicas": 3},
+        "integrator": {"scheme": "verlet"},
+        "thermostat": {"kind": "baoab", "temperature_K": 200.0, "friction_per_ps": 2.0},
+        "path_integral": {"beads": 8},
+    }
+    e = tarn.Ensemble(deck)
+    e.advance(20)
+    assert e.beads == 8 and e.positions_A.shape == (3, 8, 6, 3)
+    assert e.velocities_A_per_ps.shape == (3, 6, 3)
+    spread = e.positions_A.std(axis=1)
+    assert np.all(spread > 0)
+
+
+def test_parts_equal_the_whole():
+    """Law 1, through the module."""
+    whole, parts = tarn.Ensemble(HEPTAMER), tarn.Ensemble(HEPTAMER)
+    whole.advance(137)
+    for steps in (1, 36, 0, 100):
+        parts.advance(steps)
+    assert np.array_equal(whole.positions_A, parts.positions_A)
+
+
+def test_views_are_read_only_and_do_not_change():
+    e = tarn.Ensemble(HEPTAMER)
+    view = e.positions_A
+    copy = view.copy()
+    with pytest.raises(ValueError):
+        view[0, 0, 0] = 1.0
+    with pytest.raises(ValueError):
+        view.flags.writeable = True
+    energies = e.energies["total_kcal_per_mol"]
+    energies_then = energies.copy()
+    for _ in range(5):
+        e.advance(10)
+        e.positions_A, e.energies
+    assert np.array_equal(view, copy) and np.array_equal(energies, energies_then)
+    assert not np.array_equal(e.positions_A, copy)
+
+
+def test_two_reads_of_a_step_share_their_memory():
+    e = tarn.Ensemble(HEPTAMER)
+    assert np.shares_memory(e.positions_A, e.positions_A)
+
+
+def test_memory_is_used_again_only_without_views():
+    e = tarn.Ensemble(HEPTAMER)
+    address = e.positions_A.ctypes.data
+    e.advance(1)
+    assert e.positions_A.ctypes.data == address
+    part = e.positions_A[0, ::3]  # a view of a view
+    kept = part.copy()
+    e.advance(1)
+    assert e.positions_A.ctypes.data != address
+    assert np.array_equal(part, kept)
+
+
+def test_views_outlive_their_ensemble():
+    e = tarn.Ensemble(HEPTAMER)
+    view, energies = e.positions_A, e.energies
+    copy = view.copy()
+    e.close()
+    assert np.array_equal(view, copy)
+    del e
+    gc.collect()
+    tarn.Ensemble(HEPTAMER).advance(10)
+    assert np.array_equal(view, copy) and energies.shape == (3,)
+
+
+def test_a_closed_ensemble_refuses():
+    e = tarn.Ensemble(HEPTAMER)
+    e.close()
+    e.close()
+    for use in (lambda: e.step, lambda: e.advance(1), lambda: e.positions_A):
+        with pytest.raises(tarn.InputError, match="the ensemble is closed"):
+            use()
+
+
+def test_steps_are_not_negative():
+    e = tarn.Ensemble(HEPTAMER)
+    with pytest.raises(tarn.InputError, match="-1 steps; expected 0 or more"):
+        e.advance(-1)
+    with pytest.raises(TypeError):
+        e.advance(1.5)
+
+
+@pytest.mark.parametrize(
+    ("deck", "message"),
+    [
+        (with_changes(HEPTAMER, exchange={"every": 10}, thermostat={
+            "kind": "baoab", "temperatures_K": [50, 60, 70], "friction_per_ps": 5.0,
+        }), "does not exchange replicas"),
+        ({"system": {"kind": "double-pendulum"}, "integrator": {"scheme": "verlet", "step": 0.1},
+          "run": {"duration": 1.0}}, "requires water"),
+    ],
+)  # fmt: skip
+def test_decks_without_an_ensemble(deck, message):
+    if "exchange" in deck:
+        del deck["thermostat"]["temperature_K"]
+    with pytest.raises(tarn.InputError, match=message):
+        tarn.Ensemble(deck)
+
+
+def test_checkpoints_continue_bit_by_bit():
+    e = tarn.Ensemble(HEPTAMER)
+    e.advance(50)
+    e.save("x.checkpoint")
+    e.advance(50)
+    again = tarn.Ensemble.load("x.checkpoint")
+    assert type(again) is tarn.Ensemble and again.step == 50
+    again.advance(50)
+    assert np.array_equal(again.positions_A, e.positions_A)
+    assert np.array_equal(again.velocities_A_per_ps, e.velocities_A_per_ps)
+
+
+def test_the_folder_of_a_run_can_be_loaded():
+    tarn.run(HEPTAMER, out="a")
+    e = tarn.Ensemble.load("a")
+    other = tarn.Ensemble(HEPTAMER)
+    other.advance(400)
+    assert e.step == 400 and np.array_equal(e.positions_A, other.positions_A)
+
+
+def test_a_run_starts_from_a_checkpoint():
+    e = tarn.Ensemble(HEPTAMER)
+    e.advance(50)
+    e.save("x.checkpoint")
+    deck = with_changes(HEPTAMER, system={"state": "x.checkpoint", "seed": 6})
+    del deck["system"]["file"]
+    first = tarn.run(deck, out="a").table("energies")
+    assert first["potential_kcal_per_mol"][0] == e.energies["potential_kcal_per_mol"][0]
+
+
+def test_missing_checkpoints():
+    with pytest.raises(tarn.InputError, match="no run and no checkpoint"):
+        tarn.Ensemble.load("none.checkpoint")
+    with pytest.raises(tarn.FileError):
+        tarn.Ensemble(HEPTAMER).save("no/such/folder/x.checkpoint")
+
+
+def test_stopped_replicas_leave_the_arrays():
+    deck = with_changes(HEPTAMER, integrator={"timestep_fs": 12.0}, system={"replicas": 16})
+    deck["thermostat"] = {
+        "kind": "baoab", "temperatures_K": [10] * 15 + [3000], "friction_per_ps": 5.0,
+    }  # fmt: skip
+    e = tarn.Ensemble(deck)
+    for _ in range(50):
+        e.advance(200)
+        if e.blow_ups:
+            break
+    stopped = [b.replica for b in e.blow_ups]
+    assert stopped and len(stopped) < 16
+    running = [r for r in range(16) if r not in stopped]
+    assert e.replica_ids.tolist() == running and len(e.positions_A) == len(running)
+    assert "blew up" in e.blow_ups[0].text
+    e.save("x.checkpoint")
+    again = tarn.Ensemble.load("x.checkpoint")
+    assert [b.replica for b in again.blow_ups] == stopped
+    assert again.replica_ids.tolist() == running
+
+
+def test_frames():
+    e = tarn.Ensemble(HEPTAMER)
+    frames = list(e.frames(steps=100, every=30))
+    assert [f.step for f in frames] == [30, 60, 90] and e.step == 100
+    other = tarn.Ensemble(HEPTAMER)
+    for frame in frames:
+        other.advance(30)
+        assert np.array_equal(frame.positions_A, other.positions_A)
+        assert frame.time_ps == other.time_ps
+
+
+def test_frames_take_other_arrays_while_they_can():
+    e = tarn.Ensemble(HEPTAMER)
+    for frame in e.frames(steps=20, every=10):
+        assert np.array_equal(frame.energies, e.energies)
+    frame.velocities_A_per_ps
+    e.advance(1)
+    assert frame.energies.shape == (3,) and frame.velocities_A_per_ps.shape == (3, 21, 3)
+    first, _ = e.frames(steps=20, every=10, fields=["energies"])
+    assert first.energies.shape == (3,)
+    with pytest.raises(tarn.InputError, match="positions_A of step .* was not taken"):
+        first.positions_A
+    with pytest.raises(tarn.InputError, match="every = 0"):
+        e.frames(10, 0)
+
+
+def test_two_ensembles_in_two_threads():
+    alone = tarn.Ensemble(HEPTAMER, threads=1)
+    alone.advance(3000)
+    results = {}
+
+    def work(name: int) -> None:
+        e = tarn.Ensemble(HEPTAMER, threads=1)
+        for _ in range(30):
+            e.advance(100)
+            e.positions_A
+        results[name] = e.positions_A
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for positions in results.values():
+        assert np.array_equal(positions, alone.positions_A)
+    assert len(results) == 2
+
+
+def test_one_ensemble_in_two_threads_takes_turns():
+    shared = tarn.Ensemble(HEPTAMER, threads=1)
+
+    def work() -> None:
+        for _ in range(100):
+            shared.advance(10)
+            shared.positions_A.sum()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    alone = tarn.Ensemble(HEPTAMER, threads=1)
+    alone.advance(2000)
+    assert shared.step == 2000 and np.array_equal(shared.positions_A, alone.positions_A)
+
+
+def test_the_lock_of_the_interpreter_is_released():
+    """Another thread counts while an ensemble advances for a while."""
+    e = tarn.Ensemble(with_changes(HEPTAMER, system={"replicas": 64}), threads=1)
+    e.advance(10)
+    ticks = []
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.perf_counter()
+    while time.perf_counter() - start < 0.5:
+        e.advance(2000)
+    done.set()
+    thread.join()
+    # With the lock held, there would be about one tick per advance() of tens of milliseconds.
+    assert len(ticks) > 50

@@ -1,0 +1,153 @@
+"""Errors: classes, words and places."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import HEPTAMER, with_changes
+
+import tarn
+
+BAD = """[system]
+modle = "tip3p"
+molecules = 7
+[integrator]
+scheme = "settle"
+omega = 100.0
+timestep_fs = -1.0
+[run]
+steps = 10
+"""
+
+
+def test_all_problems_of_a_deck_with_line_key_and_advice():
+    Path("bad.toml").write_text(BAD)
+    with pytest.raises(tarn.DeckError) as caught:
+        tarn.run("bad.toml")
+    problems = caught.value.problems
+    assert [(p.line, p.key) for p in problems[:3]] == [
+        (2, "system.modle"), (6, "integrator.omega"), (7, "integrator.timestep_fs"),
+    ]  # fmt: skip
+    assert problems[0].file == "bad.toml" and problems[0].column == 1
+    assert problems[0].advice == 'did you mean "model"?'
+    assert problems[1].advice.startswith("it requires")
+    assert str(caught.value).startswith('bad.toml:2:1: unknown key "modle" in [system]')
+
+
+def test_the_words_are_those_of_the_program(program):
+    Path("bad.toml").write_text(BAD)
+    with pytest.raises(tarn.DeckError) as ours:
+        tarn.run("bad.toml")
+    with pytest.raises(Exception) as theirs:
+        program("check", "bad.toml")
+    assert theirs.value.stderr == f"tarn: {ours.value}\n"
+
+
+def test_problems_of_a_dictionary_name_the_key():
+    with pytest.raises(tarn.DeckError) as caught:
+        tarn.run(with_changes(HEPTAMER, system={"model": "tip3q"}))
+    (problem,) = caught.value.problems
+    assert problem.key == "system.model" and "tip3p" in problem.message
+
+
+def test_values_that_toml_cannot_have():
+    with pytest.raises(tarn.DeckError, match="is not a number, text, bool or list"):
+        tarn.run(with_changes(HEPTAMER, system={"model": None}))
+
+
+def test_missing_deck():
+    with pytest.raises(tarn.FileError, match="missing.toml: there is no such deck"):
+        tarn.run("missing.toml")
+
+
+def test_unknown_device():
+    with pytest.raises(tarn.InputError, match="unknown device 'gpu'"):
+        tarn.run(HEPTAMER, out="a", device="gpu")
+
+
+def test_cuda_without_a_device():
+    with pytest.raises(tarn.DeviceError, match="device 'cuda'"):
+        tarn.Ensemble(HEPTAMER, device="cuda")
+
+
+def test_kinds_are_also_those_of_python():
+    assert issubclass(tarn.DeckError, tarn.InputError)
+    for kind, standard in [
+        (tarn.InputError, ValueError), (tarn.NumericalError, ArithmeticError),
+        (tarn.FileError, OSError), (tarn.DeviceError, RuntimeError),
+    ]:  # fmt: skip
+        assert issubclass(kind, tarn.TarnError) and issubclass(kind, standard)
+
+
+def test_errors_can_be_pickled():
+    Path("bad.toml").write_text(BAD)
+    with pytest.raises(tarn.DeckError) as caught:
+        tarn.run("bad.toml")
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert str(copy) == str(caught.value) and copy.problems == caught.value.problems
+
+
+def test_structure_files_name_the_line():
+    Path("broken.xyz").write_text("3\n\nO 0 0 0\nH 1 0 x\nH 0 1 0\n")
+    with pytest.raises(tarn.InputError) as caught:
+        tarn.read_structure("broken.xyz")
+    assert (caught.value.problems[0].file, caught.value.problems[0].line) == ("broken.xyz", 4)
+
+
+@pytest.mark.parametrize("shape", [(9,), (3, 2), (4, 3), (0, 3), (2, 7, 3), (2, 2, 3, 3)])
+@pytest.mark.parametrize("function", [tarn.energy_and_forces, tarn.minimise, tarn.dipole_moments])
+def test_wrong_shapes_name_the_expected_one(function, shape):
+    text = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
+    with pytest.raises(tarn.InputError) as caught:
+        function(np.zeros(shape))
+    assert f"has the shape ({text}); expected (replica, atom, 3)" in str(caught.value)
+
+
+def test_wrong_shapes_of_one_cluster():
+    with pytest.raises(tarn.InputError, match=r"shape \(2, 3, 3\); expected \(atom, 3\)"):
+        tarn.normal_modes(np.zeros((2, 3, 3)))
+    with pytest.raises(tarn.InputError, match=r"expected \(atom, 3\)"):
+        tarn.write_structure("a.xyz", np.zeros((2, 3, 3)))
+    with pytest.raises(tarn.InputError, match="velocities_A_per_ps must have the shape"):
+        tarn.write_structure("a.xyz", np.eye(3), velocities_A_per_ps=np.zeros((6, 3)))
+    with pytest.raises(tarn.InputError, match=r"expected \(frame, replica, atom, 3\)"):
+        tarn.rdf(np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("given", ["text", [[1, 2], [3]], {"a": 1}])
+def test_things_that_are_no_arrays(given):
+    with pytest.raises(tarn.InputError, match="is not an array of numbers"):
+        tarn.energy_and_forces(given)
+
+
+def test_none_is_no_array():
+    with pytest.raises(tarn.InputError, match=r"has the shape \(\); expected"):
+        tarn.energy_and_forces(None)
+
+
+def test_options_are_refused_by_name():
+    water = tarn.random_cluster(2)
+    with pytest.raises(tarn.InputError, match=r"unknown water model 'tip3' \(did you mean 'tip3p'"):
+        tarn.energy_and_forces(water, model="tip3")
+    with pytest.raises(tarn.InputError, match="unknown pair 'XX'; use OO, OH or HH"):
+        tarn.rdf(water[None], pairs=["XX"])
+    with pytest.raises(tarn.InputError, match="not a multiple of the bin width"):
+        tarn.rdf(water[None], bin_width_A=0.7)
+    with pytest.raises(tarn.InputError, match="progress is 3; use True, False or a function"):
+        tarn.run(HEPTAMER, progress=3)
+    with pytest.raises(tarn.InputError, match="decorated with tarn.observer"):
+        tarn.run(HEPTAMER, out="a", observers=[lambda frame: 0])
+    with pytest.raises(tarn.InputError, match="replicas must be 1 or more"):
+        tarn.random_cluster(2, replicas=0)
+    with pytest.raises(tarn.InputError):
+        tarn.random_cluster(0)
+
+
+def test_distorted_molecules_are_not_minimised():
+    water = tarn.random_cluster(2, replicas=2)
+    water[1, 4] += 1.0
+    with pytest.raises(tarn.InputError, match=r"positions\[1\]"):
+        tarn.minimise(water)

@@ -1,0 +1,272 @@
+"""Functions on clusters and files."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+
+import numpy as np
+import pytest
+from conftest import HEPTAMER
+
+import tarn
+
+#: Coulomb constant of tarn, kcal A/(mol e^2).
+COULOMB = 332.0637
+
+
+def plain_tip3p(x: np.ndarray) -> float:
+    """The energy of one cluster by a sum over all sites, from the published parameters."""
+    charges = [-0.834, 0.417, 0.417]
+    molecules = x.reshape(-1, 3, 3)
+    energy = 0.0
+    for a, b in itertools.combinations(molecules, 2):
+        r2 = ((a[0] - b[0]) ** 2).sum()
+        energy += 582.0e3 / r2**6 - 595.0 / r2**3
+        for i, j in itertools.product(range(3), range(3)):
+            energy += COULOMB * charges[i] * charges[j] / np.linalg.norm(a[i] - b[j])
+    return energy
+
+
+def test_energies_are_those_of_a_plain_sum():
+    water = tarn.random_cluster(5, replicas=11)
+    energies, _ = tarn.energy_and_forces(water)
+    # Sums of some 100 terms of up to 1e2 kcal/mol, rounded to 1e-16 each.
+    assert energies == pytest.approx([plain_tip3p(x) for x in water], abs=1e-11)
+
+
+@pytest.mark.parametrize("model", sorted(tarn.models))
+@pytest.mark.parametrize("molecules", [1, 2, 7, 70])
+def test_forces_are_gradients(model, molecules):
+    water = tarn.random_cluster(molecules, model=model, seed=3)
+    rng = np.random.default_rng(1)
+    water += rng.normal(scale=0.02, size=water.shape)
+    _, forces = tarn.energy_and_forces(water, model=model)
+    direction = rng.normal(size=water.shape)
+    # A central difference: relative error h^2/6 V'''/V', at h = 1e-4 A below 1e-6; rounding of
+    # energies of up to 1e3 kcal/mol by 1e-13 gives 1e-9/h.
+    h = 1e-4
+    up, down = (tarn.energy_and_forces(water + s * h * direction, model=model)[0] for s in (1, -1))
+    slope = -(forces * direction).sum()
+    scale = np.abs(forces * direction).sum()
+    assert (up - down) / (2 * h) == pytest.approx(slope, abs=2e-6 * scale + 1e-5)
+
+
+def test_a_cluster_is_the_same_in_any_batch_and_with_any_threads():
+    water = tarn.random_cluster(7, model="qtip4pf", replicas=37)
+    energies, forces = tarn.energy_and_forces(water, model="qtip4pf")
+    assert energies.shape == (37,) and forces.shape == water.shape
+    for threads in (1, 2, 3):
+        e, f = tarn.energy_and_forces(water, model="qtip4pf", threads=threads)
+        assert np.array_equal(e, energies) and np.array_equal(f, forces)
+    for r in (0, 5, 36):
+        e, f = tarn.energy_and_forces(water[r], model="qtip4pf")
+        assert isinstance(e, float) and e == energies[r] and np.array_equal(f, forces[r])
+
+
+def test_the_program_gives_the_same_energy(program):
+    water = tarn.random_cluster(7)
+    tarn.write_structure("a.xyz", water, model="tip3p")
+    theirs = json.loads(program("energy", "a.xyz").stdout)
+    ours, forces = tarn.energy_and_forces(tarn.read_structure("a.xyz").positions_A)
+    # Another order of the sums.
+    assert ours == pytest.approx(theirs["potential_kcal_per_mol"], rel=1e-13)
+    assert np.abs(forces - theirs["forces_kcal_per_mol_A"]).max() < 1e-11 * np.abs(forces).max()
+
+
+def test_arrays_in_c_order_are_not_copied_and_others_are_converted():
+    water = tarn.random_cluster(3, replicas=4)
+    expected = tarn.energy_and_forces(water)[0]
+    others = [
+        np.asfortranarray(water),
+        water[::-1][::-1],
+        np.repeat(water, 2, axis=0)[::2],
+        water.tolist(),
+        list(water),
+    ]
+    for other in others:
+        assert np.array_equal(tarn.energy_and_forces(other)[0], expected)
+    read_only = water.copy()
+    read_only.flags.writeable = False
+    assert np.array_equal(tarn.energy_and_forces(read_only)[0], expected)
+    single = tarn.energy_and_forces(water.astype(np.float32))[0]
+    assert not np.array_equal(single, expected) and single == pytest.approx(expected, rel=1e-4)
+    whole = tarn.energy_and_forces(np.round(1000 * water).astype(np.int64))[0]
+    assert whole.shape == (4,)
+
+
+def test_large_arrays_are_read_in_place():
+    import resource
+
+    water = np.tile(tarn.random_cluster(64), (20_000, 1, 1))  # 92 MB
+    tarn.dipole_moments(water[:10])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    tarn.dipole_moments(water)
+    grown_kB = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown_kB < 0.2 * water.nbytes / 1024
+
+
+def test_arrays_of_other_libraries_come_by_dlpack():
+    class Foreign:
+        """An array that offers nothing but DLPack."""
+
+        def __init__(self, array: np.ndarray):
+            self._array = array
+
+        def __dlpack__(self, **options: object):
+            return self._array.__dlpack__()
+
+        def __dlpack_device__(self):
+            return self._array.__dlpack_device__()
+
+    water = tarn.random_cluster(3, replicas=4)
+    assert np.array_equal(
+        tarn.energy_and_forces(Foreign(water))[0], tarn.energy_and_forces(water)[0]
+    )
+
+
+def test_torch_tensors():
+    torch = pytest.importorskip("torch")
+    water = tarn.random_cluster(3, replicas=4)
+    expected = tarn.energy_and_forces(water)[0]
+    assert np.array_equal(tarn.energy_and_forces(torch.from_numpy(water))[0], expected)
+
+
+def test_two_threads_compute_at_once():
+    water = tarn.random_cluster(7, replicas=300)
+    expected = tarn.energy_and_forces(water)
+    failures = []
+
+    def work() -> None:
+        for _ in range(20):
+            e, f = tarn.energy_and_forces(water, threads=1)
+            if not (np.array_equal(e, expected[0]) and np.array_equal(f, expected[1])):
+                failures.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_dipole_moments():
+    water = tarn.random_cluster(4, replicas=3)
+    charges = np.tile([-0.834, 0.417, 0.417], 4)
+    expected = np.einsum("a,rak->rk", charges, water)
+    assert tarn.dipole_moments(water) == pytest.approx(expected, abs=1e-13)
+    assert tarn.dipole_moments(water[0]).shape == (3,)
+
+
+def test_minima():
+    water = tarn.random_cluster(6, replicas=5)
+    given = water.copy()
+    minima = tarn.minimise(water)
+    assert np.array_equal(water, given)
+    assert minima.positions_A.shape == water.shape and minima.converged.all()
+    energies, _ = tarn.energy_and_forces(minima.positions_A)
+    assert energies == pytest.approx(minima.energy_kcal_per_mol, abs=1e-10)
+    assert np.all(energies < tarn.energy_and_forces(water)[0])
+    one = tarn.minimise(water[2], threads=1)
+    assert one.converged is True and isinstance(one.energy_kcal_per_mol, float)
+    assert np.array_equal(one.positions_A, minima.positions_A[2])
+    few = tarn.minimise(water[2], max_iterations=3)
+    assert few.converged is False and few.iterations == 3
+    flexible = tarn.minimise(tarn.random_cluster(2, model="spcfw"), model="spcfw")
+    _, forces = tarn.energy_and_forces(flexible.positions_A, model="spcfw")
+    assert np.abs(forces).max() < 2e-6
+
+
+def test_modes():
+    water = tarn.minimise(tarn.random_cluster(3)).positions_A
+    modes = tarn.normal_modes(water)
+    assert modes.is_stationary and modes.imaginary == 0
+    assert modes.wavenumbers_per_cm.shape == (18,) and modes.displacements_per_sqrt_Da.shape == (18, 9, 3)
+    assert np.sum(np.abs(modes.wavenumbers_per_cm) < 1e-6) == 6
+    assert modes.translation + modes.rotation + modes.vibration == pytest.approx(np.ones(18))
+    half_quantum = 0.5 * 2.859144e-3  # kcal/mol cm
+    assert modes.zero_point_energy_kcal_per_mol == pytest.approx(
+        half_quantum * modes.wavenumbers_per_cm.sum(), rel=1e-6
+    )
+    flexible = tarn.minimise(tarn.random_cluster(1, model="qtip4pf"), model="qtip4pf").positions_A
+    stretch = tarn.normal_modes(flexible, model="qtip4pf").wavenumbers_per_cm[-1]
+    assert 3500 < stretch < 4000
+    assert len(tarn.normal_modes(water, omega=100.0).wavenumbers_per_cm) == 27
+
+
+def test_rdf_of_a_run_and_of_its_frames():
+    """The RDF of a trajectory, of its frames in memory and of the run are the same counts."""
+    deck = {**HEPTAMER, "observe": {"rdf": {"every": 10}, "trajectory": {"every": 10}}}
+    result = tarn.run(deck, out="a", set={"run.equilibration_ps": 0})
+    of_run = result.table("rdf")
+    files = sorted(result.out.glob("trajectory-*.xyz"))
+    of_files = tarn.rdf(files)
+    e = tarn.Ensemble(deck)
+    frames = np.stack([f.positions_A for f in e.frames(400, 10)])
+    of_array = tarn.rdf(frames)
+    assert of_files.columns == of_run.columns == of_array.columns
+    for pair in ("OO", "OH", "HH"):
+        # Files include step 0, and the counts of a run do not.
+        assert np.array_equal(of_array[f"{pair}_count"], of_run[f"{pair}_count"])
+        assert of_array[f"{pair}_count"].sum() < of_files[f"{pair}_count"].sum()
+    assert np.array_equal(tarn.rdf(files[0])["OO_g"], tarn.rdf(str(files[0]))["OO_g"])
+
+
+def test_rdf_selects_frames():
+    frames = np.stack([tarn.random_cluster(4, replicas=3, seed=s) for s in range(6)])
+    some = tarn.rdf(frames, skip=1, every=2, replicas=[0, 2], pairs=["OO"], r_max_A=9, bin_width_A=0.1)
+    same = tarn.rdf(frames[1::2, [0, 2]], pairs=["OO"], r_max_A=9, bin_width_A=0.1)
+    assert np.array_equal(some, same) and "OH_g" not in some.columns and len(some) == 90
+    one = tarn.rdf(frames[:, 0])
+    assert one["OO_count"].sum() == 6 * 6
+
+
+def test_random_clusters_depend_on_seed_and_replica_only():
+    many = tarn.random_cluster(5, seed=2, replicas=4)
+    assert many.shape == (4, 15, 3)
+    assert np.array_equal(tarn.random_cluster(5, seed=2), many[0])
+    assert np.array_equal(tarn.random_cluster(5, seed=2, replicas=2), many[:2])
+    assert not np.array_equal(tarn.random_cluster(5, seed=3), many[0])
+
+
+@pytest.mark.parametrize("extension", ["xyz", "gro", "pdb"])
+def test_structures_are_written_and_read(extension):
+    water = tarn.random_cluster(4)
+    velocities = np.linspace(-1, 1, water.size).reshape(water.shape)
+    tarn.write_structure(f"a.{extension}", water, model="tip4p", velocities_A_per_ps=velocities)
+    back = tarn.read_structure(f"a.{extension}")
+    digits = {"xyz": 1e-12, "gro": 5.1e-3, "pdb": 5.1e-4}[extension]
+    assert np.abs(back.positions_A - water).max() < digits
+    if extension == "xyz":
+        assert back.model == "tip4p" and np.abs(back.velocities_A_per_ps - velocities).max() < 1e-12
+    with pytest.raises(tarn.InputError):
+        tarn.write_structure("a.unknown", water)
+
+
+def test_frames_of_trajectories():
+    deck = {**HEPTAMER, "observe": {"trajectory": {"every": 100}}}
+    out = tarn.run(deck, out="a").out
+    first = tarn.read_structure(out / "trajectory-0001.xyz")
+    last = tarn.read_structure(out / "trajectory-0001.xyz", frame=4)
+    assert any("5 frames" in note for note in first.notes)
+    assert not np.array_equal(first.positions_A, last.positions_A)
+    assert last.comment["step"] == "400"
+    with pytest.raises(tarn.InputError):
+        tarn.read_structure(out / "trajectory-0001.xyz", frame=5)
+
+
+def test_models_and_devices():
+    assert tarn.models["tip3p"].sites == 3 and tarn.models["qtip4pf"].is_flexible
+    assert len(tarn.models) == 15
+    cpu = tarn.devices()[0]
+    assert cpu.name == "cpu" and cpu.threads >= 1 and cpu.description.startswith("CPU")
+    with pytest.raises(TypeError):
+        tarn.models["mine"] = tarn.models["tip3p"]
+
+
+def test_models_of_decks(inputs):
+    water = tarn.random_cluster(2)
+    energy, _ = tarn.energy_and_forces(water, model=str(inputs / "own-model.toml"))
+    assert energy != tarn.energy_and_forces(water)[0]

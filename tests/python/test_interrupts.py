@@ -1,0 +1,185 @@
+"""Ctrl-C: a real signal to a subprocess."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from conftest import HEPTAMER
+
+import tarn
+
+
+def start(code: str) -> subprocess.Popen[str]:
+    """Starts a Python program and waits for its line "ready"."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None and child.stdout.readline() == "ready\n", child.stderr
+    return child
+
+
+def interrupt(child: subprocess.Popen[str], times: int = 1) -> tuple[str, str, float]:
+    """Sends SIGINT, and waits. Returns the output and the time that it took.
+
+    Several signals, each half a second: the first ones may arrive before the computation begins.
+    """
+    began = time.monotonic()
+    try:
+        for _ in range(times - 1):
+            child.send_signal(signal.SIGINT)
+            try:
+                out, err = child.communicate(timeout=0.5)
+                return out, err, time.monotonic() - began
+            except subprocess.TimeoutExpired:
+                pass
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    return out, err, time.monotonic() - began
+
+
+def test_a_run_stops_after_a_checkpoint():
+    child = start(f"""
+import tarn
+ready = []
+def progress(p):
+    if p.step > 0 and not ready:
+        ready.append(1)
+        print("ready", flush=True)
+try:
+    tarn.run({HEPTAMER!r}, out="a", set={{"run.steps": 10**9}}, progress=progress)
+except KeyboardInterrupt as stop:
+    print(*stop.__notes__)
+""")
+    out, err, seconds = interrupt(child)
+    assert child.returncode == 0, err
+    assert "stopped after a checkpoint" in out and "resume=True" in out
+    assert seconds < 10
+    assert json.loads(Path("a/run.json").read_text())["status"] == "interrupted"
+    # The checkpoint is that of the last step.
+    done = tarn.Ensemble.load("a").step
+    rows = Path("a/energies.csv").read_text().splitlines()
+    assert 0 < done and done - 10 < int(rows[-1].split(",")[0]) <= done
+    more = tarn.run(HEPTAMER, out="a", set={"run.steps": done + 20}, resume=True)
+    assert more.steps_done == done + 20
+
+
+def test_an_uncaught_interrupt_ends_the_program_as_usual():
+    child = start(f"""
+import tarn
+e = tarn.Ensemble({HEPTAMER!r})
+print("ready", flush=True)
+e.advance(10**10)
+""")
+    _, err, seconds = interrupt(child)
+    assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in err
+    assert seconds < 10
+
+
+def test_an_ensemble_continues_after_an_interrupt():
+    child = start(f"""
+import numpy, tarn
+e = tarn.Ensemble({HEPTAMER!r})
+try:
+    print("ready", flush=True)
+    e.advance(10**10)
+except KeyboardInterrupt:
+    e.advance(5)
+    numpy.savez("state.npz", step=e.step, positions_A=e.positions_A)
+""")
+    _, err, _ = interrupt(child)
+    assert child.returncode == 0, err
+    state = np.load("state.npz")
+    e = tarn.Ensemble(HEPTAMER)
+    e.advance(int(state["step"]))
+    assert np.array_equal(e.positions_A, state["positions_A"])
+
+
+def test_preparing_a_start_can_be_interrupted():
+    child = start("""
+import tarn
+print("ready", flush=True)
+deck = {"system": {"molecules": 60, "replicas": 10000}, "integrator": {"scheme": "settle"}}
+tarn.Ensemble(deck)
+""")
+    time.sleep(0.5)
+    _, err, seconds = interrupt(child)
+    assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in err
+    assert seconds < 10
+
+
+def test_minimising_can_be_interrupted():
+    child = start("""
+import tarn
+water = tarn.random_cluster(60, replicas=200)
+print("ready", flush=True)
+while True:
+    tarn.minimise(water)
+""")
+    time.sleep(0.3)
+    _, err, seconds = interrupt(child)
+    assert "KeyboardInterrupt" in err and seconds < 10
+
+
+def test_other_handlers_may_raise_other_exceptions():
+    child = start(f"""
+import signal, tarn
+class TimeUp(Exception):
+    pass
+def handler(number, frame):
+    raise TimeUp
+signal.signal(signal.SIGINT, handler)
+e = tarn.Ensemble({HEPTAMER!r})
+try:
+    print("ready", flush=True)
+    e.advance(10**10)
+except TimeUp:
+    print("time is up")
+""")
+    out, err, _ = interrupt(child)
+    assert out == "time is up\n", err
+
+
+def test_a_signal_handler_cannot_use_a_computing_ensemble_but_does_not_hang():
+    child = start(f"""
+import signal, tarn
+def handler(number, frame):
+    e.step
+signal.signal(signal.SIGINT, handler)
+e = tarn.Ensemble({HEPTAMER!r})
+print("ready", flush=True)
+try:
+    e.advance(10**10)
+except tarn.InputError as error:
+    print(error)
+""")
+    out, err, seconds = interrupt(child, times=20)
+    assert "cannot use an ensemble while it computes" in out, err
+    assert seconds < 10
+
+
+def test_an_observer_completes_when_a_run_is_interrupted():
+    child = start(f"""
+import time, tarn
+@tarn.observer(columns=["x_A"], every=10)
+def slow(frame):
+    if frame.step == 10:
+        print("ready", flush=True)
+    for _ in range(20):
+        time.sleep(0.005)
+    return frame.positions_A[:, 0, 0]
+try:
+    tarn.run({HEPTAMER!r}, out="a", set={{"run.steps": 10**9}}, observers=[slow])
+except KeyboardInterrupt as stop:
+    print(*stop.__notes__)
+""")
+    out, err, _ = interrupt(child)
+    assert "stopped after a checkpoint" in out, err
+    assert json.loads(Path("a/run.json").read_text())["status"] == "interrupted"

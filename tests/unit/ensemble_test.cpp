@@ -1,0 +1,124 @@
+#include "tarn/ensemble.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/run.hpp"
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+Deck deck(const std::string& more = "") {
+  return parse_deck(R"(
+[system]
+molecules = 5
+replicas = 3
+[integrator]
+scheme = "settle"
+[run]
+steps = 60
+)" + more,
+                    "pentamer.toml");
+}
+const std::string kBath =
+    "[thermostat]\nkind = \"baoab\"\ntemperature_K = 150.0\nfriction_per_ps = 5.0\n";
+
+TEST(Ensemble, HasTheStatesOfARun) {
+  ScratchFolder folder;
+  const Deck d = deck(kBath + "[observe.heat]\nevery = 30\n");
+  RunOptions options;
+  options.out_dir = folder.file("run");
+  run_deck(d, options);
+  Ensemble ensemble(d, {"cpu", 1});
+  EXPECT_TRUE(ensemble.advance(60));
+  const State of_run = Ensemble::load(folder.file("run"), {"cpu"}).state();
+  const State own = ensemble.state();
+  EXPECT_EQ(own.step, 60);
+  EXPECT_DOUBLE_EQ(ensemble.time_ps(), 0.12);
+  EXPECT_EQ(own.positions_A, of_run.positions_A);
+  EXPECT_EQ(own.velocities_A_per_akma, of_run.velocities_A_per_akma);
+  EXPECT_EQ(own.heat_kcal_per_mol, of_run.heat_kcal_per_mol);
+  EXPECT_EQ(own.heat_kcal_per_mol.size(), 15u);
+}
+
+TEST(Ensemble, ContinuesFromItsCheckpoint) {
+  ScratchFolder folder;
+  Ensemble ensemble(deck(kBath), {"cpu"});
+  ensemble.advance(37);
+  ensemble.save(folder.file("x"));
+  ensemble.advance(20);
+  Ensemble again = Ensemble::load(folder.file("x"), {"cpu", 2});
+  EXPECT_EQ(again.step(), 37);
+  EXPECT_EQ(again.replicas(), 3);
+  again.advance(20);
+  EXPECT_EQ(again.state().positions_A, ensemble.state().positions_A);
+  again.save(folder.file("y"));
+  EXPECT_EQ(Ensemble::load(folder.file("y"), {"cpu"}).state().velocities_A_per_akma,
+            ensemble.state().velocities_A_per_akma);
+}
+
+TEST(Ensemble, StopsWhenAsked) {
+  Ensemble ensemble(deck(kBath), {"cpu"});
+  int calls = 0;
+  EXPECT_FALSE(ensemble.advance(1'000'000'000, [&] { return ++calls < 3; }));
+  EXPECT_EQ(calls, 3);
+  EXPECT_GT(ensemble.step(), 0);
+  Ensemble other(deck(kBath), {"cpu"});
+  other.advance(ensemble.step());
+  EXPECT_EQ(other.state().positions_A, ensemble.state().positions_A);
+}
+
+TEST(Ensemble, KeepsStoppedReplicas) {
+  ScratchFolder folder;
+  const Deck hot = parse_deck(R"(
+[system]
+molecules = 3
+replicas = 8
+[integrator]
+scheme = "settle"
+timestep_fs = 12.0
+[thermostat]
+kind = "baoab"
+temperatures_K = [10, 10, 10, 10, 10, 10, 10, 4000]
+friction_per_ps = 5.0
+[run]
+steps = 0
+)",
+                              "hot.toml");
+  Ensemble ensemble(hot, {"cpu"});
+  while (ensemble.blow_ups().empty() && ensemble.step() < 100'000) ensemble.advance(100);
+  const std::vector<BlowUp> stopped = ensemble.blow_ups();
+  ASSERT_FALSE(stopped.empty());
+  ASSERT_LT(stopped.size(), 8u);
+  EXPECT_NE(ensemble.text(stopped[0]).find("blew up"), std::string::npos);
+  ensemble.save(folder.file("x"));
+  Ensemble again = Ensemble::load(folder.file("x"), {"cpu"});
+  EXPECT_EQ(again.blow_ups(), stopped);
+  Frame frame;
+  again.snapshot(kPositions, frame);
+  EXPECT_EQ(frame.live(), 8 - stopped.size());
+}
+
+TEST(Ensemble, RefusesWhatItCannotDo) {
+  EXPECT_THROW(Ensemble(parse_deck("[system]\nkind = \"double-pendulum\"\n[integrator]\n"
+                                   "scheme = \"verlet\"\nstep = 0.1\n[run]\nduration = 1.0\n",
+                                   "p.toml"),
+                        {"cpu"}),
+               InputError);
+  EXPECT_THROW(Ensemble(deck("[thermostat]\nkind = \"baoab\"\ntemperatures_K = [50, 60, 70]\n"
+                             "friction_per_ps = 5.0\n[exchange]\nevery = 10\n"),
+                        {"cpu"}),
+               InputError);
+  EXPECT_THROW(Ensemble(deck(), {"gpu"}), InputError);
+  EXPECT_THROW(Ensemble::load("no/such/file", {"cpu"}), InputError);
+  EXPECT_THROW(Ensemble(deck(), {"cpu"}, [](int, int) { return false; }), StartInterrupted);
+}
+
+}  // namespace
+}  // namespace tarn
