@@ -11,8 +11,9 @@ endif()
 
 add_library(tarn_flags INTERFACE)
 target_compile_features(tarn_flags INTERFACE cxx_std_20)
+# -fno-semantic-interposition: position-independent code is inlined as other code is.
 target_compile_options(tarn_flags INTERFACE
-  "$<$<COMPILE_LANGUAGE:CXX>:${TARN_ARITHMETIC_FLAGS};${warnings};-Wpedantic>"
+  "$<$<COMPILE_LANGUAGE:CXX>:${TARN_ARITHMETIC_FLAGS};-fno-semantic-interposition;${warnings};-Wpedantic>"
   # As a flag, because CMake 3.25 has no C++20 feature for nvcc.
   "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false>"
   # CUDA's own generated host code is not pedantic.

@@ -24,6 +24,8 @@ function(tarn_module module)
     set_property(TARGET ${target} PROPERTY OUTPUT_NAME ${arg_PROGRAM})
   else()
     add_library(${target} STATIC ${sources})
+    # The Python module is a shared library that links them.
+    set_property(TARGET ${target} PROPERTY POSITION_INDEPENDENT_CODE ON)
   endif()
   target_include_directories(${target} ${visibility}
     ${PROJECT_SOURCE_DIR}/include ${TARN_GENERATED_DIR} ${PROJECT_SOURCE_DIR}/src)

@@ -28,9 +28,6 @@ endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
-if(TARN_PYTHON)
-  set(CMAKE_POSITION_INDEPENDENT_CODE ON)  # the module is a shared library
-endif()
 # Libraries that differ between releases of Debian are loaded at run time (HDF5), or come with the
 # Python package.
 option(TARN_PORTABLE "Make the Python package work on other releases of Debian" OFF)
