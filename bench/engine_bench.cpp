@@ -177,9 +177,10 @@ int main(int argc, char** argv) {
                 "qtip4pf", beads};
   };
   const std::vector<Case> rings{
-      ring("classical", 64, double_, 1), ring("beads_32", 64, double_, 32),
-      ring("beads_64", 32, double_, 64), ring("one_ring_of_32", 1, double_, 32),
-      ring("beads_32_mixed", 64, mixed, 32)};
+      ring("classical", 64, double_, 1),  ring("beads_32", 64, double_, 32),
+      ring("beads_64", 32, double_, 64),  ring("one_ring_of_32", 1, double_, 32),
+      ring("beads_4", 64, double_, 4),    ring("beads_128", 16, double_, 128),
+      ring("beads_256", 8, double_, 256), ring("beads_32_mixed", 64, mixed, 32)};
   register_solves();
   for (const std::string& set : cpu_instruction_sets()) {
     benchmark::RegisterBenchmark(

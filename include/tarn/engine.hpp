@@ -44,7 +44,8 @@ enum Fields : unsigned {
   kLindemannMoments = 1u << 17,
   kRadialCounts = 1u << 18,  ///< atoms in shells about the centres of mass; see RadialRequest
   kRings = 1u << 19,         ///< estimators of ring polymers of each replica
-  kBeads = 1u << 20          ///< positions of all beads
+  kBeads = 1u << 20,         ///< positions of all beads
+  kAtomKinetic = 1u << 21    ///< kinetic energy of each atom of ring polymers
 };
 
 /// Fields that are one row of numbers per replica, those that are a row per group of replicas, and
@@ -54,7 +55,7 @@ inline constexpr unsigned kRowFields = kEnergies | kConservation | kHeat | kShap
 inline constexpr unsigned kGroupFields =
     kEnergyMoments | kShapeMoments | kGeometryMoments | kLindemannMoments | kRadialCounts;
 inline constexpr unsigned kArrayFields =
-    kPositions | kVelocities | kOwnPositions | kMultipliers | kBeads;
+    kPositions | kVelocities | kOwnPositions | kMultipliers | kBeads | kAtomKinetic;
 
 /// Pair classes of a radial distribution function, in file order.
 enum PairClass : int { kOO = 0, kOH = 1, kHH = 2 };
@@ -172,7 +173,9 @@ struct Frame {
   std::vector<double> positions_A;
   std::vector<double> velocities_A_per_akma;  ///< [replica][molecule][9]
   std::vector<double> beads_A;                ///< [replica][bead][molecule][9]
-  std::vector<double> own_positions_A;        ///< [replica][molecule][9]
+  /// [replica][molecule][O, H1, H2]: centroid-virial estimators, equation (83); empty for one bead.
+  std::vector<double> atom_kinetic_kcal_per_mol;
+  std::vector<double> own_positions_A;  ///< [replica][molecule][9]
   /// [replica][molecule][bond (O,H1), (O,H2), (H1,H2)] [kcal/mol/A^2]; equations (14), (31).
   std::vector<double> multipliers_kcal_per_mol_A2;
   std::vector<Energies> energies;          ///< [replica]

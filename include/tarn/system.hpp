@@ -105,7 +105,6 @@ struct PathIntegralSpec {
   double internal_friction = 1.0;
 };
 inline constexpr int kMaxBeads = 1024;
-inline constexpr int kMaxRingMolecules = 64;
 
 /// The parameters of an engine, in internal units. The State is separate.
 struct System {

@@ -68,6 +68,12 @@ GroupLayout::GroupLayout(const System& system, int lanes)
       mass_o_Da_(system.model.mass_o_Da),
       mass_h_Da_(system.model.mass_h_Da) {}
 
+GroupLayout GroupLayout::of_copies(const System& system, int lanes) {
+  GroupLayout layout(system, lanes);
+  layout.small_ = true;
+  return layout;
+}
+
 PackRange GroupLayout::part_of(const TeamMember& member, int packs, int lanes) const {
   if (member.size() == 1) return {0, packs};
   const auto begin = [&](int rank) {

@@ -64,6 +64,8 @@ class GroupLayout {
  public:
   /// @param lanes doubles in a pack
   GroupLayout(const System& system, int lanes);
+  /// The layout of copies of a cluster of any size in lanes, as if it were a small cluster.
+  static GroupLayout of_copies(const System& system, int lanes);
 
   int molecules() const { return n_; }
   int lanes() const { return lanes_; }

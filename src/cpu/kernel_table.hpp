@@ -223,34 +223,51 @@ struct MeasureKernels {
   void (*farthest_from_first)(const double* q, int molecules, double* squares);
 };
 
-/// Constants of the modes of ring polymers, [mode] and padding; see RingMode. Masses and T0 are the
-/// same in all.
+/// Constants of the modes of ring polymers, [slot]; see RingMode. Masses are the same in all.
 struct RingConstants {
   const double *cosine, *sine_over_omega, *omega_sine;
   const double *decay_o, *decay_h, *kick_o, *kick_h;
 };
-/// The modes of one ring polymer: pack p * molecules + m has molecule m of the modes in pack p.
+/// The modes of a group of ring polymers, one after another in the slots of packs: pack
+/// p * molecules + m has molecule m of the slots p * lanes onwards.
 struct RingPacks {
-  double *q, *v;      ///< normal modes, [pack][9][lane]
-  const double* f;    ///< forces on the modes
-  double* v_thermal;  ///< velocities right after the noise of BAOAB; may be null
-  double* heat;       ///< [pack][lane]; null if not tallied
+  double *q, *v;                       ///< normal modes, [pack][9][lane]
+  const double* f;                     ///< forces on the modes
+  double* v_thermal;                   ///< velocities right after the noise of BAOAB; may be null
+  double* heat;                        ///< [pack][lane]; null if not tallied
+  double* bad;                         ///< [slot]: out, 1 where a velocity is too large or NaN
+  const std::uint64_t* replica_ids;    ///< [slot]
+  const std::uint64_t* first_numbers;  ///< [slot]: of molecule 0 in the noise, mode * molecules
   int molecules;
-  int packs;  ///< of modes
-  std::uint64_t replica_id;
+  int packs;  ///< of slots
   double mass_o_Da, mass_h_Da;
 };
-/// A linear map between the beads and the modes of all coordinates. Arrays are
-/// [pack of beads or modes][number][lane].
+/// Number of beads up to which a transform by a matrix is faster than a Fourier transform.
+inline constexpr int kMaxFoldedBeads = 32;
+/// Largest number of slots of a group of ring polymers.
+inline constexpr int kMaxRingSlots = kMaxBeads + kPadding;
+/// Passes of a fast Fourier transform of P beads. Complex numbers are pairs of doubles.
+struct RingFourier {
+  static constexpr int kMostPasses = 10;
+  int passes;
+  int radices[kMostPasses];             ///< 4, 2 and odd primes, with product P
+  const double* twiddles[kMostPasses];  ///< e^(-2 pi i p k/n), [p][k - 1]; n are left at the pass
+  const double* roots[kMostPasses];     ///< e^(-2 pi i j/radix)
+  const double* half_phases;            ///< half of norm_k times cos and sin(pi k/P), k to P/2
+};
+/// The linear map between the beads and the modes of all coordinates of a group of ring polymers.
+/// Arrays are [pack of slots][number][lane]. Unused slots of beads repeat the first bead, so that
+/// their forces are finite; those of modes are 0.
 ///
-/// Modes are even or odd under the reversal of the beads, j to P - 1 - j. If P is a multiple of two
-/// packs, a transform uses sums and differences of opposite beads, with half of the operations.
+/// It is a fast Fourier transform, or for one ring polymer of few beads a product with a matrix.
+/// Modes are even or odd under the reversal of the beads, j to P - 1 - j, so that sums and
+/// differences of opposite beads halve the operations of the product.
 struct RingTransform {
-  const double* matrix;  ///< [in][out and padding]; unused if folded
-  /// Folded: [half of in][half of out] of the cosine and of the sine modes; else null.
+  const RingFourier* fourier;
+  /// [half of in][half of out] of the cosine and of the sine modes; null: a Fourier transform.
   const double *cosines, *sines;
-  int count;  ///< of elements in
-  int out_packs;
+  int beads;  ///< of each ring polymer
+  int rings, packs;
   int numbers;    ///< coordinates, 9 N
   bool to_beads;  ///< else from beads to modes
 };

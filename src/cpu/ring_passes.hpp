@@ -1,12 +1,13 @@
 #pragma once
 
 #include "molecule_passes.hpp"
+#include "ring_fourier.hpp"
 #include "tarn/physics/ring_polymer.hpp"
 #include "tarn/steps/flexible.hpp"
 
 /// @file
-/// Passes over the modes and the beads of one ring polymer per cluster. A lane is a mode or a bead:
-/// pack p * N + m has molecule m of the modes p * lanes onwards.
+/// Passes over the modes and the beads of ring polymers. A lane is a mode or a bead: pack p * N + m
+/// has molecule m of the slots p * lanes onwards.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -14,9 +15,8 @@ namespace {
 
 using cpu::RingConstants;
 using cpu::RingPacks;
-using cpu::RingTransform;
 
-/// Constants of the modes in a pack.
+/// Constants of the modes in a pack of slots.
 struct ModePack {
   D cosine, sine_over_omega, omega_sine;
   OuParameters<D> ou;
@@ -61,34 +61,36 @@ TARN_HD void begin_ring_at(const RingPacks& ring, const ModePack& c, std::ptrdif
   rotate(c, s);
 }
 /// The part after the forces: kick, noise of GLA.
+/// @return whether all velocities are small enough
 template <bool kGla, class Noise>
-TARN_HD void end_ring_at(const RingPacks& ring, const ModePack& c, std::ptrdiff_t pack, const D& h,
-                         const D& largest, const Noise& noise, MoleculeState<D>& s, bool& bad) {
+TARN_HD bool end_ring_at(const RingPacks& ring, const ModePack& c, int p, std::ptrdiff_t pack,
+                         const D& h, const D& largest, const Noise& noise, MoleculeState<D>& s) {
   kick(s, h);
-  bad = bad || any(!(weighted_norm2(D(1.0), D(1.0), s.v) < largest));
+  const Mask<double> bad = !(weighted_norm2(D(1.0), D(1.0), s.v) < largest);
+  const bool good = !any(bad);
+  if (!good) {
+    double* const at = ring.bad + p * kLanes;
+    select(bad, D(1.0), D::load(at)).store(at);
+  }
   if constexpr (kGla) {
     add_noise(ring, c, pack, noise(), s);
   }
+  return good;
 }
 
-/// Calls op(number of the pack, noise) for the packs of all modes and molecules; the noise of two
-/// packs of modes is generated together.
+/// Calls op(pack of slots, molecule, noise); the noise of two packs of slots is generated together.
 template <bool kNoise, class Op>
 TARN_HD void for_each_ring_pack(const RingPacks& ring, const PhiloxKeys& seed, std::int64_t step,
                                 const Op& op) {
   using U64 = Pack<std::uint64_t>;
-  const auto n = static_cast<std::uint64_t>(ring.molecules);
   for (int p = 0; p < ring.packs; p += 2) {
     const int last = p + 1 < ring.packs ? p + 1 : p;
     for (int m = 0; m < ring.molecules; ++m) {
       if constexpr (kNoise) {
-        const auto name = [&](int pack) -> NoisePack<std::uint64_t, U64> {
-          U64 molecule;
-          for (int l = 0; l < kLanes; ++l) {
-            molecule.v[l] =
-                static_cast<std::uint64_t>(pack * kLanes + l) * n + static_cast<std::uint64_t>(m);
-          }
-          return {ring.replica_id, molecule};
+        const auto name = [&](int pack) -> NoisePack<U64, U64> {
+          return {
+              U64::load(ring.replica_ids + pack * kLanes),
+              U64::load(ring.first_numbers + pack * kLanes) + U64(static_cast<std::uint64_t>(m))};
         };
         const Triple<F> normals = molecule_normals(
             seed, {name(p), name(last)}, static_cast<std::uint64_t>(step), NoiseStream::thermostat);
@@ -104,67 +106,26 @@ TARN_HD void for_each_ring_pack(const RingPacks& ring, const PhiloxKeys& seed, s
 
 /// From the forces of a step to the positions of the next one: any of the two parts.
 /// @param step of the noise
-/// @return false if a velocity is too large or NaN
+/// @return whether all velocities are small enough; else RingPacks::bad is set
 template <Thermostat kThermostat>
 bool ring_pass(const RingConstants& constants, const RingPacks& ring, double timestep,
                double largest_speed2, std::uint64_t seed, std::int64_t step, bool end, bool begin) {
   constexpr bool baoab = kThermostat == Thermostat::baoab, gla = kThermostat == Thermostat::gla;
   const D w_o(1.0 / ring.mass_o_Da), w_h(1.0 / ring.mass_h_Da), h(timestep),
       largest(largest_speed2);
-  bool bad = false;
+  bool good = true;
   const PhiloxKeys keys(seed);
   for_each_ring_pack<kThermostat != Thermostat::none>(
       ring, keys, step, [&](int p, int m, const auto& noise) {
         const std::ptrdiff_t pack = static_cast<std::ptrdiff_t>(p) * ring.molecules + m;
         const ModePack c = mode_pack(constants, p);
         MoleculeState<D> s = load_modes(ring, pack * 9 * kLanes, w_o, w_h);
-        if (end) end_ring_at<gla>(ring, c, pack, h, largest, noise, s, bad);
+        if (end) good = end_ring_at<gla>(ring, c, p, pack, h, largest, noise, s) && good;
         if (begin) begin_ring_at<baoab>(ring, c, pack, h, noise, s);
         if (begin) store_triple(s.x, ring.q + pack * 9 * kLanes);
         store_triple(s.v, ring.v + pack * 9 * kLanes);
       });
-  return !bad;
-}
-
-/// out[k] = sum over j of matrix[j][k] in[j], for each coordinate.
-void dense_transform(const RingTransform& t, const double* in, double* out) {
-  constexpr int kNumbers = 4, kPacks = 4;
-  const auto block = [&](int number, auto numbers, int first, auto packs) {
-    constexpr int N = decltype(numbers)::value, K = decltype(packs)::value;
-    D sum[N][K];
-    for (auto& row : sum) {
-      for (D& s : row) s = D(0.0);
-    }
-    for (int j = 0; j < t.count; ++j) {
-      const double* const row = t.matrix + (j * t.out_packs + first) * kLanes;
-      const double* const from = in + (j / kLanes * t.numbers + number) * kLanes + j % kLanes;
-      D matrix[K];
-      for (int k = 0; k < K; ++k) matrix[k] = D::load(row + k * kLanes);
-      for (int i = 0; i < N; ++i) {
-        const D x(from[i * kLanes]);
-        for (int k = 0; k < K; ++k) sum[i][k] = fma(matrix[k], x, sum[i][k]);
-      }
-    }
-    for (int k = 0; k < K; ++k) {
-      for (int i = 0; i < N; ++i) {
-        sum[i][k].store(out + ((first + k) * t.numbers + number + i) * kLanes);
-      }
-    }
-  };
-  const auto of_packs = [&](int first, auto packs) {
-    int number = 0;
-    for (; number + kNumbers <= t.numbers; number += kNumbers) {
-      block(number, std::integral_constant<int, kNumbers>(), first, packs);
-    }
-    for (; number < t.numbers; ++number) {
-      block(number, std::integral_constant<int, 1>(), first, packs);
-    }
-  };
-  int first = 0;
-  for (; first + kPacks <= t.out_packs; first += kPacks) {
-    of_packs(first, std::integral_constant<int, kPacks>());
-  }
-  for (; first < t.out_packs; ++first) of_packs(first, std::integral_constant<int, 1>());
+  return good;
 }
 
 /// The lanes in reverse order.
@@ -179,10 +140,11 @@ TARN_HD P reversed(const P& a) {
   }
 }
 
-/// The same by halves: see RingTransform. Several coordinates and packs are computed side by side.
+/// A product with a matrix by halves: see RingTransform. Several coordinates and packs are computed
+/// side by side.
 void folded_transform(const RingTransform& t, const double* in, double* out) {
-  constexpr int kMostHalf = kMaxBeads / 2, kMostNumbers = 4, kMostPacks = 2;
-  const int half_packs = t.out_packs / 2, half = t.count / 2, last = t.out_packs - 1;
+  constexpr int kMostHalf = cpu::kMaxFoldedBeads / 2, kMostNumbers = 4, kMostPacks = 2;
+  const int half_packs = t.packs / 2, half = t.beads / 2, last = t.packs - 1;
   alignas(sizeof(D)) double even[kMostNumbers * kMostHalf], odd[kMostNumbers * kMostHalf];
   const auto at = [&](int pack, int number) {
     return static_cast<std::ptrdiff_t>(pack * t.numbers + number) * kLanes;
@@ -252,7 +214,7 @@ void folded_transform(const RingTransform& t, const double* in, double* out) {
   for (; number < t.numbers; ++number) of_numbers(number, std::integral_constant<int, 1>());
 }
 void ring_transform(const RingTransform& t, const double* in, double* out) {
-  t.cosines != nullptr ? folded_transform(t, in, out) : dense_transform(t, in, out);
+  t.cosines != nullptr ? folded_transform(t, in, out) : fourier_transform(t, in, out);
 }
 
 /// f <- f + the intramolecular forces at x, for `packs` packs.

@@ -2,7 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
-#include <map>
+#include <utility>
 #include <vector>
 
 #include "aligned.hpp"
@@ -14,94 +14,133 @@ namespace tarn::cpu {
 /// Constants of the modes of ring polymers at one temperature.
 class RingTable {
  public:
-  /// @param padded number of modes with padding, which stays at rest
-  RingTable(const System& system, double temperature_K, std::size_t padded)
-      : temperature_K_(temperature_K) {
-    for (AlignedVector<double>* numbers :
-         {&cosine_, &sine_over_omega_, &omega_sine_, &decay_o_, &decay_h_, &kick_o_, &kick_h_}) {
-      numbers->assign(padded, 0.0);
-    }
+  RingTable(const System& system, double temperature_K) : temperature_K_(temperature_K) {
     for (int mode = 0; mode < system.path_integral.beads; ++mode) {
-      const auto k = static_cast<std::size_t>(mode);
-      const RingMode m = ring_mode(system, mode, temperature_K);
-      cosine_[k] = m.cosine;
-      sine_over_omega_[k] = m.sine_over_omega;
-      omega_sine_[k] = m.omega_sine;
-      decay_o_[k] = m.ou.decay_o;
-      decay_h_[k] = m.ou.decay_h;
-      kick_o_[k] = m.ou.kick_o;
-      kick_h_[k] = m.ou.kick_h;
-      springs_.push_back(m.spring);
+      modes_.push_back(ring_mode(system, mode, temperature_K));
     }
   }
   double temperature_K() const { return temperature_K_; }
-  /// omega_k^2 by mode.
-  const std::vector<double>& springs() const { return springs_; }
-  RingConstants constants() const {
-    return {cosine_.data(),  sine_over_omega_.data(), omega_sine_.data(), decay_o_.data(),
-            decay_h_.data(), kick_o_.data(),          kick_h_.data()};
-  }
+  const RingMode& mode(int k) const { return modes_[static_cast<std::size_t>(k)]; }
 
  private:
   double temperature_K_;
-  AlignedVector<double> cosine_, sine_over_omega_, omega_sine_, decay_o_, decay_h_, kick_o_,
-      kick_h_;
-  std::vector<double> springs_;
+  std::vector<RingMode> modes_;
 };
 
-/// The matrices between beads and modes. Padding lanes of beads repeat bead 0, so that their forces
-/// are finite; those of modes are 0.
-class RingMatrices {
+/// The fewest ring polymers whose beads fill nine tenths of the lanes of their packs.
+constexpr int rings_in_group(int beads, int lanes) {
+  int rings = 1;
+  while (10 * rings * beads < 9 * ((rings * beads + lanes - 1) / lanes * lanes)) ++rings;
+  return rings;
+}
+/// Whether transforms are products with matrices, see RingTransform.
+/// @param lanes doubles in a pack; @param wide_lanes lanes of the pair type
+constexpr bool transforms_are_folded(int beads, int lanes, int wide_lanes) {
+  return beads <= kMaxFoldedBeads && beads % (2 * lanes) == 0 && beads % wide_lanes == 0;
+}
+
+/// The passes and the constants of Fourier transforms of P beads.
+class FourierTables {
  public:
-  RingMatrices(int beads, int padded, int lanes)
-      : beads_(beads), folded_(beads == padded && beads % (2 * lanes) == 0) {
-    const auto p = static_cast<std::size_t>(beads), all = static_cast<std::size_t>(padded);
-    const std::size_t half = p / 2;
-    to_modes_.assign(folded_ ? 0 : p * all, 0.0);
-    to_beads_.assign(to_modes_.size(), 0.0);
-    for (AlignedVector<double>* part :
-         {&even_to_modes_, &odd_to_modes_, &even_to_beads_, &odd_to_beads_}) {
-      part->assign(folded_ ? half * half : 0, 0.0);
-    }
-    for (std::size_t mode = 0; mode < p; ++mode) {
-      for (std::size_t j = 0; j < (folded_ ? half : all); ++j) {
-        const double element =
-            mode_of_bead(static_cast<int>(mode), j < p ? static_cast<int>(j) : 0, beads);
-        if (folded_) {
-          const bool even = mode < half;
-          const std::size_t m = even ? mode : mode - half;
-          (even ? even_to_modes_ : odd_to_modes_)[j * half + m] = element;
-          (even ? even_to_beads_ : odd_to_beads_)[m * half + j] = element;
-        } else {
-          if (j < p) to_modes_[j * all + mode] = element;
-          to_beads_[mode * all + j] = element;
-        }
+  explicit FourierTables(int beads) {
+    int left = beads;
+    const auto add_passes = [&](int radix) {
+      while (left % radix == 0) {
+        add_pass(left, radix);
+        left /= radix;
       }
+    };
+    add_passes(4);
+    add_passes(2);
+    for (int radix = 3; left > 1; radix += 2) add_passes(radix);
+    for (int k = 0; 2 * k <= beads; ++k) {
+      const bool alone = k == 0 || 2 * k == beads;
+      const double half = 0.5 * std::sqrt((alone ? 1.0 : 2.0) / beads);
+      const double angle = units::pi * k / beads;
+      half_phases_.push_back(half * std::cos(angle));
+      half_phases_.push_back(half * std::sin(angle));
     }
   }
-  RingTransform to_modes(int packs, int numbers) const {
-    return transform(to_modes_, even_to_modes_, odd_to_modes_, packs, numbers, false);
-  }
-  RingTransform to_beads(int packs, int numbers) const {
-    return transform(to_beads_, even_to_beads_, odd_to_beads_, packs, numbers, true);
+  RingFourier plan() const {
+    RingFourier plan{};
+    plan.passes = static_cast<int>(passes_.size());
+    for (std::size_t i = 0; i < passes_.size(); ++i) {
+      plan.radices[i] = passes_[i].radix;
+      plan.twiddles[i] = passes_[i].twiddles.data();
+      plan.roots[i] = passes_[i].roots.data();
+    }
+    plan.half_phases = half_phases_.data();
+    return plan;
   }
 
  private:
-  RingTransform transform(const AlignedVector<double>& matrix, const AlignedVector<double>& even,
-                          const AlignedVector<double>& odd, int packs, int numbers,
-                          bool to_beads) const {
-    return {matrix.data(),
-            folded_ ? even.data() : nullptr,
-            folded_ ? odd.data() : nullptr,
+  struct Pass {
+    int radix;
+    std::vector<double> twiddles, roots;
+  };
+  /// e^(-2 pi i k/n)
+  static void add_root(long k, int n, std::vector<double>& to) {
+    const double angle = 2.0 * units::pi * static_cast<double>(k % n) / n;
+    to.push_back(std::cos(angle));
+    to.push_back(-std::sin(angle));
+  }
+  void add_pass(int count, int radix) {
+    Pass pass{radix, {}, {}};
+    for (long p = 0; p < count / radix; ++p) {
+      for (int k = 1; k < radix; ++k) add_root(p * k, count, pass.twiddles);
+    }
+    for (int j = 0; j < radix; ++j) add_root(j, radix, pass.roots);
+    passes_.push_back(std::move(pass));
+  }
+
+  std::vector<Pass> passes_;
+  std::vector<double> half_phases_;
+};
+
+/// The transforms between beads and modes.
+class RingTransforms {
+ public:
+  RingTransforms(int beads, bool folded) : beads_(beads), tables_(beads), fourier_(tables_.plan()) {
+    if (!folded) return;
+    const auto half = static_cast<std::size_t>(beads) / 2;
+    for (AlignedVector<double>* part :
+         {&even_to_modes_, &odd_to_modes_, &even_to_beads_, &odd_to_beads_}) {
+      part->assign(half * half, 0.0);
+    }
+    for (std::size_t mode = 0; mode < 2 * half; ++mode) {
+      const bool even = mode < half;
+      const std::size_t m = even ? mode : mode - half;
+      for (std::size_t j = 0; j < half; ++j) {
+        const double element = mode_of_bead(static_cast<int>(mode), static_cast<int>(j), beads);
+        (even ? even_to_modes_ : odd_to_modes_)[j * half + m] = element;
+        (even ? even_to_beads_ : odd_to_beads_)[m * half + j] = element;
+      }
+    }
+  }
+  /// Of `rings` ring polymers in `packs` packs of slots; several only by Fourier transforms.
+  RingTransform to_modes(int rings, int packs, int numbers) const {
+    return transform(even_to_modes_, odd_to_modes_, rings, packs, numbers, false);
+  }
+  RingTransform to_beads(int rings, int packs, int numbers) const {
+    return transform(even_to_beads_, odd_to_beads_, rings, packs, numbers, true);
+  }
+
+ private:
+  RingTransform transform(const AlignedVector<double>& even, const AlignedVector<double>& odd,
+                          int rings, int packs, int numbers, bool to_beads) const {
+    return {&fourier_,
+            even.empty() ? nullptr : even.data(),
+            odd.empty() ? nullptr : odd.data(),
             beads_,
+            rings,
             packs,
             numbers,
             to_beads};
   }
 
   int beads_;
-  bool folded_;
-  AlignedVector<double> to_modes_, to_beads_;
+  FourierTables tables_;
+  RingFourier fourier_;
   AlignedVector<double> even_to_modes_, odd_to_modes_, even_to_beads_, odd_to_beads_;
 };
 

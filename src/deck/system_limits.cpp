@@ -18,13 +18,9 @@ std::optional<std::string> system_problem(const Deck& deck, std::int64_t molecul
     if (problem) problem = fmt::format("[{}] {}", section, *problem);
     return problem;
   };
-  if (auto problem = size_problem(molecules, deck.system.replicas)) return problem;
+  if (auto problem = size_problem(molecules, deck.system.replicas, beads_of(deck))) return problem;
   if (auto problem = lone_molecule_problem(deck, molecules)) return problem;
   if (auto problem = total_hessian_problem(deck.integrator, molecules)) return problem;
-  if (beads_of(deck) > 1 && molecules > kMaxRingMolecules) {
-    return fmt::format("[path_integral] supports at most {} molecules, not {}", kMaxRingMolecules,
-                       molecules);
-  }
   if (auto problem = in_section("observe.cluster", lindemann_problem(deck, molecules))) {
     return problem;
   }
@@ -59,13 +55,15 @@ std::optional<std::string> lone_molecule_problem(const Deck& deck, std::int64_t 
          "molecules or a thermostat";
 }
 
-std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas) {
-  const std::int64_t total = molecules * replicas;
+std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas,
+                                        std::int64_t beads) {
+  const std::int64_t total = molecules * replicas * beads;
   if (total <= kMaxTotalMolecules) return std::nullopt;
   return fmt::format(
-      "{2} molecules ({0} replicas of {1}) exceed the limit of {4}; positions and velocities alone "
-      "would take {3:.1f} GB",
-      replicas, molecules, total, static_cast<double>(total) * 144e-9, kMaxTotalMolecules);
+      "{2} molecules ({0} replicas of {1}{5}) exceed the limit of {4}; positions and velocities "
+      "alone would take {3:.1f} GB",
+      replicas, molecules, total, static_cast<double>(total) * 144e-9, kMaxTotalMolecules,
+      beads > 1 ? fmt::format(" with {} beads", beads) : "");
 }
 
 std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molecules) {

@@ -28,7 +28,8 @@ std::optional<std::string> total_hessian_problem(const IntegratorSection& integr
 std::optional<std::string> lone_molecule_problem(const Deck& deck, std::int64_t molecules);
 
 /// Too many molecules in all replicas.
-std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas);
+std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas,
+                                        std::int64_t beads);
 
 /// A spectrum that needs too much memory.
 std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molecules);

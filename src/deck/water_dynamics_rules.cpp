@@ -269,9 +269,10 @@ std::vector<Rule> run_rules() {
       {"`[exchange]` requires a thermostat with two or more `temperatures_K`, above 0 and in "
        "ascending order, and `replicas` must be a multiple of their number.",
        exchange_ladders_are_complete},
-      {"`[path_integral]` requires a flexible model, `verlet`, `precision` other than `single` and "
-       "at most 64 molecules, and excludes `[exchange]`. `pimd` and `trpmd` require a thermostat; "
-       "`rpmd` excludes one and requires `temperature_K`.",
+      {"`[path_integral]` requires a flexible model, `verlet` and `precision` other than `single`, "
+       "and excludes `[exchange]`. `pimd` and `trpmd` require a thermostat; `rpmd` excludes one "
+       "and "
+       "requires `temperature_K`.",
        path_integral_is_possible},
       {"`[observe.path_integral]` requires `[path_integral]`.", path_integral_table_needs_rings},
       {"`[confinement]` requires `radius_A` and `stiffness_kcal_per_mol_A2`.",

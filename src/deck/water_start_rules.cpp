@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
+#include "ring_keys.hpp"
 #include "rule_helpers.hpp"
 #include "system_limits.hpp"
 #include "tarn/physics/water_model.hpp"
@@ -70,7 +71,7 @@ void state_can_start_this_run(Checker& checker) {
 void state_fits_memory(Checker& checker) {
   if (!checker.is_reliable({"system.molecules", "system.replicas"})) return;
   const SystemSection& system = checker.deck().system;
-  const auto message = size_problem(checker.molecules(), system.replicas);
+  const auto message = size_problem(checker.molecules(), system.replicas, beads_of(checker.deck()));
   if (!message) return;
   checker.problem(checker.has("system.replicas") ? "system.replicas" : "system.molecules",
                   *message);

@@ -131,10 +131,6 @@ void check_rings(const System& s) {
   if (s.precision == Precision::single) {
     throw InputError("ring polymers support double and mixed precision only");
   }
-  if (s.molecules > kMaxRingMolecules) {
-    throw InputError("ring polymers support at most " + to_string(kMaxRingMolecules) +
-                     " molecules, not " + to_string(s.molecules));
-  }
   if (s.thermostat.kind == Thermostat::none) {
     check_number("path-integral temperature_K", rings.temperature_K, false);
   } else {

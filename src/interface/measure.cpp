@@ -39,6 +39,7 @@ void Measure::prepare_arrays(unsigned fields, std::size_t replicas, Frame& frame
   frame.own_positions_A.resize(fields & kOwnPositions ? size : 0);
   frame.beads = system_.path_integral.beads;
   frame.beads_A.resize(fields & kBeads ? size * static_cast<std::size_t>(frame.beads) : 0);
+  frame.atom_kinetic_kcal_per_mol.resize(fields & kAtomKinetic && frame.beads > 1 ? size / 3 : 0);
   frame.multipliers_kcal_per_mol_A2.resize(fields & kMultipliers ? size / 3 : 0);
   if (!(fields & kLindemannSums)) frame.lindemann_sums = {};
   if (!(fields & kPairCounts)) {

@@ -64,6 +64,7 @@ void join_frames(std::span<const Frame> parts, unsigned fields, bool flexible,
   concatenate(parts, &Frame::positions_A, whole);
   concatenate(parts, &Frame::velocities_A_per_akma, whole);
   concatenate(parts, &Frame::beads_A, whole);
+  concatenate(parts, &Frame::atom_kinetic_kcal_per_mol, whole);
   concatenate(parts, &Frame::own_positions_A, whole);
   concatenate(parts, &Frame::multipliers_kcal_per_mol_A2, whole);
   concatenate(parts, &Frame::energies, whole);

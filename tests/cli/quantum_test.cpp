@@ -290,7 +290,8 @@ TEST_F(Quantum, RefusesWhatHasNoMeaning) {
   EXPECT_TRUE(contains(refusal(" --set integrator.scheme=zss-stiff"), "needs scheme = \"verlet\""));
   EXPECT_TRUE(contains(refusal(" --set run.precision=single"), "\"double\" or \"mixed\""));
   EXPECT_TRUE(contains(refusal(" --set path_integral.method=rpmd"), "runs without a thermostat"));
-  EXPECT_TRUE(contains(refusal(" --set system.molecules=65"), "at most 64 molecules"));
+  EXPECT_TRUE(contains(refusal(" --set path_integral.beads=1000 --set system.replicas=1000000"),
+                       "with 1000 beads) exceed the limit"));
   EXPECT_TRUE(contains(refusal(" --set path_integral.beads=1025"), "1024"));
   EXPECT_TRUE(contains(refusal(" --device cuda"), ""));
 }

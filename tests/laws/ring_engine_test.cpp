@@ -21,7 +21,12 @@ namespace {
 
 using namespace test;
 
-constexpr int kSomeBeads[] = {2, 3, 8, 31, 32, 33, 64};
+/// Few and many beads for all algorithms of the transforms, and a cluster with more molecules than
+/// small classical clusters have.
+constexpr struct {
+  int beads, molecules;
+} kSomeRings[] = {{2, 3},  {3, 3},  {8, 3},  {31, 3},  {32, 3},
+                  {33, 3}, {64, 3}, {67, 1}, {128, 2}, {3, 70}};
 
 System ring_system(int beads, Bath bath, int molecules = 3,
                    Precision precision = Precision::double_) {
@@ -53,9 +58,10 @@ Bits bits_of_ring(const State& s, std::int64_t id) {
 TEST(RingLaws, Hold) {
   for (const Bath bath : {Bath::none, Bath::gla_per_mass, Bath::baoab}) {
     for (const Precision precision : {Precision::double_, Precision::mixed}) {
-      for (const int beads : kSomeBeads) {
-        SCOPED_TRACE(std::to_string(beads) + " beads, " + name_of(precision));
-        const System system = ring_system(beads, bath, 3, precision);
+      for (const auto& [beads, molecules] : kSomeRings) {
+        SCOPED_TRACE(std::to_string(beads) + " beads, " + std::to_string(molecules) +
+                     " molecules, " + name_of(precision));
+        const System system = ring_system(beads, bath, molecules, precision);
         const std::int64_t first = kKeptSteps - 5;
         State start = ring_start(system, spread_ids(3), first);
         if (bath != Bath::none) start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
@@ -218,7 +224,7 @@ class PlainRing {
 /// to 1e-15; forces of 300 kcal/mol/A times sqrt(P).
 TEST(RingEngine, StepsAreThoseOfTheEquations) {
   for (const Bath bath : {Bath::none, Bath::gla, Bath::baoab}) {
-    for (const int beads : {2, 5, 16, 33}) {
+    for (const int beads : {2, 5, 16, 33, 80}) {
       SCOPED_TRACE(beads);
       const System system = ring_system(beads, bath, 2);
       const State start = ring_start(system, {3});
@@ -274,37 +280,67 @@ TEST(RingEngine, ConservesTheHamiltonianToSecondOrder) {
   }
 }
 
+/// Rounding errors of 200 steps: components of some 100 Da A^2/akma, from products of positions of
+/// 30 A with velocities of 5 A/akma.
+TEST(RingEngine, ConservesMomenta) {
+  for (const int beads : {5, 16}) {
+    System system = ring_system(beads, Bath::none, 3);
+    system.confinement = {};
+    const auto engine = make_cpu_engine(system, ring_start(system, spread_ids(2)), {}, 1);
+    Frame before, after;
+    engine->snapshot(kConservation, before);
+    engine->advance(200);
+    engine->snapshot(kConservation, after);
+    for (std::size_t r = 0; r < 2; ++r) {
+      const Conservation &a = before.conservation[r], &b = after.conservation[r];
+      for (std::size_t c = 0; c < 3; ++c) {
+        EXPECT_NEAR(a.momentum_Da_A_per_akma[c], b.momentum_Da_A_per_akma[c], 1e-10);
+        EXPECT_NEAR(a.angular_momentum_Da_A2_per_akma[c], b.angular_momentum_Da_A2_per_akma[c],
+                    1e-9);
+      }
+    }
+  }
+}
+
 /// Frames: centroids, beads whose mean they are, and energies that are means over beads.
-TEST(RingEngine, FramesAgreeWithTheState) {
-  const System system = ring_system(12, Bath::baoab, 4);
+void check_frame(int beads, int molecules) {
+  const System system = ring_system(beads, Bath::baoab, molecules);
+  const auto p = static_cast<std::size_t>(beads), n = 9 * static_cast<std::size_t>(molecules);
   const auto engine = make_cpu_engine(system, ring_start(system, {3, 4}), {}, 2);
   engine->advance(10);
   Frame f;
-  engine->snapshot(kPositions | kBeads | kEnergies | kRings | kShape, f);
-  ASSERT_EQ(f.beads, 12);
+  engine->snapshot(kPositions | kBeads | kEnergies | kRings | kShape | kAtomKinetic, f);
+  ASSERT_EQ(f.beads, beads);
   ASSERT_EQ(f.live(), 2u);
-  ForceField force_field(system.model, 4);
+  ForceField force_field(system.model, molecules);
   for (std::size_t r = 0; r < 2; ++r) {
-    std::vector<double> mean(36, 0.0);
+    std::vector<double> mean(n, 0.0);
     double potential = 0.0, bonds = 0.0, gyration_o = 0.0;
-    for (std::size_t j = 0; j < 12; ++j) {
+    for (std::size_t j = 0; j < p; ++j) {
       const std::vector<double> x(
-          f.beads_A.begin() + static_cast<std::ptrdiff_t>((r * 12 + j) * 36),
-          f.beads_A.begin() + static_cast<std::ptrdiff_t>((r * 12 + j + 1) * 36));
-      for (std::size_t c = 0; c < 36; ++c) mean[c] += x[c] / 12.0;
+          f.beads_A.begin() + static_cast<std::ptrdiff_t>((r * p + j) * n),
+          f.beads_A.begin() + static_cast<std::ptrdiff_t>((r * p + j + 1) * n));
+      for (std::size_t c = 0; c < n; ++c) mean[c] += x[c] / beads;
       const ClusterEnergy e = force_field.energy(x);
-      potential += e.between_molecules_kcal_per_mol() / 12.0;
-      bonds += e.intramolecular_kcal_per_mol / 12.0;
-      for (std::size_t c = 0; c < 36; ++c) {
+      potential += e.between_molecules_kcal_per_mol() / beads;
+      bonds += e.intramolecular_kcal_per_mol / beads;
+      for (std::size_t c = 0; c < n; ++c) {
         if (c % 9 < 3) {
           const double d = x[c] - f.positions_A_of(r)[c];
-          gyration_o += d * d / (12.0 * 4.0);
+          gyration_o += d * d / (beads * molecules);
         }
       }
     }
-    for (std::size_t c = 0; c < 36; ++c) EXPECT_NEAR(mean[c], f.positions_A_of(r)[c], 1e-13);
-    EXPECT_NEAR(f.energies[r].potential_kcal_per_mol, potential, 1e-10);
-    EXPECT_NEAR(f.rings[r].intramolecular_kcal_per_mol, bonds, 1e-10);
+    for (std::size_t c = 0; c < n; ++c) EXPECT_NEAR(mean[c], f.positions_A_of(r)[c], 1e-13);
+    EXPECT_NEAR(f.energies[r].potential_kcal_per_mol, potential, 1e-11 * n);
+    EXPECT_NEAR(f.rings[r].intramolecular_kcal_per_mol, bonds, 1e-11 * n);
+    double kinetic_o = 0.0, kinetic_h = 0.0;
+    for (std::size_t atom = 0; atom < n / 3; ++atom) {
+      const double kinetic = f.atom_kinetic_kcal_per_mol[r * n / 3 + atom];
+      (atom % 3 == 0 ? kinetic_o : kinetic_h) += kinetic / molecules;
+    }
+    EXPECT_NEAR(f.rings[r].kinetic_o_kcal_per_mol, kinetic_o, 1e-11 * n);
+    EXPECT_NEAR(f.rings[r].kinetic_h_kcal_per_mol, 0.5 * kinetic_h, 1e-11 * n);
     EXPECT_NEAR(f.rings[r].gyration2_o_A2, gyration_o, 1e-13);
     EXPECT_NEAR(f.energies[r].total_kcal_per_mol,
                 f.energies[r].potential_kcal_per_mol + f.energies[r].bond_kcal_per_mol +
@@ -312,30 +348,58 @@ TEST(RingEngine, FramesAgreeWithTheState) {
                 1e-10);
   }
 }
+TEST(RingEngine, FramesAgreeWithTheState) {
+  check_frame(12, 4);
+  check_frame(70, 2);
+  check_frame(3, 70);
+}
 
-/// A ring polymer that blows up stops; the others go on as without it.
+/// A ring polymer that blows up stops; the others go on as without it, also those in its packs.
 TEST(RingEngine, BlowUpStopsOneReplica) {
-  const System system = ring_system(8, Bath::baoab, 3);
-  State start = ring_start(system, spread_ids(3));
-  const std::size_t size = start.ring_coordinates();
-  State bad = start;
-  // Two oxygens at one point, in replica 1.
-  for (std::size_t c = 0; c < 3; ++c)
-    bad.positions_A[size + 9 + c] = bad.positions_A[size + c] + 1e-4;
-  const auto engine = make_cpu_engine(system, bad, {}, 1),
-             good = make_cpu_engine(system, start, {}, 1);
-  engine->advance(200);
-  good->advance(200);
-  ASSERT_EQ(engine->blow_ups().size(), 1u);
-  EXPECT_EQ(engine->blow_ups()[0].replica, start.replica_ids[1]);
-  for (const std::size_t r : {0u, 2u}) {
-    EXPECT_TRUE(same_bits(bits_of_ring(engine->state(), start.replica_ids[r]),
-                          bits_of_ring(good->state(), start.replica_ids[r])));
+  for (const int beads : {3, 8, 40}) {
+    SCOPED_TRACE(beads);
+    const System system = ring_system(beads, Bath::baoab, 3);
+    State start = ring_start(system, spread_ids(4));
+    start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
+    const std::size_t size = start.ring_coordinates();
+    State bad = start;
+    // Two oxygens at one point, in replicas 0 and 2.
+    for (const std::size_t r : {0u, 2u}) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        bad.positions_A[r * size + 9 + c] = bad.positions_A[r * size + c] + 1e-4;
+      }
+    }
+    const auto engine = make_cpu_engine(system, bad, {}, 1),
+               good = make_cpu_engine(system, start, {}, 1);
+    engine->advance(200);
+    good->advance(200);
+    ASSERT_EQ(engine->blow_ups().size(), 2u);
+    EXPECT_EQ(engine->blow_ups()[0].replica, start.replica_ids[0]);
+    EXPECT_EQ(engine->blow_ups()[1].replica, start.replica_ids[2]);
+    const State state = engine->state();
+    for (const std::size_t r : {1u, 3u}) {
+      EXPECT_TRUE(same_bits(bits_of_ring(state, start.replica_ids[r]),
+                            bits_of_ring(good->state(), start.replica_ids[r])));
+    }
+    // The state of a stopped replica is a good one that the run had.
+    for (const double x : state.positions_A) EXPECT_TRUE(std::isfinite(x));
+    Frame f;
+    engine->snapshot(kEnergies | kRings | kHeat | kBeads, f);
+    EXPECT_EQ(f.replica_ids,
+              (std::vector<std::int64_t>{start.replica_ids[1], start.replica_ids[3]}));
+    EXPECT_TRUE(all_finite(f));
+    // Without any replica left the engine goes on.
+    State all_bad = bad;
+    for (std::size_t r = 0; r < 4; ++r) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        all_bad.positions_A[r * size + 9 + c] = all_bad.positions_A[r * size + c] + 1e-4;
+      }
+    }
+    const auto none = make_cpu_engine(system, all_bad, {}, 2);
+    none->advance(200);
+    EXPECT_EQ(none->blow_ups().size(), 4u);
+    EXPECT_EQ(none->step(), start.step + 200);
   }
-  Frame f;
-  engine->snapshot(kEnergies | kRings, f);
-  EXPECT_EQ(f.live(), 2u);
-  EXPECT_TRUE(all_finite(f));
 }
 
 /// A state with other beads: fewer modes are dropped, more are drawn; the centroids stay.

@@ -40,10 +40,11 @@ inline Bits bits_of(const Frame& f) {
     for (const auto* values : {&m.pivots, &m.sums, &m.squares, &m.products}) add(*values);
   };
   add(f.replica_ids);
-  for (const auto* values : {&f.positions_A, &f.velocities_A_per_akma, &f.beads_A,
-                             &f.own_positions_A, &f.multipliers_kcal_per_mol_A2,
-                             &f.heat_kcal_per_mol, &f.lindemann, &f.exchange_energies_kcal_per_mol,
-                             &f.lindemann_sums.means_A, &f.lindemann_sums.squares_A2}) {
+  for (const auto* values :
+       {&f.positions_A, &f.velocities_A_per_akma, &f.beads_A, &f.atom_kinetic_kcal_per_mol,
+        &f.own_positions_A, &f.multipliers_kcal_per_mol_A2, &f.heat_kcal_per_mol, &f.lindemann,
+        &f.exchange_energies_kcal_per_mol, &f.lindemann_sums.means_A,
+        &f.lindemann_sums.squares_A2}) {
     add(*values);
   }
   add(f.energies);
