@@ -34,6 +34,9 @@ Reproduction spectrum_page();
 Reproduction dynamics_page();
 Reproduction flexible_steps_page();
 Reproduction ring_steps_page();
+Reproduction ring_beads_page();
+Reproduction quantum_octamer_page();
+Reproduction isotopes_page();
 Reproduction slow_start_page();
 Reproduction minima_page();
 

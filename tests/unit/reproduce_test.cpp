@@ -598,6 +598,52 @@ TEST(Reproductions, OfRingPolymersCompareFlows) {
   }
 }
 
+/// Runs of 0.1 to 0.4 ps: at 300 K, kinetic energies are within a few per cent of their limits.
+TEST(Reproductions, OfRingPolymersFindTheNumberOfBeads) {
+  const auto rows = short_page("ring-beads", 8, {"bath_K", "beads", "kinetic_h_meV"});
+  ASSERT_EQ(rows.size(), 6u);
+  double before_meV = 0.0;
+  for (std::size_t k = 0; k < 5; ++k) {
+    EXPECT_EQ(rows[k].at("bath_K"), "300");
+    EXPECT_GT(number(rows[k], "kinetic_h_meV"), before_meV);
+    before_meV = number(rows[k], "kinetic_h_meV") * (k < 2 ? 1.05 : 0.98);
+  }
+  EXPECT_EQ(rows.back().at("beads"), "0");
+  EXPECT_NEAR(number(rows.back(), "kinetic_h_meV"), 156.0, 15.0);
+}
+
+TEST(Reproductions, OfTheQuantumOctamerCompareNuclei) {
+  const auto rows = short_page("quantum-octamer", 8,
+                               {"nuclei", "beads", "kinetic_h_meV", "q_oh_A", "oo_neighbour_A",
+                                "hydrogen_bonds", "lindemann", "total_kcal_per_mol"});
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].at("nuclei"), "classical");
+  EXPECT_EQ(rows[0].at("beads"), "1");
+  EXPECT_EQ(rows[2].at("nuclei"), "H2O");
+  EXPECT_EQ(rows[2].at("beads"), "64");
+  for (std::size_t k = 1; k < 3; ++k) {
+    EXPECT_GT(number(rows[k], "kinetic_h_meV"), number(rows[k - 1], "kinetic_h_meV"));
+    EXPECT_GT(number(rows[k], "total_kcal_per_mol"), number(rows[k - 1], "total_kcal_per_mol"));
+    EXPECT_GT(number(rows[k], "q_oh_A"), 0.95);
+    EXPECT_NEAR(number(rows[k], "oo_neighbour_A"), 2.8, 0.1);
+  }
+}
+
+/// Deuterium prefers hydrogen bonds, in which the kinetic energy of a hydrogen is larger; the
+/// harmonic difference is that of the normal modes of the cube.
+TEST(Reproductions, OfIsotopesFindSites) {
+  const auto rows = short_page("isotopes", 8,
+                               {"hydrogen_mass_Da", "kinetic_bonded_h_meV", "kinetic_free_h_meV",
+                                "harmonic_bonded_h_meV", "harmonic_free_h_meV"});
+  ASSERT_EQ(rows.size(), 3u);
+  for (const auto& row : rows) {
+    EXPECT_GT(number(row, "harmonic_bonded_h_meV"), number(row, "harmonic_free_h_meV"));
+    EXPECT_NEAR(number(row, "kinetic_bonded_h_meV"), number(row, "harmonic_bonded_h_meV"), 15.0);
+  }
+  EXPECT_NEAR(number(rows.front(), "hydrogen_mass_Da"), 1.008, 1e-12);
+  EXPECT_NEAR(number(rows.back(), "hydrogen_mass_Da"), 2.014, 1e-12);
+}
+
 TEST(Reproductions, OfDynamicsCompareSchemesAndFrictions) {
   const test::ScratchFolder folder;
   make_page("dynamics", folder, 0.003);
