@@ -4,8 +4,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/{include/tarn/core,src/cpu,src/deck,kernels,docs}
-printf 'core:\ncpu: interface core\nkernels: interface core\ninterface: core\ndeck: interface core\n' \
+mkdir -p "$tree"/{include/tarn/core,src/cpu,src/deck,kernels,python/bindings,docs}
+printf 'core:\ncpu: interface core\nkernels: interface core\ninterface: core\ndeck: interface core\npython: interface core\n' \
   >"$tree/modules.txt"
 
 # finds CHECK FILE LINE: the check passes without the line in the file, and fails with it.
@@ -35,7 +35,7 @@ finds include_graph kernels/bad.cu '  #  include "cpu/cpu_engine.hpp"'
 finds include_graph src/deck/bad.cpp '#include "cpu/cpu_engine.hpp"'
 finds include_graph src/deck/bad.cpp '#include "../cpu/cpu_engine.hpp"'
 finds include_graph src/deck/bad.cpp '#include <nanobind/nanobind.h>'
-finds include_graph python/bindings/bad.cpp '#include "tarn/serve.hpp"'
+finds include_graph python/bindings/bad.cpp '#include "kernels/device_probe.hpp"'
 finds documents docs/bad.md "see /""home/somebody/file"
 finds documents docs/bad.md '[text](nowhere.md)'
 finds documents docs/bad.md '[text](#nowhere)'
