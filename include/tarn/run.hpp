@@ -40,7 +40,7 @@ struct RunStart {
   int replicas = 0;
   std::int64_t first_step = 0;  ///< 0, or the step of the checkpoint
   std::int64_t total_steps = 0;
-  std::vector<EnginePart> parts;  ///< devices that share the replicas
+  std::vector<EnginePart> parts{};  ///< devices that share the replicas
 };
 
 struct RunOptions {
