@@ -34,6 +34,17 @@ if(NOT TARN_HDF5 STREQUAL "OFF")
   endif()
 endif()
 
+set(TARN_HAVE_MPI FALSE)
+if(NOT TARN_MPI STREQUAL "OFF")
+  set(MPI_DETERMINE_LIBRARY_VERSION ON)
+  find_package(MPI QUIET COMPONENTS CXX)
+  set(TARN_HAVE_MPI ${MPI_CXX_FOUND})
+  if(TARN_MPI STREQUAL "ON" AND NOT TARN_HAVE_MPI)
+    message(FATAL_ERROR "TARN_MPI=ON, but MPI was not found. On Debian: "
+      "apt-get install libopenmpi-dev openmpi-bin, or configure with -DTARN_MPI=OFF.")
+  endif()
+endif()
+
 if(TARN_TESTS)
   tarn_require(GTest libgtest-dev)
 endif()

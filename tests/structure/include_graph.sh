@@ -57,6 +57,7 @@ grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh'
       if (what ~ /^toml\+\+|^toml\.hpp/ && from != "deck") complain(what " belongs in src/deck only")
       if (what ~ /^CLI/ && from != "cli") complain(what " belongs in src/cli only")
       if (what ~ /^(hdf5|H5)/ && from != "io") complain(what " belongs in src/io only")
+      if (what ~ /^mpi\.h/ && from != "parallel") complain(what " belongs in src/parallel only")
       if (what ~ /^(\.\.\/|.*\/\.\.\/)/) complain("include \"" what "\" by its path from src/")
       to = (what ~ /\//) ? module_of(what) : ""
       if (to != "" && index(may_include[from], " " to " ") == 0)
