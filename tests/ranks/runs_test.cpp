@@ -162,7 +162,7 @@ class RanksRun : public ::testing::Test {
   }
   std::vector<std::string> run_arguments(const std::string& out,
                                          const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all{"run", deck_, "--out", out, "--threads", "1"};
+    std::vector<std::string> all{"run", deck_, "--out", out, "--threads", threads_};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -224,14 +224,19 @@ class RanksRun : public ::testing::Test {
     for (const int ranks : {1, 2, 3, 5}) {
       SCOPED_TRACE(std::to_string(ranks) + " ranks");
       const std::string to = out(std::to_string(ranks) + "-ranks");
-      const std::string threads = ranks == 2 ? "2" : "1";
-      ASSERT_EQ(run(ranks, to, {"--threads", threads}), exit_code) << log();
+      threads_ = ranks == 2 ? "2" : "1";
+      ASSERT_EQ(run(ranks, to), exit_code) << log();
       expect_same_files(out("whole"), to);
     }
     const std::string half = "run.steps=" + std::to_string(steps / 2);
     ASSERT_EQ(run(3, out("resumed"), {"--set", half}), exit_code) << log();
     ASSERT_EQ(run(2, out("resumed"), {"--resume"}), exit_code) << log();
     expect_same_files(out("whole"), out("resumed"));
+  }
+  /// Whether there is a checkpoint of a later step than the first one.
+  static bool has_checkpoint(const std::string& folder) {
+    const std::string path = folder + "/checkpoint.bin";
+    return fs::exists(path) && io::read_checkpoint(path).state.step > 0;
   }
   /// Process ids of the ranks of this test's runs, by rank.
   std::map<int, pid_t> ranks_running() const {
@@ -266,6 +271,7 @@ class RanksRun : public ::testing::Test {
   }
 
   ScratchFolder folder_;
+  std::string threads_ = "1";
   std::string deck_ = folder_.file("deck.toml"), log_ = folder_.file("log");
 };
 
@@ -347,7 +353,7 @@ TEST_F(RanksRun, EndIfOneIsKilled) {
   const std::vector<std::string> long_run{"--set", "run.steps=1000000"};
   {
     Program program = start(3, run_arguments(out("a"), long_run));
-    ASSERT_TRUE(becomes_true([&] { return fs::exists(out("a") + "/checkpoint.bin"); })) << log();
+    ASSERT_TRUE(becomes_true([&] { return has_checkpoint(out("a")); })) << log();
     const std::map<int, pid_t> ranks = ranks_running();
     ASSERT_TRUE(ranks.contains(1)) << log();
     ::kill(ranks.at(1), SIGKILL);
@@ -371,7 +377,7 @@ TEST_F(RanksRun, StopAfterASignal) {
   for (const int number : {SIGUSR1, SIGTERM}) {
     const std::string to = out(std::to_string(number));
     Program program = start(2, run_arguments(to, {"--set", "run.steps=1000000"}));
-    ASSERT_TRUE(becomes_true([&] { return fs::exists(to + "/checkpoint.bin"); })) << log();
+    ASSERT_TRUE(becomes_true([&] { return has_checkpoint(to); })) << log();
     const auto before = io::read_checkpoint(to + "/checkpoint.bin").state.step;
     program.signal(number);
     const Ending ending = program.wait();
