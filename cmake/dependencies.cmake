@@ -54,6 +54,17 @@ if(TARN_HAVE_HDF5 AND TARN_PORTABLE)
   set(TARN_HDF5_TARGET tarn_hdf5_at_run_time)
 endif()
 
+set(TARN_HAVE_MPI FALSE)
+if(NOT TARN_MPI STREQUAL "OFF")
+  set(MPI_DETERMINE_LIBRARY_VERSION ON)
+  find_package(MPI QUIET COMPONENTS CXX)
+  set(TARN_HAVE_MPI ${MPI_CXX_FOUND})
+  if(TARN_MPI STREQUAL "ON" AND NOT TARN_HAVE_MPI)
+    message(FATAL_ERROR "TARN_MPI=ON, but MPI was not found. On Debian: "
+      "apt-get install libopenmpi-dev openmpi-bin, or configure with -DTARN_MPI=OFF.")
+  endif()
+endif()
+
 if(TARN_TESTS)
   tarn_require(GTest libgtest-dev)
 endif()

@@ -18,6 +18,7 @@ function(tarn_choice name help)
 endfunction()
 tarn_choice(TARN_CUDA "Build the CUDA engine")
 tarn_choice(TARN_HDF5 "Read and write HDF5 files")
+tarn_choice(TARN_MPI "Run on several nodes by MPI")
 option(TARN_CUDA_RELEASE_ARCHS "CUDA machine code for sm_75 to sm_120, not for sm_90 only" OFF)
 
 get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)

@@ -16,6 +16,12 @@ endif()
 if(TARN_HAVE_HDF5)
   set(TARN_BUILD_HDF5 ${HDF5_VERSION})
 endif()
+if(TARN_HAVE_MPI)
+  string(REGEX REPLACE "[,\n].*" "" TARN_BUILD_MPI "${MPI_CXX_LIBRARY_VERSION_STRING}")
+  if(NOT TARN_BUILD_MPI)
+    set(TARN_BUILD_MPI "version ${MPI_CXX_VERSION} of the standard")
+  endif()
+endif()
 
 # Relative path from the program to the decks, so that an installation can be moved as a whole.
 include(GNUInstallDirs)

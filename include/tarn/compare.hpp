@@ -27,6 +27,7 @@ struct CompareOptions {
   bool overwrite = false;
   std::optional<std::string> device;  ///< overrides the deck
   std::optional<int> threads;         ///< overrides the deck
+  EngineMaker make_engine;            ///< of water; empty: tarn::make_engine
   /// Runs each scheme with each of these steps (in fs for water) and compares with a reference. If
   /// empty, each scheme has its own step; for water the first scheme is the reference.
   std::vector<double> steps;

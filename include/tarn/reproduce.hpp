@@ -37,6 +37,7 @@ struct ReproduceOptions {
   std::string inputs_dir = "inputs";
   std::string out_dir = "docs/results";
   int threads = 0;
+  EngineMaker make_engine;  ///< of the runs and comparisons of water; empty: tarn::make_engine
   /// For tests: larger clusters are left out, and runs and timings are shortened to this share.
   /// Pages that only compare schemes ignore both.
   int most_molecules = std::numeric_limits<int>::max();

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "compare_tables.hpp"
 #include "deck_arguments.hpp"
+#include "ranks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
@@ -53,6 +54,7 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   options.reference = a.reference;
   options.beads = a.beads;
   options.free_rings = a.free_rings;
+  options.make_engine = engine_maker();
   if (const auto note = a.note_on_threads(deck)) terminal.warning(*note);
 
   CompareResult result;

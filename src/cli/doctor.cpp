@@ -4,6 +4,7 @@
 #include "core/processors.hpp"
 #include "doctor_text.hpp"
 #include "kernels/cuda_engine.hpp"
+#include "ranks.hpp"
 #include "tarn/build_features.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/io/plot.hpp"
@@ -48,6 +49,12 @@ void doctor() {
                                    : "gnuplot not found, so only tables are written. Install it: "
                                      "apt-get install gnuplot-nox");
   fmt::print("{}", hdf5_text(build::kHdf5Version));
+  if (Ranks* const all = ranks()) {
+    fmt::print("MPI: {}, {} ranks\n{}", all->library(), all->size(),
+               ranks_text(all->find_devices()));
+  } else {
+    fmt::print("MPI: {}\n", build::kMpi.empty() ? "not in this build" : build::kMpi);
+  }
 }
 
 }  // namespace

@@ -2,10 +2,14 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "kernels/device_probe.hpp"
+#include "tarn/ranks.hpp"
+#include "terminal.hpp"
 
 namespace tarn::cli {
 
@@ -29,6 +33,18 @@ inline std::string hdf5_text(std::string_view version) {
                                        ? "not in this build, so h5md is unavailable: install "
                                          "libhdf5-dev and build again"
                                        : version);
+}
+
+/// A line per rank: what it has, and the part of the replicas that it would take.
+inline std::string ranks_text(const std::vector<RankPlace>& places) {
+  std::string text;
+  for (const RankPlace& p : places) {
+    text += fmt::format("      rank {}: {}, {} of {} on this node, {} of {}, {}; replicas {}/{}\n",
+                        p.rank, p.host, p.rank_on_node + 1, p.ranks_on_node, p.threads,
+                        count_text(p.processors, "processor"), fmt::join(p.devices, ", "),
+                        p.rank + 1, places.size());
+  }
+  return text;
 }
 
 }  // namespace tarn::cli

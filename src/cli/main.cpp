@@ -2,7 +2,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -12,6 +14,7 @@
 
 #include "commands.hpp"
 #include "failure.hpp"
+#include "ranks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/version.hpp"
 #include "terminal.hpp"
@@ -54,12 +57,23 @@ int flush_output(int exit_code) {
   return exit_code != 0 ? exit_code : lost;
 }
 
-}  // namespace
+/// Follows the orders of rank 0. @return exit code
+int serve(tarn::Ranks& ranks) {
+  // Rank 0 decides when to stop.
+  tarn::cli::catch_interrupts();
+  try {
+    ranks.serve();
+    return 0;
+  } catch (const std::exception& error) {
+    const tarn::cli::Failure failure = tarn::cli::failure_of(error);
+    tarn::cli::write_to_stderr(
+        fmt::format("tarn: rank {} failed: {}\n", ranks.rank(), failure.message));
+    std::_Exit(failure.exit_code);  // without the other ranks, which the launcher then ends
+  }
+}
 
-int main(int argc, char** argv) {
-  tarn::cli::open_standard_streams();
-  // Reaching a file size limit becomes an ordinary write error, with a message.
-  std::signal(SIGXFSZ, SIG_IGN);
+/// Runs the command of the arguments. @return exit code
+int run_command(int argc, char** argv) {
   CLI::App app{"tarn: molecular dynamics of water clusters", "tarn"};
   app.set_version_flag("--version", "tarn " + std::string(tarn::kVersion));
   app.require_subcommand(1);
@@ -116,4 +130,24 @@ int main(int argc, char** argv) {
     return failure.exit_code;
   }
   return flush_output(exit_code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tarn::cli::open_standard_streams();
+  // Reaching a file size limit becomes an ordinary write error, with a message.
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    const std::unique_ptr<tarn::Ranks> ranks = tarn::Ranks::launched();
+    if (ranks && ranks->rank() > 0) return serve(*ranks);
+    tarn::cli::set_ranks(ranks.get());
+    return run_command(argc, argv);
+  } catch (const std::exception& error) {
+    const tarn::cli::Failure failure = tarn::cli::failure_of(error);
+    if (!tarn::Ranks::is_silent_copy()) {
+      tarn::cli::write_to_stderr(fmt::format("tarn: {}\n", failure.message));
+    }
+    return failure.exit_code;
+  }
 }

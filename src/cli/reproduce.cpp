@@ -10,6 +10,7 @@
 
 #include "commands.hpp"
 #include "help_text.hpp"
+#include "ranks.hpp"
 #include "tarn/build_features.hpp"
 #include "tarn/core/error.hpp"
 #include "terminal.hpp"
@@ -61,6 +62,7 @@ void run(const Arguments& a, int& exit_code) {
   options.inputs_dir = a.inputs.empty() ? default_inputs() : a.inputs;
   options.out_dir = a.out;
   options.threads = a.threads;
+  options.make_engine = engine_maker();
   options.on_begin = [&](const std::string& name) {
     throw_if_interrupted();
     terminal.info(name);

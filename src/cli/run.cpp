@@ -16,6 +16,7 @@
 #include "deck/notes.hpp"
 #include "deck_arguments.hpp"
 #include "progress_text.hpp"
+#include "ranks.hpp"
 #include "run/part_texts.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
@@ -160,7 +161,10 @@ void run(const Arguments& a, Events& events, int& exit_code) {
 
   RunResult result;
   try {
-    result = run_deck(deck, options);
+    const EngineMaker make_engine = engine_maker();
+    result = make_engine && !is_mechanical(deck.system.kind)
+                 ? run_deck(deck, options, {{}, make_engine})
+                 : run_deck(deck, options);
   } catch (const StartInterrupted& interruption) {
     exit_code = interrupted_exit_code();
     events.ended({}, true, exit_code);

@@ -166,14 +166,16 @@ std::vector<std::string> end_warnings(const SchemeRun& run) {
   return warnings;
 }
 
-SchemeRun make_scheme_run(const Deck& deck, const std::string& label, const Start& start) {
+SchemeRun make_scheme_run(const Deck& deck, const std::string& label, const Start& start,
+                          const EngineMaker& engine_maker) {
   SchemeRun run;
   run.label = label;
   run.deck = deck;
   run.molecules = start.state.molecules;
   const PairCountRequest counts = make_pair_count_request(deck);
-  run.engine = make_engine(make_system(deck, run.molecules), start.state, counts,
-                           {deck.run.device, deck.run.threads});
+  const EngineMaker make = engine_maker ? engine_maker : make_engine;
+  run.engine = make(make_system(deck, run.molecules), start.state, counts,
+                    {deck.run.device, deck.run.threads});
   for (analysis::PooledBlocking* q :
        {&run.temperature, &run.translation, &run.rotation, &run.bond, &run.potential}) {
     *q = analysis::PooledBlocking::of_replicas(deck.system.replicas);

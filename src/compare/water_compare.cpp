@@ -73,7 +73,7 @@ class WaterComparison {
       starts.push_back(next_start(variants, starts));
       if (starts.size() == 1) check_correlation_size(variants, starts.front()->state.molecules);
       ComparedRun& compared = runs_.emplace_back();
-      compared.run = make_scheme_run(v.deck, v.label, *starts.back());
+      compared.run = make_scheme_run(v.deck, v.label, *starts.back(), options.make_engine);
       compared.curve = v.curve;
       curve_labels_.push_back(v.curve_label);
       for (const std::string& note : starts.back()->notes) warn(v.label + ": " + note);
@@ -83,7 +83,7 @@ class WaterComparison {
       for (std::size_t k = 0; k < variants.size(); ++k) {
         Deck on_cpu = variants[k].deck;
         on_cpu.run.device = "cpu";
-        runs_[k].run = make_scheme_run(on_cpu, variants[k].label, *starts[k]);
+        runs_[k].run = make_scheme_run(on_cpu, variants[k].label, *starts[k], options.make_engine);
       }
     }
     result_.device = runs_.front().run.engine->description();

@@ -10,14 +10,16 @@
 
 namespace tarn {
 
-RunOptions run_options(const ReproduceOptions& options, const std::string& folder) {
+RunResult run_page_deck(const Deck& deck, const ReproduceOptions& options,
+                        const std::string& folder) {
   RunOptions run;
   run.out_dir = folder;
   run.overwrite = true;
   run.threads = options.threads;
   run.device = "cpu";
   run.on_progress = options.on_progress;
-  return run;
+  if (!options.make_engine || is_mechanical(deck.system.kind)) return run_deck(deck, run);
+  return run_deck(deck, run, {{}, options.make_engine});
 }
 
 RunResult run_changed(const Reproduction& r, const ReproduceOptions& options,
@@ -32,8 +34,7 @@ RunResult run_changed(const Reproduction& r, const ReproduceOptions& options,
   overrides.push_back(fmt::format("run.steps={}", std::max<std::int64_t>(steps, 1)));
   overrides.push_back(fmt::format("run.equilibration_ps={}", equilibration_ps));
   const WorkFolder folder(options.out_dir + "/" + r.name);
-  RunResult result =
-      run_deck(load_deck(path, overrides, removals), run_options(options, folder.path()));
+  RunResult result = run_page_deck(load_deck(path, overrides, removals), options, folder.path());
   if (read_files) read_files(folder.path());
   return result;
 }

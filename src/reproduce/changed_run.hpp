@@ -9,8 +9,10 @@
 
 namespace tarn {
 
-/// Options of a page's run on the CPU; the output folder may exist.
-RunOptions run_options(const ReproduceOptions& options, const std::string& folder);
+/// Runs a deck of a page on the CPU; the output folder may exist.
+/// @throws what run_deck() throws
+RunResult run_page_deck(const Deck& deck, const ReproduceOptions& options,
+                        const std::string& folder);
 
 /// Runs the deck of a page with changes, in a temporary folder. The run covers the deck's time span
 /// also if a change sets another time step.

@@ -97,12 +97,12 @@ Baths read_baths(const std::string& folder) {
 /// Equilibrates clusters that a wall keeps together.
 void prepare(const Reproduction& r, const ReproduceOptions& options, const std::string& folder) {
   constexpr double kDuration_ps = 100.0;
-  run_deck(load_deck(options.inputs_dir + "/" + r.deck,
-                     {"confinement.radius_A=6", "confinement.stiffness_kcal_per_mol_A2=5",
-                      fmt::format("run.duration_ps={}", options.share_of_time * kDuration_ps),
-                      "run.equilibration_ps=0"},
-                     {"observe.evaporation"}),
-           run_options(options, folder));
+  run_page_deck(load_deck(options.inputs_dir + "/" + r.deck,
+                          {"confinement.radius_A=6", "confinement.stiffness_kcal_per_mol_A2=5",
+                           fmt::format("run.duration_ps={}", options.share_of_time * kDuration_ps),
+                           "run.equilibration_ps=0"},
+                          {"observe.evaporation"}),
+                options, folder);
 }
 
 Results run_cases(const Reproduction& r, const ReproduceOptions& options) {

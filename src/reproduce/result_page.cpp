@@ -93,6 +93,7 @@ CompareOptions compare_options(const ReproduceOptions& options, const std::strin
   compare.out_dir = folder;
   compare.overwrite = true;
   compare.threads = options.threads;
+  compare.make_engine = options.make_engine;
   compare.device = "cpu";
   compare.on_progress = options.on_progress;
   return compare;

@@ -8,9 +8,7 @@
 #include <grp.h>
 #include <map>
 #include <random>
-#include <sched.h>
 #include <string>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
@@ -19,6 +17,7 @@
 
 #include "program.hpp"
 #include "scratch_folder.hpp"
+#include "small_disk.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/formats.hpp"
@@ -37,6 +36,7 @@ using test::Ending;
 using test::Program;
 using test::read_text;
 using test::ScratchFolder;
+using test::SmallDisk;
 
 constexpr std::int64_t kCheckpointSteps = 500;
 const std::vector<std::string> kGrowingFiles{"energies.csv", "cluster.csv", "multipliers.csv"};
@@ -440,37 +440,6 @@ TEST_F(Wants, AFileThatMayNotGrow) {
     expect_same_files(out_, whole_);
   }
 }
-
-/// A small disk at a folder, in a name space of this process; `made` tells whether it worked.
-class SmallDisk {
- public:
-  SmallDisk(std::string folder, const std::string& size) : folder_(std::move(folder)) {
-    fs::create_directories(folder_);
-    const uid_t user = ::getuid();
-    const gid_t group = ::getgid();
-    if (::unshare(CLONE_NEWNS) != 0) {
-      if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return;
-      test::write_text("/proc/self/setgroups", "deny");
-      test::write_text("/proc/self/uid_map", "0 " + std::to_string(user) + " 1");
-      test::write_text("/proc/self/gid_map", "0 " + std::to_string(group) + " 1");
-    }
-    if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return;
-    made_ = ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0;
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  ~SmallDisk() {
-    if (made_) ::umount2(folder_.c_str(), MNT_DETACH);
-  }
-  bool made() const { return made_; }
-  bool resize(const std::string& size) const {
-    const std::string option = "size=" + size;
-    return ::mount("tmpfs", folder_.c_str(), "tmpfs", MS_REMOUNT, option.c_str()) == 0;
-  }
-
- private:
-  std::string folder_;
-  bool made_ = false;
-};
 
 TEST_F(Wants, ADiskThatIsFull) {
   const SmallDisk disk(folder_.file("disk"), "600k");

@@ -59,6 +59,7 @@ grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh'
       if (what ~ /^(nanobind\/|Python\.h)/ && from != "python")
         complain(what " belongs under python/ only")
       if (what ~ /^(hdf5|H5)/ && from != "io") complain(what " belongs in src/io only")
+      if (what ~ /^mpi\.h/ && from != "parallel") complain(what " belongs in src/parallel only")
       if (what ~ /^(\.\.\/|.*\/\.\.\/)/) complain("include \"" what "\" by its path from src/")
       to = (what ~ /\//) ? module_of(what) : ""
       if (to != "" && index(may_include[from], " " to " ") == 0)

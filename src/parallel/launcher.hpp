@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace tarn::parallel {
+
+/// What the environment tells of the launcher that started this process.
+struct Launch {
+  int size = 1;      ///< processes that it started
+  int rank = 0;      ///< of this one
+  std::string name;  ///< "mpirun" or "srun"; empty: none
+};
+
+/// @param variable value of an environment variable, or nullptr
+Launch launch_of(const std::function<const char*(const char*)>& variable);
+/// The same from the environment of this process.
+Launch launch_of_process();
+
+/// Message for processes that were started together but cannot work together.
+/// @param has_mpi whether this build has MPI, then of another kind
+std::string separate_processes_message(const Launch& launch, bool has_mpi);
+
+}  // namespace tarn::parallel

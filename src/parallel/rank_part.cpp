@@ -1,0 +1,459 @@
+#include "rank_part.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <map>
+#include <new>
+#include <utility>
+
+#include "kernels/device_probe.hpp"
+#include "messages.hpp"
+#include "rank_device.hpp"
+#include "tarn/core/error.hpp"
+
+namespace tarn::parallel {
+namespace {
+
+// --- the ranks that add up rows -----------------------------------------------------------------
+
+/// Moments of a group of replicas are sums in the order of the ids, so one rank adds up all rows of
+/// a group. Rank 0 has other work if there are other ranks.
+int adding_ranks(int groups, int ranks) { return std::clamp(ranks - 1, 1, groups); }
+int adding_rank(int number, int groups, int ranks) {
+  return ranks == 1 ? 0 : 1 + number * (ranks - 1) / adding_ranks(groups, ranks);
+}
+bool adds_up(int number, int group, int groups, int ranks) {
+  return group % adding_ranks(groups, ranks) == number;
+}
+
+template <class T>
+void append_at(const std::vector<T>& from, std::size_t place, std::vector<T>& to) {
+  if (!from.empty()) to.push_back(from[place]);
+}
+
+/// The rows of the replicas in groups that another rank adds up.
+Frame rows_for(int number, const Frame& frame, int groups, int ranks) {
+  Frame rows;
+  for (std::size_t r = 0; r < frame.live(); ++r) {
+    if (!adds_up(number, moment_group(frame.replica_ids[r], groups), groups, ranks)) continue;
+    append_at(frame.replica_ids, r, rows.replica_ids);
+    append_at(frame.energies, r, rows.energies);
+    append_at(frame.exchange_energies_kcal_per_mol, r, rows.exchange_energies_kcal_per_mol);
+    append_at(frame.shape, r, rows.shape);
+    append_at(frame.geometry, r, rows.geometry);
+    append_at(frame.lindemann, r, rows.lindemann);
+  }
+  return rows;
+}
+
+constexpr GroupMoments Frame::*kMomentMembers[] = {&Frame::energy_moments, &Frame::shape_moments,
+                                                   &Frame::geometry_moments,
+                                                   &Frame::lindemann_moments};
+
+/// Copies the numbers of the groups that one rank adds up: between all groups and those only.
+template <class Copy>
+void for_each_added(int number, int groups, int numbers, int ranks, const Copy& copy) {
+  std::size_t place = 0;
+  for (int group = 0; group < groups; ++group) {
+    if (!adds_up(number, group, groups, ranks)) continue;
+    copy(static_cast<std::size_t>(group), place++, static_cast<std::size_t>(numbers));
+  }
+}
+template <class T>
+void copy_rows(const std::vector<T>& from, std::size_t from_row, std::vector<T>& to,
+               std::size_t to_row, std::size_t numbers) {
+  if (to.size() < (to_row + 1) * numbers) to.resize((to_row + 1) * numbers);
+  std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(from_row * numbers), numbers,
+              to.begin() + static_cast<std::ptrdiff_t>(to_row * numbers));
+}
+void copy_group(const GroupMoments& from, std::size_t from_group, GroupMoments& to,
+                std::size_t to_group, std::size_t numbers) {
+  copy_rows(from.counts, from_group, to.counts, to_group, numbers);
+  copy_rows(from.pivots, from_group, to.pivots, to_group, numbers);
+  copy_rows(from.sums, from_group, to.sums, to_group, numbers);
+  copy_rows(from.squares, from_group, to.squares, to_group, numbers);
+  copy_rows(from.products, from_group, to.products, to_group, 1);
+}
+GroupMoments added_groups(const GroupMoments& all, int number, int ranks) {
+  GroupMoments some;
+  some.groups = all.groups;
+  some.numbers = all.numbers;
+  for_each_added(number, all.groups, all.numbers, ranks,
+                 [&](std::size_t group, std::size_t place, std::size_t numbers) {
+                   copy_group(all, group, some, place, numbers);
+                 });
+  return some;
+}
+void place_added(const GroupMoments& some, int number, int ranks, GroupMoments& all) {
+  if (some.numbers == 0) return;
+  all.groups = some.groups;
+  all.numbers = some.numbers;
+  for_each_added(number, some.groups, some.numbers, ranks,
+                 [&](std::size_t group, std::size_t place, std::size_t numbers) {
+                   copy_group(some, place, all, group, numbers);
+                 });
+}
+
+/// Adds a vector of 64-bit integers over all ranks.
+template <class T>
+void add_up(Transport& transport, std::vector<T>& values) {
+  static_assert(sizeof(T) == sizeof(std::uint64_t));
+  transport.add_up({reinterpret_cast<std::uint64_t*>(values.data()), values.size()});
+}
+
+// --- exceptions as messages ---------------------------------------------------------------------
+
+enum class Failure : std::int32_t { input, io, numerical, device, memory, other };
+
+Words words_of(const std::exception_ptr& failure) {
+  Failure kind = Failure::other;
+  std::string text;
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Error& error) {
+    text = error.what();
+    kind = error.code() == ExitCode::bad_input   ? Failure::input
+           : error.code() == ExitCode::io        ? Failure::io
+           : error.code() == ExitCode::numerical ? Failure::numerical
+                                                 : Failure::device;
+  } catch (const std::bad_alloc&) {
+    text = "not enough memory; use fewer replicas or molecules, or fewer ranks per node";
+    kind = Failure::memory;
+  } catch (const std::exception& error) {
+    text = error.what();
+  } catch (...) {
+    text = "an unknown exception";
+  }
+  Words words;
+  Packer(words).put(kind).put(text);
+  return words;
+}
+
+[[noreturn]] void rethrow(const Words& words, const RankPlace& place) {
+  Unpacker from(words);
+  const auto kind = from.take<Failure>();
+  const std::string text =
+      "rank " + std::to_string(place.rank) + " on " + place.host + ": " + from.take<std::string>();
+  switch (kind) {
+    case Failure::input:
+      throw InputError(text);
+    case Failure::io:
+      throw IoError(text);
+    case Failure::numerical:
+      throw NumericalError(text);
+    case Failure::device:
+    case Failure::memory:
+      throw DeviceError(text);
+    case Failure::other:
+      break;
+  }
+  throw std::runtime_error(text);
+}
+
+// Contents of the reply to an order of a frame.
+constexpr std::uint64_t kHasRows = 1, kHasMoments = 2;
+
+}  // namespace
+
+template <class F>
+void RankPart::attempt(const F& f) {
+  if (!engine_ || failure_) return;
+  try {
+    f(*engine_);
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+}
+
+void RankPart::make(const System& system, const State& share, const PairCountRequest& counts,
+                    const DeviceRequest& device) {
+  flexible_ = system.model.is_flexible();
+  threads_ = device.threads > 0 ? device.threads : place_.threads;
+  counts_ = counts;
+  known_ids_ = share.replica_ids;
+  if (share.replica_ids.empty()) return;
+  try {
+    const int devices =
+        device.name.starts_with("cuda") ? static_cast<int>(probe_devices().devices.size()) : 0;
+    const std::string name =
+        device_of_rank(device.name, devices, place_.rank_on_node, place_.ranks_on_node);
+    engine_ = tarn::make_engine(system, share, counts, {name, threads_});
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+}
+
+void RankPart::measure_with(const MeasureSettings& settings) {
+  settings_ = settings;
+  settings_.lindemann_sums = {};
+  groups_ = ReplicaGroups(settings.moment_groups);
+  attempt([&](Engine& engine) { engine.measure_with(settings); });
+}
+
+void RankPart::begin_advance(std::int64_t n_steps) {
+  attempt([&](Engine& engine) {
+    engine.begin_advance(n_steps);
+    // On rank 0 the caller observes in the meantime, and wait() joins its threads.
+    if (place_.rank != 0 && !engine.is_asynchronous()) engine.wait();
+  });
+}
+
+void RankPart::wait() {
+  attempt([](Engine& engine) { engine.wait(); });
+}
+
+void RankPart::begin_frame(unsigned fields) {
+  fields_ = fields;
+  is_late_ = false;
+  attempt([&](Engine& engine) {
+    is_late_ = engine.begin_snapshot(fields_of_parts(fields));
+    if (is_late_) return;
+    engine.wait();
+    engine.snapshot(fields_of_parts(fields), frame_);
+  });
+}
+
+void RankPart::finish_frame() {
+  if (!is_late_) return;
+  is_late_ = false;
+  attempt([&](Engine& engine) { engine.finish_snapshot(frame_); });
+}
+
+/// Rows of the groups go to the ranks that add them up, also from ranks without rows: these expect
+/// one message from each.
+void RankPart::reduce_rows(unsigned moments) {
+  const int ranks = transport_.size(), groups = settings_.moment_groups;
+  const int adding = adding_ranks(groups, ranks);
+  int mine = -1;
+  Frame own_rows;
+  for (int number = 0; number < adding; ++number) {
+    Frame rows = rows_for(number, frame_, groups, ranks);
+    const int to = adding_rank(number, groups, ranks);
+    if (to == transport_.rank()) {
+      mine = number;
+      own_rows = std::move(rows);
+      continue;
+    }
+    Words words;
+    Packer packer(words);
+    pack_rows(rows, packer);
+    transport_.send(to, Tag::rows, std::move(words));
+  }
+  sums_ = {};
+  if (mine < 0) return;
+  std::vector<Frame> all(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    Frame& rows = all[static_cast<std::size_t>(rank)];
+    if (rank == transport_.rank()) {
+      rows = std::move(own_rows);
+      continue;
+    }
+    const Words words = transport_.receive(rank, Tag::rows);
+    Unpacker from(words);
+    unpack_rows(from, rows);
+  }
+  Frame whole;
+  join_frames(all, moments, flexible_, groups_, threads_, whole);
+  for (const auto member : kMomentMembers) {
+    if ((whole.*member).numbers > 0) {
+      sums_.*member = added_groups(whole.*member, mine, ranks);
+    }
+  }
+}
+
+Words RankPart::frame_reply(unsigned fields) {
+  // Sizes of the counts that all ranks add up, also of those without an engine or with an error.
+  const bool has_frame = engine_ != nullptr && failure_ == nullptr;
+  if (!has_frame) frame_ = {};
+  if (fields & kMoments) reduce_rows(fields & kMoments);
+  if (has_frame) drop_rows(fields, frame_);
+  if (fields & kRadialCounts) {
+    RadialCounts& counts = frame_.radial_counts;
+    if (!has_frame) clear_radial(settings_.radial, counts);
+    for (auto* numbers : {&counts.replicas, &counts.oxygens, &counts.hydrogens, &counts.cosines}) {
+      add_up(transport_, *numbers);
+    }
+  }
+  if (fields & kPairCounts) {
+    const auto groups = static_cast<std::size_t>(counts_.groups);
+    frame_.pair_counts.resize(groups * kPairClasses * static_cast<std::size_t>(counts_.bins));
+    frame_.pair_samples.resize(groups);
+    add_up(transport_, frame_.pair_counts);
+    add_up(transport_, frame_.pair_samples);
+  }
+  Words words;
+  if (place_.rank == 0) return words;  // it has its own frame, and other ranks add up the rows
+  // Frames of means have no rows, and rank 0 knows the running replicas.
+  const bool has_rows =
+      has_frame && ((fields & (kRowFields | kArrayFields | kLindemannSums)) != 0 ||
+                    frame_.replica_ids != known_ids_);
+  const bool has_moments = (fields & kMoments) != 0 &&
+                           std::any_of(std::begin(kMomentMembers), std::end(kMomentMembers),
+                                       [&](auto member) { return (sums_.*member).numbers > 0; });
+  if (!has_rows && !has_moments) return words;
+  Packer packer(words);
+  packer.put((has_rows ? kHasRows : 0) | (has_moments ? kHasMoments : 0));
+  if (has_rows) {
+    known_ids_ = frame_.replica_ids;
+    pack_rows(frame_, packer);
+  }
+  if (has_moments) {
+    for (const auto member : kMomentMembers) pack(sums_.*member, packer);
+  }
+  return words;
+}
+
+void join_replies(const std::vector<Words>& replies, unsigned fields,
+                  const MeasureSettings& settings, Frame own,
+                  std::vector<std::vector<std::int64_t>>& known_ids, Frame& whole) {
+  const int ranks = static_cast<int>(replies.size());
+  std::vector<Frame> parts(replies.size());
+  Frame moments;
+  std::map<int, int> number_of_rank;
+  for (int n = 0; n < adding_ranks(settings.moment_groups, ranks); ++n) {
+    number_of_rank[adding_rank(n, settings.moment_groups, ranks)] = n;
+  }
+  for (std::size_t rank = 0; rank < replies.size(); ++rank) {
+    std::uint64_t contents = 0;
+    Unpacker from(replies[rank]);
+    if (!from.is_empty()) contents = from.take<std::uint64_t>();
+    if (contents & kHasRows) {
+      unpack_rows(from, parts[rank]);
+      known_ids[rank] = parts[rank].replica_ids;
+    } else if (rank > 0) {
+      parts[rank].replica_ids = known_ids[rank];
+    }
+    if (!(contents & kHasMoments)) continue;
+    for (const auto member : kMomentMembers) {
+      GroupMoments some;
+      unpack(from, some);
+      place_added(some, number_of_rank.at(static_cast<int>(rank)), ranks, moments.*member);
+    }
+  }
+  parts[0] = std::move(own);
+  ReplicaGroups none;
+  join_frames(parts, fields & ~kMoments, false, none, 1, whole);
+  for (const auto member : kMomentMembers) whole.*member = std::move(moments.*member);
+}
+
+void RankPart::exchange(const PartExchanges& exchanges) {
+  const std::vector<std::int64_t> leaving = exchanges.leaving();
+  std::vector<double> taken;
+  attempt([&](Engine& engine) {
+    if (!leaving.empty()) taken = engine.take_coordinates(leaving);
+  });
+  const std::size_t size = leaving.empty() ? 0 : taken.size() / leaving.size();
+  // One message to each partner, in the order of the list; empty after an error.
+  std::map<std::size_t, std::vector<std::size_t>> places_by_partner;
+  for (std::size_t k = 0; k < leaving.size(); ++k) {
+    places_by_partner[exchanges.sources[k].part].push_back(k);
+  }
+  for (const auto& [partner, places] : places_by_partner) {
+    Words words;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      for (std::size_t c = 0; c < size; ++c) {
+        words.push_back(std::bit_cast<std::uint64_t>(taken[places[i] * size + c]));
+      }
+    }
+    transport_.send(static_cast<int>(partner), Tag::exchange, std::move(words));
+  }
+  attempt([&](Engine& engine) {
+    if (!exchanges.within.empty()) engine.exchange(exchanges.within);
+  });
+  std::vector<double> received(taken.size());
+  bool is_complete = true;
+  for (const auto& [partner, places] : places_by_partner) {
+    const Words words = transport_.receive(static_cast<int>(partner), Tag::exchange);
+    // The lists of both ranks have their common pairs in the same order.
+    is_complete = is_complete && words.size() == places.size() * size;
+    for (std::size_t i = 0; i < places.size() && is_complete; ++i) {
+      for (std::size_t c = 0; c < size; ++c) {
+        received[places[i] * size + c] = std::bit_cast<double>(words[i * size + c]);
+      }
+    }
+  }
+  // Otherwise the partner reports an error.
+  if (is_complete && !leaving.empty()) {
+    attempt([&](Engine& engine) { engine.put_coordinates(exchanges.across, received); });
+  }
+}
+
+Words RankPart::parts_reply() const {
+  Words words;
+  Packer packer(words);
+  std::vector<EnginePart> parts;
+  if (engine_) {
+    parts = engine_->parts();
+  } else {
+    parts.emplace_back().device = "not used";
+  }
+  packer.put(std::uint64_t{parts.size()});
+  for (EnginePart& part : parts) {
+    part.rank = place_.rank;
+    part.host = place_.host;
+    if (parts.size() == 1 && !known_ids_.empty()) {
+      part.replicas = static_cast<std::int64_t>(known_ids_.size());
+      part.first_replica = known_ids_.front();
+      part.last_replica = known_ids_.back();
+    }
+    pack(part, packer);
+  }
+  packer.put(engine_ ? engine_->description() : std::string{});
+  packer.put(engine_ ? engine_->arithmetic() : std::string{});
+  packer.put(is_asynchronous());
+  return words;
+}
+
+Words RankPart::state_reply() {
+  Words words;
+  attempt([&](Engine& engine) {
+    Packer packer(words);
+    pack(engine.state(), packer);
+  });
+  return words;
+}
+
+Words RankPart::blow_ups_reply() {
+  Words words;
+  attempt([&](Engine& engine) {
+    const std::vector<BlowUp> all = engine.blow_ups();
+    if (!all.empty()) Packer(words).put(all);
+  });
+  return words;
+}
+
+Words RankPart::report_reply() {
+  Words words;
+  attempt([&](Engine& engine) { Packer(words).put(engine.report()); });
+  return words;
+}
+
+void RankPart::send_reply(Words reply) {
+  const bool has_failed = failure_ != nullptr;
+  if (has_failed) reply = words_of(std::exchange(failure_, nullptr));
+  const auto size = static_cast<std::int64_t>(reply.size());
+  transport_.gather(has_failed ? -size : size);
+  if (size > 0) transport_.send(0, Tag::reply, std::move(reply));
+  transport_.flush();
+}
+
+std::vector<Words> RankPart::take_replies(Words own, const std::vector<RankPlace>& places) {
+  const std::exception_ptr own_failure = std::exchange(failure_, nullptr);
+  const std::vector<std::int64_t> sizes = transport_.gather(0);
+  std::vector<Words> replies(sizes.size());
+  replies[0] = std::move(own);
+  int failed = -1;
+  for (std::size_t rank = 1; rank < sizes.size(); ++rank) {
+    if (sizes[rank] != 0) replies[rank] = transport_.receive(static_cast<int>(rank), Tag::reply);
+    if (sizes[rank] < 0 && failed < 0) failed = static_cast<int>(rank);
+  }
+  transport_.flush();
+  if (own_failure) std::rethrow_exception(own_failure);
+  if (failed >= 0) {
+    rethrow(replies[static_cast<std::size_t>(failed)], places[static_cast<std::size_t>(failed)]);
+  }
+  return replies;
+}
+
+}  // namespace tarn::parallel

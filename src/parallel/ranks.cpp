@@ -1,0 +1,130 @@
+#include "tarn/ranks.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#include "core/processors.hpp"
+#include "launcher.hpp"
+#include "messages.hpp"
+#include "rank_device.hpp"
+#include "ranks_engine.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/version.hpp"
+#include "transport.hpp"
+
+namespace tarn {
+namespace parallel {
+namespace {
+
+class TransportRanks final : public Ranks {
+ public:
+  explicit TransportRanks(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {
+    const int processors_here = processors();
+    place_.rank = transport_->rank();
+    place_.host = transport_->host();
+    place_.rank_on_node = transport_->rank_on_node();
+    place_.ranks_on_node = transport_->ranks_on_node();
+    place_.processors = processors_here;
+    place_.threads =
+        default_threads_of_rank(processors_here, processors_of_node(), place_.ranks_on_node);
+    transport_->share_processors(place_.threads * place_.ranks_on_node > processors_of_node());
+    if (rank() == 0) {
+      take_places();
+    } else {
+      tell_place();
+    }
+  }
+  ~TransportRanks() override {
+    if (rank() == 0) transport_->give({OrderKind::end});
+  }
+
+  int rank() const override { return transport_->rank(); }
+  int size() const override { return transport_->size(); }
+  std::string library() const override { return transport_->library(); }
+
+  void serve() override { follow_orders(*transport_, place_); }
+
+  std::vector<RankPlace> places() const override { return places_; }
+  std::vector<RankPlace> find_devices() override {
+    transport_->give({OrderKind::devices});
+    places_[0].devices = devices_of_process();
+    for (std::size_t r = 1; r < places_.size(); ++r) {
+      places_[r].devices = unpack_texts(transport_->receive(static_cast<int>(r), Tag::reply));
+    }
+    return places_;
+  }
+  std::unique_ptr<Engine> make_engine(const System& system, const State& start,
+                                      const PairCountRequest& counts,
+                                      const DeviceRequest& device) override {
+    return make_ranks_engine(*transport_, places_, next_engine_++, system, start, counts, device);
+  }
+
+ private:
+  static std::string program() {
+    return std::string(kVersion) + ", " + std::to_string(sizeof(System)) + " bytes";
+  }
+  void tell_place() {
+    Words words;
+    Packer(words)
+        .put(program())
+        .put(place_.host)
+        .put(place_.rank_on_node)
+        .put(place_.ranks_on_node)
+        .put(place_.processors)
+        .put(place_.threads);
+    transport_->send(0, Tag::reply, std::move(words));
+    transport_->flush();
+  }
+  void take_places() {
+    places_.push_back(place_);
+    std::string problem;
+    for (int r = 1; r < size(); ++r) {
+      const Words words = transport_->receive(r, Tag::reply);
+      Unpacker from(words);
+      RankPlace place;
+      place.rank = r;
+      const auto other = from.take<std::string>();
+      from.take(place.host);
+      from.take(place.rank_on_node);
+      from.take(place.ranks_on_node);
+      from.take(place.processors);
+      from.take(place.threads);
+      places_.push_back(place);
+      if (other != program() && problem.empty()) {
+        problem = "rank " + std::to_string(r) + " on " + place.host + " runs tarn " + other +
+                  ", but rank 0 on " + place_.host + " runs tarn " + program() +
+                  "; start the same program everywhere";
+      }
+    }
+    if (problem.empty()) return;
+    transport_->give({OrderKind::end});
+    throw InputError(problem);
+  }
+
+  std::unique_ptr<Transport> transport_;
+  RankPlace place_;
+  std::vector<RankPlace> places_;  ///< on rank 0
+  int next_engine_ = 0;
+};
+
+}  // namespace
+}  // namespace parallel
+
+std::unique_ptr<Ranks> Ranks::launched() {
+  const parallel::Launch launch = parallel::launch_of_process();
+  if (launch.size < 2) return nullptr;
+  std::unique_ptr<parallel::Transport> transport;
+  if (parallel::has_mpi()) transport = parallel::start_mpi();
+  if (!transport) {
+    throw InputError(parallel::separate_processes_message(launch, parallel::has_mpi()));
+  }
+  return std::make_unique<parallel::TransportRanks>(std::move(transport));
+}
+
+std::unique_ptr<Ranks> Ranks::of_communicator(int fortran_handle) {
+  return std::make_unique<parallel::TransportRanks>(parallel::use_communicator(fortran_handle));
+}
+
+bool Ranks::is_silent_copy() { return parallel::launch_of_process().rank > 0; }
+
+}  // namespace tarn

@@ -1,0 +1,372 @@
+#include "ranks_engine.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "interface/exchange_places.hpp"
+#include "messages.hpp"
+#include "rank_device.hpp"
+#include "rank_part.hpp"
+#include "shares.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/physics/cluster_shape.hpp"
+
+namespace tarn::parallel {
+namespace {
+
+class RanksEngine final : public Engine {
+ public:
+  RanksEngine(Transport& transport, const std::vector<RankPlace>& places, int number,
+              const System& system, const State& start, const PairCountRequest& counts,
+              DeviceRequest device)
+      : transport_(transport),
+        places_(places),
+        number_(number),
+        pairs_(static_cast<std::size_t>(molecule_pairs(system.molecules))),
+        part_(transport, places.front()),
+        step_(start.step) {
+    const std::size_t ranks = places.size();
+    const std::vector<std::size_t> begins = share_begins(start.replica_ids.size(), ranks, system);
+    if (device.name == "auto") {
+      device.name = auto_device(system, start.replicas(), device.threads).name;
+    }
+    give(OrderKind::make);
+    replica_ranks_.reserve(start.replica_ids.size());
+    State own;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      State share = share_of(start, begins[rank], begins[rank + 1]);
+      for (const std::int64_t id : share.replica_ids) replica_ranks_.add(id, rank);
+      known_ids_.push_back(share.replica_ids);
+      if (rank == 0) {
+        own = std::move(share);
+        continue;
+      }
+      Words words;
+      Packer packer(words);
+      pack(system, packer);
+      pack(counts, packer);
+      packer.put(device.name).put(device.threads);
+      pack(share, packer);
+      transport_.send(static_cast<int>(rank), Tag::order, std::move(words));
+    }
+    part_.make(system, own, counts, device);
+    try {
+      take_parts();
+      refuse_shared_devices(device.name, parts_);
+    } catch (...) {
+      give(OrderKind::drop);
+      throw;
+    }
+  }
+
+  ~RanksEngine() override {
+    try {
+      complete_frame();
+    } catch (...) {  // it was to be dropped
+    }
+    give(OrderKind::drop);
+  }
+
+  void advance(std::int64_t n_steps) override {
+    begin_advance(n_steps);
+    wait();
+  }
+  void begin_advance(std::int64_t n_steps) override {
+    if (n_steps <= 0) return;
+    give(OrderKind::advance, n_steps);
+    part_.begin_advance(n_steps);
+    step_ += n_steps;
+    is_busy_ = true;
+  }
+  void wait() override {
+    complete_frame();
+    if (!is_busy_) return;
+    is_busy_ = false;
+    give(OrderKind::wait);
+    part_.wait();
+    take_replies({});
+  }
+  std::int64_t step() const override { return step_; }
+
+  void measure_with(const MeasureSettings& settings) override {
+    wait();
+    settings_ = settings;
+    settings_.lindemann_sums = {};
+    give(OrderKind::measure);
+    for (std::size_t rank = 1; rank < places_.size(); ++rank) {
+      Words words;
+      Packer packer(words);
+      pack(settings, known_ids_[rank], pairs_, packer);
+      transport_.send(static_cast<int>(rank), Tag::order, std::move(words));
+    }
+    part_.measure_with(settings);
+  }
+
+  void snapshot(unsigned fields, Frame& frame) override {
+    wait();
+    give(OrderKind::frame, fields);
+    part_.begin_frame(fields);
+    part_.finish_frame();
+    take_frame(fields, frame);
+  }
+  bool begin_snapshot(unsigned fields) override {
+    if ((fields & ~(kRowFields | kGroupFields)) != 0) return false;
+    complete_frame();
+    give(OrderKind::begin_frame, fields);
+    part_.begin_frame(fields);
+    begun_fields_ = fields;
+    has_begun_frame_ = true;
+    return true;
+  }
+  void finish_snapshot(Frame& frame) override {
+    has_begun_frame_ = false;
+    // Ranks whose devices work on have kept their part of the frame.
+    if (any_asynchronous_) give(OrderKind::finish_frame, begun_fields_);
+    part_.finish_frame();
+    take_frame(begun_fields_, frame);
+  }
+
+  void exchange(std::span<const StateExchange> pairs) override {
+    if (pairs.empty()) return;
+    wait();
+    const auto ranks_of_pairs = exchange_places(pairs, replica_ranks_);
+    const std::vector<PartExchanges> by_rank =
+        divide_exchanges(pairs, ranks_of_pairs, places_.size());
+    give(OrderKind::exchange);
+    for (std::size_t rank = 1; rank < places_.size(); ++rank) {
+      Words words;
+      Packer packer(words);
+      packer.put(by_rank[rank].within).put(by_rank[rank].across).put(by_rank[rank].sources);
+      transport_.send(static_cast<int>(rank), Tag::order, std::move(words));
+    }
+    part_.exchange(by_rank[0]);
+    take_replies({});
+  }
+
+  State state() const override { return changing().gathered_state(); }
+  std::vector<BlowUp> blow_ups() const override { return changing().gathered_blow_ups(); }
+  EngineReport report() const override { return changing().gathered_report(); }
+  std::string description() const override { return description_; }
+  std::string arithmetic() const override { return arithmetic_; }
+  std::vector<EnginePart> parts() const override { return parts_; }
+
+ private:
+  /// Messages change nothing that a caller can see.
+  RanksEngine& changing() const { return const_cast<RanksEngine&>(*this); }
+  void give(OrderKind kind, std::int64_t value = 0) { transport_.give({kind, number_, value}); }
+
+  /// Takes the replies of all ranks. After an error other than a wrong argument the ranks are at
+  /// different steps, and only the last known reports are available.
+  std::vector<Words> take_replies(Words own) {
+    try {
+      return part_.take_replies(std::move(own), places_);
+    } catch (const InputError&) {
+      throw;
+    } catch (...) {
+      has_failed_ = true;
+      throw;
+    }
+  }
+  void take_frame(unsigned fields, Frame& frame) {
+    Words own = part_.frame_reply(fields);
+    const std::vector<Words> replies = take_replies(std::move(own));
+    join_replies(replies, fields, settings_, part_.take_frame(), known_ids_, frame);
+  }
+  /// Takes a frame that was begun and that nobody wants.
+  void complete_frame() {
+    if (!has_begun_frame_) return;
+    Frame unwanted;
+    finish_snapshot(unwanted);
+  }
+
+  void take_parts() {
+    std::vector<std::string> descriptions, arithmetics;
+    for (const Words& words : take_replies(part_.parts_reply())) {
+      Unpacker from(words);
+      for (auto left = from.take<std::uint64_t>(); left > 0; --left) {
+        parts_.push_back(unpack_part(from));
+      }
+      const auto description = from.take<std::string>(), arithmetic = from.take<std::string>();
+      any_asynchronous_ = from.take<bool>() || any_asynchronous_;
+      if (description.empty()) continue;  // a rank without replicas
+      descriptions.push_back(description);
+      arithmetics.push_back(arithmetic);
+    }
+    description_ = joined_description(descriptions);
+    if (places_.size() > 1) description_ += ", " + std::to_string(places_.size()) + " ranks";
+    arithmetic_ = joined_arithmetic(arithmetics);
+  }
+
+  State gathered_state() {
+    wait();
+    give(OrderKind::state);
+    std::vector<State> shares;
+    for (const Words& words : take_replies(part_.state_reply())) {
+      if (words.empty()) continue;
+      Unpacker from(words);
+      shares.push_back(unpack_state(from));
+    }
+    return joined(shares);
+  }
+  std::vector<BlowUp> gathered_blow_ups() {
+    if (has_failed_) return blow_ups_;
+    wait();
+    give(OrderKind::blow_ups);
+    std::vector<std::vector<BlowUp>> all;
+    for (const Words& words : take_replies(part_.blow_ups_reply())) {
+      if (words.empty()) continue;
+      Unpacker from(words);
+      from.take(all.emplace_back());
+    }
+    return blow_ups_ = joined(all);
+  }
+  EngineReport gathered_report() {
+    if (has_failed_) return report_;
+    wait();
+    give(OrderKind::report);
+    report_ = {};
+    for (const Words& words : take_replies(part_.report_reply())) {
+      if (words.empty()) continue;
+      Unpacker from(words);
+      report_ += from.take<EngineReport>();
+    }
+    return report_;
+  }
+
+  Transport& transport_;
+  const std::vector<RankPlace>& places_;
+  int number_;
+  std::size_t pairs_;
+  RankPart part_;
+  std::int64_t step_;
+  MeasureSettings settings_;
+  ReplicaPlaces<std::size_t> replica_ranks_;
+  std::vector<std::vector<std::int64_t>> known_ids_;  ///< [rank] running replicas
+  std::vector<EnginePart> parts_;
+  std::string description_, arithmetic_;
+  bool any_asynchronous_ = false;
+  bool is_busy_ = false, has_begun_frame_ = false, has_failed_ = false;
+  unsigned begun_fields_ = kNoFields;
+  std::vector<BlowUp> blow_ups_;  ///< last known
+  EngineReport report_;
+};
+
+/// The engines of a rank that follows orders.
+class Follower {
+ public:
+  Follower(Transport& transport, const RankPlace& place) : transport_(transport), place_(place) {}
+
+  /// @return false after the last order
+  bool follow(const Order& order) {
+    if (order.kind == OrderKind::end) return false;
+    if (order.kind == OrderKind::devices) {
+      list_devices();
+    } else if (order.kind == OrderKind::make) {
+      make(order.engine);
+    } else if (order.kind == OrderKind::drop) {
+      parts_.erase(order.engine);
+    } else {
+      follow(order, parts_.at(order.engine));
+    }
+    return true;
+  }
+
+ private:
+  Words message() { return transport_.receive(0, Tag::order); }
+
+  void list_devices() {
+    Words words;
+    pack(devices_of_process(), words);
+    transport_.send(0, Tag::reply, std::move(words));
+    transport_.flush();
+  }
+  void make(std::int32_t number) {
+    RankPart& part = parts_.try_emplace(number, transport_, place_).first->second;
+    const Words words = message();
+    try {
+      Unpacker from(words);
+      const System system = unpack_system(from);
+      const PairCountRequest counts = unpack_counts(from);
+      DeviceRequest device;
+      from.take(device.name);
+      from.take(device.threads);
+      part.make(system, unpack_state(from), counts, device);
+    } catch (...) {  // no memory for the state
+      part.keep_exception(std::current_exception());
+    }
+    part.send_reply(part.parts_reply());
+  }
+  void follow(const Order& order, RankPart& part) {
+    const auto fields = static_cast<unsigned>(order.value);
+    switch (order.kind) {
+      case OrderKind::measure: {
+        const Words words = message();
+        Unpacker from(words);
+        return part.measure_with(unpack_settings(from));
+      }
+      case OrderKind::advance:
+        return part.begin_advance(order.value);
+      case OrderKind::wait:
+        part.wait();
+        return part.send_reply({});
+      case OrderKind::begin_frame:
+        part.begin_frame(fields);
+        // At once, so that rank 0 need not wait for the next steps.
+        if (!part.is_late()) part.send_reply(part.frame_reply(fields));
+        return;
+      case OrderKind::finish_frame:
+        if (!part.is_late()) return;
+        part.finish_frame();
+        return part.send_reply(part.frame_reply(fields));
+      case OrderKind::frame:
+        part.begin_frame(fields);
+        part.finish_frame();
+        return part.send_reply(part.frame_reply(fields));
+      case OrderKind::exchange: {
+        const Words words = message();
+        Unpacker from(words);
+        PartExchanges exchanges;
+        from.take(exchanges.within);
+        from.take(exchanges.across);
+        from.take(exchanges.sources);
+        part.exchange(exchanges);
+        return part.send_reply({});
+      }
+      case OrderKind::state:
+        return part.send_reply(part.state_reply());
+      case OrderKind::blow_ups:
+        return part.send_reply(part.blow_ups_reply());
+      case OrderKind::report:
+        return part.send_reply(part.report_reply());
+      case OrderKind::end:
+      case OrderKind::make:
+      case OrderKind::drop:
+      case OrderKind::devices:
+        return;
+    }
+  }
+
+  Transport& transport_;
+  RankPlace place_;
+  std::map<std::int32_t, RankPart> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_ranks_engine(Transport& transport,
+                                          const std::vector<RankPlace>& places, int number,
+                                          const System& system, const State& start,
+                                          const PairCountRequest& counts,
+                                          const DeviceRequest& device) {
+  return std::make_unique<RanksEngine>(transport, places, number, system, start, counts, device);
+}
+
+void follow_orders(Transport& transport, const RankPlace& place) {
+  Follower follower(transport, place);
+  while (follower.follow(transport.take_order())) {
+  }
+}
+
+}  // namespace tarn::parallel

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tarn/engine.hpp"
+#include "tarn/ranks.hpp"
+#include "transport.hpp"
+
+namespace tarn::parallel {
+
+/// The engine that rank 0 has of all ranks. @param number of this engine, for the orders
+std::unique_ptr<Engine> make_ranks_engine(Transport& transport,
+                                          const std::vector<RankPlace>& places, int number,
+                                          const System& system, const State& start,
+                                          const PairCountRequest& counts,
+                                          const DeviceRequest& device);
+
+/// Follows the orders of rank 0 until it ends; on the other ranks.
+void follow_orders(Transport& transport, const RankPlace& place);
+
+}  // namespace tarn::parallel

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "launcher.hpp"
+#include "packing.hpp"
+
+namespace tarn::parallel {
+
+/// What rank 0 asks the other ranks to do.
+enum class OrderKind : std::int32_t {
+  end,           ///< leave serve()
+  make,          ///< an engine, from a message
+  drop,          ///< destroy it
+  measure,       ///< measure_with(), from a message
+  advance,       ///< begin an advance
+  wait,          ///< complete it
+  begin_frame,   ///< of these fields
+  finish_frame,  ///< of a device that works while it is measured
+  frame,         ///< both
+  exchange,      ///< from a message
+  state,
+  blow_ups,
+  report,
+  devices  ///< list those of the process
+};
+struct Order {
+  OrderKind kind = OrderKind::end;
+  std::int32_t engine = 0;
+  std::int64_t value = 0;  ///< steps or fields
+};
+
+/// Messages for different purposes do not overtake or meet each other.
+enum class Tag : int { order, reply, rows, exchange };
+
+/// Messages between ranks. All waiting is by polling, first often and then with pauses: ranks may
+/// share processors. A failed connection ends the program.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual int rank_on_node() const = 0;
+  virtual int ranks_on_node() const = 0;
+  virtual std::string host() const = 0;
+  virtual std::string library() const = 0;
+  /// Whether ranks on this node must share processors: waiting ranks then pause early.
+  virtual void share_processors(bool yes) = 0;
+
+  /// Rank 0: gives an order to all others, without waiting for them.
+  virtual void give(const Order& order) = 0;
+  virtual Order take_order() = 0;
+
+  /// Starts to send a message to another rank. Messages to one rank with one tag arrive in order.
+  virtual void send(int to, Tag tag, Words words) = 0;
+  virtual Words receive(int from, Tag tag) = 0;
+  /// Waits until all messages have been sent.
+  virtual void flush() = 0;
+
+  // On all ranks together, in the same order:
+  /// @return on rank 0 the value of each rank, otherwise nothing
+  virtual std::vector<std::int64_t> gather(std::int64_t value) = 0;
+  /// Replaces the values of rank 0 by the sums over all ranks, modulo 2^64.
+  virtual void add_up(std::span<std::uint64_t> values) = 0;
+};
+
+/// Starts MPI. @return null if it sees a single process
+std::unique_ptr<Transport> start_mpi();
+/// @param fortran_handle of a communicator
+std::unique_ptr<Transport> use_communicator(int fortran_handle);
+/// Whether this build has MPI; the functions above throw InputError otherwise.
+bool has_mpi();
+
+}  // namespace tarn::parallel

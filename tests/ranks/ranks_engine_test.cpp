@@ -1,0 +1,280 @@
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine_fixtures.hpp"
+#include "engine_parts.hpp"
+#include "start/rings.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/ranks.hpp"
+#include "tarn/steps/step_parameters.hpp"
+#if defined(TARN_TEST_EMULATED)
+#include "emulated_machine.hpp"
+#endif
+
+/// @file
+/// Law 6 for MPI ranks: a program that mpirun starts. Rank 0 runs the tests, and the other ranks
+/// follow its orders. On the emulated GPU each rank has devices of its own.
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+Ranks* g_ranks = nullptr;  // null: a single process
+
+#if defined(TARN_TEST_EMULATED)
+constexpr const char* kDevices[] = {"cuda", "cuda:0,1"};
+constexpr const char* kWhole = "cuda:0";
+#else
+constexpr const char* kDevices[] = {"cpu"};
+constexpr const char* kWhole = "cpu";
+#endif
+
+/// The same steps on all ranks and on this one.
+void expect_same_on_ranks(const System& system, const State& start, int threads, bool exchanges) {
+  for (const std::string device : kDevices) {
+    SCOPED_TRACE(device + ", " + std::to_string(threads) + " threads");
+    const auto whole = make_engine(system, start, counts_of_pairs(), {kWhole, 1});
+    const auto ranks = g_ranks->make_engine(system, start, counts_of_pairs(), {device, threads});
+    expect_same_steps(*whole, *ranks, exchanges);
+  }
+}
+
+class RanksEngines : public ::testing::TestWithParam<EngineCase> {
+ protected:
+  void SetUp() override {
+    if (g_ranks == nullptr) GTEST_SKIP() << "a single process";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Laws, RanksEngines,
+                         ::testing::Values(EngineCase{"zss_structured", Bath::none},
+                                           EngineCase{"zss_structured", Bath::gla_per_mass},
+                                           EngineCase{"settle", Bath::baoab_per_mass},
+                                           EngineCase{"shake", Bath::gla},
+                                           EngineCase{"zss_infinite", Bath::baoab},
+                                           EngineCase{"pushforward", Bath::gla_per_mass},
+                                           EngineCase{"flexible_verlet", Bath::baoab}),
+                         EngineCaseName());
+
+/// Shares of whole ladders and packs, shares that divide a ladder, and ranks without replicas.
+TEST_P(RanksEngines, GiveTheSameBits) {
+  for (const int replicas : {6, 61}) {
+    const System system = make_system(GetParam(), tip3p(), 2);
+    const State plain = start_state(system, first_ids(replicas), kKeptSteps - 4);
+    const bool few = replicas == 6;
+    expect_same_on_ranks(system, few ? tallied(plain) : plain, few ? 1 : 2, true);
+  }
+}
+
+class RanksEngine : public RanksEngines {};
+INSTANTIATE_TEST_SUITE_P(All, RanksEngine, ::testing::Values(EngineCase{"settle", Bath::gla}),
+                         EngineCaseName());
+
+TEST_P(RanksEngine, GivesTheSameBitsForRings) {
+  if (std::string(kWhole) != "cpu") GTEST_SKIP() << "ring polymers run on the CPU";
+  System rings = make_system({"flexible_verlet", Bath::gla_per_mass}, tip4p(), 2);
+  rings.path_integral.beads = 8;
+  const State classical = start_state(rings, first_ids(7), kKeptSteps - 4);
+  expect_same_on_ranks(rings, start::rings_of(rings, classical, nullptr, true, false), 2, false);
+}
+
+/// Several engines at a time, as in comparisons, and an engine after another one.
+TEST_P(RanksEngine, MakesSeveralEngines) {
+  const System system = make_system(GetParam(), tip3p(), 7);
+  const State start = start_state(system, first_ids(9));
+  const auto whole = make_engine(system, start, {}, {kWhole, 1});
+  const auto first = g_ranks->make_engine(system, start, {}, {kWhole, 1});
+  auto second = g_ranks->make_engine(system, start, {}, {kWhole, 1});
+  first->begin_advance(3);
+  second->advance(5);
+  first->advance(2);
+  whole->advance(5);
+  EXPECT_TRUE(same_bits(bits_of(whole->state()), bits_of(first->state())));
+  EXPECT_TRUE(same_bits(bits_of(whole->state()), bits_of(second->state())));
+  // A frame that nobody takes.
+  EXPECT_TRUE(first->begin_snapshot(kEnergies));
+  second.reset();
+  first->advance(1);
+  whole->advance(1);
+  EXPECT_TRUE(same_bits(bits_of(whole->state()), bits_of(first->state())));
+}
+
+TEST_P(RanksEngine, ContinuesLindemannSums) {
+  const System system = make_system(GetParam(), tip3p(), 7);
+  const State start = start_state(system, first_ids(20));
+  MeasureSettings settings = settings_of_all_fields();
+  const auto whole = make_engine(system, start, {}, {kWhole, 1});
+  whole->measure_with(settings);
+  whole->advance(4);
+  Frame a, b;
+  whole->snapshot(kLindemannSums, a);
+  settings.lindemann_sums = a.lindemann_sums;
+  const auto ranks = g_ranks->make_engine(system, whole->state(), {}, {kWhole, 1});
+  ranks->measure_with(settings);
+  for (Engine* e : {whole.get(), ranks.get()}) e->advance(3);
+  whole->snapshot(kLindemann | kLindemannSums | kLindemannMoments, a);
+  ranks->snapshot(kLindemann | kLindemannSums | kLindemannMoments, b);
+  EXPECT_TRUE(same_bits(bits_of(a), bits_of(b)));
+}
+
+TEST_P(RanksEngine, NamesTheRanks) {
+  const System system = make_system(GetParam(), tip3p(), 2);
+  const auto engine =
+      g_ranks->make_engine(system, start_state(system, first_ids(2)), {}, {kWhole, 1});
+  const std::vector<EnginePart> parts = engine->parts();
+  ASSERT_EQ(parts.size(), static_cast<std::size_t>(g_ranks->size()));
+  for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+    EXPECT_EQ(parts[rank].rank, static_cast<int>(rank));
+    EXPECT_FALSE(parts[rank].host.empty());
+    EXPECT_EQ(parts[rank].replicas, rank < 2 ? 1 : 0);
+    EXPECT_EQ(parts[rank].device == "not used", rank >= 2);
+  }
+  const auto ended_by = std::to_string(g_ranks->size()) + " ranks";
+  EXPECT_TRUE(engine->description().ends_with(ended_by)) << engine->description();
+}
+
+/// Errors of all ranks reach the caller as one, and the ranks can make another engine.
+TEST_P(RanksEngine, PassesOnErrors) {
+  const System system = make_system(GetParam(), tip3p(), 2);
+  const State start = start_state(system, first_ids(6));
+  EXPECT_THROW(g_ranks->make_engine(system, start, {}, {"abacus", 1}), InputError);
+  // Only the last rank has this replica.
+  State bad = start;
+  bad.positions_A.back() = 1e9;
+  System single = system;
+  single.precision = Precision::single;
+  try {
+    g_ranks->make_engine(single, bad, {}, {kWhole, 1});
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const InputError& error) {
+    const std::string text = error.what(), last = "rank " + std::to_string(g_ranks->size() - 1);
+    EXPECT_EQ(text.find(last), 0u) << text;
+    EXPECT_NE(text.find("single"), std::string::npos) << text;
+  }
+  const auto whole = make_engine(system, start, {}, {kWhole, 1});
+  const auto ranks = g_ranks->make_engine(system, start, {}, {kWhole, 1});
+  for (Engine* e : {whole.get(), ranks.get()}) e->advance(2);
+  EXPECT_TRUE(same_bits(bits_of(whole->state()), bits_of(ranks->state())));
+}
+
+/// The environment limits the memory of the last rank.
+TEST_P(RanksEngine, NamesTheRankWithoutMemory) {
+  if (std::getenv("TARN_TEST_NO_MEMORY_RANK") == nullptr) GTEST_SKIP() << "there is memory";
+  const System system = make_system(GetParam(), tip3p(), 2);
+  const State some = start_state(system, first_ids(6));
+  State many = some;
+  for (int copies = 0; copies < 15; ++copies) {
+    const auto twice = [](auto& values) {
+      values.reserve(2 * values.size());
+      values.insert(values.end(), values.begin(), values.end());
+    };
+    twice(many.positions_A);
+    twice(many.velocities_A_per_akma);
+    twice(many.replica_ids);
+  }
+  many.replica_ids = first_ids(static_cast<int>(many.replica_ids.size()));
+  try {
+    g_ranks->make_engine(system, many, {}, {kWhole, 1});
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const DeviceError& error) {
+    const std::string text = error.what(), rank = "rank " + std::to_string(g_ranks->size() - 1);
+    EXPECT_EQ(text.find(rank), 0u) << text;
+    EXPECT_NE(text.find("not enough memory"), std::string::npos) << text;
+  }
+  // The rank goes on.
+  const auto whole = make_engine(system, some, {}, {kWhole, 1});
+  const auto ranks = g_ranks->make_engine(system, some, {}, {kWhole, 1});
+  for (Engine* e : {whole.get(), ranks.get()}) e->advance(2);
+  EXPECT_TRUE(same_bits(bits_of(whole->state()), bits_of(ranks->state())));
+}
+
+#if defined(TARN_TEST_EMULATED)
+
+/// "cuda" is one device per rank; more ranks than devices need names of devices.
+TEST_P(RanksEngine, DividesTheDevicesOfTheNode) {
+  const System system = make_system(GetParam(), tip3p(), 2);
+  const State start = start_state(system, first_ids(10));
+  const int devices = emulated::machine.devices, ranks = g_ranks->size();
+  for (const std::string name : {"cuda", "cuda:all"}) {
+    if (ranks > devices) {
+      try {
+        g_ranks->make_engine(system, start, {}, {name, 1});
+        ADD_FAILURE() << "nothing was thrown";
+      } catch (const DeviceError& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find(std::to_string(ranks) + " ranks on "), std::string::npos) << text;
+        EXPECT_NE(text.find("have 3 GPUs between them"), std::string::npos) << text;
+        EXPECT_NE(text.find("--ntasks-per-node=3"), std::string::npos) << text;
+      }
+      continue;
+    }
+    const auto parts = g_ranks->make_engine(system, start, {}, {name, 1})->parts();
+    EXPECT_EQ(parts.size(), static_cast<std::size_t>(name == "cuda" ? ranks : devices));
+  }
+}
+
+/// The environment makes a launch on the last rank fail.
+TEST_P(RanksEngine, NamesTheRankWhoseDeviceFails) {
+  if (std::getenv("TARN_TEST_FAILING_RANK") == nullptr) GTEST_SKIP() << "no device fails";
+  const System system = make_system(GetParam(), tip3p(), 2);
+  const auto engine =
+      g_ranks->make_engine(system, start_state(system, first_ids(10)), {}, {kWhole, 1});
+  engine->advance(2);
+  EXPECT_TRUE(engine->blow_ups().empty());
+  const std::string rank = "rank " + std::to_string(g_ranks->size() - 1);
+  try {
+    for (int k = 0; k < 100; ++k) engine->advance(2);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const DeviceError& error) {
+    const std::string text = error.what();
+    EXPECT_EQ(text.find(rank), 0u) << text;
+  }
+  // What a run records of its failure.
+  EXPECT_TRUE(engine->blow_ups().empty());
+  EXPECT_EQ(engine->report().molecule_steps, 0);
+}
+
+#endif
+
+}  // namespace
+}  // namespace tarn
+
+namespace {
+
+/// Leaves this process room for 60 MB more.
+void limit_memory() {
+  std::ifstream statistics("/proc/self/statm");
+  rlim_t pages = 0;
+  statistics >> pages;
+  const rlim_t bytes = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + 60'000'000;
+  const rlimit limit{bytes, bytes};
+  ::setrlimit(RLIMIT_AS, &limit);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::unique_ptr<tarn::Ranks> ranks = tarn::Ranks::launched();
+  const bool is_last = ranks && ranks->rank() == ranks->size() - 1;
+  if (is_last && std::getenv("TARN_TEST_NO_MEMORY_RANK") != nullptr) limit_memory();
+#if defined(TARN_TEST_EMULATED)
+  tarn::emulated::machine.devices = 3;
+  if (is_last && std::getenv("TARN_TEST_FAILING_RANK") != nullptr) {
+    tarn::emulated::machine.good_launches = 40;
+  }
+#endif
+  if (ranks && ranks->rank() > 0) {
+    ranks->serve();
+    return 0;
+  }
+  tarn::g_ranks = ranks.get();
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

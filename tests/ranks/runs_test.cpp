@@ -1,0 +1,412 @@
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <dirent.h>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "json_reader.hpp"
+#include "program.hpp"
+#include "scratch_folder.hpp"
+#include "small_disk.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/checkpoint.hpp"
+#include "tarn/io/formats.hpp"
+
+/// @file
+/// Law 6 for runs that mpirun starts: every file has the bytes of a run without MPI. Faults of such
+/// runs: nothing is half-written, and another number of ranks continues the run.
+
+namespace tarn {
+namespace {
+
+namespace fs = std::filesystem;
+using test::contains;
+using test::Ending;
+using test::Program;
+using test::read_text;
+using test::ScratchFolder;
+
+const std::string kStart =
+    "file = \"" + std::string(TARN_SOURCE_DIR) + "/inputs/structures/tip3p-7.xyz\"\n";
+
+/// All observers, for each replica; GLA with several baths, one of which makes replicas blow up.
+const std::string kRows = "[system]\n" + kStart + R"(replicas = 20
+[integrator]
+scheme = "zss-stiff"
+timestep_fs = 2.0
+[thermostat]
+kind = "gla"
+temperatures_K = [10.0, 100.0, 300.0, 9e5]
+friction_per_ps = 5.0
+[run]
+steps = 400
+[observe.energies]
+every = 10
+[observe.conservation]
+every = 40
+[observe.geometry]
+every = 20
+[observe.multipliers]
+every = 20
+[observe.cluster]
+every = 20
+lindemann = true
+[observe.heat]
+every = 20
+[observe.rdf]
+every = 5
+[observe.trajectory]
+every = 100
+[observe.final]
+[checkpoint]
+every = 100
+)";
+/// Means over replicas, exchange with ladders across ranks, isomers; BAOAB.
+const std::string kMeans = "[system]\n" + kStart + R"(replicas = 12
+[integrator]
+scheme = "settle"
+timestep_fs = 2.0
+[thermostat]
+kind = "baoab"
+temperatures_K = [60.0, 80.0, 110.0, 150.0, 200.0, 260.0]
+friction_per_ps = 2.0
+[exchange]
+every = 10
+[confinement]
+radius_A = 8.0
+stiffness_kcal_per_mol_A2 = 5.0
+[run]
+steps = 400
+precision = "mixed"
+[observe.energies]
+every = 10
+replicas = "mean"
+[observe.cluster]
+every = 20
+replicas = "mean"
+[observe.profile]
+every = 20
+[observe.rdf]
+every = 5
+[observe.minima]
+every = 200
+[observe.trajectory]
+every = 200
+format = "h5md"
+[checkpoint]
+every = 100
+)";
+/// Ring polymers.
+const std::string kRings = R"([system]
+model = "qtip4pf"
+molecules = 3
+replicas = 5
+seed = 3
+[integrator]
+scheme = "verlet"
+timestep_fs = 0.5
+[path_integral]
+beads = 8
+[thermostat]
+kind = "baoab"
+temperature_K = 100.0
+friction_per_ps = 2.0
+[run]
+steps = 60
+[observe.energies]
+every = 10
+[observe.path_integral]
+every = 10
+[observe.trajectory]
+every = 20
+[checkpoint]
+every = 20
+)";
+
+class RanksRun : public ::testing::Test {
+ protected:
+  void write_deck(const std::string& text) { test::write_text(deck_, text); }
+
+  /// The words of a run on some ranks; on 0 without mpirun.
+  std::vector<std::string> words(int ranks, const std::vector<std::string>& arguments,
+                                 const std::string& wrapper = {}) const {
+    std::vector<std::string> all;
+    if (ranks > 0) all = {TARN_MPIEXEC, TARN_MPIEXEC_NUMBER, std::to_string(ranks)};
+    // Pictures would take most of the time, so gnuplot is hidden; but not programs of mpirun.
+    all.insert(all.end(), {"/usr/bin/env", "PATH=/nowhere"});
+    if (!wrapper.empty()) all.insert(all.end(), {"/bin/sh", "-c", wrapper, "sh"});
+    all.emplace_back(TARN_BINARY);
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return all;
+  }
+  Program start(int ranks, const std::vector<std::string>& arguments,
+                const std::string& wrapper = {}) {
+    fs::remove(log_);
+    return Program(words(ranks, arguments, wrapper), log_, log_, [] {
+      // Open MPI runs as root, and with more ranks than processors, only if asked
+      // to. Containers may forbid copies between processes, about which it warns.
+      for (const auto& [name, value] : {std::pair{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                        {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                        {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                        {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                                        {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"}}) {
+        ::setenv(name, value, 1);
+      }
+    });
+  }
+  std::vector<std::string> run_arguments(const std::string& out,
+                                         const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> all{"run", deck_, "--out", out, "--threads", threads_};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  int run(int ranks, const std::string& out, const std::vector<std::string>& more = {},
+          const std::string& wrapper = {}) {
+    const Ending ending = start(ranks, run_arguments(out, more), wrapper).wait();
+    EXPECT_FALSE(ending.by_signal) << "signal " << ending.code;
+    return ending.code;
+  }
+  std::string log() const { return read_text(log_); }
+  std::string out(const std::string& name) const { return folder_.file(name); }
+  /// How often a text occurs in the output.
+  int count(const std::string& text) const {
+    int times = 0;
+    const std::string all = log();
+    for (std::size_t at = all.find(text); at != std::string::npos; at = all.find(text, at + 1)) {
+      ++times;
+    }
+    return times;
+  }
+
+  static void expect_same_frames(const std::string& a, const std::string& b) {
+    const auto left = io::open_frames(a), right = io::open_frames(b);
+    int frames = 0;
+    while (const auto frame = left->next()) {
+      const auto other = right->next();
+      ASSERT_TRUE(other) << "after " << frames << " frames";
+      EXPECT_EQ(frame->positions_A, other->positions_A);
+      EXPECT_EQ(frame->comment, other->comment);
+      ++frames;
+    }
+    EXPECT_GT(frames, 0);
+    EXPECT_FALSE(right->next()) << "after " << frames << " frames";
+  }
+  /// All files but run.json, which contains times and the map of the ranks.
+  static void expect_same_files(const std::string& a, const std::string& b) {
+    auto left = test::contents_of(a), right = test::contents_of(b);
+    EXPECT_EQ(left.erase("run.json") + right.erase("run.json"), 2u);
+    ASSERT_EQ(left.size(), right.size());
+    for (const auto& [name, text] : left) {
+      ASSERT_TRUE(right.contains(name)) << name;
+      if (name.ends_with(".h5")) {  // HDF5 does not guarantee the same bytes
+        expect_same_frames(a + "/" + name, b + "/" + name);
+      } else {
+        EXPECT_TRUE(right.at(name) == text) << name;
+      }
+    }
+  }
+  static void expect_nothing_half_written(const std::string& folder) {
+    for (const auto& [name, text] : test::contents_of(folder)) {
+      EXPECT_FALSE(name.ends_with(io::kTemporarySuffix)) << name;
+    }
+    EXPECT_GT(io::read_checkpoint(folder + "/checkpoint.bin").state.step, 0);
+  }
+  /// Runs without MPI and on 1, 2, 3 and 5 ranks; then one that changes the number of ranks.
+  void expect_law(const std::string& deck, int exit_code, int steps) {
+    write_deck(deck);
+    ASSERT_EQ(run(0, out("whole")), exit_code) << log();
+    for (const int ranks : {1, 2, 3, 5}) {
+      SCOPED_TRACE(std::to_string(ranks) + " ranks");
+      const std::string to = out(std::to_string(ranks) + "-ranks");
+      threads_ = ranks == 2 ? "2" : "1";
+      ASSERT_EQ(run(ranks, to), exit_code) << log();
+      expect_same_files(out("whole"), to);
+    }
+    const std::string half = "run.steps=" + std::to_string(steps / 2);
+    ASSERT_EQ(run(3, out("resumed"), {"--set", half}), exit_code) << log();
+    ASSERT_EQ(run(2, out("resumed"), {"--resume"}), exit_code) << log();
+    expect_same_files(out("whole"), out("resumed"));
+  }
+  /// Whether there is a checkpoint of a later step than the first one.
+  static bool has_checkpoint(const std::string& folder) {
+    const std::string path = folder + "/checkpoint.bin";
+    return fs::exists(path) && io::read_checkpoint(path).state.step > 0;
+  }
+  /// Process ids of the ranks of this test's runs, by rank.
+  std::map<int, pid_t> ranks_running() const {
+    std::map<int, pid_t> found;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename().string();
+      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+      const auto text_of = [&](const char* file) {
+        std::ifstream stream(entry.path() / file, std::ios::binary);
+        return std::string(std::istreambuf_iterator<char>(stream), {});
+      };
+      const std::string command = text_of("cmdline"), variables = text_of("environ");
+      if (!command.starts_with(TARN_BINARY) || command.find(deck_) == std::string::npos) continue;
+      for (const char* variable : {"OMPI_COMM_WORLD_RANK=", "PMI_RANK="}) {
+        const std::size_t at = variables.find(variable);
+        if (at == std::string::npos) continue;
+        found[std::atoi(variables.c_str() + at + std::string(variable).size())] =
+            static_cast<pid_t>(std::stol(name));
+        break;
+      }
+    }
+    return found;
+  }
+  template <class Condition>
+  static bool becomes_true(const Condition& condition) {
+    using namespace std::chrono_literals;
+    for (int k = 0; k < 3000; ++k) {
+      if (condition()) return true;
+      std::this_thread::sleep_for(10ms);
+    }
+    return false;
+  }
+
+  ScratchFolder folder_;
+  std::string threads_ = "1";
+  std::string deck_ = folder_.file("deck.toml"), log_ = folder_.file("log");
+};
+
+TEST_F(RanksRun, WriteTheSameRows) { expect_law(kRows, 3, 400); }
+TEST_F(RanksRun, WriteTheSameMeans) { expect_law(kMeans, 0, 400); }
+TEST_F(RanksRun, WriteTheSameRings) { expect_law(kRings, 0, 60); }
+
+/// The map of the ranks is printed once and kept, and idle ranks are reported.
+TEST_F(RanksRun, PrintTheirMap) {
+  write_deck(kMeans);
+  const std::vector<std::string> short_run{"--set",   "run.steps=20",
+                                           "--set",   "system.replicas=2",
+                                           "--unset", "exchange",
+                                           "--set",   "thermostat.temperature_K=100",
+                                           "--unset", "thermostat.temperatures_K"};
+  ASSERT_EQ(run(3, out("a"), short_run), 0) << log();
+  EXPECT_EQ(count("replica 0: rank 0 on "), 1) << log();
+  EXPECT_EQ(count("replica 1: rank 1 on "), 1) << log();
+  EXPECT_EQ(count("no replicas: rank 2 on "), 1) << log();
+  EXPECT_EQ(count("1 of 3 ranks have no replicas; use 2 of them, or more replicas"), 1) << log();
+  const std::string record = read_text(out("a") + "/run.json");
+  EXPECT_TRUE(contains(record, "\"rank\": 2")) << record;
+  EXPECT_TRUE(contains(record, "3 ranks")) << record;
+}
+
+TEST_F(RanksRun, AreListedByDoctor) {
+  ASSERT_EQ(start(3, {"doctor"}).wait().code, 0) << log();
+  for (const char* text :
+       {"3 ranks", "rank 0: ", "rank 2: ", "3 of 3 on this node", "replicas 3/3"}) {
+    EXPECT_EQ(count(text), 1) << text << "\n" << log();
+  }
+}
+
+TEST_F(RanksRun, Compare) {
+  write_deck(kMeans);
+  const std::vector<std::string> arguments{
+      "compare", deck_,      "--schemes", "settle,shake",   "--threads", "1",
+      "--unset", "exchange", "--unset",   "observe.minima", "--set",     "run.equilibration_ps=0"};
+  const auto with_out = [&](const std::string& to) {
+    std::vector<std::string> all = arguments;
+    all.insert(all.end(), {"--out", to});
+    return all;
+  };
+  ASSERT_EQ(start(0, with_out(out("a"))).wait().code, 0) << log();
+  ASSERT_EQ(start(3, with_out(out("b"))).wait().code, 0) << log();
+  // Times differ; distances do not depend on them.
+  EXPECT_EQ(read_text(out("a") + "/rdf.csv"), read_text(out("b") + "/rdf.csv"));
+}
+
+// --- errors and faults ---------------------------------------------------------------------------
+
+TEST_F(RanksRun, ReportABadDeckOnce) {
+  write_deck(kMeans + "[observe.nonsense]\nevery = 1\n");
+  EXPECT_EQ(run(3, out("a")), 2) << log();
+  EXPECT_EQ(count("nonsense"), 1) << log();
+  EXPECT_FALSE(fs::exists(out("a")));
+  EXPECT_EQ(start(3, {"run", "--no-such-option"}).wait().code, 2);
+  EXPECT_EQ(count("--no-such-option"), 1) << log();
+}
+
+/// Processes that a launcher started for another MPI, or without any.
+TEST_F(RanksRun, DoNotRunSeparately) {
+  write_deck(kMeans);
+  for (const std::string variables :
+       {"SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=0", "PMI_SIZE=3 PMI_RANK=0"}) {
+    EXPECT_EQ(run(0, out("a"), {}, variables + " PATH=/usr/bin:/bin exec \"$@\""), 2) << log();
+    EXPECT_TRUE(contains(log(), "started 3 processes, each of which would run alone")) << log();
+    EXPECT_FALSE(fs::exists(out("a")));
+  }
+  EXPECT_EQ(
+      run(0, out("a"), {}, "SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=2 PATH=/usr/bin:/bin exec \"$@\""),
+      2);
+  EXPECT_EQ(log(), "") << "one message for all";
+}
+
+/// A rank that is killed ends the run with a message that names it. Fewer ranks continue it.
+TEST_F(RanksRun, EndIfOneIsKilled) {
+  write_deck(kMeans);
+  const std::vector<std::string> long_run{"--set", "run.steps=1000000"};
+  {
+    Program program = start(3, run_arguments(out("a"), long_run));
+    ASSERT_TRUE(becomes_true([&] { return has_checkpoint(out("a")); })) << log();
+    const std::map<int, pid_t> ranks = ranks_running();
+    ASSERT_TRUE(ranks.contains(1)) << log();
+    ::kill(ranks.at(1), SIGKILL);
+    const Ending ending = program.wait();
+    EXPECT_TRUE(ending.by_signal || ending.code != 0);
+  }
+  EXPECT_TRUE(contains(log(), "rank 1 ")) << log();
+  expect_nothing_half_written(out("a"));
+  const auto steps = io::read_checkpoint(out("a") + "/checkpoint.bin").state.step + 200;
+  const std::vector<std::string> to_step{"--set", "run.steps=" + std::to_string(steps)};
+  std::vector<std::string> resumed = to_step;
+  resumed.emplace_back("--resume");
+  ASSERT_EQ(run(2, out("a"), resumed), 0) << log();
+  ASSERT_EQ(run(0, out("whole"), to_step), 0) << log();
+  expect_same_files(out("whole"), out("a"));
+}
+
+/// A signal to mpirun reaches all ranks: the run stops after a checkpoint.
+TEST_F(RanksRun, StopAfterASignal) {
+  write_deck(kMeans);
+  for (const int number : {SIGUSR1, SIGTERM}) {
+    const std::string to = out(std::to_string(number));
+    Program program = start(2, run_arguments(to, {"--set", "run.steps=1000000"}));
+    ASSERT_TRUE(becomes_true([&] { return has_checkpoint(to); })) << log();
+    const auto before = io::read_checkpoint(to + "/checkpoint.bin").state.step;
+    program.signal(number);
+    const Ending ending = program.wait();
+    EXPECT_TRUE(ending.by_signal || ending.code != 0);
+    EXPECT_TRUE(contains(log(), "interrupted; continue with: tarn run")) << number << log();
+    expect_nothing_half_written(to);
+    EXPECT_GE(io::read_checkpoint(to + "/checkpoint.bin").state.step, before);
+    EXPECT_TRUE(contains(read_text(to + "/run.json"), "\"status\": \"interrupted\""));
+  }
+}
+
+TEST_F(RanksRun, ReportAFullDiskOnce) {
+  write_deck(kMeans);
+  const test::SmallDisk disk(out("disk"), "40k");
+  if (!disk.made()) GTEST_SKIP() << "no small disk can be mounted here";
+  EXPECT_EQ(run(3, out("disk/a"), {"--set", "run.steps=1000000"}), 4) << log();
+  EXPECT_EQ(count("No space left on device"), 1) << log();
+  EXPECT_TRUE(ranks_running().empty());
+}
+
+/// More ranks than processors.
+TEST_F(RanksRun, ShareProcessors) {
+  write_deck(kMeans);
+  const std::vector<std::string> short_run{
+      "--set", "run.steps=40", "--set", "system.replicas=66", "--unset", "observe.minima"};
+  ASSERT_EQ(run(0, out("whole"), short_run), 0) << log();
+  ASSERT_EQ(run(16, out("a"), short_run), 0) << log();
+  expect_same_files(out("whole"), out("a"));
+}
+
+}  // namespace
+}  // namespace tarn
