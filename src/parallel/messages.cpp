@@ -134,7 +134,10 @@ void unpack(Unpacker& from, GroupMoments& moments) {
 void pack_rows(const Frame& frame, Packer& to) {
   to.put(frame.step).put(frame.time_ps).put(frame.molecules).put(frame.beads);
   to.put(frame.replica_ids).put(frame.positions_A).put(frame.velocities_A_per_akma);
-  to.put(frame.beads_A).put(frame.own_positions_A).put(frame.multipliers_kcal_per_mol_A2);
+  to.put(frame.beads_A)
+      .put(frame.atom_kinetic_kcal_per_mol)
+      .put(frame.own_positions_A)
+      .put(frame.multipliers_kcal_per_mol_A2);
   to.put(frame.energies).put(frame.conservation).put(frame.heat_kcal_per_mol).put(frame.shape);
   to.put(frame.parts).put(frame.lindemann).put(frame.exchange_energies_kcal_per_mol);
   to.put(frame.geometry).put(frame.rings);
@@ -150,6 +153,7 @@ void unpack_rows(Unpacker& from, Frame& frame) {
   from.take(frame.positions_A);
   from.take(frame.velocities_A_per_akma);
   from.take(frame.beads_A);
+  from.take(frame.atom_kinetic_kcal_per_mol);
   from.take(frame.own_positions_A);
   from.take(frame.multipliers_kcal_per_mol_A2);
   from.take(frame.energies);
