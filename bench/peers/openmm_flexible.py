@@ -120,6 +120,14 @@ def places_nm(positions_A, copies, sites):
     return result
 
 
+def start_rings(context, beads):
+    """Sets all beads to the positions and velocities of the context."""
+    state = context.getState(positions=True, velocities=True)
+    for bead in range(beads):
+        context.getIntegrator().setPositions(bead, state.getPositions())
+        context.getIntegrator().setVelocities(bead, state.getVelocities())
+
+
 class OpenMM(programs.Program):
     group = "openmm"
     package = "openmm"
@@ -218,7 +226,4 @@ class OpenMMRings(OpenMM):
         )
 
     def start(self, context):
-        state = context.getState(positions=True, velocities=True)
-        for bead in range(self.beads):
-            context.getIntegrator().setPositions(bead, state.getPositions())
-            context.getIntegrator().setVelocities(bead, state.getVelocities())
+        start_rings(context, self.beads)

@@ -135,11 +135,15 @@ def rate_table(result, threads):
     return text
 
 
+def markdown_table(columns, rows):
+    lines = [columns, *rows]
+    text = ["| " + " | ".join(line) + " |\n" for line in lines]
+    return text[0] + "|" + "---|" * len(columns) + "\n" + "".join(text[1:])
+
+
 def program_table(result):
-    text = "## Programs\n\n| program | version | mode |\n|---|---|---|\n"
-    for program in result["programs"]:
-        text += f"| {program['label']} | {program['version']} | {program['how']} |\n"
-    return text
+    rows = [[program[key] for key in ("label", "version", "how")] for program in result["programs"]]
+    return "## Programs\n\n" + markdown_table(["program", "version", "mode"], rows)
 
 
 def page(result):
@@ -303,22 +307,27 @@ set format y '%g'
 
 
 def draw(result, out):
-    """@return paths of the pictures; none, with a message, without gnuplot."""
+    """@return paths of the pictures"""
+    if not any(molecules > 1 and copies == 1 for molecules, copies, _ in cases(result["runs"])):
+        return []
+    return pictures(lambda *format: gnuplot_script(result, *format), out, "peers", "980,980")
+
+
+def pictures(script_of, out, name, size):
+    """Runs script_of(terminal, path) for an SVG and a PNG file.
+
+    @return paths of the pictures; none, with a message, without gnuplot."""
     if not shutil.which("gnuplot"):
         print("no picture: gnuplot was not found; install the package gnuplot-nox")
         return []
-    if not any(molecules > 1 and copies == 1 for molecules, copies, _ in cases(result["runs"])):
-        return []
-    size = "size 980,980"
     paths = []
     for extension, terminal in (
-        ("svg", f"svg noenhanced {size} fixed rounded background '#ffffff' font 'sans-serif,14'"),
-        ("png", f"pngcairo noenhanced {size} rounded background '#ffffff' font 'DejaVu Sans,11'"),
+        ("svg", f"svg noenhanced size {size} fixed rounded background '#ffffff' font 'sans-serif,14'"),
+        ("png", f"pngcairo noenhanced size {size} rounded background '#ffffff' font 'DejaVu Sans,11'"),
     ):
-        path = os.path.join(out, f"peers.{extension}")
-        script = gnuplot_script(result, terminal, path)
+        path = os.path.join(out, f"{name}.{extension}")
         completed = subprocess.run(
-            ["gnuplot", "-d", "-"], input=script, capture_output=True, text=True
+            ["gnuplot", "-d", "-"], input=script_of(terminal, path), capture_output=True, text=True
         )
         if completed.returncode != 0:
             print(f"gnuplot could not draw {path}: {completed.stderr.strip()}")

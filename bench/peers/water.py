@@ -83,6 +83,19 @@ class Energy:
         return math.sqrt(sum(x * x for f in self.forces for x in f) / (3 * len(self.forces)))
 
 
+def tarn_cluster(tarn, molecules, model, path):
+    """Writes a cluster at a minimum of the energy. @return the path"""
+    completed = subprocess.run(
+        [tarn, "cluster", "--molecules", str(molecules), "--model", model, "--minimise"]
+        + ["--starts", "1", "--threads", "1", "--quiet", "-o", path],
+        capture_output=True,
+        text=True,
+    )
+    if completed.returncode != 0:
+        raise BenchError(f"tarn cluster: {completed.stderr.strip()}")
+    return path
+
+
 def tarn_values(tarn, path):
     """@return the answer of `tarn energy`."""
     completed = subprocess.run([tarn, "energy", path], capture_output=True, text=True)

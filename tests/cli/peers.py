@@ -6,12 +6,14 @@ import importlib.util
 import json
 import math
 import os
+import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 TARN = os.path.abspath(sys.argv.pop(1))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -19,13 +21,23 @@ PEERS = os.path.join(ROOT, "bench", "peers")
 sys.path.insert(0, PEERS)
 
 import openmm_flexible
+import path_integrals
 import programs
 import report
 import water
 
-loader = importlib.machinery.SourceFileLoader("peers_run", os.path.join(PEERS, "run"))
-bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("peers_run", loader))
-loader.exec_module(bench)
+
+
+def script(name):
+    """A script of bench/peers as a module."""
+    loader = importlib.machinery.SourceFileLoader(f"peers_{name}", os.path.join(PEERS, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+bench = script("run")
+quantum = script("quantum")
 
 SEVEN = os.path.join(ROOT, "inputs", "structures", "tip3p-7.xyz")
 
@@ -349,6 +361,164 @@ class FlexibleBench(unittest.TestCase):
 
     def test_bad_arguments(self):
         self.assertEqual(self.run_bench("--rounds", "0").returncode, 2)
+        missing = self.run_bench("--tarn", TARN + "-not")
+        self.assertIn("was not found", missing.stderr)
+
+
+class Averages(unittest.TestCase):
+    """Statistics and estimators of bench/peers/quantum."""
+
+    def correlated(self, seed, count, memory):
+        """A first-order autoregression of variance 1 and mean 3."""
+        draw, values, x = random.Random(seed).gauss, [], 0.0
+        for _ in range(count):
+            x = memory * x + math.sqrt(1.0 - memory**2) * draw(0.0, 1.0)
+            values.append(3.0 + x)
+        return values
+
+    def test_errors_contain_the_correlation(self):
+        for memory in (0.0, 0.5, 0.9):
+            runs = [self.correlated(seed, 5000, memory) for seed in range(4)]
+            average = path_integrals.Average(runs, 1)
+            known = (1.0 + memory) / (1.0 - memory)
+            # 4.5 errors of a sum over a window of 2.5 inefficiencies: sqrt(2 (2 * 2.5 known + 1) / 20000).
+            tolerance = 4.5 * math.sqrt(2.0 * (5.0 * known + 1.0) / 20000.0)
+            self.assertAlmostEqual(average.independent * known / 20000.0, 1.0, delta=2.0 * tolerance)
+            self.assertLess(abs(average.mean - 3.0), 4.5 * average.error)
+            self.assertAlmostEqual(average.error / math.sqrt(known / 20000.0), 1.0, delta=tolerance)
+
+    def test_blocks_show_slow_parts_of_fast_samples(self):
+        # Nine tenths of the variance are white noise, the rest has 1 + 2 x 49.5 samples per independent one.
+        runs = []
+        for seed in range(4):
+            slow, fast = self.correlated(seed, 8000, 0.98), self.correlated(seed + 9, 8000, 0.0)
+            runs.append([math.sqrt(0.1) * a + math.sqrt(0.9) * b for a, b in zip(slow, fast)])
+        known = math.sqrt((0.9 + 0.1 * 99.0) / 32000.0)
+        # 1600 blocks, of which some 4 are independent as one: a relative error of sqrt(2 (2 * 10 + 1) / 1600) / 2.
+        self.assertAlmostEqual(path_integrals.Average(runs).error / known, 1.0, delta=4.5 * 0.081)
+        self.assertLess(path_integrals.Average(runs, 1).error / known, 0.58)
+
+    def test_spread_of_runs(self):
+        runs = [self.correlated(seed, 500, 0.0) for seed in range(2)]
+        average = path_integrals.Average(runs)
+        # The standard deviation of two means is their difference over sqrt(2), and its error half the difference.
+        difference = (sum(runs[0]) - sum(runs[1])) / 500
+        self.assertAlmostEqual(average.error_by_runs, 0.5 * abs(difference), delta=1e-12)
+
+    def test_a_run_that_is_too_short(self):
+        with self.assertRaisesRegex(water.BenchError, "increase --scale"):
+            path_integrals.Average([[0.0, 0.1, 0.2, 0.3, 0.4]], 1)
+
+    def test_kinetic_energies_of_two_beads(self):
+        # One molecule, whose beads are displaced by +-d along x and held by springs of the stiffness k.
+        d, k = 0.1, 50.0
+        places = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
+        beads = [[(x + sign * d, y, z) for x, y, z in places] for sign in (1.0, -1.0)]
+        forces = [[(-sign * k * d, 0.0, 0.0)] * 3 for sign in (1.0, -1.0)]
+        of_o, of_h, primitive = path_integrals.kinetic_energies(300.0, beads, forces)
+        kT = 0.0019872041 * 300.0
+        self.assertAlmostEqual(of_o, 1.5 * kT + 0.5 * k * d**2, delta=1e-12)
+        self.assertAlmostEqual(of_h, of_o, delta=1e-12)
+        # kT / hbar = 39.2761 per ps at 300 K, and 1 kcal/mol = 418.4 Da A^2/ps^2. Two links of 2 d.
+        spring = 2 * 0.5 * (15.9994 + 2 * 1.008) * (2 * 39.2761) ** 2 * (2 * d) ** 2 / 418.4
+        self.assertAlmostEqual(primitive, 4.5 * 2 * kT - spring / 2, delta=1e-5 * spring)
+        measured = path_integrals.shape(beads)
+        self.assertAlmostEqual(measured["gyration2_h_A2"], d**2, delta=1e-12)
+        self.assertAlmostEqual(measured["oh_A"], 1.0, delta=1e-12)
+
+
+class QuantumBench(unittest.TestCase):
+    """bench/peers/quantum, with OpenMM and i-PI only if they are installed."""
+
+    def run_bench(self, *arguments):
+        command = [sys.executable, os.path.join(PEERS, "quantum"), "--tarn", TARN, *arguments]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    def test_tarn_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            said = self.run_bench(
+                *("--only", "tarn", "--systems", "monomer"),
+                *("--scale", "0.1", "--out", folder),
+            )
+            self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
+            with open(os.path.join(folder, "quantum-peers.csv")) as file:
+                self.assertTrue(file.readline().startswith("# bench/peers/quantum"))
+                rows = list(csv.DictReader(file))
+            self.assertEqual(len(rows), 3 * len(path_integrals.QUANTITIES))
+            for of_step in (rows[:8], rows[8:16], rows[16:]):
+                mean = {row["quantity"]: float(row["mean"]) for row in of_step}
+                kinetic = mean["kinetic_o_kcal_per_mol"] + 2.0 * mean["kinetic_h_kcal_per_mol"]
+                # Nine digits in the table.
+                self.assertAlmostEqual(
+                    mean["energy_virial_kcal_per_mol"],
+                    mean["potential_kcal_per_mol"] + kinetic,
+                    delta=1e-6,
+                )
+                # Quantum, not classical (0.894): 3.42 for 32 beads at 300 K.
+                self.assertAlmostEqual(mean["kinetic_h_kcal_per_mol"], 3.42, delta=0.3)
+            with open(os.path.join(folder, "quantum-peers.md")) as file:
+                page = file.read()
+            self.assertIn("No other program was run.", page)
+            self.assertIn("| monomer | tarn, step of OpenMM |", page)
+
+    def results(self, shift):
+        """Fake results, with means of OpenMM that are higher by `shift` errors of both programs together."""
+        system, runs = quantum.SYSTEMS[0], {}
+        for program in (
+            *(path_integrals.Tarn("tarn", "tarn", TARN, path_integrals.DEFAULT_STEP),),
+            *(path_integrals.OpenMM(),),
+        ):
+            # The error of a mean of 1000 independent samples of +-1.
+            higher = shift / math.sqrt(1000.0 / 2.0) if program.name == "openmm" else 0.0
+            noise = [1.0, -1.0] * 500
+            random.Random(7).shuffle(noise)
+            samples = [{name: 10.0 + x + higher for name in path_integrals.QUANTITIES} for x in noise]
+            run = {"samples": samples, "bead_steps": 320, "seconds": 2.0}
+            data = {"version": "1", "step": program.step.title(), "runs": [run]}
+            runs[program.name] = quantum.Measured(system, program, data)
+        return {system.name: runs}
+
+    def test_page(self):
+        agreeing, differing = self.results(2.0), self.results(9.0)
+        self.assertIn("All averages agree", quantum.page(agreeing, {}))
+        page = quantum.page(differing, {"i-PI": "i-pi was not found; pip install ipi"})
+        self.assertIn("combined standard errors, more than 4.5", page)
+        self.assertIn("\ni-PI was skipped: i-pi was not found; pip install ipi\n", page)
+        self.assertIn("| quantity | tarn | OpenMM | OpenMM − tarn |", page)
+        self.assertIn("| monomer | OpenMM | 1 | OBABO, exact flow, 0.125 fs | 1 | 3 | 1000 |", page)
+        error = agreeing["monomer"]["tarn"].averages["oh_A"].error
+        self.assertEqual(len(list(quantum.differences(agreeing["monomer"]))), len(path_integrals.QUANTITIES))
+        for *_, difference in quantum.differences(agreeing["monomer"]):
+            self.assertAlmostEqual(difference, 2.0 / math.sqrt(1000.0) / error, delta=1e-9)
+
+    def test_input_of_ipi(self):
+        system = path_integrals.System("dimer", 2, 100.0, 16)
+        text = path_integrals.IPi(TARN).input(system, "start.xyz", "socket", 3, 9.0)
+        root = xml.etree.ElementTree.fromstring(text)
+
+        def values(path):
+            return root.find(path).text.strip()
+
+        self.assertEqual(root.find("system/initialize").get("nbeads"), "16")
+        self.assertEqual(values("total_steps"), "20000")
+        self.assertEqual(values("system/motion/fixcom"), "False")
+        # Friction 5/ps of the centroids.
+        self.assertEqual(values("system/motion/dynamics/thermostat/tau"), "200.0")
+        self.assertEqual(
+            values("system/initialize/masses"), "[ 15.9994, 1.008, 1.008, 15.9994, 1.008, 1.008 ]"
+        )
+        self.assertEqual(root.find("output/properties").get("stride"), "10")
+
+    def test_missing_ipi_names_its_package(self):
+        peer = path_integrals.IPi(TARN)
+        peer.executable = "no-such-i-pi"
+        self.assertEqual(peer.missing(), "i-pi was not found; pip install ipi")
+
+    def test_bad_arguments(self):
+        self.assertEqual(self.run_bench("--scale", "0").returncode, 2)
+        said = self.run_bench("--only", "gromacs")
+        self.assertEqual(said.returncode, 2)
+        self.assertIn("'gromacs' is not one of tarn, openmm, ipi, none", said.stderr)
         missing = self.run_bench("--tarn", TARN + "-not")
         self.assertIn("was not found", missing.stderr)
 

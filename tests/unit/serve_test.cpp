@@ -387,6 +387,41 @@ TEST_F(Serve, SaysOnceThatNothingHoldsTheBonds) {
   EXPECT_TRUE(contains(notes[0], "give an omega")) << notes[0];
 }
 
+/// Beads of a ring polymer are far from the geometry of the model; a wrong atom order and an atom
+/// wrapped into a cell are farther.
+TEST_F(Serve, FlexibleMoleculesMayBeFarFromTheirGeometry) {
+  options_.model = *find_water_model("qtip4pf");
+  std::vector<std::string> notes;
+  options_.on_warning = [&](const std::string& text) { notes.push_back(text); };
+  const auto moved = [&](double distance_A) {
+    std::vector<double> x = positions_A_;
+    for (int k = 0; k < 3; ++k) {  // the first hydrogen, along its bond of 0.9572 A
+      x[3 + k] += distance_A / 0.9572 * (positions_A_[3 + k] - positions_A_[k]);
+    }
+    return in_bohr(x);
+  };
+  serve([&](Listener& l) {
+    l.evaluate(moved(0.4));
+    l.evaluate(moved(0.8));
+    l.say("EXIT");
+  });
+  EXPECT_TRUE(notes.empty()) << notes[0];
+  serve([&](Listener& l) {
+    l.evaluate(moved(0.4));
+    l.evaluate(moved(2.0));
+    l.evaluate(moved(2.0));
+    l.say("EXIT");
+  });
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(contains(notes[0], "do not let it wrap atoms into a cell")) << notes[0];
+  std::vector<double> exchanged = positions_A_;
+  std::swap_ranges(exchanged.begin(), exchanged.begin() + 3, exchanged.begin() + 3);
+  EXPECT_TRUE(contains(message_of<InputError>([&] {
+                         serve([&](Listener& l) { l.send_positions(in_bohr(exchanged)); });
+                       }),
+                       "in the same order"));
+}
+
 TEST_F(Serve, RefusesWhatItCannotTake) {
   const auto other = [&](const std::function<void(Listener&)>& talk) {
     return [this, talk] { serve(talk); };
