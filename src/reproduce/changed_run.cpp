@@ -11,8 +11,9 @@
 namespace tarn {
 
 RunResult run_page_deck(const Deck& deck, const ReproduceOptions& options,
-                        const std::string& folder) {
+                        const std::string& folder, const std::vector<ObserverMaker>& observers) {
   RunOptions run;
+  run.observers = observers;
   run.out_dir = folder;
   run.overwrite = true;
   run.threads = options.threads;

@@ -10,9 +10,11 @@
 namespace tarn {
 
 /// Runs a deck of a page on the CPU; the output folder may exist.
+/// @param observers in addition to those of the deck
 /// @throws what run_deck() throws
 RunResult run_page_deck(const Deck& deck, const ReproduceOptions& options,
-                        const std::string& folder);
+                        const std::string& folder,
+                        const std::vector<ObserverMaker>& observers = {});
 
 /// Runs the deck of a page with changes, in a temporary folder. The run covers the deck's time span
 /// also if a change sets another time step.

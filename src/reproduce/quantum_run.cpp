@@ -37,9 +37,7 @@ RunResult run_quantum(const Reproduction& r, const ReproduceOptions& options,
   deck.run.steps = std::llround(options.share_of_time * static_cast<double>(deck.run.steps));
   deck.run.equilibration_ps *= options.share_of_time;
   const WorkFolder folder(output_path(r, options, ""));
-  RunOptions run = run_options(options, folder.path());
-  run.observers = observers;
-  return run_deck(deck, run);
+  return run_page_deck(deck, options, folder.path(), observers);
 }
 
 analysis::MeanError average_of(const std::vector<AveragedQuantity>& averages,
