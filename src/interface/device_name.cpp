@@ -7,7 +7,7 @@ namespace tarn {
 
 std::optional<CudaDevices> parse_cuda_devices(std::string_view name) {
   constexpr std::string_view kCuda = "cuda";
-  constexpr int kLargestIndex = 999;
+  constexpr int kLargestIndex = 99'999;
   if (!name.starts_with(kCuda)) return std::nullopt;
   name.remove_prefix(kCuda.size());
   if (name.empty()) return CudaDevices{false, {0}};
