@@ -27,16 +27,11 @@
 #include "tarn/core/number.hpp"
 #include "tarn/force_field.hpp"
 #include "thread_team.hpp"
+#include "thread_totals.hpp"
 
 namespace tarn {
 namespace cpu {
 namespace {
-
-/// Results of one thread; on cache lines that no other thread writes.
-struct alignas(64) ThreadTotals {
-  PairHistograms pairs;
-  EngineReport report;
-};
 
 class CpuEngine final : public Engine {
  public:

@@ -26,6 +26,7 @@
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/geometry.hpp"
+#include "thread_totals.hpp"
 
 namespace tarn::cpu {
 namespace {
@@ -37,11 +38,6 @@ struct RingSpace {
   AlignedVector<double> x, f;          ///< of all beads, [pack of slots][molecule][9][lane]
   AlignedVector<double> pairs, bonds;  ///< energies [slot]
   std::vector<double> one;
-};
-
-struct alignas(64) ThreadTotals {
-  PairHistograms pairs;
-  EngineReport report;
 };
 
 class RingEngine final : public Engine {

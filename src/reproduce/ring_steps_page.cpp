@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "pages.hpp"
+#include "quantum_run.hpp"
 #include "result_page.hpp"
 #include "work_folder.hpp"
 
@@ -38,12 +38,6 @@ constexpr std::array kQuantities{
 };
 constexpr std::size_t kPictured = 3;
 
-/// An average of a scheme. @pre it has kept replicas
-MeanError average_of(const SchemeResult& s, std::string_view column) {
-  const auto found = std::ranges::find(s.rings, column, &AveragedQuantity::quantity);
-  return {found->mean, found->error};
-}
-
 /// The results of a flow, by step; the reference is the first scheme.
 const SchemeResult& result_of(const CompareResult& result, std::size_t flow, std::size_t step) {
   return result.schemes[1 + flow * kSteps_fs.size() + step];
@@ -70,7 +64,7 @@ void add_row(const std::string& flow, const SchemeResult& s, ResultPage& page,
       cells.emplace_back("–");
       page.cells(OrNan{SchemeResult::kNone}, OrNan{SchemeResult::kNone});
     } else {
-      const MeanError v = average_of(s, q.column);
+      const MeanError v = average_of(s.rings, q.column);
       cells.push_back(value_and_error(v));
       page.cells(v);
     }
@@ -89,13 +83,13 @@ io::Plot panel(const CompareResult& result, const Quantity& quantity) {
     for (std::size_t step = 0; step < kSteps_fs.size(); ++step) {
       const SchemeResult& at = result_of(result, flow, step);
       if (at.rings.empty()) continue;
-      const MeanError v = average_of(at, quantity.column);
+      const MeanError v = average_of(at.rings, quantity.column);
       add_point(s, at.timestep_fs, v.mean, v.mean - v.error, v.mean + v.error);
     }
   }
   const SchemeResult& reference = result.schemes.front();
   if (reference.rings.empty()) return p;
-  const MeanError v = average_of(reference, quantity.column);
+  const MeanError v = average_of(reference.rings, quantity.column);
   io::Series& s =
       add_curve(p, fmt::format("{:g} fs", reference.timestep_fs), io::Series::Style::line);
   s.colour = "#888888";
