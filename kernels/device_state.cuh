@@ -180,7 +180,7 @@ void with_heat(const DeviceState& d, const Op& op) {
   d.heat != nullptr ? op.template operator()<true>() : op.template operator()<false>();
 }
 /// Calls op<kTally>(first, n) for the launches of n steps. With a tally of heat, all steps are one
-/// launch; else a step that is timed is a launch with a tally of its own.
+/// launch; else each timed step is a separate launch, with a tally.
 template <class Op>
 void with_tally(const DeviceState& d, std::int64_t first, std::int64_t n, const Op& op) {
   if (d.heat != nullptr) return op.template operator()<true>(first, n);

@@ -11,7 +11,7 @@
 #include "tarn/start.hpp"
 
 /// @file
-/// The replicas of a deck in a loop of one's own: start, engine and checkpoints, without an output
+/// The replicas of a deck in a loop of the caller: start, engine and checkpoints, without an output
 /// folder.
 
 namespace tarn {
@@ -43,7 +43,7 @@ class Ensemble {
   std::int64_t replicas() const;
 
   /// Advances all replicas. A replica that blows up is stopped, the others continue.
-  /// @param should_continue called about four times a second; if it returns false, the function
+  /// @param should_continue called about four times per second; if it returns false, the function
   ///        returns at once, at an earlier step. May be empty
   /// @return whether all steps were done
   bool advance(std::int64_t steps, const std::function<bool()>& should_continue = {});

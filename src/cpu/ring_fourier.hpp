@@ -88,7 +88,7 @@ TARN_HD void fourier_of_four(ComplexPack* a) {
 
 /// One pass of a Fourier transform in the order of Stockham. `count` numbers of each of `stride`
 /// sequences are left; the pass divides them by the radix.
-/// @tparam kRadix 0 for a prime without code of its own
+/// @tparam kRadix 0 for a prime above 7
 template <int kRadix>
 void fourier_pass(int radix_if_0, int count, int stride, const double* twiddles,
                   const double* roots, const ComplexPacks& from, const ComplexPacks& to) {

@@ -6,7 +6,7 @@
 
 namespace tarn::parallel {
 
-/// What the environment tells of the launcher that started this process.
+/// The launcher that started this process, from its environment variables.
 struct Launch {
   int size = 1;      ///< processes that it started
   int rank = 0;      ///< of this one
