@@ -98,6 +98,15 @@ int run_command(int argc, char** argv) {
   tarn::cli::add_plot(app);
   tarn::cli::add_draw(app);
   tarn::cli::add_doctor(app);
+  for (CLI::App* command : app.get_subcommands({})) {
+    const std::string& name = command->get_name();
+    if (name == "run" || name == "compare" || name == "reproduce" || name == "doctor") continue;
+    command->parse_complete_callback([name] {
+      if (const auto note = tarn::cli::note_on_idle_ranks("commands such as " + name)) {
+        tarn::cli::write_to_stderr("warning: " + *note + "\n");
+      }
+    });
+  }
   // "tarn help run" is "tarn run --help"; an unknown command is reported as such.
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (!words.empty() && words.front() == "help") {

@@ -1,5 +1,7 @@
 #include "ranks.hpp"
 
+#include <fmt/format.h>
+
 namespace tarn::cli {
 namespace {
 
@@ -16,6 +18,12 @@ EngineMaker engine_maker() {
             const DeviceRequest& device) {
     return g_ranks->make_engine(system, start, counts, device);
   };
+}
+
+std::optional<std::string> note_on_idle_ranks(const std::string& what) {
+  if (g_ranks == nullptr || g_ranks->size() == 1) return {};
+  return fmt::format("{} use one rank only: {} of {} ranks are idle", what, g_ranks->size() - 1,
+                     g_ranks->size());
 }
 
 }  // namespace tarn::cli

@@ -159,12 +159,15 @@ void run(const Arguments& a, Events& events, int& exit_code) {
   for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
   if (const auto note = a.note_on_threads(deck)) terminal.warning(*note);
 
+  const EngineMaker make_engine = engine_maker();
+  const bool on_ranks = make_engine && !is_mechanical(deck.system.kind);
+  if (!on_ranks) {
+    if (const auto note = note_on_idle_ranks("mechanical systems")) terminal.warning(*note);
+  }
+
   RunResult result;
   try {
-    const EngineMaker make_engine = engine_maker();
-    result = make_engine && !is_mechanical(deck.system.kind)
-                 ? run_deck(deck, options, {{}, make_engine})
-                 : run_deck(deck, options);
+    result = on_ranks ? run_deck(deck, options, {{}, make_engine}) : run_deck(deck, options);
   } catch (const StartInterrupted& interruption) {
     exit_code = interrupted_exit_code();
     events.ended({}, true, exit_code);

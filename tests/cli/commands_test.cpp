@@ -14,6 +14,7 @@
 #include "json_reader.hpp"
 #include "plain_water.hpp"
 #include "rounding.hpp"
+#include "run_files.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/plot.hpp"
@@ -26,6 +27,7 @@
 namespace {
 
 namespace fs = std::filesystem;
+using tarn::test::expect_same_files;
 using tarn::test::largest_difference;
 using tarn::test::Outcome;
 
@@ -120,25 +122,6 @@ window_steps = 5
 
   fs::path folder_;
 };
-
-/// Files of a run that must be the same for the same physics, pictures included. The record names
-/// the threads and the time.
-std::vector<std::string> files_of_run(const fs::path& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name != "run.json") names.push_back(name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-void expect_same_files(const fs::path& a, const fs::path& b) {
-  EXPECT_EQ(files_of_run(a), files_of_run(b));
-  for (const std::string& name : files_of_run(a)) {
-    EXPECT_TRUE(contents(a / name) == contents(b / name)) << name;
-  }
-}
 
 TEST_F(Commands, WithoutACommandThereIsHelp) {
   EXPECT_EQ(tarn("").exit_code, 2);

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <functional>
 #include <grp.h>
-#include <map>
 #include <random>
 #include <string>
 #include <sys/resource.h>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "program.hpp"
+#include "run_files.hpp"
 #include "scratch_folder.hpp"
 #include "small_disk.hpp"
 #include "tarn/core/error.hpp"
@@ -33,6 +33,7 @@ namespace fs = std::filesystem;
 using std::chrono::microseconds;
 using test::contains;
 using test::Ending;
+using test::expect_same_files;
 using test::Program;
 using test::read_text;
 using test::ScratchFolder;
@@ -93,37 +94,6 @@ every = 500
     const Ending ending = start(out, more, before).wait();
     EXPECT_FALSE(ending.by_signal) << "signal " << ending.code;
     return ending.code;
-  }
-  /// All files of a run but run.json, which tells of times.
-  static std::map<std::string, std::string> files(const std::string& out) {
-    auto files = test::contents_of(out);
-    EXPECT_EQ(files.erase("run.json"), 1u);
-    return files;
-  }
-  static void expect_same_frames(const std::string& a, const std::string& b) {
-    const auto left = io::open_frames(a), right = io::open_frames(b);
-    int frames = 0;
-    while (const auto frame = left->next()) {
-      const auto other = right->next();
-      ASSERT_TRUE(other) << "after " << frames << " frames";
-      EXPECT_EQ(frame->positions_A, other->positions_A);
-      EXPECT_EQ(frame->comment, other->comment);
-      ++frames;
-    }
-    EXPECT_GT(frames, 0);
-    EXPECT_FALSE(right->next()) << "after " << frames << " frames";
-  }
-  static void expect_same_files(const std::string& a, const std::string& b) {
-    const auto left = files(a), right = files(b);
-    ASSERT_EQ(left.size(), right.size());
-    for (const auto& [name, text] : left) {
-      ASSERT_TRUE(right.contains(name)) << name;
-      if (name.ends_with(".h5")) {  // HDF5 does not promise the same bytes
-        expect_same_frames(a + "/" + name, b + "/" + name);
-      } else {
-        EXPECT_TRUE(right.at(name) == text) << name;
-      }
-    }
   }
   /// The word by which what was begun there goes on: without a checkpoint, from its beginning.
   static std::vector<std::string> again(const std::string& out) {

@@ -12,11 +12,11 @@
 
 #include "json_reader.hpp"
 #include "program.hpp"
+#include "run_files.hpp"
 #include "scratch_folder.hpp"
 #include "small_disk.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/checkpoint.hpp"
-#include "tarn/io/formats.hpp"
 
 /// @file
 /// Law 6 for runs that mpirun starts: every file has the bytes of a run without MPI. Faults of such
@@ -28,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::contains;
 using test::Ending;
+using test::expect_same_files;
 using test::Program;
 using test::read_text;
 using test::ScratchFolder;
@@ -184,33 +185,6 @@ class RanksRun : public ::testing::Test {
     return times;
   }
 
-  static void expect_same_frames(const std::string& a, const std::string& b) {
-    const auto left = io::open_frames(a), right = io::open_frames(b);
-    int frames = 0;
-    while (const auto frame = left->next()) {
-      const auto other = right->next();
-      ASSERT_TRUE(other) << "after " << frames << " frames";
-      EXPECT_EQ(frame->positions_A, other->positions_A);
-      EXPECT_EQ(frame->comment, other->comment);
-      ++frames;
-    }
-    EXPECT_GT(frames, 0);
-    EXPECT_FALSE(right->next()) << "after " << frames << " frames";
-  }
-  /// All files but run.json, which contains times and the map of the ranks.
-  static void expect_same_files(const std::string& a, const std::string& b) {
-    auto left = test::contents_of(a), right = test::contents_of(b);
-    EXPECT_EQ(left.erase("run.json") + right.erase("run.json"), 2u);
-    ASSERT_EQ(left.size(), right.size());
-    for (const auto& [name, text] : left) {
-      ASSERT_TRUE(right.contains(name)) << name;
-      if (name.ends_with(".h5")) {  // HDF5 does not guarantee the same bytes
-        expect_same_frames(a + "/" + name, b + "/" + name);
-      } else {
-        EXPECT_TRUE(right.at(name) == text) << name;
-      }
-    }
-  }
   static void expect_nothing_half_written(const std::string& folder) {
     for (const auto& [name, text] : test::contents_of(folder)) {
       EXPECT_FALSE(name.ends_with(io::kTemporarySuffix)) << name;
