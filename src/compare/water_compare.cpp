@@ -302,7 +302,7 @@ class WaterComparison {
                                 error_cost_plot(points, curves, ErrorMeasure::distance)};
     std::erase_if(plots, [](const io::Plot& plot) { return plot.series.empty(); });
     if (plots.empty()) return warn("errors.svg was not drawn, because no scheme has an error");
-    plots.front().title = title("Error against cost") + ", reference " + runs_.front().run.label;
+    plots.front().title = title("Error against cost") + ", " + runs_.front().run.label;
     plots.back().x_label += "     labels: step (fs)";
     add_pictures(io::draw(plots, result_.out_dir + "/errors"));
   }

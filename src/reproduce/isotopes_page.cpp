@@ -194,8 +194,8 @@ void make_isotopes_page(const Reproduction& r, const ReproduceOptions& options) 
   const Deck deck = page_deck(r, options);
   page.method(fmt::format(
       "ΔF = ∫ (K_bonded - K_free)/m dm from {:g} to {:g} Da: the free energy that is gained if a "
-      "deuterium at a free hydrogen and a protium in a hydrogen bond change places. All hydrogens "
-      "have the mass m, and the integral is Simpson's rule with three masses.",
+      "deuterium at a free site and a protium in a hydrogen bond change places. All hydrogens have "
+      "the mass m; the integral is evaluated by Simpson's rule in √m, with three masses.",
       kProtium_Da, kDeuterium_Da));
   page.method(fmt::format(
       "P T = {:g} K; {} replicas from the cube, {:g} ps after an equilibration of {:g} ps. A "
@@ -206,7 +206,7 @@ void make_isotopes_page(const Reproduction& r, const ReproduceOptions& options) 
           deck.run.equilibration_ps,
       deck.run.equilibration_ps));
   page.method(
-      "The harmonic values are those of the normal modes of the cube with the same number of "
+      "The harmonic values are computed from the normal modes of the cube, with the same number of "
       "beads.");
   page.write({kinetic, preference});
 }
@@ -218,14 +218,14 @@ Reproduction isotopes_page() {
       .deck = "pimd8.toml",
       .overrides = {"run.duration_ps=22"},
       .summary =
-          "The kinetic energies of hydrogens in hydrogen bonds and of free ones were measured in "
-          "the cube of eight molecules, for three masses of hydrogen. Their integral over the "
-          "mass is the free energy by which deuterium prefers hydrogen bonds and protium the free "
-          "sites: 1.5 kT at 50 K.\n\n"
+          "The mean kinetic energies K of hydrogens in hydrogen bonds and of free hydrogens were "
+          "measured in the cube of eight molecules, for three masses of hydrogen. The integral of "
+          "their difference over the mass is the free energy ΔF by which deuterium prefers "
+          "hydrogen bonds and protium prefers free sites: 1.5 kT at 50 K.\n\n"
           "* The harmonic approximation gives 1.7 kT at 50 K. Anharmonicity lowers the preference "
           "by 13 % at 50 K and by 18 % at 200 K.\n"
           "* The preference falls from 0.150 kcal/mol at 50 K to 0.088 kcal/mol at 200 K.\n"
-          "* A bonded hydrogen of protium has 8 % more kinetic energy than a free one at 50 K.",
+          "* At 50 K, a protium in a hydrogen bond has 8 % more kinetic energy than a free one.",
       .make = make_isotopes_page};
 }
 

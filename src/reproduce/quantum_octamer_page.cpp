@@ -151,14 +151,15 @@ void make_quantum_octamer_page(const Reproduction& r, const ReproduceOptions& op
   page.method(fmt::format(
       "P T = {:g} K; {} replicas with ring polymers and {} with classical nuclei, all from the "
       "cube; {:g} ps after an equilibration of {:g} ps. Errors are standard errors; they do not "
-      "include structures that were never visited.",
+      "account for structures that were never visited.",
       kBeadsTimesK, deck.system.replicas, kClassicalReplicas,
       static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs * 1e-3 -
           deck.run.equilibration_ps,
       deck.run.equilibration_ps));
   page.method(fmt::format(
       "Distances are averages over beads; the OO distance is the mean of all distances below {:g} "
-      "Å. Hydrogen bonds and the Lindemann index are those of centroids.",
+      "Å. Hydrogen bonds and the Lindemann index are those of centroids. K is the mean kinetic "
+      "energy, 3/2 kT for classical nuclei.",
       kNeighbour_A));
   panels.front().title = r.title;
   panels.back().x_label = "temperature (K)     bars: standard error";
@@ -172,18 +173,18 @@ Reproduction quantum_octamer_page() {
       .deck = "pimd8.toml",
       .overrides = {"run.duration_ps=40", "run.equilibration_ps=6"},
       .summary =
-          "Eight q-TIP4P/F molecules were run from 50 to 250 K as H₂O and as D₂O, and with "
-          "classical nuclei. Quantum nuclei stretch the O-H bonds at all temperatures and the "
-          "hydrogen bonds of a cold cluster; they change melting little.\n\n"
-          "* O-H bonds of H₂O are 0.016 Å longer than those of classical nuclei, three quarters "
-          "of which remain in D₂O.\n"
-          "* The distance of neighbouring oxygens grows by 0.039 Å at 50 K, and by 0.010 Å at "
-          "250 K.\n"
-          "* At 50 K the energy is 117 kcal/mol above that of classical nuclei in H₂O, and 86 "
-          "kcal/mol in D₂O.\n"
-          "* Up to 150 K, H₂O has slightly fewer hydrogen bonds than D₂O, and D₂O than classical "
-          "nuclei. In the melting range, from 200 K on, the differences of hydrogen bonds and "
-          "Lindemann index are within two standard errors.",
+          "Eight q-TIP4P/F molecules were run at 50 to 250 K as H₂O, as D₂O and with classical "
+          "nuclei. Quantum nuclei lengthen the O-H bonds at all temperatures, and the hydrogen "
+          "bonds of a cold cluster; they change melting little.\n\n"
+          "* O-H bonds of H₂O are 0.016 Å longer than with classical nuclei; three quarters of "
+          "this difference remain in D₂O.\n"
+          "* Neighbouring oxygens of H₂O are 0.039 Å farther apart than with classical nuclei at "
+          "50 K, and 0.010 Å at 250 K.\n"
+          "* At 50 K, quantum nuclei raise the energy by 117 kcal/mol in H₂O and by 86 kcal/mol in "
+          "D₂O.\n"
+          "* Up to 150 K, H₂O has slightly fewer hydrogen bonds than D₂O, and D₂O slightly fewer "
+          "than classical nuclei. In the melting range, from 200 K on, the differences in hydrogen "
+          "bonds and Lindemann index are within two standard errors.",
       .make = make_quantum_octamer_page};
 }
 

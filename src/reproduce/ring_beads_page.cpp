@@ -173,16 +173,17 @@ void make_ring_beads_page(const Reproduction& r, const ReproduceOptions& options
     }
     needed.row(cells);
   }
-  page.text("## P T that an accuracy requires\n\n");
+  page.text("## P T required for an accuracy\n\n");
   page.table(needed);
   page.text("## Averages\n\n");
   page.table(values);
   const Deck deck = page_deck(r, options);
   page.method(fmt::format(
-      "{} replicas; {:g} ps after an equilibration of {:g} ps. Numbers for infinitely many beads "
-      "(0 beads in the CSV table) are extrapolated, a + c₁/P² + c₂/P⁴ ([equation "
+      "{} replicas; {:g} ps after an equilibration of {:g} ps. Values for infinitely many beads "
+      "(0 beads in the CSV table) are extrapolated by a + c₁/P² + c₂/P⁴ ([equation "
       "(84)](../equations-observables.md)). Errors of the energy are fractions of its difference "
-      "from the energy of classical nuclei.",
+      "from the energy of classical nuclei. The picture omits errors smaller than their standard "
+      "error.",
       deck.system.replicas,
       static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs * 1e-3 -
           deck.run.equilibration_ps,
@@ -201,9 +202,9 @@ Reproduction ring_beads_page() {
       .deck = "pimd8.toml",
       .overrides = {"run.duration_ps=14", "run.equilibration_ps=4"},
       .summary =
-          "Eight q-TIP4P/F molecules were run with different numbers of beads P from 25 to 300 "
-          "K. The relative error of the kinetic energy of hydrogen depends on P T only: an error "
-          "of 1 % needs P T = 16 000 K at all temperatures.\n\n"
+          "Eight q-TIP4P/F molecules were run at 25 to 300 K with different numbers of beads P. "
+          "The relative error of K, the mean kinetic energy of a hydrogen, depends on P T only: an "
+          "error of 1 % needs P T = 16 000 K at all temperatures.\n\n"
           "* The energy above that of classical nuclei has the same relative error.\n"
           "* At P T = 8000 K the error is 3.7 %, at 4000 K 12 %, and at 2000 K 29 %.\n"
           "* Extrapolation to infinitely many beads gives the kinetic energy with a standard error "
