@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sys
@@ -83,8 +84,22 @@ class Averages(Mapping[str, Average]):
         return len(self._all)
 
     def __repr__(self) -> str:
-        lines = [f"  {name}: {a.mean} ± {a.error}" for name, a in self.items()]
+        lines = [f"  {name}: {_mean_text(a)}" for name, a in self.items()]
         return "\n".join(["Averages:", *lines])
+
+
+def _mean_text(average: Average) -> str:
+    """The means with errors of two significant digits, one per bath."""
+
+    def text(mean: float, error: float) -> str:
+        if not 1e-12 * abs(mean) < error < math.inf:
+            return f"{mean:.6g}"
+        decimals = max(0, 1 - math.floor(math.log10(error)))
+        form = ".1e" if decimals > 9 else f".{decimals}f"
+        return f"{mean:{form}} ± {error:{form}}"
+
+    pairs = zip(np.atleast_1d(average.mean), np.atleast_1d(average.error), strict=True)
+    return ", ".join(text(mean, error) for mean, error in pairs)
 
 
 def _average(rows: list[Mapping[str, Any]]) -> Average:

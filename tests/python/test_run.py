@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import sys
 from pathlib import Path
 
@@ -52,6 +53,10 @@ def test_long_names_of_averages():
     assert long is result.averages["potential_kcal_per_mol"]
     assert len(list(result.averages)) == len(result.averages)
     assert all(name in result.averages for name in result.averages)
+    line = next(l for l in repr(result.averages).splitlines() if "potential_kcal_per_mol" in l)
+    shown = re.fullmatch(r"  potential_kcal_per_mol: (-\d+\.\d+) ± (\d\.\d+)", line)
+    assert shown and abs(float(shown[1]) - long.mean) < 0.1 * long.error
+    assert float(shown[2]) == pytest.approx(long.error, rel=0.05)
 
 
 def test_several_baths_give_arrays():
