@@ -124,6 +124,43 @@ class SplitEngine final : public Engine {
     });
   }
 
+  std::vector<double> take_coordinates(std::span<const std::int64_t> replica_ids) const override {
+    const auto of_parts = places_by_part(replica_ids);
+    std::vector<std::vector<double>> taken(parts_.size());
+    for_each_part([&](std::size_t p) {
+      std::vector<std::int64_t> own;
+      for (const std::size_t k : of_parts[p]) own.push_back(replica_ids[k]);
+      if (!own.empty()) taken[p] = engine(p).take_coordinates(own);
+    });
+    std::vector<double> all;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      if (taken[p].empty()) continue;
+      const std::size_t size = taken[p].size() / of_parts[p].size();
+      all.resize(replica_ids.size() * size);
+      for (std::size_t i = 0; i < of_parts[p].size(); ++i) {
+        std::copy_n(&taken[p][i * size], size, &all[of_parts[p][i] * size]);
+      }
+    }
+    return all;
+  }
+  void put_coordinates(std::span<const ReceivedCoordinates> replicas,
+                       std::span<const double> numbers) override {
+    std::vector<std::int64_t> ids;
+    for (const ReceivedCoordinates& received : replicas) ids.push_back(received.replica);
+    const auto of_parts = places_by_part(ids);
+    const std::size_t size = numbers.size() / std::max<std::size_t>(replicas.size(), 1);
+    for_each_part([&](std::size_t p) {
+      std::vector<ReceivedCoordinates> own;
+      std::vector<double> own_numbers;
+      for (const std::size_t k : of_parts[p]) {
+        own.push_back(replicas[k]);
+        const auto from = numbers.subspan(k * size, size);
+        own_numbers.insert(own_numbers.end(), from.begin(), from.end());
+      }
+      if (!own.empty()) engine(p).put_coordinates(own, own_numbers);
+    });
+  }
+
   State state() const override {
     std::vector<State> shares(parts_.size());
     for_each_part([&](std::size_t p) { shares[p] = engine(p).state(); });
@@ -160,6 +197,13 @@ class SplitEngine final : public Engine {
 
  private:
   Engine& engine(std::size_t p) const { return *parts_[p]->engine; }
+  /// The places of each part's replicas in a list. @throws InputError for a replica of no part
+  std::vector<std::vector<std::size_t>> places_by_part(std::span<const std::int64_t> ids) const {
+    ReplicaPlaces<std::size_t> all = places_;
+    std::vector<std::vector<std::size_t>> places(parts_.size());
+    for (std::size_t k = 0; k < ids.size(); ++k) places[place_of(ids[k], all)].push_back(k);
+    return places;
+  }
   /// Calls f(p) on the thread of each part and waits for all. The first exception, in the order of
   /// the parts, is rethrown.
   template <class F>

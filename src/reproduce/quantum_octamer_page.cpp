@@ -183,7 +183,8 @@ Reproduction quantum_octamer_page() {
           "* At 50 K, quantum nuclei raise the energy by 117 kcal/mol in H₂O and by 86 kcal/mol in "
           "D₂O.\n"
           "* At 100 and 150 K, H₂O has slightly fewer hydrogen bonds than D₂O, and D₂O slightly "
-          "fewer than classical nuclei. In the melting range, from 200 K on, the differences in hydrogen "
+          "fewer than classical nuclei. In the melting range, from 200 K on, the differences in "
+          "hydrogen "
           "bonds and Lindemann index are within two standard errors.",
       .make = make_quantum_octamer_page};
 }

@@ -30,16 +30,20 @@ using namespace test;
 Ranks* g_ranks = nullptr;  // null: a single process
 
 #if defined(TARN_TEST_EMULATED)
-constexpr const char* kDevices[] = {"cuda", "cuda:0,1"};
 constexpr const char* kWhole = "cuda:0";
+/// One device and two devices in each rank.
+std::vector<std::string> devices() {
+  const bool one_each = g_ranks->size() <= emulated::machine.devices;
+  return {one_each ? "cuda" : "cuda:0", "cuda:0,1"};
+}
 #else
-constexpr const char* kDevices[] = {"cpu"};
 constexpr const char* kWhole = "cpu";
+std::vector<std::string> devices() { return {"cpu"}; }
 #endif
 
 /// The same steps on all ranks and on this one.
 void expect_same_on_ranks(const System& system, const State& start, int threads, bool exchanges) {
-  for (const std::string device : kDevices) {
+  for (const std::string& device : devices()) {
     SCOPED_TRACE(device + ", " + std::to_string(threads) + " threads");
     const auto whole = make_engine(system, start, counts_of_pairs(), {kWhole, 1});
     const auto ranks = g_ranks->make_engine(system, start, counts_of_pairs(), {device, threads});
@@ -188,7 +192,7 @@ TEST_P(RanksEngine, NamesTheRankWithoutMemory) {
     EXPECT_EQ(text.find(rank), 0u) << text;
     EXPECT_NE(text.find("not enough memory"), std::string::npos) << text;
   }
-  // The rank goes on.
+  // The rank can be used afterwards.
   const auto whole = make_engine(system, some, {}, {kWhole, 1});
   const auto ranks = g_ranks->make_engine(system, some, {}, {kWhole, 1});
   for (Engine* e : {whole.get(), ranks.get()}) e->advance(2);

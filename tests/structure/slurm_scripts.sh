@@ -32,7 +32,7 @@ $launcher "\$@" &
 job=\$!
 if [[ -e interrupt ]]; then  # after the first checkpoint
   rm interrupt
-  while kill -0 \$job && [[ ! -e \$SLURM_SUBMIT_DIR/out/checkpoint.bin ]]; do sleep 0.05; done
+  while kill -0 \$job && [[ ! -e \$SLURM_SUBMIT_DIR/out/checkpoint.bin ]]; do sleep 0.02; done
   kill -USR1 \$job
 fi
 wait \$job
@@ -45,21 +45,21 @@ chmod +x "$box"/bin/*
 
 cat >"$box/job/deck.toml" <<'DECK'
 [system]
-molecules = 2
-replicas = 8
+molecules = 7
+replicas = 32
 [thermostat]
 kind = "gla"
 temperature_K = 200.0
 friction_per_ps = 5.0
 [run]
-steps = 20000
+steps = 120000
 [observe.energies]
 every = 100
 replicas = "mean"
 [checkpoint]
-every = 500
+every = 1000
 DECK
-sed 's/steps = 20000/steps = 1000/' "$box/job/deck.toml" >"$box/job/droplet.toml"
+sed 's/steps = 120000/steps = 1000/' "$box/job/deck.toml" >"$box/job/droplet.toml"
 
 export PATH=$box/bin:$PATH SLURM_SUBMIT_DIR=$box/job SLURM_JOB_ID=12 SLURM_ARRAY_TASK_ID=3
 export SLURM_CPUS_PER_TASK=1 CUDA_VISIBLE_DEVICES=-1
@@ -68,7 +68,7 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechan
 
 awk -v out="$box/script-" '
   /^```sh *$/ { text = ""; inside = 1; next }
-  /^```/ { if (inside && text ~ /#SBATCH/) printf "%s", text > (out ++n); inside = 0 }
+  /^```/ { if (inside && text ~ /#SBATCH/) { n++; printf "%s", text > (out n) }; inside = 0 }
   inside { text = text $0 "\n" }' docs/clusters.md docs/running.md
 cd "$box/job"
 scripts=0 requeues=0
