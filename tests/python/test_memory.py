@@ -41,7 +41,8 @@ energy, forces = tarn.energy_and_forces(clusters, model="qtip4pf", threads=2)
 assert forces.shape == clusters.shape
 del clusters
 gc.collect()
-print("ready", float(energy.sum()) < 0)
+assert np.isfinite(energy).all()
+print("ready")
 """
 
 
@@ -59,4 +60,4 @@ def test_no_memory_errors(tmp_path: Path):
         capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert ran.returncode == 0, f"{ran.stderr}\n{log.read_text()[-4000:]}"
-    assert ran.stdout == "ready True\n"
+    assert ran.stdout == "ready\n"
