@@ -1,5 +1,6 @@
 #include "arrays.hpp"
 
+#include <cstring>
 #include <nanobind/stl/string.h>
 
 #include <fmt/format.h>
@@ -10,9 +11,7 @@
 namespace tarn::python {
 namespace {
 
-using Array = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-
-std::string shape_text(const Array& array) {
+std::string shape_text(const Numbers& array) {
   std::string text;
   for (std::size_t d = 0; d < array.ndim(); ++d) {
     text += fmt::format("{}{}", d > 0 ? ", " : "", array.shape(d));
@@ -20,41 +19,39 @@ std::string shape_text(const Array& array) {
   return fmt::format("({}{})", text, array.ndim() == 1 ? "," : "");
 }
 
-Clusters read(nb::handle positions_A, bool one_only) {
-  Clusters given;
-  given.array = numbers_of(positions_A, "positions_A");
-  const std::size_t dimensions = given.array.ndim();
-  given.is_single = dimensions == 2;
-  const bool is_right =
-      (given.is_single || (dimensions == 3 && !one_only)) && given.array.shape(dimensions - 1) == 3;
-  const char* const expected =
-      one_only ? "(atom, 3)" : "(replica, atom, 3), or (atom, 3) for one cluster";
-  if (!is_right) {
-    throw InputError(fmt::format("positions_A has the shape {}; expected {}, in angstrom",
-                                 shape_text(given.array), expected));
+/// @return whether the object has numbers of float64 in C order; without a Python error
+bool get_numbers(nb::handle array, Py_buffer& view) {
+  if (!PyObject_CheckBuffer(array.ptr())) return false;
+  if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
+    PyErr_Clear();
+    return false;
   }
-  const std::size_t atoms = given.array.shape(dimensions - 2);
-  if (atoms == 0 || atoms % kAtomsPerMolecule != 0) {
-    throw InputError(fmt::format(
-        "positions_A has the shape {}; expected {} with three atoms O, H, H for each molecule",
-        shape_text(given.array), expected));
+  if (view.format != nullptr && std::strcmp(view.format, "d") == 0) return true;
+  PyBuffer_Release(&view);
+  return false;
+}
+
+/// A NumPy array of float64 in C order, which is a view where possible.
+nb::object converted(nb::handle array) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  nb::object numbers = nb::borrow(array);
+  if (!PyObject_CheckBuffer(array.ptr()) && nb::hasattr(array, "__dlpack__")) {
+    try {
+      numbers = numpy.attr("from_dlpack")(array);
+    } catch (const nb::python_error& error) {
+      // asarray() may be able to read it, or reports why it cannot.
+      if (!error.matches(PyExc_Exception)) throw;
+    }
   }
-  given.molecules = static_cast<int>(atoms / kAtomsPerMolecule);
-  given.clusters = given.is_single ? 1 : given.array.shape(0);
-  given.positions_A = {given.array.data(), given.array.size()};
-  return given;
+  return numpy.attr("asarray")(numbers, nb::arg("dtype") = "float64", nb::arg("order") = "C");
 }
 
 }  // namespace
 
-Array numbers_of(nb::handle array, const char* name) {
-  Array numbers;
-  if (nb::ndarray_check(array) && nb::try_cast(array, numbers)) return numbers;
+Numbers::Numbers(nb::handle array, const char* name) {
+  if (get_numbers(array, view_)) return;
   try {
-    // Lists, and arrays that need a conversion by their own library.
-    const nb::object converted = nb::module_::import_("numpy").attr("asarray")(
-        array, nb::arg("dtype") = "float64", nb::arg("order") = "C");
-    if (nb::try_cast(converted, numbers)) return numbers;
+    if (get_numbers(converted(array), view_)) return;
     throw InputError(fmt::format("{} is not an array of numbers", name));
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
@@ -63,7 +60,38 @@ Array numbers_of(nb::handle array, const char* name) {
   }
 }
 
-Clusters clusters_of(nb::handle positions_A) { return read(positions_A, false); }
-Clusters cluster_of(nb::handle positions_A) { return read(positions_A, true); }
+Clusters::Clusters(nb::handle positions, bool one_only) : array(positions, "positions_A") {
+  const std::size_t dimensions = array.ndim();
+  is_single = dimensions == 2;
+  const bool is_right =
+      (is_single || (dimensions == 3 && !one_only)) && array.shape(dimensions - 1) == 3;
+  const char* const expected =
+      one_only ? "(atom, 3)" : "(replica, atom, 3), or (atom, 3) for one cluster";
+  if (!is_right) {
+    throw InputError(fmt::format("positions_A has the shape {}; expected {}, in angstrom",
+                                 shape_text(array), expected));
+  }
+  const std::size_t atoms = array.shape(dimensions - 2);
+  if (atoms == 0 || atoms % kAtomsPerMolecule != 0) {
+    throw InputError(fmt::format(
+        "positions_A has the shape {}; expected {} with three atoms O, H, H for each molecule",
+        shape_text(array), expected));
+  }
+  molecules = static_cast<int>(atoms / kAtomsPerMolecule);
+  clusters = is_single ? 1 : array.shape(0);
+  positions_A = {array.data(), array.size()};
+}
+
+NewArray new_array(nb::handle shape) {
+  // Never destroyed: the interpreter may end first.
+  static const nb::handle empty = nb::object(nb::module_::import_("numpy").attr("empty")).release();
+  nb::object array = empty(shape);
+  Py_buffer view;
+  if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_WRITABLE) != 0) nb::raise_python_error();
+  const std::span<double> numbers(static_cast<double*>(view.buf),
+                                  static_cast<std::size_t>(view.len) / sizeof(double));
+  PyBuffer_Release(&view);  // the array keeps its memory
+  return {std::move(array), numbers};
+}
 
 }  // namespace tarn::python

@@ -17,24 +17,50 @@ namespace tarn::python {
 
 namespace nb = nanobind;
 
-/// Positions of clusters given by a caller.
-struct Clusters {
-  nb::ndarray<const double, nb::c_contig, nb::device::cpu> array;  ///< owns the numbers
-  std::span<const double> positions_A;                             ///< [cluster][molecule][9]
-  std::size_t clusters = 0;
-  int molecules = 0;
-  bool is_single = false;  ///< shape (atom, 3)
+/// The numbers of an array of any shape on the CPU, as float64 in C order. Arrays of float64 in C
+/// order are not copied. They are read by the buffer protocol, which takes less time than DLPack.
+class Numbers {
+ public:
+  /// @param name of the argument, for the message
+  /// @throws InputError if the object is not an array of numbers
+  Numbers(nb::handle array, const char* name);
+  ~Numbers() { PyBuffer_Release(&view_); }
+  Numbers(const Numbers&) = delete;
+  Numbers& operator=(const Numbers&) = delete;
+
+  const double* data() const { return static_cast<const double*>(view_.buf); }
+  std::size_t size() const { return static_cast<std::size_t>(view_.len) / sizeof(double); }
+  std::size_t ndim() const { return static_cast<std::size_t>(view_.ndim); }
+  std::size_t shape(std::size_t d) const { return static_cast<std::size_t>(view_.shape[d]); }
+
+ private:
+  Py_buffer view_{};  ///< keeps the numbers alive
 };
 
-/// Reads positions of shape (atom, 3) or (replica, atom, 3) from any array of the CPU. Arrays of
-/// float64 in C order are not copied.
-/// @throws InputError that names the expected shape
-Clusters clusters_of(nb::handle positions_A);
+/// Positions of clusters given by a caller, of shape (atom, 3) or (replica, atom, 3).
+struct Clusters {
+  Numbers array;
+  std::span<const double> positions_A;  ///< [cluster][molecule][9]
+  std::size_t clusters;
+  int molecules;
+  bool is_single;  ///< shape (atom, 3)
+
+  /// @throws InputError that names the expected shape
+  Clusters(nb::handle positions_A, bool one_only);
+};
+
+inline Clusters clusters_of(nb::handle positions_A) { return {positions_A, false}; }
 /// The same for one cluster, shape (atom, 3).
-Clusters cluster_of(nb::handle positions_A);
-/// An array of any shape, as float64 in C order. @param name of the argument, for the message
-nb::ndarray<const double, nb::c_contig, nb::device::cpu> numbers_of(nb::handle array,
-                                                                    const char* name);
+inline Clusters cluster_of(nb::handle positions_A) { return {positions_A, true}; }
+
+/// A new array of float64 that is not initialised, and its numbers. Takes less time than
+/// array_of().
+struct NewArray {
+  nb::object array;
+  std::span<double> numbers;
+};
+/// @param shape a tuple or an int
+NewArray new_array(nb::handle shape);
 
 /// A new array that owns its numbers.
 template <class T>

@@ -3,10 +3,12 @@
 #include <list>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,14 +33,23 @@ std::vector<std::size_t> shape_of(const Clusters& given) {
   return {given.clusters, atoms, 3};
 }
 
+/// The same as a Python object.
+nb::tuple shape_tuple(const Clusters& given) {
+  const int atoms = given.molecules * kAtomsPerMolecule;
+  return given.is_single ? nb::make_tuple(atoms, 3) : nb::make_tuple(given.clusters, atoms, 3);
+}
+
 /// An array over the clusters, or a number for one cluster of shape (atom, 3).
 template <class T>
 nb::object per_cluster(const Clusters& given, std::vector<T> values) {
   return given.is_single ? nb::cast(values[0]) : array_of(std::move(values));
 }
 
+/// Whether `model` is the path of a deck, which may have changed since the last call.
+bool is_file(std::string_view model) { return model.ends_with(".toml"); }
+
 /// The work spaces that this thread used last: making one would take longer than a small cluster.
-ClusterForces& forces_of(const std::string& model, int molecules, const std::string& device,
+ClusterForces& forces_of(std::string_view model, int molecules, std::string_view device,
                          int threads) {
   struct Kept {
     std::string model, device;
@@ -47,9 +58,7 @@ ClusterForces& forces_of(const std::string& model, int molecules, const std::str
   };
   constexpr std::size_t kMost = 4;
   thread_local std::list<Kept> kept;
-  // A model of a deck may have changed.
-  const bool is_file = model.ends_with(".toml");
-  for (auto k = kept.begin(); k != kept.end() && !is_file; ++k) {
+  for (auto k = kept.begin(); k != kept.end() && !is_file(model); ++k) {
     if (k->molecules != molecules || k->threads != threads || k->model != model ||
         k->device != device) {
       continue;
@@ -57,23 +66,38 @@ ClusterForces& forces_of(const std::string& model, int molecules, const std::str
     kept.splice(kept.begin(), kept, k);
     return kept.front().forces;
   }
-  kept.push_front({model, device, molecules, threads,
-                   ClusterForces(water_model_named(model), molecules, {device, threads})});
+  const std::string model_name(model), device_name(device);
+  kept.push_front(
+      {model_name, device_name, molecules, threads,
+       ClusterForces(water_model_named(model_name), molecules, {device_name, threads})});
   if (kept.size() > kMost) kept.pop_back();
   return kept.front().forces;
 }
 
-nb::tuple energy_and_forces(nb::handle positions_A, const std::string& model,
-                            const std::string& device, int threads) {
+/// Whether the computation takes at most some 4 us: one small cluster on the CPU.
+bool is_short(const Clusters& given, std::string_view model, std::string_view device) {
+  constexpr int kMostMolecules = 10;
+  return given.clusters == 1 && given.molecules <= kMostMolecules && device == "cpu" &&
+         !is_file(model);
+}
+
+nb::tuple energy_and_forces(nb::handle positions_A, std::string_view model, std::string_view device,
+                            int threads) {
   const Clusters given = clusters_of(positions_A);
-  std::vector<double> energies(given.clusters);
-  std::vector<double> forces(given.positions_A.size());
+  const NewArray forces = new_array(shape_tuple(given));
+  double energy = 0.0;
+  NewArray energies{{}, {&energy, 1}};
+  if (!given.is_single) energies = new_array(nb::int_(given.clusters));
   {
-    const nb::gil_scoped_release unlocked;
-    forces_of(model, given.molecules, device, threads).compute(given.positions_A, energies, forces);
+    // A short computation keeps the interpreter's lock: its release takes 8 % of the time of a
+    // heptamer (measured).
+    std::optional<nb::gil_scoped_release> unlocked;
+    if (!is_short(given, model, device)) unlocked.emplace();
+    forces_of(model, given.molecules, device, threads)
+        .compute(given.positions_A, energies.numbers, forces.numbers);
   }
-  return nb::make_tuple(per_cluster(given, std::move(energies)),
-                        array_of(std::move(forces), shape_of(given)));
+  return nb::make_tuple(given.is_single ? nb::object(nb::float_(energy)) : energies.array,
+                        forces.array);
 }
 
 nb::object dipole_moments(nb::handle positions_A, const std::string& model) {
@@ -197,7 +221,7 @@ nb::tuple rdf_of_files(const std::vector<std::string>& files, const std::vector<
 /// @param positions_A (frame, replica, atom, 3) or (frame, atom, 3)
 nb::tuple rdf_of_array(nb::handle positions_A, const std::vector<std::string>& pairs,
                        double r_max_A, double bin_width_A) {
-  const auto numbers = numbers_of(positions_A, "positions_A");
+  const Numbers numbers(positions_A, "positions_A");
   const std::size_t dimensions = numbers.ndim();
   if ((dimensions != 3 && dimensions != 4) || numbers.shape(dimensions - 1) != 3 ||
       numbers.shape(dimensions - 2) == 0 || numbers.shape(dimensions - 2) % 3 != 0) {

@@ -82,7 +82,7 @@ class PythonValues {
     if (fields_ & kEnergies) kept->energies = frame.energies;
     const nb::object result = function_(
         TimedFrame{std::move(kept), static_cast<double>(frame.step) * timestep_fs_ / 1000.0});
-    const auto numbers = numbers_of(result, "the result of an observer");
+    const Numbers numbers(result, "the result of an observer");
     const std::size_t live = frame.live();
     const bool has_shape =
         (numbers.ndim() == 2 && numbers.shape(0) == live && numbers.shape(1) == columns_) ||

@@ -52,7 +52,7 @@ void write_structure(const std::string& path, nb::handle positions_A,
   s.molecules = given.molecules;
   s.positions_A.assign(given.positions_A.begin(), given.positions_A.end());
   if (!velocities_A_per_ps.is_none()) {
-    const auto v = numbers_of(velocities_A_per_ps, "velocities_A_per_ps");
+    const Numbers v(velocities_A_per_ps, "velocities_A_per_ps");
     if (v.size() != s.positions_A.size() || v.ndim() != 2 || v.shape(1) != 3) {
       throw InputError("velocities_A_per_ps must have the shape of positions_A, (atom, 3)");
     }
@@ -65,7 +65,7 @@ void write_structure(const std::string& path, nb::handle positions_A,
 }
 
 nb::object molecule_order(const std::vector<int>& atomic_numbers, nb::handle positions_A) {
-  const auto x = numbers_of(positions_A, "positions_A");
+  const Numbers x(positions_A, "positions_A");
   return array_of(io::molecule_order(atomic_numbers, {x.data(), x.size()}));
 }
 

@@ -301,6 +301,10 @@ struct KernelTable {
   // Pair forces, by [M site?][mixed?].
   void (*small_pairs[2][2])(const SmallPairs&, const PairParameters<double>&);
   void (*narrow_pairs[2][2])(const NarrowPairs&, const PairParameters<double>&);
+  /// Non-bonded energy of the cluster of the last call of narrow_pairs[.][0], with the bits of
+  /// MeasureKernels::potential_energies, by [M site?].
+  /// @param terms work space: [2][N/2][N rounded up to whole packs]
+  double (*narrow_energy[2])(const NarrowPairs&, const PairParameters<double>&, double* terms);
   /// Of packs first..last of the pair type.
   void (*build_sites[2][2])(const LargePairs&, const PairParameters<double>&, int first_pack,
                             int last_pack);

@@ -90,6 +90,7 @@ constexpr cpu::KernelTable make_table(const char* name) {
            {small_pairs<true, DoublePairs, kOrder>, small_pairs<true, MixedPairs, kOrder>}},
           {{narrow_pairs<false, DoublePairs, kOrder>, narrow_pairs<false, MixedPairs, kOrder>},
            {narrow_pairs<true, DoublePairs, kOrder>, narrow_pairs<true, MixedPairs, kOrder>}},
+          {narrow_energy<false>, narrow_energy<true>},
           {{build_sites<false, DoublePairs>, build_sites<false, MixedPairs>},
            {build_sites<true, DoublePairs>, build_sites<true, MixedPairs>}},
           {{large_pairs<false, DoublePairs, kOrder>, large_pairs<false, MixedPairs, kOrder>},

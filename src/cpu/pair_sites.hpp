@@ -92,6 +92,20 @@ TARN_HD Vec3<Pack<T>> oxygen_vector(const Site<Pack<T>>& i, const Site<Pack<T>>&
   }
 }
 
+/// `yes` in the lanes of the mask, else `no`; without the low parts of mixed precision.
+template <bool kMSite, class T>
+TARN_HD Site<Pack<T>> select_site(const Mask<T>& mask, const Site<Pack<T>>& yes,
+                                  const Site<Pack<T>>& no) {
+  const auto vec3 = [&](const Vec3<Pack<T>>& a, const Vec3<Pack<T>>& b) -> Vec3<Pack<T>> {
+    return {select(mask, a.x, b.x), select(mask, a.y, b.y), select(mask, a.z, b.z)};
+  };
+  Site<Pack<T>> s;
+  s.o = vec3(yes.o, no.o);
+  s.d.h1 = vec3(yes.d.h1, no.d.h1);
+  s.d.h2 = vec3(yes.d.h2, no.d.h2);
+  if constexpr (kMSite) s.d.m = vec3(yes.d.m, no.d.m);
+  return s;
+}
 /// The vector in `some` lanes; in the others one for which all terms are finite.
 template <class P>
 TARN_HD Vec3<P> far_elsewhere(const Vec3<P>& r, const SomeLanes<P>& some) {

@@ -8,12 +8,13 @@
 
 namespace tarn::cpu {
 
-/// Energies and forces of small clusters (is_small_cluster) in double precision; a lane is a
-/// cluster. The results of a cluster do not depend on the clusters in the other lanes. An object is
-/// the work space of one thread.
+/// Energies and forces of small clusters (is_small_cluster) in double precision. A lane is a
+/// cluster or, for few clusters, a molecule. The results of a cluster have the same bits in both
+/// cases, and do not depend on the other clusters. An object is the work space of one thread.
 class SmallClusterForces {
  public:
-  SmallClusterForces(const WaterModel& model, int molecules);
+  SmallClusterForces(const WaterModel& model, int molecules,
+                     const KernelTable& kernels = best_kernels());
 
   /// Number of clusters that one call of compute() takes.
   int lanes() const { return kernels_.lanes; }
@@ -24,12 +25,17 @@ class SmallClusterForces {
                double* forces_kcal_per_mol_A);
 
  private:
+  /// One cluster, with one molecule per lane. @return its energy
+  double compute_alone(const double* positions_A, double* forces_kcal_per_mol_A);
+  void compute_together(int clusters, const double* positions_A, double* energies_kcal_per_mol,
+                        double* forces_kcal_per_mol_A);
+
   const KernelTable& kernels_;
   PairParameters<double> pair_;
   FlexibleParameters<double> bonds_;
   bool flexible_, m_site_;
-  int molecules_;
-  AlignedVector<double> x_, f_, sites_, work_, energies_, bond_energies_;
+  int molecules_, packs_;  ///< of molecules
+  AlignedVector<double> x_, f_, sites_, work_, terms_, energies_, bond_energies_;
 };
 
 }  // namespace tarn::cpu

@@ -4,7 +4,7 @@
 
 /// @file
 /// Pair forces of small clusters: a lane is a replica or, where that is faster
-/// (cpu::molecule_lanes_are_faster), a molecule.
+/// (cpu::molecule_lanes_are_faster), a molecule. Energies with a molecule per lane.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -200,6 +200,43 @@ void narrow_pairs(const NarrowPairs& args, const PairParameters<double>& paramet
                        args.f + (own * subs + s) * 9 * kLanes);
         }
       });
+}
+
+/// Non-bonded energy of one small cluster with one molecule per lane, with the bits of
+/// potential_energies(): pair energies are computed as those of molecules i < j, and added in its
+/// order.
+/// @param args as narrow_pairs() left them, in double precision
+/// @param terms work space: see KernelTable::narrow_energy
+template <bool kMSite>
+double narrow_energy(const NarrowPairs& args, const PairParameters<double>& p, double* terms) {
+  const int n = args.molecules, half = n / 2, packs = (n + kLanes - 1) / kLanes;
+  const int length = packs * kLanes;
+  const Rows<kMSite, double> rows{static_cast<double*>(args.work), args.row_length};
+  double* const coulomb_terms = terms;
+  double* const lj_terms = terms + half * length;
+  for (int further = 1; further <= half; ++further) {
+    for (int k = 0; k < molecules_that_meet(further, n); k += kLanes) {
+      const Site<D> own = rows.site(k), other = rows.site(k + further);
+      // Beyond n, the other molecule has the lower number.
+      const Mask<double> other_is_first = !(lane_numbers<double>() < D(n - further - k));
+      const Site<D> i = select_site<kMSite>(other_is_first, other, own);
+      const Site<D> j = select_site<kMSite>(other_is_first, own, other);
+      D coulomb(0.0), lj(0.0);
+      add_pair_energy<kMSite>(p, oxygen_vector<double>(i, j), i.d, j.d, AllLanes{}, coulomb, lj);
+      coulomb.store(coulomb_terms + (further - 1) * length + k);
+      lj.store(lj_terms + (further - 1) * length + k);
+    }
+  }
+  double coulomb = 0.0, lj = 0.0;
+  for (int i = 0; i < n; ++i) {
+    for (int j = i + 1; j < n; ++j) {
+      const int further = j - i;
+      const int at = further <= half ? (further - 1) * length + i : (n - further - 1) * length + j;
+      coulomb += coulomb_terms[at];
+      lj += lj_terms[at];
+    }
+  }
+  return coulomb + lj;
 }
 
 }  // namespace

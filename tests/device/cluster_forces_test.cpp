@@ -86,16 +86,19 @@ TEST_P(ClusterForcesOf, AreThoseOfSinglePoints) {
 INSTANTIATE_TEST_SUITE_P(All, ClusterForcesOf, ::testing::Values("cpu", "cuda"), name_of_device);
 
 TEST(ClusterForces, OfAClusterDependOnNothingElse) {
-  for (const int n : {7, 70}) {
-    const Clusters c = clusters(*find_water_model("qtip4pf"), n, 11);
-    const Results all = compute(c, {"cpu", 1});
-    EXPECT_EQ(all, compute(c, {"auto", 3}));
-    for (std::size_t r = 0; r < c.count(); ++r) {
-      const Clusters one{c.model, n, {c.at(r).begin(), c.at(r).end()}};
-      const Results alone = compute(one, {"cpu"});
-      EXPECT_EQ(alone.energies[0], all.energies[r]);
-      EXPECT_TRUE(std::equal(alone.forces.begin(), alone.forces.end(),
-                             all.forces.begin() + static_cast<std::ptrdiff_t>(r * c.numbers())));
+  for (const char* name : {"tip3p", "tip4p2005", "qtip4pf", "spcfw"}) {
+    for (const int n : {1, 2, 3, 7, 8, 9, 15, 33, 64, 70}) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(n));
+      const Clusters c = clusters(*find_water_model(name), n, 11);
+      const Results all = compute(c, {"cpu", 1});
+      EXPECT_EQ(all, compute(c, {"auto", 3}));
+      for (std::size_t r = 0; r < c.count(); ++r) {
+        const Clusters one{c.model, n, {c.at(r).begin(), c.at(r).end()}};
+        const Results alone = compute(one, {"cpu"});
+        EXPECT_EQ(alone.energies[0], all.energies[r]);
+        EXPECT_TRUE(std::equal(alone.forces.begin(), alone.forces.end(),
+                               all.forces.begin() + static_cast<std::ptrdiff_t>(r * c.numbers())));
+      }
     }
   }
 }

@@ -53,16 +53,29 @@ def test_forces_are_gradients(model, molecules):
     assert (up - down) / (2 * h) == pytest.approx(slope, abs=2e-6 * scale + 1e-5)
 
 
-def test_a_cluster_is_the_same_in_any_batch_and_with_any_threads():
-    water = tarn.random_cluster(7, model="qtip4pf", replicas=37)
-    energies, forces = tarn.energy_and_forces(water, model="qtip4pf")
+@pytest.mark.parametrize("model", sorted(tarn.models))
+@pytest.mark.parametrize("molecules", [1, 2, 7, 15])
+def test_a_cluster_is_the_same_in_any_batch_and_with_any_threads(model, molecules):
+    water = tarn.random_cluster(molecules, model=model, replicas=37)
+    energies, forces = tarn.energy_and_forces(water, model=model)
     assert energies.shape == (37,) and forces.shape == water.shape
     for threads in (1, 2, 3):
-        e, f = tarn.energy_and_forces(water, model="qtip4pf", threads=threads)
+        e, f = tarn.energy_and_forces(water, model=model, threads=threads)
         assert np.array_equal(e, energies) and np.array_equal(f, forces)
     for r in (0, 5, 36):
-        e, f = tarn.energy_and_forces(water[r], model="qtip4pf")
+        e, f = tarn.energy_and_forces(water[r], model=model)
         assert isinstance(e, float) and e == energies[r] and np.array_equal(f, forces[r])
+
+
+def test_results_are_new_arrays_and_an_empty_batch_has_none():
+    water = tarn.random_cluster(7)
+    _, forces = tarn.energy_and_forces(water)
+    before = forces.copy()
+    _, others = tarn.energy_and_forces(1.1 * water)
+    assert np.array_equal(forces, before) and not np.array_equal(others, before)
+    assert forces.flags.writeable and forces.flags.c_contiguous and forces.dtype == np.float64
+    energies, forces = tarn.energy_and_forces(np.empty((0, 21, 3)))
+    assert energies.shape == (0,) and forces.shape == (0, 21, 3)
 
 
 def test_the_program_gives_the_same_energy(program):
