@@ -355,7 +355,8 @@ TEST_F(RanksRun, StopAfterASignal) {
     const auto before = io::read_checkpoint(to + "/checkpoint.bin").state.step;
     program.signal(number);
     const Ending ending = program.wait();
-    EXPECT_TRUE(ending.by_signal || ending.code != 0);
+    // mpirun of MPICH returns 0 after it has received a signal.
+    EXPECT_TRUE(ending.by_signal || ending.code != 0 || !TARN_OPEN_MPI);
     EXPECT_TRUE(contains(log(), "interrupted; continue with: tarn run")) << number << log();
     expect_nothing_half_written(to);
     EXPECT_GE(io::read_checkpoint(to + "/checkpoint.bin").state.step, before);

@@ -20,6 +20,7 @@ known='^--(nodes|ntasks|ntasks-per-node|cpus-per-task|gpus-per-node|time|requeue
 mkdir "$box/bin" "$box/job"
 cat >"$box/bin/tarn" <<FAKE
 #!/usr/bin/env bash
+echo \$\$ >>processes
 exec "$tarn" "\${@/#cuda*/cpu}"
 FAKE
 cat >"$box/bin/srun" <<FAKE
@@ -33,7 +34,7 @@ job=\$!
 if [[ -e interrupt ]]; then  # after the first checkpoint
   rm interrupt
   while kill -0 \$job && [[ ! -e \$SLURM_SUBMIT_DIR/out/checkpoint.bin ]]; do sleep 0.02; done
-  kill -USR1 \$job
+  kill -USR1 \$(<processes)
 fi
 wait \$job
 FAKE
@@ -85,6 +86,7 @@ for script in "$box"/script-*; do
   cp droplet.toml deck.toml
   if grep -q 'scontrol requeue' "$script"; then
     requeues=$((requeues + 1))
+    rm -f processes
     touch interrupt
     sed -i 's/steps = 1000/steps = 120000/' deck.toml
     "$script" >log 2>&1 && fail "$name: the interrupted job reports success"
