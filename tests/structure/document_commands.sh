@@ -3,7 +3,8 @@
 # usage: document_commands.sh TARN [TREE]
 # A comment on the line before a block changes this: "<!-- test: ARGUMENTS -->" adds the arguments to each
 # `tarn run` and `tarn compare` of the block, "<!-- test: not run, REASON -->" skips the block, and
-# "<!-- test: shows PATTERN -->" requires a printed line that matches the extended regular expression.
+# "<!-- test: shows PATTERN -->" requires a printed line that matches the extended regular expression,
+# "<!-- test: needs COMMAND -->" skips the block where there is no such command.
 set -euo pipefail
 tarn=$(realpath "$1")
 cd "${2:-.}"
@@ -22,6 +23,9 @@ case \${1:-} in
 esac
 FAKE
 chmod +x "$box/tree/build/release/bin/tarn"
+export PATH=$PATH:$box/tree/build/release/bin
+# Open MPI runs as root, and with more ranks than processors, only if asked to.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 
 blocks=0 left_out=0 status=0
 while read -r document; do
@@ -45,10 +49,16 @@ while read -r document; do
       left_out=$((left_out + 1))
       continue
     fi
+    if [[ $how == "needs "* ]] && ! command -v "${how#needs }" >/dev/null; then
+      left_out=$((left_out + 1))
+      continue
+    fi
     blocks=$((blocks + 1))
     pattern=
     if [[ $how == "shows "* ]]; then
       pattern=${how#shows } how=
+    elif [[ $how == "needs "* ]]; then
+      how=
     fi
     (cd "$box/tree" && TEST_ARGUMENTS=$how bash -euo pipefail "$block" >"$box/log" 2>&1 </dev/null) || {
       printf '%s: this block fails:\n%s\nOutput:\n%s\n' "$document" "$(<"$block")" \
