@@ -10,6 +10,20 @@ macro(tarn_require package debian)
   endif()
 endmacro()
 
+# tarn_optional(<package> <debian packages> [arguments of find_package...]): sets TARN_HAVE_<package>. The
+# option TARN_<package> is AUTO, ON or OFF.
+macro(tarn_optional package debian)
+  set(TARN_HAVE_${package} FALSE)
+  if(NOT TARN_${package} STREQUAL "OFF")
+    find_package(${package} QUIET ${ARGN})
+    set(TARN_HAVE_${package} ${${package}_FOUND})
+    if(TARN_${package} STREQUAL "ON" AND NOT TARN_HAVE_${package})
+      message(FATAL_ERROR "TARN_${package}=ON, but ${package} was not found. On Debian: "
+        "apt-get install ${debian}, or configure with -DTARN_${package}=OFF.")
+    endif()
+  endif()
+endmacro()
+
 # tarn_soname(<shared library> <variable>): the name by which programs load it.
 function(tarn_soname library variable)
   execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${library} OUTPUT_VARIABLE header)
@@ -33,15 +47,7 @@ if(NOT TARN_RANDOM123_INCLUDE_DIR)
     "apt-get install librandom123-dev, or run tools/setup.")
 endif()
 
-set(TARN_HAVE_HDF5 FALSE)
-if(NOT TARN_HDF5 STREQUAL "OFF")
-  find_package(HDF5 QUIET COMPONENTS C)
-  set(TARN_HAVE_HDF5 ${HDF5_FOUND})
-  if(TARN_HDF5 STREQUAL "ON" AND NOT TARN_HAVE_HDF5)
-    message(FATAL_ERROR "TARN_HDF5=ON, but HDF5 was not found. On Debian: "
-      "apt-get install libhdf5-dev, or configure with -DTARN_HDF5=OFF.")
-  endif()
-endif()
+tarn_optional(HDF5 "libhdf5-dev" COMPONENTS C)
 set(TARN_HDF5_TARGET HDF5::HDF5)
 if(TARN_HAVE_HDF5 AND TARN_PORTABLE)
   # src/io/hdf5_calls.cpp loads the library by its soname.
@@ -54,16 +60,8 @@ if(TARN_HAVE_HDF5 AND TARN_PORTABLE)
   set(TARN_HDF5_TARGET tarn_hdf5_at_run_time)
 endif()
 
-set(TARN_HAVE_MPI FALSE)
-if(NOT TARN_MPI STREQUAL "OFF")
-  set(MPI_DETERMINE_LIBRARY_VERSION ON)
-  find_package(MPI QUIET COMPONENTS CXX)
-  set(TARN_HAVE_MPI ${MPI_CXX_FOUND})
-  if(TARN_MPI STREQUAL "ON" AND NOT TARN_HAVE_MPI)
-    message(FATAL_ERROR "TARN_MPI=ON, but MPI was not found. On Debian: "
-      "apt-get install libopenmpi-dev openmpi-bin, or configure with -DTARN_MPI=OFF.")
-  endif()
-endif()
+set(MPI_DETERMINE_LIBRARY_VERSION ON)
+tarn_optional(MPI "libopenmpi-dev openmpi-bin" COMPONENTS CXX)
 
 if(TARN_TESTS)
   tarn_require(GTest libgtest-dev)

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <set>
 #include <string_view>
+#include <type_traits>
 
 namespace tarn::parallel {
 namespace {
@@ -15,158 +16,139 @@ std::string_view kept_name(const std::string& name) {
   return *names.insert(name).first;
 }
 
-}  // namespace
+template <class S, class T>
+concept Same = std::is_same_v<std::remove_const_t<S>, T>;
 
-// The bindings name all members: one more does not compile until it is packed.
+// Call f with the members that a message contains. The bindings name all members of the struct: one
+// more does not compile until it is listed.
+
+template <Same<ThermostatSpec> S, class F>
+void with_members(S& thermostat, const F& f) {
+  auto& [kind, temperature_K, temperatures_K, friction_o, friction_h] = thermostat;
+  f(kind, temperature_K, temperatures_K, friction_o, friction_h);
+}
+template <Same<State> S, class F>
+void with_members(S& state, const F& f) {
+  auto& [molecules, step, replica_ids, positions_A, velocities, heat, beads] = state;
+  f(molecules, step, replica_ids, positions_A, velocities, heat, beads);
+}
+template <Same<LindemannSums> S, class F>
+void with_members(S& sums, const F& f) {
+  auto& [samples, replica_ids, means_A, squares_A2] = sums;
+  f(samples, replica_ids, means_A, squares_A2);
+}
+template <Same<MeasureSettings> S, class F>
+void with_members(S& settings, const F& f) {
+  auto& [link_A, lindemann, sums, moment_groups, radial] = settings;
+  f(link_A, lindemann, sums, moment_groups, radial);
+}
+template <Same<GroupMoments> S, class F>
+void with_members(S& moments, const F& f) {
+  auto& [groups, numbers, counts, pivots, sums, squares, products] = moments;
+  f(groups, numbers, counts, pivots, sums, squares, products);
+}
+template <Same<EnginePart> S, class F>
+void with_members(S& part, const F& f) {
+  auto& [rank, host, device, device_id, arithmetic, replicas, first, last] = part;
+  f(rank, host, device, device_id, arithmetic, replicas, first, last);
+}
+/// Rows of replicas: without the numbers of groups.
+template <Same<Frame> S, class F>
+void with_members(S& frame, const F& f) {
+  auto& [step, time_ps, molecules, beads, replica_ids, positions_A, velocities, beads_A,
+         atom_kinetic, own_positions_A, multipliers, energies, conservation, heat, shape, parts,
+         lindemann, lindemann_sums, exchange_energies, geometry, rings, energy_moments,
+         shape_moments, geometry_moments, lindemann_moments, radial_counts, pair_counts,
+         pair_samples] = frame;
+  f(step, time_ps, molecules, beads, replica_ids, positions_A, velocities, beads_A, atom_kinetic,
+    own_positions_A, multipliers, energies, conservation, heat, shape, parts, lindemann,
+    lindemann_sums, exchange_energies, geometry, rings);
+}
+
+/// Puts values, and the members of structs.
+template <class... T>
+void put_all(Packer& to, const T&... values) {
+  const auto put = [&](const auto& value) {
+    if constexpr (requires { with_members(value, [](const auto&...) {}); }) {
+      with_members(value, [&](const auto&... members) { put_all(to, members...); });
+    } else {
+      to.put(value);
+    }
+  };
+  (put(values), ...);
+}
+template <class... T>
+void take_all(Unpacker& from, T&... values) {
+  const auto take = [&](auto& value) {
+    if constexpr (requires { with_members(value, [](auto&...) {}); }) {
+      with_members(value, [&](auto&... members) { take_all(from, members...); });
+    } else {
+      from.take(value);
+    }
+  };
+  (take(values), ...);
+}
+template <class T>
+T taken(Unpacker& from) {
+  T value;
+  take_all(from, value);
+  return value;
+}
+
+}  // namespace
 
 void pack(const System& system, Packer& to) {
   const auto& [model, molecules, integrator, thermostat, confinement, path_integral, zero_momentum,
                seed, precision] = system;
-  const auto& [kind, temperature_K, temperatures_K, friction_o, friction_h] = thermostat;
   WaterModel nameless = model;
   nameless.name = {};
-  to.put(nameless).put(std::string(model.name)).put(molecules).put(integrator);
-  to.put(kind).put(temperature_K).put(temperatures_K).put(friction_o).put(friction_h);
-  to.put(confinement).put(path_integral).put(zero_momentum).put(seed).put(precision);
+  put_all(to, nameless, std::string(model.name), molecules, integrator, thermostat, confinement,
+          path_integral, zero_momentum, seed, precision);
 }
-
 System unpack_system(Unpacker& from) {
   System system;
-  from.take(system.model);
-  system.model.name = kept_name(from.take<std::string>());
-  from.take(system.molecules);
-  from.take(system.integrator);
-  ThermostatSpec& thermostat = system.thermostat;
-  from.take(thermostat.kind);
-  from.take(thermostat.temperature_K);
-  from.take(thermostat.temperatures_K);
-  from.take(thermostat.friction_oxygen_per_akma);
-  from.take(thermostat.friction_hydrogen_per_akma);
-  from.take(system.confinement);
-  from.take(system.path_integral);
-  from.take(system.zero_momentum);
-  from.take(system.seed);
-  from.take(system.precision);
+  std::string name;
+  take_all(from, system.model, name, system.molecules, system.integrator, system.thermostat,
+           system.confinement, system.path_integral, system.zero_momentum, system.seed,
+           system.precision);
+  system.model.name = kept_name(name);
   return system;
 }
 
 void pack(const PairCountRequest& counts, Packer& to) { to.put(counts); }
 PairCountRequest unpack_counts(Unpacker& from) { return from.take<PairCountRequest>(); }
 
-void pack(const State& state, Packer& to) {
-  const auto& [molecules, step, replica_ids, positions_A, velocities, heat, beads] = state;
-  to.put(molecules)
-      .put(step)
-      .put(replica_ids)
-      .put(positions_A)
-      .put(velocities)
-      .put(heat)
-      .put(beads);
-}
+void pack(const State& state, Packer& to) { put_all(to, state); }
+State unpack_state(Unpacker& from) { return taken<State>(from); }
 
-State unpack_state(Unpacker& from) {
-  State state;
-  from.take(state.molecules);
-  from.take(state.step);
-  from.take(state.replica_ids);
-  from.take(state.positions_A);
-  from.take(state.velocities_A_per_akma);
-  from.take(state.heat_kcal_per_mol);
-  from.take(state.beads);
-  return state;
-}
-
-void pack(const LindemannSums& sums, Packer& to) {
-  const auto& [samples, replica_ids, means_A, squares_A2] = sums;
-  to.put(samples).put(replica_ids).put(means_A).put(squares_A2);
-}
-void unpack(Unpacker& from, LindemannSums& sums) {
-  from.take(sums.samples);
-  from.take(sums.replica_ids);
-  from.take(sums.means_A);
-  from.take(sums.squares_A2);
-}
+void pack(const LindemannSums& sums, Packer& to) { put_all(to, sums); }
+void unpack(Unpacker& from, LindemannSums& sums) { take_all(from, sums); }
 
 void pack(const MeasureSettings& settings, std::span<const std::int64_t> replica_ids,
           std::size_t pairs, Packer& to) {
   const auto& [link_A, lindemann, sums, moment_groups, radial] = settings;
-  LindemannSums some;
-  some.samples = sums.samples;
+  MeasureSettings some{link_A, lindemann, {}, moment_groups, radial};
+  some.lindemann_sums.samples = sums.samples;
   const std::set<std::int64_t> wanted(replica_ids.begin(), replica_ids.end());
   for (std::size_t r = 0; r < sums.replica_ids.size(); ++r) {
     if (!wanted.contains(sums.replica_ids[r])) continue;
-    some.replica_ids.push_back(sums.replica_ids[r]);
+    some.lindemann_sums.replica_ids.push_back(sums.replica_ids[r]);
     const auto append = [&](const std::vector<double>& all, std::vector<double>& part) {
       const auto begin = all.begin() + static_cast<std::ptrdiff_t>(r * pairs);
       part.insert(part.end(), begin, begin + static_cast<std::ptrdiff_t>(pairs));
     };
-    append(sums.means_A, some.means_A);
-    append(sums.squares_A2, some.squares_A2);
+    append(sums.means_A, some.lindemann_sums.means_A);
+    append(sums.squares_A2, some.lindemann_sums.squares_A2);
   }
-  to.put(link_A).put(lindemann).put(moment_groups).put(radial);
-  pack(some, to);
+  put_all(to, some);
 }
+MeasureSettings unpack_settings(Unpacker& from) { return taken<MeasureSettings>(from); }
 
-MeasureSettings unpack_settings(Unpacker& from) {
-  MeasureSettings settings;
-  from.take(settings.link_A);
-  from.take(settings.lindemann);
-  from.take(settings.moment_groups);
-  from.take(settings.radial);
-  unpack(from, settings.lindemann_sums);
-  return settings;
-}
+void pack(const GroupMoments& moments, Packer& to) { put_all(to, moments); }
+void unpack(Unpacker& from, GroupMoments& moments) { take_all(from, moments); }
 
-void pack(const GroupMoments& moments, Packer& to) {
-  const auto& [groups, numbers, counts, pivots, sums, squares, products] = moments;
-  to.put(groups).put(numbers).put(counts).put(pivots).put(sums).put(squares).put(products);
-}
-void unpack(Unpacker& from, GroupMoments& moments) {
-  from.take(moments.groups);
-  from.take(moments.numbers);
-  from.take(moments.counts);
-  from.take(moments.pivots);
-  from.take(moments.sums);
-  from.take(moments.squares);
-  from.take(moments.products);
-}
-
-void pack_rows(const Frame& frame, Packer& to) {
-  to.put(frame.step).put(frame.time_ps).put(frame.molecules).put(frame.beads);
-  to.put(frame.replica_ids).put(frame.positions_A).put(frame.velocities_A_per_akma);
-  to.put(frame.beads_A)
-      .put(frame.atom_kinetic_kcal_per_mol)
-      .put(frame.own_positions_A)
-      .put(frame.multipliers_kcal_per_mol_A2);
-  to.put(frame.energies).put(frame.conservation).put(frame.heat_kcal_per_mol).put(frame.shape);
-  to.put(frame.parts).put(frame.lindemann).put(frame.exchange_energies_kcal_per_mol);
-  to.put(frame.geometry).put(frame.rings);
-  pack(frame.lindemann_sums, to);
-}
-
-void unpack_rows(Unpacker& from, Frame& frame) {
-  from.take(frame.step);
-  from.take(frame.time_ps);
-  from.take(frame.molecules);
-  from.take(frame.beads);
-  from.take(frame.replica_ids);
-  from.take(frame.positions_A);
-  from.take(frame.velocities_A_per_akma);
-  from.take(frame.beads_A);
-  from.take(frame.atom_kinetic_kcal_per_mol);
-  from.take(frame.own_positions_A);
-  from.take(frame.multipliers_kcal_per_mol_A2);
-  from.take(frame.energies);
-  from.take(frame.conservation);
-  from.take(frame.heat_kcal_per_mol);
-  from.take(frame.shape);
-  from.take(frame.parts);
-  from.take(frame.lindemann);
-  from.take(frame.exchange_energies_kcal_per_mol);
-  from.take(frame.geometry);
-  from.take(frame.rings);
-  unpack(from, frame.lindemann_sums);
-}
+void pack_rows(const Frame& frame, Packer& to) { put_all(to, frame); }
+void unpack_rows(Unpacker& from, Frame& frame) { take_all(from, frame); }
 
 void pack(const std::vector<std::string>& texts, Words& to) {
   Packer packer(to);
@@ -180,22 +162,7 @@ std::vector<std::string> unpack_texts(std::span<const std::uint64_t> from) {
   return texts;
 }
 
-void pack(const EnginePart& part, Packer& to) {
-  const auto& [rank, host, device, device_id, arithmetic, replicas, first, last] = part;
-  to.put(rank).put(host).put(device).put(device_id).put(arithmetic);
-  to.put(replicas).put(first).put(last);
-}
-EnginePart unpack_part(Unpacker& from) {
-  EnginePart part;
-  from.take(part.rank);
-  from.take(part.host);
-  from.take(part.device);
-  from.take(part.device_id);
-  from.take(part.arithmetic);
-  from.take(part.replicas);
-  from.take(part.first_replica);
-  from.take(part.last_replica);
-  return part;
-}
+void pack(const EnginePart& part, Packer& to) { put_all(to, part); }
+EnginePart unpack_part(Unpacker& from) { return taken<EnginePart>(from); }
 
 }  // namespace tarn::parallel

@@ -1,0 +1,73 @@
+#include <memory>
+#include <string>
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <gtest/gtest.h>
+
+#include "run_files.hpp"
+#include "tarn/deck_text.hpp"
+#include "tarn/ranks.hpp"
+#include "tarn/run.hpp"
+
+/// @file
+/// A program that starts MPI itself and divides its processes into two halves, each of which runs a
+/// deck of its own at the same time.
+
+namespace tarn {
+namespace {
+
+Ranks* g_ranks = nullptr;
+int g_half = 0;
+
+TEST(OwnCommunicator, RunsADeckOnEachHalf) {
+  ASSERT_EQ(g_ranks->size(), 2);
+  const test::ScratchFolder folder;
+  const Deck deck = load_deck_text(
+      "[system]\nmolecules = 2\nreplicas = 6\nseed = " + std::to_string(5 + g_half) +
+          "\n[thermostat]\nkind = \"gla\"\ntemperature_K = 100.0\nfriction_per_ps = 5.0\n"
+          "[run]\nsteps = " +
+          std::to_string(100 + 200 * g_half) + "\n[observe.energies]\nevery = 10\n",
+      folder.file("deck.toml"));
+  RunOptions options;
+  options.device = "cpu";
+  options.threads = 1;
+  options.out_dir = folder.file("alone");
+  run_deck(deck, options);
+  RunFactories factories;
+  factories.make_engine = [](const auto& system, const auto& start, const auto& counts,
+                             const auto& device) {
+    return g_ranks->make_engine(system, start, counts, device);
+  };
+  options.out_dir = folder.file("ranks");
+  const RunResult result = run_deck(deck, options, factories);
+  EXPECT_NE(result.device.find("2 ranks"), std::string::npos) << result.device;
+  test::expect_same_files(folder.file("alone"), folder.file("ranks"));
+}
+
+}  // namespace
+}  // namespace tarn
+
+int main(int argc, char** argv) {
+  int provided = 0, rank = 0, exit_code = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  tarn::g_half = rank % 2;
+  MPI_Comm half;
+  MPI_Comm_split(MPI_COMM_WORLD, tarn::g_half, rank, &half);
+  {
+    const auto ranks = tarn::Ranks::of_communicator(MPI_Comm_c2f(half));
+    if (ranks->rank() > 0) {
+      ranks->serve();
+    } else {
+      tarn::g_ranks = ranks.get();
+      ::testing::InitGoogleTest(&argc, argv);
+      exit_code = RUN_ALL_TESTS();
+    }
+  }
+  MPI_Comm_free(&half);
+  MPI_Finalize();
+  return exit_code;
+}
