@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -13,6 +14,7 @@ import pytest
 import tarn
 
 WHEEL = os.environ.get("TARN_WHEEL", "")
+OBJDUMP = shutil.which("objdump")
 pytestmark = pytest.mark.skipif(not WHEEL, reason="TARN_WHEEL names no wheel")
 
 
@@ -57,6 +59,7 @@ def test_the_program_finds_its_decks(fresh):
     assert (fresh / "share/tarn/inputs/water7.toml").exists()
 
 
+@pytest.mark.skipif(OBJDUMP is None, reason="objdump is not installed")
 def test_nothing_is_linked_that_other_releases_lack(fresh):
     """Shared libraries are those of the C and C++ compilers, or come with the package."""
     package = next(fresh.glob("lib/python*/site-packages/tarn"))
@@ -65,7 +68,7 @@ def test_nothing_is_linked_that_other_releases_lack(fresh):
     own = {p.name for p in package.iterdir()}
     for binary in [fresh / "bin/tarn", next(package.glob("_tarn*.so"))]:
         text = subprocess.run(
-            ["objdump", "-p", binary], check=True, capture_output=True, text=True
+            [OBJDUMP, "-p", binary], check=True, capture_output=True, text=True
         ).stdout
         needed = [line.split()[1] for line in text.splitlines() if "NEEDED" in line]
         assert needed
