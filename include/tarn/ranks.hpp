@@ -55,7 +55,10 @@ class Ranks {
   virtual std::string library() const = 0;
 
   /// Follows the orders of rank 0 until its object is destroyed; for the other ranks.
+  /// @throws exceptions in messages, after which the ranks cannot go on: call abort()
   virtual void serve() = 0;
+  /// Ends all ranks of the MPI run.
+  virtual void abort(int exit_code) = 0;
 
   // For rank 0.
   virtual std::vector<RankPlace> places() const = 0;

@@ -68,7 +68,8 @@ int serve(tarn::Ranks& ranks) {
     const tarn::cli::Failure failure = tarn::cli::failure_of(error);
     tarn::cli::write_to_stderr(
         fmt::format("tarn: rank {} failed: {}\n", ranks.rank(), failure.message));
-    std::_Exit(failure.exit_code);  // without the other ranks, which the launcher then ends
+    ranks.abort(failure.exit_code);
+    return failure.exit_code;
   }
 }
 

@@ -37,13 +37,28 @@ class ReplicaPlaces {
   bool is_sorted_ = true;
 };
 
+[[noreturn]] inline void refuse_exchange(std::int64_t replica_id) {
+  throw InputError("replica " + std::to_string(replica_id) +
+                   " cannot be exchanged: it does not exist or was stopped");
+}
+
+/// @throws InputError if one of the pairs has a replica that was stopped
+inline void refuse_stopped(std::span<const StateExchange> pairs, std::span<const BlowUp> stopped) {
+  for (const BlowUp& blow_up : stopped) {
+    for (const StateExchange& pair : pairs) {
+      if (blow_up.replica == pair.first || blow_up.replica == pair.second) {
+        refuse_exchange(blow_up.replica);
+      }
+    }
+  }
+}
+
 /// Location of a running replica. @throws InputError if it is not running
 template <class Place>
 Place place_of(std::int64_t replica_id, ReplicaPlaces<Place>& live) {
   const Place* found = live.find(replica_id);
   if (found != nullptr) return *found;
-  throw InputError("replica " + std::to_string(replica_id) +
-                   " cannot be exchanged: it does not exist or was stopped");
+  refuse_exchange(replica_id);
 }
 
 /// @throws InputError if numbers of Engine::take_coordinates() are from another kind of engine

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <list>
 #include <sched.h>
 #include <string>
@@ -50,15 +51,22 @@ class MpiTransport final : public Transport {
     // own.
     MPI_Comm_dup(all, &orders_);
     MPI_Comm_dup(all, &data_);
+    for (MPI_Comm own : {orders_, data_}) MPI_Comm_set_errhandler(own, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_rank(all, &rank_);
     MPI_Comm_size(all, &size_);
     MPI_Comm node;
     MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
     MPI_Comm_rank(node, &rank_on_node_);
     MPI_Comm_size(node, &ranks_on_node_);
+    cpu_set_t mine, all_of_node;
+    CPU_ZERO(&mine);
+    ::sched_getaffinity(0, sizeof(mine), &mine);
+    MPI_Allreduce(&mine, &all_of_node, sizeof(mine), MPI_BYTE, MPI_BOR, node);
+    processors_of_node_ = CPU_COUNT(&all_of_node);
     MPI_Comm_free(&node);
   }
   ~MpiTransport() override {
+    if (awaits_replies) abort(1);
     while (!orders_given_.empty()) forget_given_orders(true);
     flush();
     MPI_Comm_free(&orders_);
@@ -70,6 +78,7 @@ class MpiTransport final : public Transport {
   int size() const override { return size_; }
   int rank_on_node() const override { return rank_on_node_; }
   int ranks_on_node() const override { return ranks_on_node_; }
+  int processors_of_node() const override { return processors_of_node_; }
   std::string host() const override {
     std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
     int length = 0;
@@ -84,6 +93,10 @@ class MpiTransport final : public Transport {
     return text.substr(0, text.find_first_of(",\n"));
   }
   void share_processors(bool yes) override { shares_ = yes; }
+  [[noreturn]] void abort(int exit_code) override {
+    MPI_Abort(data_, exit_code);
+    std::_Exit(exit_code);
+  }
 
   void give(const Order& order) override {
     forget_given_orders(false);
@@ -100,9 +113,10 @@ class MpiTransport final : public Transport {
   }
 
   void send(int to, Tag tag, Words words) override {
+    check_size(words);
     sent_.push_back({std::move(words), MPI_REQUEST_NULL});
     SentMessage& message = sent_.back();
-    MPI_Isend(message.words.data(), count_of(message.words), MPI_UINT64_T, to,
+    MPI_Isend(message.words.data(), static_cast<int>(message.words.size()), MPI_UINT64_T, to,
               static_cast<int>(tag), data_, &message.request);
   }
   Words receive(int from, Tag tag) override {
@@ -152,13 +166,6 @@ class MpiTransport final : public Transport {
     MPI_Request request;
   };
 
-  static int count_of(const Words& words) {
-    constexpr std::size_t kMost = 0x7fffffff;
-    if (words.size() > kMost) {
-      throw InputError("a message between two ranks has more than 16 GiB; use more ranks");
-    }
-    return static_cast<int>(words.size());
-  }
   void wait(MPI_Request& request) {
     Patience patience(shares_);
     for (int done = 0;;) {
@@ -179,7 +186,7 @@ class MpiTransport final : public Transport {
 
   bool finalizes_, shares_ = false;
   MPI_Comm orders_{}, data_{};
-  int rank_ = 0, size_ = 1, rank_on_node_ = 0, ranks_on_node_ = 1;
+  int rank_ = 0, size_ = 1, rank_on_node_ = 0, ranks_on_node_ = 1, processors_of_node_ = 1;
   std::list<GivenOrder> orders_given_;  // lists: MPI keeps their addresses
   std::list<SentMessage> sent_;
 };

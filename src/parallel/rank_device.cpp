@@ -14,9 +14,8 @@
 
 namespace tarn::parallel {
 
-int processors_of_node() {
-  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
-  const int all = std::max(1, static_cast<int>(online));
+int within_quota(int processors) {
+  const int all = std::max(1, processors);
   const double quota = quota_of_control_group("/proc/self/cgroup", "/sys/fs/cgroup");
   return quota > 0.0 ? std::clamp(static_cast<int>(std::ceil(quota)), 1, all) : all;
 }

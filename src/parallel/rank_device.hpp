@@ -9,8 +9,8 @@
 
 namespace tarn::parallel {
 
-/// Processors of this machine that its control group allows.
-int processors_of_node();
+/// Number of processors, limited by the quota of the process's control group.
+int within_quota(int processors);
 /// Threads of a rank: OMP_NUM_THREADS, or an equal share of the node's processors, but not more
 /// than the process may use.
 int default_threads_of_rank(int processors, int processors_of_node, int ranks_on_node);

@@ -205,18 +205,18 @@ void RankPart::wait() {
 
 void RankPart::begin_frame(unsigned fields) {
   fields_ = fields;
-  is_late_ = false;
+  has_begun_ = false;
   attempt([&](Engine& engine) {
-    is_late_ = engine.begin_snapshot(fields_of_parts(fields));
-    if (is_late_) return;
+    has_begun_ = engine.begin_snapshot(fields_of_parts(fields));
+    if (has_begun_) return;
     engine.wait();
     engine.snapshot(fields_of_parts(fields), frame_);
   });
 }
 
 void RankPart::finish_frame() {
-  if (!is_late_) return;
-  is_late_ = false;
+  if (!has_begun_) return;
+  has_begun_ = false;
   attempt([&](Engine& engine) { engine.finish_snapshot(frame_); });
 }
 
@@ -449,6 +449,7 @@ std::vector<Words> RankPart::take_replies(Words own, const std::vector<RankPlace
     if (sizes[rank] < 0 && failed < 0) failed = static_cast<int>(rank);
   }
   transport_.flush();
+  transport_.awaits_replies = false;
   if (own_failure) std::rethrow_exception(own_failure);
   if (failed >= 0) {
     rethrow(replies[static_cast<std::size_t>(failed)], places[static_cast<std::size_t>(failed)]);

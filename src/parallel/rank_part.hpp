@@ -48,8 +48,6 @@ class RankPart {
   /// On rank 0: the replies of all ranks. @throws the exception of the first rank that has one
   std::vector<Words> take_replies(Words own, const std::vector<RankPlace>& places);
 
-  /// Whether begin_frame() has not taken the frame, which then must wait for finish_frame().
-  bool is_late() const { return is_late_; }
   bool is_asynchronous() const { return engine_ && engine_->is_asynchronous(); }
   /// The frame of this rank after frame_reply(), with the counts of all ranks on rank 0.
   Frame take_frame() { return std::exchange(frame_, {}); }
@@ -72,7 +70,7 @@ class RankPart {
   Frame frame_;
   Frame sums_;  ///< moments of the groups that this rank adds up
   unsigned fields_ = kNoFields;
-  bool is_late_ = false;
+  bool has_begun_ = false;               ///< a frame of the engine
   std::vector<std::int64_t> known_ids_;  ///< running replicas that rank 0 knows
 };
 

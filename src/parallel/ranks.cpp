@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/processors.hpp"
+#include "interface/check_start.hpp"
 #include "launcher.hpp"
 #include "messages.hpp"
 #include "rank_device.hpp"
@@ -25,9 +26,9 @@ class TransportRanks final : public Ranks {
     place_.rank_on_node = transport_->rank_on_node();
     place_.ranks_on_node = transport_->ranks_on_node();
     place_.processors = processors_here;
-    place_.threads =
-        default_threads_of_rank(processors_here, processors_of_node(), place_.ranks_on_node);
-    transport_->share_processors(place_.threads * place_.ranks_on_node > processors_of_node());
+    const int of_node = within_quota(transport_->processors_of_node());
+    place_.threads = default_threads_of_rank(processors_here, of_node, place_.ranks_on_node);
+    transport_->share_processors(place_.threads * place_.ranks_on_node > of_node);
     if (rank() == 0) {
       take_places();
     } else {
@@ -42,10 +43,12 @@ class TransportRanks final : public Ranks {
   int size() const override { return transport_->size(); }
   std::string library() const override { return transport_->library(); }
 
+  void abort(int exit_code) override { transport_->abort(exit_code); }
   void serve() override { follow_orders(*transport_, place_); }
 
   std::vector<RankPlace> places() const override { return places_; }
   std::vector<RankPlace> find_devices() override {
+    if (transport_->frame_owner != nullptr) transport_->frame_owner->keep_frame();
     transport_->give({OrderKind::devices});
     places_[0].devices = devices_of_process();
     for (std::size_t r = 1; r < places_.size(); ++r) {
@@ -56,6 +59,8 @@ class TransportRanks final : public Ranks {
   std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                       const PairCountRequest& counts,
                                       const DeviceRequest& device) override {
+    check_start(system, start, counts);
+    if (size() == 1) return tarn::make_engine(system, start, counts, device);
     return make_ranks_engine(*transport_, places_, next_engine_++, system, start, counts, device);
   }
 

@@ -16,7 +16,7 @@
 namespace tarn::parallel {
 namespace {
 
-class RanksEngine final : public Engine {
+class RanksEngine final : public Engine, private FrameOwner {
  public:
   RanksEngine(Transport& transport, const std::vector<RankPlace>& places, int number,
               const System& system, const State& start, const PairCountRequest& counts,
@@ -32,9 +32,9 @@ class RanksEngine final : public Engine {
     if (device.name == "auto") {
       device.name = auto_device(system, start.replicas(), device.threads).name;
     }
-    give(OrderKind::make);
     replica_ranks_.reserve(start.replica_ids.size());
     State own;
+    std::vector<Words> messages(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       State share = share_of(start, begins[rank], begins[rank + 1]);
       for (const std::int64_t id : share.replica_ids) replica_ranks_.add(id, rank);
@@ -43,14 +43,13 @@ class RanksEngine final : public Engine {
         own = std::move(share);
         continue;
       }
-      Words words;
-      Packer packer(words);
+      Packer packer(messages[rank]);
       pack(system, packer);
       pack(counts, packer);
       packer.put(device.name).put(device.threads);
       pack(share, packer);
-      transport_.send(static_cast<int>(rank), Tag::order, std::move(words));
     }
+    give(OrderKind::make, 0, std::move(messages));
     part_.make(system, own, counts, device);
     try {
       take_parts();
@@ -62,10 +61,7 @@ class RanksEngine final : public Engine {
   }
 
   ~RanksEngine() override {
-    try {
-      complete_frame();
-    } catch (...) {  // it was to be dropped
-    }
+    keep_frame();
     give(OrderKind::drop);
   }
 
@@ -81,7 +77,8 @@ class RanksEngine final : public Engine {
     is_busy_ = true;
   }
   void wait() override {
-    complete_frame();
+    keep_frame();
+    throw_frame_failure();
     if (!is_busy_) return;
     is_busy_ = false;
     give(OrderKind::wait);
@@ -94,13 +91,12 @@ class RanksEngine final : public Engine {
     wait();
     settings_ = settings;
     settings_.lindemann_sums = {};
-    give(OrderKind::measure);
+    std::vector<Words> messages(places_.size());
     for (std::size_t rank = 1; rank < places_.size(); ++rank) {
-      Words words;
-      Packer packer(words);
+      Packer packer(messages[rank]);
       pack(settings, known_ids_[rank], pairs_, packer);
-      transport_.send(static_cast<int>(rank), Tag::order, std::move(words));
     }
+    give(OrderKind::measure, 0, std::move(messages));
     part_.measure_with(settings);
   }
 
@@ -113,34 +109,33 @@ class RanksEngine final : public Engine {
   }
   bool begin_snapshot(unsigned fields) override {
     if ((fields & ~(kRowFields | kGroupFields)) != 0) return false;
-    complete_frame();
-    give(OrderKind::begin_frame, fields);
+    keep_frame();
+    // All ranks reply to the same order: ranks wait for the rows of others.
+    give(any_asynchronous_ ? OrderKind::begin_frame : OrderKind::frame, fields);
     part_.begin_frame(fields);
     begun_fields_ = fields;
-    has_begun_frame_ = true;
+    transport_.frame_owner = this;
     return true;
   }
   void finish_snapshot(Frame& frame) override {
-    has_begun_frame_ = false;
-    // Ranks whose devices work on have kept their part of the frame.
-    if (any_asynchronous_) give(OrderKind::finish_frame, begun_fields_);
-    part_.finish_frame();
-    take_frame(begun_fields_, frame);
+    keep_frame();
+    throw_frame_failure();
+    std::swap(frame, kept_frame_);
   }
 
   void exchange(std::span<const StateExchange> pairs) override {
     if (pairs.empty()) return;
     wait();
+    refuse_stopped(pairs, blow_ups());
     const auto ranks_of_pairs = exchange_places(pairs, replica_ranks_);
     const std::vector<PartExchanges> by_rank =
         divide_exchanges(pairs, ranks_of_pairs, places_.size());
-    give(OrderKind::exchange);
+    std::vector<Words> messages(places_.size());
     for (std::size_t rank = 1; rank < places_.size(); ++rank) {
-      Words words;
-      Packer packer(words);
+      Packer packer(messages[rank]);
       packer.put(by_rank[rank].within).put(by_rank[rank].across).put(by_rank[rank].sources);
-      transport_.send(static_cast<int>(rank), Tag::order, std::move(words));
     }
+    give(OrderKind::exchange, 0, std::move(messages));
     part_.exchange(by_rank[0]);
     take_replies({});
   }
@@ -155,7 +150,19 @@ class RanksEngine final : public Engine {
  private:
   /// Messages change nothing that a caller can see.
   RanksEngine& changing() const { return const_cast<RanksEngine&>(*this); }
-  void give(OrderKind kind, std::int64_t value = 0) { transport_.give({kind, number_, value}); }
+  /// @param messages [rank] that belong to the order; packed before, so that an exception leaves
+  ///                 no rank waiting
+  void give(OrderKind kind, std::int64_t value = 0, std::vector<Words> messages = {}) {
+    if (transport_.frame_owner != nullptr && transport_.frame_owner != this) {
+      transport_.frame_owner->keep_frame();
+    }
+    for (const Words& words : messages) Transport::check_size(words);
+    transport_.awaits_replies = transport_.awaits_replies || has_reply(kind);
+    transport_.give({kind, number_, value});
+    for (std::size_t rank = 1; rank < messages.size(); ++rank) {
+      transport_.send(static_cast<int>(rank), Tag::order, std::move(messages[rank]));
+    }
+  }
 
   /// Takes the replies of all ranks. After an error other than a wrong argument the ranks are at
   /// different steps, and only the last known reports are available.
@@ -174,11 +181,20 @@ class RanksEngine final : public Engine {
     const std::vector<Words> replies = take_replies(std::move(own));
     join_replies(replies, fields, settings_, part_.take_frame(), known_ids_, frame);
   }
-  /// Takes a frame that was begun and that nobody wants.
-  void complete_frame() {
-    if (!has_begun_frame_) return;
-    Frame unwanted;
-    finish_snapshot(unwanted);
+  void keep_frame() override {
+    if (transport_.frame_owner != this) return;
+    transport_.frame_owner = nullptr;
+    try {
+      if (any_asynchronous_) give(OrderKind::finish_frame, begun_fields_);
+      part_.finish_frame();
+      take_frame(begun_fields_, kept_frame_);
+    } catch (...) {
+      frame_failure_ = std::current_exception();
+    }
+  }
+
+  void throw_frame_failure() {
+    if (frame_failure_) std::rethrow_exception(std::exchange(frame_failure_, nullptr));
   }
 
   void take_parts() {
@@ -247,8 +263,10 @@ class RanksEngine final : public Engine {
   std::vector<EnginePart> parts_;
   std::string description_, arithmetic_;
   bool any_asynchronous_ = false;
-  bool is_busy_ = false, has_begun_frame_ = false, has_failed_ = false;
+  bool is_busy_ = false, has_failed_ = false;
   unsigned begun_fields_ = kNoFields;
+  Frame kept_frame_;  ///< that was begun
+  std::exception_ptr frame_failure_;
   std::vector<BlowUp> blow_ups_;  ///< last known
   EngineReport report_;
 };
@@ -312,12 +330,8 @@ class Follower {
         part.wait();
         return part.send_reply({});
       case OrderKind::begin_frame:
-        part.begin_frame(fields);
-        // At once, so that rank 0 need not wait for the next steps.
-        if (!part.is_late()) part.send_reply(part.frame_reply(fields));
-        return;
+        return part.begin_frame(fields);
       case OrderKind::finish_frame:
-        if (!part.is_late()) return;
         part.finish_frame();
         return part.send_reply(part.frame_reply(fields));
       case OrderKind::frame:

@@ -7,6 +7,7 @@
 
 #include "core/processors.hpp"
 #include "frame_parts.hpp"
+#include "interface/check_start.hpp"
 #include "interface/exchange_places.hpp"
 #include "part_thread.hpp"
 #include "shares.hpp"
@@ -104,6 +105,7 @@ class SplitEngine final : public Engine {
 
   void exchange(std::span<const StateExchange> pairs) override {
     if (pairs.empty()) return;
+    refuse_stopped(pairs, blow_ups());
     const auto parts_of_pairs = exchange_places(pairs, places_);
     const std::vector<PartExchanges> by_part =
         divide_exchanges(pairs, parts_of_pairs, parts_.size());
@@ -240,6 +242,7 @@ class SplitEngine final : public Engine {
 std::unique_ptr<Engine> make_split_engine(const System& system, const State& start,
                                           const std::vector<PartMaker>& makers, int threads) {
   if (makers.empty()) throw std::invalid_argument("make_split_engine: no parts");
+  check_start(system, start, {});
   return std::make_unique<parallel::SplitEngine>(system, start, makers, threads);
 }
 

@@ -8,6 +8,7 @@
 
 #include "launcher.hpp"
 #include "packing.hpp"
+#include "tarn/core/error.hpp"
 
 namespace tarn::parallel {
 
@@ -19,8 +20,8 @@ enum class OrderKind : std::int32_t {
   measure,       ///< measure_with(), from a message
   advance,       ///< begin an advance
   wait,          ///< complete it
-  begin_frame,   ///< of these fields
-  finish_frame,  ///< of a device that works while it is measured
+  begin_frame,   ///< of these fields, on devices that work while they are measured
+  finish_frame,  ///< complete it
   frame,         ///< both
   exchange,      ///< from a message
   state,
@@ -28,6 +29,19 @@ enum class OrderKind : std::int32_t {
   report,
   devices  ///< list those of the process
 };
+/// Whether all ranks reply to an order.
+inline bool has_reply(OrderKind kind) {
+  switch (kind) {
+    case OrderKind::end:
+    case OrderKind::drop:
+    case OrderKind::measure:
+    case OrderKind::advance:
+    case OrderKind::begin_frame:
+      return false;
+    default:
+      return true;
+  }
+}
 struct Order {
   OrderKind kind = OrderKind::end;
   std::int32_t engine = 0;
@@ -36,6 +50,14 @@ struct Order {
 
 /// Messages for different purposes do not overtake or meet each other.
 enum class Tag : int { order, reply, rows, exchange };
+
+/// An engine that may have begun a frame.
+class FrameOwner {
+ public:
+  virtual ~FrameOwner() = default;
+  /// Completes a frame that was begun, and keeps it.
+  virtual void keep_frame() = 0;
+};
 
 /// Messages between ranks. All waiting is by polling, first often and then with pauses: ranks may
 /// share processors. A failed connection ends the program.
@@ -46,6 +68,8 @@ class Transport {
   virtual int size() const = 0;
   virtual int rank_on_node() const = 0;
   virtual int ranks_on_node() const = 0;
+  /// Number of processors that the ranks on this node may use together.
+  virtual int processors_of_node() const = 0;
   virtual std::string host() const = 0;
   virtual std::string library() const = 0;
   /// Whether ranks on this node must share processors: waiting ranks then pause early.
@@ -53,11 +77,23 @@ class Transport {
 
   /// Rank 0: gives an order to all others, without waiting for them.
   virtual void give(const Order& order) = 0;
+  /// The engine whose frame must be completed before other orders are given; null: none.
+  FrameOwner* frame_owner = nullptr;
+  /// True while rank 0 has not taken all replies to an order. If an exception ends the object then,
+  /// it ends all ranks: they would wait without end.
+  bool awaits_replies = false;
+  /// Ends all ranks. @param exit_code of this process
+  [[noreturn]] virtual void abort(int exit_code) = 0;
   virtual Order take_order() = 0;
 
   /// Starts to send a message to another rank. Messages to one rank with one tag arrive in order.
   virtual void send(int to, Tag tag, Words words) = 0;
   virtual Words receive(int from, Tag tag) = 0;
+  /// @throws InputError for a message that is too large for MPI
+  static void check_size(const Words& words) {
+    if (words.size() <= 0x7fffffff) return;
+    throw InputError("a message between two ranks has more than 16 GiB; use more ranks");
+  }
   /// Waits until all messages have been sent.
   virtual void flush() = 0;
 

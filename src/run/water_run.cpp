@@ -138,12 +138,15 @@ class Run {
     DeviceRequest device{options_.device.value_or(deck_.run.device), threads()};
     const System system = make_system(deck_, molecules_);
     warn_if(friction_warning(system));
+    AutoDevice taken;
     if (device.name == "auto") {
-      const AutoDevice taken = auto_device(system, start.replicas(), device.threads);
-      if (!taken.note.empty()) warn(taken.note);
+      taken = auto_device(system, start.replicas(), device.threads);
       device.name = taken.name;
     }
     engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
+    // Ranks take a GPU each.
+    const bool on_several = taken.name == "cuda" && engine_->parts().size() > 1;
+    if (!taken.note.empty() && !on_several) warn(taken.note);
     if (deck_.system.recentre) engine_ = centred(std::move(engine_), system.model);
     device_ = engine_->description();
     for (const std::string& text : part_warnings(engine_->parts())) warn(text);

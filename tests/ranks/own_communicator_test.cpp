@@ -47,6 +47,29 @@ TEST(OwnCommunicator, RunsADeckOnEachHalf) {
   test::expect_same_files(folder.file("alone"), folder.file("ranks"));
 }
 
+/// A communicator of one process, as of a program that was started without mpirun.
+TEST(OwnCommunicator, MayHaveOneProcess) {
+  const auto alone = Ranks::of_communicator(MPI_Comm_c2f(MPI_COMM_SELF));
+  const test::ScratchFolder folder;
+  const Deck deck = load_deck_text(
+      "[system]\nmolecules = 2\nreplicas = 6\n[run]\nsteps = 100\n"
+      "[observe.energies]\nevery = 10\nreplicas = \"mean\"\n",
+      folder.file("deck.toml"));
+  RunOptions options;
+  options.device = "cpu";
+  options.threads = 1;
+  options.out_dir = folder.file("alone");
+  run_deck(deck, options);
+  RunFactories factories;
+  factories.make_engine = [&](const auto& system, const auto& start, const auto& counts,
+                              const auto& device) {
+    return alone->make_engine(system, start, counts, device);
+  };
+  options.out_dir = folder.file("one");
+  run_deck(deck, options, factories);
+  test::expect_same_files(folder.file("alone"), folder.file("one"));
+}
+
 }  // namespace
 }  // namespace tarn
 

@@ -102,7 +102,16 @@ TEST_P(RanksEngine, MakesSeveralEngines) {
   whole->advance(5);
   EXPECT_TRUE(same_bits(bits_of(whole->state()), bits_of(first->state())));
   EXPECT_TRUE(same_bits(bits_of(whole->state()), bits_of(second->state())));
-  // A frame that nobody takes.
+  // A frame that is finished after the orders of both engines, and one that nobody takes.
+  EXPECT_TRUE(first->begin_snapshot(kEnergies));
+  second->advance(3);
+  EXPECT_EQ(second->report().molecule_steps, 8 * 7 * 9);
+  first->advance(2);
+  Frame frame, expected;
+  first->finish_snapshot(frame);
+  whole->snapshot(kEnergies, expected);
+  EXPECT_TRUE(same_bits(bits_of(expected), bits_of(frame)));
+  whole->advance(2);
   EXPECT_TRUE(first->begin_snapshot(kEnergies));
   second.reset();
   first->advance(1);
@@ -154,14 +163,12 @@ TEST_P(RanksEngine, PassesOnErrors) {
   bad.positions_A.back() = 1e9;
   System single = system;
   single.precision = Precision::single;
-  try {
-    g_ranks->make_engine(single, bad, {}, {kWhole, 1});
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const InputError& error) {
-    const std::string text = error.what(), last = "rank " + std::to_string(g_ranks->size() - 1);
-    EXPECT_EQ(text.find(last), 0u) << text;
-    EXPECT_NE(text.find("single"), std::string::npos) << text;
-  }
+  EXPECT_THROW(g_ranks->make_engine(single, bad, {}, {kWhole, 1}), InputError);
+  State short_one = start;
+  short_one.positions_A.pop_back();
+  EXPECT_THROW(g_ranks->make_engine(system, short_one, {}, {kWhole, 1}), InputError);
+  // Found by the ranks.
+  EXPECT_THROW(g_ranks->make_engine(system, start, {}, {"cuda:77", 1}), DeviceError);
   const auto whole = make_engine(system, start, {}, {kWhole, 1});
   const auto ranks = g_ranks->make_engine(system, start, {}, {kWhole, 1});
   for (Engine* e : {whole.get(), ranks.get()}) e->advance(2);
@@ -243,6 +250,28 @@ TEST_P(RanksEngine, NamesTheRankWhoseDeviceFails) {
   // What a run records of its failure.
   EXPECT_TRUE(engine->blow_ups().empty());
   EXPECT_EQ(engine->report().molecule_steps, 0);
+}
+
+/// The same while frames with means are begun and finished, as in a run.
+TEST_P(RanksEngine, NamesTheRankWhoseDeviceFailsInAFrame) {
+  if (std::getenv("TARN_TEST_FAILING_RANK") == nullptr) GTEST_SKIP() << "no device fails";
+  const System system = make_system(GetParam(), tip3p(), 2);
+  const auto engine =
+      g_ranks->make_engine(system, start_state(system, first_ids(10)), {}, {kWhole, 1});
+  engine->measure_with(settings_of_all_fields());
+  const std::string rank = "rank " + std::to_string(g_ranks->size() - 1);
+  Frame frame;
+  try {
+    for (int k = 0; k < 100; ++k) {
+      EXPECT_TRUE(engine->begin_snapshot(kGroupFields));
+      engine->begin_advance(1);
+      engine->finish_snapshot(frame);
+    }
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const DeviceError& error) {
+    const std::string text = error.what();
+    EXPECT_EQ(text.find(rank), 0u) << text;
+  }
 }
 
 #endif
