@@ -81,4 +81,5 @@ def compare(
             on_warning=reports.on_warning,
             interrupt=interrupt,
         )
+        interrupt.note = f"the comparison was complete; its files are in {values['out']}"
     return Comparison(values, reports.warnings)

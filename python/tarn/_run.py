@@ -238,11 +238,13 @@ class _Bar:
 class Interrupt:
     """Ctrl-C during a run: the run ends after a checkpoint, and functions that it calls complete.
 
-    The second Ctrl-C raises KeyboardInterrupt at once. Other handlers of SIGINT stay.
+    The second Ctrl-C raises KeyboardInterrupt at once. Other handlers of SIGINT stay. A Ctrl-C
+    that the run did not act on, because it had done its steps, raises KeyboardInterrupt at the end.
     """
 
     def __init__(self) -> None:
         self.pending = False
+        self.note = ""  #: for a KeyboardInterrupt at the end
         self._is_installed = False
 
     def __enter__(self) -> Interrupt:
@@ -254,9 +256,13 @@ class Interrupt:
             self._is_installed = True
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
         if self._is_installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self.pending and kind is None:
+            late = KeyboardInterrupt()
+            late.add_note(self.note)
+            raise late
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self.pending:
@@ -367,4 +373,5 @@ def run(
             on_blow_up=reports.on_blow_up,
             interrupt=interrupt,
         )
+        interrupt.note = f"the run was complete; its files are in {values['out']}"
     return Result(values, reports.warnings, reports.blow_ups)
