@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tarn import _tarn
+from tarn import _arguments, _tarn
+from tarn._errors import InputError
 from tarn._table import Table
 
 
@@ -31,6 +32,22 @@ class WaterModel:
 models: Mapping[str, WaterModel] = MappingProxyType(
     {values["name"]: WaterModel(**values) for values in _tarn.models()}
 )
+
+
+#: A name of `models`, one of its values, or the path of a deck with a [model] section.
+ModelLike = str | os.PathLike[str] | WaterModel
+
+
+def model_name(model: ModelLike) -> str:
+    """The name of a model, or the path of its deck."""
+    if isinstance(model, WaterModel):
+        return model.name
+    if isinstance(model, str | os.PathLike):
+        return os.fspath(model)
+    raise InputError(
+        f"model = {model!r}; expected a name in tarn.models, or the path of a deck with a [model] "
+        "section"
+    )
 
 
 @dataclass(frozen=True)

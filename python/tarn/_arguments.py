@@ -1,0 +1,38 @@
+"""Checks of arguments; the errors name the function and the argument."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from tarn._errors import InputError
+
+
+def integer(function: str, name: str, value: Any, least: int | None = None) -> int:
+    """An integer, such as 3 or numpy.int64(3), but not 3.0."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"{function}: {name} = {value!r}; expected an integer") from None
+    if least is not None and number < least:
+        raise InputError(f"{function}: {name} = {number}; expected {least} or more")
+    return number
+
+
+def texts(function: str, name: str, value: Any) -> list[str]:
+    """Several names; a single str is one name."""
+    if isinstance(value, str):
+        return [value]
+    names: list[Any] = list(value) if isinstance(value, Iterable) else [None]
+    if not all(isinstance(one, str) for one in names):
+        raise InputError(f"{function}: {name} = {value!r}; expected a name or a list of names")
+    return names
+
+
+def text(function: str, name: str, value: Any) -> str:
+    """A str, or a path as a str."""
+    if isinstance(value, str | os.PathLike):
+        return os.fspath(value)
+    raise InputError(f"{function}: {name} = {value!r}; expected a str")
