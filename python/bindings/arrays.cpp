@@ -48,6 +48,17 @@ nb::object converted(nb::handle array) {
 
 }  // namespace
 
+std::int64_t integer(nb::handle given, const char* name) {
+  const nb::object number = nb::steal(PyNumber_Index(given.ptr()));
+  const long long value = number ? PyLong_AsLongLong(number.ptr()) : -1;
+  if (value == -1 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw InputError(fmt::format("{} = {}; expected {}", name, nb::repr(given).c_str(),
+                                 number ? "an integer of 64 bits" : "an integer"));
+  }
+  return value;
+}
+
 Numbers::Numbers(nb::handle array, const char* name) {
   if (get_numbers(array, view_)) return;
   try {

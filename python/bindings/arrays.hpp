@@ -17,6 +17,11 @@ namespace tarn::python {
 
 namespace nb = nanobind;
 
+/// An integer, such as 3 or numpy.int64(3), but not 3.0.
+/// @param name of the function and the argument, for the message
+/// @throws InputError
+std::int64_t integer(nb::handle given, const char* name);
+
 /// The numbers of an array of any shape on the CPU, as float64 in C order. Arrays of float64 in C
 /// order are not copied. They are read by the buffer protocol, which takes less time than DLPack.
 class Numbers {

@@ -85,11 +85,11 @@ class Ensemble(_tarn.Ensemble):
     Parameters
     ----------
     deck : path or dict
-        As in `run`; a dictionary may leave out the length of the run.
+        As in `run`; it may leave out the length of the run.
     device : str
-        "auto", "cpu", "cuda" or "cuda:1".
+        "auto", "cpu", "cuda" or "cuda:1"; default: that of the deck.
     threads : int
-        Number of CPU threads; 0: all.
+        Number of CPU threads, 0 for all; default: that of the deck.
     set, unset : dict, sequence of str
         Changes of the deck, as in `run`.
     """
@@ -98,8 +98,8 @@ class Ensemble(_tarn.Ensemble):
         self,
         deck: _deck.DeckLike,
         *,
-        device: str = "auto",
-        threads: int = 0,
+        device: str | None = None,
+        threads: int | None = None,
         set: Mapping[str, Any] | None = None,
         unset: Sequence[str] = (),
     ):
@@ -107,10 +107,15 @@ class Ensemble(_tarn.Ensemble):
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], *, device: str = "auto", threads: int = 0
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        device: str | None = None,
+        threads: int | None = None,
     ) -> Ensemble:
         """Continues from a checkpoint of `save`, or from the folder of a run of water.
 
+        Checkpoints do not contain the device: the default is "auto" with all threads.
         On the same kind of device, the trajectory is the same bit by bit as without the restart.
         """
         ensemble = cls.__new__(cls)

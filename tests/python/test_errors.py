@@ -54,8 +54,12 @@ def test_problems_of_a_dictionary_name_the_key():
 
 
 def test_values_that_toml_cannot_have():
-    with pytest.raises(tarn.DeckError, match="is not a number, text, bool or list"):
-        tarn.run(with_changes(HEPTAMER, system={"model": None}))
+    with pytest.raises(tarn.DeckError, match="is not a number, text, bool or list") as caught:
+        tarn.run(with_changes(HEPTAMER, system={"seed": None}))
+    (problem,) = caught.value.problems
+    assert problem.key == "system.seed" and "leave out the key" in problem.advice
+    with pytest.raises(tarn.DeckError, match="run.steps = {1}"):
+        tarn.run(HEPTAMER, set={"run.steps": {1}})
 
 
 def test_missing_deck():
