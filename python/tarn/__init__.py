@@ -4,6 +4,8 @@ Positions have the shape (replica, atom, 3), or (atom, 3) for one cluster, in an
 each molecule are O, H, H. Names of arguments and columns contain their unit.
 """
 
+import copyreg
+
 from tarn._compare import Comparison, compare
 from tarn._ensemble import BlowUp, Ensemble
 from tarn._errors import (
@@ -76,3 +78,6 @@ __all__ = [
     "run",
     "write_structure",
 ]
+
+# The functions of the compiled module are pickled by name, for multiprocessing.
+copyreg.pickle(type(energy_and_forces), lambda function: function.__name__)

@@ -80,7 +80,7 @@ class Minimum:
 def minimise(
     positions_A: ArrayLike,
     *,
-    model: str = "tip3p",
+    model: ModelLike = "tip3p",
     tolerance_kcal_per_mol_A: float = 1e-6,
     max_iterations: int = 10_000,
     threads: int = 0,
@@ -94,7 +94,7 @@ def minimise(
     ----------
     positions_A : array, shape (replica, atom, 3) or (atom, 3)
         Not changed.
-    model : str
+    model : str, path or WaterModel
     tolerance_kcal_per_mol_A : float
         Largest gradient component at convergence.
     max_iterations : int
@@ -110,7 +110,13 @@ def minimise(
     InputError
         For another shape, and for distances within molecules that differ from the model's.
     """
-    values = _tarn.minimise(positions_A, model, tolerance_kcal_per_mol_A, max_iterations, threads)
+    values = _tarn.minimise(
+        positions_A,
+        model_name(model),
+        tolerance_kcal_per_mol_A,
+        _arguments.integer("minimise", "max_iterations", max_iterations, 0),
+        _arguments.integer("minimise", "threads", threads),
+    )
     converged = values["converged"]
     values["converged"] = converged.astype(bool) if np.ndim(converged) else bool(converged)
     return Minimum(**values)
@@ -134,7 +140,7 @@ class NormalModes:
 
 
 def normal_modes(
-    positions_A: ArrayLike, *, model: str = "tip3p", omega: float = np.inf
+    positions_A: ArrayLike, *, model: ModelLike = "tip3p", omega: float = np.inf
 ) -> NormalModes:
     """Normal modes at a configuration, which need not be a minimum.
 
@@ -142,7 +148,7 @@ def normal_modes(
     ----------
     positions_A : array, shape (atom, 3)
         The geometry of rigid molecules is kept; minimise first.
-    model : str
+    model : str, path or WaterModel
     omega : float
         Penalty strength of the bonds of a rigid model in sqrt(kcal/mol)/A^2; infinite: rigid.
 
@@ -150,7 +156,7 @@ def normal_modes(
     -------
     NormalModes
     """
-    return NormalModes(**_tarn.normal_modes(positions_A, model, omega))
+    return NormalModes(**_tarn.normal_modes(positions_A, model_name(model), omega))
 
 
 def rdf(
@@ -203,7 +209,7 @@ def rdf(
 
 
 def random_cluster(
-    molecules: int, *, seed: int = 1, model: str = "tip3p", replicas: int | None = None
+    molecules: int, *, seed: int = 1, model: ModelLike = "tip3p", replicas: int | None = None
 ) -> NDArray[np.float64]:
     """Molecules at random positions and orientations in a sphere, in angstrom.
 
@@ -213,7 +219,12 @@ def random_cluster(
     -------
     array, shape (atom, 3), or (replica, atom, 3) if `replicas` is given
     """
-    positions_A: NDArray[np.float64] = _tarn.random_cluster(molecules, seed, model, replicas)
+    positions_A: NDArray[np.float64] = _tarn.random_cluster(
+        _arguments.integer("random_cluster", "molecules", molecules, 1),
+        _arguments.integer("random_cluster", "seed", seed, 0),
+        model_name(model),
+        None if replicas is None else _arguments.integer("random_cluster", "replicas", replicas, 1),
+    )
     return positions_A
 
 
@@ -256,7 +267,7 @@ def write_structure(
     positions_A: ArrayLike,
     *,
     velocities_A_per_ps: ArrayLike | None = None,
-    model: str = "",
+    model: str | WaterModel = "",
 ) -> None:
     """Writes one cluster in the format of the extension: .xyz, .gro, .pdb.
 
@@ -265,7 +276,7 @@ def write_structure(
     path : path
     positions_A : array, shape (atom, 3)
     velocities_A_per_ps : array, shape (atom, 3)
-    model : str
+    model : str or WaterModel
         Name of the water model for the comment of the file.
     """
-    _tarn.write_structure(os.fspath(path), positions_A, velocities_A_per_ps, model)
+    _tarn.write_structure(os.fspath(path), positions_A, velocities_A_per_ps, model_name(model))

@@ -144,10 +144,27 @@ def test_options_are_refused_by_name():
         tarn.run(HEPTAMER, progress=3)
     with pytest.raises(tarn.InputError, match="decorated with tarn.observer"):
         tarn.run(HEPTAMER, out="a", observers=[lambda frame: 0])
-    with pytest.raises(tarn.InputError, match="replicas must be 1 or more"):
+    with pytest.raises(tarn.InputError, match="replicas = 0; expected 1 or more"):
         tarn.random_cluster(2, replicas=0)
-    with pytest.raises(tarn.InputError):
+    with pytest.raises(tarn.InputError, match="molecules = 0; expected 1 or more"):
         tarn.random_cluster(0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: tarn.random_cluster(3, seed=-1), "random_cluster: seed = -1; expected 0 or more"),
+        (lambda x: tarn.random_cluster(3.0), "molecules = 3.0; expected an integer"),
+        (lambda x: tarn.minimise(x, max_iterations=1e4), "max_iterations = 10000.0; expected an int"),
+        (lambda x: tarn.energy_and_forces(x, threads="2"), "threads = '2'; expected an integer"),
+        (lambda x: tarn.energy_and_forces(x, device=0), "device = 0; expected a str"),
+        (lambda x: tarn.energy_and_forces(x, model=4), "model = 4; expected a name in tarn.models"),
+        (lambda x: tarn.normal_modes(x, model=None), "model = None; expected a name"),
+    ],
+)
+def test_arguments_of_another_type_are_refused_by_name(call, message):
+    with pytest.raises(tarn.InputError, match=message):
+        call(tarn.random_cluster(1))
 
 
 def test_distorted_molecules_are_not_minimised():

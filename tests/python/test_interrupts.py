@@ -129,6 +129,17 @@ while True:
     assert "KeyboardInterrupt" in err and seconds < 10
 
 
+def test_random_clusters_can_be_interrupted():
+    child = start("""
+import tarn
+print("ready", flush=True)
+tarn.random_cluster(100, replicas=1_000_000)
+""")
+    time.sleep(0.3)
+    _, err, seconds = interrupt(child)
+    assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in err and seconds < 5
+
+
 def test_other_handlers_may_raise_other_exceptions():
     child = start(f"""
 import signal, tarn
