@@ -31,6 +31,27 @@ def texts(function: str, name: str, value: Any) -> list[str]:
     return names
 
 
+def many(value: Any) -> list[Any]:
+    """The values of a list or another iterable; a single value is one of them."""
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+
+
+def real(function: str, name: str, value: Any) -> float:
+    """A number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{function}: {name} = {value!r}; expected a number") from None
+
+
+def device_and_threads(function: str, device: Any, threads: Any) -> dict[str, Any]:
+    """The options `device` and `threads`; None: those of the deck."""
+    return {
+        "device": None if device is None else text(function, "device", device),
+        "threads": None if threads is None else integer(function, "threads", threads),
+    }
+
+
 def text(function: str, name: str, value: Any) -> str:
     """A str, or a path as a str."""
     if isinstance(value, str | os.PathLike):

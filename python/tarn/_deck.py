@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tarn import _tarn
+from tarn import _arguments, _tarn
 from tarn._errors import DeckError
 
 DeckLike = str | os.PathLike[str] | Mapping[str, Any]
@@ -64,7 +64,7 @@ def changes(set: Mapping[str, Any] | None) -> list[str]:
 def load(
     deck: DeckLike,
     set: Mapping[str, Any] | None = None,
-    unset: Sequence[str] = (),
+    unset: str | Sequence[str] = (),
     needs_length: bool = True,
 ) -> _tarn.Deck:
     """Reads and checks a deck.
@@ -82,7 +82,7 @@ def load(
     is_set = any(f"run.{key}" in (set or {}) for key in LENGTHS)
     if not (needs_length or is_set or _has_length(deck if isinstance(deck, Mapping) else text)):
         set = {"run.steps": 0, **(set or {})}
-    return _tarn.load_deck(text, path, changes(set), list(unset))
+    return _tarn.load_deck(text, path, changes(set), _arguments.texts("deck", "unset", unset))
 
 
 def _has_length(deck: str | Mapping[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -113,7 +114,7 @@ def minimise(
     values = _tarn.minimise(
         positions_A,
         model_name(model),
-        tolerance_kcal_per_mol_A,
+        _arguments.real("minimise", "tolerance_kcal_per_mol_A", tolerance_kcal_per_mol_A),
         _arguments.integer("minimise", "max_iterations", max_iterations, 0),
         _arguments.integer("minimise", "threads", threads),
     )
@@ -156,18 +157,22 @@ def normal_modes(
     -------
     NormalModes
     """
-    return NormalModes(**_tarn.normal_modes(positions_A, model_name(model), omega))
+    return NormalModes(
+        **_tarn.normal_modes(
+            positions_A, model_name(model), _arguments.real("normal_modes", "omega", omega)
+        )
+    )
 
 
 def rdf(
     trajectory: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | ArrayLike,
     *,
-    pairs: Sequence[str] = ("OO", "OH", "HH"),
+    pairs: str | Sequence[str] = ("OO", "OH", "HH"),
     r_max_A: float = 12.0,
     bin_width_A: float = 0.05,
     skip: int = 0,
     every: int = 1,
-    replicas: Sequence[int] = (),
+    replicas: int | Sequence[int] = (),
 ) -> Table:
     """Radial distribution functions with errors, as `tarn rdf` computes them.
 
@@ -176,19 +181,32 @@ def rdf(
     trajectory : path, sequence of paths, or array
         Trajectories of one cluster in any format that tarn reads, pooled; or positions of shape
         (frame, replica, atom, 3), or (frame, atom, 3) of one replica.
-    pairs : sequence of str
+    pairs : str or sequence of str
         Of "OO", "OH", "HH".
     r_max_A, bin_width_A : float
         `r_max_A` must be a multiple of the bin width.
     skip, every, replicas
-        Frames and replicas of files to use: leave out the first `skip` frames of each replica, and
-        take every n-th of the others.
+        Frames and replicas to use: leave out the first `skip` frames of each replica, and take
+        every n-th of the others. `replicas` counts from 0; default: all.
 
     Returns
     -------
     Table
         The columns of `rdf.csv`: r_A, OO_count, OO_g, OO_g_err, ...
+
+    Warns
+    -----
+    UserWarning
+        For what the program prints as notes, such as a truncated file.
     """
+    options = (
+        _arguments.texts("rdf", "pairs", pairs),
+        _arguments.real("rdf", "r_max_A", r_max_A),
+        _arguments.real("rdf", "bin_width_A", bin_width_A),
+    )
+    skip = _arguments.integer("rdf", "skip", skip, 0)
+    every = _arguments.integer("rdf", "every", every, 1)
+    chosen = [_arguments.integer("rdf", "replicas", r, 0) for r in _arguments.many(replicas)]
     is_path = isinstance(trajectory, str | os.PathLike)
     if is_path or (
         isinstance(trajectory, list | tuple)
@@ -196,16 +214,34 @@ def rdf(
         and all(isinstance(file, str | os.PathLike) for file in trajectory)
     ):
         files = [trajectory] if is_path else trajectory
-        table, _ = _tarn.rdf_of_files(
-            [os.fspath(file) for file in files], list(pairs), r_max_A, bin_width_A,  # type: ignore
-            skip, every, list(replicas),
-        )  # fmt: skip
-        return Table(*table)
-    positions = np.asarray(trajectory)[skip::every] if skip or every != 1 else trajectory
-    if len(replicas):
-        positions = np.asarray(positions)[:, list(replicas)]
-    table, _ = _tarn.rdf_of_array(positions, list(pairs), r_max_A, bin_width_A)
+        table, notes = _tarn.rdf_of_files(
+            [os.fspath(file) for file in files], *options, skip, every, chosen  # type: ignore
+        )
+    else:
+        positions_A = _selected(trajectory, skip, every, chosen)
+        table, notes = _tarn.rdf_of_array(positions_A, *options)
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
     return Table(*table)
+
+
+def _selected(positions_A: Any, skip: int, every: int, replicas: list[int]) -> Any:
+    """Some of the frames and replicas of an array."""
+    if not skip and every == 1 and not replicas:
+        return positions_A
+    array = np.asarray(positions_A)
+    if replicas and array.ndim != 4:
+        raise InputError(
+            f"rdf: replicas = {replicas}, but positions_A has the shape {array.shape}; expected "
+            "(frame, replica, atom, 3)"
+        )
+    for replica in replicas:
+        if replica >= array.shape[1]:
+            raise InputError(f"rdf: replicas = {replicas}; there are {array.shape[1]} replicas")
+    if array.ndim and skip >= len(array):
+        raise InputError(f"rdf: no frame is left: skip = {skip} of {len(array)} frames")
+    array = array[skip::every] if array.ndim else array
+    return array[:, replicas] if replicas else array
 
 
 def random_cluster(
@@ -257,7 +293,11 @@ def read_structure(
     FileError, InputError
         With line and column.
     """
-    values = _tarn.read_structure(os.fspath(path), frame, replica)
+    place = [
+        None if number is None else _arguments.integer("read_structure", name, number)
+        for name, number in (("frame", frame), ("replica", replica))
+    ]
+    values = _tarn.read_structure(os.fspath(path), *place)
     values["notes"] = tuple(values["notes"])
     return Structure(**values)
 

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from tarn import _deck, _tarn
+from tarn import _arguments, _deck, _tarn
 from tarn._ensemble import BlowUp
 from tarn._errors import InputError
 from tarn._observer import Observer
@@ -273,6 +273,10 @@ class Interrupt:
 ProgressLike = bool | Callable[[Progress], None]
 
 
+#: Options of the program that messages name, and the arguments that they are here.
+_OPTIONS = {"--resume": "resume=True", "--overwrite": "overwrite=True", "--out": "out=..."}
+
+
 class Reports:
     """Collects what a run reports, and passes its progress on."""
 
@@ -300,9 +304,15 @@ class Reports:
     def __enter__(self) -> Reports:
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, *traceback: object
+    ) -> None:
         if self._bar:
             self._bar.close()
+        if isinstance(value, InputError):
+            names = [name for option, name in _OPTIONS.items() if option in str(value)]
+            if names:
+                value.args = (f"{value} (In Python: {', '.join(names)})",)
 
 
 def run(
@@ -313,10 +323,10 @@ def run(
     overwrite: bool = False,
     device: str | None = None,
     threads: int | None = None,
-    observers: Sequence[Observer] = (),
+    observers: Observer | Sequence[Observer] = (),
     progress: ProgressLike = False,
     set: Mapping[str, Any] | None = None,
-    unset: Sequence[str] = (),
+    unset: str | Sequence[str] = (),
 ) -> Result:
     """Runs a deck in an output folder, as `tarn run` does; the files are the same.
 
@@ -337,12 +347,12 @@ def run(
         "auto", "cpu", "cuda" or "cuda:1"; default: that of the deck.
     threads : int
         Number of CPU threads, 0 for all; default: that of the deck.
-    observers : sequence of Observer
+    observers : Observer or sequence of Observer
         Functions decorated with `tarn.observer`; water only.
     progress : bool or callable
         True prints progress and warnings to standard error; a function receives a Progress about
         twice a second.
-    set, unset : dict, sequence of str
+    set, unset : dict, str or sequence of str
         Changes of the deck: {"run.steps": 1000}, ["observe.rdf"].
 
     Returns
@@ -365,9 +375,8 @@ def run(
             out="" if out is None else os.fspath(out),
             resume=resume,
             overwrite=overwrite,
-            device=device,
-            threads=threads,
-            observers=list(observers),
+            **_arguments.device_and_threads("run", device, threads),
+            observers=_arguments.many(observers),
             on_progress=reports.on_progress,
             on_warning=reports.on_warning,
             on_blow_up=reports.on_blow_up,

@@ -272,6 +272,21 @@ def test_frames():
         assert frame.time_ps == other.time_ps
 
 
+def test_wrong_arguments_of_frames_are_refused_by_name():
+    e = tarn.Ensemble(HEPTAMER)
+    for arguments, message in [
+        ((-5, 10), "frames: steps = -5; expected 0 or more"),
+        ((10, 0), "frames: every = 0; expected 1 or more"),
+        ((10, 2.0), "frames: every = 2.0; expected an integer"),
+    ]:
+        with pytest.raises(tarn.InputError, match=message):
+            e.frames(*arguments)
+    with pytest.raises(tarn.InputError, match="unknown field 'blow_ups'; use positions_A, "):
+        e.frames(10, 5, fields=["blow_ups"])
+    assert e.step == 0
+    assert [frame.energies.shape for frame in e.frames(10, 5, fields="energies")] == [(3,), (3,)]
+
+
 def test_frames_take_other_arrays_while_they_can():
     e = tarn.Ensemble(HEPTAMER)
     for frame in e.frames(steps=20, every=10):

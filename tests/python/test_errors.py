@@ -160,6 +160,16 @@ def test_options_are_refused_by_name():
         (lambda x: tarn.energy_and_forces(x, device=0), "device = 0; expected a str"),
         (lambda x: tarn.energy_and_forces(x, model=4), "model = 4; expected a name in tarn.models"),
         (lambda x: tarn.normal_modes(x, model=None), "model = None; expected a name"),
+        (lambda x: tarn.normal_modes(x, omega="a"), "omega = 'a'; expected a number"),
+        (lambda x: tarn.run(HEPTAMER, device=0), "run: device = 0; expected a str"),
+        (lambda x: tarn.Ensemble(HEPTAMER, threads=1.5), "threads = 1.5; expected an integer"),
+        (lambda x: tarn.run(HEPTAMER, unset=3), "unset = 3; expected a name or a list of names"),
+        (lambda x: tarn.rdf(x, skip=-1), "rdf: skip = -1; expected 0 or more"),
+        (lambda x: tarn.rdf(x, every=0), "rdf: every = 0; expected 1 or more"),
+        (lambda x: tarn.rdf(x[None], skip=1), "no frame is left: skip = 1 of 1 frames"),
+        (lambda x: tarn.rdf(x[None, None], replicas=[1]), r"replicas = \[1\]; there are 1 replicas"),
+        (lambda x: tarn.rdf(x[None], replicas=range(2)), r"shape \(1, 3, 3\); expected \(frame, rep"),
+        (lambda x: tarn.rdf("a.xyz", every=2.0), "every = 2.0; expected an integer"),
     ],
 )
 def test_arguments_of_another_type_are_refused_by_name(call, message):

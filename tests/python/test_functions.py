@@ -8,6 +8,7 @@ import pickle
 import threading
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -237,6 +238,24 @@ def test_rdf_selects_frames():
     assert np.array_equal(some, same) and "OH_g" not in some.columns and len(some) == 90
     one = tarn.rdf(frames[:, 0])
     assert one["OO_count"].sum() == 6 * 6
+
+
+def test_rdf_selects_replicas():
+    x = np.stack([tarn.random_cluster(3, seed=seed, replicas=4) for seed in (1, 2, 3)])
+    some = tarn.rdf(x, pairs="OO", replicas=[1, 3], skip=1)
+    assert np.array_equal(some["OO_g"], tarn.rdf(x[1:, [1, 3]], pairs=["OO"])["OO_g"])
+    one = tarn.rdf(x, pairs="OO", replicas=2)
+    assert np.array_equal(one["OO_g"], tarn.rdf(x[:, 2], pairs=["OO"])["OO_g"])
+
+
+def test_rdf_warns_of_a_truncated_file():
+    water = tarn.random_cluster(3)
+    for frame in range(2):
+        tarn.write_structure(f"{frame}.xyz", water + frame)
+    text = Path("0.xyz").read_text() + Path("1.xyz").read_text()
+    Path("a.xyz").write_text(text[: -len(text) // 4])
+    with pytest.warns(UserWarning, match="a.xyz"):
+        tarn.rdf("a.xyz")
 
 
 def test_random_clusters_depend_on_seed_and_replica_only():

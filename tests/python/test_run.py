@@ -127,8 +127,9 @@ def test_resuming_gives_the_uninterrupted_files():
 
 def test_a_run_is_not_replaced_unless_asked():
     tarn.run(HEPTAMER, out="a", set={"run.steps": 20, "run.equilibration_ps": 0})
-    with pytest.raises(tarn.InputError, match="overwrite"):
+    with pytest.raises(tarn.InputError, match="--overwrite") as caught:
         tarn.run(HEPTAMER, out="a")
+    assert str(caught.value).endswith("(In Python: resume=True, overwrite=True, out=...)")
     tarn.run(HEPTAMER, out="a", overwrite=True)
 
 
@@ -212,6 +213,15 @@ def test_compare_writes_its_tables():
     table = comparison.table("compare")
     assert list(table["scheme"]) == ["settle", "shake:tolerance=1e-6"]
     assert np.all(table["cluster_steps_per_s"] > 0)
+
+
+def test_compare_accepts_one_scheme_and_one_step():
+    comparison = tarn.compare(HEPTAMER, "settle", "c", steps=1.0, unset=["run.equilibration_ps"])
+    assert any("settle" in scheme for scheme in comparison.table("compare")["scheme"])
+    with pytest.raises(tarn.InputError, match="compare: steps = 'a'; expected a number"):
+        tarn.compare(HEPTAMER, ["settle"], out="d", steps=["a"])
+    with pytest.raises(tarn.InputError, match="compare: beads = 1.5; expected an integer"):
+        tarn.compare(HEPTAMER, ["settle"], out="d", beads=[1.5])
 
 
 def test_importing_needs_only_numpy():
