@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import signal
@@ -9,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
@@ -74,7 +76,7 @@ class Averages(Mapping[str, Average]):
         try:
             return self._all[self._short.get(name, name)]
         except KeyError:
-            raise KeyError(f"{name!r}; there are {', '.join(self)}") from None
+            raise KeyError(f"{name!r}; there are {', '.join(self) or 'no averages'}") from None
 
     def __iter__(self) -> Iterator[str]:
         long_to_short = {long: short for short, long in self._short.items()}
@@ -151,6 +153,31 @@ class Exchange:
     round_trips_per_state: float
 
 
+def _recorded(out: str) -> dict[str, Any]:
+    """Averages, pictures and warnings of a complete run, from its run.json."""
+    record = json.loads((Path(out) / "run.json").read_text(encoding="utf-8"))
+
+    def number(value: float | None) -> float:
+        return math.nan if value is None else float(value)
+
+    averages = [
+        {
+            **row,
+            "mean": number(row["mean"]),
+            "error": number(row["error"]),
+            "correlation_ps": number(row["autocorrelation_ps"]),
+            "independent_samples": number(row["independent_samples"]),
+            "bath_K": number(row["bath_K"]) if "bath_K" in row else None,
+        }
+        for row in record.get("averages", [])
+    ]
+    return {
+        "averages": averages,
+        "pictures": record.get("pictures", []),
+        "warnings": record.get("warnings", []),
+    }
+
+
 class Result(Files):
     """Result of a run. It can be pickled; tables and pictures stay in the folder `out`.
 
@@ -175,7 +202,7 @@ class Result(Files):
     exchange: Exchange | None
     conserved: tuple[Conserved, ...]
     steps_done: int
-    already_finished: bool  #: a resumed run was complete; it has no averages here
+    already_finished: bool  #: a resumed run was complete; it has no `exchange` here
     wall_seconds: float
     steps_per_second: float
     ns_per_day_per_replica: float
@@ -383,4 +410,8 @@ def run(
             interrupt=interrupt,
         )
         interrupt.note = f"the run was complete; its files are in {values['out']}"
+    if values["already_finished"]:
+        recorded = _recorded(values["out"])
+        reports.warnings += recorded.pop("warnings")
+        values.update(recorded)
     return Result(values, reports.warnings, reports.blow_ups)

@@ -92,7 +92,7 @@ class Files:
         path = self.out / f"{name}{extension}"
         if not path.is_file():
             names = sorted(file.stem for file in self.out.glob(f"*{extension}"))
-            raise FileError(f"{path}: there is no such {what}; {self.out} has {', '.join(names)}")
+            raise FileError(f"{path}: there is no such {what}; {self.out} has {', '.join(names) or 'none'}")
         return path
 
     def table(self, name: str) -> Table:

@@ -45,6 +45,13 @@ def test_missing_tables_and_averages_are_named():
         result.table("shape")
     with pytest.raises(KeyError, match="potential_kcal_per_mol"):
         result.averages["potential"]
+    empty = tarn.run(
+        HEPTAMER, out="b", set={"run.steps": 0, "run.equilibration_ps": 0}, unset=["observe"]
+    )
+    with pytest.raises(KeyError, match="there are no averages"):
+        empty.averages["potential"]
+    with pytest.raises(tarn.FileError, match="no such table; b has none"):
+        empty.table("energies")
 
 
 def test_long_names_of_averages():
@@ -65,6 +72,8 @@ def test_several_baths_give_arrays():
         "kind": "baoab", "temperatures_K": [50, 150], "friction_per_ps": 5.0,
     }  # fmt: skip
     average = tarn.run(deck, out="a").averages["temperature_K"]
+    again = tarn.run(deck, out="a", resume=True).averages["temperature_K"]
+    assert repr(again) == repr(average)
     assert average.bath_K.tolist() == [50, 150]
     assert average.mean.shape == average.error.shape == (2,)
     assert average.mean[0] < average.mean[1]
@@ -122,7 +131,10 @@ def test_resuming_gives_the_uninterrupted_files():
     for file in ("energies.csv", "rdf.csv", "averages.csv", "checkpoint.bin"):
         assert (parts.out / file).read_bytes() == (whole.out / file).read_bytes(), file
     again = tarn.run(HEPTAMER, out="parts", resume=True)
-    assert again.already_finished and len(again.averages) == 0
+    assert again.already_finished and again.averages
+    # json has no nan; all numbers are those of the first call.
+    assert repr(dict(again.averages)) == repr(dict(parts.averages))
+    assert (again.warnings, again.pictures) == (parts.warnings, parts.pictures)
 
 
 def test_a_run_is_not_replaced_unless_asked():
