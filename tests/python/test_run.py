@@ -39,6 +39,16 @@ def test_averages_tables_and_pictures():
     assert {"run.json", "checkpoint.bin", "rdf.csv"} <= {p.name for p in result.out.iterdir()}
 
 
+def test_types_of_columns_do_not_depend_on_values():
+    # The bonds of a rigid model have no energy: the file has "0".
+    result = tarn.run(HEPTAMER, out="a", set={"run.steps": 0, "run.equilibration_ps": 0})
+    table = result.table("energies")
+    assert not table["penalty_kcal_per_mol"].any() and not table["time_ps"].any()
+    assert result.table("rdf")["OO_count"].dtype == np.int64
+    for name in table.columns:
+        assert table[name].dtype == (np.int64 if name in ("step", "replica") else np.float64)
+
+
 def test_missing_tables_and_averages_are_named():
     result = tarn.run(HEPTAMER, out="a")
     with pytest.raises(tarn.FileError, match="no such table; a has averages, energies, .*rdf"):
