@@ -238,8 +238,14 @@ advance() can continue.)")
           nb::sig("def energies(self) -> NDArray[numpy.void]"),
           R"(Energies by name, each of shape (replica,): `energies["potential_kcal_per_mol"]`.
 
-`potential` is that between molecules; `bond` is the penalty, or the intramolecular energy of a
-flexible model; `total` is what the scheme conserves; temperatures are kinetic.)")
+potential_kcal_per_mol : between molecules
+bond_kcal_per_mol : within molecules: the penalty, or the intramolecular energy of flexible models
+wall_kcal_per_mol : of the wall
+kinetic_kcal_per_mol
+total_kcal_per_mol : what the scheme conserves
+physical_kcal_per_mol : sum of potential, bond, wall and kinetic energy
+temperature_K : kinetic
+translation_K, rotation_K, bond_K : kinetic temperatures of the molecules and their bonds)")
       .def_prop_ro("replica_ids", &SharedEnsemble::replica_ids,
                    nb::sig("def replica_ids(self) -> NDArray[numpy.int64]"),
                    "Numbers of the running replicas, to which the rows of arrays belong.")

@@ -13,6 +13,7 @@ from tarn._errors import (
     DeviceError,
     FileError,
     InputError,
+    MissingFileError,
     NumericalError,
     Problem,
     TarnError,
@@ -52,6 +53,7 @@ __all__ = [
     "Frame",
     "InputError",
     "Minimum",
+    "MissingFileError",
     "NormalModes",
     "NumericalError",
     "Observer",
@@ -78,6 +80,11 @@ __all__ = [
     "run",
     "write_structure",
 ]
+
+# Tracebacks and help() show the names that users import.
+for _name in __all__:
+    if isinstance(globals()[_name], type):
+        globals()[_name].__module__ = __name__
 
 # The functions of the compiled module are pickled by name, for multiprocessing.
 copyreg.pickle(type(energy_and_forces), lambda function: function.__name__)

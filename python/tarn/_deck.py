@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tarn import _arguments, _tarn
-from tarn._errors import DeckError
+from tarn._errors import DeckError, reading
 
 DeckLike = str | os.PathLike[str] | Mapping[str, Any]
 
@@ -78,7 +78,8 @@ def load(
         text, path = text_of(deck), DICTIONARY
     else:
         path = os.fspath(deck)
-        text = _tarn.read_deck_text(path)
+        with reading(path):
+            text = _tarn.read_deck_text(path)
     is_set = any(f"run.{key}" in (set or {}) for key in LENGTHS)
     if not (needs_length or is_set or _has_length(deck if isinstance(deck, Mapping) else text)):
         set = {"run.steps": 0, **(set or {})}

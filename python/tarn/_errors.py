@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +56,21 @@ class NumericalError(TarnError, ArithmeticError):
 
 class FileError(TarnError, OSError):
     """A file cannot be read or written."""
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """A file that does not exist."""
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Errors of reading a file that does not exist become MissingFileError."""
+    try:
+        yield
+    except FileError as error:
+        if os.path.lexists(path):
+            raise
+        raise MissingFileError(str(error)) from None
 
 
 class DeviceError(TarnError, RuntimeError):

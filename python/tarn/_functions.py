@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tarn import _arguments, _tarn
-from tarn._errors import InputError
+from tarn._errors import InputError, reading
 from tarn._table import Table
 
 
@@ -297,7 +297,8 @@ def read_structure(
         None if number is None else _arguments.integer("read_structure", name, number)
         for name, number in (("frame", frame), ("replica", replica))
     ]
-    values = _tarn.read_structure(os.fspath(path), *place)
+    with reading(os.fspath(path)):
+        values = _tarn.read_structure(os.fspath(path), *place)
     values["notes"] = tuple(values["notes"])
     return Structure(**values)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tarn import _tarn
-from tarn._errors import FileError
+from tarn._errors import MissingFileError
 
 if TYPE_CHECKING:
     import pandas
@@ -108,7 +108,9 @@ class Files:
         path = self.out / f"{name}{extension}"
         if not path.is_file():
             names = sorted(file.stem for file in self.out.glob(f"*{extension}"))
-            raise FileError(f"{path}: there is no such {what}; {self.out} has {', '.join(names) or 'none'}")
+            raise MissingFileError(
+                f"{path}: there is no such {what}; {self.out} has {', '.join(names) or 'none'}"
+            )
         return path
 
     def table(self, name: str) -> Table:

@@ -63,8 +63,15 @@ def test_values_that_toml_cannot_have():
 
 
 def test_missing_deck():
-    with pytest.raises(tarn.FileError, match="missing.toml: there is no such deck"):
+    with pytest.raises(tarn.FileError, match="missing.toml: there is no such deck") as caught:
         tarn.run("missing.toml")
+    assert type(pickle.loads(pickle.dumps(caught.value))) is tarn.MissingFileError
+    with pytest.raises(FileNotFoundError, match="missing.xyz"):
+        tarn.read_structure("missing.xyz")
+    Path("folder.xyz").mkdir()
+    with pytest.raises(tarn.FileError) as caught:
+        tarn.read_structure("folder.xyz")
+    assert not isinstance(caught.value, FileNotFoundError)
 
 
 def test_unknown_device():
@@ -82,8 +89,14 @@ def test_kinds_are_also_those_of_python():
     for kind, standard in [
         (tarn.InputError, ValueError), (tarn.NumericalError, ArithmeticError),
         (tarn.FileError, OSError), (tarn.DeviceError, RuntimeError),
+        (tarn.MissingFileError, FileNotFoundError),
     ]:  # fmt: skip
         assert issubclass(kind, tarn.TarnError) and issubclass(kind, standard)
+
+
+def test_public_classes_are_named_as_they_are_imported():
+    classes = [getattr(tarn, name) for name in tarn.__all__]
+    assert {c.__module__ for c in classes if isinstance(c, type)} == {"tarn"}
 
 
 def test_errors_can_be_pickled():
