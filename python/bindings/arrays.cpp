@@ -48,7 +48,7 @@ nb::object converted(nb::handle array) {
 
 }  // namespace
 
-std::int64_t integer(nb::handle given, const char* name) {
+std::int64_t integer(nb::handle given, const char* name, std::int64_t most) {
   const nb::object number = nb::steal(PyNumber_Index(given.ptr()));
   const long long value = number ? PyLong_AsLongLong(number.ptr()) : -1;
   if (value == -1 && PyErr_Occurred() != nullptr) {
@@ -56,6 +56,8 @@ std::int64_t integer(nb::handle given, const char* name) {
     throw InputError(fmt::format("{} = {}; expected {}", name, nb::repr(given).c_str(),
                                  number ? "an integer of 64 bits" : "an integer"));
   }
+  if (value > most)
+    throw InputError(fmt::format("{} = {}; expected at most {}", name, value, most));
   return value;
 }
 

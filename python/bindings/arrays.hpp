@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -21,7 +22,8 @@ namespace nb = nanobind;
 /// An integer, such as 3 or numpy.int64(3), but not 3.0.
 /// @param name of the function and the argument, for the message
 /// @throws InputError
-std::int64_t integer(nb::handle given, const char* name);
+std::int64_t integer(nb::handle given, const char* name,
+                     std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 /// The text of a str, without a copy. @throws InputError, see integer()
 std::string_view text_of(nb::handle given, const char* name);

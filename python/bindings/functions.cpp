@@ -87,7 +87,8 @@ nb::tuple energy_and_forces(nb::handle positions_A, nb::handle given_model, nb::
   const Clusters given = clusters_of(positions_A);
   const ModelName model(given_model);
   const std::string_view device = text_of(given_device, "energy_and_forces: device");
-  const int threads = static_cast<int>(integer(given_threads, "energy_and_forces: threads"));
+  const int threads = static_cast<int>(
+      integer(given_threads, "energy_and_forces: threads", std::numeric_limits<int>::max()));
   const NewArray forces = new_array(shape_tuple(given));
   double energy = 0.0;
   NewArray energies{{}, {&energy, 1}};
@@ -239,6 +240,7 @@ nb::tuple rdf_of_array(nb::handle positions_A, const std::vector<std::string>& p
                      "); expected (frame, replica, atom, 3), or (frame, atom, 3) for one replica, "
                      "with three atoms O, H, H for each molecule");
   }
+  if (numbers.size() == 0) throw InputError("rdf: positions_A has no frames or no replicas");
   const auto replicas = dimensions == 4 ? static_cast<int>(numbers.shape(1)) : 1;
   const auto molecules = static_cast<int>(numbers.shape(dimensions - 2) / kAtomsPerMolecule);
   const TrajectoryRdfOptions options = rdf_options(pairs, r_max_A, bin_width_A);

@@ -10,14 +10,18 @@ from typing import Any
 from tarn._errors import InputError
 
 
-def integer(function: str, name: str, value: Any, least: int | None = None) -> int:
+def integer(
+    function: str, name: str, value: Any, least: int = -(2**31), most: int = 2**31 - 1
+) -> int:
     """An integer, such as 3 or numpy.int64(3), but not 3.0."""
     try:
         number = operator.index(value)
     except TypeError:
         raise InputError(f"{function}: {name} = {value!r}; expected an integer") from None
-    if least is not None and number < least:
+    if number < least:
         raise InputError(f"{function}: {name} = {number}; expected {least} or more")
+    if number > most:
+        raise InputError(f"{function}: {name} = {number}; expected at most {most}")
     return number
 
 

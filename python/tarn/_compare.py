@@ -71,7 +71,7 @@ def compare(
             deck=loaded,
             schemes=_arguments.texts("compare", "schemes", schemes),
             out="" if out is None else os.fspath(out),
-            overwrite=overwrite,
+            overwrite=bool(overwrite),
             steps=[_arguments.real("compare", "steps", s) for s in _arguments.many(steps)],
             beads=[_arguments.integer("compare", "beads", b, 1) for b in _arguments.many(beads)],
             reference=_arguments.text("compare", "reference", reference),

@@ -148,8 +148,8 @@ class Ensemble(_tarn.Ensemble):
             Arrays that each frame takes at once: "positions_A", "velocities_A_per_ps", "energies".
             Others are taken when they are read inside the loop.
         """
-        steps = _arguments.integer("frames", "steps", steps, 0)
-        every = _arguments.integer("frames", "every", every, 1)
+        steps = _arguments.integer("frames", "steps", steps, 0, 2**63 - 1)
+        every = _arguments.integer("frames", "every", every, 1, 2**63 - 1)
         fields = _arguments.texts("frames", "fields", fields)
         for field in fields:
             if field not in FIELDS:

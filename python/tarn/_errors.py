@@ -63,12 +63,12 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 @contextmanager
-def reading(path: str) -> Iterator[None]:
-    """Errors of reading a file that does not exist become MissingFileError."""
+def reading(*paths: str) -> Iterator[None]:
+    """Errors of reading files of which one does not exist become MissingFileError."""
     try:
         yield
     except FileError as error:
-        if os.path.lexists(path):
+        if all(map(os.path.lexists, paths)):
             raise
         raise MissingFileError(str(error)) from None
 

@@ -213,10 +213,10 @@ def rdf(
         and trajectory
         and all(isinstance(file, str | os.PathLike) for file in trajectory)
     ):
-        files = [trajectory] if is_path else trajectory
-        table, notes = _tarn.rdf_of_files(
-            [os.fspath(file) for file in files], *options, skip, every, chosen  # type: ignore
-        )
+        files: Any = [trajectory] if is_path else trajectory
+        paths = [os.fspath(file) for file in files]
+        with reading(*paths):
+            table, notes = _tarn.rdf_of_files(paths, *options, skip, every, chosen)
     else:
         positions_A = _selected(trajectory, skip, every, chosen)
         table, notes = _tarn.rdf_of_array(positions_A, *options)
@@ -257,7 +257,7 @@ def random_cluster(
     """
     positions_A: NDArray[np.float64] = _tarn.random_cluster(
         _arguments.integer("random_cluster", "molecules", molecules, 1),
-        _arguments.integer("random_cluster", "seed", seed, 0),
+        _arguments.integer("random_cluster", "seed", seed, 0, 2**64 - 1),
         model_name(model),
         None if replicas is None else _arguments.integer("random_cluster", "replicas", replicas, 1),
     )

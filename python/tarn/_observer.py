@@ -80,7 +80,7 @@ def observer(
 
     columns = _arguments.texts("observer", "columns", columns)
     fields = _arguments.texts("observer", "fields", fields)
-    every = _arguments.integer("observer", "every", every)
+    every = _arguments.integer("observer", "every", every, most=2**63 - 1)
     file = None if file is None else _arguments.text("observer", "file", file)
     settings = _arguments.text("observer", "settings", settings)
     if not isinstance(replicas, str):

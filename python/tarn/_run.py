@@ -400,8 +400,8 @@ def run(
         values = _tarn.run(
             deck=loaded,
             out="" if out is None else os.fspath(out),
-            resume=resume,
-            overwrite=overwrite,
+            resume=bool(resume),
+            overwrite=bool(overwrite),
             **_arguments.device_and_threads("run", device, threads),
             observers=_arguments.many(observers),
             on_progress=reports.on_progress,

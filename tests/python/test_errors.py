@@ -68,6 +68,8 @@ def test_missing_deck():
     assert type(pickle.loads(pickle.dumps(caught.value))) is tarn.MissingFileError
     with pytest.raises(FileNotFoundError, match="missing.xyz"):
         tarn.read_structure("missing.xyz")
+    with pytest.raises(FileNotFoundError, match="missing.xyz"):
+        tarn.rdf("missing.xyz")
     Path("folder.xyz").mkdir()
     with pytest.raises(tarn.FileError) as caught:
         tarn.read_structure("folder.xyz")
@@ -167,6 +169,9 @@ def test_options_are_refused_by_name():
     ("call", "message"),
     [
         (lambda x: tarn.random_cluster(3, seed=-1), "random_cluster: seed = -1; expected 0 or more"),
+        (lambda x: tarn.random_cluster(2**40), "molecules = .*; expected at most 2147483647"),
+        (lambda x: tarn.energy_and_forces(x, threads=2**40), "threads = .*; expected at most 21474"),
+        (lambda x: tarn.rdf(x[:0].reshape(0, 3, 3)), "no frames or no replicas"),
         (lambda x: tarn.random_cluster(3.0), "molecules = 3.0; expected an integer"),
         (lambda x: tarn.minimise(x, max_iterations=1e4), "max_iterations = 10000.0; expected an int"),
         (lambda x: tarn.energy_and_forces(x, threads="2"), "threads = '2'; expected an integer"),
