@@ -48,6 +48,38 @@ nb::object converted(nb::handle array) {
 
 }  // namespace
 
+std::int64_t integer(nb::handle given, const char* name, std::int64_t most) {
+  const nb::object number = nb::steal(PyNumber_Index(given.ptr()));
+  const long long value = number ? PyLong_AsLongLong(number.ptr()) : -1;
+  if (value == -1 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw InputError(fmt::format("{} = {}; expected {}", name, nb::repr(given).c_str(),
+                                 number ? "an integer of 64 bits" : "an integer"));
+  }
+  if (value > most)
+    throw InputError(fmt::format("{} = {}; expected at most {}", name, value, most));
+  return value;
+}
+
+std::string_view text_of(nb::handle given, const char* name) {
+  if (!PyUnicode_Check(given.ptr())) {
+    throw InputError(fmt::format("{} = {}; expected a str", name, nb::repr(given).c_str()));
+  }
+  Py_ssize_t size = 0;
+  const char* const characters = PyUnicode_AsUTF8AndSize(given.ptr(), &size);
+  if (characters == nullptr) nb::raise_python_error();
+  return {characters, static_cast<std::size_t>(size)};
+}
+
+ModelName::ModelName(nb::handle model) {
+  nb::handle name = model;
+  if (!PyUnicode_Check(model.ptr())) {
+    owner_ = nb::module_::import_("tarn._functions").attr("model_name")(model);
+    name = owner_;
+  }
+  name_ = text_of(name, "model");
+}
+
 Numbers::Numbers(nb::handle array, const char* name) {
   if (get_numbers(array, view_)) return;
   try {

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,28 @@
 namespace tarn::python {
 
 namespace nb = nanobind;
+
+/// An integer, such as 3 or numpy.int64(3), but not 3.0.
+/// @param name of the function and the argument, for the message
+/// @throws InputError
+std::int64_t integer(nb::handle given, const char* name,
+                     std::int64_t most = std::numeric_limits<std::int64_t>::max());
+
+/// The text of a str, without a copy. @throws InputError, see integer()
+std::string_view text_of(nb::handle given, const char* name);
+
+/// The name of a water model, or the path of its deck, from a str, a path or a tarn.WaterModel.
+class ModelName {
+ public:
+  /// @throws InputError for other objects
+  explicit ModelName(nb::handle model);
+  operator std::string_view() const { return name_; }
+  std::string str() const { return std::string(name_); }
+
+ private:
+  nb::object owner_;
+  std::string_view name_;
+};
 
 /// The numbers of an array of any shape on the CPU, as float64 in C order. Arrays of float64 in C
 /// order are not copied. They are read by the buffer protocol, which takes less time than DLPack.

@@ -1,7 +1,9 @@
 #include "tarn/ensemble.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -11,11 +13,13 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "arrays.hpp"
 #include "frames.hpp"
 #include "interrupts.hpp"
 #include "parts.hpp"
+#include "tarn/core/error.hpp"
 
 namespace tarn::python {
 namespace {
@@ -50,28 +54,39 @@ class SharedEnsemble {
  public:
   explicit SharedEnsemble(Ensemble ensemble) : ensemble_(std::move(ensemble)) {}
 
-  static Ensemble start(const Deck& deck, const std::string& device, int threads) {
+  /// @param device, threads if they are not those of the deck
+  static Ensemble start(const Deck& deck, const std::optional<std::string>& device,
+                        std::optional<int> threads) {
     Interrupts interrupts;
     try {
       const nb::gil_scoped_release unlocked;
-      return Ensemble(deck, DeviceRequest{device, threads},
+      return Ensemble(deck, request(deck, device, threads),
                       [&](int, int) { return !interrupts.pending(); });
     } catch (const StartInterrupted&) {
       interrupts.raise_if_pending();
       throw;
     }
   }
-  static Ensemble load(const std::string& path, const std::string& device, int threads) {
+  static Ensemble load(const std::string& path, const std::optional<std::string>& device,
+                       std::optional<int> threads) {
     const nb::gil_scoped_release unlocked;
-    return Ensemble::load(path, DeviceRequest{device, threads});
+    return Ensemble::load(path, request({}, device, threads));
   }
 
-  void advance(std::int64_t steps) {
+  void advance(nb::handle given) {
+    const std::int64_t steps = integer(given, "advance: steps");
     if (steps < 0) {
       throw InputError("advance: " + std::to_string(steps) + " steps; expected 0 or more");
     }
     Interrupts interrupts;
-    use([&](Ensemble& e) { e.advance(steps, [&] { return !interrupts.pending(); }); });
+    use([&](Ensemble& e) {
+      e.advance(steps, [&] { return !interrupts.pending(); });
+      unchecked_steps_ += steps;
+      if (unchecked_steps_ >= kStepsBetweenChecks) {
+        unchecked_steps_ = 0;
+        require_replicas(e);
+      }
+    });
     interrupts.raise_if_pending(
         "the ensemble stopped early, at the step that it reports; "
         "advance() continues from there");
@@ -142,6 +157,19 @@ class SharedEnsemble {
   }
 
  private:
+  /// A check takes longer than a step of few replicas on a GPU.
+  static constexpr std::int64_t kStepsBetweenChecks = 100;
+  static void require_replicas(const Ensemble& e) {
+    const std::vector<BlowUp> all = e.blow_ups();
+    if (static_cast<std::int64_t>(all.size()) < e.replicas()) return;
+    const auto first = std::min_element(
+        all.begin(), all.end(), [](const BlowUp& a, const BlowUp& b) { return a.step < b.step; });
+    throw NumericalError("no replica is left. The first blow-up: " + e.text(*first));
+  }
+  static DeviceRequest request(const Deck& deck, const std::optional<std::string>& device,
+                               std::optional<int> threads) {
+    return {device.value_or(deck.run.device), threads.value_or(deck.run.threads)};
+  }
   enum Place { kPositionsAt, kVelocitiesAt, kEnergiesAt, kIdsAt, kPlaces };
   static int beads_of(const Ensemble& e) { return e.system().path_integral.beads; }
 
@@ -160,6 +188,7 @@ class SharedEnsemble {
   }
 
   std::optional<Ensemble> ensemble_;
+  std::int64_t unchecked_steps_ = 0;  ///< since the last check for running replicas
   std::mutex mutex_;
   std::atomic<std::thread::id> user_{};
   std::array<std::shared_ptr<Frame>, kPlaces> frames_;
@@ -171,19 +200,22 @@ class SharedEnsemble {
 void add_ensemble(nb::module_& module) {
   nb::class_<SharedEnsemble>(module, "Ensemble", "The engine of a deck.")
       .def("__init__",
-           [](SharedEnsemble* self, const Deck& deck, const std::string& device, int threads) {
+           [](SharedEnsemble* self, const Deck& deck, const std::optional<std::string>& device,
+              std::optional<int> threads) {
              new (self) SharedEnsemble(SharedEnsemble::start(deck, device, threads));
            })
       .def("__init__",
-           [](SharedEnsemble* self, const std::string& path, const std::string& device,
-              int threads) {
+           [](SharedEnsemble* self, const std::string& path,
+              const std::optional<std::string>& device, std::optional<int> threads) {
              new (self) SharedEnsemble(SharedEnsemble::load(path, device, threads));
            })
-      .def("advance", &SharedEnsemble::advance, nb::arg("steps"),
+      .def("advance", &SharedEnsemble::advance, nb::arg("steps").none(),
+           nb::sig("def advance(self, steps: int) -> None"),
            R"(Advances all replicas by a number of steps.
 
-A replica that blows up is stopped, the others continue; see `blow_ups`. Ctrl-C raises
-KeyboardInterrupt at an earlier step, from which advance() can continue.)")
+A replica that blows up is stopped, the others continue; see `blow_ups`. NumericalError is raised
+if none is left, within 100 steps. Ctrl-C raises KeyboardInterrupt at an earlier step, from which
+advance() can continue.)")
       .def_prop_ro("step", &SharedEnsemble::step, "Number of the current step.")
       .def_prop_ro("time_ps", &SharedEnsemble::time_ps, "Time in ps.")
       .def_prop_ro("device", &SharedEnsemble::device, "One line with the device.")
@@ -206,8 +238,14 @@ KeyboardInterrupt at an earlier step, from which advance() can continue.)")
           nb::sig("def energies(self) -> NDArray[numpy.void]"),
           R"(Energies by name, each of shape (replica,): `energies["potential_kcal_per_mol"]`.
 
-`potential` is that between molecules; `bond` is the penalty, or the intramolecular energy of a
-flexible model; `total` is what the scheme conserves; temperatures are kinetic.)")
+potential_kcal_per_mol : between molecules
+bond_kcal_per_mol : within molecules: the penalty, or the intramolecular energy of flexible models
+wall_kcal_per_mol : of the wall
+kinetic_kcal_per_mol
+total_kcal_per_mol : what the scheme conserves
+physical_kcal_per_mol : sum of potential, bond, wall and kinetic energy
+temperature_K : kinetic
+translation_K, rotation_K, bond_K : kinetic temperatures of the molecules and their bonds)")
       .def_prop_ro("replica_ids", &SharedEnsemble::replica_ids,
                    nb::sig("def replica_ids(self) -> NDArray[numpy.int64]"),
                    "Numbers of the running replicas, to which the rows of arrays belong.")

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <list>
@@ -81,9 +82,13 @@ bool is_short(const Clusters& given, std::string_view model, std::string_view de
          !is_file(model);
 }
 
-nb::tuple energy_and_forces(nb::handle positions_A, std::string_view model, std::string_view device,
-                            int threads) {
+nb::tuple energy_and_forces(nb::handle positions_A, nb::handle given_model, nb::handle given_device,
+                            nb::handle given_threads) {
   const Clusters given = clusters_of(positions_A);
+  const ModelName model(given_model);
+  const std::string_view device = text_of(given_device, "energy_and_forces: device");
+  const int threads = static_cast<int>(
+      integer(given_threads, "energy_and_forces: threads", std::numeric_limits<int>::max()));
   const NewArray forces = new_array(shape_tuple(given));
   double energy = 0.0;
   NewArray energies{{}, {&energy, 1}};
@@ -100,12 +105,14 @@ nb::tuple energy_and_forces(nb::handle positions_A, std::string_view model, std:
                         forces.array);
 }
 
-nb::object dipole_moments(nb::handle positions_A, const std::string& model) {
+nb::object dipole_moments(nb::handle positions_A, nb::handle given_model) {
   const Clusters given = clusters_of(positions_A);
+  const ModelName model(given_model);
   std::vector<double> moments;
   {
     const nb::gil_scoped_release unlocked;
-    moments = dipole_moments_e_A(water_model_named(model), given.molecules, given.positions_A);
+    moments =
+        dipole_moments_e_A(water_model_named(model.str()), given.molecules, given.positions_A);
   }
   if (given.is_single) return array_of(std::move(moments), {3});
   return array_of(std::move(moments), {given.clusters, 3});
@@ -233,6 +240,7 @@ nb::tuple rdf_of_array(nb::handle positions_A, const std::vector<std::string>& p
                      "); expected (frame, replica, atom, 3), or (frame, atom, 3) for one replica, "
                      "with three atoms O, H, H for each molecule");
   }
+  if (numbers.size() == 0) throw InputError("rdf: positions_A has no frames or no replicas");
   const auto replicas = dimensions == 4 ? static_cast<int>(numbers.shape(1)) : 1;
   const auto molecules = static_cast<int>(numbers.shape(dimensions - 2) / kAtomsPerMolecule);
   const TrajectoryRdfOptions options = rdf_options(pairs, r_max_A, bin_width_A);
@@ -246,16 +254,25 @@ nb::tuple rdf_of_array(nb::handle positions_A, const std::vector<std::string>& p
 
 nb::object random_cluster(int molecules, std::uint64_t seed, const std::string& model,
                           std::optional<int> replicas) {
-  if (replicas.value_or(1) < 1) throw InputError("random_cluster: replicas must be 1 or more");
   std::vector<double> positions;
+  Interrupts interrupts;
   {
     const nb::gil_scoped_release unlocked;
     const WaterModel water = water_model_named(model);
+    // pending() may wait for other Python threads.
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds kBetweenChecks(50);
+    auto next_check = Clock::now() + kBetweenChecks;
     for (int r = 0; r < replicas.value_or(1); ++r) {
+      if (Clock::now() > next_check) {
+        if (interrupts.pending()) break;
+        next_check = Clock::now() + kBetweenChecks;
+      }
       const std::vector<double> one = tarn::random_cluster(water, molecules, seed, r);
       positions.insert(positions.end(), one.begin(), one.end());
     }
   }
+  interrupts.raise_if_pending();
   const auto atoms = static_cast<std::size_t>(molecules) * kAtomsPerMolecule;
   if (!replicas) return array_of(std::move(positions), {atoms, 3});
   return array_of(std::move(positions), {static_cast<std::size_t>(*replicas), atoms, 3});
@@ -267,7 +284,7 @@ void add_functions(nb::module_& module) {
   module.def(
       "energy_and_forces", energy_and_forces, nb::arg("positions_A").none(), nb::kw_only(),
       nb::arg("model") = "tip3p", nb::arg("device") = "cpu", nb::arg("threads") = 0,
-      nb::sig("def energy_and_forces(positions_A: ArrayLike, *, model: str = 'tip3p', "
+      nb::sig("def energy_and_forces(positions_A: ArrayLike, *, model: ModelLike = 'tip3p', "
               "device: str = 'cpu', threads: int = 0) -> tuple[Any, NDArray[numpy.float64]]"),
       R"(Energies and forces of clusters in vacuum: all pairs, no cutoff, double precision.
 
@@ -276,7 +293,7 @@ Parameters
 positions_A : array, shape (replica, atom, 3) or (atom, 3)
     Positions in angstrom; atoms O, H, H of each molecule. Arrays of float64 in C order are read
     without a copy, also those of PyTorch, JAX and other libraries on the CPU.
-model : str
+model : str, path or WaterModel
     Name of a water model (`tarn.models`), or the path of a deck with a [model] section.
 device : str
     "cpu", "cuda" or "cuda:1"; each call on a GPU makes a new engine, for large batches.
@@ -299,14 +316,15 @@ DeviceError
 )");
   module.def("dipole_moments", dipole_moments, nb::arg("positions_A").none(), nb::kw_only(),
              nb::arg("model") = "tip3p",
-             nb::sig("def dipole_moments(positions_A: ArrayLike, *, model: str = 'tip3p') -> "
+             nb::sig("def dipole_moments(positions_A: ArrayLike, *, model: ModelLike = 'tip3p') -> "
                      "NDArray[numpy.float64]"),
              R"(Dipole moments of clusters from the charges of the model, in e A.
 
 Parameters
 ----------
 positions_A : array, shape (replica, atom, 3) or (atom, 3)
-model : str
+model : str, path or WaterModel
+    As in `energy_and_forces`.
 
 Returns
 -------

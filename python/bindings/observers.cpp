@@ -133,9 +133,14 @@ ObserverMaker observer_of(nb::handle observer) {
     // Shared: copies of Python objects would need the interpreter's lock.
     const auto functions = std::make_shared<std::pair<nb::object, nb::object>>(save, load);
     if (!save.is_none()) {
-      table.save = [functions](std::ostream& out) {
+      table.save = [functions, file = table.file](std::ostream& out) {
         const nb::gil_scoped_acquire lock;
-        const auto bytes = nb::cast<nb::bytes>(functions->first());
+        const nb::object state = functions->first();
+        if (!nb::isinstance<nb::bytes>(state)) {
+          throw InputError(fmt::format("the observer '{}': save() returned {}; expected bytes",
+                                       file, nb::repr(state).c_str()));
+        }
+        const auto bytes = nb::borrow<nb::bytes>(state);
         io::put(out, std::string(bytes.c_str(), bytes.size()));
       };
     }

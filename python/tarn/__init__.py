@@ -4,6 +4,8 @@ Positions have the shape (replica, atom, 3), or (atom, 3) for one cluster, in an
 each molecule are O, H, H. Names of arguments and columns contain their unit.
 """
 
+import copyreg
+
 from tarn._compare import Comparison, compare
 from tarn._ensemble import BlowUp, Ensemble
 from tarn._errors import (
@@ -11,6 +13,7 @@ from tarn._errors import (
     DeviceError,
     FileError,
     InputError,
+    MissingFileError,
     NumericalError,
     Problem,
     TarnError,
@@ -50,6 +53,7 @@ __all__ = [
     "Frame",
     "InputError",
     "Minimum",
+    "MissingFileError",
     "NormalModes",
     "NumericalError",
     "Observer",
@@ -76,3 +80,11 @@ __all__ = [
     "run",
     "write_structure",
 ]
+
+# Tracebacks and help() show the names that users import.
+for _name in __all__:
+    if isinstance(globals()[_name], type):
+        globals()[_name].__module__ = __name__
+
+# The functions of the compiled module are pickled by name, for multiprocessing.
+copyreg.pickle(type(energy_and_forces), lambda function: function.__name__)

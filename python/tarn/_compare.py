@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tarn import _deck, _tarn
+from tarn import _arguments, _deck, _tarn
 from tarn._run import Interrupt, ProgressLike, Reports
 from tarn._table import Files
 
@@ -29,7 +29,7 @@ class Comparison(Files):
 
 def compare(
     deck: _deck.DeckLike,
-    schemes: Sequence[str],
+    schemes: str | Sequence[str],
     out: str | os.PathLike[str] | None = None,
     *,
     overwrite: bool = False,
@@ -40,7 +40,7 @@ def compare(
     threads: int | None = None,
     progress: ProgressLike = False,
     set: Mapping[str, Any] | None = None,
-    unset: Sequence[str] = (),
+    unset: str | Sequence[str] = (),
 ) -> Comparison:
     """Runs a deck with each scheme for the same time, as `tarn compare` does.
 
@@ -48,7 +48,7 @@ def compare(
     ----------
     deck : path or dict
         As in `run`.
-    schemes : sequence of str
+    schemes : str or sequence of str
         "scheme" or "scheme:key=value:...", with keys of [integrator].
     out : path
         Output folder; default: `out/<name of the deck>-compare`.
@@ -69,16 +69,16 @@ def compare(
     with Reports(progress) as reports, Interrupt() as interrupt:
         values = _tarn.compare(
             deck=loaded,
-            schemes=list(schemes),
+            schemes=_arguments.texts("compare", "schemes", schemes),
             out="" if out is None else os.fspath(out),
-            overwrite=overwrite,
-            steps=[float(step) for step in steps],
-            beads=list(beads),
-            reference=reference,
-            device=device,
-            threads=threads,
+            overwrite=bool(overwrite),
+            steps=[_arguments.real("compare", "steps", s) for s in _arguments.many(steps)],
+            beads=[_arguments.integer("compare", "beads", b, 1) for b in _arguments.many(beads)],
+            reference=_arguments.text("compare", "reference", reference),
+            **_arguments.device_and_threads("compare", device, threads),
             on_progress=reports.on_progress,
             on_warning=reports.on_warning,
             interrupt=interrupt,
         )
+        interrupt.note = f"the comparison was complete; its files are in {values['out']}"
     return Comparison(values, reports.warnings)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tarn import _tarn
-from tarn._errors import DeckError
+from tarn import _arguments, _tarn
+from tarn._errors import DeckError, reading
 
 DeckLike = str | os.PathLike[str] | Mapping[str, Any]
+
+#: Keys of [run] with the length of the run.
+LENGTHS = ("steps", "duration_ps", "duration")
 
 #: Name of a deck that is a dictionary.
 DICTIONARY = "deck"
 
 
-def _text(value: Any) -> str:
-    """A value as TOML."""
+def _text(key: str, value: Any) -> str:
+    """A value as TOML. `key` is "section.key", for errors."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, bool):
@@ -29,8 +33,11 @@ def _text(value: Any) -> str:
         text = os.fspath(value).replace("\\", "\\\\").replace('"', '\\"')
         return '"' + text.replace("\n", "\\n").replace("\t", "\\t") + '"'
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_text, value)) + "]"
-    raise DeckError(f"{DICTIONARY}: {value!r} is not a number, text, bool or list of these")
+        return "[" + ", ".join(_text(key, one) for one in value) + "]"
+    message = f"{key} = {value!r} is not a number, text, bool or list of these"
+    advice = "to use the default, leave out the key" if value is None else ""
+    text = f"{DICTIONARY}: {message}" + (f"; {advice}" if advice else "")
+    raise DeckError(text, [(DICTIONARY, 0, 0, key, message, advice)])
 
 
 def _lines(section: str, keys: Mapping[str, Any]) -> Iterator[str]:
@@ -39,7 +46,7 @@ def _lines(section: str, keys: Mapping[str, Any]) -> Iterator[str]:
         yield f"[{section}]"
     for key, value in keys.items():
         if key not in parts:
-            yield f"{key} = {_text(value)}"
+            yield f"{key} = {_text(f'{section}.{key}' if section else key, value)}"
     for key, value in parts.items():
         yield from _lines(f"{section}.{key}" if section else key, value)
 
@@ -51,13 +58,13 @@ def text_of(deck: Mapping[str, Any]) -> str:
 
 def changes(set: Mapping[str, Any] | None) -> list[str]:
     """Changes as in `--set`: {"run.steps": 1000}."""
-    return [f"{key}={_text(value)}" for key, value in (set or {}).items()]
+    return [f"{key}={_text(key, value)}" for key, value in (set or {}).items()]
 
 
 def load(
     deck: DeckLike,
     set: Mapping[str, Any] | None = None,
-    unset: Sequence[str] = (),
+    unset: str | Sequence[str] = (),
     needs_length: bool = True,
 ) -> _tarn.Deck:
     """Reads and checks a deck.
@@ -65,14 +72,26 @@ def load(
     Parameters
     ----------
     needs_length : bool
-        If False, a dictionary may leave out the length of the run.
+        If False, the deck may leave out the length of the run.
     """
     if isinstance(deck, Mapping):
-        length = deck.get("run", {})
-        if not needs_length and not {"steps", "duration_ps", "duration"} & length.keys():
-            deck = {**deck, "run": {**length, "steps": 0}}
         text, path = text_of(deck), DICTIONARY
     else:
         path = os.fspath(deck)
-        text = _tarn.read_deck_text(path)
-    return _tarn.load_deck(text, path, changes(set), list(unset))
+        with reading(path):
+            text = _tarn.read_deck_text(path)
+    is_set = any(f"run.{key}" in (set or {}) for key in LENGTHS)
+    if not (needs_length or is_set or _has_length(deck if isinstance(deck, Mapping) else text)):
+        set = {"run.steps": 0, **(set or {})}
+    return _tarn.load_deck(text, path, changes(set), _arguments.texts("deck", "unset", unset))
+
+
+def _has_length(deck: str | Mapping[str, Any]) -> bool:
+    """Whether a deck, which may be invalid, has the length of the run."""
+    if isinstance(deck, str):
+        try:
+            deck = tomllib.loads(deck)
+        except tomllib.TOMLDecodeError:
+            return True
+    run = deck.get("run", {})
+    return not isinstance(run, Mapping) or any(key in run for key in LENGTHS)

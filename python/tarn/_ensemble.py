@@ -11,9 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tarn import _deck, _tarn
+from tarn import _arguments, _deck, _tarn
 from tarn._errors import InputError
 from tarn._frame import Frame
+
+#: Arrays of an EnsembleFrame.
+FIELDS = ("positions_A", "velocities_A_per_ps", "energies", "replica_ids")
+
 
 @dataclass(frozen=True)
 class BlowUp:
@@ -85,12 +89,12 @@ class Ensemble(_tarn.Ensemble):
     Parameters
     ----------
     deck : path or dict
-        As in `run`; a dictionary may leave out the length of the run.
+        As in `run`; it may leave out the length of the run.
     device : str
-        "auto", "cpu", "cuda" or "cuda:1".
+        "auto", "cpu", "cuda" or "cuda:1"; default: that of the deck.
     threads : int
-        Number of CPU threads; 0: all.
-    set, unset : dict, sequence of str
+        Number of CPU threads, 0 for all; default: that of the deck.
+    set, unset : dict, str or sequence of str
         Changes of the deck, as in `run`.
     """
 
@@ -98,23 +102,30 @@ class Ensemble(_tarn.Ensemble):
         self,
         deck: _deck.DeckLike,
         *,
-        device: str = "auto",
-        threads: int = 0,
+        device: str | None = None,
+        threads: int | None = None,
         set: Mapping[str, Any] | None = None,
-        unset: Sequence[str] = (),
+        unset: str | Sequence[str] = (),
     ):
-        super().__init__(_deck.load(deck, set, unset, needs_length=False), device, threads)
+        where = _arguments.device_and_threads("Ensemble", device, threads)
+        super().__init__(_deck.load(deck, set, unset, needs_length=False), *where.values())
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], *, device: str = "auto", threads: int = 0
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        device: str | None = None,
+        threads: int | None = None,
     ) -> Ensemble:
         """Continues from a checkpoint of `save`, or from the folder of a run of water.
 
+        Checkpoints do not contain the device: the default is "auto" with all threads.
         On the same kind of device, the trajectory is the same bit by bit as without the restart.
         """
+        where = _arguments.device_and_threads("load", device, threads)
         ensemble = cls.__new__(cls)
-        _tarn.Ensemble.__init__(ensemble, os.fspath(path), device, threads)
+        _tarn.Ensemble.__init__(ensemble, os.fspath(path), *where.values())
         return ensemble
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -127,18 +138,22 @@ class Ensemble(_tarn.Ensemble):
         return tuple(BlowUp(*values) for values in self.stopped())
 
     def frames(
-        self, steps: int, every: int, *, fields: Sequence[str] = ("positions_A",)
+        self, steps: int, every: int, *, fields: str | Sequence[str] = ("positions_A",)
     ) -> Iterator[Frame]:
         """Advances by `steps` and yields a Frame after each `every` steps.
 
         Parameters
         ----------
-        fields : sequence of str
+        fields : str or sequence of str
             Arrays that each frame takes at once: "positions_A", "velocities_A_per_ps", "energies".
             Others are taken when they are read inside the loop.
         """
-        if every < 1:
-            raise InputError(f"frames: every = {every}; expected 1 or more")
+        steps = _arguments.integer("frames", "steps", steps, 0, 2**63 - 1)
+        every = _arguments.integer("frames", "every", every, 1, 2**63 - 1)
+        fields = _arguments.texts("frames", "fields", fields)
+        for field in fields:
+            if field not in FIELDS:
+                raise InputError(f"frames: unknown field {field!r}; use {', '.join(FIELDS)}")
         return self._frames(steps, every, fields)
 
     def _frames(self, steps: int, every: int, fields: Sequence[str]) -> Iterator[Frame]:

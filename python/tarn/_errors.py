@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +56,21 @@ class NumericalError(TarnError, ArithmeticError):
 
 class FileError(TarnError, OSError):
     """A file cannot be read or written."""
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """A file that does not exist."""
+
+
+@contextmanager
+def reading(*paths: str) -> Iterator[None]:
+    """Errors of reading files of which one does not exist become MissingFileError."""
+    try:
+        yield
+    except FileError as error:
+        if all(map(os.path.lexists, paths)):
+            raise
+        raise MissingFileError(str(error)) from None
 
 
 class DeviceError(TarnError, RuntimeError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -11,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tarn import _tarn
+from tarn import _arguments, _tarn
+from tarn._errors import InputError, reading
 from tarn._table import Table
 
 
@@ -31,6 +33,22 @@ class WaterModel:
 models: Mapping[str, WaterModel] = MappingProxyType(
     {values["name"]: WaterModel(**values) for values in _tarn.models()}
 )
+
+
+#: A name of `models`, one of its values, or the path of a deck with a [model] section.
+ModelLike = str | os.PathLike[str] | WaterModel
+
+
+def model_name(model: ModelLike) -> str:
+    """The name of a model, or the path of its deck."""
+    if isinstance(model, WaterModel):
+        return model.name
+    if isinstance(model, str | os.PathLike):
+        return os.fspath(model)
+    raise InputError(
+        f"model = {model!r}; expected a name in tarn.models, or the path of a deck with a [model] "
+        "section"
+    )
 
 
 @dataclass(frozen=True)
@@ -63,7 +81,7 @@ class Minimum:
 def minimise(
     positions_A: ArrayLike,
     *,
-    model: str = "tip3p",
+    model: ModelLike = "tip3p",
     tolerance_kcal_per_mol_A: float = 1e-6,
     max_iterations: int = 10_000,
     threads: int = 0,
@@ -77,7 +95,7 @@ def minimise(
     ----------
     positions_A : array, shape (replica, atom, 3) or (atom, 3)
         Not changed.
-    model : str
+    model : str, path or WaterModel
     tolerance_kcal_per_mol_A : float
         Largest gradient component at convergence.
     max_iterations : int
@@ -93,7 +111,13 @@ def minimise(
     InputError
         For another shape, and for distances within molecules that differ from the model's.
     """
-    values = _tarn.minimise(positions_A, model, tolerance_kcal_per_mol_A, max_iterations, threads)
+    values = _tarn.minimise(
+        positions_A,
+        model_name(model),
+        _arguments.real("minimise", "tolerance_kcal_per_mol_A", tolerance_kcal_per_mol_A),
+        _arguments.integer("minimise", "max_iterations", max_iterations, 0),
+        _arguments.integer("minimise", "threads", threads),
+    )
     converged = values["converged"]
     values["converged"] = converged.astype(bool) if np.ndim(converged) else bool(converged)
     return Minimum(**values)
@@ -117,7 +141,7 @@ class NormalModes:
 
 
 def normal_modes(
-    positions_A: ArrayLike, *, model: str = "tip3p", omega: float = np.inf
+    positions_A: ArrayLike, *, model: ModelLike = "tip3p", omega: float = np.inf
 ) -> NormalModes:
     """Normal modes at a configuration, which need not be a minimum.
 
@@ -125,7 +149,7 @@ def normal_modes(
     ----------
     positions_A : array, shape (atom, 3)
         The geometry of rigid molecules is kept; minimise first.
-    model : str
+    model : str, path or WaterModel
     omega : float
         Penalty strength of the bonds of a rigid model in sqrt(kcal/mol)/A^2; infinite: rigid.
 
@@ -133,18 +157,22 @@ def normal_modes(
     -------
     NormalModes
     """
-    return NormalModes(**_tarn.normal_modes(positions_A, model, omega))
+    return NormalModes(
+        **_tarn.normal_modes(
+            positions_A, model_name(model), _arguments.real("normal_modes", "omega", omega)
+        )
+    )
 
 
 def rdf(
     trajectory: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | ArrayLike,
     *,
-    pairs: Sequence[str] = ("OO", "OH", "HH"),
+    pairs: str | Sequence[str] = ("OO", "OH", "HH"),
     r_max_A: float = 12.0,
     bin_width_A: float = 0.05,
     skip: int = 0,
     every: int = 1,
-    replicas: Sequence[int] = (),
+    replicas: int | Sequence[int] = (),
 ) -> Table:
     """Radial distribution functions with errors, as `tarn rdf` computes them.
 
@@ -153,40 +181,71 @@ def rdf(
     trajectory : path, sequence of paths, or array
         Trajectories of one cluster in any format that tarn reads, pooled; or positions of shape
         (frame, replica, atom, 3), or (frame, atom, 3) of one replica.
-    pairs : sequence of str
+    pairs : str or sequence of str
         Of "OO", "OH", "HH".
     r_max_A, bin_width_A : float
         `r_max_A` must be a multiple of the bin width.
     skip, every, replicas
-        Frames and replicas of files to use: leave out the first `skip` frames of each replica, and
-        take every n-th of the others.
+        Frames and replicas to use: leave out the first `skip` frames of each replica, and take
+        every n-th of the others. `replicas` counts from 0; default: all.
 
     Returns
     -------
     Table
         The columns of `rdf.csv`: r_A, OO_count, OO_g, OO_g_err, ...
+
+    Warns
+    -----
+    UserWarning
+        For what the program prints as notes, such as a truncated file.
     """
+    options = (
+        _arguments.texts("rdf", "pairs", pairs),
+        _arguments.real("rdf", "r_max_A", r_max_A),
+        _arguments.real("rdf", "bin_width_A", bin_width_A),
+    )
+    skip = _arguments.integer("rdf", "skip", skip, 0)
+    every = _arguments.integer("rdf", "every", every, 1)
+    chosen = [_arguments.integer("rdf", "replicas", r, 0) for r in _arguments.many(replicas)]
     is_path = isinstance(trajectory, str | os.PathLike)
     if is_path or (
         isinstance(trajectory, list | tuple)
         and trajectory
         and all(isinstance(file, str | os.PathLike) for file in trajectory)
     ):
-        files = [trajectory] if is_path else trajectory
-        table, _ = _tarn.rdf_of_files(
-            [os.fspath(file) for file in files], list(pairs), r_max_A, bin_width_A,  # type: ignore
-            skip, every, list(replicas),
-        )  # fmt: skip
-        return Table(*table)
-    positions = np.asarray(trajectory)[skip::every] if skip or every != 1 else trajectory
-    if len(replicas):
-        positions = np.asarray(positions)[:, list(replicas)]
-    table, _ = _tarn.rdf_of_array(positions, list(pairs), r_max_A, bin_width_A)
+        files: Any = [trajectory] if is_path else trajectory
+        paths = [os.fspath(file) for file in files]
+        with reading(*paths):
+            table, notes = _tarn.rdf_of_files(paths, *options, skip, every, chosen)
+    else:
+        positions_A = _selected(trajectory, skip, every, chosen)
+        table, notes = _tarn.rdf_of_array(positions_A, *options)
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
     return Table(*table)
 
 
+def _selected(positions_A: Any, skip: int, every: int, replicas: list[int]) -> Any:
+    """Some of the frames and replicas of an array."""
+    if not skip and every == 1 and not replicas:
+        return positions_A
+    array = np.asarray(positions_A)
+    if replicas and array.ndim != 4:
+        raise InputError(
+            f"rdf: replicas = {replicas}, but positions_A has the shape {array.shape}; expected "
+            "(frame, replica, atom, 3)"
+        )
+    for replica in replicas:
+        if replica >= array.shape[1]:
+            raise InputError(f"rdf: replicas = {replicas}; there are {array.shape[1]} replicas")
+    if array.ndim and skip >= len(array):
+        raise InputError(f"rdf: no frame is left: skip = {skip} of {len(array)} frames")
+    array = array[skip::every] if array.ndim else array
+    return array[:, replicas] if replicas else array
+
+
 def random_cluster(
-    molecules: int, *, seed: int = 1, model: str = "tip3p", replicas: int | None = None
+    molecules: int, *, seed: int = 1, model: ModelLike = "tip3p", replicas: int | None = None
 ) -> NDArray[np.float64]:
     """Molecules at random positions and orientations in a sphere, in angstrom.
 
@@ -196,7 +255,12 @@ def random_cluster(
     -------
     array, shape (atom, 3), or (replica, atom, 3) if `replicas` is given
     """
-    positions_A: NDArray[np.float64] = _tarn.random_cluster(molecules, seed, model, replicas)
+    positions_A: NDArray[np.float64] = _tarn.random_cluster(
+        _arguments.integer("random_cluster", "molecules", molecules, 1),
+        _arguments.integer("random_cluster", "seed", seed, 0, 2**64 - 1),
+        model_name(model),
+        None if replicas is None else _arguments.integer("random_cluster", "replicas", replicas, 1),
+    )
     return positions_A
 
 
@@ -229,7 +293,12 @@ def read_structure(
     FileError, InputError
         With line and column.
     """
-    values = _tarn.read_structure(os.fspath(path), frame, replica)
+    place = [
+        None if number is None else _arguments.integer("read_structure", name, number)
+        for name, number in (("frame", frame), ("replica", replica))
+    ]
+    with reading(os.fspath(path)):
+        values = _tarn.read_structure(os.fspath(path), *place)
     values["notes"] = tuple(values["notes"])
     return Structure(**values)
 
@@ -239,7 +308,7 @@ def write_structure(
     positions_A: ArrayLike,
     *,
     velocities_A_per_ps: ArrayLike | None = None,
-    model: str = "",
+    model: str | WaterModel = "",
 ) -> None:
     """Writes one cluster in the format of the extension: .xyz, .gro, .pdb.
 
@@ -248,7 +317,7 @@ def write_structure(
     path : path
     positions_A : array, shape (atom, 3)
     velocities_A_per_ps : array, shape (atom, 3)
-    model : str
+    model : str or WaterModel
         Name of the water model for the comment of the file.
     """
-    _tarn.write_structure(os.fspath(path), positions_A, velocities_A_per_ps, model)
+    _tarn.write_structure(os.fspath(path), positions_A, velocities_A_per_ps, model_name(model))

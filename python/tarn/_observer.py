@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tarn import _arguments
+from tarn._errors import InputError
 from tarn._frame import Frame
 
 
@@ -30,11 +33,11 @@ class Observer:
 
 
 def observer(
-    columns: Sequence[str],
+    columns: str | Sequence[str],
     *,
     every: int = 100,
-    file: str | None = None,
-    fields: Sequence[str] = ("positions_A",),
+    file: str | os.PathLike[str] | None = None,
+    fields: str | Sequence[str] = ("positions_A",),
     replicas: str | int = "all",
     may_be_unknown: bool = False,
     steady: bool = False,
@@ -49,13 +52,13 @@ def observer(
 
     Parameters
     ----------
-    columns : sequence of str
+    columns : str or sequence of str
         Names with units, such as "oo_shortest_A".
     every : int
         Steps between calls.
     file : str
         Name of the table; default: the name of the function.
-    fields : sequence of str
+    fields : str or sequence of str
         What the frame contains: "positions_A", "velocities_A_per_ps", "energies".
     replicas : "all", "mean" or int
         Replicas with rows, as in decks; averages cover all of them.
@@ -75,10 +78,23 @@ def observer(
         for one column. It is called once for all replicas, in the thread of `run`.
     """
 
+    columns = _arguments.texts("observer", "columns", columns)
+    fields = _arguments.texts("observer", "fields", fields)
+    every = _arguments.integer("observer", "every", every, most=2**63 - 1)
+    file = None if file is None else _arguments.text("observer", "file", file)
+    settings = _arguments.text("observer", "settings", settings)
+    if not isinstance(replicas, str):
+        replicas = _arguments.integer("observer", "replicas", replicas)
+    for name, call in (("save", save), ("load", load)):
+        if call is not None and not callable(call):
+            raise InputError(f"observer: {name} = {call!r}; expected a function")
+
     def decorate(function: Callable[[Frame], Any]) -> Observer:
+        if not callable(function):
+            raise InputError(f"observer: {function!r} is not a function of a Frame")
         name = file if file is not None else getattr(function, "__name__", "observer")
         return Observer(
-            function, list(columns), every, name, list(fields), replicas, may_be_unknown, steady,
+            function, columns, every, name, fields, replicas, bool(may_be_unknown), bool(steady),
             settings, save, load,
         )  # fmt: skip
 

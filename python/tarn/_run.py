@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import signal
@@ -9,12 +10,13 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
 
 import numpy as np
 
-from tarn import _deck, _tarn
+from tarn import _arguments, _deck, _tarn
 from tarn._ensemble import BlowUp
 from tarn._errors import InputError
 from tarn._observer import Observer
@@ -74,7 +76,7 @@ class Averages(Mapping[str, Average]):
         try:
             return self._all[self._short.get(name, name)]
         except KeyError:
-            raise KeyError(f"{name!r}; there are {', '.join(self)}") from None
+            raise KeyError(f"{name!r}; there are {', '.join(self) or 'no averages'}") from None
 
     def __iter__(self) -> Iterator[str]:
         long_to_short = {long: short for short, long in self._short.items()}
@@ -151,6 +153,31 @@ class Exchange:
     round_trips_per_state: float
 
 
+def _recorded(out: str) -> dict[str, Any]:
+    """Averages, pictures and warnings of a complete run, from its run.json."""
+    record = json.loads((Path(out) / "run.json").read_text(encoding="utf-8"))
+
+    def number(value: float | None) -> float:
+        return math.nan if value is None else float(value)
+
+    averages = [
+        {
+            **row,
+            "mean": number(row["mean"]),
+            "error": number(row["error"]),
+            "correlation_ps": number(row["autocorrelation_ps"]),
+            "independent_samples": number(row["independent_samples"]),
+            "bath_K": number(row["bath_K"]) if "bath_K" in row else None,
+        }
+        for row in record.get("averages", [])
+    ]
+    return {
+        "averages": averages,
+        "pictures": record.get("pictures", []),
+        "warnings": record.get("warnings", []),
+    }
+
+
 class Result(Files):
     """Result of a run. It can be pickled; tables and pictures stay in the folder `out`.
 
@@ -175,7 +202,7 @@ class Result(Files):
     exchange: Exchange | None
     conserved: tuple[Conserved, ...]
     steps_done: int
-    already_finished: bool  #: a resumed run was complete; it has no averages here
+    already_finished: bool  #: a resumed run was complete; it has no `exchange` here
     wall_seconds: float
     steps_per_second: float
     ns_per_day_per_replica: float
@@ -238,11 +265,13 @@ class _Bar:
 class Interrupt:
     """Ctrl-C during a run: the run ends after a checkpoint, and functions that it calls complete.
 
-    The second Ctrl-C raises KeyboardInterrupt at once. Other handlers of SIGINT stay.
+    The second Ctrl-C raises KeyboardInterrupt at once. Other handlers of SIGINT stay. A Ctrl-C
+    that the run did not act on, because it had done its steps, raises KeyboardInterrupt at the end.
     """
 
     def __init__(self) -> None:
         self.pending = False
+        self.note = ""  #: for a KeyboardInterrupt at the end
         self._is_installed = False
 
     def __enter__(self) -> Interrupt:
@@ -254,9 +283,13 @@ class Interrupt:
             self._is_installed = True
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
         if self._is_installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self.pending and kind is None:
+            late = KeyboardInterrupt()
+            late.add_note(self.note)
+            raise late
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self.pending:
@@ -265,6 +298,10 @@ class Interrupt:
 
 
 ProgressLike = bool | Callable[[Progress], None]
+
+
+#: Options of the program that messages name, and the arguments that they are here.
+_OPTIONS = {"--resume": "resume=True", "--overwrite": "overwrite=True", "--out": "out=..."}
 
 
 class Reports:
@@ -294,9 +331,15 @@ class Reports:
     def __enter__(self) -> Reports:
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, *traceback: object
+    ) -> None:
         if self._bar:
             self._bar.close()
+        if isinstance(value, InputError):
+            names = [name for option, name in _OPTIONS.items() if option in str(value)]
+            if names:
+                value.args = (f"{value} (In Python: {', '.join(names)})",)
 
 
 def run(
@@ -307,10 +350,10 @@ def run(
     overwrite: bool = False,
     device: str | None = None,
     threads: int | None = None,
-    observers: Sequence[Observer] = (),
+    observers: Observer | Sequence[Observer] = (),
     progress: ProgressLike = False,
     set: Mapping[str, Any] | None = None,
-    unset: Sequence[str] = (),
+    unset: str | Sequence[str] = (),
 ) -> Result:
     """Runs a deck in an output folder, as `tarn run` does; the files are the same.
 
@@ -331,12 +374,12 @@ def run(
         "auto", "cpu", "cuda" or "cuda:1"; default: that of the deck.
     threads : int
         Number of CPU threads, 0 for all; default: that of the deck.
-    observers : sequence of Observer
+    observers : Observer or sequence of Observer
         Functions decorated with `tarn.observer`; water only.
     progress : bool or callable
         True prints progress and warnings to standard error; a function receives a Progress about
         twice a second.
-    set, unset : dict, sequence of str
+    set, unset : dict, str or sequence of str
         Changes of the deck: {"run.steps": 1000}, ["observe.rdf"].
 
     Returns
@@ -357,14 +400,18 @@ def run(
         values = _tarn.run(
             deck=loaded,
             out="" if out is None else os.fspath(out),
-            resume=resume,
-            overwrite=overwrite,
-            device=device,
-            threads=threads,
-            observers=list(observers),
+            resume=bool(resume),
+            overwrite=bool(overwrite),
+            **_arguments.device_and_threads("run", device, threads),
+            observers=_arguments.many(observers),
             on_progress=reports.on_progress,
             on_warning=reports.on_warning,
             on_blow_up=reports.on_blow_up,
             interrupt=interrupt,
         )
+        interrupt.note = f"the run was complete; its files are in {values['out']}"
+    if values["already_finished"]:
+        recorded = _recorded(values["out"])
+        reports.warnings += recorded.pop("warnings")
+        values.update(recorded)
     return Result(values, reports.warnings, reports.blow_ups)

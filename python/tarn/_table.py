@@ -9,14 +9,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tarn import _tarn
-from tarn._errors import FileError
+from tarn._errors import MissingFileError
 
 if TYPE_CHECKING:
     import pandas
 
 
+#: Columns of integers. All other numbers are float64, also where each value is a whole number.
+_COUNTERS = frozenset(
+    ["step", "steps", "replica", "replicas", "stopped_replicas", "departed_replicas", "molecule"]
+    + ["molecules", "molecules_gone", "bead", "beads", "atom", "isomer", "symmetry_order"]
+    + ["samples", "of_samples", "attempts", "accepted", "departures", "at_risk", "returns"]
+    + ["of_one_molecule", "converged", "OO_count", "OH_count", "HH_count"]
+)
+
+
+def _column(name: str, values: Any) -> np.ndarray:
+    array = np.asarray(values)
+    return array if array.dtype.kind != "i" or name in _COUNTERS else array.astype(np.float64)
+
+
 class Table(np.ndarray):
     """A table as a structured array: `table["time_ps"]` is a column, `table[0]` a row.
+
+    Steps, numbers of replicas and molecules, and counts are int64, other numbers float64.
 
     Attributes
     ----------
@@ -27,7 +43,7 @@ class Table(np.ndarray):
     provenance: str
 
     def __new__(cls, provenance: str, columns: list[tuple[str, Any]]) -> Table:
-        arrays = [np.asarray(values) for _, values in columns]
+        arrays = [_column(name, values) for name, values in columns]
         kinds = [(name, array.dtype) for (name, _), array in zip(columns, arrays, strict=True)]
         table = np.empty(len(arrays[0]) if arrays else 0, dtype=kinds).view(cls)
         for (name, _), array in zip(columns, arrays, strict=True):
@@ -92,7 +108,9 @@ class Files:
         path = self.out / f"{name}{extension}"
         if not path.is_file():
             names = sorted(file.stem for file in self.out.glob(f"*{extension}"))
-            raise FileError(f"{path}: there is no such {what}; {self.out} has {', '.join(names)}")
+            raise MissingFileError(
+                f"{path}: there is no such {what}; {self.out} has {', '.join(names) or 'none'}"
+            )
         return path
 
     def table(self, name: str) -> Table:

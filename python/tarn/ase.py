@@ -9,8 +9,9 @@ from ase.calculators.calculator import Calculator, all_changes
 from ase.units import kcal, mol
 from numpy.typing import NDArray
 
-from tarn import _tarn
+from tarn import _arguments, _tarn
 from tarn._errors import InputError
+from tarn._functions import ModelLike, model_name
 
 #: Longest distance of a hydrogen from its oxygen, in angstrom, beyond which molecules are assigned
 #: again.
@@ -25,23 +26,73 @@ class TarnCalculator(Calculator):
 
     Parameters
     ----------
-    model : str
+    model : str, path or WaterModel
         Name of a water model (`tarn.models`), or the path of a deck with a [model] section.
     device : str
+        "cpu", "cuda" or "cuda:1".
     threads : int
+        Number of CPU threads; 0: all.
     """
 
     implemented_properties = ["energy", "free_energy", "forces", "dipole"]
+    default_parameters = {"model": "tip3p", "device": "cpu", "threads": 0}
+    discard_results_on_any_change = True
 
     def __init__(
-        self, model: str = "tip3p", *, device: str = "cpu", threads: int = 0, **kwargs: Any
+        self, model: ModelLike = "tip3p", *, device: str = "cpu", threads: int = 0, **kwargs: Any
     ):
-        super().__init__(**kwargs)  # type: ignore[no-untyped-call]
-        self.model = model
-        self.device = device
-        self.threads = threads
         self._numbers: NDArray[Any] = np.empty(0, int)
         self._order: NDArray[Any] = np.empty(0, int)
+        super().__init__(  # type: ignore[no-untyped-call]
+            model=model, device=device, threads=threads, **kwargs
+        )
+
+    def set(self, **kwargs: Any) -> dict[str, Any]:
+        """Changes `model`, `device` or `threads`. Returns those that changed."""
+        for name in kwargs:
+            if name not in self.default_parameters:
+                raise InputError(
+                    f"TarnCalculator: unknown parameter {name!r}; use model, device or threads"
+                )
+        if "model" in kwargs:
+            kwargs["model"] = model_name(kwargs["model"])
+            _tarn.dipole_moments(np.zeros((3, 3)), model=kwargs["model"])  # checks the model
+        if "device" in kwargs:
+            kwargs["device"] = _arguments.text("TarnCalculator", "device", kwargs["device"])
+        if "threads" in kwargs:
+            kwargs["threads"] = _arguments.integer("TarnCalculator", "threads", kwargs["threads"], 0)
+        changed: dict[str, Any] = super().set(**kwargs)  # type: ignore[no-untyped-call]
+        return changed
+
+    def todict(self, skip_default: bool = False) -> dict[str, Any]:
+        """The parameters, which ASE writes into trajectories and databases."""
+        parameters: dict[str, Any] = super().todict(skip_default)  # type: ignore[no-untyped-call]
+        return parameters
+
+    @property
+    def model(self) -> str:
+        """Name of the water model, or the path of its deck."""
+        return str(self.parameters["model"])
+
+    @model.setter
+    def model(self, model: ModelLike) -> None:
+        self.set(model=model)
+
+    @property
+    def device(self) -> str:
+        return str(self.parameters["device"])
+
+    @device.setter
+    def device(self, device: str) -> None:
+        self.set(device=device)
+
+    @property
+    def threads(self) -> int:
+        return int(self.parameters["threads"])
+
+    @threads.setter
+    def threads(self, threads: int) -> None:
+        self.set(threads=threads)
 
     def _order_of(self, numbers: NDArray[Any], positions_A: NDArray[Any]) -> NDArray[Any]:
         """The atoms in the order O H H."""
@@ -65,6 +116,8 @@ class TarnCalculator(Calculator):
         own: Any = self.atoms
         if own.pbc.any():
             raise InputError("the cell is periodic, and tarn computes clusters: set atoms.pbc = False")
+        if len(own) == 0:
+            raise InputError("there are no atoms; give the atoms O, H, H of each water molecule")
         positions_A = own.positions
         order = self._order_of(own.numbers, positions_A)
         water_A = np.ascontiguousarray(positions_A[order])

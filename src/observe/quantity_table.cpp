@@ -61,7 +61,7 @@ TableSpec spec_of(const QuantityTable& table) {
   }
   spec.likely =
       ": its function set this value, or none. If values can be unknown, set "
-      "QuantityTable::may_be_unknown";
+      "QuantityTable::may_be_unknown (in Python: may_be_unknown=True of tarn.observer)";
   spec.append_values = [columns = table.columns.size(), values_of = table.values](
                            const Frame& frame, std::size_t r, std::vector<double>& values) {
     values.resize(values.size() + columns, std::numeric_limits<double>::quiet_NaN());

@@ -106,8 +106,39 @@ def test_periodic_cells_are_refused():
         atoms.get_forces()
 
 
-def test_unknown_models_are_refused():
-    atoms = cluster()
-    atoms.calc = TarnCalculator(model="tip9p")
+def test_unknown_models_and_parameters_are_refused():
     with pytest.raises(tarn.InputError, match="unknown water model 'tip9p'"):
-        atoms.get_forces()
+        TarnCalculator(model="tip9p")
+    with pytest.raises(tarn.InputError, match="unknown parameter 'modl'; use model, device"):
+        TarnCalculator(modl="tip4p")
+    calculator = TarnCalculator()
+    with pytest.raises(tarn.InputError, match="threads = 1.5; expected an integer"):
+        calculator.set(threads=1.5)
+    with pytest.raises(tarn.InputError, match="unknown water model 'tip9p'"):
+        calculator.model = "tip9p"
+    assert calculator.model == "tip3p"
+
+
+def test_parameters_can_be_changed():
+    atoms = cluster()
+    energies = {
+        model: tarn.energy_and_forces(atoms.positions, model=model)[0] * KCAL
+        for model in ("tip4p2005f", "qtip4pf", "tip4p")
+    }
+    for change in (
+        lambda: atoms.calc.set(model="qtip4pf"),
+        lambda: setattr(atoms.calc, "model", tarn.models["tip4p"]),
+        lambda: atoms.calc.set(model="tip4p2005f", threads=1),
+    ):
+        before = atoms.get_potential_energy()
+        change()
+        assert atoms.get_potential_energy() != before
+        expected = energies[atoms.calc.model]
+        assert atoms.get_potential_energy() == pytest.approx(expected, rel=1e-12)
+    assert atoms.calc.todict() == {"model": "tip4p2005f", "device": "cpu", "threads": 1}
+    assert (atoms.calc.device, atoms.calc.threads) == ("cpu", 1)
+
+
+def test_no_atoms():
+    with pytest.raises(tarn.InputError, match="there are no atoms"):
+        Atoms(calculator=TarnCalculator()).get_potential_energy()

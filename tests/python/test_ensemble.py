@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -132,8 +133,13 @@ def test_steps_are_not_negative():
     e = tarn.Ensemble(HEPTAMER)
     with pytest.raises(tarn.InputError, match="-1 steps; expected 0 or more"):
         e.advance(-1)
-    with pytest.raises(TypeError):
-        e.advance(1.5)
+    for steps in (1e3, "1", None):
+        with pytest.raises(tarn.InputError, match=f"advance: steps = {steps!r}; expected an int"):
+            e.advance(steps)
+    with pytest.raises(tarn.InputError, match="an integer of 64 bits"):
+        e.advance(10**30)
+    e.advance(np.int32(1))
+    assert e.step == 1
 
 
 @pytest.mark.parametrize(
@@ -211,6 +217,50 @@ def test_stopped_replicas_leave_the_arrays():
     assert again.replica_ids.tolist() == running
 
 
+def test_an_ensemble_without_replicas_does_not_advance():
+    deck = with_changes(HEPTAMER, integrator={"timestep_fs": 30.0})
+    e = tarn.Ensemble(deck)
+    with pytest.raises(tarn.NumericalError, match="no replica is left. The first blow-up: .*blew"):
+        for _ in range(3000):
+            e.advance(1)
+    assert len(e.blow_ups) == 3 and len(e.positions_A) == 0
+    with pytest.raises(tarn.NumericalError, match="no replica is left"):
+        e.advance(100)
+
+
+def test_device_and_threads_are_those_of_the_deck():
+    cuda = with_changes(HEPTAMER, run={"device": "cuda"})
+    with pytest.raises(tarn.DeviceError, match="device 'cuda'"):
+        tarn.Ensemble(cuda)
+    assert "1 thread" in tarn.Ensemble(cuda, device="cpu", threads=1).device
+    assert "1 thread" in tarn.Ensemble(with_changes(HEPTAMER, run={"threads": 1})).device
+    two = tarn.Ensemble(with_changes(HEPTAMER, run={"threads": 1}), threads=2)
+    assert "2 threads" in two.device
+    two.save("x.checkpoint")
+    assert "1 thread" in tarn.Ensemble.load("x.checkpoint", threads=1).device
+    assert tarn.Ensemble.load("x.checkpoint").step == 0
+
+
+def test_the_length_of_the_deck_may_be_left_out():
+    text = """
+[system]
+molecules = 2
+[integrator]
+scheme = "settle"
+timestep_fs = 1.0
+"""
+    Path("a.toml").write_text(text)
+    with pytest.raises(tarn.DeckError, match="run"):
+        tarn.run("a.toml")
+    assert tarn.Ensemble("a.toml").molecules == 2
+    assert tarn.Ensemble("a.toml", set={"run.duration_ps": 2.0}).molecules == 2
+    Path("b.toml").write_text(f"{text}[run]\nduration_ps = 1.0\n")
+    assert tarn.Ensemble("b.toml", set={"run.duration_ps": 2.0}).molecules == 2
+    with pytest.raises(tarn.DeckError, match="run = None is not a number") as caught:
+        tarn.Ensemble({**HEPTAMER, "run": None})
+    assert caught.value.problems[0].key == "run"
+
+
 def test_frames():
     e = tarn.Ensemble(HEPTAMER)
     frames = list(e.frames(steps=100, every=30))
@@ -220,6 +270,21 @@ def test_frames():
         other.advance(30)
         assert np.array_equal(frame.positions_A, other.positions_A)
         assert frame.time_ps == other.time_ps
+
+
+def test_wrong_arguments_of_frames_are_refused_by_name():
+    e = tarn.Ensemble(HEPTAMER)
+    for arguments, message in [
+        ((-5, 10), "frames: steps = -5; expected 0 or more"),
+        ((10, 0), "frames: every = 0; expected 1 or more"),
+        ((10, 2.0), "frames: every = 2.0; expected an integer"),
+    ]:
+        with pytest.raises(tarn.InputError, match=message):
+            e.frames(*arguments)
+    with pytest.raises(tarn.InputError, match="unknown field 'blow_ups'; use positions_A, "):
+        e.frames(10, 5, fields=["blow_ups"])
+    assert e.step == 0
+    assert [frame.energies.shape for frame in e.frames(10, 5, fields="energies")] == [(3,), (3,)]
 
 
 def test_frames_take_other_arrays_while_they_can():

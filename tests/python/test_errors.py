@@ -54,13 +54,26 @@ def test_problems_of_a_dictionary_name_the_key():
 
 
 def test_values_that_toml_cannot_have():
-    with pytest.raises(tarn.DeckError, match="is not a number, text, bool or list"):
-        tarn.run(with_changes(HEPTAMER, system={"model": None}))
+    with pytest.raises(tarn.DeckError, match="is not a number, text, bool or list") as caught:
+        tarn.run(with_changes(HEPTAMER, system={"seed": None}))
+    (problem,) = caught.value.problems
+    assert problem.key == "system.seed" and "leave out the key" in problem.advice
+    with pytest.raises(tarn.DeckError, match="run.steps = {1}"):
+        tarn.run(HEPTAMER, set={"run.steps": {1}})
 
 
 def test_missing_deck():
-    with pytest.raises(tarn.FileError, match="missing.toml: there is no such deck"):
+    with pytest.raises(tarn.FileError, match="missing.toml: there is no such deck") as caught:
         tarn.run("missing.toml")
+    assert type(pickle.loads(pickle.dumps(caught.value))) is tarn.MissingFileError
+    with pytest.raises(FileNotFoundError, match="missing.xyz"):
+        tarn.read_structure("missing.xyz")
+    with pytest.raises(FileNotFoundError, match="missing.xyz"):
+        tarn.rdf("missing.xyz")
+    Path("folder.xyz").mkdir()
+    with pytest.raises(tarn.FileError) as caught:
+        tarn.read_structure("folder.xyz")
+    assert not isinstance(caught.value, FileNotFoundError)
 
 
 def test_unknown_device():
@@ -78,8 +91,14 @@ def test_kinds_are_also_those_of_python():
     for kind, standard in [
         (tarn.InputError, ValueError), (tarn.NumericalError, ArithmeticError),
         (tarn.FileError, OSError), (tarn.DeviceError, RuntimeError),
+        (tarn.MissingFileError, FileNotFoundError),
     ]:  # fmt: skip
         assert issubclass(kind, tarn.TarnError) and issubclass(kind, standard)
+
+
+def test_public_classes_are_named_as_they_are_imported():
+    classes = [getattr(tarn, name) for name in tarn.__all__]
+    assert {c.__module__ for c in classes if isinstance(c, type)} == {"tarn"}
 
 
 def test_errors_can_be_pickled():
@@ -140,10 +159,40 @@ def test_options_are_refused_by_name():
         tarn.run(HEPTAMER, progress=3)
     with pytest.raises(tarn.InputError, match="decorated with tarn.observer"):
         tarn.run(HEPTAMER, out="a", observers=[lambda frame: 0])
-    with pytest.raises(tarn.InputError, match="replicas must be 1 or more"):
+    with pytest.raises(tarn.InputError, match="replicas = 0; expected 1 or more"):
         tarn.random_cluster(2, replicas=0)
-    with pytest.raises(tarn.InputError):
+    with pytest.raises(tarn.InputError, match="molecules = 0; expected 1 or more"):
         tarn.random_cluster(0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: tarn.random_cluster(3, seed=-1), "random_cluster: seed = -1; expected 0 or more"),
+        (lambda x: tarn.random_cluster(2**40), "molecules = .*; expected at most 2147483647"),
+        (lambda x: tarn.energy_and_forces(x, threads=2**40), "threads = .*; expected at most 21474"),
+        (lambda x: tarn.rdf(x[:0].reshape(0, 3, 3)), "no frames or no replicas"),
+        (lambda x: tarn.random_cluster(3.0), "molecules = 3.0; expected an integer"),
+        (lambda x: tarn.minimise(x, max_iterations=1e4), "max_iterations = 10000.0; expected an int"),
+        (lambda x: tarn.energy_and_forces(x, threads="2"), "threads = '2'; expected an integer"),
+        (lambda x: tarn.energy_and_forces(x, device=0), "device = 0; expected a str"),
+        (lambda x: tarn.energy_and_forces(x, model=4), "model = 4; expected a name in tarn.models"),
+        (lambda x: tarn.normal_modes(x, model=None), "model = None; expected a name"),
+        (lambda x: tarn.normal_modes(x, omega="a"), "omega = 'a'; expected a number"),
+        (lambda x: tarn.run(HEPTAMER, device=0), "run: device = 0; expected a str"),
+        (lambda x: tarn.Ensemble(HEPTAMER, threads=1.5), "threads = 1.5; expected an integer"),
+        (lambda x: tarn.run(HEPTAMER, unset=3), "unset = 3; expected a name or a list of names"),
+        (lambda x: tarn.rdf(x, skip=-1), "rdf: skip = -1; expected 0 or more"),
+        (lambda x: tarn.rdf(x, every=0), "rdf: every = 0; expected 1 or more"),
+        (lambda x: tarn.rdf(x[None], skip=1), "no frame is left: skip = 1 of 1 frames"),
+        (lambda x: tarn.rdf(x[None, None], replicas=[1]), r"replicas = \[1\]; there are 1 replicas"),
+        (lambda x: tarn.rdf(x[None], replicas=range(2)), r"shape \(1, 3, 3\); expected \(frame, rep"),
+        (lambda x: tarn.rdf("a.xyz", every=2.0), "every = 2.0; expected an integer"),
+    ],
+)
+def test_arguments_of_another_type_are_refused_by_name(call, message):
+    with pytest.raises(tarn.InputError, match=message):
+        call(tarn.random_cluster(1))
 
 
 def test_distorted_molecules_are_not_minimised():

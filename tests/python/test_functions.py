@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import pickle
 import threading
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -236,6 +240,24 @@ def test_rdf_selects_frames():
     assert one["OO_count"].sum() == 6 * 6
 
 
+def test_rdf_selects_replicas():
+    x = np.stack([tarn.random_cluster(3, seed=seed, replicas=4) for seed in (1, 2, 3)])
+    some = tarn.rdf(x, pairs="OO", replicas=[1, 3], skip=1)
+    assert np.array_equal(some["OO_g"], tarn.rdf(x[1:, [1, 3]], pairs=["OO"])["OO_g"])
+    one = tarn.rdf(x, pairs="OO", replicas=2)
+    assert np.array_equal(one["OO_g"], tarn.rdf(x[:, 2], pairs=["OO"])["OO_g"])
+
+
+def test_rdf_warns_of_a_truncated_file():
+    water = tarn.random_cluster(3)
+    for frame in range(2):
+        tarn.write_structure(f"{frame}.xyz", water + frame)
+    text = Path("0.xyz").read_text() + Path("1.xyz").read_text()
+    Path("a.xyz").write_text(text[: -len(text) // 4])
+    with pytest.warns(UserWarning, match="a.xyz"):
+        tarn.rdf("a.xyz")
+
+
 def test_random_clusters_depend_on_seed_and_replica_only():
     many = tarn.random_cluster(5, seed=2, replicas=4)
     assert many.shape == (4, 15, 3)
@@ -283,3 +305,28 @@ def test_models_of_decks(inputs):
     water = tarn.random_cluster(2)
     energy, _ = tarn.energy_and_forces(water, model=str(inputs / "own-model.toml"))
     assert energy != tarn.energy_and_forces(water)[0]
+
+
+def test_models_may_be_paths_and_values_of_models(inputs):
+    water = tarn.random_cluster(2, model=tarn.models["tip4p"])
+    for own in (tarn.models["tip4p"], inputs / "own-model.toml"):
+        name = "tip4p" if own is tarn.models["tip4p"] else str(own)
+        energy, forces = tarn.energy_and_forces(water, model=own)
+        same_energy, same_forces = tarn.energy_and_forces(water, model=name)
+        assert energy == same_energy and np.array_equal(forces, same_forces)
+        assert np.array_equal(
+            tarn.dipole_moments(water, model=own), tarn.dipole_moments(water, model=name)
+        )
+        minimum = tarn.minimise(water, model=own)
+        assert minimum.energy_kcal_per_mol == tarn.minimise(water, model=name).energy_kcal_per_mol
+        modes = tarn.normal_modes(minimum.positions_A, model=own)
+        assert modes.energy_kcal_per_mol == pytest.approx(minimum.energy_kcal_per_mol)
+
+
+def test_compiled_functions_are_sent_to_other_processes():
+    for function in (tarn.energy_and_forces, tarn.dipole_moments):
+        assert pickle.loads(pickle.dumps(function)) is function
+    batches = [tarn.random_cluster(3, seed=seed) for seed in (1, 2)]
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        energies = [energy for energy, _ in pool.map(tarn.energy_and_forces, batches)]
+    assert energies == [tarn.energy_and_forces(water)[0] for water in batches]

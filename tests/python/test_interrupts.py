@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 from conftest import HEPTAMER
 
 import tarn
@@ -128,6 +129,17 @@ while True:
     assert "KeyboardInterrupt" in err and seconds < 10
 
 
+def test_random_clusters_can_be_interrupted():
+    child = start("""
+import tarn
+print("ready", flush=True)
+tarn.random_cluster(100, replicas=1_000_000)
+""")
+    time.sleep(0.3)
+    _, err, seconds = interrupt(child)
+    assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in err and seconds < 5
+
+
 def test_other_handlers_may_raise_other_exceptions():
     child = start(f"""
 import signal, tarn
@@ -183,3 +195,27 @@ except KeyboardInterrupt as stop:
     out, err, _ = interrupt(child)
     assert "stopped after a checkpoint" in out, err
     assert json.loads(Path("a/run.json").read_text())["status"] == "interrupted"
+
+
+def test_an_interrupt_after_the_last_step_is_raised():
+    @tarn.observer(columns=["x_A"], every=400)
+    def last(frame):
+        if frame.step == 400:
+            signal.raise_signal(signal.SIGINT)
+        return frame.positions_A[:, 0, 0]
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        tarn.run(HEPTAMER, out="a", observers=[last])
+    assert caught.value.__notes__ == ["the run was complete; its files are in a"]
+    assert json.loads(Path("a/run.json").read_text())["status"] == "finished"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_at_the_end_of_a_comparison_is_raised():
+    def progress(p):
+        if p.step == p.total_steps:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        tarn.compare(HEPTAMER, ["settle"], out="c", progress=progress)
+    assert "comparison" in caught.value.__notes__[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from conftest import HEPTAMER
@@ -120,7 +122,7 @@ def test_an_exception_ends_the_run_and_arrives_unchanged():
         (lambda n: np.zeros(n + 1), r"array of shape \(4\); expected \(3, 1\)"),
         (lambda n: 1.0, r"array of shape \(\); expected \(3, 1\)"),
         (lambda n: "text", "the result of an observer is not an array of numbers"),
-        (lambda n: np.full(n, np.nan), "a value that is not a number"),
+        (lambda n: np.full(n, np.nan), r"not a number.*may_be_unknown=True of tarn\.observer"),
     ],
 )
 def test_wrong_results_are_refused(value, message):
@@ -152,6 +154,45 @@ def test_wrong_options_are_refused(options, message):
         wrong.file = "x"
     with pytest.raises(tarn.InputError, match=message):
         tarn.run(HEPTAMER, out="a", observers=[wrong])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"every": 10.0}, "observer: every = 10.0; expected an integer"),
+        ({"columns": 3}, "columns = 3; expected a name or a list of names"),
+        ({"columns": ["x_A", 3]}, r"columns = \['x_A', 3\]; expected a name"),
+        ({"file": 3}, "file = 3; expected a str"),
+        ({"fields": None}, "fields = None; expected a name"),
+        ({"replicas": 1.5}, "replicas = 1.5; expected an integer"),
+        ({"save": b"abc"}, "save = b'abc'; expected a function"),
+        ({"settings": 1}, "settings = 1; expected a str"),
+    ],
+)
+def test_options_of_another_type_are_refused_by_name(options, message):
+    with pytest.raises(tarn.InputError, match=message):
+        tarn.observer(**{"columns": ["x_A"], **options})
+
+
+def test_one_name_and_one_observer_need_no_list():
+    @tarn.observer("total_kcal_per_mol", file=Path("one"), fields="energies", every=np.int64(50))
+    def total(frame):
+        return frame.energies["total_kcal_per_mol"]
+
+    result = tarn.run(HEPTAMER, out="a", observers=total, unset="observe.rdf")
+    assert result.table("one").columns[-1] == "total_kcal_per_mol"
+    assert not (result.out / "rdf.csv").exists()
+    with pytest.raises(tarn.InputError, match="decorated with tarn.observer"):
+        tarn.run(HEPTAMER, out="b", observers=3)
+
+
+def test_a_state_must_be_bytes():
+    @tarn.observer(columns=["x_A"], every=50, save=lambda: "abc", load=print)
+    def keep(frame):
+        return frame.positions_A[:, 0, 0]
+
+    with pytest.raises(tarn.InputError, match=r"'keep': save\(\) returned 'abc'; expected bytes"):
+        tarn.run(HEPTAMER, out="a", observers=[keep])
 
 
 def test_fields_that_were_not_asked_for():

@@ -39,12 +39,29 @@ def test_averages_tables_and_pictures():
     assert {"run.json", "checkpoint.bin", "rdf.csv"} <= {p.name for p in result.out.iterdir()}
 
 
+def test_types_of_columns_do_not_depend_on_values():
+    # The bonds of a rigid model have no energy: the file has "0".
+    result = tarn.run(HEPTAMER, out="a", set={"run.steps": 0, "run.equilibration_ps": 0})
+    table = result.table("energies")
+    assert not table["penalty_kcal_per_mol"].any() and not table["time_ps"].any()
+    assert result.table("rdf")["OO_count"].dtype == np.int64
+    for name in table.columns:
+        assert table[name].dtype == (np.int64 if name in ("step", "replica") else np.float64)
+
+
 def test_missing_tables_and_averages_are_named():
     result = tarn.run(HEPTAMER, out="a")
     with pytest.raises(tarn.FileError, match="no such table; a has averages, energies, .*rdf"):
         result.table("shape")
     with pytest.raises(KeyError, match="potential_kcal_per_mol"):
         result.averages["potential"]
+    empty = tarn.run(
+        HEPTAMER, out="b", set={"run.steps": 0, "run.equilibration_ps": 0}, unset=["observe"]
+    )
+    with pytest.raises(KeyError, match="there are no averages"):
+        empty.averages["potential"]
+    with pytest.raises(tarn.FileError, match="no such table; b has none"):
+        empty.table("energies")
 
 
 def test_long_names_of_averages():
@@ -65,6 +82,8 @@ def test_several_baths_give_arrays():
         "kind": "baoab", "temperatures_K": [50, 150], "friction_per_ps": 5.0,
     }  # fmt: skip
     average = tarn.run(deck, out="a").averages["temperature_K"]
+    again = tarn.run(deck, out="a", resume=True).averages["temperature_K"]
+    assert repr(again) == repr(average)
     assert average.bath_K.tolist() == [50, 150]
     assert average.mean.shape == average.error.shape == (2,)
     assert average.mean[0] < average.mean[1]
@@ -122,13 +141,17 @@ def test_resuming_gives_the_uninterrupted_files():
     for file in ("energies.csv", "rdf.csv", "averages.csv", "checkpoint.bin"):
         assert (parts.out / file).read_bytes() == (whole.out / file).read_bytes(), file
     again = tarn.run(HEPTAMER, out="parts", resume=True)
-    assert again.already_finished and len(again.averages) == 0
+    assert again.already_finished and again.averages
+    # json has no nan; all numbers are those of the first call.
+    assert repr(dict(again.averages)) == repr(dict(parts.averages))
+    assert (again.warnings, again.pictures) == (parts.warnings, parts.pictures)
 
 
 def test_a_run_is_not_replaced_unless_asked():
     tarn.run(HEPTAMER, out="a", set={"run.steps": 20, "run.equilibration_ps": 0})
-    with pytest.raises(tarn.InputError, match="overwrite"):
+    with pytest.raises(tarn.InputError, match="--overwrite") as caught:
         tarn.run(HEPTAMER, out="a")
+    assert str(caught.value).endswith("(In Python: resume=True, overwrite=True, out=...)")
     tarn.run(HEPTAMER, out="a", overwrite=True)
 
 
@@ -212,6 +235,15 @@ def test_compare_writes_its_tables():
     table = comparison.table("compare")
     assert list(table["scheme"]) == ["settle", "shake:tolerance=1e-6"]
     assert np.all(table["cluster_steps_per_s"] > 0)
+
+
+def test_compare_accepts_one_scheme_and_one_step():
+    comparison = tarn.compare(HEPTAMER, "settle", "c", steps=1.0, unset=["run.equilibration_ps"])
+    assert any("settle" in scheme for scheme in comparison.table("compare")["scheme"])
+    with pytest.raises(tarn.InputError, match="compare: steps = 'a'; expected a number"):
+        tarn.compare(HEPTAMER, ["settle"], out="d", steps=["a"])
+    with pytest.raises(tarn.InputError, match="compare: beads = 1.5; expected an integer"):
+        tarn.compare(HEPTAMER, ["settle"], out="d", beads=[1.5])
 
 
 def test_importing_needs_only_numpy():
