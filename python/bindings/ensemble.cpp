@@ -15,6 +15,7 @@
 #include "arrays.hpp"
 #include "frames.hpp"
 #include "interrupts.hpp"
+#include "locks.hpp"
 #include "parts.hpp"
 
 namespace tarn::python {
@@ -36,7 +37,7 @@ class SharedEnsemble {
     ~Turn() { user_ = std::thread::id(); }
 
    private:
-    nb::gil_scoped_release unlocked_;
+    Unlocked unlocked_;
     std::atomic<std::thread::id>& user_;
     std::unique_lock<std::mutex> lock_;
   };
@@ -53,7 +54,7 @@ class SharedEnsemble {
   static Ensemble start(const Deck& deck, const std::string& device, int threads) {
     Interrupts interrupts;
     try {
-      const nb::gil_scoped_release unlocked;
+      const Unlocked unlocked;
       return Ensemble(deck, DeviceRequest{device, threads},
                       [&](int, int) { return !interrupts.pending(); });
     } catch (const StartInterrupted&) {
@@ -62,7 +63,7 @@ class SharedEnsemble {
     }
   }
   static Ensemble load(const std::string& path, const std::string& device, int threads) {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     return Ensemble::load(path, DeviceRequest{device, threads});
   }
 

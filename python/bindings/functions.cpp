@@ -14,6 +14,7 @@
 
 #include "arrays.hpp"
 #include "interrupts.hpp"
+#include "locks.hpp"
 #include "parts.hpp"
 #include "tarn/analysis/symmetry.hpp"
 #include "tarn/cluster_forces.hpp"
@@ -91,7 +92,7 @@ nb::tuple energy_and_forces(nb::handle positions_A, std::string_view model, std:
   {
     // A short computation keeps the interpreter's lock: its release takes 8 % of the time of a
     // heptamer (measured).
-    std::optional<nb::gil_scoped_release> unlocked;
+    std::optional<Unlocked> unlocked;
     if (!is_short(given, model, device)) unlocked.emplace();
     forces_of(model, given.molecules, device, threads)
         .compute(given.positions_A, energies.numbers, forces.numbers);
@@ -104,7 +105,7 @@ nb::object dipole_moments(nb::handle positions_A, const std::string& model) {
   const Clusters given = clusters_of(positions_A);
   std::vector<double> moments;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     moments = dipole_moments_e_A(water_model_named(model), given.molecules, given.positions_A);
   }
   if (given.is_single) return array_of(std::move(moments), {3});
@@ -118,7 +119,7 @@ nb::dict minimise(nb::handle positions_A, const std::string& model, double toler
   std::vector<MinimiseResult> results;
   Interrupts interrupts;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     MinimiseOptions options;
     options.tolerance_kcal_per_mol_A = tolerance_kcal_per_mol_A;
     options.max_iterations = max_iterations;
@@ -149,7 +150,7 @@ nb::dict normal_modes(nb::handle positions_A, const std::string& model, double o
   const Clusters given = cluster_of(positions_A);
   NormalModes modes;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     const WaterModel water = water_model_named(model);
     check_modes(water, given.molecules, omega);
     modes = tarn::normal_modes(water, given.positions_A, omega);
@@ -212,7 +213,7 @@ nb::tuple rdf_of_files(const std::vector<std::string>& files, const std::vector<
   options.frames.replicas = replicas;
   TrajectoryRdf rdf;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     rdf = rdf_of_trajectories(options, "rdf");
   }
   return finished(rdf);
@@ -238,7 +239,7 @@ nb::tuple rdf_of_array(nb::handle positions_A, const std::vector<std::string>& p
   const TrajectoryRdfOptions options = rdf_options(pairs, r_max_A, bin_width_A);
   TrajectoryRdf rdf;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     rdf = rdf_of_positions({numbers.data(), numbers.size()}, replicas, molecules, options);
   }
   return finished(rdf);
@@ -249,7 +250,7 @@ nb::object random_cluster(int molecules, std::uint64_t seed, const std::string& 
   if (replicas.value_or(1) < 1) throw InputError("random_cluster: replicas must be 1 or more");
   std::vector<double> positions;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     const WaterModel water = water_model_named(model);
     for (int r = 0; r < replicas.value_or(1); ++r) {
       const std::vector<double> one = tarn::random_cluster(water, molecules, seed, r);
