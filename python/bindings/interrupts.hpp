@@ -10,6 +10,14 @@
 
 namespace tarn::python {
 
+/// Runs signal handlers that are due, in the main thread. Called without the interpreter's lock.
+/// @throws nanobind::python_error their exception; SystemExit if the interpreter exits
+inline void throw_if_interrupted() {
+  const Locked lock;
+  if (exits()) PyErr_SetNone(PyExc_SystemExit);
+  if (exits() || PyErr_CheckSignals() != 0) throw nanobind::python_error();
+}
+
 /// Signals during a computation without the interpreter's lock. Python runs its signal handlers in
 /// the main thread only; that of SIGINT raises KeyboardInterrupt.
 class Interrupts {

@@ -72,3 +72,23 @@ if child == 0:
     sys.exit(7)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """) == "7\n"
+
+
+def test_an_ensemble_that_another_thread_used_during_the_fork_reports_it():
+    assert output_of("""
+import threading
+other = tarn.Ensemble(deck, device="cpu", threads=2)
+before = other.step
+threading.Thread(target=lambda: other.advance(10**10), daemon=True).start()
+while other.step == before:
+    pass
+child = os.fork()
+if child == 0:
+    try:
+        other.positions_A
+    except tarn.InputError as error:
+        print(error, flush=True)
+    assert other.molecules == 7 and minimise(0)
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+""") == "another thread used the ensemble when this process was forked; make a new ensemble\n"

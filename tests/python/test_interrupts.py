@@ -152,7 +152,8 @@ def test_a_signal_handler_cannot_use_a_computing_ensemble_but_does_not_hang():
     child = start(f"""
 import signal, tarn
 def handler(number, frame):
-    e.step
+    assert e.step >= 0 and e.molecules == 7  # these are constants or numbers of the last steps
+    e.positions_A
 signal.signal(signal.SIGINT, handler)
 e = tarn.Ensemble({HEPTAMER!r})
 print("ready", flush=True)
@@ -184,6 +185,35 @@ except KeyboardInterrupt as stop:
     out, err, _ = interrupt(child)
     assert "stopped after a checkpoint" in out, err
     assert json.loads(Path("a/run.json").read_text())["status"] == "interrupted"
+
+
+def test_waiting_for_another_thread_can_be_interrupted():
+    child = start(f"""
+import threading, time, tarn
+e = tarn.Ensemble({HEPTAMER!r})
+threading.Thread(target=lambda: e.advance(10**10), daemon=True).start()
+while e.step == 0:
+    time.sleep(0.001)
+print("ready", flush=True)
+for use in (lambda: e.positions_A, lambda: e.advance(1), lambda: e.save("a"), e.close):
+    try:
+        use()
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+assert e.is_open
+""")
+    assert child.stdout is not None
+    try:
+        for _ in range(4):
+            began = time.monotonic()
+            time.sleep(0.2)
+            child.send_signal(signal.SIGINT)
+            assert child.stdout.readline() == "interrupted\n"
+            assert time.monotonic() - began < 2
+        out, err = child.communicate(timeout=20)
+    finally:
+        child.kill()
+    assert (child.returncode, out, err) == (0, "", "")
 
 
 def exit_with_a_daemon_thread(work: str, seconds: float = 0.5) -> float:
