@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -42,11 +43,12 @@ class SharedEnsemble {
               "another thread used the ensemble when this process was forked; make a new ensemble");
         }
       }
-      ensemble.forks_at_lock_ = fork_count();
-      user_ = std::this_thread::get_id();
+      // The mutex orders these; other threads only compare the user with themselves.
+      ensemble.forks_at_lock_.store(fork_count(), std::memory_order_relaxed);
+      user_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     }
     ~Turn() {
-      if (lock_.owns_lock()) user_ = std::thread::id();
+      if (lock_.owns_lock()) user_.store(std::thread::id(), std::memory_order_relaxed);
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
@@ -55,6 +57,20 @@ class SharedEnsemble {
     Unlocked unlocked_;
     std::atomic<std::thread::id>& user_;
     std::unique_lock<std::timed_mutex> lock_;
+  };
+  /// Updates the step for other threads, also at its end.
+  class StepNote {
+   public:
+    StepNote(std::atomic<std::int64_t>& step, const Ensemble& ensemble)
+        : step_(step), ensemble_(ensemble) {}
+    ~StepNote() { update(); }
+    StepNote(const StepNote&) = delete;
+    StepNote& operator=(const StepNote&) = delete;
+    void update() const { step_.store(ensemble_.step(), std::memory_order_relaxed); }
+
+   private:
+    std::atomic<std::int64_t>& step_;
+    const Ensemble& ensemble_;
   };
   template <class F>
   auto use(const F& f) {
@@ -106,16 +122,12 @@ class SharedEnsemble {
     }
     Interrupts interrupts;
     use([&](Ensemble& e) {
-      try {
-        e.advance(steps, [&] {
-          step_ = e.step();
-          return !interrupts.pending();
-        });
-      } catch (...) {
-        step_ = e.step();
-        throw;
-      }
-      step_ = e.step();
+      const StepNote note(step_, e);
+      const auto should_continue = [&] {
+        note.update();
+        return !interrupts.pending();
+      };
+      e.advance(steps, std::cref(should_continue));
     });
     interrupts.raise_if_pending(
         "the ensemble stopped early, at the step that it reports; "

@@ -7,8 +7,12 @@
 namespace tarn::python {
 namespace {
 
-/// Objects of class Unlocked.
+/// Objects of class Unlocked. Changed with the interpreter's lock, read without.
 std::atomic<int> computations = 0;
+void add_computations(int change) {
+  computations.store(computations.load(std::memory_order_relaxed) + change,
+                     std::memory_order_relaxed);
+}
 /// The thread that runs the functions of `atexit`, which may still compute.
 std::atomic<std::thread::id> exiting{};
 /// Whether the interpreter no longer waits for computations.
@@ -32,14 +36,14 @@ Unlocked::Unlocked() {
     throw nanobind::python_error();
   }
   forks_ = fork_count();
-  ++computations;
+  add_computations(1);
   state_ = PyEval_SaveThread();
 }
 
 Unlocked::~Unlocked() {
   sleep_if_over();
   PyEval_RestoreThread(state_);
-  if (forks_ == fork_count()) --computations;
+  if (forks_ == fork_count()) add_computations(-1);
 }
 
 Locked::Locked() {

@@ -45,8 +45,12 @@ def run(i):
 
 def output_of(code: str) -> str:
     """Of a Python program, which must not hang or print to standard error."""
+    # Python 3.12 and later warn of any fork of a process with several threads.
     done = subprocess.run(
-        [sys.executable, "-c", PARENT + code], capture_output=True, text=True, timeout=60
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", PARENT + code],
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
