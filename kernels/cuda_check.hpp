@@ -20,6 +20,8 @@ inline std::string cuda_advice(cudaError_t error) {
     case cudaErrorMisalignedAddress:
     case cudaErrorLaunchFailure:
       return "; set CUDA_LAUNCH_BLOCKING=1 to see which kernel failed";
+    case cudaErrorInitializationError:
+      return "; CUDA fails in a forked process if the parent used it: start processes with 'spawn'";
     default:
       return {};
   }

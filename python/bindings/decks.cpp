@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "locks.hpp"
 #include "parts.hpp"
 
 namespace tarn::python {
@@ -14,7 +15,7 @@ using Texts = std::vector<std::string>;
 /// The deck of a text. @param path of the deck; relative paths in it start from its folder
 Deck load_text(const std::string& text, const std::string& path, const Texts& set,
                const Texts& unset) {
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   try {
     return load_deck_text(text, path, set, unset);
   } catch (const InputError& error) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -18,6 +20,7 @@
 #include "arrays.hpp"
 #include "frames.hpp"
 #include "interrupts.hpp"
+#include "locks.hpp"
 #include "parts.hpp"
 #include "tarn/core/error.hpp"
 
@@ -25,41 +28,88 @@ namespace tarn::python {
 namespace {
 
 /// An Ensemble that several Python threads may use, one after the other, with snapshots of its
-/// current step.
+/// current step. Its constants and its step can be read while another thread uses it.
 class SharedEnsemble {
   /// The time in which this thread alone uses the ensemble, without the interpreter's lock.
   class Turn {
    public:
+    /// @throws nanobind::python_error if a signal ends the wait for another thread
     explicit Turn(SharedEnsemble& ensemble) : user_(ensemble.user_) {
       if (user_ == std::this_thread::get_id()) {
         throw InputError("a signal handler cannot use an ensemble while it computes");
       }
-      lock_ = std::unique_lock(ensemble.mutex_);
-      user_ = std::this_thread::get_id();
+      lock_ = std::unique_lock(ensemble.mutex_, std::try_to_lock);
+      while (!lock_.owns_lock()) {
+        throw_if_interrupted();
+        constexpr std::chrono::milliseconds kBetweenSignals(50);
+        if (!lock_.try_lock_for(kBetweenSignals) && ensemble.forks_at_lock_ != fork_count()) {
+          throw InputError(
+              "another thread used the ensemble when this process was forked; make a new ensemble");
+        }
+      }
+      // The mutex orders these; other threads only compare the user with themselves.
+      ensemble.forks_at_lock_.store(fork_count(), std::memory_order_relaxed);
+      user_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     }
-    ~Turn() { user_ = std::thread::id(); }
+    ~Turn() {
+      if (lock_.owns_lock()) user_.store(std::thread::id(), std::memory_order_relaxed);
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
 
    private:
-    nb::gil_scoped_release unlocked_;
+    Unlocked unlocked_;
     std::atomic<std::thread::id>& user_;
-    std::unique_lock<std::mutex> lock_;
+    std::unique_lock<std::timed_mutex> lock_;
+  };
+  /// Updates the step for other threads, also at its end.
+  class StepNote {
+   public:
+    StepNote(std::atomic<std::int64_t>& step, const Ensemble& ensemble)
+        : step_(step), ensemble_(ensemble) {}
+    ~StepNote() { update(); }
+    StepNote(const StepNote&) = delete;
+    StepNote& operator=(const StepNote&) = delete;
+    void update() const { step_.store(ensemble_.step(), std::memory_order_relaxed); }
+
+   private:
+    std::atomic<std::int64_t>& step_;
+    const Ensemble& ensemble_;
   };
   template <class F>
   auto use(const F& f) {
     const Turn turn(*this);
-    if (!ensemble_) throw InputError("the ensemble is closed");
+    check_open();
+    if (is_lost()) {
+      throw InputError(
+          "a forked process cannot use an ensemble on a GPU; start processes with the method "
+          "'spawn' or 'forkserver' of multiprocessing, and make the ensemble there");
+    }
     return f(*ensemble_);
   }
 
  public:
-  explicit SharedEnsemble(Ensemble ensemble) : ensemble_(std::move(ensemble)) {}
+  explicit SharedEnsemble(Ensemble ensemble)
+      : ensemble_(std::move(ensemble)),
+        molecules_(ensemble_->system().molecules),
+        beads_(beads_of(*ensemble_)),
+        replicas_(ensemble_->replicas()),
+        timestep_fs_(ensemble_->deck().integrator.timestep_fs),
+        device_(ensemble_->device()),
+        notes_(ensemble_->notes()),
+        step_(ensemble_->step()) {}
+  SharedEnsemble(const SharedEnsemble&) = delete;
+  SharedEnsemble& operator=(const SharedEnsemble&) = delete;
+  ~SharedEnsemble() {
+    if (ensemble_ && is_lost()) abandon();
+  }
 
   /// @param device, threads if they are not those of the deck
   static Ensemble start(const Deck& deck, const std::optional<std::string>& device,
                         std::optional<int> threads) {
     Interrupts interrupts;
     try {
-      const nb::gil_scoped_release unlocked;
+      const Unlocked unlocked;
       return Ensemble(deck, request(deck, device, threads),
                       [&](int, int) { return !interrupts.pending(); });
     } catch (const StartInterrupted&) {
@@ -69,7 +119,7 @@ class SharedEnsemble {
   }
   static Ensemble load(const std::string& path, const std::optional<std::string>& device,
                        std::optional<int> threads) {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     return Ensemble::load(path, request({}, device, threads));
   }
 
@@ -80,7 +130,12 @@ class SharedEnsemble {
     }
     Interrupts interrupts;
     use([&](Ensemble& e) {
-      e.advance(steps, [&] { return !interrupts.pending(); });
+      const StepNote note(step_, e);
+      const auto should_continue = [&] {
+        note.update();
+        return !interrupts.pending();
+      };
+      e.advance(steps, std::cref(should_continue));
       unchecked_steps_ += steps;
       if (unchecked_steps_ >= kStepsBetweenChecks) {
         unchecked_steps_ = 0;
@@ -91,29 +146,33 @@ class SharedEnsemble {
         "the ensemble stopped early, at the step that it reports; "
         "advance() continues from there");
   }
-  std::int64_t step() {
-    return use([](Ensemble& e) { return e.step(); });
+  std::int64_t step() const {
+    check_open();
+    return step_;
   }
-  double time_ps() {
-    return use([](Ensemble& e) { return e.time_ps(); });
-  }
-  std::string device() {
-    return use([](Ensemble& e) { return e.device(); });
+  double time_ps() const { return static_cast<double>(step()) * timestep_fs_ / 1000.0; }
+  std::string device() const {
+    check_open();
+    return device_;
   }
   std::string deck() {
     return use([](Ensemble& e) { return resolved_deck(e.deck()); });
   }
-  int molecules() {
-    return use([](Ensemble& e) { return e.system().molecules; });
+  int molecules() const {
+    check_open();
+    return molecules_;
   }
-  int beads() {
-    return use([](Ensemble& e) { return e.system().path_integral.beads; });
+  int beads() const {
+    check_open();
+    return beads_;
   }
-  std::int64_t replicas() {
-    return use([](Ensemble& e) { return e.replicas(); });
+  std::int64_t replicas() const {
+    check_open();
+    return replicas_;
   }
-  std::vector<std::string> notes() {
-    return use([](Ensemble& e) { return e.notes(); });
+  std::vector<std::string> notes() const {
+    check_open();
+    return notes_;
   }
   void save(const std::string& path) {
     use([&](Ensemble& e) { e.save(path); });
@@ -149,12 +208,11 @@ class SharedEnsemble {
 
   void close() {
     const Turn turn(*this);
+    is_open_ = false;
+    if (ensemble_ && is_lost()) abandon();
     ensemble_.reset();
   }
-  bool is_open() {
-    const Turn turn(*this);
-    return ensemble_.has_value();
-  }
+  bool is_open() const { return is_open_; }
 
  private:
   /// A check takes longer than a step of few replicas on a GPU.
@@ -173,6 +231,16 @@ class SharedEnsemble {
   enum Place { kPositionsAt, kVelocitiesAt, kEnergiesAt, kIdsAt, kPlaces };
   static int beads_of(const Ensemble& e) { return e.system().path_integral.beads; }
 
+  void check_open() const {
+    if (!is_open_) throw InputError("the ensemble is closed");
+  }
+  /// Whether this process was forked since the start of an engine on a GPU. CUDA does not exist
+  /// here, nor do the threads of an engine on several GPUs.
+  bool is_lost() const { return forks_at_start_ != fork_count() && is_on_gpu(); }
+  bool is_on_gpu() const { return device_.find("CUDA") != std::string::npos; }
+  /// Leaves the engine in memory: its destructor would call CUDA and wait for threads.
+  void abandon() { static_cast<void>(new Ensemble(std::move(*ensemble_))); }
+
   /// A snapshot of the current step. Its memory is used again if no view of an earlier step exists.
   template <class Fields>
   std::shared_ptr<const Frame> snapshot(Place place, const Fields& fields_of) {
@@ -189,7 +257,17 @@ class SharedEnsemble {
 
   std::optional<Ensemble> ensemble_;
   std::int64_t unchecked_steps_ = 0;  ///< since the last check for running replicas
-  std::mutex mutex_;
+  const int molecules_, beads_;
+  const std::int64_t replicas_;
+  const double timestep_fs_;
+  const std::string device_;
+  const std::vector<std::string> notes_;
+  std::atomic<std::int64_t> step_;  ///< that advance() reached
+  std::atomic<bool> is_open_ = true;
+  const unsigned forks_at_start_ = fork_count();
+
+  std::timed_mutex mutex_;
+  std::atomic<unsigned> forks_at_lock_ = 0;
   std::atomic<std::thread::id> user_{};
   std::array<std::shared_ptr<Frame>, kPlaces> frames_;
   std::array<bool, kPlaces> taken_{};
@@ -216,7 +294,9 @@ void add_ensemble(nb::module_& module) {
 A replica that blows up is stopped, the others continue; see `blow_ups`. NumericalError is raised
 if none is left, within 100 steps. Ctrl-C raises KeyboardInterrupt at an earlier step, from which
 advance() can continue.)")
-      .def_prop_ro("step", &SharedEnsemble::step, "Number of the current step.")
+      .def_prop_ro(
+          "step", &SharedEnsemble::step,
+          "Number of the current step; that of some moments ago while another thread advances.")
       .def_prop_ro("time_ps", &SharedEnsemble::time_ps, "Time in ps.")
       .def_prop_ro("device", &SharedEnsemble::device, "One line with the device.")
       .def_prop_ro("deck", &SharedEnsemble::deck, "The deck with all keys in use.")

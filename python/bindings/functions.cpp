@@ -15,6 +15,7 @@
 
 #include "arrays.hpp"
 #include "interrupts.hpp"
+#include "locks.hpp"
 #include "parts.hpp"
 #include "tarn/analysis/symmetry.hpp"
 #include "tarn/cluster_forces.hpp"
@@ -96,7 +97,7 @@ nb::tuple energy_and_forces(nb::handle positions_A, nb::handle given_model, nb::
   {
     // A short computation keeps the interpreter's lock: its release takes 8 % of the time of a
     // heptamer (measured).
-    std::optional<nb::gil_scoped_release> unlocked;
+    std::optional<Unlocked> unlocked;
     if (!is_short(given, model, device)) unlocked.emplace();
     forces_of(model, given.molecules, device, threads)
         .compute(given.positions_A, energies.numbers, forces.numbers);
@@ -110,7 +111,7 @@ nb::object dipole_moments(nb::handle positions_A, nb::handle given_model) {
   const ModelName model(given_model);
   std::vector<double> moments;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     moments =
         dipole_moments_e_A(water_model_named(model.str()), given.molecules, given.positions_A);
   }
@@ -125,7 +126,7 @@ nb::dict minimise(nb::handle positions_A, const std::string& model, double toler
   std::vector<MinimiseResult> results;
   Interrupts interrupts;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     MinimiseOptions options;
     options.tolerance_kcal_per_mol_A = tolerance_kcal_per_mol_A;
     options.max_iterations = max_iterations;
@@ -156,7 +157,7 @@ nb::dict normal_modes(nb::handle positions_A, const std::string& model, double o
   const Clusters given = cluster_of(positions_A);
   NormalModes modes;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     const WaterModel water = water_model_named(model);
     check_modes(water, given.molecules, omega);
     modes = tarn::normal_modes(water, given.positions_A, omega);
@@ -219,7 +220,7 @@ nb::tuple rdf_of_files(const std::vector<std::string>& files, const std::vector<
   options.frames.replicas = replicas;
   TrajectoryRdf rdf;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     rdf = rdf_of_trajectories(options, "rdf");
   }
   return finished(rdf);
@@ -246,7 +247,7 @@ nb::tuple rdf_of_array(nb::handle positions_A, const std::vector<std::string>& p
   const TrajectoryRdfOptions options = rdf_options(pairs, r_max_A, bin_width_A);
   TrajectoryRdf rdf;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     rdf = rdf_of_positions({numbers.data(), numbers.size()}, replicas, molecules, options);
   }
   return finished(rdf);
@@ -257,7 +258,7 @@ nb::object random_cluster(int molecules, std::uint64_t seed, const std::string& 
   std::vector<double> positions;
   Interrupts interrupts;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     const WaterModel water = water_model_named(model);
     // pending() may wait for other Python threads.
     using Clock = std::chrono::steady_clock;

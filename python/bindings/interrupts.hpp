@@ -6,7 +6,17 @@
 #include <thread>
 #include <utility>
 
+#include "locks.hpp"
+
 namespace tarn::python {
+
+/// Runs signal handlers that are due, in the main thread. Called without the interpreter's lock.
+/// @throws nanobind::python_error their exception; SystemExit if the interpreter exits
+inline void throw_if_interrupted() {
+  const Locked lock;
+  if (exits()) PyErr_SetNone(PyExc_SystemExit);
+  if (exits() || PyErr_CheckSignals() != 0) throw nanobind::python_error();
+}
 
 /// Signals during a computation without the interpreter's lock. Python runs its signal handlers in
 /// the main thread only; that of SIGINT raises KeyboardInterrupt.
@@ -16,11 +26,12 @@ class Interrupts {
   ///        Python functions that the computation calls are not interrupted; or None
   explicit Interrupts(nanobind::object noted = nanobind::none()) : noted_(std::move(noted)) {}
 
-  /// Whether SIGINT was noted, or a signal handler raised an exception. Called without the
-  /// interpreter's lock, by any thread.
+  /// Whether SIGINT was noted, a signal handler raised an exception, or the interpreter exits.
+  /// Called without the interpreter's lock, by any thread.
   bool pending() {
+    if (exits(caller_)) stopped_ = true;
     if (stopped_ || std::this_thread::get_id() != caller_) return stopped_;
-    const nanobind::gil_scoped_acquire lock;
+    const Locked lock;
     if (PyErr_CheckSignals() != 0) {
       raised_.emplace();
       stopped_ = true;
@@ -29,13 +40,13 @@ class Interrupts {
     }
     return stopped_;
   }
-  /// Raises that exception again, or KeyboardInterrupt, with a note for the user. Called with the
-  /// interpreter's lock.
+  /// Raises that exception again, or KeyboardInterrupt, with a note for the user; SystemExit, which
+  /// ends a thread silently, if the interpreter exits. Called with the interpreter's lock.
   /// @param note what was kept, and how to continue; may be null
   void raise_if_pending(const char* note = nullptr) {
     if (!stopped_) return;
     if (!raised_) {
-      PyErr_SetNone(PyExc_KeyboardInterrupt);
+      PyErr_SetNone(exits(caller_) ? PyExc_SystemExit : PyExc_KeyboardInterrupt);
       raised_.emplace();
     }
     if (note != nullptr) raised_->value().attr("add_note")(note);

@@ -15,6 +15,7 @@
 
 #include "arrays.hpp"
 #include "frames.hpp"
+#include "locks.hpp"
 #include "parts.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/binary.hpp"
@@ -71,7 +72,7 @@ class PythonValues {
 
  private:
   void call(const Frame& frame) {
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     // A copy, because the run uses the memory of its frame again.
     auto kept = std::make_shared<Frame>();
     kept->step = frame.step;
@@ -134,7 +135,7 @@ ObserverMaker observer_of(nb::handle observer) {
     const auto functions = std::make_shared<std::pair<nb::object, nb::object>>(save, load);
     if (!save.is_none()) {
       table.save = [functions, file = table.file](std::ostream& out) {
-        const nb::gil_scoped_acquire lock;
+        const Locked lock;
         const nb::object state = functions->first();
         if (!nb::isinstance<nb::bytes>(state)) {
           throw InputError(fmt::format("the observer '{}': save() returned {}; expected bytes",
@@ -147,7 +148,7 @@ ObserverMaker observer_of(nb::handle observer) {
     if (!load.is_none()) {
       table.load = [functions](std::istream& in) {
         const std::string bytes = io::get_string(in);
-        const nb::gil_scoped_acquire lock;
+        const Locked lock;
         functions->second(nb::bytes(bytes.data(), bytes.size()));
       };
     }

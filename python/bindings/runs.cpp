@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "interrupts.hpp"
+#include "locks.hpp"
 #include "parts.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/run.hpp"
@@ -37,13 +38,13 @@ struct Shared {
     options.interrupted = [&interrupts] { return interrupts.pending(); };
     if (!on_progress.is_none()) {
       options.on_progress = [this](const Progress& p) {
-        const nb::gil_scoped_acquire lock;
+        const Locked lock;
         on_progress(p.step, p.total_steps, p.elapsed_seconds, p.steps_per_second,
                     p.ns_per_day_per_replica, p.ns_per_day_total, p.seconds_left);
       };
     }
     options.on_warning = [this](const std::string& text) {
-      const nb::gil_scoped_acquire lock;
+      const Locked lock;
       on_warning(text);
     };
   }
@@ -115,7 +116,7 @@ template <class Compute>
 auto interruptible(Interrupts& interrupts, const std::string& note, const Compute& compute) {
   std::optional<decltype(compute())> result;
   try {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     result = compute();
   } catch (const StartInterrupted&) {
     interrupts.raise_if_pending("interrupted while the start was made: no step was taken");
@@ -136,7 +137,7 @@ nb::dict run(const Deck& deck, const std::string& out, bool resume, bool overwri
   shared.apply_to(options, interrupts);
   options.resume = resume;
   options.on_blow_up = [&](const BlowUp& b, const std::string& text) {
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     on_blow_up(b.replica, b.step, b.molecule, text);
   };
   for (const nb::handle observer : observers) options.observers.push_back(observer_of(observer));

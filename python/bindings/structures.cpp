@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "locks.hpp"
 #include "parts.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
@@ -27,7 +28,7 @@ nb::dict read_structure(const std::string& path, std::optional<std::int64_t> fra
   io::Structure s;
   io::FrameCounts counts;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     s = io::read_structure(path, {frame, replica}, &counts);
   }
   if (const auto note = io::note_on_frames(path, counts)) s.notes.push_back(*note);
@@ -60,7 +61,7 @@ void write_structure(const std::string& path, nb::handle positions_A,
     for (double& value : s.velocities_A_per_akma) value *= units::picoseconds_per_akma;
   }
   if (!model.empty()) s.comment["model"] = model;
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   io::write_structure(path, s);
 }
 
@@ -90,7 +91,7 @@ nb::list models() {
 nb::tuple devices() {
   Devices found;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     found = find_devices();
   }
   nb::list list;
@@ -103,7 +104,7 @@ nb::tuple devices() {
 nb::object read_table(const std::string& path) {
   io::Table table;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     table = io::read_table(path);
   }
   return object_of(std::move(table));

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <pthread.h>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -114,18 +115,56 @@ class WorkerPool {
   bool is_started_ = false;
 };
 
-WorkerPool& pool_of_this_thread() {
-  thread_local WorkerPool pool;
+/// Counts forks in their children: cheaper to read than the process id, which is a system call.
+std::atomic<unsigned> forks = 0;
+[[maybe_unused]] const int forks_are_counted = pthread_atfork(nullptr, nullptr, [] { ++forks; });
+
+/// The workers of this thread. After a fork they exist in the parent only.
+class OwnPool {
+ public:
+  OwnPool() = default;
+  OwnPool(const OwnPool&) = delete;
+  OwnPool& operator=(const OwnPool&) = delete;
+  ~OwnPool() { abandon_after_fork(); }
+
+  /// Null if there are no workers.
+  WorkerPool* find() {
+    abandon_after_fork();
+    return pool_.get();
+  }
+  WorkerPool& get() {
+    if (find() == nullptr) pool_ = std::make_unique<WorkerPool>();
+    return *pool_;
+  }
+
+ private:
+  /// The memory of the workers stays: their destructors would wait for threads that do not exist.
+  void abandon_after_fork() {
+    if (forks_ == fork_count()) return;
+    forks_ = fork_count();
+    static_cast<void>(pool_.release());
+  }
+
+  std::unique_ptr<WorkerPool> pool_;
+  unsigned forks_ = fork_count();
+};
+
+OwnPool& pool_of_this_thread() {
+  thread_local OwnPool pool;
   return pool;
 }
 
 }  // namespace
 
+unsigned fork_count() { return forks.load(std::memory_order_relaxed); }
+
 int start_team(int team, const TeamWork& work) {
-  return team <= 1 || inside_team ? 1 : pool_of_this_thread().start(team, work);
+  return team <= 1 || inside_team ? 1 : pool_of_this_thread().get().start(team, work);
 }
 
-void finish_team() { pool_of_this_thread().finish(); }
+void finish_team() {
+  if (WorkerPool* const pool = pool_of_this_thread().find()) pool->finish();
+}
 
 void run_team(int team, const TeamWork& work) {
   if (start_team(team, work) > 1) return finish_team();

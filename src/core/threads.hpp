@@ -21,8 +21,13 @@ void run_team(int team, const TeamWork& work);
 /// @return the size of the team; with 1, nothing was started
 int start_team(int team, const TeamWork& work);
 /// Calls the work that was started with rank 0 and waits for the other ranks. Does nothing if the
-/// work has been finished.
+/// work has been finished, or was started before a fork (see fork_count()).
 void finish_team();
+
+/// The number of forks between the first process of this program and this one. A fork copies the
+/// memory but only the calling thread: work of other threads that was started under another number
+/// will not be finished here.
+unsigned fork_count();
 
 template <class F>
 void run_team(int team, const F& f) {

@@ -76,6 +76,10 @@ class CpuEngine final : public Engine {
 
   void wait() override {
     if (!started_) return;
+    if (started_->team > 1 && started_->forks != fork_count()) {
+      throw InputError(
+          "the process was forked while the engine computed; make another engine in the child");
+    }
     started_->team > 1 ? finish_team() : advance_groups(0);
     const std::unique_ptr<StartedSteps> done = std::move(started_);
     step_ += done->steps;
@@ -152,6 +156,7 @@ class CpuEngine final : public Engine {
     std::int64_t steps;
     SharedLoop groups;
     int team = 1;  ///< 1: no other thread has begun
+    unsigned forks = fork_count();
   };
   void begin_steps(std::int64_t n_steps);
   /// The part of one thread of the started steps.

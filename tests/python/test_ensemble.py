@@ -342,6 +342,25 @@ def test_one_ensemble_in_two_threads_takes_turns():
     assert shared.step == 2000 and np.array_equal(shared.positions_A, alone.positions_A)
 
 
+def test_constants_and_steps_are_read_while_another_thread_advances():
+    e = tarn.Ensemble(HEPTAMER, threads=1)
+    constants = [e.molecules, e.beads, e.replicas, e.device, e.notes, e.is_open]
+    seen, slowest = [], 0.0
+    thread = threading.Thread(target=lambda: e.advance(200_000))
+    thread.start()
+    while thread.is_alive():
+        began = time.monotonic()
+        assert [e.molecules, e.beads, e.replicas, e.device, e.notes, e.is_open] == constants
+        step, time_ps, text = e.step, e.time_ps, repr(e)
+        slowest = max(slowest, time.monotonic() - began)
+        assert step * 0.002 <= time_ps * (1 + 1e-15) and "7 molecules" in text
+        seen.append(step)
+        time.sleep(0.001)
+    assert slowest < 0.2
+    assert seen == sorted(seen) and len(set(seen)) > 1
+    assert e.step == 200_000 and e.time_ps == pytest.approx(400.0)
+
+
 def test_the_lock_of_the_interpreter_is_released():
     """Another thread counts while an ensemble advances for a while."""
     e = tarn.Ensemble(with_changes(HEPTAMER, system={"replicas": 64}), threads=1)

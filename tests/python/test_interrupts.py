@@ -1,4 +1,4 @@
-"""Ctrl-C: a real signal to a subprocess."""
+"""Ctrl-C, a real signal to a subprocess, and the exit of the interpreter."""
 
 from __future__ import annotations
 
@@ -163,7 +163,8 @@ def test_a_signal_handler_cannot_use_a_computing_ensemble_but_does_not_hang():
     child = start(f"""
 import signal, tarn
 def handler(number, frame):
-    e.step
+    assert e.step >= 0 and e.molecules == 7  # these are constants or numbers of the last steps
+    e.positions_A
 signal.signal(signal.SIGINT, handler)
 e = tarn.Ensemble({HEPTAMER!r})
 print("ready", flush=True)
@@ -219,3 +220,128 @@ def test_an_interrupt_at_the_end_of_a_comparison_is_raised():
     with pytest.raises(KeyboardInterrupt) as caught:
         tarn.compare(HEPTAMER, ["settle"], out="c", progress=progress)
     assert "comparison" in caught.value.__notes__[0]
+
+
+def test_waiting_for_another_thread_can_be_interrupted():
+    child = start(f"""
+import threading, time, tarn
+e = tarn.Ensemble({HEPTAMER!r})
+threading.Thread(target=lambda: e.advance(10**10), daemon=True).start()
+while e.step == 0:
+    time.sleep(0.001)
+print("ready", flush=True)
+for use in (lambda: e.positions_A, lambda: e.advance(1), lambda: e.save("a"), e.close):
+    try:
+        use()
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+assert e.is_open
+""")
+    assert child.stdout is not None
+    try:
+        for _ in range(4):
+            began = time.monotonic()
+            time.sleep(0.2)
+            child.send_signal(signal.SIGINT)
+            assert child.stdout.readline() == "interrupted\n"
+            assert time.monotonic() - began < 2
+        out, err = child.communicate(timeout=20)
+    finally:
+        child.kill()
+    assert (child.returncode, out, err) == (0, "", "")
+
+
+def exit_with_a_daemon_thread(work: str, seconds: float = 0.5) -> float:
+    """Ends a program while a daemon thread repeats work(). Returns the time that the exit took."""
+    child = start(f"""
+import threading, time
+import numpy as np
+import pytest
+import tarn
+deck = {HEPTAMER!r}
+def repeat():
+    while True:
+        work()
+{work}
+threading.Thread(target=repeat, daemon=True).start()
+time.sleep({seconds})
+print("ready", flush=True)
+""")
+    began = time.monotonic()
+    try:
+        out, err = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert (child.returncode, out, err) == (0, "", "")
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        'work = lambda: tarn.run(deck, out="a", overwrite=True, set={"run.steps": 10**9})',
+        "e = tarn.Ensemble(deck)\nwork = lambda: e.advance(10**10)",
+        "e = tarn.Ensemble(deck)\nwork = lambda: e.advance(1)",
+        "e = tarn.Ensemble(deck)\nwork = lambda: e.positions_A",
+        "water = tarn.random_cluster(7)\nwork = lambda: tarn.energy_and_forces(water)",
+        "water = tarn.random_cluster(7, replicas=1000)\nwork = lambda: tarn.energy_and_forces(water)",
+        "water = tarn.random_cluster(30, replicas=100)\nwork = lambda: tarn.minimise(water)",
+        'big = {"system": {"molecules": 60, "replicas": 10000}, "integrator": {"scheme": "settle"}}'
+        "\nwork = lambda: tarn.Ensemble(big)",
+        """
+@tarn.observer(columns=["x_A"], every=10)
+def x(frame):
+    time.sleep(0.001)
+    return frame.positions_A[:, 0, 0]
+work = lambda: tarn.run(
+    deck, out="a", overwrite=True, set={"run.steps": 10**9}, observers=[x], progress=lambda p: None
+)
+""",
+    ],
+)
+def test_the_interpreter_exits_while_a_daemon_thread_computes(work: str):
+    assert exit_with_a_daemon_thread(work) < 6
+
+
+def test_the_interpreter_does_not_wait_long_for_a_daemon_thread():
+    work = """
+@tarn.observer(columns=["x_A"], every=10)
+def slow(frame):
+    time.sleep(60)
+    return frame.positions_A[:, 0, 0]
+work = lambda: tarn.run(deck, out="a", overwrite=True, observers=[slow])
+"""
+    assert exit_with_a_daemon_thread(work) < 15
+
+
+def test_a_run_that_the_exit_stops_can_be_resumed():
+    exit_with_a_daemon_thread(
+        'work = lambda: tarn.run(deck, out="a", set={"run.steps": 10**9})', seconds=1.0
+    )
+    assert json.loads(Path("a/run.json").read_text())["status"] == "interrupted"
+    assert tarn.Ensemble.load("a").step > 0
+
+
+def test_functions_of_atexit_compute():
+    # Those that were registered before the import run after the end of other computations.
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"""
+import atexit, threading, time
+def last():
+    ensemble.advance(5)
+    print(ensemble.step, tarn.minimise(tarn.random_cluster(3, replicas=20)).converged.all())
+atexit.register(last)
+import tarn
+ensemble, other = tarn.Ensemble({HEPTAMER!r}), tarn.Ensemble({HEPTAMER!r})
+threading.Thread(target=lambda: other.advance(10**10), daemon=True).start()
+time.sleep(0.2)
+""",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "5 True\n", "")

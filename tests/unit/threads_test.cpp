@@ -5,11 +5,14 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "forked.hpp"
 #include "scratch_folder.hpp"
 #include "src/core/processors.hpp"
 
@@ -123,6 +126,59 @@ TEST(RunTeam, ThreadsOfTheCallerHaveTeamsOfTheirOwn) {
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(calls, 4 * 50 * 3);
 }
+
+#if !defined(__SANITIZE_THREAD__)  // which does not support threads after a fork
+/// Whether a team of four calls each rank once.
+bool team_of_four_works() {
+  std::vector<int> calls(4);
+  run_team(4, [&](int rank, int) { ++calls[static_cast<std::size_t>(rank)]; });
+  return calls == std::vector<int>(4, 1);
+}
+
+TEST(RunTeam, WorksInTheChildOfAFork) {
+  const unsigned before = fork_count();
+  ASSERT_TRUE(team_of_four_works());
+  EXPECT_EQ(test::status_of_child([&] {
+              return team_of_four_works() && team_of_four_works() && fork_count() == before + 1 &&
+                     test::status_of_child(team_of_four_works) == 0;
+            }),
+            0);
+  EXPECT_TRUE(team_of_four_works());
+  EXPECT_EQ(fork_count(), before);
+}
+
+TEST(RunTeam, AThreadMayEndInTheChildOfAFork) {
+  // Its workers are not waited for.
+  int status = -1;
+  std::thread([&] {
+    run_team(3, [](int, int) {});
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      return;  // the only thread of this process: its end is the end of the process
+    }
+    waitpid(child, &status, 0);
+  }).join();
+  EXPECT_EQ(status, 0);
+}
+
+TEST(StartTeam, WorkOfTheParentIsNotFinishedInTheChildOfAFork) {
+  std::atomic<int> calls = 0;
+  const TeamWork call{[](const void* context, int, int) {
+                        ++*static_cast<std::atomic<int>*>(const_cast<void*>(context));
+                      },
+                      &calls};
+  ASSERT_EQ(start_team(3, call), 3);
+  while (calls < 2) std::this_thread::yield();
+  EXPECT_EQ(test::status_of_child([&] {
+              finish_team();
+              return calls == 2 && team_of_four_works();
+            }),
+            0);
+  finish_team();
+  EXPECT_EQ(calls, 3);
+}
+#endif
 
 TEST(Processors, QuotasOfControlGroupsCount) {
   const test::ScratchFolder folder;
