@@ -22,52 +22,44 @@ namespace {
 Ranks* g_ranks = nullptr;
 int g_half = 0;
 
-TEST(OwnCommunicator, RunsADeckOnEachHalf) {
-  ASSERT_EQ(g_ranks->size(), 2);
+/// Runs a deck on one process and on ranks. @return the device of the second run
+std::string expect_same_run(const std::string& text, Ranks& ranks) {
   const test::ScratchFolder folder;
-  const Deck deck = load_deck_text(
-      "[system]\nmolecules = 2\nreplicas = 6\nseed = " + std::to_string(5 + g_half) +
-          "\n[thermostat]\nkind = \"gla\"\ntemperature_K = 100.0\nfriction_per_ps = 5.0\n"
-          "[run]\nsteps = " +
-          std::to_string(100 + 200 * g_half) + "\n[observe.energies]\nevery = 10\n",
-      folder.file("deck.toml"));
+  const Deck deck = load_deck_text(text, folder.file("deck.toml"));
   RunOptions options;
   options.device = "cpu";
   options.threads = 1;
   options.out_dir = folder.file("alone");
   run_deck(deck, options);
   RunFactories factories;
-  factories.make_engine = [](const auto& system, const auto& start, const auto& counts,
-                             const auto& device) {
-    return g_ranks->make_engine(system, start, counts, device);
+  factories.make_engine = [&ranks](const auto& system, const auto& start, const auto& counts,
+                                   const auto& device) {
+    return ranks.make_engine(system, start, counts, device);
   };
   options.out_dir = folder.file("ranks");
   const RunResult result = run_deck(deck, options, factories);
-  EXPECT_NE(result.device.find("2 ranks"), std::string::npos) << result.device;
   test::expect_same_files(folder.file("alone"), folder.file("ranks"));
+  return result.device;
+}
+
+TEST(OwnCommunicator, RunsADeckOnEachHalf) {
+  ASSERT_EQ(g_ranks->size(), 2);
+  const std::string device = expect_same_run(
+      "[system]\nmolecules = 2\nreplicas = 6\nseed = " + std::to_string(5 + g_half) +
+          "\n[thermostat]\nkind = \"gla\"\ntemperature_K = 100.0\nfriction_per_ps = 5.0\n"
+          "[run]\nsteps = " +
+          std::to_string(100 + 200 * g_half) + "\n[observe.energies]\nevery = 10\n",
+      *g_ranks);
+  EXPECT_NE(device.find("2 ranks"), std::string::npos) << device;
 }
 
 /// A communicator of one process, as of a program that was started without mpirun.
 TEST(OwnCommunicator, MayHaveOneProcess) {
   const auto alone = Ranks::of_communicator(MPI_Comm_c2f(MPI_COMM_SELF));
-  const test::ScratchFolder folder;
-  const Deck deck = load_deck_text(
+  expect_same_run(
       "[system]\nmolecules = 2\nreplicas = 6\n[run]\nsteps = 100\n"
       "[observe.energies]\nevery = 10\nreplicas = \"mean\"\n",
-      folder.file("deck.toml"));
-  RunOptions options;
-  options.device = "cpu";
-  options.threads = 1;
-  options.out_dir = folder.file("alone");
-  run_deck(deck, options);
-  RunFactories factories;
-  factories.make_engine = [&](const auto& system, const auto& start, const auto& counts,
-                              const auto& device) {
-    return alone->make_engine(system, start, counts, device);
-  };
-  options.out_dir = folder.file("one");
-  run_deck(deck, options, factories);
-  test::expect_same_files(folder.file("alone"), folder.file("one"));
+      *alone);
 }
 
 }  // namespace
