@@ -132,8 +132,8 @@ TEST(SplitEngine, NamesItsParts) {
 }
 
 TEST(SplitEngine, PassesOnTheFirstException) {
-  State start = fake_start(2, 6);
-  System system;
+  const System system = make_system({"settle", Bath::none}, tip3p(), 2);
+  const State start = start_state(system, first_ids(6));
   const auto maker = [](std::int64_t no_memory_at) {
     return [no_memory_at](const State& share) -> std::unique_ptr<Engine> {
       FakeScript script;
@@ -154,6 +154,9 @@ TEST(SplitEngine, PassesOnTheFirstException) {
   };
   EXPECT_THROW(make_split_engine(system, start, {maker(-1), refuses}, 1), DeviceError);
   EXPECT_THROW(make_split_engine(system, start, {}, 1), std::invalid_argument);
+  State short_one = start;
+  short_one.positions_A.pop_back();
+  EXPECT_THROW(make_split_engine(system, short_one, {maker(-1)}, 1), InputError);
 }
 
 /// Engines of different arithmetic may share replicas, but not exchange them.
@@ -196,7 +199,9 @@ TEST(SplitEngine, UsesOneThreadPerPart) {
   };
   {
     const PartMaker maker = [](const State& share) { return std::make_unique<OnOneThread>(share); };
-    const auto engine = make_split_engine({}, fake_start(1, 4), {maker, maker}, 1);
+    const System system = make_system({"settle", Bath::none}, tip3p(), 2);
+    const State start = start_state(system, first_ids(4));
+    const auto engine = make_split_engine(system, start, {maker, maker}, 1);
     engine->measure_with({});
     engine->advance(2);
     Frame frame;
