@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "core/threads.hpp"
 #include "frames.hpp"
 #include "interrupts.hpp"
 #include "locks.hpp"

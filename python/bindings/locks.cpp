@@ -4,6 +4,8 @@
 #include <chrono>
 #include <pthread.h>
 
+#include "core/threads.hpp"
+
 namespace tarn::python {
 namespace {
 
@@ -18,11 +20,9 @@ std::atomic<std::thread::id> exiting{};
 /// Whether the interpreter no longer waits for computations.
 std::atomic<bool> is_over = false;
 
-std::atomic<unsigned> forks = 0;
-[[maybe_unused]] const int forks_are_counted = pthread_atfork(nullptr, nullptr, [] {
-  computations = 0;  // other threads do not exist in the child
-  ++forks;
-});
+/// Other threads do not exist in the child of a fork.
+[[maybe_unused]] const int forks_are_handled =
+    pthread_atfork(nullptr, nullptr, [] { computations = 0; });
 
 void sleep_if_over() {
   while (is_over && exits()) std::this_thread::sleep_for(std::chrono::hours(1));
@@ -66,7 +66,5 @@ void end_computations() {
   is_over = true;
   PyEval_RestoreThread(state);
 }
-
-unsigned fork_count() { return forks.load(std::memory_order_relaxed); }
 
 }  // namespace tarn::python

@@ -45,7 +45,4 @@ bool exits(std::thread::id of = std::this_thread::get_id());
 /// seconds. Threads that are still computing then sleep when they need the lock.
 void end_computations();
 
-/// The number of forks between the process that imported the module and this one.
-unsigned fork_count();
-
 }  // namespace tarn::python

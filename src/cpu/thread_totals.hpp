@@ -5,7 +5,7 @@
 
 namespace tarn::cpu {
 
-/// What one thread of an engine has counted and timed, on cache lines of its own.
+/// Counts and times of one thread of an engine, on cache lines that no other thread writes.
 struct alignas(64) ThreadTotals {
   PairHistograms pairs;
   EngineReport report;

@@ -204,7 +204,6 @@ void RankPart::wait() {
 }
 
 void RankPart::begin_frame(unsigned fields) {
-  fields_ = fields;
   has_begun_ = false;
   attempt([&](Engine& engine) {
     has_begun_ = engine.begin_snapshot(fields_of_parts(fields));

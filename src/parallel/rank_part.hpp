@@ -68,8 +68,7 @@ class RankPart {
   MeasureSettings settings_;
   ReplicaGroups groups_;
   Frame frame_;
-  Frame sums_;  ///< moments of the groups that this rank adds up
-  unsigned fields_ = kNoFields;
+  Frame sums_;                           ///< moments of the groups that this rank adds up
   bool has_begun_ = false;               ///< a frame of the engine
   std::vector<std::int64_t> known_ids_;  ///< running replicas that rank 0 knows
 };

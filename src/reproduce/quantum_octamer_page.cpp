@@ -184,8 +184,7 @@ Reproduction quantum_octamer_page() {
           "D₂O.\n"
           "* At 100 and 150 K, H₂O has slightly fewer hydrogen bonds than D₂O, and D₂O slightly "
           "fewer than classical nuclei. In the melting range, from 200 K on, the differences in "
-          "hydrogen "
-          "bonds and Lindemann index are within two standard errors.",
+          "hydrogen bonds and Lindemann index are within two standard errors.",
       .make = make_quantum_octamer_page};
 }
 
