@@ -81,13 +81,7 @@ int main(int argc, char** argv) {
     ranks->serve();
     return 0;
   }
-  tarn::EngineMaker maker = tarn::make_engine;
-  if (ranks) {
-    maker = [&](const tarn::System& system, const tarn::State& start,
-                const tarn::PairCountRequest& counts, const tarn::DeviceRequest& device) {
-      return ranks->make_engine(system, start, counts, device);
-    };
-  }
+  const tarn::EngineMaker maker = ranks ? ranks->engine_maker() : tarn::make_engine;
   const char* const asked = std::getenv("TARN_BENCH_THREADS");
   const int threads = asked != nullptr ? std::max(1, std::atoi(asked)) : 1;
   fmt::print(

@@ -71,6 +71,12 @@ class Ranks {
   virtual std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                               const PairCountRequest& counts,
                                               const DeviceRequest& device) = 0;
+  /// make_engine() as a function. Do not call it after this object was destroyed.
+  EngineMaker engine_maker() {
+    return
+        [this](const System& system, const State& start, const PairCountRequest& counts,
+               const DeviceRequest& device) { return make_engine(system, start, counts, device); };
+  }
 };
 
 }  // namespace tarn

@@ -12,13 +12,7 @@ Ranks* g_ranks = nullptr;
 void set_ranks(Ranks* ranks) { g_ranks = ranks; }
 Ranks* ranks() { return g_ranks; }
 
-EngineMaker engine_maker() {
-  if (g_ranks == nullptr) return {};
-  return [](const System& system, const State& start, const PairCountRequest& counts,
-            const DeviceRequest& device) {
-    return g_ranks->make_engine(system, start, counts, device);
-  };
-}
+EngineMaker engine_maker() { return g_ranks != nullptr ? g_ranks->engine_maker() : EngineMaker{}; }
 
 std::optional<std::string> note_on_idle_ranks(const std::string& what) {
   if (g_ranks == nullptr || g_ranks->size() == 1) return {};

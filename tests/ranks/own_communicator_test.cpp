@@ -32,10 +32,7 @@ std::string expect_same_run(const std::string& text, Ranks& ranks) {
   options.out_dir = folder.file("alone");
   run_deck(deck, options);
   RunFactories factories;
-  factories.make_engine = [&ranks](const auto& system, const auto& start, const auto& counts,
-                                   const auto& device) {
-    return ranks.make_engine(system, start, counts, device);
-  };
+  factories.make_engine = ranks.engine_maker();
   options.out_dir = folder.file("ranks");
   const RunResult result = run_deck(deck, options, factories);
   test::expect_same_files(folder.file("alone"), folder.file("ranks"));
