@@ -155,7 +155,7 @@ TEST_F(Formats, TrajectoriesOfBeadsNameTheirNumber) {
     frame.set_beads(2);
     std::copy_n(frame.positions_A.begin() + 18, 9, frame.positions_A.begin() + 27);
     EXPECT_TRUE(contains(message_of<InputError>([&] { check_molecules(frame, *reader, 0); }),
-                         "O of molecule 4 is 0 A from O of molecule 3"));
+                         "O of molecule 3 is 0 A from O of molecule 2"));
   }
 }
 
