@@ -1,17 +1,23 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <memory>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "deck/checker.hpp"
 #include "deck/notes.hpp"
+#include "deck/overrides.hpp"
 #include "deck_arguments.hpp"
 #include "help_text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/deck.hpp"
+#include "tarn/deck_text.hpp"
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/modes.hpp"
@@ -53,13 +59,34 @@ void report_shortest_period(const System& system, Terminal& terminal) {
       quanta, coldest_K, system.path_integral.beads, std::ceil(kGoodBeads_K / coldest_K)));
 }
 
+/// The scheme, time step and thermostat, and which of them the deck leaves to the defaults.
+std::string dynamics_text(const Deck& deck, const decks::Checker& given) {
+  const auto value = [&](std::string_view path) {
+    const decks::Key& key = *decks::schema_of(deck).find_key(path);
+    return std::get<std::string>(key.get(key, deck));
+  };
+  const auto origin = [&](std::string_view path, std::string_view text) {
+    return given.has(path) ? std::string_view() : text;
+  };
+  std::string text = fmt::format(
+      "{}{}, time step {:g} fs{}; ", value("integrator.scheme"),
+      origin("integrator.scheme", is_flexible(deck) ? " (the default of flexible models)"
+                                                    : " (the default of rigid models)"),
+      deck.integrator.timestep_fs, origin("integrator.timestep_fs", " (the default)"));
+  if (deck.thermostat.kind == Thermostat::none) return text + "no thermostat";
+  return fmt::format("{}thermostat {}{}", text, value("thermostat.kind"),
+                     origin("thermostat.kind", " (the default)"));
+}
+
 void check(const Arguments& a) {
   if (a.reference) {
     fmt::print("{}", deck_reference());
     return;
   }
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
-  const Deck deck = a.load();
+  decks::Checker checker(a.deck, true);
+  const Deck deck = checker.check(read_deck_text(a.deck), decks::given_by("--set", a.set),
+                                  decks::given_by("--unset", a.unset));
   Terminal terminal(false);
   for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
   if (const auto note = decks::note_on_samples(deck)) terminal.warning(*note);
@@ -74,6 +101,8 @@ void check(const Arguments& a) {
   const System system = make_system(deck, molecules);
   if (system.model.is_flexible()) report_shortest_period(system, terminal);
   fmt::print("{}", resolved_deck(deck));
+  std::fflush(stdout);
+  terminal.info(dynamics_text(deck, checker));
 }
 
 }  // namespace

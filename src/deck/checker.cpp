@@ -376,8 +376,25 @@ void Checker::unknown_key(const Entry& entry) {
                           entry.section, hint, comma_list(known)));
 }
 
+/// Defaults that other keys depend on.
+void Checker::choose_scheme_and_thermostat() {
+  if (!has("integrator.scheme")) deck_.integrator.scheme = default_scheme(deck_);
+  // Problems that follow from a default for the wrong model are not reported.
+  if (!has("integrator.scheme") && !is_reliable({"system.model", "model.stretch"})) {
+    mark_unreliable("integrator.scheme");
+  }
+  if (is_reliable({"integrator.scheme"}) && !has("integrator.timestep_fs") && is_flexible(deck_) &&
+      deck_.integrator.scheme == Scheme::verlet) {
+    deck_.integrator.timestep_fs = kFlexibleVerletStep_fs;
+  }
+  if (!has("thermostat.kind") && sections_.contains("thermostat")) {
+    deck_.thermostat.kind = kDefaultThermostat;
+  }
+}
+
 void Checker::check_conditions() {
   const auto is_given = [&](const Key& key) { return has(key.path()); };
+  if (schema_ == &water_schema()) choose_scheme_and_thermostat();
   // Default velocities: those of the state, or zero without a temperature.
   if (has("system.state") && is_reliable({"system.velocities"}) && !has("system.velocities")) {
     deck_.system.velocities = VelocityKind::state;
@@ -387,11 +404,6 @@ void Checker::check_conditions() {
       !has("system.velocities") && !has("system.temperature_K") &&
       deck_.thermostat.kind == Thermostat::none) {
     deck_.system.velocities = VelocityKind::zero;
-  }
-  if (is_reliable({"system.model", "model.stretch", "integrator.scheme"}) &&
-      !has("integrator.timestep_fs") && is_flexible(deck_) &&
-      deck_.integrator.scheme == Scheme::verlet) {
-    deck_.integrator.timestep_fs = kFlexibleVerletStep_fs;
   }
   for (const Key& key : schema_->keys) {
     if (!is_given(key)) continue;

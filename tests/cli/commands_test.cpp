@@ -159,6 +159,30 @@ TEST_F(Commands, CheckPrintsTheWholeDeckOrEveryProblem) {
   EXPECT_EQ(tarn("check " + path("none.toml")).exit_code, 4);
 }
 
+/// The scheme, the time step and the thermostat, and which of them the deck does not contain.
+TEST_F(Commands, CheckPrintsTheSchemeAndWhetherItIsADefault) {
+  const std::string bath = "[thermostat]\ntemperature_K = 100\nfriction_per_ps = 5\n";
+  const std::string deck = write("d.toml", "[system]\nmolecules = 2\n[run]\nsteps = 2\n" + bath);
+  const auto text = [&](const std::string& options) {
+    return tarn("check " + deck + options).text;
+  };
+  EXPECT_TRUE(contains(text(""),
+                       "settle (the default of rigid models), time step 2 fs (the default); "
+                       "thermostat baoab (the default)\n"))
+      << text("");
+  EXPECT_TRUE(
+      contains(text(" --set system.model=qtip4pf --unset thermostat"),
+               "verlet (the default of flexible models), time step 0.5 fs (the default); no "
+               "thermostat\n"));
+  EXPECT_TRUE(contains(text(" --set integrator.scheme=zss-stiff --set integrator.timestep_fs=2 "
+                            "--set thermostat.kind=gla"),
+                       "\nzss-stiff, time step 2 fs; thermostat gla\n"));
+  // Standard output is a deck.
+  const std::string resolved = test::standard_output("check " + deck).text;
+  EXPECT_EQ(test::standard_output("check " + write("r.toml", resolved)).text, resolved);
+  EXPECT_TRUE(contains(resolved, "scheme = \"settle\"") && contains(resolved, "kind = \"baoab\""));
+}
+
 TEST_F(Commands, CheckAndRunTellTheSameOfAStart) {
   write("long.xyz", "3\n\nO 0 0 0\nH 1.4 0 0\nH 0 1.4 0\n");
   const std::string deck = write("d.toml", "[system]\nfile = \"long.xyz\"\n[run]\nsteps = 2\n");

@@ -142,9 +142,9 @@ TEST(Deck, FillsDefaults) {
   EXPECT_EQ(deck.system.replicas, 1);
   EXPECT_EQ(deck.system.seed, 1u);
   EXPECT_EQ(deck.system.start, StartKind::quenched);
-  EXPECT_TRUE(deck.system.relax);
+  EXPECT_FALSE(deck.system.relax);
   EXPECT_FALSE(deck.system.remove_momentum);
-  EXPECT_EQ(deck.integrator, IntegratorSection{});
+  EXPECT_EQ(deck.integrator.scheme, Scheme::settle);
   EXPECT_EQ(deck.integrator.timestep_fs, 2.0);
   EXPECT_EQ(deck.thermostat, ThermostatSection{});
   EXPECT_EQ(deck.run.steps, 1000);
@@ -244,14 +244,17 @@ TEST(Deck, KnowsEveryModel) {
 
 TEST(Deck, InfiniteOmegaIsAWordOrANumber) {
   for (const char* omega : {"\"infinite\"", "inf", "+inf"}) {
-    const Deck deck = parse(kSmallest + "[integrator]\nomega = " + omega + "\n");
+    const Deck deck =
+        parse(kSmallest + "[integrator]\nscheme = \"zss-stiff\"\nomega = " + omega + "\n");
     EXPECT_EQ(deck.integrator.omega, kInfinity);
     EXPECT_FALSE(deck.system.relax) << "rigid bonds do not relax";
   }
 }
 
 TEST(Deck, RelaxFollowsTheScheme) {
-  EXPECT_TRUE(parse(kSmallest).system.relax);
+  EXPECT_TRUE(parse(kSmallest, {"integrator.scheme=zss-stiff"}).system.relax);
+  EXPECT_FALSE(parse(kSmallest).system.relax);
+  EXPECT_TRUE(parse(kSmallest, {"system.model=spcfw"}).system.relax);
   EXPECT_FALSE(parse(kSmallest + "[integrator]\nscheme = \"shake\"\n").system.relax);
   EXPECT_FALSE(parse(kSmallest + "[integrator]\nscheme = \"settle\"\n").system.relax);
 }
@@ -274,11 +277,12 @@ TEST(Deck, VelocitiesFollowTheTemperature) {
 
 TEST(Deck, DenseSolvesGoWithEveryHessian) {
   for (const std::string hessian : {"gauss-newton", "full", "molecule", "total"}) {
-    const Deck deck =
-        parse(kSmallest, {"integrator.hessian=" + hessian, "integrator.solver=dense"});
+    const Deck deck = parse(kSmallest, {"integrator.scheme=zss-stiff", "integrator.solver=dense",
+                                        "integrator.hessian=" + hessian});
     EXPECT_TRUE(uses_dense_solver(make_system(deck, 7).integrator)) << hessian;
   }
-  EXPECT_TRUE(contains(problem_of(kSmallest, {"integrator.solver=dense", "integrator.omega=inf"}),
+  EXPECT_TRUE(contains(problem_of(kSmallest, {"integrator.scheme=zss-stiff",
+                                              "integrator.solver=dense", "integrator.omega=inf"}),
                        "solver = \"dense\" needs finite omega"));
 }
 
@@ -294,6 +298,45 @@ TEST(Deck, DurationsAreRoundedUpToWholeSteps) {
   EXPECT_EQ(steps("0.0011", "1"), 2);
   EXPECT_EQ(steps("2.4444105", "2.4444105"), 1000);
   EXPECT_EQ(steps("1e9", "1"), 1'000'000'000'000);
+}
+
+TEST(Deck, TheSchemeFollowsTheModel) {
+  for (const WaterModel& model : kWaterModels) {
+    const Deck deck = parse(kSmallest, {"system.model=" + std::string(model.name)});
+    EXPECT_EQ(deck.integrator.scheme, Scheme::settle) << model.name;
+    EXPECT_EQ(deck.integrator.timestep_fs, 2.0) << model.name;
+  }
+  for (const WaterModel& model : kFlexibleWaterModels) {
+    const Deck deck = parse(kSmallest, {"system.model=" + std::string(model.name)});
+    EXPECT_EQ(deck.integrator.scheme, Scheme::verlet) << model.name;
+    EXPECT_EQ(deck.integrator.timestep_fs, 0.5) << model.name;
+  }
+  const std::string own =
+      "[system]\nmolecules = 2\nmodel = \"own\"\n[run]\nsteps = 1\n[model]\noh_A = 1.0\n"
+      "hoh_degrees = 112.0\nsigma_A = 3.2\nepsilon_kcal_per_mol = 0.15\ncharge_hydrogen_e = 0.4\n";
+  EXPECT_EQ(parse(own).integrator.scheme, Scheme::settle);
+  EXPECT_EQ(parse(own + "stretch = \"harmonic\"\nstretch_stiffness_kcal_per_mol_A2 = 1000.0\n"
+                        "bend_stiffness_kcal_per_mol_rad2 = 75.9\n")
+                .integrator.scheme,
+            Scheme::verlet);
+  // Another key of the section changes nothing, a scheme in the deck does.
+  EXPECT_EQ(parse(kSmallest, {"integrator.timestep_fs=1"}).integrator.scheme, Scheme::settle);
+  EXPECT_EQ(parse(kSmallest, {"system.model=spcfw", "integrator.scheme=zss-stiff"})
+                .integrator.timestep_fs,
+            2.0);
+}
+
+TEST(Deck, AThermostatIsBaoabUnlessItsKindIsGiven) {
+  const std::vector<std::string> bath{"thermostat.temperature_K=100",
+                                      "thermostat.friction_per_ps=5"};
+  EXPECT_EQ(parse(kSmallest, bath).thermostat.kind, Thermostat::baoab);
+  EXPECT_EQ(parse(kSmallest).thermostat.kind, Thermostat::none);
+  EXPECT_EQ(parse(kWarm).thermostat.kind, Thermostat::gla);
+  EXPECT_EQ(parse(kWarm, {}, {"thermostat.kind"}).thermostat.kind, Thermostat::baoab);
+  EXPECT_EQ(parse(kSmallest + "[thermostat]\nkind = \"none\"\n").thermostat.kind, Thermostat::none);
+  // The defaults of flexible models are those that ring polymers require.
+  EXPECT_NO_THROW(parse(kSmallest + "[path_integral]\nbeads = 64\n",
+                        {"system.model=qtip4pf", bath[0], bath[1]}));
 }
 
 // --- Problems; tests/unit/bad_decks_test.cpp contains the complete list ---
@@ -352,9 +395,10 @@ TEST(DeckProblems, DeepKeysAreAProblemAndNotACrash) {
 // --- Overrides ---
 
 TEST(DeckOverrides, ReplaceAndAdd) {
-  const Deck deck = parse(
-      kSmallest, {"system.molecules=3", "observe.rdf.every=5", "observe.rdf.pairs=[\"OO\"]",
-                  "run.device = cpu ", "integrator.omega=infinite", "system.seed=2 # why not"});
+  const Deck deck =
+      parse(kSmallest, {"system.molecules=3", "observe.rdf.every=5", "observe.rdf.pairs=[\"OO\"]",
+                        "run.device = cpu ", "integrator.omega=infinite",
+                        "integrator.scheme=zss-stiff", "system.seed=2 # why not"});
   EXPECT_EQ(deck.system.molecules, 3);
   EXPECT_EQ(deck.run.device, "cpu");
   EXPECT_EQ(deck.integrator.omega, kInfinity);
@@ -467,7 +511,9 @@ TEST(ResolvedDeck, ReadsBackTheSame) {
       kEveryKey,
       kSmallest + "[integrator]\nscheme = \"settle\"\ntimestep_fs = 0.1\n",
       kSmallest + "[integrator]\nscheme = \"shake\"\ntolerance = 1.2345678901234567e-9\n",
-      kSmallest + "[integrator]\nomega = \"infinite\"\ntimestep_fs = 2.4444104999999997\n",
+      kSmallest +
+          "[integrator]\nscheme = \"zss-stiff\"\nomega = \"infinite\"\ntimestep_fs = "
+          "2.4444104999999997\n",
       "[system]\nfile = \"start.xyz\"\n[run]\nduration_ps = 1.0\n[observe.trajectory]\n",
       "[system]\nfile = \"a \\\"b\\\" \\\\c\\t\\u00e9.xyz\"\nmolecules = 3\n[run]\nsteps = 0\n",
   };
@@ -524,33 +570,35 @@ every_minutes = 15.0
 }
 
 TEST(PhysicsFingerprint, ForgetsOnlyWhatAResumedRunMayChange) {
-  const std::string deck = physics_fingerprint(parse(kWarm));
+  const std::string stiff = kWarm + "[integrator]\nscheme = \"zss-stiff\"\n";
+  const std::string deck = physics_fingerprint(parse(stiff));
   for (const char* same : {"run.steps=5000", "run.duration_ps=50", "run.device=cpu",
                            "run.threads=2", "checkpoint.every=10", "checkpoint.every_minutes=1"}) {
-    EXPECT_EQ(physics_fingerprint(parse(kWarm, {same})), deck) << same;
+    EXPECT_EQ(physics_fingerprint(parse(stiff, {same})), deck) << same;
   }
   for (const char* other :
        {"system.seed=2", "system.replicas=2", "system.model=spc", "system.temperature_K=11",
         "integrator.timestep_fs=2.0000000000000004", "integrator.omega=inf",
         "thermostat.temperature_K=11", "thermostat.friction_per_ps=6", "run.precision=mixed",
         "run.equilibration_ps=1", "observe.energies.every=100", "observe.rdf.bins=10"}) {
-    EXPECT_NE(physics_fingerprint(parse(kWarm, {other})), deck) << other;
+    EXPECT_NE(physics_fingerprint(parse(stiff, {other})), deck) << other;
   }
 }
 
 // --- Another scheme ---
 
 TEST(WithScheme, DropsWhatTheNewSchemeDoesNotUse) {
-  const Deck deck = parse(kWarm, {"integrator.omega=20", "integrator.beta=0.4"});
+  const std::string stiff = "integrator.scheme=zss-stiff";
+  const Deck deck = parse(kWarm, {stiff, "integrator.omega=20", "integrator.beta=0.4"});
   const Deck shake = with_scheme(deck, "shake");
   EXPECT_EQ(shake, parse(kWarm, {"integrator.scheme=shake"}));
   EXPECT_FALSE(shake.system.relax);
   EXPECT_EQ(with_scheme(deck, "zss-stiff"), deck);
-  EXPECT_EQ(with_scheme(shake, "zss-stiff"), parse(kWarm));
+  EXPECT_EQ(with_scheme(shake, "zss-stiff"), parse(kWarm, {stiff}));
 }
 
 TEST(WithScheme, TakesKeys) {
-  const Deck deck = parse(kWarm, {"integrator.omega=20"});
+  const Deck deck = parse(kWarm, {"integrator.scheme=zss-stiff", "integrator.omega=20"});
   const Deck other = with_scheme(deck, "zss-stiff:omega=infinite:beta=0.4:hessian=gauss-newton");
   EXPECT_EQ(other.integrator.omega, kInfinity);
   EXPECT_EQ(other.integrator.beta, 0.4);
@@ -740,7 +788,8 @@ TEST_F(DeckFiles, FollowTheRulesForTheMoleculesOfTheStructure) {
   EXPECT_TRUE(contains(refusal({many, "observe.cluster.every=1"}), "Lindemann index"));
   EXPECT_EQ(refusal({"system.replicas=500000"}), "");
   EXPECT_TRUE(contains(refusal({"system.replicas=500001"}), "--set system.replicas=500001: "));
-  EXPECT_TRUE(contains(refusal({"integrator.hessian=total"}), "at most 128 molecules, not 200"));
+  EXPECT_TRUE(contains(refusal({"integrator.scheme=zss-stiff", "integrator.hessian=total"}),
+                       "at most 128 molecules, not 200"));
 }
 
 // --- Units ---
@@ -749,7 +798,8 @@ TEST(MakeSystem, ConvertsUnitsOnce) {
   // Paper mode: h = 0.05 and gamma = 0.01 in units of sqrt(Da A^2/(kcal/mol)) = 48.88821 fs.
   const Deck deck = parse(
       "[system]\nmolecules = 7\nseed = 9\n[run]\nsteps = 1\nprecision = \"mixed\"\n"
-      "[integrator]\ntimestep_fs = 2.4444105\nbeta = 0.4\nomega = 20.0\nsolver = \"dense\"\n"
+      "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 2.4444105\nbeta = 0.4\nomega = 20.0\n"
+      "solver = \"dense\"\n"
       "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.06\nfriction_amu_per_ps = 0.2045483\n");
   const System system = make_system(deck, 7);
   EXPECT_EQ(system.model.name, "tip3p");
