@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "deck/notes.hpp"
 #include "observe/equilibration_warning.hpp"
 #include "run/estimator_warning.hpp"
 #include "run/temperature_warning.hpp"
@@ -154,6 +155,7 @@ std::vector<std::string> end_warnings(const SchemeRun& run) {
   const BathShifts temperature = shifts_of(run.temperature_of_bath);
   add(equilibration_warning("temperature_K", temperature));
   if (run.correlations) add(run.correlations->note());
+  add(decks::warning_on_resonance(run.deck));
   if (run.rings) {
     for (std::string& text : estimator_warnings(run.rings->result(1.0), run.deck)) {
       warnings.push_back(std::move(text));

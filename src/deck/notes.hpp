@@ -26,6 +26,9 @@ std::optional<std::string> note_on_correlation(const Deck& deck);
 /// Evaporation that is observed before the bath has equilibrated the start.
 std::optional<std::string> note_on_evaporation(const Deck& deck);
 
+/// A time step at or beyond the first resonance of the exact flow of the free ring polymer.
+std::optional<std::string> warning_on_resonance(const Deck& deck);
+
 /// Notes on valid decks that may not do what the user expects.
 std::vector<std::string> notes_on(const Deck& deck);
 

@@ -138,6 +138,7 @@ class Run {
     DeviceRequest device{options_.device.value_or(deck_.run.device), threads()};
     const System system = make_system(deck_, molecules_);
     warn_if(friction_warning(system));
+    warn_if(decks::warning_on_resonance(deck_));
     AutoDevice taken;
     if (device.name == "auto") {
       taken = auto_device(system, start.replicas(), device.threads);
