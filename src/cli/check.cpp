@@ -2,8 +2,6 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
-#include <string_view>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,6 +12,7 @@
 #include "deck/overrides.hpp"
 #include "deck_arguments.hpp"
 #include "help_text.hpp"
+#include "run_plan.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/deck.hpp"
@@ -44,6 +43,14 @@ void report_shortest_period(const System& system, Terminal& terminal) {
   const double step_fs = system.integrator.timestep_akma * units::femtoseconds_per_akma;
   terminal.info(fmt::format("shortest period of {}: {:.3g} fs ({:.0f}/cm), {:.3g} time steps",
                             system.model.name, period_fs, wavenumber_per_cm, period_fs / step_fs));
+  // Velocity Verlet is stable for more than pi steps per period of a harmonic vibration.
+  constexpr double kFewSteps = 4.0;
+  if (system.integrator.scheme == Scheme::verlet && period_fs < kFewSteps * step_fs) {
+    terminal.warning(
+        fmt::format("timestep_fs = {:g} is too long for a period of {:.3g} fs: velocity "
+                    "Verlet needs at least {:g} steps per period. Use {:.2g} fs or less",
+                    step_fs, period_fs, kFewSteps, period_fs / kFewSteps));
+  }
   if (system.path_integral.beads == 1) return;
   double coldest_K = system.path_integral.temperature_K;
   if (system.thermostat.kind != Thermostat::none) {
@@ -59,23 +66,12 @@ void report_shortest_period(const System& system, Terminal& terminal) {
       quanta, coldest_K, system.path_integral.beads, std::ceil(kGoodBeads_K / coldest_K)));
 }
 
-/// The scheme, time step and thermostat, and which of them the deck leaves to the defaults.
-std::string dynamics_text(const Deck& deck, const decks::Checker& given) {
-  const auto value = [&](std::string_view path) {
-    const decks::Key& key = *decks::schema_of(deck).find_key(path);
-    return std::get<std::string>(key.get(key, deck));
-  };
-  const auto origin = [&](std::string_view path, std::string_view text) {
-    return given.has(path) ? std::string_view() : text;
-  };
-  std::string text = fmt::format(
-      "{}{}, time step {:g} fs{}; ", value("integrator.scheme"),
-      origin("integrator.scheme", is_flexible(deck) ? " (the default of flexible models)"
-                                                    : " (the default of rigid models)"),
-      deck.integrator.timestep_fs, origin("integrator.timestep_fs", " (the default)"));
-  if (deck.thermostat.kind == Thermostat::none) return text + "no thermostat";
-  return fmt::format("{}thermostat {}{}", text, value("thermostat.kind"),
-                     origin("thermostat.kind", " (the default)"));
+/// Ends the output with what the run will do; standard output is only the deck.
+void print_deck_and_plan(const Deck& deck, const decks::Checker& checker, int molecules,
+                         Terminal& terminal) {
+  fmt::print("{}", resolved_deck(deck));
+  std::fflush(stdout);
+  for (const std::string& line : run_plan(deck, checker, molecules)) terminal.info(line);
 }
 
 void check(const Arguments& a) {
@@ -84,15 +80,17 @@ void check(const Arguments& a) {
     return;
   }
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
+  a.refuse_split_changes();
   decks::Checker checker(a.deck, true);
   const Deck deck = checker.check(read_deck_text(a.deck), decks::given_by("--set", a.set),
                                   decks::given_by("--unset", a.unset));
   Terminal terminal(false);
   for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
-  if (const auto note = decks::note_on_samples(deck)) terminal.warning(*note);
+  for (const auto& warning : {decks::note_on_samples(deck), decks::warning_on_resonance(deck)}) {
+    if (warning) terminal.warning(*warning);
+  }
   if (is_mechanical(deck.system.kind)) {
-    fmt::print("{}", resolved_deck(check_mechanics(deck)));
-    return;
+    return print_deck_and_plan(check_mechanics(deck), checker, 0, terminal);
   }
   int molecules = deck.system.molecules;
   if (const auto path = structure_path(deck))
@@ -100,9 +98,7 @@ void check(const Arguments& a) {
   if (const auto path = state_path(deck)) molecules = io::read_checkpoint(*path).state.molecules;
   const System system = make_system(deck, molecules);
   if (system.model.is_flexible()) report_shortest_period(system, terminal);
-  fmt::print("{}", resolved_deck(deck));
-  std::fflush(stdout);
-  terminal.info(dynamics_text(deck, checker));
+  print_deck_and_plan(deck, checker, molecules, terminal);
 }
 
 }  // namespace
