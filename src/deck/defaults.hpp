@@ -7,7 +7,8 @@ namespace tarn::decks {
 /// Number of whole steps that cover a time; a whole number within round-off counts as whole.
 double whole_steps(double time_ps, double timestep_fs);
 
-/// The default of `[integrator] scheme`: SETTLE for rigid models, velocity Verlet for flexible ones.
+/// The default of `[integrator] scheme`: SETTLE for rigid models, velocity Verlet for flexible
+/// ones.
 Scheme default_scheme(const Deck& deck);
 
 /// Default time step of velocity Verlet with a flexible model [fs].

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "replica_numbering.hpp"
 #include "structure_checks.hpp"
 #include "tarn/core/error.hpp"
@@ -173,8 +174,8 @@ std::optional<std::string> note_on_frames(const std::string& path, const FrameCo
                        more, counts.replicas, counts.frames);
   }
   if (counts.frames == 1 && counts.all) return std::nullopt;
-  return fmt::format("{} has {}{} frames, and frame 0 was taken", path,
-                     counts.all ? "" : "more than ", counts.frames);
+  return fmt::format("{} has {}{}, and frame 0 was taken", path, counts.all ? "" : "more than ",
+                     count_text(counts.frames, "frame"));
 }
 
 std::optional<std::string> note_on_sites(const std::string& path, const Structure& structure,

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "deck/notes.hpp"
 #include "deck/suggest.hpp"
 #include "rounding.hpp"
 #include "tarn/core/error.hpp"
@@ -374,15 +375,19 @@ TEST(DeckProblems, LongValuesAreCut) {
 TEST(DeckProblems, DeepNestingIsAProblemAndNotACrash) {
   const std::vector<std::string> all =
       problems_of("a = " + std::string(100000, '[') + std::string(100000, ']'));
-  EXPECT_EQ(all.size(), 1u);
+  ASSERT_EQ(all.size(), 3u);  // the deck is also incomplete
+  EXPECT_TRUE(contains(all[2], "toml:1:261: not valid TOML"));
 }
 
 TEST(DeckProblems, BytesThatAreNoTextHaveAPlace) {
-  EXPECT_TRUE(contains(problem_of("[system]\nmodel = \"\xff\xfe\"\n"), "toml:2:9: not valid TOML"));
+  EXPECT_TRUE(
+      contains(problem_of("[run]\nsteps = 1\n[system]\nmolecules = 1\nmodel = \"\xff\xfe\"\n"),
+               "toml:5:9: not valid TOML"));
   EXPECT_TRUE(contains(problem_of(std::string("[system]\n\0", 10)), "toml:2:1: not valid TOML"));
-  EXPECT_TRUE(contains(problem_of("[system]\nseed = 9223372036854775808\n"),
-                       "'9223372036854775808' is not representable in 64 bits; the largest integer "
-                       "is 2^63 - 1"));
+  EXPECT_TRUE(contains(problem_of("[run]\nsteps = 1\n[system]\nmolecules = 1\nseed = "
+                                  "9223372036854775808\n"),
+                       "seed = 9223372036854775808 is not an integer; expected an integer of at "
+                       "least 0; the largest integer is 2^63 - 1"));
 }
 
 TEST(DeckProblems, DeepKeysAreAProblemAndNotACrash) {
@@ -446,7 +451,7 @@ TEST(DeckOverrides, ProblemsNameThem) {
       {"observe.every=5", "--set observe.every=5: [observe] contains sections and no keys"},
       {"confinement.radius_A=5", "[confinement] needs stiffness_kcal_per_mol_A2"},
       {"run.steps=5.0", "--set run.steps=5.0: steps = 5.0 is a floating-point number"},
-      {"run.steps=many", "--set run.steps=many: steps = \"many\" is a string"},
+      {"run.steps=many", "--set run.steps=many: steps = many is not an integer"},
       {"integrator.tolerance=1e-9", "tolerance is not used with [integrator] scheme"},
       {"system.seed=5\nreplicas=3", "seed = \"5\\u000Areplicas=3\" is a string"},
   };
@@ -743,7 +748,17 @@ TEST_F(DeckFiles, StructuresAreRelativeToTheDeck) {
     ASSERT_EQ(error.problems().size(), 2u);
     EXPECT_EQ(error.problems()[0].line, 4);
     EXPECT_TRUE(contains(error.problems()[0].message, "there is no file " + folder_.string()));
+    EXPECT_TRUE(error.problems()[0].message.ends_with(
+        "; paths in a deck and in --set are relative to the folder of the deck"));
   }
+  // A file that is in the current folder.
+  std::ofstream("deck-files-here.xyz") << row_of(1);
+  EXPECT_TRUE(contains(message_of(path, {"system.file=deck-files-here.xyz"}),
+                       "relative to the folder of the deck: write \""));
+  EXPECT_TRUE(
+      contains(message_of(path, {"system.file=deck-files-here.xyz"}), "/deck-files-here.xyz\""));
+  std::filesystem::remove("deck-files-here.xyz");
+  EXPECT_TRUE(message_of(path, {"system.file=/nowhere/s.xyz"}).ends_with("/nowhere/s.xyz"));
   const std::string structure = write("start.xyz", row_of(1));
   EXPECT_EQ(structure_path(load_deck(path)), structure);
   EXPECT_EQ(structure_path(parse_deck(text, "a.toml")), "start.xyz");
@@ -790,6 +805,43 @@ TEST_F(DeckFiles, FollowTheRulesForTheMoleculesOfTheStructure) {
   EXPECT_TRUE(contains(refusal({"system.replicas=500001"}), "--set system.replicas=500001: "));
   EXPECT_TRUE(contains(refusal({"integrator.scheme=zss-stiff", "integrator.hessian=total"}),
                        "at most 128 molecules, not 200"));
+}
+
+// --- Warnings ---
+
+/// Steps of the exact flow of the free ring polymer. First resonances: 1.2583 fs with 32 beads at
+/// 298 K, 0.3125 fs with 128 beads at 300 K.
+TEST(DeckWarnings, ExactRingsResonate) {
+  const auto warning = [](int beads, const std::string& temperature_K, double step_fs,
+                          const std::string& free_ring = "exact") {
+    const Deck deck =
+        parse(kSmallest,
+              {"system.model=qtip4pf", "system.replicas=2",
+               "path_integral.beads=" + std::to_string(beads),
+               "path_integral.free_ring=" + free_ring, "thermostat.friction_per_ps=5",
+               "thermostat." + temperature_K, "integrator.timestep_fs=" + std::to_string(step_fs)});
+    return decks::warning_on_resonance(deck).value_or("none");
+  };
+  EXPECT_EQ(warning(32, "temperature_K=298", 1.12), "none");
+  EXPECT_TRUE(contains(warning(32, "temperature_K=298", 1.14), "is less than 10 % below"));
+  EXPECT_TRUE(contains(warning(32, "temperature_K=298", 1.26), "timestep_fs = 1.26 exceeds"));
+  EXPECT_EQ(warning(32, "temperature_K=298", 1.26, "cayley"), "none");
+  EXPECT_EQ(warning(128, "temperature_K=300", 0.28), "none");
+  EXPECT_EQ(warning(128, "temperature_K=300", 0.5),
+            "[path_integral] free_ring = \"exact\" resonates: timestep_fs = 0.5 exceeds the first "
+            "resonance, 0.312 fs with 128 beads at 300 K, so averages are wrong or replicas blow "
+            "up. Use free_ring = \"cayley\", or a step of at most 0.15 fs");
+  EXPECT_EQ(warning(128, "temperature_K=300", 0.5, "cayley"), "none");
+  // The hottest replica has the fastest modes. A single bead has none, an odd number slower ones.
+  EXPECT_EQ(warning(64, "temperatures_K=[100, 150]", 1.12), "none");
+  EXPECT_TRUE(contains(warning(64, "temperatures_K=[100, 298]", 1.12), "64 beads at 298 K"));
+  EXPECT_EQ(warning(1, "temperature_K=1e6", 4.0), "none");
+  EXPECT_EQ(warning(3, "temperature_K=3179", 1.25), "none");  // 2 omega_P would resonate at 1.258
+  // Without a thermostat the springs have their own temperature.
+  const Deck rpmd = parse(
+      kSmallest, {"system.model=qtip4pf", "path_integral.beads=128", "path_integral.method=rpmd",
+                  "path_integral.temperature_K=300", "path_integral.free_ring=exact"});
+  EXPECT_TRUE(decks::warning_on_resonance(rpmd));
 }
 
 // --- Units ---
@@ -1061,7 +1113,20 @@ TEST(Nearest, FindsWhatWasMeantOrNothing) {
   EXPECT_EQ(nearest("setle", {"shake", "settle"}).name, "settle");
   EXPECT_EQ(nearest("temperature", {"tolerance", "temperature_K"}).name, "temperature_K");
   EXPECT_EQ(nearest("oo", {"OH", "OO"}).name, "OO");
-  EXPECT_EQ(nearest("langevin", {"none", "gla"}).name, "gla");
+  const std::vector<std::string_view> thermostats{"none", "gla", "baoab"};
+  for (const char* word : {"langevin", "Langevin", "LangevinMiddleIntegrator", "sd", "v-rescale",
+                           "Nose-Hoover", "nvt"}) {
+    EXPECT_EQ(nearest(word, thermostats).name, "baoab") << word;
+  }
+  EXPECT_EQ(nearest("NVE", thermostats).name, "none");
+  const std::vector<std::string_view> schemes{"zss-stiff", "verlet", "shake", "rattle", "settle"};
+  for (const char* word : {"leapfrog", "leap-frog", "Leap Frog", "md", "md-vv", "velocity-verlet",
+                           "VerletIntegrator"}) {
+    EXPECT_EQ(nearest(word, schemes).name, "verlet") << word;
+  }
+  EXPECT_EQ(nearest("lincs", schemes).name, "settle");
+  EXPECT_EQ(nearest("tau_t", {"temperature_K", "friction_per_ps"}).name, "friction_per_ps");
+  EXPECT_EQ(nearest("nstxout", {"every", "replicas"}).name, "every");
   // Other spellings of a name come before names that differ by a letter.
   EXPECT_EQ(nearest("tip4p-2005", {"tip4p", "tip4pew", "tip4p2005"}).name, "tip4p2005");
   EXPECT_EQ(nearest("TIP4P/2005", {"tip4p", "tip4pew", "tip4p2005"}).name, "tip4p2005");

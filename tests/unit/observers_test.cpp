@@ -1103,7 +1103,7 @@ TEST_F(ObserversTest, RdfOfTrajectoriesRefusesWhatMakesNoSense) {
   }
   test::write_text(folder_.file("one.xyz"), "3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n");
   options.files.push_back(folder_.file("one.xyz"));
-  EXPECT_TRUE(contains(refusal(options), "one.xyz:3: this frame has 1 molecules, the first one 3"));
+  EXPECT_TRUE(contains(refusal(options), "one.xyz:3: this frame has 1 molecule, the first one 3"));
   test::write_text(folder_.file("empty.xyz"), "");
   options.files = {folder_.file("empty.xyz")};
   EXPECT_TRUE(contains(refusal(options), "the file is empty"));

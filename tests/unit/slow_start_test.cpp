@@ -251,6 +251,7 @@ TEST(SlowStart, EnergyBeforeIsThatOfMaxwell) {
   deck.system.molecules = 5;
   deck.system.replicas = 32;
   deck.system.temperature_K = 100.0;
+  deck.integrator.scheme = Scheme::zss_stiff;
   deck.system.project = StartProjection::slow_manifold;
   const Start start = make_start(deck);
   ASSERT_TRUE(start.slow.has_value());
@@ -390,6 +391,7 @@ TEST(SlowStart, ReplicaAloneAndThreads) {
   deck.system.replicas = 5;
   deck.system.temperature_K = 100.0;
   deck.system.remove_momentum = true;
+  deck.integrator.scheme = Scheme::zss_stiff;
   deck.system.project = StartProjection::slow_manifold;
   deck.run.threads = 1;
   const Start batch = make_start(deck);
@@ -421,6 +423,7 @@ TEST(SlowStart, OtherModelsAndMasses) {
       deck.system.molecules = 2;
       deck.system.temperature_K = 10.0;
       deck.system.hydrogen_mass_Da = hydrogen;
+      deck.integrator.scheme = Scheme::zss_stiff;
       deck.system.project = StartProjection::slow_manifold;
       const Start start = make_start(deck);
       EXPECT_LT(start.slow->fast_after_kcal_per_mol, 1e-4 * start.slow->fast_before_kcal_per_mol)
