@@ -1,8 +1,10 @@
 #pragma once
 
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -10,8 +12,10 @@
 #include "core/processors.hpp"
 #include "events.hpp"
 #include "help_text.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "terminal.hpp"
+#include "usage.hpp"
 #include "whole_number.hpp"
 
 namespace tarn::cli {
@@ -41,7 +45,16 @@ struct DeckOverrides {
                     "section.key or section: remove it from the deck; may be repeated")
         ->allow_extra_args(false);
   }
-  Deck load() const { return load_deck(deck, set, unset); }
+  Deck load() const {
+    refuse_split_changes();
+    return load_deck(deck, set, unset);
+  }
+  /// @throws InputError if the value of a --set was taken for the deck
+  void refuse_split_changes() const {
+    std::error_code ignored;
+    if (std::filesystem::exists(deck, ignored)) return;
+    if (const auto problem = split_change_problem(set, {deck})) throw InputError(*problem);
+  }
 };
 
 /// Arguments of the commands that run a deck.

@@ -116,15 +116,14 @@ followed by [decks of mechanical systems](#decks-of-mechanical-systems).
   other, and so do the two frictions. `--unset` is applied before `--set`.
 - A section `[observe.*]` turns on its observer.
 
-The shortest deck with output runs seven molecules for a nanosecond at 10 K. The default scheme
-`zss-stiff` has slightly flexible bonds; for rigid water add `[integrator] scheme = "settle"`.
+The shortest deck with output runs seven molecules for a nanosecond at 10 K, with the default scheme
+`settle` for rigid water and the default thermostat `baoab`.
 
 ```toml
 [system]
 molecules = 7
 
 [thermostat]
-kind = "gla"
 temperature_K = 10.0
 friction_per_ps = 5.0
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
+#include "core/count_text.hpp"
 #include "defaults.hpp"
 #include "rule_helpers.hpp"
 #include "system_limits.hpp"
@@ -124,8 +125,8 @@ void temperatures_do_not_exceed_replicas(Checker& checker) {
   const std::size_t count = checker.deck().thermostat.temperatures_K.size();
   if (count <= static_cast<std::size_t>(checker.deck().system.replicas)) return;
   checker.problem("thermostat.temperatures_K",
-                  fmt::format("{} temperatures for {} replicas; expected at most one per replica",
-                              count, checker.deck().system.replicas));
+                  fmt::format("{} temperatures for {}; expected at most one per replica", count,
+                              count_text(checker.deck().system.replicas, "replica")));
 }
 
 void path_integral_is_possible(Checker& checker) {
@@ -166,6 +167,22 @@ void path_integral_is_possible(Checker& checker) {
   }
   if (method == RingMethod::rpmd && !warm) {
     require_keys(checker, {"path_integral.temperature_K"});
+  }
+}
+
+void ring_polymers_are_warm(Checker& checker) {
+  const Deck& deck = checker.deck();
+  if (!deck.path_integral || deck.path_integral->beads == 1) return;
+  if (!checker.is_reliable({"path_integral.beads", "thermostat.kind"})) return;
+  if (deck.thermostat.kind == Thermostat::none) return;
+  const std::vector<double>& all_K = deck.thermostat.temperatures_K;
+  const bool cold = std::find(all_K.begin(), all_K.end(), 0.0) != all_K.end();
+  const std::string message =
+      "ring polymers need temperatures above 0: their springs are proportional to the temperature";
+  if (checker.number("thermostat.temperature_K") == 0.0) {
+    checker.problem("thermostat.temperature_K", message);
+  } else if (cold) {
+    checker.problem("thermostat.temperatures_K", message);
   }
 }
 
@@ -274,6 +291,7 @@ std::vector<Rule> run_rules() {
        "and "
        "requires `temperature_K`.",
        path_integral_is_possible},
+      {"Several `beads` require temperatures above 0.", ring_polymers_are_warm},
       {"`[observe.path_integral]` requires `[path_integral]`.", path_integral_table_needs_rings},
       {"`[confinement]` requires `radius_A` and `stiffness_kcal_per_mol_A2`.",
        confinement_is_complete},

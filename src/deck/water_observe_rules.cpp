@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
+#include "core/count_text.hpp"
 #include "system_limits.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/io/formats.hpp"
@@ -96,10 +97,11 @@ void rdf_fits_memory(Checker& checker) {
   const auto count = static_cast<std::int64_t>(baths.size());
   const std::int64_t bins = checker.deck().rdf->bins;
   if (!has_several_baths(baths) || (count <= kMaxBaths && count * bins <= kMaxBins)) return;
-  checker.problem(count <= kMaxBaths ? "observe.rdf.bins" : "thermostat.temperatures_K",
-                  fmt::format("[observe.rdf] has {} bins for each of {} baths; expected at most {} "
-                              "baths and {} bins in total",
-                              bins, count, kMaxBaths, kMaxBins));
+  checker.problem(
+      count <= kMaxBaths ? "observe.rdf.bins" : "thermostat.temperatures_K",
+      fmt::format("[observe.rdf] has {} bins for each of {}; expected at most {} "
+                  "baths and {} bins in total",
+                  bins, count_text(static_cast<std::int64_t>(count), "bath"), kMaxBaths, kMaxBins));
 }
 
 void profile_fits_memory(Checker& checker) {

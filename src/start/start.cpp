@@ -82,11 +82,12 @@ void reject_fused_atoms(const Deck& deck, std::span<const double> quenched_A,
       deck.path, 0, 0,
       fmt::format("the quenched start of replica {} has {} of molecule {} and {} of molecule {} "
                   "{:.2g} A apart. [model] sigma_A = {:g} and "
-                  "epsilon_kcal_per_mol = {:g} are too small for its charges: increase them, or "
+                  "epsilon_kcal_per_mol = {:g} are too small for its charges{}: increase them, or "
                   "reduce the charges",
                   replica, atom_name(closest.a), closest.a.molecule, atom_name(closest.b),
                   closest.b.molecule, closest.distance_A, deck.model->sigma_A,
-                  deck.model->epsilon_kcal_per_mol)}});
+                  deck.model->epsilon_kcal_per_mol,
+                  is_flexible(deck) ? ", or its bonds are too soft" : "")}});
 }
 
 /// Makes the starts of all replicas from one source.
