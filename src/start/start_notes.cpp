@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -70,15 +71,19 @@ std::optional<std::string> note_on_model(const Deck& deck, const StartState& sta
 
 std::optional<std::string> note_on_masses(const Deck& deck, const StartState& start) {
   if (deck.system.velocities != VelocityKind::state) return std::nullopt;
-  const SystemSection &source = start.deck.system, &system = deck.system;
-  if (source.hydrogen_mass_Da != system.hydrogen_mass_Da) {
-    return fmt::format(
-        "hydrogen_mass_Da changes from {} to {}: velocities are kept, so the temperature changes",
-        source.hydrogen_mass_Da, system.hydrogen_mass_Da);
-  }
-  if (source.oxygen_mass_Da == system.oxygen_mass_Da) return std::nullopt;
-  return "oxygen_mass_Da differs from that of the other run: velocities are kept, so the "
-         "temperature changes";
+  const int molecules = start.state.molecules;
+  const WaterModel then = make_system(start.deck, molecules).model;
+  const WaterModel now = make_system(deck, molecules).model;
+  std::vector<std::string> changes;
+  const auto compare = [&](const char* atom, double before_Da, double after_Da) {
+    if (std::abs(after_Da - before_Da) <= 1e-9) return;
+    changes.push_back(fmt::format("{} from {:g} to {:g} Da", atom, before_Da, after_Da));
+  };
+  compare("H", then.mass_h_Da, now.mass_h_Da);
+  compare("O", then.mass_o_Da, now.mass_o_Da);
+  if (changes.empty()) return std::nullopt;
+  return fmt::format("masses change ({}): velocities are kept, so the temperature changes",
+                     fmt::join(changes, ", "));
 }
 
 std::optional<std::string> note_on_push(const Deck& deck, const std::string& path,
