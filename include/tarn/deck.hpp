@@ -324,8 +324,8 @@ std::optional<std::string> state_path(const Deck& deck);
 /// Markdown page of all sections and keys, generated from the tables that check decks.
 std::string deck_reference();
 
-/// The water model of a deck, with the masses of its isotopes. Masses of keep_molecule_mass (heavier
-/// hydrogens, a lighter oxygen) affect only the dynamics: make_system() sets them.
+/// The water model of a deck, with the masses of its isotopes. Masses of keep_molecule_mass
+/// (heavier hydrogens, a lighter oxygen) affect only the dynamics: make_system() sets them.
 /// @throws InputError for an unknown name
 WaterModel water_model(const Deck& deck);
 

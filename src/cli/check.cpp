@@ -9,14 +9,15 @@
 #include "deck/notes.hpp"
 #include "deck_arguments.hpp"
 #include "help_text.hpp"
+#include "start/start_notes.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/io/checkpoint.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "tarn/start_state.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
@@ -61,8 +62,8 @@ void check(const Arguments& a) {
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
   const Deck deck = a.load();
   Terminal terminal(false);
-  for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
-  if (const auto note = decks::note_on_samples(deck)) terminal.warning(*note);
+  terminal.print(decks::messages_on(deck));
+  terminal.print(decks::warning_of_missing_samples(deck));
   if (is_mechanical(deck.system.kind)) {
     fmt::print("{}", resolved_deck(check_mechanics(deck)));
     return;
@@ -70,7 +71,11 @@ void check(const Arguments& a) {
   int molecules = deck.system.molecules;
   if (const auto path = structure_path(deck))
     molecules = io::read_structure(*path, {deck.system.frame}).molecules;
-  if (const auto path = state_path(deck)) molecules = io::read_checkpoint(*path).state.molecules;
+  if (deck.system.state) {
+    const StartState start = read_start_state(deck);
+    molecules = start.state.molecules;
+    terminal.print(start::messages_on_state(deck, start));
+  }
   const System system = make_system(deck, molecules);
   if (system.model.is_flexible()) report_shortest_period(system, terminal);
   fmt::print("{}", resolved_deck(deck));

@@ -42,8 +42,8 @@ void set_masses(std::optional<double> hydrogen_mass_Da, std::optional<double> ox
     if (!given_Da) return;
     const decks::Key& key = *decks::water_schema().find_key("system", name);
     if (!(*given_Da >= key.range.low && *given_Da <= key.range.high)) {
-      throw InputError(fmt::format("{} = {:g}; expected {}", name, *given_Da,
-                                   decks::expected_text(key)));
+      throw InputError(
+          fmt::format("{} = {:g}; expected {}", name, *given_Da, decks::expected_text(key)));
     }
     mass_Da = *given_Da;
   };
