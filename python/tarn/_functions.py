@@ -73,7 +73,7 @@ class Minimum:
     """Local minima of clusters; numbers instead of arrays for one cluster of shape (atom, 3)."""
 
     positions_A: NDArray[np.float64]  #: shape of the positions that were given
-    energy_kcal_per_mol: Any
+    energy_kcal_per_mol: Any  #: with the intramolecular energy of flexible models
     max_gradient_kcal_per_mol_A: Any  #: torques count as forces at 1 A
     iterations: Any
     converged: Any
@@ -128,7 +128,7 @@ def minimise(
 class NormalModes:
     """Harmonic normal modes of one cluster, by increasing wavenumber."""
 
-    energy_kcal_per_mol: float
+    energy_kcal_per_mol: float  #: with the intramolecular energy of flexible models, or the penalty
     max_gradient_kcal_per_mol_A: float
     is_stationary: bool
     imaginary: int  #: number of imaginary modes, whose wavenumbers are negative
@@ -142,7 +142,12 @@ class NormalModes:
 
 
 def normal_modes(
-    positions_A: ArrayLike, *, model: ModelLike = "tip3p", omega: float = np.inf
+    positions_A: ArrayLike,
+    *,
+    model: ModelLike = "tip3p",
+    omega: float = np.inf,
+    hydrogen_mass_Da: float | None = None,
+    oxygen_mass_Da: float | None = None,
 ) -> NormalModes:
     """Normal modes at a configuration, which need not be a minimum.
 
@@ -153,14 +158,24 @@ def normal_modes(
     model : str, path or WaterModel
     omega : float
         Penalty strength of the bonds of a rigid model in sqrt(kcal/mol)/A^2; infinite: rigid.
+    hydrogen_mass_Da, oxygen_mass_Da : float
+        Masses of the atoms, such as 2.014 for D2O; default: 1.008 and 15.9994, or those of the deck
+        that `model` names.
 
     Returns
     -------
     NormalModes
     """
+    masses = [
+        None if mass is None else _arguments.real("normal_modes", name, mass)
+        for name, mass in (
+            ("hydrogen_mass_Da", hydrogen_mass_Da),
+            ("oxygen_mass_Da", oxygen_mass_Da),
+        )
+    ]
     return NormalModes(
         **_tarn.normal_modes(
-            positions_A, model_name(model), _arguments.real("normal_modes", "omega", omega)
+            positions_A, model_name(model), _arguments.real("normal_modes", "omega", omega), *masses
         )
     )
 

@@ -13,15 +13,16 @@
 #include "deck_arguments.hpp"
 #include "help_text.hpp"
 #include "run_plan.hpp"
+#include "start/start_notes.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/deck_text.hpp"
-#include "tarn/io/checkpoint.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "tarn/start_state.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
@@ -94,7 +95,11 @@ void check(const Arguments& a) {
   int molecules = deck.system.molecules;
   if (const auto path = structure_path(deck))
     molecules = io::read_structure(*path, {deck.system.frame}).molecules;
-  if (const auto path = state_path(deck)) molecules = io::read_checkpoint(*path).state.molecules;
+  if (deck.system.state) {
+    const StartState start = read_start_state(deck);
+    molecules = start.state.molecules;
+    terminal.print(start::messages_on_state(deck, start));
+  }
   const System system = make_system(deck, molecules);
   if (system.model.is_flexible()) report_shortest_period(system, terminal);
   print_deck_and_plan(deck, checker, molecules, terminal);

@@ -26,9 +26,15 @@ constexpr double kShortStep_fs = 0.02;
 /// Factor on the largest stable step; cold clusters are stable with steps half as long again.
 constexpr double kFarTooLong = 1.6;
 
-/// Time steps scale with the square root of the mass of the hydrogens.
+/// Factor on time steps: librations of rigid molecules slow down with the square root of the mass
+/// of the hydrogens, stretches with that of the reduced mass of O and H.
 double heavy_hydrogen_factor(const Deck& deck) {
-  return std::sqrt(deck.system.hydrogen_mass_Da / units::mass_hydrogen_Da);
+  const auto of_bond = [](const WaterModel& m) {
+    return m.mass_o_Da * m.mass_h_Da / (m.mass_o_Da + m.mass_h_Da);
+  };
+  const WaterModel model = model_of_dynamics(deck);
+  if (model.is_flexible()) return std::sqrt(of_bond(model) / of_bond(WaterModel{}));
+  return std::sqrt(model.mass_h_Da / units::mass_hydrogen_Da);
 }
 
 bool observes_nothing(const Deck& d) {

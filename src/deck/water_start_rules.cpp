@@ -113,6 +113,25 @@ void single_molecule_keeps_momentum(Checker& checker) {
   }
 }
 
+void kept_mass_is_classical(Checker& checker) {
+  if (!checker.deck().system.keep_molecule_mass) return;
+  if (!checker.has("system.hydrogen_mass_Da")) {
+    if (!checker.is_reliable({"system.hydrogen_mass_Da"})) return;
+    checker.problem("system.keep_molecule_mass",
+                    "keep_molecule_mass needs hydrogen_mass_Da, such as 3.024");
+  }
+  if (checker.has("system.oxygen_mass_Da")) {
+    checker.problem("system.keep_molecule_mass",
+                    "keep_molecule_mass computes the mass of the oxygen; remove it or "
+                    "oxygen_mass_Da");
+  }
+  if (checker.deck().path_integral) {
+    checker.problem("system.keep_molecule_mass",
+                    "keep_molecule_mass is for classical runs: averages of quantum nuclei depend "
+                    "on the masses. Remove it for isotopes, whose oxygen keeps its mass");
+  }
+}
+
 void relax_needs_finite_omega(Checker& checker) {
   if (!has_infinite_penalty(checker) || !checker.has("system.relax")) return;
   if (!checker.deck().system.relax) return;
@@ -148,6 +167,9 @@ std::vector<Rule> start_rules() {
        velocities_have_a_source},
       {"`remove_momentum` without a thermostat requires two or more molecules.",
        single_molecule_keeps_momentum},
+      {"`keep_molecule_mass` requires `hydrogen_mass_Da`, and excludes `oxygen_mass_Da` and "
+       "`[path_integral]`, whose averages depend on the masses.",
+       kept_mass_is_classical},
       {"`relax = true` requires finite `omega`.", relax_needs_finite_omega},
       {"`project = \"slow-manifold\"` requires finite `omega`.", project_needs_finite_omega},
   };

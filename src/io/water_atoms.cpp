@@ -184,10 +184,12 @@ void check_numbers(const std::string& path, std::string_view frame, std::string_
     throw InputError({Problem{
         path, 0, 0,
         std::isfinite(values[i])
-            ? fmt::format("{} is {:g}; the largest accepted is {:g}. The simulation that wrote "
-                          "the frame may have blown up; leave the frame out",
-                          atom, values[i], kLargestNumber)
-            : atom + " is not a finite number"}});
+            ? fmt::format(
+                  "{} is {:g}; the largest accepted is {:g}. Either the file is damaged, or "
+                  "the simulation blew up: leave the frame out",
+                  atom, values[i], kLargestNumber)
+            : atom + " is not a finite number. Either the file is damaged, or the simulation blew "
+                     "up: leave the frame out"}});
   }
 }
 

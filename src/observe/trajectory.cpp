@@ -95,8 +95,11 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
   trajectory.velocities = section.velocities;
   trajectory.timestep_fs = deck.integrator.timestep_fs;
   trajectory.provenance = info.provenance;
-  if (beads > 1 && selected.kind == Beads::centroid) {
-    trajectory.provenance += "; of the centroids";
+  if (beads > 1) {
+    trajectory.provenance += selected.kind == Beads::centroid ? "; of the centroids"
+                             : selected.kind == Beads::all
+                                 ? "; all beads"
+                                 : fmt::format("; bead {}", selected.number);
   }
   if (has_several_baths(info.baths_K)) {
     for (std::size_t r = 0; r < static_cast<std::size_t>(trajectory.replicas); ++r) {

@@ -126,10 +126,10 @@ std::string TrajectoryFrames::provenance(const std::string& model) const {
   const auto count = [](std::int64_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  return fmt::format("tarn {}; {}, {}, {}{}, {}", kVersion, model, count(molecules(), "molecule"),
+  return fmt::format("tarn {}; {}, {}, {}{}, {}{}", kVersion, model, count(molecules(), "molecule"),
                      count(replicas_seen(), "replica"),
                      beads_ > 1 ? fmt::format(" of {} beads", beads_) : "",
-                     count(frames_taken_, "frame"));
+                     count(frames_taken_, "frame"), beads_ > 1 ? "; over all beads" : "");
 }
 
 }  // namespace tarn

@@ -115,6 +115,7 @@ class StartMaker {
     allocate();
     if (file_) prepare_source_file();
     if (state_) {
+      append(start::messages_on_state(deck_, *state_), start_.messages);
       if (state_->state.beads > 1) {
         ring_source_ = state_->state;
         state_->state = start::centroids_of(*ring_source_);

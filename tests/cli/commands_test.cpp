@@ -420,7 +420,7 @@ TEST_F(Commands, EnergySaysHowFarBondsAreOff) {
   EXPECT_TRUE(contains(rigid.text, "were put onto the rigid geometry of tip3p"));
   const Outcome modes = tarn("modes " + off);
   const std::vector<double> fitted = numbers_after(rigid.text, "potential_kcal_per_mol");
-  const std::vector<double> of_modes = numbers_after(modes.text, "energy_kcal_per_mol");
+  const std::vector<double> of_modes = numbers_after(modes.text, "potential_kcal_per_mol");
   ASSERT_EQ(fitted.size(), 1u);
   ASSERT_EQ(of_modes.size(), 1u);
   // The same molecules, summed by two loops of some ten terms of up to 500 kcal/mol.
@@ -606,7 +606,7 @@ TEST_F(Commands, ClusterKeepsSeveralMinima) {
   double last = -1e300;
   int frames = 0;
   while (const auto frame = reader->next()) {
-    const double energy = std::atof(frame->comment.at("energy_kcal_per_mol").c_str());
+    const double energy = std::atof(frame->comment.at("potential_kcal_per_mol").c_str());
     EXPECT_GT(energy, last);
     last = energy;
     ++frames;
