@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/parallel.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/radial.hpp"
@@ -79,7 +80,7 @@ void ReplicaGroups::sort(std::span<const std::int64_t> replica_ids) {
   ids_.assign(replica_ids.begin(), replica_ids.end());
   begins_.assign(static_cast<std::size_t>(groups_ * kMomentLanes) + 1, 0);
   const auto lane_of = [&](std::int64_t id) {
-    return static_cast<std::size_t>(moment_group(id, groups_) * kMomentLanes +
+    return static_cast<std::size_t>(sample_group(id, groups_) * kMomentLanes +
                                     moment_lane(id, groups_));
   };
   for (const std::int64_t id : ids_) ++begins_[lane_of(id) + 1];

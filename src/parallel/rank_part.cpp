@@ -11,6 +11,7 @@
 #include "messages.hpp"
 #include "rank_device.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
 
 namespace tarn::parallel {
 namespace {
@@ -36,7 +37,7 @@ void append_at(const std::vector<T>& from, std::size_t place, std::vector<T>& to
 Frame rows_for(int number, const Frame& frame, int groups, int ranks) {
   Frame rows;
   for (std::size_t r = 0; r < frame.live(); ++r) {
-    if (!adds_up(number, moment_group(frame.replica_ids[r], groups), groups, ranks)) continue;
+    if (!adds_up(number, sample_group(frame.replica_ids[r], groups), groups, ranks)) continue;
     append_at(frame.replica_ids, r, rows.replica_ids);
     append_at(frame.energies, r, rows.energies);
     append_at(frame.exchange_energies_kcal_per_mol, r, rows.exchange_energies_kcal_per_mol);
