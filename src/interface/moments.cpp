@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/parallel.hpp"
+#include "frame_fields.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/confinement.hpp"
@@ -153,11 +154,9 @@ void fill_moments(unsigned fields, bool flexible, ReplicaGroups& groups, int thr
 }
 
 void drop_rows(unsigned fields, Frame& frame) {
-  if (!(fields & kEnergies)) frame.energies.clear();
-  if (!(fields & kExchangeEnergies)) frame.exchange_energies_kcal_per_mol.clear();
-  if (!(fields & kShape)) frame.shape.clear();
-  if (!(fields & kGeometry)) frame.geometry.clear();
-  if (!(fields & kLindemann)) frame.lindemann.clear();
+  for_each_field([&](const auto& f) {
+    if (f.is_row() && !(fields & f.bit)) (frame.*f.member).clear();
+  });
 }
 
 void clear_radial(const RadialRequest& request, RadialCounts& counts) {
