@@ -61,7 +61,7 @@ struct DeckOverrides {
 struct DeckArguments : DeckOverrides {
   std::string out, device;
   std::optional<int> threads;
-  bool overwrite = false, quiet = false, json = false;
+  bool overwrite = false, no_pictures = false, quiet = false, json = false;
 
   void add_to(CLI::App& command, const std::string& out_help, const std::string& overwrite_help) {
     command.add_option("deck", deck, kDeckHelp)->required();
@@ -74,6 +74,8 @@ struct DeckArguments : DeckOverrides {
         ->check(number_of_threads());
     add_override_options(command);
     command.add_flag("--overwrite", overwrite, overwrite_help);
+    command.add_flag("--no-pictures", no_pictures,
+                     "draw no pictures; tarn plot draws those of a run later");
     command.add_flag("--quiet", quiet, "print only errors and warnings");
     command.add_flag("--json", json, "print events to standard output as JSON lines");
   }
@@ -105,6 +107,7 @@ struct DeckArguments : DeckOverrides {
   void apply_to(Options& options, Terminal& terminal, Events& events) const {
     options.out_dir = out;
     options.overwrite = overwrite;
+    options.pictures = !no_pictures;
     if (!device.empty()) options.device = device;
     options.threads = threads;
     options.on_start = [&events](const RunStart& start) { events.started(start); };

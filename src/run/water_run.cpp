@@ -412,6 +412,7 @@ class Run {
   }
 
   void draw() {
+    if (!options_.pictures) return;
     std::set<std::string> told;
     const auto add = [&](const Pictures& pictures) {
       pictures_.insert(pictures_.end(), pictures.paths.begin(), pictures.paths.end());

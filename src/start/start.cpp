@@ -17,6 +17,7 @@
 #include "start_notes.hpp"
 #include "start_sources.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/physics/extremes.hpp"
 #include "tarn/start_state.hpp"
@@ -54,7 +55,7 @@ std::optional<double> velocity_temperature_K(const Deck& deck, std::size_t repli
   if (deck.system.temperature_K) return deck.system.temperature_K;
   const std::vector<double> baths = bath_temperatures_K(deck);
   if (baths.empty()) return std::nullopt;
-  return baths[replica % baths.size()];
+  return baths[ReplicaMap(baths.size()).place(replica)];
 }
 
 /// Mean energies and the largest number of iterations.

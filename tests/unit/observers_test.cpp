@@ -143,6 +143,7 @@ TEST_F(ObserversTest, MultipliersOfTheChosenReplicas) {
     RunOptions options;
     options.out_dir = folder_.file("of-" + replicas);
     options.threads = 1;
+    options.pictures = false;
     run_deck(parse_deck("[system]\nmolecules = 2\nreplicas = 3\n"
                         "[integrator]\nscheme = \"zss-stiff\"\n[run]\nsteps = 4\n"
                         "[observe.multipliers]\nevery = 2\nreplicas = " +
