@@ -29,7 +29,7 @@ namespace tarn::cli {
 namespace {
 
 struct Arguments : DeckOverrides {
-  bool reference = false;
+  bool reference = false, mechanics_reference = false;
 };
 
 /// Beads times temperature for an error of 1 % in the kinetic energy of hydrogen.
@@ -80,6 +80,10 @@ void check(const Arguments& a) {
     fmt::print("{}", deck_reference());
     return;
   }
+  if (a.mechanics_reference) {
+    fmt::print("{}", mechanics_deck_reference());
+    return;
+  }
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
   a.refuse_split_changes();
   decks::Checker checker(a.deck, true);
@@ -114,7 +118,9 @@ void add_check(CLI::App& app) {
   command->add_option("deck", a->deck, kDeckHelp);
   a->add_override_options(*command);
   command->add_flag("--reference", a->reference,
-                    "print the reference of all sections and keys instead");
+                    "print the reference of all sections and keys of water instead");
+  command->add_flag("--reference-mechanics", a->mechanics_reference,
+                    "print the reference of mechanical systems instead");
   command->callback([a] { check(*a); });
 }
 

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "deck/notes.hpp"
+#include "deck/schema.hpp"
 #include "deck/suggest.hpp"
 #include "rounding.hpp"
 #include "tarn/core/error.hpp"
@@ -1179,11 +1180,27 @@ TEST(Nearest, FindsWhatWasMeantOrNothing) {
 // --- The reference page ---
 
 TEST(DeckReference, IsThePageInTheDocumentation) {
-  std::ifstream file(TARN_SOURCE_DIR "/docs/decks.md", std::ios::binary);
-  std::stringstream page;
-  page << file.rdbuf();
-  EXPECT_EQ(page.str(), deck_reference())
+  const auto page = [](const char* name) {
+    std::ifstream file(std::string(TARN_SOURCE_DIR "/docs/") + name, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  };
+  EXPECT_EQ(page("decks.md"), deck_reference())
       << "docs/decks.md is out of date; renew it: tarn check --reference > docs/decks.md";
+  EXPECT_EQ(page("decks-mechanics.md"), mechanics_deck_reference())
+      << "renew it: tarn check --reference-mechanics > docs/decks-mechanics.md";
+}
+
+/// Rules appear in the section whose keys they concern.
+TEST(DeckReference, EveryRuleIsInASection) {
+  for (const decks::Schema* schema : {&decks::water_schema(), &decks::mechanics_schema()}) {
+    const std::string page =
+        schema == &decks::water_schema() ? deck_reference() : mechanics_deck_reference();
+    for (const decks::Rule& rule : schema->rules) {
+      EXPECT_NE(page.find(fmt::format("- {}\n", rule.text)), std::string::npos) << rule.text;
+    }
+  }
 }
 
 TEST(DeckReference, ItsExampleRuns) {
