@@ -138,4 +138,21 @@ for bad in '<!-- test: shows ^[0-9],[0-9]$ -->\n```sh\necho 1,\n```\n' \
     exit 1
   fi
 done
+
+# made_by TEXT: the exit status of made_by, with echo as the program, for a tree with this document.
+made_by() {
+  printf '%b' "$1" >"$tree/README.md"
+  "$here/made_by.sh" "$(type -P echo)" "$tree" >/dev/null 2>&1
+}
+made_by 'text\n\n<!-- made by: tarn a b -->\n\na b\n\n<!-- end -->\n' || {
+  echo "made_by reports an error in a correct document"
+  exit 1
+}
+for bad in '<!-- made by: tarn a b -->\n\na c\n\n<!-- end -->\n' 'no part\n' \
+  '<!-- made by: tarn a b -->\n\na b\n\nmore\n<!-- end -->\n'; do
+  if made_by "$bad"; then
+    echo "made_by does not detect $bad"
+    exit 1
+  fi
+done
 echo "the checks detect all inserted errors"
