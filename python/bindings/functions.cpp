@@ -206,10 +206,11 @@ TrajectoryRdfOptions rdf_options(const std::vector<std::string>& pairs, double r
 }
 
 nb::tuple finished(const TrajectoryRdf& rdf) {
-  return nb::make_tuple(object_of(io::parse_table(rdf.csv)), rdf.notes);
+  return nb::make_tuple(object_of(io::parse_table(rdf.csv)), texts_of(Level::note, rdf.messages),
+                        texts_of(Level::warning, rdf.messages));
 }
 
-/// @return (table, notes)
+/// @return (table, notes, warnings)
 nb::tuple rdf_of_files(const std::vector<std::string>& files, const std::vector<std::string>& pairs,
                        double r_max_A, double bin_width_A, std::int64_t skip, std::int64_t every,
                        const std::vector<std::int64_t>& replicas) {

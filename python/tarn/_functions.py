@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -197,7 +198,8 @@ def rdf(
     Warns
     -----
     UserWarning
-        For what the program prints as notes, such as a truncated file.
+        For what the program prints as warnings, such as a truncated file. Notes go to the logger
+        "tarn", level INFO.
     """
     options = (
         _arguments.texts("rdf", "pairs", pairs),
@@ -216,12 +218,14 @@ def rdf(
         files: Any = [trajectory] if is_path else trajectory
         paths = [os.fspath(file) for file in files]
         with reading(*paths):
-            table, notes = _tarn.rdf_of_files(paths, *options, skip, every, chosen)
+            table, notes, found = _tarn.rdf_of_files(paths, *options, skip, every, chosen)
     else:
         positions_A = _selected(trajectory, skip, every, chosen)
-        table, notes = _tarn.rdf_of_array(positions_A, *options)
+        table, notes, found = _tarn.rdf_of_array(positions_A, *options)
     for note in notes:
-        warnings.warn(note, stacklevel=2)
+        logging.getLogger("tarn").info(note)
+    for warning in found:
+        warnings.warn(warning, stacklevel=2)
     return Table(*table)
 
 
@@ -273,6 +277,7 @@ class Structure:
     model: str | None  #: water model that the file names
     comment: Mapping[str, str]  #: other data of the frame
     notes: tuple[str, ...]  #: what the reader changed or left out
+    warnings: tuple[str, ...]  #: what asks for an action, such as a truncated file
 
 
 def read_structure(
@@ -299,7 +304,8 @@ def read_structure(
     ]
     with reading(os.fspath(path)):
         values = _tarn.read_structure(os.fspath(path), *place)
-    values["notes"] = tuple(values["notes"])
+    for level in ("notes", "warnings"):
+        values[level] = tuple(values[level])
     return Structure(**values)
 
 

@@ -30,8 +30,8 @@ void analyse(TrajectoryTablesOptions options) {
   print_averages(result.averages, fmt::format("average of {}", count_text(result.frames, "frame")),
                  terminal);
   print_unconverged_note(result.averages, terminal);
-  for (const std::string& note : result.notes) terminal.warning(note);
-  for (const std::string& warning : result.pictures.warnings) terminal.warning(warning);
+  terminal.print(result.messages);
+  terminal.print(result.pictures.messages);
   for (const std::string& path : result.pictures.paths) {
     if (path.ends_with(".svg")) terminal.info("picture: " + path);
   }

@@ -61,8 +61,8 @@ void check(const Arguments& a) {
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
   const Deck deck = a.load();
   Terminal terminal(false);
-  for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
-  if (const auto note = decks::note_on_samples(deck)) terminal.warning(*note);
+  terminal.print(decks::messages_on(deck));
+  terminal.print(decks::warning_of_missing_samples(deck));
   if (is_mechanical(deck.system.kind)) {
     fmt::print("{}", resolved_deck(check_mechanics(deck)));
     return;

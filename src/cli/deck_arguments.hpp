@@ -61,7 +61,7 @@ struct DeckArguments : DeckOverrides {
         ->check(number_of_threads());
     add_override_options(command);
     command.add_flag("--overwrite", overwrite, overwrite_help);
-    command.add_flag("--quiet", quiet, "print no progress, only errors and warnings");
+    command.add_flag("--quiet", quiet, "print only errors and warnings");
     command.add_flag("--json", json, "print events to standard output as JSON lines");
   }
 
@@ -76,15 +76,15 @@ struct DeckArguments : DeckOverrides {
   }
 
   /// Advice for a run with more threads than processors, which would be slower.
-  std::optional<std::string> note_on_threads(const Deck& loaded) const {
+  std::optional<Message> warning_of_threads(const Deck& loaded) const {
     const int given = threads.value_or(loaded.run.threads);
     const int count = given > 0 ? given : default_threads();
     if (is_mechanical(loaded.system.kind) || count <= processors()) return std::nullopt;
-    return fmt::format(
+    return Message::warning(fmt::format(
         "{} threads ({}) for {}: this slows the run down and does not change its results. Use "
         "--threads {}",
         count, given > 0 ? "as requested" : "from OMP_NUM_THREADS",
-        count_text(processors(), "processor"), processors());
+        count_text(processors(), "processor"), processors()));
   }
 
   /// Sets the options that RunOptions and CompareOptions share.
@@ -102,9 +102,9 @@ struct DeckArguments : DeckOverrides {
       terminal.progress(p);
       events.progress(p);
     };
-    options.on_warning = [&](const std::string& text) {
-      terminal.warning(text);
-      events.warning(text);
+    options.on_message = [&](const Message& message) {
+      terminal.print(message);
+      events.message(message);
     };
     options.on_blow_up = [&events](const BlowUp& blow_up, const std::string& text) {
       events.blow_up(blow_up, text);

@@ -35,9 +35,7 @@ void check_geometry(const Arguments& a, const WaterModel& model, std::span<doubl
                                  rigid_model_names()));
   }
   if (a.rigid) {
-    for (const std::string& note : make_rigid(model, positions_A, a.structure)) {
-      terminal.warning(note);
-    }
+    terminal.print(make_rigid(model, positions_A, a.structure));
     return;
   }
   const std::vector<Problem> problems = io::bond_length_problems(model, positions_A, a.structure);

@@ -197,7 +197,7 @@ void modes(const Arguments& a, int& exit_code) {
   }
   if (files.table.empty()) return;
   if (files.picture && result.modes.size() == kRigidBodyModes) {
-    terminal.warning("no picture: a single rigid molecule has no vibrations");
+    terminal.note("no picture: a single rigid molecule has no vibrations");
     files.picture.reset();
   }
   write_table(files, csv_text(files.table, provenance, result), draw_modes_table, terminal);

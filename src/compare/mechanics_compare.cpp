@@ -256,7 +256,7 @@ class MechanicsComparison {
   }
 
   void warn(const std::string& text) const {
-    if (options_.on_warning) options_.on_warning(text);
+    if (options_.on_message) options_.on_message(Message::warning(text));
   }
 
   MechanicsPlan plan_;

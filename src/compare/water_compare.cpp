@@ -67,7 +67,7 @@ class WaterComparison {
   WaterComparison(const Deck& deck, const std::vector<Variant>& variants,
                   const CompareOptions& options, CompareResult& result)
       : deck_(deck), options_(options), result_(result) {
-    warn_about_deck();
+    tell_about_deck();
     std::vector<std::shared_ptr<const Start>> starts;
     for (const Variant& v : variants) {
       starts.push_back(next_start(variants, starts));
@@ -76,10 +76,11 @@ class WaterComparison {
       compared.run = make_scheme_run(v.deck, v.label, *starts.back(), options.make_engine);
       compared.curve = v.curve;
       curve_labels_.push_back(v.curve_label);
-      for (const std::string& note : starts.back()->notes) warn(v.label + ": " + note);
+      for (const Message& message : starts.back()->messages) tell(v.label, message);
     }
     if (!use_same_arithmetic()) {
-      warn("not all schemes can run on the GPU, so all of them run on the CPU for comparison");
+      tell(Message::note(
+          "not all schemes can run on the GPU, so all of them run on the CPU for comparison"));
       for (std::size_t k = 0; k < variants.size(); ++k) {
         Deck on_cpu = variants[k].deck;
         on_cpu.run.device = "cpu";
@@ -97,9 +98,7 @@ class WaterComparison {
     for (const ComparedRun& compared : runs_) {
       result_.schemes.push_back(scheme_result(compared, runs_.front()));
       report_blow_ups(result_.schemes.back(), compared.run);
-      for (const std::string& warning : end_warnings(compared.run)) {
-        warn(compared.run.label + ": " + warning);
-      }
+      for (const Message& warning : end_warnings(compared.run)) tell(compared.run.label, warning);
     }
     if (!options_.steps.empty()) warn_about_short_timings();
     write_files();
@@ -108,14 +107,14 @@ class WaterComparison {
  private:
   // --- preparation ---
 
-  void warn_about_deck() const {
+  void tell_about_deck() const {
     const std::vector<std::string> unused = unused_sections(deck_);
     if (!unused.empty()) {
-      warn(fmt::format("tarn compare ignores {}, which only tarn run uses",
-                       fmt::join(unused, ", ")));
+      tell(Message::note(fmt::format("tarn compare ignores {}, which only tarn run uses",
+                                     fmt::join(unused, ", "))));
     }
     if (has_several_baths(bath_temperatures_K(deck_))) {
-      warn("the baths have different temperatures: means and histograms are pooled over all baths");
+      tell(Message::note("means and histograms of distances pool all temperatures"));
     }
   }
 
@@ -158,7 +157,7 @@ class WaterComparison {
     std::vector<std::string> others;
     for (const ComparedRun& compared : runs_) {
       const SchemeRun& run = compared.run;
-      if (const auto note = decks::note_on_correlation(run.deck)) warn(run.label + ": " + *note);
+      if (const auto warning = decks::warning_of_correlation(run.deck)) tell(run.label, *warning);
       const double interval_fs = run.correlation_interval_fs();
       if (interval_fs == first_fs) continue;
       others.push_back(fmt::format("{:g} fs ({})", interval_fs, run.label));
@@ -359,9 +358,13 @@ class WaterComparison {
 
   bool is_interrupted() const { return options_.interrupted && options_.interrupted(); }
 
-  void warn(const std::string& text) const {
-    if (options_.on_warning) options_.on_warning(text);
+  void tell(const Message& message) const {
+    if (options_.on_message) options_.on_message(message);
   }
+  void tell(const std::string& label, const Message& message) const {
+    tell({message.level, label + ": " + message.text});
+  }
+  void warn(const std::string& text) const { tell(Message::warning(text)); }
 
   const Deck& deck_;
   const CompareOptions& options_;

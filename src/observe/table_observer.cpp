@@ -246,13 +246,15 @@ BathShifts TableObserver::shifts_of(std::size_t steady) const {
   return rises;
 }
 
-std::vector<std::string> TableObserver::notes() const {
-  std::vector<std::string> notes;
+Messages TableObserver::messages() const {
+  Messages messages;
   for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
-    const auto note = equilibration_warning(spec_.columns[spec_.steady_columns[k]], shifts_of(k));
-    if (note) notes.push_back(*note + " or --skip of tarn analyse");
+    auto warning = equilibration_warning(spec_.columns[spec_.steady_columns[k]], shifts_of(k));
+    if (!warning) continue;
+    warning->text += " or --skip of tarn analyse";
+    messages.push_back(std::move(*warning));
   }
-  return notes;
+  return messages;
 }
 
 AveragedQuantity TableObserver::average_of(const analysis::Blocking& b, double samples,

@@ -274,9 +274,10 @@ Pictures draw_panels(const std::string& folder, const std::string& name,
                      const std::vector<io::Plot>& plots, const io::PictureFormats& formats) {
   if (plots.empty()) {
     return {{},
-            {fmt::format("{}.csv has no picture: its rows are means over baths of several "
-                         "temperatures. Set its replicas to a number or \"all\"",
-                         name)}};
+            {Message::note(
+                fmt::format("{}.csv has no picture: its rows are means over baths of several "
+                            "temperatures. Set its replicas to a number or \"all\"",
+                            name))}};
   }
   return pictures_of(io::draw(plots, folder + '/' + name, formats));
 }

@@ -52,7 +52,7 @@ class TrajectoryObserver final : public Observer {
   void save(std::ostream& out) override { writer_->save(out); }
   void load(std::istream& in) override { writer_->load(in); }
   void finish() override { writer_->finish(); }
-  std::vector<std::string> notes() const override { return writer_->notes(); }
+  Messages messages() const override { return writer_->messages(); }
 
  private:
   std::span<const double> positions_A(const Frame& frame, std::size_t r) const {

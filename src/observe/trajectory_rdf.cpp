@@ -81,7 +81,7 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
   result.molecules = frames.molecules();
   result.beads = frames.beads();
   result.replicas = frames.replicas_seen();
-  result.notes = frames.notes();
+  result.messages = frames.messages();
   result.csv = counter->csv(
       path, frames.provenance(frames.model().empty() ? "water" : frames.model()), result.replicas);
   return result;

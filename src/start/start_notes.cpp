@@ -14,10 +14,11 @@
 namespace tarn::start {
 namespace {
 
-std::string no_momentum_text(const std::string& what) {
-  return what +
-         " no momentum. Set remove_momentum = true: temperatures then leave out those six degrees "
-         "of freedom";
+Message no_momentum(const std::string& what) {
+  return Message::warning(
+      what +
+      " no momentum. Set remove_momentum = true: temperatures then leave out those six degrees of "
+      "freedom");
 }
 
 /// Share of the kinetic energy that is rigid motion of the whole cluster; nothing at rest.
@@ -37,70 +38,73 @@ std::optional<double> rigid_motion_share(const WaterModel& model, const io::Stru
 
 }  // namespace
 
-std::optional<std::string> note_on_momentum(const Deck& deck, const std::string& path,
-                                            const WaterModel& model, const io::Structure& file) {
+std::optional<Message> warning_of_momentum(const Deck& deck, const std::string& path,
+                                           const WaterModel& model, const io::Structure& file) {
   if (deck.system.remove_momentum || deck.thermostat.kind != Thermostat::none) return std::nullopt;
   // Thermal velocities exceed this share by far; the rounding of velocities with six digits does
   // not.
   constexpr double kLargestShare = 1e-6;
   const std::optional<double> share = rigid_motion_share(model, file);
   if (!share || !(*share <= kLargestShare)) return std::nullopt;
-  return no_momentum_text("the cluster of " + path + " has");
+  return no_momentum("the cluster of " + path + " has");
 }
 
-std::optional<std::string> note_on_momentum(const Deck& deck, const StartState& start) {
+std::optional<Message> warning_of_momentum(const Deck& deck, const StartState& start) {
   if (deck.system.velocities != VelocityKind::state || deck.system.remove_momentum) {
     return std::nullopt;
   }
   if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
   if (!make_system(start.deck, start.state.molecules).zero_momentum) return std::nullopt;
-  return no_momentum_text("the run of " + start.path + " had");
+  return no_momentum("the run of " + start.path + " had");
 }
 
-std::optional<std::string> note_on_model(const Deck& deck, const StartState& start) {
+std::optional<Message> note_on_model(const Deck& deck, const StartState& start) {
   const Deck& source = start.deck;
   if (source.system.model == kOwnModel && deck.system.model == kOwnModel) {
     if (source.model == deck.model) return std::nullopt;
-    return fmt::format("{} comes from a run with other values in [model]", start.path);
+    return Message::note(
+        fmt::format("{} comes from a run with other values in [model]", start.path));
   }
   if (source.system.model == deck.system.model) return std::nullopt;
-  return fmt::format("{} comes from a run with model {}, and this deck uses {}", start.path,
-                     source.system.model, deck.system.model);
+  return Message::note(fmt::format("{} comes from a run with model {}, and this deck uses {}",
+                                   start.path, source.system.model, deck.system.model));
 }
 
-std::optional<std::string> note_on_masses(const Deck& deck, const StartState& start) {
+std::optional<Message> note_on_masses(const Deck& deck, const StartState& start) {
   if (deck.system.velocities != VelocityKind::state) return std::nullopt;
   const SystemSection &source = start.deck.system, &system = deck.system;
   if (source.hydrogen_mass_Da != system.hydrogen_mass_Da) {
-    return fmt::format(
+    return Message::note(fmt::format(
         "hydrogen_mass_Da changes from {} to {}: velocities are kept, so the temperature changes",
-        source.hydrogen_mass_Da, system.hydrogen_mass_Da);
+        source.hydrogen_mass_Da, system.hydrogen_mass_Da));
   }
   if (source.oxygen_mass_Da == system.oxygen_mass_Da) return std::nullopt;
-  return "oxygen_mass_Da differs from that of the other run: velocities are kept, so the "
-         "temperature changes";
+  return Message::note(
+      "oxygen_mass_Da differs from that of the other run: velocities are kept, so the temperature "
+      "changes");
 }
 
-std::optional<std::string> note_on_push(const Deck& deck, const std::string& path,
-                                        const io::Structure& file) {
+std::optional<Message> warning_of_push(const Deck& deck, const std::string& path,
+                                       const io::Structure& file) {
   const std::optional<double> old_push = file.push_fs2();
   const double push = push_fs2(deck.integrator);
   if (!old_push || push == *old_push || keeps_bonds_rigid(deck)) return std::nullopt;
-  return fmt::format(
+  return Message::warning(fmt::format(
       "{} has positions x = q - b h^2 a with b h^2 = {:.4g} fs^2, and this deck has {:.4g}: bond "
       "vibrations change their amplitude. Start from that run with state, or set project",
-      path, *old_push, push);
+      path, *old_push, push));
 }
 
-std::optional<std::string> note_on_copies(const Deck& deck, bool one_start) {
+std::optional<Message> warning_of_copies(const Deck& deck, bool one_start) {
   const bool same_velocities = !is_drawn(deck.system.velocities);
   if (deck.system.replicas == 1 || !one_start || !same_velocities) return std::nullopt;
   if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
-  return "all replicas have the same positions and velocities and stay identical without a "
-         "thermostat. Draw velocities, or run one replica";
+  return Message::warning(
+      "all replicas have the same positions and velocities and stay identical without a "
+      "thermostat. Draw velocities, or run one replica");
 }
 
-std::optional<std::string> note_on_wall(const System& system, const State& state) {
+std::optional<Message> warning_of_wall(const System& system, const State& state) {
   // Thermal motion takes molecules about that far into a soft wall.
   constexpr double kNoted_A = 1.0;
   const double radius_A = system.confinement.radius_A;
@@ -118,10 +122,10 @@ std::optional<std::string> note_on_wall(const System& system, const State& state
     replicas += here_A > radius_A + kNoted_A;
   }
   if (replicas == 0) return std::nullopt;
-  return fmt::format(
+  return Message::warning(fmt::format(
       "{} of {} replicas start{} outside the wall: oxygens are up to {:.3g} A from the centre of "
       "mass, and radius_A = {:.4g}. The wall pushes them in and heats the cluster",
-      replicas, state.replicas(), replicas == 1 ? "s" : "", furthest_A, radius_A);
+      replicas, state.replicas(), replicas == 1 ? "s" : "", furthest_A, radius_A));
 }
 
 }  // namespace tarn::start

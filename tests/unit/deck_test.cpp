@@ -675,14 +675,14 @@ TEST_F(DeckFiles, StructuresHaveTheLengthsOfTheModel) {
     } catch (const InputError& error) {
       ASSERT_EQ(error.problems().size(), 2u);
       EXPECT_EQ(error.problems()[0].line, 2);
-      EXPECT_TRUE(contains(error.problems()[1].text(),
-                           (folder_ / "long.xyz").string() +
-                               ": molecule 2 (counted from 1) has O-H2 = 1.45 A, and tip3p has "));
+      EXPECT_TRUE(contains(
+          error.problems()[1].text(),
+          (folder_ / "long.xyz").string() + ": molecule 1 has O-H2 = 1.45 A, and tip3p has "));
     }
   }
   EXPECT_TRUE(contains(message_of(path, {"run.steps=1", "system.model=spce"}), "and spce has 1 A"));
   // Bond lengths of an unknown model are not checked.
-  EXPECT_FALSE(contains(message_of(path, {"run.steps=1", "system.model=spx"}), "counted from 1"));
+  EXPECT_FALSE(contains(message_of(path, {"run.steps=1", "system.model=spx"}), "has O-H2"));
 }
 
 TEST_F(DeckFiles, StructuresAreRelativeToTheDeck) {

@@ -239,7 +239,7 @@ TEST_F(Gromacs, WhatIsNoWaterIsRefused) {
   ASSERT_EQ(frames.size(), 1u);
   EXPECT_TRUE(
       contains(message_of<InputError>([&] { check_molecules(frames[0], *open_frames(path), 7); }),
-               "frame 7 (counted from 0): H1 of molecule 1 (counted from 1) is 19 A"));
+               "frame 7 (counted from 0): H1 of molecule 0 is 19 A"));
   // Later frames are not checked.
   const std::string four = test::read_text(written("d.trr", some_positions(4, 0)));
   std::vector<double> apart = some_positions(4, 0);

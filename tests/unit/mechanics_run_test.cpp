@@ -261,7 +261,7 @@ TEST(MechanicsRun, EveryPictureThatIsMissingIsTold) {
   std::vector<std::string> warnings;
   RunOptions options;
   options.out_dir = scratch.file("out");
-  options.on_warning = [&](const std::string& text) { warnings.push_back(text); };
+  options.on_message = [&](const Message& message) { warnings.push_back(message.text); };
   run_deck(input("heavy-top", {"run.steps=50"}), options);
   ::setenv("PATH", path.c_str(), 1);
   const std::string record = test::read_text(scratch.file("out/run.json"));
