@@ -50,6 +50,10 @@ class DeckError(InputError):
     """An invalid deck, with all its problems."""
 
 
+class TarnWarning(UserWarning):
+    """A result that asks for an action, such as a longer run. Its text is that of the program."""
+
+
 class NumericalError(TarnError, ArithmeticError):
     """A simulation blew up, or an iteration did not converge."""
 
