@@ -92,7 +92,10 @@ std::string_view text_of(nb::handle given, const char* name) {
   }
   Py_ssize_t size = 0;
   const char* const characters = PyUnicode_AsUTF8AndSize(given.ptr(), &size);
-  if (characters == nullptr) nb::raise_python_error();
+  if (characters == nullptr) {
+    PyErr_Clear();
+    throw InputError(fmt::format("{} = {}; expected valid Unicode", name, nb::repr(given).c_str()));
+  }
   return {characters, static_cast<std::size_t>(size)};
 }
 

@@ -6,7 +6,6 @@
 #include <limits>
 #include <list>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -15,7 +14,6 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,7 +24,6 @@
 #include "tarn/analysis/symmetry.hpp"
 #include "tarn/cluster_forces.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/minimise_clusters.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/modes.hpp"
@@ -195,12 +192,13 @@ auto abandonable(Compute compute) {
   return result.get();
 }
 
-/// @param masses_Da None, or the masses of O and H
+/// @param mass_o_Da, mass_h_Da None: those of the model
 nb::dict normal_modes(nb::handle positions_A, const std::string& model, double omega,
-                      const std::optional<std::pair<double, double>>& masses_Da) {
+                      std::optional<double> mass_o_Da, std::optional<double> mass_h_Da) {
   const Clusters given = cluster_of(positions_A);
   WaterModel water = ModelName::model_of(model);
-  if (masses_Da) std::tie(water.mass_o_Da, water.mass_h_Da) = *masses_Da;
+  water.mass_o_Da = mass_o_Da.value_or(water.mass_o_Da);
+  water.mass_h_Da = mass_h_Da.value_or(water.mass_h_Da);
   check_modes(water, given.molecules, omega);
   NormalModes modes = abandonable(std::function<NormalModes()>(
       [water, omega, x = std::vector<double>(given.positions_A.begin(), given.positions_A.end())] {
@@ -344,14 +342,13 @@ nb::object random_cluster(int molecules, std::uint64_t seed, const std::string& 
 }  // namespace
 
 void add_functions(nb::module_& module) {
-  module.attr("masses_Da") = nb::make_tuple(units::mass_oxygen_Da, units::mass_hydrogen_Da);
   module.def("energy_and_forces", energy_and_forces, nb::arg("positions_A").none(),
              nb::arg("model"), nb::arg("device"), nb::arg("threads"));
   module.def("dipole_moments", dipole_moments, nb::arg("positions_A").none(), nb::arg("model"));
   module.def("minimise", minimise, nb::arg("positions_A").none(), nb::arg("model"),
              nb::arg("tolerance_kcal_per_mol_A"), nb::arg("max_iterations"), nb::arg("threads"));
   module.def("normal_modes", normal_modes, nb::arg("positions_A").none(), nb::arg("model"),
-             nb::arg("omega"), nb::arg("masses_Da").none());
+             nb::arg("omega"), nb::arg("mass_o_Da").none(), nb::arg("mass_h_Da").none());
   module.def("rdf_of_files", rdf_of_files, nb::arg("files"), nb::arg("pairs"), nb::arg("r_max_A"),
              nb::arg("bin_width_A"), nb::arg("skip"), nb::arg("every"), nb::arg("replicas"),
              nb::arg("beads").none());

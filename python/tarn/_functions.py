@@ -232,10 +232,6 @@ def minimise(
     return Minimum(**values)
 
 
-#: Masses of the models, for normal_modes().
-_MASS_O_DA, _MASS_H_DA = _tarn.masses_Da
-
-
 @dataclass(frozen=True)
 class NormalModes:
     """Harmonic normal modes of one cluster, by increasing wavenumber."""
@@ -253,23 +249,23 @@ class NormalModes:
     displacements_per_sqrt_Da: NDArray[np.float64]  #: (mode, atom, 3)
 
 
-def _masses_Da(function: str, masses: Any) -> tuple[float, float] | None:
-    """Masses of O and H from (O, H) or {"O": ..., "H": ...}; a missing one is that of models."""
+def _masses_Da(function: str, masses: Any) -> tuple[float | None, float | None]:
+    """Masses of O and H from (O, H) or {"O": ..., "H": ...}; None: those of the model."""
     if masses is None:
-        return None
+        return None, None
     expected = 'expected (mass of O, mass of H) in Da, or {"O": ..., "H": ...}'
     if isinstance(masses, Mapping):
         if not masses or not set(masses) <= {"O", "H"}:
             raise InputError(f"{function}: masses = {masses!r}; {expected}")
-        masses = (masses.get("O", _MASS_O_DA), masses.get("H", _MASS_H_DA))
+        masses = (masses.get("O"), masses.get("H"))
     pair = _arguments.many(masses)
     if len(pair) != 2:
         raise InputError(f"{function}: masses = {masses!r}; {expected}")
-    o, h = (_arguments.real(function, "masses", mass) for mass in pair)
+    o, h = (None if mass is None else _arguments.real(function, "masses", mass) for mass in pair)
     # The ranges of decks.
-    if not (1 <= o <= 30 and 0.1 <= h <= 8):
+    if not (o is None or 1 <= o <= 30) or not (h is None or 0.1 <= h <= 8):
         raise InputError(
-            f"{function}: masses = ({o:g}, {h:g}); expected 1 to 30 Da for O and 0.1 to 8 Da for H"
+            f"{function}: masses = {masses!r}; expected 1 to 30 Da for O and 0.1 to 8 Da for H"
         )
     return o, h
 
@@ -310,7 +306,7 @@ def normal_modes(
             positions_A,
             model_name(model),
             _arguments.real("normal_modes", "omega", omega),
-            _masses_Da("normal_modes", masses),
+            *_masses_Da("normal_modes", masses),
         )
     )
     if not modes.is_stationary:
