@@ -19,7 +19,7 @@ import numpy as np
 
 from tarn import _arguments, _deck, _tarn
 from tarn._ensemble import BlowUp
-from tarn._errors import InputError, TarnWarning
+from tarn._errors import InputError, TarnWarning, name_arguments
 from tarn._observer import Observer
 from tarn._table import Files
 
@@ -311,10 +311,6 @@ class Interrupt:
 ProgressLike = bool | Callable[[Progress], None]
 
 
-#: Options of the program that messages name, and the arguments that they are here.
-_OPTIONS = {"--resume": "resume=True", "--overwrite": "overwrite=True", "--out": "out=..."}
-
-
 class Reports:
     """Collects what a run reports, and passes its progress on.
 
@@ -366,10 +362,7 @@ class Reports:
     ) -> None:
         if self._bar:
             self._bar.close()
-        if isinstance(value, InputError):
-            names = [name for option, name in _OPTIONS.items() if option in str(value)]
-            if names:
-                value.args = (f"{value} (In Python: {', '.join(names)})",)
+        name_arguments(value)
         if self._error is not None and kind is None:
             raise self._error
 
