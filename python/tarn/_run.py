@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ import numpy as np
 
 from tarn import _arguments, _deck, _tarn
 from tarn._ensemble import BlowUp
-from tarn._errors import InputError
+from tarn._errors import InputError, TarnWarning, name_arguments
 from tarn._observer import Observer
 from tarn._table import Files
 
@@ -182,10 +183,14 @@ def _recorded(out: str) -> dict[str, Any]:
 class Result(Files):
     """Result of a run. It can be pickled; tables and pictures stay in the folder `out`.
 
+    `repr` shows the warnings.
+
     Attributes
     ----------
     out : pathlib.Path
-        The output folder.
+        The output folder, an absolute path.
+    pictures : tuple of str
+        Absolute paths.
     averages : Averages
         Means with errors of all observed quantities.
     notes, warnings : tuple of str
@@ -210,7 +215,6 @@ class Result(Files):
     ns_per_day_per_replica: float
     ns_per_day_total: float
     device: str
-    pictures: tuple[str, ...]  #: paths
 
     def __init__(
         self,
@@ -219,7 +223,7 @@ class Result(Files):
         warnings: Sequence[str],
         blow_ups: Sequence[BlowUp],
     ):
-        super().__init__(values["out"])
+        super().__init__(values["out"], values["pictures"])
         self.averages = Averages(values["averages"])
         self.notes = tuple(notes)
         self.warnings = tuple(warnings)
@@ -234,10 +238,10 @@ class Result(Files):
             "ns_per_day_per_replica", "ns_per_day_total", "device",
         ):  # fmt: skip
             setattr(self, name, values[name])
-        self.pictures = tuple(values["pictures"])
 
     def __repr__(self) -> str:
-        return f"<tarn.Result of {self.out}: {self.steps_done} steps, {len(self.averages)} averages>"
+        what = f"Result of {self.out}: {self.steps_done} steps, {len(self.averages)} averages"
+        return self._described(what, self.warnings)
 
 
 class _Bar:
@@ -307,14 +311,15 @@ class Interrupt:
 ProgressLike = bool | Callable[[Progress], None]
 
 
-#: Options of the program that messages name, and the arguments that they are here.
-_OPTIONS = {"--resume": "resume=True", "--overwrite": "overwrite=True", "--out": "out=..."}
-
-
 class Reports:
-    """Collects what a run reports, and passes its progress on."""
+    """Collects what a run reports, and passes its progress on.
+
+    Warnings are issued at once, as Python warnings at the caller of the caller. Filters that make
+    them errors take effect at the end: a run that took hours is not lost.
+    """
 
     def __init__(self, progress: ProgressLike):
+        self._error: Warning | None = None
         self.notes: list[str] = []
         self.warnings: list[str] = []
         self.blow_ups: list[BlowUp] = []
@@ -329,9 +334,22 @@ class Reports:
         self._call(Progress(*numbers))
 
     def on_message(self, level: str, text: str) -> None:
-        (self.notes if level == "note" else self.warnings).append(text)
+        if level == "warning":
+            self.warn(text, stacklevel=4)
+            return
+        self.notes.append(text)
         if self._bar:
             self._bar.message(level, text)
+
+    def warn(self, text: str, stacklevel: int = 3) -> None:
+        """Issues a warning; `stacklevel` 3 is the caller of the function that calls this."""
+        self.warnings.append(text)
+        if self._bar:
+            self._bar.close()
+        try:
+            warnings.warn(text, TarnWarning, stacklevel=stacklevel)
+        except Warning as error:
+            self._error = self._error or error
 
     def on_blow_up(self, *values: Any) -> None:
         self.blow_ups.append(BlowUp(*values))
@@ -344,10 +362,9 @@ class Reports:
     ) -> None:
         if self._bar:
             self._bar.close()
-        if isinstance(value, InputError):
-            names = [name for option, name in _OPTIONS.items() if option in str(value)]
-            if names:
-                value.args = (f"{value} (In Python: {', '.join(names)})",)
+        name_arguments(value)
+        if self._error is not None and kind is None:
+            raise self._error
 
 
 def run(
@@ -385,7 +402,7 @@ def run(
     observers : Observer or sequence of Observer
         Functions decorated with `tarn.observer`; water only.
     progress : bool or callable
-        True prints progress and messages to standard error; a function receives a Progress about
+        True prints progress and notes to standard error; a function receives a Progress about
         twice a second.
     set, unset : dict, str or sequence of str
         Changes of the deck: {"run.steps": 1000}, ["observe.rdf"].
@@ -393,6 +410,12 @@ def run(
     Returns
     -------
     Result
+
+    Warns
+    -----
+    TarnWarning
+        For each of `Result.warnings`, when it arises. A filter that makes warnings errors raises
+        the first one after the end of the run.
 
     Raises
     ------
@@ -407,9 +430,9 @@ def run(
     with Reports(progress) as reports, Interrupt() as interrupt:
         values = _tarn.run(
             deck=loaded,
-            out="" if out is None else os.fspath(out),
-            resume=bool(resume),
-            overwrite=bool(overwrite),
+            out="" if out is None else _arguments.path("run", "out", out),
+            resume=_arguments.flag("run", "resume", resume),
+            overwrite=_arguments.flag("run", "overwrite", overwrite),
             **_arguments.device_and_threads("run", device, threads),
             observers=_arguments.many(observers),
             on_progress=reports.on_progress,
@@ -418,9 +441,10 @@ def run(
             interrupt=interrupt,
         )
         interrupt.note = f"the run was complete; its files are in {values['out']}"
-    if values["already_finished"]:
-        recorded = _recorded(values["out"])
-        reports.notes += recorded.pop("notes")
-        reports.warnings += recorded.pop("warnings")
-        values.update(recorded)
+        if values["already_finished"]:
+            recorded = _recorded(values["out"])
+            reports.notes += recorded.pop("notes")
+            for warning in recorded.pop("warnings"):
+                reports.warn(warning)
+            values.update(recorded)
     return Result(values, reports.notes, reports.warnings, reports.blow_ups)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ class TarnCalculator(Calculator):
 
     Parameters
     ----------
-    model : str, path or WaterModel
-        Name of a water model (`tarn.models`), or the path of a deck with a [model] section.
+    model : str, path, dict or WaterModel
+        Name of a water model (`tarn.models`); or the path of a file with a [model] section, or a
+        dictionary with its keys.
     device : str
         "cpu", "cuda" or "cuda:1".
     threads : int
@@ -55,7 +57,8 @@ class TarnCalculator(Calculator):
                     f"TarnCalculator: unknown parameter {name!r}; use model, device or threads"
                 )
         if "model" in kwargs:
-            kwargs["model"] = model_name(kwargs["model"])
+            model = model_name(kwargs["model"])
+            kwargs["model"] = os.path.abspath(model) if model.endswith(".toml") else model
             _tarn.dipole_moments(np.zeros((3, 3)), model=kwargs["model"])  # checks the model
         if "device" in kwargs:
             kwargs["device"] = _arguments.text("TarnCalculator", "device", kwargs["device"])

@@ -26,10 +26,12 @@ std::vector<MinimiseResult> minimise_clusters(const WaterModel& model, int molec
                                  positions_A.size(), molecules));
   }
   const std::string where = "positions";
+  const auto name_of = [&](std::size_t cluster) {
+    return size == positions_A.size() ? where : fmt::format("{}[{}]", where, cluster);
+  };
   for (std::size_t at = 0; at < positions_A.size(); at += size) {
     const std::span<double> one = positions_A.subspan(at, size);
-    const std::string name =
-        size == positions_A.size() ? where : fmt::format("{}[{}]", where, at / size);
+    const std::string name = name_of(at / size);
     if (!model.is_flexible()) {
       make_rigid(model, one, name);
     } else if (std::vector<Problem> problems = io::bond_length_problems(model, one, name);
@@ -57,8 +59,14 @@ std::vector<MinimiseResult> minimise_clusters(const WaterModel& model, int molec
       [&](int) { return ForceField(model, molecules); },
       [&](ForceField& force_field, std::int64_t r) {
         const auto cluster = static_cast<std::size_t>(r);
-        results[cluster] =
-            quench_to_minimum(force_field, positions_A.subspan(cluster * size, size), shared);
+        try {
+          results[cluster] =
+              quench_to_minimum(force_field, positions_A.subspan(cluster * size, size), shared);
+        } catch (const NumericalError& error) {
+          throw NumericalError(fmt::format("{}: {}", name_of(cluster), error.what()));
+        } catch (const InputError& error) {
+          throw InputError(fmt::format("{}: {}", name_of(cluster), error.what()));
+        }
       });
   return results;
 }
