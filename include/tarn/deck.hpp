@@ -68,7 +68,7 @@ struct SystemSection {
   bool remove_momentum = false;
   double hydrogen_mass_Da = units::mass_hydrogen_Da;
   std::optional<double> oxygen_mass_Da;  ///< empty: molecular mass minus the hydrogens
-  bool recentre = false;                 ///< report positions relative to the centre of mass
+  bool recentre = false;  ///< report positions relative to the centre of mass; see the schema
   bool operator==(const SystemSection&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "tarn/core/error.hpp"
+#include "tarn/io/structure.hpp"
 #include "tarn/state.hpp"
 
 namespace tarn::python {
@@ -31,7 +32,7 @@ bool get_numbers(nb::handle array, Py_buffer& view) {
   return false;
 }
 
-/// A NumPy array of float64 in C order, which is a view where possible.
+/// An aligned NumPy array of float64 in C order, which is a view where possible.
 nb::object converted(nb::handle array) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   nb::object numbers = nb::borrow(array);
@@ -43,7 +44,10 @@ nb::object converted(nb::handle array) {
       if (!error.matches(PyExc_Exception)) throw;
     }
   }
-  return numpy.attr("asarray")(numbers, nb::arg("dtype") = "float64", nb::arg("order") = "C");
+  const nb::object array_of_float64 =
+      numpy.attr("asarray")(numbers, nb::arg("dtype") = "float64", nb::arg("order") = "C");
+  return numpy.attr("require")(array_of_float64,
+                               nb::arg("requirements") = nb::make_tuple("C", "A"));
 }
 
 }  // namespace
@@ -112,6 +116,10 @@ Clusters::Clusters(nb::handle positions, bool one_only) : array(positions, "posi
   molecules = static_cast<int>(atoms / kAtomsPerMolecule);
   clusters = is_single ? 1 : array.shape(0);
   positions_A = {array.data(), array.size()};
+  // Bonds of a single molecule may be stretched to any length, for example in a scan.
+  if (molecules == 1 || clusters == 0) return;
+  const std::string unit = io::unit_problem(positions_A.first(3 * atoms));
+  if (!unit.empty()) throw InputError("positions_A: " + unit);
 }
 
 NewArray new_array(nb::handle shape) {

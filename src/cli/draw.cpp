@@ -62,7 +62,7 @@ void draw(const Arguments& a) {
     std::optional<std::int64_t> replica = a.choice.replica;
     std::string end_note;
     while (auto structure = io::next_whole_frame(*reader, of_file, end_note)) {
-      if (a.beads) structure->set_beads(*a.beads);
+      if (a.beads) io::set_beads(*structure, *a.beads, *reader);
       const std::optional<io::FrameIndex> place = places.next(*structure, *reader);
       ++of_file;
       if (!replica && a.choice.frame) replica = place->number;

@@ -504,6 +504,7 @@ void Checker::fill_defaults() {
   if (!has("system.relax")) {
     deck_.system.relax = default_relax(deck_);
   }
+  if (!has("system.recentre")) deck_.system.recentre = default_recentre(deck_);
   if (deck_.path_integral && deck_.path_integral->method == RingMethod::trpmd &&
       !has("path_integral.internal_friction")) {
     deck_.path_integral->internal_friction = 0.5;

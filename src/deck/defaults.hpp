@@ -14,4 +14,8 @@ inline constexpr double kFlexibleVerletStep_fs = 0.5;
 
 bool default_relax(const Deck& deck);
 
+/// The default of `[system] recentre`: true with a trajectory in a format that loses digits, or
+/// refuses positions, far from the origin.
+bool default_recentre(const Deck& deck);
+
 }  // namespace tarn::decks

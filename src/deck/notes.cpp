@@ -13,6 +13,7 @@
 #include "schema.hpp"
 #include "tarn/analysis/correlation.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/io/formats.hpp"
 #include "tarn/physics/water_model.hpp"
 
 namespace tarn::decks {
@@ -108,6 +109,19 @@ std::optional<std::string> note_on_ring_start(const Deck& deck) {
       kSpread_ps);
 }
 
+/// Clusters drift, also within a wall, which moves with their centre of mass.
+std::optional<std::string> note_on_drift(const Deck& deck) {
+  if (deck.system.recentre || !default_recentre(deck)) return std::nullopt;
+  const bool rests = deck.system.remove_momentum || deck.system.velocities == VelocityKind::zero;
+  if (rests && deck.thermostat.kind == Thermostat::none) return std::nullopt;
+  const std::string_view format = io::format_of(deck.trajectory->format).name;
+  return fmt::format(
+      "[system] recentre = false: the cluster drifts, and positions far from the origin lose "
+      "digits "
+      "in {0}{1}. Remove recentre = false, or write xyz or h5md",
+      format, deck.trajectory->format == io::FileFormat::dcd ? "" : " or end the run");
+}
+
 void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
   const IntegratorSection& integrator = deck.integrator;
   // Two samples per period of an O-H stretch of 4000/cm.
@@ -142,6 +156,7 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
     notes.emplace_back("no thermostat and no [system] temperature_K: the velocities are zero");
   }
   const double usual_fs = largest_stable_timestep_fs(deck);
+  add(note_on_drift(deck));
   add(note_on_flexible_step(deck));
   add(note_on_beads(deck));
   add(note_on_ring_start(deck));

@@ -55,7 +55,6 @@ int Structure::beads() const {
   const auto found = comment.find("beads");
   return found == comment.end() ? 1 : std::max(parse_count(found->second), 1);
 }
-void Structure::set_beads(int beads) { comment["beads"] = fmt::to_string(beads); }
 
 namespace {
 
@@ -121,7 +120,6 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
                     "\"centroid\" or the number of a bead",
                     beads)}});
   }
-  check_unit(structure.positions_A, path);
   check_molecules(structure, *reader, chosen.number);
   reader->check_rest();
   if (structure.has_box) structure.notes.push_back(note_on_box(path));
@@ -159,6 +157,12 @@ std::string note_on_absent_replicas(const std::string& where, const FrameSelecti
   }
   if (absent.empty()) return {};
   return fmt::format("{} no replica {}", where, fmt::join(absent, " or "));
+}
+
+void add_new_notes(const std::vector<std::string>& of_frame, std::vector<std::string>& notes) {
+  for (const std::string& note : of_frame) {
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  }
 }
 
 std::string note_on_box(const std::string& path) {

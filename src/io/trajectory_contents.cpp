@@ -70,6 +70,7 @@ class Scan {
     of.clock.add(step_of(frame), frame.time_ps());
     contents_.has_box = contents_.has_box || frame.has_box;
     contents_.has_sites = contents_.has_sites || frame.has_sites;
+    add_new_notes(frame.notes, contents_.reader_notes);
     const bool moves = !frame.velocities_A_per_akma.empty();
     contents_.some_velocities = contents_.some_velocities || moves;
     contents_.all_velocities = contents_.all_velocities && moves;
@@ -77,6 +78,7 @@ class Scan {
 
  private:
   void begin(const Structure& first) {
+    check_unit(first.positions_A, options_.from);
     contents_.molecules = first.molecules;
     contents_.beads = first.beads();
     contents_.model = options_.model.empty() ? first.model().value_or("") : options_.model;
@@ -119,7 +121,7 @@ std::optional<TrajectoryContents> scan_trajectory(const ConvertOptions& options)
   for (; std::optional<Structure> frame =
              next_whole_frame(*reader, contents.frames, contents.end_note);
        ++contents.frames) {
-    if (options.beads) frame->set_beads(*options.beads);
+    if (options.beads) set_beads(*frame, *options.beads, *reader);
     if (options.on_progress && !options.on_progress(false, contents.frames, 0)) return std::nullopt;
     const std::optional<FrameIndex> index = numbering.next(*frame, *reader);
     if (!index || !options.frames.selects(index->frame)) continue;
@@ -195,7 +197,8 @@ void note_on_steps(const ConvertOptions& options, const Format& format,
 
 std::vector<std::string> conversion_notes(const ConvertOptions& options, const Format& format,
                                           const TrajectoryContents& contents) {
-  std::vector<std::string> notes = contents.numbering;
+  std::vector<std::string> notes = contents.reader_notes;
+  notes.insert(notes.end(), contents.numbering.begin(), contents.numbering.end());
   const std::string missing = note_on_missing_replicas(options, contents);
   if (!missing.empty()) notes.push_back(missing);
   if (!contents.end_note.empty()) notes.push_back(contents.end_note);

@@ -58,7 +58,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       const std::optional<io::FrameIndex> place = places_.next(*frame, *reader_);
       if (!place) continue;
       place_ = *place;
-      if (given_beads_) frame->set_beads(*given_beads_);
+      if (given_beads_) io::set_beads(*frame, *given_beads_, *reader_);
       if (molecules_ == 0) {
         molecules_ = frame->molecules;
         beads_ = frame->beads();
@@ -89,6 +89,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       if (frame->has_box && (notes_.empty() || notes_.back() != io::note_on_box(file))) {
         notes_.push_back(io::note_on_box(file));
       }
+      io::add_new_notes(frame->notes, notes_);
       check_bath(*frame);
       ++frames_taken_;
       return frame;

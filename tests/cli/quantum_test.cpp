@@ -239,10 +239,32 @@ TEST_F(Quantum, RefusesTrajectoriesOfBeadsWithoutMeaning) {
   EXPECT_TRUE(contains(refusal("analyse " + file + " -o " + path("analysed")),
                        "the frames contain 8 beads of ring polymers"));
   EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 7"),
-                       "24 molecules cannot form 7 beads of the same cluster"));
+                       "--beads 7: the frame has beads = 8; omit --beads"));
   EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 0"), "--beads"));
-  // Without its beads, all molecules of the first frame coincide.
-  EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 1"), "the two coincide"));
+  EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 1"), "the frame has beads = 8"));
+
+  // A format that cannot name the number of beads.
+  const std::string xtc = path("a.xtc");
+  ASSERT_EQ(test::command("convert " + file + " -o " + xtc).exit_code, 0);
+  const std::string hint =
+      "If the frames contain several beads of ring polymers, give their number";
+  for (const std::string& command :
+       {"energy " + xtc, "rdf " + xtc, "draw " + xtc + " -o a.svg",
+        "convert " + xtc + " -o " + path("b.xyz"), "analyse " + xtc + " -o " + path("analysed")}) {
+    EXPECT_TRUE(contains(refusal(command), hint)) << command;
+  }
+  EXPECT_TRUE(contains(refusal("rdf " + xtc + " --beads 7"), "24 molecules cannot form 7 beads"));
+  // Eight beads of three molecules are not three beads of eight.
+  for (const std::string& command :
+       {"rdf " + xtc, "draw " + xtc + " -o a.svg", "convert " + xtc + " -o " + path("b.xyz")}) {
+    EXPECT_TRUE(contains(refusal(command + " --beads 3"), "too far for a ring polymer")) << command;
+    EXPECT_EQ(test::command(command + " --beads 8").exit_code, 0) << command;
+  }
+  const std::string one = path("one.xyz");
+  test::write_text(one,
+                   "6\nbead=3\nO 0 0 0\nH .96 0 0\nH -.24 .93 0\nO 0 0 1\nH .96 0 1\n"
+                   "H -.24 .93 1\n");
+  EXPECT_TRUE(contains(refusal("rdf " + one + " --beads 2"), "a single bead, bead = 3"));
 }
 
 /// One bead is the classical run.
