@@ -68,8 +68,11 @@ void check(const Arguments& a) {
     return;
   }
   int molecules = deck.system.molecules;
-  if (const auto path = structure_path(deck))
-    molecules = io::read_structure(*path, {deck.system.frame}).molecules;
+  if (const auto path = structure_path(deck)) {
+    const io::Structure structure = io::read_structure(*path, {deck.system.frame});
+    molecules = structure.molecules;
+    for (const std::string& note : structure.notes) terminal.warning(note);
+  }
   if (const auto path = state_path(deck)) molecules = io::read_checkpoint(*path).state.molecules;
   const System system = make_system(deck, molecules);
   if (system.model.is_flexible()) report_shortest_period(system, terminal);

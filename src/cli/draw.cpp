@@ -61,6 +61,7 @@ void draw(const Arguments& a) {
     io::ReplicaNumbering places;
     std::optional<std::int64_t> replica = a.choice.replica;
     std::string end_note;
+    std::vector<std::string> notes;
     while (auto structure = io::next_whole_frame(*reader, of_file, end_note)) {
       if (a.beads) io::set_beads(*structure, *a.beads, *reader);
       const std::optional<io::FrameIndex> place = places.next(*structure, *reader);
@@ -74,13 +75,14 @@ void draw(const Arguments& a) {
       }
       io::check_molecules(*structure, *reader, of_file - 1);
       clusters.push_back(drawn_cluster(*structure, file, of_file - 1, a.files.size() > 1));
-      for (const std::string& note : structure->notes) terminal.warning(note);
+      io::add_new_notes(structure->notes, notes);
       if (structure->has_box && !std::exchange(has_box, true)) {
         terminal.warning(io::note_on_box(file));
       }
       ++drawn;
       if (a.choice.frame) break;
     }
+    for (const std::string& note : notes) terminal.warning(note);
     if (!end_note.empty()) terminal.warning(end_note);
     if (a.choice.replica) {
       for (const std::string& note : places.notes()) terminal.warning(note);
