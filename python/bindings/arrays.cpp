@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "tarn/core/error.hpp"
+#include "tarn/io/structure.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/state.hpp"
 
@@ -51,7 +52,7 @@ void check_kind(const nb::object& numbers, const char* name) {
   }
 }
 
-/// A NumPy array of float64 in C order, which is a view where possible.
+/// An aligned NumPy array of float64 in C order, which is a view where possible.
 nb::object converted(nb::handle array, const char* name) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   nb::object numbers = nb::borrow(array);
@@ -148,6 +149,10 @@ Clusters::Clusters(nb::handle positions, bool one_only) : array(positions, "posi
   molecules = static_cast<int>(atoms / kAtomsPerMolecule);
   clusters = is_single ? 1 : array.shape(0);
   positions_A = {array.data(), array.size()};
+  // Bonds of a single molecule may be stretched to any length, for example in a scan.
+  if (molecules == 1 || clusters == 0) return;
+  const std::string unit = io::unit_problem(positions_A.first(3 * atoms));
+  if (!unit.empty()) throw InputError("positions_A: " + unit);
 }
 
 NewArray new_array(nb::handle shape) {

@@ -20,7 +20,9 @@
 #include "tarn/io/molecule_order.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/io/table.hpp"
+#include "tarn/model_by_name.hpp"
 #include "tarn/physics/model_table.hpp"
+#include "tarn/physics/water_model.hpp"
 
 namespace tarn::python {
 namespace {
@@ -114,6 +116,9 @@ nb::list models() {
   return all;
 }
 
+/// Whether a model, given by its name or the path of its deck, is flexible.
+bool is_flexible(const std::string& model) { return water_model_named(model).is_flexible(); }
+
 /// ([(name, description, threads, memory_GiB)], why there is no GPU).
 nb::tuple devices() {
   Devices found;
@@ -167,6 +172,7 @@ void add_structures(nb::module_& module) {
   module.def("molecule_order", molecule_order, nb::arg("atomic_numbers"),
              nb::arg("positions_A").none());
   module.def("models", models);
+  module.def("is_flexible", is_flexible, nb::arg("model"));
   module.def("devices", devices);
   module.def("read_table", read_table, nb::arg("path"));
 }

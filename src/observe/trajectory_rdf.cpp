@@ -133,6 +133,9 @@ TrajectoryRdf rdf_of_positions(std::span<const double> positions_A, int replicas
         "an RDF of {} replicas of {} molecules needs whole frames of {} coordinates, not {}",
         replicas, molecules, frame, positions_A.size()));
   }
+  if (std::string unit = io::unit_problem(positions_A.first(cluster)); !unit.empty()) {
+    throw InputError("positions_A: " + unit);
+  }
   Counter counter(request_of(options), molecules);
   for (std::size_t at = 0; at < positions_A.size(); at += cluster) {
     if (options.should_continue && !options.should_continue()) break;

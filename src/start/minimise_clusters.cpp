@@ -1,7 +1,9 @@
 #include "tarn/minimise_clusters.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -26,18 +28,17 @@ std::vector<MinimiseResult> minimise_clusters(const WaterModel& model, int molec
                                  positions_A.size(), molecules));
   }
   const std::string where = "positions";
-  const auto name_of = [&](std::size_t cluster) {
-    return size == positions_A.size() ? where : fmt::format("{}[{}]", where, cluster);
+  const auto name_of = [&](std::size_t at) {
+    return size == positions_A.size() ? where : fmt::format("{}[{}]", where, at / size);
   };
+  std::vector<Problem> problems;  // of all clusters
   for (std::size_t at = 0; at < positions_A.size(); at += size) {
-    const std::span<double> one = positions_A.subspan(at, size);
-    const std::string name = name_of(at / size);
-    if (!model.is_flexible()) {
-      make_rigid(model, one, name);
-    } else if (std::vector<Problem> problems = io::bond_length_problems(model, one, name);
-               !problems.empty()) {
-      throw InputError(std::move(problems));
-    }
+    std::ranges::move(io::bond_length_problems(model, positions_A.subspan(at, size), name_of(at)),
+                      std::back_inserter(problems));
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  for (std::size_t at = 0; at < positions_A.size() && !model.is_flexible(); at += size) {
+    make_rigid(model, positions_A.subspan(at, size), name_of(at));
   }
   std::mutex one_at_a_time;
   MinimiseOptions shared = options;
