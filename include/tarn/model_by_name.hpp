@@ -16,4 +16,9 @@ std::optional<Deck> deck_of_model(const std::string& name);
 /// @throws InputError that lists all models
 WaterModel water_model_named(const std::string& name);
 
+/// Replaces the masses of a model by those given, in the ranges of the keys of a deck.
+/// @throws InputError
+void set_masses(std::optional<double> hydrogen_mass_Da, std::optional<double> oxygen_mass_Da,
+                WaterModel& model);
+
 }  // namespace tarn

@@ -153,12 +153,15 @@ nb::dict minimise(nb::handle positions_A, const std::string& model, double toler
   return d;
 }
 
-nb::dict normal_modes(nb::handle positions_A, const std::string& model, double omega) {
+nb::dict normal_modes(nb::handle positions_A, const std::string& model, double omega,
+                      std::optional<double> hydrogen_mass_Da,
+                      std::optional<double> oxygen_mass_Da) {
   const Clusters given = cluster_of(positions_A);
   NormalModes modes;
   {
     const Unlocked unlocked;
-    const WaterModel water = water_model_named(model);
+    WaterModel water = water_model_named(model);
+    set_masses(hydrogen_mass_Da, oxygen_mass_Da, water);
     check_modes(water, given.molecules, omega);
     modes = tarn::normal_modes(water, given.positions_A, omega);
   }
@@ -206,10 +209,11 @@ TrajectoryRdfOptions rdf_options(const std::vector<std::string>& pairs, double r
 }
 
 nb::tuple finished(const TrajectoryRdf& rdf) {
-  return nb::make_tuple(object_of(io::parse_table(rdf.csv)), rdf.notes);
+  return nb::make_tuple(object_of(io::parse_table(rdf.csv)), texts_of(Level::note, rdf.messages),
+                        texts_of(Level::warning, rdf.messages));
 }
 
-/// @return (table, notes)
+/// @return (table, notes, warnings)
 nb::tuple rdf_of_files(const std::vector<std::string>& files, const std::vector<std::string>& pairs,
                        double r_max_A, double bin_width_A, std::int64_t skip, std::int64_t every,
                        const std::vector<std::int64_t>& replicas) {
@@ -304,7 +308,8 @@ threads : int
 Returns
 -------
 energy : array, shape (replica,), or float
-    In kcal/mol: between molecules, and within them for flexible models.
+    In kcal/mol: between molecules (the `potential_kcal_per_mol` of tables), plus the intramolecular
+    energy of flexible models (the `total_potential_kcal_per_mol` of `tarn energy`).
 forces : array of the shape of positions_A
     Minus the gradient of the energy, in kcal/mol/A.
 
@@ -334,7 +339,8 @@ array, shape (replica, 3) or (3,)
   module.def("minimise", minimise, nb::arg("positions_A").none(), nb::arg("model"),
              nb::arg("tolerance_kcal_per_mol_A"), nb::arg("max_iterations"), nb::arg("threads"));
   module.def("normal_modes", normal_modes, nb::arg("positions_A").none(), nb::arg("model"),
-             nb::arg("omega"));
+             nb::arg("omega"), nb::arg("hydrogen_mass_Da").none(),
+             nb::arg("oxygen_mass_Da").none());
   module.def("rdf_of_files", rdf_of_files, nb::arg("files"), nb::arg("pairs"), nb::arg("r_max_A"),
              nb::arg("bin_width_A"), nb::arg("skip"), nb::arg("every"), nb::arg("replicas"));
   module.def("rdf_of_array", rdf_of_array, nb::arg("positions_A").none(), nb::arg("pairs"),

@@ -31,14 +31,15 @@ nb::dict read_structure(const std::string& path, std::optional<std::int64_t> fra
     const Unlocked unlocked;
     s = io::read_structure(path, {frame, replica}, &counts);
   }
-  if (const auto note = io::note_on_frames(path, counts)) s.notes.push_back(*note);
+  append(io::note_on_frames(path, counts), s.messages);
   for (double& v : s.velocities_A_per_akma) v /= units::picoseconds_per_akma;
   const std::vector<std::size_t> shape{static_cast<std::size_t>(s.molecules) * kAtomsPerMolecule,
                                        3};
   nb::dict d;
   d["model"] = s.model() ? nb::cast(*s.model()) : nb::none();
   d["comment"] = nb::cast(s.comment);
-  d["notes"] = nb::cast(s.notes);
+  d["notes"] = nb::cast(texts_of(Level::note, s.messages));
+  d["warnings"] = nb::cast(texts_of(Level::warning, s.messages));
   d["velocities_A_per_ps"] = s.velocities_A_per_akma.empty()
                                  ? nb::none()
                                  : array_of(std::move(s.velocities_A_per_akma), shape);

@@ -17,10 +17,11 @@ class Comparison(Files):
     `tarn compare` describes the other tables and pictures.
     """
 
-    def __init__(self, values: Mapping[str, Any], warnings: Sequence[str]):
+    def __init__(self, values: Mapping[str, Any], notes: Sequence[str], warnings: Sequence[str]):
         super().__init__(values["out"])
         self.device: str = values["device"]
         self.pictures: tuple[str, ...] = tuple(values["pictures"])  #: paths
+        self.notes = tuple(notes)
         self.warnings = tuple(warnings)
 
     def __repr__(self) -> str:
@@ -77,8 +78,8 @@ def compare(
             reference=_arguments.text("compare", "reference", reference),
             **_arguments.device_and_threads("compare", device, threads),
             on_progress=reports.on_progress,
-            on_warning=reports.on_warning,
+            on_message=reports.on_message,
             interrupt=interrupt,
         )
         interrupt.note = f"the comparison was complete; its files are in {values['out']}"
-    return Comparison(values, reports.warnings)
+    return Comparison(values, reports.notes, reports.warnings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -72,7 +73,7 @@ class Minimum:
     """Local minima of clusters; numbers instead of arrays for one cluster of shape (atom, 3)."""
 
     positions_A: NDArray[np.float64]  #: shape of the positions that were given
-    energy_kcal_per_mol: Any
+    energy_kcal_per_mol: Any  #: with the intramolecular energy of flexible models
     max_gradient_kcal_per_mol_A: Any  #: torques count as forces at 1 A
     iterations: Any
     converged: Any
@@ -127,7 +128,7 @@ def minimise(
 class NormalModes:
     """Harmonic normal modes of one cluster, by increasing wavenumber."""
 
-    energy_kcal_per_mol: float
+    energy_kcal_per_mol: float  #: with the intramolecular energy of flexible models, or the penalty
     max_gradient_kcal_per_mol_A: float
     is_stationary: bool
     imaginary: int  #: number of imaginary modes, whose wavenumbers are negative
@@ -141,7 +142,12 @@ class NormalModes:
 
 
 def normal_modes(
-    positions_A: ArrayLike, *, model: ModelLike = "tip3p", omega: float = np.inf
+    positions_A: ArrayLike,
+    *,
+    model: ModelLike = "tip3p",
+    omega: float = np.inf,
+    hydrogen_mass_Da: float | None = None,
+    oxygen_mass_Da: float | None = None,
 ) -> NormalModes:
     """Normal modes at a configuration, which need not be a minimum.
 
@@ -152,14 +158,24 @@ def normal_modes(
     model : str, path or WaterModel
     omega : float
         Penalty strength of the bonds of a rigid model in sqrt(kcal/mol)/A^2; infinite: rigid.
+    hydrogen_mass_Da, oxygen_mass_Da : float
+        Masses of the atoms, such as 2.014 for D2O; default: 1.008 and 15.9994, or those of the deck
+        that `model` names.
 
     Returns
     -------
     NormalModes
     """
+    masses = [
+        None if mass is None else _arguments.real("normal_modes", name, mass)
+        for name, mass in (
+            ("hydrogen_mass_Da", hydrogen_mass_Da),
+            ("oxygen_mass_Da", oxygen_mass_Da),
+        )
+    ]
     return NormalModes(
         **_tarn.normal_modes(
-            positions_A, model_name(model), _arguments.real("normal_modes", "omega", omega)
+            positions_A, model_name(model), _arguments.real("normal_modes", "omega", omega), *masses
         )
     )
 
@@ -197,7 +213,8 @@ def rdf(
     Warns
     -----
     UserWarning
-        For what the program prints as notes, such as a truncated file.
+        For what the program prints as warnings, such as a truncated file. Notes go to the logger
+        "tarn", level INFO.
     """
     options = (
         _arguments.texts("rdf", "pairs", pairs),
@@ -216,12 +233,14 @@ def rdf(
         files: Any = [trajectory] if is_path else trajectory
         paths = [os.fspath(file) for file in files]
         with reading(*paths):
-            table, notes = _tarn.rdf_of_files(paths, *options, skip, every, chosen)
+            table, notes, found = _tarn.rdf_of_files(paths, *options, skip, every, chosen)
     else:
         positions_A = _selected(trajectory, skip, every, chosen)
-        table, notes = _tarn.rdf_of_array(positions_A, *options)
+        table, notes, found = _tarn.rdf_of_array(positions_A, *options)
     for note in notes:
-        warnings.warn(note, stacklevel=2)
+        logging.getLogger("tarn").info(note)
+    for warning in found:
+        warnings.warn(warning, stacklevel=2)
     return Table(*table)
 
 
@@ -273,6 +292,7 @@ class Structure:
     model: str | None  #: water model that the file names
     comment: Mapping[str, str]  #: other data of the frame
     notes: tuple[str, ...]  #: what the reader changed or left out
+    warnings: tuple[str, ...]  #: what asks for an action, such as a truncated file
 
 
 def read_structure(
@@ -299,7 +319,8 @@ def read_structure(
     ]
     with reading(os.fspath(path)):
         values = _tarn.read_structure(os.fspath(path), *place)
-    values["notes"] = tuple(values["notes"])
+    for level in ("notes", "warnings"):
+        values[level] = tuple(values[level])
     return Structure(**values)
 
 

@@ -154,7 +154,7 @@ class Exchange:
 
 
 def _recorded(out: str) -> dict[str, Any]:
-    """Averages, pictures and warnings of a complete run, from its run.json."""
+    """Averages, pictures and messages of a complete run, from its run.json."""
     record = json.loads((Path(out) / "run.json").read_text(encoding="utf-8"))
 
     def number(value: float | None) -> float:
@@ -174,6 +174,7 @@ def _recorded(out: str) -> dict[str, Any]:
     return {
         "averages": averages,
         "pictures": record.get("pictures", []),
+        "notes": record.get("notes", []),
         "warnings": record.get("warnings", []),
     }
 
@@ -187,8 +188,8 @@ class Result(Files):
         The output folder.
     averages : Averages
         Means with errors of all observed quantities.
-    warnings : tuple of str
-        What the program prints as warnings.
+    notes, warnings : tuple of str
+        What the program prints: notes report something normal, warnings ask for an action.
     blow_ups : tuple of BlowUp
         Replicas that were stopped in this call.
     exchange : Exchange or None
@@ -197,6 +198,7 @@ class Result(Files):
     """
 
     averages: Averages
+    notes: tuple[str, ...]
     warnings: tuple[str, ...]
     blow_ups: tuple[BlowUp, ...]
     exchange: Exchange | None
@@ -211,10 +213,15 @@ class Result(Files):
     pictures: tuple[str, ...]  #: paths
 
     def __init__(
-        self, values: Mapping[str, Any], warnings: Sequence[str], blow_ups: Sequence[BlowUp]
+        self,
+        values: Mapping[str, Any],
+        notes: Sequence[str],
+        warnings: Sequence[str],
+        blow_ups: Sequence[BlowUp],
     ):
         super().__init__(values["out"])
         self.averages = Averages(values["averages"])
+        self.notes = tuple(notes)
         self.warnings = tuple(warnings)
         self.blow_ups = tuple(blow_ups)
         self.conserved = tuple(Conserved(*q) for q in values["conserved"])
@@ -234,7 +241,7 @@ class Result(Files):
 
 
 class _Bar:
-    """Prints progress and warnings to standard error."""
+    """Prints progress and messages to standard error."""
 
     def __init__(self, stream: TextIO):
         self._stream = stream
@@ -248,9 +255,9 @@ class _Bar:
         )
         self._is_open = True
 
-    def warning(self, text: str) -> None:
+    def message(self, level: str, text: str) -> None:
         self.close()
-        self._write(f"warning: {text}\n")
+        self._write(f"{level}: {text}\n")
 
     def close(self) -> None:
         if self._is_open:
@@ -308,6 +315,7 @@ class Reports:
     """Collects what a run reports, and passes its progress on."""
 
     def __init__(self, progress: ProgressLike):
+        self.notes: list[str] = []
         self.warnings: list[str] = []
         self.blow_ups: list[BlowUp] = []
         self._bar = _Bar(sys.stderr) if progress is True else None
@@ -320,10 +328,10 @@ class Reports:
         assert callable(self._call)
         self._call(Progress(*numbers))
 
-    def on_warning(self, text: str) -> None:
-        self.warnings.append(text)
+    def on_message(self, level: str, text: str) -> None:
+        (self.notes if level == "note" else self.warnings).append(text)
         if self._bar:
-            self._bar.warning(text)
+            self._bar.message(level, text)
 
     def on_blow_up(self, *values: Any) -> None:
         self.blow_ups.append(BlowUp(*values))
@@ -377,7 +385,7 @@ def run(
     observers : Observer or sequence of Observer
         Functions decorated with `tarn.observer`; water only.
     progress : bool or callable
-        True prints progress and warnings to standard error; a function receives a Progress about
+        True prints progress and messages to standard error; a function receives a Progress about
         twice a second.
     set, unset : dict, str or sequence of str
         Changes of the deck: {"run.steps": 1000}, ["observe.rdf"].
@@ -405,13 +413,14 @@ def run(
             **_arguments.device_and_threads("run", device, threads),
             observers=_arguments.many(observers),
             on_progress=reports.on_progress,
-            on_warning=reports.on_warning,
+            on_message=reports.on_message,
             on_blow_up=reports.on_blow_up,
             interrupt=interrupt,
         )
         interrupt.note = f"the run was complete; its files are in {values['out']}"
     if values["already_finished"]:
         recorded = _recorded(values["out"])
+        reports.notes += recorded.pop("notes")
         reports.warnings += recorded.pop("warnings")
         values.update(recorded)
-    return Result(values, reports.warnings, reports.blow_ups)
+    return Result(values, reports.notes, reports.warnings, reports.blow_ups)

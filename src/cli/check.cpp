@@ -13,22 +13,23 @@
 #include "deck_arguments.hpp"
 #include "help_text.hpp"
 #include "run_plan.hpp"
+#include "start/start_notes.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/deck_text.hpp"
-#include "tarn/io/checkpoint.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "tarn/start_state.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
 namespace {
 
 struct Arguments : DeckOverrides {
-  bool reference = false;
+  bool reference = false, mechanics_reference = false;
 };
 
 /// Beads times temperature for an error of 1 % in the kinetic energy of hydrogen.
@@ -79,23 +80,30 @@ void check(const Arguments& a) {
     fmt::print("{}", deck_reference());
     return;
   }
+  if (a.mechanics_reference) {
+    fmt::print("{}", mechanics_deck_reference());
+    return;
+  }
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
   a.refuse_split_changes();
   decks::Checker checker(a.deck, true);
   const Deck deck = checker.check(read_deck_text(a.deck), decks::given_by("--set", a.set),
                                   decks::given_by("--unset", a.unset));
   Terminal terminal(false);
-  for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
-  for (const auto& warning : {decks::note_on_samples(deck), decks::warning_on_resonance(deck)}) {
-    if (warning) terminal.warning(*warning);
-  }
+  terminal.print(decks::messages_on(deck));
+  terminal.print(decks::warning_of_missing_samples(deck));
+  terminal.print(decks::warning_of_resonance(deck));
   if (is_mechanical(deck.system.kind)) {
     return print_deck_and_plan(check_mechanics(deck), checker, 0, terminal);
   }
   int molecules = deck.system.molecules;
   if (const auto path = structure_path(deck))
     molecules = io::read_structure(*path, {deck.system.frame}).molecules;
-  if (const auto path = state_path(deck)) molecules = io::read_checkpoint(*path).state.molecules;
+  if (deck.system.state) {
+    const StartState start = read_start_state(deck);
+    molecules = start.state.molecules;
+    terminal.print(start::messages_on_state(deck, start));
+  }
   const System system = make_system(deck, molecules);
   if (system.model.is_flexible()) report_shortest_period(system, terminal);
   print_deck_and_plan(deck, checker, molecules, terminal);
@@ -110,7 +118,9 @@ void add_check(CLI::App& app) {
   command->add_option("deck", a->deck, kDeckHelp);
   a->add_override_options(*command);
   command->add_flag("--reference", a->reference,
-                    "print the reference of all sections and keys instead");
+                    "print the reference of all sections and keys of water instead");
+  command->add_flag("--reference-mechanics", a->mechanics_reference,
+                    "print the reference of mechanical systems instead");
   command->callback([a] { check(*a); });
 }
 

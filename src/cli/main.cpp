@@ -103,9 +103,8 @@ int run_command(int argc, char** argv) {
     const std::string& name = command->get_name();
     if (name == "run" || name == "compare" || name == "reproduce" || name == "doctor") continue;
     command->parse_complete_callback([name] {
-      if (const auto note = tarn::cli::note_on_idle_ranks("commands such as " + name)) {
-        tarn::cli::write_to_stderr("warning: " + *note + "\n");
-      }
+      tarn::cli::Terminal(false).print(
+          tarn::cli::warning_of_idle_ranks("commands such as " + name));
     });
   }
   // "tarn help run" is "tarn run --help"; an unknown command is reported as such.

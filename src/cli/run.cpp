@@ -156,14 +156,12 @@ void run(const Arguments& a, Events& events, int& exit_code) {
     events.checkpoint(step);
   };
 
-  for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
-  if (const auto note = a.note_on_threads(deck)) terminal.warning(*note);
+  terminal.print(decks::messages_on(deck));
+  terminal.print(a.warning_of_threads(deck));
 
   const EngineMaker make_engine = engine_maker();
   const bool on_ranks = make_engine && !is_mechanical(deck.system.kind);
-  if (!on_ranks) {
-    if (const auto note = note_on_idle_ranks("mechanical systems")) terminal.warning(*note);
-  }
+  if (!on_ranks) terminal.print(warning_of_idle_ranks("mechanical systems"));
 
   RunResult result;
   try {

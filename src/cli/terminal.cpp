@@ -124,9 +124,18 @@ void Terminal::close_bar() {
   bar_open_ = false;
 }
 
-void Terminal::warning(const std::string& text) {
+void Terminal::print(const Message& message) {
+  if (quiet_ && message.level == Level::note) return;
   close_bar();
-  write_to_stderr("warning: " + text + "\n");
+  write_to_stderr(fmt::format("{}: {}\n", name_of(message.level), message.text));
+}
+
+void Terminal::print(const std::optional<Message>& message) {
+  if (message) print(*message);
+}
+
+void Terminal::print(const Messages& messages) {
+  for (const Message& message : messages) print(message);
 }
 
 void Terminal::info(const std::string& text) {

@@ -46,8 +46,8 @@ void add_by_bath(const Frame& frame, SchemeRun& run) {
 }
 
 /// Warns about mean temperatures that differ from those of the baths.
-std::vector<std::string> temperature_warnings(const SchemeRun& run, const BathShifts& rises) {
-  std::vector<std::string> warnings;
+Messages temperature_warnings(const SchemeRun& run, const BathShifts& rises) {
+  Messages warnings;
   const auto drift = drift_of(rises);
   for (std::size_t bath = 0; bath < run.temperature_of_bath.size(); ++bath) {
     const analysis::PooledBlocking& pooled = run.temperature_of_bath[bath].mean;
@@ -60,9 +60,7 @@ std::vector<std::string> temperature_warnings(const SchemeRun& run, const BathSh
     if (drift) temperature_K.drift = drift->per_bath[bath];
     const double bath_K =
         run.baths->temperature_K(bath).value_or(bath_temperatures_K(run.deck).front());
-    if (const auto warning = temperature_warning(temperature_K, bath_K, run.deck)) {
-      warnings.push_back(*warning);
-    }
+    append(temperature_warning(temperature_K, bath_K, run.deck), warnings);
   }
   return warnings;
 }
@@ -142,29 +140,22 @@ Elapsed SchemeRun::advance_to(std::int64_t step) {
   return elapsed;
 }
 
-std::vector<std::string> end_warnings(const SchemeRun& run) {
-  std::vector<std::string> warnings;
+Messages end_warnings(const SchemeRun& run) {
+  Messages warnings;
   if (run.evaporation && !run.evaporation->departures().empty()) {
-    warnings.push_back(describe(run.evaporation->departures()));
+    warnings.push_back(Message::warning(describe(run.evaporation->departures())));
   }
-  const auto add = [&](const std::optional<std::string>& warning) {
-    if (warning) warnings.push_back(*warning);
-  };
+  const auto add = [&](const std::optional<Message>& warning) { append(warning, warnings); };
   // Quantities are named by their columns in energies.csv.
   add(equilibration_warning("potential_kcal_per_mol", shifts_of(run.potential_of_bath)));
   const BathShifts temperature = shifts_of(run.temperature_of_bath);
   add(equilibration_warning("temperature_K", temperature));
-  if (run.correlations) add(run.correlations->note());
-  add(decks::warning_on_resonance(run.deck));
-  if (run.rings) {
-    for (std::string& text : estimator_warnings(run.rings->result(1.0), run.deck)) {
-      warnings.push_back(std::move(text));
-    }
-  }
+  if (run.correlations) add(run.correlations->warning());
+  add(decks::warning_of_resonance(run.deck));
+  if (run.rings) append(estimator_warnings(run.rings->result(1.0), run.deck), warnings);
   if (run.deck.thermostat.kind == Thermostat::none) return warnings;
   add(friction_warning(make_system(run.deck, run.molecules)));
-  const std::vector<std::string> by_bath = temperature_warnings(run, temperature);
-  warnings.insert(warnings.end(), by_bath.begin(), by_bath.end());
+  append(temperature_warnings(run, temperature), warnings);
   return warnings;
 }
 

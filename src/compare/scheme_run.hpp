@@ -69,7 +69,7 @@ struct SchemeRun {
 
 /// The warnings that `tarn run` would print at the end of this run: evaporated molecules, drifting
 /// means of energy and temperature, and mean temperatures that differ from those of the baths.
-std::vector<std::string> end_warnings(const SchemeRun& run);
+Messages end_warnings(const SchemeRun& run);
 
 /// Creates the engine of a deck and its measurements. @param start from make_start()
 /// @param engine_maker empty: make_engine()

@@ -521,6 +521,9 @@ void Checker::fill_defaults() {
   if (!has("system.relax")) {
     deck_.system.relax = default_relax(deck_);
   }
+  if (!deck_.system.keep_molecule_mass && !deck_.system.oxygen_mass_Da) {
+    deck_.system.oxygen_mass_Da = units::mass_oxygen_Da;
+  }
   if (deck_.path_integral && deck_.path_integral->method == RingMethod::trpmd &&
       !has("path_integral.internal_friction")) {
     deck_.path_integral->internal_friction = 0.5;

@@ -21,4 +21,7 @@ inline constexpr Thermostat kDefaultThermostat = Thermostat::baoab;
 /// equilibrium, unless positions and velocities are given together.
 bool default_relax(const Deck& deck);
 
+/// The water model with the masses of the dynamics, also those of keep_molecule_mass.
+WaterModel model_of_dynamics(const Deck& deck);
+
 }  // namespace tarn::decks

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "schema.hpp"
 #include "suggest.hpp"
 #include "tarn/core/error.hpp"
 
@@ -33,6 +34,21 @@ WaterModel water_model_named(const std::string& name) {
   throw InputError(fmt::format("unknown water model '{}'{}: use one of {}", name,
                                meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant),
                                fmt::join(names, ", ")));
+}
+
+void set_masses(std::optional<double> hydrogen_mass_Da, std::optional<double> oxygen_mass_Da,
+                WaterModel& model) {
+  const auto set = [](std::string_view name, std::optional<double> given_Da, double& mass_Da) {
+    if (!given_Da) return;
+    const decks::Key& key = *decks::water_schema().find_key("system", name);
+    if (!(*given_Da >= key.range.low && *given_Da <= key.range.high)) {
+      throw InputError(
+          fmt::format("{} = {:g}; expected {}", name, *given_Da, decks::expected_text(key)));
+    }
+    mass_Da = *given_Da;
+  };
+  set("hydrogen_mass_Da", hydrogen_mass_Da, model.mass_h_Da);
+  set("oxygen_mass_Da", oxygen_mass_Da, model.mass_o_Da);
 }
 
 }  // namespace tarn

@@ -147,17 +147,23 @@ std::vector<Key> mass_keys() {
            .type = Type::number,
            .unit = "Da",
            .range = from_to(0.1, 8),
-           .description = "Mass of a hydrogen. The oxygen mass changes so that the molecular mass "
-                          "stays the same. Heavy hydrogens rotate more slowly and allow longer "
-                          "steps; configurational averages do not depend on the masses."}),
+           .description = "Mass of all hydrogens; 2.014 for D₂O. Configurational averages of "
+                          "classical runs do not depend on the masses. Averages with "
+                          "`[path_integral]` and times do."}),
       field_key<&Deck::system, &SystemSection::oxygen_mass_Da>(
           {.name = "oxygen_mass_Da",
            .type = Type::number,
            .unit = "Da",
            .range = from_to(1, 30),
-           .default_text = "molecular mass minus the hydrogens",
-           .description = "Mass of the oxygen. Set both masses for isotopes: D₂O has "
-                          "`hydrogen_mass_Da = 2.014` and `oxygen_mass_Da = 15.999`."}),
+           .default_text = "`15.9994`",
+           .description = "Mass of the oxygen."}),
+      field_key<&Deck::system, &SystemSection::keep_molecule_mass>(
+          {.name = "keep_molecule_mass",
+           .type = Type::boolean,
+           .description = "Take the additional mass of the hydrogens from the oxygen. Heavy "
+                          "hydrogens then rotate more slowly and allow longer steps in classical "
+                          "runs: `hydrogen_mass_Da = 3.024` allows 12 fs instead of 8 fs. Normal "
+                          "modes do not use these masses."}),
       field_key<&Deck::system, &SystemSection::recentre>(
           {.name = "recentre",
            .type = Type::boolean,

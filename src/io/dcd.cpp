@@ -303,7 +303,7 @@ std::uint64_t DcdReader::u64_at(const std::string& block, std::size_t offset) co
   return std::uint64_t{high} << 32 | low;
 }
 
-std::string DcdReader::note_at_end() const {
+std::string DcdReader::warning_at_end() const {
   if (announced_frames_ <= frame_) return {};
   return fmt::format(
       "{}: the header announces {} frames and the file contains {}; the program that wrote it may "

@@ -210,9 +210,9 @@ class H5mdReader final : public FrameReader {
     for (std::size_t a = 0; a < species.size(); ++a) {
       if (species[a] == kAtomicNumbers[a % kAtomicNumbers.size()]) continue;
       fail(
-          fmt::format("{}: atom {} (counted from 1) has the atomic number {}; the atoms of each "
+          fmt::format("{}: atom {} has the atomic number {}; the atoms of each "
                       "molecule must be in the order O H H",
-                      name, a + 1, species[a]));
+                      name, a, species[a]));
     }
   }
 

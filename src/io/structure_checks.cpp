@@ -47,10 +47,10 @@ std::vector<Point> points_of(std::span<const double> positions_A) {
 bool is_oxygen(std::size_t atom) { return atom % kAtomsPerMolecule == 0; }
 std::size_t oxygen_of(std::size_t atom) { return atom - atom % kAtomsPerMolecule; }
 
-/// "H1 of molecule 3"; molecules are counted from 1.
+/// "H1 of molecule 3".
 std::string name_of(std::size_t atom) {
   return fmt::format("{} of molecule {}", kPdbNames[atom % kAtomsPerMolecule],
-                     atom / kAtomsPerMolecule + 1);
+                     atom / kAtomsPerMolecule);
 }
 
 /// Collects the problems of one frame, each with its line or, in a file without lines, its frame.
@@ -84,7 +84,7 @@ class FrameProblems {
 
 void add_overlap(std::size_t a, std::size_t b, double distance_A, FrameProblems& problems) {
   const std::string which =
-      fmt::format("{} is {:.3g} A from {}{} (counted from 1)", name_of(std::max(a, b)), distance_A,
+      fmt::format("{} is {:.3g} A from {}{}", name_of(std::max(a, b)), distance_A,
                   name_of(std::min(a, b)), problems.at_line(std::min(a, b)));
   if (is_oxygen(a) && is_oxygen(b) && distance_A >= kCoincident_A) {
     problems.add("oxygens that are too close", std::max(a, b),
@@ -154,7 +154,7 @@ std::vector<Problem> broken_molecule_problems(const Structure& frame, const Fram
     if (distance <= kLongestBond_A) continue;
     problems.add(
         "hydrogens that are far from their oxygen", atom,
-        fmt::format("{} (counted from 1) is {:.3g} A from its oxygen{}. Give water only, each "
+        fmt::format("{} is {:.3g} A from its oxygen{}. Give water only, each "
                     "molecule as O H H and not broken over a periodic boundary (gmx trjconv -pbc "
                     "mol makes molecules whole)",
                     name_of(atom), distance, problems.at_line(oxygen)));
@@ -217,11 +217,11 @@ std::vector<Problem> bond_length_problems(const WaterModel& model,
         problems.add(
             "molecules",
             {path, 0, 0,
-             fmt::format("molecule {} (counted from 1) has {} = {:.4g} A, and {} has {:.4g} A; a "
+             fmt::format("molecule {} has {} = {:.4g} A, and {} has {:.4g} A; a "
                          "structure to start "
                          "from must be within {} A of its model, with atoms in the order O H H and "
                          "coordinates in angstrom",
-                         m + 1, b.name, length, model.name, b.length_A, kBondTolerance_A)});
+                         m, b.name, length, model.name, b.length_A, kBondTolerance_A)});
         break;
       }
     }

@@ -41,7 +41,7 @@ class GrowingFiles final : public TrajectoryWriter {
       write_topology(info_, frame);
     }
     file.append(frame_bytes_(info_, frame));
-    if (decimals_ != nullptr) note_decimals(frame);
+    if (decimals_ != nullptr) warn_of_few_decimals(frame);
   }
   void save(std::ostream& out) override {
     for (AppendFile& file : files_) {
@@ -55,18 +55,18 @@ class GrowingFiles final : public TrajectoryWriter {
   void finish() override {
     for (AppendFile& file : files_) file.flush();
   }
-  std::vector<std::string> notes() const override {
-    if (note_.empty()) return {};
-    return {note_};
+  Messages messages() const override {
+    if (warning_.empty()) return {};
+    return {Message::warning(warning_)};
   }
 
  private:
-  /// Notes the first frame with few decimals.
-  void note_decimals(const TrajectoryFrame& frame) {
-    if (!note_.empty()) return;
+  /// Records the first frame with few decimals.
+  void warn_of_few_decimals(const TrajectoryFrame& frame) {
+    if (!warning_.empty()) return;
     const int decimals = decimals_(frame);
     if (decimals >= kFewDecimals) return;
-    note_ = fmt::format(
+    warning_ = fmt::format(
         "coordinates in {} have only {} decimal{} in angstrom from step {} of replica {} on, "
         "because a molecule is far away; write the trajectory as xyz or h5md, or confine the "
         "cluster with [confinement]",
@@ -77,7 +77,7 @@ class GrowingFiles final : public TrajectoryWriter {
   FrameBytes frame_bytes_;
   AtomNames names_;
   FrameDecimals decimals_;
-  std::string extension_, note_;
+  std::string extension_, warning_;
   std::vector<AppendFile> files_;  // by replica
 };
 

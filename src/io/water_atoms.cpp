@@ -180,15 +180,16 @@ void check_numbers(const std::string& path, std::string_view frame, std::string_
                    std::span<const double> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::abs(values[i]) <= kLargestNumber) continue;
-    const std::string atom =
-        fmt::format("{}: a {} of atom {} (counted from 1)", frame, quantity, i / 3 + 1);
+    const std::string atom = fmt::format("{}: a {} of atom {}", frame, quantity, i / 3);
     throw InputError({Problem{
         path, 0, 0,
         std::isfinite(values[i])
-            ? fmt::format("{} is {:g}; the largest accepted is {:g}. The simulation that wrote "
-                          "the frame may have blown up; leave the frame out",
-                          atom, values[i], kLargestNumber)
-            : atom + " is not a finite number"}});
+            ? fmt::format(
+                  "{} is {:g}; the largest accepted is {:g}. Either the file is damaged, or "
+                  "the simulation blew up: leave the frame out",
+                  atom, values[i], kLargestNumber)
+            : atom + " is not a finite number. Either the file is damaged, or the simulation blew "
+                     "up: leave the frame out"}});
   }
 }
 
@@ -263,9 +264,9 @@ void check_writable(double value) {
 
 void throw_unwritable(std::size_t coordinate, const std::string& what, std::string_view where) {
   throw UnwritableNumber(
-      fmt::format("atom {} (counted from 1) {}, which does not fit {}. Write the trajectory as xyz "
+      fmt::format("atom {} {}, which does not fit {}. Write the trajectory as xyz "
                   "or h5md, or confine the cluster with [confinement].",
-                  coordinate / 3 + 1, what, where));
+                  coordinate / 3, what, where));
 }
 
 std::array<double, 2> extremes(std::span<const double> values) {

@@ -95,9 +95,10 @@ class AtomParser {
     structure.molecules = static_cast<int>(oxygens);
     if (!in_order_) {
       group_by_distance(is_oxygen_, path_, structure, lines_);
-      structure.notes.push_back(path_ +
-                                ": the atoms are not in the order O H H; each hydrogen was "
-                                "assigned to its nearest oxygen");
+      structure.messages.push_back(Message::note(
+          path_ +
+          ": the atoms are not in the order O H H; each hydrogen was assigned to its nearest "
+          "oxygen"));
     }
     return std::move(lines_);
   }

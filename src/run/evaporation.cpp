@@ -18,10 +18,10 @@ constexpr std::int64_t kEvery = 1000;
 
 std::string describe(const Departure& departure) {
   return fmt::format(
-      "replica {}: molecule {} (counted from 1) evaporated (detected at step {}, more than {:g} A "
+      "replica {}: molecule {} evaporated (detected at step {}, more than {:g} A "
       "from the rest of the cluster). Averages now include separate parts; to prevent "
       "evaporation, add a wall: [confinement] radius_A, stiffness_kcal_per_mol_A2",
-      departure.replica, departure.molecule + 1, departure.step, analysis::kLink_A);
+      departure.replica, departure.molecule, departure.step, analysis::kLink_A);
 }
 
 std::string describe(const std::vector<Departure>& departures) {

@@ -33,7 +33,7 @@ struct RunRecord {
   std::optional<SlowManifoldStart> slow_start;  ///< of a projected start
   std::vector<EnginePart> parts;                ///< written if there are several
   EngineReport engine;
-  std::vector<std::string> warnings;
+  Messages messages;
   std::vector<AveragedQuantity> averages;
   std::optional<ExchangeSummary> exchange;
   std::vector<Departure> departures;  ///< of the whole run, including before a restart

@@ -126,17 +126,17 @@ void ForceServer::check_bonds() {
                                          std::abs(std::sqrt(length2.oh2) - std::sqrt(bonds_.oh2)),
                                          std::abs(std::sqrt(length2.hh) - std::sqrt(bonds_.hh2))});
     if (!(deviation_A > limit_A)) continue;
-    const std::string problem = fmt::format(
-        "molecule {} (counted from 1) deviates by up to {:.2g} A from the geometry of {}", m + 1,
-        deviation_A, options_.model.name);
+    const std::string problem =
+        fmt::format("molecule {} deviates by up to {:.2g} A from the geometry of {}", m,
+                    deviation_A, options_.model.name);
     if (first) {
       throw InputError(
           problem +
           ": the other program must have the atoms of the structure file, in the same order");
     }
     has_warned_ = true;
-    if (!options_.on_warning) return;
-    options_.on_warning(
+    if (!options_.on_message) return;
+    options_.on_message(Message::warning(
         problem +
         (options_.model.is_flexible()
              ? ". Reduce the step of the other program (velocity Verlet: 0.5 fs), and do not let "
@@ -146,7 +146,7 @@ void ForceServer::check_bonds() {
                            "fs), and do not let it wrap atoms into a cell",
                            kVerletLimit_fs / options_.omega)
              : ". Let the other program constrain the bonds or give an omega for bond forces, and "
-               "do not let it wrap atoms into a cell"));
+               "do not let it wrap atoms into a cell")));
     return;
   }
 }

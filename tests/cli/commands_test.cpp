@@ -254,7 +254,7 @@ TEST_F(Commands, CheckAndRunTellTheSameOfAStart) {
     const Outcome check = tarn("check " + words),
                   run = tarn("run " + words + " --out " + path("o"));
     EXPECT_EQ(check.exit_code, 2);
-    EXPECT_TRUE(contains(check.text, "molecule 1 (counted from 1) has O-H1 = 1.4 A"));
+    EXPECT_TRUE(contains(check.text, "molecule 0 has O-H1 = 1.4 A"));
     EXPECT_EQ(run.text, check.text);
     EXPECT_FALSE(fs::exists(path("o")));
   }
@@ -335,7 +335,7 @@ TEST_F(Commands, EnergyOfTheReferenceStructure) {
   const Outcome stretched =
       tarn("energy " + write("long.xyz", "3\n\nO 0 0 0\nH 1.4 0 0\nH 0 1.4 0\n"));
   EXPECT_EQ(stretched.exit_code, 0);
-  EXPECT_TRUE(contains(stretched.text, "molecule 1 (counted from 1) has O-H1 = 1.4 A"));
+  EXPECT_TRUE(contains(stretched.text, "molecule 0 has O-H1 = 1.4 A"));
   EXPECT_EQ(tarn("energy " + write("bad.xyz", "3\n\nO 0 0 0\nH 1 0 x\nH 0 1 0\n")).exit_code, 2);
 }
 
@@ -421,7 +421,7 @@ TEST_F(Commands, EnergySaysHowFarBondsAreOff) {
   EXPECT_TRUE(contains(rigid.text, "were put onto the rigid geometry of tip3p"));
   const Outcome modes = tarn("modes " + off);
   const std::vector<double> fitted = numbers_after(rigid.text, "potential_kcal_per_mol");
-  const std::vector<double> of_modes = numbers_after(modes.text, "energy_kcal_per_mol");
+  const std::vector<double> of_modes = numbers_after(modes.text, "potential_kcal_per_mol");
   ASSERT_EQ(fitted.size(), 1u);
   ASSERT_EQ(of_modes.size(), 1u);
   // The same molecules, summed by two loops of some ten terms of up to 500 kcal/mol.
@@ -607,7 +607,7 @@ TEST_F(Commands, ClusterKeepsSeveralMinima) {
   double last = -1e300;
   int frames = 0;
   while (const auto frame = reader->next()) {
-    const double energy = std::atof(frame->comment.at("energy_kcal_per_mol").c_str());
+    const double energy = std::atof(frame->comment.at("potential_kcal_per_mol").c_str());
     EXPECT_GT(energy, last);
     last = energy;
     ++frames;
@@ -684,7 +684,7 @@ TEST_F(Commands, MinimiseRefusesWhatNoRunWouldStartFrom) {
     EXPECT_FALSE(fs::exists(path("out.xyz")));
   };
   const std::string out = " -o " + path("out.xyz");
-  expect_refused(far + out, 2, "molecule 1 (counted from 1) has O-H1 = 1.4 A");
+  expect_refused(far + out, 2, "molecule 0 has O-H1 = 1.4 A");
   expect_refused(one + " --model tip9p" + out, 2, "unknown water model 'tip9p'");
   expect_refused(one + " -o " + path("out.dcd"), 2, ".xyz, .gro, .pdb");
   expect_refused(one, 2, "--out is required");
@@ -728,13 +728,11 @@ TEST_F(Commands, BrokenMoleculesAreNotAnalysed) {
   EXPECT_EQ(tarn("rdf " + xyz + " --most 1").exit_code, 0);
   const Outcome converted = tarn("convert " + xyz + " -o " + path("a.trr"));
   EXPECT_EQ(converted.exit_code, 0);
-  EXPECT_TRUE(
-      contains(converted.text, "H1 of molecule 1 (counted from 1) is 18.9 A from its oxygen"))
+  EXPECT_TRUE(contains(converted.text, "H1 of molecule 0 is 18.9 A from its oxygen"))
       << converted.text;
   const Outcome binary = tarn("rdf " + path("a.trr"));
   EXPECT_EQ(binary.exit_code, 2);
-  EXPECT_TRUE(contains(binary.text, "frame 1 (counted from 0): H1 of molecule 1 (counted from 1)"))
-      << binary.text;
+  EXPECT_TRUE(contains(binary.text, "frame 1 (counted from 0): H1 of molecule 0")) << binary.text;
 }
 
 /// One rule for all commands that read a frame: file, frame and molecules are named, and the exit
@@ -1000,7 +998,7 @@ TEST_F(Commands, ModesRefuseWhatTheyCannotDo) {
                  "1000 molecules: normal modes are limited to 500 rigid molecules");
   const std::string far = write("far.xyz", "3\n\nO 0 0 0\nH 1.4 0 0\nH 0 1.4 0\n");
   for (const char* how : {"", " --omega 100"}) {
-    expect_refused(far + how, 2, "molecule 1 (counted from 1) has O-H1 = 1.4 A");
+    expect_refused(far + how, 2, "molecule 0 has O-H1 = 1.4 A");
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
 }

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "deck/notes.hpp"
+#include "deck/schema.hpp"
 #include "deck/suggest.hpp"
 #include "rounding.hpp"
 #include "tarn/core/error.hpp"
@@ -543,6 +544,8 @@ velocities = "maxwell"
 temperature_K = 10.0
 remove_momentum = false
 hydrogen_mass_Da = 1.008
+oxygen_mass_Da = 15.9994
+keep_molecule_mass = false
 recentre = false
 
 [integrator]
@@ -728,14 +731,14 @@ TEST_F(DeckFiles, StructuresHaveTheLengthsOfTheModel) {
     } catch (const InputError& error) {
       ASSERT_EQ(error.problems().size(), 2u);
       EXPECT_EQ(error.problems()[0].line, 2);
-      EXPECT_TRUE(contains(error.problems()[1].text(),
-                           (folder_ / "long.xyz").string() +
-                               ": molecule 2 (counted from 1) has O-H2 = 1.45 A, and tip3p has "));
+      EXPECT_TRUE(contains(
+          error.problems()[1].text(),
+          (folder_ / "long.xyz").string() + ": molecule 1 has O-H2 = 1.45 A, and tip3p has "));
     }
   }
   EXPECT_TRUE(contains(message_of(path, {"run.steps=1", "system.model=spce"}), "and spce has 1 A"));
   // Bond lengths of an unknown model are not checked.
-  EXPECT_FALSE(contains(message_of(path, {"run.steps=1", "system.model=spx"}), "counted from 1"));
+  EXPECT_FALSE(contains(message_of(path, {"run.steps=1", "system.model=spx"}), "has O-H2"));
 }
 
 TEST_F(DeckFiles, StructuresAreRelativeToTheDeck) {
@@ -870,9 +873,10 @@ TEST(MakeSystem, ConvertsUnitsOnce) {
   EXPECT_NEAR(system.thermostat.friction_hydrogen_per_akma, 0.01 / 1.008, 2.5e-7 * 0.01 / 1.008);
 }
 
-TEST(MakeSystem, HeavyHydrogensLeaveTheMassOfTheMoleculeAlone) {
+TEST(MakeSystem, KeepMoleculeMassTakesTheMassFromTheOxygen) {
   const std::string text =
-      "[system]\nmolecules = 7\nhydrogen_mass_Da = 3.024\n[run]\nsteps = 1\n"
+      "[system]\nmolecules = 7\nhydrogen_mass_Da = 3.024\nkeep_molecule_mass = true\n"
+      "[run]\nsteps = 1\n"
       "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\nfriction_amu_per_ps = 0.2045483\n";
   const System light = make_system(parse(kSmallest), 7), heavy = make_system(parse(text), 7);
   EXPECT_EQ(heavy.model.mass_h_Da, 3.024);
@@ -884,7 +888,33 @@ TEST(MakeSystem, HeavyHydrogensLeaveTheMassOfTheMoleculeAlone) {
   EXPECT_NEAR(heavy.thermostat.friction_oxygen_per_akma, 0.01 / oxygen_Da,
               2.5e-7 * 0.01 / oxygen_Da);
   // The record of the run contains it.
-  EXPECT_NE(resolved_deck(parse(text)).find("hydrogen_mass_Da = 3.024\n"), std::string::npos);
+  const std::string resolved = resolved_deck(parse(text));
+  EXPECT_NE(resolved.find("hydrogen_mass_Da = 3.024\nkeep_molecule_mass = true\n"),
+            std::string::npos);
+  EXPECT_EQ(parse(resolved), parse(text));
+  // Normal modes use the masses of the isotopes.
+  EXPECT_EQ(water_model(parse(text)).mass_h_Da, units::mass_hydrogen_Da);
+  EXPECT_EQ(water_model(parse(text)).mass_o_Da, units::mass_oxygen_Da);
+}
+
+TEST(Rules, KeptMoleculeMassIsClassical) {
+  const std::string text =
+      "[system]\nmodel = \"qtip4pf\"\nmolecules = 2\nkeep_molecule_mass = true\n"
+      "[integrator]\nscheme = \"verlet\"\n"
+      "[thermostat]\nkind = \"baoab\"\ntemperature_K = 300\nfriction_per_ps = 1\n"
+      "[run]\nsteps = 1\n";
+  const auto message = [&](const std::vector<std::string>& set) {
+    return test::message_of<InputError>([&] { parse(text, set); });
+  };
+  EXPECT_TRUE(test::contains(message({}), "keep_molecule_mass needs hydrogen_mass_Da"));
+  EXPECT_TRUE(
+      test::contains(message({"system.hydrogen_mass_Da=3", "system.oxygen_mass_Da=15.9994"}),
+                     "remove it or oxygen_mass_Da"));
+  EXPECT_TRUE(test::contains(message({"system.hydrogen_mass_Da=3", "path_integral.beads=8"}),
+                             "averages of quantum nuclei depend on the masses"));
+  EXPECT_NO_THROW(parse(text, {"system.hydrogen_mass_Da=3"}));
+  EXPECT_NO_THROW(parse(text, {"system.hydrogen_mass_Da=3", "path_integral.beads=8",
+                               "system.keep_molecule_mass=false"}));
 }
 
 /// The parameters of a built-in model, bit for bit.
@@ -935,9 +965,18 @@ TEST(MakeSystem, IsotopesHaveTheirMasses) {
   EXPECT_EQ(parse(resolved_deck(deck)), deck);
   EXPECT_NE(physics_fingerprint(deck),
             physics_fingerprint(parse(text, {"system.oxygen_mass_Da=16"})));
-  // Heavy hydrogens alone are not isotopes: normal modes do not use them.
-  EXPECT_EQ(water_model(parse(text, {}, {"system.oxygen_mass_Da"})).mass_h_Da,
-            units::mass_hydrogen_Da);
+  // The oxygen keeps its mass, also that of an own model.
+  const std::string own =
+      "[system]\nmodel = \"own\"\nmolecules = 7\nhydrogen_mass_Da = 2.014\n[model]\noh_A = 1.0\n"
+      "hoh_degrees = 109.47\nsigma_A = 3.166\nepsilon_kcal_per_mol = 0.1553\n"
+      "charge_hydrogen_e = 0.41\n[run]\nsteps = 1\n";
+  for (const Deck& heavy : {parse(text, {}, {"system.oxygen_mass_Da"}), parse(own)}) {
+    for (const WaterModel& model : {make_system(heavy, 7).model, water_model(heavy)}) {
+      EXPECT_EQ(model.mass_h_Da, 2.014);
+      EXPECT_EQ(model.mass_o_Da, 15.9994);
+    }
+    EXPECT_NE(resolved_deck(heavy).find("oxygen_mass_Da = 15.9994\n"), std::string::npos);
+  }
 }
 
 TEST(MakeSystem, OneRateIsTheSameForAllAtoms) {
@@ -1141,11 +1180,27 @@ TEST(Nearest, FindsWhatWasMeantOrNothing) {
 // --- The reference page ---
 
 TEST(DeckReference, IsThePageInTheDocumentation) {
-  std::ifstream file(TARN_SOURCE_DIR "/docs/decks.md", std::ios::binary);
-  std::stringstream page;
-  page << file.rdbuf();
-  EXPECT_EQ(page.str(), deck_reference())
+  const auto page = [](const char* name) {
+    std::ifstream file(std::string(TARN_SOURCE_DIR "/docs/") + name, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  };
+  EXPECT_EQ(page("decks.md"), deck_reference())
       << "docs/decks.md is out of date; renew it: tarn check --reference > docs/decks.md";
+  EXPECT_EQ(page("decks-mechanics.md"), mechanics_deck_reference())
+      << "renew it: tarn check --reference-mechanics > docs/decks-mechanics.md";
+}
+
+/// Rules appear in the section whose keys they concern.
+TEST(DeckReference, EveryRuleIsInASection) {
+  for (const decks::Schema* schema : {&decks::water_schema(), &decks::mechanics_schema()}) {
+    const std::string page =
+        schema == &decks::water_schema() ? deck_reference() : mechanics_deck_reference();
+    for (const decks::Rule& rule : schema->rules) {
+      EXPECT_NE(page.find(fmt::format("- {}\n", rule.text)), std::string::npos) << rule.text;
+    }
+  }
 }
 
 TEST(DeckReference, ItsExampleRuns) {

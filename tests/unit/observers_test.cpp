@@ -143,6 +143,7 @@ TEST_F(ObserversTest, MultipliersOfTheChosenReplicas) {
     RunOptions options;
     options.out_dir = folder_.file("of-" + replicas);
     options.threads = 1;
+    options.pictures = false;
     run_deck(parse_deck("[system]\nmolecules = 2\nreplicas = 3\n"
                         "[integrator]\nscheme = \"zss-stiff\"\n[run]\nsteps = 4\n"
                         "[observe.multipliers]\nevery = 2\nreplicas = " +
@@ -1078,8 +1079,8 @@ TEST_F(ObserversTest, RdfOfSomeReplicas) {
   some.frames.replicas = {2, 7, 0};
   const TrajectoryRdf told = rdf_of_trajectories(some, "test");
   EXPECT_EQ(told.csv, rdf.csv);
-  ASSERT_EQ(told.notes.size(), 1u);
-  EXPECT_EQ(told.notes[0], "the files contain no replica 7");
+  ASSERT_EQ(told.messages.size(), 1u);
+  EXPECT_EQ(told.messages[0].text, "the files contain no replica 7");
   some.frames.replicas = {7};
   EXPECT_THROW(rdf_of_trajectories(some, "test"), InputError);
 }
@@ -1310,7 +1311,7 @@ TEST_F(ObserversTest, PicturesAgainstTimeKeepBathsApart) {
   if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
   const auto svg = [&](const std::vector<double>& baths_K) {
     write_run_of_baths(folder_, baths_K);
-    EXPECT_TRUE(draw_energies(folder_.path(), {io::PictureFormat::svg}).warnings.empty());
+    EXPECT_TRUE(draw_energies(folder_.path(), {io::PictureFormat::svg}).messages.empty());
     return read_text(folder_.file("energies.svg"));
   };
   const std::string few = svg({300.0, 100.0, 200.0});
@@ -1331,8 +1332,8 @@ TEST_F(ObserversTest, MeansOverBathsHaveNoPicture) {
   write_run_of_baths(folder_, {100.0, 200.0}, "mean");
   const Pictures pictures = draw_energies(folder_.path(), {io::PictureFormat::svg});
   EXPECT_TRUE(pictures.paths.empty());
-  ASSERT_EQ(pictures.warnings.size(), 1u);
-  EXPECT_TRUE(contains(pictures.warnings[0], "means over baths of several temperatures"));
+  ASSERT_EQ(pictures.messages.size(), 1u);
+  EXPECT_TRUE(contains(pictures.messages[0].text, "means over baths of several temperatures"));
 }
 
 TEST_F(ObserversTest, DistributionsTellTheirTemperatureAndTheBathsLeftOut) {
@@ -1412,7 +1413,7 @@ TEST_F(ObserversTest, DrawsWhatThereIs) {
   std::vector<std::string> paths;
   for (const auto& observer : make_observers(d, info(d))) {
     const Pictures pictures = observer->draw();
-    EXPECT_TRUE(pictures.warnings.empty());
+    EXPECT_TRUE(pictures.messages.empty());
     paths.insert(paths.end(), pictures.paths.begin(), pictures.paths.end());
   }
   EXPECT_EQ(paths.size(), 16u);

@@ -259,7 +259,7 @@ TEST(SlowStart, EnergyBeforeIsThatOfMaxwell) {
   const double expected = 3.0 * 5 * 0.5 * units::boltzmann_kcal_per_mol_K * 100.0;
   EXPECT_NEAR(start.slow->fast_before_kcal_per_mol / expected, 1.0, 4.5 * std::sqrt(2.0 / modes));
   EXPECT_LT(start.slow->fast_after_kcal_per_mol, 1e-4 * start.slow->fast_before_kcal_per_mol);
-  EXPECT_FALSE(start.notes.empty());
+  EXPECT_FALSE(start.messages.empty());
 }
 
 // Largest excursion of any g over three periods of the slowest vibration, by Verlet with a 50th of

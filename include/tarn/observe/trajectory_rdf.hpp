@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/io/structure.hpp"
 
@@ -30,7 +31,7 @@ struct TrajectoryRdf {
   std::int64_t replicas = 0;  ///< files, or the replicas that frames name
   int molecules = 0;          ///< of one bead
   int beads = 1;
-  std::vector<std::string> notes{};  ///< for the user, on ignored contents of the files
+  Messages messages{};  ///< about ignored contents of the files
 };
 
 /// Counts the distances between atoms of different molecules in all frames of all files, and within
