@@ -98,6 +98,7 @@ int run_command(int argc, char** argv) {
   tarn::cli::add_convert(app, exit_code);
   tarn::cli::add_plot(app);
   tarn::cli::add_draw(app);
+  tarn::cli::add_models(app);
   tarn::cli::add_doctor(app);
   for (CLI::App* command : app.get_subcommands({})) {
     const std::string& name = command->get_name();

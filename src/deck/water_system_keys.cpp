@@ -19,10 +19,15 @@ std::vector<Key> structure_keys() {
   const Condition no_file{"system.file"};
   return {
       kind_key(),
-      field_key<&Deck::system, &SystemSection::model>({.name = "model",
-                                                       .type = Type::choice,
-                                                       .choices = models(),
-                                                       .description = "Water model."}),
+      field_key<&Deck::system, &SystemSection::model>(
+          {.name = "model",
+           .type = Type::choice,
+           .choices = models(),
+           .default_text = "`\"own\"` with a section `[model]`, "
+                           "`\"tip3p\"` without",
+           .description = "Water model, or the path of a file "
+                          "`*.toml` with a section `[model]`, "
+                          "relative to the deck."}),
       field_key<&Deck::system, &SystemSection::molecules>(
           {.name = "molecules",
            .type = Type::integer,
@@ -192,7 +197,7 @@ SectionTable model_section() {
   return {
       optional_section<&Deck::model>(
           {.name = "model",
-           .description = "A user-defined water model, for `model = \"own\"`: one O and two H, a "
+           .description = "A user-defined water model: one O and two H, a "
                           "Lennard-Jones term 4 epsilon ((sigma/r)¹² - (sigma/r)⁶) between "
                           "oxygens, equal charges on the hydrogens, and -2 times this charge on O "
                           "or M. With a `stretch` the model is flexible. See "

@@ -129,7 +129,7 @@ TEST_F(Commands, WithoutACommandThereIsHelp) {
   const Outcome help = tarn("--help");
   EXPECT_EQ(help.exit_code, 0);
   for (const char* command : {"run", "check", "energy", "cluster", "minimise", "compare", "rdf",
-                              "analyse", "plot", "draw", "doctor"}) {
+                              "analyse", "plot", "draw", "models", "doctor"}) {
     EXPECT_TRUE(contains(help.text, command)) << command;
   }
   EXPECT_EQ(tarn("rnu").exit_code, 2);
@@ -360,7 +360,7 @@ TEST_F(Commands, LostOutputIsAFailure) {
   const std::string run = "run " + deck + " --quiet --set run.steps=10 --out " + path("out");
   for (const std::string& words :
        {"energy " + structure, "check " + deck, std::string("check --reference"),
-        std::string("doctor"), std::string("reproduce --list"), std::string("--help"),
+        std::string("doctor"), std::string("models"), std::string("reproduce --list"), std::string("--help"),
         std::string("--version"), "rdf " + structure, run + " --json",
         "compare " + deck + " --schemes settle --set run.steps=40 --quiet --out " + path("c")}) {
     const Outcome full = tarn(words + " 2>" + path("said") + " >/dev/full)", "(");
@@ -1744,7 +1744,7 @@ TEST_F(Commands, TakeAModelOfADeck) {
     EXPECT_EQ(own.substr(own.find('\n')), known.substr(known.find('\n'))) << file;
   }
   const std::string last = path("own") + "/final.xyz";
-  const std::string needs = "is defined in a deck: give its path, --model DECK.toml";
+  const std::string needs = "give its path, --model FILE.toml";
   EXPECT_TRUE(contains(tarn("energy " + last).text, needs));
   EXPECT_EQ(tarn("energy " + last).exit_code, 2);
   const auto number = [&](const std::string& model) {
