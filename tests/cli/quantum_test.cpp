@@ -303,11 +303,15 @@ TEST_F(Quantum, WarnsOfStatesOfOtherRings) {
     return outcome.text;
   };
   const std::string none = checked("classical", 8, "rpmd", 150);
-  EXPECT_TRUE(contains(none, "comes from a run with no beads at 150 K, and this deck has 8 beads at "
-                             "150 K: " + warning));
+  EXPECT_TRUE(contains(none,
+                       "comes from a run with no beads at 150 K, and this deck has 8 beads at "
+                       "150 K: " +
+                           warning));
   EXPECT_TRUE(contains(none, "Start from the state of a pimd run with 8 beads at 150 K"));
-  EXPECT_TRUE(contains(checked("pimd", 8, "rpmd", 300), "8 beads at 150 K, and this deck has 8 "
-                                                        "beads at 300 K: " + warning));
+  EXPECT_TRUE(contains(checked("pimd", 8, "rpmd", 300),
+                       "8 beads at 150 K, and this deck has 8 "
+                       "beads at 300 K: " +
+                           warning));
   EXPECT_TRUE(contains(checked("pimd", 16, "rpmd", 150), warning));
   EXPECT_TRUE(contains(checked("pimd", 8, "rpmd", 150, " --set system.hydrogen_mass_Da=2.014"),
                        "masses change: H from 1.008 to 2.014 Da: " + warning));
@@ -344,7 +348,8 @@ TEST_F(Quantum, TablesSayWhatTheyAverage) {
   for (const char* name : {"cluster.csv", "temperatures.csv", "spectrum.csv"}) {
     EXPECT_TRUE(contains(head(name), "; of the centroids")) << name;
   }
-  EXPECT_TRUE(contains(head("conservation.csv"), "energy = Hamiltonian of the ring polymer, a sum"));
+  EXPECT_TRUE(
+      contains(head("conservation.csv"), "energy = Hamiltonian of the ring polymer, a sum"));
   EXPECT_TRUE(contains(head("heat.csv"), "sums over its beads"));
   EXPECT_TRUE(contains(head("energies.csv"), "means over the beads"));
   EXPECT_TRUE(contains(text_of("pimd/trajectory-0000.xyz"), "bead 2"));
@@ -417,13 +422,14 @@ TEST_F(Quantum, WarnsIfTheEstimatorsDisagree) {
 TEST_F(Quantum, WarnsOfResonances) {
   const std::string rings = "[path_integral]\nbeads = 64\nfree_ring = \"exact\"\n";
   const std::string warning = "free_ring = \"exact\" resonates: timestep_fs = ";
-  const std::string exact = deck("exact.toml", rings) + " --set run.steps=2 --set run.equilibration_ps=0 ";
+  const std::string exact =
+      deck("exact.toml", rings) + " --set run.steps=2 --set run.equilibration_ps=0 ";
   for (const auto& [step, warned] : {std::pair("0.5", false), {"1.3", true}}) {
     const std::string words = exact + "--set integrator.timestep_fs=" + step;
     EXPECT_EQ(contains(test::command("check " + words).text, warning), warned) << step;
     const Outcome run = test::command("run --quiet --overwrite " + words + " -o " + path("out"));
     EXPECT_EQ(contains(run.text, warning), warned) << run.text;
-    EXPECT_EQ(contains(read_text(path("out") + "/run.json"), "resonates"), warned);
+    EXPECT_EQ(contains(text_of("out/run.json"), "resonates"), warned);
   }
   const std::string cayley =
       exact + "--set integrator.timestep_fs=1.3 --set path_integral.free_ring=cayley";
