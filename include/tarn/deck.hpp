@@ -74,7 +74,7 @@ struct SystemSection {
 };
 
 struct IntegratorSection {
-  Scheme scheme = Scheme::zss_stiff;
+  Scheme scheme = Scheme::settle;  ///< in decks of flexible models the default is verlet
   double timestep_fs = 2.0;
   double beta = 0.42;
   double omega = 100.0;  ///< infinity for omega = "infinite"

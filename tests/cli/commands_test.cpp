@@ -30,6 +30,7 @@ namespace fs = std::filesystem;
 using tarn::test::expect_same_files;
 using tarn::test::largest_difference;
 using tarn::test::Outcome;
+using tarn::test::standard_output;
 
 const fs::path kSource = TARN_SOURCE_DIR;
 
@@ -178,8 +179,8 @@ TEST_F(Commands, CheckPrintsTheSchemeAndWhetherItIsADefault) {
                             "--set thermostat.kind=gla"),
                        "\nzss-stiff, time step 2 fs; thermostat gla\n"));
   // Standard output is a deck.
-  const std::string resolved = test::standard_output("check " + deck).text;
-  EXPECT_EQ(test::standard_output("check " + write("r.toml", resolved)).text, resolved);
+  const std::string resolved = standard_output("check " + deck).text;
+  EXPECT_EQ(standard_output("check " + write("r.toml", resolved)).text, resolved);
   EXPECT_TRUE(contains(resolved, "scheme = \"settle\"") && contains(resolved, "kind = \"baoab\""));
 }
 

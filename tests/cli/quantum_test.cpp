@@ -451,7 +451,7 @@ TEST_F(Quantum, WarnsOfResonances) {
     EXPECT_EQ(contains(test::command("check " + words).text, warning), warned) << step;
     const Outcome run = test::command("run --quiet --overwrite " + words + " -o " + path("out"));
     EXPECT_EQ(contains(run.text, warning), warned) << run.text;
-    EXPECT_EQ(contains(read_text(path("out") + "/run.json"), "resonates"), warned);
+    EXPECT_EQ(contains(text_of("out/run.json"), "resonates"), warned);
   }
   const std::string cayley =
       exact + "--set integrator.timestep_fs=1.3 --set path_integral.free_ring=cayley";

@@ -854,7 +854,7 @@ TEST(DeckWarnings, ExactRingsResonate) {
                "path_integral.beads=" + std::to_string(beads),
                "path_integral.free_ring=" + free_ring, "thermostat.friction_per_ps=5",
                "thermostat." + temperature_K, "integrator.timestep_fs=" + std::to_string(step_fs)});
-    return decks::warning_on_resonance(deck).value_or("none");
+    return decks::warning_of_resonance(deck).value_or(Message::warning("none")).text;
   };
   EXPECT_EQ(warning(32, "temperature_K=298", 1.12), "none");
   EXPECT_TRUE(contains(warning(32, "temperature_K=298", 1.14), "is less than 10 % below"));
@@ -875,7 +875,7 @@ TEST(DeckWarnings, ExactRingsResonate) {
   const Deck rpmd = parse(
       kSmallest, {"system.model=qtip4pf", "path_integral.beads=128", "path_integral.method=rpmd",
                   "path_integral.temperature_K=300", "path_integral.free_ring=exact"});
-  EXPECT_TRUE(decks::warning_on_resonance(rpmd));
+  EXPECT_TRUE(decks::warning_of_resonance(rpmd));
 }
 
 // --- Units ---
