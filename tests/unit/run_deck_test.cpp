@@ -123,7 +123,10 @@ class RunDeck : public ::testing::Test {
   RunResult run(const Deck& d, RunOptions options = {}) {
     options.out_dir = out_;
     options.on_message = [this](const Message& message) {
-      if (message.text.find("gnuplot") == std::string::npos) warnings_.push_back(message.text);
+      // Runs of the fake engine are short.
+      if (contains(message.text, "gnuplot") || contains(message.text, "too few independent"))
+        return;
+      warnings_.push_back(message.text);
     };
     return run_deck(d, options, parts());
   }
