@@ -1,8 +1,10 @@
 #pragma once
 
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -10,8 +12,10 @@
 #include "core/processors.hpp"
 #include "events.hpp"
 #include "help_text.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "terminal.hpp"
+#include "usage.hpp"
 #include "whole_number.hpp"
 
 namespace tarn::cli {
@@ -41,14 +45,23 @@ struct DeckOverrides {
                     "section.key or section: remove it from the deck; may be repeated")
         ->allow_extra_args(false);
   }
-  Deck load() const { return load_deck(deck, set, unset); }
+  Deck load() const {
+    refuse_split_changes();
+    return load_deck(deck, set, unset);
+  }
+  /// @throws InputError if the value of a --set was taken for the deck
+  void refuse_split_changes() const {
+    std::error_code ignored;
+    if (std::filesystem::exists(deck, ignored)) return;
+    if (const auto problem = split_change_problem(set, {deck})) throw InputError(*problem);
+  }
 };
 
 /// Arguments of the commands that run a deck.
 struct DeckArguments : DeckOverrides {
   std::string out, device;
   std::optional<int> threads;
-  bool overwrite = false, quiet = false, json = false;
+  bool overwrite = false, no_pictures = false, quiet = false, json = false;
 
   void add_to(CLI::App& command, const std::string& out_help, const std::string& overwrite_help) {
     command.add_option("deck", deck, kDeckHelp)->required();
@@ -61,6 +74,8 @@ struct DeckArguments : DeckOverrides {
         ->check(number_of_threads());
     add_override_options(command);
     command.add_flag("--overwrite", overwrite, overwrite_help);
+    command.add_flag("--no-pictures", no_pictures,
+                     "draw no pictures; tarn plot draws those of a run later");
     command.add_flag("--quiet", quiet, "print only errors and warnings");
     command.add_flag("--json", json, "print events to standard output as JSON lines");
   }
@@ -92,6 +107,7 @@ struct DeckArguments : DeckOverrides {
   void apply_to(Options& options, Terminal& terminal, Events& events) const {
     options.out_dir = out;
     options.overwrite = overwrite;
+    options.pictures = !no_pictures;
     if (!device.empty()) options.device = device;
     options.threads = threads;
     options.on_start = [&events](const RunStart& start) { events.started(start); };

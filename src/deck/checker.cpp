@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "deck_paths.hpp"
 #include "defaults.hpp"
 #include "mechanics_rules.hpp"
 #include "suggest.hpp"
@@ -152,10 +153,11 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   }
   try {
     Source source = read_source(text, path_);
+    problems_.insert(problems_.end(), source.problems.begin(), source.problems.end());
     apply_removals(removals, source);
     choose_schema(source, given);
     read_sections(source);
-  } catch (const InputError& error) {  // without valid TOML there is nothing else to check
+  } catch (const InputError& error) {  // nothing else can be checked
     keep_problems(error);
     throw_problems();
   }
@@ -288,6 +290,7 @@ void Checker::read_sections(const Source& source) {
 }
 
 void Checker::key_outside_sections(const Entry& entry) {
+  if (entry.value.is_unreadable) return mark_section_unreliable(entry.name);
   if (schema_->find_section(entry.name) != nullptr || is_section_group(*schema_, entry.name)) {
     add_problem(entry.place,
                 fmt::format("{0} is a section; write [{0}], in single brackets, and its "
@@ -334,6 +337,7 @@ void Checker::read_entries() {
 void Checker::read_entry(const Entry& entry) {
   const Key* key = schema_->find_key(entry.section, entry.name);
   if (key == nullptr) return unknown_key(entry);
+  if (entry.value.is_unreadable) return mark_unreliable(key->path());
   const std::optional<Value> value = ValueReader(deck_, problems_).read(*key, entry.value);
   if (!value) return mark_unreliable(key->path());
   values_[key->path()] = {*value, entry.value.place};
@@ -376,8 +380,25 @@ void Checker::unknown_key(const Entry& entry) {
                           entry.section, hint, comma_list(known)));
 }
 
+/// Defaults that other keys depend on.
+void Checker::choose_scheme_and_thermostat() {
+  if (!has("integrator.scheme")) deck_.integrator.scheme = default_scheme(deck_);
+  // Problems that follow from a default for the wrong model are not reported.
+  if (!has("integrator.scheme") && !is_reliable({"system.model", "model.stretch"})) {
+    mark_unreliable("integrator.scheme");
+  }
+  if (is_reliable({"integrator.scheme"}) && !has("integrator.timestep_fs") && is_flexible(deck_) &&
+      deck_.integrator.scheme == Scheme::verlet) {
+    deck_.integrator.timestep_fs = kFlexibleVerletStep_fs;
+  }
+  if (!has("thermostat.kind") && sections_.contains("thermostat")) {
+    deck_.thermostat.kind = kDefaultThermostat;
+  }
+}
+
 void Checker::check_conditions() {
   const auto is_given = [&](const Key& key) { return has(key.path()); };
+  if (schema_ == &water_schema()) choose_scheme_and_thermostat();
   // Default velocities: those of the state, or zero without a temperature.
   if (has("system.state") && is_reliable({"system.velocities"}) && !has("system.velocities")) {
     deck_.system.velocities = VelocityKind::state;
@@ -387,11 +408,6 @@ void Checker::check_conditions() {
       !has("system.velocities") && !has("system.temperature_K") &&
       deck_.thermostat.kind == Thermostat::none) {
     deck_.system.velocities = VelocityKind::zero;
-  }
-  if (is_reliable({"system.model", "model.stretch", "integrator.scheme"}) &&
-      !has("integrator.timestep_fs") && is_flexible(deck_) &&
-      deck_.integrator.scheme == Scheme::verlet) {
-    deck_.integrator.timestep_fs = kFlexibleVerletStep_fs;
   }
   for (const Key& key : schema_->keys) {
     if (!is_given(key)) continue;
@@ -454,8 +470,9 @@ void Checker::read_structure_file() {
   if (!read_files_ || !path) return;
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(*path, ignored)) {
-    return problem("system.file", fmt::format("file = {}: there is no file {}",
-                                              toml_string(*deck_.system.file), *path));
+    return problem("system.file",
+                   fmt::format("file = {}: there is no file {}{}", toml_string(*deck_.system.file),
+                               *path, missing_path_hint(deck_, *deck_.system.file)));
   }
   try {
     const io::Structure structure = io::read_structure(*path, {deck_.system.frame});

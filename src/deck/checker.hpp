@@ -58,6 +58,7 @@ class Checker {
   void read_entry(const Entry& entry);
   void unknown_key(const Entry& entry);
   void key_outside_sections(const Entry& entry);
+  void choose_scheme_and_thermostat();
   void check_conditions();
   /// Reports a problem if the condition is not met. @return whether it is met
   bool check_condition(const Key& key, const Condition& condition);

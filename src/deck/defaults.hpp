@@ -7,8 +7,15 @@ namespace tarn::decks {
 /// Number of whole steps that cover a time; a whole number within round-off counts as whole.
 double whole_steps(double time_ps, double timestep_fs);
 
+/// The default of `[integrator] scheme`: SETTLE for rigid models, velocity Verlet for flexible
+/// ones.
+Scheme default_scheme(const Deck& deck);
+
 /// Default time step of velocity Verlet with a flexible model [fs].
 inline constexpr double kFlexibleVerletStep_fs = 0.5;
+
+/// The default of `[thermostat] kind` in a deck with that section.
+inline constexpr Thermostat kDefaultThermostat = Thermostat::baoab;
 
 /// The default of `[system] relax`: true for finite penalties, with which a rigid start is not in
 /// equilibrium, unless positions and velocities are given together.

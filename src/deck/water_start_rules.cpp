@@ -149,29 +149,30 @@ void project_needs_finite_omega(Checker& checker) {
 
 std::vector<Rule> start_rules() {
   return {
-      {"`[system]` requires `molecules`, `file` or `state`.", start_is_given},
+      {"`[system]` requires `molecules`, `file` or `state`.", start_is_given, "system"},
       {"`model = \"own\"` and `[model]` require each other. All keys of `[model]` except "
        "`om_A`, `gamma` and `stretch` are required.",
-       own_model_is_complete},
-      {"`frame` requires `file`.", frame_needs_file},
+       own_model_is_complete, "model"},
+      {"`frame` requires `file`.", frame_needs_file, "system"},
       {"If both `molecules` and `file` or `state` are given, the numbers of molecules must match.",
-       molecule_counts_agree},
+       molecule_counts_agree, "system"},
       {"The run of `state` must have the same number of replicas as the deck, or one, and none "
        "that was stopped. With a thermostat in both runs the values of `seed` must differ.",
-       state_can_start_this_run},
-      {"`molecules` times `replicas` is at most 10⁸.", state_fits_memory},
+       state_can_start_this_run, "system"},
+      {"`molecules` times `replicas` is at most 10⁸.", state_fits_memory, "system"},
       {"Drawn `velocities` require `[system] temperature_K` or a thermostat.",
-       velocities_have_a_temperature},
+       velocities_have_a_temperature, "system"},
       {"`velocities = \"file\"` requires a `file` with velocities, and `\"state\"` requires "
        "`state`.",
-       velocities_have_a_source},
+       velocities_have_a_source, "system"},
       {"`remove_momentum` without a thermostat requires two or more molecules.",
-       single_molecule_keeps_momentum},
+       single_molecule_keeps_momentum, "system"},
       {"`keep_molecule_mass` requires `hydrogen_mass_Da`, and excludes `oxygen_mass_Da` and "
        "`[path_integral]`, whose averages depend on the masses.",
-       kept_mass_is_classical},
-      {"`relax = true` requires finite `omega`.", relax_needs_finite_omega},
-      {"`project = \"slow-manifold\"` requires finite `omega`.", project_needs_finite_omega},
+       kept_mass_is_classical, "system"},
+      {"`relax = true` requires finite `omega`.", relax_needs_finite_omega, "system"},
+      {"`project = \"slow-manifold\"` requires finite `omega`.", project_needs_finite_omega,
+       "system"},
   };
 }
 

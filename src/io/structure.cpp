@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "replica_numbering.hpp"
 #include "structure_checks.hpp"
 #include "tarn/core/error.hpp"
@@ -175,8 +176,9 @@ std::optional<Message> note_on_frames(const std::string& path, const FrameCounts
                     more, counts.replicas, counts.frames, cure));
   }
   if (counts.frames == 1 && counts.all) return std::nullopt;
-  return Message::note(fmt::format("{} has {}{} frames, and frame 0 was taken{}", path,
-                                   counts.all ? "" : "more than ", counts.frames, cure));
+  return Message::note(fmt::format("{} has {}{}, and frame 0 was taken{}", path,
+                                   counts.all ? "" : "more than ",
+                                   count_text(counts.frames, "frame"), cure));
 }
 
 std::optional<Message> warning_of_sites(const std::string& path, const Structure& structure,

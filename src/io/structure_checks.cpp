@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "grouped_problems.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/state.hpp"
@@ -168,8 +169,8 @@ std::vector<Problem> overlap_problems(const Structure& frame, const FrameReader&
   const int beads = frame.beads();
   if (frame.molecules % beads != 0) {
     problems.add("beads", 0,
-                 fmt::format("{} molecules cannot form {} beads of the same cluster",
-                             frame.molecules, beads));
+                 fmt::format("{} cannot form {} beads of the same cluster",
+                             count_text(frame.molecules, "molecule"), beads));
     return problems.take();
   }
   // Beads of a ring polymer may coincide, as they do at its start.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "replica_numbering.hpp"
 #include "structure_checks.hpp"
 #include "tarn/core/error.hpp"
@@ -85,11 +86,11 @@ class Scan {
   /// Frames with broken molecules are converted as they are.
   void check(const Structure& frame, const FrameReader& reader, std::int64_t number) {
     if (frame.molecules != contents_.molecules) {
-      throw InputError({Problem{
-          options_.from, reader.line_of_atom(0), 0,
-          fmt::format("this frame has {} molecules and the first one has {}; all frames of a "
-                      "trajectory must be of one cluster",
-                      frame.molecules, contents_.molecules)}});
+      throw InputError(
+          {Problem{options_.from, reader.line_of_atom(0), 0,
+                   fmt::format("this frame has {} and the first one has {}; all frames of a "
+                               "trajectory must be of one cluster",
+                               count_text(frame.molecules, "molecule"), contents_.molecules)}});
     }
     if (frame.beads() != contents_.beads) {
       throw InputError({Problem{

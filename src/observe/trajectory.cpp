@@ -9,6 +9,7 @@
 #include "makers.hpp"
 #include "replica_table.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/io/formats.hpp"
 
 namespace tarn {
@@ -103,7 +104,7 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
   }
   if (has_several_baths(info.baths_K)) {
     for (std::size_t r = 0; r < static_cast<std::size_t>(trajectory.replicas); ++r) {
-      trajectory.baths_K.push_back(info.baths_K[r % info.baths_K.size()]);
+      trajectory.baths_K.push_back(info.baths_K[ReplicaMap(info.baths_K.size()).place(r)]);
     }
   }
   return std::make_unique<TrajectoryObserver>(section, selected, info, trajectory);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/version.hpp"
@@ -72,10 +73,11 @@ std::optional<io::Structure> TrajectoryFrames::next() {
                                               own, model_)}});
       }
       if (frame->molecules != molecules_) {
-        throw InputError({Problem{file, reader_->line_of_atom(0), 0,
-                                  fmt::format("this frame has {} molecules, the first one {}; give "
-                                              "trajectories of one cluster",
-                                              frame->molecules, molecules_)}});
+        throw InputError(
+            {Problem{file, reader_->line_of_atom(0), 0,
+                     fmt::format("this frame has {}, the first one {}; give "
+                                 "trajectories of one cluster",
+                                 count_text(frame->molecules, "molecule"), molecules_)}});
       }
       if (frame->beads() != beads_) {
         throw InputError({Problem{file, reader_->line_of_atom(0), 0,

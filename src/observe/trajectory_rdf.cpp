@@ -10,6 +10,7 @@
 #include "rdf_counts.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/state.hpp"
 #include "tarn/version.hpp"
 #include "trajectory_frames.hpp"
@@ -45,7 +46,7 @@ class Counter {
 
   /// Adds a frame of one replica; pairs are those within a bead.
   void add(std::span<const double> positions_A, int beads, std::int64_t replica) {
-    const auto group = static_cast<std::size_t>(replica % request_.groups);
+    const auto group = static_cast<std::size_t>(sample_group(replica, request_.groups));
     const std::size_t size = positions_A.size() / static_cast<std::size_t>(beads);
     for (std::size_t first = 0; first < positions_A.size(); first += size) {
       analysis::count_pairs(positions_A.subspan(first, size), request_.r_max_A, request_.bins,

@@ -437,6 +437,7 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   for (const char* table : {"/potential.csv", "/cluster.csv"}) sort_by_time(folder.path() + table);
   write_averages(folder.path() + "/averages.csv", info.provenance, result.averages);
   for (const auto& observer : observers) {
+    if (!options.pictures) break;
     Pictures pictures = observer->draw();
     for (const std::string& path : pictures.paths) {
       result.pictures.paths.push_back(folder.final_path(path));

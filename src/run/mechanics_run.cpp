@@ -286,6 +286,7 @@ class MechanicsRun {
   }
 
   void draw() {
+    if (!options_.pictures) return;
     const Pictures pictures = draw_run(folder_.path());
     pictures_ = pictures.paths;
     for (const Message& message : pictures.messages) {

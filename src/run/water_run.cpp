@@ -138,6 +138,7 @@ class Run {
     DeviceRequest device{options_.device.value_or(deck_.run.device), threads()};
     const System system = make_system(deck_, molecules_);
     tell(friction_warning(system));
+    tell(decks::warning_of_resonance(deck_));
     AutoDevice taken;
     if (device.name == "auto") {
       taken = auto_device(system, start.replicas(), device.threads);
@@ -411,6 +412,7 @@ class Run {
   }
 
   void draw() {
+    if (!options_.pictures) return;
     std::set<std::string> told;
     const auto add = [&](const Pictures& pictures) {
       pictures_.insert(pictures_.end(), pictures.paths.begin(), pictures.paths.end());

@@ -159,6 +159,92 @@ TEST_F(Commands, CheckPrintsTheWholeDeckOrEveryProblem) {
   EXPECT_EQ(tarn("check " + path("none.toml")).exit_code, 4);
 }
 
+/// The scheme, the time step and the thermostat, and which of them the deck does not contain.
+TEST_F(Commands, CheckPrintsTheSchemeAndWhetherItIsADefault) {
+  const std::string bath = "[thermostat]\ntemperature_K = 100\nfriction_per_ps = 5\n";
+  const std::string deck = write("d.toml", "[system]\nmolecules = 2\n[run]\nsteps = 2\n" + bath);
+  const auto text = [&](const std::string& options) {
+    return tarn("check " + deck + options).text;
+  };
+  EXPECT_TRUE(contains(text(""),
+                       "settle (the default of rigid models), time step 2 fs (the default); "
+                       "thermostat baoab (the default)\n"))
+      << text("");
+  EXPECT_TRUE(
+      contains(text(" --set system.model=qtip4pf --unset thermostat"),
+               "verlet (the default of flexible models), time step 0.5 fs (the default); no "
+               "thermostat\n"));
+  EXPECT_TRUE(contains(text(" --set integrator.scheme=zss-stiff --set integrator.timestep_fs=2 "
+                            "--set thermostat.kind=gla"),
+                       "\nzss-stiff, time step 2 fs; thermostat gla\n"));
+  // Standard output is a deck.
+  const std::string resolved = test::standard_output("check " + deck).text;
+  EXPECT_EQ(test::standard_output("check " + write("r.toml", resolved)).text, resolved);
+  EXPECT_TRUE(contains(resolved, "scheme = \"settle\"") && contains(resolved, "kind = \"baoab\""));
+}
+
+/// check ends with what the run will do.
+TEST_F(Commands, CheckEndsWithThePlanOfTheRun) {
+  const std::string deck = small_deck();
+  const std::string text = tarn("check " + deck).text;
+  const std::string plan = text.substr(text.find("every_minutes"));
+  EXPECT_TRUE(contains(plan, "\n7 tip3p x 3 replicas, at 10 K\n")) << plan;
+  EXPECT_TRUE(contains(plan, "\n400 steps of 2 fs = 800 fs\n")) << plan;
+  EXPECT_TRUE(contains(plan, "\nfiles in out/small: run.json, checkpoint.bin, energies.csv,"));
+  EXPECT_TRUE(contains(plan, "averages.csv")) << plan;
+  EXPECT_TRUE(contains(plan, "\ntime: less than a second on this machine with ")) << plan;
+  const std::string years =
+      tarn("check " + deck +
+           " --set run.duration_ps=2e8 --set run.equilibration_ps=500 --set "
+           "thermostat.temperatures_K=[100,200,150] --set run.threads=1 --unset observe")
+          .text;
+  EXPECT_TRUE(contains(years, "x 3 replicas, at 3 temperatures from 100 to 200 K\n")) << years;
+  EXPECT_TRUE(contains(years,
+                       "100 000 000 000 steps of 2 fs = 200 µs, of which 500 ps are not "
+                       "averaged\n"));
+  EXPECT_TRUE(contains(years, "files in out/small: run.json, checkpoint.bin\n"));
+  EXPECT_TRUE(contains(years, " days on this machine with 1 thread\n")) << years;
+  // A step of a large cluster takes longer than the measurement.
+  const std::string large =
+      tarn("check " + deck +
+           " --unset system.file --unset observe --set system.molecules=20000 "
+           "--set run.threads=1")
+          .text;
+  EXPECT_TRUE(contains(large, "20000 tip3p x 3 replicas")) << large;
+  EXPECT_TRUE(contains(large, "time: about ")) << large;
+  const std::string rings =
+      tarn("check " + deck +
+           " --unset system.file --set system.molecules=2 --set "
+           "system.model=qtip4pf --unset integrator.scheme --set path_integral.beads=64 --unset "
+           "observe --set thermostat.temperature_K=300")
+          .text;
+  EXPECT_TRUE(contains(rings, "\n2 qtip4pf x 3 replicas of 64 beads, at 300 K\n")) << rings;
+  EXPECT_TRUE(contains(rings, "\ntime: ")) << rings;
+  const std::string pendulum =
+      tarn("check " + (kSource / "inputs/double-pendulum.toml").string()).text;
+  EXPECT_TRUE(contains(pendulum, "\ndouble-pendulum with zs\n500 steps of 0.1 = 50\nfiles in "))
+      << pendulum;
+  // Nothing is written.
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+/// "--set key value" instead of "--set key=value".
+TEST_F(Commands, ChangesThatAreSplitAtABlankAreToldHowToBeWritten) {
+  const std::string deck = small_deck();
+  for (const std::string command : {"check ", "run ", "compare "}) {
+    for (const std::string& words : {deck + " --set run.steps 5", "--set run.steps 5 " + deck,
+                                     deck + " --set run.steps =5", deck + " --set run.steps= 5"}) {
+      const Outcome outcome = tarn(command + words);
+      EXPECT_EQ(outcome.exit_code, 2) << words;
+      EXPECT_TRUE(contains(outcome.text, "write key=value without blanks, as in --set run.steps="))
+          << outcome.text;
+    }
+  }
+  const Outcome without_deck = tarn("check --set run.steps 5");
+  EXPECT_EQ(without_deck.exit_code, 2);
+  EXPECT_TRUE(contains(without_deck.text, "as in --set run.steps=5")) << without_deck.text;
+}
+
 TEST_F(Commands, CheckAndRunTellTheSameOfAStart) {
   write("long.xyz", "3\n\nO 0 0 0\nH 1.4 0 0\nH 0 1.4 0\n");
   const std::string deck = write("d.toml", "[system]\nfile = \"long.xyz\"\n[run]\nsteps = 2\n");

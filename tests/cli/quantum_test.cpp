@@ -413,6 +413,27 @@ TEST_F(Quantum, WarnsIfTheEstimatorsDisagree) {
   EXPECT_FALSE(contains(compared.text, "verlet:free_ring=cayley: the mean energies"));
 }
 
+/// check and run warn before the first step, compare at its end; run.json contains the warning.
+TEST_F(Quantum, WarnsOfResonances) {
+  const std::string rings = "[path_integral]\nbeads = 64\nfree_ring = \"exact\"\n";
+  const std::string warning = "free_ring = \"exact\" resonates: timestep_fs = ";
+  const std::string exact = deck("exact.toml", rings) + " --set run.steps=2 --set run.equilibration_ps=0 ";
+  for (const auto& [step, warned] : {std::pair("0.5", false), {"1.3", true}}) {
+    const std::string words = exact + "--set integrator.timestep_fs=" + step;
+    EXPECT_EQ(contains(test::command("check " + words).text, warning), warned) << step;
+    const Outcome run = test::command("run --quiet --overwrite " + words + " -o " + path("out"));
+    EXPECT_EQ(contains(run.text, warning), warned) << run.text;
+    EXPECT_EQ(contains(read_text(path("out") + "/run.json"), "resonates"), warned);
+  }
+  const std::string cayley =
+      exact + "--set integrator.timestep_fs=1.3 --set path_integral.free_ring=cayley";
+  EXPECT_FALSE(contains(test::command("check " + cayley).text, "resonates"));
+  const Outcome compared =
+      test::command("compare " + exact + "--set run.steps=20 --schemes verlet:timestep_fs=1.3 -o " +
+                    path("compared"));
+  EXPECT_TRUE(contains(compared.text, warning)) << compared.text;
+}
+
 /// Columns of a table with their errors, by row.
 std::vector<analysis::MeanError> means_in(const std::string& table, const std::string& column) {
   io::CsvReader csv(table);

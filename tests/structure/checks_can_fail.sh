@@ -36,6 +36,8 @@ finds include_graph src/deck/bad.cpp '#include "cpu/cpu_engine.hpp"'
 finds include_graph src/deck/bad.cpp '#include "../cpu/cpu_engine.hpp"'
 finds include_graph src/deck/bad.cpp '#include <nanobind/nanobind.h>'
 finds include_graph python/bindings/bad.cpp '#include "kernels/device_probe.hpp"'
+finds replica_map src/cpu/bad.cpp 'a = ids[k] % groups;'
+finds replica_map kernels/bad.cu 'a = static_cast<int>(replica_id) % groups;'
 finds documents docs/bad.md "see /""home/somebody/file"
 finds documents docs/bad.md '[text](nowhere.md)'
 finds documents docs/bad.md '[text](#nowhere)'

@@ -105,6 +105,24 @@ steps = 0
   EXPECT_EQ(frame.live(), 8 - stopped.size());
 }
 
+TEST(Ensemble, WarnsOfResonances) {
+  const auto notes = [](const std::string& free_ring) {
+    return Ensemble(parse_deck("[system]\nmodel = \"qtip4pf\"\nmolecules = 1\n[path_integral]\n"
+                               "beads = 128\nfree_ring = \"" +
+                                   free_ring +
+                                   "\"\n[thermostat]\ntemperature_K = 300\nfriction_per_ps = 5\n"
+                                   "[run]\nsteps = 0\n",
+                               "rings.toml"),
+                    {"cpu"})
+        .notes();
+  };
+  ASSERT_FALSE(notes("exact").empty());
+  EXPECT_NE(notes("exact").back().find("resonates: timestep_fs = 0.5"), std::string::npos);
+  for (const std::string& note : notes("cayley")) {
+    EXPECT_EQ(note.find("resonates"), std::string::npos) << note;
+  }
+}
+
 TEST(Ensemble, RefusesWhatItCannotDo) {
   EXPECT_THROW(Ensemble(parse_deck("[system]\nkind = \"double-pendulum\"\n[integrator]\n"
                                    "scheme = \"verlet\"\nstep = 0.1\n[run]\nduration = 1.0\n",

@@ -553,6 +553,11 @@ TEST_F(RunDeck, RefusesToResumeWhatDoesNotFit) {
                        "requests 99 steps, but 100 are already done"));
   EXPECT_TRUE(contains(message_of<InputError>([&] { resume(deck(200, kObserve, "beta = 0.4\n")); }),
                        "[integrator] was 'beta = 0.42', is 'beta = 0.4'"));
+  Deck settle = deck(200);
+  settle.integrator.scheme = Scheme::settle;
+  const std::string other_scheme = message_of<InputError>([&] { resume(settle); });
+  EXPECT_TRUE(contains(other_scheme, "was 'scheme = \"zss-stiff\"', is 'scheme = \"settle\"'"));
+  EXPECT_TRUE(contains(other_scheme, "add --set 'integrator.scheme=zss-stiff'")) << other_scheme;
   EXPECT_TRUE(contains(
       message_of<InputError>([&] { resume(deck(200, "[observe.energies]\nevery = 7\n")); }),
       "the deck has changed"));
