@@ -146,8 +146,7 @@ def normal_modes(
     *,
     model: ModelLike = "tip3p",
     omega: float = np.inf,
-    hydrogen_mass_Da: float | None = None,
-    oxygen_mass_Da: float | None = None,
+    masses_Da: Mapping[str, float] = MappingProxyType({}),
 ) -> NormalModes:
     """Normal modes at a configuration, which need not be a minimum.
 
@@ -158,20 +157,24 @@ def normal_modes(
     model : str, path or WaterModel
     omega : float
         Penalty strength of the bonds of a rigid model in sqrt(kcal/mol)/A^2; infinite: rigid.
-    hydrogen_mass_Da, oxygen_mass_Da : float
-        Masses of the atoms, such as 2.014 for D2O; default: 1.008 and 15.9994, or those of the deck
-        that `model` names.
+    masses_Da : mapping of "H" and "O" to float
+        {"H": 2.014} for D2O. Default of each: 1.008 and 15.9994, or that of the deck that `model`
+        names.
 
     Returns
     -------
     NormalModes
     """
-    masses = [
-        None if mass is None else _arguments.real("normal_modes", name, mass)
-        for name, mass in (
-            ("hydrogen_mass_Da", hydrogen_mass_Da),
-            ("oxygen_mass_Da", oxygen_mass_Da),
+    if not isinstance(masses_Da, Mapping) or not set(masses_Da) <= {"H", "O"}:
+        raise InputError(
+            f"normal_modes: masses_Da = {masses_Da!r}; expected a mapping with the keys H and O, such "
+            'as {"H": 2.014}'
         )
+    masses = [
+        _arguments.real("normal_modes", f"masses_Da[{atom!r}]", masses_Da[atom])
+        if atom in masses_Da
+        else None
+        for atom in "HO"
     ]
     return NormalModes(
         **_tarn.normal_modes(

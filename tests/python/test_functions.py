@@ -216,11 +216,11 @@ def test_modes():
 def test_modes_of_isotopes():
     water = tarn.minimise(tarn.random_cluster(1, model="qtip4pf"), model="qtip4pf").positions_A
     light, heavy = (
-        tarn.normal_modes(water, model="qtip4pf", hydrogen_mass_Da=mass).wavenumbers_per_cm
-        for mass in (None, 2.014)
+        tarn.normal_modes(water, model="qtip4pf", masses_Da=masses).wavenumbers_per_cm
+        for masses in ({}, {"H": 2.014})
     )
     assert np.array_equal(
-        light, tarn.normal_modes(water, model="qtip4pf", oxygen_mass_Da=15.9994).wavenumbers_per_cm
+        light, tarn.normal_modes(water, model="qtip4pf", masses_Da={"O": 15.9994}).wavenumbers_per_cm
     )
     # Harmonic stretches of D2O lie at 0.72 to 0.74 of those of H2O.
     assert 0.72 < heavy[-2] / light[-2] < 0.74 and 0.72 < heavy[-1] / light[-1] < 0.74
@@ -228,9 +228,12 @@ def test_modes_of_isotopes():
         '[system]\nmodel = "qtip4pf"\nmolecules = 1\nhydrogen_mass_Da = 2.014\n[run]\nsteps = 1\n'
     )
     assert np.array_equal(heavy, tarn.normal_modes(water, model="d2o.toml").wavenumbers_per_cm)
-    for masses in ({"hydrogen_mass_Da": 9}, {"oxygen_mass_Da": float("nan")}):
+    for masses in ({"H": 9}, {"O": float("nan")}):
         with pytest.raises(tarn.InputError, match="mass_Da = .*; expected a number from"):
-            tarn.normal_modes(water, model="qtip4pf", **masses)
+            tarn.normal_modes(water, model="qtip4pf", masses_Da=masses)
+    for masses in ({"D": 2.014}, 2.014, {"H": "heavy"}):
+        with pytest.raises(tarn.InputError, match="masses_Da"):
+            tarn.normal_modes(water, model="qtip4pf", masses_Da=masses)
 
 
 def test_rdf_of_a_run_and_of_its_frames():
