@@ -100,14 +100,12 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
 }
 
-/// True for "a.b.c" with at least two bare keys.
-bool is_path(std::string_view text) {
-  int parts = 0;
-  while (true) {
+/// The number of parts of "a.b.c", or 0 if one of them is no bare key.
+int parts_of(std::string_view text) {
+  for (int parts = 1;; ++parts) {
     const std::size_t dot = text.find('.');
-    if (!is_bare_key(text.substr(0, dot))) return false;
-    ++parts;
-    if (dot == std::string_view::npos) return parts >= 2;
+    if (!is_bare_key(text.substr(0, dot))) return 0;
+    if (dot == std::string_view::npos) return parts;
     text.remove_prefix(dot + 1);
   }
 }
@@ -341,22 +339,36 @@ Source read_source(const std::string& text, const std::string& path) {
   return Reader(text, path).read();
 }
 
-Entry read_override(const Override& override_, bool (*wants_text)(std::string_view path)) {
+Source read_override(const Override& override_, bool (*wants_text)(std::string_view path)) {
   const std::size_t equals = override_.text.find('=');
   const std::string want = "expected " + override_.wanted;
   if (equals == std::string::npos) refuse(override_, want);
   const std::string path = trimmed(std::string_view(override_.text).substr(0, equals));
   const std::string value = trimmed(std::string_view(override_.text).substr(equals + 1));
-  if (!is_path(path)) refuse(override_, want);
+  const int parts = parts_of(path);
+  if (parts < (value.starts_with('{') ? 1 : 2)) refuse(override_, want);
   if (value.empty()) refuse(override_, "the value is missing; " + want);
 
+  const Place place{override_.label, 0, 0};
   RawValue raw = bare_string(value);
   try {
     // A line break could introduce further keys.
     const std::string line = "x = " + value;
     const bool is_safe = value.find('\n') == std::string::npos && scan(line, "").empty();
     const toml::table table = is_safe ? toml::parse(line) : toml::table{};
-    if (const toml::node* node = table.get("x")) {
+    const toml::node* const node = table.get("x");
+    if (const toml::table* section = node != nullptr ? node->as_table() : nullptr) {
+      Source source;
+      source.sections.push_back({path, "", path, place});
+      flatten(*section, path, override_.label, source);
+      for (SourceSection& one : source.sections) one.place = place;
+      for (Entry& entry : source.entries) {
+        entry.place = place;
+        place_all(entry.value, place);
+      }
+      return source;
+    }
+    if (node != nullptr) {
       RawValue parsed = raw_of(*node, override_.label);
       const bool keep_bare = parsed.kind != RawValue::Kind::string && wants_text(path);
       if (!keep_bare) raw = std::move(parsed);
@@ -365,10 +377,10 @@ Entry read_override(const Override& override_, bool (*wants_text)(std::string_vi
     // Not TOML: a string, such as cpu in run.device=cpu.
     raw.is_bare = true;
   }
-  const Place place{override_.label, 0, 0};
+  if (parts < 2) refuse(override_, want);
   place_all(raw, place);
   const std::size_t dot = path.rfind('.');
-  return {path.substr(0, dot), path.substr(dot + 1), std::move(raw), place};
+  return {{}, {{path.substr(0, dot), path.substr(dot + 1), std::move(raw), place}}};
 }
 
 }  // namespace tarn::decks

@@ -68,10 +68,11 @@ struct Override {
 /// @throws InputError with all syntax errors found, if the text cannot be read beyond one of them
 Source read_source(const std::string& text, const std::string& path);
 
-/// Reads one override; a value that is not TOML is a string.
+/// Reads one override; a value that is not TOML is a string. A table, as in observe.final={}, is a
+/// section with its keys.
 /// @param override_ the override
 /// @param wants_text whether the key at a path is a string: 7 is then read as "7"
 /// @throws InputError
-Entry read_override(const Override& override_, bool (*wants_text)(std::string_view path));
+Source read_override(const Override& override_, bool (*wants_text)(std::string_view path));
 
 }  // namespace tarn::decks

@@ -25,11 +25,9 @@ void own_model_is_complete(Checker& checker) {
   }
   if (!deck.model) return;
   if (!is_own) {
-    return checker.problem(
-        "system.model",
-        fmt::format(
-            "[model] needs model = \"own\", not {}; write model = \"own\", or remove [model]",
-            toml_string(deck.system.model)));
+    return checker.problem("system.model",
+                           fmt::format("[model] is not used with model = {}; remove one of them",
+                                       toml_string(deck.system.model)));
   }
   require_keys(checker, {"model.oh_A", "model.hoh_degrees", "model.sigma_A",
                          "model.epsilon_kcal_per_mol", "model.charge_hydrogen_e"});
@@ -147,12 +145,17 @@ void project_needs_finite_omega(Checker& checker) {
 
 }  // namespace
 
+std::vector<Rule> model_rules() {
+  return {
+      {"`model = \"own\"` requires `[model]`, and no other `model` may be given with it. All keys "
+       "of `[model]` except `om_A`, `gamma` and `stretch` are required.",
+       own_model_is_complete, "model"},
+  };
+}
+
 std::vector<Rule> start_rules() {
   return {
       {"`[system]` requires `molecules`, `file` or `state`.", start_is_given, "system"},
-      {"`model = \"own\"` and `[model]` require each other. All keys of `[model]` except "
-       "`om_A`, `gamma` and `stretch` are required.",
-       own_model_is_complete, "model"},
       {"`frame` requires `file`.", frame_needs_file, "system"},
       {"If both `molecules` and `file` or `state` are given, the numbers of molecules must match.",
        molecule_counts_agree, "system"},

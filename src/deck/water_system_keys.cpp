@@ -19,10 +19,15 @@ std::vector<Key> structure_keys() {
   const Condition no_file{"system.file"};
   return {
       kind_key(),
-      field_key<&Deck::system, &SystemSection::model>({.name = "model",
-                                                       .type = Type::choice,
-                                                       .choices = models(),
-                                                       .description = "Water model."}),
+      field_key<&Deck::system, &SystemSection::model>(
+          {.name = "model",
+           .type = Type::choice,
+           .choices = models(),
+           .default_text = "`\"own\"` with a section `[model]`, "
+                           "`\"tip3p\"` without",
+           .description = "Water model, or the path of a file "
+                          "`*.toml` with a section `[model]`, "
+                          "relative to the deck."}),
       field_key<&Deck::system, &SystemSection::molecules>(
           {.name = "molecules",
            .type = Type::integer,
@@ -167,8 +172,12 @@ std::vector<Key> mass_keys() {
       field_key<&Deck::system, &SystemSection::recentre>(
           {.name = "recentre",
            .type = Type::boolean,
+           .default_text = "`true` with `[observe.trajectory] format` dcd, xtc, gro or pdb; "
+                           "otherwise `false`",
            .description = "Write positions relative to the centre of mass of each replica, which "
-                          "drifts under noise. The simulation is not affected."}),
+                          "drifts under noise. Far from the origin, the formats named as the "
+                          "default lose digits, or end the run. The simulation is not affected.",
+           .may_change_on_resume = true}),
   };
 }
 
@@ -192,7 +201,7 @@ SectionTable model_section() {
   return {
       optional_section<&Deck::model>(
           {.name = "model",
-           .description = "A user-defined water model, for `model = \"own\"`: one O and two H, a "
+           .description = "A user-defined water model: one O and two H, a "
                           "Lennard-Jones term 4 epsilon ((sigma/r)¹² - (sigma/r)⁶) between "
                           "oxygens, equal charges on the hydrogens, and -2 times this charge on O "
                           "or M. With a `stretch` the model is flexible. See "

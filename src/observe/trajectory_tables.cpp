@@ -21,6 +21,7 @@
 #include "io/staged_folder.hpp"
 #include "makers.hpp"
 #include "position_measures.hpp"
+#include "sampling_warning.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/correlation.hpp"
@@ -260,13 +261,13 @@ void refuse_what_cannot_be_done(const TrajectoryTablesOptions& options) {
 WaterModel model_of(const Deck& deck) {
   if (deck.system.model == kOwnModel && !deck.model) {
     throw InputError(
-        "the frames use a custom water model; give the deck that defines it with --model");
+        "the frames use a user-defined water model; give the file with its section [model] with --model");
   }
   const std::optional<WaterModel> model =
       deck.model ? water_model(deck) : find_water_model(deck.system.model);
   if (model) return *model;
   throw InputError(
-      fmt::format("unknown water model '{}'; 'tarn doctor' lists the models", deck.system.model));
+      fmt::format("unknown water model '{}'; 'tarn models' lists the models", deck.system.model));
 }
 
 /// Settings of time correlations, and the replicas that are long enough.
@@ -434,6 +435,7 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
     }
     append(observer->messages(), result.messages);
   }
+  append(sampling_warning(result.averages), result.messages);
   for (const char* table : {"/potential.csv", "/cluster.csv"}) sort_by_time(folder.path() + table);
   write_averages(folder.path() + "/averages.csv", info.provenance, result.averages);
   for (const auto& observer : observers) {
