@@ -117,6 +117,7 @@ class MechanicsRun {
       if (step_ == last_step_ && record_is_finished(folder_.record())) return result(true);
     }
     folder_.prepare();
+    if (const auto note = folder_.note_on_lock()) warn(*note);
     try {
       if (folder_.resumes()) load(before);
       write_run_json("running");
@@ -285,13 +286,17 @@ class MechanicsRun {
       conserved_ = conserved_quantities_in(folder_.file("conservation.csv"));
   }
 
+  void warn(const std::string& text) {
+    warnings_.push_back(text);
+    if (options_.on_warning) options_.on_warning(text);
+  }
+
   void draw() {
     const Pictures pictures = draw_run(folder_.path());
     pictures_ = pictures.paths;
     for (const std::string& warning : pictures.warnings) {
       if (std::find(warnings_.begin(), warnings_.end(), warning) != warnings_.end()) continue;
-      warnings_.push_back(warning);
-      if (options_.on_warning) options_.on_warning(warning);
+      warn(warning);
     }
   }
 

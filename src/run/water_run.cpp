@@ -79,6 +79,7 @@ class Run {
     const std::vector<std::string> own_files = files_of(own_);
     make_observers();
     folder_.prepare(own_files);
+    warn_if(folder_.note_on_lock());
     try {
       write_run_json("running");
       if (options_.on_start) {
