@@ -37,7 +37,9 @@ struct Shared {
     options.threads = threads;
     options.interrupted = [&interrupts] { return interrupts.pending(); };
     if (!on_progress.is_none()) {
-      options.on_progress = [this](const Progress& p) {
+      options.on_progress = [this, &interrupts](const Progress& p) {
+        // A handler that raises an exception does so here, and not within the function.
+        if (p.step < p.total_steps && interrupts.pending()) return;
         const Locked lock;
         on_progress(p.step, p.total_steps, p.elapsed_seconds, p.steps_per_second,
                     p.ns_per_day_per_replica, p.ns_per_day_total, p.seconds_left);

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any, TextIO
 
 import numpy as np
@@ -262,39 +262,61 @@ class _Bar:
         self._stream.flush()
 
 
-class Interrupt:
-    """Ctrl-C during a run: the run ends after a checkpoint, and functions that it calls complete.
+#: Signals that end a run of the program after a checkpoint; here those with these handlers.
+_DEFAULT_HANDLERS: dict[signal.Signals, Any] = {signal.SIGINT: signal.default_int_handler} | dict.fromkeys(
+    (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2), signal.SIG_DFL
+)
 
-    The second Ctrl-C raises KeyboardInterrupt at once. Other handlers of SIGINT stay. A Ctrl-C
-    that the run did not act on, because it had done its steps, raises KeyboardInterrupt at the end.
+
+class Interrupt:
+    """Signals during a run: the run ends after a checkpoint, and functions that it calls complete.
+
+    Afterwards Ctrl-C raises KeyboardInterrupt, and the other signals end the process, as they would
+    have done at once without the run. So does the second signal. A signal that the run did not act
+    on, because it had done its steps, does the same at the end. Other handlers stay.
     """
 
     def __init__(self) -> None:
         self.pending = False
         self.note = ""  #: for a KeyboardInterrupt at the end
-        self._is_installed = False
+        self._fatal: int | None = None  #: signal that ends the process
+        self._replaced: list[signal.Signals] = []
 
     def __enter__(self) -> Interrupt:
-        if (
-            threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        ):
-            signal.signal(signal.SIGINT, self._note)
-            self._is_installed = True
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in _DEFAULT_HANDLERS.items():
+                if signal.getsignal(number) is handler:
+                    signal.signal(number, self._note)
+                    self._replaced.append(number)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        if self._is_installed:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for number in self._replaced:
+            signal.signal(number, _DEFAULT_HANDLERS[number])
+        if self._fatal is not None:
+            if kind is not None and value is not None and not issubclass(kind, KeyboardInterrupt):
+                sys.excepthook(kind, value, traceback)
+            signal.raise_signal(self._fatal)
         if self.pending and kind is None:
             late = KeyboardInterrupt()
             late.add_note(self.note)
             raise late
 
     def _note(self, number: int, frame: FrameType | None) -> None:
+        is_fatal = number != signal.SIGINT
+        if self.pending and is_fatal:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
         if self.pending:
             signal.default_int_handler(number, frame)
         self.pending = True
+        if is_fatal:
+            self._fatal = number
 
 
 ProgressLike = bool | Callable[[Progress], None]
@@ -358,6 +380,7 @@ def run(
     """Runs a deck in an output folder, as `tarn run` does; the files are the same.
 
     Ctrl-C stops the run after a checkpoint and raises KeyboardInterrupt; `resume=True` continues.
+    SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 also stop it after a checkpoint, then end the process.
 
     Parameters
     ----------
