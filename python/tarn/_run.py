@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ import numpy as np
 
 from tarn import _arguments, _deck, _tarn
 from tarn._ensemble import BlowUp
-from tarn._errors import InputError
+from tarn._errors import InputError, TarnWarning, name_arguments
 from tarn._observer import Observer
 from tarn._table import Files
 
@@ -154,7 +155,7 @@ class Exchange:
 
 
 def _recorded(out: str) -> dict[str, Any]:
-    """Averages, pictures and warnings of a complete run, from its run.json."""
+    """Averages, pictures and messages of a complete run, from its run.json."""
     record = json.loads((Path(out) / "run.json").read_text(encoding="utf-8"))
 
     def number(value: float | None) -> float:
@@ -174,6 +175,7 @@ def _recorded(out: str) -> dict[str, Any]:
     return {
         "averages": averages,
         "pictures": record.get("pictures", []),
+        "notes": record.get("notes", []),
         "warnings": record.get("warnings", []),
     }
 
@@ -181,14 +183,18 @@ def _recorded(out: str) -> dict[str, Any]:
 class Result(Files):
     """Result of a run. It can be pickled; tables and pictures stay in the folder `out`.
 
+    `repr` shows the warnings.
+
     Attributes
     ----------
     out : pathlib.Path
-        The output folder.
+        The output folder, an absolute path.
+    pictures : tuple of str
+        Absolute paths.
     averages : Averages
         Means with errors of all observed quantities.
-    warnings : tuple of str
-        What the program prints as warnings.
+    notes, warnings : tuple of str
+        What the program prints: notes report something normal, warnings ask for an action.
     blow_ups : tuple of BlowUp
         Replicas that were stopped in this call.
     exchange : Exchange or None
@@ -197,6 +203,7 @@ class Result(Files):
     """
 
     averages: Averages
+    notes: tuple[str, ...]
     warnings: tuple[str, ...]
     blow_ups: tuple[BlowUp, ...]
     exchange: Exchange | None
@@ -208,13 +215,17 @@ class Result(Files):
     ns_per_day_per_replica: float
     ns_per_day_total: float
     device: str
-    pictures: tuple[str, ...]  #: paths
 
     def __init__(
-        self, values: Mapping[str, Any], warnings: Sequence[str], blow_ups: Sequence[BlowUp]
+        self,
+        values: Mapping[str, Any],
+        notes: Sequence[str],
+        warnings: Sequence[str],
+        blow_ups: Sequence[BlowUp],
     ):
-        super().__init__(values["out"])
+        super().__init__(values["out"], values["pictures"])
         self.averages = Averages(values["averages"])
+        self.notes = tuple(notes)
         self.warnings = tuple(warnings)
         self.blow_ups = tuple(blow_ups)
         self.conserved = tuple(Conserved(*q) for q in values["conserved"])
@@ -227,14 +238,14 @@ class Result(Files):
             "ns_per_day_per_replica", "ns_per_day_total", "device",
         ):  # fmt: skip
             setattr(self, name, values[name])
-        self.pictures = tuple(values["pictures"])
 
     def __repr__(self) -> str:
-        return f"<tarn.Result of {self.out}: {self.steps_done} steps, {len(self.averages)} averages>"
+        what = f"Result of {self.out}: {self.steps_done} steps, {len(self.averages)} averages"
+        return self._described(what, self.warnings)
 
 
 class _Bar:
-    """Prints progress and warnings to standard error."""
+    """Prints progress and messages to standard error."""
 
     def __init__(self, stream: TextIO):
         self._stream = stream
@@ -248,9 +259,9 @@ class _Bar:
         )
         self._is_open = True
 
-    def warning(self, text: str) -> None:
+    def message(self, level: str, text: str) -> None:
         self.close()
-        self._write(f"warning: {text}\n")
+        self._write(f"{level}: {text}\n")
 
     def close(self) -> None:
         if self._is_open:
@@ -322,14 +333,16 @@ class Interrupt:
 ProgressLike = bool | Callable[[Progress], None]
 
 
-#: Options of the program that messages name, and the arguments that they are here.
-_OPTIONS = {"--resume": "resume=True", "--overwrite": "overwrite=True", "--out": "out=..."}
-
-
 class Reports:
-    """Collects what a run reports, and passes its progress on."""
+    """Collects what a run reports, and passes its progress on.
+
+    Warnings are issued at once, as Python warnings at the caller of the caller. Filters that make
+    them errors take effect at the end: a run that took hours is not lost.
+    """
 
     def __init__(self, progress: ProgressLike):
+        self._error: Warning | None = None
+        self.notes: list[str] = []
         self.warnings: list[str] = []
         self.blow_ups: list[BlowUp] = []
         self._bar = _Bar(sys.stderr) if progress is True else None
@@ -342,10 +355,23 @@ class Reports:
         assert callable(self._call)
         self._call(Progress(*numbers))
 
-    def on_warning(self, text: str) -> None:
+    def on_message(self, level: str, text: str) -> None:
+        if level == "warning":
+            self.warn(text, stacklevel=4)
+            return
+        self.notes.append(text)
+        if self._bar:
+            self._bar.message(level, text)
+
+    def warn(self, text: str, stacklevel: int = 3) -> None:
+        """Issues a warning; `stacklevel` 3 is the caller of the function that calls this."""
         self.warnings.append(text)
         if self._bar:
-            self._bar.warning(text)
+            self._bar.close()
+        try:
+            warnings.warn(text, TarnWarning, stacklevel=stacklevel)
+        except Warning as error:
+            self._error = self._error or error
 
     def on_blow_up(self, *values: Any) -> None:
         self.blow_ups.append(BlowUp(*values))
@@ -358,10 +384,9 @@ class Reports:
     ) -> None:
         if self._bar:
             self._bar.close()
-        if isinstance(value, InputError):
-            names = [name for option, name in _OPTIONS.items() if option in str(value)]
-            if names:
-                value.args = (f"{value} (In Python: {', '.join(names)})",)
+        name_arguments(value)
+        if self._error is not None and kind is None:
+            raise self._error
 
 
 def run(
@@ -400,7 +425,7 @@ def run(
     observers : Observer or sequence of Observer
         Functions decorated with `tarn.observer`; water only.
     progress : bool or callable
-        True prints progress and warnings to standard error; a function receives a Progress about
+        True prints progress and notes to standard error; a function receives a Progress about
         twice a second.
     set, unset : dict, str or sequence of str
         Changes of the deck: {"run.steps": 1000}, ["observe.rdf"].
@@ -408,6 +433,12 @@ def run(
     Returns
     -------
     Result
+
+    Warns
+    -----
+    TarnWarning
+        For each of `Result.warnings`, when it arises. A filter that makes warnings errors raises
+        the first one after the end of the run.
 
     Raises
     ------
@@ -422,19 +453,21 @@ def run(
     with Reports(progress) as reports, Interrupt() as interrupt:
         values = _tarn.run(
             deck=loaded,
-            out="" if out is None else os.fspath(out),
-            resume=bool(resume),
-            overwrite=bool(overwrite),
+            out="" if out is None else _arguments.path("run", "out", out),
+            resume=_arguments.flag("run", "resume", resume),
+            overwrite=_arguments.flag("run", "overwrite", overwrite),
             **_arguments.device_and_threads("run", device, threads),
             observers=_arguments.many(observers),
             on_progress=reports.on_progress,
-            on_warning=reports.on_warning,
+            on_message=reports.on_message,
             on_blow_up=reports.on_blow_up,
             interrupt=interrupt,
         )
         interrupt.note = f"the run was complete; its files are in {values['out']}"
-    if values["already_finished"]:
-        recorded = _recorded(values["out"])
-        reports.warnings += recorded.pop("warnings")
-        values.update(recorded)
-    return Result(values, reports.warnings, reports.blow_ups)
+        if values["already_finished"]:
+            recorded = _recorded(values["out"])
+            reports.notes += recorded.pop("notes")
+            for warning in recorded.pop("warnings"):
+                reports.warn(warning)
+            values.update(recorded)
+    return Result(values, reports.notes, reports.warnings, reports.blow_ups)

@@ -60,9 +60,10 @@ void draw(const Arguments& a) {
     bool has_box = false;
     io::ReplicaNumbering places;
     std::optional<std::int64_t> replica = a.choice.replica;
-    std::string end_note;
-    while (auto structure = io::next_whole_frame(*reader, of_file, end_note)) {
-      if (a.beads) structure->set_beads(*a.beads);
+    std::string end_warning;
+    Messages messages;
+    while (auto structure = io::next_whole_frame(*reader, of_file, end_warning)) {
+      if (a.beads) io::set_beads(*structure, *a.beads, *reader);
       const std::optional<io::FrameIndex> place = places.next(*structure, *reader);
       ++of_file;
       if (!replica && a.choice.frame) replica = place->number;
@@ -74,17 +75,16 @@ void draw(const Arguments& a) {
       }
       io::check_molecules(*structure, *reader, of_file - 1);
       clusters.push_back(drawn_cluster(*structure, file, of_file - 1, a.files.size() > 1));
-      for (const std::string& note : structure->notes) terminal.warning(note);
+      io::add_new_messages(structure->messages, messages);
       if (structure->has_box && !std::exchange(has_box, true)) {
-        terminal.warning(io::note_on_box(file));
+        terminal.print(io::note_on_box(file));
       }
       ++drawn;
       if (a.choice.frame) break;
     }
-    if (!end_note.empty()) terminal.warning(end_note);
-    if (a.choice.replica) {
-      for (const std::string& note : places.notes()) terminal.warning(note);
-    }
+    terminal.print(messages);
+    if (!end_warning.empty()) terminal.warning(end_warning);
+    if (a.choice.replica) terminal.print(places.messages());
     if (drawn > 0 || more) continue;
     throw InputError(file + ": has no such frame or replica (both are counted from 0)");
   }

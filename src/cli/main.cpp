@@ -96,6 +96,7 @@ int run_command(std::vector<std::string> words) {
   tarn::cli::add_convert(app, exit_code);
   tarn::cli::add_plot(app);
   tarn::cli::add_draw(app);
+  tarn::cli::add_models(app);
   tarn::cli::add_doctor(app);
   // "tarn help run" is "tarn run --help"; an unknown command is reported as such.
   if (!words.empty() && words.front() == "help") {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/ranks.hpp"
 
@@ -33,8 +34,8 @@ bool interrupted_on_any_rank();
 /// Makes engines on all ranks; empty if this process runs alone.
 EngineMaker engine_maker();
 
-/// A note that all ranks but the first are idle; none if this process runs alone.
+/// A warning that all ranks but the first are idle; none if this process runs alone.
 /// @param what runs on one rank only: a plural, such as "mechanical systems"
-std::optional<std::string> note_on_idle_ranks(const std::string& what);
+std::optional<Message> warning_of_idle_ranks(const std::string& what);
 
 }  // namespace tarn::cli

@@ -72,7 +72,7 @@ void run(const Arguments& a, int& exit_code) {
     throw_if_interrupted();
     terminal.progress(p);
   };
-  options.on_warning = [&](const std::string& text) { terminal.warning(text); };
+  options.on_message = [&](const Message& message) { terminal.print(message); };
   catch_interrupts();
   try {
     reproduce(a.names, options);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/run.hpp"
 
 namespace tarn::cli {
@@ -20,7 +21,7 @@ void open_standard_streams();
 void write_to_stderr(std::string_view text);
 
 /// Prints the progress of a run to standard error: a bar on a terminal, occasional lines elsewhere,
-/// nothing if quiet. Warnings are always printed.
+/// nothing if quiet. Warnings are always printed, notes unless quiet.
 class Terminal {
  public:
   explicit Terminal(bool quiet);
@@ -29,7 +30,11 @@ class Terminal {
   void progress(const Progress& progress);
   /// Progress of the preparation of initial states, printed if it takes long.
   void preparation_progress(int done, int replicas);
-  void warning(const std::string& text);
+  void print(const Message& message);
+  void print(const std::optional<Message>& message);
+  void print(const Messages& messages);
+  void note(const std::string& text) { print(Message::note(text)); }
+  void warning(const std::string& text) { print(Message::warning(text)); }
   /// Prints a line, unless quiet.
   void info(const std::string& text);
   /// Ends the line of the bar.

@@ -138,7 +138,9 @@ class DcdWriter final : public TrajectoryWriter {
     // The count first: appending may flush, and then both reach the file together.
     file.overwrite(kFirstNumber, counts(frames_in(file) + 1, info_));
     file.append(text);
+    note_.add(".dcd", decimals_of_float(frame), frame);
   }
+  Messages messages() const override { return note_.messages(); }
 
   void save(std::ostream& out) override {
     for (AppendFile& file : files_) {
@@ -166,6 +168,7 @@ class DcdWriter final : public TrajectoryWriter {
   std::string header_;
   std::uint64_t frame_bytes_;
   std::vector<AppendFile> files_;  // by replica
+  DecimalsNote note_;
 };
 
 }  // namespace
@@ -303,7 +306,7 @@ std::uint64_t DcdReader::u64_at(const std::string& block, std::size_t offset) co
   return std::uint64_t{high} << 32 | low;
 }
 
-std::string DcdReader::note_at_end() const {
+std::string DcdReader::warning_at_end() const {
   if (announced_frames_ <= frame_) return {};
   return fmt::format(
       "{}: the header announces {} frames and the file contains {}; the program that wrote it may "

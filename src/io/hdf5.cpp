@@ -311,6 +311,51 @@ std::vector<hsize_t> File::shape_of(const std::string& dataset) const {
   return shape_of(open(dataset), dataset);
 }
 
+bool File::is_number(const std::string& dataset) const {
+  const Handle object = open(dataset);
+  const Handle type(H5Dget_type(object.id()), H5Tclose);
+  const H5T_class_t kind = H5Tget_class(type.id());
+  return kind == H5T_INTEGER || kind == H5T_FLOAT;
+}
+
+std::vector<std::string> File::texts(const std::string& name) const {
+  const std::string action = "read " + name + " in";
+  const Handle dataset = open(name);
+  const Handle type(checked(H5Dget_type(dataset.id()), action), H5Tclose);
+  const std::vector<hsize_t> shape = shape_of(dataset, name);
+  const H5T_class_t kind = H5Tget_class(type.id());
+  if (shape.size() != 1 || shape[0] == 0 || (kind != H5T_STRING && kind != H5T_ENUM)) return {};
+  std::vector<std::string> texts(shape[0]);
+  const auto read = [&](void* values) {
+    checked(H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values), action);
+  };
+  const std::size_t length = H5Tget_size(type.id());
+  if (kind == H5T_STRING && H5Tis_variable_str(type.id()) > 0) {
+    std::vector<char*> values(texts.size(), nullptr);
+    read(values.data());
+    for (std::size_t k = 0; k < texts.size(); ++k) {
+      if (values[k] != nullptr) texts[k] = values[k];
+      H5free_memory(values[k]);
+    }
+    return texts;
+  }
+  std::string values(texts.size() * length, '\0');
+  read(values.data());
+  constexpr std::size_t kLongestName = 64;
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    texts[k] = values.substr(k * length, length);
+    if (kind == H5T_ENUM) {
+      std::string member(kLongestName, '\0');
+      if (H5Tenum_nameof(type.id(), texts[k].data(), member.data(), member.size()) < 0) return {};
+      texts[k] = member;
+    }
+    texts[k].resize(std::min(texts[k].find('\0'), texts[k].size()));
+    // Strings of fixed length may be padded with blanks.
+    texts[k].resize(texts[k].find_last_not_of(' ') + 1);
+  }
+  return texts;
+}
+
 void File::make_numbers(const std::string& name, const std::vector<int>& values) const {
   const hsize_t size = values.size();
   const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);

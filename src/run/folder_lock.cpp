@@ -77,11 +77,11 @@ FolderLock::~FolderLock() {
   ::close(descriptor_);
 }
 
-std::optional<std::string> FolderLock::note() const {
+std::optional<Message> FolderLock::note() const {
   if (excludes_others_) return std::nullopt;
-  return fmt::format(
+  return Message::note(fmt::format(
       "'{}' cannot be locked on this file system: a second run in the folder would not be detected",
-      path_);
+      path_));
 }
 
 }  // namespace tarn

@@ -3,6 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "tarn/core/message.hpp"
+
 namespace tarn {
 
 /// Restricts a folder to one writer by a system lock on its file `.tarn-lock`. The lock is released
@@ -23,7 +25,7 @@ class FolderLock {
 
   bool locked() const { return descriptor_ >= 0; }
   /// For the user, if other writers may not be detected.
-  std::optional<std::string> note() const;
+  std::optional<Message> note() const;
 
  private:
   std::string path_;

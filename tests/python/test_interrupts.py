@@ -407,3 +407,28 @@ time.sleep(0.2)
         timeout=60,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "5 True\n", "")
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "tarn.normal_modes(tarn.random_cluster(400))",
+        "tarn.rdf(np.tile(tarn.random_cluster(30), (40_000, 1, 1)))",
+        "tarn.energy_and_forces(np.tile(tarn.random_cluster(60), (60_000, 1, 1)), threads=1)",
+    ],
+)
+def test_long_functions_stop(work):
+    child = start(f"""
+import numpy as np
+import tarn
+print("ready", flush=True)
+try:
+    for _ in range(100):
+        {work}
+except KeyboardInterrupt:
+    print("stopped")
+""")
+    time.sleep(1)
+    out, err, seconds = interrupt(child)
+    assert (child.returncode, out) == (0, "stopped\n"), err
+    assert seconds < 10
