@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -74,12 +76,53 @@ std::string working_folder() {
   return folder;
 }
 
+/// Reports that the other processes do not join, and ends the program: if they run another command,
+/// this process would wait for ever.
+class JoinWatch {
+ public:
+  JoinWatch() : thread_([this] { watch(); }) {}
+  JoinWatch(const JoinWatch&) = delete;
+  ~JoinWatch() {
+    {
+      const std::lock_guard lock(mutex_);
+      joined_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  void watch() {
+    constexpr std::chrono::seconds kNote(10), kEnd(300);
+    constexpr const char* kAdvice =
+        "Give all the same command; --ranks off (or TARN_RANKS=off) runs each process alone";
+    std::unique_lock lock(mutex_);
+    const auto joins_within = [&](std::chrono::seconds time) {
+      return changed_.wait_for(lock, time, [this] { return joined_; });
+    };
+    if (joins_within(kNote)) return;
+    write_to_stderr(
+        fmt::format("note: waiting for the other processes of this job. {}\n", kAdvice));
+    if (joins_within(kEnd - kNote)) return;
+    write_to_stderr(
+        fmt::format("tarn: the other processes of this job did not join within {} minutes. {}\n",
+                    std::chrono::duration_cast<std::chrono::minutes>(kEnd).count(), kAdvice));
+    std::_Exit(static_cast<int>(ExitCode::bad_input));
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool joined_ = false;
+  std::thread thread_;
+};
+
 }  // namespace
 
 std::unique_ptr<Ranks> join_ranks(const std::vector<std::string>& words) {
   if (!uses_ranks(words)) return nullptr;
   LaunchedTask task{words, {}, working_folder()};
   for (const std::string& word : words) task.contents.push_back(contents_of(word));
+  const JoinWatch watch;
   try {
     return Ranks::launched(task);
   } catch (const InputError& error) {
@@ -112,10 +155,10 @@ bool interrupted_on_any_rank() {
 
 EngineMaker engine_maker() { return g_ranks != nullptr ? g_ranks->engine_maker() : EngineMaker{}; }
 
-std::optional<Message> warning_of_idle_ranks(const std::string& what) {
+std::optional<std::string> note_on_idle_ranks(const std::string& what) {
   if (g_ranks == nullptr || g_ranks->size() == 1) return {};
-  return Message::warning(fmt::format("{} use one rank only: {} of {} ranks are idle", what,
-                                      g_ranks->size() - 1, g_ranks->size()));
+  return fmt::format("{} use one rank only: {} of {} ranks are idle", what, g_ranks->size() - 1,
+                     g_ranks->size());
 }
 
 }  // namespace tarn::cli
