@@ -12,6 +12,7 @@
 #include "tarn/analysis/bead_limit.hpp"
 #include "tarn/analysis/convergence.hpp"
 #include "tarn/analysis/errors.hpp"
+#include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/observer.hpp"
@@ -25,6 +26,7 @@ namespace tarn {
 struct CompareOptions {
   std::string out_dir;  ///< empty: out/<deck name>-compare
   bool overwrite = false;
+  bool pictures = true;               ///< draw pictures at the end
   std::optional<std::string> device;  ///< overrides the deck
   std::optional<int> threads;         ///< overrides the deck
   EngineMaker make_engine;            ///< of water; empty: tarn::make_engine
@@ -40,7 +42,7 @@ struct CompareOptions {
   /// Runs each scheme with each of these flows of the free ring, "cayley" or "exact".
   std::vector<std::string> free_rings;
   std::function<void(const Progress&)> on_progress;
-  std::function<void(const std::string&)> on_warning;
+  std::function<void(const Message&)> on_message;
   /// As in RunOptions, but called at the end; the text begins with the scheme.
   std::function<void(const BlowUp&, const std::string& text)> on_blow_up;
   std::function<void(const RunStart&)> on_start;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/start.hpp"
@@ -37,8 +38,8 @@ class Ensemble {
   /// The deck. After load() it has no observers, and its length is arbitrary.
   const Deck& deck() const;
   const System& system() const;
-  /// Notes on the start, for the user.
-  const std::vector<std::string>& notes() const;
+  /// Messages about the start.
+  const Messages& messages() const;
   /// Number of replicas, including stopped ones.
   std::int64_t replicas() const;
 

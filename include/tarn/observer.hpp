@@ -7,15 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/engine.hpp"
 
 namespace tarn {
 
-/// Pictures that were drawn, and warnings.
+/// Pictures that were drawn, and messages.
 struct Pictures {
   std::vector<std::string> paths;
-  std::vector<std::string> warnings;
-  /// Whether a picture could not be drawn; if false, the warnings concern tables without data.
+  Messages messages;
+  /// Whether a picture could not be drawn; if false, the messages concern tables without data.
   bool failed = false;
 };
 
@@ -86,8 +87,8 @@ class Observer {
   virtual void finish() = 0;
   /// Means of its quantities; empty if there is no sample after equilibration.
   virtual std::vector<AveragedQuantity> averages() const { return {}; }
-  /// Notes about the results, for the user; called after finish().
-  virtual std::vector<std::string> notes() const { return {}; }
+  /// Messages about the results; called after finish().
+  virtual Messages messages() const { return {}; }
   /// Draws pictures from the files written by finish().
   virtual Pictures draw() { return {}; }
 };

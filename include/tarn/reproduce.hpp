@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tarn/compare.hpp"
+#include "tarn/core/message.hpp"
 
 /// @file
 /// Regenerates the pages of docs/results from their decks.
@@ -44,7 +45,7 @@ struct ReproduceOptions {
   double share_of_time = 1.0;
   std::function<void(const std::string& name)> on_begin;
   std::function<void(const Progress&)> on_progress;
-  std::function<void(const std::string&)> on_warning;
+  std::function<void(const Message&)> on_message;
 };
 
 /// Regenerates the named pages, or all pages if `names` is empty: the page `<name>.md`, the table

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tarn/analysis/multi_histogram.hpp"
+#include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/observe/observers.hpp"
@@ -47,17 +48,18 @@ struct RunOptions {
   std::string out_dir;                ///< empty: out/<deck name>
   bool resume = false;                ///< continue from the checkpoint in out_dir
   bool overwrite = false;             ///< replace the run in out_dir
+  bool pictures = true;               ///< draw pictures at the end
   std::optional<std::string> device;  ///< overrides the deck
   std::optional<int> threads;         ///< overrides the deck
   /// Additional observers, such as quantity_table(); water only. They are created once the initial
   /// state is known and receive each Frame after the deck's observers, and before replicas are
-  /// exchanged. They take part in checkpoints, averages, warnings and pictures. A run can only be
+  /// exchanged. They take part in checkpoints, averages, messages and pictures. A run can only be
   /// resumed with observers of the same names.
   std::vector<ObserverMaker> observers;
   std::function<void(const Progress&)> on_progress;
-  /// Called immediately for each warning, such as changes to the initial state, stopped replicas,
-  /// evaporated molecules or pictures that could not be drawn. Warnings are also in run.json.
-  std::function<void(const std::string&)> on_warning;
+  /// Called immediately for each message: notes, such as changes to the initial state, and
+  /// warnings, such as evaporated molecules. Messages are also in run.json.
+  std::function<void(const Message&)> on_message;
   /// Called once per blow-up. The first few are also warnings, with the same text.
   std::function<void(const BlowUp&, const std::string& text)> on_blow_up;
   std::function<void(const RunStart&)> on_start;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/physics/water_model.hpp"
 
 namespace tarn {
@@ -35,7 +36,7 @@ struct ServeOptions {
   double wait_seconds = 60.0;  ///< to wait for the other program to listen
   /// Called several times a second; returning true ends serve_forces(). May be empty.
   std::function<bool()> interrupted{};
-  std::function<void(const std::string&)> on_warning{};  ///< may be empty
+  std::function<void(const Message&)> on_message{};  ///< may be empty
   /// Called once if the other program does not listen yet. May be empty.
   std::function<void(const std::string&)> on_wait{};
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tarn/core/error.hpp"
+#include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/physics/water_model.hpp"
@@ -100,12 +101,12 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
 
 /// Puts the molecules of a structure file onto the rigid geometry of the model
 /// (fit_rigid_geometry).
-/// @param path of the structure, named in problems and notes
+/// @param path of the structure, named in problems and messages
 /// @param molecules number of molecules per replica; 0: the structure is a single replica
-/// @return notes: a move larger than the rounding of the file
+/// @return a note on a move larger than the rounding of the file
 /// @throws InputError for problems found by io::bond_length_problems(), or a collinear molecule
-std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> positions_A,
-                                    const std::string& path, int molecules = 0);
+std::optional<Message> make_rigid(const WaterModel& model, std::span<double> positions_A,
+                                  const std::string& path, int molecules = 0);
 
 /// Result of a projection onto the slow manifold: vibrational energy of all bonds of a cluster
 /// (fast_bond_energy) before and after, and the number of iterations.
@@ -115,10 +116,10 @@ struct SlowManifoldStart {
   int iterations = 0;
 };
 
-/// The initial state of a run, and notes for its log.
+/// The initial state of a run, and messages for its log.
 struct Start {
   State state;
-  std::vector<std::string> notes;
+  Messages messages;
   /// With `project`: energies averaged over the replicas, and the largest number of iterations.
   std::optional<SlowManifoldStart> slow = {};
 };

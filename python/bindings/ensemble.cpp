@@ -97,7 +97,7 @@ class SharedEnsemble {
         replicas_(ensemble_->replicas()),
         timestep_fs_(ensemble_->deck().integrator.timestep_fs),
         device_(ensemble_->device()),
-        notes_(ensemble_->notes()),
+        messages_(ensemble_->messages()),
         step_(ensemble_->step()) {}
   SharedEnsemble(const SharedEnsemble&) = delete;
   SharedEnsemble& operator=(const SharedEnsemble&) = delete;
@@ -171,9 +171,9 @@ class SharedEnsemble {
     check_open();
     return replicas_;
   }
-  std::vector<std::string> notes() const {
+  std::vector<std::string> texts_of(Level level) const {
     check_open();
-    return notes_;
+    return tarn::texts_of(level, messages_);
   }
   void save(const std::string& path) {
     use([&](Ensemble& e) { e.save(path); });
@@ -262,7 +262,7 @@ class SharedEnsemble {
   const std::int64_t replicas_;
   const double timestep_fs_;
   const std::string device_;
-  const std::vector<std::string> notes_;
+  const Messages messages_;
   std::atomic<std::int64_t> step_;  ///< that advance() reached
   std::atomic<bool> is_open_ = true;
   const unsigned forks_at_start_ = fork_count();
@@ -305,7 +305,12 @@ advance() can continue.)")
       .def_prop_ro("beads", &SharedEnsemble::beads, "Number of beads of each ring polymer.")
       .def_prop_ro("replicas", &SharedEnsemble::replicas,
                    "Number of replicas, including stopped ones.")
-      .def_prop_ro("notes", &SharedEnsemble::notes, "Notes on the start.")
+      .def_prop_ro(
+          "notes", [](const SharedEnsemble& e) { return e.texts_of(Level::note); },
+          "Notes on the start.")
+      .def_prop_ro(
+          "warnings", [](const SharedEnsemble& e) { return e.texts_of(Level::warning); },
+          "Warnings about the start, which ask for an action.")
       .def("stopped", &SharedEnsemble::blow_ups)
       .def_prop_ro("positions_A", &SharedEnsemble::positions_A,
                    nb::sig("def positions_A(self) -> NDArray[numpy.float64]"),

@@ -26,7 +26,7 @@ struct Shared {
   bool overwrite = false;
   std::optional<std::string> device;
   std::optional<int> threads;
-  nb::object on_progress, on_warning;
+  nb::object on_progress, on_message;
 
   /// @param options RunOptions or CompareOptions
   template <class Options>
@@ -37,15 +37,17 @@ struct Shared {
     options.threads = threads;
     options.interrupted = [&interrupts] { return interrupts.pending(); };
     if (!on_progress.is_none()) {
-      options.on_progress = [this](const Progress& p) {
+      options.on_progress = [this, &interrupts](const Progress& p) {
+        // A handler that raises an exception does so here, and not within the function.
+        if (p.step < p.total_steps && interrupts.pending()) return;
         const Locked lock;
         on_progress(p.step, p.total_steps, p.elapsed_seconds, p.steps_per_second,
                     p.ns_per_day_per_replica, p.ns_per_day_total, p.seconds_left);
       };
     }
-    options.on_warning = [this](const std::string& text) {
+    options.on_message = [this](const Message& message) {
       const Locked lock;
-      on_warning(text);
+      on_message(std::string(name_of(message.level)), message.text);
     };
   }
 };
@@ -128,11 +130,11 @@ auto interruptible(Interrupts& interrupts, const std::string& note, const Comput
 
 nb::dict run(const Deck& deck, const std::string& out, bool resume, bool overwrite,
              const std::optional<std::string>& device, std::optional<int> threads,
-             const nb::list& observers, nb::object on_progress, nb::object on_warning,
+             const nb::list& observers, nb::object on_progress, nb::object on_message,
              const nb::object& on_blow_up, nb::object interrupt) {
   Interrupts interrupts(std::move(interrupt));
   const Shared shared{
-      out, overwrite, device, threads, std::move(on_progress), std::move(on_warning)};
+      out, overwrite, device, threads, std::move(on_progress), std::move(on_message)};
   RunOptions options;
   shared.apply_to(options, interrupts);
   options.resume = resume;
@@ -149,16 +151,17 @@ nb::dict run(const Deck& deck, const std::string& out, bool resume, bool overwri
 
 nb::dict compare(const Deck& deck, const Texts& schemes, const std::string& out, bool overwrite,
                  const std::vector<double>& steps, const std::vector<int>& beads,
-                 const std::string& reference, const std::optional<std::string>& device,
-                 std::optional<int> threads, nb::object on_progress, nb::object on_warning,
-                 nb::object interrupt) {
+                 const Texts& free_rings, const std::string& reference,
+                 const std::optional<std::string>& device, std::optional<int> threads,
+                 nb::object on_progress, nb::object on_message, nb::object interrupt) {
   Interrupts interrupts(std::move(interrupt));
   const Shared shared{
-      out, overwrite, device, threads, std::move(on_progress), std::move(on_warning)};
+      out, overwrite, device, threads, std::move(on_progress), std::move(on_message)};
   CompareOptions options;
   shared.apply_to(options, interrupts);
   options.steps = steps;
   options.beads = beads;
+  options.free_rings = free_rings;
   options.reference = reference;
   const CompareResult result =
       interruptible(interrupts, "the comparison stopped early; its tables cover the steps done",
@@ -175,12 +178,12 @@ nb::dict compare(const Deck& deck, const Texts& schemes, const std::string& out,
 void add_runs(nb::module_& module) {
   module.def("run", run, nb::arg("deck"), nb::arg("out"), nb::arg("resume"), nb::arg("overwrite"),
              nb::arg("device").none(), nb::arg("threads").none(), nb::arg("observers"),
-             nb::arg("on_progress").none(), nb::arg("on_warning"), nb::arg("on_blow_up"),
+             nb::arg("on_progress").none(), nb::arg("on_message"), nb::arg("on_blow_up"),
              nb::arg("interrupt"));
   module.def("compare", compare, nb::arg("deck"), nb::arg("schemes"), nb::arg("out"),
-             nb::arg("overwrite"), nb::arg("steps"), nb::arg("beads"), nb::arg("reference"),
-             nb::arg("device").none(), nb::arg("threads").none(), nb::arg("on_progress").none(),
-             nb::arg("on_warning"), nb::arg("interrupt"));
+             nb::arg("overwrite"), nb::arg("steps"), nb::arg("beads"), nb::arg("free_rings"),
+             nb::arg("reference"), nb::arg("device").none(), nb::arg("threads").none(),
+             nb::arg("on_progress").none(), nb::arg("on_message"), nb::arg("interrupt"));
 }
 
 }  // namespace tarn::python

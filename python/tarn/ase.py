@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -40,9 +41,9 @@ class TarnCalculator(Calculator):
 
     Parameters
     ----------
-    model : str, path or WaterModel
-        Name of a water model (`tarn.models`), or the path of a deck with a [model] section. There
-        is no default: a rigid model needs constraints.
+    model : str, path, dict or WaterModel
+        Name of a water model (`tarn.models`); or the path of a file with a [model] section, or a
+        dictionary with its keys. There is no default: a rigid model needs constraints.
     device : str
         "cpu", "cuda" or "cuda:1".
     threads : int
@@ -70,7 +71,8 @@ class TarnCalculator(Calculator):
                     f"TarnCalculator: unknown parameter {name!r}; use model, device or threads"
                 )
         if "model" in kwargs:
-            kwargs["model"] = model_name(kwargs["model"])
+            model = model_name(kwargs["model"])
+            kwargs["model"] = os.path.abspath(model) if model.endswith(".toml") else model
             self._is_flexible = _tarn.is_flexible(kwargs["model"])  # checks the model
         if "device" in kwargs:
             kwargs["device"] = _arguments.text("TarnCalculator", "device", kwargs["device"])

@@ -29,9 +29,8 @@ void analyse(TrajectoryTablesOptions options) {
                             count_text(result.replicas, "replica")));
   print_averages(result.averages, fmt::format("average of {}", count_text(result.frames, "frame")),
                  terminal);
-  print_unconverged_note(result.averages, terminal);
-  for (const std::string& note : result.notes) terminal.warning(note);
-  for (const std::string& warning : result.pictures.warnings) terminal.warning(warning);
+  terminal.print(result.messages);
+  terminal.print(result.pictures.messages);
   for (const std::string& path : result.pictures.paths) {
     if (path.ends_with(".svg")) terminal.info("picture: " + path);
   }
@@ -52,6 +51,7 @@ void add_analyse(CLI::App& app) {
       ->required();
   command->add_option("-o,--out", a->folder, "output folder for tables and pictures")->required();
   command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
+  command->add_flag("!--no-pictures", a->pictures, "draw no pictures");
   add_frame_selection(*command, a->frames);
   command->add_option("--correlation-ps", a->correlation_ps,
                       "also write correlation.csv: reorientation, diffusion and hydrogen-bond "

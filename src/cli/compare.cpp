@@ -55,9 +55,9 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   options.beads = a.beads;
   options.free_rings = a.free_rings;
   options.make_engine = engine_maker();
-  if (const auto note = a.note_on_threads(deck)) terminal.warning(*note);
+  terminal.print(a.warning_of_threads(deck));
   if (is_mechanical(deck.system.kind)) {
-    if (const auto note = note_on_idle_ranks("mechanical systems")) terminal.warning(*note);
+    terminal.print(warning_of_idle_ranks("mechanical systems"));
   }
 
   CompareResult result;

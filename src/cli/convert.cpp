@@ -52,7 +52,7 @@ void convert(const Arguments& a, int& exit_code) {
     terminal.warning("interrupted: nothing was written");
     return;
   }
-  for (const std::string& note : result.notes) terminal.warning(note);
+  terminal.print(result.messages);
   terminal.info(fmt::format("{}, {} of {}", molecules_text(result.molecules, result.beads),
                             count_text(result.frames, "frame"),
                             count_text(result.replicas, "replica")));

@@ -60,9 +60,9 @@ void draw(const Arguments& a) {
     bool has_box = false;
     io::ReplicaNumbering places;
     std::optional<std::int64_t> replica = a.choice.replica;
-    std::string end_note;
-    std::vector<std::string> notes;
-    while (auto structure = io::next_whole_frame(*reader, of_file, end_note)) {
+    std::string end_warning;
+    Messages messages;
+    while (auto structure = io::next_whole_frame(*reader, of_file, end_warning)) {
       if (a.beads) io::set_beads(*structure, *a.beads, *reader);
       const std::optional<io::FrameIndex> place = places.next(*structure, *reader);
       ++of_file;
@@ -75,18 +75,16 @@ void draw(const Arguments& a) {
       }
       io::check_molecules(*structure, *reader, of_file - 1);
       clusters.push_back(drawn_cluster(*structure, file, of_file - 1, a.files.size() > 1));
-      io::add_new_notes(structure->notes, notes);
+      io::add_new_messages(structure->messages, messages);
       if (structure->has_box && !std::exchange(has_box, true)) {
-        terminal.warning(io::note_on_box(file));
+        terminal.print(io::note_on_box(file));
       }
       ++drawn;
       if (a.choice.frame) break;
     }
-    for (const std::string& note : notes) terminal.warning(note);
-    if (!end_note.empty()) terminal.warning(end_note);
-    if (a.choice.replica) {
-      for (const std::string& note : places.notes()) terminal.warning(note);
-    }
+    terminal.print(messages);
+    if (!end_warning.empty()) terminal.warning(end_warning);
+    if (a.choice.replica) terminal.print(places.messages());
     if (drawn > 0 || more) continue;
     throw InputError(file + ": has no such frame or replica (both are counted from 0)");
   }

@@ -35,9 +35,7 @@ void check_geometry(const Arguments& a, const WaterModel& model, std::span<doubl
                                  rigid_model_names()));
   }
   if (a.rigid) {
-    for (const std::string& note : make_rigid(model, positions_A, a.structure)) {
-      terminal.warning(note);
-    }
+    terminal.print(make_rigid(model, positions_A, a.structure));
     return;
   }
   const std::vector<Problem> problems = io::bond_length_problems(model, positions_A, a.structure);
@@ -73,10 +71,11 @@ void energy(const Arguments& a) {
   json.add("molecules", io::json(std::int64_t{structure.molecules}));
   json.add("coulomb_kcal_per_mol", io::json(e.coulomb_kcal_per_mol));
   json.add("lj_kcal_per_mol", io::json(e.lj_kcal_per_mol));
+  json.add("potential_kcal_per_mol", io::json(e.between_molecules_kcal_per_mol()));
   if (model.is_flexible()) {
     json.add("intramolecular_kcal_per_mol", io::json(e.intramolecular_kcal_per_mol));
+    json.add("total_potential_kcal_per_mol", io::json(e.total_kcal_per_mol()));
   }
-  json.add("potential_kcal_per_mol", io::json(e.total_kcal_per_mol()));
   json.add("forces_kcal_per_mol_A", io::json_array(rows));
   fmt::print("{}\n", json.text());
 }

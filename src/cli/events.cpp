@@ -67,9 +67,9 @@ void Events::progress(const Progress& p) const {
   write(object);
 }
 
-void Events::warning(const std::string& what) const {
-  io::JsonObject object = event("warning");
-  object.add("text", text(what));
+void Events::message(const Message& message) const {
+  io::JsonObject object = event(name_of(message.level));
+  object.add("text", text(message.text));
   write(object);
 }
 

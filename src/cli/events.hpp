@@ -4,6 +4,7 @@
 #include <exception>
 #include <string>
 
+#include "tarn/core/message.hpp"
 #include "tarn/io/json.hpp"
 #include "tarn/run.hpp"
 
@@ -18,7 +19,8 @@ class Events {
 
   void started(const RunStart& start);
   void progress(const Progress& progress) const;
-  void warning(const std::string& text) const;
+  /// The event "note" or "warning".
+  void message(const Message& message) const;
   void blow_up(const BlowUp& blow_up, const std::string& text) const;
   void checkpoint(std::int64_t step) const;
   /// The last line: `finished` or `interrupted`, with the files in the folder.

@@ -37,10 +37,14 @@ void plot(const Arguments& a) {
   const Pictures pictures = draw_run(a.folder, {format});
   Terminal terminal(false);
   for (const std::string& path : pictures.paths) terminal.info("picture: " + path);
-  const std::set<std::string> warnings(pictures.warnings.begin(), pictures.warnings.end());
-  if (pictures.failed) throw IoError(fmt::format("{}", fmt::join(warnings, "\n")));
-  for (const std::string& warning : warnings) terminal.warning(warning);
-  if (pictures.paths.empty() && warnings.empty()) {
+  std::set<std::string> texts;
+  Messages messages;  // each once
+  for (const Message& message : pictures.messages) {
+    if (texts.insert(message.text).second) messages.push_back(message);
+  }
+  if (pictures.failed) throw IoError(fmt::format("{}", fmt::join(texts, "\n")));
+  terminal.print(messages);
+  if (pictures.paths.empty() && messages.empty()) {
     terminal.warning(
         fmt::format("'{}' contains none of the tables that can be drawn: energies.csv, "
                     "conservation.csv, heat.csv, cluster.csv, rdf.csv, profile.csv, spectrum.csv, "

@@ -71,7 +71,7 @@ void rdf(const Arguments& a) {
   options.frames = a.frames;
   options.beads = a.beads;
   const TrajectoryRdf result = rdf_of_trajectories(options, files.table);
-  for (const std::string& note : result.notes) terminal.warning(note);
+  terminal.print(result.messages);
   terminal.info(fmt::format("{}, {} of {}", molecules_text(result.molecules, result.beads),
                             count_text(result.frames, "frame"),
                             count_text(result.replicas, "replica")));

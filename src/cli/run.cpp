@@ -15,6 +15,7 @@
 #include "commands.hpp"
 #include "deck/notes.hpp"
 #include "deck_arguments.hpp"
+#include "observe/sampling_warning.hpp"
 #include "progress_text.hpp"
 #include "ranks.hpp"
 #include "run/part_texts.hpp"
@@ -71,7 +72,6 @@ void print_run_averages(const std::vector<AveragedQuantity>& averages, const Dec
   if (averages.empty()) return;
   const auto print = averages.front().bath_K ? print_averages_by_bath : print_averages;
   print(averages, fmt::format("averages after {:g} ps", deck.run.equilibration_ps), terminal);
-  print_unconverged_note(averages, terminal);
   if (deck.run.equilibration_ps == 0.0) {
     terminal.info("the averages include the start of the run; [run] equilibration_ps excludes it");
   }
@@ -156,14 +156,12 @@ void run(const Arguments& a, Events& events, int& exit_code) {
     events.checkpoint(step);
   };
 
-  for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
-  if (const auto note = a.note_on_threads(deck)) terminal.warning(*note);
+  terminal.print(decks::messages_on(deck));
+  terminal.print(a.warning_of_threads(deck));
 
   const EngineMaker make_engine = engine_maker();
   const bool on_ranks = make_engine && !is_mechanical(deck.system.kind);
-  if (!on_ranks) {
-    if (const auto note = note_on_idle_ranks("mechanical systems")) terminal.warning(*note);
-  }
+  if (!on_ranks) terminal.print(warning_of_idle_ranks("mechanical systems"));
 
   RunResult result;
   try {

@@ -11,7 +11,9 @@
 
 #include "run/run_folder.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/force_field.hpp"
 #include "tarn/io/atomic_file.hpp"
+#include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/io_error.hpp"
 #include "tarn/model_by_name.hpp"
@@ -57,11 +59,11 @@ io::Structure load_structure(const std::string& path, const io::FrameChoice& cho
                              Terminal& terminal) {
   io::FrameCounts counts;
   io::Structure structure = io::read_structure(path, choice, &counts);
-  for (const std::string& note : structure.notes) terminal.warning(note);
-  if (const auto note = io::note_on_frames(path, counts)) {
-    terminal.warning(*note + (counts.replicas > 1 ? "; choose another with --replica and --frame"
-                                                  : "; choose another with --frame"));
-  }
+  terminal.print(structure.messages);
+  terminal.print(io::note_on_frames(path, counts,
+                                    counts.replicas > 1
+                                        ? "; choose another with --replica and --frame"
+                                        : "; choose another with --frame"));
   return structure;
 }
 
@@ -69,10 +71,11 @@ WaterModel choose_water_model(const std::string& path, const io::Structure& stru
                               const std::string& name, Terminal& terminal) {
   const WaterModel model = select_water_model(structure, name);
   if (!name.empty() || structure.model()) return model;
-  if (const auto note = io::note_on_sites(path, structure, model)) {
-    terminal.warning(*note + "; choose the water model with --model");
+  if (const auto warning =
+          io::warning_of_sites(path, structure, model, "; choose the water model with --model")) {
+    terminal.print(*warning);
   } else {
-    terminal.warning(
+    terminal.note(
         fmt::format("{} names no water model, so {} is used; choose another with "
                     "--model",
                     path, model.name));
@@ -87,7 +90,7 @@ WaterModel select_water_model(const io::Structure& structure, const std::string&
 void fit_to_model(const WaterModel& model, std::vector<double>& positions_A,
                   const std::string& path, Terminal& terminal) {
   if (model.is_flexible()) return check_bond_lengths(model, positions_A, path);
-  for (const std::string& note : make_rigid(model, positions_A, path)) terminal.warning(note);
+  terminal.print(make_rigid(model, positions_A, path));
 }
 
 void check_bond_lengths(const WaterModel& model, const std::vector<double>& positions_A,
@@ -118,13 +121,16 @@ void check_writable(const std::string& path) {
   }
 }
 
-io::Structure minimum_structure(const std::string& model, std::vector<double> positions_A,
-                                double energy_kcal_per_mol) {
+io::Structure minimum_structure(const WaterModel& model, std::vector<double> positions_A) {
   io::Structure structure;
   structure.molecules = static_cast<int>(positions_A.size() / 9);
+  const ClusterEnergy e = ForceField(model, structure.molecules).energy(positions_A);
   structure.positions_A = std::move(positions_A);
-  structure.comment["model"] = model;
-  structure.comment["energy_kcal_per_mol"] = fmt::format("{:.17g}", energy_kcal_per_mol);
+  structure.comment["model"] = model.name;
+  structure.comment["potential_kcal_per_mol"] = io::exact(e.between_molecules_kcal_per_mol());
+  if (model.is_flexible()) {
+    structure.comment["total_potential_kcal_per_mol"] = io::exact(e.total_kcal_per_mol());
+  }
   return structure;
 }
 

@@ -39,8 +39,8 @@ void write_table(const TableFiles& files, std::string_view csv,
   if (!files.picture) return;
   const Pictures pictures = draw(files.table, files.picture_without_extension, {*files.picture});
   for (const std::string& path : pictures.paths) terminal.info("picture: " + path);
-  if (pictures.failed) throw IoError(pictures.warnings.front());
-  for (const std::string& warning : pictures.warnings) terminal.warning(warning);
+  if (pictures.failed) throw IoError(pictures.messages.front().text);
+  terminal.print(pictures.messages);
 }
 
 }  // namespace tarn::cli

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/run.hpp"
 
 namespace tarn::cli {
@@ -20,7 +21,7 @@ void open_standard_streams();
 void write_to_stderr(std::string_view text);
 
 /// Prints the progress of a run to standard error: a bar on a terminal, occasional lines elsewhere,
-/// nothing if quiet. Warnings are always printed.
+/// nothing if quiet. Warnings are always printed, notes unless quiet.
 class Terminal {
  public:
   explicit Terminal(bool quiet);
@@ -29,7 +30,11 @@ class Terminal {
   void progress(const Progress& progress);
   /// Progress of the preparation of initial states, printed if it takes long.
   void preparation_progress(int done, int replicas);
-  void warning(const std::string& text);
+  void print(const Message& message);
+  void print(const std::optional<Message>& message);
+  void print(const Messages& messages);
+  void note(const std::string& text) { print(Message::note(text)); }
+  void warning(const std::string& text) { print(Message::warning(text)); }
   /// Prints a line, unless quiet.
   void info(const std::string& text);
   /// Ends the line of the bar.
@@ -74,6 +79,10 @@ std::string molecules_text(int molecules, int beads);
 /// that are already ignored. A second signal ends the program immediately.
 void catch_interrupts();
 bool interrupted();
+/// The signal that was caught; 0: none.
+int caught_signal();
+/// Behaves as if the signal had been caught here. @param signal 0: none
+void note_signal(int signal);
 /// The exit code that shells report for a program ended by the signal: 130 for SIGINT, 143 for
 /// SIGTERM, 129 for SIGHUP, 138 for SIGUSR1 and 140 for SIGUSR2.
 int interrupted_exit_code();

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "deck/notes.hpp"
 #include "observe/equilibration_warning.hpp"
 #include "run/estimator_warning.hpp"
 #include "run/temperature_warning.hpp"
@@ -45,8 +46,8 @@ void add_by_bath(const Frame& frame, SchemeRun& run) {
 }
 
 /// Warns about mean temperatures that differ from those of the baths.
-std::vector<std::string> temperature_warnings(const SchemeRun& run, const BathShifts& rises) {
-  std::vector<std::string> warnings;
+Messages temperature_warnings(const SchemeRun& run, const BathShifts& rises) {
+  Messages warnings;
   const auto drift = drift_of(rises);
   for (std::size_t bath = 0; bath < run.temperature_of_bath.size(); ++bath) {
     const analysis::PooledBlocking& pooled = run.temperature_of_bath[bath].mean;
@@ -59,9 +60,7 @@ std::vector<std::string> temperature_warnings(const SchemeRun& run, const BathSh
     if (drift) temperature_K.drift = drift->per_bath[bath];
     const double bath_K =
         run.baths->temperature_K(bath).value_or(bath_temperatures_K(run.deck).front());
-    if (const auto warning = temperature_warning(temperature_K, bath_K, run.deck)) {
-      warnings.push_back(*warning);
-    }
+    append(temperature_warning(temperature_K, bath_K, run.deck), warnings);
   }
   return warnings;
 }
@@ -79,19 +78,27 @@ void StationaryQuantity::add_replicas(std::span<const std::int64_t> ids,
 }
 
 void SchemeRun::sample() {
-  const bool is_watched = evaporation && is_due(*engine, evaporation->every());
+  const auto watches = {static_cast<FirstEventWatch*>(evaporation.get()),
+                        static_cast<FirstEventWatch*>(dissociation.get())};
+  const auto is_watching = [&](const FirstEventWatch* watch) {
+    return watch != nullptr && is_due(*engine, watch->every());
+  };
   const bool is_sampled = is_due(*engine, sample_every);
   const bool is_correlated =
       correlations && engine->step() >= first_step && is_due(*engine, deck.correlation->every);
   unsigned fields = kNoFields;
   if (is_correlated) fields |= kPositions;
-  if (is_watched) fields |= evaporation->fields();
+  for (const FirstEventWatch* watch : watches) {
+    if (is_watching(watch)) fields |= watch->fields();
+  }
   if (is_sampled) fields |= kEnergies | kConservation | (rings ? kRings : kNoFields);
   if (fields == kNoFields) return;
   Frame frame;
   engine->snapshot(fields, frame);
   if (frame.replica_ids.empty()) return;
-  if (is_watched) evaporation->observe(frame);
+  for (FirstEventWatch* watch : watches) {
+    if (is_watching(watch)) watch->observe(frame);
+  }
   if (is_correlated) correlations->observe(frame, deck.run.threads);
   if (!is_sampled) return;
   for (const Conservation& c : frame.conservation) {
@@ -129,6 +136,7 @@ Elapsed SchemeRun::advance_to(std::int64_t step) {
     const std::int64_t now = engine->step();
     std::int64_t stop = std::min(step, next_multiple(now, sample_every));
     if (evaporation) stop = std::min(stop, next_multiple(now, evaporation->every()));
+    if (dissociation) stop = std::min(stop, next_multiple(now, dissociation->every()));
     if (correlations) stop = std::min(stop, next_multiple(now, deck.correlation->every));
     const auto start = std::chrono::steady_clock::now();
     const std::clock_t core_start = std::clock();
@@ -141,28 +149,21 @@ Elapsed SchemeRun::advance_to(std::int64_t step) {
   return elapsed;
 }
 
-std::vector<std::string> end_warnings(const SchemeRun& run) {
-  std::vector<std::string> warnings;
-  if (run.evaporation && !run.evaporation->departures().empty()) {
-    warnings.push_back(describe(run.evaporation->departures()));
-  }
-  const auto add = [&](const std::optional<std::string>& warning) {
-    if (warning) warnings.push_back(*warning);
-  };
+Messages end_warnings(const SchemeRun& run) {
+  Messages warnings;
+  if (run.evaporation) append(run.evaporation->warning(), warnings);
+  if (run.dissociation) append(run.dissociation->warning(), warnings);
+  const auto add = [&](const std::optional<Message>& warning) { append(warning, warnings); };
   // Quantities are named by their columns in energies.csv.
   add(equilibration_warning("potential_kcal_per_mol", shifts_of(run.potential_of_bath)));
   const BathShifts temperature = shifts_of(run.temperature_of_bath);
   add(equilibration_warning("temperature_K", temperature));
-  if (run.correlations) add(run.correlations->note());
-  if (run.rings) {
-    for (std::string& text : estimator_warnings(run.rings->result(1.0), run.deck)) {
-      warnings.push_back(std::move(text));
-    }
-  }
+  if (run.correlations) add(run.correlations->warning());
+  add(decks::warning_of_resonance(run.deck));
+  if (run.rings) append(estimator_warnings(run.rings->result(1.0), run.deck), warnings);
   if (run.deck.thermostat.kind == Thermostat::none) return warnings;
   add(friction_warning(make_system(run.deck, run.molecules)));
-  const std::vector<std::string> by_bath = temperature_warnings(run, temperature);
-  warnings.insert(warnings.end(), by_bath.begin(), by_bath.end());
+  append(temperature_warnings(run, temperature), warnings);
   return warnings;
 }
 
@@ -195,6 +196,7 @@ SchemeRun make_scheme_run(const Deck& deck, const std::string& label, const Star
   }
   // Within a wall, evaporated molecules remain in the system as a gas.
   if (!deck.confinement) run.evaporation = std::make_unique<EvaporationWatch>();
+  if (is_flexible(deck)) run.dissociation = std::make_unique<DissociationWatch>(*run.engine);
   run.sample_every = deck.energies ? deck.energies->every : ObserveEnergies{}.every;
   run.first_step = counts.first_step;
   return run;

@@ -67,7 +67,7 @@ class WaterComparison {
   WaterComparison(const Deck& deck, const std::vector<Variant>& variants,
                   const CompareOptions& options, CompareResult& result)
       : deck_(deck), options_(options), result_(result) {
-    warn_about_deck();
+    tell_about_deck();
     std::vector<std::shared_ptr<const Start>> starts;
     for (const Variant& v : variants) {
       starts.push_back(next_start(variants, starts));
@@ -76,10 +76,11 @@ class WaterComparison {
       compared.run = make_scheme_run(v.deck, v.label, *starts.back(), options.make_engine);
       compared.curve = v.curve;
       curve_labels_.push_back(v.curve_label);
-      for (const std::string& note : starts.back()->notes) warn(v.label + ": " + note);
+      for (const Message& message : starts.back()->messages) tell(v.label, message);
     }
     if (!use_same_arithmetic()) {
-      warn("not all schemes can run on the GPU, so all of them run on the CPU for comparison");
+      tell(Message::note(
+          "not all schemes can run on the GPU, so all of them run on the CPU for comparison"));
       for (std::size_t k = 0; k < variants.size(); ++k) {
         Deck on_cpu = variants[k].deck;
         on_cpu.run.device = "cpu";
@@ -97,9 +98,7 @@ class WaterComparison {
     for (const ComparedRun& compared : runs_) {
       result_.schemes.push_back(scheme_result(compared, runs_.front()));
       report_blow_ups(result_.schemes.back(), compared.run);
-      for (const std::string& warning : end_warnings(compared.run)) {
-        warn(compared.run.label + ": " + warning);
-      }
+      for (const Message& warning : end_warnings(compared.run)) tell(compared.run.label, warning);
     }
     if (!options_.steps.empty()) warn_about_short_timings();
     write_files();
@@ -108,14 +107,14 @@ class WaterComparison {
  private:
   // --- preparation ---
 
-  void warn_about_deck() const {
+  void tell_about_deck() const {
     const std::vector<std::string> unused = unused_sections(deck_);
     if (!unused.empty()) {
-      warn(fmt::format("tarn compare ignores {}, which only tarn run uses",
-                       fmt::join(unused, ", ")));
+      tell(Message::note(fmt::format("tarn compare ignores {}, which only tarn run uses",
+                                     fmt::join(unused, ", "))));
     }
     if (has_several_baths(bath_temperatures_K(deck_))) {
-      warn("the baths have different temperatures: means and histograms are pooled over all baths");
+      tell(Message::note("means and histograms of distances pool all temperatures"));
     }
   }
 
@@ -158,7 +157,7 @@ class WaterComparison {
     std::vector<std::string> others;
     for (const ComparedRun& compared : runs_) {
       const SchemeRun& run = compared.run;
-      if (const auto note = decks::note_on_correlation(run.deck)) warn(run.label + ": " + *note);
+      if (const auto warning = decks::warning_of_correlation(run.deck)) tell(run.label, *warning);
       const double interval_fs = run.correlation_interval_fs();
       if (interval_fs == first_fs) continue;
       others.push_back(fmt::format("{:g} fs ({})", interval_fs, run.label));
@@ -248,7 +247,7 @@ class WaterComparison {
     for (std::size_t k = 0; k < runs_.size(); ++k) {
       if (!runs_[k].run.has_lost_all_replicas() && has_smallest_step(k)) drawn.push_back(k);
     }
-    add_pictures(draw_distances(runs_, drawn, result_.out_dir));
+    add_pictures([&] { return draw_distances(runs_, drawn, result_.out_dir); });
     if (deck_.correlation) write_correlation_files(provenance);
     if (std::ranges::any_of(runs_, [](const ComparedRun& r) { return r.run.rings.has_value(); })) {
       write_ring_files(provenance);
@@ -276,7 +275,8 @@ class WaterComparison {
     }
     write_correlations(all, provenance, result_.out_dir);
     write_correlation_times(result_, provenance);
-    add_pictures(draw_correlations(all, title("Time correlations"), result_.out_dir));
+    add_pictures(
+        [&] { return draw_correlations(all, title("Time correlations"), result_.out_dir); });
   }
 
   void write_ring_files(const std::string& provenance) {
@@ -287,7 +287,7 @@ class WaterComparison {
     }
     if (options_.beads.empty() && options_.steps.empty()) return;
     const BeadAxis axis = options_.beads.empty() ? BeadAxis::step : BeadAxis::beads;
-    add_pictures(draw_beads(result_, curve_labels_, axis, title("Ring polymers")));
+    add_pictures([&] { return draw_beads(result_, curve_labels_, axis, title("Ring polymers")); });
   }
 
   void draw_errors() {
@@ -304,7 +304,7 @@ class WaterComparison {
     if (plots.empty()) return warn("errors.svg was not drawn, because no scheme has an error");
     plots.front().title = title("Error against cost") + ", " + runs_.front().run.label;
     plots.back().x_label += "     labels: step (fs)";
-    add_pictures(io::draw(plots, result_.out_dir + "/errors"));
+    add_pictures([&] { return io::draw(plots, result_.out_dir + "/errors"); });
   }
 
   /// Orders and picture of the energy conservation.
@@ -327,7 +327,7 @@ class WaterComparison {
     const SchemeResult& first = result_.schemes.front();
     const double duration_ps = static_cast<double>(first.steps) * first.timestep_fs * 1e-3;
     plots.front().title = title("Energy conservation") + fmt::format(", {:.4g} ps", duration_ps);
-    add_pictures(io::draw(plots, result_.out_dir + "/errors"));
+    add_pictures([&] { return io::draw(plots, result_.out_dir + "/errors"); });
   }
 
   /// Labels of the curves by their numbers, without the reference.
@@ -352,16 +352,24 @@ class WaterComparison {
     });
   }
 
-  void add_pictures(const io::Drawing& drawing) {
+  /// @param draw returns the pictures that it has drawn
+  template <class Draw>
+  void add_pictures(const Draw& draw) {
+    if (!options_.pictures) return;
+    const io::Drawing drawing = draw();
     result_.pictures.insert(result_.pictures.end(), drawing.paths.begin(), drawing.paths.end());
     if (!drawing.warning.empty()) warn(drawing.warning);
   }
 
   bool is_interrupted() const { return options_.interrupted && options_.interrupted(); }
 
-  void warn(const std::string& text) const {
-    if (options_.on_warning) options_.on_warning(text);
+  void tell(const Message& message) const {
+    if (options_.on_message) options_.on_message(message);
   }
+  void tell(const std::string& label, const Message& message) const {
+    tell({message.level, label + ": " + message.text});
+  }
+  void warn(const std::string& text) const { tell(Message::warning(text)); }
 
   const Deck& deck_;
   const CompareOptions& options_;

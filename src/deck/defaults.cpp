@@ -13,6 +13,10 @@ double whole_steps(double time_ps, double timestep_fs) {
   return std::abs(steps - whole) <= round_off ? whole : std::ceil(steps);
 }
 
+Scheme default_scheme(const Deck& deck) {
+  return is_flexible(deck) ? Scheme::verlet : Scheme::settle;
+}
+
 bool default_relax(const Deck& deck) {
   const bool stretches = !is_rigid(deck.integrator.scheme) && std::isfinite(deck.integrator.omega);
   return stretches && !deck.system.state && deck.system.velocities != VelocityKind::file;

@@ -14,6 +14,7 @@
 #include "tarn/analysis/correlation.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/physics/ring_polymer.hpp"
 #include "tarn/physics/water_model.hpp"
 
 namespace tarn::decks {
@@ -26,9 +27,15 @@ constexpr double kShortStep_fs = 0.02;
 /// Factor on the largest stable step; cold clusters are stable with steps half as long again.
 constexpr double kFarTooLong = 1.6;
 
-/// Time steps scale with the square root of the mass of the hydrogens.
+/// Factor on time steps: librations of rigid molecules slow down with the square root of the mass
+/// of the hydrogens, stretches with that of the reduced mass of O and H.
 double heavy_hydrogen_factor(const Deck& deck) {
-  return std::sqrt(deck.system.hydrogen_mass_Da / units::mass_hydrogen_Da);
+  const auto of_bond = [](const WaterModel& m) {
+    return m.mass_o_Da * m.mass_h_Da / (m.mass_o_Da + m.mass_h_Da);
+  };
+  const WaterModel model = model_of_dynamics(deck);
+  if (model.is_flexible()) return std::sqrt(of_bond(model) / of_bond(WaterModel{}));
+  return std::sqrt(model.mass_h_Da / units::mass_hydrogen_Da);
 }
 
 bool observes_nothing(const Deck& d) {
@@ -50,19 +57,20 @@ std::int64_t averaged_samples(const Deck& deck, std::int64_t every) {
   return std::max<std::int64_t>(0, deck.run.steps / every - first + 1);
 }
 
-/// Note for sections that need `needed` samples for their first row.
-std::optional<std::string> note_on_rows(const Deck& deck, const char* section, std::int64_t every,
-                                        std::size_t needed, const char* cure) {
+/// Warning for sections that need `needed` samples for their first row.
+std::optional<Message> warning_of_missing_rows(const Deck& deck, const char* section,
+                                               std::int64_t every, std::size_t needed,
+                                               const char* cure) {
   const std::int64_t samples = averaged_samples(deck, every);
   if (samples == 0 || samples >= static_cast<std::int64_t>(needed)) return std::nullopt;
   const double interval_ps = static_cast<double>(every) * deck.integrator.timestep_fs / 1000.0;
-  return fmt::format(
+  return Message::warning(fmt::format(
       "[{0}] writes no rows: it needs {1} samples ({2:.4g} ps) after equilibration, and the run "
       "has {3}. Extend the run, or {4}",
-      section, needed, static_cast<double>(needed - 1) * interval_ps, samples, cure);
+      section, needed, static_cast<double>(needed - 1) * interval_ps, samples, cure));
 }
 
-std::optional<std::string> note_on_flexible_step(const Deck& deck) {
+std::optional<Message> warning_of_flexible_step(const Deck& deck) {
   const IntegratorSection& integrator = deck.integrator;
   // Twice the default: about nine steps per period of an O-H stretch (docs/results/flexible-steps).
   const double longest_fs = 2.0 * kFlexibleVerletStep_fs * heavy_hydrogen_factor(deck);
@@ -70,105 +78,109 @@ std::optional<std::string> note_on_flexible_step(const Deck& deck) {
       integrator.timestep_fs <= longest_fs) {
     return std::nullopt;
   }
-  return fmt::format(
+  return Message::warning(fmt::format(
       "timestep_fs = {:g} is long for velocity Verlet with a flexible model: replicas blow up from "
       "about {:.2g} fs on at 298 K. Use {:.2g} fs or less",
-      integrator.timestep_fs, 1.5 * longest_fs, longest_fs);
+      integrator.timestep_fs, 1.5 * longest_fs, longest_fs));
+}
+
+/// Temperatures of the springs of ring polymers.
+std::vector<double> ring_temperatures_K(const Deck& deck) {
+  const std::vector<double> baths_K = bath_temperatures_K(deck);
+  return baths_K.empty() ? std::vector{deck.path_integral->temperature_K.value_or(0.0)} : baths_K;
 }
 
 /// The springs of the ring polymers must resolve the fastest vibration.
-std::optional<std::string> note_on_beads(const Deck& deck) {
+std::optional<Message> warning_of_few_beads(const Deck& deck) {
   constexpr double kLeastPT_K = 9000.0, kGoodPT_K = 16000.0;
   if (!deck.path_integral || deck.path_integral->beads == 1) return std::nullopt;
-  std::vector<double> temperatures_K = bath_temperatures_K(deck);
-  if (temperatures_K.empty()) temperatures_K = {deck.path_integral->temperature_K.value_or(0.0)};
+  const std::vector<double> temperatures_K = ring_temperatures_K(deck);
   const double coldest_K = *std::min_element(temperatures_K.begin(), temperatures_K.end());
   if (!(coldest_K > 0.0) || deck.path_integral->beads * coldest_K >= kLeastPT_K) {
     return std::nullopt;
   }
-  return fmt::format(
+  return Message::warning(fmt::format(
       "[path_integral] beads = {} are few at {:g} K: kinetic energies of hydrogen are several "
       "percent too low. Use {:.0f} beads for an error of 1 %",
-      deck.path_integral->beads, coldest_K, std::ceil(kGoodPT_K / coldest_K));
+      deck.path_integral->beads, coldest_K, std::ceil(kGoodPT_K / coldest_K)));
 }
 
 /// Beads start at one point.
-std::optional<std::string> note_on_ring_start(const Deck& deck) {
+std::optional<Message> warning_of_ring_start(const Deck& deck) {
   constexpr double kSpread_ps = 0.05;
   if (!deck.path_integral || deck.path_integral->beads == 1 || deck.system.state) {
     return std::nullopt;
   }
   if (deck.path_integral->method == RingMethod::rpmd) {
-    return "[path_integral] method = \"rpmd\" starts with all beads at one point, which is not in "
-           "equilibrium. Start from the state of a pimd run: [system] state";
+    return Message::warning(
+        "[path_integral] method = \"rpmd\" starts with all beads at one point, which is not in "
+        "equilibrium. Start from the state of a pimd run: [system] state");
   }
   if (deck.run.equilibration_ps >= kSpread_ps) return std::nullopt;
-  return fmt::format(
+  return Message::warning(fmt::format(
       "[path_integral] all beads start at one point and spread within about {:g} ps. Set [run] "
       "equilibration_ps to leave this out of averages",
-      kSpread_ps);
+      kSpread_ps));
 }
 
 /// Clusters drift, also within a wall, which moves with their centre of mass.
-std::optional<std::string> note_on_drift(const Deck& deck) {
+std::optional<Message> warning_of_drift(const Deck& deck) {
   if (deck.system.recentre || !default_recentre(deck)) return std::nullopt;
   const bool rests = deck.system.remove_momentum || deck.system.velocities == VelocityKind::zero;
   if (rests && deck.thermostat.kind == Thermostat::none) return std::nullopt;
   const std::string_view format = io::format_of(deck.trajectory->format).name;
-  return fmt::format(
+  return Message::warning(fmt::format(
       "[system] recentre = false: the cluster drifts, and positions far from the origin lose "
-      "digits "
-      "in {0}{1}. Remove recentre = false, or write xyz or h5md",
-      format, deck.trajectory->format == io::FileFormat::dcd ? "" : " or end the run");
+      "digits in {0}{1}. Remove recentre = false, or write xyz or h5md",
+      format, deck.trajectory->format == io::FileFormat::dcd ? "" : " or end the run"));
 }
 
-void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
+void add_messages_on_water(const Deck& deck, Messages& messages) {
   const IntegratorSection& integrator = deck.integrator;
   // Two samples per period of an O-H stretch of 4000/cm.
   constexpr double kLongestInterval_fs = 4.17;
   if (deck.spectrum && is_flexible(deck)) {
     const double interval_fs = static_cast<double>(deck.spectrum->every) * integrator.timestep_fs;
     if (interval_fs > kLongestInterval_fs) {
-      notes.push_back(fmt::format(
+      messages.push_back(Message::warning(fmt::format(
           "[observe.spectrum] every = {}: samples {:.3g} fs apart alias the O-H stretches to lower "
           "wavenumbers. Use every = {}",
           deck.spectrum->every, interval_fs,
-          std::max(1.0, std::floor(kLongestInterval_fs / integrator.timestep_fs))));
+          std::max(1.0, std::floor(kLongestInterval_fs / integrator.timestep_fs)))));
     }
   } else if (deck.spectrum && deck.spectrum->every > 1 && !is_rigid(integrator.scheme) &&
              std::isfinite(integrator.omega)) {
-    notes.push_back(fmt::format(
+    messages.push_back(Message::warning(fmt::format(
         "[observe.spectrum] every = {}: penalised bonds vibrate within a few steps, and their "
         "lines are aliased to lower wavenumbers. Use every = 1, which aliases fewer",
-        deck.spectrum->every));
+        deck.spectrum->every)));
   }
-  const auto add = [&](const std::optional<std::string>& note) {
-    if (note) notes.push_back(*note);
-  };
+  const auto add = [&](const std::optional<Message>& message) { append(message, messages); };
   if (deck.spectrum) {
-    add(note_on_rows(deck, "observe.spectrum", deck.spectrum->every, spectrum_samples(deck),
-                     "increase resolution_per_cm"));
+    add(warning_of_missing_rows(deck, "observe.spectrum", deck.spectrum->every,
+                                spectrum_samples(deck), "increase resolution_per_cm"));
   }
-  add(note_on_correlation(deck));
-  add(note_on_evaporation(deck));
+  add(warning_of_correlation(deck));
+  add(warning_of_evaporation(deck));
   if (deck.thermostat.kind == Thermostat::none && !deck.system.temperature_K &&
       deck.system.velocities == VelocityKind::maxwell) {
-    notes.emplace_back("no thermostat and no [system] temperature_K: the velocities are zero");
+    messages.push_back(
+        Message::note("no thermostat and no [system] temperature_K: the velocities are zero"));
   }
   const double usual_fs = largest_stable_timestep_fs(deck);
-  add(note_on_drift(deck));
-  add(note_on_flexible_step(deck));
-  add(note_on_beads(deck));
-  add(note_on_ring_start(deck));
+  add(warning_of_drift(deck));
+  add(warning_of_flexible_step(deck));
+  add(warning_of_few_beads(deck));
+  add(warning_of_ring_start(deck));
   if (integrator.timestep_fs > kFarTooLong * usual_fs) {
-    notes.push_back(
+    messages.push_back(Message::warning(
         fmt::format("timestep_fs = {:g} is far above the largest stable step of this scheme, about "
                     "{:.2g} fs at 298 K. The run will blow up unless it is cold",
-                    integrator.timestep_fs, usual_fs));
+                    integrator.timestep_fs, usual_fs)));
   }
   if (integrator.timestep_fs < kShortStep_fs) {
-    notes.push_back(
-        fmt::format("timestep_fs = {:g} is short; its unit is fs", integrator.timestep_fs));
+    messages.push_back(Message::warning(
+        fmt::format("timestep_fs = {:g} is short; its unit is fs", integrator.timestep_fs)));
   }
 }
 
@@ -185,14 +197,15 @@ double largest_stable_timestep_fs(const Deck& deck) {
   return by_mass * (integrator.omega < 100.0 ? 4.0 : 3.0);
 }
 
-std::optional<std::string> note_on_correlation(const Deck& deck) {
+std::optional<Message> warning_of_correlation(const Deck& deck) {
   if (!deck.correlation) return std::nullopt;
   const std::size_t lags = correlation_lags(*deck.correlation, deck.integrator.timestep_fs);
-  return note_on_rows(deck, "observe.correlation", deck.correlation->every,
-                      analysis::TimeCorrelation::samples_to_first_window(lags), "reduce length_ps");
+  return warning_of_missing_rows(deck, "observe.correlation", deck.correlation->every,
+                                 analysis::TimeCorrelation::samples_to_first_window(lags),
+                                 "reduce length_ps");
 }
 
-std::optional<std::string> note_on_evaporation(const Deck& deck) {
+std::optional<Message> warning_of_evaporation(const Deck& deck) {
   if (!deck.evaporation || deck.system.state) return std::nullopt;
   if (deck.thermostat.kind == Thermostat::none) return std::nullopt;
   const double friction_per_ps = deck.thermostat.friction_per_ps.value_or(0.0);
@@ -201,14 +214,14 @@ std::optional<std::string> note_on_evaporation(const Deck& deck) {
   if (friction_per_ps == 0.0 || deck.run.equilibration_ps * friction_per_ps >= kTimes) {
     return std::nullopt;
   }
-  return fmt::format(
+  return Message::warning(fmt::format(
       "[observe.evaporation] starts at {:g} ps, before a friction of {:g}/ps has equilibrated the "
       "start. Set [run] equilibration_ps = {:g} or more, or start from the state of a run with a "
       "wall",
-      deck.run.equilibration_ps, friction_per_ps, std::ceil(kTimes / friction_per_ps));
+      deck.run.equilibration_ps, friction_per_ps, std::ceil(kTimes / friction_per_ps)));
 }
 
-std::optional<std::string> note_on_stiff_wall(const Deck& deck) {
+std::optional<Message> warning_of_stiff_wall(const Deck& deck) {
   if (!deck.confinement) return std::nullopt;
   const double stiffness = deck.confinement->stiffness_kcal_per_mol_A2;
   const double mass_Da = water_model(deck).molecule_mass_Da();
@@ -217,13 +230,36 @@ std::optional<std::string> note_on_stiff_wall(const Deck& deck) {
   const double period_fs = turn * std::sqrt(mass_Da / stiffness) * units::femtoseconds_per_akma;
   if (!(period_fs < kMinSteps * h_fs)) return std::nullopt;
   const double rate_per_akma = turn * units::femtoseconds_per_akma / (kMinSteps * h_fs);
-  return fmt::format(
+  return Message::warning(fmt::format(
       "[confinement] stiffness_kcal_per_mol_A2 = {0:g} is too stiff for timestep_fs = {1:g}: the "
       "period of a molecule in the wall is {2:.2g} fs, less than {3:g} steps. Use {4:.2g} or less",
-      stiffness, h_fs, period_fs, kMinSteps, mass_Da * rate_per_akma * rate_per_akma);
+      stiffness, h_fs, period_fs, kMinSteps, mass_Da * rate_per_akma * rate_per_akma));
 }
 
-std::optional<std::string> note_on_samples(const Deck& deck) {
+std::optional<Message> warning_of_resonance(const Deck& deck) {
+  // With 32 beads at 298 K all replicas blow up at 0.95 of the resonance, and none at 0.87.
+  constexpr double kWidth = 0.1;
+  if (!deck.path_integral || deck.path_integral->beads == 1) return std::nullopt;
+  if (deck.path_integral->free_ring != FreeRing::exact) return std::nullopt;
+  const std::vector<double> temperatures_K = ring_temperatures_K(deck);
+  const double hottest_K = *std::max_element(temperatures_K.begin(), temperatures_K.end());
+  const int beads = deck.path_integral->beads;
+  const double highest_per_akma = 2.0 * ring_frequency_per_akma(beads, hottest_K) *
+                                  std::sin(units::pi * std::floor(0.5 * beads) / beads);
+  const double resonance_fs = units::pi / highest_per_akma * units::femtoseconds_per_akma;
+  if (deck.integrator.timestep_fs < (1.0 - kWidth) * resonance_fs) return std::nullopt;
+  // Half of it, with two digits.
+  const double digit_fs = std::pow(10.0, std::floor(std::log10(0.5 * resonance_fs)) - 1.0);
+  return Message::warning(fmt::format(
+      "[path_integral] free_ring = \"exact\" resonates: timestep_fs = {0:g} {1} the first "
+      "resonance, {2:.3g} fs with {3} beads at {4:g} K, so averages are wrong or replicas blow up. "
+      "Use free_ring = \"cayley\", or a step of at most {5:g} fs",
+      deck.integrator.timestep_fs,
+      deck.integrator.timestep_fs < resonance_fs ? "is less than 10 % below" : "exceeds",
+      resonance_fs, beads, hottest_K, digit_fs * std::floor(0.5 * resonance_fs / digit_fs)));
+}
+
+std::optional<Message> warning_of_missing_samples(const Deck& deck) {
   if (is_mechanical(deck.system.kind)) return std::nullopt;
   const std::int64_t first = first_averaged_step(deck), last = deck.run.steps;
   std::vector<std::string> without;
@@ -236,28 +272,30 @@ std::optional<std::string> note_on_samples(const Deck& deck) {
     without.push_back(fmt::format("[{}]", key.section));
   }
   if (without.empty()) return std::nullopt;
-  return fmt::format(
+  return Message::warning(fmt::format(
       "no samples of {0} between the end of the equilibration (step {1}) and the end of the run "
       "(step {2}). Extend the run, or reduce [run] equilibration_ps or every",
-      fmt::join(without, ", "), first, last);
+      fmt::join(without, ", "), first, last));
 }
 
-std::vector<std::string> notes_on(const Deck& deck) {
-  std::vector<std::string> notes;
+Messages messages_on(const Deck& deck) {
+  Messages messages;
   for (const Key& key : schema_of(deck).keys) {
     if (!key.section.starts_with("observe.") || key.name != "replicas") continue;
     const Value value = key.get(key, deck);
     const auto* count = std::get_if<std::int64_t>(&value);
     if (count == nullptr || *count <= deck.system.replicas) continue;
-    notes.push_back(fmt::format("[{}] replicas = {}, but the run has {}; all of them are written",
-                                key.section, *count, deck.system.replicas));
+    messages.push_back(
+        Message::note(fmt::format("[{}] replicas = {}, but the run has {}; all of them are written",
+                                  key.section, *count, deck.system.replicas)));
   }
-  if (const auto note = note_on_stiff_wall(deck)) notes.push_back(*note);
-  if (!is_mechanical(deck.system.kind)) add_notes_on_water(deck, notes);
+  append(warning_of_stiff_wall(deck), messages);
+  if (!is_mechanical(deck.system.kind)) add_messages_on_water(deck, messages);
   if (observes_nothing(deck)) {
-    notes.emplace_back("no [observe.*] section; only run.json and a checkpoint will be written");
+    messages.push_back(
+        Message::note("no [observe.*] section; only run.json and a checkpoint will be written"));
   }
-  return notes;
+  return messages;
 }
 
 }  // namespace tarn::decks

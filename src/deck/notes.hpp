@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
 
 namespace tarn::decks {
@@ -14,19 +15,22 @@ double largest_stable_timestep_fs(const Deck& deck);
 
 /// A wall that is too stiff for the time step: the period of a molecule in it, 2 pi sqrt(m / k), is
 /// shorter than ten steps.
-std::optional<std::string> note_on_stiff_wall(const Deck& deck);
+std::optional<Message> warning_of_stiff_wall(const Deck& deck);
 
 /// Observers without a sample between the end of the equilibration and the end of the run.
-std::optional<std::string> note_on_samples(const Deck& deck);
+std::optional<Message> warning_of_missing_samples(const Deck& deck);
 
 /// A run after equilibration that is too short for a row of time correlation functions; empty if
-/// there is no sample at all (see note_on_samples()).
-std::optional<std::string> note_on_correlation(const Deck& deck);
+/// there is no sample at all (see warning_of_missing_samples()).
+std::optional<Message> warning_of_correlation(const Deck& deck);
 
 /// Evaporation that is observed before the bath has equilibrated the start.
-std::optional<std::string> note_on_evaporation(const Deck& deck);
+std::optional<Message> warning_of_evaporation(const Deck& deck);
 
-/// Notes on valid decks that may not do what the user expects.
-std::vector<std::string> notes_on(const Deck& deck);
+/// A time step at or beyond the first resonance of the exact flow of the free ring polymer.
+std::optional<Message> warning_of_resonance(const Deck& deck);
+
+/// Messages about valid decks that may not do what the user expects.
+Messages messages_on(const Deck& deck);
 
 }  // namespace tarn::decks

@@ -89,10 +89,12 @@ struct Section {
 
 class Checker;
 
-/// A rule between keys: its sentence in the reference, and its check.
+/// A rule between keys: its sentence in the reference, its check, and the section whose keys it
+/// concerns.
 struct Rule {
   std::string_view text;
   void (*check)(Checker&);
+  std::string_view section;
 };
 
 /// Sections and keys in the order of the resolved deck and of the reference.

@@ -79,7 +79,7 @@ void check_single(const System& system, const State& start) {
     throw InputError("precision = \"single\" requires hydrogens within " +
                      to_string(static_cast<int>(kLargestFixedOffset)) +
                      " A of their oxygen and positions within 1.6e7 A; molecule " +
-                     to_string(k / 9 % static_cast<std::size_t>(start.molecules) + 1) +
+                     to_string(k / 9 % static_cast<std::size_t>(start.molecules)) +
                      " violates this; use \"mixed\"");
   }
 }

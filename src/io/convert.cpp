@@ -57,7 +57,7 @@ class Converter {
     return files;
   }
   /// What the writers report.
-  const std::vector<std::string>& notes() const { return notes_; }
+  const Messages& messages() const { return messages_; }
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
@@ -186,16 +186,17 @@ class Converter {
     make_writers();
     const std::unique_ptr<FrameReader> reader = open_frames(options_.from);
     ReplicaNumbering numbering(options_.frames.replicas);
-    std::string end_note;  // the scan has reported it
+    std::string end_warning;  // the scan has reported it
     for (std::int64_t i = 0;
-         const std::optional<Structure> frame = next_whole_frame(*reader, i, end_note); ++i) {
+         const std::optional<Structure> frame = next_whole_frame(*reader, i, end_warning); ++i) {
       if (options_.on_progress && !options_.on_progress(true, i, contents_.frames)) return false;
       const std::optional<FrameIndex> index = numbering.next(*frame, *reader);
       if (index && options_.frames.selects(index->frame)) append(*frame, *index, i);
     }
     for (const auto& writer : writers_) {
       writer->finish();
-      if (notes_.empty()) notes_ = writer->notes();  // those of the other files are the same
+      if (messages_.empty())
+        messages_ = writer->messages();  // those of the other files are the same
     }
     writers_.clear();
     return true;
@@ -250,7 +251,7 @@ class Converter {
   std::vector<std::string> paths_, temporary_paths_;
   std::string topology_;  // its path; empty where the format names atoms
   std::vector<std::unique_ptr<TrajectoryWriter>> writers_;
-  std::vector<std::string> notes_;
+  Messages messages_;
 };
 
 }  // namespace
@@ -264,7 +265,7 @@ Conversion convert_trajectory(const ConvertOptions& options) {
   if (contents->replicas.empty()) {
     throw InputError(fmt::format("{}: {}", options.from,
                                  contents->found.empty()
-                                     ? note_on_missing_replicas(options, *contents)
+                                     ? warning_of_missing_replicas(options, *contents).value().text
                                      : "no frame is left; skip fewer frames"));
   }
   Converter converter(options, format, *contents);
@@ -275,8 +276,8 @@ Conversion convert_trajectory(const ConvertOptions& options) {
   result.replicas = static_cast<std::int64_t>(contents->replicas.size());
   result.molecules = contents->molecules / contents->beads;
   result.beads = contents->beads;
-  result.notes = conversion_notes(options, format, *contents);
-  result.notes.insert(result.notes.end(), converter.notes().begin(), converter.notes().end());
+  result.messages = conversion_messages(options, format, *contents);
+  append(converter.messages(), result.messages);
   return result;
 }
 

@@ -140,7 +140,7 @@ class DcdWriter final : public TrajectoryWriter {
     file.append(text);
     note_.add(".dcd", decimals_of_float(frame), frame);
   }
-  std::vector<std::string> notes() const override { return note_.texts(); }
+  Messages messages() const override { return note_.messages(); }
 
   void save(std::ostream& out) override {
     for (AppendFile& file : files_) {
@@ -306,7 +306,7 @@ std::uint64_t DcdReader::u64_at(const std::string& block, std::size_t offset) co
   return std::uint64_t{high} << 32 | low;
 }
 
-std::string DcdReader::note_at_end() const {
+std::string DcdReader::warning_at_end() const {
   if (announced_frames_ <= frame_) return {};
   return fmt::format(
       "{}: the header announces {} frames and the file contains {}; the program that wrote it may "

@@ -32,7 +32,7 @@ class DcdReader final : public FrameReader {
   bool is_cut_off() const override {
     return frame_bytes_ > 0 && file_bytes_ - frame_begin_ < frame_bytes_;
   }
-  std::string note_at_end() const override;
+  std::string warning_at_end() const override;
   const std::string& path() const override { return path_; }
 
  private:

@@ -79,7 +79,7 @@ class H5mdReader final : public FrameReader {
     if (bath_K_) structure.comment["bath_K"] = fmt::to_string(*bath_K_);
     if (steps_) structure.comment["step"] = fmt::to_string((*steps_)[frame_]);
     if (times_ps_) structure.comment["time_ps"] = fmt::format("{:.17g}", (*times_ps_)[frame_]);
-    if (has_deuterium_) structure.notes.push_back(note_on_deuterium(file_.path()));
+    if (has_deuterium_) structure.messages.push_back(note_on_deuterium(file_.path()));
     ++frame_;
     return structure;
   }
@@ -216,9 +216,9 @@ class H5mdReader final : public FrameReader {
     for (std::size_t a = 0; a < species.size(); ++a) {
       if (species[a] == kAtomicNumbers[a % kAtomicNumbers.size()]) continue;
       fail(
-          fmt::format("{}: atom {} (counted from 1) has the atomic number {}; the atoms of each "
+          fmt::format("{}: atom {} has the atomic number {}; the atoms of each "
                       "molecule must be in the order O H H",
-                      name, a + 1, species[a]));
+                      name, a, species[a]));
     }
   }
 

@@ -47,9 +47,9 @@ std::optional<FrameIndex> ReplicaNumbering::first_place(File& file, const std::s
   return FrameIndex{replicas_++, number, 0};
 }
 
-std::vector<std::string> ReplicaNumbering::notes() const {
+Messages ReplicaNumbering::messages() const {
   constexpr std::size_t kMostNamed = 5;
-  std::vector<std::string> notes;
+  Messages messages;
   for (const File& file : files_) {
     if (file.next.size() < 2 || file.unnumbered.empty()) continue;
     std::vector<std::string> named;
@@ -59,12 +59,12 @@ std::vector<std::string> ReplicaNumbering::notes() const {
           fmt::format("{} is {}", name.empty() ? "the one without a name" : name, number));
     }
     if (file.unnumbered.size() > kMostNamed) named.emplace_back("and so on");
-    notes.push_back(fmt::format(
+    messages.push_back(Message::note(fmt::format(
         "{}: replicas whose names do not end in a unique number are numbered in order of "
         "appearance: {}",
-        file.name, fmt::join(named, ", ")));
+        file.name, fmt::join(named, ", "))));
   }
-  return notes;
+  return messages;
 }
 
 }  // namespace tarn::io

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/io/structure.hpp"
 
 namespace tarn::io {
@@ -39,8 +40,8 @@ class ReplicaNumbering {
   std::int64_t replicas() const { return replicas_; }
   /// Numbers of these replicas.
   const std::set<std::int64_t>& numbers() const { return numbers_; }
-  /// Notes for the user on numbers that differ from the names, one per file.
-  std::vector<std::string> notes() const;
+  /// Notes on numbers that differ from the names, one per file.
+  Messages messages() const;
 
  private:
   struct File {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "replica_numbering.hpp"
 #include "structure_checks.hpp"
 #include "tarn/core/error.hpp"
@@ -88,8 +89,8 @@ NumberedFrame chosen_frame(FrameReader& reader, const FrameChoice& choice,
 
 /// Counts the frames after the first. They are not used, so an unreadable frame ends the count
 /// without an error.
-/// @param note receives what the reader reports at the end of the file
-FrameCounts count_rest(FrameReader& reader, ReplicaNumbering& numbering, std::string& note) {
+/// @param warning receives what the reader reports at the end of the file
+FrameCounts count_rest(FrameReader& reader, ReplicaNumbering& numbering, std::string& warning) {
   FrameCounts counts;
   try {
     std::optional<Structure> next = reader.next();
@@ -97,7 +98,7 @@ FrameCounts count_rest(FrameReader& reader, ReplicaNumbering& numbering, std::st
       if (numbering.next(*next, reader)->replica == 0) ++counts.frames;
     }
     counts.all = !next;
-    if (counts.all) note = reader.note_at_end();
+    if (counts.all) warning = reader.warning_at_end();
   } catch (const Error&) {
     counts.all = false;
   }
@@ -122,77 +123,80 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
   }
   check_molecules(structure, *reader, chosen.number);
   reader->check_rest();
-  if (structure.has_box) structure.notes.push_back(note_on_box(path));
+  if (structure.has_box) structure.messages.push_back(note_on_box(path));
   if (counts != nullptr && !choice.is_given()) {
-    std::string note;
-    *counts = count_rest(*reader, numbering, note);
-    if (!note.empty()) structure.notes.push_back(std::move(note));
+    std::string warning;
+    *counts = count_rest(*reader, numbering, warning);
+    if (!warning.empty()) structure.messages.push_back(Message::warning(std::move(warning)));
   }
-  if (choice.replica) {
-    for (std::string& note : numbering.notes()) structure.notes.push_back(std::move(note));
-  }
+  if (choice.replica) append(numbering.messages(), structure.messages);
   return std::move(structure);
 }
 
 std::optional<Structure> next_whole_frame(FrameReader& reader, std::int64_t frames,
-                                          std::string& note) {
+                                          std::string& warning) {
   try {
     std::optional<Structure> frame = reader.next();
     if (!frame && frames == 0) throw_no_frame(reader.path());
-    if (!frame) note = reader.note_at_end();
+    if (!frame) warning = reader.warning_at_end();
     return frame;
   } catch (const InputError&) {
     if (frames == 0 || !reader.is_cut_off()) throw;
-    note = fmt::format("{}: the file ends within its frame {} (counted from 0), which is left out",
-                       reader.path(), frames);
+    warning =
+        fmt::format("{}: the file ends within its frame {} (counted from 0), which is left out",
+                    reader.path(), frames);
     return std::nullopt;
   }
 }
 
-std::string note_on_absent_replicas(const std::string& where, const FrameSelection& selection,
-                                    const std::set<std::int64_t>& found) {
+std::optional<Message> warning_of_absent_replicas(const std::string& where,
+                                                  const FrameSelection& selection,
+                                                  const std::set<std::int64_t>& found) {
   std::vector<std::int64_t> absent;
   for (const std::int64_t number : selection.replicas) {
     if (!found.contains(number)) absent.push_back(number);
   }
-  if (absent.empty()) return {};
-  return fmt::format("{} no replica {}", where, fmt::join(absent, " or "));
+  if (absent.empty()) return std::nullopt;
+  return Message::warning(fmt::format("{} no replica {}", where, fmt::join(absent, " or ")));
 }
 
-void add_new_notes(const std::vector<std::string>& of_frame, std::vector<std::string>& notes) {
-  for (const std::string& note : of_frame) {
-    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+void add_new_messages(const Messages& of_frame, Messages& messages) {
+  for (const Message& message : of_frame) {
+    if (std::ranges::find(messages, message) == messages.end()) messages.push_back(message);
   }
 }
 
-std::string note_on_box(const std::string& path) {
-  return fmt::format("{} has a periodic box, which is ignored: tarn computes clusters in vacuum",
-                     path);
+Message note_on_box(const std::string& path) {
+  return Message::note(fmt::format(
+      "{} has a periodic box, which is ignored: tarn computes clusters in vacuum", path));
 }
 
-std::optional<std::string> note_on_frames(const std::string& path, const FrameCounts& counts) {
+std::optional<Message> note_on_frames(const std::string& path, const FrameCounts& counts,
+                                      const std::string& cure) {
   const char* more = counts.all ? "" : "at least ";
   if (counts.replicas > 1) {
-    return fmt::format("{} has {}{} replicas, and frame 0 (of {}) of the first one was taken", path,
-                       more, counts.replicas, counts.frames);
+    return Message::note(
+        fmt::format("{} has {}{} replicas, and frame 0 (of {}) of the first one was taken{}", path,
+                    more, counts.replicas, counts.frames, cure));
   }
   if (counts.frames == 1 && counts.all) return std::nullopt;
-  return fmt::format("{} has {}{} frames, and frame 0 was taken", path,
-                     counts.all ? "" : "more than ", counts.frames);
+  return Message::note(fmt::format("{} has {}{}, and frame 0 was taken{}", path,
+                                   counts.all ? "" : "more than ",
+                                   count_text(counts.frames, "frame"), cure));
 }
 
-std::optional<std::string> note_on_sites(const std::string& path, const Structure& structure,
-                                         const WaterModel& model) {
+std::optional<Message> warning_of_sites(const std::string& path, const Structure& structure,
+                                        const WaterModel& model, const std::string& cure) {
   if (!structure.has_sites || structure.model() || model.has_m_site()) return std::nullopt;
   std::string names;
   for (const WaterModel& other : kWaterModels) {
     if (!other.has_m_site()) continue;
     names += (names.empty() ? "" : ", ") + std::string(other.name);
   }
-  return fmt::format(
+  return Message::warning(fmt::format(
       "{} has a fourth site and does not name its model; it was read as {}, which has none. "
-      "Models with a fourth site are {}",
-      path, model.name, names);
+      "Models with a fourth site are {}{}",
+      path, model.name, names, cure));
 }
 
 void write_structure(const std::string& path, const Structure& structure) {

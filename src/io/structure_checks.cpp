@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "grouped_problems.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/state.hpp"
@@ -59,10 +60,10 @@ std::vector<Point> points_of(std::span<const double> positions_A) {
 bool is_oxygen(std::size_t atom) { return atom % kAtomsPerMolecule == 0; }
 std::size_t oxygen_of(std::size_t atom) { return atom - atom % kAtomsPerMolecule; }
 
-/// "H1 of molecule 3"; molecules are counted from 1.
+/// "H1 of molecule 3".
 std::string name_of(std::size_t atom) {
   return fmt::format("{} of molecule {}", kPdbNames[atom % kAtomsPerMolecule],
-                     atom / kAtomsPerMolecule + 1);
+                     atom / kAtomsPerMolecule);
 }
 
 /// Collects the problems of one frame, each with its line or, in a file without lines, its frame.
@@ -96,7 +97,7 @@ class FrameProblems {
 
 void add_overlap(std::size_t a, std::size_t b, double distance_A, FrameProblems& problems) {
   const std::string which =
-      fmt::format("{} is {:.3g} A from {}{} (counted from 1)", name_of(std::max(a, b)), distance_A,
+      fmt::format("{} is {:.3g} A from {}{}", name_of(std::max(a, b)), distance_A,
                   name_of(std::min(a, b)), problems.at_line(std::min(a, b)));
   if (is_oxygen(a) && is_oxygen(b) && distance_A >= kCoincident_A) {
     problems.add("oxygens that are too close", std::max(a, b),
@@ -157,7 +158,7 @@ std::vector<Problem> broken_molecule_problems(const Structure& frame, const Fram
     if (distance <= kLongestBond_A) continue;
     problems.add(
         "hydrogens that are far from their oxygen", atom,
-        fmt::format("{} (counted from 1) is {:.3g} A from its oxygen{}. Give water only, each "
+        fmt::format("{} is {:.3g} A from its oxygen{}. Give water only, each "
                     "molecule as O H H and not broken over a periodic boundary (gmx trjconv -pbc "
                     "mol makes molecules whole)",
                     name_of(atom), distance, problems.at_line(oxygen)));
@@ -172,8 +173,8 @@ std::vector<Problem> overlap_problems(const Structure& frame, const FrameReader&
   const int beads = frame.beads();
   if (frame.molecules % beads != 0) {
     problems.add("beads", 0,
-                 fmt::format("{} molecules cannot form {} beads of the same cluster",
-                             frame.molecules, beads));
+                 fmt::format("{} cannot form {} beads of the same cluster",
+                             count_text(frame.molecules, "molecule"), beads));
     return problems.take();
   }
   // Beads of a ring polymer may coincide, as they do at its start.
@@ -280,9 +281,9 @@ std::vector<Problem> bond_length_problems(const WaterModel& model,
       problems.add(
           "molecules",
           {path, 0, 0,
-           fmt::format("molecule {} (counted from 1) has {} = {:.4g} A, and {} has {:.4g} A; {}, "
+           fmt::format("molecule {} has {} = {:.4g} A, and {} has {:.4g} A; {}, "
                        "with atoms in the order O H H and coordinates in angstrom",
-                       m + 1, b.name, length, model.name, b.length_A,
+                       m, b.name, length, model.name, b.length_A,
                        flexible ? fmt::format("bonds must be at most {} A long", kLongestBond_A)
                                 : fmt::format("{} is rigid, and a structure to start from must be "
                                               "within {} A of its model",

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "replica_numbering.hpp"
 #include "structure_checks.hpp"
 #include "tarn/core/error.hpp"
@@ -70,7 +71,7 @@ class Scan {
     of.clock.add(step_of(frame), frame.time_ps());
     contents_.has_box = contents_.has_box || frame.has_box;
     contents_.has_sites = contents_.has_sites || frame.has_sites;
-    add_new_notes(frame.notes, contents_.reader_notes);
+    add_new_messages(frame.messages, contents_.reader_messages);
     const bool moves = !frame.velocities_A_per_akma.empty();
     contents_.some_velocities = contents_.some_velocities || moves;
     contents_.all_velocities = contents_.all_velocities && moves;
@@ -87,11 +88,11 @@ class Scan {
   /// Frames with broken molecules are converted as they are.
   void check(const Structure& frame, const FrameReader& reader, std::int64_t number) {
     if (frame.molecules != contents_.molecules) {
-      throw InputError({Problem{
-          options_.from, reader.line_of_atom(0), 0,
-          fmt::format("this frame has {} molecules and the first one has {}; all frames of a "
-                      "trajectory must be of one cluster",
-                      frame.molecules, contents_.molecules)}});
+      throw InputError(
+          {Problem{options_.from, reader.line_of_atom(0), 0,
+                   fmt::format("this frame has {} and the first one has {}; all frames of a "
+                               "trajectory must be of one cluster",
+                               count_text(frame.molecules, "molecule"), contents_.molecules)}});
     }
     if (frame.beads() != contents_.beads) {
       throw InputError({Problem{
@@ -119,7 +120,7 @@ std::optional<TrajectoryContents> scan_trajectory(const ConvertOptions& options)
   const std::unique_ptr<FrameReader> reader = open_frames(options.from);
   ReplicaNumbering numbering(options.frames.replicas);
   for (; std::optional<Structure> frame =
-             next_whole_frame(*reader, contents.frames, contents.end_note);
+             next_whole_frame(*reader, contents.frames, contents.end_warning);
        ++contents.frames) {
     if (options.beads) set_beads(*frame, *options.beads, *reader);
     if (options.on_progress && !options.on_progress(false, contents.frames, 0)) return std::nullopt;
@@ -128,7 +129,7 @@ std::optional<TrajectoryContents> scan_trajectory(const ConvertOptions& options)
     scan.add(*frame, *reader, contents.frames, index->number);
   }
   contents.found = numbering.numbers();
-  contents.numbering = numbering.notes();
+  contents.numbering = numbering.messages();
   for (const ReplicaContents& replica : contents.replicas) {
     contents.steps = contents.steps && replica.clock.has_steps();
     contents.times = contents.times && replica.clock.has_times();
@@ -136,87 +137,88 @@ std::optional<TrajectoryContents> scan_trajectory(const ConvertOptions& options)
   return contents;
 }
 
-std::string note_on_missing_replicas(const ConvertOptions& options,
-                                     const TrajectoryContents& contents) {
-  return note_on_absent_replicas("the file contains", options.frames, contents.found);
+std::optional<Message> warning_of_missing_replicas(const ConvertOptions& options,
+                                                   const TrajectoryContents& contents) {
+  return warning_of_absent_replicas("the file contains", options.frames, contents.found);
 }
 
 namespace {
 
 void note_on_velocities(const Format& format, const TrajectoryContents& contents,
-                        std::vector<std::string>& notes) {
+                        Messages& messages) {
   if (contents.some_velocities && !contents.all_velocities && format.id == FileFormat::h5md) {
-    notes.push_back(fmt::format(
+    messages.push_back(Message::note(fmt::format(
         "velocities are left out: {} needs them in all frames, and some frames have none",
-        format.name));
+        format.name)));
   } else if (contents.some_velocities && !format.has_velocities) {
-    notes.push_back(
-        fmt::format("velocities are left out: trajectories in {} have none", format.name));
+    messages.push_back(Message::note(
+        fmt::format("velocities are left out: trajectories in {} have none", format.name)));
   }
 }
 
 /// Notes steps and times that a DCD file cannot represent with its single interval.
 void note_on_interval(const ConvertOptions& options, const TrajectoryContents& contents,
-                      std::vector<std::string>& notes) {
+                      Messages& messages) {
   const bool even = std::ranges::all_of(contents.replicas, [&](const ReplicaContents& r) {
     return (!contents.steps || r.clock.has_even_steps()) &&
            (!contents.times || r.clock.has_even_times());
   });
   if (!even) {
-    notes.push_back(
-        "frames are not evenly spaced in time; the DCD file stores the interval of the first two");
+    messages.push_back(Message::note(
+        "frames are not evenly spaced in time; the DCD file stores the interval of the first two"));
   }
   for (const ReplicaContents& r : contents.replicas) {
     const double first_ps =
         static_cast<double>(contents.first_step(r.clock)) * contents.step_ps(r.clock);
     if (!contents.times || times_agree(first_ps, r.clock.first_ps())) continue;
-    notes.push_back(
+    messages.push_back(Message::note(
         fmt::format("times in a DCD file follow from its steps: they begin at {:g} ps instead of "
                     "the {:g} ps of {}",
-                    first_ps, r.clock.first_ps(), options.from));
+                    first_ps, r.clock.first_ps(), options.from)));
     return;
   }
 }
 
 void note_on_steps(const ConvertOptions& options, const Format& format,
-                   const TrajectoryContents& contents, std::vector<std::string>& notes) {
+                   const TrajectoryContents& contents, Messages& messages) {
   if (!contents.steps || !contents.times) {
-    notes.push_back(fmt::format(
+    messages.push_back(Message::note(fmt::format(
         "frames of {} have no {}: the number of the frame is written instead", options.from,
-        contents.steps ? "time" : (contents.times ? "step" : "step and time")));
+        contents.steps ? "time" : (contents.times ? "step" : "step and time"))));
   }
-  if (format.id == FileFormat::dcd) note_on_interval(options, contents, notes);
+  if (format.id == FileFormat::dcd) note_on_interval(options, contents, messages);
   if (format.has_steps_of_32_bits && contents.largest_step() > INT32_MAX) {
-    notes.push_back(
+    messages.push_back(Message::note(
         fmt::format("{} stores steps in 32 bits: larger steps are written as {}; times are correct",
-                    format.name, INT32_MAX));
+                    format.name, INT32_MAX)));
   }
 }
 
 }  // namespace
 
-std::vector<std::string> conversion_notes(const ConvertOptions& options, const Format& format,
-                                          const TrajectoryContents& contents) {
-  std::vector<std::string> notes = contents.reader_notes;
-  notes.insert(notes.end(), contents.numbering.begin(), contents.numbering.end());
-  const std::string missing = note_on_missing_replicas(options, contents);
-  if (!missing.empty()) notes.push_back(missing);
-  if (!contents.end_note.empty()) notes.push_back(contents.end_note);
-  if (contents.has_box) notes.push_back(note_on_box(options.from));
-  if (!contents.broken.empty()) notes.push_back(contents.broken + "; written as it is");
+Messages conversion_messages(const ConvertOptions& options, const Format& format,
+                             const TrajectoryContents& contents) {
+  Messages messages = contents.reader_messages;
+  append(contents.numbering, messages);
+  append(warning_of_missing_replicas(options, contents), messages);
+  if (!contents.end_warning.empty()) messages.push_back(Message::warning(contents.end_warning));
+  if (contents.has_box) messages.push_back(note_on_box(options.from));
+  if (!contents.broken.empty()) {
+    messages.push_back(Message::warning(contents.broken + "; written as it is"));
+  }
   if (contents.has_sites && !options.sites) {
-    notes.push_back(fmt::format(
+    messages.push_back(Message::note(fmt::format(
         "the virtual sites are left out{}",
-        contents.model.empty() ? ", and the file names no water model: give it by --model" : ""));
+        contents.model.empty() ? ", and the file names no water model: give it by --model" : "")));
   }
-  note_on_velocities(format, contents, notes);
+  note_on_velocities(format, contents, messages);
   if (contents.beads > 1 && !format.has_comments) {
-    notes.push_back(fmt::format(
+    messages.push_back(Message::note(fmt::format(
         "{} files do not contain the number of beads; commands that read them need --beads {}",
-        format.name, contents.beads));
+        format.name, contents.beads)));
   }
-  note_on_steps(options, format, contents, notes);
-  return notes;
+  note_on_steps(options, format, contents, messages);
+  return messages;
 }
 
 }  // namespace tarn::io

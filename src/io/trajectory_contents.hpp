@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replica_clock.hpp"
+#include "tarn/core/message.hpp"
 #include "tarn/io/convert.hpp"
 #include "tarn/io/formats.hpp"
 
@@ -30,9 +31,9 @@ struct TrajectoryContents {
   int beads = 1;
   std::string model;                      ///< from the options or the frames; empty: unknown
   std::vector<double> first_positions_A;  ///< of the first selected frame
-  std::string end_note;                   ///< what is missing at the end of the file, or empty
-  std::vector<std::string> reader_notes;  ///< changes that the reader made to the atoms
-  std::vector<std::string> numbering;     ///< notes on the numbers of replicas
+  std::string end_warning;                ///< what is missing at the end of the file, or empty
+  Messages reader_messages;               ///< on changes that the reader made to the atoms
+  Messages numbering;                     ///< on the numbers of replicas
   std::string broken;                     ///< the first problem with a molecule, or empty
   bool has_box = false, has_sites = false;
   bool steps = true, times = true;  ///< whether all selected frames have them
@@ -57,11 +58,11 @@ std::optional<std::int64_t> step_of(const Structure& frame);
 std::optional<TrajectoryContents> scan_trajectory(const ConvertOptions& options);
 
 /// Selected replicas that the file does not contain, or nothing.
-std::string note_on_missing_replicas(const ConvertOptions& options,
-                                     const TrajectoryContents& contents);
+std::optional<Message> warning_of_missing_replicas(const ConvertOptions& options,
+                                                   const TrajectoryContents& contents);
 
-/// Notes on data lost in a conversion to a format and on peculiarities of the file.
-std::vector<std::string> conversion_notes(const ConvertOptions& options, const Format& format,
-                                          const TrajectoryContents& contents);
+/// Messages about data lost in a conversion to a format and on peculiarities of the file.
+Messages conversion_messages(const ConvertOptions& options, const Format& format,
+                             const TrajectoryContents& contents);
 
 }  // namespace tarn::io

@@ -54,7 +54,7 @@ class GrowingFiles final : public TrajectoryWriter {
   void finish() override {
     for (AppendFile& file : files_) file.flush();
   }
-  std::vector<std::string> notes() const override { return note_.texts(); }
+  Messages messages() const override { return note_.messages(); }
 
  private:
   TrajectoryInfo info_;
@@ -115,11 +115,11 @@ int decimals_of_pdb(const TrajectoryFrame& frame) { return pdb_decimals(frame.po
 void DecimalsNote::add(std::string_view extension, int decimals, const TrajectoryFrame& frame) {
   // With fewer decimals in angstrom, bond lengths differ noticeably from the model.
   constexpr int kFewDecimals = 3;
-  if (decimals >= kFewDecimals || !texts_.empty()) return;
-  texts_.push_back(fmt::format(
+  if (decimals >= kFewDecimals || !messages_.empty()) return;
+  messages_.push_back(Message::warning(fmt::format(
       "coordinates in {} have only {} decimal{} in angstrom from step {} of replica {} on, because "
       "a molecule is far from the origin; set [system] recentre = true, or write xyz or h5md",
-      extension, decimals, decimals == 1 ? "" : "s", frame.step, frame.replica));
+      extension, decimals, decimals == 1 ? "" : "s", frame.step, frame.replica)));
 }
 
 int decimals_of_float(const TrajectoryFrame& frame) {

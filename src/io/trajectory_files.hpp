@@ -37,10 +37,10 @@ int decimals_of_float(const TrajectoryFrame& frame);
 class DecimalsNote {
  public:
   void add(std::string_view extension, int decimals, const TrajectoryFrame& frame);
-  const std::vector<std::string>& texts() const { return texts_; }
+  const Messages& messages() const { return messages_; }
 
  private:
-  std::vector<std::string> texts_;
+  Messages messages_;
 };
 
 /// Writes one file per replica, frame by frame.

@@ -68,10 +68,11 @@ bool is_deuterium(std::string_view name) {
   return same_but_case("D", name.substr(0, name.find_last_not_of("0123456789") + 1));
 }
 
-std::string note_on_deuterium(const std::string& path) {
-  return path +
-         ": atoms D are read as H, with its mass. For deuterium set [system] hydrogen_mass_Da = "
-         "2.014";
+Message note_on_deuterium(const std::string& path) {
+  return Message::note(
+      path +
+      ": atoms D are read as H, with its mass. For deuterium set [system] hydrogen_mass_Da = "
+      "2.014");
 }
 
 void MoleculeBuilder::add(const NamedAtom& atom) {
@@ -141,7 +142,7 @@ Structure MoleculeBuilder::take(std::vector<int>& lines) {
   if (!problems_.empty()) throw InputError(std::exchange(problems_, {}));
   if (!has_velocities_) structure_.velocities_A_per_akma.clear();
   has_velocities_ = true;
-  if (std::exchange(has_deuterium_, false)) structure_.notes.push_back(note_on_deuterium(path_));
+  if (std::exchange(has_deuterium_, false)) structure_.messages.push_back(note_on_deuterium(path_));
   if (!std::is_sorted(lines_.begin(), lines_.end())) {
     std::vector<int>& order = structure_.file_order;
     order.resize(lines_.size());
@@ -193,15 +194,16 @@ void check_numbers(const std::string& path, std::string_view frame, std::string_
                    std::span<const double> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::abs(values[i]) <= kLargestNumber) continue;
-    const std::string atom =
-        fmt::format("{}: a {} of atom {} (counted from 1)", frame, quantity, i / 3 + 1);
+    const std::string atom = fmt::format("{}: a {} of atom {}", frame, quantity, i / 3);
     throw InputError({Problem{
         path, 0, 0,
         std::isfinite(values[i])
-            ? fmt::format("{} is {:g}; the largest accepted is {:g}. The simulation that wrote "
-                          "the frame may have blown up; leave the frame out",
-                          atom, values[i], kLargestNumber)
-            : atom + " is not a finite number"}});
+            ? fmt::format(
+                  "{} is {:g}; the largest accepted is {:g}. Either the file is damaged, or "
+                  "the simulation blew up: leave the frame out",
+                  atom, values[i], kLargestNumber)
+            : atom + " is not a finite number. Either the file is damaged, or the simulation blew "
+                     "up: leave the frame out"}});
   }
 }
 
@@ -278,9 +280,8 @@ void check_writable(double value) {
 
 void throw_unwritable(std::size_t coordinate, const std::string& what, std::string_view where) {
   throw UnwritableNumber(
-      fmt::format("atom {} (counted from 1) {}, which does not fit {}; xyz and h5md "
-                  "store any position",
-                  coordinate / 3 + 1, what, where));
+      fmt::format("atom {} {}, which does not fit {}; xyz and h5md store any position",
+                  coordinate / 3, what, where));
 }
 
 std::array<double, 2> extremes(std::span<const double> values) {

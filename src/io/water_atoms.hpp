@@ -34,7 +34,7 @@ AtomKind kind_of_atom(std::string_view name);
 
 /// Whether an atom is named as deuterium, which is read as a hydrogen.
 bool is_deuterium(std::string_view name);
-std::string note_on_deuterium(const std::string& path);
+Message note_on_deuterium(const std::string& path);
 
 /// An atom of a file.
 struct NamedAtom {

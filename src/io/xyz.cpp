@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "grouped_problems.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/state.hpp"
@@ -51,7 +52,7 @@ class AtomParser {
     const int count = static_cast<int>(words.size());
     if (count < columns_.count || (columns_.exact && count > columns_.count)) {
       note("lines with a wrong number of columns", 1,
-           fmt::format("{} columns; expected {}", count, columns_.count));
+           fmt::format("{}; expected {}", count_text(count, "column"), columns_.count));
       return;
     }
     const std::string_view species = words[static_cast<std::size_t>(columns_.species)];
@@ -96,11 +97,12 @@ class AtomParser {
     structure.molecules = static_cast<int>(oxygens);
     if (!in_order_) {
       group_by_distance(is_oxygen_, path_, structure, lines_);
-      structure.notes.push_back(path_ +
-                                ": the atoms are not in the order O H H; each hydrogen was "
-                                "assigned to its nearest oxygen");
+      structure.messages.push_back(Message::note(
+          path_ +
+          ": the atoms are not in the order O H H; each hydrogen was assigned to its nearest "
+          "oxygen"));
     }
-    if (has_deuterium_) structure.notes.push_back(note_on_deuterium(path_));
+    if (has_deuterium_) structure.messages.push_back(note_on_deuterium(path_));
     return std::move(lines_);
   }
 
@@ -182,8 +184,8 @@ std::optional<Structure> XyzReader::next() {
   for (int atom = 0; atom < atoms; ++atom) {
     if (!lines_.next() || is_blank(lines_.line())) {
       parser.throw_if_any();
-      lines_.fail(0, fmt::format("the frame ends after {} atoms; line {} gives {}", atom,
-                                 count_line, atoms));
+      lines_.fail(0, fmt::format("the frame ends after {}; line {} gives {}",
+                                 count_text(atom, "atom"), count_line, atoms));
     }
     parser.parse(lines_.line(), lines_.line_number(), structure);
   }

@@ -44,10 +44,10 @@ ModeCoordinates::ModeCoordinates(const WaterModel& model, std::span<const double
     const Eigen::SelfAdjointEigenSolver<Matrix3d> axes(moment_of_inertia(molecule.arms, m));
     // Also true for numbers that are not finite.
     if (!(axes.eigenvalues()[0] > 1e-6 * axes.eigenvalues()[2])) {
-      throw InputError(fmt::format(
-          "molecule {} (counted from 1) is collinear, or its coordinates are not finite "
-          "numbers; correct its coordinates",
-          k + 1));
+      throw InputError(
+          fmt::format("molecule {} is collinear, or its coordinates are not finite "
+                      "numbers; correct its coordinates",
+                      k));
     }
     molecule.rotation_vectors =
         axes.eigenvectors() * axes.eigenvalues().cwiseSqrt().cwiseInverse().asDiagonal();

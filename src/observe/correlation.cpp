@@ -39,9 +39,10 @@ class CorrelationObserver final : public Observer {
   void load(std::istream& in) override { correlations_.load(in); }
   void finish() override;
   std::vector<AveragedQuantity> averages() const override { return correlations_.times(); }
-  std::vector<std::string> notes() const override {
-    const auto note = correlations_.note();
-    return note ? std::vector{*note} : std::vector<std::string>{};
+  Messages messages() const override {
+    Messages messages;
+    append(correlations_.warning(), messages);
+    return messages;
   }
   Pictures draw() override { return draw_correlation(info_.out_dir); }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/parallel.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/io/binary.hpp"
 
 namespace tarn {
@@ -72,8 +73,7 @@ void Correlations::observe(const Frame& frame, int threads) {
   std::vector<std::vector<const CorrelationWindow*>> windows(series);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (!whole[i]) continue;
-    const auto id = static_cast<std::size_t>(frame.replica_ids[tasks[i].replica]);
-    windows[id % series].push_back(&*whole[i]);
+    windows[sample_group(frame.replica_ids[tasks[i].replica], series)].push_back(&*whole[i]);
   }
   for (std::size_t s = 0; s < series; ++s) {
     if (!windows[s].empty()) add(s, windows[s]);
@@ -125,7 +125,7 @@ std::vector<std::string> Correlations::names_of_times() {
   return names;
 }
 
-std::optional<std::string> Correlations::note() const {
+std::optional<Message> Correlations::warning() const {
   std::vector<std::string> columns;
   for (std::size_t c = 0; c < kCorrelations; ++c) {
     if (kColumns[c].time.empty() || !(integrals_[c].samples() > 0.0)) continue;
@@ -135,10 +135,10 @@ std::optional<std::string> Correlations::note() const {
     columns.push_back(fmt::format("{} {:.2g}", kColumns[c].name, left));
   }
   if (columns.empty()) return std::nullopt;
-  return fmt::format(
+  return Message::warning(fmt::format(
       "correlation: not decayed at {:g} ps: {}. Correlation times are integrals up to this lag, "
       "too short by at least these fractions (meaningless without decay to 0); use a longer lag",
-      lag_ps(longest_), fmt::join(columns, ", "));
+      lag_ps(longest_), fmt::join(columns, ", ")));
 }
 
 std::vector<std::string> Correlations::header() {

@@ -12,6 +12,7 @@
 
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/correlation.hpp"
+#include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/io/csv.hpp"
@@ -39,7 +40,7 @@ class Correlations {
   /// Names of all possible correlation times.
   static std::vector<std::string> names_of_times();
   /// Warning for correlations that have not decayed at the longest lag.
-  std::optional<std::string> note() const;
+  std::optional<Message> warning() const;
 
   /// Description of the columns for the first line of a table.
   static constexpr std::string_view kRemark =

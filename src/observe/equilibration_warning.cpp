@@ -55,15 +55,14 @@ std::optional<EquilibriumDrift> drift_of(const BathShifts& shifts) {
   return beginning->sigmas > halves->sigmas ? beginning : halves;
 }
 
-std::optional<std::string> equilibration_warning(std::string_view quantity,
-                                                 const BathShifts& shifts) {
+std::optional<Message> equilibration_warning(std::string_view quantity, const BathShifts& shifts) {
   const auto drift = drift_of(shifts);
   if (!drift) return std::nullopt;
-  return fmt::format(
+  return Message::warning(fmt::format(
       "not equilibrated. {} {} by {:.2g} ({:.1f} standard errors) between {} of the run{}; "
       "increase [run] equilibration_ps",
       quantity, drift->mean > 0.0 ? "rose" : "fell", std::abs(drift->mean), drift->sigmas,
-      drift->early ? "the first eighth and the second half" : "the two halves", drift->scope);
+      drift->early ? "the first eighth and the second half" : "the two halves", drift->scope));
 }
 
 }  // namespace tarn

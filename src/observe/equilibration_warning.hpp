@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tarn/analysis/halves.hpp"
+#include "tarn/core/message.hpp"
 
 namespace tarn {
 
@@ -27,7 +28,6 @@ struct BathShifts {
 /// The more significant drift of both tests, if any.
 std::optional<EquilibriumDrift> drift_of(const BathShifts& shifts);
 /// Warning for a significant drift.
-std::optional<std::string> equilibration_warning(std::string_view quantity,
-                                                 const BathShifts& shifts);
+std::optional<Message> equilibration_warning(std::string_view quantity, const BathShifts& shifts);
 
 }  // namespace tarn

@@ -85,7 +85,7 @@ class EvaporationObserver final : public Observer {
   void load(std::istream& in) override;
   void finish() override;
   std::vector<AveragedQuantity> averages() const override;
-  std::vector<std::string> notes() const override;
+  Messages messages() const override;
   Pictures draw() override { return draw_evaporation(info_.out_dir); }
 
  private:
@@ -362,13 +362,13 @@ bool EvaporationObserver::rate_has_changed() const {
   return one_has || std::abs(more) > kSigmas * std::sqrt(variance);
 }
 
-std::vector<std::string> EvaporationObserver::notes() const {
-  std::vector<std::string> notes;
+Messages EvaporationObserver::messages() const {
+  Messages messages;
   if (start_ >= 0 && followed() == 0) {
-    notes.emplace_back(
+    messages.push_back(Message::warning(
         fmt::format("evaporation: no replica was whole at step {}. Check that link_A = {:g} A "
                     "exceeds the distances between neighbours",
-                    start_, section_.link_A));
+                    start_, section_.link_A)));
   }
   std::int64_t gone = 0, returns = 0;
   for (const Bath& bath : of_bath_) {
@@ -376,42 +376,42 @@ std::vector<std::string> EvaporationObserver::notes() const {
     returns += bath.returns;
   }
   if (gone + parted_ > 0) {
-    notes.push_back(fmt::format(
+    messages.push_back(Message::note(fmt::format(
         "evaporation: {} of {} replicas have lost a molecule{}. Averages of other tables include "
         "their separate parts",
         gone, followed(),
         parted_ > 0 ? fmt::format(", and {} more were not whole at the first check ({:g} ps)",
                                   parted_, info_.time_ps(start_))
-                    : ""));
+                    : "")));
   }
   if (returns > 0) {
-    notes.push_back(fmt::format(
+    messages.push_back(Message::warning(fmt::format(
         "evaporation: {} of the {} replicas were whole again later, but count as evaporated{}. For "
         "fewer returns, reduce the friction, which acts in the vacuum too, or increase link_A",
         returns, gone,
         2 * returns > gone ? "; the rate is therefore that of reaching link_A, not of "
                              "evaporation"
-                           : ""));
+                           : "")));
   }
   if (start_ >= 0 && rate_has_changed()) {
-    notes.emplace_back(
+    messages.push_back(Message::warning(
         "evaporation: the rate differs significantly between the two halves of the waiting time. "
         "Possible causes: clusters not equilibrated ([run] equilibration_ps), a bath that heats "
         "clusters more slowly than evaporation cools them, or clusters of different energy or "
-        "shape that evaporate at different rates");
+        "shape that evaporate at different rates"));
   }
   if (const auto fitted = fit(); fitted && fitted->degrees > 0) {
     // Convert chi squared to a normal deviate (Wilson & Hilferty 1931).
     const double spread2 = 2.0 / (9.0 * fitted->degrees);
     const double root = std::cbrt(fitted->deviance / fitted->degrees);
     if ((root - (1.0 - spread2)) / std::sqrt(spread2) > kSigmas) {
-      notes.push_back(fmt::format(
+      messages.push_back(Message::note(fmt::format(
           "evaporation: ln k against 1/T is not linear (chi squared {:.3g} for {} degrees of "
           "freedom); the activation energy is an average",
-          fitted->deviance, fitted->degrees));
+          fitted->deviance, fitted->degrees)));
     }
   }
-  return notes;
+  return messages;
 }
 
 void EvaporationObserver::save(std::ostream& out) {

@@ -110,8 +110,9 @@ Pictures draw_evaporation(const std::string& folder, const io::PictureFormats& f
   Survival survival = read_survival(csv);
   if (survival.seen.empty()) {
     return {{},
-            {"survival.csv has no rows and no picture: [observe.evaporation] has no step after "
-             "equilibration, or no replica was whole at the first one"}};
+            {Message::warning(
+                "survival.csv has no rows and no picture: [observe.evaporation] has no step after "
+                "equilibration, or no replica was whole at the first one")}};
   }
   const bool several = csv.has_column("bath_K");
   const std::string note = several ? select_baths(survival.seen) : "";

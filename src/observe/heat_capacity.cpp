@@ -17,6 +17,7 @@
 #include "core/parallel.hpp"
 #include "makers.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -148,11 +149,11 @@ class HeatCapacity final : public Observer {
 
   void finish() override;
   std::vector<AveragedQuantity> averages() const override;
-  std::vector<std::string> notes() const override { return notes_; }
+  Messages messages() const override { return warnings_; }
 
  private:
   std::int64_t ladder(std::int64_t replica_id) const {
-    return replica_id / static_cast<std::int64_t>(info_.baths_K.size());
+    return ReplicaMap(info_.baths_K.size()).ladder(replica_id);
   }
   double bath_K(std::size_t bath) const { return baths_.temperature_K(bath).value(); }
   std::vector<double> betas() const {
@@ -187,7 +188,7 @@ class HeatCapacity final : public Observer {
     bool converged;
   };
   std::optional<Peak> peak_;
-  std::vector<std::string> notes_;
+  Messages warnings_;
 };
 
 void HeatCapacity::find_peak(const MultiHistogram::Result& result,
@@ -227,36 +228,36 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
 void HeatCapacity::report_gaps(const Reweighting& all) {
   const double of_a_bath = histogram_.samples() / static_cast<double>(baths_.size());
   if (!all.gaps().empty() && of_a_bath < kFewSamples) {
-    notes_.push_back(fmt::format(
+    warnings_.push_back(Message::warning(fmt::format(
         "{:.3g} samples per bath are too few for heat_capacity.csv; run longer or reduce "
         "[observe.energies] every",
-        of_a_bath));
+        of_a_bath)));
     return;
   }
   for (const Reweighting::Gap& gap : all.gaps()) {
-    notes_.push_back(
+    warnings_.push_back(Message::warning(
         fmt::format("the baths up to {:g} K and from {:g} K share only {:.2g} samples. "
                     "heat_capacity.csv has no values between them; add a temperature there",
-                    bath_K(gap.below), bath_K(gap.above), gap.shared));
+                    bath_K(gap.below), bath_K(gap.above), gap.shared)));
   }
 }
 
 void HeatCapacity::finish() {
   const auto result = histogram_.result();
-  notes_.clear();
+  warnings_.clear();
   if (!result) return;
   const Reweighting& all = result->all();
   report_gaps(all);
   for (const MultiHistogram::Inconsistency& c : result->inconsistencies()) {
-    notes_.push_back(fmt::format(
+    warnings_.push_back(Message::warning(fmt::format(
         "not equilibrated. The energy of the bath at {:g} K is {:.1f} standard errors {} the value "
         "predicted by the other baths; run longer or add [exchange]",
-        bath_K(c.bath), std::abs(c.difference) / c.error, c.difference > 0.0 ? "above" : "below"));
+        bath_K(c.bath), std::abs(c.difference) / c.error, c.difference > 0.0 ? "above" : "below")));
   }
   if (!all.converged()) {
-    notes_.push_back(
+    warnings_.push_back(Message::warning(
         "the multiple-histogram equations did not converge; heat_capacity.csv has no heat "
-        "capacities");
+        "capacities"));
   }
   const auto is_known = [&](double t_K, double samples) {
     return all.converged() && samples >= kFewSamples &&

@@ -156,8 +156,9 @@ Pictures draw_isomers(const std::string& folder, const io::PictureFormats& forma
                             : shares_by_energy(folder + "/isomers.csv");
   if (plot.series.front().x.empty()) {
     return {{},
-            {"isomers.csv has no rows and no picture: [observe.minima] has no step after "
-             "equilibration"}};
+            {Message::warning(
+                "isomers.csv has no rows and no picture: [observe.minima] has no step after "
+                "equilibration")}};
   }
   Pictures pictures = pictures_of(io::draw(plot, folder + "/isomers", formats));
   const std::string structures = folder + "/isomers.xyz";

@@ -244,7 +244,7 @@ Pictures draw_mechanical_run(const std::string& folder, const io::PictureFormats
     io::Drawing drawing = io::draw(plots, path, formats);
     std::move(drawing.paths.begin(), drawing.paths.end(), std::back_inserter(pictures.paths));
     if (drawing.warning.empty()) continue;
-    pictures.warnings.push_back(std::move(drawing.warning));
+    pictures.messages.push_back(Message::warning(std::move(drawing.warning)));
     pictures.failed = true;
   }
   return pictures;

@@ -109,7 +109,9 @@ Pictures pictures_of(io::Drawing drawing) {
   Pictures pictures;
   pictures.paths = std::move(drawing.paths);
   pictures.failed = !drawing.warning.empty();
-  if (pictures.failed) pictures.warnings.push_back(std::move(drawing.warning));
+  if (pictures.failed) {
+    pictures.messages.push_back(Message::warning(std::move(drawing.warning)));
+  }
   return pictures;
 }
 

@@ -239,7 +239,7 @@ Pictures draw_modes_table(const std::string& table, const std::string& path_with
   add(0, 2);
   add(2, 1);
   if (plots.empty()) {
-    return {{}, {fmt::format("{} has no vibrations and no picture", table)}};
+    return {{}, {Message::note(fmt::format("{} has no vibrations and no picture", table))}};
   }
   return pictures_of(io::draw(plots, path_without_extension, formats));
 }
@@ -275,8 +275,9 @@ Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& form
   }
   if (plots[0].series[0].x.size() < 2) {
     return {{},
-            {"spectrum.csv has no rows and no picture: the run after equilibration is shorter "
-             "than a segment; see [observe.spectrum] resolution_per_cm"}};
+            {Message::warning(
+                "spectrum.csv has no rows and no picture: the run after equilibration is shorter "
+                "than a segment; see [observe.spectrum] resolution_per_cm")}};
   }
   std::size_t last = 1;
   for (const io::Plot& plot : plots) {
@@ -337,9 +338,11 @@ Pictures draw_correlation(const std::string& folder, const io::PictureFormats& f
     }
   }
   if (series[0].x.size() < 2) {
-    return {{},
-            {"correlation.csv has no rows and no picture: no replica covers a whole window, which "
-             "is about twice [observe.correlation] length_ps and at least 17 samples"}};
+    return {
+        {},
+        {Message::warning(
+            "correlation.csv has no rows and no picture: no replica covers a whole window, which "
+            "is about twice [observe.correlation] length_ps and at least 17 samples")}};
   }
   for (std::size_t c = 0; c < curves.size(); ++c) {
     if (series[c].x.empty()) continue;
@@ -357,7 +360,7 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
   Pictures all;
   const auto take = [&](const Pictures& some) {
     all.paths.insert(all.paths.end(), some.paths.begin(), some.paths.end());
-    all.warnings.insert(all.warnings.end(), some.warnings.begin(), some.warnings.end());
+    append(some.messages, all.messages);
     all.failed = all.failed || some.failed;
   };
   const auto add = [&](const char* table,

@@ -97,8 +97,9 @@ Pictures draw_distributions(const std::string& table, const std::string& path_wi
   if (std::all_of(plots.begin(), plots.end(),
                   [](const io::Plot& plot) { return highest_of(plot) == 0.0; })) {
     return {{},
-            {fmt::format("{} has no pairs and no picture: {}",
-                         std::filesystem::path(table).filename().string(), why_empty)}};
+            {Message::warning(fmt::format("{} has no pairs and no picture: {}",
+                                          std::filesystem::path(table).filename().string(),
+                                          why_empty))}};
   }
   const double r_end = std::min(last_r + 0.5 * width, visible_range_A(plots));
   for (io::Plot& plot : plots) {
@@ -169,8 +170,9 @@ Pictures draw_profile(const std::string& folder, const io::PictureFormats& forma
   }
   if (densest == 0.0) {
     return {{},
-            {"profile.csv has no samples and no picture: [observe.profile] has no step after "
-             "equilibration"}};
+            {Message::warning(
+                "profile.csv has no samples and no picture: [observe.profile] has no step after "
+                "equilibration")}};
   }
   std::vector<io::Plot> plots(panels.size());
   const std::vector<double> baths = baths_of_run(folder);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/parallel.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/io/binary.hpp"
 
 namespace tarn {
@@ -51,8 +52,7 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
     const std::size_t bath = baths_.of(group);
     const std::size_t series =
         analysis::PooledBlocking::series_of_replicas(baths_.replicas()[bath]);
-    groups_of_bath_[bath].push_back(
-        {group, static_cast<std::size_t>(baths_.index_in_bath(group)) % series});
+    groups_of_bath_[bath].push_back({group, sample_group(baths_.index_in_bath(group), series)});
   }
   for (const int n : baths_.replicas()) {
     Averages& bath = of_bath_.emplace_back();
@@ -246,13 +246,15 @@ BathShifts TableObserver::shifts_of(std::size_t steady) const {
   return rises;
 }
 
-std::vector<std::string> TableObserver::notes() const {
-  std::vector<std::string> notes;
+Messages TableObserver::messages() const {
+  Messages messages;
   for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
-    const auto note = equilibration_warning(spec_.columns[spec_.steady_columns[k]], shifts_of(k));
-    if (note) notes.push_back(*note + " or --skip of tarn analyse");
+    auto warning = equilibration_warning(spec_.columns[spec_.steady_columns[k]], shifts_of(k));
+    if (!warning) continue;
+    warning->text += " or --skip of tarn analyse";
+    messages.push_back(std::move(*warning));
   }
-  return notes;
+  return messages;
 }
 
 AveragedQuantity TableObserver::average_of(const analysis::Blocking& b, double samples,

@@ -122,7 +122,7 @@ class TableObserver final : public Observer {
     if (spec_.finish) spec_.finish();
   }
   std::vector<AveragedQuantity> averages() const override;
-  std::vector<std::string> notes() const override;
+  Messages messages() const override;
   Pictures draw() override {
     return spec_.draw ? spec_.draw(info_.out_dir, io::kAllPictures) : Pictures{};
   }

@@ -10,6 +10,7 @@
 #include "makers.hpp"
 #include "replica_table.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/io/formats.hpp"
 
 namespace tarn {
@@ -69,7 +70,7 @@ class TrajectoryObserver final : public Observer {
   void save(std::ostream& out) override { writer_->save(out); }
   void load(std::istream& in) override { writer_->load(in); }
   void finish() override { writer_->finish(); }
-  std::vector<std::string> notes() const override { return writer_->notes(); }
+  Messages messages() const override { return writer_->messages(); }
 
  private:
   std::span<const double> positions_A(const Frame& frame, std::size_t r) const {
@@ -113,12 +114,15 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
   trajectory.velocities = section.velocities;
   trajectory.timestep_fs = deck.integrator.timestep_fs;
   trajectory.provenance = info.provenance;
-  if (beads > 1 && selected.kind == Beads::centroid) {
-    trajectory.provenance += "; of the centroids";
+  if (beads > 1) {
+    trajectory.provenance += selected.kind == Beads::centroid ? "; of the centroids"
+                             : selected.kind == Beads::all
+                                 ? "; all beads"
+                                 : fmt::format("; bead {}", selected.number);
   }
   if (has_several_baths(info.baths_K)) {
     for (std::size_t r = 0; r < static_cast<std::size_t>(trajectory.replicas); ++r) {
-      trajectory.baths_K.push_back(info.baths_K[r % info.baths_K.size()]);
+      trajectory.baths_K.push_back(info.baths_K[ReplicaMap(info.baths_K.size()).place(r)]);
     }
   }
   return std::make_unique<TrajectoryObserver>(section, selected, deck.system.recentre, info,

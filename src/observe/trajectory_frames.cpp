@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/version.hpp"
@@ -72,10 +73,11 @@ std::optional<io::Structure> TrajectoryFrames::next() {
                                               own, model_)}});
       }
       if (frame->molecules != molecules_) {
-        throw InputError({Problem{file, reader_->line_of_atom(0), 0,
-                                  fmt::format("this frame has {} molecules, the first one {}; give "
-                                              "trajectories of one cluster",
-                                              frame->molecules, molecules_)}});
+        throw InputError(
+            {Problem{file, reader_->line_of_atom(0), 0,
+                     fmt::format("this frame has {}, the first one {}; give "
+                                 "trajectories of one cluster",
+                                 count_text(frame->molecules, "molecule"), molecules_)}});
       }
       if (frame->beads() != beads_) {
         throw InputError({Problem{file, reader_->line_of_atom(0), 0,
@@ -86,26 +88,26 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       if (!selection_.selects(place_.frame)) continue;
       io::check_molecules(*frame, *reader_, frames_of_file_ - 1);
       has_sites_ = has_sites_ || frame->has_sites;
-      if (frame->has_box && (notes_.empty() || notes_.back() != io::note_on_box(file))) {
-        notes_.push_back(io::note_on_box(file));
+      if (frame->has_box && (messages_.empty() || messages_.back() != io::note_on_box(file))) {
+        messages_.push_back(io::note_on_box(file));
       }
-      io::add_new_notes(frame->notes, notes_);
+      io::add_new_messages(frame->messages, messages_);
       check_bath(*frame);
       ++frames_taken_;
       return frame;
     }
-    if (!cut.empty()) notes_.push_back(cut);
+    if (!cut.empty()) messages_.push_back(Message::warning(cut));
     reader_.reset();
   }
-  std::string absent =
-      io::note_on_absent_replicas("the files contain", selection_, places_.numbers());
+  std::optional<Message> absent =
+      io::warning_of_absent_replicas("the files contain", selection_, places_.numbers());
   if (frames_taken_ == 0) {
-    throw InputError(replicas_seen() == 0 ? absent
+    throw InputError(replicas_seen() == 0 ? absent.value().text
                                           : "no frames are left; skip fewer of them, or give "
                                             "longer trajectories");
   }
-  for (std::string& note : places_.notes()) notes_.push_back(std::move(note));
-  if (!absent.empty()) notes_.push_back(std::move(absent));
+  append(places_.messages(), messages_);
+  append(absent, messages_);
   return std::nullopt;
 }
 
@@ -115,20 +117,20 @@ void TrajectoryFrames::check_bath(const io::Structure& frame) {
   if (!bath_K_) bath_K_ = bath_K;
   if (several_baths_ || *bath_K == *bath_K_) return;
   several_baths_ = true;
-  notes_.push_back(fmt::format(
+  messages_.push_back(Message::note(fmt::format(
       "frames from baths of several temperatures (among them {:g} and {:g} K) are pooled; to "
       "separate them, give the trajectories with one bath_K",
-      *bath_K_, *bath_K));
+      *bath_K_, *bath_K)));
 }
 
 std::string TrajectoryFrames::provenance(const std::string& model) const {
   const auto count = [](std::int64_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  return fmt::format("tarn {}; {}, {}, {}{}, {}", kVersion, model, count(molecules(), "molecule"),
+  return fmt::format("tarn {}; {}, {}, {}{}, {}{}", kVersion, model, count(molecules(), "molecule"),
                      count(replicas_seen(), "replica"),
                      beads_ > 1 ? fmt::format(" of {} beads", beads_) : "",
-                     count(frames_taken_, "frame"));
+                     count(frames_taken_, "frame"), beads_ > 1 ? "; over all beads" : "");
 }
 
 }  // namespace tarn

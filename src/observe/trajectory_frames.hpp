@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/replica_numbering.hpp"
+#include "tarn/core/message.hpp"
 #include "tarn/io/structure.hpp"
 
 namespace tarn {
@@ -39,8 +40,8 @@ class TrajectoryFrames {
   bool have_several_baths() const { return several_baths_; }
   /// Beginning of the `#` line of a table of these frames. @param model name of the water model
   std::string provenance(const std::string& model) const;
-  /// Notes for the user on ignored contents of the files.
-  const std::vector<std::string>& notes() const { return notes_; }
+  /// Messages about ignored contents of the files.
+  const Messages& messages() const { return messages_; }
 
  private:
   void check_bath(const io::Structure& frame);
@@ -60,7 +61,7 @@ class TrajectoryFrames {
   bool has_sites_ = false;
   std::optional<double> bath_K_;  // of the first frame with a bath
   bool several_baths_ = false;
-  std::vector<std::string> notes_;
+  Messages messages_;
 };
 
 }  // namespace tarn

@@ -21,6 +21,7 @@
 #include "io/staged_folder.hpp"
 #include "makers.hpp"
 #include "position_measures.hpp"
+#include "sampling_warning.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/correlation.hpp"
@@ -123,24 +124,28 @@ struct Contents {
   std::int64_t frames = 0, replicas = 0;
   int molecules = 0, beads = 1;
   std::string model, provenance;
-  std::vector<std::string> notes;
+  Messages messages;
   FrameTimes times;
   bool has_several_baths = false;
 };
 
-/// Note on missing or uneven times.
-std::optional<std::string> note_on_times(const FrameTimes& times) {
+/// Message about missing or uneven times.
+std::optional<Message> message_on_times(const FrameTimes& times) {
   if (times.are_told_by_some()) {
-    return "some frames have no time; time_ps counts the frames of a replica";
+    return Message::note("some frames have no time; time_ps counts the frames of a replica");
   }
-  if (!times.are_known()) return "the frames have no times; time_ps counts them";
+  if (!times.are_known()) {
+    return Message::note("the frames have no times; time_ps counts them");
+  }
   if (!times.go_on()) {
-    return "frame times decrease or repeat; time_ps is unchanged, but autocorrelation times count "
-           "frames instead of ps";
+    return Message::warning(
+        "frame times decrease or repeat; time_ps is unchanged, but autocorrelation times count "
+        "frames instead of ps");
   }
   if (!times.are_even()) {
-    return "the frames are not evenly spaced in time; autocorrelation times count frames instead "
-           "of ps";
+    return Message::note(
+        "the frames are not evenly spaced in time; autocorrelation times count frames instead of "
+        "ps");
   }
   return std::nullopt;
 }
@@ -164,12 +169,15 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
   const std::string named = frames.model().empty() ? "tip3p" : frames.model();
   contents.model = options.model.empty() ? named : options.model;
   contents.provenance = frames.provenance(contents.model);
-  contents.notes = frames.notes();
+  contents.messages = frames.messages();
   contents.has_several_baths = frames.have_several_baths();
   if (frames.model().empty() && options.model.empty()) {
-    contents.notes.push_back(fmt::format(
-        "the frames name no water model, so tip3p is used{}. Choose another with --model",
-        frames.has_sites() ? ", although the frames have a fourth site" : ""));
+    const bool has_sites = frames.has_sites();
+    contents.messages.push_back(
+        {has_sites ? Level::warning : Level::note,
+         fmt::format("the frames name no water model, so tip3p is used{}. Choose another with "
+                     "--model",
+                     has_sites ? ", although the frames have a fourth site" : "")});
   }
   return contents;
 }
@@ -253,20 +261,20 @@ void refuse_what_cannot_be_done(const TrajectoryTablesOptions& options) {
 WaterModel model_of(const Deck& deck) {
   if (deck.system.model == kOwnModel && !deck.model) {
     throw InputError(
-        "the frames use a custom water model; give the deck that defines it with --model");
+        "the frames use a user-defined water model; give the file with its section [model] with --model");
   }
   const std::optional<WaterModel> model =
       deck.model ? water_model(deck) : find_water_model(deck.system.model);
   if (model) return *model;
   throw InputError(
-      fmt::format("unknown water model '{}'; 'tarn doctor' lists the models", deck.system.model));
+      fmt::format("unknown water model '{}'; 'tarn models' lists the models", deck.system.model));
 }
 
 /// Settings of time correlations, and the replicas that are long enough.
 struct CorrelationPlan {
   ObserveCorrelation section;
   std::set<std::int64_t> replicas;
-  std::optional<std::string> note;  // on replicas that are too short
+  std::optional<Message> note;  // on replicas that are too short
 };
 
 /// @throws InputError for frames from several baths, at uneven times, too few frames, or too much
@@ -280,8 +288,8 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
   if (contents.has_several_baths) {
     throw InputError("time correlations require one bath temperature, but the frames have several");
   }
-  if (const auto note = note_on_times(times)) {
-    throw InputError("time correlations require frames at known and even times: " + *note);
+  if (const auto message = message_on_times(times)) {
+    throw InputError("time correlations require frames at known and even times: " + message->text);
   }
   const double span_ps = times.span_ps();
   if (length_ps > span_ps) {
@@ -302,9 +310,9 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
   }
   const auto left_out = contents.replicas - static_cast<std::int64_t>(plan.replicas.size());
   if (left_out > 0) {
-    plan.note = fmt::format(
+    plan.note = Message::note(fmt::format(
         "{} of {} replicas have fewer than {} frames and are excluded from correlation.csv",
-        left_out, contents.replicas, needed);
+        left_out, contents.replicas, needed));
   }
   const double numbers = analysis::correlation_numbers(
       contents.molecules, static_cast<int>(plan.replicas.size()),
@@ -376,11 +384,9 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   result.replicas = contents.replicas;
   result.molecules = contents.molecules;
   result.model = contents.model;
-  result.notes = contents.notes;
+  result.messages = contents.messages;
   const FrameTimes& times = contents.times;
-  if (const auto note = note_on_times(times); note && contents.frames > 1) {
-    result.notes.push_back(*note);
-  }
+  if (contents.frames > 1) append(message_on_times(times), result.messages);
   Deck deck;
   deck.system.model = contents.model;
   deck.system.molecules = contents.molecules;
@@ -390,7 +396,7 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   CorrelationPlan correlations;
   if (options.correlation_ps) {
     correlations = plan_correlations(*options.correlation_ps, options.frames.every, contents);
-    if (correlations.note) result.notes.push_back(*correlations.note);
+    append(correlations.note, result.messages);
   }
 
   io::StagedFolder folder(options.folder);
@@ -427,16 +433,18 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
       if (a.quantity == "lindemann") pool(indices, a);
       result.averages.push_back(std::move(a));
     }
-    for (std::string& note : observer->notes()) result.notes.push_back(std::move(note));
+    append(observer->messages(), result.messages);
   }
+  append(sampling_warning(result.averages), result.messages);
   for (const char* table : {"/potential.csv", "/cluster.csv"}) sort_by_time(folder.path() + table);
   write_averages(folder.path() + "/averages.csv", info.provenance, result.averages);
   for (const auto& observer : observers) {
+    if (!options.pictures) break;
     Pictures pictures = observer->draw();
     for (const std::string& path : pictures.paths) {
       result.pictures.paths.push_back(folder.final_path(path));
     }
-    std::ranges::move(pictures.warnings, std::back_inserter(result.pictures.warnings));
+    append(std::move(pictures.messages), result.pictures.messages);
     result.pictures.failed = result.pictures.failed || pictures.failed;
   }
   remove_earlier(options.folder);

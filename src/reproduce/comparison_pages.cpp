@@ -60,7 +60,7 @@ constexpr const char* kMethod =
 void make_comparison_page(const Reproduction& r, const ReproduceOptions& options) {
   const WorkFolder folder(output_path(r, options, ""));
   CompareOptions compare = compare_options(options, folder.path());
-  compare.on_warning = options.on_warning;
+  compare.on_message = options.on_message;
   const CompareResult result = compare_schemes(page_deck(r, options), r.schemes, compare);
   move_file(compare.out_dir + "/compare.csv", output_path(r, options, ".csv"));
   for (const char* extension : {".svg", ".png"}) {

@@ -73,7 +73,9 @@ std::string page_method(const Reproduction& r, std::string_view items,
 void draw_pictures(const Reproduction& r, const ReproduceOptions& options,
                    const std::vector<io::Plot>& plots) {
   const io::Drawing drawing = io::draw(plots, output_path(r, options, ""));
-  if (!drawing.warning.empty() && options.on_warning) options.on_warning(drawing.warning);
+  if (!drawing.warning.empty() && options.on_message) {
+    options.on_message(Message::warning(drawing.warning));
+  }
 }
 
 std::string output_path(const Reproduction& r, const ReproduceOptions& options,

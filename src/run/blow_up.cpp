@@ -54,7 +54,7 @@ std::string cause_and_remedy(const BlowUp& blow_up, const Deck& deck,
         "hessian = \"gauss-newton\", or a smaller omega or timestep_fs",
         indefinite_hessians, indefinite_hessians == 1 ? "" : "s");
   }
-  if (const auto wall = decks::note_on_stiff_wall(deck)) return *wall;
+  if (const auto wall = decks::warning_of_stiff_wall(deck)) return wall->text;
   const double largest_fs = decks::largest_stable_timestep_fs(deck);
   if (h_fs > 0.75 * largest_fs) {
     return fmt::format(
@@ -96,7 +96,7 @@ std::string cause_and_remedy(const BlowUp& blow_up, const Deck& deck,
 }
 
 std::string atom_text(AtomId id) {
-  return fmt::format("{} of molecule {}", atom_name(id), id.molecule + 1);
+  return fmt::format("{} of molecule {}", atom_name(id), id.molecule);
 }
 
 std::string atom_json(AtomId id) {
@@ -123,8 +123,8 @@ std::string atoms_text(const BlowUp& blow_up) {
 }  // namespace
 
 std::string headline(const BlowUp& blow_up) {
-  return fmt::format("replica {} blew up at step {} (molecule {}, counted from 1)", blow_up.replica,
-                     blow_up.step, blow_up.molecule + 1);
+  return fmt::format("replica {} blew up at step {} (molecule {})", blow_up.replica, blow_up.step,
+                     blow_up.molecule);
 }
 
 std::string describe(const BlowUp& blow_up, const Deck& deck, std::int64_t indefinite_hessians,

@@ -7,6 +7,7 @@
 
 #include "blow_up.hpp"
 #include "centred_engine.hpp"
+#include "deck/notes.hpp"
 #include "pace.hpp"
 #include "replicas.hpp"
 #include "tarn/core/error.hpp"
@@ -19,7 +20,7 @@ namespace tarn {
 struct Ensemble::Impl {
   Deck deck;
   System system;
-  std::vector<std::string> notes{};
+  Messages messages{};
   State stopped{};                         ///< replicas stopped before load()
   std::vector<BlowUp> earlier_blow_ups{};  ///< of these
   std::unique_ptr<Engine> engine{};
@@ -51,7 +52,8 @@ Ensemble::Ensemble(const Deck& deck, const DeviceRequest& device, const StartPro
   Start start = make_start(with_threads, progress);
   if (deck.heat) start.state.heat_kcal_per_mol.assign(start.state.positions_A.size() / 9, 0.0);
   impl_ = std::make_unique<Impl>(Impl{deck, make_system(deck, start.state.molecules)});
-  impl_->notes = std::move(start.notes);
+  impl_->messages = std::move(start.messages);
+  append(decks::warning_of_resonance(deck), impl_->messages);
   impl_->make_engine(start.state, device);
 }
 
@@ -77,7 +79,7 @@ Ensemble& Ensemble::operator=(Ensemble&&) noexcept = default;
 
 const Deck& Ensemble::deck() const { return impl_->deck; }
 const System& Ensemble::system() const { return impl_->system; }
-const std::vector<std::string>& Ensemble::notes() const { return impl_->notes; }
+const Messages& Ensemble::messages() const { return impl_->messages; }
 std::int64_t Ensemble::replicas() const { return impl_->deck.system.replicas; }
 
 bool Ensemble::advance(std::int64_t steps, const std::function<bool()>& should_continue) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/observer.hpp"
 
@@ -11,7 +12,6 @@ namespace tarn {
 /// Warnings, by bath, for mean energies of ring polymers by the primitive and by the
 /// centroid-virial estimator, equation (83), that differ by more than five standard errors.
 /// @param averages with those of path_integral.csv; without them there are no warnings
-std::vector<std::string> estimator_warnings(const std::vector<AveragedQuantity>& averages,
-                                            const Deck& deck);
+Messages estimator_warnings(const std::vector<AveragedQuantity>& averages, const Deck& deck);
 
 }  // namespace tarn

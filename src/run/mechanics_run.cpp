@@ -117,6 +117,7 @@ class MechanicsRun {
       if (step_ == last_step_ && record_is_finished(folder_.record())) return result(true);
     }
     folder_.prepare();
+    if (const auto note = folder_.note_on_lock()) tell(*note);
     try {
       if (folder_.resumes()) load(before);
       write_run_json("running");
@@ -285,13 +286,17 @@ class MechanicsRun {
       conserved_ = conserved_quantities_in(folder_.file("conservation.csv"));
   }
 
+  void tell(const Message& message) {
+    messages_.push_back(message);
+    if (options_.on_message) options_.on_message(message);
+  }
+
   void draw() {
+    if (!options_.pictures) return;
     const Pictures pictures = draw_run(folder_.path());
     pictures_ = pictures.paths;
-    for (const std::string& warning : pictures.warnings) {
-      if (std::find(warnings_.begin(), warnings_.end(), warning) != warnings_.end()) continue;
-      warnings_.push_back(warning);
-      if (options_.on_warning) options_.on_warning(warning);
+    for (const Message& message : pictures.messages) {
+      if (std::find(messages_.begin(), messages_.end(), message) == messages_.end()) tell(message);
     }
   }
 
@@ -339,7 +344,8 @@ class MechanicsRun {
         .add("linear_solves_per_step", per_step(costs.linear_solves))
         .add("iterations_per_step", per_step(costs.iterations))
         .add("conserved", io::json_array(changes_json()))
-        .add("warnings", io::json_strings(warnings_))
+        .add("notes", io::json_strings(texts_of(Level::note, messages_)))
+        .add("warnings", io::json_strings(texts_of(Level::warning, messages_)))
         .add("pictures", io::json_strings(pictures_));
     io::write_file(folder_.record(), object.text() + "\n");
   }
@@ -380,7 +386,8 @@ class MechanicsRun {
   std::optional<Clock::time_point> began_, ended_;  // start and end of stepping
   Clock::time_point saved_ = Clock::now();
   std::vector<ConservedQuantity> conserved_;
-  std::vector<std::string> warnings_, pictures_;
+  Messages messages_;
+  std::vector<std::string> pictures_;
 };
 
 }  // namespace

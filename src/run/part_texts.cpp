@@ -32,31 +32,31 @@ std::size_t sharing_a_device(std::span<const EnginePart> parts) {
 
 }  // namespace
 
-std::vector<std::string> part_warnings(std::span<const EnginePart> parts) {
-  std::vector<std::string> warnings;
+Messages part_messages(std::span<const EnginePart> parts) {
+  Messages messages;
   const auto idle = std::count_if(parts.begin(), parts.end(),
                                   [](const EnginePart& part) { return part.replicas == 0; });
   const auto used = static_cast<std::ptrdiff_t>(parts.size()) - idle;
   if (idle > 0 && parts.size() > 1) {
-    warnings.push_back(fmt::format("{} of {} {} have no replicas; use {} of them, or more replicas",
-                                   idle, parts.size(), has_ranks(parts) ? "ranks" : "devices",
-                                   used));
+    messages.push_back(Message::warning(
+        fmt::format("{} of {} {} have no replicas; use {} of them, or more replicas", idle,
+                    parts.size(), has_ranks(parts) ? "ranks" : "devices", used)));
   }
   if (const std::size_t count = sharing_a_device(parts); count > 0) {
-    warnings.push_back(fmt::format(
-        "{} parts share a GPU with others, which is slower than one part per GPU", count));
+    messages.push_back(Message::warning(fmt::format(
+        "{} parts share a GPU with others, which is slower than one part per GPU", count)));
   }
   std::set<std::string> kinds;
   for (const EnginePart& part : parts) {
     if (part.replicas > 0) kinds.insert(part.arithmetic);
   }
   if (kinds.size() > 1) {
-    warnings.push_back(fmt::format(
+    messages.push_back(Message::note(fmt::format(
         "the devices differ ({}), so the results are not bitwise independent of the number of "
         "devices and ranks",
-        fmt::join(kinds, "; ")));
+        fmt::join(kinds, "; "))));
   }
-  return warnings;
+  return messages;
 }
 
 std::vector<std::string> part_lines(std::span<const EnginePart> parts) {

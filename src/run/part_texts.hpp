@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/engine.hpp"
 
 namespace tarn {
 
-/// Warnings about the devices that share the replicas: some without replicas, one used twice, or
+/// Messages about the devices that share the replicas: some without replicas, one used twice, or
 /// different arithmetic.
-std::vector<std::string> part_warnings(std::span<const EnginePart> parts);
+Messages part_messages(std::span<const EnginePart> parts);
 
 /// A line per part: "replicas 0 to 31: rank 0 on node1, CPU, avx512, 4 threads". Only the first
 /// ones of many.

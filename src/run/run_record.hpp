@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "evaporation.hpp"
+#include "first_events.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/run.hpp"
@@ -33,10 +33,11 @@ struct RunRecord {
   std::optional<SlowManifoldStart> slow_start;  ///< of a projected start
   std::vector<EnginePart> parts;                ///< written if there are several
   EngineReport engine;
-  std::vector<std::string> warnings;
+  Messages messages;
   std::vector<AveragedQuantity> averages;
   std::optional<ExchangeSummary> exchange;
-  std::vector<Departure> departures;  ///< of the whole run, including before a restart
+  /// Of the whole run, including before a restart.
+  MoleculeEvents departures, broken_bonds;
   std::vector<BlowUp> blow_ups;
   std::int64_t indefinite_hessians = 0;  ///< of the whole run
   std::vector<std::string> pictures;

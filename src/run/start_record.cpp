@@ -7,8 +7,11 @@
 namespace tarn {
 
 void StartRecord::save(std::ostream& out) {
-  io::put(out, static_cast<std::uint64_t>(notes_of_start.size()));
-  for (const std::string& note : notes_of_start) io::put(out, note);
+  io::put(out, static_cast<std::uint64_t>(messages.size()));
+  for (const Message& message : messages) {
+    io::put(out, static_cast<std::uint64_t>(message.level));
+    io::put(out, message.text);
+  }
   io::put(out, static_cast<std::uint64_t>(slow ? 1 : 0));
   if (!slow) return;
   io::put(out, slow->fast_before_kcal_per_mol);
@@ -17,9 +20,10 @@ void StartRecord::save(std::ostream& out) {
 }
 
 void StartRecord::load(std::istream& in) {
-  notes_of_start.clear();
+  messages.clear();
   for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
-    notes_of_start.push_back(io::get_string(in));
+    const auto level = static_cast<Level>(io::get_u64(in));
+    messages.push_back({level, io::get_string(in)});
   }
   slow.reset();
   if (io::get_u64(in) == 0) return;

@@ -5,14 +5,16 @@
 #include <vector>
 
 #include "checkpoint_only_observer.hpp"
+#include "tarn/core/message.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn {
 
-/// Stores the notes on the start in checkpoints, because a resumed run does not prepare a start.
+/// Stores the messages about the start in checkpoints, because a resumed run does not prepare a
+/// start.
 class StartRecord final : public CheckpointOnlyObserver {
  public:
-  std::vector<std::string> notes_of_start;
+  Messages messages;
   std::optional<SlowManifoldStart> slow;
 
   std::string name() const override { return "start"; }

@@ -65,7 +65,7 @@ StationaryTemperature stationary_temperature(const System& system) {
 
 }  // namespace
 
-std::optional<std::string> friction_warning(const System& system) {
+std::optional<Message> friction_warning(const System& system) {
   constexpr double kTold = 0.005;
   const ThermostatSpec& bath = system.thermostat;
   if (bath.kind == Thermostat::none || !is_rigid(system.integrator.scheme)) return std::nullopt;
@@ -73,14 +73,14 @@ std::optional<std::string> friction_warning(const System& system) {
   if (!(bath.temperature_K > 0.0)) return std::nullopt;
   const StationaryTemperature t = stationary_temperature(system);
   if (t.all > 1.0 - kTold && t.translation > 1.0 - kTold) return std::nullopt;
-  return fmt::format(
+  return Message::warning(fmt::format(
       "with rigid bonds, this step and friction_amu_per_ps, the molecules are colder than the bath "
       "by {:.1f} % overall and by {:.1f} % in translation. Use friction_per_ps, which is exact",
-      100.0 * (1.0 - t.all), 100.0 * (1.0 - t.translation));
+      100.0 * (1.0 - t.all), 100.0 * (1.0 - t.translation)));
 }
 
-std::optional<std::string> temperature_warning(const AveragedQuantity& temperature_K, double bath_K,
-                                               const Deck& deck) {
+std::optional<Message> temperature_warning(const AveragedQuantity& temperature_K, double bath_K,
+                                           const Deck& deck) {
   constexpr double kFew = 16.0;
   const AveragedQuantity& t = temperature_K;
   const double off_K = t.mean - bath_K;
@@ -92,16 +92,17 @@ std::optional<std::string> temperature_warning(const AveragedQuantity& temperatu
       "mean temperature {:.4g} +- {:.2g} K instead of {:g} K: ", t.mean, t.error, bath_K);
   if (off_K < 0.0) {
     if (with_start) return std::nullopt;
-    return found + "increase [run] equilibration_ps or reduce timestep_fs";
+    return Message::warning(found + "increase [run] equilibration_ps or reduce timestep_fs");
   }
   if (t.drift < 0.0) {
-    return found + "still falling, not equilibrated; increase [run] equilibration_ps";
+    return Message::warning(found +
+                            "still falling, not equilibrated; increase [run] equilibration_ps");
   }
   const std::string step =
       fmt::format("the step of {:g} fs causes heating; reduce timestep_fs or increase the friction",
                   deck.integrator.timestep_fs);
-  if (!with_start) return found + step;
-  return found + step + ", and exclude a hot start with [run] equilibration_ps";
+  return Message::warning(
+      found + step + (with_start ? ", and exclude a hot start with [run] equilibration_ps" : ""));
 }
 
 }  // namespace tarn

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/observer.hpp"
 
@@ -11,11 +12,11 @@ namespace tarn {
 /// Warning for a mean temperature that differs from the bath by more than 3 % and five standard
 /// errors. A lower mean causes a warning only if averages exclude the start. A higher mean is
 /// attributed to the start if it falls during the run, and otherwise to the time step.
-std::optional<std::string> temperature_warning(const AveragedQuantity& temperature_K, double bath_K,
-                                               const Deck& deck);
+std::optional<Message> temperature_warning(const AveragedQuantity& temperature_K, double bath_K,
+                                           const Deck& deck);
 
 /// Warning for a thermostat whose step is not exact for rigid molecules, because the friction
 /// differs between atoms: their temperature is more than half a percent too low; equation (21).
-std::optional<std::string> friction_warning(const System& system);
+std::optional<Message> friction_warning(const System& system);
 
 }  // namespace tarn

@@ -15,9 +15,10 @@
 #include "custom_observers.hpp"
 #include "deck/notes.hpp"
 #include "estimator_warning.hpp"
-#include "evaporation.hpp"
 #include "final_structures.hpp"
+#include "first_events.hpp"
 #include "indefinite_hessian_counter.hpp"
+#include "observe/sampling_warning.hpp"
 #include "part_texts.hpp"
 #include "progress.hpp"
 #include "replica_exchange.hpp"
@@ -40,7 +41,7 @@ namespace {
 // Maximum numbers of similar warnings and files; run.json lists all.
 constexpr std::size_t kMostBlowUpWarnings = 3;
 constexpr std::size_t kMostBlowUpFiles = 100;
-constexpr std::size_t kMostDepartureWarnings = 5;
+constexpr std::size_t kMostEventWarnings = 5;
 /// Acceptance below which a pair of neighbours is a bottleneck of the ladder.
 constexpr double kRareExchange = 0.07;
 
@@ -50,7 +51,7 @@ std::string acceptance_text(double percent) {
   return fmt::format("exchange in only {:.2g} % of the attempts", percent);
 }
 
-/// One run: an engine, its observers, and their warnings and results.
+/// One run: an engine, its observers, and their messages and results.
 class Run {
  public:
   Run(const Deck& deck, const RunOptions& options, RunFolder& folder)
@@ -79,6 +80,7 @@ class Run {
     const std::vector<std::string> own_files = files_of(own_);
     make_observers();
     folder_.prepare(own_files);
+    tell(folder_.note_on_lock());
     try {
       write_run_json("running");
       if (options_.on_start) {
@@ -126,8 +128,8 @@ class Run {
     Deck deck = deck_;
     deck.run.threads = threads();
     Start start = parts.make_start(deck);
-    for (const std::string& note : start.notes) warn(note);
-    start_.notes_of_start = start.notes;
+    for (const Message& message : start.messages) tell(message);
+    start_.messages = start.messages;
     start_.slow = start.slow;
     if (deck_.heat) start.state.heat_kcal_per_mol.assign(start.state.positions_A.size() / 9, 0.0);
     return std::move(start.state);
@@ -137,7 +139,8 @@ class Run {
     first_step_ = start.step;
     DeviceRequest device{options_.device.value_or(deck_.run.device), threads()};
     const System system = make_system(deck_, molecules_);
-    warn_if(friction_warning(system));
+    tell(friction_warning(system));
+    tell(decks::warning_of_resonance(deck_));
     AutoDevice taken;
     if (device.name == "auto") {
       taken = auto_device(system, start.replicas(), device.threads);
@@ -146,30 +149,32 @@ class Run {
     engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
     // Ranks take a GPU each.
     const bool on_several = taken.name == "cuda" && engine_->parts().size() > 1;
-    if (!taken.note.empty() && !on_several) warn(taken.note);
+    if (!taken.note.empty() && !on_several) tell(Message::note(taken.note));
     if (deck_.system.recentre) engine_ = centred(std::move(engine_), system.model);
     device_ = engine_->description();
-    for (const std::string& text : part_warnings(engine_->parts())) warn(text);
+    for (const Message& message : part_messages(engine_->parts())) tell(message);
     before_.device = engine_->arithmetic();
     if (folder_.resumes() && checkpoint_.device != before_.device) {
-      warn(
+      tell(Message::note(
           fmt::format("resumed on '{}', started on '{}'; results are equivalent, but not bitwise "
                       "identical",
-                      before_.device, checkpoint_.device));
+                      before_.device, checkpoint_.device)));
     }
   }
 
-  /// Averages are computed per bath, but the tables of this warning are not.
-  void warn_about_several_baths() {
+  /// Averages are computed per temperature, but the tables of this note are not.
+  void tell_of_pooled_temperatures() {
     if (!has_several_baths(bath_temperatures_K(deck_))) return;
     const std::string obstacle = heat_capacity_obstacle(bath_temperatures_K(deck_));
     if (deck_.energies && !obstacle.empty()) {
-      warn("no heat_capacity.csv: " + obstacle);
+      tell(Message::note("no heat_capacity.csv: " + obstacle));
     }
-    if (!deck_.rdf && !deck_.profile && !deck_.energies && !deck_.cluster && !deck_.heat) return;
-    warn(
-        "the baths have several temperatures. rdf.csv, profile.csv and means over replicas pool "
-        "them; averages.csv, the *_by_bath.csv tables and the pictures do not");
+    if (!deck_.rdf && !deck_.profile) return;
+    tell(Message::note(fmt::format(
+        "{}{}{} pool{} all temperatures; the *_by_bath.csv tables, averages.csv and the pictures "
+        "do not",
+        deck_.rdf ? "rdf.csv" : "", deck_.rdf && deck_.profile ? " and " : "",
+        deck_.profile ? "profile.csv" : "", deck_.rdf && deck_.profile ? "" : "s")));
   }
 
   int threads() const { return options_.threads.value_or(deck_.run.threads); }
@@ -198,7 +203,12 @@ class Run {
     // A wall allows molecules in the gas phase.
     if (!deck_.confinement) {
       auto watch = std::make_unique<EvaporationWatch>();
-      evaporation_ = watch.get();
+      evaporation_.watch = watch.get();
+      observers_.push_back(std::move(watch));
+    }
+    if (is_flexible(deck_)) {
+      auto watch = std::make_unique<DissociationWatch>(*engine_);
+      dissociation_.watch = watch.get();
       observers_.push_back(std::move(watch));
     }
     if (deck_.integrator.hessian != Hessian::gauss_newton) {
@@ -213,8 +223,9 @@ class Run {
       auto exchange =
           std::make_unique<ReplicaExchange>(deck_, make_system(deck_, molecules_), info, *engine_);
       exchange_ = exchange.get();
-      if (evaporation_) {
-        evaporation_->set_walkers([this](std::int64_t r) { return exchange_->walker_at(r); });
+      for (const Watched* watched : {&evaporation_, &dissociation_}) {
+        if (!watched->watch) continue;
+        watched->watch->set_walkers([this](std::int64_t r) { return exchange_->walker_at(r); });
       }
       observers_.push_back(std::move(exchange));
     }
@@ -223,14 +234,16 @@ class Run {
   }
 
   void begin_observers() {
-    warn_about_several_baths();
-    warn_if(decks::note_on_samples(deck_));
+    tell_of_pooled_temperatures();
+    tell(decks::warning_of_missing_samples(deck_));
     if (folder_.resumes()) {
       restore(checkpoint_, observers_);
       checkpoint_.observers.clear();
-      const std::vector<std::string>& notes = start_record_->notes_of_start;
-      warnings_.insert(warnings_.begin(), notes.begin(), notes.end());
-      if (evaporation_) told_departures_ = evaporation_->departures().size();
+      const Messages& earlier = start_record_->messages;
+      messages_.insert(messages_.begin(), earlier.begin(), earlier.end());
+      for (Watched* watched : {&evaporation_, &dissociation_}) {
+        watched->told = watched->events().size();
+      }
     } else {
       for (const auto& observer : observers_) observer->begin();
     }
@@ -248,14 +261,14 @@ class Run {
     run_loop(*engine_, observers_, deck_.run.steps, !folder_.resumes(),
              [this](std::int64_t) { return go_on(); });
     ended_ = Clock::now();
-    warn_about_departures();
+    warn_about_events();
     warn_about_blow_ups();
     tell_progress();
   }
 
   bool go_on() {
     checkpointer_->poll();
-    warn_about_departures();
+    warn_about_events();
     warn_about_blow_ups();
     tell_progress();
     interrupted_ = options_.interrupted && options_.interrupted();
@@ -288,10 +301,12 @@ class Run {
                        deck_.integrator.timestep_fs, live_replicas());
   }
 
-  void warn(const std::string& text) {
-    warnings_.push_back(text);
-    if (options_.on_warning) options_.on_warning(text);
+  void tell(const std::optional<Message>& message) {
+    if (!message) return;
+    messages_.push_back(*message);
+    if (options_.on_message) options_.on_message(*message);
   }
+  void warn(const std::string& text) { tell(Message::warning(text)); }
 
   void warn_about_blow_ups() {
     for (const BlowUp& blow_up : engine_->blow_ups()) {
@@ -303,19 +318,9 @@ class Run {
     }
   }
 
-  void warn_about_departures() {
-    if (deck_.evaporation) return;  // its notes report them
-    const std::vector<Departure> all = departures();
-    for (; told_departures_ < all.size(); ++told_departures_) {
-      if (told_departures_ < kMostDepartureWarnings) warn(describe(all[told_departures_]));
-      if (told_departures_ == kMostDepartureWarnings) {
-        warn("further replicas with evaporated molecules are listed only in run.json");
-      }
-    }
-  }
-
-  std::vector<Departure> departures() const {
-    return evaporation_ ? evaporation_->departures() : std::vector<Departure>{};
+  void warn_about_events() {
+    if (!deck_.evaporation) warn_about(evaporation_);  // else its messages report them
+    warn_about(dissociation_);
   }
 
   std::int64_t indefinite_hessians() const { return hessians_ ? hessians_->count() : 0; }
@@ -330,8 +335,9 @@ class Run {
     checkpointer_->write();
     for (const auto& observer : observers_) observer->finish();
     average();
+    if (has_mixed()) tell(sampling_warning(averages_));
     warn_about_temperatures();
-    for (const std::string& text : estimator_warnings(averages_, deck_)) warn(text);
+    for (const Message& message : estimator_warnings(averages_, deck_)) tell(message);
     warn_about_exchange();
     keep_last_good_structures();
     if (!interrupted_) draw();
@@ -346,7 +352,7 @@ class Run {
         for (AveragedQuantity& a : some) a.converged = false;
       }
       averages_.insert(averages_.end(), some.begin(), some.end());
-      for (const std::string& note : observer->notes()) warn(note);
+      for (const Message& message : observer->messages()) tell(message);
     }
     if (!averages_.empty()) {
       write_averages(folder_.file("averages.csv"), provenance_of(deck_, molecules_), averages_);
@@ -358,7 +364,7 @@ class Run {
     if (deck_.thermostat.kind == Thermostat::none) return;
     for (const AveragedQuantity& a : averages_) {
       if (a.table != "energies" || a.quantity != "temperature_K") continue;
-      warn_if(temperature_warning(a, a.bath_K.value_or(bath_temperatures_K(deck_).front()), deck_));
+      tell(temperature_warning(a, a.bath_K.value_or(bath_temperatures_K(deck_).front()), deck_));
     }
   }
   void warn_about_exchange() {
@@ -375,9 +381,6 @@ class Run {
       warn(fmt::format("{:g} K and {:g} K {}; add a temperature between them to temperatures_K",
                        p.lower_bath_K, p.upper_bath_K, acceptance_text(100.0 * p.acceptance)));
     }
-  }
-  void warn_if(const std::optional<std::string>& text) {
-    if (text) warn(*text);
   }
 
   void keep_last_good_structures() const {
@@ -410,11 +413,12 @@ class Run {
   }
 
   void draw() {
+    if (!options_.pictures) return;
     std::set<std::string> told;
     const auto add = [&](const Pictures& pictures) {
       pictures_.insert(pictures_.end(), pictures.paths.begin(), pictures.paths.end());
-      for (const std::string& warning : pictures.warnings) {
-        if (told.insert(warning).second) warn(warning);
+      for (const Message& message : pictures.messages) {
+        if (told.insert(message.text).second) tell(message);
       }
     };
     for (const auto& observer : observers_) add(observer->draw());
@@ -443,10 +447,11 @@ class Run {
     record.slow_start = start_record_->slow;
     record.parts = engine_->parts();
     record.engine = engine_->report();
-    record.warnings = warnings_;
+    record.messages = messages_;
     record.averages = averages_;
     if (exchange_) record.exchange = exchange_->summary();
-    record.departures = departures();
+    record.departures = evaporation_.events();
+    record.broken_bonds = dissociation_.events();
     record.indefinite_hessians = indefinite_hessians();
     record.pictures = pictures_;
     write_record(folder_.record(), deck_, record);
@@ -489,6 +494,20 @@ class Run {
     return result;
   }
 
+  /// A watch, or none, and the number of events that were reported.
+  struct Watched {
+    FirstEventWatch* watch = nullptr;
+    std::size_t told = 0;
+    MoleculeEvents events() const { return watch ? watch->events() : MoleculeEvents{}; }
+  };
+  void warn_about(Watched& watched) {
+    const MoleculeEvents all = watched.events();
+    for (; watched.told < all.size(); ++watched.told) {
+      if (watched.told < kMostEventWarnings) warn(watched.watch->describe(all[watched.told]));
+      if (watched.told == kMostEventWarnings) warn(watched.watch->describe_others());
+    }
+  }
+
   using Clock = std::chrono::steady_clock;
   /// Time spent stepping, until now or until the end.
   double wall_seconds() const {
@@ -510,14 +529,14 @@ class Run {
   std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last
   Checkpointer* checkpointer_ = nullptr;
   StartRecord* start_record_ = nullptr;
-  EvaporationWatch* evaporation_ = nullptr;       // null with a wall
-  IndefiniteHessianCounter* hessians_ = nullptr;  // null with Gauss-Newton
-  ReplicaExchange* exchange_ = nullptr;           // null without [exchange]
-  std::size_t told_departures_ = 0;
+  Watched evaporation_;                             // none with a wall
+  Watched dissociation_;                            // none for rigid models
+  IndefiniteHessianCounter* hessians_ = nullptr;    // null with Gauss-Newton
+  ReplicaExchange* exchange_ = nullptr;             // null without [exchange]
   std::optional<Clock::time_point> began_, ended_;  // start and end of stepping
   bool interrupted_ = false;
   std::set<std::int64_t> told_;  // replicas whose blow-up was reported
-  std::vector<std::string> warnings_;
+  Messages messages_;
   std::vector<AveragedQuantity> averages_;
   std::vector<std::string> pictures_;
 };

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "connection.hpp"
+#include "core/count_text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/flat_coordinates.hpp"
@@ -96,9 +97,8 @@ void ForceServer::check_atom_order() const {
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t i = 0; i < std::max(sorted.size(), atoms()); ++i) {
     if (i < sorted.size() && i < atoms() && sorted[i] == static_cast<int>(i)) continue;
-    throw InputError(
-        fmt::format("the atom order of {} molecules must contain each number from 0 to {} once",
-                    options_.molecules, atoms() - 1));
+    throw InputError(fmt::format("the atom order of {} must contain each number from 0 to {} once",
+                                 count_text(options_.molecules, "molecule"), atoms() - 1));
   }
 }
 
@@ -126,17 +126,17 @@ void ForceServer::check_bonds() {
                                          std::abs(std::sqrt(length2.oh2) - std::sqrt(bonds_.oh2)),
                                          std::abs(std::sqrt(length2.hh) - std::sqrt(bonds_.hh2))});
     if (!(deviation_A > limit_A)) continue;
-    const std::string problem = fmt::format(
-        "molecule {} (counted from 1) deviates by up to {:.2g} A from the geometry of {}", m + 1,
-        deviation_A, options_.model.name);
+    const std::string problem =
+        fmt::format("molecule {} deviates by up to {:.2g} A from the geometry of {}", m,
+                    deviation_A, options_.model.name);
     if (first) {
       throw InputError(
           problem +
           ": the other program must have the atoms of the structure file, in the same order");
     }
     has_warned_ = true;
-    if (!options_.on_warning) return;
-    options_.on_warning(
+    if (!options_.on_message) return;
+    options_.on_message(Message::warning(
         problem +
         (options_.model.is_flexible()
              ? ". Reduce the step of the other program (velocity Verlet: 0.5 fs), and do not let "
@@ -146,7 +146,7 @@ void ForceServer::check_bonds() {
                            "fs), and do not let it wrap atoms into a cell",
                            kVerletLimit_fs / options_.omega)
              : ". Let the other program constrain the bonds or give an omega for bond forces, and "
-               "do not let it wrap atoms into a cell"));
+               "do not let it wrap atoms into a cell")));
     return;
   }
 }
@@ -231,10 +231,8 @@ std::vector<double> receive_positions(Connection& connection, std::size_t atoms)
   connection.receive(std::as_writable_bytes(std::span(cell_and_inverse)));
   const auto count = connection.receive_number<std::int32_t>();
   if (count != static_cast<std::int64_t>(atoms)) {
-    throw InputError(
-        fmt::format("the other program has {} atoms, but the {} molecules of the structure file "
-                    "have {}",
-                    count, atoms / 3, atoms));
+    throw InputError(fmt::format("the other program has {}, but the structure file has {}",
+                                 count_text(count, "atom"), atoms));
   }
   std::vector<double> positions_bohr(3 * atoms);
   connection.receive(std::as_writable_bytes(std::span(positions_bohr)));

@@ -49,10 +49,10 @@ void rigid_gradient(std::size_t m, const std::vector<double>& positions,
 }  // namespace
 
 void throw_degenerate(std::size_t molecule) {
-  throw InputError(fmt::format(
-      "the atoms of molecule {} (counted from 1) are collinear or have coordinates that "
-      "are not finite numbers; correct its coordinates",
-      molecule + 1));
+  throw InputError(
+      fmt::format("the atoms of molecule {} are collinear or have coordinates that "
+                  "are not finite numbers; correct its coordinates",
+                  molecule));
 }
 
 RigidCluster::RigidCluster(ForceField& force_field, std::span<const double> positions_A)

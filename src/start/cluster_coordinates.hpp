@@ -87,7 +87,7 @@ class DeformableCluster {
   std::vector<double> positions_, forces_;
 };
 
-/// @throws InputError that names the molecule, counted from 1
+/// @throws InputError that names the molecule
 [[noreturn]] void throw_degenerate(std::size_t molecule);
 
 }  // namespace tarn::start

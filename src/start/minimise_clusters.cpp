@@ -60,8 +60,14 @@ std::vector<MinimiseResult> minimise_clusters(const WaterModel& model, int molec
       [&](int) { return ForceField(model, molecules); },
       [&](ForceField& force_field, std::int64_t r) {
         const auto cluster = static_cast<std::size_t>(r);
-        results[cluster] =
-            quench_to_minimum(force_field, positions_A.subspan(cluster * size, size), shared);
+        try {
+          results[cluster] =
+              quench_to_minimum(force_field, positions_A.subspan(cluster * size, size), shared);
+        } catch (const NumericalError& error) {
+          throw NumericalError(fmt::format("{}: {}", name_of(cluster), error.what()));
+        } catch (const InputError& error) {
+          throw InputError(fmt::format("{}: {}", name_of(cluster), error.what()));
+        }
       });
   return results;
 }

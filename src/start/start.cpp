@@ -17,6 +17,7 @@
 #include "start_notes.hpp"
 #include "start_sources.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/physics/extremes.hpp"
 #include "tarn/start_state.hpp"
@@ -34,12 +35,12 @@ class ConvergenceTally {
     ++count_;
     largest_gradient_ = std::max(largest_gradient_, r.max_gradient_kcal_per_mol_A);
   }
-  std::optional<std::string> note(const char* what, int replicas) const {
+  std::optional<Message> note(const char* what, int replicas) const {
     if (count_ == 0) return std::nullopt;
-    return fmt::format(
+    return Message::note(fmt::format(
         "{} did not converge in {} of {} replicas; the largest remaining gradient is {:.2g} "
         "kcal/mol/A",
-        what, count_, replicas, largest_gradient_);
+        what, count_, replicas, largest_gradient_));
   }
 
  private:
@@ -54,7 +55,7 @@ std::optional<double> velocity_temperature_K(const Deck& deck, std::size_t repli
   if (deck.system.temperature_K) return deck.system.temperature_K;
   const std::vector<double> baths = bath_temperatures_K(deck);
   if (baths.empty()) return std::nullopt;
-  return baths[replica % baths.size()];
+  return baths[ReplicaMap(baths.size()).place(replica)];
 }
 
 /// Mean energies and the largest number of iterations.
@@ -81,12 +82,13 @@ void reject_fused_atoms(const Deck& deck, std::span<const double> quenched_A,
   throw InputError({Problem{
       deck.path, 0, 0,
       fmt::format("the quenched start of replica {} has {} of molecule {} and {} of molecule {} "
-                  "(counted from 1) {:.2g} A apart. [model] sigma_A = {:g} and "
-                  "epsilon_kcal_per_mol = {:g} are too small for its charges: increase them, or "
+                  "{:.2g} A apart. [model] sigma_A = {:g} and "
+                  "epsilon_kcal_per_mol = {:g} are too small for its charges{}: increase them, or "
                   "reduce the charges",
-                  replica, atom_name(closest.a), closest.a.molecule + 1, atom_name(closest.b),
-                  closest.b.molecule + 1, closest.distance_A, deck.model->sigma_A,
-                  deck.model->epsilon_kcal_per_mol)}});
+                  replica, atom_name(closest.a), closest.a.molecule, atom_name(closest.b),
+                  closest.b.molecule, closest.distance_A, deck.model->sigma_A,
+                  deck.model->epsilon_kcal_per_mol,
+                  is_flexible(deck) ? ", or its bonds are too soft" : "")}});
 }
 
 /// Makes the starts of all replicas from one source.
@@ -114,13 +116,14 @@ class StartMaker {
     allocate();
     if (file_) prepare_source_file();
     if (state_) {
+      append(start::messages_on_state(deck_, *state_), start_.messages);
       if (state_->state.beads > 1) {
         ring_source_ = state_->state;
         state_->state = start::centroids_of(*ring_source_);
       }
-      start::prepare_state(deck_, system_.model, *state_, start_.notes);
+      start::prepare_state(deck_, system_.model, *state_, start_.messages);
     }
-    add_note(start::note_on_copies(deck_, sources_ == 1));
+    add(start::warning_of_copies(deck_, sources_ == 1));
     if (deck_.system.velocities == VelocityKind::file) prepare_velocities_of_file();
     // Copies of one structure take a microsecond each, minimisations a thousand times that.
     const bool minimises = !file_ && !state_ && deck_.system.start == StartKind::quenched;
@@ -143,9 +146,7 @@ class StartMaker {
   }
 
  private:
-  void add_note(const std::optional<std::string>& note) {
-    if (note) start_.notes.push_back(*note);
-  }
+  void add(const std::optional<Message>& message) { append(message, start_.messages); }
 
   /// Called by any thread. A thread does not wait while another one reports the progress.
   bool may_continue() {
@@ -165,15 +166,11 @@ class StartMaker {
   }
 
   void prepare_source_file() {
-    start_.notes = file_->notes;
-    if (const auto note = io::note_on_frames(*path_, counts_)) {
-      start_.notes.push_back(*note + "; [system] frame selects another one");
-    }
-    if (const auto note = io::note_on_sites(*path_, *file_, system_.model)) {
-      start_.notes.push_back(*note + ", which [system] model names");
-    }
+    start_.messages = file_->messages;
+    add(io::note_on_frames(*path_, counts_, "; [system] frame selects another one"));
+    add(io::warning_of_sites(*path_, *file_, system_.model, ", which [system] model names"));
     start::prepare_file(*path_, system_, on_constraints_, relaxed_, should_continue_, *file_,
-                        start_.notes);
+                        start_.messages);
   }
 
   /// @throws InputError if the file has no velocities
@@ -181,8 +178,8 @@ class StartMaker {
     if (file_->velocities_A_per_akma.empty()) {
       throw InputError({Problem{deck_.path, 0, 0, missing_velocities_message(*path_)}});
     }
-    add_note(start::note_on_push(deck_, *path_, *file_));
-    add_note(start::note_on_momentum(deck_, *path_, system_.model, *file_));
+    add(start::warning_of_push(deck_, *path_, *file_));
+    add(start::warning_of_momentum(deck_, *path_, system_.model, *file_));
     if (rigid_) {
       start::project_onto_constraints(system_.model, file_->positions_A,
                                       file_->velocities_A_per_akma);
@@ -255,16 +252,16 @@ class StartMaker {
   void report() {
     const int replicas = deck_.system.replicas;
     // A quench that is followed by a relaxation need not have converged.
-    if (!relaxed_) add_note(quench_report_.note("the quench", replicas));
-    add_note(relax_report_.note("the relaxation", replicas));
-    add_note(start::note_on_wall(system_, start_.state));
+    if (!relaxed_) add(quench_report_.note("the quench", replicas));
+    add(relax_report_.note("the relaxation", replicas));
+    add(start::warning_of_wall(system_, start_.state));
     if (!projected_) return;
     start_.slow = mean_of(slow_);
-    start_.notes.push_back(fmt::format(
+    start_.messages.push_back(Message::note(fmt::format(
         "projected onto the slow manifold: the bond vibration energy changed from {:.3g} to {:.3g} "
         "kcal/mol in {} iterations{}",
         start_.slow->fast_before_kcal_per_mol, start_.slow->fast_after_kcal_per_mol,
-        start_.slow->iterations, replicas > 1 ? " (replica means)" : ""));
+        start_.slow->iterations, replicas > 1 ? " (replica means)" : "")));
   }
 
   const Deck& deck_;

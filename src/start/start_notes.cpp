@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,10 +15,11 @@
 namespace tarn::start {
 namespace {
 
-std::string no_momentum_text(const std::string& what) {
-  return what +
-         " no momentum. Set remove_momentum = true: temperatures then leave out those six degrees "
-         "of freedom";
+Message no_momentum(const std::string& what) {
+  return Message::warning(
+      what +
+      " no momentum. Set remove_momentum = true: temperatures then leave out those six degrees of "
+      "freedom");
 }
 
 /// Share of the kinetic energy that is rigid motion of the whole cluster; nothing at rest.
@@ -35,72 +37,137 @@ std::optional<double> rigid_motion_share(const WaterModel& model, const io::Stru
   return rigid / total;
 }
 
+/// "H from 1.008 to 2.014 Da, ..."; empty if the masses are the same.
+std::string changed_masses(const WaterModel& before, const WaterModel& after) {
+  constexpr double kRounding_Da = 1e-9;
+  std::vector<std::string> changes;
+  for (const int atom : {1, 0}) {
+    const double then_Da = before.mass_Da(atom), now_Da = after.mass_Da(atom);
+    if (std::abs(now_Da - then_Da) <= kRounding_Da) continue;
+    changes.push_back(
+        fmt::format("{} from {:g} to {:g} Da", atom == 0 ? "O" : "H", then_Da, now_Da));
+  }
+  return fmt::format("{}", fmt::join(changes, ", "));
+}
+
+/// "8 beads at 100 K". @param temperatures_K of all replicas; 0: unknown
+std::string rings_text(int beads, const std::vector<double>& temperatures_K) {
+  const auto [low, high] = std::minmax_element(temperatures_K.begin(), temperatures_K.end());
+  const std::string count = beads == 1 ? "no beads" : fmt::format("{} beads", beads);
+  if (*low == 0.0) return count;
+  if (*low == *high) return fmt::format("{} at {:g} K", count, *low);
+  return fmt::format("{} at {:g} to {:g} K", count, *low, *high);
+}
+
+/// Temperatures of the replicas that start from the state, or that left it.
+std::vector<double> temperatures_of(const System& system, int replicas, int of_state) {
+  std::vector<double> all_K;
+  for (int r = 0; r < replicas; ++r) {
+    all_K.push_back(replica_temperature_K(system, of_state == 1 ? 0 : r));
+  }
+  return all_K;
+}
+
 }  // namespace
 
-std::optional<std::string> note_on_momentum(const Deck& deck, const std::string& path,
-                                            const WaterModel& model, const io::Structure& file) {
+std::optional<Message> warning_of_rings(const Deck& deck, const StartState& start) {
+  // Beads spread within 0.05 ps; other temperatures take longer.
+  constexpr double kSpread_ps = 0.05, kHeating_ps = 1.0;
+  if (!deck.path_integral || deck.path_integral->beads == 1) return std::nullopt;
+  const PathIntegralSection& rings = *deck.path_integral;
+  const int molecules = start.state.molecules, replicas = deck.system.replicas;
+  const System then = make_system(start.deck, molecules), now = make_system(deck, molecules);
+  const std::vector<double> then_K = temperatures_of(then, replicas, start.state.replicas());
+  const std::vector<double> now_K = temperatures_of(now, replicas, replicas);
+  std::string masses = changed_masses(then.model, now.model);
+  if (start.state.beads == rings.beads && then_K == now_K && masses.empty()) return std::nullopt;
+  const bool stays = rings.method == RingMethod::rpmd;
+  const double needed_ps = then_K == now_K ? kSpread_ps : kHeating_ps;
+  if (!stays && deck.run.equilibration_ps >= needed_ps) return std::nullopt;
+  if (!masses.empty()) masses = "; masses change: " + masses;
+  const std::string wanted = rings_text(rings.beads, now_K);
+  return Message::warning(fmt::format(
+      "[system] state: {} comes from a run with {}, and this deck has {}{}: the ring polymers do "
+      "not start in equilibrium{}",
+      start.path, rings_text(start.state.beads, then_K), wanted, masses,
+      stays ? fmt::format(", which method = \"rpmd\" never reaches. Start from the state of a pimd "
+                          "run with {} and the same masses",
+                          wanted)
+            : ". Set [run] equilibration_ps to leave the first picoseconds out of averages"));
+}
+
+std::optional<Message> warning_of_momentum(const Deck& deck, const std::string& path,
+                                           const WaterModel& model, const io::Structure& file) {
   if (deck.system.remove_momentum || deck.thermostat.kind != Thermostat::none) return std::nullopt;
   // Thermal velocities exceed this share by far; the rounding of velocities with six digits does
   // not.
   constexpr double kLargestShare = 1e-6;
   const std::optional<double> share = rigid_motion_share(model, file);
   if (!share || !(*share <= kLargestShare)) return std::nullopt;
-  return no_momentum_text("the cluster of " + path + " has");
+  return no_momentum("the cluster of " + path + " has");
 }
 
-std::optional<std::string> note_on_momentum(const Deck& deck, const StartState& start) {
+std::optional<Message> warning_of_momentum(const Deck& deck, const StartState& start) {
   if (deck.system.velocities != VelocityKind::state || deck.system.remove_momentum) {
     return std::nullopt;
   }
   if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
   if (!make_system(start.deck, start.state.molecules).zero_momentum) return std::nullopt;
-  return no_momentum_text("the run of " + start.path + " had");
+  return no_momentum("the run of " + start.path + " had");
 }
 
-std::optional<std::string> note_on_model(const Deck& deck, const StartState& start) {
+std::optional<Message> note_on_model(const Deck& deck, const StartState& start) {
   const Deck& source = start.deck;
   if (source.system.model == kOwnModel && deck.system.model == kOwnModel) {
     if (source.model == deck.model) return std::nullopt;
-    return fmt::format("{} comes from a run with other values in [model]", start.path);
+    return Message::note(
+        fmt::format("{} comes from a run with other values in [model]", start.path));
   }
   if (source.system.model == deck.system.model) return std::nullopt;
-  return fmt::format("{} comes from a run with model {}, and this deck uses {}", start.path,
-                     source.system.model, deck.system.model);
+  return Message::note(fmt::format("{} comes from a run with model {}, and this deck uses {}",
+                                   start.path, source.system.model, deck.system.model));
 }
 
-std::optional<std::string> note_on_masses(const Deck& deck, const StartState& start) {
+std::optional<Message> note_on_masses(const Deck& deck, const StartState& start) {
   if (deck.system.velocities != VelocityKind::state) return std::nullopt;
-  const SystemSection &source = start.deck.system, &system = deck.system;
-  if (source.hydrogen_mass_Da != system.hydrogen_mass_Da) {
-    return fmt::format(
-        "hydrogen_mass_Da changes from {} to {}: velocities are kept, so the temperature changes",
-        source.hydrogen_mass_Da, system.hydrogen_mass_Da);
-  }
-  if (source.oxygen_mass_Da == system.oxygen_mass_Da) return std::nullopt;
-  return "oxygen_mass_Da differs from that of the other run: velocities are kept, so the "
-         "temperature changes";
+  const int molecules = start.state.molecules;
+  const std::string changes =
+      changed_masses(make_system(start.deck, molecules).model, make_system(deck, molecules).model);
+  if (changes.empty()) return std::nullopt;
+  return Message::note(
+      fmt::format("masses change ({}): velocities are kept, so the temperature changes", changes));
 }
 
-std::optional<std::string> note_on_push(const Deck& deck, const std::string& path,
-                                        const io::Structure& file) {
+Messages messages_on_state(const Deck& deck, const StartState& start) {
+  Messages messages;
+  append(warning_of_rings(deck, start), messages);
+  append(note_on_model(deck, start), messages);
+  append(note_on_masses(deck, start), messages);
+  append(warning_of_momentum(deck, start), messages);
+  return messages;
+}
+
+std::optional<Message> warning_of_push(const Deck& deck, const std::string& path,
+                                       const io::Structure& file) {
   const std::optional<double> old_push = file.push_fs2();
   const double push = push_fs2(deck.integrator);
   if (!old_push || push == *old_push || keeps_bonds_rigid(deck)) return std::nullopt;
-  return fmt::format(
+  return Message::warning(fmt::format(
       "{} has positions x = q - b h^2 a with b h^2 = {:.4g} fs^2, and this deck has {:.4g}: bond "
       "vibrations change their amplitude. Start from that run with state, or set project",
-      path, *old_push, push);
+      path, *old_push, push));
 }
 
-std::optional<std::string> note_on_copies(const Deck& deck, bool one_start) {
+std::optional<Message> warning_of_copies(const Deck& deck, bool one_start) {
   const bool same_velocities = !is_drawn(deck.system.velocities);
   if (deck.system.replicas == 1 || !one_start || !same_velocities) return std::nullopt;
   if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
-  return "all replicas have the same positions and velocities and stay identical without a "
-         "thermostat. Draw velocities, or run one replica";
+  return Message::warning(
+      "all replicas have the same positions and velocities and stay identical without a "
+      "thermostat. Draw velocities, or run one replica");
 }
 
-std::optional<std::string> note_on_wall(const System& system, const State& state) {
+std::optional<Message> warning_of_wall(const System& system, const State& state) {
   // Thermal motion takes molecules about that far into a soft wall.
   constexpr double kNoted_A = 1.0;
   const double radius_A = system.confinement.radius_A;
@@ -118,10 +185,10 @@ std::optional<std::string> note_on_wall(const System& system, const State& state
     replicas += here_A > radius_A + kNoted_A;
   }
   if (replicas == 0) return std::nullopt;
-  return fmt::format(
+  return Message::warning(fmt::format(
       "{} of {} replicas start{} outside the wall: oxygens are up to {:.3g} A from the centre of "
       "mass, and radius_A = {:.4g}. The wall pushes them in and heats the cluster",
-      replicas, state.replicas(), replicas == 1 ? "s" : "", furthest_A, radius_A);
+      replicas, state.replicas(), replicas == 1 ? "s" : "", furthest_A, radius_A));
 }
 
 }  // namespace tarn::start

@@ -51,10 +51,6 @@ void convert_push(const Deck& deck, StartState& start) {
   }
 }
 
-void add_notes(std::vector<std::string> more, std::vector<std::string>& notes) {
-  for (std::string& note : more) notes.push_back(std::move(note));
-}
-
 }  // namespace
 
 namespace start {
@@ -73,25 +69,25 @@ MinimiseResult relax(ForceField& force_field, double omega, std::span<double> po
 
 void prepare_file(const std::string& path, const System& system, bool on_constraints, bool relaxed,
                   const std::function<bool()>& should_continue, io::Structure& file,
-                  std::vector<std::string>& notes) {
+                  Messages& messages) {
   const WaterModel& model = system.model;
   std::vector<double>& x = file.positions_A;
   check_bond_lengths(model, x, path);
   if (const auto made_for = file.model(); made_for && *made_for != model.name) {
-    notes.push_back(
-        fmt::format("{} was made for {}, and this deck uses {}", path, *made_for, model.name));
+    messages.push_back(Message::note(
+        fmt::format("{} was made for {}, and this deck uses {}", path, *made_for, model.name)));
   }
-  if (on_constraints) add_notes(make_rigid(model, x, path), notes);
+  if (on_constraints) append(make_rigid(model, x, path), messages);
   if (!relaxed) return;
   ForceField force_field(model, system.molecules);
   const MinimiseResult r = relax(force_field, system.integrator.omega, x, should_continue);
-  notes.push_back(
+  messages.push_back(Message::note(
       fmt::format("relaxed to V0 + V1 = {:.6f} kcal/mol in {} iterations{}", r.energy_kcal_per_mol,
                   r.iterations,
                   r.converged ? ""
                               : fmt::format("; not converged, the largest remaining gradient is "
                                             "{:.2g} kcal/mol/A",
-                                            r.max_gradient_kcal_per_mol_A)));
+                                            r.max_gradient_kcal_per_mol_A))));
 }
 
 StartState checked_state(const Deck& deck) {
@@ -105,12 +101,8 @@ StartState checked_state(const Deck& deck) {
 }
 
 void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
-                   std::vector<std::string>& notes) {
+                   Messages& messages) {
   convert_push(deck, start);
-  for (const auto& note :
-       {note_on_model(deck, start), note_on_masses(deck, start), note_on_momentum(deck, start)}) {
-    if (note) notes.push_back(*note);
-  }
   const Deck& source = start.deck;
   const bool same_scheme = source.integrator.scheme == deck.integrator.scheme;
   const WaterModel other = make_system(source, start.state.molecules).model;
@@ -124,7 +116,7 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
     project_onto_constraints(other, x, start.state.velocities_A_per_akma);
   }
   if (model.is_flexible() || (same_shape && same_bonds)) return;
-  add_notes(make_rigid(model, x, start.path, start.state.molecules), notes);
+  append(make_rigid(model, x, start.path, start.state.molecules), messages);
   if (is_rigid(deck.integrator.scheme)) {
     project_onto_constraints(model, x, start.state.velocities_A_per_akma);
   }
@@ -132,8 +124,8 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
 
 }  // namespace start
 
-std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> positions_A,
-                                    const std::string& path, int molecules) {
+std::optional<Message> make_rigid(const WaterModel& model, std::span<double> positions_A,
+                                  const std::string& path, int molecules) {
   const std::size_t size =
       molecules > 0 ? static_cast<std::size_t>(molecules) * 9 : positions_A.size();
   for (std::size_t at = 0; at < positions_A.size(); at += size) {
@@ -142,15 +134,15 @@ std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> p
         size == positions_A.size() ? path : fmt::format("{}, replica {}", path, at / size));
   }
   const RigidFit fit = fit_rigid_geometry(model, positions_A);
-  if (fit.largest_move_A <= kNotedMove_A) return {};
+  if (fit.largest_move_A <= kNotedMove_A) return std::nullopt;
   const std::string place =
-      molecules > 0 ? fmt::format("{} (counted from 1) of replica {}", fit.molecule % molecules + 1,
-                                  fit.molecule / molecules)
-                    : fmt::format("{} (counted from 1)", fit.molecule + 1);
-  return {fmt::format(
+      molecules > 0
+          ? fmt::format("{} of replica {}", fit.molecule % molecules, fit.molecule / molecules)
+          : fmt::to_string(fit.molecule);
+  return Message::note(fmt::format(
       "the molecules of {} were put onto the rigid geometry of {}: an atom of molecule {} moved "
       "{:.2g} A, the most",
-      path, model.name, place, fit.largest_move_A)};
+      path, model.name, place, fit.largest_move_A));
 }
 
 }  // namespace tarn

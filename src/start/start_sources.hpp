@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/structure.hpp"
@@ -30,7 +31,7 @@ MinimiseResult relax(ForceField& force_field, double omega, std::span<double> po
 /// @throws InputError if the molecules do not fit the water model
 void prepare_file(const std::string& path, const System& system, bool on_constraints, bool relaxed,
                   const std::function<bool()>& should_continue, io::Structure& file,
-                  std::vector<std::string>& notes);
+                  Messages& messages);
 
 /// The state that the deck names.
 /// @throws InputError if this deck cannot start from it; see read_start_state()
@@ -40,6 +41,6 @@ StartState checked_state(const Deck& deck);
 /// stays as it is, bit for bit.
 /// @throws InputError if the molecules do not fit the water model
 void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
-                   std::vector<std::string>& notes);
+                   Messages& messages);
 
 }  // namespace tarn::start

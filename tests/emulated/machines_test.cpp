@@ -168,7 +168,7 @@ TEST_F(Machines, CompareOnOneDevice) {
   options.out_dir = folder.file("compare");
   options.threads = 1;
   std::vector<std::string> warnings;
-  options.on_warning = [&](const std::string& text) { warnings.push_back(text); };
+  options.on_message = [&](const Message& message) { warnings.push_back(message.text); };
   const CompareResult result = compare_schemes(deck, {"settle", "zss-stiff:solver=dense"}, options);
   const bool there = cusolver_problem().empty();
   EXPECT_EQ(result.device.find("stands in") != std::string::npos, there) << result.device;

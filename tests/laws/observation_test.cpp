@@ -120,8 +120,9 @@ TEST(Observation, HotClustersEvaporateAndColdOnesDoNot) {
     std::vector<std::string> warnings;
     RunOptions options;
     options.out_dir = folder.file("out");
-    options.on_warning = [&](const std::string& text) {
-      if (text.find(" evaporated (detected") != std::string::npos) warnings.push_back(text);
+    options.on_message = [&](const Message& message) {
+      if (message.text.find(" evaporated (detected") == std::string::npos) return;
+      warnings.push_back(message.text);
     };
     const std::string temperature = hot ? "20000" : "10";
     run_deck(parse_deck("[system]\nmolecules = 5\nreplicas = 4\ntemperature_K = " + temperature +

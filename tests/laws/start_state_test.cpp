@@ -77,8 +77,8 @@ class StartState : public ::testing::TestWithParam<Case> {
     RunOptions options;
     options.out_dir = folder_.file(name);
     // A state of the same scheme is taken as it is.
-    options.on_warning = [&](const std::string& text) {
-      if (system.starts_with("state")) ADD_FAILURE() << text;
+    options.on_message = [&](const Message& message) {
+      if (system.starts_with("state")) ADD_FAILURE() << message.text;
     };
     run_deck(load_deck(path), options);
     return io::read_checkpoint(options.out_dir + "/checkpoint.bin").state;

@@ -252,6 +252,26 @@ def test_modes():
     assert len(tarn.normal_modes(water, omega=100.0).wavenumbers_per_cm) == 27
 
 
+def test_modes_of_isotopes():
+    water = tarn.minimise(tarn.random_cluster(1, model="qtip4pf"), model="qtip4pf").positions_A
+    light, heavy = (
+        tarn.normal_modes(water, model="qtip4pf", masses={"H": mass}).wavenumbers_per_cm
+        for mass in (1.008, 2.014)
+    )
+    assert np.array_equal(
+        light, tarn.normal_modes(water, model="qtip4pf", masses={"O": 15.9994}).wavenumbers_per_cm
+    )
+    # Harmonic stretches of D2O lie at 0.72 to 0.74 of those of H2O.
+    assert 0.72 < heavy[-2] / light[-2] < 0.74 and 0.72 < heavy[-1] / light[-1] < 0.74
+    Path("d2o.toml").write_text(
+        '[system]\nmodel = "qtip4pf"\nmolecules = 1\nhydrogen_mass_Da = 2.014\n[run]\nsteps = 1\n'
+    )
+    assert np.array_equal(heavy, tarn.normal_modes(water, model="d2o.toml").wavenumbers_per_cm)
+    for masses in ({"H": 9}, {"O": float("nan")}):
+        with pytest.raises(tarn.InputError, match="mass"):
+            tarn.normal_modes(water, model="qtip4pf", masses=masses)
+
+
 def test_rdf_of_a_run_and_of_its_frames():
     """The RDF of a trajectory, of its frames in memory and of the run are the same counts."""
     deck = {**HEPTAMER, "observe": {"rdf": {"every": 10}, "trajectory": {"every": 10}}}

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "messages.hpp"
 #include "rounding.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
@@ -69,7 +70,7 @@ TEST_F(Convert, ThereAndBack) {
     EXPECT_EQ(done.frames, 4);
     EXPECT_EQ(done.replicas, 1);
     EXPECT_EQ(done.molecules, kMolecules);
-    EXPECT_TRUE(done.notes.empty());
+    EXPECT_TRUE(done.messages.empty());
     EXPECT_EQ(done.files.front(), folder_.file(name));
     convert_trajectory({folder_.file(name), folder_.file("back.xyz")});
     const std::vector<Structure> after = frames_of("back.xyz");
@@ -116,8 +117,8 @@ TEST_F(Convert, TakesWhatIsAskedFor) {
   options.frames.replicas = {0, 5, 2};
   const Conversion fewer = convert_trajectory(options);
   EXPECT_EQ(fewer.frames, 2);
-  ASSERT_EQ(fewer.notes.size(), 1u);
-  EXPECT_EQ(fewer.notes[0], "the file contains no replica 5");
+  ASSERT_EQ(fewer.messages.size(), 1u);
+  EXPECT_EQ(fewer.messages[0].text, "the file contains no replica 5");
   EXPECT_EQ(frames_of("some-0002.xyz").size(), 1u);
 
   options.frames.replicas = {1};
@@ -149,8 +150,8 @@ TEST_F(Convert, PutsAllReplicasIntoOneH5md) {
 TEST_F(Convert, TellsWhatIsNotThere) {
   const std::string from = trajectory(1, 3, false);
   const Conversion done = convert_trajectory({from, folder_.file("a.gro")});
-  ASSERT_EQ(done.notes.size(), 1u);
-  EXPECT_TRUE(contains(done.notes[0], "have no step and time"));
+  ASSERT_EQ(done.messages.size(), 1u);
+  EXPECT_TRUE(contains(done.messages[0].text, "have no step and time"));
   EXPECT_EQ(frames_of("a.gro")[2].comment.at("step"), "2");
 
   test::write_text(folder_.file("v.xyz"),
@@ -160,9 +161,9 @@ TEST_F(Convert, TellsWhatIsNotThere) {
   // Half of the last of eight decimals of nm/ps, 1e-7 A/ps, is 2.4e-9 A per AKMA unit of time.
   EXPECT_NEAR(frames_of("w.gro")[0].velocities_A_per_akma.at(3), some_positions(kMolecules, 1)[3],
               3e-9);
-  EXPECT_TRUE(
-      contains(convert_trajectory({folder_.file("v.xyz"), folder_.file("w.pdb")}).notes.at(0),
-               "velocities"));
+  EXPECT_TRUE(contains(
+      convert_trajectory({folder_.file("v.xyz"), folder_.file("w.pdb")}).messages.at(0).text,
+      "velocities"));
 }
 
 /// M is on the bisector of the H-O-H angle, at the distance of the model from the oxygen, and moves
@@ -232,7 +233,7 @@ TEST_F(Convert, WritesTheFourthSite) {
 TEST_F(Convert, TellsWhatIsLost) {
   const auto notes_of = [&](const std::string& from, const char* to) {
     const Conversion done = convert_trajectory({from, folder_.file(to)});
-    return fmt::format("{}", fmt::join(done.notes, "\n"));
+    return fmt::format("{}", fmt::join(test::texts(done.messages), "\n"));
   };
   std::string late;
   for (const std::int64_t step : {0, 1, 2}) {
@@ -327,7 +328,7 @@ TEST_F(Convert, LeavesNothingHalfDone) {
   EXPECT_TRUE(contains(message_of<InputError>([&] {
                          convert_trajectory({folder_.file("far.xyz"), folder_.file("far.xtc")});
                        }),
-                       "far.xyz: frame 1 (counted from 0): atom 1 (counted from 1) is at 299999 A, "
+                       "far.xyz: frame 1 (counted from 0): atom 0 is at 299999 A, "
                        "which does not fit an XTC file"));
   EXPECT_EQ(test::contents_of(folder_.path()), with_far);
   EXPECT_TRUE(contains(message_of<InputError>([&] {
@@ -349,7 +350,7 @@ TEST_F(Convert, ReplicasMayBeInterleaved) {
   const Conversion done = convert_trajectory(options);
   EXPECT_EQ(done.replicas, 2);
   EXPECT_EQ(done.frames, 6);
-  EXPECT_TRUE(done.notes.empty());
+  EXPECT_TRUE(done.messages.empty());
   for (int r = 0; r < 2; ++r) {
     const std::vector<Structure> frames = frames_of(fmt::format("out-000{}.xyz", r));
     ASSERT_EQ(frames.size(), 3u);
@@ -386,7 +387,8 @@ TEST_F(Convert, DcdKeepsTimes) {
     for (int i = 0; i < 4; ++i) EXPECT_NEAR(times_ps[i], first_ps + interval_ps * i, 3e-7);
   };
   const auto notes_of_conversion = [&] {
-    return convert_trajectory({folder_.file("in.xyz"), folder_.file("out.dcd")}).notes;
+    return test::texts(
+        convert_trajectory({folder_.file("in.xyz"), folder_.file("out.dcd")}).messages);
   };
   write_frames(1, false, false, 0.0);
   const std::vector<std::string> of_steps = notes_of_conversion();
@@ -423,7 +425,7 @@ TEST_F(Convert, DcdKeepsTimes) {
   // A single frame determines the timestep.
   ConvertOptions options{folder_.file("in.xyz"), folder_.file("last.dcd")};
   options.frames.skip = 3;
-  EXPECT_TRUE(convert_trajectory(options).notes.empty());
+  EXPECT_TRUE(convert_trajectory(options).messages.empty());
   EXPECT_NEAR(times_of("last.dcd").at(0), 8.5, 8.5 * 6e-8);
 }
 
@@ -437,8 +439,8 @@ TEST_F(Convert, DcdTellsOfUnevenTimes) {
     }
     test::write_text(folder_.file("in.xyz"), text);
     const Conversion done = convert_trajectory({folder_.file("in.xyz"), folder_.file("out.dcd")});
-    ASSERT_FALSE(done.notes.empty());
-    EXPECT_TRUE(contains(done.notes.back(), "frames are not evenly spaced in time"));
+    ASSERT_FALSE(done.messages.empty());
+    EXPECT_TRUE(contains(done.messages.back().text, "frames are not evenly spaced in time"));
   }
 }
 
@@ -456,8 +458,8 @@ TEST_F(Convert, ReplicasNeedNoNumbers) {
   const Conversion done = convert_trajectory(options);
   EXPECT_EQ(done.replicas, 2);
   EXPECT_EQ(done.files.size(), 2u);
-  ASSERT_EQ(done.notes.size(), 1u);
-  EXPECT_TRUE(contains(done.notes[0], "in order of appearance: solute is 0, solvent is 1"));
+  ASSERT_EQ(done.messages.size(), 1u);
+  EXPECT_TRUE(contains(done.messages[0].text, "in order of appearance: solute is 0, solvent is 1"));
   EXPECT_EQ(frames_of("out-0001.xyz").at(2).positions_A, some_positions(kMolecules, 2, 1));
   EXPECT_EQ(frames_of("out-0001.xyz").at(2).comment.at("replica"), "1");
 
@@ -466,8 +468,8 @@ TEST_F(Convert, ReplicasNeedNoNumbers) {
   EXPECT_EQ(frames_of("out.xyz").at(2).positions_A, some_positions(kMolecules, 2, 1));
   const Structure chosen = read_structure(options.from, {2, 1});
   EXPECT_EQ(chosen.positions_A, some_positions(kMolecules, 2, 1));
-  ASSERT_EQ(chosen.notes.size(), 1u);
-  EXPECT_TRUE(contains(chosen.notes[0], "solvent is 1"));
+  ASSERT_EQ(chosen.messages.size(), 1u);
+  EXPECT_TRUE(contains(chosen.messages[0].text, "solvent is 1"));
 }
 
 /// Formats without atom names have a topology file, which must not overwrite the input either.
@@ -521,14 +523,14 @@ TEST_F(Convert, TheEndMayBeMissing) {
       test::write_text(cut, whole.substr(0, whole.size() - less));
       const Conversion done = convert_trajectory({cut, folder_.file("out.xyz")});
       ASSERT_TRUE(done.frames == 3 || done.frames == 4) << less;
-      EXPECT_EQ(done.notes.size(), done.frames == 3 ? 1u : 0u) << less;
+      EXPECT_EQ(done.messages.size(), done.frames == 3 ? 1u : 0u) << less;
       EXPECT_EQ(frames_of("out.xyz").size(), static_cast<std::size_t>(done.frames)) << less;
       if (done.frames == 4) continue;
       ++left_out;
-      EXPECT_TRUE(contains(done.notes[0],
+      EXPECT_TRUE(contains(done.messages[0].text,
                            "ends within its frame 3 (counted from 0), which is "
                            "left out"))
-          << done.notes[0];
+          << done.messages[0].text;
     }
     EXPECT_GT(left_out, 10);
     // Damage before the last frame is an error.
@@ -557,7 +559,7 @@ TEST_F(Convert, CoincidentAtomsAreRefused) {
   EXPECT_TRUE(
       contains(why_not(),
                "unset.xyz:18:1: frame 1 (counted from 0): H1 of molecule 2 is 0 A from O of "
-               "molecule 2 in line 17 (counted from 1): the two coincide"))
+               "molecule 1 in line 17: the two coincide"))
       << why_not();
   EXPECT_FALSE(std::filesystem::exists(options.to));
   options.frames.max_frames = 1;
@@ -608,11 +610,10 @@ TEST_F(Convert, NumbersThatDoNotFitAFormatAreRefused) {
   test::write_text(folder_.file("later.xyz"), near_frame + far_frame);
   test::write_text(folder_.file("first.xyz"), far_frame);
   for (const auto& [from, to, what] :
-       {std::tuple{"later.xyz", "out.xtc", "frame 1 (counted from 0): atom 10 (counted from 1) is"},
-        {"later.xyz", "out.pdb",
-         "frame 1 (counted from 0): atom 10 (counted from 1) is at 5e+08 A"},
-        {"first.xyz", "out.dcd", "in the topology: atom 10 (counted from 1) is at 5e+08 A"},
-        {"first.xyz", "out.trr", "in the topology: atom 10 (counted from 1) is at 5e+08 A"}}) {
+       {std::tuple{"later.xyz", "out.xtc", "frame 1 (counted from 0): atom 9 is"},
+        {"later.xyz", "out.pdb", "frame 1 (counted from 0): atom 9 is at 5e+08 A"},
+        {"first.xyz", "out.dcd", "in the topology: atom 9 is at 5e+08 A"},
+        {"first.xyz", "out.trr", "in the topology: atom 9 is at 5e+08 A"}}) {
     const auto before = test::contents_of(folder_.path());
     const std::string message = message_of<InputError>([&, in = from, out = to] {
       convert_trajectory({folder_.file(in), folder_.file(out)});

@@ -108,10 +108,10 @@ TEST_F(CorrelationObserverTest, HasRowsUpToTheLengthAndTheirIntegrals) {
   EXPECT_EQ(averages[0].samples, 1);
   EXPECT_FALSE(averages[0].converged);
   // cos 1 and P2 of it are left.
-  const std::vector<std::string> notes = correlation->notes();
+  const Messages notes = correlation->messages();
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_TRUE(contains(notes[0], "not decayed at 0.2 ps: oh_p1 0.54, hh_p1 0.54"));
-  EXPECT_FALSE(contains(notes[0], "p2")) << "P2 is -0.06";
+  EXPECT_TRUE(contains(notes[0].text, "not decayed at 0.2 ps: oh_p1 0.54, hh_p1 0.54"));
+  EXPECT_FALSE(contains(notes[0].text, "p2")) << "P2 is -0.06";
 }
 
 /// Replicas that turn by 1, 2 and 3 units a sample, of which the third is stopped in its second
@@ -160,11 +160,11 @@ TEST_F(CorrelationObserverTest, WithoutAWholeWindowThereAreNoRows) {
   see(*correlation, 0, kFirstWindow - 2, {0}, [](std::int64_t, std::int64_t) { return 0.0; });
   correlation->finish();
   EXPECT_TRUE(rows().empty());
-  EXPECT_TRUE(correlation->notes().empty());
+  EXPECT_TRUE(correlation->messages().empty());
   const Pictures pictures = correlation->draw();
   EXPECT_TRUE(pictures.paths.empty());
-  ASSERT_EQ(pictures.warnings.size(), 1u);
-  EXPECT_TRUE(contains(pictures.warnings[0], "no replica covers a whole window"));
+  ASSERT_EQ(pictures.messages.size(), 1u);
+  EXPECT_TRUE(contains(pictures.messages[0].text, "no replica covers a whole window"));
 }
 
 TEST_F(CorrelationObserverTest, GoesOnFromWhatItSaved) {

@@ -107,8 +107,8 @@ class Record final : public Observer {
   std::vector<AveragedQuantity> averages() const override {
     return {{"record", "largest_x_A", largest_A_}};
   }
-  std::vector<std::string> notes() const override { return {"the record stands"}; }
-  Pictures draw() override { return {{"drawn by hand"}, {"the paper is torn"}}; }
+  Messages messages() const override { return {Message::note("the record stands")}; }
+  Pictures draw() override { return {{"drawn by hand"}, {Message::warning("the paper is torn")}}; }
 
  private:
   Settings settings_;
@@ -136,8 +136,10 @@ class CustomObservers : public ::testing::Test {
   RunResult run(const Deck& d, std::vector<ObserverMaker> observers, RunOptions options = {}) {
     options.out_dir = out_;
     options.observers = std::move(observers);
-    options.on_warning = [this](const std::string& text) {
-      if (text.find("gnuplot") == std::string::npos) warnings_.push_back(text);
+    options.on_message = [this](const Message& message) {
+      if (contains(message.text, "gnuplot") || contains(message.text, "too few independent"))
+        return;
+      messages_.push_back(message);
     };
     RunFactories parts;
     parts.make_start = [](const Deck& of) {
@@ -173,7 +175,7 @@ class CustomObservers : public ::testing::Test {
   ScratchFolder folder_;
   std::string out_ = folder_.file("out/x");
   FakeScript script_;
-  std::vector<std::string> warnings_;
+  Messages messages_;
 };
 
 TEST_F(CustomObservers, ATableHasTheValuesTheirMeansAndErrors) {
@@ -328,7 +330,8 @@ TEST_F(CustomObservers, AveragesOfBathsAreToldWhateverStandsFirst) {
 TEST_F(CustomObservers, NotesPicturesAndAveragesReachTheResult) {
   const RunResult result = run(deck(10), {record()});
   EXPECT_EQ(result.pictures, std::vector<std::string>{"drawn by hand"});
-  EXPECT_EQ(warnings_, (std::vector<std::string>{"the record stands", "the paper is torn"}));
+  EXPECT_EQ(messages_,
+            (Messages{Message::note("the record stands"), Message::warning("the paper is torn")}));
   ASSERT_EQ(result.averages.size(), 1u);
   EXPECT_EQ(result.averages[0].quantity, "largest_x_A");
 }

@@ -163,8 +163,8 @@ TEST_F(EvaporationObserverTest, TellsWhenEachReplicaLostItsFirstMolecule) {
   EXPECT_EQ(averages[0].independent_samples, 2.0);
   EXPECT_FALSE(averages[0].converged);
   EXPECT_FALSE(averages[0].bath_K);
-  ASSERT_EQ(o->notes().size(), 1u);
-  EXPECT_TRUE(contains(o->notes()[0], "2 of 3 replicas have lost a molecule"));
+  ASSERT_EQ(o->messages().size(), 1u);
+  EXPECT_TRUE(contains(o->messages()[0].text, "2 of 3 replicas have lost a molecule"));
 }
 
 TEST_F(EvaporationObserverTest, WaitsForThoseThatAreWholeAfterTheEquilibration) {
@@ -181,7 +181,7 @@ TEST_F(EvaporationObserverTest, WaitsForThoseThatAreWholeAfterTheEquilibration) 
   o->finish();
   EXPECT_EQ(column("evaporation.csv", "replica"), (Numbers{1}));
   EXPECT_EQ(column("evaporation_rates.csv", "replicas"), (Numbers{3}));
-  EXPECT_TRUE(contains(o->notes()[0],
+  EXPECT_TRUE(contains(o->messages()[0].text,
                        "1 of 3 replicas have lost a molecule, and 1 more were not whole at the "
                        "first check (0.2 ps)"));
   EXPECT_EQ(column("survival.csv", "at_risk"), (Numbers{3, 3, 1}));
@@ -200,9 +200,9 @@ TEST_F(EvaporationObserverTest, TellsOfThoseThatCameBack) {
   o->finish();
   EXPECT_EQ(column("evaporation.csv", "step"), (Numbers{100})) << "the first departure only";
   EXPECT_EQ(column("evaporation_rates.csv", "returns"), (Numbers{1}));
-  ASSERT_EQ(o->notes().size(), 2u);
-  EXPECT_TRUE(contains(o->notes()[1], "1 of the 1 replicas were whole again later"));
-  EXPECT_TRUE(contains(o->notes()[1], "that of reaching link_A"));
+  ASSERT_EQ(o->messages().size(), 2u);
+  EXPECT_TRUE(contains(o->messages()[1].text, "1 of the 1 replicas were whole again later"));
+  EXPECT_TRUE(contains(o->messages()[1].text, "that of reaching link_A"));
 }
 
 TEST_F(EvaporationObserverTest, WithoutDeparturesTellsTheRateOfOne) {
@@ -215,7 +215,7 @@ TEST_F(EvaporationObserverTest, WithoutDeparturesTellsTheRateOfOne) {
   EXPECT_EQ(column("evaporation_rates.csv", "rate_per_ns"), (Numbers{0}));
   EXPECT_NEAR(column("evaporation_rates.csv", "rate_err").at(0), 1.0 / (200 * 2e-6), 1e-9);
   EXPECT_FALSE(o->averages().at(0).converged);
-  EXPECT_TRUE(o->notes().empty());
+  EXPECT_TRUE(o->messages().empty());
 }
 
 /// Departures at rates of an Arrhenius line: rates, line and pictures of the baths, also after a
@@ -259,7 +259,7 @@ TEST_F(EvaporationObserverTest, FindsTheRatesOfBaths) {
     EXPECT_NEAR(averages[3].mean, kActivation, kSigmas * averages[3].error);
     EXPECT_LT(averages[3].error, 1.0);
     EXPECT_FALSE(averages[3].bath_K);
-    ASSERT_EQ(o->notes().size(), 1u) << "nothing but how many left";
+    ASSERT_EQ(o->messages().size(), 1u) << "nothing but how many left";
   }
   const auto straight = contents_of(folder_.path());
   ASSERT_EQ(straight.size(), 3u);
@@ -283,7 +283,7 @@ TEST_F(EvaporationObserverTest, FindsTheRatesOfBaths) {
   }
   if (!io::can_draw()) return;
   const Pictures pictures = draw_evaporation(folder_.path());
-  EXPECT_TRUE(pictures.warnings.empty());
+  EXPECT_TRUE(pictures.messages.empty());
   EXPECT_EQ(pictures.paths.size(), 2u);
   const std::string svg = read_text(folder_.file("evaporation.svg"));
   EXPECT_TRUE(contains(svg, "260 K"));
@@ -310,11 +310,11 @@ TEST_F(EvaporationObserverTest, SeesThatARateChanges) {
     see(*o, 0, 1000, ids, [=](std::int64_t r, std::int64_t step) {
       return r < 50 && step > r * last_to_leave / 50 ? std::vector{0} : std::vector<int>{};
     });
-    return o->notes();
+    return o->messages();
   };
   EXPECT_EQ(notes_of(1000).size(), 1u);
   ASSERT_EQ(notes_of(300).size(), 2u);
-  EXPECT_TRUE(contains(notes_of(300)[1], "the rate differs significantly"));
+  EXPECT_TRUE(contains(notes_of(300)[1].text, "the rate differs significantly"));
 }
 
 /// Each bath by itself has too few departures to tell.
@@ -329,9 +329,9 @@ TEST_F(EvaporationObserverTest, SeesThatTheRatesOfAllBathsChange) {
     return (place < 11 && step > place * 35) || (place == 11 && step > 1000) ? std::vector{0}
                                                                              : std::vector<int>{};
   });
-  const auto notes = o->notes();
+  const auto notes = o->messages();
   ASSERT_EQ(notes.size(), 2u);
-  EXPECT_TRUE(contains(notes[1], "the rate differs significantly"));
+  EXPECT_TRUE(contains(notes[1].text, "the rate differs significantly"));
 }
 
 TEST_F(EvaporationObserverTest, SaysWhereThereIsNothingToDraw) {
@@ -340,11 +340,12 @@ TEST_F(EvaporationObserverTest, SaysWhereThereIsNothingToDraw) {
   see(*o, 0, 100, {0}, [](std::int64_t, std::int64_t) { return std::vector{1}; });
   o->finish();
   EXPECT_TRUE(o->averages().empty());
-  ASSERT_EQ(o->notes().size(), 2u);
-  EXPECT_TRUE(contains(o->notes()[0], "no replica was whole at step 0. Check that link_A = 8 A"));
+  ASSERT_EQ(o->messages().size(), 2u);
+  EXPECT_TRUE(
+      contains(o->messages()[0].text, "no replica was whole at step 0. Check that link_A = 8 A"));
   const Pictures pictures = draw_evaporation(folder_.path());
   EXPECT_TRUE(pictures.paths.empty());
-  ASSERT_EQ(pictures.warnings.size(), 1u);
+  ASSERT_EQ(pictures.messages.size(), 1u);
   EXPECT_FALSE(pictures.failed);
 }
 

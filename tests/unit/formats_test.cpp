@@ -347,7 +347,7 @@ TEST_F(Formats, GroRefusesWithLineAndColumn) {
   EXPECT_TRUE(contains(gro(kGroWater, "1 1\n"), "6:1: the box has 2 numbers"));
   EXPECT_TRUE(contains(gro(kGroWater, ""), "the file ends before the box line"));
   EXPECT_TRUE(contains(gro(with(65, "   0.900")),
-                       "4:1: H1 of molecule 1 (counted from 1) is 8 A from its oxygen in line 3"));
+                       "4:1: H1 of molecule 0 is 8 A from its oxygen in line 3"));
 }
 
 // --- PDB ---
@@ -442,8 +442,8 @@ TEST_F(Formats, PdbRefusesWithLineAndColumn) {
   EXPECT_TRUE(contains(with(3, 13, " O  "), "2:1: residue HOH 1 has 2 O and 1 H"));
   EXPECT_TRUE(contains(with(4, 26, "2"), "2:1: residue HOH 1 has 1 O and 1 H"));
   EXPECT_TRUE(contains(with(3, 17, "B"), "3:17: 'B' is an alternate location of this atom"));
-  EXPECT_TRUE(contains(with(4, 31, "  90.000"),
-                       "4:1: H2 of molecule 1 (counted from 1) is 90 A from its oxygen in line 2"));
+  EXPECT_TRUE(
+      contains(with(4, 31, "  90.000"), "4:1: H2 of molecule 0 is 90 A from its oxygen in line 2"));
   // A crystal structure without hydrogens.
   EXPECT_TRUE(contains(refusal("a.pdb", pdb_atom("1", " O  ", "HOH ", "301", 0, 0, 0, "HETATM")),
                        "1:1: residue HOH 301 has 1 O and 0 H instead of one O and two H: add "
@@ -589,7 +589,7 @@ TEST_F(Formats, GroHasFewerDecimalsWhereAnAtomIsFarAway) {
     writer->append({0, static_cast<std::int64_t>(frames.size()), 0.0, x, velocities});
   }
   writer->finish();
-  EXPECT_TRUE(writer->notes().empty());
+  EXPECT_TRUE(writer->messages().empty());
   const auto reader = open_frames(folder_.file("trajectory.gro"));
   for (std::size_t k = 0; k < frames.size(); ++k) {
     const Structure s = *reader->next();
@@ -606,11 +606,11 @@ TEST_F(Formats, FewDecimalsAreToldOnce) {
     writer->create();
     std::vector<double> x = some_positions(3, 0);
     writer->append({0, 10, 0.0, x});
-    EXPECT_TRUE(writer->notes().empty());
+    EXPECT_TRUE(writer->messages().empty());
     for (std::size_t i = 18; i < 27; ++i) x[i] += far_A;
     for (const std::int64_t step : {20, 30}) writer->append({0, step, 0.0, x});
-    ASSERT_EQ(writer->notes().size(), 1u);
-    EXPECT_TRUE(contains(writer->notes().front(),
+    ASSERT_EQ(writer->messages().size(), 1u);
+    EXPECT_TRUE(contains(writer->messages().front().text,
                          fmt::format("have only {} in angstrom from step 20", decimals)));
   }
 }
@@ -788,7 +788,7 @@ TEST_F(Formats, DcdWithFewerFramesThanAnnouncedIsNoted) {
     }
     FrameCounts counts;
     const Structure first = read_structure(path, {}, &counts);
-    EXPECT_EQ(first.notes.size(), announced > 2 ? 1u : 0u);
+    EXPECT_EQ(first.messages.size(), announced > 2 ? 1u : 0u);
   }
 }
 
@@ -815,7 +815,7 @@ TEST_F(Formats, DcdRefusesWhatItCannotRead) {
   EXPECT_TRUE(contains(problem(five), "5 atoms do not form whole water molecules"));
   std::string infinite = good;
   infinite.replace(atoms + 8 + 4, 4, i32(std::bit_cast<std::int32_t>(INFINITY)));
-  EXPECT_TRUE(contains(problem(infinite), "atom 1 (counted from 1) is not a finite number"));
+  EXPECT_TRUE(contains(problem(infinite), "atom 0 is not a finite number"));
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <sstream>
 #include <string>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -63,6 +65,18 @@ extern "C" ssize_t pwrite(int file, const void* bytes, size_t size, off_t offset
 extern "C" int ftruncate(int file, off_t length) noexcept {
   count_call();
   return static_cast<int>(::syscall(SYS_ftruncate, file, length));
+}
+
+namespace {
+/// errno of all locks; 0: they succeed.
+int lock_failure = 0;
+}  // namespace
+extern "C" int flock(int file, int operation) noexcept {
+  if (lock_failure != 0) {
+    errno = lock_failure;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_flock, file, operation));
 }
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -540,6 +554,48 @@ TEST_F(H5md, AFileThatLostFramesIsNotContinued) {
   std::istringstream in(saved.str());
   EXPECT_TRUE(contains(message_of<IoError>([&] { writer(folder)->load(in); }),
                        "has 2 frames and the checkpoint 4"));
+}
+
+TEST_F(H5md, NeedsNoLocks) {
+  const std::string whole = new_folder();
+  go_on(whole, kFrames);
+  constexpr int kNotSupportedByNfs = 524;
+  for (const int failure : {ENOLCK, ENOSYS, EOPNOTSUPP, kNotSupportedByNfs}) {
+    SCOPED_TRACE(failure);
+    lock_failure = failure;
+    const std::string folder = new_folder();
+    {
+      const auto w = writer(folder);
+      w->create();
+      append(*w, 0, 3);
+      checkpoint(*w, folder, 3);
+      append(*w, 3, 5);  // removed when the run continues
+      w->finish();
+    }
+    go_on(folder, kFrames);
+    const std::string frames = text_of_frames(folder + "/trajectory.h5");
+    lock_failure = 0;
+    EXPECT_EQ(frames, text_of_frames(whole + "/trajectory.h5"));
+  }
+}
+
+/// Viewers such as those that use h5py lock the file that they read.
+TEST_F(H5md, NamesAViewerThatHasTheFileOpen) {
+  const std::string folder = new_folder();
+  {
+    const auto w = writer(folder);
+    w->create();
+    append(*w, 0, 3);
+    checkpoint(*w, folder, 3);
+    w->finish();
+  }
+  const int viewer = ::open((folder + "/trajectory.h5").c_str(), O_RDONLY);
+  ASSERT_EQ(::flock(viewer, LOCK_SH), 0);
+  const std::string refused = message_of<IoError>([&] { go_on(folder, kFrames); });
+  EXPECT_TRUE(contains(refused, folder + "/trajectory.h5': another program has it open"))
+      << refused;
+  ::close(viewer);
+  go_on(folder, kFrames);
 }
 
 TEST_F(H5md, ErrorsNameTheFileAndPrintNothing) {

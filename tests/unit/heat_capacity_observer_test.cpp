@@ -192,9 +192,10 @@ TEST(HeatCapacityObserver, KnowsWhatItDoesNotKnow) {
       EXPECT_EQ(std::isnan(t.at(column)[i]), few);
     }
   }
-  const std::vector<std::string> notes = observer->notes();
+  const Messages notes = observer->messages();
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_TRUE(notes[0].starts_with("the baths up to 1 K and from 300 K share ")) << notes[0];
+  EXPECT_TRUE(notes[0].text.starts_with("the baths up to 1 K and from 300 K share "))
+      << notes[0].text;
 }
 
 /// A bath between them is no help where nearly nothing was sampled.
@@ -207,9 +208,9 @@ TEST(HeatCapacityObserver, SaysThatSamplesAreFew) {
   });
   frames.show(*observer, 0, 2);
   observer->finish();
-  EXPECT_EQ(observer->notes(),
-            std::vector<std::string>{"2 samples per bath are too few for heat_capacity.csv; run "
-                                     "longer or reduce [observe.energies] every"});
+  EXPECT_EQ(observer->messages(),
+            Messages{Message::warning("2 samples per bath are too few for heat_capacity.csv; run "
+                                      "longer or reduce [observe.energies] every")});
 }
 
 /// Steps of a tenth of a kelvin are told as such.
@@ -222,7 +223,7 @@ TEST(HeatCapacityObserver, TellsRoundTemperatures) {
   });
   frames.show(*observer, 0, 200);
   observer->finish();
-  EXPECT_TRUE(observer->notes().empty());
+  EXPECT_TRUE(observer->messages().empty());
   const std::vector<double> t_K = columns_of(folder.file("heat_capacity.csv")).at("temperature_K");
   ASSERT_EQ(t_K.size(), 201u);
   for (std::size_t i = 0; i < t_K.size(); ++i) EXPECT_EQ(t_K[i], (1000.0 + i) / 10.0);
@@ -257,6 +258,7 @@ TEST(HeatCapacityObserver, DependsOnNoThreadAndNoRestart) {
       options.out_dir = folder.file("out");
       options.threads = threads;
       options.resume = i > 0;
+      options.pictures = false;
       run_deck(deck, options);
     }
     return read_text(folder.file("out/heat_capacity.csv"));

@@ -35,7 +35,7 @@ class MechanicsCompare : public ::testing::Test {
     options.overwrite = true;
     options.steps = steps;
     options.reference = reference;
-    options.on_warning = [&](const std::string& text) { warnings_ += text + "\n"; };
+    options.on_message = [&](const Message& message) { warnings_ += message.text + "\n"; };
     return compare_schemes(deck, schemes, options);
   }
   static Deck input(const std::string& name, const std::vector<std::string>& set = {}) {

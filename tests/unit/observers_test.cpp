@@ -143,7 +143,9 @@ TEST_F(ObserversTest, MultipliersOfTheChosenReplicas) {
     RunOptions options;
     options.out_dir = folder_.file("of-" + replicas);
     options.threads = 1;
-    run_deck(parse_deck("[system]\nmolecules = 2\nreplicas = 3\n[run]\nsteps = 4\n"
+    options.pictures = false;
+    run_deck(parse_deck("[system]\nmolecules = 2\nreplicas = 3\n"
+                        "[integrator]\nscheme = \"zss-stiff\"\n[run]\nsteps = 4\n"
                         "[observe.multipliers]\nevery = 2\nreplicas = " +
                             replicas + "\n",
                         "test.toml"),
@@ -172,9 +174,10 @@ TEST_F(ObserversTest, MultipliersNameTheEquationOfTheirScheme) {
   const std::string plain = "kcal/mol/A^2, M a = F0 + J^T lambda (14), mean";
   EXPECT_TRUE(contains(first_line("scheme = \"zss-stiff\""), plain));
   EXPECT_TRUE(contains(first_line("scheme = \"verlet\"\nomega = 20"), plain));
-  EXPECT_TRUE(contains(first_line("hessian = \"full\""),
+  EXPECT_TRUE(contains(first_line("scheme = \"zss-stiff\"\nhessian = \"full\""),
                        "lambda = -omega^2 (g + b h^2 J a), M a = F0 + J^T lambda - b h^2 omega^2"));
-  EXPECT_TRUE(contains(first_line("hessian = \"total\""), "+ grad^2 V0) a (14)"));
+  EXPECT_TRUE(
+      contains(first_line("scheme = \"zss-stiff\"\nhessian = \"total\""), "+ grad^2 V0) a (14)"));
   EXPECT_TRUE(contains(first_line("scheme = \"rattle\""), "-J M^-1 F0 - 2 |d'|^2 (31)"));
 }
 
@@ -1076,8 +1079,8 @@ TEST_F(ObserversTest, RdfOfSomeReplicas) {
   some.frames.replicas = {2, 7, 0};
   const TrajectoryRdf told = rdf_of_trajectories(some, "test");
   EXPECT_EQ(told.csv, rdf.csv);
-  ASSERT_EQ(told.notes.size(), 1u);
-  EXPECT_EQ(told.notes[0], "the files contain no replica 7");
+  ASSERT_EQ(told.messages.size(), 1u);
+  EXPECT_EQ(told.messages[0].text, "the files contain no replica 7");
   some.frames.replicas = {7};
   EXPECT_THROW(rdf_of_trajectories(some, "test"), InputError);
 }
@@ -1101,7 +1104,7 @@ TEST_F(ObserversTest, RdfOfTrajectoriesRefusesWhatMakesNoSense) {
   }
   test::write_text(folder_.file("one.xyz"), "3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n");
   options.files.push_back(folder_.file("one.xyz"));
-  EXPECT_TRUE(contains(refusal(options), "one.xyz:3: this frame has 1 molecules, the first one 3"));
+  EXPECT_TRUE(contains(refusal(options), "one.xyz:3: this frame has 1 molecule, the first one 3"));
   test::write_text(folder_.file("empty.xyz"), "");
   options.files = {folder_.file("empty.xyz")};
   EXPECT_TRUE(contains(refusal(options), "the file is empty"));
@@ -1308,7 +1311,7 @@ TEST_F(ObserversTest, PicturesAgainstTimeKeepBathsApart) {
   if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
   const auto svg = [&](const std::vector<double>& baths_K) {
     write_run_of_baths(folder_, baths_K);
-    EXPECT_TRUE(draw_energies(folder_.path(), {io::PictureFormat::svg}).warnings.empty());
+    EXPECT_TRUE(draw_energies(folder_.path(), {io::PictureFormat::svg}).messages.empty());
     return read_text(folder_.file("energies.svg"));
   };
   const std::string few = svg({300.0, 100.0, 200.0});
@@ -1329,8 +1332,8 @@ TEST_F(ObserversTest, MeansOverBathsHaveNoPicture) {
   write_run_of_baths(folder_, {100.0, 200.0}, "mean");
   const Pictures pictures = draw_energies(folder_.path(), {io::PictureFormat::svg});
   EXPECT_TRUE(pictures.paths.empty());
-  ASSERT_EQ(pictures.warnings.size(), 1u);
-  EXPECT_TRUE(contains(pictures.warnings[0], "means over baths of several temperatures"));
+  ASSERT_EQ(pictures.messages.size(), 1u);
+  EXPECT_TRUE(contains(pictures.messages[0].text, "means over baths of several temperatures"));
 }
 
 TEST_F(ObserversTest, DistributionsTellTheirTemperatureAndTheBathsLeftOut) {
@@ -1410,7 +1413,7 @@ TEST_F(ObserversTest, DrawsWhatThereIs) {
   std::vector<std::string> paths;
   for (const auto& observer : make_observers(d, info(d))) {
     const Pictures pictures = observer->draw();
-    EXPECT_TRUE(pictures.warnings.empty());
+    EXPECT_TRUE(pictures.messages.empty());
     paths.insert(paths.end(), pictures.paths.begin(), pictures.paths.end());
   }
   EXPECT_EQ(paths.size(), 16u);

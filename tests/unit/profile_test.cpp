@@ -210,7 +210,7 @@ TEST_F(ProfileObserverTest, WritesDensitiesAndOrientationAfterEquilibration) {
   EXPECT_EQ(all[6].oxygens_err, 0.0);
   EXPECT_FALSE(std::filesystem::exists(folder_.file("profile_by_bath.csv")));
   if (!io::can_draw()) return;
-  EXPECT_TRUE(profile->draw().warnings.empty());
+  EXPECT_TRUE(profile->draw().messages.empty());
   EXPECT_TRUE(contains(read_text(folder_.file("profile.svg")), "density (g/cm³)"));
 }
 
@@ -277,8 +277,8 @@ TEST_F(ProfileObserverTest, WithoutASampleThereIsNoPicture) {
   }
   const Pictures pictures = profile->draw();
   EXPECT_TRUE(pictures.paths.empty());
-  ASSERT_EQ(pictures.warnings.size(), 1u);
-  EXPECT_TRUE(contains(pictures.warnings[0], "no samples"));
+  ASSERT_EQ(pictures.messages.size(), 1u);
+  EXPECT_TRUE(contains(pictures.messages[0].text, "no samples"));
 }
 
 TEST_F(ProfileObserverTest, RefusesWhatItCouldNotRemember) {

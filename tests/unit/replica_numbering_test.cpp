@@ -33,7 +33,7 @@ TEST(ReplicaNumbering, FramesStandInAnyOrder) {
       EXPECT_EQ(next(places, std::to_string(replica)), (Numbers{replica, replica, frame}));
     }
     EXPECT_EQ(places.replicas(), 2);
-    EXPECT_TRUE(places.notes().empty());
+    EXPECT_TRUE(places.messages().empty());
   }
 }
 
@@ -42,21 +42,21 @@ TEST(ReplicaNumbering, NamesEndInTheirNumbers) {
   EXPECT_EQ(next(places, "replica-0012"), (Numbers{12, 0, 0}));
   EXPECT_EQ(next(places, "3"), (Numbers{3, 1, 0}));
   EXPECT_EQ(next(places, "replica-0012"), (Numbers{12, 0, 1}));
-  EXPECT_TRUE(places.notes().empty());
+  EXPECT_TRUE(places.messages().empty());
 }
 
 TEST(ReplicaNumbering, OtherNamesAreNumberedAsTheyAppear) {
   ReplicaNumbering places;
   EXPECT_EQ(next(places, "solute"), (Numbers{0, 0, 0}));
-  EXPECT_TRUE(places.notes().empty()) << "one replica needs no number";
+  EXPECT_TRUE(places.messages().empty()) << "one replica needs no number";
   EXPECT_EQ(next(places, "solvent"), (Numbers{1, 1, 0}));
   EXPECT_EQ(next(places, "solute"), (Numbers{0, 0, 1}));
   // A number that is too large is ignored.
   EXPECT_EQ(next(places, "99999999999999999999"), (Numbers{2, 2, 0}));
-  ASSERT_EQ(places.notes().size(), 1u);
-  EXPECT_TRUE(
-      contains(places.notes()[0], "a.xyz: replicas whose names do not end in a unique number"));
-  EXPECT_TRUE(contains(places.notes()[0], "solute is 0, solvent is 1, 9"));
+  ASSERT_EQ(places.messages().size(), 1u);
+  EXPECT_TRUE(contains(places.messages()[0].text,
+                       "a.xyz: replicas whose names do not end in a unique number"));
+  EXPECT_TRUE(contains(places.messages()[0].text, "solute is 0, solvent is 1, 9"));
 }
 
 TEST(ReplicaNumbering, NoNumberIsGivenTwice) {
@@ -66,9 +66,10 @@ TEST(ReplicaNumbering, NoNumberIsGivenTwice) {
   EXPECT_EQ(next(places, "2"), (Numbers{3, 2, 0}));
   EXPECT_EQ(next(places, ""), (Numbers{4, 3, 0}));
   EXPECT_EQ(next(places, "0"), (Numbers{0, 4, 0}));
-  ASSERT_EQ(places.notes().size(), 1u);
-  EXPECT_TRUE(contains(places.notes()[0], "right-1 is 2, 2 is 3, the one without a name is 4"));
-  EXPECT_FALSE(contains(places.notes()[0], "left-1"));
+  ASSERT_EQ(places.messages().size(), 1u);
+  EXPECT_TRUE(
+      contains(places.messages()[0].text, "right-1 is 2, 2 is 3, the one without a name is 4"));
+  EXPECT_FALSE(contains(places.messages()[0].text, "left-1"));
 }
 
 TEST(ReplicaNumbering, AnotherFileHasOtherReplicas) {
@@ -80,7 +81,7 @@ TEST(ReplicaNumbering, AnotherFileHasOtherReplicas) {
   EXPECT_EQ(next(places, "0", "d.xyz"), (Numbers{0, 3, 0}));
   EXPECT_EQ(places.replicas(), 4);
   EXPECT_EQ(places.numbers(), (std::set<std::int64_t>{0, 7}));
-  EXPECT_TRUE(places.notes().empty());
+  EXPECT_TRUE(places.messages().empty());
 }
 
 TEST(ReplicaNumbering, OnlyThoseChosenCount) {

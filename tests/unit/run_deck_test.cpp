@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
@@ -39,6 +41,10 @@
 namespace {
 /// So many of the next locks are interrupted by a signal.
 int interrupted_locks = 0;
+/// errno of all locks; 0: they succeed.
+int lock_failure = 0;
+/// Whether files have another number at each call.
+bool changing_numbers = false;
 }  // namespace
 
 /// In place of the system's.
@@ -48,7 +54,18 @@ extern "C" int flock(int descriptor, int operation) noexcept {
     errno = EINTR;
     return -1;
   }
+  if (lock_failure != 0) {
+    errno = lock_failure;
+    return -1;
+  }
   return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
+}
+extern "C" int fstat(int descriptor, struct stat* status) noexcept {
+  static ino_t number = 0;
+  const int result =
+      static_cast<int>(::syscall(SYS_newfstatat, descriptor, "", status, AT_EMPTY_PATH));
+  if (changing_numbers && result == 0) status->st_ino = ++number;
+  return result;
 }
 
 namespace tarn {
@@ -92,7 +109,7 @@ class RunDeck : public ::testing::Test {
     parts.make_start = [this](const Deck& d) {
       ++starts_;
       threads_of_start_ = d.run.threads;
-      return Start{fake_start(kMolecules, d.system.replicas), {"a note"}};
+      return Start{fake_start(kMolecules, d.system.replicas), {Message::note("a note")}};
     };
     parts.make_engine = [this](const System& system, const State& start,
                                const PairCountRequest& counts, const DeviceRequest& device) {
@@ -105,8 +122,11 @@ class RunDeck : public ::testing::Test {
   }
   RunResult run(const Deck& d, RunOptions options = {}) {
     options.out_dir = out_;
-    options.on_warning = [this](const std::string& text) {
-      if (text.find("gnuplot") == std::string::npos) warnings_.push_back(text);
+    options.on_message = [this](const Message& message) {
+      // Runs of the fake engine are short.
+      if (contains(message.text, "gnuplot") || contains(message.text, "too few independent"))
+        return;
+      warnings_.push_back(message.text);
     };
     return run_deck(d, options, parts());
   }
@@ -171,7 +191,7 @@ TEST_F(RunDeck, WritesEveryFile) {
   EXPECT_TRUE(contains(json, "\"device\": \"fake \\\"engine\\\"\""));
   EXPECT_TRUE(contains(json, "\\nsteps = 1000\\n"));
   EXPECT_TRUE(contains(json, "\"pair\": 0.59999999999999998"));
-  EXPECT_TRUE(contains(json, "\"warnings\": [\"a note\"]"));
+  EXPECT_TRUE(contains(json, "\"notes\": [\"a note\"],\n  \"warnings\": []"));
   EXPECT_TRUE(contains(json, "\"constraint_iterations_per_molecule_step\": 4"));
   for (const auto& [name, text] : contents_of(out_)) EXPECT_FALSE(name.ends_with("-tmp")) << name;
 }
@@ -400,7 +420,7 @@ TEST_F(RunDeck, OverwriteReplacesTheRunAndNothingElse) {
 TEST_F(RunDeck, WithoutGnuplotThereAreTablesAndOneWarning) {
   RunOptions options;
   options.out_dir = out_;
-  options.on_warning = [this](const std::string& text) { warnings_.push_back(text); };
+  options.on_message = [this](const Message& message) { warnings_.push_back(message.text); };
   EXPECT_TRUE(run_deck(deck(10), options, parts()).pictures.empty());
   ASSERT_EQ(warnings_.size(), 2u);
   EXPECT_TRUE(contains(warnings_[1], "gnuplot is not installed"));
@@ -459,6 +479,37 @@ TEST_F(RunDeck, ALockThatIsInterruptedIsAskedForAgain) {
   EXPECT_TRUE(contains(refused, "another tarn process is writing to"));
 }
 
+/// Without locks, or with numbers of files that change, a run is not refused, and a note says that
+/// another one would not be either.
+TEST_F(RunDeck, NotesAFileSystemWithoutLocks) {
+  const auto notes = [this] {
+    return std::count_if(warnings_.begin(), warnings_.end(), [](const std::string& text) {
+      return contains(text, "a second run in the folder would not be detected");
+    });
+  };
+  run(deck(10));
+  EXPECT_EQ(notes(), 0);
+  constexpr int kNotSupportedByNfs = 524;
+  for (const int failure : {ENOLCK, ENOSYS, EOPNOTSUPP, kNotSupportedByNfs}) {
+    warnings_.clear();
+    lock_failure = failure;
+    EXPECT_EQ(resume(deck(20)).steps_done, 20);
+    RunOptions again;
+    again.overwrite = true;
+    warnings_.clear();
+    run(deck(10), again);
+    lock_failure = 0;
+    EXPECT_EQ(notes(), 1) << failure;
+    EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
+  }
+  warnings_.clear();
+  changing_numbers = true;
+  EXPECT_EQ(resume(deck(20)).steps_done, 20);
+  changing_numbers = false;
+  EXPECT_EQ(notes(), 1);
+  EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
+}
+
 TEST_F(RunDeck, TheStartIsMadeWithTheThreadsOfTheOptions) {
   run(deck(1));
   EXPECT_EQ(threads_of_start_, deck(1).run.threads);
@@ -506,7 +557,7 @@ TEST_F(RunDeck, DoesNotRunInTheFolderOfAComparison) {
 TEST_F(RunDeck, AResumedRunKnowsWhatWasToldOfItsStart) {
   RunFactories slow = parts();
   slow.make_start = [](const Deck& d) {
-    Start start{fake_start(kMolecules, d.system.replicas), {"a note of the start"}};
+    Start start{fake_start(kMolecules, d.system.replicas), {Message::note("a note of the start")}};
     start.slow = SlowManifoldStart{1.5, 0.25, 7};
     return start;
   };
@@ -515,7 +566,7 @@ TEST_F(RunDeck, AResumedRunKnowsWhatWasToldOfItsStart) {
   run_deck(deck(10), options, slow);
   std::vector<std::string> told;
   options.resume = true;
-  options.on_warning = [&](const std::string& text) { told.push_back(text); };
+  options.on_message = [&](const Message& message) { told.push_back(message.text); };
   run_deck(deck(20), options, slow);
   EXPECT_EQ(std::count(told.begin(), told.end(), "a note of the start"), 0);
   const std::string record = read_text(out_ + "/run.json");
@@ -553,6 +604,11 @@ TEST_F(RunDeck, RefusesToResumeWhatDoesNotFit) {
                        "requests 99 steps, but 100 are already done"));
   EXPECT_TRUE(contains(message_of<InputError>([&] { resume(deck(200, kObserve, "beta = 0.4\n")); }),
                        "[integrator] was 'beta = 0.42', is 'beta = 0.4'"));
+  Deck settle = deck(200);
+  settle.integrator.scheme = Scheme::settle;
+  const std::string other_scheme = message_of<InputError>([&] { resume(settle); });
+  EXPECT_TRUE(contains(other_scheme, "was 'scheme = \"zss-stiff\"', is 'scheme = \"settle\"'"));
+  EXPECT_TRUE(contains(other_scheme, "add --set 'integrator.scheme=zss-stiff'")) << other_scheme;
   EXPECT_TRUE(contains(
       message_of<InputError>([&] { resume(deck(200, "[observe.energies]\nevery = 7\n")); }),
       "the deck has changed"));
@@ -688,15 +744,17 @@ TEST_F(RunDeck, AMeanTemperatureThatIsNotTheBathsIsTold) {
   t.independent_samples = 100.0;
   Deck d = deck(100);
   d.run.equilibration_ps = 1.0;
-  const std::string text = temperature_warning(t, 150.0, d).value_or("");
+  const auto text_of = [&](double bath_K) {
+    const auto warning = temperature_warning(t, bath_K, d);
+    return warning ? warning->text : "";
+  };
+  const std::string text = text_of(150.0);
   EXPECT_TRUE(contains(text, "168.6 +- 1.1 K instead of 150 K: the step of 2 fs causes heating"))
       << text;
   t.drift = 2.0;
-  EXPECT_TRUE(
-      contains(temperature_warning(t, 150.0, d).value_or(""), "the step of 2 fs causes heating"));
+  EXPECT_TRUE(contains(text_of(150.0), "the step of 2 fs causes heating"));
   t.drift = -2.0;
-  EXPECT_TRUE(contains(temperature_warning(t, 150.0, d).value_or(""),
-                       "150 K: still falling, not equilibrated"));
+  EXPECT_TRUE(contains(text_of(150.0), "150 K: still falling, not equilibrated"));
   t.drift = 0.0;
   EXPECT_FALSE(temperature_warning(t, 164.0, d)) << "2.8 %";
   t.error = 4.0;
@@ -705,7 +763,7 @@ TEST_F(RunDeck, AMeanTemperatureThatIsNotTheBathsIsTold) {
   t.independent_samples = 3.0;
   EXPECT_FALSE(temperature_warning(t, 150.0, d)) << "an error of nothing";
   t.independent_samples = 100.0;
-  EXPECT_TRUE(contains(temperature_warning(t, 180.0, d).value_or(""), "equilibration_ps"));
+  EXPECT_TRUE(contains(text_of(180.0), "equilibration_ps"));
   d.run.equilibration_ps = 0.0;
   EXPECT_FALSE(temperature_warning(t, 180.0, d)) << "the start was cold";
 }
@@ -722,7 +780,8 @@ TEST_F(RunDeck, BathsThatRigidMoleculesAreColderThanAreTold) {
     const double rate = units::per_akma_from_per_ps(friction_Da_per_ps);
     system.thermostat.friction_oxygen_per_akma = rate / system.model.mass_o_Da;
     system.thermostat.friction_hydrogen_per_akma = rate / system.model.mass_h_Da;
-    return friction_warning(system).value_or("");
+    const auto warning = friction_warning(system);
+    return warning ? warning->text : "";
   };
   // As runs of 512 free molecules have it: 292.0 +- 0.3 K, and 284.6 +- 0.5 K of the translation.
   EXPECT_TRUE(contains(told(200.0), "by 2.5 % overall and by 4.8 %")) << told(200.0);
@@ -794,10 +853,10 @@ TEST_F(RunDeck, AMoleculeThatLeavesIsToldOncePerReplica) {
   script_.departures = {{0, 1500}, {2, 2999}};
   run(deck(6000, ""));
   ASSERT_EQ(warnings_.size(), 3u);
-  EXPECT_TRUE(contains(warnings_[1], "replica 0: molecule 3 (counted from 1) evaporated"));
+  EXPECT_TRUE(contains(warnings_[1], "replica 0: molecule 2 evaporated"));
   EXPECT_TRUE(contains(warnings_[1], "at step 2000"));
   EXPECT_TRUE(contains(warnings_[1], "[confinement]"));
-  EXPECT_TRUE(contains(warnings_[2], "replica 2: molecule 3 (counted from 1) evaporated"));
+  EXPECT_TRUE(contains(warnings_[2], "replica 2: molecule 2 evaporated"));
   EXPECT_TRUE(contains(warnings_[2], "at step 3000"));
   const std::string json = read_text(out_ + "/run.json");
   EXPECT_TRUE(contains(json,
@@ -828,7 +887,7 @@ TEST_F(RunDeck, AResumedRunDoesNotTellADepartureAgain) {
   warnings_.clear();
   resume(deck(6000));
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_TRUE(contains(warnings_[0], "replica 2: molecule 3 (counted from 1) evaporated"));
+  EXPECT_TRUE(contains(warnings_[0], "replica 2: molecule 2 evaporated"));
   EXPECT_TRUE(contains(read_text(out_ + "/run.json"),
                        "[{\"replica\": 0, \"step\": 1000, \"molecule\": 2}, "
                        "{\"replica\": 2, \"step\": 4000, \"molecule\": 2}]"));
@@ -1054,7 +1113,7 @@ TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
   ASSERT_EQ(result.blow_ups.size(), 1u);
   EXPECT_EQ(result.blow_ups[0].replica, 1);
   ASSERT_EQ(warnings_.size(), 2u);
-  EXPECT_TRUE(contains(warnings_[1], "replica 1 blew up at step 55 (molecule 2, counted from 1)"));
+  EXPECT_TRUE(contains(warnings_[1], "replica 1 blew up at step 55 (molecule 1)"));
   EXPECT_TRUE(contains(warnings_[1], "try timestep_fs = 1"));
   FakeEngine good(fake_start(kMolecules, 3), {}, 0.002);
   good.advance(54);
@@ -1240,7 +1299,7 @@ TEST_F(RunDeck, NoReplicaLeftIsAnErrorAfterTheFilesAreDone) {
   script_.blow_ups = {{0, 60}, {1, 55}, {2, 80}};
   const std::string message = message_of<NumericalError>([&] { run(deck(100)); });
   EXPECT_TRUE(contains(message, "no replica is left"));
-  EXPECT_TRUE(contains(message, "replica 1 blew up at step 55 (molecule 2, counted from 1)"));
+  EXPECT_TRUE(contains(message, "replica 1 blew up at step 55 (molecule 1)"));
   EXPECT_TRUE(contains(message, "blow-up-0001.xyz"));
   // Nothing was done after the last of them, at whatever speed.
   const std::string record = read_text(out_ + "/run.json");

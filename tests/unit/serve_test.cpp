@@ -373,7 +373,7 @@ TEST_F(Serve, FlexibleModelsHaveTheirOwnBonds) {
 
 TEST_F(Serve, SaysOnceThatNothingHoldsTheBonds) {
   std::vector<std::string> notes;
-  options_.on_warning = [&](const std::string& text) { notes.push_back(text); };
+  options_.on_message = [&](const Message& message) { notes.push_back(message.text); };
   std::vector<double> later_A = positions_A_;
   later_A[3 + 9] += 0.5;
   serve([&](Listener& l) {
@@ -383,7 +383,7 @@ TEST_F(Serve, SaysOnceThatNothingHoldsTheBonds) {
     l.say("EXIT");
   });
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_TRUE(contains(notes[0], "molecule 2 (counted from 1)")) << notes[0];
+  EXPECT_TRUE(contains(notes[0], "molecule 1")) << notes[0];
   EXPECT_TRUE(contains(notes[0], "give an omega")) << notes[0];
 }
 
@@ -392,7 +392,7 @@ TEST_F(Serve, SaysOnceThatNothingHoldsTheBonds) {
 TEST_F(Serve, FlexibleMoleculesMayBeFarFromTheirGeometry) {
   options_.model = *find_water_model("qtip4pf");
   std::vector<std::string> notes;
-  options_.on_warning = [&](const std::string& text) { notes.push_back(text); };
+  options_.on_message = [&](const Message& message) { notes.push_back(message.text); };
   const auto moved = [&](double distance_A) {
     std::vector<double> x = positions_A_;
     for (int k = 0; k < 3; ++k) {  // the first hydrogen, along its bond of 0.9572 A

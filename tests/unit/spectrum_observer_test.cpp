@@ -209,8 +209,8 @@ TEST_F(SpectrumObserverTest, WithoutAWholeSegmentThereAreNoRows) {
   EXPECT_TRUE(spectrum->averages().empty());
   const Pictures pictures = spectrum->draw();
   EXPECT_TRUE(pictures.paths.empty());
-  ASSERT_EQ(pictures.warnings.size(), 1u);
-  EXPECT_TRUE(contains(pictures.warnings[0], "shorter than a segment"));
+  ASSERT_EQ(pictures.messages.size(), 1u);
+  EXPECT_TRUE(contains(pictures.messages[0].text, "shorter than a segment"));
 }
 
 TEST_F(SpectrumObserverTest, WhatDoesNotMoveHasNoSpectrum) {

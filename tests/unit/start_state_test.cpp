@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "messages.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
@@ -102,7 +103,7 @@ TEST_F(StartStateTest, IsTakenToTheBitByTheSameScheme) {
     checkpoint.state = before;
     io::write_checkpoint(folder_.file("a/checkpoint.bin"), checkpoint);
     const Start s = start("replicas = 3\n", scheme(words));
-    EXPECT_TRUE(s.notes.empty()) << s.notes.front();
+    EXPECT_TRUE(s.messages.empty()) << s.messages.front().text;
     EXPECT_EQ(s.state.step, 0);
     EXPECT_EQ(s.state.molecules, 5);
     EXPECT_EQ(s.state.replica_ids, before.replica_ids);
@@ -114,15 +115,16 @@ TEST_F(StartStateTest, IsTakenToTheBitByTheSameScheme) {
 TEST_F(StartStateTest, OfOneReplicaStartsAnyNumber) {
   const State before = leave("a", "molecules = 2\n", scheme("\"settle\""));
   const Start s = start("replicas = 3\nseed = 2\n", scheme("\"settle\"") + kBath);
-  EXPECT_TRUE(s.notes.empty());
+  EXPECT_TRUE(s.messages.empty());
   for (std::size_t i = 0; i < 3 * 18; ++i) {
     EXPECT_EQ(s.state.positions_A[i], before.positions_A[i % 18]);
     EXPECT_EQ(s.state.velocities_A_per_akma[i], before.velocities_A_per_akma[i % 18]);
   }
   // Without noise the three trajectories are identical.
   const Start copies = start("replicas = 3\n", scheme("\"settle\""));
-  ASSERT_EQ(copies.notes.size(), 1u);
-  EXPECT_TRUE(contains(copies.notes[0], "all replicas have the same positions and velocities"));
+  ASSERT_EQ(copies.messages.size(), 1u);
+  EXPECT_TRUE(
+      contains(copies.messages[0].text, "all replicas have the same positions and velocities"));
 }
 
 TEST_F(StartStateTest, VelocitiesMayBeDrawnAnew) {
@@ -156,8 +158,8 @@ TEST_F(StartStateTest, RigidSchemesPutItOntoTheConstraints) {
     const Start s = start("", scheme(words));
     EXPECT_LT(longest_of_bonds(s.state, "tip3p"), length_rounding_A());
     EXPECT_LT(largest_bond_rate(s.state), few_roundings(3.0));
-    ASSERT_EQ(s.notes.size(), 1u);
-    EXPECT_TRUE(contains(s.notes[0], "were put onto the rigid geometry of tip3p"));
+    ASSERT_EQ(s.messages.size(), 1u);
+    EXPECT_TRUE(contains(s.messages[0].text, "were put onto the rigid geometry of tip3p"));
   }
   // Infinite omega constrains positions; velocities have nine degrees of freedom per molecule.
   const Start s = start("", scheme("\"zss-stiff\"\nomega = \"infinite\""));
@@ -168,7 +170,7 @@ TEST_F(StartStateTest, RigidSchemesPutItOntoTheConstraints) {
 TEST_F(StartStateTest, APenaltyTakesRigidMoleculesAsTheyAre) {
   const State before = leave("a", "molecules = 5\n", scheme("\"settle\""));
   const Start s = start("", scheme("\"verlet\"\ntimestep_fs = 0.2"));
-  EXPECT_TRUE(s.notes.empty());
+  EXPECT_TRUE(s.messages.empty());
   EXPECT_EQ(s.state.positions_A, before.positions_A);
   EXPECT_LT(largest_difference(s.state.velocities_A_per_akma, before.velocities_A_per_akma),
             few_roundings(1.0));
@@ -224,10 +226,10 @@ TEST_F(StartStateTest, NumbersOfAModelAreTold) {
       "epsilon_kcal_per_mol = 0.1553\ncharge_hydrogen_e = ";
   leave("a", model + "0.41\n", scheme("\"settle\""));
   EXPECT_TRUE(
-      start(model.substr(model.find("model")) + "0.41\n", scheme("\"settle\"")).notes.empty());
+      start(model.substr(model.find("model")) + "0.41\n", scheme("\"settle\"")).messages.empty());
   const Start other = start(model.substr(model.find("model")) + "0.42\n", scheme("\"settle\""));
-  ASSERT_EQ(other.notes.size(), 1u);
-  EXPECT_TRUE(contains(other.notes[0], "other values in [model]"));
+  ASSERT_EQ(other.messages.size(), 1u);
+  EXPECT_TRUE(contains(other.messages[0].text, "other values in [model]"));
 }
 
 TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
@@ -235,19 +237,20 @@ TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
   for (const char* words : {"\"settle\"", "\"zss-stiff\""}) {
     const Start s = start("model = \"spc\"\n", scheme(words));
     EXPECT_LT(longest_of_bonds(s.state, "spc"), length_rounding_A());
-    ASSERT_EQ(s.notes.size(), 2u);
-    EXPECT_TRUE(contains(s.notes[0], "comes from a run with model tip3p, and this deck uses spc"));
-    EXPECT_TRUE(contains(s.notes[1], "rigid geometry of spc"));
+    ASSERT_EQ(s.messages.size(), 2u);
+    EXPECT_TRUE(
+        contains(s.messages[0].text, "comes from a run with model tip3p, and this deck uses spc"));
+    EXPECT_TRUE(contains(s.messages[1].text, "rigid geometry of spc"));
   }
   // TIPS2 has the shape of TIP3P.
   const Start same = start("model = \"tips2\"\n", scheme("\"settle\""));
   EXPECT_EQ(same.state.positions_A, before.positions_A);
-  ASSERT_EQ(same.notes.size(), 1u);
+  ASSERT_EQ(same.messages.size(), 1u);
   const Start heavy = start("hydrogen_mass_Da = 4\n", scheme("\"settle\""));
   EXPECT_LT(largest_difference(heavy.state.velocities_A_per_akma, before.velocities_A_per_akma),
             few_roundings(1.0));
-  ASSERT_EQ(heavy.notes.size(), 1u);
-  EXPECT_TRUE(contains(heavy.notes[0], "hydrogen_mass_Da changes from 1.008 to 4"));
+  ASSERT_EQ(heavy.messages.size(), 1u);
+  EXPECT_TRUE(contains(heavy.messages[0].text, "masses change (H from 1.008 to 4 Da): velocities are kept"));
 }
 
 /// The internal positions x = q - b h² a of Z&Ss amplify the bond vibration: with another step they
@@ -316,7 +319,8 @@ TEST_F(StartStateTest, ProblemsNameTheKeyAndTellHowToMend) {
   const std::string state = "[system]\nstate = \"a\"\n", three = state + "replicas = 3\n";
   EXPECT_NO_THROW(load_deck(write(three + kRun)));
   EXPECT_EQ(refusal("[system]\nstate = \"nowhere\"\n"),
-            "b.toml:2:9: state = \"nowhere\": there is no run and no checkpoint nowhere");
+            "b.toml:2:9: state = \"nowhere\": there is no run and no checkpoint nowhere; "
+            "paths in a deck and in --set are relative to the folder of the deck");
   fs::create_directories(folder_.file("empty"));
   EXPECT_TRUE(contains(refusal("[system]\nstate = \"empty\"\n"),
                        "b.toml:2:9: state = \"empty\": there is no checkpoint.bin in empty"));
@@ -327,7 +331,8 @@ TEST_F(StartStateTest, ProblemsNameTheKeyAndTellHowToMend) {
   EXPECT_TRUE(contains(refusal(state), "b.toml:1:2: replicas = 1, but the state has 3"));
   EXPECT_TRUE(contains(refusal(three + "file = \"a.xyz\"\n"), "exclude each other"));
   EXPECT_TRUE(contains(refusal(three + "start = \"random\"\n"), "start is not used with state"));
-  EXPECT_TRUE(contains(refusal(three + "relax = true\n"), "relax is not used with state"));
+  EXPECT_TRUE(contains(refusal(three + "relax = true\n" + scheme("\"zss-stiff\"")),
+                       "relax is not used with state"));
   EXPECT_TRUE(contains(refusal(three + "temperature_K = 5\n"),
                        "temperature_K is not used with [system] velocities = \"state\""));
   EXPECT_TRUE(contains(refusal(three + "velocities = \"file\"\n"),
@@ -400,7 +405,7 @@ TEST_F(StartStateTest, MoleculesThatAreFarFromRigidAreNotMadeSo) {
   checkpoint.state = before;
   io::write_checkpoint(folder_.file("a/checkpoint.bin"), checkpoint);
   EXPECT_TRUE(contains(message_of<InputError>([&] { start("", scheme("\"settle\"")); }),
-                       "molecule 2 (counted from 1) has O-H1"));
+                       "molecule 1 has O-H1"));
   EXPECT_EQ(start("", scheme("\"zss-stiff\"")).state.positions_A, before.positions_A);
 }
 
@@ -419,7 +424,7 @@ TEST_F(StartStateTest, VelocitiesOfAFileAreTakenWhereTheDeckSaysSo) {
         write("[system]\nfile = \"" + file + "\"\nvelocities = \"file\"\n" + kRun + rest)));
   };
   const Start xyz = from("s.xyz", scheme("\"zss-stiff\""));
-  EXPECT_TRUE(xyz.notes.empty());
+  EXPECT_TRUE(xyz.messages.empty());
   EXPECT_EQ(xyz.state.positions_A, before.positions_A);
   EXPECT_EQ(xyz.state.velocities_A_per_akma, before.velocities_A_per_akma);
   // Half of GRO's last digit, 10^-8 nm/ps, is 2.4e-9 A/akma.
@@ -438,7 +443,7 @@ TEST_F(StartStateTest, PositionsOfAnotherStepAreTold) {
              "O 0 0 0 0 0 0\nH 0.96 0 0 0 0 0\nH -0.24 0.93 0 0 0 0\n");
   const auto notes = [&](const std::string& words) {
     const std::string text = "[system]\nfile = \"final.xyz\"\nvelocities = \"file\"\n";
-    return make_start(load_deck(write(text + kRun + scheme(words)))).notes;
+    return texts(make_start(load_deck(write(text + kRun + scheme(words)))).messages);
   };
   EXPECT_TRUE(notes("\"zss-stiff\"").empty());
   EXPECT_TRUE(notes("\"pushforward-newmark\"").empty());
@@ -475,7 +480,7 @@ TEST_F(StartStateTest, AFileWithoutVelocitiesIsToldWithItsKey) {
   EXPECT_TRUE(contains(refusal(text),
                        "b.toml:3:14: velocities = \"file\": s.xyz does not contain velocities"));
   EXPECT_THROW(make_start(parse_deck(text + kRun, folder_.file("b.toml"))), InputError);
-  EXPECT_TRUE(contains(refusal(text + "relax = true\n"),
+  EXPECT_TRUE(contains(refusal(text + "relax = true\n" + scheme("\"zss-stiff\"")),
                        "relax is not used with [system] velocities = \"file\""));
 }
 

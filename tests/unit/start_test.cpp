@@ -534,7 +534,7 @@ TEST_F(StartFromFile, EveryReplicaStartsThere) {
   deck.system.replicas = 3;
   deck.system.temperature_K = 10.0;
   const Start start = make_start(deck);
-  EXPECT_TRUE(start.notes.empty());
+  EXPECT_TRUE(start.messages.empty());
   const State& s = start.state;
   EXPECT_EQ(s.molecules, 7);
   EXPECT_EQ(s.step, 0);
@@ -564,15 +564,16 @@ TEST_F(StartFromFile, RigidSchemesGetRigidMolecules) {
     }
     const Start start = make_start(deck);
     EXPECT_LT(worst_length(tip3p(), start.state.positions_A), length_rounding_A());
-    ASSERT_EQ(start.notes.size(), 1u);
-    EXPECT_NE(start.notes[0].find("molecule 5"), std::string::npos) << start.notes[0];
+    ASSERT_EQ(start.messages.size(), 1u);
+    EXPECT_NE(start.messages[0].text.find("molecule 5"), std::string::npos)
+        << start.messages[0].text;
     for (double v : start.state.velocities_A_per_akma) EXPECT_EQ(v, 0.0);
   }
   // A penalty scheme without relaxation keeps the structure.
   Deck deck = deck_of(x);
   deck.integrator.scheme = Scheme::zss_stiff;
   const Start start = make_start(deck);
-  EXPECT_TRUE(start.notes.empty());
+  EXPECT_TRUE(start.messages.empty());
   EXPECT_EQ(start.state.positions_A, x);
 }
 
@@ -583,8 +584,8 @@ TEST_F(StartFromFile, PenaltySchemesAreRelaxed) {
   deck.system.relax = true;
   deck.system.replicas = 2;
   const Start start = make_start(deck);
-  ASSERT_EQ(start.notes.size(), 1u);
-  EXPECT_NE(start.notes[0].find("-61.014119"), std::string::npos) << start.notes[0];
+  ASSERT_EQ(start.messages.size(), 1u);
+  EXPECT_NE(start.messages[0].text.find("-61.014119"), std::string::npos) << start.messages[0].text;
   const State& s = start.state;
   const std::vector<double> x = replica(s.positions_A, s, 0);
   EXPECT_EQ(x, replica(s.positions_A, s, 1));
@@ -613,9 +614,10 @@ TEST_F(StartFromFile, RefusesWhatIsNoWaterOfTheModel) {
 TEST_F(StartFromFile, SaysWhenTheFileIsOfAnotherModel) {
   const Deck deck = deck_of(random_cluster(*find_water_model("spc"), 3, 1, 0), "spc");
   const Start start = make_start(deck);
-  ASSERT_EQ(start.notes.size(), 2u);
-  EXPECT_NE(start.notes[0].find("spc"), std::string::npos) << start.notes[0];
-  EXPECT_NE(start.notes[1].find("rigid geometry"), std::string::npos) << start.notes[1];
+  ASSERT_EQ(start.messages.size(), 2u);
+  EXPECT_NE(start.messages[0].text.find("spc"), std::string::npos) << start.messages[0].text;
+  EXPECT_NE(start.messages[1].text.find("rigid geometry"), std::string::npos)
+      << start.messages[1].text;
 }
 
 TEST_F(StartFromFile, SaysWhenItsVelocitiesHaveNoMomentum) {
@@ -636,18 +638,18 @@ TEST_F(StartFromFile, SaysWhenItsVelocitiesHaveNoMomentum) {
     again.system.velocities = VelocityKind::file;
     again.system.remove_momentum = false;
     const Start start = make_start(again);
-    EXPECT_EQ(start.notes.size(), rests ? 1u : 0u);
+    EXPECT_EQ(start.messages.size(), rests ? 1u : 0u);
     if (rests) {
-      EXPECT_NE(start.notes[0].find("has no momentum. Set remove_momentum = true"),
+      EXPECT_NE(start.messages[0].text.find("has no momentum. Set remove_momentum = true"),
                 std::string::npos);
     }
     again.system.remove_momentum = true;
-    EXPECT_TRUE(make_start(again).notes.empty()) << "it knows";
+    EXPECT_TRUE(make_start(again).messages.empty()) << "it knows";
     again.system.remove_momentum = false;
     again.thermostat.kind = Thermostat::gla;
     again.thermostat.friction_per_ps = 1.0;
     again.thermostat.temperature_K = 100.0;
-    EXPECT_TRUE(make_start(again).notes.empty()) << "noise moves it";
+    EXPECT_TRUE(make_start(again).messages.empty()) << "noise moves it";
   }
 }
 
@@ -665,10 +667,11 @@ TEST(Start, TellsWhatIsFarOutsideOfTheWall) {
   for (const double radius_A : {0.3, 30.0}) {
     deck.confinement = ConfinementSection{.radius_A = radius_A, .stiffness_kcal_per_mol_A2 = 5.0};
     const Start start = make_start(deck);
-    ASSERT_EQ(start.notes.size(), radius_A < 1.0 ? 1u : 0u);
-    if (start.notes.empty()) continue;
-    EXPECT_NE(start.notes[0].find("3 of 3 replicas start outside"), std::string::npos);
-    EXPECT_NE(start.notes[0].find("radius_A = 0.3."), std::string::npos) << start.notes[0];
+    ASSERT_EQ(start.messages.size(), radius_A < 1.0 ? 1u : 0u);
+    if (start.messages.empty()) continue;
+    EXPECT_NE(start.messages[0].text.find("3 of 3 replicas start outside"), std::string::npos);
+    EXPECT_NE(start.messages[0].text.find("radius_A = 0.3."), std::string::npos)
+        << start.messages[0].text;
   }
 }
 
@@ -694,7 +697,7 @@ TEST(Start, RefusesAQuenchInWhichAtomsFuse) {
 TEST(Start, ClusterForEachReplica) {
   const Deck deck = random_deck(6, 3);
   const Start start = make_start(deck);
-  EXPECT_TRUE(start.notes.empty());
+  EXPECT_TRUE(start.messages.empty());
   const State& s = start.state;
   for (std::size_t r = 0; r < 3; ++r) {
     EXPECT_EQ(replica(s.positions_A, s, r),
@@ -739,7 +742,7 @@ TEST(Start, PenaltySchemesAreRelaxed) {
   deck.integrator.omega = 50.0;
   deck.system.relax = true;
   const Start start = make_start(deck);
-  EXPECT_TRUE(start.notes.empty());
+  EXPECT_TRUE(start.messages.empty());
   const State& s = start.state;
   for (std::size_t r = 0; r < 2; ++r) {
     const std::vector<double> x = replica(s.positions_A, s, r);

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
+#include "messages.hpp"
 #include "rounding.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
@@ -63,6 +64,7 @@ class TrajectoryTablesTest : public ::testing::Test {
             format + "\"\n" +
             (one_bath ? "[observe.correlation]\nevery = 10\nlength_ps = 0.2\n" : ""),
         "test.toml");
+    options.pictures = false;
     run_deck(deck, options);
     return out;
   }
@@ -71,6 +73,7 @@ class TrajectoryTablesTest : public ::testing::Test {
     options.files = files;
     options.folder = folder_.file("tables");
     options.frames.skip = skipped;
+    options.pictures = false;
     return write_trajectory_tables(options);
   }
   std::string refusal(const TrajectoryTablesOptions& options) {
@@ -94,7 +97,7 @@ TEST_F(TrajectoryTablesTest, AreThoseOfTheRun) {
     EXPECT_EQ(result.replicas, 3);
     EXPECT_EQ(result.molecules, 4);
     EXPECT_EQ(result.model, "tip3p");
-    EXPECT_TRUE(result.notes.empty()) << "the files have times";
+    EXPECT_TRUE(result.messages.empty()) << "the files have times";
     if (format == "xyz") {
       EXPECT_FALSE(io::read_structure(out + "/trajectory-0000.xyz").bath_K()) << "of one bath";
     }
@@ -187,7 +190,7 @@ TEST_F(TrajectoryTablesTest, CorrelationsAreThoseOfTheRun) {
   options.correlation_ps = 0.2;
   const std::vector<std::string> whole = options.files;
   options.files = {whole[0], folder_.file("short.xyz"), whole[2]};
-  const std::vector<std::string> told = write_trajectory_tables(options).notes;
+  const std::vector<std::string> told = test::texts(write_trajectory_tables(options).messages);
   ASSERT_FALSE(told.empty());
   EXPECT_EQ(told[0],
             "1 of 3 replicas have fewer than 26 frames and are excluded from correlation.csv");
@@ -280,7 +283,7 @@ TEST_F(TrajectoryTablesTest, AStartThatIsStillInThemIsTold) {
       files.push_back(folder_.file(fmt::format("swing-{}.xyz", r)));
       write_text(files.back(), text);
     }
-    return tables(files).notes;
+    return test::texts(tables(files).messages);
   };
   EXPECT_TRUE(notes_of(3.0, 1).empty());
   // Of several replicas one comes after the other: nothing is known.
@@ -296,8 +299,8 @@ TEST_F(TrajectoryTablesTest, FramesWithoutTimesAreCounted) {
   const std::string path = folder_.file("timeless.xyz");
   std::ofstream(path) << std::regex_replace(text, std::regex(" time_ps=[^ ]*"), "");
   const TrajectoryTables result = tables({path});
-  ASSERT_EQ(result.notes.size(), 1u);
-  EXPECT_TRUE(contains(result.notes[0], "no times"));
+  ASSERT_EQ(result.messages.size(), 1u);
+  EXPECT_TRUE(contains(result.messages[0].text, "no times"));
   EXPECT_EQ(rows_of(folder_.file("tables/cluster.csv"))[7][1], "7");
 }
 
@@ -317,8 +320,8 @@ TEST_F(TrajectoryTablesTest, FramesHaveTheirOwnTimes) {
     return folder_.file(name);
   };
   const auto told = [](const TrajectoryTables& result, const char* text) {
-    return std::count_if(result.notes.begin(), result.notes.end(),
-                         [&](const std::string& note) { return contains(note, text); });
+    return std::count_if(result.messages.begin(), result.messages.end(),
+                         [&](const Message& note) { return contains(note.text, text); });
   };
   const auto times_of = [&] {
     std::vector<std::string> times;
@@ -329,7 +332,7 @@ TEST_F(TrajectoryTablesTest, FramesHaveTheirOwnTimes) {
   // What begins late, and is evenly spaced; a file of one frame does not tell otherwise.
   const std::string late = file_of("late.xyz", {100.5, 101.0, 101.5, 102.0});
   TrajectoryTables result = tables({file_of("one.xyz", {7.0}), late});
-  EXPECT_TRUE(result.notes.empty());
+  EXPECT_TRUE(result.messages.empty());
   EXPECT_EQ(times_of(), (Times{"7", "100.5", "101", "101.5", "102"}));
   const auto correlation_ps = [&] {
     for (const AveragedQuantity& a : result.averages) {
@@ -396,12 +399,12 @@ TEST_F(TrajectoryTablesTest, BathsThatArePooledAreTold) {
     options.folder = folder_.file("tables");
     options.files = files;
     if (format == "h5md") options.files.resize(1);
-    const std::vector<std::string> told = write_trajectory_tables(options).notes;
+    const std::vector<std::string> told = test::texts(write_trajectory_tables(options).messages);
     ASSERT_EQ(told.size(), 1u);
     EXPECT_TRUE(contains(told[0], "among them 60 and 90.5 K"));
     options.frames.replicas = {0, 2};
     if (format != "h5md") options.files = {files[0], files[2]};
-    EXPECT_TRUE(write_trajectory_tables(options).notes.empty());
+    EXPECT_TRUE(write_trajectory_tables(options).messages.empty());
   }
 }
 
@@ -484,8 +487,9 @@ TEST_F(TrajectoryTablesTest, TakeTheWholeFramesOfAFileThatWasCut) {
   write_text(path, text.substr(0, text.size() - 200));
   const TrajectoryTables cut = tables({path});
   EXPECT_EQ(cut.frames, whole.frames - 1);
-  ASSERT_EQ(cut.notes.size(), whole.notes.size() + 1);
-  EXPECT_TRUE(contains(cut.notes.front(), "ends within its frame")) << cut.notes.front();
+  ASSERT_EQ(cut.messages.size(), whole.messages.size() + 1);
+  EXPECT_TRUE(contains(cut.messages.front().text, "ends within its frame"))
+      << cut.messages.front().text;
 }
 
 /// Atoms that a program left at the origin have no energy.

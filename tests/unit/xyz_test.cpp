@@ -87,14 +87,14 @@ TEST_F(Xyz, PutsAtomsOfAnyOrderTogether) {
   const Structure in_order = read("6\n\n" + w.o1 + w.a1 + w.b1 + w.o2 + w.a2 + w.b2);
   EXPECT_EQ(in_order.positions_A, x);
   EXPECT_TRUE(in_order.file_order.empty());
-  EXPECT_TRUE(in_order.notes.empty());
+  EXPECT_TRUE(in_order.messages.empty());
 
   const Structure hho = read("6\n\n" + w.a1 + w.b1 + w.o1 + w.a2 + w.b2 + w.o2);
   EXPECT_EQ(hho.molecules, 2);
   EXPECT_EQ(hho.positions_A, x);
   EXPECT_EQ(hho.file_order, (std::vector<int>{1, 2, 0, 4, 5, 3}));
-  ASSERT_EQ(hho.notes.size(), 1u);
-  EXPECT_TRUE(contains(hho.notes[0], "each hydrogen was assigned to its nearest oxygen"));
+  ASSERT_EQ(hho.messages.size(), 1u);
+  EXPECT_TRUE(contains(hho.messages[0].text, "each hydrogen was assigned to its nearest oxygen"));
 
   const Structure by_element = read("6\n\n" + w.o1 + w.o2 + w.b2 + w.a1 + w.b1 + w.a2);
   EXPECT_EQ(by_element.file_order, (std::vector<int>{0, 3, 4, 1, 2, 5}));
@@ -119,7 +119,7 @@ TEST_F(Xyz, LeavesOutSitesAndTakesAtomicNumbers) {
     const Structure s =
         read("4\n\nOW 0 0 0\nHW1 .9 0 0\nHW2 0 .9 0\n" + std::string(site) + " .1 .1 0\n");
     EXPECT_EQ(s.positions_A, (std::vector<double>{0, 0, 0, .9, 0, 0, 0, .9, 0})) << site;
-    EXPECT_TRUE(s.has_sites && s.notes.empty()) << site;
+    EXPECT_TRUE(s.has_sites && s.messages.empty()) << site;
   }
   const Structure s = read("3\n\n8 0 0 0\n1 .9 0 0\n1 0 .9 0\n");
   EXPECT_EQ(s.molecules, 1);
@@ -253,7 +253,7 @@ TEST_F(Xyz, TakesTheFrameThatIsChosen) {
   EXPECT_EQ(counts.frames, 3);
   EXPECT_EQ(counts.replicas, 2);
   EXPECT_TRUE(counts.all);
-  EXPECT_TRUE(contains(*note_on_frames("a", counts), "a has 2 replicas, and frame 0"));
+  EXPECT_TRUE(contains(note_on_frames("a", counts)->text, "a has 2 replicas, and frame 0"));
   FrameCounts alone;
   read_structure(file(frame(0, 0)), {}, &alone);
   EXPECT_FALSE(note_on_frames("a", alone));
@@ -350,8 +350,8 @@ TEST_F(Xyz, RefusesOverlapsAndBrokenMolecules) {
                        "from 1): the two coincide"));
   EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0\nH 0 0 0\nH 0 .9 0\n"),
                        "4:1: H1 of molecule 1 is 0 A from O of molecule 1"));
-  EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0\nH .9 0 0\nH 0 3.1 0\n"),
-                       "5:1: H2 of molecule 1 (counted from 1) is 3.1"));
+  EXPECT_TRUE(
+      contains(refusal(kHead + "O 0 0 0\nH .9 0 0\nH 0 3.1 0\n"), "5:1: H2 of molecule 0 is 3.1"));
   EXPECT_NO_THROW(read(head + "O 0.3 0.3 0.3\nH 1 1 1\nH 0.5 1 0.3\n"));
 }
 

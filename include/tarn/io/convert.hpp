@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/physics/water_model.hpp"
 
@@ -38,7 +39,7 @@ struct Conversion {
   std::int64_t replicas = 0;
   int molecules = 0;  ///< of one bead
   int beads = 1;
-  std::vector<std::string> notes;  ///< on data that is lost, and on problems of the file
+  Messages messages;  ///< on data that is lost, and on problems of the file
 };
 
 /// Writes the frames of a trajectory in another format. The file is read twice: the first pass

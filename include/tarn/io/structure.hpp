@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tarn/core/error.hpp"
+#include "tarn/core/message.hpp"
 #include "tarn/physics/water_model.hpp"
 
 /// @file
@@ -31,8 +32,8 @@ struct Structure {
   bool has_sites = false;
   /// Whether the file gives the frame a periodic box, which is ignored.
   bool has_box = false;
-  /// Changes that the reader made to the atoms, as text.
-  std::vector<std::string> notes{};
+  /// Changes that the reader made to the atoms.
+  Messages messages{};
 
   /// The water model in the comment.
   std::optional<std::string> model() const;
@@ -65,7 +66,7 @@ class FrameReader {
   /// Whether next() failed because the file ends within a frame.
   virtual bool is_cut_off() const { return false; }
   /// After the last frame: how the file contradicts its header, or nothing.
-  virtual std::string note_at_end() const { return {}; }
+  virtual std::string warning_at_end() const { return {}; }
   virtual const std::string& path() const = 0;
 };
 
@@ -90,11 +91,11 @@ void check_molecules(const Structure& frame, const FrameReader& reader, std::int
 /// Reads the next frame of a trajectory whose last frame may be incomplete, because the run that
 /// wrote it was killed or is still running.
 /// @param frames read before
-/// @param note receives at the end of the file what is missing, or stays empty
+/// @param warning receives at the end of the file what is missing, or stays empty
 /// @throws InputError for a file without frames, and as FrameReader::next() unless the file ends
 ///         within a frame that is not the first
 std::optional<Structure> next_whole_frame(FrameReader& reader, std::int64_t frames,
-                                          std::string& note);
+                                          std::string& warning);
 
 /// Which frame of a file; both count from 0.
 struct FrameChoice {
@@ -119,10 +120,11 @@ struct FrameSelection {
   std::int64_t index(std::int64_t place) const { return (place - skip) / every; }
 };
 
-/// "the file contains no replica 7 or 8" for selected numbers that are absent, or nothing.
+/// Warning "the file contains no replica 7 or 8" for selected numbers that are absent.
 /// @param found numbers in the file
-std::string note_on_absent_replicas(const std::string& where, const FrameSelection& selection,
-                                    const std::set<std::int64_t>& found);
+std::optional<Message> warning_of_absent_replicas(const std::string& where,
+                                                  const FrameSelection& selection,
+                                                  const std::set<std::int64_t>& found);
 
 /// Numbers of frames and replicas in a file from which a structure was read.
 struct FrameCounts {
@@ -131,11 +133,11 @@ struct FrameCounts {
   bool all = true;  ///< false: the file has more, which were not counted
 };
 
-/// Adds the notes of a frame that are not among those of earlier frames.
-void add_new_notes(const std::vector<std::string>& of_frame, std::vector<std::string>& notes);
+/// Adds the messages of a frame that are not among those of earlier frames.
+void add_new_messages(const Messages& of_frame, Messages& messages);
 
 /// Note for a file whose frames have a periodic box.
-std::string note_on_box(const std::string& path);
+Message note_on_box(const std::string& path);
 
 /// Reads one frame as a structure to start from. The format follows from the extension and the
 /// contents.
@@ -148,11 +150,14 @@ Structure read_structure(const std::string& path, const FrameChoice& choice = {}
                          FrameCounts* counts = nullptr);
 
 /// "a.xyz has 20 frames, and frame 0 was taken", or nothing if there is only one.
-std::optional<std::string> note_on_frames(const std::string& path, const FrameCounts& counts);
+/// @param cure how to take another one, such as "; --frame takes another one"
+std::optional<Message> note_on_frames(const std::string& path, const FrameCounts& counts,
+                                      const std::string& cure = {});
 
-/// "a.gro has a fourth site ..." for a structure with virtual sites and a model without.
-std::optional<std::string> note_on_sites(const std::string& path, const Structure& structure,
-                                         const WaterModel& model);
+/// Warning "a.gro has a fourth site ..." for a structure with virtual sites and a model without.
+/// @param cure how to choose the model
+std::optional<Message> warning_of_sites(const std::string& path, const Structure& structure,
+                                        const WaterModel& model, const std::string& cure);
 
 /// Molecules that cannot start with this model: the first five, and the number of the others. Those
 /// of a rigid model have a distance that differs from the model's by more than 0.2 A, those of a

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tarn/core/message.hpp"
+
 /// @file
 /// Trajectory files of a run, in any format.
 
@@ -65,8 +67,8 @@ class TrajectoryWriter {
   virtual void load(std::istream& in) = 0;
   /// Completes the files. @throws IoError
   virtual void finish() = 0;
-  /// Notes on the frames written since create() or load().
-  virtual std::vector<std::string> notes() const { return {}; }
+  /// Messages about the frames written since create() or load().
+  virtual Messages messages() const { return {}; }
 };
 
 }  // namespace tarn::io

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/observer.hpp"
@@ -22,6 +23,7 @@ struct TrajectoryTablesOptions {
   io::FrameSelection frames{};
   /// Longest lag of correlation.csv; empty: no correlations.
   std::optional<double> correlation_ps{};
+  bool pictures = true;
 };
 
 struct TrajectoryTables {
@@ -29,7 +31,7 @@ struct TrajectoryTables {
   int molecules = 0;
   std::string model;
   std::vector<AveragedQuantity> averages;
-  std::vector<std::string> notes;
+  Messages messages;
   Pictures pictures;
 };
 
