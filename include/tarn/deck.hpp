@@ -69,12 +69,12 @@ struct SystemSection {
   double hydrogen_mass_Da = units::mass_hydrogen_Da;
   std::optional<double> oxygen_mass_Da;  ///< empty: 15.9994, or with keep_molecule_mass less
   bool keep_molecule_mass = false;       ///< take the additional mass of H from O; classical only
-  bool recentre = false;                 ///< report positions relative to the centre of mass
+  bool recentre = false;  ///< report positions relative to the centre of mass; see the schema
   bool operator==(const SystemSection&) const = default;
 };
 
 struct IntegratorSection {
-  Scheme scheme = Scheme::zss_stiff;
+  Scheme scheme = Scheme::settle;  ///< in decks of flexible models the default is verlet
   double timestep_fs = 2.0;
   double beta = 0.42;
   double omega = 100.0;  ///< infinity for omega = "infinite"

@@ -29,7 +29,6 @@ void analyse(TrajectoryTablesOptions options) {
                             count_text(result.replicas, "replica")));
   print_averages(result.averages, fmt::format("average of {}", count_text(result.frames, "frame")),
                  terminal);
-  print_unconverged_note(result.averages, terminal);
   terminal.print(result.messages);
   terminal.print(result.pictures.messages);
   for (const std::string& path : result.pictures.paths) {

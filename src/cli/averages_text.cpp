@@ -1,15 +1,13 @@
 #include "averages_text.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "observe/sampling_warning.hpp"
 #include "tarn/analysis/errors.hpp"
 
 namespace tarn::cli {
-
-bool is_constant(const AveragedQuantity& a) { return a.error <= 1e-12 * std::abs(a.mean); }
 
 std::string mean_text(const AveragedQuantity& a) {
   if (is_constant(a)) return fmt::format("{:.6g}", a.mean);
@@ -34,16 +32,6 @@ void print_averages(const std::vector<AveragedQuantity>& averages, const std::st
     rows.push_back(std::move(row));
   }
   for (const std::string& line : aligned_rows(rows)) terminal.info(line);
-}
-
-void print_unconverged_note(const std::vector<AveragedQuantity>& averages, Terminal& terminal) {
-  const auto is_short = [](const AveragedQuantity& a) { return !is_constant(a) && !a.converged; };
-  if (std::any_of(averages.begin(), averages.end(), is_short)) {
-    terminal.info(
-        "* run too short for the correlation time, or too few events: the error and the "
-        "correlation "
-        "time are lower bounds");
-  }
 }
 
 }  // namespace tarn::cli

@@ -8,18 +8,13 @@
 
 namespace tarn::cli {
 
-/// Whether a quantity varies by rounding only; its error and correlation time are then meaningless.
-bool is_constant(const AveragedQuantity& a);
-
-/// "-57.553 +- 0.032": the error has two digits, and a star marks errors that are lower bounds.
+/// "-57.553 +- 0.032": the error has two digits, and a star marks errors that are lower bounds;
+/// sampling_warning() explains it.
 /// Scientific notation replaces long rows of zeros.
 std::string mean_text(const AveragedQuantity& a);
 
 /// Prints one row per quantity. @param head heading of the first column
 void print_averages(const std::vector<AveragedQuantity>& averages, const std::string& head,
                     Terminal& terminal);
-
-/// Explains the stars, if there are any.
-void print_unconverged_note(const std::vector<AveragedQuantity>& averages, Terminal& terminal);
 
 }  // namespace tarn::cli

@@ -97,8 +97,11 @@ void check(const Arguments& a) {
     return print_deck_and_plan(check_mechanics(deck), checker, 0, terminal);
   }
   int molecules = deck.system.molecules;
-  if (const auto path = structure_path(deck))
-    molecules = io::read_structure(*path, {deck.system.frame}).molecules;
+  if (const auto path = structure_path(deck)) {
+    const io::Structure structure = io::read_structure(*path, {deck.system.frame});
+    molecules = structure.molecules;
+    terminal.print(structure.messages);
+  }
   if (deck.system.state) {
     const StartState start = read_start_state(deck);
     molecules = start.state.molecules;

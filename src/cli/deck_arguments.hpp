@@ -12,6 +12,7 @@
 #include "core/processors.hpp"
 #include "events.hpp"
 #include "help_text.hpp"
+#include "ranks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "terminal.hpp"
@@ -28,6 +29,11 @@ inline std::string shell_quoted(const std::string& word) {
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+/// --ranks, which join_ranks() has obeyed.
+inline void add_ranks_option(CLI::App& command, std::string& ranks) {
+  command.add_option("--ranks", ranks, kRanksHelp)->check(CLI::IsMember({"auto", "off"}));
 }
 
 /// A deck and the changes made to it by --set and --unset.
@@ -59,7 +65,7 @@ struct DeckOverrides {
 
 /// Arguments of the commands that run a deck.
 struct DeckArguments : DeckOverrides {
-  std::string out, device;
+  std::string out, device, ranks;
   std::optional<int> threads;
   bool overwrite = false, no_pictures = false, quiet = false, json = false;
 
@@ -72,6 +78,7 @@ struct DeckArguments : DeckOverrides {
         .add_option("--threads", threads,
                     "number of CPU threads, 0 for all; default: that of the deck")
         ->check(number_of_threads());
+    add_ranks_option(command, ranks);
     add_override_options(command);
     command.add_flag("--overwrite", overwrite, overwrite_help);
     command.add_flag("--no-pictures", no_pictures,
@@ -85,6 +92,7 @@ struct DeckArguments : DeckOverrides {
     std::string text = shell_quoted(deck) + " --out " + shell_quoted(folder);
     if (!device.empty()) text += " --device " + shell_quoted(device);
     if (threads) text += " --threads " + std::to_string(*threads);
+    if (!ranks.empty()) text += " --ranks " + ranks;
     for (const std::string& change : set) text += " --set " + shell_quoted(change);
     for (const std::string& change : unset) text += " --unset " + shell_quoted(change);
     return text;
@@ -125,7 +133,7 @@ struct DeckArguments : DeckOverrides {
     options.on_blow_up = [&events](const BlowUp& blow_up, const std::string& text) {
       events.blow_up(blow_up, text);
     };
-    options.interrupted = interrupted;
+    options.interrupted = interrupted_on_any_rank;
   }
 };
 

@@ -28,7 +28,7 @@ MinimiseResult minimise_with_report(
                     options.tolerance_kcal_per_mol_A));
   }
   if (result.saddle_points > 0) {
-    terminal.warning(fmt::format(
+    terminal.note(fmt::format(
         "reached {}, where the forces vanish too, and continued from there to a minimum",
         result.saddle_points == 1 ? std::string("a saddle point")
                                   : fmt::format("{} saddle points", result.saddle_points)));

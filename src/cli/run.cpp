@@ -15,6 +15,7 @@
 #include "commands.hpp"
 #include "deck/notes.hpp"
 #include "deck_arguments.hpp"
+#include "observe/sampling_warning.hpp"
 #include "progress_text.hpp"
 #include "ranks.hpp"
 #include "run/part_texts.hpp"
@@ -71,7 +72,6 @@ void print_run_averages(const std::vector<AveragedQuantity>& averages, const Dec
   if (averages.empty()) return;
   const auto print = averages.front().bath_K ? print_averages_by_bath : print_averages;
   print(averages, fmt::format("averages after {:g} ps", deck.run.equilibration_ps), terminal);
-  print_unconverged_note(averages, terminal);
   if (deck.run.equilibration_ps == 0.0) {
     terminal.info("the averages include the start of the run; [run] equilibration_ps excludes it");
   }

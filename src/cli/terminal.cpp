@@ -153,6 +153,11 @@ void catch_interrupts() {
 }
 
 bool interrupted() { return g_signal != 0; }
+int caught_signal() { return g_signal; }
+void note_signal(int signal) {
+  int none = 0;
+  g_signal.compare_exchange_strong(none, signal);
+}
 
 int interrupted_exit_code() { return 128 + g_signal; }
 

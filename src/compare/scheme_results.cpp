@@ -175,7 +175,7 @@ SchemeResult scheme_result(const ComparedRun& compared, const ComparedRun& first
   s.blow_ups = run.engine->blow_ups();
   s.constraint_max_A2 = run.constraint_max_A2;
   if (run.evaporation) {
-    s.departed_replicas = static_cast<std::int64_t>(run.evaporation->departures().size());
+    s.departed_replicas = static_cast<std::int64_t>(run.evaporation->events().size());
   }
   if (run.has_lost_all_replicas()) {
     clear_averages(s);

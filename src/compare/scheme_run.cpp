@@ -78,19 +78,27 @@ void StationaryQuantity::add_replicas(std::span<const std::int64_t> ids,
 }
 
 void SchemeRun::sample() {
-  const bool is_watched = evaporation && is_due(*engine, evaporation->every());
+  const auto watches = {static_cast<FirstEventWatch*>(evaporation.get()),
+                        static_cast<FirstEventWatch*>(dissociation.get())};
+  const auto is_watching = [&](const FirstEventWatch* watch) {
+    return watch != nullptr && is_due(*engine, watch->every());
+  };
   const bool is_sampled = is_due(*engine, sample_every);
   const bool is_correlated =
       correlations && engine->step() >= first_step && is_due(*engine, deck.correlation->every);
   unsigned fields = kNoFields;
   if (is_correlated) fields |= kPositions;
-  if (is_watched) fields |= evaporation->fields();
+  for (const FirstEventWatch* watch : watches) {
+    if (is_watching(watch)) fields |= watch->fields();
+  }
   if (is_sampled) fields |= kEnergies | kConservation | (rings ? kRings : kNoFields);
   if (fields == kNoFields) return;
   Frame frame;
   engine->snapshot(fields, frame);
   if (frame.replica_ids.empty()) return;
-  if (is_watched) evaporation->observe(frame);
+  for (FirstEventWatch* watch : watches) {
+    if (is_watching(watch)) watch->observe(frame);
+  }
   if (is_correlated) correlations->observe(frame, deck.run.threads);
   if (!is_sampled) return;
   for (const Conservation& c : frame.conservation) {
@@ -128,6 +136,7 @@ Elapsed SchemeRun::advance_to(std::int64_t step) {
     const std::int64_t now = engine->step();
     std::int64_t stop = std::min(step, next_multiple(now, sample_every));
     if (evaporation) stop = std::min(stop, next_multiple(now, evaporation->every()));
+    if (dissociation) stop = std::min(stop, next_multiple(now, dissociation->every()));
     if (correlations) stop = std::min(stop, next_multiple(now, deck.correlation->every));
     const auto start = std::chrono::steady_clock::now();
     const std::clock_t core_start = std::clock();
@@ -142,9 +151,8 @@ Elapsed SchemeRun::advance_to(std::int64_t step) {
 
 Messages end_warnings(const SchemeRun& run) {
   Messages warnings;
-  if (run.evaporation && !run.evaporation->departures().empty()) {
-    warnings.push_back(Message::warning(describe(run.evaporation->departures())));
-  }
+  if (run.evaporation) append(run.evaporation->warning(), warnings);
+  if (run.dissociation) append(run.dissociation->warning(), warnings);
   const auto add = [&](const std::optional<Message>& warning) { append(warning, warnings); };
   // Quantities are named by their columns in energies.csv.
   add(equilibration_warning("potential_kcal_per_mol", shifts_of(run.potential_of_bath)));
@@ -188,6 +196,7 @@ SchemeRun make_scheme_run(const Deck& deck, const std::string& label, const Star
   }
   // Within a wall, evaporated molecules remain in the system as a gas.
   if (!deck.confinement) run.evaporation = std::make_unique<EvaporationWatch>();
+  if (is_flexible(deck)) run.dissociation = std::make_unique<DissociationWatch>(*run.engine);
   run.sample_every = deck.energies ? deck.energies->every : ObserveEnergies{}.every;
   run.first_step = counts.first_step;
   return run;

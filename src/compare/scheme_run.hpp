@@ -11,7 +11,7 @@
 #include "energy_conservation.hpp"
 #include "observe/baths.hpp"
 #include "observe/correlations.hpp"
-#include "run/evaporation.hpp"
+#include "run/first_events.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/halves.hpp"
@@ -50,8 +50,9 @@ struct SchemeRun {
   std::optional<BeadAverages> rings;         ///< if the deck has [path_integral]
   std::optional<Correlations> correlations;  ///< if the deck has [observe.correlation]
   std::int64_t sample_every = 100;
-  std::int64_t first_step = 0;                    ///< first step that is averaged
-  std::unique_ptr<EvaporationWatch> evaporation;  ///< null if the deck has a wall
+  std::int64_t first_step = 0;                      ///< first step that is averaged
+  std::unique_ptr<EvaporationWatch> evaporation;    ///< null if the deck has a wall
+  std::unique_ptr<DissociationWatch> dissociation;  ///< null if the model is rigid
 
   /// @pre the deck has [observe.correlation]
   double correlation_interval_fs() const {
@@ -67,8 +68,9 @@ struct SchemeRun {
   Elapsed advance_to(std::int64_t step);
 };
 
-/// The warnings that `tarn run` would print at the end of this run: evaporated molecules, drifting
-/// means of energy and temperature, and mean temperatures that differ from those of the baths.
+/// The warnings that `tarn run` would print about this run: evaporated molecules, broken bonds,
+/// drifting means of energy and temperature, and mean temperatures that differ from those of the
+/// baths.
 Messages end_warnings(const SchemeRun& run);
 
 /// Creates the engine of a deck and its measurements. @param start from make_start()

@@ -619,6 +619,7 @@ void Checker::fill_defaults() {
   if (!deck_.system.keep_molecule_mass && !deck_.system.oxygen_mass_Da) {
     deck_.system.oxygen_mass_Da = units::mass_oxygen_Da;
   }
+  if (!has("system.recentre")) deck_.system.recentre = default_recentre(deck_);
   if (deck_.path_integral && deck_.path_integral->method == RingMethod::trpmd &&
       !has("path_integral.internal_friction")) {
     deck_.path_integral->internal_friction = 0.5;

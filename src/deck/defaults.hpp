@@ -24,4 +24,8 @@ bool default_relax(const Deck& deck);
 /// The water model with the masses of the dynamics, also those of keep_molecule_mass.
 WaterModel model_of_dynamics(const Deck& deck);
 
+/// The default of `[system] recentre`: true with a trajectory in a format that loses digits, or
+/// refuses positions, far from the origin.
+bool default_recentre(const Deck& deck);
+
 }  // namespace tarn::decks

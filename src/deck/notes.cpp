@@ -13,6 +13,7 @@
 #include "schema.hpp"
 #include "tarn/analysis/correlation.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/io/formats.hpp"
 #include "tarn/physics/ring_polymer.hpp"
 #include "tarn/physics/water_model.hpp"
 
@@ -122,6 +123,18 @@ std::optional<Message> warning_of_ring_start(const Deck& deck) {
       kSpread_ps));
 }
 
+/// Clusters drift, also within a wall, which moves with their centre of mass.
+std::optional<Message> warning_of_drift(const Deck& deck) {
+  if (deck.system.recentre || !default_recentre(deck)) return std::nullopt;
+  const bool rests = deck.system.remove_momentum || deck.system.velocities == VelocityKind::zero;
+  if (rests && deck.thermostat.kind == Thermostat::none) return std::nullopt;
+  const std::string_view format = io::format_of(deck.trajectory->format).name;
+  return Message::warning(fmt::format(
+      "[system] recentre = false: the cluster drifts, and positions far from the origin lose "
+      "digits in {0}{1}. Remove recentre = false, or write xyz or h5md",
+      format, deck.trajectory->format == io::FileFormat::dcd ? "" : " or end the run"));
+}
+
 void add_messages_on_water(const Deck& deck, Messages& messages) {
   const IntegratorSection& integrator = deck.integrator;
   // Two samples per period of an O-H stretch of 4000/cm.
@@ -155,6 +168,7 @@ void add_messages_on_water(const Deck& deck, Messages& messages) {
         Message::note("no thermostat and no [system] temperature_K: the velocities are zero"));
   }
   const double usual_fs = largest_stable_timestep_fs(deck);
+  add(warning_of_drift(deck));
   add(warning_of_flexible_step(deck));
   add(warning_of_few_beads(deck));
   add(warning_of_ring_start(deck));

@@ -172,8 +172,12 @@ std::vector<Key> mass_keys() {
       field_key<&Deck::system, &SystemSection::recentre>(
           {.name = "recentre",
            .type = Type::boolean,
+           .default_text = "`true` with `[observe.trajectory] format` dcd, xtc, gro or pdb; "
+                           "otherwise `false`",
            .description = "Write positions relative to the centre of mass of each replica, which "
-                          "drifts under noise. The simulation is not affected."}),
+                          "drifts under noise. Far from the origin, the formats named as the "
+                          "default lose digits, or end the run. The simulation is not affected.",
+           .may_change_on_resume = true}),
   };
 }
 

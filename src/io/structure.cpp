@@ -56,7 +56,6 @@ int Structure::beads() const {
   const auto found = comment.find("beads");
   return found == comment.end() ? 1 : std::max(parse_count(found->second), 1);
 }
-void Structure::set_beads(int beads) { comment["beads"] = fmt::to_string(beads); }
 
 namespace {
 
@@ -122,7 +121,6 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
                     "\"centroid\" or the number of a bead",
                     beads)}});
   }
-  check_unit(structure.positions_A, path);
   check_molecules(structure, *reader, chosen.number);
   reader->check_rest();
   if (structure.has_box) structure.messages.push_back(note_on_box(path));
@@ -160,6 +158,12 @@ std::optional<Message> warning_of_absent_replicas(const std::string& where,
   }
   if (absent.empty()) return std::nullopt;
   return Message::warning(fmt::format("{} no replica {}", where, fmt::join(absent, " or ")));
+}
+
+void add_new_messages(const Messages& of_frame, Messages& messages) {
+  for (const Message& message : of_frame) {
+    if (std::ranges::find(messages, message) == messages.end()) messages.push_back(message);
+  }
 }
 
 Message note_on_box(const std::string& path) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "deck/ring_keys.hpp"
+#include "io/water_atoms.hpp"
 #include "makers.hpp"
 #include "replica_table.hpp"
 #include "tarn/core/error.hpp"
@@ -17,14 +18,25 @@ namespace {
 
 using Beads = BeadSelection::Kind;
 
+/// Advice for a position that the format cannot store. The format of a run cannot change, but a
+/// resumed run can recentre.
+std::string advice_on_range(bool recentre) {
+  return recentre ? "A molecule has evaporated: start a new run from the state of this one, with "
+                    "[system] state and [confinement]"
+                  : "The cluster has drifted: continue with --resume --set system.recentre=true, "
+                    "which writes positions relative to the centre of mass";
+}
+
 /// Writes the reported positions and, if requested, velocities in the format of the deck. With
 /// several beads these are the selected ones.
 class TrajectoryObserver final : public Observer {
  public:
   /// @param beads of the section; centroid for classical nuclei
-  TrajectoryObserver(const ObserveTrajectory& section, BeadSelection beads, const RunInfo& run,
-                     const io::TrajectoryInfo& info)
+  /// @param recentre whether positions are relative to the centre of mass
+  TrajectoryObserver(const ObserveTrajectory& section, BeadSelection beads, bool recentre,
+                     const RunInfo& run, const io::TrajectoryInfo& info)
       : section_(section),
+        recentre_(recentre),
         beads_(beads),
         run_(run),
         replicas_(info.replicas),
@@ -47,7 +59,12 @@ class TrajectoryObserver final : public Observer {
       if (id >= replicas_) continue;
       io::TrajectoryFrame out{id, frame.step, run_.time_ps(frame.step), positions_A(frame, r)};
       if (section_.velocities) out.velocities_A_per_akma = frame.velocities_A_per_akma_of(r);
-      writer_->append(out);
+      try {
+        writer_->append(out);
+      } catch (const io::UnwritableNumber& error) {
+        throw IoError(fmt::format("the trajectory of replica {} at step {}: {}. {}.", id,
+                                  frame.step, error.what(), advice_on_range(recentre_)));
+      }
     }
   }
   void save(std::ostream& out) override { writer_->save(out); }
@@ -66,6 +83,7 @@ class TrajectoryObserver final : public Observer {
   }
 
   ObserveTrajectory section_;
+  bool recentre_;
   BeadSelection beads_;
   RunInfo run_;
   int replicas_;
@@ -107,7 +125,8 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
       trajectory.baths_K.push_back(info.baths_K[ReplicaMap(info.baths_K.size()).place(r)]);
     }
   }
-  return std::make_unique<TrajectoryObserver>(section, selected, info, trajectory);
+  return std::make_unique<TrajectoryObserver>(section, selected, deck.system.recentre, info,
+                                              trajectory);
 }
 
 }  // namespace tarn

@@ -59,7 +59,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       const std::optional<io::FrameIndex> place = places_.next(*frame, *reader_);
       if (!place) continue;
       place_ = *place;
-      if (given_beads_) frame->set_beads(*given_beads_);
+      if (given_beads_) io::set_beads(*frame, *given_beads_, *reader_);
       if (molecules_ == 0) {
         molecules_ = frame->molecules;
         beads_ = frame->beads();
@@ -91,6 +91,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       if (frame->has_box && (messages_.empty() || messages_.back() != io::note_on_box(file))) {
         messages_.push_back(io::note_on_box(file));
       }
+      io::add_new_messages(frame->messages, messages_);
       check_bath(*frame);
       ++frames_taken_;
       return frame;

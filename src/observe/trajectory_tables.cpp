@@ -21,6 +21,7 @@
 #include "io/staged_folder.hpp"
 #include "makers.hpp"
 #include "position_measures.hpp"
+#include "sampling_warning.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/correlation.hpp"
@@ -434,6 +435,7 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
     }
     append(observer->messages(), result.messages);
   }
+  append(sampling_warning(result.averages), result.messages);
   for (const char* table : {"/potential.csv", "/cluster.csv"}) sort_by_time(folder.path() + table);
   write_averages(folder.path() + "/averages.csv", info.provenance, result.averages);
   for (const auto& observer : observers) {

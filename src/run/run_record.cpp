@@ -80,11 +80,15 @@ std::string exchange(const std::optional<ExchangeSummary>& summary) {
       json(summary->round_trips), json(summary->round_trips_per_ns), fmt::join(pairs, ", "), even);
 }
 
-std::string list_of(const std::vector<Departure>& departures) {
+std::string list_of(const MoleculeEvents& events, bool with_length) {
   std::vector<std::string> values;
-  for (const Departure& d : departures) {
-    values.push_back(fmt::format("{{\"replica\": {}, \"step\": {}, \"molecule\": {}}}", d.replica,
-                                 d.step, d.molecule));
+  for (const MoleculeEvent& e : events) {
+    io::JsonObject object;
+    object.add("replica", json(e.replica))
+        .add("step", json(e.step))
+        .add("molecule", json(std::int64_t{e.molecule}));
+    if (with_length) object.add("length_A", json(e.length_A));
+    values.push_back(object.line());
   }
   return io::json_array(values);
 }
@@ -149,7 +153,8 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
       .add("warnings", io::json_strings(texts_of(Level::warning, record.messages)))
       .add("averages", average_list(record.averages))
       .add("exchange", exchange(record.exchange))
-      .add("departures", list_of(record.departures))
+      .add("departures", list_of(record.departures, false))
+      .add("broken_bonds", list_of(record.broken_bonds, true))
       .add("indefinite_hessians", json(record.indefinite_hessians))
       .add("blow_ups", list_of_blow_ups(record, deck))
       .add("pictures", io::json_strings(record.pictures));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "evaporation.hpp"
+#include "first_events.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/run.hpp"
@@ -36,7 +36,8 @@ struct RunRecord {
   Messages messages;
   std::vector<AveragedQuantity> averages;
   std::optional<ExchangeSummary> exchange;
-  std::vector<Departure> departures;  ///< of the whole run, including before a restart
+  /// Of the whole run, including before a restart.
+  MoleculeEvents departures, broken_bonds;
   std::vector<BlowUp> blow_ups;
   std::int64_t indefinite_hessians = 0;  ///< of the whole run
   std::vector<std::string> pictures;

@@ -15,9 +15,10 @@
 #include "custom_observers.hpp"
 #include "deck/notes.hpp"
 #include "estimator_warning.hpp"
-#include "evaporation.hpp"
 #include "final_structures.hpp"
+#include "first_events.hpp"
 #include "indefinite_hessian_counter.hpp"
+#include "observe/sampling_warning.hpp"
 #include "part_texts.hpp"
 #include "progress.hpp"
 #include "replica_exchange.hpp"
@@ -40,7 +41,7 @@ namespace {
 // Maximum numbers of similar warnings and files; run.json lists all.
 constexpr std::size_t kMostBlowUpWarnings = 3;
 constexpr std::size_t kMostBlowUpFiles = 100;
-constexpr std::size_t kMostDepartureWarnings = 5;
+constexpr std::size_t kMostEventWarnings = 5;
 /// Acceptance below which a pair of neighbours is a bottleneck of the ladder.
 constexpr double kRareExchange = 0.07;
 
@@ -79,6 +80,7 @@ class Run {
     const std::vector<std::string> own_files = files_of(own_);
     make_observers();
     folder_.prepare(own_files);
+    tell(folder_.note_on_lock());
     try {
       write_run_json("running");
       if (options_.on_start) {
@@ -201,7 +203,12 @@ class Run {
     // A wall allows molecules in the gas phase.
     if (!deck_.confinement) {
       auto watch = std::make_unique<EvaporationWatch>();
-      evaporation_ = watch.get();
+      evaporation_.watch = watch.get();
+      observers_.push_back(std::move(watch));
+    }
+    if (is_flexible(deck_)) {
+      auto watch = std::make_unique<DissociationWatch>(*engine_);
+      dissociation_.watch = watch.get();
       observers_.push_back(std::move(watch));
     }
     if (deck_.integrator.hessian != Hessian::gauss_newton) {
@@ -216,8 +223,9 @@ class Run {
       auto exchange =
           std::make_unique<ReplicaExchange>(deck_, make_system(deck_, molecules_), info, *engine_);
       exchange_ = exchange.get();
-      if (evaporation_) {
-        evaporation_->set_walkers([this](std::int64_t r) { return exchange_->walker_at(r); });
+      for (const Watched* watched : {&evaporation_, &dissociation_}) {
+        if (!watched->watch) continue;
+        watched->watch->set_walkers([this](std::int64_t r) { return exchange_->walker_at(r); });
       }
       observers_.push_back(std::move(exchange));
     }
@@ -233,7 +241,9 @@ class Run {
       checkpoint_.observers.clear();
       const Messages& earlier = start_record_->messages;
       messages_.insert(messages_.begin(), earlier.begin(), earlier.end());
-      if (evaporation_) told_departures_ = evaporation_->departures().size();
+      for (Watched* watched : {&evaporation_, &dissociation_}) {
+        watched->told = watched->events().size();
+      }
     } else {
       for (const auto& observer : observers_) observer->begin();
     }
@@ -251,14 +261,14 @@ class Run {
     run_loop(*engine_, observers_, deck_.run.steps, !folder_.resumes(),
              [this](std::int64_t) { return go_on(); });
     ended_ = Clock::now();
-    warn_about_departures();
+    warn_about_events();
     warn_about_blow_ups();
     tell_progress();
   }
 
   bool go_on() {
     checkpointer_->poll();
-    warn_about_departures();
+    warn_about_events();
     warn_about_blow_ups();
     tell_progress();
     interrupted_ = options_.interrupted && options_.interrupted();
@@ -308,19 +318,9 @@ class Run {
     }
   }
 
-  void warn_about_departures() {
-    if (deck_.evaporation) return;  // its messages report them
-    const std::vector<Departure> all = departures();
-    for (; told_departures_ < all.size(); ++told_departures_) {
-      if (told_departures_ < kMostDepartureWarnings) warn(describe(all[told_departures_]));
-      if (told_departures_ == kMostDepartureWarnings) {
-        warn("further replicas with evaporated molecules are listed only in run.json");
-      }
-    }
-  }
-
-  std::vector<Departure> departures() const {
-    return evaporation_ ? evaporation_->departures() : std::vector<Departure>{};
+  void warn_about_events() {
+    if (!deck_.evaporation) warn_about(evaporation_);  // else its messages report them
+    warn_about(dissociation_);
   }
 
   std::int64_t indefinite_hessians() const { return hessians_ ? hessians_->count() : 0; }
@@ -335,6 +335,7 @@ class Run {
     checkpointer_->write();
     for (const auto& observer : observers_) observer->finish();
     average();
+    if (has_mixed()) tell(sampling_warning(averages_));
     warn_about_temperatures();
     for (const Message& message : estimator_warnings(averages_, deck_)) tell(message);
     warn_about_exchange();
@@ -449,7 +450,8 @@ class Run {
     record.messages = messages_;
     record.averages = averages_;
     if (exchange_) record.exchange = exchange_->summary();
-    record.departures = departures();
+    record.departures = evaporation_.events();
+    record.broken_bonds = dissociation_.events();
     record.indefinite_hessians = indefinite_hessians();
     record.pictures = pictures_;
     write_record(folder_.record(), deck_, record);
@@ -492,6 +494,20 @@ class Run {
     return result;
   }
 
+  /// A watch, or none, and the number of events that were reported.
+  struct Watched {
+    FirstEventWatch* watch = nullptr;
+    std::size_t told = 0;
+    MoleculeEvents events() const { return watch ? watch->events() : MoleculeEvents{}; }
+  };
+  void warn_about(Watched& watched) {
+    const MoleculeEvents all = watched.events();
+    for (; watched.told < all.size(); ++watched.told) {
+      if (watched.told < kMostEventWarnings) warn(watched.watch->describe(all[watched.told]));
+      if (watched.told == kMostEventWarnings) warn(watched.watch->describe_others());
+    }
+  }
+
   using Clock = std::chrono::steady_clock;
   /// Time spent stepping, until now or until the end.
   double wall_seconds() const {
@@ -513,10 +529,10 @@ class Run {
   std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last
   Checkpointer* checkpointer_ = nullptr;
   StartRecord* start_record_ = nullptr;
-  EvaporationWatch* evaporation_ = nullptr;       // null with a wall
-  IndefiniteHessianCounter* hessians_ = nullptr;  // null with Gauss-Newton
-  ReplicaExchange* exchange_ = nullptr;           // null without [exchange]
-  std::size_t told_departures_ = 0;
+  Watched evaporation_;                             // none with a wall
+  Watched dissociation_;                            // none for rigid models
+  IndefiniteHessianCounter* hessians_ = nullptr;    // null with Gauss-Newton
+  ReplicaExchange* exchange_ = nullptr;             // null without [exchange]
   std::optional<Clock::time_point> began_, ended_;  // start and end of stepping
   bool interrupted_ = false;
   std::set<std::int64_t> told_;  // replicas whose blow-up was reported

@@ -240,10 +240,32 @@ TEST_F(Quantum, RefusesTrajectoriesOfBeadsWithoutMeaning) {
   EXPECT_TRUE(contains(refusal("analyse " + file + " -o " + path("analysed")),
                        "the frames contain 8 beads of ring polymers"));
   EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 7"),
-                       "24 molecules cannot form 7 beads of the same cluster"));
+                       "--beads 7: the frame has beads = 8; omit --beads"));
   EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 0"), "--beads"));
-  // Without its beads, all molecules of the first frame coincide.
-  EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 1"), "the two coincide"));
+  EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 1"), "the frame has beads = 8"));
+
+  // A format that cannot name the number of beads.
+  const std::string xtc = path("a.xtc");
+  ASSERT_EQ(test::command("convert " + file + " -o " + xtc).exit_code, 0);
+  const std::string hint =
+      "If the frames contain several beads of ring polymers, give their number";
+  for (const std::string& command :
+       {"energy " + xtc, "rdf " + xtc, "draw " + xtc + " -o a.svg",
+        "convert " + xtc + " -o " + path("b.xyz"), "analyse " + xtc + " -o " + path("analysed")}) {
+    EXPECT_TRUE(contains(refusal(command), hint)) << command;
+  }
+  EXPECT_TRUE(contains(refusal("rdf " + xtc + " --beads 7"), "24 molecules cannot form 7 beads"));
+  // Eight beads of three molecules are not three beads of eight.
+  for (const std::string& command :
+       {"rdf " + xtc, "draw " + xtc + " -o a.svg", "convert " + xtc + " -o " + path("b.xyz")}) {
+    EXPECT_TRUE(contains(refusal(command + " --beads 3"), "too far for a ring polymer")) << command;
+    EXPECT_EQ(test::command(command + " --beads 8").exit_code, 0) << command;
+  }
+  const std::string one = path("one.xyz");
+  test::write_text(one,
+                   "6\nbead=3\nO 0 0 0\nH .96 0 0\nH -.24 .93 0\nO 0 0 1\nH .96 0 1\n"
+                   "H -.24 .93 1\n");
+  EXPECT_TRUE(contains(refusal("rdf " + one + " --beads 2"), "a single bead, bead = 3"));
 }
 
 /// One bead is the classical run.
@@ -303,11 +325,15 @@ TEST_F(Quantum, WarnsOfStatesOfOtherRings) {
     return outcome.text;
   };
   const std::string none = checked("classical", 8, "rpmd", 150);
-  EXPECT_TRUE(contains(none, "comes from a run with no beads at 150 K, and this deck has 8 beads at "
-                             "150 K: " + warning));
+  EXPECT_TRUE(contains(none,
+                       "comes from a run with no beads at 150 K, and this deck has 8 beads at "
+                       "150 K: " +
+                           warning));
   EXPECT_TRUE(contains(none, "Start from the state of a pimd run with 8 beads at 150 K"));
-  EXPECT_TRUE(contains(checked("pimd", 8, "rpmd", 300), "8 beads at 150 K, and this deck has 8 "
-                                                        "beads at 300 K: " + warning));
+  EXPECT_TRUE(contains(checked("pimd", 8, "rpmd", 300),
+                       "8 beads at 150 K, and this deck has 8 "
+                       "beads at 300 K: " +
+                           warning));
   EXPECT_TRUE(contains(checked("pimd", 16, "rpmd", 150), warning));
   EXPECT_TRUE(contains(checked("pimd", 8, "rpmd", 150, " --set system.hydrogen_mass_Da=2.014"),
                        "masses change: H from 1.008 to 2.014 Da: " + warning));
@@ -344,7 +370,8 @@ TEST_F(Quantum, TablesSayWhatTheyAverage) {
   for (const char* name : {"cluster.csv", "temperatures.csv", "spectrum.csv"}) {
     EXPECT_TRUE(contains(head(name), "; of the centroids")) << name;
   }
-  EXPECT_TRUE(contains(head("conservation.csv"), "energy = Hamiltonian of the ring polymer, a sum"));
+  EXPECT_TRUE(
+      contains(head("conservation.csv"), "energy = Hamiltonian of the ring polymer, a sum"));
   EXPECT_TRUE(contains(head("heat.csv"), "sums over its beads"));
   EXPECT_TRUE(contains(head("energies.csv"), "means over the beads"));
   EXPECT_TRUE(contains(text_of("pimd/trajectory-0000.xyz"), "bead 2"));
@@ -417,13 +444,14 @@ TEST_F(Quantum, WarnsIfTheEstimatorsDisagree) {
 TEST_F(Quantum, WarnsOfResonances) {
   const std::string rings = "[path_integral]\nbeads = 64\nfree_ring = \"exact\"\n";
   const std::string warning = "free_ring = \"exact\" resonates: timestep_fs = ";
-  const std::string exact = deck("exact.toml", rings) + " --set run.steps=2 --set run.equilibration_ps=0 ";
+  const std::string exact =
+      deck("exact.toml", rings) + " --set run.steps=2 --set run.equilibration_ps=0 ";
   for (const auto& [step, warned] : {std::pair("0.5", false), {"1.3", true}}) {
     const std::string words = exact + "--set integrator.timestep_fs=" + step;
     EXPECT_EQ(contains(test::command("check " + words).text, warning), warned) << step;
     const Outcome run = test::command("run --quiet --overwrite " + words + " -o " + path("out"));
     EXPECT_EQ(contains(run.text, warning), warned) << run.text;
-    EXPECT_EQ(contains(read_text(path("out") + "/run.json"), "resonates"), warned);
+    EXPECT_EQ(contains(text_of("out/run.json"), "resonates"), warned);
   }
   const std::string cayley =
       exact + "--set integrator.timestep_fs=1.3 --set path_integral.free_ring=cayley";

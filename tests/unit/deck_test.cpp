@@ -1,5 +1,6 @@
 #include "tarn/deck.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -577,11 +578,41 @@ every_minutes = 15.0
 )");
 }
 
+/// Formats that lose digits far from the origin are written relative to the centre of mass.
+TEST(ResolvedDeck, RecentresForFormatsOfLimitedRange) {
+  const auto with = [](const char* format, const std::string& more = "") {
+    std::vector<std::string> overrides{std::string("observe.trajectory.format=") + format};
+    if (!more.empty()) overrides.push_back(more);
+    return parse(kWarm, overrides);
+  };
+  const auto notes_on_drift = [](const Deck& deck) {
+    const Messages messages = decks::messages_on(deck);
+    return std::ranges::count_if(messages, [](const Message& message) {
+      return message.text.find("recentre = false: the cluster drifts") != std::string::npos;
+    });
+  };
+  for (const char* format : {"dcd", "xtc", "gro", "pdb"}) {
+    EXPECT_TRUE(with(format).system.recentre) << format;
+    EXPECT_EQ(notes_on_drift(with(format)), 0) << format;
+    const Deck off = with(format, "system.recentre=false");
+    EXPECT_FALSE(off.system.recentre) << format;
+    EXPECT_EQ(notes_on_drift(off), 1) << format;
+  }
+  for (const char* format : {"xyz", "trr"}) {
+    EXPECT_FALSE(with(format).system.recentre) << format;
+    EXPECT_EQ(notes_on_drift(with(format, "system.recentre=false")), 0) << format;
+    EXPECT_TRUE(with(format, "system.recentre=true").system.recentre) << format;
+  }
+  EXPECT_FALSE(parse(kWarm).system.recentre);
+  EXPECT_TRUE(contains(resolved_deck(with("xtc")), "recentre = true"));
+}
+
 TEST(PhysicsFingerprint, ForgetsOnlyWhatAResumedRunMayChange) {
   const std::string stiff = kWarm + "[integrator]\nscheme = \"zss-stiff\"\n";
   const std::string deck = physics_fingerprint(parse(stiff));
-  for (const char* same : {"run.steps=5000", "run.duration_ps=50", "run.device=cpu",
-                           "run.threads=2", "checkpoint.every=10", "checkpoint.every_minutes=1"}) {
+  for (const char* same :
+       {"run.steps=5000", "run.duration_ps=50", "run.device=cpu", "run.threads=2",
+        "checkpoint.every=10", "checkpoint.every_minutes=1", "system.recentre=true"}) {
     EXPECT_EQ(physics_fingerprint(parse(stiff, {same})), deck) << same;
   }
   for (const char* other :
@@ -823,7 +854,7 @@ TEST(DeckWarnings, ExactRingsResonate) {
                "path_integral.beads=" + std::to_string(beads),
                "path_integral.free_ring=" + free_ring, "thermostat.friction_per_ps=5",
                "thermostat." + temperature_K, "integrator.timestep_fs=" + std::to_string(step_fs)});
-    return decks::warning_on_resonance(deck).value_or("none");
+    return decks::warning_of_resonance(deck).value_or(Message::warning("none")).text;
   };
   EXPECT_EQ(warning(32, "temperature_K=298", 1.12), "none");
   EXPECT_TRUE(contains(warning(32, "temperature_K=298", 1.14), "is less than 10 % below"));
@@ -844,7 +875,7 @@ TEST(DeckWarnings, ExactRingsResonate) {
   const Deck rpmd = parse(
       kSmallest, {"system.model=qtip4pf", "path_integral.beads=128", "path_integral.method=rpmd",
                   "path_integral.temperature_K=300", "path_integral.free_ring=exact"});
-  EXPECT_TRUE(decks::warning_on_resonance(rpmd));
+  EXPECT_TRUE(decks::warning_of_resonance(rpmd));
 }
 
 // --- Units ---

@@ -106,20 +106,21 @@ steps = 0
 }
 
 TEST(Ensemble, WarnsOfResonances) {
-  const auto notes = [](const std::string& free_ring) {
-    return Ensemble(parse_deck("[system]\nmodel = \"qtip4pf\"\nmolecules = 1\n[path_integral]\n"
-                               "beads = 128\nfree_ring = \"" +
-                                   free_ring +
-                                   "\"\n[thermostat]\ntemperature_K = 300\nfriction_per_ps = 5\n"
-                                   "[run]\nsteps = 0\n",
-                               "rings.toml"),
-                    {"cpu"})
-        .notes();
+  const auto warnings = [](const std::string& free_ring) {
+    const Ensemble ensemble(
+        parse_deck("[system]\nmodel = \"qtip4pf\"\nmolecules = 1\n[path_integral]\nbeads = 128\n"
+                   "free_ring = \"" +
+                       free_ring +
+                       "\"\n[thermostat]\ntemperature_K = 300\nfriction_per_ps = 5\n[run]\n"
+                       "steps = 0\n",
+                   "rings.toml"),
+        {"cpu"});
+    return texts_of(Level::warning, ensemble.messages());
   };
-  ASSERT_FALSE(notes("exact").empty());
-  EXPECT_NE(notes("exact").back().find("resonates: timestep_fs = 0.5"), std::string::npos);
-  for (const std::string& note : notes("cayley")) {
-    EXPECT_EQ(note.find("resonates"), std::string::npos) << note;
+  ASSERT_FALSE(warnings("exact").empty());
+  EXPECT_NE(warnings("exact").back().find("resonates: timestep_fs = 0.5"), std::string::npos);
+  for (const std::string& warning : warnings("cayley")) {
+    EXPECT_EQ(warning.find("resonates"), std::string::npos) << warning;
   }
 }
 

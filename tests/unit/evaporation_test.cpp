@@ -1,12 +1,12 @@
-#include "run/evaporation.hpp"
-
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "observe/position_measures.hpp"
+#include "run/first_events.hpp"
 #include "water_fixtures.hpp"
 
 namespace tarn {
@@ -37,26 +37,41 @@ TEST(Evaporation, AStateThatChangesPlacesIsToldOnce) {
   for (EvaporationWatch* watch : {&by_replica, &by_state}) watch->observe(frame_with_broken(0));
   walkers = {1, 0};
   for (EvaporationWatch* watch : {&by_replica, &by_state}) watch->observe(frame_with_broken(1));
-  EXPECT_EQ(by_replica.departures().size(), 2u);
-  ASSERT_EQ(by_state.departures().size(), 1u);
-  EXPECT_EQ(by_state.departures()[0].replica, 0);
-  EXPECT_EQ(by_state.departures()[0].molecule, 2);
+  EXPECT_EQ(by_replica.events().size(), 2u);
+  ASSERT_EQ(by_state.events().size(), 1u);
+  EXPECT_EQ(by_state.events()[0].replica, 0);
+  EXPECT_EQ(by_state.events()[0].molecule, 2);
+}
+
+/// A frame in which these replicas have lost their third molecule.
+Frame frame_with_broken(const std::vector<std::int64_t>& replicas, std::int64_t step) {
+  Frame frame;
+  frame.step = step;
+  frame.replica_ids = replicas;
+  frame.parts.assign(replicas.size(), ClusterParts{1, 2, 0.0});
+  return frame;
 }
 
 TEST(Evaporation, OneTextNamesAllReplicas) {
-  std::vector<Departure> departures{{3, 1000, 2}};
-  const std::string first = describe(departures.front());
-  EXPECT_EQ(describe(departures), first);
-  departures.push_back({0, 2000, 1});
-  EXPECT_EQ(describe(departures), first + ". Also in replica 0 (step 2000)");
-  departures.push_back({7, 4000, 0});
-  EXPECT_EQ(describe(departures), first + ". Also in replicas 0 (step 2000), 7 (step 4000)");
+  EvaporationWatch watch;
+  EXPECT_FALSE(watch.warning());
+  watch.observe(frame_with_broken({3}, 1000));
+  const std::string first = watch.warning()->text;
+  EXPECT_EQ(first, watch.describe(watch.events()[0]));
+  EXPECT_TRUE(first.starts_with("replica 3: molecule 2 evaporated (detected at step 1000, "));
+  watch.observe(frame_with_broken({0, 3}, 2000));
+  EXPECT_EQ(watch.warning()->text, first + ". Also in replica 0 (step 2000)");
+  watch.observe(frame_with_broken({7}, 4000));
+  EXPECT_EQ(watch.warning(),
+            Message::warning(first + ". Also in replicas 0 (step 2000), 7 (step 4000)"));
 }
 
 TEST(Evaporation, OneTextDoesNotGrowForEver) {
-  std::vector<Departure> departures;
-  for (int r = 0; r < 25; ++r) departures.push_back({r, 1000, 0});
-  const std::string text = describe(departures);
+  EvaporationWatch watch;
+  std::vector<std::int64_t> replicas;
+  for (int r = 0; r < 25; ++r) replicas.push_back(r);
+  watch.observe(frame_with_broken(replicas, 1000));
+  const std::string text = watch.warning()->text;
   EXPECT_NE(text.find("20 (step 1000) and 4 more"), std::string::npos) << text;
   EXPECT_EQ(text.find("21 (step"), std::string::npos);
 }

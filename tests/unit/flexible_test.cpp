@@ -193,6 +193,59 @@ TEST(Flexible, MorseCurvatureHasALimit) {
   EXPECT_LT(stretch_potential(p.r_eq + 0.4, p).second, 0.0);
 }
 
+/// Parameters of a Morse bond in another precision.
+template <class S>
+FlexibleParameters<S> morse(double depth, double alpha) {
+  FlexibleParameters<S> p{};
+  p.r_eq = static_cast<S>(0.95);
+  p.depth = static_cast<S>(depth);
+  p.alpha = static_cast<S>(alpha);
+  p.is_morse = true;
+  return p;
+}
+
+/// Also of broken bonds and of overlapping atoms, on both sides of the limits of the exponential:
+/// -alpha s from 29 to -70. Relative errors of the exponential are 160 roundings where it is large.
+TEST(Flexible, MorseForceIsTheGradientAtAnyLength) {
+  using D = Dual<double, 1>;
+  using P = Pack<double>;
+  constexpr double kDepth = 100.0;
+  for (const double alpha : {2.3, 12.0, 31.0}) {
+    const auto p = morse<double>(kDepth, alpha);
+    double last = HUGE_VAL;  // energies decrease up to the minimum and increase from there on
+    for (double r = 0.002; r < 0.95 + 70.0 / alpha; r += 0.0173) {
+      SCOPED_TRACE(testing::Message() << "alpha " << alpha << ", r " << r);
+      const Potential<D> v = stretch_potential(D::variable(r, 0), p);
+      const double first = v.first.value, second = v.second.value;
+      const auto tolerance = [](double size) { return 400.0 * kEpsilon * std::abs(size); };
+      const double slope = 2.0 * kDepth * alpha;
+      EXPECT_NEAR(v.value.d[0], first, tolerance(first) + tolerance(slope));
+      EXPECT_NEAR(v.first.d[0], second, tolerance(second) + tolerance(slope * alpha));
+      if (r < 0.95) {
+        EXPECT_LT(v.value.value, last);
+        last = v.value.value;
+      }
+      if (alpha * (r - 0.95) > 44.0) {
+        EXPECT_EQ(v.value.value, kDepth);
+        EXPECT_EQ(first, 0.0);
+      }
+      const Potential<P> packs = stretch_potential(P(r), p);
+      EXPECT_EQ(packs.value[0], v.value.value);
+      EXPECT_EQ(packs.first[0], first);
+      EXPECT_EQ(packs.second[0], second);
+      const Potential<float> floats =
+          stretch_potential(static_cast<float>(r), morse<float>(kDepth, alpha));
+      // The argument of the exponential is rounded too.
+      const auto float_tolerance = [&](double size) {
+        return (400.0 + 4.0 * alpha) * kFloatEpsilon * std::abs(size);
+      };
+      EXPECT_NEAR(floats.value, v.value.value,
+                  float_tolerance(v.value.value) + float_tolerance(kDepth));
+      EXPECT_NEAR(floats.first, first, float_tolerance(first) + float_tolerance(slope));
+    }
+  }
+}
+
 TEST(Flexible, PacksAndFloatsAgreeWithDoubles) {
   using P = Pack<double>;
   const WaterModel model = *find_water_model("tip4p2005f");

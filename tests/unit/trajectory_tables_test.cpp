@@ -190,7 +190,7 @@ TEST_F(TrajectoryTablesTest, CorrelationsAreThoseOfTheRun) {
   options.correlation_ps = 0.2;
   const std::vector<std::string> whole = options.files;
   options.files = {whole[0], folder_.file("short.xyz"), whole[2]};
-  const std::vector<std::string> told = texts(write_trajectory_tables(options).messages);
+  const std::vector<std::string> told = test::texts(write_trajectory_tables(options).messages);
   ASSERT_FALSE(told.empty());
   EXPECT_EQ(told[0],
             "1 of 3 replicas have fewer than 26 frames and are excluded from correlation.csv");
@@ -283,7 +283,7 @@ TEST_F(TrajectoryTablesTest, AStartThatIsStillInThemIsTold) {
       files.push_back(folder_.file(fmt::format("swing-{}.xyz", r)));
       write_text(files.back(), text);
     }
-    return texts(tables(files).messages);
+    return test::texts(tables(files).messages);
   };
   EXPECT_TRUE(notes_of(3.0, 1).empty());
   // Of several replicas one comes after the other: nothing is known.
@@ -399,7 +399,7 @@ TEST_F(TrajectoryTablesTest, BathsThatArePooledAreTold) {
     options.folder = folder_.file("tables");
     options.files = files;
     if (format == "h5md") options.files.resize(1);
-    const std::vector<std::string> told = texts(write_trajectory_tables(options).messages);
+    const std::vector<std::string> told = test::texts(write_trajectory_tables(options).messages);
     ASSERT_EQ(told.size(), 1u);
     EXPECT_TRUE(contains(told[0], "among them 60 and 90.5 K"));
     options.frames.replicas = {0, 2};

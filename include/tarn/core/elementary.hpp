@@ -64,11 +64,14 @@ TARN_HD T angle_of(const T& sine, const T& cosine) {
   return half + half;
 }
 
-/// exp(x) - 1 for |x| <= 11; other arguments are replaced by the nearest limit. The argument is
-/// divided by 32, and exp(2y) - 1 = q (q + 2) with q = exp(y) - 1 doubles it five times.
+/// The largest argument of expm1_below_limit().
+inline constexpr double kExpm1Limit = 11.0;
+
+/// exp(x) - 1 for x <= kExpm1Limit; -1 from x = -44 on, where it differs from that by less than
+/// rounding. The argument is divided by 32, and exp(2y) - 1 = q (q + 2) with q = exp(y) - 1 doubles
+/// it five times; below -kExpm1Limit it is divided by 128 and doubled seven times.
 template <class T>
-TARN_HD T expm1_in_range(const T& x) {
-  constexpr double kLimit = 11.0;
+TARN_HD T expm1_below_limit(const T& x) {
   constexpr double kCoefficients[] = {
       1.0,
       0.5000000000000006,
@@ -83,12 +86,16 @@ TARN_HD T expm1_in_range(const T& x) {
       2.505206709206821e-08,
   };
   using S = scalar_t<T>;
-  const T limit = T(static_cast<S>(kLimit));
-  const T y = T(static_cast<S>(1.0 / 32.0)) * max(-limit, min(limit, x));
+  const T limit = T(static_cast<S>(kExpm1Limit)), lowest = T(static_cast<S>(-4.0 * kExpm1Limit));
+  const auto is_low = x < -limit;
+  const T part = select(is_low, T(static_cast<S>(1.0 / 128.0)), T(static_cast<S>(1.0 / 32.0)));
+  const T y = part * max(lowest, min(limit, x));
   T q = y * detail::polynomial(kCoefficients, y);
   TARN_UNROLL(5)
   for (int k = 0; k < 5; ++k) q = fma(q, q, q + q);
-  return q;
+  T low = fma(q, q, q + q);
+  low = fma(low, low, low + low);
+  return select(is_low, low, q);
 }
 
 }  // namespace TARN_ARCH

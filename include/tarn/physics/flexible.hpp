@@ -83,14 +83,17 @@ struct Potential {
 };
 
 /// An O-H bond, equation (74): s^2 (k2 + k3 s + k4 s^2), or Morse D (1 - exp(-alpha s))^2, with
-/// s = r - r_eq [kcal/mol].
+/// s = r - r_eq [kcal/mol]. Morse continues linearly where -alpha s exceeds kExpm1Limit.
 template <class T, class S>
 TARN_HD Potential<T> stretch_potential(const T& r, const FlexibleParameters<S>& p) {
   const T s = r - T(p.r_eq), one = T(S(1)), two = T(S(2));
   if (p.is_morse) {
-    const T q = expm1_in_range(T(-p.alpha) * s), e = one + q;
-    const T d = T(p.depth), slope = T(S(-2) * p.depth * p.alpha);
-    return {d * (q * q), slope * (q * e), T(S(2) * p.depth * p.alpha * p.alpha) * (e * (e + q))};
+    const T x = T(-p.alpha) * s, q = expm1_below_limit(x), e = one + q, qe = q * e;
+    const T d = T(p.depth), slope = T(S(-2) * p.depth * p.alpha), zero = T(S(0));
+    const T excess = max(zero, x - T(static_cast<S>(kExpm1Limit)));
+    const T curvature = T(S(2) * p.depth * p.alpha * p.alpha) * (e * (e + q));
+    return {fma((d + d) * qe, excess, d * (q * q)), slope * qe,
+            select(zero < excess, zero, curvature)};
   }
   const T k2 = T(p.k2), k3 = T(p.k3), k4 = T(p.k4);
   return {(s * s) * fma(s, fma(s, k4, k3), k2),
