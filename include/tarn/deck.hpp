@@ -322,7 +322,6 @@ std::optional<std::string> state_path(const Deck& deck);
 
 /// Markdown page of all sections and keys, generated from the tables that check decks.
 std::string deck_reference();
-std::string mechanics_deck_reference();
 
 /// The water model of a deck, with the isotope masses if the deck sets both masses. Repartitioned
 /// masses (heavier hydrogens, a lighter oxygen) affect only the dynamics: make_system() sets them.

@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "deck/notes.hpp"
+#include "deck/schema.hpp"
 #include "deck_arguments.hpp"
 #include "help_text.hpp"
 #include "tarn/core/error.hpp"
@@ -59,7 +60,7 @@ void check(const Arguments& a) {
     return;
   }
   if (a.mechanics_reference) {
-    fmt::print("{}", mechanics_deck_reference());
+    fmt::print("{}", decks::mechanics_deck_reference());
     return;
   }
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");

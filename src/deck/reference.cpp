@@ -158,6 +158,8 @@ every = 1000
   return text;
 }
 
+namespace decks {
+
 std::string mechanics_deck_reference() {
   std::string text = R"(# Decks of mechanical systems
 
@@ -194,4 +196,5 @@ every = 1
   return text;
 }
 
+}  // namespace decks
 }  // namespace tarn
