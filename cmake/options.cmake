@@ -43,3 +43,12 @@ if(TARN_CCACHE)
     endif()
   endforeach()
 endif()
+
+# Headers that many files share are read once. Not with ccache, which would find less than this
+# saves; a build with ccache therefore shows where an include is missing.
+set(precompile OFF)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT TARN_CCACHE AND NOT TARN_SANITIZE)
+  set(precompile ON)
+endif()
+option(TARN_PRECOMPILE "Precompile headers that many files share" ${precompile})
+mark_as_advanced(TARN_PRECOMPILE)

@@ -2,6 +2,7 @@
 
 #include "kernels/launch_kernel.hpp"
 #include "kernels/measured.cuh"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/physics/moments.hpp"
 #include "tarn/physics/radial.hpp"
 
@@ -73,8 +74,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
   const std::int64_t replica = thread / d.molecules;
   if (d.stopped[replica] != 0) return;
   const int molecule = static_cast<int>(thread % d.molecules);
-  const auto group =
-      static_cast<std::int64_t>(d.ids[replica] % static_cast<std::uint64_t>(radial.groups));
+  const auto group = sample_group(d.ids[replica], static_cast<std::int64_t>(radial.groups));
   const std::int64_t size = static_cast<std::int64_t>(radial.groups) * radial.bins;
   unsigned long long* const oxygens = radial.counts + radial.groups;
   if (molecule == 0) atomicAdd(radial.counts + group, 1ULL);

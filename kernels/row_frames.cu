@@ -7,6 +7,7 @@
 
 #include "kernels/group_fields.hpp"
 #include "kernels/launch.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/physics/cluster_shape.hpp"
 
 namespace tarn::gpu {
@@ -232,7 +233,7 @@ void RowFrames::take_moments(unsigned field, std::size_t begin, int numbers,
   if (replica_ids_.empty() || (field == kLindemannMoments && !indices_known_)) {
     to.counts.assign(size, 0);
     for (const std::size_t r : live_)
-      ++to.counts[static_cast<std::size_t>(moment_group(replica_ids_[r], to.groups))];
+      ++to.counts[static_cast<std::size_t>(sample_group(replica_ids_[r], to.groups))];
     for (auto* values : {&to.pivots, &to.sums, &to.squares}) values->assign(size, kNoNumber);
     to.products.assign(groups, 0.0);
     return;

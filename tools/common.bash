@@ -14,10 +14,10 @@ help() {
   sed -n '2,/^[^#]/ { s/^# \{0,1\}//p }' "$0"
 }
 
-# configure PRESET
+# configure PRESET [option of cmake]...
 configure() {
   say "Configuring the preset $1 in build/$1"
-  cmake --preset "$1" || die "cmake could not configure build/$1; its messages are above.
+  cmake --preset "$@" || die "cmake could not configure build/$1; its messages are above.
 If another source tree or generator created that folder, remove it and try again."
 }
 

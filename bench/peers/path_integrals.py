@@ -33,7 +33,7 @@ KCAL_PER_DA_A2_PER_PS2 = 10.0 / 4184.0
 QUANTITIES = {
     "energy_virial_kcal_per_mol": "total energy, virial (kcal/mol)",
     "energy_primitive_kcal_per_mol": "total energy, primitive (kcal/mol)",
-    "potential_kcal_per_mol": "potential energy (kcal/mol)",
+    "total_potential_kcal_per_mol": "potential energy (kcal/mol)",
     "kinetic_o_kcal_per_mol": "kinetic energy of an O (kcal/mol)",
     "kinetic_h_kcal_per_mol": "kinetic energy of an H (kcal/mol)",
     "gyration2_o_A2": "radius of gyration² of O (Å²)",
@@ -146,7 +146,7 @@ def sample_of(positions_A, potential, kinetic_o, kinetic_h, kinetic_primitive):
     """Sample of one cluster from its beads and energies [kcal/mol]; kinetic energies as in kinetic_energies()."""
     sample = shape(positions_A)
     sample["kinetic_o_kcal_per_mol"], sample["kinetic_h_kcal_per_mol"] = kinetic_o, kinetic_h
-    sample["potential_kcal_per_mol"] = potential
+    sample["total_potential_kcal_per_mol"] = potential
     molecules = len(positions_A[0]) // 3
     sample["energy_virial_kcal_per_mol"] = potential + molecules * (kinetic_o + 2.0 * kinetic_h)
     sample["energy_primitive_kcal_per_mol"] = potential + kinetic_primitive
@@ -232,7 +232,9 @@ replicas = "mean"
             if ring["time_ps"] <= self.equilibration_ps:
                 continue
             sample = {name: ring[name] for name in QUANTITIES if name in ring}
-            sample["potential_kcal_per_mol"] += ring["intramolecular_kcal_per_mol"]
+            sample["total_potential_kcal_per_mol"] = (
+                ring["potential_kcal_per_mol"] + ring["intramolecular_kcal_per_mol"]
+            )
             sample["oh_A"] = shape["q_oh_A"]
             result.append(sample)
         return result

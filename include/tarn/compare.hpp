@@ -26,6 +26,7 @@ namespace tarn {
 struct CompareOptions {
   std::string out_dir;  ///< empty: out/<deck name>-compare
   bool overwrite = false;
+  bool pictures = true;               ///< draw pictures at the end
   std::optional<std::string> device;  ///< overrides the deck
   std::optional<int> threads;         ///< overrides the deck
   EngineMaker make_engine;            ///< of water; empty: tarn::make_engine

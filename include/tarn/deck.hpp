@@ -67,13 +67,14 @@ struct SystemSection {
   StartProjection project = StartProjection::none;
   bool remove_momentum = false;
   double hydrogen_mass_Da = units::mass_hydrogen_Da;
-  std::optional<double> oxygen_mass_Da;  ///< empty: molecular mass minus the hydrogens
-  bool recentre = false;                 ///< report positions relative to the centre of mass
+  std::optional<double> oxygen_mass_Da;  ///< empty: 15.9994, or with keep_molecule_mass less
+  bool keep_molecule_mass = false;       ///< take the additional mass of H from O; classical only
+  bool recentre = false;  ///< report positions relative to the centre of mass; see the schema
   bool operator==(const SystemSection&) const = default;
 };
 
 struct IntegratorSection {
-  Scheme scheme = Scheme::zss_stiff;
+  Scheme scheme = Scheme::settle;  ///< in decks of flexible models the default is verlet
   double timestep_fs = 2.0;
   double beta = 0.42;
   double omega = 100.0;  ///< infinity for omega = "infinite"
@@ -323,8 +324,8 @@ std::optional<std::string> state_path(const Deck& deck);
 /// Markdown page of all sections and keys, generated from the tables that check decks.
 std::string deck_reference();
 
-/// The water model of a deck, with the isotope masses if the deck sets both masses. Repartitioned
-/// masses (heavier hydrogens, a lighter oxygen) affect only the dynamics: make_system() sets them.
+/// The water model of a deck, with the masses of its isotopes. Masses of keep_molecule_mass
+/// (heavier hydrogens, a lighter oxygen) affect only the dynamics: make_system() sets them.
 /// @throws InputError for an unknown name
 WaterModel water_model(const Deck& deck);
 

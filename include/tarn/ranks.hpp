@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,14 @@ struct RankPlace {
   std::vector<std::string> devices;
 };
 
+/// What a process was started to do. Ranks of one run were started to do the same.
+struct LaunchedTask {
+  std::vector<std::string> arguments;
+  /// Of the files that the arguments name, such as the deck; empty for other arguments.
+  std::vector<std::string> contents;
+  std::string folder;  ///< working folder
+};
+
 /// The ranks, as one of them sees them. Functions of rank 0 are called from one thread.
 class Ranks {
  public:
@@ -33,15 +42,14 @@ class Ranks {
   /// ends with the object.
   /// @return null if this process was started alone
   /// @throws InputError if there are other processes, but no MPI in this build, or if they were
-  ///         started for another MPI: they would all do the same
-  static std::unique_ptr<Ranks> launched();
+  ///         started for another MPI: they would all do the same. On rank 0, if the tasks of the
+  ///         ranks differ; serve() of the others then returns the exit code of this error
+  static std::unique_ptr<Ranks> launched(const LaunchedTask& task = {});
   /// The processes of a communicator of the program. MPI must be initialised, with
   /// MPI_THREAD_FUNNELED or more, and may be finalised after the object was destroyed.
   /// @param fortran_handle the communicator's MPI_Comm_c2f()
   /// @throws InputError if there is no MPI in this build
   static std::unique_ptr<Ranks> of_communicator(int fortran_handle);
-  /// Whether a launcher started this process as one that should not print messages for all.
-  static bool is_silent_copy();
 
   Ranks() = default;
   Ranks(const Ranks&) = delete;
@@ -55,8 +63,10 @@ class Ranks {
   virtual std::string library() const = 0;
 
   /// Follows the orders of rank 0 until its object is destroyed; for the other ranks.
+  /// @param caught_signal for signal_of_others(): the signal that should end the run; 0: none
+  /// @return exit code of this process
   /// @throws exceptions in messages, after which the ranks cannot go on: call abort()
-  virtual void serve() = 0;
+  virtual int serve(const std::function<int()>& caught_signal = {}) = 0;
   /// Ends all ranks of the MPI run.
   virtual void abort(int exit_code) = 0;
 
@@ -64,6 +74,8 @@ class Ranks {
   virtual std::vector<RankPlace> places() const = 0;
   /// places() with the devices of each rank.
   virtual std::vector<RankPlace> find_devices() = 0;
+  /// A signal that another rank caught; 0: none. Ranks that advance reply when they have finished.
+  virtual int signal_of_others() = 0;
   /// As make_engine(), on all ranks. "cuda" is one GPU per rank, and "cuda:all" all GPUs of the
   /// node, divided among its ranks.
   /// @throws DeviceError if that needs more GPUs than a node has; errors of other ranks, with their

@@ -48,6 +48,7 @@ struct RunOptions {
   std::string out_dir;                ///< empty: out/<deck name>
   bool resume = false;                ///< continue from the checkpoint in out_dir
   bool overwrite = false;             ///< replace the run in out_dir
+  bool pictures = true;               ///< draw pictures at the end
   std::optional<std::string> device;  ///< overrides the deck
   std::optional<int> threads;         ///< overrides the deck
   /// Additional observers, such as quantity_table(); water only. They are created once the initial

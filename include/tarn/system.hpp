@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tarn/core/replica_map.hpp"
 #include "tarn/physics/water_model.hpp"
 
 namespace tarn {
@@ -126,7 +127,7 @@ inline double replica_temperature_K(const System& s, std::int64_t replica_id) {
   const ThermostatSpec& t = s.thermostat;
   if (t.kind == Thermostat::none) return s.path_integral.temperature_K;
   if (t.temperatures_K.empty()) return t.temperature_K;
-  return t.temperatures_K[static_cast<std::size_t>(replica_id) % t.temperatures_K.size()];
+  return t.temperatures_K[ReplicaMap(t.temperatures_K.size()).place(replica_id)];
 }
 
 /// Precision of the pair forces. Push-forward Newmark, which is solved to round-off, would not

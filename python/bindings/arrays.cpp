@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "tarn/core/error.hpp"
+#include "tarn/io/structure.hpp"
+#include "tarn/model_by_name.hpp"
 #include "tarn/state.hpp"
 
 namespace tarn::python {
@@ -31,8 +33,27 @@ bool get_numbers(nb::handle array, Py_buffer& view) {
   return false;
 }
 
-/// A NumPy array of float64 in C order, which is a view where possible.
-nb::object converted(nb::handle array) {
+/// @throws InputError for bool, text, dates and complex numbers, which NumPy would convert
+void check_kind(const nb::object& numbers, const char* name) {
+  const nb::object type = numbers.attr("dtype");
+  const std::string kind = nb::cast<std::string>(type.attr("kind"));
+  const auto refuse = [&](const std::string& what) {
+    throw InputError(fmt::format("{} is an array of {}; expected an array of numbers", name, what));
+  };
+  if (kind != "O") {
+    if (std::string_view("iuf").find(kind) == std::string_view::npos) refuse(nb::str(type).c_str());
+    return;
+  }
+  const nb::object real = nb::module_::import_("numbers").attr("Real");
+  for (const nb::handle one : nb::iter(numbers.attr("flat"))) {
+    if (PyBool_Check(one.ptr()) || (!nb::isinstance(one, real) && !nb::hasattr(one, "__float__"))) {
+      refuse(fmt::format("objects such as {}", nb::repr(one).c_str()));
+    }
+  }
+}
+
+/// An aligned NumPy array of float64 in C order, which is a view where possible.
+nb::object converted(nb::handle array, const char* name) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   nb::object numbers = nb::borrow(array);
   if (!PyObject_CheckBuffer(array.ptr()) && nb::hasattr(array, "__dlpack__")) {
@@ -43,13 +64,18 @@ nb::object converted(nb::handle array) {
       if (!error.matches(PyExc_Exception)) throw;
     }
   }
-  return numpy.attr("asarray")(numbers, nb::arg("dtype") = "float64", nb::arg("order") = "C");
+  numbers = numpy.attr("asarray")(numbers);
+  check_kind(numbers, name);
+  return numpy.attr("require")(numbers, "float64", nb::make_tuple("C", "ALIGNED"));
 }
 
 }  // namespace
 
 std::int64_t integer(nb::handle given, const char* name, std::int64_t most) {
   const nb::object number = nb::steal(PyNumber_Index(given.ptr()));
+  if (PyBool_Check(given.ptr())) {
+    throw InputError(fmt::format("{} = {}; expected an integer", name, nb::repr(given).c_str()));
+  }
   const long long value = number ? PyLong_AsLongLong(number.ptr()) : -1;
   if (value == -1 && PyErr_Occurred() != nullptr) {
     PyErr_Clear();
@@ -67,7 +93,10 @@ std::string_view text_of(nb::handle given, const char* name) {
   }
   Py_ssize_t size = 0;
   const char* const characters = PyUnicode_AsUTF8AndSize(given.ptr(), &size);
-  if (characters == nullptr) nb::raise_python_error();
+  if (characters == nullptr) {
+    PyErr_Clear();
+    throw InputError(fmt::format("{} = {}; expected valid Unicode", name, nb::repr(given).c_str()));
+  }
   return {characters, static_cast<std::size_t>(size)};
 }
 
@@ -80,10 +109,18 @@ ModelName::ModelName(nb::handle model) {
   name_ = text_of(name, "model");
 }
 
+WaterModel ModelName::model_of(std::string_view name) {
+  // The text of a deck has lines; see _functions.model_name().
+  return name.find('\n') == std::string_view::npos
+             ? water_model_named(std::string(name))
+             : water_model_of_text(std::string(name), "model");
+}
+
 Numbers::Numbers(nb::handle array, const char* name) {
   if (get_numbers(array, view_)) return;
+  if (array.is_none()) throw InputError(fmt::format("{} = None; expected an array", name));
   try {
-    if (get_numbers(converted(array), view_)) return;
+    if (get_numbers(converted(array, name), view_)) return;
     throw InputError(fmt::format("{} is not an array of numbers", name));
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError)) throw;
@@ -112,6 +149,10 @@ Clusters::Clusters(nb::handle positions, bool one_only) : array(positions, "posi
   molecules = static_cast<int>(atoms / kAtomsPerMolecule);
   clusters = is_single ? 1 : array.shape(0);
   positions_A = {array.data(), array.size()};
+  // Bonds of a single molecule may be stretched to any length, for example in a scan.
+  if (molecules == 1 || clusters == 0) return;
+  const std::string unit = io::unit_problem(positions_A.first(3 * atoms));
+  if (!unit.empty()) throw InputError("positions_A: " + unit);
 }
 
 NewArray new_array(nb::handle shape) {

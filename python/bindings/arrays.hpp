@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "tarn/physics/water_model.hpp"
+
 /// @file
 /// NumPy arrays: those of callers, read without a copy where possible, and those of results.
 
@@ -28,13 +30,16 @@ std::int64_t integer(nb::handle given, const char* name,
 /// The text of a str, without a copy. @throws InputError, see integer()
 std::string_view text_of(nb::handle given, const char* name);
 
-/// The name of a water model, or the path of its deck, from a str, a path or a tarn.WaterModel.
+/// The name of a water model, the path of its deck, or the text of a deck, from a str, a path, a
+/// dict or a tarn.WaterModel.
 class ModelName {
  public:
   /// @throws InputError for other objects
   explicit ModelName(nb::handle model);
   operator std::string_view() const { return name_; }
-  std::string str() const { return std::string(name_); }
+  /// The model. @throws InputError, IoError
+  WaterModel model() const { return model_of(name_); }
+  static WaterModel model_of(std::string_view name);
 
  private:
   nb::object owner_;

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <future>
 #include <limits>
 #include <list>
 #include <nanobind/stl/optional.h>
@@ -10,6 +13,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -69,9 +74,8 @@ ClusterForces& forces_of(std::string_view model, int molecules, std::string_view
     return kept.front().forces;
   }
   const std::string model_name(model), device_name(device);
-  kept.push_front(
-      {model_name, device_name, molecules, threads,
-       ClusterForces(water_model_named(model_name), molecules, {device_name, threads})});
+  kept.push_front({model_name, device_name, molecules, threads,
+                   ClusterForces(ModelName::model_of(model), molecules, {device_name, threads})});
   if (kept.size() > kMost) kept.pop_back();
   return kept.front().forces;
 }
@@ -81,6 +85,13 @@ bool is_short(const Clusters& given, std::string_view model, std::string_view de
   constexpr int kMostMolecules = 10;
   return given.clusters == 1 && given.molecules <= kMostMolecules && device == "cpu" &&
          !is_file(model);
+}
+
+/// Clusters whose forces take some tenths of a second.
+std::size_t clusters_between_checks(int molecules) {
+  constexpr std::size_t kPairs = 20'000'000;
+  const auto n = static_cast<std::size_t>(molecules);
+  return std::max<std::size_t>(1, kPairs / (n * n));
 }
 
 nb::tuple energy_and_forces(nb::handle positions_A, nb::handle given_model, nb::handle given_device,
@@ -94,14 +105,26 @@ nb::tuple energy_and_forces(nb::handle positions_A, nb::handle given_model, nb::
   double energy = 0.0;
   NewArray energies{{}, {&energy, 1}};
   if (!given.is_single) energies = new_array(nb::int_(given.clusters));
+  Interrupts interrupts;
   {
     // A short computation keeps the interpreter's lock: its release takes 8 % of the time of a
     // heptamer (measured).
     std::optional<Unlocked> unlocked;
     if (!is_short(given, model, device)) unlocked.emplace();
-    forces_of(model, given.molecules, device, threads)
-        .compute(given.positions_A, energies.numbers, forces.numbers);
+    ClusterForces& field = forces_of(model, given.molecules, device, threads);
+    // Ctrl-C ends a large batch. A GPU computes it at once.
+    const std::size_t most = device == "cpu" ? clusters_between_checks(given.molecules)
+                                             : std::max<std::size_t>(given.clusters, 1);
+    const std::size_t size = given.positions_A.size() / std::max<std::size_t>(given.clusters, 1);
+    for (std::size_t at = 0; at < given.clusters || at == 0; at += most) {
+      if (at > 0 && interrupts.pending()) break;
+      const std::size_t count = std::min(most, given.clusters - at);
+      field.compute(given.positions_A.subspan(at * size, count * size),
+                    energies.numbers.subspan(at, count),
+                    forces.numbers.subspan(at * size, count * size));
+    }
   }
+  interrupts.raise_if_pending();
   return nb::make_tuple(given.is_single ? nb::object(nb::float_(energy)) : energies.array,
                         forces.array);
 }
@@ -112,8 +135,7 @@ nb::object dipole_moments(nb::handle positions_A, nb::handle given_model) {
   std::vector<double> moments;
   {
     const Unlocked unlocked;
-    moments =
-        dipole_moments_e_A(water_model_named(model.str()), given.molecules, given.positions_A);
+    moments = dipole_moments_e_A(model.model(), given.molecules, given.positions_A);
   }
   if (given.is_single) return array_of(std::move(moments), {3});
   return array_of(std::move(moments), {given.clusters, 3});
@@ -132,7 +154,7 @@ nb::dict minimise(nb::handle positions_A, const std::string& model, double toler
     options.max_iterations = max_iterations;
     options.should_continue = [&] { return !interrupts.pending(); };
     results =
-        minimise_clusters(water_model_named(model), given.molecules, positions, threads, options);
+        minimise_clusters(ModelName::model_of(model), given.molecules, positions, threads, options);
   }
   interrupts.raise_if_pending();
   std::vector<double> energies, gradients;
@@ -153,15 +175,35 @@ nb::dict minimise(nb::handle positions_A, const std::string& model, double toler
   return d;
 }
 
-nb::dict normal_modes(nb::handle positions_A, const std::string& model, double omega) {
-  const Clusters given = cluster_of(positions_A);
-  NormalModes modes;
+/// Calls compute() in a thread of its own. A signal ends the wait for it: the computation then goes
+/// on until its end, and its result is lost.
+template <class Compute>
+auto abandonable(Compute compute) {
+  std::packaged_task<std::invoke_result_t<Compute>()> task(std::move(compute));
+  auto result = task.get_future();
+  Interrupts interrupts;
   {
     const Unlocked unlocked;
-    const WaterModel water = water_model_named(model);
-    check_modes(water, given.molecules, omega);
-    modes = tarn::normal_modes(water, given.positions_A, omega);
+    std::thread(std::move(task)).detach();
+    constexpr std::chrono::milliseconds kBetweenChecks(50);
+    while (result.wait_for(kBetweenChecks) != std::future_status::ready && !interrupts.pending()) {
+    }
   }
+  interrupts.raise_if_pending();
+  return result.get();
+}
+
+/// @param mass_o_Da, mass_h_Da None: those of the model
+nb::dict normal_modes(nb::handle positions_A, const std::string& model, double omega,
+                      std::optional<double> mass_o_Da, std::optional<double> mass_h_Da) {
+  const Clusters given = cluster_of(positions_A);
+  WaterModel water = ModelName::model_of(model);
+  set_masses(mass_h_Da, mass_o_Da, water);
+  check_modes(water, given.molecules, omega);
+  NormalModes modes = abandonable(std::function<NormalModes()>(
+      [water, omega, x = std::vector<double>(given.positions_A.begin(), given.positions_A.end())] {
+        return tarn::normal_modes(water, x, omega);
+      }));
   std::vector<double> wavenumbers, intensities, translation, rotation, vibration;
   for (const NormalMode& m : modes.modes) {
     wavenumbers.push_back(m.wavenumber_per_cm);
@@ -188,8 +230,10 @@ nb::dict normal_modes(nb::handle positions_A, const std::string& model, double o
   return d;
 }
 
+/// @param beads of each frame, or None
 TrajectoryRdfOptions rdf_options(const std::vector<std::string>& pairs, double r_max_A,
-                                 double bin_width_A) {
+                                 double bin_width_A, std::optional<int> beads,
+                                 Interrupts& interrupts) {
   TrajectoryRdfOptions options;
   options.pairs = {};
   for (const std::string& name : pairs) {
@@ -202,6 +246,14 @@ TrajectoryRdfOptions rdf_options(const std::vector<std::string>& pairs, double r
   }
   options.r_max_A = r_max_A;
   options.bin_width_A = bin_width_A;
+  options.beads = beads;
+  // pending() may wait for other Python threads.
+  options.should_continue = [&interrupts, next = std::chrono::steady_clock::now()]() mutable {
+    constexpr std::chrono::milliseconds kBetweenChecks(50);
+    if (std::chrono::steady_clock::now() < next) return true;
+    next = std::chrono::steady_clock::now() + kBetweenChecks;
+    return !interrupts.pending();
+  };
   return options;
 }
 
@@ -213,8 +265,9 @@ nb::tuple finished(const TrajectoryRdf& rdf) {
 /// @return (table, notes, warnings)
 nb::tuple rdf_of_files(const std::vector<std::string>& files, const std::vector<std::string>& pairs,
                        double r_max_A, double bin_width_A, std::int64_t skip, std::int64_t every,
-                       const std::vector<std::int64_t>& replicas) {
-  TrajectoryRdfOptions options = rdf_options(pairs, r_max_A, bin_width_A);
+                       const std::vector<std::int64_t>& replicas, std::optional<int> beads) {
+  Interrupts interrupts;
+  TrajectoryRdfOptions options = rdf_options(pairs, r_max_A, bin_width_A, beads, interrupts);
   options.files = files;
   options.frames.skip = skip;
   options.frames.every = every;
@@ -224,33 +277,39 @@ nb::tuple rdf_of_files(const std::vector<std::string>& files, const std::vector<
     const Unlocked unlocked;
     rdf = rdf_of_trajectories(options, "rdf");
   }
+  interrupts.raise_if_pending();
   return finished(rdf);
 }
 
-/// @param positions_A (frame, replica, atom, 3) or (frame, atom, 3)
+/// @param positions_A (frame, atom, 3), (frame, replica, atom, 3) or (frame, replica, bead, atom,
+/// 3)
 nb::tuple rdf_of_array(nb::handle positions_A, const std::vector<std::string>& pairs,
                        double r_max_A, double bin_width_A) {
   const Numbers numbers(positions_A, "positions_A");
   const std::size_t dimensions = numbers.ndim();
-  if ((dimensions != 3 && dimensions != 4) || numbers.shape(dimensions - 1) != 3 ||
+  if (dimensions < 3 || dimensions > 5 || numbers.shape(dimensions - 1) != 3 ||
       numbers.shape(dimensions - 2) == 0 || numbers.shape(dimensions - 2) % 3 != 0) {
     std::string shape;
     for (std::size_t d = 0; d < dimensions; ++d) {
       shape += (d > 0 ? ", " : "") + std::to_string(numbers.shape(d));
     }
-    throw InputError("rdf: positions_A has the shape (" + shape +
-                     "); expected (frame, replica, atom, 3), or (frame, atom, 3) for one replica, "
-                     "with three atoms O, H, H for each molecule");
+    throw InputError(
+        "rdf: positions_A has the shape (" + shape +
+        "); expected (frame, replica, atom, 3), or (frame, atom, 3) for one replica, "
+        "or (frame, replica, bead, atom, 3), with three atoms O, H, H for each molecule");
   }
   if (numbers.size() == 0) throw InputError("rdf: positions_A has no frames or no replicas");
-  const auto replicas = dimensions == 4 ? static_cast<int>(numbers.shape(1)) : 1;
+  const auto replicas = dimensions >= 4 ? static_cast<int>(numbers.shape(1)) : 1;
   const auto molecules = static_cast<int>(numbers.shape(dimensions - 2) / kAtomsPerMolecule);
-  const TrajectoryRdfOptions options = rdf_options(pairs, r_max_A, bin_width_A);
+  const int beads = dimensions == 5 ? static_cast<int>(numbers.shape(2)) : 1;
+  Interrupts interrupts;
+  const TrajectoryRdfOptions options = rdf_options(pairs, r_max_A, bin_width_A, beads, interrupts);
   TrajectoryRdf rdf;
   {
     const Unlocked unlocked;
     rdf = rdf_of_positions({numbers.data(), numbers.size()}, replicas, molecules, options);
   }
+  interrupts.raise_if_pending();
   return finished(rdf);
 }
 
@@ -260,7 +319,7 @@ nb::object random_cluster(int molecules, std::uint64_t seed, const std::string& 
   Interrupts interrupts;
   {
     const Unlocked unlocked;
-    const WaterModel water = water_model_named(model);
+    const WaterModel water = ModelName::model_of(model);
     // pending() may wait for other Python threads.
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds kBetweenChecks(50);
@@ -283,61 +342,16 @@ nb::object random_cluster(int molecules, std::uint64_t seed, const std::string& 
 }  // namespace
 
 void add_functions(nb::module_& module) {
-  module.def(
-      "energy_and_forces", energy_and_forces, nb::arg("positions_A").none(), nb::kw_only(),
-      nb::arg("model") = "tip3p", nb::arg("device") = "cpu", nb::arg("threads") = 0,
-      nb::sig("def energy_and_forces(positions_A: ArrayLike, *, model: ModelLike = 'tip3p', "
-              "device: str = 'cpu', threads: int = 0) -> tuple[Any, NDArray[numpy.float64]]"),
-      R"(Energies and forces of clusters in vacuum: all pairs, no cutoff, double precision.
-
-Parameters
-----------
-positions_A : array, shape (replica, atom, 3) or (atom, 3)
-    Positions in angstrom; atoms O, H, H of each molecule. Arrays of float64 in C order are read
-    without a copy, also those of PyTorch, JAX and other libraries on the CPU.
-model : str, path or WaterModel
-    Name of a water model (`tarn.models`), or the path of a deck with a [model] section.
-device : str
-    "cpu", "cuda" or "cuda:1"; each call on a GPU makes a new engine, for large batches.
-threads : int
-    Number of CPU threads; 0: all.
-
-Returns
--------
-energy : array, shape (replica,), or float
-    In kcal/mol: between molecules, and within them for flexible models.
-forces : array of the shape of positions_A
-    Minus the gradient of the energy, in kcal/mol/A.
-
-Raises
-------
-InputError
-    For another shape, an unknown model or device.
-DeviceError
-    If the device cannot be used.
-)");
-  module.def("dipole_moments", dipole_moments, nb::arg("positions_A").none(), nb::kw_only(),
-             nb::arg("model") = "tip3p",
-             nb::sig("def dipole_moments(positions_A: ArrayLike, *, model: ModelLike = 'tip3p') -> "
-                     "NDArray[numpy.float64]"),
-             R"(Dipole moments of clusters from the charges of the model, in e A.
-
-Parameters
-----------
-positions_A : array, shape (replica, atom, 3) or (atom, 3)
-model : str, path or WaterModel
-    As in `energy_and_forces`.
-
-Returns
--------
-array, shape (replica, 3) or (3,)
-)");
+  module.def("energy_and_forces", energy_and_forces, nb::arg("positions_A").none(),
+             nb::arg("model"), nb::arg("device"), nb::arg("threads"));
+  module.def("dipole_moments", dipole_moments, nb::arg("positions_A").none(), nb::arg("model"));
   module.def("minimise", minimise, nb::arg("positions_A").none(), nb::arg("model"),
              nb::arg("tolerance_kcal_per_mol_A"), nb::arg("max_iterations"), nb::arg("threads"));
   module.def("normal_modes", normal_modes, nb::arg("positions_A").none(), nb::arg("model"),
-             nb::arg("omega"));
+             nb::arg("omega"), nb::arg("mass_o_Da").none(), nb::arg("mass_h_Da").none());
   module.def("rdf_of_files", rdf_of_files, nb::arg("files"), nb::arg("pairs"), nb::arg("r_max_A"),
-             nb::arg("bin_width_A"), nb::arg("skip"), nb::arg("every"), nb::arg("replicas"));
+             nb::arg("bin_width_A"), nb::arg("skip"), nb::arg("every"), nb::arg("replicas"),
+             nb::arg("beads").none());
   module.def("rdf_of_array", rdf_of_array, nb::arg("positions_A").none(), nb::arg("pairs"),
              nb::arg("r_max_A"), nb::arg("bin_width_A"));
   module.def("random_cluster", random_cluster, nb::arg("molecules"), nb::arg("seed"),

@@ -22,11 +22,11 @@ inline void throw_if_interrupted() {
 /// the main thread only; that of SIGINT raises KeyboardInterrupt.
 class Interrupts {
  public:
-  /// @param noted a tarn._run.Interrupt, whose handler notes SIGINT and raises nothing, so that
+  /// @param noted a tarn._run.Interrupt, whose handler notes signals and raises nothing, so that
   ///        Python functions that the computation calls are not interrupted; or None
   explicit Interrupts(nanobind::object noted = nanobind::none()) : noted_(std::move(noted)) {}
 
-  /// Whether SIGINT was noted, a signal handler raised an exception, or the interpreter exits.
+  /// Whether a signal was noted, a signal handler raised an exception, or the interpreter exits.
   /// Called without the interpreter's lock, by any thread.
   bool pending() {
     if (exits(caller_)) stopped_ = true;

@@ -37,7 +37,9 @@ struct Shared {
     options.threads = threads;
     options.interrupted = [&interrupts] { return interrupts.pending(); };
     if (!on_progress.is_none()) {
-      options.on_progress = [this](const Progress& p) {
+      options.on_progress = [this, &interrupts](const Progress& p) {
+        // A handler that raises an exception does so here, and not within the function.
+        if (p.step < p.total_steps && interrupts.pending()) return;
         const Locked lock;
         on_progress(p.step, p.total_steps, p.elapsed_seconds, p.steps_per_second,
                     p.ns_per_day_per_replica, p.ns_per_day_total, p.seconds_left);
@@ -149,9 +151,9 @@ nb::dict run(const Deck& deck, const std::string& out, bool resume, bool overwri
 
 nb::dict compare(const Deck& deck, const Texts& schemes, const std::string& out, bool overwrite,
                  const std::vector<double>& steps, const std::vector<int>& beads,
-                 const std::string& reference, const std::optional<std::string>& device,
-                 std::optional<int> threads, nb::object on_progress, nb::object on_message,
-                 nb::object interrupt) {
+                 const Texts& free_rings, const std::string& reference,
+                 const std::optional<std::string>& device, std::optional<int> threads,
+                 nb::object on_progress, nb::object on_message, nb::object interrupt) {
   Interrupts interrupts(std::move(interrupt));
   const Shared shared{
       out, overwrite, device, threads, std::move(on_progress), std::move(on_message)};
@@ -159,6 +161,7 @@ nb::dict compare(const Deck& deck, const Texts& schemes, const std::string& out,
   shared.apply_to(options, interrupts);
   options.steps = steps;
   options.beads = beads;
+  options.free_rings = free_rings;
   options.reference = reference;
   const CompareResult result =
       interruptible(interrupts, "the comparison stopped early; its tables cover the steps done",
@@ -178,9 +181,9 @@ void add_runs(nb::module_& module) {
              nb::arg("on_progress").none(), nb::arg("on_message"), nb::arg("on_blow_up"),
              nb::arg("interrupt"));
   module.def("compare", compare, nb::arg("deck"), nb::arg("schemes"), nb::arg("out"),
-             nb::arg("overwrite"), nb::arg("steps"), nb::arg("beads"), nb::arg("reference"),
-             nb::arg("device").none(), nb::arg("threads").none(), nb::arg("on_progress").none(),
-             nb::arg("on_message"), nb::arg("interrupt"));
+             nb::arg("overwrite"), nb::arg("steps"), nb::arg("beads"), nb::arg("free_rings"),
+             nb::arg("reference"), nb::arg("device").none(), nb::arg("threads").none(),
+             nb::arg("on_progress").none(), nb::arg("on_message"), nb::arg("interrupt"));
 }
 
 }  // namespace tarn::python

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "arrays.hpp"
 #include "locks.hpp"
 #include "parts.hpp"
@@ -18,6 +20,8 @@
 #include "tarn/io/molecule_order.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/io/table.hpp"
+#include "tarn/model_by_name.hpp"
+#include "tarn/physics/model_table.hpp"
 #include "tarn/physics/water_model.hpp"
 
 namespace tarn::python {
@@ -47,9 +51,19 @@ nb::dict read_structure(const std::string& path, std::optional<std::int64_t> fra
   return d;
 }
 
+/// @throws InputError that names the first atom with a number that is not finite
+void require_finite(const Numbers& array, const char* name) {
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    if (std::isfinite(array.data()[i])) continue;
+    throw InputError(fmt::format("write_structure: {}[{}, {}] = {}; expected finite numbers", name,
+                                 i / 3, i % 3, array.data()[i]));
+  }
+}
+
 void write_structure(const std::string& path, nb::handle positions_A,
                      const nb::object& velocities_A_per_ps, const std::string& model) {
   const Clusters given = cluster_of(positions_A);
+  require_finite(given.array, "positions_A");
   io::Structure s;
   s.molecules = given.molecules;
   s.positions_A.assign(given.positions_A.begin(), given.positions_A.end());
@@ -58,6 +72,7 @@ void write_structure(const std::string& path, nb::handle positions_A,
     if (v.size() != s.positions_A.size() || v.ndim() != 2 || v.shape(1) != 3) {
       throw InputError("velocities_A_per_ps must have the shape of positions_A, (atom, 3)");
     }
+    require_finite(v, "velocities_A_per_ps");
     s.velocities_A_per_akma.assign(v.data(), v.data() + v.size());
     for (double& value : s.velocities_A_per_akma) value *= units::picoseconds_per_akma;
   }
@@ -73,20 +88,36 @@ nb::object molecule_order(const std::vector<int>& atomic_numbers, nb::handle pos
 
 nb::list models() {
   nb::list all;
-  const auto add = [&](const WaterModel& m) {
+  const auto if_used = [](double value) { return value == 0.0 ? nb::none() : nb::cast(value); };
+  for (const ModelDescription& description : describe_models()) {
+    const WaterModel& m = description.model;
+    const IntramolecularModel& bonds = m.intramolecular;
     nb::dict d;
-    d["name"] = std::string(m.name);
+    d["name"] = description.name;
+    d["title"] = std::string(description.title);
+    d["source"] = std::string(description.source);
     d["is_flexible"] = m.is_flexible();
-    d["sites"] = m.has_m_site() ? 4 : 3;
+    d["sites"] = description.sites();
     d["oh_A"] = m.r_oh_A;
     d["hoh_degrees"] = m.angle_hoh_degrees;
+    d["om_A"] = description.om_A;
     d["charge_hydrogen_e"] = m.charge_h_e;
+    d["sigma_A"] = description.sigma_A;
+    d["epsilon_kcal_per_mol"] = description.epsilon_kcal_per_mol;
+    d["dipole_D"] = description.dipole_D;
+    d["stretch"] = std::string(stretch_name(bonds.stretch));
+    d["stretch_stiffness_kcal_per_mol_A2"] = if_used(bonds.stretch_stiffness_kcal_per_mol_A2);
+    d["stretch_depth_kcal_per_mol"] = if_used(bonds.depth_kcal_per_mol);
+    d["stretch_alpha_per_A"] = if_used(bonds.alpha_per_A);
+    d["bend_stiffness_kcal_per_mol_rad2"] = if_used(bonds.bend_stiffness_kcal_per_mol_rad2);
+    d["gamma"] = if_used(m.m_site_gamma);
     all.append(d);
-  };
-  std::for_each(kWaterModels.begin(), kWaterModels.end(), add);
-  std::for_each(kFlexibleWaterModels.begin(), kFlexibleWaterModels.end(), add);
+  }
   return all;
 }
+
+/// Whether a model, given by its name or the path of its deck, is flexible.
+bool is_flexible(const std::string& model) { return water_model_named(model).is_flexible(); }
 
 /// ([(name, description, threads, memory_GiB)], why there is no GPU).
 nb::tuple devices() {
@@ -141,6 +172,7 @@ void add_structures(nb::module_& module) {
   module.def("molecule_order", molecule_order, nb::arg("atomic_numbers"),
              nb::arg("positions_A").none());
   module.def("models", models);
+  module.def("is_flexible", is_flexible, nb::arg("model"));
   module.def("devices", devices);
   module.def("read_table", read_table, nb::arg("path"));
 }

@@ -4,8 +4,6 @@ Positions have the shape (replica, atom, 3), or (atom, 3) for one cluster, in an
 each molecule are O, H, H. Names of arguments and columns contain their unit.
 """
 
-import copyreg
-
 from tarn._compare import Comparison, compare
 from tarn._ensemble import BlowUp, Ensemble
 from tarn._errors import (
@@ -17,6 +15,7 @@ from tarn._errors import (
     NumericalError,
     Problem,
     TarnError,
+    TarnWarning,
 )
 from tarn._frame import Frame
 from tarn._functions import (
@@ -26,6 +25,8 @@ from tarn._functions import (
     Structure,
     WaterModel,
     devices,
+    dipole_moments,
+    energy_and_forces,
     minimise,
     models,
     normal_modes,
@@ -37,7 +38,6 @@ from tarn._functions import (
 from tarn._observer import Observer, observer
 from tarn._run import Average, Averages, Progress, Result, run
 from tarn._table import Picture, Table
-from tarn._tarn import dipole_moments, energy_and_forces
 from tarn._tarn import version as __version__
 
 __all__ = [
@@ -64,6 +64,7 @@ __all__ = [
     "Structure",
     "Table",
     "TarnError",
+    "TarnWarning",
     "WaterModel",
     "__version__",
     "compare",
@@ -85,6 +86,3 @@ __all__ = [
 for _name in __all__:
     if isinstance(globals()[_name], type):
         globals()[_name].__module__ = __name__
-
-# The functions of the compiled module are pickled by name, for multiprocessing.
-copyreg.pickle(type(energy_and_forces), lambda function: function.__name__)

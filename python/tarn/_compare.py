@@ -18,14 +18,13 @@ class Comparison(Files):
     """
 
     def __init__(self, values: Mapping[str, Any], notes: Sequence[str], warnings: Sequence[str]):
-        super().__init__(values["out"])
+        super().__init__(values["out"], values["pictures"])
         self.device: str = values["device"]
-        self.pictures: tuple[str, ...] = tuple(values["pictures"])  #: paths
         self.notes = tuple(notes)
         self.warnings = tuple(warnings)
 
     def __repr__(self) -> str:
-        return f"<tarn.Comparison in {self.out}>"
+        return self._described(f"Comparison in {self.out}", self.warnings)
 
 
 def compare(
@@ -36,6 +35,7 @@ def compare(
     overwrite: bool = False,
     steps: Sequence[float] = (),
     beads: Sequence[int] = (),
+    free_ring: str | Sequence[str] = (),
     reference: str = "",
     device: str | None = None,
     threads: int | None = None,
@@ -57,6 +57,8 @@ def compare(
         Runs each scheme with each of these time steps, in fs for water, against a reference.
     beads : sequence of int
         Runs each scheme with each of these numbers of beads.
+    free_ring : str or sequence of str
+        Runs each scheme with each of these flows of the free ring, "cayley" or "exact".
     reference : str
         The scheme of the reference; default: settle with half of the smallest step.
     overwrite, device, threads, progress, set, unset
@@ -65,16 +67,22 @@ def compare(
     Returns
     -------
     Comparison
+
+    Warns
+    -----
+    TarnWarning
+        As `run`.
     """
     loaded = _deck.load(deck, set, unset)
     with Reports(progress) as reports, Interrupt() as interrupt:
         values = _tarn.compare(
             deck=loaded,
             schemes=_arguments.texts("compare", "schemes", schemes),
-            out="" if out is None else os.fspath(out),
-            overwrite=bool(overwrite),
+            out="" if out is None else _arguments.path("compare", "out", out),
+            overwrite=_arguments.flag("compare", "overwrite", overwrite),
             steps=[_arguments.real("compare", "steps", s) for s in _arguments.many(steps)],
             beads=[_arguments.integer("compare", "beads", b, 1) for b in _arguments.many(beads)],
+            free_rings=_arguments.texts("compare", "free_ring", free_ring),
             reference=_arguments.text("compare", "reference", reference),
             **_arguments.device_and_threads("compare", device, threads),
             on_progress=reports.on_progress,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tarn import _arguments, _tarn
-from tarn._errors import DeckError, reading
+from tarn._errors import DeckError, InputError, reading
 
 DeckLike = str | os.PathLike[str] | Mapping[str, Any]
 
@@ -21,17 +22,33 @@ LENGTHS = ("steps", "duration_ps", "duration")
 DICTIONARY = "deck"
 
 
-def _text(key: str, value: Any) -> str:
-    """A value as TOML. `key` is "section.key", for errors."""
+def _quoted(text: str) -> str:
+    """A text as TOML."""
+    escapes = {'"': '\\"', "\\": "\\\\"}
+    written = (escapes.get(c, c if c.isprintable() else f"\\U{ord(c):08x}") for c in text)
+    return '"' + "".join(written) + '"'
+
+
+def _key(name: Any) -> str:
+    """A key or the name of a section as TOML."""
+    if not isinstance(name, str):
+        raise InputError(f"{DICTIONARY}: the key {name!r} is not a str")
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
+
+
+def _text(key: str, value: Any, inline: bool = False) -> str:
+    """A value as TOML. `key` is "section.key", for errors; `inline`: a dictionary is a section."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
-        return repr(value)
+        return repr(int(value) if isinstance(value, int) else float(value))
     if isinstance(value, str | os.PathLike):
-        text = os.fspath(value).replace("\\", "\\\\").replace('"', '\\"')
-        return '"' + text.replace("\n", "\\n").replace("\t", "\\t") + '"'
+        return _quoted(_arguments.text("deck", key, os.fsdecode(value)))
+    if inline and isinstance(value, Mapping):
+        items = (f"{_key(k)} = {_text(f'{key}.{k}', one, True)}" for k, one in value.items())
+        return "{" + ", ".join(items) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_text(key, one) for one in value) + "]"
     message = f"{key} = {value!r} is not a number, text, bool or list of these"
@@ -46,9 +63,9 @@ def _lines(section: str, keys: Mapping[str, Any]) -> Iterator[str]:
         yield f"[{section}]"
     for key, value in keys.items():
         if key not in parts:
-            yield f"{key} = {_text(f'{section}.{key}' if section else key, value)}"
+            yield f"{_key(key)} = {_text(f'{section}.{key}' if section else key, value)}"
     for key, value in parts.items():
-        yield from _lines(f"{section}.{key}" if section else key, value)
+        yield from _lines(f"{section}.{_key(key)}" if section else _key(key), value)
 
 
 def text_of(deck: Mapping[str, Any]) -> str:
@@ -57,8 +74,10 @@ def text_of(deck: Mapping[str, Any]) -> str:
 
 
 def changes(set: Mapping[str, Any] | None) -> list[str]:
-    """Changes as in `--set`: {"run.steps": 1000}."""
-    return [f"{key}={_text(key, value)}" for key, value in (set or {}).items()]
+    """Changes as in `--set`: {"run.steps": 1000, "observe.final": {}}."""
+    if not isinstance(set, Mapping | None):
+        raise InputError(f'deck: set = {set!r}; expected a dictionary such as {{"run.steps": 1000}}')
+    return [f"{key}={_text(key, value, True)}" for key, value in (set or {}).items()]
 
 
 def load(
@@ -77,13 +96,18 @@ def load(
     if isinstance(deck, Mapping):
         text, path = text_of(deck), DICTIONARY
     else:
-        path = os.fspath(deck)
+        if not isinstance(deck, str | bytes | os.PathLike):
+            raise InputError(
+                f"deck = {deck!r}; expected a path, or a dictionary with the sections of a deck"
+            )
+        path = _arguments.path("deck", "path", deck)
         with reading(path):
             text = _tarn.read_deck_text(path)
-    is_set = any(f"run.{key}" in (set or {}) for key in LENGTHS)
+    given = changes(set)
+    is_set = any(change.startswith(f"run.{key}=") for change in given for key in LENGTHS)
     if not (needs_length or is_set or _has_length(deck if isinstance(deck, Mapping) else text)):
-        set = {"run.steps": 0, **(set or {})}
-    return _tarn.load_deck(text, path, changes(set), _arguments.texts("deck", "unset", unset))
+        given.insert(0, "run.steps=0")
+    return _tarn.load_deck(text, path, given, _arguments.texts("deck", "unset", unset))
 
 
 def _has_length(deck: str | Mapping[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -12,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tarn import _arguments, _deck, _tarn
-from tarn._errors import InputError
+from tarn._errors import InputError, TarnWarning
 from tarn._frame import Frame
+
+_advance = _tarn.Ensemble.advance
 
 #: Arrays of an EnsembleFrame.
 FIELDS = ("positions_A", "velocities_A_per_ps", "energies", "replica_ids")
@@ -109,6 +112,7 @@ class Ensemble(_tarn.Ensemble):
     ):
         where = _arguments.device_and_threads("Ensemble", device, threads)
         super().__init__(_deck.load(deck, set, unset, needs_length=False), *where.values())
+        self._warn()
 
     @classmethod
     def load(
@@ -125,12 +129,31 @@ class Ensemble(_tarn.Ensemble):
         """
         where = _arguments.device_and_threads("load", device, threads)
         ensemble = cls.__new__(cls)
-        _tarn.Ensemble.__init__(ensemble, os.fspath(path), *where.values())
+        _tarn.Ensemble.__init__(ensemble, _arguments.path("load", "path", path), *where.values())
+        ensemble._warn()
         return ensemble
+
+    def _warn(self) -> None:
+        """Issues the warnings about the start at the caller of the caller."""
+        for text in self.warnings:
+            warnings.warn(text, TarnWarning, stacklevel=3)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a checkpoint, for `load` and for `[system] state` of decks."""
-        super().save(os.fspath(path))
+        super().save(_arguments.path("save", "path", path))
+
+    def advance(self, steps: int) -> None:
+        """Advances all replicas by a number of steps.
+
+        A replica that blows up is stopped, the others continue; see `blow_ups`. NumericalError is
+        raised if none is left, within 100 steps. Ctrl-C raises KeyboardInterrupt at an earlier
+        step, from which advance() can continue.
+        """
+        _advance(self, steps)
+
+    def close(self) -> None:
+        """Frees the engine. Arrays stay valid."""
+        super().close()
 
     @property
     def blow_ups(self) -> tuple[BlowUp, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -50,6 +51,10 @@ class DeckError(InputError):
     """An invalid deck, with all its problems."""
 
 
+class TarnWarning(UserWarning):
+    """A result that asks for an action, such as a longer run. Its text is that of the program."""
+
+
 class NumericalError(TarnError, ArithmeticError):
     """A simulation blew up, or an iteration did not converge."""
 
@@ -62,11 +67,31 @@ class MissingFileError(FileError, FileNotFoundError):
     """A file that does not exist."""
 
 
+#: Options of the program that are arguments of functions.
+_ARGUMENTS = {"--resume": "resume=True", "--overwrite": "overwrite=True"} | {
+    f"--{name.replace('_', '-')}": f"{name}=..."
+    for name in ("out", "schemes", "steps", "beads", "free_ring", "reference", "skip", "replicas")
+    + ("frame", "replica", "model", "device", "threads")
+}
+
+
+def name_arguments(error: BaseException | None) -> None:
+    """Adds to a message that names options of the program the arguments that they are here."""
+    if isinstance(error, InputError):
+        options = dict.fromkeys(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", str(error)))
+        names = [_ARGUMENTS[option] for option in options if option in _ARGUMENTS]
+        if names:
+            error.args = (f"{error} (In Python: {', '.join(names)})",)
+
+
 @contextmanager
 def reading(*paths: str) -> Iterator[None]:
     """Errors of reading files of which one does not exist become MissingFileError."""
     try:
         yield
+    except InputError as error:
+        name_arguments(error)
+        raise
     except FileError as error:
         if all(map(os.path.lexists, paths)):
             raise

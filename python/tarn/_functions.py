@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,21 +14,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tarn import _arguments, _tarn
-from tarn._errors import InputError, reading
+from tarn import _arguments, _deck, _tarn
+from tarn._errors import InputError, TarnWarning, reading
 from tarn._table import Table
 
 
 @dataclass(frozen=True)
 class WaterModel:
-    """A built-in water model."""
+    """A built-in water model; `tarn models` prints the same numbers.
 
-    name: str
+    Lengths of flexible models are those at the minimum of their intramolecular potential.
+    """
+
+    name: str  #: in decks
+    title: str  #: as in papers
+    source: str  #: the paper
     is_flexible: bool
     sites: int  #: 4 with the massless site M
     oh_A: float
     hoh_degrees: float
-    charge_hydrogen_e: float
+    om_A: float  #: distance of M from O; 0 without M
+    charge_hydrogen_e: float  #: O or M has -2 times this charge
+    sigma_A: float
+    epsilon_kcal_per_mol: float
+    dipole_D: float  #: of a molecule, in debye
+    stretch: str  #: "rigid", "harmonic", "quartic" or "morse"
+    stretch_stiffness_kcal_per_mol_A2: float | None
+    stretch_depth_kcal_per_mol: float | None
+    stretch_alpha_per_A: float | None
+    bend_stiffness_kcal_per_mol_rad2: float | None
+    gamma: float | None  #: of M of flexible models
+
+    def parameters(self) -> dict[str, Any]:
+        """A new dictionary with the keys of [model], to change and use as an own model."""
+        derived = {"name", "title", "source", "is_flexible", "sites", "dipole_D"}
+        derived |= {"om_A"} if self.is_flexible or not self.om_A else set()
+        return {
+            key: value
+            for key, value in vars(self).items()
+            if key not in derived and value is not None
+        }
 
 
 #: The built-in water models by name; decks and functions also accept `own` models.
@@ -36,20 +62,88 @@ models: Mapping[str, WaterModel] = MappingProxyType(
 )
 
 
-#: A name of `models`, one of its values, or the path of a deck with a [model] section.
-ModelLike = str | os.PathLike[str] | WaterModel
+#: A name of `models`, one of its values, the path of a file with a [model] section, or a
+#: dictionary with the keys of this section or with the section.
+ModelLike = str | os.PathLike[str] | WaterModel | Mapping[str, Any]
 
 
 def model_name(model: ModelLike) -> str:
-    """The name of a model, or the path of its deck."""
+    """The name of a model, the path of its file, or the text of its deck, which has lines."""
     if isinstance(model, WaterModel):
+        if models.get(model.name) != model:
+            raise InputError(
+                f"model = a changed {model.name}; change the dictionary that "
+                f"tarn.models[{model.name!r}].parameters() returns, and give that"
+            )
         return model.name
+    if isinstance(model, Mapping):
+        is_deck = any(isinstance(part, Mapping) for part in model.values())
+        return _deck.text_of(model if is_deck else {"model": model})
     if isinstance(model, str | os.PathLike):
-        return os.fspath(model)
+        name = _arguments.path("tarn", "model", model)
+        if "\n" not in name:
+            return name
     raise InputError(
-        f"model = {model!r}; expected a name in tarn.models, or the path of a deck with a [model] "
-        "section"
+        f"model = {model!r}; expected a name in tarn.models, the path of a file with a [model] "
+        "section, or a dictionary with its keys"
     )
+
+
+def energy_and_forces(
+    positions_A: ArrayLike, *, model: ModelLike = "tip3p", device: str = "cpu", threads: int = 0
+) -> tuple[Any, NDArray[np.float64]]:
+    """Energies and forces of clusters in vacuum: all pairs, no cutoff, double precision.
+
+    Parameters
+    ----------
+    positions_A : array, shape (replica, atom, 3) or (atom, 3)
+        Positions in angstrom; atoms O, H, H of each molecule. Arrays of float64 in C order are read
+        without a copy, also those of PyTorch, JAX and other libraries on the CPU.
+    model : str, path, dict or WaterModel
+        Name of a water model (`tarn.models`); or the path of a file with a [model] section, or a
+        dictionary with its keys.
+    device : str
+        "cpu", "cuda" or "cuda:1"; each call on a GPU makes a new engine, for large batches.
+    threads : int
+        Number of CPU threads; 0: all.
+
+    Returns
+    -------
+    energy : array, shape (replica,), or float
+        In kcal/mol: between molecules (the `potential_kcal_per_mol` of tables), plus the
+        intramolecular energy of flexible models (the `total_potential_kcal_per_mol` of
+        `tarn energy`).
+    forces : array of the shape of positions_A
+        Minus the gradient of the energy, in kcal/mol/A.
+
+    Raises
+    ------
+    InputError
+        For another shape, an unknown model or device.
+    DeviceError
+        If the device cannot be used.
+    """
+    result: tuple[Any, NDArray[np.float64]] = _tarn.energy_and_forces(
+        positions_A, model, device, threads
+    )
+    return result
+
+
+def dipole_moments(positions_A: ArrayLike, *, model: ModelLike = "tip3p") -> NDArray[np.float64]:
+    """Dipole moments of clusters from the charges of the model, in e A.
+
+    Parameters
+    ----------
+    positions_A : array, shape (replica, atom, 3) or (atom, 3)
+    model : str, path, dict or WaterModel
+        As in `energy_and_forces`.
+
+    Returns
+    -------
+    array, shape (replica, 3) or (3,)
+    """
+    moments: NDArray[np.float64] = _tarn.dipole_moments(positions_A, model)
+    return moments
 
 
 @dataclass(frozen=True)
@@ -73,7 +167,7 @@ class Minimum:
     """Local minima of clusters; numbers instead of arrays for one cluster of shape (atom, 3)."""
 
     positions_A: NDArray[np.float64]  #: shape of the positions that were given
-    energy_kcal_per_mol: Any
+    energy_kcal_per_mol: Any  #: with the intramolecular energy of flexible models
     max_gradient_kcal_per_mol_A: Any  #: torques count as forces at 1 A
     iterations: Any
     converged: Any
@@ -96,7 +190,8 @@ def minimise(
     ----------
     positions_A : array, shape (replica, atom, 3) or (atom, 3)
         Not changed.
-    model : str, path or WaterModel
+    model : str, path, dict or WaterModel
+        As in `energy_and_forces`.
     tolerance_kcal_per_mol_A : float
         Largest gradient component at convergence.
     max_iterations : int
@@ -111,6 +206,11 @@ def minimise(
     ------
     InputError
         For another shape, and for distances within molecules that differ from the model's.
+
+    Warns
+    -----
+    TarnWarning
+        If minima were not reached within `max_iterations`, unless these are 0.
     """
     values = _tarn.minimise(
         positions_A,
@@ -121,6 +221,16 @@ def minimise(
     )
     converged = values["converged"]
     values["converged"] = converged.astype(bool) if np.ndim(converged) else bool(converged)
+    left = np.flatnonzero(~np.atleast_1d(values["converged"]))
+    if left.size and max_iterations != 0:
+        which = f" of replica {left[0]}" if np.ndim(converged) else ""
+        more = f" and {left.size - 1} others" if left.size > 1 else ""
+        warnings.warn(
+            f"minimise: the minimum{which}{more} was not reached in {max_iterations} iterations; "
+            "increase max_iterations",
+            TarnWarning,
+            stacklevel=2,
+        )
     return Minimum(**values)
 
 
@@ -128,7 +238,7 @@ def minimise(
 class NormalModes:
     """Harmonic normal modes of one cluster, by increasing wavenumber."""
 
-    energy_kcal_per_mol: float
+    energy_kcal_per_mol: float  #: with the intramolecular energy of flexible models, or the penalty
     max_gradient_kcal_per_mol_A: float
     is_stationary: bool
     imaginary: int  #: number of imaginary modes, whose wavenumbers are negative
@@ -141,8 +251,28 @@ class NormalModes:
     displacements_per_sqrt_Da: NDArray[np.float64]  #: (mode, atom, 3)
 
 
+def _masses_Da(function: str, masses: Any) -> tuple[float | None, float | None]:
+    """Masses of O and H from (O, H) or {"O": ..., "H": ...}; None: those of the model."""
+    if masses is None:
+        return None, None
+    expected = 'expected (mass of O, mass of H) in Da, or {"O": ..., "H": ...}'
+    if isinstance(masses, Mapping):
+        if not masses or not set(masses) <= {"O", "H"}:
+            raise InputError(f"{function}: masses = {masses!r}; {expected}")
+        masses = (masses.get("O"), masses.get("H"))
+    pair = _arguments.many(masses)
+    if len(pair) != 2:
+        raise InputError(f"{function}: masses = {masses!r}; {expected}")
+    o, h = (None if mass is None else _arguments.real(function, "masses", mass) for mass in pair)
+    return o, h
+
+
 def normal_modes(
-    positions_A: ArrayLike, *, model: ModelLike = "tip3p", omega: float = np.inf
+    positions_A: ArrayLike,
+    *,
+    model: ModelLike = "tip3p",
+    omega: float = np.inf,
+    masses: Sequence[float] | Mapping[str, float] | None = None,
 ) -> NormalModes:
     """Normal modes at a configuration, which need not be a minimum.
 
@@ -150,19 +280,40 @@ def normal_modes(
     ----------
     positions_A : array, shape (atom, 3)
         The geometry of rigid molecules is kept; minimise first.
-    model : str, path or WaterModel
+    model : str, path, dict or WaterModel
+        As in `energy_and_forces`.
     omega : float
         Penalty strength of the bonds of a rigid model in sqrt(kcal/mol)/A^2; infinite: rigid.
+    masses : (float, float) or dict
+        Masses of O and H in Da, or {"H": 2.014} for one of them. Default: 15.9994 and 1.008, or
+        those of the file of the model. Other functions have no such argument: energies, forces
+        and minima do not depend on masses; those of runs are keys of [system].
 
     Returns
     -------
     NormalModes
+
+    Warns
+    -----
+    TarnWarning
+        If the configuration is not stationary: the modes then depend on the coordinates.
     """
-    return NormalModes(
+    modes = NormalModes(
         **_tarn.normal_modes(
-            positions_A, model_name(model), _arguments.real("normal_modes", "omega", omega)
+            positions_A,
+            model_name(model),
+            _arguments.real("normal_modes", "omega", omega),
+            *_masses_Da("normal_modes", masses),
         )
     )
+    if not modes.is_stationary:
+        warnings.warn(
+            "normal_modes: the structure is not a minimum: the largest force or torque is "
+            f"{modes.max_gradient_kcal_per_mol_A:.2g} kcal/mol/A; minimise it first (tarn.minimise)",
+            TarnWarning,
+            stacklevel=2,
+        )
+    return modes
 
 
 def rdf(
@@ -174,6 +325,7 @@ def rdf(
     skip: int = 0,
     every: int = 1,
     replicas: int | Sequence[int] = (),
+    beads: int | None = None,
 ) -> Table:
     """Radial distribution functions with errors, as `tarn rdf` computes them.
 
@@ -181,7 +333,8 @@ def rdf(
     ----------
     trajectory : path, sequence of paths, or array
         Trajectories of one cluster in any format that tarn reads, pooled; or positions of shape
-        (frame, replica, atom, 3), or (frame, atom, 3) of one replica.
+        (frame, replica, atom, 3), (frame, replica, bead, atom, 3), or (frame, atom, 3) of one
+        replica. Pairs are those within a bead.
     pairs : str or sequence of str
         Of "OO", "OH", "HH".
     r_max_A, bin_width_A : float
@@ -189,6 +342,8 @@ def rdf(
     skip, every, replicas
         Frames and replicas to use: leave out the first `skip` frames of each replica, and take
         every n-th of the others. `replicas` counts from 0; default: all.
+    beads : int
+        Number of beads in each frame of files of ring polymers that do not contain it (XTC, TRR).
 
     Returns
     -------
@@ -197,7 +352,7 @@ def rdf(
 
     Warns
     -----
-    UserWarning
+    TarnWarning
         For what the program prints as warnings, such as a truncated file. Notes go to the logger
         "tarn", level INFO.
     """
@@ -208,24 +363,30 @@ def rdf(
     )
     skip = _arguments.integer("rdf", "skip", skip, 0)
     every = _arguments.integer("rdf", "every", every, 1)
+    beads = None if beads is None else _arguments.integer("rdf", "beads", beads, 1)
     chosen = [_arguments.integer("rdf", "replicas", r, 0) for r in _arguments.many(replicas)]
-    is_path = isinstance(trajectory, str | os.PathLike)
+    is_path = isinstance(trajectory, str | bytes | os.PathLike)
     if is_path or (
         isinstance(trajectory, list | tuple)
         and trajectory
-        and all(isinstance(file, str | os.PathLike) for file in trajectory)
+        and all(isinstance(file, str | bytes | os.PathLike) for file in trajectory)
     ):
         files: Any = [trajectory] if is_path else trajectory
-        paths = [os.fspath(file) for file in files]
+        paths = [_arguments.path("rdf", "trajectory", file) for file in files]
         with reading(*paths):
-            table, notes, found = _tarn.rdf_of_files(paths, *options, skip, every, chosen)
+            table, notes, found = _tarn.rdf_of_files(paths, *options, skip, every, chosen, beads)
     else:
+        if beads is not None:
+            raise InputError(
+                "rdf: beads is for files; arrays with beads have the shape "
+                "(frame, replica, bead, atom, 3)"
+            )
         positions_A = _selected(trajectory, skip, every, chosen)
         table, notes, found = _tarn.rdf_of_array(positions_A, *options)
     for note in notes:
         logging.getLogger("tarn").info(note)
     for warning in found:
-        warnings.warn(warning, stacklevel=2)
+        warnings.warn(warning, TarnWarning, stacklevel=2)
     return Table(*table)
 
 
@@ -234,7 +395,7 @@ def _selected(positions_A: Any, skip: int, every: int, replicas: list[int]) -> A
     if not skip and every == 1 and not replicas:
         return positions_A
     array = np.asarray(positions_A)
-    if replicas and array.ndim != 4:
+    if replicas and array.ndim not in (4, 5):
         raise InputError(
             f"rdf: replicas = {replicas}, but positions_A has the shape {array.shape}; expected "
             "(frame, replica, atom, 3)"
@@ -302,8 +463,9 @@ def read_structure(
         None if number is None else _arguments.integer("read_structure", name, number)
         for name, number in (("frame", frame), ("replica", replica))
     ]
-    with reading(os.fspath(path)):
-        values = _tarn.read_structure(os.fspath(path), *place)
+    file = _arguments.path("read_structure", "path", path)
+    with reading(file):
+        values = _tarn.read_structure(file, *place)
     for level in ("notes", "warnings"):
         values[level] = tuple(values[level])
     return Structure(**values)
@@ -314,7 +476,7 @@ def write_structure(
     positions_A: ArrayLike,
     *,
     velocities_A_per_ps: ArrayLike | None = None,
-    model: str | WaterModel = "",
+    model: ModelLike = "",
 ) -> None:
     """Writes one cluster in the format of the extension: .xyz, .gro, .pdb.
 
@@ -323,7 +485,15 @@ def write_structure(
     path : path
     positions_A : array, shape (atom, 3)
     velocities_A_per_ps : array, shape (atom, 3)
-    model : str or WaterModel
-        Name of the water model for the comment of the file.
+    model : str, path, dict or WaterModel
+        The water model, whose name the file then contains; "own" for files and dictionaries.
     """
-    _tarn.write_structure(os.fspath(path), positions_A, velocities_A_per_ps, model_name(model))
+    file = _arguments.path("write_structure", "path", path)
+    name = model if isinstance(model, str) and not model else model_name(model)
+    if "\n" in name or name.endswith(".toml"):
+        name = "own"
+    if re.search(r"[\s\"'=\x00-\x1f\x7f]", name):
+        raise InputError(
+            f"write_structure: model = {name!r}; expected a name without blanks and quotes"
+        )
+    _tarn.write_structure(file, positions_A, velocities_A_per_ps, name)

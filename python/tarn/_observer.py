@@ -28,6 +28,23 @@ class Observer:
     save: Callable[[], bytes] | None = field(default=None, repr=False)
     load: Callable[[bytes], None] | None = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InputError(f"observer: {self.function!r} is not a function of a Frame")
+        self.columns = _arguments.texts("observer", "columns", self.columns)
+        self.fields = _arguments.texts("observer", "fields", self.fields)
+        self.every = _arguments.integer("observer", "every", self.every, 1, 2**63 - 1)
+        self.file = _arguments.text("observer", "file", self.file)
+        self.settings = _arguments.text("observer", "settings", self.settings)
+        if not isinstance(self.replicas, str):
+            self.replicas = _arguments.integer("observer", "replicas", self.replicas)
+        for name in ("may_be_unknown", "steady"):
+            setattr(self, name, _arguments.flag("observer", name, getattr(self, name)))
+        for name in ("save", "load"):
+            call = getattr(self, name)
+            if call is not None and not callable(call):
+                raise InputError(f"observer: {name} = {call!r}; expected a function")
+
     def __call__(self, frame: Frame) -> Any:
         return self.function(frame)
 
@@ -78,24 +95,16 @@ def observer(
         for one column. It is called once for all replicas, in the thread of `run`.
     """
 
-    columns = _arguments.texts("observer", "columns", columns)
-    fields = _arguments.texts("observer", "fields", fields)
-    every = _arguments.integer("observer", "every", every, most=2**63 - 1)
-    file = None if file is None else _arguments.text("observer", "file", file)
-    settings = _arguments.text("observer", "settings", settings)
-    if not isinstance(replicas, str):
-        replicas = _arguments.integer("observer", "replicas", replicas)
-    for name, call in (("save", save), ("load", load)):
-        if call is not None and not callable(call):
-            raise InputError(f"observer: {name} = {call!r}; expected a function")
+    table = None if file is None else _arguments.path("observer", "file", file)
+    names, arrays = (_arguments.texts("observer", name, given)
+                     for name, given in (("columns", columns), ("fields", fields)))  # fmt: skip
 
     def decorate(function: Callable[[Frame], Any]) -> Observer:
-        if not callable(function):
-            raise InputError(f"observer: {function!r} is not a function of a Frame")
-        name = file if file is not None else getattr(function, "__name__", "observer")
+        name = table or getattr(function, "__name__", "observer")
         return Observer(
-            function, columns, every, name, fields, replicas, bool(may_be_unknown), bool(steady),
-            settings, save, load,
+            function, names, every, name, arrays, replicas, may_be_unknown, steady, settings, save,
+            load,
         )  # fmt: skip
 
+    decorate(lambda frame: None)  # reports wrong arguments at their line
     return decorate

@@ -8,17 +8,18 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any, TextIO
 
 import numpy as np
 
 from tarn import _arguments, _deck, _tarn
 from tarn._ensemble import BlowUp
-from tarn._errors import InputError
+from tarn._errors import InputError, TarnWarning, name_arguments
 from tarn._observer import Observer
 from tarn._table import Files
 
@@ -182,10 +183,14 @@ def _recorded(out: str) -> dict[str, Any]:
 class Result(Files):
     """Result of a run. It can be pickled; tables and pictures stay in the folder `out`.
 
+    `repr` shows the warnings.
+
     Attributes
     ----------
     out : pathlib.Path
-        The output folder.
+        The output folder, an absolute path.
+    pictures : tuple of str
+        Absolute paths.
     averages : Averages
         Means with errors of all observed quantities.
     notes, warnings : tuple of str
@@ -210,7 +215,6 @@ class Result(Files):
     ns_per_day_per_replica: float
     ns_per_day_total: float
     device: str
-    pictures: tuple[str, ...]  #: paths
 
     def __init__(
         self,
@@ -219,7 +223,7 @@ class Result(Files):
         warnings: Sequence[str],
         blow_ups: Sequence[BlowUp],
     ):
-        super().__init__(values["out"])
+        super().__init__(values["out"], values["pictures"])
         self.averages = Averages(values["averages"])
         self.notes = tuple(notes)
         self.warnings = tuple(warnings)
@@ -234,10 +238,10 @@ class Result(Files):
             "ns_per_day_per_replica", "ns_per_day_total", "device",
         ):  # fmt: skip
             setattr(self, name, values[name])
-        self.pictures = tuple(values["pictures"])
 
     def __repr__(self) -> str:
-        return f"<tarn.Result of {self.out}: {self.steps_done} steps, {len(self.averages)} averages>"
+        what = f"Result of {self.out}: {self.steps_done} steps, {len(self.averages)} averages"
+        return self._described(what, self.warnings)
 
 
 class _Bar:
@@ -269,52 +273,75 @@ class _Bar:
         self._stream.flush()
 
 
-class Interrupt:
-    """Ctrl-C during a run: the run ends after a checkpoint, and functions that it calls complete.
+#: Signals that end a run of the program after a checkpoint; here those with these handlers.
+_DEFAULT_HANDLERS: dict[signal.Signals, Any] = {signal.SIGINT: signal.default_int_handler} | dict.fromkeys(
+    (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2), signal.SIG_DFL
+)
 
-    The second Ctrl-C raises KeyboardInterrupt at once. Other handlers of SIGINT stay. A Ctrl-C
-    that the run did not act on, because it had done its steps, raises KeyboardInterrupt at the end.
+
+class Interrupt:
+    """Signals during a run: the run ends after a checkpoint, and functions that it calls complete.
+
+    Afterwards Ctrl-C raises KeyboardInterrupt, and the other signals end the process, as they would
+    have done at once without the run. So does the second signal. A signal that the run did not act
+    on, because it had done its steps, does the same at the end. Other handlers stay.
     """
 
     def __init__(self) -> None:
         self.pending = False
         self.note = ""  #: for a KeyboardInterrupt at the end
-        self._is_installed = False
+        self._fatal: int | None = None  #: signal that ends the process
+        self._replaced: list[signal.Signals] = []
 
     def __enter__(self) -> Interrupt:
-        if (
-            threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        ):
-            signal.signal(signal.SIGINT, self._note)
-            self._is_installed = True
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in _DEFAULT_HANDLERS.items():
+                if signal.getsignal(number) is handler:
+                    signal.signal(number, self._note)
+                    self._replaced.append(number)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        if self._is_installed:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for number in self._replaced:
+            signal.signal(number, _DEFAULT_HANDLERS[number])
+        if self._fatal is not None:
+            if kind is not None and value is not None and not issubclass(kind, KeyboardInterrupt):
+                sys.excepthook(kind, value, traceback)
+            signal.raise_signal(self._fatal)
         if self.pending and kind is None:
             late = KeyboardInterrupt()
             late.add_note(self.note)
             raise late
 
     def _note(self, number: int, frame: FrameType | None) -> None:
+        is_fatal = number != signal.SIGINT
+        if self.pending and is_fatal:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
         if self.pending:
             signal.default_int_handler(number, frame)
         self.pending = True
+        if is_fatal:
+            self._fatal = number
 
 
 ProgressLike = bool | Callable[[Progress], None]
 
 
-#: Options of the program that messages name, and the arguments that they are here.
-_OPTIONS = {"--resume": "resume=True", "--overwrite": "overwrite=True", "--out": "out=..."}
-
-
 class Reports:
-    """Collects what a run reports, and passes its progress on."""
+    """Collects what a run reports, and passes its progress on.
+
+    Warnings are issued at once, as Python warnings at the caller of the caller. Filters that make
+    them errors take effect at the end: a run that took hours is not lost.
+    """
 
     def __init__(self, progress: ProgressLike):
+        self._error: Warning | None = None
         self.notes: list[str] = []
         self.warnings: list[str] = []
         self.blow_ups: list[BlowUp] = []
@@ -329,9 +356,22 @@ class Reports:
         self._call(Progress(*numbers))
 
     def on_message(self, level: str, text: str) -> None:
-        (self.notes if level == "note" else self.warnings).append(text)
+        if level == "warning":
+            self.warn(text, stacklevel=4)
+            return
+        self.notes.append(text)
         if self._bar:
             self._bar.message(level, text)
+
+    def warn(self, text: str, stacklevel: int = 3) -> None:
+        """Issues a warning; `stacklevel` 3 is the caller of the function that calls this."""
+        self.warnings.append(text)
+        if self._bar:
+            self._bar.close()
+        try:
+            warnings.warn(text, TarnWarning, stacklevel=stacklevel)
+        except Warning as error:
+            self._error = self._error or error
 
     def on_blow_up(self, *values: Any) -> None:
         self.blow_ups.append(BlowUp(*values))
@@ -344,10 +384,9 @@ class Reports:
     ) -> None:
         if self._bar:
             self._bar.close()
-        if isinstance(value, InputError):
-            names = [name for option, name in _OPTIONS.items() if option in str(value)]
-            if names:
-                value.args = (f"{value} (In Python: {', '.join(names)})",)
+        name_arguments(value)
+        if self._error is not None and kind is None:
+            raise self._error
 
 
 def run(
@@ -366,6 +405,7 @@ def run(
     """Runs a deck in an output folder, as `tarn run` does; the files are the same.
 
     Ctrl-C stops the run after a checkpoint and raises KeyboardInterrupt; `resume=True` continues.
+    SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 also stop it after a checkpoint, then end the process.
 
     Parameters
     ----------
@@ -385,7 +425,7 @@ def run(
     observers : Observer or sequence of Observer
         Functions decorated with `tarn.observer`; water only.
     progress : bool or callable
-        True prints progress and messages to standard error; a function receives a Progress about
+        True prints progress and notes to standard error; a function receives a Progress about
         twice a second.
     set, unset : dict, str or sequence of str
         Changes of the deck: {"run.steps": 1000}, ["observe.rdf"].
@@ -393,6 +433,12 @@ def run(
     Returns
     -------
     Result
+
+    Warns
+    -----
+    TarnWarning
+        For each of `Result.warnings`, when it arises. A filter that makes warnings errors raises
+        the first one after the end of the run.
 
     Raises
     ------
@@ -407,9 +453,9 @@ def run(
     with Reports(progress) as reports, Interrupt() as interrupt:
         values = _tarn.run(
             deck=loaded,
-            out="" if out is None else os.fspath(out),
-            resume=bool(resume),
-            overwrite=bool(overwrite),
+            out="" if out is None else _arguments.path("run", "out", out),
+            resume=_arguments.flag("run", "resume", resume),
+            overwrite=_arguments.flag("run", "overwrite", overwrite),
             **_arguments.device_and_threads("run", device, threads),
             observers=_arguments.many(observers),
             on_progress=reports.on_progress,
@@ -418,9 +464,10 @@ def run(
             interrupt=interrupt,
         )
         interrupt.note = f"the run was complete; its files are in {values['out']}"
-    if values["already_finished"]:
-        recorded = _recorded(values["out"])
-        reports.notes += recorded.pop("notes")
-        reports.warnings += recorded.pop("warnings")
-        values.update(recorded)
+        if values["already_finished"]:
+            recorded = _recorded(values["out"])
+            reports.notes += recorded.pop("notes")
+            for warning in recorded.pop("warnings"):
+                reports.warn(warning)
+            values.update(recorded)
     return Result(values, reports.notes, reports.warnings, reports.blow_ups)

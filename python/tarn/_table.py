@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tarn import _tarn
+from tarn import _arguments, _tarn
 from tarn._errors import MissingFileError
 
 if TYPE_CHECKING:
@@ -101,10 +102,16 @@ class Picture:
 class Files:
     """The tables and pictures in an output folder."""
 
-    def __init__(self, out: str | os.PathLike[str]):
-        self.out = Path(out)  #: the output folder
+    def __init__(self, out: str | os.PathLike[str], pictures: Sequence[str] = ()):
+        self.out = Path(out).absolute()  #: the output folder
+        self.pictures = tuple(str(self.out / Path(path).name) for path in pictures)  #: paths
+
+    def _described(self, what: str, warnings: Sequence[str]) -> str:
+        """The text of repr()."""
+        return "\n".join([f"<tarn.{what}>", *(f"warning: {text}" for text in warnings)])
 
     def _path(self, name: str, extension: str, what: str) -> Path:
+        name = _arguments.text(what, "name", name)
         path = self.out / f"{name}{extension}"
         if not path.is_file():
             names = sorted(file.stem for file in self.out.glob(f"*{extension}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -13,21 +14,36 @@ from tarn import _arguments, _tarn
 from tarn._errors import InputError
 from tarn._functions import ModelLike, model_name
 
-#: Longest distance of a hydrogen from its oxygen, in angstrom, beyond which molecules are assigned
-#: again.
+#: Longest O-H bond, in angstrom, by which hydrogens are assigned to oxygens.
 _LONGEST_BOND_A = 1.3
+#: Longest O-H bond of molecules that are known, as in structure files.
+_LONGEST_KNOWN_BOND_A = 3.0
+
+
+def _order_of_symbols(numbers: NDArray[Any]) -> NDArray[Any] | None:
+    """The order of atoms that are O H H throughout."""
+    is_water = len(numbers) % 3 == 0 and (numbers.reshape(-1, 3) == (8, 1, 1)).all()
+    return np.arange(len(numbers)) if is_water else None
+
+
+def _longest_bond_A(positions_A: NDArray[Any], order: NDArray[Any]) -> float:
+    x = positions_A[order].reshape(-1, 3, 3)
+    return float(np.linalg.norm(x[:, 1:] - x[:, :1], axis=-1).max())
 
 
 class TarnCalculator(Calculator):
     """Energies, forces and dipole moments of a water cluster in vacuum.
 
-    The atoms may be in any order: each hydrogen belongs to its nearest oxygen. Forces of rigid
-    models do not act within molecules; constrain the bonds, or use a flexible model.
+    The atoms may be in any order: each hydrogen belongs to its nearest oxygen, within 1.3 A. If
+    this assigns not two to each oxygen, molecules stay as they were, or as the symbols O H H O H H
+    ... say, with bonds of up to 3 A. Forces of rigid models do not act within molecules; constrain
+    the bonds, or take a flexible model.
 
     Parameters
     ----------
-    model : str, path or WaterModel
-        Name of a water model (`tarn.models`), or the path of a deck with a [model] section.
+    model : str, path, dict or WaterModel
+        Name of a water model (`tarn.models`); or the path of a file with a [model] section, or a
+        dictionary with its keys. There is no default: a rigid model needs constraints.
     device : str
         "cpu", "cuda" or "cuda:1".
     threads : int
@@ -35,11 +51,11 @@ class TarnCalculator(Calculator):
     """
 
     implemented_properties = ["energy", "free_energy", "forces", "dipole"]
-    default_parameters = {"model": "tip3p", "device": "cpu", "threads": 0}
+    default_parameters = {"device": "cpu", "threads": 0}
     discard_results_on_any_change = True
 
     def __init__(
-        self, model: ModelLike = "tip3p", *, device: str = "cpu", threads: int = 0, **kwargs: Any
+        self, model: ModelLike, *, device: str = "cpu", threads: int = 0, **kwargs: Any
     ):
         self._numbers: NDArray[Any] = np.empty(0, int)
         self._order: NDArray[Any] = np.empty(0, int)
@@ -50,13 +66,14 @@ class TarnCalculator(Calculator):
     def set(self, **kwargs: Any) -> dict[str, Any]:
         """Changes `model`, `device` or `threads`. Returns those that changed."""
         for name in kwargs:
-            if name not in self.default_parameters:
+            if name != "model" and name not in self.default_parameters:
                 raise InputError(
                     f"TarnCalculator: unknown parameter {name!r}; use model, device or threads"
                 )
         if "model" in kwargs:
-            kwargs["model"] = model_name(kwargs["model"])
-            _tarn.dipole_moments(np.zeros((3, 3)), model=kwargs["model"])  # checks the model
+            model = model_name(kwargs["model"])
+            kwargs["model"] = os.path.abspath(model) if model.endswith(".toml") else model
+            self._is_flexible = _tarn.is_flexible(kwargs["model"])  # checks the model
         if "device" in kwargs:
             kwargs["device"] = _arguments.text("TarnCalculator", "device", kwargs["device"])
         if "threads" in kwargs:
@@ -96,12 +113,26 @@ class TarnCalculator(Calculator):
 
     def _order_of(self, numbers: NDArray[Any], positions_A: NDArray[Any]) -> NDArray[Any]:
         """The atoms in the order O H H."""
-        if np.array_equal(numbers, self._numbers):
-            x = positions_A[self._order].reshape(-1, 3, 3)
-            bonds_A = np.linalg.norm(x[:, 1:] - x[:, :1], axis=-1)
-            if bonds_A.max() <= _LONGEST_BOND_A:
-                return self._order
-        self._order = _tarn.molecule_order([int(n) for n in numbers], positions_A)
+        is_known = np.array_equal(numbers, self._numbers)
+        if is_known and _longest_bond_A(positions_A, self._order) <= _LONGEST_BOND_A:
+            return self._order
+        try:
+            order = _tarn.molecule_order([int(n) for n in numbers], positions_A)
+        except InputError:
+            order = self._order if is_known else _order_of_symbols(numbers)
+            if order is None:
+                raise
+            longest_A = _longest_bond_A(positions_A, order)
+            if not longest_A <= _LONGEST_KNOWN_BOND_A:
+                raise
+            if not self._is_flexible:
+                if not is_known:
+                    raise
+                raise InputError(
+                    f"an O-H bond is {longest_A:.2f} A long: {self.model} is rigid, and has no "
+                    "forces within molecules: constrain the bonds or take a flexible model"
+                ) from None
+        self._order = order
         self._numbers = numbers.copy()
         return self._order
 

@@ -8,6 +8,7 @@
 #include "core/parallel.hpp"
 #include "memory.hpp"
 #include "tarn/analysis/errors.hpp"
+#include "tarn/core/replica_map.hpp"
 
 namespace tarn::analysis {
 namespace {
@@ -70,7 +71,7 @@ void MultiHistogram::add(std::size_t bath, std::int64_t ladder, double energy, d
   const double bin = bin_of({bath, ladder, energy, value});
   if (std::isnan(bin)) return;
   open_block();
-  const auto group = static_cast<std::size_t>(ladder) % groups_;
+  const auto group = sample_group(ladder, groups_);
   Part& part = parts_[parts_.size() - groups_ + group];
   part[bath][static_cast<std::int64_t>(bin)] += {1.0, energy, value, value * energy};
 }
@@ -86,7 +87,7 @@ void MultiHistogram::add_step(std::span<const Sample> samples, int threads) {
   open_block();
   // The samples of a group and bath share their bins: they are added by one thread, in order.
   const auto place_of = [this](const Sample& sample) {
-    return static_cast<std::size_t>(sample.ladder) % groups_ * beta_.size() + sample.bath;
+    return sample_group(sample.ladder, groups_) * beta_.size() + sample.bath;
   };
   begins_.assign(groups_ * beta_.size() + 2, 0);
   for (const Sample& sample : samples) ++begins_[place_of(sample) + 2];

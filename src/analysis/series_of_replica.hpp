@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tarn/core/replica_map.hpp"
+
 namespace tarn::analysis {
 
 /// The series of a replica, its number modulo that of the series. Numbers mostly come one after
@@ -15,7 +17,7 @@ class SeriesOfReplica {
     if (id == last_ + 1) {
       at_ = at_ + 1 < series_ ? at_ + 1 : 0;
     } else {
-      at_ = static_cast<std::size_t>(id) % series_;
+      at_ = sample_group(id, series_);
     }
     last_ = id;
     return at_;

@@ -51,6 +51,7 @@ void add_analyse(CLI::App& app) {
       ->required();
   command->add_option("-o,--out", a->folder, "output folder for tables and pictures")->required();
   command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
+  command->add_flag("!--no-pictures", a->pictures, "draw no pictures");
   add_frame_selection(*command, a->frames);
   command->add_option("--correlation-ps", a->correlation_ps,
                       "also write correlation.csv: reorientation, diffusion and hydrogen-bond "

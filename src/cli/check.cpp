@@ -1,29 +1,36 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <memory>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "deck/checker.hpp"
 #include "deck/notes.hpp"
+#include "deck/overrides.hpp"
+#include "deck/schema.hpp"
 #include "deck_arguments.hpp"
 #include "help_text.hpp"
+#include "run_plan.hpp"
+#include "start/start_notes.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/io/checkpoint.hpp"
+#include "tarn/deck_text.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "tarn/start_state.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
 namespace {
 
 struct Arguments : DeckOverrides {
-  bool reference = false;
+  bool reference = false, mechanics_reference = false;
 };
 
 /// Beads times temperature for an error of 1 % in the kinetic energy of hydrogen.
@@ -38,6 +45,14 @@ void report_shortest_period(const System& system, Terminal& terminal) {
   const double step_fs = system.integrator.timestep_akma * units::femtoseconds_per_akma;
   terminal.info(fmt::format("shortest period of {}: {:.3g} fs ({:.0f}/cm), {:.3g} time steps",
                             system.model.name, period_fs, wavenumber_per_cm, period_fs / step_fs));
+  // Velocity Verlet is stable for more than pi steps per period of a harmonic vibration.
+  constexpr double kFewSteps = 4.0;
+  if (system.integrator.scheme == Scheme::verlet && period_fs < kFewSteps * step_fs) {
+    terminal.warning(
+        fmt::format("timestep_fs = {:g} is too long for a period of {:.3g} fs: velocity "
+                    "Verlet needs at least {:g} steps per period. Use {:.2g} fs or less",
+                    step_fs, period_fs, kFewSteps, period_fs / kFewSteps));
+  }
   if (system.path_integral.beads == 1) return;
   double coldest_K = system.path_integral.temperature_K;
   if (system.thermostat.kind != Thermostat::none) {
@@ -53,27 +68,49 @@ void report_shortest_period(const System& system, Terminal& terminal) {
       quanta, coldest_K, system.path_integral.beads, std::ceil(kGoodBeads_K / coldest_K)));
 }
 
+/// Ends the output with what the run will do; standard output is only the deck.
+void print_deck_and_plan(const Deck& deck, const decks::Checker& checker, int molecules,
+                         Terminal& terminal) {
+  fmt::print("{}", resolved_deck(deck));
+  std::fflush(stdout);
+  for (const std::string& line : run_plan(deck, checker, molecules)) terminal.info(line);
+}
+
 void check(const Arguments& a) {
   if (a.reference) {
     fmt::print("{}", deck_reference());
     return;
   }
+  if (a.mechanics_reference) {
+    fmt::print("{}", decks::mechanics_deck_reference());
+    return;
+  }
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
-  const Deck deck = a.load();
+  a.refuse_split_changes();
+  decks::Checker checker(a.deck, true);
+  const Deck deck = checker.check(read_deck_text(a.deck), decks::given_by("--set", a.set),
+                                  decks::given_by("--unset", a.unset));
   Terminal terminal(false);
   terminal.print(decks::messages_on(deck));
   terminal.print(decks::warning_of_missing_samples(deck));
+  terminal.print(decks::warning_of_resonance(deck));
   if (is_mechanical(deck.system.kind)) {
-    fmt::print("{}", resolved_deck(check_mechanics(deck)));
-    return;
+    return print_deck_and_plan(check_mechanics(deck), checker, 0, terminal);
   }
   int molecules = deck.system.molecules;
-  if (const auto path = structure_path(deck))
-    molecules = io::read_structure(*path, {deck.system.frame}).molecules;
-  if (const auto path = state_path(deck)) molecules = io::read_checkpoint(*path).state.molecules;
+  if (const auto path = structure_path(deck)) {
+    const io::Structure structure = io::read_structure(*path, {deck.system.frame});
+    molecules = structure.molecules;
+    terminal.print(structure.messages);
+  }
+  if (deck.system.state) {
+    const StartState start = read_start_state(deck);
+    molecules = start.state.molecules;
+    terminal.print(start::messages_on_state(deck, start));
+  }
   const System system = make_system(deck, molecules);
   if (system.model.is_flexible()) report_shortest_period(system, terminal);
-  fmt::print("{}", resolved_deck(deck));
+  print_deck_and_plan(deck, checker, molecules, terminal);
 }
 
 }  // namespace
@@ -85,7 +122,9 @@ void add_check(CLI::App& app) {
   command->add_option("deck", a->deck, kDeckHelp);
   a->add_override_options(*command);
   command->add_flag("--reference", a->reference,
-                    "print the reference of all sections and keys instead");
+                    "print the reference of all sections and keys of water instead");
+  command->add_flag("--reference-mechanics", a->mechanics_reference,
+                    "print the reference of mechanical systems instead");
   command->callback([a] { check(*a); });
 }
 

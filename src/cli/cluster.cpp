@@ -2,7 +2,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,7 +15,6 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/structure.hpp"
-#include "tarn/io/xyz.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
@@ -35,14 +33,14 @@ struct Arguments {
 };
 
 /// Writes the minima as frames of one file, the lowest first.
-void write_minima(const std::string& path, std::string_view model,
+void write_minima(const std::string& path, const WaterModel& model,
                   const std::vector<FoundMinimum>& minima) {
   std::string text;
   for (std::size_t i = 0; i < minima.size(); ++i) {
-    const FoundMinimum& m = minima[i];
-    text += io::xyz_frame(m.positions_A, {},
-                          fmt::format("model={} energy_kcal_per_mol={:.17g} starts={} minimum={}",
-                                      model, m.energy_kcal_per_mol, m.starts_that_hit, i));
+    io::Structure structure = minimum_structure(model, minima[i].positions_A);
+    structure.comment["starts"] = fmt::to_string(minima[i].starts_that_hit);
+    structure.comment["minimum"] = fmt::to_string(i);
+    text += io::format_for_writing(path).structure_text(structure);
   }
   io::write_file(path, text);
 }
@@ -101,7 +99,7 @@ LowestCluster search(const Arguments& a, const WaterModel& model, Terminal& term
 
 void write_several_minima(const Arguments& a, const WaterModel& model,
                           const std::vector<FoundMinimum>& minima, Terminal& terminal) {
-  write_minima(a.out, model.name, minima);
+  write_minima(a.out, model, minima);
   if (static_cast<int>(minima.size()) < a.keep) {
     terminal.warning(
         fmt::format("only {} found; increase --starts to find more", minima_text(minima.size())));
@@ -117,8 +115,7 @@ void cluster(const Arguments& a, int& exit_code) {
   if (a.minimise) {
     LowestCluster lowest = search(a, model, terminal, exit_code);
     if (a.keep > 1) return write_several_minima(a, model, lowest.minima, terminal);
-    structure = minimum_structure(std::string(model.name), std::move(lowest.positions_A),
-                                  lowest.energy_kcal_per_mol);
+    structure = minimum_structure(model, std::move(lowest.positions_A));
   } else {
     structure.molecules = a.molecules;
     structure.comment["model"] = model.name;

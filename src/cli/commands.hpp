@@ -20,6 +20,7 @@ void add_analyse(CLI::App& app);
 void add_plot(CLI::App& app);
 void add_convert(CLI::App& app, int& exit_code);
 void add_draw(CLI::App& app);
+void add_models(CLI::App& app);
 void add_doctor(CLI::App& app);
 
 }  // namespace tarn::cli

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -10,8 +12,11 @@
 #include "core/processors.hpp"
 #include "events.hpp"
 #include "help_text.hpp"
+#include "ranks.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "terminal.hpp"
+#include "usage.hpp"
 #include "whole_number.hpp"
 
 namespace tarn::cli {
@@ -24,6 +29,11 @@ inline std::string shell_quoted(const std::string& word) {
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+/// --ranks, which join_ranks() has obeyed.
+inline void add_ranks_option(CLI::App& command, std::string& ranks) {
+  command.add_option("--ranks", ranks, kRanksHelp)->check(CLI::IsMember({"auto", "off"}));
 }
 
 /// A deck and the changes made to it by --set and --unset.
@@ -41,14 +51,23 @@ struct DeckOverrides {
                     "section.key or section: remove it from the deck; may be repeated")
         ->allow_extra_args(false);
   }
-  Deck load() const { return load_deck(deck, set, unset); }
+  Deck load() const {
+    refuse_split_changes();
+    return load_deck(deck, set, unset);
+  }
+  /// @throws InputError if the value of a --set was taken for the deck
+  void refuse_split_changes() const {
+    std::error_code ignored;
+    if (std::filesystem::exists(deck, ignored)) return;
+    if (const auto problem = split_change_problem(set, {deck})) throw InputError(*problem);
+  }
 };
 
 /// Arguments of the commands that run a deck.
 struct DeckArguments : DeckOverrides {
-  std::string out, device;
+  std::string out, device, ranks;
   std::optional<int> threads;
-  bool overwrite = false, quiet = false, json = false;
+  bool overwrite = false, no_pictures = false, quiet = false, json = false;
 
   void add_to(CLI::App& command, const std::string& out_help, const std::string& overwrite_help) {
     command.add_option("deck", deck, kDeckHelp)->required();
@@ -59,8 +78,11 @@ struct DeckArguments : DeckOverrides {
         .add_option("--threads", threads,
                     "number of CPU threads, 0 for all; default: that of the deck")
         ->check(number_of_threads());
+    add_ranks_option(command, ranks);
     add_override_options(command);
     command.add_flag("--overwrite", overwrite, overwrite_help);
+    command.add_flag("--no-pictures", no_pictures,
+                     "draw no pictures; tarn plot draws those of a run later");
     command.add_flag("--quiet", quiet, "print only errors and warnings");
     command.add_flag("--json", json, "print events to standard output as JSON lines");
   }
@@ -70,6 +92,7 @@ struct DeckArguments : DeckOverrides {
     std::string text = shell_quoted(deck) + " --out " + shell_quoted(folder);
     if (!device.empty()) text += " --device " + shell_quoted(device);
     if (threads) text += " --threads " + std::to_string(*threads);
+    if (!ranks.empty()) text += " --ranks " + ranks;
     for (const std::string& change : set) text += " --set " + shell_quoted(change);
     for (const std::string& change : unset) text += " --unset " + shell_quoted(change);
     return text;
@@ -92,6 +115,7 @@ struct DeckArguments : DeckOverrides {
   void apply_to(Options& options, Terminal& terminal, Events& events) const {
     options.out_dir = out;
     options.overwrite = overwrite;
+    options.pictures = !no_pictures;
     if (!device.empty()) options.device = device;
     options.threads = threads;
     options.on_start = [&events](const RunStart& start) { events.started(start); };
@@ -109,7 +133,7 @@ struct DeckArguments : DeckOverrides {
     options.on_blow_up = [&events](const BlowUp& blow_up, const std::string& text) {
       events.blow_up(blow_up, text);
     };
-    options.interrupted = interrupted;
+    options.interrupted = interrupted_on_any_rank;
   }
 };
 

@@ -52,6 +52,8 @@ void doctor() {
   if (Ranks* const all = ranks()) {
     fmt::print("MPI: {}, {} ranks\n{}", all->library(), all->size(),
                ranks_text(all->find_devices()));
+  } else if (!ranks_problem().empty()) {
+    fmt::print("MPI: {}\n", ranks_problem());
   } else {
     fmt::print("MPI: {}\n", build::kMpi.empty() ? "not in this build" : build::kMpi);
   }

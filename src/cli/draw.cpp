@@ -61,8 +61,9 @@ void draw(const Arguments& a) {
     io::ReplicaNumbering places;
     std::optional<std::int64_t> replica = a.choice.replica;
     std::string end_warning;
+    Messages messages;
     while (auto structure = io::next_whole_frame(*reader, of_file, end_warning)) {
-      if (a.beads) structure->set_beads(*a.beads);
+      if (a.beads) io::set_beads(*structure, *a.beads, *reader);
       const std::optional<io::FrameIndex> place = places.next(*structure, *reader);
       ++of_file;
       if (!replica && a.choice.frame) replica = place->number;
@@ -74,13 +75,14 @@ void draw(const Arguments& a) {
       }
       io::check_molecules(*structure, *reader, of_file - 1);
       clusters.push_back(drawn_cluster(*structure, file, of_file - 1, a.files.size() > 1));
-      terminal.print(structure->messages);
+      io::add_new_messages(structure->messages, messages);
       if (structure->has_box && !std::exchange(has_box, true)) {
         terminal.print(io::note_on_box(file));
       }
       ++drawn;
       if (a.choice.frame) break;
     }
+    terminal.print(messages);
     if (!end_warning.empty()) terminal.warning(end_warning);
     if (a.choice.replica) terminal.print(places.messages());
     if (drawn > 0 || more) continue;

@@ -71,10 +71,11 @@ void energy(const Arguments& a) {
   json.add("molecules", io::json(std::int64_t{structure.molecules}));
   json.add("coulomb_kcal_per_mol", io::json(e.coulomb_kcal_per_mol));
   json.add("lj_kcal_per_mol", io::json(e.lj_kcal_per_mol));
+  json.add("potential_kcal_per_mol", io::json(e.between_molecules_kcal_per_mol()));
   if (model.is_flexible()) {
     json.add("intramolecular_kcal_per_mol", io::json(e.intramolecular_kcal_per_mol));
+    json.add("total_potential_kcal_per_mol", io::json(e.total_kcal_per_mol()));
   }
-  json.add("potential_kcal_per_mol", io::json(e.total_kcal_per_mol()));
   json.add("forces_kcal_per_mol_A", io::json_array(rows));
   fmt::print("{}\n", json.text());
 }

@@ -57,13 +57,11 @@ int flush_output(int exit_code) {
   return exit_code != 0 ? exit_code : lost;
 }
 
-/// Follows the orders of rank 0. @return exit code
+/// Follows the orders of rank 0, which also asks for caught signals. @return exit code
 int serve(tarn::Ranks& ranks) {
-  // Rank 0 decides when to stop.
   tarn::cli::catch_interrupts();
   try {
-    ranks.serve();
-    return 0;
+    return ranks.serve(tarn::cli::caught_signal);
   } catch (const std::exception& error) {
     const tarn::cli::Failure failure = tarn::cli::failure_of(error);
     tarn::cli::write_to_stderr(
@@ -74,7 +72,7 @@ int serve(tarn::Ranks& ranks) {
 }
 
 /// Runs the command of the arguments. @return exit code
-int run_command(int argc, char** argv) {
+int run_command(std::vector<std::string> words) {
   CLI::App app{"tarn: molecular dynamics of water clusters", "tarn"};
   app.set_version_flag("--version", "tarn " + std::string(tarn::kVersion));
   app.require_subcommand(1);
@@ -98,17 +96,9 @@ int run_command(int argc, char** argv) {
   tarn::cli::add_convert(app, exit_code);
   tarn::cli::add_plot(app);
   tarn::cli::add_draw(app);
+  tarn::cli::add_models(app);
   tarn::cli::add_doctor(app);
-  for (CLI::App* command : app.get_subcommands({})) {
-    const std::string& name = command->get_name();
-    if (name == "run" || name == "compare" || name == "reproduce" || name == "doctor") continue;
-    command->parse_complete_callback([name] {
-      tarn::cli::Terminal(false).print(
-          tarn::cli::warning_of_idle_ranks("commands such as " + name));
-    });
-  }
   // "tarn help run" is "tarn run --help"; an unknown command is reported as such.
-  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (!words.empty() && words.front() == "help") {
     words.erase(words.begin());
     const auto is_named = [&](const CLI::App* c) { return c->get_name() == words.front(); };
@@ -147,16 +137,15 @@ int main(int argc, char** argv) {
   tarn::cli::open_standard_streams();
   // Reaching a file size limit becomes an ordinary write error, with a message.
   std::signal(SIGXFSZ, SIG_IGN);
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   try {
-    const std::unique_ptr<tarn::Ranks> ranks = tarn::Ranks::launched();
+    const std::unique_ptr<tarn::Ranks> ranks = tarn::cli::join_ranks(words);
     if (ranks && ranks->rank() > 0) return serve(*ranks);
     tarn::cli::set_ranks(ranks.get());
-    return run_command(argc, argv);
+    return run_command(std::move(words));
   } catch (const std::exception& error) {
     const tarn::cli::Failure failure = tarn::cli::failure_of(error);
-    if (!tarn::Ranks::is_silent_copy()) {
-      tarn::cli::write_to_stderr(fmt::format("tarn: {}\n", failure.message));
-    }
+    tarn::cli::write_to_stderr(fmt::format("tarn: {}\n", failure.message));
     return failure.exit_code;
   }
 }

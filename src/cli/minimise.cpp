@@ -37,8 +37,7 @@ void minimise(const Arguments& a, int& exit_code) {
       },
       terminal, exit_code);
   fmt::print("{}\n", result_text(r));
-  io::write_structure(a.out, minimum_structure(std::string(model.name), structure.positions_A,
-                                               r.energy_kcal_per_mol));
+  io::write_structure(a.out, minimum_structure(model, structure.positions_A));
   terminal.info("written: " + a.out);
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ struct Arguments {
   std::string structure, model, out, plot, molden;
   std::vector<double> temperatures_K;
   double omega = kRigid;
+  std::optional<double> hydrogen_mass_Da, oxygen_mass_Da;
   bool minimise = false;
 };
 
@@ -118,8 +120,16 @@ std::string json_text(const WaterModel& model, std::span<const double> positions
   io::JsonObject json;
   json.add("model", io::json(model.name));
   json.add("molecules", io::json(static_cast<std::int64_t>(positions_A.size() / 9)));
+  json.add("hydrogen_mass_Da", io::json(model.mass_h_Da));
+  json.add("oxygen_mass_Da", io::json(model.mass_o_Da));
   json.add("omega", io::json(omega));
-  json.add("energy_kcal_per_mol", io::json(modes.energy_kcal_per_mol));
+  const double potential = ForceField(model, static_cast<int>(positions_A.size() / 9))
+                               .energy(positions_A)
+                               .between_molecules_kcal_per_mol();
+  json.add("potential_kcal_per_mol", io::json(potential));
+  if (model.is_flexible() || std::isfinite(omega)) {
+    json.add("total_potential_kcal_per_mol", io::json(modes.energy_kcal_per_mol));
+  }
   json.add("max_gradient_kcal_per_mol_A", io::json(modes.max_gradient_kcal_per_mol_A));
   json.add("stationary", modes.is_stationary() ? "true" : "false");
   json.add("zero_point_energy_kcal_per_mol", io::json(modes.zero_point_energy_kcal_per_mol()));
@@ -167,7 +177,8 @@ void modes(const Arguments& a, int& exit_code) {
   if (a.minimise) catch_interrupts();
   Terminal terminal(false);
   io::Structure structure = load_structure(a.structure, a.choice, terminal);
-  const WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
+  WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
+  set_masses(a.hydrogen_mass_Da, a.oxygen_mass_Da, model);
   check_modes(model, structure.molecules, a.omega);
   const bool rigid = std::isinf(a.omega) && !model.is_flexible();
   if (rigid || model.is_flexible()) {
@@ -215,6 +226,11 @@ void add_modes(CLI::App& app, int& exit_code) {
   command->add_option(
       "--omega", a->omega,
       "penalty strength of the bonds of a rigid model [sqrt(kcal/mol)/A^2]; default: none");
+  command->add_option("--hydrogen-mass-Da", a->hydrogen_mass_Da,
+                      "mass of the hydrogens, such as 2.014; default: 1.008, or that of the deck "
+                      "that --model names");
+  command->add_option("--oxygen-mass-Da", a->oxygen_mass_Da,
+                      "mass of the oxygens; default: 15.9994, or that of the deck");
   command
       ->add_option("--temperatures-K", a->temperatures_K,
                    "also compute harmonic energies, entropies and heat capacities at these "

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "deck_arguments.hpp"
 #include "help_text.hpp"
 #include "ranks.hpp"
 #include "tarn/build_features.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> names;
-  std::string inputs, out = "docs/results";
+  std::string inputs, out = "docs/results", ranks;
   int threads = 0;
   bool list = false;
 };
@@ -44,7 +45,7 @@ class Interruption : public Error {
 };
 
 void throw_if_interrupted() {
-  if (interrupted()) throw Interruption();
+  if (interrupted_on_any_rank()) throw Interruption();
 }
 
 void run(const Arguments& a, int& exit_code) {
@@ -96,6 +97,7 @@ void add_reproduce(CLI::App& app, int& exit_code) {
       "folder of the decks; default: inputs, or the installed one if it is missing");
   command->add_option("-o,--out", a->out, "output folder; default: docs/results");
   command->add_option("--threads", a->threads, kThreadsHelp)->check(number_of_threads());
+  add_ranks_option(*command, a->ranks);
   command->callback([a, &exit_code] { run(*a, exit_code); });
 }
 

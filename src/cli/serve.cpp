@@ -36,9 +36,9 @@ void serve(const Arguments& a, int& exit_code) {
   options.on_wait = [&](const std::string& text) { terminal.info(text); };
   options.on_message = [&](const Message& message) { terminal.print(message); };
   const ServeResult result = serve_forces(a.address, options);
-  terminal.info(fmt::format("{} of {} {} molecules, requested by {}",
-                            count_text(result.evaluations, "evaluation"), options.molecules,
-                            options.model.name, a.address.text()));
+  terminal.info(
+      fmt::format("{} of {} of {}, requested by {}", count_text(result.evaluations, "evaluation"),
+                  count_text(options.molecules, "molecule"), options.model.name, a.address.text()));
   if (result.interrupted) exit_code = interrupted_exit_code();
 }
 

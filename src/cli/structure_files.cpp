@@ -11,7 +11,9 @@
 
 #include "run/run_folder.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/force_field.hpp"
 #include "tarn/io/atomic_file.hpp"
+#include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/io_error.hpp"
 #include "tarn/model_by_name.hpp"
@@ -119,13 +121,16 @@ void check_writable(const std::string& path) {
   }
 }
 
-io::Structure minimum_structure(const std::string& model, std::vector<double> positions_A,
-                                double energy_kcal_per_mol) {
+io::Structure minimum_structure(const WaterModel& model, std::vector<double> positions_A) {
   io::Structure structure;
   structure.molecules = static_cast<int>(positions_A.size() / 9);
+  const ClusterEnergy e = ForceField(model, structure.molecules).energy(positions_A);
   structure.positions_A = std::move(positions_A);
-  structure.comment["model"] = model;
-  structure.comment["energy_kcal_per_mol"] = fmt::format("{:.17g}", energy_kcal_per_mol);
+  structure.comment["model"] = model.name;
+  structure.comment["potential_kcal_per_mol"] = io::exact(e.between_molecules_kcal_per_mol());
+  if (model.is_flexible()) {
+    structure.comment["total_potential_kcal_per_mol"] = io::exact(e.total_kcal_per_mol());
+  }
   return structure;
 }
 

@@ -54,8 +54,7 @@ void check_structure_path(const std::string& path);
 /// @throws InputError for a file of a run, which could not be resumed without it
 void check_writable(const std::string& path);
 
-/// The structure to write for a minimum, with its model and energy.
-io::Structure minimum_structure(const std::string& model, std::vector<double> positions_A,
-                                double energy_kcal_per_mol);
+/// The structure to write for a minimum, with its model and energies.
+io::Structure minimum_structure(const WaterModel& model, std::vector<double> positions_A);
 
 }  // namespace tarn::cli

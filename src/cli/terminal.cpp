@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "progress_text.hpp"
 
 namespace tarn::cli {
@@ -56,8 +57,7 @@ void open_standard_streams() {
 }
 
 std::string count_text(std::int64_t n, const char* singular, const char* plural) {
-  if (n == 1) return fmt::format("1 {}", singular);
-  return plural != nullptr ? fmt::format("{} {}", n, plural) : fmt::format("{} {}s", n, singular);
+  return tarn::count_text(n, singular, plural != nullptr ? plural : "");
 }
 
 std::string molecules_text(int molecules, int beads) {
@@ -153,6 +153,11 @@ void catch_interrupts() {
 }
 
 bool interrupted() { return g_signal != 0; }
+int caught_signal() { return g_signal; }
+void note_signal(int signal) {
+  int none = 0;
+  g_signal.compare_exchange_strong(none, signal);
+}
 
 int interrupted_exit_code() { return 128 + g_signal; }
 

@@ -79,6 +79,10 @@ std::string molecules_text(int molecules, int beads);
 /// that are already ignored. A second signal ends the program immediately.
 void catch_interrupts();
 bool interrupted();
+/// The signal that was caught; 0: none.
+int caught_signal();
+/// Behaves as if the signal had been caught here. @param signal 0: none
+void note_signal(int signal);
 /// The exit code that shells report for a program ended by the signal: 130 for SIGINT, 143 for
 /// SIGTERM, 129 for SIGHUP, 138 for SIGUSR1 and 140 for SIGUSR2.
 int interrupted_exit_code();

@@ -1,6 +1,7 @@
 #include "usage.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,19 @@ std::string help_hint(const CLI::App& command) {
 }
 
 }  // namespace
+
+std::optional<std::string> split_change_problem(const std::vector<std::string>& changes,
+                                                const std::vector<std::string>& words) {
+  for (const std::string& change : changes) {
+    const std::size_t equals = change.find('=');
+    if (equals != std::string::npos && equals + 1 < change.size()) continue;
+    std::string value = words.empty() ? "VALUE" : words.front();
+    if (value.starts_with('=')) value.erase(0, 1);
+    return fmt::format("--set {}: write key=value without blanks, as in --set {}={}", change,
+                       change.substr(0, equals), value);
+  }
+  return std::nullopt;
+}
 
 std::string usage_text(const CLI::App& app, const CLI::Error& error) {
   if (!app.get_subcommands().empty()) {
@@ -34,6 +48,11 @@ std::string usage_text(const CLI::App& app, const CLI::Error& error) {
                          help_hint(command));
     }
     const std::vector<std::string> rest = command.remaining();
+    if (const CLI::Option* set = command.get_option_no_throw("--set")) {
+      if (const auto text = split_change_problem(set->results(), rest)) {
+        return fmt::format("tarn: {}\n", *text);
+      }
+    }
     const auto change = std::find_if(rest.begin(), rest.end(), [](const std::string& word) {
       return word.find('=') != std::string::npos;
     });

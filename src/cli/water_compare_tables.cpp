@@ -234,11 +234,11 @@ void print_beads(std::FILE* out, const CompareResult& result) {
 
 void print_title(std::FILE* out, const Deck& deck, const CompareResult& result, bool by_step) {
   const double duration_fs = static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs;
-  fmt::print(out, "{}, {} x {} replicas, {}, {}\n\n", deck.name,
+  fmt::print(out, "{}, {} x {}, {}, {}\n\n", deck.name,
              deck.system.molecules > 0
-                 ? fmt::format("{} molecules", deck.system.molecules)
+                 ? count_text(deck.system.molecules, "molecule")
                  : "molecules of " + deck.system.file.value_or(deck.system.state.value_or("")),
-             deck.system.replicas,
+             count_text(deck.system.replicas, "replica"),
              by_step ? fmt::format("{:g} ps", duration_fs * 1e-3)
                      : steps_text(result.schemes, duration_fs, &SchemeResult::timestep_fs, " fs"),
              result.device);

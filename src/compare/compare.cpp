@@ -109,6 +109,7 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
   FolderLock lock;
   const auto begin = [&] {
     lock = prepare_output_folder(result.out_dir, options.overwrite);
+    if (lock.note() && options.on_message) options.on_message(*lock.note());
     record("running");
   };
   try {

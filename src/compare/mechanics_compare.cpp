@@ -229,7 +229,7 @@ class MechanicsComparison {
     if (plots.empty()) return;
     plots.front().title =
         fmt::format("Largest change since the start in each hundredth of the run, {}", system());
-    set_pictures(io::draw(plots, result_.out_dir + "/drift"));
+    draw(plots, "drift");
   }
 
   void draw_errors() {
@@ -247,10 +247,12 @@ class MechanicsComparison {
                     several ? ", each against its own exact solution" : "",
                     any_dashed ? " (dashed: penalty)" : "",
                     options_.reference.empty() ? "" : ", against " + options_.reference);
-    set_pictures(io::draw(plots, result_.out_dir + "/errors"));
+    draw(plots, "errors");
   }
 
-  void set_pictures(const io::Drawing& drawing) {
+  void draw(const std::vector<io::Plot>& plots, const std::string& name) {
+    if (!options_.pictures) return;
+    const io::Drawing drawing = io::draw(plots, result_.out_dir + "/" + name);
     result_.pictures = drawing.paths;
     if (!drawing.warning.empty()) warn(drawing.warning);
   }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "deck/notes.hpp"
 #include "observe/equilibration_warning.hpp"
 #include "run/estimator_warning.hpp"
 #include "run/temperature_warning.hpp"
@@ -158,6 +159,7 @@ Messages end_warnings(const SchemeRun& run) {
   const BathShifts temperature = shifts_of(run.temperature_of_bath);
   add(equilibration_warning("temperature_K", temperature));
   if (run.correlations) add(run.correlations->warning());
+  add(decks::warning_of_resonance(run.deck));
   if (run.rings) append(estimator_warnings(run.rings->result(1.0), run.deck), warnings);
   if (run.deck.thermostat.kind == Thermostat::none) return warnings;
   add(friction_warning(make_system(run.deck, run.molecules)));

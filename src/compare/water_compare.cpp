@@ -247,7 +247,7 @@ class WaterComparison {
     for (std::size_t k = 0; k < runs_.size(); ++k) {
       if (!runs_[k].run.has_lost_all_replicas() && has_smallest_step(k)) drawn.push_back(k);
     }
-    add_pictures(draw_distances(runs_, drawn, result_.out_dir));
+    add_pictures([&] { return draw_distances(runs_, drawn, result_.out_dir); });
     if (deck_.correlation) write_correlation_files(provenance);
     if (std::ranges::any_of(runs_, [](const ComparedRun& r) { return r.run.rings.has_value(); })) {
       write_ring_files(provenance);
@@ -275,7 +275,8 @@ class WaterComparison {
     }
     write_correlations(all, provenance, result_.out_dir);
     write_correlation_times(result_, provenance);
-    add_pictures(draw_correlations(all, title("Time correlations"), result_.out_dir));
+    add_pictures(
+        [&] { return draw_correlations(all, title("Time correlations"), result_.out_dir); });
   }
 
   void write_ring_files(const std::string& provenance) {
@@ -286,7 +287,7 @@ class WaterComparison {
     }
     if (options_.beads.empty() && options_.steps.empty()) return;
     const BeadAxis axis = options_.beads.empty() ? BeadAxis::step : BeadAxis::beads;
-    add_pictures(draw_beads(result_, curve_labels_, axis, title("Ring polymers")));
+    add_pictures([&] { return draw_beads(result_, curve_labels_, axis, title("Ring polymers")); });
   }
 
   void draw_errors() {
@@ -303,7 +304,7 @@ class WaterComparison {
     if (plots.empty()) return warn("errors.svg was not drawn, because no scheme has an error");
     plots.front().title = title("Error against cost") + ", " + runs_.front().run.label;
     plots.back().x_label += "     labels: step (fs)";
-    add_pictures(io::draw(plots, result_.out_dir + "/errors"));
+    add_pictures([&] { return io::draw(plots, result_.out_dir + "/errors"); });
   }
 
   /// Orders and picture of the energy conservation.
@@ -326,7 +327,7 @@ class WaterComparison {
     const SchemeResult& first = result_.schemes.front();
     const double duration_ps = static_cast<double>(first.steps) * first.timestep_fs * 1e-3;
     plots.front().title = title("Energy conservation") + fmt::format(", {:.4g} ps", duration_ps);
-    add_pictures(io::draw(plots, result_.out_dir + "/errors"));
+    add_pictures([&] { return io::draw(plots, result_.out_dir + "/errors"); });
   }
 
   /// Labels of the curves by their numbers, without the reference.
@@ -351,7 +352,11 @@ class WaterComparison {
     });
   }
 
-  void add_pictures(const io::Drawing& drawing) {
+  /// @param draw returns the pictures that it has drawn
+  template <class Draw>
+  void add_pictures(const Draw& draw) {
+    if (!options_.pictures) return;
+    const io::Drawing drawing = draw();
     result_.pictures.insert(result_.pictures.end(), drawing.paths.begin(), drawing.paths.end());
     if (!drawing.warning.empty()) warn(drawing.warning);
   }

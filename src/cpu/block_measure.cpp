@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "interface/moments.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/physics/cluster_parts.hpp"
 #include "tarn/physics/cluster_shape.hpp"
 #include "tarn/physics/geometry.hpp"
@@ -179,7 +180,7 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
     for_each_live([&](int lane, std::size_t at) {
       replica_of_lane(s.q.data(), lane, s.one_x);
       add_radial(s.one_x, model_.mass_o_Da, model_.mass_h_Da, settings.radial,
-                 static_cast<int>(frame.replica_ids[at] % settings.radial.groups), *radial);
+                 sample_group(frame.replica_ids[at], settings.radial.groups), *radial);
     });
   }
   if (fields & kParts) {

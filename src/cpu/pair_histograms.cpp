@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "tarn/core/replica_map.hpp"
+
 namespace tarn::cpu {
 namespace {
 
@@ -36,8 +38,8 @@ void count_group(const PairCountRequest& request, const KernelTable& kernels,
       const int r = first + l;
       of_lanes[static_cast<std::size_t>(l)] = nullptr;
       if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) continue;
-      const std::size_t count_group = static_cast<std::size_t>(
-          replica_ids[static_cast<std::size_t>(group.first_replica + r)] % request.groups);
+      const auto count_group = static_cast<std::size_t>(sample_group(
+          replica_ids[static_cast<std::size_t>(group.first_replica + r)], request.groups));
       of_lanes[static_cast<std::size_t>(l)] =
           histograms.counts.data() + count_group * counts_of_group(request);
       if (member.rank() == 0) ++histograms.samples[count_group];

@@ -23,6 +23,7 @@
 #include "ring_tables.hpp"
 #include "stage_clock.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/geometry.hpp"
@@ -464,7 +465,7 @@ void RingEngine::count_pairs(const RingGroup& group, const RingSpace& space,
   std::vector<std::uint64_t*> histograms(static_cast<std::size_t>(group.packs * lanes), nullptr);
   for (const Ring& ring : rings_of(group)) {
     if (ring.stopped) continue;
-    const auto number = static_cast<std::size_t>(ring.id % counting_.groups);
+    const auto number = static_cast<std::size_t>(sample_group(ring.id, counting_.groups));
     pairs.samples[number] += beads_;
     std::fill_n(histograms.begin() + ring.first_slot, beads_,
                 pairs.counts.data() + number * kPairClasses * (bins + 1));
@@ -726,7 +727,7 @@ void RingEngine::fill_of_beads(unsigned rows, unsigned fields, const Ring& ring,
     }
     if (fields & kRadialCounts) {
       add_radial(space.one, system_.model.mass_o_Da, system_.model.mass_h_Da, settings_.radial,
-                 static_cast<int>(ring.id % settings_.radial.groups), radial);
+                 sample_group(ring.id, settings_.radial.groups), radial);
     }
   }
 }

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <system_error>
 #include <tuple>
@@ -12,11 +14,14 @@
 
 #include <fmt/format.h>
 
+#include "deck_paths.hpp"
 #include "defaults.hpp"
 #include "mechanics_rules.hpp"
 #include "suggest.hpp"
+#include "tarn/deck_text.hpp"
 #include "tarn/io/structure.hpp"
 #include "value_reader.hpp"
+#include "water_rules.hpp"
 
 namespace tarn::decks {
 namespace {
@@ -116,6 +121,10 @@ void Checker::add_problem(const Place& place, std::string message) {
   problems_.push_back({place.file, place.line, place.column, std::move(message)});
 }
 
+void Checker::add_problems(const InputError& error) {
+  problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
+}
+
 void Checker::mark_section_unreliable(std::string_view section) {
   for (const Key& key : schema_->keys) {
     if (key.section == section) mark_unreliable(key.path());
@@ -134,10 +143,7 @@ void Checker::throw_problems() {
 
 Deck Checker::check(const std::string& text, const std::vector<Override>& overrides,
                     const std::vector<Override>& removals) {
-  std::vector<Entry> given;
-  const auto keep_problems = [&](const InputError& error) {
-    problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
-  };
+  Source given;
   const auto wants_text = [](std::string_view path) {
     const Key* key = water_schema().find_key(path);
     return key != nullptr && key->type == Type::file;
@@ -145,18 +151,22 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   for (const Override& override_ : overrides) {
     has_set_ = has_set_ || override_.label.starts_with("--set ");
     try {
-      given.push_back(read_override(override_, wants_text));
+      const Source one = read_override(override_, wants_text);
+      given.sections.insert(given.sections.end(), one.sections.begin(), one.sections.end());
+      given.entries.insert(given.entries.end(), one.entries.begin(), one.entries.end());
     } catch (const InputError& error) {
-      keep_problems(error);
+      add_problems(error);
     }
   }
   try {
     Source source = read_source(text, path_);
+    problems_.insert(problems_.end(), source.problems.begin(), source.problems.end());
     apply_removals(removals, source);
-    choose_schema(source, given);
+    choose_schema(source, given.entries);
+    read_model_file(source, given.entries);
     read_sections(source);
   } catch (const InputError& error) {  // without valid TOML there is nothing else to check
-    keep_problems(error);
+    add_problems(error);
     throw_problems();
   }
   apply_overrides(std::move(given));
@@ -168,6 +178,38 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   for (const Rule& rule : schema_->rules) rule.check(*this);
   if (!problems_.empty()) throw_problems();
   is_mechanical(deck_.system.kind) ? fill_mechanics_defaults(*this) : fill_defaults();
+  return deck_;
+}
+
+Deck Checker::check_model(const std::string& text) {
+  Source source = read_source(text, path_);
+  std::vector<Entry> no_overrides;
+  choose_schema(source, no_overrides);
+  if (is_mechanical(deck_.system.kind)) {
+    throw InputError({Problem{path_, 0, 0,
+                              "this deck describes a mechanical system; a water model needs a deck "
+                              "of water, or a file with a section [model]"}});
+  }
+  const auto defines_model = [](const Entry& entry) {
+    return entry.section == "model" ||
+           (entry.section == "system" &&
+            (entry.name == "model" || entry.name.find("_mass") != std::string::npos));
+  };
+  std::erase_if(source.entries, std::not_fn(defines_model));
+  std::erase_if(source.sections, [](const SourceSection& section) {
+    return section.path != "model" && section.path != "system";
+  });
+  read_model_file(source, no_overrides);
+  read_sections(source);
+  read_entries();
+  check_conditions();
+  if (!has("system.model") && sections_.find("model") == sections_.end() && problems_.empty()) {
+    add_problem({path_, 0, 0},
+                "this file names no water model; write its parameters in a section [model], or "
+                "[system] model");
+  }
+  for (const Rule& rule : model_rules()) rule.check(*this);
+  if (!problems_.empty()) throw_problems();
   return deck_;
 }
 
@@ -209,6 +251,49 @@ void Checker::apply_removals(const std::vector<Override>& removals, Source& sour
                 [&](const Entry& entry) { return is_out(entry.section, path_of(entry)); });
   std::erase_if(source.sections,
                 [&](const SourceSection& section) { return is_out(section.path, section.path); });
+}
+
+void Checker::read_model_file(Source& source, std::vector<Entry>& overrides) {
+  Entry* given = nullptr;
+  for (std::vector<Entry>* entries : {&source.entries, &overrides}) {
+    for (Entry& entry : *entries) {
+      if (entry.section == "system" && entry.name == "model") given = &entry;
+    }
+  }
+  if (is_mechanical(deck_.system.kind) || given == nullptr ||
+      !given->value.string.ends_with(".toml")) {
+    return;
+  }
+  const Place place = given->value.place;
+  const std::string path =
+      (std::filesystem::path(path_).parent_path() / given->value.string).string();
+  const std::string as_written = given->value.text;
+  given->value.string = kOwnModel;
+  const auto is_model = [](const SourceSection& section) { return section.path == "model"; };
+  try {
+    if (std::any_of(source.sections.begin(), source.sections.end(), is_model)) {
+      throw InputError(
+          {Problem{place.file, place.line, place.column,
+                   fmt::format("model = {} and [model] exclude each other; remove one of them",
+                               as_written)}});
+    }
+    const Source file = read_source(read_deck_text(path), path);
+    const auto section = std::find_if(file.sections.begin(), file.sections.end(), is_model);
+    if (section == file.sections.end()) {
+      throw InputError(
+          {Problem{place.file, place.line, place.column,
+                   fmt::format("model = {}: {} has no section [model]", as_written, path)}});
+    }
+    source.sections.push_back(*section);
+    std::copy_if(file.entries.begin(), file.entries.end(), std::back_inserter(source.entries),
+                 [](const Entry& entry) { return entry.section == "model"; });
+  } catch (const InputError& error) {
+    add_problems(error);
+    mark_unreliable("system.model");
+  } catch (const IoError& error) {
+    add_problem(place, fmt::format("model = {}: {}", as_written, error.what()));
+    mark_unreliable("system.model");
+  }
 }
 
 /// Uses the last `kind`. For an unknown kind the schema of water reports the problem.
@@ -288,6 +373,7 @@ void Checker::read_sections(const Source& source) {
 }
 
 void Checker::key_outside_sections(const Entry& entry) {
+  if (entry.value.is_unreadable) return mark_section_unreliable(entry.name);
   if (schema_->find_section(entry.name) != nullptr || is_section_group(*schema_, entry.name)) {
     add_problem(entry.place,
                 fmt::format("{0} is a section; write [{0}], in single brackets, and its "
@@ -304,7 +390,7 @@ void Checker::key_outside_sections(const Entry& entry) {
   for (std::string_view home : homes) mark_unreliable(std::string(home) + '.' + entry.name);
 }
 
-void Checker::apply_overrides(std::vector<Entry> overrides) {
+void Checker::apply_overrides(Source overrides) {
   const auto remove = [&](std::string_view section, std::string_view name, bool from_deck_only) {
     entries_.erase(std::remove_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& entry) {
@@ -313,7 +399,16 @@ void Checker::apply_overrides(std::vector<Entry> overrides) {
                                   }),
                    entries_.end());
   };
-  for (Entry& entry : overrides) {
+  for (const SourceSection& section : overrides.sections) {
+    if (schema_->find_section(section.path) != nullptr) {
+      open_section(section.path, section.place);
+    } else if (!is_section_group(*schema_, section.path)) {
+      unknown_section(section.path, section.path, section.place);
+      std::erase_if(overrides.entries,
+                    [&](const Entry& entry) { return entry.section == section.path; });
+    }
+  }
+  for (Entry& entry : overrides.entries) {
     const Section* section = schema_->find_section(entry.section);
     if (section == nullptr && !is_section_group(*schema_, entry.section)) {
       unknown_section(entry.section, entry.section, entry.place);
@@ -334,6 +429,7 @@ void Checker::read_entries() {
 void Checker::read_entry(const Entry& entry) {
   const Key* key = schema_->find_key(entry.section, entry.name);
   if (key == nullptr) return unknown_key(entry);
+  if (entry.value.is_unreadable) return mark_unreliable(key->path());
   const std::optional<Value> value = ValueReader(deck_, problems_).read(*key, entry.value);
   if (!value) return mark_unreliable(key->path());
   values_[key->path()] = {*value, entry.value.place};
@@ -376,8 +472,28 @@ void Checker::unknown_key(const Entry& entry) {
                           entry.section, hint, comma_list(known)));
 }
 
+/// Defaults that other keys depend on.
+void Checker::choose_scheme_and_thermostat() {
+  if (!has("integrator.scheme")) deck_.integrator.scheme = default_scheme(deck_);
+  // Problems that follow from a default for the wrong model are not reported.
+  if (!has("integrator.scheme") && !is_reliable({"system.model", "model.stretch"})) {
+    mark_unreliable("integrator.scheme");
+  }
+  if (is_reliable({"integrator.scheme"}) && !has("integrator.timestep_fs") && is_flexible(deck_) &&
+      deck_.integrator.scheme == Scheme::verlet) {
+    deck_.integrator.timestep_fs = kFlexibleVerletStep_fs;
+  }
+  if (!has("thermostat.kind") && sections_.contains("thermostat")) {
+    deck_.thermostat.kind = kDefaultThermostat;
+  }
+}
+
 void Checker::check_conditions() {
   const auto is_given = [&](const Key& key) { return has(key.path()); };
+  if (deck_.model && !has("system.model") && is_reliable({"system.model"})) {
+    deck_.system.model = kOwnModel;
+  }
+  if (schema_ == &water_schema()) choose_scheme_and_thermostat();
   // Default velocities: those of the state, or zero without a temperature.
   if (has("system.state") && is_reliable({"system.velocities"}) && !has("system.velocities")) {
     deck_.system.velocities = VelocityKind::state;
@@ -387,11 +503,6 @@ void Checker::check_conditions() {
       !has("system.velocities") && !has("system.temperature_K") &&
       deck_.thermostat.kind == Thermostat::none) {
     deck_.system.velocities = VelocityKind::zero;
-  }
-  if (is_reliable({"system.model", "model.stretch", "integrator.scheme"}) &&
-      !has("integrator.timestep_fs") && is_flexible(deck_) &&
-      deck_.integrator.scheme == Scheme::verlet) {
-    deck_.integrator.timestep_fs = kFlexibleVerletStep_fs;
   }
   for (const Key& key : schema_->keys) {
     if (!is_given(key)) continue;
@@ -454,8 +565,9 @@ void Checker::read_structure_file() {
   if (!read_files_ || !path) return;
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(*path, ignored)) {
-    return problem("system.file", fmt::format("file = {}: there is no file {}",
-                                              toml_string(*deck_.system.file), *path));
+    return problem("system.file",
+                   fmt::format("file = {}: there is no file {}{}", toml_string(*deck_.system.file),
+                               *path, missing_path_hint(deck_, *deck_.system.file)));
   }
   try {
     const io::Structure structure = io::read_structure(*path, {deck_.system.frame});
@@ -504,6 +616,10 @@ void Checker::fill_defaults() {
   if (!has("system.relax")) {
     deck_.system.relax = default_relax(deck_);
   }
+  if (!deck_.system.keep_molecule_mass && !deck_.system.oxygen_mass_Da) {
+    deck_.system.oxygen_mass_Da = units::mass_oxygen_Da;
+  }
+  if (!has("system.recentre")) deck_.system.recentre = default_recentre(deck_);
   if (deck_.path_integral && deck_.path_integral->method == RingMethod::trpmd &&
       !has("path_integral.internal_friction")) {
     deck_.path_integral->internal_friction = 0.5;

@@ -31,6 +31,10 @@ class Checker {
   Deck check(const std::string& text, const std::vector<Override>& overrides,
              const std::vector<Override>& removals = {});
 
+  /// Reads only what defines the water model: [model], and the model and masses of [system].
+  /// @throws InputError with every problem found in these parts
+  Deck check_model(const std::string& text);
+
   /// For defaults that depend on other keys.
   Deck& deck() { return deck_; }
   /// The values read so far, and defaults.
@@ -51,13 +55,16 @@ class Checker {
 
  private:
   void apply_removals(const std::vector<Override>& removals, Source& source);
+  /// Puts the [model] of a file in place of its path in [system] model.
+  void read_model_file(Source& source, std::vector<Entry>& overrides);
   void choose_schema(const Source& source, const std::vector<Entry>& overrides);
   void read_sections(const Source& source);
-  void apply_overrides(std::vector<Entry> overrides);
+  void apply_overrides(Source overrides);
   void read_entries();
   void read_entry(const Entry& entry);
   void unknown_key(const Entry& entry);
   void key_outside_sections(const Entry& entry);
+  void choose_scheme_and_thermostat();
   void check_conditions();
   /// Reports a problem if the condition is not met. @return whether it is met
   bool check_condition(const Key& key, const Condition& condition);
@@ -70,6 +77,7 @@ class Checker {
   void fill_defaults();
 
   void add_problem(const Place& place, std::string message);
+  void add_problems(const InputError& error);
   void mark_unreliable(const std::string& path) { unreliable_.insert(path); }
   void mark_section_unreliable(std::string_view section);
   void open_section(const std::string& name, const Place& place);

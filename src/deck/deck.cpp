@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
+#include "deck_paths.hpp"
 #include "defaults.hpp"
 #include "overrides.hpp"
 #include "ring_keys.hpp"
@@ -20,11 +21,6 @@ namespace tarn {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A path relative to the folder of the deck; absolute paths stay.
-fs::path from_the_deck(const Deck& deck, const std::string& path) {
-  return fs::path(deck.path).parent_path() / path;
-}
 
 /// The length of the run in time, in the syntax of --set.
 std::string length_of(const Deck& deck) {
@@ -89,12 +85,12 @@ Deck parse_deck(const std::string& text, const std::string& path,
 
 std::optional<std::string> structure_path(const Deck& deck) {
   if (!deck.system.file) return std::nullopt;
-  return from_the_deck(deck, *deck.system.file).string();
+  return decks::from_the_deck(deck, *deck.system.file).string();
 }
 
 std::optional<std::string> state_path(const Deck& deck) {
   if (!deck.system.state) return std::nullopt;
-  fs::path path = from_the_deck(deck, *deck.system.state);
+  fs::path path = decks::from_the_deck(deck, *deck.system.state);
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) path /= "checkpoint.bin";
   return path.string();

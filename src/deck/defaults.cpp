@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "tarn/io/formats.hpp"
+
 namespace tarn::decks {
 
 double whole_steps(double time_ps, double timestep_fs) {
@@ -11,9 +13,17 @@ double whole_steps(double time_ps, double timestep_fs) {
   return std::abs(steps - whole) <= round_off ? whole : std::ceil(steps);
 }
 
+Scheme default_scheme(const Deck& deck) {
+  return is_flexible(deck) ? Scheme::verlet : Scheme::settle;
+}
+
 bool default_relax(const Deck& deck) {
   const bool stretches = !is_rigid(deck.integrator.scheme) && std::isfinite(deck.integrator.omega);
   return stretches && !deck.system.state && deck.system.velocities != VelocityKind::file;
+}
+
+bool default_recentre(const Deck& deck) {
+  return deck.trajectory && !io::format_of(deck.trajectory->format).keeps_digits;
 }
 
 }  // namespace tarn::decks

@@ -50,25 +50,24 @@ WaterModel water_model(const Deck& deck) {
         {Problem{deck.path, 0, 0,
                  fmt::format("model = {} is unknown", decks::toml_string(deck.system.model))}});
   }
-  if (deck.system.oxygen_mass_Da) {
-    model->mass_o_Da = *deck.system.oxygen_mass_Da;
+  if (!deck.system.keep_molecule_mass) {
+    model->mass_o_Da = deck.system.oxygen_mass_Da.value_or(units::mass_oxygen_Da);
     model->mass_h_Da = deck.system.hydrogen_mass_Da;
   }
   return *model;
 }
 
-namespace {
-
-/// Sets the masses of the model; a heavier hydrogen takes its mass from the oxygen.
-WaterModel model_with_masses(const Deck& deck) {
+WaterModel decks::model_of_dynamics(const Deck& deck) {
   WaterModel model = water_model(deck);
-  if (!deck.system.oxygen_mass_Da) {
+  if (deck.system.keep_molecule_mass) {
     const double molecule_mass_Da = model.molecule_mass_Da();
     model.mass_h_Da = deck.system.hydrogen_mass_Da;
     model.mass_o_Da = molecule_mass_Da - 2.0 * deck.system.hydrogen_mass_Da;
   }
   return model;
 }
+
+namespace {
 
 IntegratorSpec integrator_spec(const IntegratorSection& section) {
   IntegratorSpec spec;
@@ -138,7 +137,7 @@ void check_molecules(const Deck& deck, int molecules) {
 System make_system(const Deck& deck, int molecules) {
   check_molecules(deck, molecules);
   System system;
-  system.model = model_with_masses(deck);
+  system.model = decks::model_of_dynamics(deck);
   system.molecules = molecules;
   system.integrator = integrator_spec(deck.integrator);
   system.thermostat = thermostat_spec(deck.thermostat, system.model);

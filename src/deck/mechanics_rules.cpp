@@ -217,18 +217,18 @@ void fill_mechanics_defaults(Checker& checker) {
 
 std::vector<Rule> mechanics_rules() {
   return {
-      {"`scheme` and `step` are required.", step_and_scheme_are_given},
-      {"Exactly one of `steps` and `duration` is required.", length_is_given},
-      {"A run has at most 10¹² steps.", length_is_possible},
-      {schemes_text(), scheme_goes_with_the_kind},
-      {"`omega` of a double spring is set in one section only.", one_omega},
-      {"`bias` is 0 or 0.5.", bias_is_none_or_half},
+      {"`scheme` and `step` are required.", step_and_scheme_are_given, "integrator"},
+      {"Exactly one of `steps` and `duration` is required.", length_is_given, "run"},
+      {"A run has at most 10¹² steps.", length_is_possible, "run"},
+      {schemes_text(), scheme_goes_with_the_kind, "integrator"},
+      {"`omega` of a double spring is set in one section only.", one_omega, "integrator"},
+      {"`bias` is 0 or 0.5.", bias_is_none_or_half, "integrator"},
       {"`n` is 2 for `double-pendulum` and at least 4 for `dna`; `alpha` of a free body has 2 to "
        "50 numbers.",
-       number_goes_with_the_kind},
+       number_goes_with_the_kind, "system"},
       {"Lists have one number per point, dimension or coordinate; `rotation` is a rotation matrix, "
        "`momentum` is antisymmetric, and `chi` and `direction` have length 1.",
-       lists_have_their_length}};
+       lists_have_their_length, "system"}};
 }
 
 }  // namespace tarn::decks

@@ -13,6 +13,8 @@
 #include "schema.hpp"
 #include "tarn/analysis/correlation.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/io/formats.hpp"
+#include "tarn/physics/ring_polymer.hpp"
 #include "tarn/physics/water_model.hpp"
 
 namespace tarn::decks {
@@ -25,9 +27,15 @@ constexpr double kShortStep_fs = 0.02;
 /// Factor on the largest stable step; cold clusters are stable with steps half as long again.
 constexpr double kFarTooLong = 1.6;
 
-/// Time steps scale with the square root of the mass of the hydrogens.
+/// Factor on time steps: librations of rigid molecules slow down with the square root of the mass
+/// of the hydrogens, stretches with that of the reduced mass of O and H.
 double heavy_hydrogen_factor(const Deck& deck) {
-  return std::sqrt(deck.system.hydrogen_mass_Da / units::mass_hydrogen_Da);
+  const auto of_bond = [](const WaterModel& m) {
+    return m.mass_o_Da * m.mass_h_Da / (m.mass_o_Da + m.mass_h_Da);
+  };
+  const WaterModel model = model_of_dynamics(deck);
+  if (model.is_flexible()) return std::sqrt(of_bond(model) / of_bond(WaterModel{}));
+  return std::sqrt(model.mass_h_Da / units::mass_hydrogen_Da);
 }
 
 bool observes_nothing(const Deck& d) {
@@ -76,12 +84,17 @@ std::optional<Message> warning_of_flexible_step(const Deck& deck) {
       integrator.timestep_fs, 1.5 * longest_fs, longest_fs));
 }
 
+/// Temperatures of the springs of ring polymers.
+std::vector<double> ring_temperatures_K(const Deck& deck) {
+  const std::vector<double> baths_K = bath_temperatures_K(deck);
+  return baths_K.empty() ? std::vector{deck.path_integral->temperature_K.value_or(0.0)} : baths_K;
+}
+
 /// The springs of the ring polymers must resolve the fastest vibration.
 std::optional<Message> warning_of_few_beads(const Deck& deck) {
   constexpr double kLeastPT_K = 9000.0, kGoodPT_K = 16000.0;
   if (!deck.path_integral || deck.path_integral->beads == 1) return std::nullopt;
-  std::vector<double> temperatures_K = bath_temperatures_K(deck);
-  if (temperatures_K.empty()) temperatures_K = {deck.path_integral->temperature_K.value_or(0.0)};
+  const std::vector<double> temperatures_K = ring_temperatures_K(deck);
   const double coldest_K = *std::min_element(temperatures_K.begin(), temperatures_K.end());
   if (!(coldest_K > 0.0) || deck.path_integral->beads * coldest_K >= kLeastPT_K) {
     return std::nullopt;
@@ -108,6 +121,18 @@ std::optional<Message> warning_of_ring_start(const Deck& deck) {
       "[path_integral] all beads start at one point and spread within about {:g} ps. Set [run] "
       "equilibration_ps to leave this out of averages",
       kSpread_ps));
+}
+
+/// Clusters drift, also within a wall, which moves with their centre of mass.
+std::optional<Message> warning_of_drift(const Deck& deck) {
+  if (deck.system.recentre || !default_recentre(deck)) return std::nullopt;
+  const bool rests = deck.system.remove_momentum || deck.system.velocities == VelocityKind::zero;
+  if (rests && deck.thermostat.kind == Thermostat::none) return std::nullopt;
+  const std::string_view format = io::format_of(deck.trajectory->format).name;
+  return Message::warning(fmt::format(
+      "[system] recentre = false: the cluster drifts, and positions far from the origin lose "
+      "digits in {0}{1}. Remove recentre = false, or write xyz or h5md",
+      format, deck.trajectory->format == io::FileFormat::dcd ? "" : " or end the run"));
 }
 
 void add_messages_on_water(const Deck& deck, Messages& messages) {
@@ -143,6 +168,7 @@ void add_messages_on_water(const Deck& deck, Messages& messages) {
         Message::note("no thermostat and no [system] temperature_K: the velocities are zero"));
   }
   const double usual_fs = largest_stable_timestep_fs(deck);
+  add(warning_of_drift(deck));
   add(warning_of_flexible_step(deck));
   add(warning_of_few_beads(deck));
   add(warning_of_ring_start(deck));
@@ -208,6 +234,29 @@ std::optional<Message> warning_of_stiff_wall(const Deck& deck) {
       "[confinement] stiffness_kcal_per_mol_A2 = {0:g} is too stiff for timestep_fs = {1:g}: the "
       "period of a molecule in the wall is {2:.2g} fs, less than {3:g} steps. Use {4:.2g} or less",
       stiffness, h_fs, period_fs, kMinSteps, mass_Da * rate_per_akma * rate_per_akma));
+}
+
+std::optional<Message> warning_of_resonance(const Deck& deck) {
+  // With 32 beads at 298 K all replicas blow up at 0.95 of the resonance, and none at 0.87.
+  constexpr double kWidth = 0.1;
+  if (!deck.path_integral || deck.path_integral->beads == 1) return std::nullopt;
+  if (deck.path_integral->free_ring != FreeRing::exact) return std::nullopt;
+  const std::vector<double> temperatures_K = ring_temperatures_K(deck);
+  const double hottest_K = *std::max_element(temperatures_K.begin(), temperatures_K.end());
+  const int beads = deck.path_integral->beads;
+  const double highest_per_akma = 2.0 * ring_frequency_per_akma(beads, hottest_K) *
+                                  std::sin(units::pi * std::floor(0.5 * beads) / beads);
+  const double resonance_fs = units::pi / highest_per_akma * units::femtoseconds_per_akma;
+  if (deck.integrator.timestep_fs < (1.0 - kWidth) * resonance_fs) return std::nullopt;
+  // Half of it, with two digits.
+  const double digit_fs = std::pow(10.0, std::floor(std::log10(0.5 * resonance_fs)) - 1.0);
+  return Message::warning(fmt::format(
+      "[path_integral] free_ring = \"exact\" resonates: timestep_fs = {0:g} {1} the first "
+      "resonance, {2:.3g} fs with {3} beads at {4:g} K, so averages are wrong or replicas blow up. "
+      "Use free_ring = \"cayley\", or a step of at most {5:g} fs",
+      deck.integrator.timestep_fs,
+      deck.integrator.timestep_fs < resonance_fs ? "is less than 10 % below" : "exceeds",
+      resonance_fs, beads, hottest_K, digit_fs * std::floor(0.5 * resonance_fs / digit_fs)));
 }
 
 std::optional<Message> warning_of_missing_samples(const Deck& deck) {

@@ -27,6 +27,9 @@ std::optional<Message> warning_of_correlation(const Deck& deck);
 /// Evaporation that is observed before the bath has equilibrated the start.
 std::optional<Message> warning_of_evaporation(const Deck& deck);
 
+/// A time step at or beyond the first resonance of the exact flow of the free ring polymer.
+std::optional<Message> warning_of_resonance(const Deck& deck);
+
 /// Messages about valid decks that may not do what the user expects.
 Messages messages_on(const Deck& deck);
 

@@ -71,6 +71,24 @@ std::string section_text(const decks::Schema& schema, const Section& section,
     choices += choices_text(key);
   }
   if (!choices.empty()) text += '\n' + choices;
+  std::string rules;
+  for (const decks::Rule& rule : schema.rules) {
+    if (rule.section == section.name) rules += fmt::format("- {}\n", rule.text);
+  }
+  if (!rules.empty()) text += "\nRules:\n\n" + rules;
+  return text + '\n';
+}
+
+/// One line per section, with a link to it.
+std::string contents_text(const decks::Schema& schema) {
+  std::string text = "| section | contents |\n|---|---|\n";
+  for (const Section& section : schema.sections) {
+    std::string anchor(section.name);
+    std::erase(anchor, '.');
+    const std::string_view description = section.description;
+    text += fmt::format("| [`[{}]`](#{}) | {} |\n", section.name, anchor,
+                        description.substr(0, description.find(". ")));
+  }
   return text + '\n';
 }
 
@@ -79,11 +97,9 @@ std::string schema_text(const decks::Schema& schema, Deck& defaults) {
   for (const Section& section : schema.sections) {
     if (section.enable != nullptr) section.enable(defaults);
   }
-  std::string text;
+  std::string text = contents_text(schema);
   for (const Section& section : schema.sections) text += section_text(schema, section, defaults);
-  text += "## Rules between keys\n\n";
-  for (const decks::Rule& rule : schema.rules) text += fmt::format("- {}\n", rule.text);
-  text += "\n## Keys that may change on resume\n\n";
+  text += "## Keys that may change on resume\n\n";
   std::string changing;
   for (const Key& key : schema.keys) {
     if (key.may_change_on_resume) changing += (changing.empty() ? "" : ", ") + code(key.path());
@@ -100,8 +116,8 @@ std::string deck_reference() {
 <!-- Generated from the tables that check decks; do not edit. To update it:
      tarn check --reference > docs/decks.md -->
 
-This page lists all keys of a deck, the TOML file that describes one run. Decks of water come first,
-followed by [decks of mechanical systems](#decks-of-mechanical-systems).
+This page lists all keys of a deck of water, the TOML file that describes one run. Decks of pendula,
+rigid bodies and the other systems of the papers are on [a page of their own](decks-mechanics.md).
 
 | to | use |
 |---|---|
@@ -116,15 +132,14 @@ followed by [decks of mechanical systems](#decks-of-mechanical-systems).
   other, and so do the two frictions. `--unset` is applied before `--set`.
 - A section `[observe.*]` turns on its observer.
 
-The shortest deck with output runs seven molecules for a nanosecond at 10 K. The default scheme
-`zss-stiff` has slightly flexible bonds; for rigid water add `[integrator] scheme = "settle"`.
+The shortest deck with output runs seven molecules for a nanosecond at 10 K, with the default scheme
+`settle` for rigid water and the default thermostat `baoab`.
 
 ```toml
 [system]
 molecules = 7
 
 [thermostat]
-kind = "gla"
 temperature_K = 10.0
 friction_per_ps = 5.0
 
@@ -138,9 +153,22 @@ every = 1000
 )";
   Deck defaults;
   text += schema_text(decks::water_schema(), defaults);
-  text += R"(# Decks of mechanical systems
+  text.pop_back();
+  return text;
+}
 
-The other systems of the papers are dimensionless and have their own keys; `system.kind` selects the
+namespace decks {
+
+std::string mechanics_deck_reference() {
+  std::string text = R"(# Decks of mechanical systems
+
+<!-- Generated from the tables that check decks; do not edit. To update it:
+     tarn check --reference-mechanics > docs/decks-mechanics.md -->
+
+This page lists all keys of the decks of mechanical systems. [decks.md](decks.md) describes what
+applies to all decks, and the keys of water.
+
+The systems of the papers are dimensionless and have their own keys; `system.kind` selects the
 system. The default initial data are those of the papers; see [equations.md](equations.md).
 
 ```toml
@@ -160,10 +188,12 @@ every = 1
 ```
 
 )";
+  Deck defaults;
   text += schema_text(decks::mechanics_schema(), defaults);
   text += "## Columns of `trajectory.csv`\n\nThe `#` line of the file contains the same text.\n\n" +
           decks::trajectory_columns_table();
   return text;
 }
 
+}  // namespace decks
 }  // namespace tarn

@@ -89,10 +89,12 @@ struct Section {
 
 class Checker;
 
-/// A rule between keys: its sentence in the reference, and its check.
+/// A rule between keys: its sentence in the reference, its check, and the section whose keys it
+/// concerns.
 struct Rule {
   std::string_view text;
   void (*check)(Checker&);
+  std::string_view section;
 };
 
 /// Sections and keys in the order of the resolved deck and of the reference.
@@ -108,6 +110,9 @@ struct Schema {
 const Schema& water_schema();
 const Schema& mechanics_schema();
 const Schema& schema_of(const Deck& deck);
+
+/// Markdown page of all sections and keys of mechanical systems; deck_reference() is that of water.
+std::string mechanics_deck_reference();
 
 /// The choices of `system.kind`, which selects the schema.
 std::vector<Choice> system_kinds();

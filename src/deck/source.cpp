@@ -1,6 +1,9 @@
 #include "source.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -97,14 +100,12 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
 }
 
-/// True for "a.b.c" with at least two bare keys.
-bool is_path(std::string_view text) {
-  int parts = 0;
-  while (true) {
+/// The number of parts of "a.b.c", or 0 if one of them is no bare key.
+int parts_of(std::string_view text) {
+  for (int parts = 1;; ++parts) {
     const std::size_t dot = text.find('.');
-    if (!is_bare_key(text.substr(0, dot))) return false;
-    ++parts;
-    if (dot == std::string_view::npos) return parts >= 2;
+    if (!is_bare_key(text.substr(0, dot))) return 0;
+    if (dot == std::string_view::npos) return parts;
     text.remove_prefix(dot + 1);
   }
 }
@@ -186,54 +187,200 @@ std::vector<Problem> scan(const std::string& text, const std::string& file) {
   return problems;
 }
 
+/// A line "key = value  # comment": the value without blanks around it.
+struct Assignment {
+  std::size_t begin = 0, end = 0;  ///< of the value in the line
+};
+
+std::optional<Assignment> assignment_in(std::string_view line) {
+  const std::size_t equals = line.find('=');
+  if (equals == std::string_view::npos || !is_path("x." + trimmed(line.substr(0, equals)))) {
+    return std::nullopt;
+  }
+  const std::size_t comment = line.find('#', equals);
+  const std::string_view rest = line.substr(0, comment);
+  const std::size_t first = rest.find_first_not_of(" \t\r", equals + 1);
+  if (first == std::string_view::npos) return Assignment{equals + 1, equals + 1};
+  return Assignment{first, rest.find_last_not_of(" \t\r") + 1};
+}
+
+/// Puts the words of a list in quotes. @return the list if nothing is to quote
+std::string with_quoted_words(std::string_view list) {
+  std::string result;
+  std::size_t at = 0;
+  while (at < list.size()) {
+    const std::size_t end = std::min(list.find_first_of("[], ", at), list.size());
+    const std::string word(list.substr(at, end - at));
+    const bool is_word = is_bare_key(word) && std::isalpha(static_cast<unsigned char>(word[0])) &&
+                         word != "true" && word != "false" && word != "inf" && word != "nan";
+    result += is_word ? toml_string(word) : word;
+    if (end < list.size()) result += list[end];
+    at = end + 1;
+  }
+  return result;
+}
+
+/// Reads a TOML text. After an error it replaces the line and continues.
+class Reader {
+ public:
+  Reader(const std::string& text, const std::string& path) : path_(path) {
+    std::string_view rest = text;
+    while (true) {
+      const std::size_t end = rest.find('\n');
+      lines_.emplace_back(rest.substr(0, end));
+      if (end == std::string_view::npos) break;
+      rest.remove_prefix(end + 1);
+    }
+    how_.resize(lines_.size());
+  }
+
+  Source read() {
+    repair_scanned_lines();
+    constexpr int kMostRepairs = 100;
+    for (int repairs = 0;; ++repairs) {
+      try {
+        flatten(toml::parse(text(), path_), "", path_, source_);
+        break;
+      } catch (const toml::parse_error& error) {
+        if (!repair(error, repairs == kMostRepairs)) throw InputError(std::move(problems_));
+      }
+    }
+    for (Entry& entry : source_.entries) mark(entry.value);
+    source_.problems = std::move(problems_);
+    return std::move(source_);
+  }
+
+ private:
+  /// What a line contains now.
+  enum class Line { as_written, bare, list, unreadable, removed };
+
+  std::string text() const { return fmt::format("{}", fmt::join(lines_, "\n")); }
+
+  void repair_scanned_lines() {
+    problems_ = scan(text(), path_);
+    for (const Problem& problem : problems_) {
+      const std::size_t line = static_cast<std::size_t>(problem.line) - 1;
+      const std::string start = trimmed(lines_[line]).substr(0, 1);
+      if (start == "[") throw InputError(std::move(problems_));
+      assignment_in(lines_[line]) ? replace_value(line, Line::unreadable) : remove(line);
+    }
+    if (!scan(text(), path_).empty()) throw InputError(std::move(problems_));
+  }
+
+  void remove(std::size_t line) {
+    lines_[line].clear();
+    how_[line] = Line::removed;
+  }
+
+  /// Puts the value of a line in quotes.
+  void replace_value(std::size_t line, Line how) {
+    const Assignment part = *assignment_in(lines_[line]);
+    std::string& text = lines_[line];
+    const std::string value = text.substr(part.begin, part.end - part.begin);
+    text = text.substr(0, part.begin) + (how == Line::bare ? toml_string(value) : "\"\"");
+    how_[line] = how;
+  }
+
+  /// Replaces the line of an error.
+  /// @param is_last whether to give up instead
+  /// @return whether the text may be readable now
+  bool repair(const toml::parse_error& error, bool is_last) {
+    const Place place = place_of(error.source(), path_);
+    std::string reason(error.description());
+    if (reason.rfind("Error ", 0) == 0) reason.erase(0, 6);
+    const auto about = [&](std::string_view what) { return reason.find(what) != reason.npos; };
+    const std::size_t line = static_cast<std::size_t>(place.line) - 1;
+    const bool is_new = !is_last && line < lines_.size() && how_[line] == Line::as_written;
+    const std::optional<Assignment> found =
+        is_new ? assignment_in(lines_[line]) : std::optional<Assignment>();
+    const Assignment part = found.value_or(Assignment{});
+    const std::string value =
+        found ? lines_[line].substr(part.begin, part.end - part.begin) : std::string();
+    const bool is_list = value.starts_with('[');
+    if (found && !about("redefine") && !about("array") &&
+        value.find_first_of("\"'[]{}") == value.npos) {
+      replace_value(line, Line::bare);
+      return true;
+    }
+    const std::string list = with_quoted_words(value);
+    if (found && is_list && value.ends_with(']') && list != value) {
+      problems_.push_back(
+          {path_, place.line, static_cast<int>(part.begin) + 1,
+           fmt::format("{}: strings in a list need quotes; write {}", shortened(value), list)});
+      lines_[line].replace(part.begin, value.size(), list);
+      how_[line] = Line::list;
+      return true;
+    }
+    problems_.push_back({path_, place.line, place.column, "not valid TOML: " + reason});
+    if (!found || (about("array") && !is_list)) return false;
+    about("redefine") ? remove(line) : replace_value(line, Line::unreadable);
+    return true;
+  }
+
+  /// Marks values of replaced lines.
+  void mark(RawValue& value) const {
+    const Line how = how_[static_cast<std::size_t>(value.place.line) - 1];
+    value.is_bare = how == Line::bare && value.kind == RawValue::Kind::string;
+    value.is_unreadable = how == Line::unreadable;
+    if (value.is_bare) value.text = shortened(value.string);
+    for (RawValue& item : value.items) mark(item);
+  }
+
+  std::string path_;
+  std::vector<std::string> lines_;
+  std::vector<Line> how_;  ///< of each line
+  std::vector<Problem> problems_;
+  Source source_;
+};
+
 }  // namespace
 
 Source read_source(const std::string& text, const std::string& path) {
-  if (std::vector<Problem> problems = scan(text, path); !problems.empty()) {
-    throw InputError(std::move(problems));
-  }
-  try {
-    Source source;
-    flatten(toml::parse(text, path), "", path, source);
-    return source;
-  } catch (const toml::parse_error& error) {
-    const Place place = place_of(error.source(), path);
-    std::string reason(error.description());
-    if (reason.rfind("Error ", 0) == 0) reason.erase(0, 6);
-    if (reason.ends_with("in 64 bits")) {
-      reason += "; the largest integer is 2^63 - 1 = 9223372036854775807";
-    }
-    throw InputError({Problem{path, place.line, place.column, "not valid TOML: " + reason}});
-  }
+  return Reader(text, path).read();
 }
 
-Entry read_override(const Override& override_, bool (*wants_text)(std::string_view path)) {
+Source read_override(const Override& override_, bool (*wants_text)(std::string_view path)) {
   const std::size_t equals = override_.text.find('=');
   const std::string want = "expected " + override_.wanted;
   if (equals == std::string::npos) refuse(override_, want);
   const std::string path = trimmed(std::string_view(override_.text).substr(0, equals));
   const std::string value = trimmed(std::string_view(override_.text).substr(equals + 1));
-  if (!is_path(path)) refuse(override_, want);
+  const int parts = parts_of(path);
+  if (parts < (value.starts_with('{') ? 1 : 2)) refuse(override_, want);
   if (value.empty()) refuse(override_, "the value is missing; " + want);
 
+  const Place place{override_.label, 0, 0};
   RawValue raw = bare_string(value);
   try {
     // A line break could introduce further keys.
     const std::string line = "x = " + value;
     const bool is_safe = value.find('\n') == std::string::npos && scan(line, "").empty();
     const toml::table table = is_safe ? toml::parse(line) : toml::table{};
-    if (const toml::node* node = table.get("x")) {
+    const toml::node* const node = table.get("x");
+    if (const toml::table* section = node != nullptr ? node->as_table() : nullptr) {
+      Source source;
+      source.sections.push_back({path, "", path, place});
+      flatten(*section, path, override_.label, source);
+      for (SourceSection& one : source.sections) one.place = place;
+      for (Entry& entry : source.entries) {
+        entry.place = place;
+        place_all(entry.value, place);
+      }
+      return source;
+    }
+    if (node != nullptr) {
       RawValue parsed = raw_of(*node, override_.label);
       const bool keep_bare = parsed.kind != RawValue::Kind::string && wants_text(path);
       if (!keep_bare) raw = std::move(parsed);
     }
   } catch (const toml::parse_error&) {
     // Not TOML: a string, such as cpu in run.device=cpu.
+    raw.is_bare = true;
   }
-  const Place place{override_.label, 0, 0};
+  if (parts < 2) refuse(override_, want);
   place_all(raw, place);
   const std::size_t dot = path.rfind('.');
-  return {path.substr(0, dot), path.substr(dot + 1), std::move(raw), place};
+  return {{}, {{path.substr(0, dot), path.substr(dot + 1), std::move(raw), place}}};
 }
 
 }  // namespace tarn::decks

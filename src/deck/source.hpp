@@ -29,7 +29,9 @@ struct RawValue {
   double number = 0.0;
   std::string string;
   std::vector<RawValue> items;
-  std::string text;  ///< for messages
+  std::string text;            ///< for messages
+  bool is_bare = false;        ///< a string that was written without quotes
+  bool is_unreadable = false;  ///< its problem is in Source::problems
   Place place;
 };
 
@@ -50,6 +52,7 @@ struct SourceSection {
 struct Source {
   std::vector<SourceSection> sections;  ///< every table, parents before children
   std::vector<Entry> entries;
+  std::vector<Problem> problems;  ///< of lines that were replaced to read the others
 };
 
 /// A change of the deck from the command line.
@@ -60,14 +63,16 @@ struct Override {
   std::string wanted = "section.key=value";
 };
 
-/// Flattens a TOML text.
-/// @throws InputError for a syntax error, with its place
+/// Flattens a TOML text. Values that are not TOML are bare strings or unreadable, so that the rest
+/// of the text can be checked too.
+/// @throws InputError with all syntax errors found, if the text cannot be read beyond one of them
 Source read_source(const std::string& text, const std::string& path);
 
-/// Reads one override; a value that is not TOML is a string.
+/// Reads one override; a value that is not TOML is a string. A table, as in observe.final={}, is a
+/// section with its keys.
 /// @param override_ the override
 /// @param wants_text whether the key at a path is a string: 7 is then read as "7"
 /// @throws InputError
-Entry read_override(const Override& override_, bool (*wants_text)(std::string_view path));
+Source read_override(const Override& override_, bool (*wants_text)(std::string_view path));
 
 }  // namespace tarn::decks

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "deck_paths.hpp"
 #include "schema.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/checkpoint.hpp"
@@ -29,7 +30,8 @@ void check_path(const Deck& deck, const std::string& path) {
                     "water, which contains one from its start",
                     given, folder.string()));
   }
-  throw InputError(fmt::format("state = {}: there is no run and no checkpoint {}", given, path));
+  throw InputError(fmt::format("state = {}: there is no run and no checkpoint {}{}", given, path,
+                               decks::missing_path_hint(deck, *deck.system.state)));
 }
 
 /// The deck of the run that wrote the checkpoint.

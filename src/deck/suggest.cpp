@@ -8,17 +8,90 @@
 namespace tarn::decks {
 namespace {
 
-/// Names from other programs that are not similar to the ones here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSynonyms{{
+struct Synonym {
+  std::string_view word;  ///< lower case, letters and digits only
+  std::string_view name;
+};
+
+/// Words of other programs (GROMACS, OpenMM, LAMMPS, ASE) that are not similar to the names here. A
+/// word may stand for names of several keys.
+constexpr auto kSynonyms = std::to_array<Synonym>({
+    // sections and keys
     {"dt", "timestep_fs"},
     {"nsteps", "steps"},
-    {"n_steps", "steps"},
-    {"gpu", "cuda"},
-    {"langevin", "gla"},
-    {"nve", "none"},
-    {"float", "single"},
+    {"totaltime", "duration_ps"},
     {"gamma", "friction_per_ps"},
-}};
+    {"damp", "friction_per_ps"},
+    {"taut", "friction_per_ps"},
+    {"collisionrate", "friction_per_ps"},
+    {"reft", "temperature_K"},
+    {"genseed", "seed"},
+    {"ldseed", "seed"},
+    {"nmolecules", "molecules"},
+    {"waters", "molecules"},
+    {"natoms", "molecules"},
+    {"watermodel", "model"},
+    {"forcefield", "model"},
+    {"integrator", "scheme"},
+    {"algorithm", "scheme"},
+    {"type", "kind"},
+    {"nstxout", "every"},
+    {"nstenergy", "every"},
+    {"interval", "every"},
+    {"stride", "every"},
+    {"outputfrequency", "every"},
+    {"platform", "device"},
+    {"nthreads", "threads"},
+    {"tcoupl", "thermostat"},
+    {"temperaturecoupling", "thermostat"},
+    {"simulation", "run"},
+    // schemes
+    {"leapfrog", "verlet"},
+    {"md", "verlet"},
+    {"mdvv", "verlet"},
+    {"vv", "verlet"},
+    {"velocityverlet", "verlet"},
+    {"verletintegrator", "verlet"},
+    {"stormerverlet", "verlet"},
+    {"lincs", "settle"},
+    {"rigid", "settle"},
+    {"hbonds", "settle"},
+    {"ccma", "shake"},
+    {"rungekutta", "rk4"},
+    {"rungekutta4", "rk4"},
+    {"implicitmidpoint", "midpoint"},
+    {"euler", "variational-euler"},
+    {"symplecticeuler", "variational-euler"},
+    // thermostats
+    {"langevin", "baoab"},
+    {"langevinmiddle", "baoab"},
+    {"langevinintegrator", "baoab"},
+    {"langevinmiddleintegrator", "baoab"},
+    {"sd", "baoab"},
+    {"bd", "baoab"},
+    {"brownian", "baoab"},
+    {"nvt", "baoab"},
+    {"vrescale", "baoab"},
+    {"csvr", "baoab"},
+    {"bussi", "baoab"},
+    {"nosehoover", "baoab"},
+    {"berendsen", "baoab"},
+    {"andersen", "baoab"},
+    {"nve", "none"},
+    {"no", "none"},
+    // methods of ring polymers, devices, precisions
+    {"pile", "pimd"},
+    {"centroidmd", "trpmd"},
+    {"cmd", "trpmd"},
+    {"gpu", "cuda"},
+    {"opencl", "cuda"},
+    {"reference", "cpu"},
+    {"float", "single"},
+    {"float32", "single"},
+    {"fp32", "single"},
+    {"float64", "double"},
+    {"fp64", "double"},
+});
 
 bool same_letter(char a, char b) {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
@@ -72,11 +145,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 NameSuggestion nearest(std::string_view word, const std::vector<std::string_view>& known) {
   if (word.size() > 100) return {};  // too long for a typing error
-  for (const auto& [synonym, name] : kSynonyms) {
-    const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
-    if (is_known && edit_distance(word, synonym) == 0) return {std::string(name), 0};
-  }
   if (const std::string bare = letters_and_digits(word); !bare.empty()) {
+    for (const auto& [synonym, name] : kSynonyms) {
+      const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
+      if (is_known && bare == synonym) return {std::string(name), 0};
+    }
     for (std::string_view name : known) {
       if (letters_and_digits(name) == bare) return {std::string(name), edit_distance(word, name)};
     }

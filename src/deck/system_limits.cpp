@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "ring_keys.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/cluster.hpp"
@@ -60,10 +61,10 @@ std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t rep
   const std::int64_t total = molecules * replicas * beads;
   if (total <= kMaxTotalMolecules) return std::nullopt;
   return fmt::format(
-      "{2} molecules ({0} replicas of {1}{5}) exceed the limit of {4}; positions and velocities "
-      "alone would take {3:.1f} GB",
-      replicas, molecules, total, static_cast<double>(total) * 144e-9, kMaxTotalMolecules,
-      beads > 1 ? fmt::format(" with {} beads", beads) : "");
+      "{2} molecules ({0} of {1}{5}) exceed the limit of {4}; positions and velocities alone would "
+      "take {3:.1f} GB",
+      count_text(replicas, "replica"), molecules, total, static_cast<double>(total) * 144e-9,
+      kMaxTotalMolecules, beads > 1 ? fmt::format(" with {} beads", beads) : "");
 }
 
 std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molecules) {
@@ -80,9 +81,10 @@ std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molec
       2.0 * size * analysis::PooledBlocking::of_replicas(replicas).max_numbers(segments);
   if (velocities + sums <= kMaxNumbers) return std::nullopt;
   return fmt::format(
-      "{} samples per segment of {} velocities of {} replica{} are {:.2g} numbers, with {:.2g} for "
-      "error bars; the limit is {:.0e}. Increase every or resolution_per_cm, or write replicas = n",
-      samples, 9 * molecules, replicas, replicas == 1 ? "" : "s", velocities, sums, kMaxNumbers);
+      "{} samples per segment of {} velocities of {} are {:.2g} numbers, with {:.2g} for error "
+      "bars; "
+      "the limit is {:.0e}. Increase every or resolution_per_cm, or write replicas = n",
+      samples, 9 * molecules, count_text(replicas, "replica"), velocities, sums, kMaxNumbers);
 }
 
 double correlation_numbers(const Deck& deck, std::int64_t molecules) {
@@ -99,10 +101,10 @@ std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t mo
   if (numbers <= analysis::kMaxCorrelationNumbers) return std::nullopt;
   const int replicas = deck.correlation->replicas.count_of(deck.system.replicas);
   return fmt::format(
-      "{} samples up to length_ps are {:.2g} numbers for {} replica{}, with error bars; the limit "
+      "{} samples up to length_ps are {:.2g} numbers for {}, with error bars; the limit "
       "is {:.0e}. Increase every, reduce length_ps, or write replicas = n",
-      correlation_lags(*deck.correlation, deck.integrator.timestep_fs), numbers, replicas,
-      replicas == 1 ? "" : "s", analysis::kMaxCorrelationNumbers);
+      correlation_lags(*deck.correlation, deck.integrator.timestep_fs), numbers,
+      count_text(replicas, "replica"), analysis::kMaxCorrelationNumbers);
 }
 
 std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecules) {
@@ -119,9 +121,10 @@ std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecul
   const double numbers = (deck.minima->isomers + 1.0) * (structure + sums);
   if (numbers <= kMaxNumbers) return std::nullopt;
   return fmt::format(
-      "{0} isomers of {1:.2g} numbers each, with {2:.2g} for error bars of {3} bath{4}, exceed the "
-      "limit of {5:.0e} numbers; reduce isomers{6}",
-      deck.minima->isomers, structure, sums, baths, baths == 1 ? "" : "s", kMaxNumbers,
+      "{} of {:.2g} numbers each, with {:.2g} for error bars of {}, exceed the limit of {:.0e} "
+      "numbers; reduce isomers{}",
+      count_text(deck.minima->isomers, "isomer"), structure, sums,
+      count_text(static_cast<std::int64_t>(baths), "bath"), kMaxNumbers,
       baths > 1 ? " or the number of baths" : "");
 }
 

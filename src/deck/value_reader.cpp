@@ -101,6 +101,77 @@ std::string choice_suggestion(const Key& key, std::string_view text) {
   return name.empty() ? name : fmt::format(" (did you mean {}?)", toml_string(name));
 }
 
+/// Whether a string can be the value of the key.
+bool takes_text(const Key& key, std::string_view text) {
+  switch (key.type) {
+    case Type::choice:
+    case Type::file:
+    case Type::device:
+      return true;
+    case Type::selection:
+      return std::isalpha(static_cast<unsigned char>(text[0])) != 0;
+    case Type::number:
+      return key.range.infinity_allowed && text == "infinite";
+    default:
+      return false;
+  }
+}
+
+/// How to write a value without quotes that is not TOML, if it is clear.
+std::string bare_value_hint(const Key& key, const std::string& text) {
+  const bool wants_list = key.type == Type::choices || key.type == Type::numbers;
+  if (wants_list) {
+    std::string list;
+    std::string_view rest = text;
+    while (true) {
+      const std::string_view word = io::trimmed(rest.substr(0, rest.find(',')));
+      if (key.type == Type::numbers && !io::finite_number(word)) return {};
+      list += fmt::format("{}{}", list.empty() ? "" : ", ",
+                          key.type == Type::numbers ? std::string(word) : toml_string(word));
+      if (rest.find(',') == std::string_view::npos) break;
+      rest.remove_prefix(rest.find(',') + 1);
+    }
+    return fmt::format("; write [{}]", list);
+  }
+  if (key.type == Type::boolean) {
+    for (const auto& [word, flag] : {std::pair("true", true),
+                                     {"yes", true},
+                                     {"on", true},
+                                     {"false", false},
+                                     {"no", false},
+                                     {"off", false}}) {
+      if (edit_distance(text, word) == 0) return flag ? "; write true" : "; write false";
+    }
+    return {};
+  }
+  if (is_too_large(text)) {
+    return fmt::format("; the largest integer is 2^63 - 1 = {}", kLargestInteger);
+  }
+  // A number that TOML writes in another way, or one with its unit.
+  const std::size_t end = std::min(text.find_first_not_of("+-.0123456789eE_"), text.size());
+  const std::optional<double> number = io::finite_number(io::trimmed(text.substr(0, end)));
+  const std::string_view unit = io::trimmed(std::string_view(text).substr(end));
+  const bool is_unit = unit.empty() || key.name.ends_with('_' + std::string(unit));
+  if (!number || !is_unit) return {};
+  if (key.type == Type::number) return "; write " + number_text(*number);
+  return *number == std::trunc(*number) ? fmt::format("; write {:.0f}", *number) : "";
+}
+
+/// A value without quotes of a key that is not a string.
+std::string bare_value_message(const Key& key, const RawValue& raw) {
+  if (raw.string.empty()) {
+    return fmt::format("{} has no value; expected {}", key.name, expected_text(key));
+  }
+  const char* wanted = key.type == Type::boolean     ? "a boolean"
+                       : key.type == Type::integer   ? "an integer"
+                       : key.type == Type::number    ? "a number"
+                       : key.type == Type::selection ? "a string or an integer"
+                                                     : "a list";
+  const std::string& text = raw.place.line > 0 ? raw.text : raw.string;
+  return fmt::format("{} = {} is not {}; expected {}{}", key.name, text, wanted, expected_text(key),
+                     bare_value_hint(key, raw.string));
+}
+
 bool is_device(std::string_view text) {
   return text == "auto" || text == "cpu" || parse_cuda_devices(text).has_value();
 }
@@ -112,6 +183,16 @@ void ValueReader::add_problem(const Place& place, std::string message) {
 }
 
 std::optional<Value> ValueReader::read(const Key& key, const RawValue& raw) {
+  if (raw.is_bare && (raw.string.empty() || !takes_text(key, raw.string))) {
+    add_problem(raw.place, bare_value_message(key, raw));
+    return std::nullopt;
+  }
+  std::optional<Value> value = read_value(key, raw);
+  if (value && raw.is_bare) report_missing_quotes(key, raw);
+  return value;
+}
+
+std::optional<Value> ValueReader::read_value(const Key& key, const RawValue& raw) {
   switch (key.type) {
     case Type::boolean:
       if (raw.kind == RawValue::Kind::boolean) return Value{raw.boolean};
@@ -148,6 +229,12 @@ std::optional<Value> ValueReader::read(const Key& key, const RawValue& raw) {
   }
   wrong_type(key, raw);
   return std::nullopt;
+}
+
+void ValueReader::report_missing_quotes(const Key& key, const RawValue& raw) {
+  if (raw.place.line == 0) return;  // --set takes strings without quotes
+  add_problem(raw.place, fmt::format("{0} = {1}: a string needs quotes; write {0} = {2}", key.name,
+                                     raw.text, toml_string(raw.string)));
 }
 
 std::optional<Value> ValueReader::read_number(const Key& key, const RawValue& raw) {

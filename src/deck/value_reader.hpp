@@ -21,12 +21,15 @@ class ValueReader {
   std::optional<Value> read(const Key& key, const RawValue& raw);
 
  private:
+  std::optional<Value> read_value(const Key& key, const RawValue& raw);
   std::optional<Value> read_number(const Key& key, const RawValue& raw);
   std::optional<Value> read_choice(const Key& key, const RawValue& raw);
   std::optional<Value> read_choices(const Key& key, const RawValue& raw);
   std::optional<Value> read_numbers(const Key& key, const RawValue& raw);
   /// Whether the value is an array with an element; reports a problem if not.
   bool is_filled_array(const Key& key, const RawValue& raw);
+  /// Reports a string of the deck without quotes.
+  void report_missing_quotes(const Key& key, const RawValue& raw);
   void wrong_type(const Key& key, const RawValue& raw);
   void add_problem(const Place& place, std::string message);
 

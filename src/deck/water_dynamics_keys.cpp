@@ -30,6 +30,7 @@ std::vector<Key> scheme_keys() {
                  "`shake` with velocities projected onto the constraints at constant "
                  "energy; identical to `shake` with a thermostat"},
                 {"settle", code(Scheme::settle), "rigid bonds, analytical"}},
+           .default_text = "`\"settle\"` for rigid models, `\"verlet\"` for flexible ones",
            .description = "Integration scheme."}),
       field_key<&Deck::integrator, &IntegratorSection::timestep_fs>(
           {.name = "timestep_fs",
@@ -139,6 +140,7 @@ SectionTable thermostat_section() {
                             "a deterministic step followed by the exact Ornstein-Uhlenbeck step"},
                            {"baoab", code(Thermostat::baoab),
                             "the Ornstein-Uhlenbeck step in the middle of the drift"}},
+               .default_text = "`\"baoab\"`; `\"none\"` without this section",
                .description = "Thermostat."}),
           field_key<&Deck::thermostat, &ThermostatSection::temperature_K>(
               {.name = "temperature_K",

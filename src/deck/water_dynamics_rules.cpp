@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
+#include "core/count_text.hpp"
 #include "defaults.hpp"
 #include "rule_helpers.hpp"
 #include "system_limits.hpp"
@@ -124,8 +125,8 @@ void temperatures_do_not_exceed_replicas(Checker& checker) {
   const std::size_t count = checker.deck().thermostat.temperatures_K.size();
   if (count <= static_cast<std::size_t>(checker.deck().system.replicas)) return;
   checker.problem("thermostat.temperatures_K",
-                  fmt::format("{} temperatures for {} replicas; expected at most one per replica",
-                              count, checker.deck().system.replicas));
+                  fmt::format("{} temperatures for {}; expected at most one per replica", count,
+                              count_text(checker.deck().system.replicas, "replica")));
 }
 
 void path_integral_is_possible(Checker& checker) {
@@ -166,6 +167,22 @@ void path_integral_is_possible(Checker& checker) {
   }
   if (method == RingMethod::rpmd && !warm) {
     require_keys(checker, {"path_integral.temperature_K"});
+  }
+}
+
+void ring_polymers_are_warm(Checker& checker) {
+  const Deck& deck = checker.deck();
+  if (!deck.path_integral || deck.path_integral->beads == 1) return;
+  if (!checker.is_reliable({"path_integral.beads", "thermostat.kind"})) return;
+  if (deck.thermostat.kind == Thermostat::none) return;
+  const std::vector<double>& all_K = deck.thermostat.temperatures_K;
+  const bool cold = std::find(all_K.begin(), all_K.end(), 0.0) != all_K.end();
+  const std::string message =
+      "ring polymers need temperatures above 0: their springs are proportional to the temperature";
+  if (checker.number("thermostat.temperature_K") == 0.0) {
+    checker.problem("thermostat.temperature_K", message);
+  } else if (cold) {
+    checker.problem("thermostat.temperatures_K", message);
   }
 }
 
@@ -242,20 +259,24 @@ void equilibration_is_shorter_than_run(Checker& checker) {
 
 std::vector<Rule> scheme_rules() {
   return {
-      {"Flexible models require `verlet` or `zss-stiff`.", flexible_models_need_their_schemes},
-      {"`solver = \"dense\"` requires finite `omega`.", dense_solver_needs_finite_omega},
+      {"Flexible models require `verlet` or `zss-stiff`.", flexible_models_need_their_schemes,
+       "integrator"},
+      {"`solver = \"dense\"` requires finite `omega`.", dense_solver_needs_finite_omega,
+       "integrator"},
       {"Infinite `omega` requires `pushforward-newmark`, or `zss-stiff` with `hessian = "
        "\"gauss-newton\"`.",
-       infinite_omega_needs_gauss_newton},
+       infinite_omega_needs_gauss_newton, "integrator"},
       {"`hessian = \"molecule\"` and `\"total\"` require `zss-stiff`; `\"total\"` supports at most "
        "128 molecules.",
-       study_hessians_need_zss_stiff},
-      {"`newmark-one-step` does not support `kind = \"baoab\"`.", one_step_newmark_excludes_baoab},
-      {"`pushforward-newmark` requires `precision = \"double\"`.", pushforward_newmark_is_double},
+       study_hessians_need_zss_stiff, "integrator"},
+      {"`newmark-one-step` does not support `kind = \"baoab\"`.", one_step_newmark_excludes_baoab,
+       "integrator"},
+      {"`pushforward-newmark` requires `precision = \"double\"`.", pushforward_newmark_is_double,
+       "integrator"},
       {"`precision = \"single\"` supports steps up to 12 fs, but not `newmark-one-step`. With it "
        "`zss-stiff` requires `solver = \"structured\"`, `hessian = \"gauss-newton\"` or "
        "`\"full\"`, and h omega of at least 10⁻⁵.",
-       single_precision_supports_scheme},
+       single_precision_supports_scheme, "run"},
   };
 }
 
@@ -263,23 +284,26 @@ std::vector<Rule> run_rules() {
   return {
       {"A thermostat other than `none` requires exactly one of `temperature_K` and "
        "`temperatures_K`, and exactly one of `friction_per_ps` and `friction_amu_per_ps`.",
-       thermostat_is_complete},
+       thermostat_is_complete, "thermostat"},
       {"`temperatures_K` contains at most one number per replica.",
-       temperatures_do_not_exceed_replicas},
+       temperatures_do_not_exceed_replicas, "thermostat"},
       {"`[exchange]` requires a thermostat with two or more `temperatures_K`, above 0 and in "
        "ascending order, and `replicas` must be a multiple of their number.",
-       exchange_ladders_are_complete},
+       exchange_ladders_are_complete, "exchange"},
       {"`[path_integral]` requires a flexible model, `verlet` and `precision` other than `single`, "
        "and excludes `[exchange]`. `pimd` and `trpmd` require a thermostat; `rpmd` excludes one "
        "and "
        "requires `temperature_K`.",
-       path_integral_is_possible},
-      {"`[observe.path_integral]` requires `[path_integral]`.", path_integral_table_needs_rings},
+       path_integral_is_possible, "path_integral"},
+      {"Several `beads` require temperatures above 0.", ring_polymers_are_warm, "path_integral"},
+      {"`[observe.path_integral]` requires `[path_integral]`.", path_integral_table_needs_rings,
+       "observe.path_integral"},
       {"`[confinement]` requires `radius_A` and `stiffness_kcal_per_mol_A2`.",
-       confinement_is_complete},
-      {"`[run]` requires exactly one of `steps` and `duration_ps`.", length_is_given},
-      {"`duration_ps` is at most 10¹² steps.", length_is_possible},
-      {"`equilibration_ps` is less than the length of the run.", equilibration_is_shorter_than_run},
+       confinement_is_complete, "confinement"},
+      {"`[run]` requires exactly one of `steps` and `duration_ps`.", length_is_given, "run"},
+      {"`duration_ps` is at most 10¹² steps.", length_is_possible, "run"},
+      {"`equilibration_ps` is less than the length of the run.", equilibration_is_shorter_than_run,
+       "run"},
   };
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
+#include "core/count_text.hpp"
 #include "system_limits.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/io/formats.hpp"
@@ -96,10 +97,11 @@ void rdf_fits_memory(Checker& checker) {
   const auto count = static_cast<std::int64_t>(baths.size());
   const std::int64_t bins = checker.deck().rdf->bins;
   if (!has_several_baths(baths) || (count <= kMaxBaths && count * bins <= kMaxBins)) return;
-  checker.problem(count <= kMaxBaths ? "observe.rdf.bins" : "thermostat.temperatures_K",
-                  fmt::format("[observe.rdf] has {} bins for each of {} baths; expected at most {} "
-                              "baths and {} bins in total",
-                              bins, count, kMaxBaths, kMaxBins));
+  checker.problem(
+      count <= kMaxBaths ? "observe.rdf.bins" : "thermostat.temperatures_K",
+      fmt::format("[observe.rdf] has {} bins for each of {}; expected at most {} "
+                  "baths and {} bins in total",
+                  bins, count_text(static_cast<std::int64_t>(count), "bath"), kMaxBaths, kMaxBins));
 }
 
 void profile_fits_memory(Checker& checker) {
@@ -270,42 +272,48 @@ void frame_steps_fit_32_bits(Checker& checker) {
 
 std::vector<Rule> observe_rules() {
   return {
-      {"`[observe.heat]` requires a thermostat other than `none`.", heat_needs_thermostat},
+      {"`[observe.heat]` requires a thermostat other than `none`.", heat_needs_thermostat,
+       "observe.heat"},
       {"`[exchange]` does not support `[observe.heat]`, `[observe.evaporation]`, `lindemann = "
        "true` or `window_steps` above 1.",
-       exchange_excludes_path_observables},
+       exchange_excludes_path_observables, "exchange"},
       {"With `lindemann = true`, all replicas together have at most 10⁷ pairs of molecules.",
-       lindemann_fits_memory},
-      {"`[observe.multipliers]` requires a rigid model.", multipliers_need_rigid_model},
-      {"`window_steps` is odd.", multiplier_window_is_odd},
+       lindemann_fits_memory, "observe.cluster"},
+      {"`[observe.multipliers]` requires a rigid model.", multipliers_need_rigid_model,
+       "observe.multipliers"},
+      {"`window_steps` is odd.", multiplier_window_is_odd, "observe.multipliers"},
       {"`[observe.rdf]` supports at most 4096 baths, and 250 000 bins in total if there are "
        "several.",
-       rdf_fits_memory},
+       rdf_fits_memory, "observe.rdf"},
       {"`[observe.profile]` stores at most 10⁸ numbers: the sums for its error bars per bath.",
-       profile_fits_memory},
+       profile_fits_memory, "observe.profile"},
       {"`[observe.spectrum]` requires a single temperature; that of a bath must be above 0 K.",
-       spectrum_has_one_temperature},
+       spectrum_has_one_temperature, "observe.spectrum"},
       {"`[observe.spectrum]` stores at most 10⁸ numbers: a segment of all its replicas, and the "
        "sums for its error bars.",
-       spectrum_fits_memory},
-      {"`[observe.correlation]` requires a single temperature.", correlation_has_one_temperature},
+       spectrum_fits_memory, "observe.spectrum"},
+      {"`[observe.correlation]` requires a single temperature.", correlation_has_one_temperature,
+       "observe.correlation"},
       {"`[observe.correlation]` stores at most 10⁸ numbers: time origins and sums of each replica, "
        "and the sums for its error bars.",
-       correlation_fits_memory},
-      {"`[observe.evaporation]` requires two or more molecules.", evaporation_needs_two_molecules},
+       correlation_fits_memory, "observe.correlation"},
+      {"`[observe.evaporation]` requires two or more molecules.", evaporation_needs_two_molecules,
+       "observe.evaporation"},
       {"`[observe.minima]` stores at most 10⁸ numbers: a structure of each isomer, and the sums "
        "for its error bars per bath.",
-       minima_fit_memory},
+       minima_fit_memory, "observe.minima"},
       {"At most 10 000 replicas can have trajectories and final structures.",
-       trajectory_count_is_limited},
+       trajectory_count_is_limited, "observe.trajectory"},
       {"`format = \"h5md\"` requires a build with HDF5; `tarn doctor` reports whether this one has "
        "it.",
-       trajectory_format_is_available},
+       trajectory_format_is_available, "observe.trajectory"},
       {"`beads` of a trajectory is below the number of beads of `[path_integral]`; `velocities = "
        "true` requires `beads = \"centroid\"`.",
-       trajectory_beads_exist},
-      {"`format = \"dcd\"` requires `every` below 2³¹.", dcd_interval_fits_32_bits},
-      {"`format = \"xtc\"` and `\"trr\"` require fewer than 2³¹ steps.", frame_steps_fit_32_bits},
+       trajectory_beads_exist, "observe.trajectory"},
+      {"`format = \"dcd\"` requires `every` below 2³¹.", dcd_interval_fits_32_bits,
+       "observe.trajectory"},
+      {"`format = \"xtc\"` and `\"trr\"` require fewer than 2³¹ steps.", frame_steps_fit_32_bits,
+       "observe.trajectory"},
   };
 }
 

@@ -6,6 +6,8 @@
 
 namespace tarn::decks {
 
+/// The rules of the water model alone.
+std::vector<Rule> model_rules();
 /// The rules of decks of water, grouped by section.
 std::vector<Rule> start_rules();
 std::vector<Rule> scheme_rules();

@@ -25,11 +25,9 @@ void own_model_is_complete(Checker& checker) {
   }
   if (!deck.model) return;
   if (!is_own) {
-    return checker.problem(
-        "system.model",
-        fmt::format(
-            "[model] needs model = \"own\", not {}; write model = \"own\", or remove [model]",
-            toml_string(deck.system.model)));
+    return checker.problem("system.model",
+                           fmt::format("[model] is not used with model = {}; remove one of them",
+                                       toml_string(deck.system.model)));
   }
   require_keys(checker, {"model.oh_A", "model.hoh_degrees", "model.sigma_A",
                          "model.epsilon_kcal_per_mol", "model.charge_hydrogen_e"});
@@ -113,6 +111,25 @@ void single_molecule_keeps_momentum(Checker& checker) {
   }
 }
 
+void kept_mass_is_classical(Checker& checker) {
+  if (!checker.deck().system.keep_molecule_mass) return;
+  if (!checker.has("system.hydrogen_mass_Da")) {
+    if (!checker.is_reliable({"system.hydrogen_mass_Da"})) return;
+    checker.problem("system.keep_molecule_mass",
+                    "keep_molecule_mass needs hydrogen_mass_Da, such as 3.024");
+  }
+  if (checker.has("system.oxygen_mass_Da")) {
+    checker.problem("system.keep_molecule_mass",
+                    "keep_molecule_mass computes the mass of the oxygen; remove it or "
+                    "oxygen_mass_Da");
+  }
+  if (checker.deck().path_integral) {
+    checker.problem("system.keep_molecule_mass",
+                    "keep_molecule_mass is for classical runs: averages of quantum nuclei depend "
+                    "on the masses. Remove it for isotopes, whose oxygen keeps its mass");
+  }
+}
+
 void relax_needs_finite_omega(Checker& checker) {
   if (!has_infinite_penalty(checker) || !checker.has("system.relax")) return;
   if (!checker.deck().system.relax) return;
@@ -128,28 +145,37 @@ void project_needs_finite_omega(Checker& checker) {
 
 }  // namespace
 
+std::vector<Rule> model_rules() {
+  return {
+      {"`model = \"own\"` requires `[model]`, and no other `model` may be given with it. All keys "
+       "of `[model]` except `om_A`, `gamma` and `stretch` are required.",
+       own_model_is_complete, "model"},
+  };
+}
+
 std::vector<Rule> start_rules() {
   return {
-      {"`[system]` requires `molecules`, `file` or `state`.", start_is_given},
-      {"`model = \"own\"` and `[model]` require each other. All keys of `[model]` except "
-       "`om_A`, `gamma` and `stretch` are required.",
-       own_model_is_complete},
-      {"`frame` requires `file`.", frame_needs_file},
+      {"`[system]` requires `molecules`, `file` or `state`.", start_is_given, "system"},
+      {"`frame` requires `file`.", frame_needs_file, "system"},
       {"If both `molecules` and `file` or `state` are given, the numbers of molecules must match.",
-       molecule_counts_agree},
+       molecule_counts_agree, "system"},
       {"The run of `state` must have the same number of replicas as the deck, or one, and none "
        "that was stopped. With a thermostat in both runs the values of `seed` must differ.",
-       state_can_start_this_run},
-      {"`molecules` times `replicas` is at most 10⁸.", state_fits_memory},
+       state_can_start_this_run, "system"},
+      {"`molecules` times `replicas` is at most 10⁸.", state_fits_memory, "system"},
       {"Drawn `velocities` require `[system] temperature_K` or a thermostat.",
-       velocities_have_a_temperature},
+       velocities_have_a_temperature, "system"},
       {"`velocities = \"file\"` requires a `file` with velocities, and `\"state\"` requires "
        "`state`.",
-       velocities_have_a_source},
+       velocities_have_a_source, "system"},
       {"`remove_momentum` without a thermostat requires two or more molecules.",
-       single_molecule_keeps_momentum},
-      {"`relax = true` requires finite `omega`.", relax_needs_finite_omega},
-      {"`project = \"slow-manifold\"` requires finite `omega`.", project_needs_finite_omega},
+       single_molecule_keeps_momentum, "system"},
+      {"`keep_molecule_mass` requires `hydrogen_mass_Da`, and excludes `oxygen_mass_Da` and "
+       "`[path_integral]`, whose averages depend on the masses.",
+       kept_mass_is_classical, "system"},
+      {"`relax = true` requires finite `omega`.", relax_needs_finite_omega, "system"},
+      {"`project = \"slow-manifold\"` requires finite `omega`.", project_needs_finite_omega,
+       "system"},
   };
 }
 

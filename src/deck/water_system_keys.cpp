@@ -19,10 +19,15 @@ std::vector<Key> structure_keys() {
   const Condition no_file{"system.file"};
   return {
       kind_key(),
-      field_key<&Deck::system, &SystemSection::model>({.name = "model",
-                                                       .type = Type::choice,
-                                                       .choices = models(),
-                                                       .description = "Water model."}),
+      field_key<&Deck::system, &SystemSection::model>(
+          {.name = "model",
+           .type = Type::choice,
+           .choices = models(),
+           .default_text = "`\"own\"` with a section `[model]`, "
+                           "`\"tip3p\"` without",
+           .description = "Water model, or the path of a file "
+                          "`*.toml` with a section `[model]`, "
+                          "relative to the deck."}),
       field_key<&Deck::system, &SystemSection::molecules>(
           {.name = "molecules",
            .type = Type::integer,
@@ -147,22 +152,32 @@ std::vector<Key> mass_keys() {
            .type = Type::number,
            .unit = "Da",
            .range = from_to(0.1, 8),
-           .description = "Mass of a hydrogen. The oxygen mass changes so that the molecular mass "
-                          "stays the same. Heavy hydrogens rotate more slowly and allow longer "
-                          "steps; configurational averages do not depend on the masses."}),
+           .description = "Mass of all hydrogens; 2.014 for D₂O. Configurational averages of "
+                          "classical runs do not depend on the masses. Averages with "
+                          "`[path_integral]` and times do."}),
       field_key<&Deck::system, &SystemSection::oxygen_mass_Da>(
           {.name = "oxygen_mass_Da",
            .type = Type::number,
            .unit = "Da",
            .range = from_to(1, 30),
-           .default_text = "molecular mass minus the hydrogens",
-           .description = "Mass of the oxygen. Set both masses for isotopes: D₂O has "
-                          "`hydrogen_mass_Da = 2.014` and `oxygen_mass_Da = 15.999`."}),
+           .default_text = "`15.9994`",
+           .description = "Mass of the oxygen."}),
+      field_key<&Deck::system, &SystemSection::keep_molecule_mass>(
+          {.name = "keep_molecule_mass",
+           .type = Type::boolean,
+           .description = "Take the additional mass of the hydrogens from the oxygen. Heavy "
+                          "hydrogens then rotate more slowly and allow longer steps in classical "
+                          "runs: `hydrogen_mass_Da = 3.024` allows 12 fs instead of 8 fs. Normal "
+                          "modes do not use these masses."}),
       field_key<&Deck::system, &SystemSection::recentre>(
           {.name = "recentre",
            .type = Type::boolean,
+           .default_text = "`true` with `[observe.trajectory] format` dcd, xtc, gro or pdb; "
+                           "otherwise `false`",
            .description = "Write positions relative to the centre of mass of each replica, which "
-                          "drifts under noise. The simulation is not affected."}),
+                          "drifts under noise. Far from the origin, the formats named as the "
+                          "default lose digits, or end the run. The simulation is not affected.",
+           .may_change_on_resume = true}),
   };
 }
 
@@ -186,7 +201,7 @@ SectionTable model_section() {
   return {
       optional_section<&Deck::model>(
           {.name = "model",
-           .description = "A user-defined water model, for `model = \"own\"`: one O and two H, a "
+           .description = "A user-defined water model: one O and two H, a "
                           "Lennard-Jones term 4 epsilon ((sigma/r)¹² - (sigma/r)⁶) between "
                           "oxygens, equal charges on the hydrogens, and -2 times this charge on O "
                           "or M. With a `stretch` the model is flexible. See "
@@ -217,7 +232,7 @@ SectionTable model_section() {
               {.name = "epsilon_kcal_per_mol",
                .type = Type::number,
                .unit = "kcal/mol",
-               .range = above_to(0, 10),
+               .range = from_to(1e-3, 10),
                .default_text = "required",
                .description = "Lennard-Jones epsilon between oxygens."}),
           field_key<&Deck::model, &ModelSection::charge_hydrogen_e>(
@@ -249,7 +264,7 @@ SectionTable model_section() {
               {.name = "stretch_stiffness_kcal_per_mol_A2",
                .type = Type::number,
                .unit = "kcal/mol/Å²",
-               .range = above_to(0, 1e5),
+               .range = from_to(100, 1e5),
                .default_text = "required with `harmonic`",
                .description = "Stiffness k of the O-H bonds.",
                .used_with = {"model.stretch", {"harmonic"}}}),
@@ -257,7 +272,7 @@ SectionTable model_section() {
               {.name = "stretch_depth_kcal_per_mol",
                .type = Type::number,
                .unit = "kcal/mol",
-               .range = above_to(0, 1e4),
+               .range = from_to(10, 1e4),
                .default_text = "required with `quartic` and `morse`",
                .description = "Depth D of the O-H bonds.",
                .used_with = anharmonic}),
@@ -265,7 +280,7 @@ SectionTable model_section() {
               {.name = "stretch_alpha_per_A",
                .type = Type::number,
                .unit = "1/Å",
-               .range = above_to(0, 10),
+               .range = from_to(0.5, 10),
                .default_text = "required with `quartic` and `morse`",
                .description = "α of the O-H bonds.",
                .used_with = anharmonic}),
@@ -273,7 +288,7 @@ SectionTable model_section() {
               {.name = "bend_stiffness_kcal_per_mol_rad2",
                .type = Type::number,
                .unit = "kcal/mol/rad²",
-               .range = above_to(0, 1e4),
+               .range = from_to(1, 1e4),
                .default_text = "required with a stretch",
                .description = "Stiffness k of the bend k (θ - θ₀)²/2, θ₀ = `hoh_degrees`.",
                .used_with = flexible}),

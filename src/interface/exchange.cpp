@@ -7,6 +7,7 @@
 
 #include "exchange_places.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/physics/exchange.hpp"
 #include "tarn/physics/noise.hpp"
@@ -46,6 +47,7 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
                                                const Frame& frame) {
   const std::vector<double>& temperatures_K = system.thermostat.temperatures_K;
   const auto n = static_cast<std::int64_t>(temperatures_K.size());
+  const ReplicaMap map(temperatures_K.size());
   check_canonical(system);
   const std::vector<double>& measured = frame.exchange_energies_kcal_per_mol;
   const auto energy_of = [&](std::size_t r) {
@@ -58,7 +60,7 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) places.add(frame.replica_ids[r], r);
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
-    const std::int64_t k = id % n;
+    const auto k = static_cast<std::int64_t>(map.place(id));  // in the ladder
     if (k % 2 != frame.step / every % 2 || k + 1 == n) continue;
     const std::size_t* upper = places.find(id + 1);
     if (upper == nullptr) continue;
@@ -78,13 +80,12 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
 std::vector<StateExchange> accepted_exchanges(const System& system,
                                               std::span<const ExchangeAttempt> attempts) {
   const std::vector<double>& temperatures_K = system.thermostat.temperatures_K;
+  const ReplicaMap map(temperatures_K.size());
   std::vector<StateExchange> pairs;
   for (const ExchangeAttempt& attempt : attempts) {
     if (!attempt.accepted) continue;
-    const double lower_K =
-        temperatures_K[static_cast<std::size_t>(attempt.lower) % temperatures_K.size()];
-    const double upper_K =
-        temperatures_K[static_cast<std::size_t>(attempt.upper) % temperatures_K.size()];
+    const double lower_K = temperatures_K[map.place(attempt.lower)];
+    const double upper_K = temperatures_K[map.place(attempt.upper)];
     pairs.push_back(
         {attempt.lower, attempt.upper, std::sqrt(lower_K / upper_K), std::sqrt(upper_K / lower_K)});
   }

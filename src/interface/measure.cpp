@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frame_fields.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/molecule_solve.hpp"
@@ -33,14 +34,12 @@ Measure::Replica::Replica(int molecules)
 Measure::Measure(const System& system) : system_(system), numbers_(measure_numbers(system)) {}
 
 void Measure::prepare_arrays(unsigned fields, std::size_t replicas, Frame& frame) const {
-  const std::size_t size = replicas * static_cast<std::size_t>(system_.molecules) * 9;
-  frame.positions_A.resize(fields & kPositions ? size : 0);
-  frame.velocities_A_per_akma.resize(fields & kVelocities ? size : 0);
-  frame.own_positions_A.resize(fields & kOwnPositions ? size : 0);
   frame.beads = system_.path_integral.beads;
-  frame.beads_A.resize(fields & kBeads ? size * static_cast<std::size_t>(frame.beads) : 0);
-  frame.atom_kinetic_kcal_per_mol.resize(fields & kAtomKinetic && frame.beads > 1 ? size / 3 : 0);
-  frame.multipliers_kcal_per_mol_A2.resize(fields & kMultipliers ? size / 3 : 0);
+  if (frame.beads == 1) fields &= ~kAtomKinetic;
+  for_each_field([&](const auto& f) {
+    if (f.is_row()) return;
+    (frame.*f.member).resize(fields & f.bit ? f.size(replicas, system_.molecules, frame.beads) : 0);
+  });
   if (!(fields & kLindemannSums)) frame.lindemann_sums = {};
   if (!(fields & kPairCounts)) {
     frame.pair_counts.clear();
@@ -49,15 +48,9 @@ void Measure::prepare_arrays(unsigned fields, std::size_t replicas, Frame& frame
 }
 
 void Measure::prepare_rows(unsigned fields, std::size_t replicas, Frame& frame) {
-  frame.energies.resize(fields & kEnergies ? replicas : 0);
-  frame.conservation.resize(fields & kConservation ? replicas : 0);
-  frame.heat_kcal_per_mol.resize(fields & kHeat ? replicas : 0);
-  frame.shape.resize(fields & kShape ? replicas : 0);
-  frame.parts.resize(fields & kParts ? replicas : 0);
-  frame.geometry.resize(fields & kGeometry ? replicas : 0);
-  frame.rings.resize(fields & kRings ? replicas : 0);
-  frame.lindemann.resize(fields & kLindemann ? replicas : 0);
-  frame.exchange_energies_kcal_per_mol.resize(fields & kExchangeEnergies ? replicas : 0);
+  for_each_field([&](const auto& f) {
+    if (f.is_row()) (frame.*f.member).resize(fields & f.bit ? replicas : 0);
+  });
 }
 
 void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Forces& forces,

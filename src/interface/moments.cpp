@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "core/parallel.hpp"
+#include "frame_fields.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/radial.hpp"
@@ -79,7 +81,7 @@ void ReplicaGroups::sort(std::span<const std::int64_t> replica_ids) {
   ids_.assign(replica_ids.begin(), replica_ids.end());
   begins_.assign(static_cast<std::size_t>(groups_ * kMomentLanes) + 1, 0);
   const auto lane_of = [&](std::int64_t id) {
-    return static_cast<std::size_t>(moment_group(id, groups_) * kMomentLanes +
+    return static_cast<std::size_t>(sample_group(id, groups_) * kMomentLanes +
                                     moment_lane(id, groups_));
   };
   for (const std::int64_t id : ids_) ++begins_[lane_of(id) + 1];
@@ -152,11 +154,9 @@ void fill_moments(unsigned fields, bool flexible, ReplicaGroups& groups, int thr
 }
 
 void drop_rows(unsigned fields, Frame& frame) {
-  if (!(fields & kEnergies)) frame.energies.clear();
-  if (!(fields & kExchangeEnergies)) frame.exchange_energies_kcal_per_mol.clear();
-  if (!(fields & kShape)) frame.shape.clear();
-  if (!(fields & kGeometry)) frame.geometry.clear();
-  if (!(fields & kLindemann)) frame.lindemann.clear();
+  for_each_field([&](const auto& f) {
+    if (f.is_row() && !(fields & f.bit)) (frame.*f.member).clear();
+  });
 }
 
 void clear_radial(const RadialRequest& request, RadialCounts& counts) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "gromacs.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/state.hpp"
@@ -163,8 +164,8 @@ std::optional<Structure> GroReader::next() {
   std::size_t width = 0;
   for (int atom = 0; atom < atoms && !builder.is_full(); ++atom) {
     if (!lines_.next() || is_blank(lines_.line())) {
-      lines_.fail(0, fmt::format("the frame ends after {} atoms; line {} gives {}", atom,
-                                 count_line, atoms));
+      lines_.fail(0, fmt::format("the frame ends after {}; line {} gives {}",
+                                 count_text(atom, "atom"), count_line, atoms));
     }
     if (width == 0) width = coordinate_width(lines_.line());
     if (width == 0) {

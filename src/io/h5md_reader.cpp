@@ -17,20 +17,12 @@
 #include "tarn/core/units.hpp"
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"
+#include "words.hpp"
 
 namespace tarn::io {
 namespace {
 
 using hdf5::File;
-
-/// A unit of length in angstrom, or nothing.
-std::optional<double> length_A(std::string_view unit) {
-  if (unit == "Angstrom" || unit == "angstrom" || unit == "A" || unit == "Å") return 1.0;
-  if (unit == "nm") return 10.0;
-  if (unit == "pm") return 0.01;
-  if (unit == "m") return 1e10;
-  return std::nullopt;
-}
 
 /// A unit of time in picoseconds, or nothing.
 std::optional<double> time_ps(std::string_view unit) {
@@ -45,7 +37,7 @@ std::optional<double> time_ps(std::string_view unit) {
 std::optional<double> speed_A_per_akma(std::string_view unit) {
   const std::size_t blank = unit.find(' ');
   if (blank == std::string_view::npos || !unit.ends_with("-1")) return std::nullopt;
-  const auto length = length_A(unit.substr(0, blank));
+  const auto length = length_unit_A(unit.substr(0, blank));
   const auto time = time_ps(unit.substr(blank + 1, unit.size() - blank - 3));
   if (!length || !time) return std::nullopt;
   return *length / *time * units::picoseconds_per_akma;
@@ -87,6 +79,7 @@ class H5mdReader final : public FrameReader {
     if (bath_K_) structure.comment["bath_K"] = fmt::to_string(*bath_K_);
     if (steps_) structure.comment["step"] = fmt::to_string((*steps_)[frame_]);
     if (times_ps_) structure.comment["time_ps"] = fmt::format("{:.17g}", (*times_ps_)[frame_]);
+    if (has_deuterium_) structure.messages.push_back(note_on_deuterium(file_.path()));
     ++frame_;
     return structure;
   }
@@ -138,11 +131,11 @@ class H5mdReader final : public FrameReader {
     }
     molecules_ = static_cast<int>(shape[1] / kAtomsPerMolecule);
     const std::string unit = file_.text_attribute(position_ + "/value", "unit");
-    const std::optional<double> unit_A = length_A(unit);
+    const std::optional<double> unit_A = length_unit_A(unit);
     if (!unit_A) {
       fail(
           fmt::format("{}/value has the unit '{}': give it an attribute unit that is Angstrom, nm, "
-                      "pm or m",
+                      "pm, m or bohr",
                       position_, unit));
     }
     unit_A_ = *unit_A;
@@ -184,11 +177,19 @@ class H5mdReader final : public FrameReader {
     if (velocity_unit_) frames_ = std::min<hsize_t>(frames_, shape[0]);
   }
 
-  /// Step or time of each frame; nothing if the file has a fixed interval instead.
+  /// Step or time of each frame: listed, or a scalar interval with the attribute `offset`.
   template <class T>
   std::optional<std::vector<T>> numbers(const std::string& name, hid_t type) const {
-    if (!file_.has(name)) return std::nullopt;
+    if (!file_.has(name) || !file_.is_number(name)) return std::nullopt;
     const std::vector<hsize_t> shape = file_.shape_of(name);
+    if (shape.empty()) {
+      T interval{};
+      file_.read(name, type, &interval, 0, 1);
+      const auto offset = static_cast<T>(file_.number_attribute(name, "offset").value_or(0.0));
+      std::vector<T> values(frames_);
+      for (hsize_t i = 0; i < frames_; ++i) values[i] = offset + static_cast<T>(i) * interval;
+      return values;
+    }
     if (shape.size() != 1) return std::nullopt;
     check_size(name, shape);
     std::vector<T> values(shape[0]);
@@ -196,11 +197,16 @@ class H5mdReader final : public FrameReader {
     return values;
   }
 
-  /// Species that are atomic numbers must be O H H. Other numbers have no fixed meaning.
-  void check_species(const std::string& name, hsize_t atoms) const {
+  /// Species that are atomic numbers or names must be O H H. Other numbers have no fixed meaning.
+  void check_species(const std::string& name, hsize_t atoms) {
+    has_deuterium_ = false;
     if (!file_.has(name)) return;
     const std::vector<hsize_t> shape = file_.shape_of(name);
     if (shape.size() != 1 || shape[0] != atoms) return;
+    if (const std::vector<std::string> names = file_.texts(name); !names.empty()) {
+      return check_names(name, names);
+    }
+    if (!file_.is_number(name)) return;
     std::vector<int> species(atoms);
     file_.read(name, H5T_NATIVE_INT, species.data(), 0, atoms);
     if (std::any_of(species.begin(), species.end(),
@@ -216,13 +222,25 @@ class H5mdReader final : public FrameReader {
     }
   }
 
+  void check_names(const std::string& name, const std::vector<std::string>& names) {
+    for (std::size_t a = 0; a < names.size(); ++a) {
+      const AtomKind expected = a % kAtomsPerMolecule == 0 ? AtomKind::oxygen : AtomKind::hydrogen;
+      has_deuterium_ = has_deuterium_ || is_deuterium(names[a]);
+      if (kind_of_atom(names[a]) == expected) continue;
+      fail(
+          fmt::format("{}: atom {} is '{}'; the atoms of each molecule must be in "
+                      "the order O H H",
+                      name, a, names[a]));
+    }
+  }
+
   File file_;
   std::uintmax_t bytes_ = 0;
   std::vector<std::string> groups_;
   std::size_t group_ = 0;  // the next one
   std::string position_;
   int molecules_ = 0;
-  bool has_box_ = false;
+  bool has_box_ = false, has_deuterium_ = false;
   std::optional<double> bath_K_;
   double unit_A_ = 1.0;
   std::string velocity_;

@@ -3,6 +3,7 @@
 #include "hdf5.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -22,6 +23,27 @@ std::string reason() {
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first, &text);
   return text.empty() ? "the HDF5 library gives no reason" : text;
+}
+
+/// The error number of a failed system call in a message of the library; 0: none.
+int error_number_in(const std::string& why) {
+  constexpr std::string_view kMark = "errno = ";
+  const std::size_t at = why.find(kMark);
+  return at == std::string::npos ? 0 : std::atoi(why.c_str() + at + kMark.size());
+}
+
+/// Whether an error number means that a file system has no locks.
+bool means_no_locks(int error_number) {
+  constexpr int kNotSupportedByNfs = 524;  // ENOTSUPP of the kernel, which has no name here
+  return error_number == ENOLCK || error_number == ENOSYS || error_number == EOPNOTSUPP ||
+         error_number == kNotSupportedByNfs;
+}
+
+/// The lock of a run's folder already excludes other writers.
+void open_without_locks([[maybe_unused]] const Handle& access) {
+#if H5_VERSION_GE(1, 12, 1) || (H5_VERS_MINOR == 10 && H5_VERS_RELEASE >= 7)
+  H5Pset_file_locking(access.id(), false, true);
+#endif
 }
 
 /// Limits the memory that a damaged count can request.
@@ -68,51 +90,63 @@ File::File(std::string path, Mode mode) : path_(std::move(path)) {
   [[maybe_unused]] static const herr_t nothing_at_exit = H5dont_atexit();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  const Handle plain(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  // Closing it erases the reason of an error.
+  const Handle creation = timeless(H5P_FILE_CREATE);
   H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_LATEST);
   limit_cache(access);
   // A second attempt suffices for metadata that a writer is changing. The pauses between attempts
   // double, so the default of 100 attempts would never end for a damaged file.
   H5Pset_metadata_read_attempts(access.id(), 20);
   const hbool_t yes = 1;
-  hid_t file = H5I_INVALID_HID;
-  switch (mode) {
-    case Mode::create:
-      file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, timeless(H5P_FILE_CREATE).id(), access.id());
-      break;
-    case Mode::change: {
-      // As h5clear does: removes the mark, and uses the actual end of the file instead of the one
-      // last recorded by the killed writer.
-      H5Pset(access.id(), "clear_status_flags", &yes);
-      H5Pset(access.id(), "skip_eof_check", &yes);
-      file = H5Fopen(path_.c_str(), H5F_ACC_RDWR, access.id());
-      if (file >= 0) checked(H5Fincrement_filesize(file, 0), "write");
-      break;
-    }
-    case Mode::append:
-      file = H5Fopen(path_.c_str(), H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access.id());
-      break;
-    case Mode::read:
-      file = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-      has_writer_ = file < 0;
-      if (has_writer_) {
-        // After a full disk the file may be shorter than the length recorded by the writer.
+  const auto open = [&]() -> hid_t {
+    switch (mode) {
+      case Mode::create:
+        return H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, creation.id(), access.id());
+      case Mode::change:
+        // As h5clear does: removes the mark, and uses the actual end of the file instead of the one
+        // last recorded by the killed writer.
+        H5Pset(access.id(), "clear_status_flags", &yes);
         H5Pset(access.id(), "skip_eof_check", &yes);
-        file = H5Fopen(path_.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access.id());
-      }
-      break;
+        return H5Fopen(path_.c_str(), H5F_ACC_RDWR, access.id());
+      case Mode::append:
+        return H5Fopen(path_.c_str(), H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access.id());
+      case Mode::read:
+        break;
+    }
+    const hid_t file = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, plain.id());
+    has_writer_ = file < 0;
+    if (!has_writer_) return file;
+    // After a full disk the file may be shorter than the length recorded by the writer.
+    H5Pset(access.id(), "skip_eof_check", &yes);
+    return H5Fopen(path_.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access.id());
+  };
+  hid_t file = open();
+  if (file < 0 && means_no_locks(error_number_in(reason()))) {
+    for (const Handle* properties : {&access, &plain}) open_without_locks(*properties);
+    file = open();
   }
   checked(file, mode == Mode::read ? "read" : "write");
   file_ = Handle(file, H5Fclose);
+  if (mode == Mode::change) checked(H5Fincrement_filesize(file, 0), "write");
 }
 
 void File::fail(std::string_view action) const {
   const std::string why = reason();
-  // For a failed system call, the text of the library contains the error number.
-  constexpr std::string_view kMark = "errno = ";
-  const std::size_t at = why.find(kMark);
-  if (at != std::string::npos) {
-    throw_io_error(action, path_, std::atoi(why.c_str() + at + kMark.size()));
+  const int number = error_number_in(why);
+  if (number == EWOULDBLOCK) {
+    throw IoError(fmt::format(
+        "cannot {} '{}': another program has it open. Close it there (for example in a viewer), "
+        "then try again.",
+        action, path_));
   }
+  if (means_no_locks(number)) {
+    throw IoError(fmt::format(
+        "cannot {} '{}': its file system has no file locks. Set the environment variable "
+        "HDF5_USE_FILE_LOCKING=FALSE.",
+        action, path_));
+  }
+  if (number != 0) throw_io_error(action, path_, number);
   throw IoError(fmt::format("cannot {} '{}': {}. Check the disk, the permissions and the contents.",
                             action, path_, why));
 }
@@ -275,6 +309,51 @@ std::vector<hsize_t> File::shape_of(const Handle& dataset, const std::string& na
 
 std::vector<hsize_t> File::shape_of(const std::string& dataset) const {
   return shape_of(open(dataset), dataset);
+}
+
+bool File::is_number(const std::string& dataset) const {
+  const Handle object = open(dataset);
+  const Handle type(H5Dget_type(object.id()), H5Tclose);
+  const H5T_class_t kind = H5Tget_class(type.id());
+  return kind == H5T_INTEGER || kind == H5T_FLOAT;
+}
+
+std::vector<std::string> File::texts(const std::string& name) const {
+  const std::string action = "read " + name + " in";
+  const Handle dataset = open(name);
+  const Handle type(checked(H5Dget_type(dataset.id()), action), H5Tclose);
+  const std::vector<hsize_t> shape = shape_of(dataset, name);
+  const H5T_class_t kind = H5Tget_class(type.id());
+  if (shape.size() != 1 || shape[0] == 0 || (kind != H5T_STRING && kind != H5T_ENUM)) return {};
+  std::vector<std::string> texts(shape[0]);
+  const auto read = [&](void* values) {
+    checked(H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values), action);
+  };
+  const std::size_t length = H5Tget_size(type.id());
+  if (kind == H5T_STRING && H5Tis_variable_str(type.id()) > 0) {
+    std::vector<char*> values(texts.size(), nullptr);
+    read(values.data());
+    for (std::size_t k = 0; k < texts.size(); ++k) {
+      if (values[k] != nullptr) texts[k] = values[k];
+      H5free_memory(values[k]);
+    }
+    return texts;
+  }
+  std::string values(texts.size() * length, '\0');
+  read(values.data());
+  constexpr std::size_t kLongestName = 64;
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    texts[k] = values.substr(k * length, length);
+    if (kind == H5T_ENUM) {
+      std::string member(kLongestName, '\0');
+      if (H5Tenum_nameof(type.id(), texts[k].data(), member.data(), member.size()) < 0) return {};
+      texts[k] = member;
+    }
+    texts[k].resize(std::min(texts[k].find('\0'), texts[k].size()));
+    // Strings of fixed length may be padded with blanks.
+    texts[k].resize(texts[k].find_last_not_of(' ') + 1);
+  }
+  return texts;
 }
 
 void File::make_numbers(const std::string& name, const std::vector<int>& values) const {

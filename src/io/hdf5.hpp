@@ -95,6 +95,10 @@ class File {
   std::vector<std::string> text_attributes(const std::string& object, const char* name) const;
 
   std::vector<hsize_t> shape_of(const std::string& dataset) const;
+  /// Whether its elements are integers or floats.
+  bool is_number(const std::string& dataset) const;
+  /// The elements of a list of strings, or the names of those of an enumeration; empty for others.
+  std::vector<std::string> texts(const std::string& dataset) const;
   void make_numbers(const std::string& name, const std::vector<int>& values) const;
   /// Creates an empty dataset that grows along its first dimension. @param row shape of one row
   void make_growing(const std::string& name, hid_t type, const std::vector<hsize_t>& row,

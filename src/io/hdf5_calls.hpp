@@ -8,18 +8,24 @@
 /// the end replace the names of the library; its header gives the types.
 
 // clang-format off
+// Since 1.10.7 and 1.12.1.
+#if H5_VERSION_GE(1, 12, 1) || (H5_VERS_MINOR == 10 && H5_VERS_RELEASE >= 7)
+#define TARN_HDF5_LOCKING(X) X(H5Pset_file_locking)
+#else
+#define TARN_HDF5_LOCKING(X)
+#endif
 /// Functions.
 #define TARN_HDF5_FUNCTIONS(X) \
   X(H5Aclose) X(H5Acreate_by_name) X(H5Aexists_by_name) X(H5Aget_space) X(H5Aget_type) \
-  X(H5Aopen_by_name) X(H5Aread) X(H5Awrite) X(H5Dclose) X(H5Dcreate2) X(H5Dget_space) \
+  X(H5Aopen_by_name) X(H5Aread) X(H5Awrite) X(H5Dclose) X(H5Dcreate2) X(H5Dget_space) X(H5Dget_type) \
   X(H5Dopen2) X(H5Dread) X(H5Dset_extent) X(H5Dwrite) X(H5Eset_auto2) X(H5Ewalk2) X(H5Fclose) \
   X(H5Fcreate) X(H5Fflush) X(H5Fincrement_filesize) X(H5Fis_hdf5) X(H5Fopen) X(H5Gclose) \
   X(H5Gcreate2) X(H5Gget_info) X(H5Lcreate_hard) X(H5Lexists) X(H5Lget_name_by_idx) X(H5Oclose) \
-  X(H5Oopen) X(H5Pclose) X(H5Pcreate) X(H5Pget_mdc_config) X(H5Pset) X(H5Pset_chunk) \
+  X(H5Oopen) X(H5Pclose) X(H5Pcreate) X(H5Pget_mdc_config) X(H5Pset) X(H5Pset_chunk) TARN_HDF5_LOCKING(X) \
   X(H5Pset_libver_bounds) X(H5Pset_mdc_config) X(H5Pset_metadata_read_attempts) \
   X(H5Pset_obj_track_times) X(H5Sclose) X(H5Screate) X(H5Screate_simple) \
   X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) X(H5Sget_simple_extent_npoints) \
-  X(H5Sselect_hyperslab) X(H5Tclose) X(H5Tcopy) X(H5Tget_class) X(H5Tget_size) \
+  X(H5Sselect_hyperslab) X(H5Tclose) X(H5Tcopy) X(H5Tenum_nameof) X(H5Tget_class) X(H5Tget_size) \
   X(H5Tis_variable_str) X(H5Tset_cset) X(H5Tset_size) X(H5check_version) X(H5dont_atexit) \
   X(H5free_memory) X(H5open)
 /// Variables behind the constants of the header.
@@ -55,6 +61,7 @@ const Calls& calls();
 #define H5Dclose (::tarn::io::hdf5::calls().H5Dclose)
 #define H5Dcreate2 (::tarn::io::hdf5::calls().H5Dcreate2)
 #define H5Dget_space (::tarn::io::hdf5::calls().H5Dget_space)
+#define H5Dget_type (::tarn::io::hdf5::calls().H5Dget_type)
 #define H5Dopen2 (::tarn::io::hdf5::calls().H5Dopen2)
 #define H5Dread (::tarn::io::hdf5::calls().H5Dread)
 #define H5Dset_extent (::tarn::io::hdf5::calls().H5Dset_extent)
@@ -80,6 +87,7 @@ const Calls& calls();
 #define H5Pget_mdc_config (::tarn::io::hdf5::calls().H5Pget_mdc_config)
 #define H5Pset (::tarn::io::hdf5::calls().H5Pset)
 #define H5Pset_chunk (::tarn::io::hdf5::calls().H5Pset_chunk)
+#define H5Pset_file_locking (::tarn::io::hdf5::calls().H5Pset_file_locking)
 #define H5Pset_libver_bounds (::tarn::io::hdf5::calls().H5Pset_libver_bounds)
 #define H5Pset_mdc_config (::tarn::io::hdf5::calls().H5Pset_mdc_config)
 #define H5Pset_metadata_read_attempts (::tarn::io::hdf5::calls().H5Pset_metadata_read_attempts)
@@ -93,6 +101,7 @@ const Calls& calls();
 #define H5Sselect_hyperslab (::tarn::io::hdf5::calls().H5Sselect_hyperslab)
 #define H5Tclose (::tarn::io::hdf5::calls().H5Tclose)
 #define H5Tcopy (::tarn::io::hdf5::calls().H5Tcopy)
+#define H5Tenum_nameof (::tarn::io::hdf5::calls().H5Tenum_nameof)
 #define H5Tget_class (::tarn::io::hdf5::calls().H5Tget_class)
 #define H5Tget_size (::tarn::io::hdf5::calls().H5Tget_size)
 #define H5Tis_variable_str (::tarn::io::hdf5::calls().H5Tis_variable_str)

@@ -128,6 +128,10 @@ std::optional<Structure> PdbReader::next() {
     }
   }
   Structure structure = builder.take(atom_lines_);
+  std::string problem;
+  const double unit_A = take_unit_A(comment, problem);
+  if (!problem.empty()) throw InputError({Problem{path(), 0, 0, "TITLE: " + problem}});
+  for (double& x : structure.positions_A) x *= unit_A;
   structure.comment = std::move(comment);
   structure.has_box = has_box_;
   if (structure.molecules > 0) {

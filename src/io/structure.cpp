@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "replica_numbering.hpp"
 #include "structure_checks.hpp"
 #include "tarn/core/error.hpp"
@@ -55,7 +56,6 @@ int Structure::beads() const {
   const auto found = comment.find("beads");
   return found == comment.end() ? 1 : std::max(parse_count(found->second), 1);
 }
-void Structure::set_beads(int beads) { comment["beads"] = fmt::to_string(beads); }
 
 namespace {
 
@@ -121,7 +121,6 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
                     "\"centroid\" or the number of a bead",
                     beads)}});
   }
-  check_unit(structure.positions_A, path);
   check_molecules(structure, *reader, chosen.number);
   reader->check_rest();
   if (structure.has_box) structure.messages.push_back(note_on_box(path));
@@ -161,6 +160,12 @@ std::optional<Message> warning_of_absent_replicas(const std::string& where,
   return Message::warning(fmt::format("{} no replica {}", where, fmt::join(absent, " or ")));
 }
 
+void add_new_messages(const Messages& of_frame, Messages& messages) {
+  for (const Message& message : of_frame) {
+    if (std::ranges::find(messages, message) == messages.end()) messages.push_back(message);
+  }
+}
+
 Message note_on_box(const std::string& path) {
   return Message::note(fmt::format(
       "{} has a periodic box, which is ignored: tarn computes clusters in vacuum", path));
@@ -175,8 +180,9 @@ std::optional<Message> note_on_frames(const std::string& path, const FrameCounts
                     more, counts.replicas, counts.frames, cure));
   }
   if (counts.frames == 1 && counts.all) return std::nullopt;
-  return Message::note(fmt::format("{} has {}{} frames, and frame 0 was taken{}", path,
-                                   counts.all ? "" : "more than ", counts.frames, cure));
+  return Message::note(fmt::format("{} has {}{}, and frame 0 was taken{}", path,
+                                   counts.all ? "" : "more than ",
+                                   count_text(counts.frames, "frame"), cure));
 }
 
 std::optional<Message> warning_of_sites(const std::string& path, const Structure& structure,

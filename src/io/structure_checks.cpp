@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "grouped_problems.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/state.hpp"
@@ -23,11 +24,24 @@ constexpr double kClosestOxygens_A = 0.5;
 constexpr double kLongestBond_A = 3.0;
 /// Limits the counted overlaps: all atoms of a file may be at the same position.
 constexpr std::int64_t kMostOverlaps = 1000;
-/// O-H distances of water [A], and the units in which coordinates are often given by mistake.
+/// O-H distances of water [A].
 constexpr double kShortestOh_A = 0.85, kLongestOh_A = 1.15;
-constexpr double kNm_A = 10.0, kBohr_A = units::angstrom_per_bohr;
 /// Largest difference between a distance within a molecule of a start and the model's [A].
 constexpr double kBondTolerance_A = 0.2;
+/// Oxygens of one molecule in successive beads are closer: oxygens of two molecules are 2.5 A
+/// apart.
+constexpr double kWidestRing_A = 2.0;
+
+/// A unit in which coordinates are often given by mistake.
+struct Unit {
+  double length_A;
+  const char* cure;
+};
+constexpr std::array<Unit, 3> kUnits{{
+    {10.0, "nm. Multiply all coordinates by 10, or give a GRO file, which is in nm"},
+    {units::angstrom_per_bohr, "bohr. Multiply all coordinates by 0.529177"},
+    {0.1, "angstrom in a file that must be in nm. Multiply all coordinates by 0.1"},
+}};
 
 using Point = std::array<double, 3>;
 
@@ -119,15 +133,6 @@ void add_overlaps(std::span<const Point> points, std::size_t first, FrameProblem
   }
 }
 
-/// Whether every O-H distance is one of water, if the coordinates are in a unit of that length.
-bool is_in(double unit_A, const std::vector<Point>& points) {
-  for (std::size_t atom = 0; atom < points.size(); ++atom) {
-    const double distance = unit_A * distance_A(points[atom], points[oxygen_of(atom)]);
-    if (!is_oxygen(atom) && !(distance > kShortestOh_A && distance < kLongestOh_A)) return false;
-  }
-  return true;
-}
-
 /// One of the three distances that a model fixes, between atoms `begin` and `end` of a molecule.
 struct Length {
   std::size_t begin, end;
@@ -168,8 +173,8 @@ std::vector<Problem> overlap_problems(const Structure& frame, const FrameReader&
   const int beads = frame.beads();
   if (frame.molecules % beads != 0) {
     problems.add("beads", 0,
-                 fmt::format("{} molecules cannot form {} beads of the same cluster",
-                             frame.molecules, beads));
+                 fmt::format("{} cannot form {} beads of the same cluster",
+                             count_text(frame.molecules, "molecule"), beads));
     return problems.take();
   }
   // Beads of a ring polymer may coincide, as they do at its start.
@@ -178,10 +183,45 @@ std::vector<Problem> overlap_problems(const Structure& frame, const FrameReader&
        first += size) {
     add_overlaps(std::span(points).subspan(first, size), first, problems);
   }
-  return problems.take();
+  std::vector<Problem> all = problems.take();
+  const bool names_beads = frame.comment.contains("beads") || frame.comment.contains("bead");
+  // Beads in a format that cannot name their number.
+  if (!all.empty() && !names_beads && reader.line_of_atom(0) == 0) {
+    all.insert(all.begin(), {reader.path(), 0, 0,
+                             "molecules coincide. If the frames contain several beads of ring "
+                             "polymers, give their number: --beads of convert, draw and rdf"});
+  }
+  return all;
+}
+
+void set_beads(Structure& frame, int beads, const FrameReader& reader) {
+  const auto refuse = [&](const std::string& why) {
+    throw InputError({Problem{reader.path(), reader.line_of_atom(0), 0,
+                              fmt::format("--beads {}: {}", beads, why)}});
+  };
+  if (frame.comment.contains("beads") && frame.beads() != beads) {
+    refuse(fmt::format("the frame has beads = {}; omit --beads", frame.beads()));
+  }
+  if (const auto bead = frame.comment.find("bead"); bead != frame.comment.end() && beads > 1) {
+    refuse(fmt::format("the frame has a single bead, bead = {}; omit --beads", bead->second));
+  }
+  frame.comment["beads"] = fmt::to_string(beads);
+  // overlap_problems() reports other numbers of molecules.
+  if (frame.molecules % beads != 0) return;
+  const std::vector<Point> points = points_of(frame.positions_A);
+  const std::size_t size = points.size() / static_cast<std::size_t>(beads);
+  for (std::size_t atom = 0; atom + size < points.size(); atom += kAtomsPerMolecule) {
+    const double apart_A = distance_A(points[atom], points[atom + size]);
+    if (apart_A <= kWidestRing_A) continue;
+    refuse(fmt::format(
+        "molecule {0} of bead {1} is {3:.3g} A from its place in bead {2} (all counted from 0), "
+        "too far for a ring polymer. Give the number of beads of the run",
+        atom % size / kAtomsPerMolecule, atom / size, atom / size + 1, apart_A));
+  }
 }
 
 void check_molecules(const Structure& frame, const FrameReader& reader, std::int64_t number) {
+  check_unit(frame.positions_A, reader.path());
   std::vector<Problem> problems = broken_molecule_problems(frame, reader, number);
   std::ranges::move(overlap_problems(frame, reader, number), std::back_inserter(problems));
   std::stable_sort(problems.begin(), problems.end(), [](const Problem& a, const Problem& b) {
@@ -190,16 +230,37 @@ void check_molecules(const Structure& frame, const FrameReader& reader, std::int
   if (!problems.empty()) throw InputError(std::move(problems));
 }
 
+std::string unit_problem(std::span<const double> positions_A) {
+  constexpr std::size_t kMolecule = 9;
+  const std::size_t molecules = positions_A.size() / kMolecule;
+  std::array<std::size_t, kUnits.size()> alike{};
+  for (std::size_t m = 0; m < molecules; ++m) {
+    const double* const x = &positions_A[kMolecule * m];
+    std::size_t most = 0;
+    for (std::size_t h : {3u, 6u}) {
+      const double square = (x[h] - x[0]) * (x[h] - x[0]) + (x[h + 1] - x[1]) * (x[h + 1] - x[1]) +
+                            (x[h + 2] - x[2]) * (x[h + 2] - x[2]);
+      for (std::size_t u = 0; u < kUnits.size(); ++u) {
+        const double unit = kUnits[u].length_A;
+        alike[u] += unit * unit * square > kShortestOh_A * kShortestOh_A &&
+                    unit * unit * square < kLongestOh_A * kLongestOh_A;
+        most = std::max(most, alike[u]);
+      }
+    }
+    // Three quarters cannot be reached any more; in most files after a quarter of the molecules.
+    if (2 * (m + 1) - most > molecules / 2) return {};
+  }
+  for (std::size_t u = 0; u < kUnits.size() && molecules > 0; ++u) {
+    if (2 * alike[u] < 3 * molecules) continue;
+    return fmt::format("O-H distances are about {:.2g}, and 0.96 A is expected: this looks like {}",
+                       0.96 / kUnits[u].length_A, kUnits[u].cure);
+  }
+  return {};
+}
+
 void check_unit(std::span<const double> positions_A, const std::string& path) {
-  const std::vector<Point> points = points_of(positions_A);
-  const bool nm = is_in(kNm_A, points);
-  if (!nm && !is_in(kBohr_A, points)) return;
-  throw InputError({Problem{
-      path, 0, 0,
-      fmt::format("every O-H distance is about {:.2g} where 0.96 A is expected: this looks like {}",
-                  distance_A(points[0], points[1]),
-                  nm ? "nm. Multiply all coordinates by 10, or give a GRO file, which is in nm"
-                     : "bohr. Multiply all coordinates by 0.529177")}});
+  std::string problem = unit_problem(positions_A);
+  if (!problem.empty()) throw InputError({Problem{path, 0, 0, std::move(problem)}});
 }
 
 std::vector<Problem> bond_length_problems(const WaterModel& model,
@@ -211,18 +272,23 @@ std::vector<Problem> bond_length_problems(const WaterModel& model,
   for (std::size_t m = 0; m < points.size() / 3; ++m) {
     for (const Length& b : lengths) {
       const double length = distance_A(points[3 * m + b.end], points[3 * m + b.begin]);
-      // Also true for a length that is not a number.
-      if (!(std::abs(length - b.length_A) <= kBondTolerance_A)) {
-        problems.add(
-            "molecules",
-            {path, 0, 0,
-             fmt::format("molecule {} has {} = {:.4g} A, and {} has {:.4g} A; a "
-                         "structure to start "
-                         "from must be within {} A of its model, with atoms in the order O H H and "
-                         "coordinates in angstrom",
-                         m, b.name, length, model.name, b.length_A, kBondTolerance_A)});
-        break;
+      const bool flexible = model.is_flexible(), is_bond = b.begin == 0;
+      // Comparisons with a length that is not a number are false.
+      if (flexible ? !is_bond || length <= kLongestBond_A
+                   : std::abs(length - b.length_A) <= kBondTolerance_A) {
+        continue;
       }
+      problems.add(
+          "molecules",
+          {path, 0, 0,
+           fmt::format("molecule {} has {} = {:.4g} A, and {} has {:.4g} A; {}, "
+                       "with atoms in the order O H H and coordinates in angstrom",
+                       m, b.name, length, model.name, b.length_A,
+                       flexible ? fmt::format("bonds must be at most {} A long", kLongestBond_A)
+                                : fmt::format("{} is rigid, and a structure to start from must be "
+                                              "within {} A of its model",
+                                              model.name, kBondTolerance_A))});
+      break;
     }
   }
   return problems.take();

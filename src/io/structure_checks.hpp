@@ -25,7 +25,7 @@ std::vector<Problem> broken_molecule_problems(const Structure& frame, const Fram
 std::vector<Problem> overlap_problems(const Structure& frame, const FrameReader& reader,
                                       std::int64_t number);
 
-/// @throws InputError for O-H distances that are those of water in nm or bohr
+/// @throws InputError for unit_problem()
 void check_unit(std::span<const double> positions_A, const std::string& path);
 
 }  // namespace tarn::io

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "replica_numbering.hpp"
 #include "structure_checks.hpp"
 #include "tarn/core/error.hpp"
@@ -70,6 +71,7 @@ class Scan {
     of.clock.add(step_of(frame), frame.time_ps());
     contents_.has_box = contents_.has_box || frame.has_box;
     contents_.has_sites = contents_.has_sites || frame.has_sites;
+    add_new_messages(frame.messages, contents_.reader_messages);
     const bool moves = !frame.velocities_A_per_akma.empty();
     contents_.some_velocities = contents_.some_velocities || moves;
     contents_.all_velocities = contents_.all_velocities && moves;
@@ -77,6 +79,7 @@ class Scan {
 
  private:
   void begin(const Structure& first) {
+    check_unit(first.positions_A, options_.from);
     contents_.molecules = first.molecules;
     contents_.beads = first.beads();
     contents_.model = options_.model.empty() ? first.model().value_or("") : options_.model;
@@ -85,11 +88,11 @@ class Scan {
   /// Frames with broken molecules are converted as they are.
   void check(const Structure& frame, const FrameReader& reader, std::int64_t number) {
     if (frame.molecules != contents_.molecules) {
-      throw InputError({Problem{
-          options_.from, reader.line_of_atom(0), 0,
-          fmt::format("this frame has {} molecules and the first one has {}; all frames of a "
-                      "trajectory must be of one cluster",
-                      frame.molecules, contents_.molecules)}});
+      throw InputError(
+          {Problem{options_.from, reader.line_of_atom(0), 0,
+                   fmt::format("this frame has {} and the first one has {}; all frames of a "
+                               "trajectory must be of one cluster",
+                               count_text(frame.molecules, "molecule"), contents_.molecules)}});
     }
     if (frame.beads() != contents_.beads) {
       throw InputError({Problem{
@@ -119,7 +122,7 @@ std::optional<TrajectoryContents> scan_trajectory(const ConvertOptions& options)
   for (; std::optional<Structure> frame =
              next_whole_frame(*reader, contents.frames, contents.end_warning);
        ++contents.frames) {
-    if (options.beads) frame->set_beads(*options.beads);
+    if (options.beads) set_beads(*frame, *options.beads, *reader);
     if (options.on_progress && !options.on_progress(false, contents.frames, 0)) return std::nullopt;
     const std::optional<FrameIndex> index = numbering.next(*frame, *reader);
     if (!index || !options.frames.selects(index->frame)) continue;
@@ -195,7 +198,8 @@ void note_on_steps(const ConvertOptions& options, const Format& format,
 
 Messages conversion_messages(const ConvertOptions& options, const Format& format,
                              const TrajectoryContents& contents) {
-  Messages messages = contents.numbering;
+  Messages messages = contents.reader_messages;
+  append(contents.numbering, messages);
   append(warning_of_missing_replicas(options, contents), messages);
   if (!contents.end_warning.empty()) messages.push_back(Message::warning(contents.end_warning));
   if (contents.has_box) messages.push_back(note_on_box(options.from));

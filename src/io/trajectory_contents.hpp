@@ -32,6 +32,7 @@ struct TrajectoryContents {
   std::string model;                      ///< from the options or the frames; empty: unknown
   std::vector<double> first_positions_A;  ///< of the first selected frame
   std::string end_warning;                ///< what is missing at the end of the file, or empty
+  Messages reader_messages;               ///< on changes that the reader made to the atoms
   Messages numbering;                     ///< on the numbers of replicas
   std::string broken;                     ///< the first problem with a molecule, or empty
   bool has_box = false, has_sites = false;

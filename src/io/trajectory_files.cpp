@@ -1,7 +1,9 @@
 #include "trajectory_files.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include <fmt/format.h>
@@ -15,9 +17,6 @@
 
 namespace tarn::io {
 namespace {
-
-/// With fewer decimals in angstrom, bond lengths differ noticeably from the model.
-constexpr int kFewDecimals = 3;
 
 class GrowingFiles final : public TrajectoryWriter {
  public:
@@ -41,7 +40,7 @@ class GrowingFiles final : public TrajectoryWriter {
       write_topology(info_, frame);
     }
     file.append(frame_bytes_(info_, frame));
-    if (decimals_ != nullptr) warn_of_few_decimals(frame);
+    if (decimals_ != nullptr) decimals_warning_.add(extension_, decimals_(frame), frame);
   }
   void save(std::ostream& out) override {
     for (AppendFile& file : files_) {
@@ -55,29 +54,15 @@ class GrowingFiles final : public TrajectoryWriter {
   void finish() override {
     for (AppendFile& file : files_) file.flush();
   }
-  Messages messages() const override {
-    if (warning_.empty()) return {};
-    return {Message::warning(warning_)};
-  }
+  Messages messages() const override { return decimals_warning_.messages(); }
 
  private:
-  /// Records the first frame with few decimals.
-  void warn_of_few_decimals(const TrajectoryFrame& frame) {
-    if (!warning_.empty()) return;
-    const int decimals = decimals_(frame);
-    if (decimals >= kFewDecimals) return;
-    warning_ = fmt::format(
-        "coordinates in {} have only {} decimal{} in angstrom from step {} of replica {} on, "
-        "because a molecule is far away; write the trajectory as xyz or h5md, or confine the "
-        "cluster with [confinement]",
-        extension_, decimals, decimals == 1 ? "" : "s", frame.step, frame.replica);
-  }
-
   TrajectoryInfo info_;
   FrameBytes frame_bytes_;
   AtomNames names_;
   FrameDecimals decimals_;
-  std::string extension_, warning_;
+  std::string extension_;
+  DecimalsWarning decimals_warning_;
   std::vector<AppendFile> files_;  // by replica
 };
 
@@ -126,6 +111,26 @@ int decimals_of_gro(const TrajectoryFrame& frame) {
 int decimals_of_pdb(const TrajectoryFrame& frame) { return pdb_decimals(frame.positions_A); }
 
 }  // namespace
+
+void DecimalsWarning::add(std::string_view extension, int decimals, const TrajectoryFrame& frame) {
+  // With fewer decimals in angstrom, bond lengths differ noticeably from the model.
+  constexpr int kFewDecimals = 3;
+  if (decimals >= kFewDecimals || !messages_.empty()) return;
+  messages_.push_back(Message::warning(fmt::format(
+      "coordinates in {} have only {} decimal{} in angstrom from step {} of replica {} on, because "
+      "a molecule is far from the origin; write xyz or h5md or, if the cluster drifts, set "
+      "[system] "
+      "recentre = true",
+      extension, decimals, decimals == 1 ? "" : "s", frame.step, frame.replica)));
+}
+
+int decimals_of_float(const TrajectoryFrame& frame) {
+  float largest = 0.0f;
+  for (const double x : frame.positions_A)
+    largest = std::max(largest, static_cast<float>(std::abs(x)));
+  const float next = std::nextafter(largest, std::numeric_limits<float>::infinity());
+  return std::max(0, static_cast<int>(std::floor(-std::log10(next - largest))));
+}
 
 std::vector<AppendFile> trajectory_files(const TrajectoryInfo& info, std::string_view extension) {
   std::vector<AppendFile> files;

@@ -30,6 +30,19 @@ enum class AtomNames { in_frames, beside };
 /// Decimals in angstrom of the coordinates of a frame in a text format.
 using FrameDecimals = int (*)(const TrajectoryFrame& frame);
 
+/// Those of numbers in single precision.
+int decimals_of_float(const TrajectoryFrame& frame);
+
+/// Warns of the first frame with few decimals.
+class DecimalsWarning {
+ public:
+  void add(std::string_view extension, int decimals, const TrajectoryFrame& frame);
+  const Messages& messages() const { return messages_; }
+
+ private:
+  Messages messages_;
+};
+
 /// Writes one file per replica, frame by frame.
 /// @param decimals for formats that have fewer decimals for distant atoms, or null
 std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "structure_checks.hpp"
 #include "tarn/state.hpp"
 #include "words.hpp"
 
@@ -63,6 +64,17 @@ AtomKind kind_of_atom(std::string_view name) {
   return found == kNames.end() ? AtomKind::other : found->kind;
 }
 
+bool is_deuterium(std::string_view name) {
+  return same_but_case("D", name.substr(0, name.find_last_not_of("0123456789") + 1));
+}
+
+Message note_on_deuterium(const std::string& path) {
+  return Message::note(
+      path +
+      ": atoms D are read as H, with its mass. For deuterium set [system] hydrogen_mass_Da = "
+      "2.014");
+}
+
 void MoleculeBuilder::add(const NamedAtom& atom) {
   ++atoms_;
   const AtomKind kind = kind_of_atom(atom.name);
@@ -87,6 +99,7 @@ void MoleculeBuilder::add(const NamedAtom& atom) {
              atom.name, atom.residue));
     return;
   }
+  if (is_deuterium(atom.name)) has_deuterium_ = true;
   if (!atom.velocity_A_per_akma) has_velocities_ = false;
   (kind == AtomKind::oxygen ? oxygens_ : hydrogens_)
       .push_back(
@@ -129,6 +142,7 @@ Structure MoleculeBuilder::take(std::vector<int>& lines) {
   if (!problems_.empty()) throw InputError(std::exchange(problems_, {}));
   if (!has_velocities_) structure_.velocities_A_per_akma.clear();
   has_velocities_ = true;
+  if (std::exchange(has_deuterium_, false)) structure_.messages.push_back(note_on_deuterium(path_));
   if (!std::is_sorted(lines_.begin(), lines_.end())) {
     std::vector<int>& order = structure_.file_order;
     order.resize(lines_.size());
@@ -184,10 +198,12 @@ void check_numbers(const std::string& path, std::string_view frame, std::string_
     throw InputError({Problem{
         path, 0, 0,
         std::isfinite(values[i])
-            ? fmt::format("{} is {:g}; the largest accepted is {:g}. The simulation that wrote "
-                          "the frame may have blown up; leave the frame out",
-                          atom, values[i], kLargestNumber)
-            : atom + " is not a finite number"}});
+            ? fmt::format(
+                  "{} is {:g}; the largest accepted is {:g}. Either the file is damaged, or "
+                  "the simulation blew up: leave the frame out",
+                  atom, values[i], kLargestNumber)
+            : atom + " is not a finite number. Either the file is damaged, or the simulation blew "
+                     "up: leave the frame out"}});
   }
 }
 
@@ -210,6 +226,8 @@ Structure UnnamedWater::take(const std::string& path, std::int64_t frame,
   const std::size_t atoms = positions_A.size() / 3;
   check_unnamed_water(path, static_cast<std::int64_t>(atoms));
   if (sites_ == 0) {
+    check_unit(positions_A, path);
+    if (atoms % 4 == 0) check_unit(without_sites(positions_A), path);
     const double three = likeness(positions_A, 3), four = likeness(positions_A, 4);
     // Molecules at the faces of a periodic box may be broken, but rarely half of them.
     constexpr double kEnough = 0.5;
@@ -262,8 +280,7 @@ void check_writable(double value) {
 
 void throw_unwritable(std::size_t coordinate, const std::string& what, std::string_view where) {
   throw UnwritableNumber(
-      fmt::format("atom {} {}, which does not fit {}. Write the trajectory as xyz "
-                  "or h5md, or confine the cluster with [confinement].",
+      fmt::format("atom {} {}, which does not fit {}; xyz and h5md store any position",
                   coordinate / 3, what, where));
 }
 

@@ -32,6 +32,10 @@ enum class AtomKind { oxygen, hydrogen, virtual_site, other };
 /// Kind of a water atom by its name in GROMACS, CHARMM, AMBER, OpenMM or VMD.
 AtomKind kind_of_atom(std::string_view name);
 
+/// Whether an atom is named as deuterium, which is read as a hydrogen.
+bool is_deuterium(std::string_view name);
+Message note_on_deuterium(const std::string& path);
+
 /// An atom of a file.
 struct NamedAtom {
   std::string_view name;
@@ -82,7 +86,7 @@ class MoleculeBuilder {
 
   Structure structure_;
   std::vector<int> lines_;
-  bool has_velocities_ = true;
+  bool has_velocities_ = true, has_deuterium_ = false;
 };
 
 /// @throws InputError unless the number of atoms, in a file without atom names, fits whole

@@ -51,6 +51,30 @@ class Oxygens {
     return found;
   }
 
+  /// The first hydrogens, each as a molecule of its nearest oxygen at any distance and itself
+  /// twice, to recognise the unit of coordinates.
+  std::vector<double> with_nearest(const std::vector<bool>& is_oxygen) const {
+    constexpr std::size_t kMostNumbers = 900;
+    std::vector<double> molecules_A;
+    for (std::size_t h = 0; h < is_oxygen.size() && molecules_A.size() < kMostNumbers; ++h) {
+      if (is_oxygen[h] || atoms_.empty()) continue;
+      const auto square = [&](std::size_t o) {
+        double sum = 0.0;
+        for (std::size_t c = 0; c < 3; ++c) {
+          const double d = x_A_[3 * o + c] - x_A_[3 * h + c];
+          sum += d * d;
+        }
+        return sum;
+      };
+      const std::size_t nearest = *std::ranges::min_element(atoms_, {}, square);
+      for (const std::size_t atom : {nearest, h, h}) {
+        const auto first = x_A_.begin() + static_cast<std::ptrdiff_t>(3 * atom);
+        molecules_A.insert(molecules_A.end(), first, first + 3);
+      }
+    }
+    return molecules_A;
+  }
+
  private:
   const std::vector<double>& x_A_;
   std::vector<std::size_t> atoms_;
@@ -103,7 +127,12 @@ void group_by_distance(const std::vector<bool>& is_oxygen, const std::string& pa
     }
     order.insert(order.end(), {a, hydrogens[a][0], hydrogens[a][1]});
   }
-  if (problems.count() > 0) throw InputError(problems.take());
+  if (problems.count() > 0) {
+    if (std::string unit = unit_problem(oxygens.with_nearest(is_oxygen)); !unit.empty()) {
+      throw InputError({Problem{path, 0, 0, std::move(unit)}});
+    }
+    throw InputError(problems.take());
+  }
 
   reorder(order, structure.positions_A);
   reorder(order, structure.velocities_A_per_akma);

@@ -1,11 +1,14 @@
 #include "words.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <system_error>
 
 #include <fmt/format.h>
+
+#include "tarn/core/units.hpp"
 
 namespace tarn::io {
 namespace {
@@ -88,6 +91,33 @@ int parse_count(std::string_view word) {
   const char* end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data(), end, count);
   return error == std::errc{} && stop == end && count > 0 ? count : 0;
+}
+
+std::optional<double> length_unit_A(std::string_view name) {
+  struct Unit {
+    std::string_view name;
+    double length_A;
+  };
+  constexpr std::array<Unit, 17> kUnits{{{"angstrom", 1.0},
+                                         {"Angstrom", 1.0},
+                                         {"angstroms", 1.0},
+                                         {"A", 1.0},
+                                         {"\u00c5", 1.0},
+                                         {"\u212b", 1.0},
+                                         {"nm", 10.0},
+                                         {"nanometer", 10.0},
+                                         {"pm", 0.01},
+                                         {"picometer", 0.01},
+                                         {"m", 1e10},
+                                         {"bohr", units::angstrom_per_bohr},
+                                         {"Bohr", units::angstrom_per_bohr},
+                                         {"a0", units::angstrom_per_bohr},
+                                         {"au", units::angstrom_per_bohr},
+                                         {"automatic", units::angstrom_per_bohr},
+                                         {"atomic_unit", units::angstrom_per_bohr}}};
+  const auto* const found = std::ranges::find(kUnits, name, &Unit::name);
+  if (found == kUnits.end()) return std::nullopt;
+  return found->length_A;
 }
 
 }  // namespace tarn::io

@@ -31,4 +31,7 @@ std::optional<std::int64_t> number_at_end(std::string_view name);
 /// A number of atoms, at least 1; 0 if the word is not one.
 int parse_count(std::string_view word);
 
+/// A unit of length by its name in angstrom, or nothing.
+std::optional<double> length_unit_A(std::string_view name);
+
 }  // namespace tarn::io

@@ -248,6 +248,13 @@ std::string frame_bytes(const TrajectoryInfo& info, const TrajectoryFrame& frame
   return text;
 }
 
+/// Positions of few atoms are in single precision.
+int decimals_of_xtc(const TrajectoryFrame& frame) {
+  constexpr int kDecimals = 4;
+  const auto atoms = static_cast<std::int64_t>(frame.positions_A.size() / 3);
+  return atoms > kNotCompressed ? kDecimals : std::min(kDecimals, decimals_of_float(frame));
+}
+
 }  // namespace
 
 std::optional<Structure> XtcReader::next() {
@@ -329,7 +336,7 @@ std::vector<double> XtcReader::compressed_positions_A(std::int64_t atoms) {
 }
 
 std::unique_ptr<TrajectoryWriter> write_xtc(const TrajectoryInfo& info) {
-  return write_frames(info, ".xtc", frame_bytes, AtomNames::beside);
+  return write_frames(info, ".xtc", frame_bytes, AtomNames::beside, decimals_of_xtc);
 }
 
 bool looks_like_xtc(std::string_view beginning) { return first_xdr_number(beginning) == kMagic; }

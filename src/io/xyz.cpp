@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "grouped_problems.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/state.hpp"
@@ -40,8 +41,9 @@ bool has_periodic_box(const std::map<std::string, std::string>& comment) {
 /// Reads the atom lines of one frame and collects their problems.
 class AtomParser {
  public:
-  AtomParser(std::string path, const XyzColumns& columns)
-      : path_(std::move(path)), columns_(columns) {}
+  /// @param unit_A unit of the positions [A]
+  AtomParser(std::string path, const XyzColumns& columns, double unit_A)
+      : path_(std::move(path)), columns_(columns), unit_A_(unit_A) {}
 
   void parse(std::string_view line, int line_number, Structure& structure) {
     line_ = line;
@@ -50,7 +52,7 @@ class AtomParser {
     const int count = static_cast<int>(words.size());
     if (count < columns_.count || (columns_.exact && count > columns_.count)) {
       note("lines with a wrong number of columns", 1,
-           fmt::format("{} columns; expected {}", count, columns_.count));
+           fmt::format("{}; expected {}", count_text(count, "column"), columns_.count));
       return;
     }
     const std::string_view species = words[static_cast<std::size_t>(columns_.species)];
@@ -70,13 +72,14 @@ class AtomParser {
                             "dump_modify ID element O H"
                           : ""));
     }
+    if (is_deuterium(species)) has_deuterium_ = true;
     const bool is_oxygen = kind == AtomKind::oxygen;
     in_order_ = in_order_ && is_oxygen == (is_oxygen_.size() % kAtomsPerMolecule == 0);
     is_oxygen_.push_back(is_oxygen);
     lines_.push_back(line_number);
-    numbers(words, columns_.position, structure.positions_A);
+    numbers(words, columns_.position, unit_A_, structure.positions_A);
     if (columns_.velocity >= 0) {
-      numbers(words, columns_.velocity, structure.velocities_A_per_akma);
+      numbers(words, columns_.velocity, 1.0, structure.velocities_A_per_akma);
     }
   }
 
@@ -99,6 +102,7 @@ class AtomParser {
           ": the atoms are not in the order O H H; each hydrogen was assigned to its nearest "
           "oxygen"));
     }
+    if (has_deuterium_) structure.messages.push_back(note_on_deuterium(path_));
     return std::move(lines_);
   }
 
@@ -107,11 +111,12 @@ class AtomParser {
   }
 
  private:
-  void numbers(const std::vector<std::string_view>& words, int first, std::vector<double>& out) {
+  void numbers(const std::vector<std::string_view>& words, int first, double unit,
+               std::vector<double>& out) {
     for (int i = first; i < first + 3; ++i) {
       const std::string_view word = words[static_cast<std::size_t>(i)];
       double value = 0.0;
-      const std::string problem = parse_number(word, value);
+      const std::string problem = parse_number(word, value, unit);
       if (!problem.empty()) note("numbers that cannot be read", column_of(word), problem);
       out.push_back(value);
     }
@@ -125,9 +130,10 @@ class AtomParser {
 
   std::string path_;
   XyzColumns columns_;
+  double unit_A_;
   std::string_view line_;
   int line_number_ = 0;
-  bool in_order_ = true;
+  bool in_order_ = true, has_deuterium_ = false;
   std::vector<bool> is_oxygen_;
   std::vector<int> lines_;
   GroupedProblems problems_;
@@ -169,14 +175,17 @@ std::optional<Structure> XyzReader::next() {
     }
   }
 
+  std::string problem;
+  const double unit_A = take_unit_A(structure.comment, problem);
+  if (!problem.empty()) lines_.fail(1, problem);
   structure.has_box = has_periodic_box(structure.comment);
 
-  AtomParser parser(path(), columns);
+  AtomParser parser(path(), columns, unit_A);
   for (int atom = 0; atom < atoms; ++atom) {
     if (!lines_.next() || is_blank(lines_.line())) {
       parser.throw_if_any();
-      lines_.fail(0, fmt::format("the frame ends after {} atoms; line {} gives {}", atom,
-                                 count_line, atoms));
+      lines_.fail(0, fmt::format("the frame ends after {}; line {} gives {}",
+                                 count_text(atom, "atom"), count_line, atoms));
     }
     parser.parse(lines_.line(), lines_.line_number(), structure);
   }

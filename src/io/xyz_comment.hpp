@@ -21,6 +21,11 @@ std::vector<CommentEntry> parse_comment(std::string_view line);
 /// Inverse of parse_comment(): "key=value key=value", with quotes around values with blanks.
 std::string comment_line(const std::map<std::string, std::string>& comment);
 
+/// The unit of lengths that i-PI names in a comment, "positions{atomic_unit}", in angstrom; 1 if it
+/// names none. Removes such keys, because they do not hold for the positions that are returned.
+/// @param problem receives an unknown unit, or a quantity other than positions, or stays empty
+double take_unit_A(std::map<std::string, std::string>& comment, std::string& problem);
+
 /// Indices of the required columns; -1: none.
 struct XyzColumns {
   int species = 0;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tarn/analysis/blocking.hpp"
+#include "tarn/core/replica_map.hpp"
 
 namespace tarn {
 
@@ -29,13 +30,13 @@ std::optional<double> Baths::temperature_K(std::size_t bath) const {
 }
 
 std::size_t Baths::of(std::int64_t replica_id) const {
-  return bath_of_[static_cast<std::size_t>(replica_id) % bath_of_.size()];
+  return bath_of_[ReplicaMap(bath_of_.size()).place(replica_id)];
 }
 
 std::int64_t Baths::index_in_bath(std::int64_t replica_id) const {
-  const auto length = static_cast<std::int64_t>(bath_of_.size());
-  return replica_id / length * in_ladder_[of(replica_id)] +
-         index_in_ladder_[static_cast<std::size_t>(replica_id % length)];
+  const ReplicaMap map(bath_of_.size());
+  return map.ladder(replica_id) * in_ladder_[of(replica_id)] +
+         index_in_ladder_[map.place(replica_id)];
 }
 
 }  // namespace tarn

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/parallel.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/io/binary.hpp"
 
 namespace tarn {
@@ -72,8 +73,7 @@ void Correlations::observe(const Frame& frame, int threads) {
   std::vector<std::vector<const CorrelationWindow*>> windows(series);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (!whole[i]) continue;
-    const auto id = static_cast<std::size_t>(frame.replica_ids[tasks[i].replica]);
-    windows[id % series].push_back(&*whole[i]);
+    windows[sample_group(frame.replica_ids[tasks[i].replica], series)].push_back(&*whole[i]);
   }
   for (std::size_t s = 0; s < series; ++s) {
     if (!windows[s].empty()) add(s, windows[s]);

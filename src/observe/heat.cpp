@@ -40,7 +40,9 @@ std::unique_ptr<Observer> make_heat(const ObserveHeat& section, const RunInfo& i
     if (frame.step == averaged_step) of.averaged = physical;
     const std::int64_t steps = frame.step - averaged_step;
     const double rate = steps > 0 ? (physical - of.averaged) / info.time_ps(steps) : std::nan("");
-    values.insert(values.end(), {heat, physical - of.first, rate, e.total_kcal_per_mol - heat});
+    // The total energy of a ring polymer is an estimator, which is not conserved.
+    const double conserved = frame.beads > 1 ? physical : e.total_kcal_per_mol - heat;
+    values.insert(values.end(), {heat, physical - of.first, rate, conserved});
   };
   spec.save = [initial](std::ostream& out) {
     io::put(out, static_cast<std::uint64_t>(initial->size()));

@@ -17,6 +17,7 @@
 #include "core/parallel.hpp"
 #include "makers.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -152,7 +153,7 @@ class HeatCapacity final : public Observer {
 
  private:
   std::int64_t ladder(std::int64_t replica_id) const {
-    return replica_id / static_cast<std::int64_t>(info_.baths_K.size());
+    return ReplicaMap(info_.baths_K.size()).ladder(replica_id);
   }
   double bath_K(std::size_t bath) const { return baths_.temperature_K(bath).value(); }
   std::vector<double> betas() const {

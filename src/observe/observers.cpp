@@ -34,18 +34,29 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
     observers.push_back(make_path_integral(*deck.path_integral_table, info));
   }
   // Several beads: what these tables contain.
-  RunInfo of_centroids = info;
-  if (beads_of(deck) > 1) of_centroids.provenance += "; of the centroids";
-  if (deck.conservation) observers.push_back(make_conservation(*deck.conservation, info));
-  if (deck.heat) observers.push_back(make_heat(*deck.heat, info));
+  const auto with = [&](const char* remark) {
+    RunInfo of_beads = info;
+    if (beads_of(deck) > 1) of_beads.provenance += remark;
+    return of_beads;
+  };
+  const RunInfo of_centroids = with("; of the centroids"), of_all = with("; over all beads");
+  if (deck.conservation) {
+    observers.push_back(make_conservation(
+        *deck.conservation,
+        with("; energy = Hamiltonian of the ring polymer, a sum over its beads; momenta = means "
+             "over the beads")));
+  }
+  if (deck.heat) {
+    observers.push_back(make_heat(*deck.heat, with("; of the ring polymer, sums over its beads")));
+  }
   if (deck.temperatures) {
     observers.push_back(make_temperatures(*deck.temperatures, of_centroids));
   }
-  if (deck.geometry) observers.push_back(make_geometry(*deck.geometry, info));
+  if (deck.geometry) observers.push_back(make_geometry(*deck.geometry, of_all));
   if (deck.cluster) observers.push_back(make_cluster(*deck.cluster, of_centroids));
   if (deck.multipliers) observers.push_back(make_multipliers(*deck.multipliers, deck, info));
-  if (deck.rdf) observers.push_back(make_rdf(make_pair_count_request(deck), info));
-  if (deck.profile) observers.push_back(make_profile(*deck.profile, deck, info));
+  if (deck.rdf) observers.push_back(make_rdf(make_pair_count_request(deck), of_all));
+  if (deck.profile) observers.push_back(make_profile(*deck.profile, deck, of_all));
   if (deck.spectrum) observers.push_back(make_spectrum(*deck.spectrum, deck, of_centroids));
   if (deck.correlation) {
     observers.push_back(make_correlation(*deck.correlation, deck, of_centroids));

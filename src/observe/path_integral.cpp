@@ -14,8 +14,10 @@ std::unique_ptr<Observer> make_path_integral(const ObservePathIntegral& section,
   spec.averaged_columns = spec.columns.size();
   spec.steady_columns = {1};
   spec.remark =
-      "; kinetic energies per atom by the centroid-virial estimator; gyration2 = squared radius of "
-      "gyration of the ring of an atom";
+      "; kinetic energies per atom by the centroid-virial estimator; potential, intramolecular = "
+      "means over the beads; spring = sum over the beads; gyration2 = squared radius of gyration "
+      "of "
+      "the ring of an atom";
   spec.values_follow_from_frame = true;
   spec.draw = draw_path_integral;
   spec.append_values = [](const Frame& frame, std::size_t r, std::vector<double>& values) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "tarn/core/replica_map.hpp"
 #include "tarn/physics/cluster_parts.hpp"
 
 namespace tarn {
@@ -63,8 +64,7 @@ void PositionMeasures::fill(unsigned requested, Frame& frame) {
   clear_radial(settings_.radial, frame.radial_counts);
   for (std::size_t r = 0; r < replicas; ++r) {
     add_radial(frame.positions_A_of(r), model_.mass_o_Da, model_.mass_h_Da, settings_.radial,
-               static_cast<int>(frame.replica_ids[r] % settings_.radial.groups),
-               frame.radial_counts);
+               sample_group(frame.replica_ids[r], settings_.radial.groups), frame.radial_counts);
   }
 }
 

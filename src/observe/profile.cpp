@@ -16,6 +16,7 @@
 #include "makers.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/rdf.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
@@ -166,7 +167,7 @@ void ProfileObserver::observe(const Frame& frame) {
     const auto g = static_cast<std::size_t>(group);
     if (counts.replicas[g] == 0) continue;
     const auto add = [&](std::size_t table, std::int64_t replica) {
-      const std::size_t series = static_cast<std::size_t>(replica) % tables_[table].series();
+      const std::size_t series = sample_group(replica, tables_[table].series());
       Part& to = parts.try_emplace({table, series}, Part{ShellCounts(bins)}).first->second;
       to.replicas += static_cast<double>(counts.replicas[g]);
       for (std::size_t b = 0; b < bins; ++b) {

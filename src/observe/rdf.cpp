@@ -12,6 +12,7 @@
 
 #include "makers.hpp"
 #include "rdf_counts.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/observe/pictures.hpp"
 
@@ -26,13 +27,13 @@ namespace {
 class RdfObserver final : public Observer {
  public:
   RdfObserver(const PairCountRequest& counts, const RunInfo& info) : request_(counts), info_(info) {
-    const std::size_t length = std::max<std::size_t>(info.baths_K.size(), 1);
+    const ReplicaMap map(std::max<std::size_t>(info.baths_K.size(), 1));
     const auto groups = static_cast<std::size_t>(request_.groups);
     std::int64_t replicas = info.replicas;
     if (has_several_baths(info.baths_K)) {
-      add_table(groups, [=](std::size_t g) { return g / length; });
+      add_table(groups, [=](std::size_t g) { return static_cast<std::size_t>(map.ladder(g)); });
       for (const double bath_K : std::set(info.baths_K.begin(), info.baths_K.end())) {
-        const auto is_of = [&](std::size_t g) { return info_.baths_K[g % length] == bath_K; };
+        const auto is_of = [&](std::size_t g) { return info_.baths_K[map.place(g)] == bath_K; };
         baths_K_.push_back(bath_K);
         std::size_t own = 0;
         add_table(groups, [&](std::size_t g) { return is_of(g) ? own++ : kNone; });

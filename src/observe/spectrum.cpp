@@ -17,6 +17,7 @@
 #include "makers.hpp"
 #include "replica_table.hpp"
 #include "tarn/analysis/blocking.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
@@ -133,7 +134,7 @@ void SpectrumObserver::end_segment() {
     std::vector<double> kinetic(states_.size(), 0.0), dipole(states_.size(), 0.0);
     double weight = 0.0;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (static_cast<std::size_t>(ids[i]) % series != s) continue;
+      if (sample_group(ids[i], series) != s) continue;
       for (std::size_t k = 0; k < kinetic.size(); ++k) {
         kinetic[k] += powers[i].kinetic[k];
         dipole[k] += powers[i].dipole[k];

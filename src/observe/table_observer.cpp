@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/parallel.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/io/binary.hpp"
 
 namespace tarn {
@@ -51,8 +52,7 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
     const std::size_t bath = baths_.of(group);
     const std::size_t series =
         analysis::PooledBlocking::series_of_replicas(baths_.replicas()[bath]);
-    groups_of_bath_[bath].push_back(
-        {group, static_cast<std::size_t>(baths_.index_in_bath(group)) % series});
+    groups_of_bath_[bath].push_back({group, sample_group(baths_.index_in_bath(group), series)});
   }
   for (const int n : baths_.replicas()) {
     Averages& bath = of_bath_.emplace_back();

@@ -13,6 +13,7 @@
 
 #include "downsampled_curve.hpp"
 #include "picture_parts.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
@@ -174,8 +175,8 @@ class BathOfRow {
   double operator()(const Cells& cells) {
     is_mean_ = is_mean_ || cells[replica_] == "mean";
     if (!several() || is_mean_) return 0.0;
-    const auto replica = static_cast<std::size_t>(csv_.number(cells[replica_]));
-    return baths_K_[replica % baths_K_.size()];
+    const auto replica = static_cast<std::int64_t>(csv_.number(cells[replica_]));
+    return baths_K_[ReplicaMap(baths_K_.size()).place(replica)];
   }
   /// Valid after the last row: whether rows are means over baths of several temperatures.
   bool pools_several() const { return several() && is_mean_; }

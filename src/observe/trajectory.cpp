@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "deck/ring_keys.hpp"
+#include "io/water_atoms.hpp"
 #include "makers.hpp"
 #include "replica_table.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/io/formats.hpp"
 
 namespace tarn {
@@ -16,14 +18,25 @@ namespace {
 
 using Beads = BeadSelection::Kind;
 
+/// Advice for a position that the format cannot store. The format of a run cannot change, but a
+/// resumed run can recentre.
+std::string advice_on_range(bool recentre) {
+  return recentre ? "A molecule has evaporated: start a new run from the state of this one, with "
+                    "[system] state and [confinement]"
+                  : "The cluster has drifted: continue with --resume --set system.recentre=true, "
+                    "which writes positions relative to the centre of mass";
+}
+
 /// Writes the reported positions and, if requested, velocities in the format of the deck. With
 /// several beads these are the selected ones.
 class TrajectoryObserver final : public Observer {
  public:
   /// @param beads of the section; centroid for classical nuclei
-  TrajectoryObserver(const ObserveTrajectory& section, BeadSelection beads, const RunInfo& run,
-                     const io::TrajectoryInfo& info)
+  /// @param recentre whether positions are relative to the centre of mass
+  TrajectoryObserver(const ObserveTrajectory& section, BeadSelection beads, bool recentre,
+                     const RunInfo& run, const io::TrajectoryInfo& info)
       : section_(section),
+        recentre_(recentre),
         beads_(beads),
         run_(run),
         replicas_(info.replicas),
@@ -46,7 +59,12 @@ class TrajectoryObserver final : public Observer {
       if (id >= replicas_) continue;
       io::TrajectoryFrame out{id, frame.step, run_.time_ps(frame.step), positions_A(frame, r)};
       if (section_.velocities) out.velocities_A_per_akma = frame.velocities_A_per_akma_of(r);
-      writer_->append(out);
+      try {
+        writer_->append(out);
+      } catch (const io::UnwritableNumber& error) {
+        throw IoError(fmt::format("the trajectory of replica {} at step {}: {}. {}.", id,
+                                  frame.step, error.what(), advice_on_range(recentre_)));
+      }
     }
   }
   void save(std::ostream& out) override { writer_->save(out); }
@@ -65,6 +83,7 @@ class TrajectoryObserver final : public Observer {
   }
 
   ObserveTrajectory section_;
+  bool recentre_;
   BeadSelection beads_;
   RunInfo run_;
   int replicas_;
@@ -95,15 +114,19 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
   trajectory.velocities = section.velocities;
   trajectory.timestep_fs = deck.integrator.timestep_fs;
   trajectory.provenance = info.provenance;
-  if (beads > 1 && selected.kind == Beads::centroid) {
-    trajectory.provenance += "; of the centroids";
+  if (beads > 1) {
+    trajectory.provenance += selected.kind == Beads::centroid ? "; of the centroids"
+                             : selected.kind == Beads::all
+                                 ? "; all beads"
+                                 : fmt::format("; bead {}", selected.number);
   }
   if (has_several_baths(info.baths_K)) {
     for (std::size_t r = 0; r < static_cast<std::size_t>(trajectory.replicas); ++r) {
-      trajectory.baths_K.push_back(info.baths_K[r % info.baths_K.size()]);
+      trajectory.baths_K.push_back(info.baths_K[ReplicaMap(info.baths_K.size()).place(r)]);
     }
   }
-  return std::make_unique<TrajectoryObserver>(section, selected, info, trajectory);
+  return std::make_unique<TrajectoryObserver>(section, selected, deck.system.recentre, info,
+                                              trajectory);
 }
 
 }  // namespace tarn

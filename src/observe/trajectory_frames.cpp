@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/version.hpp"
@@ -58,7 +59,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       const std::optional<io::FrameIndex> place = places_.next(*frame, *reader_);
       if (!place) continue;
       place_ = *place;
-      if (given_beads_) frame->set_beads(*given_beads_);
+      if (given_beads_) io::set_beads(*frame, *given_beads_, *reader_);
       if (molecules_ == 0) {
         molecules_ = frame->molecules;
         beads_ = frame->beads();
@@ -72,10 +73,11 @@ std::optional<io::Structure> TrajectoryFrames::next() {
                                               own, model_)}});
       }
       if (frame->molecules != molecules_) {
-        throw InputError({Problem{file, reader_->line_of_atom(0), 0,
-                                  fmt::format("this frame has {} molecules, the first one {}; give "
-                                              "trajectories of one cluster",
-                                              frame->molecules, molecules_)}});
+        throw InputError(
+            {Problem{file, reader_->line_of_atom(0), 0,
+                     fmt::format("this frame has {}, the first one {}; give "
+                                 "trajectories of one cluster",
+                                 count_text(frame->molecules, "molecule"), molecules_)}});
       }
       if (frame->beads() != beads_) {
         throw InputError({Problem{file, reader_->line_of_atom(0), 0,
@@ -89,6 +91,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       if (frame->has_box && (messages_.empty() || messages_.back() != io::note_on_box(file))) {
         messages_.push_back(io::note_on_box(file));
       }
+      io::add_new_messages(frame->messages, messages_);
       check_bath(*frame);
       ++frames_taken_;
       return frame;
@@ -124,10 +127,10 @@ std::string TrajectoryFrames::provenance(const std::string& model) const {
   const auto count = [](std::int64_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  return fmt::format("tarn {}; {}, {}, {}{}, {}", kVersion, model, count(molecules(), "molecule"),
+  return fmt::format("tarn {}; {}, {}, {}{}, {}{}", kVersion, model, count(molecules(), "molecule"),
                      count(replicas_seen(), "replica"),
                      beads_ > 1 ? fmt::format(" of {} beads", beads_) : "",
-                     count(frames_taken_, "frame"));
+                     count(frames_taken_, "frame"), beads_ > 1 ? "; over all beads" : "");
 }
 
 }  // namespace tarn

@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "rdf_counts.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/state.hpp"
 #include "tarn/version.hpp"
 #include "trajectory_frames.hpp"
@@ -45,7 +48,7 @@ class Counter {
 
   /// Adds a frame of one replica; pairs are those within a bead.
   void add(std::span<const double> positions_A, int beads, std::int64_t replica) {
-    const auto group = static_cast<std::size_t>(replica % request_.groups);
+    const auto group = static_cast<std::size_t>(sample_group(replica, request_.groups));
     const std::size_t size = positions_A.size() / static_cast<std::size_t>(beads);
     for (std::size_t first = 0; first < positions_A.size(); first += size) {
       analysis::count_pairs(positions_A.subspan(first, size), request_.r_max_A, request_.bins,
@@ -66,6 +69,35 @@ class Counter {
   std::int64_t frames_ = 0;
 };
 
+/// Positions in memory, for the checks of frames.
+class PositionsInMemory : public io::FrameReader {
+ public:
+  explicit PositionsInMemory(std::string name) : name_(std::move(name)) {}
+  std::optional<io::Structure> next() override { return std::nullopt; }
+  int line_of_atom(int /*atom*/) const override { return 0; }
+  const std::string& path() const override { return name_; }
+
+ private:
+  std::string name_;
+};
+
+/// The checks of frames from files. @throws InputError
+void check_frame(std::span<const double> positions_A, int beads, const std::string& name,
+                 std::int64_t number) {
+  for (std::size_t i = 0; i < positions_A.size(); ++i) {
+    if (std::isfinite(positions_A[i])) continue;
+    throw InputError({Problem{name, 0, 0,
+                              fmt::format("frame {}: atom {} (both counted from 0) has the "
+                                          "coordinate {}; leave the frame out",
+                                          number, i / 3, positions_A[i])}});
+  }
+  io::Structure frame;
+  frame.molecules = static_cast<int>(positions_A.size() / kCoordinatesPerMolecule);
+  frame.positions_A.assign(positions_A.begin(), positions_A.end());
+  if (beads > 1) frame.set_beads(beads);
+  io::check_molecules(frame, PositionsInMemory(name), number);
+}
+
 }  // namespace
 
 TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std::string& path) {
@@ -76,6 +108,7 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
   while (const std::optional<io::Structure> frame = frames.next()) {
     if (!counter) counter.emplace(request, frames.molecules());
     counter->add(frame->positions_A, frames.beads(), frames.replica());
+    if (options.should_continue && !options.should_continue()) break;
   }
   result.frames = counter->frames();
   result.molecules = frames.molecules();
@@ -90,21 +123,34 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
 TrajectoryRdf rdf_of_positions(std::span<const double> positions_A, int replicas, int molecules,
                                const TrajectoryRdfOptions& options) {
   if (replicas < 1 || molecules < 1) throw InputError("an RDF needs a replica and a molecule");
-  const std::size_t cluster = static_cast<std::size_t>(molecules) * kCoordinatesPerMolecule;
+  const int beads = options.beads.value_or(1);
+  if (beads < 1) throw InputError("an RDF needs a bead");
+  const std::size_t cluster = static_cast<std::size_t>(molecules) *
+                              static_cast<std::size_t>(beads) * kCoordinatesPerMolecule;
   const std::size_t frame = cluster * static_cast<std::size_t>(replicas);
   if (positions_A.empty() || positions_A.size() % frame != 0) {
     throw InputError(fmt::format(
         "an RDF of {} replicas of {} molecules needs whole frames of {} coordinates, not {}",
         replicas, molecules, frame, positions_A.size()));
   }
+  if (std::string unit = io::unit_problem(positions_A.first(cluster)); !unit.empty()) {
+    throw InputError("positions_A: " + unit);
+  }
   Counter counter(request_of(options), molecules);
   for (std::size_t at = 0; at < positions_A.size(); at += cluster) {
-    counter.add(positions_A.subspan(at, cluster), 1,
-                static_cast<std::int64_t>(at / cluster % static_cast<std::size_t>(replicas)));
+    if (options.should_continue && !options.should_continue()) break;
+    const std::span<const double> one = positions_A.subspan(at, cluster);
+    const auto replica =
+        static_cast<std::int64_t>(at / cluster % static_cast<std::size_t>(replicas));
+    check_frame(one, beads,
+                replicas > 1 ? fmt::format("positions_A[:, {}]", replica) : "positions_A",
+                static_cast<std::int64_t>(at / frame));
+    counter.add(one, beads, replica);
   }
   TrajectoryRdf result;
   result.frames = counter.frames();
   result.molecules = molecules;
+  result.beads = beads;
   result.replicas = replicas;
   result.csv = counter.csv(
       "positions", fmt::format("tarn {}; positions, {} molecules", kVersion, molecules), replicas);

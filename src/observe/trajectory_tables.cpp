@@ -261,13 +261,13 @@ void refuse_what_cannot_be_done(const TrajectoryTablesOptions& options) {
 WaterModel model_of(const Deck& deck) {
   if (deck.system.model == kOwnModel && !deck.model) {
     throw InputError(
-        "the frames use a custom water model; give the deck that defines it with --model");
+        "the frames use a user-defined water model; give the file with its section [model] with --model");
   }
   const std::optional<WaterModel> model =
       deck.model ? water_model(deck) : find_water_model(deck.system.model);
   if (model) return *model;
   throw InputError(
-      fmt::format("unknown water model '{}'; 'tarn doctor' lists the models", deck.system.model));
+      fmt::format("unknown water model '{}'; 'tarn models' lists the models", deck.system.model));
 }
 
 /// Settings of time correlations, and the replicas that are long enough.
@@ -439,6 +439,7 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   for (const char* table : {"/potential.csv", "/cluster.csv"}) sort_by_time(folder.path() + table);
   write_averages(folder.path() + "/averages.csv", info.provenance, result.averages);
   for (const auto& observer : observers) {
+    if (!options.pictures) break;
     Pictures pictures = observer->draw();
     for (const std::string& path : pictures.paths) {
       result.pictures.paths.push_back(folder.final_path(path));

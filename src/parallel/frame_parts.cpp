@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "interface/frame_fields.hpp"
+
 namespace tarn::parallel {
 namespace {
 
@@ -61,21 +63,7 @@ void join_frames(std::span<const Frame> parts, unsigned fields, bool flexible,
   whole.molecules = first.molecules;
   whole.beads = first.beads;
   concatenate(parts, &Frame::replica_ids, whole);
-  concatenate(parts, &Frame::positions_A, whole);
-  concatenate(parts, &Frame::velocities_A_per_akma, whole);
-  concatenate(parts, &Frame::beads_A, whole);
-  concatenate(parts, &Frame::atom_kinetic_kcal_per_mol, whole);
-  concatenate(parts, &Frame::own_positions_A, whole);
-  concatenate(parts, &Frame::multipliers_kcal_per_mol_A2, whole);
-  concatenate(parts, &Frame::energies, whole);
-  concatenate(parts, &Frame::conservation, whole);
-  concatenate(parts, &Frame::heat_kcal_per_mol, whole);
-  concatenate(parts, &Frame::shape, whole);
-  concatenate(parts, &Frame::parts, whole);
-  concatenate(parts, &Frame::lindemann, whole);
-  concatenate(parts, &Frame::exchange_energies_kcal_per_mol, whole);
-  concatenate(parts, &Frame::geometry, whole);
-  concatenate(parts, &Frame::rings, whole);
+  for_each_field([&](const auto& f) { concatenate(parts, f.member, whole); });
   join_lindemann_sums(parts, whole.lindemann_sums);
   add(parts, &Frame::pair_counts, whole);
   add(parts, &Frame::pair_samples, whole);

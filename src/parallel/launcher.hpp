@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "tarn/ranks.hpp"
+
 namespace tarn::parallel {
 
 /// The launcher that started this process, from its environment variables.
@@ -21,5 +23,10 @@ Launch launch_of_process();
 /// Message for processes that were started together but cannot work together.
 /// @param has_mpi whether this build has MPI, then of another kind
 std::string separate_processes_message(const Launch& launch, bool has_mpi);
+
+/// Message for ranks that were started to do different things; empty if they were not.
+/// @param first of rank 0 @param first_place of rank 0
+std::string difference_message(const LaunchedTask& task, const RankPlace& place,
+                               const LaunchedTask& first, const RankPlace& first_place);
 
 }  // namespace tarn::parallel

@@ -155,10 +155,9 @@ void pack(const std::vector<std::string>& texts, Words& to) {
   packer.put(std::uint64_t{texts.size()});
   for (const std::string& text : texts) packer.put(text);
 }
-std::vector<std::string> unpack_texts(std::span<const std::uint64_t> from) {
-  Unpacker unpacker(from);
-  std::vector<std::string> texts(unpacker.take<std::uint64_t>());
-  for (std::string& text : texts) unpacker.take(text);
+std::vector<std::string> unpack_texts(Unpacker& from) {
+  std::vector<std::string> texts(from.take<std::uint64_t>());
+  for (std::string& text : texts) from.take(text);
   return texts;
 }
 

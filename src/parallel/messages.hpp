@@ -33,7 +33,7 @@ void pack_rows(const Frame& frame, Packer& to);
 void unpack_rows(Unpacker& from, Frame& frame);
 
 void pack(const std::vector<std::string>& texts, Words& to);
-std::vector<std::string> unpack_texts(std::span<const std::uint64_t> from);
+std::vector<std::string> unpack_texts(Unpacker& from);
 
 void pack(const EnginePart& part, Packer& to);
 EnginePart unpack_part(Unpacker& from);

@@ -7,10 +7,12 @@
 #include <new>
 #include <utility>
 
+#include "interface/frame_fields.hpp"
 #include "kernels/device_probe.hpp"
 #include "messages.hpp"
 #include "rank_device.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
 
 namespace tarn::parallel {
 namespace {
@@ -32,17 +34,18 @@ void append_at(const std::vector<T>& from, std::size_t place, std::vector<T>& to
   if (!from.empty()) to.push_back(from[place]);
 }
 
+/// The rows from which moments are made.
+constexpr unsigned kRowsOfMoments = kEnergies | kExchangeEnergies | kShape | kGeometry | kLindemann;
+
 /// The rows of the replicas in groups that another rank adds up.
 Frame rows_for(int number, const Frame& frame, int groups, int ranks) {
   Frame rows;
   for (std::size_t r = 0; r < frame.live(); ++r) {
-    if (!adds_up(number, moment_group(frame.replica_ids[r], groups), groups, ranks)) continue;
+    if (!adds_up(number, sample_group(frame.replica_ids[r], groups), groups, ranks)) continue;
     append_at(frame.replica_ids, r, rows.replica_ids);
-    append_at(frame.energies, r, rows.energies);
-    append_at(frame.exchange_energies_kcal_per_mol, r, rows.exchange_energies_kcal_per_mol);
-    append_at(frame.shape, r, rows.shape);
-    append_at(frame.geometry, r, rows.geometry);
-    append_at(frame.lindemann, r, rows.lindemann);
+    for_each_field([&](const auto& f) {
+      if (f.bit & kRowsOfMoments) append_at(frame.*f.member, r, rows.*f.member);
+    });
   }
   return rows;
 }

@@ -1,5 +1,6 @@
 #include "tarn/ranks.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -19,7 +20,8 @@ namespace {
 
 class TransportRanks final : public Ranks {
  public:
-  explicit TransportRanks(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {
+  TransportRanks(std::unique_ptr<Transport> transport, const LaunchedTask& task)
+      : transport_(std::move(transport)) {
     const int processors_here = processors();
     place_.rank = transport_->rank();
     place_.host = transport_->host();
@@ -30,9 +32,9 @@ class TransportRanks final : public Ranks {
     place_.threads = default_threads_of_rank(processors_here, of_node, place_.ranks_on_node);
     transport_->share_processors(place_.threads * place_.ranks_on_node > of_node);
     if (rank() == 0) {
-      take_places();
+      take_places(task);
     } else {
-      tell_place();
+      tell_place(task);
     }
   }
   ~TransportRanks() override {
@@ -44,17 +46,25 @@ class TransportRanks final : public Ranks {
   std::string library() const override { return transport_->library(); }
 
   void abort(int exit_code) override { transport_->abort(exit_code); }
-  void serve() override { follow_orders(*transport_, place_); }
+  int serve(const std::function<int()>& caught_signal) override {
+    return follow_orders(*transport_, place_, caught_signal);
+  }
 
   std::vector<RankPlace> places() const override { return places_; }
   std::vector<RankPlace> find_devices() override {
-    if (transport_->frame_owner != nullptr) transport_->frame_owner->keep_frame();
-    transport_->give({OrderKind::devices});
+    give(OrderKind::devices);
     places_[0].devices = devices_of_process();
     for (std::size_t r = 1; r < places_.size(); ++r) {
-      places_[r].devices = unpack_texts(transport_->receive(static_cast<int>(r), Tag::reply));
+      const Words words = transport_->receive(static_cast<int>(r), Tag::reply);
+      Unpacker from(words);
+      places_[r].devices = unpack_texts(from);
     }
     return places_;
+  }
+  int signal_of_others() override {
+    if (size() == 1) return 0;
+    give(OrderKind::signals);
+    return static_cast<int>(std::ranges::max(transport_->gather(0)));
   }
   std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                       const PairCountRequest& counts,
@@ -68,7 +78,11 @@ class TransportRanks final : public Ranks {
   static std::string program() {
     return std::string(kVersion) + ", " + std::to_string(sizeof(System)) + " bytes";
   }
-  void tell_place() {
+  void give(OrderKind kind) {
+    if (transport_->frame_owner != nullptr) transport_->frame_owner->keep_frame();
+    transport_->give({kind});
+  }
+  void tell_place(const LaunchedTask& task) {
     Words words;
     Packer(words)
         .put(program())
@@ -76,11 +90,14 @@ class TransportRanks final : public Ranks {
         .put(place_.rank_on_node)
         .put(place_.ranks_on_node)
         .put(place_.processors)
-        .put(place_.threads);
+        .put(place_.threads)
+        .put(task.folder);
+    pack(task.arguments, words);
+    pack(task.contents, words);
     transport_->send(0, Tag::reply, std::move(words));
     transport_->flush();
   }
-  void take_places() {
+  void take_places(const LaunchedTask& task) {
     places_.push_back(place_);
     std::string problem;
     for (int r = 1; r < size(); ++r) {
@@ -94,15 +111,20 @@ class TransportRanks final : public Ranks {
       from.take(place.ranks_on_node);
       from.take(place.processors);
       from.take(place.threads);
+      LaunchedTask other_task;
+      from.take(other_task.folder);
+      other_task.arguments = unpack_texts(from);
+      other_task.contents = unpack_texts(from);
       places_.push_back(place);
       if (other != program() && problem.empty()) {
         problem = "rank " + std::to_string(r) + " on " + place.host + " runs tarn " + other +
                   ", but rank 0 on " + place_.host + " runs tarn " + program() +
                   "; start the same program everywhere";
       }
+      if (problem.empty()) problem = difference_message(other_task, place, task, place_);
     }
     if (problem.empty()) return;
-    transport_->give({OrderKind::end});
+    transport_->give({OrderKind::end, 0, static_cast<std::int64_t>(ExitCode::bad_input)});
     throw InputError(problem);
   }
 
@@ -115,7 +137,7 @@ class TransportRanks final : public Ranks {
 }  // namespace
 }  // namespace parallel
 
-std::unique_ptr<Ranks> Ranks::launched() {
+std::unique_ptr<Ranks> Ranks::launched(const LaunchedTask& task) {
   const parallel::Launch launch = parallel::launch_of_process();
   if (launch.size < 2) return nullptr;
   std::unique_ptr<parallel::Transport> transport;
@@ -123,13 +145,12 @@ std::unique_ptr<Ranks> Ranks::launched() {
   if (!transport) {
     throw InputError(parallel::separate_processes_message(launch, parallel::has_mpi()));
   }
-  return std::make_unique<parallel::TransportRanks>(std::move(transport));
+  return std::make_unique<parallel::TransportRanks>(std::move(transport), task);
 }
 
 std::unique_ptr<Ranks> Ranks::of_communicator(int fortran_handle) {
-  return std::make_unique<parallel::TransportRanks>(parallel::use_communicator(fortran_handle));
+  return std::make_unique<parallel::TransportRanks>(parallel::use_communicator(fortran_handle),
+                                                    LaunchedTask{});
 }
-
-bool Ranks::is_silent_copy() { return parallel::launch_of_process().rank > 0; }
 
 }  // namespace tarn

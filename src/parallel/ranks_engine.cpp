@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -274,13 +275,14 @@ class RanksEngine final : public Engine, private FrameOwner {
 /// The engines of a rank that follows orders.
 class Follower {
  public:
-  Follower(Transport& transport, const RankPlace& place) : transport_(transport), place_(place) {}
+  Follower(Transport& transport, const RankPlace& place, const std::function<int()>& caught_signal)
+      : transport_(transport), place_(place), caught_signal_(caught_signal) {}
 
-  /// @return false after the last order
-  bool follow(const Order& order) {
-    if (order.kind == OrderKind::end) return false;
+  void follow(const Order& order) {
     if (order.kind == OrderKind::devices) {
       list_devices();
+    } else if (order.kind == OrderKind::signals) {
+      transport_.gather(caught_signal_ ? caught_signal_() : 0);
     } else if (order.kind == OrderKind::make) {
       make(order.engine);
     } else if (order.kind == OrderKind::drop) {
@@ -288,7 +290,6 @@ class Follower {
     } else {
       follow(order, parts_.at(order.engine));
     }
-    return true;
   }
 
  private:
@@ -358,12 +359,14 @@ class Follower {
       case OrderKind::make:
       case OrderKind::drop:
       case OrderKind::devices:
+      case OrderKind::signals:
         return;
     }
   }
 
   Transport& transport_;
   RankPlace place_;
+  const std::function<int()>& caught_signal_;
   std::map<std::int32_t, RankPart> parts_;
 };
 
@@ -377,9 +380,13 @@ std::unique_ptr<Engine> make_ranks_engine(Transport& transport,
   return std::make_unique<RanksEngine>(transport, places, number, system, start, counts, device);
 }
 
-void follow_orders(Transport& transport, const RankPlace& place) {
-  Follower follower(transport, place);
-  while (follower.follow(transport.take_order())) {
+int follow_orders(Transport& transport, const RankPlace& place,
+                  const std::function<int()>& caught_signal) {
+  Follower follower(transport, place, caught_signal);
+  while (true) {
+    const Order order = transport.take_order();
+    if (order.kind == OrderKind::end) return static_cast<int>(order.value);
+    follower.follow(order);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -17,6 +18,9 @@ std::unique_ptr<Engine> make_ranks_engine(Transport& transport,
                                           const DeviceRequest& device);
 
 /// Follows the orders of rank 0 until it ends; on the other ranks.
-void follow_orders(Transport& transport, const RankPlace& place);
+/// @param caught_signal see Ranks::serve()
+/// @return the exit code that rank 0 gave
+int follow_orders(Transport& transport, const RankPlace& place,
+                  const std::function<int()>& caught_signal);
 
 }  // namespace tarn::parallel

@@ -14,7 +14,7 @@ namespace tarn::parallel {
 
 /// What rank 0 asks the other ranks to do.
 enum class OrderKind : std::int32_t {
-  end,           ///< leave serve()
+  end,           ///< leave serve(), with an exit code
   make,          ///< an engine, from a message
   drop,          ///< destroy it
   measure,       ///< measure_with(), from a message
@@ -27,7 +27,8 @@ enum class OrderKind : std::int32_t {
   state,
   blow_ups,
   report,
-  devices  ///< list those of the process
+  devices,  ///< list those of the process
+  signals   ///< those caught
 };
 /// Whether all ranks reply to an order.
 inline bool has_reply(OrderKind kind) {
@@ -45,7 +46,7 @@ inline bool has_reply(OrderKind kind) {
 struct Order {
   OrderKind kind = OrderKind::end;
   std::int32_t engine = 0;
-  std::int64_t value = 0;  ///< steps or fields
+  std::int64_t value = 0;  ///< steps, fields or exit code
 };
 
 /// Messages for different purposes do not overtake or meet each other.

@@ -267,6 +267,7 @@ std::vector<Run> make_runs(const Deck& base) {
         Deck deck = with_scheme_and_step(base, std::string(kCurves[curve].scheme), h);
         deck.thermostat.kind = kBaths[bath].kind;
         deck.system.hydrogen_mass_Da = kCurves[curve].hydrogen_mass_Da;
+        deck.system.keep_molecule_mass = kCurves[curve].hydrogen_mass_Da != kLightHydrogen_Da;
         run.scheme_run = make_scheme_run(deck, std::string(kCurves[curve].label), make_start(deck));
       }
     }
@@ -326,7 +327,7 @@ void add_method(ResultPage& page, const Deck& base, const Reference& reference) 
       "In the picture, numbers beside the points are steps in fs, and bars are standard errors. "
       "The dashed horizontal line is the noise level, below which errors are not detectable; "
       "points below half of the noise level are drawn at that height. Dashed curves show the full "
-      "Hessian or heavy hydrogens.");
+      "Hessian or heavy hydrogens (`keep_molecule_mass`).");
   page.method("With a thermostat, SHAKE is identical to RATTLE.");
   page.method(
       fmt::format("All runs advance in {} turns on one thread. A cost is the median core time of "

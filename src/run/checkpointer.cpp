@@ -59,24 +59,42 @@ void leave_out_temperatures_of_baths(Sections& before, Sections& after) {
   }
 }
 
-/// Describes the first line in which two decks differ.
-std::string first_difference(const std::string& then, const std::string& now) {
+/// The first line in which two decks differ.
+struct Difference {
+  std::string text;
+  std::string restored{};  ///< the old key and value for --set; empty if a key was added or removed
+};
+
+/// "section.key=value" of an old line, if only its value has changed.
+std::string restored(const std::string& section, const std::string& then, const std::string& now) {
+  const std::size_t equals = then.find(" = ");
+  if (equals == std::string::npos || !now.starts_with(then.substr(0, equals + 3))) return {};
+  std::string value = then.substr(equals + 3);
+  // A word needs no quotes.
+  if (value.find_first_of(" '[\\") == std::string::npos) std::erase(value, '"');
+  return fmt::format("{}.{}={}", section.substr(1, section.size() - 2), then.substr(0, equals),
+                     value);
+}
+
+Difference first_difference(const std::string& then, const std::string& now) {
   Sections before = sections_of(then), after = sections_of(now);
   leave_out_temperatures_of_baths(before, after);
   for (const auto& [section, lines] : before) {
-    if (!after.contains(section)) return fmt::format("{} was removed", section);
+    if (!after.contains(section)) return {fmt::format("{} was removed", section)};
   }
   for (const auto& [section, lines] : after) {
     const auto old = before.find(section);
-    if (old == before.end()) return fmt::format("{} was added", section);
+    if (old == before.end()) return {fmt::format("{} was added", section)};
     const auto [a, b] =
         std::mismatch(old->second.begin(), old->second.end(), lines.begin(), lines.end());
     const std::string gap = section.empty() ? "" : " ";
     if (a == old->second.end() && b == lines.end()) continue;
-    return fmt::format("{}{}was '{}', is '{}'", section, gap,
-                       a == old->second.end() ? "nothing" : *a, b == lines.end() ? "nothing" : *b);
+    const std::string was = a == old->second.end() ? "nothing" : *a;
+    const std::string is = b == lines.end() ? "nothing" : *b;
+    return {fmt::format("{}{}was '{}', is '{}'", section, gap, was, is),
+            section.empty() ? "" : restored(section, was, is)};
   }
-  return "the order of its lines changed";
+  return {"the order of its lines changed"};
 }
 
 /// Record of the observer with this name, or null.
@@ -203,12 +221,19 @@ io::Checkpoint checkpoint_for(const std::string& path, const std::string& physic
                     checkpoint.tarn_version, kVersion));
   }
   if (checkpoint.physics != physics) {
+    const Difference difference = first_difference(checkpoint.physics, physics);
+    const std::string cure = difference.restored.empty()
+                                 ? ""
+                                 : fmt::format(
+                                       " To continue the old run, add --set '{}', or write "
+                                       "this key in the deck.",
+                                       difference.restored);
     refuse(
         fmt::format("the deck has changed: {}. Only steps (or duration_ps), device, threads and "
-                    "[checkpoint] may change. To continue with another deck, set [system] state "
+                    "[checkpoint] may change.{} To continue with another deck, set [system] state "
                     "to this folder and choose a new one with --out; to restart, use "
                     "--overwrite.",
-                    first_difference(checkpoint.physics, physics)));
+                    difference.text, cure));
   }
   if (steps < checkpoint.state.step) {
     refuse(

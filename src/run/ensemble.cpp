@@ -7,6 +7,7 @@
 
 #include "blow_up.hpp"
 #include "centred_engine.hpp"
+#include "deck/notes.hpp"
 #include "pace.hpp"
 #include "replicas.hpp"
 #include "tarn/core/error.hpp"
@@ -52,6 +53,7 @@ Ensemble::Ensemble(const Deck& deck, const DeviceRequest& device, const StartPro
   if (deck.heat) start.state.heat_kcal_per_mol.assign(start.state.positions_A.size() / 9, 0.0);
   impl_ = std::make_unique<Impl>(Impl{deck, make_system(deck, start.state.molecules)});
   impl_->messages = std::move(start.messages);
+  append(decks::warning_of_resonance(deck), impl_->messages);
   impl_->make_engine(start.state, device);
 }
 

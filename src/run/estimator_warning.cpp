@@ -16,12 +16,15 @@ std::optional<Message> estimator_warning(const AveragedQuantity& primitive,
   const double error = std::hypot(primitive.error, virial.error);
   if (std::abs(primitive.mean - virial.mean) <= 5.0 * error) return std::nullopt;
   const bool exact = deck.path_integral && deck.path_integral->free_ring == FreeRing::exact;
+  const bool rpmd = deck.path_integral && deck.path_integral->method == RingMethod::rpmd;
   return Message::warning(fmt::format(
       "the mean energies by the primitive and by the virial estimator{} differ: {:.5g} +- {:.2g} "
-      "and {:.5g} +- {:.2g} kcal/mol. {} or increase [run] equilibration_ps",
+      "and {:.5g} +- {:.2g} kcal/mol. {} or {}",
       virial.bath_K ? fmt::format(" at {:g} K", *virial.bath_K) : "", primitive.mean,
       primitive.error, virial.mean, virial.error,
-      exact ? "Use free_ring = \"cayley\", reduce timestep_fs" : "Reduce timestep_fs"));
+      exact ? "Use free_ring = \"cayley\", reduce timestep_fs" : "Reduce timestep_fs",
+      rpmd ? "start from the state of a pimd run with the same beads, temperature and masses"
+           : "increase [run] equilibration_ps"));
 }
 
 }  // namespace

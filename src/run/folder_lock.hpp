@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include "tarn/core/message.hpp"
 
 namespace tarn {
 
@@ -8,7 +11,7 @@ namespace tarn {
 /// with this object, or when the program exits or is killed. The destructor removes the file; a
 /// file left by a killed program is not locked and is reused.
 ///
-/// On file systems without locks, this class has no effect.
+/// Does not exclude other writers on file systems without locks; see note().
 class FolderLock {
  public:
   /// Locks nothing.
@@ -21,10 +24,13 @@ class FolderLock {
   ~FolderLock();
 
   bool locked() const { return descriptor_ >= 0; }
+  /// For the user, if other writers may not be detected.
+  std::optional<Message> note() const;
 
  private:
   std::string path_;
   int descriptor_ = -1;
+  bool excludes_others_ = true;
 };
 
 }  // namespace tarn

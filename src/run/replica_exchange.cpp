@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
@@ -53,6 +54,7 @@ void ReplicaExchange::observe(const Frame& frame) {
   if (frame.replica_ids.empty()) return;  // all replicas are stopped
   last_step_ = frame.step;
   const bool counts = frame.step >= info_.first_averaged_step;
+  const ReplicaMap map(length());
   if (frame.step > 0) {
     const std::vector<ExchangeAttempt> attempts = exchange_attempts(system_, every_, frame);
     engine_.exchange(accepted_exchanges(system_, attempts));
@@ -61,10 +63,10 @@ void ReplicaExchange::observe(const Frame& frame) {
     for (const ExchangeAttempt& attempt : attempts) {
       if (attempt.accepted) change_places(attempt);
       if (!counts) continue;
-      const auto k = static_cast<std::size_t>(attempt.lower) % length();
+      const auto k = map.place(attempt.lower);
       ++pairs_[k].attempts;
       pairs_[k].accepted += attempt.accepted;
-      ladders[k].push_back(attempt.lower / static_cast<std::int64_t>(length()));
+      ladders[k].push_back(map.ladder(attempt.lower));
       probabilities[k].push_back(attempt.probability);
     }
     for (std::size_t k = 0; k < pairs_.size(); ++k) {
@@ -76,8 +78,8 @@ void ReplicaExchange::observe(const Frame& frame) {
     samples_.resize(frame.live());
     for (std::size_t r = 0; r < samples_.size(); ++r) {
       const double energy = frame.exchange_energies_kcal_per_mol[r];
-      const auto place = static_cast<std::size_t>(frame.replica_ids[r]);
-      samples_[r] = {place % length(), static_cast<std::int64_t>(place / length()), energy, energy};
+      const std::int64_t id = frame.replica_ids[r];
+      samples_[r] = {map.place(id), map.ladder(id), energy, energy};
     }
     energies_.add_step(samples_, info_.threads);
   }

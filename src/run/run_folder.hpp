@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class RunFolder {
   std::string record() const { return file("run.json"); }
   /// Whether the run continues from the checkpoint.
   bool resumes() const { return resumes_; }
+  /// For the user, if other runs in the folder may not be detected. Known after prepare().
+  std::optional<Message> note_on_lock() const { return lock_.note(); }
 
   /// Creates the folder. Removes temporary files of killed programs and, unless the run is resumed,
   /// the files of an older run; other files stay.

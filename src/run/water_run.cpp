@@ -80,6 +80,7 @@ class Run {
     const std::vector<std::string> own_files = files_of(own_);
     make_observers();
     folder_.prepare(own_files);
+    tell(folder_.note_on_lock());
     try {
       write_run_json("running");
       if (options_.on_start) {
@@ -139,6 +140,7 @@ class Run {
     DeviceRequest device{options_.device.value_or(deck_.run.device), threads()};
     const System system = make_system(deck_, molecules_);
     tell(friction_warning(system));
+    tell(decks::warning_of_resonance(deck_));
     AutoDevice taken;
     if (device.name == "auto") {
       taken = auto_device(system, start.replicas(), device.threads);
@@ -411,6 +413,7 @@ class Run {
   }
 
   void draw() {
+    if (!options_.pictures) return;
     std::set<std::string> told;
     const auto add = [&](const Pictures& pictures) {
       pictures_.insert(pictures_.end(), pictures.paths.begin(), pictures.paths.end());

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "connection.hpp"
+#include "core/count_text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/flat_coordinates.hpp"
@@ -96,9 +97,8 @@ void ForceServer::check_atom_order() const {
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t i = 0; i < std::max(sorted.size(), atoms()); ++i) {
     if (i < sorted.size() && i < atoms() && sorted[i] == static_cast<int>(i)) continue;
-    throw InputError(
-        fmt::format("the atom order of {} molecules must contain each number from 0 to {} once",
-                    options_.molecules, atoms() - 1));
+    throw InputError(fmt::format("the atom order of {} must contain each number from 0 to {} once",
+                                 count_text(options_.molecules, "molecule"), atoms() - 1));
   }
 }
 
@@ -231,10 +231,8 @@ std::vector<double> receive_positions(Connection& connection, std::size_t atoms)
   connection.receive(std::as_writable_bytes(std::span(cell_and_inverse)));
   const auto count = connection.receive_number<std::int32_t>();
   if (count != static_cast<std::int64_t>(atoms)) {
-    throw InputError(
-        fmt::format("the other program has {} atoms, but the {} molecules of the structure file "
-                    "have {}",
-                    count, atoms / 3, atoms));
+    throw InputError(fmt::format("the other program has {}, but the structure file has {}",
+                                 count_text(count, "atom"), atoms));
   }
   std::vector<double> positions_bohr(3 * atoms);
   connection.receive(std::as_writable_bytes(std::span(positions_bohr)));

@@ -1,7 +1,9 @@
 #include "tarn/minimise_clusters.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -26,16 +28,17 @@ std::vector<MinimiseResult> minimise_clusters(const WaterModel& model, int molec
                                  positions_A.size(), molecules));
   }
   const std::string where = "positions";
+  const auto name_of = [&](std::size_t at) {
+    return size == positions_A.size() ? where : fmt::format("{}[{}]", where, at / size);
+  };
+  std::vector<Problem> problems;  // of all clusters
   for (std::size_t at = 0; at < positions_A.size(); at += size) {
-    const std::span<double> one = positions_A.subspan(at, size);
-    const std::string name =
-        size == positions_A.size() ? where : fmt::format("{}[{}]", where, at / size);
-    if (!model.is_flexible()) {
-      make_rigid(model, one, name);
-    } else if (std::vector<Problem> problems = io::bond_length_problems(model, one, name);
-               !problems.empty()) {
-      throw InputError(std::move(problems));
-    }
+    std::ranges::move(io::bond_length_problems(model, positions_A.subspan(at, size), name_of(at)),
+                      std::back_inserter(problems));
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  for (std::size_t at = 0; at < positions_A.size() && !model.is_flexible(); at += size) {
+    make_rigid(model, positions_A.subspan(at, size), name_of(at));
   }
   std::mutex one_at_a_time;
   MinimiseOptions shared = options;
@@ -57,8 +60,14 @@ std::vector<MinimiseResult> minimise_clusters(const WaterModel& model, int molec
       [&](int) { return ForceField(model, molecules); },
       [&](ForceField& force_field, std::int64_t r) {
         const auto cluster = static_cast<std::size_t>(r);
-        results[cluster] =
-            quench_to_minimum(force_field, positions_A.subspan(cluster * size, size), shared);
+        try {
+          results[cluster] =
+              quench_to_minimum(force_field, positions_A.subspan(cluster * size, size), shared);
+        } catch (const NumericalError& error) {
+          throw NumericalError(fmt::format("{}: {}", name_of(cluster), error.what()));
+        } catch (const InputError& error) {
+          throw InputError(fmt::format("{}: {}", name_of(cluster), error.what()));
+        }
       });
   return results;
 }

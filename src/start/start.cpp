@@ -17,6 +17,7 @@
 #include "start_notes.hpp"
 #include "start_sources.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/physics/extremes.hpp"
 #include "tarn/start_state.hpp"
@@ -54,7 +55,7 @@ std::optional<double> velocity_temperature_K(const Deck& deck, std::size_t repli
   if (deck.system.temperature_K) return deck.system.temperature_K;
   const std::vector<double> baths = bath_temperatures_K(deck);
   if (baths.empty()) return std::nullopt;
-  return baths[replica % baths.size()];
+  return baths[ReplicaMap(baths.size()).place(replica)];
 }
 
 /// Mean energies and the largest number of iterations.
@@ -82,11 +83,12 @@ void reject_fused_atoms(const Deck& deck, std::span<const double> quenched_A,
       deck.path, 0, 0,
       fmt::format("the quenched start of replica {} has {} of molecule {} and {} of molecule {} "
                   "{:.2g} A apart. [model] sigma_A = {:g} and "
-                  "epsilon_kcal_per_mol = {:g} are too small for its charges: increase them, or "
+                  "epsilon_kcal_per_mol = {:g} are too small for its charges{}: increase them, or "
                   "reduce the charges",
                   replica, atom_name(closest.a), closest.a.molecule, atom_name(closest.b),
                   closest.b.molecule, closest.distance_A, deck.model->sigma_A,
-                  deck.model->epsilon_kcal_per_mol)}});
+                  deck.model->epsilon_kcal_per_mol,
+                  is_flexible(deck) ? ", or its bonds are too soft" : "")}});
 }
 
 /// Makes the starts of all replicas from one source.
@@ -114,6 +116,7 @@ class StartMaker {
     allocate();
     if (file_) prepare_source_file();
     if (state_) {
+      append(start::messages_on_state(deck_, *state_), start_.messages);
       if (state_->state.beads > 1) {
         ring_source_ = state_->state;
         state_->state = start::centroids_of(*ring_source_);

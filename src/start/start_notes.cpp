@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -36,7 +37,64 @@ std::optional<double> rigid_motion_share(const WaterModel& model, const io::Stru
   return rigid / total;
 }
 
+/// "H from 1.008 to 2.014 Da, ..."; empty if the masses are the same.
+std::string changed_masses(const WaterModel& before, const WaterModel& after) {
+  constexpr double kRounding_Da = 1e-9;
+  std::vector<std::string> changes;
+  for (const int atom : {1, 0}) {
+    const double then_Da = before.mass_Da(atom), now_Da = after.mass_Da(atom);
+    if (std::abs(now_Da - then_Da) <= kRounding_Da) continue;
+    changes.push_back(
+        fmt::format("{} from {:g} to {:g} Da", atom == 0 ? "O" : "H", then_Da, now_Da));
+  }
+  return fmt::format("{}", fmt::join(changes, ", "));
+}
+
+/// "8 beads at 100 K". @param temperatures_K of all replicas; 0: unknown
+std::string rings_text(int beads, const std::vector<double>& temperatures_K) {
+  const auto [low, high] = std::minmax_element(temperatures_K.begin(), temperatures_K.end());
+  const std::string count = beads == 1 ? "no beads" : fmt::format("{} beads", beads);
+  if (*low == 0.0) return count;
+  if (*low == *high) return fmt::format("{} at {:g} K", count, *low);
+  return fmt::format("{} at {:g} to {:g} K", count, *low, *high);
+}
+
+/// Temperatures of the replicas that start from the state, or that left it.
+std::vector<double> temperatures_of(const System& system, int replicas, int of_state) {
+  std::vector<double> all_K;
+  for (int r = 0; r < replicas; ++r) {
+    all_K.push_back(replica_temperature_K(system, of_state == 1 ? 0 : r));
+  }
+  return all_K;
+}
+
 }  // namespace
+
+std::optional<Message> warning_of_rings(const Deck& deck, const StartState& start) {
+  // Beads spread within 0.05 ps; other temperatures take longer.
+  constexpr double kSpread_ps = 0.05, kHeating_ps = 1.0;
+  if (!deck.path_integral || deck.path_integral->beads == 1) return std::nullopt;
+  const PathIntegralSection& rings = *deck.path_integral;
+  const int molecules = start.state.molecules, replicas = deck.system.replicas;
+  const System then = make_system(start.deck, molecules), now = make_system(deck, molecules);
+  const std::vector<double> then_K = temperatures_of(then, replicas, start.state.replicas());
+  const std::vector<double> now_K = temperatures_of(now, replicas, replicas);
+  std::string masses = changed_masses(then.model, now.model);
+  if (start.state.beads == rings.beads && then_K == now_K && masses.empty()) return std::nullopt;
+  const bool stays = rings.method == RingMethod::rpmd;
+  const double needed_ps = then_K == now_K ? kSpread_ps : kHeating_ps;
+  if (!stays && deck.run.equilibration_ps >= needed_ps) return std::nullopt;
+  if (!masses.empty()) masses = "; masses change: " + masses;
+  const std::string wanted = rings_text(rings.beads, now_K);
+  return Message::warning(fmt::format(
+      "[system] state: {} comes from a run with {}, and this deck has {}{}: the ring polymers do "
+      "not start in equilibrium{}",
+      start.path, rings_text(start.state.beads, then_K), wanted, masses,
+      stays ? fmt::format(", which method = \"rpmd\" never reaches. Start from the state of a pimd "
+                          "run with {} and the same masses",
+                          wanted)
+            : ". Set [run] equilibration_ps to leave the first picoseconds out of averages"));
+}
 
 std::optional<Message> warning_of_momentum(const Deck& deck, const std::string& path,
                                            const WaterModel& model, const io::Structure& file) {
@@ -72,16 +130,21 @@ std::optional<Message> note_on_model(const Deck& deck, const StartState& start) 
 
 std::optional<Message> note_on_masses(const Deck& deck, const StartState& start) {
   if (deck.system.velocities != VelocityKind::state) return std::nullopt;
-  const SystemSection &source = start.deck.system, &system = deck.system;
-  if (source.hydrogen_mass_Da != system.hydrogen_mass_Da) {
-    return Message::note(fmt::format(
-        "hydrogen_mass_Da changes from {} to {}: velocities are kept, so the temperature changes",
-        source.hydrogen_mass_Da, system.hydrogen_mass_Da));
-  }
-  if (source.oxygen_mass_Da == system.oxygen_mass_Da) return std::nullopt;
+  const int molecules = start.state.molecules;
+  const std::string changes =
+      changed_masses(make_system(start.deck, molecules).model, make_system(deck, molecules).model);
+  if (changes.empty()) return std::nullopt;
   return Message::note(
-      "oxygen_mass_Da differs from that of the other run: velocities are kept, so the temperature "
-      "changes");
+      fmt::format("masses change ({}): velocities are kept, so the temperature changes", changes));
+}
+
+Messages messages_on_state(const Deck& deck, const StartState& start) {
+  Messages messages;
+  append(warning_of_rings(deck, start), messages);
+  append(note_on_model(deck, start), messages);
+  append(note_on_masses(deck, start), messages);
+  append(warning_of_momentum(deck, start), messages);
+  return messages;
 }
 
 std::optional<Message> warning_of_push(const Deck& deck, const std::string& path,

@@ -103,9 +103,6 @@ StartState checked_state(const Deck& deck) {
 void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
                    Messages& messages) {
   convert_push(deck, start);
-  append(note_on_model(deck, start), messages);
-  append(note_on_masses(deck, start), messages);
-  append(warning_of_momentum(deck, start), messages);
   const Deck& source = start.deck;
   const bool same_scheme = source.integrator.scheme == deck.integrator.scheme;
   const WaterModel other = make_system(source, start.state.molecules).model;

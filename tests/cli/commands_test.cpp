@@ -30,6 +30,7 @@ namespace fs = std::filesystem;
 using tarn::test::expect_same_files;
 using tarn::test::largest_difference;
 using tarn::test::Outcome;
+using tarn::test::standard_output;
 
 const fs::path kSource = TARN_SOURCE_DIR;
 
@@ -128,7 +129,7 @@ TEST_F(Commands, WithoutACommandThereIsHelp) {
   const Outcome help = tarn("--help");
   EXPECT_EQ(help.exit_code, 0);
   for (const char* command : {"run", "check", "energy", "cluster", "minimise", "compare", "rdf",
-                              "analyse", "plot", "draw", "doctor"}) {
+                              "analyse", "plot", "draw", "models", "doctor"}) {
     EXPECT_TRUE(contains(help.text, command)) << command;
   }
   EXPECT_EQ(tarn("rnu").exit_code, 2);
@@ -157,6 +158,92 @@ TEST_F(Commands, CheckPrintsTheWholeDeckOrEveryProblem) {
   EXPECT_TRUE(contains(bad.text, "bad.toml:2:13: "));
   EXPECT_TRUE(contains(bad.text, "did you mean [run]"));
   EXPECT_EQ(tarn("check " + path("none.toml")).exit_code, 4);
+}
+
+/// The scheme, the time step and the thermostat, and which of them the deck does not contain.
+TEST_F(Commands, CheckPrintsTheSchemeAndWhetherItIsADefault) {
+  const std::string bath = "[thermostat]\ntemperature_K = 100\nfriction_per_ps = 5\n";
+  const std::string deck = write("d.toml", "[system]\nmolecules = 2\n[run]\nsteps = 2\n" + bath);
+  const auto text = [&](const std::string& options) {
+    return tarn("check " + deck + options).text;
+  };
+  EXPECT_TRUE(contains(text(""),
+                       "settle (the default of rigid models), time step 2 fs (the default); "
+                       "thermostat baoab (the default)\n"))
+      << text("");
+  EXPECT_TRUE(
+      contains(text(" --set system.model=qtip4pf --unset thermostat"),
+               "verlet (the default of flexible models), time step 0.5 fs (the default); no "
+               "thermostat\n"));
+  EXPECT_TRUE(contains(text(" --set integrator.scheme=zss-stiff --set integrator.timestep_fs=2 "
+                            "--set thermostat.kind=gla"),
+                       "\nzss-stiff, time step 2 fs; thermostat gla\n"));
+  // Standard output is a deck.
+  const std::string resolved = standard_output("check " + deck).text;
+  EXPECT_EQ(standard_output("check " + write("r.toml", resolved)).text, resolved);
+  EXPECT_TRUE(contains(resolved, "scheme = \"settle\"") && contains(resolved, "kind = \"baoab\""));
+}
+
+/// check ends with what the run will do.
+TEST_F(Commands, CheckEndsWithThePlanOfTheRun) {
+  const std::string deck = small_deck();
+  const std::string text = tarn("check " + deck).text;
+  const std::string plan = text.substr(text.find("every_minutes"));
+  EXPECT_TRUE(contains(plan, "\n7 tip3p x 3 replicas, at 10 K\n")) << plan;
+  EXPECT_TRUE(contains(plan, "\n400 steps of 2 fs = 800 fs\n")) << plan;
+  EXPECT_TRUE(contains(plan, "\nfiles in out/small: run.json, checkpoint.bin, energies.csv,"));
+  EXPECT_TRUE(contains(plan, "averages.csv")) << plan;
+  EXPECT_TRUE(contains(plan, "\ntime: less than a second on this machine with ")) << plan;
+  const std::string years =
+      tarn("check " + deck +
+           " --set run.duration_ps=2e8 --set run.equilibration_ps=500 --set "
+           "thermostat.temperatures_K=[100,200,150] --set run.threads=1 --unset observe")
+          .text;
+  EXPECT_TRUE(contains(years, "x 3 replicas, at 3 temperatures from 100 to 200 K\n")) << years;
+  EXPECT_TRUE(contains(years,
+                       "100 000 000 000 steps of 2 fs = 200 µs, of which 500 ps are not "
+                       "averaged\n"));
+  EXPECT_TRUE(contains(years, "files in out/small: run.json, checkpoint.bin\n"));
+  EXPECT_TRUE(contains(years, " days on this machine with 1 thread\n")) << years;
+  // A step of a large cluster takes longer than the measurement.
+  const std::string large =
+      tarn("check " + deck +
+           " --unset system.file --unset observe --set system.molecules=20000 "
+           "--set run.threads=1")
+          .text;
+  EXPECT_TRUE(contains(large, "20000 tip3p x 3 replicas")) << large;
+  EXPECT_TRUE(contains(large, "time: about ")) << large;
+  const std::string rings =
+      tarn("check " + deck +
+           " --unset system.file --set system.molecules=2 --set "
+           "system.model=qtip4pf --unset integrator.scheme --set path_integral.beads=64 --unset "
+           "observe --set thermostat.temperature_K=300")
+          .text;
+  EXPECT_TRUE(contains(rings, "\n2 qtip4pf x 3 replicas of 64 beads, at 300 K\n")) << rings;
+  EXPECT_TRUE(contains(rings, "\ntime: ")) << rings;
+  const std::string pendulum =
+      tarn("check " + (kSource / "inputs/double-pendulum.toml").string()).text;
+  EXPECT_TRUE(contains(pendulum, "\ndouble-pendulum with zs\n500 steps of 0.1 = 50\nfiles in "))
+      << pendulum;
+  // Nothing is written.
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+/// "--set key value" instead of "--set key=value".
+TEST_F(Commands, ChangesThatAreSplitAtABlankAreToldHowToBeWritten) {
+  const std::string deck = small_deck();
+  for (const std::string command : {"check ", "run ", "compare "}) {
+    for (const std::string& words : {deck + " --set run.steps 5", "--set run.steps 5 " + deck,
+                                     deck + " --set run.steps =5", deck + " --set run.steps= 5"}) {
+      const Outcome outcome = tarn(command + words);
+      EXPECT_EQ(outcome.exit_code, 2) << words;
+      EXPECT_TRUE(contains(outcome.text, "write key=value without blanks, as in --set run.steps="))
+          << outcome.text;
+    }
+  }
+  const Outcome without_deck = tarn("check --set run.steps 5");
+  EXPECT_EQ(without_deck.exit_code, 2);
+  EXPECT_TRUE(contains(without_deck.text, "as in --set run.steps=5")) << without_deck.text;
 }
 
 TEST_F(Commands, CheckAndRunTellTheSameOfAStart) {
@@ -273,7 +360,7 @@ TEST_F(Commands, LostOutputIsAFailure) {
   const std::string run = "run " + deck + " --quiet --set run.steps=10 --out " + path("out");
   for (const std::string& words :
        {"energy " + structure, "check " + deck, std::string("check --reference"),
-        std::string("doctor"), std::string("reproduce --list"), std::string("--help"),
+        std::string("doctor"), std::string("models"), std::string("reproduce --list"), std::string("--help"),
         std::string("--version"), "rdf " + structure, run + " --json",
         "compare " + deck + " --schemes settle --set run.steps=40 --quiet --out " + path("c")}) {
     const Outcome full = tarn(words + " 2>" + path("said") + " >/dev/full)", "(");
@@ -334,7 +421,7 @@ TEST_F(Commands, EnergySaysHowFarBondsAreOff) {
   EXPECT_TRUE(contains(rigid.text, "were put onto the rigid geometry of tip3p"));
   const Outcome modes = tarn("modes " + off);
   const std::vector<double> fitted = numbers_after(rigid.text, "potential_kcal_per_mol");
-  const std::vector<double> of_modes = numbers_after(modes.text, "energy_kcal_per_mol");
+  const std::vector<double> of_modes = numbers_after(modes.text, "potential_kcal_per_mol");
   ASSERT_EQ(fitted.size(), 1u);
   ASSERT_EQ(of_modes.size(), 1u);
   // The same molecules, summed by two loops of some ten terms of up to 500 kcal/mol.
@@ -520,7 +607,7 @@ TEST_F(Commands, ClusterKeepsSeveralMinima) {
   double last = -1e300;
   int frames = 0;
   while (const auto frame = reader->next()) {
-    const double energy = std::atof(frame->comment.at("energy_kcal_per_mol").c_str());
+    const double energy = std::atof(frame->comment.at("potential_kcal_per_mol").c_str());
     EXPECT_GT(energy, last);
     last = energy;
     ++frames;
@@ -1660,7 +1747,7 @@ TEST_F(Commands, TakeAModelOfADeck) {
     EXPECT_EQ(own.substr(own.find('\n')), known.substr(known.find('\n'))) << file;
   }
   const std::string last = path("own") + "/final.xyz";
-  const std::string needs = "is defined in a deck: give its path, --model DECK.toml";
+  const std::string needs = "give its path, --model FILE.toml";
   EXPECT_TRUE(contains(tarn("energy " + last).text, needs));
   EXPECT_EQ(tarn("energy " + last).exit_code, 2);
   const auto number = [&](const std::string& model) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "command.hpp"
@@ -239,10 +240,32 @@ TEST_F(Quantum, RefusesTrajectoriesOfBeadsWithoutMeaning) {
   EXPECT_TRUE(contains(refusal("analyse " + file + " -o " + path("analysed")),
                        "the frames contain 8 beads of ring polymers"));
   EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 7"),
-                       "24 molecules cannot form 7 beads of the same cluster"));
+                       "--beads 7: the frame has beads = 8; omit --beads"));
   EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 0"), "--beads"));
-  // Without its beads, all molecules of the first frame coincide.
-  EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 1"), "the two coincide"));
+  EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 1"), "the frame has beads = 8"));
+
+  // A format that cannot name the number of beads.
+  const std::string xtc = path("a.xtc");
+  ASSERT_EQ(test::command("convert " + file + " -o " + xtc).exit_code, 0);
+  const std::string hint =
+      "If the frames contain several beads of ring polymers, give their number";
+  for (const std::string& command :
+       {"energy " + xtc, "rdf " + xtc, "draw " + xtc + " -o a.svg",
+        "convert " + xtc + " -o " + path("b.xyz"), "analyse " + xtc + " -o " + path("analysed")}) {
+    EXPECT_TRUE(contains(refusal(command), hint)) << command;
+  }
+  EXPECT_TRUE(contains(refusal("rdf " + xtc + " --beads 7"), "24 molecules cannot form 7 beads"));
+  // Eight beads of three molecules are not three beads of eight.
+  for (const std::string& command :
+       {"rdf " + xtc, "draw " + xtc + " -o a.svg", "convert " + xtc + " -o " + path("b.xyz")}) {
+    EXPECT_TRUE(contains(refusal(command + " --beads 3"), "too far for a ring polymer")) << command;
+    EXPECT_EQ(test::command(command + " --beads 8").exit_code, 0) << command;
+  }
+  const std::string one = path("one.xyz");
+  test::write_text(one,
+                   "6\nbead=3\nO 0 0 0\nH .96 0 0\nH -.24 .93 0\nO 0 0 1\nH .96 0 1\n"
+                   "H -.24 .93 1\n");
+  EXPECT_TRUE(contains(refusal("rdf " + one + " --beads 2"), "a single bead, bead = 3"));
 }
 
 /// One bead is the classical run.
@@ -276,6 +299,91 @@ TEST_F(Quantum, ContinuesFromAState) {
                                  "friction_per_ps = 0\n",
                                  state + "seed = 9\n");
   EXPECT_EQ(test::command("run --quiet " + trpmd + " -o " + path("trpmd")).exit_code, 0);
+}
+
+/// Rings that do not start in equilibrium are reported by check and by runs.
+TEST_F(Quantum, WarnsOfStatesOfOtherRings) {
+  const std::string classical = deck("classical.toml", "");
+  ASSERT_EQ(test::command("run --quiet " + classical + " -o " + path("classical")).exit_code, 0);
+  ASSERT_EQ(
+      test::command("run --quiet " + deck("pimd.toml", kRings) + " -o " + path("pimd")).exit_code,
+      0);
+  const std::string warning = "the ring polymers do not start in equilibrium";
+  const auto ring_deck = [&](const std::string& state, int beads, const char* method, double t_K) {
+    const bool rpmd = std::string_view(method) == "rpmd";
+    const std::string bath = fmt::format(
+        "[thermostat]\nkind = \"baoab\"\ntemperature_K = {}\nfriction_per_ps = 1\n", t_K);
+    return deck("ring.toml",
+                fmt::format("[path_integral]\nbeads = {}\nmethod = \"{}\"\n", beads, method) +
+                    (rpmd ? fmt::format("temperature_K = {}\n", t_K) : ""),
+                rpmd ? "" : bath, "state = \"" + path(state) + "\"\nseed = 11\n");
+  };
+  const auto checked = [&](const std::string& state, int beads, const char* method, double t_K,
+                           const std::string& more = "") {
+    const Outcome outcome = test::command("check " + ring_deck(state, beads, method, t_K) + more);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
+    return outcome.text;
+  };
+  const std::string none = checked("classical", 8, "rpmd", 150);
+  EXPECT_TRUE(contains(none,
+                       "comes from a run with no beads at 150 K, and this deck has 8 beads at "
+                       "150 K: " +
+                           warning));
+  EXPECT_TRUE(contains(none, "Start from the state of a pimd run with 8 beads at 150 K"));
+  EXPECT_TRUE(contains(checked("pimd", 8, "rpmd", 300),
+                       "8 beads at 150 K, and this deck has 8 "
+                       "beads at 300 K: " +
+                           warning));
+  EXPECT_TRUE(contains(checked("pimd", 16, "rpmd", 150), warning));
+  EXPECT_TRUE(contains(checked("pimd", 8, "rpmd", 150, " --set system.hydrogen_mass_Da=2.014"),
+                       "masses change: H from 1.008 to 2.014 Da: " + warning));
+  EXPECT_FALSE(contains(checked("pimd", 8, "rpmd", 150), warning));
+  for (const char* method : {"pimd", "trpmd"}) {
+    // The decks have an equilibration of 0.05 ps, in which the beads spread.
+    const std::string at_once = " --set run.equilibration_ps=0";
+    EXPECT_TRUE(contains(checked("classical", 8, method, 150, at_once), warning)) << method;
+    EXPECT_TRUE(contains(checked("classical", 8, method, 150, at_once), "Set [run] equilibration"));
+    EXPECT_FALSE(contains(checked("classical", 8, method, 150), warning)) << method;
+    EXPECT_FALSE(contains(checked("pimd", 8, method, 150, at_once), warning)) << method;
+    EXPECT_TRUE(contains(checked("pimd", 8, method, 300), warning)) << method;
+  }
+  const Outcome run =
+      test::command("run " + ring_deck("classical", 8, "rpmd", 150) + " -o " + path("rpmd"));
+  EXPECT_EQ(run.exit_code, 0) << run.text;
+  EXPECT_TRUE(contains(run.text, "warning: [system] state: ")) << run.text;
+  EXPECT_TRUE(contains(run.text, warning)) << run.text;
+}
+
+/// The lines of provenance say what tables of ring polymers contain.
+TEST_F(Quantum, TablesSayWhatTheyAverage) {
+  const std::string more = " --set observe.heat.every=20 --set observe.trajectory.beads=2";
+  ASSERT_EQ(test::command("run --quiet " + deck("pimd.toml", kRings) + more + " -o " + path("pimd"))
+                .exit_code,
+            0);
+  const auto head = [&](const std::string& name) {
+    const std::string text = text_of("pimd/" + name);
+    return text.substr(0, text.find(',', text.find('\n')));
+  };
+  for (const char* name : {"rdf.csv", "geometry.csv", "profile.csv"}) {
+    EXPECT_TRUE(contains(head(name), "; over all beads")) << name;
+  }
+  for (const char* name : {"cluster.csv", "temperatures.csv", "spectrum.csv"}) {
+    EXPECT_TRUE(contains(head(name), "; of the centroids")) << name;
+  }
+  EXPECT_TRUE(
+      contains(head("conservation.csv"), "energy = Hamiltonian of the ring polymer, a sum"));
+  EXPECT_TRUE(contains(head("heat.csv"), "sums over its beads"));
+  EXPECT_TRUE(contains(head("energies.csv"), "means over the beads"));
+  EXPECT_TRUE(contains(text_of("pimd/trajectory-0000.xyz"), "bead 2"));
+  // What is conserved is the Hamiltonian minus the heat.
+  io::CsvReader heat(path("pimd/heat.csv")), energies(path("pimd/conservation.csv"));
+  std::vector<std::string_view> a, b;
+  while (heat.next(a) && energies.next(b)) {
+    EXPECT_NEAR(heat.number(a[heat.column("conserved_kcal_per_mol")]),
+                energies.number(b[energies.column("energy_kcal_per_mol")]) -
+                    heat.number(a[heat.column("heat_kcal_per_mol")]),
+                1e-9);
+  }
 }
 
 TEST_F(Quantum, RefusesWhatHasNoMeaning) {
@@ -330,6 +438,28 @@ TEST_F(Quantum, WarnsIfTheEstimatorsDisagree) {
   EXPECT_TRUE(contains(compared.text, "verlet:free_ring=exact: the mean energies"))
       << compared.text;
   EXPECT_FALSE(contains(compared.text, "verlet:free_ring=cayley: the mean energies"));
+}
+
+/// check and run warn before the first step, compare at its end; run.json contains the warning.
+TEST_F(Quantum, WarnsOfResonances) {
+  const std::string rings = "[path_integral]\nbeads = 64\nfree_ring = \"exact\"\n";
+  const std::string warning = "free_ring = \"exact\" resonates: timestep_fs = ";
+  const std::string exact =
+      deck("exact.toml", rings) + " --set run.steps=2 --set run.equilibration_ps=0 ";
+  for (const auto& [step, warned] : {std::pair("0.5", false), {"1.3", true}}) {
+    const std::string words = exact + "--set integrator.timestep_fs=" + step;
+    EXPECT_EQ(contains(test::command("check " + words).text, warning), warned) << step;
+    const Outcome run = test::command("run --quiet --overwrite " + words + " -o " + path("out"));
+    EXPECT_EQ(contains(run.text, warning), warned) << run.text;
+    EXPECT_EQ(contains(text_of("out/run.json"), "resonates"), warned);
+  }
+  const std::string cayley =
+      exact + "--set integrator.timestep_fs=1.3 --set path_integral.free_ring=cayley";
+  EXPECT_FALSE(contains(test::command("check " + cayley).text, "resonates"));
+  const Outcome compared =
+      test::command("compare " + exact + "--set run.steps=20 --schemes verlet:timestep_fs=1.3 -o " +
+                    path("compared"));
+  EXPECT_TRUE(contains(compared.text, warning)) << compared.text;
 }
 
 /// Columns of a table with their errors, by row.

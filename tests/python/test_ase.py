@@ -87,13 +87,15 @@ def test_optimisers_of_ase_find_the_minimum():
     ("symbols", "positions", "message"),
     [
         ("OHC", [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "atom 2: atomic number 6; only water"),
-        ("OHH", [[0, 0, 0], [1, 0, 0], [0, 3, 0]], "atom 2: no oxygen is within 1.3 A"),
+        ("OHH", [[0, 0, 0], [1, 0, 0], [0, 3.1, 0]], "atom 2: no oxygen is within 1.3 A"),
+        ("HOH", [[1, 0, 0], [0, 0, 0], [0, 1.4, 0]], "atom 2: no oxygen is within 1.3 A"),
+        ("OHH", [[0, 0, 0], [1.81, 0, 0], [-0.45, 1.75, 0]], "this looks like bohr"),
         ("OH", [[0, 0, 0], [1, 0, 0]], "atom 0: this oxygen is the nearest one of 1 hydrogen"),
         ("OHHH", [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], "atom 0: .* of 3 hydrogens"),
     ],
 )
 def test_what_is_no_water_is_refused_by_name(symbols, positions, message):
-    atoms = Atoms(symbols, positions=positions, calculator=TarnCalculator())
+    atoms = Atoms(symbols, positions=positions, calculator=TarnCalculator("tip3p"))
     with pytest.raises(tarn.InputError, match=message):
         atoms.get_potential_energy()
 
@@ -110,8 +112,10 @@ def test_unknown_models_and_parameters_are_refused():
     with pytest.raises(tarn.InputError, match="unknown water model 'tip9p'"):
         TarnCalculator(model="tip9p")
     with pytest.raises(tarn.InputError, match="unknown parameter 'modl'; use model, device"):
-        TarnCalculator(modl="tip4p")
-    calculator = TarnCalculator()
+        TarnCalculator("tip3p", modl="tip4p")
+    with pytest.raises(TypeError, match="model"):
+        TarnCalculator()  # a rigid default needs constraints
+    calculator = TarnCalculator("tip3p")
     with pytest.raises(tarn.InputError, match="threads = 1.5; expected an integer"):
         calculator.set(threads=1.5)
     with pytest.raises(tarn.InputError, match="unknown water model 'tip9p'"):
@@ -141,4 +145,29 @@ def test_parameters_can_be_changed():
 
 def test_no_atoms():
     with pytest.raises(tarn.InputError, match="there are no atoms"):
-        Atoms(calculator=TarnCalculator()).get_potential_energy()
+        Atoms(calculator=TarnCalculator("tip3p")).get_potential_energy()
+
+
+def test_long_bonds_of_known_molecules_are_computed():
+    atoms = cluster(molecules=2)
+    stretched = atoms.copy()
+    stretched.positions[1] += 0.8 * (atoms.positions[1] - atoms.positions[0])
+    expected, _ = tarn.energy_and_forces(stretched.positions, model="tip4p2005f")
+    # In the order O H H, without an earlier configuration.
+    stretched.calc = TarnCalculator("tip4p2005f")
+    assert stretched.get_potential_energy() == pytest.approx(expected * KCAL, rel=1e-12)
+    # In another order, after one with short bonds.
+    order = [1, 0, 2, 5, 3, 4]
+    other = atoms[order]
+    other.calc = TarnCalculator("tip4p2005f")
+    other.get_potential_energy()
+    other.positions = stretched.positions[order]
+    assert other.get_potential_energy() == pytest.approx(expected * KCAL, rel=1e-12)
+
+
+def test_rigid_models_without_constraints_are_named_as_the_cause():
+    atoms = Atoms("OHH" * 2, positions=tarn.random_cluster(2), calculator=TarnCalculator("tip3p"))
+    with pytest.raises(
+        tarn.InputError, match="tip3p is rigid.*constrain the bonds or take a flexible model"
+    ):
+        BFGS(atoms, logfile=None).run(fmax=1e-4, steps=1000)

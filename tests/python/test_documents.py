@@ -25,9 +25,18 @@ def blocks(page: Path) -> list[str]:
 
 
 @pytest.mark.pictures
-@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
-def test_the_blocks_of_a_page_run_in_order(page):
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/models.md", "README.md"])
+def test_the_blocks_of_a_page_run_in_order(page, monkeypatch):
     pytest.importorskip("ase")
+    run = tarn.run
+
+    def short_run(deck, **options):
+        """As tarn.run, but a deck that is a file runs for some picoseconds."""
+        if isinstance(deck, str):
+            options["set"] = {"run.duration_ps": 4.0, "run.equilibration_ps": 1.0}
+        return run(deck, **options)
+
+    monkeypatch.setattr(tarn, "run", short_run)
     os.symlink(ROOT / "inputs", "inputs")
     code = blocks(ROOT / page)
     assert code

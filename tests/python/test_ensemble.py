@@ -12,6 +12,7 @@ import pytest
 from conftest import HEPTAMER, with_changes
 
 import tarn
+from tarn import _deck
 
 
 def test_attributes():
@@ -63,6 +64,27 @@ def test_beads():
     assert e.velocities_A_per_ps.shape == (3, 6, 3)
     spread = e.positions_A.std(axis=1)
     assert np.all(spread > 0)
+
+
+def test_the_scheme_follows_the_model():
+    bath = {"temperature_K": 200.0, "friction_per_ps": 2.0}
+    for model, scheme in [("tip3p", "settle"), ("qtip4pf", "verlet")]:
+        deck = {"system": {"model": model, "molecules": 2}, "thermostat": bath}
+        text = str(_deck.load(deck, needs_length=False))
+        assert f'scheme = "{scheme}"' in text and 'kind = "baoab"' in text
+
+
+def test_resonances_of_the_exact_flow_are_noted():
+    deck = {
+        "system": {"model": "qtip4pf", "molecules": 1},
+        "thermostat": {"temperature_K": 300.0, "friction_per_ps": 2.0},
+        "path_integral": {"beads": 128, "free_ring": "exact"},
+    }
+    assert any("resonates" in text for text in tarn.Ensemble(deck).warnings)
+    cayley = tarn.Ensemble(deck, set={"path_integral.free_ring": "cayley"})
+    assert not any("resonates" in text for text in cayley.warnings)
+    result = tarn.run(deck, out="rings", set={"run.steps": 2})
+    assert any("resonates" in text for text in result.warnings)
 
 
 def test_parts_equal_the_whole():

@@ -92,6 +92,44 @@ def test_the_program_gives_the_same_energy(program):
     assert np.abs(forces - theirs["forces_kcal_per_mol_A"]).max() < 1e-11 * np.abs(forces).max()
 
 
+def misaligned(array):
+    """A copy whose numbers are not at multiples of eight bytes, as in packed records."""
+    memory = np.empty(array.nbytes + 1, np.uint8)
+    copy = memory[1:].view(np.float64).reshape(array.shape)
+    copy[...] = array
+    assert not copy.flags.aligned
+    return copy
+
+
+@pytest.mark.parametrize(("unit", "factor"), [("bohr", 1 / 0.529177), ("nm", 0.1)])
+def test_positions_in_another_unit_are_refused(unit, factor):
+    water = factor * tarn.random_cluster(3, replicas=2)
+    for call in (
+        lambda: tarn.energy_and_forces(water),
+        lambda: tarn.energy_and_forces(water[0]),
+        lambda: tarn.dipole_moments(water),
+        lambda: tarn.minimise(water),
+        lambda: tarn.normal_modes(water[0]),
+        lambda: tarn.rdf(water[:, None]),
+        lambda: tarn.write_structure("a.xyz", water[0]),
+    ):
+        with pytest.raises(tarn.InputError, match=f"this looks like {unit}"):
+            call()
+    # A scan of the bonds of one molecule passes through the same lengths.
+    tarn.energy_and_forces(factor * tarn.random_cluster(1, model="qtip4pf"), model="qtip4pf")
+
+
+def test_stretched_molecules_are_minimised_with_a_flexible_model():
+    water = tarn.random_cluster(2, replicas=3, model="qtip4pf")
+    water[1, 1] = water[1, 0] + 1.4 * (water[1, 1] - water[1, 0])
+    minima = tarn.minimise(water, model="qtip4pf")
+    assert minima.converged.all() and (minima.energy_kcal_per_mol < -3).all()
+    water[2, 4] = water[2, 3] + 1.4 * (water[2, 4] - water[2, 3])
+    # All replicas that a rigid model refuses are named.
+    with pytest.raises(tarn.InputError, match=r"(?s)positions\[1\].*positions\[2\]"):
+        tarn.minimise(water, model="tip4p")
+
+
 def test_arrays_in_c_order_are_not_copied_and_others_are_converted():
     water = tarn.random_cluster(3, replicas=4)
     expected = tarn.energy_and_forces(water)[0]
@@ -101,6 +139,7 @@ def test_arrays_in_c_order_are_not_copied_and_others_are_converted():
         np.repeat(water, 2, axis=0)[::2],
         water.tolist(),
         list(water),
+        misaligned(water),
     ]
     for other in others:
         assert np.array_equal(tarn.energy_and_forces(other)[0], expected)
@@ -211,6 +250,26 @@ def test_modes():
     stretch = tarn.normal_modes(flexible, model="qtip4pf").wavenumbers_per_cm[-1]
     assert 3500 < stretch < 4000
     assert len(tarn.normal_modes(water, omega=100.0).wavenumbers_per_cm) == 27
+
+
+def test_modes_of_isotopes():
+    water = tarn.minimise(tarn.random_cluster(1, model="qtip4pf"), model="qtip4pf").positions_A
+    light, heavy = (
+        tarn.normal_modes(water, model="qtip4pf", masses={"H": mass}).wavenumbers_per_cm
+        for mass in (1.008, 2.014)
+    )
+    assert np.array_equal(
+        light, tarn.normal_modes(water, model="qtip4pf", masses={"O": 15.9994}).wavenumbers_per_cm
+    )
+    # Harmonic stretches of D2O lie at 0.72 to 0.74 of those of H2O.
+    assert 0.72 < heavy[-2] / light[-2] < 0.74 and 0.72 < heavy[-1] / light[-1] < 0.74
+    Path("d2o.toml").write_text(
+        '[system]\nmodel = "qtip4pf"\nmolecules = 1\nhydrogen_mass_Da = 2.014\n[run]\nsteps = 1\n'
+    )
+    assert np.array_equal(heavy, tarn.normal_modes(water, model="d2o.toml").wavenumbers_per_cm)
+    for masses in ({"H": 9}, {"O": float("nan")}):
+        with pytest.raises(tarn.InputError, match="mass"):
+            tarn.normal_modes(water, model="qtip4pf", masses=masses)
 
 
 def test_rdf_of_a_run_and_of_its_frames():

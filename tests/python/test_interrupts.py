@@ -25,21 +25,23 @@ def start(code: str) -> subprocess.Popen[str]:
     return child
 
 
-def interrupt(child: subprocess.Popen[str], times: int = 1) -> tuple[str, str, float]:
-    """Sends SIGINT, and waits. Returns the output and the time that it took.
+def interrupt(
+    child: subprocess.Popen[str], times: int = 1, number: signal.Signals = signal.SIGINT
+) -> tuple[str, str, float]:
+    """Sends a signal, and waits. Returns the output and the time that it took.
 
     Several signals, each half a second: the first ones may arrive before the computation begins.
     """
     began = time.monotonic()
     try:
         for _ in range(times - 1):
-            child.send_signal(signal.SIGINT)
+            child.send_signal(number)
             try:
                 out, err = child.communicate(timeout=0.5)
                 return out, err, time.monotonic() - began
             except subprocess.TimeoutExpired:
                 pass
-        child.send_signal(signal.SIGINT)
+        child.send_signal(number)
         out, err = child.communicate(timeout=60)
     finally:
         child.kill()
@@ -70,6 +72,65 @@ except KeyboardInterrupt as stop:
     assert 0 < done and done - 10 < int(rows[-1].split(",")[0]) <= done
     more = tarn.run(HEPTAMER, out="a", set={"run.steps": done + 20}, resume=True)
     assert more.steps_done == done + 20
+
+
+#: A run without end that prints "ready" after its first steps.
+ENDLESS = f"""
+import signal, sys, tarn
+ready = []
+def progress(p):
+    if p.step > 0 and not ready:
+        ready.append(1)
+        print("ready", flush=True)
+def run():
+    tarn.run({HEPTAMER!r}, out="a", set={{"run.steps": 10**9}}, progress=progress)
+"""
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2], ids=str
+)
+def test_other_signals_end_the_program_after_a_checkpoint(number: signal.Signals):
+    child = start(ENDLESS + "run()\nprint('not reached')\n")
+    out, err, seconds = interrupt(child, number=number)
+    assert (child.returncode, out, err) == (-number, "", "")
+    assert seconds < 10
+    assert json.loads(Path("a/run.json").read_text())["status"] == "interrupted"
+    done = tarn.Ensemble.load("a").step
+    assert done > 0
+    assert tarn.run(HEPTAMER, out="a", set={"run.steps": done + 20}, resume=True).steps_done > done
+
+
+def test_a_comparison_ends_with_its_tables_after_sigterm():
+    code = ENDLESS.replace("tarn.run(", 'tarn.compare(schemes=["settle", "shake"], deck=')
+    child = start(code + "run()\n")
+    out, err, _ = interrupt(child, number=signal.SIGTERM)
+    assert (child.returncode, out, err) == (-signal.SIGTERM, "", "")
+    assert json.loads(Path("a/compare.json").read_text())["status"] == "interrupted"
+
+
+def test_a_handler_of_the_program_for_sigterm_stays():
+    code = ENDLESS + "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\nrun()\n"
+    child = start(code)
+    _, err, _ = interrupt(child, number=signal.SIGTERM)
+    assert child.returncode == 7, err
+    assert json.loads(Path("a/run.json").read_text())["status"] == "interrupted"
+
+
+def test_sigterm_after_the_last_step_ends_the_program():
+    child = start(f"""
+import signal, tarn
+print("ready", flush=True)
+@tarn.observer(columns=["x_A"], every=400)
+def last(frame):
+    if frame.step == 400:
+        signal.raise_signal(signal.SIGTERM)
+    return frame.positions_A[:, 0, 0]
+tarn.run({HEPTAMER!r}, out="a", observers=[last])
+""")
+    _, err = child.communicate(timeout=60)
+    assert (child.returncode, err) == (-signal.SIGTERM, "")
+    assert json.loads(Path("a/run.json").read_text())["status"] == "finished"
 
 
 def test_an_uncaught_interrupt_ends_the_program_as_usual():
@@ -210,6 +271,7 @@ def test_an_interrupt_after_the_last_step_is_raised():
     assert caught.value.__notes__ == ["the run was complete; its files are in a"]
     assert json.loads(Path("a/run.json").read_text())["status"] == "finished"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 def test_an_interrupt_at_the_end_of_a_comparison_is_raised():
@@ -345,3 +407,28 @@ time.sleep(0.2)
         timeout=60,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "5 True\n", "")
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "tarn.normal_modes(tarn.random_cluster(400))",
+        "tarn.rdf(np.tile(tarn.random_cluster(30), (40_000, 1, 1)))",
+        "tarn.energy_and_forces(np.tile(tarn.random_cluster(60), (60_000, 1, 1)), threads=1)",
+    ],
+)
+def test_long_functions_stop(work):
+    child = start(f"""
+import numpy as np
+import tarn
+print("ready", flush=True)
+try:
+    for _ in range(100):
+        {work}
+except KeyboardInterrupt:
+    print("stopped")
+""")
+    time.sleep(1)
+    out, err, seconds = interrupt(child)
+    assert (child.returncode, out) == (0, "stopped\n"), err
+    assert seconds < 10

@@ -43,7 +43,8 @@ TEST(OwnCommunicator, RunsADeckOnEachHalf) {
   ASSERT_EQ(g_ranks->size(), 2);
   const std::string device = expect_same_run(
       "[system]\nmolecules = 2\nreplicas = 6\nseed = " + std::to_string(5 + g_half) +
-          "\n[thermostat]\nkind = \"gla\"\ntemperature_K = 100.0\nfriction_per_ps = 5.0\n"
+          "\n[integrator]\nscheme = \"zss-stiff\"\n[thermostat]\nkind = \"gla\"\ntemperature_K = "
+          "100.0\nfriction_per_ps = 5.0\n"
           "[run]\nsteps = " +
           std::to_string(100 + 200 * g_half) + "\n[observe.energies]\nevery = 10\n",
       *g_ranks);
@@ -54,7 +55,8 @@ TEST(OwnCommunicator, RunsADeckOnEachHalf) {
 TEST(OwnCommunicator, MayHaveOneProcess) {
   const auto alone = Ranks::of_communicator(MPI_Comm_c2f(MPI_COMM_SELF));
   expect_same_run(
-      "[system]\nmolecules = 2\nreplicas = 6\n[run]\nsteps = 100\n"
+      "[system]\nmolecules = 2\nreplicas = 6\n[integrator]\nscheme = \"zss-stiff\"\n[run]\n"
+      "steps = 100\n"
       "[observe.energies]\nevery = 10\nreplicas = \"mean\"\n",
       *alone);
 }

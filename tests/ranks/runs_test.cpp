@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -185,6 +186,19 @@ class RanksRun : public ::testing::Test {
     return times;
   }
 
+  /// Whether the output contains these texts, separated by " ... ", one after the other.
+  bool contains_in_order(const std::string& texts) const {
+    const std::string separator = " ... ", all = log();
+    std::size_t found = 0;
+    for (std::size_t begin = 0; begin < texts.size();) {
+      const std::size_t end = std::min(texts.find(separator, begin), texts.size());
+      found = all.find(texts.substr(begin, end - begin), found);
+      if (found == std::string::npos) return false;
+      begin = end + separator.size();
+    }
+    return true;
+  }
+
   static void expect_nothing_half_written(const std::string& folder) {
     for (const auto& [name, text] : test::contents_of(folder)) {
       EXPECT_FALSE(name.ends_with(io::kTemporarySuffix)) << name;
@@ -306,19 +320,117 @@ TEST_F(RanksRun, ReportABadDeckOnce) {
   EXPECT_EQ(count("--no-such-option"), 1) << log();
 }
 
-/// Processes that a launcher started for another MPI, or without any.
-TEST_F(RanksRun, DoNotRunSeparately) {
+/// Processes that a launcher started for another MPI, or without any: each prints why it ends.
+TEST_F(RanksRun, DoNotRunSeparatelyUnasked) {
   write_deck(kMeans);
   for (const std::string variables :
-       {"SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=0", "PMI_SIZE=3 PMI_RANK=0"}) {
-    EXPECT_EQ(run(0, out("a"), {}, variables + " PATH=/usr/bin:/bin exec \"$@\""), 2) << log();
-    EXPECT_TRUE(contains(log(), "started 3 processes, each of which would run alone")) << log();
+       {"SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=2",
+        "PMI_SIZE=3 PMI_RANK=0"}) {
+    const std::string shell = variables + " PATH=/usr/bin:/bin exec \"$@\"";
+    EXPECT_EQ(run(0, out("a"), {}, shell), 2) << log();
+    EXPECT_TRUE(contains(log(), "started 3 processes, which cannot share a run")) << log();
+    EXPECT_TRUE(contains(log(), "--ranks off (or TARN_RANKS=off)")) << log();
     EXPECT_FALSE(fs::exists(out("a")));
   }
-  EXPECT_EQ(
-      run(0, out("a"), {}, "SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=2 PATH=/usr/bin:/bin exec \"$@\""),
-      2);
-  EXPECT_EQ(log(), "") << "one message for all";
+}
+
+/// The same processes run all commands that need no ranks, and runs with --ranks off.
+TEST_F(RanksRun, MayRunAloneInAShellOfSrun) {
+  write_deck(kMeans);
+  const std::string shell = "SLURM_STEP_NUM_TASKS=8 SLURM_PROCID=3 PATH=/usr/bin:/bin";
+  const std::string execute = shell + " exec \"$@\"";
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"--version"}, {"check", deck_}, {"run", "--help"}, {"reproduce", "--list"}}) {
+    EXPECT_EQ(start(0, command, execute).wait().code, 0) << command[0] << log();
+  }
+  EXPECT_EQ(start(0, {"doctor"}, execute).wait().code, 0) << log();
+  EXPECT_TRUE(contains(log(), "MPI: srun started 8 processes")) << log();
+  const std::vector<std::string> short_run{"--set", "run.steps=20"};
+  std::vector<std::string> alone = short_run;
+  alone.insert(alone.end(), {"--ranks", "off"});
+  ASSERT_EQ(run(0, out("whole"), short_run), 0) << log();
+  ASSERT_EQ(run(0, out("a"), alone, execute), 0) << log();
+  ASSERT_EQ(run(0, out("b"), short_run, "TARN_RANKS=off " + execute), 0) << log();
+  expect_same_files(out("whole"), out("a"));
+  expect_same_files(out("whole"), out("b"));
+  EXPECT_EQ(run(0, out("c"), short_run, "TARN_RANKS=no " + execute), 2);
+  EXPECT_TRUE(contains(log(), "TARN_RANKS is 'no'; set it to auto or off")) << log();
+}
+
+/// Ranks that were given different runs do none of them.
+TEST_F(RanksRun, AreGivenOneRun) {
+  write_deck(kMeans);
+  const std::string rank = "r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; ";
+  const auto expect_refused = [&](const std::vector<std::string>& arguments,
+                                  const std::string& wrapper, const std::string& difference) {
+    EXPECT_EQ(start(3, arguments, rank + wrapper).wait().code, 2) << log();
+    EXPECT_EQ(count("the ranks do not share one run"), 1) << log();
+    EXPECT_EQ(count("--ranks off (or TARN_RANKS=off) runs each process alone"), 1) << log();
+    EXPECT_TRUE(contains_in_order(difference)) << difference << log();
+    EXPECT_FALSE(fs::exists(out("a")));
+  };
+  const std::vector<std::string> all = run_arguments(out("a"));
+  expect_refused(
+      all, "exec \"$@\" --set system.seed=$r",
+      "rank 1 on ... was given '--set system.seed=1', rank 0 on ... '--set system.seed=0'");
+  expect_refused(all, "[ $r != 2 ] || set -- \"$@\" --quiet; exec \"$@\"",
+                 "rank 2 on ... was given '--quiet', rank 0 on ... no further argument");
+  expect_refused({"run"}, "exec \"$@\" missing-$r.toml",
+                 "'missing-1.toml', rank 0 ... 'missing-0.toml'");
+  expect_refused(all, "p=$1; shift 2; c=run; [ $r = 0 ] || c=compare; exec $p $c \"$@\"",
+                 "rank 1 on ... was given 'compare', rank 0 on ... 'run'");
+  for (const char* name : {"0", "1", "2"}) fs::create_directory(out(name));
+  expect_refused(all, "cd " + out("") + "$r; exec \"$@\"",
+                 "rank 1 on ... runs in ' ... /1', rank 0 on ... /0'");
+  // Files of one name that differ, as on the disks of nodes.
+  std::vector<std::string> by_number = all;
+  by_number[1] = "/proc/self/fd/9";
+  test::write_text(out("other.toml"), kMeans + "\n");
+  for (const std::string& other : {"9<" + out("other.toml"), std::string("9<&-")}) {
+    expect_refused(by_number,
+                   "exec 9<" + deck_ + "; [ $r != 1 ] || exec " + other + "; exec \"$@\"",
+                   "'/proc/self/fd/9' on rank 1 on ... and rank 0 on ... differ");
+  }
+}
+
+/// A rank waits for others that run a command without ranks, and prints why.
+TEST_F(RanksRun, ReportThatTheOthersDoNotJoin) {
+  write_deck(kMeans);
+  Program program =
+      start(2, run_arguments(out("a")),
+            "r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; [ $r = 0 ] || exec $1 --version; exec \"$@\"");
+  EXPECT_TRUE(becomes_true([&] { return count("note: waiting for the other processes") == 1; }))
+      << log();
+  program.signal(SIGTERM);
+  program.wait();
+}
+
+/// A farm: each process does its own run.
+TEST_F(RanksRun, MayBeSwitchedOff) {
+  write_deck(kMeans);
+  const std::string rank = "r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; ";
+  const std::vector<std::string> arguments{"run", deck_, "--set", "run.steps=20"};
+  const auto with = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const std::string own = " --set system.seed=$r --out " + out("") + "$r";
+  ASSERT_EQ(start(2, with(arguments, {"--ranks", "off"}), rank + "exec \"$@\"" + own).wait().code,
+            0)
+      << log();
+  const std::string variable = rank + "TARN_RANKS=off exec \"$@\"" + own + "-again";
+  ASSERT_EQ(start(2, arguments, variable).wait().code, 0) << log();
+  for (const std::string seed : {"0", "1"}) {
+    const std::string whole = out("whole" + seed);
+    ASSERT_EQ(
+        start(0, with(arguments, {"--set", "system.seed=" + seed, "--out", whole})).wait().code, 0)
+        << log();
+    expect_same_files(whole, out(seed));
+    expect_same_files(whole, out(seed + "-again"));
+  }
+  // Commands that use no ranks run in each process.
+  ASSERT_EQ(start(2, {"--version"}).wait().code, 0) << log();
+  EXPECT_EQ(count("tarn "), 2) << log();
 }
 
 /// A rank that is killed ends the run with a message that names it. Fewer ranks continue it.
@@ -368,6 +480,40 @@ TEST_F(RanksRun, StopAfterASignal) {
     EXPECT_GE(io::read_checkpoint(to + "/checkpoint.bin").state.step, before);
     EXPECT_TRUE(contains(read_text(to + "/run.json"), "\"status\": \"interrupted\""));
   }
+}
+
+/// A signal to one rank only, such as that of a node's batch daemon.
+TEST_F(RanksRun, StopAfterASignalToOneRank) {
+  write_deck(kMeans);
+  for (const auto& [number, rank] :
+       {std::pair{SIGUSR1, 1}, {SIGTERM, 2}, {SIGINT, 1}, {SIGUSR2, 0}}) {
+    SCOPED_TRACE(std::to_string(number) + " to rank " + std::to_string(rank));
+    const std::string to = out(std::to_string(number));
+    Program program = start(3, run_arguments(to, {"--set", "run.steps=100000000"}));
+    ASSERT_TRUE(becomes_true([&] { return has_checkpoint(to); })) << log();
+    ::kill(ranks_running().at(rank), number);
+    const Ending ending = program.wait();
+    EXPECT_FALSE(ending.by_signal);
+    EXPECT_EQ(ending.code, 128 + number) << log();
+    EXPECT_EQ(count("interrupted; continue with: tarn run"), 1) << log();
+    expect_nothing_half_written(to);
+    EXPECT_TRUE(contains(read_text(to + "/run.json"), "\"status\": \"interrupted\""));
+  }
+}
+
+/// The same while rank 0 makes the initial states and the other ranks are idle.
+TEST_F(RanksRun, StopAfterASignalToAnIdleRank) {
+  write_deck("[system]\nmolecules = 60\nreplicas = 10000\n[integrator]\nscheme = \"settle\"\n");
+  Program program = start(2, run_arguments(out("a")));
+  std::map<int, pid_t> ranks;
+  ASSERT_TRUE(becomes_true([&] {
+    ranks = ranks_running();
+    return ranks.size() == 2 && test::catches_signal(ranks[1], SIGTERM);
+  })) << log();
+  ::kill(ranks.at(1), SIGTERM);
+  const Ending ending = program.wait();
+  EXPECT_EQ(ending.code, 128 + SIGTERM) << log();
+  EXPECT_FALSE(fs::exists(out("a") + "/checkpoint.bin"));
 }
 
 TEST_F(RanksRun, ReportAFullDiskOnce) {

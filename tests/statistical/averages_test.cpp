@@ -22,6 +22,7 @@ TEST(Averages, OfTheTemperatureAreWithinTheirErrors) {
     const test::ScratchFolder folder;
     RunOptions options;
     options.out_dir = folder.file("out");
+    options.pictures = false;
     const int steps = 1'200'000 / replicas;
     const RunResult result =
         run_deck(parse_deck("[system]\nmolecules = 7\nreplicas = " + std::to_string(replicas) +

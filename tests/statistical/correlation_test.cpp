@@ -49,6 +49,7 @@ TEST(Correlation, BeginsAsFreeMoleculesTurn) {
   const ScratchFolder folder;
   RunOptions options;
   options.out_dir = folder.file("out");
+  options.pictures = false;
   run_deck(parse_deck("[system]\nmolecules = 1\nreplicas = 20000\ntemperature_K = 300.0\nseed = 3\n"
                       "[integrator]\nscheme = \"settle\"\ntimestep_fs = 0.5\n[run]\nsteps = 60\n"
                       "[observe.correlation]\nevery = 2\nlength_ps = 0.01\n",
@@ -83,6 +84,7 @@ TEST(Correlation, OfMoleculesThatDiffuseIsExponential) {
   const ScratchFolder folder;
   RunOptions options;
   options.out_dir = folder.file("out");
+  options.pictures = false;
   const RunResult result = run_deck(
       parse_deck(fmt::format("[system]\nmolecules = 1\nreplicas = 2048\nseed = 5\n[integrator]\n"
                              "scheme = \"settle\"\ntimestep_fs = {}\n[thermostat]\nkind = \"gla\"\n"

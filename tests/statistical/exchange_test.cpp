@@ -160,6 +160,7 @@ TEST(Exchange, TheEvenLadderIsEven) {
     const test::ScratchFolder folder;
     RunOptions options;
     options.out_dir = folder.file("out");
+    options.pictures = false;
     return run_deck(deck, options).exchange.value();
   };
   const std::string thermostat = "kind = \"baoab\"\nfriction_per_ps = 2.0\ntemperatures_K = ";

@@ -86,6 +86,7 @@ TEST(FlexibleHeatCapacity, IncludesBonds) {
   const test::ScratchFolder folder;
   RunOptions options;
   options.out_dir = folder.file("out");
+  options.pictures = false;
   const RunResult result =
       run_deck(parse_deck("[system]\nmodel = \"qtip4pf\"\nmolecules = 1\nreplicas = 256\n"
                           "[integrator]\nscheme = \"verlet\"\n"

@@ -45,6 +45,7 @@ TEST(HeatCapacity, IntegratesToTheEnergyBetweenBaths) {
   const test::ScratchFolder folder;
   RunOptions options;
   options.out_dir = folder.file("out");
+  options.pictures = false;
   const RunResult result =
       run_deck(parse_deck("[system]\nmolecules = 4\nreplicas = 48\n"
                           "[integrator]\nscheme = \"settle\"\ntimestep_fs = 1.0\n"
@@ -95,6 +96,7 @@ TEST(HeatCapacity, IntegratesToTheEnergyWithSoftBonds) {
   const test::ScratchFolder folder;
   RunOptions options;
   options.out_dir = folder.file("out");
+  options.pictures = false;
   run_deck(parse_deck("[system]\nmodel = \"tip3p\"\nmolecules = 2\nreplicas = 64\n"
                       "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 1.0\nomega = 20.0\n"
                       "[thermostat]\nkind = \"baoab\"\ntemperatures_K = [10, 15, 22, 33]\n"
@@ -137,6 +139,7 @@ TEST(HeatCapacity, FromAllBathsWithAPenalty) {
   const test::ScratchFolder folder;
   RunOptions options;
   options.out_dir = folder.file("out");
+  options.pictures = false;
   const RunResult result =
       run_deck(parse_deck("[system]\nmolecules = 3\nreplicas = 60\n"
                           "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 1.0\nomega = 50.0\n"

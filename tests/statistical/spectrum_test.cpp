@@ -74,6 +74,7 @@ TEST(Spectrum, OfALoneMoleculeIsThreeLinesWhereTheStepHasThem) {
         "lone.toml");
     RunOptions options;
     options.out_dir = folder.file("out");
+    options.pictures = false;
     options.threads = 1;
     run_deck(deck, options);
     std::vector<double> x, power;
@@ -114,6 +115,7 @@ TEST(Spectrum, CountsTheDegreesOfFreedom) {
         "count.toml");
     RunOptions options;
     options.out_dir = folder.file("out");
+    options.pictures = false;
     options.threads = 2;
     const RunResult result = run_deck(deck, options);
     ASSERT_FALSE(result.averages.empty());
@@ -145,6 +147,7 @@ TEST(Spectrum, CountsAModeLessWithBaoab) {
         "count.toml");
     RunOptions options;
     options.out_dir = folder.file("out");
+    options.pictures = false;
     options.threads = 2;
     const RunResult result = run_deck(deck, options);
     const AveragedQuantity& states = result.averages.at(0);
@@ -171,6 +174,7 @@ TEST(Spectrum, OfAFreeMoleculeInABathIsTheLorentzianOfItsFriction) {
       "free.toml");
   RunOptions options;
   options.out_dir = folder.file("out");
+  options.pictures = false;
   options.threads = 2;
   run_deck(deck, options);
   io::CsvReader csv(folder.file("out/spectrum.csv"));

@@ -36,12 +36,24 @@ finds include_graph src/deck/bad.cpp '#include "cpu/cpu_engine.hpp"'
 finds include_graph src/deck/bad.cpp '#include "../cpu/cpu_engine.hpp"'
 finds include_graph src/deck/bad.cpp '#include <nanobind/nanobind.h>'
 finds include_graph python/bindings/bad.cpp '#include "kernels/device_probe.hpp"'
+finds replica_map src/cpu/bad.cpp 'a = ids[k] % groups;'
+finds replica_map kernels/bad.cu 'a = static_cast<int>(replica_id) % groups;'
 finds documents docs/bad.md "see /""home/somebody/file"
 finds documents docs/bad.md '[text](nowhere.md)'
 finds documents docs/bad.md '[text](#nowhere)'
 finds documents docs/bad.md '[text](bad.md#nowhere)'
 finds documents docs/bad.md 'run inputs/nowhere.toml'
 finds documents docs/bad.md 'blank at the end '
+mkdir "$tree/inputs"
+touch "$tree/inputs/listed.toml"
+printf '| `listed` | a question | 1 |\n' >"$tree/inputs/README.md"
+finds documents README.md "$(printf 'line\n%.0s' {1..150})"
+touch "$tree/inputs/unlisted.toml"
+if "$here/documents.sh" "$tree" >/dev/null 2>&1; then
+  echo "documents does not detect a deck that inputs/README.md lacks"
+  exit 1
+fi
+rm -r "$tree/inputs"
 finds equations docs/equations.md '**(2) The first has no number.**'
 finds equations docs/equations.md 'as in (1)'
 finds equations docs/equations.md 'by `nobody`'
@@ -82,6 +94,30 @@ for quote in "$quoted" "${part/source/excerpt}" "$part" "${quoted/\{\}/\{ \}}" \
 done
 rm "$tree/docs/quote.md"
 
+# packages SED-COMMAND FILE: the exit status of packages.sh after a change of one of its files.
+packages() {
+  rm -rf "$tree/packages"
+  mkdir -p "$tree/packages"/{cmake,docs}
+  for file in Containerfile environment.yml CITATION.cff CMakeLists.txt cmake/dependencies.cmake docs/running.md; do
+    cp "$here/../../$file" "$tree/packages/$file"
+  done
+  [[ -z $1 ]] || sed -i "$1" "$tree/packages/$2"
+  "$here/packages.sh" "$tree/packages" >/dev/null 2>&1
+}
+packages '' '' || {
+  echo "packages reports an error in the files of this tree"
+  exit 1
+}
+for change in '/^RUN tools.setup/d Containerfile' 's/^RUN tools.setup/& \&\& apt-get install x/ Containerfile' \
+  '/- fmt/d environment.yml' '/- cxx-compiler/d environment.yml' \
+  '$atarn_optional(ZLIB "zlib1g-dev") cmake/dependencies.cmake' 's/DTARN_RANDOM123/D/ docs/running.md' \
+  's/^version.*/version: 0.0.1/ CITATION.cff'; do
+  if packages "${change% *}" "${change##* }"; then
+    echo "packages does not detect the change $change"
+    exit 1
+  fi
+done
+
 # commands TEXT: the exit status of document_commands for a tree with this one document.
 commands() {
   printf '%b' "$1" >"$tree/README.md"
@@ -101,6 +137,23 @@ for bad in '<!-- test: shows ^[0-9],[0-9]$ -->\n```sh\necho 1,\n```\n' \
   '```sh\nfalse\ntrue\n```\n' 'no block\n' '<!-- test: not run -->\n```sh\ntrue\n```\n'; do
   if commands "$bad"; then
     echo "document_commands does not detect $bad"
+    exit 1
+  fi
+done
+
+# made_by TEXT: the exit status of made_by, with echo as the program, for a tree with this document.
+made_by() {
+  printf '%b' "$1" >"$tree/README.md"
+  "$here/made_by.sh" "$(type -P echo)" "$tree" >/dev/null 2>&1
+}
+made_by 'text\n\n<!-- made by: tarn a b -->\n\na b\n\n<!-- end -->\n' || {
+  echo "made_by reports an error in a correct document"
+  exit 1
+}
+for bad in '<!-- made by: tarn a b -->\n\na c\n\n<!-- end -->\n' 'no part\n' \
+  '<!-- made by: tarn a b -->\n\na b\n\nmore\n<!-- end -->\n'; do
+  if made_by "$bad"; then
+    echo "made_by does not detect $bad"
     exit 1
   fi
 done

@@ -63,5 +63,11 @@ for file in "${files[@]}"; do
     [[ -e $name ]] || complain "$file: $name does not exist"
   done < <(grep -oE '\b(inputs/[[:alnum:]_-]+\.toml|tools/[[:alnum:]_-]+)' "$file" | sort -u || true)
 done
+# The table of inputs/README.md lists all decks; README.md stays short.
+for deck in inputs/*.toml; do
+  [[ ! -e $deck ]] || grep -qF "| \`$(basename "$deck" .toml)\` |" inputs/README.md ||
+    complain "inputs/README.md does not list $deck"
+done
+[[ ! -e README.md ]] || (($(wc -l <README.md) <= 150)) || complain "README.md has more than 150 lines"
 ((status)) || echo "${#files[@]} files read"
 exit "$status"

@@ -48,6 +48,8 @@ cat >"$box/job/droplet.toml" <<'DECK'
 [system]
 molecules = 7
 replicas = 32
+[integrator]
+scheme = "zss-stiff"
 [thermostat]
 kind = "gla"
 temperature_K = 200.0

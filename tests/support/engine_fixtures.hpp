@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -62,6 +63,26 @@ inline WaterModel model_for(const std::string& scheme, const WaterModel& model) 
 /// derivatives of all pairs are slow, and are tested with small clusters.
 inline int most_molecules(const std::string& scheme) {
   return scheme == "zss_total" ? 17 : scheme == "zss_molecule" ? 100 : 1000;
+}
+
+/// True for the full products of sizes and batches, which take an hour: CTest runs them with the
+/// label `long`. Other runs use covering sets.
+inline bool covers_everything() { return std::getenv("TARN_TEST_FULL") != nullptr; }
+
+/// The sizes among `all` with which a scheme is tested: all for one penalty scheme and one
+/// constraint scheme; for the others one per memory layout and pair loop, and small ones where
+/// forces are computed several times per step.
+inline std::vector<int> sizes_for(const std::string& scheme, const std::vector<int>& all) {
+  if (covers_everything() || scheme == "zss_structured" || scheme == "settle") return all;
+  const bool slow = scheme == "zss_molecule" || scheme == "pushforward";
+  const int limit = std::min(slow ? 17 : 100, most_molecules(scheme));
+  std::vector<int> sizes;
+  for (const int n : all) {
+    if (n > limit) continue;
+    if (sizes.size() > 1 && sizes.back() > 33) sizes.pop_back();
+    if (n == 7 || n == 33 || n > 64 || (n == 17 && limit == 17)) sizes.push_back(n);
+  }
+  return sizes;
 }
 
 /// Every scheme with and without a thermostat, without rare combinations.

@@ -20,6 +20,17 @@ struct Ending {
   int code = -1;  ///< exit code, or the number of the signal
 };
 
+/// Whether a process handles a signal.
+inline bool catches_signal(pid_t process, int number) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  std::string word;
+  unsigned long long mask = 0;
+  while (status >> word) {
+    if (word == "SigCgt:" && status >> std::hex >> mask) break;
+  }
+  return (mask >> (number - 1) & 1) != 0;
+}
+
 /// A program that runs in parallel to the test; it is killed by the destructor if it still runs.
 class Program {
  public:
@@ -52,15 +63,7 @@ class Program {
     if (id_ > 0) ::kill(id_, number);
   }
   /// Whether it handles a signal.
-  bool catches(int number) const {
-    std::ifstream status("/proc/" + std::to_string(id_) + "/status");
-    std::string word;
-    unsigned long long mask = 0;
-    while (status >> word) {
-      if (word == "SigCgt:" && status >> std::hex >> mask) break;
-    }
-    return (mask >> (number - 1) & 1) != 0;
-  }
+  bool catches(int number) const { return catches_signal(id_, number); }
   /// Whether it still runs.
   bool runs() {
     if (id_ <= 0) return false;

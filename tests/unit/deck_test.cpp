@@ -1,5 +1,6 @@
 #include "tarn/deck.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "deck/notes.hpp"
+#include "deck/schema.hpp"
 #include "deck/suggest.hpp"
 #include "rounding.hpp"
 #include "tarn/core/error.hpp"
@@ -142,9 +145,9 @@ TEST(Deck, FillsDefaults) {
   EXPECT_EQ(deck.system.replicas, 1);
   EXPECT_EQ(deck.system.seed, 1u);
   EXPECT_EQ(deck.system.start, StartKind::quenched);
-  EXPECT_TRUE(deck.system.relax);
+  EXPECT_FALSE(deck.system.relax);
   EXPECT_FALSE(deck.system.remove_momentum);
-  EXPECT_EQ(deck.integrator, IntegratorSection{});
+  EXPECT_EQ(deck.integrator.scheme, Scheme::settle);
   EXPECT_EQ(deck.integrator.timestep_fs, 2.0);
   EXPECT_EQ(deck.thermostat, ThermostatSection{});
   EXPECT_EQ(deck.run.steps, 1000);
@@ -244,14 +247,17 @@ TEST(Deck, KnowsEveryModel) {
 
 TEST(Deck, InfiniteOmegaIsAWordOrANumber) {
   for (const char* omega : {"\"infinite\"", "inf", "+inf"}) {
-    const Deck deck = parse(kSmallest + "[integrator]\nomega = " + omega + "\n");
+    const Deck deck =
+        parse(kSmallest + "[integrator]\nscheme = \"zss-stiff\"\nomega = " + omega + "\n");
     EXPECT_EQ(deck.integrator.omega, kInfinity);
     EXPECT_FALSE(deck.system.relax) << "rigid bonds do not relax";
   }
 }
 
 TEST(Deck, RelaxFollowsTheScheme) {
-  EXPECT_TRUE(parse(kSmallest).system.relax);
+  EXPECT_TRUE(parse(kSmallest, {"integrator.scheme=zss-stiff"}).system.relax);
+  EXPECT_FALSE(parse(kSmallest).system.relax);
+  EXPECT_TRUE(parse(kSmallest, {"system.model=spcfw"}).system.relax);
   EXPECT_FALSE(parse(kSmallest + "[integrator]\nscheme = \"shake\"\n").system.relax);
   EXPECT_FALSE(parse(kSmallest + "[integrator]\nscheme = \"settle\"\n").system.relax);
 }
@@ -274,11 +280,12 @@ TEST(Deck, VelocitiesFollowTheTemperature) {
 
 TEST(Deck, DenseSolvesGoWithEveryHessian) {
   for (const std::string hessian : {"gauss-newton", "full", "molecule", "total"}) {
-    const Deck deck =
-        parse(kSmallest, {"integrator.hessian=" + hessian, "integrator.solver=dense"});
+    const Deck deck = parse(kSmallest, {"integrator.scheme=zss-stiff", "integrator.solver=dense",
+                                        "integrator.hessian=" + hessian});
     EXPECT_TRUE(uses_dense_solver(make_system(deck, 7).integrator)) << hessian;
   }
-  EXPECT_TRUE(contains(problem_of(kSmallest, {"integrator.solver=dense", "integrator.omega=inf"}),
+  EXPECT_TRUE(contains(problem_of(kSmallest, {"integrator.scheme=zss-stiff",
+                                              "integrator.solver=dense", "integrator.omega=inf"}),
                        "solver = \"dense\" needs finite omega"));
 }
 
@@ -294,6 +301,45 @@ TEST(Deck, DurationsAreRoundedUpToWholeSteps) {
   EXPECT_EQ(steps("0.0011", "1"), 2);
   EXPECT_EQ(steps("2.4444105", "2.4444105"), 1000);
   EXPECT_EQ(steps("1e9", "1"), 1'000'000'000'000);
+}
+
+TEST(Deck, TheSchemeFollowsTheModel) {
+  for (const WaterModel& model : kWaterModels) {
+    const Deck deck = parse(kSmallest, {"system.model=" + std::string(model.name)});
+    EXPECT_EQ(deck.integrator.scheme, Scheme::settle) << model.name;
+    EXPECT_EQ(deck.integrator.timestep_fs, 2.0) << model.name;
+  }
+  for (const WaterModel& model : kFlexibleWaterModels) {
+    const Deck deck = parse(kSmallest, {"system.model=" + std::string(model.name)});
+    EXPECT_EQ(deck.integrator.scheme, Scheme::verlet) << model.name;
+    EXPECT_EQ(deck.integrator.timestep_fs, 0.5) << model.name;
+  }
+  const std::string own =
+      "[system]\nmolecules = 2\nmodel = \"own\"\n[run]\nsteps = 1\n[model]\noh_A = 1.0\n"
+      "hoh_degrees = 112.0\nsigma_A = 3.2\nepsilon_kcal_per_mol = 0.15\ncharge_hydrogen_e = 0.4\n";
+  EXPECT_EQ(parse(own).integrator.scheme, Scheme::settle);
+  EXPECT_EQ(parse(own + "stretch = \"harmonic\"\nstretch_stiffness_kcal_per_mol_A2 = 1000.0\n"
+                        "bend_stiffness_kcal_per_mol_rad2 = 75.9\n")
+                .integrator.scheme,
+            Scheme::verlet);
+  // Another key of the section changes nothing, a scheme in the deck does.
+  EXPECT_EQ(parse(kSmallest, {"integrator.timestep_fs=1"}).integrator.scheme, Scheme::settle);
+  EXPECT_EQ(parse(kSmallest, {"system.model=spcfw", "integrator.scheme=zss-stiff"})
+                .integrator.timestep_fs,
+            2.0);
+}
+
+TEST(Deck, AThermostatIsBaoabUnlessItsKindIsGiven) {
+  const std::vector<std::string> bath{"thermostat.temperature_K=100",
+                                      "thermostat.friction_per_ps=5"};
+  EXPECT_EQ(parse(kSmallest, bath).thermostat.kind, Thermostat::baoab);
+  EXPECT_EQ(parse(kSmallest).thermostat.kind, Thermostat::none);
+  EXPECT_EQ(parse(kWarm).thermostat.kind, Thermostat::gla);
+  EXPECT_EQ(parse(kWarm, {}, {"thermostat.kind"}).thermostat.kind, Thermostat::baoab);
+  EXPECT_EQ(parse(kSmallest + "[thermostat]\nkind = \"none\"\n").thermostat.kind, Thermostat::none);
+  // The defaults of flexible models are those that ring polymers require.
+  EXPECT_NO_THROW(parse(kSmallest + "[path_integral]\nbeads = 64\n",
+                        {"system.model=qtip4pf", bath[0], bath[1]}));
 }
 
 // --- Problems; tests/unit/bad_decks_test.cpp contains the complete list ---
@@ -331,15 +377,19 @@ TEST(DeckProblems, LongValuesAreCut) {
 TEST(DeckProblems, DeepNestingIsAProblemAndNotACrash) {
   const std::vector<std::string> all =
       problems_of("a = " + std::string(100000, '[') + std::string(100000, ']'));
-  EXPECT_EQ(all.size(), 1u);
+  ASSERT_EQ(all.size(), 3u);  // the deck is also incomplete
+  EXPECT_TRUE(contains(all[2], "toml:1:261: not valid TOML"));
 }
 
 TEST(DeckProblems, BytesThatAreNoTextHaveAPlace) {
-  EXPECT_TRUE(contains(problem_of("[system]\nmodel = \"\xff\xfe\"\n"), "toml:2:9: not valid TOML"));
+  EXPECT_TRUE(
+      contains(problem_of("[run]\nsteps = 1\n[system]\nmolecules = 1\nmodel = \"\xff\xfe\"\n"),
+               "toml:5:9: not valid TOML"));
   EXPECT_TRUE(contains(problem_of(std::string("[system]\n\0", 10)), "toml:2:1: not valid TOML"));
-  EXPECT_TRUE(contains(problem_of("[system]\nseed = 9223372036854775808\n"),
-                       "'9223372036854775808' is not representable in 64 bits; the largest integer "
-                       "is 2^63 - 1"));
+  EXPECT_TRUE(contains(problem_of("[run]\nsteps = 1\n[system]\nmolecules = 1\nseed = "
+                                  "9223372036854775808\n"),
+                       "seed = 9223372036854775808 is not an integer; expected an integer of at "
+                       "least 0; the largest integer is 2^63 - 1"));
 }
 
 TEST(DeckProblems, DeepKeysAreAProblemAndNotACrash) {
@@ -352,9 +402,10 @@ TEST(DeckProblems, DeepKeysAreAProblemAndNotACrash) {
 // --- Overrides ---
 
 TEST(DeckOverrides, ReplaceAndAdd) {
-  const Deck deck = parse(
-      kSmallest, {"system.molecules=3", "observe.rdf.every=5", "observe.rdf.pairs=[\"OO\"]",
-                  "run.device = cpu ", "integrator.omega=infinite", "system.seed=2 # why not"});
+  const Deck deck =
+      parse(kSmallest, {"system.molecules=3", "observe.rdf.every=5", "observe.rdf.pairs=[\"OO\"]",
+                        "run.device = cpu ", "integrator.omega=infinite",
+                        "integrator.scheme=zss-stiff", "system.seed=2 # why not"});
   EXPECT_EQ(deck.system.molecules, 3);
   EXPECT_EQ(deck.run.device, "cpu");
   EXPECT_EQ(deck.integrator.omega, kInfinity);
@@ -402,7 +453,7 @@ TEST(DeckOverrides, ProblemsNameThem) {
       {"observe.every=5", "--set observe.every=5: [observe] contains sections and no keys"},
       {"confinement.radius_A=5", "[confinement] needs stiffness_kcal_per_mol_A2"},
       {"run.steps=5.0", "--set run.steps=5.0: steps = 5.0 is a floating-point number"},
-      {"run.steps=many", "--set run.steps=many: steps = \"many\" is a string"},
+      {"run.steps=many", "--set run.steps=many: steps = many is not an integer"},
       {"integrator.tolerance=1e-9", "tolerance is not used with [integrator] scheme"},
       {"system.seed=5\nreplicas=3", "seed = \"5\\u000Areplicas=3\" is a string"},
   };
@@ -467,7 +518,9 @@ TEST(ResolvedDeck, ReadsBackTheSame) {
       kEveryKey,
       kSmallest + "[integrator]\nscheme = \"settle\"\ntimestep_fs = 0.1\n",
       kSmallest + "[integrator]\nscheme = \"shake\"\ntolerance = 1.2345678901234567e-9\n",
-      kSmallest + "[integrator]\nomega = \"infinite\"\ntimestep_fs = 2.4444104999999997\n",
+      kSmallest +
+          "[integrator]\nscheme = \"zss-stiff\"\nomega = \"infinite\"\ntimestep_fs = "
+          "2.4444104999999997\n",
       "[system]\nfile = \"start.xyz\"\n[run]\nduration_ps = 1.0\n[observe.trajectory]\n",
       "[system]\nfile = \"a \\\"b\\\" \\\\c\\t\\u00e9.xyz\"\nmolecules = 3\n[run]\nsteps = 0\n",
   };
@@ -492,6 +545,8 @@ velocities = "maxwell"
 temperature_K = 10.0
 remove_momentum = false
 hydrogen_mass_Da = 1.008
+oxygen_mass_Da = 15.9994
+keep_molecule_mass = false
 recentre = false
 
 [integrator]
@@ -523,34 +578,66 @@ every_minutes = 15.0
 )");
 }
 
+/// Formats that lose digits far from the origin are written relative to the centre of mass.
+TEST(ResolvedDeck, RecentresForFormatsOfLimitedRange) {
+  const auto with = [](const char* format, const std::string& more = "") {
+    std::vector<std::string> overrides{std::string("observe.trajectory.format=") + format};
+    if (!more.empty()) overrides.push_back(more);
+    return parse(kWarm, overrides);
+  };
+  const auto notes_on_drift = [](const Deck& deck) {
+    const Messages messages = decks::messages_on(deck);
+    return std::ranges::count_if(messages, [](const Message& message) {
+      return message.text.find("recentre = false: the cluster drifts") != std::string::npos;
+    });
+  };
+  for (const char* format : {"dcd", "xtc", "gro", "pdb"}) {
+    EXPECT_TRUE(with(format).system.recentre) << format;
+    EXPECT_EQ(notes_on_drift(with(format)), 0) << format;
+    const Deck off = with(format, "system.recentre=false");
+    EXPECT_FALSE(off.system.recentre) << format;
+    EXPECT_EQ(notes_on_drift(off), 1) << format;
+  }
+  for (const char* format : {"xyz", "trr"}) {
+    EXPECT_FALSE(with(format).system.recentre) << format;
+    EXPECT_EQ(notes_on_drift(with(format, "system.recentre=false")), 0) << format;
+    EXPECT_TRUE(with(format, "system.recentre=true").system.recentre) << format;
+  }
+  EXPECT_FALSE(parse(kWarm).system.recentre);
+  EXPECT_TRUE(contains(resolved_deck(with("xtc")), "recentre = true"));
+}
+
 TEST(PhysicsFingerprint, ForgetsOnlyWhatAResumedRunMayChange) {
-  const std::string deck = physics_fingerprint(parse(kWarm));
-  for (const char* same : {"run.steps=5000", "run.duration_ps=50", "run.device=cpu",
-                           "run.threads=2", "checkpoint.every=10", "checkpoint.every_minutes=1"}) {
-    EXPECT_EQ(physics_fingerprint(parse(kWarm, {same})), deck) << same;
+  const std::string stiff = kWarm + "[integrator]\nscheme = \"zss-stiff\"\n";
+  const std::string deck = physics_fingerprint(parse(stiff));
+  for (const char* same :
+       {"run.steps=5000", "run.duration_ps=50", "run.device=cpu", "run.threads=2",
+        "checkpoint.every=10", "checkpoint.every_minutes=1", "system.recentre=true"}) {
+    EXPECT_EQ(physics_fingerprint(parse(stiff, {same})), deck) << same;
   }
   for (const char* other :
        {"system.seed=2", "system.replicas=2", "system.model=spc", "system.temperature_K=11",
         "integrator.timestep_fs=2.0000000000000004", "integrator.omega=inf",
         "thermostat.temperature_K=11", "thermostat.friction_per_ps=6", "run.precision=mixed",
         "run.equilibration_ps=1", "observe.energies.every=100", "observe.rdf.bins=10"}) {
-    EXPECT_NE(physics_fingerprint(parse(kWarm, {other})), deck) << other;
+    EXPECT_NE(physics_fingerprint(parse(stiff, {other})), deck) << other;
   }
 }
 
 // --- Another scheme ---
 
 TEST(WithScheme, DropsWhatTheNewSchemeDoesNotUse) {
-  const Deck deck = parse(kWarm, {"integrator.omega=20", "integrator.beta=0.4"});
+  const std::string stiff = "integrator.scheme=zss-stiff";
+  const Deck deck = parse(kWarm, {stiff, "integrator.omega=20", "integrator.beta=0.4"});
   const Deck shake = with_scheme(deck, "shake");
   EXPECT_EQ(shake, parse(kWarm, {"integrator.scheme=shake"}));
   EXPECT_FALSE(shake.system.relax);
   EXPECT_EQ(with_scheme(deck, "zss-stiff"), deck);
-  EXPECT_EQ(with_scheme(shake, "zss-stiff"), parse(kWarm));
+  EXPECT_EQ(with_scheme(shake, "zss-stiff"), parse(kWarm, {stiff}));
 }
 
 TEST(WithScheme, TakesKeys) {
-  const Deck deck = parse(kWarm, {"integrator.omega=20"});
+  const Deck deck = parse(kWarm, {"integrator.scheme=zss-stiff", "integrator.omega=20"});
   const Deck other = with_scheme(deck, "zss-stiff:omega=infinite:beta=0.4:hessian=gauss-newton");
   EXPECT_EQ(other.integrator.omega, kInfinity);
   EXPECT_EQ(other.integrator.beta, 0.4);
@@ -695,7 +782,17 @@ TEST_F(DeckFiles, StructuresAreRelativeToTheDeck) {
     ASSERT_EQ(error.problems().size(), 2u);
     EXPECT_EQ(error.problems()[0].line, 4);
     EXPECT_TRUE(contains(error.problems()[0].message, "there is no file " + folder_.string()));
+    EXPECT_TRUE(error.problems()[0].message.ends_with(
+        "; paths in a deck and in --set are relative to the folder of the deck"));
   }
+  // A file that is in the current folder.
+  std::ofstream("deck-files-here.xyz") << row_of(1);
+  EXPECT_TRUE(contains(message_of(path, {"system.file=deck-files-here.xyz"}),
+                       "relative to the folder of the deck: write \""));
+  EXPECT_TRUE(
+      contains(message_of(path, {"system.file=deck-files-here.xyz"}), "/deck-files-here.xyz\""));
+  std::filesystem::remove("deck-files-here.xyz");
+  EXPECT_TRUE(message_of(path, {"system.file=/nowhere/s.xyz"}).ends_with("/nowhere/s.xyz"));
   const std::string structure = write("start.xyz", row_of(1));
   EXPECT_EQ(structure_path(load_deck(path)), structure);
   EXPECT_EQ(structure_path(parse_deck(text, "a.toml")), "start.xyz");
@@ -740,7 +837,45 @@ TEST_F(DeckFiles, FollowTheRulesForTheMoleculesOfTheStructure) {
   EXPECT_TRUE(contains(refusal({many, "observe.cluster.every=1"}), "Lindemann index"));
   EXPECT_EQ(refusal({"system.replicas=500000"}), "");
   EXPECT_TRUE(contains(refusal({"system.replicas=500001"}), "--set system.replicas=500001: "));
-  EXPECT_TRUE(contains(refusal({"integrator.hessian=total"}), "at most 128 molecules, not 200"));
+  EXPECT_TRUE(contains(refusal({"integrator.scheme=zss-stiff", "integrator.hessian=total"}),
+                       "at most 128 molecules, not 200"));
+}
+
+// --- Warnings ---
+
+/// Steps of the exact flow of the free ring polymer. First resonances: 1.2583 fs with 32 beads at
+/// 298 K, 0.3125 fs with 128 beads at 300 K.
+TEST(DeckWarnings, ExactRingsResonate) {
+  const auto warning = [](int beads, const std::string& temperature_K, double step_fs,
+                          const std::string& free_ring = "exact") {
+    const Deck deck =
+        parse(kSmallest,
+              {"system.model=qtip4pf", "system.replicas=2",
+               "path_integral.beads=" + std::to_string(beads),
+               "path_integral.free_ring=" + free_ring, "thermostat.friction_per_ps=5",
+               "thermostat." + temperature_K, "integrator.timestep_fs=" + std::to_string(step_fs)});
+    return decks::warning_of_resonance(deck).value_or(Message::warning("none")).text;
+  };
+  EXPECT_EQ(warning(32, "temperature_K=298", 1.12), "none");
+  EXPECT_TRUE(contains(warning(32, "temperature_K=298", 1.14), "is less than 10 % below"));
+  EXPECT_TRUE(contains(warning(32, "temperature_K=298", 1.26), "timestep_fs = 1.26 exceeds"));
+  EXPECT_EQ(warning(32, "temperature_K=298", 1.26, "cayley"), "none");
+  EXPECT_EQ(warning(128, "temperature_K=300", 0.28), "none");
+  EXPECT_EQ(warning(128, "temperature_K=300", 0.5),
+            "[path_integral] free_ring = \"exact\" resonates: timestep_fs = 0.5 exceeds the first "
+            "resonance, 0.312 fs with 128 beads at 300 K, so averages are wrong or replicas blow "
+            "up. Use free_ring = \"cayley\", or a step of at most 0.15 fs");
+  EXPECT_EQ(warning(128, "temperature_K=300", 0.5, "cayley"), "none");
+  // The hottest replica has the fastest modes. A single bead has none, an odd number slower ones.
+  EXPECT_EQ(warning(64, "temperatures_K=[100, 150]", 1.12), "none");
+  EXPECT_TRUE(contains(warning(64, "temperatures_K=[100, 298]", 1.12), "64 beads at 298 K"));
+  EXPECT_EQ(warning(1, "temperature_K=1e6", 4.0), "none");
+  EXPECT_EQ(warning(3, "temperature_K=3179", 1.25), "none");  // 2 omega_P would resonate at 1.258
+  // Without a thermostat the springs have their own temperature.
+  const Deck rpmd = parse(
+      kSmallest, {"system.model=qtip4pf", "path_integral.beads=128", "path_integral.method=rpmd",
+                  "path_integral.temperature_K=300", "path_integral.free_ring=exact"});
+  EXPECT_TRUE(decks::warning_of_resonance(rpmd));
 }
 
 // --- Units ---
@@ -749,7 +884,8 @@ TEST(MakeSystem, ConvertsUnitsOnce) {
   // Paper mode: h = 0.05 and gamma = 0.01 in units of sqrt(Da A^2/(kcal/mol)) = 48.88821 fs.
   const Deck deck = parse(
       "[system]\nmolecules = 7\nseed = 9\n[run]\nsteps = 1\nprecision = \"mixed\"\n"
-      "[integrator]\ntimestep_fs = 2.4444105\nbeta = 0.4\nomega = 20.0\nsolver = \"dense\"\n"
+      "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 2.4444105\nbeta = 0.4\nomega = 20.0\n"
+      "solver = \"dense\"\n"
       "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.06\nfriction_amu_per_ps = 0.2045483\n");
   const System system = make_system(deck, 7);
   EXPECT_EQ(system.model.name, "tip3p");
@@ -768,9 +904,10 @@ TEST(MakeSystem, ConvertsUnitsOnce) {
   EXPECT_NEAR(system.thermostat.friction_hydrogen_per_akma, 0.01 / 1.008, 2.5e-7 * 0.01 / 1.008);
 }
 
-TEST(MakeSystem, HeavyHydrogensLeaveTheMassOfTheMoleculeAlone) {
+TEST(MakeSystem, KeepMoleculeMassTakesTheMassFromTheOxygen) {
   const std::string text =
-      "[system]\nmolecules = 7\nhydrogen_mass_Da = 3.024\n[run]\nsteps = 1\n"
+      "[system]\nmolecules = 7\nhydrogen_mass_Da = 3.024\nkeep_molecule_mass = true\n"
+      "[run]\nsteps = 1\n"
       "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\nfriction_amu_per_ps = 0.2045483\n";
   const System light = make_system(parse(kSmallest), 7), heavy = make_system(parse(text), 7);
   EXPECT_EQ(heavy.model.mass_h_Da, 3.024);
@@ -782,7 +919,33 @@ TEST(MakeSystem, HeavyHydrogensLeaveTheMassOfTheMoleculeAlone) {
   EXPECT_NEAR(heavy.thermostat.friction_oxygen_per_akma, 0.01 / oxygen_Da,
               2.5e-7 * 0.01 / oxygen_Da);
   // The record of the run contains it.
-  EXPECT_NE(resolved_deck(parse(text)).find("hydrogen_mass_Da = 3.024\n"), std::string::npos);
+  const std::string resolved = resolved_deck(parse(text));
+  EXPECT_NE(resolved.find("hydrogen_mass_Da = 3.024\nkeep_molecule_mass = true\n"),
+            std::string::npos);
+  EXPECT_EQ(parse(resolved), parse(text));
+  // Normal modes use the masses of the isotopes.
+  EXPECT_EQ(water_model(parse(text)).mass_h_Da, units::mass_hydrogen_Da);
+  EXPECT_EQ(water_model(parse(text)).mass_o_Da, units::mass_oxygen_Da);
+}
+
+TEST(Rules, KeptMoleculeMassIsClassical) {
+  const std::string text =
+      "[system]\nmodel = \"qtip4pf\"\nmolecules = 2\nkeep_molecule_mass = true\n"
+      "[integrator]\nscheme = \"verlet\"\n"
+      "[thermostat]\nkind = \"baoab\"\ntemperature_K = 300\nfriction_per_ps = 1\n"
+      "[run]\nsteps = 1\n";
+  const auto message = [&](const std::vector<std::string>& set) {
+    return test::message_of<InputError>([&] { parse(text, set); });
+  };
+  EXPECT_TRUE(test::contains(message({}), "keep_molecule_mass needs hydrogen_mass_Da"));
+  EXPECT_TRUE(
+      test::contains(message({"system.hydrogen_mass_Da=3", "system.oxygen_mass_Da=15.9994"}),
+                     "remove it or oxygen_mass_Da"));
+  EXPECT_TRUE(test::contains(message({"system.hydrogen_mass_Da=3", "path_integral.beads=8"}),
+                             "averages of quantum nuclei depend on the masses"));
+  EXPECT_NO_THROW(parse(text, {"system.hydrogen_mass_Da=3"}));
+  EXPECT_NO_THROW(parse(text, {"system.hydrogen_mass_Da=3", "path_integral.beads=8",
+                               "system.keep_molecule_mass=false"}));
 }
 
 /// The parameters of a built-in model, bit for bit.
@@ -833,9 +996,18 @@ TEST(MakeSystem, IsotopesHaveTheirMasses) {
   EXPECT_EQ(parse(resolved_deck(deck)), deck);
   EXPECT_NE(physics_fingerprint(deck),
             physics_fingerprint(parse(text, {"system.oxygen_mass_Da=16"})));
-  // Heavy hydrogens alone are not isotopes: normal modes do not use them.
-  EXPECT_EQ(water_model(parse(text, {}, {"system.oxygen_mass_Da"})).mass_h_Da,
-            units::mass_hydrogen_Da);
+  // The oxygen keeps its mass, also that of an own model.
+  const std::string own =
+      "[system]\nmodel = \"own\"\nmolecules = 7\nhydrogen_mass_Da = 2.014\n[model]\noh_A = 1.0\n"
+      "hoh_degrees = 109.47\nsigma_A = 3.166\nepsilon_kcal_per_mol = 0.1553\n"
+      "charge_hydrogen_e = 0.41\n[run]\nsteps = 1\n";
+  for (const Deck& heavy : {parse(text, {}, {"system.oxygen_mass_Da"}), parse(own)}) {
+    for (const WaterModel& model : {make_system(heavy, 7).model, water_model(heavy)}) {
+      EXPECT_EQ(model.mass_h_Da, 2.014);
+      EXPECT_EQ(model.mass_o_Da, 15.9994);
+    }
+    EXPECT_NE(resolved_deck(heavy).find("oxygen_mass_Da = 15.9994\n"), std::string::npos);
+  }
 }
 
 TEST(MakeSystem, OneRateIsTheSameForAllAtoms) {
@@ -1011,7 +1183,20 @@ TEST(Nearest, FindsWhatWasMeantOrNothing) {
   EXPECT_EQ(nearest("setle", {"shake", "settle"}).name, "settle");
   EXPECT_EQ(nearest("temperature", {"tolerance", "temperature_K"}).name, "temperature_K");
   EXPECT_EQ(nearest("oo", {"OH", "OO"}).name, "OO");
-  EXPECT_EQ(nearest("langevin", {"none", "gla"}).name, "gla");
+  const std::vector<std::string_view> thermostats{"none", "gla", "baoab"};
+  for (const char* word : {"langevin", "Langevin", "LangevinMiddleIntegrator", "sd", "v-rescale",
+                           "Nose-Hoover", "nvt"}) {
+    EXPECT_EQ(nearest(word, thermostats).name, "baoab") << word;
+  }
+  EXPECT_EQ(nearest("NVE", thermostats).name, "none");
+  const std::vector<std::string_view> schemes{"zss-stiff", "verlet", "shake", "rattle", "settle"};
+  for (const char* word : {"leapfrog", "leap-frog", "Leap Frog", "md", "md-vv", "velocity-verlet",
+                           "VerletIntegrator"}) {
+    EXPECT_EQ(nearest(word, schemes).name, "verlet") << word;
+  }
+  EXPECT_EQ(nearest("lincs", schemes).name, "settle");
+  EXPECT_EQ(nearest("tau_t", {"temperature_K", "friction_per_ps"}).name, "friction_per_ps");
+  EXPECT_EQ(nearest("nstxout", {"every", "replicas"}).name, "every");
   // Other spellings of a name come before names that differ by a letter.
   EXPECT_EQ(nearest("tip4p-2005", {"tip4p", "tip4pew", "tip4p2005"}).name, "tip4p2005");
   EXPECT_EQ(nearest("TIP4P/2005", {"tip4p", "tip4pew", "tip4p2005"}).name, "tip4p2005");
@@ -1026,11 +1211,27 @@ TEST(Nearest, FindsWhatWasMeantOrNothing) {
 // --- The reference page ---
 
 TEST(DeckReference, IsThePageInTheDocumentation) {
-  std::ifstream file(TARN_SOURCE_DIR "/docs/decks.md", std::ios::binary);
-  std::stringstream page;
-  page << file.rdbuf();
-  EXPECT_EQ(page.str(), deck_reference())
+  const auto page = [](const char* name) {
+    std::ifstream file(std::string(TARN_SOURCE_DIR "/docs/") + name, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  };
+  EXPECT_EQ(page("decks.md"), deck_reference())
       << "docs/decks.md is out of date; renew it: tarn check --reference > docs/decks.md";
+  EXPECT_EQ(page("decks-mechanics.md"), decks::mechanics_deck_reference())
+      << "renew it: tarn check --reference-mechanics > docs/decks-mechanics.md";
+}
+
+/// Rules appear in the section whose keys they concern.
+TEST(DeckReference, EveryRuleIsInASection) {
+  for (const decks::Schema* schema : {&decks::water_schema(), &decks::mechanics_schema()}) {
+    const std::string page =
+        schema == &decks::water_schema() ? deck_reference() : decks::mechanics_deck_reference();
+    for (const decks::Rule& rule : schema->rules) {
+      EXPECT_NE(page.find(fmt::format("- {}\n", rule.text)), std::string::npos) << rule.text;
+    }
+  }
 }
 
 TEST(DeckReference, ItsExampleRuns) {

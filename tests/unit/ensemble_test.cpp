@@ -105,6 +105,25 @@ steps = 0
   EXPECT_EQ(frame.live(), 8 - stopped.size());
 }
 
+TEST(Ensemble, WarnsOfResonances) {
+  const auto warnings = [](const std::string& free_ring) {
+    const Ensemble ensemble(
+        parse_deck("[system]\nmodel = \"qtip4pf\"\nmolecules = 1\n[path_integral]\nbeads = 128\n"
+                   "free_ring = \"" +
+                       free_ring +
+                       "\"\n[thermostat]\ntemperature_K = 300\nfriction_per_ps = 5\n[run]\n"
+                       "steps = 0\n",
+                   "rings.toml"),
+        {"cpu"});
+    return texts_of(Level::warning, ensemble.messages());
+  };
+  ASSERT_FALSE(warnings("exact").empty());
+  EXPECT_NE(warnings("exact").back().find("resonates: timestep_fs = 0.5"), std::string::npos);
+  for (const std::string& warning : warnings("cayley")) {
+    EXPECT_EQ(warning.find("resonates"), std::string::npos) << warning;
+  }
+}
+
 TEST(Ensemble, RefusesWhatItCannotDo) {
   EXPECT_THROW(Ensemble(parse_deck("[system]\nkind = \"double-pendulum\"\n[integrator]\n"
                                    "scheme = \"verlet\"\nstep = 0.1\n[run]\nduration = 1.0\n",

@@ -19,6 +19,7 @@
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/io/convert.hpp"
 #include "trajectory_fixtures.hpp"
 
 namespace tarn::io {
@@ -143,19 +144,86 @@ TEST_F(Formats, TrajectoriesOfBeadsNameTheirNumber) {
     EXPECT_EQ(frame.molecules, 4);
     EXPECT_EQ(frame.beads(), format.has_comments ? 2 : 1);
     EXPECT_TRUE(contains(message_of<InputError>([&] { read_structure(path); }),
-                         format.has_comments ? "contains 2 beads" : "the two coincide"));
-    frame.set_beads(2);
+                         format.has_comments ? "contains 2 beads" : "give their number: --beads"));
+    set_beads(frame, 2, *reader);
     EXPECT_NO_THROW(check_molecules(frame, *reader, 0));
-    frame.set_beads(1);
+    // The frame has a number now.
+    EXPECT_TRUE(contains(message_of<InputError>([&] { set_beads(frame, 1, *reader); }),
+                         "--beads 1: the frame has beads = 2; omit --beads"));
+    frame.comment.erase("beads");
     EXPECT_THROW(check_molecules(frame, *reader, 0), InputError);
-    frame.set_beads(3);
+    // Four beads of one molecule are two molecules, of two beads each.
+    EXPECT_TRUE(contains(message_of<InputError>([&] { set_beads(frame, 4, *reader); }),
+                         "--beads 4: molecule 0 of bead 0 is 3 A from its place in bead 1"));
+    frame.comment["beads"] = "3";
     EXPECT_TRUE(contains(message_of<InputError>([&] { check_molecules(frame, *reader, 0); }),
                          "4 molecules cannot form 3 beads"));
     // Atoms that coincide within the second bead are named by their places in the file.
-    frame.set_beads(2);
+    frame.comment["beads"] = "2";
     std::copy_n(frame.positions_A.begin() + 18, 9, frame.positions_A.begin() + 27);
     EXPECT_TRUE(contains(message_of<InputError>([&] { check_molecules(frame, *reader, 0); }),
                          "O of molecule 3 is 0 A from O of molecule 2"));
+    frame.comment = {{"bead", "3"}};
+    EXPECT_TRUE(contains(message_of<InputError>([&] { set_beads(frame, 2, *reader); }),
+                         "--beads 2: the frame has a single bead, bead = 3"));
+    EXPECT_NO_THROW(set_beads(frame, 1, *reader));
+  }
+}
+
+/// Files of all formats in another unit, as other programs write them.
+TEST_F(Formats, CoordinatesInAnotherUnitAreRefused) {
+  for (const Format& format : formats()) {
+    if (format.id == FileFormat::h5md && !has_h5md()) continue;
+    for (const auto& [factor, unit] : {std::pair(1.0 / 0.529177, "bohr"),
+                                       {0.1, "nm"},
+                                       {10.0, "angstrom in a file that must be in nm"}}) {
+      SCOPED_TRACE(fmt::format("{} {}", format.name, unit));
+      std::vector<double> x = some_positions(4, 0);
+      for (double& value : x) value *= factor;
+      const auto writer = format.write([&] {
+        TrajectoryInfo four = info();
+        four.replicas = 1;
+        four.molecules = 4;
+        return four;
+      }());
+      writer->create();
+      writer->append({0, 0, 0.0, x});
+      writer->finish();
+      const std::string path = folder_.file("trajectory" + std::string(format.extensions.front()));
+      EXPECT_TRUE(contains(message_of<InputError>([&] { read_structure(path); }),
+                           fmt::format("this looks like {}", unit)));
+      EXPECT_TRUE(contains(message_of<InputError>([&] {
+                             convert_trajectory({path, folder_.file("out.xyz")});
+                           }),
+                           fmt::format("this looks like {}", unit)));
+    }
+  }
+}
+
+/// Formats with a limited number of digits report positions for which that matters.
+TEST_F(Formats, DigitsLostFarFromTheOriginAreNoted) {
+  for (const Format& format : formats()) {
+    if (format.id == FileFormat::h5md && !has_h5md()) continue;
+    for (const int molecules : {3, 4}) {
+      // XTC compresses more than nine atoms, with an error of half of 1e-4 A.
+      const bool keeps = format.keeps_digits || (format.id == FileFormat::xtc && molecules == 4);
+      for (const double far_A : {0.0, 20'000.0}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", format.name, molecules, far_A));
+        std::vector<double> x = some_positions(molecules, 0);
+        for (double& value : x) value += far_A;
+        TrajectoryInfo one = info();
+        one.replicas = 1;
+        one.molecules = molecules;
+        const auto writer = format.write(one);
+        writer->create();
+        writer->append({0, 0, 0.0, x});
+        writer->finish();
+        EXPECT_EQ(writer->messages().size(),
+                  far_A == 0.0 || keeps || format.id == FileFormat::gro ? 0u : 1u);
+        if (writer->messages().empty()) continue;
+        EXPECT_TRUE(contains(writer->messages()[0].text, "[system] recentre = true"));
+      }
+    }
   }
 }
 

@@ -427,10 +427,14 @@ TEST_F(Gromacs, WhatIsWrongIsNamed) {
   other[24 + 10 * 4 + 3] = 35;
   EXPECT_TRUE(contains(problem("a.trr", other), "lengths do not match its number of atoms"));
   other = trr;
-  std::string infinite;
-  put_xdr(infinite, std::numeric_limits<float>::infinity());
-  EXPECT_TRUE(
-      contains(problem("a.trr", other.replace(984 - 4, 4, infinite)), "is not a finite number"));
+  // Numbers without meaning: of a damaged file, or of a simulation that blew up.
+  for (const float number : {std::numeric_limits<float>::infinity(), 1e30f}) {
+    std::string bytes;
+    put_xdr(bytes, number);
+    const std::string message = problem("a.trr", other.replace(984 - 4, 4, bytes));
+    EXPECT_TRUE(contains(message, number > 1e31f ? "is not a finite number" : "is 1e+31"));
+    EXPECT_TRUE(contains(message, "Either the file is damaged, or the simulation blew up"));
+  }
 }
 
 }  // namespace

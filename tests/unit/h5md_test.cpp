@@ -1,11 +1,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <sstream>
 #include <string>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -63,6 +65,18 @@ extern "C" ssize_t pwrite(int file, const void* bytes, size_t size, off_t offset
 extern "C" int ftruncate(int file, off_t length) noexcept {
   count_call();
   return static_cast<int>(::syscall(SYS_ftruncate, file, length));
+}
+
+namespace {
+/// errno of all locks; 0: they succeed.
+int lock_failure = 0;
+}  // namespace
+extern "C" int flock(int file, int operation) noexcept {
+  if (lock_failure != 0) {
+    errno = lock_failure;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_flock, file, operation));
 }
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -293,6 +307,91 @@ TEST_F(H5md, PeriodicBoxesOfOtherProgramsAreSeen) {
   }
 }
 
+/// A file of six atoms and four frames whose steps and times are intervals, as H5MD permits.
+/// @param species written by that function, or nothing
+void write_intervals(const std::string& path,
+                     const std::function<void(const hdf5::File&)>& write_species) {
+  using hdf5::File;
+  using hdf5::Handle;
+  File file(path, File::Mode::create);
+  for (const char* group : {"h5md", "particles", "particles/all", "particles/all/position"}) {
+    file.make_group(group);
+  }
+  const std::string position = "particles/all/position";
+  file.make_growing(position + "/value", H5T_IEEE_F64LE, {6, 3}, 1);
+  file.set_attribute(position + "/value", "unit", "nm");
+  const std::vector<double> x{0, 0, 0, .1, 0, 0, 0, .1, 0, 0, 0, .3, .1, 0, .3, 0, .1, .3};
+  for (int frame = 0; frame < 4; ++frame) {
+    file.append(file.open(position), "value", H5T_NATIVE_DOUBLE, x.data(), 1);
+  }
+  const auto write_scalar = [&](const std::string& name, hid_t type, const void* value) {
+    const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+    const Handle place = file.open(position);
+    const Handle dataset(H5Dcreate2(place.id(), name.c_str(), type, space.id(), H5P_DEFAULT,
+                                    H5P_DEFAULT, H5P_DEFAULT),
+                         H5Dclose);
+    ASSERT_GE(H5Dwrite(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, value), 0);
+  };
+  const int step = 50;
+  const double time_fs = 100.0;
+  write_scalar("step", H5T_NATIVE_INT, &step);
+  write_scalar("time", H5T_NATIVE_DOUBLE, &time_fs);
+  file.set_attribute(position + "/time", "unit", "fs");
+  file.set_attribute(position + "/time", "offset", 1000.0);
+  if (write_species) write_species(file);
+}
+
+TEST_F(H5md, ScalarStepsAndTimesAreIntervals) {
+  const std::string path = new_folder() + "/scalar.h5";
+  write_intervals(path, {});
+  const std::vector<Structure> frames = test::frames_of(path);
+  ASSERT_EQ(frames.size(), 4u);
+  EXPECT_EQ(frames[3].comment.at("step"), "150");
+  EXPECT_EQ(frames[0].time_ps(), 1.0);
+  EXPECT_NEAR(frames[3].time_ps().value(), 1.3, 1e-12);
+  EXPECT_EQ(frames[3].positions_A[3], 1.0);
+}
+
+/// Species are strings of fixed or variable length, or an enumeration.
+TEST_F(H5md, SpeciesMayBeNames) {
+  using hdf5::Handle;
+  const std::string path = new_folder() + "/named.h5";
+  const auto write = [&](hid_t type, const void* values) {
+    write_intervals(path, [&](const hdf5::File& file) {
+      const hsize_t six = 6;
+      const Handle space(H5Screate_simple(1, &six, nullptr), H5Sclose);
+      const Handle group = file.open("particles/all");
+      const Handle dataset(H5Dcreate2(group.id(), "species", type, space.id(), H5P_DEFAULT,
+                                      H5P_DEFAULT, H5P_DEFAULT),
+                           H5Dclose);
+      ASSERT_GE(H5Dwrite(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
+    });
+  };
+  const Handle fixed(H5Tcopy(H5T_C_S1), H5Tclose), variable(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(fixed.id(), 3);
+  H5Tset_size(variable.id(), H5T_VARIABLE);
+  const char* const names[6] = {"OW", "HW1", "HW2", "OW", "HW1", "HW2"};
+  write(variable.id(), names);
+  EXPECT_EQ(test::frames_of(path).size(), 4u);
+  write(fixed.id(), "O  H  H  O\0\0H\0\0H\0");
+  EXPECT_EQ(test::frames_of(path).size(), 4u);
+  write(fixed.id(), "O  H  O  H  H  H ");
+  EXPECT_TRUE(contains(message_of<InputError>([&] { test::frames_of(path); }),
+                       "species: atom 2 is 'O'; the atoms of each molecule must be "
+                       "in the order O H H"));
+  const char* const heavy[6] = {"O", "D", "D", "O", "D", "D"};
+  write(variable.id(), heavy);
+  EXPECT_EQ(test::frames_of(path).at(0).notes.size(), 1u);
+  const Handle kinds(H5Tenum_create(H5T_NATIVE_INT), H5Tclose);
+  const int oxygen = 0, hydrogen = 1, order[6] = {0, 1, 1, 0, 1, 1}, other[6] = {1, 0, 0, 1, 0, 0};
+  H5Tenum_insert(kinds.id(), "O", &oxygen);
+  H5Tenum_insert(kinds.id(), "H", &hydrogen);
+  write(kinds.id(), order);
+  EXPECT_EQ(test::frames_of(path).size(), 4u);
+  write(kinds.id(), other);
+  EXPECT_TRUE(contains(message_of<InputError>([&] { test::frames_of(path); }), "atom 1"));
+}
+
 /// Group names are arbitrary.
 TEST_F(H5md, GroupsAreReplicasWhateverTheirNames) {
   const std::string folder = new_folder(), path = folder + "/named.h5";
@@ -454,6 +553,48 @@ TEST_F(H5md, AFileThatLostFramesIsNotContinued) {
   std::istringstream in(saved.str());
   EXPECT_TRUE(contains(message_of<IoError>([&] { writer(folder)->load(in); }),
                        "has 2 frames and the checkpoint 4"));
+}
+
+TEST_F(H5md, NeedsNoLocks) {
+  const std::string whole = new_folder();
+  go_on(whole, kFrames);
+  constexpr int kNotSupportedByNfs = 524;
+  for (const int failure : {ENOLCK, ENOSYS, EOPNOTSUPP, kNotSupportedByNfs}) {
+    SCOPED_TRACE(failure);
+    lock_failure = failure;
+    const std::string folder = new_folder();
+    {
+      const auto w = writer(folder);
+      w->create();
+      append(*w, 0, 3);
+      checkpoint(*w, folder, 3);
+      append(*w, 3, 5);  // removed when the run continues
+      w->finish();
+    }
+    go_on(folder, kFrames);
+    const std::string frames = text_of_frames(folder + "/trajectory.h5");
+    lock_failure = 0;
+    EXPECT_EQ(frames, text_of_frames(whole + "/trajectory.h5"));
+  }
+}
+
+/// Viewers such as those that use h5py lock the file that they read.
+TEST_F(H5md, NamesAViewerThatHasTheFileOpen) {
+  const std::string folder = new_folder();
+  {
+    const auto w = writer(folder);
+    w->create();
+    append(*w, 0, 3);
+    checkpoint(*w, folder, 3);
+    w->finish();
+  }
+  const int viewer = ::open((folder + "/trajectory.h5").c_str(), O_RDONLY);
+  ASSERT_EQ(::flock(viewer, LOCK_SH), 0);
+  const std::string refused = message_of<IoError>([&] { go_on(folder, kFrames); });
+  EXPECT_TRUE(contains(refused, folder + "/trajectory.h5': another program has it open"))
+      << refused;
+  ::close(viewer);
+  go_on(folder, kFrames);
 }
 
 TEST_F(H5md, ErrorsNameTheFileAndPrintNothing) {

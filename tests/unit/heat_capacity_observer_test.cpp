@@ -258,6 +258,7 @@ TEST(HeatCapacityObserver, DependsOnNoThreadAndNoRestart) {
       options.out_dir = folder.file("out");
       options.threads = threads;
       options.resume = i > 0;
+      options.pictures = false;
       run_deck(deck, options);
     }
     return read_text(folder.file("out/heat_capacity.csv"));

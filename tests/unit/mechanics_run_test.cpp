@@ -34,10 +34,12 @@ Deck input(const std::string& name, const std::vector<std::string>& set = {}) {
   return load_deck(kInputs + name + ".toml", set);
 }
 
-RunResult run_into(const Deck& deck, const std::string& folder, bool resume = false) {
+RunResult run_into(const Deck& deck, const std::string& folder, bool resume = false,
+                   bool pictures = false) {
   RunOptions options;
   options.out_dir = folder;
   options.resume = resume;
+  options.pictures = pictures;
   return run_deck(deck, options);
 }
 
@@ -394,7 +396,7 @@ TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
   const test::ScratchFolder scratch;
   const Deck deck = input("double-pendulum", {"integrator.omega=40"});
   const std::string message =
-      test::message_of<NumericalError>([&] { run_into(deck, scratch.file("out")); });
+      test::message_of<NumericalError>([&] { run_into(deck, scratch.file("out"), false, true); });
   EXPECT_NE(message.find("\"zs\" failed at step 8"), std::string::npos) << message;
   EXPECT_TRUE(test::contains(message, " or a smaller product of omega and step")) << message;
   const auto rows = rows_of(scratch.file("out/trajectory.csv"));
@@ -643,7 +645,8 @@ TEST(MechanicsRun, PicturesCanBeDrawnAgain) {
     std::vector<std::string> set{"observe.conservation.every=1"};
     if (name != "double-spring") set.push_back("run.steps=20");
     const std::string folder = scratch.file("out");
-    const std::vector<std::string> pictures = run_into(input(name, set), folder).pictures;
+    const std::vector<std::string> pictures =
+        run_into(input(name, set), folder, false, true).pictures;
     EXPECT_FALSE(pictures.empty()) << name;
     std::map<std::string, std::string> drawn;
     for (const std::string& path : pictures) {

@@ -47,9 +47,10 @@ const std::string kBaths =
     "temperatures_K = [250.0, 100.0, 250.0]\n[confinement]\n"
     "radius_A = 5.0\nstiffness_kcal_per_mol_A2 = 10.0\n";
 
-RunResult run(const Deck& deck, const std::string& folder, int threads = 2) {
+RunResult run(const Deck& deck, const std::string& folder, int threads = 2, bool pictures = false) {
   RunOptions options;
   options.out_dir = folder;
+  options.pictures = pictures;
   options.threads = threads;
   return run_deck(deck, options);
 }
@@ -283,7 +284,7 @@ TEST(MinimaObserver, DrawsSharesByEnergyAndByTemperature) {
     const ScratchFolder folder;
     run(warm(3, (several ? kBaths : kOneBath) +
                     "[run]\nsteps = 2000\n[observe.minima]\nevery = 100\n"),
-        folder.file("out"));
+        folder.file("out"), 2, true);
     const std::string picture = read_text(folder.file("out/isomers.svg"));
     EXPECT_EQ(test::contains(picture, "bath temperature"), several);
     EXPECT_EQ(test::contains(picture, "energy above the lowest minimum"), !several);

@@ -143,7 +143,9 @@ TEST_F(ObserversTest, MultipliersOfTheChosenReplicas) {
     RunOptions options;
     options.out_dir = folder_.file("of-" + replicas);
     options.threads = 1;
-    run_deck(parse_deck("[system]\nmolecules = 2\nreplicas = 3\n[run]\nsteps = 4\n"
+    options.pictures = false;
+    run_deck(parse_deck("[system]\nmolecules = 2\nreplicas = 3\n"
+                        "[integrator]\nscheme = \"zss-stiff\"\n[run]\nsteps = 4\n"
                         "[observe.multipliers]\nevery = 2\nreplicas = " +
                             replicas + "\n",
                         "test.toml"),
@@ -172,9 +174,10 @@ TEST_F(ObserversTest, MultipliersNameTheEquationOfTheirScheme) {
   const std::string plain = "kcal/mol/A^2, M a = F0 + J^T lambda (14), mean";
   EXPECT_TRUE(contains(first_line("scheme = \"zss-stiff\""), plain));
   EXPECT_TRUE(contains(first_line("scheme = \"verlet\"\nomega = 20"), plain));
-  EXPECT_TRUE(contains(first_line("hessian = \"full\""),
+  EXPECT_TRUE(contains(first_line("scheme = \"zss-stiff\"\nhessian = \"full\""),
                        "lambda = -omega^2 (g + b h^2 J a), M a = F0 + J^T lambda - b h^2 omega^2"));
-  EXPECT_TRUE(contains(first_line("hessian = \"total\""), "+ grad^2 V0) a (14)"));
+  EXPECT_TRUE(
+      contains(first_line("scheme = \"zss-stiff\"\nhessian = \"total\""), "+ grad^2 V0) a (14)"));
   EXPECT_TRUE(contains(first_line("scheme = \"rattle\""), "-J M^-1 F0 - 2 |d'|^2 (31)"));
 }
 
@@ -1101,7 +1104,7 @@ TEST_F(ObserversTest, RdfOfTrajectoriesRefusesWhatMakesNoSense) {
   }
   test::write_text(folder_.file("one.xyz"), "3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n");
   options.files.push_back(folder_.file("one.xyz"));
-  EXPECT_TRUE(contains(refusal(options), "one.xyz:3: this frame has 1 molecules, the first one 3"));
+  EXPECT_TRUE(contains(refusal(options), "one.xyz:3: this frame has 1 molecule, the first one 3"));
   test::write_text(folder_.file("empty.xyz"), "");
   options.files = {folder_.file("empty.xyz")};
   EXPECT_TRUE(contains(refusal(options), "the file is empty"));

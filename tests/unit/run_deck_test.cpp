@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
@@ -39,6 +41,10 @@
 namespace {
 /// So many of the next locks are interrupted by a signal.
 int interrupted_locks = 0;
+/// errno of all locks; 0: they succeed.
+int lock_failure = 0;
+/// Whether files have another number at each call.
+bool changing_numbers = false;
 }  // namespace
 
 /// In place of the system's.
@@ -48,7 +54,18 @@ extern "C" int flock(int descriptor, int operation) noexcept {
     errno = EINTR;
     return -1;
   }
+  if (lock_failure != 0) {
+    errno = lock_failure;
+    return -1;
+  }
   return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
+}
+extern "C" int fstat(int descriptor, struct stat* status) noexcept {
+  static ino_t number = 0;
+  const int result =
+      static_cast<int>(::syscall(SYS_newfstatat, descriptor, "", status, AT_EMPTY_PATH));
+  if (changing_numbers && result == 0) status->st_ino = ++number;
+  return result;
 }
 
 namespace tarn {
@@ -468,6 +485,37 @@ TEST_F(RunDeck, ALockThatIsInterruptedIsAskedForAgain) {
   EXPECT_TRUE(contains(refused, "another tarn process is writing to"));
 }
 
+/// Without locks, or with numbers of files that change, a run is not refused, and a note says that
+/// another one would not be either.
+TEST_F(RunDeck, NotesAFileSystemWithoutLocks) {
+  const auto notes = [this] {
+    return std::count_if(warnings_.begin(), warnings_.end(), [](const std::string& text) {
+      return contains(text, "a second run in the folder would not be detected");
+    });
+  };
+  run(deck(10));
+  EXPECT_EQ(notes(), 0);
+  constexpr int kNotSupportedByNfs = 524;
+  for (const int failure : {ENOLCK, ENOSYS, EOPNOTSUPP, kNotSupportedByNfs}) {
+    warnings_.clear();
+    lock_failure = failure;
+    EXPECT_EQ(resume(deck(20)).steps_done, 20);
+    RunOptions again;
+    again.overwrite = true;
+    warnings_.clear();
+    run(deck(10), again);
+    lock_failure = 0;
+    EXPECT_EQ(notes(), 1) << failure;
+    EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
+  }
+  warnings_.clear();
+  changing_numbers = true;
+  EXPECT_EQ(resume(deck(20)).steps_done, 20);
+  changing_numbers = false;
+  EXPECT_EQ(notes(), 1);
+  EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
+}
+
 TEST_F(RunDeck, TheStartIsMadeWithTheThreadsOfTheOptions) {
   run(deck(1));
   EXPECT_EQ(threads_of_start_, deck(1).run.threads);
@@ -562,6 +610,11 @@ TEST_F(RunDeck, RefusesToResumeWhatDoesNotFit) {
                        "requests 99 steps, but 100 are already done"));
   EXPECT_TRUE(contains(message_of<InputError>([&] { resume(deck(200, kObserve, "beta = 0.4\n")); }),
                        "[integrator] was 'beta = 0.42', is 'beta = 0.4'"));
+  Deck settle = deck(200);
+  settle.integrator.scheme = Scheme::settle;
+  const std::string other_scheme = message_of<InputError>([&] { resume(settle); });
+  EXPECT_TRUE(contains(other_scheme, "was 'scheme = \"zss-stiff\"', is 'scheme = \"settle\"'"));
+  EXPECT_TRUE(contains(other_scheme, "add --set 'integrator.scheme=zss-stiff'")) << other_scheme;
   EXPECT_TRUE(contains(
       message_of<InputError>([&] { resume(deck(200, "[observe.energies]\nevery = 7\n")); }),
       "the deck has changed"));

@@ -251,6 +251,7 @@ TEST(SlowStart, EnergyBeforeIsThatOfMaxwell) {
   deck.system.molecules = 5;
   deck.system.replicas = 32;
   deck.system.temperature_K = 100.0;
+  deck.integrator.scheme = Scheme::zss_stiff;
   deck.system.project = StartProjection::slow_manifold;
   const Start start = make_start(deck);
   ASSERT_TRUE(start.slow.has_value());
@@ -390,6 +391,7 @@ TEST(SlowStart, ReplicaAloneAndThreads) {
   deck.system.replicas = 5;
   deck.system.temperature_K = 100.0;
   deck.system.remove_momentum = true;
+  deck.integrator.scheme = Scheme::zss_stiff;
   deck.system.project = StartProjection::slow_manifold;
   deck.run.threads = 1;
   const Start batch = make_start(deck);
@@ -421,6 +423,7 @@ TEST(SlowStart, OtherModelsAndMasses) {
       deck.system.molecules = 2;
       deck.system.temperature_K = 10.0;
       deck.system.hydrogen_mass_Da = hydrogen;
+      deck.integrator.scheme = Scheme::zss_stiff;
       deck.system.project = StartProjection::slow_manifold;
       const Start start = make_start(deck);
       EXPECT_LT(start.slow->fast_after_kcal_per_mol, 1e-4 * start.slow->fast_before_kcal_per_mol)
@@ -443,8 +446,8 @@ TEST(SlowStart, RunsTellAndResume) {
   const test::ScratchFolder scratch;
   const auto run = [&](int steps, const std::string& folder, bool resume) {
     const Deck deck = parse_deck(
-        "[system]\nmolecules = 3\ntemperature_K = 50.0\nproject = \"slow-manifold\"\n[run]\n"
-        "steps = " +
+        "[system]\nmolecules = 3\ntemperature_K = 50.0\nproject = \"slow-manifold\"\n"
+        "[integrator]\nscheme = \"zss-stiff\"\n[run]\nsteps = " +
             std::to_string(steps) + "\n[observe.conservation]\nevery = 1\n",
         "d.toml");
     RunOptions options;
@@ -475,7 +478,7 @@ TEST(SlowStart, RunsTellAndResume) {
 TEST(SlowStart, OfDecks) {
   const std::string text =
       "[system]\nmolecules = 2\nproject = \"slow-manifold\"\n[run]\nsteps = 1\n";
-  const Deck deck = parse_deck(text, "d.toml");
+  const Deck deck = parse_deck(text + "[integrator]\nscheme = \"zss-stiff\"\n", "d.toml");
   EXPECT_EQ(deck.system.project, StartProjection::slow_manifold);
   EXPECT_EQ(parse_deck(resolved_deck(deck), "d.toml"), deck);
   // Rigid schemes drop it where a comparison changes the scheme, and refuse it in a deck.
@@ -491,9 +494,10 @@ TEST(SlowStart, OfDecks) {
   EXPECT_NE(problem("scheme = \"rattle\"").find("d.toml:3:11: project is not used with"),
             std::string::npos)
       << problem("scheme = \"rattle\"");
-  EXPECT_NE(problem("omega = \"infinite\"").find("project = \"slow-manifold\" needs finite omega"),
+  EXPECT_NE(problem("scheme = \"zss-stiff\"\nomega = inf")
+                .find("project = \"slow-manifold\" needs finite omega"),
             std::string::npos)
-      << problem("omega = \"infinite\"");
+      << problem("scheme = \"zss-stiff\"\nomega = inf");
 }
 
 }  // namespace

@@ -250,7 +250,7 @@ TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
   EXPECT_LT(largest_difference(heavy.state.velocities_A_per_akma, before.velocities_A_per_akma),
             few_roundings(1.0));
   ASSERT_EQ(heavy.messages.size(), 1u);
-  EXPECT_TRUE(contains(heavy.messages[0].text, "hydrogen_mass_Da changes from 1.008 to 4"));
+  EXPECT_TRUE(contains(heavy.messages[0].text, "masses change (H from 1.008 to 4 Da): velocities are kept"));
 }
 
 /// The internal positions x = q - b h² a of Z&Ss amplify the bond vibration: with another step they
@@ -319,7 +319,8 @@ TEST_F(StartStateTest, ProblemsNameTheKeyAndTellHowToMend) {
   const std::string state = "[system]\nstate = \"a\"\n", three = state + "replicas = 3\n";
   EXPECT_NO_THROW(load_deck(write(three + kRun)));
   EXPECT_EQ(refusal("[system]\nstate = \"nowhere\"\n"),
-            "b.toml:2:9: state = \"nowhere\": there is no run and no checkpoint nowhere");
+            "b.toml:2:9: state = \"nowhere\": there is no run and no checkpoint nowhere; "
+            "paths in a deck and in --set are relative to the folder of the deck");
   fs::create_directories(folder_.file("empty"));
   EXPECT_TRUE(contains(refusal("[system]\nstate = \"empty\"\n"),
                        "b.toml:2:9: state = \"empty\": there is no checkpoint.bin in empty"));
@@ -330,7 +331,8 @@ TEST_F(StartStateTest, ProblemsNameTheKeyAndTellHowToMend) {
   EXPECT_TRUE(contains(refusal(state), "b.toml:1:2: replicas = 1, but the state has 3"));
   EXPECT_TRUE(contains(refusal(three + "file = \"a.xyz\"\n"), "exclude each other"));
   EXPECT_TRUE(contains(refusal(three + "start = \"random\"\n"), "start is not used with state"));
-  EXPECT_TRUE(contains(refusal(three + "relax = true\n"), "relax is not used with state"));
+  EXPECT_TRUE(contains(refusal(three + "relax = true\n" + scheme("\"zss-stiff\"")),
+                       "relax is not used with state"));
   EXPECT_TRUE(contains(refusal(three + "temperature_K = 5\n"),
                        "temperature_K is not used with [system] velocities = \"state\""));
   EXPECT_TRUE(contains(refusal(three + "velocities = \"file\"\n"),
@@ -478,7 +480,7 @@ TEST_F(StartStateTest, AFileWithoutVelocitiesIsToldWithItsKey) {
   EXPECT_TRUE(contains(refusal(text),
                        "b.toml:3:14: velocities = \"file\": s.xyz does not contain velocities"));
   EXPECT_THROW(make_start(parse_deck(text + kRun, folder_.file("b.toml"))), InputError);
-  EXPECT_TRUE(contains(refusal(text + "relax = true\n"),
+  EXPECT_TRUE(contains(refusal(text + "relax = true\n" + scheme("\"zss-stiff\"")),
                        "relax is not used with [system] velocities = \"file\""));
 }
 

@@ -64,6 +64,7 @@ class TrajectoryTablesTest : public ::testing::Test {
             format + "\"\n" +
             (one_bath ? "[observe.correlation]\nevery = 10\nlength_ps = 0.2\n" : ""),
         "test.toml");
+    options.pictures = false;
     run_deck(deck, options);
     return out;
   }
@@ -72,6 +73,7 @@ class TrajectoryTablesTest : public ::testing::Test {
     options.files = files;
     options.folder = folder_.file("tables");
     options.frames.skip = skipped;
+    options.pictures = false;
     return write_trajectory_tables(options);
   }
   std::string refusal(const TrajectoryTablesOptions& options) {

@@ -142,6 +142,72 @@ TEST_F(Xyz, TellsCoordinatesInBohr) {
   EXPECT_TRUE(contains(refusal("3\n\nO 0 0 0\nH 1.809 0 0\nH -.4535 1.7511 0\n"), hint));
   // With one bond of another length the unit is not suggested.
   EXPECT_EQ(read("3\n\nO 0 0 0\nH 1.809 0 0\nH -.24 .9266 0\n").molecules, 1);
+  // Three quarters of the bonds suffice: beads and hot molecules have some long ones.
+  const std::string first = "6\n\nO 0 0 0\nH 1.809 0 0\nH -.4535 1.7511 0\n";
+  EXPECT_TRUE(contains(refusal(first + "O 0 0 5\nH 2.4 0 5\nH 0 1.8 5\n"), hint));
+  EXPECT_EQ(read(first + "O 0 0 5\nH 2.4 0 5\nH 0 2.4 5\n").molecules, 2);
+  // Also in another order, in which hydrogens are assigned within 1.3 A.
+  EXPECT_TRUE(contains(refusal("3\n\nH 1.809 0 0\nO 0 0 0\nH -.4535 1.7511 0\n"), hint));
+  EXPECT_TRUE(contains(refusal("3\n\nO 0 0 0\nH 9.57 0 0\nH -2.4 9.27 0\n"),
+                       "this looks like angstrom in a file that must be in nm"));
+}
+
+/// i-PI writes the unit of the positions into the comment, of XYZ and of PDB files.
+TEST_F(Xyz, UsesTheUnitInTheComment) {
+  constexpr double kBohr_A = 0.529177210903;
+  const auto first_bond_A = [](const Structure& s) { return s.positions_A[3]; };
+  const std::string before = "3\n# CELL(abcABC): 35.2 35.2 35.2 90.0 90.0 90.0  Step: 7  Bead: 0 ";
+  const std::string bohr = "\nO 0 0 0\nH 1.809 0 0\nH -.4535 1.7511 0\n";
+  const Structure s = read(before + "positions{atomic_unit}  cell{atomic_unit}" + bohr);
+  EXPECT_NEAR(first_bond_A(s), 1.809 * kBohr_A, 1e-9);
+  // Written again, the positions are in angstrom.
+  for (const auto& [key, value] : s.comment) EXPECT_FALSE(contains(key, "{")) << key;
+  EXPECT_NEAR(first_bond_A(read(before + "x_centroid{atomic_unit}" + bohr)), 1.809 * kBohr_A, 1e-9);
+  // In another order too.
+  EXPECT_NEAR(first_bond_A(read("3\npositions{atomic_unit}\nH 1.809 0 0\nO 0 0 0\nH 0 1.8 0\n")),
+              1.809 * kBohr_A, 1e-9);
+  EXPECT_EQ(first_bond_A(read("3\npositions{angstrom} cell{atomic_unit}\n" + kWater)), 0.9);
+  EXPECT_NEAR(first_bond_A(read("3\npositions{nanometer}\nO 0 0 0\nH .09 0 0\nH 0 .09 0\n")), 0.9,
+              1e-15);
+  EXPECT_TRUE(contains(refusal("3\npositions{angstrom}" + bohr), "this looks like bohr"));
+  EXPECT_TRUE(contains(refusal("3\npositions{furlong}" + bohr), "unit 'furlong'; known are"));
+  EXPECT_TRUE(contains(refusal("3\nvelocities{atomic_unit} cell{atomic_unit}" + bohr),
+                       "2:1: the file contains velocities; give one of positions"));
+
+  const std::string pdb = folder_.file("a.pdb");
+  test::write_text(pdb,
+                   "TITLE     positions{atomic_unit} cell{atomic_unit} Step: 0 Bead: 0\n"
+                   "ATOM      1  O   HOH     1       0.000   0.000   0.000  1.00  0.00\n"
+                   "ATOM      2  H1  HOH     1       1.809   0.000   0.000  1.00  0.00\n"
+                   "ATOM      3  H2  HOH     1      -0.454   1.751   0.000  1.00  0.00\nEND\n");
+  EXPECT_NEAR(first_bond_A(read_structure(pdb)), 1.809 * kBohr_A, 1e-9);
+}
+
+/// Columns as ASE and OVITO name them.
+TEST_F(Xyz, TakesOtherNamesOfColumns) {
+  const std::vector<double> x{0, 0, 0, .9, 0, 0, 0, .9, 0};
+  EXPECT_EQ(read("3\nProperties=Z:I:1:pos:R:3\n8 0 0 0\n1 .9 0 0\n1 0 .9 0\n").positions_A, x);
+  EXPECT_EQ(read("3\nProperties=\"Particle Type:S:1:Position:R:3\"\n" + kWater).positions_A, x);
+  EXPECT_EQ(read("3\nProperties=pos:R:3:Z:I:1:species:S:1\n0 0 0 7 O\n.9 0 0 7 H\n"
+                 "0 .9 0 7 H\n")
+                .positions_A,
+            x);
+  EXPECT_TRUE(contains(refusal("3\nProperties=Z:R:1:pos:R:3\n" + kWater), "no species:S:1"));
+}
+
+TEST_F(Xyz, NotesThatDeuteriumHasTheMassOfHydrogen) {
+  const Structure s = read("3\n\nO 0 0 0\nD .9 0 0\nD2 0 .9 0\n");
+  ASSERT_EQ(s.notes.size(), 1u);
+  EXPECT_TRUE(contains(s.notes[0], "set [system] hydrogen_mass_Da = 2.014"));
+  EXPECT_TRUE(read("3\n\n" + kWater).notes.empty());
+  const std::string gro = folder_.file("a.gro");
+  test::write_text(gro,
+                   "\n    3\n    1SOL     OW    1   0.000   0.000   0.000\n"
+                   "    1SOL     D1    2   0.096   0.000   0.000\n"
+                   "    1SOL     D2    3  -0.024   0.093   0.000\n   0.0 0.0 0.0\n");
+  const Structure heavy = read_structure(gro);
+  ASSERT_EQ(heavy.notes.size(), 1u);
+  EXPECT_TRUE(contains(heavy.notes[0], "atoms D are read as H"));
 }
 
 TEST_F(Xyz, TellsEqualProblemsFiveTimes) {

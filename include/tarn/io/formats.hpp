@@ -31,6 +31,7 @@ struct Format {
   bool names_atoms = true;            ///< whether frames name their atoms
   bool has_steps_of_32_bits = false;  ///< whether each frame has its own step, in 32 bits
   bool has_comments = true;           ///< whether it can name the model and the number of beads
+  bool keeps_digits = false;  ///< whether positions far from the origin are as exact as near it
 };
 
 /// All formats, in the order of the documentation.

@@ -48,8 +48,6 @@ struct Structure {
   /// Number of beads of ring polymers in the frame, `beads` in the comment: the molecules of bead
   /// 0 come first, then those of bead 1, and so on. 1 without that comment.
   int beads() const;
-  /// Sets the number of beads of a file that does not contain it.
-  void set_beads(int beads);
 };
 
 /// Reads the frames of a file one by one, no further than needed.
@@ -72,11 +70,22 @@ class FrameReader {
   virtual const std::string& path() const = 0;
 };
 
-/// The check that all commands apply to a frame: molecules must be whole, atoms of one bead must
-/// not coincide, and all beads have the same number of molecules.
+/// The unit of coordinates that do not seem to be in angstrom, and a cure: "O-H distances are about
+/// 1.8, and 0.96 A is expected: this looks like bohr. ...". Nothing unless three quarters of the
+/// O-H distances are those of water in bohr, in nm, or in angstrom read as nm.
+/// @param positions_A of whole molecules O H H
+std::string unit_problem(std::span<const double> positions_A);
+
+/// Sets the number of beads of a frame that does not contain it.
+/// @throws InputError if the frame names another number, or if the oxygens of one molecule are too
+///         far apart for beads of a ring polymer
+void set_beads(Structure& frame, int beads, const FrameReader& reader);
+
+/// The check that all commands apply to a frame: it must be in angstrom, molecules must be whole,
+/// atoms of one bead must not coincide, and all beads have the same number of molecules.
 /// @param number of the frame in its file, counted from 0
-/// @throws InputError that names hydrogens more than 3 A from their oxygen, atoms closer than 0.1 A
-///         and oxygens closer than 0.5 A
+/// @throws InputError for another unit; InputError that names hydrogens more than 3 A from their
+///         oxygen, atoms closer than 0.1 A and oxygens closer than 0.5 A
 void check_molecules(const Structure& frame, const FrameReader& reader, std::int64_t number);
 
 /// Reads the next frame of a trajectory whose last frame may be incomplete, because the run that
@@ -124,6 +133,9 @@ struct FrameCounts {
   bool all = true;  ///< false: the file has more, which were not counted
 };
 
+/// Adds the messages of a frame that are not among those of earlier frames.
+void add_new_messages(const Messages& of_frame, Messages& messages);
+
 /// Note for a file whose frames have a periodic box.
 Message note_on_box(const std::string& path);
 
@@ -147,8 +159,9 @@ std::optional<Message> note_on_frames(const std::string& path, const FrameCounts
 std::optional<Message> warning_of_sites(const std::string& path, const Structure& structure,
                                         const WaterModel& model, const std::string& cure);
 
-/// Molecules with a distance that differs from the model's by more than 0.2 A, which prevents a
-/// start: the first five, and the number of the others.
+/// Molecules that cannot start with this model: the first five, and the number of the others. Those
+/// of a rigid model have a distance that differs from the model's by more than 0.2 A, those of a
+/// flexible model have an O-H distance of more than 3 A.
 /// @param path of the structure, for the messages
 std::vector<Problem> bond_length_problems(const WaterModel& model,
                                           std::span<const double> positions_A,

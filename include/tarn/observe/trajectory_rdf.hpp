@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,7 @@ struct TrajectoryRdfOptions {
   double bin_width_A = 0.05;  ///< r_max_A must be a multiple
   io::FrameSelection frames{};
   std::optional<int> beads{};  ///< in each frame; empty: as the file says, or one
+  std::function<bool()> should_continue{};  ///< called for each frame; false ends the count
 };
 
 struct TrajectoryRdf {
@@ -44,10 +46,12 @@ struct TrajectoryRdf {
 ///         or the model, files given twice or without frames, and invalid options
 TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std::string& path);
 
-/// The same of positions in memory.
-/// @param positions_A [frame][replica][molecule][9], atoms O H H
+/// The same of positions in memory, with the same checks of the frames.
+/// @param positions_A [frame][replica][bead][molecule][9], atoms O H H
+/// @param molecules of one bead
 /// @param options `files` and `frames` are ignored
-/// @throws InputError for a wrong number of coordinates, no frame, or invalid options
+/// @throws InputError for a wrong number of coordinates, no frame, atoms that coincide or are not
+///         finite (the message counts frames and replicas from 0), or invalid options
 TrajectoryRdf rdf_of_positions(std::span<const double> positions_A, int replicas, int molecules,
                                const TrajectoryRdfOptions& options);
 

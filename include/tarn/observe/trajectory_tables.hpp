@@ -23,6 +23,7 @@ struct TrajectoryTablesOptions {
   io::FrameSelection frames{};
   /// Longest lag of correlation.csv; empty: no correlations.
   std::optional<double> correlation_ps{};
+  bool pictures = true;
 };
 
 struct TrajectoryTables {

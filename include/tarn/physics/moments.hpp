@@ -6,7 +6,7 @@
 
 /// @file
 /// Sums over the replicas of a group, in an order that depends on the replica ids only. Replica id
-/// belongs to the group (id mod groups) and, within it, to one of 32 lanes. The numbers of a lane
+/// belongs to a sample group and, within it, to one of 32 lanes. The numbers of a lane
 /// are added in ascending order of the ids; then lane l adds lane l + 16, l + 8, ... l + 1.
 
 namespace tarn {
@@ -14,9 +14,6 @@ inline namespace TARN_ARCH {
 
 inline constexpr int kMomentLanes = 32;
 
-TARN_HD constexpr int moment_group(std::int64_t replica_id, int groups) {
-  return static_cast<int>(replica_id % groups);
-}
 TARN_HD constexpr int moment_lane(std::int64_t replica_id, int groups) {
   return static_cast<int>(replica_id / groups % kMomentLanes);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "tarn/core/replica_map.hpp"
 #include "tarn/physics/parameters.hpp"
 
 /// @file
@@ -131,7 +132,7 @@ inline StepPasses step_passes(const System& system) {
 /// sqrt(T/T0) of a replica with temperature T; T0 is the temperature of ou_parameters().
 inline double kick_scale_of(const ThermostatSpec& t, std::int64_t replica_id) {
   if (t.temperatures_K.empty() || t.temperature_K <= 0.0) return 1.0;
-  const std::size_t k = static_cast<std::size_t>(replica_id) % t.temperatures_K.size();
+  const std::size_t k = ReplicaMap(t.temperatures_K.size()).place(replica_id);
   return __builtin_sqrt(t.temperatures_K[k] / t.temperature_K);
 }
 

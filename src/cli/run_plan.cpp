@@ -1,0 +1,143 @@
+#include "run_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "core/count_text.hpp"
+#include "deck/ring_keys.hpp"
+#include "run/step_cost.hpp"
+#include "tarn/io/formats.hpp"
+
+namespace tarn::cli {
+namespace {
+
+/// "750 000 steps".
+std::string steps_text(std::int64_t n) {
+  std::string text = std::to_string(n);
+  for (std::size_t at = text.size(); text.size() > 4 && at > 3; at -= 3) text.insert(at - 3, " ");
+  return text + (n == 1 ? " step" : " steps");
+}
+
+std::string time_text(double time_ps) {
+  if (time_ps < 1.0) return fmt::format("{:.4g} fs", time_ps * 1e3);
+  if (time_ps < 1e3) return fmt::format("{:.4g} ps", time_ps);
+  return time_ps < 1e6 ? fmt::format("{:.4g} ns", time_ps * 1e-3)
+                       : fmt::format("{:.4g} µs", time_ps * 1e-6);
+}
+
+/// Wall time with the accuracy of an estimate.
+std::string about_text(double seconds) {
+  if (seconds < 1.0) return "less than a second";
+  if (seconds < 90.0) return fmt::format("about {:.0f} s", seconds);
+  if (seconds < 5400.0) return fmt::format("about {:.0f} min", seconds / 60.0);
+  if (seconds < 172'800.0) return fmt::format("about {:.1f} h", seconds / 3600.0);
+  return fmt::format("about {:.0f} days", seconds / 86'400.0);
+}
+
+/// The value of a choice.
+std::string choice_of(const Deck& deck, std::string_view path) {
+  const decks::Key& key = *decks::schema_of(deck).find_key(path);
+  return std::get<std::string>(key.get(key, deck));
+}
+
+std::string temperatures_text(const Deck& deck) {
+  std::vector<double> all_K = bath_temperatures_K(deck);
+  if (all_K.empty()) return "at constant energy";
+  std::sort(all_K.begin(), all_K.end());
+  const auto distinct = std::unique(all_K.begin(), all_K.end()) - all_K.begin();
+  if (distinct == 1) return fmt::format("at {:g} K", all_K.front());
+  return fmt::format("at {} temperatures from {:g} to {:g} K{}", distinct, all_K.front(),
+                     all_K[static_cast<std::size_t>(distinct) - 1],
+                     deck.exchange ? " with replica exchange" : "");
+}
+
+std::string system_text(const Deck& deck, int molecules) {
+  const int beads = beads_of(deck);
+  return fmt::format("{} {} x {}{}, {}", molecules, deck.system.model,
+                     count_text(deck.system.replicas, "replica"),
+                     beads > 1 ? fmt::format(" of {} beads", beads) : "", temperatures_text(deck));
+}
+
+/// The scheme, time step and thermostat, and which of them the deck leaves to the defaults.
+std::string dynamics_text(const Deck& deck, const decks::Checker& given) {
+  const auto origin = [&](std::string_view path, std::string_view text) {
+    return given.has(path) ? std::string_view() : text;
+  };
+  std::string text = fmt::format(
+      "{}{}, time step {:g} fs{}; ", choice_of(deck, "integrator.scheme"),
+      origin("integrator.scheme", is_flexible(deck) ? " (the default of flexible models)"
+                                                    : " (the default of rigid models)"),
+      deck.integrator.timestep_fs, origin("integrator.timestep_fs", " (the default)"));
+  if (deck.thermostat.kind == Thermostat::none) return text + "no thermostat";
+  return fmt::format("{}thermostat {}{}", text, choice_of(deck, "thermostat.kind"),
+                     origin("thermostat.kind", " (the default)"));
+}
+
+std::string length_text(const Deck& deck) {
+  const double step_ps = deck.integrator.timestep_fs * 1e-3;
+  std::string text =
+      fmt::format("{} of {:g} fs = {}", steps_text(deck.run.steps), deck.integrator.timestep_fs,
+                  time_text(static_cast<double>(deck.run.steps) * step_ps));
+  if (deck.run.equilibration_ps > 0.0) {
+    text += fmt::format(", of which {} are not averaged", time_text(deck.run.equilibration_ps));
+  }
+  return text;
+}
+
+/// The main file of each section, with the folder that a run uses by default.
+std::string files_text(const Deck& deck) {
+  std::vector<std::string> names{"run.json", "checkpoint.bin"};
+  bool has_averages = false;
+  for (const decks::Section& section : decks::schema_of(deck).sections) {
+    constexpr std::string_view kPrefix = "observe.";
+    const bool is_exchange = section.name == "exchange";
+    if ((!section.name.starts_with(kPrefix) && !is_exchange) || !section.present(deck)) continue;
+    const std::string name(is_exchange ? section.name : section.name.substr(kPrefix.size()));
+    if (name == "final") {
+      names.emplace_back("final.xyz");
+    } else if (name == "trajectory" && deck.trajectory) {
+      const auto extension = io::format_of(deck.trajectory->format).extensions.front();
+      names.push_back(name + std::string(extension));
+    } else {
+      names.push_back(name + ".csv");
+      has_averages = has_averages || (name != "trajectory" && name != "multipliers");
+    }
+  }
+  if (has_averages && !is_mechanical(deck.system.kind)) names.emplace_back("averages.csv");
+  return fmt::format("files in out/{}: {}", deck.name, fmt::join(names, ", "));
+}
+
+std::string cost_text(const Deck& deck, int molecules) {
+  const std::optional<RunCost> cost = estimated_cost(deck, molecules);
+  if (!cost) return "time: not estimated";
+  return fmt::format("time: {} on this machine with {}{}", about_text(cost->seconds),
+                     count_text(cost->threads, "thread"),
+                     deck.minima ? ", and more for the quenches of [observe.minima]" : "");
+}
+
+std::vector<std::string> mechanics_plan(const Deck& deck) {
+  const MechanicsDeck& m = deck.mechanics;
+  std::vector<std::string> lines{
+      fmt::format("{} with {}", deck.system.kind, choice_of(deck, "integrator.scheme"))};
+  if (m.run.steps > 0) {
+    lines.push_back(fmt::format("{} of {:g} = {:g}", steps_text(m.run.steps), m.integrator.step,
+                                static_cast<double>(m.run.steps) * m.integrator.step));
+  }
+  lines.push_back(files_text(deck));
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> run_plan(const Deck& deck, const decks::Checker& given, int molecules) {
+  if (is_mechanical(deck.system.kind)) return mechanics_plan(deck);
+  return {system_text(deck, molecules), dynamics_text(deck, given), length_text(deck),
+          files_text(deck), cost_text(deck, molecules)};
+}
+
+}  // namespace tarn::cli

@@ -1,0 +1,84 @@
+"""Warnings of the program are warnings of Python."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import HEPTAMER
+
+import tarn
+
+
+@tarn.observer("drift", every=5, steady=True)
+def drifting(frame: tarn.Frame) -> np.ndarray:
+    """Grows for ever, so that each run with it has a warning."""
+    return np.full(len(frame.replica_ids), frame.time_ps)
+
+
+def test_a_run_issues_its_warnings_at_the_caller():
+    with pytest.warns(tarn.TarnWarning) as issued:
+        result = tarn.run(HEPTAMER, out="a", observers=drifting)
+    assert any("drift" in text for text in result.warnings)
+    assert [str(w.message) for w in issued] == list(result.warnings)
+    assert {w.filename for w in issued} == {__file__}
+    assert issubclass(tarn.TarnWarning, UserWarning)
+    lines = repr(result).splitlines()
+    assert lines[0].startswith("<tarn.Result of ") and len(lines) > len(result.warnings)
+    assert all(f"warning: {text}" in repr(result) for text in result.warnings)
+
+
+def test_a_complete_run_warns_again_when_it_is_resumed():
+    with pytest.warns(tarn.TarnWarning):
+        first = tarn.run(HEPTAMER, out="a", observers=drifting)
+    with pytest.warns(tarn.TarnWarning) as issued:
+        again = tarn.run(HEPTAMER, out="a", observers=drifting, resume=True)
+    assert again.already_finished and again.warnings == first.warnings
+    assert {w.filename for w in issued} == {__file__}
+
+
+def test_warnings_as_errors_do_not_end_a_run():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", tarn.TarnWarning)
+        with pytest.raises(tarn.TarnWarning, match="drift"):
+            tarn.run(HEPTAMER, out="a", observers=drifting)
+    record = json.loads(Path("a/run.json").read_text())
+    assert record["status"] == "finished" and any("drift" in text for text in record["warnings"])
+
+
+def test_a_comparison_issues_its_warnings():
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        comparison = tarn.compare(HEPTAMER, ["settle", "shake"], out="a")
+    assert [str(w.message) for w in issued] == list(comparison.warnings)
+    assert repr(comparison).count("\nwarning: ") == len(comparison.warnings)
+
+
+@pytest.mark.filterwarnings("error")
+def test_there_is_no_warning_where_nothing_is_to_be_done():
+    short = {"run.steps": 20, "run.equilibration_ps": 0}
+    result = tarn.run(HEPTAMER, out="a", set=short, unset=["observe"])
+    assert not result.warnings and "\n" not in repr(result)
+    minimum = tarn.minimise(tarn.random_cluster(3))
+    tarn.normal_modes(minimum.positions_A)
+    tarn.minimise(minimum.positions_A, max_iterations=0)
+    tarn.rdf(tarn.random_cluster(3, replicas=2)[None])
+    tarn.Ensemble(HEPTAMER).advance(1)
+
+
+def test_minima_that_were_not_reached():
+    water = tarn.random_cluster(6, replicas=3)
+    with pytest.warns(tarn.TarnWarning, match="replica 0 and 2 others .* 3 iterations; increase"):
+        tarn.minimise(water, max_iterations=3)
+    with pytest.warns(tarn.TarnWarning, match="the minimum was not reached") as issued:
+        tarn.minimise(water[0], max_iterations=3)
+    assert issued[0].filename == __file__
+
+
+def test_modes_away_from_a_minimum():
+    with pytest.warns(tarn.TarnWarning, match="not a minimum: .*; minimise it first") as issued:
+        tarn.normal_modes(tarn.random_cluster(3))
+    assert issued[0].filename == __file__
