@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -178,7 +179,7 @@ nb::dict minimise(nb::handle positions_A, const std::string& model, double toler
 /// on until its end, and its result is lost.
 template <class Compute>
 auto abandonable(Compute compute) {
-  std::packaged_task task(std::move(compute));
+  std::packaged_task<std::invoke_result_t<Compute>()> task(std::move(compute));
   auto result = task.get_future();
   Interrupts interrupts;
   {

@@ -46,6 +46,8 @@ Condition schemes_with_steps() {
 
 constexpr Range kAny{};
 constexpr Range kPositive = above(0.0);
+/// Of masses, lengths and moments of inertia. Outside, coordinates overflow within a few steps.
+constexpr Range kMagnitude = from_to(1e-6, 1e6);
 
 Key list_of_numbers(std::string_view name, Range range, std::string_view default_text,
                     std::string_view description, Condition used_with,
@@ -75,9 +77,9 @@ std::vector<Key> point_keys() {
            .used_with = {"system.kind", {"double-pendulum", "pendulum-chain", "dna"}},
            .zero_means_absent = true}),
       field_key<&M::system, &S::masses>(
-          list_of_numbers("masses", kPositive, "all 1", "Mass of each point.", pendula)),
+          list_of_numbers("masses", kMagnitude, "all 1", "Mass of each point.", pendula)),
       field_key<&M::system, &S::lengths>(list_of_numbers(
-          "lengths", kPositive, "1 and √2, or all √5", "Length of each rod.", pendula)),
+          "lengths", kMagnitude, "1 and √2, or all √5", "Length of each rod.", pendula)),
       field_key<&M::system, &S::gravity>(
           {.name = "gravity",
            .type = Type::number,
@@ -171,7 +173,7 @@ std::vector<Key> body_keys() {
           list_of_numbers("angular_velocity", kAny, "1, 0.2, 0.1",
                           "Angular velocity in the body frame at the start.", magnet)),
       field_key<&M::system, &S::alpha>(
-          list_of_numbers("alpha", kPositive, "0.44, 0.5, 1",
+          list_of_numbers("alpha", kMagnitude, "0.44, 0.5, 1",
                           "Diagonal of J; n numbers for a free body in n dimensions.",
                           {"system.kind", {"free-body", "heavy-top"}})),
       field_key<&M::system, &S::chi>(list_of_numbers(

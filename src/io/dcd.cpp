@@ -138,9 +138,9 @@ class DcdWriter final : public TrajectoryWriter {
     // The count first: appending may flush, and then both reach the file together.
     file.overwrite(kFirstNumber, counts(frames_in(file) + 1, info_));
     file.append(text);
-    note_.add(".dcd", decimals_of_float(frame), frame);
+    decimals_warning_.add(".dcd", decimals_of_float(frame), frame);
   }
-  Messages messages() const override { return note_.messages(); }
+  Messages messages() const override { return decimals_warning_.messages(); }
 
   void save(std::ostream& out) override {
     for (AppendFile& file : files_) {
@@ -168,7 +168,7 @@ class DcdWriter final : public TrajectoryWriter {
   std::string header_;
   std::uint64_t frame_bytes_;
   std::vector<AppendFile> files_;  // by replica
-  DecimalsNote note_;
+  DecimalsWarning decimals_warning_;
 };
 
 }  // namespace

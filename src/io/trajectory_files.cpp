@@ -40,7 +40,7 @@ class GrowingFiles final : public TrajectoryWriter {
       write_topology(info_, frame);
     }
     file.append(frame_bytes_(info_, frame));
-    if (decimals_ != nullptr) note_.add(extension_, decimals_(frame), frame);
+    if (decimals_ != nullptr) decimals_warning_.add(extension_, decimals_(frame), frame);
   }
   void save(std::ostream& out) override {
     for (AppendFile& file : files_) {
@@ -54,7 +54,7 @@ class GrowingFiles final : public TrajectoryWriter {
   void finish() override {
     for (AppendFile& file : files_) file.flush();
   }
-  Messages messages() const override { return note_.messages(); }
+  Messages messages() const override { return decimals_warning_.messages(); }
 
  private:
   TrajectoryInfo info_;
@@ -62,7 +62,7 @@ class GrowingFiles final : public TrajectoryWriter {
   AtomNames names_;
   FrameDecimals decimals_;
   std::string extension_;
-  DecimalsNote note_;
+  DecimalsWarning decimals_warning_;
   std::vector<AppendFile> files_;  // by replica
 };
 
@@ -112,13 +112,15 @@ int decimals_of_pdb(const TrajectoryFrame& frame) { return pdb_decimals(frame.po
 
 }  // namespace
 
-void DecimalsNote::add(std::string_view extension, int decimals, const TrajectoryFrame& frame) {
+void DecimalsWarning::add(std::string_view extension, int decimals, const TrajectoryFrame& frame) {
   // With fewer decimals in angstrom, bond lengths differ noticeably from the model.
   constexpr int kFewDecimals = 3;
   if (decimals >= kFewDecimals || !messages_.empty()) return;
   messages_.push_back(Message::warning(fmt::format(
       "coordinates in {} have only {} decimal{} in angstrom from step {} of replica {} on, because "
-      "a molecule is far from the origin; set [system] recentre = true, or write xyz or h5md",
+      "a molecule is far from the origin; write xyz or h5md or, if the cluster drifts, set "
+      "[system] "
+      "recentre = true",
       extension, decimals, decimals == 1 ? "" : "s", frame.step, frame.replica)));
 }
 

@@ -33,8 +33,8 @@ using FrameDecimals = int (*)(const TrajectoryFrame& frame);
 /// Those of numbers in single precision.
 int decimals_of_float(const TrajectoryFrame& frame);
 
-/// Notes the first frame with few decimals.
-class DecimalsNote {
+/// Warns of the first frame with few decimals.
+class DecimalsWarning {
  public:
   void add(std::string_view extension, int decimals, const TrajectoryFrame& frame);
   const Messages& messages() const { return messages_; }

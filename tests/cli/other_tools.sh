@@ -22,6 +22,7 @@ cat >"$box/deck.toml" <<'DECK'
 [system]
 molecules = 5
 replicas = 2
+recentre = true
 [integrator]
 scheme = "settle"
 [thermostat]

@@ -144,7 +144,8 @@ def test_resuming_gives_the_uninterrupted_files():
     assert again.already_finished and again.averages
     # json has no nan; all numbers are those of the first call.
     assert repr(dict(again.averages)) == repr(dict(parts.averages))
-    assert (again.warnings, again.pictures) == (parts.warnings, parts.pictures)
+    assert (again.notes, again.warnings) == (parts.notes, parts.warnings)
+    assert again.pictures == parts.pictures
 
 
 def test_a_run_is_not_replaced_unless_asked():
@@ -226,6 +227,7 @@ def test_exchange_is_summarised():
     result = tarn.run(deck, out="a")
     assert [pair.lower_bath_K for pair in result.exchange.pairs] == [50, 60]
     assert any("round trips" in text for text in result.warnings)
+    assert any("pools all temperatures" in text for text in result.notes)
 
 
 def test_compare_writes_its_tables():

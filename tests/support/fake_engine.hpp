@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <new>
@@ -19,6 +21,8 @@
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/exchange.hpp"
+#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/geometry.hpp"
 
 namespace tarn::test {
 
@@ -27,6 +31,8 @@ struct FakeScript {
   std::map<std::int64_t, std::int64_t> blow_ups{};  ///< replica id -> step
   /// Replica id -> step at which its last molecule jumps 100 A away.
   std::map<std::int64_t, std::int64_t> departures{};
+  /// Replica id -> step at which the last hydrogen of its molecule 1 jumps 5 A away.
+  std::map<std::int64_t, std::int64_t> broken_bonds{};
   bool indefinite_hessian_a_blow_up = false;  ///< counted by report()
   double seconds_per_step = 0.0;
   std::int64_t no_memory_at = -1;     ///< advancing to this step throws std::bad_alloc
@@ -127,6 +133,7 @@ class FakeEngine final : public Engine {
  private:
   /// Rows that follow from the positions.
   void measure(unsigned fields, Frame& frame) {
+    if (fields & kGeometry) measure_geometry(frame);
     const unsigned measured = kShape | kParts | kLindemann | kLindemannSums | kShapeMoments |
                               kLindemannMoments | kRadialCounts;
     if ((fields & measured) == 0) return;
@@ -153,6 +160,22 @@ class FakeEngine final : public Engine {
     frame.shape_moments = with_positions.shape_moments;
     frame.lindemann_moments = with_positions.lindemann_moments;
     frame.radial_counts = with_positions.radial_counts;
+  }
+  void measure_geometry(Frame& frame) const {
+    frame.geometry.clear();
+    for (std::size_t r = 0; r < is_stopped_.size(); ++r) {
+      if (is_stopped_[r]) continue;
+      const auto n = static_cast<std::size_t>(state_.molecules);
+      double all[GeometryTerm::kNumbers];
+      for (std::size_t m = 0; m < n; ++m) {
+        double terms[GeometryTerm::kNumbers];
+        geometry_terms(molecule_at(state_.positions_A.data(), r * n + m), terms);
+        m == 0 ? static_cast<void>(std::copy(std::begin(terms), std::end(terms), all))
+               : add_geometry(terms, all);
+      }
+      const MoleculeGeometry geometry = molecule_geometry(all, state_.molecules);
+      frame.geometry.push_back({geometry, geometry});
+    }
   }
   void step_once() {
     if (state_.step + 1 == script_.no_memory_at) throw std::bad_alloc();
@@ -182,6 +205,10 @@ class FakeEngine final : public Engine {
         for (std::size_t atom = 1; atom <= 3; ++atom) {
           state_.positions_A[(r + 1) * size - 3 * atom] += 100.0;
         }
+      }
+      const auto broken = script_.broken_bonds.find(id);
+      if (broken != script_.broken_bonds.end() && broken->second == state_.step) {
+        state_.positions_A[r * size + 15] += 5.0;
       }
       count(r);
     }

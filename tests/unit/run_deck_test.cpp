@@ -191,7 +191,9 @@ TEST_F(RunDeck, WritesEveryFile) {
   EXPECT_TRUE(contains(json, "\"device\": \"fake \\\"engine\\\"\""));
   EXPECT_TRUE(contains(json, "\\nsteps = 1000\\n"));
   EXPECT_TRUE(contains(json, "\"pair\": 0.59999999999999998"));
-  EXPECT_TRUE(contains(json, "\"notes\": [\"a note\"],\n  \"warnings\": []"));
+  EXPECT_TRUE(contains(
+      json,
+      "\"notes\": [\"a note\"],\n  \"warnings\": [\"too few independent samples of potential_"));
   EXPECT_TRUE(contains(json, "\"constraint_iterations_per_molecule_step\": 4"));
   for (const auto& [name, text] : contents_of(out_)) EXPECT_FALSE(name.ends_with("-tmp")) << name;
 }
@@ -422,8 +424,12 @@ TEST_F(RunDeck, WithoutGnuplotThereAreTablesAndOneWarning) {
   options.out_dir = out_;
   options.on_message = [this](const Message& message) { warnings_.push_back(message.text); };
   EXPECT_TRUE(run_deck(deck(10), options, parts()).pictures.empty());
-  ASSERT_EQ(warnings_.size(), 2u);
-  EXPECT_TRUE(contains(warnings_[1], "gnuplot is not installed"));
+  EXPECT_EQ(warnings_.front(), "a note");
+  ASSERT_EQ(std::count_if(
+                warnings_.begin(), warnings_.end(),
+                [](const std::string& text) { return text.find("gnuplot") != std::string::npos; }),
+            1);
+  EXPECT_TRUE(contains(warnings_.back(), "gnuplot is not installed"));
   EXPECT_TRUE(fs::exists(out_ + "/rdf.csv"));
 }
 
@@ -864,6 +870,33 @@ TEST_F(RunDeck, AMoleculeThatLeavesIsToldOncePerReplica) {
                        "{\"replica\": 2, \"step\": 3000, \"molecule\": 2}]"));
 }
 
+TEST_F(RunDeck, ABrokenBondIsToldOncePerReplica) {
+  const auto flexible = [&](std::int64_t steps) {
+    return parse_deck(
+        "[system]\nmodel = \"tip4p2005f\"\nmolecules = 3\nreplicas = 3\n"
+        "[integrator]\nscheme = \"verlet\"\n[run]\nsteps = " +
+            std::to_string(steps) + "\n",
+        "test.toml");
+  };
+  script_.broken_bonds = {{0, 1500}, {2, 3500}};
+  run(flexible(3000));
+  ASSERT_EQ(warnings_.size(), 2u);
+  EXPECT_TRUE(contains(warnings_[1],
+                       "replica 0: an O-H bond of molecule 1 broke (detected at step "
+                       "2000, "));
+  warnings_.clear();
+  resume(flexible(6000));
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(contains(warnings_[0],
+                       "replica 2: an O-H bond of molecule 1 broke (detected at step "
+                       "4000, "));
+  const std::string json = read_text(out_ + "/run.json");
+  EXPECT_TRUE(contains(json,
+                       "\"broken_bonds\": [{\"replica\": 0, \"step\": 2000, \"molecule\": 1, "
+                       "\"length_A\": "));
+  EXPECT_TRUE(contains(json, "{\"replica\": 2, \"step\": 4000, \"molecule\": 1, \"length_A\": "));
+}
+
 /// Who waits for evaporation is told by its notes, with more frequent looks; the record has both.
 TEST_F(RunDeck, DeparturesThatAreWaitedForAreNoWarnings) {
   script_.departures = {{0, 1500}, {2, 2999}};
@@ -1122,8 +1155,8 @@ TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
   EXPECT_TRUE(std::equal(kept.positions_A.begin(), kept.positions_A.end(),
                          expected.positions_A.begin() + 27));
   EXPECT_TRUE(contains(warnings_[1],
-                       "Closest atoms of the last good state: O of molecule 1 and H2 of molecule 2 "
-                       "are 0.5 A apart; largest force: 2e+05 kcal/mol/A on H2 of molecule 2."));
+                       "Closest atoms of the last good state: O of molecule 0 and H2 of molecule 1 "
+                       "are 0.5 A apart; largest force: 2e+05 kcal/mol/A on H2 of molecule 1."));
   const std::string told =
       "\"blow_ups\": [{\"replica\": 1, \"step\": 55, \"molecule\": 1, \"closest_atoms\": "
       "[{\"molecule\": 0, \"atom\": \"O\"}, {\"molecule\": 1, \"atom\": \"H2\"}], "
