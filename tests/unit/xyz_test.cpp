@@ -197,17 +197,17 @@ TEST_F(Xyz, TakesOtherNamesOfColumns) {
 
 TEST_F(Xyz, NotesThatDeuteriumHasTheMassOfHydrogen) {
   const Structure s = read("3\n\nO 0 0 0\nD .9 0 0\nD2 0 .9 0\n");
-  ASSERT_EQ(s.notes.size(), 1u);
-  EXPECT_TRUE(contains(s.notes[0], "set [system] hydrogen_mass_Da = 2.014"));
-  EXPECT_TRUE(read("3\n\n" + kWater).notes.empty());
+  ASSERT_EQ(s.messages.size(), 1u);
+  EXPECT_TRUE(contains(s.messages[0].text, "set [system] hydrogen_mass_Da = 2.014"));
+  EXPECT_TRUE(read("3\n\n" + kWater).messages.empty());
   const std::string gro = folder_.file("a.gro");
   test::write_text(gro,
                    "\n    3\n    1SOL     OW    1   0.000   0.000   0.000\n"
                    "    1SOL     D1    2   0.096   0.000   0.000\n"
                    "    1SOL     D2    3  -0.024   0.093   0.000\n   0.0 0.0 0.0\n");
   const Structure heavy = read_structure(gro);
-  ASSERT_EQ(heavy.notes.size(), 1u);
-  EXPECT_TRUE(contains(heavy.notes[0], "atoms D are read as H"));
+  ASSERT_EQ(heavy.messages.size(), 1u);
+  EXPECT_TRUE(contains(heavy.messages[0].text, "atoms D are read as H"));
 }
 
 TEST_F(Xyz, TellsEqualProblemsFiveTimes) {
