@@ -194,7 +194,7 @@ struct Assignment {
 
 std::optional<Assignment> assignment_in(std::string_view line) {
   const std::size_t equals = line.find('=');
-  if (equals == std::string_view::npos || !is_path("x." + trimmed(line.substr(0, equals)))) {
+  if (equals == std::string_view::npos || parts_of(trimmed(line.substr(0, equals))) == 0) {
     return std::nullopt;
   }
   const std::size_t comment = line.find('#', equals);
