@@ -84,13 +84,13 @@ def test_the_signature_of_energy_and_forces():
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.ones((3, 3), bool), "an array of bool; expected an array of numbers"),
-        ([["1", "2", "3"]] * 3, "an array of <U1"),
-        (np.zeros((3, 3), "datetime64[s]"), r"an array of datetime64\[s\]"),
-        (np.zeros((3, 3), "timedelta64[s]"), "an array of timedelta64"),
-        (np.zeros((3, 3), complex), "an array of complex128"),
-        ([[1, 2, True]] * 2 + [[0, 1, None]], "an array of objects such as"),
-        (b"1.5", "is an array of"),
+        (np.ones((3, 3), bool), "positions_A is not an array of numbers, but of bool"),
+        ([["1", "2", "3"]] * 3, "but of <U1"),
+        (np.zeros((3, 3), "datetime64[s]"), r"but of datetime64\[s\]"),
+        (np.zeros((3, 3), "timedelta64[s]"), "but of timedelta64"),
+        (np.zeros((3, 3), complex), "but of complex128"),
+        ([[1, 2, True]] * 2 + [[0, 1, None]], "but of objects such as"),
+        (b"1.5", r"but of \|S3"),
         (None, "positions_A = None; expected an array"),
     ],
 )
