@@ -323,7 +323,6 @@ std::optional<std::string> state_path(const Deck& deck);
 
 /// Markdown page of all sections and keys, generated from the tables that check decks.
 std::string deck_reference();
-std::string mechanics_deck_reference();
 
 /// The water model of a deck, with the masses of its isotopes. Masses of keep_molecule_mass
 /// (heavier hydrogens, a lighter oxygen) affect only the dynamics: make_system() sets them.

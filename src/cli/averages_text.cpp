@@ -22,8 +22,9 @@ std::string mean_text(const AveragedQuantity& a) {
 void print_averages(const std::vector<AveragedQuantity>& averages, const std::string& head,
                     Terminal& terminal) {
   std::vector<std::vector<std::string>> rows{
-      {head, "mean", "autocorrelation / ps", "independent samples"}};
+      {head, "mean", "correlation time / ps", "independent samples"}};
   for (const AveragedQuantity& a : averages) {
+    if (is_zero(a)) continue;
     std::vector<std::string> row{a.table + " " + a.quantity, mean_text(a), "-", "-"};
     if (!is_constant(a)) {
       if (a.autocorrelation_ps) row[2] = fmt::format("{:.3g}", *a.autocorrelation_ps);

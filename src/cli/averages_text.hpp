@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "run_end_text.hpp"
 #include "tarn/observer.hpp"
 #include "terminal.hpp"
 

@@ -10,6 +10,7 @@
 #include "deck/checker.hpp"
 #include "deck/notes.hpp"
 #include "deck/overrides.hpp"
+#include "deck/schema.hpp"
 #include "deck_arguments.hpp"
 #include "help_text.hpp"
 #include "run_plan.hpp"
@@ -81,7 +82,7 @@ void check(const Arguments& a) {
     return;
   }
   if (a.mechanics_reference) {
-    fmt::print("{}", mechanics_deck_reference());
+    fmt::print("{}", decks::mechanics_deck_reference());
     return;
   }
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");

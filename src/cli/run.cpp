@@ -30,9 +30,11 @@ struct Arguments : DeckArguments {
   bool resume = false;
 };
 
-/// Prints one table per file, with one row per bath and one column per quantity that varies.
+/// Prints the maximum of the heat capacity, then one table per file, with one row per bath and one
+/// column per quantity that varies.
 void print_averages_by_bath(const std::vector<AveragedQuantity>& averages, const std::string& head,
                             Terminal& terminal) {
+  if (const std::string peak = peak_text(averages); !peak.empty()) terminal.info(peak);
   terminal.info(head + "; see averages.csv for all of them and their correlation times");
   std::vector<std::string> tables;
   for (const AveragedQuantity& a : averages) {
@@ -63,7 +65,8 @@ void print_averages_by_bath(const std::vector<AveragedQuantity>& averages, const
     for (const std::string& line : aligned_rows(rows)) terminal.info(line);
   }
   for (const AveragedQuantity& a : averages) {
-    if (!a.bath_K) terminal.info(fmt::format("{} {}: {}", a.table, a.quantity, mean_text(a)));
+    if (a.bath_K || is_of_peak(a)) continue;
+    terminal.info(fmt::format("{} {}: {}", a.table, a.quantity, mean_text(a)));
   }
 }
 
@@ -95,9 +98,8 @@ constexpr double kMinAcceptanceRatio = 0.5;
 void print_exchange(const std::optional<ExchangeSummary>& exchange, Terminal& terminal) {
   if (!exchange) return;
   terminal.info(fmt::format(
-      "exchange: {} round trips between the coldest and the hottest bath, {:.2g} per walker, "
-      "{:.3g} "
-      "per walker and ns",
+      "exchange: {} round trips between the lowest and the highest temperature, {:.2g} per walker, "
+      "{:.3g} per walker and ns",
       exchange->round_trips, exchange->round_trips_per_state, exchange->round_trips_per_ns));
   if (!exchange->equal_acceptance_ladder) return;
   double lowest = 1.0;
@@ -126,10 +128,10 @@ void print_result(const RunResult& result, const Deck& deck, Terminal& terminal)
     print_exchange(result.exchange, terminal);
   }
   if (!result.blow_ups.empty()) {
-    terminal.warning(fmt::format("{} of {} replicas were stopped; see {}/run.json for the reasons",
+    terminal.warning(fmt::format("{} of {} replicas failed; see {}/run.json for the reasons",
                                  result.blow_ups.size(), deck.system.replicas, result.out_dir));
   }
-  for (const std::string& picture : result.pictures) terminal.info("picture: " + picture);
+  if (const std::string text = pictures_text(result.pictures); !text.empty()) terminal.info(text);
   terminal.info("files are in " + result.out_dir);
 }
 

@@ -157,6 +157,8 @@ every = 1000
   return text;
 }
 
+namespace decks {
+
 std::string mechanics_deck_reference() {
   std::string text = R"(# Decks of mechanical systems
 
@@ -193,4 +195,5 @@ every = 1
   return text;
 }
 
+}  // namespace decks
 }  // namespace tarn

@@ -111,6 +111,9 @@ const Schema& water_schema();
 const Schema& mechanics_schema();
 const Schema& schema_of(const Deck& deck);
 
+/// Markdown page of all sections and keys of mechanical systems; deck_reference() is that of water.
+std::string mechanics_deck_reference();
+
 /// The choices of `system.kind`, which selects the schema.
 std::vector<Choice> system_kinds();
 

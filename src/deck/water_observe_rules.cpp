@@ -310,8 +310,10 @@ std::vector<Rule> observe_rules() {
       {"`beads` of a trajectory is below the number of beads of `[path_integral]`; `velocities = "
        "true` requires `beads = \"centroid\"`.",
        trajectory_beads_exist, "observe.trajectory"},
-      {"`format = \"dcd\"` requires `every` below 2³¹.", dcd_interval_fits_32_bits},
-      {"`format = \"xtc\"` and `\"trr\"` require fewer than 2³¹ steps.", frame_steps_fit_32_bits},
+      {"`format = \"dcd\"` requires `every` below 2³¹.", dcd_interval_fits_32_bits,
+       "observe.trajectory"},
+      {"`format = \"xtc\"` and `\"trr\"` require fewer than 2³¹ steps.", frame_steps_fit_32_bits,
+       "observe.trajectory"},
   };
 }
 

@@ -1219,7 +1219,7 @@ TEST(DeckReference, IsThePageInTheDocumentation) {
   };
   EXPECT_EQ(page("decks.md"), deck_reference())
       << "docs/decks.md is out of date; renew it: tarn check --reference > docs/decks.md";
-  EXPECT_EQ(page("decks-mechanics.md"), mechanics_deck_reference())
+  EXPECT_EQ(page("decks-mechanics.md"), decks::mechanics_deck_reference())
       << "renew it: tarn check --reference-mechanics > docs/decks-mechanics.md";
 }
 
@@ -1227,7 +1227,7 @@ TEST(DeckReference, IsThePageInTheDocumentation) {
 TEST(DeckReference, EveryRuleIsInASection) {
   for (const decks::Schema* schema : {&decks::water_schema(), &decks::mechanics_schema()}) {
     const std::string page =
-        schema == &decks::water_schema() ? deck_reference() : mechanics_deck_reference();
+        schema == &decks::water_schema() ? deck_reference() : decks::mechanics_deck_reference();
     for (const decks::Rule& rule : schema->rules) {
       EXPECT_NE(page.find(fmt::format("- {}\n", rule.text)), std::string::npos) << rule.text;
     }

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tarn/analysis/errors.hpp"
+#include "tarn/observer.hpp"
+
+namespace tarn::cli {
+
+/// Whether a quantity is 0 in every sample, such as the penalty of rigid molecules. The terminal
+/// omits it; averages.csv contains it.
+inline bool is_zero(const AveragedQuantity& a) { return a.mean == 0.0 && a.error == 0.0; }
+
+/// Whether a quantity belongs to the maximum of the heat capacity.
+inline bool is_of_peak(const AveragedQuantity& a) {
+  return a.table == "heat_capacity" && !a.bath_K;
+}
+
+/// "maximum of the heat capacity: 117.99 +- 0.47 K, 0.2101 +- 0.0042 kcal/mol/K"; empty without
+/// one.
+inline std::string peak_text(const std::vector<AveragedQuantity>& averages) {
+  std::string text;
+  for (const AveragedQuantity& a : averages) {
+    if (!is_of_peak(a)) continue;
+    const int digits = analysis::decimals_for(a.error);
+    text += fmt::format("{}{:.{}f} +- {:.{}f} {}{}",
+                        text.empty() ? "maximum of the heat capacity: " : ", ", a.mean, digits,
+                        a.error, digits, a.quantity == "peak_temperature_K" ? "K" : "kcal/mol/K",
+                        a.converged ? "" : " *");
+  }
+  return text;
+}
+
+/// "pictures: energies.svg, rdf.svg"; empty without any. They are in the output folder.
+inline std::string pictures_text(const std::vector<std::string>& paths) {
+  std::string text;
+  for (const std::string& path : paths) {
+    text += (text.empty() ? "pictures: " : ", ") + std::filesystem::path(path).filename().string();
+  }
+  return text;
+}
+
+}  // namespace tarn::cli
