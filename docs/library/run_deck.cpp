@@ -19,7 +19,10 @@ int main(int argc, char** argv) try {
   tarn::RunOptions options;
   options.out_dir = "out/" + deck.name;
   options.overwrite = true;
-  options.on_warning = [](const std::string& text) { std::printf("warning: %s\n", text.c_str()); };
+  options.on_message = [](const tarn::Message& message) {
+    const bool is_note = message.level == tarn::Level::note;
+    std::printf("%s: %s\n", is_note ? "note" : "warning", message.text.c_str());
+  };
   const tarn::RunResult result = tarn::run_deck(deck, options);
 
   std::printf("%s: %.0f steps per second\n", result.device.c_str(), result.steps_per_second);

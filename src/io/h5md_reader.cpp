@@ -228,9 +228,9 @@ class H5mdReader final : public FrameReader {
       has_deuterium_ = has_deuterium_ || is_deuterium(names[a]);
       if (kind_of_atom(names[a]) == expected) continue;
       fail(
-          fmt::format("{}: atom {} (counted from 1) is '{}'; the atoms of each molecule must be in "
+          fmt::format("{}: atom {} is '{}'; the atoms of each molecule must be in "
                       "the order O H H",
-                      name, a + 1, names[a]));
+                      name, a, names[a]));
     }
   }
 

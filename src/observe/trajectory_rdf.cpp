@@ -94,8 +94,9 @@ void check_frame(std::span<const double> positions_A, int beads, const std::stri
   io::Structure frame;
   frame.molecules = static_cast<int>(positions_A.size() / kCoordinatesPerMolecule);
   frame.positions_A.assign(positions_A.begin(), positions_A.end());
-  if (beads > 1) frame.set_beads(beads);
-  io::check_molecules(frame, PositionsInMemory(name), number);
+  const PositionsInMemory reader(name);
+  if (beads > 1) io::set_beads(frame, beads, reader);
+  io::check_molecules(frame, reader, number);
 }
 
 }  // namespace

@@ -719,8 +719,8 @@ TEST_F(Commands, BrokenMoleculesAreNotAnalysed) {
     const Outcome refused = tarn(words);
     EXPECT_EQ(refused.exit_code, 2) << words;
     EXPECT_TRUE(contains(refused.text,
-                         "broken.xyz:12:1: frame 1 (counted from 0): H1 of molecule 1 (counted "
-                         "from 1) is 18.9 A from its oxygen"))
+                         "broken.xyz:12:1: frame 1 (counted from 0): H1 of molecule 0 is "
+                         "18.9 A from its oxygen"))
         << refused.text;
     EXPECT_TRUE(contains(refused.text, "gmx trjconv -pbc mol")) << refused.text;
   }
@@ -759,7 +759,7 @@ TEST_F(Commands, CoincidentAtomsAreRefusedByAllCommands) {
       const Outcome refused = tarn(words);
       EXPECT_EQ(refused.exit_code, 2) << words << refused.text;
       EXPECT_TRUE(contains(refused.text, "frame 1 (counted from 0): ")) << words << refused.text;
-      EXPECT_TRUE(contains(refused.text, "O of molecule 2 is 0 A from O of molecule 1"))
+      EXPECT_TRUE(contains(refused.text, "O of molecule 1 is 0 A from O of molecule 0"))
           << words << refused.text;
       EXPECT_TRUE(contains(refused.text, file)) << words << refused.text;
     }

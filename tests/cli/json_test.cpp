@@ -167,7 +167,7 @@ TEST_F(JsonLines, OfAComparison) {
   EXPECT_EQ(events("progress").back()["step"].number, 800);
   EXPECT_EQ(events_.back()["event"].text, "finished");
   EXPECT_TRUE(last_names_file("compare.csv"));
-  EXPECT_TRUE(contains(read_text(log_), "cluster-steps/s"));
+  EXPECT_TRUE(contains(read_text(log_), "steps/s, all clusters"));
 }
 
 TEST_F(JsonLines, AReaderThatGoesAwayDoesNotStopTheRun) {

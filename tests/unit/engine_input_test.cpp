@@ -115,7 +115,7 @@ const std::vector<Mistake> kMistakes{
     {"radius_A = -1", [](Input& in) { in.system.confinement.radius_A = -1.0; }},
     {"stiffness_kcal_per_mol_A2 = -1",
      [](Input& in) { in.system.confinement.stiffness_kcal_per_mol_A2 = -1.0; }},
-    {"molecule 2 violates this",
+    {"molecule 1 violates this",
      [](Input& in) {
        in.system.precision = Precision::single;
        in.start.positions_A[9 + 3] += 17.0;

@@ -162,7 +162,7 @@ TEST_F(Formats, TrajectoriesOfBeadsNameTheirNumber) {
     frame.comment["beads"] = "2";
     std::copy_n(frame.positions_A.begin() + 18, 9, frame.positions_A.begin() + 27);
     EXPECT_TRUE(contains(message_of<InputError>([&] { check_molecules(frame, *reader, 0); }),
-                         "O of molecule 4 is 0 A from O of molecule 3"));
+                         "O of molecule 3 is 0 A from O of molecule 2"));
     frame.comment = {{"bead", "3"}};
     EXPECT_TRUE(contains(message_of<InputError>([&] { set_beads(frame, 2, *reader); }),
                          "--beads 2: the frame has a single bead, bead = 3"));
@@ -218,10 +218,10 @@ TEST_F(Formats, DigitsLostFarFromTheOriginAreNoted) {
         writer->create();
         writer->append({0, 0, 0.0, x});
         writer->finish();
-        EXPECT_EQ(writer->notes().size(),
+        EXPECT_EQ(writer->messages().size(),
                   far_A == 0.0 || keeps || format.id == FileFormat::gro ? 0u : 1u);
-        if (writer->notes().empty()) continue;
-        EXPECT_TRUE(contains(writer->notes()[0], "[system] recentre = true"));
+        if (writer->messages().empty()) continue;
+        EXPECT_TRUE(contains(writer->messages()[0].text, "[system] recentre = true"));
       }
     }
   }

@@ -376,13 +376,12 @@ TEST_F(H5md, SpeciesMayBeNames) {
   write(fixed.id(), "O  H  H  O\0\0H\0\0H\0");
   EXPECT_EQ(test::frames_of(path).size(), 4u);
   write(fixed.id(), "O  H  O  H  H  H ");
-  EXPECT_TRUE(
-      contains(message_of<InputError>([&] { test::frames_of(path); }),
-               "species: atom 3 (counted from 1) is 'O'; the atoms of each molecule must be "
-               "in the order O H H"));
+  EXPECT_TRUE(contains(message_of<InputError>([&] { test::frames_of(path); }),
+                       "species: atom 2 is 'O'; the atoms of each molecule must be "
+                       "in the order O H H"));
   const char* const heavy[6] = {"O", "D", "D", "O", "D", "D"};
   write(variable.id(), heavy);
-  EXPECT_EQ(test::frames_of(path).at(0).notes.size(), 1u);
+  EXPECT_EQ(test::frames_of(path).at(0).messages.size(), 1u);
   const Handle kinds(H5Tenum_create(H5T_NATIVE_INT), H5Tclose);
   const int oxygen = 0, hydrogen = 1, order[6] = {0, 1, 1, 0, 1, 1}, other[6] = {1, 0, 0, 1, 0, 0};
   H5Tenum_insert(kinds.id(), "O", &oxygen);
@@ -390,7 +389,7 @@ TEST_F(H5md, SpeciesMayBeNames) {
   write(kinds.id(), order);
   EXPECT_EQ(test::frames_of(path).size(), 4u);
   write(kinds.id(), other);
-  EXPECT_TRUE(contains(message_of<InputError>([&] { test::frames_of(path); }), "atom 1"));
+  EXPECT_TRUE(contains(message_of<InputError>([&] { test::frames_of(path); }), "atom 0 is"));
 }
 
 /// Group names are arbitrary.

@@ -565,7 +565,7 @@ TEST_F(StartFromFile, RigidSchemesGetRigidMolecules) {
     const Start start = make_start(deck);
     EXPECT_LT(worst_length(tip3p(), start.state.positions_A), length_rounding_A());
     ASSERT_EQ(start.messages.size(), 1u);
-    EXPECT_NE(start.messages[0].text.find("molecule 5"), std::string::npos)
+    EXPECT_NE(start.messages[0].text.find("molecule 4"), std::string::npos)
         << start.messages[0].text;
     for (double v : start.state.velocities_A_per_akma) EXPECT_EQ(v, 0.0);
   }
@@ -606,7 +606,7 @@ TEST_F(StartFromFile, RefusesWhatIsNoWaterOfTheModel) {
     deck.integrator.scheme = scheme;
     const std::string message = message_of<InputError>([&] { make_start(deck); });
     EXPECT_NE(message.find("start.xyz"), std::string::npos) << message;
-    EXPECT_NE(message.find("molecule 3 "), std::string::npos) << message;
+    EXPECT_NE(message.find("molecule 2 "), std::string::npos) << message;
     EXPECT_NE(message.find("O-H2"), std::string::npos) << message;
   }
 }

@@ -504,8 +504,8 @@ TEST_F(TrajectoryTablesTest, RefuseCoincidentAtoms) {
   options.folder = folder_.file("tables");
   const std::string text = refusal(options);
   EXPECT_TRUE(contains(text,
-                       "unset.xyz:14:1: frame 1 (counted from 0): O of molecule 2 is 0 A from "
-                       "O of molecule 1"))
+                       "unset.xyz:14:1: frame 1 (counted from 0): O of molecule 1 is 0 A from "
+                       "O of molecule 0"))
       << text;
   EXPECT_FALSE(std::filesystem::exists(options.folder));
 }

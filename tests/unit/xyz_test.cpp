@@ -197,17 +197,17 @@ TEST_F(Xyz, TakesOtherNamesOfColumns) {
 
 TEST_F(Xyz, NotesThatDeuteriumHasTheMassOfHydrogen) {
   const Structure s = read("3\n\nO 0 0 0\nD .9 0 0\nD2 0 .9 0\n");
-  ASSERT_EQ(s.notes.size(), 1u);
-  EXPECT_TRUE(contains(s.notes[0], "set [system] hydrogen_mass_Da = 2.014"));
-  EXPECT_TRUE(read("3\n\n" + kWater).notes.empty());
+  ASSERT_EQ(s.messages.size(), 1u);
+  EXPECT_TRUE(contains(s.messages[0].text, "set [system] hydrogen_mass_Da = 2.014"));
+  EXPECT_TRUE(read("3\n\n" + kWater).messages.empty());
   const std::string gro = folder_.file("a.gro");
   test::write_text(gro,
                    "\n    3\n    1SOL     OW    1   0.000   0.000   0.000\n"
                    "    1SOL     D1    2   0.096   0.000   0.000\n"
                    "    1SOL     D2    3  -0.024   0.093   0.000\n   0.0 0.0 0.0\n");
   const Structure heavy = read_structure(gro);
-  ASSERT_EQ(heavy.notes.size(), 1u);
-  EXPECT_TRUE(contains(heavy.notes[0], "atoms D are read as H"));
+  ASSERT_EQ(heavy.messages.size(), 1u);
+  EXPECT_TRUE(contains(heavy.messages[0].text, "atoms D are read as H"));
 }
 
 TEST_F(Xyz, TellsEqualProblemsFiveTimes) {
@@ -342,14 +342,14 @@ TEST_F(Xyz, TellsEveryProblemOfAFrame) {
 
 TEST_F(Xyz, RefusesOverlapsAndBrokenMolecules) {
   const std::string head = "6\nProperties=species:S:1:pos:R:3\n" + kWater;
-  EXPECT_TRUE(contains(refusal(head + "O 0.2 0.3 0.3\nH 5 0 0\nH 0 5 0\n"),
-                       "6:1: O of molecule 2 is 0.469 A from O of molecule 1 in line 3 (counted "
-                       "from 1); oxygens must be"));
+  EXPECT_TRUE(
+      contains(refusal(head + "O 0.2 0.3 0.3\nH 5 0 0\nH 0 5 0\n"),
+               "6:1: O of molecule 1 is 0.469 A from O of molecule 0 in line 3; oxygens must be"));
   EXPECT_TRUE(contains(refusal(head + "O 1.8 0.05 0\nH 0.9 0.05 0\nH 2 1 0\n"),
-                       "7:1: H1 of molecule 2 is 0.05 A from H1 of molecule 1 in line 4 (counted "
-                       "from 1): the two coincide"));
+                       "7:1: H1 of molecule 1 is 0.05 A from H1 of molecule 0 in line 4: the two "
+                       "coincide"));
   EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0\nH 0 0 0\nH 0 .9 0\n"),
-                       "4:1: H1 of molecule 1 is 0 A from O of molecule 1"));
+                       "4:1: H1 of molecule 0 is 0 A from O of molecule 0"));
   EXPECT_TRUE(
       contains(refusal(kHead + "O 0 0 0\nH .9 0 0\nH 0 3.1 0\n"), "5:1: H2 of molecule 0 is 3.1"));
   EXPECT_NO_THROW(read(head + "O 0.3 0.3 0.3\nH 1 1 1\nH 0.5 1 0.3\n"));
