@@ -38,7 +38,7 @@ void check_kind(const nb::object& numbers, const char* name) {
   const nb::object type = numbers.attr("dtype");
   const std::string kind = nb::cast<std::string>(type.attr("kind"));
   const auto refuse = [&](const std::string& what) {
-    throw InputError(fmt::format("{} is an array of {}; expected an array of numbers", name, what));
+    throw InputError(fmt::format("{} is not an array of numbers, but of {}", name, what));
   };
   if (kind != "O") {
     if (std::string_view("iuf").find(kind) == std::string_view::npos) refuse(nb::str(type).c_str());

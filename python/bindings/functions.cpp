@@ -343,8 +343,9 @@ nb::object random_cluster(int molecules, std::uint64_t seed, const std::string& 
 
 void add_functions(nb::module_& module) {
   module.def("energy_and_forces", energy_and_forces, nb::arg("positions_A").none(),
-             nb::arg("model"), nb::arg("device"), nb::arg("threads"));
-  module.def("dipole_moments", dipole_moments, nb::arg("positions_A").none(), nb::arg("model"));
+             nb::arg("model").none(), nb::arg("device").none(), nb::arg("threads").none());
+  module.def("dipole_moments", dipole_moments, nb::arg("positions_A").none(),
+             nb::arg("model").none());
   module.def("minimise", minimise, nb::arg("positions_A").none(), nb::arg("model"),
              nb::arg("tolerance_kcal_per_mol_A"), nb::arg("max_iterations"), nb::arg("threads"));
   module.def("normal_modes", normal_modes, nb::arg("positions_A").none(), nb::arg("model"),

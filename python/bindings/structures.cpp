@@ -117,7 +117,7 @@ nb::list models() {
 }
 
 /// Whether a model, given by its name or the path of its deck, is flexible.
-bool is_flexible(const std::string& model) { return water_model_named(model).is_flexible(); }
+bool is_flexible(const std::string& model) { return ModelName::model_of(model).is_flexible(); }
 
 /// ([(name, description, threads, memory_GiB)], why there is no GPU).
 nb::tuple devices() {

@@ -141,7 +141,7 @@ void add_cluster(CLI::App& app, int& exit_code) {
                     "search for the lowest energy minimum, with rigid molecules");
   command
       ->add_option("--starts", a->starts,
-                   "number of independent searches; the default finds the lowest minimum of up to "
+                   "number of independent searches; the default finds the global minimum of up to "
                    "8 molecules; with --hops, the default keeps the total number of hops")
       ->check(whole_number(1, std::numeric_limits<int>::max()));
   command

@@ -14,7 +14,7 @@ std::string stopped_text(const MechanicsSchemeResult& s) {
 }
 
 Rows error_rows(const CompareResult& result) {
-  Rows rows{{"scheme", "us per unit time", "forces per unit time", "max error of q",
+  Rows rows{{"scheme", "µs per unit time", "forces per unit time", "max error of q",
              "final error of q", "max error of v", "error of reference", "max change of energy",
              "stopped after"}};
   for (const MechanicsSchemeResult& s : result.mechanics) {
@@ -58,7 +58,7 @@ void print_cheapest(std::FILE* out, const CompareResult& result) {
     if (std::exchange(reference, best.reference) != best.reference) {
       fmt::print(out, "\nFastest scheme for an error of q against {}\n", best.reference);
     }
-    fmt::print(out, "{:.0e}  {}, {:.4g} us per unit time\n", best.within, best.label,
+    fmt::print(out, "{:.0e}  {}, {:.4g} µs per unit time\n", best.within, best.label,
                best.us_per_time);
   }
 }

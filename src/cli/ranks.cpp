@@ -95,7 +95,7 @@ class JoinWatch {
   void watch() {
     constexpr std::chrono::seconds kNote(10), kEnd(300);
     constexpr const char* kAdvice =
-        "Give all the same command; --ranks off (or TARN_RANKS=off) runs each process alone";
+        "If they run other commands, use --ranks off (or TARN_RANKS=off)";
     std::unique_lock lock(mutex_);
     const auto joins_within = [&](std::chrono::seconds time) {
       return changed_.wait_for(lock, time, [this] { return joined_; });

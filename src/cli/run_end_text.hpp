@@ -36,10 +36,12 @@ inline std::string peak_text(const std::vector<AveragedQuantity>& averages) {
   return text;
 }
 
-/// "pictures: energies.svg, rdf.svg"; empty without any. They are in the output folder.
+/// "pictures: energies.svg, rdf.svg"; empty without any. They are in the output folder. The copies
+/// as PNG are not listed.
 inline std::string pictures_text(const std::vector<std::string>& paths) {
   std::string text;
   for (const std::string& path : paths) {
+    if (path.ends_with(".png")) continue;
     text += (text.empty() ? "pictures: " : ", ") + std::filesystem::path(path).filename().string();
   }
   return text;

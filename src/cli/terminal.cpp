@@ -66,10 +66,15 @@ std::string molecules_text(int molecules, int beads) {
 }
 
 std::vector<std::string> aligned_rows(const std::vector<std::vector<std::string>>& rows) {
+  // Characters, not bytes: "µs" has three bytes.
+  const auto length = [](const std::string& text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+  };
   std::vector<std::size_t> width;
   for (const auto& row : rows) {
     width.resize(std::max(width.size(), row.size()), 0);
-    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], length(row[c]));
   }
   std::vector<std::string> lines;
   for (const auto& row : rows) {

@@ -37,8 +37,9 @@ std::string cost_text(const SchemeResult& s) { return cost_text(s.us_per_ps, s.u
 std::string stopped_text(const SchemeResult& s) { return fmt::format("{}", s.blow_ups.size()); }
 
 Rows scheme_rows(const CompareResult& result) {
-  Rows rows{{"scheme", "cluster-steps/s", "pairs", "bonds", "noise", "rest", "iterations", "T / K",
-             "T trans, rot, bond", "<V0> / kcal/mol", "max |g| / A^2", "TV(OO), noise", "stopped"}};
+  Rows rows{{"scheme", "steps/s, all clusters", "pairs", "bonds", "noise", "rest", "iterations",
+             "T / K", "T trans, rot, bond", "<V0> / kcal/mol", "max |g| / A^2", "TV(OO), noise",
+             "stopped"}};
   for (const SchemeResult& s : result.schemes) {
     const bool is_reference = &s == &result.schemes.front();
     rows.push_back(
@@ -62,7 +63,7 @@ Rows scheme_rows(const CompareResult& result) {
 
 /// Errors and costs of runs with several steps.
 Rows error_rows(const CompareResult& result) {
-  Rows rows{{"scheme", "us per ps", "error of <V0> / kcal/mol", "TV(OO)", "TV noise", "T / K",
+  Rows rows{{"scheme", "µs per ps", "error of <V0> / kcal/mol", "TV(OO)", "TV noise", "T / K",
              "stopped"}};
   for (const SchemeResult& s : result.schemes) {
     const bool is_reference = &s == &result.schemes.front();
@@ -94,7 +95,7 @@ void print_cheapest(std::FILE* out, const CompareResult& result) {
   const std::vector<CheapestScheme> all = cheapest_schemes(result.schemes, result.molecules);
   Rows rows;
   for (const CheapestScheme& best : all) {
-    const std::string cost = cost_text(best.us_per_ps, best.us_per_ps_err) + " us per ps";
+    const std::string cost = cost_text(best.us_per_ps, best.us_per_ps_err) + " µs per ps";
     rows.push_back({best.within, best.label.empty() ? "" : cost});
   }
   const std::vector<std::string> lines = aligned_rows(rows);
@@ -105,7 +106,7 @@ void print_cheapest(std::FILE* out, const CompareResult& result) {
 
 /// Conserved quantities of a deck without a thermostat.
 Rows conservation_rows(const CompareResult& result) {
-  Rows rows{{"scheme", "us per ps", "rms change of E / kcal/mol", "max change of E / kcal/mol",
+  Rows rows{{"scheme", "µs per ps", "rms change of E / kcal/mol", "max change of E / kcal/mol",
              "drift of E / kcal/mol/ps", "max change of P / Da A/ps", "max change of L / Da A^2/ps",
              "stopped"}};
   for (const SchemeResult& s : result.schemes) {
@@ -169,7 +170,7 @@ void print_correlation_times(std::FILE* out, const CompareResult& result) {
     return;
   }
   const SchemeResult& first = result.schemes.front();
-  Rows rows{{"scheme", "us per ps"}};
+  Rows rows{{"scheme", "µs per ps"}};
   for (const Column& column : columns) rows[0].emplace_back(column.heading);
   bool all_converged = true;
   for (const SchemeResult& s : result.schemes) {
@@ -203,7 +204,7 @@ void print_beads(std::FILE* out, const CompareResult& result) {
   if (std::ranges::all_of(result.schemes, [](const SchemeResult& s) { return s.rings.empty(); })) {
     return;
   }
-  Rows rows{{"scheme", "us per ps"}};
+  Rows rows{{"scheme", "µs per ps"}};
   for (const auto& [name, heading] : kBeadColumns) rows[0].emplace_back(heading);
   for (const SchemeResult& s : result.schemes) {
     if (s.rings.empty()) continue;

@@ -214,7 +214,7 @@ class WaterComparison {
       if (k < kMaxWarnings) warn(text);
     }
     if (s.blow_ups.size() > kMaxWarnings) {
-      warn(fmt::format("{}: {} more replicas blew up", s.label, s.blow_ups.size() - kMaxWarnings));
+      warn(fmt::format("{}: {} more replicas failed", s.label, s.blow_ups.size() - kMaxWarnings));
     }
     if (all_lost) warn(s.label + ": no replica is left, so its speed and averages are unknown");
   }

@@ -183,6 +183,7 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
 
 Deck Checker::check_model(const std::string& text) {
   Source source = read_source(text, path_);
+  problems_ = source.problems;
   std::vector<Entry> no_overrides;
   choose_schema(source, no_overrides);
   if (is_mechanical(deck_.system.kind)) {
@@ -278,6 +279,7 @@ void Checker::read_model_file(Source& source, std::vector<Entry>& overrides) {
                                as_written)}});
     }
     const Source file = read_source(read_deck_text(path), path);
+    problems_.insert(problems_.end(), file.problems.begin(), file.problems.end());
     const auto section = std::find_if(file.sections.begin(), file.sections.end(), is_model);
     if (section == file.sections.end()) {
       throw InputError(

@@ -79,15 +79,22 @@ std::string section_text(const decks::Schema& schema, const Section& section,
   return text + '\n';
 }
 
+/// The first sentence of a description, without its full stop; "q0..., q1" does not end one.
+std::string_view first_sentence(std::string_view text) {
+  for (std::size_t at = text.find(". "); at != text.npos; at = text.find(". ", at + 1)) {
+    if (text[at - 1] != '.') return text.substr(0, at);
+  }
+  return text.substr(0, text.size() - text.ends_with('.'));
+}
+
 /// One line per section, with a link to it.
 std::string contents_text(const decks::Schema& schema) {
   std::string text = "| section | contents |\n|---|---|\n";
   for (const Section& section : schema.sections) {
     std::string anchor(section.name);
     std::erase(anchor, '.');
-    const std::string_view description = section.description;
     text += fmt::format("| [`[{}]`](#{}) | {} |\n", section.name, anchor,
-                        description.substr(0, description.find(". ")));
+                        first_sentence(section.description));
   }
   return text + '\n';
 }

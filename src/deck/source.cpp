@@ -194,7 +194,7 @@ struct Assignment {
 
 std::optional<Assignment> assignment_in(std::string_view line) {
   const std::size_t equals = line.find('=');
-  if (equals == std::string_view::npos || parts_of("x." + trimmed(line.substr(0, equals))) < 2) {
+  if (equals == std::string_view::npos || parts_of(trimmed(line.substr(0, equals))) == 0) {
     return std::nullopt;
   }
   const std::size_t comment = line.find('#', equals);
@@ -380,7 +380,9 @@ Source read_override(const Override& override_, bool (*wants_text)(std::string_v
   if (parts < 2) refuse(override_, want);
   place_all(raw, place);
   const std::size_t dot = path.rfind('.');
-  return {{}, {{path.substr(0, dot), path.substr(dot + 1), std::move(raw), place}}, {}};
+  Source source;
+  source.entries.push_back({path.substr(0, dot), path.substr(dot + 1), std::move(raw), place});
+  return source;
 }
 
 }  // namespace tarn::decks

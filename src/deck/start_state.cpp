@@ -92,7 +92,7 @@ std::vector<KeyProblem> start_state_problems(const Deck& deck, const StartState&
     problems.push_back(
         {"system.state",
          fmt::format(
-             "{} of {} replicas of the state were stopped, the first of them replica {} at step "
+             "{} of {} replicas of the state failed, the first of them replica {} at step "
              "{}. Correct that run first, or start from the [observe.final] of another replica",
              start.blow_ups.size(), given, first.replica, first.step)});
   }

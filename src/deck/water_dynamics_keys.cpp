@@ -148,7 +148,7 @@ SectionTable thermostat_section() {
                .unit = "K",
                .range = from_to(0, kLargestTemperature_K),
                .default_text = "required, unless `temperatures_K` is given",
-               .description = "Temperature of the bath.",
+               .description = "Temperature of the thermostat.",
                .used_with = warm,
                .excludes = "temperatures_K"}),
           field_key<&Deck::thermostat, &ThermostatSection::temperatures_K>(
@@ -157,7 +157,7 @@ SectionTable thermostat_section() {
                .unit = "K",
                .range = from_to(0, kLargestTemperature_K),
                .default_text = "none",
-               .description = "Bath temperatures, one per replica; a shorter list is repeated. "
+               .description = "Temperatures, one per replica; a shorter list is repeated. "
                               "Start velocities have the same temperatures.",
                .used_with = warm,
                .excludes = "temperature_K"}),
@@ -248,8 +248,9 @@ SectionTable exchange_section() {
                "Replica exchange (parallel tempering): replicas at neighbouring temperatures of "
                "`temperatures_K` exchange their states periodically, and cold replicas cross "
                "barriers at high temperature. See [replica-exchange.md](replica-exchange.md). "
-               "Writes `exchange.csv`, `walkers.csv` and a picture. Replica r keeps its bath: "
-               "averages by bath are averages at that temperature."}),
+               "Writes `exchange.csv`, `walkers.csv` and a picture. Replica r keeps its "
+               "temperature: "
+               "averages by temperature are averages at that temperature."}),
       {
           field_key<&Deck::exchange, &ExchangeSection::every>(
               {.name = "every",

@@ -46,7 +46,8 @@ std::vector<std::string_view> formats_with_velocities() {
 SectionTable energies_section() {
   return table_section<&Deck::energies, ObserveEnergies>(
       {.name = "observe.energies",
-       .description = "Writes `energies.csv` and, with several baths, `heat_capacity.csv`."});
+       .description =
+           "Writes `energies.csv` and, with several temperatures, `heat_capacity.csv`."});
 }
 
 SectionTable path_integral_table_section() {

@@ -160,7 +160,7 @@ std::vector<Rule> start_rules() {
       {"If both `molecules` and `file` or `state` are given, the numbers of molecules must match.",
        molecule_counts_agree, "system"},
       {"The run of `state` must have the same number of replicas as the deck, or one, and none "
-       "that was stopped. With a thermostat in both runs the values of `seed` must differ.",
+       "that failed. With a thermostat in both runs the values of `seed` must differ.",
        state_can_start_this_run, "system"},
       {"`molecules` times `replicas` is at most 10⁸.", state_fits_memory, "system"},
       {"Drawn `velocities` require `[system] temperature_K` or a thermostat.",

@@ -28,7 +28,7 @@ void write_averages(const std::string& path, const std::string& provenance,
       (by_bath ? "; after equilibration, replicas of each bath pooled (bath_K = nan: all baths)"
                : "; after equilibration, all replicas pooled") +
       "; error = standard error by blocking (0: unknown); converged = 0: error and "
-      "autocorrelation time are lower bounds; autocorrelation time nan: result of the whole run, "
+      "correlation time are lower bounds; correlation time nan: result of the whole run, "
       "mean over the replicas");
   for (const AveragedQuantity& a : averages) {
     csv.cell(std::string_view(a.table)).cell(std::string_view(a.quantity));

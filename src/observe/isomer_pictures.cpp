@@ -49,7 +49,7 @@ io::Plot shares_by_bath(const std::string& table) {
   const std::size_t samples = csv.column("of_samples"), converged = csv.column("converged");
   io::Plot plot;
   plot.title = title_of("Inherent structures", csv.provenance());
-  plot.x_label = "bath temperature (K)     bars: standard error";
+  plot.x_label = "temperature (K)     bars: standard error";
   plot.y_label = "population";
   plot.y_range = {{0.0, 1.0}};
   std::map<double, io::Series> curves;
@@ -107,7 +107,7 @@ io::Plot shares_by_energy(const std::string& table) {
   const std::size_t converged = csv.column("converged");
   io::Plot plot;
   plot.title = title_of("Inherent structures", csv.provenance());
-  plot.x_label = "energy above the lowest minimum (kcal/mol)     bars: standard error";
+  plot.x_label = "energy above the lowest minimum found (kcal/mol)     bars: standard error";
   plot.y_label = "population";
   io::Series& points = plot.series.emplace_back();
   points.style = io::Series::Style::points;

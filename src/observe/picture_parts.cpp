@@ -98,7 +98,7 @@ std::string select_baths(std::vector<io::Series>& curves) {
         bath_colour(steps > 0 ? static_cast<double>(k) / static_cast<double>(steps) : 0.0);
   }
   curves = std::move(chosen);
-  return curves.size() < all ? fmt::format("     {} of {} baths", curves.size(), all) : "";
+  return curves.size() < all ? fmt::format("     {} of {} temperatures", curves.size(), all) : "";
 }
 
 std::string bath_text(double bath_K) { return fmt::format("{:g} K", bath_K); }

@@ -54,7 +54,7 @@ std::optional<io::Series> heat_capacity_curve(const std::string& folder) {
   const std::size_t value = csv.column("heat_capacity_kcal_per_mol_K");
   const std::size_t error = csv.column("heat_capacity_err");
   io::Series curve;
-  curve.label = "all baths combined";
+  curve.label = "all temperatures";
   std::vector<double> errors;
   Cells cells;
   while (csv.next(cells)) {
@@ -107,15 +107,15 @@ Pictures draw_baths(const std::string& folder, const io::PictureFormats& formats
   for (std::size_t p = 0; p < panels.size(); ++p) {
     if (curves[p].x.size() < 3) continue;
     io::Plot& plot = plots.emplace_back();
-    plot.title = title_of("Baths", csv.provenance());
-    plot.x_label = "bath temperature (K)";
+    plot.title = title_of("Averages against temperature", csv.provenance());
+    plot.x_label = "temperature (K)";
     plot.y_label = panels[p].y_label;
     curves[p].style = io::Series::Style::marked_line;
     curves[p].set_error(errors[p]);
     if (panels[p].quantity == "heat_capacity_kcal_per_mol_K") {
       if (auto curve = heat_capacity_curve(folder)) {
         curves[p].style = io::Series::Style::points;
-        curves[p].label = "single baths";
+        curves[p].label = "single temperatures";
         plot.series.push_back(std::move(*curve));
       }
     }
@@ -168,8 +168,8 @@ Pictures draw_exchange(const std::string& folder, const io::PictureFormats& form
   const std::size_t first = walkers.column("walker_0_bath_K");
   const std::size_t count = walkers.header().size() - first;
   const std::size_t shown = std::min(count, kMostWalkers);
-  plots[1].x_label = "time (ps)     walkers of the first ladder, labelled by initial bath";
-  plots[1].y_label = "bath temperature (K)";
+  plots[1].x_label = "time (ps)     walkers of the first ladder, labelled by initial temperature";
+  plots[1].y_label = "temperature (K)";
   plots[1].series.resize(shown);
   bool labelled = false;
   while (walkers.next(cells)) {

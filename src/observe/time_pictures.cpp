@@ -160,7 +160,7 @@ std::vector<io::Plot> panels_by_bath(const std::string& title,
     if (!series.empty()) note = select_baths(series);
   }
   show(range, plots);
-  plots.back().x_label += "     lines: bath means" + note;
+  plots.back().x_label += "     lines: means at each temperature" + note;
   return plots;
 }
 

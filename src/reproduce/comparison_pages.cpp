@@ -52,7 +52,7 @@ MarkdownTable table_of(const CompareResult& result) {
 constexpr const char* kMethod =
     "* Relative speed: steps per second, divided by those of the first scheme in the same run.\n"
     "* Relative sampling rate: independent samples of V₀ per second, divided by those of the first "
-    "scheme. Samples are independent after twice the autocorrelation time τ. Estimates of τ "
+    "scheme. Samples are independent after twice the correlation time τ. Estimates of τ "
     "scatter threefold between seeds, and more where there are few independent samples.\n"
     "* OO total variation: the total variation between the histogram of OO distances and that of "
     "the first scheme. Differences below the noise level are not detectable.\n";

@@ -212,9 +212,11 @@ MarkdownTable energy_table(const Baths& usual) {
       by_bath({"activation energy by equation (73)"}, usual, [](double bath_K, const Bath& bath) {
         return value_and_error(bath.leaving - bath.whole + 0.5 * kT(bath_K), bath.leaving_error);
       }));
-  table.row(by_bath({"departures of single molecules"}, usual, [](double, const Bath& bath) {
-    return fmt::format("{:.0f} %", 100.0 * bath.single / static_cast<double>(bath.exposure.events));
-  }));
+  table.row(
+      by_bath({"evaporation events of single molecules"}, usual, [](double, const Bath& bath) {
+        return fmt::format("{:.0f} %",
+                           100.0 * bath.single / static_cast<double>(bath.exposure.events));
+      }));
   return table;
 }
 

@@ -203,7 +203,7 @@ class ModelTable {
     add_point(harmonic_, bath_K, harmonic);
   }
 
-  MarkdownTable table_{{"bath (K)", "D2d", "S4", "others", "S4 : D2d", "harmonic S4 : D2d"}};
+  MarkdownTable table_{{"temperature (K)", "D2d", "S4", "others", "S4 : D2d", "harmonic S4 : D2d"}};
   std::array<io::Series, kCubes.size() + 1> populations_;
   std::array<std::vector<double>, kCubes.size()> errors_;
   io::Series measured_, harmonic_;
@@ -215,8 +215,8 @@ void make_isomers_page(const Reproduction& r, const ReproduceOptions& options) {
                   {"model", "bath_K", "share_D2d", "share_D2d_err", "share_S4", "share_S4_err",
                    "ratio", "ratio_err", "harmonic_ratio"});
   std::vector<io::Plot> plots;
-  io::Plot ratios = plot(
-      "", "temperature of the bath (K)     bars: standard error     dashed: harmonic", "S4 : D2d");
+  io::Plot ratios =
+      plot("", "temperature (K)     bars: standard error     dashed: harmonic", "S4 : D2d");
   ratios.x_range = kRange_K;
   ratios.y_range = {{0.0, 6.0}};
   MarkdownTable minima({"model", "cube", "energy (kcal/mol)", "lowest mode (cm⁻¹)"});
@@ -233,9 +233,9 @@ void make_isomers_page(const Reproduction& r, const ReproduceOptions& options) {
     }
     ModelTable table(run, result, page);
     populations += fmt::format("## {}\n\n{}\n", run.name, table.markdown().text());
-    io::Plot& p = plots.emplace_back(plot("Eight molecules: populations of the two cubes",
-                                          "temperature of the bath (K)",
-                                          fmt::format("population ({})", run.name)));
+    io::Plot& p =
+        plots.emplace_back(plot("Eight molecules: populations of the two cubes", "temperature (K)",
+                                fmt::format("population ({})", run.name)));
     p.y_range = {{0.0, 1.0}};
     p.x_range = kRange_K;
     table.draw_populations(p, plots.size() == 1);
@@ -269,11 +269,11 @@ Reproduction isomers_page() {
           "Populations of the two cubes of eight molecules were measured between 60 and 300 K. "
           "The more populated cube of TIP3P changes from D2d to S4 at about 86 K; for TIP4P it is "
           "S4 at all temperatures.\n\n"
-          "* D2d is the lowest minimum of TIP3P. S4 is 0.26 kcal/mol higher, but has twice as "
+          "* D2d is the global minimum of TIP3P. S4 is 0.26 kcal/mol higher, but has twice as "
           "many copies and softer modes. Its population equals that of D2d at 86 K and is larger "
           "from about 100 K on; at 104 K the ratio is 1.37 ± 0.16. Both cubes melt at about 115 "
           "K.\n"
-          "* S4 is the lowest minimum of TIP4P, by 0.03 kcal/mol. Its population is 2.5 times "
+          "* S4 is the global minimum of TIP4P, by 0.03 kcal/mol. Its population is 2.5 times "
           "that of D2d up to 180 K.\n"
           "* At 60 K both ratios agree with the harmonic superposition within their errors. At "
           "higher temperatures the population of S4 exceeds the harmonic prediction; at 300 K the "

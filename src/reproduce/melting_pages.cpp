@@ -134,15 +134,15 @@ void add_capacity_rows(ResultPage& page, const Outcome& outcome, const Cells&...
   }
 }
 
-constexpr const char* kPictureRemark = "     points: of one bath, bars: standard error";
+constexpr const char* kPictureRemark = "     points: single temperatures, bars: standard error";
 constexpr const char* kCurveRemark =
-    "The curves of the heat capacity and their maxima come from the energies of all baths "
+    "The curves of the heat capacity and their maxima come from the energies of all temperatures "
     "([how](../measuring.md#heat-capacity-curves)).";
 
 // --- melting -------------------------------------------------------------------------------------
 
 MarkdownTable bath_table(const Outcome& outcome) {
-  MarkdownTable::Cells header{"bath (K)"};
+  MarkdownTable::Cells header{"temperature (K)"};
   for (const Quantity& q : kQuantities) header.emplace_back(q.heading);
   MarkdownTable table(header);
   for (const Bath& bath : outcome.baths) {
@@ -157,7 +157,7 @@ void make_melting_page(const Reproduction& r, const ReproduceOptions& options) {
   ResultPage page(r, options, {"model", "bath_K", "quantity", "mean", "error", "converged"});
   std::vector<io::Plot> plots;
   for (std::size_t q = kHeatCapacity; q < kQuantities.size(); ++q) {
-    plots.push_back(plot("Eight molecules from their lowest minimum", "temperature of the bath (K)",
+    plots.push_back(plot("Melting of the water octamer", "temperature (K)",
                          std::string(kQuantities[q].y_label)));
   }
   plots.back().x_label += kPictureRemark;
@@ -221,7 +221,7 @@ Cases run_cases(const Reproduction& r, const ReproduceOptions& options) {
 }
 
 MarkdownTable quantity_table(const Cases& cases, std::size_t q) {
-  MarkdownTable::Cells header{"bath (K)"};
+  MarkdownTable::Cells header{"temperature (K)"};
   for (const Case& c : cases) header.emplace_back(c.label);
   MarkdownTable table(header);
   for (std::size_t k = 0; k < cases[0].outcome.baths.size(); ++k) {
@@ -239,9 +239,10 @@ std::string exchange_text(const Cases& cases) {
   }
   return fmt::format(
       "All four runs take the same number of steps. The acceptances of exchanges between "
-      "neighbouring baths, from the coldest pair on, are {} %. Each state makes {:.2g} (from the "
-      "cube) and {:.2g} (from random clusters) round trips per ns between the coldest and the "
-      "hottest bath.",
+      "neighbouring temperatures, from the lowest pair on, are {} %. Each state makes {:.2g} (from "
+      "the "
+      "cube) and {:.2g} (from random clusters) round trips per ns between the lowest and the "
+      "highest temperature.",
       acceptance, cases[0].outcome.exchange->round_trips_per_ns,
       cases[1].outcome.exchange->round_trips_per_ns);
 }
@@ -251,8 +252,7 @@ void make_exchange_page(const Reproduction& r, const ReproduceOptions& options) 
                   {"exchange", "start", "bath_K", "quantity", "mean", "error", "converged"});
   std::vector<io::Plot> plots;
   for (std::size_t q = kHeatCapacity; q < kLindemann; ++q) {
-    plots.push_back(
-        plot(r.title, "temperature of the bath (K)", std::string(kQuantities[q].y_label)));
+    plots.push_back(plot(r.title, "temperature (K)", std::string(kQuantities[q].y_label)));
   }
   plots.back().x_label += kPictureRemark;
   const Cases cases = run_cases(r, options);

@@ -66,7 +66,7 @@ Ensemble Ensemble::load(const std::string& path, const DeviceRequest& device) {
       std::make_unique<Impl>(Impl{saved.deck, make_system(saved.deck, saved.state.molecules)});
   LiveAndStopped parts = split(std::move(saved.state), saved.blow_ups);
   if (parts.live.replica_ids.empty()) {
-    throw NumericalError(fmt::format("cannot continue from '{}': all replicas were stopped", path));
+    throw NumericalError(fmt::format("cannot continue from '{}': all replicas failed", path));
   }
   impl->stopped = std::move(parts.stopped);
   impl->earlier_blow_ups = std::move(saved.blow_ups);

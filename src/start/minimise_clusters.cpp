@@ -64,9 +64,9 @@ std::vector<MinimiseResult> minimise_clusters(const WaterModel& model, int molec
           results[cluster] =
               quench_to_minimum(force_field, positions_A.subspan(cluster * size, size), shared);
         } catch (const NumericalError& error) {
-          throw NumericalError(fmt::format("{}: {}", name_of(cluster), error.what()));
+          throw NumericalError(fmt::format("{}: {}", name_of(cluster * size), error.what()));
         } catch (const InputError& error) {
-          throw InputError(fmt::format("{}: {}", name_of(cluster), error.what()));
+          throw InputError(fmt::format("{}: {}", name_of(cluster * size), error.what()));
         }
       });
   return results;

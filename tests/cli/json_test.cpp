@@ -104,8 +104,9 @@ TEST_F(JsonLines, OfARun) {
   EXPECT_EQ(progress["seconds_left"].number, 0.0);
 
   // gnuplot is hidden.
-  ASSERT_EQ(events("warning").size(), 1u);
-  EXPECT_TRUE(contains(events("warning")[0]["text"].text, "gnuplot"));
+  ASSERT_EQ(events("warning").size(), 2u);
+  EXPECT_TRUE(contains(events("warning")[0]["text"].text, "too few independent samples of "));
+  EXPECT_TRUE(contains(events("warning")[1]["text"].text, "gnuplot"));
 
   EXPECT_EQ(events_.back()["event"].text, "finished");
   EXPECT_EQ(events_.back()["exit_code"].number, 0);
@@ -167,7 +168,7 @@ TEST_F(JsonLines, OfAComparison) {
   EXPECT_EQ(events("progress").back()["step"].number, 800);
   EXPECT_EQ(events_.back()["event"].text, "finished");
   EXPECT_TRUE(last_names_file("compare.csv"));
-  EXPECT_TRUE(contains(read_text(log_), "cluster-steps/s"));
+  EXPECT_TRUE(contains(read_text(log_), "steps/s, all clusters"));
 }
 
 TEST_F(JsonLines, AReaderThatGoesAwayDoesNotStopTheRun) {

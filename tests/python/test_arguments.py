@@ -84,18 +84,20 @@ def test_the_signature_of_energy_and_forces():
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.ones((3, 3), bool), "an array of bool; expected an array of numbers"),
-        ([["1", "2", "3"]] * 3, "an array of <U1"),
-        (np.zeros((3, 3), "datetime64[s]"), r"an array of datetime64\[s\]"),
-        (np.zeros((3, 3), "timedelta64[s]"), "an array of timedelta64"),
-        (np.zeros((3, 3), complex), "an array of complex128"),
-        ([[1, 2, True]] * 2 + [[0, 1, None]], "an array of objects such as"),
-        (b"1.5", "is an array of"),
+        (np.ones((3, 3), bool), "positions_A is not an array of numbers, but of bool"),
+        ([["1", "2", "3"]] * 3, "but of <U1"),
+        (np.zeros((3, 3), "datetime64[s]"), r"but of datetime64\[s\]"),
+        (np.zeros((3, 3), "timedelta64[s]"), "but of timedelta64"),
+        (np.zeros((3, 3), complex), "but of complex128"),
+        ([[1, 2, True]] * 2 + [[0, 1, None]], "but of objects such as"),
+        (b"1.5", r"but of \|S3"),
         (None, "positions_A = None; expected an array"),
     ],
 )
 def test_arrays_of_other_kinds_are_not_converted(array, message):
     for function in (tarn.energy_and_forces, tarn.minimise, tarn.normal_modes, tarn.rdf):
+        if function is tarn.rdf and isinstance(array, bytes):
+            continue  # a path
         with pytest.raises(tarn.InputError, match=message):
             function(array)
 
@@ -162,8 +164,7 @@ def test_rdf_of_beads():
         integrator={"scheme": "verlet", "timestep_fs": 0.25}, run={"steps": 20, "equilibration_ps": 0},
     )  # fmt: skip
     del deck["system"]["file"]
-    deck["path_integral"] = {"beads": 4, "temperature_K": 100.0}
-    del deck["thermostat"]
+    deck["path_integral"] = {"beads": 4}
     deck["observe"] = {"trajectory": {"every": 10, "beads": "all", "format": "xtc"}}
     result = tarn.run(deck, out="a")
     files = sorted(result.out.glob("*.xtc"))
@@ -187,7 +188,7 @@ def test_comparisons_of_free_rings():
         integrator={"scheme": "verlet", "timestep_fs": 0.25}, run={"steps": 80, "equilibration_ps": 0},
     )  # fmt: skip
     del deck["system"]["file"], deck["thermostat"], deck["observe"]
-    deck["path_integral"] = {"beads": 4, "temperature_K": 300.0}
+    deck["path_integral"] = {"beads": 4, "method": "rpmd", "temperature_K": 300.0}
     table = tarn.compare(deck, "verlet", out="a", free_ring=["cayley", "exact"]).table("compare")
     assert len(table) == 2 and len(set(table["scheme"])) == 2
     with pytest.raises(tarn.InputError, match="free_ring"):
@@ -208,11 +209,10 @@ def test_errors_of_a_batch_name_the_replica():
 
 
 def test_sections_without_keys_are_added(program):
-    out = tarn.run(HEPTAMER, out="a", set={"observe.final": {}, "run.steps": 50}).out
-    assert (out / "final.xyz").exists() or list(out.glob("final*"))
+    assert "[observe.final]" in tarn.Ensemble(HEPTAMER, set={"observe.final": {}}).deck
     two = tarn.run(
         HEPTAMER, out="b", unset="observe",
-        set={"observe.energies": {"every": 25}, "run": {"steps": 50}, "thermostat.temperature_K": 120.0},
+        set={"observe.energies": {"every": 25}, "run": {"steps": 50, "equilibration_ps": 0}},
     )  # fmt: skip
     assert list(np.unique(two.table("energies")["step"])) == [0, 25, 50]
     Path("deck.toml").write_text("[system]\nmolecules = 1\n[run]\nsteps = 1\n")

@@ -413,14 +413,15 @@ time.sleep(0.2)
     "work",
     [
         "tarn.normal_modes(tarn.random_cluster(400))",
-        "tarn.rdf(np.tile(tarn.random_cluster(30), (40_000, 1, 1)))",
-        "tarn.energy_and_forces(np.tile(tarn.random_cluster(60), (60_000, 1, 1)), threads=1)",
+        "tarn.rdf(many)",
+        "tarn.energy_and_forces(many, threads=1)",
     ],
 )
 def test_long_functions_stop(work):
     child = start(f"""
 import numpy as np
 import tarn
+many = np.tile(tarn.random_cluster(30), (40_000, 1, 1))
 print("ready", flush=True)
 try:
     for _ in range(100):
@@ -431,4 +432,4 @@ except KeyboardInterrupt:
     time.sleep(1)
     out, err, seconds = interrupt(child)
     assert (child.returncode, out) == (0, "stopped\n"), err
-    assert seconds < 10
+    assert seconds < 30  # many times that of an idle machine, and 100 times less than the work

@@ -98,7 +98,7 @@ def test_only_the_model_of_a_deck_is_read():
     Path("none.toml").write_text("[run]\nsteps = 1\n")
     with pytest.raises(tarn.InputError, match=r"names no water model; write its parameters in a"):
         tarn.random_cluster(2, model="none.toml")
-    with pytest.raises(tarn.InputError, match="model = {}|names no water model"):
+    with pytest.raises(tarn.InputError, match="needs oh_A"):
         tarn.random_cluster(2, model={})
     with pytest.raises(tarn.InputError, match="sigma_A"):
         tarn.random_cluster(2, model={key: value for key, value in OWN.items() if key != "sigma_A"})
@@ -141,7 +141,7 @@ def test_masses_of_modes():
     assert np.all(deuterium.wavenumbers_per_cm[6:] < 0.76 * light[6:])
     assert np.all(deuterium.wavenumbers_per_cm[6:] > np.sqrt(1.008 / 2.014) * light[6:])
     for wrong in ((1.0,), (0, 1), {"D": 2.0}, {}, "H2", (16.0, np.nan), (16.0, "1"), 3):
-        with pytest.raises(tarn.InputError, match="masses = .*expected"):
+        with pytest.raises(tarn.InputError, match="mass.* = .*expected"):
             tarn.normal_modes(water, model="qtip4pf", masses=wrong)
     with pytest.raises(TypeError, match="masses"):
         tarn.minimise(water, masses=(15.9994, 2.014))

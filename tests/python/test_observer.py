@@ -137,7 +137,6 @@ def test_wrong_results_are_refused(value, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"every": 0}, "every = 0 must be at least 1"),
         ({"file": "a b"}, "invalid file name"),
         ({"file": "energies"}, "the run writes a file with this name"),
         ({"columns": []}, "it has no columns"),

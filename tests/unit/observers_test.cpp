@@ -740,7 +740,7 @@ TEST_F(ObserversTest, BathsHaveAPictureFromThreeOn) {
   write_averages(folder_.file("averages.csv"), "tarn; tip3p, 8 molecules, seed 1", averages);
   ASSERT_EQ(draw_baths(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
   const std::string svg = read_text(folder_.file("baths.svg"));
-  EXPECT_TRUE(contains(svg, "Baths: tip3p, 8 molecules"));
+  EXPECT_TRUE(contains(svg, "Averages against temperature: tip3p, 8 molecules"));
   EXPECT_TRUE(contains(svg, "heat capacity (cal/mol/K)"));
   EXPECT_TRUE(contains(svg, "lower bound")) << "one is not converged";
   EXPECT_FALSE(contains(svg, "Lindemann")) << "there are none";
@@ -1315,15 +1315,15 @@ TEST_F(ObserversTest, PicturesAgainstTimeKeepBathsApart) {
     return read_text(folder_.file("energies.svg"));
   };
   const std::string few = svg({300.0, 100.0, 200.0});
-  for (const char* text : {">100 K<", ">200 K<", ">300 K<", "lines: bath means"}) {
+  for (const char* text : {">100 K<", ">200 K<", ">300 K<", "lines: means at each temperature"}) {
     EXPECT_TRUE(contains(few, text)) << text;
   }
   EXPECT_LT(few.find(">100 K<"), few.find(">200 K<"));
-  EXPECT_FALSE(contains(few, " of 3 baths"));
+  EXPECT_FALSE(contains(few, " of 3 temperatures"));
   EXPECT_FALSE(contains(few, "minimum to maximum"));
   std::vector<double> twelve;
   for (int b = 0; b < 12; ++b) twelve.push_back(100.0 + 10.0 * b);
-  EXPECT_TRUE(contains(svg(twelve), "7 of 12 baths"));
+  EXPECT_TRUE(contains(svg(twelve), "7 of 12 temperatures"));
   // One temperature, however often, is one bath.
   EXPECT_TRUE(contains(svg({150.0, 150.0}), "line: mean; band: minimum to maximum"));
 }
@@ -1353,7 +1353,7 @@ TEST_F(ObserversTest, DistributionsTellTheirTemperatureAndTheBathsLeftOut) {
   std::vector<std::string> baths;
   for (int b = 0; b < 9; ++b) baths.push_back(fmt::format("{},", 100 + 10 * b));
   const std::string several = svg("rdf_by_bath.csv", "bath_K,", baths);
-  EXPECT_TRUE(contains(several, "7 of 9 baths"));
+  EXPECT_TRUE(contains(several, "7 of 9 temperatures"));
   EXPECT_TRUE(contains(several, "3 molecules, 2 replicas<"));
 }
 

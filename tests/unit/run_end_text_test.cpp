@@ -32,7 +32,7 @@ TEST(RunEndText, HeatCapacityAtATemperatureIsNoPeak) {
 }
 
 TEST(RunEndText, PicturesAreOneLineOfNames) {
-  EXPECT_EQ(pictures_text({"out/a/energies.svg", "out/a/rdf.svg"}),
+  EXPECT_EQ(pictures_text({"out/a/energies.svg", "out/a/energies.png", "out/a/rdf.svg"}),
             "pictures: energies.svg, rdf.svg");
   EXPECT_EQ(pictures_text({}), "");
 }

@@ -365,7 +365,7 @@ TEST_F(StartStateTest, TheSameNoiseIsRefused) {
 TEST_F(StartStateTest, StoppedReplicasAreNoStart) {
   leave("a", "molecules = 2\nreplicas = 2\n", scheme("\"settle\""), {{1, 17, 0, {}, {}, false}});
   EXPECT_TRUE(contains(refusal("[system]\nstate = \"a\"\nreplicas = 2\n"),
-                       "1 of 2 replicas of the state were stopped, the first of them replica 1 at "
+                       "1 of 2 replicas of the state failed, the first of them replica 1 at "
                        "step 17"));
 }
 
