@@ -58,9 +58,10 @@ Ensemble::Ensemble(const Deck& deck, const DeviceRequest& device, const StartPro
 }
 
 Ensemble Ensemble::load(const std::string& path, const DeviceRequest& device) {
-  Deck from;
-  from.system.state = path;
-  StartState saved = read_start_state(from);
+  // On the heap: GCC 12 wrongly reports that the path of a local deck may be uninitialised.
+  const auto from = std::make_unique<Deck>();
+  from->system.state = path;
+  StartState saved = read_start_state(*from);
   auto impl =
       std::make_unique<Impl>(Impl{saved.deck, make_system(saved.deck, saved.state.molecules)});
   LiveAndStopped parts = split(std::move(saved.state), saved.blow_ups);
