@@ -1491,7 +1491,9 @@ every = 20
   ASSERT_EQ(tarn("check " + deck).exit_code, 0);
   const Outcome whole = tarn("run " + deck + " --quiet --out " + path("whole"));
   ASSERT_EQ(whole.exit_code, 0) << whole.text;
-  EXPECT_EQ(whole.text, "");
+  // Such a short run has too few samples for errors.
+  EXPECT_TRUE(whole.text.starts_with("warning: too few independent samples")) << whole.text;
+  EXPECT_EQ(std::ranges::count(whole.text, '\n'), 1) << whole.text;
   const std::string pieces = "run " + deck + " --quiet --out " + path("pieces");
   ASSERT_EQ(tarn(pieces + " --set run.steps=70").exit_code, 0);
   ASSERT_EQ(tarn(pieces + " --resume").exit_code, 0);
@@ -1520,7 +1522,8 @@ every = 20
                            text.substr(text.find("[integ"));
   const Outcome last = tarn("run " + write("third.toml", file) + " --quiet --out " + path("third"));
   EXPECT_EQ(last.exit_code, 0) << last.text;
-  EXPECT_EQ(last.text, "");
+  EXPECT_TRUE(last.text.starts_with("warning: too few independent samples")) << last.text;
+  EXPECT_EQ(std::ranges::count(last.text, '\n'), 1) << last.text;
 }
 
 TEST_F(Commands, ThreadsAreWithinBoundsAndReplaceTheDecks) {
@@ -1786,8 +1789,8 @@ TEST_F(Commands, EveryDeckRuns) {
     const bool equilibrates = contains(deck, "equilibration_ps");
     const bool steps = !contains(deck, "slow-manifold");  // a projection takes none
     const Outcome run = tarn("run " + entry.path().string() + (steps ? " --set run.steps=12" : "") +
-                             (equilibrates ? " --set run.equilibration_ps=0" : "") + " --out " +
-                             path(entry.path().stem().string()));
+                             (equilibrates ? " --set run.equilibration_ps=0" : "") +
+                             " --no-pictures --out " + path(entry.path().stem().string()));
     EXPECT_EQ(run.exit_code, 0) << entry.path() << "\n" << run.text;
   }
   EXPECT_GT(decks, 0);
