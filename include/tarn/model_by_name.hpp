@@ -8,8 +8,8 @@
 
 namespace tarn {
 
-/// The deck (`*.toml`) that the name of a water model stands for; nothing if it is a built-in model.
-/// Only what defines the model is read: [model], and the model and masses of [system].
+/// The deck (`*.toml`) that the name of a water model stands for; nothing if it is a built-in
+/// model. Only what defines the model is read: [model], and the model and masses of [system].
 /// @throws InputError if the deck names no water model
 std::optional<Deck> deck_of_model(const std::string& name);
 

@@ -15,7 +15,8 @@ inline constexpr const char* kDevicesHelp =
     "auto, cpu, cuda, cuda:<number>, cuda:<number>,<number> or cuda:all";
 inline constexpr const char* kQuietHelp = "print no progress";
 /// Without the default.
-inline constexpr const char* kModelHelp = "water model ('tarn models' lists them), or a file with a [model] section";
+inline constexpr const char* kModelHelp =
+    "water model ('tarn models' lists them), or a file with a [model] section";
 /// Default of --model for commands that read a structure or trajectory.
 inline constexpr const char* kModelFromFileHelp =
     "; default: the model named in the file, or tip3p";

@@ -6,7 +6,8 @@ namespace {
 
 std::vector<Rule> water_rules() {
   std::vector<Rule> all = model_rules();
-  for (const std::vector<Rule>& rules : {start_rules(), scheme_rules(), run_rules(), observe_rules()}) {
+  for (const std::vector<Rule>& rules :
+       {start_rules(), scheme_rules(), run_rules(), observe_rules()}) {
     all.insert(all.end(), rules.begin(), rules.end());
   }
   return all;

@@ -261,7 +261,8 @@ void refuse_what_cannot_be_done(const TrajectoryTablesOptions& options) {
 WaterModel model_of(const Deck& deck) {
   if (deck.system.model == kOwnModel && !deck.model) {
     throw InputError(
-        "the frames use a user-defined water model; give the file with its section [model] with --model");
+        "the frames use a user-defined water model; give the file with its section [model] with "
+        "--model");
   }
   const std::optional<WaterModel> model =
       deck.model ? water_model(deck) : find_water_model(deck.system.model);

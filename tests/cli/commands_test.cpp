@@ -360,8 +360,8 @@ TEST_F(Commands, LostOutputIsAFailure) {
   const std::string run = "run " + deck + " --quiet --set run.steps=10 --out " + path("out");
   for (const std::string& words :
        {"energy " + structure, "check " + deck, std::string("check --reference"),
-        std::string("doctor"), std::string("models"), std::string("reproduce --list"), std::string("--help"),
-        std::string("--version"), "rdf " + structure, run + " --json",
+        std::string("doctor"), std::string("models"), std::string("reproduce --list"),
+        std::string("--help"), std::string("--version"), "rdf " + structure, run + " --json",
         "compare " + deck + " --schemes settle --set run.steps=40 --quiet --out " + path("c")}) {
     const Outcome full = tarn(words + " 2>" + path("said") + " >/dev/full)", "(");
     EXPECT_EQ(full.exit_code, 4) << words;

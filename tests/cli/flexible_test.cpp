@@ -117,10 +117,10 @@ TEST_F(Flexible, RefusalsNameTheRigidModels) {
 TEST_F(Flexible, PotentialIsTheEnergyBetweenMolecules) {
   const std::string tables =
       "[observe.energies]\nevery = 100\n[observe.trajectory]\nevery = 100\nreplicas = 1\n";
-  ASSERT_EQ(test::command("run --quiet " + deck(tables) + " --set system.replicas=1 -o " +
-                          path("run"))
-                .exit_code,
-            0);
+  ASSERT_EQ(
+      test::command("run --quiet " + deck(tables) + " --set system.replicas=1 -o " + path("run"))
+          .exit_code,
+      0);
   ASSERT_EQ(test::command("analyse " + path("run/trajectory.xyz") + " -o " + path("a")).exit_code,
             0);
   const test::Json energy = json_of("energy --frame 3 " + path("run/trajectory.xyz"));

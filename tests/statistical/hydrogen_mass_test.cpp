@@ -27,12 +27,14 @@ struct Averages {
 
 Averages averages_with(double hydrogen_mass_Da) {
   const std::string source(TARN_SOURCE_DIR);
-  const Deck deck = parse_deck(
-      "[system]\nfile = \"" + source + "/inputs/structures/tip3p-7.xyz\"\nreplicas = " +
-          std::to_string(kReplicas) + "\nhydrogen_mass_Da = " + std::to_string(hydrogen_mass_Da) +
-          "\nkeep_molecule_mass = true\n[integrator]\nscheme = \"settle\"\ntimestep_fs = 2.0\n[thermostat]\nkind = \"baoab\"\n"
-          "temperature_K = 10.06\nfriction_per_ps = 5.0\n[run]\nsteps = 1\n",
-      "deck.toml");
+  const Deck deck =
+      parse_deck("[system]\nfile = \"" + source +
+                     "/inputs/structures/tip3p-7.xyz\"\nreplicas = " + std::to_string(kReplicas) +
+                     "\nhydrogen_mass_Da = " + std::to_string(hydrogen_mass_Da) +
+                     "\nkeep_molecule_mass = true\n[integrator]\nscheme = \"settle\"\ntimestep_fs "
+                     "= 2.0\n[thermostat]\nkind = \"baoab\"\n"
+                     "temperature_K = 10.06\nfriction_per_ps = 5.0\n[run]\nsteps = 1\n",
+                 "deck.toml");
   const auto engine = make_cpu_engine(make_system(deck, 7), make_start(deck).state, {});
   engine->advance(4'000);
   constexpr int kSamples = 50;

@@ -551,18 +551,14 @@ TEST(MechanicsRun, OtherLengthsStartOnTheConstraints) {
 }
 
 TEST(MechanicsRun, SingularConstraintsAreAnError) {
-  // A rod whose square underflows has no direction; nor has a pendulum that hangs where it is hung.
+  // A pendulum that hangs where it is hung has no direction.
   const std::string run = "step = 0.1\n[run]\nsteps = 1\n";
-  for (const std::string& text :
-       {"[system]\nkind = \"double-pendulum\"\nlengths = [1e-300, 1]\nposition = [0, 0, 1, 0]\n"
-        "[integrator]\nscheme = \"rattle\"\n" +
-            run,
-        "[system]\nkind = \"spherical-pendulum\"\nposition = [0, 0, 0]\n"
-        "[integrator]\nscheme = \"variational-of:rk4\"\n" +
-            run,
-        "[system]\nkind = \"spherical-pendulum\"\nposition = [0, 0, 0]\n"
-        "[integrator]\nscheme = \"rattle\"\n" +
-            run}) {
+  for (const std::string& text : {"[system]\nkind = \"spherical-pendulum\"\nposition = [0, 0, 0]\n"
+                                  "[integrator]\nscheme = \"variational-of:rk4\"\n" +
+                                      run,
+                                  "[system]\nkind = \"spherical-pendulum\"\nposition = [0, 0, 0]\n"
+                                  "[integrator]\nscheme = \"rattle\"\n" +
+                                      run}) {
     const test::ScratchFolder scratch;
     const std::string message = test::message_of<InputError>(
         [&] { run_into(parse_deck(text, "singular.toml"), scratch.file("out")); });
@@ -667,7 +663,7 @@ TEST(MechanicsRun, PicturesShowWhatChanges) {
   if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
   const test::ScratchFolder scratch;
   const std::string folder = scratch.file("out");
-  run_into(input("heavy-top", {"run.steps=400"}), folder);
+  run_into(input("heavy-top", {"run.steps=400"}), folder, false, true);
   // An antisymmetric matrix: zeros, and each of the others twice.
   const std::string trajectory = test::read_text(folder + "/trajectory.svg");
   EXPECT_TRUE(test::contains(trajectory, "3 of 9 coordinates q"));

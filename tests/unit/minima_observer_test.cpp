@@ -286,7 +286,7 @@ TEST(MinimaObserver, DrawsSharesByEnergyAndByTemperature) {
                     "[run]\nsteps = 2000\n[observe.minima]\nevery = 100\n"),
         folder.file("out"), 2, true);
     const std::string picture = read_text(folder.file("out/isomers.svg"));
-    EXPECT_EQ(test::contains(picture, "bath temperature"), several);
+    EXPECT_EQ(test::contains(picture, "temperature (K)"), several);
     EXPECT_EQ(test::contains(picture, "energy above the lowest minimum"), !several);
     EXPECT_EQ(test::contains(picture, "isomer 1 (lowest)"), several);
     // Three replicas tell only lower bounds.

@@ -250,7 +250,8 @@ TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
   EXPECT_LT(largest_difference(heavy.state.velocities_A_per_akma, before.velocities_A_per_akma),
             few_roundings(1.0));
   ASSERT_EQ(heavy.messages.size(), 1u);
-  EXPECT_TRUE(contains(heavy.messages[0].text, "masses change (H from 1.008 to 4 Da): velocities are kept"));
+  EXPECT_TRUE(contains(heavy.messages[0].text,
+                       "masses change (H from 1.008 to 4 Da): velocities are kept"));
 }
 
 /// The internal positions x = q - b h² a of Z&Ss amplify the bond vibration: with another step they

@@ -23,7 +23,7 @@ struct TrajectoryRdfOptions {
   double r_max_A = 12.0;
   double bin_width_A = 0.05;  ///< r_max_A must be a multiple
   io::FrameSelection frames{};
-  std::optional<int> beads{};  ///< in each frame; empty: as the file says, or one
+  std::optional<int> beads{};               ///< in each frame; empty: as the file says, or one
   std::function<bool()> should_continue{};  ///< called for each frame; false ends the count
 };
 
