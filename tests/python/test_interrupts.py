@@ -316,10 +316,11 @@ assert e.is_open
 def exit_with_a_daemon_thread(work: str, seconds: float = 0.5) -> float:
     """Ends a program while a daemon thread repeats work(). Returns the time that the exit took."""
     child = start(f"""
-import threading, time
+import threading, time, warnings
 import numpy as np
 import pytest
 import tarn
+warnings.simplefilter("ignore")  # of runs that are too short
 deck = {HEPTAMER!r}
 def repeat():
     while True:
