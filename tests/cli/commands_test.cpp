@@ -460,7 +460,7 @@ TEST_F(Commands, FramesAreChosenOrTold) {
   const std::string deck = write("d.toml",
                                  "[system]\nfile = \"two.xyz\"\n[integrator]\nscheme = "
                                  "\"settle\"\n[run]\nsteps = 1\n");
-  const std::string run = "run " + deck + " --quiet --overwrite --out " + path("out");
+  const std::string run = "run " + deck + " --overwrite --out " + path("out");
   EXPECT_TRUE(contains(tarn(run).text, "[system] frame selects another one"));
   const Outcome chosen = tarn(run + " --set system.frame=1");
   EXPECT_EQ(chosen.exit_code, 0);
@@ -1280,7 +1280,7 @@ TEST_F(Commands, TheBarFitsTheTerminal) {
 }
 
 TEST_F(Commands, MoreReplicasThanThereAreAreTold) {
-  const std::string run = "run " + small_deck() + " --quiet --overwrite --set run.steps=2 --out " +
+  const std::string run = "run " + small_deck() + " --overwrite --set run.steps=2 --out " +
                           path("out") + " --set observe.energies.replicas=";
   EXPECT_TRUE(contains(tarn(run + "9").text,
                        "[observe.energies] replicas = 9, but the run has 3; all of them"));

@@ -428,7 +428,7 @@ TEST_F(Serve, RefusesWhatItCannotTake) {
   };
   EXPECT_TRUE(contains(
       message_of<InputError>(other([&](Listener& l) { l.send_positions(std::vector<double>(9)); })),
-      "the other program has 3 atoms, but the 4 molecules"));
+      "the other program has 3 atoms, but the structure file has 12"));
   EXPECT_TRUE(contains(message_of<IoError>(other([](Listener& l) { l.say("GETFORCE"); })),
                        "without positions"));
   EXPECT_TRUE(contains(message_of<IoError>(other([](Listener& l) { l.say("HELLO"); })),
