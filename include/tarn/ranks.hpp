@@ -43,7 +43,7 @@ class Ranks {
   /// @return null if this process was started alone
   /// @throws InputError if there are other processes, but no MPI in this build, or if they were
   ///         started for another MPI: they would all do the same. On rank 0, if the tasks of the
-  ///         ranks differ; serve() of the others then returns the exit code of this error
+  ///         ranks differ; serve() of the others then returns at once
   static std::unique_ptr<Ranks> launched(const LaunchedTask& task = {});
   /// The processes of a communicator of the program. MPI must be initialised, with
   /// MPI_THREAD_FUNNELED or more, and may be finalised after the object was destroyed.
@@ -64,9 +64,8 @@ class Ranks {
 
   /// Follows the orders of rank 0 until its object is destroyed; for the other ranks.
   /// @param caught_signal for signal_of_others(): the signal that should end the run; 0: none
-  /// @return exit code of this process
   /// @throws exceptions in messages, after which the ranks cannot go on: call abort()
-  virtual int serve(const std::function<int()>& caught_signal = {}) = 0;
+  virtual void serve(const std::function<int()>& caught_signal = {}) = 0;
   /// Ends all ranks of the MPI run.
   virtual void abort(int exit_code) = 0;
 

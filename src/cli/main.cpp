@@ -61,7 +61,8 @@ int flush_output(int exit_code) {
 int serve(tarn::Ranks& ranks) {
   tarn::cli::catch_interrupts();
   try {
-    return ranks.serve(tarn::cli::caught_signal);
+    ranks.serve(tarn::cli::caught_signal);
+    return 0;
   } catch (const std::exception& error) {
     const tarn::cli::Failure failure = tarn::cli::failure_of(error);
     tarn::cli::write_to_stderr(

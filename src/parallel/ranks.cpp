@@ -46,8 +46,8 @@ class TransportRanks final : public Ranks {
   std::string library() const override { return transport_->library(); }
 
   void abort(int exit_code) override { transport_->abort(exit_code); }
-  int serve(const std::function<int()>& caught_signal) override {
-    return follow_orders(*transport_, place_, caught_signal);
+  void serve(const std::function<int()>& caught_signal) override {
+    follow_orders(*transport_, place_, caught_signal);
   }
 
   std::vector<RankPlace> places() const override { return places_; }
@@ -124,7 +124,8 @@ class TransportRanks final : public Ranks {
       if (problem.empty()) problem = difference_message(other_task, place, task, place_);
     }
     if (problem.empty()) return;
-    transport_->give({OrderKind::end, 0, static_cast<std::int64_t>(ExitCode::bad_input)});
+    // The others exit with 0: mpirun would end rank 0 after another exit code, before its message.
+    transport_->give({OrderKind::end});
     throw InputError(problem);
   }
 

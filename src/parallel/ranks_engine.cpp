@@ -380,12 +380,12 @@ std::unique_ptr<Engine> make_ranks_engine(Transport& transport,
   return std::make_unique<RanksEngine>(transport, places, number, system, start, counts, device);
 }
 
-int follow_orders(Transport& transport, const RankPlace& place,
-                  const std::function<int()>& caught_signal) {
+void follow_orders(Transport& transport, const RankPlace& place,
+                   const std::function<int()>& caught_signal) {
   Follower follower(transport, place, caught_signal);
   while (true) {
     const Order order = transport.take_order();
-    if (order.kind == OrderKind::end) return static_cast<int>(order.value);
+    if (order.kind == OrderKind::end) return;
     follower.follow(order);
   }
 }

@@ -19,8 +19,7 @@ std::unique_ptr<Engine> make_ranks_engine(Transport& transport,
 
 /// Follows the orders of rank 0 until it ends; on the other ranks.
 /// @param caught_signal see Ranks::serve()
-/// @return the exit code that rank 0 gave
-int follow_orders(Transport& transport, const RankPlace& place,
-                  const std::function<int()>& caught_signal);
+void follow_orders(Transport& transport, const RankPlace& place,
+                   const std::function<int()>& caught_signal);
 
 }  // namespace tarn::parallel

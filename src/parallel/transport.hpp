@@ -14,7 +14,7 @@ namespace tarn::parallel {
 
 /// What rank 0 asks the other ranks to do.
 enum class OrderKind : std::int32_t {
-  end,           ///< leave serve(), with an exit code
+  end,           ///< leave serve()
   make,          ///< an engine, from a message
   drop,          ///< destroy it
   measure,       ///< measure_with(), from a message
@@ -46,7 +46,7 @@ inline bool has_reply(OrderKind kind) {
 struct Order {
   OrderKind kind = OrderKind::end;
   std::int32_t engine = 0;
-  std::int64_t value = 0;  ///< steps, fields or exit code
+  std::int64_t value = 0;  ///< steps or fields
 };
 
 /// Messages for different purposes do not overtake or meet each other.
