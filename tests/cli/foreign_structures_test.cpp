@@ -93,7 +93,7 @@ TEST_F(ForeignStructures, StretchedMoleculesAreForFlexibleModelsOnly) {
   }
   // The minimum of a dimer: -6.1 kcal/mol between the molecules.
   const io::Structure minimum = io::read_structure(path("m.xyz"));
-  EXPECT_LT(std::stod(minimum.comment.at("energy_kcal_per_mol")), -5.0);
+  EXPECT_LT(std::stod(minimum.comment.at("potential_kcal_per_mol")), -5.0);
 
   test::write_text(path("deck.toml"), "[system]\nmodel = \"qtip4pf\"\nfile = \"" + stretched +
                                           "\"\n[integrator]\nscheme = \"verlet\"\n"

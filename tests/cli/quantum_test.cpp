@@ -374,7 +374,7 @@ TEST_F(Quantum, TablesSayWhatTheyAverage) {
       contains(head("conservation.csv"), "energy = Hamiltonian of the ring polymer, a sum"));
   EXPECT_TRUE(contains(head("heat.csv"), "sums over its beads"));
   EXPECT_TRUE(contains(head("energies.csv"), "means over the beads"));
-  EXPECT_TRUE(contains(text_of("pimd/trajectory-0000.xyz"), "bead 2"));
+  EXPECT_TRUE(contains(text_of("pimd/trajectory-0000.xyz"), "bead=2"));
   // What is conserved is the Hamiltonian minus the heat.
   io::CsvReader heat(path("pimd/heat.csv")), energies(path("pimd/conservation.csv"));
   std::vector<std::string_view> a, b;
