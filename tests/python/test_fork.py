@@ -9,9 +9,10 @@ import pytest
 from conftest import HEPTAMER
 
 PARENT = f"""
-import multiprocessing, os, sys
+import multiprocessing, os, sys, warnings
 import numpy as np
 import tarn
+warnings.simplefilter("ignore", tarn.TarnWarning)  # of pictures without gnuplot
 
 deck = {HEPTAMER!r}
 deck["system"]["replicas"] = 64

@@ -40,7 +40,7 @@ def test_a_complete_run_warns_again_when_it_is_resumed():
 def test_warnings_as_errors_do_not_end_a_run():
     with warnings.catch_warnings():
         warnings.simplefilter("error", tarn.TarnWarning)
-        with pytest.raises(tarn.TarnWarning, match=NO_GNUPLOT):
+        with pytest.raises(tarn.TarnWarning):  # the first one
             tarn.run(HEPTAMER, out="a")
     record = json.loads(Path("a/run.json").read_text())
     assert record["status"] == "finished" and any(NO_GNUPLOT in text for text in record["warnings"])
