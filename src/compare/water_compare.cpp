@@ -76,10 +76,10 @@ class WaterComparison {
       compared.run = make_scheme_run(v.deck, v.label, *starts.back(), options.make_engine);
       compared.curve = v.curve;
       curve_labels_.push_back(v.curve_label);
-      for (const Message& message : starts.back()->messages) tell(v.label, message);
+      for (const Message& message : starts.back()->messages) emit(v.label, message);
     }
     if (!use_same_arithmetic()) {
-      tell(Message::note(
+      emit(Message::note(
           "not all schemes can run on the GPU, so all of them run on the CPU for comparison"));
       for (std::size_t k = 0; k < variants.size(); ++k) {
         Deck on_cpu = variants[k].deck;
@@ -98,7 +98,7 @@ class WaterComparison {
     for (const ComparedRun& compared : runs_) {
       result_.schemes.push_back(scheme_result(compared, runs_.front()));
       report_blow_ups(result_.schemes.back(), compared.run);
-      for (const Message& warning : end_warnings(compared.run)) tell(compared.run.label, warning);
+      for (const Message& warning : end_warnings(compared.run)) emit(compared.run.label, warning);
     }
     if (!options_.steps.empty()) warn_about_short_timings();
     write_files();
@@ -110,11 +110,11 @@ class WaterComparison {
   void tell_about_deck() const {
     const std::vector<std::string> unused = unused_sections(deck_);
     if (!unused.empty()) {
-      tell(Message::note(fmt::format("tarn compare ignores {}, which only tarn run uses",
+      emit(Message::note(fmt::format("tarn compare ignores {}, which only tarn run uses",
                                      fmt::join(unused, ", "))));
     }
     if (has_several_baths(bath_temperatures_K(deck_))) {
-      tell(Message::note("means and histograms of distances pool all temperatures"));
+      emit(Message::note("means and histograms of distances pool all temperatures"));
     }
   }
 
@@ -157,7 +157,7 @@ class WaterComparison {
     std::vector<std::string> others;
     for (const ComparedRun& compared : runs_) {
       const SchemeRun& run = compared.run;
-      if (const auto warning = decks::warning_of_correlation(run.deck)) tell(run.label, *warning);
+      if (const auto warning = decks::warning_of_correlation(run.deck)) emit(run.label, *warning);
       const double interval_fs = run.correlation_interval_fs();
       if (interval_fs == first_fs) continue;
       others.push_back(fmt::format("{:g} fs ({})", interval_fs, run.label));
@@ -363,13 +363,13 @@ class WaterComparison {
 
   bool is_interrupted() const { return options_.interrupted && options_.interrupted(); }
 
-  void tell(const Message& message) const {
+  void emit(const Message& message) const {
     if (options_.on_message) options_.on_message(message);
   }
-  void tell(const std::string& label, const Message& message) const {
-    tell({message.level, label + ": " + message.text});
+  void emit(const std::string& label, const Message& message) const {
+    emit({message.level, label + ": " + message.text});
   }
-  void warn(const std::string& text) const { tell(Message::warning(text)); }
+  void warn(const std::string& text) const { emit(Message::warning(text)); }
 
   const Deck& deck_;
   const CompareOptions& options_;

@@ -117,7 +117,7 @@ class MechanicsRun {
       if (step_ == last_step_ && record_is_finished(folder_.record())) return result(true);
     }
     folder_.prepare();
-    if (const auto note = folder_.note_on_lock()) tell(*note);
+    if (const auto note = folder_.note_on_lock()) emit(*note);
     try {
       if (folder_.resumes()) load(before);
       write_run_json("running");
@@ -286,7 +286,7 @@ class MechanicsRun {
       conserved_ = conserved_quantities_in(folder_.file("conservation.csv"));
   }
 
-  void tell(const Message& message) {
+  void emit(const Message& message) {
     messages_.push_back(message);
     if (options_.on_message) options_.on_message(message);
   }
@@ -296,7 +296,7 @@ class MechanicsRun {
     const Pictures pictures = draw_run(folder_.path());
     pictures_ = pictures.paths;
     for (const Message& message : pictures.messages) {
-      if (std::find(messages_.begin(), messages_.end(), message) == messages_.end()) tell(message);
+      if (std::find(messages_.begin(), messages_.end(), message) == messages_.end()) emit(message);
     }
   }
 

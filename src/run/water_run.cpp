@@ -80,7 +80,7 @@ class Run {
     const std::vector<std::string> own_files = files_of(own_);
     make_observers();
     folder_.prepare(own_files);
-    tell(folder_.note_on_lock());
+    emit(folder_.note_on_lock());
     try {
       write_run_json("running");
       if (options_.on_start) {
@@ -128,7 +128,7 @@ class Run {
     Deck deck = deck_;
     deck.run.threads = threads();
     Start start = parts.make_start(deck);
-    for (const Message& message : start.messages) tell(message);
+    for (const Message& message : start.messages) emit(message);
     start_.messages = start.messages;
     start_.slow = start.slow;
     if (deck_.heat) start.state.heat_kcal_per_mol.assign(start.state.positions_A.size() / 9, 0.0);
@@ -139,8 +139,8 @@ class Run {
     first_step_ = start.step;
     DeviceRequest device{options_.device.value_or(deck_.run.device), threads()};
     const System system = make_system(deck_, molecules_);
-    tell(friction_warning(system));
-    tell(decks::warning_of_resonance(deck_));
+    emit(friction_warning(system));
+    emit(decks::warning_of_resonance(deck_));
     AutoDevice taken;
     if (device.name == "auto") {
       taken = auto_device(system, start.replicas(), device.threads);
@@ -149,13 +149,13 @@ class Run {
     engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
     // Ranks take a GPU each.
     const bool on_several = taken.name == "cuda" && engine_->parts().size() > 1;
-    if (!taken.note.empty() && !on_several) tell(Message::note(taken.note));
+    if (!taken.note.empty() && !on_several) emit(Message::note(taken.note));
     if (deck_.system.recentre) engine_ = centred(std::move(engine_), system.model);
     device_ = engine_->description();
-    for (const Message& message : part_messages(engine_->parts())) tell(message);
+    for (const Message& message : part_messages(engine_->parts())) emit(message);
     before_.device = engine_->arithmetic();
     if (folder_.resumes() && checkpoint_.device != before_.device) {
-      tell(Message::note(
+      emit(Message::note(
           fmt::format("resumed on '{}', started on '{}'; results are equivalent, but not bitwise "
                       "identical",
                       before_.device, checkpoint_.device)));
@@ -167,10 +167,10 @@ class Run {
     if (!has_several_baths(bath_temperatures_K(deck_))) return;
     const std::string obstacle = heat_capacity_obstacle(bath_temperatures_K(deck_));
     if (deck_.energies && !obstacle.empty()) {
-      tell(Message::note("no heat_capacity.csv: " + obstacle));
+      emit(Message::note("no heat_capacity.csv: " + obstacle));
     }
     if (!deck_.rdf && !deck_.profile) return;
-    tell(Message::note(fmt::format(
+    emit(Message::note(fmt::format(
         "{}{}{} pool{} all temperatures; the *_by_bath.csv tables, averages.csv and the pictures "
         "do not",
         deck_.rdf ? "rdf.csv" : "", deck_.rdf && deck_.profile ? " and " : "",
@@ -235,7 +235,7 @@ class Run {
 
   void begin_observers() {
     tell_of_pooled_temperatures();
-    tell(decks::warning_of_missing_samples(deck_));
+    emit(decks::warning_of_missing_samples(deck_));
     if (folder_.resumes()) {
       restore(checkpoint_, observers_);
       checkpoint_.observers.clear();
@@ -301,12 +301,12 @@ class Run {
                        deck_.integrator.timestep_fs, live_replicas());
   }
 
-  void tell(const std::optional<Message>& message) {
+  void emit(const std::optional<Message>& message) {
     if (!message) return;
     messages_.push_back(*message);
     if (options_.on_message) options_.on_message(*message);
   }
-  void warn(const std::string& text) { tell(Message::warning(text)); }
+  void warn(const std::string& text) { emit(Message::warning(text)); }
 
   void warn_about_blow_ups() {
     for (const BlowUp& blow_up : engine_->blow_ups()) {
@@ -335,9 +335,9 @@ class Run {
     checkpointer_->write();
     for (const auto& observer : observers_) observer->finish();
     average();
-    if (has_mixed()) tell(sampling_warning(averages_));
+    if (has_mixed()) emit(sampling_warning(averages_));
     warn_about_temperatures();
-    for (const Message& message : estimator_warnings(averages_, deck_)) tell(message);
+    for (const Message& message : estimator_warnings(averages_, deck_)) emit(message);
     warn_about_exchange();
     keep_last_good_structures();
     if (!interrupted_) draw();
@@ -352,7 +352,7 @@ class Run {
         for (AveragedQuantity& a : some) a.converged = false;
       }
       averages_.insert(averages_.end(), some.begin(), some.end());
-      for (const Message& message : observer->messages()) tell(message);
+      for (const Message& message : observer->messages()) emit(message);
     }
     if (!averages_.empty()) {
       write_averages(folder_.file("averages.csv"), provenance_of(deck_, molecules_), averages_);
@@ -364,7 +364,7 @@ class Run {
     if (deck_.thermostat.kind == Thermostat::none) return;
     for (const AveragedQuantity& a : averages_) {
       if (a.table != "energies" || a.quantity != "temperature_K") continue;
-      tell(temperature_warning(a, a.bath_K.value_or(bath_temperatures_K(deck_).front()), deck_));
+      emit(temperature_warning(a, a.bath_K.value_or(bath_temperatures_K(deck_).front()), deck_));
     }
   }
   void warn_about_exchange() {
@@ -418,7 +418,7 @@ class Run {
     const auto add = [&](const Pictures& pictures) {
       pictures_.insert(pictures_.end(), pictures.paths.begin(), pictures.paths.end());
       for (const Message& message : pictures.messages) {
-        if (told.insert(message.text).second) tell(message);
+        if (told.insert(message.text).second) emit(message);
       }
     };
     for (const auto& observer : observers_) add(observer->draw());
