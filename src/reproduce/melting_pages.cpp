@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +16,7 @@
 #include "pages.hpp"
 #include "result_page.hpp"
 #include "tarn/observe/pictures.hpp"
+#include "work_folder.hpp"
 
 namespace tarn {
 namespace {
@@ -67,11 +71,14 @@ std::string text_of(const Value& v) {
 }
 
 Outcome outcome_of(const Reproduction& r, const ReproduceOptions& options,
-                   std::vector<std::string> overrides, const std::vector<std::string>& removals) {
+                   std::vector<std::string> overrides, const std::vector<std::string>& removals,
+                   const std::function<void(const std::string& folder)>& read_files = {}) {
   Outcome outcome;
-  const RunResult result = run_changed(
-      r, options, std::move(overrides), removals,
-      [&](const std::string& folder) { outcome.capacity = heat_capacity_curve(folder); });
+  const RunResult result =
+      run_changed(r, options, std::move(overrides), removals, [&](const std::string& folder) {
+        outcome.capacity = heat_capacity_curve(folder);
+        if (read_files) read_files(folder);
+      });
   outcome.baths = baths_of(result.averages);
   outcome.exchange = result.exchange;
   for (const AveragedQuantity& a : result.averages) {
@@ -153,6 +160,45 @@ MarkdownTable bath_table(const Outcome& outcome) {
   return table;
 }
 
+/// A water model with the temperatures of its ladder; empty: those of the deck.
+struct MeltingModel {
+  std::string name, label, temperatures_K;
+};
+const std::array<MeltingModel, 2> kMeltingModels{
+    {{"tip3p", "TIP3P", ""},
+     {"tip4p", "TIP4P",
+      "[60, 80, 105, 130, 150, 165, 178, 190, 200, 210, 220, 232, 245, 260, 280, 300]"}}};
+constexpr double kLindemannWindow_ps = 1000.0;
+
+std::vector<std::string> melting_overrides(const MeltingModel& model) {
+  std::vector<std::string> overrides{
+      fmt::format("system.model=\"{}\"", model.name),
+      fmt::format("system.file=\"structures/{}-8.xyz\"", model.name)};
+  if (!model.temperatures_K.empty()) {
+    overrides.push_back("thermostat.temperatures_K=" + model.temperatures_K);
+  }
+  return overrides;
+}
+
+/// The Lindemann index at each temperature, from a run without exchange that starts from the final
+/// states in `folder`: exchanges move replicas, so that the trajectory of one is not continuous.
+std::vector<Bath> lindemann_baths(const Reproduction& r, const ReproduceOptions& options,
+                                  std::vector<std::string> overrides, const std::string& folder) {
+  std::erase_if(overrides, [](const std::string& o) { return o.starts_with("system.file"); });
+  const std::string path = options.inputs_dir + "/" + r.deck;
+  const double timestep_fs = load_deck(path).integrator.timestep_fs;
+  const double steps = options.share_of_time * kLindemannWindow_ps * 1000.0 / timestep_fs;
+  overrides.insert(overrides.end(),
+                   {fmt::format("system.state=\"{}\"", std::filesystem::absolute(folder).string()),
+                    "system.seed=2", "observe.cluster.lindemann=true", "observe.cluster.every=100",
+                    fmt::format("run.steps={}", std::max<std::int64_t>(std::llround(steps), 100)),
+                    "run.equilibration_ps=0"});
+  const WorkFolder second(options.out_dir + "/" + r.name + "-lindemann");
+  return baths_of(
+      run_page_deck(load_deck(path, overrides, {"exchange", "system.file"}), options, second.path())
+          .averages);
+}
+
 void make_melting_page(const Reproduction& r, const ReproduceOptions& options) {
   ResultPage page(r, options, {"model", "bath_K", "quantity", "mean", "error", "converged"});
   std::vector<io::Plot> plots;
@@ -160,29 +206,40 @@ void make_melting_page(const Reproduction& r, const ReproduceOptions& options) {
     plots.push_back(plot("Melting of the water octamer", "temperature (K)",
                          std::string(kQuantities[q].y_label)));
   }
-  plots.back().x_label += kPictureRemark;
   MarkdownTable peaks({"model", "maximum of the heat capacity (K)", "height (cal/mol/K)"});
   std::string baths;
-  for (const std::string model : {"tip3p", "tip4p"}) {
-    const Outcome outcome = outcome_of(r, options,
-                                       {fmt::format("system.model=\"{}\"", model),
-                                        fmt::format("system.file=\"structures/{}-8.xyz\"", model)},
-                                       {});
-    for (const Bath& bath : outcome.baths) {
-      for (std::size_t q = 0; q < kQuantities.size(); ++q) add_bath_row(page, bath, q, model);
+  for (std::size_t m = 0; m < kMeltingModels.size(); ++m) {
+    const MeltingModel& model = kMeltingModels[m];
+    const std::vector<std::string> overrides = melting_overrides(model);
+    std::vector<Bath> lindemann;
+    Outcome outcome = outcome_of(r, options, overrides, {}, [&](const std::string& folder) {
+      lindemann = lindemann_baths(r, options, overrides, folder);
+    });
+    for (std::size_t k = 0; k < outcome.baths.size(); ++k) {
+      outcome.baths[k].values[kLindemann] = lindemann.at(k).values[kLindemann];
     }
-    add_capacity_rows(page, outcome, model);
+    for (const Bath& bath : outcome.baths) {
+      for (std::size_t q = 0; q < kQuantities.size(); ++q) add_bath_row(page, bath, q, model.name);
+    }
+    add_capacity_rows(page, outcome, model.name);
     const auto [peak, height] = peak_cells(outcome);
-    peaks.row({model, peak, height});
-    baths += fmt::format("## {}\n\n{}\n", model, bath_table(outcome).text());
+    peaks.row({model.label, peak, height});
+    baths += fmt::format("## {}\n\n{}\n", model.label, bath_table(outcome).text());
+    baths += fmt::format("Each state made {:.1f} round trips per ns.\n\n",
+                         outcome.exchange.value().round_trips_per_ns);
     io::Series like;
-    like.colour = io::palette_colour(model == "tip3p" ? 0 : 1);
+    like.colour = io::palette_colour(m);
     for (std::size_t q = kHeatCapacity; q < kQuantities.size(); ++q) {
-      add_curves(outcome, q, model, like, plots[q - 1].series);
+      add_curves(outcome, q, model.label, like, plots[q - 1].series);
     }
   }
   page.table(peaks);
   page.text(baths);
+  page.method(fmt::format(
+      "The Lindemann index comes from a second run of {:g} ns without exchange, started from the "
+      "final states of the first. It grows with the length of this window.",
+      kLindemannWindow_ps / 1000.0));
+  page.method("Points: averages at one temperature. Error bars and bands: standard errors.");
   page.method(
       "\\* marks averages whose run is too short for their correlation time, or a Lindemann index "
       "that has not converged. Their errors are lower bounds.");
@@ -190,7 +247,7 @@ void make_melting_page(const Reproduction& r, const ReproduceOptions& options) {
       "The heat capacity is that of rigid bonds, including the kinetic part 3 N k = 47.7 "
       "cal/mol/K.");
   page.method(kCurveRemark);
-  page.method("To run one model alone: `tarn run inputs/melting8.toml`, which draws `baths.svg`.");
+  page.method("To run TIP3P alone: `tarn run inputs/exchange8.toml`, which draws `baths.svg`.");
   page.write(plots);
 }
 
@@ -287,20 +344,7 @@ void make_exchange_page(const Reproduction& r, const ReproduceOptions& options) 
 }  // namespace
 
 Reproduction melting_page() {
-  return {
-      .deck = "melting8.toml",
-      .summary =
-          "Heat capacity, hydrogen bonds and Lindemann index of eight molecules were measured "
-          "from 60 to 300 K. The ordered cube melts into a liquid droplet: hydrogen bonds break, "
-          "molecules exchange places, and the heat capacity has a maximum.\n\n"
-          "* The cube of TIP3P melts 85 K below that of TIP4P.\n"
-          "* One run of 320 clusters at twenty temperatures gives each curve, with errors.\n"
-          "* At 110 K and below, the runs of TIP3P only sample configurations near the start. The "
-          "baths are not in equilibrium with each other, and their points deviate from the "
-          "curve.\n"
-          "* With [replica exchange](exchange.md) they agree. The maximum of TIP3P is then at 118 "
-          "to 119 K and 7 % lower. Standard errors do not include states that were never visited.",
-      .make = make_melting_page};
+  return {.deck = "exchange8.toml", .summary = "SUMMARY", .make = make_melting_page};
 }
 
 Reproduction exchange_page() {
