@@ -344,7 +344,20 @@ void make_exchange_page(const Reproduction& r, const ReproduceOptions& options) 
 }  // namespace
 
 Reproduction melting_page() {
-  return {.deck = "exchange8.toml", .summary = "SUMMARY", .make = make_melting_page};
+  return {
+      .deck = "exchange8.toml",
+      .summary =
+          "Heat capacity, hydrogen bonds and Lindemann index of eight molecules were measured "
+          "from 60 to 300 K with replica exchange. The ordered cube melts into a liquid-like "
+          "cluster: hydrogen bonds break, molecules exchange places, and the heat capacity has a "
+          "maximum.\n\n"
+          "* The cube of TIP3P melts 88 K below that of TIP4P.\n"
+          "* One run of 160 clusters gives each curve, with errors: sixteen ladders of ten "
+          "temperatures for TIP3P, ten ladders of sixteen for TIP4P.\n"
+          "* The states of TIP3P make 1.5 round trips per ns. Between 112 and 140 K its ⟨V₀⟩ "
+          "differs from those of [two other runs](exchange.md) by two to four standard errors "
+          "(up to 0.15 kcal/mol), and its maximum by 1 to 2 K: there the errors are lower bounds.",
+      .make = make_melting_page};
 }
 
 Reproduction exchange_page() {
