@@ -458,7 +458,8 @@ TEST(Reproductions, OfMeltingContainEveryBathOfBothModels) {
     EXPECT_GT(csv.number(cells[csv.column("error")]), 0.0);
   }
   EXPECT_EQ(rows.size(), 10u);
-  for (const auto& [what, count] : rows) EXPECT_EQ(count, rows_of(what, what.starts_with("tip3p") ? 10 : 16)) << what;
+  for (const auto& [what, count] : rows)
+    EXPECT_EQ(count, rows_of(what, what.starts_with("tip3p") ? 10 : 16)) << what;
   EXPECT_FALSE(std::filesystem::exists(folder.file(".melting-run"))) << "work folders are removed";
 }
 
