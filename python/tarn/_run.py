@@ -41,7 +41,7 @@ class Progress:
 class Average:
     """Mean of a column of a table after equilibration.
 
-    With several baths, `mean`, `error`, `correlation_ps`, `independent_samples` and `samples` are
+    With several temperatures, `mean`, `error`, `correlation_ps`, `independent_samples` and `samples` are
     arrays over `bath_K`.
     """
 

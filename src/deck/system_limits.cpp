@@ -124,8 +124,8 @@ std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecul
       "{} of {:.2g} numbers each, with {:.2g} for error bars of {}, exceed the limit of {:.0e} "
       "numbers; reduce isomers{}",
       count_text(deck.minima->isomers, "isomer"), structure, sums,
-      count_text(static_cast<std::int64_t>(baths), "bath"), kMaxNumbers,
-      baths > 1 ? " or the number of baths" : "");
+      count_text(static_cast<std::int64_t>(baths), "temperature"), kMaxNumbers,
+      baths > 1 ? " or the number of temperatures" : "");
 }
 
 std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules) {

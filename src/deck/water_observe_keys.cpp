@@ -139,9 +139,10 @@ SectionTable multipliers_section() {
 SectionTable rdf_section() {
   return {optional_section<&Deck::rdf>(
               {.name = "observe.rdf",
-               .description = "Writes `rdf.csv` and a picture: intermolecular pair distances and "
-                              "coordination numbers, pooled over all replicas. With several baths, "
-                              "`rdf_by_bath.csv` and the picture contain one curve per bath."}),
+               .description =
+                   "Writes `rdf.csv` and a picture: intermolecular pair distances and "
+                   "coordination numbers, pooled over all replicas. With several temperatures, "
+                   "`rdf_by_bath.csv` and the picture contain one curve per bath."}),
           {
               interval_key<&Deck::rdf, &ObserveRdf::every>("Interval between samples."),
               field_key<&Deck::rdf, &ObserveRdf::pairs>(
@@ -169,7 +170,7 @@ SectionTable profile_section() {
                .description =
                    "Writes `profile.csv` and a picture: density and orientation of the molecular "
                    "dipoles as functions of the distance from the centre of mass of the cluster, "
-                   "pooled over all replicas, after the equilibration. With several baths, "
+                   "pooled over all replicas, after the equilibration. With several temperatures, "
                    "`profile_by_bath.csv` and the picture contain one profile per bath."}),
           {
               interval_key<&Deck::profile, &ObserveProfile::every>("Interval between samples."),
@@ -255,7 +256,7 @@ SectionTable evaporation_section() {
                    "Writes `evaporation.csv`: the time at which each replica loses its first "
                    "molecule, after the equilibration. `survival.csv` and `evaporation_rates.csv`, "
                    "with a picture, contain the fraction of intact replicas and the evaporation "
-                   "rate of each bath, and the activation energy if there are several baths. See "
+                   "rate at each temperature, and the activation energy if there are several. See "
                    "[measuring.md](measuring.md#evaporation)."}),
           {
               interval_key<&Deck::evaporation, &ObserveEvaporation::every>(
@@ -280,8 +281,9 @@ SectionTable minima_section() {
                "minimum of the potential, as rigid molecules and without the wall. At the end, "
                "`isomers.csv` and its picture contain the lowest minima and the fraction of "
                "samples in each, and `isomers.xyz` their structures, after the equilibration. With "
-               "several baths, `isomers_by_bath.csv` and the picture contain the fractions of each "
-               "bath. For accuracy and cost see "
+               "several temperatures, `isomers_by_bath.csv` and the picture contain the fractions "
+               "at "
+               "each. For accuracy and cost see "
                "[measuring.md](measuring.md#inherent-structures)."}),
       {
           interval_key<&Deck::minima, &ObserveMinima::every>(

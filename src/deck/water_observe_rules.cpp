@@ -45,7 +45,7 @@ void exchange_excludes_path_observables(Checker& checker) {
   if (deck.evaporation) {
     checker.problem("observe.evaporation.every",
                     "[observe.evaporation] does not support [exchange], which moves evaporated "
-                    "clusters between baths");
+                    "clusters between temperatures");
   }
   if (deck.cluster && deck.cluster->lindemann && checker.has("observe.cluster.lindemann") &&
       checker.is_reliable({"observe.cluster.lindemann"})) {
@@ -97,11 +97,11 @@ void rdf_fits_memory(Checker& checker) {
   const auto count = static_cast<std::int64_t>(baths.size());
   const std::int64_t bins = checker.deck().rdf->bins;
   if (!has_several_baths(baths) || (count <= kMaxBaths && count * bins <= kMaxBins)) return;
-  checker.problem(
-      count <= kMaxBaths ? "observe.rdf.bins" : "thermostat.temperatures_K",
-      fmt::format("[observe.rdf] has {} bins for each of {}; expected at most {} "
-                  "baths and {} bins in total",
-                  bins, count_text(static_cast<std::int64_t>(count), "bath"), kMaxBaths, kMaxBins));
+  checker.problem(count <= kMaxBaths ? "observe.rdf.bins" : "thermostat.temperatures_K",
+                  fmt::format("[observe.rdf] has {} bins for each of {}; expected at most {} "
+                              "temperatures and {} bins in total",
+                              bins, count_text(static_cast<std::int64_t>(count), "temperature"),
+                              kMaxBaths, kMaxBins));
 }
 
 void profile_fits_memory(Checker& checker) {
@@ -143,12 +143,11 @@ void spectrum_has_one_temperature(Checker& checker) {
   if (thermostat.kind == Thermostat::none) return;
   const std::vector<double>& baths_K = thermostat.temperatures_K;
   if (has_several_baths(baths_K)) {
-    checker.problem(
-        "observe.spectrum.every",
-        "[observe.spectrum] averages over the replicas and needs a single bath temperature");
+    checker.problem("observe.spectrum.every",
+                    "[observe.spectrum] averages over the replicas and needs a single temperature");
   } else if (thermostat.temperature_K == 0.0 || (!baths_K.empty() && baths_K[0] == 0.0)) {
     checker.problem("observe.spectrum.every",
-                    "[observe.spectrum] is normalised by kT and needs a bath above 0 K");
+                    "[observe.spectrum] is normalised by kT and needs a temperature above 0 K");
   }
 }
 
@@ -170,7 +169,7 @@ void correlation_has_one_temperature(Checker& checker) {
   if (!has_several_baths(deck.thermostat.temperatures_K)) return;
   checker.problem(
       "observe.correlation.every",
-      "[observe.correlation] averages over the replicas and needs a single bath temperature");
+      "[observe.correlation] averages over the replicas and needs a single temperature");
 }
 
 void correlation_fits_memory(Checker& checker) {
@@ -282,12 +281,13 @@ std::vector<Rule> observe_rules() {
       {"`[observe.multipliers]` requires a rigid model.", multipliers_need_rigid_model,
        "observe.multipliers"},
       {"`window_steps` is odd.", multiplier_window_is_odd, "observe.multipliers"},
-      {"`[observe.rdf]` supports at most 4096 baths, and 250 000 bins in total if there are "
+      {"`[observe.rdf]` supports at most 4096 temperatures, and 250 000 bins in total if there are "
        "several.",
        rdf_fits_memory, "observe.rdf"},
-      {"`[observe.profile]` stores at most 10⁸ numbers: the sums for its error bars per bath.",
+      {"`[observe.profile]` stores at most 10⁸ numbers: the sums for its error bars per "
+       "temperature.",
        profile_fits_memory, "observe.profile"},
-      {"`[observe.spectrum]` requires a single temperature; that of a bath must be above 0 K.",
+      {"`[observe.spectrum]` requires a single temperature; it must be above 0 K.",
        spectrum_has_one_temperature, "observe.spectrum"},
       {"`[observe.spectrum]` stores at most 10⁸ numbers: a segment of all its replicas, and the "
        "sums for its error bars.",
@@ -300,7 +300,7 @@ std::vector<Rule> observe_rules() {
       {"`[observe.evaporation]` requires two or more molecules.", evaporation_needs_two_molecules,
        "observe.evaporation"},
       {"`[observe.minima]` stores at most 10⁸ numbers: a structure of each isomer, and the sums "
-       "for its error bars per bath.",
+       "for its error bars per temperature.",
        minima_fit_memory, "observe.minima"},
       {"At most 10 000 replicas can have trajectories and final structures.",
        trajectory_count_is_limited, "observe.trajectory"},

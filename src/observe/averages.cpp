@@ -25,8 +25,9 @@ void write_averages(const std::string& path, const std::string& provenance,
   io::CsvFormat csv(path, header);
   std::string text = csv.head(
       provenance +
-      (by_bath ? "; after equilibration, replicas of each bath pooled (bath_K = nan: all baths)"
-               : "; after equilibration, all replicas pooled") +
+      (by_bath
+           ? "; after equilibration, replicas of each temperature pooled (bath_K = nan: all baths)"
+           : "; after equilibration, all replicas pooled") +
       "; error = standard error by blocking (0: unknown); converged = 0: error and "
       "correlation time are lower bounds; correlation time nan: result of the whole run, "
       "mean over the replicas");

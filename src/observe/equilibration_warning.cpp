@@ -31,8 +31,8 @@ std::optional<EquilibriumDrift> significant_drift(const std::vector<Shift>& per_
   EquilibriumDrift drift{mean,
                          std::abs(all ? together : largest.sigmas),
                          count == 1.0 ? ""
-                         : all        ? ", averaged over the baths"
-                                      : ", in one bath",
+                         : all        ? ", averaged over the temperatures"
+                                      : ", at one temperature",
                          early,
                          {}};
   for (const Shift& of_bath : per_bath) {

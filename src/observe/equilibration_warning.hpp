@@ -10,8 +10,8 @@
 
 namespace tarn {
 
-/// Significant drift of a quantity that is stationary in equilibrium, averaged over the baths or in
-/// one of them.
+/// Significant drift of a quantity that is stationary in equilibrium, averaged over the
+/// temperatures or in one of them.
 struct EquilibriumDrift {
   double mean, sigmas;
   const char* scope;             ///< affected baths, for the message

@@ -278,7 +278,8 @@ std::string EvaporationObserver::rates_table() const {
       "whole replicas (rate_err without departures: the rate of one); returns = departed replicas "
       "that were whole again later; relative_kinetic, potential_leaving = means at departure; "
       "potential_whole = mean over whole clusters" +
-      (several() ? "; arrhenius_rate = exp(log_prefactor - E/kT), maximum likelihood over all baths"
+      (several() ? "; arrhenius_rate = exp(log_prefactor - E/kT), maximum likelihood over all "
+                   "temperatures"
                  : ""));
   const auto fitted = fit();
   for (std::size_t b = 0; b < of_bath_.size(); ++b) {

@@ -106,8 +106,8 @@ std::optional<Maximum> most_prominent(const std::vector<double>& values) {
   return best;
 }
 
-/// Writes heat_capacity.csv: energy and heat capacity between the coldest and the hottest bath,
-/// from the samples of all baths.
+/// Writes heat_capacity.csv: energy and heat capacity between the lowest and the highest
+/// temperature, from the samples of all baths.
 class HeatCapacity final : public Observer {
  public:
   HeatCapacity(std::int64_t every, const Deck& deck, const RunInfo& info)
@@ -229,14 +229,14 @@ void HeatCapacity::report_gaps(const Reweighting& all) {
   const double of_a_bath = histogram_.samples() / static_cast<double>(baths_.size());
   if (!all.gaps().empty() && of_a_bath < kFewSamples) {
     warnings_.push_back(Message::warning(fmt::format(
-        "{:.3g} samples per bath are too few for heat_capacity.csv; run longer or reduce "
+        "{:.3g} samples per temperature are too few for heat_capacity.csv; run longer or reduce "
         "[observe.energies] every",
         of_a_bath)));
     return;
   }
   for (const Reweighting::Gap& gap : all.gaps()) {
     warnings_.push_back(Message::warning(
-        fmt::format("the baths up to {:g} K and from {:g} K share only {:.2g} samples. "
+        fmt::format("the temperatures up to {:g} K and from {:g} K share only {:.2g} samples. "
                     "heat_capacity.csv has no values between them; add a temperature there",
                     bath_K(gap.below), bath_K(gap.above), gap.shared)));
   }
@@ -250,8 +250,8 @@ void HeatCapacity::finish() {
   report_gaps(all);
   for (const MultiHistogram::Inconsistency& c : result->inconsistencies()) {
     warnings_.push_back(Message::warning(fmt::format(
-        "not equilibrated. The energy of the bath at {:g} K is {:.1f} standard errors {} the value "
-        "predicted by the other baths; run longer or add [exchange]",
+        "not equilibrated. The energy at {:g} K is {:.1f} standard errors {} the value "
+        "predicted by the other temperatures; run longer or add [exchange]",
         bath_K(c.bath), std::abs(c.difference) / c.error, c.difference > 0.0 ? "above" : "below")));
   }
   if (!all.converged()) {
@@ -295,8 +295,9 @@ void HeatCapacity::finish() {
   std::string text = csv.head(
       info_.provenance +
       "; energy of pairs and wall, and heat capacity for rigid bonds, from the samples of all "
-      "baths by multiple histograms; _err = jackknife standard error (0: unknown); nan: fewer than "
-      "100 effective samples, or between baths that share fewer than 20" +
+      "temperatures by multiple histograms; _err = jackknife standard error (0: unknown); nan: "
+      "fewer than "
+      "100 effective samples, or between temperatures that share fewer than 20" +
       (peak_ ? fmt::format("; maximum at {:.3f} +- {:.3f} K", peak_->values[0], peak_->errors[0])
              : ""));
   for (std::size_t row = 0; row < rows; ++row) {
@@ -332,7 +333,7 @@ std::string heat_capacity_obstacle(const std::vector<double>& baths_K) {
                        kMostBaths);
   }
   if (!temperatures_K.empty() && *temperatures_K.begin() <= 0.0) {
-    return "one bath is at 0 K, where the energy does not fluctuate";
+    return "one temperature is 0 K, where the energy does not fluctuate";
   }
   return {};
 }

@@ -165,7 +165,7 @@ std::string Minima::table_by_bath() const {
                     {"bath_K", "isomer", "above_lowest_kcal_per_mol", "samples", "of_samples",
                      "share", "share_err", "converged"});
   std::string text =
-      csv.head(info_.provenance + "; minima of isomers.csv, replicas of each bath pooled; " +
+      csv.head(info_.provenance + "; minima of isomers.csv, replicas of each temperature pooled; " +
                std::string(kErrors));
   for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
     std::int64_t number = 0;

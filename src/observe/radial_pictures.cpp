@@ -84,7 +84,7 @@ Pictures draw_distributions(const std::string& table, const std::string& path_wi
       curve.high.push_back(g + err);
     }
   }
-  // With several baths one panel per pair type, otherwise one panel for all pair types.
+  // With several temperatures one panel per pair type, otherwise one panel for all pair types.
   std::vector<io::Plot> plots(by_bath ? classes.size() : 1);
   std::string note;
   for (std::size_t c = 0; c < classes.size(); ++c) {

@@ -178,7 +178,7 @@ class BathOfRow {
     const auto replica = static_cast<std::int64_t>(csv_.number(cells[replica_]));
     return baths_K_[ReplicaMap(baths_K_.size()).place(replica)];
   }
-  /// Valid after the last row: whether rows are means over baths of several temperatures.
+  /// Valid after the last row: whether rows are means over several temperatures.
   bool pools_several() const { return several() && is_mean_; }
 
  private:
@@ -270,15 +270,14 @@ void show_averaged_part(io::Plot& plot) {
   plot.y_range = {{(*range)[0] - margin, (*range)[1] + margin}};
 }
 
-/// @param plots empty: rows are means over baths of several temperatures
+/// @param plots empty: rows are means over several temperatures
 Pictures draw_panels(const std::string& folder, const std::string& name,
                      const std::vector<io::Plot>& plots, const io::PictureFormats& formats) {
   if (plots.empty()) {
     return {{},
-            {Message::note(
-                fmt::format("{}.csv has no picture: its rows are means over baths of several "
-                            "temperatures. Set its replicas to a number or \"all\"",
-                            name))}};
+            {Message::note(fmt::format("{}.csv has no picture: its rows are means over several "
+                                       "temperatures. Set its replicas to a number or \"all\"",
+                                       name))}};
   }
   return pictures_of(io::draw(plots, folder + '/' + name, formats));
 }

@@ -117,10 +117,10 @@ void TrajectoryFrames::check_bath(const io::Structure& frame) {
   if (!bath_K_) bath_K_ = bath_K;
   if (several_baths_ || *bath_K == *bath_K_) return;
   several_baths_ = true;
-  messages_.push_back(Message::note(fmt::format(
-      "frames from baths of several temperatures (among them {:g} and {:g} K) are pooled; to "
-      "separate them, give the trajectories with one bath_K",
-      *bath_K_, *bath_K)));
+  messages_.push_back(Message::note(
+      fmt::format("frames at several temperatures (among them {:g} and {:g} K) are pooled; to "
+                  "separate them, give the trajectories with one bath_K",
+                  *bath_K_, *bath_K)));
 }
 
 std::string TrajectoryFrames::provenance(const std::string& model) const {

@@ -287,7 +287,7 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
     throw InputError(what + ": the time must be greater than 0");
   }
   if (contents.has_several_baths) {
-    throw InputError("time correlations require one bath temperature, but the frames have several");
+    throw InputError("time correlations require one temperature, but the frames have several");
   }
   if (const auto message = message_on_times(times)) {
     throw InputError("time correlations require frames at known and even times: " + message->text);

@@ -181,10 +181,10 @@ void ReplicaExchange::write_paths() const {
   std::vector<std::string> header{"step", "time_ps"};
   for (std::size_t w = 0; w < length(); ++w) header.push_back(fmt::format("walker_{}_bath_K", w));
   io::CsvFormat csv(path, header);
-  std::string text = csv.head(
-      fmt::format("{}; bath of each walker of the first ladder after the exchange at this step; "
-                  "walker w started as replica w; at most {} rows",
-                  info_.provenance, kMostPathPoints));
+  std::string text = csv.head(fmt::format(
+      "{}; temperature of each walker of the first ladder after the exchange at this step; "
+      "walker w started as replica w; at most {} rows",
+      info_.provenance, kMostPathPoints));
   for (std::size_t at = 0; at < paths_.size(); at += length() + 1) {
     csv.cell(paths_[at]).cell(info_.time_ps(paths_[at]));
     for (std::size_t w = 0; w < length(); ++w) {

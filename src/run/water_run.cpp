@@ -372,7 +372,8 @@ class Run {
     const ExchangeSummary summary = exchange_->summary();
     if (!summary.has_mixed()) {
       warn(fmt::format(
-          "{1} round trips of {0} walkers between the coldest and the hottest bath, fewer than "
+          "{1} round trips of {0} walkers between the lowest and the highest temperature, fewer "
+          "than "
           "{2:g} per walker. Averages may depend on the start, and their errors are lower bounds",
           deck_.system.replicas, summary.round_trips, ExchangeSummary::kEnoughRoundTrips));
     }

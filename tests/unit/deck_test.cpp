@@ -1155,10 +1155,11 @@ TEST(MakePairCountRequest, NeedsHistogramsThatFitIntoMemory) {
   EXPECT_NO_THROW(parse(deck_of(1, 100'000)));
   EXPECT_NO_THROW(parse(deck_of(20, 12'500)));
   EXPECT_NO_THROW(parse(deck_of(4096, 61)));
-  EXPECT_TRUE(contains(problem_of(deck_of(20, 12'501)),
-                       "[observe.rdf] has 12501 bins for each of 20 baths; expected at most 4096 "
-                       "baths and 250000 bins in total"));
-  EXPECT_TRUE(contains(problem_of(deck_of(4097, 1)), "1 bins for each of 4097 baths"));
+  EXPECT_TRUE(
+      contains(problem_of(deck_of(20, 12'501)),
+               "[observe.rdf] has 12501 bins for each of 20 temperatures; expected at most 4096 "
+               "temperatures and 250000 bins in total"));
+  EXPECT_TRUE(contains(problem_of(deck_of(4097, 1)), "1 bins for each of 4097 temperatures"));
 }
 
 // --- Suggestions ---

@@ -194,7 +194,7 @@ TEST(HeatCapacityObserver, KnowsWhatItDoesNotKnow) {
   }
   const Messages notes = observer->messages();
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_TRUE(notes[0].text.starts_with("the baths up to 1 K and from 300 K share "))
+  EXPECT_TRUE(notes[0].text.starts_with("the temperatures up to 1 K and from 300 K share "))
       << notes[0].text;
 }
 
@@ -208,9 +208,10 @@ TEST(HeatCapacityObserver, SaysThatSamplesAreFew) {
   });
   frames.show(*observer, 0, 2);
   observer->finish();
-  EXPECT_EQ(observer->messages(),
-            Messages{Message::warning("2 samples per bath are too few for heat_capacity.csv; run "
-                                      "longer or reduce [observe.energies] every")});
+  EXPECT_EQ(
+      observer->messages(),
+      Messages{Message::warning("2 samples per temperature are too few for heat_capacity.csv; run "
+                                "longer or reduce [observe.energies] every")});
 }
 
 /// Steps of a tenth of a kelvin are told as such.

@@ -1333,7 +1333,7 @@ TEST_F(ObserversTest, MeansOverBathsHaveNoPicture) {
   const Pictures pictures = draw_energies(folder_.path(), {io::PictureFormat::svg});
   EXPECT_TRUE(pictures.paths.empty());
   ASSERT_EQ(pictures.messages.size(), 1u);
-  EXPECT_TRUE(contains(pictures.messages[0].text, "means over baths of several temperatures"));
+  EXPECT_TRUE(contains(pictures.messages[0].text, "means over several temperatures"));
 }
 
 TEST_F(ObserversTest, DistributionsTellTheirTemperatureAndTheBathsLeftOut) {

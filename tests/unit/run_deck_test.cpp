@@ -809,7 +809,7 @@ TEST_F(RunDeck, BathsWithoutHeatCapacitiesAreToldWhy) {
   run(d);
   const auto told = [&] {
     return std::count_if(warnings_.begin(), warnings_.end(), [](const std::string& warning) {
-      return contains(warning, "no heat_capacity.csv: one bath is at 0 K");
+      return contains(warning, "no heat_capacity.csv: one temperature is 0 K");
     });
   };
   EXPECT_EQ(told(), 1);

@@ -225,7 +225,7 @@ TEST_F(TrajectoryTablesTest, CorrelationsAreThoseOfTheRun) {
   const std::string ladder = run("h5md", "tip3p", "temperatures_K = [60.0, 80.0, 100.0]");
   options.files = {ladder + "/trajectory.h5"};
   if (io::has_h5md()) {
-    EXPECT_TRUE(contains(refusal(options), "one bath temperature, but the frames have several"));
+    EXPECT_TRUE(contains(refusal(options), "one temperature, but the frames have several"));
   }
   options.files = {folder_.file("timeless.xyz")};
   // An analysis without them leaves none of an earlier one.
