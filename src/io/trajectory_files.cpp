@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "gro.hpp"
 #include "pdb.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -117,11 +118,11 @@ void DecimalsWarning::add(std::string_view extension, int decimals, const Trajec
   constexpr int kFewDecimals = 3;
   if (decimals >= kFewDecimals || !messages_.empty()) return;
   messages_.push_back(Message::warning(fmt::format(
-      "coordinates in {} have only {} decimal{} in angstrom from step {} of replica {} on, because "
+      "coordinates in {} have only {} in angstrom from step {} of replica {} on, because "
       "a molecule is far from the origin; write xyz or h5md or, if the cluster drifts, set "
       "[system] "
       "recentre = true",
-      extension, decimals, decimals == 1 ? "" : "s", frame.step, frame.replica)));
+      extension, count_text(decimals, "decimal"), frame.step, frame.replica)));
 }
 
 int decimals_of_float(const TrajectoryFrame& frame) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/count_text.hpp"
 #include "deck/ring_keys.hpp"
 #include "makers.hpp"
 #include "tarn/io/binary.hpp"
@@ -14,9 +15,8 @@ namespace tarn {
 
 std::string provenance_of(const Deck& deck, int molecules) {
   const int beads = beads_of(deck);
-  return fmt::format("tarn {}; {}, {} molecule{}, {} replica{}{}, seed {}; physics {:016x}",
-                     kVersion, deck.system.model, molecules, molecules == 1 ? "" : "s",
-                     deck.system.replicas, deck.system.replicas == 1 ? "" : "s",
+  return fmt::format("tarn {}; {}, {}, {}{}, seed {}; physics {:016x}", kVersion, deck.system.model,
+                     count_text(molecules, "molecule"), count_text(deck.system.replicas, "replica"),
                      beads > 1 ? fmt::format(" of {} beads", beads) : "", deck.system.seed,
                      io::checksum(physics_fingerprint(deck)));
 }

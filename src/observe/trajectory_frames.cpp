@@ -124,13 +124,10 @@ void TrajectoryFrames::check_bath(const io::Structure& frame) {
 }
 
 std::string TrajectoryFrames::provenance(const std::string& model) const {
-  const auto count = [](std::int64_t n, const char* what) {
-    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-  };
-  return fmt::format("tarn {}; {}, {}, {}{}, {}{}", kVersion, model, count(molecules(), "molecule"),
-                     count(replicas_seen(), "replica"),
+  return fmt::format("tarn {}; {}, {}, {}{}, {}{}", kVersion, model,
+                     count_text(molecules(), "molecule"), count_text(replicas_seen(), "replica"),
                      beads_ > 1 ? fmt::format(" of {} beads", beads_) : "",
-                     count(frames_taken_, "frame"), beads_ > 1 ? "; over all beads" : "");
+                     count_text(frames_taken_, "frame"), beads_ > 1 ? "; over all beads" : "");
 }
 
 }  // namespace tarn
