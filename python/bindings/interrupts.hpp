@@ -40,6 +40,22 @@ class Interrupts {
     }
     return stopped_;
   }
+  /// Calls a Python function during the computation, with the interpreter's lock. If a signal
+  /// handler raises SystemExit or the like within it, the computation ends as if pending() had
+  /// found it.
+  /// @throws nanobind::python_error an Exception, or what is raised after a first signal
+  template <class Call>
+  void call(const Call& function) {
+    try {
+      function();
+    } catch (nanobind::python_error& error) {
+      const bool first =
+          !stopped_ && (noted_.is_none() || !nanobind::cast<bool>(noted_.attr("pending")));
+      if (!first || std::this_thread::get_id() != caller_ || error.matches(PyExc_Exception)) throw;
+      raised_.emplace(std::move(error));
+      stopped_ = true;
+    }
+  }
   /// Raises that exception again, or KeyboardInterrupt, with a note for the user; SystemExit, which
   /// ends a thread silently, if the interpreter exits. Called with the interpreter's lock.
   /// @param note what was kept, and how to continue; may be null

@@ -41,13 +41,15 @@ struct Shared {
         // A handler that raises an exception does so here, and not within the function.
         if (p.step < p.total_steps && interrupts.pending()) return;
         const Locked lock;
-        on_progress(p.step, p.total_steps, p.elapsed_seconds, p.steps_per_second,
-                    p.ns_per_day_per_replica, p.ns_per_day_total, p.seconds_left);
+        interrupts.call([&] {
+          on_progress(p.step, p.total_steps, p.elapsed_seconds, p.steps_per_second,
+                      p.ns_per_day_per_replica, p.ns_per_day_total, p.seconds_left);
+        });
       };
     }
-    options.on_message = [this](const Message& message) {
+    options.on_message = [this, &interrupts](const Message& message) {
       const Locked lock;
-      on_message(std::string(name_of(message.level)), message.text);
+      interrupts.call([&] { on_message(std::string(name_of(message.level)), message.text); });
     };
   }
 };

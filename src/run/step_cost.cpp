@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "core/processors.hpp"
@@ -41,18 +42,20 @@ State state_on_grid(const System& system, int replicas) {
   return start::rings_of(system, std::move(s), nullptr, false, false);
 }
 
-double seconds_per_step(Engine& engine) {
+/// Nothing if a replica was stopped: steps of stopped replicas cost nothing.
+std::optional<double> seconds_per_step(Engine& engine) {
   constexpr double kEnough_s = 0.05;
   engine.advance(1);
   for (std::int64_t steps = 1;; steps *= 2) {
     const Clock::time_point begin = Clock::now();
     engine.advance(steps);
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (!engine.blow_ups().empty()) return std::nullopt;
     if (seconds >= kEnough_s) return seconds / static_cast<double>(steps);
   }
 }
 
-RunCost cost_on_cpu(const Deck& deck, int molecules) {
+std::optional<RunCost> cost_on_cpu(const Deck& deck, int molecules) {
   // Pairs of molecules and beads in a measured step: some 10 ms on one core.
   constexpr double kMostPairs = 1e6;
   constexpr int kReplicasPerThread = 32;
@@ -74,7 +77,9 @@ RunCost cost_on_cpu(const Deck& deck, int molecules) {
   const auto engine = make_cpu_engine(system, state_on_grid(system, part.system.replicas),
                                       make_pair_count_request(part), cost.threads);
   const double rest = molecules / size;
-  cost.seconds = seconds_per_step(*engine) * static_cast<double>(deck.run.steps) * rest * rest *
+  const std::optional<double> seconds = seconds_per_step(*engine);
+  if (!seconds) return std::nullopt;
+  cost.seconds = *seconds * static_cast<double>(deck.run.steps) * rest * rest *
                  deck.system.replicas / part.system.replicas;
   return cost;
 }
