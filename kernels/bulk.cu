@@ -12,7 +12,23 @@ namespace tarn::gpu::bulk {
 namespace {
 
 #if defined(__CUDACC__)
-auto on(void* stream) { return thrust::cuda::par_nosync.on(static_cast<cudaStream_t>(stream)); }
+/// The temporary storage of Thrust.
+struct Temporary {
+  using value_type = char;
+  char* allocate(std::ptrdiff_t bytes) {
+    void* memory = nullptr;
+    if (cudaMalloc(&memory, static_cast<std::size_t>(bytes)) != cudaSuccess) {
+      throw NoMemory(static_cast<std::size_t>(bytes));
+    }
+    return static_cast<char*>(memory);
+  }
+  void deallocate(char* memory, std::size_t) { cudaFree(memory); }
+};
+
+auto on(void* stream) {
+  static Temporary temporary;
+  return thrust::cuda::par_nosync(temporary).on(static_cast<cudaStream_t>(stream));
+}
 #else
 auto on(void*) { return thrust::cpp::par; }
 #endif

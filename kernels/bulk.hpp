@@ -26,8 +26,8 @@ template <class Call>
 auto with_device_errors(const Call& call) {
   try {
     return call();
-  } catch (const std::bad_alloc&) {
-    throw_no_memory(0);
+  } catch (const bulk::NoMemory& error) {
+    throw_no_memory(error.bytes);
   } catch (const std::runtime_error& error) {
     throw DeviceError(std::string("CUDA: ") + error.what());
   }

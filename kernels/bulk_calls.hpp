@@ -2,12 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 /// @file
 /// The functions of bulk.cu, which is compiled apart from all CUDA headers of this project: Thrust
 /// works on a GPU or, in tests, on the CPU. kernels/bulk.hpp calls them.
 
 namespace tarn::gpu::bulk {
+
+/// There is no memory for the temporary storage of Thrust.
+struct NoMemory : std::bad_alloc {
+  explicit NoMemory(std::size_t size) : bytes(size) {}
+  std::size_t bytes;
+};
 
 /// Where the numbers of molecules are in device memory; see slot_of().
 struct Slots {

@@ -78,9 +78,6 @@ class HostCopy {
   ~HostCopy() { release(); }
 
   /// Starts an asynchronous copy. values() are valid after the stream has been synchronised.
-  void copy_from(const DeviceBuffer<T>& from, cudaStream_t stream) {
-    copy_from(from.get(), from.size(), stream);
-  }
   void copy_from(const T* from, std::size_t size, cudaStream_t stream) {
     if (capacity_ < size) reserve(size);
     size_ = size;

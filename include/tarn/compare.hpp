@@ -85,7 +85,8 @@ struct SchemeResult {
   analysis::MeanError energy_drift_kcal_per_mol_per_ps{kNone, kNone};
   analysis::MeanError energy_rms_kcal_per_mol{kNone, kNone};  ///< rms change per cluster
   double energy_max_kcal_per_mol = kNone;                     ///< largest change of a cluster
-  double momentum_max_Da_A_per_ps = kNone, angular_momentum_max_Da_A2_per_ps = kNone;  ///< likewise
+  double momentum_max_Da_A_per_ps = kNone,
+         angular_momentum_max_Da_A2_per_ps = kNone;  ///< largest change
   /// Correlation times as in averages.csv; empty without [observe.correlation].
   std::vector<AveragedQuantity> correlation_times{};
   double correlation_interval_fs = 0.0;  ///< sampling interval

@@ -98,7 +98,7 @@ struct LindemannSums {
   std::int64_t samples = 0;               ///< the same of every replica
   std::vector<std::int64_t> replica_ids;  ///< replicas that have sums
   std::vector<double> means_A;            ///< <r>, [replica][pair (1,0), (2,0), (2,1), (3,0), ...]
-  std::vector<double> squares_A2;         ///< sum of (r - <r>)^2, likewise
+  std::vector<double> squares_A2;         ///< sum of (r - <r>)^2 of each pair
 };
 
 /// Shells of equal width about the centre of mass of each cluster, on [0, r_max). Replicas are

@@ -1,10 +1,10 @@
 #include "tarn/analysis/bead_limit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <vector>
-
-#include <Eigen/Dense>
 
 namespace tarn::analysis {
 namespace {
@@ -18,31 +18,49 @@ bool has_error(const Point& point) {
   return std::isfinite(point.mean.error) && point.mean.error > 0.0;
 }
 
-/// The fit with a number of terms in 1/P^2, to means whose errors are known or all unknown.
+/// The fit with a number of terms in 1/P^2, to means whose errors are known or all unknown: the
+/// rows [1, x, x^2 | mean], weighted by 1/error, are brought to triangular form R by rotations.
 BeadLimit fit(std::span<const Point> points, int terms, bool errors_known) {
-  const auto n = static_cast<Eigen::Index>(points.size());
-  Eigen::MatrixXd design(n, terms + 1);
-  Eigen::VectorXd right(n);
+  const auto n = static_cast<std::size_t>(terms) + 1;
   const double fewest = points.front().beads;  // powers of (fewest / P)^2 are at most 1
-  for (Eigen::Index k = 0; k < n; ++k) {
-    const Point& point = points[static_cast<std::size_t>(k)];
+  std::array<std::array<double, 4>, 3> r{};    // with the right side in column n
+  BeadLimit result;
+  for (const Point& point : points) {
     const double weight = errors_known ? 1.0 / point.mean.error : 1.0;
     const double x = (fewest / point.beads) * (fewest / point.beads);
+    std::array<double, 4> row{};
     double power = weight;
-    for (int term = 0; term <= terms; ++term, power *= x) design(k, term) = power;
-    right(k) = weight * point.mean.mean;
+    for (std::size_t k = 0; k < n; ++k, power *= x) row[k] = power;
+    row[n] = weight * point.mean.mean;
+    for (std::size_t k = 0; k < n; ++k) {
+      if (row[k] == 0.0) continue;
+      const double length = std::hypot(r[k][k], row[k]);
+      const double c = r[k][k] / length, s = row[k] / length;
+      for (std::size_t j = k; j <= n; ++j) {
+        const double old = r[k][j];
+        r[k][j] = c * old + s * row[j];
+        row[j] = c * row[j] - s * old;
+      }
+    }
+    if (errors_known) result.chi2 += row[n] * row[n];
   }
-  const Eigen::VectorXd solution = design.colPivHouseholderQr().solve(right);
-  BeadLimit result;
-  result.limit = {solution(0), 0.0};
-  if (errors_known) {
-    const Eigen::MatrixXd covariance = (design.transpose() * design).inverse();
-    result.limit.error = std::sqrt(covariance(0, 0));
-    result.chi2 = (design * solution - right).squaredNorm();
+  std::array<double, 3> solution{}, first_row{};  // of R^-1
+  for (std::size_t k = n; k-- > 0;) {
+    solution[k] = r[k][n];
+    for (std::size_t j = k + 1; j < n; ++j) solution[k] -= r[k][j] * solution[j];
+    solution[k] /= r[k][k];
   }
+  double variance = 0.0;
+  for (std::size_t k = 0; k < n; ++k) {
+    first_row[k] = k == 0 ? 1.0 : 0.0;
+    for (std::size_t j = 0; j < k; ++j) first_row[k] -= first_row[j] * r[j][k];
+    first_row[k] /= r[k][k];
+    variance += first_row[k] * first_row[k];
+  }
+  result.limit = {solution[0], errors_known ? std::sqrt(variance) : 0.0};
   const double square = fewest * fewest;
-  result.c1 = solution(1) * square;
-  if (terms > 1) result.c2 = solution(2) * square * square;
+  result.c1 = solution[1] * square;
+  if (terms > 1) result.c2 = solution[2] * square * square;
   result.points = points.size();
   result.degrees_of_freedom = points.size() - static_cast<std::size_t>(terms) - 1;
   return result;

@@ -154,8 +154,8 @@ void SurvivalCurve::begin(std::int64_t step, std::int64_t at_risk) {
 
 void SurvivalCurve::observe(std::int64_t step, std::int64_t at_risk, std::int64_t events) {
   const bool some_went = at_risk != left_;
-  const bool told = last_ == (points_.empty() ? start_ : points_.back().step);
-  if (some_went && !told) put(last_, left_, 0);
+  const bool written = last_ == (points_.empty() ? start_ : points_.back().step);
+  if (some_went && !written) put(last_, left_, 0);
   if (events > 0) put(step, at_risk, events);
   last_ = step;
   left_ = at_risk - events;

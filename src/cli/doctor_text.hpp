@@ -35,7 +35,7 @@ inline std::string hdf5_text(std::string_view version) {
                                        : version);
 }
 
-/// A line per rank: what it has, and the part of the replicas that it would take.
+/// One line per rank: processors, devices and share of the replicas.
 inline std::string ranks_text(const std::vector<RankPlace>& places) {
   std::string text;
   for (const RankPlace& p : places) {

@@ -27,7 +27,7 @@ class EnergyConservation {
     analysis::MeanError rms;    ///< [kcal/mol]; error from the spread of the replicas
     double max = 0.0;           ///< [kcal/mol]
     double momentum_max = 0.0;  ///< Euclidean norm [Da Å/AKMA time]
-    double angular_max = 0.0;   ///< likewise, about the origin [Da Å²/AKMA time]
+    double angular_max = 0.0;   ///< largest change about the origin [Da Å²/AKMA time]
   };
   /// Results for the replicas of the last sample. All are NaN with fewer than two samples, the
   /// drift with fewer than three.

@@ -374,8 +374,8 @@ class WaterComparison {
   const Deck& deck_;
   const CompareOptions& options_;
   CompareResult& result_;
-  std::vector<ComparedRun> runs_;          // one per variant
-  std::vector<std::string> curve_labels_;  // likewise
+  std::vector<ComparedRun> runs_;  // one per variant
+  std::vector<std::string> curve_labels_;
   int molecules_ = 0;
 };
 

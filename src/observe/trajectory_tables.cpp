@@ -53,7 +53,7 @@ class FrameTimes {
     }
     return timed == frames_ && passes;
   }
-  bool are_told_by_some() const { return !are_known() && !by_replica_.empty(); }
+  bool are_known_for_some() const { return !are_known() && !by_replica_.empty(); }
   /// Interval between consecutive frames, selected or not, from the longest replica.
   std::optional<double> interval_ps() const {
     std::int64_t longest = 0;
@@ -131,7 +131,7 @@ struct Contents {
 
 /// Message about missing or uneven times.
 std::optional<Message> message_on_times(const FrameTimes& times) {
-  if (times.are_told_by_some()) {
+  if (times.are_known_for_some()) {
     return Message::note("some frames have no time; time_ps counts the frames of a replica");
   }
   if (!times.are_known()) {

@@ -34,7 +34,7 @@ class TransportRanks final : public Ranks {
     if (rank() == 0) {
       take_places(task);
     } else {
-      tell_place(task);
+      report_place(task);
     }
   }
   ~TransportRanks() override {
@@ -82,7 +82,7 @@ class TransportRanks final : public Ranks {
     if (transport_->frame_owner != nullptr) transport_->frame_owner->keep_frame();
     transport_->give({kind});
   }
-  void tell_place(const LaunchedTask& task) {
+  void report_place(const LaunchedTask& task) {
     Words words;
     Packer(words)
         .put(program())

@@ -149,7 +149,7 @@ class RanksEngine final : public Engine, private FrameOwner {
   std::vector<EnginePart> parts() const override { return parts_; }
 
  private:
-  /// Messages change nothing that a caller can see.
+  /// For queries: their messages change no state that a caller can see.
   RanksEngine& changing() const { return const_cast<RanksEngine&>(*this); }
   /// @param messages [rank] that belong to the order; packed before, so that an exception leaves
   ///                 no rank waiting

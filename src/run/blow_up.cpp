@@ -16,7 +16,7 @@ namespace {
 constexpr double kOverlap_A = 1.2;
 
 // Stiff modes resonate near beta = 1/3 and 1/2, and positions diverge at 1/4. The unstable range
-// around 1/3 depends on omega times the step (tarn reproduce resonances): seven molecules at 298 K
+// around 1/3 depends on omega times the step (docs/results/resonances.md): seven molecules at 298 K
 // and 2 fs blew up for beta from 0.28 to 0.35 with omega = 100, and from 0.32 to 0.36 with 500.
 bool is_bad_beta(double beta) {
   return beta < 0.27 || std::abs(beta - 1.0 / 3.0) < 0.055 || std::abs(beta - 0.5) < 0.02;

@@ -242,7 +242,7 @@ class Run {
       const Messages& earlier = start_record_->messages;
       messages_.insert(messages_.begin(), earlier.begin(), earlier.end());
       for (Watched* watched : {&evaporation_, &dissociation_}) {
-        watched->told = watched->events().size();
+        watched->reported = watched->events().size();
       }
     } else {
       for (const auto& observer : observers_) observer->begin();
@@ -263,14 +263,14 @@ class Run {
     ended_ = Clock::now();
     warn_about_events();
     warn_about_blow_ups();
-    tell_progress();
+    report_progress();
   }
 
   bool go_on() {
     checkpointer_->poll();
     warn_about_events();
     warn_about_blow_ups();
-    tell_progress();
+    report_progress();
     interrupted_ = options_.interrupted && options_.interrupted();
     if (!interrupted_) checkpoint_by_time();
     return !interrupted_ && live_replicas() > 0;
@@ -292,7 +292,7 @@ class Run {
     }
   }
 
-  void tell_progress() const {
+  void report_progress() const {
     if (options_.on_progress) options_.on_progress(progress());
   }
 
@@ -310,11 +310,12 @@ class Run {
 
   void warn_about_blow_ups() {
     for (const BlowUp& blow_up : engine_->blow_ups()) {
-      if (!told_.insert(blow_up.replica).second) continue;
+      if (!reported_blow_ups_.insert(blow_up.replica).second) continue;
       const std::string text = describe(blow_up, deck_, indefinite_hessians(), molecules_);
       if (options_.on_blow_up) options_.on_blow_up(blow_up, text);
-      if (told_.size() <= kMostBlowUpWarnings) warn(text);
-      if (told_.size() == kMostBlowUpWarnings) warn("further blow-ups are listed only in run.json");
+      if (reported_blow_ups_.size() <= kMostBlowUpWarnings) warn(text);
+      if (reported_blow_ups_.size() == kMostBlowUpWarnings)
+        warn("further blow-ups are listed only in run.json");
     }
   }
 
@@ -415,11 +416,11 @@ class Run {
 
   void draw() {
     if (!options_.pictures) return;
-    std::set<std::string> told;
+    std::set<std::string> emitted;
     const auto add = [&](const Pictures& pictures) {
       pictures_.insert(pictures_.end(), pictures.paths.begin(), pictures.paths.end());
       for (const Message& message : pictures.messages) {
-        if (told.insert(message.text).second) emit(message);
+        if (emitted.insert(message.text).second) emit(message);
       }
     };
     for (const auto& observer : observers_) add(observer->draw());
@@ -498,14 +499,15 @@ class Run {
   /// A watch, or none, and the number of events that were reported.
   struct Watched {
     FirstEventWatch* watch = nullptr;
-    std::size_t told = 0;
+    std::size_t reported = 0;
     MoleculeEvents events() const { return watch ? watch->events() : MoleculeEvents{}; }
   };
   void warn_about(Watched& watched) {
     const MoleculeEvents all = watched.events();
-    for (; watched.told < all.size(); ++watched.told) {
-      if (watched.told < kMostEventWarnings) warn(watched.watch->describe(all[watched.told]));
-      if (watched.told == kMostEventWarnings) warn(watched.watch->describe_others());
+    for (; watched.reported < all.size(); ++watched.reported) {
+      if (watched.reported < kMostEventWarnings)
+        warn(watched.watch->describe(all[watched.reported]));
+      if (watched.reported == kMostEventWarnings) warn(watched.watch->describe_others());
     }
   }
 
@@ -536,7 +538,7 @@ class Run {
   ReplicaExchange* exchange_ = nullptr;             // null without [exchange]
   std::optional<Clock::time_point> began_, ended_;  // start and end of stepping
   bool interrupted_ = false;
-  std::set<std::int64_t> told_;  // replicas whose blow-up was reported
+  std::set<std::int64_t> reported_blow_ups_;  // replicas whose blow-up was reported
   Messages messages_;
   std::vector<AveragedQuantity> averages_;
   std::vector<std::string> pictures_;

@@ -125,12 +125,12 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
           << relative_rms(in_batch.velocities_A_per_akma, by_itself.velocities_A_per_akma);
     }
   }
-  /// The emulated GPU is slow: there large clusters are run with two schemes only, and 33 molecules
-  /// also with the schemes that solve for all molecules together.
+  /// The emulated GPU is slow: there all schemes are run with seven molecules, other sizes with two
+  /// schemes, and 33 molecules also with the schemes that solve for all molecules together.
   bool worth_it(const EngineCase& c, int n) const {
     if (n > most_molecules(c.scheme) || !solvable(c.scheme)) return false;
-    if (GetParam() == "cpu" || n <= 7) return true;
-    if (!stands_in()) return true;
+    if (GetParam() == "cpu" || n == 7 || !stands_in()) return true;
+    if (n < 7) return has_all_sizes(c.scheme);
     if (n == 17 || n == 33) {
       if (c.scheme == "zss_dense" || c.scheme == "zss_molecule" || c.scheme == "zss_total" ||
           c.scheme == "pushforward") {

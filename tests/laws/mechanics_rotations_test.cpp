@@ -9,8 +9,8 @@
 #include <Eigen/Geometry>
 #include <gtest/gtest.h>
 
+#include "mechanics_geometry.hpp"
 #include "rounding.hpp"
-#include "tarn/mechanics/diagnostics.hpp"
 #include "tarn/mechanics/dynamics.hpp"
 
 namespace tarn::mechanics {

@@ -11,9 +11,9 @@
 #include <Eigen/Geometry>
 #include <gtest/gtest.h>
 
+#include "mechanics_geometry.hpp"
 #include "rounding.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/mechanics/diagnostics.hpp"
 #include "tarn/mechanics/dynamics.hpp"
 #include "tarn/mechanics/systems.hpp"
 #include "tarn/mechanics/variational_of.hpp"

@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "full_product.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/physics/molecule_solve.hpp"
@@ -65,15 +66,16 @@ inline int most_molecules(const std::string& scheme) {
   return scheme == "zss_total" ? 17 : scheme == "zss_molecule" ? 100 : 1000;
 }
 
-/// True for the full products of sizes and batches, which take an hour: CTest runs them with the
-/// label `long`. Other runs use covering sets.
-inline bool covers_everything() { return std::getenv("TARN_TEST_FULL") != nullptr; }
+/// Whether a scheme is tested with all sizes: one with a penalty and one with constraints.
+inline bool has_all_sizes(const std::string& scheme) {
+  return covers_everything() || scheme == "zss_structured" || scheme == "settle";
+}
 
 /// The sizes among `all` with which a scheme is tested: all for one penalty scheme and one
 /// constraint scheme; for the others one per memory layout and pair loop, and small ones where
 /// forces are computed several times per step.
 inline std::vector<int> sizes_for(const std::string& scheme, const std::vector<int>& all) {
-  if (covers_everything() || scheme == "zss_structured" || scheme == "settle") return all;
+  if (has_all_sizes(scheme)) return all;
   const bool slow = scheme == "zss_molecule" || scheme == "pushforward";
   const int limit = std::min(slow ? 17 : 100, most_molecules(scheme));
   std::vector<int> sizes;

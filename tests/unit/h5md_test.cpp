@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include "full_product.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/convert.hpp"
@@ -421,7 +422,9 @@ TEST_F(H5md, GroupsAreReplicasWhateverTheirNames) {
 }
 #endif
 
-TEST_F(H5md, ADeathAtAnyWriteLosesNothingOfTheLastCheckpoint) { EXPECT_GT(deaths_of_a_run(1), 30); }
+TEST_F(H5md, ADeathAtAnyWriteLosesNothingOfTheLastCheckpoint) {
+  EXPECT_GT(deaths_of_a_run(test::sparse_step()), 30 / test::sparse_step());
+}
 
 TEST_F(H5md, ADeathAmongMoreDatasetsThanTheLibraryRemembersLosesNothing) {
   replicas_ = 300;
@@ -444,7 +447,7 @@ TEST_F(H5md, ADeathWhileARunIsResumedLosesNothing) {
     ::raise(SIGKILL);
   }));
   int deaths = 0;
-  for (int calls = 0;; ++calls) {
+  for (int calls = 0;; calls += test::sparse_step()) {
     const std::string folder = scratch_.file("y");
     fs::remove_all(folder);
     fs::copy(killed, folder);
@@ -454,7 +457,7 @@ TEST_F(H5md, ADeathWhileARunIsResumedLosesNothing) {
     expect_nothing_lost(folder);
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(deaths, 20);
+  EXPECT_GT(deaths, 20 / test::sparse_step());
 }
 
 TEST_F(H5md, AFullDiskLosesNothingAndIsToldOnce) {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "mechanics_geometry.hpp"
 #include "rounding.hpp"
-#include "tarn/mechanics/diagnostics.hpp"
 #include "tarn/mechanics/systems.hpp"
 
 namespace tarn::mechanics {

@@ -32,8 +32,8 @@ class Periodogram {
   std::size_t frequencies() const { return samples_ / 2 + 1; }
 
   /// Adds the power of a segment, one-sided and corrected for the window w,
-  ///   P_k = c_k |sum_j w_j u_j exp(-2 pi i jk/L)|^2 / (L sum_j w_j^2),   c = 1 at both ends, else
-  ///   2
+  ///   P_k = c_k |sum_j w_j u_j exp(-2 pi i jk/L)|^2 / (L sum_j w_j^2),
+  /// with c_k = 1 at both ends and 2 otherwise,
   /// whose sum over k is the mean of u^2 with the weights w^2.
   /// @param weight factor of the power
   /// @param power [frequency]

@@ -48,7 +48,6 @@ inline constexpr double mass_hydrogen_Da = 1.008;
 inline constexpr double mass_oxygen_Da = 15.9994;
 
 constexpr double akma_from_fs(double time_fs) { return time_fs / femtoseconds_per_akma; }
-constexpr double akma_from_ps(double time_ps) { return time_ps / picoseconds_per_akma; }
 constexpr double ps_from_akma(double time_akma) { return time_akma * picoseconds_per_akma; }
 /// Converts a rate per picosecond to a rate per AKMA time unit.
 constexpr double per_akma_from_per_ps(double rate_per_ps) {

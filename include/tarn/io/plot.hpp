@@ -39,8 +39,8 @@ struct Series {
 
   /// Sets the spread of y to y - error .. y + error.
   void set_error(std::span<const double> error);
-  /// Sets the spread of x likewise. Errors that are not finite count as 0; there are no bars if all
-  /// errors are 0.
+  /// Sets the spread of x in the same way. Errors that are not finite count as 0; there are no bars
+  /// if all errors are 0.
   void set_x_error(std::span<const double> error);
 };
 

@@ -150,12 +150,6 @@ class PushforwardNewmark : public AccelerationMethod {
     return newmark_place(s, s.f, beta_);
   }
 
-  /// η: from the coordinates of Newmark's method to those of this one, x = q + βh² M⁻¹ grad V(q).
-  static Vector push_forward(const MechanicalSystem& system, double h, double beta,
-                             const Vector& q) {
-    return q - beta * h * h * system.acceleration(q);
-  }
-
  private:
   Vector acceleration(const Vector& x) override;
   double beta_;
