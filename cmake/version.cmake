@@ -23,10 +23,5 @@ if(TARN_HAVE_MPI)
   endif()
 endif()
 
-# Relative path from the program to the decks, so that an installation can be moved as a whole.
-include(GNUInstallDirs)
-file(RELATIVE_PATH TARN_INPUTS_FROM_PROGRAM
-  ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR}/tarn/inputs)
-
 configure_file(cmake/version.hpp.in ${TARN_GENERATED_DIR}/tarn/version.hpp @ONLY)
 configure_file(cmake/build_features.hpp.in ${TARN_GENERATED_DIR}/tarn/build_features.hpp @ONLY)

@@ -13,7 +13,6 @@ void add_cluster(CLI::App& app, int& exit_code);
 void add_minimise(CLI::App& app, int& exit_code);
 void add_modes(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
-void add_reproduce(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);
 void add_rdf(CLI::App& app);
 void add_analyse(CLI::App& app);

@@ -90,7 +90,6 @@ int run_command(std::vector<std::string> words) {
   tarn::cli::add_minimise(app, exit_code);
   tarn::cli::add_modes(app, exit_code);
   tarn::cli::add_compare(app, exit_code);
-  tarn::cli::add_reproduce(app, exit_code);
   tarn::cli::add_serve(app, exit_code);
   tarn::cli::add_rdf(app);
   tarn::cli::add_analyse(app);

@@ -27,8 +27,7 @@ std::thread::id g_main_thread;
 std::string g_problem;
 
 /// Other commands run in each process alone.
-constexpr std::array<std::string_view, 4> kCommandsWithRanks{"run", "compare", "reproduce",
-                                                             "doctor"};
+constexpr std::array<std::string_view, 3> kCommandsWithRanks{"run", "compare", "doctor"};
 
 /// Whether --ranks or TARN_RANKS requests processes that run alone. Words that the parser refuses
 /// are left to it.

@@ -51,9 +51,9 @@ print(tarn.energy_and_forces(tarn.random_cluster(7))[1].shape)
     assert out[2:] == ["(21,", "3)"]
 
 
-def test_the_program_finds_its_decks(fresh):
+def test_the_program_comes_with_its_decks(fresh):
     out = subprocess.run(
-        [fresh / "bin/tarn", "reproduce", "--help"], check=True, capture_output=True, text=True
+        [fresh / "bin/tarn", "--help"], check=True, capture_output=True, text=True
     ).stdout
     assert out
     assert (fresh / "share/tarn/inputs/water7.toml").exists()
