@@ -111,16 +111,11 @@ Pictures draw_correlation(const std::string& folder, const io::PictureFormats& f
   return pictures_of(io::draw(plots, folder + "/correlation", formats));
 }
 
-std::unique_ptr<Observer> make_correlation(const ObserveCorrelation& section,
-                                           const ObserverContext& info) {
-  return std::make_unique<CorrelationObserver>(section, info);
-}
-
 }  // namespace
 
 Observable correlation_observable() {
-  return observable(&Deck::correlation, make_correlation, {"correlation.*"}, draw_correlation,
-                    "; of the centroids");
+  return observable(&Deck::correlation, construct<CorrelationObserver>, {"correlation.*"},
+                    draw_correlation, "; of the centroids");
 }
 
 }  // namespace tarn

@@ -592,15 +592,10 @@ Pictures draw_evaporation(const std::string& folder, const io::PictureFormats& f
   return pictures_of(io::draw(plots, folder + "/evaporation", formats));
 }
 
-std::unique_ptr<Observer> make_evaporation(const ObserveEvaporation& section,
-                                           const ObserverContext& info) {
-  return std::make_unique<EvaporationObserver>(section, info);
-}
-
 }  // namespace
 
 Observable evaporation_observable() {
-  return observable(&Deck::evaporation, make_evaporation,
+  return observable(&Deck::evaporation, construct<EvaporationObserver>,
                     {"survival.csv", "evaporation.*", "evaporation_rates.csv"}, draw_evaporation,
                     "; of the centroids");
 }

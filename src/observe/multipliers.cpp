@@ -129,15 +129,10 @@ class MultipliersObserver final : public Observer {
   std::deque<Sample> samples_;
 };
 
-std::unique_ptr<Observer> make_multipliers(const ObserveMultipliers& section,
-                                           const ObserverContext& info) {
-  return std::make_unique<MultipliersObserver>(section, info);
-}
-
 }  // namespace
 
 Observable multipliers_observable() {
-  return observable(&Deck::multipliers, make_multipliers, {"multipliers.csv"});
+  return observable(&Deck::multipliers, construct<MultipliersObserver>, {"multipliers.csv"});
 }
 
 }  // namespace tarn

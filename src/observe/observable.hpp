@@ -57,6 +57,12 @@ struct Observable {
   std::function<std::unique_ptr<Observer>(const Deck&, const ObserverContext&)> make{};
 };
 
+/// Makes an observer of class T.
+template <class T, class Settings>
+std::unique_ptr<Observer> construct(const Settings& section, const ObserverContext& run) {
+  return std::make_unique<T>(section, run);
+}
+
 /// The row of a section of the deck. @param make makes the observer from the settings; may return
 /// null
 template <class Settings>

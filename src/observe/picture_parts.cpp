@@ -118,20 +118,20 @@ Pictures pictures_of(io::Drawing drawing) {
 
 std::vector<std::vector<io::Series>> read_curves(io::CsvReader& csv, std::string_view x,
                                                  const std::vector<std::string>& columns,
-                                                 bool positive) {
-  const bool by_bath = csv.has_column("bath_K");
-  const std::size_t x_column = csv.column(x), bath = by_bath ? csv.column("bath_K") : 0;
+                                                 bool positive, std::string_view group) {
+  const bool grouped = csv.has_column(group);
+  const std::size_t x_column = csv.column(x), group_column = grouped ? csv.column(group) : 0;
   std::vector<std::size_t> places;
   for (const std::string& column : columns) places.push_back(csv.column(column));
   std::vector<std::vector<io::Series>> curves(columns.size());
-  std::string last_bath;
+  std::string last;
   Cells cells;
   while (csv.next(cells)) {
-    if (curves.front().empty() || (by_bath && cells[bath] != last_bath)) {
-      if (by_bath) last_bath = cells[bath];
-      for (std::vector<io::Series>& of_baths : curves) {
-        of_baths.emplace_back().label = by_bath ? bath_text(csv.number(cells[bath])) : "";
-      }
+    if (curves.front().empty() || (grouped && cells[group_column] != last)) {
+      if (grouped) last = cells[group_column];
+      const std::string label =
+          group == "bath_K" && grouped ? bath_text(csv.number(cells[group_column])) : last;
+      for (std::vector<io::Series>& of_groups : curves) of_groups.emplace_back().label = label;
     }
     for (std::size_t c = 0; c < curves.size(); ++c) {
       io::Series& curve = curves[c].back();

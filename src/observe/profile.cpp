@@ -260,15 +260,11 @@ Pictures draw_profile(const std::string& folder, const io::PictureFormats& forma
   return pictures_of(io::draw(plots, folder + "/profile", formats));
 }
 
-std::unique_ptr<Observer> make_profile(const ObserveProfile& section, const ObserverContext& info) {
-  return std::make_unique<ProfileObserver>(section, info);
-}
-
 }  // namespace
 
 Observable profile_observable() {
-  return observable(&Deck::profile, make_profile, {"profile.*", "profile_by_bath.csv"},
-                    draw_profile, "; over all beads");
+  return observable(&Deck::profile, construct<ProfileObserver>,
+                    {"profile.*", "profile_by_bath.csv"}, draw_profile, "; over all beads");
 }
 
 }  // namespace tarn

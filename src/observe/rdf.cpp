@@ -31,7 +31,8 @@ namespace {
 /// at the ends of time blocks and at the last step.
 class RdfObserver final : public Observer {
  public:
-  explicit RdfObserver(const ObserverContext& info) : request_(info.pair_counts), info_(info) {
+  RdfObserver(const ObserveRdf&, const ObserverContext& info)
+      : request_(info.pair_counts), info_(info) {
     const ReplicaMap map(std::max<std::size_t>(info.baths_K.size(), 1));
     const auto groups = static_cast<std::size_t>(request_.groups);
     std::int64_t replicas = info.replicas;
@@ -204,10 +205,6 @@ Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats) 
                             "r_max_A");
 }
 
-std::unique_ptr<Observer> make_rdf(const ObserveRdf&, const ObserverContext& info) {
-  return std::make_unique<RdfObserver>(info);
-}
-
 }  // namespace
 
 Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,
@@ -217,7 +214,7 @@ Pictures draw_rdf_table(const std::string& table, const std::string& path_withou
 }
 
 Observable rdf_observable() {
-  return observable(&Deck::rdf, make_rdf, {"rdf.*", "rdf_by_bath.csv"}, draw_rdf,
+  return observable(&Deck::rdf, construct<RdfObserver>, {"rdf.*", "rdf_by_bath.csv"}, draw_rdf,
                     "; over all beads");
 }
 

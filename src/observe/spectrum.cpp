@@ -295,15 +295,10 @@ Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& form
   return pictures_of(io::draw(plots, folder + "/spectrum", formats));
 }
 
-std::unique_ptr<Observer> make_spectrum(const ObserveSpectrum& section,
-                                        const ObserverContext& info) {
-  return std::make_unique<SpectrumObserver>(section, info);
-}
-
 }  // namespace
 
 Observable spectrum_observable() {
-  return observable(&Deck::spectrum, make_spectrum, {"spectrum.*"}, draw_spectrum,
+  return observable(&Deck::spectrum, construct<SpectrumObserver>, {"spectrum.*"}, draw_spectrum,
                     "; of the centroids");
 }
 
