@@ -143,35 +143,11 @@ struct RunSection {
   bool operator==(const RunSection&) const = default;
 };
 
-struct ObserveEnergies {
+/// The settings of observers that write the same row for each replica.
+struct ObserveTable {
   std::int64_t every = 100;
   ReplicaSelection replicas;
-  bool operator==(const ObserveEnergies&) const = default;
-};
-struct ObservePathIntegral {
-  std::int64_t every = 100;
-  ReplicaSelection replicas;
-  bool operator==(const ObservePathIntegral&) const = default;
-};
-struct ObserveConservation {
-  std::int64_t every = 100;
-  ReplicaSelection replicas;
-  bool operator==(const ObserveConservation&) const = default;
-};
-struct ObserveHeat {
-  std::int64_t every = 100;
-  ReplicaSelection replicas;
-  bool operator==(const ObserveHeat&) const = default;
-};
-struct ObserveTemperatures {
-  std::int64_t every = 100;
-  ReplicaSelection replicas;
-  bool operator==(const ObserveTemperatures&) const = default;
-};
-struct ObserveGeometry {
-  std::int64_t every = 100;
-  ReplicaSelection replicas;
-  bool operator==(const ObserveGeometry&) const = default;
+  bool operator==(const ObserveTable&) const = default;
 };
 struct ObserveCluster {
   std::int64_t every = 100;
@@ -252,12 +228,12 @@ struct Deck {
   std::optional<ExchangeSection> exchange;
   std::optional<ConfinementSection> confinement;
   RunSection run;
-  std::optional<ObserveEnergies> energies;
-  std::optional<ObservePathIntegral> path_integral_table;
-  std::optional<ObserveConservation> conservation;
-  std::optional<ObserveHeat> heat;
-  std::optional<ObserveTemperatures> temperatures;
-  std::optional<ObserveGeometry> geometry;
+  std::optional<ObserveTable> energies;
+  std::optional<ObserveTable> path_integral_table;
+  std::optional<ObserveTable> conservation;
+  std::optional<ObserveTable> heat;
+  std::optional<ObserveTable> temperatures;
+  std::optional<ObserveTable> geometry;
   std::optional<ObserveCluster> cluster;
   std::optional<ObserveMultipliers> multipliers;
   std::optional<ObserveRdf> rdf;
@@ -344,8 +320,8 @@ double push_fs2(const IntegratorSection& integrator);
 /// The first step that averages include: the end of equilibration_ps.
 std::int64_t first_averaged_step(const Deck& deck);
 
-/// Number of samples in a segment of the spectrum. The deck must have [observe.spectrum].
-std::size_t spectrum_samples(const Deck& deck);
+/// Number of samples in a segment of the spectrum.
+std::size_t spectrum_samples(const ObserveSpectrum& spectrum, double timestep_fs);
 
 /// Largest lag of time correlation functions, in samples.
 std::size_t correlation_lags(const ObserveCorrelation& correlation, double timestep_fs);

@@ -42,7 +42,7 @@ std::string about_text(double seconds) {
 /// The value of a choice.
 std::string choice_of(const Deck& deck, std::string_view path) {
   const decks::Key& key = *decks::schema_of(deck).find_key(path);
-  return std::get<std::string>(key.get(key, deck));
+  return std::get<std::string>(key.get(deck));
 }
 
 std::string temperatures_text(const Deck& deck) {

@@ -90,7 +90,7 @@ void match_correlation_interval(const Deck& deck, Deck& variant) {
 
 Deck with_scheme_and_step(const Deck& deck, const std::string& scheme, double timestep_fs) {
   Deck variant = with_scheme(deck, fmt::format("{}:timestep_fs={}", scheme, timestep_fs));
-  if (!variant.energies) variant.energies = ObserveEnergies{};
+  if (!variant.energies) variant.energies = ObserveTable{};
   if (!variant.rdf) variant.rdf = ObserveRdf{};
   variant.energies->every = matching_interval(variant.energies->every, deck, variant);
   variant.rdf->every = matching_interval(variant.rdf->every, deck, variant);

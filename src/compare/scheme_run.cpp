@@ -197,7 +197,7 @@ SchemeRun make_scheme_run(const Deck& deck, const std::string& label, const Star
   // Within a wall, evaporated molecules remain in the system as a gas.
   if (!deck.confinement) run.evaporation = std::make_unique<EvaporationWatch>();
   if (is_flexible(deck)) run.dissociation = std::make_unique<DissociationWatch>(*run.engine);
-  run.sample_every = deck.energies ? deck.energies->every : ObserveEnergies{}.every;
+  run.sample_every = deck.energies ? deck.energies->every : ObserveTable{}.every;
   run.first_step = counts.first_step;
   return run;
 }

@@ -9,6 +9,7 @@
 
 #include "bead_averages.hpp"
 #include "deck/notes.hpp"
+#include "deck/schema.hpp"
 #include "deck/system_limits.hpp"
 #include "energy_conservation.hpp"
 #include "error_cost.hpp"
@@ -30,21 +31,12 @@ namespace {
 /// [observe.energies], [observe.rdf] and [observe.correlation].
 std::vector<std::string> unused_sections(const Deck& deck) {
   std::vector<std::string> names;
-  const auto add = [&](bool is_there, const char* name) {
-    if (is_there) names.push_back(fmt::format("[observe.{}]", name));
-  };
-  add(deck.conservation.has_value(), "conservation");
-  add(deck.heat.has_value(), "heat");
-  add(deck.temperatures.has_value(), "temperatures");
-  add(deck.geometry.has_value(), "geometry");
-  add(deck.cluster.has_value(), "cluster");
-  add(deck.multipliers.has_value(), "multipliers");
-  add(deck.profile.has_value(), "profile");
-  add(deck.spectrum.has_value(), "spectrum");
-  add(deck.minima.has_value(), "minima");
-  add(deck.path_integral_table.has_value(), "path_integral");
-  add(deck.trajectory.has_value(), "trajectory");
-  add(deck.final_structures.has_value(), "final");
+  for (const decks::Section& section : decks::schema_of(deck).sections) {
+    if (!section.name.starts_with("observe.") || !section.present(deck)) continue;
+    const std::string_view name = section.name.substr(section.name.find('.') + 1);
+    if (name == "energies" || name == "rdf" || name == "correlation") continue;
+    names.push_back(fmt::format("[{}]", section.name));
+  }
   return names;
 }
 

@@ -1,10 +1,10 @@
 #include "water_correlations.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -24,25 +24,6 @@ constexpr std::array<Panel, 4> kPanels{{{"oh_p2", "O-H, P₂"},
                                         {"dipole_p1", "dipole, P₁"},
                                         {"bonded_still", "still bonded"},
                                         {"displacement_A2", "displacement² (Å²)"}}};
-
-using Curves = std::array<io::Series, kPanels.size()>;
-
-/// The curves of each scheme by panel, read from the table because it has all columns.
-std::map<std::string, Curves> read_curves(const std::string& path) {
-  io::CsvReader csv(path);
-  std::map<std::string, Curves> all;
-  const std::size_t scheme = csv.column("scheme"), time = csv.column("time_ps");
-  std::array<std::size_t, kPanels.size()> columns{};
-  for (std::size_t p = 0; p < kPanels.size(); ++p) columns[p] = csv.column(kPanels[p].column);
-  for (Cells cells; csv.next(cells);) {
-    Curves& curves = all[std::string(cells[scheme])];
-    for (std::size_t p = 0; p < kPanels.size(); ++p) {
-      add_known_point(csv.number(cells[time]), csv.number(cells[columns[p]]),
-                      csv.number(cells[columns[p] + 1]), curves[p]);
-    }
-  }
-  return all;
-}
 
 }  // namespace
 
@@ -92,21 +73,23 @@ void write_correlation_times(const CompareResult& result, const std::string& pro
 
 io::Drawing draw_correlations(const std::vector<LabelledCorrelations>& all,
                               const std::string& title, const std::string& folder) {
+  std::vector<std::string> columns;
+  for (const Panel& panel : kPanels) columns.emplace_back(panel.column);
+  // The table has all columns.
+  io::CsvReader csv(folder + "/correlation.csv");
+  auto curves = read_curves(csv, "time_ps", columns, false, "scheme");
   std::vector<io::Plot> plots(kPanels.size());
   for (std::size_t p = 0; p < kPanels.size(); ++p) {
     plots[p].title = title;
     plots[p].x_label = "time (ps)";
     plots[p].y_label = kPanels[p].y_label;
-  }
-  auto curves_of = read_curves(folder + "/correlation.csv");
-  for (const LabelledCorrelations& scheme : all) {
-    if (!scheme.is_drawn) continue;
-    Curves& curves = curves_of[scheme.label];
-    for (std::size_t p = 0; p < kPanels.size(); ++p) {
-      if (curves[p].x.size() < 2) continue;
-      downsample_tail(curves[p]);
-      curves[p].label = scheme.label;
-      plots[p].series.push_back(std::move(curves[p]));
+    for (io::Series& curve : curves[p]) {
+      const bool is_drawn = std::ranges::any_of(all, [&](const LabelledCorrelations& scheme) {
+        return scheme.is_drawn && scheme.label == curve.label;
+      });
+      if (!is_drawn || curve.x.size() < 2) continue;
+      downsample_tail(curve);
+      plots[p].series.push_back(std::move(curve));
     }
   }
   std::erase_if(plots, [](const io::Plot& plot) { return plot.series.empty(); });

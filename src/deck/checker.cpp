@@ -65,9 +65,9 @@ std::vector<std::string_view> key_names(const Schema& schema, std::string_view s
                                         const Deck& deck) {
   std::vector<std::string_view> names;
   for (const Key& key : schema.keys) {
-    if (key.section != section || !goes_with_kind(key.used_with, deck)) continue;
-    if (std::all_of(key.also_used_with.begin(), key.also_used_with.end(),
-                    [&](const Condition& also) { return goes_with_kind(also, deck); })) {
+    if (key.section == section &&
+        std::all_of(key.used_with.begin(), key.used_with.end(),
+                    [&](const Condition& condition) { return goes_with_kind(condition, deck); })) {
       names.push_back(key.name);
     }
   }
@@ -103,7 +103,7 @@ std::int64_t Checker::molecules() const {
   return start_molecules_ ? *start_molecules_ : deck_.system.molecules;
 }
 
-bool Checker::is_reliable(std::initializer_list<std::string_view> paths) const {
+bool Checker::is_reliable(const std::vector<std::string_view>& paths) const {
   return std::none_of(paths.begin(), paths.end(), [&](std::string_view path) {
     return unreliable_.find(path) != unreliable_.end();
   });
@@ -435,7 +435,7 @@ void Checker::read_entry(const Entry& entry) {
   const std::optional<Value> value = ValueReader(deck_, problems_).read(*key, entry.value);
   if (!value) return mark_unreliable(key->path());
   values_[key->path()] = {*value, entry.value.place};
-  key->set(*key, *value, deck_);
+  key->set(*value, deck_);
 }
 
 void Checker::unknown_key(const Entry& entry) {
@@ -521,9 +521,8 @@ void Checker::check_conditions() {
       }
     }
     // Report only the first condition that is not met.
-    if (!check_condition(key, key.used_with)) continue;
-    for (const Condition& also : key.also_used_with) {
-      if (!check_condition(key, also)) break;
+    for (const Condition& condition : key.used_with) {
+      if (!check_condition(key, condition)) break;
     }
   }
 }
@@ -554,11 +553,10 @@ bool Checker::check_condition(const Key& key, const Condition& condition) {
       condition.where.empty() ? std::string()
                               : fmt::format(" of {} = {}", schema_->find_key(condition.where)->name,
                                             comma_list(condition.where_choices, true));
-  add_problem(place,
-              fmt::format("{} is not used with [{}] {} = {}{}{}; it requires {}{}", key.name,
-                          other.section, other.name, toml_text(other, other.get(other, deck_)),
-                          has(other.path()) ? "" : " (the default)", where,
-                          comma_list(condition.choices, true), unset_hint(key, place)));
+  add_problem(place, fmt::format("{} is not used with [{}] {} = {}{}{}; it requires {}{}", key.name,
+                                 other.section, other.name, toml_text(other, other.get(deck_)),
+                                 has(other.path()) ? "" : " (the default)", where,
+                                 comma_list(condition.choices, true), unset_hint(key, place)));
   return false;
 }
 

@@ -49,7 +49,7 @@ class Checker {
   /// Problems that prevent a start from the state, if it was read.
   const std::vector<KeyProblem>& start_problems() const { return start_problems_; }
   /// False if one of the keys has a problem: rules then ignore its value.
-  bool is_reliable(std::initializer_list<std::string_view> paths) const;
+  bool is_reliable(const std::vector<std::string_view>& paths) const;
   /// Reports a problem at the value of a key or, if it is missing, at its section.
   void problem(std::string_view path, std::string message);
 

@@ -43,7 +43,7 @@ std::string write_deck(const Deck& deck, Keep keep) {
     std::string lines;
     for (const decks::Key& key : schema.keys) {
       if (key.section != section.name || !decks::is_used(key, deck) || !keep(key)) continue;
-      const std::string value = decks::toml_text(key, key.get(key, deck));
+      const std::string value = decks::toml_text(key, key.get(deck));
       if (!value.empty()) lines += fmt::format("{} = {}\n", key.name, value);
     }
     if (lines.empty() && section.present == nullptr) continue;
@@ -138,7 +138,7 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
 
   Deck other = deck;
   if (std::find(known.begin(), known.end(), scheme) != known.end()) {
-    scheme_key.set(scheme_key, scheme, other);
+    scheme_key.set(scheme, other);
   }
   const bool default_relax = deck.system.relax == decks::default_relax(deck);
   const std::string text = write_deck(deck, [&](const decks::Key& key) {

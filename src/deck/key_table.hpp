@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <type_traits>
@@ -92,53 +93,6 @@ void from_value(const Key& key, const Value& value, T& field) {
   }
 }
 
-/// A section of the deck or, for members of MechanicsDeck, of its mechanical part.
-template <auto section, class D>
-auto& section_of(D& deck) {
-  if constexpr (std::is_invocable_v<decltype(section), Deck&>) {
-    return deck.*section;
-  } else {
-    return deck.mechanics.*section;
-  }
-}
-
-/// A key whose value is a field of that section.
-template <auto section, auto field>
-Key field_key(Key key) {
-  using Member = std::remove_cvref_t<decltype(section_of<section>(std::declval<Deck&>()))>;
-  key.get = [](const Key& self, const Deck& deck) -> Value {
-    const Member& member = section_of<section>(deck);
-    if constexpr (IsOptional<Member>::value) {
-      return member ? to_value(self, (*member).*field) : Value{};
-    } else {
-      return to_value(self, member.*field);
-    }
-  };
-  key.set = [](const Key& self, const Value& value, Deck& deck) {
-    Member& member = section_of<section>(deck);
-    if constexpr (IsOptional<Member>::value) {
-      from_value(self, value, (*member).*field);
-    } else {
-      from_value(self, value, member.*field);
-    }
-  };
-  return key;
-}
-
-/// A section that a deck may leave out.
-template <auto member>
-Section optional_section(Section section) {
-  section.present = [](const Deck& deck) { return section_of<member>(deck).has_value(); };
-  section.enable = [](Deck& deck) { section_of<member>(deck).emplace(); };
-  return section;
-}
-
-/// The value of an enum as Choice::value.
-template <class Enum>
-constexpr int code(Enum value) {
-  return static_cast<int>(value);
-}
-
 /// Upper bound of step counts.
 constexpr double kStepLimit = static_cast<double>(kMaxSteps);
 
@@ -149,51 +103,178 @@ constexpr Range above_to(double low, double high) {
   return {.low = low, .high = high, .low_open = true};
 }
 
-/// `[run] steps`.
-/// @param key its description, conditions and the key of the duration, which it excludes
-template <auto section, auto field>
-Key steps_key(Key key) {
-  key.name = "steps";
-  key.type = Type::integer;
-  key.range = from_to(0, kStepLimit);
-  key.description = "Number of steps.";
-  key.may_change_on_resume = true;
-  return field_key<section, field>(std::move(key));
+constexpr Range or_infinite(Range range) {
+  range.infinity_allowed = true;
+  return range;
+}
+/// The values of booleans, paths and unlimited numbers.
+constexpr Range kAny{};
+
+/// The values of a key: a range of numbers, choices, or both.
+struct Values {
+  Values(Range numbers) : range(numbers) {}
+  Values(std::vector<Choice> names) : choices(std::move(names)) {}
+  Values(std::initializer_list<Choice> names) : choices(names) {}
+  Values(Range numbers, std::vector<Choice> names) : range(numbers), choices(std::move(names)) {}
+  Values(Type other) : type(other) {}
+
+  Range range = {};
+  std::vector<Choice> choices = {};
+  std::optional<Type> type = {};  ///< by default that of the field
+};
+
+/// The unit at the end of the name of a key; empty without one.
+std::string_view unit_of(std::string_view name);
+
+/// The type of the keys with a field of type T.
+template <class T>
+constexpr Type type_of(bool has_choices) {
+  if constexpr (IsOptional<T>::value) return type_of<typename T::value_type>(has_choices);
+  if (std::is_same_v<T, bool>) return Type::boolean;
+  if (std::is_integral_v<T>) return Type::integer;
+  if (std::is_same_v<T, double>) return Type::number;
+  if (std::is_same_v<T, std::vector<double>>) return Type::numbers;
+  if (std::is_same_v<T, std::array<bool, kPairClasses>>) return Type::choices;
+  if (is_selection<T>) return Type::selection;
+  return has_choices ? Type::choice : Type::file;
+}
+
+/// A key of a section of type S.
+template <class S>
+struct KeyOf {
+  Key key;
+  std::function<Value(const Key&, const S&)> read;
+  std::function<void(const Key&, const Value&, S&)> write;
+};
+
+/// A key whose value is a field of its section. Its type is that of the field, its default the
+/// field's initial value, and its unit the end of its name.
+template <class S, class T>
+KeyOf<S> key(T S::*field, std::string_view name, Values values, std::string_view description,
+             KeyOptions options = {}) {
+  Key key{std::move(options)};
+  key.name = name;
+  if (key.unit.empty()) key.unit = unit_of(name);
+  key.type = values.type.value_or(type_of<T>(!values.choices.empty()));
+  key.range = values.range;
+  key.choices = std::move(values.choices);
+  key.description = description;
+  return {std::move(key),
+          [field](const Key& self, const S& section) { return to_value(self, section.*field); },
+          [field](const Key& self, const Value& value, S& section) {
+            from_value(self, value, section.*field);
+          }};
 }
 
 /// The interval between the samples of an observer.
-template <auto section, auto field>
-Key interval_key(std::string_view description = "Output interval; step 0 is included.") {
-  return field_key<section, field>({.name = "every",
-                                    .type = Type::integer,
-                                    .unit = "steps",
-                                    .range = from_to(1, kStepLimit),
-                                    .description = description});
+template <class S>
+KeyOf<S> every_key(std::string_view description = "Output interval; step 0 is included.") {
+  return key(&S::every, "every", from_to(1, kStepLimit), description);
 }
 
 /// The replicas that an observer writes. @param choices accepted in addition to a number
-template <auto section, auto field>
-Key replicas_key(std::vector<Choice> choices, std::string_view description) {
-  return field_key<section, field>({.name = "replicas",
-                                    .type = Type::selection,
-                                    .range = from_to(1, kMaxReplicas),
-                                    .choices = std::move(choices),
-                                    .description = description});
+template <class S>
+KeyOf<S> replicas_key(std::vector<Choice> choices, std::string_view description) {
+  return key(&S::replicas, "replicas", {from_to(1, kMaxReplicas), std::move(choices)}, description);
 }
 
-/// A section with its keys, which need not name it.
+/// The length of the run in time. It has no field: the checker computes the number of steps after
+/// reading all keys.
+template <class S>
+KeyOf<S> duration_key(std::string_view name, Range range, std::vector<Condition> used_with = {}) {
+  KeyOf<S> duration = key(&S::steps, name, range,
+                          "Length of the run, rounded up to whole steps; the resolved deck "
+                          "contains `steps`.",
+                          {.default_text = "from `steps`",
+                           .used_with = std::move(used_with),
+                           .excludes = "steps",
+                           .may_change_on_resume = true});
+  duration.key.type = Type::number;
+  duration.read = [](const Key&, const S&) { return Value{}; };
+  duration.write = [](const Key&, const Value&, S&) {};
+  return duration;
+}
+
+/// A section with its keys and rules, which need not name it.
 struct SectionTable {
   Section section;
   std::vector<Key> keys;
+  std::vector<Rule> rules = {};
 };
 
-inline std::vector<Key> joined(std::initializer_list<std::vector<Key>> lists) {
+template <class Member>
+struct SectionOf {
+  using Type = Member;
+};
+template <class S>
+struct SectionOf<std::optional<S>> {
+  using Type = S;
+};
+
+/// A member of a deck or, if it is one of MechanicsDeck, of its mechanical part.
+template <class Member>
+auto& member_of(auto& deck, Member Deck::*member) {
+  return deck.*member;
+}
+template <class Member>
+auto& member_of(auto& deck, Member MechanicsDeck::*member) {
+  return deck.mechanics.*member;
+}
+
+/// A section, or null if it is left out.
+auto* pointer_to(auto& section) {
+  if constexpr (requires { section.has_value(); }) {
+    return section ? &*section : nullptr;
+  } else {
+    return &section;
+  }
+}
+
+/// The keys of a section of the deck. @param member of Deck or MechanicsDeck; may be optional
+template <class D, class Member>
+std::vector<Key> keys_of(Member D::*member,
+                         std::vector<KeyOf<typename SectionOf<Member>::Type>> keys) {
   std::vector<Key> all;
-  for (const std::vector<Key>& list : lists) all.insert(all.end(), list.begin(), list.end());
+  for (auto& key : keys) {
+    key.key.read = [member, read = std::move(key.read)](const Key& self, const Deck& deck) {
+      const auto* section = pointer_to(member_of(deck, member));
+      return section != nullptr ? read(self, *section) : Value{};
+    };
+    key.key.write = [member, write = std::move(key.write)](const Key& self, const Value& value,
+                                                           Deck& deck) {
+      write(self, value, *pointer_to(member_of(deck, member)));
+    };
+    all.push_back(std::move(key.key));
+  }
   return all;
 }
 
-/// Joins tables of sections.
+/// A section with its keys and rules. @param member of Deck or MechanicsDeck; an optional: decks
+/// may leave the section out
+template <class D, class Member>
+SectionTable section(Member D::*member, std::string_view name, std::string_view description,
+                     std::vector<KeyOf<typename SectionOf<Member>::Type>> keys,
+                     std::vector<Rule> rules = {},
+                     void (*messages)(const Deck&, Messages&) = nullptr) {
+  SectionTable table{{name, description}, keys_of(member, std::move(keys)), std::move(rules)};
+  table.section.messages = messages;
+  if constexpr (IsOptional<Member>::value) {
+    table.section.present = [member](const Deck& deck) {
+      return member_of(deck, member).has_value();
+    };
+    table.section.enable = [member](Deck& deck) { member_of(deck, member).emplace(); };
+  }
+  return table;
+}
+
+template <class K>
+std::vector<K> joined(std::initializer_list<std::vector<K>> lists) {
+  std::vector<K> all;
+  for (const std::vector<K>& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+/// Joins tables of sections. @param rules those that are not in a table, which come first
 inline Schema make_schema(std::vector<SectionTable> tables, std::vector<Rule> rules) {
   Schema schema;
   schema.rules = std::move(rules);
@@ -202,6 +283,10 @@ inline Schema make_schema(std::vector<SectionTable> tables, std::vector<Rule> ru
       key.section = table.section.name;
       schema.keys.push_back(std::move(key));
     }
+    for (Rule& rule : table.rules) {
+      if (rule.section.empty()) rule.section = table.section.name;
+      schema.rules.push_back(std::move(rule));
+    }
     schema.sections.push_back(table.section);
   }
   return schema;
@@ -209,13 +294,9 @@ inline Schema make_schema(std::vector<SectionTable> tables, std::vector<Rule> ru
 
 /// @name Keys that decks of water and of mechanical systems share
 /// @{
-Key kind_key();
-/// The length of the run in time. It has no field of its own: the checker computes the number of
-/// steps after reading all keys.
-/// @param key its name, unit, range and conditions
-Key duration_key(Key key);
+KeyOf<SystemSection> kind_key();
 /// `[run] threads`
-Key threads_key(std::string_view description);
+KeyOf<RunSection> threads_key(std::string_view description);
 SectionTable checkpoint_section();
 /// @}
 

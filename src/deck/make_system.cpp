@@ -165,9 +165,8 @@ std::int64_t first_averaged_step(const Deck& deck) {
       decks::whole_steps(deck.run.equilibration_ps, deck.integrator.timestep_fs));
 }
 
-std::size_t spectrum_samples(const Deck& deck) {
-  const ObserveSpectrum& spectrum = deck.spectrum.value();
-  const double interval_fs = static_cast<double>(spectrum.every) * deck.integrator.timestep_fs;
+std::size_t spectrum_samples(const ObserveSpectrum& spectrum, double timestep_fs) {
+  const double interval_fs = static_cast<double>(spectrum.every) * timestep_fs;
   return analysis::segment_samples(spectrum.resolution_per_cm,
                                    interval_fs * units::speed_of_light_cm_per_fs);
 }

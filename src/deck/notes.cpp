@@ -11,7 +11,6 @@
 
 #include "defaults.hpp"
 #include "schema.hpp"
-#include "tarn/analysis/correlation.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/physics/ring_polymer.hpp"
@@ -38,36 +37,17 @@ double heavy_hydrogen_factor(const Deck& deck) {
   return std::sqrt(model.mass_h_Da / units::mass_hydrogen_Da);
 }
 
-bool observes_nothing(const Deck& d) {
-  return !is_mechanical(d.system.kind) && !d.energies && !d.path_integral_table &&
-         !d.conservation && !d.heat && !d.temperatures && !d.geometry && !d.cluster &&
-         !d.multipliers && !d.rdf && !d.profile && !d.spectrum && !d.correlation &&
-         !d.evaporation && !d.minima && !d.trajectory && !d.final_structures;
+bool observes_nothing(const Deck& deck) {
+  const std::vector<Section>& sections = schema_of(deck).sections;
+  return std::none_of(sections.begin(), sections.end(), [&](const Section& section) {
+    return section.name.starts_with("observe.") && section.present(deck);
+  });
 }
 
 /// Whether the section excludes the equilibration.
 bool takes_averages(const Deck& deck, std::string_view section) {
   if (section == "observe.conservation") return deck.thermostat.kind == Thermostat::none;
   return section != "observe.trajectory" && section != "observe.multipliers";
-}
-
-/// Number of samples after the equilibration.
-std::int64_t averaged_samples(const Deck& deck, std::int64_t every) {
-  const std::int64_t first = (first_averaged_step(deck) + every - 1) / every;
-  return std::max<std::int64_t>(0, deck.run.steps / every - first + 1);
-}
-
-/// Warning for sections that need `needed` samples for their first row.
-std::optional<Message> warning_of_missing_rows(const Deck& deck, const char* section,
-                                               std::int64_t every, std::size_t needed,
-                                               const char* cure) {
-  const std::int64_t samples = averaged_samples(deck, every);
-  if (samples == 0 || samples >= static_cast<std::int64_t>(needed)) return std::nullopt;
-  const double interval_ps = static_cast<double>(every) * deck.integrator.timestep_fs / 1000.0;
-  return Message::warning(fmt::format(
-      "[{0}] writes no rows: it needs {1} samples ({2:.4g} ps) after equilibration, and the run "
-      "has {3}. Extend the run, or {4}",
-      section, needed, static_cast<double>(needed - 1) * interval_ps, samples, cure));
 }
 
 std::optional<Message> warning_of_flexible_step(const Deck& deck) {
@@ -137,31 +117,10 @@ std::optional<Message> warning_of_drift(const Deck& deck) {
 
 void add_messages_on_water(const Deck& deck, Messages& messages) {
   const IntegratorSection& integrator = deck.integrator;
-  // Two samples per period of an O-H stretch of 4000/cm.
-  constexpr double kLongestInterval_fs = 4.17;
-  if (deck.spectrum && is_flexible(deck)) {
-    const double interval_fs = static_cast<double>(deck.spectrum->every) * integrator.timestep_fs;
-    if (interval_fs > kLongestInterval_fs) {
-      messages.push_back(Message::warning(fmt::format(
-          "[observe.spectrum] every = {}: samples {:.3g} fs apart alias the O-H stretches to lower "
-          "wavenumbers. Use every = {}",
-          deck.spectrum->every, interval_fs,
-          std::max(1.0, std::floor(kLongestInterval_fs / integrator.timestep_fs)))));
-    }
-  } else if (deck.spectrum && deck.spectrum->every > 1 && !is_rigid(integrator.scheme) &&
-             std::isfinite(integrator.omega)) {
-    messages.push_back(Message::warning(fmt::format(
-        "[observe.spectrum] every = {}: penalised bonds vibrate within a few steps, and their "
-        "lines are aliased to lower wavenumbers. Use every = 1, which aliases fewer",
-        deck.spectrum->every)));
-  }
   const auto add = [&](const std::optional<Message>& message) { append(message, messages); };
-  if (deck.spectrum) {
-    add(warning_of_missing_rows(deck, "observe.spectrum", deck.spectrum->every,
-                                spectrum_samples(deck), "increase resolution_per_cm"));
+  for (const Section& section : water_schema().sections) {
+    if (section.messages != nullptr && section.present(deck)) section.messages(deck, messages);
   }
-  add(warning_of_correlation(deck));
-  add(warning_of_evaporation(deck));
   if (deck.thermostat.kind == Thermostat::none && !deck.system.temperature_K &&
       deck.system.velocities == VelocityKind::maxwell) {
     messages.push_back(
@@ -195,30 +154,6 @@ double largest_stable_timestep_fs(const Deck& deck) {
   if (integrator.scheme == Scheme::verlet) return by_mass * 1.08 * 20.0 / integrator.omega;
   if (is_rigid(integrator.scheme)) return by_mass * 8.0;
   return by_mass * (integrator.omega < 100.0 ? 4.0 : 3.0);
-}
-
-std::optional<Message> warning_of_correlation(const Deck& deck) {
-  if (!deck.correlation) return std::nullopt;
-  const std::size_t lags = correlation_lags(*deck.correlation, deck.integrator.timestep_fs);
-  return warning_of_missing_rows(deck, "observe.correlation", deck.correlation->every,
-                                 analysis::TimeCorrelation::samples_to_first_window(lags),
-                                 "reduce length_ps");
-}
-
-std::optional<Message> warning_of_evaporation(const Deck& deck) {
-  if (!deck.evaporation || deck.system.state) return std::nullopt;
-  if (deck.thermostat.kind == Thermostat::none) return std::nullopt;
-  const double friction_per_ps = deck.thermostat.friction_per_ps.value_or(0.0);
-  // Energies are then within 5 % of those of the bath.
-  constexpr double kTimes = 3.0;
-  if (friction_per_ps == 0.0 || deck.run.equilibration_ps * friction_per_ps >= kTimes) {
-    return std::nullopt;
-  }
-  return Message::warning(fmt::format(
-      "[observe.evaporation] starts at {:g} ps, before a friction of {:g}/ps has equilibrated the "
-      "start. Set [run] equilibration_ps = {:g} or more, or start from the state of a run with a "
-      "wall",
-      deck.run.equilibration_ps, friction_per_ps, std::ceil(kTimes / friction_per_ps)));
 }
 
 std::optional<Message> warning_of_stiff_wall(const Deck& deck) {
@@ -266,7 +201,7 @@ std::optional<Message> warning_of_missing_samples(const Deck& deck) {
   for (const Key& key : schema_of(deck).keys) {
     if (!key.section.starts_with("observe.") || key.name != "every") continue;
     if (!takes_averages(deck, key.section)) continue;
-    const Value value = key.get(key, deck);
+    const Value value = key.get(deck);
     const auto* every = std::get_if<std::int64_t>(&value);
     if (every == nullptr || last / *every * *every >= first) continue;
     without.push_back(fmt::format("[{}]", key.section));
@@ -282,7 +217,7 @@ Messages messages_on(const Deck& deck) {
   Messages messages;
   for (const Key& key : schema_of(deck).keys) {
     if (!key.section.starts_with("observe.") || key.name != "replicas") continue;
-    const Value value = key.get(key, deck);
+    const Value value = key.get(deck);
     const auto* count = std::get_if<std::int64_t>(&value);
     if (count == nullptr || *count <= deck.system.replicas) continue;
     messages.push_back(
@@ -291,7 +226,7 @@ Messages messages_on(const Deck& deck) {
   }
   append(warning_of_stiff_wall(deck), messages);
   if (!is_mechanical(deck.system.kind)) add_messages_on_water(deck, messages);
-  if (observes_nothing(deck)) {
+  if (!is_mechanical(deck.system.kind) && observes_nothing(deck)) {
     messages.push_back(
         Message::note("no [observe.*] section; only run.json and a checkpoint will be written"));
   }

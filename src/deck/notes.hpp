@@ -24,9 +24,6 @@ std::optional<Message> warning_of_missing_samples(const Deck& deck);
 /// there is no sample at all (see warning_of_missing_samples()).
 std::optional<Message> warning_of_correlation(const Deck& deck);
 
-/// Evaporation that is observed before the bath has equilibrated the start.
-std::optional<Message> warning_of_evaporation(const Deck& deck);
-
 /// A time step at or beyond the first resonance of the exact flow of the free ring polymer.
 std::optional<Message> warning_of_resonance(const Deck& deck);
 

@@ -16,7 +16,7 @@ std::string code(std::string_view text) { return fmt::format("`{}`", text); }
 
 std::string default_cell(const Key& key, const Deck& defaults) {
   if (!key.default_text.empty()) return std::string(key.default_text);
-  return code(decks::toml_text(key, key.get(key, defaults)));
+  return code(decks::toml_text(key, key.get(defaults)));
 }
 
 std::string condition_text(const decks::Schema& schema, const decks::Condition& condition) {
@@ -39,9 +39,9 @@ std::string condition_text(const decks::Schema& schema, const decks::Condition& 
 }
 
 std::string condition_text(const decks::Schema& schema, const Key& key) {
-  std::string text = condition_text(schema, key.used_with);
-  for (const decks::Condition& also : key.also_used_with) {
-    const std::string more = condition_text(schema, also);
+  std::string text;
+  for (const decks::Condition& condition : key.used_with) {
+    const std::string more = condition_text(schema, condition);
     if (!text.ends_with(more)) text += (text.empty() ? "" : "; ") + more;
   }
   return text;

@@ -22,6 +22,17 @@ void require_one_of(Checker& checker, std::initializer_list<std::string_view> pa
   checker.problem(at, message);
 }
 
+Rule limit(std::string_view text,
+           std::optional<std::string> (*problem)(const Deck&, std::int64_t molecules),
+           std::string_view key, std::vector<std::string_view> relies_on) {
+  const auto check = [=](Checker& checker) {
+    if (!checker.is_reliable(relies_on)) return;
+    const auto message = problem(checker.deck(), checker.molecules());
+    if (message) checker.problem(key, *message);
+  };
+  return {text, check, {}, problem};
+}
+
 bool has_infinite_penalty(const Checker& checker) {
   return checker.is_reliable({"integrator.scheme", "integrator.omega"}) &&
          !is_rigid(checker.deck().integrator.scheme) && std::isinf(checker.deck().integrator.omega);

@@ -31,7 +31,7 @@ const Key* Schema::find_key(std::string_view path) const {
 bool is_met(const Condition& condition, const Deck& deck) {
   const auto value_of = [&](std::string_view path) {
     const Key& key = *schema_of(deck).find_key(path);
-    return key.get(key, deck);
+    return key.get(deck);
   };
   const auto is_one_of = [](const Value& value, const std::vector<std::string_view>& choices) {
     const auto* choice = std::get_if<std::string>(&value);
@@ -52,9 +52,8 @@ bool is_met(const Condition& condition, const Deck& deck) {
 }
 
 bool is_used(const Key& key, const Deck& deck) {
-  return is_met(key.used_with, deck) &&
-         std::all_of(key.also_used_with.begin(), key.also_used_with.end(),
-                     [&](const Condition& also) { return is_met(also, deck); });
+  return std::all_of(key.used_with.begin(), key.used_with.end(),
+                     [&](const Condition& condition) { return is_met(condition, deck); });
 }
 
 }  // namespace tarn::decks

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
 
 /// @file
@@ -54,37 +58,49 @@ struct Condition {
 };
 
 struct Choice {
+  /// @param number value of the enum, or kRejected
+  template <class Number>
+  Choice(std::string_view name, Number number, std::string_view meaning = {}, Condition only = {})
+      : text(name), value(static_cast<int>(number)), description(meaning), with(std::move(only)) {}
+
   std::string_view text;
-  int value = 0;  ///< value of the enum, or kRejected
-  std::string_view description = {};
-  Condition with = {};  ///< messages offer the choice only if this is met
+  int value;
+  std::string_view description;
+  Condition with;  ///< messages offer the choice only if this is met
 };
 
-struct Key {
+/// The less common properties of a key.
+struct KeyOptions {
+  std::string_view default_text = {};     ///< in the reference, if it is not a plain value
+  std::vector<Condition> used_with = {};  ///< all must be met
+  std::string_view excludes = {};         ///< key of the same section that excludes this one
+  bool zero_means_absent = false;
+  bool may_change_on_resume = false;
+  std::string_view unit = {};  ///< empty: that of the suffix of the name
+};
+
+struct Key : KeyOptions {
   std::string_view section = {};  ///< make_schema() sets it
   std::string_view name = {};
   Type type = Type::number;
-  std::string_view unit = {};
   Range range = {};
   std::vector<Choice> choices = {};
-  std::string_view default_text = {};  ///< default in the reference, if it is not a plain value
   std::string_view description = {};
-  Condition used_with = {};
-  std::vector<Condition> also_used_with = {};  ///< more conditions
-  std::string_view excludes = {};              ///< key of the same section that excludes this one
-  bool zero_means_absent = false;
-  bool may_change_on_resume = false;
-  Value (*get)(const Key&, const Deck&) = nullptr;
-  void (*set)(const Key&, const Value&, Deck&) = nullptr;
+  std::function<Value(const Key&, const Deck&)> read = {};
+  std::function<void(const Key&, const Value&, Deck&)> write = {};
 
+  Value get(const Deck& deck) const { return read(*this, deck); }
+  void set(const Value& value, Deck& deck) const { write(*this, value, deck); }
   std::string path() const { return std::string(section) + '.' + std::string(name); }
 };
 
 struct Section {
   std::string_view name;
   std::string_view description;
-  bool (*present)(const Deck&) = nullptr;  ///< null: always present
-  void (*enable)(Deck&) = nullptr;
+  std::function<bool(const Deck&)> present = {};  ///< null: always present
+  std::function<void(Deck&)> enable = {};
+  /// Messages about valid settings of a section that is present; null: none.
+  void (*messages)(const Deck&, Messages&) = nullptr;
 };
 
 class Checker;
@@ -93,8 +109,11 @@ class Checker;
 /// concerns.
 struct Rule {
   std::string_view text;
-  void (*check)(Checker&);
-  std::string_view section;
+  std::function<void(Checker&)> check;
+  std::string_view section = {};  ///< empty: that of its table
+  /// A limit that depends on the number of molecules, which may be known later than the check: the
+  /// problem, or nothing; null: none.
+  std::optional<std::string> (*limit)(const Deck&, std::int64_t molecules) = nullptr;
 };
 
 /// Sections and keys in the order of the resolved deck and of the reference.

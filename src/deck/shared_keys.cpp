@@ -2,6 +2,31 @@
 
 namespace tarn::decks {
 
+std::string_view unit_of(std::string_view name) {
+  constexpr std::array<std::array<std::string_view, 2>, 17> kUnits{
+      {{"every", "steps"},
+       {"_steps", "steps"},
+       {"_minutes", "min"},
+       {"_kcal_per_mol_A2", "kcal/mol/Å²"},
+       {"_kcal_per_mol_rad2", "kcal/mol/rad²"},
+       {"_kcal_per_mol", "kcal/mol"},
+       {"_amu_per_ps", "Da/ps"},
+       {"_per_ps", "1/ps"},
+       {"_per_cm", "1/cm"},
+       {"_per_A", "1/Å"},
+       {"_degrees", "°"},
+       {"_Da", "Da"},
+       {"_fs", "fs"},
+       {"_ps", "ps"},
+       {"_K", "K"},
+       {"_A", "Å"},
+       {"_e", "e"}}};
+  for (const auto& [end, unit] : kUnits) {
+    if (name.ends_with(end)) return unit;
+  }
+  return {};
+}
+
 std::vector<Choice> system_kinds() {
   return {
       {"water", 0, "a cluster of rigid or penalised water molecules in vacuum"},
@@ -19,57 +44,29 @@ std::vector<Choice> system_kinds() {
       {"spherical-pendulum", 10, "a spherical pendulum, PCSZ"}};
 }
 
-Key kind_key() {
-  return field_key<&Deck::system, &SystemSection::kind>(
-      {.name = "kind",
-       .type = Type::choice,
-       .choices = system_kinds(),
-       .description = "Kind of system, which determines the sections and keys. TO, AST, MS and "
-                      "PCSZ denote papers; see [equations.md](equations.md) and "
-                      "[equations-mechanics.md](equations-mechanics.md)."});
+KeyOf<SystemSection> kind_key() {
+  return key(
+      &SystemSection::kind, "kind", system_kinds(),
+      "Kind of system, which determines the sections and keys. TO, AST, MS and PCSZ denote papers; "
+      "see [equations.md](equations.md) and [equations-mechanics.md](equations-mechanics.md).");
 }
 
-Key duration_key(Key key) {
-  key.type = Type::number;
-  key.default_text = "from `steps`";
-  key.description =
-      "Length of the run, rounded up to whole steps; the resolved deck contains `steps`.";
-  key.excludes = "steps";
-  key.may_change_on_resume = true;
-  key.get = [](const Key&, const Deck&) { return Value{}; };
-  key.set = [](const Key&, const Value&, Deck&) {};
-  return key;
-}
-
-Key threads_key(std::string_view description) {
-  return field_key<&Deck::run, &RunSection::threads>({.name = "threads",
-                                                      .type = Type::integer,
-                                                      .range = from_to(0, 4096),
-                                                      .description = description,
-                                                      .may_change_on_resume = true});
+KeyOf<RunSection> threads_key(std::string_view description) {
+  return key(&RunSection::threads, "threads", from_to(0, 4096), description,
+             {.may_change_on_resume = true});
 }
 
 SectionTable checkpoint_section() {
-  return {
-      {.name = "checkpoint",
-       .description = "A run always writes a checkpoint at its end and when it is interrupted."},
-      {field_key<&Deck::checkpoint, &CheckpointSection::every>(
-           {.name = "every",
-            .type = Type::integer,
-            .unit = "steps",
-            .range = from_to(1, kStepLimit),
-            .default_text = "none",
-            .description = "Interval between checkpoints during the run.",
-            .zero_means_absent = true,
-            .may_change_on_resume = true}),
-       field_key<&Deck::checkpoint, &CheckpointSection::every_minutes>(
-           {.name = "every_minutes",
-            .type = Type::number,
-            .unit = "min",
-            .range = {.low = 0.0},
-            .description = "Wall time between checkpoints during the run, in addition to `every`; "
-                           "0: none. Results do not depend on it.",
-            .may_change_on_resume = true})}};
+  return section(
+      &Deck::checkpoint, "checkpoint",
+      "A run always writes a checkpoint at its end and when it is interrupted.",
+      {key(&CheckpointSection::every, "every", from_to(1, kStepLimit),
+           "Interval between checkpoints during the run.",
+           {.default_text = "none", .zero_means_absent = true, .may_change_on_resume = true}),
+       key(&CheckpointSection::every_minutes, "every_minutes", at_least(0),
+           "Wall time between checkpoints during the run, in addition to `every`; 0: none. Results "
+           "do not depend on it.",
+           {.may_change_on_resume = true})});
 }
 
 }  // namespace tarn::decks

@@ -14,7 +14,8 @@
 
 namespace tarn::decks {
 
-/// The first of the problems below, with its section; nothing if there is none.
+/// The first of the problems below and of the limits of the rules, with its section; nothing if
+/// there is none.
 std::optional<std::string> system_problem(const Deck& deck, std::int64_t molecules);
 
 /// Number of baths of different temperatures; 1 without a thermostat.
@@ -31,18 +32,7 @@ std::optional<std::string> lone_molecule_problem(const Deck& deck, std::int64_t 
 std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas,
                                         std::int64_t beads);
 
-/// A spectrum that needs too much memory.
-std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molecules);
-
 /// Number of values that the time correlation functions store; 0 without them.
 double correlation_numbers(const Deck& deck, std::int64_t molecules);
-/// Time correlation functions that need too much memory.
-std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t molecules);
-
-/// Minima that need too much memory.
-std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecules);
-
-/// A Lindemann index that needs too much memory.
-std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules);
 
 }  // namespace tarn::decks

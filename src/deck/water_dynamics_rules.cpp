@@ -150,10 +150,10 @@ void path_integral_is_possible(Checker& checker) {
     problem("run.precision", "[path_integral] needs precision = \"double\" or \"mixed\"");
   }
   if (deck.exchange) {
-    problem("exchange.every",
-            "[exchange] does not support [path_integral]: the springs of a ring polymer depend on "
-            "its temperature, and overlaps of neighbouring temperatures shrink with the number of "
-            "beads");
+    problem(
+        "exchange.every",
+        "[exchange] does not support [path_integral]: the springs of a ring polymer depend on its "
+        "temperature, and overlaps of neighbouring temperatures shrink with the number of beads");
   }
   const bool warm = deck.thermostat.kind != Thermostat::none;
   const RingMethod method = deck.path_integral->method;
@@ -184,12 +184,6 @@ void ring_polymers_are_warm(Checker& checker) {
   } else if (cold) {
     checker.problem("thermostat.temperatures_K", message);
   }
-}
-
-void path_integral_table_needs_rings(Checker& checker) {
-  if (!checker.deck().path_integral_table || checker.deck().path_integral) return;
-  checker.problem("observe.path_integral.every",
-                  "[observe.path_integral] needs a section [path_integral]");
 }
 
 void exchange_ladders_are_complete(Checker& checker) {
@@ -292,12 +286,9 @@ std::vector<Rule> run_rules() {
        exchange_ladders_are_complete, "exchange"},
       {"`[path_integral]` requires a flexible model, `verlet` and `precision` other than `single`, "
        "and excludes `[exchange]`. `pimd` and `trpmd` require a thermostat; `rpmd` excludes one "
-       "and "
-       "requires `temperature_K`.",
+       "and requires `temperature_K`.",
        path_integral_is_possible, "path_integral"},
       {"Several `beads` require temperatures above 0.", ring_polymers_are_warm, "path_integral"},
-      {"`[observe.path_integral]` requires `[path_integral]`.", path_integral_table_needs_rings,
-       "observe.path_integral"},
       {"`[confinement]` requires `radius_A` and `stiffness_kcal_per_mol_A2`.",
        confinement_is_complete, "confinement"},
       {"`[run]` requires exactly one of `steps` and `duration_ps`.", length_is_given, "run"},

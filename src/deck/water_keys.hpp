@@ -16,31 +16,22 @@ SectionTable exchange_section();
 SectionTable confinement_section();
 SectionTable run_section();
 
-SectionTable energies_section();
-SectionTable path_integral_table_section();
-SectionTable conservation_section();
-SectionTable heat_section();
-SectionTable temperatures_section();
-SectionTable geometry_section();
-SectionTable cluster_section();
-SectionTable multipliers_section();
-SectionTable rdf_section();
-SectionTable profile_section();
-SectionTable spectrum_section();
-SectionTable correlation_section();
-SectionTable evaporation_section();
-SectionTable minima_section();
-SectionTable trajectory_section();
-SectionTable final_section();
+/// @name The sections [observe.*], in three files observe_*.cpp
+/// @{
+std::vector<SectionTable> table_sections();
+std::vector<SectionTable> curve_sections();
+std::vector<SectionTable> structure_sections();
+/// @}
 
 constexpr double kLargestTemperature_K = 1e6;
 
 /// The names of rigid models, and "own".
 std::vector<std::string_view> rigid_models();
-/// For keys that flexible models do not have.
-inline std::vector<Condition> rigid_molecules() {
+/// For keys that flexible models do not have. @param other another condition of the key
+inline std::vector<Condition> with_rigid_molecules(Condition other) {
   constexpr std::string_view text = "a rigid model";
-  return {{"system.model", rigid_models(), {}, {}, text},
+  return {std::move(other),
+          {"system.model", rigid_models(), {}, {}, text},
           {"model.stretch", {"rigid"}, "system.model", {kOwnModel}, text}};
 }
 

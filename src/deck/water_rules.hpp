@@ -8,10 +8,9 @@ namespace tarn::decks {
 
 /// The rules of the water model alone.
 std::vector<Rule> model_rules();
-/// The rules of decks of water, grouped by section.
+/// The rules of the other sections but [observe.*], grouped by section.
 std::vector<Rule> start_rules();
 std::vector<Rule> scheme_rules();
 std::vector<Rule> run_rules();
-std::vector<Rule> observe_rules();
 
 }  // namespace tarn::decks

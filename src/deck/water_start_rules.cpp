@@ -119,9 +119,9 @@ void kept_mass_is_classical(Checker& checker) {
                     "keep_molecule_mass needs hydrogen_mass_Da, such as 3.024");
   }
   if (checker.has("system.oxygen_mass_Da")) {
-    checker.problem("system.keep_molecule_mass",
-                    "keep_molecule_mass computes the mass of the oxygen; remove it or "
-                    "oxygen_mass_Da");
+    checker.problem(
+        "system.keep_molecule_mass",
+        "keep_molecule_mass computes the mass of the oxygen; remove it or oxygen_mass_Da");
   }
   if (checker.deck().path_integral) {
     checker.problem("system.keep_molecule_mass",

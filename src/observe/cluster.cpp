@@ -3,10 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "makers.hpp"
+#include "observable.hpp"
 #include "table_observer.hpp"
 #include "tarn/io/binary.hpp"
-#include "tarn/observe/pictures.hpp"
 
 namespace tarn {
 namespace {
@@ -39,24 +38,27 @@ LindemannSums load(std::size_t molecules, std::istream& in) {
   return sums;
 }
 
-}  // namespace
-
-std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const RunInfo& info) {
+std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const ObserverContext& info) {
   TableSpec spec;
   spec.file = "cluster";
   spec.fields = kShape;
-  spec.columns = {"radius_of_gyration_A", "hydrogen_bonds", "farthest_neighbour_A", "dipole_D",
-                  "molecule_dipole_D"};
-  spec.averaged_columns = spec.columns.size();
   spec.moment_fields = kShapeMoments;
-  for (int number = 0; number < static_cast<int>(spec.columns.size()); ++number) {
-    spec.moment_columns.push_back({&Frame::shape_moments, number});
-  }
+  set_columns<ClusterMeasures>(spec, &Frame::shape, &Frame::shape_moments,
+                               {{"radius_of_gyration_A", &ClusterMeasures::radius_of_gyration_A, 0},
+                                {"hydrogen_bonds", &ClusterMeasures::hydrogen_bonds, 1},
+                                {"farthest_neighbour_A", &ClusterMeasures::farthest_neighbour_A, 2},
+                                {"dipole_D", &ClusterMeasures::dipole_D, 3},
+                                {"molecule_dipole_D", &ClusterMeasures::molecule_dipole_D, 4}});
   if (section.lindemann) {
     spec.fields |= kLindemann;
     spec.moment_fields |= kLindemannMoments;
     spec.moment_columns.push_back({&Frame::lindemann_moments, 0});
     spec.columns.push_back("lindemann");
+    spec.append_values = [of_shape = spec.append_values](const Frame& frame, std::size_t r,
+                                                         std::vector<double>& values) {
+      of_shape(frame, r, values);
+      values.push_back(frame.lindemann[r]);
+    };
     spec.result_columns = 1;
     spec.results_settle = true;
     const auto sums = std::make_shared<LindemannSums>();
@@ -71,16 +73,19 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const RunI
     const auto molecules = static_cast<std::size_t>(info.molecules);
     spec.load = [=](std::istream& in) { *sums = load(molecules, in); };
   }
-  spec.values_follow_from_frame = true;
-  spec.append_values = [with_index = section.lindemann](const Frame& frame, std::size_t r,
-                                                        std::vector<double>& values) {
-    const ClusterMeasures& m = frame.shape[r];
-    values.insert(values.end(), {m.radius_of_gyration_A, m.hydrogen_bonds, m.farthest_neighbour_A,
-                                 m.dipole_D, m.molecule_dipole_D});
-    if (with_index) values.push_back(frame.lindemann[r]);
-  };
-  spec.draw = draw_cluster;
-  return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);
+  return make_table(std::move(spec), section, info);
+}
+
+}  // namespace
+
+Observable cluster_observable() {
+  return observable(&Deck::cluster, make_cluster, {"cluster.*"},
+                    time_picture("cluster", "Cluster",
+                                 {{"radius_of_gyration_A", "radius of gyration (Å)"},
+                                  {"hydrogen_bonds", "hydrogen bonds"},
+                                  {"dipole_D", "dipole (D)"},
+                                  {"lindemann", "Lindemann index", true}}),
+                    "; of the centroids");
 }
 
 }  // namespace tarn

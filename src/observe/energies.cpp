@@ -1,17 +1,10 @@
 #include "interface/moments.hpp"
-#include "makers.hpp"
+#include "observable.hpp"
 #include "table_observer.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/observe/pictures.hpp"
 
 namespace tarn {
 namespace {
-
-void append_energies(const Frame& frame, std::size_t r, std::vector<double>& values) {
-  const Energies& e = frame.energies[r];
-  values.insert(values.end(), {e.potential_kcal_per_mol, e.bond_kcal_per_mol,
-                               e.kinetic_kcal_per_mol, e.total_kcal_per_mol, e.temperature_K});
-}
 
 /// Heat capacity: its kinetic part plus cov(A, U)/(k T^2), equation (53).
 FluctuationSpec heat_capacity(const System& system) {
@@ -26,42 +19,45 @@ FluctuationSpec heat_capacity(const System& system) {
   return spec;
 }
 
-}  // namespace
-
-std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const Deck& deck,
-                                        const RunInfo& info) {
-  const System system = make_system(deck, info.molecules);
+std::unique_ptr<Observer> make_energies(const ObserveTable& section, const ObserverContext& info) {
+  const System& system = info.system;
   TableSpec spec;
   spec.file = "energies";
   spec.fields = kEnergies;
-  spec.columns = {
-      "potential_kcal_per_mol",
-      system.model.is_flexible() ? "intramolecular_kcal_per_mol" : "penalty_kcal_per_mol",
-      "kinetic_kcal_per_mol", "total_kcal_per_mol", "temperature_K"};
-  spec.averaged_columns = spec.columns.size();
   spec.moment_fields = kEnergyMoments;
-  for (const int number :
-       {EnergyMoment::kPotential, EnergyMoment::kBondEnergy, EnergyMoment::kKinetic,
-        EnergyMoment::kTotal, EnergyMoment::kTemperature}) {
-    spec.moment_columns.push_back({&Frame::energy_moments, number});
-  }
+  const bool flexible = system.model.is_flexible();
+  set_columns<Energies>(
+      spec, &Frame::energies, &Frame::energy_moments,
+      {{"potential_kcal_per_mol", &Energies::potential_kcal_per_mol, EnergyMoment::kPotential},
+       {flexible ? "intramolecular_kcal_per_mol" : "penalty_kcal_per_mol",
+        &Energies::bond_kcal_per_mol, EnergyMoment::kBondEnergy},
+       {"kinetic_kcal_per_mol", &Energies::kinetic_kcal_per_mol, EnergyMoment::kKinetic},
+       {"total_kcal_per_mol", &Energies::total_kcal_per_mol, EnergyMoment::kTotal},
+       {"temperature_K", &Energies::temperature_K, EnergyMoment::kTemperature}});
   if (system.path_integral.beads > 1) {
     spec.remark =
         "; means over the beads, kinetic energy by the centroid virial, temperature of the "
         "centroids; total includes the wall";
-  } else if (has_beta(deck.integrator.scheme)) {
+  } else if (has_beta(system.integrator.scheme)) {
     spec.remark =
         "; total = energy conserved by the scheme, with (beta - 1/4) h^2/2 sum m a^2 and the wall";
-  } else if (deck.confinement) {
+  } else if (system.confinement.stiffness_kcal_per_mol_A2 > 0.0) {
     spec.remark = "; total includes the wall";
   }
   spec.steady_columns = {0, 4};
-  spec.values_follow_from_frame = true;
-  spec.append_values = append_energies;
   // dE/dT at a fixed number of beads is not the heat capacity.
   if (system.path_integral.beads == 1) spec.fluctuation = heat_capacity(system);
-  spec.draw = draw_energies;
-  return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);
+  return make_table(std::move(spec), section, info);
+}
+
+}  // namespace
+
+Observable energies_observable() {
+  return observable(&Deck::energies, make_energies, {"energies.*"},
+                    time_picture("energies", "Energies",
+                                 {{"potential_kcal_per_mol", "potential (kcal/mol)"},
+                                  {"total_kcal_per_mol", "total (kcal/mol)"},
+                                  {"temperature_K", "temperature (K)"}}));
 }
 
 }  // namespace tarn

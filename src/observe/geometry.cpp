@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "makers.hpp"
+#include "observable.hpp"
 #include "table_observer.hpp"
 
 namespace tarn {
@@ -12,9 +12,7 @@ void append_geometry(const MoleculeGeometry& g, std::vector<double>& values) {
   values.insert(values.end(), {g.oh_A, g.hh_A, g.angle_degrees, g.oh_shortest_A, g.oh_longest_A});
 }
 
-}  // namespace
-
-std::unique_ptr<Observer> make_geometry(const ObserveGeometry& section, const RunInfo& info) {
+std::unique_ptr<Observer> make_geometry(const ObserveTable& section, const ObserverContext& info) {
   TableSpec spec;
   spec.file = "geometry";
   spec.fields = kGeometry;
@@ -32,7 +30,13 @@ std::unique_ptr<Observer> make_geometry(const ObserveGeometry& section, const Ru
     append_geometry(frame.geometry[r].reported, values);
     append_geometry(frame.geometry[r].own, values);
   };
-  return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);
+  return make_table(std::move(spec), section, info);
+}
+
+}  // namespace
+
+Observable geometry_observable() {
+  return observable(&Deck::geometry, make_geometry, {"geometry.csv"}, nullptr, "; over all beads");
 }
 
 }  // namespace tarn

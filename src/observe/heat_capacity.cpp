@@ -15,7 +15,7 @@
 
 #include "baths.hpp"
 #include "core/parallel.hpp"
-#include "makers.hpp"
+#include "observable.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
@@ -110,9 +110,9 @@ std::optional<Maximum> most_prominent(const std::vector<double>& values) {
 /// temperature, from the samples of all baths.
 class HeatCapacity final : public Observer {
  public:
-  HeatCapacity(std::int64_t every, const Deck& deck, const RunInfo& info)
+  HeatCapacity(std::int64_t every, const ObserverContext& info)
       : every_(every),
-        system_(make_system(deck, info.molecules)),
+        system_(info.system),
         info_(info),
         baths_(info),
         histogram_(betas(), ladder(info.replicas - 1) + 1) {}
@@ -323,6 +323,16 @@ std::vector<AveragedQuantity> HeatCapacity::averages() const {
   return all;
 }
 
+/// @return null without several temperatures, with one at 0 K, or with more than 256
+std::unique_ptr<Observer> make_heat_capacity(const ObserveTable& section,
+                                             const ObserverContext& info) {
+  if (info.system.path_integral.beads > 1 || !has_several_baths(info.baths_K) ||
+      !heat_capacity_obstacle(info.baths_K).empty()) {
+    return nullptr;
+  }
+  return std::make_unique<HeatCapacity>(section.every, info);
+}
+
 }  // namespace
 
 std::string heat_capacity_obstacle(const std::vector<double>& baths_K) {
@@ -337,13 +347,8 @@ std::string heat_capacity_obstacle(const std::vector<double>& baths_K) {
   }
   return {};
 }
-
-std::unique_ptr<Observer> make_heat_capacity(const ObserveEnergies& section, const Deck& deck,
-                                             const RunInfo& info) {
-  if (!has_several_baths(info.baths_K) || !heat_capacity_obstacle(info.baths_K).empty()) {
-    return nullptr;
-  }
-  return std::make_unique<HeatCapacity>(section.every, deck, info);
+Observable heat_capacity_observable() {
+  return observable(&Deck::energies, make_heat_capacity, {"heat_capacity.csv"});
 }
 
 }  // namespace tarn

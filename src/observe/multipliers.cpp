@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "makers.hpp"
+#include "observable.hpp"
 #include "replica_table.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
@@ -12,7 +12,7 @@ namespace tarn {
 namespace {
 
 /// Definition of the multipliers, with the equation numbers of docs/equations.md.
-std::string_view equation_of(const IntegratorSection& integrator) {
+std::string_view equation_of(const IntegratorSpec& integrator) {
   if (is_rigid(integrator.scheme)) {
     return "M a = F0 + J^T lambda, J M^-1 J^T lambda = -J M^-1 F0 - 2 |d'|^2 (31)";
   }
@@ -29,9 +29,9 @@ std::string_view equation_of(const IntegratorSection& integrator) {
 /// Writes the multipliers of each molecule, averaged over a window centred on each row.
 class MultipliersObserver final : public Observer {
  public:
-  MultipliersObserver(const ObserveMultipliers& section, const Deck& deck, const RunInfo& info)
+  MultipliersObserver(const ObserveMultipliers& section, const ObserverContext& info)
       : section_(section),
-        equation_(equation_of(deck.integrator)),
+        equation_(equation_of(info.system.integrator)),
         info_(info),
         csv_(info.out_dir + "/multipliers.csv",
              {"step", "time_ps", "replica", "molecule", "lambda_OH1", "lambda_OH2", "lambda_HH"}) {}
@@ -131,9 +131,8 @@ class MultipliersObserver final : public Observer {
 
 }  // namespace
 
-std::unique_ptr<Observer> make_multipliers(const ObserveMultipliers& section, const Deck& deck,
-                                           const RunInfo& info) {
-  return std::make_unique<MultipliersObserver>(section, deck, info);
+Observable multipliers_observable() {
+  return observable(&Deck::multipliers, construct<MultipliersObserver>, {"multipliers.csv"});
 }
 
 }  // namespace tarn

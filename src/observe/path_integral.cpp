@@ -1,12 +1,12 @@
-#include "makers.hpp"
+#include "observable.hpp"
 #include "ring_columns.hpp"
 #include "table_observer.hpp"
-#include "tarn/observe/pictures.hpp"
 
 namespace tarn {
+namespace {
 
-std::unique_ptr<Observer> make_path_integral(const ObservePathIntegral& section,
-                                             const RunInfo& info) {
+std::unique_ptr<Observer> make_path_integral(const ObserveTable& section,
+                                             const ObserverContext& info) {
   TableSpec spec;
   spec.file = "path_integral";
   spec.fields = kRings;
@@ -19,11 +19,22 @@ std::unique_ptr<Observer> make_path_integral(const ObservePathIntegral& section,
       "of "
       "the ring of an atom";
   spec.values_follow_from_frame = true;
-  spec.draw = draw_path_integral;
   spec.append_values = [](const Frame& frame, std::size_t r, std::vector<double>& values) {
     for (const RingColumn& column : kRingColumns) values.push_back(column.of(frame.rings[r]));
   };
-  return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);
+  return make_table(std::move(spec), section, info);
+}
+
+}  // namespace
+
+Observable path_integral_observable() {
+  std::vector<TimePanel> panels;
+  for (const RingColumn& column : kRingColumns) {
+    if (!column.axis.empty())
+      panels.push_back({std::string(column.name), std::string(column.axis)});
+  }
+  return observable(&Deck::path_integral_table, make_path_integral, {"path_integral.*"},
+                    time_picture("path_integral", "Ring polymers", panels, true));
 }
 
 }  // namespace tarn

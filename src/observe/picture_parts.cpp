@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -113,6 +114,54 @@ Pictures pictures_of(io::Drawing drawing) {
     pictures.messages.push_back(Message::warning(std::move(drawing.warning)));
   }
   return pictures;
+}
+
+std::vector<std::vector<io::Series>> read_curves(io::CsvReader& csv, std::string_view x,
+                                                 const std::vector<std::string>& columns,
+                                                 bool positive, std::string_view group) {
+  const bool grouped = csv.has_column(group);
+  const std::size_t x_column = csv.column(x), group_column = grouped ? csv.column(group) : 0;
+  std::vector<std::size_t> places;
+  for (const std::string& column : columns) places.push_back(csv.column(column));
+  std::vector<std::vector<io::Series>> curves(columns.size());
+  std::string last;
+  Cells cells;
+  while (csv.next(cells)) {
+    if (curves.front().empty() || (grouped && cells[group_column] != last)) {
+      if (grouped) last = cells[group_column];
+      const std::string label =
+          group == "bath_K" && grouped ? bath_text(csv.number(cells[group_column])) : last;
+      for (std::vector<io::Series>& of_groups : curves) of_groups.emplace_back().label = label;
+    }
+    for (std::size_t c = 0; c < curves.size(); ++c) {
+      io::Series& curve = curves[c].back();
+      add_known_point(csv.number(cells[x_column]), csv.number(cells[places[c]]),
+                      csv.number(cells[places[c] + 1]), curve);
+      if (positive && !curve.low.empty()) curve.low.back() = std::max(0.0, curve.low.back());
+    }
+  }
+  return curves;
+}
+
+double highest_of(const io::Plot& plot) {
+  double highest = 0.0;
+  for (const io::Series& curve : plot.series) {
+    for (const double high : curve.high) highest = std::max(highest, high);
+  }
+  return highest;
+}
+
+double visible_range_A(const std::vector<io::Plot>& plots) {
+  double last = 0.0;
+  for (const io::Plot& plot : plots) {
+    const double seen = 0.004 * highest_of(plot);
+    for (const io::Series& curve : plot.series) {
+      for (std::size_t i = 0; i < curve.x.size(); ++i) {
+        if (curve.high[i] > seen) last = std::max(last, curve.x[i]);
+      }
+    }
+  }
+  return last > 0.0 ? 1.05 * last : std::numeric_limits<double>::infinity();
 }
 
 void add_known_point(double x, double y, double error, io::Series& series) {

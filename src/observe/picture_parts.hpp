@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/observer.hpp"
 
@@ -42,6 +43,20 @@ Pictures pictures_of(io::Drawing drawing);
 
 /// First columns of a table of replicas.
 inline constexpr std::array<std::string_view, 3> kRowColumns{"step", "time_ps", "replica"};
+
+/// Curves of a table with bands of one standard error, without values that are nan:
+/// [column][group], labelled by the cells of the column `group` (temperatures if it is bath_K), or
+/// one per column in a table without groups. Without rows there are none.
+/// @param columns each is followed by the column of its standard error
+/// @param positive whether bands end at 0
+std::vector<std::vector<io::Series>> read_curves(io::CsvReader& csv, std::string_view x,
+                                                 const std::vector<std::string>& columns,
+                                                 bool positive, std::string_view group = "bath_K");
+
+/// Upper end of the bands of a plot, at least 0.
+double highest_of(const io::Plot& plot);
+/// Distance up to which the curves visibly differ from 0.
+double visible_range_A(const std::vector<io::Plot>& plots);
 
 /// Adds a point with the band y +- error; skips nan.
 void add_known_point(double x, double y, double error, io::Series& series);

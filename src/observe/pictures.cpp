@@ -2,23 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
-#include <limits>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "observable.hpp"
 #include "picture_parts.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
-#include "tarn/observe/observers.hpp"
 
 namespace tarn {
 namespace {
@@ -244,117 +241,6 @@ Pictures draw_modes_table(const std::string& table, const std::string& path_with
   return pictures_of(io::draw(plots, path_without_extension, formats));
 }
 
-Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& formats) {
-  io::CsvReader csv(folder + "/spectrum.csv");
-  struct Panel {
-    std::string_view column, y_label;
-  };
-  constexpr std::array<Panel, 2> panels{
-      {{"states_cm", "modes per cm⁻¹"},
-       {"absorption_km_cm_per_mol", "absorption (km/mol per cm⁻¹)"}}};
-  std::array<std::size_t, panels.size()> columns{};
-  std::vector<io::Plot> plots(panels.size());
-  for (std::size_t p = 0; p < panels.size(); ++p) {
-    columns[p] = csv.column(panels[p].column);
-    plots[p].title = title_of("Spectrum", csv.provenance());
-    plots[p].x_label = "wavenumber (cm⁻¹)";
-    plots[p].y_label = panels[p].y_label;
-    plots[p].series.resize(1);
-  }
-  Cells cells;
-  while (csv.next(cells)) {
-    for (std::size_t p = 0; p < panels.size(); ++p) {
-      const double value = csv.number(cells[columns[p]]);
-      const double error = csv.number(cells[columns[p] + 1]);
-      io::Series& series = plots[p].series[0];
-      series.x.push_back(csv.number(cells[0]));
-      series.y.push_back(value);
-      series.low.push_back(std::max(0.0, value - error));
-      series.high.push_back(value + error);
-    }
-  }
-  if (plots[0].series[0].x.size() < 2) {
-    return {{},
-            {Message::warning(
-                "spectrum.csv has no rows and no picture: the run after equilibration is shorter "
-                "than a segment; see [observe.spectrum] resolution_per_cm")}};
-  }
-  std::size_t last = 1;
-  for (const io::Plot& plot : plots) {
-    const std::vector<double>& y = plot.series[0].y;
-    const double most = 0.99 * std::accumulate(y.begin(), y.end(), 0.0);
-    double sum = 0.0;
-    for (std::size_t i = 0; i < y.size() && (sum += y[i]) < most; ++i) last = std::max(last, i);
-  }
-  const std::vector<double>& x = plots[0].series[0].x;
-  for (io::Plot& plot : plots) plot.x_range = {{0.0, std::min(1.2 * x[last], x.back())}};
-  plots.back().x_label += "     band: standard error";
-  // The peak of overall motion near zero would compress the rest of the plot.
-  constexpr double kWhole_per_cm = 50.0;
-  double highest = 0.0, highest_behind = 0.0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double high = plots[0].series[0].high[i];
-    highest = std::max(highest, high);
-    if (x[i] > kWhole_per_cm) highest_behind = std::max(highest_behind, high);
-  }
-  if (highest > 1.5 * highest_behind && highest_behind > 0.0) {
-    plots[0].y_range = {{0.0, 1.1 * highest_behind}};
-    plots.back().x_label += fmt::format("     peak near 0: {:.2g}", highest);
-  }
-  return pictures_of(io::draw(plots, folder + "/spectrum", formats));
-}
-
-Pictures draw_correlation(const std::string& folder, const io::PictureFormats& formats) {
-  io::CsvReader csv(folder + "/correlation.csv");
-  struct Curve {
-    std::size_t panel;
-    std::string_view column, label;
-  };
-  constexpr std::array<Curve, 9> curves{{{0, "oh_p1", "O-H, P₁"},
-                                         {0, "oh_p2", "O-H, P₂"},
-                                         {0, "hh_p1", "H-H, P₁"},
-                                         {0, "hh_p2", "H-H, P₂"},
-                                         {0, "dipole_p1", "dipole, P₁"},
-                                         {0, "dipole_p2", "dipole, P₂"},
-                                         {1, "bonded_again", "intermittent"},
-                                         {1, "bonded_still", "continuous"},
-                                         {2, "displacement_A2", ""}}};
-  std::vector<io::Plot> plots(3);
-  plots[0].y_label = "orientation";
-  plots[1].y_label = "hydrogen bonds";
-  plots[2].y_label = "MSD (Å²)";
-  for (io::Plot& plot : plots) {
-    plot.title = title_of("Time correlation functions", csv.provenance());
-    plot.x_label = "time (ps)";
-  }
-  std::array<io::Series, curves.size()> series;
-  std::array<std::size_t, curves.size()> columns{};
-  for (std::size_t c = 0; c < curves.size(); ++c) columns[c] = csv.column(curves[c].column);
-  Cells cells;
-  while (csv.next(cells)) {
-    for (std::size_t c = 0; c < curves.size(); ++c) {
-      add_known_point(csv.number(cells[0]), csv.number(cells[columns[c]]),
-                      csv.number(cells[columns[c] + 1]), series[c]);
-    }
-  }
-  if (series[0].x.size() < 2) {
-    return {
-        {},
-        {Message::warning(
-            "correlation.csv has no rows and no picture: no replica covers a whole window, which "
-            "is about twice [observe.correlation] length_ps and at least 17 samples")}};
-  }
-  for (std::size_t c = 0; c < curves.size(); ++c) {
-    if (series[c].x.empty()) continue;
-    downsample_tail(series[c]);
-    series[c].label = curves[c].label;
-    plots[curves[c].panel].series.push_back(std::move(series[c]));
-  }
-  std::erase_if(plots, [](const io::Plot& plot) { return plot.series.empty(); });
-  plots.back().x_label += "     bands: standard error";
-  return pictures_of(io::draw(plots, folder + "/correlation", formats));
-}
-
 Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) {
   if (is_mechanical_run(folder)) return draw_mechanical_run(folder, formats);
   Pictures all;
@@ -363,23 +249,13 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
     append(some.messages, all.messages);
     all.failed = all.failed || some.failed;
   };
-  const auto add = [&](const char* table,
-                       Pictures (*draw)(const std::string&, const io::PictureFormats&)) {
-    if (std::filesystem::exists(folder + table)) take(draw(folder, formats));
-  };
-  add("/energies.csv", draw_energies);
-  add("/path_integral.csv", draw_path_integral);
-  add("/conservation.csv", draw_conservation);
-  add("/heat.csv", draw_heat);
-  add("/cluster.csv", draw_cluster);
-  add("/rdf.csv", draw_rdf);
-  add("/profile.csv", draw_profile);
-  add("/exchange.csv", draw_exchange);
-  add("/spectrum.csv", draw_spectrum);
-  add("/correlation.csv", draw_correlation);
-  add("/survival.csv", draw_evaporation);
-  add("/isomers.csv", draw_isomers);
-  add("/averages.csv", draw_baths);
+  for (const Observable& row : observables()) {
+    const std::string& first = row.files.front();
+    const std::string table = first.substr(0, first.find('.')) + ".csv";
+    if (row.draw && std::filesystem::exists(folder + '/' + table)) {
+      take(row.draw(folder, formats));
+    }
+  }
   for (const std::string& table : own_tables(folder)) take(draw_table(folder, table, formats));
   return all;
 }

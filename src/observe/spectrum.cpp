@@ -14,7 +14,8 @@
 #include <fmt/format.h>
 
 #include "core/parallel.hpp"
-#include "makers.hpp"
+#include "observable.hpp"
+#include "picture_parts.hpp"
 #include "replica_table.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/core/replica_map.hpp"
@@ -22,7 +23,7 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/observe/pictures.hpp"
+#include "tarn/io/plot.hpp"
 
 namespace tarn {
 namespace {
@@ -40,18 +41,17 @@ using Means = std::vector<analysis::PooledBlocking>;
 /// drops its first half: segments overlap by half.
 class SpectrumObserver final : public Observer {
  public:
-  SpectrumObserver(const ObserveSpectrum& section, const Deck& deck, const RunInfo& info)
+  SpectrumObserver(const ObserveSpectrum& section, const ObserverContext& info)
       : section_(section),
         info_(info),
-        system_(make_system(deck, info.molecules)),
-        samples_(spectrum_samples(deck)),
+        samples_(spectrum_samples(section, info.timestep_fs)),
         replicas_(section.replicas.count_of(info.replicas)) {
     const double interval_fs = static_cast<double>(section.every) * info.timestep_fs;
     spacing_per_cm_ =
         1.0 / (static_cast<double>(samples_) * interval_fs * units::speed_of_light_cm_per_fs);
     if (!info.baths_K.empty()) kT_ = units::boltzmann_kcal_per_mol_K * info.baths_K.front();
-    degrees_ = (is_rigid(system_.integrator.scheme) ? 6.0 : 9.0) * info.molecules;
-    if (system_.zero_momentum) degrees_ -= 6.0;
+    degrees_ = (is_rigid(info_.system.integrator.scheme) ? 6.0 : 9.0) * info.molecules;
+    if (info_.system.zero_momentum) degrees_ -= 6.0;
     const auto means = analysis::PooledBlocking::of_replicas(replicas_);
     states_.assign(samples_ / 2 + 2, means);
     absorption_.assign(samples_ / 2 + 2, means);
@@ -71,7 +71,7 @@ class SpectrumObserver final : public Observer {
   void load(std::istream& in) override;
   void finish() override;
   std::vector<AveragedQuantity> averages() const override;
-  Pictures draw() override { return draw_spectrum(info_.out_dir); }
+  Pictures draw() override { return info_.draw(info_.out_dir, io::kAllPictures); }
 
  private:
   std::size_t coordinates() const { return static_cast<std::size_t>(info_.molecules) * 9; }
@@ -83,8 +83,7 @@ class SpectrumObserver final : public Observer {
   double kT_of(double kinetic) const { return kT_ > 0.0 ? kT_ : kinetic / degrees_; }
 
   ObserveSpectrum section_;
-  RunInfo info_;
-  System system_;
+  ObserverContext info_;
   std::size_t samples_;  // per segment
   int replicas_;
   double spacing_per_cm_ = 0.0;
@@ -163,10 +162,10 @@ SegmentPower SpectrumObserver::power_of(const std::vector<float>& velocities,
   std::vector<double> series(samples_);
   for (std::size_t c = 0; c < size; ++c) {
     for (std::size_t j = 0; j < samples_; ++j) series[j] = velocities[j * size + c];
-    const double mass_Da = c % 9 < 3 ? system_.model.mass_o_Da : system_.model.mass_h_Da;
+    const double mass_Da = c % 9 < 3 ? info_.system.model.mass_o_Da : info_.system.model.mass_h_Da;
     periodogram.add(series, mass_Da, power.kinetic);
   }
-  const double charge_e = system_.model.dipole_charge_e();
+  const double charge_e = info_.system.model.dipole_charge_e();
   for (std::size_t axis = 0; axis < 3; ++axis) {
     for (std::size_t j = 0; j < samples_; ++j) {
       series[j] = 0.0;
@@ -253,11 +252,54 @@ std::vector<AveragedQuantity> SpectrumObserver::averages() const {
   return all;
 }
 
+Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& formats) {
+  io::CsvReader csv(folder + "/spectrum.csv");
+  const std::vector<std::vector<io::Series>> curves =
+      read_curves(csv, csv.header().front(), {"states_cm", "absorption_km_cm_per_mol"}, true);
+  std::vector<io::Plot> plots(2);
+  plots[0].y_label = "modes per cm⁻¹";
+  plots[1].y_label = "absorption (km/mol per cm⁻¹)";
+  for (std::size_t p = 0; p < plots.size(); ++p) {
+    plots[p].title = title_of("Spectrum", csv.provenance());
+    plots[p].x_label = "wavenumber (cm⁻¹)";
+    plots[p].series = curves[p];
+  }
+  if (curves[0].empty() || curves[0][0].x.size() < 2) {
+    return {{},
+            {Message::warning(
+                "spectrum.csv has no rows and no picture: the run after equilibration is shorter "
+                "than a segment; see [observe.spectrum] resolution_per_cm")}};
+  }
+  std::size_t last = 1;
+  for (const io::Plot& plot : plots) {
+    const std::vector<double>& y = plot.series[0].y;
+    const double most = 0.99 * std::accumulate(y.begin(), y.end(), 0.0);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < y.size() && (sum += y[i]) < most; ++i) last = std::max(last, i);
+  }
+  const std::vector<double>& x = plots[0].series[0].x;
+  for (io::Plot& plot : plots) plot.x_range = {{0.0, std::min(1.2 * x[last], x.back())}};
+  plots.back().x_label += "     band: standard error";
+  // The peak of overall motion near zero would compress the rest of the plot.
+  constexpr double kWhole_per_cm = 50.0;
+  double highest = 0.0, highest_behind = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double high = plots[0].series[0].high[i];
+    highest = std::max(highest, high);
+    if (x[i] > kWhole_per_cm) highest_behind = std::max(highest_behind, high);
+  }
+  if (highest > 1.5 * highest_behind && highest_behind > 0.0) {
+    plots[0].y_range = {{0.0, 1.1 * highest_behind}};
+    plots.back().x_label += fmt::format("     peak near 0: {:.2g}", highest);
+  }
+  return pictures_of(io::draw(plots, folder + "/spectrum", formats));
+}
+
 }  // namespace
 
-std::unique_ptr<Observer> make_spectrum(const ObserveSpectrum& section, const Deck& deck,
-                                        const RunInfo& info) {
-  return std::make_unique<SpectrumObserver>(section, deck, info);
+Observable spectrum_observable() {
+  return observable(&Deck::spectrum, construct<SpectrumObserver>, {"spectrum.*"}, draw_spectrum,
+                    "; of the centroids");
 }
 
 }  // namespace tarn

@@ -12,12 +12,12 @@
 #include "baths.hpp"
 #include "equilibration_warning.hpp"
 #include "interface/moments.hpp"
+#include "observable.hpp"
 #include "replica_table.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/halves.hpp"
 #include "tarn/io/plot.hpp"
-#include "tarn/observe/observers.hpp"
 #include "tarn/observer.hpp"
 
 namespace tarn {
@@ -86,9 +86,34 @@ struct TableSpec {
   std::function<void(const Frame&)> catch_up;
   /// Writes additional files at the end; null: none.
   std::function<void()> finish;
-  /// Null: no picture.
-  std::function<Pictures(const std::string& folder, const io::PictureFormats& formats)> draw;
+  /// Empty: no picture.
+  DrawTable draw;
 };
+
+/// A column with a number of the rows of a frame.
+template <class Row>
+struct RowColumn {
+  std::string name;
+  double Row::*value;
+  int moment;  ///< its number in the moments
+};
+
+/// Sets the columns of a table to numbers of the rows of a frame, with averages of all.
+template <class Row>
+void set_columns(TableSpec& spec, std::vector<Row> Frame::*rows, GroupMoments Frame::*moments,
+                 const std::vector<RowColumn<Row>>& columns) {
+  std::vector<double Row::*> members;
+  for (const RowColumn<Row>& column : columns) {
+    spec.columns.push_back(column.name);
+    spec.moment_columns.push_back({moments, column.moment});
+    members.push_back(column.value);
+  }
+  spec.averaged_columns = columns.size();
+  spec.values_follow_from_frame = true;
+  spec.append_values = [=](const Frame& frame, std::size_t r, std::vector<double>& values) {
+    for (double Row::*member : members) values.push_back((frame.*rows)[r].*member);
+  };
+}
 
 /// Writes the values of a TableSpec for the selected replicas at a fixed interval.
 class TableObserver final : public Observer {
@@ -186,5 +211,13 @@ class TableObserver final : public Observer {
   };
   std::vector<std::vector<GroupOfBath>> groups_of_bath_;
 };
+
+/// The observer of a section of a deck.
+template <class Settings>
+std::unique_ptr<Observer> make_table(TableSpec spec, const Settings& section,
+                                     const ObserverContext& run) {
+  spec.draw = run.draw;
+  return std::make_unique<TableObserver>(std::move(spec), section.every, section.replicas, run);
+}
 
 }  // namespace tarn

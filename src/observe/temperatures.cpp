@@ -1,28 +1,29 @@
 #include "interface/moments.hpp"
-#include "makers.hpp"
+#include "observable.hpp"
 #include "table_observer.hpp"
 
 namespace tarn {
+namespace {
 
-std::unique_ptr<Observer> make_temperatures(const ObserveTemperatures& section,
-                                            const RunInfo& info) {
+std::unique_ptr<Observer> make_temperatures(const ObserveTable& section,
+                                            const ObserverContext& run) {
   TableSpec spec;
   spec.file = "temperatures";
   spec.fields = kEnergies;
-  spec.columns = {"translation_K", "rotation_K", "bond_K"};
-  spec.averaged_columns = spec.columns.size();
   spec.moment_fields = kEnergyMoments;
-  for (const int number :
-       {EnergyMoment::kTranslation, EnergyMoment::kRotation, EnergyMoment::kBonds}) {
-    spec.moment_columns.push_back({&Frame::energy_moments, number});
-  }
-  spec.values_follow_from_frame = true;
-  spec.append_values = [](const Frame& frame, std::size_t r, std::vector<double>& values) {
-    const Energies& e = frame.energies[r];
-    values.insert(values.end(),
-                  {e.temperature_translation_K, e.temperature_rotation_K, e.temperature_bond_K});
-  };
-  return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);
+  set_columns<Energies>(
+      spec, &Frame::energies, &Frame::energy_moments,
+      {{"translation_K", &Energies::temperature_translation_K, EnergyMoment::kTranslation},
+       {"rotation_K", &Energies::temperature_rotation_K, EnergyMoment::kRotation},
+       {"bond_K", &Energies::temperature_bond_K, EnergyMoment::kBonds}});
+  return make_table(std::move(spec), section, run);
+}
+
+}  // namespace
+
+Observable temperatures_observable() {
+  return observable(&Deck::temperatures, make_temperatures, {"temperatures.csv"}, nullptr,
+                    "; of the centroids");
 }
 
 }  // namespace tarn

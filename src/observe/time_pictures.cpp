@@ -1,3 +1,5 @@
+#include "time_pictures.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "downsampled_curve.hpp"
+#include "observable.hpp"
 #include "picture_parts.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/deck.hpp"
@@ -24,54 +27,48 @@
 namespace tarn {
 namespace {
 
-constexpr std::string_view kExtremes = "minimum to maximum";
-
-/// Values of one table row for the panels, with errors.
-template <std::size_t kPanels>
-struct RowValues {
-  std::array<double, kPanels> value{};
-  std::array<double, kPanels> error{};
-};
-
 /// Mean, minimum and maximum over the rows of one step.
-template <std::size_t kPanels>
 class StepGroup {
  public:
-  void add(const RowValues<kPanels>& row) {
-    for (std::size_t p = 0; p < kPanels; ++p) {
+  void add(const RowValues& row) {
+    of_panel_.resize(row.value.size());
+    for (std::size_t p = 0; p < of_panel_.size(); ++p) {
       const double low = row.value[p] - row.error[p];
       const double high = row.value[p] + row.error[p];
       if (!std::isfinite(low + high)) continue;
-      sum_[p] += row.value[p];
-      low_[p] = rows_[p] == 0 ? low : std::min(low_[p], low);
-      high_[p] = rows_[p] == 0 ? high : std::max(high_[p], high);
-      ++rows_[p];
+      Values& of = of_panel_[p];
+      of.sum += row.value[p];
+      of.low = of.rows == 0 ? low : std::min(of.low, low);
+      of.high = of.rows == 0 ? high : std::max(of.high, high);
+      ++of.rows;
     }
   }
-  void flush_to(double time_ps, std::array<DownsampledCurve, kPanels>& curves) {
-    for (std::size_t p = 0; p < kPanels; ++p) {
-      if (rows_[p] > 0) curves[p].add(time_ps, sum_[p] / rows_[p], low_[p], high_[p]);
+  void flush_to(double time_ps, std::vector<DownsampledCurve>& curves) {
+    curves.resize(std::max(curves.size(), of_panel_.size()));
+    for (std::size_t p = 0; p < of_panel_.size(); ++p) {
+      const Values& of = of_panel_[p];
+      if (of.rows > 0) curves[p].add(time_ps, of.sum / of.rows, of.low, of.high);
     }
-    *this = {};
+    of_panel_.clear();
   }
 
  private:
-  std::array<int, kPanels> rows_{};  // rows with a value
-  std::array<double, kPanels> sum_{}, low_{}, high_{};
+  struct Values {
+    int rows = 0;  // with a value
+    double sum = 0.0, low = 0.0, high = 0.0;
+  };
+  std::vector<Values> of_panel_;
 };
 
 /// One curve per panel.
-template <std::size_t kPanels>
-using Curves = std::array<DownsampledCurve, kPanels>;
+using Curves = std::vector<DownsampledCurve>;
 
 /// Reads a table with rows `step,time_ps,replica,...`. @return curves for each temperature from
 /// bath_of()
-template <std::size_t kPanels>
-std::map<double, Curves<kPanels>> read_curves_by_bath(
-    io::CsvReader& csv, const std::function<RowValues<kPanels>(const Cells&)>& values_of,
-    const std::function<double(const Cells&)>& bath_of) {
-  std::map<double, Curves<kPanels>> curves;
-  std::map<double, StepGroup<kPanels>> groups;
+std::map<double, Curves> read_curves_by_bath(io::CsvReader& csv, const ValuesOfRow& values_of,
+                                             const std::function<double(const Cells&)>& bath_of) {
+  std::map<double, Curves> curves;
+  std::map<double, StepGroup> groups;
   double time_ps = 0.0;
   const auto end_step = [&] {
     for (auto& [bath_K, group] : groups) group.flush_to(time_ps, curves[bath_K]);
@@ -88,19 +85,25 @@ std::map<double, Curves<kPanels>> read_curves_by_bath(
   return curves;
 }
 
-/// One panel per curve. @param band meaning of the bands
-template <std::size_t kPanels>
-std::vector<io::Plot> panels_of(const std::string& title,
-                                const std::array<DownsampledCurve, kPanels>& curves,
-                                const std::array<std::string_view, kPanels>& y_labels,
-                                std::string_view band) {
-  std::vector<io::Plot> plots(kPanels);
-  for (std::size_t p = 0; p < kPanels; ++p) {
-    plots[p].title = title;
-    plots[p].x_label = "time (ps)";
-    plots[p].y_label = y_labels[p];
-    plots[p].series.push_back(curves[p].series(""));
+/// Empty panels against time.
+std::vector<io::Plot> empty_panels(const std::string& title,
+                                   const std::vector<TimePanel>& columns) {
+  std::vector<io::Plot> plots;
+  for (const TimePanel& column : columns) {
+    io::Plot& plot = plots.emplace_back();
+    plot.title = title;
+    plot.x_label = "time (ps)";
+    plot.y_label = column.y_label;
   }
+  return plots;
+}
+
+/// One panel per curve. @param band meaning of the bands
+std::vector<io::Plot> panels_of(const std::string& title, Curves curves,
+                                const std::vector<TimePanel>& columns, std::string_view band) {
+  std::vector<io::Plot> plots = empty_panels(title, columns);
+  curves.resize(plots.size());
+  for (std::size_t p = 0; p < plots.size(); ++p) plots[p].series.push_back(curves[p].series(""));
   const auto has_band = [](const io::Plot& plot) { return !plot.series[0].low.empty(); };
   if (std::any_of(plots.begin(), plots.end(), has_band))
     plots.back().x_label += fmt::format("     line: mean; band: {}", band);
@@ -138,17 +141,13 @@ void show(const std::optional<Range>& range, std::vector<io::Plot>& plots) {
 }
 
 /// One panel per quantity with one curve per bath, without bands, which would overlap.
-template <std::size_t kPanels>
 std::vector<io::Plot> panels_by_bath(const std::string& title,
-                                     const std::map<double, Curves<kPanels>>& curves,
-                                     const std::array<std::string_view, kPanels>& y_labels) {
-  std::vector<io::Plot> plots(kPanels);
+                                     const std::map<double, Curves>& curves,
+                                     const std::vector<TimePanel>& columns) {
+  std::vector<io::Plot> plots = empty_panels(title, columns);
   std::optional<Range> range;
   std::string note;
-  for (std::size_t p = 0; p < kPanels; ++p) {
-    plots[p].title = title;
-    plots[p].x_label = "time (ps)";
-    plots[p].y_label = y_labels[p];
+  for (std::size_t p = 0; p < plots.size(); ++p) {
     std::vector<io::Series>& series = plots[p].series;
     for (const auto& [bath_K, of_bath] : curves) {
       io::Series& curve = series.emplace_back(of_bath[p].series(bath_text(bath_K)));
@@ -189,14 +188,12 @@ class BathOfRow {
 };
 
 /// One panel per quantity, with one curve per bath if there are several.
-template <std::size_t kPanels>
 std::vector<io::Plot> panels_of_baths(const BathOfRow& bath, const std::string& title,
-                                      const std::map<double, Curves<kPanels>>& curves,
-                                      const std::array<std::string_view, kPanels>& y_labels,
+                                      const std::map<double, Curves>& curves,
+                                      const std::vector<TimePanel>& columns,
                                       std::string_view band) {
-  if (bath.several()) return panels_by_bath<kPanels>(title, curves, y_labels);
-  return panels_of(title, curves.empty() ? Curves<kPanels>{} : curves.begin()->second, y_labels,
-                   band);
+  if (bath.several()) return panels_by_bath(title, curves, columns);
+  return panels_of(title, curves.empty() ? Curves{} : curves.begin()->second, columns, band);
 }
 
 /// Removes empty panels, unless all are empty.
@@ -212,37 +209,27 @@ void leave_out_empty(std::vector<io::Plot>& plots) {
 
 /// Panels of table columns against time.
 /// @return empty for means over several baths
-template <std::size_t kPanels>
-std::vector<io::Plot> column_panels(const std::string& folder, const std::string& name,
+std::vector<io::Plot> column_panels(const std::string& folder, const std::string& table,
                                     const std::string& title,
-                                    const std::array<std::string, kPanels>& names,
-                                    const std::array<std::string_view, kPanels>& y_labels) {
-  io::CsvReader csv(fmt::format("{}/{}.csv", folder, name));
-  const bool means = csv.has_column(names[0] + "_err");
-  std::array<std::size_t, kPanels> columns{}, error_columns{};
-  for (std::size_t p = 0; p < kPanels; ++p) {
-    columns[p] = csv.column(names[p]);
-    if (means) error_columns[p] = csv.column(names[p] + "_err");
-  }
-  BathOfRow bath(folder, csv);
-  const auto curves = read_curves_by_bath<kPanels>(
-      csv,
-      [&](const Cells& cells) {
-        RowValues<kPanels> row;
-        for (std::size_t p = 0; p < kPanels; ++p) {
-          row.value[p] = csv.number(cells[columns[p]]);
-          if (means) row.error[p] = csv.number(cells[error_columns[p]]);
-        }
-        return row;
-      },
-      [&](const Cells& cells) { return bath(cells); });
-  if (bath.pools_several()) return {};
+                                    const std::vector<TimePanel>& columns) {
+  io::CsvReader csv(fmt::format("{}/{}.csv", folder, table));
+  const bool means = csv.has_column(columns[0].name + "_err");
+  std::vector<std::size_t> places;
+  for (const TimePanel& column : columns) places.push_back(csv.column(column.name));
+  const auto values_of = [&](const Cells& cells) {
+    RowValues row{std::vector<double>(places.size())};
+    for (std::size_t p = 0; p < places.size(); ++p) {
+      row.value[p] = csv.number(cells[places[p]]);
+      if (means) row.error[p] = csv.number(cells[places[p] + 1]);
+    }
+    return row;
+  };
   std::vector<io::Plot> plots =
-      panels_of_baths<kPanels>(bath, title_of(title, csv.provenance()), curves, y_labels,
-                               means ? "standard error" : kExtremes);
+      time_panels(csv, folder, title, columns, values_of, means ? "standard error" : kExtremes);
+  if (plots.empty()) return plots;
   const double begin_ps = equilibration_ps(folder);
   for (io::Plot& plot : plots) plot.shaded_until = begin_ps;
-  if (!bath.several()) {
+  if (!has_several_baths(baths_of_run(folder))) {
     // Curves may start at different times.
     std::optional<Range> range;
     for (const io::Plot& plot : plots) widen(range, plot.series[0].x);
@@ -270,7 +257,18 @@ void show_averaged_part(io::Plot& plot) {
   plot.y_range = {{(*range)[0] - margin, (*range)[1] + margin}};
 }
 
-/// @param plots empty: rows are means over several temperatures
+}  // namespace
+
+std::vector<io::Plot> time_panels(io::CsvReader& csv, const std::string& folder,
+                                  const std::string& title, const std::vector<TimePanel>& panels,
+                                  const ValuesOfRow& values_of, std::string_view band) {
+  BathOfRow bath(folder, csv);
+  const auto curves =
+      read_curves_by_bath(csv, values_of, [&](const Cells& cells) { return bath(cells); });
+  if (bath.pools_several()) return {};
+  return panels_of_baths(bath, title_of(title, csv.provenance()), curves, panels, band);
+}
+
 Pictures draw_panels(const std::string& folder, const std::string& name,
                      const std::vector<io::Plot>& plots, const io::PictureFormats& formats) {
   if (plots.empty()) {
@@ -282,45 +280,18 @@ Pictures draw_panels(const std::string& folder, const std::string& name,
   return pictures_of(io::draw(plots, folder + '/' + name, formats));
 }
 
-template <std::size_t kPanels>
-Pictures draw_columns(const std::string& folder, const std::string& name, const std::string& title,
-                      const std::array<std::string, kPanels>& names,
-                      const std::array<std::string_view, kPanels>& y_labels,
-                      const io::PictureFormats& formats) {
-  return draw_panels(folder, name, column_panels<kPanels>(folder, name, title, names, y_labels),
-                     formats);
-}
-
-double norm(const double* v) { return std::hypot(v[0], v[1], v[2]); }
-
-}  // namespace
-
-Pictures draw_energies(const std::string& folder, const io::PictureFormats& formats) {
-  return draw_columns<3>(folder, "energies", "Energies",
-                         {"potential_kcal_per_mol", "total_kcal_per_mol", "temperature_K"},
-                         {"potential (kcal/mol)", "total (kcal/mol)", "temperature (K)"}, formats);
-}
-
-Pictures draw_cluster(const std::string& folder, const io::PictureFormats& formats) {
-  if (!io::CsvReader(folder + "/cluster.csv").has_column("lindemann")) {
-    return draw_columns<3>(folder, "cluster", "Cluster",
-                           {"radius_of_gyration_A", "hydrogen_bonds", "dipole_D"},
-                           {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)"}, formats);
-  }
-  return draw_columns<4>(
-      folder, "cluster", "Cluster",
-      {"radius_of_gyration_A", "hydrogen_bonds", "dipole_D", "lindemann"},
-      {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)", "Lindemann index"}, formats);
-}
-
-Pictures draw_path_integral(const std::string& folder, const io::PictureFormats& formats) {
-  std::vector<io::Plot> plots = column_panels<4>(
-      folder, "path_integral", "Ring polymers",
-      {"energy_virial_kcal_per_mol", "kinetic_o_meV", "kinetic_h_meV", "gyration2_h_A2"},
-      {"energy (kcal/mol)", "kinetic energy of O (meV)", "kinetic energy of H (meV)",
-       "radius of gyration² of H (Å²)"});
-  for (io::Plot& plot : plots) show_averaged_part(plot);
-  return draw_panels(folder, "path_integral", plots, formats);
+DrawTable time_picture(const std::string& table, const std::string& title,
+                       const std::vector<TimePanel>& panels, bool fits_averages) {
+  return [=](const std::string& folder, const io::PictureFormats& formats) {
+    const io::CsvReader csv(fmt::format("{}/{}.csv", folder, table));
+    std::vector<TimePanel> present = panels;
+    std::erase_if(present, [&](const TimePanel& panel) {
+      return panel.optional && !csv.has_column(panel.name);
+    });
+    std::vector<io::Plot> plots = column_panels(folder, table, title, present);
+    if (fits_averages) std::ranges::for_each(plots, show_averaged_part);
+    return draw_panels(folder, table, plots, formats);
+  };
 }
 
 Pictures draw_table(const std::string& folder, const std::string& table,
@@ -334,84 +305,11 @@ Pictures draw_table(const std::string& folder, const std::string& table,
         column.ends_with("_err") && csv.has_column(column.substr(0, column.size() - 4));
     if (is_error || plots.size() == kMostPanels) continue;
     if (!plots.empty()) plots.back().x_label = "time (ps)";  // the last panel has the legend
-    for (io::Plot& plot : column_panels<1>(folder, table, table, {column}, {column})) {
+    for (io::Plot& plot : column_panels(folder, table, table, {{column, column}})) {
       plots.push_back(std::move(plot));
     }
   }
   return draw_panels(folder, table, plots, formats);
-}
-
-Pictures draw_conservation(const std::string& folder, const io::PictureFormats& formats) {
-  io::CsvReader csv(folder + "/conservation.csv");
-  constexpr std::size_t kColumns = 7;
-  const std::array<std::string_view, kColumns> names{
-      "energy_kcal_per_mol", "px_Da_A_per_ps",  "py_Da_A_per_ps", "pz_Da_A_per_ps",
-      "lx_Da_A2_per_ps",     "ly_Da_A2_per_ps", "lz_Da_A2_per_ps"};
-  std::array<std::size_t, kColumns> columns{};
-  for (std::size_t c = 0; c < kColumns; ++c) columns[c] = csv.column(names[c]);
-  const std::size_t replica_column = csv.column("replica");
-  std::map<std::string, std::array<double, kColumns>, std::less<>> first_rows;
-  BathOfRow bath(folder, csv);
-  const auto curves = read_curves_by_bath<3>(
-      csv,
-      [&](const Cells& cells) {
-        std::array<double, kColumns> now{};
-        for (std::size_t c = 0; c < kColumns; ++c) now[c] = csv.number(cells[columns[c]]);
-        const auto& first = first_rows.emplace(cells[replica_column], now).first->second;
-        for (std::size_t c = 0; c < kColumns; ++c) now[c] -= first[c];
-        return RowValues<3>{{now[0], norm(&now[1]), norm(&now[4])}, {}};
-      },
-      [&](const Cells& cells) { return bath(cells); });
-  if (bath.pools_several()) return draw_panels(folder, "conservation", {}, formats);
-  auto plots = panels_of_baths<3>(
-      bath,
-      title_of(has_thermostat(folder) ? "Energy and momenta (not conserved: thermostat)"
-                                      : "Conservation",
-               csv.provenance()),
-      curves, {"E - E(0) (kcal/mol)", "|P - P(0)| (Da Å/ps)", "|L - L(0)| (Da Å²/ps)"}, kExtremes);
-  for (std::size_t p = 1; p < plots.size(); ++p) {
-    for (const io::Series& curve : plots[p].series) {
-      plots[p].log_y = plots[p].log_y || std::any_of(curve.y.begin(), curve.y.end(),
-                                                     [](double value) { return value > 0.0; });
-    }
-  }
-  return pictures_of(io::draw(plots, folder + "/conservation", formats));
-}
-
-Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats) {
-  io::CsvReader csv(folder + "/heat.csv");
-  const std::size_t heat = csv.column("heat_kcal_per_mol");
-  const std::size_t conserved = csv.column("conserved_kcal_per_mol");
-  const std::size_t work = csv.column("shadow_work_kcal_per_mol");
-  const bool means = csv.has_column("heat_kcal_per_mol_err");
-  const std::size_t replica_column = csv.column("replica");
-  std::map<std::string, double, std::less<>> first_rows;
-  BathOfRow bath(folder, csv);
-  const auto curves = read_curves_by_bath<3>(
-      csv,
-      [&](const Cells& cells) {
-        const double kept = csv.number(cells[conserved]);
-        const double first = first_rows.emplace(cells[replica_column], kept).first->second;
-        RowValues<3> row{
-            {kept + csv.number(cells[heat]) - first, kept - first, csv.number(cells[work])}, {}};
-        // Errors of energies are not errors of their changes.
-        if (means) row.error[2] = csv.number(cells[work + 1]);
-        return row;
-      },
-      [&](const Cells& cells) { return bath(cells); });
-  if (bath.pools_several()) return draw_panels(folder, "heat", {}, formats);
-  const std::string title = title_of("Heat and shadow work", csv.provenance());
-  auto plots = panels_of_baths<3>(
-      bath, title, curves,
-      {"E - E(0) (kcal/mol)", "E - E(0) - heat (kcal/mol)", "shadow work (kcal/mol)"},
-      means ? "standard error" : kExtremes);
-  if (bath.several()) return pictures_of(io::draw(plots, folder + "/heat", formats));
-  // Total energy and conserved quantity on the same axes.
-  plots[0].series[0].label = "total energy";
-  plots[0].series.push_back(std::move(plots[1].series[0]));
-  plots[0].series[1].label = "total energy - heat";
-  plots.erase(plots.begin() + 1);
-  return pictures_of(io::draw(plots, folder + "/heat", formats));
 }
 
 }  // namespace tarn

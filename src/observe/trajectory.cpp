@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "deck/ring_keys.hpp"
 #include "io/water_atoms.hpp"
-#include "makers.hpp"
+#include "observable.hpp"
 #include "replica_table.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/replica_map.hpp"
@@ -90,10 +89,8 @@ class TrajectoryObserver final : public Observer {
   std::unique_ptr<io::TrajectoryWriter> writer_;
 };
 
-}  // namespace
-
-std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, const Deck& deck,
-                                          const RunInfo& info) {
+std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section,
+                                          const ObserverContext& info) {
   if (section.replicas.kind == ReplicaSelection::Kind::mean) {
     throw InputError(
         "[observe.trajectory] replicas = \"mean\": mean structures are meaningless; use \"all\" or "
@@ -104,15 +101,15 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
   trajectory.replicas = section.replicas.count_of(info.replicas);
   trajectory.numbered = info.replicas > 1;
   // A ring of one bead is classical.
-  const int beads = beads_of(deck);
+  const int beads = info.system.path_integral.beads;
   const BeadSelection selected = beads > 1 ? section.beads : BeadSelection{};
   if (selected.kind == Beads::all) trajectory.beads = beads;
   if (selected.kind == Beads::one) trajectory.bead = selected.number;
   trajectory.molecules = info.molecules * trajectory.beads;
-  trajectory.model = deck.system.model;
+  trajectory.model = info.model.name;
   trajectory.every = section.every;
   trajectory.velocities = section.velocities;
-  trajectory.timestep_fs = deck.integrator.timestep_fs;
+  trajectory.timestep_fs = info.timestep_fs;
   trajectory.provenance = info.provenance;
   if (beads > 1) {
     trajectory.provenance += selected.kind == Beads::centroid ? "; of the centroids"
@@ -125,8 +122,17 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
       trajectory.baths_K.push_back(info.baths_K[ReplicaMap(info.baths_K.size()).place(r)]);
     }
   }
-  return std::make_unique<TrajectoryObserver>(section, selected, deck.system.recentre, info,
-                                              trajectory);
+  return std::make_unique<TrajectoryObserver>(section, selected, info.recentre, info, trajectory);
+}
+
+}  // namespace
+
+Observable trajectory_observable() {
+  std::vector<std::string> files{"topology.pdb", "trajectory-"};
+  for (const io::Format& format : io::formats()) {
+    files.push_back(fmt::format("trajectory{}", format.extensions.front()));
+  }
+  return observable(&Deck::trajectory, make_trajectory, std::move(files));
 }
 
 }  // namespace tarn

@@ -19,7 +19,7 @@
 
 #include "io/replica_clock.hpp"
 #include "io/staged_folder.hpp"
-#include "makers.hpp"
+#include "observable.hpp"
 #include "position_measures.hpp"
 #include "sampling_warning.hpp"
 #include "table_observer.hpp"
@@ -401,7 +401,8 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   }
 
   io::StagedFolder folder(options.folder);
-  RunInfo info;
+  ObserverContext info;
+  info.model = model;
   info.out_dir = folder.path();
   info.molecules = contents.molecules;
   info.replicas = static_cast<int>(contents.replicas);
@@ -409,22 +410,20 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   info.frames_have_times = times.are_known();
   const bool even = times.are_known() && times.go_on() && times.are_even();
   info.timestep_fs = 1000.0 * (even ? times.interval_ps().value_or(1.0) : 1.0);
-  ObserveCluster cluster;
+  ObserveCluster& cluster = deck.cluster.emplace();
   cluster.every = options.frames.every;
   const std::int64_t n = contents.molecules;
   cluster.lindemann = n * (n - 1) / 2 * contents.replicas <= analysis::LindemannIndex::kMostPairs;
-  ObserveProfile profile;
-  profile.every = options.frames.every;
+  deck.profile.emplace().every = options.frames.every;
+  if (options.correlation_ps) deck.correlation = correlations.section;
   std::vector<std::unique_ptr<Observer>> observers;
   observers.push_back(potential_table(model, contents.molecules, options.frames.every,
                                       contents.replicas == 1)(info));
-  observers.push_back(make_cluster(cluster, info));
-  observers.push_back(make_profile(profile, deck, info));
-  const Observer* correlation_observer = nullptr;
-  if (options.correlation_ps) {
-    observers.push_back(make_correlation(correlations.section, deck, info));
-    correlation_observer = observers.back().get();
+  for (const Observable& row :
+       {cluster_observable(), profile_observable(), correlation_observable()}) {
+    if (auto observer = make_observer(row, deck, info)) observers.push_back(std::move(observer));
   }
+  const Observer* correlation_observer = deck.correlation ? observers.back().get() : nullptr;
 
   const Indices indices = observe_all(frames_of(options), model, observers, correlation_observer,
                                       correlations.replicas);

@@ -223,7 +223,7 @@ TEST(Deck, ReadsEveryKey) {
 
 TEST(Deck, AnEmptyObserverSectionTurnsTheObserverOn) {
   const Deck deck = parse(kSmallest + "[observe.energies]\n[observe.rdf]\n");
-  EXPECT_EQ(deck.energies, ObserveEnergies{});
+  EXPECT_EQ(deck.energies, ObserveTable{});
   EXPECT_EQ(deck.rdf, ObserveRdf{});
   EXPECT_FALSE(deck.conservation || deck.trajectory);
 }
@@ -1034,7 +1034,7 @@ TEST(MakeSystem, RefusesASpectrumThatNeedsTooMuchMemory) {
   const std::string text =
       "[system]\nfile = \"a.xyz\"\nreplicas = 10\n[run]\nsteps = 1\n[observe.spectrum]\n";
   const Deck deck = parse(text);
-  EXPECT_EQ(spectrum_samples(deck), 4860u);
+  EXPECT_EQ(spectrum_samples(*deck.spectrum, deck.integrator.timestep_fs), 4860u);
   EXPECT_EQ(make_system(deck, 228).molecules, 228);
   try {
     make_system(deck, 229);
@@ -1051,7 +1051,8 @@ TEST(MakeSystem, CountsTheSumsBehindTheErrorsOfASpectrum) {
   // error bar has 6 + 2 doubles for each of floor(log2(segments)) + 1 levels, and one more.
   const std::string text =
       "[system]\nfile = \"a.xyz\"\n[observe.spectrum]\nresolution_per_cm = 0.05\n[run]\nsteps = ";
-  const std::size_t samples = spectrum_samples(parse(text + "1\n"));
+  const Deck one_step = parse(text + "1\n");
+  const std::size_t samples = spectrum_samples(*one_step.spectrum, one_step.integrator.timestep_fs);
   ASSERT_GE(samples, 480'300u);
   ASSERT_LE(samples, 500'000u);
   const auto steps = [&](int segments) {

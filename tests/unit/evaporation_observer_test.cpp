@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "observe/observable.hpp"
 #include "observe/position_measures.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
@@ -282,7 +283,7 @@ TEST_F(EvaporationObserverTest, FindsTheRatesOfBaths) {
     EXPECT_EQ(contents_of(folder_.path()), straight) << "stopped at " << stop;
   }
   if (!io::can_draw()) return;
-  const Pictures pictures = draw_evaporation(folder_.path());
+  const Pictures pictures = evaporation_observable().draw(folder_.path(), io::kAllPictures);
   EXPECT_TRUE(pictures.messages.empty());
   EXPECT_EQ(pictures.paths.size(), 2u);
   const std::string svg = read_text(folder_.file("evaporation.svg"));
@@ -343,7 +344,7 @@ TEST_F(EvaporationObserverTest, SaysWhereThereIsNothingToDraw) {
   ASSERT_EQ(o->messages().size(), 2u);
   EXPECT_TRUE(
       contains(o->messages()[0].text, "no replica was whole at step 0. Check that link_A = 8 A"));
-  const Pictures pictures = draw_evaporation(folder_.path());
+  const Pictures pictures = evaporation_observable().draw(folder_.path(), io::kAllPictures);
   EXPECT_TRUE(pictures.paths.empty());
   ASSERT_EQ(pictures.messages.size(), 1u);
   EXPECT_FALSE(pictures.failed);

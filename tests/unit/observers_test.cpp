@@ -17,6 +17,7 @@
 
 #include "fake_engine.hpp"
 #include "interface/moments.hpp"
+#include "observe/observable.hpp"
 #include "observe/picture_parts.hpp"
 #include "observe/rdf_counts.hpp"
 #include "observe/table_observer.hpp"
@@ -436,7 +437,7 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
   three[0]->save(saved);
   for (const int molecules : {3, 4}) {
     RunInfo other = info(d);
-    other.molecules = molecules;
+    other.molecules = d.system.molecules = molecules;
     const Observers restored = make_observers(d, other);
     std::istringstream in(saved.str());
     if (molecules == 3) {
@@ -897,6 +898,7 @@ TEST_F(ObserversTest, RdfWritesOnlyWhatWasAskedForAndLeavesOutTheTransient) {
 
 TEST_F(ObserversTest, RdfOfOneMoleculeIsZeroAndNotNaN) {
   Deck d = deck(1, kRdf);
+  d.system.molecules = 1;
   const Observers observers = make_observers(d, {folder_.path(), 1, 1, provenance_of(d, 1)});
   FakeEngine e(fake_start(1, 1), make_pair_count_request(d), kStepPs);
   run_loop(e, observers, 100, true, [](std::int64_t) { return true; });
@@ -1014,7 +1016,7 @@ TEST_F(ObserversTest, RdfOfABathIsThatOfItsReplicasAlone) {
     if (io::can_draw()) {
       // Of one bath the table does not exist.
       run(d, 300);
-      ASSERT_EQ(draw_rdf(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
+      ASSERT_EQ(rdf_observable().draw(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
       const std::string svg = read_text(folder_.file("rdf.svg"));
       EXPECT_TRUE(contains(svg, "200 K"));
       EXPECT_TRUE(contains(svg, "g(r) of H–H"));
@@ -1311,7 +1313,8 @@ TEST_F(ObserversTest, PicturesAgainstTimeKeepBathsApart) {
   if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
   const auto svg = [&](const std::vector<double>& baths_K) {
     write_run_of_baths(folder_, baths_K);
-    EXPECT_TRUE(draw_energies(folder_.path(), {io::PictureFormat::svg}).messages.empty());
+    EXPECT_TRUE(
+        energies_observable().draw(folder_.path(), {io::PictureFormat::svg}).messages.empty());
     return read_text(folder_.file("energies.svg"));
   };
   const std::string few = svg({300.0, 100.0, 200.0});
@@ -1330,7 +1333,7 @@ TEST_F(ObserversTest, PicturesAgainstTimeKeepBathsApart) {
 
 TEST_F(ObserversTest, MeansOverBathsHaveNoPicture) {
   write_run_of_baths(folder_, {100.0, 200.0}, "mean");
-  const Pictures pictures = draw_energies(folder_.path(), {io::PictureFormat::svg});
+  const Pictures pictures = energies_observable().draw(folder_.path(), {io::PictureFormat::svg});
   EXPECT_TRUE(pictures.paths.empty());
   ASSERT_EQ(pictures.messages.size(), 1u);
   EXPECT_TRUE(contains(pictures.messages[0].text, "means over several temperatures"));
@@ -1344,7 +1347,7 @@ TEST_F(ObserversTest, DistributionsTellTheirTemperatureAndTheBathsLeftOut) {
                        "r_A,OO_count,OO_g,OO_g_err\n";
     for (const std::string& bath : baths) text += bath + "0.5,1,1,0.1\n" + bath + "1.5,2,2,0.1\n";
     test::write_text(folder_.file(name), text);
-    EXPECT_EQ(draw_rdf(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
+    EXPECT_EQ(rdf_observable().draw(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
     return read_text(folder_.file("rdf.svg"));
   };
   write_run_of_baths(folder_, {298.15});
@@ -1370,7 +1373,7 @@ TEST_F(ObserversTest, NeighbouringIsomersAreToldApart) {
     }
   }
   test::write_text(folder_.file("isomers_by_bath.csv"), text);
-  ASSERT_EQ(draw_isomers(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
+  ASSERT_EQ(minima_observable().draw(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
   const std::string svg = read_text(folder_.file("isomers.svg"));
   for (const char* label : {"isomer 1 (lowest)", "isomer 2, +0.0023 kcal/mol",
                             "isomer 3, +0.046 kcal/mol", "isomer 4, +1.23 kcal/mol"}) {

@@ -151,7 +151,8 @@ TEST_F(SpectrumObserverTest, AveragesOverTheChosenReplicasAfterEquilibration) {
                   : 0.0;
   };
   EXPECT_EQ(spectrum->every(), 250);
-  const auto samples = static_cast<std::int64_t>(spectrum_samples(d));
+  const auto samples =
+      static_cast<std::int64_t>(spectrum_samples(*d.spectrum, d.integrator.timestep_fs));
   const auto see = [&](std::int64_t first, std::int64_t n, const std::vector<std::int64_t>& ids) {
     for (std::int64_t i = first; i < first + n; ++i) {
       spectrum->observe(frame(250 + 2 * i, ids, line));
