@@ -6,9 +6,12 @@ import csv
 import importlib.util
 import io
 import math
+import os
 import tempfile
+import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -26,16 +29,19 @@ MEV_PER_KCAL_PER_MOL = 43.36410424180094
 
 @dataclass(frozen=True)
 class Value:
-    """A mean with its standard error: f"{v}" is "0.506 ± 0.003", f"{v:.2f}" the mean alone."""
+    """A mean with its standard error.
+
+    f"{v}" is "0.506 ± 0.003", f"{v:+}" the same with its sign, f"{v:.2f}" the mean alone.
+    """
 
     mean: float
     error: float = math.nan
 
     def __format__(self, spec: str) -> str:
-        if spec:
+        if spec not in ("", "+"):
             return format(self.mean, spec)
         digits = decimals_for(self.error)
-        return f"{self.mean:.{digits}f} ± {self.error:.{digits}f}"
+        return f"{self.mean:{spec}.{digits}f} ± {self.error:.{digits}f}"
 
     def __add__(self, other: Value) -> Value:
         return Value(self.mean + other.mean, math.hypot(self.error, other.error))
@@ -195,15 +201,19 @@ class Page:
             value = value[part]
         return value
 
-    def fields(self) -> dict[str, Any]:
-        """The fields of the template: those of the module, and head, picture, deck and command."""
+    def common_fields(self) -> dict[str, str]:
+        """Fields of every template: head, picture, deck and command."""
         changes = [f"`{key}={value}`" for key, value in self.changes.items()]
         return {
             "head": f"# {self.title}\n\n<!-- made by: docs/pages/make {self.name} -->",
             "picture": f"![{self.title}]({self.name}.svg)",
             "deck": "Deck: " + ", ".join([f"`inputs/{self.deck}`", *changes]),
             "command": f"Command: `docs/pages/make {self.name}`.",
-        } | self.module.text(self)
+        }
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of the template: the common ones and those of the module."""
+        return self.common_fields() | self.module.text(self)
 
     def markdown(self) -> str:
         """The page: the template with its fields."""
@@ -235,7 +245,7 @@ class Page:
             run = tomllib.loads(str(self.load(set, unset)))["run"]
             set["run.steps"] = round(self.share * run["steps"])
             set["run.equilibration_ps"] = self.share * run["equilibration_ps"]
-            unset.append("run.duration_ps")
+            unset += ["run.duration_ps"] if "duration_ps" in self.key("run") else []
             set.pop("run.duration_ps", None)
         return {"set": set, "unset": unset}
 
@@ -291,3 +301,46 @@ def load_module(name: str) -> ModuleType:
 def names() -> list[str]:
     """The names of all pages."""
     return sorted(path.name.removesuffix(".md.in") for path in HERE.glob("*.md.in"))
+
+
+def core_ns_per_step(decks: Sequence[Any], turns: int, seconds: float) -> np.ndarray:
+    """Core times of one step of one cluster on one thread of the CPU, shape (deck, turn).
+
+    The decks advance in turns of about so many seconds, so that other load affects all alike.
+    """
+    from tarn import _tarn
+
+    def taken(ensemble: Any, steps: int) -> float:
+        began = time.process_time()
+        ensemble.advance(steps)
+        return time.process_time() - began
+
+    def steps_in_turn(ensemble: Any) -> int:
+        steps = 1
+        while (needed := taken(ensemble, steps)) < 0.2 * seconds:
+            steps *= 2
+        return max(1, int(steps * seconds / needed))
+
+    all = [_tarn.Ensemble(deck, "cpu", 1) for deck in decks]
+    steps = [steps_in_turn(ensemble) for ensemble in all]
+    times = [[taken(e, n) for e, n in zip(all, steps, strict=True)] for _ in range(turns)]
+    return 1e9 * np.transpose(times) / [[n * e.replicas] for e, n in zip(all, steps, strict=True)]
+
+
+def observe_all(
+    page: Page, decks: Sequence[Any], read: Callable[[Path], Any] = lambda _: None
+) -> list[dict[str, Any]]:
+    """Runs decks, each on one thread, with their observers.
+
+    Returns
+    -------
+    What tarn._tarn.observe() returns, with "read": what read(folder) returns of a run's folder.
+    """
+    from tarn import _tarn
+
+    def observe(deck: Any) -> dict[str, Any]:
+        with tempfile.TemporaryDirectory(dir=page.out, prefix=f".{page.name}-") as folder:
+            return _tarn.observe(deck, folder) | {"read": read(Path(folder))}
+
+    with ThreadPoolExecutor(page.threads or os.cpu_count()) as pool:
+        return list(pool.map(observe, decks))

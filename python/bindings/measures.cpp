@@ -11,12 +11,17 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "compare/error_cost.hpp"
 #include "locks.hpp"
 #include "parts.hpp"
 #include "run/mechanics_case.hpp"
 #include "run/mechanics_experiment.hpp"
 #include "tarn/analysis/cluster.hpp"
+#include "tarn/analysis/rdf.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
+#include "tarn/observe/observers.hpp"
+#include "tarn/run.hpp"
+#include "tarn/start.hpp"
 
 /// @file
 /// Measurements of the result pages in docs/pages that no run and no comparison makes.
@@ -111,6 +116,75 @@ std::vector<std::vector<int>> hydrogen_bonds(const std::vector<double>& position
   return bonds;
 }
 
+/// Counts of OO distances of several runs of one system.
+struct OoCounts {
+  Frame counts;
+  ObserveRdf rdf;
+
+  void add(const OoCounts& other) {
+    const auto append = [](auto& to, const auto& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    append(counts.pair_counts, other.counts.pair_counts);
+    append(counts.pair_samples, other.counts.pair_samples);
+  }
+  double width_A() const { return rdf.r_max_A / rdf.bins; }
+  DistanceHistogram histogram() const {
+    return distance_histogram(counts, kOO, rdf.bins, width_A(),
+                              analysis::pairs_per_sample(counts.molecules)[kOO]);
+  }
+};
+
+/// Total variation of two histograms, its error, and that of equal distributions.
+nb::tuple total_variation(const OoCounts& counts, const OoCounts& reference) {
+  const DistanceHistogram a = counts.histogram(), b = reference.histogram();
+  const analysis::MeanError distance = total_variation_and_error(a, b);
+  return nb::make_tuple(distance.mean, distance.error,
+                        total_variation_noise(a, b, counts.width_A()));
+}
+
+/// Runs a deck of water on one thread.
+/// @param folder for the tables of its observers
+/// @return "averages", {quantity: (mean, error)}; "oo", the OoCounts of [observe.rdf];
+///         "stopped", the number of replicas that blew up; "positions_A" of the others at the end
+nb::dict observe(const Deck& deck, const std::string& folder) {
+  std::vector<AveragedQuantity> averages;
+  OoCounts oo{{}, deck.rdf.value_or(ObserveRdf{})};
+  State end;
+  std::size_t stopped = 0;
+  {
+    const Unlocked unlocked;
+    const Start start = make_start(deck);
+    const auto engine = make_engine(make_system(deck, start.state.molecules), start.state,
+                                    make_pair_count_request(deck), {"cpu", 1});
+    RunInfo info{folder, start.state.molecules,       deck.system.replicas,
+                 "",     deck.integrator.timestep_fs, first_averaged_step(deck)};
+    info.threads = 1;
+    const auto observers = make_observers(deck, info);
+    for (const auto& observer : observers) observer->begin();
+    run_loop(*engine, observers, deck.run.steps, true, [](std::int64_t) { return true; });
+    for (const auto& observer : observers) {
+      observer->finish();
+      for (AveragedQuantity& a : observer->averages()) averages.push_back(std::move(a));
+    }
+    engine->snapshot(kPairCounts, oo.counts);
+    end = engine->state();
+    stopped = engine->blow_ups().size();
+  }
+  nb::dict by_quantity;
+  for (const AveragedQuantity& a : averages) {
+    by_quantity[a.quantity.c_str()] = nb::make_tuple(a.mean, a.error);
+  }
+  const std::vector<std::size_t> shape{static_cast<std::size_t>(end.replicas()),
+                                       end.coordinates() / 3, 3};
+  nb::dict d;
+  d["averages"] = by_quantity;
+  d["oo"] = oo;
+  d["stopped"] = stopped;
+  d["positions_A"] = array_of(std::move(end.positions_A), shape);
+  return d;
+}
+
 }  // namespace
 
 void add_measures(nb::module_& module) {
@@ -132,6 +206,9 @@ void add_measures(nb::module_& module) {
       .def_prop_ro("energies", [](const MechanicsCase& run) { return object_of(run.energies()); })
       .def_prop_ro("conserved", [](const MechanicsCase& run) { return object_of(run.conserved()); })
       .def_prop_ro("costs", [](const MechanicsCase& run) { return object_of(run.costs()); });
+  nb::class_<OoCounts>(module, "OoCounts", "Counts of OO distances.").def("add", &OoCounts::add);
+  module.def("total_variation", total_variation, nb::arg("counts"), nb::arg("reference"));
+  module.def("observe", observe, nb::arg("deck"), nb::arg("folder"));
 }
 
 }  // namespace tarn::python
