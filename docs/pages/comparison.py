@@ -1,5 +1,6 @@
 """What the comparisons of schemes in one deck share: run(), text() and draw() of their pages."""
 
+import math
 import shutil
 
 import numpy as np
@@ -71,13 +72,13 @@ def text(page: Page) -> dict:
     first, *_ = table = list(page.table())
     rows = {row.scheme: row for row in table}
     lower = {s: -row.potential_difference_kcal_per_mol for s, row in rows.items()}
-    steps = round(1e3 * page.key("run.duration_ps") / page.key("integrator.timestep_fs"))
+    steps = 1e3 * page.key("run.duration_ps") / page.key("integrator.timestep_fs")
     header = [
         "scheme", "relative speed", "iterations", "T (K)", "T of translation, rotation, bonds (K)",
         "⟨V₀⟩ (kcal/mol)", "τ of V₀ (ps)", "relative sampling rate", r"largest \|g\| (Å²)",
         "mean OO distance (Å)", "OO total variation", "noise level", "blow-ups",
     ]  # fmt: skip
-    results = {"table": markdown(header, [cells(row, first) for row in table]), "steps": steps}
+    results = {"table": markdown(header, [cells(row, first) for row in table]), "steps": math.ceil(steps)}
     return {
         "row": rows,
         "lower": lower,

@@ -55,7 +55,7 @@ def run(page: Page) -> None:
     decks = [deck_of(page, *case) for case in cases]
     reference, *runs = observe_all(page, [reference_deck, *decks])
     alive = [k for k, one in enumerate(runs) if not one["stopped"]]
-    times = core_ns_per_step([decks[k] for k in alive], TURNS, TURN_SECONDS)
+    times = core_ns_per_step([decks[k] for k in alive], TURNS, page.share * TURN_SECONDS)
     columns = [*[f"core_us_per_ps{end}" for end in ("", "_low", "_high")], "core_ns_per_step",
                "temperature_translation_K", "potential_kcal_per_mol", "potential_kcal_per_mol_err",
                "potential_difference_kcal_per_mol", "potential_difference_kcal_per_mol_err",
@@ -146,7 +146,8 @@ def text(page: Page) -> dict:
              for name, column, limit in accuracies],
         ),
         "schemes": markdown(
-            ["scheme", "ns per step", *(f"error of ⟨V₀⟩, {h} fs (kcal/mol)" for h in SHOWN_FS),
+            ["scheme", "ns per step",
+             *(f"error of ⟨V₀⟩, {h} fs (kcal/mol)" for h in SHOWN_FS),
              *(f"OO total variation, {h} fs" for h in SHOWN_FS),
              *(f"largest step, {name} (fs)" for name in THERMOSTATS.values())],
             [line(label, [r for r in rows if label_of(r) == label]) for label in CURVES],
@@ -165,8 +166,8 @@ def text(page: Page) -> dict:
 * The thermal energy is ⟨V₀⟩ above the minimum of the start: {thermal:.3g} kcal/mol above
   {reference.minimum_kcal_per_mol:.4f} kcal/mol.
 * Each run has {page.key("system.replicas")} replicas of {page.key("run.duration_ps"):g} ps, all
-  from one structure. In the reference run, {reference.replicas_in_basin:.0f} of {reference.replicas:.0f}
-  replicas end in the basin of the start.
+  from one structure. In the reference run, {reference.replicas_in_basin:.0f} of
+  {reference.replicas:.0f} replicas end in the basin of the start.
 * In the picture, the points of a curve are steps of {", ".join(map(str, STEPS_FS[:-1]))} and
   {STEPS_FS[-1]} fs, from right to left. Bars are standard errors. The dashed line is the noise
   level, below which errors are not detectable; points below half of it are drawn at that height.
