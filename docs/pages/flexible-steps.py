@@ -1,7 +1,9 @@
 """Z&Ss and velocity Verlet with flexible molecules: errors and costs by the step."""
 
 import math
+import os
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import plots
@@ -124,10 +126,10 @@ def at_constant_energy(page: Page, model: str, scheme: str, step_fs: float) -> l
                 clusters.advance(steps(ENERGY_SAMPLE_PS))
             times_ps.append(clusters.time_ps)
             row[clusters.replica_ids] = clusters.energies["total_kcal_per_mol"]
-        changes = energies - energies[0]
-        whole = changes[:, ~np.isnan(changes[-1])]
-        rms = math.sqrt(np.nanmean(changes[-1] ** 2))
-        return [mean(1e3 * np.polyfit(times_ps, whole, 1)[0]), rms, len(clusters.stopped())]
+    moved = energies - energies[0]
+    whole = moved[:, ~np.isnan(moved[-1])]
+    rms = math.sqrt(np.nanmean(moved[-1] ** 2))
+    return [mean(1e3 * np.polyfit(times_ps, whole, 1)[0]), rms, len(clusters.stopped())]
 
 
 def run(page: Page) -> None:
@@ -148,8 +150,9 @@ def run(page: Page) -> None:
         if not own["stopped"]:
             measured = [cost, cost / unit, own["values"], deviations(own, runs[0])]
         rows.append(["qtip4pf", "baoab", scheme, step_fs, measured, unknown[:3], own["stopped"]])
-    for case in ENERGY_RUNS:
-        *energy, stopped = at_constant_energy(page, *case)
+    with ThreadPoolExecutor(page.threads or os.cpu_count()) as pool:
+        free = list(pool.map(lambda case: at_constant_energy(page, *case), ENERGY_RUNS))
+    for case, (*energy, stopped) in zip(ENERGY_RUNS, free, strict=True):
         rows.append([case[0], "none", *case[1:], unknown, energy, stopped])
     page.write(
         ["model", "thermostat", "scheme", "timestep_fs", "core_us_per_ps", "relative_cost"]
