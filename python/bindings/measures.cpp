@@ -16,6 +16,7 @@
 #include "run/mechanics_case.hpp"
 #include "run/mechanics_experiment.hpp"
 #include "tarn/analysis/cluster.hpp"
+#include "tarn/ensemble.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
 
 /// @file
@@ -111,6 +112,48 @@ std::vector<std::vector<int>> hydrogen_bonds(const std::vector<double>& position
   return bonds;
 }
 
+/// Conserved quantities of a run of water after every `every` steps, from the step `first` on.
+/// @return arrays "energy" (k, replica) [kcal/mol], "momentum" [Da A/akma] and "angular_momentum"
+///         [Da A^2/akma] (k, replica, 3), all nan for stopped replicas; "blow_ups", the steps at
+///         which replicas stopped by replica
+nb::dict record_conservation(const Deck& deck, std::int64_t first, std::int64_t every,
+                             int threads) {
+  std::vector<double> energy, momentum, angular;
+  std::size_t rows = 0, replicas = 0;
+  std::vector<BlowUp> blow_ups;
+  {
+    const Unlocked unlocked;
+    Ensemble ensemble(deck, {"cpu", threads});
+    replicas = static_cast<std::size_t>(ensemble.replicas());
+    Frame frame;
+    ensemble.advance(first);
+    for (std::int64_t step = first; step <= deck.run.steps; step += every, ++rows) {
+      if (step > first) ensemble.advance(every);
+      ensemble.snapshot(kConservation, frame);
+      if (frame.replica_ids.empty()) break;
+      for (std::vector<double>* values : {&energy, &momentum, &angular}) {
+        const std::size_t size = values == &energy ? 1 : 3;
+        values->resize((rows + 1) * replicas * size, std::numeric_limits<double>::quiet_NaN());
+      }
+      for (std::size_t r = 0; r < frame.live(); ++r) {
+        const Conservation& c = frame.conservation[r];
+        const std::size_t at = rows * replicas + static_cast<std::size_t>(frame.replica_ids[r]);
+        energy[at] = c.energy_kcal_per_mol;
+        std::ranges::copy(c.momentum_Da_A_per_akma, &momentum[3 * at]);
+        std::ranges::copy(c.angular_momentum_Da_A2_per_akma, &angular[3 * at]);
+      }
+    }
+    blow_ups = ensemble.blow_ups();
+  }
+  nb::dict d, stopped;
+  for (const BlowUp& b : blow_ups) stopped[nb::cast(b.replica)] = b.step;
+  d["energy"] = array_of(std::move(energy), {rows, replicas});
+  d["momentum"] = array_of(std::move(momentum), {rows, replicas, 3});
+  d["angular_momentum"] = array_of(std::move(angular), {rows, replicas, 3});
+  d["blow_ups"] = stopped;
+  return d;
+}
+
 }  // namespace
 
 void add_measures(nb::module_& module) {
@@ -132,6 +175,8 @@ void add_measures(nb::module_& module) {
       .def_prop_ro("energies", [](const MechanicsCase& run) { return object_of(run.energies()); })
       .def_prop_ro("conserved", [](const MechanicsCase& run) { return object_of(run.conserved()); })
       .def_prop_ro("costs", [](const MechanicsCase& run) { return object_of(run.costs()); });
+  module.def("record_conservation", record_conservation, nb::arg("deck"), nb::arg("first"),
+             nb::arg("every"), nb::arg("threads"));
 }
 
 }  // namespace tarn::python
