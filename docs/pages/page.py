@@ -7,6 +7,7 @@ import importlib.util
 import io
 import math
 import tempfile
+import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -212,11 +213,11 @@ class Page:
 
     # --- from runs to tables
 
-    def write(self, columns: Sequence[str], rows: Iterable[Any], suffix: str = "") -> None:
-        """Writes <name><suffix>.csv; see write_table()."""
+    def write(self, columns: Sequence[str], rows: Iterable[Any], suffix: str = "", machine: str = "") -> None:
+        """Writes <name><suffix>.csv; see write_table(). The machine becomes the end of provenance."""
         import tarn
 
-        provenance = "; ".join(filter(None, [f"tarn {tarn.__version__}", self.deck]))
+        provenance = "; ".join(filter(None, [f"tarn {tarn.__version__}", self.deck, machine]))
         write_table(self.path(f"{suffix}.csv"), provenance, columns, rows)
 
     def load(
@@ -291,3 +292,36 @@ def load_module(name: str) -> ModuleType:
 def names() -> list[str]:
     """The names of all pages."""
     return sorted(path.name.removesuffix(".md.in") for path in HERE.glob("*.md.in"))
+
+
+def time_in_turns(ensembles: Sequence[Any], turns: int, seconds: float) -> np.ndarray:
+    """Core times of a step of one cluster [ns], (ensemble, turn). The ensembles take turns of about
+    this length, so that other load of the machine affects all alike."""
+
+    def measure(ensemble: Any, steps: int) -> float:
+        began = time.process_time()
+        ensemble.advance(steps)
+        return 1e9 * (time.process_time() - began) / steps / ensemble.replicas
+
+    counts = []
+    for ensemble in ensembles:
+        steps = 1
+        while (ns := measure(ensemble, steps) * ensemble.replicas) * steps < 2e8 * seconds:
+            steps *= 2
+        counts.append(max(1, int(1e9 * seconds / ns)))
+    pairs = list(zip(ensembles, counts, strict=True))
+    times = np.array([[measure(*pair) for pair in pairs] for _ in range(turns)]).T
+    if any(ensemble.stopped() for ensemble in ensembles):
+        raise ValueError("a replica blew up while it was timed")
+    return times
+
+
+def quartiles(times: np.ndarray) -> np.ndarray:
+    """Median, lower and upper quartile over the turns of time_in_turns(), (3, ensemble)."""
+    return np.quantile(times, [0.5, 0.25, 0.75], axis=-1, method="lower")
+
+
+def mean_and_error(values: Any) -> Value:
+    """Mean and standard error of independent values."""
+    values = np.asarray(values)
+    return Value(values.mean(), values.std(ddof=1) / math.sqrt(len(values)))

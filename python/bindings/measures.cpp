@@ -154,6 +154,29 @@ nb::dict record_conservation(const Deck& deck, std::int64_t first, std::int64_t 
   return d;
 }
 
+/// Forces on the atoms of one cluster in the precision of a deck [kcal/mol/A], from one step of
+/// velocity Verlet that starts at rest and is too short for any motion.
+nb::object engine_forces(const Deck& deck, const std::vector<double>& positions_A) {
+  System system = make_system(deck, static_cast<int>(positions_A.size() / 9));
+  system.integrator = {};
+  system.integrator.scheme = Scheme::verlet;
+  system.integrator.omega = 0.0;
+  system.integrator.timestep_akma = 1e-9;
+  system.thermostat = {};
+  State state;
+  state.molecules = system.molecules;
+  state.replica_ids = {0};
+  state.positions_A = positions_A;
+  state.velocities_A_per_akma.assign(positions_A.size(), 0.0);
+  const auto engine = make_engine(system, state, {}, {"cpu", 1});
+  engine->advance(1);
+  std::vector<double> f = engine->state().velocities_A_per_akma;
+  for (std::size_t c = 0; c < f.size(); ++c) {
+    f[c] *= system.model.mass_Da(static_cast<int>(c / 3 % 3)) / system.integrator.timestep_akma;
+  }
+  return array_of(std::move(f), {positions_A.size() / 3, 3});
+}
+
 }  // namespace
 
 void add_measures(nb::module_& module) {
@@ -177,6 +200,7 @@ void add_measures(nb::module_& module) {
       .def_prop_ro("costs", [](const MechanicsCase& run) { return object_of(run.costs()); });
   module.def("record_conservation", record_conservation, nb::arg("deck"), nb::arg("first"),
              nb::arg("every"), nb::arg("threads"));
+  module.def("engine_forces", engine_forces, nb::arg("deck"), nb::arg("positions_A"));
 }
 
 }  // namespace tarn::python
