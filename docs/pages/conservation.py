@@ -23,7 +23,7 @@ def run(page: Page) -> None:
 
     frames, errors = [], []
     for scheme in SCHEMES:
-        r = _tarn.record_conservation(page.load(scheme=scheme), first=0, every=EVERY, threads=page.threads)
+        r = _tarn.record_conservation(page.load(scheme=scheme), 0, EVERY, page.threads)
         momenta = [r[name] for name in ("momentum", "angular_momentum")]
         changes = [r["energy"] - r["energy"][0]]
         changes += [np.linalg.norm(p - p[0], axis=2) / PS_PER_AKMA for p in momenta]
@@ -55,7 +55,8 @@ def text(page: Page) -> dict:
         "errors": markdown(
             ["scheme", "energy drift (kcal/mol per unit of time)", "rms of the energy (kcal/mol)",
              "largest change of P (Da Å/ps)", "largest change of L (Da Å²/ps)", "blow-ups"],
-            [[f"`{scheme}`", *(f"{np.median(rows[e]):.1e}" for e in ERRORS), blow_ups(rows["blow_up_step"])]
+            [[f"`{scheme}`", *(f"{np.median(rows[e]):.1e}" for e in ERRORS),
+              blow_ups(rows["blow_up_step"])]
              for scheme, rows in page.table("-replicas").by("scheme").items()],
         ),
         "steps": page.key("run.steps"), "replicas": page.key("system.replicas"),

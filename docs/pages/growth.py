@@ -11,8 +11,8 @@ TITLE, DECK = "Time per step and memory by the number of molecules", "growth.tom
 
 TURNS, TURN_SECONDS = 9, 0.05
 MOLECULES = (2, 4, 7, 12, 16, 17, 32, 64, 100, 216, 512, 1000, 2000, 5000, 10000, 20000)
-# Up to FEW molecules, many replicas fill the vector lanes. From MANY on, pairs take nearly all of the
-# time. Each range has its own exponent.
+# Up to FEW molecules, many replicas fill the vector lanes. From MANY on, pairs take nearly all of
+# the time. Each range has its own exponent.
 FEW, MANY, REPLICAS = 64, 512, 64
 PRECISIONS = ("double", "mixed")
 # A cut-off that is usual for liquid water, and the liquid's density.
@@ -32,7 +32,8 @@ def ensemble(page: Page, molecules: int, replicas: int, precision: str):
 def bytes_in_use() -> int:
     """Bytes that the C library (glibc) has allocated now."""
     names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
-    info = type("Info", (ctypes.Structure,), {"_fields_": [(name, ctypes.c_size_t) for name in names]})
+    fields = [(name, ctypes.c_size_t) for name in names]
+    info = type("Info", (ctypes.Structure,), {"_fields_": fields})
     mallinfo = ctypes.CDLL(None).mallinfo2
     mallinfo.restype = info
     now = mallinfo()
@@ -49,14 +50,17 @@ def bytes_of(page: Page, *size) -> int:
 
 def run(page: Page) -> None:
     molecules = MOLECULES if page.share == 1 else MOLECULES[:9]
+    sizes = [(n, REPLICAS if n <= FEW else 1) for n in molecules]
+    sizes += [(n, 1) for n in molecules if n <= FEW]
     rows = []
-    for n, replicas in [(n, REPLICAS if n <= FEW else 1) for n in molecules] + [(n, 1) for n in molecules if n <= FEW]:
+    for n, replicas in sizes:
         ensembles = [ensemble(page, n, replicas, precision) for precision in PRECISIONS]
         times = quartiles(time_in_turns(ensembles, TURNS, page.share * TURN_SECONDS)).T
         rows += [[n, replicas, precision, list(ns), ns[0] / (0.5 * n * (n - 1))]
                  for precision, ns in zip(PRECISIONS, times, strict=True)]  # fmt: skip
     machine = ensembles[0].device
-    page.write(["molecules", "replicas", "precision", *TIMES, "core_ns_per_pair"], rows, machine=machine)
+    columns = ["molecules", "replicas", "precision", *TIMES, "core_ns_per_pair"]
+    page.write(columns, rows, machine=machine)
     large, memory = molecules[-1], []
     for p in PRECISIONS:
         seven = (bytes_of(page, 7, 4096, p) - bytes_of(page, 7, 1024, p)) / 3072
@@ -94,16 +98,17 @@ def text(page: Page) -> dict:
     return {
         "smallest": MOLECULES[0], "largest": f"{large:,}".replace(",", " "),
         "times": markdown(
-            ["molecules", "step, double", "step, mixed", "ns per pair, double", "ns per pair, mixed",
-             "pairs per molecule", "relative to a cutoff"],
+            ["molecules", "step, double", "step, mixed", "ns per pair, double",
+             "ns per pair, mixed", "pairs per molecule", "relative to a cutoff"],
             [[f"{d.molecules:g}", *(time_text(r.core_ns_per_step) for r in (d, m)),
-              *(f"{r.core_ns_per_pair:.2f}" for r in (d, m)), f"{(each := 0.5 * (d.molecules - 1)):.1f}",
+              *(f"{r.core_ns_per_pair:.2f}" for r in (d, m)),
+              f"{(each := 0.5 * (d.molecules - 1)):.1f}",
               f"{each / WITHIN_CUTOFF:.1f}" if each > WITHIN_CUTOFF else "–"]
              for d, m in zip(*by_precision, strict=True)],
         ),
         "exponents": markdown(
             ["time per step grows as", f"up to {FEW} molecules", f"from {MANY} molecules"],
-            [[precision, *(f"N^{exponent(rows, *sizes):.2f}" for sizes in ((2, FEW), (MANY, large)))]
+            [[precision, *(f"N^{exponent(rows, *size):.2f}" for size in ((2, FEW), (MANY, large)))]
              for precision, rows in zip(PRECISIONS, by_precision, strict=True)],
         ),
         "memory": markdown(
@@ -112,8 +117,8 @@ def text(page: Page) -> dict:
             [[r.precision, *(f"{getattr(r, b):.0f}" for b in BYTES), f"{r.total_MB:.1f}"]
              for r in page.table("-memory")],
         ),
-        "turns": TURNS, "few": FEW, "replicas": REPLICAS, "cutoff": CUTOFF_A, "within": WITHIN_CUTOFF,
-        "machine": table.provenance.split("; ")[-1],
+        "turns": TURNS, "few": FEW, "replicas": REPLICAS,
+        "cutoff": CUTOFF_A, "within": WITHIN_CUTOFF, "machine": table.provenance.split("; ")[-1],
     }  # fmt: skip
 
 
@@ -123,10 +128,12 @@ def draw(page: Page):
     for k, precision in enumerate(PRECISIONS):
         alone = table.where(precision=precision, replicas=1.0)
         few = Table({n: c[alone["molecules"] <= FEW] for n, c in alone.columns.items()})
-        for rows, label, style in ((filled(table, precision), "", "-"), (few, ", single cluster", "--")):
+        both = (filled(table, precision), "", "-"), (few, ", single cluster", "--")
+        for j, (rows, label, style) in enumerate(both):
             us, low, high = (1e-3 * rows[name] for name in TIMES)
-            plots.curve(axes, rows["molecules"], us, precision + label, colour=2 * k + (style != "-"),
-                        style=style, error=[us - low, high - us])  # fmt: skip
-    axes.set(xlabel="number of molecules", ylabel="core time per step (µs)", xscale="log", yscale="log")
+            plots.curve(axes, rows["molecules"], us, precision + label, error=[us - low, high - us],
+                        colour=2 * k + j, style=style)  # fmt: skip
+    axes.set(xlabel="number of molecules", ylabel="core time per step (µs)")
+    axes.set(xscale="log", yscale="log")
     plots.legend(axes)
     return figure

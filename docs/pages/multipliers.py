@@ -11,13 +11,15 @@ FINE = 20  # steps of the reference per step
 REFERENCE = "rattle at a 20th of the step"
 HALF_WINDOW = 2  # in steps: with h = 0.05 the window is the paper's 0.2
 BONDS = ("OH1", "OH2", "HH")
+COLUMNS = ("lambda_kcal_per_mol_A2", "lambda_mean_kcal_per_mol_A2")
 
 
 def multipliers(page: Page, scheme: str, fine: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Times, multipliers of all bonds at the steps of the deck, and their means over a centred window."""
+    """Times, multipliers of all bonds at the steps, and their means over a centred window."""
     changes = {
-        "integrator.scheme": scheme, "integrator.timestep_fs": page.key("integrator.timestep_fs") / fine,
-        "run.steps": page.key("run.steps") * fine, "observe.multipliers.window_steps": 1,
+        "integrator.scheme": scheme, "run.steps": page.key("run.steps") * fine,
+        "integrator.timestep_fs": page.key("integrator.timestep_fs") / fine,
+        "observe.multipliers.window_steps": 1,
     }  # fmt: skip
     unset = [] if scheme.startswith("zss") else ["integrator.omega"]
     table = page.run(changes, unset, read=lambda result: result.table("multipliers"))
@@ -34,7 +36,7 @@ def multipliers(page: Page, scheme: str, fine: int) -> tuple[np.ndarray, np.ndar
 def run(page: Page) -> None:
     runs = {REFERENCE: ("rattle", FINE)} | {scheme: (scheme, 1) for scheme in SCHEMES}
     page.write(
-        ["scheme", "time_ps", "molecule", "bond", "lambda_kcal_per_mol_A2", "lambda_mean_kcal_per_mol_A2"],
+        ["scheme", "time_ps", "molecule", "bond", *COLUMNS],
         [[label, t, c // 3, BONDS[c % 3], v, m]
          for label, run in runs.items()
          for t, values, means in zip(*multipliers(page, *run), strict=True)
@@ -49,11 +51,11 @@ def error(own: Table, reference: Table, column: str) -> str:
 
 def text(page: Page) -> dict:
     runs = page.table().by("scheme")
-    columns = ("lambda_mean_kcal_per_mol_A2", "lambda_kcal_per_mol_A2")
     return {
         "errors": markdown(
             ["scheme", "relative rms error of window means", "relative rms error at the steps"],
-            [[f"`{s}`", *(error(runs[s], runs[REFERENCE], column) for column in columns)] for s in SCHEMES],
+            [[f"`{s}`", *(error(runs[s], runs[REFERENCE], column) for column in COLUMNS[::-1])]
+             for s in SCHEMES],
         ),
         "steps": page.key("run.steps"), "fine": FINE, "window": 2 * HALF_WINDOW,
     }  # fmt: skip
@@ -65,9 +67,9 @@ def draw(page: Page):
     for k, (scheme, rows) in enumerate(rows_of.items()):
         # The curves coincide: the schemes are points, at different steps.
         shown, style = (slice(2 * k, None, 4), "") if k else (slice(None), "-")
-        columns = ((means, "lambda_mean_kcal_per_mol_A2"), (values, "lambda_kcal_per_mol_A2"))
-        for axes, column in columns:
-            plots.curve(axes, rows["time_ps"][shown], rows[column][shown], scheme, style=style, marker=k > 0)
+        t_ps = rows["time_ps"][shown]
+        for axes, column in zip((values, means), COLUMNS, strict=True):
+            plots.curve(axes, t_ps, rows[column][shown], scheme, style=style, marker=k > 0)
     means.set(ylabel="window mean of λ (kcal/mol/Å²)")
     values.set(xlabel="time (ps)", ylabel="λ at the steps (kcal/mol/Å²)")
     plots.legend(means)

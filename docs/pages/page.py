@@ -213,8 +213,10 @@ class Page:
 
     # --- from runs to tables
 
-    def write(self, columns: Sequence[str], rows: Iterable[Any], suffix: str = "", machine: str = "") -> None:
-        """Writes <name><suffix>.csv; see write_table(). The machine becomes the end of provenance."""
+    def write(
+        self, columns: Sequence[str], rows: Iterable[Any], suffix: str = "", machine: str = ""
+    ) -> None:
+        """Writes <name><suffix>.csv; see write_table(). The machine is added to the provenance."""
         import tarn
 
         provenance = "; ".join(filter(None, [f"tarn {tarn.__version__}", self.deck, machine]))

@@ -8,8 +8,8 @@ TITLE, DECK, SLOW = "Errors of forces and energy drift by precision", "precision
 SCHEMES = ["settle", "shake", "zss-stiff:omega=500", "zss-stiff", "zss-stiff:omega=20"]
 
 PRECISIONS = ("double", "mixed", "single")
-# Molecules, replicas, length [ps] and steps between frames: long enough for a slope, short enough for
-# the cost of a step.
+# Molecules, replicas, length [ps] and steps between frames: long enough for a slope, short enough
+# for the cost of a step.
 RUNS = ((7, 64, 200.0, 100), (100, 8, 40.0, 50), (1000, 2, 4.0, 10))
 LEFT_OUT = 0.5  # of the beginning, since structures are not exactly at a minimum
 DRIFT = "drift_kcal_per_mol_per_ns_per_molecule"
@@ -44,7 +44,7 @@ def force_error(deck, forces: np.ndarray, positions_A: np.ndarray) -> float:
 
 
 def drift(page: Page, deck, molecules: int, length_ps: float, every: int) -> list:
-    """Slope per ns and rms about the line of the energy per molecule; largest changes of momenta."""
+    """Slope per ns, and rms about it, of the energy per molecule; largest changes of momenta."""
     from tarn import _tarn
 
     steps_per_ps = 1e3 / page.key("integrator.timestep_fs")
@@ -81,8 +81,8 @@ def run(page: Page) -> None:
             for scheme in SCHEMES for p in PRECISIONS
         ]  # fmt: skip
     page.write(
-        ["molecules", "scheme", "precision", "replicas", "duration_ps", DRIFT, f"{DRIFT}_err", *SIZES, FORCES],
-        rows,
+        ["molecules", "scheme", "precision", "replicas", "duration_ps", DRIFT, f"{DRIFT}_err",
+         *SIZES, FORCES], rows,
     )
 
 
@@ -104,7 +104,8 @@ def text(page: Page) -> dict:
         ),
         "lengths": markdown(
             ["molecules", "replicas", "time (ps)"],
-            [[f"{n:g}", *(f"{rows[c][0]:g}" for c in ("replicas", "duration_ps"))] for n, rows in runs.items()],
+            [[f"{n:g}", *(f"{rows[c][0]:g}" for c in ("replicas", "duration_ps"))]
+             for n, rows in runs.items()],
         ),
         "step": page.key("integrator.timestep_fs"), "temperature": page.key("system.temperature_K"),
     }  # fmt: skip
