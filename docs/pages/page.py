@@ -222,11 +222,13 @@ class Page:
 
     # --- from runs to tables
 
-    def write(self, columns: Sequence[str], rows: Iterable[Any], suffix: str = "") -> None:
-        """Writes <name><suffix>.csv; see write_table()."""
+    def write(
+        self, columns: Sequence[str], rows: Iterable[Any], suffix: str = "", machine: str = ""
+    ) -> None:
+        """Writes <name><suffix>.csv; see write_table(). The machine is added to the provenance."""
         import tarn
 
-        provenance = "; ".join(filter(None, [f"tarn {tarn.__version__}", self.deck]))
+        provenance = "; ".join(filter(None, [f"tarn {tarn.__version__}", self.deck, machine]))
         write_table(self.path(f"{suffix}.csv"), provenance, columns, rows)
 
     def load(
@@ -304,27 +306,10 @@ def names() -> list[str]:
 
 
 def core_ns_per_step(decks: Sequence[Any], turns: int, seconds: float) -> np.ndarray:
-    """Core times of one step of one cluster on one thread of the CPU, shape (deck, turn).
-
-    The decks advance in turns of about so many seconds, so that other load affects all alike.
-    """
+    """time_in_turns() of checked decks, each on one thread of the CPU."""
     from tarn import _tarn
 
-    def taken(ensemble: Any, steps: int) -> float:
-        began = time.process_time()
-        ensemble.advance(steps)
-        return time.process_time() - began
-
-    def steps_in_turn(ensemble: Any) -> int:
-        steps = 1
-        while (needed := taken(ensemble, steps)) < 0.2 * seconds:
-            steps *= 2
-        return max(1, int(steps * seconds / needed))
-
-    all = [_tarn.Ensemble(deck, "cpu", 1) for deck in decks]
-    steps = [steps_in_turn(ensemble) for ensemble in all]
-    times = [[taken(e, n) for e, n in zip(all, steps, strict=True)] for _ in range(turns)]
-    return 1e9 * np.transpose(times) / [[n * e.replicas] for e, n in zip(all, steps, strict=True)]
+    return time_in_turns([_tarn.Ensemble(deck, "cpu", 1) for deck in decks], turns, seconds)
 
 
 def observe_all(
@@ -344,3 +329,36 @@ def observe_all(
 
     with ThreadPoolExecutor(page.threads or os.cpu_count()) as pool:
         return list(pool.map(observe, decks))
+
+
+def time_in_turns(ensembles: Sequence[Any], turns: int, seconds: float) -> np.ndarray:
+    """Core times of a step of one cluster [ns], (ensemble, turn). The ensembles take turns of about
+    this length, so that other load of the machine affects all alike."""
+
+    def measure(ensemble: Any, steps: int) -> float:
+        began = time.process_time()
+        ensemble.advance(steps)
+        return 1e9 * (time.process_time() - began) / steps / ensemble.replicas
+
+    counts = []
+    for ensemble in ensembles:
+        steps = 1
+        while (ns := measure(ensemble, steps) * ensemble.replicas) * steps < 2e8 * seconds:
+            steps *= 2
+        counts.append(max(1, int(1e9 * seconds / ns)))
+    pairs = list(zip(ensembles, counts, strict=True))
+    times = np.array([[measure(*pair) for pair in pairs] for _ in range(turns)]).T
+    if any(ensemble.stopped() for ensemble in ensembles):
+        raise ValueError("a replica blew up while it was timed")
+    return times
+
+
+def quartiles(times: np.ndarray) -> np.ndarray:
+    """Median, lower and upper quartile over the turns of time_in_turns(), (3, ensemble)."""
+    return np.quantile(times, [0.5, 0.25, 0.75], axis=-1, method="lower")
+
+
+def mean_and_error(values: Any) -> Value:
+    """Mean and standard error of independent values."""
+    values = np.asarray(values)
+    return Value(values.mean(), values.std(ddof=1) / math.sqrt(len(values)))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import matplotlib.ticker
 import numpy as np
 
 matplotlib.use("svg")
@@ -93,3 +94,10 @@ def version_of(svg: str) -> str:
     """The version of matplotlib that wrote an SVG file, or ""."""
     at = svg.find("Matplotlib v")
     return svg[at:].split(",")[0] if at >= 0 else ""
+
+
+def plain_ticks(axis: Any, values: Sequence[float]) -> None:
+    """Ticks at these values of a logarithmic axis, written as plain numbers."""
+    axis.set_major_locator(matplotlib.ticker.FixedLocator(list(values)))
+    axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(matplotlib.ticker.NullLocator())

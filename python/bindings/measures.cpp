@@ -18,6 +18,7 @@
 #include "run/mechanics_experiment.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/rdf.hpp"
+#include "tarn/ensemble.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/run.hpp"
@@ -185,6 +186,71 @@ nb::dict observe(const Deck& deck, const std::string& folder) {
   return d;
 }
 
+/// Conserved quantities of a run of water after every `every` steps, from the step `first` on.
+/// @return arrays "energy" (k, replica) [kcal/mol], "momentum" [Da A/akma] and "angular_momentum"
+///         [Da A^2/akma] (k, replica, 3), all nan for stopped replicas; "blow_ups", the steps at
+///         which replicas stopped by replica
+nb::dict record_conservation(const Deck& deck, std::int64_t first, std::int64_t every,
+                             int threads) {
+  std::vector<double> energy, momentum, angular;
+  std::size_t rows = 0, replicas = 0;
+  std::vector<BlowUp> blow_ups;
+  {
+    const Unlocked unlocked;
+    Ensemble ensemble(deck, {"cpu", threads});
+    replicas = static_cast<std::size_t>(ensemble.replicas());
+    Frame frame;
+    ensemble.advance(first);
+    for (std::int64_t step = first; step <= deck.run.steps; step += every, ++rows) {
+      if (step > first) ensemble.advance(every);
+      ensemble.snapshot(kConservation, frame);
+      if (frame.replica_ids.empty()) break;
+      for (std::vector<double>* values : {&energy, &momentum, &angular}) {
+        const std::size_t size = values == &energy ? 1 : 3;
+        values->resize((rows + 1) * replicas * size, std::numeric_limits<double>::quiet_NaN());
+      }
+      for (std::size_t r = 0; r < frame.live(); ++r) {
+        const Conservation& c = frame.conservation[r];
+        const std::size_t at = rows * replicas + static_cast<std::size_t>(frame.replica_ids[r]);
+        energy[at] = c.energy_kcal_per_mol;
+        std::ranges::copy(c.momentum_Da_A_per_akma, &momentum[3 * at]);
+        std::ranges::copy(c.angular_momentum_Da_A2_per_akma, &angular[3 * at]);
+      }
+    }
+    blow_ups = ensemble.blow_ups();
+  }
+  nb::dict d, stopped;
+  for (const BlowUp& b : blow_ups) stopped[nb::cast(b.replica)] = b.step;
+  d["energy"] = array_of(std::move(energy), {rows, replicas});
+  d["momentum"] = array_of(std::move(momentum), {rows, replicas, 3});
+  d["angular_momentum"] = array_of(std::move(angular), {rows, replicas, 3});
+  d["blow_ups"] = stopped;
+  return d;
+}
+
+/// Forces on the atoms of one cluster in the precision of a deck [kcal/mol/A], from one step of
+/// velocity Verlet that starts at rest and is too short for any motion.
+nb::object engine_forces(const Deck& deck, const std::vector<double>& positions_A) {
+  System system = make_system(deck, static_cast<int>(positions_A.size() / 9));
+  system.integrator = {};
+  system.integrator.scheme = Scheme::verlet;
+  system.integrator.omega = 0.0;
+  system.integrator.timestep_akma = 1e-9;
+  system.thermostat = {};
+  State state;
+  state.molecules = system.molecules;
+  state.replica_ids = {0};
+  state.positions_A = positions_A;
+  state.velocities_A_per_akma.assign(positions_A.size(), 0.0);
+  const auto engine = make_engine(system, state, {}, {"cpu", 1});
+  engine->advance(1);
+  std::vector<double> f = engine->state().velocities_A_per_akma;
+  for (std::size_t c = 0; c < f.size(); ++c) {
+    f[c] *= system.model.mass_Da(static_cast<int>(c / 3 % 3)) / system.integrator.timestep_akma;
+  }
+  return array_of(std::move(f), {positions_A.size() / 3, 3});
+}
+
 }  // namespace
 
 void add_measures(nb::module_& module) {
@@ -209,6 +275,9 @@ void add_measures(nb::module_& module) {
   nb::class_<OoCounts>(module, "OoCounts", "Counts of OO distances.").def("add", &OoCounts::add);
   module.def("total_variation", total_variation, nb::arg("counts"), nb::arg("reference"));
   module.def("observe", observe, nb::arg("deck"), nb::arg("folder"));
+  module.def("record_conservation", record_conservation, nb::arg("deck"), nb::arg("first"),
+             nb::arg("every"), nb::arg("threads"));
+  module.def("engine_forces", engine_forces, nb::arg("deck"), nb::arg("positions_A"));
 }
 
 }  // namespace tarn::python
