@@ -1,10 +1,17 @@
-"""Writes a page, a table and pictures from timed runs."""
+"""Writes a page, a table and a picture from timed runs.
 
-import csv
+usage: bench/peers/report.py TABLE.csv...
+Draws the pictures of tables again: TABLE.svg.
+"""
+
 import os
-import shutil
 import statistics
-import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "pages"))
+
+import page as pages
 
 KEYS = ("molecules", "copies", "threads")
 
@@ -115,9 +122,8 @@ def rate_table(result, threads):
     """Rates of all programs on so many threads, and the ratios of each variant of tarn to the peers."""
     runs, tarns = result["runs"], result["tarns"]
     short = [label.removeprefix("tarn ") for label in tarns]
-    text = "| cluster | program | cluster-steps/s | "
-    text += " | ".join(f"{label} / program" for label in short) + " |\n"
-    text += "|---|---|---|" + "---|" * len(short) + "\n"
+    columns = ["cluster", "program", "cluster-steps/s", *(f"{label} / program" for label in short)]
+    lines = []
     for case in cases(runs):
         if case[2] != threads:
             continue
@@ -131,19 +137,23 @@ def rate_table(result, threads):
                 comparable = program not in tarns and tarn in of_case
                 values = ratios(of_case, tarn, program) if comparable else []
                 cells.append(interval(values) if values else "")
-            text += "| " + " | ".join(cells) + " |\n"
-    return text
-
-
-def markdown_table(columns, rows):
-    lines = [columns, *rows]
-    text = ["| " + " | ".join(line) + " |\n" for line in lines]
-    return text[0] + "|" + "---|" * len(columns) + "\n" + "".join(text[1:])
+            lines.append(cells)
+    return pages.markdown(columns, lines) + "\n"
 
 
 def program_table(result):
     rows = [[program[key] for key in ("label", "version", "how")] for program in result["programs"]]
-    return "## Programs\n\n" + markdown_table(["program", "version", "mode"], rows)
+    return "## Programs\n\n" + pages.markdown(["program", "version", "mode"], rows) + "\n"
+
+
+def agreement(checks, keys, errors):
+    """The largest errors of all checks with the same keys."""
+    worst = {}
+    for entry in checks:
+        key = tuple(entry[name] for name in keys)
+        worst[key] = [max(pair) for pair in zip(worst.get(key, entry["errors"]), entry["errors"])]
+    rows = [[*key, *(f"{e:.1e}" for e in largest)] for key, largest in worst.items()]
+    return pages.markdown([*keys, *errors], rows) + "\n"
 
 
 def page(result):
@@ -177,10 +187,6 @@ other.
         text += rate_table(result, threads) + "\n"
     text += program_table(result)
     if result["checks"]:
-        worst = {}
-        for entry in result["checks"]:
-            before = worst.get(entry["program"], (0, 0, 0))
-            worst[entry["program"]] = [max(a, b) for a, b in zip(before, entry["errors"])]
         text += """
 ## Agreement of energies and forces
 
@@ -193,11 +199,8 @@ Largest differences from `tarn energy`, over all cases:
 The Coulomb constants of the programs differ by 3e-8 to 5e-8. GROMACS, and OpenMM on its CPU platform, compute in single
 precision.
 
-| program | energy | forces | bonds (Å) |
-|---|---|---|---|
 """
-        for program, errors in worst.items():
-            text += f"| {program} | " + " | ".join(f"{e:.1e}" for e in errors) + " |\n"
+        text += agreement(result["checks"], ("program",), ("energy", "forces", "bonds (Å)"))
     if result["left_out"]:
         text += "\n## Skipped\n\n"
         for entry in result["left_out"]:
@@ -214,135 +217,77 @@ precision.
     return text + "\n`bench/peers/README.md` describes how to run this benchmark, and the settings of each program.\n"
 
 
-def quoted(text):
-    return "'" + text.replace("'", "''") + "'"
-
-
-# The palette of Okabe and Ito, as in tarn's pictures.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-
-
-def gnuplot_script(result, terminal, path):
+def speed_panels(table, plots):
     """Time per pair of molecules on the fewest cores, and ratios of tarn to the peers."""
-    runs, tarns = result["runs"], result["tarns"]
-    threads = min(case[2] for case in cases(runs))
-    single = [case for case in cases(runs) if case[1] == 1 and case[2] == threads]
-    single = [case for case in single if case[0] > 1]
-    # Three panels fit on the page; the tables contain the rest.
-    shown = [label for label in tarns if label.startswith("tarn settle") and "single" not in label]
-    peers = [p["label"] for p in result["programs"] if p["label"] not in tarns]
-    blocks, panels = "", []
-
-    def panel(y_label, curves):
-        """curves: {label: {molecules: values}}"""
-        nonlocal blocks
-        commands = []
-        for label, points in curves.items():
-            if not points:
-                continue
-            index = (shown + peers).index(label)
-            name = f"p{len(panels)}c{index}"
-            rows = ""
-            for molecules, values in points.items():
-                # Shifted, so that error bars of two programs do not overlap.
-                x = molecules * 1.02 ** (index - (len(shown + peers) - 1) / 2)
-                rows += " ".join(f"{number:.9g}" for number in (x, *spread(values))) + "\n"
-            blocks += f"${name} << EOD\n{rows}EOD\n"
-            style = f"lc rgb '{PALETTE[index % len(PALETTE)]}' lw 1.5 pt 7 ps 0.6"
-            commands.append(f"${name} using 1:2:3:4 with yerrorbars {style} notitle")
-            commands.append(f"${name} using 1:2 with linespoints {style} title {quoted(label)}")
-        if not commands:
-            return
-        lows = [min(values) for points in curves.values() for values in points.values()]
-        highs = [max(values) for points in curves.values() for values in points.values()]
-        panels.append((y_label, commands, 0.75 * min(lows), 1.3 * max(highs)))
-
-    def times(program):
-        points = {}
-        for case in single:
-            pairs = case[0] * (case[0] - 1) / 2
-            by_round = rates(runs, case).get(program, {})
-            points[case[0]] = [1e9 / (rate * pairs) for rate in by_round.values()]
-        return {molecules: values for molecules, values in points.items() if values}
-
-    def ratios_to(tarn, peer):
-        points = {}
-        for case in single:
-            of_case = rates(runs, case)
-            if tarn in of_case and peer in of_case:
-                points[case[0]] = ratios(of_case, tarn, peer)
-        return {molecules: values for molecules, values in points.items() if values}
-
-    panel("ns per step and pair", {program: times(program) for program in shown + peers})
-    for tarn in shown if peers else []:
-        panel(f"{tarn} / program", {peer: ratios_to(tarn, peer) for peer in peers})
-    sizes = ", ".join(f"'{case[0]}' {case[0]}" for case in single)
-    title = f"Rigid water in vacuum on {threads} core{'s' if threads > 1 else ''}"
-    low, high = min(case[0] for case in single), max(case[0] for case in single)
-    script = f"""set encoding utf8
-set terminal {terminal}
-set output {quoted(path)}
-set border 3 lc rgb '#555555'
-set tics nomirror out scale 0.6 textcolor rgb '#333333'
-set grid back lt 1 lc rgb '#e6e6e6' lw 0.8
-set lmargin 12
-set rmargin {max(len(label) for label in shown + peers) + 8}
-set key outside right top Left reverse samplen 2 spacing 1.25 textcolor rgb '#333333'
-set logscale xy
-set xrange [{low * 0.7:g}:{high * 1.4:g}]
-set xtics ({sizes})
-set ytics (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-set format y '%g'
-{blocks}set multiplot layout {len(panels)},1 title {quoted(title)}
-"""
-    for index, (y_label, commands, low, high) in enumerate(panels):
-        script += f"set ylabel {quoted(y_label)}\nset yrange [{low:g}:{high:g}]\n"
-        if index == len(panels) - 1:
-            script += "set xlabel 'molecules'\n"
-        if index > 0:
-            commands = ["1 with lines lc rgb '#555555' dt 3 notitle"] + commands
-            script += "unset key\n"
-        script += f"plot {', '.join(commands)}\n"
-    return script + "unset multiplot\nset output\n"
-
-
-def draw(result, out):
-    """@return paths of the pictures"""
-    if not any(molecules > 1 and copies == 1 for molecules, copies, _ in cases(result["runs"])):
-        return []
-    return pictures(lambda *format: gnuplot_script(result, *format), out, "peers", "980,980")
-
-
-def pictures(script_of, out, name, size):
-    """Runs script_of(terminal, path) for an SVG and a PNG file.
-
-    @return paths of the pictures; none, with a message, without gnuplot."""
-    if not shutil.which("gnuplot"):
-        print("no picture: gnuplot was not found; install the package gnuplot-nox")
-        return []
-    paths = []
-    for extension, terminal in (
-        ("svg", f"svg noenhanced size {size} fixed rounded background '#ffffff' font 'sans-serif,14'"),
-        ("png", f"pngcairo noenhanced size {size} rounded background '#ffffff' font 'DejaVu Sans,11'"),
-    ):
-        path = os.path.join(out, f"{name}.{extension}")
-        completed = subprocess.run(
-            ["gnuplot", "-d", "-"], input=script_of(terminal, path), capture_output=True, text=True
+    single = table.where(copies=1.0, threads=table["threads"].min())
+    programs = [name for name in single.by("program") if "single" not in name]
+    shown = [name for name in programs if name.startswith("tarn settle")]
+    peers = [name for name in programs if not name.startswith("tarn")]
+    figure, (times, *panels) = plots.panels(1 + len(shown) * bool(peers), sharex=True)
+    for k, program in enumerate(shown + peers):
+        rows = next(iter(single.where(program=program).by("tarn").values()))
+        rate = "cluster_steps_per_s"
+        ns, low, high = (
+            2e9 / (rows["molecules"] * (rows["molecules"] - 1) * rows[column])
+            for column in (rate, f"{rate}_max", f"{rate}_min")
         )
-        if completed.returncode != 0:
-            print(f"gnuplot could not draw {path}: {completed.stderr.strip()}")
-            continue
-        paths.append(path)
-    return paths
+        label = program.partition(" (")[0]
+        plots.curve(times, rows["molecules"], ns, label, colour=k, error=[ns - low, high - ns])
+        for axes, tarn in zip(panels, shown if program in peers else []):
+            rows = single.where(program=program, tarn=tarn)
+            ratio, low, high = rows["ratio"], rows["ratio_min"], rows["ratio_max"]
+            error = [ratio - low, high - ratio]
+            plots.curve(axes, rows["molecules"], ratio, label, colour=k, error=error)
+    times.set(ylabel="time per step and pair (ns)")
+    for axes, tarn in zip(panels, shown):
+        axes.axhline(1.0, color="#555555", linewidth=0.9)
+        axes.set(ylabel=f"speed of {tarn}\nrelative to program")
+    for axes in (times, *panels):
+        axes.set(xscale="log", yscale="log")
+        plots.plain_ticks(axes.xaxis, sorted(single.by("molecules")))
+    plots.legend(times)
+    figure.axes[-1].set_xlabel("number of molecules")
+    return figure
+
+
+def average_panels(table, plots):
+    """Means of path integrals relative to those of tarn with its default step."""
+    systems = table.by("system")
+    figure, panels = plots.panels(len(systems), 3.0, sharex=True)
+    names = ["E virial", "E primitive", "V", "K of O", "K of H", "rg² of O", "rg² of H", "r(OH)"]
+    for axes, (system, of_system) in zip(panels, systems.items()):
+        scale = 100.0 / of_system.where(program="tarn")["mean"]
+        programs = of_system.by("program")
+        for k, (program, rows) in enumerate(programs.items()):
+            places = [place + 0.14 * (k - (len(programs) - 1) / 2) for place in range(len(scale))]
+            shift, error = scale * rows["mean"] - 100.0, scale * rows["mean_err"]
+            plots.curve(axes, places, shift, program, style="", error=error)
+        axes.set(ylabel="mean relative to tarn − 1 (%)")
+        axes.set_xticks(range(len(names)), names)
+        plots.legend(axes, system)
+    return figure
+
+
+def draw(path):
+    """Draws the table of a page. @return path of the picture; none, with a message, without matplotlib."""
+    try:
+        import plots
+    except ImportError:
+        print("no picture: matplotlib was not found; install the package python3-matplotlib")
+        return []
+    table, picture = pages.read_table(Path(path)), Path(path).with_suffix(".svg")
+    draw_panels = average_panels if "quantity" in table.columns else speed_panels
+    plots.save(draw_panels(table, plots), picture)
+    return [str(picture)]
+
+
+def write_rows(path, provenance, rows):
+    """Writes a table of dictionaries with the same keys."""
+    pages.write_table(Path(path), provenance, list(rows[0]), [row.values() for row in rows])
 
 
 def write_table(result, path, made_by):
-    with open(path, "w", newline="") as file:
-        everything = list(rows(result))
-        file.write(f"# {made_by}; {result['machine']}\n")
-        writer = csv.DictWriter(file, list(everything[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(everything)
+    write_rows(path, f"{made_by}; {result['machine']}", list(rows(result)))
 
 
 def write(result, out):
@@ -352,4 +297,10 @@ def write(result, out):
     text = os.path.join(out, "peers.md")
     with open(text, "w") as file:
         file.write(page(result))
-    return [text, table] + draw(result, out)
+    pictured = any(case[0] > 1 and case[1] == 1 for case in cases(result["runs"]))
+    return [text, table] + (draw(table) if pictured else [])
+
+
+if __name__ == "__main__":
+    for given in sys.argv[1:]:
+        draw(given)

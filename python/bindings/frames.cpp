@@ -71,6 +71,12 @@ nb::object energies(const std::shared_ptr<const Frame>& frame) {
   return numbers.attr("view")(nb::module_::import_("tarn._tarn").attr("energy_type"));
 }
 
+nb::object atom_kinetic_kcal_per_mol(const std::shared_ptr<const Frame>& frame) {
+  require(frame->live() == 0 || !frame->atom_kinetic_kcal_per_mol.empty(),
+          "atom_kinetic_kcal_per_mol");
+  return view_of(frame->atom_kinetic_kcal_per_mol.data(), {frame->live(), atoms_of(*frame)}, frame);
+}
+
 nb::object replica_ids(const Frame& frame) { return array_of(frame.replica_ids); }
 
 void add_frames(nb::module_& module) {
@@ -94,7 +100,12 @@ void add_frames(nb::module_& module) {
       .def_prop_ro(
           "energies", [](const TimedFrame& f) { return energies(f.frame); },
           nb::sig("def energies(self) -> NDArray[numpy.void]"),
-          "Energies by name, each of shape (replica,).");
+          "Energies by name, each of shape (replica,).")
+      .def_prop_ro(
+          "atom_kinetic_kcal_per_mol",
+          [](const TimedFrame& f) { return atom_kinetic_kcal_per_mol(f.frame); },
+          nb::sig("def atom_kinetic_kcal_per_mol(self) -> NDArray[numpy.float64]"),
+          "Kinetic energy (replica, atom) of ring polymers, equation (83).");
 }
 
 }  // namespace tarn::python

@@ -14,6 +14,8 @@ nanobind::object positions_A(const std::shared_ptr<const Frame>& frame);
 nanobind::object velocities_A_per_ps(const Frame& frame);
 /// A structured array (replica,) with the members of Energies.
 nanobind::object energies(const std::shared_ptr<const Frame>& frame);
+/// (replica, atom); of ring polymers.
+nanobind::object atom_kinetic_kcal_per_mol(const std::shared_ptr<const Frame>& frame);
 nanobind::object replica_ids(const Frame& frame);
 
 /// The field of the positions: of all beads if there are several.

@@ -18,4 +18,5 @@ NB_MODULE(_tarn, module) {
   tarn::python::add_runs(module);
   tarn::python::add_functions(module);
   tarn::python::add_structures(module);
+  tarn::python::add_measures(module);
 }

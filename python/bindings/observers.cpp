@@ -31,11 +31,15 @@ unsigned fields_of(const std::vector<std::string>& names) {
       fields |= kPositions;
     } else if (name == "velocities_A_per_ps") {
       fields |= kVelocities;
+    } else if (name == "atom_kinetic_kcal_per_mol") {
+      fields |= kAtomKinetic;
     } else if (name == "energies") {
       fields |= kEnergies;
     } else {
       throw InputError(fmt::format(
-          "observer: unknown field '{}'; use positions_A, velocities_A_per_ps or energies", name));
+          "observer: unknown field '{}'; use positions_A, velocities_A_per_ps, energies or "
+          "atom_kinetic_kcal_per_mol",
+          name));
     }
   }
   return fields;
@@ -81,6 +85,7 @@ class PythonValues {
     if (fields_ & kPositions) kept->positions_A = frame.positions_A;
     if (fields_ & kVelocities) kept->velocities_A_per_akma = frame.velocities_A_per_akma;
     if (fields_ & kEnergies) kept->energies = frame.energies;
+    if (fields_ & kAtomKinetic) kept->atom_kinetic_kcal_per_mol = frame.atom_kinetic_kcal_per_mol;
     const nb::object result = function_(
         TimedFrame{std::move(kept), static_cast<double>(frame.step) * timestep_fs_ / 1000.0});
     const Numbers numbers(result, "the result of an observer");

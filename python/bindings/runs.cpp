@@ -26,6 +26,7 @@ struct Shared {
   bool overwrite = false;
   std::optional<std::string> device;
   std::optional<int> threads;
+  bool pictures = true;
   nb::object on_progress, on_message;
 
   /// @param options RunOptions or CompareOptions
@@ -35,6 +36,7 @@ struct Shared {
     options.overwrite = overwrite;
     options.device = device;
     options.threads = threads;
+    options.pictures = pictures;
     options.interrupted = [&interrupts] { return interrupts.pending(); };
     if (!on_progress.is_none()) {
       options.on_progress = [this, &interrupts](const Progress& p) {
@@ -131,12 +133,12 @@ auto interruptible(Interrupts& interrupts, const std::string& note, const Comput
 }
 
 nb::dict run(const Deck& deck, const std::string& out, bool resume, bool overwrite,
-             const std::optional<std::string>& device, std::optional<int> threads,
+             const std::optional<std::string>& device, std::optional<int> threads, bool pictures,
              const nb::list& observers, nb::object on_progress, nb::object on_message,
              const nb::object& on_blow_up, nb::object interrupt) {
   Interrupts interrupts(std::move(interrupt));
   const Shared shared{
-      out, overwrite, device, threads, std::move(on_progress), std::move(on_message)};
+      out, overwrite, device, threads, pictures, std::move(on_progress), std::move(on_message)};
   RunOptions options;
   shared.apply_to(options, interrupts);
   options.resume = resume;
@@ -155,10 +157,11 @@ nb::dict compare(const Deck& deck, const Texts& schemes, const std::string& out,
                  const std::vector<double>& steps, const std::vector<int>& beads,
                  const Texts& free_rings, const std::string& reference,
                  const std::optional<std::string>& device, std::optional<int> threads,
-                 nb::object on_progress, nb::object on_message, nb::object interrupt) {
+                 bool pictures, nb::object on_progress, nb::object on_message,
+                 nb::object interrupt) {
   Interrupts interrupts(std::move(interrupt));
   const Shared shared{
-      out, overwrite, device, threads, std::move(on_progress), std::move(on_message)};
+      out, overwrite, device, threads, pictures, std::move(on_progress), std::move(on_message)};
   CompareOptions options;
   shared.apply_to(options, interrupts);
   options.steps = steps;
@@ -179,13 +182,14 @@ nb::dict compare(const Deck& deck, const Texts& schemes, const std::string& out,
 
 void add_runs(nb::module_& module) {
   module.def("run", run, nb::arg("deck"), nb::arg("out"), nb::arg("resume"), nb::arg("overwrite"),
-             nb::arg("device").none(), nb::arg("threads").none(), nb::arg("observers"),
-             nb::arg("on_progress").none(), nb::arg("on_message"), nb::arg("on_blow_up"),
-             nb::arg("interrupt"));
+             nb::arg("device").none(), nb::arg("threads").none(), nb::arg("pictures"),
+             nb::arg("observers"), nb::arg("on_progress").none(), nb::arg("on_message"),
+             nb::arg("on_blow_up"), nb::arg("interrupt"));
   module.def("compare", compare, nb::arg("deck"), nb::arg("schemes"), nb::arg("out"),
              nb::arg("overwrite"), nb::arg("steps"), nb::arg("beads"), nb::arg("free_rings"),
              nb::arg("reference"), nb::arg("device").none(), nb::arg("threads").none(),
-             nb::arg("on_progress").none(), nb::arg("on_message"), nb::arg("interrupt"));
+             nb::arg("pictures"), nb::arg("on_progress").none(), nb::arg("on_message"),
+             nb::arg("interrupt"));
 }
 
 }  // namespace tarn::python

@@ -40,6 +40,7 @@ def compare(
     device: str | None = None,
     threads: int | None = None,
     progress: ProgressLike = False,
+    pictures: bool = True,
     set: Mapping[str, Any] | None = None,
     unset: str | Sequence[str] = (),
 ) -> Comparison:
@@ -61,7 +62,7 @@ def compare(
         Runs each scheme with each of these flows of the free ring, "cayley" or "exact".
     reference : str
         The scheme of the reference; default: settle with half of the smallest step.
-    overwrite, device, threads, progress, set, unset
+    overwrite, device, threads, progress, pictures, set, unset
         As in `run`.
 
     Returns
@@ -85,6 +86,7 @@ def compare(
             free_rings=_arguments.texts("compare", "free_ring", free_ring),
             reference=_arguments.text("compare", "reference", reference),
             **_arguments.device_and_threads("compare", device, threads),
+            pictures=_arguments.flag("compare", "pictures", pictures),
             on_progress=reports.on_progress,
             on_message=reports.on_message,
             interrupt=interrupt,

@@ -38,3 +38,7 @@ class Frame(Protocol):
     @property
     def energies(self) -> NDArray[Any]:
         """Energies by name, each of shape (replica,); see `Ensemble.energies`."""
+
+    @property
+    def atom_kinetic_kcal_per_mol(self) -> NDArray[np.float64]:
+        """Kinetic energy (replica, atom) of ring polymers, for observers only."""

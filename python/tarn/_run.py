@@ -399,6 +399,7 @@ def run(
     threads: int | None = None,
     observers: Observer | Sequence[Observer] = (),
     progress: ProgressLike = False,
+    pictures: bool = True,
     set: Mapping[str, Any] | None = None,
     unset: str | Sequence[str] = (),
 ) -> Result:
@@ -427,6 +428,8 @@ def run(
     progress : bool or callable
         True prints progress and notes to standard error; a function receives a Progress about
         twice a second.
+    pictures : bool
+        Whether gnuplot draws the tables at the end of the run.
     set, unset : dict, str or sequence of str
         Changes of the deck: {"run.steps": 1000}, ["observe.rdf"].
 
@@ -457,6 +460,7 @@ def run(
             resume=_arguments.flag("run", "resume", resume),
             overwrite=_arguments.flag("run", "overwrite", overwrite),
             **_arguments.device_and_threads("run", device, threads),
+            pictures=_arguments.flag("run", "pictures", pictures),
             observers=_arguments.many(observers),
             on_progress=reports.on_progress,
             on_message=reports.on_message,

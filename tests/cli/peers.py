@@ -7,8 +7,6 @@ import json
 import math
 import os
 import random
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -554,34 +552,6 @@ class GpuBench(unittest.TestCase):
         self.assertEqual(self.run_bench("--rounds", "0").returncode, 2)
         missing = self.run_bench("--tarn", TARN + "-not")
         self.assertIn("does not exist", missing.stderr)
-
-
-@unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
-class GpuPage(unittest.TestCase):
-    def test_the_page_follows_what_was_measured(self):
-        root = os.path.dirname(os.path.dirname(PEERS))
-        results = os.path.join(root, "docs", "results")
-        with tempfile.TemporaryDirectory() as folder:
-            own = os.path.join(folder, "docs", "results")
-            os.makedirs(own)
-            os.makedirs(os.path.join(folder, "bench"))
-            script = shutil.copy(os.path.join(root, "bench", "gpu-page"), os.path.join(folder, "bench"))
-            with open(os.path.join(results, "gpu.md")) as file:
-                page = file.read()
-            with open(os.path.join(own, "gpu.md"), "w") as file:
-                # No generated table is left.
-                tables = re.compile(r"(<!-- table: \w+ -->\n).*?(<!-- end -->)", re.DOTALL)
-                file.write(tables.sub(r"\1\2", page))
-            measured = [
-                os.path.join(results, name)
-                for name in ("gpu-bench.json", "gpu-peers.csv", "gpu-drift.csv", "gpu-runs.csv")
-            ]
-            subprocess.run([script, *measured], check=True)
-            for name in ("gpu.md", "gpu.csv"):
-                with open(os.path.join(own, name)) as made, open(os.path.join(results, name)) as known:
-                    self.assertEqual(made.read(), known.read(), name)
-            for name in ("gpu.svg", "gpu.png"):
-                self.assertGreater(os.path.getsize(os.path.join(own, name)), 10_000)
 
 
 if __name__ == "__main__":

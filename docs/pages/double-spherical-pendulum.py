@@ -1,0 +1,72 @@
+"""Errors of RATTLE and two midpoint rules on the double spherical pendulum."""
+
+import math
+
+import numpy as np
+import plots
+from page import Page, markdown
+
+TITLE = "Error of the double spherical pendulum (McLachlan & Scovel, Fig. 2)"
+DECK, SET = "double-spherical-pendulum.toml", {"system.gravity": 0}
+SCHEMES = ["rattle", "midpoint", "midpoint-hamilton"]
+
+FINE = 50  # steps of the reference per step
+
+
+def run(page: Page) -> None:
+    import tarn
+
+    step = page.key("integrator.step")
+    steps = round(page.key("run.duration") / step)
+    reference = tarn._tarn.mechanics_case(page.load({"integrator.step": step / FINE}, scheme="rattle"))
+    exact = []
+    for _ in range(steps):
+        reference.step(FINE)
+        exact.append(reference.row[:6])
+    rows = []
+    for scheme in SCHEMES:
+        case = tarn._tarn.mechanics_case(page.load(scheme=scheme))
+        try:
+            for k in range(steps):
+                case.step()
+                error = math.dist(case.row[:6], exact[k])
+                rows.append([scheme, (k + 1) * step, error, case.conserved["constraint_max"]])
+        except tarn.NumericalError:
+            continue  # the page says when
+    page.write(["scheme", "time", "error", "constraint_error"], rows)
+
+
+def text(page: Page) -> dict:
+    runs = page.table().by("scheme")
+    end = page.key("run.duration")
+    failed = {s: f"after t = {t['time'][-1]:.4g}" if t["time"][-1] < 0.999 * end else "" for s, t in runs.items()}
+    early = {s: t["time"] <= 5 for s, t in runs.items()}
+    last = {s: t["error"][-1] for s, t in runs.items()}
+    ahead = runs["midpoint"]["error"] < runs["rattle"]["error"]
+    return {
+        "fine": FINE,
+        "failed_before": math.ceil(runs["midpoint-hamilton"]["time"][-1]),
+        "midpoint_constraint": runs["midpoint"]["constraint_error"].max(),
+        "ahead_until": np.count_nonzero(ahead) and 10 * round(runs["rattle"]["time"][ahead][-1] / 10),
+        "last": last,
+        "errors": markdown(
+            ["scheme", "error of q at t = 5", "at the end", r"largest \|g\| to t = 5", "to the end", "failure"],
+            [[f"`{s}`", *(f"{v:.1e}" for v in (
+                t["error"][early[s]][-1], last[s], t["constraint_error"][early[s]].max(),
+                t["constraint_error"].max())), failed[s]]
+             for s, t in runs.items()],
+        ),
+    }  # fmt: skip
+
+
+def draw(page: Page):
+    figure, (errors, constraints) = plots.panels(2)
+    for scheme, run in page.table().by("scheme").items():
+        for axes, column in ((errors, "error"), (constraints, "constraint_error")):
+            plots.curve(axes, run["time"], run[column], scheme, marker=False)
+    errors.set(xlabel="time", ylabel="error of q", ylim=(1e-6, 1e1))
+    constraints.set(xlabel="time", ylabel="largest |g|", ylim=(1e-16, 1e4))
+    for axes in (errors, constraints):
+        axes.set(xscale="log", yscale="log")
+        plots.legend(axes)
+    return figure

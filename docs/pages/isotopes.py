@@ -1,0 +1,146 @@
+"""Free energy by which deuterium prefers hydrogen bonds, from kinetic energies by mass."""
+
+import math
+
+import numpy as np
+import plots
+from page import (
+    BOLTZMANN_KCAL_PER_MOL_K, BOLTZMANN_PER_CM_K, MEV_PER_KCAL_PER_MOL, Page, Value, average, markdown,
+)  # fmt: skip
+
+TITLE = "Sites of light and heavy hydrogen in eight molecules"
+DECK, SET, SLOW = "pimd8.toml", {"run.duration_ps": 22}, True
+
+TEMPERATURES_K = (50, 100, 200)
+BEADS_TIMES_K = 16000
+PROTIUM_DA, DEUTERIUM_DA = 1.008, 2.014
+# The masses of Simpson's rule, whose square roots are equidistant.
+MASSES_DA = (PROTIUM_DA, (0.5 * (math.sqrt(PROTIUM_DA) + math.sqrt(DEUTERIUM_DA))) ** 2, DEUTERIUM_DA)
+SITES = ("bonded", "free")
+
+
+def by_site(positions_A, of_atoms):
+    """Means of a quantity over hydrogens that donate a bond, and over the others; nan if none."""
+    from tarn import _tarn
+
+    bonded = np.zeros((len(positions_A) // 3, 3), dtype=bool)
+    for donor, hydrogen, _ in _tarn.hydrogen_bonds(positions_A.ravel()):
+        bonded[donor, hydrogen] = True
+    hydrogens = of_atoms.reshape(-1, 3)[:, 1:]
+    kinds = hydrogens[bonded[:, 1:]], hydrogens[~bonded[:, 1:]]
+    return [k.mean() if len(k) else math.nan for k in kinds]
+
+
+def harmonic(page: Page, changes: dict, beads: int, temperature_K: float) -> list[float]:
+    """Kinetic energies of both kinds [meV] in the harmonic approximation at the start: of each mode
+    kT/2 times the sum of w^2/(w_k^2 + w^2) over the springs w_k of the beads."""
+    import tarn
+
+    cube = tarn.Ensemble(
+        page.deck_path, device="cpu", set={**page.changes, **changes, "system.replicas": 1},
+        unset=["path_integral", "observe.path_integral"],
+    ).positions_A[0]  # fmt: skip
+    mass_Da = changes["system.hydrogen_mass_Da"]
+    modes = tarn.normal_modes(cube, model="qtip4pf", masses={"H": mass_Da})
+    w = modes.wavenumbers_per_cm[:, None]
+    springs = 2 * beads * temperature_K * BOLTZMANN_PER_CM_K * np.sin(np.pi * np.arange(beads) / beads)
+    shares = np.where(w > 0, w**2 / (springs**2 + np.where(w > 0, w, 1) ** 2), 1 / beads).sum(axis=1)
+    masses = np.tile([15.9994, mass_Da, mass_Da], len(cube) // 3)
+    of_atoms = np.einsum("k,kac,a->a", shares, modes.displacements_per_sqrt_Da**2, masses)
+    half_kT_meV = 0.5 * MEV_PER_KCAL_PER_MOL * BOLTZMANN_KCAL_PER_MOL_K * temperature_K
+    return [half_kT_meV * k for k in by_site(cube, of_atoms)]
+
+
+def run(page: Page) -> None:
+    import tarn
+
+    @tarn.observer(
+        ["kinetic_bonded_h_meV", "kinetic_free_h_meV"], every=20, may_be_unknown=True,
+        fields=["positions_A", "atom_kinetic_kcal_per_mol"],
+    )  # fmt: skip
+    def hydrogens(frame):
+        kinetic = zip(frame.positions_A, frame.atom_kinetic_kcal_per_mol, strict=True)
+        return MEV_PER_KCAL_PER_MOL * np.array([by_site(x, k) for x, k in kinetic])
+
+    rows = []
+    for t_K in TEMPERATURES_K if page.share == 1 else TEMPERATURES_K[-1:]:
+        beads = round(BEADS_TIMES_K / t_K)
+        for mass in MASSES_DA:
+            own = {"system.hydrogen_mass_Da": mass}
+            rings = own | {"thermostat.temperature_K": t_K, "path_integral.beads": beads}
+            result = page.run(rings, observers=[hydrogens])
+            measured = [average(result, f"kinetic_{site}_h_meV") for site in SITES]
+            rows.append([t_K, beads, mass, measured, harmonic(page, own, beads, t_K)])
+    page.write(
+        ["bath_K", "beads", "hydrogen_mass_Da"]
+        + [f"kinetic_{site}_h_meV{end}" for site in SITES for end in ("", "_err")]
+        + [f"harmonic_{site}_h_meV" for site in SITES],
+        rows,
+    )
+
+
+def difference(row) -> Value:
+    return row.value("kinetic_bonded_h_meV") - row.value("kinetic_free_h_meV")
+
+
+def harmonic_difference(row) -> Value:
+    return Value(row.harmonic_bonded_h_meV - row.harmonic_free_h_meV, 0.0)
+
+
+def preference(rows, difference_of) -> Value:
+    """Integral of (K of bonded - K of free)/m dm from protium to deuterium, in kT, by Simpson's rule
+    in the square root of the mass."""
+    width = math.sqrt(DEUTERIUM_DA) - math.sqrt(PROTIUM_DA)
+    total = Value(0.0, 0.0)
+    for weight, row in zip((1 / 6, 4 / 6, 1 / 6), rows, strict=True):
+        kT_meV = MEV_PER_KCAL_PER_MOL * BOLTZMANN_KCAL_PER_MOL_K * row.bath_K
+        total += weight * width * 2 / math.sqrt(row.hydrogen_mass_Da) / kT_meV * difference_of(row)
+    return total
+
+
+def text(page: Page) -> dict:
+    table = page.table()
+    dF = {int(t): preference(rows, difference) for t, rows in table.by("bath_K").items()}
+    expected = {int(t): preference(rows, harmonic_difference) for t, rows in table.by("bath_K").items()}
+    energy = {t: BOLTZMANN_KCAL_PER_MOL_K * t * v for t, v in dF.items()}
+    cold = next(iter(table))
+    return {
+        "dF": dF,
+        "harmonic": expected,
+        "energy": energy,
+        "lowered": {t: f"{1 - dF[t].mean / expected[t].mean:.0%}".replace("%", " %") for t in dF},
+        "excess": f"{100 * (cold.kinetic_bonded_h_meV / cold.kinetic_free_h_meV - 1):.0f} %",
+        "preferences": markdown(
+            ["T (K)", "ΔF (kT)", "ΔF (kcal/mol)", "harmonic ΔF (kT)"],
+            [[t, dF[t], energy[t], f"{expected[t]:.2f}"] for t in dF],
+        ),
+        "energies": markdown(
+            ["T (K)", "mass of hydrogen (Da)", "K of bonded H (meV)", "K of free H (meV)",
+             "difference (meV)", "harmonic difference (meV)"],
+            [[f"{r.bath_K:g}", f"{r.hydrogen_mass_Da:.3f}", r.value("kinetic_bonded_h_meV"),
+              r.value("kinetic_free_h_meV"), difference(r), f"{harmonic_difference(r):.2f}"]
+             for r in table],
+        ),
+        "replicas": page.key("system.replicas"),
+        "equilibration": page.key("run.equilibration_ps"),
+        "measured": page.key("run.duration_ps") - page.key("run.equilibration_ps"),
+        "protium": PROTIUM_DA, "deuterium": DEUTERIUM_DA, "beads_times_K": BEADS_TIMES_K,
+    }  # fmt: skip
+
+
+def draw(page: Page):
+    table = page.table()
+    figure, (kinetic, preferences) = plots.panels(2)
+    for k, (t, rows) in enumerate(table.by("bath_K").items()):
+        for site, style in zip(SITES, ("-", "--"), strict=True):
+            values = [row.value(f"kinetic_{site}_h_meV") for row in rows]
+            plots.curve(kinetic, rows["hydrogen_mass_Da"], values, f"{t:g} K, {site}", colour=k, style=style)
+    kinetic.set(xlabel="mass of hydrogen (Da)", ylabel="K of hydrogen (meV)")
+    temperatures = list(table.by("bath_K"))
+    for of, label, style in ((difference, "ring polymers", "-"), (harmonic_difference, "harmonic", "--")):
+        values = [preference(rows, of) for rows in table.by("bath_K").values()]
+        plots.curve(preferences, temperatures, values, label, style=style)
+    preferences.set(xlabel="temperature (K)", ylabel="ΔF (kT)")
+    for axes in (kinetic, preferences):
+        plots.legend(axes)
+    return figure

@@ -1,0 +1,76 @@
+"""Multipliers of the penalty against those of the constraints, at the steps and as window means."""
+
+import numpy as np
+import plots
+from page import Page, Table, markdown
+
+TITLE = "Multipliers of the penalty and of SHAKE (Tao & Owhadi, Fig. 5)"
+DECK, SCHEMES = "multipliers7.toml", ["zss-stiff", "rattle"]
+
+FINE = 20  # steps of the reference per step
+REFERENCE = "rattle at a 20th of the step"
+HALF_WINDOW = 2  # in steps: with h = 0.05 the window is the paper's 0.2
+BONDS = ("OH1", "OH2", "HH")
+COLUMNS = ("lambda_kcal_per_mol_A2", "lambda_mean_kcal_per_mol_A2")
+
+
+def multipliers(page: Page, scheme: str, fine: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times, multipliers of all bonds at the steps, and their means over a centred window."""
+    changes = {
+        "integrator.scheme": scheme, "run.steps": page.key("run.steps") * fine,
+        "integrator.timestep_fs": page.key("integrator.timestep_fs") / fine,
+        "observe.multipliers.window_steps": 1,
+    }  # fmt: skip
+    unset = [] if scheme.startswith("zss") else ["integrator.omega"]
+    table = page.run(changes, unset, read=lambda result: result.table("multipliers"))
+    bonds = [np.asarray(table[f"lambda_{bond}"]) for bond in BONDS]
+    values = np.stack(bonds, axis=1).reshape(page.key("run.steps") * fine + 1, -1)
+    half = HALF_WINDOW * fine
+    # Trapezoidal rule: the ends of the window count half.
+    weights = np.convolve(np.full(2 * half, 1 / (2 * half)), [0.5, 0.5])
+    inner = slice(half, len(values) - half, fine)
+    means = sum(w * values[j : len(values) - 2 * half + j : fine] for j, w in enumerate(weights))
+    return np.asarray(table["time_ps"])[:: len(values[0]) // 3][inner], values[inner], means
+
+
+def run(page: Page) -> None:
+    runs = {REFERENCE: ("rattle", FINE)} | {scheme: (scheme, 1) for scheme in SCHEMES}
+    page.write(
+        ["scheme", "time_ps", "molecule", "bond", *COLUMNS],
+        [[label, t, c // 3, BONDS[c % 3], v, m]
+         for label, run in runs.items()
+         for t, values, means in zip(*multipliers(page, *run), strict=True)
+         for c, (v, m) in enumerate(zip(values, means, strict=True))],
+    )  # fmt: skip
+
+
+def error(own: Table, reference: Table, column: str) -> str:
+    rms = np.linalg.norm(own[column] - reference[column]) / np.linalg.norm(reference[column])
+    return f"{rms:.4f}"
+
+
+def text(page: Page) -> dict:
+    runs = page.table().by("scheme")
+    return {
+        "errors": markdown(
+            ["scheme", "relative rms error of window means", "relative rms error at the steps"],
+            [[f"`{s}`", *(error(runs[s], runs[REFERENCE], column) for column in COLUMNS[::-1])]
+             for s in SCHEMES],
+        ),
+        "steps": page.key("run.steps"), "fine": FINE, "window": 2 * HALF_WINDOW,
+    }  # fmt: skip
+
+
+def draw(page: Page):
+    figure, (means, values) = plots.panels(2, sharex=True)
+    rows_of = page.table().where(molecule=0, bond="OH1").by("scheme")
+    for k, (scheme, rows) in enumerate(rows_of.items()):
+        # The curves coincide: the schemes are points, at different steps.
+        shown, style = (slice(2 * k, None, 4), "") if k else (slice(None), "-")
+        t_ps = rows["time_ps"][shown]
+        for axes, column in zip((values, means), COLUMNS, strict=True):
+            plots.curve(axes, t_ps, rows[column][shown], scheme, style=style, marker=k > 0)
+    means.set(ylabel="window mean of λ (kcal/mol/Å²)")
+    values.set(xlabel="time (ps)", ylabel="λ at the steps (kcal/mol/Å²)")
+    plots.legend(means)
+    return figure
