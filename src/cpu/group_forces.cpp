@@ -52,7 +52,13 @@ void GroupForces::pair_forces(const MoleculePacks& packs, WorkSpace& space,
                               TeamMember& member) const {
   double* f = space.f.data();
   if (packs.lanes_are_replicas) {
-    pairs_.small({packs.x, space.sites.data(), space.work.data(), f, layout_.molecules()}, pair_);
+    const int lanes = layout_.lanes(), block = layout_.wide_slots() / lanes * layout_.molecules();
+    for (int pack = 0; pack < packs.last_pack; pack += block) {
+      const std::size_t at = pack_index(lanes, static_cast<std::size_t>(pack), 0, 0);
+      pairs_.small(
+          {packs.x + at, space.sites.data(), space.work.data(), f + at, layout_.molecules()},
+          pair_);
+    }
     return;
   }
   const LargePairs args = large_pairs_of(packs.x, space.sites.data());

@@ -9,13 +9,16 @@
 #include "group_forces.hpp"
 #include "group_solvers.hpp"
 #include "kernel_table.hpp"
+#include "ring_tables.hpp"
 #include "stage_clock.hpp"
+#include "stopped_replicas.hpp"
 #include "tarn/engine.hpp"
 #include "thread_team.hpp"
 
 /// @file
-/// One group of replicas while it is being stepped. DoubleSteps and SingleSteps have the same
-/// functions, so that the engine's loop over steps is written once.
+/// One group of replicas while it is being stepped: DoubleSteps and SingleSteps for molecules, and
+/// RingSteps (ring_steps.hpp) for ring polymers. They have the same functions, so that the engine's
+/// loop over steps is written once.
 
 namespace tarn::cpu {
 
@@ -29,10 +32,13 @@ struct StepContext {
         parameters(step_parameters(system)),
         single_parameters(rounded_to_float(parameters)),
         forces(system, layout, kernels),
+        transforms(layout.copies(),
+                   transforms_are_folded(layout.copies(), kernels.lanes, layout.wide_slots())),
         tallies_heat(heat) {}
   StepContext(const StepContext&) = delete;
   StepContext& operator=(const StepContext&) = delete;
 
+  Thermostat thermostat() const { return system.thermostat.kind; }
   /// Whether accelerations follow from the forces molecule by molecule.
   bool passes_end_steps() const {
     return system.integrator.scheme != Scheme::pushforward_newmark &&
@@ -46,7 +52,14 @@ struct StepContext {
   const StepParameters parameters;
   const StepNumbers<float> single_parameters;
   const GroupForces forces;
+  const RingTransforms transforms;  ///< of ring polymers
   const bool tallies_heat;
+};
+
+/// Result of the second half of a step.
+struct HalfStep {
+  bool is_bad;     ///< a replica is too fast or not a number
+  bool has_begun;  ///< the first half of the next step is done too
 };
 
 /// Copies the packs of one team member, with `size` numbers each.
@@ -88,7 +101,10 @@ struct DoubleSteps {
     packs.x = group.x.data();
     packs.v = group.v.data();
   }
-  void forces() { context.forces.compute(group.x.data(), group, space, member); }
+  void forces(StageClock& clock) {
+    context.forces.compute(group.x.data(), group, space, member);
+    clock.add_to(report.pair_seconds);
+  }
   /// Accelerations from the forces, and the second kick.
   PassReport finish(EngineReport& to, StageClock& clock) {
     const MoleculePacks all = context.layout.packs_of(group, space, member);
@@ -151,7 +167,10 @@ struct SingleSteps {
     packs.x = space.single.x.data();
     packs.v = space.single.v.data();
   }
-  void forces() { context.forces.compute(packs, space, member); }
+  void forces(StageClock& clock) {
+    context.forces.compute(packs, space, member);
+    clock.add_to(report.pair_seconds);
+  }
   PassReport finish(EngineReport& to, StageClock& clock) {
     const PassReport pass = kernels.end[static_cast<int>(context.passes.end)](numbers, packs);
     to.indefinite_hessians += pass.indefinite;
@@ -159,5 +178,79 @@ struct SingleSteps {
     return pass;
   }
 };
+
+/// The first half of a step: kick, drift, position constraints; with BAOAB the noise in the middle.
+template <class Steps>
+void first_half(Steps& steps, std::int64_t step, StageClock& clock) {
+  const StepContext& context = steps.context;
+  const int move = static_cast<int>(context.passes.move);
+  const bool baoab = context.thermostat() == Thermostat::baoab;
+  const PassReport begun = baoab ? steps.kernels.noise[context.tallies_heat].baoab[move](
+                                       steps.numbers, steps.packs, step)
+                                 : steps.kernels.begin[move](steps.numbers, steps.packs);
+  EngineReport& report = steps.report;
+  report.constraint_iterations += begun.iterations;
+  report.indefinite_hessians += begun.indefinite;
+  clock.add_to(baoab                               ? report.noise_seconds
+               : context.passes.move == Move::free ? report.rest_seconds
+                                                   : report.bond_seconds);
+}
+
+/// Goes from the forces of a step to those of the next step in one pass, if there is a fused kernel
+/// and no replica blows up. The results are those of the separate passes.
+/// @return false if nothing was done; then only v_thermal has changed, and the next step sets it
+template <class Steps>
+bool try_fused_step(Steps& steps, std::int64_t step) {
+  const StepContext& context = steps.context;
+  const auto pass =
+      steps.kernels.between_forces[static_cast<int>(context.thermostat())][static_cast<int>(
+          context.passes.move)][static_cast<int>(context.passes.end)];
+  if (pass == nullptr || !context.layout.is_small() || !context.passes_end_steps() ||
+      context.tallies_heat)
+    return false;
+  auto next = steps.packs;
+  next.x = steps.next_x.data();
+  next.v = steps.next_v.data();
+  const PassReport done = pass(steps.numbers, steps.packs, next, step);
+  if (done.bad_pack >= 0) return false;
+  steps.take_next();
+  steps.report.constraint_iterations += done.iterations;
+  return true;
+}
+
+/// The second half of a step: linear solve or velocity constraints, kick.
+/// @param fuse whether the first half of the next step may follow
+template <class Steps>
+HalfStep second_half(Steps& steps, std::int64_t step, bool fuse, StageClock& clock) {
+  if (fuse && try_fused_step(steps, step)) return {false, true};
+  return {steps.finish(steps.report, clock).bad_pack >= 0, false};
+}
+
+/// The noise of GLA. It follows the check of the velocities, which are then the same in any batch.
+template <class Steps>
+void add_noise(Steps& steps, std::int64_t step, StageClock& clock) {
+  const StepContext& context = steps.context;
+  if (context.thermostat() != Thermostat::gla) return;
+  steps.kernels.noise[context.tallies_heat].thermostat[static_cast<int>(context.passes.move)](
+      steps.numbers, steps.packs, step);
+  clock.add_to(steps.report.noise_seconds);
+}
+
+/// The first molecule of replica r that is too fast, or -1.
+template <class Steps>
+int bad_molecule(const Steps& steps, int r) {
+  return first_fast_molecule(steps.context.layout, steps.group, r,
+                             [&](std::size_t at) { return steps.group.v[at]; });
+}
+
+/// Puts the reported positions where they are counted, WorkSpace::q.
+template <class Steps>
+void report_positions(Steps& steps) {
+  const StepContext& context = steps.context;
+  context.kernels.report_positions(context.parameters,
+                                   context.layout.packs_of(steps.group, steps.space, steps.member),
+                                   steps.space.q.data());
+  steps.member.barrier();
+}
 
 }  // namespace tarn::cpu
