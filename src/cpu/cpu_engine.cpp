@@ -433,7 +433,7 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
   StageClock clock(false);
   steps.forces(clock);
   // The end of a step sets the accelerations; the velocities are restored afterwards.
-  steps.finish(ignored, clock);
+  steps.accelerate(ignored, clock);
   steps.store();
   steps.member.on_one([&] {
     group.v.swap(v);

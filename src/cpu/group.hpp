@@ -60,7 +60,7 @@ struct SingleGroup {
 struct WorkSpace {
   SingleGroup single;
   AlignedVector<double> f, work, q, totals;      ///< work: for small clusters; q: or beads
-  AlignedVector<double> next_x, next_v;          ///< packs; see StepKernels::between_forces
+  AlignedVector<double> next_x, next_v;          ///< packs; see PassesOfKind::fused
   AlignedVector<double> sites, block_f;          ///< doubles that also store floats
   AlignedVector<double> active, change2, size2;  ///< see NewmarkCorrection
 };
@@ -121,7 +121,8 @@ class GroupLayout {
   void gather_slot(const Group& group, const AlignedVector<double>& packs, int slot,
                    double* out) const {
     for (int m = 0; m < n_; ++m) {
-      for (int c = 0; c < 9; ++c) out[m * 9 + c] = packs[index(group, slot, m, c)];
+      const double* const from = packs.data() + index(group, slot, m, 0);
+      for (int c = 0; c < 9; ++c) out[m * 9 + c] = from[c * lanes_];
     }
   }
   /// Copies the numbers of replica r of a group, [copy][molecule][9].

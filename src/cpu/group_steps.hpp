@@ -12,6 +12,7 @@
 #include "ring_tables.hpp"
 #include "stage_clock.hpp"
 #include "stopped_replicas.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/engine.hpp"
 #include "thread_team.hpp"
 
@@ -22,6 +23,13 @@
 
 namespace tarn::cpu {
 
+/// The number of a kind of step in kStepKinds.
+inline std::size_t number_of_kind(const StepKind& kind) {
+  const auto found = std::find(kStepKinds.begin(), kStepKinds.end(), kind);
+  if (found == kStepKinds.end()) throw InputError("the integrator has no such thermostat");
+  return static_cast<std::size_t>(found - kStepKinds.begin());
+}
+
 /// What all groups share during the steps of an engine.
 struct StepContext {
   StepContext(const System& s, const KernelTable& k, bool heat)
@@ -29,6 +37,7 @@ struct StepContext {
         kernels(k),
         layout(system, kernels.lanes),
         passes(step_passes(system)),
+        kind(number_of_kind({system.thermostat.kind, passes.move, passes.end})),
         parameters(step_parameters(system)),
         single_parameters(rounded_to_float(parameters)),
         forces(system, layout, kernels),
@@ -44,11 +53,14 @@ struct StepContext {
     return system.integrator.scheme != Scheme::pushforward_newmark &&
            !uses_dense_solver(system.integrator);
   }
+  /// Whether one pass goes from the forces of a step to those of the next one.
+  bool can_fuse() const { return layout.is_small() && passes_end_steps() && !tallies_heat; }
 
   const System system;
   const KernelTable& kernels;
   const GroupLayout layout;
   const StepPasses passes;
+  const std::size_t kind;  ///< number in kStepKinds
   const StepParameters parameters;
   const StepNumbers<float> single_parameters;
   const GroupForces forces;
@@ -106,22 +118,15 @@ struct DoubleSteps {
     clock.add_to(report.pair_seconds);
   }
   /// Accelerations from the forces, and the second kick.
-  PassReport finish(EngineReport& to, StageClock& clock) {
-    const MoleculePacks all = context.layout.packs_of(group, space, member);
-    PassReport pass;
-    if (context.passes_end_steps()) {
-      pass = kernels.end[static_cast<int>(context.passes.end)](numbers, all);
-    } else if (context.system.integrator.scheme == Scheme::pushforward_newmark) {
+  PassReport accelerate(EngineReport& to, StageClock& clock) {
+    if (context.passes_end_steps()) return kernels.kinds[context.kind].end(numbers, packs);
+    if (context.system.integrator.scheme == Scheme::pushforward_newmark) {
       solve_newmark(numbers, context.layout, context.forces, context.kernels, group, space, member,
                     to, clock);
-      pass = context.kernels.end_kick(numbers, all);
     } else {
       member.on_one([&] { solve_dense(context.system, context.layout, group, space, to); });
-      pass = context.kernels.end_kick(numbers, all);
     }
-    to.indefinite_hessians += pass.indefinite;
-    clock.add_to(to.bond_seconds);
-    return pass;
+    return context.kernels.end_kick(numbers, packs);
   }
 };
 
@@ -171,11 +176,8 @@ struct SingleSteps {
     context.forces.compute(packs, space, member);
     clock.add_to(report.pair_seconds);
   }
-  PassReport finish(EngineReport& to, StageClock& clock) {
-    const PassReport pass = kernels.end[static_cast<int>(context.passes.end)](numbers, packs);
-    to.indefinite_hessians += pass.indefinite;
-    clock.add_to(to.bond_seconds);
-    return pass;
+  PassReport accelerate(EngineReport&, StageClock&) {
+    return kernels.kinds[context.kind].end(numbers, packs);
   }
 };
 
@@ -183,56 +185,48 @@ struct SingleSteps {
 template <class Steps>
 void first_half(Steps& steps, std::int64_t step, StageClock& clock) {
   const StepContext& context = steps.context;
-  const int move = static_cast<int>(context.passes.move);
-  const bool baoab = context.thermostat() == Thermostat::baoab;
-  const PassReport begun = baoab ? steps.kernels.noise[context.tallies_heat].baoab[move](
-                                       steps.numbers, steps.packs, step)
-                                 : steps.kernels.begin[move](steps.numbers, steps.packs);
   EngineReport& report = steps.report;
+  const PassReport begun =
+      steps.kernels.kinds[context.kind].begin(steps.numbers, steps.packs, step);
   report.constraint_iterations += begun.iterations;
   report.indefinite_hessians += begun.indefinite;
-  clock.add_to(baoab                               ? report.noise_seconds
-               : context.passes.move == Move::free ? report.rest_seconds
-                                                   : report.bond_seconds);
-}
-
-/// Goes from the forces of a step to those of the next step in one pass, if there is a fused kernel
-/// and no replica blows up. The results are those of the separate passes.
-/// @return false if nothing was done; then only v_thermal has changed, and the next step sets it
-template <class Steps>
-bool try_fused_step(Steps& steps, std::int64_t step) {
-  const StepContext& context = steps.context;
-  const auto pass =
-      steps.kernels.between_forces[static_cast<int>(context.thermostat())][static_cast<int>(
-          context.passes.move)][static_cast<int>(context.passes.end)];
-  if (pass == nullptr || !context.layout.is_small() || !context.passes_end_steps() ||
-      context.tallies_heat)
-    return false;
-  auto next = steps.packs;
-  next.x = steps.next_x.data();
-  next.v = steps.next_v.data();
-  const PassReport done = pass(steps.numbers, steps.packs, next, step);
-  if (done.bad_pack >= 0) return false;
-  steps.take_next();
-  steps.report.constraint_iterations += done.iterations;
-  return true;
+  clock.add_to(context.thermostat() == Thermostat::baoab ? report.noise_seconds
+               : context.passes.move == Move::free       ? report.rest_seconds
+                                                         : report.bond_seconds);
 }
 
 /// The second half of a step: linear solve or velocity constraints, kick.
-/// @param fuse whether the first half of the next step may follow
+/// @param fuse whether the first half of the next step may follow in the same pass. If a replica
+///        blows up there, the second half is done alone: only v_thermal has changed, and the next
+///        step sets it
 template <class Steps>
 HalfStep second_half(Steps& steps, std::int64_t step, bool fuse, StageClock& clock) {
-  if (fuse && try_fused_step(steps, step)) return {false, true};
-  return {steps.finish(steps.report, clock).bad_pack >= 0, false};
+  const StepContext& context = steps.context;
+  if (fuse && context.can_fuse()) {
+    auto next = steps.packs;
+    next.x = steps.next_x.data();
+    next.v = steps.next_v.data();
+    const PassReport done =
+        steps.kernels.kinds[context.kind].fused(steps.numbers, steps.packs, next, step);
+    if (done.bad_pack < 0) {
+      steps.take_next();
+      steps.report.constraint_iterations += done.iterations;
+      steps.report.indefinite_hessians += done.indefinite;
+      return {false, true};
+    }
+  }
+  const PassReport pass = steps.accelerate(steps.report, clock);
+  steps.report.indefinite_hessians += pass.indefinite;
+  clock.add_to(steps.report.bond_seconds);
+  return {pass.bad_pack >= 0, false};
 }
 
 /// The noise of GLA. It follows the check of the velocities, which are then the same in any batch.
 template <class Steps>
 void add_noise(Steps& steps, std::int64_t step, StageClock& clock) {
-  const StepContext& context = steps.context;
-  if (context.thermostat() != Thermostat::gla) return;
-  steps.kernels.noise[context.tallies_heat].thermostat[static_cast<int>(context.passes.move)](
-      steps.numbers, steps.packs, step);
+  const auto pass = steps.kernels.kinds[steps.context.kind].noise;
+  if (pass == nullptr) return;
+  pass(steps.numbers, steps.packs, step);
   clock.add_to(steps.report.noise_seconds);
 }
 

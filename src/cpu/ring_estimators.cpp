@@ -55,6 +55,7 @@ class Ring {
         all_beads_(beads),
         n_(layout_.molecules()),
         beads_(layout_.copies()),
+        lanes_(static_cast<std::size_t>(layout_.lanes())),
         first_slot_(layout_.first_slot(replica)),
         id_(static_cast<std::int64_t>(group.ids[static_cast<std::size_t>(first_slot_)])),
         bead_(9 * static_cast<std::size_t>(n_)) {}
@@ -82,16 +83,17 @@ class Ring {
   }
   /// Mass of the atom of a coordinate.
   double mass_Da(int coordinate) const { return system_.model.mass_Da(coordinate / 3); }
-  std::size_t at(int mode, int m, int c) const {
-    return layout_.index(group_, first_slot_ + mode, m, c);
-  }
+  /// Index of the first coordinate of a molecule; the others follow at strides of the lanes.
+  std::size_t at(int mode, int m) const { return layout_.index(group_, first_slot_ + mode, m, 0); }
   double mean_wall_energy();
 
   const System& system_;
   const GroupLayout& layout_;
   const Group& group_;
   const AlignedVector<double>& all_beads_;
-  int n_, beads_, first_slot_;
+  int n_, beads_;
+  std::size_t lanes_;
+  int first_slot_;
   std::int64_t id_;
   std::vector<double> bead_;  ///< work space
 };
@@ -130,16 +132,16 @@ Estimate Ring::estimate(const BeadEnergies& energies) {
   e.wall_kcal_per_mol = mean_wall_energy();
   // By atom: sums over modes of q f, q^2 and v^2.
   const AlignedVector<double>& hot =
-      group_.v_thermal.empty() || std::isnan(group_.v_thermal[at(0, 0, 0)]) ? group_.v
-                                                                            : group_.v_thermal;
+      group_.v_thermal.empty() || std::isnan(group_.v_thermal[at(0, 0)]) ? group_.v
+                                                                         : group_.v_thermal;
   double virial[3] = {}, square[3] = {}, kinetic = 0.0, centroid = 0.0, internal = 0.0;
   for (int mode = 0; mode < beads_; ++mode) {
     const double spring = group_.springs[static_cast<std::size_t>(first_slot_ + mode)];
     for (int m = 0; m < n_; ++m) {
-      for (int c = 0; c < 9; ++c) {
+      std::size_t i = at(mode, m);
+      for (int c = 0; c < 9; ++c, i += lanes_) {
         const int atom = c / 3;
         const double mass = mass_Da(c);
-        const std::size_t i = at(mode, m, c);
         const double q = group_.x[i];
         kinetic += 0.5 * mass * group_.v[i] * group_.v[i];
         (mode == 0 ? centroid : internal) += 0.5 * mass * hot[i] * hot[i];
@@ -170,8 +172,9 @@ std::array<double, 3> Ring::mean_angular_momentum() const {
   for (int mode = 0; mode < beads_; ++mode) {
     for (int m = 0; m < n_; ++m) {
       for (int c = 0; c < 9; c += 3) {
+        const std::size_t i = at(mode, m) + static_cast<std::size_t>(c) * lanes_;
         const auto vec3 = [&](const AlignedVector<double>& packs) -> Vec3<double> {
-          return {packs[at(mode, m, c)], packs[at(mode, m, c + 1)], packs[at(mode, m, c + 2)]};
+          return {packs[i], packs[i + lanes_], packs[i + 2 * lanes_]};
         };
         sum = sum + mass_Da(c) * cross(vec3(group_.x), vec3(group_.v));
       }
@@ -187,10 +190,8 @@ void Ring::atom_kinetic(double* out) const {
     for (int atom = 0; atom < 3; ++atom) {
       double virial = 0.0;
       for (int mode = 1; mode < beads_; ++mode) {
-        for (int c = 3 * atom; c < 3 * atom + 3; ++c) {
-          const std::size_t i = at(mode, m, c);
-          virial -= group_.x[i] * group_.a[i];
-        }
+        std::size_t i = at(mode, m) + static_cast<std::size_t>(3 * atom) * lanes_;
+        for (int c = 0; c < 3; ++c, i += lanes_) virial -= group_.x[i] * group_.a[i];
       }
       out[3 * m + atom] = 1.5 * kT + 0.5 * virial / beads_;
     }

@@ -46,8 +46,8 @@ struct RingSteps {
                       group.a.data());
     clock.add_to(report.rest_seconds);
   }
-  /// There is nothing left to solve.
-  PassReport finish(EngineReport&, StageClock&) { return {}; }
+  /// Nothing is left to solve.
+  void accelerate(EngineReport&, StageClock&) {}
   /// The second half of a step, and the first half of the next one: any of the two.
   /// @return whether all replicas are good
   bool pass(std::int64_t noise_step, bool end, bool begin) {
