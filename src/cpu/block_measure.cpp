@@ -56,7 +56,7 @@ BlockMeasure::Space BlockMeasure::make_space() const {
   s.row.resize(lanes);
   s.one_x.resize(coordinates);
   s.one_v.resize(coordinates);
-  if (!layout_.is_small()) s.force_field.emplace(model_, n_);
+  if (!is_small_cluster(n_)) s.force_field.emplace(model_, n_);
   return s;
 }
 
@@ -64,7 +64,8 @@ MeasuredPacks BlockMeasure::packs_of(std::int64_t block, const std::vector<Group
                                      Space& s) const {
   const auto first = static_cast<int>(block * lanes_);
   const Group& group = group_of(groups, first);
-  if (group.lanes_are_replicas && (first - group.first_replica) % lanes_ == 0) {
+  if (group.lanes_are_replicas && !layout_.has_rings() &&
+      (first - group.first_replica) % lanes_ == 0) {
     const std::size_t at = layout_.index(group, first - group.first_replica, 0, 0);
     const double* const v_thermal = group.v_thermal.empty() ? nullptr : group.v_thermal.data() + at;
     return {group.x.data() + at, group.v.data() + at, group.a.data() + at, s.q.data(), v_thermal};
@@ -77,29 +78,72 @@ MeasuredPacks BlockMeasure::packs_of(std::int64_t block, const std::vector<Group
     // Lanes beyond the last replica repeat it.
     const int replica = static_cast<int>(std::min<std::int64_t>(first + lane, replicas_ - 1));
     const Group& from = group_of(groups, replica);
-    const int r = replica - from.first_replica;
+    const int slot = layout_.first_slot(replica - from.first_replica);
+    const double scale = layout_.centroid_scale();
     for (int m = 0; m < n_; ++m) {
       for (int c = 0; c < 9; ++c) {
-        const std::size_t i = layout_.index(from, r, m, c);
+        const std::size_t i = layout_.index(from, slot, m, c);
         const std::size_t to = pack_index(lanes_, static_cast<std::size_t>(m), c, lane);
-        s.x[to] = from.x[i];
-        s.v[to] = from.v[i];
-        s.a[to] = from.a[i];
-        if (baoab) s.v_thermal[to] = from.v_thermal[i];
+        s.x[to] = scale * from.x[i];
+        s.v[to] = scale * from.v[i];
+        s.a[to] = layout_.has_rings() ? 0.0 : from.a[i];
+        if (baoab) s.v_thermal[to] = scale * from.v_thermal[i];
       }
     }
   }
   return {s.x.data(), s.v.data(), s.a.data(), s.q.data(), baoab ? s.v_thermal.data() : nullptr};
 }
 
+void BlockMeasure::replica_of_lane(const double* packed, int lane, std::vector<double>& out) const {
+  for (int m = 0; m < n_; ++m) {
+    for (int c = 0; c < 9; ++c) {
+      out[static_cast<std::size_t>(9 * m + c)] =
+          packed[pack_index(lanes_, static_cast<std::size_t>(m), c, lane)];
+    }
+  }
+}
+
 double BlockMeasure::heat_of(int replica, const std::vector<Group>& groups) const {
   const Group& group = group_of(groups, replica);
   if (!group.tallies_heat()) return 0.0;
+  const int first = layout_.first_slot(replica - group.first_replica);
   double sum = 0.0;
-  for (int m = 0; m < n_; ++m) {
-    sum += group.heat[layout_.heat_index(group, replica - group.first_replica, m)];
+  for (int slot = first; slot < first + layout_.copies(); ++slot) {
+    for (int m = 0; m < n_; ++m) sum += group.heat[layout_.heat_index(group, slot, m)];
   }
   return sum;
+}
+
+/// @param for_each_live calls op(lane, place in the frame) for each running replica of the block
+template <class ForEachLive>
+void BlockMeasure::fill_energies(unsigned fields, const MeasuredPacks& packs,
+                                 const ForEachLive& for_each_live, Space& s, Frame& frame) const {
+  kernels_.measure.energy_sums(numbers_, packs, s.sums.data(), s.inertia.data());
+  if (is_small_cluster(n_)) {
+    kernels_.measure.potential_energies[model_.has_m_site()](pair_, s.q.data(), n_,
+                                                             s.potential.data());
+  } else {
+    for_each_live([&](int lane, std::size_t) {
+      replica_of_lane(s.q.data(), lane, s.one_x);
+      s.potential[static_cast<std::size_t>(lane)] =
+          s.force_field->energy(s.one_x).between_molecules_kcal_per_mol();
+    });
+  }
+  for_each_live([&](int lane, std::size_t at) {
+    double sums[EnergyTerm::kNumbers], inertia[InertiaTerm::kNumbers];
+    take_lane(s.sums, lanes_, lane, sums);
+    take_lane(s.inertia, lanes_, lane, inertia);
+    const Energies e = energies_of(numbers_, sums, degrees_of_freedom(numbers_, inertia),
+                                   s.potential[static_cast<std::size_t>(lane)]);
+    if (fields & kEnergies) frame.energies[at] = e;
+    if (fields & kExchangeEnergies) {
+      frame.exchange_energies_kcal_per_mol[at] = exchange_energy_of(numbers_, e);
+    }
+    if (!(fields & kConservation)) return;
+    std::array<double, kConservationNumbers> row;
+    conservation_of(sums, e.total_kcal_per_mol, row.data());
+    std::memcpy(static_cast<void*>(&frame.conservation[at]), row.data(), sizeof(row));
+  });
 }
 
 void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<Group>& groups,
@@ -115,41 +159,8 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
       if (at >= 0) op(lane, static_cast<std::size_t>(at));
     }
   };
-  const auto replica_of_lane = [&](const double* packed, int lane, std::vector<double>& out) {
-    for (int m = 0; m < n_; ++m) {
-      for (int c = 0; c < 9; ++c) {
-        out[static_cast<std::size_t>(9 * m + c)] =
-            packed[pack_index(lanes_, static_cast<std::size_t>(m), c, lane)];
-      }
-    }
-  };
   if (fields & (kEnergies | kConservation | kExchangeEnergies)) {
-    kernels_.measure.energy_sums(numbers_, packs, s.sums.data(), s.inertia.data());
-    if (layout_.is_small()) {
-      kernels_.measure.potential_energies[model_.has_m_site()](pair_, s.q.data(), n_,
-                                                               s.potential.data());
-    } else {
-      for_each_live([&](int lane, std::size_t) {
-        replica_of_lane(s.q.data(), lane, s.one_x);
-        s.potential[static_cast<std::size_t>(lane)] =
-            s.force_field->energy(s.one_x).between_molecules_kcal_per_mol();
-      });
-    }
-    for_each_live([&](int lane, std::size_t at) {
-      double sums[EnergyTerm::kNumbers], inertia[InertiaTerm::kNumbers];
-      take_lane(s.sums, lanes_, lane, sums);
-      take_lane(s.inertia, lanes_, lane, inertia);
-      const Energies e = energies_of(numbers_, sums, degrees_of_freedom(numbers_, inertia),
-                                     s.potential[static_cast<std::size_t>(lane)]);
-      if (fields & kEnergies) frame.energies[at] = e;
-      if (fields & kExchangeEnergies) {
-        frame.exchange_energies_kcal_per_mol[at] = exchange_energy_of(numbers_, e);
-      }
-      if (!(fields & kConservation)) return;
-      std::array<double, kConservationNumbers> row;
-      conservation_of(sums, e.total_kcal_per_mol, row.data());
-      std::memcpy(static_cast<void*>(&frame.conservation[at]), row.data(), sizeof(row));
-    });
+    fill_energies(fields, packs, for_each_live, s, frame);
   }
   if (fields & kHeat) {
     for_each_live([&](int lane, std::size_t at) {

@@ -14,9 +14,9 @@
 
 namespace tarn::cpu {
 
-/// Rows of replicas, measured in blocks of as many as a pack has lanes: replicas b * lanes onwards
-/// of the state. A lane is always a replica, also if its group has molecules in its lanes; a row
-/// then has the same bits in any batch.
+/// Rows of replicas, or of the centroids of ring polymers, measured in blocks of as many as a pack
+/// has lanes: replicas b * lanes onwards of the state. A lane is always a replica, also if its
+/// group has molecules in its lanes; a row then has the same bits in any batch.
 class BlockMeasure {
  public:
   BlockMeasure(const System& system, const GroupLayout& layout, const KernelTable& kernels,
@@ -52,6 +52,11 @@ class BlockMeasure {
  private:
   /// Packs of a block: those of its group, or gathered.
   MeasuredPacks packs_of(std::int64_t block, const std::vector<Group>& groups, Space& space) const;
+  /// Copies the 9 N numbers of a lane.
+  void replica_of_lane(const double* packed, int lane, std::vector<double>& out) const;
+  template <class ForEachLive>
+  void fill_energies(unsigned fields, const MeasuredPacks& packs, const ForEachLive& for_each_live,
+                     Space& space, Frame& frame) const;
   /// Heat of a replica of the state, summed over its molecules.
   double heat_of(int replica, const std::vector<Group>& groups) const;
   std::size_t pairs() const { return static_cast<std::size_t>(molecule_pairs(n_)); }

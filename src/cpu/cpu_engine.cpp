@@ -20,7 +20,8 @@
 #include "interface/moments.hpp"
 #include "kernel_table.hpp"
 #include "pair_histograms.hpp"
-#include "ring_engine.hpp"
+#include "ring_estimators.hpp"
+#include "ring_steps.hpp"
 #include "stage_clock.hpp"
 #include "stopped_replicas.hpp"
 #include "tarn/core/error.hpp"
@@ -44,7 +45,7 @@ class CpuEngine final : public Engine {
         replica_ids_(start.replica_ids),
         counting_(counts),
         measure_(system),
-        groups_(make_groups(context_.layout, start, system.thermostat, threads_)),
+        groups_(make_groups(context_.system, context_.layout, start, threads_)),
         stopped_(context_.system.model, context_.layout, measure_, groups_.size()),
         blocks_(context_.system, context_.layout, context_.kernels,
                 static_cast<std::int64_t>(replica_ids_.size())),
@@ -119,9 +120,10 @@ class CpuEngine final : public Engine {
   State state() const override {
     State s;
     s.molecules = n_;
+    s.beads = context_.layout.copies();
     s.step = step_;
     s.replica_ids = replica_ids_;
-    s.positions_A.resize(replica_ids_.size() * s.coordinates());
+    s.positions_A.resize(replica_ids_.size() * s.ring_coordinates());
     s.velocities_A_per_akma.resize(s.positions_A.size());
     if (context_.tallies_heat) s.heat_kcal_per_mol.resize(s.positions_A.size() / 9);
     for_each_index(static_cast<std::int64_t>(groups_.size()), threads_,
@@ -181,6 +183,17 @@ class CpuEngine final : public Engine {
   /// The same on the thread with this rank alone.
   template <class Op>
   void with_group_alone(std::size_t g, std::size_t rank, const Op& op);
+  /// Calls op(g, rank of the thread) for each group, on one thread each.
+  template <class Op>
+  void for_each_group_by_rank(const Op& op) {
+    for_each_index(
+        static_cast<std::int64_t>(groups_.size()), threads_,
+        [](int rank) { return static_cast<std::size_t>(rank); },
+        [&](std::size_t rank, std::int64_t g) {
+          const FlushDenormals flush;
+          op(static_cast<std::size_t>(g), rank);
+        });
+  }
   /// Calls op(steps, g, histograms) for each group: on one thread each, or on all threads of a
   /// team.
   template <class Op>
@@ -189,20 +202,19 @@ class CpuEngine final : public Engine {
   void prepare_group(Steps& steps, std::size_t g);
   template <class Steps>
   void advance_group(Steps& steps, std::size_t g, std::int64_t n_steps, PairHistograms& pairs);
-  template <class Steps>
-  bool try_fused_step(Steps& steps, std::int64_t step);
 
-  /// Calls op(block, space) for each block of replicas that are measured together.
+  /// Calls op(block, rank, space) for each block of replicas that are measured together.
   template <class Op>
   void for_each_block(const Op& op);
   void add_distances() {
-    for_each_block([&](std::int64_t block, BlockMeasure::Space& space) {
+    for_each_block([&](std::int64_t block, std::size_t, BlockMeasure::Space& space) {
       blocks_.add_distances(block, groups_, space);
     });
     blocks_.count_sample();
   }
   /// @param places [replica] place in the frame, or -1
   void fill_rows(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame);
+  void fill_rings(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame);
   void fill_arrays(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame);
   void fill_pair_counts(Frame& frame) const;
 
@@ -228,7 +240,7 @@ class CpuEngine final : public Engine {
 void CpuEngine::put_state(std::size_t g, State& s) const {
   const Group& group = groups_[g];
   for (int r = 0; r < group.replicas; ++r) {
-    const std::size_t at = static_cast<std::size_t>(group.first_replica + r) * s.coordinates();
+    const std::size_t at = static_cast<std::size_t>(group.first_replica + r) * s.ring_coordinates();
     if (group.stopped[static_cast<std::size_t>(r)]) {
       const StoppedReplica& stop = stopped_.find(g, r);
       std::copy(stop.x.begin(), stop.x.end(), &s.positions_A[at]);
@@ -247,6 +259,7 @@ void CpuEngine::put_state(std::size_t g, State& s) const {
 }
 
 ReplicaPlaces<CpuEngine::Place> CpuEngine::live_places() const {
+  if (context_.layout.has_rings()) throw InputError("ring polymers do not exchange states");
   ReplicaPlaces<Place> live;
   live.reserve(replica_ids_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -332,7 +345,10 @@ void CpuEngine::put_coordinates(std::span<const ReceivedCoordinates> replicas,
 template <class Op>
 void CpuEngine::with_group(std::size_t g, WorkSpace& space, TeamMember& member,
                            ThreadTotals& totals, const Op& op) {
-  if (context_.layout.is_single()) {
+  if (context_.layout.has_rings()) {
+    RingSteps steps{context_, groups_[g], space, member, totals.report};
+    op(steps, g, totals.pairs);
+  } else if (context_.layout.is_single()) {
     SingleSteps steps{context_, groups_[g], space, member, totals.report};
     op(steps, g, totals.pairs);
   } else {
@@ -383,12 +399,7 @@ template <class Op>
 void CpuEngine::for_each_group(const Op& op) {
   const int members = team_size();
   if (members == 1) {
-    for_each_index(
-        static_cast<std::int64_t>(groups_.size()), threads_,
-        [](int rank) { return static_cast<std::size_t>(rank); },
-        [&](std::size_t rank, std::int64_t g) {
-          with_group_alone(static_cast<std::size_t>(g), rank, op);
-        });
+    for_each_group_by_rank([&](std::size_t g, std::size_t rank) { with_group_alone(g, rank, op); });
     return;
   }
   context_.layout.prepare_to_step(groups_[0], spaces_[0]);
@@ -418,44 +429,24 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
   steps.store();
   AlignedVector<double> v;
   steps.member.on_one([&] { v = group.v; });
-  steps.forces();
-  // The end of a step sets the accelerations; the velocities are restored afterwards.
   EngineReport ignored;
   StageClock clock(false);
-  steps.finish(ignored, clock);
+  steps.forces(clock);
+  // The end of a step sets the accelerations; the velocities are restored afterwards.
+  steps.accelerate(ignored, clock);
   steps.store();
   steps.member.on_one([&] {
     group.v.swap(v);
     // Overlapping atoms: infinite accelerations, or a failed solve (then v is NaN). Large finite
     // accelerations are left to the first step.
-    group.kept_x = group.x;
-    group.kept_v = group.v;
-    group.kept_heat = group.heat;
-    stopped_.stop_bad(group, g, step_, [&](std::size_t at) {
+    group.keep();
+    const auto motion = [&](std::size_t at) {
       return std::isfinite(group.a[at]) ? 0.0 * v[at] : group.a[at];
+    };
+    stopped_.stop_bad(group, g, step_, [&](int r) {
+      return first_fast_molecule(context_.layout, group, r, motion);
     });
   });
-}
-
-/// Goes from the forces of a step to those of the next step in one pass, if there is a fused kernel
-/// and no replica blows up. The results are those of the separate passes.
-/// @return false if nothing was done; then only v_thermal has changed, and the next step sets it
-template <class Steps>
-bool CpuEngine::try_fused_step(Steps& steps, std::int64_t step) {
-  const auto pass = steps.kernels.between_forces[static_cast<int>(context_.system.thermostat.kind)]
-                                                [static_cast<int>(context_.passes.move)]
-                                                [static_cast<int>(context_.passes.end)];
-  if (pass == nullptr || !context_.layout.is_small() || !context_.passes_end_steps() ||
-      context_.tallies_heat)
-    return false;
-  auto next = steps.packs;
-  next.x = steps.next_x.data();
-  next.v = steps.next_v.data();
-  const PassReport done = pass(steps.numbers, steps.packs, next, step);
-  if (done.bad_pack >= 0) return false;
-  steps.take_next();
-  steps.report.constraint_iterations += done.iterations;
-  return true;
 }
 
 template <class Steps>
@@ -464,57 +455,39 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps,
   Group& group = groups_[g];
   std::int64_t going = group.running_replicas(), replica_steps = 0;
   if (going == 0) return;
-  const auto& kernels = steps.kernels;
-  const auto& noise = kernels.noise[context_.tallies_heat];
-  const auto& numbers = steps.numbers;
-  const auto& packs = steps.packs;
-  const int move = static_cast<int>(context_.passes.move);
-  const Thermostat thermostat = context_.system.thermostat.kind;
-  const bool baoab = thermostat == Thermostat::baoab;
   EngineReport& report = steps.report;
+  const std::int64_t last = step_ + n_steps;
 
   // Steps that keep a state, are timed or count pairs are not fused with the others.
   static_assert(kKeptSteps % kTimedSteps == 0);
   const auto is_apart = [](std::int64_t step) { return step % kTimedSteps == 0; };
   bool has_begun = false;
   steps.load();
-  for (std::int64_t step = step_; step < step_ + n_steps; ++step) {
+  for (std::int64_t step = step_; step < last; ++step) {
     if (step % kKeptSteps == 0) steps.keep();
     replica_steps += going;
     StageClock clock(is_apart(step));
-    if (!has_begun) {
-      const PassReport begun =
-          baoab ? noise.baoab[move](numbers, packs, step) : kernels.begin[move](numbers, packs);
-      report.constraint_iterations += begun.iterations;
-      report.indefinite_hessians += begun.indefinite;
-      clock.add_to(baoab                                ? report.noise_seconds
-                   : context_.passes.move == Move::free ? report.rest_seconds
-                                                        : report.bond_seconds);
-    }
-    steps.forces();
-    clock.add_to(report.pair_seconds);
-    has_begun = step + 1 < step_ + n_steps && !is_apart(step) && !is_apart(step + 1) &&
-                !counts_are_due(counting_, step + 1) && try_fused_step(steps, step);
-    if (has_begun) continue;
-    const PassReport pass = steps.finish(report, clock);
-    // Checked before the noise, on the same velocities in any batch.
-    if (steps.member.any(pass.bad_pack >= 0)) {
+    if (!has_begun) first_half(steps, step, clock);
+    steps.forces(clock);
+    const bool counts = counts_are_due(counting_, step + 1);
+    const bool fuse = step + 1 < last && !is_apart(step) && !is_apart(step + 1) && !counts;
+    const HalfStep end = second_half(steps, step, fuse, clock);
+    has_begun = end.has_begun;
+    if (steps.member.any(end.is_bad)) {
       steps.store();
       steps.member.on_one([&] {
-        stopped_.stop_bad(group, g, step + 1, [&](std::size_t at) { return group.v[at]; });
+        stopped_.stop_bad(group, g, step + 1, [&](int r) { return bad_molecule(steps, r); });
       });
       steps.load();
       going = group.running_replicas();
       if (going == 0) break;
     }
-    if (thermostat == Thermostat::gla) {
-      noise.thermostat[move](numbers, packs, step);
-      clock.add_to(report.noise_seconds);
-    }
-    if (counts_are_due(counting_, step + 1)) {
+    if (!has_begun) add_noise(steps, step, clock);
+    if (counts) {
       steps.store();
-      count_group(counting_, context_.kernels, context_.parameters, context_.layout, replica_ids_,
-                  group, steps.space, steps.member, pairs);
+      report_positions(steps);
+      count_group(counting_, context_.kernels, context_.layout, group, steps.space.q, steps.member,
+                  pairs);
       clock.add_to(report.rest_seconds);
     }
   }
@@ -540,10 +513,12 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
   const unsigned rows = row_fields_for(fields);
   Measure::prepare_rows(rows, frame.live(), frame);
   measure_.prepare_arrays(fields, frame.live(), frame);
-  if (rows != kNoFields || (fields & kRadialCounts)) {
-    fill_rows(rows | (fields & kRadialCounts), places, frame);
+  frame.radial_counts = {};
+  const unsigned more = kRadialCounts | kBeads | kAtomKinetic;
+  if (const unsigned filled = rows | (fields & more); filled != kNoFields) {
+    fill_rows(filled, places, frame);
   }
-  if (fields & kRings) measure_.fill_classical_rings(frame);
+  if ((fields & kRings) && !context_.layout.has_rings()) measure_.fill_classical_rings(frame);
   fill_moments(fields, context_.system.model.is_flexible(), moment_groups_, threads_, frame);
   drop_rows(fields, frame);
   if (fields & kArrayFields) fill_arrays(fields, places, frame);
@@ -552,21 +527,30 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
 }
 
 void CpuEngine::fill_rows(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame) {
-  const bool counts = fields & kRadialCounts;
-  for (const auto& space : measure_spaces_) {
-    if (counts && space) clear_radial(settings_.radial, space->radial);
+  const bool counts = fields & kRadialCounts, has_rings = context_.layout.has_rings();
+  for (ThreadTotals& thread : totals_) {
+    if (counts) clear_radial(settings_.radial, thread.radial);
   }
-  for_each_block([&](std::int64_t block, BlockMeasure::Space& space) {
-    if (counts && space.radial.replicas.empty()) clear_radial(settings_.radial, space.radial);
-    blocks_.fill(fields, block, groups_, places, settings_, space, counts ? &space.radial : nullptr,
-                 frame);
-  });
-  frame.radial_counts = {};
+  const unsigned of_blocks = has_rings ? fields & kRowFields : fields;
+  if (of_blocks != kNoFields) {
+    for_each_block([&](std::int64_t block, std::size_t rank, BlockMeasure::Space& space) {
+      blocks_.fill(of_blocks, block, groups_, places, settings_, space,
+                   of_blocks & kRadialCounts ? &totals_[rank].radial : nullptr, frame);
+    });
+  }
+  if (has_rings && (fields & kFieldsOfBeads)) fill_rings(fields, places, frame);
   if (!counts) return;
   clear_radial(settings_.radial, frame.radial_counts);
-  for (const auto& space : measure_spaces_) {
-    if (space) add_radial(space->radial, frame.radial_counts);
-  }
+  for (const ThreadTotals& thread : totals_) add_radial(thread.radial, frame.radial_counts);
+}
+
+void CpuEngine::fill_rings(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame) {
+  for_each_group_by_rank([&](std::size_t g, std::size_t rank) {
+    WorkSpace& space = spaces_[rank];
+    context_.layout.prepare_to_report(groups_[g], space);
+    fill_from_beads(fields, context_, groups_[g], places, settings_.radial, space.q,
+                    totals_[rank].radial, frame);
+  });
 }
 
 template <class Op>
@@ -574,18 +558,19 @@ void CpuEngine::for_each_block(const Op& op) {
   const std::int64_t blocks = blocks_.blocks();
   for_each_index(
       blocks, threads_,
-      [&](int rank) -> BlockMeasure::Space* {
+      [&](int rank) {
         auto& space = measure_spaces_[static_cast<std::size_t>(rank)];
         if (!space) space = std::make_unique<BlockMeasure::Space>(blocks_.make_space());
-        return space.get();
+        return static_cast<std::size_t>(rank);
       },
-      [&](BlockMeasure::Space* space, std::int64_t block) {
+      [&](std::size_t rank, std::int64_t block) {
         const FlushDenormals flush;
-        op(block, *space);
+        op(block, rank, *measure_spaces_[rank]);
       },
       std::max<std::int64_t>(1, blocks / (4 * threads_)));
 }
 
+/// Those of ring polymers are centroids, without multipliers.
 void CpuEngine::fill_arrays(unsigned fields, const std::vector<std::int64_t>& places,
                             Frame& frame) {
   struct Worker {
@@ -593,25 +578,30 @@ void CpuEngine::fill_arrays(unsigned fields, const std::vector<std::int64_t>& pl
     ForceField force_field;
     Measure::Replica replica;
   };
+  const GroupLayout& layout = context_.layout;
+  if (layout.has_rings()) fields &= ~kMultipliers;
   for_each_index(
       static_cast<std::int64_t>(groups_.size()), threads_,
       [&](int rank) {
-        WorkSpace& space = spaces_[static_cast<std::size_t>(rank)];
-        context_.layout.prepare_to_report(space);
-        return Worker{space, ForceField(context_.system.model, n_), Measure::Replica(n_)};
+        return Worker{spaces_[static_cast<std::size_t>(rank)],
+                      ForceField(context_.system.model, n_), Measure::Replica(n_)};
       },
       [&](Worker& w, std::int64_t g) {
         const FlushDenormals flush;
         Group& group = groups_[static_cast<std::size_t>(g)];
-        context_.kernels.report_positions(
-            context_.parameters, context_.layout.packs_of(group, w.space), w.space.q.data());
+        layout.prepare_to_report(group, w.space);
+        if (!layout.has_rings()) {
+          context_.kernels.report_positions(context_.parameters, layout.packs_of(group, w.space),
+                                            w.space.q.data());
+        }
+        const AlignedVector<double>& q = layout.has_rings() ? group.x : w.space.q;
         for (int r = 0; r < group.replicas; ++r) {
           const std::int64_t place = places[static_cast<std::size_t>(group.first_replica + r)];
           if (place < 0) continue;
-          context_.layout.gather(group, group.x, r, w.replica.x.data());
-          context_.layout.gather(group, group.v, r, w.replica.v.data());
-          context_.layout.gather(group, group.a, r, w.replica.a.data());
-          context_.layout.gather(group, w.space.q, r, w.replica.q.data());
+          layout.gather_centroid(group, group.x, r, w.replica.x.data());
+          layout.gather_centroid(group, group.v, r, w.replica.v.data());
+          layout.gather_centroid(group, group.a, r, w.replica.a.data());
+          layout.gather_centroid(group, q, r, w.replica.q.data());
           measure_.fill(
               fields, static_cast<std::size_t>(place), w.replica,
               [&](const std::vector<double>& x, std::vector<double>& f) {
@@ -641,11 +631,8 @@ std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start
   const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));
   for (int i = 0; i < n; ++i) {
     if (instruction_set.empty() || instruction_set == tables[static_cast<std::size_t>(i)]->name) {
-      const cpu::KernelTable& kernels = *tables[static_cast<std::size_t>(i)];
-      if (system.path_integral.beads > 1) {
-        return cpu::make_ring_engine(system, start, counts, threads, kernels);
-      }
-      return std::make_unique<cpu::CpuEngine>(system, start, counts, threads, kernels);
+      return std::make_unique<cpu::CpuEngine>(system, start, counts, threads,
+                                              *tables[static_cast<std::size_t>(i)]);
     }
   }
   throw InputError("instruction set '" + instruction_set +

@@ -1,41 +1,49 @@
 #include "group.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <cmath>
 
 #include "core/parallel.hpp"
+#include "ring_tables.hpp"
 #include "tarn/core/number.hpp"
+#include "tarn/physics/ring_polymer.hpp"
 #include "tarn/steps/step_parameters.hpp"
 
 namespace tarn::cpu {
 namespace {
 
+/// Members of RingConstants.
+constexpr std::size_t kRingConstants = 7;
+
 /// Lanes without a replica repeat the first one; their results are ignored.
 void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& thermostat,
           Group& group) {
-  const int n = layout.molecules();
+  const int n = layout.molecules(), used = layout.first_slot(group.replicas);
   group.stopped.assign(static_cast<std::size_t>(group.replicas), 0);
   group.running.assign(static_cast<std::size_t>(group.slots), 0.0);
-  std::fill_n(group.running.begin(), group.replicas, 1.0);
+  std::fill_n(group.running.begin(), used, 1.0);
   group.x.assign(layout.pack_doubles(group), 0.0);
   group.v.assign(layout.pack_doubles(group), 0.0);
   group.a.assign(layout.pack_doubles(group), 0.0);
   if (!start.heat_kcal_per_mol.empty()) group.heat.assign(layout.pack_doubles(group) / 9, 0.0);
-  group.ids.resize(static_cast<std::size_t>(group.slots));
+  group.ids.assign(static_cast<std::size_t>(group.slots), 0);
   group.kick_scale.assign(
       static_cast<std::size_t>(group.lanes_are_replicas ? group.slots : padded_molecules(n)), 0.0);
+  // Copies follow one another in the state too.
+  const auto molecule_of_state = [&](int source, int molecule) {
+    return static_cast<std::size_t>(layout.first_slot(group.first_replica) + source) * n + molecule;
+  };
   const auto copy = [&](int slot, int source, int molecule, int from_molecule, bool moving) {
-    const std::size_t from =
-        (static_cast<std::size_t>(group.first_replica + source) * n + from_molecule) * 9;
+    const std::size_t from = 9 * molecule_of_state(source, from_molecule);
     for (int c = 0; c < 9; ++c) {
       const std::size_t to = layout.index(group, slot, molecule, c);
       group.x[to] = start.positions_A[from + c];
       group.v[to] = moving ? start.velocities_A_per_akma[from + c] : 0.0;
     }
   };
-  for (int slot = 0; slot < group.slots; ++slot) {
-    const int source = slot < group.replicas ? slot : 0;
-    const std::int64_t id = start.replica_ids[group.first_replica + source];
+  for (int slot = 0; slot < (layout.has_rings() ? used : group.slots); ++slot) {
+    const int source = slot < used ? slot : 0;
+    const std::int64_t id = start.replica_ids[group.first_replica + source / layout.copies()];
     const double scale = kick_scale_of(thermostat, id);
     group.ids[static_cast<std::size_t>(slot)] = static_cast<std::uint64_t>(id);
     if (group.lanes_are_replicas) {
@@ -48,7 +56,7 @@ void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& t
     if (!group.tallies_heat()) continue;
     for (int m = 0; m < n; ++m) {
       group.heat[layout.heat_index(group, slot, m)] =
-          start.heat_kcal_per_mol[static_cast<std::size_t>((group.first_replica + source) * n + m)];
+          start.heat_kcal_per_mol[molecule_of_state(source, m)];
     }
   }
   if (!group.lanes_are_replicas) {
@@ -57,22 +65,79 @@ void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& t
   if (thermostat.kind == Thermostat::baoab) group.v_thermal.assign(group.v.size(), kNoNumber);
 }
 
+/// Sets the constants of the modes of ring polymers, by the temperature of each replica.
+void fill_modes(const System& system, const GroupLayout& layout, Group& group) {
+  const auto slots = static_cast<std::size_t>(group.slots);
+  const auto used = static_cast<std::size_t>(layout.first_slot(group.replicas));
+  group.ring_constants.assign(kRingConstants * slots, 0.0);
+  for (AlignedVector<double>* numbers : {&group.springs, &group.bad}) numbers->assign(slots, 0.0);
+  group.first_numbers.assign(slots, 0);
+  for (std::size_t slot = 0; slot < used; ++slot) {
+    const int mode = static_cast<int>(slot) % layout.copies();
+    const RingMode m = ring_mode(
+        system, mode, replica_temperature_K(system, static_cast<std::int64_t>(group.ids[slot])));
+    const double numbers[kRingConstants] = {m.cosine,     m.sine_over_omega, m.omega_sine,
+                                            m.ou.decay_o, m.ou.decay_h,      m.ou.kick_o,
+                                            m.ou.kick_h};
+    for (std::size_t i = 0; i < kRingConstants; ++i) {
+      group.ring_constants[i * slots + slot] = numbers[i];
+    }
+    group.springs[slot] = m.spring;
+    group.first_numbers[slot] =
+        static_cast<std::uint64_t>(mode) * static_cast<std::uint64_t>(layout.molecules());
+  }
+}
+
+/// The groups of ring polymers, without their numbers: as many for each thread, if their beads fill
+/// the lanes.
+std::vector<Group> groups_of_rings(const GroupLayout& layout, int rings, int threads) {
+  std::vector<Group> groups;
+  const int wide = layout.wide_slots(), each = std::clamp((rings + threads - 1) / threads, 1,
+                                                          rings_in_group(layout.copies(), wide));
+  for (int first = 0; first < rings; first += each) {
+    Group& group = groups.emplace_back();
+    group.lanes_are_replicas = true;
+    group.first_replica = first;
+    group.replicas = std::min(each, rings - first);
+    group.slots = (layout.first_slot(group.replicas) + wide - 1) / wide * wide;
+  }
+  return groups;
+}
+
+/// The groups of classical replicas, without their numbers.
+std::vector<Group> groups_of_clusters(const GroupLayout& layout, int replicas, int threads) {
+  std::vector<Group> groups;
+  const auto faster = [&](int some, int members) {
+    return molecule_lanes_are_faster(layout.molecules(), some, layout.wide_slots(), members);
+  };
+  const bool all_alone = !layout.is_small() || faster(replicas, threads);
+  const int slots = layout.is_small() ? layout.wide_slots() : 1;
+  for (int first = 0; first < replicas; first += slots) {
+    const int here = std::min(slots, replicas - first);
+    const bool wide = !all_alone && !faster(here, 1);
+    for (int r = 0; r < (wide ? 1 : here); ++r) {
+      Group& group = groups.emplace_back();
+      group.lanes_are_replicas = wide;
+      group.slots = wide ? slots : 1;
+      group.first_replica = first + r;
+      group.replicas = wide ? here : 1;
+    }
+  }
+  return groups;
+}
+
 }  // namespace
 
 GroupLayout::GroupLayout(const System& system, int lanes)
     : n_(system.molecules),
       lanes_(lanes),
-      small_(is_small_cluster(system.molecules)),
+      copies_(system.path_integral.beads),
+      centroid_scale_(1.0 / std::sqrt(static_cast<double>(copies_))),
+      small_(is_small_cluster(system.molecules) || has_rings()),
       single_(system.precision == Precision::single),
       wide_(single_ || pair_force_precision(system) == Precision::mixed),
       mass_o_Da_(system.model.mass_o_Da),
       mass_h_Da_(system.model.mass_h_Da) {}
-
-GroupLayout GroupLayout::of_copies(const System& system, int lanes) {
-  GroupLayout layout(system, lanes);
-  layout.small_ = true;
-  return layout;
-}
 
 PackRange GroupLayout::part_of(const TeamMember& member, int packs, int lanes) const {
   if (member.size() == 1) return {0, packs};
@@ -117,8 +182,24 @@ SinglePacks GroupLayout::single_packs_of(Group& group, WorkSpace& space,
           group.v_thermal.empty() ? nullptr : s.v_thermal.data()};
 }
 
-int GroupLayout::most_molecules() const {
-  return std::max(padded_molecules(n_), small_ ? wide_slots() * n_ : 0);
+RingPacks GroupLayout::ring_packs_of(Group& group) const {
+  return {group.x.data(),
+          group.v.data(),
+          group.a.data(),
+          group.v_thermal.empty() ? nullptr : group.v_thermal.data(),
+          group.heat.empty() ? nullptr : group.heat.data(),
+          group.bad.data(),
+          group.ids.data(),
+          group.first_numbers.data(),
+          n_,
+          group.slots / lanes_,
+          mass_o_Da_,
+          mass_h_Da_};
+}
+
+RingConstants GroupLayout::ring_constants_of(const Group& group) const {
+  const auto of = [&](int member) { return group.ring_constants.data() + member * group.slots; };
+  return {of(0), of(1), of(2), of(3), of(4), of(5), of(6)};
 }
 
 std::size_t GroupLayout::small_work_size(const Group& group) const {
@@ -127,21 +208,18 @@ std::size_t GroupLayout::small_work_size(const Group& group) const {
                                : (kSiteComponents + kSiteForceComponents) * narrow_row_length());
 }
 
-void GroupLayout::prepare_to_report(WorkSpace& s) const {
-  s.q.resize(static_cast<std::size_t>(9 * most_molecules()));
-}
-
 void GroupLayout::prepare_to_step(const Group& group, WorkSpace& s) const {
-  prepare_to_report(s);
-  const std::size_t molecules = static_cast<std::size_t>(most_molecules());
-  s.f.resize(molecules * 9);
-  s.totals.resize(molecules * 3);
-  s.sites.resize(molecules * kSiteComponents);
+  prepare_to_report(group, s);
+  const int block = group.lanes_are_replicas ? wide_slots() * n_ : padded_molecules(n_);
+  s.f.resize(s.q.size());
+  s.totals.resize(s.q.size() / 3);
+  s.sites.resize(static_cast<std::size_t>(block * kSiteComponents));
   if (!small_) {
     s.block_f.resize(block_force_size(padded_molecules(n_), blocks()) / (wide_ ? 2 : 1));
   } else if (!single_) {
     // The doubles also store floats.
     s.work.resize(small_work_size(group) / (wide_ ? 2 : 1) + 1);
+    if (has_rings()) return;
     s.next_v.resize(group.v.size());
     if (group.lanes_are_replicas) {
       s.next_x.resize(group.x.size());
@@ -168,29 +246,15 @@ void GroupLayout::prepare_to_step(const Group& group, WorkSpace& s) const {
   if (!group.v_thermal.empty()) f.v_thermal.resize(size * 9);
 }
 
-std::vector<Group> make_groups(const GroupLayout& layout, const State& start,
-                               const ThermostatSpec& thermostat, int threads) {
-  std::vector<Group> groups;
+std::vector<Group> make_groups(const System& system, const GroupLayout& layout, const State& start,
+                               int threads) {
   const int replicas = start.replicas();
-  const auto faster = [&](int some, int members) {
-    return molecule_lanes_are_faster(layout.molecules(), some, layout.wide_slots(), members);
-  };
-  const bool all_alone = !layout.is_small() || faster(replicas, threads);
-  const int slots = layout.is_small() ? layout.wide_slots() : 1;
-  for (int first = 0; first < replicas; first += slots) {
-    const int here = std::min(slots, replicas - first);
-    const bool wide = !all_alone && !faster(here, 1);
-    for (int r = 0; r < (wide ? 1 : here); ++r) {
-      Group group;
-      group.lanes_are_replicas = wide;
-      group.slots = wide ? slots : 1;
-      group.first_replica = first + r;
-      group.replicas = wide ? here : 1;
-      groups.push_back(std::move(group));
-    }
-  }
+  std::vector<Group> groups = layout.has_rings() ? groups_of_rings(layout, replicas, threads)
+                                                 : groups_of_clusters(layout, replicas, threads);
   for_each_index(static_cast<std::int64_t>(groups.size()), threads, [&](std::int64_t g) {
-    fill(layout, start, thermostat, groups[static_cast<std::size_t>(g)]);
+    Group& group = groups[static_cast<std::size_t>(g)];
+    fill(layout, start, system.thermostat, group);
+    if (layout.has_rings()) fill_modes(system, layout, group);
   });
   return groups;
 }

@@ -18,13 +18,15 @@
 namespace tarn::cpu {
 
 /// A group of replicas that is stepped independently of all others: one replica per lane of a pack,
-/// or a single replica with one molecule per lane.
+/// or a single replica with one molecule per lane. A ring polymer has one lane per normal mode: its
+/// modes are consecutive slots.
 struct Group {
   bool lanes_are_replicas = false;
-  int slots = 1;                         ///< replica lanes, or one
-  int first_replica = 0;                 ///< index into the state
-  int replicas = 0;                      ///< fewer than slots if the last slots repeat the first
-  AlignedVector<double> x, v, a;         ///< packs
+  int slots = 1;               ///< replica lanes, or one
+  int first_replica = 0;       ///< index into the state
+  int replicas = 0;            ///< the slots beyond repeat the first; those of rings are 0
+  AlignedVector<double> x, v;  ///< packs
+  AlignedVector<double> a;     ///< packs: accelerations, or the forces on modes
   AlignedVector<double> kept_x, kept_v;  ///< the last kept state
   /// Packs; velocities right after the noise of BAOAB, NaN before the first noise.
   AlignedVector<double> v_thermal;
@@ -34,7 +36,15 @@ struct Group {
   AlignedVector<double> kick_scale;  ///< [slot] or [molecule]
   std::vector<char> stopped;         ///< [replica of the group]
   AlignedVector<double> running;     ///< [slot], see PackLanes
+  /// Of ring polymers: [member][slot], and by slot.
+  AlignedVector<double> ring_constants, springs, bad;
+  AlignedVector<std::uint64_t> first_numbers;
 
+  void keep() {
+    kept_x = x;
+    kept_v = v;
+    kept_heat = heat;
+  }
   bool tallies_heat() const { return !heat.empty(); }
   std::int64_t running_replicas() const { return std::count(stopped.begin(), stopped.end(), 0); }
 };
@@ -49,8 +59,8 @@ struct SingleGroup {
 /// Work space for the steps of a group.
 struct WorkSpace {
   SingleGroup single;
-  AlignedVector<double> f, work, q, totals;      ///< work: for small clusters
-  AlignedVector<double> next_x, next_v;          ///< packs; see StepKernels::between_forces
+  AlignedVector<double> f, work, q, totals;      ///< work: for small clusters; q: or beads
+  AlignedVector<double> next_x, next_v;          ///< packs; see PassesOfKind::fused
   AlignedVector<double> sites, block_f;          ///< doubles that also store floats
   AlignedVector<double> active, change2, size2;  ///< see NewmarkCorrection
 };
@@ -64,11 +74,14 @@ class GroupLayout {
  public:
   /// @param lanes doubles in a pack
   GroupLayout(const System& system, int lanes);
-  /// The layout of copies of a cluster of any size in lanes, as if it were a small cluster.
-  static GroupLayout of_copies(const System& system, int lanes);
 
   int molecules() const { return n_; }
   int lanes() const { return lanes_; }
+  /// Copies of a replica: the modes (or beads) of a ring polymer, or one.
+  int copies() const { return copies_; }
+  bool has_rings() const { return copies_ > 1; }
+  int first_slot(int replica) const { return replica * copies_; }
+  /// True for ring polymers of any size, whose copies are small clusters to the loops.
   bool is_small() const { return small_; }
   bool is_single() const { return single_; }
   /// True in mixed and in single precision.
@@ -90,30 +103,48 @@ class GroupLayout {
     return static_cast<std::size_t>(
         9 * (group.lanes_are_replicas ? group.slots * n_ : padded_molecules(n_)));
   }
-  /// Index of coordinate c of molecule m of replica r of a group.
-  std::size_t index(const Group& group, int r, int m, int c) const {
+  /// Index of coordinate c of molecule m in a slot of a group.
+  std::size_t index(const Group& group, int slot, int m, int c) const {
     if (group.lanes_are_replicas) {
-      return pack_index(lanes_, static_cast<std::size_t>(r / lanes_ * n_ + m), c, r % lanes_);
+      return pack_index(lanes_, static_cast<std::size_t>(slot / lanes_ * n_ + m), c, slot % lanes_);
     }
     return pack_index(lanes_, static_cast<std::size_t>(m / lanes_), c, m % lanes_);
   }
-  /// Index of the heat of molecule m of replica r of a group.
-  std::size_t heat_index(const Group& group, int r, int m) const {
+  /// Index of the heat of molecule m in a slot of a group.
+  std::size_t heat_index(const Group& group, int slot, int m) const {
     if (group.lanes_are_replicas) {
-      return static_cast<std::size_t>((r / lanes_ * n_ + m) * lanes_ + r % lanes_);
+      return static_cast<std::size_t>((slot / lanes_ * n_ + m) * lanes_ + slot % lanes_);
     }
     return static_cast<std::size_t>(m);
   }
-  /// Copies the N numbers of replica r of a group.
+  /// Copies the 9 N numbers of a slot of a group.
+  void gather_slot(const Group& group, const AlignedVector<double>& packs, int slot,
+                   double* out) const {
+    for (int m = 0; m < n_; ++m) {
+      const double* const from = packs.data() + index(group, slot, m, 0);
+      for (int c = 0; c < 9; ++c) out[m * 9 + c] = from[c * lanes_];
+    }
+  }
+  /// Copies the numbers of replica r of a group, [copy][molecule][9].
+  void gather(const Group& group, const AlignedVector<double>& packs, int r, double* out) const {
+    for (int k = 0; k < copies_; ++k)
+      gather_slot(group, packs, first_slot(r) + k, out + 9 * n_ * k);
+  }
+  /// Copies the heat of the molecules of replica r of a group, [copy][molecule].
   void gather_heat(const Group& group, const AlignedVector<double>& packs, int r,
                    double* out) const {
-    for (int m = 0; m < n_; ++m) out[m] = packs[heat_index(group, r, m)];
-  }
-  /// Copies the 9 N numbers of replica r of a group.
-  void gather(const Group& group, const AlignedVector<double>& packs, int r, double* out) const {
-    for (int m = 0; m < n_; ++m) {
-      for (int c = 0; c < 9; ++c) out[m * 9 + c] = packs[index(group, r, m, c)];
+    for (int k = first_slot(r); k < first_slot(r + 1); ++k) {
+      for (int m = 0; m < n_; ++m) *out++ = packs[heat_index(group, k, m)];
     }
+  }
+  /// The centroid of a ring polymer is its first mode times this, 1/sqrt(P); a replica without
+  /// copies is its own centroid.
+  double centroid_scale() const { return centroid_scale_; }
+  /// Copies the 9 N numbers of the centroid of replica r of a group.
+  void gather_centroid(const Group& group, const AlignedVector<double>& packs, int r,
+                       double* out) const {
+    gather_slot(group, packs, first_slot(r), out);
+    for (int c = 0; c < 9 * n_; ++c) out[c] *= centroid_scale_;
   }
 
   /// Of all `packs` those that a member takes. Whatever the lanes of the packs, they are the same
@@ -127,23 +158,28 @@ class GroupLayout {
   MoleculePacks packs_of(Group& group, WorkSpace& space, const TeamMember& member = {}) const;
   /// The same in single precision.
   SinglePacks single_packs_of(Group& group, WorkSpace& space, const TeamMember& member) const;
+  /// The modes of a group of ring polymers, and their constants.
+  RingPacks ring_packs_of(Group& group) const;
+  RingConstants ring_constants_of(const Group& group) const;
 
-  void prepare_to_report(WorkSpace& space) const;
+  void prepare_to_report(const Group& group, WorkSpace& space) const {
+    space.q.resize(pack_doubles(group));
+  }
   void prepare_to_step(const Group& group, WorkSpace& space) const;
 
  private:
-  int most_molecules() const;
   /// In numbers of the pair type.
   std::size_t small_work_size(const Group& group) const;
   PackLanes lanes_of(Group& group, PackRange packs) const;
 
-  int n_, lanes_;
+  int n_, lanes_, copies_;
+  double centroid_scale_;
   bool small_, single_, wide_;
   double mass_o_Da_, mass_h_Da_;
 };
 
 /// The groups of all replicas of a state.
-std::vector<Group> make_groups(const GroupLayout& layout, const State& start,
-                               const ThermostatSpec& thermostat, int threads);
+std::vector<Group> make_groups(const System& system, const GroupLayout& layout, const State& start,
+                               int threads);
 
 }  // namespace tarn::cpu

@@ -6,12 +6,11 @@ namespace {
 /// Subtracts the net force that rounded pair forces leave.
 template <class S, class Packs>
 void remove_net_force(const StepKernels<S, Packs>& kernels, const Packs& packs,
-                      const Masses<S>& masses, TeamMember& member, AlignedVector<S>& totals,
-                      AlignedVector<S>& f) {
-  if (member.size() == 1) return kernels.remove_net_force(packs, masses, nullptr, f.data());
-  kernels.total_forces(packs, f.data(), totals.data());
+                      const Masses<S>& masses, TeamMember& member, AlignedVector<S>& totals, S* f) {
+  if (member.size() == 1) return kernels.remove_net_force(packs, masses, nullptr, f);
+  kernels.total_forces(packs, f, totals.data());
   member.barrier();
-  kernels.remove_net_force(packs, masses, totals.data(), f.data());
+  kernels.remove_net_force(packs, masses, totals.data(), f);
 }
 
 }  // namespace
@@ -42,15 +41,23 @@ GroupForces::GroupForces(const System& system, const GroupLayout& layout,
 
 void GroupForces::compute(double* x, Group& group, WorkSpace& space, TeamMember& member) const {
   MoleculePacks packs = layout_.packs_of(group, space, member);
-  packs.x = x;
-  pair_forces(packs, space, member);
-  if (mixed_) remove_net_force(kernels_.step, packs, masses_, member, space.totals, space.f);
-  if (wall_.stiffness > 0.0) kernels_.step.confine(packs, masses_, wall_, space.f.data());
+  // Replicas or beads in the lanes of the pair type at a time, which fit into the cache.
+  const bool parts = packs.lanes_are_replicas;
+  const int lanes = layout_.lanes(), wide = layout_.wide_slots(),
+            part = parts ? wide / lanes * layout_.molecules() : 0;
+  if (parts) packs.last_pack = part;
+  for (int k = 0; k < (parts ? group.slots / wide : 1); ++k) {
+    const std::size_t at = pack_index(lanes, static_cast<std::size_t>(k * part), 0, 0);
+    packs.x = x + at;
+    double* const f = space.f.data() + at;
+    pair_forces(packs, f, space, member);
+    if (mixed_) remove_net_force(kernels_.step, packs, masses_, member, space.totals, f);
+    if (wall_.stiffness > 0.0) kernels_.step.confine(packs, masses_, wall_, f);
+  }
 }
 
-void GroupForces::pair_forces(const MoleculePacks& packs, WorkSpace& space,
+void GroupForces::pair_forces(const MoleculePacks& packs, double* f, WorkSpace& space,
                               TeamMember& member) const {
-  double* f = space.f.data();
   if (packs.lanes_are_replicas) {
     pairs_.small({packs.x, space.sites.data(), space.work.data(), f, layout_.molecules()}, pair_);
     return;
@@ -106,7 +113,7 @@ void GroupForces::compute(const SinglePacks& packs, WorkSpace& space, TeamMember
       kernels_.single.round_forces(space.f.data(), packs.first_pack, packs.last_pack, s.f.data());
     }
   }
-  remove_net_force(kernels_.single_step, packs, single_masses_, member, s.totals, s.f);
+  remove_net_force(kernels_.single_step, packs, single_masses_, member, s.totals, s.f.data());
   if (wall_.stiffness > 0.0) {
     const Confinement<float> wall{static_cast<float>(wall_.radius),
                                   static_cast<float>(wall_.stiffness)};

@@ -37,7 +37,8 @@ class GroupForces {
     Kernel<decltype(SingleKernels::build_sites)> single_sites;
   };
 
-  void pair_forces(const MoleculePacks& packs, WorkSpace& space, TeamMember& member) const;
+  void pair_forces(const MoleculePacks& packs, double* f, WorkSpace& space,
+                   TeamMember& member) const;
   LargePairs large_pairs_of(const double* x, void* sites) const;
   void large_pair_forces(const LargePairs& args, WorkSpace& space, TeamMember& member) const;
 

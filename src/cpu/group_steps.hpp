@@ -9,15 +9,26 @@
 #include "group_forces.hpp"
 #include "group_solvers.hpp"
 #include "kernel_table.hpp"
+#include "ring_tables.hpp"
 #include "stage_clock.hpp"
+#include "stopped_replicas.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/engine.hpp"
 #include "thread_team.hpp"
 
 /// @file
-/// One group of replicas while it is being stepped. DoubleSteps and SingleSteps have the same
-/// functions, so that the engine's loop over steps is written once.
+/// One group of replicas while it is being stepped: DoubleSteps and SingleSteps for molecules, and
+/// RingSteps (ring_steps.hpp) for ring polymers. They have the same functions, so that the engine's
+/// loop over steps is written once.
 
 namespace tarn::cpu {
+
+/// The number of a kind of step in kStepKinds.
+inline std::size_t number_of_kind(const StepKind& kind) {
+  const auto found = std::find(kStepKinds.begin(), kStepKinds.end(), kind);
+  if (found == kStepKinds.end()) throw InputError("the integrator has no such thermostat");
+  return static_cast<std::size_t>(found - kStepKinds.begin());
+}
 
 /// What all groups share during the steps of an engine.
 struct StepContext {
@@ -26,27 +37,41 @@ struct StepContext {
         kernels(k),
         layout(system, kernels.lanes),
         passes(step_passes(system)),
+        kind(number_of_kind({system.thermostat.kind, passes.move, passes.end})),
         parameters(step_parameters(system)),
         single_parameters(rounded_to_float(parameters)),
         forces(system, layout, kernels),
+        transforms(layout.copies(),
+                   transforms_are_folded(layout.copies(), kernels.lanes, layout.wide_slots())),
         tallies_heat(heat) {}
   StepContext(const StepContext&) = delete;
   StepContext& operator=(const StepContext&) = delete;
 
+  Thermostat thermostat() const { return system.thermostat.kind; }
   /// Whether accelerations follow from the forces molecule by molecule.
   bool passes_end_steps() const {
     return system.integrator.scheme != Scheme::pushforward_newmark &&
            !uses_dense_solver(system.integrator);
   }
+  /// Whether one pass goes from the forces of a step to those of the next one.
+  bool can_fuse() const { return layout.is_small() && passes_end_steps() && !tallies_heat; }
 
   const System system;
   const KernelTable& kernels;
   const GroupLayout layout;
   const StepPasses passes;
+  const std::size_t kind;  ///< number in kStepKinds
   const StepParameters parameters;
   const StepNumbers<float> single_parameters;
   const GroupForces forces;
+  const RingTransforms transforms;  ///< of ring polymers
   const bool tallies_heat;
+};
+
+/// Result of the second half of a step.
+struct HalfStep {
+  bool is_bad;     ///< a replica is too fast or not a number
+  bool has_begun;  ///< the first half of the next step is done too
 };
 
 /// Copies the packs of one team member, with `size` numbers each.
@@ -88,24 +113,20 @@ struct DoubleSteps {
     packs.x = group.x.data();
     packs.v = group.v.data();
   }
-  void forces() { context.forces.compute(group.x.data(), group, space, member); }
+  void forces(StageClock& clock) {
+    context.forces.compute(group.x.data(), group, space, member);
+    clock.add_to(report.pair_seconds);
+  }
   /// Accelerations from the forces, and the second kick.
-  PassReport finish(EngineReport& to, StageClock& clock) {
-    const MoleculePacks all = context.layout.packs_of(group, space, member);
-    PassReport pass;
-    if (context.passes_end_steps()) {
-      pass = kernels.end[static_cast<int>(context.passes.end)](numbers, all);
-    } else if (context.system.integrator.scheme == Scheme::pushforward_newmark) {
+  PassReport accelerate(EngineReport& to, StageClock& clock) {
+    if (context.passes_end_steps()) return kernels.kinds[context.kind].end(numbers, packs);
+    if (context.system.integrator.scheme == Scheme::pushforward_newmark) {
       solve_newmark(numbers, context.layout, context.forces, context.kernels, group, space, member,
                     to, clock);
-      pass = context.kernels.end_kick(numbers, all);
     } else {
       member.on_one([&] { solve_dense(context.system, context.layout, group, space, to); });
-      pass = context.kernels.end_kick(numbers, all);
     }
-    to.indefinite_hessians += pass.indefinite;
-    clock.add_to(to.bond_seconds);
-    return pass;
+    return context.kernels.end_kick(numbers, packs);
   }
 };
 
@@ -151,13 +172,79 @@ struct SingleSteps {
     packs.x = space.single.x.data();
     packs.v = space.single.v.data();
   }
-  void forces() { context.forces.compute(packs, space, member); }
-  PassReport finish(EngineReport& to, StageClock& clock) {
-    const PassReport pass = kernels.end[static_cast<int>(context.passes.end)](numbers, packs);
-    to.indefinite_hessians += pass.indefinite;
-    clock.add_to(to.bond_seconds);
-    return pass;
+  void forces(StageClock& clock) {
+    context.forces.compute(packs, space, member);
+    clock.add_to(report.pair_seconds);
+  }
+  PassReport accelerate(EngineReport&, StageClock&) {
+    return kernels.kinds[context.kind].end(numbers, packs);
   }
 };
+
+/// The first half of a step: kick, drift, position constraints; with BAOAB the noise in the middle.
+template <class Steps>
+void first_half(Steps& steps, std::int64_t step, StageClock& clock) {
+  const StepContext& context = steps.context;
+  EngineReport& report = steps.report;
+  const PassReport begun =
+      steps.kernels.kinds[context.kind].begin(steps.numbers, steps.packs, step);
+  report.constraint_iterations += begun.iterations;
+  report.indefinite_hessians += begun.indefinite;
+  clock.add_to(context.thermostat() == Thermostat::baoab ? report.noise_seconds
+               : context.passes.move == Move::free       ? report.rest_seconds
+                                                         : report.bond_seconds);
+}
+
+/// The second half of a step: linear solve or velocity constraints, kick.
+/// @param fuse whether the first half of the next step may follow in the same pass. If a replica
+///        blows up there, the second half is done alone: only v_thermal has changed, and the next
+///        step sets it
+template <class Steps>
+HalfStep second_half(Steps& steps, std::int64_t step, bool fuse, StageClock& clock) {
+  const StepContext& context = steps.context;
+  if (fuse && context.can_fuse()) {
+    auto next = steps.packs;
+    next.x = steps.next_x.data();
+    next.v = steps.next_v.data();
+    const PassReport done =
+        steps.kernels.kinds[context.kind].fused(steps.numbers, steps.packs, next, step);
+    if (done.bad_pack < 0) {
+      steps.take_next();
+      steps.report.constraint_iterations += done.iterations;
+      steps.report.indefinite_hessians += done.indefinite;
+      return {false, true};
+    }
+  }
+  const PassReport pass = steps.accelerate(steps.report, clock);
+  steps.report.indefinite_hessians += pass.indefinite;
+  clock.add_to(steps.report.bond_seconds);
+  return {pass.bad_pack >= 0, false};
+}
+
+/// The noise of GLA. It follows the check of the velocities, which are then the same in any batch.
+template <class Steps>
+void add_noise(Steps& steps, std::int64_t step, StageClock& clock) {
+  const auto pass = steps.kernels.kinds[steps.context.kind].noise;
+  if (pass == nullptr) return;
+  pass(steps.numbers, steps.packs, step);
+  clock.add_to(steps.report.noise_seconds);
+}
+
+/// The first molecule of replica r that is too fast, or -1.
+template <class Steps>
+int bad_molecule(const Steps& steps, int r) {
+  return first_fast_molecule(steps.context.layout, steps.group, r,
+                             [&](std::size_t at) { return steps.group.v[at]; });
+}
+
+/// Puts the reported positions where they are counted, WorkSpace::q.
+template <class Steps>
+void report_positions(Steps& steps) {
+  const StepContext& context = steps.context;
+  context.kernels.report_positions(context.parameters,
+                                   context.layout.packs_of(steps.group, steps.space, steps.member),
+                                   steps.space.q.data());
+  steps.member.barrier();
+}
 
 }  // namespace tarn::cpu

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -66,9 +67,36 @@ struct PassReport {
   std::int64_t indefinite = 0;  ///< full Hessians that were not positive definite
 };
 
-inline constexpr int kMoves = 6;
-inline constexpr int kEnds = 8;
 inline constexpr int kThermostats = 3;
+
+/// A step by its variants; see step_passes().
+struct StepKind {
+  Thermostat thermostat;
+  Move move;
+  End end;
+
+  bool operator==(const StepKind&) const = default;
+};
+/// All kinds of steps. The table of their passes and the engine's choice follow from this list.
+inline constexpr auto kStepKinds = [] {
+  std::array<StepKind, 30> all{};
+  std::size_t n = 0;
+  for (const Thermostat t : {Thermostat::none, Thermostat::gla, Thermostat::baoab}) {
+    const bool has_noise = t != Thermostat::none;
+    for (const End end :
+         {End::gauss_newton, End::full, End::verlet, End::flexible_verlet, End::flexible_zss}) {
+      all[n++] = {t, Move::free, end};
+    }
+    for (const Move move : {Move::newton, Move::sweeps}) {
+      all[n++] = {t, move, End::kick};
+      if (!has_noise) all[n++] = {t, move, End::rattle};
+    }
+    all[n++] = {t, Move::settle, has_noise ? End::kick : End::settle};
+    if (t == Thermostat::baoab) continue;
+    for (const Move move : {Move::newmark, Move::newmark_full}) all[n++] = {t, move, End::verlet};
+  }
+  return all;
+}();
 
 /// Sites of a molecule pack in pair precision, component by component: oxygen (0-2), its low part
 /// in mixed precision (3-5), offsets of H1 (6-8), H2 (9-11) and M (12-14).
@@ -151,28 +179,25 @@ struct SinglePairs {
   int first_pack, last_pack;  ///< of build_sites; one past the end
 };
 
-/// The passes with noise.
+/// The passes of one kind of step: begin, forces, end, noise.
 template <class S, class Packs>
-struct NoisePasses {
-  /// Kick, half drift, noise of that step, half drift, by Move.
-  PassReport (*baoab[kMoves])(const StepNumbers<S>&, const Packs&, std::int64_t step);
-  /// The noise after the step, by Move.
-  void (*thermostat[kMoves])(const StepNumbers<S>&, const Packs&, std::int64_t step);
+struct PassesOfKind {
+  /// Kick and drift; with BAOAB the noise of that step in the middle.
+  PassReport (*begin)(const StepNumbers<S>&, const Packs&, std::int64_t step);
+  /// Accelerations and the second kick.
+  PassReport (*end)(const StepNumbers<S>&, const Packs&);
+  /// The noise of GLA; else null.
+  void (*noise)(const StepNumbers<S>&, const Packs&, std::int64_t step);
+  /// One pass from the forces of step `step` to those of the next step, without heat. It reads x
+  /// and v of `packs`, writes those of `next` and v_thermal, and does not change the accelerations.
+  /// Packs with indefinite Hessians are reported as bad.
+  PassReport (*fused)(const StepNumbers<S>&, const Packs& packs, const Packs& next,
+                      std::int64_t step);
 };
-/// Passes over molecules: begin or baoab, forces, end, thermostat. Null if a pass does not exist.
+/// Passes over molecules.
 template <class S, class Packs>
 struct StepKernels {
-  /// Kick and drift, by Move.
-  PassReport (*begin[kMoves])(const StepNumbers<S>&, const Packs&);
-  /// Accelerations and the second kick, by End.
-  PassReport (*end[kEnds])(const StepNumbers<S>&, const Packs&);
-  NoisePasses<S, Packs> noise[2];  ///< [heat is tallied?]
-  /// One pass from the forces of step `step` to those of the next step, without heat, by
-  /// Thermostat, Move and End. It reads x and v of `packs`, writes those of `next` and v_thermal,
-  /// and does not change the accelerations. Packs with indefinite Hessians are reported as bad.
-  PassReport (*between_forces[kThermostats][kMoves][kEnds])(const StepNumbers<S>&,
-                                                            const Packs& packs, const Packs& next,
-                                                            std::int64_t step);
+  PassesOfKind<S, Packs> kinds[kStepKinds.size()];  ///< those of Newmark are null in single
   /// Sums of the forces over the atoms of each molecule: [pack][3][lane].
   void (*total_forces)(const Packs&, const S* f, S* totals);
   /// Subtracts from f the net force that rounded pair forces leave, so that momentum is conserved.

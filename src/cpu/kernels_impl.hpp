@@ -1,5 +1,8 @@
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
 #include "large_pairs.hpp"
 #include "measure_passes.hpp"
 #include "molecule_passes.hpp"
@@ -16,64 +19,28 @@ namespace tarn {
 inline namespace TARN_ARCH {
 namespace {
 
-template <bool kHeat, class S, class Packs>
-constexpr cpu::NoisePasses<S, Packs> noise_passes() {
-  return {
-      {baoab_pass<Move::free, kHeat, S, Packs>, nullptr, nullptr,
-       baoab_pass<Move::newton, kHeat, S, Packs>, baoab_pass<Move::sweeps, kHeat, S, Packs>,
-       baoab_pass<Move::settle, kHeat, S, Packs>},
-      {thermostat_pass<Move::free, kHeat, S, Packs>, thermostat_pass<Move::free, kHeat, S, Packs>,
-       thermostat_pass<Move::free, kHeat, S, Packs>, thermostat_pass<Move::newton, kHeat, S, Packs>,
-       thermostat_pass<Move::newton, kHeat, S, Packs>,
-       thermostat_pass<Move::settle, kHeat, S, Packs>}};
-}
-/// Fills the table for the combinations that step_passes() returns.
-template <Thermostat kThermostat, class S, class Packs, class Table>
-constexpr void put_between_forces(Table& table) {
-  const auto put = [&]<Move kMove, End kEnd>() {
-    table[static_cast<int>(kThermostat)][static_cast<int>(kMove)][static_cast<int>(kEnd)] =
-        between_forces<kThermostat, kMove, kEnd, S, Packs>;
-  };
-  put.template operator()<Move::free, End::gauss_newton>();
-  put.template operator()<Move::free, End::full>();
-  put.template operator()<Move::free, End::verlet>();
-  put.template operator()<Move::free, End::flexible_verlet>();
-  put.template operator()<Move::free, End::flexible_zss>();
-  put.template operator()<Move::newton, End::kick>();
-  put.template operator()<Move::sweeps, End::kick>();
-  if constexpr (kThermostat != Thermostat::none) {
-    put.template operator()<Move::settle, End::kick>();
+template <cpu::StepKind kKind, class S, class Packs>
+constexpr cpu::PassesOfKind<S, Packs> passes_of_kind() {
+  constexpr bool newmark = kKind.move == Move::newmark || kKind.move == Move::newmark_full;
+  if constexpr (newmark && std::is_same_v<S, float>) {
+    return {};
   } else {
-    put.template operator()<Move::newton, End::rattle>();
-    put.template operator()<Move::sweeps, End::rattle>();
-    put.template operator()<Move::settle, End::settle>();
+    return {begin_pass<kKind.thermostat == Thermostat::baoab, kKind.move, S, Packs>,
+            end_pass<kKind.end, S, Packs>,
+            kKind.thermostat == Thermostat::gla ? noise_pass<move_of_noise(kKind.move), S, Packs>
+                                                : nullptr,
+            fused_pass<kKind, S, Packs>};
   }
 }
 template <class S, class Packs>
 constexpr cpu::StepKernels<S, Packs> step_kernels() {
-  cpu::StepKernels<S, Packs> kernels{
-      {begin_pass<Move::free, S, Packs>, nullptr, nullptr, begin_pass<Move::newton, S, Packs>,
-       begin_pass<Move::sweeps, S, Packs>, begin_pass<Move::settle, S, Packs>},
-      {end_pass<End::gauss_newton, S, Packs>, end_pass<End::full, S, Packs>,
-       end_pass<End::verlet, S, Packs>, end_pass<End::kick, S, Packs>,
-       end_pass<End::rattle, S, Packs>, end_pass<End::settle, S, Packs>,
-       end_pass<End::flexible_verlet, S, Packs>, end_pass<End::flexible_zss, S, Packs>},
-      {noise_passes<false, S, Packs>(), noise_passes<true, S, Packs>()},
-      {},
-      total_forces<S, Packs>,
-      remove_net_force_of_cluster<S, Packs>,
-      confine};
-  put_between_forces<Thermostat::none, S, Packs>(kernels.between_forces);
-  put_between_forces<Thermostat::gla, S, Packs>(kernels.between_forces);
-  put_between_forces<Thermostat::baoab, S, Packs>(kernels.between_forces);
-  return kernels;
-}
-constexpr cpu::StepKernels<double, MoleculePacks> double_step_kernels() {
-  auto kernels = step_kernels<double, MoleculePacks>();
-  kernels.begin[static_cast<int>(Move::newmark)] = begin_pass<Move::newmark, double, MoleculePacks>;
-  kernels.begin[static_cast<int>(Move::newmark_full)] =
-      begin_pass<Move::newmark_full, double, MoleculePacks>;
-  return kernels;
+  return [&]<std::size_t... k>(std::index_sequence<k...>)->cpu::StepKernels<S, Packs> {
+    return {{passes_of_kind<cpu::kStepKinds[k], S, Packs>()...},
+            total_forces<S, Packs>,
+            remove_net_force_of_cluster<S, Packs>,
+            confine};
+  }
+  (std::make_index_sequence<cpu::kStepKinds.size()>());
 }
 
 /// @tparam kOrder order of operations in a pair
@@ -81,7 +48,7 @@ template <PairOrder kOrder = kPairOrder<D>>
 constexpr cpu::KernelTable make_table(const char* name) {
   return {name,
           kLanes,
-          double_step_kernels(),
+          step_kernels<double, MoleculePacks>(),
           step_kernels<float, SinglePacks>(),
           end_kick,
           correct_newmark,

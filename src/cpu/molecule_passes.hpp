@@ -3,6 +3,7 @@
 #include "pack_memory.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/noise.hpp"
+#include "tarn/steps/step_checks.hpp"
 #include "tarn/steps/step_program.hpp"
 
 /// @file
@@ -90,9 +91,7 @@ TARN_HD void for_each_pack(const Packs& packs, const Step& step) {
 
 template <class M>
 TARN_HD void check(int p, const M& s, PassReport& report) {
-  using P = number_t<M>;
-  const P one(scalar_t<P>(1)), largest(static_cast<scalar_t<P>>(kLargestSpeed2));
-  if (any(!(weighted_norm2(one, one, s.v) < largest)) && report.bad_pack < 0) report.bad_pack = p;
+  if (any(is_too_fast(s.v)) && report.bad_pack < 0) report.bad_pack = p;
 }
 
 /// Sets velocities of failed lanes to NaN; the check at the end of the step then reports them.
@@ -151,15 +150,6 @@ TARN_HD void end_at(const StepNumbers<S>& q, const Packs& packs, int p, const Pr
 }
 
 // Passes copy the parameters of the step: no store can alias the copy, so they are loaded once.
-
-template <Move kMove, class S, class Packs>
-PassReport begin_pass(const StepNumbers<S>& numbers, const Packs& packs) {
-  const StepNumbers<S> q = numbers;
-  PassReport report;
-  for_each_pack<kChangesXV>(
-      packs, [&](int p, State<Packs>& s) { begin_at<kMove>(q, packs, p, s, report); });
-  return report;
-}
 
 void correct_newmark(const StepParameters& parameters, const MoleculePacks& packs,
                      const NewmarkCorrection& args) {
@@ -298,84 +288,92 @@ TARN_HD void add_heat(const SinglePacks& packs, int p, const Triple<F>& before,
                 wide_after[half]);
   }
 }
-/// The tally of the thermostat steps of pack p: a function that adds heat, or NoTally.
-template <bool kHeat, class Packs>
-TARN_HD auto heat_tally(const Packs& packs, int p) {
-  if constexpr (kHeat) {
-    using V = Triple<Number<Packs>>;
-    return [&packs, p](const V& before, const V& after) { add_heat(packs, p, before, after); };
-  } else {
-    return NoTally{};
+/// The tally of the thermostat steps of pack p: adds their heat, if it is tallied.
+template <class Packs>
+struct HeatTally {
+  const Packs& packs;
+  int p;
+  using V = Triple<Number<Packs>>;
+  TARN_HD void operator()(const V& before, const V& after) const {
+    if (packs.heat != nullptr) add_heat(packs, p, before, after);
   }
-}
+};
 
-template <Move kMove, bool kHeat, class S, class Packs>
-TARN_HD void thermostat_at(const StepNumbers<S>& q, const Packs& packs, int p,
-                           const Triple<Number<Packs>>& xi, State<Packs>& s) {
-  thermostat_step(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s,
-                  heat_tally<kHeat>(packs, p));
+/// @param tally HeatTally or NoTally
+template <Move kMove, class S, class Packs, class Tally>
+TARN_HD void noise_at(const StepNumbers<S>& q, const Packs& packs, int p,
+                      const Triple<Number<Packs>>& xi, State<Packs>& s, const Tally& tally) {
+  thermostat_step(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, tally);
 }
-template <Move kMove, bool kHeat, class S, class Packs>
+template <Move kMove, class S, class Packs, class Tally>
 TARN_HD void begin_baoab_at(const StepNumbers<S>& q, const Packs& packs, int p,
-                            const Triple<Number<Packs>>& xi, State<Packs>& s, PassReport& report) {
+                            const Triple<Number<Packs>>& xi, State<Packs>& s, PassReport& report,
+                            const Tally& tally) {
   Triple<Number<Packs>> v;
-  const auto status = begin_baoab(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, v,
-                                  heat_tally<kHeat>(packs, p));
+  const auto status = begin_baoab(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, v, tally);
   store_triple(v, packs.v_thermal + nine_at<Number<Packs>>(p));
   record_status<kMove>(packs, p, status, s, report);
 }
 
-template <Move kMove, bool kHeat, class S, class Packs>
-void thermostat_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
+template <bool kBaoab, Move kMove, class S, class Packs>
+PassReport begin_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
+  const StepNumbers<S> q = numbers;
+  PassReport report;
+  for_each_noise<kBaoab>(
+      q.seed, packs, step, no_presolve, [&](int p, const auto& noise, NoPresolve) {
+        at_pack<kChangesXV>(packs, p, [&](int, State<Packs>& s) {
+          if constexpr (kBaoab) {
+            begin_baoab_at<kMove>(q, packs, p, noise(), s, report, HeatTally<Packs>{packs, p});
+          } else {
+            begin_at<kMove>(q, packs, p, s, report);
+          }
+        });
+      });
+  return report;
+}
+template <Move kMove, class S, class Packs>
+void noise_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
   const StepNumbers<S> q = numbers;
   for_each_noise(q.seed, packs, step, no_presolve, [&](int p, const auto& noise, NoPresolve) {
     at_pack<kChangesV>(packs, p, [&](int, State<Packs>& s) {
-      thermostat_at<kMove, kHeat>(q, packs, p, noise(), s);
+      noise_at<kMove>(q, packs, p, noise(), s, HeatTally<Packs>{packs, p});
     });
   });
 }
-template <Move kMove, bool kHeat, class S, class Packs>
-PassReport baoab_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
-  const StepNumbers<S> q = numbers;
-  PassReport report;
-  for_each_noise(q.seed, packs, step, no_presolve, [&](int p, const auto& noise, NoPresolve) {
-    at_pack<kChangesXV>(packs, p, [&](int, State<Packs>& s) {
-      begin_baoab_at<kMove, kHeat>(q, packs, p, noise(), s, report);
-    });
-  });
-  return report;
+/// One move for all with the same noise.
+constexpr Move move_of_noise(Move move) {
+  return !is_constrained(move) ? Move::free : move == Move::sweeps ? Move::newton : move;
 }
 
 /// One pass from the forces of a step to those of the next step: each state is loaded and stored
 /// once, and accelerations are not stored. Linear solves, which are long dependency chains, are
 /// computed before the noise to overlap with it.
-template <Thermostat kThermostat, Move kMove, End kEnd, class S, class Packs>
-PassReport between_forces(const StepNumbers<S>& numbers, const Packs& packs, const Packs& next,
-                          std::int64_t step) {
+template <cpu::StepKind kKind, class S, class Packs>
+PassReport fused_pass(const StepNumbers<S>& numbers, const Packs& packs, const Packs& next,
+                      std::int64_t step) {
+  constexpr bool baoab = kKind.thermostat == Thermostat::baoab,
+                 gla = kKind.thermostat == Thermostat::gla;
   const StepNumbers<S> q = numbers;
   PassReport report;
   const auto presolve_at = [&](int p) TARN_INLINE_LAMBDA {
-    return presolve<kEnd>(q, load_forces(packs, p), load_state(packs, p));
+    return presolve<kKind.end>(q, load_forces(packs, p), load_state(packs, p));
   };
   const auto at = [&](int p, const auto& noise, const auto& found) TARN_INLINE_LAMBDA {
     State<Packs> s = load_state(packs, p);
-    end_at<kEnd>(q, packs, p, found, s, report);
+    end_at<kKind.end>(q, packs, p, found, s, report);
     // Reload the positions instead of spilling them, and load the noise only from here on.
     read_memory_again();
     s.x = load_state(packs, p).x;
-    if constexpr (kThermostat == Thermostat::baoab) {
-      begin_baoab_at<kMove, false>(q, packs, p, noise(), s, report);
+    if constexpr (baoab) {
+      begin_baoab_at<kKind.move>(q, packs, p, noise(), s, report, NoTally{});
     } else {
-      if constexpr (kThermostat == Thermostat::gla) {
-        thermostat_at<kMove, false>(q, packs, p, noise(), s);
-      }
-      begin_at<kMove>(q, packs, p, s, report);
+      if constexpr (gla) noise_at<kKind.move>(q, packs, p, noise(), s, NoTally{});
+      begin_at<kKind.move>(q, packs, p, s, report);
     }
     store_positions(s, next, p);
     store_triple(s.v, next.v + nine_at<Number<Packs>>(p));
   };
-  const std::int64_t of_noise = kThermostat == Thermostat::baoab ? step + 1 : step;
-  for_each_noise<kThermostat != Thermostat::none>(q.seed, packs, of_noise, presolve_at, at);
+  for_each_noise<baoab || gla>(q.seed, packs, baoab ? step + 1 : step, presolve_at, at);
   return report;
 }
 

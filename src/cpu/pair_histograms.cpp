@@ -26,27 +26,24 @@ void PairHistograms::prepare(const PairCountRequest& request) {
 }
 
 void count_group(const PairCountRequest& request, const KernelTable& kernels,
-                 const StepParameters& parameters, const GroupLayout& layout,
-                 const std::vector<std::int64_t>& replica_ids, Group& group, WorkSpace& space,
+                 const GroupLayout& layout, const Group& group, const AlignedVector<double>& q,
                  TeamMember& member, PairHistograms& histograms) {
-  kernels.report_positions(parameters, layout.packs_of(group, space, member), space.q.data());
-  member.barrier();
   const int lanes = kernels.lanes, n = layout.molecules();
   std::array<std::uint64_t*, kPadding> of_lanes{};
-  for (int first = 0; first < group.replicas; first += lanes) {
+  for (int first = 0; first < layout.first_slot(group.replicas); first += lanes) {
     for (int l = 0; l < (group.lanes_are_replicas ? lanes : 1); ++l) {
-      const int r = first + l;
+      const int r = (first + l) / layout.copies();
       of_lanes[static_cast<std::size_t>(l)] = nullptr;
       if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) continue;
-      const auto count_group = static_cast<std::size_t>(sample_group(
-          replica_ids[static_cast<std::size_t>(group.first_replica + r)], request.groups));
+      const auto id = static_cast<std::int64_t>(group.ids[static_cast<std::size_t>(first + l)]);
+      const auto count_group = static_cast<std::size_t>(sample_group(id, request.groups));
       of_lanes[static_cast<std::size_t>(l)] =
           histograms.counts.data() + count_group * counts_of_group(request);
       if (member.rank() == 0) ++histograms.samples[count_group];
     }
     member.for_each_task((n + kCountGrain - 1) / kCountGrain, [&](int k) {
-      kernels.count_pairs({space.q.data() + static_cast<std::size_t>(first / lanes * n) * 9 *
-                                                static_cast<std::size_t>(lanes),
+      kernels.count_pairs({q.data() + static_cast<std::size_t>(first / lanes * n) * 9 *
+                                          static_cast<std::size_t>(lanes),
                            group.lanes_are_replicas,
                            n,
                            {request.pairs[0], request.pairs[1], request.pairs[2]},

@@ -6,7 +6,6 @@
 #include "group.hpp"
 #include "kernel_table.hpp"
 #include "tarn/engine.hpp"
-#include "tarn/steps/step_parameters.hpp"
 #include "thread_team.hpp"
 
 namespace tarn::cpu {
@@ -26,12 +25,10 @@ inline bool counts_are_due(const PairCountRequest& request, std::int64_t step) {
   return request.enabled && step >= request.first_step && step % request.every == 0;
 }
 
-/// Adds the distances of the running replicas of a group. All members of the team call; each adds
-/// to its own histograms.
-/// @param replica_ids of all replicas of the engine
+/// Adds the distances of the running replicas of a group at the reported positions q, of all beads
+/// of ring polymers. All members of the team call; each adds to its own histograms.
 void count_group(const PairCountRequest& request, const KernelTable& kernels,
-                 const StepParameters& parameters, const GroupLayout& layout,
-                 const std::vector<std::int64_t>& replica_ids, Group& group, WorkSpace& space,
+                 const GroupLayout& layout, const Group& group, const AlignedVector<double>& q,
                  TeamMember& member, PairHistograms& histograms);
 
 /// Adds the histograms of one thread to the counts of a Frame, which must have their sizes.

@@ -64,9 +64,9 @@ TARN_HD void begin_ring_at(const RingPacks& ring, const ModePack& c, std::ptrdif
 /// @return whether all velocities are small enough
 template <bool kGla, class Noise>
 TARN_HD bool end_ring_at(const RingPacks& ring, const ModePack& c, int p, std::ptrdiff_t pack,
-                         const D& h, const D& largest, const Noise& noise, MoleculeState<D>& s) {
+                         const D& h, double largest, const Noise& noise, MoleculeState<D>& s) {
   kick(s, h);
-  const Mask<double> bad = !(weighted_norm2(D(1.0), D(1.0), s.v) < largest);
+  const Mask<double> bad = is_too_fast(s.v, largest);
   const bool good = !any(bad);
   if (!good) {
     double* const at = ring.bad + p * kLanes;
@@ -111,8 +111,7 @@ template <Thermostat kThermostat>
 bool ring_pass(const RingConstants& constants, const RingPacks& ring, double timestep,
                double largest_speed2, std::uint64_t seed, std::int64_t step, bool end, bool begin) {
   constexpr bool baoab = kThermostat == Thermostat::baoab, gla = kThermostat == Thermostat::gla;
-  const D w_o(1.0 / ring.mass_o_Da), w_h(1.0 / ring.mass_h_Da), h(timestep),
-      largest(largest_speed2);
+  const D w_o(1.0 / ring.mass_o_Da), w_h(1.0 / ring.mass_h_Da), h(timestep);
   bool good = true;
   const PhiloxKeys keys(seed);
   for_each_ring_pack<kThermostat != Thermostat::none>(
@@ -120,7 +119,7 @@ bool ring_pass(const RingConstants& constants, const RingPacks& ring, double tim
         const std::ptrdiff_t pack = static_cast<std::ptrdiff_t>(p) * ring.molecules + m;
         const ModePack c = mode_pack(constants, p);
         MoleculeState<D> s = load_modes(ring, pack * 9 * kLanes, w_o, w_h);
-        if (end) good = end_ring_at<gla>(ring, c, p, pack, h, largest, noise, s) && good;
+        if (end) good = end_ring_at<gla>(ring, c, p, pack, h, largest_speed2, noise, s) && good;
         if (begin) begin_ring_at<baoab>(ring, c, pack, h, noise, s);
         if (begin) store_triple(s.x, ring.q + pack * 9 * kLanes);
         store_triple(s.v, ring.v + pack * 9 * kLanes);

@@ -11,22 +11,6 @@
 
 namespace tarn::cpu {
 
-/// Constants of the modes of ring polymers at one temperature.
-class RingTable {
- public:
-  RingTable(const System& system, double temperature_K) : temperature_K_(temperature_K) {
-    for (int mode = 0; mode < system.path_integral.beads; ++mode) {
-      modes_.push_back(ring_mode(system, mode, temperature_K));
-    }
-  }
-  double temperature_K() const { return temperature_K_; }
-  const RingMode& mode(int k) const { return modes_[static_cast<std::size_t>(k)]; }
-
- private:
-  double temperature_K_;
-  std::vector<RingMode> modes_;
-};
-
 /// The fewest ring polymers whose beads fill nine tenths of the lanes of their packs.
 constexpr int rings_in_group(int beads, int lanes) {
   int rings = 1;

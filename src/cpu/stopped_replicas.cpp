@@ -1,6 +1,7 @@
 #include "stopped_replicas.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "tarn/force_field.hpp"
@@ -9,23 +10,26 @@ namespace tarn::cpu {
 
 void StoppedReplicas::stop(Group& group, std::size_t g, int r, std::int64_t step, int molecule) {
   const int n = layout_.molecules();
-  std::vector<double> x(static_cast<std::size_t>(n) * 9);
+  std::vector<double> x(static_cast<std::size_t>(n * layout_.copies()) * 9);
   layout_.gather(group, group.x, r, x.data());
-  for (int m = 0; m < n; ++m) {
-    for (int c = 0; c < 9; ++c) {
-      const std::size_t k = layout_.index(group, r, m, c);
-      group.x[k] = group.kept_x[k];
-      group.v[k] = 0.0;
-      group.a[k] = 0.0;
+  for (int slot = layout_.first_slot(r); slot < layout_.first_slot(r + 1); ++slot) {
+    for (int m = 0; m < n; ++m) {
+      for (int c = 0; c < 9; ++c) {
+        const std::size_t k = layout_.index(group, slot, m, c);
+        group.x[k] = group.kept_x[k];
+        group.v[k] = 0.0;
+        group.a[k] = 0.0;
+      }
     }
   }
   // Padding lanes, and replicas that were stopped before, are not reported.
   if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) return;
   group.stopped[static_cast<std::size_t>(r)] = 1;
-  group.running[static_cast<std::size_t>(r)] = 0.0;
+  const auto first = static_cast<std::size_t>(layout_.first_slot(r));
+  std::fill_n(group.running.begin() + layout_.first_slot(r), layout_.copies(), 0.0);
   StoppedReplica stopped;
   stopped.replica_of_group = r;
-  stopped.blow_up.replica = static_cast<std::int64_t>(group.ids[static_cast<std::size_t>(r)]);
+  stopped.blow_up.replica = static_cast<std::int64_t>(group.ids[first]);
   stopped.blow_up.step = step;
   stopped.blow_up.molecule = molecule;
   stopped.x.resize(x.size());
@@ -33,19 +37,29 @@ void StoppedReplicas::stop(Group& group, std::size_t g, int r, std::int64_t step
   layout_.gather(group, group.kept_x, r, stopped.x.data());
   layout_.gather(group, group.kept_v, r, stopped.v.data());
   if (group.tallies_heat()) {
-    stopped.heat.resize(static_cast<std::size_t>(n));
+    stopped.heat.resize(x.size() / 9);
     layout_.gather_heat(group, group.kept_heat, r, stopped.heat.data());
   }
+  record_extremes(x, stopped);
+  by_group_[g].push_back(std::move(stopped));
+}
+
+void StoppedReplicas::record_extremes(const std::vector<double>& x, StoppedReplica& stopped) const {
   WaterModel without_bonds = model_;
   without_bonds.intramolecular = {};
-  ForceField force_field(without_bonds, n);
-  measure_.record_extremes(
-      x, stopped.x,
-      [&](const std::vector<double>& at, std::vector<double>& f) {
-        force_field.energy_and_forces(at, f);
-      },
-      stopped.blow_up);
-  by_group_[g].push_back(std::move(stopped));
+  ForceField force_field(without_bonds, layout_.molecules());
+  const auto forces = [&](const std::vector<double>& at, std::vector<double>& f) {
+    force_field.energy_and_forces(at, f);
+  };
+  if (!layout_.has_rings()) {
+    return measure_.record_extremes(x, stopped.x, forces, stopped.blow_up);
+  }
+  // The centroids of the last good state: the modes may have begun the next step.
+  std::vector<double> centroids(
+      stopped.x.begin(), stopped.x.begin() + static_cast<std::ptrdiff_t>(9 * layout_.molecules()));
+  for (double& c : centroids) c /= std::sqrt(static_cast<double>(layout_.copies()));
+  measure_.record_extremes(centroids, centroids, forces, stopped.blow_up);
+  stopped.blow_up.seen_in_last_good_state = true;
 }
 
 const StoppedReplica& StoppedReplicas::find(std::size_t g, int r) const {

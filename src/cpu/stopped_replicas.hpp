@@ -14,9 +14,27 @@ namespace tarn::cpu {
 struct StoppedReplica {
   int replica_of_group;
   BlowUp blow_up;
-  std::vector<double> x, v;  ///< last good state
-  std::vector<double> heat;  ///< [molecule], of the last good state; empty if not tallied
+  std::vector<double> x, v;  ///< last good state, [copy][molecule][9]
+  std::vector<double> heat;  ///< [copy][molecule], of the last good state; empty if not tallied
 };
+
+/// The first molecule of replica r of a group of which a copy moves too fast or is not a number, or
+/// -1. @param motion of the coordinate at an index
+template <class Motion>
+int first_fast_molecule(const GroupLayout& layout, const Group& group, int r,
+                        const Motion& motion) {
+  for (int m = 0; m < layout.molecules(); ++m) {
+    for (int slot = layout.first_slot(r); slot < layout.first_slot(r + 1); ++slot) {
+      double square = 0.0;
+      for (int c = 0; c < 9; ++c) {
+        const double v = motion(layout.index(group, slot, m, c));
+        square += v * v;
+      }
+      if (!(square < kLargestSpeed2 * layout.copies())) return m;
+    }
+  }
+  return -1;
+}
 
 /// The stopped replicas by group, so that threads with different groups need no lock.
 class StoppedReplicas {
@@ -25,15 +43,13 @@ class StoppedReplicas {
                   std::size_t groups)
       : model_(model), layout_(layout), measure_(measure), by_group_(groups) {}
 
-  /// Stops the replicas of group number g in which `motion` (of the coordinate at an index) is too
-  /// large or NaN: saves their last good state and restores it at zero velocity, so that their
-  /// lanes continue with finite numbers.
-  template <class Motion>
-  void stop_bad(Group& group, std::size_t g, std::int64_t step, const Motion& motion) {
-    for (int r = 0; r < group.slots; ++r) {
-      const int molecule = bad_molecule(group, r, motion);
-      if (molecule < 0) continue;
-      stop(group, g, r, step, molecule);
+  /// Stops the replicas r of group number g that have a bad_molecule(r), not -1: saves their last
+  /// good state and restores it at zero velocity, so that their lanes continue with finite numbers.
+  template <class BadMolecule>
+  void stop_bad(Group& group, std::size_t g, std::int64_t step, const BadMolecule& bad_molecule) {
+    for (int r = 0; r < group.slots / layout_.copies(); ++r) {
+      const int molecule = bad_molecule(r);
+      if (molecule >= 0) stop(group, g, r, step, molecule);
     }
   }
   const StoppedReplica& find(std::size_t g, int r) const;
@@ -41,20 +57,9 @@ class StoppedReplicas {
   std::vector<BlowUp> blow_ups() const;
 
  private:
-  /// The first molecule that moves too fast, or -1.
-  template <class Motion>
-  int bad_molecule(const Group& group, int r, const Motion& motion) const {
-    for (int m = 0; m < layout_.molecules(); ++m) {
-      double square = 0.0;
-      for (int c = 0; c < 9; ++c) {
-        const double v = motion(layout_.index(group, r, m, c));
-        square += v * v;
-      }
-      if (!(square < kLargestSpeed2)) return m;
-    }
-    return -1;
-  }
   void stop(Group& group, std::size_t g, int r, std::int64_t step, int molecule);
+  /// @param x at the stop
+  void record_extremes(const std::vector<double>& x, StoppedReplica& stopped) const;
 
   const WaterModel& model_;
   const GroupLayout& layout_;

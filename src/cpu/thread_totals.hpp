@@ -8,6 +8,7 @@ namespace tarn::cpu {
 /// Counts and times of one thread of an engine, on cache lines that no other thread writes.
 struct alignas(64) ThreadTotals {
   PairHistograms pairs;
+  RadialCounts radial;  ///< of one frame
   EngineReport report;
 };
 

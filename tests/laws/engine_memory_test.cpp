@@ -4,6 +4,7 @@
 
 #include "engine_fixtures.hpp"
 #include "src/core/processors.hpp"
+#include "start/rings.hpp"
 
 /// @file
 /// Too little memory: for every failing allocation, in any thread, the caller receives
@@ -47,9 +48,10 @@ struct Case {
   std::string scheme;
   int molecules, replicas, threads;
   Precision precision = Precision::double_;
+  int beads = 1;
 };
 
-/// Groups of replicas, single replicas, and several threads per replica.
+/// Groups of replicas, single replicas, several threads per replica, and ring polymers.
 const std::vector<Case> kCases{
     {"zss_structured", 7, 19, 2},
     {"settle", 7, 19, 2, Precision::single},
@@ -60,6 +62,7 @@ const std::vector<Case> kCases{
     {"settle", 65, 2, 3, Precision::single},
     {"zss_dense", 65, 1, 3},
     {"pushforward", 65, 1, 3},
+    {"flexible_verlet", 3, 5, 2, Precision::double_, 4},
 };
 
 /// All functions of an engine, including a blow-up of its last replica.
@@ -79,9 +82,13 @@ TEST(EngineMemory, WhicheverAllocationFailsTheCallerIsTold) {
   processors();  // read once, by a stream, which hides failed allocations
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.scheme + ", N = " + std::to_string(c.molecules) + ", " + name_of(c.precision));
-    const System system = make_system({c.scheme, Bath::gla}, tip3p(), c.molecules, c.precision);
+    System system = make_system({c.scheme, Bath::gla}, tip3p(), c.molecules, c.precision);
     State start = start_state(system, spread_ids(c.replicas));
-    start.velocities_A_per_akma.back() = 200.0;
+    if (c.beads > 1) {
+      system.path_integral.beads = c.beads;
+      start = start::rings_of(system, start, nullptr, true, false);
+    }
+    start.velocities_A_per_akma.back() = 200.0 * c.beads;
     for (const Memory memory : {Memory::one_failure, Memory::full}) {
       long failures = 0;
       for (bool failed = true; failed;) {

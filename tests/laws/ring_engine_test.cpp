@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -352,6 +353,70 @@ TEST(RingEngine, FramesAgreeWithTheState) {
   check_frame(12, 4);
   check_frame(70, 2);
   check_frame(3, 70);
+}
+
+template <class T>
+void append_rows(const std::vector<T>& rows, Bits& bits) {
+  for (const T& row : rows) append_bits(numbers_of(row), bits);
+}
+/// Everything that frames contain of the beads and of the centroids.
+Bits bits_of_frame(Engine& engine) {
+  Frame f;
+  engine.snapshot(kPositions | kVelocities | kBeads | kAtomKinetic | kEnergies | kConservation |
+                      kHeat | kShape | kLindemann | kLindemannSums | kGeometry | kRings |
+                      kEnergyMoments | kShapeMoments | kRadialCounts | kPairCounts,
+                  f);
+  Bits bits;
+  append_rows(f.energies, bits);
+  append_rows(f.conservation, bits);
+  append_rows(f.shape, bits);
+  append_rows(f.geometry, bits);
+  append_rows(f.rings, bits);
+  for (const auto* numbers :
+       {&f.positions_A, &f.velocities_A_per_akma, &f.beads_A, &f.atom_kinetic_kcal_per_mol,
+        &f.heat_kcal_per_mol, &f.lindemann, &f.lindemann_sums.means_A, &f.lindemann_sums.squares_A2,
+        &f.energy_moments.sums, &f.shape_moments.squares}) {
+    EXPECT_FALSE(numbers->empty());
+    append_bits(*numbers, bits);
+  }
+  for (const auto* counts : {&f.radial_counts.oxygens, &f.radial_counts.cosines, &f.pair_samples}) {
+    EXPECT_FALSE(counts->empty());
+    for (const std::int64_t count : *counts) bits.push_back(static_cast<std::uint64_t>(count));
+  }
+  bits.insert(bits.end(), f.pair_counts.begin(), f.pair_counts.end());
+  return bits;
+}
+
+/// Frames of several blocks of replicas and several groups, with steps that begin_advance() starts.
+TEST(RingEngine, FramesDoNotDependOnTheThreads) {
+  for (const auto& [beads, molecules] : {std::pair(3, 4), std::pair(16, 3), std::pair(33, 2)}) {
+    SCOPED_TRACE(beads);
+    const System system = ring_system(beads, Bath::baoab, molecules);
+    State start = ring_start(system, spread_ids(13));
+    start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
+    PairCountRequest counts;
+    counts.enabled = true;
+    counts.every = 4;
+    MeasureSettings settings;
+    settings.lindemann.enabled = true;
+    settings.lindemann.every = 5;
+    settings.moment_groups = 2;
+    settings.radial = {8.0, 20, 2};
+    Bits expected;
+    for (const int threads : {1, 2, 3}) {
+      const auto engine = make_cpu_engine(system, start, counts, threads);
+      engine->measure_with(settings);
+      Bits bits = bits_of_frame(*engine);
+      engine->begin_advance(7);
+      EXPECT_EQ(engine->step(), start.step + 7);
+      engine->begin_advance(6);
+      engine->wait();
+      const Bits later = bits_of_frame(*engine);
+      bits.insert(bits.end(), later.begin(), later.end());
+      if (threads == 1) expected = bits;
+      EXPECT_TRUE(same_bits(expected, bits)) << threads << " threads";
+    }
+  }
 }
 
 /// A ring polymer that blows up stops; the others go on as without it, also those in its packs.

@@ -2,6 +2,7 @@
 
 #include "engine_fixtures.hpp"
 #include "forked.hpp"
+#include "start/rings.hpp"
 #include "tarn/core/error.hpp"
 
 /// @file
@@ -14,12 +15,27 @@ using namespace test;
 
 #if !defined(__SANITIZE_THREAD__)  // which does not support threads after a fork
 /// Several groups, which two threads share.
-std::unique_ptr<Engine> engine_of_two_threads() {
+std::unique_ptr<Engine> classical_engine() {
   const System system = make_system({"settle", Bath::none}, tip3p(), 3);
   return make_cpu_engine(system, start_state(system, spread_ids(64)), {}, 2);
 }
+std::unique_ptr<Engine> ring_engine() {
+  System system = make_system({"flexible_verlet", Bath::none}, tip4p(), 3);
+  system.path_integral.beads = 4;
+  system.path_integral.temperature_K = 200.0;
+  system.path_integral.method = RingMethod::rpmd;
+  return make_cpu_engine(
+      system, start::rings_of(system, start_state(system, spread_ids(64)), nullptr, true, false),
+      {}, 2);
+}
 
-TEST(ForkedEngine, AnInheritedEngineGivesTheSameTrajectory) {
+class ForkedEngine : public testing::TestWithParam<std::unique_ptr<Engine> (*)()> {
+ protected:
+  std::unique_ptr<Engine> engine_of_two_threads() const { return GetParam()(); }
+};
+INSTANTIATE_TEST_SUITE_P(Engines, ForkedEngine, testing::Values(classical_engine, ring_engine));
+
+TEST_P(ForkedEngine, AnInheritedEngineGivesTheSameTrajectory) {
   const auto engine = engine_of_two_threads(), other = engine_of_two_threads();
   engine->advance(3);
   other->advance(8);
@@ -31,7 +47,7 @@ TEST(ForkedEngine, AnInheritedEngineGivesTheSameTrajectory) {
             0);
 }
 
-TEST(ForkedEngine, AnEngineThatComputedDuringTheForkReportsIt) {
+TEST_P(ForkedEngine, AnEngineThatComputedDuringTheForkReportsIt) {
   const auto engine = engine_of_two_threads();
   engine->begin_advance(5);
   EXPECT_EQ(status_of_child([&] {

@@ -1,0 +1,276 @@
+#include "ring_estimators.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "interface/moments.hpp"
+#include "ring_steps.hpp"
+#include "tarn/core/replica_map.hpp"
+#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/confinement.hpp"
+#include "tarn/physics/geometry.hpp"
+
+namespace tarn::cpu {
+namespace {
+
+/// Estimators, and the mean energy of the wall.
+struct Estimate {
+  RingMeasures rings;
+  double wall_kcal_per_mol = 0.0;
+  double hamiltonian_kcal_per_mol = 0.0;
+};
+
+/// Energies of the beads of a group, [slot].
+struct BeadEnergies {
+  AlignedVector<double> pairs, bonds;
+};
+BeadEnergies bead_energies(const StepContext& context, const Group& group,
+                           const AlignedVector<double>& beads) {
+  const WaterModel& model = context.system.model;
+  const PairParameters<double> pair = pair_parameters<double>(model);
+  const int lanes = context.layout.lanes(), n = context.layout.molecules();
+  BeadEnergies e;
+  for (AlignedVector<double>* numbers : {&e.pairs, &e.bonds}) {
+    numbers->resize(static_cast<std::size_t>(group.slots));
+  }
+  for (int slot = 0; slot < group.slots; slot += lanes) {
+    const double* const x = &beads[context.layout.index(group, slot, 0, 0)];
+    context.kernels.measure.potential_energies[model.has_m_site()](pair, x, n, &e.pairs[slot]);
+    context.kernels.rings.bond_energies(context.parameters.flexible, x, n, &e.bonds[slot]);
+  }
+  return e;
+}
+
+/// One ring polymer of a group. Sums over beads, modes and molecules have one order.
+class Ring {
+ public:
+  /// @param beads laid out as the modes of the group
+  Ring(const StepContext& context, const Group& group, int replica,
+       const AlignedVector<double>& beads)
+      : system_(context.system),
+        layout_(context.layout),
+        group_(group),
+        all_beads_(beads),
+        n_(layout_.molecules()),
+        beads_(layout_.copies()),
+        lanes_(static_cast<std::size_t>(layout_.lanes())),
+        first_slot_(layout_.first_slot(replica)),
+        id_(static_cast<std::int64_t>(group.ids[static_cast<std::size_t>(first_slot_)])),
+        bead_(9 * static_cast<std::size_t>(n_)) {}
+
+  std::int64_t id() const { return id_; }
+  /// Equation (83).
+  Estimate estimate(const BeadEnergies& energies);
+  /// The mean over the beads, which is conserved; that of the centroids is not.
+  std::array<double, 3> mean_angular_momentum() const;
+  /// Equation (83) for each atom. @param out 3 N numbers
+  void atom_kinetic(double* out) const;
+  Geometry mean_geometry();
+  /// Calls op(bead, its 9 N coordinates) for each bead.
+  template <class Op>
+  void for_each_bead(const Op& op) {
+    for (int bead = 0; bead < beads_; ++bead) {
+      layout_.gather_slot(group_, all_beads_, first_slot_ + bead, bead_.data());
+      op(bead, bead_);
+    }
+  }
+
+ private:
+  double kT() const {
+    return units::boltzmann_kcal_per_mol_K * replica_temperature_K(system_, id_);
+  }
+  /// Mass of the atom of a coordinate.
+  double mass_Da(int coordinate) const { return system_.model.mass_Da(coordinate / 3); }
+  /// Index of the first coordinate of a molecule; the others follow at strides of the lanes.
+  std::size_t at(int mode, int m) const { return layout_.index(group_, first_slot_ + mode, m, 0); }
+  double mean_wall_energy();
+
+  const System& system_;
+  const GroupLayout& layout_;
+  const Group& group_;
+  const AlignedVector<double>& all_beads_;
+  int n_, beads_;
+  std::size_t lanes_;
+  int first_slot_;
+  std::int64_t id_;
+  std::vector<double> bead_;  ///< work space
+};
+
+double Ring::mean_wall_energy() {
+  const Confinement<double> wall{system_.confinement.radius_A,
+                                 system_.confinement.stiffness_kcal_per_mol_A2};
+  if (wall.stiffness <= 0.0) return 0.0;
+  const Masses<double> mass = masses(system_.model);
+  double sum = 0.0;
+  for_each_bead([&](int, const std::vector<double>& x) {
+    Vec3<double> moment{0.0, 0.0, 0.0};
+    for (int m = 0; m < n_; ++m) {
+      moment = moment + mass_moment(molecule_at(x.data(), static_cast<std::size_t>(m)), mass);
+    }
+    const Vec3<double> centre = 1.0 / (n_ * (mass.o + 2.0 * mass.h)) * moment;
+    for (int m = 0; m < n_; ++m) {
+      sum += wall_energy(molecule_at(x.data(), static_cast<std::size_t>(m)).o - centre, wall);
+    }
+  });
+  return sum / beads_;
+}
+
+Estimate Ring::estimate(const BeadEnergies& energies) {
+  constexpr double k = units::boltzmann_kcal_per_mol_K;
+  const double kT = this->kT(), p = beads_;
+  Estimate e;
+  RingMeasures& r = e.rings;
+  for (int bead = 0; bead < beads_; ++bead) {
+    const auto slot = static_cast<std::size_t>(first_slot_ + bead);
+    r.potential_kcal_per_mol += energies.pairs[slot];
+    r.intramolecular_kcal_per_mol += energies.bonds[slot];
+  }
+  r.potential_kcal_per_mol /= p;
+  r.intramolecular_kcal_per_mol /= p;
+  e.wall_kcal_per_mol = mean_wall_energy();
+  // By atom: sums over modes of q f, q^2 and v^2.
+  const AlignedVector<double>& hot =
+      group_.v_thermal.empty() || std::isnan(group_.v_thermal[at(0, 0)]) ? group_.v
+                                                                         : group_.v_thermal;
+  double virial[3] = {}, square[3] = {}, kinetic = 0.0, centroid = 0.0, internal = 0.0;
+  for (int mode = 0; mode < beads_; ++mode) {
+    const double spring = group_.springs[static_cast<std::size_t>(first_slot_ + mode)];
+    for (int m = 0; m < n_; ++m) {
+      std::size_t i = at(mode, m);
+      for (int c = 0; c < 9; ++c, i += lanes_) {
+        const int atom = c / 3;
+        const double mass = mass_Da(c);
+        const double q = group_.x[i];
+        kinetic += 0.5 * mass * group_.v[i] * group_.v[i];
+        (mode == 0 ? centroid : internal) += 0.5 * mass * hot[i] * hot[i];
+        if (mode == 0) continue;
+        virial[atom] -= q * group_.a[i];
+        square[atom] += q * q;
+        r.spring_kcal_per_mol += 0.5 * mass * spring * q * q;
+      }
+    }
+  }
+  r.kinetic_o_kcal_per_mol = 1.5 * kT + 0.5 * virial[0] / (p * n_);
+  r.kinetic_h_kcal_per_mol = 1.5 * kT + 0.5 * (virial[1] + virial[2]) / (2.0 * p * n_);
+  r.gyration2_o_A2 = square[0] / (p * n_);
+  r.gyration2_h_A2 = (square[1] + square[2]) / (2.0 * p * n_);
+  const double potential =
+      r.potential_kcal_per_mol + r.intramolecular_kcal_per_mol + e.wall_kcal_per_mol;
+  r.virial_kcal_per_mol =
+      potential + n_ * (r.kinetic_o_kcal_per_mol + 2.0 * r.kinetic_h_kcal_per_mol);
+  r.primitive_kcal_per_mol = potential + 4.5 * n_ * p * kT - r.spring_kcal_per_mol / p;
+  r.centroid_K = centroid / (4.5 * n_ * k * p);
+  r.internal_K = internal / (4.5 * n_ * k * p * (p - 1.0));
+  e.hamiltonian_kcal_per_mol = kinetic + r.spring_kcal_per_mol + p * potential;
+  return e;
+}
+
+std::array<double, 3> Ring::mean_angular_momentum() const {
+  Vec3<double> sum{0.0, 0.0, 0.0};
+  for (int mode = 0; mode < beads_; ++mode) {
+    for (int m = 0; m < n_; ++m) {
+      for (int c = 0; c < 9; c += 3) {
+        const std::size_t i = at(mode, m) + static_cast<std::size_t>(c) * lanes_;
+        const auto vec3 = [&](const AlignedVector<double>& packs) -> Vec3<double> {
+          return {packs[i], packs[i + lanes_], packs[i + 2 * lanes_]};
+        };
+        sum = sum + mass_Da(c) * cross(vec3(group_.x), vec3(group_.v));
+      }
+    }
+  }
+  sum = 1.0 / beads_ * sum;
+  return {sum.x, sum.y, sum.z};
+}
+
+void Ring::atom_kinetic(double* out) const {
+  const double kT = this->kT();
+  for (int m = 0; m < n_; ++m) {
+    for (int atom = 0; atom < 3; ++atom) {
+      double virial = 0.0;
+      for (int mode = 1; mode < beads_; ++mode) {
+        std::size_t i = at(mode, m) + static_cast<std::size_t>(3 * atom) * lanes_;
+        for (int c = 0; c < 3; ++c, i += lanes_) virial -= group_.x[i] * group_.a[i];
+      }
+      out[3 * m + atom] = 1.5 * kT + 0.5 * virial / beads_;
+    }
+  }
+}
+
+Geometry Ring::mean_geometry() {
+  double all[GeometryTerm::kNumbers] = {};
+  bool first = true;
+  for_each_bead([&](int, const std::vector<double>& x) {
+    for (int m = 0; m < n_; ++m) {
+      double terms[GeometryTerm::kNumbers];
+      geometry_terms(molecule_at(x.data(), static_cast<std::size_t>(m)), terms);
+      if (first) {
+        std::copy(std::begin(terms), std::end(terms), all);
+      } else {
+        add_geometry(terms, all);
+      }
+      first = false;
+    }
+  });
+  const MoleculeGeometry mean = molecule_geometry(all, n_ * beads_);
+  return {mean, mean};
+}
+
+/// Replaces the energies of the centroids.
+void put_estimate(const Estimate& e, int molecules, Energies& energies) {
+  energies.potential_kcal_per_mol = e.rings.potential_kcal_per_mol;
+  energies.bond_kcal_per_mol = e.rings.intramolecular_kcal_per_mol;
+  energies.wall_kcal_per_mol = e.wall_kcal_per_mol;
+  energies.kinetic_kcal_per_mol =
+      molecules * (e.rings.kinetic_o_kcal_per_mol + 2.0 * e.rings.kinetic_h_kcal_per_mol);
+  energies.total_kcal_per_mol = e.rings.virial_kcal_per_mol;
+  energies.physical_kcal_per_mol = e.hamiltonian_kcal_per_mol;
+}
+
+}  // namespace
+
+void fill_from_beads(unsigned fields, const StepContext& context, const Group& group,
+                     const std::vector<std::int64_t>& place, const RadialRequest& request,
+                     AlignedVector<double>& positions, RadialCounts& radial, Frame& frame) {
+  constexpr unsigned kEstimates = kEnergies | kConservation | kRings;
+  const WaterModel& model = context.system.model;
+  const int n = context.layout.molecules();
+  const auto size = 9 * static_cast<std::size_t>(n),
+             beads = static_cast<std::size_t>(context.layout.copies());
+  place_beads(context, group, positions);
+  BeadEnergies energies;
+  if (fields & kEstimates) energies = bead_energies(context, group, positions);
+  for (int replica = 0; replica < group.replicas; ++replica) {
+    const std::int64_t found = place[static_cast<std::size_t>(group.first_replica + replica)];
+    if (found < 0) continue;
+    const auto at = static_cast<std::size_t>(found);
+    Ring ring(context, group, replica, positions);
+    if (fields & kEstimates) {
+      const Estimate e = ring.estimate(energies);
+      if (fields & kRings) frame.rings[at] = e.rings;
+      if (fields & kEnergies) put_estimate(e, n, frame.energies[at]);
+      if (fields & kConservation) {
+        frame.conservation[at].energy_kcal_per_mol = e.hamiltonian_kcal_per_mol;
+        frame.conservation[at].angular_momentum_Da_A2_per_akma = ring.mean_angular_momentum();
+      }
+    }
+    if (fields & kGeometry) frame.geometry[at] = ring.mean_geometry();
+    if (fields & kAtomKinetic) {
+      ring.atom_kinetic(&frame.atom_kinetic_kcal_per_mol[at * size / 3]);
+    }
+    if (!(fields & (kBeads | kRadialCounts))) continue;
+    ring.for_each_bead([&](int bead, const std::vector<double>& x) {
+      if (fields & kBeads) {
+        std::copy(x.begin(), x.end(),
+                  &frame.beads_A[(at * beads + static_cast<std::size_t>(bead)) * size]);
+      }
+      if (fields & kRadialCounts) {
+        add_radial(x, model.mass_o_Da, model.mass_h_Da, request,
+                   sample_group(ring.id(), request.groups), radial);
+      }
+    });
+  }
+}
+
+}  // namespace tarn::cpu

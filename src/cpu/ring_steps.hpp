@@ -1,0 +1,86 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "group_steps.hpp"
+
+/// @file
+/// Steps of ring polymers, in normal modes and in doubles. See group_steps.hpp.
+
+namespace tarn::cpu {
+
+/// Computes the positions of the beads, laid out as the modes.
+inline void place_beads(const StepContext& context, const Group& group,
+                        AlignedVector<double>& beads) {
+  const GroupLayout& layout = context.layout;
+  context.kernels.rings.transform(
+      context.transforms.to_beads(group.replicas, group.slots / layout.lanes(),
+                                  9 * layout.molecules()),
+      group.x.data(), beads.data());
+}
+
+struct RingSteps {
+  const StepContext& context;
+  Group& group;
+  WorkSpace& space;
+  TeamMember& member;
+  EngineReport& report;
+
+  void load() { std::fill(group.bad.begin(), group.bad.end(), 0.0); }
+  void store() {}
+  void keep() { group.keep(); }
+  /// Forces on the modes, at the positions of the beads.
+  void forces(StageClock& clock) {
+    const GroupLayout& layout = context.layout;
+    const RingKernels& kernels = context.kernels.rings;
+    const int packs = group.slots / layout.lanes(), n = layout.molecules();
+    place_beads(context, group, space.q);
+    clock.add_to(report.rest_seconds);
+    context.forces.compute(space.q.data(), group, space, member);
+    clock.add_to(report.pair_seconds);
+    kernels.add_bond_forces(context.parameters.flexible, space.q.data(), packs * n, space.f.data());
+    clock.add_to(report.bond_seconds);
+    kernels.transform(context.transforms.to_modes(group.replicas, packs, 9 * n), space.f.data(),
+                      group.a.data());
+    clock.add_to(report.rest_seconds);
+  }
+  /// Nothing is left to solve.
+  void accelerate(EngineReport&, StageClock&) {}
+  /// The second half of a step, and the first half of the next one: any of the two.
+  /// @return whether all replicas are good
+  bool pass(std::int64_t noise_step, bool end, bool begin) {
+    const StepParameters& numbers = context.parameters;
+    const GroupLayout& layout = context.layout;
+    return context.kernels.rings.pass[static_cast<int>(context.thermostat())](
+        layout.ring_constants_of(group), layout.ring_packs_of(group), numbers.h,
+        kLargestSpeed2 * layout.copies(), numbers.seed, noise_step, end, begin);
+  }
+};
+
+inline void first_half(RingSteps& steps, std::int64_t step, StageClock& clock) {
+  steps.pass(step, false, true);
+  clock.add_to(steps.report.noise_seconds);
+}
+/// With the noise of GLA.
+inline HalfStep second_half(RingSteps& steps, std::int64_t step, bool fuse, StageClock& clock) {
+  const bool next = fuse && steps.context.thermostat() == Thermostat::baoab;
+  const bool good = steps.pass(next ? step + 1 : step, true, fuse);
+  clock.add_to(steps.report.noise_seconds);
+  return {!good, fuse};
+}
+inline void add_noise(RingSteps&, std::int64_t, StageClock&) {}
+/// The pass has marked the slots of bad replicas; it may have slowed them down since.
+inline int bad_molecule(const RingSteps& steps, int r) {
+  const GroupLayout& layout = steps.context.layout;
+  const Group& group = steps.group;
+  const auto first = group.bad.begin() + layout.first_slot(r), last = first + layout.copies();
+  if (std::find(first, last, 1.0) == last) return -1;
+  return std::max(
+      0, first_fast_molecule(layout, group, r, [&](std::size_t at) { return group.v[at]; }));
+}
+/// The beads are already there.
+inline void report_positions(RingSteps&) {}
+
+}  // namespace tarn::cpu
