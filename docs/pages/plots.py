@@ -93,3 +93,10 @@ def version_of(svg: str) -> str:
     """The version of matplotlib that wrote an SVG file, or ""."""
     at = svg.find("Matplotlib v")
     return svg[at:].split(",")[0] if at >= 0 else ""
+
+
+def thin_markers(axes: Axes, count: int = 10) -> None:
+    """Marks only about `count` points of each curve, which does not hide it or other curves."""
+    for k, curve in enumerate(axes.containers):
+        every = max(1, len(curve[0].get_xdata()) // count)
+        curve[0].set_markevery((every * k // max(1, len(axes.containers)), every))
