@@ -49,10 +49,12 @@ def text(page: Page) -> dict:
     seeds = page.table("-seeds").by("scheme")
     openings = {s: t["opening_time"][np.isfinite(t["opening_time"])] for s, t in seeds.items()}
     first = min(opening(t["time"], t["theta_bar"]) for t in runs.values())
-    angles = [np.interp(np.arange(0, first), runs[s]["time"], runs[s]["theta_bar"]) for s in runs if s != "zs"]
+    angles = [np.interp(np.arange(0, first), t["time"], t["theta_bar"]) for s, t in runs.items() if s != "zs"]
     # Between the wells, on the way to the open strand.
-    rates = {s: t["theta_bar_rate"][(t["time"] < first) & (t["theta_bar"] > 2) & (t["theta_bar"] < 4)].mean()
-             for s, t in runs.items()}  # fmt: skip
+    rates = {}
+    for s, t in runs.items():
+        between = (t["time"] < first) & (t["theta_bar"] > 2) & (t["theta_bar"] < 4)
+        rates[s] = t["theta_bar_rate"][between].mean()
     well = math.acos(1 - X0)
     return {
         "later": openings["zs"].mean() - openings["verlet"].mean(),

@@ -82,11 +82,11 @@ def snapshots(page: Page) -> dict[str, list[tuple[float, np.ndarray]]]:
     """Times and rotations by motion."""
     h = page.key("integrator.step")
     labels = {"exact": "exact", SCHEMES[0]: f"{SCHEMES[0]}, h = {h:g}"}
+    entries = [f"r{i}{j}" for i in "123" for j in "123"]
     return {
-        labels[name]: [(r.time, np.array([getattr(r, f"r{i}{j}") for i in "123" for j in "123"]).reshape(3, 3))
-                       for r in rows]
+        labels[name]: [(r.time, np.reshape([getattr(r, e) for e in entries], (3, 3))) for r in rows]
         for name, rows in page.table("-snapshots").by("motion").items()
-    }  # fmt: skip
+    }
 
 
 def text(page: Page) -> dict:

@@ -2,8 +2,8 @@
 
 from page import Page
 
-COSTS_METHOD = """Relative time is the core time of the whole run, divided by that of Z&S in the same process. The
-  times of the paper are divided by its own time of Z&S."""
+COSTS_METHOD = """Relative time is the core time of the whole run, divided by that of Z&S in the
+  same process. The times of the paper are divided by its own time of Z&S."""
 COST_HEADER = ["steps", "linear solves per step", "Newton iterations per step", "relative time",
                "relative time in the paper"]  # fmt: skip
 
@@ -26,7 +26,8 @@ def timed_motions(page: Page, cases: dict[str, dict], turns: int = 10) -> dict[s
 def write_costs(page: Page, runs: dict[str, dict], unit: str) -> None:
     """<name>-costs.csv: "costs" of runs by scheme, and "seconds" relative to those of the scheme `unit`."""
     counts = ["steps", "linear_solves", "iterations"]
-    rows = [[s, [m["costs"][n] for n in counts], m["seconds"] / runs[unit]["seconds"]] for s, m in runs.items()]
+    seconds = runs[unit]["seconds"]
+    rows = [[s, [m["costs"][n] for n in counts], m["seconds"] / seconds] for s, m in runs.items()]
     page.write(["scheme", *counts, "relative_time"], rows, "-costs")
 
 

@@ -49,17 +49,18 @@ def text(page: Page) -> dict:
     runs = {s: t.by("omega") for s, t in page.table().by("scheme").items()}
     # The smallest ω h with losses, for every scheme that begins with these letters.
     unstable = {
-        name: h * min(omega for s in SCHEMES if s.startswith(name) for omega, t in runs[s].items() if len(lost(t)))
+        name: h * min(omega for s in SCHEMES if s.startswith(name)
+                      for omega, t in runs[s].items() if len(lost(t)))
         for name in ("zs:", "zss:", "midpoint")
-    }
+    }  # fmt: skip
     paper = runs["zs:beta=0.4"][page.key("integrator.omega")]
 
     def cell(steps: np.ndarray) -> str:
         return f"{STARTS - len(steps)}, {h * steps[len(steps) // 2]:.3g}" if len(steps) else "all"
 
     return {
-        "starts": STARTS, "steps": f"{STEPS:,}".replace(",", " "), "between": BETWEEN, "much": MUCH_ENERGY, "h": h,
-        "end": h * STEPS,
+        "starts": STARTS, "steps": f"{STEPS:,}".replace(",", " "), "between": BETWEEN,
+        "much": MUCH_ENERGY, "h": h, "end": h * STEPS,
         "unstable": {name.strip(":"): value for name, value in unstable.items()},
         "highest": h * max(OMEGAS),
         "paper": h * page.key("integrator.omega"),

@@ -45,8 +45,9 @@ def conserved(page: Page, layer: str, bias: float) -> list[float]:
         pendulum.step()
         values.append(pendulum.conserved)
     energy, lz = (np.abs([v[k] - values[0][k] for v in values]) for k in ("energy", "lz"))
-    half = len(values) // 2
-    return [lz.max(), energy[: half + 1].max(), energy[half + 1 :].max(), pendulum.costs["iterations"] / (len(values) - 1)]
+    steps = len(values) - 1
+    first, second = energy[: steps // 2 + 1], energy[steps // 2 + 1 :]
+    return [lz.max(), first.max(), second.max(), pendulum.costs["iterations"] / steps]
 
 
 def run(page: Page) -> None:
