@@ -101,3 +101,10 @@ def plain_ticks(axis: Any, values: Sequence[float]) -> None:
     axis.set_major_locator(matplotlib.ticker.FixedLocator(list(values)))
     axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_locator(matplotlib.ticker.NullLocator())
+
+
+def thin_markers(axes: Axes, count: int = 10) -> None:
+    """Marks only about `count` points of each curve, which does not hide it or other curves."""
+    for k, curve in enumerate(axes.containers):
+        every = max(1, len(curve[0].get_xdata()) // count)
+        curve[0].set_markevery((every * k // max(1, len(axes.containers)), every))

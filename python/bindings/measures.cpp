@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -18,8 +19,12 @@
 #include "run/mechanics_experiment.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/rdf.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/ensemble.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
+#include "tarn/mechanics/dormand_prince.hpp"
+#include "tarn/mechanics/slow_manifold.hpp"
+#include "tarn/mechanics/variational_of.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
@@ -249,7 +254,106 @@ nb::object engine_forces(const Deck& deck, const std::vector<double>& positions_
     f[c] *= system.model.mass_Da(static_cast<int>(c / 3 % 3)) / system.integrator.timestep_akma;
   }
   return array_of(std::move(f), {positions_A.size() / 3, 3});
-}
+
+  // --- pages of mechanical systems
+  // -----------------------------------------------------------------
+
+  std::vector<double> numbers_of(const mechanics::Vector& v) { return {v.begin(), v.end()}; }
+
+  /// The steps until a solve fails or the energy changes by `energy_change`, at most `most`, and
+  /// what ended them: "solve", "energy" or "nothing".
+  nb::tuple survival(const Deck& deck, std::int64_t most, double energy_change) {
+    const mechanics::Experiment setup = make_experiment(deck);
+    const auto method = make_method(deck, setup);
+    mechanics::State s{setup.position, setup.velocity, {}, {}};
+    method->begin(s);
+    const auto energy = [&] { return mechanics::energy(setup.whole(), *method, s); };
+    const double start = energy();
+    std::int64_t step = 0;
+    const char* lost_by = "nothing";
+    for (; step < most; ++step) {
+      try {
+        method->step(s);
+      } catch (const NumericalError&) {
+        lost_by = "solve";
+        break;
+      }
+      if (std::abs(energy() - start) < energy_change) continue;
+      lost_by = "energy";
+      break;
+    }
+    return nb::make_tuple(step, lost_by);
+  }
+
+  /// Core time [s] and Newton iterations of the first step, which is taken `steps` times.
+  nb::tuple first_step(const Deck& deck, std::int64_t steps) {
+    const mechanics::Experiment setup = make_experiment(deck);
+    const auto method = make_method(deck, setup);
+    mechanics::State start{setup.position, setup.velocity, {}, {}};
+    method->begin(start);
+    const std::int64_t before = method->costs().iterations;
+    const double began = core_seconds();
+    for (std::int64_t k = 0; k < steps; ++k) {
+      mechanics::State s = start;
+      method->step(s);
+    }
+    const auto count = static_cast<double>(steps);
+    const double seconds = (core_seconds() - began) / count;
+    const auto iterations = static_cast<double>(method->costs().iterations - before);
+    return nb::make_tuple(seconds, std::llround(iterations / count));
+  }
+
+  /// The stiff equations of a deck over `units` of time, by the pair of Dormand & Prince. The
+  /// absolute tolerance is a thousandth of the relative one.
+  /// @param projections their number, onto the slow manifold at t = 0, 1, ..., with the deck's
+  ///        tolerance
+  nb::dict solve_stiff(const Deck& deck, double relative, int units, int projections) {
+    const mechanics::Experiment setup = make_experiment(deck);
+    mechanics::Costs costs;
+    const mechanics::CountedSystem system(setup.whole(), costs);
+    mechanics::DormandPrince method(system, relative, 1e-3 * relative);
+    mechanics::Vector x = setup.position, v = setup.velocity;
+    const double began = core_seconds();
+    for (int unit = 0; unit < units; ++unit) {
+      if (unit < projections) {
+        const auto point = mechanics::project_onto_slow_manifold(
+                               system, *setup.constraint, *deck.mechanics.system.omega, x, v,
+                               deck.mechanics.integrator.tolerance)
+                               .back();
+        x = point.x;
+        v = point.v;
+      }
+      method.advance(x, v, 1.0);
+    }
+    nb::dict d;
+    d["seconds"] = core_seconds() - began;
+    d["x"] = array_of(numbers_of(x));
+    d["v"] = array_of(numbers_of(v));
+    d["costs"] = object_of(costs);
+    return d;
+  }
+
+  /// Positions and velocities of the planar double pendulum at t = 1, by a variational method, and
+  /// sweeps per step.
+  /// @param layer "euler", "rk2" or "rk4"
+  nb::tuple variational_double_pendulum(const std::string& layer, double bias, int steps,
+                                        const std::vector<double>& position,
+                                        const std::vector<double>& velocity) {
+    using mechanics::Layer;
+    const auto vector_of = [](const std::vector<double>& values) {
+      return mechanics::Vector(Eigen::Map<const Eigen::Vector4d>(values.data()));
+    };
+    mechanics::VariationalOf<mechanics::PlanarDoublePendulum> run(
+        {{1.0, 1.0}, {1.0, std::sqrt(2.0)}, 1.0},
+        layer == "euler" ? Layer::euler
+        : layer == "rk2" ? Layer::rk2
+                         : Layer::rk4,
+        1.0 / steps, bias, vector_of(position), vector_of(velocity));
+    for (int k = 0; k < steps; ++k) run.step();
+    std::vector<double> state = numbers_of(run.q);
+    state.insert(state.end(), run.v.begin(), run.v.end());
+    return nb::make_tuple(state, static_cast<double>(run.costs().iterations) / steps);
+  }
 
 }  // namespace
 
@@ -271,6 +375,7 @@ void add_measures(nb::module_& module) {
       .def_prop_ro("row", &MechanicsCase::row)
       .def_prop_ro("energies", [](const MechanicsCase& run) { return object_of(run.energies()); })
       .def_prop_ro("conserved", [](const MechanicsCase& run) { return object_of(run.conserved()); })
+      .def_prop_ro("iterate", [](const MechanicsCase& run) { return object_of(run.iterate()); })
       .def_prop_ro("costs", [](const MechanicsCase& run) { return object_of(run.costs()); });
   nb::class_<OoCounts>(module, "OoCounts", "Counts of OO distances.").def("add", &OoCounts::add);
   module.def("total_variation", total_variation, nb::arg("counts"), nb::arg("reference"));
@@ -278,6 +383,12 @@ void add_measures(nb::module_& module) {
   module.def("record_conservation", record_conservation, nb::arg("deck"), nb::arg("first"),
              nb::arg("every"), nb::arg("threads"));
   module.def("engine_forces", engine_forces, nb::arg("deck"), nb::arg("positions_A"));
+  module.def("survival", survival, nb::arg("deck"), nb::arg("most"), nb::arg("energy_change"));
+  module.def("first_step", first_step, nb::arg("deck"), nb::arg("steps"));
+  module.def("solve_stiff", solve_stiff, nb::arg("deck"), nb::arg("relative"), nb::arg("units"),
+             nb::arg("projections"));
+  module.def("variational_double_pendulum", variational_double_pendulum, nb::arg("layer"),
+             nb::arg("bias"), nb::arg("steps"), nb::arg("position"), nb::arg("velocity"));
 }
 
 }  // namespace tarn::python

@@ -1,0 +1,70 @@
+"""Poincaré section of the heavy top with RATTLE."""
+
+import math
+
+import numpy as np
+import plots
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from page import Page, markdown
+
+TITLE = "Poincaré section of the heavy top (McLachlan & Scovel, Fig. 1)"
+DECK = "heavy-top.toml"
+
+ORBITS, STEPS = 19, 60_000
+
+
+def start(page: Page, orbit: int) -> dict:
+    """On the section v₃ = 0, with H = 1 and m·v = 0: v = (0, 1, 0), m₁₃ = 0."""
+    alpha = page.key("system.alpha")
+    angle = math.pi * (orbit + 0.5) / ORBITS
+    m = np.zeros((3, 3))
+    m[0, 1] = math.sqrt(2 * (alpha[0] + alpha[1])) * math.cos(angle)
+    m[1, 2] = -math.sqrt(2 * (alpha[1] + alpha[2])) * math.sin(angle)
+    return {"system.momentum": (m - m.T).ravel().tolist(), "system.direction": [0, 1, 0]}
+
+
+def run(page: Page) -> None:
+    from tarn import _tarn
+
+    points, errors = [], []
+    for orbit in range(ORBITS):
+        case = _tarn.mechanics_case(page.load(start(page, orbit)))
+        energies, states = [case.energies["total"]], [case.row]
+        for _ in range(round(page.share * STEPS)):
+            case.step()
+            energies.append(case.energies["total"])
+            states.append(case.row)
+        m, v3 = np.array(states)[:, :9], np.array(states)[:, 11]
+        at = np.flatnonzero((v3[:-1] < 0) & (v3[1:] >= 0))
+        # Linear in the step, between the two sides of the section.
+        w = -v3[at] / (v3[at + 1] - v3[at])
+        crossings = m[at] + w[:, None] * (m[at + 1] - m[at])
+        points += [[orbit, m13, m12] for _, m12, m13, _, _, m23, *_ in crossings if m23 < 0]
+        errors.append([orbit, np.abs(np.array(energies) - energies[0]).max()])
+    page.write(["orbit", "m13", "m12"], points)
+    page.write(["orbit", "energy_error"], errors, "-energy")
+
+
+def text(page: Page) -> dict:
+    points = {orbit: len(t) for orbit, t in page.table().by("orbit").items()}
+    return {
+        "orbits": ORBITS,
+        "worst": page.table("-energy")["energy_error"].max(),
+        "errors": markdown(
+            ["orbit", "largest error of the energy", "points"],
+            [[f"{r.orbit:g}", f"{r.energy_error:.1e}", points[r.orbit]] for r in page.table("-energy")],
+        ),
+    }
+
+
+def draw(page: Page):
+    table = page.table()
+    figure, (section,) = plots.panels(1, 5.0)
+    # Neighbouring orbits have similar colours.
+    colours = ScalarMappable(Normalize(0, ORBITS - 1), "viridis")
+    for orbit, t in table.by("orbit").items():
+        section.plot(t["m13"], t["m12"], ".", markersize=2.2, markeredgewidth=0, color=colours.to_rgba(orbit))
+    section.set(xlabel="m₁₃", ylabel="m₁₂", xlim=(-1.8, 1.8))
+    figure.colorbar(colours, ax=section, label="orbit", ticks=range(0, ORBITS, 3))
+    return figure
