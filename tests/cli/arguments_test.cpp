@@ -40,7 +40,7 @@ TEST_F(Arguments, OptionsMayComeFirst) {
 }
 
 /// A number out of range is an error, and is never converted to another number.
-TEST_F(Arguments, WholeNumbersAreTakenAsTheyAreWritten) {
+TEST_F(Arguments, WholeNumbersAreParsedExactly) {
   const std::string cluster = "cluster --quiet --molecules 2 -o " + folder_.file("c.xyz");
   const std::string any = "give a whole number, 0 or more";
   for (const char* seed : {"-1", "1e3", "0x10", "010", "1.5", "9223372036854775808"}) {
@@ -89,7 +89,7 @@ TEST_F(Arguments, RdfTakesBinsThatDoNotDivideTheUsualEnd) {
   }
 }
 
-TEST_F(Arguments, WhatIsWrongIsNamed) {
+TEST_F(Arguments, ErrorsNameTheArgument) {
   const std::string commands = "; the commands are run, check, ";
   expect_refused("bogus", 2, "tarn: unknown command 'bogus'" + commands);
   expect_refused("energi --device cpu x.xyz", 2,
@@ -127,7 +127,7 @@ TEST_F(Arguments, HelpIsAWordToo) {
   }
 }
 
-TEST_F(Arguments, WhatIsMissingIsAnErrorOfReading) {
+TEST_F(Arguments, MissingFilesAreReadErrors) {
   const std::string none = folder_.file("none");
   for (const char* command : {"plot ", "energy ", "rdf ", "run ", "check "}) {
     expect_refused(command + none, 4, none);

@@ -135,7 +135,7 @@ TEST_F(Commands, WithoutACommandThereIsHelp) {
   EXPECT_EQ(tarn("rnu").exit_code, 2);
 }
 
-TEST_F(Commands, DoctorSaysWhatThereIs) {
+TEST_F(Commands, DoctorListsTheMachine) {
   const Outcome doctor = tarn("doctor");
   EXPECT_EQ(doctor.exit_code, 0);
   EXPECT_TRUE(contains(doctor.text, "instruction set"));
@@ -146,7 +146,7 @@ TEST_F(Commands, DoctorSaysWhatThereIs) {
   EXPECT_EQ(contains(doctor.text, "CUDA: built with"), contains(doctor.text, "dense solves: "));
 }
 
-TEST_F(Commands, CheckPrintsTheWholeDeckOrEveryProblem) {
+TEST_F(Commands, CheckPrintsTheCompleteDeckOrEveryProblem) {
   const Outcome good = tarn("check " + small_deck());
   EXPECT_EQ(good.exit_code, 0);
   EXPECT_TRUE(contains(good.text, "remove_momentum = false"));
@@ -230,7 +230,7 @@ TEST_F(Commands, CheckEndsWithThePlanOfTheRun) {
 }
 
 /// "--set key value" instead of "--set key=value".
-TEST_F(Commands, ChangesThatAreSplitAtABlankAreToldHowToBeWritten) {
+TEST_F(Commands, ChangesSplitAtABlankAreExplained) {
   const std::string deck = small_deck();
   for (const std::string command : {"check ", "run ", "compare "}) {
     for (const std::string& words : {deck + " --set run.steps 5", "--set run.steps 5 " + deck,
@@ -246,7 +246,7 @@ TEST_F(Commands, ChangesThatAreSplitAtABlankAreToldHowToBeWritten) {
   EXPECT_TRUE(contains(without_deck.text, "as in --set run.steps=5")) << without_deck.text;
 }
 
-TEST_F(Commands, CheckAndRunTellTheSameOfAStart) {
+TEST_F(Commands, CheckAndRunReportTheSameOfAStart) {
   write("long.xyz", "3\n\nO 0 0 0\nH 1.4 0 0\nH 0 1.4 0\n");
   const std::string deck = write("d.toml", "[system]\nfile = \"long.xyz\"\n[run]\nsteps = 2\n");
   for (const std::string scheme : {"settle", "zss-stiff"}) {
@@ -260,7 +260,7 @@ TEST_F(Commands, CheckAndRunTellTheSameOfAStart) {
   }
 }
 
-TEST_F(Commands, WhatIsUnsetIsNotInTheDeck) {
+TEST_F(Commands, UnsetKeysAreNotInTheDeck) {
   const std::string deck = small_deck();
   const std::string change =
       " --unset observe --unset thermostat.friction_per_ps --set "
@@ -305,7 +305,7 @@ TEST_F(Commands, KeysThatSetLeavesWithoutUseComeWithTheirUnset) {
   EXPECT_FALSE(contains(tarn("check " + wrong).text, "removes it from the deck"));
 }
 
-TEST_F(Commands, MechanicalSystemsRunAndTellWhatFails) {
+TEST_F(Commands, MechanicalSystemsRunAndReportFailures) {
   const std::string deck = (kSource / "inputs/double-pendulum.toml").string();
   const Outcome check = tarn("check " + deck);
   EXPECT_EQ(check.exit_code, 0);
@@ -405,7 +405,7 @@ TEST_F(Commands, EnergyIsThePlainSumForEveryModel) {
 }
 
 /// Bonds that are not the model's are told of; --rigid gives the energy that a run begins with.
-TEST_F(Commands, EnergySaysHowFarBondsAreOff) {
+TEST_F(Commands, EnergyReportsDeviationsOfBonds) {
   const std::string exact = (kSource / "inputs/structures/tip3p-7.xyz").string();
   EXPECT_FALSE(contains(tarn("energy " + exact).text, "warning: "));
   // Two molecules with O-H 0.98 A along x and 0.97 A along y: H1-H2 is 1.3789 A, TIP3P's 1.5139.
@@ -433,7 +433,7 @@ TEST_F(Commands, EnergySaysHowFarBondsAreOff) {
 }
 
 /// Commands that take one structure say which one it is, where nobody chose.
-TEST_F(Commands, FramesAreChosenOrTold) {
+TEST_F(Commands, FramesAreSelectedOrReported) {
   const auto molecule = [](const char* keys, double length) {
     return fmt::format("3\n{}\nO 0 0 0\nH {} 0 0\nH -.24 .9266 0\n", keys, length);
   };
@@ -473,7 +473,7 @@ TEST_F(Commands, FramesAreChosenOrTold) {
       "frame needs file, which [system] does not have"));
 }
 
-TEST_F(Commands, ABoxThatIsIgnoredIsTold) {
+TEST_F(Commands, ReportsAnIgnoredBox) {
   const auto xyz = [](const std::string& keys) {
     return "3\n" + keys + "\nO 0 0 0\nH 0.9572 0 0\nH -.239987 .926627 0\n";
   };
@@ -529,7 +529,7 @@ TEST_F(Commands, ABoxThatIsIgnoredIsTold) {
   }
 }
 
-TEST_F(Commands, AFourthSiteIsTold) {
+TEST_F(Commands, ReportsAFourthSite) {
   const std::string file = write(
       "m.gro",
       "water\n    4\n    1SOL     OW    1   0.000   0.000   0.000\n"
@@ -674,7 +674,7 @@ TEST_F(Commands, MinimiseFollowsAStructureToItsMinimum) {
   EXPECT_TRUE(contains(other.text, "were put onto the rigid geometry of spce")) << other.text;
 }
 
-TEST_F(Commands, MinimiseRefusesWhatNoRunWouldStartFrom) {
+TEST_F(Commands, MinimiseRejectsUnusableStarts) {
   const std::string one = write("one.xyz", "3\n\nO 0 0 0\nH 0.9572 0 0\nH -0.24 0.9266 0\n");
   const std::string far = write("far.xyz", "3\n\nO 0 0 0\nH 1.4 0 0\nH 0 1.4 0\n");
   const auto expect_refused = [&](const std::string& words, int exit_code, const std::string& why) {
@@ -782,7 +782,7 @@ TEST_F(Commands, EmptyFilesAreRefusedByAllCommands) {
 }
 
 /// A cluster of this size takes minutes; what was reached until the signal is kept.
-TEST_F(Commands, MinimiseKeepsWhatItHasWhenItIsInterrupted) {
+TEST_F(Commands, MinimiseKeepsItsResultWhenInterrupted) {
   ASSERT_EQ(tarn("cluster --quiet --molecules 3000 -o " + path("start.xyz")).exit_code, 0);
   const Outcome ended = tarn("minimise " + path("start.xyz") + " -o " + path("out.xyz"),
                              "timeout --foreground --preserve-status -s INT 2 ");
@@ -801,7 +801,7 @@ std::vector<double> numbers_of(const std::string& json, const std::string& key) 
   return numbers;
 }
 
-TEST_F(Commands, ModesAreThoseOfTheMinimum) {
+TEST_F(Commands, ModesMatchTheMinimum) {
   const std::string seven = (kSource / "inputs/structures/tip3p-7.xyz").string();
   // Rounded to 0.01 A the structure is not stationary, and this is told.
   ASSERT_EQ(
@@ -945,7 +945,7 @@ TEST_F(Commands, MinimisingLeavesASaddlePoint) {
 }
 
 /// Two molecules that hardly see each other are not followed to the end.
-TEST_F(Commands, ModesSayWhereMinimisingStopped) {
+TEST_F(Commands, ModesReportWhereMinimisingStopped) {
   const std::string far = write("far.xyz",
                                 "6\nmodel=tip3p\nO 0 0 0\nH 0.9572 0 0\nH -0.23999 0.92663 0\n"
                                 "O 1000 0 0\nH 1000.9572 0 0\nH 999.76001 0.92663 0\n");
@@ -973,7 +973,7 @@ TEST_F(Commands, ModesOfOneMolecule) {
   EXPECT_EQ(numbers_of(stiff.text, "wavenumbers_per_cm").size(), 9u) << stiff.text;
 }
 
-TEST_F(Commands, ModesRefuseWhatTheyCannotDo) {
+TEST_F(Commands, ModesRejectUnsupportedInput) {
   const std::string seven = (kSource / "inputs/structures/tip3p-7.xyz").string();
   const auto expect_refused = [&](const std::string& words, int exit_code, const std::string& why) {
     const Outcome refused = tarn("modes " + words);
@@ -1066,7 +1066,7 @@ TEST_F(Commands, RdfOfATrajectoryIsThatOfTheRun) {
   EXPECT_EQ(tarn("rdf " + out + "/trajectory-0000.xyz --plot a.pdf").exit_code, 2);
 }
 
-TEST_F(Commands, RdfPoolsWhatBelongsTogether) {
+TEST_F(Commands, RdfPoolsMatchingFilesOnly) {
   const auto xyz = [&](const std::string& name, const std::string& keys) {
     return write(name, "6\n" + keys +
                            "\nO 0 0 0\nH .96 0 0\nH -.24 .93 0\nO 3 0 0\nH 3.96 0 0\nH 2.76 .93 "
@@ -1089,7 +1089,7 @@ TEST_F(Commands, RdfPoolsWhatBelongsTogether) {
 }
 
 /// Frames of several replicas in one file, in turns and by names: every command tells them apart.
-TEST_F(Commands, ReplicasOfAFileAreToldApart) {
+TEST_F(Commands, DistinguishesReplicasOfAFile) {
   std::string text;
   for (int i = 0; i < 10; ++i) {
     text += fmt::format(
@@ -1118,7 +1118,7 @@ TEST_F(Commands, ReplicasOfAFileAreToldApart) {
 }
 
 /// A model that is a guess is told as one; a DCD file of ours names it in its title.
-TEST_F(Commands, ModelsThatAreGuessedAreTold) {
+TEST_F(Commands, ReportsGuessedModels) {
   const std::string xyz = path("named.xyz"), dcd = path("ours.dcd"), bare = path("bare.xyz");
   ASSERT_EQ(tarn("cluster --molecules 3 --model tip4p2005 -o " + xyz).exit_code, 0);
   ASSERT_EQ(tarn("convert " + xyz + " -o " + dcd).exit_code, 0);
@@ -1279,7 +1279,7 @@ TEST_F(Commands, TheBarFitsTheTerminal) {
   EXPECT_EQ(in_terminal("dumb", 80).find('\x1b'), std::string::npos);
 }
 
-TEST_F(Commands, MoreReplicasThanThereAreAreTold) {
+TEST_F(Commands, ReportsTooManyReplicas) {
   const std::string run = "run " + small_deck() + " --overwrite --set run.steps=2 --out " +
                           path("out") + " --set observe.energies.replicas=";
   EXPECT_TRUE(contains(tarn(run + "9").text,
@@ -1289,7 +1289,7 @@ TEST_F(Commands, MoreReplicasThanThereAreAreTold) {
 
 // With TIP3P's 18.015 Da and 2 fs, ten steps are a swing at k = m (2 pi / 20 fs)^2, which is
 // 18.015 (0.31416 x 48.888)^2 = 4250 kcal/mol/A^2.
-TEST_F(Commands, AWallThatIsTooStiffForTheStepIsTold) {
+TEST_F(Commands, ReportsAWallThatIsTooStiffForTheStep) {
   const auto run = [&](const std::string& stiffness) {
     return tarn("run " + small_deck() + " --overwrite --out " + path("out") +
                 " --set integrator.timestep_fs=2 --set run.steps=40 --set "
@@ -1310,7 +1310,7 @@ TEST_F(Commands, AWallThatIsTooStiffForTheStepIsTold) {
   EXPECT_TRUE(contains(lost.text, "Use 4.2e+03 or less")) << lost.text;
 }
 
-TEST_F(Commands, ADeckThatObservesNothingIsTold) {
+TEST_F(Commands, ReportsADeckWithoutObservables) {
   const std::string deck = write("n.toml", "[system]\nmolecules = 1\n[run]\nsteps = 1\n");
   const Outcome run = tarn("run " + deck + " --out " + path("out"));
   EXPECT_EQ(run.exit_code, 0);
@@ -1351,7 +1351,7 @@ TEST_F(Commands, PlotDrawsThePicturesOfARunAgain) {
 }
 
 /// Tables without a sample have no picture, and that is no failure.
-TEST_F(Commands, RunsWithoutASampleSaySo) {
+TEST_F(Commands, RunsWithoutASampleReportIt) {
   const std::string words = small_deck() +
                             " --set run.steps=90 --set run.equilibration_ps=0.16"
                             " --set observe.rdf.every=100 --set observe.minima.every=100";
@@ -1609,7 +1609,7 @@ TEST_F(Commands, ABlowUpHasItsOwnExitCodeAndLeavesNoBadNumber) {
   }
 }
 
-TEST_F(Commands, ABlowUpByAnIndefiniteHessianIsToldAsSuch) {
+TEST_F(Commands, ReportsABlowUpByAnIndefiniteHessian) {
   const std::string deck = small_deck();
   const Outcome run = tarn("run " + deck +
                            " --set integrator.scheme=zss-stiff --set integrator.hessian=full"

@@ -198,7 +198,7 @@ TEST_F(Comparisons, SchemesThatMakeNoSenseAreRefused) {
 }
 
 /// From the lowest minimum on, where the first picosecond is all heating.
-TEST_F(Comparisons, OfASchemeWithItselfTellNoErrorWhereTheStartIsNotForgotten) {
+TEST_F(Comparisons, OfASchemeWithItselfReportNoErrorBeforeEquilibration) {
   ASSERT_EQ(run(kInputs + "water7-modern.toml",
                 {"--schemes", "settle", "--steps", "2", "--reference", "settle:timestep_fs=2",
                  "--set", "thermostat.temperature_K=100", "--set", "run.duration_ps=1", "--set",
@@ -235,7 +235,7 @@ TEST_F(Comparisons, BlameAHotStartAndNotTheStep) {
   EXPECT_FALSE(contains(told, "heating")) << told;
 }
 
-TEST_F(Comparisons, TellHowWellCostsAreKnown) {
+TEST_F(Comparisons, ReportUncertaintyOfCosts) {
   ASSERT_EQ(run(kInputs + "water7-modern.toml",
                 {"--schemes", "settle,shake", "--steps", "2", "--set", "run.duration_ps=1", "--set",
                  "run.equilibration_ps=0", "--set", "system.replicas=4"})
@@ -304,7 +304,7 @@ TEST_F(Comparisons, StepsThatMakeNoSenseAreRefused) {
 }
 
 /// Without a thermostat: the drift that a run tells, and nothing of it with one.
-TEST_F(Comparisons, TellHowTheEnergyIsConserved) {
+TEST_F(Comparisons, ReportEnergyConservation) {
   const std::vector<std::string> settings{"--set", "run.steps=1000", "--set", "system.replicas=4"};
   std::vector<std::string> of_run{TARN_BINARY, "run", kInputs + "conservation7.toml", "--out",
                                   folder_.file("run")};
@@ -365,7 +365,7 @@ TEST_F(Comparisons, OrdersOfTheEnergyByStep) {
 }
 
 /// A run of the same deck gives the same numbers, and the same notes of them.
-TEST_F(Comparisons, TellWhatARunWouldTell) {
+TEST_F(Comparisons, ReportTheWarningsOfARun) {
   struct Case {
     std::string deck;
     std::vector<std::string> changes;
@@ -419,7 +419,7 @@ TEST_F(Comparisons, TellWhatARunWouldTell) {
 }
 
 /// The same numbers as of a run, scheme after scheme, and times beside those of the first.
-TEST_F(Comparisons, TellHowMoleculesTurn) {
+TEST_F(Comparisons, ReportReorientation) {
   const std::vector<std::string> more{"--set", "run.steps=300",
                                       "--set", "run.equilibration_ps=0.1",
                                       "--set", "system.replicas=4",
@@ -546,7 +546,7 @@ TEST_F(Comparisons, PrintTheNoiseOfADistanceBesideIt) {
 }
 
 /// Order 2 beside order 4, and the files that tell it.
-TEST_F(Comparisons, OfMechanicalSystemsTellOrdersByStep) {
+TEST_F(Comparisons, OfMechanicalSystemsReportOrders) {
   const std::string deck = kInputs + "spherical-pendulum.toml";
   const std::vector<std::string> more{"--schemes", "rattle,variational-of:rk4",
                                       "--steps",   "0.1,0.05,0.025",

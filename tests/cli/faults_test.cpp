@@ -221,7 +221,7 @@ std::vector<std::string> with_steps(std::vector<std::string> words, std::int64_t
   return words;
 }
 
-TEST_F(Faults, AnInterruptedRunSaysHowToGoOnAndDoes) {
+TEST_F(Faults, AnInterruptedRunExplainsHowToResume) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
     fs::remove_all(out_);
     fs::remove_all(whole_);
@@ -294,7 +294,7 @@ TEST_F(Faults, TheTerminalMayClose) {
 }
 
 /// Standard error that is closed, or that takes nothing: files are those of a run that is heard.
-TEST_F(Faults, NobodyNeedsToListen) {
+TEST_F(Faults, RunsWithoutAReaderOfItsMessages) {
   std::vector<std::string> more;
   if (io::has_h5md()) more = {"--set", "observe.trajectory.format=h5md"};
   ASSERT_EQ(run(whole_, more), 0) << log();

@@ -136,7 +136,7 @@ TEST_F(JsonLines, OfBlowUps) {
   EXPECT_EQ(record["blow_ups"].items[1]["text"].text, blow_up["text"].text);
 }
 
-TEST_F(JsonLines, OfWhatCannotBegin) {
+TEST_F(JsonLines, OfRunsThatCannotStart) {
   EXPECT_EQ(run("run", {"--set", "system.molecules=0"}), 2);
   ASSERT_EQ(events_.size(), 1u);
   EXPECT_EQ(events_[0]["event"].text, "failed");
@@ -171,7 +171,7 @@ TEST_F(JsonLines, OfAComparison) {
   EXPECT_TRUE(contains(read_text(log_), "steps/s, all clusters"));
 }
 
-TEST_F(JsonLines, AReaderThatGoesAwayDoesNotStopTheRun) {
+TEST_F(JsonLines, AClosedPipeDoesNotStopTheRun) {
   const std::string command = "PATH=/usr/bin:/bin; '" + std::string(TARN_BINARY) + "' run " +
                               deck_ + " --json --quiet --out " + out_ + " 2>" + log_ + " | true";
   ASSERT_EQ(std::system(command.c_str()), 0);

@@ -355,7 +355,7 @@ TEST_F(Quantum, WarnsOfStatesOfOtherRings) {
 }
 
 /// The lines of provenance say what tables of ring polymers contain.
-TEST_F(Quantum, TablesSayWhatTheyAverage) {
+TEST_F(Quantum, TablesNameTheirAverages) {
   const std::string more = " --set observe.heat.every=20 --set observe.trajectory.beads=2";
   ASSERT_EQ(test::command("run --quiet " + deck("pimd.toml", kRings) + more + " -o " + path("pimd"))
                 .exit_code,
@@ -386,7 +386,7 @@ TEST_F(Quantum, TablesSayWhatTheyAverage) {
   }
 }
 
-TEST_F(Quantum, RefusesWhatHasNoMeaning) {
+TEST_F(Quantum, RejectsInvalidDecks) {
   const std::string pimd = deck("pimd.toml", kRings);
   const auto refusal = [&](const std::string& more) {
     const Outcome refused = test::command("run " + pimd + " -o " + path("out") + more);

@@ -53,7 +53,7 @@ Results compute(const Clusters& c, const DeviceRequest& device) {
 
 class ClusterForcesOf : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(ClusterForcesOf, AreThoseOfSinglePoints) {
+TEST_P(ClusterForcesOf, MatchSinglePoints) {
   for (const char* name : {"tip3p", "tip4p", "qtip4pf", "spcfw"}) {
     for (const auto& [n, count] : {std::pair{1, 5}, {7, 19}, {33, 3}, {70, 2}}) {
       SCOPED_TRACE(std::string(name) + " " + std::to_string(n));

@@ -13,7 +13,7 @@ constexpr bool kBuiltWithCuda = true;
 constexpr bool kBuiltWithCuda = false;
 #endif
 
-TEST(DeviceProbe, TellsWhatItFoundOrWhyNot) {
+TEST(DeviceProbe, ReportsDevicesOrTheReason) {
   const DeviceProbe probe = probe_devices();
   EXPECT_EQ(probe.status == ProbeStatus::not_built, !kBuiltWithCuda);
   EXPECT_EQ(probe.runtime_version.empty(), !kBuiltWithCuda);

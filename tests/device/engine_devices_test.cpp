@@ -144,7 +144,7 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
   }
 };
 
-TEST_P(EngineDevices, SaysWhatItIs) {
+TEST_P(EngineDevices, DescribesItself) {
   const System system = make_system({"zss_structured", Bath::none}, tip3p(), 2);
   std::string description = make(system, start_state(system, {0}))->description();
   for (char& c : description) c = static_cast<char>(std::tolower(c));
@@ -153,7 +153,7 @@ TEST_P(EngineDevices, SaysWhatItIs) {
 }
 
 /// "auto" is the first GPU if there is one, else the CPU; with pairs in float for any GPU.
-TEST_P(EngineDevices, IsWhatAutoTakes) {
+TEST_P(EngineDevices, IsSelectedByAuto) {
   const System system = make_system({"zss_structured", Bath::none}, tip3p(), 2, Precision::mixed);
   const State start = start_state(system, {0});
   const auto by_itself = make_engine(system, start, {}, {"auto", 1});
@@ -167,7 +167,7 @@ TEST_P(EngineDevices, FindsCusolver) {
   EXPECT_EQ(cusolver_problem(), "");
 }
 
-TEST_P(EngineDevices, ForcesAreThoseOfThePlainSum) {
+TEST_P(EngineDevices, ForcesEqualThePlainSum) {
   Worst double_error("log10_double"), float_error("log10_float");
   Worst share("log10_share_of_float_bound");
   for (const WaterModel& model : kWaterModels) {
@@ -469,7 +469,7 @@ TEST_P(EngineDevices, Exchanges) {
 
 /// After an exchange the received state is the kept state of a blow-up, and a stopped replica
 /// cannot be exchanged.
-TEST_P(EngineDevices, ExchangesWhatABlowUpGoesBackTo) {
+TEST_P(EngineDevices, ExchangeIsRestoredAfterABlowUp) {
   for (int n : {2, 33, 129}) {
     const System system = make_system({"settle", Bath::none}, tip3p(), n);
     const auto engine = make(system, start_state(system, {0, 1, 2}));
@@ -559,7 +559,7 @@ TEST_P(EngineDevices, CountsPairsOfReportedPositions) {
 
 /// Steps in single precision depend on differences of positions only: whole A from the origin
 /// change no bit of a velocity, with a wall about the centre of mass too.
-TEST_P(EngineDevices, SingleDoesNotSeeTheOrigin) {
+TEST_P(EngineDevices, SingleIsIndependentOfTheOrigin) {
   for (int n : {7, 33, 129}) {
     for (const WaterModel& model : {tip3p(), tip4p()}) {
       const System system =
@@ -1004,7 +1004,7 @@ TEST_P(EngineDevices, StopsABadReplicaAlone) {
 
 /// The report counts a replica until it is stopped, independent of the division of the run and of
 /// the batch, as on the CPU.
-TEST_P(EngineDevices, ReportsNothingOfWhatIsStopped) {
+TEST_P(EngineDevices, OmitsStoppedReplicas) {
   for (const std::string scheme :
        {"shake", "settle", "zss_structured", "zss_full", "one_step", "pushforward", "zss_dense"}) {
     if (!solvable(scheme)) continue;
@@ -1065,7 +1065,7 @@ TEST_P(EngineDevices, CorrectsAsOftenAsTheCpu) {
 
 /// A replica that does not converge, at the start or in a step, blows up after the same number of
 /// corrections as on the CPU; the others are not affected.
-TEST_P(EngineDevices, GivesUpWhatCannotBeSolved) {
+TEST_P(EngineDevices, StopsUnsolvableReplicas) {
   for (int n : {3, 33}) {
     for (double speed : {0.0, 10.0}) {
       SCOPED_TRACE("N = " + std::to_string(n) + ", speed = " + std::to_string(speed));
@@ -1109,7 +1109,7 @@ TEST_P(EngineDevices, GivesUpWhatCannotBeSolved) {
 
 /// A matrix that is not positive definite stops its replica and is counted, with the same step and
 /// molecule as on the CPU.
-TEST_P(EngineDevices, TellsWhichMatrixIsIndefinite) {
+TEST_P(EngineDevices, IdentifiesTheIndefiniteMatrix) {
   for (const std::string scheme : {"zss_full", "zss_full_dense", "zss_molecule", "zss_total"}) {
     if (!solvable(scheme)) continue;
     for (int n : {3, 33}) {
@@ -1167,7 +1167,7 @@ TEST_P(EngineDevices, LargeBatchesAreReplicasAlone) {
 /// The same for batches of blocks in cuSOLVER, in one call and in several. cuSOLVER does not
 /// document that the bits of a matrix are independent of the batch. If they are not, only solver =
 /// "dense" and hessian = "molecule" are not reproducible in batches.
-TEST_P(EngineDevices, CusolverDoesNotSeeTheBatch) {
+TEST_P(EngineDevices, CusolverIsIndependentOfTheBatch) {
   const bool gpu = GetParam() == "cuda" && !stands_in();
   for (const auto& [scheme, n, replicas] : {std::tuple{"zss_dense", 2, 5},
                                             {"zss_full_dense", 7, 33},
@@ -1203,7 +1203,7 @@ TEST_P(EngineDevices, OneStepOfManyMoleculesIsThatOfTheCpu) {
 
 /// Two and three parts on one device: the parts' frames, exchanges and states are those of one
 /// engine, with one thread per part.
-TEST_P(EngineDevices, PartsAreTheWhole) {
+TEST_P(EngineDevices, PartsEqualTheWhole) {
   for (const auto& [scheme, bath, n] : {std::tuple{"zss_structured", Bath::gla_per_mass, 7},
                                         {"settle", Bath::baoab_per_mass, 7},
                                         {"settle", Bath::gla, 33},

@@ -41,7 +41,7 @@ TEST(Estimates, AreAsWrongAsAGpuMayBe) {
   EXPECT_LE(refined, 0x1p-52);
 }
 
-TEST(Estimates, OfNoSquareAreThoseOfTheInstruction) {
+TEST(Estimates, OfNonSquaresMatchTheInstruction) {
   EXPECT_EQ(approximate_rsqrt(0.0f), std::numeric_limits<float>::infinity());
   EXPECT_EQ(approximate_rsqrt(1e-39f), std::numeric_limits<float>::infinity());
   EXPECT_EQ(approximate_rsqrt(std::numeric_limits<float>::infinity()), 0.0f);

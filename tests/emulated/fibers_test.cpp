@@ -19,7 +19,7 @@ void run(unsigned threads, const std::function<void()>& kernel) {
   run_grid(dim3(1), dim3(threads), 0, kernel);
 }
 
-TEST(Fibers, ABarrierIsReachedByAllBeforeAnyGoesOn) {
+TEST(Fibers, BarriersWaitForAll) {
   int arrived = 0, saw_all = 0;
   run(100, [&] {
     atomicAdd(&arrived, 1);
@@ -180,7 +180,7 @@ TEST(Streams, RefuseToLoadKernelsInACapture) {
   cudaStreamDestroy(stream);
 }
 
-TEST(Streams, RefuseWhatCannotBeCaptured) {
+TEST(Streams, RejectCallsThatCannotBeCaptured) {
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   int* data = nullptr;

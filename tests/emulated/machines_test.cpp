@@ -48,7 +48,7 @@ class Machines : public ::testing::Test {
   }
 };
 
-TEST_F(Machines, AreToldApart) {
+TEST_F(Machines, AreDistinguished) {
   EXPECT_EQ(probe(13000, cudaSuccess, 1).status, ProbeStatus::ok);
   EXPECT_EQ(probe(0, cudaErrorInsufficientDriver, 0).status, ProbeStatus::no_driver);
   const DeviceProbe old = probe(11080, cudaErrorInsufficientDriver, 0);
@@ -179,7 +179,7 @@ TEST_F(Machines, CompareOnOneDevice) {
 }
 
 /// Too little memory is reported with the available amount, and all memory is freed.
-TEST_F(Machines, WithLittleMemorySayHowMuch) {
+TEST_F(Machines, WithLittleMemoryReportTheAmount) {
   const System system = make_system({"zss_structured", Bath::gla}, tip3p(), 129);
   const State start = start_state(system, spread_ids(40));
   make_cuda_engine(system, start, {});
@@ -242,7 +242,7 @@ TEST_F(Machines, WithLittleMemoryGiveTheSameState) {
 }
 
 /// A failed launch is reported with its location, and with advice if there is some.
-TEST_F(Machines, ThatRefuseALaunchSayWhich) {
+TEST_F(Machines, ThatRejectALaunchNameIt) {
   for (const auto& [n, place] :
        {std::pair{7, "(warp_path.cu:"}, {33, "(block_path.cu:"}, {129, "(tile_path.cu:"}}) {
     const System system = make_system({"zss_structured", Bath::gla}, tip3p(), n);
@@ -268,7 +268,7 @@ TEST_F(Machines, ThatRefuseALaunchSayWhich) {
 }
 
 /// CUDA_LAUNCH_BLOCKING=1 disables graphs, whose errors name no kernel; the bits are the same.
-TEST_F(Machines, WithBlockingLaunchesSayWhichKernelOfAStepFails) {
+TEST_F(Machines, WithBlockingLaunchesNameTheFailedKernel) {
   const System system = make_system({"zss_structured", Bath::gla}, tip3p(), 129);
   const State start = start_state(system, {0, 5});
   const auto with_graphs = make_cuda_engine(system, start, {});

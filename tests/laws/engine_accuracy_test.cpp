@@ -402,7 +402,7 @@ INSTANTIATE_TEST_SUITE_P(All, EngineAccuracy, ::testing::ValuesIn(accuracy_cases
 
 constexpr std::array kPrecisions{Precision::double_, Precision::mixed, Precision::single};
 
-TEST(EngineForces, AreThoseOfThePlainSum) {
+TEST(EngineForces, EqualThePlainSum) {
   for (const WaterModel& model : kWaterModels) {
     Worst double_error("log10_double_" + std::string(model.name));
     Worst mixed_error("log10_mixed_" + std::string(model.name));
@@ -676,7 +676,7 @@ TEST(EngineShake, SingleStopsAtRounding) {
 }
 
 /// The report counts iterations of replicas, not of padding lanes.
-TEST(EngineShake, IterationsAreThoseOfTheReplicas) {
+TEST(EngineShake, IterationsAreCountedPerReplica) {
   for (const std::string scheme : {"shake", "shake_sweeps"}) {
     for (const auto& [n, precision] : {std::pair{1, Precision::double_},
                                        {7, Precision::double_},

@@ -188,7 +188,7 @@ TEST_P(EngineBlowUp, WhenAllAreStoppedAdvancingIsHarmless) {
 
 /// A time step that is far too large stops some replica with every scheme; all reported numbers are
 /// finite before and after.
-TEST_P(EngineBlowUp, ATimestepFarTooLargeIsNoticed) {
+TEST_P(EngineBlowUp, DetectsATimestepThatIsFarTooLarge) {
   System system = make_system(GetParam(), tip3p(), 7);
   system.integrator.timestep_akma = 1.0;  // 49 fs
   system.confinement = {};
@@ -302,7 +302,7 @@ TEST_P(EngineBlowUp, HappensToAReplicaAsIfItWereAlone) {
 
 /// Replicas in the lanes of a pack, one with a hydrogen that flies off, and a remaining replica
 /// with its molecules in the lanes: the memory that a thread reuses must not affect it.
-TEST_P(EngineBlowUp, IsNotSeenByWhoComesNextOnTheThread) {
+TEST_P(EngineBlowUp, LeavesTheNextGroupOnTheThreadUnchanged) {
   for (const std::string& set : different_instruction_sets()) {
     for (const Precision precision : precisions_of(GetParam().scheme)) {
       for (const int n : {3, 5, 7}) {

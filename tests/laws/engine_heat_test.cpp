@@ -95,7 +95,7 @@ TEST(Heat, EnergyLessHeatIsThatOfTheDeterministicSteps) {
 
 /// BAOAB measures temperatures right after the noise; without friction the same step measures them
 /// right before it. The difference is the heat.
-TEST(Heat, IsWhatTheNoiseOfBaoabAdds) {
+TEST(Heat, EqualsTheEnergyAddedByBaoabNoise) {
   for_systems(is_baoab, [](const System& system, const State& start) {
     const auto bathed = engine(system, start);
     const double degrees = (is_rigid(system.integrator.scheme) ? 6.0 : 9.0) * system.molecules;

@@ -228,7 +228,7 @@ TEST_P(EngineLaws, SeedsChangeTheNoiseAndNothingElseDoes) {
 }
 
 /// Guards against comparisons of nothing in the tests above.
-TEST_P(EngineLaws, ComparisonsSeeTheLastBit) {
+TEST_P(EngineLaws, ComparisonsDetectASingleBit) {
   for_variants({2, 17}, [&](int n) {
     const State start = start_state(system(n), spread_ids(2));
     const auto expected = bits_by_replica(*engine(start));

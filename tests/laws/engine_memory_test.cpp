@@ -78,7 +78,7 @@ void use_engine(const System& system, const State& start, int threads) {
   if (engine->blow_ups().size() != 1) throw std::logic_error("there was no blow-up");
 }
 
-TEST(EngineMemory, WhicheverAllocationFailsTheCallerIsTold) {
+TEST(EngineMemory, EveryFailedAllocationThrows) {
   processors();  // read once, by a stream, which hides failed allocations
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.scheme + ", N = " + std::to_string(c.molecules) + ", " + name_of(c.precision));

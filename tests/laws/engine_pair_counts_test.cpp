@@ -42,7 +42,7 @@ void count_naively(const PairCountRequest& request, const Frame& f, Histogram& c
 
 class EnginePairCounts : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(EnginePairCounts, AreThoseOfTheReportedPositions) {
+TEST_P(EnginePairCounts, MatchTheReportedPositions) {
   for (const std::string& set : different_instruction_sets()) {
     for (Precision precision : precisions_of(GetParam())) {
       for (int n : {1, 2, 7, 16, 17, 33, 70}) {
@@ -89,7 +89,7 @@ TEST_P(EnginePairCounts, AreThoseOfTheReportedPositions) {
   }
 }
 
-TEST_P(EnginePairCounts, AreEmptyWhenNotAskedFor) {
+TEST_P(EnginePairCounts, AreEmptyUnlessRequested) {
   const System system = make_system({GetParam(), Bath::none}, tip3p(), 2);
   const auto engine = make_cpu_engine(system, start_state(system, {1}), {});
   engine->advance(20);

@@ -78,7 +78,7 @@ TEST(Exchange, EqualsAnEngineOfTheExchangedState) {
 }
 
 /// With BAOAB the energy of (35) has an additional term; it is undefined for small beta.
-TEST(Exchange, WantsABetaThatTellsTheEnergy) {
+TEST(Exchange, RequiresBetaThatDefinesAnEnergy) {
   System s = make_system({"zss_structured", Bath::baoab}, tip3p(), 1);
   const Energies e{-10.0, 1.0, 0.0, 5.0, -3.0};
   for (const double beta : {1e-3, 0.25}) {
@@ -93,7 +93,7 @@ TEST(Exchange, WantsABetaThatTellsTheEnergy) {
   EXPECT_EQ(canonical_energy_kcal_per_mol(s, e), -8.0);
 }
 
-TEST(Exchange, OfNobodyChangesNothing) {
+TEST(Exchange, EmptyListChangesNothing) {
   for_systems([](const System& system) {
     const auto e = engine(system, start_state(system, ids(0, 3)));
     e->advance(2);
@@ -103,7 +103,7 @@ TEST(Exchange, OfNobodyChangesNothing) {
   });
 }
 
-TEST(Exchange, RefusesWhoIsNotThere) {
+TEST(Exchange, RejectsUnknownReplicas) {
   const System system = make_system({"settle", Bath::gla}, tip3p(), 2);
   const auto e = engine(system, start_state(system, ids(0, 3)));
   EXPECT_THROW(e->exchange(std::vector<StateExchange>{{0, 3, 1.0, 1.0}}), InputError);
@@ -152,7 +152,7 @@ TEST(Exchange, PiecesResumesAndThreadsChangeNothing) {
 }
 
 /// A stopped replica is not exchanged; the others continue.
-TEST(Exchange, LeavesOutWhatIsStopped) {
+TEST(Exchange, SkipsStoppedReplicas) {
   for (const int n : {7, 65}) {
     System system = make_system({"settle", Bath::gla}, tip3p(), n);
     system.thermostat.temperatures_K = {290.0, 300.0};
@@ -175,7 +175,7 @@ TEST(Exchange, LeavesOutWhatIsStopped) {
 }
 
 /// After an exchange the received state is the kept state of a blow-up.
-TEST(Exchange, IsWhatABlowUpGoesBackTo) {
+TEST(Exchange, IsRestoredAfterABlowUp) {
   for (const int n : {2, 65}) {
     const System system = make_system({"settle", Bath::none}, tip3p(), n);
     State start = start_state(system, ids(0, 2));

@@ -108,7 +108,7 @@ TYPED_TEST(Formulas, KnowNoPlaceNoDirectionAndNoLabel) {
 
 // A molecule has the same bits in any lane and with any neighbours: the formulas do not depend on
 // the batch.
-TYPED_TEST(Formulas, LanesDoNotSeeEachOther) {
+TYPED_TEST(Formulas, LanesAreIndependent) {
   constexpr int lanes = Pack<double>::lanes;
   Random random(2);
   for_models([&](const WaterModel& model) {
@@ -184,7 +184,7 @@ TEST(FormulaTies, PenaltyConvergesToItsLimitWithOmegaSquared) {
 }
 
 // For small steps Z&Ss is velocity Verlet: a = M^-1 (F0 - omega^2 J^T g) up to b h^2.
-TEST(FormulaTies, SmallStepsSeeThePenaltyForceItself) {
+TEST(FormulaTies, SmallStepsApproachThePenaltyForce) {
   Random random(5);
   for_models([&](const WaterModel& model) {
     const Numbers c(model);

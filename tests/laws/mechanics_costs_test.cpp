@@ -158,7 +158,7 @@ TEST(MechanicsSlowManifoldCosts, OfProjections) {
 /// The state that a composition takes over equals that of begin() up to rounding. Positions of
 /// length one are put on the constraints to some 4e-15, which is 4e-11 of a multiplier beside ½h² =
 /// 1e-4, and h times that of a velocity.
-TEST_F(MechanicsCosts, WhatIsTakenOverIsWhatBeginFinds) {
+TEST_F(MechanicsCosts, ReusedEvaluationsEqualFreshOnes) {
   for (const Make& make :
        {on_whole<Verlet>(), on_whole<Zs>(kBeta), on_whole<Newmark>(kBeta), on_whole<Midpoint>(),
         constrained<Shake>(), constrained<Rattle>(), on_whole<NewmarkOneStep>(kBeta)}) {

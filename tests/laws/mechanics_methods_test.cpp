@@ -79,7 +79,7 @@ TYPED_TEST(MechanicsMethods, HaveTheirOrder) {
 // |J|, some 1.2.
 constexpr double kSymplectic = 2.4e-13;
 
-TYPED_TEST(MechanicsMethods, AreSymplecticWhereTheySaySo) {
+TYPED_TEST(MechanicsMethods, SymplecticMethodsConserveTheForm) {
   if (is_constrained<TypeParam>)
     GTEST_SKIP() << "a map of the constraints: regression/mechanics_manifolds_test";
   const auto method = this->make_method(0.1);
@@ -96,7 +96,7 @@ TYPED_TEST(MechanicsMethods, AreSymplecticWhereTheySaySo) {
 // tenfold until the end.
 double reversal_rounding(double steps) { return 10.0 * test::rounding(2.0 * steps, 12, 2.0); }
 
-TYPED_TEST(MechanicsMethods, StepBackWhereTheySaySo) {
+TYPED_TEST(MechanicsMethods, ReversibleMethodsStepBack) {
   const auto method = this->make_method(0.05);
   // SHAKE's velocities are computed from the positions before and after; the given ones are not.
   const State start = advanced(*method, this->problem_.position, this->problem_.velocity, 1);
@@ -477,7 +477,7 @@ TEST(MechanicsNewton, ConvergesWhereAccelerationsAreSmallBesideStiffForces) {
   }
 }
 
-TEST(MechanicsNewton, SaysWhenItDoesNotConverge) {
+TEST(MechanicsNewton, ThrowsWithoutConvergence) {
   // Bonds of length one cannot be restored from a point ten lengths away.
   Experiment p = make_three_body_plane(kOmega);
   p.velocity[0] = 300.0;

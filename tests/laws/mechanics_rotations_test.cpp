@@ -325,7 +325,7 @@ double reversal_error(const std::function<std::unique_ptr<Dynamics>(double)>& ma
 
 // Two hundred steps, with roundings of 1e-16 that a division by t = 0.05, or a penalty of omega =
 // 10, makes into some 1e-15.
-TEST(MechanicsRotations, StepBackWhereTheySaySo) {
+TEST(MechanicsRotations, ReversibleMethodsStepBack) {
   using L = LinearisedSo3;
   using S = HeavyTop::Scheme;
   const auto magnet = [](double h) {

@@ -88,7 +88,7 @@ TEST(Observation, ThreadsChangeNoByteOfAFile) {
 
 /// Spectrum and correlations of the first of three replicas equal those of a run of one replica,
 /// for any number of threads.
-TEST(Observation, WhatIsSeenInTimeDependsOnNoThreadAndNoBatch) {
+TEST(Observation, TimeSeriesAreIndependentOfThreadsAndBatches) {
   const auto rows = [](int replicas, int threads, const std::string& chosen) {
     const test::ScratchFolder folder;
     Deck deck = deck_of("settle", "",

@@ -223,7 +223,7 @@ class PlainRing {
 
 /// Twenty steps. Positions of modes of some 30 A are rounded to 4e-15, velocities of up to 5 A/akma
 /// to 1e-15; forces of 300 kcal/mol/A times sqrt(P).
-TEST(RingEngine, StepsAreThoseOfTheEquations) {
+TEST(RingEngine, StepsSatisfyTheEquations) {
   for (const Bath bath : {Bath::none, Bath::gla, Bath::baoab}) {
     for (const int beads : {2, 5, 16, 33, 80}) {
       SCOPED_TRACE(beads);
@@ -487,7 +487,7 @@ TEST(RingStarts, BeadsMayChange) {
   EXPECT_EQ(start::rings_of(eight, centroids, &source, true, true).positions_A, source.positions_A);
 }
 
-TEST(RingEngine, RefusesWhatItCannotRun) {
+TEST(RingEngine, RejectsUnsupportedSystems) {
   System rigid = ring_system(4, Bath::baoab);
   const State start = ring_start(rigid, {0});
   rigid.model = tip4p();

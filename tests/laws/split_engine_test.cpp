@@ -214,7 +214,7 @@ TEST(SplitEngine, UsesOneThreadPerPart) {
   EXPECT_EQ(elsewhere, 0);
 }
 
-TEST(Shares, AreWholeLaddersAndPacks) {
+TEST(Shares, ConsistOfWholeLaddersAndPacks) {
   System system;
   const auto begins = [&](std::size_t replicas, std::size_t parts) {
     return parallel::share_begins(replicas, parts, system);

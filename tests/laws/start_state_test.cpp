@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes, FinalStructure,
 
 class NoisyStartState : public StartState {};
 
-TEST_P(NoisyStartState, GoesOnWithNoiseOfItsOwn) {
+TEST_P(NoisyStartState, ContinuesWithIndependentNoise) {
   const std::string bath =
       "[thermostat]\nkind = \"baoab\"\ntemperature_K = 50\nfriction_per_ps = 5";
   const std::string system = GetParam().system;

@@ -245,7 +245,7 @@ TEST(MechanicsMagnet, RungeKuttaTurnsFreely) {
 }
 
 /// What the field leaves changes by O(h⁴): a factor of sixteen, up to O(h).
-TEST(MechanicsMagnet, RungeKuttaKeepsWhatTheFieldLeaves) {
+TEST(MechanicsMagnet, RungeKuttaConservesToFourthOrder) {
   const auto change = [](double h, const char* name) {
     Magnet magnet;
     magnet.h = h;
@@ -403,7 +403,7 @@ TEST(MechanicsHeavyTop, KeepsItsCasimirs) {
 // six positions and velocities a step, up to 2. Measured: 1.1e-15 and 2e-15; the latter is far from
 // 9e-14, since most roundings are of smaller numbers and the constraints take off a part of them.
 // For kSecond, the reference of 1/32 of the finer step adds 0.001, and the next term 0.0005.
-TEST(MechanicsDoubleSpherical, RattleKeepsWhatItShould) {
+TEST(MechanicsDoubleSpherical, RattleConservesTheInvariants) {
   const Experiment p = make_spherical_pendula(double_spherical_pendulum(), 1.0);
   Rattle method(*p.soft, *p.constraint, 0.05);
   State s = advanced(method, p.position, p.velocity, 0);

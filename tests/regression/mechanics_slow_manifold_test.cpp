@@ -78,7 +78,7 @@ TEST(MechanicsSlowManifold, SlowPointsAndMultipliers) {
   EXPECT_NEAR(b.v[3], 0.499999973, 1e-9);
 }
 
-TEST(MechanicsSlowManifold, SaysWhenItDoesNotSettle) {
+TEST(MechanicsSlowManifold, ReportsMissingConvergence) {
   EXPECT_THROW(project(1e3, kX, 1e3 * kV), NumericalError);
 }
 

@@ -201,7 +201,7 @@ TEST(LowestMinimum, OfLargerClustersIsFound) {
 
 /// TIP3P of an independent program. Of the others, the dimers as the literature prints them: TIP4P
 /// -6.24, SPC -6.61, SPC/E -7.2 kcal/mol.
-TEST(Minima, AreThoseThatOthersFound) {
+TEST(Minima, MatchPublishedMinima) {
   const std::map<int, double> tip3p{
       {2, -6.539941}, {3, -17.440225}, {4, -29.293266}, {6, -47.789912}, {7, -57.918723}};
   for (const auto& [molecules, energy] : tip3p) {

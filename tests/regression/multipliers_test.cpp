@@ -53,7 +53,7 @@ double relative_rms(const std::vector<std::vector<double>>& a,
 
 /// Tao & Owhadi, Fig. 5: windowed multipliers of the penalised system at omega = 500 are those of
 /// finely stepped constraints to 1 %, and those of rigid schemes at the same step to half of that.
-TEST(Multipliers, OfThePenaltyAreThoseOfTheConstraints) {
+TEST(Multipliers, OfThePenaltyMatchThoseOfTheConstraints) {
   const Deck deck = load_deck(std::string(TARN_SOURCE_DIR) + "/inputs/multipliers7.toml");
   constexpr int kFine = 20;
   const Deck fine = with_scheme(deck, "shake:timestep_fs=" + std::to_string(2.444 / kFine));

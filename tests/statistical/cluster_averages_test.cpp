@@ -11,7 +11,7 @@ using namespace test;
 
 /// The reference numbers are told to a digit, and known to half of it: <V0> within that and 4.5
 /// standard errors.
-TEST(ClusterAverages, AreThoseOfRigidWaterWhereBondsAreStiff) {
+TEST(ClusterAverages, EqualRigidWaterForStiffBonds) {
   constexpr double kSpinUp = 200.0, kDuration = 1000.0;
   constexpr int kOfShake = 192, kReplicas = 32;
   const auto expect_potential = [](const ClusterAverages& a, double expected, double digit) {

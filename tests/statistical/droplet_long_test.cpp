@@ -8,7 +8,7 @@ using namespace test;
 constexpr double kDuration = 420.0, kEquilibration = 20.0;
 
 /// The numbers that docs/verdict.md rests on.
-TEST(DropletLong, AveragesAreThoseOfTheVerdict) {
+TEST(DropletLong, ReproducesTheVerdictAverages) {
   const auto run = [](const std::string& scheme, const std::string& step,
                       const std::string& thermostat) {
     return droplet(scheme, {"integrator.timestep_fs=" + step, "thermostat.kind=" + thermostat},

@@ -134,7 +134,7 @@ constexpr const char* kBaoab =
     "kind = \"baoab\"\nfriction_per_ps = 2.0\ntemperatures_K = [200.0, 250.0, 310.0]\n";
 
 /// Two and three molecules that melt within picoseconds at these temperatures.
-TEST(Exchange, AveragesByBathAreThoseWithoutIt) {
+TEST(Exchange, AveragesByBathEqualThoseWithoutExchange) {
   struct Case {
     const char *integrator, *thermostat;
     int molecules;
@@ -187,7 +187,7 @@ TEST(Exchange, TheEvenLadderIsEven) {
   }
 }
 
-TEST(Exchange, MistakesShow) {
+TEST(Exchange, DetectsAWrongSignAndUnscaledVelocities) {
   const Deck deck = deck_of("scheme = \"settle\"\n", kBaoab, 2, 192, 15'000);
   const auto without = run(deck, nobody);
   EXPECT_LT(worst(run(deck, as_it_should), without, &Bath::temperature), 4.5);

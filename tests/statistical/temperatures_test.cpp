@@ -32,7 +32,7 @@ struct MeanTemperatures {
 };
 
 /// Each replica has the bath of its own temperature, from its first velocities on.
-TEST(Temperatures, AreThoseOfTheReplicas) {
+TEST(Temperatures, MatchTheBathOfEachReplica) {
   const std::array<double, 3> baths{10.0, 80.0, 320.0};
   const Deck deck = parse_deck(R"(
 [system]
@@ -111,7 +111,7 @@ steps = 1
 /// noise came, half a drift before those of the Frame: with steps in which molecules turn by some
 /// tenth, and noise that leaves nothing of the velocities before it, each class has the bath's
 /// temperature.
-TEST(Temperatures, OfBaoabAreThoseAtItsNoise) {
+TEST(Temperatures, OfBaoabAreMeasuredAfterTheNoise) {
   constexpr int kReplicas = 6000;
   for (const char* scheme : {"settle", "rattle", "zss-stiff"}) {
     SCOPED_TRACE(scheme);

@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(
 ///   v_{n+1} = c v_n + noise, x_{n+1} = x_n + h v_n,  c = exp(-rate h),
 ///   <v_0 v_n> = (3 kT/M) c^n,
 ///   <|x_n - x_0|^2> = h^2 (3 kT/M) (n + 2 sum_{j=1}^{n-1} (n - j) c^j).
-TEST_P(FreeMolecule, VelocitiesForgetAndPositionsSpreadAsTheyShould) {
+TEST_P(FreeMolecule, VelocityCorrelationAndDiffusionAreExact) {
   constexpr int kReplicas = 8192;
   constexpr double kRate = 0.4;
   const System system = bath_system(GetParam(), 1, kRate);

@@ -81,7 +81,7 @@ TEST(Blocking, ErrorsCoverTheTruth) {
   EXPECT_GT(sum, 0.7);
 }
 
-TEST(Blocking, ErrorsOfManySeriesCoverTheTruthWhateverTheirLength) {
+TEST(Blocking, ErrorsOfManySeriesCoverTheTruthForAnyLength) {
   // 40 correlation times and more each: the error is that of the whole series. Blocks of 256 of 501
   // values alone would make it 1.4 times as large, and the mean of squares half.
   constexpr int kTrials = 1000, kSeries = 16;
@@ -109,7 +109,7 @@ TEST(Blocking, ErrorsOfManySeriesCoverTheTruthWhateverTheirLength) {
 /// Series that stop early do not make up for those that go on: of sixteen, fifteen of which have a
 /// fortieth of the time, the spread is that of one, and no error is known. Nor do slots without any
 /// series, as of replicas that were stopped before averages began.
-TEST(Blocking, SeriesThatStopEarlyAreNoWholeOnes) {
+TEST(Blocking, ShortSeriesCountByTheirLength) {
   const double tau = 50.0, phi = (2.0 * tau - 1.0) / (2.0 * tau + 1.0);
   constexpr int kTrials = 300;
   double square = 0.0;
@@ -230,7 +230,7 @@ TEST(Blocking, ValueThatIsInNoBlockIsInTheError) {
   EXPECT_EQ(pooled.result().autocorrelation_time, 0.5);
 }
 
-TEST(Blocking, TellsWhenASeriesIsTooShort) {
+TEST(Blocking, ReportsSeriesThatAreTooShort) {
   const Blocking b = blocking(ar1(0.999, 256, 5));
   EXPECT_FALSE(b.converged);
   EXPECT_GE(b.error, mean_and_error(ar1(0.999, 256, 5)).error);
@@ -360,7 +360,7 @@ TEST(PooledBlocking, ReplicasThatStopLeaveTheirValues) {
   EXPECT_EQ(pooled.samples(), 5.0);
 }
 
-TEST(PooledBlocking, GoesOnBitByBitAndStaysSmall) {
+TEST(PooledBlocking, ContinuesBitwiseInBoundedMemory) {
   const std::vector<double> series = ar1(0.8, 100'000, 4);
   PooledBlocking whole(2), first(2);
   for (std::size_t t = 0; t < series.size(); ++t) whole.add(t % 2, series[t]);
@@ -514,7 +514,7 @@ TEST(PooledCovariance, OfTwoStatesHasAnError) {
   EXPECT_LT(errors, 7.0 * unit);
 }
 
-TEST(PooledBlocking, SaysHowMuchItRemembers) {
+TEST(PooledBlocking, ReportsItsMemory) {
   for (const std::size_t series : {1u, 3u, 32u}) {
     PooledBlocking sums(series);
     EXPECT_EQ(sums.max_numbers(0.0), static_cast<double>(sums.memory().size()));
@@ -525,7 +525,7 @@ TEST(PooledBlocking, SaysHowMuchItRemembers) {
   }
 }
 
-TEST(PooledCovariance, GoesOnBitByBit) {
+TEST(PooledCovariance, ContinuesBitwise) {
   const std::vector<double> values = ar1(0.9, 777, 8);
   const std::vector<std::int64_t> ids{0, 1, 2};
   PooledCovariance whole(3), before(3), after(3);
@@ -577,7 +577,7 @@ TEST(PooledCovariance, TwoBasinsAreNotConverged) {
 
 // --- errors ---
 
-TEST(Errors, AreToldWithTwoDigits) {
+TEST(Errors, ArePrintedWithTwoDigits) {
   for (const auto& [error, decimals] : {std::pair{0.032, 3},
                                         {0.0099, 4},
                                         {1.0, 1},

@@ -52,7 +52,7 @@ class CheckpointFile : public ::testing::Test {
   std::string path_ = folder_.file("checkpoint.bin");
 };
 
-TEST_F(CheckpointFile, ComesBackToTheBit) {
+TEST_F(CheckpointFile, RestoresEveryBit) {
   const Checkpoint c = example();
   const Checkpoint d = read_checkpoint(path_);
   EXPECT_EQ(d.tarn_version, c.tarn_version);
@@ -127,7 +127,7 @@ TEST(Binary, FloatsComeBack) {
   EXPECT_EQ(get_floats(in), values);
 }
 
-TEST(Binary, AWrongCountIsNotBelieved) {
+TEST(Binary, RejectsAWrongCount) {
   std::ostringstream out;
   put(out, std::numeric_limits<std::uint64_t>::max());
   std::istringstream doubles(out.str());
@@ -208,7 +208,7 @@ TEST(Binary, LongChecksumDoesNotDependOnThePieces) {
 }
 
 /// Large arrays are written in pieces; records lie before and behind them.
-TEST_F(CheckpointFile, ALargeStateComesBack) {
+TEST_F(CheckpointFile, RestoresALargeState) {
   Checkpoint c = example();
   c.state.replica_ids.clear();
   c.state.positions_A.clear();

@@ -38,7 +38,7 @@ TEST(OrderFit, FindsThePowerOfTheStep) {
 
 /// Slopes of h² (1 + 3 h), from the small steps on: log2 4 (1 + 6 h)/(1 + 3 h) = 2.10, 2.18, 2.30,
 /// 2.46. A tenth of 2.10 takes in the second and the third.
-TEST(OrderFit, TakesStepsWhoseSlopesAgree) {
+TEST(OrderFit, UsesStepsWithEqualSlopes) {
   const std::vector<double> e = errors([](double h) { return h * h * (1.0 + 3.0 * h); });
   const OrderFit fit = fit_order(kSteps, e, kExact);
   EXPECT_EQ(fit.points, 4u);
@@ -52,7 +52,7 @@ TEST(OrderFit, TakesStepsWhoseSlopesAgree) {
   EXPECT_EQ(fit_order(steps, mixed, std::array<double, 6>{}).order, fit.order);
 }
 
-TEST(OrderFit, LeavesOutWhatTheReferenceMaySpoil) {
+TEST(OrderFit, OmitsErrorsNearTheReference) {
   std::vector<double> e = errors([](double h) { return h * h; });
   e[4] = 1e-3;  // 0.000625 plus the error of the reference
   const OrderFit fit = fit_order(kSteps, e, std::vector<double>(5, 2e-4));
@@ -63,7 +63,7 @@ TEST(OrderFit, LeavesOutWhatTheReferenceMaySpoil) {
   EXPECT_EQ(fit_order(kSteps, e, std::vector<double>(5, std::nan(""))).points, 0u);
 }
 
-TEST(OrderFit, SaysWhenOnlyTwoPointsTellIt) {
+TEST(OrderFit, ReportsAFitOfTwoPoints) {
   // Order 2, and at the smallest steps order 1.
   const OrderFit fit =
       fit_order(kSteps, errors([](double h) { return h > 0.04 ? h * h : 0.05 * h; }), kExact);
@@ -80,7 +80,7 @@ TEST(OrderFit, ThereIsNoneWhereTheErrorLevelsOff) {
   EXPECT_TRUE(std::isnan(fit_order(kSteps, kExact, kExact).order));  // without any error
 }
 
-TEST(CommonTimes, AreWholeNumbersOfEachStep) {
+TEST(CommonTimes, AreMultiplesOfEachStep) {
   const auto halves = common_times(std::array{0.1, 0.05, 0.025}, 50.0);
   ASSERT_TRUE(halves);
   EXPECT_EQ(halves->interval, 0.1);

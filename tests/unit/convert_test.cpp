@@ -95,7 +95,7 @@ TEST_F(Convert, ThereAndBack) {
   EXPECT_EQ(test::read_text(folder_.file("out.xyz")), test::read_text(from));
 }
 
-TEST_F(Convert, TakesWhatIsAskedFor) {
+TEST_F(Convert, ConvertsSelectedFrames) {
   const std::string from = trajectory(3, 7);
   ConvertOptions options{from, folder_.file("some.xyz")};
   options.frames.skip = 2;
@@ -147,7 +147,7 @@ TEST_F(Convert, PutsAllReplicasIntoOneH5md) {
   EXPECT_EQ(frames_of("again-0001.xyz")[2].positions_A, some_positions(kMolecules, 2, 1));
 }
 
-TEST_F(Convert, TellsWhatIsNotThere) {
+TEST_F(Convert, ReportsMissingFrames) {
   const std::string from = trajectory(1, 3, false);
   const Conversion done = convert_trajectory({from, folder_.file("a.gro")});
   ASSERT_EQ(done.messages.size(), 1u);
@@ -230,7 +230,7 @@ TEST_F(Convert, WritesTheFourthSite) {
 }
 
 /// Notes list data that a format cannot store.
-TEST_F(Convert, TellsWhatIsLost) {
+TEST_F(Convert, ReportsLostData) {
   const auto notes_of = [&](const std::string& from, const char* to) {
     const Conversion done = convert_trajectory({from, folder_.file(to)});
     return fmt::format("{}", fmt::join(test::texts(done.messages), "\n"));
@@ -430,7 +430,7 @@ TEST_F(Convert, DcdKeepsTimes) {
 }
 
 /// A note reports uneven times, with and without steps.
-TEST_F(Convert, DcdTellsOfUnevenTimes) {
+TEST_F(Convert, DcdReportsUnevenTimes) {
   for (const bool steps : {false, true}) {
     std::string text;
     for (const int i : {0, 1, 3}) {

@@ -167,7 +167,7 @@ TEST_F(CorrelationObserverTest, WithoutAWholeWindowThereAreNoRows) {
   EXPECT_TRUE(contains(pictures.messages[0].text, "no replica covers a whole window"));
 }
 
-TEST_F(CorrelationObserverTest, GoesOnFromWhatItSaved) {
+TEST_F(CorrelationObserverTest, ContinuesFromASavedState) {
   const Deck d = deck(2);
   const Angle some = [](std::int64_t r, std::int64_t step) {
     return std::sin(0.1 * static_cast<double>(step * (r + 1)));

@@ -210,7 +210,7 @@ TEST(TimeCorrelation, IsTheSumsOfItsDefinition) {
   }
 }
 
-TEST(TimeCorrelation, GoesOnFromItsMemory) {
+TEST(TimeCorrelation, ContinuesFromASavedState) {
   const std::vector<Positions> samples = jumping(80);
   constexpr std::size_t kLongest = 17;
   TimeCorrelation whole = correlation_of(4, kLongest);

@@ -72,7 +72,7 @@ TEST(Csv, NumbersComeBackToTheBit) {
   EXPECT_FALSE(reader.next(cells));
 }
 
-TEST(Csv, ReaderTellsWhereATableIsWrong) {
+TEST(Csv, ReaderLocatesErrors) {
   const ScratchFolder folder;
   test::write_text(folder.file("t.csv"), "# x\na,b\n1,2\n1,oops\n1\n");
   CsvReader reader(folder.file("t.csv"));
@@ -109,7 +109,7 @@ TEST(CsvFormat, AResultThatIsNotFiniteIsNoBlowUp) {
   EXPECT_FALSE(contains(message, "blew up")) << message;
 }
 
-TEST(CsvFormat, WhatIsNotKnownIsNaN) {
+TEST(CsvFormat, UnknownValuesAreNan) {
   const ScratchFolder folder;
   CsvFormat format(folder.file("t.csv"), {"a", "b", "c"});
   std::string text = format.head("x");
@@ -123,7 +123,7 @@ TEST(CsvFormat, WhatIsNotKnownIsNaN) {
   EXPECT_EQ(csv.number(cells[2]), 0.5);
 }
 
-TEST(Csv, CutsBackAndGoesOn) {
+TEST(Csv, TruncatesAndContinues) {
   const ScratchFolder folder;
   const std::string path = folder.file("t.csv");
   std::uint64_t length = 0;
@@ -209,7 +209,7 @@ TEST(AtomicFile, ALinkStaysAndItsFileIsWritten) {
                        "one': Too many levels of symbolic links"));
 }
 
-TEST(AtomicFile, WhatIsNoFileIsWrittenToAndStays) {
+TEST(AtomicFile, WritesToPipesAndDevices) {
   const ScratchFolder folder;
   const std::string path = folder.file("pipe");
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
@@ -228,7 +228,7 @@ TEST(AtomicFile, WhatIsNoFileIsWrittenToAndStays) {
                        "Is a directory. This is a folder"));
 }
 
-TEST(AtomicFile, TellsWhyAndHowToMend) {
+TEST(AtomicFile, ReportsCauseAndRemedy) {
   const ScratchFolder folder;
   EXPECT_TRUE(contains(message_of<IoError>([&] { write_file(folder.file("no/t"), "x"); }),
                        "no/t': No such file or directory. Check the name"));

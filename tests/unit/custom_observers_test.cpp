@@ -291,7 +291,7 @@ TEST_F(CustomObservers, AResumedRunIsTheSameBytes) {
   }
 }
 
-TEST_F(CustomObservers, WithExchangeTheySeeTheStateBeforeIt) {
+TEST_F(CustomObservers, ReceiveTheStateBeforeExchange) {
   QuantityTable energy = first_coordinates();
   energy.columns = {"mine"};
   energy.every = 5;
@@ -319,7 +319,7 @@ TEST_F(CustomObservers, WithExchangeTheySeeTheStateBeforeIt) {
   }
 }
 
-TEST_F(CustomObservers, AveragesOfBathsAreToldWhateverStandsFirst) {
+TEST_F(CustomObservers, AveragesOfBathsAreReportedInAnyOrder) {
   run(deck(35, kLadder), {record(), quantity_table(first_coordinates())});
   const std::string averages = read_text(out_ + "/averages.csv");
   EXPECT_TRUE(contains(averages, "table,quantity,bath_K,mean,"));
@@ -462,7 +462,7 @@ TEST_F(CustomObservers, AnIntervalBelowOneEndsTheRun) {
                        "'record' returned every() = 0"));
 }
 
-TEST_F(CustomObservers, WhatTheyThrowComesOutAndTheRunCanGoOn) {
+TEST_F(CustomObservers, ExceptionsPropagateAndTheRunCanResume) {
   const Deck d = deck(100, "[observe.energies]\nevery = 5\n[checkpoint]\nevery = 30\n");
   run(d, {record()});
   const auto straight = files();
@@ -481,7 +481,7 @@ TEST_F(CustomObservers, WhatTheyThrowComesOutAndTheRunCanGoOn) {
   EXPECT_EQ(files(), straight);
 }
 
-TEST_F(CustomObservers, AFrameTellsOfAFieldThatNobodyAskedFor) {
+TEST_F(CustomObservers, UnrequestedFieldsThrow) {
   QuantityTable table = first_coordinates();
   table.fields = kEnergies;
   EXPECT_TRUE(
@@ -536,7 +536,7 @@ TEST_F(CustomObservers, MechanicalSystemsHaveNone) {
   EXPECT_FALSE(fs::exists(out_));
 }
 
-TEST_F(CustomObservers, EmptyPartsAreThoseOfARun) {
+TEST_F(CustomObservers, EmptyPartsMatchARun) {
   const Deck d = deck(20, "[observe.energies]\nevery = 5\n");
   RunOptions options;
   options.device = "cpu";

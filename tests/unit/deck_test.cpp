@@ -238,7 +238,7 @@ TEST(Deck, AnySpellingOfTomlWillDo) {
   EXPECT_EQ(deck.rdf->every, 3);
 }
 
-TEST(Deck, KnowsEveryModel) {
+TEST(Deck, AcceptsEveryModel) {
   for (const WaterModel& model : kWaterModels) {
     const Deck deck = parse(kSmallest, {"system.model=" + std::string(model.name)});
     EXPECT_EQ(make_system(deck, 7).model.name, model.name);
@@ -492,7 +492,7 @@ TEST(DeckRemovals, TakeKeysAndSectionsAway) {
       parse(kSmallest));
 }
 
-TEST(DeckRemovals, OfWhatIsNotThereAreProblems) {
+TEST(DeckRemovals, OfMissingKeysAreProblems) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"confinement",
        "--unset confinement: the deck has no such section or key; expected section or "},
@@ -607,7 +607,7 @@ TEST(ResolvedDeck, RecentresForFormatsOfLimitedRange) {
   EXPECT_TRUE(contains(resolved_deck(with("xtc")), "recentre = true"));
 }
 
-TEST(PhysicsFingerprint, ForgetsOnlyWhatAResumedRunMayChange) {
+TEST(PhysicsFingerprint, OmitsOnlyKeysThatResumedRunsMayChange) {
   const std::string stiff = kWarm + "[integrator]\nscheme = \"zss-stiff\"\n";
   const std::string deck = physics_fingerprint(parse(stiff));
   for (const char* same :
@@ -626,7 +626,7 @@ TEST(PhysicsFingerprint, ForgetsOnlyWhatAResumedRunMayChange) {
 
 // --- Another scheme ---
 
-TEST(WithScheme, DropsWhatTheNewSchemeDoesNotUse) {
+TEST(WithScheme, DropsUnusedKeys) {
   const std::string stiff = "integrator.scheme=zss-stiff";
   const Deck deck = parse(kWarm, {stiff, "integrator.omega=20", "integrator.beta=0.4"});
   const Deck shake = with_scheme(deck, "shake");
@@ -1179,7 +1179,7 @@ TEST(EditDistance, CountsSwapsAsOne) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
 }
 
-TEST(Nearest, FindsWhatWasMeantOrNothing) {
+TEST(Nearest, SuggestsTheNearestNameIfItIsClose) {
   using decks::nearest;
   EXPECT_EQ(nearest("setle", {"shake", "settle"}).name, "settle");
   EXPECT_EQ(nearest("temperature", {"tolerance", "temperature_K"}).name, "temperature_K");

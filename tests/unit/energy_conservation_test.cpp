@@ -62,7 +62,7 @@ TEST(EnergyConservation, NothingIsKnownWithoutSamples) {
   EXPECT_TRUE(std::isnan(c.result().drift.mean)) << "a line needs three points";
 }
 
-TEST(EnergyConservation, OrdersAndPicturesLeaveOutWhatWasLost) {
+TEST(EnergyConservation, OrdersAndPicturesOmitLostReplicas) {
   std::vector<EnergyPoint> points;
   for (const double step_fs : {0.5, 1.0, 2.0}) {
     points.push_back({0, step_fs, 100.0 / step_fs, {3e-4 * step_fs * step_fs, 1e-5}, true});

@@ -122,7 +122,7 @@ const std::vector<Mistake> kMistakes{
      }},
 };
 
-TEST(EngineInput, MistakesAreToldWhicheverWayTheEngineIsMade) {
+TEST(EngineInput, AllFactoriesRejectInvalidInput) {
   for (const Mistake& mistake : kMistakes) {
     Input in = good_input();
     mistake.make(in);
@@ -139,7 +139,7 @@ TEST(EngineInput, MistakesAreToldWhicheverWayTheEngineIsMade) {
   }
 }
 
-TEST(EngineInput, WhatIsNotAskedForNeedNotMakeSense) {
+TEST(EngineInput, UnusedParametersAreNotChecked) {
   Input in = good_input();
   in.counts.enabled = false;
   in.counts.every = 0;

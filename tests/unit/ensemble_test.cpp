@@ -63,7 +63,7 @@ TEST(Ensemble, ContinuesFromItsCheckpoint) {
             ensemble.state().velocities_A_per_akma);
 }
 
-TEST(Ensemble, StopsWhenAsked) {
+TEST(Ensemble, StopsOnRequest) {
   Ensemble ensemble(deck(kBath), {"cpu"});
   int calls = 0;
   EXPECT_FALSE(ensemble.advance(1'000'000'000, [&] { return ++calls < 3; }));
@@ -124,7 +124,7 @@ TEST(Ensemble, WarnsOfResonances) {
   }
 }
 
-TEST(Ensemble, RefusesWhatItCannotDo) {
+TEST(Ensemble, RejectsInvalidRequests) {
   EXPECT_THROW(Ensemble(parse_deck("[system]\nkind = \"double-pendulum\"\n[integrator]\n"
                                    "scheme = \"verlet\"\nstep = 0.1\n[run]\nduration = 1.0\n",
                                    "p.toml"),

@@ -46,7 +46,7 @@ TEST(ErrorCost, TotalVariationAndItsJackknife) {
 }
 
 /// Groups without a replica, as of fewer replicas than groups, are none; one alone tells no error.
-TEST(ErrorCost, EmptyGroupsTellNothing) {
+TEST(ErrorCost, EmptyGroupsHaveNoResult) {
   const DistanceHistogram reference = distances({{5.0, 5.0}, {5.0, 5.0}});
   const DistanceHistogram full = distances({{2.0, 1.0}, {1.0, 0.0}});
   const DistanceHistogram some = distances({{2.0, 1.0}, {0.0, 0.0}, {1.0, 0.0}, {0.0, 0.0}});
@@ -104,7 +104,7 @@ TEST(ErrorCost, NoiseIsTheMeanDistanceOfEqualDistributions) {
   EXPECT_NEAR(total_variation_noise(a, b, kWidth_A), mean, 4.5 * error);
 }
 
-TEST(ErrorCost, DrawsWhatIsLeftDownToHalfOfTheNoise) {
+TEST(ErrorCost, ClipsErrorsAtHalfOfTheNoise) {
   std::vector<CostPoint> points(3);
   points[0] = {0, 1.0, 200.0, {-0.5, 0.1}, {}, 0.0, true};
   points[1] = {0, 2.0, 100.0, {0.001, 0.1}, {}, 0.0, true};
@@ -141,7 +141,7 @@ TEST(ErrorCost, DrawsErrorsOfCosts) {
 /// At which 3 (N - 1) kT of eleven molecules is 10 kcal/mol.
 constexpr double kTemperature_K = 10.0 / (30.0 * units::boltzmann_kcal_per_mol_K);
 
-TEST(ErrorCost, TheCheapestIsTheFastestOfThoseThatAreWithin) {
+TEST(ErrorCost, TheCheapestIsTheFastestWithinTheTolerance) {
   const auto scheme = [](const char* label, double us_per_ps, double error, double uncertainty) {
     SchemeResult s;
     s.label = label;
@@ -169,7 +169,7 @@ TEST(ErrorCost, TheCheapestIsTheFastestOfThoseThatAreWithin) {
   EXPECT_EQ(label("OO histogram to 0.02"), "");
 }
 
-TEST(ErrorCost, CostsThatErrorsDoNotTellApartAreTies) {
+TEST(ErrorCost, CostsWithinTheirErrorsAreTies) {
   const auto scheme = [](const char* label, double us_per_ps, double error) {
     SchemeResult s;
     s.label = label;

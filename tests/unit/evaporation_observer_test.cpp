@@ -102,7 +102,7 @@ class EvaporationObserverTest : public ::testing::Test {
 
 using Numbers = std::vector<double>;
 
-TEST_F(EvaporationObserverTest, TellsWhenEachReplicaLostItsFirstMolecule) {
+TEST_F(EvaporationObserverTest, ReportsTheFirstDepartureOfEachReplica) {
   const auto o = observer(deck(3, ""));
   EXPECT_EQ(o->fields(), static_cast<unsigned>(kParts | kEnergies));
   EXPECT_EQ(o->every(), kEvery);
@@ -168,7 +168,7 @@ TEST_F(EvaporationObserverTest, TellsWhenEachReplicaLostItsFirstMolecule) {
   EXPECT_TRUE(contains(o->messages()[0].text, "2 of 3 replicas have lost a molecule"));
 }
 
-TEST_F(EvaporationObserverTest, WaitsForThoseThatAreWholeAfterTheEquilibration) {
+TEST_F(EvaporationObserverTest, StartsWithReplicasThatAreWholeAfterEquilibration) {
   const auto o = observer(deck(4, "", "equilibration_ps = 0.19\n"));  // step 95
   o->begin();
   const Gone gone = [](std::int64_t r, std::int64_t step) -> std::vector<int> {
@@ -190,7 +190,7 @@ TEST_F(EvaporationObserverTest, WaitsForThoseThatAreWholeAfterTheEquilibration) 
   EXPECT_NEAR(column("evaporation_rates.csv", "time_ns").at(0), (45 + 400 + 200) * 2e-6, 1e-15);
 }
 
-TEST_F(EvaporationObserverTest, TellsOfThoseThatCameBack) {
+TEST_F(EvaporationObserverTest, ReportsMoleculesThatReturn) {
   const auto o = observer(deck(2, ""));
   o->begin();
   see(*o, 0, 300, {0, 1}, [](std::int64_t r, std::int64_t step) -> std::vector<int> {
@@ -206,7 +206,7 @@ TEST_F(EvaporationObserverTest, TellsOfThoseThatCameBack) {
   EXPECT_TRUE(contains(o->messages()[1].text, "that of reaching link_A"));
 }
 
-TEST_F(EvaporationObserverTest, WithoutDeparturesTellsTheRateOfOne) {
+TEST_F(EvaporationObserverTest, WithoutDeparturesReportsTheRateOfOne) {
   const auto o = observer(deck(2, ""));
   o->begin();
   see(*o, 0, 100, {0, 1}, [](std::int64_t, std::int64_t) { return std::vector<int>{}; });
@@ -301,7 +301,7 @@ TEST_F(EvaporationObserverTest, OfOneBathHasItsTemperature) {
   EXPECT_FALSE(io::CsvReader(folder_.file("survival.csv")).has_column("bath_K"));
 }
 
-TEST_F(EvaporationObserverTest, SeesThatARateChanges) {
+TEST_F(EvaporationObserverTest, DetectsAChangingRate) {
   const auto notes_of = [&](std::int64_t last_to_leave) {
     const auto o = observer(deck(200, ""));
     std::vector<std::int64_t> ids;
@@ -319,7 +319,7 @@ TEST_F(EvaporationObserverTest, SeesThatARateChanges) {
 }
 
 /// Each bath by itself has too few departures to tell.
-TEST_F(EvaporationObserverTest, SeesThatTheRatesOfAllBathsChange) {
+TEST_F(EvaporationObserverTest, DetectsChangingRatesOfAllBaths) {
   const auto o = observer(deck(160, baths("200.0, 220.0, 240.0, 260.0")));
   std::vector<std::int64_t> ids;
   for (std::int64_t r = 0; r < 160; ++r) ids.push_back(r);
@@ -335,7 +335,7 @@ TEST_F(EvaporationObserverTest, SeesThatTheRatesOfAllBathsChange) {
   EXPECT_TRUE(contains(notes[1].text, "the rate differs significantly"));
 }
 
-TEST_F(EvaporationObserverTest, SaysWhereThereIsNothingToDraw) {
+TEST_F(EvaporationObserverTest, ReportsAnEmptyPicture) {
   const auto o = observer(deck(1, ""));
   o->begin();
   see(*o, 0, 100, {0}, [](std::int64_t, std::int64_t) { return std::vector{1}; });

@@ -30,7 +30,7 @@ Frame frame_with_broken(std::int64_t replica) {
   return frame;
 }
 
-TEST(Evaporation, AStateThatChangesPlacesIsToldOnce) {
+TEST(Evaporation, AnExchangedStateIsReportedOnce) {
   std::array<std::int64_t, 2> walkers{0, 1};
   EvaporationWatch by_replica, by_state;
   by_state.set_walkers([&](std::int64_t r) { return walkers[static_cast<std::size_t>(r)]; });

@@ -67,7 +67,7 @@ TEST(Exchange, EqualTemperaturesOrEnergiesAreAlwaysAccepted) {
   }
 }
 
-TEST(Exchange, WhatIsNotANumberStays) {
+TEST(Exchange, NanEnergiesAreNotExchanged) {
   for (const auto& energies : {std::vector{NAN, 1.0}, {1.0, NAN}, {-INFINITY, INFINITY}}) {
     EXPECT_FALSE(exchange_attempts(ladder({10.0, 20.0}), 10, frame_of(20, energies))[0].accepted);
   }

@@ -35,7 +35,7 @@ TEST(ClosestAtoms, OfOneMoleculeAreItsOwn) {
   EXPECT_EQ(closest_atoms(x), (ClosestAtoms{{0, 0}, {0, 2}, 0.5}));
 }
 
-TEST(ClosestAtoms, LeavesOutWhatIsNotANumber) {
+TEST(ClosestAtoms, IgnoresNan) {
   std::vector<double> x = row(3);
   for (int c = 9; c < 18; ++c) x[static_cast<std::size_t>(c)] = kNaN;
   EXPECT_EQ(closest_atoms(x).a.molecule, 0);
@@ -56,7 +56,7 @@ TEST(LargestForce, IsALengthAndTheFirstOfEquals) {
   EXPECT_EQ(largest_force(std::vector<double>(9, 0.0)), (LargestForce{{0, 0}, 0.0}));
 }
 
-TEST(LargestForce, WhatIsNotANumberIsLargest) {
+TEST(LargestForce, NanIsLargest) {
   std::vector<double> f(18, 1e300);
   f[12] = kNaN;
   EXPECT_EQ(largest_force(f), (LargestForce{{1, 1}, std::numeric_limits<double>::infinity()}));

@@ -61,7 +61,7 @@ TEST(Flexible, GeometryOfTheModelIsTheMinimum) {
 
 /// Sums of some ten terms of 100 kcal/mol and forces of up to 300 kcal/mol/A: relative to these
 /// sizes 1e-14, which leaves a factor of five.
-TEST(Flexible, EnergyAndForceAreThoseOfTheDefinition) {
+TEST(Flexible, EnergyAndForceMatchTheDefinition) {
   Worst energy("log10_energy"), force("log10_force");
   for_flexible_models([&](const WaterModel& model, const FlexibleParameters<double>& p) {
     Random random(3);

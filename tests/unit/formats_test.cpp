@@ -64,7 +64,7 @@ class Formats : public ::testing::Test {
 
 // --- the table ---
 
-TEST_F(Formats, EveryRowIsWholeAndFoundByItsName) {
+TEST_F(Formats, EveryRowIsCompleteAndFoundByName) {
   for (const Format& format : formats()) {
     EXPECT_EQ(&format_of(format.id), &format);
     EXPECT_FALSE(format.extensions.empty());
@@ -227,7 +227,7 @@ TEST_F(Formats, DigitsLostFarFromTheOriginAreNoted) {
   }
 }
 
-TEST_F(Formats, AStructureIsWrittenAsItsNameSays) {
+TEST_F(Formats, TheFileNameSelectsTheFormat) {
   Structure s;
   s.molecules = 4;
   s.positions_A = some_positions(4, 3);
@@ -450,7 +450,7 @@ TEST_F(Formats, PdbRefusesWithLineAndColumn) {
                        "the hydrogens first"));
 }
 
-TEST_F(Formats, PdbTellsEveryProblemOfAFrame) {
+TEST_F(Formats, PdbReportsEveryProblemOfAFrame) {
   const std::string path =
       file("a.pdb", pdb_atom("1", " C  ", "ALA ", "1", 0, 0, 0) +
                         pdb_atom("2", " N  ", "ALA ", "1", 0, 0, 0) + kPdbWater);
@@ -491,7 +491,7 @@ TEST_F(Formats, CompressedFilesAreNamedAsSuch) {
   }
 }
 
-TEST_F(Formats, WhatIsNotHdf5IsBadInput) {
+TEST_F(Formats, RejectsFilesThatAreNotHdf5) {
   if (!has_h5md()) GTEST_SKIP() << "no HDF5";
   EXPECT_TRUE(contains(refusal("a.h5", "some text\n"), "not an HDF5 file"));
 }
@@ -599,7 +599,7 @@ TEST_F(Formats, GroHasFewerDecimalsWhereAnAtomIsFarAway) {
   }
 }
 
-TEST_F(Formats, FewDecimalsAreToldOnce) {
+TEST_F(Formats, FewDecimalsAreReportedOnce) {
   for (const auto& [id, far_A, decimals] :
        {std::tuple{FileFormat::gro, 1e8, "1 decimal"}, {FileFormat::pdb, 2e4, "2 decimals"}}) {
     const auto writer = format_of(id).write(info());
@@ -615,7 +615,7 @@ TEST_F(Formats, FewDecimalsAreToldOnce) {
   }
 }
 
-TEST_F(Formats, WhatIsNotANumberIsNeverWritten) {
+TEST_F(Formats, NeverWritesNan) {
   const std::vector<double> bad(27, std::numeric_limits<double>::quiet_NaN());
   for (const Format& format : formats()) {
     if (format.id == FileFormat::h5md && !has_h5md()) continue;
@@ -659,7 +659,7 @@ std::int32_t i32_at(const std::string& text, std::size_t at) {
   return static_cast<std::int32_t>(value);
 }
 
-TEST_F(Formats, TheHeaderOfADcdFileIsWhatCharmmWrites) {
+TEST_F(Formats, TheHeaderOfADcdFileMatchesCharmm) {
   const auto writer = format_of(FileFormat::dcd).write(info());
   writer->create();
   for (std::int64_t step = 0; step < 40; step += 10) {
@@ -761,7 +761,7 @@ TEST_F(Formats, DcdOfOtherPrograms) {
   }
 }
 
-TEST_F(Formats, CellsOfDcdFilesAreSeen) {
+TEST_F(Formats, DetectsCellsOfDcdFiles) {
   for (const bool swapped : {false, true}) {
     for (const double length_A : {0.0, 1.0, 20.0}) {
       const auto reader = open_frames(file("a.dcd", other_dcd(swapped, true, true, length_A)));
@@ -792,7 +792,7 @@ TEST_F(Formats, DcdWithFewerFramesThanAnnouncedIsNoted) {
   }
 }
 
-TEST_F(Formats, DcdRefusesWhatItCannotRead) {
+TEST_F(Formats, DcdRejectsUnsupportedFiles) {
   const std::string good = other_dcd(false, false, true);
   const auto problem = [&](const std::string& bytes) {
     const std::string path = file("a.dcd", bytes);

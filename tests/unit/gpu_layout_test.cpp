@@ -356,7 +356,7 @@ TEST(GpuLayout, BandsMeetOnce) {
 
 /// Whatever a deck may ask for, the blocks of a kernel are fewer than a grid may have, 2^31 - 1,
 /// and integers of 32 bits hold what is computed of a single replica.
-TEST(GpuLayout, GridsHoldWhatDecksMayAskFor) {
+TEST(GpuLayout, GridsHoldTheLargestDecks) {
   std::vector<int> sizes;
   for (int n = 1; n < kMaxMolecules; n += 1 + n / 64) sizes.push_back(n);
   sizes.push_back(kMaxMolecules);

@@ -64,7 +64,7 @@ class Gromacs : public ::testing::Test {
 /// gmx trjconv made both from the GRO file, whose decimals are 10^-6 A: the XTC file in units of
 /// 10^-3 A, the TRR file in single precision. Half a unit in the last place of a float is 2^-25 nm
 /// for positions below 1 nm, and 2^-23 nm/ps for velocities below 4 nm/ps.
-TEST_F(Gromacs, WhatItWritesIsRead) {
+TEST_F(Gromacs, ReadsFilesOfGromacs) {
   const std::vector<Structure> gro = frames_of(kFolder + "gromacs.gro");
   ASSERT_EQ(gro.size(), 3u);
   for (const auto& [name, rounding_A] :
@@ -224,7 +224,7 @@ TEST_F(Gromacs, FourthSitesAreFound) {
 
 /// Anything but water is refused, also with a matching number of atoms. A few broken molecules are
 /// left to check_molecules().
-TEST_F(Gromacs, WhatIsNoWaterIsRefused) {
+TEST_F(Gromacs, RejectsOtherMolecules) {
   std::vector<double> x;
   for (int atom = 0; atom < 12; ++atom) x.insert(x.end(), {3.0 * atom, 0.0, 0.0});
   for (const std::string name : {"a.trr", "a.xtc", "a.dcd"}) {
@@ -307,7 +307,7 @@ TEST_F(Gromacs, VirialsAndNoBox) {
   EXPECT_TRUE(contains(problem("d.trr", mixed), "lengths do not match its number of atoms"));
 }
 
-TEST_F(Gromacs, ABoxIsSeen) {
+TEST_F(Gromacs, DetectsABox) {
   for (const std::string name : {"a.trr", "a.xtc"}) {
     std::string bytes = test::read_text(written(name, some_positions(1, 0)));
     std::string length;
@@ -321,7 +321,7 @@ TEST_F(Gromacs, ABoxIsSeen) {
 
 /// A file truncated anywhere gives its complete frames and a note, but no note if truncated between
 /// frames.
-TEST_F(Gromacs, CutFilesSaySo) {
+TEST_F(Gromacs, ReportsTruncatedFiles) {
   for (const auto& [name, ends] :
        {std::pair{"gromacs.xtc", std::vector<std::size_t>{268, 536, 808}},
         {"gromacs.trr", std::vector<std::size_t>{984, 1968, 2952}}}) {
@@ -404,7 +404,7 @@ TEST_F(Gromacs, DamagedBytesAreNoDisaster) {
   }
 }
 
-TEST_F(Gromacs, WhatIsWrongIsNamed) {
+TEST_F(Gromacs, ErrorsNameTheirCause) {
   const std::string xtc = test::read_text(kFolder + "gromacs.xtc");
   const auto with = [&](std::size_t at, std::int32_t value) {
     std::string bytes = xtc;

@@ -295,7 +295,7 @@ void write_other_h5md(const std::string& path, std::size_t width, const std::str
   }
 }
 
-TEST_F(H5md, PeriodicBoxesOfOtherProgramsAreSeen) {
+TEST_F(H5md, DetectsPeriodicBoxes) {
   const std::string path = new_folder() + "/other.h5";
   for (const std::size_t width : {0u, 8u, 20u}) {
     for (const char* boundary : {"periodic", "none"}) {
@@ -394,7 +394,7 @@ TEST_F(H5md, SpeciesMayBeNames) {
 }
 
 /// Group names are arbitrary.
-TEST_F(H5md, GroupsAreReplicasWhateverTheirNames) {
+TEST_F(H5md, GroupsOfAnyNameAreReplicas) {
   const std::string folder = new_folder(), path = folder + "/named.h5";
   {
     hdf5::File file(path, hdf5::File::Mode::create);
@@ -426,7 +426,7 @@ TEST_F(H5md, ADeathAtAnyWriteLosesNothingOfTheLastCheckpoint) {
   EXPECT_GT(deaths_of_a_run(test::sparse_step()), 30 / test::sparse_step());
 }
 
-TEST_F(H5md, ADeathAmongMoreDatasetsThanTheLibraryRemembersLosesNothing) {
+TEST_F(H5md, SurvivesADeathWithManyDatasets) {
   replicas_ = 300;
   molecules_ = 1;
   EXPECT_GT(deaths_of_a_run(1499), 3);
@@ -460,7 +460,7 @@ TEST_F(H5md, ADeathWhileARunIsResumedLosesNothing) {
   EXPECT_GT(deaths, 20 / test::sparse_step());
 }
 
-TEST_F(H5md, AFullDiskLosesNothingAndIsToldOnce) {
+TEST_F(H5md, AFullDiskLosesNothingAndIsReportedOnce) {
   // A limit on file sizes replaces a full disk; it is tested at many lengths.
   go_on(new_folder(), kFrames);
   const auto whole = static_cast<rlim_t>(fs::file_size(scratch_.file("x/trajectory.h5")));

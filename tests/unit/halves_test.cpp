@@ -34,7 +34,7 @@ TEST(Halves, ARampRisesByHalfOfItself) {
   EXPECT_EQ(halves.shift(0.0).sigmas, 0.0);
 }
 
-TEST(Halves, SeriesTellTheErrorByTheirSpread) {
+TEST(Halves, SpreadOfSeriesGivesTheError) {
   // Four replicas that rise by 1, 2, 3 and 6: 3 +- sqrt(14 / 12), t of 3 degrees of freedom.
   Halves halves = Halves::of_replicas(4);
   for (int t = 0; t < 64; ++t) {
@@ -139,7 +139,7 @@ TEST(Halves, BeginLikeTheyGoOnInEquilibrium) {
 
 /// A start that is off for a twentieth of the run, by five standard deviations of four series or
 /// twenty of one, whose second half tells its error from fewer blocks.
-TEST(Halves, SeeAStartThatIsForgotten) {
+TEST(Halves, DetectADecayingTransient) {
   for (const auto& [series, off] : {std::pair{1, 20.0}, {4, 5.0}}) {
     std::mt19937_64 random(7);
     for (int run = 0; run < 20; ++run) {

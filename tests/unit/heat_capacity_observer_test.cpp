@@ -171,7 +171,7 @@ TEST(HeatCapacityObserver, FindsTheMaximumOfTwoLevels) {
 }
 
 /// Where the baths have nothing in common the table says that it does not know.
-TEST(HeatCapacityObserver, KnowsWhatItDoesNotKnow) {
+TEST(HeatCapacityObserver, ReportsUnknownValues) {
   const ScratchFolder folder;
   const Deck deck = deck_of("[1, 300]", 4);
   const auto observer = curve_of(deck, folder.path());
@@ -199,7 +199,7 @@ TEST(HeatCapacityObserver, KnowsWhatItDoesNotKnow) {
 }
 
 /// A bath between them is no help where nearly nothing was sampled.
-TEST(HeatCapacityObserver, SaysThatSamplesAreFew) {
+TEST(HeatCapacityObserver, WarnsOfFewSamples) {
   const ScratchFolder folder;
   const Deck deck = deck_of("[100, 300, 500]", 3);
   const auto observer = curve_of(deck, folder.path());
@@ -215,7 +215,7 @@ TEST(HeatCapacityObserver, SaysThatSamplesAreFew) {
 }
 
 /// Steps of a tenth of a kelvin are told as such.
-TEST(HeatCapacityObserver, TellsRoundTemperatures) {
+TEST(HeatCapacityObserver, PrintsRoundTemperatures) {
   const ScratchFolder folder;
   const Deck deck = deck_of("[100, 120]", 4);
   const auto observer = curve_of(deck, folder.path());

@@ -95,7 +95,7 @@ TEST(IsomerCensus, EnergiesThatAreNearerThanTheToleranceAreOneMinimum) {
   EXPECT_EQ(census_of(1.1 * kSameMinimum_kcal_per_mol), 3u);
 }
 
-TEST(IsomerCensus, GoesOnFromItsMemory) {
+TEST(IsomerCensus, ContinuesFromASavedState) {
   IsomerCensus straight(4, kReplicas, 3), first(4, kReplicas, 3), second(4, kReplicas, 3);
   std::mt19937 random(3);
   std::vector<double> positions_A;

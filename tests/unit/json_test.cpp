@@ -7,12 +7,12 @@ namespace {
 
 std::string quoted(std::string_view text) { return json(text); }
 
-TEST(Json, EscapesWhatItMust) {
+TEST(Json, EscapesSpecialCharacters) {
   EXPECT_EQ(quoted("a \"b\" \\ \n\t\x01"), "\"a \\\"b\\\" \\\\ \\n\\t\\u0001\"");
 }
 
 /// File names may contain any bytes, JSON only UTF-8.
-TEST(Json, IsUtf8WhateverTheText) {
+TEST(Json, IsUtf8ForAnyText) {
   for (const char* valid : {"", "Å", "€", "😀", "a\xc3\xa9z"}) {
     EXPECT_EQ(quoted(valid), '"' + std::string(valid) + '"');
   }

@@ -8,7 +8,7 @@
 namespace tarn {
 namespace {
 
-TEST(FitLine, FindsALineAndLeavesOutWhatIsOrthogonalToIt) {
+TEST(FitLine, RecoversALine) {
   // y = 3 - 2 x + e with e = (1, -1, -1, 1), orthogonal to 1 and to x: the fit is the line.
   const std::vector<double> x{0.0, 1.0, 2.0, 3.0}, y{4.0, 0.0, -2.0, -2.0};
   const analysis::LineFit fit = analysis::fit_line(x, y);

@@ -303,7 +303,7 @@ TEST_F(MechanicsCompare, TheReferenceOfStiffBondsIsHalvedUntilItIsStable) {
 }
 
 /// Verlet's step with omega = 20 is too long in both runs of the reference.
-TEST_F(MechanicsCompare, SaysWhenTheReferenceFails) {
+TEST_F(MechanicsCompare, ReportsAFailedReference) {
   const Deck deck = input("double-pendulum", {"run.duration=2"});
   const CompareResult result = compare(deck, {"rattle"}, {0.2, 0.1}, "verlet:step=0.1");
   EXPECT_TRUE(std::isnan(result.mechanics.front().errors.q_max));
@@ -311,7 +311,7 @@ TEST_F(MechanicsCompare, SaysWhenTheReferenceFails) {
   EXPECT_TRUE(contains(warnings_, "the reference verlet:step=0.1 failed")) << warnings_;
 }
 
-TEST_F(MechanicsCompare, WhatMakesNoSenseIsRefused) {
+TEST_F(MechanicsCompare, RejectsInvalidOptions) {
   const auto message = [&](const Deck& deck, const std::vector<std::string>& schemes,
                            const std::vector<double>& steps, const std::string& reference = "") {
     return message_of<InputError>([&] { compare(deck, schemes, steps, reference); });

@@ -58,7 +58,7 @@ TEST(MechanicsDrift, CurvesAreTheLargestOfEachHundredth) {
   EXPECT_NE(plots[0].series[0].colour, plots[0].series[1].colour);
 }
 
-TEST(MechanicsDrift, WhatNotAllHaveOrNothingChangesIsNotDrawn) {
+TEST(MechanicsDrift, OmitsMissingAndConstantQuantities) {
   Drift other{"other", {"energy", "rotation_error"}, {1.0}, {{0.0}, {0.0}}};
   EXPECT_EQ(drift_plots({growing("a", 1.0), other}).size(), 1u);
   EXPECT_TRUE(drift_plots({other}).empty());

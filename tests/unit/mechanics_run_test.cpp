@@ -125,7 +125,7 @@ TEST(MechanicsRun, SchemesOfEachKindStart) {
 }
 
 /// The first row of a trajectory against the start that its contents name.
-TEST(MechanicsRun, ColumnsHoldWhatTheFirstLineSays) {
+TEST(MechanicsRun, ColumnsMatchTheHeader) {
   const auto first_row = [](const std::string& text) {
     const test::ScratchFolder scratch;
     const Deck deck =
@@ -166,7 +166,7 @@ TEST(MechanicsRun, ProjectionWritesItsIterates) {
 /// One force, Hessian, third derivative and solve a step and at the start. The mean of the
 /// penalty's multiplier looks one step ahead; a run that goes on counts its 13 steps, and the start
 /// and the one step that it looks ahead from there once more.
-TEST(MechanicsRun, RecordsTellWhatWasEvaluated) {
+TEST(MechanicsRun, RecordsContainTheEvaluations) {
   const test::ScratchFolder scratch;
   const auto counts = [&](const char* folder, const std::vector<std::string>& keys) {
     const test::Json record = test::json_of(test::read_text(scratch.file(folder) + "/run.json"));
@@ -189,7 +189,7 @@ TEST(MechanicsRun, RecordsTellWhatWasEvaluated) {
 }
 
 /// The terminal and run.json tell what the rows of conservation.csv hold, also after a restart.
-TEST(MechanicsRun, ChangesOfConservedQuantitiesAreTold) {
+TEST(MechanicsRun, ReportsChangesOfConservedQuantities) {
   const test::ScratchFolder scratch;
   const std::vector<std::string> each{"observe.conservation.every=3"};
   const auto with_steps = [&](const char* steps) {
@@ -253,7 +253,7 @@ TEST(MechanicsRun, TablesWithOtherColumnsAreNotGoneOnWith) {
 }
 
 /// A gnuplot that fails is told for each picture.
-TEST(MechanicsRun, EveryPictureThatIsMissingIsTold) {
+TEST(MechanicsRun, ReportsEveryMissingPicture) {
   const test::ScratchFolder scratch;
   std::filesystem::create_directories(scratch.file("bin"));
   test::write_text(scratch.file("bin/gnuplot"), "#!/bin/sh\nexit 1\n");
@@ -276,7 +276,7 @@ TEST(MechanicsRun, EveryPictureThatIsMissingIsTold) {
   }
 }
 
-TEST(MechanicsRun, RodsAreToldFromTheirJoints) {
+TEST(MechanicsRun, DistinguishesRodsFromJoints) {
   const test::ScratchFolder scratch;
   run_into(input("double-spherical-pendulum", {"run.steps=100"}), scratch.file("out"));
   for (const auto& row : rows_of(scratch.file("out/trajectory.csv"))) {
@@ -458,7 +458,7 @@ TEST(MechanicsRun, SystemsOnManifoldsKeepTheStateBeforeTheBlowUp) {
             std::vector<std::vector<double>>{rows.back()});
 }
 
-TEST(MechanicsRun, OnlyPenaltiesAreToldOfOmega) {
+TEST(MechanicsRun, RecordsOmegaForPenaltiesOnly) {
   const test::ScratchFolder scratch;
   const std::string message = test::message_of<NumericalError>([&] {
     run_into(parse_deck("[system]\nkind = \"dna\"\n[integrator]\nscheme = \"verlet\"\nstep = 3\n"

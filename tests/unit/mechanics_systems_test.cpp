@@ -33,7 +33,7 @@ void expect_derivatives_agree(const MechanicalSystem& system, const Vector& q) {
   EXPECT_LT((derivative(form, q).transpose() - system.third_derivative(q, a)).norm(), 1e-9);
 }
 
-TEST(MechanicsSystems, DerivativesAreThoseOfThePotential) {
+TEST(MechanicsSystems, DerivativesMatchThePotential) {
   const Experiment bodies = make_three_body_plane(3.0);
   expect_derivatives_agree(bodies.whole(),
                            bodies.position + 0.2 * standard_normals(1, bodies.position.size()));

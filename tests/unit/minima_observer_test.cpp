@@ -83,7 +83,7 @@ TEST(MinimaObserver, QuenchesACopyOfEveryReplica) {
 }
 
 /// What isomers.csv says is what can be counted in minima.csv after the equilibration.
-TEST(MinimaObserver, SharesAreThoseOfTheTable) {
+TEST(MinimaObserver, SharesMatchTheTable) {
   const ScratchFolder folder;
   const RunResult result = run(warm(6, kBaths + "[run]\nsteps = 12000\nequilibration_ps = 4\n"
                                                 "[observe.minima]\nevery = 100\nisomers = 4\n"),
@@ -252,7 +252,7 @@ TEST(MinimaObserver, ASaddlePointIsNoIsomer) {
 }
 
 /// A row of means is that of the replicas that have a minimum.
-TEST(MinimaObserver, MeansAreOfWhatIsKnown) {
+TEST(MinimaObserver, MeansExcludeUnknownValues) {
   const ScratchFolder folder;
   const Deck deck =
       warm(3, kOneBath + "[run]\nsteps = 100\n[observe.minima]\nreplicas = \"mean\"\n");

@@ -475,7 +475,7 @@ TEST(Quench, IterationLimit) {
               rounding(190 * 9, 5, 120.0));
 }
 
-TEST(Quench, TellsHowFarItIsBeforeEachIteration) {
+TEST(Quench, ReportsProgressBeforeEachIteration) {
   std::vector<double> x = random_cluster(tip3p(), 6, 1, 0);
   ForceField force_field(tip3p(), 6);
   const double before = force_field.energy(x).total_kcal_per_mol();
@@ -639,7 +639,7 @@ TEST(Minimise, RefusesBadInput) {
 }
 
 // With such weak bonds a hydrogen falls into the oxygen of a neighbour.
-TEST(Relax, SaysWhenThePenaltyIsTooWeak) {
+TEST(Relax, ThrowsIfThePenaltyIsTooWeak) {
   std::vector<double> x = flat(reference_cluster("tip3p-7.xyz"));
   const std::vector<double> old = x;
   ForceField force_field(tip3p(), 7);

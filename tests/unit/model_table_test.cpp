@@ -28,7 +28,7 @@ TEST(ModelTable, EveryModelHasATitleAndASource) {
 
 // Three digits, as printed with the models; see water_model_test. Flexible models at the minimum of
 // their intramolecular potential: 2 q_H gamma r cos(theta/2).
-TEST(ModelTable, DipoleMomentsAreThoseOfTheLiterature) {
+TEST(ModelTable, DipoleMomentsMatchTheLiterature) {
   const std::map<std::string, double> published{
       {"tip3p", 2.35},      {"spc", 2.27},       {"spce", 2.35}, {"tips2", 2.24}, {"tip4p", 2.18},
       {"tip4p2005", 2.305}, {"tip4pice", 2.426}, {"opc", 2.48},  {"opc3", 2.43}};

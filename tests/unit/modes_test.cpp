@@ -240,7 +240,7 @@ TEST(ModeHessian, IsThatOfTheEnergyOfPenalisedMoleculesAwayFromMinima) {
 
 /// The energy does not change when all molecules move, and its gradient turns with them: away from
 /// minima K z is zero for a shift, and for a turn about u it is u x g of each atom.
-TEST(ModeHessian, KnowsTheClusterAsAWhole) {
+TEST(ModeHessian, IsInvariantToRigidBodyMotion) {
   for (const char* name : {"spce", "tip4p"}) {
     const WaterModel model = model_of(name);
     const double omega = 50.0;
@@ -360,7 +360,7 @@ TEST(Modes, SumUpToTheLaplacian) {
 
 /// The sum over all modes is that over all coordinates, and does not depend on the energy: charges
 /// -2c and c over their masses; rigid molecules of dipole mu turn about two axes across it.
-TEST(Modes, IntensitiesSumUpToThoseOfChargesOverMasses) {
+TEST(Modes, IntensitiesSatisfyTheSumRule) {
   constexpr double kDebye2 = units::debye_per_e_A * units::debye_per_e_A;
   for_models([&](const WaterModel& model) {
     const std::vector<double> x = random_cluster(model, 3, 4, 0);
@@ -413,7 +413,7 @@ void expect_modes(const NormalModes& modes, const OfAnotherProgram& expected) {
               kSixDecimals);
 }
 
-TEST(Modes, AreThoseOfAnotherProgram) {
+TEST(Modes, MatchAnotherProgram) {
   const auto on_file = [](const char* model) {
     const std::string path =
         std::string(TARN_SOURCE_DIR) + "/tests/data/minima/" + model + "-2.xyz";
@@ -500,7 +500,7 @@ TEST(Modes, DoNotDependOnPlaceAndOrder) {
 }
 
 /// A penalty that gives way moves the soft modes by 1/omega^2 of what it does at omega = 1.
-TEST(Modes, OfAStrongPenaltyAreThoseOfRigidMolecules) {
+TEST(Modes, OfAStrongPenaltyEqualRigidModes) {
   for (const char* name : {"tip3p", "tip4p"}) {
     const WaterModel model = model_of(name);
     const std::vector<double> rigid = wavenumbers(normal_modes(model, minimum(model, 3, kRigid)));
@@ -573,12 +573,12 @@ void expect_oscillations(const WaterModel& model, int molecules, double omega, d
   }
 }
 
-TEST(Modes, AreWhatSettleDoes) {
+TEST(Modes, MatchSmallOscillationsOfSettle) {
   expect_oscillations(model_of("tip3p"), 4, kRigid, 1.0, {6, 9, 14, 19, 23});
   expect_oscillations(model_of("tip4p2005"), 3, kRigid, 2.0, {6, 10, 14, 17});
 }
 
-TEST(Modes, AreWhatVerletDoesToAPenalty) {
+TEST(Modes, MatchSmallOscillationsOfAPenalty) {
   expect_oscillations(model_of("tip3p"), 3, 20.0, 0.2, {6, 12, 17, 18, 21, 26});
   expect_oscillations(model_of("tip4p"), 2, 50.0, 0.1, {6, 11, 12, 14, 17});
 }

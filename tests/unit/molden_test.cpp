@@ -175,7 +175,7 @@ vibration 2
 )");
 }
 
-TEST(Molden, LeavesWhatIsThereWhereItCannotWrite) {
+TEST(Molden, KeepsTheFileIfItCannotWrite) {
   const ScratchFolder folder;
   const std::string path = folder.file("a.molden");
   test::write_text(path, "older");

@@ -176,7 +176,7 @@ TEST(ZssBondSolution, IsThatOfTheSaddlePoint) {
 
 // lambda = -y: the multipliers of the dense solve, and M a = F0 + J^T lambda. They are a difference
 // of g and b h^2 J a, of which each is rounded, times omega^2.
-TEST(ZssMultipliers, AreThoseOfTheSolve) {
+TEST(ZssMultipliers, EqualThoseOfTheSolve) {
   Worst to_dense("multipliers_over_rounding"), balance("multiplier_balance_over_rounding");
   Worst relative("multipliers_relative_at_omega_500");
   for_cases(300, kFinite, 6, [&](const Case& c, Random&) {

@@ -99,7 +99,7 @@ TEST(GroupMoments, DependOnNoThreadAndNoOtherGroup) {
   }
 }
 
-TEST(GroupMoments, LeaveOutWhatIsUnknownIfAsked) {
+TEST(GroupMoments, ExcludeUnknownValuesIfRequested) {
   Rows rows{{0, 1, 2}, {kNan, 1.0, 3.0, kNan, 5.0, 6.0}};
   const GroupMoments left_out = moments_of(rows, 2, 1, 1, true);
   EXPECT_EQ(left_out.counts, (std::vector<std::int64_t>{2, 2}));
@@ -110,7 +110,7 @@ TEST(GroupMoments, LeaveOutWhatIsUnknownIfAsked) {
   EXPECT_TRUE(std::isnan(all.sums[0]) && std::isnan(all.sums[1]));
 }
 
-TEST(Moments, OfPartsAreThoseOfAll) {
+TEST(Moments, OfPartsAddUp) {
   const std::vector<double> values{1.0, 4.0, -2.0, 7.0, 7.5};
   analysis::Moments all;
   for (std::size_t begin : {0, 2}) {

@@ -148,7 +148,7 @@ TEST(MultiHistogram, OscillatorsAtAnyTemperature) {
 /// Many runs: how far their heat capacities are off is what their errors say. The square of the
 /// ratio has the mean 15/13 of Student's t with the 15 degrees of freedom of 16 parts, to first
 /// order, and a standard deviation of 1.84.
-TEST(MultiHistogram, ErrorsAreThoseOfManyRuns) {
+TEST(MultiHistogram, ErrorsMatchTheScatterOfManyRuns) {
   const std::vector<double> beta{4.0, 2.2};
   constexpr int kRuns = 400;
   constexpr double kBetween = 3.0;
@@ -286,7 +286,7 @@ TEST(MultiHistogram, BinsAreNarrow) {
 
 /// Of two baths far apart in a third's company one cut is told, where it is. Two of one temperature
 /// and n samples each share half of all of them: p (1 - p) = 1/4 of 2 n.
-TEST(MultiHistogram, TellsWhereBathsShareNothing) {
+TEST(MultiHistogram, ReportsBathsWithoutOverlap) {
   const MultiHistogram h = collected({1000.0, 800.0, 1.0, 0.8}, 20, 100, 4);
   const auto cut = h.reweighting()->gaps();
   ASSERT_EQ(cut.size(), 1u);
@@ -474,7 +474,7 @@ TEST(MultiHistogram, HeatIsTheCovarianceWithTheEnergy) {
 }
 
 /// A restart in the middle is bitwise exact, for parts by ladder and by time.
-TEST(MultiHistogram, GoesOnFromItsMemory) {
+TEST(MultiHistogram, ContinuesFromASavedState) {
   const std::vector<double> beta{3.0, 2.0};
   for (const std::int64_t ladders : {1, 3, 16, 20}) {
     for (const int moments : {1, 31, 32, 33, 150}) {

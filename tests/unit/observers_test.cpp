@@ -461,7 +461,7 @@ void add_energy_moments(const Observer& observer, Frame& frame) {
   fill_moments(kEnergyMoments, false, groups, 1, frame);
 }
 
-TEST_F(ObserversTest, AveragesTellWhetherTheyDrift) {
+TEST_F(ObserversTest, AveragesReportDrift) {
   const Deck d = deck(1, "[observe.energies]\nevery = 1\n");
   const auto drift_of = [&](double fall_K) {
     const Observers observers = make_observers(d, info(d));
@@ -611,7 +611,7 @@ TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
 
 /// Replicas that stay where they are: their spread is the error, however many baths there are
 /// beside theirs.
-TEST_F(ObserversTest, ErrorsOfABathAreThoseOfItsReplicasAlone) {
+TEST_F(ObserversTest, ErrorsOfABathUseItsReplicasOnly) {
   // Sixteen of each of the temperatures.
   for (const auto& [baths, each] : {std::pair{2, 16}, {5, 16}, {20, 4}}) {
     Deck d = deck(baths * each, "[observe.energies]\nevery = 1\nreplicas = 1\n");
@@ -861,7 +861,7 @@ TEST(TableObserver, ResultsThatStillMoveHaveNotConverged) {
 
 /// Two replicas of which one has twice as many pairs as the other, all the time: blocks of time are
 /// all the same, and only the spread tells how little two replicas say.
-TEST(RdfCounts, ErrorsSeeHowFewReplicasDiffer) {
+TEST(RdfCounts, ErrorsReflectTheNumberOfReplicas) {
   PairCountRequest request;
   request.bins = 1;
   request.r_max_A = 1.0;
@@ -881,7 +881,7 @@ TEST(RdfCounts, ErrorsSeeHowFewReplicasDiffer) {
   EXPECT_DOUBLE_EQ(column.neighbours_err[0] / column.neighbours[0], 0.5 / 1.5);
 }
 
-TEST_F(ObserversTest, RdfWritesOnlyWhatWasAskedForAndLeavesOutTheTransient) {
+TEST_F(ObserversTest, RdfWritesRequestedPairsAndSkipsEquilibration) {
   Deck d = deck(2, "[observe.rdf]\nevery = 2\nr_max_A = 20.0\nbins = 4\npairs = [\"OH\"]\n");
   d.run.equilibration_ps = 0.1;  // 50 steps
   run(d, 100);
@@ -1087,7 +1087,7 @@ TEST_F(ObserversTest, RdfOfSomeReplicas) {
   EXPECT_THROW(rdf_of_trajectories(some, "test"), InputError);
 }
 
-TEST_F(ObserversTest, RdfOfTrajectoriesRefusesWhatMakesNoSense) {
+TEST_F(ObserversTest, RdfOfTrajectoriesRejectsInvalidOptions) {
   run(deck(1, "[observe.trajectory]\nevery = 50\n"), 100);
   TrajectoryRdfOptions options;
   options.files = {folder_.file("trajectory.xyz")};
@@ -1148,7 +1148,7 @@ TEST_F(ObserversTest, TrajectoriesOfEveryFormatAfterARestoreAreTheSame) {
   }
 }
 
-TEST_F(ObserversTest, NamesTellSettingsApart) {
+TEST_F(ObserversTest, NamesDistinguishSettings) {
   const auto name = [&](const std::string& observe) {
     return make_observers(deck(4, observe), info(deck(4, observe)))[0]->name();
   };
@@ -1235,7 +1235,7 @@ TEST_F(ObserversTest, TheDriftOfOneReplicaHasAnError) {
   EXPECT_GT(squares, 1.07 / 1.33 - 0.49);
 }
 
-TEST_F(ObserversTest, TheDriftGoesOnAfterACheckpoint) {
+TEST_F(ObserversTest, DriftContinuesAfterACheckpoint) {
   const Deck d = deck(2, "[observe.conservation]\nevery = 1\n");
   const auto energies = [](int k) {
     return std::vector{0.01 * k + std::sin(k), -0.02 * k + std::cos(3 * k)};
@@ -1339,7 +1339,7 @@ TEST_F(ObserversTest, MeansOverBathsHaveNoPicture) {
   EXPECT_TRUE(contains(pictures.messages[0].text, "means over several temperatures"));
 }
 
-TEST_F(ObserversTest, DistributionsTellTheirTemperatureAndTheBathsLeftOut) {
+TEST_F(ObserversTest, DistributionsStateTheirTemperatureAndOmittedBaths) {
   if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
   const auto svg = [&](const std::string& name, const std::string& first,
                        const std::vector<std::string>& baths) {
@@ -1360,7 +1360,7 @@ TEST_F(ObserversTest, DistributionsTellTheirTemperatureAndTheBathsLeftOut) {
   EXPECT_TRUE(contains(several, "3 molecules, 2 replicas<"));
 }
 
-TEST_F(ObserversTest, NeighbouringIsomersAreToldApart) {
+TEST_F(ObserversTest, DistinguishesNeighbouringIsomers) {
   if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
   std::string text =
       "# tarn; tip3p, 8 molecules, 2 replicas, seed 1; x\n"
@@ -1404,7 +1404,7 @@ TEST(PictureParts, LongCurvesKeepTheirBeginningAndTheirEnd) {
   }
 }
 
-TEST_F(ObserversTest, DrawsWhatThereIs) {
+TEST_F(ObserversTest, DrawsAvailableTables) {
   if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
   const Deck d = deck(3,
                       "[observe.energies]\nevery = 1\n[observe.conservation]\nevery = 10\n"

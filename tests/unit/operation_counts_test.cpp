@@ -170,7 +170,7 @@ std::vector<std::string> table_in_documents() {
   return lines;
 }
 
-TEST(OperationCounts, AreThoseOfTheTable) {
+TEST(OperationCounts, MatchTheTable) {
   const std::vector<Row> rows = counted_rows();
   const std::vector<std::string> table = table_in_documents();
   std::string expected;

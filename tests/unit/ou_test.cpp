@@ -170,7 +170,7 @@ TEST(OuStep, WithoutFrictionIsTheIdentity) {
 }
 
 // The law behind kick_scale: kicks go with the square root of the temperature.
-TEST(OuStep, ScaledKicksAreThoseOfAnotherTemperature) {
+TEST(OuStep, ScaledKicksMatchAnotherTemperature) {
   Random random(5);
   Worst error("ou_kick_scale");
   for_thermostats([&](const WaterModel& model, ThermostatSpec t, double h) {

@@ -382,7 +382,7 @@ void expect_bit_operations(const Pack<T>& a, const Pack<T>& b) {
   }
 }
 
-TEST_F(IntegerPack, BitOperationsAreThoseOfScalars) {
+TEST_F(IntegerPack, BitOperationsMatchScalars) {
   for (int n = 0; n < 1000; ++n) {
     expect_bit_operations(pack<std::uint32_t>(), pack<std::uint32_t>());
     expect_bit_operations(pack<std::uint64_t>(), pack<std::uint64_t>());

@@ -229,7 +229,7 @@ TEST(PairForce, ThirdLawAndNoTorque) {
   turning.expect_below(kRoundings);
 }
 
-TEST(PairForce, IsTheSameWhereverTheMoleculesAre) {
+TEST(PairForce, IsInvariantToTranslation) {
   Random random(4);
   Worst energy("pair_motion_energy"), force("pair_motion_force");
   for_models_and_sites([&](const WaterModel& model, auto m_site) {
@@ -433,7 +433,7 @@ TYPED_TEST(PairForcePack, EqualsThePlainSumOverSites) {
 }
 
 // A lane's bits depend on its own numbers only: shifting all pairs by a lane shifts the results.
-TYPED_TEST(PairForcePack, LanesDoNotSeeEachOther) {
+TYPED_TEST(PairForcePack, LanesAreIndependent) {
   using T = TypeParam;
   constexpr int lanes = Pack<T>::lanes;
   const auto shifted = [](const Pack<T>& a) {

@@ -172,7 +172,7 @@ TEST(Penalty, NormalModes) {
 }
 
 // The law: a rigid motion changes nothing, and the force neither pushes nor turns the molecule.
-TEST(Penalty, KnowsNoPlaceAndNoDirection) {
+TEST(Penalty, IsInvariantToTranslationAndRotation) {
   Random random(5);
   Worst energy("penalty_motion"), force("penalty_total_force"), turning("penalty_torque");
   for_models([&](const WaterModel& model) {

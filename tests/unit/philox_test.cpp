@@ -48,7 +48,7 @@ TEST(Philox, KnownAnswers) {
             (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-TEST(Philox, EqualsRandom123WhateverStandsInTheHighHalves) {
+TEST(Philox, EqualsRandom123ForAllHighHalves) {
   std::mt19937_64 engine(1);
   for (int n = 0; n < 100000; ++n) {
     const std::uint64_t key = engine();

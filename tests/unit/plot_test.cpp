@@ -95,7 +95,7 @@ TEST_F(Drawn, ReplacesAnOlderPicture) {
   EXPECT_TRUE(contains(read_text(folder_.file("a.svg")), "</svg>"));
 }
 
-TEST_F(Drawn, DrawsWhateverItIsGiven) {
+TEST_F(Drawn, DrawsAnyData) {
   Plot logarithmic = example();
   logarithmic.log_x = logarithmic.log_y = true;
   logarithmic.series[0].y[3] = -1.0;
@@ -124,7 +124,7 @@ TEST_F(Drawn, DrawsWhateverItIsGiven) {
   }
 }
 
-TEST_F(Drawn, MarksColoursAndTicksAreThoseOfThePlot) {
+TEST_F(Drawn, MarksColoursAndTicksMatchThePlot) {
   Plot plot = example();
   plot.log_x = true;
   plot.x_range = {{15.0, 250.0}};
@@ -312,7 +312,7 @@ TEST(Plot, BandsOfHistogramsFollowTheSteps) {
 }
 
 // gnuplot's own error bars are erased around their points by white ones.
-TEST_F(Drawn, ShortErrorBarsAreSeen) {
+TEST_F(Drawn, ShortErrorBarsAreVisible) {
   Plot plot;
   plot.series.resize(1);
   Series& series = plot.series[0];

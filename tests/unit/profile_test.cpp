@@ -63,7 +63,7 @@ TEST(RadialCounts, CountAtomsByTheirDistanceFromTheCentreOfMass) {
   EXPECT_EQ(kCosineUnit * static_cast<double>(in.cosines[4]), -2.0);
 }
 
-TEST(RadialCounts, LeaveOutWhatIsFarOrNoNumber) {
+TEST(RadialCounts, OmitDistantPairsAndNan) {
   const RadialCounts at_the_end = counts_of(line(4.0, false), 4.0, 8);
   EXPECT_EQ(sum(at_the_end.oxygens), 0) << "the end of the last shell does not belong to it";
   EXPECT_EQ(sum(at_the_end.hydrogens), 4);
@@ -237,7 +237,7 @@ TEST_F(ProfileObserverTest, EachBathHasItsOwn) {
   EXPECT_TRUE(contains(read_text(folder_.file("profile.svg")), ">100 K<"));
 }
 
-TEST_F(ProfileObserverTest, GoesOnFromWhatItSaved) {
+TEST_F(ProfileObserverTest, ContinuesFromASavedState) {
   const Deck d = deck(3);
   const auto see = [&](Observer& profile, std::int64_t begin, std::int64_t end) {
     for (std::int64_t step = begin; step < end; step += 10) {
@@ -281,7 +281,7 @@ TEST_F(ProfileObserverTest, WithoutASampleThereIsNoPicture) {
   EXPECT_TRUE(contains(pictures.messages[0].text, "no samples"));
 }
 
-TEST_F(ProfileObserverTest, RefusesWhatItCouldNotRemember) {
+TEST_F(ProfileObserverTest, RejectsRequestsBeyondItsMemory) {
   const std::string baths =
       "[thermostat]\nkind = \"gla\"\nfriction_per_ps = 1.0\ntemperatures_K = [";
   std::string ladder;

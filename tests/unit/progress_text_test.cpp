@@ -38,7 +38,7 @@ TEST(ProgressText, OneReplicaHasOneSpeed) {
 }
 
 // The bar goes first, then the speed, then the time; no line is as wide as the terminal.
-TEST(ProgressText, NarrowTerminalsSayLess) {
+TEST(ProgressText, IsShorterOnNarrowTerminals) {
   const ProgressText text(half_way(18561.0, 3207.4, 24.0, 125.0));
   int before = 4;
   for (std::size_t columns = 200; columns > 0; --columns) {

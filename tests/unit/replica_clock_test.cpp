@@ -9,7 +9,7 @@
 namespace tarn::io {
 namespace {
 
-TEST(ReplicaClock, TellsWhereFramesBeginAndHowFarTheyAreApart) {
+TEST(ReplicaClock, FindsStartAndSpacingOfFrames) {
   ReplicaClock clock;
   for (int i = 0; i < 5; ++i) clock.add(100 + 10 * i, 7.0 + 0.25 * i);
   EXPECT_EQ(clock.frames(), 5);
@@ -42,7 +42,7 @@ TEST(ReplicaClock, StepsNeedNoTimes) {
   EXPECT_EQ(clock.interval_ps(), 0.0);
 }
 
-TEST(ReplicaClock, SeesWhatIsNotEven) {
+TEST(ReplicaClock, DetectsUnevenSpacing) {
   ReplicaClock clock;
   clock.add(0, 0.0);
   clock.add(10, 1.0);
@@ -72,7 +72,7 @@ TEST(ReplicaClock, TheLargestStepsDoNotOverflow) {
   EXPECT_FALSE(clock.has_even_steps());
 }
 
-TEST(ReplicaClock, OneFrameThatTellsNothingIsEnough) {
+TEST(ReplicaClock, OneFrameWithoutTimeMakesItUnknown) {
   ReplicaClock clock;
   clock.add(0, 0.0);
   clock.add(std::nullopt, std::nullopt);

@@ -84,7 +84,7 @@ TEST(ReplicaNumbering, AnotherFileHasOtherReplicas) {
   EXPECT_TRUE(places.messages().empty());
 }
 
-TEST(ReplicaNumbering, OnlyThoseChosenCount) {
+TEST(ReplicaNumbering, CountsSelectedReplicasOnly) {
   ReplicaNumbering places({1, 5});
   EXPECT_EQ(next(places, "solute"), Numbers{});
   EXPECT_EQ(next(places, "solvent"), (Numbers{1, 0, 0}));

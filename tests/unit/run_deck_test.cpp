@@ -230,7 +230,7 @@ TEST_F(RunDeck, AResumedRunIsTheSameInEveryFormat) {
   }
 }
 
-TEST_F(RunDeck, AKilledRunGoesOnFromItsLastCheckpoint) {
+TEST_F(RunDeck, AKilledRunResumesFromItsLastCheckpoint) {
   const Deck d = deck(1000, kObserve + "[checkpoint]\nevery = 300\n");
   const auto straight = files_of_a_straight_run(d);
   // The files as kill -9 leaves them at step 700: the checkpoint of step 600, tables that are
@@ -354,7 +354,7 @@ TEST_F(RunDeck, AFailedStepDuringACheckpointLosesNothing) {
   EXPECT_EQ(io::read_checkpoint(out_ + "/checkpoint.bin").state.step, 300);
 }
 
-TEST_F(RunDeck, AnInterruptedRunGoesOnWhereItWas) {
+TEST_F(RunDeck, AnInterruptedRunResumes) {
   const auto straight = files_of_a_straight_run(deck(300));
   script_.seconds_per_step = 0.01;
   RunOptions options;
@@ -376,7 +376,7 @@ TEST_F(RunDeck, StepZeroAlreadyHasACheckpoint) {
   EXPECT_EQ(io::read_checkpoint(out_ + "/checkpoint.bin").state.step, 0);
 }
 
-TEST_F(RunDeck, FinishedRunsSaySo) {
+TEST_F(RunDeck, FinishedRunsAreRecognised) {
   run(deck(100));
   const auto before = contents_of(out_);
   const RunResult again = resume(deck(100));
@@ -469,7 +469,7 @@ TEST_F(RunDeck, AFolderHasOneWriter) {
 }
 
 /// A signal may come while the lock is asked for.
-TEST_F(RunDeck, ALockThatIsInterruptedIsAskedForAgain) {
+TEST_F(RunDeck, AnInterruptedLockIsRetried) {
   interrupted_locks = 3;
   RunOptions options;
   std::string refused;
@@ -560,7 +560,7 @@ TEST_F(RunDeck, DoesNotRunInTheFolderOfAComparison) {
 }
 
 /// What was told of the start is not made again, and not forgotten.
-TEST_F(RunDeck, AResumedRunKnowsWhatWasToldOfItsStart) {
+TEST_F(RunDeck, AResumedRunRepeatsTheNotesOfItsStart) {
   RunFactories slow = parts();
   slow.make_start = [](const Deck& d) {
     Start start{fake_start(kMolecules, d.system.replicas), {Message::note("a note of the start")}};
@@ -602,7 +602,7 @@ TEST_F(RunDeck, AFolderWithOtherFilesIsNoRun) {
   EXPECT_NO_THROW(run(deck(10)));
 }
 
-TEST_F(RunDeck, RefusesToResumeWhatDoesNotFit) {
+TEST_F(RunDeck, RejectsAMismatchedCheckpoint) {
   EXPECT_TRUE(contains(message_of<InputError>([&] { resume(deck(10)); }), "nothing to resume in"));
   run(deck(100));
   const auto before = contents_of(out_);
@@ -654,7 +654,7 @@ TEST_F(RunDeck, WithoutACheckpointNothingIsResumedAndNothingRemoved) {
   EXPECT_EQ(run(deck(100), overwrite).steps_done, 100);
 }
 
-TEST_F(RunDeck, AFolderThatCannotBeWrittenIsToldBeforeTheWork) {
+TEST_F(RunDeck, AnUnwritableFolderIsReportedFirst) {
   test::write_text(folder_.file("out"), "a file");
   EXPECT_TRUE(
       contains(message_of<IoError>([&] { run(deck(10)); }), "A file has the name of a folder"));
@@ -679,7 +679,7 @@ TEST_F(RunDeck, NoNaNReachesAFileAndTheErrorIsRecorded) {
   EXPECT_TRUE(contains(json, "not a number"));
 }
 
-TEST_F(RunDeck, AFailedRunTellsItsTimeAndAnyReason) {
+TEST_F(RunDeck, AFailedRunRecordsTimeAndCause) {
   script_.seconds_per_step = 1e-4;
   for (const std::int64_t step : {31, -1}) {
     RunOptions options;
@@ -723,7 +723,7 @@ TEST_F(RunDeck, RefusesToResumeByTheKeyThatWasChanged) {
 }
 
 /// Samples that count are of steps after the equilibration; where there are none, it is said.
-TEST_F(RunDeck, ObserversWithoutASampleAreTold) {
+TEST_F(RunDeck, ReportsObserversWithoutASample) {
   const auto told = [&](const std::string& run_keys) {
     warnings_.clear();
     fs::remove_all(out_);
@@ -745,7 +745,7 @@ TEST_F(RunDeck, ObserversWithoutASampleAreTold) {
 
 // --- averages ---
 
-TEST_F(RunDeck, AMeanTemperatureThatIsNotTheBathsIsTold) {
+TEST_F(RunDeck, ReportsATemperatureOffTheBath) {
   AveragedQuantity t{"energies", "temperature_K", 168.55, 1.09};
   t.independent_samples = 100.0;
   Deck d = deck(100);
@@ -775,7 +775,7 @@ TEST_F(RunDeck, AMeanTemperatureThatIsNotTheBathsIsTold) {
 }
 
 /// A friction of the same force on all atoms has no exact step for rigid bonds; equation (21).
-TEST_F(RunDeck, BathsThatRigidMoleculesAreColderThanAreTold) {
+TEST_F(RunDeck, ReportsBathsWarmerThanRigidMolecules) {
   System system;
   system.model = kWaterModels[0];
   system.integrator.scheme = Scheme::settle;
@@ -800,7 +800,7 @@ TEST_F(RunDeck, BathsThatRigidMoleculesAreColderThanAreTold) {
   EXPECT_FALSE(friction_warning(system)) << "a rate is exact";
 }
 
-TEST_F(RunDeck, BathsWithoutHeatCapacitiesAreToldWhy) {
+TEST_F(RunDeck, ReportsWhyHeatCapacitiesAreMissing) {
   Deck d = deck(10);
   d.system.replicas = 2;
   d.thermostat.kind = Thermostat::gla;
@@ -855,7 +855,7 @@ TEST_F(RunDeck, AveragesAreInTheResultTheTableAndTheRecord) {
 
 // --- departures ---
 
-TEST_F(RunDeck, AMoleculeThatLeavesIsToldOncePerReplica) {
+TEST_F(RunDeck, ReportsADepartureOncePerReplica) {
   script_.departures = {{0, 1500}, {2, 2999}};
   run(deck(6000, ""));
   ASSERT_EQ(warnings_.size(), 3u);
@@ -870,7 +870,7 @@ TEST_F(RunDeck, AMoleculeThatLeavesIsToldOncePerReplica) {
                        "{\"replica\": 2, \"step\": 3000, \"molecule\": 2}]"));
 }
 
-TEST_F(RunDeck, ABrokenBondIsToldOncePerReplica) {
+TEST_F(RunDeck, ReportsABrokenBondOncePerReplica) {
   const auto flexible = [&](std::int64_t steps) {
     return parse_deck(
         "[system]\nmodel = \"tip4p2005f\"\nmolecules = 3\nreplicas = 3\n"
@@ -913,7 +913,7 @@ TEST_F(RunDeck, DeparturesThatAreWaitedForAreNoWarnings) {
   EXPECT_TRUE(contains(read_text(out_ + "/evaporation.csv"), "\n1500,"));
 }
 
-TEST_F(RunDeck, AResumedRunDoesNotTellADepartureAgain) {
+TEST_F(RunDeck, AResumedRunDoesNotRepeatADeparture) {
   script_.departures = {{0, 500}, {2, 4000}};
   run(deck(3000));
   ASSERT_EQ(warnings_.size(), 2u);
@@ -926,7 +926,7 @@ TEST_F(RunDeck, AResumedRunDoesNotTellADepartureAgain) {
                        "{\"replica\": 2, \"step\": 4000, \"molecule\": 2}]"));
 }
 
-TEST_F(RunDeck, BehindAWallNobodyLooks) {
+TEST_F(RunDeck, WallsDisableTheSearchForDepartures) {
   script_.departures = {{0, 500}};
   std::vector<unsigned> snapshots;
   script_.snapshots = &snapshots;
@@ -935,7 +935,7 @@ TEST_F(RunDeck, BehindAWallNobodyLooks) {
   for (const unsigned fields : snapshots) EXPECT_FALSE(fields & kPositions);
 }
 
-TEST_F(RunDeck, ManyDeparturesAreToldInRunJsonOnly) {
+TEST_F(RunDeck, ManyDeparturesAreListedInRunJsonOnly) {
   for (std::int64_t r = 0; r < 30; ++r) script_.departures[r] = 10;
   Deck d = deck(1000, "");
   d.system.replicas = 30;
@@ -947,7 +947,7 @@ TEST_F(RunDeck, ManyDeparturesAreToldInRunJsonOnly) {
 
 // --- recentring ---
 
-TEST_F(RunDeck, RecentringChangesWhatIsWrittenAndNothingElse) {
+TEST_F(RunDeck, RecentringChangesWrittenPositionsOnly) {
   Deck d = deck(200, "[observe.energies]\nevery = 20\n[observe.trajectory]\nevery = 50\n");
   run(d);
   const State state = io::read_checkpoint(out_ + "/checkpoint.bin").state;
@@ -1062,7 +1062,7 @@ TEST_F(RunDeck, ExchangesAreInTheResultTheTablesAndTheRecord) {
 }
 
 /// With fewer than three round trips a state, errors of averages are lower bounds, and it is told.
-TEST_F(RunDeck, FewRoundTripsAreTold) {
+TEST_F(RunDeck, ReportsFewRoundTrips) {
   const auto is_told = [&] {
     return std::ranges::any_of(warnings_, [](const std::string& warning) {
       return contains(warning, " round trips of 6 walkers ") &&
@@ -1121,7 +1121,7 @@ TEST_F(RunDeck, ClustersOfLaddersHaveNoLindemannIndexByDefault) {
       "write lindemann = false"));
 }
 
-TEST_F(RunDeck, PairsThatWereNeverAskedHaveNoAcceptance) {
+TEST_F(RunDeck, PairsWithoutAttemptsHaveNoAcceptance) {
   const RunResult result = run(deck(9, kLadders));  // one attempt: (1, 2), at step 5
   EXPECT_EQ(result.exchange->pairs[0].attempts, 0);
   EXPECT_TRUE(std::isnan(result.exchange->pairs[0].acceptance));
@@ -1171,7 +1171,7 @@ TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
 }
 
 /// The fourth of a kind says nothing new.
-TEST_F(RunDeck, AFewBlowUpsAreTold) {
+TEST_F(RunDeck, ReportsAFewBlowUps) {
   Deck d = deck(100);
   d.system.replicas = 6;
   script_.blow_ups = {{0, 50}, {1, 51}, {2, 52}, {3, 53}, {4, 54}};
@@ -1253,7 +1253,7 @@ TEST_F(RunDeck, ABlowUpNamesTheLikelyCause) {
   EXPECT_TRUE(contains(longer, "or beta = 0.42")) << longer;
 }
 
-TEST_F(RunDeck, TellsOfIndefiniteHessians) {
+TEST_F(RunDeck, ReportsIndefiniteHessians) {
   const auto full = [&](std::int64_t steps) {
     return deck(steps, "[observe.energies]\nevery = 7\n", "hessian = \"full\"\n");
   };
@@ -1311,7 +1311,7 @@ TEST_F(RunDeck, FinalStructuresAreOfTheEndAndOfReplicasThatReachedIt) {
   EXPECT_FALSE(fs::exists(out_ + "/final-0001.xyz"));
 }
 
-TEST_F(RunDeck, WhatARunStartsFromIsNotReplaced) {
+TEST_F(RunDeck, DoesNotReplaceItsOwnStart) {
   run(deck(100));
   RunOptions overwrite;
   overwrite.overwrite = true;

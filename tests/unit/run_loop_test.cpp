@@ -227,7 +227,7 @@ TEST_F(RunLoop, StopsTwiceASecondAndGrowsItsChunks) {
   EXPECT_EQ(std::accumulate(advances_.begin(), advances_.end(), std::int64_t{0}), 800);
 }
 
-TEST_F(RunLoop, StopsWhenItIsTold) {
+TEST_F(RunLoop, StopsOnRequest) {
   Recorder& recorder = add("c", kLastStepOnly, kPairCounts);
   PairCountRequest counts;
   counts.enabled = true;

@@ -253,7 +253,7 @@ TEST_F(Serve, TheVirialIsThatOfAStrain) {
   });
 }
 
-TEST_F(Serve, SpeaksOverTcpToo) {
+TEST_F(Serve, WorksOverTcp) {
   Listener listener;
   const ServeAddress address{"", "127.0.0.1", listener.port()};
   Forces over_tcp, over_unix;
@@ -318,7 +318,7 @@ TEST_F(Serve, TakesTheOrderOfTheOtherProgram) {
 }
 
 /// With a penalty the forces are those of the energy along any direction.
-TEST_F(Serve, ForcesOfThePenaltyAreThoseOfItsEnergy) {
+TEST_F(Serve, ForcesOfThePenaltyMatchItsEnergy) {
   options_.omega = 20.0;
   options_.extra = true;
   std::vector<double> direction;
@@ -371,7 +371,7 @@ TEST_F(Serve, FlexibleModelsHaveTheirOwnBonds) {
   EXPECT_THROW(serve_forces({}, options_), InputError);
 }
 
-TEST_F(Serve, SaysOnceThatNothingHoldsTheBonds) {
+TEST_F(Serve, WarnsOnceOfMissingBondForces) {
   std::vector<std::string> notes;
   options_.on_message = [&](const Message& message) { notes.push_back(message.text); };
   std::vector<double> later_A = positions_A_;
@@ -422,7 +422,7 @@ TEST_F(Serve, FlexibleMoleculesMayBeFarFromTheirGeometry) {
                        "in the same order"));
 }
 
-TEST_F(Serve, RefusesWhatItCannotTake) {
+TEST_F(Serve, RejectsInvalidMessages) {
   const auto other = [&](const std::function<void(Listener&)>& talk) {
     return [this, talk] { serve(talk); };
   };
@@ -471,14 +471,14 @@ TEST_F(Serve, WaitsForAProgramThatDoesNotListenYet) {
   EXPECT_TRUE(contains(note, "waiting for a program to listen at " + folder_.file("socket")));
 }
 
-TEST_F(Serve, EndsWhenItIsAskedTo) {
+TEST_F(Serve, EndsOnRequest) {
   options_.interrupted = [] { return true; };
   const ServeResult result = serve([](Listener&) {});
   EXPECT_TRUE(result.interrupted);
   EXPECT_EQ(result.evaluations, 0);
 }
 
-TEST(ServeAddresses, AreThoseOfOtherPrograms) {
+TEST(ServeAddresses, MatchOtherPrograms) {
   EXPECT_EQ((ServeAddress{"water"}.text()), "/tmp/ipi_water");
   EXPECT_EQ((ServeAddress{"./water"}.text()), "./water");
   EXPECT_EQ((ServeAddress{"", "node7", 4}.text()), "node7:4");

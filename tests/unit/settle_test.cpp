@@ -121,7 +121,7 @@ TEST(Settle, LeavesARigidMoleculeAlone) {
 
 // What x_old lacks of the constraints is taken out to first order: e becomes e^2, or e times the
 // square of a turn.
-TEST(Settle, TakesOutWhatTheOldTriangleLacks) {
+TEST(Settle, RemovesConstraintErrorsOfOldPositions) {
   Random random(8);
   Worst error("settle_healed_over_bound");
   for (const double turn : {0.0, 0.02, 0.1}) {
@@ -168,7 +168,7 @@ TEST(Settle, GivesNotANumberOrTheRightAnswer) {
 // As far as moves of 0.4 A: where SHAKE finds a triangle SETTLE finds the same. SHAKE stops at
 // 1e-12, which is more of positions where old and new bonds are nearly across each other: 1.5e-11
 // was the worst of 4000, as of angles of 4 degrees; ten times that is for those of half a degree.
-TEST(Settle, FindsWhatShakeFinds) {
+TEST(Settle, MatchesShake) {
   Random random(6);
   int unsolved = 0;
   for_moves(random, 4000, 0.4, [&](const Move& c) {
@@ -195,7 +195,7 @@ TEST(Settle, NotANumberStaysOne) {
 
 // A lane's bits do not depend on the other lanes, one of which may have no solution. Reciprocal
 // square roots make lanes differ from scalars in the last bits.
-TEST(Settle, LanesDoNotSeeEachOther) {
+TEST(Settle, LanesAreIndependent) {
   constexpr int lanes = Pack<double>::lanes;
   Random random(7);
   Worst error("settle_pack_to_scalar");

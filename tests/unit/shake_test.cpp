@@ -110,7 +110,7 @@ TYPED_TEST(Shake, LeavesARigidMoleculeAlone) {
 
 // No rigid triangle can be reached: that must be said. Many molecules have none at this size of
 // move; all of those that do converge must hold the constraints.
-TYPED_TEST(Shake, SaysWhenItDoesNotConverge) {
+TYPED_TEST(Shake, ReportsMissingConvergence) {
   Random random(6);
   int failed = 0, done = 0;
   for_moves(random, 300, 1.5, [&](const Move& c) {

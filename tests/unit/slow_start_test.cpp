@@ -54,7 +54,7 @@ TEST(SlowPoint, FilterKeepsCubics) {
 
 // Of cos and sin of an oscillator the middle is left, times the response. The slowest frequency of
 // the window is left by a thirtieth, a third of it nearly whole.
-TEST(SlowPoint, ResponseIsWhatTheFilterLeaves) {
+TEST(SlowPoint, ResponseMatchesTheFilter) {
   SlowProjection p;
   p.window = slow_window(1.0, 3.9);
   p.tolerance = 10.0;  // one iteration
@@ -433,7 +433,7 @@ TEST(SlowStart, OtherModelsAndMasses) {
 }
 
 // Bonds torn to twice their length do not settle.
-TEST(SlowStart, SaysWhenItDoesNotSettle) {
+TEST(SlowStart, ReportsMissingConvergence) {
   Cluster c = seven(100.0, From::maxwell);
   for (double& v : c.v) v *= 1e4;
   EXPECT_THROW(project(100.0, c), NumericalError);
@@ -442,7 +442,7 @@ TEST(SlowStart, SaysWhenItDoesNotSettle) {
 // --- decks ---
 
 // Law 3: a resumed run equals the whole, and run.json has the energies of the start.
-TEST(SlowStart, RunsTellAndResume) {
+TEST(SlowStart, RunsReportItAndResume) {
   const test::ScratchFolder scratch;
   const auto run = [&](int steps, const std::string& folder, bool resume) {
     const Deck deck = parse_deck(

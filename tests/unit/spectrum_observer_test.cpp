@@ -171,7 +171,7 @@ TEST_F(SpectrumObserverTest, AveragesOverTheChosenReplicasAfterEquilibration) {
   EXPECT_EQ(spectrum->averages().front().samples, 5);
 }
 
-TEST_F(SpectrumObserverTest, GoesOnFromWhatItSaved) {
+TEST_F(SpectrumObserverTest, ContinuesFromASavedState) {
   const Deck d = deck(2, kBath + "[observe.spectrum]\nevery = 2\nresolution_per_cm = 200.0\n");
   const Motion some = [](std::int64_t r, std::size_t c, double time_fs) {
     return std::sin(0.1 * time_fs * static_cast<double>(c + 1) + static_cast<double>(r)) +
@@ -214,7 +214,7 @@ TEST_F(SpectrumObserverTest, WithoutAWholeSegmentThereAreNoRows) {
   EXPECT_TRUE(contains(pictures.messages[0].text, "shorter than a segment"));
 }
 
-TEST_F(SpectrumObserverTest, WhatDoesNotMoveHasNoSpectrum) {
+TEST_F(SpectrumObserverTest, MoleculesAtRestHaveNoSpectrum) {
   const auto spectrum =
       observer(deck(1, "[observe.spectrum]\nevery = 2\nresolution_per_cm = 200.0\n"));
   for (std::int64_t step = 0; step <= 400; step += 2) {

@@ -127,7 +127,7 @@ TEST_F(StartStateTest, OfOneReplicaStartsAnyNumber) {
       contains(copies.messages[0].text, "all replicas have the same positions and velocities"));
 }
 
-TEST_F(StartStateTest, VelocitiesMayBeDrawnAnew) {
+TEST_F(StartStateTest, VelocitiesMayBeRedrawn) {
   const State before = leave("a", "molecules = 4\nreplicas = 2\n", scheme("\"settle\""));
   const Start drawn =
       start("replicas = 2\nvelocities = \"maxwell\"\ntemperature_K = 300\nseed = 9\n",
@@ -183,7 +183,7 @@ TEST_F(StartStateTest, APenaltyTakesRigidMoleculesAsTheyAre) {
 
 // A rigid scheme leaves velocity components along the bonds. They do not move anything there, and
 // must not do so in another scheme or with other masses.
-TEST_F(StartStateTest, NothingMovesByWhatIsAlongRigidBonds) {
+TEST_F(StartStateTest, VelocitiesAlongRigidBondsDoNotAct) {
   const State before = leave("a", "molecules = 5\n", scheme("\"settle\"") + kBath);
   io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("a/checkpoint.bin"));
   const WaterModel model = tip3p();
@@ -220,7 +220,7 @@ TEST_F(StartStateTest, NothingMovesByWhatIsAlongRigidBonds) {
   EXPECT_LT(largest_difference(v, before.velocities_A_per_akma), few_roundings(3.0));
 }
 
-TEST_F(StartStateTest, NumbersOfAModelAreTold) {
+TEST_F(StartStateTest, ReportsParametersOfAnotherModel) {
   const std::string model =
       "molecules = 5\nmodel = \"own\"\n[model]\noh_A = 1.0\nhoh_degrees = 109.47\nsigma_A = 3.166\n"
       "epsilon_kcal_per_mol = 0.1553\ncharge_hydrogen_e = ";
@@ -315,7 +315,7 @@ TEST_F(StartStateTest, TemperaturesCountSixDegreesUnlessTheClusterIsAtRest) {
 
 // --- Rejected starts ---
 
-TEST_F(StartStateTest, ProblemsNameTheKeyAndTellHowToMend) {
+TEST_F(StartStateTest, ProblemsNameTheKeyAndTheRemedy) {
   leave("a", "molecules = 2\nreplicas = 3\n", scheme("\"settle\""));
   const std::string state = "[system]\nstate = \"a\"\n", three = state + "replicas = 3\n";
   EXPECT_NO_THROW(load_deck(write(three + kRun)));
@@ -412,7 +412,7 @@ TEST_F(StartStateTest, MoleculesThatAreFarFromRigidAreNotMadeSo) {
 
 // --- velocities of structure files ---
 
-TEST_F(StartStateTest, VelocitiesOfAFileAreTakenWhereTheDeckSaysSo) {
+TEST_F(StartStateTest, VelocitiesOfAFileAreUsedOnRequest) {
   const State before = leave("a", "molecules = 3\n", scheme("\"zss-stiff\""));
   io::Structure structure;
   structure.molecules = 3;
@@ -438,7 +438,7 @@ TEST_F(StartStateTest, VelocitiesOfAFileAreTakenWhereTheDeckSaysSo) {
   EXPECT_LT(largest_bond_rate(rigid.state), few_roundings(3.0));
 }
 
-TEST_F(StartStateTest, PositionsOfAnotherStepAreTold) {
+TEST_F(StartStateTest, ReportsPositionsOfAnotherStep) {
   write_text(folder_.file("final.xyz"),
              "3\nProperties=species:S:1:pos:R:3:vel_A_per_akma:R:3 push_fs2=1.6799999999999999\n"
              "O 0 0 0 0 0 0\nH 0.96 0 0 0 0 0\nH -0.24 0.93 0 0 0 0\n");
@@ -475,7 +475,7 @@ TEST_F(StartStateTest, AFileOfGromacsHasNanometresAPicosecond) {
   }
 }
 
-TEST_F(StartStateTest, AFileWithoutVelocitiesIsToldWithItsKey) {
+TEST_F(StartStateTest, ReportsAFileWithoutVelocities) {
   write_text(folder_.file("s.xyz"), "3\n\nO 0 0 0\nH 0.96 0 0\nH -0.24 0.93 0\n");
   const std::string text = "[system]\nfile = \"s.xyz\"\nvelocities = \"file\"\n";
   EXPECT_TRUE(contains(refusal(text),

@@ -414,7 +414,7 @@ Momenta momenta(const WaterModel& model, std::span<const double> x, std::span<co
   return {p.norm(), l.norm(), kinetic};
 }
 
-TEST(Momentum, IsRemovedAndBondsDoNotNotice) {
+TEST(Momentum, IsRemovedWithoutChangingBonds) {
   for (int n : {1, 2, 7, 100}) {
     for (bool tangent : {false, true}) {
       std::vector<double> x = random_cluster(tip3p(), n, 2, 0), v(x.size());
@@ -597,7 +597,7 @@ TEST_F(StartFromFile, PenaltySchemesAreRelaxed) {
   EXPECT_NEAR(energy, -61.014119, kSixDecimals);
 }
 
-TEST_F(StartFromFile, RefusesWhatIsNoWaterOfTheModel) {
+TEST_F(StartFromFile, RejectsOtherMolecules) {
   std::vector<double> x = seven();
   // Molecule 3: H2 0.5 A further out.
   for (std::size_t k = 0; k < 3; ++k) x[24 + k] += 0.5 * (x[24 + k] - x[18 + k]);
@@ -611,7 +611,7 @@ TEST_F(StartFromFile, RefusesWhatIsNoWaterOfTheModel) {
   }
 }
 
-TEST_F(StartFromFile, SaysWhenTheFileIsOfAnotherModel) {
+TEST_F(StartFromFile, ReportsFilesOfAnotherModel) {
   const Deck deck = deck_of(random_cluster(*find_water_model("spc"), 3, 1, 0), "spc");
   const Start start = make_start(deck);
   ASSERT_EQ(start.messages.size(), 2u);
@@ -620,7 +620,7 @@ TEST_F(StartFromFile, SaysWhenTheFileIsOfAnotherModel) {
       << start.messages[1].text;
 }
 
-TEST_F(StartFromFile, SaysWhenItsVelocitiesHaveNoMomentum) {
+TEST_F(StartFromFile, ReportsTheMomentumOfVelocities) {
   Deck deck = deck_of(seven());
   deck.system.temperature_K = 100.0;
   for (const bool rests : {true, false}) {
@@ -662,7 +662,7 @@ TEST_F(StartFromFile, RefusesAnotherNumberOfMolecules) {
 }
 
 /// For example, a radius in nanometres.
-TEST(Start, TellsWhatIsFarOutsideOfTheWall) {
+TEST(Start, ReportsMoleculesFarOutsideTheWall) {
   Deck deck = random_deck(6, 3);
   for (const double radius_A : {0.3, 30.0}) {
     deck.confinement = ConfinementSection{.radius_A = radius_A, .stiffness_kcal_per_mol_A2 = 5.0};
@@ -821,7 +821,7 @@ TEST(Start, RemovesMomentum) {
 }
 
 /// Starts that a comparison shares between schemes.
-TEST(Start, IsAlikeForDecksThatDifferInWhatItDoesNotDependOn) {
+TEST(Start, DependsOnRelevantKeysOnly) {
   Deck deck = random_deck(3, 2);
   deck.integrator.scheme = Scheme::settle;
   deck.system.relax = false;
@@ -861,7 +861,7 @@ TEST_F(StartFromFile, IsAlikeForTheSameStep) {
   EXPECT_FALSE(have_equal_starts(deck, other));
 }
 
-TEST(Start, EndsWhereItsWatchSaysSo) {
+TEST(Start, EndsWhenItsCallbackStopsIt) {
   const Deck deck = random_deck(6, 5);
   int calls = 0, last = 0;
   make_start(deck, [&](int done, int replicas) {

@@ -148,7 +148,7 @@ TEST(StructurePicture, LabelsAreTextAndNoMarkup) {
   EXPECT_EQ(count(cut, "x…</text>"), 1u);
 }
 
-TEST(StructurePicture, AFrameSaysWhatItIs) {
+TEST(StructurePicture, LabelsDescribeFrames) {
   io::Structure structure;
   EXPECT_EQ(label_of_frame(structure), "");
   structure.comment["time_ps"] = "0.29999999999999999";

@@ -25,7 +25,7 @@ TEST(Rates, AreEventsOverTime) {
   EXPECT_TRUE(std::isnan(rate_of({0, 0.0}).error));
 }
 
-TEST(Arrhenius, GoesThroughTwoTemperatures) {
+TEST(Arrhenius, PassesThroughTwoTemperatures) {
   const std::array beta{1.0, 1.5};
   const std::array<Exposure, 2> exposures{{{40, 2.0}, {9, 3.0}}};
   const auto fit = fit_arrhenius(beta, exposures);
@@ -47,7 +47,7 @@ TEST(Arrhenius, NeedsEventsAtTwoTemperatures) {
 }
 
 /// At the maximum of the likelihood the events are as many as expected, and so is their mean beta.
-TEST(Arrhenius, BalancesWhatIsExpected) {
+TEST(Arrhenius, BalancesExpectedCounts) {
   const std::array beta{1.0, 1.2, 1.4, 1.6, 1.8, 2.4};
   const std::array<Exposure, 6> exposures{
       {{310, 2.0}, {190, 3.0}, {33, 1.0}, {21, 2.0}, {3, 1.0}, {0, 20.0}}};
@@ -75,7 +75,7 @@ TEST(Arrhenius, BalancesWhatIsExpected) {
 
 /// Poisson numbers of a line that is known: its slope comes out with the error that is told, and
 /// the deviance is chi-squared.
-TEST(Arrhenius, HasTheErrorThatItTells) {
+TEST(Arrhenius, ScatterMatchesTheReportedError) {
   constexpr int kTrials = 2000;
   constexpr double kSlope = 3.0, kSigmas = 4.5;
   const std::array beta{1.0, 1.2, 1.4, 1.6, 1.8};
@@ -126,7 +126,7 @@ TEST(Survival, OfAllIsTheShareThatIsLeft) {
   EXPECT_EQ(curve.points().back().error, 0.0);
 }
 
-TEST(Survival, TakesOutWhoWentOutOfSight) {
+TEST(Survival, CensorsLostReplicas) {
   SurvivalCurve curve;
   curve.begin(0, 10);
   curve.observe(10, 10, 2);

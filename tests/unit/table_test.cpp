@@ -54,7 +54,7 @@ TEST(Table, MayHaveNoRows) {
   EXPECT_EQ(table.columns.size(), 2u);
 }
 
-TEST(Table, RefusesWhatIsNoTable) {
+TEST(Table, RejectsFilesThatAreNoTables) {
   ScratchFolder folder;
   EXPECT_THROW(read_table(folder.file("missing.csv")), IoError);
   write_text(folder.file("a.csv"), "# x\na,b\n1\n");

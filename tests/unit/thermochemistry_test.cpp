@@ -162,7 +162,7 @@ TEST(HarmonicState, OfClassicalIsomersHasTheSharesOfTheSuperposition) {
               few_roundings(1000.0));
 }
 
-TEST(HarmonicState, RefusesWhatHasNone) {
+TEST(HarmonicState, RejectsStructuresWithoutHarmonicState) {
   Minimum m = cube(tip3p(), "tip3p");
   for (const double t_K : {0.0, -1.0, std::numeric_limits<double>::infinity()}) {
     EXPECT_THROW(harmonic_state(m.modes, m.rotor, 4, t_K, Statistics::quantum), InputError);

@@ -30,7 +30,7 @@ void on_team(int size, const Op& op) {
 /// More members than processors too.
 const std::vector<int> kSizes{1, 2, 3, 5, 40};
 
-TEST(ThreadTeam, AllSeeTheWorkOfOthersAfterABarrier) {
+TEST(ThreadTeam, BarriersPublishAllWrites) {
   for (const int size : kSizes) {
     std::vector<int> done(static_cast<std::size_t>(size));
     std::vector<int> wrong(done.size());
@@ -78,7 +78,7 @@ TEST(ThreadTeam, OneWorksAloneWhileTheOthersWait) {
   }
 }
 
-TEST(ThreadTeam, WhatOneThrowsAloneAllThrow) {
+TEST(ThreadTeam, AnExceptionOfOneReachesAll) {
   for (const int size : kSizes) {
     std::vector<int> wrong(static_cast<std::size_t>(size));
     on_team(size, [&](TeamMember& member) {
@@ -94,7 +94,7 @@ TEST(ThreadTeam, WhatOneThrowsAloneAllThrow) {
   }
 }
 
-TEST(ThreadTeam, WhatOneSaysAllHear) {
+TEST(ThreadTeam, BroadcastReachesAll) {
   for (const int size : kSizes) {
     std::vector<int> wrong(static_cast<std::size_t>(size));
     on_team(size, [&](TeamMember& member) {

@@ -208,7 +208,7 @@ TEST(Processors, QuotasOfControlGroupsCount) {
   EXPECT_EQ(quota_of_control_group(folder.file("none"), root), 0.0);
 }
 
-TEST(Processors, ThereIsOneAtLeastAndAVariableSaysHowManyThreads) {
+TEST(Processors, AreAtLeastOneAndAVariableLimitsThreads) {
   EXPECT_GE(processors(), 1);
   const char* const before = std::getenv("OMP_NUM_THREADS");
   const std::string kept = before != nullptr ? before : "";

@@ -93,7 +93,7 @@ class TrajectoryTablesTest : public ::testing::Test {
 
 /// The tables of a run equal those of its files, in formats that keep all digits: energies and
 /// shapes to rounding, because engines compute them in lanes.
-TEST_F(TrajectoryTablesTest, AreThoseOfTheRun) {
+TEST_F(TrajectoryTablesTest, EqualTheTablesOfTheRun) {
   for (const std::string format : {"xyz", "h5md"}) {
     if (format == "h5md" && !io::has_h5md()) continue;
     const std::string out = run(format);
@@ -153,7 +153,7 @@ TEST_F(TrajectoryTablesTest, AreThoseOfTheRun) {
 }
 
 /// Correlations too, where they are asked for.
-TEST_F(TrajectoryTablesTest, CorrelationsAreThoseOfTheRun) {
+TEST_F(TrajectoryTablesTest, CorrelationsEqualThoseOfTheRun) {
   const std::string out = run("xyz");
   TrajectoryTablesOptions options;
   for (const char* r : {"0", "1", "2"}) {
@@ -265,7 +265,7 @@ TEST_F(TrajectoryTablesTest, ReplicasMayBeInterleaved) {
   }
 }
 
-TEST_F(TrajectoryTablesTest, SkipWhatIsAskedFor) {
+TEST_F(TrajectoryTablesTest, SkipRequestedFrames) {
   const std::string out = run("xyz");
   const TrajectoryTables result = tables({out + "/trajectory-0001.xyz"}, 30);
   EXPECT_EQ(result.frames, 10);
@@ -276,7 +276,7 @@ TEST_F(TrajectoryTablesTest, SkipWhatIsAskedFor) {
 }
 
 /// Two molecules that swing about a distance, in the first sixteen of 128 frames about another.
-TEST_F(TrajectoryTablesTest, AStartThatIsStillInThemIsTold) {
+TEST_F(TrajectoryTablesTest, ReportAnUnequilibratedStart) {
   const auto notes_of = [&](double start_A, int replicas) {
     std::string text;
     for (int k = 0; k < 128; ++k) {
@@ -388,7 +388,7 @@ TEST_F(TrajectoryTablesTest, FramesHaveTheirOwnTimes) {
 }
 
 /// Frames of several baths name theirs; one average of all of them is told as what it is.
-TEST_F(TrajectoryTablesTest, BathsThatArePooledAreTold) {
+TEST_F(TrajectoryTablesTest, ReportPooledBaths) {
   const std::string several = "temperatures_K = [60.0, 90.5]";
   for (const std::string format : {"xyz", "gro", "pdb", "h5md"}) {
     if (format == "h5md" && !io::has_h5md()) continue;
@@ -431,7 +431,7 @@ TEST_F(TrajectoryTablesTest, TheModelDecidesTheEnergy) {
 }
 
 /// What fails on the way leaves the tables of before, and nothing else.
-TEST_F(TrajectoryTablesTest, ReplaceOlderOnesWhenTheyAreWhole) {
+TEST_F(TrajectoryTablesTest, ReplaceOlderTablesAtTheEnd) {
   const std::string path = run("xyz") + "/trajectory-0000.xyz";
   tables({path});
   const auto before = test::contents_of(folder_.file("tables"));
@@ -488,7 +488,7 @@ TEST_F(TrajectoryTablesTest, TakeTheFramesThatAreChosen) {
   EXPECT_NE(result.averages[0].mean, of_all.averages[0].mean);
 }
 
-TEST_F(TrajectoryTablesTest, TakeTheWholeFramesOfAFileThatWasCut) {
+TEST_F(TrajectoryTablesTest, UseTheCompleteFramesOfATruncatedFile) {
   const std::string path = run("xyz") + "/trajectory-0000.xyz";
   const TrajectoryTables whole = tables({path});
   const std::string text = read_text(path);
@@ -518,7 +518,7 @@ TEST_F(TrajectoryTablesTest, RefuseCoincidentAtoms) {
   EXPECT_FALSE(std::filesystem::exists(options.folder));
 }
 
-TEST_F(TrajectoryTablesTest, RefuseWhatTheyCannotDo) {
+TEST_F(TrajectoryTablesTest, RejectUnsupportedRequests) {
   const std::string out = run("xyz");
   TrajectoryTablesOptions options;
   options.files = {out + "/trajectory-0000.xyz"};

@@ -49,7 +49,7 @@ TEST(WaterModel, IsNeutral) {
 // Dipole moments in debye (1 e A = 4.80320 D) as printed with the models, three digits: SPC, TIPS2,
 // TIP3P and TIP4P (Jorgensen et al. 1983), SPC/E (Berendsen et al. 1987: 2.35), TIP4P-Ew (Horn et
 // al. 2004: 2.32), TIP4P/2005 (2.305), TIP4P/Ice (2.426), OPC (2.48), OPC3 (2.43).
-TEST(WaterModel, DipoleMomentsAreThoseOfTheLiterature) {
+TEST(WaterModel, DipoleMomentsMatchTheLiterature) {
   const std::pair<const char*, double> published[] = {
       {"tip3p", 2.35}, {"spc", 2.27},     {"spce", 2.35},       {"tips2", 2.24},
       {"tip4p", 2.18}, {"tip4pew", 2.32}, {"tip4p2005", 2.305}, {"tip4pice", 2.426},
@@ -63,7 +63,7 @@ TEST(WaterModel, DipoleMomentsAreThoseOfTheLiterature) {
 }
 
 // sigma = (A/C)^(1/6) and epsilon = C^2/(4 A), as often quoted (kcal/mol).
-TEST(WaterModel, LennardJonesNumbersAreThoseOfTheLiterature) {
+TEST(WaterModel, LennardJonesParametersMatchTheLiterature) {
   const auto check = [](const char* name, double sigma_A, double epsilon) {
     const WaterModel& m = model_named(name);
     const double a = m.lj_a_kcal_A12_per_mol, c = m.lj_c_kcal_A6_per_mol;

@@ -36,7 +36,7 @@ class Xyz : public ::testing::Test {
   ScratchFolder folder_;
 };
 
-TEST_F(Xyz, ReadsColumnsWherePropertiesSaysTheyAre) {
+TEST_F(Xyz, ReadsColumnsInTheOrderOfProperties) {
   const Structure s = read(
       "3\nmodel=spce Properties=id:I:1:pos:R:3:flag:L:1:vel_A_per_akma:R:3:species:S:1 "
       "comment=\"two "
@@ -64,7 +64,7 @@ TEST_F(Xyz, ReadsFilesThatBeginWithAByteOrderMark) {
   EXPECT_EQ(read_structure(folder_.file("bom.xyz")).molecules, 1);
 }
 
-TEST_F(Xyz, ReadsWhatPackmolAndVmdWrite) {
+TEST_F(Xyz, ReadsFilesOfPackmolAndVmd) {
   EXPECT_EQ(read("     3\n Built with Packmol\n  O  0.0 0.0 0.0\n  H  0.9 0.0 0.0\n  H  0.0 0.9 "
                  "0.0\n")
                 .molecules,
@@ -129,7 +129,7 @@ TEST_F(Xyz, LeavesOutSitesAndTakesAtomicNumbers) {
       contains(refusal("3\n\n6 0 0 0\n1 .9 0 0\n1 0 .9 0\n"), "'6' is not an atom of water"));
 }
 
-TEST_F(Xyz, TellsCoordinatesInNanometres) {
+TEST_F(Xyz, ReportsCoordinatesInNanometres) {
   const std::string hint = "this looks like nm";
   EXPECT_TRUE(contains(refusal("3\n\nO 0 0 0\nH .0957 0 0\nH -.024 .0927 0\n"), hint));
   // Also in another order. With one long bond the unit is not suggested.
@@ -137,7 +137,7 @@ TEST_F(Xyz, TellsCoordinatesInNanometres) {
   EXPECT_FALSE(contains(refusal("3\n\nO 0 0 0\nH .0957 0 0\nH 0 .01 0\n"), hint));
 }
 
-TEST_F(Xyz, TellsCoordinatesInBohr) {
+TEST_F(Xyz, ReportsCoordinatesInBohr) {
   const std::string hint = "this looks like bohr. Multiply all coordinates by 0.529177";
   EXPECT_TRUE(contains(refusal("3\n\nO 0 0 0\nH 1.809 0 0\nH -.4535 1.7511 0\n"), hint));
   // With one bond of another length the unit is not suggested.
@@ -210,7 +210,7 @@ TEST_F(Xyz, NotesThatDeuteriumHasTheMassOfHydrogen) {
   EXPECT_TRUE(contains(heavy.messages[0].text, "atoms D are read as H"));
 }
 
-TEST_F(Xyz, TellsEqualProblemsFiveTimes) {
+TEST_F(Xyz, ReportsEqualProblemsFiveTimes) {
   std::string text = "21\n\n";
   for (int i = 0; i < 18; ++i) text += "C 0 0 " + std::to_string(i) + "\n";
   text += "O 0 0 z\nH 1 0 0\nH 0 1 0\n";
@@ -285,7 +285,7 @@ TEST_F(Xyz, ReadsTheStructuresOfTheInputs) {
   EXPECT_EQ(s.model(), "tip3p");
 }
 
-TEST_F(Xyz, ReaderGoesThroughAllFrames) {
+TEST_F(Xyz, ReadsAllFrames) {
   const std::string path =
       file("3\nstep=0\n" + kWater + "3\nstep=10\n" + kWater + "\n6\nstep=20\n" + kWater + kWater);
   XyzReader reader(path);
@@ -327,7 +327,7 @@ TEST_F(Xyz, RefusesWithLineAndColumn) {
   EXPECT_TRUE(contains(refusal(kHead + kWater + "O 5 5 5\n"), "6:1: 'O 5 5 5' is not a number of"));
 }
 
-TEST_F(Xyz, TellsEveryProblemOfAFrame) {
+TEST_F(Xyz, ReportsEveryProblemOfAFrame) {
   const std::string path = file(kHead + "O 0 0 z\nC 0.9 0 0\nH 0 y 0\n");
   try {
     read_structure(path);
@@ -361,7 +361,7 @@ TEST_F(Xyz, FilesThatCannotBeReadAreIoErrors) {
   EXPECT_TRUE(contains(message_of<Error>([&] { read_structure(folder_.path()); }), folder_.path()));
 }
 
-TEST_F(Xyz, NeverWritesWhatIsNotANumber) {
+TEST_F(Xyz, NeverWritesNan) {
   const std::vector<double> bad(9, std::numeric_limits<double>::quiet_NaN());
   EXPECT_THROW(xyz_frame(bad, {}, ""), NumericalError);
 }
