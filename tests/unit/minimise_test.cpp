@@ -9,6 +9,7 @@
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
 
+#include "scratch_folder.hpp"
 #include "start/cluster_coordinates.hpp"
 #include "start/lbfgs.hpp"
 #include "start/molecule_frame.hpp"
@@ -594,17 +595,6 @@ TEST(Relax, ASingleMoleculeTakesItsReferenceLengths) {
 
 // --- invalid input
 // -----------------------------------------------------------------------------------------
-
-template <class E, class F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
 
 TEST(Minimise, RefusesBadInput) {
   ForceField force_field(tip3p(), 2);

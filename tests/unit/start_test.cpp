@@ -13,6 +13,7 @@
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
 
+#include "scratch_folder.hpp"
 #include "start/cell_grid.hpp"
 #include "start/uniform.hpp"
 #include "start/velocities.hpp"
@@ -40,17 +41,6 @@ Vector3d centre_of_mass(const WaterModel& model, std::span<const double> x) {
     mass += m;
   }
   return sum / mass;
-}
-
-template <class E, class F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
 }
 
 // --- random numbers and cells
