@@ -16,7 +16,13 @@
 #include "run/mechanics_case.hpp"
 #include "run/mechanics_experiment.hpp"
 #include "tarn/analysis/cluster.hpp"
+#include "tarn/analysis/survival.hpp"
+#include "tarn/analysis/symmetry.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
+#include "tarn/modes.hpp"
+#include "tarn/observe/structure_picture.hpp"
+#include "tarn/start.hpp"
+#include "tarn/thermochemistry.hpp"
 
 /// @file
 /// Measurements of the result pages in docs/pages that no run and no comparison makes.
@@ -111,6 +117,57 @@ std::vector<std::vector<int>> hydrogen_bonds(const std::vector<double>& position
   return bonds;
 }
 
+/// Classical harmonic free energy of a cluster at a minimum [kcal/mol], with its rotation.
+double classical_free_energy(const std::vector<double>& positions_A, const std::string& model,
+                             double temperature_K) {
+  const WaterModel water = ModelName::model_of(model);
+  return harmonic_state(tarn::normal_modes(water, positions_A), rigid_rotor(water, positions_A),
+                        analysis::point_group(positions_A).rotations, temperature_K,
+                        Statistics::classical)
+      .free_energy_kcal_per_mol;
+}
+
+/// The lowest minimum that the default number of searches finds, with its shape.
+nb::dict lowest_cluster(const std::string& model, int molecules, std::uint64_t seed, int threads) {
+  LowestCluster found;
+  {
+    const Unlocked unlocked;
+    found = tarn::lowest_cluster(ModelName::model_of(model), molecules, seed, {.threads = threads});
+  }
+  const analysis::ClusterShape shape = analysis::cluster_shape(found.positions_A);
+  nb::dict d;
+  d["energy_kcal_per_mol"] = found.energy_kcal_per_mol;
+  d["hydrogen_bonds"] = shape.hydrogen_bonds;
+  d["radius_of_gyration_A"] = shape.radius_of_gyration_A;
+  d["searches"] = default_starts(molecules);
+  d["searches_that_hit"] = found.starts_that_hit;
+  d["positions_A"] =
+      array_of(std::move(found.positions_A), {static_cast<std::size_t>(3 * molecules), 3});
+  return d;
+}
+
+/// An SVG of clusters side by side. @param columns clusters per row; 0: automatic
+std::string structure_picture(const std::vector<std::vector<double>>& positions_A,
+                              const std::vector<std::string>& labels, std::size_t columns) {
+  std::vector<DrawnCluster> clusters;
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    clusters.push_back({positions_A.at(k), labels[k]});
+  }
+  return structure_svg(clusters, "", columns);
+}
+
+/// The fit of equation (73) to numbers of events: activation energy, its error, deviance.
+nb::object arrhenius_fit(const std::vector<double>& beta, const std::vector<std::int64_t>& events,
+                         const std::vector<double>& times) {
+  std::vector<analysis::Exposure> exposures;
+  for (std::size_t k = 0; k < beta.size(); ++k) {
+    exposures.push_back({events.at(k), times.at(k)});
+  }
+  const auto fit = analysis::fit_arrhenius(beta, exposures);
+  if (!fit) return nb::none();
+  return nb::make_tuple(fit->activation, fit->activation_error, fit->deviance);
+}
+
 }  // namespace
 
 void add_measures(nb::module_& module) {
@@ -132,6 +189,13 @@ void add_measures(nb::module_& module) {
       .def_prop_ro("energies", [](const MechanicsCase& run) { return object_of(run.energies()); })
       .def_prop_ro("conserved", [](const MechanicsCase& run) { return object_of(run.conserved()); })
       .def_prop_ro("costs", [](const MechanicsCase& run) { return object_of(run.costs()); });
+  module.def("classical_free_energy", classical_free_energy, nb::arg("positions_A"),
+             nb::arg("model"), nb::arg("temperature_K"));
+  module.def("lowest_cluster", lowest_cluster, nb::arg("model"), nb::arg("molecules"),
+             nb::arg("seed"), nb::arg("threads"));
+  module.def("structure_svg", structure_picture, nb::arg("positions_A"), nb::arg("labels"),
+             nb::arg("columns") = 0);
+  module.def("arrhenius_fit", arrhenius_fit, nb::arg("beta"), nb::arg("events"), nb::arg("times"));
 }
 
 }  // namespace tarn::python
