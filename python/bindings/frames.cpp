@@ -41,6 +41,14 @@ void require(bool has, const char* name) {
   throw InputError(std::string("this frame has no ") + name + "; add it to fields of the observer");
 }
 
+/// (replica, bead, atom, 3); for observers only.
+nb::object beads_A(const std::shared_ptr<const Frame>& frame) {
+  const std::size_t live = frame->live(), atoms = atoms_of(*frame);
+  require(live == 0 || !frame->beads_A.empty(), "beads_A");
+  const std::size_t beads = live == 0 ? 0 : frame->beads_A.size() / (live * atoms * 3);
+  return view_of(frame->beads_A.data(), {live, beads, atoms, 3}, frame);
+}
+
 }  // namespace
 
 nb::object positions_A(const std::shared_ptr<const Frame>& frame) {
@@ -93,6 +101,10 @@ void add_frames(nb::module_& module) {
           "positions_A", [](const TimedFrame& f) { return positions_A(f.frame); },
           nb::sig("def positions_A(self) -> NDArray[numpy.float64]"),
           "Positions (replica, atom, 3) in angstrom; of centroids if there are beads.")
+      .def_prop_ro(
+          "beads_A", [](const TimedFrame& f) { return beads_A(f.frame); },
+          nb::sig("def beads_A(self) -> NDArray[numpy.float64]"),
+          "Positions (replica, bead, atom, 3) of ring polymers in angstrom.")
       .def_prop_ro(
           "velocities_A_per_ps", [](const TimedFrame& f) { return velocities_A_per_ps(*f.frame); },
           nb::sig("def velocities_A_per_ps(self) -> NDArray[numpy.float64]"),

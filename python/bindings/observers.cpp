@@ -29,6 +29,8 @@ unsigned fields_of(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (name == "positions_A") {
       fields |= kPositions;
+    } else if (name == "beads_A") {
+      fields |= kBeads;
     } else if (name == "velocities_A_per_ps") {
       fields |= kVelocities;
     } else if (name == "atom_kinetic_kcal_per_mol") {
@@ -37,8 +39,8 @@ unsigned fields_of(const std::vector<std::string>& names) {
       fields |= kEnergies;
     } else {
       throw InputError(fmt::format(
-          "observer: unknown field '{}'; use positions_A, velocities_A_per_ps, energies or "
-          "atom_kinetic_kcal_per_mol",
+          "observer: unknown field '{}'; use positions_A, beads_A, velocities_A_per_ps, energies "
+          "or atom_kinetic_kcal_per_mol",
           name));
     }
   }
@@ -83,6 +85,7 @@ class PythonValues {
     kept->molecules = frame.molecules;
     kept->replica_ids = frame.replica_ids;
     if (fields_ & kPositions) kept->positions_A = frame.positions_A;
+    if (fields_ & kBeads) kept->beads_A = frame.beads_A;
     if (fields_ & kVelocities) kept->velocities_A_per_akma = frame.velocities_A_per_akma;
     if (fields_ & kEnergies) kept->energies = frame.energies;
     if (fields_ & kAtomKinetic) kept->atom_kinetic_kcal_per_mol = frame.atom_kinetic_kcal_per_mol;

@@ -32,6 +32,10 @@ class Frame(Protocol):
         """
 
     @property
+    def beads_A(self) -> NDArray[np.float64]:
+        """Positions (replica, bead, atom, 3) of ring polymers, for observers only."""
+
+    @property
     def velocities_A_per_ps(self) -> NDArray[np.float64]:
         """Velocities (replica, atom, 3); of the centroids if there are beads."""
 

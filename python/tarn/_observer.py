@@ -76,8 +76,8 @@ def observer(
     file : str
         Name of the table; default: the name of the function.
     fields : str or sequence of str
-        What the frame contains: "positions_A", "velocities_A_per_ps", "energies",
-        "atom_kinetic_kcal_per_mol" (of ring polymers).
+        What the frame contains: "positions_A", "velocities_A_per_ps", "energies", and of ring
+        polymers "beads_A", "atom_kinetic_kcal_per_mol".
     replicas : "all", "mean" or int
         Replicas with rows, as in decks; averages cover all of them.
     may_be_unknown : bool
