@@ -135,9 +135,6 @@ TEST_F(Arguments, MissingFilesAreReadErrors) {
   expect_refused("plot " + folder_.path(), 2, "is not the folder of a run");
   test::write_text(folder_.file("compare.csv"), "");
   expect_refused("plot " + folder_.path(), 2, "is the folder of a comparison");
-  // No folder is created if a deck is missing.
-  expect_refused("reproduce dna --inputs " + none + " --out " + folder_.file("new"), 4, none);
-  EXPECT_FALSE(std::filesystem::exists(folder_.file("new")));
 }
 
 }  // namespace

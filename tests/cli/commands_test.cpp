@@ -360,8 +360,8 @@ TEST_F(Commands, LostOutputIsAFailure) {
   const std::string run = "run " + deck + " --quiet --set run.steps=10 --out " + path("out");
   for (const std::string& words :
        {"energy " + structure, "check " + deck, std::string("check --reference"),
-        std::string("doctor"), std::string("models"), std::string("reproduce --list"),
-        std::string("--help"), std::string("--version"), "rdf " + structure, run + " --json",
+        std::string("doctor"), std::string("models"), std::string("--help"),
+        std::string("--version"), "rdf " + structure, run + " --json",
         "compare " + deck + " --schemes settle --set run.steps=40 --quiet --out " + path("c")}) {
     const Outcome full = tarn(words + " 2>" + path("said") + " >/dev/full)", "(");
     EXPECT_EQ(full.exit_code, 4) << words;
@@ -690,20 +690,6 @@ TEST_F(Commands, MinimiseRejectsUnusableStarts) {
   expect_refused(one, 2, "--out is required");
   expect_refused(path("none.xyz") + out, 4, "cannot read");
   expect_refused(one + " -o " + path("none/out.xyz"), 4, "cannot write");
-}
-
-/// What is half made goes, whatever it was in.
-TEST_F(Commands, ReproduceCleansUpWhenItIsInterrupted) {
-  const std::string out = path("results");
-  for (const char* name : {"melting", "water7-oo"}) {
-    const Outcome ended = tarn(std::string("reproduce ") + name + " --inputs " +
-                                   (kSource / "inputs").string() + " --out " + out,
-                               "timeout --foreground --preserve-status -s INT 2 ");
-    EXPECT_EQ(ended.exit_code, 130) << ended.text;
-    EXPECT_TRUE(contains(ended.text, "interrupted: the results completed so far are in"))
-        << ended.text;
-    EXPECT_TRUE(fs::is_empty(out)) << name;
-  }
 }
 
 /// The energy and dipole of a molecule on both sides of a periodic box would be wrong.
@@ -1530,11 +1516,9 @@ TEST_F(Commands, ThreadsAreWithinBoundsAndReplaceTheDecks) {
   const std::string deck = small_deck();
   const std::string run = "run " + deck + " --overwrite --set run.steps=1 --out " + path("out");
   for (const std::string threads : {"-3", "4097", "many"}) {
-    for (const std::string& command : {run, std::string("reproduce --list")}) {
-      const Outcome refused = tarn(command + " --threads " + threads);
-      EXPECT_EQ(refused.exit_code, 2) << command << threads;
-      EXPECT_TRUE(contains(refused.text, "--threads")) << refused.text;
-    }
+    const Outcome refused = tarn(run + " --threads " + threads);
+    EXPECT_EQ(refused.exit_code, 2) << threads;
+    EXPECT_TRUE(contains(refused.text, "--threads")) << refused.text;
   }
   EXPECT_FALSE(fs::exists(folder_ / "out"));
   const auto device = [&](const std::string& more, const std::string& before = "") {

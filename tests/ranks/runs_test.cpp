@@ -339,7 +339,7 @@ TEST_F(RanksRun, MayRunAloneInAShellOfSrun) {
   write_deck(kMeans);
   const std::string execute = "SLURM_STEP_NUM_TASKS=8 SLURM_PROCID=3 exec \"$@\"";
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
-           {"--version"}, {"check", deck_}, {"run", "--help"}, {"reproduce", "--list"}}) {
+           {"--version"}, {"check", deck_}, {"run", "--help"}, {"models"}}) {
     EXPECT_EQ(start(0, command, execute).wait().code, 0) << command[0] << log();
   }
   // MPI finds out that it is alone by a program of its own.
