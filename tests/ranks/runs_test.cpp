@@ -279,7 +279,7 @@ TEST_F(RanksRun, PrintTheirMap) {
   EXPECT_EQ(count("replica 0: rank 0 on "), 1) << log();
   EXPECT_EQ(count("replica 1: rank 1 on "), 1) << log();
   EXPECT_EQ(count("no replicas: rank 2 on "), 1) << log();
-  EXPECT_EQ(count("1 of 3 ranks have no replicas; use 2 of them, or more replicas"), 1) << log();
+  EXPECT_EQ(count("idle ranks: 1 of 3; use 2, or more replicas"), 1) << log();
   const std::string record = read_text(out("a") + "/run.json");
   EXPECT_TRUE(contains(record, "\"rank\": 2")) << record;
   EXPECT_TRUE(contains(record, "3 ranks")) << record;
