@@ -38,9 +38,9 @@ Messages part_messages(std::span<const EnginePart> parts) {
                                   [](const EnginePart& part) { return part.replicas == 0; });
   const auto used = static_cast<std::ptrdiff_t>(parts.size()) - idle;
   if (idle > 0 && parts.size() > 1) {
-    messages.push_back(
-        Message::warning(fmt::format("idle {}: {} of {}; use {}, or more replicas", has_ranks(parts) ? "ranks" : "devices",
-                    idle, parts.size(), used));
+    messages.push_back(Message::warning(fmt::format("idle {}: {} of {}; use {}, or more replicas",
+                                                    has_ranks(parts) ? "ranks" : "devices", idle,
+                                                    parts.size(), used)));
   }
   if (const std::size_t count = sharing_a_device(parts); count > 0) {
     messages.push_back(Message::warning(fmt::format(
