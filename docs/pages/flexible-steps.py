@@ -7,7 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import plots
-from page import Page, Row, Value, core_ns_per_step, markdown, observe_all, read_table
+from page import (
+    Page, Row, Value, core_ns_per_step, markdown, mean_and_error, observe_all, read_table,
+)  # fmt: skip
 
 TITLE = "Z&Ss on real bonds: time steps of flexible water"
 DECK, SLOW = "flexible7.toml", True
@@ -71,10 +73,6 @@ def difference(states: np.ndarray, reference: np.ndarray) -> float:
     return 0.5 * np.sum(ends * abs(states - reference)) / np.sum(ends * reference)
 
 
-def mean(values) -> Value:
-    return Value(np.mean(values), np.std(values, ddof=1) / math.sqrt(len(values)))
-
-
 def joined(batches: list[dict]) -> dict:
     """Independent runs as one."""
     first, *others = batches
@@ -94,10 +92,10 @@ def deviations(own: dict, reference: dict) -> list:
     from tarn import _tarn
 
     librations, true_librations = (
-        mean([libration_per_cm(s) for s in one["states"]]) for one in (own, reference)
+        mean_and_error([libration_per_cm(s) for s in one["states"]]) for one in (own, reference)
     )
     true = reference["states"].mean(axis=0)
-    spread = mean([difference(s, true) for s in own["states"]]).error
+    spread = mean_and_error([difference(s, true) for s in own["states"]]).error
     return [
         _tarn.total_variation(own["oo"], reference["oo"]), librations - true_librations,
         Value(difference(own["states"].mean(axis=0), true), spread),
@@ -129,7 +127,7 @@ def at_constant_energy(page: Page, model: str, scheme: str, step_fs: float) -> l
     moved = energies - energies[0]
     whole = moved[:, ~np.isnan(moved[-1])]
     rms = math.sqrt(np.nanmean(moved[-1] ** 2))
-    return [mean(1e3 * np.polyfit(times_ps, whole, 1)[0]), rms, len(clusters.stopped())]
+    return [mean_and_error(1e3 * np.polyfit(times_ps, whole, 1)[0]), rms, len(clusters.stopped())]
 
 
 def run(page: Page) -> None:

@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -186,6 +187,11 @@ class Page:
     def deck_path(self) -> Path:
         return ROOT / "inputs" / self.deck
 
+    @cached_property
+    def _deck(self) -> dict[str, Any]:
+        """The page's deck without its changes."""
+        return tomllib.loads(self.deck_path.read_text(encoding="utf-8"))
+
     # --- from tables to text
 
     def table(self, suffix: str = "") -> Table:
@@ -196,7 +202,7 @@ class Page:
         """A key of the page's deck, such as "system.replicas", with the page's changes."""
         if name in self.changes:
             return self.changes[name]
-        value: Any = tomllib.loads(self.deck_path.read_text(encoding="utf-8"))
+        value: Any = self._deck
         for part in name.split("."):
             value = value[part]
         return value
@@ -230,6 +236,10 @@ class Page:
 
         provenance = "; ".join(filter(None, [f"tarn {tarn.__version__}", self.deck, machine]))
         write_table(self.path(f"{suffix}.csv"), provenance, columns, rows)
+
+    def scratch(self) -> tempfile.TemporaryDirectory[str]:
+        """A temporary folder beside the files of the page."""
+        return tempfile.TemporaryDirectory(dir=self.out, prefix=f".{self.name}-")
 
     def load(
         self, set: Mapping[str, Any] | None = None, unset: Sequence[str] = (), scheme: str = ""
@@ -266,7 +276,7 @@ class Page:
         """
         import tarn
 
-        with tempfile.TemporaryDirectory(dir=self.out, prefix=f".{self.name}-") as folder:
+        with self.scratch() as folder:
             result = tarn.run(
                 self.deck_path, f"{folder}/run", device="cpu", threads=self.threads,
                 observers=observers, pictures=False, **self.shortened(set, unset),
@@ -278,7 +288,7 @@ class Page:
         import tarn
 
         changes = self.shortened(options.pop("set", None), options.pop("unset", ()))
-        with tempfile.TemporaryDirectory(dir=self.out, prefix=f".{self.name}-") as folder:
+        with self.scratch() as folder:
             return read(
                 tarn.compare(
                     self.deck_path, schemes, f"{folder}/run", device="cpu",
@@ -324,7 +334,7 @@ def observe_all(
     from tarn import _tarn
 
     def observe(deck: Any) -> dict[str, Any]:
-        with tempfile.TemporaryDirectory(dir=page.out, prefix=f".{page.name}-") as folder:
+        with page.scratch() as folder:
             return _tarn.observe(deck, folder) | {"read": read(Path(folder))}
 
     with ThreadPoolExecutor(page.threads or os.cpu_count()) as pool:

@@ -64,7 +64,7 @@ def curve(
     """
     if len(y) > 0 and hasattr(y[0], "mean") and hasattr(y[0], "error"):
         y, error = [v.mean for v in y], [v.error for v in y]
-    place = len([c for c in axes.containers]) if colour is None else colour
+    place = len(axes.containers) if colour is None else colour
     index = place if isinstance(place, int) else 0
     axes.errorbar(
         x, y, yerr=error, label=label or None, linestyle=style or "none", capsize=2.0, elinewidth=0.9,
