@@ -170,6 +170,26 @@ __global__ void __launch_bounds__(kMostThreads)
   store_state(s, d, slot);
 }
 
+/// Forces on the beads of ring polymers, with those of the bonds.
+/// @param step if not null, incremented
+template <class R, bool kMSite>
+__global__ void __launch_bounds__(kMostThreads)
+    block_bead_forces_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair,
+                             long long* step) {
+  TARN_DYNAMIC_SHARED(memory_bytes);
+  const BlockMemory<double, R, kMSite> memory(memory_bytes, static_cast<int>(blockDim.x),
+                                              static_cast<int>(blockDim.y));
+  if (step != nullptr && blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) ++*step;
+  const int i = molecule_of_thread(static_cast<int>(threadIdx.x), d.molecules);
+  const bool owner = i >= 0 && threadIdx.y == 0;
+  const std::int64_t slot = static_cast<std::int64_t>(blockIdx.x) * d.molecules + i;
+  Triple<double> x{};
+  if (owner) x = load_triple(d.x, d.slots, slot);
+  const Triple<double> f = block_forces<double, R, kMSite>(memory, system, pair, x);
+  if (!owner) return;
+  store_triple(f + intramolecular_force(x, system.step.flexible), d.f, d.slots, slot);
+}
+
 template <class S, class R, bool kMSite, bool kFlexible, bool kTally>
 __global__ void __launch_bounds__(kMostThreads)
     advance_blocks_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
@@ -283,6 +303,22 @@ void launch_block_prepare(const DeviceState& d, const ClusterSystem& system, Pre
     with_bonds(system, [&]<bool kFlexible>() {
       prepare<S, R, kMSite, kFlexible>(d, system, rows, step, what, stream);
     });
+  });
+}
+
+void launch_block_bead_forces(const DeviceState& d, const ClusterSystem& system,
+                              Precision precision, bool m_site, int rows, long long* step,
+                              cudaStream_t stream) {
+  with_pairs(precision, m_site, [&]<class R, bool kMSite>() {
+    const BlockShape<double, R, kMSite> block(d.molecules, rows);
+    launch_kernel(block_bead_forces_kernel<R, kMSite>, static_cast<unsigned>(d.replicas),
+                  block.threads, block.bytes, stream, d, system,
+                  rounded_parameters<R>(system.pair), step);
+  });
+}
+void load_block_bead_forces(Precision precision, bool m_site) {
+  with_pairs(precision, m_site, [&]<class R, bool kMSite>() {
+    load_kernel(block_bead_forces_kernel<R, kMSite>);
   });
 }
 

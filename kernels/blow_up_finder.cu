@@ -1,6 +1,7 @@
 #include "kernels/blow_up_finder.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/cluster_program.hpp"
 #include "tarn/flat_coordinates.hpp"
@@ -44,7 +45,10 @@ std::vector<BlowUp> BlowUpFinder::find(const ReplicaMemory& replicas) const {
       continue;
     }
     if (kept.empty()) kept = replicas.kept_positions();
-    replicas.gather(kept, r, x.data());
+    // The centroids of ring polymers.
+    const int copies = replicas.device().copies;
+    replicas.gather(kept, r * static_cast<std::size_t>(copies), x.data());
+    for (double& c : x) c /= std::sqrt(static_cast<double>(copies));
     BlowUp blow_up;
     blow_up.replica = replicas.ids()[r];
     blow_up.step = steps[r];

@@ -5,6 +5,7 @@
 
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/pair_force.hpp"
+#include "tarn/steps/ring.hpp"
 #include "tarn/steps/step_program.hpp"
 
 /// @file
@@ -24,8 +25,13 @@
 ///   heat_tally()             tally of the thermostat's heat, see thermostat_penalised
 ///   keep(s)                  keeps a state
 ///   stop(bad, step, s)       stops replicas with bad lanes and restores their kept positions
+///   largest_speed2()         above it a molecule is bad
 ///   record(status), indefinite(mask)   statistics
 ///   begin_stages(step), end_stage(stage, step)   marks between the stages of a step
+///   kRings                   whether a cluster is a mode, and then a bead, of a ring polymer; then
+///   mode()                   constants of the mode, see ModeNumbers
+///   to_beads(x), to_modes(f) transforms over the ring polymer
+///   store_thermal(v)         stores velocities right after the noise
 ///
 /// The state of a molecule is a MoleculeState of doubles, or a SingleState.
 
@@ -85,6 +91,16 @@ void with_numbers(Precision precision, bool m_site, const Op& op) {
   } else {
     with.template operator()<double, double>();
   }
+}
+
+/// Calls op<R, kMSite>() with the type of pairs for a precision other than single.
+template <class Op>
+void with_pairs(Precision precision, bool m_site, const Op& op) {
+  const auto with = [&]<class R>() {
+    m_site ? op.template operator()<R, true>() : op.template operator()<R, false>();
+  };
+  precision == Precision::mixed ? with.template operator()<float>()
+                                : with.template operator()<double>();
 }
 
 /// Calls op<kFlexible>() for the molecules of a system.
@@ -270,6 +286,16 @@ TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& 
   return on_atoms;
 }
 
+/// All forces on the beads of ring polymers, with those of the bonds.
+/// @param x positions of the beads
+template <class W, class R, bool kMSite>
+TARN_HD Triple<typename W::Double> bead_forces(const W& w, const ClusterSystem& system,
+                                               const PairParameters<scalar_t<R>>& pair,
+                                               const Triple<typename W::Double>& x) {
+  const Triple<typename W::Double> f = cluster_forces<W, R, kMSite>(w, system, pair, x);
+  return f + intramolecular_force(x, system.step.flexible);
+}
+
 /// Sets velocities of failed lanes to NaN; the check at the end of the step then stops the replica.
 template <class Mask, class M>
 TARN_HD void poison(const Mask& good, M& s) {
@@ -307,29 +333,49 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
   for (std::int64_t step = first; step < first + n; ++step) {
     if (step % kKeptSteps == 0) w.keep(s);
     w.begin_stages(step);
-    StepStatus<T> status;
-    if (baoab) {
-      status = begin_baoab(system.step, system.passes.move, w.template normals<T>(step),
-                           w.template kick_scale<T>(), s, v_thermal, w.heat_tally());
+    Triple<T> f;
+    if constexpr (W::kRings) {
+      begin_ring(w.mode(), T(system.step.h), s, [&](M& m) {
+        if (!baoab) return;
+        ring_noise(w.mode(), w.template normals<T>(step), m, w.heat_tally());
+        if (step == first + n - 1) w.store_thermal(m.v);
+      });
+      w.end_stage(Stage::noise, step);
+      const Triple<T> beads = w.to_beads(s.x);
+      w.end_stage(Stage::rest, step);
+      f = bead_forces<W, R, kMSite>(w, system, pair, beads);
+      w.end_stage(Stage::pairs, step);
+      s.a = scale(T(system.step.masses.inverse_o), T(system.step.masses.inverse_h), w.to_modes(f));
+      kick(s, T(system.step.h));
     } else {
-      status = begin_step(system.step, system.passes.move, s);
+      StepStatus<T> status;
+      if (baoab) {
+        status = begin_baoab(system.step, system.passes.move, w.template normals<T>(step),
+                             w.template kick_scale<T>(), s, v_thermal, w.heat_tally());
+      } else {
+        status = begin_step(system.step, system.passes.move, s);
+      }
+      poison(status.good, s);
+      w.record(status);
+      if (!is_constrained(system.passes.move)) w.indefinite(status.good);
+      w.end_stage(first_stage(system.thermostat, system.passes.move), step);
+      f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
+      w.end_stage(Stage::pairs, step);
+      const mask_t<T> definite = end_step_of<kFlexible>(system.step, system.passes.end, f, s);
+      w.indefinite(definite);
+      poison(definite, s);
     }
-    poison(status.good, s);
-    w.record(status);
-    if (!is_constrained(system.passes.move)) w.indefinite(status.good);
-    w.end_stage(first_stage(system.thermostat, system.passes.move), step);
-    const Triple<T> f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
-    w.end_stage(Stage::pairs, step);
-    const mask_t<T> definite = end_step_of<kFlexible>(system.step, system.passes.end, f, s);
-    w.indefinite(definite);
-    poison(definite, s);
     // Checked before the noise, on the same velocities in all schemes.
     const T one = T(S(1));
-    w.stop(!(weighted_norm2(one, one, s.v) < T(static_cast<S>(kLargestSpeed2))), step + 1, s);
-    w.end_stage(Stage::bonds, step);
+    w.stop(!(weighted_norm2(one, one, s.v) < T(static_cast<S>(w.largest_speed2()))), step + 1, s);
+    w.end_stage(W::kRings ? Stage::rest : Stage::bonds, step);
     if (system.thermostat == Thermostat::gla) {
-      thermostat_step(system.step, system.passes.move, w.template normals<T>(step),
-                      w.template kick_scale<T>(), s, w.heat_tally());
+      if constexpr (W::kRings) {
+        ring_noise(w.mode(), w.template normals<T>(step), s, w.heat_tally());
+      } else {
+        thermostat_step(system.step, system.passes.move, w.template normals<T>(step),
+                        w.template kick_scale<T>(), s, w.heat_tally());
+      }
       w.end_stage(Stage::noise, step);
     }
   }

@@ -16,6 +16,7 @@
 #include "core/parallel.hpp"
 #include "interface/exchange_places.hpp"
 #include "interface/measure.hpp"
+#include "interface/moments.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/blow_up_finder.hpp"
 #include "kernels/bulk.hpp"
@@ -28,6 +29,7 @@
 #include "kernels/newmark_solver.hpp"
 #include "kernels/pair_count_memory.hpp"
 #include "kernels/replica_memory.hpp"
+#include "kernels/ring_polymers.hpp"
 #include "kernels/row_frames.hpp"
 #include "kernels/stage_times.hpp"
 #include "kernels/state_copies.hpp"
@@ -87,7 +89,7 @@ class CudaEngine final : public Engine {
         n_(system.molecules),
         dense_(uses_dense_solver(system.integrator)),
         newmark_(system.integrator.scheme == Scheme::pushforward_newmark),
-        path_(path_of(system.molecules, dense_ || newmark_)),
+        path_(path_of(system.molecules, dense_ || newmark_, system.path_integral.beads)),
         precision_(pair_force_precision(system)),
         m_site_(system.model.has_m_site()),
         step_(start.step),
@@ -99,7 +101,7 @@ class CudaEngine final : public Engine {
         stream_(device) {
     use_device();
     const IssueRate rate = issue_rate(device);
-    most_steps_ = most_steps_in_launch(path_, n_, start.replicas(), rate);
+    most_steps_ = most_steps_in_launch(path_, n_, start.replicas(), rate, start.beads);
     block_rows_ = block_rows(n_, start.replicas(), rate.multiprocessors);
     cluster_.step = step_parameters(system);
     cluster_.passes = step_passes(system);
@@ -108,7 +110,12 @@ class CudaEngine final : public Engine {
     cluster_.pair = pair_parameters<double>(system.model);
     cluster_.molecules = n_;
     replicas_ = ReplicaMemory(system, start, path_);
-    counts_ = PairCountMemory(counts, start.replica_ids, cluster_.step.bh2);
+    const bool has_rings = gpu::has_rings(path_) && !replica_ids().empty();
+    if (has_rings) {
+      rings_.emplace(system, replicas_.device(), replica_ids(), rate.multiprocessors);
+    }
+    counts_ = PairCountMemory(counts, rings_ ? rings_->bead_ids() : start.replica_ids,
+                              cluster_.step.bh2);
     const bool tiles = path_ == Path::tiles && !replica_ids().empty();
     if (tiles) make_tiles(rate.multiprocessors);
     if (dense_ && tiles) {
@@ -117,7 +124,9 @@ class CudaEngine final : public Engine {
     }
     if (newmark_ && tiles) newmark_solver_.emplace(replicas_.device());
     wait_for_copies();
-    if (dense_solver_ || newmark_solver_) {
+    if (rings_) {
+      prepare_rings();
+    } else if (dense_solver_ || newmark_solver_) {
       solved_step(step_, true);
     } else {
       prepare(Prepare::accelerations, cluster_, precision_);
@@ -129,6 +138,10 @@ class CudaEngine final : public Engine {
         launch_tile_step(replicas_.device(), cluster_, precision_, m_site_, tiles_, true,
                          stream_.stream());
       });
+    }
+    if (path_ == Path::ring_memory && has_rings) {
+      load_rings(replicas_.device());
+      stream_.capture([&] { ring_step(true); });
     }
   }
 
@@ -157,6 +170,11 @@ class CudaEngine final : public Engine {
       } else if (path_ == Path::block) {
         launch_block_advance(replicas_.device(), cluster_, precision_, m_site_, block_rows_, step_,
                              n, stream_.stream());
+      } else if (path_ == Path::ring_block) {
+        launch_ring_advance(replicas_.device(), rings_->tables(), cluster_, precision_, m_site_,
+                            step_, n, stream_.stream());
+      } else if (path_ == Path::ring_memory) {
+        ring_steps(n);
       } else if (dense_solver_ || newmark_solver_) {
         for (std::int64_t k = 0; k < n; ++k) solved_step(step_ + k, false);
       } else {
@@ -165,11 +183,11 @@ class CudaEngine final : public Engine {
       step_ += n;
       left -= n;
       if (counts_.is_due(step_)) {
-        launch_count(replicas_.device(), counts_.device(), stream_.stream());
+        if (rings_) rings_->place_beads(replicas_.device(), cluster_, stream_.stream());
+        launch_count(rings_ ? rings_->beads() : replicas_.device(), counts_.device(),
+                     stream_.stream());
       }
-      if (is_due(rows_.lindemann(), step_)) {
-        rows_.add_distances(replicas_.device(), stream_.stream());
-      }
+      if (is_due(rows_.lindemann(), step_)) add_distances();
     }
   }
 
@@ -187,7 +205,7 @@ class CudaEngine final : public Engine {
     use_device();
     rows_.measure_with(settings);
     if (!rows_.has_samples() && is_due(rows_.lindemann(), step_) && !replica_ids().empty()) {
-      rows_.add_distances(replicas_.device(), stream_.stream());
+      add_distances();
     }
   }
 
@@ -253,8 +271,7 @@ class CudaEngine final : public Engine {
   bool begin_snapshot(unsigned fields) override {
     if ((fields & ~(kRowFields | kGroupFields)) != 0) return false;
     use_device();
-    snapshot_step_ = step_;
-    rows_.begin(fields, replicas_.device(), cluster_, m_site_, stream_.stream());
+    begin_rows(fields);
     return true;
   }
 
@@ -262,15 +279,14 @@ class CudaEngine final : public Engine {
     use_device();
     name_frame(snapshot_step_, frame);
     measure_.prepare_arrays(kNoFields, 0, frame);
-    rows_.finish(frame);
+    finish_rows(frame);
   }
 
   void snapshot(unsigned fields, Frame& frame) override {
     use_device();
     name_frame(step_, frame);
-    rows_.begin(fields & (kRowFields | kGroupFields), replicas_.device(), cluster_, m_site_,
-                stream_.stream());
-    rows_.finish(frame);
+    begin_rows(fields & (kRowFields | kGroupFields));
+    finish_rows(frame);
     measure_.prepare_arrays(fields, frame.live(), frame);
     if (fields & kArrayFields) fill_arrays(fields, frame);
     if (fields & kLindemannSums) rows_.put_sums(rows_.live(), frame);
@@ -287,7 +303,7 @@ class CudaEngine final : public Engine {
   EngineReport report() const override {
     use_device();
     EngineReport report;
-    divide_time(seconds_, path_ == Path::tiles ? stage_times_.seconds() : replicas_.stage_cycles(),
+    divide_time(seconds_, has_graphs(path_) ? stage_times_.seconds() : replicas_.stage_cycles(),
                 report);
     const std::vector<unsigned long long> sums = replicas_.sums();
     const DeviceState& d = replicas_.device();
@@ -318,6 +334,7 @@ class CudaEngine final : public Engine {
   const std::vector<std::int64_t>& replica_ids() const { return replicas_.ids(); }
 
   ReplicaPlaces<std::int64_t> live_places() const {
+    if (has_rings(path_)) throw InputError("ring polymers do not exchange states");
     const std::vector<int> stopped = replicas_.stopped();
     ReplicaPlaces<std::int64_t> live;
     live.reserve(replica_ids().size());
@@ -391,6 +408,39 @@ class CudaEngine final : public Engine {
     launch_tile_restore_stopped(replicas_.device(), stream_.stream());
   }
 
+  void bead_forces(long long* counter) {
+    launch_bead_forces(rings_->beads(), cluster_, precision_, m_site_, rings_->block_rows(),
+                       counter, stream_.stream());
+  }
+  void rings_at(const RingWork& work) {
+    launch_rings(replicas_.device(), rings_->tables(), rings_->beads(), cluster_, work, step_,
+                 rings_->counter(), stream_.stream());
+  }
+  /// Initial accelerations, on both paths of ring polymers.
+  void prepare_rings() {
+    rings_->place_beads(replicas_.device(), cluster_, stream_.stream());
+    bead_forces(nullptr);
+    rings_at({.prepare = true, .end = false, .begin = false});
+    launch_tile_restore_stopped(replicas_.device(), stream_.stream());
+  }
+  /// A step on the path ring_memory, after the launch that began it.
+  void ring_step(bool begin_next) {
+    bead_forces(rings_->counter());
+    if (!begin_next) stage_times_.end(Stage::pairs, stream_.stream());
+    rings_at({.prepare = false, .end = true, .begin = begin_next});
+  }
+  /// Launches n steps, at most up to the next kept state.
+  void ring_steps(std::int64_t n) {
+    rings_at({.prepare = false, .end = false, .begin = true});
+    stream_.replay(n - 1);
+    stage_times_.begin(stream_.stream());
+    ring_step(false);
+    stage_times_.end(Stage::rest, stream_.stream());
+    launch_tile_restore_stopped(replicas_.device(), stream_.stream());
+  }
+  const RingPolymers* rings() const { return rings_ ? &*rings_ : nullptr; }
+  void add_distances() { rows_.add_distances(replicas_.device(), rings(), stream_.stream()); }
+
   /// A step whose accelerations are solved by cuSOLVER or by corrections; at the start only the
   /// accelerations. It is not captured as a graph: cuSOLVER may synchronise between its kernels,
   /// and the number of corrections depends on their results.
@@ -426,7 +476,7 @@ class CudaEngine final : public Engine {
     left = steps_to_lindemann(rows_.lindemann(), step_, left);
     const PairCountRequest& counting = counts_.request();
     if (counting.enabled) left = std::min(left, counting.every - step_ % counting.every);
-    return std::min(left, path_ == Path::tiles ? kKeptSteps - step_ % kKeptSteps : most_steps_);
+    return std::min(left, has_graphs(path_) ? kKeptSteps - step_ % kKeptSteps : most_steps_);
   }
 
   void name_frame(std::int64_t step, Frame& frame) const {
@@ -436,9 +486,28 @@ class CudaEngine final : public Engine {
     frame.molecules = n_;
   }
 
-  /// Fills the fields of kArrayFields.
+  /// The estimators of classical replicas follow from their energies.
+  void begin_rows(unsigned fields) {
+    snapshot_step_ = step_;
+    row_fields_ = fields;
+    if (!rings_ && (fields & kRings)) fields |= kEnergies;
+    rows_.begin(fields, replicas_.device(), rings(), cluster_, m_site_, stream_.stream());
+  }
+  void finish_rows(Frame& frame) {
+    rows_.finish(frame);
+    if (!rings_ && (row_fields_ & kRings)) {
+      frame.rings.resize(frame.live());
+      measure_.fill_classical_rings(frame);
+    }
+    drop_rows(row_fields_, frame);
+  }
+
+  /// Fills the fields of kArrayFields. Those of ring polymers are centroids, without multipliers;
+  /// rows_ has computed the centroids and the beads.
   void fill_arrays(unsigned fields, Frame& frame) {
     if (replica_ids().empty()) return;
+    fields &= rings_ ? ~static_cast<unsigned>(kMultipliers)
+                     : ~static_cast<unsigned>(kBeads | kAtomKinetic);
     if ((fields & kMultipliers) && measure_numbers_.multipliers_need_forces) {
       if (newmark_solver_) {
         launch_tile_prepare(newmark_solver_->at_solution(replicas_.device()), cluster_,
@@ -450,6 +519,8 @@ class CudaEngine final : public Engine {
     }
     const std::size_t molecules = replica_ids().size() * static_cast<std::size_t>(n_);
     MoleculeFields out{};
+    double *beads = nullptr, *atom_kinetic = nullptr;
+    const auto copies = static_cast<std::size_t>(replicas_.device().copies);
     struct Part {
       unsigned field;
       std::size_t of_molecule;
@@ -457,11 +528,13 @@ class CudaEngine final : public Engine {
       std::vector<double>* to;
       std::size_t begin = 0;
     };
-    std::array<Part, 4> parts{
+    std::array<Part, 6> parts{
         {{kPositions, 9, &out.positions, &frame.positions_A},
          {kOwnPositions, 9, &out.own_positions, &frame.own_positions_A},
          {kVelocities, 9, &out.velocities, &frame.velocities_A_per_akma},
-         {kMultipliers, 3, &out.multipliers, &frame.multipliers_kcal_per_mol_A2}}};
+         {kMultipliers, 3, &out.multipliers, &frame.multipliers_kcal_per_mol_A2},
+         {kBeads, 9 * copies, &beads, &frame.beads_A},
+         {kAtomKinetic, 3, &atom_kinetic, &frame.atom_kinetic_kcal_per_mol}}};
     std::size_t size = 0;
     for (Part& part : parts) {
       part.begin = size;
@@ -471,7 +544,12 @@ class CudaEngine final : public Engine {
     for (const Part& part : parts) {
       if (fields & part.field) *part.where = arrays_.get() + part.begin;
     }
-    launch_molecule_fields(replicas_.device(), measure_numbers_, out, stream_.stream());
+    launch_molecule_fields(rings_ ? rings_->centroids() : replicas_.device(), measure_numbers_, out,
+                           stream_.stream());
+    if (rings_) {
+      launch_ring_arrays(replicas_.device(), *rings_, measure_numbers_, beads, atom_kinetic,
+                         stream_.stream());
+    }
     host_arrays_.copy_from(arrays_.get(), size, stream_.stream());
     stream_.wait();
     const std::vector<std::size_t>& live = rows_.live();
@@ -497,12 +575,13 @@ class CudaEngine final : public Engine {
   Precision precision_;
   bool m_site_;
   std::int64_t step_, first_step_;
-  std::int64_t most_steps_ = 1;  ///< per launch, on the warp and block paths
+  std::int64_t most_steps_ = 1;  ///< per launch, on paths with many steps per launch
   int block_rows_ = 1;           ///< thread rows per block, on the block path
   ClusterSystem cluster_{};
   double seconds_ = 0.0;         ///< time of all steps
   std::int64_t timed_step_ = 0;  ///< steps up to this one are in stage_times_
   ReplicaMemory replicas_;
+  std::optional<RingPolymers> rings_;  ///< of several beads
   PairCountMemory counts_;
   BlowUpFinder blow_ups_;
   DeviceBuffer<unsigned char> sites_;
@@ -515,6 +594,7 @@ class CudaEngine final : public Engine {
   RowFrames rows_;
   mutable StateCopies states_;
   std::int64_t snapshot_step_ = 0;
+  unsigned row_fields_ = kNoFields;  ///< of the last snapshot
   bool is_busy_ = false;  ///< steps were started and not waited for
   Clock::time_point busy_since_;
   StageTimes stage_times_;

@@ -21,11 +21,13 @@ struct DeviceState {
   std::int64_t slots;
   std::int64_t replicas;
   int molecules;
+  int copies;    ///< modes of a ring polymer, each like a replica: [replica][mode]; else 1
   int per_warp;  ///< clusters per warp on the warp path, else 0
-  double *x, *v, *a;
+  double *x, *v;
+  double* a;                         ///< null: accelerations are not measured
   double* v_thermal;                 ///< with BAOAB, else null; NaN before the first noise
   double *kept_x, *kept_v;           ///< the last kept state
-  double* f;                         ///< forces without those of the bonds
+  double* f;                         ///< forces without those of the bonds; on beads all forces
   const std::uint64_t* ids;          ///< [replica]
   const double* kick_scale;          ///< [replica]
   int* stopped;                      ///< [replica]
@@ -195,6 +197,22 @@ void with_tally(const DeviceState& d, std::int64_t first, std::int64_t n, const 
 template <class S>
 __device__ inline DeviceMolecule<S> stopped_state(const DeviceState& d, std::int64_t slot) {
   return StateInMemory<S>::of({load_triple(d.kept_x, d.slots, slot), {}, {}});
+}
+
+/// Marks the replica of a bad molecule; the molecule with the lowest number is reported. The mark
+/// takes effect in the next step, so that all molecules of the replica are checked.
+__device__ inline void mark_if(bool bad, const DeviceState& d, std::int64_t replica, int molecule,
+                               std::int64_t step) {
+  if (!bad) return;
+  atomicMin(d.blow_step + replica, static_cast<long long>(step));
+  atomicMin(d.blow_molecule + replica, molecule);
+}
+/// Whether the initial accelerations are finite. c - c is 0 for finite numbers only.
+template <class M>
+__device__ inline bool has_finite_accelerations(const M& s) {
+  using S = decltype(s.v.o.x);
+  const Vec3<S> none = total(fma(S(0), s.v, s.a - s.a));
+  return none.x + none.y + none.z == S(0);
 }
 
 template <class T>

@@ -30,6 +30,49 @@ void launch_block_advance(const DeviceState& d, const ClusterSystem& system, Pre
                           bool m_site, int rows, std::int64_t first, std::int64_t n,
                           cudaStream_t stream);
 
+/// All forces on the beads of ring polymers, to d.f; in block_path.cu for more than kMostInWarp
+/// molecules.
+/// @param d beads, each like a replica @param rows as above
+/// @param step if not null, incremented
+void launch_bead_forces(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                        bool m_site, int rows, long long* step, cudaStream_t stream);
+void launch_block_bead_forces(const DeviceState& d, const ClusterSystem& system,
+                              Precision precision, bool m_site, int rows, long long* step,
+                              cudaStream_t stream);
+/// Loads the kernel of launch_bead_forces().
+void load_bead_forces(int molecules, Precision precision, bool m_site);
+void load_block_bead_forces(Precision precision, bool m_site);
+
+// ring_path.cu
+/// The constants of ring polymers in device memory.
+struct RingTables {
+  int beads;
+  const double *to_modes, *to_beads;  ///< [input][number]: elements of the transforms
+  /// [bath][member][mode]: those of ModeNumbers, then omega_k^2.
+  const double* modes;
+  const double* kT;  ///< [bath] [kcal/mol]
+  const int* baths;  ///< [replica]
+};
+inline constexpr int kModeMembers = 8;
+/// On the path ring_block: n steps.
+void launch_ring_advance(const DeviceState& d, const RingTables& rings, const ClusterSystem& system,
+                         Precision precision, bool m_site, std::int64_t first, std::int64_t n,
+                         cudaStream_t stream);
+/// The work of ring_kernel, in this order. The positions of the beads follow.
+struct RingWork {
+  bool prepare;  ///< initial accelerations from the forces on the beads
+  bool end;      ///< the part of a step after the forces
+  bool begin;    ///< the part of a step before the forces
+};
+/// Work on the modes of all ring polymers.
+/// @param beads of them: forces are read, positions written
+/// @param step number of the state; before `end` in `counter` instead, which counts the steps
+void launch_rings(const DeviceState& d, const RingTables& rings, const DeviceState& beads,
+                  const ClusterSystem& system, const RingWork& work, std::int64_t step,
+                  long long* counter, cudaStream_t stream);
+/// Loads the kernel of launch_rings().
+void load_rings(const DeviceState& d);
+
 // tile_path.cu
 /// Work space of the tile path.
 struct TileScratch {

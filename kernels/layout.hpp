@@ -6,27 +6,27 @@
 
 /// @file
 /// Memory layout and assignment of work on the device, as constexpr functions that are tested on
-/// the CPU. Which of the three paths is taken depends on the number of molecules only.
+/// the CPU. Which of the paths is taken depends on the numbers of molecules and beads only.
 
 namespace tarn::gpu {
 
 inline constexpr int kWarpLanes = 32;
 
-/// How a cluster is mapped to threads.
+/// How a cluster or a ring polymer is mapped to threads.
 enum class Path {
-  warp,   ///< several clusters per warp, one molecule per lane, many steps per launch
-  block,  ///< one thread block per cluster, positions in shared memory, many steps per launch
-  tiles   ///< blocks over (replica, molecules, slice of partners), two kernels per step, in graphs
+  warp,        ///< several clusters per warp, one molecule per lane, many steps per launch
+  block,       ///< one thread block per cluster, positions in shared memory, many steps per launch
+  tiles,       ///< blocks over (replica, molecules, slice of partners), two kernels per step, graphs
+  ring_block,  ///< whole ring polymers in a block, one molecule of a mode per lane, many steps
+  ring_memory  ///< forces on beads, then blocks over (ring polymer, molecule): two kernels, graphs
 };
 inline constexpr int kMostInWarp = 32;
 inline constexpr int kMostInBlock = 128;
-/// @param together whether accelerations are solved for all molecules together
-constexpr Path path_of(int molecules, bool together = false) {
-  return together                    ? Path::tiles
-         : molecules <= kMostInWarp  ? Path::warp
-         : molecules <= kMostInBlock ? Path::block
-                                     : Path::tiles;
+constexpr bool has_rings(Path path) {
+  return path == Path::ring_block || path == Path::ring_memory;
 }
+/// Whether a step consists of several kernels, in graphs.
+constexpr bool has_graphs(Path path) { return path == Path::tiles || path == Path::ring_memory; }
 
 // --- warp ----------------------------------------------------------------------------------------
 
@@ -75,6 +75,60 @@ TARN_HD constexpr int partner_lane(int lane, int molecule, int round, int molecu
 TARN_HD constexpr int meeting_lane(int lane, int molecule, int round, int molecules) {
   if (molecule < 0) return lane;
   return molecule >= round ? lane - round : lane - round + molecules;
+}
+
+// --- ring polymers -------------------------------------------------------------------------------
+
+/// Warps of a block with this many ring polymers; their beads are clusters, side by side.
+constexpr int ring_warps(int rings, int beads, int molecules) {
+  return static_cast<int>(warps_for(static_cast<std::int64_t>(rings) * beads, molecules));
+}
+/// With more threads a thread would have fewer than 128 registers.
+inline constexpr int kMostRingThreads = 512;
+constexpr bool ring_fits_in_block(int beads, int molecules) {
+  return molecules <= kMostInWarp &&
+         ring_warps(1, beads, molecules) * kWarpLanes <= kMostRingThreads;
+}
+/// Ring polymers per block: as many as 128 threads hold.
+constexpr int rings_in_block(int beads, int molecules) {
+  constexpr int kUsualWarps = 4;
+  int rings = 1;
+  while (ring_warps(rings + 1, beads, molecules) <= kUsualWarps) ++rings;
+  return rings;
+}
+/// Most ring polymers in a block: of two beads of one molecule.
+inline constexpr int kMostRingsInBlock = 64;
+static_assert(rings_in_block(2, 1) == kMostRingsInBlock);
+
+/// @param together whether accelerations are solved for all molecules together
+constexpr Path path_of(int molecules, bool together = false, int beads = 1) {
+  if (beads > 1) {
+    return ring_fits_in_block(beads, molecules) ? Path::ring_block : Path::ring_memory;
+  }
+  return together                    ? Path::tiles
+         : molecules <= kMostInWarp  ? Path::warp
+         : molecules <= kMostInBlock ? Path::block
+                                     : Path::tiles;
+}
+
+/// Transforms between beads and modes are products with a matrix, halved by symmetry (equation
+/// (80)): cosine modes are even in the beads and sine modes odd. Of P numbers, the first ones
+/// belong to the cosine modes and the others to the sine modes. Before a transform to modes the
+/// beads are folded: f(j) + f(P-1-j) in place j, f(j) - f(P-1-j) in place P-1-j. After a transform
+/// to beads the parts are unfolded: even(j) + odd(j) in place j, even(j) - odd(j) in place P-1-j.
+///
+/// The numbers from which number `to` of a transform is made, in the order of the sum.
+struct RingInputs {
+  int first, step, count;
+};
+TARN_HD constexpr int even_numbers(int beads) { return (beads + 1) / 2; }
+TARN_HD constexpr RingInputs inputs_of_modes(int to, int beads) {
+  const int even = even_numbers(beads);
+  return to < even ? RingInputs{0, 1, even} : RingInputs{beads - 1, -1, beads - even};
+}
+TARN_HD constexpr RingInputs inputs_of_beads(int to, int beads) {
+  const int even = even_numbers(beads);
+  return to < even ? RingInputs{0, 1, even} : RingInputs{even, 1, beads - even};
 }
 
 /// Sums over a cluster by halving: for the offsets o = first_offset(N), o / 2, ..., 1 molecule i
@@ -329,7 +383,8 @@ constexpr int correcting_threads(int molecules) {
 
 // --- memory --------------------------------------------------------------------------------------
 
-/// Slots of a coordinate array: one per molecule, on the warp path one per lane.
+/// Slots of a coordinate array: one per molecule, on the warp path one per lane. Each mode of a
+/// ring polymer has the slots of a replica.
 constexpr std::int64_t slots_for(Path path, std::int64_t replicas, int molecules) {
   return path == Path::warp ? warps_for(replicas, molecules) * kWarpLanes : replicas * molecules;
 }

@@ -2,7 +2,7 @@
 
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
-#include "kernels/measured.cuh"
+#include "kernels/measure_sums.cuh"
 #include "kernels/molecule_pair.hpp"
 #include "tarn/physics/cluster_shape.hpp"
 #include "tarn/physics/geometry.hpp"
@@ -47,19 +47,9 @@ struct EnergyTerms {
     energy_terms(n, m, load_centres(n, centres, replica).mass_q, terms);
     for (int k = 0; k < EnergyTerm::kNumbers; ++k) out[k] = terms[k];
     out[kHeatSum] = d.heat != nullptr ? d.heat[slot] : 0.0;
-    out[kPotentialSum] = pairs_in_chunk(d.molecules) ? pairs_of(replica, molecule, m.q) : 0.0;
-  }
-  __device__ double pairs_of(std::int64_t replica, int molecule, const Triple<double>& q) const {
-    const SiteOffsets<double> own = site_offsets<kMSite>(q, pair.m_weight);
-    double coulomb = 0.0, lj = 0.0;
-    for (int k = 1; k <= rounds(d.molecules); ++k) {
-      if (!meets(molecule, k, d.molecules)) continue;
-      const int partner = partner_lane(molecule, molecule, k, d.molecules);
-      const Triple<double> other = reported(d, n.step.bh2, device_slot(d, replica, partner));
-      add_pair_energy<kMSite>(pair, q.o - other.o, own, site_offsets<kMSite>(other, pair.m_weight),
-                              AllLanes{}, coulomb, lj);
-    }
-    return coulomb + lj;
+    out[kPotentialSum] = pairs_in_chunk(d.molecules)
+                             ? pair_energy_of<kMSite>(d, n.step.bh2, pair, replica, molecule, m.q)
+                             : 0.0;
   }
 };
 
@@ -108,41 +98,6 @@ struct GeometryTerms {
   }
 };
 static_assert(GeometryTerms::kNumbers == kGeometrySums);
-
-/// @param out [replica][chunk][number]
-template <class Terms>
-__global__ void __launch_bounds__(kMeasureThreads) sum_kernel(Terms terms, double* out) {
-  constexpr int kNumbers = Terms::kNumbers;
-  __shared__ double shared[kNumbers * kMeasureThreads];
-  const int molecules = terms.d.molecules, lanes = measured_lanes(molecules);
-  const int chunks = measured_chunks(molecules), thread = static_cast<int>(threadIdx.x);
-  // Several replicas side by side, or one chunk of a replica.
-  const std::int64_t first_replica =
-      chunks == 1 ? static_cast<std::int64_t>(blockIdx.x) * (kMeasureThreads / lanes)
-                  : blockIdx.x / static_cast<unsigned>(chunks);
-  const int chunk = chunks == 1 ? 0 : static_cast<int>(blockIdx.x % static_cast<unsigned>(chunks));
-  const int first_molecule = chunk * kMeasureThreads;
-  const int in_chunk = molecules - first_molecule < lanes ? molecules - first_molecule : lanes;
-  const std::int64_t replica = first_replica + thread / lanes;
-  if (replica < terms.d.replicas && thread % lanes < in_chunk) {
-    double own[kNumbers];
-    terms(replica, first_molecule + thread % lanes, own);
-    for (int k = 0; k < kNumbers; ++k) shared[k * kMeasureThreads + thread] = own[k];
-  }
-  __syncthreads();
-  const int replicas = kMeasureThreads / lanes;
-  for (int task = thread; task < kNumbers * replicas; task += kMeasureThreads) {
-    const int number = task % kNumbers, place = task / kNumbers;
-    if (first_replica + place >= terms.d.replicas) continue;
-    const double* const own = shared + number * kMeasureThreads + place * lanes;
-    const bool maximum = Terms::is_maximum(number);
-    double sum = own[0];
-    for (int m = 1; m < in_chunk; ++m) {
-      sum = maximum ? (own[m] > sum ? own[m] : sum) : sum + own[m];
-    }
-    out[((first_replica + place) * chunks + chunk) * kNumbers + number] = sum;
-  }
-}
 
 /// Adds the chunks of one number in order; a maximum where it is one.
 __device__ double over_chunks(const double* sums, std::int64_t replica, int chunks, int numbers,
@@ -351,13 +306,16 @@ __global__ void parts_kernel(DeviceState d, double bh2, double link2, int* label
   }
 }
 
-template <class Terms>
-void launch_sum(const Terms& terms, double* out, cudaStream_t stream) {
-  launch_kernel(sum_kernel<Terms>, measure_blocks(terms.d.replicas, terms.d.molecules),
-                kMeasureThreads, 0, stream, terms, out);
-}
-
 }  // namespace
+
+void launch_centres(const DeviceState& d, const MeasureNumbers& n, double* out,
+                    cudaStream_t stream) {
+  launch_sum(CentreTerms{d, n}, out, stream);
+}
+void launch_geometry_sums(const DeviceState& d, const MeasureNumbers& n, double* out,
+                          cudaStream_t stream) {
+  launch_sum(GeometryTerms{d, n}, out, stream);
+}
 
 void launch_measure(const DeviceState& d, const MeasureNumbers& n, const ClusterSystem& system,
                     bool m_site, const MeasureScratch& scratch, const DeviceRows& rows,
@@ -366,7 +324,7 @@ void launch_measure(const DeviceState& d, const MeasureNumbers& n, const Cluster
                         rows.exchange != nullptr || rows.heat != nullptr ||
                         rows.energy_moments != nullptr;
   if (energies || rows.shape != nullptr || rows.needs_centres) {
-    launch_sum(CentreTerms{d, n}, scratch.centres, stream);
+    launch_centres(d, n, scratch.centres, stream);
   }
   if (energies) {
     if (m_site) {
@@ -387,7 +345,7 @@ void launch_measure(const DeviceState& d, const MeasureNumbers& n, const Cluster
                   scratch.shapes, rows);
   }
   if (rows.geometry != nullptr) {
-    launch_sum(GeometryTerms{d, n}, scratch.geometry, stream);
+    launch_geometry_sums(d, n, scratch.geometry, stream);
     launch_kernel(geometry_rows_kernel, measure_blocks_of(d.replicas), kMeasureThreads, 0, stream,
                   d, scratch.geometry, rows);
   }

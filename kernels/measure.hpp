@@ -65,6 +65,7 @@ struct DeviceRows {
   double* lindemann;
   Geometry* geometry;
   double* energy_moments;  ///< rows of EnergyMoment
+  RingMeasures* rings;     ///< of ring polymers, by launch_ring_rows()
   bool needs_centres;      ///< for radial counts
 };
 
@@ -74,6 +75,13 @@ struct LindemannOnDevice {
   double *means, *squares;
 };
 
+/// Sums of CentreTerm, [replica][chunk].
+void launch_centres(const DeviceState& d, const MeasureNumbers& n, double* out,
+                    cudaStream_t stream);
+/// Sums of GeometryTerm at the reported and at the own positions, [replica][chunk]; the shortest
+/// bonds with the opposite sign.
+void launch_geometry_sums(const DeviceState& d, const MeasureNumbers& n, double* out,
+                          cudaStream_t stream);
 /// Fills rows. The number of kernel launches does not depend on the number of replicas.
 void launch_measure(const DeviceState& d, const MeasureNumbers& n, const ClusterSystem& system,
                     bool m_site, const MeasureScratch& scratch, const DeviceRows& rows,

@@ -15,7 +15,7 @@ __device__ inline MeasuredMolecule<double> load_measured(const DeviceState& d,
                                                          std::int64_t slot) {
   MeasuredMolecule<double> m{load_triple(d.x, d.slots, slot),
                              load_triple(d.v, d.slots, slot),
-                             load_triple(d.a, d.slots, slot),
+                             d.a == nullptr ? Triple<double>{} : load_triple(d.a, d.slots, slot),
                              {},
                              {}};
   m.q = fma(n.step.bh2, m.a, m.x);

@@ -14,14 +14,16 @@ ReplicaMemory::ReplicaMemory(const System& system, const State& start, Path path
   const int n = system.molecules;
   device_.replicas = start.replicas();
   device_.molecules = n;
+  device_.copies = start.beads;
   device_.per_warp = path == Path::warp ? clusters_per_warp(n) : 0;
-  device_.slots = slots_for(path, device_.replicas, n);
+  device_.slots = slots_for(path, device_.replicas * device_.copies, n);
   upload_coordinates(start, system.thermostat.kind == Thermostat::baoab);
   if (!start.heat_kcal_per_mol.empty()) upload_heat(start);
   upload_replicas(start, system.thermostat);
   device_ = {device_.slots,
              device_.replicas,
              n,
+             device_.copies,
              device_.per_warp,
              x_.get(),
              v_.get(),
@@ -52,16 +54,16 @@ std::array<double, kStages> ReplicaMemory::stage_cycles() const {
   return cycles;
 }
 
-std::int64_t ReplicaMemory::slot(std::size_t replica, int molecule) const {
-  return slot_of(static_cast<std::int64_t>(replica), molecule, device_.molecules, device_.per_warp);
+std::int64_t ReplicaMemory::slot(std::size_t copy, int molecule) const {
+  return slot_of(static_cast<std::int64_t>(copy), molecule, device_.molecules, device_.per_warp);
 }
 
 DeviceBuffer<double> ReplicaMemory::in_slots(const DeviceBuffer<double>& from, int numbers,
                                              bool fill_with_first) const {
   DeviceBuffer<double> to(static_cast<std::size_t>(numbers * device_.slots));
   copy_to_slots(from.get(),
-                {device_.slots, device_.replicas, device_.molecules, device_.per_warp, numbers,
-                 fill_with_first},
+                {device_.slots, device_.replicas * device_.copies, device_.molecules,
+                 device_.per_warp, numbers, fill_with_first},
                 to.get(), nullptr);
   return to;
 }
@@ -111,25 +113,26 @@ void ReplicaMemory::upload_replicas(const State& start, const ThermostatSpec& th
   stage_cycles_ = DeviceBuffer<unsigned long long>(kStages, 0);
 }
 
-void ReplicaMemory::gather(std::span<const double> from, std::size_t replica, double* out) const {
+void ReplicaMemory::gather(std::span<const double> from, std::size_t copy, double* out) const {
   for (int m = 0; m < device_.molecules; ++m) {
-    const std::int64_t at = slot(replica, m);
+    const std::int64_t at = slot(copy, m);
     for (int k = 0; k < 9; ++k) {
       out[9 * m + k] = from[static_cast<std::size_t>(k * device_.slots + at)];
     }
   }
 }
 
-void ReplicaMemory::gather_heat(std::span<const double> from, std::size_t replica,
+void ReplicaMemory::gather_heat(std::span<const double> from, std::size_t copy,
                                 double* out) const {
   for (int m = 0; m < device_.molecules; ++m) {
-    out[m] = from[static_cast<std::size_t>(slot(replica, m))];
+    out[m] = from[static_cast<std::size_t>(slot(copy, m))];
   }
 }
 
 State ReplicaMemory::download(std::int64_t step) const {
   State s;
   s.molecules = device_.molecules;
+  s.beads = device_.copies;
   s.step = step;
   s.replica_ids = ids_;
   const std::vector<int> is_stopped = stopped();
@@ -139,17 +142,17 @@ State ReplicaMemory::download(std::int64_t step) const {
     kept_x = kept_x_.download();
     kept_v = kept_v_.download();
   }
-  s.positions_A.resize(ids_.size() * s.coordinates());
+  s.positions_A.resize(ids_.size() * s.ring_coordinates());
   s.velocities_A_per_akma.resize(s.positions_A.size());
   const std::vector<double> heat = heat_.download(), kept_heat = kept_heat_.download();
   if (!heat.empty()) s.heat_kcal_per_mol.resize(s.positions_A.size() / 9);
-  for (std::size_t r = 0; r < ids_.size(); ++r) {
-    const std::size_t at = r * s.coordinates();
-    gather(is_stopped[r] ? kept_x : x, r, &s.positions_A[at]);
-    gather(is_stopped[r] ? kept_v : v, r, &s.velocities_A_per_akma[at]);
-    if (!heat.empty()) {
-      gather_heat(is_stopped[r] ? kept_heat : heat, r, &s.heat_kcal_per_mol[at / 9]);
-    }
+  const auto copies = static_cast<std::size_t>(device_.copies);
+  for (std::size_t k = 0; k < ids_.size() * copies; ++k) {
+    const std::size_t at = k * s.coordinates();
+    const bool kept = is_stopped[k / copies] != 0;
+    gather(kept ? kept_x : x, k, &s.positions_A[at]);
+    gather(kept ? kept_v : v, k, &s.velocities_A_per_akma[at]);
+    if (!heat.empty()) gather_heat(kept ? kept_heat : heat, k, &s.heat_kcal_per_mol[at / 9]);
   }
   return s;
 }

@@ -37,15 +37,16 @@ class ReplicaMemory {
   /// Cycles of the stages of steps.
   std::array<double, kStages> stage_cycles() const;
 
-  /// Copies the 9 N numbers of a replica from a coordinate array.
-  void gather(std::span<const double> from, std::size_t replica, double* out) const;
+  /// Copies the 9 N numbers of a replica from a coordinate array; of a ring polymer those of a
+  /// mode, replica * copies + mode.
+  void gather(std::span<const double> from, std::size_t copy, double* out) const;
   /// Copies the N numbers of a replica from an array with one number per molecule.
-  void gather_heat(std::span<const double> from, std::size_t replica, double* out) const;
+  void gather_heat(std::span<const double> from, std::size_t copy, double* out) const;
   /// The state of all replicas; a stopped replica has its last kept state.
   State download(std::int64_t step) const;
 
  private:
-  std::int64_t slot(std::size_t replica, int molecule) const;
+  std::int64_t slot(std::size_t copy, int molecule) const;
   /// Numbers of molecules in the order of State, in slots.
   DeviceBuffer<double> in_slots(const DeviceBuffer<double>& from, int numbers,
                                 bool fill_with_first) const;

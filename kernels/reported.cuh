@@ -15,10 +15,12 @@ __device__ inline std::int64_t device_slot(const DeviceState& d, std::int64_t re
   return slot_of(replica, molecule, d.molecules, d.per_warp);
 }
 __device__ inline Triple<double> reported(const DeviceState& d, double bh2, std::int64_t slot) {
+  if (d.a == nullptr) return load_triple(d.x, d.slots, slot);
   return fma(bh2, load_triple(d.a, d.slots, slot), load_triple(d.x, d.slots, slot));
 }
 __device__ inline Vec3<double> reported_oxygen(const DeviceState& d, double bh2,
                                                std::int64_t slot) {
+  if (d.a == nullptr) return load_vector<double>(d.x, d.slots, slot);
   return fma(bh2, load_vector<double>(d.a, d.slots, slot), load_vector<double>(d.x, d.slots, slot));
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/launch.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/physics/cluster_shape.hpp"
+#include "tarn/steps/ring_measure.hpp"
 
 namespace tarn::gpu {
 namespace {
@@ -90,6 +91,7 @@ RowFrames::Layout RowFrames::layout_of(unsigned fields) const {
   layout.parts = part(kParts, replicas * sizeof(ClusterParts));
   layout.lindemann = part(kLindemann, replicas * sizeof(double));
   layout.geometry = part(kGeometry, replicas * sizeof(Geometry));
+  layout.rings = part(has_rings_ ? kRings : kNoFields, replicas * sizeof(RingMeasures));
   layout.energy_moments = moments(kEnergyMoments, EnergyMoment::kNumbers);
   layout.shape_moments = moments(kShapeMoments, kShapeNumbers);
   layout.geometry_moments = moments(kGeometryMoments, kGeometryNumbers);
@@ -136,12 +138,14 @@ DeviceRows RowFrames::rows_at(const Layout& layout) {
         row(kLindemann, layout.lindemann, kLindemannMoments, lindemann, rows.lindemann);
   }
   if (fields_ & kEnergyMoments) rows.energy_moments = only_summed_.get() + energy_moments;
+  if (has_rings_) rows.rings = at(kRings, layout.rings, rows.rings);
   rows.needs_centres = fields_ & kRadialCounts;
   return rows;
 }
 
-void RowFrames::launch_groups(const Layout& layout, const DeviceRows& rows, const DeviceState& d,
-                              cudaStream_t stream) {
+void RowFrames::launch_groups(const Layout& layout, const DeviceRows& rows,
+                              const DeviceState& samples, const double* centres,
+                              const DeviceState& d, cudaStream_t stream) {
   const DeviceGroups groups{groups_.groups(), places_.get(), begins_.get()};
   const auto moments = [&](unsigned field, const void* of_rows, std::size_t begin, int numbers) {
     if (!(fields_ & field) || of_rows == nullptr) return;
@@ -156,7 +160,7 @@ void RowFrames::launch_groups(const Layout& layout, const DeviceRows& rows, cons
   const RadialRequest& request = settings_.radial;
   unsigned char* const counts = rows_.get() + layout.radial;
   cuda_check(cudaMemsetAsync(counts, 0, DeviceRadial::bytes(request.groups, request.bins), stream));
-  launch_radial(d, numbers_, centres_.get(),
+  launch_radial(samples, numbers_, centres,
                 {request.r_max_A, request.bins, request.groups,
                  reinterpret_cast<unsigned long long*>(counts)},
                 stream);
@@ -183,14 +187,30 @@ void RowFrames::reserve_scratch(unsigned fields, const DeviceState& d) {
   }
 }
 
-void RowFrames::begin(unsigned fields, const DeviceState& d, const ClusterSystem& system,
-                      bool m_site, cudaStream_t stream) {
+void RowFrames::reserve_ring_scratch(unsigned fields, const DeviceState& beads) {
+  const auto count = static_cast<std::size_t>(beads.replicas);
+  if (fields & (kEnergyFields | kRings | kRadialCounts)) {
+    reserve(count * CentreTerm::kNumbers, bead_centres_);
+  }
+  if (fields & (kEnergyFields | kRings)) reserve(count * BeadTerm::kNumbers, bead_energies_);
+  if (fields & kGeometry) reserve(count * kGeometrySums, bead_geometry_);
+}
+
+void RowFrames::begin(unsigned fields, const DeviceState& state, const RingPolymers* rings,
+                      const ClusterSystem& system, bool m_site, cudaStream_t stream) {
   fields_ = fields;
+  has_rings_ = rings != nullptr;
+  const DeviceState& d = has_rings_ ? rings->centroids() : state;
   indices_known_ = samples_ > 1 && numbers_.molecules > 1;
   if (replica_ids_.empty()) return;
   const Layout layout = layout_of(fields);
   reserve(layout.size, rows_);
-  reserve_scratch(row_fields_for(fields) | (fields & kRadialCounts), d);
+  const unsigned needed = row_fields_for(fields) | (fields & kRadialCounts);
+  reserve_scratch(needed, d);
+  if (has_rings_) {
+    reserve_ring_scratch(needed, rings->beads());
+    rings->measure(state, system, stream);
+  }
   // The rows of the previous frame have been copied: finish() waits for that.
   const MeasureScratch scratch{centres_.get(),       energies_.get(),  inertia_.get(),
                                tile_energies_.get(), shapes_.get(),    geometry_.get(),
@@ -198,7 +218,13 @@ void RowFrames::begin(unsigned fields, const DeviceState& d, const ClusterSystem
   const DeviceRows rows = rows_at(layout);
   launch_measure(d, numbers_, system, m_site, scratch, rows,
                  {samples_, means_.get(), squares_.get()}, settings_.link_A, stream);
-  launch_groups(layout, rows, d, stream);
+  if (has_rings_) {
+    launch_ring_rows(state, *rings, numbers_, system, m_site,
+                     {bead_centres_.get(), bead_energies_.get(), bead_geometry_.get()}, rows,
+                     stream);
+  }
+  launch_groups(layout, rows, has_rings_ ? rings->beads() : d,
+                has_rings_ ? bead_centres_.get() : centres_.get(), d, stream);
   // Later steps may stop more replicas.
   cuda_check(cudaMemcpyAsync(rows_.get() + layout.stopped, d.stopped,
                              replica_ids_.size() * sizeof(int), cudaMemcpyDeviceToDevice, stream));
@@ -279,6 +305,7 @@ void RowFrames::finish(Frame& frame) {
   take(fields_ & kParts, layout.parts, frame.parts);
   take(fields_ & kLindemann, layout.lindemann, frame.lindemann);
   take(fields_ & kGeometry, layout.geometry, frame.geometry);
+  take(has_rings_ && (fields_ & kRings), layout.rings, frame.rings);
   take_moments(kEnergyMoments, layout.energy_moments, EnergyMoment::kNumbers, frame.energy_moments);
   take_moments(kShapeMoments, layout.shape_moments, kShapeNumbers, frame.shape_moments);
   take_moments(kGeometryMoments, layout.geometry_moments, kGeometryNumbers, frame.geometry_moments);
@@ -290,9 +317,11 @@ void RowFrames::finish(Frame& frame) {
   }
 }
 
-void RowFrames::add_distances(const DeviceState& d, cudaStream_t stream) {
+void RowFrames::add_distances(const DeviceState& state, const RingPolymers* rings,
+                              cudaStream_t stream) {
   ++samples_;
-  launch_add_distances(d, numbers_.step.bh2, {samples_, means_.get(), squares_.get()}, stream);
+  if (rings != nullptr) launch_centroids(state, rings->centroids(), stream);
+  launch_add_distances(rings != nullptr ? rings->centroids() : state, numbers_.step.bh2, {samples_, means_.get(), squares_.get()}, stream);
 }
 
 void RowFrames::put_sums(const std::vector<std::size_t>& live, Frame& frame) const {

@@ -7,6 +7,7 @@
 #include "interface/moments.hpp"
 #include "kernels/device_buffer.hpp"
 #include "kernels/measure.hpp"
+#include "kernels/ring_polymers.hpp"
 #include "tarn/engine.hpp"
 
 namespace tarn::gpu {
@@ -25,14 +26,16 @@ class RowFrames {
 
   /// Enqueues the measurement on the stream of the steps, and the copy on its own stream.
   /// @param fields of kRowFields and kGroupFields
-  void begin(unsigned fields, const DeviceState& d, const ClusterSystem& system, bool m_site,
-             cudaStream_t stream);
+  /// @param d replicas, or the modes of ring polymers
+  /// @param rings of ring polymers, else null
+  void begin(unsigned fields, const DeviceState& d, const RingPolymers* rings,
+             const ClusterSystem& system, bool m_site, cudaStream_t stream);
   /// Waits for the copy and fills the rows of the replicas that were running at begin().
   /// @param frame replica_ids too
   void finish(Frame& frame);
 
   const LindemannRequest& lindemann() const { return settings_.lindemann; }
-  void add_distances(const DeviceState& d, cudaStream_t stream);
+  void add_distances(const DeviceState& d, const RingPolymers* rings, cudaStream_t stream);
   /// Downloads the sums of the replicas in frame.replica_ids.
   /// @param live places of these replicas
   void put_sums(const std::vector<std::size_t>& live, Frame& frame) const;
@@ -43,17 +46,19 @@ class RowFrames {
  private:
   /// Where the rows of each field begin, in bytes.
   struct Layout {
-    std::size_t energies, conservation, heat, exchange, shape, parts, lindemann, geometry;
+    std::size_t energies, conservation, heat, exchange, shape, parts, lindemann, geometry, rings;
     std::size_t energy_moments, shape_moments, geometry_moments, lindemann_moments, radial;
     std::size_t stopped, size;
   };
   Layout layout_of(unsigned fields) const;
   DeviceRows rows_at(const Layout& layout);
-  void launch_groups(const Layout& layout, const DeviceRows& rows, const DeviceState& d,
-                     cudaStream_t stream);
+  /// @param samples replicas or beads, and the centres of mass of each, for radial counts
+  void launch_groups(const Layout& layout, const DeviceRows& rows, const DeviceState& samples,
+                     const double* centres, const DeviceState& d, cudaStream_t stream);
   void take_moments(unsigned field, std::size_t begin, int numbers, GroupMoments& to) const;
   void take_radial(std::size_t begin, RadialCounts& to) const;
   void reserve_scratch(unsigned fields, const DeviceState& d);
+  void reserve_ring_scratch(unsigned fields, const DeviceState& beads);
   template <class T>
   void take(bool wanted, std::size_t begin, std::vector<T>& to) const;
 
@@ -63,6 +68,7 @@ class RowFrames {
   std::int64_t samples_ = 0;
   DeviceBuffer<double> means_, squares_;  ///< [replica][pair]
   DeviceBuffer<double> centres_, energies_, inertia_, tile_energies_, shapes_, geometry_;
+  DeviceBuffer<double> bead_centres_, bead_energies_, bead_geometry_;
   DeviceBuffer<double> only_summed_;  ///< rows of which the host receives moments only
   ReplicaGroups groups_;
   DeviceBuffer<int> places_, begins_;  ///< of groups_
@@ -72,6 +78,7 @@ class RowFrames {
   cudaStream_t copies_ = nullptr;
   cudaEvent_t measured_ = nullptr, copied_ = nullptr;
   unsigned fields_ = kNoFields;  ///< fields of the last begin()
+  bool has_rings_ = false;       ///< ring polymers, in that frame
   bool indices_known_ = false;   ///< Lindemann indices of that frame
   std::vector<std::size_t> live_;
 };

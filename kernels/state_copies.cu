@@ -15,16 +15,16 @@ constexpr int kThreads = 128;
 /// Numbers that a host thread copies at a time.
 constexpr std::size_t kPiece = std::size_t{1} << 16;
 
-/// Copies the state in the order of State; one thread per molecule. A stopped replica has its kept
-/// state.
+/// Copies the state in the order of State; one thread per molecule of each replica or mode. A
+/// stopped replica has its kept state.
 __global__ void __launch_bounds__(kThreads)
     copy_state_kernel(DeviceState d, double* x, double* v, double* heat) {
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (thread >= d.replicas * d.molecules) return;
-  const std::int64_t replica = thread / d.molecules;
+  if (thread >= d.replicas * d.copies * d.molecules) return;
+  const std::int64_t copy = thread / d.molecules;
   const std::int64_t slot =
-      slot_of(replica, static_cast<int>(thread % d.molecules), d.molecules, d.per_warp);
-  const bool stopped = d.stopped[replica] != 0;
+      slot_of(copy, static_cast<int>(thread % d.molecules), d.molecules, d.per_warp);
+  const bool stopped = d.stopped[copy / d.copies] != 0;
   const double* const from_x = (stopped ? d.kept_x : d.x) + slot;
   const double* const from_v = (stopped ? d.kept_v : d.v) + slot;
   for (int k = 0; k < 9; ++k) {
@@ -79,8 +79,7 @@ bool StateCopies::reserve(std::size_t numbers) {
 std::function<State()> StateCopies::begin(const ReplicaMemory& replicas, std::int64_t step,
                                           int threads, cudaStream_t stream) {
   const DeviceState& d = replicas.device();
-  const auto molecules =
-      static_cast<std::size_t>(d.replicas) * static_cast<std::size_t>(d.molecules);
+  const auto molecules = static_cast<std::size_t>(d.replicas * d.copies * d.molecules);
   const std::size_t heats = d.heat != nullptr ? molecules : 0;
   if (molecules == 0 || !*is_taken_ || !reserve(18 * molecules + heats)) return {};
   double* const x = staged_.get();
@@ -95,12 +94,14 @@ std::function<State()> StateCopies::begin(const ReplicaMemory& replicas, std::in
 
   *is_taken_ = false;
   const std::shared_ptr<void> taken(nullptr, [flag = is_taken_](void*) { *flag = true; });
-  return [this, taken, step, threads, molecules, heats, n = d.molecules, &ids = replicas.ids()] {
+  return [this, taken, step, threads, molecules, heats, n = d.molecules, beads = d.copies,
+          &ids = replicas.ids()] {
     cuda_check(cudaSetDevice(device_));
     cuda_check(cudaEventSynchronize(copied_));
     const std::span<const double> all = host_.values();
     State s;
     s.molecules = n;
+    s.beads = beads;
     s.step = step;
     s.replica_ids = ids;
     s.positions_A = copied(all.first(9 * molecules), threads);

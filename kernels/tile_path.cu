@@ -401,22 +401,9 @@ __device__ Triple<S> whole_force(const DeviceState& d, const SystemNumbers<S>& s
   return f;
 }
 
-/// Marks the replica of a bad molecule; the molecule with the lowest number is reported. The mark
-/// takes effect in the next step, so that all molecules of the replica are checked.
-__device__ void stop_if(bool bad, const DeviceState& d, const MoleculePlace& p, std::int64_t step) {
-  if (!bad) return;
-  atomicMin(d.blow_step + p.replica, static_cast<long long>(step));
-  atomicMin(d.blow_molecule + p.replica, p.molecule);
-}
 template <class S>
 __device__ bool too_fast(const Triple<S>& v) {
   return !(weighted_norm2(S(1), S(1), v) < static_cast<S>(kLargestSpeed2));
-}
-/// Whether the initial accelerations are finite. c - c is 0 for finite numbers only.
-template <class S>
-__device__ bool has_finite_accelerations(const DeviceMolecule<S>& s) {
-  const Vec3<S> none = total(fma(S(0), s.v, s.a - s.a));
-  return none.x + none.y + none.z == S(0);
 }
 
 /// Checks the velocities at the end of a step, before the noise, then adds the noise (GLA).
@@ -426,7 +413,7 @@ __device__ void end_molecule(const DeviceState& d, const SystemNumbers<S>& syste
                              const MoleculePlace& p, bool definite, std::int64_t step,
                              DeviceMolecule<S>& s) {
   poison(definite, s);
-  stop_if(too_fast(s.v), d, p, step);
+  mark_if(too_fast(s.v), d, p.replica, p.molecule, step);
   if (system.thermostat == Thermostat::gla) {
     thermostat_step(system.step, system.passes.move,
                     noise_of<S>(system.step.seed, d.ids[p.replica], p.molecule, step - 1),
@@ -437,10 +424,10 @@ __device__ void end_molecule(const DeviceState& d, const SystemNumbers<S>& syste
 template <class S>
 __device__ void end_preparation(const DeviceState& d, const MoleculePlace& p, bool definite,
                                 const Triple<S>& v, std::int64_t step, DeviceMolecule<S>& s) {
-  const bool bad = !definite || !has_finite_accelerations<S>(s);
+  const bool bad = !definite || !has_finite_accelerations(s);
   s.v = v;
   keep_state(s, d, p.slot);
-  stop_if(bad, d, p, step);
+  mark_if(bad, d, p.replica, p.molecule, step);
 }
 
 /// Stores the forces, for solvers of accelerations and for observers.
@@ -544,9 +531,10 @@ __global__ void __launch_bounds__(kThreads)
 /// Restores the kept positions of replicas that blew up, and marks them stopped.
 __global__ void __launch_bounds__(kThreads) restore_stopped_kernel(DeviceState d) {
   const MoleculePlace p = molecule_place(d);
-  if (!p.there || d.blow_molecule[p.replica] == kNoMolecule) return;
+  const std::int64_t replica = p.replica / d.copies;
+  if (!p.there || d.blow_molecule[replica] == kNoMolecule) return;
   store_state(stopped_state<double>(d, p.slot), d, p.slot);
-  if (p.molecule == 0) d.stopped[p.replica] = 1;
+  if (p.molecule == 0) d.stopped[replica] = 1;
 }
 
 unsigned blocks_for(std::int64_t threads) {

@@ -1,6 +1,6 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
-#include "kernels/partner_loop.cuh"
+#include "kernels/warp_lanes.cuh"
 
 /// @file
 /// Warp path, for up to 32 molecules: one molecule per lane, several clusters per warp. A launch
@@ -11,64 +11,34 @@ namespace tarn::gpu {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr unsigned kAllLanes = 0xffffffffu;
 
 /// A warp of the device; the interface is documented in cluster_program.hpp.
 template <bool kTally>
-class DeviceWarp {
+class DeviceWarp : public WarpLanes {
  public:
-  using Double = double;
-  using Float = float;
-  using Word = std::uint32_t;
-  using Index = int;
+  static constexpr bool kRings = false;
 
-  __device__ DeviceWarp(const DeviceState& d, std::uint64_t seed, std::int64_t warp)
-      : d_(d), seed_(seed) {
-    lane_ = static_cast<int>(threadIdx.x) % kWarpLanes;
-    const LanePlace place = place_of(warp, lane_, d.molecules, d.replicas);
-    replica_ = place.replica;
-    molecule_ = place.molecule;
-    slot_ = warp * kWarpLanes + lane_;
+  __device__ DeviceWarp(const DeviceState& d, std::uint64_t seed, std::int64_t warp, int lane)
+      : DeviceWarp(d, seed, warp, lane, place_of(warp, lane, d.molecules, d.replicas)) {}
+  __device__ DeviceWarp(const DeviceState& d, std::uint64_t seed, std::int64_t warp, int lane,
+                        const LanePlace& place)
+      : WarpLanes(lane, place.molecule, d.molecules),
+        d_(d),
+        seed_(seed),
+        replica_(place.replica),
+        slot_(warp * kWarpLanes + lane) {
     const std::int64_t source = replica_ < 0 ? 0 : replica_;
     id_ = d.ids[source];
     kick_scale_ = molecule_ < 0 ? 0.0 : d.kick_scale[source];
     running_ = molecule_ >= 0 && d.stopped[source] == 0;
     const unsigned cluster_mask = d.molecules == kWarpLanes ? kAllLanes : (1u << d.molecules) - 1u;
     cluster_mask_ = molecule_ < 0 ? 0 : cluster_mask << first();
-    const int lanes = cluster_lanes(d.molecules);
-    halves_ = is_power_of_two(lanes) ? lanes / 2 : -1;
     // All lanes must have read the flag before one of them stops its cluster.
     __syncwarp();
   }
 
   __device__ std::int64_t slot() const { return slot_; }
-  __device__ int rounds() const { return gpu::rounds(d_.molecules); }
-  template <class T>
-  __device__ T shuffle(T value, int from) const {
-    return __shfl_sync(kAllLanes, value, from);
-  }
-  __device__ int partner(int k) const { return partner_lane(lane_, molecule_, k, d_.molecules); }
-  __device__ int meeting(int k) const { return meeting_lane(lane_, molecule_, k, d_.molecules); }
-  __device__ int first() const { return molecule_ < 0 ? lane_ : lane_ - molecule_; }
-  template <class R>
-  __device__ bool pair(int k) const {
-    return meets(molecule_, k, d_.molecules);
-  }
-  template <class T>
-  __device__ Vec3<T> sum(Vec3<T> a) const {
-    if (halves_ >= 0) {
-      if (molecule_ < 0) a = {T(0), T(0), T(0)};
-      return sum_over_lanes(a, halves_);
-    }
-    for (int o = first_offset(d_.molecules); o > 0; o /= 2) {
-      const Vec3<T> other = from_lane(a, lane_ + o);
-      if (adds(molecule_, o, d_.molecules)) a = a + other;
-    }
-    return from_lane(a, first());
-  }
-  __device__ static float to_float(double value) { return static_cast<float>(value); }
-  __device__ static double to_double(float value) { return static_cast<double>(value); }
-
+  __device__ static double largest_speed2() { return kLargestSpeed2; }
   template <class T>
   __device__ Triple<T> normals(std::int64_t step) const {
     return noise_of<T>(seed_, id_, molecule_ < 0 ? 0 : molecule_, step);
@@ -120,8 +90,6 @@ class DeviceWarp {
   const DeviceState& d_;
   std::uint64_t seed_, id_;
   std::int64_t replica_, slot_;
-  int lane_, molecule_;
-  int halves_;  ///< first offset of butterfly sums, -1 if the lanes are no power of two
   unsigned cluster_mask_;
   double kick_scale_;
   bool running_;
@@ -131,6 +99,7 @@ class DeviceWarp {
 __device__ std::int64_t warp_number() {
   return (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarpLanes;
 }
+__device__ int lane_number() { return static_cast<int>(threadIdx.x) % kWarpLanes; }
 
 template <class S, class R, bool kMSite, bool kFlexible>
 __global__ void __launch_bounds__(kThreads)
@@ -138,7 +107,7 @@ __global__ void __launch_bounds__(kThreads)
                          std::int64_t step, Prepare what) {
   const std::int64_t warp = warp_number();
   if (warp * kWarpLanes >= d.slots) return;
-  DeviceWarp<false> w(d, system.step.seed, warp);
+  DeviceWarp<false> w(d, system.step.seed, warp, lane_number());
   DeviceMolecule<S> s = load_state<S>(d, w.slot());
   Triple<S> f;
   if (what == Prepare::forces) {
@@ -164,7 +133,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksAtOnce<S, R>)
                          std::int64_t first, std::int64_t n) {
   const std::int64_t warp = warp_number();
   if (warp * kWarpLanes >= d.slots) return;
-  DeviceWarp<kTally> w(d, system.step.seed, warp);
+  DeviceWarp<kTally> w(d, system.step.seed, warp, lane_number());
   if (w.idle()) return;
   DeviceMolecule<S> s = load_state<S>(d, w.slot());
   Triple<S> v_thermal = s.v;
@@ -173,6 +142,23 @@ __global__ void __launch_bounds__(kThreads, kBlocksAtOnce<S, R>)
   store_state(s, d, w.slot());
   if (d.v_thermal != nullptr) store_triple(v_thermal, d.v_thermal, d.slots, w.slot());
   w.finish();
+}
+
+/// Forces on the beads of ring polymers, with those of the bonds.
+/// @param step if not null, incremented
+template <class R, bool kMSite>
+__global__ void __launch_bounds__(kThreads)
+    bead_forces_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair,
+                       long long* step) {
+  const std::int64_t warp = warp_number();
+  if (step != nullptr && warp == 0 && threadIdx.x == 0) ++*step;
+  if (warp * kWarpLanes >= d.slots) return;
+  const int lane = lane_number();
+  const WarpLanes w(lane, place_of(warp, lane, d.molecules, d.replicas).molecule, d.molecules);
+  const std::int64_t slot = warp * kWarpLanes + lane;
+  const Triple<double> x = load_triple(d.x, d.slots, slot);
+  const Triple<double> f = bead_forces<WarpLanes, R, kMSite>(w, system, pair, x);
+  store_triple(f, d.f, d.slots, slot);
 }
 
 unsigned blocks_for(const DeviceState& d) {
@@ -212,6 +198,26 @@ void launch_warp_advance(const DeviceState& d, const ClusterSystem& system, Prec
     with_bonds(system, [&]<bool kFlexible>() {
       advance<S, R, kMSite, kFlexible>(d, system, first, n, stream);
     });
+  });
+}
+
+void launch_bead_forces(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                        bool m_site, int rows, long long* step, cudaStream_t stream) {
+  if (d.molecules > kMostInWarp) {
+    return launch_block_bead_forces(d, system, precision, m_site, rows, step, stream);
+  }
+  with_pairs(precision, m_site, [&]<class R, bool kMSite>() {
+    launch_kernel(bead_forces_kernel<R, kMSite>, blocks_for(d), kThreads, 0, stream, d, system,
+                  rounded_parameters<R>(system.pair), step);
+  });
+}
+void load_bead_forces(int molecules, Precision precision, bool m_site) {
+  with_pairs(precision, m_site, [&]<class R, bool kMSite>() {
+    if (molecules > kMostInWarp) {
+      load_block_bead_forces(precision, m_site);
+    } else {
+      load_kernel(bead_forces_kernel<R, kMSite>);
+    }
   });
 }
 

@@ -11,16 +11,10 @@
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/geometry.hpp"
+#include "tarn/steps/ring_measure.hpp"
 
 namespace tarn::cpu {
 namespace {
-
-/// Estimators, and the mean energy of the wall.
-struct Estimate {
-  RingMeasures rings;
-  double wall_kcal_per_mol = 0.0;
-  double hamiltonian_kcal_per_mol = 0.0;
-};
 
 /// Energies of the beads of a group, [slot].
 struct BeadEnergies {
@@ -61,10 +55,17 @@ class Ring {
         bead_(9 * static_cast<std::size_t>(n_)) {}
 
   std::int64_t id() const { return id_; }
-  /// Equation (83).
-  Estimate estimate(const BeadEnergies& energies);
-  /// The mean over the beads, which is conserved; that of the centroids is not.
-  std::array<double, 3> mean_angular_momentum() const;
+  /// Sums of RingTerm.
+  struct Sums {
+    double numbers[RingTerm::kNumbers] = {};
+    /// The mean over the beads, which is conserved; that of the centroids is not.
+    std::array<double, 3> mean_angular_momentum(int beads) const {
+      const double* const l = numbers + RingTerm::kAngularMomentum;
+      return {l[0] / beads, l[1] / beads, l[2] / beads};
+    }
+  };
+  Sums sums() const;
+  RingEstimate estimate(const Sums& sums, const BeadEnergies& energies);
   /// Equation (83) for each atom. @param out 3 N numbers
   void atom_kinetic(double* out) const;
   Geometry mean_geometry();
@@ -81,11 +82,9 @@ class Ring {
   double kT() const {
     return units::boltzmann_kcal_per_mol_K * replica_temperature_K(system_, id_);
   }
-  /// Mass of the atom of a coordinate.
-  double mass_Da(int coordinate) const { return system_.model.mass_Da(coordinate / 3); }
   /// Index of the first coordinate of a molecule; the others follow at strides of the lanes.
   std::size_t at(int mode, int m) const { return layout_.index(group_, first_slot_ + mode, m, 0); }
-  double mean_wall_energy();
+  double wall_energy_of_beads();
 
   const System& system_;
   const GroupLayout& layout_;
@@ -98,7 +97,7 @@ class Ring {
   std::vector<double> bead_;  ///< work space
 };
 
-double Ring::mean_wall_energy() {
+double Ring::wall_energy_of_beads() {
   const Confinement<double> wall{system_.confinement.radius_A,
                                  system_.confinement.stiffness_kcal_per_mol_A2};
   if (wall.stiffness <= 0.0) return 0.0;
@@ -114,74 +113,45 @@ double Ring::mean_wall_energy() {
       sum += wall_energy(molecule_at(x.data(), static_cast<std::size_t>(m)).o - centre, wall);
     }
   });
-  return sum / beads_;
+  return sum;
 }
 
-Estimate Ring::estimate(const BeadEnergies& energies) {
-  constexpr double k = units::boltzmann_kcal_per_mol_K;
-  const double kT = this->kT(), p = beads_;
-  Estimate e;
-  RingMeasures& r = e.rings;
-  for (int bead = 0; bead < beads_; ++bead) {
-    const auto slot = static_cast<std::size_t>(first_slot_ + bead);
-    r.potential_kcal_per_mol += energies.pairs[slot];
-    r.intramolecular_kcal_per_mol += energies.bonds[slot];
-  }
-  r.potential_kcal_per_mol /= p;
-  r.intramolecular_kcal_per_mol /= p;
-  e.wall_kcal_per_mol = mean_wall_energy();
-  // By atom: sums over modes of q f, q^2 and v^2.
+Ring::Sums Ring::sums() const {
+  const Masses<double> mass = masses(system_.model);
   const AlignedVector<double>& hot =
       group_.v_thermal.empty() || std::isnan(group_.v_thermal[at(0, 0)]) ? group_.v
                                                                          : group_.v_thermal;
-  double virial[3] = {}, square[3] = {}, kinetic = 0.0, centroid = 0.0, internal = 0.0;
+  Sums sum;
   for (int mode = 0; mode < beads_; ++mode) {
     const double spring = group_.springs[static_cast<std::size_t>(first_slot_ + mode)];
     for (int m = 0; m < n_; ++m) {
-      std::size_t i = at(mode, m);
-      for (int c = 0; c < 9; ++c, i += lanes_) {
-        const int atom = c / 3;
-        const double mass = mass_Da(c);
-        const double q = group_.x[i];
-        kinetic += 0.5 * mass * group_.v[i] * group_.v[i];
-        (mode == 0 ? centroid : internal) += 0.5 * mass * hot[i] * hot[i];
-        if (mode == 0) continue;
-        virial[atom] -= q * group_.a[i];
-        square[atom] += q * q;
-        r.spring_kcal_per_mol += 0.5 * mass * spring * q * q;
-      }
+      const auto triple = [&](const AlignedVector<double>& packs) {
+        double numbers[9];
+        std::size_t i = at(mode, m);
+        for (double& number : numbers) {
+          number = packs[i];
+          i += lanes_;
+        }
+        return molecule_at(numbers, 0);
+      };
+      double terms[RingTerm::kNumbers];
+      ring_terms(mass, mode, spring, triple(group_.x), triple(group_.a), triple(group_.v),
+                 triple(hot), terms);
+      for (int k = 0; k < RingTerm::kNumbers; ++k) sum.numbers[k] += terms[k];
     }
   }
-  r.kinetic_o_kcal_per_mol = 1.5 * kT + 0.5 * virial[0] / (p * n_);
-  r.kinetic_h_kcal_per_mol = 1.5 * kT + 0.5 * (virial[1] + virial[2]) / (2.0 * p * n_);
-  r.gyration2_o_A2 = square[0] / (p * n_);
-  r.gyration2_h_A2 = (square[1] + square[2]) / (2.0 * p * n_);
-  const double potential =
-      r.potential_kcal_per_mol + r.intramolecular_kcal_per_mol + e.wall_kcal_per_mol;
-  r.virial_kcal_per_mol =
-      potential + n_ * (r.kinetic_o_kcal_per_mol + 2.0 * r.kinetic_h_kcal_per_mol);
-  r.primitive_kcal_per_mol = potential + 4.5 * n_ * p * kT - r.spring_kcal_per_mol / p;
-  r.centroid_K = centroid / (4.5 * n_ * k * p);
-  r.internal_K = internal / (4.5 * n_ * k * p * (p - 1.0));
-  e.hamiltonian_kcal_per_mol = kinetic + r.spring_kcal_per_mol + p * potential;
-  return e;
+  return sum;
 }
 
-std::array<double, 3> Ring::mean_angular_momentum() const {
-  Vec3<double> sum{0.0, 0.0, 0.0};
-  for (int mode = 0; mode < beads_; ++mode) {
-    for (int m = 0; m < n_; ++m) {
-      for (int c = 0; c < 9; c += 3) {
-        const std::size_t i = at(mode, m) + static_cast<std::size_t>(c) * lanes_;
-        const auto vec3 = [&](const AlignedVector<double>& packs) -> Vec3<double> {
-          return {packs[i], packs[i + lanes_], packs[i + 2 * lanes_]};
-        };
-        sum = sum + mass_Da(c) * cross(vec3(group_.x), vec3(group_.v));
-      }
-    }
+RingEstimate Ring::estimate(const Sums& sums, const BeadEnergies& energies) {
+  double beads[BeadTerm::kNumbers] = {};
+  for (int bead = 0; bead < beads_; ++bead) {
+    const auto slot = static_cast<std::size_t>(first_slot_ + bead);
+    beads[BeadTerm::kPairs] += energies.pairs[slot];
+    beads[BeadTerm::kBonds] += energies.bonds[slot];
   }
-  sum = 1.0 / beads_ * sum;
-  return {sum.x, sum.y, sum.z};
+  beads[BeadTerm::kWall] = wall_energy_of_beads();
+  return ring_estimate(n_, beads_, kT(), sums.numbers, beads);
 }
 
 void Ring::atom_kinetic(double* out) const {
@@ -193,7 +163,7 @@ void Ring::atom_kinetic(double* out) const {
         std::size_t i = at(mode, m) + static_cast<std::size_t>(3 * atom) * lanes_;
         for (int c = 0; c < 3; ++c, i += lanes_) virial -= group_.x[i] * group_.a[i];
       }
-      out[3 * m + atom] = 1.5 * kT + 0.5 * virial / beads_;
+      out[3 * m + atom] = ring_atom_kinetic(kT, virial, beads_);
     }
   }
 }
@@ -217,17 +187,6 @@ Geometry Ring::mean_geometry() {
   return {mean, mean};
 }
 
-/// Replaces the energies of the centroids.
-void put_estimate(const Estimate& e, int molecules, Energies& energies) {
-  energies.potential_kcal_per_mol = e.rings.potential_kcal_per_mol;
-  energies.bond_kcal_per_mol = e.rings.intramolecular_kcal_per_mol;
-  energies.wall_kcal_per_mol = e.wall_kcal_per_mol;
-  energies.kinetic_kcal_per_mol =
-      molecules * (e.rings.kinetic_o_kcal_per_mol + 2.0 * e.rings.kinetic_h_kcal_per_mol);
-  energies.total_kcal_per_mol = e.rings.virial_kcal_per_mol;
-  energies.physical_kcal_per_mol = e.hamiltonian_kcal_per_mol;
-}
-
 }  // namespace
 
 void fill_from_beads(unsigned fields, const StepContext& context, const Group& group,
@@ -247,12 +206,14 @@ void fill_from_beads(unsigned fields, const StepContext& context, const Group& g
     const auto at = static_cast<std::size_t>(found);
     Ring ring(context, group, replica, positions);
     if (fields & kEstimates) {
-      const Estimate e = ring.estimate(energies);
+      const Ring::Sums sums = ring.sums();
+      const RingEstimate e = ring.estimate(sums, energies);
       if (fields & kRings) frame.rings[at] = e.rings;
-      if (fields & kEnergies) put_estimate(e, n, frame.energies[at]);
+      if (fields & kEnergies) put_ring_energies(e, n, frame.energies[at]);
       if (fields & kConservation) {
         frame.conservation[at].energy_kcal_per_mol = e.hamiltonian_kcal_per_mol;
-        frame.conservation[at].angular_momentum_Da_A2_per_akma = ring.mean_angular_momentum();
+        frame.conservation[at].angular_momentum_Da_A2_per_akma = 
+            sums.mean_angular_momentum(context.layout.copies());
       }
     }
     if (fields & kGeometry) frame.geometry[at] = ring.mean_geometry();

@@ -2,8 +2,7 @@
 
 #include "molecule_passes.hpp"
 #include "ring_fourier.hpp"
-#include "tarn/physics/ring_polymer.hpp"
-#include "tarn/steps/flexible.hpp"
+#include "tarn/steps/ring.hpp"
 
 /// @file
 /// Passes over the modes and the beads of ring polymers. A lane is a mode or a bead: pack p * N + m
@@ -17,11 +16,7 @@ using cpu::RingConstants;
 using cpu::RingPacks;
 
 /// Constants of the modes in a pack of slots.
-struct ModePack {
-  D cosine, sine_over_omega, omega_sine;
-  OuParameters<D> ou;
-};
-TARN_HD ModePack mode_pack(const RingConstants& c, int p) {
+TARN_HD ModeNumbers<D> mode_pack(const RingConstants& c, int p) {
   const auto at = [&](const double* numbers) { return D::load(numbers + p * kLanes); };
   return {at(c.cosine),
           at(c.sine_over_omega),
@@ -33,37 +28,33 @@ TARN_HD MoleculeState<D> load_modes(const RingPacks& ring, std::ptrdiff_t at, co
   return {load_triple(ring.q + at), load_triple(ring.v + at),
           scale(w_o, w_h, load_triple(ring.f + at))};
 }
-TARN_HD void rotate(const ModePack& c, MoleculeState<D>& s) {
-  rotate_ring(s.x, s.v, c.cosine, c.sine_over_omega, c.omega_sine);
-}
 
 /// O, with its heat.
-TARN_HD void add_noise(const RingPacks& ring, const ModePack& c, std::ptrdiff_t pack,
+TARN_HD void add_noise(const RingPacks& ring, const ModeNumbers<D>& c, std::ptrdiff_t pack,
                        const Triple<D>& xi, MoleculeState<D>& s) {
-  const Triple<D> before = s.v;
-  s.v = ou_step(before, xi, c.ou);
-  if (ring.heat == nullptr) return;
-  double* const at = ring.heat + pack * kLanes;
-  (D::load(at) + ou_heat(D(ring.mass_o_Da), D(ring.mass_h_Da), before, s.v)).store(at);
+  ring_noise(c, xi, s, [&](const Triple<D>& before, const Triple<D>& after) {
+    if (ring.heat == nullptr) return;
+    double* const at = ring.heat + pack * kLanes;
+    (D::load(at) + ou_heat(D(ring.mass_o_Da), D(ring.mass_h_Da), before, after)).store(at);
+  });
 }
 
-/// The part of a step before the forces: kick, C, noise of BAOAB, C.
+/// The part of a step before the forces.
 /// @param noise returns the normals of the pack
 template <bool kBaoab, class Noise>
-TARN_HD void begin_ring_at(const RingPacks& ring, const ModePack& c, std::ptrdiff_t pack,
+TARN_HD void begin_ring_at(const RingPacks& ring, const ModeNumbers<D>& c, std::ptrdiff_t pack,
                            const D& h, const Noise& noise, MoleculeState<D>& s) {
-  kick(s, h);
-  rotate(c, s);
-  if constexpr (kBaoab) {
-    add_noise(ring, c, pack, noise(), s);
-    if (ring.v_thermal != nullptr) store_triple(s.v, ring.v_thermal + pack * 9 * kLanes);
-  }
-  rotate(c, s);
+  begin_ring(c, h, s, [&](MoleculeState<D>& m) {
+    if constexpr (kBaoab) {
+      add_noise(ring, c, pack, noise(), m);
+      if (ring.v_thermal != nullptr) store_triple(m.v, ring.v_thermal + pack * 9 * kLanes);
+    }
+  });
 }
 /// The part after the forces: kick, noise of GLA.
 /// @return whether all velocities are small enough
 template <bool kGla, class Noise>
-TARN_HD bool end_ring_at(const RingPacks& ring, const ModePack& c, int p, std::ptrdiff_t pack,
+TARN_HD bool end_ring_at(const RingPacks& ring, const ModeNumbers<D>& c, int p, std::ptrdiff_t pack,
                          const D& h, double largest, const Noise& noise, MoleculeState<D>& s) {
   kick(s, h);
   const Mask<double> bad = is_too_fast(s.v, largest);
@@ -117,7 +108,7 @@ bool ring_pass(const RingConstants& constants, const RingPacks& ring, double tim
   for_each_ring_pack<kThermostat != Thermostat::none>(
       ring, keys, step, [&](int p, int m, const auto& noise) {
         const std::ptrdiff_t pack = static_cast<std::ptrdiff_t>(p) * ring.molecules + m;
-        const ModePack c = mode_pack(constants, p);
+        const ModeNumbers<D> c = mode_pack(constants, p);
         MoleculeState<D> s = load_modes(ring, pack * 9 * kLanes, w_o, w_h);
         if (end) good = end_ring_at<gla>(ring, c, p, pack, h, largest_speed2, noise, s) && good;
         if (begin) begin_ring_at<baoab>(ring, c, pack, h, noise, s);

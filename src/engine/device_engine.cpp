@@ -10,6 +10,7 @@
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
+#include "kernels/layout.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/engine.hpp"
@@ -22,10 +23,15 @@ namespace {
 /// clusters in that time.
 constexpr double kPairsPerThread = 200.0;
 
+/// The forces on beads are those of small clusters.
+constexpr int kMostRingMolecules = gpu::kMostInBlock;
+bool has_too_large_rings(const System& system) {
+  return system.path_integral.beads > 1 && system.molecules > kMostRingMolecules;
+}
+
 }  // namespace
 
 AutoDevice auto_device(const System& system, std::int64_t replicas, int threads) {
-  if (system.path_integral.beads > 1) return {"cpu", ""};
   const DeviceProbe probe = probe_devices();
   if (probe.status != ProbeStatus::ok) return {"cpu", ""};
   const ProbedDevice& device = probe.devices.front();
@@ -36,11 +42,16 @@ AutoDevice auto_device(const System& system, std::int64_t replicas, int threads)
                        " has few units for double precision; using the CPU. Use --device cuda or "
                        "precision = \"mixed\" for the GPU"};
   }
+  if (has_too_large_rings(system)) {
+    return {"cpu", "ring polymers of more than " + std::to_string(kMostRingMolecules) +
+                       " molecules run on the CPU"};
+  }
   if (uses_dense_solver(system.integrator)) {
     const std::string problem = cusolver_problem();
     if (!problem.empty()) return {"cpu", "dense solves run on the CPU: " + problem};
   }
-  const double pairs = 0.5 * system.molecules * (system.molecules - 1) * replicas;
+  const double pairs =
+      0.5 * system.molecules * (system.molecules - 1) * replicas * system.path_integral.beads;
   const std::int64_t cores =
       std::min<std::int64_t>(threads > 0 ? threads : default_threads(), replicas);
   if (pairs > kPairsPerThread * static_cast<double>(cores)) {
@@ -67,9 +78,10 @@ std::unique_ptr<Engine> make_device_engine(const System& system, const State& st
   if (devices->indices.size() != 1) {
     throw InputError("device '" + name + "': only runs can use several devices; use cuda:<number>");
   }
-  if (system.path_integral.beads > 1) {
-    throw InputError("device '" + device.name +
-                     "': ring polymers run on the CPU; use --device cpu");
+  if (has_too_large_rings(system)) {
+    throw InputError("device '" + device.name + "': ring polymers of more than " +
+                     std::to_string(kMostRingMolecules) +
+                     " molecules run on the CPU; use --device cpu");
   }
   try {
     return make_cuda_engine(system, start, counts, devices->indices.front(), device.threads);

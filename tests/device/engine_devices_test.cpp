@@ -32,15 +32,6 @@ using namespace test;
 
 constexpr Precision kPrecisions[] = {Precision::double_, Precision::mixed, Precision::single};
 
-/// What forces of pairs in float are off by, over ReferenceForces::by_roots: the relative error of
-/// a reciprocal root, 1.5 2^-24 on the CPU and 2^-22.9 on a GPU (PTX, rsqrt.approx), and all other
-/// roundings in its place. These are six of a product, which changes with the root's third power or
-/// more (2 2^-24); three of a vector between sites, of numbers up to twice as long as what matters
-/// is far away (6 2^-24); and of sums of up to 32 partners, which go up and down (3 2^-24).
-double float_error_of_roots(const std::string& device) {
-  return (device == "cpu" ? 1.5 * 0x1p-24 : std::exp2(-22.9)) + 11.0 * 0x1p-24;
-}
-
 class EngineDevices : public ::testing::TestWithParam<std::string> {
  protected:
   /// Skips the test if there is no such device, or fails it if TARN_REQUIRE_CUDA=1.

@@ -1,0 +1,227 @@
+#include <cstring>
+
+#include "kernels/launch_kernel.hpp"
+#include "kernels/measure_sums.cuh"
+#include "kernels/ring_polymers.hpp"
+#include "kernels/ring_transform.cuh"
+#include "tarn/physics/geometry.hpp"
+#include "tarn/steps/ring_measure.hpp"
+
+/// @file
+/// Estimators of ring polymers, and their centroids. The order of all sums depends on the numbers of
+/// molecules and beads only.
+
+namespace tarn::gpu {
+namespace {
+
+/// Slot of a molecule of a mode.
+__device__ std::int64_t mode_slot(const DeviceState& d, std::int64_t replica, int mode,
+                                  int molecule) {
+  return (replica * d.copies + mode) * d.molecules + molecule;
+}
+
+/// A thread per molecule.
+__global__ void __launch_bounds__(kMeasureThreads)
+    centroids_kernel(DeviceState modes, DeviceState centroids) {
+  const std::int64_t slot = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (slot >= centroids.slots) return;
+  const std::int64_t replica = slot / modes.molecules;
+  const int molecule = static_cast<int>(slot - replica * modes.molecules);
+  const double c = 1.0 / sqrt(static_cast<double>(modes.copies));
+  const std::int64_t from = mode_slot(modes, replica, 0, molecule);
+  const auto copy = [&](const double* of_modes, double* to) {
+    store_triple(scale(c, c, load_triple(of_modes, modes.slots, from)), to, centroids.slots, slot);
+  };
+  copy(modes.x, centroids.x);
+  copy(modes.v, centroids.v);
+  if (modes.v_thermal != nullptr) copy(modes.v_thermal, centroids.v_thermal);
+  if (modes.heat == nullptr) return;
+  double sum = 0.0;
+  for (int mode = 0; mode < modes.copies; ++mode) {
+    sum += modes.heat[mode_slot(modes, replica, mode, molecule)];
+  }
+  centroids.heat[slot] = sum;
+}
+
+template <bool kMSite>
+struct BeadTerms {
+  static constexpr int kNumbers = BeadTerm::kNumbers;
+  static __device__ bool is_maximum(int) { return false; }
+  DeviceState d;
+  MeasureNumbers n;
+  PairParameters<double> pair;
+  const double* centres;
+  __device__ void operator()(std::int64_t bead, int molecule, double (&out)[kNumbers]) const {
+    const Triple<double> q = load_triple(d.x, d.slots, device_slot(d, bead, molecule));
+    out[BeadTerm::kPairs] = pair_energy_of<kMSite>(d, 0.0, pair, bead, molecule, q);
+    out[BeadTerm::kBonds] = intramolecular_energy(q, n.step.flexible);
+    out[BeadTerm::kWall] = 0.0;
+    if (n.wall.stiffness > 0.0) {
+      out[BeadTerm::kWall] = wall_energy(q.o - load_centres(n, centres, bead).mass_q, n.wall);
+    }
+  }
+};
+
+/// Adds up the numbers of all threads of a block by halving; the first thread has the sums.
+template <int kNumbers>
+__device__ void add_over_block(double (&own)[kNumbers]) {
+  __shared__ double shared[kNumbers][kMeasureThreads];
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int k = 0; k < kNumbers; ++k) shared[k][thread] = own[k];
+  for (int o = kMeasureThreads / 2; o > 0; o /= 2) {
+    __syncthreads();
+    if (thread >= o) continue;
+    for (int k = 0; k < kNumbers; ++k) shared[k][thread] += shared[k][thread + o];
+  }
+  for (int k = 0; k < kNumbers; ++k) own[k] = shared[k][thread];
+}
+
+/// A block per replica.
+__global__ void __launch_bounds__(kMeasureThreads)
+    ring_energies_kernel(DeviceState modes, RingTables rings, MeasureNumbers n,
+                         const double* bead_energies, DeviceRows rows) {
+  const std::int64_t replica = blockIdx.x;
+  const int p = modes.copies, thread = static_cast<int>(threadIdx.x), bath = rings.baths[replica];
+  double sums[RingTerm::kNumbers] = {}, beads[BeadTerm::kNumbers] = {};
+  // Not numbers before the first noise.
+  const bool has_hot = modes.v_thermal != nullptr &&
+                       modes.v_thermal[mode_slot(modes, replica, 0, 0)] ==
+                           modes.v_thermal[mode_slot(modes, replica, 0, 0)];
+  const double* const hot = has_hot ? modes.v_thermal : modes.v;
+  for (int k = thread; k < p * modes.molecules; k += kMeasureThreads) {
+    const int mode = k / modes.molecules;
+    const std::int64_t slot = mode_slot(modes, replica, mode, k % modes.molecules);
+    const auto load = [&](const double* from) { return load_triple(from, modes.slots, slot); };
+    const Masses<double>& m = n.step.masses;
+    double terms[RingTerm::kNumbers];
+    ring_terms(m, mode, spring_of(rings, bath, mode), load(modes.x),
+               scale(m.o, m.h, load(modes.a)), load(modes.v), load(hot), terms);
+    for (int i = 0; i < RingTerm::kNumbers; ++i) sums[i] += terms[i];
+  }
+  for (int bead = thread; bead < p; bead += kMeasureThreads) {
+    const double* const of_bead = bead_energies + (replica * p + bead) * BeadTerm::kNumbers;
+    for (int i = 0; i < BeadTerm::kNumbers; ++i) beads[i] += of_bead[i];
+  }
+  add_over_block(sums);
+  add_over_block(beads);
+  if (thread > 0) return;
+  const RingEstimate e = ring_estimate(modes.molecules, p, rings.kT[bath], sums, beads);
+  if (rows.rings != nullptr) rows.rings[replica] = e.rings;
+  if (rows.energies != nullptr) put_ring_energies(e, modes.molecules, rows.energies[replica]);
+  if (rows.energy_moments != nullptr) {
+    double* const row = rows.energy_moments + replica * EnergyMoment::kNumbers;
+    Energies energies;
+    std::memcpy(static_cast<void*>(&energies), row, sizeof(energies));
+    put_ring_energies(e, modes.molecules, energies);
+    energy_moment_row(n.flexible, energies, row[EnergyMoment::kExchange], row);
+  }
+  if (rows.conservation != nullptr) {
+    double* const row = rows.conservation + replica * kConservationNumbers;
+    row[0] = e.hamiltonian_kcal_per_mol;
+    // The mean over the beads, which is conserved; that of the centroids is not.
+    for (int k = 0; k < 3; ++k) row[4 + k] = sums[RingTerm::kAngularMomentum + k] / p;
+  }
+}
+
+/// A block per replica: the geometry of all beads.
+__global__ void __launch_bounds__(kWarpLanes)
+    ring_geometry_kernel(DeviceState modes, const double* bead_geometry, DeviceRows rows) {
+  __shared__ double all[GeometryTerm::kNumbers];
+  static_assert(GeometryTerm::kNumbers <= kWarpLanes);
+  const std::int64_t replica = blockIdx.x;
+  const int number = static_cast<int>(threadIdx.x), p = modes.copies;
+  if (number < GeometryTerm::kNumbers) {
+    const double* const of_bead = bead_geometry + replica * p * kGeometrySums + number;
+    double sum = of_bead[0];
+    for (int bead = 1; bead < p; ++bead) {
+      const double next = of_bead[static_cast<std::int64_t>(bead) * kGeometrySums];
+      sum = number < GeometryTerm::kSums ? sum + next : (next > sum ? next : sum);
+    }
+    all[number] = number == GeometryTerm::kShortest ? -sum : sum;
+  }
+  __syncthreads();
+  if (number > 0) return;
+  const MoleculeGeometry mean = molecule_geometry(all, modes.molecules * p);
+  rows.geometry[replica] = {mean, mean};
+}
+
+/// A thread per molecule of a bead.
+__global__ void __launch_bounds__(kMeasureThreads) copy_beads_kernel(DeviceState beads, double* to) {
+  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (thread >= beads.replicas * beads.molecules) return;
+  const std::int64_t slot =
+      device_slot(beads, thread / beads.molecules, static_cast<int>(thread % beads.molecules));
+  for (int k = 0; k < 9; ++k) to[9 * thread + k] = beads.x[k * beads.slots + slot];
+}
+
+/// A thread per molecule.
+__global__ void __launch_bounds__(kMeasureThreads)
+    atom_kinetic_kernel(DeviceState modes, RingTables rings, Masses<double> m, double* to) {
+  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (thread >= modes.replicas * modes.molecules) return;
+  const std::int64_t replica = thread / modes.molecules;
+  double virial[3] = {};
+  for (int mode = 1; mode < modes.copies; ++mode) {
+    const std::int64_t slot =
+        mode_slot(modes, replica, mode, static_cast<int>(thread % modes.molecules));
+    const Triple<double> q = load_triple(modes.x, modes.slots, slot);
+    const Triple<double> f = scale(m.o, m.h, load_triple(modes.a, modes.slots, slot));
+    virial[0] -= dot(q.o, f.o);
+    virial[1] -= dot(q.h1, f.h1);
+    virial[2] -= dot(q.h2, f.h2);
+  }
+  const double kT = rings.kT[rings.baths[replica]];
+  for (int atom = 0; atom < 3; ++atom) {
+    to[3 * thread + atom] = ring_atom_kinetic(kT, virial[atom], modes.copies);
+  }
+}
+
+}  // namespace
+
+void launch_centroids(const DeviceState& modes, const DeviceState& centroids,
+                      cudaStream_t stream) {
+  launch_kernel(centroids_kernel, measure_blocks_of(centroids.slots), kMeasureThreads, 0, stream,
+                modes, centroids);
+}
+
+void launch_ring_rows(const DeviceState& modes, const RingPolymers& rings, const MeasureNumbers& n,
+                      const ClusterSystem& system, bool m_site, const RingScratch& scratch,
+                      const DeviceRows& rows, cudaStream_t stream) {
+  const DeviceState& beads = rings.beads();
+  const bool energies = rows.rings != nullptr || rows.energies != nullptr ||
+                        rows.energy_moments != nullptr || rows.conservation != nullptr;
+  const bool walls = energies && n.wall.stiffness > 0.0;
+  if (walls || rows.needs_centres) launch_centres(beads, n, scratch.bead_centres, stream);
+  if (energies) {
+    if (m_site) {
+      launch_sum(BeadTerms<true>{beads, n, system.pair, scratch.bead_centres},
+                 scratch.bead_energies, stream);
+    } else {
+      launch_sum(BeadTerms<false>{beads, n, system.pair, scratch.bead_centres},
+                 scratch.bead_energies, stream);
+    }
+    launch_kernel(ring_energies_kernel, static_cast<unsigned>(modes.replicas), kMeasureThreads, 0,
+                  stream, modes, rings.tables(), n, scratch.bead_energies, rows);
+  }
+  if (rows.geometry != nullptr) {
+    launch_geometry_sums(beads, n, scratch.bead_geometry, stream);
+    launch_kernel(ring_geometry_kernel, static_cast<unsigned>(modes.replicas), kWarpLanes, 0,
+                  stream, modes, scratch.bead_geometry, rows);
+  }
+}
+
+void launch_ring_arrays(const DeviceState& modes, const RingPolymers& rings,
+                        const MeasureNumbers& n, double* beads, double* atom_kinetic,
+                        cudaStream_t stream) {
+  if (beads != nullptr) {
+    launch_kernel(copy_beads_kernel,
+                  measure_blocks_of(rings.beads().replicas * rings.beads().molecules),
+                  kMeasureThreads, 0, stream, rings.beads(), beads);
+  }
+  if (atom_kinetic != nullptr) {
+    launch_kernel(atom_kinetic_kernel, measure_blocks_of(modes.replicas * modes.molecules),
+                  kMeasureThreads, 0, stream, modes, rings.tables(), n.step.masses, atom_kinetic);
+  }
+}
+
+}  // namespace tarn::gpu

@@ -1,0 +1,129 @@
+#include "kernels/ring_polymers.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "tarn/physics/ring_polymer.hpp"
+
+namespace tarn::gpu {
+
+RingPolymers::RingPolymers(const System& system, const DeviceState& modes,
+                           const std::vector<std::int64_t>& replica_ids, int multiprocessors) {
+  const int p = modes.copies, n = modes.molecules;
+  make_transforms(p);
+  make_modes(system, replica_ids);
+  tables_ = {p, to_modes_.get(), to_beads_.get(), modes_.get(), kT_.get(), baths_.get()};
+
+  std::vector<std::uint64_t> ids;
+  for (const std::int64_t id : replica_ids) {
+    bead_ids_.insert(bead_ids_.end(), static_cast<std::size_t>(p), id);
+    ids.insert(ids.end(), static_cast<std::size_t>(p), static_cast<std::uint64_t>(id));
+  }
+  ids_ = DeviceBuffer<std::uint64_t>(ids);
+  stopped_ = DeviceBuffer<int>(ids.size(), 0);
+  const Path clusters = n <= kMostInWarp ? Path::warp : Path::block;
+  beads_.replicas = modes.replicas * p;
+  beads_.molecules = n;
+  beads_.copies = 1;
+  beads_.per_warp = clusters == Path::warp ? clusters_per_warp(n) : 0;
+  beads_.slots = slots_for(clusters, beads_.replicas, n);
+  const auto bead_size = 9 * static_cast<std::size_t>(beads_.slots);
+  bead_x_ = DeviceBuffer<double>(bead_size, 0);  // slots without a molecule too
+  bead_f_ = DeviceBuffer<double>(bead_size);
+  beads_.x = bead_x_.get();
+  beads_.f = bead_f_.get();
+  beads_.ids = ids_.get();
+  beads_.stopped = stopped_.get();
+  beads_.mass_o_Da = modes.mass_o_Da;
+  beads_.mass_h_Da = modes.mass_h_Da;
+  block_rows_ = gpu::block_rows(n, beads_.replicas, multiprocessors);
+
+  const auto size = static_cast<std::size_t>(modes.replicas * n);
+  x_ = DeviceBuffer<double>(9 * size);
+  v_ = DeviceBuffer<double>(9 * size);
+  centroids_ = modes;
+  centroids_.copies = 1;
+  centroids_.slots = modes.replicas * n;
+  centroids_.x = x_.get();
+  centroids_.v = v_.get();
+  centroids_.a = nullptr;
+  centroids_.f = nullptr;
+  if (modes.v_thermal != nullptr) {
+    v_thermal_ = DeviceBuffer<double>(9 * size);
+    centroids_.v_thermal = v_thermal_.get();
+  }
+  if (modes.heat != nullptr) {
+    heat_ = DeviceBuffer<double>(size);
+    centroids_.heat = heat_.get();
+  }
+  counter_ = DeviceBuffer<long long>(1);
+}
+
+void RingPolymers::make_transforms(int beads) {
+  const auto size = static_cast<std::size_t>(beads) * static_cast<std::size_t>(even_numbers(beads));
+  std::vector<double> to_modes(size, 0.0), to_beads(size, 0.0);
+  for (int to = 0; to < beads; ++to) {
+    const RingInputs from_beads = inputs_of_modes(to, beads), modes = inputs_of_beads(to, beads);
+    const auto at = [&](int k) {
+      return static_cast<std::size_t>(k) * static_cast<std::size_t>(beads) +
+             static_cast<std::size_t>(to);
+    };
+    // Folded beads stand for the first one of the two.
+    const auto first_of_two = [&](int bead) { return std::min(bead, beads - 1 - bead); };
+    for (int k = 0; k < from_beads.count; ++k) {
+      const int bead = first_of_two(from_beads.first + k * from_beads.step);
+      to_modes[at(k)] = mode_of_bead(to, bead, beads);
+    }
+    for (int k = 0; k < modes.count; ++k) {
+      to_beads[at(k)] = mode_of_bead(modes.first + k * modes.step, first_of_two(to), beads);
+    }
+  }
+  to_modes_ = DeviceBuffer<double>(to_modes);
+  to_beads_ = DeviceBuffer<double>(to_beads);
+}
+
+/// Replicas with the same temperature have the same constants.
+void RingPolymers::make_modes(const System& system, const std::vector<std::int64_t>& replica_ids) {
+  const int p = system.path_integral.beads;
+  std::vector<double> temperatures, modes, kT;
+  std::vector<int> baths;
+  for (const std::int64_t id : replica_ids) {
+    const double temperature = replica_temperature_K(system, id);
+    const auto known = std::find(temperatures.begin(), temperatures.end(), temperature);
+    baths.push_back(static_cast<int>(known - temperatures.begin()));
+    if (known == temperatures.end()) temperatures.push_back(temperature);
+  }
+  for (const double temperature : temperatures) {
+    std::vector<RingMode> all;
+    for (int mode = 0; mode < p; ++mode) all.push_back(ring_mode(system, mode, temperature));
+    const auto put = [&](const auto& number) {
+      for (const RingMode& mode : all) modes.push_back(number(mode));
+    };
+    put([](const RingMode& m) { return m.cosine; });
+    put([](const RingMode& m) { return m.sine_over_omega; });
+    put([](const RingMode& m) { return m.omega_sine; });
+    put([](const RingMode& m) { return m.ou.decay_o; });
+    put([](const RingMode& m) { return m.ou.decay_h; });
+    put([](const RingMode& m) { return m.ou.kick_o; });
+    put([](const RingMode& m) { return m.ou.kick_h; });
+    put([](const RingMode& m) { return m.spring; });
+    kT.push_back(units::boltzmann_kcal_per_mol_K * temperature);
+  }
+  modes_ = DeviceBuffer<double>(modes);
+  kT_ = DeviceBuffer<double>(kT);
+  baths_ = DeviceBuffer<int>(baths);
+}
+
+void RingPolymers::place_beads(const DeviceState& modes, const ClusterSystem& system,
+                               cudaStream_t stream) const {
+  launch_rings(modes, tables_, beads_, system, {}, 0, nullptr, stream);
+}
+
+void RingPolymers::measure(const DeviceState& modes, const ClusterSystem& system,
+                           cudaStream_t stream) const {
+  place_beads(modes, system, stream);
+  launch_centroids(modes, centroids_, stream);
+}
+
+}  // namespace tarn::gpu

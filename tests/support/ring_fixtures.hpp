@@ -1,0 +1,182 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine_fixtures.hpp"
+#include "start/rings.hpp"
+#include "tarn/physics/ring_polymer.hpp"
+#include "tarn/steps/step_parameters.hpp"
+
+/// @file
+/// Ring polymers for the tests of engines, and their steps by plain equations.
+
+namespace tarn::test {
+
+inline System ring_system(int beads, Bath bath, int molecules = 3,
+                   Precision precision = Precision::double_) {
+  System s = make_system({"flexible_verlet", bath}, tip4p(), molecules, precision);
+  s.path_integral.beads = beads;
+  s.path_integral.temperature_K = 200.0;
+  if (bath == Bath::none) s.path_integral.method = RingMethod::rpmd;
+  return s;
+}
+inline State ring_start(const System& system, const std::vector<std::int64_t>& ids,
+                 std::int64_t step = 0) {
+  return start::rings_of(system, start_state(system, ids, step), nullptr, true, false);
+}
+
+inline Bits bits_of_ring(const State& s, std::int64_t id) {
+  Bits bits;
+  for (std::size_t r = 0; r < s.replica_ids.size(); ++r) {
+    if (s.replica_ids[r] != id) continue;
+    append_bits({&s.positions_A[r * s.ring_coordinates()], s.ring_coordinates()}, bits);
+    append_bits({&s.velocities_A_per_akma[r * s.ring_coordinates()], s.ring_coordinates()}, bits);
+    if (s.heat_kcal_per_mol.empty()) continue;
+    append_bits({&s.heat_kcal_per_mol[r * s.ring_coordinates() / 9], s.ring_coordinates() / 9},
+                bits);
+  }
+  return bits;
+}
+
+/// A ring polymer by the equations: beads with their forces, kicked and turned in modes.
+class PlainRing {
+ public:
+  PlainRing(const System& system, const State& start)
+      : system_(system), force_field_(system.model, system.molecules), step_(start.step) {
+    const int p = system.path_integral.beads;
+    const std::size_t n = start.coordinates();
+    for (int k = 0; k < p; ++k) {
+      const auto from = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(k) * n);
+      q_.emplace_back(start.positions_A.begin() + from,
+                      start.positions_A.begin() + from + static_cast<std::ptrdiff_t>(n));
+      v_.emplace_back(start.velocities_A_per_akma.begin() + from,
+                      start.velocities_A_per_akma.begin() + from + static_cast<std::ptrdiff_t>(n));
+    }
+    forces();
+  }
+  void step() {
+    const bool baoab = system_.thermostat.kind == Thermostat::baoab;
+    kick();
+    turn();
+    if (baoab) noise();
+    turn();
+    forces();
+    kick();
+    if (system_.thermostat.kind == Thermostat::gla) noise();
+    ++step_;
+  }
+  const std::vector<std::vector<double>>& q() const { return q_; }
+  const std::vector<std::vector<double>>& v() const { return v_; }
+
+ private:
+  double temperature_K() const {
+    return system_.thermostat.kind == Thermostat::none ? system_.path_integral.temperature_K
+                                                       : system_.thermostat.temperature_K;
+  }
+  double mass(std::size_t c) const { return system_.model.mass_Da(static_cast<int>(c % 9 / 3)); }
+  void kick() {
+    for (std::size_t k = 0; k < q_.size(); ++k) {
+      for (std::size_t c = 0; c < q_[k].size(); ++c) {
+        v_[k][c] += 0.5 * system_.integrator.timestep_akma * f_[k][c] / mass(c);
+      }
+    }
+  }
+  /// Half a Cayley step: a rotation by arctan(omega h/2).
+  void turn() {
+    const int p = static_cast<int>(q_.size());
+    for (std::size_t k = 0; k < q_.size(); ++k) {
+      const double omega = mode_frequency_per_akma(static_cast<int>(k), p, temperature_K());
+      const double half = 0.5 * system_.integrator.timestep_akma;
+      const double angle = std::atan(omega * half);
+      for (std::size_t c = 0; c < q_[k].size(); ++c) {
+        const double q = q_[k][c], v = v_[k][c];
+        q_[k][c] = std::cos(angle) * q + (k == 0 ? half : std::sin(angle) / omega) * v;
+        v_[k][c] = std::cos(angle) * v - omega * std::sin(angle) * q;
+      }
+    }
+  }
+  void noise() {
+    const int p = static_cast<int>(q_.size());
+    const auto n = static_cast<std::uint64_t>(system_.molecules);
+    for (std::size_t k = 0; k < q_.size(); ++k) {
+      const double omega = mode_frequency_per_akma(static_cast<int>(k), p, temperature_K());
+      for (std::uint64_t m = 0; m < n; ++m) {
+        const MoleculeNormals xi = molecule_normals(
+            system_.seed, 3, k * n + m, static_cast<std::uint64_t>(step_), NoiseStream::thermostat);
+        for (std::size_t c = 0; c < 9; ++c) {
+          const double rate = k > 0   ? 2.0 * omega
+                              : c < 3 ? system_.thermostat.friction_oxygen_per_akma
+                                      : system_.thermostat.friction_hydrogen_per_akma;
+          const double decay = std::exp(-rate * system_.integrator.timestep_akma);
+          const double kT = units::boltzmann_kcal_per_mol_K * temperature_K() * p;
+          double& v = v_[k][9 * m + c];
+          v = decay * v + std::sqrt(kT / mass(c) * (1.0 - decay * decay)) * xi.xi[c];
+        }
+      }
+    }
+  }
+  void forces() {
+    const int p = static_cast<int>(q_.size());
+    const std::size_t n = q_[0].size();
+    f_.assign(q_.size(), std::vector<double>(n, 0.0));
+    std::vector<double> x(n), f(n);
+    for (int j = 0; j < p; ++j) {
+      std::fill(x.begin(), x.end(), 0.0);
+      for (int k = 0; k < p; ++k) {
+        for (std::size_t c = 0; c < n; ++c) {
+          x[c] += mode_of_bead(k, j, p) * q_[static_cast<std::size_t>(k)][c];
+        }
+      }
+      force_field_.energy_and_forces(x, f);
+      for (int k = 0; k < p; ++k) {
+        for (std::size_t c = 0; c < n; ++c) {
+          f_[static_cast<std::size_t>(k)][c] += mode_of_bead(k, j, p) * f[c];
+        }
+      }
+    }
+  }
+
+  System system_;
+  ForceField force_field_;
+  std::int64_t step_;
+  std::vector<std::vector<double>> q_, v_, f_;
+};
+
+template <class T>
+void append_rows(const std::vector<T>& rows, Bits& bits) {
+  for (const T& row : rows) append_bits(numbers_of(row), bits);
+}
+/// Everything that frames contain of the beads and of the centroids.
+inline Bits bits_of_frame(Engine& engine) {
+  Frame f;
+  engine.snapshot(kPositions | kVelocities | kBeads | kAtomKinetic | kEnergies | kConservation |
+                      kHeat | kShape | kLindemann | kLindemannSums | kGeometry | kRings |
+                      kEnergyMoments | kShapeMoments | kRadialCounts | kPairCounts,
+                  f);
+  Bits bits;
+  append_rows(f.energies, bits);
+  append_rows(f.conservation, bits);
+  append_rows(f.shape, bits);
+  append_rows(f.geometry, bits);
+  append_rows(f.rings, bits);
+  for (const auto* numbers :
+       {&f.positions_A, &f.velocities_A_per_akma, &f.beads_A, &f.atom_kinetic_kcal_per_mol,
+        &f.heat_kcal_per_mol, &f.lindemann, &f.lindemann_sums.means_A, &f.lindemann_sums.squares_A2,
+        &f.energy_moments.sums, &f.shape_moments.squares}) {
+    EXPECT_FALSE(numbers->empty());
+    append_bits(*numbers, bits);
+  }
+  for (const auto* counts : {&f.radial_counts.oxygens, &f.radial_counts.cosines, &f.pair_samples}) {
+    EXPECT_FALSE(counts->empty());
+    for (const std::int64_t count : *counts) bits.push_back(static_cast<std::uint64_t>(count));
+  }
+  bits.insert(bits.end(), f.pair_counts.begin(), f.pair_counts.end());
+  return bits;
+}
+
+}  // namespace tarn::test
