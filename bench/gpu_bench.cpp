@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,8 +20,8 @@
 
 /// @file
 /// Benchmarks of the CUDA engine on the first device: ensembles of small clusters, one cluster of
-/// growing size, and the linear solves of molecules, structured and by cuSOLVER. CUDA events around
-/// whole advances measure the time, including launches and waiting.
+/// growing size, ring polymers, and the linear solves of molecules, structured and by cuSOLVER.
+/// CUDA events around whole advances measure the time, including launches and waiting.
 ///
 /// `share_of_bound` is the time of the pairs alone, if each of their instructions were issued
 /// without delay on all lanes at the highest clock of the device, divided by the time of a whole
@@ -43,7 +44,7 @@ double bound_seconds(const Case& c, double steps, const Bound& bound) {
   const bool floats = c.precision != Precision::double_;
   const int lanes = gpu::lanes_of(bound.device.compute_capability, floats);
   if (lanes == 0) return 0.0;
-  return gpu::bound_seconds(steps * bench::pairs_of(c) * c.replicas,
+  return gpu::bound_seconds(steps * bench::pairs_of(c) * c.replicas * c.beads,
                             gpu::instructions_of_pair(bench::bench_system(c).model.has_m_site()),
                             bound.device.multiprocessors, lanes, bound.clock_Hz);
 }
@@ -75,7 +76,7 @@ void run_case(benchmark::State& state, const Case& c, const Bound& bound) {
   try {
     const auto engine = make_cuda_engine(bench::bench_system(c), bench::bench_start(c), {}, 0);
     gpu::GpuTimer timer;
-    const double pairs = bench::pairs_of(c) * c.replicas;
+    const double pairs = bench::pairs_of(c) * c.replicas * c.beads;
     // Kernels are loaded at their first use, and clocks rise under load.
     engine->advance(kFewSteps);
     const std::int64_t steps = steps_to_time(timer.seconds([&] { engine->advance(kFewSteps); }));
@@ -89,6 +90,9 @@ void run_case(benchmark::State& state, const Case& c, const Bound& bound) {
     const double done = static_cast<double>(steps) * static_cast<double>(state.iterations());
     state.counters["cluster_steps_per_s"] = Counter(done * c.replicas, Counter::kIsRate);
     state.counters["steps_per_s"] = Counter(done, Counter::kIsRate);
+    if (c.beads > 1) {
+      state.counters["bead_steps_per_s"] = Counter(done * c.replicas * c.beads, Counter::kIsRate);
+    }
     state.counters["pairs_per_s"] = Counter(done * pairs, Counter::kIsRate);
     const double at_bound = bound_seconds(c, done, bound);
     if (at_bound > 0.0 && seconds > 0.0) state.counters["share_of_bound"] = at_bound / seconds;
@@ -152,6 +156,24 @@ void add_cases(const Bound& bound) {
                        Thermostat::baoab, Solver::structured, "tip4p2005"});
     }
   }
+  // Ring polymers: alone and many, in blocks and in memory.
+  for (Precision precision : {Precision::mixed, Precision::double_}) {
+    for (const auto& [molecules, beads, replicas] : {std::tuple{7, 32, 1},
+                                                     {7, 32, 100},
+                                                     {7, 32, 1'000},
+                                                     {7, 32, 10'000},
+                                                     {1, 16, 50'000},
+                                                     {7, 64, 1},
+                                                     {7, 64, 1'000},
+                                                     {7, 128, 1},
+                                                     {7, 128, 500},
+                                                     {7, 1024, 1},
+                                                     {32, 32, 100},
+                                                     {100, 32, 1}}) {
+      cases.push_back({"rings_baoab_qtip4pf", molecules, replicas, Scheme::verlet, precision,
+                       Thermostat::baoab, Solver::structured, "qtip4pf", beads});
+    }
+  }
   for (int molecules : {7, 32, 100, 1000}) add(Precision::single, molecules, 1);
   add(Precision::single, 7, 200'000);
   add(Precision::single, 10, 100'000);
@@ -163,6 +185,7 @@ void add_cases(const Bound& bound) {
                                                               : "single";
     const std::string name = std::string(c.name) + "/" + precision +
                              "/N:" + std::to_string(c.molecules) +
+                             (c.beads > 1 ? "/beads:" + std::to_string(c.beads) : "") +
                              "/replicas:" + std::to_string(c.replicas);
     if (is_hopeless(c, bound)) {
       std::printf("%s is skipped: it would take too long on this device\n", name.c_str());

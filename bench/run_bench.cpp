@@ -87,7 +87,8 @@ std::vector<Case> cases(const std::string& inputs) {
           {"evaporation7", "evaporation7", 20'480, 640, {"run.equilibration_ps=0"}, {}},
           {"dynamics32", "dynamics32", 640, 16, {"run.equilibration_ps=0"}, {}},
           {"water7", "water7", 3'200, 640, {"run.equilibration_ps=0"}, {}},
-          {"water100", "water100", 1'000, 8, {"run.equilibration_ps=0"}, {}}};
+          {"water100", "water100", 1'000, 8, {"run.equilibration_ps=0"}, {}},
+          {"pimd7", "pimd7", 1'000, 64, {"run.equilibration_ps=0", "run.precision=mixed"}, {}}};
 }
 
 double seconds_since(Clock::time_point begin) {

@@ -312,14 +312,13 @@ void launch_block_bead_forces(const DeviceState& d, const ClusterSystem& system,
   with_pairs(precision, m_site, [&]<class R, bool kMSite>() {
     const BlockShape<double, R, kMSite> block(d.molecules, rows);
     launch_kernel(block_bead_forces_kernel<R, kMSite>, static_cast<unsigned>(d.replicas),
-                  block.threads, block.bytes, stream, d, system,
-                  rounded_parameters<R>(system.pair), step);
+                  block.threads, block.bytes, stream, d, system, rounded_parameters<R>(system.pair),
+                  step);
   });
 }
 void load_block_bead_forces(Precision precision, bool m_site) {
-  with_pairs(precision, m_site, [&]<class R, bool kMSite>() {
-    load_kernel(block_bead_forces_kernel<R, kMSite>);
-  });
+  with_pairs(precision, m_site,
+             [&]<class R, bool kMSite>() { load_kernel(block_bead_forces_kernel<R, kMSite>); });
 }
 
 void launch_block_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,

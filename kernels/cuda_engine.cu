@@ -114,8 +114,8 @@ class CudaEngine final : public Engine {
     if (has_rings) {
       rings_.emplace(system, replicas_.device(), replica_ids(), rate.multiprocessors);
     }
-    counts_ = PairCountMemory(counts, rings_ ? rings_->bead_ids() : start.replica_ids,
-                              cluster_.step.bh2);
+    counts_ =
+        PairCountMemory(counts, rings_ ? rings_->bead_ids() : start.replica_ids, cluster_.step.bh2);
     const bool tiles = path_ == Path::tiles && !replica_ids().empty();
     if (tiles) make_tiles(rate.multiprocessors);
     if (dense_ && tiles) {
@@ -595,7 +595,7 @@ class CudaEngine final : public Engine {
   mutable StateCopies states_;
   std::int64_t snapshot_step_ = 0;
   unsigned row_fields_ = kNoFields;  ///< of the last snapshot
-  bool is_busy_ = false;  ///< steps were started and not waited for
+  bool is_busy_ = false;             ///< steps were started and not waited for
   Clock::time_point busy_since_;
   StageTimes stage_times_;
   StepStream stream_;  ///< its destructor waits for the work on the memory above

@@ -6,9 +6,10 @@
 #include "kernels/layout.hpp"
 
 /// @file
-/// Number of steps per launch on the warp, block and ring_block paths. A GPU that also drives a display freezes
-/// it during a launch, and the driver kills launches of about two seconds. Splitting an advance
-/// into several launches changes no bit; it only costs the time of the launches.
+/// Number of steps per launch on the warp, block and ring_block paths. A GPU that also drives a
+/// display freezes it during a launch, and the driver kills launches of about two seconds.
+/// Splitting an advance into several launches changes no bit; it only costs the time of the
+/// launches.
 
 namespace tarn::gpu {
 
@@ -44,9 +45,9 @@ constexpr double cycles_of_step(Path path, int molecules, std::int64_t replicas,
   constexpr double kWait = 50.0, kAtOnce = 8.0;
   const int rows = path == Path::block ? block_rows(molecules, replicas, rate.multiprocessors) : 1;
   const bool in_warps = path == Path::warp || path == Path::ring_block;
-  const double warps = in_warps ? static_cast<double>(warps_for(replicas * beads, molecules))
-                                : static_cast<double>(replicas) * block_threads(molecules) * rows /
-                                      kWarpLanes;
+  const double warps =
+      in_warps ? static_cast<double>(warps_for(replicas * beads, molecules))
+               : static_cast<double>(replicas) * block_threads(molecules) * rows / kWarpLanes;
   const double of_warp =
       std::max(kWarpLanes / static_cast<double>(rate.double_lanes), kWait / kAtOnce);
   return instructions_of_step(path, molecules, rows, beads) *

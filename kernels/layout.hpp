@@ -14,9 +14,9 @@ inline constexpr int kWarpLanes = 32;
 
 /// How a cluster or a ring polymer is mapped to threads.
 enum class Path {
-  warp,        ///< several clusters per warp, one molecule per lane, many steps per launch
-  block,       ///< one thread block per cluster, positions in shared memory, many steps per launch
-  tiles,       ///< blocks over (replica, molecules, slice of partners), two kernels per step, graphs
+  warp,   ///< several clusters per warp, one molecule per lane, many steps per launch
+  block,  ///< one thread block per cluster, positions in shared memory, many steps per launch
+  tiles,  ///< blocks over (replica, molecules, slice of partners), two kernels per step, graphs
   ring_block,  ///< whole ring polymers in a block, one molecule of a mode per lane, many steps
   ring_memory  ///< forces on beads, then blocks over (ring polymer, molecule): two kernels, graphs
 };

@@ -122,8 +122,7 @@ void ReplicaMemory::gather(std::span<const double> from, std::size_t copy, doubl
   }
 }
 
-void ReplicaMemory::gather_heat(std::span<const double> from, std::size_t copy,
-                                double* out) const {
+void ReplicaMemory::gather_heat(std::span<const double> from, std::size_t copy, double* out) const {
   for (int m = 0; m < device_.molecules; ++m) {
     out[m] = from[static_cast<std::size_t>(slot(copy, m))];
   }

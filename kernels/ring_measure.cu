@@ -1,3 +1,5 @@
+#include "tarn/steps/ring_measure.hpp"
+
 #include <cstring>
 
 #include "kernels/launch_kernel.hpp"
@@ -5,11 +7,10 @@
 #include "kernels/ring_polymers.hpp"
 #include "kernels/ring_transform.cuh"
 #include "tarn/physics/geometry.hpp"
-#include "tarn/steps/ring_measure.hpp"
 
 /// @file
-/// Estimators of ring polymers, and their centroids. The order of all sums depends on the numbers of
-/// molecules and beads only.
+/// Estimators of ring polymers, and their centroids. The order of all sums depends on the numbers
+/// of molecules and beads only.
 
 namespace tarn::gpu {
 namespace {
@@ -84,9 +85,9 @@ __global__ void __launch_bounds__(kMeasureThreads)
   const int p = modes.copies, thread = static_cast<int>(threadIdx.x), bath = rings.baths[replica];
   double sums[RingTerm::kNumbers] = {}, beads[BeadTerm::kNumbers] = {};
   // Not numbers before the first noise.
-  const bool has_hot = modes.v_thermal != nullptr &&
-                       modes.v_thermal[mode_slot(modes, replica, 0, 0)] ==
-                           modes.v_thermal[mode_slot(modes, replica, 0, 0)];
+  const bool has_hot =
+      modes.v_thermal != nullptr && modes.v_thermal[mode_slot(modes, replica, 0, 0)] ==
+                                        modes.v_thermal[mode_slot(modes, replica, 0, 0)];
   const double* const hot = has_hot ? modes.v_thermal : modes.v;
   for (int k = thread; k < p * modes.molecules; k += kMeasureThreads) {
     const int mode = k / modes.molecules;
@@ -94,8 +95,8 @@ __global__ void __launch_bounds__(kMeasureThreads)
     const auto load = [&](const double* from) { return load_triple(from, modes.slots, slot); };
     const Masses<double>& m = n.step.masses;
     double terms[RingTerm::kNumbers];
-    ring_terms(m, mode, spring_of(rings, bath, mode), load(modes.x),
-               scale(m.o, m.h, load(modes.a)), load(modes.v), load(hot), terms);
+    ring_terms(m, mode, spring_of(rings, bath, mode), load(modes.x), scale(m.o, m.h, load(modes.a)),
+               load(modes.v), load(hot), terms);
     for (int i = 0; i < RingTerm::kNumbers; ++i) sums[i] += terms[i];
   }
   for (int bead = thread; bead < p; bead += kMeasureThreads) {
@@ -146,7 +147,8 @@ __global__ void __launch_bounds__(kWarpLanes)
 }
 
 /// A thread per molecule of a bead.
-__global__ void __launch_bounds__(kMeasureThreads) copy_beads_kernel(DeviceState beads, double* to) {
+__global__ void __launch_bounds__(kMeasureThreads)
+    copy_beads_kernel(DeviceState beads, double* to) {
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (thread >= beads.replicas * beads.molecules) return;
   const std::int64_t slot =
@@ -178,8 +180,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
 
 }  // namespace
 
-void launch_centroids(const DeviceState& modes, const DeviceState& centroids,
-                      cudaStream_t stream) {
+void launch_centroids(const DeviceState& modes, const DeviceState& centroids, cudaStream_t stream) {
   launch_kernel(centroids_kernel, measure_blocks_of(centroids.slots), kMeasureThreads, 0, stream,
                 modes, centroids);
 }

@@ -35,7 +35,8 @@ class RingBuffer {
   __device__ Triple<double> get(int slot) const {
     const Pair* const p = memory_ + slot;
     const Pair a = p[0], b = p[slots_], c = p[2 * slots_], d = p[3 * slots_], e = p[4 * slots_];
-    return {{a.first, a.second, b.first}, {b.second, c.first, c.second}, {d.first, d.second, e.first}};
+    return {
+        {a.first, a.second, b.first}, {b.second, c.first, c.second}, {d.first, d.second, e.first}};
   }
 
  private:
@@ -257,10 +258,10 @@ __global__ void __launch_bounds__(kThreads)
     const ModeNumbers<double> mode = mode_of(rings, bath, k);
     MoleculeState<double> s = load_state(d, slot);
     const auto noise = [&](MoleculeState<double>& at, std::int64_t of_step) {
-      ring_noise(mode,
-                 noise_of<double>(system.step.seed, d.ids[replica], k * d.molecules + molecule,
-                                  of_step),
-                 at, heat_tally<kHeat>(d, slot));
+      ring_noise(
+          mode,
+          noise_of<double>(system.step.seed, d.ids[replica], k * d.molecules + molecule, of_step),
+          at, heat_tally<kHeat>(d, slot));
     };
     if (work.prepare) {
       keep_state(s, d, slot);
@@ -302,7 +303,8 @@ __global__ void __launch_bounds__(kThreads)
       };
       const Vec3<double> a = part(j), b = opposite == j ? a : part(opposite);
       store_vector(folded(j, p, a, b), to, beads.slots, bead_slot(j));
-      if (opposite != j) store_vector(folded(opposite, p, b, a), to, beads.slots, bead_slot(opposite));
+      if (opposite != j)
+        store_vector(folded(opposite, p, b, a), to, beads.slots, bead_slot(opposite));
     }
     __syncthreads();
   }

@@ -321,7 +321,8 @@ void RowFrames::add_distances(const DeviceState& state, const RingPolymers* ring
                               cudaStream_t stream) {
   ++samples_;
   if (rings != nullptr) launch_centroids(state, rings->centroids(), stream);
-  launch_add_distances(rings != nullptr ? rings->centroids() : state, numbers_.step.bh2, {samples_, means_.get(), squares_.get()}, stream);
+  launch_add_distances(rings != nullptr ? rings->centroids() : state, numbers_.step.bh2,
+                       {samples_, means_.get(), squares_.get()}, stream);
 }
 
 void RowFrames::put_sums(const std::vector<std::size_t>& live, Frame& frame) const {

@@ -212,7 +212,7 @@ void fill_from_beads(unsigned fields, const StepContext& context, const Group& g
       if (fields & kEnergies) put_ring_energies(e, n, frame.energies[at]);
       if (fields & kConservation) {
         frame.conservation[at].energy_kcal_per_mol = e.hamiltonian_kcal_per_mol;
-        frame.conservation[at].angular_momentum_Da_A2_per_akma = 
+        frame.conservation[at].angular_momentum_Da_A2_per_akma =
             sums.mean_angular_momentum(context.layout.copies());
       }
     }

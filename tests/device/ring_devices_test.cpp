@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "device_names.hpp"
+#include "engine_parts.hpp"
 #include "ring_fixtures.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/split_engine.hpp"
 #include "worst.hpp"
 
 /// @file
@@ -58,8 +60,8 @@ class RingDevices : public ::testing::TestWithParam<std::string> {
       return all;
     }
     if (is_cpu()) {
-      return {{2, 3, 3},  {3, 3, 3},  {8, 3, 3},   {31, 3, 3}, {32, 3, 3},
-              {33, 3, 3}, {64, 3, 3}, {67, 1, 3},  {128, 2, 3}, {3, 70, 3}};
+      return {{2, 3, 3},  {3, 3, 3},  {8, 3, 3},  {31, 3, 3},  {32, 3, 3},
+              {33, 3, 3}, {64, 3, 3}, {67, 1, 3}, {128, 2, 3}, {3, 70, 3}};
     }
     const RingSize sizes[] = {{2, 1, 70}, {3, 2, 3},   {8, 7, 3},  {32, 7, 1},
                               {33, 3, 2}, {128, 1, 1}, {2, 32, 3}, {3, 10, 5},
@@ -78,8 +80,8 @@ TEST_P(RingDevices, Hold) {
     for (const Precision precision : {Precision::double_, Precision::mixed}) {
       for (const auto& [beads, molecules, replicas] : some_rings(bath, precision)) {
         SCOPED_TRACE(std::to_string(beads) + " beads, " + std::to_string(molecules) +
-                     " molecules, " +
-                     std::to_string(replicas) + " replicas, " + name_of(precision));
+                     " molecules, " + std::to_string(replicas) + " replicas, " +
+                     name_of(precision));
         const System system = ring_system(beads, bath, molecules, precision);
         const std::int64_t first = kKeptSteps - 5;
         State start = ring_start(system, spread_ids(replicas), first);
@@ -177,10 +179,10 @@ TEST_P(RingDevices, OneStepIsThatOfTheCpu) {
                             std::sqrt(system.model.mass_Da(static_cast<int>(k) % 9 / 3)));
           }
         }
-        const double acceleration = molecules == 1 ? 0.0
-                                                   : float_error_of_roots(GetParam()) *
-                                                         norm(error) /
-                                                         std::sqrt(system.model.mass_h_Da);
+        const double acceleration = molecules == 1
+                                        ? 0.0
+                                        : float_error_of_roots(GetParam()) * norm(error) /
+                                              std::sqrt(system.model.mass_h_Da);
         const double h = system.integrator.timestep_akma, kick = 2.0 * h * acceleration;
         mixed_x.see(x / (h * kick / norm(b.positions_A) + 1e-14), beads);
         mixed_v.see(v / (kick / norm(b.velocities_A_per_akma) + 1e-12), beads);
@@ -222,6 +224,7 @@ TEST_P(RingDevices, StepsSatisfyTheEquations) {
 /// Hamiltonian less the heat does.
 TEST_P(RingDevices, ConservesTheHamiltonianToSecondOrder) {
   for (const Bath bath : {Bath::none, Bath::baoab}) {
+    if (bath != Bath::none && !is_cpu() && !covers_everything()) continue;
     double rms[2];
     for (int halving = 0; halving < 2; ++halving) {
       System system = ring_system(8, bath, 3);
@@ -363,6 +366,7 @@ TEST_P(RingDevices, FramesDoNotDependOnTheThreads) {
 /// A ring polymer that blows up stops; the others go on as without it, also those in its packs.
 TEST_P(RingDevices, BlowUpStopsOneReplica) {
   for (const int beads : {3, 8, 40}) {
+    if (beads == 40 && !is_cpu() && !covers_everything()) continue;
     SCOPED_TRACE(beads);
     const System system = ring_system(beads, Bath::baoab, 3);
     State start = ring_start(system, spread_ids(4));
@@ -375,8 +379,7 @@ TEST_P(RingDevices, BlowUpStopsOneReplica) {
         bad.positions_A[r * size + 9 + c] = bad.positions_A[r * size + c] + 1e-4;
       }
     }
-    const auto engine = make(system, bad, 1),
-               good = make(system, start, 1);
+    const auto engine = make(system, bad, 1), good = make(system, start, 1);
     engine->advance(200);
     good->advance(200);
     ASSERT_EQ(engine->blow_ups().size(), 2u);
@@ -406,6 +409,97 @@ TEST_P(RingDevices, BlowUpStopsOneReplica) {
     EXPECT_EQ(none->blow_ups().size(), 4u);
     EXPECT_EQ(none->step(), start.step + 200);
   }
+}
+
+/// Everything that frames contain. Energies of some 1000 kcal/mol differ by what positions and
+/// velocities do after five steps (OneStepIsThatOfTheCpu), times gradients of 300 kcal/mol/A.
+TEST_P(RingDevices, MeasuresAsTheCpu) {
+  for (const auto& [beads, molecules] : {std::pair(1, 3), {4, 3}, {33, 2}, {3, 33}, {130, 4}}) {
+    if (beads > 128 && !is_cpu() && !covers_everything()) continue;
+    SCOPED_TRACE(std::to_string(beads) + " beads, " + std::to_string(molecules) + " molecules");
+    System system = ring_system(beads, Bath::baoab, molecules);
+    system.thermostat.temperature_K = 200.0;
+    system.thermostat.temperatures_K = {200.0, 250.0};
+    State start = ring_start(system, spread_ids(5));
+    start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
+    const auto engine = make_engine(system, start, counts_of_pairs(), {GetParam(), 2});
+    const auto reference = make_cpu_engine(system, start, counts_of_pairs(), 1);
+    Frame a, b;
+    for (Engine* e : {engine.get(), reference.get()}) {
+      e->measure_with(settings_of_all_fields());
+      e->advance(5);
+      e->snapshot(kRowFields | kGroupFields | kArrayFields | kLindemannSums | kPairCounts,
+                  e == engine.get() ? a : b);
+    }
+    ASSERT_EQ(a.replica_ids, b.replica_ids);
+    EXPECT_EQ(a.beads, beads);
+    const auto near = [](const char* what, const std::vector<double>& x,
+                         const std::vector<double>& y) {
+      SCOPED_TRACE(what);
+      ASSERT_EQ(x.size(), y.size());
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        if (std::isnan(x[k]) && std::isnan(y[k])) continue;
+        EXPECT_NEAR(x[k], y[k], 1e-9 * (1.0 + std::fabs(y[k]))) << k;
+      }
+    };
+    const auto rows_are_near = [&](const char* what, const auto& x, const auto& y) {
+      ASSERT_EQ(x.size(), y.size()) << what;
+      EXPECT_FALSE(y.empty()) << what;
+      for (std::size_t r = 0; r < x.size(); ++r) near(what, numbers_of(x[r]), numbers_of(y[r]));
+    };
+    rows_are_near("energies", a.energies, b.energies);
+    rows_are_near("conservation", a.conservation, b.conservation);
+    rows_are_near("shape", a.shape, b.shape);
+    rows_are_near("geometry", a.geometry, b.geometry);
+    rows_are_near("rings", a.rings, b.rings);
+    near("positions", a.positions_A, b.positions_A);
+    near("velocities", a.velocities_A_per_akma, b.velocities_A_per_akma);
+    if (beads > 1) near("beads", a.beads_A, b.beads_A);
+    near("atom kinetic", a.atom_kinetic_kcal_per_mol, b.atom_kinetic_kcal_per_mol);
+    near("heat", a.heat_kcal_per_mol, b.heat_kcal_per_mol);
+    near("exchange", a.exchange_energies_kcal_per_mol, b.exchange_energies_kcal_per_mol);
+    near("lindemann", a.lindemann, b.lindemann);
+    near("lindemann sums", a.lindemann_sums.means_A, b.lindemann_sums.means_A);
+    for (const auto moments : {&Frame::energy_moments, &Frame::shape_moments,
+                               &Frame::geometry_moments, &Frame::lindemann_moments}) {
+      EXPECT_EQ((a.*moments).counts, (b.*moments).counts);
+      near("pivots", (a.*moments).pivots, (b.*moments).pivots);
+    }
+    for (const auto counts : {&RadialCounts::replicas, &RadialCounts::oxygens,
+                              &RadialCounts::hydrogens, &RadialCounts::cosines}) {
+      EXPECT_EQ(a.radial_counts.*counts, b.radial_counts.*counts);
+    }
+    EXPECT_EQ(a.pair_counts, b.pair_counts);
+    EXPECT_EQ(a.pair_samples, b.pair_samples);
+  }
+}
+
+/// Engines on several devices, or with several parts of the CPU, give the bits of one.
+TEST_P(RingDevices, PartsEqualTheWhole) {
+  for (const auto& [beads, molecules] : {std::pair(8, 3), {3, 33}}) {
+    const System system = ring_system(beads, Bath::baoab, molecules);
+    const State start = ring_start(system, first_ids(7), kKeptSteps - 4);
+    const auto whole = make_engine(system, start, counts_of_pairs(), {GetParam(), 1});
+    std::unique_ptr<Engine> split;
+    if (is_cpu()) {
+      const PartMaker maker = [&](const State& share) {
+        return make_cpu_engine(system, share, counts_of_pairs(), 1);
+      };
+      split = make_split_engine(system, start, {std::size_t{3}, maker}, 1);
+    } else {
+      split = make_engine(system, start, counts_of_pairs(), {"cuda:0,0,0", 1});
+    }
+    ASSERT_EQ(split->parts().size(), 3u);
+    expect_same_steps(*whole, *split, false);
+  }
+}
+
+/// The forces on beads are those of small clusters.
+TEST_P(RingDevices, RejectsLargeClusters) {
+  if (is_cpu()) GTEST_SKIP() << "the CPU has no limit";
+  const System system = ring_system(2, Bath::baoab, 129);
+  EXPECT_THROW(make(system, ring_start(system, {0}), 1), InputError);
+  EXPECT_EQ(auto_device(system, 1, 1).name, "cpu");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RingDevices, ::testing::Values("cpu", "cuda"), name_of_device);

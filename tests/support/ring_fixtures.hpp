@@ -18,7 +18,7 @@
 namespace tarn::test {
 
 inline System ring_system(int beads, Bath bath, int molecules = 3,
-                   Precision precision = Precision::double_) {
+                          Precision precision = Precision::double_) {
   System s = make_system({"flexible_verlet", bath}, tip4p(), molecules, precision);
   s.path_integral.beads = beads;
   s.path_integral.temperature_K = 200.0;
@@ -26,7 +26,7 @@ inline System ring_system(int beads, Bath bath, int molecules = 3,
   return s;
 }
 inline State ring_start(const System& system, const std::vector<std::int64_t>& ids,
-                 std::int64_t step = 0) {
+                        std::int64_t step = 0) {
   return start::rings_of(system, start_state(system, ids, step), nullptr, true, false);
 }
 

@@ -52,8 +52,7 @@ TARN_HD void ring_terms(const Masses<double>& m, int mode, double spring, const 
   out[RingTerm::kKinetic] = 0.5 * weighted_norm2(m.o, m.h, v);
   out[RingTerm::kCentroid] = internal ? 0.0 : thermal;
   out[RingTerm::kInternal] = internal ? thermal : 0.0;
-  const Vec3<double> l =
-      m.o * cross(q.o, v.o) + m.h * (cross(q.h1, v.h1) + cross(q.h2, v.h2));
+  const Vec3<double> l = m.o * cross(q.o, v.o) + m.h * (cross(q.h1, v.h1) + cross(q.h2, v.h2));
   out[RingTerm::kAngularMomentum] = l.x;
   out[RingTerm::kAngularMomentum + 1] = l.y;
   out[RingTerm::kAngularMomentum + 2] = l.z;
@@ -82,8 +81,7 @@ TARN_HD RingEstimate ring_estimate(int molecules, int number_of_beads, double kT
   r.potential_kcal_per_mol = beads[BeadTerm::kPairs] / p;
   r.intramolecular_kcal_per_mol = beads[BeadTerm::kBonds] / p;
   e.wall_kcal_per_mol = beads[BeadTerm::kWall] / p;
-  r.kinetic_o_kcal_per_mol =
-      ring_atom_kinetic(kT, sum[RingTerm::kVirialO] / n, number_of_beads);
+  r.kinetic_o_kcal_per_mol = ring_atom_kinetic(kT, sum[RingTerm::kVirialO] / n, number_of_beads);
   r.kinetic_h_kcal_per_mol =
       ring_atom_kinetic(kT, sum[RingTerm::kVirialH] / (2.0 * n), number_of_beads);
   r.gyration2_o_A2 = sum[RingTerm::kSquareO] / (p * n);

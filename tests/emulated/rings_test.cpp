@@ -1,0 +1,122 @@
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/ring_polymers.hpp"
+#include "kernels/step_stream.hpp"
+#include "ring_fixtures.hpp"
+#include "run_files.hpp"
+#include "tarn/deck.hpp"
+#include "tarn/run.hpp"
+
+/// @file
+/// Both paths of ring polymers on the same system. An engine takes one of them, by the numbers of
+/// beads and molecules.
+
+namespace tarn {
+namespace {
+
+using namespace test;
+using namespace gpu;
+
+ClusterSystem cluster_of(const System& system) {
+  ClusterSystem c{};
+  c.step = step_parameters(system);
+  c.passes = step_passes(system);
+  c.thermostat = system.thermostat.kind;
+  c.wall = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
+  c.pair = pair_parameters<double>(system.model);
+  c.molecules = system.molecules;
+  return c;
+}
+
+/// The state after some steps, with kept states on the way.
+State after_steps(const System& system, const State& start, Path path, int steps) {
+  const ClusterSystem cluster = cluster_of(system);
+  const bool m_site = system.model.has_m_site();
+  StepStream stream(0);
+  const ReplicaMemory memory(system, start, path);
+  const RingPolymers rings(system, memory.device(), memory.ids(), 1);
+  const auto forces = [&](long long* counter) {
+    launch_bead_forces(rings.beads(), cluster, system.precision, m_site, rings.block_rows(),
+                       counter, stream.stream());
+  };
+  const auto work = [&](const RingWork& w, std::int64_t step) {
+    launch_rings(memory.device(), rings.tables(), rings.beads(), cluster, w, step, rings.counter(),
+                 stream.stream());
+  };
+  wait_for_copies();
+  rings.place_beads(memory.device(), cluster, stream.stream());
+  forces(nullptr);
+  work({true, false, false}, start.step);
+  if (path == Path::ring_block) {
+    launch_ring_advance(memory.device(), rings.tables(), cluster, system.precision, m_site,
+                        start.step, steps, stream.stream());
+  } else {
+    work({false, false, true}, start.step);
+    for (int k = 1; k <= steps; ++k) {
+      forces(rings.counter());
+      work({false, true, k < steps}, 0);
+    }
+  }
+  stream.wait();
+  return memory.download(start.step + steps);
+}
+
+TEST(RingPaths, GiveTheSameBits) {
+  for (const Bath bath : {Bath::none, Bath::gla_per_mass, Bath::baoab}) {
+    for (const Precision precision : {Precision::double_, Precision::mixed}) {
+      for (const auto& [beads, molecules] : {std::pair(2, 1), {5, 3}, {8, 7}, {33, 2}}) {
+        SCOPED_TRACE(std::to_string(beads) + " beads, " + std::to_string(molecules) + " molecules");
+        const System system = ring_system(beads, bath, molecules, precision);
+        State start = ring_start(system, spread_ids(3), 2);
+        start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
+        ASSERT_EQ(path_of(molecules, false, beads), Path::ring_block);
+        const State block = after_steps(system, start, Path::ring_block, 7);
+        const State memory = after_steps(system, start, Path::ring_memory, 7);
+        EXPECT_TRUE(same_bits(bits_of_ring(block, 3), bits_of_ring(memory, 3)));
+        EXPECT_EQ(block.positions_A, memory.positions_A);
+        EXPECT_EQ(block.velocities_A_per_akma, memory.velocities_A_per_akma);
+        EXPECT_EQ(block.heat_kcal_per_mol, memory.heat_kcal_per_mol);
+        EXPECT_NE(block.positions_A, start.positions_A);
+      }
+    }
+  }
+}
+
+/// A run of a deck: files of one device, of several, and of a run that was interrupted and resumed.
+TEST(RingPaths, RunDecks) {
+  const ScratchFolder folder;
+  Deck deck = load_deck(
+      std::string(TARN_SOURCE_DIR) + "/inputs/pimd7.toml",
+      {"system.molecules=3", "system.replicas=4", "path_integral.beads=6", "run.steps=30",
+       "run.equilibration_ps=0", "observe.energies.every=5", "observe.path_integral.every=5",
+       "observe.geometry.every=5", "observe.rdf.every=10", "observe.cluster.every=5",
+       "observe.trajectory.every=10", "observe.trajectory.beads=all", "checkpoint.every=10"});
+  const auto run = [&](const char* name, const char* device, bool interrupted) {
+    RunOptions options;
+    options.out_dir = folder.file(name);
+    options.device = device;
+    options.threads = 1;
+    options.pictures = false;
+    if (interrupted) {
+      bool written = false;
+      options.on_checkpoint = [&](std::int64_t step) { written = step >= 10; };
+      options.interrupted = [&] { return written; };
+      EXPECT_TRUE(run_deck(deck, options).interrupted);
+      options.interrupted = {};
+      options.resume = true;
+    }
+    const RunResult result = run_deck(deck, options);
+    EXPECT_FALSE(result.interrupted);
+    EXPECT_NE(result.device.find("stands in"), std::string::npos) << result.device;
+    return options.out_dir;
+  };
+  const std::string whole = run("whole", "cuda:0", false);
+  expect_same_files(whole, run("parts", "cuda:0,0", false));
+  expect_same_files(whole, run("resumed", "cuda:0", true));
+}
+
+}  // namespace
+}  // namespace tarn
