@@ -204,6 +204,7 @@ class CudaEngine final : public Engine {
   void measure_with(const MeasureSettings& settings) override {
     use_device();
     rows_.measure_with(settings);
+    if (rings_ && settings.exchange_every > 0) rings_->prepare_exchanges(system_);
     if (!rows_.has_samples() && is_due(rows_.lindemann(), step_) && !replica_ids().empty()) {
       add_distances();
     }
@@ -221,15 +222,16 @@ class CudaEngine final : public Engine {
     }
     const DeviceBuffer<PlacedExchange> on_device(placed);
     wait_for_copies();
-    launch_exchange(replicas_.device(), newmark_solution(), on_device.get(),
+    launch_exchange(replicas_.device(), newmark_solution(), ring_factors(), on_device.get(),
                     static_cast<std::int64_t>(placed.size()),
                     system_.precision == Precision::single, stream_.stream());
+    compute_ring_accelerations();
     stream_.wait();
   }
 
   std::vector<double> take_coordinates(std::span<const std::int64_t> replica_ids) const override {
     std::vector<ReceivedCoordinates> replicas;
-    for (const std::int64_t id : replica_ids) replicas.push_back({id, 1.0});
+    for (const std::int64_t id : replica_ids) replicas.push_back({id, 1.0, id});
     if (replicas.empty()) return {};
     use_device();
     const DeviceBuffer<PlacedReplica> on_device(placed(replicas));
@@ -250,10 +252,11 @@ class CudaEngine final : public Engine {
     const DeviceBuffer<PlacedReplica> on_device(placed(replicas));
     const DeviceBuffer<double> received(numbers);
     wait_for_copies();
-    launch_put_coordinates(replicas_.device(), newmark_solution(), on_device.get(),
+    launch_put_coordinates(replicas_.device(), newmark_solution(), ring_factors(), on_device.get(),
                            static_cast<std::int64_t>(replicas.size()),
                            system_.precision == Precision::single, received.get(),
                            stream_.stream());
+    compute_ring_accelerations();
     stream_.wait();
   }
 
@@ -334,7 +337,6 @@ class CudaEngine final : public Engine {
   const std::vector<std::int64_t>& replica_ids() const { return replicas_.ids(); }
 
   ReplicaPlaces<std::int64_t> live_places() const {
-    if (has_rings(path_)) throw InputError("ring polymers do not exchange states");
     const std::vector<int> stopped = replicas_.stopped();
     ReplicaPlaces<std::int64_t> live;
     live.reserve(replica_ids().size());
@@ -347,7 +349,8 @@ class CudaEngine final : public Engine {
     auto live = live_places();
     std::vector<PlacedReplica> all;
     for (const ReceivedCoordinates& r : replicas) {
-      all.push_back({place_of(r.replica, live), r.velocity_factor});
+      all.push_back({place_of(r.replica, live), r.velocity_factor,
+                     rings_ ? rings_->bath_of(system_, r.from) : 0});
     }
     return all;
   }
@@ -356,7 +359,7 @@ class CudaEngine final : public Engine {
     return newmark_solver_ ? newmark_solver_->solution() : nullptr;
   }
   std::size_t numbers_of_replica() const {
-    return static_cast<std::size_t>(newmark_solver_ ? 4 : 3) * 9 * static_cast<std::size_t>(n_);
+    return static_cast<std::size_t>((newmark_solver_ ? 4 : 3) * 9 * n_ * replicas_.device().copies);
   }
 
   void make_tiles(int multiprocessors) {
@@ -420,23 +423,35 @@ class CudaEngine final : public Engine {
   void prepare_rings() {
     rings_->place_beads(replicas_.device(), cluster_, stream_.stream());
     bead_forces(nullptr);
-    rings_at({.prepare = true, .end = false, .begin = false});
+    rings_at({.accelerate = true, .prepare = true, .end = false, .begin = false});
     launch_tile_restore_stopped(replicas_.device(), stream_.stream());
   }
   /// A step on the path ring_memory, after the launch that began it.
   void ring_step(bool begin_next) {
     bead_forces(rings_->counter());
     if (!begin_next) stage_times_.end(Stage::pairs, stream_.stream());
-    rings_at({.prepare = false, .end = true, .begin = begin_next});
+    rings_at({.accelerate = false, .prepare = false, .end = true, .begin = begin_next});
   }
   /// Launches n steps, at most up to the next kept state.
   void ring_steps(std::int64_t n) {
-    rings_at({.prepare = false, .end = false, .begin = true});
+    rings_at({.accelerate = false, .prepare = false, .end = false, .begin = true});
     stream_.replay(n - 1);
     stage_times_.begin(stream_.stream());
     ring_step(false);
     stage_times_.end(Stage::rest, stream_.stream());
     launch_tile_restore_stopped(replicas_.device(), stream_.stream());
+  }
+  /// After an exchange: rescaled ring polymers have other forces than before.
+  void compute_ring_accelerations() {
+    if (!rings_) return;
+    rings_->place_beads(replicas_.device(), cluster_, stream_.stream());
+    bead_forces(nullptr);
+    rings_at({.accelerate = true, .prepare = false, .end = false, .begin = false});
+  }
+  RingFactors ring_factors() {
+    if (!rings_) return {};
+    rings_->prepare_exchanges(system_);
+    return rings_->factors();
   }
   const RingPolymers* rings() const { return rings_ ? &*rings_ : nullptr; }
   void add_distances() { rows_.add_distances(replicas_.device(), rings(), stream_.stream()); }
@@ -491,7 +506,7 @@ class CudaEngine final : public Engine {
     snapshot_step_ = step_;
     row_fields_ = fields;
     if (!rings_ && (fields & kRings)) fields |= kEnergies;
-    rows_.begin(fields, replicas_.device(), rings(), cluster_, m_site_, stream_.stream());
+    rows_.begin(fields, replicas_.device(), rings(), cluster_, m_site_, step_, stream_.stream());
   }
   void finish_rows(Frame& frame) {
     rows_.finish(frame);

@@ -4,7 +4,7 @@
 
 /// @file
 /// Exchanges the states of replica pairs, and of replicas with another engine; one thread per (pair
-/// or replica, molecule).
+/// or replica, copy, molecule). Copies are the modes of ring polymers.
 
 namespace tarn::gpu {
 namespace {
@@ -28,18 +28,45 @@ __device__ inline void store_coordinate(const DeviceState& d, const Coordinate& 
   d.a[to] = c.a;
 }
 
+/// The work of a thread.
+struct ExchangedMolecule {
+  std::int64_t task;  ///< number of the pair or replica
+  int copy, molecule;
+};
+__device__ ExchangedMolecule exchanged_molecule(const DeviceState& d, std::int64_t thread) {
+  const std::int64_t row = thread / d.molecules;
+  return {row / d.copies, static_cast<int>(row % d.copies),
+          static_cast<int>(thread - row * d.molecules)};
+}
+__device__ std::int64_t slot_of_copy(const DeviceState& d, std::int64_t replica,
+                                     const ExchangedMolecule& m) {
+  return slot_of(replica * d.copies + m.copy, m.molecule, d.molecules, d.per_warp);
+}
+__device__ double factor_of(const DeviceState& d, const RingFactors& factors, int from_bath,
+                            int to_bath, int mode) {
+  return factors.numbers[(from_bath * factors.count + to_bath) * d.copies + mode];
+}
+
 __global__ void __launch_bounds__(kThreads)
-    exchange_kernel(DeviceState d, double* solution, const PlacedExchange* pairs,
-                    std::int64_t count, bool floats) {
+    exchange_kernel(DeviceState d, double* solution, RingFactors factors,
+                    const PlacedExchange* pairs, std::int64_t count, bool floats) {
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (thread >= count * d.molecules) return;
-  const PlacedExchange pair = pairs[thread / d.molecules];
-  const int molecule = static_cast<int>(thread % d.molecules);
-  const std::int64_t first = slot_of(pair.first, molecule, d.molecules, d.per_warp);
-  const std::int64_t second = slot_of(pair.second, molecule, d.molecules, d.per_warp);
+  if (thread >= count * d.copies * d.molecules) return;
+  const ExchangedMolecule m = exchanged_molecule(d, thread);
+  const PlacedExchange pair = pairs[m.task];
+  const std::int64_t first = slot_of_copy(d, pair.first, m);
+  const std::int64_t second = slot_of_copy(d, pair.second, m);
+  double to_first = 1.0, to_second = 1.0;
+  if (factors.numbers != nullptr) {
+    const int bath_1 = factors.baths[pair.first], bath_2 = factors.baths[pair.second];
+    to_first = factor_of(d, factors, bath_2, bath_1, m.copy);
+    to_second = factor_of(d, factors, bath_1, bath_2, m.copy);
+  }
   for (int k = 0; k < 9; ++k) {
     const std::int64_t i = k * d.slots + first, j = k * d.slots + second;
-    const Coordinate a = load_coordinate(d, i), b = load_coordinate(d, j);
+    Coordinate a = load_coordinate(d, i), b = load_coordinate(d, j);
+    a.x *= to_second;
+    b.x *= to_first;
     store_coordinate(d, b, pair.to_first, floats, i);
     store_coordinate(d, a, pair.to_second, floats, j);
     if (solution != nullptr) {
@@ -53,53 +80,59 @@ __global__ void __launch_bounds__(kThreads)
   d.kept_heat[second] = d.heat[second];
 }
 
-/// Numbers of a replica that another engine receives: [array][molecule][9], with the solution last.
-__device__ inline std::int64_t number_of(std::int64_t replica, int arrays, int array, int molecules,
-                                         int molecule, int k) {
-  return ((replica * arrays + array) * molecules + molecule) * 9 + k;
+/// Numbers of a replica that another engine receives: [array][copy][molecule][9], with the solution
+/// last.
+__device__ inline std::int64_t number_of(const DeviceState& d, const ExchangedMolecule& m,
+                                         int arrays, int array, int k) {
+  const std::int64_t row = (m.task * arrays + array) * d.copies + m.copy;
+  return (row * d.molecules + m.molecule) * 9 + k;
 }
 
 __global__ void __launch_bounds__(kThreads)
     take_coordinates_kernel(DeviceState d, const double* solution, const PlacedReplica* replicas,
                             std::int64_t count, double* numbers) {
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (thread >= count * d.molecules) return;
-  const std::int64_t r = thread / d.molecules;
-  const int molecule = static_cast<int>(thread % d.molecules);
-  const std::int64_t slot = slot_of(replicas[r].place, molecule, d.molecules, d.per_warp);
+  if (thread >= count * d.copies * d.molecules) return;
+  const ExchangedMolecule m = exchanged_molecule(d, thread);
+  const std::int64_t slot = slot_of_copy(d, replicas[m.task].place, m);
   const int arrays = solution != nullptr ? 4 : 3;
   for (int k = 0; k < 9; ++k) {
     const Coordinate c = load_coordinate(d, k * d.slots + slot);
-    numbers[number_of(r, arrays, 0, d.molecules, molecule, k)] = c.x;
-    numbers[number_of(r, arrays, 1, d.molecules, molecule, k)] = c.v;
-    numbers[number_of(r, arrays, 2, d.molecules, molecule, k)] = c.a;
+    numbers[number_of(d, m, arrays, 0, k)] = c.x;
+    numbers[number_of(d, m, arrays, 1, k)] = c.v;
+    numbers[number_of(d, m, arrays, 2, k)] = c.a;
     if (solution == nullptr) continue;
-    numbers[number_of(r, arrays, 3, d.molecules, molecule, k)] = solution[k * d.slots + slot];
+    numbers[number_of(d, m, arrays, 3, k)] = solution[k * d.slots + slot];
   }
 }
 
 __global__ void __launch_bounds__(kThreads)
-    put_coordinates_kernel(DeviceState d, double* solution, const PlacedReplica* replicas,
-                           std::int64_t count, bool floats, const double* numbers) {
+    put_coordinates_kernel(DeviceState d, double* solution, RingFactors factors,
+                           const PlacedReplica* replicas, std::int64_t count, bool floats,
+                           const double* numbers) {
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (thread >= count * d.molecules) return;
-  const std::int64_t r = thread / d.molecules;
-  const int molecule = static_cast<int>(thread % d.molecules);
-  const std::int64_t slot = slot_of(replicas[r].place, molecule, d.molecules, d.per_warp);
+  if (thread >= count * d.copies * d.molecules) return;
+  const ExchangedMolecule m = exchanged_molecule(d, thread);
+  const PlacedReplica replica = replicas[m.task];
+  const std::int64_t slot = slot_of_copy(d, replica.place, m);
+  const double factor =
+      factors.numbers == nullptr
+          ? 1.0
+          : factor_of(d, factors, replica.from_bath, factors.baths[replica.place], m.copy);
   const int arrays = solution != nullptr ? 4 : 3;
   for (int k = 0; k < 9; ++k) {
-    const Coordinate c{numbers[number_of(r, arrays, 0, d.molecules, molecule, k)],
-                       numbers[number_of(r, arrays, 1, d.molecules, molecule, k)],
-                       numbers[number_of(r, arrays, 2, d.molecules, molecule, k)]};
-    store_coordinate(d, c, replicas[r].velocity_factor, floats, k * d.slots + slot);
+    const Coordinate c{factor * numbers[number_of(d, m, arrays, 0, k)],
+                       numbers[number_of(d, m, arrays, 1, k)],
+                       numbers[number_of(d, m, arrays, 2, k)]};
+    store_coordinate(d, c, replica.velocity_factor, floats, k * d.slots + slot);
     if (solution == nullptr) continue;
-    solution[k * d.slots + slot] = numbers[number_of(r, arrays, 3, d.molecules, molecule, k)];
+    solution[k * d.slots + slot] = numbers[number_of(d, m, arrays, 3, k)];
   }
   if (d.heat != nullptr) d.kept_heat[slot] = d.heat[slot];
 }
 
 unsigned exchange_blocks(const DeviceState& d, std::int64_t count) {
-  return static_cast<unsigned>((count * d.molecules + kThreads - 1) / kThreads);
+  return static_cast<unsigned>((count * d.copies * d.molecules + kThreads - 1) / kThreads);
 }
 
 }  // namespace
@@ -111,17 +144,18 @@ void launch_take_coordinates(const DeviceState& d, const double* solution,
                 solution, replicas, count, numbers);
 }
 
-void launch_put_coordinates(const DeviceState& d, double* solution, const PlacedReplica* replicas,
-                            std::int64_t count, bool floats, const double* numbers,
-                            cudaStream_t stream) {
+void launch_put_coordinates(const DeviceState& d, double* solution, const RingFactors& factors,
+                            const PlacedReplica* replicas, std::int64_t count, bool floats,
+                            const double* numbers, cudaStream_t stream) {
   launch_kernel(put_coordinates_kernel, exchange_blocks(d, count), kThreads, 0, stream, d, solution,
-                replicas, count, floats, numbers);
+                factors, replicas, count, floats, numbers);
 }
 
-void launch_exchange(const DeviceState& d, double* solution, const PlacedExchange* pairs,
-                     std::int64_t count, bool floats, cudaStream_t stream) {
-  launch_kernel(exchange_kernel, exchange_blocks(d, count), kThreads, 0, stream, d, solution, pairs,
-                count, floats);
+void launch_exchange(const DeviceState& d, double* solution, const RingFactors& factors,
+                     const PlacedExchange* pairs, std::int64_t count, bool floats,
+                     cudaStream_t stream) {
+  launch_kernel(exchange_kernel, exchange_blocks(d, count), kThreads, 0, stream, d, solution,
+                factors, pairs, count, floats);
 }
 
 }  // namespace tarn::gpu

@@ -58,11 +58,13 @@ inline constexpr int kModeMembers = 8;
 void launch_ring_advance(const DeviceState& d, const RingTables& rings, const ClusterSystem& system,
                          Precision precision, bool m_site, std::int64_t first, std::int64_t n,
                          cudaStream_t stream);
-/// The work of ring_kernel, in this order. The positions of the beads follow.
+/// The work of rings_kernel, in this order. The positions of the beads follow, unless only
+/// accelerations are computed.
 struct RingWork {
-  bool prepare;  ///< initial accelerations from the forces on the beads
-  bool end;      ///< the part of a step after the forces
-  bool begin;    ///< the part of a step before the forces
+  bool accelerate;  ///< accelerations from the forces on the beads; `end` includes this
+  bool prepare;     ///< keeps the initial state and checks its accelerations
+  bool end;         ///< the part of a step after the forces
+  bool begin;       ///< the part of a step before the forces
 };
 /// Work on the modes of all ring polymers.
 /// @param beads of them: forces are read, positions written
@@ -154,25 +156,33 @@ struct PlacedExchange {
   std::int64_t first, second;
   double to_first, to_second;
 };
+/// Factors of the positions that ring polymers receive, by mode; see RingRescaling.
+struct RingFactors {
+  const double* numbers;  ///< [from bath][to bath][mode]; null: classical replicas
+  const int* baths;       ///< [replica]
+  int count;              ///< of baths
+};
 /// @param solution NewmarkSolver::solution(), or null
 /// @param pairs device pointer; each replica is in at most one pair
 /// @param floats whether velocities are rounded to float
-void launch_exchange(const DeviceState& d, double* solution, const PlacedExchange* pairs,
-                     std::int64_t count, bool floats, cudaStream_t stream);
+void launch_exchange(const DeviceState& d, double* solution, const RingFactors& factors,
+                     const PlacedExchange* pairs, std::int64_t count, bool floats,
+                     cudaStream_t stream);
 
 /// A replica that exchanges its state with another engine.
 struct PlacedReplica {
   std::int64_t place;
   double velocity_factor;  ///< of the velocities that it receives
+  int from_bath;           ///< of the ring polymer that it receives
 };
-/// The numbers of these replicas: [replica][x, v, a, solution][molecule][9]; without the solution
-/// if that is null.
+/// The numbers of these replicas: [replica][x, v, a, solution][copy][molecule][9]; without the
+/// solution if that is null.
 void launch_take_coordinates(const DeviceState& d, const double* solution,
                              const PlacedReplica* replicas, std::int64_t count, double* numbers,
                              cudaStream_t stream);
 /// @param floats whether velocities are rounded to float
-void launch_put_coordinates(const DeviceState& d, double* solution, const PlacedReplica* replicas,
-                            std::int64_t count, bool floats, const double* numbers,
-                            cudaStream_t stream);
+void launch_put_coordinates(const DeviceState& d, double* solution, const RingFactors& factors,
+                            const PlacedReplica* replicas, std::int64_t count, bool floats,
+                            const double* numbers, cudaStream_t stream);
 
 }  // namespace tarn::gpu

@@ -65,6 +65,7 @@ struct DeviceRows {
   double* lindemann;
   Geometry* geometry;
   double* energy_moments;  ///< rows of EnergyMoment
+  double* rescaled;        ///< of ring polymers, by launch_ring_potentials()
   RingMeasures* rings;     ///< of ring polymers, by launch_ring_rows()
   bool needs_centres;      ///< for radial counts
 };

@@ -114,14 +114,50 @@ __global__ void __launch_bounds__(kMeasureThreads)
     Energies energies;
     std::memcpy(static_cast<void*>(&energies), row, sizeof(energies));
     put_ring_energies(e, modes.molecules, energies);
-    energy_moment_row(n.flexible, energies, row[EnergyMoment::kExchange], row);
+    energy_moment_row(n.flexible, energies, potential_of(e), row);
   }
+  if (rows.exchange != nullptr) rows.exchange[replica] = potential_of(e);
   if (rows.conservation != nullptr) {
     double* const row = rows.conservation + replica * kConservationNumbers;
     row[0] = e.hamiltonian_kcal_per_mol;
     // The mean over the beads, which is conserved; that of the centroids is not.
     for (int k = 0; k < 3; ++k) row[4 + k] = sums[RingTerm::kAngularMomentum + k] / p;
   }
+}
+
+/// A warp per replica.
+__global__ void __launch_bounds__(kMeasureThreads)
+    ring_potentials_kernel(std::int64_t replicas, int beads, const double* bead_energies,
+                           const int* to_baths, double* out) {
+  const std::int64_t replica =
+      (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarpLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  if (replica >= replicas) return;
+  double sums[BeadTerm::kNumbers] = {};
+  for (int bead = lane; bead < beads; bead += kWarpLanes) {
+    const double* const of_bead = bead_energies + (replica * beads + bead) * BeadTerm::kNumbers;
+    for (int i = 0; i < BeadTerm::kNumbers; ++i) sums[i] += of_bead[i];
+  }
+  for (int o = kWarpLanes / 2; o > 0; o /= 2) {
+    for (double& sum : sums) sum += __shfl_xor_sync(0xffffffffu, sum, o);
+  }
+  if (lane == 0)
+    out[replica] = to_baths[replica] < 0 ? kNoNumber : mean_ring_potential(beads, sums);
+}
+
+/// A thread per molecule of a mode.
+__global__ void __launch_bounds__(kMeasureThreads)
+    rescale_kernel(DeviceState modes, RingFactors factors, const int* to_baths, double* x) {
+  const std::int64_t slot = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (slot >= modes.slots) return;
+  const std::int64_t row = slot / modes.molecules, replica = row / modes.copies;
+  const int mode = static_cast<int>(row % modes.copies), to = to_baths[replica];
+  double factor = 1.0;
+  if (to >= 0) {
+    const int from = factors.baths[replica];
+    factor = factors.numbers[(from * factors.count + to) * modes.copies + mode];
+  }
+  for (int k = 0; k < 9; ++k) x[k * modes.slots + slot] = factor * modes.x[k * modes.slots + slot];
 }
 
 /// A block per replica: the geometry of all beads.
@@ -178,6 +214,17 @@ __global__ void __launch_bounds__(kMeasureThreads)
   }
 }
 
+void launch_bead_energies(const DeviceState& beads, const MeasureNumbers& n,
+                          const ClusterSystem& system, bool m_site, const RingScratch& scratch,
+                          cudaStream_t stream) {
+  if (n.wall.stiffness > 0.0) launch_centres(beads, n, scratch.bead_centres, stream);
+  const auto launch = [&]<bool kMSite>() {
+    launch_sum(BeadTerms<kMSite>{beads, n, system.pair, scratch.bead_centres},
+               scratch.bead_energies, stream);
+  };
+  m_site ? launch.template operator()<true>() : launch.template operator()<false>();
+}
+
 }  // namespace
 
 void launch_centroids(const DeviceState& modes, const DeviceState& centroids, cudaStream_t stream) {
@@ -185,22 +232,31 @@ void launch_centroids(const DeviceState& modes, const DeviceState& centroids, cu
                 modes, centroids);
 }
 
+void launch_rescale(const DeviceState& modes, const RingFactors& factors, const int* to_baths,
+                    double* x, cudaStream_t stream) {
+  launch_kernel(rescale_kernel, measure_blocks_of(modes.slots), kMeasureThreads, 0, stream, modes,
+                factors, to_baths, x);
+}
+
+void launch_ring_potentials(const RingPolymers& rings, const MeasureNumbers& n,
+                            const ClusterSystem& system, bool m_site, const RingScratch& scratch,
+                            const int* to_baths, double* out, cudaStream_t stream) {
+  const std::int64_t replicas = rings.centroids().replicas;
+  launch_bead_energies(rings.beads(), n, system, m_site, scratch, stream);
+  launch_kernel(ring_potentials_kernel, measure_blocks_of(replicas * kWarpLanes), kMeasureThreads,
+                0, stream, replicas, rings.tables().beads, scratch.bead_energies, to_baths, out);
+}
+
 void launch_ring_rows(const DeviceState& modes, const RingPolymers& rings, const MeasureNumbers& n,
                       const ClusterSystem& system, bool m_site, const RingScratch& scratch,
                       const DeviceRows& rows, cudaStream_t stream) {
   const DeviceState& beads = rings.beads();
   const bool energies = rows.rings != nullptr || rows.energies != nullptr ||
-                        rows.energy_moments != nullptr || rows.conservation != nullptr;
-  const bool walls = energies && n.wall.stiffness > 0.0;
-  if (walls || rows.needs_centres) launch_centres(beads, n, scratch.bead_centres, stream);
+                        rows.energy_moments != nullptr || rows.conservation != nullptr ||
+                        rows.exchange != nullptr;
+  if (rows.needs_centres) launch_centres(beads, n, scratch.bead_centres, stream);
   if (energies) {
-    if (m_site) {
-      launch_sum(BeadTerms<true>{beads, n, system.pair, scratch.bead_centres},
-                 scratch.bead_energies, stream);
-    } else {
-      launch_sum(BeadTerms<false>{beads, n, system.pair, scratch.bead_centres},
-                 scratch.bead_energies, stream);
-    }
+    launch_bead_energies(beads, n, system, m_site, scratch, stream);
     launch_kernel(ring_energies_kernel, static_cast<unsigned>(modes.replicas), kMeasureThreads, 0,
                   stream, modes, rings.tables(), n, scratch.bead_energies, rows);
   }

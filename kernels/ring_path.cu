@@ -232,7 +232,7 @@ __global__ void __launch_bounds__(kThreads)
     return slot_of(replica * p + bead, molecule, d.molecules, beads.per_warp);
   };
   const auto number = [&](int k) { return numbers[k]; };
-  const bool from_forces = work.prepare || work.end;
+  const bool from_forces = work.accelerate || work.end;
   const Masses<double>& m = system.step.masses;
   for (int atom = 0; from_forces && atom < 3; ++atom) {
     const double* const from = beads.f + 3 * atom * beads.slots;
@@ -253,7 +253,8 @@ __global__ void __launch_bounds__(kThreads)
     __syncthreads();
   }
   const int bath = rings.baths[replica];
-  for (int k = thread; (from_forces || work.begin) && k < p; k += threads) {
+  const bool moves = work.prepare || work.end || work.begin;
+  for (int k = thread; moves && k < p; k += threads) {
     const std::int64_t slot = mode_slot(k);
     const ModeNumbers<double> mode = mode_of(rings, bath, k);
     MoleculeState<double> s = load_state(d, slot);

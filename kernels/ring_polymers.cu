@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <utility>
 
+#include "tarn/exchange.hpp"
 #include "tarn/physics/ring_polymer.hpp"
 
 namespace tarn::gpu {
 
 RingPolymers::RingPolymers(const System& system, const DeviceState& modes,
-                           const std::vector<std::int64_t>& replica_ids, int multiprocessors) {
+                           const std::vector<std::int64_t>& replica_ids, int multiprocessors)
+    : temperatures_K_(system.thermostat.temperatures_K), replica_ids_(replica_ids) {
   const int p = modes.copies, n = modes.molecules;
   make_transforms(p);
   make_modes(system, replica_ids);
@@ -83,18 +85,16 @@ void RingPolymers::make_transforms(int beads) {
   to_beads_ = DeviceBuffer<double>(to_beads);
 }
 
-/// Replicas with the same temperature have the same constants.
+/// Replicas with the same temperature have the same constants. All temperatures of a ladder occur,
+/// also those of replicas in other engines.
 void RingPolymers::make_modes(const System& system, const std::vector<std::int64_t>& replica_ids) {
   const int p = system.path_integral.beads;
-  std::vector<double> temperatures, modes, kT;
+  std::vector<double> modes, kT;
   std::vector<int> baths;
-  for (const std::int64_t id : replica_ids) {
-    const double temperature = replica_temperature_K(system, id);
-    const auto known = std::find(temperatures.begin(), temperatures.end(), temperature);
-    baths.push_back(static_cast<int>(known - temperatures.begin()));
-    if (known == temperatures.end()) temperatures.push_back(temperature);
-  }
-  for (const double temperature : temperatures) {
+  // Without a list of temperatures there is one.
+  if (temperatures_K_.empty()) temperatures_K_ = {replica_temperature_K(system, 0)};
+  for (const std::int64_t id : replica_ids) baths.push_back(bath_of(system, id));
+  for (const double temperature : temperatures_K_) {
     std::vector<RingMode> all;
     for (int mode = 0; mode < p; ++mode) all.push_back(ring_mode(system, mode, temperature));
     const auto put = [&](const auto& number) {
@@ -115,9 +115,53 @@ void RingPolymers::make_modes(const System& system, const std::vector<std::int64
   baths_ = DeviceBuffer<int>(baths);
 }
 
+int RingPolymers::bath_of(const System& system, std::int64_t replica_id) const {
+  const double temperature = replica_temperature_K(system, replica_id);
+  return static_cast<int>(std::find(temperatures_K_.begin(), temperatures_K_.end(), temperature) -
+                          temperatures_K_.begin());
+}
+
+void RingPolymers::prepare_exchanges(const System& system) {
+  if (factors_.size() > 0) return;
+  const RingRescaling rescaling(system);
+  const auto baths = static_cast<std::int64_t>(temperatures_K_.size());
+  std::vector<double> factors;
+  // Replica k has temperature k.
+  for (std::int64_t from = 0; from < baths; ++from) {
+    for (std::int64_t to = 0; to < baths; ++to) {
+      const std::vector<double> of_modes = rescaling.factors(from, to);
+      factors.insert(factors.end(), of_modes.begin(), of_modes.end());
+    }
+  }
+  factors_ = DeviceBuffer<double>(factors);
+  for (int odd = 0; odd < 2; ++odd) {
+    std::vector<int> partners;
+    for (const std::int64_t id : replica_ids_) {
+      const auto partner = exchange_partner(id, temperatures_K_.size(), 1, odd);
+      partners.push_back(partner ? bath_of(system, *partner) : -1);
+    }
+    partners_[odd] = DeviceBuffer<int>(partners);
+  }
+  wait_for_copies();
+}
+RingFactors RingPolymers::factors() const {
+  return {factors_.get(), baths_.get(), static_cast<int>(temperatures_K_.size())};
+}
+
+DeviceState RingPolymers::rescale(const DeviceState& modes, const int* partner_baths,
+                                  const ClusterSystem& system, cudaStream_t stream) const {
+  const auto size = 9 * static_cast<std::size_t>(modes.slots);
+  if (rescaled_x_.size() < size) rescaled_x_ = DeviceBuffer<double>(size);
+  launch_rescale(modes, factors(), partner_baths, rescaled_x_.get(), stream);
+  DeviceState rescaled = modes;
+  rescaled.x = rescaled_x_.get();
+  place_beads(rescaled, system, stream);
+  return rescaled;
+}
+
 void RingPolymers::place_beads(const DeviceState& modes, const ClusterSystem& system,
                                cudaStream_t stream) const {
-  launch_rings(modes, tables_, beads_, system, {}, 0, nullptr, stream);
+  launch_rings(modes, tables_, beads_, system, RingWork{}, 0, nullptr, stream);
 }
 
 void RingPolymers::measure(const DeviceState& modes, const ClusterSystem& system,

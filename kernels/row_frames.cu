@@ -91,6 +91,7 @@ RowFrames::Layout RowFrames::layout_of(unsigned fields) const {
   layout.parts = part(kParts, replicas * sizeof(ClusterParts));
   layout.lindemann = part(kLindemann, replicas * sizeof(double));
   layout.geometry = part(kGeometry, replicas * sizeof(Geometry));
+  layout.rescaled = part(kRescaledEnergies, replicas * sizeof(double));
   layout.rings = part(has_rings_ ? kRings : kNoFields, replicas * sizeof(RingMeasures));
   layout.energy_moments = moments(kEnergyMoments, EnergyMoment::kNumbers);
   layout.shape_moments = moments(kShapeMoments, kShapeNumbers);
@@ -138,6 +139,7 @@ DeviceRows RowFrames::rows_at(const Layout& layout) {
         row(kLindemann, layout.lindemann, kLindemannMoments, lindemann, rows.lindemann);
   }
   if (fields_ & kEnergyMoments) rows.energy_moments = only_summed_.get() + energy_moments;
+  rows.rescaled = at(kRescaledEnergies, layout.rescaled, rows.rescaled);
   if (has_rings_) rows.rings = at(kRings, layout.rings, rows.rings);
   rows.needs_centres = fields_ & kRadialCounts;
   return rows;
@@ -189,15 +191,18 @@ void RowFrames::reserve_scratch(unsigned fields, const DeviceState& d) {
 
 void RowFrames::reserve_ring_scratch(unsigned fields, const DeviceState& beads) {
   const auto count = static_cast<std::size_t>(beads.replicas);
-  if (fields & (kEnergyFields | kRings | kRadialCounts)) {
+  if (fields & (kEnergyFields | kRings | kRescaledEnergies | kRadialCounts)) {
     reserve(count * CentreTerm::kNumbers, bead_centres_);
   }
-  if (fields & (kEnergyFields | kRings)) reserve(count * BeadTerm::kNumbers, bead_energies_);
+  if (fields & (kEnergyFields | kRings | kRescaledEnergies)) {
+    reserve(count * BeadTerm::kNumbers, bead_energies_);
+  }
   if (fields & kGeometry) reserve(count * kGeometrySums, bead_geometry_);
 }
 
 void RowFrames::begin(unsigned fields, const DeviceState& state, const RingPolymers* rings,
-                      const ClusterSystem& system, bool m_site, cudaStream_t stream) {
+                      const ClusterSystem& system, bool m_site, std::int64_t step,
+                      cudaStream_t stream) {
   fields_ = fields;
   has_rings_ = rings != nullptr;
   const DeviceState& d = has_rings_ ? rings->centroids() : state;
@@ -209,19 +214,26 @@ void RowFrames::begin(unsigned fields, const DeviceState& state, const RingPolym
   reserve_scratch(needed, d);
   if (has_rings_) {
     reserve_ring_scratch(needed, rings->beads());
-    rings->measure(state, system, stream);
   }
   // The rows of the previous frame have been copied: finish() waits for that.
   const MeasureScratch scratch{centres_.get(),       energies_.get(),  inertia_.get(),
                                tile_energies_.get(), shapes_.get(),    geometry_.get(),
                                labels_.get(),        part_sizes_.get()};
   const DeviceRows rows = rows_at(layout);
+  const RingScratch ring_scratch{bead_centres_.get(), bead_energies_.get(), bead_geometry_.get()};
+  if (has_rings_) {
+    if ((fields & kRescaledEnergies) && settings_.exchange_every > 0) {
+      const int* const baths = rings->partner_baths(settings_.exchange_every, step);
+      rings->rescale(state, baths, system, stream);
+      launch_ring_potentials(*rings, numbers_, system, m_site, ring_scratch, baths, rows.rescaled,
+                             stream);
+    }
+    rings->measure(state, system, stream);
+  }
   launch_measure(d, numbers_, system, m_site, scratch, rows,
                  {samples_, means_.get(), squares_.get()}, settings_.link_A, stream);
   if (has_rings_) {
-    launch_ring_rows(state, *rings, numbers_, system, m_site,
-                     {bead_centres_.get(), bead_energies_.get(), bead_geometry_.get()}, rows,
-                     stream);
+    launch_ring_rows(state, *rings, numbers_, system, m_site, ring_scratch, rows, stream);
   }
   launch_groups(layout, rows, has_rings_ ? rings->beads() : d,
                 has_rings_ ? bead_centres_.get() : centres_.get(), d, stream);
@@ -306,6 +318,11 @@ void RowFrames::finish(Frame& frame) {
   take(fields_ & kLindemann, layout.lindemann, frame.lindemann);
   take(fields_ & kGeometry, layout.geometry, frame.geometry);
   take(has_rings_ && (fields_ & kRings), layout.rings, frame.rings);
+  take(fields_ & kRescaledEnergies, layout.rescaled, frame.rescaled_energies_kcal_per_mol);
+  if (!has_rings_ || settings_.exchange_every <= 0) {
+    std::fill(frame.rescaled_energies_kcal_per_mol.begin(),
+              frame.rescaled_energies_kcal_per_mol.end(), kNoNumber);
+  }
   take_moments(kEnergyMoments, layout.energy_moments, EnergyMoment::kNumbers, frame.energy_moments);
   take_moments(kShapeMoments, layout.shape_moments, kShapeNumbers, frame.shape_moments);
   take_moments(kGeometryMoments, layout.geometry_moments, kGeometryNumbers, frame.geometry_moments);

@@ -28,8 +28,9 @@ class RowFrames {
   /// @param fields of kRowFields and kGroupFields
   /// @param d replicas, or the modes of ring polymers
   /// @param rings of ring polymers, else null
+  /// @param step number of the state
   void begin(unsigned fields, const DeviceState& d, const RingPolymers* rings,
-             const ClusterSystem& system, bool m_site, cudaStream_t stream);
+             const ClusterSystem& system, bool m_site, std::int64_t step, cudaStream_t stream);
   /// Waits for the copy and fills the rows of the replicas that were running at begin().
   /// @param frame replica_ids too
   void finish(Frame& frame);
@@ -47,6 +48,7 @@ class RowFrames {
   /// Where the rows of each field begin, in bytes.
   struct Layout {
     std::size_t energies, conservation, heat, exchange, shape, parts, lindemann, geometry, rings;
+    std::size_t rescaled;
     std::size_t energy_moments, shape_moments, geometry_moments, lindemann_moments, radial;
     std::size_t stopped, size;
   };

@@ -45,13 +45,17 @@ enum Fields : unsigned {
   kRadialCounts = 1u << 18,  ///< atoms in shells about the centres of mass; see RadialRequest
   kRings = 1u << 19,         ///< estimators of ring polymers of each replica
   kBeads = 1u << 20,         ///< positions of all beads
-  kAtomKinetic = 1u << 21    ///< kinetic energy of each atom of ring polymers
+  kAtomKinetic = 1u << 21,   ///< kinetic energy of each atom of ring polymers
+  /// Potential energy of each ring polymer at the temperature of the neighbour with which it
+  /// attempts an exchange; see MeasureSettings::exchange_every and equation (89).
+  kRescaledEnergies = 1u << 22
 };
 
 /// Fields that are one row of numbers per replica, those that are a row per group of replicas, and
 /// those that are numbers per molecule.
 inline constexpr unsigned kRowFields = kEnergies | kConservation | kHeat | kShape | kParts |
-                                       kLindemann | kExchangeEnergies | kGeometry | kRings;
+                                       kLindemann | kExchangeEnergies | kGeometry | kRings |
+                                       kRescaledEnergies;
 inline constexpr unsigned kGroupFields =
     kEnergyMoments | kShapeMoments | kGeometryMoments | kLindemannMoments | kRadialCounts;
 inline constexpr unsigned kArrayFields =
@@ -138,6 +142,7 @@ struct MeasureSettings {
   LindemannSums lindemann_sums;  ///< to continue from; other replicas start at 0
   int moment_groups = 1;         ///< GroupMoments::groups
   RadialRequest radial;
+  std::int64_t exchange_every = 0;  ///< interval of exchanges of ring polymers; 0: none
 };
 
 /// A replica that was stopped because an atom became too fast or a number became NaN.
@@ -185,9 +190,12 @@ struct Frame {
   std::vector<ClusterParts> parts;         ///< [replica]
   std::vector<double> lindemann;  ///< [replica]; nan for fewer than two samples or molecules
   LindemannSums lindemann_sums;
-  std::vector<double> exchange_energies_kcal_per_mol;  ///< [replica]
-  std::vector<Geometry> geometry;                      ///< [replica]
-  std::vector<RingMeasures> rings;                     ///< [replica]
+  /// [replica]; of ring polymers the mean over the beads of the potential energy.
+  std::vector<double> exchange_energies_kcal_per_mol;
+  /// [replica]; nan without a neighbour, and for classical replicas.
+  std::vector<double> rescaled_energies_kcal_per_mol;
+  std::vector<Geometry> geometry;   ///< [replica]
+  std::vector<RingMeasures> rings;  ///< [replica]
   /// Of the members of Energies, the potential energy with that of the wall, and the exchange
   /// energy.
   GroupMoments energy_moments;
@@ -264,6 +272,7 @@ struct EnginePart {
 struct ReceivedCoordinates {
   std::int64_t replica = 0;      ///< id
   double velocity_factor = 1.0;  ///< by which the received velocities are multiplied
+  std::int64_t from = 0;         ///< id of the replica from which they come
 };
 
 /// Owns the state of some replicas, on one device or on several, and advances it.

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,7 +32,8 @@ struct ExchangeAttempt {
 /// number of the attempt, step / every, is even, else odd k. Pairs with a replica that is not in
 /// the Frame are skipped.
 /// @param system its temperatures are those of the ladder, above 0 and ascending
-/// @param frame with kExchangeEnergies or kEnergies, at a multiple of `every`
+/// @param frame with kExchangeEnergies or kEnergies, of ring polymers with kExchangeEnergies and
+///        kRescaledEnergies; at a multiple of `every`
 std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_t every,
                                                const Frame& frame);
 
@@ -37,9 +41,31 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
 std::vector<StateExchange> accepted_exchanges(const System& system,
                                               std::span<const ExchangeAttempt> attempts);
 
+/// The neighbour with which a replica attempts an exchange at a step; nothing at an end of the
+/// ladder.
+/// @param length temperatures of the ladder
+std::optional<std::int64_t> exchange_partner(std::int64_t replica_id, std::size_t length,
+                                             std::int64_t every, std::int64_t step);
+
+/// Factors of the modes of a ring polymer that moves between the temperatures of a ladder: its
+/// reduced internal modes keep their values, equation (89).
+class RingRescaling {
+ public:
+  /// Computes the frequencies at all temperatures.
+  explicit RingRescaling(const System& system);
+  /// [mode]; of the centroid 1.
+  std::vector<double> factors(std::int64_t from_replica, std::int64_t to_replica) const;
+  /// Mean of Delta, equation (89), of a harmonic vibration.
+  double mean_delta(double wavenumber_per_cm, std::int64_t first, std::int64_t second) const;
+
+ private:
+  System system_;
+  std::map<double, std::vector<double>> springs_;  ///< [temperature][mode]
+};
+
 /// Exchanges positions and velocities in a State, as Engine::exchange() does. Heat is not
 /// exchanged.
 /// @throws InputError if a replica does not exist or is named twice
-void exchange_states(State& state, std::span<const StateExchange> pairs);
+void exchange_states(const System& system, State& state, std::span<const StateExchange> pairs);
 
 }  // namespace tarn

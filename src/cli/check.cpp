@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "tarn/core/units.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/deck_text.hpp"
+#include "tarn/exchange.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/run.hpp"
@@ -36,11 +38,19 @@ struct Arguments : DeckOverrides {
 /// Beads times temperature for an error of 1 % in the kinetic energy of hydrogen.
 constexpr double kGoodBeads_K = 16000.0;
 
+/// Of the vibrations of one molecule of a flexible model, in ascending order.
+std::vector<double> wavenumbers_of_molecule(const WaterModel& model) {
+  const std::vector<double> molecule = quenched_cluster(model, 1, 1, 0);
+  std::vector<double> wavenumbers;
+  for (const auto& mode : normal_modes(model, molecule).modes) {
+    wavenumbers.push_back(mode.wavenumber_per_cm);
+  }
+  return {wavenumbers.end() - 3, wavenumbers.end()};
+}
+
 /// The O-H stretch of one molecule of a flexible model, which limits the time step.
 void report_shortest_period(const System& system, Terminal& terminal) {
-  const std::vector<double> molecule = quenched_cluster(system.model, 1, 1, 0);
-  const double wavenumber_per_cm =
-      normal_modes(system.model, molecule).modes.back().wavenumber_per_cm;
+  const double wavenumber_per_cm = wavenumbers_of_molecule(system.model).back();
   const double period_fs = 1.0 / (wavenumber_per_cm * units::speed_of_light_cm_per_fs);
   const double step_fs = system.integrator.timestep_akma * units::femtoseconds_per_akma;
   terminal.info(fmt::format("shortest period of {}: {:.3g} fs ({:.0f}/cm), {:.3g} time steps",
@@ -66,6 +76,49 @@ void report_shortest_period(const System& system, Terminal& terminal) {
       "a quantum of this vibration is {:.3g} kT at {:g} K; {} beads, {:.0f} for an error of 1 % in "
       "the kinetic energy of hydrogen",
       quanta, coldest_K, system.path_integral.beads, std::ceil(kGoodBeads_K / coldest_K)));
+}
+
+/// The estimated acceptance of exchanges between two temperatures, equations (36) and (89): for a
+/// heat capacity of 5 k per molecule, that of liquid clusters of rigid molecules, and for the
+/// vibrations of one molecule.
+double estimated_acceptance(System system, double lower_K, double upper_K) {
+  const double log_ratio = std::log(upper_K / lower_K);
+  double delta = 5.0 * log_ratio * log_ratio;
+  if (system.model.is_flexible()) {
+    system.thermostat.temperatures_K = {lower_K, upper_K};
+    const RingRescaling rings(system);
+    for (const double nu : wavenumbers_of_molecule(system.model)) {
+      delta += rings.mean_delta(nu, 0, 1);
+    }
+  }
+  return std::erfc(0.5 * std::sqrt(system.molecules * delta));
+}
+/// The estimated acceptances of a ladder, and temperatures with the wanted ones.
+void report_ladder(const System& system, Terminal& terminal) {
+  constexpr double kWanted = 0.3;
+  const std::vector<double>& all = system.thermostat.temperatures_K;
+  double least = 1.0;
+  for (std::size_t k = 0; k + 1 < all.size(); ++k) {
+    least = std::min(least, estimated_acceptance(system, all[k], all[k + 1]));
+  }
+  // The largest next temperature with the wanted acceptance, by bisection.
+  std::string ladder = fmt::format("{:.4g}", all.front());
+  for (double last = all.front(); last < all.back();) {
+    double low = last, high = all.back();
+    if (estimated_acceptance(system, last, high) < kWanted) {
+      while (high - low > 1e-3 * low) {
+        const double middle = 0.5 * (low + high);
+        (estimated_acceptance(system, last, middle) < kWanted ? high : low) = middle;
+      }
+      high = low;
+    }
+    last = high;
+    ladder += fmt::format(", {:.4g}", last);
+  }
+  terminal.info(
+      fmt::format("exchange: estimated acceptances between neighbouring temperatures are {:.0f} % "
+                  "or more; temperatures with at least {:.0f} %: {}",
+                  100.0 * least, 100.0 * kWanted, ladder));
 }
 
 /// Ends the output with what the run will do; standard output is only the deck.
@@ -110,6 +163,7 @@ void check(const Arguments& a) {
   }
   const System system = make_system(deck, molecules);
   if (system.model.is_flexible()) report_shortest_period(system, terminal);
+  if (deck.exchange) report_ladder(system, terminal);
   print_deck_and_plan(deck, checker, molecules, terminal);
 }
 

@@ -26,6 +26,7 @@
 #include "stopped_replicas.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
+#include "tarn/exchange.hpp"
 #include "tarn/force_field.hpp"
 #include "thread_team.hpp"
 #include "thread_totals.hpp"
@@ -90,6 +91,7 @@ class CpuEngine final : public Engine {
 
   void measure_with(const MeasureSettings& settings) override {
     settings_ = settings;
+    if (settings.exchange_every > 0) rescaling();
     moment_groups_ = ReplicaGroups(settings.moment_groups);
     if (!settings.lindemann.enabled) return;
     blocks_.begin_sums(settings.lindemann_sums, replica_ids_);
@@ -104,6 +106,7 @@ class CpuEngine final : public Engine {
   void exchange(std::span<const StateExchange> pairs) override {
     if (pairs.empty()) return;
     const auto places = exchange_places(pairs, live_places());
+    if (context_.layout.has_rings()) rescaling();
     constexpr std::int64_t kGrain = 64;  // fewer pairs than this are faster on one thread
     for_each_index(
         static_cast<std::int64_t>(pairs.size()), threads_, [](int) { return 0; },
@@ -112,6 +115,9 @@ class CpuEngine final : public Engine {
           exchange(pairs[k], places[k].first, places[k].second);
         },
         kGrain);
+    std::vector<char> changed(groups_.size(), 0);
+    for (const auto& [first, second] : places) changed[first.group] = changed[second.group] = 1;
+    compute_forces_on_rings(changed);
   }
   std::vector<double> take_coordinates(std::span<const std::int64_t> replica_ids) const override;
   void put_coordinates(std::span<const ReceivedCoordinates> replicas,
@@ -175,7 +181,18 @@ class CpuEngine final : public Engine {
     double x, v, a;
   };
   void receive(const Received& from, double velocity_factor, Group& group, std::size_t at) const;
-  void keep_heat(Group& group, int replica, int molecule) const;
+  void keep_heat(Group& group, int replica) const;
+  /// Rescaled ring polymers have other forces than before; nothing for classical replicas.
+  /// @param changed [group]
+  void compute_forces_on_rings(const std::vector<char>& changed);
+  const RingRescaling& rescaling() {
+    if (!rescaling_) rescaling_ = std::make_unique<RingRescaling>(context_.system);
+    return *rescaling_;
+  }
+  /// Factors of the modes that replica `to` receives; 1 for classical replicas.
+  std::vector<double> factors_of_modes(std::int64_t from, std::int64_t to) const {
+    return context_.layout.has_rings() ? rescaling_->factors(from, to) : std::vector<double>{1.0};
+  }
   /// Calls op(steps, g, histograms) for a group.
   template <class Op>
   void with_group(std::size_t g, WorkSpace& space, TeamMember& member, ThreadTotals& totals,
@@ -233,7 +250,8 @@ class CpuEngine final : public Engine {
   MeasureSettings settings_;
   BlockMeasure blocks_;
   std::vector<std::unique_ptr<BlockMeasure::Space>> measure_spaces_;  ///< [thread]
-  std::unique_ptr<StartedSteps> started_;                             ///< null after wait()
+  std::unique_ptr<RingRescaling> rescaling_;  ///< of exchanges; null before the first one
+  std::unique_ptr<StartedSteps> started_;     ///< null after wait()
 };
 
 /// Copies the replicas of a group.
@@ -259,7 +277,6 @@ void CpuEngine::put_state(std::size_t g, State& s) const {
 }
 
 ReplicaPlaces<CpuEngine::Place> CpuEngine::live_places() const {
-  if (context_.layout.has_rings()) throw InputError("ring polymers do not exchange states");
   ReplicaPlaces<Place> live;
   live.reserve(replica_ids_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -283,31 +300,54 @@ void CpuEngine::receive(const Received& from, double velocity_factor, Group& gro
   group.a[at] = from.a;
   if (!group.v_thermal.empty()) group.v_thermal[at] = kNoNumber;
 }
-void CpuEngine::keep_heat(Group& group, int replica, int molecule) const {
+void CpuEngine::keep_heat(Group& group, int replica) const {
   if (!context_.tallies_heat) return;
-  const std::size_t at = context_.layout.heat_index(group, replica, molecule);
-  group.kept_heat[at] = group.heat[at];
+  const GroupLayout& layout = context_.layout;
+  for (int slot = layout.first_slot(replica); slot < layout.first_slot(replica + 1); ++slot) {
+    for (int m = 0; m < n_; ++m) {
+      const std::size_t at = layout.heat_index(group, slot, m);
+      group.kept_heat[at] = group.heat[at];
+    }
+  }
 }
 
 void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Place& second) {
   Group &a = groups_[first.group], &b = groups_[second.group];
-  for (int m = 0; m < n_; ++m) {
-    for (int c = 0; c < 9; ++c) {
-      const std::size_t i = context_.layout.index(a, first.replica, m, c);
-      const std::size_t j = context_.layout.index(b, second.replica, m, c);
-      const Received of_a{a.x[i], a.v[i], a.a[i]};
-      receive({b.x[j], b.v[j], b.a[j]}, pair.to_first, a, i);
-      receive(of_a, pair.to_second, b, j);
+  const GroupLayout& layout = context_.layout;
+  const std::vector<double> to_first = factors_of_modes(pair.second, pair.first);
+  const std::vector<double> to_second = factors_of_modes(pair.first, pair.second);
+  for (int copy = 0; copy < layout.copies(); ++copy) {
+    const double x_first = to_first[static_cast<std::size_t>(copy)];
+    const double x_second = to_second[static_cast<std::size_t>(copy)];
+    for (int m = 0; m < n_; ++m) {
+      for (int c = 0; c < 9; ++c) {
+        const std::size_t i = layout.index(a, layout.first_slot(first.replica) + copy, m, c);
+        const std::size_t j = layout.index(b, layout.first_slot(second.replica) + copy, m, c);
+        const Received of_a{x_second * a.x[i], a.v[i], a.a[i]};
+        receive({x_first * b.x[j], b.v[j], b.a[j]}, pair.to_first, a, i);
+        receive(of_a, pair.to_second, b, j);
+      }
     }
-    keep_heat(a, first.replica, m);
-    keep_heat(b, second.replica, m);
   }
+  keep_heat(a, first.replica);
+  keep_heat(b, second.replica);
 }
 
-/// [replica][positions, velocities, accelerations][molecule][9].
+void CpuEngine::compute_forces_on_rings(const std::vector<char>& changed) {
+  if (!context_.layout.has_rings()) return;
+  for_each_group_by_rank([&](std::size_t g, std::size_t rank) {
+    if (!changed[g]) return;
+    with_group_alone(g, rank, [](auto& steps, std::size_t, PairHistograms&) {
+      StageClock clock(false);
+      steps.forces(clock);
+    });
+  });
+}
+
+/// [replica][positions, velocities, accelerations][copy][molecule][9].
 std::vector<double> CpuEngine::take_coordinates(std::span<const std::int64_t> replica_ids) const {
   auto live = live_places();
-  const std::size_t size = 9 * static_cast<std::size_t>(n_);
+  const auto size = static_cast<std::size_t>(9 * n_ * context_.layout.copies());
   std::vector<double> numbers(replica_ids.size() * 3 * size);
   double* to = numbers.data();
   for (const std::int64_t id : replica_ids) {
@@ -324,22 +364,31 @@ std::vector<double> CpuEngine::take_coordinates(std::span<const std::int64_t> re
 void CpuEngine::put_coordinates(std::span<const ReceivedCoordinates> replicas,
                                 std::span<const double> numbers) {
   auto live = live_places();
-  const std::size_t size = 9 * static_cast<std::size_t>(n_);
+  const GroupLayout& layout = context_.layout;
+  const auto size = static_cast<std::size_t>(9 * n_ * layout.copies());
   check_received(replicas.size() * 3 * size, numbers.size());
+  if (layout.has_rings() && !replicas.empty()) rescaling();
+  std::vector<char> changed(groups_.size(), 0);
   const double* from = numbers.data();
   for (const ReceivedCoordinates& received : replicas) {
     const Place place = place_of(received.replica, live);
     Group& group = groups_[place.group];
-    for (int m = 0; m < n_; ++m) {
-      for (int c = 0; c < 9; ++c) {
-        const double* const x = from + 9 * m + c;
-        receive({x[0], x[size], x[2 * size]}, received.velocity_factor, group,
-                context_.layout.index(group, place.replica, m, c));
+    changed[place.group] = 1;
+    const std::vector<double> factors = factors_of_modes(received.from, received.replica);
+    for (int copy = 0; copy < layout.copies(); ++copy) {
+      for (int m = 0; m < n_; ++m) {
+        for (int c = 0; c < 9; ++c) {
+          const double* const x = from + 9 * (copy * n_ + m) + c;
+          receive({factors[static_cast<std::size_t>(copy)] * x[0], x[size], x[2 * size]},
+                  received.velocity_factor, group,
+                  layout.index(group, layout.first_slot(place.replica) + copy, m, c));
+        }
       }
-      keep_heat(group, place.replica, m);
     }
+    keep_heat(group, place.replica);
     from += 3 * size;
   }
+  compute_forces_on_rings(changed);
 }
 
 template <class Op>
@@ -539,16 +588,24 @@ void CpuEngine::fill_rows(unsigned fields, const std::vector<std::int64_t>& plac
     });
   }
   if (has_rings && (fields & kFieldsOfBeads)) fill_rings(fields, places, frame);
+  if (!has_rings) std::ranges::fill(frame.rescaled_energies_kcal_per_mol, kNoNumber);
   if (!counts) return;
   clear_radial(settings_.radial, frame.radial_counts);
   for (const ThreadTotals& thread : totals_) add_radial(thread.radial, frame.radial_counts);
 }
 
 void CpuEngine::fill_rings(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame) {
+  const std::int64_t every = settings_.exchange_every;
+  const FactorsOfReplica factors = [&](std::int64_t id) -> std::vector<double> {
+    if (every <= 0) return {};
+    const auto partner =
+        exchange_partner(id, context_.system.thermostat.temperatures_K.size(), every, step_);
+    return partner ? rescaling_->factors(id, *partner) : std::vector<double>{};
+  };
   for_each_group_by_rank([&](std::size_t g, std::size_t rank) {
     WorkSpace& space = spaces_[rank];
     context_.layout.prepare_to_report(groups_[g], space);
-    fill_from_beads(fields, context_, groups_[g], places, settings_.radial, space.q,
+    fill_from_beads(fields, context_, groups_[g], places, settings_.radial, factors, space.q,
                     totals_[rank].radial, frame);
   });
 }

@@ -7,6 +7,7 @@
 
 #include "interface/moments.hpp"
 #include "ring_steps.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/confinement.hpp"
@@ -66,6 +67,8 @@ class Ring {
   };
   Sums sums() const;
   RingEstimate estimate(const Sums& sums, const BeadEnergies& energies);
+  /// Mean over the beads of all potential energies.
+  double mean_potential(const BeadEnergies& energies);
   /// Equation (83) for each atom. @param out 3 N numbers
   void atom_kinetic(double* out) const;
   Geometry mean_geometry();
@@ -85,6 +88,7 @@ class Ring {
   /// Index of the first coordinate of a molecule; the others follow at strides of the lanes.
   std::size_t at(int mode, int m) const { return layout_.index(group_, first_slot_ + mode, m, 0); }
   double wall_energy_of_beads();
+  void add_bead_energies(const BeadEnergies& energies, double (&beads)[BeadTerm::kNumbers]);
 
   const System& system_;
   const GroupLayout& layout_;
@@ -143,15 +147,25 @@ Ring::Sums Ring::sums() const {
   return sum;
 }
 
-RingEstimate Ring::estimate(const Sums& sums, const BeadEnergies& energies) {
-  double beads[BeadTerm::kNumbers] = {};
+void Ring::add_bead_energies(const BeadEnergies& energies, double (&beads)[BeadTerm::kNumbers]) {
   for (int bead = 0; bead < beads_; ++bead) {
     const auto slot = static_cast<std::size_t>(first_slot_ + bead);
     beads[BeadTerm::kPairs] += energies.pairs[slot];
     beads[BeadTerm::kBonds] += energies.bonds[slot];
   }
   beads[BeadTerm::kWall] = wall_energy_of_beads();
+}
+
+RingEstimate Ring::estimate(const Sums& sums, const BeadEnergies& energies) {
+  double beads[BeadTerm::kNumbers] = {};
+  add_bead_energies(energies, beads);
   return ring_estimate(n_, beads_, kT(), sums.numbers, beads);
+}
+
+double Ring::mean_potential(const BeadEnergies& energies) {
+  double beads[BeadTerm::kNumbers] = {};
+  add_bead_energies(energies, beads);
+  return mean_ring_potential(beads_, beads);
 }
 
 void Ring::atom_kinetic(double* out) const {
@@ -187,17 +201,52 @@ Geometry Ring::mean_geometry() {
   return {mean, mean};
 }
 
+/// Potential energies of the ring polymers of a group, each rescaled to another temperature.
+void fill_rescaled(const StepContext& context, const Group& group,
+                   const std::vector<std::int64_t>& place, const FactorsOfReplica& factors,
+                   AlignedVector<double>& positions, Frame& frame) {
+  const GroupLayout& layout = context.layout;
+  AlignedVector<double> modes = group.x;
+  std::vector<char> has_neighbour(static_cast<std::size_t>(group.replicas), 0);
+  for (int replica = 0; replica < group.replicas; ++replica) {
+    const int first = layout.first_slot(replica);
+    const std::vector<double> of_modes =
+        factors(static_cast<std::int64_t>(group.ids[static_cast<std::size_t>(first)]));
+    has_neighbour[static_cast<std::size_t>(replica)] = !of_modes.empty();
+    for (std::size_t mode = 1; mode < of_modes.size(); ++mode) {
+      for (int m = 0; m < layout.molecules(); ++m) {
+        std::size_t i = layout.index(group, first + static_cast<int>(mode), m, 0);
+        for (int c = 0; c < 9; ++c, i += static_cast<std::size_t>(layout.lanes())) {
+          modes[i] *= of_modes[mode];
+        }
+      }
+    }
+  }
+  place_beads(context, group, modes, positions);
+  const BeadEnergies energies = bead_energies(context, group, positions);
+  for (int replica = 0; replica < group.replicas; ++replica) {
+    const std::int64_t at = place[static_cast<std::size_t>(group.first_replica + replica)];
+    if (at < 0) continue;
+    double& to = frame.rescaled_energies_kcal_per_mol[static_cast<std::size_t>(at)];
+    to = kNoNumber;
+    if (!has_neighbour[static_cast<std::size_t>(replica)]) continue;
+    to = Ring(context, group, replica, positions).mean_potential(energies);
+  }
+}
+
 }  // namespace
 
 void fill_from_beads(unsigned fields, const StepContext& context, const Group& group,
                      const std::vector<std::int64_t>& place, const RadialRequest& request,
-                     AlignedVector<double>& positions, RadialCounts& radial, Frame& frame) {
-  constexpr unsigned kEstimates = kEnergies | kConservation | kRings;
+                     const FactorsOfReplica& factors, AlignedVector<double>& positions,
+                     RadialCounts& radial, Frame& frame) {
+  constexpr unsigned kEstimates = kEnergies | kConservation | kRings | kExchangeEnergies;
   const WaterModel& model = context.system.model;
   const int n = context.layout.molecules();
   const auto size = 9 * static_cast<std::size_t>(n),
              beads = static_cast<std::size_t>(context.layout.copies());
-  place_beads(context, group, positions);
+  if (fields & kRescaledEnergies) fill_rescaled(context, group, place, factors, positions, frame);
+  place_beads(context, group, group.x, positions);
   BeadEnergies energies;
   if (fields & kEstimates) energies = bead_energies(context, group, positions);
   for (int replica = 0; replica < group.replicas; ++replica) {
@@ -209,6 +258,9 @@ void fill_from_beads(unsigned fields, const StepContext& context, const Group& g
       const Ring::Sums sums = ring.sums();
       const RingEstimate e = ring.estimate(sums, energies);
       if (fields & kRings) frame.rings[at] = e.rings;
+      if (fields & kExchangeEnergies) {
+        frame.exchange_energies_kcal_per_mol[at] = potential_of(e);
+      }
       if (fields & kEnergies) put_ring_energies(e, n, frame.energies[at]);
       if (fields & kConservation) {
         frame.conservation[at].energy_kcal_per_mol = e.hamiltonian_kcal_per_mol;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "group_steps.hpp"
@@ -10,15 +11,21 @@ namespace tarn::cpu {
 
 /// The fields of frames that need the beads or modes of ring polymers. All others are measured on
 /// the centroids, as on classical replicas.
-inline constexpr unsigned kFieldsOfBeads =
-    kEnergies | kConservation | kRings | kGeometry | kBeads | kAtomKinetic | kRadialCounts;
+inline constexpr unsigned kFieldsOfBeads = kEnergies | kConservation | kRings | kGeometry | kBeads |
+                                           kAtomKinetic | kRadialCounts | kExchangeEnergies |
+                                           kRescaledEnergies;
+
+/// The factors of the modes of a replica that attempts an exchange, or nothing; see RingRescaling.
+using FactorsOfReplica = std::function<std::vector<double>(std::int64_t replica_id)>;
 
 /// Fills these fields for the ring polymers of a group.
 /// @param place [replica of the state] its place in the frame, or -1
+/// @param factors for kRescaledEnergies
 /// @param positions of the beads, work space: as many numbers as the group has
 /// @param radial counts of one thread to add to
 void fill_from_beads(unsigned fields, const StepContext& context, const Group& group,
                      const std::vector<std::int64_t>& place, const RadialRequest& request,
-                     AlignedVector<double>& positions, RadialCounts& radial, Frame& frame);
+                     const FactorsOfReplica& factors, AlignedVector<double>& positions,
+                     RadialCounts& radial, Frame& frame);
 
 }  // namespace tarn::cpu

@@ -12,13 +12,14 @@
 namespace tarn::cpu {
 
 /// Computes the positions of the beads, laid out as the modes.
+/// @param modes of the group
 inline void place_beads(const StepContext& context, const Group& group,
-                        AlignedVector<double>& beads) {
+                        const AlignedVector<double>& modes, AlignedVector<double>& beads) {
   const GroupLayout& layout = context.layout;
   context.kernels.rings.transform(
       context.transforms.to_beads(group.replicas, group.slots / layout.lanes(),
                                   9 * layout.molecules()),
-      group.x.data(), beads.data());
+      modes.data(), beads.data());
 }
 
 struct RingSteps {
@@ -36,7 +37,7 @@ struct RingSteps {
     const GroupLayout& layout = context.layout;
     const RingKernels& kernels = context.kernels.rings;
     const int packs = group.slots / layout.lanes(), n = layout.molecules();
-    place_beads(context, group, space.q);
+    place_beads(context, group, group.x, space.q);
     clock.add_to(report.rest_seconds);
     context.forces.compute(space.q.data(), group, space, member);
     clock.add_to(report.pair_seconds);

@@ -149,11 +149,10 @@ void path_integral_is_possible(Checker& checker) {
   if (deck.run.precision == Precision::single) {
     problem("run.precision", "[path_integral] needs precision = \"double\" or \"mixed\"");
   }
-  if (deck.exchange) {
-    problem(
-        "exchange.every",
-        "[exchange] does not support [path_integral]: the springs of a ring polymer depend on its "
-        "temperature, and overlaps of neighbouring temperatures shrink with the number of beads");
+  if (deck.exchange && deck.path_integral->method != RingMethod::pimd) {
+    problem("exchange.every",
+            "[exchange] of ring polymers needs method = \"pimd\": an exchange would break the "
+            "dynamics of the other methods");
   }
   const bool warm = deck.thermostat.kind != Thermostat::none;
   const RingMethod method = deck.path_integral->method;
@@ -284,8 +283,9 @@ std::vector<Rule> run_rules() {
       {"`[exchange]` requires a thermostat with two or more `temperatures_K`, above 0 and in "
        "ascending order, and `replicas` must be a multiple of their number.",
        exchange_ladders_are_complete, "exchange"},
-      {"`[path_integral]` requires a flexible model, `verlet` and `precision` other than `single`, "
-       "and excludes `[exchange]`. `pimd` and `trpmd` require a thermostat; `rpmd` excludes one "
+      {"`[path_integral]` requires a flexible model, `verlet` and `precision` other than `single`; "
+       "with `[exchange]` also `pimd`. `pimd` and `trpmd` require a thermostat; `rpmd` excludes "
+       "one "
        "and requires `temperature_K`.",
        path_integral_is_possible, "path_integral"},
       {"Several `beads` require temperatures above 0.", ring_polymers_are_warm, "path_integral"},

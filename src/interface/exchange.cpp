@@ -11,6 +11,7 @@
 #include "tarn/core/units.hpp"
 #include "tarn/physics/exchange.hpp"
 #include "tarn/physics/noise.hpp"
+#include "tarn/physics/ring_polymer.hpp"
 
 namespace tarn {
 namespace {
@@ -46,10 +47,14 @@ double canonical_energy_kcal_per_mol(const System& system, const Energies& e) {
 std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_t every,
                                                const Frame& frame) {
   const std::vector<double>& temperatures_K = system.thermostat.temperatures_K;
-  const auto n = static_cast<std::int64_t>(temperatures_K.size());
   const ReplicaMap map(temperatures_K.size());
   check_canonical(system);
   const std::vector<double>& measured = frame.exchange_energies_kcal_per_mol;
+  const std::vector<double>& rescaled = frame.rescaled_energies_kcal_per_mol;
+  const bool rings = system.path_integral.beads > 1;
+  if (rings && (measured.empty() || rescaled.empty())) {
+    throw InputError("exchanges of ring polymers need their rescaled energies");
+  }
   const auto energy_of = [&](std::size_t r) {
     return measured.empty() ? canonical_energy_kcal_per_mol(system, frame.energies[r])
                             : measured[r];
@@ -60,19 +65,21 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) places.add(frame.replica_ids[r], r);
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
-    const auto k = static_cast<std::int64_t>(map.place(id));  // in the ladder
-    if (k % 2 != frame.step / every % 2 || k + 1 == n) continue;
+    const std::size_t place = map.place(id);  // in the ladder
+    if (exchange_partner(id, temperatures_K.size(), every, frame.step) != id + 1) continue;
     const std::size_t* upper = places.find(id + 1);
     if (upper == nullptr) continue;
-    const auto place = static_cast<std::size_t>(k);
+    const double b_lower = 1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place]);
+    const double b_upper = 1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place + 1]);
     const double ratio =
-        exchange_log_ratio(1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place]),
-                           1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place + 1]),
-                           energy_of(r), energy_of(*upper));
+        rings ? ring_exchange_log_ratio(b_lower, b_upper, energy_of(r), energy_of(*upper),
+                                        rescaled[*upper], rescaled[r])
+              : exchange_log_ratio(b_lower, b_upper, energy_of(r), energy_of(*upper));
     // NaN is rejected.
     const double probability = ratio >= 0.0 ? 1.0 : ratio < 0.0 ? std::exp(ratio) : 0.0;
-    attempts.push_back(
-        {id, id + 1, probability, uniform(system.seed, id - k, place, frame.step) < probability});
+    attempts.push_back({id, id + 1, probability,
+                        uniform(system.seed, id - static_cast<std::int64_t>(place), place,
+                                frame.step) < probability});
   }
   return attempts;
 }
@@ -92,14 +99,62 @@ std::vector<StateExchange> accepted_exchanges(const System& system,
   return pairs;
 }
 
-void exchange_states(State& state, std::span<const StateExchange> pairs) {
-  const std::size_t size = state.coordinates();
+std::optional<std::int64_t> exchange_partner(std::int64_t replica_id, std::size_t length,
+                                             std::int64_t every, std::int64_t step) {
+  if (length < 2) return {};
+  const auto k = static_cast<std::int64_t>(ReplicaMap(length).place(replica_id));
+  const std::int64_t other = k % 2 == step / every % 2 ? k + 1 : k - 1;
+  if (other < 0 || other >= static_cast<std::int64_t>(length)) return {};
+  return replica_id + other - k;
+}
+
+RingRescaling::RingRescaling(const System& system) : system_(system) {
+  std::vector<double> temperatures_K = system.thermostat.temperatures_K;
+  if (temperatures_K.empty()) temperatures_K = {replica_temperature_K(system, 0)};
+  for (const double temperature_K : temperatures_K) {
+    std::vector<double>& springs = springs_[temperature_K];
+    if (!springs.empty()) continue;
+    for (int mode = 0; mode < system.path_integral.beads; ++mode) {
+      springs.push_back(ring_mode(system, mode, temperature_K).spring);
+    }
+  }
+}
+
+std::vector<double> RingRescaling::factors(std::int64_t from_replica,
+                                           std::int64_t to_replica) const {
+  const double from_K = replica_temperature_K(system_, from_replica);
+  const double to_K = replica_temperature_K(system_, to_replica);
+  const std::vector<double>&from = springs_.at(from_K), &to = springs_.at(to_K);
+  std::vector<double> factors{1.0};
+  for (std::size_t mode = 1; mode < from.size(); ++mode) {
+    factors.push_back(ring_mode_factor(from_K, to_K, from[mode], to[mode]));
+  }
+  return factors;
+}
+
+double RingRescaling::mean_delta(double wavenumber_per_cm, std::int64_t first,
+                                 std::int64_t second) const {
+  const double omega = wavenumber_per_cm / units::wavenumber_per_cm(1.0);
+  const double first_K = replica_temperature_K(system_, first);
+  const double second_K = replica_temperature_K(system_, second);
+  const std::vector<double>&a = springs_.at(first_K), &b = springs_.at(second_K);
+  double sum = mean_delta_of_centroid(first_K, second_K);
+  for (std::size_t mode = 1; mode < a.size(); ++mode) {
+    sum += mean_delta_of_mode(omega * omega / a[mode], omega * omega / b[mode]);
+  }
+  return sum;
+}
+
+void exchange_states(const System& system, State& state, std::span<const StateExchange> pairs) {
+  const std::size_t size = state.ring_coordinates();
   ReplicaPlaces<std::size_t> begins;
   begins.reserve(state.replica_ids.size());
   for (std::size_t r = 0; r < state.replica_ids.size(); ++r) {
     begins.add(state.replica_ids[r], r * size);
   }
   const auto places = exchange_places(pairs, std::move(begins));
+  std::optional<RingRescaling> rescaling;
+  if (state.beads > 1 && !pairs.empty()) rescaling.emplace(system);
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const auto [first, second] = places[k];
     const auto part = [size](std::vector<double>& of, std::size_t begin) {
@@ -110,6 +165,17 @@ void exchange_states(State& state, std::span<const StateExchange> pairs) {
     std::ranges::swap_ranges(part(v, first), part(v, second));
     for (double& u : part(v, first)) u *= pairs[k].to_first;
     for (double& u : part(v, second)) u *= pairs[k].to_second;
+    if (state.beads == 1) continue;
+    const auto rescale = [&](std::size_t begin, std::int64_t from, std::int64_t to) {
+      const std::vector<double> factors = rescaling->factors(from, to);
+      for (std::size_t mode = 0; mode < factors.size(); ++mode) {
+        const auto of_mode =
+            part(x, begin).subspan(mode * state.coordinates(), state.coordinates());
+        for (double& q : of_mode) q *= factors[mode];
+      }
+    };
+    rescale(first, pairs[k].second, pairs[k].first);
+    rescale(second, pairs[k].first, pairs[k].second);
   }
 }
 

@@ -37,6 +37,7 @@ void for_each_field(const F& f) {
   f(FrameField<ClusterParts>{kParts, &Frame::parts});
   f(FrameField<double>{kLindemann, &Frame::lindemann});
   f(FrameField<double>{kExchangeEnergies, &Frame::exchange_energies_kcal_per_mol});
+  f(FrameField<double>{kRescaledEnergies, &Frame::rescaled_energies_kcal_per_mol});
   f(FrameField<Geometry>{kGeometry, &Frame::geometry});
   f(FrameField<RingMeasures>{kRings, &Frame::rings});
   f(FrameField<double>{kPositions, &Frame::positions_A, 9});

@@ -117,8 +117,8 @@ std::vector<PartExchanges> divide_exchanges(
     const std::size_t place_of_first = all[first].across.size();
     all[first].sources.push_back({second, all[second].across.size()});
     all[second].sources.push_back({first, place_of_first});
-    all[first].across.push_back({pairs[k].first, pairs[k].to_first});
-    all[second].across.push_back({pairs[k].second, pairs[k].to_second});
+    all[first].across.push_back({pairs[k].first, pairs[k].to_first, pairs[k].second});
+    all[second].across.push_back({pairs[k].second, pairs[k].to_second, pairs[k].first});
   }
   return all;
 }

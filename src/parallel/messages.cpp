@@ -39,8 +39,8 @@ void with_members(S& sums, const F& f) {
 }
 template <Same<MeasureSettings> S, class F>
 void with_members(S& settings, const F& f) {
-  auto& [link_A, lindemann, sums, moment_groups, radial] = settings;
-  f(link_A, lindemann, sums, moment_groups, radial);
+  auto& [link_A, lindemann, sums, moment_groups, radial, exchange_every] = settings;
+  f(link_A, lindemann, sums, moment_groups, radial, exchange_every);
 }
 template <Same<GroupMoments> S, class F>
 void with_members(S& moments, const F& f) {
@@ -57,12 +57,12 @@ template <Same<Frame> S, class F>
 void with_members(S& frame, const F& f) {
   auto& [step, time_ps, molecules, beads, replica_ids, positions_A, velocities, beads_A,
          atom_kinetic, own_positions_A, multipliers, energies, conservation, heat, shape, parts,
-         lindemann, lindemann_sums, exchange_energies, geometry, rings, energy_moments,
-         shape_moments, geometry_moments, lindemann_moments, radial_counts, pair_counts,
-         pair_samples] = frame;
+         lindemann, lindemann_sums, exchange_energies, rescaled_energies, geometry, rings,
+         energy_moments, shape_moments, geometry_moments, lindemann_moments, radial_counts,
+         pair_counts, pair_samples] = frame;
   f(step, time_ps, molecules, beads, replica_ids, positions_A, velocities, beads_A, atom_kinetic,
     own_positions_A, multipliers, energies, conservation, heat, shape, parts, lindemann,
-    lindemann_sums, exchange_energies, geometry, rings);
+    lindemann_sums, exchange_energies, rescaled_energies, geometry, rings);
 }
 
 /// Puts values, and the members of structs.
@@ -126,8 +126,8 @@ void unpack(Unpacker& from, LindemannSums& sums) { take_all(from, sums); }
 
 void pack(const MeasureSettings& settings, std::span<const std::int64_t> replica_ids,
           std::size_t pairs, Packer& to) {
-  const auto& [link_A, lindemann, sums, moment_groups, radial] = settings;
-  MeasureSettings some{link_A, lindemann, {}, moment_groups, radial};
+  const auto& [link_A, lindemann, sums, moment_groups, radial, exchange_every] = settings;
+  MeasureSettings some{link_A, lindemann, {}, moment_groups, radial, exchange_every};
   some.lindemann_sums.samples = sums.samples;
   const std::set<std::int64_t> wanted(replica_ids.begin(), replica_ids.end());
   for (std::size_t r = 0; r < sums.replica_ids.size(); ++r) {

@@ -197,7 +197,8 @@ void ReplicaExchange::write_paths() const {
 
 void ReplicaExchange::find_equal_acceptance_ladder() {
   const auto reweighting = energies_.reweighting();
-  if (length() < 3 || !reweighting) return;
+  // The energies of ring polymers at one temperature do not give those at another one.
+  if (has_rings() || length() < 3 || !reweighting) return;
   even_ =
       analysis::equal_acceptance_ladder(*reweighting, units::boltzmann_kcal_per_mol_K,
                                         temperatures_K_.front(), temperatures_K_.back(), length());

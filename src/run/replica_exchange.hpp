@@ -23,7 +23,10 @@ class ReplicaExchange final : public Observer {
   ReplicaExchange(const Deck& deck, const System& system, const RunInfo& info, Engine& engine);
 
   std::string name() const override;
-  unsigned fields() const override { return kExchangeEnergies; }
+  unsigned fields() const override {
+    return has_rings() ? kExchangeEnergies | kRescaledEnergies : kExchangeEnergies + 0u;
+  }
+  void configure(MeasureSettings& settings) const override { settings.exchange_every = every_; }
   std::int64_t every() const override { return every_; }
   void begin() override {}
   void observe(const Frame& frame) override;
@@ -53,6 +56,7 @@ class ReplicaExchange final : public Observer {
   enum class End : std::int64_t { none, bottom, top_after_bottom };
 
   std::size_t length() const { return temperatures_K_.size(); }
+  bool has_rings() const { return system_.path_integral.beads > 1; }
   void change_places(const ExchangeAttempt& attempt);
   void count_round_trips();
   double round_trips_per_state() const {

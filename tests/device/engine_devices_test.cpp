@@ -436,7 +436,7 @@ TEST_P(EngineDevices, Exchanges) {
       const auto engine = make(system, n == 7 ? tallied(start) : start);
       engine->advance(2);
       State by_hand = engine->state();
-      exchange_states(by_hand, pairs);
+      exchange_states(system, by_hand, pairs);
       engine->exchange(pairs);
       const auto restarted = make(system, by_hand);
       const auto expected = bits_by_replica(*restarted), found = bits_by_replica(*engine);
@@ -467,7 +467,7 @@ TEST_P(EngineDevices, ExchangeIsRestoredAfterABlowUp) {
     engine->advance(2);
     const std::vector<StateExchange> pairs{{0, 1, 1.0, 1e9}};
     State by_hand = engine->state();
-    exchange_states(by_hand, pairs);
+    exchange_states(system, by_hand, pairs);
     engine->exchange(pairs);
     const auto restarted = make(system, by_hand);
     for (const auto& each : {engine.get(), restarted.get()}) {

@@ -49,15 +49,15 @@ State after_steps(const System& system, const State& start, Path path, int steps
   wait_for_copies();
   rings.place_beads(memory.device(), cluster, stream.stream());
   forces(nullptr);
-  work({true, false, false}, start.step);
+  work({true, true, false, false}, start.step);
   if (path == Path::ring_block) {
     launch_ring_advance(memory.device(), rings.tables(), cluster, system.precision, m_site,
                         start.step, steps, stream.stream());
   } else {
-    work({false, false, true}, start.step);
+    work({false, false, false, true}, start.step);
     for (int k = 1; k <= steps; ++k) {
       forces(rings.counter());
-      work({false, true, k < steps}, 0);
+      work({false, false, true, k < steps}, 0);
     }
   }
   stream.wait();

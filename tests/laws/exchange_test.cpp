@@ -64,7 +64,7 @@ TEST(Exchange, EqualsAnEngineOfTheExchangedState) {
       const std::vector<StateExchange> pairs{
           {0, 1, 0.9, 1.1}, {2, 18, 1.2, 0.7}, {17, 5, 0.999, 1.3}};
       State by_hand = e->state();
-      exchange_states(by_hand, pairs);
+      exchange_states(system, by_hand, pairs);
       e->exchange(pairs);
       const auto restarted = engine(system, by_hand);
       if (system.thermostat.kind != Thermostat::baoab) {  // its noise is not in the state
@@ -183,7 +183,7 @@ TEST(Exchange, IsRestoredAfterABlowUp) {
     e->advance(5);
     const std::vector<StateExchange> pairs{{0, 1, 1.0, 1e9}};
     State by_hand = e->state();
-    exchange_states(by_hand, pairs);
+    exchange_states(system, by_hand, pairs);
     e->exchange(pairs);
     const auto restarted = engine(system, by_hand);
     for (const auto& each : {e.get(), restarted.get()}) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -218,6 +220,96 @@ TEST(Exchange, StiffBondsHaveTheTemperatureOfTheirBath) {
                   0.03 + 4.5 * with[k].energy.error / expected);
     }
   }
+}
+
+Deck ring_ladder_deck(const std::string& more) {
+  return parse_deck(
+      "[system]\nmodel = \"qspcfw\"\nmolecules = 1\nreplicas = 144\n[integrator]\nscheme = "
+      "\"verlet\"\n[thermostat]\nkind = \"baoab\"\nfriction_per_ps = 5.0\ntemperatures_K = [200, "
+      "240, 290]\n[path_integral]\nbeads = 6\n[run]\nequilibration_ps = 1.0\nduration_ps = "
+      "8.0\n[observe.path_integral]\nevery = 20\nreplicas = \"mean\"\n" +
+          more,
+      "deck.toml");
+}
+
+/// One molecule of harmonic bonds: averages at each temperature with and without exchange.
+TEST(RingExchange, KeepsTheAveragesOfAllTemperatures) {
+  const test::ScratchFolder folder;
+  std::vector<AveragedQuantity> averages[2];
+  for (const bool exchange : {false, true}) {
+    RunOptions options;
+    options.out_dir = folder.file(exchange ? "with" : "without");
+    options.pictures = false;
+    const RunResult result =
+        run_deck(ring_ladder_deck(exchange ? "[exchange]\nevery = 10\n" : ""), options);
+    averages[exchange] = result.averages;
+    if (!exchange) continue;
+    ASSERT_TRUE(result.exchange);
+    for (const ExchangePair& pair : result.exchange->pairs) {
+      EXPECT_GT(pair.acceptance, 0.5);
+      EXPECT_LT(pair.acceptance, 0.99);
+    }
+    EXPECT_GT(result.exchange->round_trips, 100);
+  }
+  int compared = 0;
+  for (const AveragedQuantity& with : averages[true]) {
+    for (const AveragedQuantity& without : averages[false]) {
+      if (with.quantity != without.quantity || with.bath_K != without.bath_K ||
+          with.table != without.table || !(without.error > 0.0)) {
+        continue;
+      }
+      EXPECT_NEAR(with.mean, without.mean, 4.5 * std::hypot(with.error, without.error))
+          << with.quantity << " at " << with.bath_K.value_or(0.0) << " K";
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 3 * 8);
+}
+
+/// The mean of exp(-Delta) over attempts in equilibrium is 1.
+TEST(RingExchange, HasDetailedBalance) {
+  const Deck deck = ring_ladder_deck("");
+  const Start start = make_start(deck);
+  const System system = make_system(deck, 1);
+  const auto engine = make_engine(system, start.state, {}, {"cpu", 2});
+  constexpr std::int64_t kInterval = 50;
+  MeasureSettings settings;
+  settings.exchange_every = kInterval;
+  engine->measure_with(settings);
+  engine->advance(2000);
+  std::map<std::int64_t, std::pair<double, int>> of_ladder;
+  for (int k = 0; k < 300; ++k) {
+    engine->advance(kInterval);
+    Frame f;
+    engine->snapshot(kExchangeEnergies | kRescaledEnergies, f);
+    for (const ExchangeAttempt& attempt : exchange_attempts(system, kInterval, f)) {
+      const auto lower = static_cast<std::size_t>(attempt.lower);
+      const auto beta = [&](std::int64_t id) {
+        return 1.0 / (units::boltzmann_kcal_per_mol_K * replica_temperature_K(system, id));
+      };
+      const auto& own = f.exchange_energies_kcal_per_mol;
+      const auto& rescaled = f.rescaled_energies_kcal_per_mol;
+      const double ratio =
+          ring_exchange_log_ratio(beta(attempt.lower), beta(attempt.upper), own[lower],
+                                  own[lower + 1], rescaled[lower + 1], rescaled[lower]);
+      EXPECT_DOUBLE_EQ(attempt.probability, std::min(1.0, std::exp(ratio)));
+      auto& [sum, count] = of_ladder[attempt.lower / 3];
+      sum += std::exp(ratio);
+      ++count;
+    }
+  }
+  double mean = 0.0, squares = 0.0;
+  for (const auto& [ladder, sum] : of_ladder) {
+    const double of_one = sum.first / sum.second;
+    mean += of_one;
+    squares += of_one * of_one;
+  }
+  const double ladders = static_cast<double>(of_ladder.size());
+  mean /= ladders;
+  const double error = std::sqrt((squares / ladders - mean * mean) / (ladders - 1.0));
+  EXPECT_EQ(of_ladder.size(), 48u);
+  EXPECT_LT(error, 0.02);
+  EXPECT_NEAR(mean, 1.0, 4.5 * error);
 }
 
 }  // namespace

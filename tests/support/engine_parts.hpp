@@ -43,8 +43,8 @@ inline Bits bits_of(const Frame& f) {
   for (const auto* values :
        {&f.positions_A, &f.velocities_A_per_akma, &f.beads_A, &f.atom_kinetic_kcal_per_mol,
         &f.own_positions_A, &f.multipliers_kcal_per_mol_A2, &f.heat_kcal_per_mol, &f.lindemann,
-        &f.exchange_energies_kcal_per_mol, &f.lindemann_sums.means_A,
-        &f.lindemann_sums.squares_A2}) {
+        &f.exchange_energies_kcal_per_mol, &f.rescaled_energies_kcal_per_mol,
+        &f.lindemann_sums.means_A, &f.lindemann_sums.squares_A2}) {
     add(*values);
   }
   add(f.energies);
@@ -83,6 +83,7 @@ inline MeasureSettings settings_of_all_fields() {
   settings.moment_groups = 3;
   settings.radial = {12.0, 20, 2};
   settings.lindemann = {true, 1, 0};
+  settings.exchange_every = 2;
   return settings;
 }
 inline PairCountRequest counts_of_pairs() {

@@ -109,7 +109,9 @@ class FakeEngine final : public Engine {
     measures_ = PositionMeasures(model_, settings);
     groups_ = ReplicaGroups(settings.moment_groups);
   }
-  void exchange(std::span<const StateExchange> pairs) override { exchange_states(state_, pairs); }
+  void exchange(std::span<const StateExchange> pairs) override {
+    exchange_states({}, state_, pairs);
+  }
   State state() const override { return state_; }
   std::function<State()> begin_state() const override {
     if (!script_.completes_state) return Engine::begin_state();

@@ -179,7 +179,7 @@ TEST(Exchange, OfAState) {
   }
   State t = s;
   const std::vector<StateExchange> pairs{{9, 4, 0.5, 2.0}};
-  exchange_states(t, pairs);
+  exchange_states({}, t, pairs);
   EXPECT_EQ(t.heat_kcal_per_mol, s.heat_kcal_per_mol);
   for (std::size_t k = 0; k < 9; ++k) {
     EXPECT_EQ(t.positions_A[k], s.positions_A[18 + k]);
@@ -190,10 +190,11 @@ TEST(Exchange, OfAState) {
     EXPECT_EQ(t.velocities_A_per_akma[18 + k], 0.5 * s.velocities_A_per_akma[k]);
   }
   const State kept = t;
-  EXPECT_THROW(exchange_states(t, std::vector<StateExchange>{{9, 5, 1.0, 1.0}}), InputError);
-  EXPECT_THROW(exchange_states(t, std::vector<StateExchange>{{9, 4, 1.0, 1.0}, {2, 9, 1.0, 1.0}}),
-               InputError);
-  EXPECT_THROW(exchange_states(t, std::vector<StateExchange>{{2, 2, 1.0, 1.0}}), InputError);
+  EXPECT_THROW(exchange_states({}, t, std::vector<StateExchange>{{9, 5, 1.0, 1.0}}), InputError);
+  EXPECT_THROW(
+      exchange_states({}, t, std::vector<StateExchange>{{9, 4, 1.0, 1.0}, {2, 9, 1.0, 1.0}}),
+      InputError);
+  EXPECT_THROW(exchange_states({}, t, std::vector<StateExchange>{{2, 2, 1.0, 1.0}}), InputError);
   EXPECT_EQ(t.positions_A, kept.positions_A);
 }
 

@@ -15,6 +15,16 @@ TARN_HD T exchange_log_ratio(const T& b_first, const T& b_second, const T& u_fir
   return (b_first - b_second) * (u_first - u_second);
 }
 
+/// The same for ring polymers, equation (89).
+/// @param v_first,v_second their potential energies, means over the beads [kcal/mol]
+/// @param v_second_at_first of the second one rescaled to the first bath; and the reverse
+template <class T>
+TARN_HD T ring_exchange_log_ratio(const T& b_first, const T& b_second, const T& v_first,
+                                  const T& v_second, const T& v_second_at_first,
+                                  const T& v_first_at_second) {
+  return b_first * (v_first - v_second_at_first) + b_second * (v_second - v_first_at_second);
+}
+
 /// The energy in whose canonical distribution the scheme samples its own positions, equation (35)
 /// [kcal/mol].
 /// @param potential energy of non-bonded forces, bonds and wall at the reported positions

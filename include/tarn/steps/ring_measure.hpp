@@ -63,6 +63,13 @@ TARN_HD double ring_atom_kinetic(double kT, double virial, int beads) {
   return 1.5 * kT + 0.5 * virial / beads;
 }
 
+/// Mean over the beads of all potential energies [kcal/mol].
+/// @param beads sums over beads of BeadTerm
+TARN_HD double mean_ring_potential(int number_of_beads, const double (&beads)[BeadTerm::kNumbers]) {
+  const double p = number_of_beads;
+  return beads[BeadTerm::kPairs] / p + beads[BeadTerm::kBonds] / p + beads[BeadTerm::kWall] / p;
+}
+
 /// A ring polymer's estimators, the mean energy of the wall and the energy that the steps conserve.
 struct RingEstimate {
   RingMeasures rings;
@@ -87,8 +94,7 @@ TARN_HD RingEstimate ring_estimate(int molecules, int number_of_beads, double kT
   r.gyration2_o_A2 = sum[RingTerm::kSquareO] / (p * n);
   r.gyration2_h_A2 = sum[RingTerm::kSquareH] / (2.0 * p * n);
   r.spring_kcal_per_mol = sum[RingTerm::kSpring];
-  const double potential =
-      r.potential_kcal_per_mol + r.intramolecular_kcal_per_mol + e.wall_kcal_per_mol;
+  const double potential = mean_ring_potential(number_of_beads, beads);
   r.virial_kcal_per_mol =
       potential + n * (r.kinetic_o_kcal_per_mol + 2.0 * r.kinetic_h_kcal_per_mol);
   r.primitive_kcal_per_mol = potential + 4.5 * n * p * kT - r.spring_kcal_per_mol / p;
@@ -98,6 +104,10 @@ TARN_HD RingEstimate ring_estimate(int molecules, int number_of_beads, double kT
   return e;
 }
 
+/// The energy that an exchange compares.
+TARN_HD double potential_of(const RingEstimate& e) {
+  return e.rings.potential_kcal_per_mol + e.rings.intramolecular_kcal_per_mol + e.wall_kcal_per_mol;
+}
 /// Replaces the energies of the centroids.
 TARN_HD void put_ring_energies(const RingEstimate& e, int molecules, Energies& energies) {
   energies.potential_kcal_per_mol = e.rings.potential_kcal_per_mol;

@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tarn/core/units.hpp"
+#include "tarn/exchange.hpp"
+#include "tarn/physics/exchange.hpp"
+#include "tarn/physics/noise.hpp"
+#include "tarn/physics/ring_polymer.hpp"
+
+/// @file
+/// Exchanges of ring polymers of harmonic oscillators, whose distributions are known in closed
+/// form.
+
+namespace tarn {
+namespace {
+
+/// Ring polymers of independent oscillators at two temperatures, drawn from their exact
+/// distributions: modes are normal with the variance P k T/(m (omega_k^2 + omega^2)).
+class Oscillators {
+ public:
+  Oscillators(int beads, double lower_K, double upper_K, std::vector<double> wavenumbers)
+      : beads_(beads), temperatures_K_{lower_K, upper_K} {
+    for (const double nu : wavenumbers) {
+      const double omega = nu / units::wavenumber_per_cm(1.0);
+      springs_of_potential_.push_back(omega * omega);
+    }
+    for (int t = 0; t < 2; ++t) {
+      for (int mode = 0; mode < beads; ++mode) {
+        const double omega = mode_frequency_per_akma(mode, beads, temperatures_K_[t]);
+        springs_[t].push_back(omega * omega);
+      }
+    }
+  }
+
+  struct Means {
+    double before[2][2], after[2][2];  ///< [bath][reduced potential energy, centroid alone]
+    double error[2][2];
+    double ratio, ratio_error, delta, delta_error, acceptance;
+  };
+  /// Attempts an exchange `count` times.
+  Means attempt(int count) const {
+    Sum before[2][2], after[2][2], ratios, deltas;
+    double acceptance = 0.0;
+    for (int n = 0; n < count; ++n) {
+      std::vector<double> q[2] = {sample(0, n), sample(1, n)};
+      const double b[2] = {beta(0), beta(1)};
+      const std::vector<double> moved[2] = {rescaled(q[1], 1, 0), rescaled(q[0], 0, 1)};
+      const double ratio = ring_exchange_log_ratio(b[0], b[1], potential(q[0]), potential(q[1]),
+                                                   potential(moved[0]), potential(moved[1]));
+      ratios.add(std::exp(ratio));
+      deltas.add(-ratio);
+      for (int t = 0; t < 2; ++t) {
+        before[t][0].add(b[t] * potential(q[t]));
+        before[t][1].add(b[t] * centroid_potential(q[t]));
+      }
+      acceptance += std::min(1.0, std::exp(ratio)) / count;
+      if (uniform(n) < std::exp(ratio)) {
+        q[0] = moved[0];
+        q[1] = moved[1];
+      }
+      for (int t = 0; t < 2; ++t) {
+        after[t][0].add(b[t] * potential(q[t]));
+        after[t][1].add(b[t] * centroid_potential(q[t]));
+      }
+    }
+    Means m{};
+    for (int t = 0; t < 2; ++t) {
+      for (int k = 0; k < 2; ++k) {
+        m.before[t][k] = before[t][k].mean();
+        m.after[t][k] = after[t][k].mean();
+        m.error[t][k] = after[t][k].error();
+      }
+    }
+    m.ratio = ratios.mean();
+    m.ratio_error = ratios.error();
+    m.delta = deltas.mean();
+    m.delta_error = deltas.error();
+    m.acceptance = acceptance;
+    return m;
+  }
+  /// Mean of Delta, equation (89).
+  double exact_delta() const {
+    double sum = 0.0;
+    for (const double spring : springs_of_potential_) {
+      sum += mean_delta_of_centroid(temperatures_K_[0], temperatures_K_[1]);
+      for (std::size_t mode = 1; mode < springs_[0].size(); ++mode) {
+        sum += mean_delta_of_mode(spring / springs_[0][mode], spring / springs_[1][mode]);
+      }
+    }
+    return sum;
+  }
+  /// Mean of the potential energy of the modes over kT.
+  double exact(int t, bool centroid_only) const {
+    double sum = 0.0;
+    for (const double spring : springs_of_potential_) {
+      for (int mode = 0; mode < (centroid_only ? 1 : beads_); ++mode) {
+        sum += 0.5 * spring / (springs_[t][static_cast<std::size_t>(mode)] + spring);
+      }
+    }
+    return sum;
+  }
+
+ private:
+  struct Sum {
+    double sum = 0.0, squares = 0.0;
+    int count = 0;
+    void add(double x) {
+      sum += x;
+      squares += x * x;
+      ++count;
+    }
+    double mean() const { return sum / count; }
+    double error() const { return std::sqrt((squares / count - mean() * mean()) / count); }
+  };
+
+  double beta(int t) const { return 1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K_[t]); }
+  static double uniform(int n) {
+    const auto words = noise_words<std::uint64_t>(5, 9, 9, static_cast<std::uint64_t>(n),
+                                                  NoiseStream::exchange, 0);
+    return static_cast<double>(words.w0 & 0xffffffffu) * 0x1p-32;
+  }
+  /// [oscillator][mode], of mass 1 Da.
+  std::vector<double> sample(int t, int n) const {
+    std::vector<double> q;
+    std::vector<double> normals;
+    for (std::uint64_t call = 0; normals.size() < springs_of_potential_.size() * springs_[t].size();
+         ++call) {
+      const MoleculeNormals z =
+          molecule_normals(7, static_cast<std::uint64_t>(t), call, static_cast<std::uint64_t>(n),
+                           NoiseStream::thermostat);
+      normals.insert(normals.end(), std::begin(z.xi), std::end(z.xi));
+    }
+    for (const double spring : springs_of_potential_) {
+      for (const double ring : springs_[t]) {
+        q.push_back(std::sqrt(beads_ / beta(t) / (ring + spring)) * normals[q.size()]);
+      }
+    }
+    return q;
+  }
+  std::vector<double> rescaled(std::vector<double> q, int from, int to) const {
+    for (std::size_t k = 0; k < q.size(); ++k) {
+      const std::size_t mode = k % springs_[0].size();
+      if (mode > 0) {
+        q[k] *= ring_mode_factor(temperatures_K_[from], temperatures_K_[to], springs_[from][mode],
+                                 springs_[to][mode]);
+      }
+    }
+    return q;
+  }
+  /// Mean over the beads; the transform to modes keeps the sum of squares.
+  double potential(const std::vector<double>& q) const {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < q.size(); ++k) {
+      sum += 0.5 * springs_of_potential_[k / springs_[0].size()] * q[k] * q[k];
+    }
+    return sum / beads_;
+  }
+  double centroid_potential(const std::vector<double>& q) const {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < q.size(); k += springs_[0].size()) {
+      sum += 0.5 * springs_of_potential_[k / springs_[0].size()] * q[k] * q[k];
+    }
+    return sum / beads_;
+  }
+
+  int beads_;
+  double temperatures_K_[2];
+  std::vector<double> springs_of_potential_, springs_[2];
+};
+
+/// Exchanges leave the distribution in each bath unchanged, and the mean of exp(-Delta) is 1.
+TEST(RingExchange, KeepsTheDistributionsOfOscillators) {
+  for (const int beads : {1, 8, 33}) {
+    for (const double upper_K : {110.0, 125.0}) {
+      SCOPED_TRACE(beads);
+      const Oscillators oscillators(beads, 100.0, upper_K, {60.0, 300.0, 1600.0, 3800.0});
+      const Oscillators::Means m = oscillators.attempt(20000);
+      for (int t = 0; t < 2; ++t) {
+        for (const int part : {0, 1}) {
+          const double exact = oscillators.exact(t, part == 1);
+          EXPECT_NEAR(m.before[t][part], exact, 4.5 * m.error[t][part]);
+          EXPECT_NEAR(m.after[t][part], exact, 4.5 * m.error[t][part]);
+          EXPECT_LT(m.error[t][part], 0.02 * exact);
+        }
+      }
+      EXPECT_NEAR(m.ratio, 1.0, 4.5 * m.ratio_error);
+      EXPECT_LT(m.ratio_error, 0.05);
+      const double delta = oscillators.exact_delta();
+      EXPECT_NEAR(m.delta, delta, 4.5 * m.delta_error);
+      EXPECT_LT(m.delta_error, 0.02);
+      // Of a normally distributed Delta, which a sum over some twenty modes is within a few
+      // percent.
+      EXPECT_NEAR(m.acceptance, std::erfc(0.5 * std::sqrt(delta)), 0.06);
+    }
+  }
+}
+
+/// The spring energy over kT does not change, and the way back is the inverse.
+TEST(RingExchange, KeepsReducedModes) {
+  const double from_K = 100.0, to_K = 113.0;
+  for (const int mode : {1, 5, 11}) {
+    const double from = std::pow(mode_frequency_per_akma(mode, 12, from_K), 2);
+    const double to = std::pow(mode_frequency_per_akma(mode, 12, to_K), 2);
+    const double factor = ring_mode_factor(from_K, to_K, from, to);
+    EXPECT_NEAR(to * factor * factor / to_K, from / from_K, 1e-14 * from / from_K);
+    EXPECT_NEAR(factor * ring_mode_factor(to_K, from_K, to, from), 1.0, 1e-15);
+  }
+}
+
+TEST(RingExchange, HasNeighboursByTurns) {
+  // Ladders of three temperatures: 0-1 and 3-4 at even attempts, 1-2 and 4-5 at odd ones.
+  for (const std::int64_t step : {0, 20}) {
+    EXPECT_EQ(exchange_partner(0, 3, 10, step), 1);
+    EXPECT_EQ(exchange_partner(4, 3, 10, step), 3);
+    EXPECT_FALSE(exchange_partner(2, 3, 10, step));
+  }
+  EXPECT_FALSE(exchange_partner(3, 3, 10, 10));
+  EXPECT_EQ(exchange_partner(4, 3, 10, 10), 5);
+  EXPECT_EQ(exchange_partner(5, 3, 10, 10), 4);
+  EXPECT_FALSE(exchange_partner(0, 1, 10, 0));
+  EXPECT_FALSE(exchange_partner(0, 0, 10, 0));
+}
+
+}  // namespace
+}  // namespace tarn
