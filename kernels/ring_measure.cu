@@ -4,8 +4,8 @@
 
 #include "kernels/launch_kernel.hpp"
 #include "kernels/measure_sums.cuh"
+#include "kernels/ring_modes.cuh"
 #include "kernels/ring_polymers.hpp"
-#include "kernels/ring_transform.cuh"
 #include "tarn/physics/geometry.hpp"
 
 /// @file

@@ -1,6 +1,7 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
-#include "kernels/ring_transform.cuh"
+#include "kernels/ring_modes.cuh"
+#include "kernels/ring_transform.hpp"
 #include "kernels/warp_lanes.cuh"
 
 /// @file

@@ -175,6 +175,8 @@ class Tarn(Program):
     group = "tarn"
     ensembles = True
 
+    temperature_K = TEMPERATURE_K
+
     def __init__(
         self, machine, executable, scheme, thermostat, precision, model="tip3p", timestep_fs=TIMESTEP_FS, beads=1
     ):
@@ -205,7 +207,7 @@ scheme = "{self.scheme}"
 timestep_fs = {self.timestep_fs}
 [thermostat]
 kind = "{self.thermostat}"
-temperature_K = {TEMPERATURE_K}
+temperature_K = {self.temperature_K}
 friction_per_ps = {FRICTION_PER_PS}
 [run]
 steps = 1

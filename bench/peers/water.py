@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 import subprocess
 
 # The numbers of include/tarn/physics/water_model.hpp; tests/cli/peers.py compares them.
@@ -49,6 +50,15 @@ def write_xyz(path, positions_A, model="tip3p"):
         file.write(f'{len(positions_A)}\nProperties=species:S:1:pos:R:3 model={model}\n')
         for atom, r in enumerate(positions_A):
             file.write(f"{SYMBOLS[atom % 3]} {r[0]!r} {r[1]!r} {r[2]!r}\n")
+
+
+def displaced(path, model, seed):
+    """Writes the cluster with each coordinate displaced by up to 0.05 A. @return its path"""
+    shift = random.Random(seed).uniform
+    positions_A = [tuple(x + shift(-0.05, 0.05) for x in r) for r in read_xyz(path)]
+    result = path.removesuffix(".xyz") + "-displaced.xyz"
+    write_xyz(result, positions_A, model)
+    return result
 
 
 def moved(positions_A, shift_A):

@@ -35,8 +35,9 @@ class Bench:
                 self.runs[kind, second, *numbers] = b
 
     def cases(self, scheme: str, alone: bool) -> list[tuple[int, int]]:
-        """(molecules, replicas) of a scheme, with single or many clusters."""
-        return sorted({(n, r) for s, _, n, r in self.runs if s == scheme and (r == 1) == alone})
+        """(molecules, replicas) of a scheme without beads, with single or many clusters."""
+        sizes = {key[2:] for key in self.runs if key[0] == scheme and len(key) == 4}
+        return sorted((n, r) for n, r in sizes if (r == 1) == alone)
 
     def rate(self, *key) -> float:
         return self.runs[key][RATE]
@@ -54,6 +55,12 @@ def number(value: float) -> str:
     if value >= 1e6:
         return f"{value:.2e}".replace("e+0", "e").replace("e+", "e")
     return f"{float(f'{value:.3g}'):,.0f}".replace(",", " ")
+
+
+def rigid_peers(page: Page) -> Table:
+    """gpu-peers.csv without the ring polymers."""
+    peers = page.table("-peers")
+    return peers.where(beads=1.0) if "beads" in peers.columns else peers
 
 
 def peer_cells(p: Row) -> list[str]:
@@ -81,7 +88,7 @@ def summary(bench: Bench, peers: Table) -> dict[str, Any]:
 
 
 def text(page: Page) -> dict:
-    bench, peers = Bench(page), page.table("-peers")
+    bench, peers = Bench(page), rigid_peers(page)
 
     def speeds(scheme: str, cases: list, *between: str, precisions=PRECISIONS) -> list:
         return [
@@ -129,7 +136,7 @@ def text(page: Page) -> dict:
 
 
 def draw(page: Page):
-    bench, peers = Bench(page), page.table("-peers")
+    bench, peers = Bench(page), rigid_peers(page)
     figure, (many, single) = plots.panels(2)
     for axes, alone, x in ((many, False, "copies"), (single, True, "molecules")):
         place = 0 if alone else 1

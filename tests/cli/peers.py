@@ -35,6 +35,7 @@ def script(name):
 
 
 bench = script("run")
+gpu = script("gpu")
 quantum = script("quantum")
 
 SEVEN = os.path.join(ROOT, "inputs", "structures", "tip3p-7.xyz")
@@ -530,6 +531,40 @@ class GpuBench(unittest.TestCase):
             capture_output=True,
             text=True,
         )
+
+    def test_cases(self):
+        known = gpu.cases_of(gpu.CASES)
+        self.assertEqual(known[0], (7, 1, 1))
+        self.assertEqual(known[-3:], [(7, 32, 100), (7, 32, 1000), (7, 64, 1)])
+        for words, cases in (
+            ("100", [(100, 1, 1), (100, 1, 1000)]),
+            ("7p32", [(7, 32, 1), (7, 32, 100), (7, 32, 1000)]),
+            ("7p32x5,7x2,7p32x5", [(7, 32, 5), (7, 1, 2)]),
+            ("9p2", [(9, 2, 1)]),
+        ):
+            self.assertEqual(gpu.chosen_cases(words, known), cases)
+        self.assertEqual(len(gpu.chosen_cases("7", known)), 8)
+        for words in ("7p", "x3", "7x3p2", "7p0"):
+            with self.assertRaises(ValueError):
+                gpu.chosen_cases(words, known)
+
+    def test_rings_of_tarn_alone_on_the_cpu(self):
+        with tempfile.TemporaryDirectory() as folder:
+            said = self.run_bench(
+                *("--platform", "nowhere", "--only", "7x1,7p2x1,7p2x3", "--rounds", "1"),
+                *("--seconds", "0.02", "--limit", "60", "--out", folder),
+            )
+            self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
+            self.assertIn("3 x N = 7, 2 beads:", said.stdout)
+            with open(os.path.join(folder, "gpu_peers.csv")) as file:
+                file.readline()
+                rows = list(csv.DictReader(file))
+            cases = [(row["molecules"], row["copies"], row["beads"]) for row in rows]
+            self.assertEqual(cases, [("7", "1", "1"), ("7", "1", "2"), ("7", "3", "2")])
+            self.assertEqual(rows[0]["tarn_mixed_bead_steps_per_s"], "nan")
+            for row in rows[1:]:
+                rate = float(row["tarn_mixed_cluster_steps_per_s"])
+                self.assertAlmostEqual(float(row["tarn_mixed_bead_steps_per_s"]) / rate, 2.0, delta=1e-12)
 
     def test_tarn_alone_on_the_cpu(self):
         with tempfile.TemporaryDirectory() as folder:

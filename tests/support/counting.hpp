@@ -39,6 +39,9 @@ struct Operations {
             f(a.word, b.word),
             f(a.word_multiply, b.word_multiply)};
   }
+  friend Operations operator+(const Operations& a, const Operations& b) {
+    return combine(a, b, [](int x, int y) { return x + y; });
+  }
   friend Operations operator-(const Operations& a, const Operations& b) {
     return combine(a, b, [](int x, int y) { return x - y; });
   }
@@ -49,17 +52,24 @@ struct Operations {
   int flops() const { return add + multiply + 2 * fma + divide + square_root + rsqrt; }
 };
 
-inline Operations& tally() {
+/// Operations on numbers of type R.
+template <class R>
+Operations& tally() {
   static Operations operations;
   return operations;
 }
 
+/// Operations of `work` on numbers of the types R.
+template <class... R, class Work>
+Operations count_on(const Work& work) {
+  ((tally<R>() = {}), ...);
+  work();
+  return (tally<R>() + ...);
+}
 /// Operations of `work`.
 template <class Work>
 Operations count(const Work& work) {
-  tally() = {};
-  work();
-  return tally();
+  return count_on<float, double, std::uint32_t, std::uint64_t>(work);
 }
 
 /// @param R double or float
@@ -71,26 +81,34 @@ struct Counted {
   template <class U>
   requires std::is_arithmetic_v<U> Counted(U value) : v(static_cast<R>(value)) {}
 
-  friend Counted operator+(Counted a, Counted b) { return ++tally().add, Counted(a.v + b.v); }
-  friend Counted operator-(Counted a, Counted b) { return ++tally().add, Counted(a.v - b.v); }
-  friend Counted operator*(Counted a, Counted b) { return ++tally().multiply, Counted(a.v * b.v); }
-  friend Counted operator/(Counted a, Counted b) { return ++tally().divide, Counted(a.v / b.v); }
-  friend Counted operator-(Counted a) { return ++tally().negate, Counted(-a.v); }
+  friend Counted operator+(Counted a, Counted b) { return ++tally<R>().add, Counted(a.v + b.v); }
+  friend Counted operator-(Counted a, Counted b) { return ++tally<R>().add, Counted(a.v - b.v); }
+  friend Counted operator*(Counted a, Counted b) {
+    return ++tally<R>().multiply, Counted(a.v * b.v);
+  }
+  friend Counted operator/(Counted a, Counted b) { return ++tally<R>().divide, Counted(a.v / b.v); }
+  friend Counted operator-(Counted a) { return ++tally<R>().negate, Counted(-a.v); }
   friend Counted fma(const Counted& a, const Counted& b, const Counted& c) {
-    return ++tally().fma, Counted(std::fma(a.v, b.v, c.v));
+    return ++tally<R>().fma, Counted(std::fma(a.v, b.v, c.v));
   }
   friend Counted fnma(const Counted& a, const Counted& b, const Counted& c) {
-    return ++tally().fma, Counted(std::fma(-a.v, b.v, c.v));
+    return ++tally<R>().fma, Counted(std::fma(-a.v, b.v, c.v));
   }
-  friend Counted sqrt(const Counted& a) { return ++tally().square_root, Counted(std::sqrt(a.v)); }
-  friend Counted rsqrt(const Counted& a) { return ++tally().rsqrt, Counted(R(1) / std::sqrt(a.v)); }
-  friend bool operator<(const Counted& a, const Counted& b) { return ++tally().choose, a.v < b.v; }
+  friend Counted sqrt(const Counted& a) {
+    return ++tally<R>().square_root, Counted(std::sqrt(a.v));
+  }
+  friend Counted rsqrt(const Counted& a) {
+    return ++tally<R>().rsqrt, Counted(R(1) / std::sqrt(a.v));
+  }
+  friend bool operator<(const Counted& a, const Counted& b) {
+    return ++tally<R>().choose, a.v < b.v;
+  }
   friend bool operator>(const Counted& a, const Counted& b) { return b < a; }
   friend bool operator==(const Counted& a, const Counted& b) {
-    return ++tally().choose, a.v == b.v;
+    return ++tally<R>().choose, a.v == b.v;
   }
   friend Counted select(bool m, const Counted& yes, const Counted& no) {
-    return ++tally().choose, m ? yes : no;
+    return ++tally<R>().choose, m ? yes : no;
   }
 };
 
@@ -103,7 +121,7 @@ struct CountedWord {
   template <class U>
   requires std::is_arithmetic_v<U> CountedWord(U value) : v(static_cast<W>(value)) {}
 
-  static CountedWord counted(W value) { return ++tally().word, CountedWord(value); }
+  static CountedWord counted(W value) { return ++tally<W>().word, CountedWord(value); }
   friend CountedWord operator+(CountedWord a, CountedWord b) { return counted(a.v + b.v); }
   friend CountedWord operator-(CountedWord a, CountedWord b) { return counted(a.v - b.v); }
   friend CountedWord operator|(CountedWord a, CountedWord b) { return counted(a.v | b.v); }
@@ -118,10 +136,10 @@ using Word64 = CountedWord<std::uint64_t>;
 using CountedFloat = Counted<float>;
 
 inline Word64 multiply_low32(const Word64& a, std::uint32_t b) {
-  return ++tally().word_multiply, Word64(tarn::multiply_low32(a.v, b));
+  return ++tally<std::uint64_t>().word_multiply, Word64(tarn::multiply_low32(a.v, b));
 }
 inline CountedFloat float_of_int(const Word32& a) {
-  return ++tally().word, CountedFloat(tarn::float_of_int(a.v));
+  return ++tally<std::uint32_t>().word, CountedFloat(tarn::float_of_int(a.v));
 }
 /// Reinterpreting bits costs no operation.
 inline Word32 bits_of(const CountedFloat& a) { return Word32(tarn::bits_of(a.v)); }
