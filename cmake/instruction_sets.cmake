@@ -16,6 +16,28 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   endif()
 endif()
 
+# Only what this machine uses: the conditions are those of src/cpu/kernel_table.cpp.
+if(TARN_CPU_TABLES STREQUAL "native")
+  include(CheckCXXSourceRuns)
+  check_cxx_source_runs([[
+    int main() {
+      return !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512cd"));
+    }]] TARN_RUNS_AVX512)
+  check_cxx_source_runs([[
+    int main() { return !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")); }
+    ]] TARN_RUNS_AVX2)
+  if(TARN_RUNS_AVX512 AND avx512 IN_LIST TARN_ARCHS)
+    list(REMOVE_ITEM TARN_ARCHS avx2)
+  else()
+    list(REMOVE_ITEM TARN_ARCHS avx512)
+    if(NOT TARN_RUNS_AVX2)
+      list(REMOVE_ITEM TARN_ARCHS avx2)
+    endif()
+  endif()
+endif()
+
 # tarn_use_instruction_sets(<target>): sets the flags of its kernels_<arch>.cpp, removes those that
 # this compiler cannot build, and defines TARN_HAVE_AVX2 and TARN_HAVE_AVX512 for all its files.
 function(tarn_use_instruction_sets target)

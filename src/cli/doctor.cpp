@@ -27,6 +27,11 @@ void doctor() {
 #else
   if (sets.front() == "portable") {
     fmt::print("     Neither AVX2 nor AVX-512 is available: expect a quarter of the speed.\n");
+    if (build::kInstructionSets.find("avx2") == std::string_view::npos) {
+      fmt::print(
+          "     This build has no AVX2. For processors with it, configure with "
+          "-DTARN_CPU_TABLES=all\n");
+    }
   }
 #endif
 

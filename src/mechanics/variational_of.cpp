@@ -8,9 +8,9 @@
 namespace tarn::mechanics {
 namespace {
 
-constexpr int kMostSweeps = 200;
+constexpr int kMostVariationalSweeps = 200;
 constexpr int kProjectionSteps = 8;  // of Newton's method; they start within the layer's error
-constexpr double kRoundOff = 3e-15;
+constexpr double kRelativeRoundOff = 3e-15;
 
 template <class P>
 P plain_point(const Vector& x) {
@@ -232,7 +232,7 @@ void VariationalOf<System>::step() {
   const Vector mass = mass_vector();
   Vector x = q, u = v.cwiseQuotient(mass);
   double change = 0.0, last = 0.0;
-  for (int sweep = 1; sweep <= kMostSweeps; ++sweep) {
+  for (int sweep = 1; sweep <= kMostVariationalSweeps; ++sweep) {
     // Both constraints on (x, u): x satisfies the first exactly, u the second linearly.
     const Matrix b = tangent_basis(x);
     const Matrix b_mass = b.transpose() * mass.asDiagonal() * b;
@@ -243,7 +243,7 @@ void VariationalOf<System>::step() {
     change = std::max(du.lpNorm<Eigen::Infinity>(), dx.lpNorm<Eigen::Infinity>()) /
              std::max(1.0, u.lpNorm<Eigen::Infinity>());
     ++costs_.iterations;
-    if (change <= kRoundOff || (sweep > 2 && change < 1e-13 && change >= last)) {
+    if (change <= kRelativeRoundOff || (sweep > 2 && change < 1e-13 && change >= last)) {
       q = e.plus;
       v = e.p_plus;
       ++costs_.steps;
@@ -257,7 +257,7 @@ void VariationalOf<System>::step() {
     }
   }
   throw NumericalError("the variational equations did not converge in " +
-                       std::to_string(kMostSweeps) + " sweeps; the last change was " +
+                       std::to_string(kMostVariationalSweeps) + " sweeps; the last change was " +
                        three_digits(change) + ". A smaller step may help");
 }
 
