@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@
 #include "tarn/deck.hpp"
 #include "tarn/deck_text.hpp"
 #include "tarn/io/structure.hpp"
-#include "tarn/modes.hpp"
+#include "tarn/physics/molecule_vibrations.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
 #include "tarn/start_state.hpp"
@@ -33,14 +34,9 @@ struct Arguments : DeckOverrides {
   bool reference = false, mechanics_reference = false;
 };
 
-/// Beads times temperature for an error of 1 % in the kinetic energy of hydrogen.
-constexpr double kGoodBeads_K = 16000.0;
-
 /// The O-H stretch of one molecule of a flexible model, which limits the time step.
 void report_shortest_period(const System& system, Terminal& terminal) {
-  const std::vector<double> molecule = quenched_cluster(system.model, 1, 1, 0);
-  const double wavenumber_per_cm =
-      normal_modes(system.model, molecule).modes.back().wavenumber_per_cm;
+  const double wavenumber_per_cm = molecule_wavenumbers_per_cm(system.model).back();
   const double period_fs = 1.0 / (wavenumber_per_cm * units::speed_of_light_cm_per_fs);
   const double step_fs = system.integrator.timestep_akma * units::femtoseconds_per_akma;
   terminal.info(fmt::format("shortest period of {}: {:.3g} fs ({:.0f}/cm), {:.3g} time steps",
@@ -53,19 +49,20 @@ void report_shortest_period(const System& system, Terminal& terminal) {
                     "Verlet needs at least {:g} steps per period. Use {:.2g} fs or less",
                     step_fs, period_fs, kFewSteps, period_fs / kFewSteps));
   }
-  if (system.path_integral.beads == 1) return;
-  double coldest_K = system.path_integral.temperature_K;
-  if (system.thermostat.kind != Thermostat::none) {
-    const std::vector<double>& all = system.thermostat.temperatures_K;
-    coldest_K =
-        all.empty() ? system.thermostat.temperature_K : *std::min_element(all.begin(), all.end());
-  }
-  const double quanta = units::quantum_kcal_cm_per_mol * wavenumber_per_cm /
-                        (units::boltzmann_kcal_per_mol_K * coldest_K);
+}
+
+/// Error of the number of beads, and the numbers for smaller errors.
+void report_beads(const Deck& deck, Terminal& terminal) {
+  const std::optional<decks::BeadErrors> errors = decks::bead_errors(deck);
+  if (!errors) return;
+  const PathIntegralSection& rings = *deck.path_integral;
   terminal.info(fmt::format(
-      "a quantum of this vibration is {:.3g} kT at {:g} K; {} beads, {:.0f} for an error of 1 % in "
-      "the kinetic energy of hydrogen",
-      quanta, coldest_K, system.path_integral.beads, std::ceil(kGoodBeads_K / coldest_K)));
+      "{} beads with {} frequencies at {:g} K: error of the kinetic energy of a harmonic vibration "
+      "at most {:.2g} %; 1 % requires {}, 0.1 % {}",
+      rings.beads, rings.frequencies == RingFrequencies::economised ? "economised" : "Trotter",
+      errors->temperature_K, 100.0 * errors->kinetic,
+      decks::bead_count_text(errors->beads_for_1_percent),
+      decks::bead_count_text(errors->beads_for_1_per_mille)));
 }
 
 /// Ends the output with what the run will do; standard output is only the deck.
@@ -109,7 +106,10 @@ void check(const Arguments& a) {
     terminal.print(start::messages_on_state(deck, start));
   }
   const System system = make_system(deck, molecules);
-  if (system.model.is_flexible()) report_shortest_period(system, terminal);
+  if (system.model.is_flexible()) {
+    report_shortest_period(system, terminal);
+    report_beads(deck, terminal);
+  }
   print_deck_and_plan(deck, checker, molecules, terminal);
 }
 

@@ -168,6 +168,13 @@ void path_integral_is_possible(Checker& checker) {
   if (method == RingMethod::rpmd && !warm) {
     require_keys(checker, {"path_integral.temperature_K"});
   }
+  if (method != RingMethod::pimd && checker.is_reliable({"path_integral.frequencies"}) &&
+      deck.path_integral->frequencies == RingFrequencies::economised) {
+    problem(
+        "path_integral.frequencies",
+        "\"rpmd\" and \"trpmd\" require frequencies = \"trotter\": their dynamics is that of "
+        "springs between neighbouring beads. Economised frequencies are for averages (\"pimd\")");
+  }
 }
 
 void ring_polymers_are_warm(Checker& checker) {
@@ -286,7 +293,7 @@ std::vector<Rule> run_rules() {
        exchange_ladders_are_complete, "exchange"},
       {"`[path_integral]` requires a flexible model, `verlet` and `precision` other than `single`, "
        "and excludes `[exchange]`. `pimd` and `trpmd` require a thermostat; `rpmd` excludes one "
-       "and requires `temperature_K`.",
+       "and requires `temperature_K`. `rpmd` and `trpmd` require `frequencies = \"trotter\"`.",
        path_integral_is_possible, "path_integral"},
       {"Several `beads` require temperatures above 0.", ring_polymers_are_warm, "path_integral"},
       {"`[confinement]` requires `radius_A` and `stiffness_kcal_per_mol_A2`.",

@@ -11,6 +11,7 @@
 #include "tarn/force_field.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
+#include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn {
@@ -79,8 +80,11 @@ System system_of(int beads, double temperature_K, double h, double friction_per_
       friction_per_akma;
   s.path_integral.beads = beads;
   s.path_integral.free_ring = free_ring;
+  s.path_integral.highest_wavenumber_per_cm = 4000.0;
   return s;
 }
+
+constexpr RingFrequencies kBothKinds[] = {RingFrequencies::trotter, RingFrequencies::economised};
 
 /// C conserves omega^2 q^2 + v^2 and areas.
 TEST(FreeRing, IsARotation) {
@@ -140,16 +144,20 @@ TEST(FreeRing, HarmonicAveragesAreExactAtAnyStep) {
       for (const double h : {0.01, 0.03, 0.1}) {
         for (const double external : {2.0, 15.0}) {
           if (external * h > 1.9) continue;
-          const System s = system_of(beads, t_K, h, 0.5);
-          for (const int mode : {0, 1, beads / 2, beads - 1}) {
-            if (mode >= beads) continue;
-            const RingMode m = ring_mode(s, mode, t_K);
-            for (const double mass : {s.model.mass_o_Da, s.model.mass_h_Da}) {
-              const double kT = units::boltzmann_kcal_per_mol_K * beads * t_K;
-              const Covariance c = stationary(m, external * external, h, mass);
-              EXPECT_NEAR(c[0] * mass * (m.spring + external * external) / kT, 1.0, 1e-9)
-                  << beads << " beads, mode " << mode << ", h = " << h;
-              EXPECT_NEAR(c[2] * mass / kT, 1.0 - 0.25 * external * external * h * h, 1e-9);
+          for (const RingFrequencies kind : kBothKinds) {
+            System s = system_of(beads, t_K, h, 0.5);
+            s.path_integral.frequencies = kind;
+            const std::vector<RingMode> modes = ring_modes(s, t_K);
+            for (const int mode : {0, 1, beads / 2, beads - 1}) {
+              if (mode >= beads) continue;
+              const RingMode& m = modes[static_cast<std::size_t>(mode)];
+              for (const double mass : {s.model.mass_o_Da, s.model.mass_h_Da}) {
+                const double kT = units::boltzmann_kcal_per_mol_K * beads * t_K;
+                const Covariance c = stationary(m, external * external, h, mass);
+                EXPECT_NEAR(c[0] * mass * (m.spring + external * external) / kT, 1.0, 1e-9)
+                    << beads << " beads, mode " << mode << ", h = " << h;
+                EXPECT_NEAR(c[2] * mass / kT, 1.0 - 0.25 * external * external * h * h, 1e-9);
+              }
             }
           }
         }
@@ -183,8 +191,9 @@ double internal_fluctuation(const System& s, double external2) {
   const double bath_K = s.thermostat.temperature_K;
   const double kT = units::boltzmann_kcal_per_mol_K * beads * bath_K;
   double sum = 0.0;
+  const std::vector<RingMode> modes = ring_modes(s, bath_K);
   for (int mode = 1; mode < beads; ++mode) {
-    const RingMode m = ring_mode(s, mode, bath_K);
+    const RingMode& m = modes[static_cast<std::size_t>(mode)];
     sum += stationary(m, external2, s.integrator.timestep_akma, mass)[0] * mass / kT;
   }
   return sum;
@@ -246,12 +255,19 @@ TEST(FreeRing, HarmonicKineticEnergiesOfAMolecule) {
 TEST(RingNoise, HasTheFrictionOfTheMethod) {
   System s = system_of(8, 100.0, 0.02, 0.3);
   s.path_integral.internal_friction = 0.7;
-  for (int mode = 1; mode < 8; ++mode) {
-    const RingMode m = ring_mode(s, mode, 100.0);
-    const double rate = 2.0 * 0.7 * mode_frequency_per_akma(mode, 8, 100.0);
-    EXPECT_NEAR(m.ou.decay_o, std::exp(-rate * 0.02), 1e-14);
-    EXPECT_EQ(m.ou.decay_o, m.ou.decay_h);
+  for (const RingFrequencies kind : kBothKinds) {
+    s.path_integral.frequencies = kind;
+    for (int mode = 1; mode < 8; ++mode) {
+      const RingMode m = ring_mode(s, mode, 100.0);
+      const double rate = 2.0 * 0.7 * std::sqrt(m.spring);
+      EXPECT_NEAR(m.ou.decay_o, std::exp(-rate * 0.02), 1e-14);
+      EXPECT_EQ(m.ou.decay_o, m.ou.decay_h);
+      if (kind == RingFrequencies::economised) continue;
+      EXPECT_NEAR(std::sqrt(m.spring), mode_frequency_per_akma(mode, 8, 100.0),
+                  1e-13 * std::sqrt(m.spring));
+    }
   }
+  s.path_integral.frequencies = RingFrequencies::trotter;
   EXPECT_NEAR(ring_mode(s, 0, 100.0).ou.decay_o, std::exp(-0.3 * 0.02), 1e-15);
   s.path_integral.method = RingMethod::trpmd;
   EXPECT_EQ(ring_mode(s, 0, 100.0).ou.decay_o, 1.0);
