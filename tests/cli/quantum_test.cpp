@@ -543,6 +543,30 @@ TEST_F(Quantum, ComparesNumbersOfBeads) {
   EXPECT_GT(kinetic[0].mean, kinetic[1].mean);
 }
 
+/// Both kinds of frequencies in one table, of which one is extrapolated.
+TEST_F(Quantum, ComparesFrequencies) {
+  const Outcome compared =
+      test::command("compare --quiet " + deck("pimd.toml", kRings) +
+                    " --set run.steps=2000 --set run.equilibration_ps=0.3 --schemes verlet "
+                    "--beads 4,8 --frequencies economised,trotter -o " +
+                    path("kinds"));
+  ASSERT_EQ(compared.exit_code, 0) << compared.text;
+  const std::vector<analysis::MeanError> energies =
+      means_in(path("kinds/beads.csv"), "energy_virial_kcal_per_mol");
+  ASSERT_EQ(energies.size(), 4u);
+  // With few beads economised rings have more of the zero-point energy.
+  EXPECT_GT(energies[1].mean, energies[3].mean + 4.5 * energies[1].error);
+  const std::string limits = text_of("kinds/bead_limits.csv");
+  EXPECT_TRUE(contains(limits, "verlet:frequencies=trotter,energy_virial"));
+  EXPECT_FALSE(contains(limits, "economised"));
+  EXPECT_TRUE(contains(compared.text, "verlet:frequencies=trotter:beads=infinity"));
+  const Outcome same =
+      test::command("compare " + deck("pimd.toml", kRings) +
+                    " --schemes verlet --frequencies trotter,trotter -o " + path("same"));
+  EXPECT_EQ(same.exit_code, 2);
+  EXPECT_TRUE(contains(same.text, "--frequencies: each kind must be given only once"));
+}
+
 TEST_F(Quantum, ComparesFlowsOfTheFreeRing) {
   const Outcome compared = test::command(
       "compare --quiet " + deck("pimd.toml", kRings) +
