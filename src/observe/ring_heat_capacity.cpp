@@ -9,6 +9,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -143,7 +144,7 @@ class RingHeatCapacity final : public Observer {
 
   void finish() override;
   std::vector<AveragedQuantity> averages() const override;
-  Messages messages() const override { return warnings_; }
+  Messages messages() const override { return messages_; }
 
  private:
   struct OfBath {
@@ -187,7 +188,7 @@ class RingHeatCapacity final : public Observer {
   std::vector<OfBath> of_bath_;
   std::vector<std::int64_t> ids_;  // of the last frame and bath
   std::vector<double> virial_, primitive_;
-  Messages warnings_;
+  Messages messages_;
 };
 
 /// Names the number of beads for the worst value.
@@ -204,12 +205,15 @@ void RingHeatCapacity::report_bias(const std::vector<Capacity>& all, const std::
       fewest_beads([&](int p) { return std::abs(bias_of(*worst, p)) <= worst->limit(); });
   const auto refused =
       std::count_if(all.begin(), all.end(), [](const Capacity& c) { return c.is_refused(); });
-  warnings_.push_back(Message::warning(fmt::format(
+  // Runs at one temperature are usually made for other averages.
+  const Level level = baths_.size() == 1 ? Level::note : Level::warning;
+  std::string text = fmt::format(
       "heat_capacity.csv: {} of {} values by {} are left out, because the error of {} beads "
       "exceeds their statistical error: {:.2g} against {:.2g} kcal/mol/K at {:g} K. Use {} beads",
       refused, all.size(), what, system_.path_integral.beads, worst->bias, worst->error,
       worst->middle_K(),
-      beads == 0 ? fmt::format("more than {}", kMaxBeads) : std::to_string(beads))));
+      beads == 0 ? fmt::format("more than {}", kMaxBeads) : std::to_string(beads));
+  messages_.push_back({level, std::move(text)});
 }
 
 /// Compares a difference quotient with the covariances at both ends, without harmonic errors and
@@ -228,7 +232,7 @@ void RingHeatCapacity::report_disagreement(const Capacity& difference, const Cap
   const double found = difference.value - difference.bias;
   const double error = std::hypot(difference.error, 0.5 * std::hypot(low.error, high.error));
   if (!(error > 0.0) || std::abs(found - expected) <= kSigmas * error) return;
-  warnings_.push_back(Message::warning(
+  messages_.push_back(Message::warning(
       fmt::format("the heat capacities at {:g} K by the difference quotient and by covariances "
                   "differ: {:.4g} and {:.4g} +- {:.2g} kcal/mol/K. Run longer, or increase [run] "
                   "equilibration_ps",
@@ -256,7 +260,7 @@ std::string RingHeatCapacity::remark(const std::vector<Capacity>& covariances,
 }
 
 void RingHeatCapacity::finish() {
-  warnings_.clear();
+  messages_.clear();
   std::vector<Capacity> covariances, differences;
   std::vector<std::size_t> sampled;
   for (std::size_t bath = 0; bath < of_bath_.size(); ++bath) {

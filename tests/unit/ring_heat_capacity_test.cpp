@@ -269,6 +269,14 @@ TEST(RingHeatCapacity, LeavesOutBiasedValues) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find(" beads"), std::string::npos);
+  EXPECT_EQ(observer->messages()[0].level, Level::warning);
+  // One temperature is usually chosen for other averages.
+  const Deck single = deck_of("temperature_K = 300", 16, 8, "economised");
+  const auto alone = observer_of(single, folder.path());
+  show(*alone, single, 400, 3);
+  alone->finish();
+  ASSERT_EQ(alone->messages().size(), 1u);
+  EXPECT_EQ(alone->messages()[0].level, Level::note);
 }
 
 /// One temperature has the covariance alone; runs without a thermostat and one bead have no table.
