@@ -88,15 +88,13 @@ void RingPolymers::make_transforms(int beads) {
 /// Replicas with the same temperature have the same constants. All temperatures of a ladder occur,
 /// also those of replicas in other engines.
 void RingPolymers::make_modes(const System& system, const std::vector<std::int64_t>& replica_ids) {
-  const int p = system.path_integral.beads;
   std::vector<double> modes, kT;
   std::vector<int> baths;
   // Without a list of temperatures there is one.
   if (temperatures_K_.empty()) temperatures_K_ = {replica_temperature_K(system, 0)};
   for (const std::int64_t id : replica_ids) baths.push_back(bath_of(system, id));
   for (const double temperature : temperatures_K_) {
-    std::vector<RingMode> all;
-    for (int mode = 0; mode < p; ++mode) all.push_back(ring_mode(system, mode, temperature));
+    const std::vector<RingMode> all = ring_modes(system, temperature);
     const auto put = [&](const auto& number) {
       for (const RingMode& mode : all) modes.push_back(number(mode));
     };

@@ -195,6 +195,7 @@ friction_per_ps = {FRICTION_PER_PS!r}
 
 [path_integral]
 beads = {system.beads}
+frequencies = "trotter"
 free_ring = "{self.step.free_ring}"
 
 [run]

@@ -68,6 +68,7 @@ def run(page: Page) -> None:
         for mass in MASSES_DA:
             own = {"system.hydrogen_mass_Da": mass}
             rings = own | {"thermostat.temperature_K": t_K, "path_integral.beads": beads}
+            rings["path_integral.frequencies"] = "trotter"
             result = page.run(rings, observers=[hydrogens])
             measured = [average(result, f"kinetic_{site}_h_meV") for site in SITES]
             rows.append([t_K, beads, mass, measured, harmonic(page, own, beads, t_K)])

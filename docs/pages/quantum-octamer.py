@@ -48,7 +48,8 @@ def measure(page: Page, nuclei: str, t_K: float) -> tuple[int, list[Value]]:
 
     changes = {"thermostat.temperature_K": t_K, "system.hydrogen_mass_Da": HYDROGEN_DA[nuclei]}
     beads = round(BEADS_TIMES_K / t_K) if is_quantum else 1
-    own = {"path_integral.beads": beads} if is_quantum else {"system.replicas": CLASSICAL_REPLICAS}
+    rings = {"path_integral.beads": beads, "path_integral.frequencies": "trotter"}
+    own = rings if is_quantum else {"system.replicas": CLASSICAL_REPLICAS}
     unset = [] if is_quantum else ["path_integral", "observe.path_integral"]
     result = page.run(changes | own, unset, observers=[neighbours])
     kinetic = Value(1.5 * MEV_PER_KCAL_PER_MOL * BOLTZMANN_KCAL_PER_MOL_K * t_K, 0.0)

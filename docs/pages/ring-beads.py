@@ -33,7 +33,7 @@ def run(page: Page) -> None:
         own = {"thermostat.temperature_K": t_K}
         coefficients = page.compare(
             ["verlet"], lambda result, t_K=t_K: measure(result, t_K), beads=beads,
-            set=own | {"path_integral.beads": beads[-1]},
+            set=own | {"path_integral.beads": beads[-1], "path_integral.frequencies": "trotter"},
         )  # fmt: skip
         classical = page.run(own, ["path_integral", "observe.path_integral"])
         fits.append([t_K, average(classical, "total_kcal_per_mol"), coefficients])

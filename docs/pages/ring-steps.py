@@ -5,7 +5,8 @@ from page import Page, Row, Table, markdown
 
 TITLE = "Time steps of ring polymers: Cayley map and exact flow"
 DECK, SLOW = "pimd7.toml", True
-SET = {"thermostat.temperature_K": 298, "run.duration_ps": 24, "system.replicas": 32}
+SET = {"thermostat.temperature_K": 298, "run.duration_ps": 24, "system.replicas": 32,
+       "path_integral.frequencies": "trotter"}
 
 STEPS_FS = (0.25, 0.5, 0.75, 1.0, 1.1, 1.2)
 FLOWS = {"cayley": "Cayley map", "exact": "exact flow"}

@@ -41,6 +41,8 @@ struct CompareOptions {
   std::vector<int> beads;
   /// Runs each scheme with each of these flows of the free ring, "cayley" or "exact".
   std::vector<std::string> free_rings;
+  /// Runs each scheme with each of these kinds of frequencies, "economised" or "trotter".
+  std::vector<std::string> frequencies;
   std::function<void(const Progress&)> on_progress;
   std::function<void(const Message&)> on_message;
   /// As in RunOptions, but called at the end; the text begins with the scheme.
@@ -93,6 +95,7 @@ struct SchemeResult {
   /// A correlation time by its name; null if there is none.
   const AveragedQuantity* correlation_time(std::string_view quantity) const;
   int beads = 1;
+  RingFrequencies frequencies = RingFrequencies::trotter;
   /// Averages as in path_integral.csv; empty without [path_integral], or if all replicas were lost.
   std::vector<AveragedQuantity> rings{};
   std::int64_t departed_replicas = 0;  ///< replicas with evaporated molecules; 0 with a wall
@@ -157,7 +160,8 @@ struct CompareResult {
   std::vector<MechanicsSchemeResult> mechanics;  ///< for a mechanical system
   /// With CompareOptions::steps: for a mechanical system, and for water without a thermostat.
   std::vector<SchemeOrder> orders;
-  std::vector<SchemeBeadLimit> bead_limits;  ///< with CompareOptions::beads
+  /// With CompareOptions::beads, of schemes with Trotter frequencies: only these converge as 1/P^2.
+  std::vector<SchemeBeadLimit> bead_limits;
   double time = 0.0;  ///< length of a mechanical run with CompareOptions::steps
   std::vector<std::string> pictures;
   std::string device;
@@ -213,8 +217,9 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
 /// | `errors.svg` | with CompareOptions::steps: errors against cost |
 /// | `orders.csv` | with CompareOptions::steps, without a thermostat: convergence orders |
 /// | `beads.csv` | with [path_integral]: energies and radii of gyration, by scheme |
-/// | `bead_limits.csv` | with CompareOptions::beads: extrapolation to infinitely many beads |
-/// | `beads.svg` | with CompareOptions::beads, or with `steps` and [path_integral] |
+/// | `bead_limits.csv` | with CompareOptions::beads and Trotter frequencies: extrapolation to
+/// infinitely many beads | | `beads.svg` | with CompareOptions::beads, or with `steps` and
+/// [path_integral] |
 ///
 /// With CompareOptions::steps, the first scheme is the reference. It has independent noise and
 /// twice the replicas, unless the deck's state or baths do not allow that. Each other scheme runs

@@ -116,8 +116,10 @@ struct PathIntegralSection {
   int beads = 32;
   RingMethod method = RingMethod::pimd;
   FreeRing free_ring = FreeRing::cayley;
-  std::optional<double> temperature_K;  ///< only without a thermostat
-  double internal_friction = 1.0;       ///< 0.5 for trpmd, unless given
+  std::optional<double> temperature_K;                        ///< only without a thermostat
+  double internal_friction = 1.0;                             ///< 0.5 for trpmd, unless given
+  RingFrequencies frequencies = RingFrequencies::economised;  ///< trotter unless pimd
+  std::optional<double> highest_wavenumber_per_cm;            ///< of economised frequencies
   bool operator==(const PathIntegralSection&) const = default;
 };
 

@@ -95,6 +95,9 @@ struct ConfinementSpec {
 enum class RingMethod { pimd, rpmd, trpmd };
 /// The flow of the free ring polymer: the Cayley map, or exact.
 enum class FreeRing { cayley, exact };
+/// Frequencies of the internal modes: exact for harmonic vibrations up to a highest wavenumber,
+/// equation (86), or those of springs between neighbouring beads, equation (80).
+enum class RingFrequencies { economised, trotter };
 
 /// Ring polymers of path-integral dynamics.
 struct PathIntegralSpec {
@@ -104,6 +107,9 @@ struct PathIntegralSpec {
   double temperature_K = 0.0;  ///< of the rings, without a thermostat
   /// Friction of the internal modes over 2 omega_k.
   double internal_friction = 1.0;
+  RingFrequencies frequencies = RingFrequencies::trotter;
+  /// Of the vibrations for which economised frequencies are fitted.
+  double highest_wavenumber_per_cm = 0.0;
 };
 inline constexpr int kMaxBeads = 1024;
 

@@ -155,7 +155,7 @@ nb::dict run(const Deck& deck, const std::string& out, bool resume, bool overwri
 
 nb::dict compare(const Deck& deck, const Texts& schemes, const std::string& out, bool overwrite,
                  const std::vector<double>& steps, const std::vector<int>& beads,
-                 const Texts& free_rings, const std::string& reference,
+                 const Texts& free_rings, const Texts& frequencies, const std::string& reference,
                  const std::optional<std::string>& device, std::optional<int> threads,
                  bool pictures, nb::object on_progress, nb::object on_message,
                  nb::object interrupt) {
@@ -167,6 +167,7 @@ nb::dict compare(const Deck& deck, const Texts& schemes, const std::string& out,
   options.steps = steps;
   options.beads = beads;
   options.free_rings = free_rings;
+  options.frequencies = frequencies;
   options.reference = reference;
   const CompareResult result =
       interruptible(interrupts, "the comparison stopped early; its tables cover the steps done",
@@ -187,9 +188,9 @@ void add_runs(nb::module_& module) {
              nb::arg("on_blow_up"), nb::arg("interrupt"));
   module.def("compare", compare, nb::arg("deck"), nb::arg("schemes"), nb::arg("out"),
              nb::arg("overwrite"), nb::arg("steps"), nb::arg("beads"), nb::arg("free_rings"),
-             nb::arg("reference"), nb::arg("device").none(), nb::arg("threads").none(),
-             nb::arg("pictures"), nb::arg("on_progress").none(), nb::arg("on_message"),
-             nb::arg("interrupt"));
+             nb::arg("frequencies"), nb::arg("reference"), nb::arg("device").none(),
+             nb::arg("threads").none(), nb::arg("pictures"), nb::arg("on_progress").none(),
+             nb::arg("on_message"), nb::arg("interrupt"));
 }
 
 }  // namespace tarn::python

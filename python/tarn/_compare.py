@@ -36,6 +36,7 @@ def compare(
     steps: Sequence[float] = (),
     beads: Sequence[int] = (),
     free_ring: str | Sequence[str] = (),
+    frequencies: str | Sequence[str] = (),
     reference: str = "",
     device: str | None = None,
     threads: int | None = None,
@@ -60,6 +61,9 @@ def compare(
         Runs each scheme with each of these numbers of beads.
     free_ring : str or sequence of str
         Runs each scheme with each of these flows of the free ring, "cayley" or "exact".
+    frequencies : str or sequence of str
+        Runs each scheme with each of these kinds of frequencies of the ring polymers, "economised"
+        or "trotter". Only averages with "trotter" are extrapolated to infinitely many beads.
     reference : str
         The scheme of the reference; default: settle with half of the smallest step.
     overwrite, device, threads, progress, pictures, set, unset
@@ -84,6 +88,7 @@ def compare(
             steps=[_arguments.real("compare", "steps", s) for s in _arguments.many(steps)],
             beads=[_arguments.integer("compare", "beads", b, 1) for b in _arguments.many(beads)],
             free_rings=_arguments.texts("compare", "free_ring", free_ring),
+            frequencies=_arguments.texts("compare", "frequencies", frequencies),
             reference=_arguments.text("compare", "reference", reference),
             **_arguments.device_and_threads("compare", device, threads),
             pictures=_arguments.flag("compare", "pictures", pictures),

@@ -70,8 +70,8 @@ class MissingFileError(FileError, FileNotFoundError):
 #: Options of the program that are arguments of functions.
 _ARGUMENTS = {"--resume": "resume=True", "--overwrite": "overwrite=True"} | {
     f"--{name.replace('_', '-')}": f"{name}=..."
-    for name in ("out", "schemes", "steps", "beads", "free_ring", "reference", "skip", "replicas")
-    + ("frame", "replica", "model", "device", "threads")
+    for name in ("out", "schemes", "steps", "beads", "free_ring", "frequencies", "reference")
+    + ("skip", "replicas", "frame", "replica", "model", "device", "threads")
 }
 
 

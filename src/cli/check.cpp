@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@
 #include "tarn/deck_text.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/io/structure.hpp"
-#include "tarn/modes.hpp"
+#include "tarn/physics/molecule_vibrations.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
 #include "tarn/start_state.hpp"
@@ -35,22 +36,9 @@ struct Arguments : DeckOverrides {
   bool reference = false, mechanics_reference = false;
 };
 
-/// Beads times temperature for an error of 1 % in the kinetic energy of hydrogen.
-constexpr double kGoodBeads_K = 16000.0;
-
-/// Of the vibrations of one molecule of a flexible model, in ascending order.
-std::vector<double> wavenumbers_of_molecule(const WaterModel& model) {
-  const std::vector<double> molecule = quenched_cluster(model, 1, 1, 0);
-  std::vector<double> wavenumbers;
-  for (const auto& mode : normal_modes(model, molecule).modes) {
-    wavenumbers.push_back(mode.wavenumber_per_cm);
-  }
-  return {wavenumbers.end() - 3, wavenumbers.end()};
-}
-
 /// The O-H stretch of one molecule of a flexible model, which limits the time step.
 void report_shortest_period(const System& system, Terminal& terminal) {
-  const double wavenumber_per_cm = wavenumbers_of_molecule(system.model).back();
+  const double wavenumber_per_cm = molecule_wavenumbers_per_cm(system.model).back();
   const double period_fs = 1.0 / (wavenumber_per_cm * units::speed_of_light_cm_per_fs);
   const double step_fs = system.integrator.timestep_akma * units::femtoseconds_per_akma;
   terminal.info(fmt::format("shortest period of {}: {:.3g} fs ({:.0f}/cm), {:.3g} time steps",
@@ -63,19 +51,20 @@ void report_shortest_period(const System& system, Terminal& terminal) {
                     "Verlet needs at least {:g} steps per period. Use {:.2g} fs or less",
                     step_fs, period_fs, kFewSteps, period_fs / kFewSteps));
   }
-  if (system.path_integral.beads == 1) return;
-  double coldest_K = system.path_integral.temperature_K;
-  if (system.thermostat.kind != Thermostat::none) {
-    const std::vector<double>& all = system.thermostat.temperatures_K;
-    coldest_K =
-        all.empty() ? system.thermostat.temperature_K : *std::min_element(all.begin(), all.end());
-  }
-  const double quanta = units::quantum_kcal_cm_per_mol * wavenumber_per_cm /
-                        (units::boltzmann_kcal_per_mol_K * coldest_K);
+}
+
+/// Error of the number of beads, and the numbers for smaller errors.
+void report_beads(const Deck& deck, Terminal& terminal) {
+  const std::optional<decks::BeadErrors> errors = decks::bead_errors(deck);
+  if (!errors) return;
+  const PathIntegralSection& rings = *deck.path_integral;
   terminal.info(fmt::format(
-      "a quantum of this vibration is {:.3g} kT at {:g} K; {} beads, {:.0f} for an error of 1 % in "
-      "the kinetic energy of hydrogen",
-      quanta, coldest_K, system.path_integral.beads, std::ceil(kGoodBeads_K / coldest_K)));
+      "{} beads with {} frequencies at {:g} K: error of the kinetic energy of a harmonic vibration "
+      "at most {:.2g} %; 1 % requires {}, 0.1 % {}",
+      rings.beads, rings.frequencies == RingFrequencies::economised ? "economised" : "Trotter",
+      errors->temperature_K, 100.0 * errors->kinetic,
+      decks::bead_count_text(errors->beads_for_1_percent),
+      decks::bead_count_text(errors->beads_for_1_per_mille)));
 }
 
 /// The estimated acceptance of exchanges between two temperatures, equations (36) and (89): for a
@@ -86,8 +75,10 @@ double estimated_acceptance(System system, double lower_K, double upper_K) {
   double delta = 5.0 * log_ratio * log_ratio;
   if (system.model.is_flexible()) {
     system.thermostat.temperatures_K = {lower_K, upper_K};
+    // The low modes decide, which both kinds of frequencies have alike.
+    system.path_integral.frequencies = RingFrequencies::trotter;
     const RingRescaling rings(system);
-    for (const double nu : wavenumbers_of_molecule(system.model)) {
+    for (const double nu : molecule_wavenumbers_per_cm(system.model)) {
       delta += rings.mean_delta(nu, 0, 1);
     }
   }
@@ -162,7 +153,10 @@ void check(const Arguments& a) {
     terminal.print(start::messages_on_state(deck, start));
   }
   const System system = make_system(deck, molecules);
-  if (system.model.is_flexible()) report_shortest_period(system, terminal);
+  if (system.model.is_flexible()) {
+    report_shortest_period(system, terminal);
+    report_beads(deck, terminal);
+  }
   if (deck.exchange) report_ladder(system, terminal);
   print_deck_and_plan(deck, checker, molecules, terminal);
 }

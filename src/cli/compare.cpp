@@ -22,7 +22,7 @@ struct Arguments : DeckArguments {
   std::string schemes, reference;
   std::vector<double> steps;
   std::vector<int> beads;
-  std::vector<std::string> free_rings;
+  std::vector<std::string> free_rings, frequencies;
 };
 
 /// The parts between commas, including empty ones; none for an empty text.
@@ -54,6 +54,7 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   options.reference = a.reference;
   options.beads = a.beads;
   options.free_rings = a.free_rings;
+  options.frequencies = a.frequencies;
   options.make_engine = engine_maker();
   terminal.print(a.warning_of_threads(deck));
   if (is_mechanical(deck.system.kind)) {
@@ -116,6 +117,11 @@ void add_compare(CLI::App& app, int& exit_code) {
   command
       ->add_option("--free-ring", a->free_rings,
                    "run each scheme with each of these flows of the free ring, cayley or exact")
+      ->delimiter(',');
+  command
+      ->add_option("--frequencies", a->frequencies,
+                   "run each scheme with each of these kinds of frequencies of the ring polymers, "
+                   "economised or trotter; only averages with trotter are extrapolated")
       ->delimiter(',');
   command->callback([a, &exit_code] {
     run_with_events(*a, [&](Events& events) { compare(*a, events, exit_code); });

@@ -107,6 +107,9 @@ std::string files_text(const Deck& deck) {
       names.push_back(name + ".csv");
       has_averages = has_averages || (name != "trajectory" && name != "multipliers");
     }
+    if (name == "path_integral" && beads_of(deck) > 1 && deck.thermostat.kind != Thermostat::none) {
+      names.emplace_back("heat_capacity.csv");
+    }
   }
   if (has_averages && !is_mechanical(deck.system.kind)) names.emplace_back("averages.csv");
   return fmt::format("files in out/{}: {}", deck.name, fmt::join(names, ", "));

@@ -104,7 +104,10 @@ std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& scheme
   std::vector<SchemeBeadLimit> limits;
   for (const std::string& label : different(curve_labels)) {
     std::vector<const SchemeResult*> of_label = schemes_of(schemes, curve_labels, label);
-    std::erase_if(of_label, [](const SchemeResult* s) { return s->beads == 1; });
+    std::erase_if(of_label, [](const SchemeResult* s) {
+      return s->beads == 1 || s->frequencies == RingFrequencies::economised;
+    });
+    if (of_label.empty()) continue;
     std::vector<int> beads;
     for (const SchemeResult* s : of_label) beads.push_back(s->beads);
     for (std::size_t column = 0; column < kColumns.size(); ++column) {
@@ -180,7 +183,9 @@ io::Drawing draw_beads(const CompareResult& result, const std::vector<std::strin
           schemes_of(result.schemes, curve_labels, labels[curve]);
       if (points.empty()) continue;
       io::Series series;
-      series.style = by_step ? io::Series::Style::marked_line : io::Series::Style::points;
+      // Averages with economised frequencies have no limit curve: lines guide the eye.
+      const bool joined = by_step || points.front()->frequencies == RingFrequencies::economised;
+      series.style = joined ? io::Series::Style::marked_line : io::Series::Style::points;
       series.colour = io::palette_colour(curve);
       if (plots.size() == 1) series.label = labels[curve];
       std::vector<double> errors;

@@ -30,6 +30,7 @@ class BeadAverages {
 };
 
 /// Extrapolates the averages of each curve to infinitely many beads, without those of one bead.
+/// Only Trotter frequencies have such a limit curve.
 /// @param curve_labels of each scheme of the result; equal labels differ in the number of beads
 std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& schemes,
                                          const std::vector<std::string>& curve_labels);

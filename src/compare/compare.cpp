@@ -83,8 +83,9 @@ void check_request(const Deck& deck, const std::vector<std::string>& schemes,
   if (std::set<std::string>(schemes.begin(), schemes.end()).size() != schemes.size()) {
     throw InputError("--schemes: each scheme must be given only once");
   }
-  if (is_mechanical(deck.system.kind) && !(options.beads.empty() && options.free_rings.empty())) {
-    throw InputError(deck.path + ": --beads and --free-ring are for water");
+  if (is_mechanical(deck.system.kind) &&
+      !(options.beads.empty() && options.free_rings.empty() && options.frequencies.empty())) {
+    throw InputError(deck.path + ": --beads, --free-ring and --frequencies are for water");
   }
   if (deck.exchange) {
     throw InputError(deck.path +

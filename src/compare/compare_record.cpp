@@ -32,6 +32,7 @@ void write_compare_record(const Deck& deck, const std::vector<std::string>& sche
       .add("reference", text_or_null(options.reference))
       .add("beads", io::json_array(beads))
       .add("free_rings", io::json_strings(options.free_rings))
+      .add("frequencies", io::json_strings(options.frequencies))
       .add("device", text_or_null(result.device))
       .add("pictures", io::json_strings(result.pictures));
   io::write_file(result.out_dir + "/compare.json", object.text() + "\n");

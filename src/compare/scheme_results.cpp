@@ -172,6 +172,7 @@ SchemeResult scheme_result(const ComparedRun& compared, const ComparedRun& first
   s.steps = run.engine->step();
   s.timestep_fs = run.deck.integrator.timestep_fs;
   s.beads = beads_of(run.deck);
+  if (run.deck.path_integral) s.frequencies = run.deck.path_integral->frequencies;
   s.blow_ups = run.engine->blow_ups();
   s.constraint_max_A2 = run.constraint_max_A2;
   if (run.evaporation) {

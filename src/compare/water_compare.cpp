@@ -275,7 +275,7 @@ class WaterComparison {
     write_beads(result_, provenance);
     if (!options_.beads.empty()) {
       result_.bead_limits = bead_limits(result_.schemes, curve_labels_);
-      write_bead_limits(result_, provenance);
+      if (!result_.bead_limits.empty()) write_bead_limits(result_, provenance);
     }
     if (options_.beads.empty() && options_.steps.empty()) return;
     const BeadAxis axis = options_.beads.empty() ? BeadAxis::step : BeadAxis::beads;

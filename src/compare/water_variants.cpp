@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,23 +17,32 @@
 namespace tarn {
 namespace {
 
-/// A deck with one flow of the free ring, and the end of its labels.
+/// A deck with one flow of the free ring and kind of frequencies, and the end of its labels.
 struct RingDeck {
   Deck deck;
   std::string suffix;
 };
 
-/// The deck with each flow, or as it is.
+/// The deck with each flow and kind of frequencies, or as it is.
 /// @throws InputError
 std::vector<RingDeck> decks_by_ring(const Deck& deck, const CompareOptions& options) {
-  if (options.free_rings.empty()) return {{deck, ""}};
-  if (options.beads.empty() && beads_of(deck) == 1) {
-    throw InputError("--free-ring needs a deck with [path_integral] and several beads");
-  }
-  std::vector<RingDeck> decks;
-  for (const std::string& free_ring : options.free_rings) {
-    decks.push_back({with_free_ring(deck, free_ring), ":free_ring=" + free_ring});
-  }
+  std::vector<RingDeck> decks{{deck, ""}};
+  const auto vary = [&](const std::vector<std::string>& choices, const std::string& key,
+                        const std::string& option, Deck (*with)(const Deck&, const std::string&)) {
+    if (choices.empty()) return;
+    if (options.beads.empty() && beads_of(deck) == 1) {
+      throw InputError(option + " needs a deck with [path_integral] and several beads");
+    }
+    std::vector<RingDeck> varied;
+    for (const RingDeck& ring : decks) {
+      for (const std::string& choice : choices) {
+        varied.push_back({with(ring.deck, choice), ring.suffix + ":" + key + "=" + choice});
+      }
+    }
+    decks = std::move(varied);
+  };
+  vary(options.frequencies, "frequencies", "--frequencies", with_frequencies);
+  vary(options.free_rings, "free_ring", "--free-ring", with_free_ring);
   return decks;
 }
 
@@ -51,6 +61,9 @@ void check_rings(const CompareOptions& options) {
   }
   if (has_duplicates(options.free_rings)) {
     throw InputError("--free-ring: each flow must be given only once");
+  }
+  if (has_duplicates(options.frequencies)) {
+    throw InputError("--frequencies: each kind must be given only once");
   }
 }
 
@@ -124,7 +137,7 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
   return variants;
 }
 
-/// Each scheme with each flow of the free ring and each number of beads.
+/// Each scheme with each flow of the free ring, kind of frequencies and number of beads.
 std::vector<Variant> variants_by_beads(const Deck& deck, const std::vector<std::string>& schemes,
                                        const CompareOptions& options) {
   std::vector<Variant> variants;

@@ -19,9 +19,9 @@ struct Variant {
 
 bool has_thermostat(const Deck& deck);
 
-/// One variant per scheme, flow of the free ring and number of beads; with CompareOptions::steps
-/// the reference, if there is one, and then one variant per scheme, flow and step. The options
-/// replace the device and threads of the deck.
+/// One variant per scheme, flow of the free ring, kind of frequencies and number of beads; with
+/// CompareOptions::steps the reference, if there is one, and then one variant per scheme, flow,
+/// kind and step. The options replace the device and threads of the deck.
 /// @throws InputError
 std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::string>& schemes,
                                    const CompareOptions& options);

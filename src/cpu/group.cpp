@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <vector>
 
 #include "core/parallel.hpp"
 #include "ring_tables.hpp"
@@ -65,8 +67,20 @@ void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& t
   if (thermostat.kind == Thermostat::baoab) group.v_thermal.assign(group.v.size(), kNoNumber);
 }
 
+/// Constants of all modes, by temperature.
+using ModesByTemperature = std::map<double, std::vector<RingMode>>;
+ModesByTemperature modes_by_temperature(const System& system, const State& start) {
+  ModesByTemperature all;
+  for (const std::int64_t id : start.replica_ids) {
+    const double temperature_K = replica_temperature_K(system, id);
+    if (!all.contains(temperature_K)) all[temperature_K] = ring_modes(system, temperature_K);
+  }
+  return all;
+}
+
 /// Sets the constants of the modes of ring polymers, by the temperature of each replica.
-void fill_modes(const System& system, const GroupLayout& layout, Group& group) {
+void fill_modes(const System& system, const GroupLayout& layout, const ModesByTemperature& modes,
+                Group& group) {
   const auto slots = static_cast<std::size_t>(group.slots);
   const auto used = static_cast<std::size_t>(layout.first_slot(group.replicas));
   group.ring_constants.assign(kRingConstants * slots, 0.0);
@@ -74,8 +88,8 @@ void fill_modes(const System& system, const GroupLayout& layout, Group& group) {
   group.first_numbers.assign(slots, 0);
   for (std::size_t slot = 0; slot < used; ++slot) {
     const int mode = static_cast<int>(slot) % layout.copies();
-    const RingMode m = ring_mode(
-        system, mode, replica_temperature_K(system, static_cast<std::int64_t>(group.ids[slot])));
+    const auto id = static_cast<std::int64_t>(group.ids[slot]);
+    const RingMode& m = modes.at(replica_temperature_K(system, id))[static_cast<std::size_t>(mode)];
     const double numbers[kRingConstants] = {m.cosine,     m.sine_over_omega, m.omega_sine,
                                             m.ou.decay_o, m.ou.decay_h,      m.ou.kick_o,
                                             m.ou.kick_h};
@@ -251,10 +265,12 @@ std::vector<Group> make_groups(const System& system, const GroupLayout& layout, 
   const int replicas = start.replicas();
   std::vector<Group> groups = layout.has_rings() ? groups_of_rings(layout, replicas, threads)
                                                  : groups_of_clusters(layout, replicas, threads);
+  const ModesByTemperature modes =
+      layout.has_rings() ? modes_by_temperature(system, start) : ModesByTemperature{};
   for_each_index(static_cast<std::int64_t>(groups.size()), threads, [&](std::int64_t g) {
     Group& group = groups[static_cast<std::size_t>(g)];
     fill(layout, start, system.thermostat, group);
-    if (layout.has_rings()) fill_modes(system, layout, group);
+    if (layout.has_rings()) fill_modes(system, layout, modes, group);
   });
   return groups;
 }

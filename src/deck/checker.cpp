@@ -488,6 +488,10 @@ void Checker::choose_scheme_and_thermostat() {
   if (!has("thermostat.kind") && sections_.contains("thermostat")) {
     deck_.thermostat.kind = kDefaultThermostat;
   }
+  if (deck_.path_integral && !has("path_integral.frequencies") &&
+      deck_.path_integral->method != RingMethod::pimd) {
+    deck_.path_integral->frequencies = RingFrequencies::trotter;
+  }
 }
 
 void Checker::check_conditions() {
@@ -623,6 +627,10 @@ void Checker::fill_defaults() {
   if (deck_.path_integral && deck_.path_integral->method == RingMethod::trpmd &&
       !has("path_integral.internal_friction")) {
     deck_.path_integral->internal_friction = 0.5;
+  }
+  if (deck_.path_integral && deck_.path_integral->frequencies == RingFrequencies::economised &&
+      is_flexible(deck_) && !deck_.path_integral->highest_wavenumber_per_cm) {
+    deck_.path_integral->highest_wavenumber_per_cm = default_highest_wavenumber_per_cm(deck_);
   }
   if (deck_.cluster && deck_.exchange && !has("observe.cluster.lindemann")) {
     deck_.cluster->lindemann = false;

@@ -153,12 +153,33 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
 
 int beads_of(const Deck& deck) { return deck.path_integral ? deck.path_integral->beads : 1; }
 
+std::vector<double> ring_temperatures_K(const Deck& deck) {
+  if (!deck.path_integral) return {};
+  const std::vector<double> baths_K = bath_temperatures_K(deck);
+  return baths_K.empty() ? std::vector{deck.path_integral->temperature_K.value_or(0.0)} : baths_K;
+}
+
 Deck with_beads(const Deck& deck, int beads) {
   return with_ring_key(deck, fmt::format("beads={}", beads), fmt::format("--beads {}", beads));
 }
 
 Deck with_free_ring(const Deck& deck, const std::string& free_ring) {
   return with_ring_key(deck, "free_ring=" + free_ring, "--free-ring " + free_ring);
+}
+
+Deck with_frequencies(const Deck& deck, const std::string& frequencies) {
+  const std::string label = "--frequencies " + frequencies;
+  const std::string text = write_deck(deck, [](const decks::Key& key) {
+    return key.path() != "path_integral.highest_wavenumber_per_cm";
+  });
+  std::vector<decks::Override> overrides{{"path_integral.frequencies=" + frequencies, label}};
+  if (deck.path_integral && deck.path_integral->highest_wavenumber_per_cm &&
+      frequencies == "economised") {
+    overrides.push_back({fmt::format("path_integral.highest_wavenumber_per_cm={}",
+                                     *deck.path_integral->highest_wavenumber_per_cm),
+                         label});
+  }
+  return check_variant(deck, text, overrides, label);
 }
 
 }  // namespace tarn

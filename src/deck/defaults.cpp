@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tarn/io/formats.hpp"
+#include "tarn/physics/molecule_vibrations.hpp"
 
 namespace tarn::decks {
 
@@ -24,6 +25,11 @@ bool default_relax(const Deck& deck) {
 
 bool default_recentre(const Deck& deck) {
   return deck.trajectory && !io::format_of(deck.trajectory->format).keeps_digits;
+}
+
+double default_highest_wavenumber_per_cm(const Deck& deck) {
+  constexpr double kMargin = 1.03;
+  return std::ceil(kMargin * molecule_wavenumbers_per_cm(model_of_dynamics(deck)).back());
 }
 
 }  // namespace tarn::decks

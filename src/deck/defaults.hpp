@@ -28,4 +28,8 @@ WaterModel model_of_dynamics(const Deck& deck);
 /// refuses positions, far from the origin.
 bool default_recentre(const Deck& deck);
 
+/// The default of `[path_integral] highest_wavenumber_per_cm`: 3 % above the highest wavenumber of
+/// a molecule, rounded up to a whole number. The model must be flexible.
+double default_highest_wavenumber_per_cm(const Deck& deck);
+
 }  // namespace tarn::decks

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "defaults.hpp"
+#include "ring_keys.hpp"
 #include "schema.hpp"
 #include "system_limits.hpp"
 #include "tarn/analysis/spectrum.hpp"
@@ -134,6 +135,16 @@ void check_molecules(const Deck& deck, int molecules) {
 
 }  // namespace
 
+PathIntegralSpec ring_spec(const PathIntegralSection& rings) {
+  return {.beads = rings.beads,
+          .method = rings.method,
+          .free_ring = rings.free_ring,
+          .temperature_K = rings.temperature_K.value_or(0.0),
+          .internal_friction = rings.internal_friction,
+          .frequencies = rings.frequencies,
+          .highest_wavenumber_per_cm = rings.highest_wavenumber_per_cm.value_or(0.0)};
+}
+
 System make_system(const Deck& deck, int molecules) {
   check_molecules(deck, molecules);
   System system;
@@ -144,11 +155,7 @@ System make_system(const Deck& deck, int molecules) {
   if (deck.confinement) {
     system.confinement = {deck.confinement->radius_A, deck.confinement->stiffness_kcal_per_mol_A2};
   }
-  if (deck.path_integral) {
-    const PathIntegralSection& rings = *deck.path_integral;
-    system.path_integral = {rings.beads, rings.method, rings.free_ring,
-                            rings.temperature_K.value_or(0.0), rings.internal_friction};
-  }
+  if (deck.path_integral) system.path_integral = ring_spec(*deck.path_integral);
   system.zero_momentum = keeps_zero_momentum(deck);
   system.seed = deck.system.seed;
   system.precision = deck.run.precision;

@@ -10,9 +10,12 @@
 #include <fmt/format.h>
 
 #include "defaults.hpp"
+#include "ring_keys.hpp"
 #include "schema.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/physics/molecule_vibrations.hpp"
+#include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/physics/ring_polymer.hpp"
 #include "tarn/physics/water_model.hpp"
 
@@ -64,25 +67,17 @@ std::optional<Message> warning_of_flexible_step(const Deck& deck) {
       integrator.timestep_fs, 1.5 * longest_fs, longest_fs));
 }
 
-/// Temperatures of the springs of ring polymers.
-std::vector<double> ring_temperatures_K(const Deck& deck) {
-  const std::vector<double> baths_K = bath_temperatures_K(deck);
-  return baths_K.empty() ? std::vector{deck.path_integral->temperature_K.value_or(0.0)} : baths_K;
-}
-
-/// The springs of the ring polymers must resolve the fastest vibration.
+/// The ring polymers must resolve the fastest vibration.
 std::optional<Message> warning_of_few_beads(const Deck& deck) {
-  constexpr double kLeastPT_K = 9000.0, kGoodPT_K = 16000.0;
-  if (!deck.path_integral || deck.path_integral->beads == 1) return std::nullopt;
-  const std::vector<double> temperatures_K = ring_temperatures_K(deck);
-  const double coldest_K = *std::min_element(temperatures_K.begin(), temperatures_K.end());
-  if (!(coldest_K > 0.0) || deck.path_integral->beads * coldest_K >= kLeastPT_K) {
-    return std::nullopt;
-  }
+  constexpr double kLargestError = 0.04;
+  if (!is_flexible(deck)) return std::nullopt;
+  const std::optional<BeadErrors> errors = bead_errors(deck);
+  if (!errors || errors->kinetic <= kLargestError) return std::nullopt;
   return Message::warning(fmt::format(
-      "[path_integral] beads = {} are few at {:g} K: kinetic energies of hydrogen are several "
-      "percent too low. Use {:.0f} beads for an error of 1 %",
-      deck.path_integral->beads, coldest_K, std::ceil(kGoodPT_K / coldest_K)));
+      "[path_integral] beads = {} are few at {:g} K: the kinetic energy of a harmonic vibration is "
+      "up to {:.2g} % wrong. Use {} for an error of 1 %",
+      deck.path_integral->beads, errors->temperature_K, 100.0 * errors->kinetic,
+      bead_count_text(errors->beads_for_1_percent)));
 }
 
 /// Beads start at one point.
@@ -156,6 +151,26 @@ double largest_stable_timestep_fs(const Deck& deck) {
   return by_mass * (integrator.omega < 100.0 ? 4.0 : 3.0);
 }
 
+std::optional<BeadErrors> bead_errors(const Deck& deck) {
+  if (!deck.path_integral || deck.path_integral->beads == 1) return std::nullopt;
+  const std::vector<double> temperatures_K = ring_temperatures_K(deck);
+  const double coldest_K = *std::min_element(temperatures_K.begin(), temperatures_K.end());
+  if (!(coldest_K > 0.0)) return std::nullopt;
+  const PathIntegralSpec rings = ring_spec(*deck.path_integral);
+  const double wavenumber_per_cm = molecule_wavenumbers_per_cm(model_of_dynamics(deck)).back();
+  const auto beads_for = [&](double error) {
+    return beads_for_error(rings, coldest_K, wavenumber_per_cm, error);
+  };
+  const double x = reduced_frequency(wavenumber_per_cm, coldest_K);
+  return BeadErrors{coldest_K, reduced_ring(rings, coldest_K).kinetic_error(x), beads_for(0.01),
+                    beads_for(0.001)};
+}
+
+std::string bead_count_text(int beads) {
+  if (beads == 0) return fmt::format("more than {} beads", kMaxBeads);
+  return fmt::format("{} beads", beads);
+}
+
 std::optional<Message> warning_of_stiff_wall(const Deck& deck) {
   if (!deck.confinement) return std::nullopt;
   const double stiffness = deck.confinement->stiffness_kcal_per_mol_A2;
@@ -179,8 +194,9 @@ std::optional<Message> warning_of_resonance(const Deck& deck) {
   const std::vector<double> temperatures_K = ring_temperatures_K(deck);
   const double hottest_K = *std::max_element(temperatures_K.begin(), temperatures_K.end());
   const int beads = deck.path_integral->beads;
-  const double highest_per_akma = 2.0 * ring_frequency_per_akma(beads, hottest_K) *
-                                  std::sin(units::pi * std::floor(0.5 * beads) / beads);
+  const double highest_per_akma =
+      reduced_ring(ring_spec(*deck.path_integral), hottest_K).highest() *
+      ring_frequency_per_akma(1, hottest_K);
   const double resonance_fs = units::pi / highest_per_akma * units::femtoseconds_per_akma;
   if (deck.integrator.timestep_fs < (1.0 - kWidth) * resonance_fs) return std::nullopt;
   // Half of it, with two digits.

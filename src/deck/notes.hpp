@@ -13,6 +13,18 @@ namespace tarn::decks {
 /// (measured), scaled for heavier hydrogens.
 double largest_stable_timestep_fs(const Deck& deck);
 
+/// Harmonic errors of the coldest ring polymers of a deck, equation (87).
+struct BeadErrors {
+  double temperature_K = 0.0;
+  double kinetic = 0.0;           ///< ReducedRing::kinetic_error() of one molecule
+  int beads_for_1_percent = 0;    ///< 0: more than kMaxBeads
+  int beads_for_1_per_mille = 0;  ///< the same
+};
+/// Empty without several beads. The model must be flexible.
+std::optional<BeadErrors> bead_errors(const Deck& deck);
+/// "30 beads", or that there are too many if 0.
+std::string bead_count_text(int beads);
+
 /// A wall that is too stiff for the time step: the period of a molecule in it, 2 pi sqrt(m / k), is
 /// shorter than ten steps.
 std::optional<Message> warning_of_stiff_wall(const Deck& deck);

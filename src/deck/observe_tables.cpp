@@ -139,12 +139,14 @@ SectionTable multipliers_section() {
 std::vector<SectionTable> table_sections() {
   return {
       table(&Deck::energies, "observe.energies",
-            "Writes `energies.csv` and, with several temperatures, `heat_capacity.csv`."),
+            "Writes `energies.csv` and, with several temperatures and classical nuclei, "
+            "`heat_capacity.csv`."),
       table(&Deck::path_integral_table, "observe.path_integral",
             "Writes `path_integral.csv`: total energy by the primitive and by the centroid-virial "
             "estimator, kinetic energy of an oxygen and of a hydrogen, energies between and within "
             "molecules, spring energy, squared radii of gyration of the rings, and temperatures of "
-            "centroids and internal modes. Requires `[path_integral]`.",
+            "centroids and internal modes. With a thermostat it also writes `heat_capacity.csv`. "
+            "Requires `[path_integral]`.",
             {{"`[observe.path_integral]` requires `[path_integral]`.",
               path_integral_table_needs_rings}}),
       table(&Deck::conservation, "observe.conservation",

@@ -136,8 +136,9 @@ SectionTable path_integral_section() {
       "[quantum.md](quantum.md).",
       {
           key(&PathIntegralSection::beads, "beads", from_to(1, kMaxBeads),
-              "Number of beads P; 1: classical nuclei. An error of 1 % in the kinetic energy of "
-              "hydrogen needs P T of about 16 000 K."),
+              "Number of beads P; 1: classical nuclei. `tarn check` computes the error of this "
+              "number "
+              "and the numbers for 1 % and 0.1 %."),
           key(&PathIntegralSection::method, "method",
               {{"pimd", RingMethod::pimd, "sampling, with noise on all modes of the ring polymers"},
                {"rpmd", RingMethod::rpmd,
@@ -164,6 +165,19 @@ SectionTable path_integral_section() {
               "`friction_per_ps` is that of the centroids.",
               {.default_text = "1; 0.5 for `trpmd`",
                .used_with = {{"path_integral.method", {"pimd", "trpmd"}}}}),
+          key(&PathIntegralSection::frequencies, "frequencies",
+              {{"economised", RingFrequencies::economised,
+                "fitted so that harmonic vibrations up to `highest_wavenumber_per_cm` have the "
+                "right energy with as few beads as possible"},
+               {"trotter", RingFrequencies::trotter, "of springs between neighbouring beads"}},
+              "Frequencies of the internal modes of the ring polymers. `rpmd` and `trpmd` require "
+              "`trotter`.",
+              {.default_text = "`economised`; `trotter` for `rpmd` and `trpmd`"}),
+          key(&PathIntegralSection::highest_wavenumber_per_cm, "highest_wavenumber_per_cm",
+              from_to(100, 20000),
+              "Highest wavenumber for which economised frequencies are fitted.",
+              {.default_text = "1.03 times the highest harmonic wavenumber of the molecule",
+               .used_with = {{"path_integral.frequencies", {"economised"}}}}),
       });
 }
 

@@ -167,6 +167,13 @@ void path_integral_is_possible(Checker& checker) {
   if (method == RingMethod::rpmd && !warm) {
     require_keys(checker, {"path_integral.temperature_K"});
   }
+  if (method != RingMethod::pimd && checker.is_reliable({"path_integral.frequencies"}) &&
+      deck.path_integral->frequencies == RingFrequencies::economised) {
+    problem(
+        "path_integral.frequencies",
+        "\"rpmd\" and \"trpmd\" require frequencies = \"trotter\": their dynamics is that of "
+        "springs between neighbouring beads. Economised frequencies are for averages (\"pimd\")");
+  }
 }
 
 void ring_polymers_are_warm(Checker& checker) {
@@ -283,10 +290,9 @@ std::vector<Rule> run_rules() {
       {"`[exchange]` requires a thermostat with two or more `temperatures_K`, above 0 and in "
        "ascending order, and `replicas` must be a multiple of their number.",
        exchange_ladders_are_complete, "exchange"},
-      {"`[path_integral]` requires a flexible model, `verlet` and `precision` other than `single`; "
-       "with `[exchange]` also `pimd`. `pimd` and `trpmd` require a thermostat; `rpmd` excludes "
-       "one "
-       "and requires `temperature_K`.",
+      {"`[path_integral]` requires a flexible model, `verlet` and `precision` other than `single`. "
+       "`pimd` and `trpmd` require a thermostat; `rpmd` excludes one and requires `temperature_K`. "
+       "`rpmd` and `trpmd` require `frequencies = \"trotter\"` and exclude `[exchange]`.",
        path_integral_is_possible, "path_integral"},
       {"Several `beads` require temperatures above 0.", ring_polymers_are_warm, "path_integral"},
       {"`[confinement]` requires `radius_A` and `stiffness_kcal_per_mol_A2`.",

@@ -114,9 +114,7 @@ RingRescaling::RingRescaling(const System& system) : system_(system) {
   for (const double temperature_K : temperatures_K) {
     std::vector<double>& springs = springs_[temperature_K];
     if (!springs.empty()) continue;
-    for (int mode = 0; mode < system.path_integral.beads; ++mode) {
-      springs.push_back(ring_mode(system, mode, temperature_K).spring);
-    }
+    for (const RingMode& mode : ring_modes(system, temperature_K)) springs.push_back(mode.spring);
   }
 }
 

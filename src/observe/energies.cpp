@@ -45,7 +45,7 @@ std::unique_ptr<Observer> make_energies(const ObserveTable& section, const Obser
     spec.remark = "; total includes the wall";
   }
   spec.steady_columns = {0, 4};
-  // dE/dT at a fixed number of beads is not the heat capacity.
+  // heat_capacity.csv has that of ring polymers.
   if (system.path_integral.beads == 1) spec.fluctuation = heat_capacity(system);
   return make_table(std::move(spec), section, info);
 }

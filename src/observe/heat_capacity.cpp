@@ -16,6 +16,7 @@
 #include "baths.hpp"
 #include "core/parallel.hpp"
 #include "observable.hpp"
+#include "ring_heat_capacity.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
@@ -326,8 +327,7 @@ std::vector<AveragedQuantity> HeatCapacity::averages() const {
 /// @return null without several temperatures, with one at 0 K, or with more than 256
 std::unique_ptr<Observer> make_heat_capacity(const ObserveTable& section,
                                              const ObserverContext& info) {
-  if (info.system.path_integral.beads > 1 || !has_several_baths(info.baths_K) ||
-      !heat_capacity_obstacle(info.baths_K).empty()) {
+  if (!has_several_baths(info.baths_K) || !heat_capacity_obstacle(info.baths_K).empty()) {
     return nullptr;
   }
   return std::make_unique<HeatCapacity>(section.every, info);
@@ -348,7 +348,14 @@ std::string heat_capacity_obstacle(const std::vector<double>& baths_K) {
   return {};
 }
 Observable heat_capacity_observable() {
-  return observable(&Deck::energies, make_heat_capacity, {"heat_capacity.csv"});
+  Observable row = observable(&Deck::energies, make_heat_capacity, {"heat_capacity.csv"});
+  const auto classical = row.make;
+  row.make = [classical](const Deck& deck, const ObserverContext& run) {
+    if (run.system.path_integral.beads == 1) return classical(deck, run);
+    return deck.path_integral_table ? make_ring_heat_capacity(*deck.path_integral_table, run)
+                                    : nullptr;
+  };
+  return row;
 }
 
 }  // namespace tarn

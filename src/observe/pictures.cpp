@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -41,24 +42,49 @@ std::vector<std::string> own_tables(const std::string& folder) {
   return tables;
 }
 
+/// The heat capacity of classical nuclei, of ring polymers only [cal/mol/K].
+std::optional<io::Series> classical_heat_capacity_curve(const std::string& folder) {
+  const std::string path = folder + "/heat_capacity.csv";
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  io::CsvReader csv(path);
+  if (!csv.has_column("classical_kcal_per_mol_K")) return std::nullopt;
+  const std::size_t temperature = csv.column("temperature_K");
+  const std::size_t value = csv.column("classical_kcal_per_mol_K");
+  io::Series curve;
+  curve.label = "classical nuclei, harmonic";
+  curve.colour = "#888888";
+  curve.dashed = true;
+  Cells cells;
+  while (csv.next(cells)) {
+    curve.x.push_back(csv.number(cells[temperature]));
+    curve.y.push_back(1000.0 * csv.number(cells[value]));
+  }
+  return curve;
+}
+
 }  // namespace
 
 std::optional<io::Series> heat_capacity_curve(const std::string& folder) {
   const std::string path = folder + "/heat_capacity.csv";
   if (!std::filesystem::exists(path)) return std::nullopt;
   io::CsvReader csv(path);
+  const bool of_rings = csv.has_column("difference_quotient_kcal_per_mol_K");
+  const std::string name = of_rings ? "difference_quotient" : "heat_capacity";
   const std::size_t temperature = csv.column("temperature_K");
-  const std::size_t value = csv.column("heat_capacity_kcal_per_mol_K");
-  const std::size_t error = csv.column("heat_capacity_err");
+  const std::size_t value = csv.column(name + "_kcal_per_mol_K");
+  const std::size_t error = csv.column(name + "_err");
   io::Series curve;
-  curve.label = "all temperatures";
+  curve.label = of_rings ? "difference quotient" : "all temperatures";
+  if (of_rings) curve.style = io::Series::Style::marked_line;
   std::vector<double> errors;
   Cells cells;
   while (csv.next(cells)) {
+    if (of_rings && !std::isfinite(csv.number(cells[value]))) continue;
     curve.x.push_back(csv.number(cells[temperature]));
     curve.y.push_back(1000.0 * csv.number(cells[value]));
     errors.push_back(1000.0 * csv.number(cells[error]));
   }
+  if (curve.x.empty()) return std::nullopt;
   curve.set_error(errors);
   return curve;
 }
@@ -111,9 +137,13 @@ Pictures draw_baths(const std::string& folder, const io::PictureFormats& formats
     curves[p].set_error(errors[p]);
     if (panels[p].quantity == "heat_capacity_kcal_per_mol_K") {
       if (auto curve = heat_capacity_curve(folder)) {
-        curves[p].style = io::Series::Style::points;
-        curves[p].label = "single temperatures";
+        const bool of_rings = curve->style == io::Series::Style::marked_line;
+        if (!of_rings) curves[p].style = io::Series::Style::points;
+        curves[p].label = of_rings ? "covariance" : "single temperatures";
         plot.series.push_back(std::move(*curve));
+      }
+      if (auto classical = classical_heat_capacity_curve(folder)) {
+        plot.series.push_back(std::move(*classical));
       }
     }
     if (panels[p].quantity.starts_with("kinetic_")) {

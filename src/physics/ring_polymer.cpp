@@ -1,13 +1,17 @@
 #include "tarn/physics/ring_polymer.hpp"
 
 #include <cmath>
+#include <cstddef>
+
+#include "tarn/physics/ring_frequencies.hpp"
 
 namespace tarn {
+namespace {
 
-RingMode ring_mode(const System& system, int mode, double temperature_K) {
+/// @param omega its frequency [1/akma]
+RingMode constants_of(const System& system, int mode, double omega, double temperature_K) {
   const PathIntegralSpec& rings = system.path_integral;
   const double h = system.integrator.timestep_akma;
-  const double omega = mode_frequency_per_akma(mode, rings.beads, temperature_K);
   RingMode m{};
   m.spring = omega * omega;
   const double half = 0.5 * omega * h;
@@ -25,6 +29,26 @@ RingMode ring_mode(const System& system, int mode, double temperature_K) {
   }
   m.ou = ou_parameters(system.model, t, h);
   return m;
+}
+
+}  // namespace
+
+std::vector<RingMode> ring_modes(const System& system, double temperature_K) {
+  const PathIntegralSpec& rings = system.path_integral;
+  const std::vector<double> reduced = reduced_ring(rings, temperature_K).frequencies();
+  const double unit_per_akma = ring_frequency_per_akma(1, temperature_K);
+  std::vector<RingMode> modes;
+  for (int mode = 0; mode < rings.beads; ++mode) {
+    const int wave = wave_of_mode(mode, rings.beads);
+    const double omega =
+        wave == 0 ? 0.0 : unit_per_akma * reduced[static_cast<std::size_t>(wave - 1)];
+    modes.push_back(constants_of(system, mode, omega, temperature_K));
+  }
+  return modes;
+}
+
+RingMode ring_mode(const System& system, int mode, double temperature_K) {
+  return ring_modes(system, temperature_K)[static_cast<std::size_t>(mode)];
 }
 
 }  // namespace tarn

@@ -56,6 +56,7 @@ class Quantum : public testing::Test {
 };
 
 constexpr const char* kRings = "[path_integral]\nbeads = 8\n";
+constexpr const char* kTrotterRings = "[path_integral]\nbeads = 8\nfrequencies = \"trotter\"\n";
 
 TEST_F(Quantum, ResumedRunsHaveTheSameFiles) {
   const std::string pimd = deck("pimd.toml", kRings);
@@ -66,13 +67,16 @@ TEST_F(Quantum, ResumedRunsHaveTheSameFiles) {
           .exit_code,
       0);
   ASSERT_EQ(test::command("run --quiet " + pimd + " --resume -o " + path("parts")).exit_code, 0);
-  for (const char* name :
-       {"energies.csv", "path_integral.csv", "geometry.csv", "cluster.csv", "conservation.csv",
-        "temperatures.csv", "rdf.csv", "profile.csv", "averages.csv", "trajectory-0001.xyz"}) {
+  for (const char* name : {"energies.csv", "path_integral.csv", "geometry.csv", "cluster.csv",
+                           "conservation.csv", "temperatures.csv", "rdf.csv", "profile.csv",
+                           "heat_capacity.csv", "averages.csv", "trajectory-0001.xyz"}) {
     const std::string file = std::string("/") + name;
     EXPECT_EQ(text_of("whole" + file), text_of("parts" + file)) << name;
   }
+  // The heat capacity of so few beads is left out.
   EXPECT_FALSE(contains(text_of("whole/averages.csv"), "heat_capacity"));
+  EXPECT_TRUE(
+      contains(text_of("whole/run.json"), "heat_capacity.csv: 1 of 1 values by the covariance"));
   if (io::can_draw()) {
     EXPECT_TRUE(contains(text_of("whole/path_integral.svg"), "kinetic energy of H"));
   }
@@ -305,16 +309,21 @@ TEST_F(Quantum, ContinuesFromAState) {
 TEST_F(Quantum, WarnsOfStatesOfOtherRings) {
   const std::string classical = deck("classical.toml", "");
   ASSERT_EQ(test::command("run --quiet " + classical + " -o " + path("classical")).exit_code, 0);
-  ASSERT_EQ(
-      test::command("run --quiet " + deck("pimd.toml", kRings) + " -o " + path("pimd")).exit_code,
-      0);
+  ASSERT_EQ(test::command("run --quiet " + deck("pimd.toml", kTrotterRings) + " -o " + path("pimd"))
+                .exit_code,
+            0);
+  ASSERT_EQ(test::command("run --quiet " + deck("pimd.toml", kRings) + " -o " + path("economised"))
+                .exit_code,
+            0);
   const std::string warning = "the ring polymers do not start in equilibrium";
   const auto ring_deck = [&](const std::string& state, int beads, const char* method, double t_K) {
     const bool rpmd = std::string_view(method) == "rpmd";
     const std::string bath = fmt::format(
         "[thermostat]\nkind = \"baoab\"\ntemperature_K = {}\nfriction_per_ps = 1\n", t_K);
     return deck("ring.toml",
-                fmt::format("[path_integral]\nbeads = {}\nmethod = \"{}\"\n", beads, method) +
+                fmt::format("[path_integral]\nbeads = {}\nmethod = \"{}\"\n"
+                            "frequencies = \"trotter\"\n",
+                            beads, method) +
                     (rpmd ? fmt::format("temperature_K = {}\n", t_K) : ""),
                 rpmd ? "" : bath, "state = \"" + path(state) + "\"\nseed = 11\n");
   };
@@ -338,6 +347,12 @@ TEST_F(Quantum, WarnsOfStatesOfOtherRings) {
   EXPECT_TRUE(contains(checked("pimd", 8, "rpmd", 150, " --set system.hydrogen_mass_Da=2.014"),
                        "masses change: H from 1.008 to 2.014 Da: " + warning));
   EXPECT_FALSE(contains(checked("pimd", 8, "rpmd", 150), warning));
+  const std::string other = checked("economised", 8, "rpmd", 150);
+  EXPECT_TRUE(contains(other,
+                       "8 beads at 150 K and frequencies = \"economised\", and this deck has 8 "
+                       "beads at 150 K and frequencies = \"trotter\": " +
+                           warning))
+      << other;
   for (const char* method : {"pimd", "trpmd"}) {
     // The decks have an equilibration of 0.05 ps, in which the beads spread.
     const std::string at_once = " --set run.equilibration_ps=0";
@@ -398,6 +413,12 @@ TEST_F(Quantum, RejectsInvalidDecks) {
   EXPECT_TRUE(contains(refusal(" --set integrator.scheme=zss-stiff"), "needs scheme = \"verlet\""));
   EXPECT_TRUE(contains(refusal(" --set run.precision=single"), "\"double\" or \"mixed\""));
   EXPECT_TRUE(contains(refusal(" --set path_integral.method=rpmd"), "runs without a thermostat"));
+  EXPECT_TRUE(contains(refusal(" --set path_integral.method=trpmd --set "
+                               "path_integral.frequencies=economised"),
+                       "require frequencies = \"trotter\""));
+  EXPECT_TRUE(contains(refusal(" --set path_integral.frequencies=trotter --set "
+                               "path_integral.highest_wavenumber_per_cm=4000"),
+                       "highest_wavenumber_per_cm is not used with"));
   EXPECT_TRUE(contains(refusal(" --set path_integral.beads=1000 --set system.replicas=1000000"),
                        "with 1000 beads) exceed the limit"));
   EXPECT_TRUE(contains(refusal(" --set path_integral.beads=1025"), "1024"));
@@ -422,7 +443,7 @@ TEST_F(Quantum, WarnsIfTheEstimatorsDisagree) {
                    "[system]\nmodel = \"qtip4pf\"\nmolecules = 1\nreplicas = 16\n"
                    "[integrator]\nscheme = \"verlet\"\ntimestep_fs = 1.1\n"
                    "[thermostat]\nkind = \"baoab\"\ntemperature_K = 300\nfriction_per_ps = 5\n"
-                   "[path_integral]\nbeads = 32\n"
+                   "[path_integral]\nbeads = 32\nfrequencies = \"trotter\"\n"
                    "[run]\nduration_ps = 2\nequilibration_ps = 0.5\n"
                    "[observe.energies]\nevery = 10\n[observe.path_integral]\nevery = 10\n");
   const std::string warning = "by the primitive and by the virial estimator differ";
@@ -442,7 +463,8 @@ TEST_F(Quantum, WarnsIfTheEstimatorsDisagree) {
 
 /// check and run warn before the first step, compare at its end; run.json contains the warning.
 TEST_F(Quantum, WarnsOfResonances) {
-  const std::string rings = "[path_integral]\nbeads = 64\nfree_ring = \"exact\"\n";
+  const std::string rings =
+      "[path_integral]\nbeads = 64\nfree_ring = \"exact\"\nfrequencies = \"trotter\"\n";
   const std::string warning = "free_ring = \"exact\" resonates: timestep_fs = ";
   const std::string exact =
       deck("exact.toml", rings) + " --set run.steps=2 --set run.equilibration_ps=0 ";
@@ -479,7 +501,7 @@ std::vector<analysis::MeanError> means_in(const std::string& table, const std::s
 
 /// Averages are those of tarn run, and limits those of the averages.
 TEST_F(Quantum, ComparesNumbersOfBeads) {
-  const std::string pimd = deck("pimd.toml", kRings);
+  const std::string pimd = deck("pimd.toml", kTrotterRings);
   const Outcome compared = test::command("compare --quiet " + pimd +
                                          " --schemes verlet --beads 4,1,8 -o " + path("beads"));
   ASSERT_EQ(compared.exit_code, 0) << compared.text;
@@ -519,6 +541,30 @@ TEST_F(Quantum, ComparesNumbersOfBeads) {
   EXPECT_NEAR(kinetic[1].mean, 1.5 * units::boltzmann_kcal_per_mol_K * 150.0, 1e-12);
   EXPECT_GT(kinetic[2].mean, kinetic[0].mean);
   EXPECT_GT(kinetic[0].mean, kinetic[1].mean);
+}
+
+/// Both kinds of frequencies in one table, of which one is extrapolated.
+TEST_F(Quantum, ComparesFrequencies) {
+  const Outcome compared =
+      test::command("compare --quiet " + deck("pimd.toml", kRings) +
+                    " --set run.steps=2000 --set run.equilibration_ps=0.3 --schemes verlet "
+                    "--beads 4,8 --frequencies economised,trotter -o " +
+                    path("kinds"));
+  ASSERT_EQ(compared.exit_code, 0) << compared.text;
+  const std::vector<analysis::MeanError> energies =
+      means_in(path("kinds/beads.csv"), "energy_virial_kcal_per_mol");
+  ASSERT_EQ(energies.size(), 4u);
+  // With few beads economised rings have more of the zero-point energy.
+  EXPECT_GT(energies[1].mean, energies[3].mean + 4.5 * energies[1].error);
+  const std::string limits = text_of("kinds/bead_limits.csv");
+  EXPECT_TRUE(contains(limits, "verlet:frequencies=trotter,energy_virial"));
+  EXPECT_FALSE(contains(limits, "economised"));
+  EXPECT_TRUE(contains(compared.text, "verlet:frequencies=trotter:beads=infinity"));
+  const Outcome same =
+      test::command("compare " + deck("pimd.toml", kRings) +
+                    " --schemes verlet --frequencies trotter,trotter -o " + path("same"));
+  EXPECT_EQ(same.exit_code, 2);
+  EXPECT_TRUE(contains(same.text, "--frequencies: each kind must be given only once"));
 }
 
 TEST_F(Quantum, ComparesFlowsOfTheFreeRing) {
@@ -566,9 +612,13 @@ TEST_F(Quantum, RefusesComparisonsWithoutMeaning) {
 TEST_F(Quantum, CheckReportsQuantaAndBeads) {
   const Outcome checked = test::command("check " + deck("pimd.toml", kRings));
   EXPECT_TRUE(contains(checked.text, "beads = 8 are few at 150 K")) << checked.text;
-  EXPECT_TRUE(
-      contains(checked.text, "a quantum of this vibration is 37.6 kT at 150 K; 8 beads, 107"))
+  EXPECT_TRUE(contains(checked.text,
+                       "8 beads with economised frequencies at 150 K: error of the kinetic "
+                       "energy of a harmonic vibration at most 59 %; 1 % requires 40 beads, "
+                       "0.1 % 56 beads"))
       << checked.text;
+  const Outcome trotter = test::command("check " + deck("pimd.toml", kTrotterRings));
+  EXPECT_TRUE(contains(trotter.text, "8 beads with Trotter frequencies at 150 K")) << trotter.text;
 }
 
 }  // namespace

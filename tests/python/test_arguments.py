@@ -194,6 +194,27 @@ def test_comparisons_of_free_rings():
     assert len(table) == 2 and len(set(table["scheme"])) == 2
     with pytest.raises(tarn.InputError, match="free_ring"):
         tarn.compare(deck, "verlet", out="b", free_ring="none")
+    with pytest.raises(tarn.InputError, match='require frequencies = "trotter"'):
+        tarn.compare(deck, "verlet", out="c", frequencies="economised")
+
+
+def test_comparisons_of_frequencies():
+    deck = with_changes(
+        HEPTAMER, system={"model": "qtip4pf", "molecules": 1, "replicas": 2},
+        integrator={"scheme": "verlet", "timestep_fs": 0.5}, run={"steps": 80, "equilibration_ps": 0},
+        thermostat={"kind": "baoab", "temperature_K": 300.0, "friction_per_ps": 5.0},
+    )  # fmt: skip
+    del deck["system"]["file"], deck["observe"]
+    deck["path_integral"] = {"beads": 4}
+    compared = tarn.compare(
+        deck, "verlet", out="a", beads=[4, 8], frequencies=["economised", "trotter"]
+    )
+    assert list(compared.table("beads")["scheme"]) == [
+        f"verlet:frequencies={kind}:beads={beads}"
+        for kind in ("economised", "trotter")
+        for beads in (4, 8)
+    ]
+    assert set(compared.table("bead_limits")["scheme"]) == {"verlet:frequencies=trotter"}
 
 
 def test_errors_of_a_batch_name_the_replica():

@@ -78,7 +78,7 @@ def test_resonances_of_the_exact_flow_are_noted():
     deck = {
         "system": {"model": "qtip4pf", "molecules": 1},
         "thermostat": {"temperature_K": 300.0, "friction_per_ps": 2.0},
-        "path_integral": {"beads": 128, "free_ring": "exact"},
+        "path_integral": {"beads": 128, "free_ring": "exact", "frequencies": "trotter"},
     }
     assert any("resonates" in text for text in tarn.Ensemble(deck).warnings)
     cayley = tarn.Ensemble(deck, set={"path_integral.free_ring": "cayley"})

@@ -16,8 +16,10 @@
 namespace tarn::test {
 
 /// @param more keys of [system], each on a line
+/// @param frequencies of [path_integral]; the published numbers are for those of Trotter
 inline RunResult run_rings(const std::string& model, int molecules, int beads, double temperature_K,
-                           double duration_ps, int replicas, const std::string& more = "") {
+                           double duration_ps, int replicas, const std::string& more = "",
+                           const std::string& frequencies = "trotter") {
   const ScratchFolder folder;
   RunOptions options;
   options.out_dir = folder.file("out");
@@ -26,8 +28,9 @@ inline RunResult run_rings(const std::string& model, int molecules, int beads, d
                      "\nreplicas = " + std::to_string(replicas) + "\n" + more +
                      "[integrator]\nscheme = \"verlet\"\n"
                      "[thermostat]\nkind = \"baoab\"\nfriction_per_ps = 5.0\ntemperature_K = " +
-                     std::to_string(temperature_K) + "\n[path_integral]\nbeads = " +
-                     std::to_string(beads) + "\n[run]\nequilibration_ps = 1.0\nduration_ps = " +
+                     std::to_string(temperature_K) +
+                     "\n[path_integral]\nbeads = " + std::to_string(beads) + "\nfrequencies = \"" +
+                     frequencies + "\"\n[run]\nequilibration_ps = 1.0\nduration_ps = " +
                      std::to_string(duration_ps) +
                      "\n[observe.path_integral]\nevery = 20\nreplicas = \"mean\"\n"
                      "[observe.geometry]\nevery = 20\nreplicas = \"mean\"\n",

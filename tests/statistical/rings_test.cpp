@@ -44,6 +44,24 @@ TEST(RingPolymers, DimerAt100K) {
   expect_mean(result, "q_oh_A", 0.96206, 0.00002, 0.0003);
 }
 
+/// Economised frequencies: 24 beads at 300 K are converged, where 32 Trotter beads are 3 % off.
+TEST(RingPolymers, EconomisedMolecule) {
+  const RunResult result = run_rings("qtip4pf", 1, 24, 300.0, 6.0, 64, "", "economised");
+  expect_mean(result, "energy_virial_kcal_per_mol", 14.874, 0.025, 0.08);
+  expect_mean(result, "energy_primitive_kcal_per_mol", 14.950, 0.036, 0.6);
+  expect_mean(result, "kinetic_o_kcal_per_mol", 1.2341, 0.0020, 0.01);
+  expect_mean(result, "kinetic_h_kcal_per_mol", 3.4963, 0.0035, 0.01);
+}
+
+/// The dimer at 100 K with 48 economised beads has more energy than with 64 Trotter beads.
+TEST(RingPolymers, EconomisedDimer) {
+  const RunResult result = run_rings("qtip4pf", 2, 48, 100.0, 5.0, 32, "", "economised");
+  expect_mean(result, "energy_virial_kcal_per_mol", 22.114, 0.036, 0.1);
+  expect_mean(result, "energy_primitive_kcal_per_mol", 22.108, 0.040, 0.6);
+  expect_mean(result, "kinetic_o_kcal_per_mol", 0.7094, 0.0023, 0.01);
+  expect_mean(result, "kinetic_h_kcal_per_mol", 3.2475, 0.0026, 0.01);
+}
+
 TEST(RingPolymers, OneBeadIsClassical) {
   const RunResult result = run_rings("qtip4pf", 1, 1, 300.0, 5.0, 128);
   const double kinetic = 1.5 * units::boltzmann_kcal_per_mol_K * 300.0;

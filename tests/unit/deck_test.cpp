@@ -851,7 +851,7 @@ TEST(DeckWarnings, ExactRingsResonate) {
     const Deck deck =
         parse(kSmallest,
               {"system.model=qtip4pf", "system.replicas=2",
-               "path_integral.beads=" + std::to_string(beads),
+               "path_integral.beads=" + std::to_string(beads), "path_integral.frequencies=trotter",
                "path_integral.free_ring=" + free_ring, "thermostat.friction_per_ps=5",
                "thermostat." + temperature_K, "integrator.timestep_fs=" + std::to_string(step_fs)});
     return decks::warning_of_resonance(deck).value_or(Message::warning("none")).text;
@@ -876,6 +876,53 @@ TEST(DeckWarnings, ExactRingsResonate) {
       kSmallest, {"system.model=qtip4pf", "path_integral.beads=128", "path_integral.method=rpmd",
                   "path_integral.temperature_K=300", "path_integral.free_ring=exact"});
   EXPECT_TRUE(decks::warning_of_resonance(rpmd));
+}
+
+/// Economised frequencies for averages, with the highest wavenumber of the molecule and its masses;
+/// those of Trotter for dynamics.
+TEST(Deck, FrequenciesOfRingPolymers) {
+  const std::vector<std::string> pimd{"system.model=qtip4pf", "path_integral.beads=8",
+                                      "thermostat.temperature_K=100",
+                                      "thermostat.friction_per_ps=5"};
+  const auto parsed = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> keys = pimd;
+    keys.insert(keys.end(), more.begin(), more.end());
+    return *parse(kSmallest, keys).path_integral;
+  };
+  EXPECT_EQ(parsed({}).frequencies, RingFrequencies::economised);
+  // 1.03 times 3920.36 and 2876.1/cm, rounded up.
+  EXPECT_EQ(parsed({}).highest_wavenumber_per_cm, 4038.0);
+  EXPECT_EQ(parsed({"system.hydrogen_mass_Da=2.014102"}).highest_wavenumber_per_cm, 2963.0);
+  EXPECT_EQ(parsed({"path_integral.highest_wavenumber_per_cm=4000"}).highest_wavenumber_per_cm,
+            4000.0);
+  const PathIntegralSection trotter = parsed({"path_integral.frequencies=trotter"});
+  EXPECT_EQ(trotter.frequencies, RingFrequencies::trotter);
+  EXPECT_FALSE(trotter.highest_wavenumber_per_cm);
+  EXPECT_EQ(parsed({"path_integral.method=trpmd"}).frequencies, RingFrequencies::trotter);
+  const Deck deck = parse(kSmallest, pimd);
+  const System system = make_system(deck, 7);
+  EXPECT_EQ(system.path_integral.frequencies, RingFrequencies::economised);
+  EXPECT_EQ(system.path_integral.highest_wavenumber_per_cm, 4038.0);
+  EXPECT_EQ(parse(resolved_deck(deck)).path_integral, deck.path_integral);
+}
+
+/// The error of few beads is computed, for both kinds of frequencies.
+TEST(DeckWarnings, FewBeads) {
+  const auto warning = [](int beads, const std::string& kind) {
+    const Deck deck = parse(
+        kSmallest,
+        {"system.model=qtip4pf", "thermostat.temperature_K=100", "thermostat.friction_per_ps=5",
+         "path_integral.beads=" + std::to_string(beads), "path_integral.frequencies=" + kind});
+    for (const Message& message : decks::messages_on(deck)) {
+      if (contains(message.text, "are few at")) return message.text;
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(warning(48, "economised"), "none");
+  EXPECT_TRUE(contains(warning(32, "economised"), "Use 60 beads for an error of 1 %"))
+      << warning(32, "economised");
+  EXPECT_EQ(warning(104, "trotter"), "none");
+  EXPECT_TRUE(contains(warning(90, "trotter"), "beads = 90 are few at 100 K: the kinetic energy"));
 }
 
 // --- Units ---

@@ -108,7 +108,8 @@ steps = 0
 TEST(Ensemble, WarnsOfResonances) {
   const auto warnings = [](const std::string& free_ring) {
     const Ensemble ensemble(
-        parse_deck("[system]\nmodel = \"qtip4pf\"\nmolecules = 1\n[path_integral]\nbeads = 128\n"
+        parse_deck("[system]\nmodel = \"qtip4pf\"\nmolecules = 1\n[path_integral]\nbeads = "
+                   "128\nfrequencies = \"trotter\"\n"
                    "free_ring = \"" +
                        free_ring +
                        "\"\n[thermostat]\ntemperature_K = 300\nfriction_per_ps = 5\n[run]\n"

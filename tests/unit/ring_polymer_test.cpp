@@ -11,6 +11,7 @@
 #include "tarn/force_field.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
+#include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn {
@@ -79,8 +80,11 @@ System system_of(int beads, double temperature_K, double h, double friction_per_
       friction_per_akma;
   s.path_integral.beads = beads;
   s.path_integral.free_ring = free_ring;
+  s.path_integral.highest_wavenumber_per_cm = 4000.0;
   return s;
 }
+
+constexpr RingFrequencies kBothKinds[] = {RingFrequencies::trotter, RingFrequencies::economised};
 
 /// C conserves omega^2 q^2 + v^2 and areas.
 TEST(FreeRing, IsARotation) {
@@ -140,16 +144,20 @@ TEST(FreeRing, HarmonicAveragesAreExactAtAnyStep) {
       for (const double h : {0.01, 0.03, 0.1}) {
         for (const double external : {2.0, 15.0}) {
           if (external * h > 1.9) continue;
-          const System s = system_of(beads, t_K, h, 0.5);
-          for (const int mode : {0, 1, beads / 2, beads - 1}) {
-            if (mode >= beads) continue;
-            const RingMode m = ring_mode(s, mode, t_K);
-            for (const double mass : {s.model.mass_o_Da, s.model.mass_h_Da}) {
-              const double kT = units::boltzmann_kcal_per_mol_K * beads * t_K;
-              const Covariance c = stationary(m, external * external, h, mass);
-              EXPECT_NEAR(c[0] * mass * (m.spring + external * external) / kT, 1.0, 1e-9)
-                  << beads << " beads, mode " << mode << ", h = " << h;
-              EXPECT_NEAR(c[2] * mass / kT, 1.0 - 0.25 * external * external * h * h, 1e-9);
+          for (const RingFrequencies kind : kBothKinds) {
+            System s = system_of(beads, t_K, h, 0.5);
+            s.path_integral.frequencies = kind;
+            const std::vector<RingMode> modes = ring_modes(s, t_K);
+            for (const int mode : {0, 1, beads / 2, beads - 1}) {
+              if (mode >= beads) continue;
+              const RingMode& m = modes[static_cast<std::size_t>(mode)];
+              for (const double mass : {s.model.mass_o_Da, s.model.mass_h_Da}) {
+                const double kT = units::boltzmann_kcal_per_mol_K * beads * t_K;
+                const Covariance c = stationary(m, external * external, h, mass);
+                EXPECT_NEAR(c[0] * mass * (m.spring + external * external) / kT, 1.0, 1e-9)
+                    << beads << " beads, mode " << mode << ", h = " << h;
+                EXPECT_NEAR(c[2] * mass / kT, 1.0 - 0.25 * external * external * h * h, 1e-9);
+              }
             }
           }
         }
@@ -183,8 +191,9 @@ double internal_fluctuation(const System& s, double external2) {
   const double bath_K = s.thermostat.temperature_K;
   const double kT = units::boltzmann_kcal_per_mol_K * beads * bath_K;
   double sum = 0.0;
+  const std::vector<RingMode> modes = ring_modes(s, bath_K);
   for (int mode = 1; mode < beads; ++mode) {
-    const RingMode m = ring_mode(s, mode, bath_K);
+    const RingMode& m = modes[static_cast<std::size_t>(mode)];
     sum += stationary(m, external2, s.integrator.timestep_akma, mass)[0] * mass / kT;
   }
   return sum;
@@ -241,17 +250,71 @@ TEST(FreeRing, HarmonicKineticEnergiesOfAMolecule) {
   }
 }
 
+/// An oscillator sampled by the step, at any stable step: its ring has the radius of the
+/// frequencies, the virial and the primitive estimator have one mean, and with economised
+/// frequencies that is the exact one, but for the residue of the fit.
+TEST(FreeRing, OscillatorsHaveTheAveragesOfTheFrequencies) {
+  constexpr double kTemperature_K = 300.0, kWavenumber_per_cm = 3900.0;
+  const double kT = units::boltzmann_kcal_per_mol_K * kTemperature_K;
+  const double x = reduced_frequency(kWavenumber_per_cm, kTemperature_K);
+  const double external = kWavenumber_per_cm / units::wavenumber_per_cm(1.0);
+  for (const RingFrequencies kind : kBothKinds) {
+    for (const int beads : {8, 24, 33}) {
+      const ReducedRing ring = [&] {
+        System s = system_of(beads, kTemperature_K, 0.01, 0.5);
+        s.path_integral.frequencies = kind;
+        return reduced_ring(s.path_integral, kTemperature_K);
+      }();
+      for (const double step_fs : {0.25, 0.5, 1.0}) {
+        System s = system_of(beads, kTemperature_K, units::akma_from_fs(step_fs), 0.5);
+        s.path_integral.frequencies = kind;
+        const double square = external * external;
+        // Means per degree of freedom over kT: <q^2> m/(P k T) of a mode is 1/(omega^2 + L^2).
+        const std::vector<RingMode> modes = ring_modes(s, kTemperature_K);
+        double radius = 0.0, spring = 0.0, potential = 0.0;
+        for (std::size_t k = 0; k < modes.size(); ++k) {
+          const double mass = s.model.mass_h_Da;
+          const double q2 = stationary(modes[k], square, s.integrator.timestep_akma, mass)[0] *
+                            mass / (kT * beads);
+          potential += 0.5 * square * q2;
+          if (k == 0) continue;
+          radius += square * q2;
+          spring += 0.5 * modes[k].spring * q2;
+        }
+        const double virial = 0.5 * (1.0 + radius) + potential;
+        const double primitive = 0.5 * beads - spring + potential;
+        // stationary() is good to 1e-9 of each of P terms.
+        EXPECT_NEAR(virial, ring.energy(x), 1e-8 * beads) << beads << ", " << step_fs;
+        EXPECT_NEAR(primitive, ring.energy(x), 1e-8 * beads) << beads << ", " << step_fs;
+        if (kind == RingFrequencies::economised && beads == 33) {
+          EXPECT_NEAR(virial / oscillator_energy(x), 1.0, 1e-3);
+        }
+        if (kind == RingFrequencies::trotter) {
+          EXPECT_LT(virial, 0.98 * oscillator_energy(x));
+        }
+      }
+    }
+  }
+}
+
 /// PILE-L: internal modes have the friction 2 omega_k times internal_friction; TRPMD has none on
 /// the centroid.
 TEST(RingNoise, HasTheFrictionOfTheMethod) {
   System s = system_of(8, 100.0, 0.02, 0.3);
   s.path_integral.internal_friction = 0.7;
-  for (int mode = 1; mode < 8; ++mode) {
-    const RingMode m = ring_mode(s, mode, 100.0);
-    const double rate = 2.0 * 0.7 * mode_frequency_per_akma(mode, 8, 100.0);
-    EXPECT_NEAR(m.ou.decay_o, std::exp(-rate * 0.02), 1e-14);
-    EXPECT_EQ(m.ou.decay_o, m.ou.decay_h);
+  for (const RingFrequencies kind : kBothKinds) {
+    s.path_integral.frequencies = kind;
+    for (int mode = 1; mode < 8; ++mode) {
+      const RingMode m = ring_mode(s, mode, 100.0);
+      const double rate = 2.0 * 0.7 * std::sqrt(m.spring);
+      EXPECT_NEAR(m.ou.decay_o, std::exp(-rate * 0.02), 1e-14);
+      EXPECT_EQ(m.ou.decay_o, m.ou.decay_h);
+      if (kind == RingFrequencies::economised) continue;
+      EXPECT_NEAR(std::sqrt(m.spring), mode_frequency_per_akma(mode, 8, 100.0),
+                  1e-13 * std::sqrt(m.spring));
+    }
   }
+  s.path_integral.frequencies = RingFrequencies::trotter;
   EXPECT_NEAR(ring_mode(s, 0, 100.0).ou.decay_o, std::exp(-0.3 * 0.02), 1e-15);
   s.path_integral.method = RingMethod::trpmd;
   EXPECT_EQ(ring_mode(s, 0, 100.0).ou.decay_o, 1.0);

@@ -18,8 +18,9 @@ namespace tarn {
 Pictures draw_table(const std::string& folder, const std::string& table,
                     const io::PictureFormats& formats = io::kAllPictures);
 
-/// Heat capacity against temperature with its error [cal/mol/K], from heat_capacity.csv; empty
-/// without this table.
+/// Heat capacity against temperature with its error [cal/mol/K], from heat_capacity.csv: of all
+/// temperatures together, or the difference quotient of ring polymers. Empty without this table or
+/// without values.
 std::optional<io::Series> heat_capacity_curve(const std::string& folder);
 
 /// Potential energy, heat capacity, hydrogen bonds, Lindemann index and kinetic energies of ring

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "tarn/physics/parameters.hpp"
 #include "tarn/physics/triple.hpp"
 
@@ -13,7 +15,7 @@ namespace tarn {
 
 /// Number of cosine modes, with the centroid.
 constexpr int cosine_modes(int beads) { return (beads + 1) / 2; }
-/// The wave number k of a mode: its frequency is 2 omega_P sin(k pi/P).
+/// The wave number k of a mode: modes with the same k have the same frequency.
 constexpr int wave_of_mode(int mode, int beads) {
   const int cosines = cosine_modes(beads);
   return mode < cosines ? mode : mode - cosines + 1;
@@ -32,10 +34,14 @@ inline double mode_of_bead(int mode, int bead, int beads) {
 inline double ring_frequency_per_akma(int beads, double temperature_K) {
   return beads * units::boltzmann_kcal_per_mol_K * temperature_K / units::hbar_kcal_akma_per_mol;
 }
-/// omega_k of a mode [1/akma].
+/// omega_k of springs between neighbouring beads, for a wave number k [kT/hbar].
+inline double trotter_frequency(int wave, int beads) {
+  return 2.0 * beads * __builtin_sin(units::pi * wave / beads);
+}
+/// The same of a mode [1/akma].
 inline double mode_frequency_per_akma(int mode, int beads, double temperature_K) {
-  return 2.0 * ring_frequency_per_akma(beads, temperature_K) *
-         __builtin_sin(units::pi * wave_of_mode(mode, beads) / beads);
+  return ring_frequency_per_akma(1, temperature_K) *
+         trotter_frequency(wave_of_mode(mode, beads), beads);
 }
 
 /// Constants of one mode: half a step of the free ring polymer C, equation (81), and the noise O,
@@ -65,7 +71,10 @@ inline double mean_delta_of_centroid(double first_K, double second_K) {
   return 0.5 * (1.0 / first_K - 1.0 / second_K) * (second_K - first_K);
 }
 
+/// All modes of a ring polymer.
 /// @param temperature_K of the bath of the replica, not times P
+std::vector<RingMode> ring_modes(const System& system, double temperature_K);
+/// One of them; ring_modes() takes no longer.
 RingMode ring_mode(const System& system, int mode, double temperature_K);
 
 inline namespace TARN_ARCH {
