@@ -9,6 +9,7 @@
 
 #include "engine_fixtures.hpp"
 #include "start/rings.hpp"
+#include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/physics/ring_polymer.hpp"
 #include "tarn/steps/step_parameters.hpp"
 
@@ -57,6 +58,13 @@ class PlainRing {
       v_.emplace_back(start.velocities_A_per_akma.begin() + from,
                       start.velocities_A_per_akma.begin() + from + static_cast<std::ptrdiff_t>(n));
     }
+    const ReducedRing ring = reduced_ring(system.path_integral, temperature_K());
+    for (int k = 0; k < p; ++k) {
+      const int wave = wave_of_mode(k, p);
+      omega_.push_back(wave == 0 ? 0.0
+                                 : ring_frequency_per_akma(1, temperature_K()) *
+                                       ring.frequencies()[static_cast<std::size_t>(wave - 1)]);
+    }
     forces();
   }
   void step() {
@@ -88,9 +96,8 @@ class PlainRing {
   }
   /// Half a Cayley step: a rotation by arctan(omega h/2).
   void turn() {
-    const int p = static_cast<int>(q_.size());
     for (std::size_t k = 0; k < q_.size(); ++k) {
-      const double omega = mode_frequency_per_akma(static_cast<int>(k), p, temperature_K());
+      const double omega = omega_[k];
       const double half = 0.5 * system_.integrator.timestep_akma;
       const double angle = std::atan(omega * half);
       for (std::size_t c = 0; c < q_[k].size(); ++c) {
@@ -104,7 +111,7 @@ class PlainRing {
     const int p = static_cast<int>(q_.size());
     const auto n = static_cast<std::uint64_t>(system_.molecules);
     for (std::size_t k = 0; k < q_.size(); ++k) {
-      const double omega = mode_frequency_per_akma(static_cast<int>(k), p, temperature_K());
+      const double omega = omega_[k];
       for (std::uint64_t m = 0; m < n; ++m) {
         const MoleculeNormals xi = molecule_normals(
             system_.seed, 3, k * n + m, static_cast<std::uint64_t>(step_), NoiseStream::thermostat);
@@ -144,6 +151,7 @@ class PlainRing {
   System system_;
   ForceField force_field_;
   std::int64_t step_;
+  std::vector<double> omega_;  // [mode]
   std::vector<std::vector<double>> q_, v_, f_;
 };
 
