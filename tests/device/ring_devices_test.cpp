@@ -484,6 +484,8 @@ System ring_ladder(int beads, int molecules, Precision precision = Precision::do
   System system = ring_system(beads, Bath::baoab, molecules, precision);
   system.thermostat.temperature_K = 200.0;
   system.thermostat.temperatures_K = {200.0, 210.0, 225.0};
+  system.path_integral.frequencies = RingFrequencies::economised;
+  system.path_integral.highest_wavenumber_per_cm = 4000.0;
   return system;
 }
 
