@@ -41,7 +41,7 @@ constexpr int kHeightAroundOnlyAxes = 160;
 constexpr std::array<std::string_view, 7> kPalette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                    "#E69F00", "#56B4E9", "#000000"};
 
-std::string quoted(std::string_view text) {
+std::string gnuplot_text(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     if (c == '\n') continue;
@@ -223,7 +223,7 @@ void add_commands(const Series& series, const std::string& name, std::size_t ind
                   Layers& layers) {
   using Style = Series::Style;
   const std::string title =
-      series.label.empty() ? "notitle" : fmt::format("title {}", quoted(series.label));
+      series.label.empty() ? "notitle" : fmt::format("title {}", gnuplot_text(series.label));
   const std::string line = line_of(series, index);
   const std::string_view colour = std::string_view(line).substr(0, line.find(" dt"));
   const auto draw = [&](std::string_view what) {
@@ -408,7 +408,7 @@ std::string axes_commands(const Plot& plot, bool has_legend, bool beside) {
                     "behind fillcolor rgb '#eeeeee' fillstyle solid noborder\n",
                     plot.shaded_until)
               : "unset object\n";
-  text += fmt::format("set ylabel {} offset -1,0\n", quoted(plot.y_label));
+  text += fmt::format("set ylabel {} offset -1,0\n", gnuplot_text(plot.y_label));
   text += has_legend ? fmt::format("set key {} samplen 2 spacing 1.25 textcolor rgb '#333333'\n",
                                    beside ? "at graph 1.03,graph 1 left top Left reverse"
                                           : "outside top center horizontal Left reverse")
@@ -454,7 +454,7 @@ std::string header(PictureFormat format, std::size_t panels, int height, std::si
       "set lmargin {}\n"
       "set rmargin {}\n"
       "set bmargin {}\n",
-      terminal, quoted(output_path), left, 3 + legend, panels == 1 ? 4.2 : 3.2);
+      terminal, gnuplot_text(output_path), left, 3 + legend, panels == 1 ? 4.2 : 3.2);
 }
 
 }  // namespace
@@ -479,7 +479,8 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
   // A legend above the axes is also above the title of a plot, but below the multiplot title.
   const bool one_title = plots.size() > 1 || (legend == 0 && !labels_of(plots[0]).empty());
   if (one_title) {
-    text += fmt::format("set multiplot title {} font ',{}'\n", quoted(plots[0].title), title_size);
+    text += fmt::format("set multiplot title {} font ',{}'\n", gnuplot_text(plots[0].title),
+                        title_size);
   }
   // The plots share the height below the title.
   const double share = (1.0 - static_cast<double>(kHeightOfTitle) / height) / all;
@@ -491,13 +492,13 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
       text += fmt::format("set origin 0,{:.6f}\nset size 1,{:.6f}\n", share * below,
                           share * heights[panel]);
     } else {
-      text += fmt::format("set title {} font ',{}'\n", quoted(plot.title), title_size);
+      text += fmt::format("set title {} font ',{}'\n", gnuplot_text(plot.title), title_size);
     }
     // If the plot below has the same x axis, only that plot has the label, perhaps with an
     // addition.
     const bool shared =
         panel + 1 < plots.size() && plots[panel + 1].x_label.starts_with(plot.x_label);
-    text += fmt::format("set xlabel {}\n", shared ? "''" : quoted(plot.x_label));
+    text += fmt::format("set xlabel {}\n", shared ? "''" : gnuplot_text(plot.x_label));
     text += axes_commands(plot, shows_legend(plots, panel), legend > 0);
     text += plot_command(plot, panel);
   }
