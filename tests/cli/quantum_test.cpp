@@ -422,7 +422,6 @@ TEST_F(Quantum, RejectsInvalidDecks) {
   EXPECT_TRUE(contains(refusal(" --set path_integral.beads=1000 --set system.replicas=1000000"),
                        "with 1000 beads) exceed the limit"));
   EXPECT_TRUE(contains(refusal(" --set path_integral.beads=1025"), "1024"));
-  EXPECT_TRUE(contains(refusal(" --device cuda"), ""));
 }
 
 /// The last good structure of a ring polymer that blew up is its centroid, not its normal modes.
