@@ -156,10 +156,8 @@ __global__ void __launch_bounds__(kMostThreads)
     if (what == Prepare::accelerations) {
       const Triple<S> v = s.v;
       const bool definite = end_step_of<kFlexible>(system.step, system.passes.end, f, s);
-      // c - c is 0 for finite numbers only.
-      const Vec3<S> none = total(fma(S(0), s.v, s.a - s.a));
+      bad = !definite || !has_finite_accelerations(s);
       s.v = v;
-      bad = !definite || !(none.x + none.y + none.z == S(0));
       keep_state(s, d, slot);
     }
   }

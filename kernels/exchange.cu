@@ -1,5 +1,6 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
+#include "kernels/ring_modes.cuh"
 #include "tarn/core/number.hpp"
 
 /// @file
@@ -42,10 +43,6 @@ __device__ std::int64_t slot_of_copy(const DeviceState& d, std::int64_t replica,
                                      const ExchangedMolecule& m) {
   return slot_of(replica * d.copies + m.copy, m.molecule, d.molecules, d.per_warp);
 }
-__device__ double factor_of(const DeviceState& d, const RingFactors& factors, int from_bath,
-                            int to_bath, int mode) {
-  return factors.numbers[(from_bath * factors.count + to_bath) * d.copies + mode];
-}
 
 __global__ void __launch_bounds__(kThreads)
     exchange_kernel(DeviceState d, double* solution, RingFactors factors,
@@ -59,8 +56,8 @@ __global__ void __launch_bounds__(kThreads)
   double to_first = 1.0, to_second = 1.0;
   if (factors.numbers != nullptr) {
     const int bath_1 = factors.baths[pair.first], bath_2 = factors.baths[pair.second];
-    to_first = factor_of(d, factors, bath_2, bath_1, m.copy);
-    to_second = factor_of(d, factors, bath_1, bath_2, m.copy);
+    to_first = factor_of(factors, bath_2, bath_1, d.copies, m.copy);
+    to_second = factor_of(factors, bath_1, bath_2, d.copies, m.copy);
   }
   for (int k = 0; k < 9; ++k) {
     const std::int64_t i = k * d.slots + first, j = k * d.slots + second;
@@ -118,7 +115,7 @@ __global__ void __launch_bounds__(kThreads)
   const double factor =
       factors.numbers == nullptr
           ? 1.0
-          : factor_of(d, factors, replica.from_bath, factors.baths[replica.place], m.copy);
+          : factor_of(factors, replica.from_bath, factors.baths[replica.place], d.copies, m.copy);
   const int arrays = solution != nullptr ? 4 : 3;
   for (int k = 0; k < 9; ++k) {
     const Coordinate c{factor * numbers[number_of(d, m, arrays, 0, k)],

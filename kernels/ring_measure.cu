@@ -15,12 +15,6 @@
 namespace tarn::gpu {
 namespace {
 
-/// Slot of a molecule of a mode.
-__device__ std::int64_t mode_slot(const DeviceState& d, std::int64_t replica, int mode,
-                                  int molecule) {
-  return (replica * d.copies + mode) * d.molecules + molecule;
-}
-
 /// A thread per molecule.
 __global__ void __launch_bounds__(kMeasureThreads)
     centroids_kernel(DeviceState modes, DeviceState centroids) {
@@ -154,8 +148,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
   const int mode = static_cast<int>(row % modes.copies), to = to_baths[replica];
   double factor = 1.0;
   if (to >= 0) {
-    const int from = factors.baths[replica];
-    factor = factors.numbers[(from * factors.count + to) * modes.copies + mode];
+    factor = factor_of(factors, factors.baths[replica], to, modes.copies, mode);
   }
   for (int k = 0; k < 9; ++k) x[k * modes.slots + slot] = factor * modes.x[k * modes.slots + slot];
 }

@@ -87,7 +87,7 @@ class DeviceRings : public WarpLanes {
   /// Slot of the state; an idle lane has that of another one.
   __device__ std::int64_t slot() const {
     if (place_.replica < 0) return 0;
-    return (place_.replica * d_.copies + place_.bead) * d_.molecules + molecule_;
+    return mode_slot(d_, place_.replica, place_.bead, molecule_);
   }
   __device__ bool is_idle() const { return place_.replica < 0; }
   __device__ bool is_running() const { return running_; }
@@ -228,7 +228,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   // Replicas that this kernel stops get this step number: they are not yet skipped here.
   if (d.stopped[replica] != 0 || load_relaxed(d.blow_step[replica]) < step) return;
-  const auto mode_slot = [&](int mode) { return (replica * p + mode) * d.molecules + molecule; };
+  const auto slot_of_mode = [&](int mode) { return mode_slot(d, replica, mode, molecule); };
   const auto bead_slot = [&](int bead) {
     return slot_of(replica * p + bead, molecule, d.molecules, beads.per_warp);
   };
@@ -249,14 +249,14 @@ __global__ void __launch_bounds__(kThreads)
     for (int k = thread; k < p; k += threads) {
       const Vec3<double> f =
           transformed<Vec3<double>>(rings.to_modes, p, k, inputs_of_modes(k, p), number);
-      store_vector(inverse_mass * f, d.a + 3 * atom * d.slots, d.slots, mode_slot(k));
+      store_vector(inverse_mass * f, d.a + 3 * atom * d.slots, d.slots, slot_of_mode(k));
     }
     __syncthreads();
   }
   const int bath = rings.baths[replica];
   const bool moves = work.prepare || work.end || work.begin;
   for (int k = thread; moves && k < p; k += threads) {
-    const std::int64_t slot = mode_slot(k);
+    const std::int64_t slot = slot_of_mode(k);
     const ModeNumbers<double> mode = mode_of(rings, bath, k);
     MoleculeState<double> s = load_state(d, slot);
     const auto noise = [&](MoleculeState<double>& at, std::int64_t of_step) {
@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(kThreads)
     const double* const from = d.x + 3 * atom * d.slots;
     double* const to = beads.x + 3 * atom * beads.slots;
     for (int k = thread; k < p; k += threads) {
-      numbers[k] = load_vector<double>(from, d.slots, mode_slot(k));
+      numbers[k] = load_vector<double>(from, d.slots, slot_of_mode(k));
     }
     __syncthreads();
     for (int j = thread; j < even; j += threads) {

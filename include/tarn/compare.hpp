@@ -217,9 +217,8 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
 /// | `errors.svg` | with CompareOptions::steps: errors against cost |
 /// | `orders.csv` | with CompareOptions::steps, without a thermostat: convergence orders |
 /// | `beads.csv` | with [path_integral]: energies and radii of gyration, by scheme |
-/// | `bead_limits.csv` | with CompareOptions::beads and Trotter frequencies: extrapolation to
-/// infinitely many beads | | `beads.svg` | with CompareOptions::beads, or with `steps` and
-/// [path_integral] |
+/// | `bead_limits.csv` | with CompareOptions::beads and Trotter frequencies: extrapolation |
+/// | `beads.svg` | with CompareOptions::beads, or with `steps` and [path_integral] |
 ///
 /// With CompareOptions::steps, the first scheme is the reference. It has independent noise and
 /// twice the replicas, unless the deck's state or baths do not allow that. Each other scheme runs

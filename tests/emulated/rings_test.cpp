@@ -1,5 +1,7 @@
+#include <chrono>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -102,7 +104,11 @@ TEST(RingPaths, RunDecks) {
     options.pictures = false;
     if (interrupted) {
       bool written = false;
-      options.on_checkpoint = [&](std::int64_t step) { written = step >= 10; };
+      options.on_checkpoint = [&](std::int64_t step) {
+        written = step >= 10;
+        // Runs ask twice a second whether they are interrupted.
+        std::this_thread::sleep_for(std::chrono::milliseconds(700));
+      };
       options.interrupted = [&] { return written; };
       EXPECT_TRUE(run_deck(deck, options).interrupted);
       options.interrupted = {};
