@@ -1,18 +1,17 @@
 """Free energy by which deuterium prefers hydrogen bonds, from kinetic energies by mass."""
 
 import math
+import time
 
 import numpy as np
 import plots
-from page import (
-    BOLTZMANN_KCAL_PER_MOL_K, BOLTZMANN_PER_CM_K, MEV_PER_KCAL_PER_MOL, Page, Value, average, markdown,
-)  # fmt: skip
+from page import BOLTZMANN_KCAL_PER_MOL_K, MEV_PER_KCAL_PER_MOL, Page, Value, average, markdown
+from rings import Cube, ring_of
 
 TITLE = "Sites of light and heavy hydrogen in eight molecules"
 DECK, SET, SLOW = "pimd8.toml", {"run.duration_ps": 22}, True
 
-TEMPERATURES_K = (50, 100, 200)
-BEADS_TIMES_K = 16000
+BEADS = {50: 160, 100: 96, 200: 48}  # by temperature
 PROTIUM_DA, DEUTERIUM_DA = 1.008, 2.014
 # The masses of Simpson's rule, whose square roots are equidistant.
 MASSES_DA = (PROTIUM_DA, (0.5 * (math.sqrt(PROTIUM_DA) + math.sqrt(DEUTERIUM_DA))) ** 2, DEUTERIUM_DA)
@@ -31,26 +30,6 @@ def by_site(positions_A, of_atoms):
     return [k.mean() if len(k) else math.nan for k in kinds]
 
 
-def harmonic(page: Page, changes: dict, beads: int, temperature_K: float) -> list[float]:
-    """Kinetic energies of both kinds [meV] in the harmonic approximation at the start: of each mode
-    kT/2 times the sum of w^2/(w_k^2 + w^2) over the springs w_k of the beads."""
-    import tarn
-
-    cube = tarn.Ensemble(
-        page.deck_path, device="cpu", set={**page.changes, **changes, "system.replicas": 1},
-        unset=["path_integral", "observe.path_integral"],
-    ).positions_A[0]  # fmt: skip
-    mass_Da = changes["system.hydrogen_mass_Da"]
-    modes = tarn.normal_modes(cube, model="qtip4pf", masses={"H": mass_Da})
-    w = modes.wavenumbers_per_cm[:, None]
-    springs = 2 * beads * temperature_K * BOLTZMANN_PER_CM_K * np.sin(np.pi * np.arange(beads) / beads)
-    shares = np.where(w > 0, w**2 / (springs**2 + np.where(w > 0, w, 1) ** 2), 1 / beads).sum(axis=1)
-    masses = np.tile([15.9994, mass_Da, mass_Da], len(cube) // 3)
-    of_atoms = np.einsum("k,kac,a->a", shares, modes.displacements_per_sqrt_Da**2, masses)
-    half_kT_meV = 0.5 * MEV_PER_KCAL_PER_MOL * BOLTZMANN_KCAL_PER_MOL_K * temperature_K
-    return [half_kT_meV * k for k in by_site(cube, of_atoms)]
-
-
 def run(page: Page) -> None:
     import tarn
 
@@ -62,20 +41,25 @@ def run(page: Page) -> None:
         kinetic = zip(frame.positions_A, frame.atom_kinetic_kcal_per_mol, strict=True)
         return MEV_PER_KCAL_PER_MOL * np.array([by_site(x, k) for x, k in kinetic])
 
-    rows = []
-    for t_K in TEMPERATURES_K if page.share == 1 else TEMPERATURES_K[-1:]:
-        beads = round(BEADS_TIMES_K / t_K)
+    rows, began = [], time.process_time()
+    for t_K, beads in list(BEADS.items()) if page.share == 1 else [(200, BEADS[200])]:
         for mass in MASSES_DA:
-            own = {"system.hydrogen_mass_Da": mass}
-            rings = own | {"thermostat.temperature_K": t_K, "path_integral.beads": beads}
-            rings["path_integral.frequencies"] = "trotter"
-            result = page.run(rings, observers=[hydrogens])
+            own = {
+                "system.hydrogen_mass_Da": mass, "thermostat.temperature_K": t_K, "path_integral.beads": beads
+            }  # fmt: skip
+            unset = ["observe.geometry", "observe.cluster", "observe.rdf"]
+            result = page.run(own, unset, observers=[hydrogens])
             measured = [average(result, f"kinetic_{site}_h_meV") for site in SITES]
-            rows.append([t_K, beads, mass, measured, harmonic(page, own, beads, t_K)])
+            cube = Cube(mass)
+            error = cube.largest_error(t_K, ring_of(page.load(own), t_K))
+            harmonic = by_site(cube.positions_A, cube.kinetic_meV(t_K))
+            minutes = (time.process_time() - began) / 60
+            rows.append([t_K, beads, mass, measured, harmonic, error, minutes])
+            began = time.process_time()
     page.write(
         ["bath_K", "beads", "hydrogen_mass_Da"]
         + [f"kinetic_{site}_h_meV{end}" for site in SITES for end in ("", "_err")]
-        + [f"harmonic_{site}_h_meV" for site in SITES],
+        + [*(f"harmonic_{site}_h_meV" for site in SITES), "bead_error", "core_minutes"],
         rows,
     )
 
@@ -125,7 +109,9 @@ def text(page: Page) -> dict:
         "replicas": page.key("system.replicas"),
         "equilibration": page.key("run.equilibration_ps"),
         "measured": page.key("run.duration_ps") - page.key("run.equilibration_ps"),
-        "protium": PROTIUM_DA, "deuterium": DEUTERIUM_DA, "beads_times_K": BEADS_TIMES_K,
+        "protium": PROTIUM_DA, "deuterium": DEUTERIUM_DA,
+        "beads": ", ".join(f"{beads} at {t} K" for t, beads in BEADS.items()),
+        "bead_error": 100 * np.abs(table["bead_error"]).max(), "minutes": table["core_minutes"].sum(),
     }  # fmt: skip
 
 

@@ -49,11 +49,11 @@ def test_all_pages_are_listed():
 #: Shares of the length of pages that take too long, or too little, with a hundredth of it.
 SHARES = {
     "evaporation": 0.002, "exchange": 0.0008, "flexible-steps": 0.005, "isomers": 0.0025,
-    "melting": 0.0002, "multipliers": 1, "ring-steps": 0.003, "spectrum": 0.001,
+    "melting": 0.0002, "multipliers": 1, "quantum-octamer": 0.002, "ring-steps": 0.003, "spectrum": 0.001,
 }  # fmt: skip
 #: Pages that take longer than ten seconds with any share, and pages without run().
 NOT_RUN = {
-    "dna", "dynamics", "gpu", "minima", "precision", "ranks", "slow-manifold",
+    "dimer-xtb", "dna", "dynamics", "gpu", "minima", "precision", "ranks", "slow-manifold",
     "stiff-from-constraints", "stiff-from-slow-point", "stiff-projected-back", "verdict-298K",
 }  # fmt: skip
 
