@@ -267,6 +267,7 @@ class Page:
         unset: Sequence[str] = (),
         observers: Sequence[Any] = (),
         read: Callable[[Any], Any] | None = None,
+        potential: Any = None,
     ) -> Any:
         """Runs the page's deck with changes on the CPU, in a temporary folder.
 
@@ -279,7 +280,8 @@ class Page:
         with self.scratch() as folder:
             result = tarn.run(
                 self.deck_path, f"{folder}/run", device="cpu", threads=self.threads,
-                observers=observers, pictures=False, **self.shortened(set, unset),
+                observers=observers, pictures=False, potential=potential,
+                **self.shortened(set, unset),
             )  # fmt: skip
             return read(result) if read else result
 

@@ -26,10 +26,11 @@ namespace tarn {
 struct CompareOptions {
   std::string out_dir;  ///< empty: out/<deck name>-compare
   bool overwrite = false;
-  bool pictures = true;               ///< draw pictures at the end
-  std::optional<std::string> device;  ///< overrides the deck
-  std::optional<int> threads;         ///< overrides the deck
-  EngineMaker make_engine;            ///< of water; empty: tarn::make_engine
+  bool pictures = true;                  ///< draw pictures at the end
+  std::optional<std::string> device;     ///< overrides the deck
+  std::optional<int> threads;            ///< overrides the deck
+  EngineMaker make_engine;               ///< of water; empty: tarn::make_engine
+  std::shared_ptr<Potential> potential;  ///< as in RunOptions; all schemes call it
   /// Runs each scheme with each of these steps (in fs for water) and compares with a reference. If
   /// empty, each scheme has its own step; for water the first scheme is the reference.
   std::vector<double> steps;

@@ -136,6 +136,20 @@ struct ConfinementSection {
   bool operator==(const ConfinementSection&) const = default;
 };
 
+/// What computes energies and forces: the water model, a shared library, programs over sockets, or
+/// the program that runs the deck.
+enum class PotentialKind { model, library, socket, program };
+struct PotentialSection {
+  PotentialKind kind = PotentialKind::model;
+  std::optional<std::string> path;     ///< of a library, as written, relative to the deck
+  std::string options;                 ///< text for a library
+  std::optional<std::string> address;  ///< of a socket: unix:NAME or host:port
+  int clients = 1;
+  double timeout_s = 600.0;
+  std::string name;  ///< of the potential of the program
+  bool operator==(const PotentialSection&) const = default;
+};
+
 struct RunSection {
   std::int64_t steps = 0;  ///< given, or computed from duration_ps
   double equilibration_ps = 0.0;
@@ -229,6 +243,7 @@ struct Deck {
   std::optional<PathIntegralSection> path_integral;
   std::optional<ExchangeSection> exchange;
   std::optional<ConfinementSection> confinement;
+  std::optional<PotentialSection> potential;
   RunSection run;
   std::optional<ObserveTable> energies;
   std::optional<ObserveTable> path_integral_table;
@@ -287,6 +302,11 @@ std::string resolved_deck(const Deck& deck);
 /// run.threads, [checkpoint]). Decks with the same physics and files have equal fingerprints.
 std::string physics_fingerprint(const Deck& deck);
 
+/// The deck with forces by a Potential of the program that runs it: `[potential] kind = "program"`.
+/// @param name of the potential
+/// @throws InputError if the deck has another potential, or keys that need the water model's forces
+Deck with_potential(const Deck& deck, const std::string& name);
+
 /// The deck with another scheme, without the keys that the new scheme does not use. If `spec`
 /// changes the time step, the number of steps changes to keep the length of the run.
 /// @param spec "scheme" or "scheme:key=value:..." with keys of [integrator], as in `--schemes`
@@ -309,6 +329,16 @@ WaterModel water_model(const Deck& deck);
 
 /// Whether the water model of a deck is flexible; false for mechanical systems and unknown models.
 bool is_flexible(const Deck& deck);
+
+/// What computes the energies and forces of a deck.
+PotentialKind potential_kind(const Deck& deck);
+
+/// Name of the potential of a deck: "library libmine.so (options)", "i-PI clients", or that of the
+/// program; empty for the water model.
+std::string potential_text(const Deck& deck);
+
+/// Path of the library of a deck; empty without one.
+std::optional<std::string> potential_path(const Deck& deck);
 
 /// The system of a deck, in internal units.
 /// @param deck a deck of water

@@ -20,6 +20,8 @@
 
 namespace tarn {
 
+class Potential;
+
 /// The fields of a snapshot, as a set of bits.
 enum Fields : unsigned {
   kNoFields = 0,
@@ -155,6 +157,8 @@ struct BlowUp {
   ClosestAtoms closest;
   LargestForce largest_force;  ///< of other molecules and the wall, not of bonds
   bool seen_in_last_good_state = false;
+  /// An energy or force of a Potential was not finite.
+  bool potential_was_not_finite = false;
 
   bool operator==(const BlowUp&) const = default;
 };
@@ -343,12 +347,14 @@ class Engine {
   virtual std::vector<EnginePart> parts() const;
 };
 
-/// The device and the number of CPU threads.
+/// The device, the number of CPU threads, and what computes the forces.
 struct DeviceRequest {
   /// auto | cpu | cuda | cuda:i | cuda:i,j,... | cuda:all. Several CUDA devices share the replicas;
   /// the results do not depend on the number of devices of one kind.
   std::string name = "auto";
   int threads = 0;  ///< 0 or less: all processors of the process
+  /// Energies and forces in place of those of the water model, on the CPU only; null: the model.
+  std::shared_ptr<Potential> potential{};
 };
 
 /// The device that "auto" selects: the first CUDA device; or the CPU if there is none, if the
@@ -369,6 +375,7 @@ AutoDevice auto_device(const System& system, std::int64_t replicas, int threads)
 ///         0),
 ///         - the request for pair counts is invalid,
 ///         - single precision does not support the scheme or the positions,
+///         - a Potential does not support the scheme, the precision or the device,
 ///         - the device name is unknown
 /// @throws DeviceError if the device cannot be used or has too little memory
 std::unique_ptr<Engine> make_engine(const System& system, const State& start,

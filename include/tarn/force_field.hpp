@@ -4,6 +4,7 @@
 #include <span>
 
 #include "tarn/physics/water_model.hpp"
+#include "tarn/potential.hpp"
 
 namespace tarn {
 
@@ -12,9 +13,10 @@ struct ClusterEnergy {
   double coulomb_kcal_per_mol = 0.0;
   double lj_kcal_per_mol = 0.0;
   double intramolecular_kcal_per_mol = 0.0;  ///< of flexible models
+  double potential_kcal_per_mol = 0.0;       ///< of a Potential, in place of all others
   double between_molecules_kcal_per_mol() const { return coulomb_kcal_per_mol + lj_kcal_per_mol; }
   double total_kcal_per_mol() const {
-    return between_molecules_kcal_per_mol() + intramolecular_kcal_per_mol;
+    return between_molecules_kcal_per_mol() + intramolecular_kcal_per_mol + potential_kcal_per_mol;
   }
 };
 
@@ -29,15 +31,24 @@ class ForceField {
  public:
   /// @throws InputError if there is no molecule
   ForceField(const WaterModel& model, int molecules);
+  /// Energies and forces of a potential, in calls of one image with the id 0. An energy is NaN if
+  /// it or a force is not finite. The model contributes its masses and its name.
+  /// @param potential null: those of the model
+  ForceField(const WaterModel& model, int molecules, std::shared_ptr<Potential> potential);
   ~ForceField();
   ForceField(ForceField&&) noexcept;
   ForceField& operator=(ForceField&&) noexcept;
 
   int molecules() const;
   const WaterModel& model() const;
+  /// Null: energies and forces are those of the model.
+  const std::shared_ptr<Potential>& potential() const;
+  /// Whether all atoms move: with a potential, or a flexible model.
+  bool is_flexible() const { return potential() != nullptr || model().is_flexible(); }
 
   /// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers
-  /// @throws InputError for a wrong number of coordinates, as energy_and_forces()
+  /// @throws InputError for a wrong number of coordinates, and what a potential throws, as
+  /// energy_and_forces()
   ClusterEnergy energy(std::span<const double> positions_A);
   /// Energy, and the forces on the atoms, minus the gradient of the energy [kcal/mol/A], 9 N
   /// numbers.

@@ -27,24 +27,28 @@ struct MinimiseOptions {
 
 struct MinimiseResult {
   double start_energy_kcal_per_mol = 0.0;
-  double energy_kcal_per_mol = 0.0;  ///< V0, or V0 + V1
+  double energy_kcal_per_mol = 0.0;  ///< V0, V0 + V1, or that of a potential
   double max_gradient_kcal_per_mol_A = 0.0;
   int iterations = 0;
   bool converged = false;  ///< false: iteration limit, or no further descent possible
   int saddle_points = 0;   ///< number that quench_to_minimum() passed
 };
 
-/// Minimises V0 over the positions and orientations of rigid molecules; for a flexible model, the
-/// energy over all atoms.
+/// Minimises V0 over the positions and orientations of rigid molecules; for a flexible model or a
+/// potential, the energy over all atoms.
 ///
 /// The energy never increases by more than round-off. Molecules move by at most 0.3 A and 0.3 rad
 /// per iteration. With a tolerance of 1e-6 the energy is accurate to 1e-8 kcal/mol.
 /// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers; replaced. Rigid molecules
 /// are first put onto the geometry of the model
 /// @throws InputError if the size is not 9 N, or a molecule is collinear or not finite;
-/// NumericalError if atoms of two molecules coincide
+/// NumericalError if atoms of two molecules coincide, or the
+/// potential returns a number that is not finite; what the potential throws
 MinimiseResult quench(ForceField& force_field, std::span<double> positions_A,
                       const MinimiseOptions& options = {});
+
+/// Largest number of molecules of a potential whose saddle points quench_to_minimum() leaves.
+inline constexpr int kMostSaddleMolecules = 32;
 
 /// quench() that leaves saddle points, at which forces vanish too. At a saddle point the
 /// cluster is displaced by 0.1 A in both directions along its lowest mode, and the lower of the two
@@ -53,6 +57,12 @@ MinimiseResult quench(ForceField& force_field, std::span<double> positions_A,
 /// Curvatures below 10/(A Da) times the tolerance cannot be distinguished from zero: at
 /// 1e-6 kcal/mol/A, modes below 0.35 cm^-1. Clusters too large for normal_modes() end as in
 /// quench(). The result depends only on the positions.
+///
+/// With a potential, modes come from differences of forces (equation 90), in one call of 18 N + 1
+/// images, about as many as a quench needs. Displacements are those that suit forces with an error
+/// of the tolerance, and curvatures below about 2e-4 kcal/mol/A^2/Da, modes of 2 cm^-1, cannot be
+/// distinguished from zero. A minimum counts as lower if it is so by 1e-7 kcal/mol. Clusters of
+/// more than kMostSaddleMolecules end as in quench().
 /// @param positions_A, options, @throws as above
 /// @return iterations includes those of all quenches
 MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> positions_A,
@@ -63,7 +73,7 @@ MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> posi
 ///
 /// @param omega penalty strength [sqrt(kcal/mol)/A^2], positive and finite
 /// @param positions_A as above, but the molecules keep their shape at the beginning
-/// @throws InputError as above, for an invalid omega, or for a flexible model
+/// @throws InputError as above, for an invalid omega, a flexible model or a potential
 /// @throws NumericalError as above, or if the penalty is too weak to hold the molecules together
 MinimiseResult relax_penalised(ForceField& force_field, double omega, std::span<double> positions_A,
                                const MinimiseOptions& options = {1e-7, 2'000});

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "tarn/physics/water_model.hpp"
+#include "tarn/potential.hpp"
 
 /// @file
 /// Harmonic normal modes of one cluster in vacuum, from the exact second derivatives of its energy
-/// (equations 59 to 61).
+/// (equations 59 to 61), or from differences of the forces of a potential (equation 90).
 
 namespace tarn {
 
@@ -21,11 +22,13 @@ inline constexpr double kMaxModeOmega = 1e4;
 inline constexpr int kRigidBodyModes = 6;
 /// A structure is stationary if no component of the gradient exceeds this [kcal/mol/A].
 inline constexpr double kStationaryGradient_kcal_per_mol_A = 1e-4;
+/// Displacement of the atoms in differences of forces [A]; in bond coordinates 0.4 times this.
+inline constexpr double kModeDisplacement_A = 0.005;
 
 /// A normal mode with the normal coordinate Q [A Da^1/2].
 struct NormalMode {
   double wavenumber_per_cm = 0.0;          ///< 0: rigid-body motion; negative: imaginary
-  double ir_intensity_D2_per_A2_Da = 0.0;  ///< |d mu/dQ|^2
+  double ir_intensity_D2_per_A2_Da = 0.0;  ///< |d mu/dQ|^2; nan with a potential
   /// Shares of the kinetic energy in translations of the molecules, rotations about their centres
   /// of mass, and vibrations of their bonds; the sum is 1.
   double translation = 0.0, rotation = 0.0, vibration = 0.0;
@@ -36,7 +39,7 @@ struct NormalMode {
 
 /// The normal modes of a cluster at one configuration.
 struct NormalModes {
-  double energy_kcal_per_mol = 0.0;          ///< V0, or V0 + V1
+  double energy_kcal_per_mol = 0.0;          ///< V0, V0 + V1, or that of a potential
   double max_gradient_kcal_per_mol_A = 0.0;  ///< largest component; torques as forces at 1 A
   /// By increasing wavenumber. The rigid-body modes are three translations, then three rotations
   /// about the axes of inertia.
@@ -78,6 +81,23 @@ void check_modes(const WaterModel& model, int molecules, double omega);
 /// @throws NumericalError if second derivatives are not finite
 NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
                          double omega = std::numeric_limits<double>::infinity());
+
+/// Computes the normal modes of a potential, in which all atoms move, from central differences of
+/// its forces (equation 90). Calls compute() once, with 18 N + 1 images: image 0 is the cluster,
+/// and each pair of the others is displaced along one of its 9 N coordinates, by `displacement_A`
+/// for the atom that moves farthest. The image ids are 0 to 18 N.
+///
+/// With exact forces, wavenumbers of water clusters have errors of about 0.05 cm^-1, proportional
+/// to the square of the displacement. Errors of the forces are divided by the displacement: those
+/// of 1e-4 kcal/mol/A, as in single precision, add errors of up to 0.5 cm^-1 to the softest modes.
+/// @param model masses; its charges are not those of the potential, and intensities are nan
+/// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers
+/// @param displacement_A above 0 and at most 0.1
+/// @throws InputError for a size that is not 9 N, too many molecules, molecules that are collinear
+/// or not finite, or an invalid displacement
+/// @throws NumericalError if an energy or force is not finite; what the potential throws
+NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
+                         Potential& potential, double displacement_A = kModeDisplacement_A);
 
 /// Whether the energy of rigid molecules, or of a flexible model, decreases along some direction
 /// other than the rigid-body motions, so that a stationary point is a saddle point. Uses a

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tarn/engine.hpp"
+#include "tarn/potential.hpp"
 
 /// @file
 /// Processes that share the replicas of a run: MPI ranks.
@@ -64,8 +65,10 @@ class Ranks {
 
   /// Follows the orders of rank 0 until its object is destroyed; for the other ranks.
   /// @param caught_signal for signal_of_others(): the signal that should end the run; 0: none
+  /// @param potential_of_rank makes the Potential of this rank's engines; empty: the rank refuses
   /// @throws exceptions in messages, after which the ranks cannot go on: call abort()
-  virtual void serve(const std::function<int()>& caught_signal = {}) = 0;
+  virtual void serve(const std::function<int()>& caught_signal = {},
+                     const PotentialOfRank& potential_of_rank = {}) = 0;
   /// Ends all ranks of the MPI run.
   virtual void abort(int exit_code) = 0;
 
@@ -76,8 +79,9 @@ class Ranks {
   /// A signal that another rank caught; 0: none. Ranks that advance reply when they have finished.
   virtual int signal_of_others() = 0;
   /// As make_engine(), on all ranks. "cuda" is one GPU per rank, and "cuda:all" all GPUs of the
-  /// node, divided among its ranks.
-  /// @throws DeviceError if that needs more GPUs than a node has; errors of other ranks, with their
+  /// node, divided among its ranks. Each rank calls a Potential of its own.
+  /// @throws InputError for a Potential without a recipe; DeviceError if that needs more GPUs than
+  /// a node has; errors of other ranks, with their
   ///         number
   virtual std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                               const PairCountRequest& counts,

@@ -14,6 +14,7 @@
 #include "tarn/engine.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/observer.hpp"
+#include "tarn/potential.hpp"
 
 /// @file
 /// Runs a deck and writes the output folder.
@@ -51,6 +52,9 @@ struct RunOptions {
   bool pictures = true;               ///< draw pictures at the end
   std::optional<std::string> device;  ///< overrides the deck
   std::optional<int> threads;         ///< overrides the deck
+  /// Energies and forces in place of those of the water model; water only. The name of the
+  /// potential is in run.json, the heads of files and checkpoints. Null: the deck's.
+  std::shared_ptr<Potential> potential;
   /// Additional observers, such as quantity_table(); water only. They are created once the initial
   /// state is known and receive each Frame after the deck's observers, and before replicas are
   /// exchanged. They take part in checkpoints, averages, messages and pictures. A run can only be
@@ -137,7 +141,8 @@ struct RunResult {
 /// @throws StartInterrupted if `interrupted` returned true while initial states were prepared
 ///
 /// Exceptions of additional observers are passed on and recorded in run.json; the run can be
-/// resumed from its last checkpoint.
+/// resumed from its last checkpoint. So are those of a potential, after a checkpoint of the last
+/// complete step; with several MPI ranks the last checkpoint remains.
 RunResult run_deck(const Deck& deck, const RunOptions& options);
 
 /// Checks that a mechanical deck can start.
@@ -163,9 +168,12 @@ RunResult run_deck(const Deck& deck, const RunOptions& options, const RunFactori
 /// @param last_step step at which the loop ends
 /// @param observe_first_step whether the observers also receive the current step of the engine
 /// @param on_report called about twice a second, between advances; returning false stops the loop
+/// @param on_failed_advance called if the engine throws while it advances, once the observers have
+///        received all frames of earlier steps. May be empty
 /// @throws InputError if every() of an observer is below 1
 void run_loop(Engine& engine, const std::vector<std::unique_ptr<Observer>>& observers,
               std::int64_t last_step, bool observe_first_step,
-              const std::function<bool(std::int64_t step)>& on_report);
+              const std::function<bool(std::int64_t step)>& on_report,
+              const std::function<void()>& on_failed_advance = {});
 
 }  // namespace tarn

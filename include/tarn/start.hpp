@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "tarn/deck.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/physics/water_model.hpp"
+#include "tarn/potential.hpp"
 #include "tarn/state.hpp"
 #include "tarn/system.hpp"
 
@@ -83,6 +85,10 @@ struct SearchOptions {
   /// Called often, by any thread. If it returns false, the search ends with the lowest cluster so
   /// far, which may not be a minimum.
   std::function<bool()> should_continue{};
+  /// All atoms move, and the model is used for the start structures and to choose trial moves. Up
+  /// to 64 starts run at a time, in threads of their own, with calls as those of
+  /// minimise_clusters(); `threads` is not used. Null: the energies of the model.
+  std::shared_ptr<Potential> potential{};
 };
 
 /// Default numbers of starts and hops of lowest_cluster(). Up to N = 8 they find the lowest known
@@ -95,7 +101,8 @@ int default_hops(int molecules);
 /// start from random_cluster(model, molecules, seed, start). Moves displace all molecules, reinsert
 /// weakly bound ones, or reverse chains of hydrogen bonds. The result is independent of the number
 /// of threads.
-/// @throws InputError if `molecules` is below 1, or `starts` or `hops` below 0
+/// @throws InputError if `molecules` is below 1, or `starts` or `hops` below 0; what the potential
+///         throws, and NumericalError if it returns a number that is not finite
 LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                              const SearchOptions& options = {});
 

@@ -23,6 +23,7 @@
 #include "interrupts.hpp"
 #include "locks.hpp"
 #include "parts.hpp"
+#include "potential.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::python {
@@ -37,7 +38,8 @@ class SharedEnsemble {
     /// @throws nanobind::python_error if a signal ends the wait for another thread
     explicit Turn(SharedEnsemble& ensemble) : user_(ensemble.user_) {
       if (user_ == std::this_thread::get_id()) {
-        throw InputError("a signal handler cannot use an ensemble while it computes");
+        throw InputError(
+            "a signal handler or a potential cannot use an ensemble while it computes");
       }
       lock_ = std::unique_lock(ensemble.mutex_, std::try_to_lock);
       while (!lock_.owns_lock()) {
@@ -106,22 +108,24 @@ class SharedEnsemble {
   }
 
   /// @param device, threads if they are not those of the deck
+  /// @param potential see python_potential()
   static Ensemble start(const Deck& deck, const std::optional<std::string>& device,
-                        std::optional<int> threads) {
+                        std::optional<int> threads, nb::handle potential) {
     Interrupts interrupts;
+    const DeviceRequest where = request(deck, device, threads, potential);
     try {
       const Unlocked unlocked;
-      return Ensemble(deck, request(deck, device, threads),
-                      [&](int, int) { return !interrupts.pending(); });
+      return Ensemble(deck, where, [&](int, int) { return !interrupts.pending(); });
     } catch (const StartInterrupted&) {
       interrupts.raise_if_pending();
       throw;
     }
   }
   static Ensemble load(const std::string& path, const std::optional<std::string>& device,
-                       std::optional<int> threads) {
+                       std::optional<int> threads, nb::handle potential) {
+    const DeviceRequest where = request({}, device, threads, potential);
     const Unlocked unlocked;
-    return Ensemble::load(path, request({}, device, threads));
+    return Ensemble::load(path, where);
   }
 
   void advance(nb::handle given) {
@@ -226,8 +230,9 @@ class SharedEnsemble {
     throw NumericalError("no replica is left. The first blow-up: " + e.text(*first));
   }
   static DeviceRequest request(const Deck& deck, const std::optional<std::string>& device,
-                               std::optional<int> threads) {
-    return {device.value_or(deck.run.device), threads.value_or(deck.run.threads)};
+                               std::optional<int> threads, nb::handle potential) {
+    return {device.value_or(deck.run.device), threads.value_or(deck.run.threads),
+            python_potential(potential)};
   }
   enum Place { kPositionsAt, kVelocitiesAt, kEnergiesAt, kIdsAt, kPlaces };
   static int beads_of(const Ensemble& e) { return e.system().path_integral.beads; }
@@ -278,16 +283,23 @@ class SharedEnsemble {
 
 void add_ensemble(nb::module_& module) {
   nb::class_<SharedEnsemble>(module, "Ensemble", "The engine of a deck.")
-      .def("__init__",
-           [](SharedEnsemble* self, const Deck& deck, const std::optional<std::string>& device,
-              std::optional<int> threads) {
-             new (self) SharedEnsemble(SharedEnsemble::start(deck, device, threads));
-           })
-      .def("__init__",
-           [](SharedEnsemble* self, const std::string& path,
-              const std::optional<std::string>& device, std::optional<int> threads) {
-             new (self) SharedEnsemble(SharedEnsemble::load(path, device, threads));
-           })
+      .def(
+          "__init__",
+          [](SharedEnsemble* self, const Deck& deck, const std::optional<std::string>& device,
+             std::optional<int> threads, nb::handle potential) {
+            new (self) SharedEnsemble(SharedEnsemble::start(deck, device, threads, potential));
+          },
+          nb::arg("deck"), nb::arg("device").none(), nb::arg("threads").none(),
+          nb::arg("potential").none())
+      .def(
+          "__init__",
+          [](SharedEnsemble* self, const std::string& path,
+             const std::optional<std::string>& device, std::optional<int> threads,
+             nb::handle potential) {
+            new (self) SharedEnsemble(SharedEnsemble::load(path, device, threads, potential));
+          },
+          nb::arg("path"), nb::arg("device").none(), nb::arg("threads").none(),
+          nb::arg("potential").none())
       .def("advance", &SharedEnsemble::advance, nb::arg("steps").none(),
            nb::sig("def advance(self, steps: int) -> None"),
            R"(Advances all replicas by a number of steps.

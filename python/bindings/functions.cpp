@@ -22,6 +22,7 @@
 #include "interrupts.hpp"
 #include "locks.hpp"
 #include "parts.hpp"
+#include "potential.hpp"
 #include "tarn/analysis/symmetry.hpp"
 #include "tarn/cluster_forces.hpp"
 #include "tarn/core/error.hpp"
@@ -142,8 +143,9 @@ nb::object dipole_moments(nb::handle positions_A, nb::handle given_model) {
 }
 
 nb::dict minimise(nb::handle positions_A, const std::string& model, double tolerance_kcal_per_mol_A,
-                  int max_iterations, int threads) {
+                  int max_iterations, int threads, nb::handle function) {
   const Clusters given = clusters_of(positions_A);
+  const std::shared_ptr<Potential> potential = python_potential(function);
   std::vector<double> positions(given.positions_A.begin(), given.positions_A.end());
   std::vector<MinimiseResult> results;
   Interrupts interrupts;
@@ -153,8 +155,8 @@ nb::dict minimise(nb::handle positions_A, const std::string& model, double toler
     options.tolerance_kcal_per_mol_A = tolerance_kcal_per_mol_A;
     options.max_iterations = max_iterations;
     options.should_continue = [&] { return !interrupts.pending(); };
-    results =
-        minimise_clusters(ModelName::model_of(model), given.molecules, positions, threads, options);
+    results = minimise_clusters(ModelName::model_of(model), given.molecules, positions, threads,
+                                options, potential);
   }
   interrupts.raise_if_pending();
   std::vector<double> energies, gradients;
@@ -194,16 +196,26 @@ auto abandonable(Compute compute) {
 }
 
 /// @param mass_o_Da, mass_h_Da None: those of the model
+/// @param function see python_potential()
+/// @param displacement_A only with a potential
 nb::dict normal_modes(nb::handle positions_A, const std::string& model, double omega,
-                      std::optional<double> mass_o_Da, std::optional<double> mass_h_Da) {
+                      std::optional<double> mass_o_Da, std::optional<double> mass_h_Da,
+                      nb::handle function, double displacement_A) {
   const Clusters given = cluster_of(positions_A);
   WaterModel water = ModelName::model_of(model);
   set_masses(mass_h_Da, mass_o_Da, water);
-  check_modes(water, given.molecules, omega);
-  NormalModes modes = abandonable(std::function<NormalModes()>(
-      [water, omega, x = std::vector<double>(given.positions_A.begin(), given.positions_A.end())] {
-        return tarn::normal_modes(water, x, omega);
-      }));
+  NormalModes modes;
+  if (const std::shared_ptr<Potential> potential = python_potential(function)) {
+    const Unlocked unlocked;
+    modes = tarn::normal_modes(water, given.positions_A, *potential, displacement_A);
+  } else {
+    check_modes(water, given.molecules, omega);
+    modes = abandonable(std::function<NormalModes()>(
+        [water, omega,
+         x = std::vector<double>(given.positions_A.begin(), given.positions_A.end())] {
+          return tarn::normal_modes(water, x, omega);
+        }));
+  }
   std::vector<double> wavenumbers, intensities, translation, rotation, vibration;
   for (const NormalMode& m : modes.modes) {
     wavenumbers.push_back(m.wavenumber_per_cm);
@@ -347,9 +359,11 @@ void add_functions(nb::module_& module) {
   module.def("dipole_moments", dipole_moments, nb::arg("positions_A").none(),
              nb::arg("model").none());
   module.def("minimise", minimise, nb::arg("positions_A").none(), nb::arg("model"),
-             nb::arg("tolerance_kcal_per_mol_A"), nb::arg("max_iterations"), nb::arg("threads"));
+             nb::arg("tolerance_kcal_per_mol_A"), nb::arg("max_iterations"), nb::arg("threads"),
+             nb::arg("potential").none());
   module.def("normal_modes", normal_modes, nb::arg("positions_A").none(), nb::arg("model"),
-             nb::arg("omega"), nb::arg("mass_o_Da").none(), nb::arg("mass_h_Da").none());
+             nb::arg("omega"), nb::arg("mass_o_Da").none(), nb::arg("mass_h_Da").none(),
+             nb::arg("potential").none(), nb::arg("displacement_A"));
   module.def("rdf_of_files", rdf_of_files, nb::arg("files"), nb::arg("pairs"), nb::arg("r_max_A"),
              nb::arg("bin_width_A"), nb::arg("skip"), nb::arg("every"), nb::arg("replicas"),
              nb::arg("beads").none());

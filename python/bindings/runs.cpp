@@ -10,6 +10,7 @@
 #include "interrupts.hpp"
 #include "locks.hpp"
 #include "parts.hpp"
+#include "potential.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
@@ -134,8 +135,8 @@ auto interruptible(Interrupts& interrupts, const std::string& note, const Comput
 
 nb::dict run(const Deck& deck, const std::string& out, bool resume, bool overwrite,
              const std::optional<std::string>& device, std::optional<int> threads, bool pictures,
-             const nb::list& observers, nb::object on_progress, nb::object on_message,
-             const nb::object& on_blow_up, nb::object interrupt) {
+             const nb::list& observers, nb::handle potential, nb::object on_progress,
+             nb::object on_message, const nb::object& on_blow_up, nb::object interrupt) {
   Interrupts interrupts(std::move(interrupt));
   const Shared shared{
       out, overwrite, device, threads, pictures, std::move(on_progress), std::move(on_message)};
@@ -147,6 +148,7 @@ nb::dict run(const Deck& deck, const std::string& out, bool resume, bool overwri
     on_blow_up(b.replica, b.step, b.molecule, text);
   };
   for (const nb::handle observer : observers) options.observers.push_back(observer_of(observer));
+  options.potential = python_potential(potential);
   const RunResult result = interruptible(
       interrupts, "the run stopped after a checkpoint; tarn.run(..., resume=True) continues it",
       [&] { return run_deck(deck, options); });
@@ -157,7 +159,7 @@ nb::dict compare(const Deck& deck, const Texts& schemes, const std::string& out,
                  const std::vector<double>& steps, const std::vector<int>& beads,
                  const Texts& free_rings, const Texts& frequencies, const std::string& reference,
                  const std::optional<std::string>& device, std::optional<int> threads,
-                 bool pictures, nb::object on_progress, nb::object on_message,
+                 bool pictures, nb::handle potential, nb::object on_progress, nb::object on_message,
                  nb::object interrupt) {
   Interrupts interrupts(std::move(interrupt));
   const Shared shared{
@@ -169,6 +171,7 @@ nb::dict compare(const Deck& deck, const Texts& schemes, const std::string& out,
   options.free_rings = free_rings;
   options.frequencies = frequencies;
   options.reference = reference;
+  options.potential = python_potential(potential);
   const CompareResult result =
       interruptible(interrupts, "the comparison stopped early; its tables cover the steps done",
                     [&] { return compare_schemes(deck, schemes, options); });
@@ -184,13 +187,13 @@ nb::dict compare(const Deck& deck, const Texts& schemes, const std::string& out,
 void add_runs(nb::module_& module) {
   module.def("run", run, nb::arg("deck"), nb::arg("out"), nb::arg("resume"), nb::arg("overwrite"),
              nb::arg("device").none(), nb::arg("threads").none(), nb::arg("pictures"),
-             nb::arg("observers"), nb::arg("on_progress").none(), nb::arg("on_message"),
-             nb::arg("on_blow_up"), nb::arg("interrupt"));
+             nb::arg("observers"), nb::arg("potential").none(), nb::arg("on_progress").none(),
+             nb::arg("on_message"), nb::arg("on_blow_up"), nb::arg("interrupt"));
   module.def("compare", compare, nb::arg("deck"), nb::arg("schemes"), nb::arg("out"),
              nb::arg("overwrite"), nb::arg("steps"), nb::arg("beads"), nb::arg("free_rings"),
              nb::arg("frequencies"), nb::arg("reference"), nb::arg("device").none(),
-             nb::arg("threads").none(), nb::arg("pictures"), nb::arg("on_progress").none(),
-             nb::arg("on_message"), nb::arg("interrupt"));
+             nb::arg("threads").none(), nb::arg("pictures"), nb::arg("potential").none(),
+             nb::arg("on_progress").none(), nb::arg("on_message"), nb::arg("interrupt"));
 }
 
 }  // namespace tarn::python

@@ -36,11 +36,13 @@ from tarn._functions import (
     write_structure,
 )
 from tarn._observer import Observer, observer
+from tarn._potential import AsePotential
 from tarn._run import Average, Averages, Progress, Result, run
 from tarn._table import Picture, Table
 from tarn._tarn import version as __version__
 
 __all__ = [
+    "AsePotential",
     "Average",
     "Averages",
     "BlowUp",

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tarn import _arguments, _deck, _tarn
+from tarn._potential import PotentialLike, function_of
 from tarn._run import Interrupt, ProgressLike, Reports
 from tarn._table import Files
 
@@ -40,6 +41,7 @@ def compare(
     reference: str = "",
     device: str | None = None,
     threads: int | None = None,
+    potential: PotentialLike | None = None,
     progress: ProgressLike = False,
     pictures: bool = True,
     set: Mapping[str, Any] | None = None,
@@ -66,7 +68,7 @@ def compare(
         or "trotter". Only averages with "trotter" are extrapolated to infinitely many beads.
     reference : str
         The scheme of the reference; default: settle with half of the smallest step.
-    overwrite, device, threads, progress, pictures, set, unset
+    overwrite, device, threads, potential, progress, pictures, set, unset
         As in `run`.
 
     Returns
@@ -92,6 +94,7 @@ def compare(
             reference=_arguments.text("compare", "reference", reference),
             **_arguments.device_and_threads("compare", device, threads),
             pictures=_arguments.flag("compare", "pictures", pictures),
+            potential=function_of("compare", potential),
             on_progress=reports.on_progress,
             on_message=reports.on_message,
             interrupt=interrupt,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tarn import _arguments, _deck, _tarn
 from tarn._errors import InputError, TarnWarning
 from tarn._frame import Frame
+from tarn._potential import PotentialLike, function_of
 
 _advance = _tarn.Ensemble.advance
 
@@ -97,6 +98,9 @@ class Ensemble(_tarn.Ensemble):
         "auto", "cpu", "cuda" or "cuda:1"; default: that of the deck.
     threads : int
         Number of CPU threads, 0 for all; default: that of the deck.
+    potential : callable
+        As in `run`. If it raises an exception, `advance` raises it and the ensemble stays at its
+        last complete step.
     set, unset : dict, str or sequence of str
         Changes of the deck, as in `run`.
     """
@@ -107,11 +111,16 @@ class Ensemble(_tarn.Ensemble):
         *,
         device: str | None = None,
         threads: int | None = None,
+        potential: PotentialLike | None = None,
         set: Mapping[str, Any] | None = None,
         unset: str | Sequence[str] = (),
     ):
         where = _arguments.device_and_threads("Ensemble", device, threads)
-        super().__init__(_deck.load(deck, set, unset, needs_length=False), *where.values())
+        super().__init__(
+            _deck.load(deck, set, unset, needs_length=False),
+            *where.values(),
+            function_of("Ensemble", potential),
+        )
         self._warn()
 
     @classmethod
@@ -121,15 +130,22 @@ class Ensemble(_tarn.Ensemble):
         *,
         device: str | None = None,
         threads: int | None = None,
+        potential: PotentialLike | None = None,
     ) -> Ensemble:
         """Continues from a checkpoint of `save`, or from the folder of a run of water.
 
-        Checkpoints do not contain the device: the default is "auto" with all threads.
+        Checkpoints do not contain the device: the default is "auto" with all threads. They contain
+        the name of the potential, which must be that of `potential`.
         On the same kind of device, the trajectory is the same bit by bit as without the restart.
         """
         where = _arguments.device_and_threads("load", device, threads)
         ensemble = cls.__new__(cls)
-        _tarn.Ensemble.__init__(ensemble, _arguments.path("load", "path", path), *where.values())
+        _tarn.Ensemble.__init__(
+            ensemble,
+            _arguments.path("load", "path", path),
+            *where.values(),
+            function_of("load", potential),
+        )
         ensemble._warn()
         return ensemble
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tarn import _arguments, _deck, _tarn
 from tarn._errors import InputError, TarnWarning, reading
+from tarn._potential import PotentialLike, function_of
 from tarn._table import Table
 
 
@@ -180,11 +181,12 @@ def minimise(
     tolerance_kcal_per_mol_A: float = 1e-6,
     max_iterations: int = 10_000,
     threads: int = 0,
+    potential: PotentialLike | None = None,
 ) -> Minimum:
     """Minimises the energy of each cluster, and leaves saddle points.
 
     Rigid molecules are first put onto the geometry of the model and keep it; all atoms of flexible
-    models move.
+    models and of a potential move.
 
     Parameters
     ----------
@@ -196,7 +198,10 @@ def minimise(
         Largest gradient component at convergence.
     max_iterations : int
     threads : int
-        Number of threads that share the clusters; 0: all.
+        Number of threads that share the clusters; 0: all. Not used with a potential.
+    potential : callable
+        Energies and forces in place of those of the model, as in `run`. It is called for up to 64
+        clusters at a time.
 
     Returns
     -------
@@ -218,6 +223,7 @@ def minimise(
         _arguments.real("minimise", "tolerance_kcal_per_mol_A", tolerance_kcal_per_mol_A),
         _arguments.integer("minimise", "max_iterations", max_iterations, 0),
         _arguments.integer("minimise", "threads", threads),
+        function_of("minimise", potential),
     )
     converged = values["converged"]
     values["converged"] = converged.astype(bool) if np.ndim(converged) else bool(converged)
@@ -244,7 +250,7 @@ class NormalModes:
     imaginary: int  #: number of imaginary modes, whose wavenumbers are negative
     zero_point_energy_kcal_per_mol: float
     wavenumbers_per_cm: NDArray[np.float64]  #: six are 0: translations, then rotations
-    ir_intensities_km_per_mol: NDArray[np.float64]
+    ir_intensities_km_per_mol: NDArray[np.float64]  #: nan with a potential
     translation: NDArray[np.float64]  #: share of the kinetic energy in translations of molecules
     rotation: NDArray[np.float64]
     vibration: NDArray[np.float64]
@@ -273,6 +279,8 @@ def normal_modes(
     model: ModelLike = "tip3p",
     omega: float = np.inf,
     masses: Sequence[float] | Mapping[str, float] | None = None,
+    potential: PotentialLike | None = None,
+    displacement_A: float = 0.005,
 ) -> NormalModes:
     """Normal modes at a configuration, which need not be a minimum.
 
@@ -288,6 +296,13 @@ def normal_modes(
         Masses of O and H in Da, or {"H": 2.014} for one of them. Default: 15.9994 and 1.008, or
         those of the file of the model. Other functions have no such argument: energies, forces
         and minima do not depend on masses; those of runs are keys of [system].
+    potential : callable
+        Energies and forces in place of those of the model, as in `run`: all atoms move, and second
+        derivatives are differences of forces, from one call for 6 times the number of atoms, plus
+        one, images.
+    displacement_A : float
+        Displacement of the atoms in these differences, at most 0.1. Smaller ones are more accurate
+        if the errors of the forces are below 1e-4 kcal/mol/A.
 
     Returns
     -------
@@ -298,12 +313,20 @@ def normal_modes(
     TarnWarning
         If the configuration is not stationary: the modes then depend on the coordinates.
     """
+    omega = _arguments.real("normal_modes", "omega", omega)
+    if potential is not None and omega != np.inf:
+        raise InputError(
+            f"normal_modes: omega = {omega:g} is for the bonds of rigid models; leave it out with a "
+            "potential"
+        )
     modes = NormalModes(
         **_tarn.normal_modes(
             positions_A,
             model_name(model),
-            _arguments.real("normal_modes", "omega", omega),
+            omega,
             *_masses_Da("normal_modes", masses),
+            function_of("normal_modes", potential),
+            _arguments.real("normal_modes", "displacement_A", displacement_A),
         )
     )
     if not modes.is_stationary:

@@ -21,6 +21,7 @@ from tarn import _arguments, _deck, _tarn
 from tarn._ensemble import BlowUp
 from tarn._errors import InputError, TarnWarning, name_arguments
 from tarn._observer import Observer
+from tarn._potential import PotentialLike, function_of
 from tarn._table import Files
 
 
@@ -398,6 +399,7 @@ def run(
     device: str | None = None,
     threads: int | None = None,
     observers: Observer | Sequence[Observer] = (),
+    potential: PotentialLike | None = None,
     progress: ProgressLike = False,
     pictures: bool = True,
     set: Mapping[str, Any] | None = None,
@@ -425,6 +427,16 @@ def run(
         Number of CPU threads, 0 for all; default: that of the deck.
     observers : Observer or sequence of Observer
         Functions decorated with `tarn.observer`; water only.
+    potential : callable
+        Energies and forces in place of those of the water model: a function of positions (image,
+        atom, 3) in A, a read-only array, that returns energies (image,) in kcal/mol and forces
+        (image, atom, 3) in kcal/mol/A, as arrays of floating-point numbers of NumPy or another
+        library. It is called once per step, for all images: the running replicas, or all their
+        beads. The atoms of each molecule are O, H, H. Attributes: `name` (str) identifies it when
+        the run is resumed, default: module and name; `units = "ase"` for eV and A. An argument
+        named `image_ids` receives the number of each image, replica times beads plus bead. An
+        exception ends the run after a checkpoint of the last complete step. See
+        `docs/potentials.md` and `AsePotential`.
     progress : bool or callable
         True prints progress and notes to standard error; a function receives a Progress about
         twice a second.
@@ -448,7 +460,10 @@ def run(
     DeckError
         With all problems of the deck.
     InputError
-        If the folder contains a run, or there is nothing to resume.
+        If the folder contains a run, or there is nothing to resume; if the potential returns
+        arrays of another shape.
+    TypeError
+        If the potential is no function, or returns no floating-point numbers.
     NumericalError
         If no replica is left.
     """
@@ -462,6 +477,7 @@ def run(
             **_arguments.device_and_threads("run", device, threads),
             pictures=_arguments.flag("run", "pictures", pictures),
             observers=_arguments.many(observers),
+            potential=function_of("run", potential),
             on_progress=reports.on_progress,
             on_message=reports.on_message,
             on_blow_up=reports.on_blow_up,

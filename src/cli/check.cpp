@@ -3,23 +3,28 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "core/count_text.hpp"
 #include "deck/checker.hpp"
 #include "deck/notes.hpp"
 #include "deck/overrides.hpp"
+#include "deck/ring_keys.hpp"
 #include "deck/schema.hpp"
 #include "deck_arguments.hpp"
 #include "help_text.hpp"
 #include "run_plan.hpp"
 #include "start/start_notes.hpp"
+#include "tarn/check_potential.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/deck.hpp"
+#include "tarn/deck_potential.hpp"
 #include "tarn/deck_text.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/io/structure.hpp"
@@ -33,7 +38,7 @@ namespace tarn::cli {
 namespace {
 
 struct Arguments : DeckOverrides {
-  bool reference = false, mechanics_reference = false;
+  bool reference = false, mechanics_reference = false, potential = false;
 };
 
 /// The O-H stretch of one molecule of a flexible model, which limits the time step.
@@ -112,12 +117,53 @@ void report_ladder(const System& system, Terminal& terminal) {
                   100.0 * least, 100.0 * kWanted, ladder));
 }
 
+/// Calls the potential for the start of one replica and compares forces with energies.
+/// @return estimated time of the run in the potential
+double report_potential(Deck deck, const System& system, Terminal& terminal) {
+  if (potential_kind(deck) == PotentialKind::model) {
+    throw InputError("--potential needs a deck with [potential] kind = \"library\" or \"socket\"");
+  }
+  catch_interrupts();
+  const auto potential =
+      make_potential(deck, system.molecules,
+                     {.interrupted = interrupted,
+                      .on_message = [&](const Message& message) { terminal.print(message); }});
+  const double calls = static_cast<double>(deck.run.steps) + 1.0;
+  const double images = static_cast<double>(deck.system.replicas) * beads_of(deck);
+  deck.path_integral.reset();
+  if (!deck.system.state) deck.system.replicas = 1;
+  const State start = make_start(deck).state;
+  const PotentialCheck c = check_potential(
+      *potential, std::span(start.positions_A).first(start.coordinates()),
+      {!is_rigid(deck.integrator.scheme), system.model.mass_o_Da, system.model.mass_h_Da});
+  terminal.print(c.messages);
+  terminal.info(fmt::format("potential: {}", potential->name()));
+  const auto row = [&](const char* what, const std::string& value) {
+    terminal.info(fmt::format("  {:<38}{}", what, value));
+  };
+  row("energy of the start", fmt::format("{:.6f} kcal/mol", c.energy_kcal_per_mol));
+  row("largest force, atoms displaced",
+      fmt::format("{:.4g} kcal/mol/A", c.largest_force_kcal_per_mol_A));
+  row("largest difference from energies",
+      fmt::format("{:.2g} kcal/mol/A, {}", c.largest_difference_kcal_per_mol_A,
+                  count_text(c.coordinates, "coordinate")));
+  if (c.oh_wavenumber_per_cm > 0.0) {
+    row("vibration of the first O-H bond", fmt::format("{:.0f}/cm", c.oh_wavenumber_per_cm));
+  }
+  row("an image alone and in a batch", c.depends_on_batch ? "different bits" : "the same bits");
+  const double image_s = c.seconds / static_cast<double>(c.images);
+  row("time per image", fmt::format("{:.3g} ms, in a batch of {}", 1e3 * image_s, c.images));
+  return image_s * images * calls;
+}
+
 /// Ends the output with what the run will do; standard output is only the deck.
 void print_deck_and_plan(const Deck& deck, const decks::Checker& checker, int molecules,
-                         Terminal& terminal) {
+                         std::optional<double> potential_seconds, Terminal& terminal) {
   fmt::print("{}", resolved_deck(deck));
   std::fflush(stdout);
-  for (const std::string& line : run_plan(deck, checker, molecules)) terminal.info(line);
+  for (const std::string& line : run_plan(deck, checker, molecules, potential_seconds)) {
+    terminal.info(line);
+  }
 }
 
 void check(const Arguments& a) {
@@ -139,7 +185,8 @@ void check(const Arguments& a) {
   terminal.print(decks::warning_of_missing_samples(deck));
   terminal.print(decks::warning_of_resonance(deck));
   if (is_mechanical(deck.system.kind)) {
-    return print_deck_and_plan(check_mechanics(deck), checker, 0, terminal);
+    if (a.potential) throw InputError("--potential needs a deck of water");
+    return print_deck_and_plan(check_mechanics(deck), checker, 0, std::nullopt, terminal);
   }
   int molecules = deck.system.molecules;
   if (const auto path = structure_path(deck)) {
@@ -158,7 +205,9 @@ void check(const Arguments& a) {
     report_beads(deck, terminal);
   }
   if (deck.exchange) report_ladder(system, terminal);
-  print_deck_and_plan(deck, checker, molecules, terminal);
+  std::optional<double> potential_seconds;
+  if (a.potential) potential_seconds = report_potential(deck, system, terminal);
+  print_deck_and_plan(deck, checker, molecules, potential_seconds, terminal);
 }
 
 }  // namespace
@@ -169,6 +218,9 @@ void add_check(CLI::App& app) {
       app.add_subcommand("check", "check a deck and print all of its keys, without running it");
   command->add_option("deck", a->deck, kDeckHelp);
   a->add_override_options(*command);
+  command->add_flag("--potential", a->potential,
+                    "call the potential of [potential] for the start structure, and compare its "
+                    "forces with differences of its energies");
   command->add_flag("--reference", a->reference,
                     "print the reference of all sections and keys of water instead");
   command->add_flag("--reference-mechanics", a->mechanics_reference,

@@ -9,12 +9,14 @@
 
 #include "commands.hpp"
 #include "help_text.hpp"
+#include "potential_option.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/structure.hpp"
+#include "tarn/minimise_clusters.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
@@ -26,18 +28,27 @@ namespace {
 struct Arguments {
   int molecules = 0;
   std::uint64_t seed = 1;
-  std::string model = "tip3p", out;
+  std::string model, out;
+  PotentialOption potential;
   bool minimise = false, quiet = false;
   int starts = 0, hops = 0;  // 0: chosen by the number of molecules
   int threads = 0, keep = 1;
 };
 
+/// A minimum as a frame. @param potential null: of the model
+io::Structure frame_of(const WaterModel& model, const FoundMinimum& minimum,
+                       const Potential* potential) {
+  return potential != nullptr ? minimum_structure(model, minimum.positions_A, *potential,
+                                                  minimum.energy_kcal_per_mol)
+                              : minimum_structure(model, minimum.positions_A);
+}
+
 /// Writes the minima as frames of one file, the lowest first.
-void write_minima(const std::string& path, const WaterModel& model,
+void write_minima(const std::string& path, const WaterModel& model, const Potential* potential,
                   const std::vector<FoundMinimum>& minima) {
   std::string text;
   for (std::size_t i = 0; i < minima.size(); ++i) {
-    io::Structure structure = minimum_structure(model, minima[i].positions_A);
+    io::Structure structure = frame_of(model, minima[i], potential);
     structure.comment["starts"] = fmt::to_string(minima[i].starts_that_hit);
     structure.comment["minimum"] = fmt::to_string(i);
     text += io::format_for_writing(path).structure_text(structure);
@@ -51,6 +62,7 @@ void check_arguments(const Arguments& a) {
     if (a.starts > 0) throw InputError("--starts requires --minimise");
     if (a.hops > 0) throw InputError("--hops requires --minimise");
     if (a.keep > 1) throw InputError("--keep requires --minimise");
+    if (a.potential.is_given()) throw InputError("--potential requires --minimise");
   }
   check_structure_path(a.out);
   if (a.keep > 1 && io::format_for_writing(a.out).id != io::FileFormat::xyz) {
@@ -65,6 +77,9 @@ std::string minima_text(std::size_t minima) {
   return minima == 1 ? "1 minimum" : fmt::format("{} minima", minima);
 }
 
+/// Smallest number of minima of the model that are minimised with a potential.
+constexpr int kCandidates = 20;
+
 /// Searches for the lowest minimum, with progress and warnings.
 LowestCluster search(const Arguments& a, const WaterModel& model, Terminal& terminal,
                      int& exit_code) {
@@ -75,13 +90,14 @@ LowestCluster search(const Arguments& a, const WaterModel& model, Terminal& term
         fmt::format("search {} of {}: lowest energy {:.6f} kcal/mol", done, starts, lowest));
   };
   catch_interrupts();
-  LowestCluster lowest = lowest_cluster(model, a.molecules, a.seed,
-                                        {.starts = a.starts,
-                                         .hops = a.hops,
-                                         .keep = a.keep,
-                                         .threads = a.threads,
-                                         .progress = progress,
-                                         .should_continue = [] { return !interrupted(); }});
+  LowestCluster lowest =
+      lowest_cluster(model, a.molecules, a.seed,
+                     {.starts = a.starts,
+                      .hops = a.hops,
+                      .keep = a.potential.is_given() ? std::max(a.keep, kCandidates) : a.keep,
+                      .threads = a.threads,
+                      .progress = progress,
+                      .should_continue = [] { return !interrupted(); }});
   if (interrupted()) {
     exit_code = interrupted_exit_code();
     terminal.warning(fmt::format("interrupted after {}: the structure is not fully minimised",
@@ -97,9 +113,51 @@ LowestCluster search(const Arguments& a, const WaterModel& model, Terminal& term
   return lowest;
 }
 
-void write_several_minima(const Arguments& a, const WaterModel& model,
-                          const std::vector<FoundMinimum>& minima, Terminal& terminal) {
-  write_minima(a.out, model, minima);
+/// Minimises the lowest minima of the model with a potential. @return its minima, the lowest first
+std::vector<FoundMinimum> minima_of(const std::shared_ptr<Potential>& potential,
+                                    const WaterModel& model,
+                                    const std::vector<FoundMinimum>& of_the_model,
+                                    Terminal& terminal) {
+  const auto molecules = static_cast<int>(of_the_model.front().positions_A.size() / 9);
+  std::vector<double> positions_A;
+  for (const FoundMinimum& m : of_the_model) {
+    positions_A.insert(positions_A.end(), m.positions_A.begin(), m.positions_A.end());
+  }
+  const std::vector<MinimiseResult> results =
+      minimise_clusters(model, molecules, positions_A, 0,
+                        {.should_continue = [] { return !interrupted(); }}, potential);
+  std::vector<FoundMinimum> minima;
+  int not_converged = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto first = positions_A.begin() + static_cast<std::ptrdiff_t>(9 * i) * molecules;
+    minima.push_back({{first, first + std::ptrdiff_t{9} * molecules},
+                      results[i].energy_kcal_per_mol,
+                      of_the_model[i].starts_that_hit});
+    not_converged += !results[i].converged;
+  }
+  if (not_converged > 0) {
+    terminal.warning(fmt::format("{} of {} minimisations with the potential did not converge",
+                                 not_converged, results.size()));
+  }
+  std::ranges::sort(minima, {}, &FoundMinimum::energy_kcal_per_mol);
+  // Energies of minimisations to 1e-6 kcal/mol/A agree to 1e-8 kcal/mol, if the forces are exact.
+  constexpr double kSame_kcal_per_mol = 1e-5;
+  const auto same = std::ranges::unique(minima, [](const FoundMinimum& a, const FoundMinimum& b) {
+    return b.energy_kcal_per_mol - a.energy_kcal_per_mol < kSame_kcal_per_mol;
+  });
+  minima.erase(same.begin(), same.end());
+  fmt::print("{:.9f} kcal/mol with {}, the lowest of {} from {} of the model\n",
+             minima.front().energy_kcal_per_mol, potential->name(), minima_text(minima.size()),
+             results.size());
+  return minima;
+}
+
+void write_several_minima(const Arguments& a, const WaterModel& model, const Potential* potential,
+                          std::vector<FoundMinimum> minima, Terminal& terminal) {
+  if (minima.size() > static_cast<std::size_t>(a.keep)) {
+    minima.resize(static_cast<std::size_t>(a.keep));
+  }
+  write_minima(a.out, model, potential, minima);
   if (static_cast<int>(minima.size()) < a.keep) {
     terminal.warning(
         fmt::format("only {} found; increase --starts to find more", minima_text(minima.size())));
@@ -109,13 +167,21 @@ void write_several_minima(const Arguments& a, const WaterModel& model,
 
 void cluster(const Arguments& a, int& exit_code) {
   check_arguments(a);
-  const WaterModel model = water_model_named(a.model);
+  const auto of_deck = a.potential.model(a.model);
+  const WaterModel model =
+      of_deck ? *of_deck : water_model_named(a.model.empty() ? "tip3p" : a.model);
   Terminal terminal(a.quiet);
+  const auto potential = a.potential.make(a.molecules, terminal);
   io::Structure structure;
   if (a.minimise) {
     LowestCluster lowest = search(a, model, terminal, exit_code);
-    if (a.keep > 1) return write_several_minima(a, model, lowest.minima, terminal);
-    structure = minimum_structure(model, std::move(lowest.positions_A));
+    std::vector<FoundMinimum> minima = std::move(lowest.minima);
+    if (potential) minima = minima_of(potential, model, minima, terminal);
+    if (a.keep > 1) {
+      return write_several_minima(a, model, potential.get(), std::move(minima), terminal);
+    }
+    structure = potential ? frame_of(model, minima.front(), potential.get())
+                          : minimum_structure(model, std::move(lowest.positions_A));
   } else {
     structure.molecules = a.molecules;
     structure.comment["model"] = model.name;
@@ -137,6 +203,8 @@ void add_cluster(CLI::App& app, int& exit_code) {
       ->check(whole_number(1, kMaxMolecules));
   command->add_option("--seed", a->seed, "random seed; default: 1")->check(whole_number(0));
   command->add_option("--model", a->model, std::string(kModelHelp) + "; default: tip3p");
+  a->potential.add_to(*command)->description(
+      "deck whose [potential] minimises the lowest minima of the model again; all atoms move");
   command->add_flag("--minimise", a->minimise,
                     "search for the lowest energy minimum, with rigid molecules");
   command

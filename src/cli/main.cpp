@@ -16,6 +16,7 @@
 #include "failure.hpp"
 #include "ranks.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/deck_potential.hpp"
 #include "tarn/version.hpp"
 #include "terminal.hpp"
 #include "usage.hpp"
@@ -61,7 +62,10 @@ int flush_output(int exit_code) {
 int serve(tarn::Ranks& ranks) {
   tarn::cli::catch_interrupts();
   try {
-    ranks.serve(tarn::cli::caught_signal);
+    const tarn::PotentialCallbacks callbacks{tarn::cli::interrupted, {}};
+    ranks.serve(tarn::cli::caught_signal, [&](const std::string& recipe, int rank) {
+      return tarn::potential_of_rank(recipe, rank, callbacks);
+    });
     return 0;
   } catch (const std::exception& error) {
     const tarn::cli::Failure failure = tarn::cli::failure_of(error);

@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "help_text.hpp"
 #include "minimise_report.hpp"
+#include "potential_option.hpp"
 #include "structure_files.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 struct Arguments {
   io::FrameChoice choice;
+  PotentialOption potential;
   std::string structure, model, out;
   bool quiet = false;
 };
@@ -27,9 +29,16 @@ void minimise(const Arguments& a, int& exit_code) {
   check_structure_path(a.out);
   Terminal terminal(a.quiet);
   io::Structure structure = load_structure(a.structure, a.choice, terminal);
-  const WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
-  fit_to_model(model, structure.positions_A, a.structure, terminal);
-  ForceField force_field(model, structure.molecules);
+  const auto of_deck = a.potential.model(a.model);
+  const WaterModel model =
+      of_deck ? *of_deck : choose_water_model(a.structure, structure, a.model, terminal);
+  const auto potential = a.potential.make(structure.molecules, terminal);
+  if (potential) {
+    check_bond_lengths(model, true, structure.positions_A, a.structure);
+  } else {
+    fit_to_model(model, structure.positions_A, a.structure, terminal);
+  }
+  ForceField force_field(model, structure.molecules, potential);
   const MinimiseResult r = minimise_with_report(
       {},
       [&](const MinimiseOptions& options) {
@@ -37,7 +46,9 @@ void minimise(const Arguments& a, int& exit_code) {
       },
       terminal, exit_code);
   fmt::print("{}\n", result_text(r));
-  io::write_structure(a.out, minimum_structure(model, structure.positions_A));
+  io::write_structure(a.out, potential ? minimum_structure(model, structure.positions_A, *potential,
+                                                           r.energy_kcal_per_mol)
+                                       : minimum_structure(model, structure.positions_A));
   terminal.info("written: " + a.out);
 }
 
@@ -50,6 +61,7 @@ void add_minimise(CLI::App& app, int& exit_code) {
   command->add_option("structure", a->structure, kStructureHelp)->required();
   add_frame_options(*command, a->choice);
   command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
+  a->potential.add_to(*command);
   command->add_option("-o,--out", a->out, kStructureOutHelp)->required();
   command->add_flag("--quiet", a->quiet, kQuietHelp);
   command->callback([a, &exit_code] { minimise(*a, exit_code); });

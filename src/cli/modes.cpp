@@ -14,6 +14,7 @@
 #include "help_text.hpp"
 #include "io/output_paths.hpp"
 #include "minimise_report.hpp"
+#include "potential_option.hpp"
 #include "structure_files.hpp"
 #include "table_files.hpp"
 #include "tarn/analysis/symmetry.hpp"
@@ -35,6 +36,7 @@ constexpr double kRigid = std::numeric_limits<double>::infinity();
 
 struct Arguments {
   io::FrameChoice choice;
+  PotentialOption potential;
   std::string structure, model, out, plot, molden;
   std::vector<double> temperatures_K;
   double omega = kRigid;
@@ -43,13 +45,15 @@ struct Arguments {
 };
 
 /// Minimises the energy. @return whether the minimum was reached
-bool minimise(const WaterModel& model, double omega, std::vector<double>& positions_A,
-              Terminal& terminal, int& exit_code) {
+bool minimise(const WaterModel& model, const std::shared_ptr<Potential>& potential, double omega,
+              std::vector<double>& positions_A, Terminal& terminal, int& exit_code) {
   const bool penalised = std::isfinite(omega);
-  ForceField force_field(model, static_cast<int>(positions_A.size() / 9));
+  ForceField force_field(model, static_cast<int>(positions_A.size() / 9), potential);
   MinimiseOptions options;
-  // Rounding errors in the bonds leave forces of 2e-14 omega^2.
-  options.tolerance_kcal_per_mol_A = 1e-8 + (penalised ? 1e-13 * omega * omega : 0.0);
+  // Rounding errors in the bonds leave forces of 2e-14 omega^2; those of a potential are unknown.
+  if (!potential) {
+    options.tolerance_kcal_per_mol_A = 1e-8 + (penalised ? 1e-13 * omega * omega : 0.0);
+  }
   const MinimiseResult r = minimise_with_report(
       options,
       [&](const MinimiseOptions& all) {
@@ -88,8 +92,11 @@ std::string csv_text(const std::string& path, const std::string& provenance,
   std::string text = csv.head(provenance);
   std::int64_t number = 0;
   for (const NormalMode& m : modes.modes) {
-    csv.cell(++number).cell(m.wavenumber_per_cm).cell(m.ir_intensity_D2_per_A2_Da);
-    csv.cell(m.ir_intensity_km_per_mol()).cell(m.translation).cell(m.rotation).cell(m.vibration);
+    csv.cell(++number).cell(m.wavenumber_per_cm).cell_or_nan(m.ir_intensity_D2_per_A2_Da);
+    csv.cell_or_nan(m.ir_intensity_km_per_mol())
+        .cell(m.translation)
+        .cell(m.rotation)
+        .cell(m.vibration);
     text += csv.row();
   }
   return text;
@@ -110,8 +117,10 @@ std::string json_array_of(std::span<const double> numbers) {
   return io::json_array(all);
 }
 
-std::string json_text(const WaterModel& model, std::span<const double> positions_A, double omega,
-                      const NormalModes& modes, std::span<const double> temperatures_K) {
+/// @param potential null: the energies of the model
+std::string json_text(const WaterModel& model, const Potential* potential,
+                      std::span<const double> positions_A, double omega, const NormalModes& modes,
+                      std::span<const double> temperatures_K) {
   std::vector<double> wavenumbers, intensities;
   for (const NormalMode& m : modes.modes) {
     wavenumbers.push_back(m.wavenumber_per_cm);
@@ -123,11 +132,15 @@ std::string json_text(const WaterModel& model, std::span<const double> positions
   json.add("hydrogen_mass_Da", io::json(model.mass_h_Da));
   json.add("oxygen_mass_Da", io::json(model.mass_o_Da));
   json.add("omega", io::json(omega));
-  const double potential = ForceField(model, static_cast<int>(positions_A.size() / 9))
+  if (potential != nullptr) {
+    json.add("potential", io::json(std::string_view(potential->name())));
+  } else {
+    const double between = ForceField(model, static_cast<int>(positions_A.size() / 9))
                                .energy(positions_A)
                                .between_molecules_kcal_per_mol();
-  json.add("potential_kcal_per_mol", io::json(potential));
-  if (model.is_flexible() || std::isfinite(omega)) {
+    json.add("potential_kcal_per_mol", io::json(between));
+  }
+  if (potential != nullptr || model.is_flexible() || std::isfinite(omega)) {
     json.add("total_potential_kcal_per_mol", io::json(modes.energy_kcal_per_mol));
   }
   json.add("max_gradient_kcal_per_mol_A", io::json(modes.max_gradient_kcal_per_mol_A));
@@ -139,9 +152,9 @@ std::string json_text(const WaterModel& model, std::span<const double> positions
   json.add("symmetry_order", io::json(std::int64_t{group.order}));
   json.add("symmetry_number", io::json(std::int64_t{group.rotations}));
   json.add("rotational_constants_MHz", json_array_of(rotor.constants_MHz));
-  json.add("dipole_along_axes_D", json_array_of(rotor.dipole_D));
+  if (potential == nullptr) json.add("dipole_along_axes_D", json_array_of(rotor.dipole_D));
   json.add("wavenumbers_per_cm", json_array_of(wavenumbers));
-  json.add("ir_intensities_km_per_mol", json_array_of(intensities));
+  if (potential == nullptr) json.add("ir_intensities_km_per_mol", json_array_of(intensities));
   std::vector<std::string> states;
   for (const double t_K : temperatures_K) {
     const auto state = [&](Statistics statistics) {
@@ -174,29 +187,40 @@ void modes(const Arguments& a, int& exit_code) {
   for (const std::string& path : {files.table, a.plot, a.molden}) {
     if (!path.empty()) check_writable(path);
   }
-  if (a.minimise) catch_interrupts();
+  if (a.minimise || a.potential.is_given()) catch_interrupts();
+  if (a.potential.is_given() && !a.plot.empty()) {
+    throw InputError("--plot draws infrared intensities, and a potential has no charges");
+  }
   Terminal terminal(false);
   io::Structure structure = load_structure(a.structure, a.choice, terminal);
-  WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
+  const auto of_deck = a.potential.model(a.model);
+  WaterModel model =
+      of_deck ? *of_deck : choose_water_model(a.structure, structure, a.model, terminal);
   set_masses(a.hydrogen_mass_Da, a.oxygen_mass_Da, model);
-  check_modes(model, structure.molecules, a.omega);
-  const bool rigid = std::isinf(a.omega) && !model.is_flexible();
-  if (rigid || model.is_flexible()) {
+  const auto potential = a.potential.make(structure.molecules, terminal);
+  if (!potential) check_modes(model, structure.molecules, a.omega);
+  const bool rigid = !potential && std::isinf(a.omega) && !model.is_flexible();
+  if (potential) {
+    check_bond_lengths(model, true, structure.positions_A, a.structure);
+  } else if (rigid || model.is_flexible()) {
     fit_to_model(model, structure.positions_A, a.structure, terminal);
   } else {
     check_bond_lengths(model, structure.positions_A, a.structure);
   }
-  const bool stopped =
-      a.minimise && !minimise(model, a.omega, structure.positions_A, terminal, exit_code);
+  const bool stopped = a.minimise && !minimise(model, potential, a.omega, structure.positions_A,
+                                               terminal, exit_code);
   if (interrupted()) return;
   if (const int rows = (rigid ? 6 : 9) * structure.molecules; 2 * rows >= kMaxModeCoordinates) {
     terminal.info(fmt::format("diagonalising a matrix of {0} rows (one to two minutes for {1})",
                               rows, kMaxModeCoordinates));
   }
-  const NormalModes result = normal_modes(model, structure.positions_A, a.omega);
+  const NormalModes result = potential ? normal_modes(model, structure.positions_A, *potential)
+                                       : normal_modes(model, structure.positions_A, a.omega);
   warn_if_no_minimum(result, a.minimise, stopped, terminal);
-  fmt::print("{}\n", json_text(model, structure.positions_A, a.omega, result, a.temperatures_K));
-  const std::string bonds = rigid                 ? "rigid"
+  fmt::print("{}\n", json_text(model, potential.get(), structure.positions_A, a.omega, result,
+                               a.temperatures_K));
+  const std::string bonds = potential             ? potential->name()
+                            : rigid               ? "rigid"
                             : model.is_flexible() ? "flexible"
                                                   : fmt::format("omega = {:g}", a.omega);
   const std::string provenance = fmt::format(
@@ -223,9 +247,12 @@ void add_modes(CLI::App& app, int& exit_code) {
   command->add_option("structure", a->structure, kStructureHelp)->required();
   add_frame_options(*command, a->choice);
   command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
-  command->add_option(
-      "--omega", a->omega,
-      "penalty strength of the bonds of a rigid model [sqrt(kcal/mol)/A^2]; default: none");
+  CLI::Option* potential = a->potential.add_to(*command);
+  command
+      ->add_option(
+          "--omega", a->omega,
+          "penalty strength of the bonds of a rigid model [sqrt(kcal/mol)/A^2]; default: none")
+      ->excludes(potential);
   command->add_option("--hydrogen-mass-Da", a->hydrogen_mass_Da,
                       "mass of the hydrogens, such as 2.014; default: 1.008, or that of the deck "
                       "that --model names");

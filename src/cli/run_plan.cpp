@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 
@@ -11,6 +12,7 @@
 #include "core/count_text.hpp"
 #include "deck/ring_keys.hpp"
 #include "run/step_cost.hpp"
+#include "tarn/deck_potential.hpp"
 #include "tarn/io/formats.hpp"
 
 namespace tarn::cli {
@@ -115,7 +117,25 @@ std::string files_text(const Deck& deck) {
   return fmt::format("files in out/{}: {}", deck.name, fmt::join(names, ", "));
 }
 
-std::string cost_text(const Deck& deck, int molecules) {
+/// What computes the forces, if that is not the water model.
+std::optional<std::string> potential_line(const Deck& deck) {
+  if (potential_kind(deck) == PotentialKind::model) return std::nullopt;
+  const std::int64_t images = std::int64_t{deck.system.replicas} * beads_of(deck);
+  const std::string name = potential_text(deck);
+  const std::string where =
+      potential_kind(deck) == PotentialKind::socket
+          ? fmt::format(" at {}, {} at most", *deck.potential->address, deck.potential->clients)
+          : "";
+  return fmt::format(
+      "energies and forces from the potential: {}{}; {} per call (replicas x beads), on the CPU",
+      name.empty() ? "that of the program" : name, where, count_text(images, "image"));
+}
+
+std::string cost_text(const Deck& deck, int molecules, std::optional<double> seconds) {
+  if (seconds) return fmt::format("time: {} in the potential", about_text(*seconds));
+  if (potential_kind(deck) != PotentialKind::model) {
+    return "time: that of the potential; tarn check --potential measures it";
+  }
   const std::optional<RunCost> cost = estimated_cost(deck, molecules);
   if (!cost) return "time: not estimated";
   return fmt::format("time: {} on this machine with {}{}", about_text(cost->seconds),
@@ -137,10 +157,15 @@ std::vector<std::string> mechanics_plan(const Deck& deck) {
 
 }  // namespace
 
-std::vector<std::string> run_plan(const Deck& deck, const decks::Checker& given, int molecules) {
+std::vector<std::string> run_plan(const Deck& deck, const decks::Checker& given, int molecules,
+                                  std::optional<double> potential_seconds) {
   if (is_mechanical(deck.system.kind)) return mechanics_plan(deck);
-  return {system_text(deck, molecules), dynamics_text(deck, given), length_text(deck),
-          files_text(deck), cost_text(deck, molecules)};
+  std::vector<std::string> lines{system_text(deck, molecules), dynamics_text(deck, given)};
+  if (const auto line = potential_line(deck)) lines.push_back(*line);
+  lines.push_back(length_text(deck));
+  lines.push_back(files_text(deck));
+  lines.push_back(cost_text(deck, molecules, potential_seconds));
+  return lines;
 }
 
 }  // namespace tarn::cli

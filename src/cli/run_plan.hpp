@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace tarn::cli {
 /// the CPU, the estimated time on this machine.
 /// @param given the checker that read the deck, which knows the keys that it contains
 /// @param molecules per cluster; ignored for mechanical systems
-std::vector<std::string> run_plan(const Deck& deck, const decks::Checker& given, int molecules);
+/// @param potential_seconds estimated time of the run in its potential, if that was measured
+std::vector<std::string> run_plan(const Deck& deck, const decks::Checker& given, int molecules,
+                                  std::optional<double> potential_seconds);
 
 }  // namespace tarn::cli

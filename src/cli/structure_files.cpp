@@ -93,10 +93,15 @@ void fit_to_model(const WaterModel& model, std::vector<double>& positions_A,
   terminal.print(make_rigid(model, positions_A, path));
 }
 
+void check_bond_lengths(const WaterModel& model, bool flexible,
+                        const std::vector<double>& positions_A, const std::string& path) {
+  std::vector<Problem> problems = io::bond_length_problems(model, flexible, positions_A, path);
+  if (!problems.empty()) throw InputError(std::move(problems));
+}
+
 void check_bond_lengths(const WaterModel& model, const std::vector<double>& positions_A,
                         const std::string& path) {
-  std::vector<Problem> problems = io::bond_length_problems(model, positions_A, path);
-  if (!problems.empty()) throw InputError(std::move(problems));
+  check_bond_lengths(model, model.is_flexible(), positions_A, path);
 }
 
 void check_structure_path(const std::string& path) {
@@ -119,6 +124,17 @@ void check_writable(const std::string& path) {
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
     io::throw_io_error("write", path, errno);
   }
+}
+
+io::Structure minimum_structure(const WaterModel& model, std::vector<double> positions_A,
+                                const Potential& potential, double energy_kcal_per_mol) {
+  io::Structure structure;
+  structure.molecules = static_cast<int>(positions_A.size() / 9);
+  structure.positions_A = std::move(positions_A);
+  structure.comment["model"] = model.name;
+  structure.comment["potential"] = potential.name();
+  structure.comment["total_potential_kcal_per_mol"] = io::exact(energy_kcal_per_mol);
+  return structure;
 }
 
 io::Structure minimum_structure(const WaterModel& model, std::vector<double> positions_A) {

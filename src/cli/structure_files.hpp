@@ -9,6 +9,7 @@
 #include "tarn/io/structure.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/physics/water_model.hpp"
+#include "tarn/potential.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
@@ -41,7 +42,10 @@ WaterModel select_water_model(const io::Structure& structure, const std::string&
 /// molecules of this model
 void fit_to_model(const WaterModel& model, std::vector<double>& positions_A,
                   const std::string& path, Terminal& terminal);
+/// @param flexible whether the molecules are, as with a flexible model or a potential
 /// @throws InputError if the molecules are not those of this model
+void check_bond_lengths(const WaterModel& model, bool flexible,
+                        const std::vector<double>& positions_A, const std::string& path);
 void check_bond_lengths(const WaterModel& model, const std::vector<double>& positions_A,
                         const std::string& path);
 
@@ -56,5 +60,8 @@ void check_writable(const std::string& path);
 
 /// The structure to write for a minimum, with its model and energies.
 io::Structure minimum_structure(const WaterModel& model, std::vector<double> positions_A);
+/// The same for a minimum of a potential.
+io::Structure minimum_structure(const WaterModel& model, std::vector<double> positions_A,
+                                const Potential& potential, double energy_kcal_per_mol);
 
 }  // namespace tarn::cli

@@ -96,8 +96,9 @@ void check_request(const Deck& deck, const std::vector<std::string>& schemes,
 
 }  // namespace
 
-CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& schemes,
+CompareResult compare_schemes(const Deck& given, const std::vector<std::string>& schemes,
                               const CompareOptions& options) {
+  const Deck deck = options.potential ? with_potential(given, options.potential->name()) : given;
   check_request(deck, schemes, options);
   CompareResult result;
   result.out_dir = options.out_dir.empty() ? "out/" + deck.name + "-compare" : options.out_dir;

@@ -168,7 +168,8 @@ Messages end_warnings(const SchemeRun& run) {
 }
 
 SchemeRun make_scheme_run(const Deck& deck, const std::string& label, const Start& start,
-                          const EngineMaker& engine_maker) {
+                          const EngineMaker& engine_maker,
+                          const std::shared_ptr<Potential>& potential) {
   SchemeRun run;
   run.label = label;
   run.deck = deck;
@@ -176,7 +177,7 @@ SchemeRun make_scheme_run(const Deck& deck, const std::string& label, const Star
   const PairCountRequest counts = make_pair_count_request(deck);
   const EngineMaker make = engine_maker ? engine_maker : make_engine;
   run.engine = make(make_system(deck, run.molecules), start.state, counts,
-                    {deck.run.device, deck.run.threads});
+                    {deck.run.device, deck.run.threads, potential});
   for (analysis::PooledBlocking* q :
        {&run.temperature, &run.translation, &run.rotation, &run.bond, &run.potential}) {
     *q = analysis::PooledBlocking::of_replicas(deck.system.replicas);

@@ -75,9 +75,11 @@ Messages end_warnings(const SchemeRun& run);
 
 /// Creates the engine of a deck and its measurements. @param start from make_start()
 /// @param engine_maker empty: make_engine()
+/// @param potential null: the water model
 /// @throws what make_engine() throws
 SchemeRun make_scheme_run(const Deck& deck, const std::string& label, const Start& start,
-                          const EngineMaker& engine_maker = {});
+                          const EngineMaker& engine_maker = {},
+                          const std::shared_ptr<Potential>& potential = {});
 
 /// Pair counts of one pair class, and the probability density of the distance with errors.
 struct DistanceHistogram {

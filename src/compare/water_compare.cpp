@@ -18,6 +18,7 @@
 #include "run/progress.hpp"
 #include "scheme_results.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/deck_potential.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/observe/observers.hpp"
 #include "water_correlations.hpp"
@@ -63,9 +64,14 @@ class WaterComparison {
     std::vector<std::shared_ptr<const Start>> starts;
     for (const Variant& v : variants) {
       starts.push_back(next_start(variants, starts));
-      if (starts.size() == 1) check_correlation_size(variants, starts.front()->state.molecules);
+      if (starts.size() == 1) {
+        check_correlation_size(variants, starts.front()->state.molecules);
+        potential_ = potential_of(deck, starts.front()->state.molecules, options.potential,
+                                  {options.interrupted, options.on_message});
+      }
       ComparedRun& compared = runs_.emplace_back();
-      compared.run = make_scheme_run(v.deck, v.label, *starts.back(), options.make_engine);
+      compared.run =
+          make_scheme_run(v.deck, v.label, *starts.back(), options.make_engine, potential_);
       compared.curve = v.curve;
       curve_labels_.push_back(v.curve_label);
       for (const Message& message : starts.back()->messages) emit(v.label, message);
@@ -76,7 +82,8 @@ class WaterComparison {
       for (std::size_t k = 0; k < variants.size(); ++k) {
         Deck on_cpu = variants[k].deck;
         on_cpu.run.device = "cpu";
-        runs_[k].run = make_scheme_run(on_cpu, variants[k].label, *starts[k], options.make_engine);
+        runs_[k].run =
+            make_scheme_run(on_cpu, variants[k].label, *starts[k], options.make_engine, potential_);
       }
     }
     result_.device = runs_.front().run.engine->description();
@@ -369,6 +376,7 @@ class WaterComparison {
   std::vector<ComparedRun> runs_;  // one per variant
   std::vector<std::string> curve_labels_;
   int molecules_ = 0;
+  std::shared_ptr<Potential> potential_;  ///< of all variants; null: the water model
 };
 
 }  // namespace

@@ -35,9 +35,11 @@ const Group& group_of(const std::vector<Group>& groups, int replica) {
 }  // namespace
 
 BlockMeasure::BlockMeasure(const System& system, const GroupLayout& layout,
-                           const KernelTable& kernels, std::int64_t replicas)
+                           const KernelTable& kernels, const OutsideForces* outside,
+                           std::int64_t replicas)
     : layout_(layout),
       kernels_(kernels),
+      outside_(outside),
       model_(system.model),
       numbers_(measure_numbers(system)),
       pair_(pair_parameters<double>(system.model)),
@@ -116,10 +118,16 @@ double BlockMeasure::heat_of(int replica, const std::vector<Group>& groups) cons
 
 /// @param for_each_live calls op(lane, place in the frame) for each running replica of the block
 template <class ForEachLive>
-void BlockMeasure::fill_energies(unsigned fields, const MeasuredPacks& packs,
+void BlockMeasure::fill_energies(unsigned fields, std::int64_t block, const MeasuredPacks& packs,
                                  const ForEachLive& for_each_live, Space& s, Frame& frame) const {
   kernels_.measure.energy_sums(numbers_, packs, s.sums.data(), s.inertia.data());
-  if (is_small_cluster(n_)) {
+  if (outside_ != nullptr) {
+    for_each_live([&](int lane, std::size_t) {
+      const auto replica = static_cast<std::size_t>(block * lanes_ + lane);
+      s.potential[static_cast<std::size_t>(lane)] =
+          outside_->energies()[replica * static_cast<std::size_t>(layout_.copies())];
+    });
+  } else if (is_small_cluster(n_)) {
     kernels_.measure.potential_energies[model_.has_m_site()](pair_, s.q.data(), n_,
                                                              s.potential.data());
   } else {
@@ -143,6 +151,7 @@ void BlockMeasure::fill_energies(unsigned fields, const MeasuredPacks& packs,
     std::array<double, kConservationNumbers> row;
     conservation_of(sums, e.total_kcal_per_mol, row.data());
     std::memcpy(static_cast<void*>(&frame.conservation[at]), row.data(), sizeof(row));
+    if (outside_ != nullptr && !numbers_.rigid) frame.conservation[at].constraint_max_A2 = 0.0;
   });
 }
 
@@ -160,7 +169,7 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
     }
   };
   if (fields & (kEnergies | kConservation | kExchangeEnergies)) {
-    fill_energies(fields, packs, for_each_live, s, frame);
+    fill_energies(fields, block, packs, for_each_live, s, frame);
   }
   if (fields & kHeat) {
     for_each_live([&](int lane, std::size_t at) {
@@ -173,6 +182,9 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
       double sums[ShapeTerm::kNumbers];
       take_lane(s.sums, lanes_, lane, sums);
       frame.shape[at] = cluster_measures(sums, n_);
+      if (outside_ == nullptr) return;
+      // The charges of the molecules are unknown.
+      frame.shape[at].dipole_D = frame.shape[at].molecule_dipole_D = kNoNumber;
     });
   }
   if (fields & kGeometry) {

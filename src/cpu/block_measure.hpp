@@ -7,6 +7,7 @@
 #include "aligned.hpp"
 #include "group.hpp"
 #include "kernel_table.hpp"
+#include "outside_forces.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/physics/cluster_shape.hpp"
@@ -20,7 +21,7 @@ namespace tarn::cpu {
 class BlockMeasure {
  public:
   BlockMeasure(const System& system, const GroupLayout& layout, const KernelTable& kernels,
-               std::int64_t replicas);
+               const OutsideForces* outside, std::int64_t replicas);
 
   std::int64_t blocks() const { return (replicas_ + lanes_ - 1) / lanes_; }
   /// Work space of one thread.
@@ -55,8 +56,8 @@ class BlockMeasure {
   /// Copies the 9 N numbers of a lane.
   void replica_of_lane(const double* packed, int lane, std::vector<double>& out) const;
   template <class ForEachLive>
-  void fill_energies(unsigned fields, const MeasuredPacks& packs, const ForEachLive& for_each_live,
-                     Space& space, Frame& frame) const;
+  void fill_energies(unsigned fields, std::int64_t block, const MeasuredPacks& packs,
+                     const ForEachLive& for_each_live, Space& space, Frame& frame) const;
   /// Heat of a replica of the state, summed over its molecules.
   double heat_of(int replica, const std::vector<Group>& groups) const;
   std::size_t pairs() const { return static_cast<std::size_t>(molecule_pairs(n_)); }
@@ -66,6 +67,7 @@ class BlockMeasure {
 
   const GroupLayout& layout_;
   const KernelTable& kernels_;
+  const OutsideForces* outside_;  ///< null: the model's energies
   WaterModel model_;
   MeasureNumbers numbers_;
   PairParameters<double> pair_;

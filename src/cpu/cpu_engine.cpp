@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "interface/measure.hpp"
 #include "interface/moments.hpp"
 #include "kernel_table.hpp"
+#include "outside_forces.hpp"
 #include "pair_histograms.hpp"
 #include "ring_estimators.hpp"
 #include "ring_steps.hpp"
@@ -35,24 +37,36 @@ namespace tarn {
 namespace cpu {
 namespace {
 
+/// Steps that keep a state, are timed or count pairs are not fused with the others.
+static_assert(kKeptSteps % kTimedSteps == 0);
+bool is_apart(std::int64_t step) { return step % kTimedSteps == 0; }
+
 class CpuEngine final : public Engine {
  public:
   CpuEngine(const System& system, const State& start, const PairCountRequest& counts, int threads,
-            const KernelTable& kernels)
-      : context_(system, kernels, !start.heat_kcal_per_mol.empty()),
+            const KernelTable& kernels, std::shared_ptr<Potential> potential)
+      : outside_(potential ? std::make_unique<OutsideForces>(std::move(potential), system,
+                                                             kernels.lanes, start.replica_ids)
+                           : nullptr),
+        context_(system, kernels, !start.heat_kcal_per_mol.empty(), outside_.get()),
         n_(system.molecules),
         threads_(threads > 0 ? threads : default_threads()),
         step_(start.step),
         replica_ids_(start.replica_ids),
         counting_(counts),
-        measure_(system),
+        measure_(context_.system),
         groups_(make_groups(context_.system, context_.layout, start, threads_)),
-        stopped_(context_.system.model, context_.layout, measure_, groups_.size()),
-        blocks_(context_.system, context_.layout, context_.kernels,
+        stopped_(context_.system.model, context_.layout, measure_, outside_.get(), groups_.size()),
+        blocks_(context_.system, context_.layout, context_.kernels, outside_.get(),
                 static_cast<std::int64_t>(replica_ids_.size())),
         measure_spaces_(static_cast<std::size_t>(threads_)) {
     spaces_.resize(static_cast<std::size_t>(threads_));
     totals_.resize(spaces_.size());
+    if (outside_) {
+      outside_->begin(groups_);
+      compute_outside();
+      saved_.resize(groups_.size());
+    }
     for_each_group([&](auto& steps, std::size_t g, PairHistograms&) { prepare_group(steps, g); });
   }
 
@@ -115,9 +129,14 @@ class CpuEngine final : public Engine {
           exchange(pairs[k], places[k].first, places[k].second);
         },
         kGrain);
-    std::vector<char> changed(groups_.size(), 0);
-    for (const auto& [first, second] : places) changed[first.group] = changed[second.group] = 1;
-    compute_forces_on_rings(changed);
+    std::vector<char> changed(replica_ids_.size(), 0);
+    for (const auto& [first, second] : places) {
+      changed[replica_at(first)] = changed[replica_at(second)] = 1;
+      if (outside_) {
+        outside_->swap(static_cast<int>(replica_at(first)), static_cast<int>(replica_at(second)));
+      }
+    }
+    if (context_.layout.has_rings()) compute_forces(changed);
   }
   std::vector<double> take_coordinates(std::span<const std::int64_t> replica_ids) const override;
   void put_coordinates(std::span<const ReceivedCoordinates> replicas,
@@ -155,7 +174,8 @@ class CpuEngine final : public Engine {
   /// Threads per replica: more than one for large clusters if there are fewer replicas than
   /// threads.
   int team_size() const {
-    if (context_.layout.is_small() || groups_.size() >= static_cast<std::size_t>(threads_))
+    if (outside_ || context_.layout.is_small() ||
+        groups_.size() >= static_cast<std::size_t>(threads_))
       return 1;
     return std::min(threads_, useful_threads(n_, context_.layout.blocks()));
   }
@@ -167,6 +187,12 @@ class CpuEngine final : public Engine {
     unsigned forks = fork_count();
   };
   void begin_steps(std::int64_t n_steps);
+  /// All groups step by step, with one call of the potential per step. If that throws, the groups
+  /// return to the last complete step.
+  void advance_outside(std::int64_t n_steps);
+  /// Places the positions of all groups and calls the potential.
+  void compute_outside();
+  void place_outside(std::size_t g, std::size_t rank);
   /// The part of one thread of the started steps.
   void advance_groups(int rank);
   struct Place {
@@ -182,9 +208,12 @@ class CpuEngine final : public Engine {
   };
   void receive(const Received& from, double velocity_factor, Group& group, std::size_t at) const;
   void keep_heat(Group& group, int replica) const;
-  /// Rescaled ring polymers have other forces than before; nothing for classical replicas.
-  /// @param changed [group]
-  void compute_forces_on_rings(const std::vector<char>& changed);
+  std::size_t replica_at(const Place& place) const {
+    return static_cast<std::size_t>(groups_[place.group].first_replica + place.replica);
+  }
+  /// Computes the forces of replicas at new positions; ring polymers have them from here.
+  /// @param changed [replica of the state]
+  void compute_forces(const std::vector<char>& changed);
   const RingRescaling& rescaling() {
     if (!rescaling_) rescaling_ = std::make_unique<RingRescaling>(context_.system);
     return *rescaling_;
@@ -218,6 +247,18 @@ class CpuEngine final : public Engine {
   template <class Steps>
   void prepare_group(Steps& steps, std::size_t g);
   template <class Steps>
+  void begin_step(Steps& steps, std::int64_t step, StageClock& clock) {
+    if (step % kKeptSteps == 0) steps.keep();
+    first_half(steps, step, clock);
+  }
+  /// From the forces to the end of a step: stops replicas that blew up, adds the noise and counts
+  /// pairs.
+  /// @param may_fuse as `fuse` of second_half()
+  /// @return whether the first half of the next step is done too
+  template <class Steps>
+  bool end_step(Steps& steps, std::size_t g, std::int64_t step, bool may_fuse, StageClock& clock,
+                PairHistograms& pairs);
+  template <class Steps>
   void advance_group(Steps& steps, std::size_t g, std::int64_t n_steps, PairHistograms& pairs);
 
   /// Calls op(block, rank, space) for each block of replicas that are measured together.
@@ -231,10 +272,13 @@ class CpuEngine final : public Engine {
   }
   /// @param places [replica] place in the frame, or -1
   void fill_rows(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame);
+  /// Energies of the Potential for kRescaledEnergies.
+  void compute_rescaled(const FactorsOfReplica& factors);
   void fill_rings(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame);
   void fill_arrays(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame);
   void fill_pair_counts(Frame& frame) const;
 
+  const std::unique_ptr<OutsideForces> outside_;  ///< null: the water model's forces
   const StepContext context_;
   int n_;
   int threads_;
@@ -244,6 +288,7 @@ class CpuEngine final : public Engine {
   Measure measure_;
   ReplicaGroups moment_groups_;
   std::vector<Group> groups_;
+  std::vector<SavedGroup> saved_;     ///< [group] with a Potential, else empty
   std::vector<WorkSpace> spaces_;     ///< [thread]; a team uses the first one
   std::vector<ThreadTotals> totals_;  ///< [thread]
   StoppedReplicas stopped_;
@@ -333,13 +378,21 @@ void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Pl
   keep_heat(b, second.replica);
 }
 
-void CpuEngine::compute_forces_on_rings(const std::vector<char>& changed) {
+void CpuEngine::compute_forces(const std::vector<char>& changed) {
+  if (outside_) {
+    outside_->begin(groups_, changed);
+    compute_outside();
+  }
   if (!context_.layout.has_rings()) return;
   for_each_group_by_rank([&](std::size_t g, std::size_t rank) {
-    if (!changed[g]) return;
-    with_group_alone(g, rank, [](auto& steps, std::size_t, PairHistograms&) {
+    Group& group = groups_[g];
+    const auto first = changed.begin() + group.first_replica;
+    if (std::count(first, first + group.replicas, 1) == 0) return;
+    with_group_alone(g, rank, [this](auto& steps, std::size_t number, PairHistograms&) {
       StageClock clock(false);
       steps.forces(clock);
+      if (!outside_ || !outside_->any_is_bad(steps.group)) return;
+      stopped_.stop_bad_or_outside(steps.group, number, step_, [](int) { return -1; });
     });
   });
 }
@@ -368,12 +421,12 @@ void CpuEngine::put_coordinates(std::span<const ReceivedCoordinates> replicas,
   const auto size = static_cast<std::size_t>(9 * n_ * layout.copies());
   check_received(replicas.size() * 3 * size, numbers.size());
   if (layout.has_rings() && !replicas.empty()) rescaling();
-  std::vector<char> changed(groups_.size(), 0);
+  std::vector<char> changed(replica_ids_.size(), 0);
   const double* from = numbers.data();
   for (const ReceivedCoordinates& received : replicas) {
     const Place place = place_of(received.replica, live);
     Group& group = groups_[place.group];
-    changed[place.group] = 1;
+    changed[replica_at(place)] = 1;
     const std::vector<double> factors = factors_of_modes(received.from, received.replica);
     for (int copy = 0; copy < layout.copies(); ++copy) {
       for (int m = 0; m < n_; ++m) {
@@ -388,7 +441,7 @@ void CpuEngine::put_coordinates(std::span<const ReceivedCoordinates> replicas,
     keep_heat(group, place.replica);
     from += 3 * size;
   }
-  compute_forces_on_rings(changed);
+  if (!replicas.empty()) compute_forces(changed);
 }
 
 template <class Op>
@@ -416,6 +469,11 @@ void CpuEngine::with_group_alone(std::size_t g, std::size_t rank, const Op& op) 
 }
 
 void CpuEngine::begin_steps(std::int64_t n_steps) {
+  if (outside_) {
+    advance_outside(n_steps);
+    if (is_due(settings_.lindemann, step_)) add_distances();
+    return;
+  }
   if (team_size() > 1) {
     for_each_group([&](auto& steps, std::size_t g, PairHistograms& pairs) {
       advance_group(steps, g, n_steps, pairs);
@@ -492,7 +550,7 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
     const auto motion = [&](std::size_t at) {
       return std::isfinite(group.a[at]) ? 0.0 * v[at] : group.a[at];
     };
-    stopped_.stop_bad(group, g, step_, [&](int r) {
+    stopped_.stop_bad_or_outside(group, g, step_, [&](int r) {
       return first_fast_molecule(context_.layout, group, r, motion);
     });
   });
@@ -507,41 +565,105 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps,
   EngineReport& report = steps.report;
   const std::int64_t last = step_ + n_steps;
 
-  // Steps that keep a state, are timed or count pairs are not fused with the others.
-  static_assert(kKeptSteps % kTimedSteps == 0);
-  const auto is_apart = [](std::int64_t step) { return step % kTimedSteps == 0; };
   bool has_begun = false;
   steps.load();
   for (std::int64_t step = step_; step < last; ++step) {
-    if (step % kKeptSteps == 0) steps.keep();
     replica_steps += going;
     StageClock clock(is_apart(step));
-    if (!has_begun) first_half(steps, step, clock);
+    if (!has_begun) begin_step(steps, step, clock);
     steps.forces(clock);
-    const bool counts = counts_are_due(counting_, step + 1);
-    const bool fuse = step + 1 < last && !is_apart(step) && !is_apart(step + 1) && !counts;
-    const HalfStep end = second_half(steps, step, fuse, clock);
-    has_begun = end.has_begun;
-    if (steps.member.any(end.is_bad)) {
-      steps.store();
-      steps.member.on_one([&] {
-        stopped_.stop_bad(group, g, step + 1, [&](int r) { return bad_molecule(steps, r); });
-      });
-      steps.load();
-      going = group.running_replicas();
-      if (going == 0) break;
-    }
-    if (!has_begun) add_noise(steps, step, clock);
-    if (counts) {
-      steps.store();
-      report_positions(steps);
-      count_group(counting_, context_.kernels, context_.layout, group, steps.space.q, steps.member,
-                  pairs);
-      clock.add_to(report.rest_seconds);
-    }
+    has_begun = end_step(steps, g, step, step + 1 < last, clock, pairs);
+    going = group.running_replicas();
+    if (going == 0) break;
   }
   steps.store();
   if (steps.member.rank() == 0) report.molecule_steps += replica_steps * n_;
+}
+
+template <class Steps>
+bool CpuEngine::end_step(Steps& steps, std::size_t g, std::int64_t step, bool may_fuse,
+                         StageClock& clock, PairHistograms& pairs) {
+  Group& group = groups_[g];
+  const bool counts = counts_are_due(counting_, step + 1);
+  const bool fuse = may_fuse && !is_apart(step) && !is_apart(step + 1) && !counts;
+  const HalfStep end = second_half(steps, step, fuse, clock);
+  const bool outside_is_bad = outside_ && outside_->any_is_bad(group);
+  if (steps.member.any(end.is_bad || outside_is_bad)) {
+    steps.store();
+    steps.member.on_one([&] {
+      stopped_.stop_bad_or_outside(group, g, step + 1,
+                                   [&](int r) { return bad_molecule(steps, r); });
+    });
+    steps.load();
+    if (group.running_replicas() == 0) return end.has_begun;
+  }
+  if (!end.has_begun) add_noise(steps, step, clock);
+  if (counts) {
+    steps.store();
+    report_positions(steps);
+    // Steps of the model have placed the beads to compute the forces.
+    if (outside_ && context_.layout.has_rings()) {
+      place_beads(context_, group, group.x, steps.space.q);
+    }
+    count_group(counting_, context_.kernels, context_.layout, group, steps.space.q, steps.member,
+                pairs);
+    clock.add_to(steps.report.rest_seconds);
+  }
+  return end.has_begun;
+}
+
+void CpuEngine::place_outside(std::size_t g, std::size_t rank) {
+  Group& group = groups_[g];
+  if (!context_.layout.has_rings()) return outside_->place(group, group.x);
+  WorkSpace& space = spaces_[rank];
+  context_.layout.prepare_to_report(group, space);
+  place_beads(context_, group, group.x, space.q);
+  outside_->place(group, space.q);
+}
+
+void CpuEngine::compute_outside() {
+  for_each_group_by_rank([this](std::size_t g, std::size_t rank) { place_outside(g, rank); });
+  outside_->compute();
+}
+
+void CpuEngine::advance_outside(std::int64_t n_steps) {
+  const std::int64_t last = step_ + n_steps;
+  for (; step_ < last; ++step_) {
+    outside_->begin(groups_);
+    if (outside_->is_empty()) {
+      step_ = last;
+      return;
+    }
+    for_each_group_by_rank([this](std::size_t g, std::size_t rank) {
+      saved_[g].save(groups_[g]);
+      if (groups_[g].running_replicas() == 0) return;
+      with_group_alone(g, rank, [this](auto& steps, std::size_t, PairHistograms&) {
+        StageClock clock(is_apart(step_));
+        steps.load();
+        begin_step(steps, step_, clock);
+      });
+      place_outside(g, rank);
+    });
+    const auto began = std::chrono::steady_clock::now();
+    try {
+      outside_->compute();
+    } catch (...) {
+      for (std::size_t g = 0; g < groups_.size(); ++g) saved_[g].restore(groups_[g]);
+      throw;
+    }
+    totals_.front().report.pair_seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    for_each_group_by_rank([this](std::size_t g, std::size_t rank) {
+      const std::int64_t running = groups_[g].running_replicas();
+      if (running == 0) return;
+      with_group_alone(g, rank, [&](auto& steps, std::size_t group, PairHistograms& pairs) {
+        StageClock clock(false);
+        steps.forces(clock);
+        end_step(steps, group, step_, false, clock, pairs);
+        steps.report.molecule_steps += running * n_;
+      });
+    });
+  }
 }
 
 void CpuEngine::snapshot(unsigned fields, Frame& frame) {
@@ -594,6 +716,19 @@ void CpuEngine::fill_rows(unsigned fields, const std::vector<std::int64_t>& plac
   for (const ThreadTotals& thread : totals_) add_radial(thread.radial, frame.radial_counts);
 }
 
+void CpuEngine::compute_rescaled(const FactorsOfReplica& factors) {
+  std::vector<char> chosen;
+  for (const std::int64_t id : replica_ids_) chosen.push_back(!factors(id).empty());
+  outside_->begin(groups_, chosen);
+  for_each_group_by_rank([&](std::size_t g, std::size_t rank) {
+    WorkSpace& space = spaces_[rank];
+    context_.layout.prepare_to_report(groups_[g], space);
+    place_rescaled(context_, groups_[g], factors, space.q);
+    outside_->place(groups_[g], space.q);
+  });
+  outside_->compute_rescaled();
+}
+
 void CpuEngine::fill_rings(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame) {
   const std::int64_t every = settings_.exchange_every;
   const FactorsOfReplica factors = [&](std::int64_t id) -> std::vector<double> {
@@ -602,6 +737,7 @@ void CpuEngine::fill_rings(unsigned fields, const std::vector<std::int64_t>& pla
         exchange_partner(id, context_.system.thermostat.temperatures_K.size(), every, step_);
     return partner ? rescaling_->factors(id, *partner) : std::vector<double>{};
   };
+  if (outside_ && (fields & kRescaledEnergies)) compute_rescaled(factors);
   for_each_group_by_rank([&](std::size_t g, std::size_t rank) {
     WorkSpace& space = spaces_[rank];
     context_.layout.prepare_to_report(groups_[g], space);
@@ -637,6 +773,11 @@ void CpuEngine::fill_arrays(unsigned fields, const std::vector<std::int64_t>& pl
   };
   const GroupLayout& layout = context_.layout;
   if (layout.has_rings()) fields &= ~kMultipliers;
+  if (outside_ && !is_rigid(context_.system.integrator.scheme)) {
+    // Only the potential knows the bonds.
+    std::ranges::fill(frame.multipliers_kcal_per_mol_A2, kNoNumber);
+    fields &= ~kMultipliers;
+  }
   for_each_index(
       static_cast<std::int64_t>(groups_.size()), threads_,
       [&](int rank) {
@@ -662,7 +803,11 @@ void CpuEngine::fill_arrays(unsigned fields, const std::vector<std::int64_t>& pl
           measure_.fill(
               fields, static_cast<std::size_t>(place), w.replica,
               [&](const std::vector<double>& x, std::vector<double>& f) {
-                w.force_field.energy_and_forces(x, f);
+                if (outside_) {
+                  std::copy_n(outside_->forces_on(group.first_replica + r, 0), f.size(), f.begin());
+                } else {
+                  w.force_field.energy_and_forces(x, f);
+                }
               },
               frame);
         }
@@ -682,14 +827,17 @@ void CpuEngine::fill_pair_counts(Frame& frame) const {
 
 std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start,
                                         const PairCountRequest& counts, int threads,
-                                        const std::string& instruction_set) {
+                                        const std::string& instruction_set,
+                                        std::shared_ptr<Potential> potential) {
   check_start(system, start, counts);
+  const System stepped = potential ? cpu::without_model_forces(system) : system;
   std::array<const cpu::KernelTable*, 8> tables{};
   const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));
   for (int i = 0; i < n; ++i) {
     if (instruction_set.empty() || instruction_set == tables[static_cast<std::size_t>(i)]->name) {
-      return std::make_unique<cpu::CpuEngine>(system, start, counts, threads,
-                                              *tables[static_cast<std::size_t>(i)]);
+      return std::make_unique<cpu::CpuEngine>(stepped, start, counts, threads,
+                                              *tables[static_cast<std::size_t>(i)],
+                                              std::move(potential));
     }
   }
   throw InputError("instruction set '" + instruction_set +

@@ -1,12 +1,18 @@
 #include "tarn/force_field.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "aligned.hpp"
 #include "kernel_table.hpp"
 #include "layout.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/flexible.hpp"
 
@@ -25,18 +31,22 @@ void add_intramolecular_forces(const WaterModel& model, std::span<const double> 
 struct ForceField::Impl {
   WaterModel model;
   int molecules;
+  std::shared_ptr<Potential> potential;
   const cpu::KernelTable& kernels = cpu::best_kernels();
   PairParameters<double> parameters = pair_parameters<double>(model);
   FlexibleParameters<double> bonds = flexible_parameters(model);
   int padded = cpu::padded_molecules(molecules);
   cpu::AlignedVector<double> x, sites, block_f, f;
+  std::vector<double> unused_forces;
 
-  Impl(const WaterModel& m, int n) : model(m), molecules(n) {
+  Impl(const WaterModel& m, int n, std::shared_ptr<Potential> p)
+      : model(m), molecules(n), potential(std::move(p)) {
     if (n < 1) throw InputError("a ForceField is for 1 molecule or more, not " + std::to_string(n));
-    const std::size_t p = static_cast<std::size_t>(padded);
-    x.resize(9 * p);
-    f.resize(9 * p);
-    sites.resize(cpu::kSiteComponents * p);
+    if (potential) return;
+    const std::size_t padded_size = static_cast<std::size_t>(padded);
+    x.resize(9 * padded_size);
+    f.resize(9 * padded_size);
+    sites.resize(cpu::kSiteComponents * padded_size);
     block_f.resize(cpu::block_force_size(padded, 1));
   }
 
@@ -45,6 +55,22 @@ struct ForceField::Impl {
     if (size == expected) return;
     throw InputError("a ForceField of " + std::to_string(molecules) + " molecules has " +
                      std::to_string(expected) + " " + what + ", not " + std::to_string(size));
+  }
+  /// The forces are NaN before the call, so that missing ones are found.
+  ClusterEnergy call_potential(std::span<const double> positions_A,
+                               std::span<double> forces_kcal_per_mol_A) {
+    check_size("coordinates", positions_A.size());
+    const std::int64_t id = 0;
+    ClusterEnergy e;
+    e.potential_kcal_per_mol = kNoNumber;
+    std::ranges::fill(forces_kcal_per_mol_A, kNoNumber);
+    potential->compute(positions_A, {&id, 1}, {&e.potential_kcal_per_mol, 1},
+                       forces_kcal_per_mol_A);
+    const bool is_good = std::isfinite(e.potential_kcal_per_mol) &&
+                         std::ranges::all_of(forces_kcal_per_mol_A,
+                                             [](double force) { return std::isfinite(force); });
+    if (!is_good) e.potential_kcal_per_mol = kNoNumber;
+    return e;
   }
   /// All molecules in one block, for one thread.
   cpu::LargePairs load(std::span<const double> positions_A) {
@@ -74,14 +100,21 @@ struct ForceField::Impl {
 };
 
 ForceField::ForceField(const WaterModel& model, int molecules)
-    : impl_(std::make_unique<Impl>(model, molecules)) {}
+    : ForceField(model, molecules, nullptr) {}
+ForceField::ForceField(const WaterModel& model, int molecules, std::shared_ptr<Potential> potential)
+    : impl_(std::make_unique<Impl>(model, molecules, std::move(potential))) {}
 ForceField::~ForceField() = default;
 ForceField::ForceField(ForceField&&) noexcept = default;
 ForceField& ForceField::operator=(ForceField&&) noexcept = default;
 int ForceField::molecules() const { return impl_->molecules; }
 const WaterModel& ForceField::model() const { return impl_->model; }
+const std::shared_ptr<Potential>& ForceField::potential() const { return impl_->potential; }
 
 ClusterEnergy ForceField::energy(std::span<const double> positions_A) {
+  if (impl_->potential) {
+    impl_->unused_forces.resize(positions_A.size());
+    return impl_->call_potential(positions_A, impl_->unused_forces);
+  }
   return impl_->energy(impl_->load(positions_A), positions_A);
 }
 
@@ -89,6 +122,7 @@ ClusterEnergy ForceField::energy_and_forces(std::span<const double> positions_A,
                                             std::span<double> forces_kcal_per_mol_A) {
   Impl& s = *impl_;
   s.check_size("forces", forces_kcal_per_mol_A.size());
+  if (s.potential) return s.call_potential(positions_A, forces_kcal_per_mol_A);
   const cpu::LargePairs args = s.load(positions_A);
   const ClusterEnergy e = s.energy(args, positions_A);
   const bool m_site = s.model.has_m_site();

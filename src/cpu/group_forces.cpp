@@ -26,9 +26,10 @@ GroupForces::PairKernels::PairKernels(const KernelTable& k, bool m_site, bool mi
       single_sites(k.single.build_sites[m_site]) {}
 
 GroupForces::GroupForces(const System& system, const GroupLayout& layout,
-                         const KernelTable& kernels)
+                         const KernelTable& kernels, const OutsideForces* outside)
     : layout_(layout),
       kernels_(kernels),
+      outside_(outside),
       mixed_(pair_force_precision(system) == Precision::mixed),
       pairs_(kernels, system.model.has_m_site(), mixed_, layout.pairs_are_floats()),
       pair_(pair_parameters<double>(system.model)),
@@ -46,13 +47,17 @@ void GroupForces::compute(double* x, Group& group, WorkSpace& space, TeamMember&
   const int lanes = layout_.lanes(), wide = layout_.wide_slots(),
             part = parts ? wide / lanes * layout_.molecules() : 0;
   if (parts) packs.last_pack = part;
+  if (outside_ != nullptr) {
+    outside_->put_forces(group, space.f.data());
+    if (!has_wall()) return;
+  }
   for (int k = 0; k < (parts ? group.slots / wide : 1); ++k) {
     const std::size_t at = pack_index(lanes, static_cast<std::size_t>(k * part), 0, 0);
     packs.x = x + at;
     double* const f = space.f.data() + at;
-    pair_forces(packs, f, space, member);
+    if (outside_ == nullptr) pair_forces(packs, f, space, member);
     if (mixed_) remove_net_force(kernels_.step, packs, masses_, member, space.totals, f);
-    if (wall_.stiffness > 0.0) kernels_.step.confine(packs, masses_, wall_, f);
+    if (has_wall()) kernels_.step.confine(packs, masses_, wall_, f);
   }
 }
 
@@ -114,7 +119,7 @@ void GroupForces::compute(const SinglePacks& packs, WorkSpace& space, TeamMember
     }
   }
   remove_net_force(kernels_.single_step, packs, single_masses_, member, s.totals, s.f.data());
-  if (wall_.stiffness > 0.0) {
+  if (has_wall()) {
     const Confinement<float> wall{static_cast<float>(wall_.radius),
                                   static_cast<float>(wall_.stiffness)};
     kernels_.single_step.confine(packs, single_masses_, wall, s.f.data());

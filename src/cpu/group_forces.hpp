@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "group.hpp"
+#include "outside_forces.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/pair_force.hpp"
 #include "tarn/steps/step_parameters.hpp"
@@ -10,12 +11,16 @@
 namespace tarn::cpu {
 
 /// All forces on a group but those of the bonds: pairs, wall, and the correction of the net force.
+/// Those of a Potential replace the pairs and contain the bonds.
 class GroupForces {
  public:
-  GroupForces(const System& system, const GroupLayout& layout, const KernelTable& kernels);
+  /// @param outside of a Potential, or null
+  GroupForces(const System& system, const GroupLayout& layout, const KernelTable& kernels,
+              const OutsideForces* outside);
 
   /// Forces at positions x, laid out as those of the group, into space.f.
   void compute(double* x, Group& group, WorkSpace& space, TeamMember& member) const;
+  bool has_wall() const { return wall_.stiffness > 0.0; }
   /// The same in single precision, into space.single.f.
   void compute(const SinglePacks& packs, WorkSpace& space, TeamMember& member) const;
 
@@ -44,6 +49,7 @@ class GroupForces {
 
   const GroupLayout& layout_;
   const KernelTable& kernels_;
+  const OutsideForces* outside_;
   bool mixed_;
   PairKernels pairs_;
   PairParameters<double> pair_;

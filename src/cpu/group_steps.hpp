@@ -32,15 +32,17 @@ inline std::size_t number_of_kind(const StepKind& kind) {
 
 /// What all groups share during the steps of an engine.
 struct StepContext {
-  StepContext(const System& s, const KernelTable& k, bool heat)
+  /// @param o of a Potential, or null
+  StepContext(const System& s, const KernelTable& k, bool heat, const OutsideForces* o)
       : system(s),
         kernels(k),
+        outside(o),
         layout(system, kernels.lanes),
         passes(step_passes(system)),
         kind(number_of_kind({system.thermostat.kind, passes.move, passes.end})),
         parameters(step_parameters(system)),
         single_parameters(rounded_to_float(parameters)),
-        forces(system, layout, kernels),
+        forces(system, layout, kernels, outside),
         transforms(layout.copies(),
                    transforms_are_folded(layout.copies(), kernels.lanes, layout.wide_slots())),
         tallies_heat(heat) {}
@@ -58,6 +60,7 @@ struct StepContext {
 
   const System system;
   const KernelTable& kernels;
+  const OutsideForces* const outside;
   const GroupLayout layout;
   const StepPasses passes;
   const std::size_t kind;  ///< number in kStepKinds

@@ -21,14 +21,20 @@ namespace {
 struct BeadEnergies {
   AlignedVector<double> pairs, bonds;
 };
+/// @param outside energies by a Potential, [replica of the state][bead]; null: of the water model
 BeadEnergies bead_energies(const StepContext& context, const Group& group,
-                           const AlignedVector<double>& beads) {
+                           const AlignedVector<double>& beads, const std::vector<double>* outside) {
   const WaterModel& model = context.system.model;
   const PairParameters<double> pair = pair_parameters<double>(model);
   const int lanes = context.layout.lanes(), n = context.layout.molecules();
   BeadEnergies e;
   for (AlignedVector<double>* numbers : {&e.pairs, &e.bonds}) {
     numbers->resize(static_cast<std::size_t>(group.slots));
+  }
+  if (outside != nullptr) {
+    const auto first = outside->begin() + context.layout.first_slot(group.first_replica);
+    std::copy(first, first + context.layout.first_slot(group.replicas), e.pairs.begin());
+    return e;
   }
   for (int slot = 0; slot < group.slots; slot += lanes) {
     const double* const x = &beads[context.layout.index(group, slot, 0, 0)];
@@ -205,6 +211,25 @@ Geometry Ring::mean_geometry() {
 void fill_rescaled(const StepContext& context, const Group& group,
                    const std::vector<std::int64_t>& place, const FactorsOfReplica& factors,
                    AlignedVector<double>& positions, Frame& frame) {
+  const std::vector<char> has_neighbour = place_rescaled(context, group, factors, positions);
+  const BeadEnergies energies =
+      bead_energies(context, group, positions,
+                    context.outside != nullptr ? &context.outside->rescaled_energies() : nullptr);
+  for (int replica = 0; replica < group.replicas; ++replica) {
+    const std::int64_t at = place[static_cast<std::size_t>(group.first_replica + replica)];
+    if (at < 0) continue;
+    double& to = frame.rescaled_energies_kcal_per_mol[static_cast<std::size_t>(at)];
+    to = kNoNumber;
+    if (!has_neighbour[static_cast<std::size_t>(replica)]) continue;
+    to = Ring(context, group, replica, positions).mean_potential(energies);
+  }
+}
+
+}  // namespace
+
+std::vector<char> place_rescaled(const StepContext& context, const Group& group,
+                                 const FactorsOfReplica& factors,
+                                 AlignedVector<double>& positions) {
   const GroupLayout& layout = context.layout;
   AlignedVector<double> modes = group.x;
   std::vector<char> has_neighbour(static_cast<std::size_t>(group.replicas), 0);
@@ -223,18 +248,8 @@ void fill_rescaled(const StepContext& context, const Group& group,
     }
   }
   place_beads(context, group, modes, positions);
-  const BeadEnergies energies = bead_energies(context, group, positions);
-  for (int replica = 0; replica < group.replicas; ++replica) {
-    const std::int64_t at = place[static_cast<std::size_t>(group.first_replica + replica)];
-    if (at < 0) continue;
-    double& to = frame.rescaled_energies_kcal_per_mol[static_cast<std::size_t>(at)];
-    to = kNoNumber;
-    if (!has_neighbour[static_cast<std::size_t>(replica)]) continue;
-    to = Ring(context, group, replica, positions).mean_potential(energies);
-  }
+  return has_neighbour;
 }
-
-}  // namespace
 
 void fill_from_beads(unsigned fields, const StepContext& context, const Group& group,
                      const std::vector<std::int64_t>& place, const RadialRequest& request,
@@ -248,7 +263,10 @@ void fill_from_beads(unsigned fields, const StepContext& context, const Group& g
   if (fields & kRescaledEnergies) fill_rescaled(context, group, place, factors, positions, frame);
   place_beads(context, group, group.x, positions);
   BeadEnergies energies;
-  if (fields & kEstimates) energies = bead_energies(context, group, positions);
+  if (fields & kEstimates) {
+    energies = bead_energies(context, group, positions,
+                             context.outside != nullptr ? &context.outside->energies() : nullptr);
+  }
   for (int replica = 0; replica < group.replicas; ++replica) {
     const std::int64_t found = place[static_cast<std::size_t>(group.first_replica + replica)];
     if (found < 0) continue;

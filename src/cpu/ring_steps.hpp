@@ -37,11 +37,15 @@ struct RingSteps {
     const GroupLayout& layout = context.layout;
     const RingKernels& kernels = context.kernels.rings;
     const int packs = group.slots / layout.lanes(), n = layout.molecules();
-    place_beads(context, group, group.x, space.q);
+    const bool outside = context.outside != nullptr;
+    if (!outside || context.forces.has_wall()) place_beads(context, group, group.x, space.q);
     clock.add_to(report.rest_seconds);
     context.forces.compute(space.q.data(), group, space, member);
     clock.add_to(report.pair_seconds);
-    kernels.add_bond_forces(context.parameters.flexible, space.q.data(), packs * n, space.f.data());
+    if (!outside) {
+      kernels.add_bond_forces(context.parameters.flexible, space.q.data(), packs * n,
+                              space.f.data());
+    }
     clock.add_to(report.bond_seconds);
     kernels.transform(context.transforms.to_modes(group.replicas, packs, 9 * n), space.f.data(),
                       group.a.data());

@@ -40,7 +40,11 @@ void StoppedReplicas::stop(Group& group, std::size_t g, int r, std::int64_t step
     stopped.heat.resize(x.size() / 9);
     layout_.gather_heat(group, group.kept_heat, r, stopped.heat.data());
   }
-  record_extremes(x, stopped);
+  if (outside_ == nullptr) {
+    record_extremes(x, stopped);
+  } else {
+    record_outside(group, r, x, stopped);
+  }
   by_group_[g].push_back(std::move(stopped));
 }
 
@@ -60,6 +64,27 @@ void StoppedReplicas::record_extremes(const std::vector<double>& x, StoppedRepli
   for (double& c : centroids) c /= std::sqrt(static_cast<double>(layout_.copies()));
   measure_.record_extremes(centroids, centroids, forces, stopped.blow_up);
   stopped.blow_up.seen_in_last_good_state = true;
+}
+
+void StoppedReplicas::record_outside(const Group& group, int r, const std::vector<double>& x,
+                                     StoppedReplica& stopped) const {
+  BlowUp& blow_up = stopped.blow_up;
+  blow_up.potential_was_not_finite = outside_->bad_molecule(group, r) >= 0;
+  const bool finite = std::all_of(x.begin(), x.end(), [](double c) { return std::isfinite(c); });
+  blow_up.seen_in_last_good_state = !finite;
+  const std::vector<double>& all = finite ? x : stopped.x;
+  const auto size = static_cast<std::size_t>(9 * layout_.molecules());
+  std::vector<double> centroids(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(size));
+  for (double& c : centroids) c *= layout_.centroid_scale();
+  blow_up.closest = closest_atoms(centroids);
+  if (blow_up.potential_was_not_finite || !finite) return;
+  for (int copy = 0; copy < layout_.copies(); ++copy) {
+    const double* const f = outside_->forces_on(group.first_replica + r, copy);
+    const LargestForce force = largest_force(std::vector<double>(f, f + size));
+    if (force.force_kcal_per_mol_A > blow_up.largest_force.force_kcal_per_mol_A) {
+      blow_up.largest_force = force;
+    }
+  }
 }
 
 const StoppedReplica& StoppedReplicas::find(std::size_t g, int r) const {

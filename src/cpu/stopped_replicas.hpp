@@ -6,6 +6,7 @@
 
 #include "group.hpp"
 #include "interface/measure.hpp"
+#include "outside_forces.hpp"
 #include "tarn/engine.hpp"
 
 namespace tarn::cpu {
@@ -39,9 +40,10 @@ int first_fast_molecule(const GroupLayout& layout, const Group& group, int r,
 /// The stopped replicas by group, so that threads with different groups need no lock.
 class StoppedReplicas {
  public:
+  /// @param outside of a Potential, or null
   StoppedReplicas(const WaterModel& model, const GroupLayout& layout, const Measure& measure,
-                  std::size_t groups)
-      : model_(model), layout_(layout), measure_(measure), by_group_(groups) {}
+                  const OutsideForces* outside, std::size_t groups)
+      : model_(model), layout_(layout), measure_(measure), outside_(outside), by_group_(groups) {}
 
   /// Stops the replicas r of group number g that have a bad_molecule(r), not -1: saves their last
   /// good state and restores it at zero velocity, so that their lanes continue with finite numbers.
@@ -52,6 +54,15 @@ class StoppedReplicas {
       if (molecule >= 0) stop(group, g, r, step, molecule);
     }
   }
+  /// The same, also of those whose energy or forces by the Potential are not finite.
+  template <class BadMolecule>
+  void stop_bad_or_outside(Group& group, std::size_t g, std::int64_t step,
+                           const BadMolecule& bad_molecule) {
+    stop_bad(group, g, step, [&](int r) {
+      const int outside = outside_ == nullptr ? -1 : outside_->bad_molecule(group, r);
+      return outside >= 0 ? outside : bad_molecule(r);
+    });
+  }
   const StoppedReplica& find(std::size_t g, int r) const;
   /// In order of replica.
   std::vector<BlowUp> blow_ups() const;
@@ -60,10 +71,14 @@ class StoppedReplicas {
   void stop(Group& group, std::size_t g, int r, std::int64_t step, int molecule);
   /// @param x at the stop
   void record_extremes(const std::vector<double>& x, StoppedReplica& stopped) const;
+  /// The same with a Potential: the largest force of the last call, on any bead.
+  void record_outside(const Group& group, int r, const std::vector<double>& x,
+                      StoppedReplica& stopped) const;
 
   const WaterModel& model_;
   const GroupLayout& layout_;
   const Measure& measure_;
+  const OutsideForces* outside_;
   std::vector<std::vector<StoppedReplica>> by_group_;
 };
 

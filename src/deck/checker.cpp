@@ -146,7 +146,7 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   Source given;
   const auto wants_text = [](std::string_view path) {
     const Key* key = water_schema().find_key(path);
-    return key != nullptr && key->type == Type::file;
+    return key != nullptr && (key->type == Type::file || key->type == Type::text);
   };
   for (const Override& override_ : overrides) {
     has_set_ = has_set_ || override_.label.starts_with("--set ");
@@ -174,6 +174,7 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   check_conditions();
   read_structure_file();
   read_start_state();
+  find_library();
   set_steps_from_duration();
   for (const Rule& rule : schema_->rules) rule.check(*this);
   if (!problems_.empty()) throw_problems();
@@ -481,7 +482,7 @@ void Checker::choose_scheme_and_thermostat() {
   if (!has("integrator.scheme") && !is_reliable({"system.model", "model.stretch"})) {
     mark_unreliable("integrator.scheme");
   }
-  if (is_reliable({"integrator.scheme"}) && !has("integrator.timestep_fs") && is_flexible(deck_) &&
+  if (is_reliable({"integrator.scheme"}) && !has("integrator.timestep_fs") && moves_bonds(deck_) &&
       deck_.integrator.scheme == Scheme::verlet) {
     deck_.integrator.timestep_fs = kFlexibleVerletStep_fs;
   }
@@ -591,6 +592,18 @@ void Checker::read_structure_file() {
   } catch (
       const IoError&) {  // not a problem of the deck; reported when the run reads the structure
   }
+}
+
+void Checker::find_library() {
+  const std::optional<std::string> path = potential_path(deck_);
+  std::error_code ignored;
+  if (!read_files_ || !path || deck_.potential->kind != PotentialKind::library ||
+      std::filesystem::is_regular_file(*path, ignored)) {
+    return;
+  }
+  problem("potential.path",
+          fmt::format("path = {}: there is no file {}{}", toml_string(*deck_.potential->path),
+                      *path, missing_path_hint(deck_, *deck_.potential->path)));
 }
 
 void Checker::read_start_state() {

@@ -71,6 +71,7 @@ class Checker {
   /// How to remove a key of the deck that is unused because of --set.
   std::string unset_hint(const Key& key, const Place& place) const;
   void read_structure_file();
+  void find_library();
   void read_start_state();
   /// Computes the number of steps from a duration.
   void set_steps_from_duration();

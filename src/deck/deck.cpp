@@ -96,12 +96,60 @@ std::optional<std::string> state_path(const Deck& deck) {
   return path.string();
 }
 
+PotentialKind potential_kind(const Deck& deck) {
+  return deck.potential ? deck.potential->kind : PotentialKind::model;
+}
+
+std::string potential_text(const Deck& deck) {
+  switch (potential_kind(deck)) {
+    case PotentialKind::model:
+      break;
+    case PotentialKind::library: {
+      const std::string file =
+          std::filesystem::path(deck.potential->path.value()).filename().string();
+      return deck.potential->options.empty()
+                 ? fmt::format("library {}", file)
+                 : fmt::format("library {} ({})", file, deck.potential->options);
+    }
+    case PotentialKind::socket:
+      return "i-PI clients";
+    case PotentialKind::program:
+      return deck.potential->name;
+  }
+  return {};
+}
+
+std::optional<std::string> potential_path(const Deck& deck) {
+  if (!deck.potential || !deck.potential->path) return std::nullopt;
+  return decks::from_the_deck(deck, *deck.potential->path).string();
+}
+
 std::string resolved_deck(const Deck& deck) {
   return write_deck(deck, [](const decks::Key&) { return true; });
 }
 
 std::string physics_fingerprint(const Deck& deck) {
   return write_deck(deck, [](const decks::Key& key) { return !key.may_change_on_resume; });
+}
+
+Deck with_potential(const Deck& deck, const std::string& name) {
+  const std::string label = "the potential " + name;
+  if (const PotentialKind kind = potential_kind(deck);
+      kind == PotentialKind::library || kind == PotentialKind::socket) {
+    throw InputError({{label, 0, 0,
+                       fmt::format("the deck has another potential, {}; remove one of them",
+                                   potential_text(deck))}});
+  }
+  Deck other = deck;
+  other.potential.emplace();
+  other.potential->kind = PotentialKind::program;
+  other.potential->name = name;
+  const bool default_relax = deck.system.relax == decks::default_relax(deck);
+  // The keys of penalised bonds have no meaning here.
+  const std::string text = write_deck(other, [&](const decks::Key& key) {
+    return !(default_relax && key.path() == "system.relax");
+  });
+  return check_variant(deck, text, {}, label);
 }
 
 Deck with_scheme(const Deck& deck, const std::string& spec) {

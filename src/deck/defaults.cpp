@@ -18,7 +18,13 @@ Scheme default_scheme(const Deck& deck) {
   return is_flexible(deck) ? Scheme::verlet : Scheme::settle;
 }
 
+bool moves_bonds(const Deck& deck) {
+  return is_flexible(deck) ||
+         (potential_kind(deck) != PotentialKind::model && deck.integrator.scheme == Scheme::verlet);
+}
+
 bool default_relax(const Deck& deck) {
+  if (potential_kind(deck) != PotentialKind::model) return false;
   const bool stretches = !is_rigid(deck.integrator.scheme) && std::isfinite(deck.integrator.omega);
   return stretches && !deck.system.state && deck.system.velocities != VelocityKind::file;
 }

@@ -14,11 +14,15 @@ Scheme default_scheme(const Deck& deck);
 /// Default time step of velocity Verlet with a flexible model [fs].
 inline constexpr double kFlexibleVerletStep_fs = 0.5;
 
+/// Whether molecules are flexible in the dynamics: with a flexible model, and with `verlet` and a
+/// potential other than the model.
+bool moves_bonds(const Deck& deck);
+
 /// The default of `[thermostat] kind` in a deck with that section.
 inline constexpr Thermostat kDefaultThermostat = Thermostat::baoab;
 
 /// The default of `[system] relax`: true for finite penalties, with which a rigid start is not in
-/// equilibrium, unless positions and velocities are given together.
+/// equilibrium, unless positions and velocities are given together or another potential is used.
 bool default_relax(const Deck& deck);
 
 /// The water model with the masses of the dynamics, also those of keep_molecule_mass.

@@ -54,6 +54,8 @@ std::string expected_text(const Key& key) {
       return list + " or an integer" + range_text(key);
     case Type::file:
       return "a path in quotes";
+    case Type::text:
+      return "a text in quotes";
     case Type::device:
       return R"("auto", "cpu", "cuda", "cuda:i" with the number i of a device, "cuda:i,j" or "cuda:all")";
   }

@@ -36,7 +36,7 @@ double heavy_hydrogen_factor(const Deck& deck) {
     return m.mass_o_Da * m.mass_h_Da / (m.mass_o_Da + m.mass_h_Da);
   };
   const WaterModel model = model_of_dynamics(deck);
-  if (model.is_flexible()) return std::sqrt(of_bond(model) / of_bond(WaterModel{}));
+  if (moves_bonds(deck)) return std::sqrt(of_bond(model) / of_bond(WaterModel{}));
   return std::sqrt(model.mass_h_Da / units::mass_hydrogen_Da);
 }
 
@@ -57,14 +57,15 @@ std::optional<Message> warning_of_flexible_step(const Deck& deck) {
   const IntegratorSection& integrator = deck.integrator;
   // Twice the default: about nine steps per period of an O-H stretch (docs/results/flexible-steps).
   const double longest_fs = 2.0 * kFlexibleVerletStep_fs * heavy_hydrogen_factor(deck);
-  if (!is_flexible(deck) || integrator.scheme != Scheme::verlet ||
+  if (!moves_bonds(deck) || integrator.scheme != Scheme::verlet ||
       integrator.timestep_fs <= longest_fs) {
     return std::nullopt;
   }
-  return Message::warning(fmt::format(
-      "timestep_fs = {:g} is long for velocity Verlet with a flexible model: replicas blow up from "
-      "about {:.2g} fs on at 298 K. Use {:.2g} fs or less",
-      integrator.timestep_fs, 1.5 * longest_fs, longest_fs));
+  return Message::warning(
+      fmt::format("timestep_fs = {:g} is long for velocity Verlet with flexible molecules: "
+                  "replicas blow up from "
+                  "about {:.2g} fs on at 298 K. Use {:.2g} fs or less",
+                  integrator.timestep_fs, 1.5 * longest_fs, longest_fs));
 }
 
 /// The ring polymers must resolve the fastest vibration.
@@ -144,7 +145,7 @@ double largest_stable_timestep_fs(const Deck& deck) {
   const IntegratorSection& integrator = deck.integrator;
   const double by_mass = heavy_hydrogen_factor(deck);
   // The limit of velocity Verlet is 2.7 fs for small vibrations of the O-H bonds.
-  if (is_flexible(deck)) return by_mass * (integrator.scheme == Scheme::verlet ? 1.5 : 3.0);
+  if (moves_bonds(deck)) return by_mass * (integrator.scheme == Scheme::verlet ? 1.5 : 3.0);
   // Velocity Verlet is stable at 1.08 fs with omega = 20; the limit is on the product of the two.
   if (integrator.scheme == Scheme::verlet) return by_mass * 1.08 * 20.0 / integrator.omega;
   if (is_rigid(integrator.scheme)) return by_mass * 8.0;

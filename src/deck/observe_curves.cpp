@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/count_text.hpp"
+#include "defaults.hpp"
 #include "notes.hpp"
 #include "observe_keys.hpp"
 #include "system_limits.hpp"
@@ -119,10 +120,16 @@ std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molec
 }
 
 void spectrum_messages(const Deck& deck, Messages& messages) {
+  if (potential_kind(deck) != PotentialKind::model) {
+    messages.push_back(Message::warning(fmt::format(
+        "[observe.spectrum] the infrared absorption is that of the charges of {} on the "
+        "trajectory of the potential. The vibrational density of states needs no charges",
+        deck.system.model)));
+  }
   const IntegratorSection& integrator = deck.integrator;
   // Two samples per period of an O-H stretch of 4000/cm.
   constexpr double kLongestInterval_fs = 4.17;
-  if (deck.spectrum && is_flexible(deck)) {
+  if (deck.spectrum && moves_bonds(deck)) {
     const double interval_fs = static_cast<double>(deck.spectrum->every) * integrator.timestep_fs;
     if (interval_fs > kLongestInterval_fs) {
       messages.push_back(Message::warning(

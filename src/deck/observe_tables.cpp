@@ -85,12 +85,28 @@ void multipliers_need_rigid_model(Checker& checker) {
       fmt::format("[observe.multipliers] needs a rigid model: {}", rigid_model_names()));
 }
 
+void multipliers_need_constraints(Checker& checker) {
+  const Deck& deck = checker.deck();
+  if (!deck.multipliers || potential_kind(deck) == PotentialKind::model) return;
+  if (!checker.is_reliable({"potential.kind", "integrator.scheme"})) return;
+  if (is_rigid(deck.integrator.scheme)) return;
+  checker.problem("observe.multipliers.every",
+                  "[observe.multipliers] with a potential needs a rigid scheme: \"shake\", "
+                  "\"rattle\" or \"settle\"");
+}
+
 void multiplier_window_is_odd(Checker& checker) {
   const auto& multipliers = checker.deck().multipliers;
   if (!multipliers || !checker.is_reliable({"observe.multipliers.window_steps"})) return;
   if (multipliers->window_steps % 2 == 1) return;
   checker.problem("observe.multipliers.window_steps",
                   fmt::format("window_steps = {} must be odd", multipliers->window_steps));
+}
+
+void cluster_messages(const Deck& deck, Messages& messages) {
+  if (potential_kind(deck) == PotentialKind::model) return;
+  messages.push_back(Message::note(
+      "[observe.cluster] cluster.csv has no dipole moments: a potential has no charges"));
 }
 
 SectionTable cluster_section() {
@@ -112,7 +128,8 @@ SectionTable cluster_section() {
       {{"With `lindemann = true`, all replicas together have at most 10⁷ pairs of molecules.",
         lindemann_fits_memory,
         {},
-        lindemann_problem}});
+        lindemann_problem}},
+      cluster_messages);
 }
 
 SectionTable multipliers_section() {
@@ -131,6 +148,8 @@ SectionTable multipliers_section() {
           replicas_key<ObserveMultipliers>(every_replica(), kAllOrFirst),
       },
       {{"`[observe.multipliers]` requires a rigid model.", multipliers_need_rigid_model},
+       {"`[observe.multipliers]` with a potential other than the model requires a rigid scheme.",
+        multipliers_need_constraints},
        {"`window_steps` is odd.", multiplier_window_is_odd}});
 }
 

@@ -32,6 +32,7 @@ enum class Type {
   numbers,    ///< a list of floats; integers are accepted
   selection,  ///< one of `choices`, or an integer
   file,       ///< a path
+  text,       ///< a string, which may be empty
   device,     ///< auto | cpu | cuda | cuda:i
 };
 

@@ -3,7 +3,7 @@
 namespace tarn::decks {
 
 std::string_view unit_of(std::string_view name) {
-  constexpr std::array<std::array<std::string_view, 2>, 17> kUnits{
+  constexpr std::array<std::array<std::string_view, 2>, 18> kUnits{
       {{"every", "steps"},
        {"_steps", "steps"},
        {"_minutes", "min"},
@@ -18,6 +18,7 @@ std::string_view unit_of(std::string_view name) {
        {"_Da", "Da"},
        {"_fs", "fs"},
        {"_ps", "ps"},
+       {"_s", "s"},
        {"_K", "K"},
        {"_A", "Å"},
        {"_e", "e"}}};

@@ -60,8 +60,8 @@ bool is_too_large(const std::string& text) {
 std::string correction_hint(const Key& key, const RawValue& raw) {
   const bool wants_number =
       key.type == Type::integer || key.type == Type::number || key.type == Type::selection;
-  const bool wants_text =
-      key.type == Type::choice || key.type == Type::file || key.type == Type::device;
+  const bool wants_text = key.type == Type::choice || key.type == Type::file ||
+                          key.type == Type::text || key.type == Type::device;
   switch (raw.kind) {
     case RawValue::Kind::number:
       if (wants_number && raw.number == std::trunc(raw.number) && std::abs(raw.number) < 1e18) {
@@ -106,6 +106,7 @@ bool takes_text(const Key& key, std::string_view text) {
   switch (key.type) {
     case Type::choice:
     case Type::file:
+    case Type::text:
     case Type::device:
       return true;
     case Type::selection:
@@ -215,6 +216,9 @@ std::optional<Value> ValueReader::read_value(const Key& key, const RawValue& raw
       if (!raw.string.empty()) return Value{raw.string};
       add_problem(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
       return std::nullopt;
+    case Type::text:
+      if (raw.kind == RawValue::Kind::string) return Value{raw.string};
+      break;
     case Type::device: {
       if (raw.kind != RawValue::Kind::string) break;
       if (is_device(raw.string)) return Value{raw.string};

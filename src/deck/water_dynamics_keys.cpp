@@ -31,7 +31,7 @@ std::vector<KeyOf<I>> scheme_keys() {
           "Integration scheme.",
           {.default_text = "`\"settle\"` for rigid models, `\"verlet\"` for flexible ones"}),
       key(&I::timestep_fs, "timestep_fs", from_to(1e-6, 100), "Time step h.",
-          {.default_text = "2; 0.5 for `verlet` with a flexible model"}),
+          {.default_text = "2; 0.5 for `verlet` with a flexible model or another potential"}),
       key(&I::beta, "beta", above_to(0.25, 1),
           "Scheme parameter b. At 1/4 positions diverge as the penalty stiffens; near 1/3 and 1/2 "
           "stiff bonds resonate with the step. The band near 1/3 depends on omega times the step: "

@@ -14,6 +14,7 @@ SectionTable thermostat_section();
 SectionTable path_integral_section();
 SectionTable exchange_section();
 SectionTable confinement_section();
+SectionTable potential_section();
 SectionTable run_section();
 
 /// @name The sections [observe.*], in three files observe_*.cpp
@@ -25,12 +26,19 @@ std::vector<SectionTable> structure_sections();
 
 constexpr double kLargestTemperature_K = 1e6;
 
+/// For keys that need the forces of the water model.
+inline Condition with_forces_of_the_model() {
+  return {"potential.kind", {"model"}, {}, {}, "no other potential"};
+}
+
 /// The names of rigid models, and "own".
 std::vector<std::string_view> rigid_models();
-/// For keys that flexible models do not have. @param other another condition of the key
+/// For keys of penalised bonds, which flexible models and other potentials do not have.
+/// @param other another condition of the key
 inline std::vector<Condition> with_rigid_molecules(Condition other) {
   constexpr std::string_view text = "a rigid model";
-  return {std::move(other),
+  return {with_forces_of_the_model(),
+          std::move(other),
           {"system.model", rigid_models(), {}, {}, text},
           {"model.stretch", {"rigid"}, "system.model", {kOwnModel}, text}};
 }

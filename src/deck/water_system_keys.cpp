@@ -84,8 +84,10 @@ std::vector<KeyOf<S>> velocity_keys() {
       key(&S::relax, "relax", kAny,
           "Minimise the sum of the non-bonded and the penalty or intramolecular energy of the "
           "start. Without it, the bonds start strained.",
-          {.default_text = "`true`; `false` with infinite `omega` or given velocities",
-           .used_with = {penalty_schemes(),
+          {.default_text =
+               "`true`; `false` with infinite `omega`, given velocities or another potential",
+           .used_with = {with_forces_of_the_model(),
+                         penalty_schemes(),
                          no_state,
                          {"system.velocities", {"maxwell", "tangent", "zero"}}}}),
       key(&S::project, "project",

@@ -62,14 +62,23 @@ AutoDevice auto_device(const System& system, std::int64_t replicas, int threads)
   return {"cuda", "few molecules and replicas for a GPU; --device cpu is likely faster"};
 }
 
+void refuse_cuda_for_potential(const DeviceRequest& device) {
+  if (device.name == "auto" || device.name == "cpu") return;
+  throw InputError("device '" + device.name + "': a potential requires the CPU; use --device cpu");
+}
+
 std::unique_ptr<Engine> make_device_engine(const System& system, const State& start,
                                            const PairCountRequest& counts,
                                            const DeviceRequest& device) {
   check_start(system, start, counts);
-  const std::string name = device.name == "auto"
+  if (device.potential) refuse_cuda_for_potential(device);
+  const std::string name = device.potential ? "cpu"
+                           : device.name == "auto"
                                ? auto_device(system, start.replicas(), device.threads).name
                                : device.name;
-  if (name == "cpu") return make_cpu_engine(system, start, counts, device.threads);
+  if (name == "cpu") {
+    return make_cpu_engine(system, start, counts, device.threads, "", device.potential);
+  }
   const std::optional<CudaDevices> devices = parse_cuda_devices(name);
   if (!devices) {
     throw InputError("unknown device '" + name +

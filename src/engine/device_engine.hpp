@@ -6,6 +6,9 @@
 
 namespace tarn {
 
+/// @throws InputError if a request with a Potential names another device than the CPU
+void refuse_cuda_for_potential(const DeviceRequest& device);
+
 /// Makes an engine on one device.
 /// @throws what make_engine() throws; InputError if the name selects several devices
 std::unique_ptr<Engine> make_device_engine(const System& system, const State& start,

@@ -53,7 +53,8 @@ void put_blow_up(std::ostream& out, const BlowUp& blow_up) {
   put(out, blow_up.closest.distance_A);
   put_atom(out, blow_up.largest_force.at);
   put(out, blow_up.largest_force.force_kcal_per_mol_A);
-  put(out, static_cast<std::int64_t>(blow_up.seen_in_last_good_state));
+  put(out, std::int64_t{blow_up.seen_in_last_good_state} +
+               2 * std::int64_t{blow_up.potential_was_not_finite});
 }
 
 BlowUp get_blow_up(std::istream& in) {
@@ -66,7 +67,9 @@ BlowUp get_blow_up(std::istream& in) {
   blow_up.closest.distance_A = get_double(in);
   blow_up.largest_force.at = get_atom(in);
   blow_up.largest_force.force_kcal_per_mol_A = get_double(in);
-  blow_up.seen_in_last_good_state = get_i64(in) != 0;
+  const std::int64_t flags = get_i64(in);
+  blow_up.seen_in_last_good_state = (flags & 1) != 0;
+  blow_up.potential_was_not_finite = (flags & 2) != 0;
   return blow_up;
 }
 

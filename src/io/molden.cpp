@@ -1,5 +1,6 @@
 #include "tarn/io/molden.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
@@ -46,8 +47,12 @@ std::string head(std::string_view title, std::span<const double> positions_A,
   }
   text += "[FREQ]\n";
   for (const MoldenMode& mode : modes) text += fixed(mode.wavenumber_per_cm, 6) + '\n';
-  text += "[INT]\n";
-  for (const MoldenMode& mode : modes) text += fixed(mode.ir_intensity_km_per_mol, 6) + '\n';
+  const bool are_known = std::ranges::any_of(
+      modes, [](const MoldenMode& mode) { return !std::isnan(mode.ir_intensity_km_per_mol); });
+  if (are_known) text += "[INT]\n";
+  for (const MoldenMode& mode : modes) {
+    if (are_known) text += fixed(mode.ir_intensity_km_per_mol, 6) + '\n';
+  }
   text += "[FR-COORD]\n";
   for (std::size_t a = 0; a < atoms; ++a) {
     text += kSpecies[a % 3];

@@ -266,13 +266,19 @@ void check_unit(std::span<const double> positions_A, const std::string& path) {
 std::vector<Problem> bond_length_problems(const WaterModel& model,
                                           std::span<const double> positions_A,
                                           const std::string& path) {
+  return bond_length_problems(model, model.is_flexible(), positions_A, path);
+}
+
+std::vector<Problem> bond_length_problems(const WaterModel& model, bool flexible,
+                                          std::span<const double> positions_A,
+                                          const std::string& path) {
   const std::array<Length, 3> lengths = lengths_of(model);
   const std::vector<Point> points = points_of(positions_A);
   GroupedProblems problems;
   for (std::size_t m = 0; m < points.size() / 3; ++m) {
     for (const Length& b : lengths) {
       const double length = distance_A(points[3 * m + b.end], points[3 * m + b.begin]);
-      const bool flexible = model.is_flexible(), is_bond = b.begin == 0;
+      const bool is_bond = b.begin == 0;
       // Comparisons with a length that is not a number are false.
       if (flexible ? !is_bond || length <= kLongestBond_A
                    : std::abs(length - b.length_A) <= kBondTolerance_A) {

@@ -147,6 +147,36 @@ MatrixXd ModeCoordinates::dipole_derivatives() const {
   return derivatives;
 }
 
+VectorXd ModeCoordinates::gradient(std::span<const double> forces_kcal_per_mol_A) const {
+  VectorXd gradient(size());
+  for (int k = 0; k < molecules(); ++k) {
+    const Matrix3d f = atoms(forces_kcal_per_mol_A, k);
+    gradient.segment(per_molecule() * k, per_molecule()) =
+        -at(k).dx.transpose() * Map<const VectorXd>(f.data(), 9);
+  }
+  return gradient;
+}
+
+double ModeCoordinates::step_of(int i, double distance_A) const {
+  const VectorXd dx = at(i / per_molecule()).dx.col(i % per_molecule());
+  return distance_A / Map<const Matrix3d>(dx.data()).colwise().norm().maxCoeff();
+}
+
+void ModeCoordinates::place(int i, double step, std::span<double> positions_A) const {
+  std::ranges::copy(positions_A_, positions_A.begin());
+  const int k = i / per_molecule(), c = i % per_molecule();
+  const Molecule& molecule = at(k);
+  Map<Matrix3d> moved(&positions_A[9 * static_cast<std::size_t>(k)]);
+  if (c / 3 == 1) {
+    const Vector3d turn = step * molecule.rotation_vectors.col(c - 3);
+    const Eigen::AngleAxisd rotation(turn.norm(), turn.normalized());
+    moved = (rotation.toRotationMatrix() * molecule.arms).colwise() + molecule.centre;
+  } else {
+    const VectorXd dx = step * molecule.dx.col(c);
+    moved += Map<const Matrix3d>(dx.data());
+  }
+}
+
 VectorXd ModeCoordinates::displacements(const Eigen::Ref<const VectorXd>& y) const {
   VectorXd x(9 * molecules());
   for (int k = 0; k < molecules(); ++k) {

@@ -26,6 +26,8 @@ class ModeCoordinates {
   /// rotations adds a term with the forces.
   /// @param omega 0 for rigid molecules; @param forces_kcal_per_mol_A forces of V0, 9 N
   Eigen::MatrixXd hessian(double omega, std::span<const double> forces_kcal_per_mol_A) const;
+  /// dV/dy. @param forces_kcal_per_mol_A total forces, 9 N
+  Eigen::VectorXd gradient(std::span<const double> forces_kcal_per_mol_A) const;
   /// Largest component of the gradient: in translations [kcal/mol/A] and rotations [kcal/mol/rad]
   /// of rigid molecules, or in Cartesian coordinates.
   /// @param forces_kcal_per_mol_A total forces, 9 N
@@ -36,6 +38,12 @@ class ModeCoordinates {
   Eigen::MatrixXd dipole_derivatives() const;
   /// Displacements of the atoms for a displacement in y: 9 N.
   Eigen::VectorXd displacements(const Eigen::Ref<const Eigen::VectorXd>& y) const;
+  /// The step of coordinate `i` that moves one atom by `distance_A`, and no atom farther.
+  double step_of(int i, double distance_A) const;
+  /// Writes the positions after a step of coordinate `i` alone. Rotations are not linearised, so
+  /// that they do not stretch bonds.
+  /// @param positions_A out, 9 N
+  void place(int i, double step, std::span<double> positions_A) const;
   /// Sums of squares of the translations, rotations and vibrations in y.
   Eigen::Vector3d kinetic_shares(const Eigen::Ref<const Eigen::VectorXd>& y) const;
 

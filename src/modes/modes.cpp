@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
@@ -12,6 +15,7 @@
 
 #include "mode_coordinates.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/force_field.hpp"
@@ -23,6 +27,14 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+/// Larger displacements leave the range in which forces are nearly linear.
+constexpr double kMaxDisplacement_A = 0.1;
+
+/// Bond coordinates are displaced by this fraction, because the best displacement is proportional
+/// to the fourth derivative of the energy to the power of -1/3, and bonds have one some twenty
+/// times as large.
+constexpr double kBondDisplacement = 0.4;
 
 /// Eigenvalues in increasing order, and eigenvectors in columns.
 struct Spectrum {
@@ -52,11 +64,21 @@ double wavenumber_per_cm(double eigenvalue) {
   return std::copysign(units::wavenumber_per_cm(std::sqrt(std::abs(eigenvalue))), eigenvalue);
 }
 
-void check_size(const WaterModel& model, std::span<const double> positions_A, double omega) {
+void check_size(std::span<const double> positions_A) {
   if (positions_A.empty() || positions_A.size() % 9 != 0) {
     throw InputError(
         fmt::format("{} coordinates given; a cluster has nine per molecule", positions_A.size()));
   }
+}
+void check_number(int molecules, bool rigid) {
+  const int limit = most_mode_molecules(rigid);
+  if (molecules > limit) {
+    throw InputError(fmt::format("{} molecules: normal modes are limited to {} {} molecules",
+                                 molecules, limit, rigid ? "rigid" : "flexible"));
+  }
+}
+void check_arguments(const WaterModel& model, std::span<const double> positions_A, double omega) {
+  check_size(positions_A);
   check_modes(model, static_cast<int>(positions_A.size() / 9), omega);
 }
 
@@ -69,6 +91,90 @@ MatrixXd finite_hessian(const modes::ModeCoordinates& coordinates, double streng
   }
   return hessian;
 }
+
+/// Adds the modes of a Hessian K to the result.
+/// @param dipole derivatives of the dipole moment [e/Da^1/2], 3 x size()
+void add_modes(const modes::ModeCoordinates& coordinates, MatrixXd hessian, const MatrixXd& dipole,
+               NormalModes& result) {
+  const MatrixXd rigid_body = coordinates.rigid_body_motions();
+  const Spectrum spectrum = orthogonal_spectrum(rigid_body, std::move(hessian));
+  const auto add = [&](double wavenumber_per_cm, const Eigen::Ref<const VectorXd>& y) {
+    constexpr double kDebye2 = units::debye_per_e_A * units::debye_per_e_A;
+    const Eigen::Vector3d shares = coordinates.kinetic_shares(y);
+    result.modes.push_back(
+        {wavenumber_per_cm, kDebye2 * (dipole * y).squaredNorm(), shares[0], shares[1], shares[2]});
+    const VectorXd x = coordinates.displacements(y);
+    result.displacements_per_sqrt_Da.insert(result.displacements_per_sqrt_Da.end(), x.begin(),
+                                            x.end());
+  };
+  const Index imaginary = (spectrum.values.array() < 0.0).count();
+  for (Index i = 0; i < imaginary; ++i) {
+    add(wavenumber_per_cm(spectrum.values[i]), spectrum.vectors.col(i));
+  }
+  for (Index i = 0; i < rigid_body.cols(); ++i) add(0.0, rigid_body.col(i));
+  for (Index i = imaginary; i < spectrum.values.size(); ++i) {
+    add(wavenumber_per_cm(spectrum.values[i]), spectrum.vectors.col(i));
+  }
+}
+
+/// Energies and forces of a potential at a configuration and at steps of both signs of each
+/// coordinate, from one call.
+class Displacements {
+ public:
+  /// @throws NumericalError if a number is not finite
+  Displacements(const modes::ModeCoordinates& coordinates, std::span<const double> positions_A,
+                double displacement_A, Potential& potential)
+      : coordinates_(coordinates), size_(positions_A.size()) {
+    const auto images = 2 * static_cast<std::size_t>(coordinates.size()) + 1;
+    std::vector<double> x(images * size_), energies(images, kNoNumber);
+    forces_.assign(x.size(), kNoNumber);
+    std::ranges::copy(positions_A, x.begin());
+    for (int i = 0; i < coordinates.size(); ++i) {
+      const bool is_bond = i % coordinates.per_molecule() >= 6;
+      steps_.push_back(
+          coordinates.step_of(i, is_bond ? kBondDisplacement * displacement_A : displacement_A));
+      coordinates.place(i, steps_.back(), std::span(x).subspan(image(i, 0) * size_, size_));
+      coordinates.place(i, -steps_.back(), std::span(x).subspan(image(i, 1) * size_, size_));
+    }
+    std::vector<std::int64_t> ids(images);
+    std::iota(ids.begin(), ids.end(), 0);
+    potential.compute(x, ids, energies, forces_);
+    energy_kcal_per_mol_ = energies[0];
+    const auto is_finite = [](double number) { return std::isfinite(number); };
+    if (std::ranges::all_of(energies, is_finite) && std::ranges::all_of(forces_, is_finite)) return;
+    throw NumericalError(fmt::format(
+        "the potential returned an energy or force that is not finite for the structure, or within "
+        "{:g} A of it",
+        displacement_A));
+  }
+
+  double energy_kcal_per_mol() const { return energy_kcal_per_mol_; }
+  /// Forces at the configuration.
+  std::span<const double> forces() const { return forces_of(0); }
+  /// K, symmetrised (equation 90).
+  MatrixXd hessian() const {
+    MatrixXd differences(coordinates_.size(), coordinates_.size());
+    for (int i = 0; i < coordinates_.size(); ++i) {
+      differences.col(i) = (coordinates_.gradient(forces_of(image(i, 0))) -
+                            coordinates_.gradient(forces_of(image(i, 1)))) /
+                           (2.0 * steps_[static_cast<std::size_t>(i)]);
+    }
+    return 0.5 * (differences + differences.transpose());
+  }
+
+ private:
+  static std::size_t image(int i, int sign) {
+    return 2 * static_cast<std::size_t>(i) + static_cast<std::size_t>(sign) + 1;
+  }
+  std::span<const double> forces_of(std::size_t image) const {
+    return std::span(forces_).subspan(image * size_, size_);
+  }
+
+  const modes::ModeCoordinates& coordinates_;
+  std::size_t size_;
+  std::vector<double> steps_, forces_;  // [coordinate]; [image][9 N]
+  double energy_kcal_per_mol_ = kNoNumber;
+};
 
 }  // namespace
 
@@ -109,16 +215,12 @@ void check_modes(const WaterModel& model, int molecules, double omega) {
                     "for rigid molecules",
                     omega, kMaxModeOmega));
   }
-  const int limit = most_mode_molecules(rigid);
-  if (molecules > limit) {
-    throw InputError(fmt::format("{} molecules: normal modes are limited to {} {} molecules",
-                                 molecules, limit, rigid ? "rigid" : "flexible"));
-  }
+  check_number(molecules, rigid);
 }
 
 NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
                          double omega) {
-  check_size(model, positions_A, omega);
+  check_arguments(model, positions_A, omega);
   const bool penalised = std::isfinite(omega), rigid = !penalised && !model.is_flexible();
   const modes::ModeCoordinates coordinates(model, positions_A, rigid);
   std::vector<double> forces(positions_A.size());
@@ -139,32 +241,31 @@ NormalModes normal_modes(const WaterModel& model, std::span<const double> positi
   }
   result.max_gradient_kcal_per_mol_A = coordinates.max_gradient(forces);
 
-  const MatrixXd rigid_body = coordinates.rigid_body_motions();
-  const MatrixXd dipole = coordinates.dipole_derivatives();
-  const Spectrum spectrum = orthogonal_spectrum(rigid_body, std::move(hessian));
-  const auto add = [&](double wavenumber_per_cm, const Eigen::Ref<const VectorXd>& y) {
-    constexpr double kDebye2 = units::debye_per_e_A * units::debye_per_e_A;
-    const Eigen::Vector3d shares = coordinates.kinetic_shares(y);
-    result.modes.push_back(
-        {wavenumber_per_cm, kDebye2 * (dipole * y).squaredNorm(), shares[0], shares[1], shares[2]});
-    const VectorXd x = coordinates.displacements(y);
-    result.displacements_per_sqrt_Da.insert(result.displacements_per_sqrt_Da.end(), x.begin(),
-                                            x.end());
-  };
-  const Index imaginary = (spectrum.values.array() < 0.0).count();
-  for (Index i = 0; i < imaginary; ++i) {
-    add(wavenumber_per_cm(spectrum.values[i]), spectrum.vectors.col(i));
+  add_modes(coordinates, std::move(hessian), coordinates.dipole_derivatives(), result);
+  return result;
+}
+
+NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
+                         Potential& potential, double displacement_A) {
+  check_size(positions_A);
+  check_number(static_cast<int>(positions_A.size() / 9), false);
+  if (!(displacement_A > 0.0 && displacement_A <= kMaxDisplacement_A)) {
+    throw InputError(fmt::format("displacement_A = {:g}: must be above 0 and at most {:g}",
+                                 displacement_A, kMaxDisplacement_A));
   }
-  for (Index i = 0; i < rigid_body.cols(); ++i) add(0.0, rigid_body.col(i));
-  for (Index i = imaginary; i < spectrum.values.size(); ++i) {
-    add(wavenumber_per_cm(spectrum.values[i]), spectrum.vectors.col(i));
-  }
+  const modes::ModeCoordinates coordinates(model, positions_A, false);
+  const Displacements displacements(coordinates, positions_A, displacement_A, potential);
+  NormalModes result;
+  result.energy_kcal_per_mol = displacements.energy_kcal_per_mol();
+  result.max_gradient_kcal_per_mol_A = coordinates.max_gradient(displacements.forces());
+  add_modes(coordinates, displacements.hessian(),
+            MatrixXd::Constant(3, coordinates.size(), kNoNumber), result);
   return result;
 }
 
 bool has_negative_curvature(const WaterModel& model, std::span<const double> positions_A,
                             double curvature_kcal_per_mol_A2_Da) {
-  check_size(model, positions_A, std::numeric_limits<double>::infinity());
+  check_arguments(model, positions_A, std::numeric_limits<double>::infinity());
   const modes::ModeCoordinates coordinates(model, positions_A, !model.is_flexible());
   if (coordinates.molecules() < 2 && !model.is_flexible()) return false;
   std::vector<double> forces(positions_A.size());

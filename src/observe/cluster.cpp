@@ -43,12 +43,15 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Obse
   spec.file = "cluster";
   spec.fields = kShape;
   spec.moment_fields = kShapeMoments;
-  set_columns<ClusterMeasures>(spec, &Frame::shape, &Frame::shape_moments,
-                               {{"radius_of_gyration_A", &ClusterMeasures::radius_of_gyration_A, 0},
-                                {"hydrogen_bonds", &ClusterMeasures::hydrogen_bonds, 1},
-                                {"farthest_neighbour_A", &ClusterMeasures::farthest_neighbour_A, 2},
-                                {"dipole_D", &ClusterMeasures::dipole_D, 3},
-                                {"molecule_dipole_D", &ClusterMeasures::molecule_dipole_D, 4}});
+  std::vector<RowColumn<ClusterMeasures>> columns{
+      {"radius_of_gyration_A", &ClusterMeasures::radius_of_gyration_A, 0},
+      {"hydrogen_bonds", &ClusterMeasures::hydrogen_bonds, 1},
+      {"farthest_neighbour_A", &ClusterMeasures::farthest_neighbour_A, 2}};
+  if (!info.potential) {  // it has no charges
+    columns.push_back({"dipole_D", &ClusterMeasures::dipole_D, 3});
+    columns.push_back({"molecule_dipole_D", &ClusterMeasures::molecule_dipole_D, 4});
+  }
+  set_columns<ClusterMeasures>(spec, &Frame::shape, &Frame::shape_moments, columns);
   if (section.lindemann) {
     spec.fields |= kLindemann;
     spec.moment_fields |= kLindemannMoments;
@@ -83,7 +86,7 @@ Observable cluster_observable() {
                     time_picture("cluster", "Cluster",
                                  {{"radius_of_gyration_A", "radius of gyration (Å)"},
                                   {"hydrogen_bonds", "hydrogen bonds"},
-                                  {"dipole_D", "dipole (D)"},
+                                  {"dipole_D", "dipole (D)", true},
                                   {"lindemann", "Lindemann index", true}}),
                     "; of the centroids");
 }

@@ -167,7 +167,7 @@ class HeatCapacity final : public Observer {
   /// Equation (53) [kcal/mol/K].
   double capacity(const Reweighting::Moments& moments, double temperature_K) const {
     constexpr double k = units::boltzmann_kcal_per_mol_K;
-    return kinetic_heat_capacity(system_) +
+    return kinetic_heat_capacity(system_, info_.potential != nullptr) +
            moments.covariance / (k * temperature_K * temperature_K);
   }
   double capacity(const Reweighting& r, double temperature_K) const {

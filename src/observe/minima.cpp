@@ -19,6 +19,7 @@
 #include "observable.hpp"
 #include "picture_parts.hpp"
 #include "start/centre.hpp"
+#include "start/shared_calls.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"
@@ -69,23 +70,33 @@ class Minima {
       : model_(info.model),
         info_(info),
         baths_(info),
+        beads_(info.system.path_integral.beads),
         part_(baths_.size() > 1 ? static_cast<std::int64_t>(info.baths_K.size()) : 1),
         census_(static_cast<std::size_t>(section.isomers), baths_.replicas(),
                 static_cast<int>((info.replicas + part_ - 1) / part_)) {}
 
-  /// Quenches copies of all replicas and, after equilibration, counts the minima.
+  /// Quenches copies of all replicas, with a potential those of many replicas at a time, and, after
+  /// equilibration, counts the minima.
   void quench(const Frame& frame) {
     const std::size_t replicas = frame.replica_ids.size();
     size_ = 9 * static_cast<std::size_t>(frame.molecules);
     positions_A_ = frame.positions_A;
     energies_.assign(replicas, std::numeric_limits<double>::quiet_NaN());
-    for_each_index(
-        static_cast<std::int64_t>(replicas), info_.threads,
-        [&](int) { return ForceField(model_, frame.molecules); },
-        [&](ForceField& force_field, std::int64_t i) {
-          const auto r = static_cast<std::size_t>(i);
-          energies_[r] = minimum_near(force_field, quenched(r));
-        });
+    const auto quench_one = [&](ForceField& force_field, std::int64_t i) {
+      const auto r = static_cast<std::size_t>(i);
+      energies_[r] = minimum_near(force_field, quenched(r));
+    };
+    if (info_.potential) {
+      start::share_calls(*info_.potential, image_ids(frame), info_.replicas,
+                         [&](std::int64_t i, const std::shared_ptr<Potential>& own) {
+                           ForceField force_field(model_, frame.molecules, own);
+                           quench_one(force_field, i);
+                         });
+    } else {
+      for_each_index(
+          static_cast<std::int64_t>(replicas), info_.threads,
+          [&](int) { return ForceField(model_, frame.molecules); }, quench_one);
+    }
     if (frame.step < info_.first_averaged_step) return;
     std::vector<analysis::QuenchedCluster> clusters;
     for (std::size_t r = 0; r < replicas; ++r) {
@@ -111,6 +122,12 @@ class Minima {
   void write() const;
 
  private:
+  /// Ids of the replicas for a potential; those below belong to the engine.
+  std::vector<std::int64_t> image_ids(const Frame& frame) const {
+    std::vector<std::int64_t> ids = frame.replica_ids;
+    for (std::int64_t& id : ids) id += std::int64_t{info_.replicas} * beads_;
+    return ids;
+  }
   std::span<double> quenched(std::size_t r) {
     return std::span(positions_A_).subspan(r * size_, size_);
   }
@@ -127,6 +144,11 @@ class Minima {
     csv.cell(static_cast<std::int64_t>(census_.samples(group)));
     csv.cell(s.value).cell(s.error).cell(std::int64_t{s.converged});
   }
+  /// From the charges of the model; nan with a potential.
+  double dipole_D(const analysis::Isomer& isomer) const {
+    if (info_.potential) return std::numeric_limits<double>::quiet_NaN();
+    return analysis::cluster_dipole(isomer.positions_A, model_.dipole_charge_e()).cluster_D;
+  }
   double lowest() const { return census_.isomers().front().energy_kcal_per_mol; }
   std::string table() const;
   std::string table_by_bath() const;
@@ -136,6 +158,7 @@ class Minima {
   WaterModel model_;
   RunInfo info_;
   Baths baths_;
+  int beads_;
   // Replicas per ladder, which contains all baths; exchange correlates the replicas of a ladder.
   std::int64_t part_;
   analysis::IsomerCensus census_;
@@ -159,7 +182,7 @@ std::string Minima::table() const {
     csv.cell(++number).cell(isomer.energy_kcal_per_mol);
     csv.cell(isomer.energy_kcal_per_mol - lowest()).cell(std::int64_t{shape.hydrogen_bonds});
     csv.cell(shape.radius_of_gyration_A);
-    csv.cell(analysis::cluster_dipole(isomer.positions_A, model_.dipole_charge_e()).cluster_D);
+    csv.cell_or_nan(dipole_D(isomer));
     csv.cell(std::int64_t{analysis::symmetry_order(isomer.positions_A)});
     put_share(isomer, census_.all(), csv);
     text += csv.row();
@@ -394,6 +417,8 @@ std::unique_ptr<Observer> make_minima(const ObserveMinima& section, const Observ
   spec.columns = {"minimum_kcal_per_mol", "minimum_hydrogen_bonds", "minimum_radius_of_gyration_A"};
   spec.averaged_columns = spec.columns.size();
   spec.rows_may_be_unknown = true;
+  // A potential is called by one thread at a time.
+  spec.may_lag = info.potential == nullptr;
   spec.prepare = [minima](const Frame& frame) { minima->quench(frame); };
   spec.append_values = [minima](const Frame&, std::size_t r, std::vector<double>& values) {
     minima->append_values(r, values);

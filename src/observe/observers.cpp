@@ -14,8 +14,10 @@
 namespace tarn {
 
 std::string provenance_of(const Deck& deck, int molecules) {
+  const std::string potential = potential_text(deck);
   const int beads = beads_of(deck);
-  return fmt::format("tarn {}; {}, {}, {}{}, seed {}; physics {:016x}", kVersion, deck.system.model,
+  return fmt::format("tarn {}; {}{}, {}, {}{}, seed {}; physics {:016x}", kVersion,
+                     deck.system.model, potential.empty() ? "" : " with forces by " + potential,
                      count_text(molecules, "molecule"), count_text(deck.system.replicas, "replica"),
                      beads > 1 ? fmt::format(" of {} beads", beads) : "", deck.system.seed,
                      io::checksum(physics_fingerprint(deck)));

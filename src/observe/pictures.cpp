@@ -228,7 +228,8 @@ Pictures draw_modes_table(const std::string& table, const std::string& path_with
   Cells cells;
   while (csv.next(cells)) {
     const double per_cm = csv.number(cells[wavenumber]);
-    if (per_cm == 0.0) continue;
+    const double km_per_mol = csv.number(cells[intensity]);
+    if (per_cm == 0.0 || std::isnan(km_per_mol)) continue;
     std::size_t most = 0;
     for (std::size_t kind = 1; kind < kinds.size(); ++kind) {
       if (csv.number(cells[first_share + kind]) > csv.number(cells[first_share + most])) {
@@ -236,7 +237,7 @@ Pictures draw_modes_table(const std::string& table, const std::string& path_with
       }
     }
     sticks[most].x.push_back(per_cm);
-    sticks[most].y.push_back(csv.number(cells[intensity]));
+    sticks[most].y.push_back(km_per_mol);
   }
   std::vector<io::Plot> plots;
   const auto add = [&](std::size_t first, std::size_t count) {
@@ -266,7 +267,9 @@ Pictures draw_modes_table(const std::string& table, const std::string& path_with
   add(0, 2);
   add(2, 1);
   if (plots.empty()) {
-    return {{}, {Message::note(fmt::format("{} has no vibrations and no picture", table))}};
+    return {{},
+            {Message::note(
+                fmt::format("{} has no vibrations with an intensity and no picture", table))}};
   }
   return pictures_of(io::draw(plots, path_without_extension, formats));
 }

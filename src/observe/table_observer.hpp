@@ -74,6 +74,8 @@ struct TableSpec {
   /// Save and load the state that append_values() keeps between frames; null: none.
   std::function<void(std::ostream&)> save;
   std::function<void(std::istream&)> load;
+  /// Whether the engine may compute later steps during observe().
+  bool may_lag = true;
   /// Called with each frame before append_values(); null: none.
   std::function<void(const Frame& frame)> prepare;
   /// Additional averages, listed after those of the columns; null: none.
@@ -137,7 +139,7 @@ class TableObserver final : public Observer {
   void catch_up(const Frame& frame) override {
     if (spec_.catch_up) spec_.catch_up(frame);
   }
-  bool may_lag() const override { return true; }
+  bool may_lag() const override { return spec_.may_lag; }
   void begin() override { table_.create(info_.provenance + std::string(spec_.remark)); }
   void observe(const Frame& frame) override;
   void save(std::ostream& out) override;

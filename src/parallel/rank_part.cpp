@@ -181,7 +181,7 @@ void RankPart::make(const System& system, const State& share, const PairCountReq
         device.name.starts_with("cuda") ? static_cast<int>(probe_devices().devices.size()) : 0;
     const std::string name =
         device_of_rank(device.name, devices, place_.rank_on_node, place_.ranks_on_node);
-    engine_ = tarn::make_engine(system, share, counts, {name, threads_});
+    engine_ = tarn::make_engine(system, share, counts, {name, threads_, device.potential});
   } catch (...) {
     failure_ = std::current_exception();
   }

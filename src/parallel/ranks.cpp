@@ -46,8 +46,9 @@ class TransportRanks final : public Ranks {
   std::string library() const override { return transport_->library(); }
 
   void abort(int exit_code) override { transport_->abort(exit_code); }
-  void serve(const std::function<int()>& caught_signal) override {
-    follow_orders(*transport_, place_, caught_signal);
+  void serve(const std::function<int()>& caught_signal,
+             const PotentialOfRank& potential_of_rank) override {
+    follow_orders(*transport_, place_, caught_signal, potential_of_rank);
   }
 
   std::vector<RankPlace> places() const override { return places_; }
@@ -71,6 +72,11 @@ class TransportRanks final : public Ranks {
                                       const DeviceRequest& device) override {
     check_start(system, start, counts);
     if (size() == 1) return tarn::make_engine(system, start, counts, device);
+    if (device.potential && device.potential->recipe().empty()) {
+      throw InputError("the potential '" + device.potential->name() +
+                       "' exists on one MPI rank only; start the program without mpirun, or use a "
+                       "shared library");
+    }
     return make_ranks_engine(*transport_, places_, next_engine_++, system, start, counts, device);
   }
 

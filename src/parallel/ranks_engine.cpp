@@ -30,7 +30,7 @@ class RanksEngine final : public Engine, private FrameOwner {
         step_(start.step) {
     const std::size_t ranks = places.size();
     const std::vector<std::size_t> begins = share_begins(start.replica_ids.size(), ranks, system);
-    if (device.name == "auto") {
+    if (device.name == "auto" && !device.potential) {
       device.name = auto_device(system, start.replicas(), device.threads).name;
     }
     replica_ranks_.reserve(start.replica_ids.size());
@@ -48,6 +48,7 @@ class RanksEngine final : public Engine, private FrameOwner {
       pack(system, packer);
       pack(counts, packer);
       packer.put(device.name).put(device.threads);
+      packer.put(device.potential ? device.potential->recipe() : std::string{});
       pack(share, packer);
     }
     give(OrderKind::make, 0, std::move(messages));
@@ -275,8 +276,12 @@ class RanksEngine final : public Engine, private FrameOwner {
 /// The engines of a rank that follows orders.
 class Follower {
  public:
-  Follower(Transport& transport, const RankPlace& place, const std::function<int()>& caught_signal)
-      : transport_(transport), place_(place), caught_signal_(caught_signal) {}
+  Follower(Transport& transport, const RankPlace& place, const std::function<int()>& caught_signal,
+           const PotentialOfRank& potential_of_rank)
+      : transport_(transport),
+        place_(place),
+        caught_signal_(caught_signal),
+        potential_of_rank_(potential_of_rank) {}
 
   void follow(const Order& order) {
     if (order.kind == OrderKind::devices) {
@@ -311,11 +316,18 @@ class Follower {
       DeviceRequest device;
       from.take(device.name);
       from.take(device.threads);
-      part.make(system, unpack_state(from), counts, device);
+      const auto recipe = from.take<std::string>();
+      const State share = unpack_state(from);
+      if (!recipe.empty() && share.replicas() > 0) device.potential = potential(recipe);
+      part.make(system, share, counts, device);
     } catch (...) {  // no memory for the state
       part.keep_exception(std::current_exception());
     }
     part.send_reply(part.parts_reply());
+  }
+  std::shared_ptr<Potential> potential(const std::string& recipe) const {
+    if (potential_of_rank_) return potential_of_rank_(recipe, place_.rank);
+    throw InputError("this rank cannot make a potential; see Ranks::serve()");
   }
   void follow(const Order& order, RankPart& part) {
     const auto fields = static_cast<unsigned>(order.value);
@@ -367,6 +379,7 @@ class Follower {
   Transport& transport_;
   RankPlace place_;
   const std::function<int()>& caught_signal_;
+  const PotentialOfRank& potential_of_rank_;
   std::map<std::int32_t, RankPart> parts_;
 };
 
@@ -381,8 +394,9 @@ std::unique_ptr<Engine> make_ranks_engine(Transport& transport,
 }
 
 void follow_orders(Transport& transport, const RankPlace& place,
-                   const std::function<int()>& caught_signal) {
-  Follower follower(transport, place, caught_signal);
+                   const std::function<int()>& caught_signal,
+                   const PotentialOfRank& potential_of_rank) {
+  Follower follower(transport, place, caught_signal, potential_of_rank);
   while (true) {
     const Order order = transport.take_order();
     if (order.kind == OrderKind::end) return;

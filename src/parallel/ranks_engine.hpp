@@ -18,8 +18,9 @@ std::unique_ptr<Engine> make_ranks_engine(Transport& transport,
                                           const DeviceRequest& device);
 
 /// Follows the orders of rank 0 until it ends; on the other ranks.
-/// @param caught_signal see Ranks::serve()
+/// @param caught_signal, potential_of_rank see Ranks::serve()
 void follow_orders(Transport& transport, const RankPlace& place,
-                   const std::function<int()>& caught_signal);
+                   const std::function<int()>& caught_signal,
+                   const PotentialOfRank& potential_of_rank);
 
 }  // namespace tarn::parallel

@@ -129,6 +129,14 @@ std::string headline(const BlowUp& blow_up) {
 
 std::string describe(const BlowUp& blow_up, const Deck& deck, std::int64_t indefinite_hessians,
                      int molecules) {
+  if (blow_up.potential_was_not_finite) {
+    return fmt::format(
+        "replica {} was stopped at step {}: the potential returned nan or infinity (molecule {}). "
+        "{}Check the potential with this structure; if molecules were too close, try "
+        "timestep_fs = {:g}.",
+        blow_up.replica, blow_up.step, blow_up.molecule, atoms_text(blow_up),
+        0.5 * deck.integrator.timestep_fs);
+  }
   return fmt::format("{} and was stopped. {}Likely cause: {}.", headline(blow_up),
                      atoms_text(blow_up),
                      cause_and_remedy(blow_up, deck, indefinite_hessians, molecules));

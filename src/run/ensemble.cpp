@@ -1,6 +1,7 @@
 #include "tarn/ensemble.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,7 +12,9 @@
 #include "pace.hpp"
 #include "replicas.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/deck_potential.hpp"
 #include "tarn/io/checkpoint.hpp"
+#include "tarn/potential.hpp"
 #include "tarn/start_state.hpp"
 #include "tarn/version.hpp"
 
@@ -25,12 +28,22 @@ struct Ensemble::Impl {
   std::vector<BlowUp> earlier_blow_ups{};  ///< of these
   std::unique_ptr<Engine> engine{};
   Pace pace{};
+  /// Asked while the engine computes; empty: goes on.
+  std::function<bool()> should_continue{};
 
   void make_engine(const State& start, DeviceRequest device) {
-    if (device.name == "auto") {
+    const PotentialCallbacks callbacks{
+        [this] { return should_continue && !should_continue(); },
+        [this](const Message& message) { messages.push_back(message); }};
+    device.potential = potential_of(deck, start.molecules, device.potential, callbacks);
+    if (device.name == "auto" && !device.potential) {
       device.name = auto_device(system, start.replicas(), device.threads).name;
     }
-    engine = tarn::make_engine(system, start, {}, device);
+    try {
+      engine = tarn::make_engine(system, start, {}, device);
+    } catch (const PotentialInterrupted&) {
+      throw StartInterrupted();
+    }
     if (deck.system.recentre) engine = centred(std::move(engine), system.model);
   }
 };
@@ -47,14 +60,19 @@ Ensemble::Ensemble(const Deck& deck, const DeviceRequest& device, const StartPro
         "{}: an Ensemble does not exchange replicas; remove [exchange], or run the deck",
         deck.path));
   }
-  Deck with_threads = deck;
+  const Deck used = device.potential ? with_potential(deck, device.potential->name()) : deck;
+  Deck with_threads = used;
   with_threads.run.threads = device.threads;
   Start start = make_start(with_threads, progress);
   if (deck.heat) start.state.heat_kcal_per_mol.assign(start.state.positions_A.size() / 9, 0.0);
-  impl_ = std::make_unique<Impl>(Impl{deck, make_system(deck, start.state.molecules)});
+  impl_ = std::make_unique<Impl>(Impl{used, make_system(used, start.state.molecules)});
   impl_->messages = std::move(start.messages);
   append(decks::warning_of_resonance(deck), impl_->messages);
+  if (progress) {
+    impl_->should_continue = [&progress, n = deck.system.replicas] { return progress(n, n); };
+  }
   impl_->make_engine(start.state, device);
+  impl_->should_continue = {};
 }
 
 Ensemble Ensemble::load(const std::string& path, const DeviceRequest& device) {
@@ -62,6 +80,18 @@ Ensemble Ensemble::load(const std::string& path, const DeviceRequest& device) {
   const auto from = std::make_unique<Deck>();
   from->system.state = path;
   StartState saved = read_start_state(*from);
+  const bool by_program = potential_kind(saved.deck) == PotentialKind::program;
+  const std::string then = by_program ? potential_text(saved.deck) : std::string{};
+  const std::string now = device.potential ? device.potential->name() : std::string{};
+  if (then != now) {
+    const auto text = [](const std::string& name) {
+      return name.empty() ? "the deck" : "the potential '" + name + "'";
+    };
+    throw InputError(fmt::format(
+        "cannot continue from '{}': its forces are those of {}, not of {}. To continue with other "
+        "forces, set [system] state of a deck to this path",
+        path, text(then), text(now)));
+  }
   auto impl =
       std::make_unique<Impl>(Impl{saved.deck, make_system(saved.deck, saved.state.molecules)});
   LiveAndStopped parts = split(std::move(saved.state), saved.blow_ups);
@@ -85,10 +115,15 @@ std::int64_t Ensemble::replicas() const { return impl_->deck.system.replicas; }
 
 bool Ensemble::advance(std::int64_t steps, const std::function<bool()>& should_continue) {
   Impl& s = *impl_;
+  s.should_continue = should_continue;
   while (steps > 0) {
     const std::int64_t some = should_continue ? std::min(steps, s.pace.steps()) : steps;
     s.pace.begin();
-    s.engine->advance(some);
+    try {
+      s.engine->advance(some);
+    } catch (const PotentialInterrupted&) {
+      return false;
+    }
     s.pace.note(some);
     steps -= some;
     if (steps > 0 && !should_continue()) return false;

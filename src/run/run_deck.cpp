@@ -11,7 +11,11 @@
 namespace tarn {
 namespace {
 
-void refuse_observers(const Deck& deck, const RunOptions& options) {
+void refuse_options_of_water(const Deck& deck, const RunOptions& options) {
+  if (options.potential) {
+    throw InputError(fmt::format("{}: RunOptions::potential requires water, but kind = \"{}\"",
+                                 deck.path, deck.system.kind));
+  }
   if (options.observers.empty()) return;
   throw InputError(
       fmt::format("{}: RunOptions::observers require water, but kind = \"{}\"; for its coordinates "
@@ -23,7 +27,7 @@ void refuse_observers(const Deck& deck, const RunOptions& options) {
 
 RunResult run_deck(const Deck& deck, const RunOptions& options) {
   if (!is_mechanical(deck.system.kind)) return run_deck(deck, options, {});
-  refuse_observers(deck, options);
+  refuse_options_of_water(deck, options);
   return run_mechanics(deck, options);
 }
 
@@ -40,7 +44,8 @@ RunResult run_deck(const Deck& deck, const RunOptions& options, const RunFactori
   if (!all.make_start)
     all.make_start = [&](const Deck& d) { return make_start(d, should_continue); };
   if (!all.make_engine) all.make_engine = make_engine;
-  return run_water(deck, options, all);
+  if (!options.potential) return run_water(deck, options, all);
+  return run_water(with_potential(deck, options.potential->name()), options, all);
 }
 
 Deck check_mechanics(const Deck& deck) {

@@ -119,7 +119,8 @@ void catch_up(Engine& engine, const Observers& observers) {
 }  // namespace
 
 void run_loop(Engine& engine, const Observers& observers, std::int64_t last_step,
-              bool observe_first_step, const std::function<bool(std::int64_t step)>& between) {
+              bool observe_first_step, const std::function<bool(std::int64_t step)>& between,
+              const std::function<void()>& on_failed_advance) {
   MeasureSettings settings;
   for (const auto& observer : observers) observer->configure(settings);
   engine.measure_with(settings);
@@ -130,7 +131,13 @@ void run_loop(Engine& engine, const Observers& observers, std::int64_t last_step
   while (engine.step() < last_step) {
     const std::int64_t due = next_due_step(observers, engine.step(), last_step);
     const std::int64_t steps = std::min(due - engine.step(), pace.steps());
-    engine.begin_advance(steps);
+    try {
+      engine.begin_advance(steps);
+    } catch (...) {
+      frames.finish();
+      if (on_failed_advance) on_failed_advance();
+      throw;
+    }
     frames.finish();
     if (engine.step() == due) {
       frames.take();

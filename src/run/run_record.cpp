@@ -131,8 +131,10 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
   object.add("tarn_version", text(kVersion))
       .add("deck_path", text(deck.path))
       .add("deck", text(resolved_deck(deck)))
-      .add("physics", text(fmt::format("{:016x}", io::checksum(physics_fingerprint(deck)))))
-      .add("device", text(record.device))
+      .add("physics", text(fmt::format("{:016x}", io::checksum(physics_fingerprint(deck)))));
+  if (const std::string name = potential_text(deck); !name.empty())
+    object.add("potential", text(name));
+  object.add("device", text(record.device))
       .add("parts", record.parts.size() > 1 ? list_of(record.parts) : "[]")
       .add("seed", fmt::to_string(deck.system.seed))
       .add("molecules", json(std::int64_t{record.molecules}))

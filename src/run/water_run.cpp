@@ -28,6 +28,7 @@
 #include "start/rings.hpp"
 #include "start_record.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/deck_potential.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/observe/pictures.hpp"
@@ -65,6 +66,7 @@ class Run {
     if (folder_.resumes()) {
       checkpoint_ = checkpoint_for(folder_.checkpoint(), before_.physics, deck_.run.steps);
       molecules_ = checkpoint_.state.molecules;
+      open_potential();
       own_ = custom_observers(options_.observers, info());
       refuse_new_observers(folder_.checkpoint(), checkpoint_, own_);
       if (checkpoint_.state.step == deck_.run.steps && record_is_finished(folder_.record())) {
@@ -74,6 +76,7 @@ class Run {
     } else {
       start = new_start(parts);
       molecules_ = start.molecules;
+      open_potential();
       own_ = custom_observers(options_.observers, info());
     }
     make_engine(parts, std::exchange(start, {}));
@@ -135,18 +138,28 @@ class Run {
     return std::move(start.state);
   }
 
+  void open_potential() {
+    potential_ =
+        potential_of(deck_, molecules_, options_.potential,
+                     {options_.interrupted, [this](const Message& message) { emit(message); }});
+  }
+
   void make_engine(const RunFactories& parts, const State& start) {
     first_step_ = start.step;
-    DeviceRequest device{options_.device.value_or(deck_.run.device), threads()};
+    DeviceRequest device{options_.device.value_or(deck_.run.device), threads(), potential_};
     const System system = make_system(deck_, molecules_);
     emit(friction_warning(system));
     emit(decks::warning_of_resonance(deck_));
     AutoDevice taken;
-    if (device.name == "auto") {
+    if (device.name == "auto" && !device.potential) {
       taken = auto_device(system, start.replicas(), device.threads);
       device.name = taken.name;
     }
-    engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
+    try {
+      engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
+    } catch (const PotentialInterrupted&) {
+      throw StartInterrupted();
+    }
     // Ranks take a GPU each.
     const bool on_several = taken.name == "cuda" && engine_->parts().size() > 1;
     if (!taken.note.empty() && !on_several) emit(Message::note(taken.note));
@@ -188,7 +201,8 @@ class Run {
             first_averaged_step(deck_),
             bath_temperatures_K(deck_),
             threads(),
-            [this] { return has_mixed(); }};
+            [this] { return has_mixed(); },
+            potential_};
   }
 
   /// Creates all observers except the checkpointer, and starts none of them.
@@ -258,8 +272,18 @@ class Run {
 
   void step() {
     began_ = Clock::now();
-    run_loop(*engine_, observers_, deck_.run.steps, !folder_.resumes(),
-             [this](std::int64_t) { return go_on(); });
+    // Ranks may fail at different steps.
+    const bool has_one_step = engine_->parts().size() == 1;
+    std::function<void()> keep_last_step;
+    if (potential_ && has_one_step) keep_last_step = [this] { write_checkpoint(); };
+    try {
+      run_loop(
+          *engine_, observers_, deck_.run.steps, !folder_.resumes(),
+          [this](std::int64_t) { return go_on(); }, keep_last_step);
+    } catch (const PotentialInterrupted&) {
+      if (!keep_last_step) throw;
+      interrupted_ = true;
+    }
     ended_ = Clock::now();
     warn_about_events();
     warn_about_blow_ups();
@@ -279,6 +303,9 @@ class Run {
   void checkpoint_by_time() {
     const double seconds = 60.0 * deck_.checkpoint.every_minutes;
     if (seconds == 0.0 || checkpointer_->age_seconds() < seconds) return;
+    write_checkpoint();
+  }
+  void write_checkpoint() {
     Frame frame;
     engine_->snapshot(checkpointer_->fields(), frame);
     checkpointer_->observe(frame);
@@ -526,6 +553,7 @@ class Run {
   int molecules_ = 0;
   StartRecord start_;  // of a new run, until moved to the observers
   std::int64_t first_step_ = 0;
+  std::shared_ptr<Potential> potential_;  ///< null: the water model
   std::unique_ptr<Engine> engine_;
   std::string device_;
   std::vector<std::unique_ptr<Observer>> own_;        // custom ones, until moved to observers_

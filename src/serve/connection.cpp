@@ -1,20 +1,12 @@
 #include "connection.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <string>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <system_error>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,57 +18,6 @@ namespace {
 
 constexpr int kPoll_ms = 200;
 constexpr const char* kClosedInMessage = "the other program closed the connection within a message";
-
-std::string error_text(int number) { return std::generic_category().message(number); }
-
-/// Tries to connect once. @return the socket, or -1 with errno
-int connect_unix(const ServeAddress& address) {
-  sockaddr_un to{};
-  to.sun_family = AF_UNIX;
-  const std::string path = address.text();
-  if (path.size() >= sizeof(to.sun_path)) {
-    throw InputError(fmt::format("the socket name '{}' exceeds {} bytes; choose a shorter one",
-                                 path, sizeof(to.sun_path) - 1));
-  }
-  std::memcpy(to.sun_path, path.c_str(), path.size() + 1);
-  const int s = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (s < 0) return -1;
-  if (::connect(s, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0) return s;
-  const int number = errno;
-  ::close(s);
-  errno = number;
-  return -1;
-}
-
-/// Tries each address of the host once. @return the socket, or -1 with errno
-int connect_inet(const ServeAddress& address) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int problem =
-      ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
-  if (problem != 0) {
-    throw IoError(
-        fmt::format("cannot find the host '{}': {}", address.host, ::gai_strerror(problem)));
-  }
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
-  int number = ECONNREFUSED;
-  for (const addrinfo* a = found; a != nullptr; a = a->ai_next) {
-    const int s = ::socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
-    if (s < 0) continue;
-    if (::connect(s, a->ai_addr, a->ai_addrlen) == 0) {
-      // Messages are short and require an immediate answer.
-      const int on = 1;
-      ::setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-      return s;
-    }
-    number = errno;
-    ::close(s);
-  }
-  errno = number;
-  return -1;
-}
 
 }  // namespace
 
@@ -90,8 +31,8 @@ Connection::Connection(const ServeAddress& address, double wait_seconds,
   }
   const auto end = Clock::now() + std::chrono::duration<double>(wait_seconds);
   for (bool reported = false;; reported = true) {
-    socket_ = address.unix_name.empty() ? connect_inet(address) : connect_unix(address);
-    if (socket_ >= 0) return;
+    socket_ = connect_to(address);
+    if (socket_) return;
     const int number = errno;
     // With these errors the other program may not listen yet; others are permanent.
     const bool is_temporary = number == ENOENT || number == ECONNREFUSED || number == EINTR ||
@@ -110,21 +51,24 @@ Connection::Connection(const ServeAddress& address, double wait_seconds,
   }
 }
 
-Connection::~Connection() {
-  if (socket_ >= 0) ::close(socket_);
-}
-
 bool Connection::try_receive(std::span<std::byte> bytes) {
   std::size_t done = 0;
-  while (done < bytes.size()) {
+  while (true) {
+    const std::size_t n_ready = std::min(bytes.size() - done, end_ - begin_);
+    std::copy_n(received_.begin() + static_cast<std::ptrdiff_t>(begin_), n_ready,
+                bytes.begin() + static_cast<std::ptrdiff_t>(done));
+    done += n_ready;
+    begin_ += n_ready;
+    if (done == bytes.size()) return true;
     if (interrupted_ && interrupted_()) throw Interruption();
-    pollfd waiting{socket_, POLLIN, 0};
+    pollfd waiting{socket_.descriptor(), POLLIN, 0};
     const int ready = ::poll(&waiting, 1, kPoll_ms);
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
-    const ssize_t n = ::recv(socket_, bytes.data() + done, bytes.size() - done, 0);
+    const ssize_t n = ::recv(socket_.descriptor(), received_.data(), received_.size(), 0);
     if (n < 0 && errno == EINTR) continue;
     if (n > 0) {
-      done += static_cast<std::size_t>(n);
+      begin_ = 0;
+      end_ = static_cast<std::size_t>(n);
       continue;
     }
     if (n < 0 && errno != ECONNRESET)
@@ -132,7 +76,6 @@ bool Connection::try_receive(std::span<std::byte> bytes) {
     if (done == 0) return false;
     throw IoError(kClosedInMessage);
   }
-  return true;
 }
 
 void Connection::receive(std::span<std::byte> bytes) {
@@ -141,7 +84,8 @@ void Connection::receive(std::span<std::byte> bytes) {
 
 bool Connection::try_send(std::span<const std::byte> bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t n = ::send(socket_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+    const ssize_t n =
+        ::send(socket_.descriptor(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && (errno == EPIPE || errno == ECONNRESET)) return false;
     if (n < 0) throw IoError("the connection was lost: " + error_text(errno));

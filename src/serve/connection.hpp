@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <functional>
 #include <span>
-#include <string_view>
+#include <string>
+#include <vector>
 
+#include "sockets.hpp"
 #include "tarn/serve.hpp"
 
 namespace tarn::serve {
@@ -12,16 +14,14 @@ namespace tarn::serve {
 /// Thrown if the `interrupted` callback returns true.
 struct Interruption {};
 
-/// A connection to a listening program. Data have the byte order of this machine.
+/// A connection to a listening program, whose functions wait. Data have the byte order of this
+/// machine.
 class Connection {
  public:
   /// Retries until the other program listens, for at most `wait_seconds`.
   /// @param interrupted may be empty @throws InputError, IoError, Interruption
   Connection(const ServeAddress& address, double wait_seconds, std::function<bool()> interrupted,
              const std::function<void(const std::string&)>& on_wait);
-  ~Connection();
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
 
   /// Fills the bytes. @return false if the other program closed the connection before the first
   /// byte
@@ -40,13 +40,11 @@ class Connection {
     receive(std::as_writable_bytes(std::span(&value, 1)));
     return value;
   }
-  template <class T>
-  void send_number(T value) {
-    send(std::as_bytes(std::span(&value, 1)));
-  }
 
  private:
-  int socket_ = -1;
+  Socket socket_;
+  std::vector<std::byte> received_ = std::vector<std::byte>(1 << 16);
+  std::size_t begin_ = 0, end_ = 0;  ///< of the bytes in received_ that were not requested yet
   std::function<bool()> interrupted_;
 };
 

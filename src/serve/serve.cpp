@@ -7,13 +7,13 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "connection.hpp"
 #include "core/count_text.hpp"
+#include "protocol.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/flat_coordinates.hpp"
@@ -25,6 +25,7 @@ namespace tarn {
 namespace {
 
 using serve::Connection;
+using serve::Outgoing;
 using units::angstrom_per_bohr;
 using units::kcal_per_mol_per_hartree;
 
@@ -199,30 +200,18 @@ Answer ForceServer::evaluate(std::span<const double> positions_bohr) {
 
 // --- the protocol --------------------------------------------------------------------------------
 
-constexpr std::size_t kHeaderLength = 12;
-/// Longer texts are not valid messages.
-constexpr std::int32_t kMaxText = 1 << 20;
-
 /// @return nothing if the other program closed the connection
 std::optional<std::string> receive_header(Connection& connection) {
-  std::array<char, kHeaderLength> text{};
-  if (!connection.try_receive(std::as_writable_bytes(std::span(text)))) return std::nullopt;
-  const std::string_view whole(text.data(), text.size());
-  return std::string(whole.substr(0, whole.find_last_not_of(' ') + 1));
-}
-std::string header_of(std::string_view text) { return fmt::format("{:<{}}", text, kHeaderLength); }
-
-std::string printable(std::string text) {
-  for (char& c : text) c = c < ' ' || c > '~' ? '?' : c;
-  return text;
+  std::array<std::byte, serve::kHeaderLength> header{};
+  if (!connection.try_receive(header)) return std::nullopt;
+  return serve::header_text(header);
 }
 
 /// Receives and ignores the number of a replica and a text.
 void receive_init(Connection& connection) {
   connection.receive_number<std::int32_t>();
   const auto size = connection.receive_number<std::int32_t>();
-  if (size < 0 || size > kMaxText) throw IoError(fmt::format("received INIT with {} bytes", size));
-  std::vector<std::byte> text(static_cast<std::size_t>(size));
+  std::vector<std::byte> text(serve::checked_text_size(size, "INIT"));
   connection.receive(text);
 }
 
@@ -240,14 +229,15 @@ std::vector<double> receive_positions(Connection& connection, std::size_t atoms)
 }
 
 void send_answer(Connection& connection, const Answer& a) {
-  const std::string ready = header_of("FORCEREADY");
-  connection.send(std::as_bytes(std::span(ready)));
-  connection.send_number(a.energy_hartree);
-  connection.send_number(static_cast<std::int32_t>(a.forces.size() / 3));
-  connection.send(std::as_bytes(std::span(a.forces)));
-  connection.send(std::as_bytes(std::span(a.virial_hartree)));
-  connection.send_number(static_cast<std::int32_t>(a.extra.size()));
-  connection.send(std::as_bytes(std::span(a.extra)));
+  Outgoing message;
+  message.put_header("FORCEREADY");
+  message.put_number(a.energy_hartree);
+  message.put_number(static_cast<std::int32_t>(a.forces.size() / 3));
+  message.put(std::as_bytes(std::span(a.forces)));
+  message.put(std::as_bytes(std::span(a.virial_hartree)));
+  message.put_number(static_cast<std::int32_t>(a.extra.size()));
+  message.put(std::as_bytes(std::span(a.extra)));
+  connection.send(message.bytes());
 }
 
 void serve_connection(Connection& connection, const ServeOptions& options, ServeResult& result) {
@@ -257,8 +247,9 @@ void serve_connection(Connection& connection, const ServeOptions& options, Serve
     if (*header == "EXIT") return;
     if (*header == "STATUS") {
       // A program that needs no more forces may close the connection without reading the status.
-      const std::string status = header_of(answer ? "HAVEDATA" : "READY");
-      if (!connection.try_send(std::as_bytes(std::span(status))) && !answer) return;
+      Outgoing status;
+      status.put_header(answer ? "HAVEDATA" : "READY");
+      if (!connection.try_send(status.bytes()) && !answer) return;
     } else if (*header == "INIT") {
       receive_init(connection);
     } else if (*header == "POSDATA") {
@@ -269,7 +260,7 @@ void serve_connection(Connection& connection, const ServeOptions& options, Serve
       answer.reset();
     } else {
       throw IoError(fmt::format("received '{}'{}, which the i-PI protocol does not allow",
-                                printable(*header),
+                                serve::printable(*header),
                                 *header == "GETFORCE" ? " without positions" : ""));
     }
   }

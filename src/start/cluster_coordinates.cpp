@@ -21,11 +21,17 @@ using Eigen::VectorXd;
 /// [kcal/mol/rad^2] of a hydrogen-bonded molecule; the two are similar with angles in radians.
 constexpr double kStiffness = 60.0;
 
+/// Second derivative of the energy of a real O-H bond by its length [kcal/mol/A^2].
+constexpr double kRealBondStiffness = 1200.0;
+
 /// Second derivative of V1 for g_c [kcal/mol/A^4]; g changes by 2 r per change of a bond length r.
-double bond_stiffness(const WaterModel& model, double omega) {
-  if (!model.is_flexible()) return omega * omega;
-  return stretch_potential(model.r_oh_A, flexible_parameters(model)).second /
-         (4.0 * model.r_oh_A * model.r_oh_A);
+double bond_stiffness(const ForceField& force_field, double omega) {
+  const WaterModel& model = force_field.model();
+  if (!force_field.is_flexible()) return omega * omega;
+  const double stretch = model.is_flexible()
+                             ? stretch_potential(model.r_oh_A, flexible_parameters(model)).second
+                             : kRealBondStiffness;
+  return stretch / (4.0 * model.r_oh_A * model.r_oh_A);
 }
 
 /// Largest translation or rotation in a step with `stride` unknowns per molecule.
@@ -106,7 +112,7 @@ DeformableCluster::DeformableCluster(ForceField& force_field, double omega,
                                      std::span<const double> positions_A)
     : force_field_(force_field),
       omega_(omega),
-      bond_unit_(std::sqrt(kStiffness / bond_stiffness(force_field.model(), omega))),
+      bond_unit_(std::sqrt(kStiffness / bond_stiffness(force_field, omega))),
       molecules_(positions_A.size() / 9),
       trial_(molecules_.size()),
       triangles_(molecules_.size(), Triangle(force_field.model())),

@@ -46,14 +46,14 @@ class RigidCluster {
   std::vector<double> positions_, forces_;
 };
 
-/// V0 + V1, with a penalty or the intramolecular energy of a flexible model: nine unknowns per
-/// molecule, namely a translation, a rotation, and the bond values g_c. The unit of g_c makes V1
-/// about as stiff as V0.
+/// V0 + V1, with a penalty or the intramolecular energy of a flexible model, or a potential: nine
+/// unknowns per molecule, namely a translation, a rotation, and the bond values g_c. The unit of
+/// g_c makes V1 about as stiff as V0.
 class DeformableCluster {
  public:
   static constexpr int kUnknowns = 9;
 
-  /// @param omega of the penalty; 0 for flexible models
+  /// @param omega of the penalty; 0 for flexible models and potentials
   /// @throws InputError if a molecule is collinear or not finite
   DeformableCluster(ForceField& force_field, double omega, std::span<const double> positions_A);
 

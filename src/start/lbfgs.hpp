@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <Eigen/Core>
+#include <fmt/format.h>
 
 #include "tarn/core/error.hpp"
 #include "tarn/minimise.hpp"
@@ -72,9 +73,11 @@ class LbfgsMemory {
 ///   double step_limit(const VectorXd& step)                       largest allowed factor of a step
 ///   double first_scale()                                          rough inverse Hessian
 ///   double max_gradient(const VectorXd& gradient)                 in physical units
+/// @param likely_cause of an energy that is not finite, for the message
 /// @throws NumericalError if the energy at the start is not finite
 template <class Problem>
-MinimiseResult minimise(Problem& problem, const MinimiseOptions& options) {
+MinimiseResult minimise(Problem& problem, const MinimiseOptions& options,
+                        const char* likely_cause = "atoms of two molecules may coincide") {
   constexpr int kMemory = 10;
   constexpr int kMaxTries = 30;
   constexpr double kArmijo = 1e-4;
@@ -85,9 +88,9 @@ MinimiseResult minimise(Problem& problem, const MinimiseOptions& options) {
   MinimiseResult r;
   double energy = problem.energy(gradient);
   if (!std::isfinite(energy)) {
-    throw NumericalError(
-        "the energy of the structure is not finite: atoms of two molecules may coincide. Correct "
-        "the structure before minimising it");
+    throw NumericalError(fmt::format(
+        "the energy of the structure is not finite: {}. Correct the structure before minimising it",
+        likely_cause));
   }
   r.start_energy_kcal_per_mol = energy;
   for (;; ++r.iterations) {

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "centre.hpp"
 #include "cluster_moves.hpp"
 #include "core/parallel.hpp"
+#include "shared_calls.hpp"
 #include "tarn/analysis/isomers.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
@@ -52,12 +55,14 @@ struct Minimum {
 class Search {
  public:
   /// @param options hops, keep and should_continue are used
-  Search(const WaterModel& model, int molecules, const SearchOptions& options)
+  /// @param potential null: the energies of the model
+  Search(const WaterModel& model, int molecules, const SearchOptions& options,
+         std::shared_ptr<Potential> potential = {})
       : should_continue_(options.should_continue),
         hops_(options.hops),
         keep_(static_cast<std::size_t>(options.keep)),
         model_(model),
-        force_field_(model, molecules),
+        force_field_(model, molecules, std::move(potential)),
         moves_(model, molecules) {}
 
   /// @return the lowest minimum and, if more are kept, the next ones, in ascending order
@@ -82,7 +87,11 @@ class Search {
       const double acceptance = random.next();
       Minimum trial = current;
       moves_.move(random, trial.positions_A);
-      quench_hop(trial);
+      try {
+        quench_hop(trial);
+      } catch (const NumericalError&) {
+        continue;  // a potential may have no energy there
+      }
       if (keep_ > 1) add_visited(trial.energy < lowest.energy ? lowest : trial, visited);
       if (trial.energy < lowest.energy) lowest = trial;
       // Also false for NaN.
@@ -237,29 +246,39 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
   std::vector<double> energies(static_cast<std::size_t>(starts), lowest.energy_kcal_per_mol);
   LowestMinima kept(static_cast<std::size_t>(keep));
   std::mutex mutex;
-  for_each_index(
-      starts, options.threads, [&](int) { return Search(model, molecules, options); },
-      [&](Search& search, std::int64_t i) {
-        const int start = static_cast<int>(i);
-        // The first start always runs: there must be a result.
-        if (start > 0 && options.should_continue && !options.should_continue()) return;
-        std::vector<Minimum> minima = search.run(seed, start);
-        Minimum& m = minima.front();
-        const std::lock_guard lock(mutex);
-        energies[static_cast<std::size_t>(i)] = m.energy;
-        if (keep > 1) kept.add(minima, start);
-        if (lowest.positions_A.empty() ||
-            std::pair(key(m.energy), start) <
-                std::pair(key(lowest.energy_kcal_per_mol), lowest.start)) {
-          lowest.positions_A = std::move(m.positions_A);
-          lowest.energy_kcal_per_mol = m.energy;
-          lowest.start = start;
-        }
-        ++lowest.starts_done;
-        if (options.progress) {
-          options.progress(lowest.starts_done, starts, lowest.energy_kcal_per_mol);
-        }
-      });
+  const auto run_start = [&](Search& search, std::int64_t i) {
+    const int start = static_cast<int>(i);
+    // The first start always runs: there must be a result.
+    if (start > 0 && options.should_continue && !options.should_continue()) return;
+    std::vector<Minimum> minima = search.run(seed, start);
+    Minimum& m = minima.front();
+    const std::lock_guard lock(mutex);
+    energies[static_cast<std::size_t>(i)] = m.energy;
+    if (keep > 1) kept.add(minima, start);
+    if (lowest.positions_A.empty() ||
+        std::pair(key(m.energy), start) <
+            std::pair(key(lowest.energy_kcal_per_mol), lowest.start)) {
+      lowest.positions_A = std::move(m.positions_A);
+      lowest.energy_kcal_per_mol = m.energy;
+      lowest.start = start;
+    }
+    ++lowest.starts_done;
+    if (options.progress) {
+      options.progress(lowest.starts_done, starts, lowest.energy_kcal_per_mol);
+    }
+  };
+  if (options.potential) {
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(starts));
+    std::iota(ids.begin(), ids.end(), 0);
+    start::share_calls(*options.potential, ids, starts,
+                       [&](std::int64_t i, const std::shared_ptr<Potential>& own) {
+                         Search search(model, molecules, options, own);
+                         run_start(search, i);
+                       });
+  } else {
+    for_each_index(
+        starts, options.threads, [&](int) { return Search(model, molecules, options); }, run_start);
+  }
   lowest.starts_that_hit =
       static_cast<int>(std::count_if(energies.begin(), energies.end(), [&](double energy) {
         return energy < lowest.energy_kcal_per_mol + analysis::kSameMinimum_kcal_per_mol;

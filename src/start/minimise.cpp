@@ -8,7 +8,9 @@
 
 #include "cluster_coordinates.hpp"
 #include "lbfgs.hpp"
+#include "tarn/analysis/isomers.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
 #include "tarn/modes.hpp"
 
 namespace tarn {
@@ -21,6 +23,10 @@ constexpr double kPush_A = 0.1;
 /// Larger numbers of successive saddle points are caused by rounding.
 constexpr int kMaxSaddlePoints = 20;
 
+/// A fourth derivative of the energy along a soft mode, divided by six [kcal/mol/A^4]: with a
+/// displacement d, differences of forces have an error of this times d^2.
+constexpr double kFourthDerivative = 400.0;
+
 void check_size(const ForceField& force_field, std::span<const double> positions_A) {
   if (positions_A.size() != 9 * static_cast<std::size_t>(force_field.molecules())) {
     throw InputError(fmt::format(
@@ -29,17 +35,50 @@ void check_size(const ForceField& force_field, std::span<const double> positions
   }
 }
 
+bool can_find_saddle_points(const ForceField& force_field) {
+  const int most = force_field.potential() ? kMostSaddleMolecules
+                                           : most_mode_molecules(!force_field.is_flexible());
+  return force_field.molecules() <= most;
+}
+
+/// The displacements of the lowest mode at a stationary point if its curvature is below minus a
+/// threshold, else empty.
+std::vector<double> descending_mode(const ForceField& force_field,
+                                    std::span<const double> positions_A,
+                                    double tolerance_kcal_per_mol_A) {
+  // With a smaller curvature the push would not lead to forces above the tolerance.
+  const double curvature = tolerance_kcal_per_mol_A / kPush_A;
+  const WaterModel& model = force_field.model();
+  NormalModes modes;
+  if (force_field.potential()) {
+    // The errors of the forces and of the truncation are then about equal.
+    const double displacement_A =
+        std::min(kModeDisplacement_A, std::cbrt(tolerance_kcal_per_mol_A / kFourthDerivative));
+    modes = normal_modes(model, positions_A, *force_field.potential(), displacement_A);
+    const double lowest = modes.modes.front().wavenumber_per_cm / units::wavenumber_per_cm(1.0);
+    if (!(lowest < -std::sqrt(curvature))) return {};
+  } else {
+    if (!has_negative_curvature(model, positions_A, curvature)) return {};
+    modes = normal_modes(model, positions_A);
+  }
+  modes.displacements_per_sqrt_Da.resize(positions_A.size());
+  return std::move(modes.displacements_per_sqrt_Da);
+}
+
 }  // namespace
 
 MinimiseResult quench(ForceField& force_field, std::span<double> positions_A,
                       const MinimiseOptions& options) {
   check_size(force_field, positions_A);
   const auto minimise = [&](auto cluster) {
-    const MinimiseResult result = start::minimise(cluster, options);
+    const MinimiseResult result = start::minimise(
+        cluster, options,
+        force_field.potential() ? "the potential returned an energy or force that is not"
+                                : "atoms of two molecules may coincide");
     cluster.write(positions_A);
     return result;
   };
-  return force_field.model().is_flexible()
+  return force_field.is_flexible()
              ? minimise(start::DeformableCluster(force_field, 0.0, positions_A))
              : minimise(start::RigidCluster(force_field, positions_A));
 }
@@ -47,18 +86,18 @@ MinimiseResult quench(ForceField& force_field, std::span<double> positions_A,
 MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> positions_A,
                                  const MinimiseOptions& options) {
   MinimiseResult here = quench(force_field, positions_A, options);
-  const WaterModel& model = force_field.model();
-  if (force_field.molecules() > most_mode_molecules(!model.is_flexible())) return here;
-  // With a smaller curvature the push would not lead to forces above the tolerance.
-  const double curvature = options.tolerance_kcal_per_mol_A / kPush_A;
-  while (here.converged && here.saddle_points < kMaxSaddlePoints &&
-         has_negative_curvature(model, positions_A, curvature)) {
-    const std::vector<double> modes = normal_modes(model, positions_A).displacements_per_sqrt_Da;
-    const std::span<const double> lowest = std::span(modes).first(positions_A.size());
+  if (!can_find_saddle_points(force_field)) return here;
+  // Without exact second derivatives, a mode may only seem to descend.
+  const double least_descent = force_field.potential() ? analysis::kSameMinimum_kcal_per_mol : 0.0;
+  while (here.converged && here.saddle_points < kMaxSaddlePoints) {
+    const std::vector<double> lowest =
+        descending_mode(force_field, positions_A, options.tolerance_kcal_per_mol_A);
+    if (lowest.empty()) break;
     const double largest =
         std::abs(*std::max_element(lowest.begin(), lowest.end(),
                                    [](double a, double b) { return std::abs(a) < std::abs(b); }));
     const std::vector<double> saddle(positions_A.begin(), positions_A.end());
+    const double below = here.energy_kcal_per_mol - least_descent;
     MinimiseResult lower = here;
     int iterations = here.iterations;
     for (const double push : {kPush_A / largest, -kPush_A / largest}) {
@@ -66,7 +105,7 @@ MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> posi
       for (std::size_t i = 0; i < x.size(); ++i) x[i] += push * lowest[i];
       const MinimiseResult r = quench(force_field, x, options);
       iterations += r.iterations;
-      if (!(r.energy_kcal_per_mol < lower.energy_kcal_per_mol)) continue;
+      if (!(r.energy_kcal_per_mol < std::min(lower.energy_kcal_per_mol, below))) continue;
       lower = r;
       std::copy(x.begin(), x.end(), positions_A.begin());
     }
@@ -83,8 +122,9 @@ MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> posi
 MinimiseResult relax_penalised(ForceField& force_field, double omega, std::span<double> positions_A,
                                const MinimiseOptions& options) {
   check_size(force_field, positions_A);
-  if (force_field.model().is_flexible()) {
-    throw InputError("flexible water models have no penalty");
+  if (force_field.is_flexible()) {
+    throw InputError(force_field.potential() ? "molecules of a potential have no penalty"
+                                             : "flexible water models have no penalty");
   }
   if (!(omega > 0.0) || !std::isfinite(omega)) {
     throw InputError("omega must be positive and finite to relax a penalised cluster");

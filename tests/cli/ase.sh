@@ -17,7 +17,8 @@ ln -s "$tarn" "$box/build/release/bin/tarn"
 ln -s "$root/inputs" "$box/inputs"
 # A name of its own: several tests may run at a time.
 name=tarn-test-$$
-sed -n '/^```python$/,/^```$/p' "$root/docs/coupling.md" | grep -v '^```' |
+sed -n '/^## ASE$/,/^## /p' "$root/docs/coupling.md" |
+  sed -n '/^```python$/,/^```$/p' | grep -v '^```' |
   sed "s/\"water\"/\"$name\"/g" >"$box/example.py"
 grep -q "$name" "$box/example.py"
 (cd "$box" && timeout 120 "$python" example.py) | tee "$box/energies"

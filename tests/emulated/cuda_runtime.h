@@ -25,9 +25,9 @@
 /// An emulation on the CPU of the part of the CUDA language and runtime that kernels/ uses, for the
 /// device tests. The threads of a block are fibers that take turns; blocks run one after another,
 /// every second grid from its last thread to its first. It finds wrong indices and missing
-/// synchronisation: a barrier that not all threads reach is an error, and work on a stream runs only
-/// when the stream is synchronised. Several host threads may call it. Reciprocal roots are those of
-/// estimates.hpp.
+/// synchronisation: a barrier that not all threads reach is an error, and work on a stream runs
+/// only when the stream is synchronised. Several host threads may call it. Reciprocal roots are
+/// those of estimates.hpp.
 
 #define __global__
 #define __device__
@@ -330,12 +330,9 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
   return tarn::emulated::machine.error;
 }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  *properties = {"a CPU that stands in",
-                 tarn::emulated::machine.major,
-                 tarn::emulated::machine.minor,
-                 1,
-                 std::size_t{1} << 30,
-                 {{static_cast<char>(device)}}};
+  *properties = {"a CPU that stands in",        tarn::emulated::machine.major,
+                 tarn::emulated::machine.minor, 1,
+                 std::size_t{1} << 30,          {{static_cast<char>(device)}}};
   return cudaSuccess;
 }
 enum cudaDeviceAttr {

@@ -3,7 +3,8 @@
 # usage: examples.sh PROGRAMS PREFIX
 set -euo pipefail
 programs=$(realpath "$1")
-decks=$(realpath "$2/share/tarn/inputs")
+prefix=$(realpath "$2")
+decks=$prefix/share/tarn/inputs
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
 cd "$box"
@@ -47,10 +48,19 @@ done
 # 16 replicas at steps 0, 20, ... 300.
 awk -F, '/^[0-9]/ { sum += $2 } END { exit sum != 16 * 16 }' whole/oo_histogram.csv
 
+# The spring holds the oxygens near its centre.
+prints '^centroids_oo_A: 3\.[01][0-9]+ \+- 0\.[0-9]+$' "$programs/own_potential"
+grep -q '"potential": "umbrella at 3.2 A"' umbrella/run.json
+
 prints "^V0 = $number kcal/mol" "$programs/one_configuration"
 grep -qE '^minimum of the rigid dimer: -6\.5[0-9]+ kcal/mol' log
 [[ $(grep -c '1/cm' log) == 12 ]]
 
 prints '^RATTLE +energy changes by [0-9.]+e-0[4-9], g by [0-9.]+e-1[0-9]$' "$programs/own_mechanics"
 grep -qE '^Z&Ss +energy changes by' log
+# The potential in C.
+prints "^energies potential_kcal_per_mol: $number \\+- $number\$" "$programs/run_deck" \
+  "$prefix/share/doc/tarn/docs/library/flexible_water.toml" \
+  potential.path="$programs/libflexible_water.so"
+grep -qF 'library libflexible_water.so (1000)' out/flexible_water/run.json
 echo "the examples work"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import runpy
@@ -19,13 +20,20 @@ BLOCK = re.compile(r"(?:<!-- (?P<how>[^\n]*) -->\n)?```python\n(?P<code>.*?)^```
 
 
 def blocks(page: Path) -> list[str]:
-    """The blocks of a page, without those that are checked as files."""
+    """The blocks of a page, without those that are checked as files, and those that are not run."""
+
+    def runs(how: str) -> bool:
+        needed = re.match(r"test: needs (\w+)", how)
+        if needed:
+            return importlib.util.find_spec(needed[1]) is not None
+        return not how.startswith(("source:", "test: not run, "))
+
     found = BLOCK.finditer(page.read_text(encoding="utf-8"))
-    return [m["code"] for m in found if not (m["how"] or "").startswith("source:")]
+    return [m["code"] for m in found if runs(m["how"] or "")]
 
 
 @pytest.mark.pictures
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/models.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/models.md", "docs/potentials.md", "README.md"])
 def test_the_blocks_of_a_page_run_in_order(page, monkeypatch):
     pytest.importorskip("ase")
     run = tarn.run
@@ -103,6 +111,14 @@ with tarn.Ensemble("a.toml", device="cpu") as ensemble:
         print(blow_up.text)
 energy, forces = tarn.energy_and_forces(np.zeros((3, 3)), model="tip4p")
 same: NDArray[np.float64] = forces
+
+
+def zeros(positions_A: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return np.zeros(len(positions_A)), np.zeros_like(positions_A)
+
+
+tarn.run("a.toml", potential=zeros)
+tarn.Ensemble("a.toml", potential=tarn.AsePotential([], name="xtb"))
 water: NDArray[np.float64] = tarn.random_cluster(3, replicas=2)
 minimum: tarn.Minimum = tarn.minimise(water)
 modes: tarn.NormalModes = tarn.normal_modes(minimum.positions_A)

@@ -10,6 +10,7 @@
 
 #include "engine_fixtures.hpp"
 #include "engine_parts.hpp"
+#include "model_potential.hpp"
 #include "start/rings.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/ranks.hpp"
@@ -78,8 +79,69 @@ TEST_P(RanksEngines, GiveTheSameBits) {
 }
 
 class RanksEngine : public RanksEngines {};
+/// The systems of RanksPotential; the text of a recipe says which one.
+System system_with_potential(const std::string& recipe) {
+  System s = make_system({recipe == "rigid" ? "settle" : "flexible_verlet", Bath::gla_per_mass},
+                         tip4p(), 2);
+  if (recipe == "rings") s.path_integral.beads = 8;
+  s.thermostat.temperatures_K = {280.0, 300.0};
+  return s;
+}
+std::shared_ptr<ModelPotential> potential_of_rank(const std::string& recipe, int rank) {
+  const System s = system_with_potential(recipe);
+  auto potential = std::make_shared<ModelPotential>(s.model, s.molecules);
+  potential->own_recipe = recipe;
+  if (const char* failing = std::getenv("TARN_TEST_THROWING_RANK")) {
+    if (std::to_string(rank) == failing) potential->throws_at = 8;
+  }
+  return potential;
+}
 INSTANTIATE_TEST_SUITE_P(All, RanksEngine, ::testing::Values(EngineCase{"settle", Bath::gla}),
                          EngineCaseName());
+
+/// Each rank calls a potential of its own.
+TEST_P(RanksEngine, GivesTheSameBitsWithAPotential) {
+  if (std::getenv("TARN_TEST_THROWING_RANK") != nullptr) GTEST_SKIP();
+  for (const std::string kind : {"rigid", "flexible", "rings"}) {
+    SCOPED_TRACE(kind);
+    const System s = system_with_potential(kind);
+    State start = start_state(s, first_ids(7), kKeptSteps - 4);
+    if (kind == "rings") start = start::rings_of(s, start, nullptr, true, false);
+    const auto whole = make_engine(s, start, {}, {"cpu", 1, potential_of_rank(kind, 0)});
+    const auto ranks = g_ranks->make_engine(s, start, {}, {"auto", 2, potential_of_rank(kind, 0)});
+    expect_same_steps(*whole, *ranks, true);
+  }
+}
+
+TEST_P(RanksEngine, RefusesAPotentialThatOtherRanksCannotMake) {
+  const System s = system_with_potential("rigid");
+  const auto potential = potential_of_rank("", 0);
+  const State start = start_state(s, first_ids(7));
+  EXPECT_THROW(g_ranks->make_engine(s, start, {}, {"cpu", 1, potential}), InputError);
+}
+
+/// An exception of a rank's potential reaches rank 0, and the ranks follow the next orders.
+TEST_P(RanksEngine, ReportsTheExceptionOfAPotential) {
+  if (std::getenv("TARN_TEST_THROWING_RANK") == nullptr) GTEST_SKIP() << "no rank throws";
+  const System s = system_with_potential("rigid");
+  const State start = start_state(s, first_ids(7));
+  {
+    const auto engine =
+        g_ranks->make_engine(s, start, {}, {"cpu", 1, potential_of_rank("rigid", 0)});
+    engine->advance(5);
+    try {
+      engine->advance(5);
+      FAIL();
+    } catch (const std::runtime_error& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("rank 1"), std::string::npos) << text;
+      EXPECT_NE(text.find("no convergence"), std::string::npos) << text;
+    }
+  }
+  const auto again = g_ranks->make_engine(s, start, {}, {"cpu", 1});
+  again->advance(2);
+  EXPECT_EQ(again->step(), 2);
+}
 
 TEST_P(RanksEngine, GivesTheSameBitsForRings) {
   System rings = make_system({"flexible_verlet", Bath::gla_per_mass}, tip4p(), 2);
@@ -304,7 +366,7 @@ int main(int argc, char** argv) {
   }
 #endif
   if (ranks && ranks->rank() > 0) {
-    ranks->serve();
+    ranks->serve({}, tarn::potential_of_rank);
     return 0;
   }
   tarn::g_ranks = ranks.get();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the format of all C++ and CUDA files with clang-format 14, the version of Debian 12. Other
-# versions format some lines differently; without version 14 the test is skipped.
+# Checks the format of all C, C++ and CUDA files with clang-format 14, the version of Debian 12.
+# Other versions format some lines differently; without version 14 the test is skipped.
 set -euo pipefail
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 if [[ -z $formatter ]]; then
@@ -13,7 +13,7 @@ if [[ ! $version =~ version\ 14\. ]]; then
   exit 77
 fi
 mapfile -t files < <(find include src kernels tests bench docs python -type f \
-  \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) | sort)
+  -regex '.*\.\(c\|h\|cpp\|hpp\|cu\|cuh\)' | sort)
 "$formatter" --dry-run -Werror "${files[@]}" || {
   echo "run tools/format to correct this"
   exit 1

@@ -33,7 +33,7 @@ grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh'
       stem = parts[2]
       sub(/\.hpp$/, "", stem)
       if (stem ~ /^(state|system)$/) return "physics"
-      if (stem ~ /^(engine|observer)$/) return "interface"
+      if (stem ~ /^(engine|observer|potential)$/) return "interface"
       if (stem ~ /^(version|build_features)$/) return "core"
       if (match(sources, "src/[a-z_]+/" stem "\\.cpp ")) {
         split(substr(sources, RSTART), parts, "/")

@@ -624,6 +624,84 @@ TEST(PhysicsFingerprint, OmitsOnlyKeysThatResumedRunsMayChange) {
   }
 }
 
+// --- Potentials ---
+
+const std::string kLibrary =
+    "[potential]\nkind = \"library\"\npath = \"libmine.so\"\noptions = \"k = 1\"\n";
+const std::string kSocket = "[potential]\nkind = \"socket\"\naddress = \"localhost:31415\"\n";
+
+TEST(Potential, SectionIsRead) {
+  EXPECT_EQ(potential_kind(parse(kWarm)), PotentialKind::model);
+  EXPECT_FALSE(potential_path(parse(kWarm)));
+  EXPECT_EQ(potential_kind(parse(kWarm + "[potential]\n")), PotentialKind::model);
+  const Deck library = parse(kWarm + kLibrary);
+  EXPECT_EQ(potential_kind(library), PotentialKind::library);
+  EXPECT_EQ(potential_path(library), "folder/libmine.so");
+  EXPECT_EQ(library.potential->options, "k = 1");
+  // A number given by --set is a text.
+  EXPECT_EQ(parse(kWarm + kLibrary, {"potential.options=7"}).potential->options, "7");
+  EXPECT_EQ(parse(kWarm + kLibrary, {"potential.options=\"\""}).potential->options, "");
+  const Deck socket = parse(kWarm + kSocket, {"potential.clients=4", "potential.timeout_s=9"});
+  EXPECT_EQ(socket.potential->address, "localhost:31415");
+  EXPECT_EQ(socket.potential->clients, 4);
+  EXPECT_EQ(socket.potential->timeout_s, 9.0);
+}
+
+TEST(Potential, ReadsBackTheSame) {
+  for (const std::string& potential : {kLibrary, kSocket, std::string("[potential]\n")}) {
+    for (const char* scheme : {"verlet", "shake", "rattle", "settle"}) {
+      const Deck deck = parse(kWarm + potential, {std::string("integrator.scheme=") + scheme});
+      EXPECT_EQ(parse(resolved_deck(deck)), deck) << resolved_deck(deck);
+    }
+  }
+}
+
+TEST(Potential, DefaultsAreThoseOfFlexibleMolecules) {
+  const Deck deck = parse(kWarm + kLibrary, {"integrator.scheme=verlet"});
+  EXPECT_EQ(deck.integrator.timestep_fs, 0.5);
+  EXPECT_FALSE(deck.system.relax);
+  EXPECT_FALSE(contains(resolved_deck(deck), "omega"));
+  EXPECT_TRUE(decks::messages_on(deck).size() == 1);  // no [observe.*] section
+  EXPECT_FALSE(parse(kWarm + kLibrary, {"system.model=qtip4pf"}).system.relax);
+  EXPECT_EQ(parse(kWarm + kLibrary).integrator.scheme, Scheme::settle);
+  EXPECT_EQ(parse(kWarm + kLibrary).integrator.timestep_fs, 2.0);
+  EXPECT_TRUE(parse(kWarm + "[potential]\n", {"integrator.scheme=verlet"}).system.relax);
+}
+
+TEST(Potential, FingerprintHasTheLibraryButNoAddress) {
+  const std::string library = physics_fingerprint(parse(kWarm + kLibrary));
+  EXPECT_NE(library, physics_fingerprint(parse(kWarm)));
+  EXPECT_NE(library, physics_fingerprint(parse(kWarm + kLibrary, {"potential.path=b.so"})));
+  EXPECT_NE(library, physics_fingerprint(parse(kWarm + kLibrary, {"potential.options=b"})));
+  const std::string socket = physics_fingerprint(parse(kWarm + kSocket));
+  EXPECT_NE(socket, physics_fingerprint(parse(kWarm)));
+  for (const char* same :
+       {"potential.address=unix:b", "potential.clients=2", "potential.timeout_s=1"}) {
+    EXPECT_EQ(socket, physics_fingerprint(parse(kWarm + kSocket, {same})));
+  }
+}
+
+TEST(Potential, SupportsPathIntegralsAndExchange) {
+  EXPECT_EQ(problems_of(kSmallest + kLibrary +
+                            "[thermostat]\ntemperatures_K = [100, 150]\nfriction_per_ps = 5\n"
+                            "[exchange]\n[path_integral]\nbeads = 16\n",
+                        {"system.model=qtip4pf", "system.replicas=2"}),
+            std::vector<std::string>{});
+}
+
+TEST(Potential, MessagesOnChargesOfTheModel) {
+  const auto texts = [](const std::string& section) {
+    std::string all;
+    for (const Message& message : decks::messages_on(parse(kWarm + kSocket + section))) {
+      all += message.text + '\n';
+    }
+    return all;
+  };
+  EXPECT_TRUE(contains(texts("[observe.cluster]\n"), "cluster.csv has no dipole moments"));
+  EXPECT_TRUE(
+      contains(texts("[observe.spectrum]\n"), "infrared absorption is that of the charges"));
+}
+
 // --- Another scheme ---
 
 TEST(WithScheme, DropsUnusedKeys) {

@@ -187,7 +187,7 @@ TEST(Flexible, MorseCurvatureHasALimit) {
   const WaterModel model = *find_water_model("tip4p2005f");
   const FlexibleParameters<double> p = flexible_parameters(model);
   const double s = -std::log(1.0 - std::sqrt(0.1)) / p.alpha;
-  const Potential<double> v = stretch_potential(p.r_eq + s, p);
+  const InternalTerm<double> v = stretch_potential(p.r_eq + s, p);
   EXPECT_NEAR(v.value, 0.1 * p.depth, few_roundings(p.depth));
   EXPECT_NEAR(p.least_curvature, v.second, few_roundings(2.0 * p.depth * p.alpha * p.alpha));
   EXPECT_LT(stretch_potential(p.r_eq + 0.4, p).second, 0.0);
@@ -215,7 +215,7 @@ TEST(Flexible, MorseForceIsTheGradientAtAnyLength) {
     double last = HUGE_VAL;  // energies decrease up to the minimum and increase from there on
     for (double r = 0.002; r < 0.95 + 70.0 / alpha; r += 0.0173) {
       SCOPED_TRACE(testing::Message() << "alpha " << alpha << ", r " << r);
-      const Potential<D> v = stretch_potential(D::variable(r, 0), p);
+      const InternalTerm<D> v = stretch_potential(D::variable(r, 0), p);
       const double first = v.first.value, second = v.second.value;
       const auto tolerance = [](double size) { return 400.0 * kEpsilon * std::abs(size); };
       const double slope = 2.0 * kDepth * alpha;
@@ -229,11 +229,11 @@ TEST(Flexible, MorseForceIsTheGradientAtAnyLength) {
         EXPECT_EQ(v.value.value, kDepth);
         EXPECT_EQ(first, 0.0);
       }
-      const Potential<P> packs = stretch_potential(P(r), p);
+      const InternalTerm<P> packs = stretch_potential(P(r), p);
       EXPECT_EQ(packs.value[0], v.value.value);
       EXPECT_EQ(packs.first[0], first);
       EXPECT_EQ(packs.second[0], second);
-      const Potential<float> floats =
+      const InternalTerm<float> floats =
           stretch_potential(static_cast<float>(r), morse<float>(kDepth, alpha));
       // The argument of the exponential is rounded too.
       const auto float_tolerance = [&](double size) {

@@ -175,6 +175,21 @@ vibration 2
 )");
 }
 
+TEST(Molden, HasNoIntensitiesIfNoneIsKnown) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("a.molden");
+  const std::vector<double> x(9, 1.0);
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  write_molden(path, "t", x, std::vector<MoldenMode>{{1.0, kUnknown, x}, {2.0, kUnknown, x}});
+  EXPECT_FALSE(contains(read_text(path), "[INT]"));
+  const MoldenFile file = parse(read_text(path));
+  EXPECT_EQ(file.wavenumbers_per_cm, (std::vector<double>{1.0, 2.0}));
+  EXPECT_EQ(file.displacements.size(), 2u);
+  EXPECT_THROW(
+      write_molden(path, "t", x, std::vector<MoldenMode>{{1.0, kUnknown, x}, {2.0, 1.0, x}}),
+      NumericalError);
+}
+
 TEST(Molden, KeepsTheFileIfItCannotWrite) {
   const ScratchFolder folder;
   const std::string path = folder.file("a.molden");

@@ -11,13 +11,13 @@ namespace tarn::io {
 
 /// A normal mode of a cluster.
 struct MoldenMode {
-  double wavenumber_per_cm = 0.0;  ///< negative: imaginary
-  double ir_intensity_km_per_mol = 0.0;
+  double wavenumber_per_cm = 0.0;         ///< negative: imaginary
+  double ir_intensity_km_per_mol = 0.0;   ///< nan: not known
   std::span<const double> displacements;  ///< of the atoms O, H1, H2 of each molecule, 9 N
 };
 
 /// Writes the atoms in bohr, and the modes in the given order. Displacements are not converted,
-/// because viewers scale them.
+/// because viewers scale them. The file has no intensities if none is known.
 ///
 /// Numbers are in fixed notation, because not all readers accept exponents: six decimals for
 /// wavenumbers and intensities, nine for all others. The modes are written one by one.

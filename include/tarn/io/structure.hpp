@@ -166,6 +166,11 @@ std::optional<Message> warning_of_sites(const std::string& path, const Structure
 std::vector<Problem> bond_length_problems(const WaterModel& model,
                                           std::span<const double> positions_A,
                                           const std::string& path);
+/// The same of molecules that are flexible or rigid independently of the model, as with a
+/// potential.
+std::vector<Problem> bond_length_problems(const WaterModel& model, bool flexible,
+                                          std::span<const double> positions_A,
+                                          const std::string& path);
 
 /// The largest difference between an intramolecular distance and the model's [A].
 /// @param positions_A [molecule][9]

@@ -9,6 +9,7 @@
 
 #include "tarn/deck.hpp"
 #include "tarn/observer.hpp"
+#include "tarn/potential.hpp"
 
 namespace tarn {
 
@@ -27,6 +28,9 @@ struct RunInfo {
   /// With replica exchange: whether the walkers made enough round trips for averages per bath to be
   /// independent of the start. Called at the end, during the lifetime of the run; may be empty.
   std::function<bool()> has_mixed{};
+  /// Gives energies and forces; observers quench with it, and write no dipole moments. Null: the
+  /// water model.
+  std::shared_ptr<Potential> potential{};
 
   /// Whether frames carry their own times, which may be unevenly spaced (trajectory files).
   bool frames_have_times = false;

@@ -78,14 +78,14 @@ TARN_HD Triple<T> apply_jacobian_transposed(const InternalCoordinates<T>& c,
 
 /// Energy of a stretch or bend with its first and second derivative.
 template <class T>
-struct Potential {
+struct InternalTerm {
   T value, first, second;
 };
 
 /// An O-H bond, equation (74): s^2 (k2 + k3 s + k4 s^2), or Morse D (1 - exp(-alpha s))^2, with
 /// s = r - r_eq [kcal/mol]. Morse continues linearly where -alpha s exceeds kExpm1Limit.
 template <class T, class S>
-TARN_HD Potential<T> stretch_potential(const T& r, const FlexibleParameters<S>& p) {
+TARN_HD InternalTerm<T> stretch_potential(const T& r, const FlexibleParameters<S>& p) {
   const T s = r - T(p.r_eq), one = T(S(1)), two = T(S(2));
   if (p.is_morse) {
     const T x = T(-p.alpha) * s, q = expm1_below_limit(x), e = one + q, qe = q * e;
@@ -102,8 +102,8 @@ TARN_HD Potential<T> stretch_potential(const T& r, const FlexibleParameters<S>& 
 }
 /// The bend, 1/2 k (theta - theta_eq)^2, equation (75) [kcal/mol, kcal/mol/rad, kcal/mol/rad^2].
 template <class T, class S>
-TARN_HD Potential<T> bend_potential(const InternalCoordinates<T>& c,
-                                    const FlexibleParameters<S>& p) {
+TARN_HD InternalTerm<T> bend_potential(const InternalCoordinates<T>& c,
+                                       const FlexibleParameters<S>& p) {
   // theta - pi/2 has the sine -cos theta.
   const T change = angle_of(-c.cosine, c.sine) - T(p.angle_eq);
   const T k = T(p.bend);
@@ -113,7 +113,7 @@ TARN_HD Potential<T> bend_potential(const InternalCoordinates<T>& c,
 /// The potentials of the three internal coordinates.
 template <class T>
 struct InternalPotentials {
-  Potential<T> r1, r2, angle;
+  InternalTerm<T> r1, r2, angle;
   TARN_HD InternalValues<T> first() const { return {r1.first, r2.first, angle.first}; }
 };
 template <class T, class S>

@@ -36,7 +36,7 @@ TARN_HD IntramolecularHessian<T> intramolecular_hessian(const Triple<T>& x,
   numbers(angle.h2, gradient[1]);
   numbers(c.inverse_sine * cross(c.e1, c.e2), n);
   const T inverse[2] = {c.inverse1, c.inverse2};
-  const Potential<T> stretch[2] = {v.r1, v.r2};
+  const InternalTerm<T> stretch[2] = {v.r1, v.r2};
   const T cotangent = c.cosine * c.inverse_sine, one = T(S(1)), zero = T(S(0));
   // Blocks between the hydrogens.
   T block[2][2][3][3];

@@ -313,8 +313,11 @@ TARN_HD double configurational_energy(bool flexible, const Energies& e) {
 }
 
 /// The kinetic part of the heat capacity, k/2 per degree of freedom [kcal/mol/K].
-inline double kinetic_heat_capacity(const System& system) {
-  const double of_molecule = system.model.is_flexible() ? 4.5 : 3.0;
+/// @param by_potential whether a Potential gives the forces, with bonds of its own
+inline double kinetic_heat_capacity(const System& system, bool by_potential) {
+  const bool has_bonds =
+      by_potential ? !is_rigid(system.integrator.scheme) : system.model.is_flexible();
+  const double of_molecule = has_bonds ? 4.5 : 3.0;
   return of_molecule * system.molecules * units::boltzmann_kcal_per_mol_K;
 }
 

@@ -1,0 +1,171 @@
+#include "outside_forces.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tarn/core/error.hpp"
+#include "tarn/core/number.hpp"
+
+namespace tarn::cpu {
+
+System without_model_forces(System system) {
+  if (!is_rigid(system.integrator.scheme) && system.integrator.scheme != Scheme::verlet) {
+    throw InputError(
+        "a potential supports velocity Verlet, SHAKE, RATTLE and SETTLE only: the other schemes "
+        "use the bonds of the water model");
+  }
+  if (system.precision == Precision::single) {
+    throw InputError("a potential does not support precision = \"single\"; use \"double\"");
+  }
+  system.precision = Precision::double_;
+  system.model.intramolecular = {};
+  system.integrator.omega = 0.0;
+  return system;
+}
+
+void SavedGroup::save(const Group& group) {
+  x = group.x;
+  v = group.v;
+  v_thermal = group.v_thermal;
+  heat = group.heat;
+}
+void SavedGroup::restore(Group& group) const {
+  group.x = x;
+  group.v = v;
+  group.v_thermal = v_thermal;
+  group.heat = heat;
+}
+
+OutsideForces::OutsideForces(std::shared_ptr<Potential> potential, const System& system, int lanes,
+                             const std::vector<std::int64_t>& replica_ids)
+    : potential_(std::move(potential)),
+      layout_(system, lanes),
+      copies_(static_cast<std::size_t>(layout_.copies())),
+      size_(9 * static_cast<std::size_t>(layout_.molecules())),
+      energies_(replica_ids.size() * copies_, kNoNumber),
+      bad_(replica_ids.size(), -1) {
+  for (const std::int64_t id : replica_ids) {
+    for (int copy = 0; copy < layout_.copies(); ++copy) {
+      ids_.push_back(id * layout_.copies() + copy);
+    }
+  }
+  positions_.resize(ids_.size() * size_);
+  forces_.resize(positions_.size());
+}
+
+void OutsideForces::begin(const std::vector<Group>& groups) {
+  begin(groups, std::vector<char>(bad_.size(), 1));
+}
+void OutsideForces::begin(const std::vector<Group>& groups, const std::vector<char>& chosen) {
+  batch_.clear();
+  for (const Group& group : groups) {
+    for (int r = 0; r < group.replicas; ++r) {
+      const auto replica = static_cast<std::size_t>(group.first_replica + r);
+      if (!group.stopped[static_cast<std::size_t>(r)] && chosen[replica]) batch_.push_back(replica);
+    }
+  }
+}
+
+void OutsideForces::place(const Group& group, const AlignedVector<double>& x) {
+  for (int r = 0; r < group.replicas; ++r) {
+    layout_.gather(group, x, r, &positions_[image_of(group.first_replica + r, 0) * size_]);
+  }
+}
+
+/// The arrays change after the call, which may throw. The results are NaN before it, so that an
+/// image that the potential skips is not good.
+void OutsideForces::call(std::vector<double>& energies, std::vector<double>& forces) {
+  if (batch_.empty()) return;
+  if (is_whole()) {
+    batch_energies_.assign(energies.size(), kNoNumber);
+    batch_forces_.assign(forces.size(), kNoNumber);
+    potential_->compute(positions_, ids_, batch_energies_, batch_forces_);
+    energies.swap(batch_energies_);
+    forces.swap(batch_forces_);
+    return;
+  }
+  batch_ids_.clear();
+  batch_positions_.clear();
+  for (const std::size_t replica : batch_) {
+    const std::size_t first = replica * copies_;
+    batch_ids_.insert(batch_ids_.end(), &ids_[first], &ids_[first] + copies_);
+    const double* const x = &positions_[first * size_];
+    batch_positions_.insert(batch_positions_.end(), x, x + copies_ * size_);
+  }
+  batch_energies_.assign(batch_ids_.size(), kNoNumber);
+  batch_forces_.assign(batch_positions_.size(), kNoNumber);
+  potential_->compute(batch_positions_, batch_ids_, batch_energies_, batch_forces_);
+  for (std::size_t k = 0; k < batch_.size(); ++k) {
+    const std::size_t from = k * copies_, to = batch_[k] * copies_;
+    std::copy_n(&batch_energies_[from], copies_, &energies[to]);
+    std::copy_n(&batch_forces_[from * size_], copies_ * size_, &forces[to * size_]);
+  }
+}
+
+void OutsideForces::compute() {
+  call(energies_, forces_);
+  for (const std::size_t replica : batch_) bad_[replica] = first_bad_molecule(replica);
+}
+
+void OutsideForces::compute_rescaled() {
+  rescaled_.assign(energies_.size(), kNoNumber);
+  unused_forces_.resize(forces_.size());
+  call(rescaled_, unused_forces_);
+  for (double& energy : rescaled_) {
+    if (!std::isfinite(energy)) energy = kNoNumber;
+  }
+}
+
+int OutsideForces::first_bad_molecule(std::size_t replica) const {
+  const std::size_t first = replica * copies_;
+  // Zero times a number is zero, and NaN else.
+  double sum = 0.0;
+  const double* const f = &forces_[first * size_];
+  for (std::size_t k = 0; k < copies_ * size_; ++k) sum += 0.0 * f[k];
+  for (std::size_t copy = 0; copy < copies_; ++copy) sum += 0.0 * energies_[first + copy];
+  if (sum == 0.0) return -1;
+  for (std::size_t k = 0; k < copies_ * size_; ++k) {
+    if (!std::isfinite(f[k])) return static_cast<int>(k % size_ / 9);
+  }
+  return 0;
+}
+
+bool OutsideForces::any_is_bad(const Group& group) const {
+  for (int r = 0; r < group.replicas; ++r) {
+    if (!group.stopped[static_cast<std::size_t>(r)] && bad_molecule(group, r) >= 0) return true;
+  }
+  return false;
+}
+
+void OutsideForces::put_forces(const Group& group, double* f) const {
+  const int n = layout_.molecules(), lanes = layout_.lanes();
+  const auto put_slot = [&](int slot, const double* from) {
+    for (int m = 0; m < n; ++m) {
+      double* const to = f + layout_.index(group, slot, m, 0);
+      for (int c = 0; c < 9; ++c) to[c * lanes] = from == nullptr ? 0.0 : from[9 * m + c];
+    }
+  };
+  const auto is_good = [&](int r) {
+    return !group.stopped[static_cast<std::size_t>(r)] && bad_molecule(group, r) < 0;
+  };
+  const auto forces_of = [&](int r, int copy) {
+    return is_good(r) ? forces_on(group.first_replica + r, copy) : nullptr;
+  };
+  if (!group.lanes_are_replicas) std::fill_n(f, layout_.pack_doubles(group), 0.0);
+  const int used = layout_.first_slot(group.replicas);
+  for (int slot = 0; slot < used; ++slot) {
+    put_slot(slot, forces_of(slot / layout_.copies(), slot % layout_.copies()));
+  }
+  for (int slot = used; slot < group.slots; ++slot) {
+    put_slot(slot, layout_.has_rings() ? nullptr : forces_of(0, 0));
+  }
+}
+
+void OutsideForces::swap(int first, int second) {
+  const std::size_t a = image_of(first, 0), b = image_of(second, 0);
+  std::swap_ranges(&energies_[a], &energies_[a] + copies_, &energies_[b]);
+  std::swap_ranges(&forces_[a * size_], &forces_[a * size_] + copies_ * size_, &forces_[b * size_]);
+}
+
+}  // namespace tarn::cpu

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "group.hpp"
+#include "tarn/potential.hpp"
+#include "tarn/system.hpp"
+
+namespace tarn::cpu {
+
+/// The system whose steps and measurements have no forces or energies of the water model.
+/// @throws InputError if the scheme or the precision requires those
+System without_model_forces(System system);
+
+/// The state of a group at the last complete step, to which an engine returns if the potential
+/// throws.
+struct SavedGroup {
+  AlignedVector<double> x, v, v_thermal, heat;
+
+  void save(const Group& group);
+  void restore(Group& group) const;
+};
+
+/// Energies and forces of a Potential on all images of an engine. A batch is begin(), place() for
+/// each group, and compute().
+///
+/// Arrays are [replica of the state][copy]. They keep the results of images that a batch leaves
+/// out, whose positions have not changed.
+class OutsideForces {
+ public:
+  /// @param lanes doubles in a pack
+  OutsideForces(std::shared_ptr<Potential> potential, const System& system, int lanes,
+                const std::vector<std::int64_t>& replica_ids);
+
+  /// Begins a batch of the running replicas.
+  void begin(const std::vector<Group>& groups);
+  /// The same, of those that are chosen too. @param chosen [replica of the state]
+  void begin(const std::vector<Group>& groups, const std::vector<char>& chosen);
+  bool is_empty() const { return batch_.empty(); }
+  /// Copies the positions of a group into the batch. Groups may be placed by several threads.
+  /// @param x positions of its replicas or beads, laid out as those of the group
+  void place(const Group& group, const AlignedVector<double>& x);
+  /// Calls the potential. @throws what it throws
+  void compute();
+  /// Calls the potential for positions that only need energies; the kept results do not change.
+  void compute_rescaled();
+
+  /// Writes the forces on a group, laid out as its positions: 0 for replicas that are stopped or
+  /// whose results are not finite. Unused slots of classical replicas repeat the first replica.
+  void put_forces(const Group& group, double* f) const;
+  /// The first molecule of a running replica of a group whose force is not finite, 0 if only the
+  /// energy is not, or -1.
+  int bad_molecule(const Group& group, int r) const {
+    return r < group.replicas ? bad_[static_cast<std::size_t>(group.first_replica + r)] : -1;
+  }
+  /// Whether that is so of any running replica.
+  bool any_is_bad(const Group& group) const;
+  /// Energies [kcal/mol], [replica of the state][copy].
+  const std::vector<double>& energies() const { return energies_; }
+  /// Those of compute_rescaled(); NaN where they are not finite.
+  const std::vector<double>& rescaled_energies() const { return rescaled_; }
+  /// Forces on a copy of a replica, [molecule][9].
+  const double* forces_on(int replica, int copy) const {
+    return forces_.data() + image_of(replica, copy) * size_;
+  }
+  /// Replicas exchanged their positions and forces.
+  void swap(int first, int second);
+
+ private:
+  std::size_t image_of(int replica, int copy) const {
+    return static_cast<std::size_t>(replica) * copies_ + static_cast<std::size_t>(copy);
+  }
+  bool is_whole() const { return batch_.size() * copies_ == energies_.size(); }
+  void call(std::vector<double>& energies, std::vector<double>& forces);
+  int first_bad_molecule(std::size_t replica) const;
+
+  std::shared_ptr<Potential> potential_;
+  GroupLayout layout_;
+  std::size_t copies_, size_;      ///< numbers per image, 9 N
+  std::vector<std::int64_t> ids_;  ///< [image]
+  std::vector<double> positions_, forces_, energies_, rescaled_;
+  std::vector<int> bad_;            ///< [replica]; -1: good
+  std::vector<std::size_t> batch_;  ///< replicas of the state
+  // Results of a call, and positions of a batch that leaves out some replicas.
+  std::vector<std::int64_t> batch_ids_;
+  std::vector<double> batch_positions_, batch_forces_, batch_energies_, unused_forces_;
+};
+
+}  // namespace tarn::cpu

@@ -1,0 +1,265 @@
+#include "tarn/check_potential.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
+#include "tarn/core/number.hpp"
+#include "tarn/core/units.hpp"
+
+namespace tarn {
+namespace {
+
+/// The error of the difference is h² f''/6, 0.03 kcal/mol/A for O-H bonds, whose third derivative
+/// is 7000 kcal/mol/A³. An energy to 1e-6 hartree, as that of many programs, adds 0.06. Both are
+/// small against 1 % of the force on a bond that is 0.03 A too long, 30 kcal/mol/A.
+constexpr double kStep_A = 0.005;
+constexpr double kDisplacement_A = 0.03;
+constexpr double kTolerance = 0.01;
+constexpr int kMostMolecules = 10;
+
+/// A number from -1 to 1 that looks random, the same in every call (Weyl sequence).
+double scatter(std::size_t i) {
+  const double x = 0.6180339887498949 * static_cast<double>(i + 1);
+  return 2.0 * (x - std::floor(x)) - 1.0;
+}
+
+/// Images for one call, and their results.
+class Batch {
+ public:
+  explicit Batch(std::size_t size) : size_(size) {}
+
+  /// @return the number of the image
+  std::size_t add(std::span<const double> positions_A) {
+    positions_.insert(positions_.end(), positions_A.begin(), positions_A.end());
+    ids_.push_back(static_cast<std::int64_t>(ids_.size()));
+    return ids_.size() - 1;
+  }
+  void compute(Potential& potential) {
+    energies_.assign(ids_.size(), kNoNumber);
+    forces_.assign(positions_.size(), kNoNumber);
+    potential.compute(positions_, ids_, energies_, forces_);
+    for (std::size_t image = 0; image < ids_.size(); ++image) check_finite(image);
+  }
+  std::size_t images() const { return ids_.size(); }
+  double energy(std::size_t image) const { return energies_[image]; }
+  std::span<const double> forces(std::size_t image) const {
+    return std::span(forces_).subspan(image * size_, size_);
+  }
+
+ private:
+  void check_finite(std::size_t image) const {
+    if (!std::isfinite(energies_[image])) {
+      throw NumericalError(fmt::format("the potential returned an energy of {} for {}",
+                                       energies_[image], image_text(image)));
+    }
+    const std::span<const double> f = forces(image);
+    const auto bad = std::ranges::find_if_not(f, [](double x) { return std::isfinite(x); });
+    if (bad == f.end()) return;
+    const auto at = static_cast<std::size_t>(bad - f.begin());
+    throw NumericalError(
+        fmt::format("the potential returned a force of {} on {} of molecule {} "
+                    "for {}",
+                    *bad, std::array{"O", "H1", "H2"}[at / 3 % 3], at / 9, image_text(image)));
+  }
+  static std::string image_text(std::size_t image) {
+    return image == 0 ? "the start structure"
+                      : "the start structure with atoms displaced by up to 0.03 A";
+  }
+
+  std::size_t size_;
+  std::vector<double> positions_, energies_, forces_;
+  std::vector<std::int64_t> ids_;
+};
+
+double dot(std::span<const double> a, std::span<const double> b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+/// Whether `factor` times the second vector is the first one within 1 % of its length.
+bool is_multiple(std::span<const double> a, std::span<const double> b, double factor) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double rest = a[i] - factor * b[i];
+    sum += rest * rest;
+  }
+  return sum <= kTolerance * kTolerance * dot(a, a);
+}
+
+struct Unit {
+  const char* name;
+  double value;  ///< in kcal/mol, or in A
+};
+constexpr std::array<Unit, 4> kEnergyUnits{{{"kcal/mol", 1.0},
+                                            {"kJ/mol", 1.0 / units::kilojoules_per_kcal},
+                                            {"eV", 1e3 / units::meV_per_kcal_per_mol},
+                                            {"hartree", 627.509474}}};
+constexpr std::array<Unit, 3> kLengthUnits{
+    {{"A", 1.0}, {"bohr", units::angstrom_per_bohr}, {"nm", 10.0}}};
+
+/// The units whose ratio is that of forces to differences of energies; correct energies first.
+std::optional<std::string> unit_cause(double ratio) {
+  for (const Unit& energy : kEnergyUnits) {
+    for (const Unit& of_force : kEnergyUnits) {
+      for (const Unit& length : kLengthUnits) {
+        const double expected = energy.value * length.value / of_force.value;
+        if (std::abs(ratio / expected - 1.0) > 2.0 * kTolerance) continue;
+        return fmt::format("energies in {} and forces in {}/{}; expected kcal/mol and kcal/mol/A",
+                           energy.name, of_force.name, length.name);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// The order of the atoms of a molecule in which the forces agree.
+std::optional<std::string> order_cause(std::span<const double> forces,
+                                       std::span<const double> differences) {
+  std::array<std::size_t, 3> order{0, 1, 2};
+  while (std::ranges::next_permutation(order).found) {
+    std::vector<double> in_order(forces.size());
+    for (std::size_t i = 0; i < forces.size(); ++i) {
+      in_order[i] = forces[i / 9 * 9 + 3 * order[i / 3 % 3] + i % 3];
+    }
+    if (!is_multiple(in_order, differences, 1.0)) continue;
+    const std::array names{"O", "H1", "H2"};
+    std::array<const char*, 3> found{};
+    for (std::size_t k = 0; k < 3; ++k) found[order[k]] = names[k];
+    return fmt::format("forces in the order {}, {}, {}; expected O, H1, H2", found[0], found[1],
+                       found[2]);
+  }
+  return std::nullopt;
+}
+
+std::string likely_cause(std::span<const double> forces, std::span<const double> differences) {
+  const double square = dot(differences, differences);
+  const double ratio = square > 0.0 ? dot(forces, differences) / square : 0.0;
+  if (is_multiple(forces, differences, ratio) && ratio != 0.0) {
+    const bool is_gradient = ratio < 0.0;
+    const auto units = unit_cause(std::abs(ratio));
+    const bool has_units = std::abs(std::abs(ratio) - 1.0) <= kTolerance;
+    std::string text = fmt::format("the forces are {:.4g} times minus the gradient", ratio);
+    if (is_gradient) text += "; likely cause: the sign, gradients instead of forces";
+    if (has_units) return text;
+    if (!units) return is_gradient ? text + ", in other units" : text;
+    return text + (is_gradient ? ", with " : "; likely cause: ") + *units;
+  }
+  if (const auto order = order_cause(forces, differences)) return "likely cause: " + *order;
+  return "likely causes: the order of the atoms (O, H1, H2 of each molecule), the units of the "
+         "positions (A), an energy of fewer terms than the forces, or energies with few digits";
+}
+
+/// The wavenumber of the first O-H bond with another length of it by steps of kStep_A.
+double bond_wavenumber_per_cm(double lower, double middle, double upper,
+                              const PotentialCheckOptions& options) {
+  const double stiffness = (lower - 2.0 * middle + upper) / (kStep_A * kStep_A);
+  const double mass_Da =
+      options.mass_o_Da * options.mass_h_Da / (options.mass_o_Da + options.mass_h_Da);
+  if (!(stiffness > 0.0)) return 0.0;
+  return std::sqrt(stiffness / mass_Da) /
+         (2.0 * units::pi * units::femtoseconds_per_akma * units::speed_of_light_cm_per_fs);
+}
+
+}  // namespace
+
+PotentialCheck check_potential(Potential& potential, std::span<const double> positions_A,
+                               const PotentialCheckOptions& options) {
+  const std::size_t size = positions_A.size(), molecules = size / 9;
+  const std::vector<double> start(positions_A.begin(), positions_A.end());
+  std::vector<double> displaced = start;
+  for (std::size_t i = 0; i < size; ++i) displaced[i] += kDisplacement_A * scatter(i);
+
+  Batch batch(size);
+  batch.add(start);
+  const std::size_t centre = batch.add(displaced);
+  // The compared molecules are spread evenly over the cluster.
+  const std::size_t compared = std::min<std::size_t>(molecules, kMostMolecules);
+  std::vector<std::size_t> coordinates;
+  for (std::size_t k = 0; k < compared; ++k) {
+    for (std::size_t c = 0; c < 9; ++c) coordinates.push_back(k * molecules / compared * 9 + c);
+  }
+  for (const std::size_t i : coordinates) {
+    for (const double step_A : {-kStep_A, kStep_A}) {
+      std::vector<double> moved = displaced;
+      moved[i] += step_A;
+      batch.add(moved);
+    }
+  }
+  const std::size_t first_bond = batch.images();
+  if (options.bonds) {
+    const double length_A =
+        std::hypot(start[3] - start[0], start[4] - start[1], start[5] - start[2]);
+    for (const double step_A : {-kStep_A, kStep_A}) {
+      std::vector<double> moved = start;
+      for (std::size_t c = 0; c < 3; ++c)
+        moved[3 + c] += step_A / length_A * (start[3 + c] - start[c]);
+      batch.add(moved);
+    }
+  }
+  const auto began = std::chrono::steady_clock::now();
+  batch.compute(potential);
+  PotentialCheck check;
+  check.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  check.images = batch.images();
+  check.energy_kcal_per_mol = batch.energy(0);
+  check.coordinates = static_cast<int>(coordinates.size());
+
+  Batch alone(size);
+  alone.add(start);
+  alone.compute(potential);
+  check.depends_on_batch =
+      alone.energy(0) != batch.energy(0) || !std::ranges::equal(alone.forces(0), batch.forces(0));
+
+  std::vector<double> forces, differences;
+  for (std::size_t k = 0; k < coordinates.size(); ++k) {
+    const std::size_t lower = centre + 1 + 2 * k;
+    forces.push_back(batch.forces(centre)[coordinates[k]]);
+    differences.push_back((batch.energy(lower) - batch.energy(lower + 1)) / (2.0 * kStep_A));
+  }
+  for (std::size_t k = 0; k < forces.size(); ++k) {
+    check.largest_difference_kcal_per_mol_A =
+        std::max(check.largest_difference_kcal_per_mol_A, std::abs(forces[k] - differences[k]));
+    check.largest_force_kcal_per_mol_A =
+        std::max(check.largest_force_kcal_per_mol_A, std::abs(forces[k]));
+  }
+  if (!check.forces_agree()) {
+    check.messages.push_back(Message::warning(fmt::format(
+        "forces differ from differences of energies by up to {:.3g} kcal/mol/A, and the largest "
+        "force is {:.3g}: {}",
+        check.largest_difference_kcal_per_mol_A, check.largest_force_kcal_per_mol_A,
+        likely_cause(forces, differences))));
+  }
+  if (options.bonds) {
+    check.oh_wavenumber_per_cm = bond_wavenumber_per_cm(batch.energy(first_bond), batch.energy(0),
+                                                        batch.energy(first_bond + 1), options);
+    // O-H: 3000 to 4000; O-D: 2300 to 2800.
+    const double mass_factor = std::sqrt(1.008 / options.mass_h_Da);
+    if (check.oh_wavenumber_per_cm < 2000.0 * mass_factor ||
+        check.oh_wavenumber_per_cm > 6000.0 * mass_factor) {
+      check.messages.push_back(Message::warning(fmt::format(
+          "the first O-H bond vibrates at {:.0f}/cm with these energies, and those of water at "
+          "3000 "
+          "to 4000/cm; likely causes: energies in other units than kcal/mol, or the order of the "
+          "atoms (O, H1, H2 of each molecule)",
+          check.oh_wavenumber_per_cm)));
+    }
+  }
+  if (check.depends_on_batch) {
+    check.messages.push_back(Message::note(
+        "the results of an image depend on the batch: it has other digits alone than with others. "
+        "Trajectories then depend on the number of replicas and of MPI ranks"));
+  }
+  return check;
+}
+
+}  // namespace tarn

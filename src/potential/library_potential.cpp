@@ -1,0 +1,137 @@
+#include "tarn/library_potential.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <dlfcn.h>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "library_words.hpp"
+#include "load_probe.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/potential.h"
+
+namespace tarn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Receives the words of a library, which need not end them with a zero.
+class ErrorBuffer {
+ public:
+  ErrorBuffer() { text_.front() = text_.back() = '\0'; }
+  char* data() { return text_.data(); }
+  std::size_t size() const { return text_.size() - 1; }
+  /// ": words", or that there are none.
+  std::string words() const {
+    const std::string line = potentials::one_line(text_.data());
+    return line.empty() ? " without a message" : ": " + line;
+  }
+
+ private:
+  std::array<char, 2048> text_;
+};
+
+class LibraryPotential final : public Potential {
+ public:
+  LibraryPotential(const fs::path& path, const std::string& options, int molecules)
+      : file_(path.filename().string()),
+        name_(library_potential_name(path.string(), options)),
+        size_(9 * static_cast<std::size_t>(molecules)) {
+    // With a folder: dlopen() would search for a plain name elsewhere.
+    const std::string file = fs::absolute(path).string();
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored)) {
+      throw InputError(fmt::format("potential: there is no file {}", file));
+    }
+    if (const std::string crash = potentials::crash_while_loading(file); !crash.empty()) {
+      throw InputError(fmt::format("potential: {} {}", file, crash));
+    }
+    // It is never unloaded: libraries may leave threads and functions to be called at exit.
+    void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      throw InputError(fmt::format("potential: {} cannot be loaded: {}", file_,
+                                   potentials::one_line(dlerror())));
+    }
+    const auto find = [&](auto& function, const char* symbol) {
+      void* const found = ::dlsym(library, symbol);
+      if (found == nullptr) {
+        throw InputError(
+            fmt::format("potential: {} has no function {}; it must export the four functions of "
+                        "tarn/potential.h, in C++ as extern \"C\"",
+                        file, symbol));
+      }
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(found);
+    };
+    decltype(&tarn_potential_version) version = nullptr;
+    decltype(&tarn_potential_open) open = nullptr;
+    find(version, "tarn_potential_version");
+    find(open, "tarn_potential_open");
+    find(compute_, "tarn_potential_compute");
+    find(close_, "tarn_potential_close");
+    if (const std::int32_t number = version(); number != TARN_POTENTIAL_VERSION) {
+      throw InputError(fmt::format(
+          "potential: {} has version {} of tarn/potential.h, and this program supports version {}; "
+          "compile it with the header of this program",
+          file_, number, TARN_POTENTIAL_VERSION));
+    }
+    ErrorBuffer error;
+    handle_ = open(options.c_str(), molecules, error.data(), error.size());
+    if (handle_ == nullptr) {
+      throw InputError(fmt::format("potential: {} did not open{}", name_, error.words()));
+    }
+  }
+  ~LibraryPotential() override {
+    if (handle_ != nullptr) close_(handle_);
+  }
+  LibraryPotential(const LibraryPotential&) = delete;
+  LibraryPotential& operator=(const LibraryPotential&) = delete;
+
+  void compute(std::span<const double> positions_A, std::span<const std::int64_t> image_ids,
+               std::span<double> energies_kcal_per_mol,
+               std::span<double> forces_kcal_per_mol_A) override {
+    if (positions_A.size() != image_ids.size() * size_ ||
+        forces_kcal_per_mol_A.size() != positions_A.size() ||
+        energies_kcal_per_mol.size() != image_ids.size()) {
+      throw InputError(
+          fmt::format("potential: {} was opened for {} molecules; {} images have {} "
+                      "coordinates",
+                      file_, size_ / 9, image_ids.size(), positions_A.size()));
+    }
+    if (image_ids.empty()) return;
+    ErrorBuffer error;
+    const std::int32_t status = compute_(
+        handle_, static_cast<std::int64_t>(image_ids.size()), image_ids.data(), positions_A.data(),
+        energies_kcal_per_mol.data(), forces_kcal_per_mol_A.data(), error.data(), error.size());
+    if (status == 0) return;
+    throw NumericalError(
+        fmt::format("potential: {} failed with status {}{}", file_, status, error.words()));
+  }
+  std::string name() const override { return name_; }
+
+ private:
+  std::string file_, name_;
+  std::size_t size_;  ///< numbers per image
+  decltype(&tarn_potential_compute) compute_ = nullptr;
+  decltype(&tarn_potential_close) close_ = nullptr;
+  void* handle_ = nullptr;
+};
+
+}  // namespace
+
+std::string library_potential_name(const std::string& path, const std::string& options) {
+  const std::string file = fs::path(path).filename().string();
+  return options.empty() ? fmt::format("library {}", file)
+                         : fmt::format("library {} ({})", file, options);
+}
+
+std::shared_ptr<Potential> make_library_potential(const std::string& path,
+                                                  const std::string& options, int molecules) {
+  return std::make_shared<LibraryPotential>(path, options, molecules);
+}
+
+}  // namespace tarn

@@ -1,0 +1,305 @@
+#include "tarn/library_potential.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "deck/socket_address.hpp"
+#include "scratch_folder.hpp"
+#include "tarn/check_potential.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/number.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/deck_potential.hpp"
+#include "tarn/force_field.hpp"
+#include "tarn/potential.h"
+#include "tarn/start.hpp"
+
+/// @file
+/// Potentials of shared libraries, of decks, and the comparison of forces with energies.
+/// tests/potentials contains the libraries.
+
+namespace tarn {
+namespace {
+
+using test::contains;
+using test::message_of;
+
+std::string library(const std::string& name) {
+  return std::string(TARN_POTENTIALS "/lib") + name + ".so";
+}
+
+/// Energies and forces, NaN before the call.
+struct Results {
+  std::vector<double> energies, forces;
+};
+Results results_of(Potential& potential, const std::vector<double>& positions_A,
+                   std::size_t images) {
+  std::vector<std::int64_t> ids;
+  for (std::size_t i = 0; i < images; ++i) ids.push_back(static_cast<std::int64_t>(i));
+  Results r{std::vector<double>(images, kNoNumber),
+            std::vector<double>(positions_A.size(), kNoNumber)};
+  potential.compute(positions_A, ids, r.energies, r.forces);
+  return r;
+}
+
+TEST(LibraryPotential, ComputesEnergiesAndForcesOfEachImage) {
+  const auto potential = make_library_potential(library("flexible_water"), "1000", 2);
+  EXPECT_EQ(potential->name(), "library libflexible_water.so (1000)");
+  // Two molecules 3 A apart with one bond 0.1 A too long: an image, and it without the long bond.
+  const std::vector<double> rigid{0, 0, 0, 0.9572, 0, 0, -0.23999, 0.92663, 0,
+                                  3, 0, 0, 3.9572, 0, 0, 2.76001,  0.92663, 0};
+  std::vector<double> x = rigid;
+  x[4] = 0.0;
+  x[3] += 0.1;
+  x.insert(x.end(), rigid.begin(), rigid.end());
+  const Results r = results_of(*potential, x, 2);
+  const double s6 = std::pow(2.6 / 3.0, 6.0);
+  const double lj = 4.0 * 2.0 * (s6 * s6 - s6);
+  // The H-H distance of the second image is 1.5139 A to 1e-5 A.
+  EXPECT_NEAR(r.energies[1], lj, 1e-6);
+  const double hh = std::hypot(1.0572 + 0.23999, 0.92663);
+  EXPECT_NEAR(r.energies[0], lj + 0.5 * 1000.0 * 0.01 + 0.5 * 200.0 * std::pow(hh - 1.5139, 2),
+              1e-3);
+  for (const double f : r.forces) EXPECT_TRUE(std::isfinite(f));
+  // An image alone has the same bits as in a batch.
+  const Results alone = results_of(*potential, rigid, 1);
+  EXPECT_EQ(alone.energies[0], r.energies[1]);
+  EXPECT_TRUE(std::equal(alone.forces.begin(), alone.forces.end(), r.forces.begin() + 18));
+  // No image: no call.
+  EXPECT_TRUE(results_of(*potential, {}, 0).energies.empty());
+  EXPECT_THROW(results_of(*potential, std::vector<double>(9), 1), InputError);
+}
+
+TEST(LibraryPotential, NameDependsOnFileAndOptionsOnly) {
+  EXPECT_EQ(library_potential_name("./a/libmine.so", ""), "library libmine.so");
+  EXPECT_EQ(library_potential_name("/b/libmine.so", "k = 1"), "library libmine.so (k = 1)");
+}
+
+TEST(LibraryPotential, RefusesLibrariesThatItCannotUse) {
+  const auto open = [](const std::string& path, const std::string& options = "") {
+    return message_of<InputError>([&] { make_library_potential(path, options, 7); });
+  };
+  EXPECT_TRUE(contains(open("/nowhere/libmine.so"), "there is no file /nowhere/libmine.so"));
+  EXPECT_TRUE(contains(open(TARN_POTENTIALS), "there is no file"));
+  EXPECT_TRUE(contains(open(library("broken_symbol")),
+                       "libbroken_symbol.so has no function tarn_potential_compute"));
+  const std::string version = open(library("broken_version"));
+  EXPECT_TRUE(contains(version, "version 42"));
+  EXPECT_TRUE(contains(version, "version " + std::to_string(TARN_POTENTIAL_VERSION)));
+  EXPECT_TRUE(
+      contains(open(library("broken"), "refuse"),
+               "library libbroken.so (refuse) did not open: no parameters for 7 molecules"));
+  EXPECT_TRUE(
+      contains(open(library("broken"), "refuse silently"), "did not open without a message"));
+  EXPECT_TRUE(contains(open(library("flexible_water"), "soft"), "\"soft\" is not a positive"));
+  EXPECT_TRUE(contains(open(library("broken_link")), "a_function_that_nothing_defines"));
+  test::ScratchFolder folder;
+  test::write_text(folder.file("libtext.so"), "no library\n");
+  EXPECT_TRUE(contains(open(folder.file("libtext.so")), "libtext.so cannot be loaded"));
+}
+
+TEST(LibraryPotential, ReportsLibrariesThatEndTheProcessWhileTheyAreLoaded) {
+  const std::string crash =
+      message_of<InputError>([] { make_library_potential(library("broken_segfault"), "", 7); });
+  EXPECT_TRUE(contains(crash, "libbroken_segfault.so ended the process with signal 11"));
+  EXPECT_TRUE(contains(crash, "while it was loaded: my tables are missing"));
+  EXPECT_TRUE(contains(
+      message_of<InputError>([] { make_library_potential(library("broken_exit"), "", 7); }),
+      "ended the process with exit status 7 while it was loaded"));
+}
+
+TEST(LibraryPotential, StatusEndsTheCallWithTheWordsOfTheLibrary) {
+  const std::vector<double> x(27, 0.0);
+  const auto failure = [&](const std::string& options) {
+    const auto potential = make_library_potential(library("broken"), options, 1);
+    return message_of<NumericalError>([&] { results_of(*potential, x, 3); });
+  };
+  EXPECT_TRUE(contains(failure("status"),
+                       "libbroken.so failed with status 12: SCF of image 2 did not converge"));
+  EXPECT_TRUE(contains(failure("long"), "failed with status -1: xxx"));
+  // What a library leaves out stays NaN.
+  const auto silent = make_library_potential(library("broken"), "", 1);
+  EXPECT_TRUE(std::isnan(results_of(*silent, x, 3).forces[0]));
+}
+
+Deck deck_with(const std::string& potential, const std::string& more = "") {
+  return parse_deck("[system]\nmolecules = 5\n[integrator]\nscheme = \"verlet\"\n" + potential +
+                        "[run]\nsteps = 10\n" + more,
+                    TARN_POTENTIALS "/deck.toml");
+}
+
+TEST(DeckPotential, PathIsRelativeToTheDeck) {
+  const Deck deck = deck_with(
+      "[potential]\nkind = \"library\"\npath = \"./libflexible_water.so\"\noptions = \"900\"\n");
+  EXPECT_EQ(potential_text(deck), "library libflexible_water.so (900)");
+  const auto potential = make_potential(deck, 5);
+  ASSERT_NE(potential, nullptr);
+  EXPECT_EQ(potential->name(), potential_text(deck));
+}
+
+TEST(DeckPotential, ModelHasNone) {
+  EXPECT_EQ(make_potential(deck_with(""), 5), nullptr);
+  const Deck deck = deck_with("[potential]\nkind = \"model\"\n");
+  EXPECT_EQ(make_potential(deck, 5), nullptr);
+  EXPECT_EQ(potential_text(deck), "");
+}
+
+/// Another address is no other potential.
+TEST(DeckPotential, NamesClients) {
+  EXPECT_EQ(potential_text(
+                deck_with("[potential]\nkind = \"socket\"\naddress = \"unix:mbx\"\nclients = 4\n")),
+            "i-PI clients");
+}
+
+TEST(SocketAddress, Forms) {
+  using decks::socket_address;
+  EXPECT_EQ(socket_address("unix:driver")->unix_name, "driver");
+  EXPECT_EQ(socket_address("unix:/run/a:b")->unix_name, "/run/a:b");
+  EXPECT_EQ(socket_address("localhost:31415")->host, "localhost");
+  EXPECT_EQ(socket_address("localhost:31415")->port, 31415);
+  EXPECT_EQ(socket_address("[::1]:80")->host, "::1");
+  EXPECT_EQ(socket_address("[::1]:80")->port, 80);
+  for (const char* text : {"", "unix:", "localhost", "localhost:", ":31415", "localhost:0",
+                           "localhost:65536", "localhost:1x", "::1:80", "a b:80", "[]:80"}) {
+    EXPECT_FALSE(socket_address(text)) << text;
+  }
+  EXPECT_FALSE(socket_address("unix:" + std::string(99, 'x')));
+}
+
+/// The flexible water model as a potential, with wrong factors, signs and orders.
+class Changed final : public Potential {
+ public:
+  using Change = std::function<void(std::span<double> energies, std::span<double> forces)>;
+  Changed(int molecules, Change change)
+      : force_field_(*find_water_model("qtip4pf"), molecules), change_(std::move(change)) {}
+
+  void compute(std::span<const double> positions_A, std::span<const std::int64_t> ids,
+               std::span<double> energies, std::span<double> forces) override {
+    const std::size_t size = positions_A.size() / ids.size();
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      energies[i] = force_field_
+                        .energy_and_forces(positions_A.subspan(i * size, size),
+                                           forces.subspan(i * size, size))
+                        .total_kcal_per_mol();
+    }
+    if (change_) change_(energies, forces);
+  }
+  std::string name() const override { return "changed"; }
+
+ private:
+  ForceField force_field_;
+  Change change_;
+};
+
+constexpr double kElectronvolt = 23.0605;  // in kcal/mol
+constexpr double kHartree = 627.5095;
+
+PotentialCheck check_of(Changed::Change change, int molecules = 5) {
+  Changed potential(molecules, std::move(change));
+  const auto x = quenched_cluster(*find_water_model("qtip4pf"), molecules, 3, 0);
+  return check_potential(potential, x);
+}
+void multiply(std::span<double> numbers, double factor) {
+  for (double& x : numbers) x *= factor;
+}
+
+TEST(PotentialCheck, CorrectPotentialHasNoMessages) {
+  for (const int molecules : {1, 5, 11}) {
+    const PotentialCheck check = check_of({}, molecules);
+    EXPECT_TRUE(check.forces_agree());
+    EXPECT_TRUE(check.messages.empty()) << check.messages[0].text;
+    EXPECT_EQ(check.coordinates, 9 * std::min(molecules, 10));
+    EXPECT_EQ(check.images, 2u + 2u * static_cast<std::size_t>(check.coordinates) + 2u);
+    // Bonds 0.03 A too long at stiffness of 1000: of the order of 30 kcal/mol/A.
+    EXPECT_GT(check.largest_force_kcal_per_mol_A, 10.0);
+    // h² f''/6 with f'' = 7000: 0.03.
+    EXPECT_LT(check.largest_difference_kcal_per_mol_A, 0.1);
+    EXPECT_GT(check.oh_wavenumber_per_cm, 3000.0);
+    EXPECT_LT(check.oh_wavenumber_per_cm, 4500.0);
+    EXPECT_FALSE(check.depends_on_batch);
+  }
+}
+
+/// The warning of a changed potential.
+std::string warning_of(const Changed::Change& change) {
+  const PotentialCheck check = check_of(change);
+  EXPECT_FALSE(check.forces_agree());
+  EXPECT_FALSE(check.messages.empty());
+  return check.messages.empty() ? std::string() : check.messages[0].text;
+}
+
+TEST(PotentialCheck, NamesWrongUnitsSignsAndOrders) {
+  EXPECT_TRUE(contains(warning_of([](auto, auto f) { multiply(f, 1.0 / kElectronvolt); }),
+                       "energies in kcal/mol and forces in eV/A"));
+  EXPECT_TRUE(contains(warning_of([](auto, auto f) { multiply(f, units::kilojoules_per_kcal); }),
+                       "energies in kcal/mol and forces in kJ/mol/A"));
+  const auto in_atomic_units = [](auto e, auto f) {
+    multiply(e, 1.0 / kHartree);
+    multiply(f, units::angstrom_per_bohr / kHartree);
+  };
+  EXPECT_TRUE(contains(warning_of(in_atomic_units), "/bohr"));
+  const std::string sign = warning_of([](auto, auto f) { multiply(f, -1.0); });
+  EXPECT_TRUE(contains(sign, "the sign"));
+  EXPECT_FALSE(contains(sign, "forces in "));
+  const std::string both = warning_of([](auto, auto f) { multiply(f, -1.0 / kElectronvolt); });
+  EXPECT_TRUE(contains(both, "the sign"));
+  EXPECT_TRUE(contains(both, "forces in eV/A"));
+  const auto hydrogens_first = [](auto, std::span<double> f) {
+    for (std::size_t m = 0; m < f.size(); m += 9) {
+      std::rotate(&f[m], &f[m] + 3, &f[m] + 9);
+    }
+  };
+  EXPECT_TRUE(contains(warning_of(hydrogens_first), "forces in the order H1, H2, O"));
+  const auto missing_term = [](std::span<double> e, std::span<double>) { multiply(e, 0.0); };
+  EXPECT_TRUE(contains(warning_of(missing_term), "an energy of fewer terms"));
+}
+
+TEST(PotentialCheck, NamesEnergiesInOtherUnitsByTheBonds) {
+  const PotentialCheck check = check_of([](auto e, auto f) {
+    multiply(e, 1.0 / kElectronvolt);
+    multiply(f, 1.0 / kElectronvolt);
+  });
+  EXPECT_TRUE(check.forces_agree());
+  ASSERT_EQ(check.messages.size(), 1u);
+  EXPECT_EQ(check.messages[0].level, Level::warning);
+  EXPECT_TRUE(contains(check.messages[0].text, "energies in other units"));
+}
+
+TEST(PotentialCheck, NotesResultsThatDependOnTheBatch) {
+  const PotentialCheck check = check_of([](std::span<double> e, auto) {
+    for (double& energy : e) energy += 1e-12 * static_cast<double>(e.size());
+  });
+  EXPECT_TRUE(check.depends_on_batch);
+  ASSERT_EQ(check.messages.size(), 1u);
+  EXPECT_EQ(check.messages[0].level, Level::note);
+  EXPECT_TRUE(contains(check.messages[0].text, "the results of an image depend on the batch"));
+}
+
+TEST(PotentialCheck, NumbersThatAreNotFiniteAreErrors) {
+  EXPECT_TRUE(
+      contains(message_of<NumericalError>([] { check_of([](auto e, auto) { e[0] = kNoNumber; }); }),
+               "an energy of nan for the start structure"));
+  EXPECT_TRUE(
+      contains(message_of<NumericalError>([] { check_of([](auto, auto f) { f[12] = HUGE_VAL; }); }),
+               "a force of inf on H1 of molecule 1"));
+}
+
+TEST(PotentialCheck, ExampleOfTheDocumentation) {
+  const Deck deck = load_deck(TARN_SOURCE_DIR "/docs/library/flexible_water.toml",
+                              {"potential.path=" + library("flexible_water")});
+  const auto potential = make_potential(deck, 5);
+  const State start = make_start(deck).state;
+  const PotentialCheck check =
+      check_potential(*potential, std::span(start.positions_A).first(start.coordinates()));
+  EXPECT_TRUE(check.messages.empty()) << check.messages[0].text;
+}
+
+}  // namespace
+}  // namespace tarn

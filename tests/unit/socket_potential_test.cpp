@@ -1,0 +1,668 @@
+#include "tarn/socket_potential.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <netinet/in.h>
+#include <span>
+#include <string>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine_fixtures.hpp"
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/force_field.hpp"
+#include "tarn/physics/parameters.hpp"
+
+namespace tarn {
+namespace {
+
+using test::contains;
+using test::message_of;
+using test::ScratchFolder;
+using namespace std::chrono_literals;
+
+constexpr int kMolecules = 3;
+constexpr int kAtoms = 3 * kMolecules;
+
+WaterModel model() { return *find_water_model("tip4p"); }
+
+/// A client whose answers the test chooses. It waits until tarn listens.
+class RawClient {
+ public:
+  explicit RawClient(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
+    sockaddr_un to{};
+    to.sun_family = AF_UNIX;
+    std::memcpy(to.sun_path, path.c_str(), path.size() + 1);
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
+    const timeval limit{20, 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+  }
+  ~RawClient() { hang_up(); }
+  RawClient(const RawClient&) = delete;
+
+  void hang_up() {
+    if (socket_ >= 0) ::close(socket_);
+    socket_ = -1;
+  }
+  void send(const void* bytes, std::size_t size) {
+    [[maybe_unused]] const ssize_t sent = ::send(socket_, bytes, size, MSG_NOSIGNAL);
+  }
+  void say(std::string header) {
+    header.resize(12, ' ');
+    send(header.data(), header.size());
+  }
+  template <class T>
+  void send_number(T value) {
+    send(&value, sizeof(value));
+  }
+  /// @return zeros if tarn closed the connection
+  template <class T>
+  T number() {
+    T value{};
+    is_open_ = ::recv(socket_, &value, sizeof(value), MSG_WAITALL) == sizeof(value);
+    return value;
+  }
+  /// @return an empty text if tarn closed the connection
+  std::string header() {
+    const auto text = number<std::array<char, 12>>();
+    const std::string whole(text.data(), is_open_ ? text.size() : 0);
+    return whole.substr(0, whole.find_last_not_of(' ') + 1);
+  }
+  void answer_status(const std::string& status) {
+    EXPECT_EQ(header(), "STATUS");
+    say(status);
+  }
+  /// @return the image id and the text
+  std::pair<std::int32_t, std::string> init() {
+    EXPECT_EQ(header(), "INIT");
+    const auto id = number<std::int32_t>();
+    std::string text(static_cast<std::size_t>(number<std::int32_t>()), ' ');
+    for (char& c : text) c = number<char>();
+    return {id, text};
+  }
+  std::vector<double> positions() {
+    EXPECT_EQ(header(), "POSDATA");
+    cell_ = number<std::array<double, 18>>();
+    std::vector<double> x(3 * static_cast<std::size_t>(number<std::int32_t>()));
+    for (double& value : x) value = number<double>();
+    return x;
+  }
+  /// Answers GETFORCE.
+  void send_forces(double energy, int atoms = kAtoms, std::int32_t text = 0) {
+    EXPECT_EQ(header(), "GETFORCE");
+    say("FORCEREADY");
+    send_number(energy);
+    send_number(atoms);
+    for (int i = 0; i < 3 * atoms + 9; ++i) send_number(0.25);
+    send_number(text);
+    const std::string words(static_cast<std::size_t>(text), 'x');
+    send(words.data(), words.size());
+  }
+  const std::array<double, 18>& cell() const { return cell_; }
+
+ private:
+  int socket_ = -1;
+  bool is_open_ = true;
+  std::array<double, 18> cell_{};
+};
+
+/// Positions, ids and results of a batch.
+struct Images {
+  explicit Images(int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::vector<double> x = test::lattice_cluster(model(), kMolecules, 20 + i);
+      positions_A.insert(positions_A.end(), x.begin(), x.end());
+      ids.push_back(100 + i);
+    }
+    energies.assign(ids.size(), 0.0);
+    forces.assign(positions_A.size(), 0.0);
+  }
+  void compute(Potential& potential) {
+    std::fill(energies.begin(), energies.end(), std::numeric_limits<double>::quiet_NaN());
+    std::fill(forces.begin(), forces.end(), std::numeric_limits<double>::quiet_NaN());
+    potential.compute(positions_A, ids, energies, forces);
+  }
+  std::vector<double> positions_A;
+  std::vector<std::int64_t> ids;
+  std::vector<double> energies, forces;
+};
+
+/// Compares with tarn's own forces.
+void expect_forces_of_the_model(const Images& images) {
+  ForceField force_field(model(), kMolecules);
+  std::vector<double> expected(9 * kMolecules);
+  for (std::size_t i = 0; i < images.ids.size(); ++i) {
+    const std::size_t first = i * expected.size();
+    const std::span<const double> x(&images.positions_A[first], expected.size());
+    const double energy = force_field.energy_and_forces(x, expected).total_kcal_per_mol();
+    // Positions are rounded twice, by 1e-15 A each, and forces change by up to 1e3 times that.
+    EXPECT_NEAR(images.energies[i], energy, 1e-10 * std::max(1.0, std::abs(energy)));
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      EXPECT_NEAR(images.forces[first + k], expected[k],
+                  1e-10 * std::max(1.0, std::abs(expected[k])));
+    }
+  }
+}
+
+class SocketPotentials : public ::testing::Test {
+ protected:
+  SocketPotentials() {
+    options_.address.unix_name = folder_.file("socket");
+    options_.molecules = kMolecules;
+    options_.timeout_s = 20.0;
+    options_.on_message = [this](const Message& message) {
+      const std::lock_guard lock(mutex_);
+      messages_.push_back(message);
+    };
+  }
+  ~SocketPotentials() override { join(); }
+
+  const std::string& path() const { return options_.address.unix_name; }
+  /// Runs parallel to the test.
+  void start(std::function<void()> what) { threads_.emplace_back(std::move(what)); }
+  /// The other clients may complete the images before this one connects.
+  void start_serve() {
+    start([address = options_.address] {
+      ServeOptions options{model()};
+      options.molecules = kMolecules;
+      options.wait_seconds = 0.0;
+      try {
+        serve_forces(address, options);
+      } catch (const IoError& error) {
+        EXPECT_TRUE(contains(error.what(), "cannot connect"));
+      }
+    });
+  }
+  /// Waits for the clients, which end with the potential.
+  void join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+  int count_of(Level level) const {
+    return static_cast<int>(std::count_if(messages_.begin(), messages_.end(),
+                                          [&](const Message& m) { return m.level == level; }));
+  }
+  bool has_message(const std::string& part) {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(messages_.begin(), messages_.end(),
+                       [&](const Message& m) { return m.text.find(part) != std::string::npos; });
+  }
+  /// The message of the error that compute() throws for the answers of a client.
+  std::string error_for(const std::function<void(RawClient&)>& talk) {
+    Images images(1);
+    std::string text;
+    {
+      const auto potential = make_socket_potential(options_);
+      start([&] {
+        RawClient client(path());
+        talk(client);
+      });
+      text = message_of<IoError>([&] { images.compute(*potential); });
+    }
+    join();
+    return text;
+  }
+
+  ScratchFolder folder_;
+  SocketPotentialOptions options_;
+  std::mutex mutex_;
+  Messages messages_;
+  std::list<std::thread> threads_;
+};
+
+TEST_F(SocketPotentials, GiveTheForcesOfTheModelWithAnyNumberOfClients) {
+  Images one(7), three(7);
+  for (Images* images : {&one, &three}) {
+    options_.clients = images == &one ? 1 : 3;
+    const auto potential = make_socket_potential(options_);
+    EXPECT_EQ(potential->name(), "i-PI clients");
+    for (int c = 0; c < options_.clients; ++c) start_serve();
+    for (int step = 0; step < 3; ++step) images->compute(*potential);
+  }
+  join();
+  expect_forces_of_the_model(one);
+  EXPECT_EQ(one.energies, three.energies);
+  EXPECT_EQ(one.forces, three.forces);
+  EXPECT_EQ(count_of(Level::warning), 0);
+}
+
+TEST_F(SocketPotentials, WorkOverTcp) {
+  // A free port. Another program may take it before the potential does, which is unlikely.
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int free = ::socket(AF_INET, SOCK_STREAM, 0);
+  ASSERT_EQ(::bind(free, reinterpret_cast<const sockaddr*>(&at), sizeof(at)), 0);
+  socklen_t size = sizeof(at);
+  ::getsockname(free, reinterpret_cast<sockaddr*>(&at), &size);
+  ::close(free);
+  options_.address = {"", "localhost", ntohs(at.sin_port)};
+  options_.clients = 2;
+  Images images(4);
+  {
+    const auto potential = make_socket_potential(options_);
+    EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
+                         "another program uses this address"));
+    start_serve();
+    start_serve();
+    images.compute(*potential);
+    images.compute(*potential);
+  }
+  join();
+  expect_forces_of_the_model(images);
+  // The connections of the first potential have just ended.
+  EXPECT_NO_THROW(make_socket_potential(options_));
+}
+
+/// All images are sent before the first result is: each client has one.
+TEST_F(SocketPotentials, UseAllClientsAtOnce) {
+  options_.clients = 3;
+  Images images(3);
+  std::atomic<int> busy = 0;
+  {
+    const auto potential = make_socket_potential(options_);
+    for (int c = 0; c < 3; ++c) {
+      start([&] {
+        RawClient client(path());
+        client.answer_status("READY");
+        client.positions();
+        ++busy;
+        while (busy < 3) std::this_thread::sleep_for(1ms);
+        client.answer_status("HAVEDATA");
+        client.send_forces(1.0);
+        client.answer_status("READY");
+        EXPECT_EQ(client.header(), "EXIT");
+      });
+    }
+    images.compute(*potential);
+  }
+  join();
+  for (const double e : images.energies) EXPECT_EQ(e, units::kcal_per_mol_per_hartree);
+}
+
+/// Clients that answer NEEDINIT receive the id. Texts of clients are ignored.
+TEST_F(SocketPotentials, SendImageIdsAndAVacuumCell) {
+  Images images(2);
+  images.ids = {7, (std::int64_t{3} << 31) + 5};
+  std::vector<std::pair<std::int32_t, std::string>> ids;
+  std::vector<double> received;
+  double edge = 0.0, inverse = 0.0, corner = 1.0;
+  std::string last;
+  {
+    const auto potential = make_socket_potential(options_);
+    start([&] {
+      RawClient client(path());
+      client.answer_status("NEEDINIT");
+      for (int i = 0; i < 2; ++i) {
+        ids.push_back(client.init());
+        client.answer_status("READY");
+        received = client.positions();
+        client.answer_status("HAVEDATA");
+        client.send_forces(i == 0 ? std::nan("") : -0.5, kAtoms, 70'000);
+        client.answer_status("NEEDINIT");
+      }
+      edge = client.cell()[8];
+      corner = client.cell()[1];
+      inverse = client.cell()[17];
+      last = client.header();
+    });
+    images.compute(*potential);
+  }
+  join();
+  EXPECT_EQ(ids[0], (std::pair<std::int32_t, std::string>{7, "7"}));
+  EXPECT_EQ(ids[1], (std::pair<std::int32_t, std::string>{5, "6442450949"}));
+  EXPECT_TRUE(std::isnan(images.energies[0])) << "the engine stops this replica";
+  EXPECT_EQ(images.energies[1], -0.5 * units::kcal_per_mol_per_hartree);
+  EXPECT_EQ(images.forces[5], 0.25 * units::kcal_per_mol_per_hartree / units::angstrom_per_bohr);
+  ASSERT_EQ(received.size(), 3u * kAtoms);
+  EXPECT_EQ(received[4], images.positions_A[3 * kAtoms + 4] / units::angstrom_per_bohr);
+  EXPECT_GT(edge, 1000.0);
+  EXPECT_NEAR(edge * inverse, 1.0, 1e-15);
+  EXPECT_EQ(corner, 0.0);
+  EXPECT_EQ(last, "EXIT");
+}
+
+TEST_F(SocketPotentials, WaitForTheFirstClientAndUseLateOnes) {
+  options_.clients = 2;
+  Images images(2);
+  {
+    const auto potential = make_socket_potential(options_);
+    start([&] {  // holds its image until another client has connected and computed the other one
+      while (!has_message("waiting for 2 clients at " + path())) std::this_thread::sleep_for(1ms);
+      RawClient first(path());
+      first.answer_status("READY");
+      first.positions();
+      RawClient second(path());
+      second.answer_status("READY");
+      second.positions();
+      second.answer_status("HAVEDATA");
+      second.send_forces(2.0);
+      second.answer_status("READY");
+      first.answer_status("HAVEDATA");
+      first.send_forces(1.0);
+      first.answer_status("READY");
+      EXPECT_EQ(first.header(), "EXIT");
+      EXPECT_EQ(second.header(), "EXIT");
+    });
+    images.compute(*potential);
+  }
+  join();
+  EXPECT_EQ(images.energies[0], units::kcal_per_mol_per_hartree);
+  EXPECT_EQ(images.energies[1], 2.0 * units::kcal_per_mol_per_hartree);
+  EXPECT_EQ(messages_.size(), 1u);
+}
+
+/// No more clients than requested have an image; the next one replaces a client that leaves.
+TEST_F(SocketPotentials, FurtherClientsWait) {
+  Images images(2);
+  {
+    const auto potential = make_socket_potential(options_);
+    start([&] {
+      RawClient first(path()), second(path());
+      first.answer_status("READY");
+      first.positions();
+      first.answer_status("HAVEDATA");
+      first.send_forces(1.0);
+      first.hang_up();
+      second.answer_status("READY");
+      second.positions();
+      second.answer_status("HAVEDATA");
+      second.send_forces(2.0);
+      second.answer_status("READY");
+      EXPECT_EQ(second.header(), "EXIT");
+    });
+    images.compute(*potential);
+  }
+  join();
+  EXPECT_EQ(images.energies[0], units::kcal_per_mol_per_hartree);
+  EXPECT_EQ(images.energies[1], 2.0 * units::kcal_per_mol_per_hartree);
+  EXPECT_TRUE(has_message("client 1 at " + path() + " closed the connection"));
+}
+
+TEST_F(SocketPotentials, ReplaceAClientThatDies) {
+  options_.clients = 2;
+  Images images(5);
+  for (const bool within_message : {false, true}) {
+    messages_.clear();
+    const auto potential = make_socket_potential(options_);
+    start([&] {
+      RawClient client(path());
+      client.answer_status("READY");
+      client.positions();
+      if (within_message) {
+        client.answer_status("HAVEDATA");
+        EXPECT_EQ(client.header(), "GETFORCE");
+        client.say("FORCEREADY");
+        client.send_number(1.0);
+      }
+      client.hang_up();
+      start_serve();
+    });
+    images.compute(*potential);
+    expect_forces_of_the_model(images);
+    images.compute(*potential);
+    expect_forces_of_the_model(images);
+    EXPECT_EQ(count_of(Level::warning), 2);
+    EXPECT_TRUE(has_message("client 1 at " + path() +
+                            " closed the connection while it computed image 100, which goes to "
+                            "another client"));
+    EXPECT_TRUE(has_message("no client is left at " + path() + "; waiting for up to 20 s"));
+  }
+}
+
+/// A client that hangs loses its image to one that waits.
+TEST_F(SocketPotentials, ReplaceAClientThatHangs) {
+  options_.clients = 2;
+  options_.timeout_s = 0.3;
+  Images images(5);
+  {
+    const auto potential = make_socket_potential(options_);
+    std::atomic<bool> is_busy = false;
+    start([&] {
+      RawClient client(path());
+      client.answer_status("READY");
+      client.positions();
+      is_busy = true;
+      while (client.header() != "") continue;
+    });
+    start([&] {
+      while (!is_busy) std::this_thread::sleep_for(1ms);
+      ServeOptions options{model()};
+      options.molecules = kMolecules;
+      serve_forces(options_.address, options);
+    });
+    images.compute(*potential);
+  }
+  join();
+  expect_forces_of_the_model(images);
+  EXPECT_EQ(count_of(Level::warning), 1);
+  EXPECT_TRUE(has_message("client 1 at " + path() +
+                          " did not answer for 0.3 s while it computed image 100"));
+}
+
+TEST_F(SocketPotentials, EndAWaitWithoutClients) {
+  options_.timeout_s = 0.3;
+  Images images(4);
+  {
+    const auto potential = make_socket_potential(options_);
+    const std::string text = message_of<IoError>([&] { images.compute(*potential); });
+    EXPECT_TRUE(
+        contains(text, "no client computed at " + path() + " for 0.3 s: 0 clients connected"));
+    EXPECT_TRUE(contains(text, "0 of 4 images computed, image 100 is next. Start clients"));
+    // A potential can be used again.
+    start_serve();
+    images.compute(*potential);
+  }
+  join();
+  expect_forces_of_the_model(images);
+  const std::string hung = error_for([](RawClient& client) {
+    client.answer_status("READY");
+    while (client.header() != "") continue;
+  });
+  EXPECT_TRUE(contains(hung, "for 0.3 s: 0 clients connected"));
+  EXPECT_TRUE(has_message("client 1 at " + path() + " did not answer for 0.3 s"));
+  // Not even an answer to STATUS.
+  EXPECT_TRUE(contains(error_for([](RawClient& client) {
+                         while (client.header() != "") continue;
+                       }),
+                       "no client computed"));
+}
+
+/// A restarted client that fails for one image must not repeat that forever.
+TEST_F(SocketPotentials, EndWithAnImageThatAllClientsLose) {
+  const std::string text = error_for([&](RawClient& client) {
+    client.answer_status("READY");
+    client.positions();
+    client.hang_up();
+    for (int i = 0; i < 2; ++i) {
+      RawClient next(path());
+      next.answer_status("READY");
+      next.positions();
+    }
+  });
+  EXPECT_TRUE(contains(text, "client 3"));
+  EXPECT_TRUE(contains(text, "while it computed image 100. 3 clients were lost with this image"));
+}
+
+TEST_F(SocketPotentials, RejectInvalidMessages) {
+  const auto until_forces = [](RawClient& client) {
+    client.answer_status("READY");
+    client.positions();
+    client.answer_status("HAVEDATA");
+  };
+  EXPECT_EQ(error_for([](RawClient& client) { client.answer_status("HELLO\n"); }),
+            "client 1 at " + path() + " answered 'HELLO?' to STATUS; expected READY or NEEDINIT");
+  EXPECT_TRUE(contains(error_for([](RawClient& client) { client.answer_status("HAVEDATA"); }),
+                       "answered 'HAVEDATA' to STATUS; expected READY or NEEDINIT"));
+  EXPECT_TRUE(contains(error_for([](RawClient& client) {
+                         client.answer_status("NEEDINIT");
+                         client.init();
+                         client.answer_status("NEEDINIT");
+                       }),
+                       "answered 'NEEDINIT' after INIT; expected READY"));
+  EXPECT_TRUE(contains(error_for([](RawClient& client) {
+                         client.answer_status("READY");
+                         client.positions();
+                         client.answer_status("READY");
+                       }),
+                       "answered 'READY' after it received positions; expected HAVEDATA"));
+  EXPECT_TRUE(contains(error_for([&](RawClient& client) {
+                         until_forces(client);
+                         client.header();
+                         client.say("HAVEDATA");
+                       }),
+                       "answered 'HAVEDATA' to GETFORCE; expected FORCEREADY"));
+  EXPECT_TRUE(contains(error_for([&](RawClient& client) {
+                         until_forces(client);
+                         client.send_forces(1.0, 12);
+                       }),
+                       "sent forces on 12 atoms; each image has 9"));
+  EXPECT_TRUE(contains(error_for([&](RawClient& client) {
+                         until_forces(client);
+                         client.send_forces(1.0, -1);
+                       }),
+                       "sent forces on -1 atoms"));
+  for (const std::int32_t size : {-1, (1 << 20) + 1}) {
+    EXPECT_TRUE(contains(error_for([&](RawClient& client) {
+                           until_forces(client);
+                           client.header();
+                           client.say("FORCEREADY");
+                           client.send_number(1.0);
+                           client.send_number(std::int32_t{kAtoms});
+                           for (int i = 0; i < 3 * kAtoms + 9; ++i) client.send_number(0.25);
+                           client.send_number(size);
+                         }),
+                         "sent forces with a text of " + std::to_string(size) + " bytes"));
+  }
+  EXPECT_TRUE(contains(error_for([](RawClient& client) {
+                         client.header();
+                         client.send("READY       READY       ", 24);
+                       }),
+                       "sent 12 bytes without a request"));
+}
+
+TEST_F(SocketPotentials, EndOnRequestAndCanBeUsedAgain) {
+  Images images(3);
+  {
+    std::atomic<bool> is_interrupted = true;
+    options_.interrupted = [&] { return is_interrupted.load(); };
+    const auto potential = make_socket_potential(options_);
+    EXPECT_THROW(images.compute(*potential), PotentialInterrupted);
+    is_interrupted = false;
+    std::atomic<bool> is_busy = false, can_answer = false;
+    options_.interrupted = {};
+    start([&] {
+      RawClient client(path());
+      client.answer_status("READY");
+      client.positions();
+      is_busy = true;
+      while (!can_answer) std::this_thread::sleep_for(1ms);
+      client.answer_status("HAVEDATA");
+      client.send_forces(9.0);
+      for (int i = 1; i <= 3; ++i) {
+        client.answer_status("READY");
+        client.positions();
+        client.answer_status("HAVEDATA");
+        client.send_forces(i);
+      }
+      client.answer_status("READY");
+      EXPECT_EQ(client.header(), "EXIT");
+    });
+    start([&] {
+      while (!is_busy) std::this_thread::sleep_for(1ms);
+      is_interrupted = true;
+    });
+    EXPECT_THROW(images.compute(*potential), PotentialInterrupted);
+    is_interrupted = false;
+    can_answer = true;
+    // The result for the interrupted call is not used.
+    images.compute(*potential);
+  }
+  join();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(images.energies[static_cast<std::size_t>(i)],
+              (i + 1) * units::kcal_per_mol_per_hartree);
+  }
+}
+
+TEST_F(SocketPotentials, RemoveTheFilesOfDeadProgramsOnly) {
+  {
+    const auto potential = make_socket_potential(options_);
+    EXPECT_TRUE(std::filesystem::exists(path()));
+    EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
+                         "cannot listen at " + path() + ": another program uses this address"));
+    EXPECT_TRUE(std::filesystem::exists(path()));
+    start_serve();
+    Images images(1);
+    images.compute(*potential);
+    expect_forces_of_the_model(images);
+  }
+  join();
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  // A program that ended without removing its file.
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  std::memcpy(at.sun_path, path().c_str(), path().size() + 1);
+  const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  ASSERT_EQ(::bind(dead, reinterpret_cast<const sockaddr*>(&at), sizeof(at)), 0);
+  ::listen(dead, 1);
+  ::close(dead);
+  EXPECT_TRUE(std::filesystem::exists(path()));
+  {
+    const auto potential = make_socket_potential(options_);
+    start_serve();
+    Images images(1);
+    images.compute(*potential);
+    // Another program has replaced the file.
+    std::filesystem::remove(path());
+    test::write_text(path(), "no socket");
+  }
+  join();
+  EXPECT_EQ(test::read_text(path()), "no socket");
+  EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
+                       "the file exists and is not a socket"));
+  EXPECT_EQ(test::read_text(path()), "no socket");
+  options_.address.unix_name = folder_.file("missing/socket");
+  EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
+                       "cannot listen at " + path() + ": No such file"));
+}
+
+TEST_F(SocketPotentials, RejectInvalidOptions) {
+  const auto error_with = [&](const std::function<void(SocketPotentialOptions&)>& change) {
+    SocketPotentialOptions options = options_;
+    change(options);
+    return message_of<InputError>([&] { make_socket_potential(options); });
+  };
+  EXPECT_TRUE(contains(error_with([](auto& o) { o.clients = 0; }), "clients must be at least 1"));
+  EXPECT_TRUE(contains(error_with([](auto& o) { o.molecules = 0; }), "at least one molecule"));
+  EXPECT_TRUE(contains(error_with([](auto& o) { o.timeout_s = std::nan(""); }), "timeout_s must"));
+  EXPECT_TRUE(contains(error_with([](auto& o) { o.cell_A = 0.0; }), "cell_A must be a length"));
+  EXPECT_TRUE(
+      contains(error_with([](auto& o) { o.address = {std::string(200, 'a')}; }), "exceeds"));
+  EXPECT_TRUE(contains(error_with([](auto& o) { o.address = {"", "localhost", 0}; }), "port 0"));
+  options_.address = {"", "no-such-host.invalid", 1};
+  EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
+                       "cannot find the host 'no-such-host.invalid'"));
+}
+
+}  // namespace
+}  // namespace tarn
