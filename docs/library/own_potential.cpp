@@ -61,6 +61,7 @@ timestep_fs = 0.5
 [thermostat]
 kind = "baoab"
 temperature_K = 150.0
+friction_per_ps = 5.0
 [path_integral]
 beads = 24
 [run]
