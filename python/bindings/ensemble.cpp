@@ -290,7 +290,7 @@ void add_ensemble(nb::module_& module) {
             new (self) SharedEnsemble(SharedEnsemble::start(deck, device, threads, potential));
           },
           nb::arg("deck"), nb::arg("device").none(), nb::arg("threads").none(),
-          nb::arg("potential").none())
+          nb::arg("potential").none() = nb::none())
       .def(
           "__init__",
           [](SharedEnsemble* self, const std::string& path,
@@ -299,7 +299,7 @@ void add_ensemble(nb::module_& module) {
             new (self) SharedEnsemble(SharedEnsemble::load(path, device, threads, potential));
           },
           nb::arg("path"), nb::arg("device").none(), nb::arg("threads").none(),
-          nb::arg("potential").none())
+          nb::arg("potential").none() = nb::none())
       .def("advance", &SharedEnsemble::advance, nb::arg("steps").none(),
            nb::sig("def advance(self, steps: int) -> None"),
            R"(Advances all replicas by a number of steps.

@@ -128,10 +128,8 @@ def function_of(caller: str, potential: PotentialLike | None) -> Function | None
 
     Raises
     ------
-    TypeError
-        If it is no function.
     InputError
-        If its attribute `name` or `units` is wrong.
+        If it is no function, or its attribute `name` or `units` is wrong.
     """
     if potential is None:
         return None
@@ -142,7 +140,7 @@ def function_of(caller: str, potential: PotentialLike | None) -> Function | None
             if is_calculator
             else "expected a function of positions (image, atom, 3) that returns (energies, forces)"
         )
-        raise TypeError(f"{caller}: potential = {potential!r}; {advice}")
+        raise InputError(f"{caller}: potential = {potential!r}; {advice}")
     return Function(potential)
 
 

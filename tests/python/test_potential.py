@@ -417,7 +417,7 @@ def test_positions_are_read_only():
     ],
 )
 def test_what_is_no_function_is_refused(wrong, message):
-    with pytest.raises(TypeError, match=message):
+    with pytest.raises(tarn.InputError, match=message):
         tarn.run(DIMERS, potential=wrong)
 
 
