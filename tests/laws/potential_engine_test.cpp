@@ -10,6 +10,7 @@
 #include "engine_parts.hpp"
 #include "model_potential.hpp"
 #include "ring_fixtures.hpp"
+#include "tarn/cluster_forces.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"
 
@@ -116,6 +117,33 @@ TEST(PotentialEngine, ForcesOfTheModelGiveTheTrajectoryOfTheModel) {
       near(f.exchange_energies_kcal_per_mol[r], g.exchange_energies_kcal_per_mol[r]);
       near(f.conservation[r].constraint_max_A2, g.conservation[r].constraint_max_A2);
     }
+  }
+}
+
+/// ClusterForces has the pair forces of the engine's small clusters, to the bit. With a flexible
+/// model the sums differ in rounding.
+TEST(PotentialEngine, ForcesOfTheEngineGiveItsBits) {
+  class EngineForces final : public Potential {
+   public:
+    explicit EngineForces(const System& s) : forces_(s.model, s.molecules) {}
+    void compute(std::span<const double> x, std::span<const std::int64_t>,
+                 std::span<double> energies, std::span<double> f) override {
+      forces_.compute(x, energies, f);
+    }
+    std::string name() const override { return "engine"; }
+
+   private:
+    ClusterForces forces_;
+  };
+  for (const int n : {2, 7}) {
+    const System s = make_system({"settle", Bath::gla_per_mass}, tip4p(), n);
+    const State start = start_state(s, first_ids(16));
+    const auto a = engine_with(std::make_shared<EngineForces>(s), s, start);
+    const auto b = make_cpu_engine(s, start, {}, 1);
+    a->advance(50);
+    b->advance(50);
+    EXPECT_EQ(a->state().positions_A, b->state().positions_A) << n;
+    EXPECT_EQ(a->state().velocities_A_per_akma, b->state().velocities_A_per_akma) << n;
   }
 }
 
