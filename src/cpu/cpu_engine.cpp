@@ -251,13 +251,16 @@ class CpuEngine final : public Engine {
     if (step % kKeptSteps == 0) steps.keep();
     first_half(steps, step, clock);
   }
+  struct StepEnd {
+    bool has_begun = false;    ///< the first half of the next step is done too
+    bool has_stopped = false;  ///< a replica
+  };
   /// From the forces to the end of a step: stops replicas that blew up, adds the noise and counts
   /// pairs.
   /// @param may_fuse as `fuse` of second_half()
-  /// @return whether the first half of the next step is done too
   template <class Steps>
-  bool end_step(Steps& steps, std::size_t g, std::int64_t step, bool may_fuse, StageClock& clock,
-                PairHistograms& pairs);
+  StepEnd end_step(Steps& steps, std::size_t g, std::int64_t step, bool may_fuse, StageClock& clock,
+                   PairHistograms& pairs);
   template <class Steps>
   void advance_group(Steps& steps, std::size_t g, std::int64_t n_steps, PairHistograms& pairs);
 
@@ -392,7 +395,7 @@ void CpuEngine::compute_forces(const std::vector<char>& changed) {
       StageClock clock(false);
       steps.forces(clock);
       if (!outside_ || !outside_->any_is_bad(steps.group)) return;
-      stopped_.stop_bad_or_outside(steps.group, number, step_, [](int) { return -1; });
+      stopped_.stop_bad(steps.group, number, step_, [](int) { return -1; });
     });
   });
 }
@@ -550,7 +553,7 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
     const auto motion = [&](std::size_t at) {
       return std::isfinite(group.a[at]) ? 0.0 * v[at] : group.a[at];
     };
-    stopped_.stop_bad_or_outside(group, g, step_, [&](int r) {
+    stopped_.stop_bad(group, g, step_, [&](int r) {
       return first_fast_molecule(context_.layout, group, r, motion);
     });
   });
@@ -572,7 +575,9 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps,
     StageClock clock(is_apart(step));
     if (!has_begun) begin_step(steps, step, clock);
     steps.forces(clock);
-    has_begun = end_step(steps, g, step, step + 1 < last, clock, pairs);
+    const StepEnd end = end_step(steps, g, step, step + 1 < last, clock, pairs);
+    has_begun = end.has_begun;
+    if (!end.has_stopped) continue;
     going = group.running_replicas();
     if (going == 0) break;
   }
@@ -581,21 +586,21 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps,
 }
 
 template <class Steps>
-bool CpuEngine::end_step(Steps& steps, std::size_t g, std::int64_t step, bool may_fuse,
-                         StageClock& clock, PairHistograms& pairs) {
+CpuEngine::StepEnd CpuEngine::end_step(Steps& steps, std::size_t g, std::int64_t step,
+                                       bool may_fuse, StageClock& clock, PairHistograms& pairs) {
   Group& group = groups_[g];
   const bool counts = counts_are_due(counting_, step + 1);
   const bool fuse = may_fuse && !is_apart(step) && !is_apart(step + 1) && !counts;
   const HalfStep end = second_half(steps, step, fuse, clock);
   const bool outside_is_bad = outside_ && outside_->any_is_bad(group);
-  if (steps.member.any(end.is_bad || outside_is_bad)) {
+  const bool has_stopped = steps.member.any(end.is_bad || outside_is_bad);
+  if (has_stopped) {
     steps.store();
     steps.member.on_one([&] {
-      stopped_.stop_bad_or_outside(group, g, step + 1,
-                                   [&](int r) { return bad_molecule(steps, r); });
+      stopped_.stop_bad(group, g, step + 1, [&](int r) { return bad_molecule(steps, r); });
     });
     steps.load();
-    if (group.running_replicas() == 0) return end.has_begun;
+    if (group.running_replicas() == 0) return {end.has_begun, true};
   }
   if (!end.has_begun) add_noise(steps, step, clock);
   if (counts) {
@@ -609,7 +614,7 @@ bool CpuEngine::end_step(Steps& steps, std::size_t g, std::int64_t step, bool ma
                 pairs);
     clock.add_to(steps.report.rest_seconds);
   }
-  return end.has_begun;
+  return {end.has_begun, has_stopped};
 }
 
 void CpuEngine::place_outside(std::size_t g, std::size_t rank) {

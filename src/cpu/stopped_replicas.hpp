@@ -45,23 +45,16 @@ class StoppedReplicas {
                   const OutsideForces* outside, std::size_t groups)
       : model_(model), layout_(layout), measure_(measure), outside_(outside), by_group_(groups) {}
 
-  /// Stops the replicas r of group number g that have a bad_molecule(r), not -1: saves their last
-  /// good state and restores it at zero velocity, so that their lanes continue with finite numbers.
+  /// Stops the replicas r of group number g whose numbers by the Potential are not finite, or that
+  /// have a bad_molecule(r), not -1: saves their last good state and restores it at zero velocity,
+  /// so that their lanes continue with finite numbers.
   template <class BadMolecule>
   void stop_bad(Group& group, std::size_t g, std::int64_t step, const BadMolecule& bad_molecule) {
     for (int r = 0; r < group.slots / layout_.copies(); ++r) {
-      const int molecule = bad_molecule(r);
+      int molecule = outside_ == nullptr ? -1 : outside_->bad_molecule(group, r);
+      if (molecule < 0) molecule = bad_molecule(r);
       if (molecule >= 0) stop(group, g, r, step, molecule);
     }
-  }
-  /// The same, also of those whose energy or forces by the Potential are not finite.
-  template <class BadMolecule>
-  void stop_bad_or_outside(Group& group, std::size_t g, std::int64_t step,
-                           const BadMolecule& bad_molecule) {
-    stop_bad(group, g, step, [&](int r) {
-      const int outside = outside_ == nullptr ? -1 : outside_->bad_molecule(group, r);
-      return outside >= 0 ? outside : bad_molecule(r);
-    });
   }
   const StoppedReplica& find(std::size_t g, int r) const;
   /// In order of replica.
