@@ -4,6 +4,7 @@
 #include <span>
 
 #include "tarn/core/message.hpp"
+#include "tarn/core/units.hpp"
 #include "tarn/potential.hpp"
 
 /// @file
@@ -14,7 +15,7 @@ namespace tarn {
 struct PotentialCheckOptions {
   /// Whether the bonds of the potential are used; the stiffness of an O-H bond is then measured.
   bool bonds = true;
-  double mass_o_Da = 15.9994, mass_h_Da = 1.008;
+  double mass_o_Da = units::mass_oxygen_Da, mass_h_Da = units::mass_hydrogen_Da;
 };
 
 /// Result of check_potential(). Differences are central ones, with displacements of 0.005 A.

@@ -337,6 +337,9 @@ PotentialKind potential_kind(const Deck& deck);
 /// program; empty for the water model.
 std::string potential_text(const Deck& deck);
 
+/// Name of the potential of a library: "library libmine.so (options)", without the folder.
+std::string library_potential_name(const std::string& path, const std::string& options);
+
 /// Path of the library of a deck; empty without one.
 std::optional<std::string> potential_path(const Deck& deck);
 

@@ -15,7 +15,7 @@ namespace tarn {
 
 /// Functions that a potential calls while it waits for other programs; both may be empty.
 struct PotentialCallbacks {
-  /// Called several times a second; returning true ends the wait.
+  /// Called several times per second; returning true ends the wait.
   std::function<bool()> interrupted{};
   std::function<void(const Message&)> on_message{};
 };

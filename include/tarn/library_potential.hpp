@@ -25,7 +25,4 @@ namespace tarn {
 std::shared_ptr<Potential> make_library_potential(const std::string& path,
                                                   const std::string& options, int molecules);
 
-/// The name of its potential: "library libmine.so (options)", without the folder.
-std::string library_potential_name(const std::string& path, const std::string& options);
-
 }  // namespace tarn

@@ -100,17 +100,18 @@ PotentialKind potential_kind(const Deck& deck) {
   return deck.potential ? deck.potential->kind : PotentialKind::model;
 }
 
+std::string library_potential_name(const std::string& path, const std::string& options) {
+  const std::string file = std::filesystem::path(path).filename().string();
+  return options.empty() ? fmt::format("library {}", file)
+                         : fmt::format("library {} ({})", file, options);
+}
+
 std::string potential_text(const Deck& deck) {
   switch (potential_kind(deck)) {
     case PotentialKind::model:
       break;
-    case PotentialKind::library: {
-      const std::string file =
-          std::filesystem::path(deck.potential->path.value()).filename().string();
-      return deck.potential->options.empty()
-                 ? fmt::format("library {}", file)
-                 : fmt::format("library {} ({})", file, deck.potential->options);
-    }
+    case PotentialKind::library:
+      return library_potential_name(deck.potential->path.value(), deck.potential->options);
     case PotentialKind::socket:
       return "i-PI clients";
     case PotentialKind::program:

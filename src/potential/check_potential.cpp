@@ -103,7 +103,7 @@ struct Unit {
 constexpr std::array<Unit, 4> kEnergyUnits{{{"kcal/mol", 1.0},
                                             {"kJ/mol", 1.0 / units::kilojoules_per_kcal},
                                             {"eV", 1e3 / units::meV_per_kcal_per_mol},
-                                            {"hartree", 627.509474}}};
+                                            {"hartree", units::kcal_per_mol_per_hartree}}};
 constexpr std::array<Unit, 3> kLengthUnits{
     {{"A", 1.0}, {"bohr", units::angstrom_per_bohr}, {"nm", 10.0}}};
 
@@ -166,8 +166,7 @@ double bond_wavenumber_per_cm(double lower, double middle, double upper,
   const double mass_Da =
       options.mass_o_Da * options.mass_h_Da / (options.mass_o_Da + options.mass_h_Da);
   if (!(stiffness > 0.0)) return 0.0;
-  return std::sqrt(stiffness / mass_Da) /
-         (2.0 * units::pi * units::femtoseconds_per_akma * units::speed_of_light_cm_per_fs);
+  return units::wavenumber_per_cm(std::sqrt(stiffness / mass_Da));
 }
 
 }  // namespace
@@ -243,7 +242,7 @@ PotentialCheck check_potential(Potential& potential, std::span<const double> pos
     check.oh_wavenumber_per_cm = bond_wavenumber_per_cm(batch.energy(first_bond), batch.energy(0),
                                                         batch.energy(first_bond + 1), options);
     // O-H: 3000 to 4000; O-D: 2300 to 2800.
-    const double mass_factor = std::sqrt(1.008 / options.mass_h_Da);
+    const double mass_factor = std::sqrt(units::mass_hydrogen_Da / options.mass_h_Da);
     if (check.oh_wavenumber_per_cm < 2000.0 * mass_factor ||
         check.oh_wavenumber_per_cm > 6000.0 * mass_factor) {
       check.messages.push_back(Message::warning(fmt::format(

@@ -1,9 +1,9 @@
 #include "tarn/deck_potential.hpp"
 
-#include <charconv>
 #include <span>
+#include <sstream>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -24,36 +24,25 @@ struct Recipe {
   double timeout_s = 0.0;
   int molecules = 1;
 };
-constexpr char kSeparator = '\x1f';
 
 std::string text_of(const Recipe& r) {
-  return fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}", kSeparator, static_cast<int>(r.kind),
-                     r.clients, r.timeout_s, r.molecules, r.place, r.options);
+  return fmt::format("{} {} {} {}\n{}\n{}", static_cast<int>(r.kind), r.clients, r.timeout_s,
+                     r.molecules, r.place, r.options);
 }
 
-Recipe recipe_of(std::string_view text) {
-  const auto next = [&] {
-    const std::size_t end = text.find(kSeparator);
-    const std::string_view part = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    return part;
-  };
-  const auto number = [&](auto value) {
-    const std::string_view part = next();
-    std::from_chars(part.data(), part.data() + part.size(), value);
-    return value;
-  };
+Recipe recipe_of(const std::string& text) {
+  std::istringstream in(text);
   Recipe r;
-  r.kind = static_cast<PotentialKind>(number(0));
-  r.clients = number(0);
-  r.timeout_s = number(0.0);
-  r.molecules = number(0);
-  r.place = next();
-  r.options = text;
+  int kind = 0;
+  in >> kind >> r.clients >> r.timeout_s >> r.molecules;
+  r.kind = static_cast<PotentialKind>(kind);
+  in.ignore();
+  std::getline(in, r.place);
+  std::getline(in, r.options, '\0');  // may have several lines
   return r;
 }
 
-/// Ranks listen at addresses of their own.
+/// Each rank listens at its own address.
 ServeAddress address_of_rank(const std::string& text, int rank) {
   const decks::SocketAddress at = decks::socket_address(text).value();
   ServeAddress address{at.unix_name, at.host, at.port};

@@ -13,6 +13,7 @@
 #include "library_words.hpp"
 #include "load_probe.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/deck.hpp"
 #include "tarn/potential.h"
 
 namespace tarn {
@@ -122,12 +123,6 @@ class LibraryPotential final : public Potential {
 };
 
 }  // namespace
-
-std::string library_potential_name(const std::string& path, const std::string& options) {
-  const std::string file = fs::path(path).filename().string();
-  return options.empty() ? fmt::format("library {}", file)
-                         : fmt::format("library {} ({})", file, options);
-}
 
 std::shared_ptr<Potential> make_library_potential(const std::string& path,
                                                   const std::string& options, int molecules) {
