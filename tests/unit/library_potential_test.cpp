@@ -144,6 +144,22 @@ TEST(DeckPotential, PathIsRelativeToTheDeck) {
   EXPECT_EQ(potential->name(), potential_text(deck));
 }
 
+TEST(DeckPotential, OtherRanksMakeTheSame) {
+  const Deck deck = deck_with(
+      "[potential]\nkind = \"library\"\npath = \"./libflexible_water.so\"\noptions = \"900 \\n "
+      "x\"\n");
+  const auto first = make_potential(deck, 2);
+  const auto second = potential_of_rank(first->recipe(), 1);
+  EXPECT_EQ(second->name(), first->name());
+  EXPECT_EQ(second->name(), potential_text(deck));
+  std::vector<double> x(18), energies(2), f(18);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.7 * static_cast<double>(i * i % 11);
+  const std::int64_t id = 0;
+  first->compute(x, {&id, 1}, std::span(energies).first(1), f);
+  second->compute(x, {&id, 1}, std::span(energies).last(1), f);
+  EXPECT_EQ(energies[0], energies[1]);
+}
+
 TEST(DeckPotential, ModelHasNone) {
   EXPECT_EQ(make_potential(deck_with(""), 5), nullptr);
   const Deck deck = deck_with("[potential]\nkind = \"model\"\n");

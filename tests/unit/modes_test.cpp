@@ -14,6 +14,7 @@
 
 #include "dual.hpp"
 #include "modes/mode_coordinates.hpp"
+#include "modes_numbers.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/cpu_engine.hpp"
@@ -60,16 +61,6 @@ std::vector<double> distorted(std::vector<double> x) {
   return x;
 }
 
-std::vector<double> wavenumbers(const NormalModes& modes) {
-  std::vector<double> all;
-  for (const NormalMode& m : modes.modes) all.push_back(m.wavenumber_per_cm);
-  return all;
-}
-/// The eigenvalue of a wavenumber [kcal/mol/A^2/Da].
-double eigenvalue(double wavenumber_per_cm) {
-  const double frequency = wavenumber_per_cm / units::wavenumber_per_cm(1.0);
-  return std::copysign(frequency * frequency, frequency);
-}
 double sum_of(const NormalModes& modes, double NormalMode::*what) {
   return std::accumulate(modes.modes.begin(), modes.modes.end(), 0.0,
                          [&](double sum, const NormalMode& m) { return sum + m.*what; });

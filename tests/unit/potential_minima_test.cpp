@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "modes_numbers.hpp"
 #include "recorded_potential.hpp"
 #include "start/shared_calls.hpp"
 #include "tarn/core/error.hpp"
@@ -278,18 +279,6 @@ TEST(PotentialMinima, RefuseWhatIsNoMolecule) {
 
 // --- normal modes
 // ----------------------------------------------------------------------------
-
-std::vector<double> wavenumbers(const NormalModes& modes) {
-  std::vector<double> all;
-  for (const NormalMode& m : modes.modes) all.push_back(m.wavenumber_per_cm);
-  return all;
-}
-
-/// An eigenvalue [kcal/mol/A^2/Da].
-double eigenvalue(double wavenumber_per_cm) {
-  const double frequency = wavenumber_per_cm / units::wavenumber_per_cm(1.0);
-  return std::copysign(frequency * frequency, frequency);
-}
 
 /// Truncation errors by displacements d (equation 90). Stretches: 7 (alpha d)^2/12 of the
 /// wavenumber, with d = 0.4 displacement_A (1 + mass ratio) of the bond; those of bends are

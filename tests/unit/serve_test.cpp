@@ -20,6 +20,7 @@
 
 #include "engine_fixtures.hpp"
 #include "json_reader.hpp"
+#include "raw_socket.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/core/error.hpp"
@@ -33,6 +34,7 @@ namespace {
 
 using test::contains;
 using test::message_of;
+using test::RawSocket;
 using test::ScratchFolder;
 
 /// What came back for one set of positions, in atomic units.
@@ -44,7 +46,7 @@ struct Forces {
 };
 
 /// The program that moves the atoms: it listens, and says what the protocol has it say.
-class Listener {
+class Listener : public RawSocket {
  public:
   /// On the loopback, at a port that is free.
   Listener() {
@@ -59,41 +61,16 @@ class Listener {
     port_ = ntohs(at.sin_port);
   }
   explicit Listener(const std::string& path) {
-    sockaddr_un at{};
-    at.sun_family = AF_UNIX;
-    std::memcpy(at.sun_path, path.c_str(), path.size() + 1);
+    const sockaddr_un at = test::unix_address(path);
     listening_ = ::socket(AF_UNIX, SOCK_STREAM, 0);
     EXPECT_EQ(::bind(listening_, reinterpret_cast<const sockaddr*>(&at), sizeof(at)), 0);
     EXPECT_EQ(::listen(listening_, 1), 0);
   }
-  ~Listener() {
-    hang_up();
-    ::close(listening_);
-  }
-  Listener(const Listener&) = delete;
+  ~Listener() { ::close(listening_); }
 
   int port() const { return port_; }
-  void accept() { connection_ = ::accept(listening_, nullptr, nullptr); }
-  void hang_up() {
-    if (connection_ >= 0) ::close(connection_);
-    connection_ = -1;
-  }
-  /// Who refuses what came may be gone before the rest.
-  void send(const void* bytes, std::size_t size) {
-    [[maybe_unused]] const ssize_t sent = ::send(connection_, bytes, size, MSG_NOSIGNAL);
-  }
-  void say(std::string header) {
-    header.resize(12, ' ');
-    send(header.data(), header.size());
-  }
-  template <class T>
-  void send_number(T value) {
-    send(&value, sizeof(value));
-  }
-  void receive(void* bytes, std::size_t size) {
-    if (size == 0) return;  // recv() would wait for ever
-    EXPECT_EQ(::recv(connection_, bytes, size, MSG_WAITALL), static_cast<ssize_t>(size));
-  }
+  void accept() { descriptor_ = ::accept(listening_, nullptr, nullptr); }
+  void receive(void* bytes, std::size_t size) { EXPECT_TRUE(receive_all(bytes, size)); }
   template <class T>
   T number() {
     T value{};
@@ -136,7 +113,7 @@ class Listener {
   }
 
  private:
-  int listening_ = -1, connection_ = -1, port_ = 0;
+  int listening_ = -1, port_ = 0;
 };
 
 std::vector<double> in_bohr(const std::vector<double>& positions_A) {

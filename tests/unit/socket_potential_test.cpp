@@ -26,6 +26,7 @@
 #include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
+#include "raw_socket.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
@@ -37,6 +38,7 @@ namespace {
 
 using test::contains;
 using test::message_of;
+using test::RawSocket;
 using test::ScratchFolder;
 using namespace std::chrono_literals;
 
@@ -46,39 +48,20 @@ constexpr int kAtoms = 3 * kMolecules;
 WaterModel model() { return *find_water_model("tip4p"); }
 
 /// A client whose answers the test chooses. It waits until tarn listens.
-class RawClient {
+class RawClient : public RawSocket {
  public:
-  explicit RawClient(const std::string& path) : socket_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
-    sockaddr_un to{};
-    to.sun_family = AF_UNIX;
-    std::memcpy(to.sun_path, path.c_str(), path.size() + 1);
-    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
+  explicit RawClient(const std::string& path) : RawSocket(::socket(AF_UNIX, SOCK_STREAM, 0)) {
+    const sockaddr_un to = test::unix_address(path);
+    EXPECT_EQ(::connect(descriptor_, reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
     const timeval limit{20, 0};
-    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
   }
-  ~RawClient() { hang_up(); }
-  RawClient(const RawClient&) = delete;
 
-  void hang_up() {
-    if (socket_ >= 0) ::close(socket_);
-    socket_ = -1;
-  }
-  void send(const void* bytes, std::size_t size) {
-    [[maybe_unused]] const ssize_t sent = ::send(socket_, bytes, size, MSG_NOSIGNAL);
-  }
-  void say(std::string header) {
-    header.resize(12, ' ');
-    send(header.data(), header.size());
-  }
-  template <class T>
-  void send_number(T value) {
-    send(&value, sizeof(value));
-  }
   /// @return zeros if tarn closed the connection
   template <class T>
   T number() {
     T value{};
-    is_open_ = ::recv(socket_, &value, sizeof(value), MSG_WAITALL) == sizeof(value);
+    is_open_ = receive_all(&value, sizeof(value));
     return value;
   }
   /// @return an empty text if tarn closed the connection
@@ -120,7 +103,6 @@ class RawClient {
   const std::array<double, 18>& cell() const { return cell_; }
 
  private:
-  int socket_ = -1;
   bool is_open_ = true;
   std::array<double, 18> cell_{};
 };
