@@ -79,7 +79,7 @@ class Ranks {
   /// A signal that another rank caught; 0: none. Ranks that advance reply when they have finished.
   virtual int signal_of_others() = 0;
   /// As make_engine(), on all ranks. "cuda" is one GPU per rank, and "cuda:all" all GPUs of the
-  /// node, divided among its ranks. Each rank calls a Potential of its own.
+  /// node, divided among its ranks. Each rank has its own Potential.
   /// @throws InputError for a Potential without a recipe; DeviceError if that needs more GPUs than
   /// a node has; errors of other ranks, with their
   ///         number

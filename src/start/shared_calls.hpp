@@ -19,8 +19,8 @@ inline constexpr int kMostTasks = 64;
 /// Thrown by the potential of a task, to end it, when the results of all tasks are lost.
 struct TaskEnded {};
 
-/// Calls task(i, potential) for i = 0 .. n-1. Each task has a potential of its own and a thread of
-/// its own. When all running tasks wait for their potentials, the calling thread makes one call of
+/// Calls task(i, potential) for i = 0 .. n-1. Each task has its own potential and its own
+/// thread. When all running tasks wait for their potentials, the calling thread makes one call of
 /// `potential` for all of them, in the order of i. The calls do not depend on the speeds of the
 /// threads: the first kMostTasks tasks begin at once, and the next ones as soon as others end.
 ///

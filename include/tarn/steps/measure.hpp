@@ -313,7 +313,7 @@ TARN_HD double configurational_energy(bool flexible, const Energies& e) {
 }
 
 /// The kinetic part of the heat capacity, k/2 per degree of freedom [kcal/mol/K].
-/// @param by_potential whether a Potential gives the forces, with bonds of its own
+/// @param by_potential whether a Potential gives the forces, also those of the bonds
 inline double kinetic_heat_capacity(const System& system, bool by_potential) {
   const bool has_bonds =
       by_potential ? !is_rigid(system.integrator.scheme) : system.model.is_flexible();
