@@ -225,7 +225,7 @@ def test_exceptions_of_minima_and_modes(function):
         with pytest.raises(RuntimeError) as caught:
             function(x, model="qtip4pf", potential=potential)
         assert caught.value is error
-    with pytest.raises(TypeError, match="potential = 3; expected a function"):
+    with pytest.raises(tarn.InputError, match="potential = 3; expected a function"):
         function(dimers(1)[0], potential=3)
     with pytest.raises(tarn.NumericalError, match="nan|finite"):
         function(dimers(1)[0], potential=lambda x: tuple(a + np.nan for a in zeros(x)))
@@ -680,7 +680,7 @@ def test_wrong_calculators_are_refused():
     for same in ([], [calculator, calculator]):
         with pytest.raises(tarn.InputError, match="calculators; expected one or more different"):
             tarn.AsePotential(same)
-    with pytest.raises(TypeError, match=r"use tarn.AsePotential\(calculator\)"):
+    with pytest.raises(tarn.InputError, match=r"use tarn.AsePotential\(calculator\)"):
         tarn.run(DIMERS, potential=calculator)
 
 
