@@ -6,7 +6,7 @@ import time
 import numpy as np
 import plots
 from page import BOLTZMANN_KCAL_PER_MOL_K, MEV_PER_KCAL_PER_MOL, Page, Value, average, markdown
-from rings import Cube, ring_of
+from rings import Cube
 
 TITLE = "Sites of light and heavy hydrogen in eight molecules"
 DECK, SET, SLOW = "pimd8.toml", {"run.duration_ps": 22}, True
@@ -51,7 +51,7 @@ def run(page: Page) -> None:
             result = page.run(own, unset, observers=[hydrogens])
             measured = [average(result, f"kinetic_{site}_h_meV") for site in SITES]
             cube = Cube(mass)
-            error = cube.largest_error(t_K, ring_of(page.load(own), t_K))
+            error = cube.largest_error(t_K, page.load(own))
             harmonic = by_site(cube.positions_A, cube.kinetic_meV(t_K))
             minutes = (time.process_time() - began) / 60
             rows.append([t_K, beads, mass, measured, harmonic, error, minutes])

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import plots
 from page import BOLTZMANN_KCAL_PER_MOL_K, Page, Row, Table, Value, markdown
-from rings import Cube, ring_of
+from rings import Cube
 
 TITLE = "Melting of eight molecules with quantum and with classical nuclei"
 DECK, SLOW = "pimd-exchange8.toml", True
@@ -127,7 +127,7 @@ def run(page: Page) -> None:
         """Relative error of K by the number of beads."""
         if nuclei == "classical":
             return 0.0
-        return cube.largest_error(t_K, ring_of(page.load({"path_integral.beads": p}), t_K))
+        return cube.largest_error(t_K, page.load({"path_integral.beads": p}))
 
     quantities = [f"{q}{end}" for q in (*QUANTITIES, *SHARES) for end in ("", "_err")]
     columns = ["nuclei", "bath_K", "beads", *quantities, "bead_error"]

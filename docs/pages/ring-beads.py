@@ -5,7 +5,7 @@ import time
 import numpy as np
 import plots
 from page import Page, Row, Table, Value, average, markdown
-from rings import Cube, ring_of
+from rings import Cube
 
 TITLE = "Error by the number of beads, eight molecules"
 DECK, SLOW = "pimd8.toml", True
@@ -28,8 +28,7 @@ def run(page: Page) -> None:
 
     def predict(kind: str, t_K: float, beads: int) -> list[float]:
         deck = page.load({"path_integral.beads": beads, "path_integral.frequencies": kind})
-        ring = ring_of(deck, t_K)
-        return [of(t_K, ring) for of in (cube.kinetic_error, cube.energy_error, cube.largest_error)]
+        return [of(t_K, deck) for of in (cube.kinetic_error, cube.energy_error, cube.largest_error)]
 
     def measure(result, kind: str, t_K: float) -> None:
         for row in result.table("beads")[["beads", *COLUMNS]].tolist():

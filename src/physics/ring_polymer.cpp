@@ -47,8 +47,4 @@ std::vector<RingMode> ring_modes(const System& system, double temperature_K) {
   return modes;
 }
 
-RingMode ring_mode(const System& system, int mode, double temperature_K) {
-  return ring_modes(system, temperature_K)[static_cast<std::size_t>(mode)];
-}
-
 }  // namespace tarn

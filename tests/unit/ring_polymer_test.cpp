@@ -90,8 +90,7 @@ constexpr RingFrequencies kBothKinds[] = {RingFrequencies::trotter, RingFrequenc
 TEST(FreeRing, IsARotation) {
   for (const FreeRing free_ring : {FreeRing::cayley, FreeRing::exact}) {
     const System s = system_of(32, 298.0, 0.03, 0.1, free_ring);
-    for (int mode = 0; mode < 32; ++mode) {
-      const RingMode m = ring_mode(s, mode, 298.0);
+    for (const RingMode& m : ring_modes(s, 298.0)) {
       EXPECT_NEAR(m.cosine * m.cosine + m.sine_over_omega * m.omega_sine, 1.0, 8 * kEpsilon);
       Triple<double> q{{0.1, 0.2, 0.3}, {-0.3, 0.5, 0.1}, {0.2, 0.2, -0.4}};
       Triple<double> v{{3.0, -2.0, 1.0}, {4.0, 0.0, -2.0}, {1.0, 2.0, 3.0}};
@@ -103,7 +102,7 @@ TEST(FreeRing, IsARotation) {
       for (int i = 0; i < 100; ++i) {
         rotate_ring(q, v, m.cosine, m.sine_over_omega, m.omega_sine);
       }
-      EXPECT_NEAR(energy(), before, 1e-12 * before) << mode;
+      EXPECT_NEAR(energy(), before, 1e-12 * before) << m.spring;
     }
   }
 }
@@ -174,7 +173,7 @@ TEST(FreeRing, ExactFlowResonates) {
   const double h = 0.999 * units::pi / highest;
   const auto error = [&](FreeRing free_ring) {
     const System s = system_of(32, kTemperature_K, h, 0.5, free_ring);
-    const RingMode m = ring_mode(s, 31, kTemperature_K);
+    const RingMode m = ring_modes(s, kTemperature_K)[31];
     const double kT = units::boltzmann_kcal_per_mol_K * 32 * kTemperature_K;
     const Covariance c = stationary(m, kExternal * kExternal, h, s.model.mass_h_Da);
     return std::fabs(c[0] * s.model.mass_h_Da * (m.spring + kExternal * kExternal) / kT - 1.0);
@@ -304,8 +303,9 @@ TEST(RingNoise, HasTheFrictionOfTheMethod) {
   s.path_integral.internal_friction = 0.7;
   for (const RingFrequencies kind : kBothKinds) {
     s.path_integral.frequencies = kind;
+    const std::vector<RingMode> modes = ring_modes(s, 100.0);
     for (int mode = 1; mode < 8; ++mode) {
-      const RingMode m = ring_mode(s, mode, 100.0);
+      const RingMode& m = modes[static_cast<std::size_t>(mode)];
       const double rate = 2.0 * 0.7 * std::sqrt(m.spring);
       EXPECT_NEAR(m.ou.decay_o, std::exp(-rate * 0.02), 1e-14);
       EXPECT_EQ(m.ou.decay_o, m.ou.decay_h);
@@ -315,10 +315,10 @@ TEST(RingNoise, HasTheFrictionOfTheMethod) {
     }
   }
   s.path_integral.frequencies = RingFrequencies::trotter;
-  EXPECT_NEAR(ring_mode(s, 0, 100.0).ou.decay_o, std::exp(-0.3 * 0.02), 1e-15);
+  EXPECT_NEAR(ring_modes(s, 100.0)[0].ou.decay_o, std::exp(-0.3 * 0.02), 1e-15);
   s.path_integral.method = RingMethod::trpmd;
-  EXPECT_EQ(ring_mode(s, 0, 100.0).ou.decay_o, 1.0);
-  EXPECT_EQ(ring_mode(s, 0, 100.0).ou.kick_h, 0.0);
+  EXPECT_EQ(ring_modes(s, 100.0)[0].ou.decay_o, 1.0);
+  EXPECT_EQ(ring_modes(s, 100.0)[0].ou.kick_h, 0.0);
 }
 
 }  // namespace

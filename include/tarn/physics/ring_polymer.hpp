@@ -74,8 +74,6 @@ inline double mean_delta_of_centroid(double first_K, double second_K) {
 /// All modes of a ring polymer.
 /// @param temperature_K of the bath of the replica, not times P
 std::vector<RingMode> ring_modes(const System& system, double temperature_K);
-/// One of them; ring_modes() takes no longer.
-RingMode ring_mode(const System& system, int mode, double temperature_K);
 
 inline namespace TARN_ARCH {
 
