@@ -210,7 +210,8 @@ struct ObserveEvaporation {
 struct ObserveMinima {
   std::int64_t every = 1000;
   ReplicaSelection replicas;
-  int isomers = 20;  ///< number of lowest minima to count
+  int isomers = 20;                        ///< number of lowest minima to count
+  double tolerance_kcal_per_mol_A = 1e-6;  ///< of the quenches
   bool operator==(const ObserveMinima&) const = default;
 };
 struct ObserveTrajectory {

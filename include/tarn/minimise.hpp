@@ -30,15 +30,18 @@ struct MinimiseResult {
   double energy_kcal_per_mol = 0.0;  ///< V0, V0 + V1, or that of a potential
   double max_gradient_kcal_per_mol_A = 0.0;
   int iterations = 0;
-  bool converged = false;  ///< false: iteration limit, or no further descent possible
-  int saddle_points = 0;   ///< number that quench_to_minimum() passed
+  /// False: iteration limit, no further descent possible, or forces of a potential whose errors
+  /// exceed the tolerance.
+  bool converged = false;
+  int saddle_points = 0;  ///< number that quench_to_minimum() passed
 };
 
 /// Minimises V0 over the positions and orientations of rigid molecules; for a flexible model or a
 /// potential, the energy over all atoms.
 ///
-/// The energy never increases by more than round-off. Molecules move by at most 0.3 A and 0.3 rad
-/// per iteration. With a tolerance of 1e-6 the energy is accurate to 1e-8 kcal/mol.
+/// The energy never increases by more than round-off, or the noise of a potential. Molecules move
+/// by at most 0.3 A and 0.3 rad per iteration. With a tolerance of 1e-6 the energy is accurate to
+/// 1e-8 kcal/mol.
 /// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers; replaced. Rigid molecules
 /// are first put onto the geometry of the model
 /// @throws InputError if the size is not 9 N, or a molecule is collinear or not finite;
@@ -61,8 +64,8 @@ inline constexpr int kMostSaddleMolecules = 32;
 /// With a potential, modes come from differences of forces (equation 90), in one call of 18 N + 1
 /// images, about as many as a quench needs. Displacements are those that suit forces with an error
 /// of the tolerance, and curvatures below about 2e-4 kcal/mol/A^2/Da, modes of 2 cm^-1, cannot be
-/// distinguished from zero. A minimum counts as lower if it is so by 1e-7 kcal/mol. Clusters of
-/// more than kMostSaddleMolecules end as in quench().
+/// distinguished from zero. A minimum counts as lower if it is so by 0.1 A times the tolerance.
+/// Clusters of more than kMostSaddleMolecules end as in quench().
 /// @param positions_A, options, @throws as above
 /// @return iterations includes those of all quenches
 MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> positions_A,

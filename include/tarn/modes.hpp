@@ -20,7 +20,7 @@ inline constexpr int kMaxModeCoordinates = 3000;
 inline constexpr double kMaxModeOmega = 1e4;
 /// Number of translations and rotations of the whole cluster.
 inline constexpr int kRigidBodyModes = 6;
-/// A structure is stationary if no component of the gradient exceeds this [kcal/mol/A].
+/// A structure is stationary if no component of the gradient exceeds this by default [kcal/mol/A].
 inline constexpr double kStationaryGradient_kcal_per_mol_A = 1e-4;
 /// Displacement of the atoms in differences of forces [A]; in bond coordinates 0.4 times this.
 inline constexpr double kModeDisplacement_A = 0.005;
@@ -47,8 +47,10 @@ struct NormalModes {
   /// dx/dQ of the atoms O, H1, H2 of each molecule [Da^-1/2], [mode][9 N].
   std::vector<double> displacements_per_sqrt_Da;
 
+  /// Set it to the errors of the forces of a potential if those are larger.
+  double stationary_gradient_kcal_per_mol_A = kStationaryGradient_kcal_per_mol_A;
   bool is_stationary() const {
-    return max_gradient_kcal_per_mol_A <= kStationaryGradient_kcal_per_mol_A;
+    return max_gradient_kcal_per_mol_A <= stationary_gradient_kcal_per_mol_A;
   }
   /// Number of negative wavenumbers.
   int imaginary_count() const;

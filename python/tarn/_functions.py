@@ -195,7 +195,8 @@ def minimise(
     model : str, path, dict or WaterModel
         As in `energy_and_forces`.
     tolerance_kcal_per_mol_A : float
-        Largest gradient component at convergence.
+        Largest gradient component at convergence. With a potential in single precision, at least
+        a few times the error of its forces and, per angstrom, of its energies.
     max_iterations : int
     threads : int
         Number of threads that share the clusters; 0: all. Not used with a potential.
@@ -215,7 +216,7 @@ def minimise(
     Warns
     -----
     TarnWarning
-        If minima were not reached within `max_iterations`, unless these are 0.
+        If minima were not reached, unless `max_iterations` is 0.
     """
     values = _tarn.minimise(
         positions_A,
@@ -231,9 +232,14 @@ def minimise(
     if left.size and max_iterations != 0:
         which = f" of replica {left[0]}" if np.ndim(converged) else ""
         more = f" and {left.size - 1} others" if left.size > 1 else ""
+        iterations = np.atleast_1d(values["iterations"])[left[0]]
+        advice = (
+            "increase max_iterations"
+            if iterations >= max_iterations
+            else "if the errors of the forces are larger, increase tolerance_kcal_per_mol_A"
+        )
         warnings.warn(
-            f"minimise: the minimum{which}{more} was not reached in {max_iterations} iterations; "
-            "increase max_iterations",
+            f"minimise: the minimum{which}{more} was not reached in {iterations} iterations; {advice}",
             TarnWarning,
             stacklevel=2,
         )

@@ -6,8 +6,9 @@
 
 namespace tarn::analysis {
 
-IsomerCensus::IsomerCensus(std::size_t most, std::span<const int> replicas, int parts)
-    : most_(most) {
+IsomerCensus::IsomerCensus(std::size_t most, double same_kcal_per_mol,
+                           std::span<const int> replicas, int parts)
+    : most_(most), same_kcal_per_mol_(same_kcal_per_mol) {
   for (const int n : replicas) elsewhere_.push_back(PooledBlocking::of_replicas(n));
   elsewhere_.push_back(PooledBlocking::of_replicas(parts));
 }
@@ -18,7 +19,7 @@ std::size_t IsomerCensus::find_or_insert(const QuenchedCluster& cluster) {
       isomers_.begin(), isomers_.end(), energy,
       [](const Isomer& isomer, double e) { return isomer.energy_kcal_per_mol < e; });
   const auto is_it = [&](auto isomer) {
-    return std::abs(isomer->energy_kcal_per_mol - energy) < kSameMinimum_kcal_per_mol;
+    return std::abs(isomer->energy_kcal_per_mol - energy) < same_kcal_per_mol_;
   };
   if (at != isomers_.end() && is_it(at)) return static_cast<std::size_t>(at - isomers_.begin());
   if (at != isomers_.begin() && is_it(at - 1)) {

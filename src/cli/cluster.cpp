@@ -9,8 +9,10 @@
 
 #include "commands.hpp"
 #include "help_text.hpp"
+#include "minimise_report.hpp"
 #include "potential_option.hpp"
 #include "structure_files.hpp"
+#include "tarn/analysis/isomers.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -115,7 +117,7 @@ LowestCluster search(const Arguments& a, const WaterModel& model, Terminal& term
 
 /// Minimises the lowest minima of the model with a potential. @return its minima, the lowest first
 std::vector<FoundMinimum> minima_of(const std::shared_ptr<Potential>& potential,
-                                    const WaterModel& model,
+                                    double tolerance_kcal_per_mol_A, const WaterModel& model,
                                     const std::vector<FoundMinimum>& of_the_model,
                                     Terminal& terminal) {
   const auto molecules = static_cast<int>(of_the_model.front().positions_A.size() / 9);
@@ -125,7 +127,9 @@ std::vector<FoundMinimum> minima_of(const std::shared_ptr<Potential>& potential,
   }
   const std::vector<MinimiseResult> results =
       minimise_clusters(model, molecules, positions_A, 0,
-                        {.should_continue = [] { return !interrupted(); }}, potential);
+                        {.tolerance_kcal_per_mol_A = tolerance_kcal_per_mol_A,
+                         .should_continue = [] { return !interrupted(); }},
+                        potential);
   std::vector<FoundMinimum> minima;
   int not_converged = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -136,14 +140,15 @@ std::vector<FoundMinimum> minima_of(const std::shared_ptr<Potential>& potential,
     not_converged += !results[i].converged;
   }
   if (not_converged > 0) {
-    terminal.warning(fmt::format("{} of {} minimisations with the potential did not converge",
-                                 not_converged, results.size()));
+    terminal.warning(fmt::format("{} of {} minimisations with the potential did not converge{}",
+                                 not_converged, results.size(), kNoisyForces));
   }
   std::ranges::sort(minima, {}, &FoundMinimum::energy_kcal_per_mol);
   // Energies of minimisations to 1e-6 kcal/mol/A agree to 1e-8 kcal/mol, if the forces are exact.
-  constexpr double kSame_kcal_per_mol = 1e-5;
-  const auto same = std::ranges::unique(minima, [](const FoundMinimum& a, const FoundMinimum& b) {
-    return b.energy_kcal_per_mol - a.energy_kcal_per_mol < kSame_kcal_per_mol;
+  const double same_kcal_per_mol =
+      std::max(1e-5, analysis::kSameMinimum_A * tolerance_kcal_per_mol_A);
+  const auto same = std::ranges::unique(minima, [&](const FoundMinimum& a, const FoundMinimum& b) {
+    return b.energy_kcal_per_mol - a.energy_kcal_per_mol < same_kcal_per_mol;
   });
   minima.erase(same.begin(), same.end());
   fmt::print("{:.9f} kcal/mol with {}, the lowest of {} from {} of the model\n",
@@ -176,7 +181,9 @@ void cluster(const Arguments& a, int& exit_code) {
   if (a.minimise) {
     LowestCluster lowest = search(a, model, terminal, exit_code);
     std::vector<FoundMinimum> minima = std::move(lowest.minima);
-    if (potential) minima = minima_of(potential, model, minima, terminal);
+    if (potential) {
+      minima = minima_of(potential, a.potential.tolerance_kcal_per_mol_A, model, minima, terminal);
+    }
     if (a.keep > 1) {
       return write_several_minima(a, model, potential.get(), std::move(minima), terminal);
     }

@@ -40,11 +40,11 @@ void minimise(const Arguments& a, int& exit_code) {
   }
   ForceField force_field(model, structure.molecules, potential);
   const MinimiseResult r = minimise_with_report(
-      {},
+      {a.potential.tolerance_kcal_per_mol_A},
       [&](const MinimiseOptions& options) {
         return quench_to_minimum(force_field, structure.positions_A, options);
       },
-      terminal, exit_code);
+      potential ? kNoisyForces : "", terminal, exit_code);
   fmt::print("{}\n", result_text(r));
   io::write_structure(a.out, potential ? minimum_structure(model, structure.positions_A, *potential,
                                                            r.energy_kcal_per_mol)

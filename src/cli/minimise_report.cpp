@@ -9,7 +9,7 @@ namespace tarn::cli {
 MinimiseResult minimise_with_report(
     MinimiseOptions options,
     const std::function<MinimiseResult(const MinimiseOptions& options)>& minimise,
-    Terminal& terminal, int& exit_code) {
+    std::string_view advice, Terminal& terminal, int& exit_code) {
   ReportTimer is_due;
   options.should_continue = [] { return !interrupted(); };
   options.on_iteration = [&](const MinimiseResult& r) {
@@ -24,8 +24,8 @@ MinimiseResult minimise_with_report(
   } else if (!result.converged) {
     exit_code = static_cast<int>(ExitCode::numerical);
     terminal.warning(
-        fmt::format("not converged: a force or torque is still larger than {:.0e} kcal/mol/A",
-                    options.tolerance_kcal_per_mol_A));
+        fmt::format("not converged: a force or torque is still larger than {:.0e} kcal/mol/A{}",
+                    options.tolerance_kcal_per_mol_A, advice));
   }
   if (result.saddle_points > 0) {
     terminal.note(fmt::format(

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "tarn/minimise.hpp"
 #include "terminal.hpp"
@@ -11,11 +12,16 @@ namespace tarn::cli {
 /// Runs a minimisation with progress lines. It stops when interrupted (see catch_interrupts()), and
 /// warns if it did not converge.
 /// @param options without callbacks
+/// @param advice added to this warning
 /// @param exit_code set if no minimum was reached
 MinimiseResult minimise_with_report(
     MinimiseOptions options,
     const std::function<MinimiseResult(const MinimiseOptions& options)>& minimise,
-    Terminal& terminal, int& exit_code);
+    std::string_view advice, Terminal& terminal, int& exit_code);
+
+/// Advice for a minimisation with a potential that did not converge.
+inline constexpr std::string_view kNoisyForces =
+    ". If the forces of the potential have larger errors, increase --tolerance";
 
 /// Energies before and after, and the largest remaining force.
 std::string result_text(const MinimiseResult& result);

@@ -45,12 +45,14 @@ struct Arguments {
 };
 
 /// Minimises the energy. @return whether the minimum was reached
-bool minimise(const WaterModel& model, const std::shared_ptr<Potential>& potential, double omega,
-              std::vector<double>& positions_A, Terminal& terminal, int& exit_code) {
+bool minimise(const Arguments& a, const WaterModel& model,
+              const std::shared_ptr<Potential>& potential, std::vector<double>& positions_A,
+              Terminal& terminal, int& exit_code) {
+  const double omega = a.omega;
   const bool penalised = std::isfinite(omega);
   ForceField force_field(model, static_cast<int>(positions_A.size() / 9), potential);
-  MinimiseOptions options;
-  // Rounding errors in the bonds leave forces of 2e-14 omega^2; those of a potential are unknown.
+  MinimiseOptions options{a.potential.tolerance_kcal_per_mol_A};
+  // Rounding errors in the bonds leave forces of 2e-14 omega^2.
   if (!potential) {
     options.tolerance_kcal_per_mol_A = 1e-8 + (penalised ? 1e-13 * omega * omega : 0.0);
   }
@@ -60,7 +62,7 @@ bool minimise(const WaterModel& model, const std::shared_ptr<Potential>& potenti
         return penalised ? relax_penalised(force_field, omega, positions_A, all)
                          : quench_to_minimum(force_field, positions_A, all);
       },
-      terminal, exit_code);
+      potential ? kNoisyForces : "", terminal, exit_code);
   terminal.info(result_text(r));
   return r.converged;
 }
@@ -207,15 +209,17 @@ void modes(const Arguments& a, int& exit_code) {
   } else {
     check_bond_lengths(model, structure.positions_A, a.structure);
   }
-  const bool stopped = a.minimise && !minimise(model, potential, a.omega, structure.positions_A,
-                                               terminal, exit_code);
+  const bool stopped =
+      a.minimise && !minimise(a, model, potential, structure.positions_A, terminal, exit_code);
   if (interrupted()) return;
   if (const int rows = (rigid ? 6 : 9) * structure.molecules; 2 * rows >= kMaxModeCoordinates) {
     terminal.info(fmt::format("diagonalising a matrix of {0} rows (one to two minutes for {1})",
                               rows, kMaxModeCoordinates));
   }
-  const NormalModes result = potential ? normal_modes(model, structure.positions_A, *potential)
-                                       : normal_modes(model, structure.positions_A, a.omega);
+  NormalModes result = potential ? normal_modes(model, structure.positions_A, *potential)
+                                 : normal_modes(model, structure.positions_A, a.omega);
+  result.stationary_gradient_kcal_per_mol_A =
+      std::max(result.stationary_gradient_kcal_per_mol_A, a.potential.tolerance_kcal_per_mol_A);
   warn_if_no_minimum(result, a.minimise, stopped, terminal);
   fmt::print("{}\n", json_text(model, potential.get(), structure.positions_A, a.omega, result,
                                a.temperatures_K));

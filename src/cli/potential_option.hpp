@@ -6,16 +6,19 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tarn/minimise.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "tarn/potential.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
 
-/// --potential DECK of commands on structures.
+/// --potential DECK and --tolerance of commands on structures.
 struct PotentialOption {
   std::string deck;
+  double tolerance_kcal_per_mol_A = MinimiseOptions{}.tolerance_kcal_per_mol_A;
 
+  /// @return the option --potential
   CLI::Option* add_to(CLI::App& command);
   bool is_given() const { return !deck.empty(); }
   /// The water model of the deck, unless --model gives another one.

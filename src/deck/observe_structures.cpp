@@ -192,8 +192,13 @@ SectionTable minima_section() {
               "Replicas with rows in `minima.csv`: all, the first n, or their mean with its "
               "standard error. All replicas are quenched and counted."),
           key(&ObserveMinima::isomers, "isomers", from_to(1, 1000),
-              "Number of lowest minima to count. Minima whose energies differ by less than 10⁻⁷ "
-              "kcal/mol, such as mirror images, count as one."),
+              "Number of lowest minima to count. Minima whose energies differ by less than 0.1 Å "
+              "times the tolerance, such as mirror images, count as one."),
+          key(&ObserveMinima::tolerance_kcal_per_mol_A, "tolerance_kcal_per_mol_A",
+              from_to(1e-8, 0.01),
+              "Largest force or torque at the end of a quench. With a potential in single "
+              "precision, at least a few times the error of its forces and, per Å, of its "
+              "energies."),
       },
       {limit("`[observe.minima]` stores at most 10⁸ numbers: a structure of each isomer, and the "
              "sums for its error bars per temperature.",

@@ -37,17 +37,16 @@
 namespace tarn {
 namespace {
 
-/// Force tolerance of the quench; see kSameMinimum_kcal_per_mol.
-constexpr double kTolerance_kcal_per_mol_A = 1e-6;
 constexpr std::string_view kErrors =
     "share_err = standard error by blocking (0 if all samples agree); converged = 0: share_err is "
     "a lower bound";
 
 /// Quenches a cluster. @return energy of the minimum; nan if the quench fails
-double minimum_near(ForceField& force_field, std::span<double> positions_A) {
+double minimum_near(ForceField& force_field, std::span<double> positions_A,
+                    double tolerance_kcal_per_mol_A) {
   try {
     const MinimiseResult r =
-        quench_to_minimum(force_field, positions_A, {kTolerance_kcal_per_mol_A});
+        quench_to_minimum(force_field, positions_A, {tolerance_kcal_per_mol_A});
     const bool whole = !analysis::first_evaporated_molecule(positions_A, analysis::kLink_A);
     if (r.converged && whole) return r.energy_kcal_per_mol;
   } catch (const InputError&) {
@@ -72,7 +71,9 @@ class Minima {
         baths_(info),
         beads_(info.system.path_integral.beads),
         part_(baths_.size() > 1 ? static_cast<std::int64_t>(info.baths_K.size()) : 1),
-        census_(static_cast<std::size_t>(section.isomers), baths_.replicas(),
+        tolerance_kcal_per_mol_A_(section.tolerance_kcal_per_mol_A),
+        census_(static_cast<std::size_t>(section.isomers),
+                analysis::kSameMinimum_A * tolerance_kcal_per_mol_A_, baths_.replicas(),
                 static_cast<int>((info.replicas + part_ - 1) / part_)) {}
 
   /// Quenches copies of all replicas, with a potential those of many replicas at a time, and, after
@@ -84,7 +85,7 @@ class Minima {
     energies_.assign(replicas, std::numeric_limits<double>::quiet_NaN());
     const auto quench_one = [&](ForceField& force_field, std::int64_t i) {
       const auto r = static_cast<std::size_t>(i);
-      energies_[r] = minimum_near(force_field, quenched(r));
+      energies_[r] = minimum_near(force_field, quenched(r), tolerance_kcal_per_mol_A_);
     };
     if (info_.potential) {
       start::share_calls(*info_.potential, image_ids(frame), info_.replicas,
@@ -161,6 +162,7 @@ class Minima {
   int beads_;
   // Replicas per ladder, which contains all baths; exchange correlates the replicas of a ladder.
   std::int64_t part_;
+  double tolerance_kcal_per_mol_A_;
   analysis::IsomerCensus census_;
   // Data of the last frame:
   std::size_t size_ = 0;

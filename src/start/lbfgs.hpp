@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <limits>
 #include <utility>
 
 #include <Eigen/Core>
@@ -65,6 +66,11 @@ class LbfgsMemory {
 /// L-BFGS with limited step lengths and backtracking (Armijo condition). Coordinates are relative
 /// to the current point, which every accepted step moves.
 ///
+/// Near a minimum, the energies of a potential that is not computed in double precision are mostly
+/// noise, while its forces still decrease. A step is then also accepted by the slope at its end,
+/// the approximate Wolfe condition of Hager & Zhang, SIAM J. Optim. 16, 170 (2005), and the
+/// minimisation ends when neither energy nor forces have improved for a while.
+///
 /// A Problem has
 ///   int size()
 ///   double energy(VectorXd& gradient)                             at the current point
@@ -73,14 +79,17 @@ class LbfgsMemory {
 ///   double step_limit(const VectorXd& step)                       largest allowed factor of a step
 ///   double first_scale()                                          rough inverse Hessian
 ///   double max_gradient(const VectorXd& gradient)                 in physical units
+/// @param is_noisy whether the energy has errors beyond rounding
 /// @param likely_cause of an energy that is not finite, for the message
 /// @throws NumericalError if the energy at the start is not finite
 template <class Problem>
-MinimiseResult minimise(Problem& problem, const MinimiseOptions& options,
+MinimiseResult minimise(Problem& problem, const MinimiseOptions& options, bool is_noisy = false,
                         const char* likely_cause = "atoms of two molecules may coincide") {
   constexpr int kMemory = 10;
   constexpr int kMaxTries = 30;
   constexpr double kArmijo = 1e-4;
+  constexpr double kNoise = 1e-6;  // of noisy energies, relative; the value of Hager & Zhang
+  constexpr int kPatience = 200;   // iterations without improvement
   const int n = problem.size();
   Eigen::VectorXd gradient(n), new_gradient(n), p(n);
   LbfgsMemory memory(kMemory, problem.first_scale());
@@ -93,6 +102,8 @@ MinimiseResult minimise(Problem& problem, const MinimiseOptions& options,
         likely_cause));
   }
   r.start_energy_kcal_per_mol = energy;
+  double lowest_energy = energy, lowest_gradient = std::numeric_limits<double>::infinity();
+  int improved = 0;  // the last iteration that improved one of them
   for (;; ++r.iterations) {
     r.energy_kcal_per_mol = energy;
     r.max_gradient_kcal_per_mol_A = problem.max_gradient(gradient);
@@ -101,8 +112,17 @@ MinimiseResult minimise(Problem& problem, const MinimiseOptions& options,
     if (options.should_continue && !options.should_continue()) return r;
     if (options.on_iteration) options.on_iteration(r);
 
-    // Energy differences below this are round-off.
+    // Energy differences below these are round-off and noise.
     const double slack = 1e-12 * (1.0 + std::abs(energy));
+    const double noise =
+        std::max(kNoise * (1.0 + std::abs(energy)), 1.0 * options.tolerance_kcal_per_mol_A);
+    if (energy < lowest_energy - noise || r.max_gradient_kcal_per_mol_A < lowest_gradient) {
+      improved = r.iterations;
+      lowest_energy = std::min(lowest_energy, energy);
+      lowest_gradient = std::min(lowest_gradient, r.max_gradient_kcal_per_mol_A);
+    } else if (is_noisy && r.iterations - improved > kPatience) {
+      return r;
+    }
     bool moved = false;
     for (int restart = 0; restart < 2 && !moved; ++restart) {
       memory.direction(gradient, p);
@@ -114,7 +134,10 @@ MinimiseResult minimise(Problem& problem, const MinimiseOptions& options,
       double factor = std::min(1.0, problem.step_limit(p));
       for (int tries = 0; tries < kMaxTries; ++tries) {
         const double new_energy = problem.try_step(factor * p, new_gradient);
-        if (new_energy <= energy + kArmijo * factor * slope + slack) {
+        const bool descends = new_energy <= energy + kArmijo * factor * slope + slack;
+        const bool flattens = is_noisy && new_energy <= energy + noise &&
+                              new_gradient.dot(p) <= (2.0 * kArmijo - 1.0) * slope;
+        if (descends || flattens) {
           memory.add(factor * p, new_gradient - gradient);
           problem.accept();
           energy = new_energy;

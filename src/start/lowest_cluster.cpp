@@ -23,12 +23,13 @@ namespace {
 
 /// Metropolis temperature of the hops [kcal/mol].
 constexpr double kTemperature = 0.7;
-/// Gradient tolerance of the quenches after hops [kcal/mol/A]; the result of each start is quenched
-/// to 1e-6.
+/// Gradient tolerance of the quenches after hops [kcal/mol/A]. It leaves an energy of
+/// kSameMinimum_A times this along a mode of 0.05 kcal/mol/A^2.
 constexpr double kHopTolerance = 1e-2;
-/// Hops whose energies differ by less than this count as one minimum [kcal/mol]: kHopTolerance
-/// leaves an energy of this size along a mode of 0.05 kcal/mol/A^2.
-constexpr double kSameHop = 1e-3;
+constexpr double kSameHop = analysis::kSameMinimum_A * kHopTolerance;
+/// Of the result of each start.
+constexpr double kTolerance = 1e-6;
+constexpr double kSame = analysis::kSameMinimum_A * kTolerance;
 /// Candidates per minimum to keep; some of them turn out to be the same minimum.
 constexpr std::size_t kCandidates = 4;
 
@@ -74,8 +75,9 @@ class Search {
                      .energy_kcal_per_mol;
     };
     const auto quench = [&](Minimum& m) {
-      m.energy = quench_to_minimum(force_field_, m.positions_A, {1e-6, limit, should_continue_})
-                     .energy_kcal_per_mol;
+      m.energy =
+          quench_to_minimum(force_field_, m.positions_A, {kTolerance, limit, should_continue_})
+              .energy_kcal_per_mol;
     };
     Minimum current{random_cluster(model_, n, seed, start), 0.0};
     quench_hop(current);
@@ -114,7 +116,7 @@ class Search {
  private:
   static bool is_among(const Minimum& m, const std::vector<Minimum>& minima) {
     return std::any_of(minima.begin(), minima.end(), [&](const Minimum& other) {
-      return std::abs(other.energy - m.energy) < analysis::kSameMinimum_kcal_per_mol;
+      return std::abs(other.energy - m.energy) < kSame;
     });
   }
 
@@ -170,8 +172,8 @@ class LowestMinima {
     });
     std::vector<Entry> distinct;
     for (Entry& e : entries_) {
-      const bool same = !distinct.empty() && e.minimum.energy - distinct.back().minimum.energy <
-                                                 analysis::kSameMinimum_kcal_per_mol;
+      const bool same =
+          !distinct.empty() && e.minimum.energy - distinct.back().minimum.energy < kSame;
       if (!same && distinct.size() == most_) break;
       if (!same) {
         distinct.push_back(std::move(e));
@@ -281,7 +283,7 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
   }
   lowest.starts_that_hit =
       static_cast<int>(std::count_if(energies.begin(), energies.end(), [&](double energy) {
-        return energy < lowest.energy_kcal_per_mol + analysis::kSameMinimum_kcal_per_mol;
+        return energy < lowest.energy_kcal_per_mol + kSame;
       }));
   start::move_centre_to_origin(model, lowest.positions_A);
   if (keep > 1) {

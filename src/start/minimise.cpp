@@ -52,8 +52,7 @@ std::vector<double> descending_mode(const ForceField& force_field,
   NormalModes modes;
   if (force_field.potential()) {
     // The errors of the forces and of the truncation are then about equal.
-    const double displacement_A =
-        std::min(kModeDisplacement_A, std::cbrt(tolerance_kcal_per_mol_A / kFourthDerivative));
+    const double displacement_A = std::cbrt(tolerance_kcal_per_mol_A / kFourthDerivative);
     modes = normal_modes(model, positions_A, *force_field.potential(), displacement_A);
     const double lowest = modes.modes.front().wavenumber_per_cm / units::wavenumber_per_cm(1.0);
     if (!(lowest < -std::sqrt(curvature))) return {};
@@ -72,7 +71,7 @@ MinimiseResult quench(ForceField& force_field, std::span<double> positions_A,
   check_size(force_field, positions_A);
   const auto minimise = [&](auto cluster) {
     const MinimiseResult result = start::minimise(
-        cluster, options,
+        cluster, options, force_field.potential() != nullptr,
         force_field.potential() ? "the potential returned an energy or force that is not"
                                 : "atoms of two molecules may coincide");
     cluster.write(positions_A);
@@ -88,7 +87,8 @@ MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> posi
   MinimiseResult here = quench(force_field, positions_A, options);
   if (!can_find_saddle_points(force_field)) return here;
   // Without exact second derivatives, a mode may only seem to descend.
-  const double least_descent = force_field.potential() ? analysis::kSameMinimum_kcal_per_mol : 0.0;
+  const double least_descent =
+      force_field.potential() ? analysis::kSameMinimum_A * options.tolerance_kcal_per_mol_A : 0.0;
   while (here.converged && here.saddle_points < kMaxSaddlePoints) {
     const std::vector<double> lowest =
         descending_mode(force_field, positions_A, options.tolerance_kcal_per_mol_A);

@@ -81,12 +81,18 @@ TEST(PotentialCommands, MinimisersAndModesTakeThePotentialOfADeck) {
   const Outcome minimise = test::command("minimise " + dimer + " -o " + again + with_deck);
   EXPECT_EQ(minimise.exit_code, 0) << minimise.text;
   EXPECT_TRUE(contains(minimise.text, "-2.0000"));
+  // Farther from the minimum, with fewer iterations.
+  const std::string tolerance = " --tolerance 1e-2";
+  const Outcome near = test::command("minimise " + dimer + " -o " + again + with_deck + tolerance);
+  EXPECT_EQ(near.exit_code, 0) << near.text;
+  EXPECT_EQ(test::command("minimise " + dimer + " -o " + again + tolerance).exit_code, 2);
   const Outcome modes = test::command("modes " + dimer + with_deck);
   EXPECT_EQ(modes.exit_code, 0) << modes.text;
   EXPECT_TRUE(contains(modes.text, "\"potential\": \"library libflexible_water.so (1000)\""));
   EXPECT_FALSE(contains(modes.text, "dipole"));
   for (const std::string& command :
-       {"modes --omega 100 " + dimer, "cluster --molecules 2 -o " + again}) {
+       {"modes --omega 100 " + dimer, "cluster --molecules 2 -o " + again,
+        "minimise --tolerance 1 " + dimer + " -o " + again}) {
     EXPECT_EQ(test::command(command + with_deck).exit_code, 2) << command;
   }
   test::write_text(deck, "[system]\nmolecules = 2\n[run]\nsteps = 0\n");

@@ -214,6 +214,22 @@ def test_normal_modes_of_the_model_as_a_function():
             )
 
 
+def test_minima_of_single_precision():
+    def single(positions_A):
+        energies, forces = qtip4pf(positions_A.astype(np.float32).astype(float))
+        return energies.astype(np.float32), forces.astype(np.float32)
+
+    x = dimers(2)
+    exact = tarn.minimise(x, model="qtip4pf")
+    found = tarn.minimise(x, model="qtip4pf", potential=single, tolerance_kcal_per_mol_A=1e-2)
+    assert found.converged.all()
+    # Forces of 0.01 leave 9 N g^2/(2 k) in modes of more than 0.1 kcal/mol/A^2.
+    assert np.abs(found.energy_kcal_per_mol - exact.energy_kcal_per_mol).max() < 18 * 0.01**2 / 0.2
+    with pytest.warns(tarn.TarnWarning, match="increase tolerance_kcal_per_mol_A"):
+        left = tarn.minimise(x, model="qtip4pf", potential=single)
+    assert not left.converged.any() and left.iterations.max() < 2000
+
+
 @pytest.mark.parametrize("function", [tarn.minimise, tarn.normal_modes])
 def test_exceptions_of_minima_and_modes(function):
     error = RuntimeError("no convergence")

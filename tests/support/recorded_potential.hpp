@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <random>
 #include <set>
 #include <span>
 #include <string>
@@ -74,6 +75,17 @@ class RecordedPotential : public Potential {
 inline std::shared_ptr<RecordedPotential> potential_of(int molecules) {
   return std::make_shared<RecordedPotential>(flexible(), molecules);
 }
+/// Adds errors to the energies [kcal/mol] and force components [kcal/mol/A], uniform up to
+/// `largest`.
+inline void add_noise(RecordedPotential& potential, double largest) {
+  potential.change = [random = std::mt19937(1),
+                      error = std::uniform_real_distribution<double>(-largest, largest)](
+                         auto, auto energies, auto forces) mutable {
+    for (double& e : energies) e += error(random);
+    for (double& f : forces) f += error(random);
+  };
+}
+
 /// Random clusters, [cluster][molecule][9].
 inline std::vector<double> clusters(int molecules, int count, int first = 0) {
   std::vector<double> all;

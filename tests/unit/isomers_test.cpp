@@ -13,6 +13,7 @@ namespace tarn::analysis {
 namespace {
 
 constexpr std::array<int, 2> kReplicas{3, 5};
+constexpr double kSame = 1e-7;
 
 /// Sample number t of all replicas: energies on a ladder of whole numbers, the higher the rarer.
 std::vector<QuenchedCluster> sample(std::mt19937& random, std::vector<double>& positions_A) {
@@ -33,7 +34,7 @@ std::vector<QuenchedCluster> sample(std::mt19937& random, std::vector<double>& p
 /// For any number of minima, the populations of the listed ones equal those in a complete list.
 TEST(IsomerCensus, CountsTheLowestAsAListOfAllWould) {
   for (const std::size_t most : {1u, 3u, 100u}) {
-    IsomerCensus census(most, kReplicas, 3);
+    IsomerCensus census(most, kSame, kReplicas, 3);
     std::mt19937 random(7);
     std::vector<double> positions_A;
     std::vector<std::vector<QuenchedCluster>> all;
@@ -84,19 +85,20 @@ TEST(IsomerCensus, EnergiesThatAreNearerThanTheToleranceAreOneMinimum) {
   const std::vector<double> x{0.0};
   const auto census_of = [&](double distance) {
     const std::array<int, 1> one{1};
-    IsomerCensus census(10, one, 1);
+    IsomerCensus census(10, kSame, one, 1);
     for (const double energy : {-3.0, -3.0 + distance, -3.0 - distance}) {
       const QuenchedCluster cluster{0, 0, 0, energy, x};
       census.add({&cluster, 1});
     }
     return census.isomers().size();
   };
-  EXPECT_EQ(census_of(0.9 * kSameMinimum_kcal_per_mol), 1u);
-  EXPECT_EQ(census_of(1.1 * kSameMinimum_kcal_per_mol), 3u);
+  EXPECT_EQ(census_of(0.9 * kSame), 1u);
+  EXPECT_EQ(census_of(1.1 * kSame), 3u);
 }
 
 TEST(IsomerCensus, ContinuesFromASavedState) {
-  IsomerCensus straight(4, kReplicas, 3), first(4, kReplicas, 3), second(4, kReplicas, 3);
+  IsomerCensus straight(4, kSame, kReplicas, 3), first(4, kSame, kReplicas, 3),
+      second(4, kSame, kReplicas, 3);
   std::mt19937 random(3);
   std::vector<double> positions_A;
   for (int t = 0; t < 40; ++t) {
@@ -117,7 +119,7 @@ TEST(IsomerCensus, ContinuesFromASavedState) {
 }
 
 TEST(IsomerCensus, AGroupWithoutSamplesHasNone) {
-  IsomerCensus census(4, kReplicas, 3);
+  IsomerCensus census(4, kSame, kReplicas, 3);
   const std::vector<double> x{0.0};
   const QuenchedCluster cluster{1, 2, 1, -7.0, x};
   census.add({&cluster, 1});

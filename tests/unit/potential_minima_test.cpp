@@ -109,6 +109,43 @@ TEST(PotentialMinimum, IsThatOfTheModel) {
   }
 }
 
+/// With errors of a tenth of the tolerance, the true gradient at the end is at most 1.3 times the
+/// tolerance: components in bond coordinates are sums of forces on up to three atoms. The energy is
+/// then that of the minimum to 9 N g^2/(2 k), with k > 1e-2 as above, plus the error of one energy.
+TEST(PotentialMinimum, OfNoisyForcesIsFoundToATolerance) {
+  for (const double error : {1e-6, 1e-5, 1e-4}) {
+    for (const int n : {1, 2, 3}) {
+      SCOPED_TRACE(testing::Message() << error << ", " << n << " molecules");
+      const auto potential = potential_of(n);
+      add_noise(*potential, error);
+      std::vector<double> x = clusters(n, 1), y = x;
+      ForceField outside(flexible(), n, potential), built_in(flexible(), n);
+      const double tolerance = 10.0 * error, gradient = 1.3 * tolerance;
+      const MinimiseResult r = quench_to_minimum(outside, x, {tolerance});
+      EXPECT_TRUE(r.converged);
+      EXPECT_NEAR(r.energy_kcal_per_mol, quench_to_minimum(built_in, y).energy_kcal_per_mol,
+                  9 * n * gradient * gradient / (2 * 1e-2) + error);
+      std::vector<double> f(x.size());
+      built_in.energy_and_forces(x, f);
+      for (const double component : f) EXPECT_LT(std::abs(component), 3 * gradient);
+      EXPECT_LT(potential->images(), 2'000u);
+    }
+  }
+}
+
+/// Errors above the tolerance: the minimisation ends when the forces no longer decrease, at about
+/// the size of the errors.
+TEST(PotentialMinimum, OfForcesWithLargerErrorsEndsUnconverged) {
+  const auto potential = potential_of(2);
+  add_noise(*potential, 1e-5);
+  std::vector<double> x = clusters(2, 1);
+  ForceField outside(flexible(), 2, potential);
+  const MinimiseResult r = quench_to_minimum(outside, x);
+  EXPECT_FALSE(r.converged);
+  EXPECT_LT(r.iterations, 1'000);
+  EXPECT_LT(r.max_gradient_kcal_per_mol_A, 1e-3);
+}
+
 /// Two molecules in one plane that face each other: by symmetry forces keep them in the plane, in
 /// which the energy has a minimum; out of it, it is a saddle point.
 TEST(PotentialMinimum, LeavesASaddlePoint) {

@@ -31,7 +31,7 @@ struct ObservedMinima {
   std::vector<std::unique_ptr<Observer>> observers;
   Frame frame;
 
-  ObservedMinima() {
+  explicit ObservedMinima(const std::string& keys = "") {
     info.out_dir = folder.path();
     info.molecules = 3;
     info.replicas = 4;
@@ -40,7 +40,8 @@ struct ObservedMinima {
     info.potential = potential;
     observers = make_observers(
         parse_deck("[system]\nmolecules = 3\nreplicas = 4\n[integrator]\nscheme = \"settle\"\n"
-                   "timestep_fs = 2.0\n[run]\nsteps = 100\n[observe.minima]\n",
+                   "timestep_fs = 2.0\n[run]\nsteps = 100\n[observe.minima]\n" +
+                       keys,
                    "deck.toml"),
         info);
     frame.molecules = 3;
@@ -75,6 +76,35 @@ TEST(PotentialMinimaObserver, QuenchesInBatches) {
   }
   // The charges of the model are not those of the potential.
   EXPECT_TRUE(std::isnan(columns_of(minima.folder.file("isomers.csv")).at("dipole_D").at(0)));
+}
+
+/// Four replicas in two minima, with noisy forces: the tolerance finds both.
+TEST(PotentialMinimaObserver, ToleranceSuitsNoisyForces) {
+  for (const bool is_given : {false, true}) {
+    ObservedMinima minima(is_given ? "tolerance_kcal_per_mol_A = 1e-3\n" : "");
+    add_noise(*minima.potential, 1e-5);
+    minima.frame.replica_ids = {0, 1, 2, 3};
+    const std::vector<double> one = clusters(3, 1, 0), other = clusters(3, 1, 1);
+    minima.frame.positions_A.clear();
+    for (const auto* x : {&one, &other, &one, &other}) {
+      minima.frame.positions_A.insert(minima.frame.positions_A.end(), x->begin(), x->end());
+    }
+    minima.observe();
+    const auto energies = columns_of(minima.folder.file("minima.csv")).at("minimum_kcal_per_mol");
+    ASSERT_EQ(energies.size(), 4u);
+    for (const double energy : energies) EXPECT_EQ(std::isfinite(energy), is_given);
+    if (!is_given) continue;
+    EXPECT_NE(energies[0], energies[2]) << "the noise differs";
+    const auto isomers = columns_of(minima.folder.file("isomers.csv"));
+    std::vector<double> built_in;
+    for (std::vector<double> x : {one, other}) {
+      ForceField force_field(flexible(), 3);
+      built_in.push_back(quench_to_minimum(force_field, x).energy_kcal_per_mol);
+    }
+    const bool same = std::abs(built_in[0] - built_in[1]) < 1e-4;
+    EXPECT_EQ(isomers.at("share").size(), same ? 1u : 2u);
+    EXPECT_EQ(isomers.at("share")[0], same ? 1.0 : 0.5);
+  }
 }
 
 TEST(PotentialMinimaObserver, AReplicaWithoutAnEnergyIsLeftOut) {

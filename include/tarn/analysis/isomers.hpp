@@ -9,10 +9,10 @@
 
 namespace tarn::analysis {
 
-/// Minima with energies closer than this are the same minimum or mirror images [kcal/mol]. Energies
-/// of clusters quenched to a gradient of 1e-6 kcal/mol/A are accurate to 1e-8, even with modes as
-/// soft as 1e-4 kcal/mol/A^2.
-inline constexpr double kSameMinimum_kcal_per_mol = 1e-7;
+/// Minima with energies closer than this times the tolerance of the quenches are the same minimum
+/// or mirror images [A]. After a quench to 1e-6 kcal/mol/A this is 1e-7 kcal/mol, while the
+/// energies are accurate to 1e-8, even with modes as soft as 1e-4 kcal/mol/A^2.
+inline constexpr double kSameMinimum_A = 0.1;
 
 /// A minimum found by quenching.
 struct Isomer {
@@ -41,9 +41,11 @@ struct QuenchedCluster {
 class IsomerCensus {
  public:
   /// @param most largest number of minima
+  /// @param same_kcal_per_mol smallest difference between their energies
   /// @param replicas number in each group
   /// @param parts number of independent parts of the run, over all groups
-  IsomerCensus(std::size_t most, std::span<const int> replicas, int parts);
+  IsomerCensus(std::size_t most, double same_kcal_per_mol, std::span<const int> replicas,
+               int parts);
 
   /// Adds the clusters of one step. If several of them find a new minimum, the first one gives its
   /// structure.
@@ -65,6 +67,7 @@ class IsomerCensus {
   std::size_t find_or_insert(const QuenchedCluster& cluster);
 
   std::size_t most_;
+  double same_kcal_per_mol_;
   std::vector<Isomer> isomers_;
   /// Zeros for each group and for all clusters: the initial population of a new minimum.
   std::vector<PooledBlocking> elsewhere_;
