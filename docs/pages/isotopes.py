@@ -93,7 +93,7 @@ def text(page: Page) -> dict:
         "dF": dF,
         "harmonic": expected,
         "energy": energy,
-        "lowered": {t: f"{1 - dF[t].mean / expected[t].mean:.0%}".replace("%", " %") for t in dF},
+        "lowered": {t: Value(100, 0) - (100 / expected[t].mean) * dF[t] for t in dF},
         "excess": f"{100 * (cold.kinetic_bonded_h_meV / cold.kinetic_free_h_meV - 1):.0f} %",
         "preferences": markdown(
             ["T (K)", "ΔF (kT)", "ΔF (kcal/mol)", "harmonic ΔF (kT)"],

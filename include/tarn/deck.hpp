@@ -304,6 +304,8 @@ std::string resolved_deck(const Deck& deck);
 std::string physics_fingerprint(const Deck& deck);
 
 /// The deck with forces by a Potential of the program that runs it: `[potential] kind = "program"`.
+/// Defaults that depend on it, such as the time step, are those of the deck as it is: load the deck
+/// with `potential.kind=program` for those of potentials.
 /// @param name of the potential
 /// @throws InputError if the deck has another potential, or keys that need the water model's forces
 Deck with_potential(const Deck& deck, const std::string& name);

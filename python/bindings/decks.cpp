@@ -1,8 +1,11 @@
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "deck/notes.hpp"
 #include "locks.hpp"
 #include "parts.hpp"
 
@@ -23,6 +26,15 @@ Deck load_text(const std::string& text, const std::string& path, const Texts& se
   }
 }
 
+/// (level, text) of each message about a valid deck that may not do what the user expects.
+std::vector<std::pair<std::string, std::string>> messages_on(const Deck& deck) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const Message& m : decks::messages_on(deck)) {
+    all.emplace_back(std::string(name_of(m.level)), m.text);
+  }
+  return all;
+}
+
 }  // namespace
 
 void add_decks(nb::module_& module) {
@@ -33,6 +45,7 @@ void add_decks(nb::module_& module) {
   module.def("read_deck_text", read_deck_text, nb::arg("path"));
   module.def("load_deck", load_text, nb::arg("text"), nb::arg("path"), nb::arg("set"),
              nb::arg("unset"));
+  module.def("messages_on", messages_on, nb::arg("deck"));
 }
 
 }  // namespace tarn::python

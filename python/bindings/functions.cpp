@@ -24,6 +24,7 @@
 #include "parts.hpp"
 #include "potential.hpp"
 #include "tarn/analysis/symmetry.hpp"
+#include "tarn/check_potential.hpp"
 #include "tarn/cluster_forces.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/minimise_clusters.hpp"
@@ -195,6 +196,25 @@ auto abandonable(Compute compute) {
   return result.get();
 }
 
+nb::dict check_potential(nb::handle function, nb::handle positions_A, bool bonds) {
+  const Clusters given = cluster_of(positions_A);
+  const std::shared_ptr<Potential> potential = python_potential(function);
+  PotentialCheck check;
+  {
+    const Unlocked unlocked;
+    check = tarn::check_potential(*potential, given.positions_A, {.bonds = bonds});
+  }
+  nb::dict d;
+  d["energy_kcal_per_mol"] = check.energy_kcal_per_mol;
+  d["largest_force_kcal_per_mol_A"] = check.largest_force_kcal_per_mol_A;
+  d["largest_difference_kcal_per_mol_A"] = check.largest_difference_kcal_per_mol_A;
+  d["oh_wavenumber_per_cm"] = check.oh_wavenumber_per_cm;
+  d["forces_agree"] = check.forces_agree();
+  d["depends_on_batch"] = check.depends_on_batch;
+  d["warnings"] = nb::cast(texts_of(Level::warning, check.messages));
+  return d;
+}
+
 /// @param mass_o_Da, mass_h_Da None: those of the model
 /// @param function see python_potential()
 /// @param displacement_A only with a potential
@@ -361,6 +381,8 @@ void add_functions(nb::module_& module) {
   module.def("minimise", minimise, nb::arg("positions_A").none(), nb::arg("model"),
              nb::arg("tolerance_kcal_per_mol_A"), nb::arg("max_iterations"), nb::arg("threads"),
              nb::arg("potential").none());
+  module.def("check_potential", check_potential, nb::arg("potential"),
+             nb::arg("positions_A").none(), nb::arg("bonds"));
   module.def("normal_modes", normal_modes, nb::arg("positions_A").none(), nb::arg("model"),
              nb::arg("omega"), nb::arg("mass_o_Da").none(), nb::arg("mass_h_Da").none(),
              nb::arg("potential").none(), nb::arg("displacement_A"));

@@ -80,7 +80,8 @@ def compare(
     TarnWarning
         As `run`.
     """
-    loaded = _deck.load(deck, set, unset)
+    function = function_of("compare", potential)
+    loaded = _deck.load(deck, set, unset, has_potential=function is not None)
     with Reports(progress) as reports, Interrupt() as interrupt:
         values = _tarn.compare(
             deck=loaded,
@@ -94,7 +95,7 @@ def compare(
             reference=_arguments.text("compare", "reference", reference),
             **_arguments.device_and_threads("compare", device, threads),
             pictures=_arguments.flag("compare", "pictures", pictures),
-            potential=function_of("compare", potential),
+            potential=function,
             on_progress=reports.on_progress,
             on_message=reports.on_message,
             interrupt=interrupt,

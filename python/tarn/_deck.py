@@ -85,6 +85,7 @@ def load(
     set: Mapping[str, Any] | None = None,
     unset: str | Sequence[str] = (),
     needs_length: bool = True,
+    has_potential: bool = False,
 ) -> _tarn.Deck:
     """Reads and checks a deck.
 
@@ -92,6 +93,8 @@ def load(
     ----------
     needs_length : bool
         If False, the deck may leave out the length of the run.
+    has_potential : bool
+        If True, defaults and rules are those with a potential of the program.
     """
     if isinstance(deck, Mapping):
         text, path = text_of(deck), DICTIONARY
@@ -105,17 +108,22 @@ def load(
             text = _tarn.read_deck_text(path)
     given = changes(set)
     is_set = any(change.startswith(f"run.{key}=") for change in given for key in LENGTHS)
-    if not (needs_length or is_set or _has_length(deck if isinstance(deck, Mapping) else text)):
+    sections = deck if isinstance(deck, Mapping) else text
+    run, system = _section(sections, "run"), _section(sections, "system")
+    if not (needs_length or is_set or run is None or any(key in run for key in LENGTHS)):
         given.insert(0, "run.steps=0")
+    # Mechanical systems have no such section; the potential is refused later.
+    if has_potential and (system or {}).get("kind", "water") == "water":
+        given.insert(0, 'potential.kind="program"')
     return _tarn.load_deck(text, path, given, _arguments.texts("deck", "unset", unset))
 
 
-def _has_length(deck: str | Mapping[str, Any]) -> bool:
-    """Whether a deck, which may be invalid, has the length of the run."""
+def _section(deck: str | Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+    """A section of a deck, empty if there is none; None if the deck or the section is invalid."""
     if isinstance(deck, str):
         try:
             deck = tomllib.loads(deck)
         except tomllib.TOMLDecodeError:
-            return True
-    run = deck.get("run", {})
-    return not isinstance(run, Mapping) or any(key in run for key in LENGTHS)
+            return None
+    section = deck.get(name, {})
+    return section if isinstance(section, Mapping) else None

@@ -116,10 +116,11 @@ class Ensemble(_tarn.Ensemble):
         unset: str | Sequence[str] = (),
     ):
         where = _arguments.device_and_threads("Ensemble", device, threads)
+        function = function_of("Ensemble", potential)
         super().__init__(
-            _deck.load(deck, set, unset, needs_length=False),
+            _deck.load(deck, set, unset, needs_length=False, has_potential=function is not None),
             *where.values(),
-            function_of("Ensemble", potential),
+            function,
         )
         self._warn()
 

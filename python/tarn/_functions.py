@@ -247,6 +247,62 @@ def minimise(
 
 
 @dataclass(frozen=True)
+class PotentialCheck:
+    """Forces of a potential beside differences of its energies."""
+
+    energy_kcal_per_mol: float  #: at the given positions
+    largest_force_kcal_per_mol_A: float  #: component, at positions displaced by up to 0.03 A
+    largest_difference_kcal_per_mol_A: float  #: of the forces from differences of energies
+    oh_wavenumber_per_cm: float  #: of the first O-H bond; 0 with `bonds=False`
+    forces_agree: bool  #: to 1 % of the largest force
+    depends_on_batch: bool  #: whether an image alone has other digits than with others
+
+
+def check_potential(
+    potential: PotentialLike, positions_A: ArrayLike, *, bonds: bool = True
+) -> PotentialCheck:
+    """Compares the forces of a potential with differences of its energies, as
+    `tarn check --potential` does for potentials of decks.
+
+    The potential is called twice: for the cluster and its displaced images (18 for each of up to
+    ten molecules), and for the cluster alone.
+
+    Parameters
+    ----------
+    potential : callable
+        As in `run`.
+    positions_A : array, shape (atom, 3)
+        Near equilibrium, such as `tarn.random_cluster(2, model="qtip4pf")`.
+    bonds : bool
+        Whether the potential has bonds, whose stiffness reveals wrong units of energies.
+
+    Returns
+    -------
+    PotentialCheck
+
+    Raises
+    ------
+    NumericalError
+        If an energy or force is not finite.
+
+    Warns
+    -----
+    TarnWarning
+        If the forces differ by more than 1 % of the largest one, or the bonds are unlike those of
+        water, with a likely cause: units, sign, or order of the atoms.
+    """
+    function = function_of("check_potential", potential)
+    if function is None:
+        raise InputError("check_potential: potential = None; expected a function of positions")
+    values = _tarn.check_potential(
+        function, positions_A, _arguments.flag("check_potential", "bonds", bonds)
+    )
+    for text in values.pop("warnings"):
+        warnings.warn(text, TarnWarning, stacklevel=2)
+    return PotentialCheck(**values)
+
+
+@dataclass(frozen=True)
 class NormalModes:
     """Harmonic normal modes of one cluster, by increasing wavenumber."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 import threading
 from collections.abc import Callable, Sequence
@@ -37,7 +38,7 @@ def _name_of(potential: Any) -> str:
             what = type(what)
         name = f"{what.__module__}.{what.__qualname__}"
     if not isinstance(name, str):
-        raise TypeError(f"potential: name = {name!r}; expected a str")
+        raise InputError(f"potential: name = {name!r}; expected a str")
     if not name or not name.isprintable():
         raise InputError(f"potential: name = {name!r}; expected printable text")
     return _arguments.text("potential", "name", name)
@@ -55,7 +56,9 @@ def _array(given: Any) -> NDArray[Any]:
     """An array on the CPU, without a copy where possible."""
     if isinstance(given, np.ndarray):
         return given
-    # NumPy cannot read tensors of PyTorch on a GPU, and those that require gradients.
+    # NumPy cannot read arrays of CuPy, and tensors of PyTorch on a GPU or that require gradients.
+    if hasattr(given, "__cuda_array_interface__") and hasattr(given, "get"):
+        return np.asarray(given.get())
     for method in ("detach", "cpu"):
         given = getattr(given, method, lambda given=given: given)()
     if hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
@@ -144,14 +147,23 @@ def function_of(caller: str, potential: PotentialLike | None) -> Function | None
     return Function(potential)
 
 
+def _parameter_text(value: Any) -> str | None:
+    """A parameter of a calculator, arrays and containers by a hash; None for other objects, whose
+    text may differ in another process."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return repr(value)
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, list | tuple | dict) or " at 0x" in repr(value):
+        return None
+    return "#" + hashlib.sha256(repr(value).encode()).hexdigest()[:8]
+
+
 def _calculator_text(calculator: Any) -> str:
     """Class and parameters of a calculator of ASE."""
     parameters = getattr(calculator, "parameters", None) or {}
-    items = [
-        f"{key}={value!r}"
-        for key, value in sorted(dict(parameters).items())
-        if isinstance(value, bool | int | float | str)
-    ]
+    texts = {key: _parameter_text(value) for key, value in sorted(dict(parameters).items())}
+    items = [f"{key}={text}" for key, text in texts.items() if text is not None]
     return f"{type(calculator).__name__}({', '.join(items)})"
 
 
@@ -183,11 +195,9 @@ class AsePotential:
     """
 
     def __init__(self, calculators: Any, *, name: str | None = None, reset: bool = False):
-        import ase.units
-
         given = list(calculators) if isinstance(calculators, Sequence) else [calculators]
         for calculator in given:
-            if not hasattr(calculator, "get_potential_energy"):
+            if isinstance(calculator, type) or not hasattr(calculator, "get_potential_energy"):
                 raise TypeError(f"AsePotential: {calculator!r} is no calculator of ASE")
         if len({id(calculator) for calculator in given}) != len(given) or not given:
             raise InputError(
@@ -200,7 +210,6 @@ class AsePotential:
             else _arguments.text("AsePotential", "name", name)
         )
         self._reset = _arguments.flag("AsePotential", "reset", reset)
-        self._eV_per_kcal_mol = float(ase.units.kcal / ase.units.mol)
         self._atoms: list[Any] = []
         self._lock = threading.Lock()
 
@@ -236,7 +245,7 @@ class AsePotential:
             else:
                 with ThreadPoolExecutor(count) as pool:
                     list(pool.map(compute, range(count)))
-        return energies / self._eV_per_kcal_mol, forces / self._eV_per_kcal_mol
+        return energies * _KCAL_PER_MOL_PER_EV, forces * _KCAL_PER_MOL_PER_EV
 
     def _make_atoms(self, atoms: int) -> None:
         from ase import Atoms

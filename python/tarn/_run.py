@@ -463,12 +463,15 @@ def run(
         If the folder contains a run, or there is nothing to resume; if the potential returns
         arrays of another shape.
     TypeError
-        If the potential is no function, or returns no floating-point numbers.
+        If the potential returns no floating-point numbers.
     NumericalError
         If no replica is left.
     """
-    loaded = _deck.load(deck, set, unset)
+    function = function_of("run", potential)
+    loaded = _deck.load(deck, set, unset, has_potential=function is not None)
     with Reports(progress) as reports, Interrupt() as interrupt:
+        for level, text in _tarn.messages_on(loaded):
+            reports.on_message(level, text)
         values = _tarn.run(
             deck=loaded,
             out="" if out is None else _arguments.path("run", "out", out),
@@ -477,7 +480,7 @@ def run(
             **_arguments.device_and_threads("run", device, threads),
             pictures=_arguments.flag("run", "pictures", pictures),
             observers=_arguments.many(observers),
-            potential=function_of("run", potential),
+            potential=function,
             on_progress=reports.on_progress,
             on_message=reports.on_message,
             on_blow_up=reports.on_blow_up,

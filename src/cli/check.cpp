@@ -89,6 +89,22 @@ double estimated_acceptance(System system, double lower_K, double upper_K) {
   }
   return std::erfc(0.5 * std::sqrt(system.molecules * delta));
 }
+/// Shortens all intervals of a ladder alike if the last one is shorter than the others.
+void spread_evenly(std::vector<double>& ladder) {
+  const std::size_t n = ladder.size() - 1;
+  if (n < 2) return;
+  const auto width = [&](std::size_t k) { return std::log(ladder[k + 1] / ladder[k]); };
+  const double last = std::min(1.0, width(n - 1) / width(n - 2));  // in steps of the ladder
+  const std::vector<double> old = ladder;
+  for (std::size_t k = 1; k < n; ++k) {
+    const double at =
+        static_cast<double>(k) / static_cast<double>(n) * (static_cast<double>(n - 1) + last);
+    const auto i = std::min(static_cast<std::size_t>(at), n - 1);
+    const double part = (at - static_cast<double>(i)) / (i == n - 1 ? last : 1.0);
+    ladder[k] = old[i] * std::pow(old[i + 1] / old[i], part);
+  }
+}
+
 /// The estimated acceptances of a ladder, and temperatures with the wanted ones.
 void report_ladder(const System& system, Terminal& terminal) {
   constexpr double kWanted = 0.3;
@@ -98,8 +114,9 @@ void report_ladder(const System& system, Terminal& terminal) {
     least = std::min(least, estimated_acceptance(system, all[k], all[k + 1]));
   }
   // The largest next temperature with the wanted acceptance, by bisection.
-  std::string ladder = fmt::format("{:.4g}", all.front());
-  for (double last = all.front(); last < all.back();) {
+  std::vector<double> ladder{all.front()};
+  while (ladder.back() < all.back()) {
+    const double last = ladder.back();
     double low = last, high = all.back();
     if (estimated_acceptance(system, last, high) < kWanted) {
       while (high - low > 1e-3 * low) {
@@ -108,13 +125,15 @@ void report_ladder(const System& system, Terminal& terminal) {
       }
       high = low;
     }
-    last = high;
-    ladder += fmt::format(", {:.4g}", last);
+    ladder.push_back(high);
   }
+  spread_evenly(ladder);
+  std::string text;
+  for (const double t_K : ladder) text += fmt::format("{}{:.4g}", text.empty() ? "" : ", ", t_K);
   terminal.info(
-      fmt::format("exchange: estimated acceptances between neighbouring temperatures are {:.0f} % "
-                  "or more; temperatures with at least {:.0f} %: {}",
-                  100.0 * least, 100.0 * kWanted, ladder));
+      fmt::format("exchange: the lowest estimated acceptance between neighbouring temperatures is "
+                  "{:.0f} %; temperatures with at least {:.0f} %: {}",
+                  100.0 * least, 100.0 * kWanted, text));
 }
 
 /// Calls the potential for the start of one replica and compares forces with energies.
@@ -201,7 +220,7 @@ void check(const Arguments& a) {
   }
   const System system = make_system(deck, molecules);
   if (system.model.is_flexible()) {
-    report_shortest_period(system, terminal);
+    if (potential_kind(deck) == PotentialKind::model) report_shortest_period(system, terminal);
     report_beads(deck, terminal);
   }
   if (deck.exchange) report_ladder(system, terminal);

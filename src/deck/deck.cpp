@@ -142,6 +142,17 @@ Deck with_potential(const Deck& deck, const std::string& name) {
                                    potential_text(deck))}});
   }
   Deck other = deck;
+  if (potential_kind(deck) == PotentialKind::program) {
+    std::string& own = other.potential->name;
+    if (!own.empty() && own != name) {
+      throw InputError({{label, 0, 0,
+                         fmt::format("the deck has the potential {}; give the potential this name, "
+                                     "or remove the name from the deck",
+                                     decks::toml_string(own))}});
+    }
+    own = name;
+    return other;
+  }
   other.potential.emplace();
   other.potential->kind = PotentialKind::program;
   other.potential->name = name;

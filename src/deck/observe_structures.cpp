@@ -197,8 +197,8 @@ SectionTable minima_section() {
           key(&ObserveMinima::tolerance_kcal_per_mol_A, "tolerance_kcal_per_mol_A",
               from_to(1e-8, 0.01),
               "Largest force or torque at the end of a quench. With a potential in single "
-              "precision, at least a few times the error of its forces and, per Å, of its "
-              "energies."),
+              "precision: a few times the error of its forces (kcal/mol/Å) and of its energies "
+              "(kcal/mol)."),
       },
       {limit("`[observe.minima]` stores at most 10⁸ numbers: a structure of each isomer, and the "
              "sums for its error bars per temperature.",

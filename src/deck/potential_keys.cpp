@@ -108,8 +108,7 @@ SectionTable potential_section() {
               {.used_with = {program}}),
           key(&P::clients, "clients", from_to(1, 1024),
               "Largest number of connected programs, each of which computes one image at a time. "
-              "The "
-              "run starts with the first one.",
+              "The run starts with the first one.",
               {.used_with = {socket}, .may_change_on_resume = true}),
           key(&P::timeout_s, "timeout_s", above_to(0, 1e9),
               "Longest time without a connected program, and without an answer of a program.",

@@ -19,7 +19,7 @@ PathIntegralSpec ring_spec(const PathIntegralSection& rings);
 /// Temperatures of the springs of ring polymers; empty without [path_integral].
 std::vector<double> ring_temperatures_K(const Deck& deck);
 
-/// The deck with a number of beads a flow of the free ring ("cayley", "exact") or a kind of
+/// The deck with a number of beads, a flow of the free ring ("cayley", "exact") or a kind of
 /// frequencies ("economised", "trotter"), as given to `--beads`, `--free-ring` and `--frequencies`.
 /// @throws InputError that names the option
 Deck with_beads(const Deck& deck, int beads);

@@ -3,11 +3,12 @@
 namespace tarn::decks {
 
 std::string_view unit_of(std::string_view name) {
-  constexpr std::array<std::array<std::string_view, 2>, 18> kUnits{
+  constexpr std::array<std::array<std::string_view, 2>, 19> kUnits{
       {{"every", "steps"},
        {"_steps", "steps"},
        {"_minutes", "min"},
        {"_kcal_per_mol_A2", "kcal/mol/Å²"},
+       {"_kcal_per_mol_A", "kcal/mol/Å"},
        {"_kcal_per_mol_rad2", "kcal/mol/rad²"},
        {"_kcal_per_mol", "kcal/mol"},
        {"_amu_per_ps", "Da/ps"},

@@ -143,7 +143,7 @@ SectionTable path_integral_section() {
               {{"pimd", RingMethod::pimd, "sampling, with noise on all modes of the ring polymers"},
                {"rpmd", RingMethod::rpmd,
                 "ring polymer dynamics at constant energy, for time correlations; starts from the "
-                "`state` of a pimd run"},
+                "`state` of a pimd run with `frequencies = \"trotter\"`"},
                {"trpmd", RingMethod::trpmd,
                 "ring polymer dynamics with noise on the internal modes only"}},
               "What the ring polymers are used for."),

@@ -107,9 +107,22 @@ constexpr std::array<Unit, 4> kEnergyUnits{{{"kcal/mol", 1.0},
 constexpr std::array<Unit, 3> kLengthUnits{
     {{"A", 1.0}, {"bohr", units::angstrom_per_bohr}, {"nm", 10.0}}};
 
-/// The units whose ratio is that of forces to differences of energies; correct energies first.
-std::optional<std::string> unit_cause(double ratio) {
+/// The unit of energies in which an O-H bond vibrates as in water. @return null if there is none,
+/// or if they are in kcal/mol
+const Unit* energy_unit_of_bond(double wavenumber_per_cm, double mass_factor) {
   for (const Unit& energy : kEnergyUnits) {
+    const double own = wavenumber_per_cm * std::sqrt(energy.value) / mass_factor;
+    if (own > 3000.0 && own < 4500.0) return &energy == kEnergyUnits.data() ? nullptr : &energy;
+  }
+  return nullptr;
+}
+
+/// The units whose ratio is that of forces to differences of energies.
+/// @param first the most likely unit of energies; null: kcal/mol
+std::optional<std::string> unit_cause(double ratio, const Unit* first) {
+  std::array<Unit, kEnergyUnits.size()> energies = kEnergyUnits;
+  if (first != nullptr) std::swap(energies[0], energies[first - kEnergyUnits.data()]);
+  for (const Unit& energy : energies) {
     for (const Unit& of_force : kEnergyUnits) {
       for (const Unit& length : kLengthUnits) {
         const double expected = energy.value * length.value / of_force.value;
@@ -141,12 +154,13 @@ std::optional<std::string> order_cause(std::span<const double> forces,
   return std::nullopt;
 }
 
-std::string likely_cause(std::span<const double> forces, std::span<const double> differences) {
+std::string likely_cause(std::span<const double> forces, std::span<const double> differences,
+                         const Unit* energy_unit) {
   const double square = dot(differences, differences);
   const double ratio = square > 0.0 ? dot(forces, differences) / square : 0.0;
   if (is_multiple(forces, differences, ratio) && ratio != 0.0) {
     const bool is_gradient = ratio < 0.0;
-    const auto units = unit_cause(std::abs(ratio));
+    const auto units = unit_cause(std::abs(ratio), energy_unit);
     const bool has_units = std::abs(std::abs(ratio) - 1.0) <= kTolerance;
     std::string text = fmt::format("the forces are {:.4g} times minus the gradient", ratio);
     if (is_gradient) text += "; likely cause: the sign, gradients instead of forces";
@@ -231,27 +245,32 @@ PotentialCheck check_potential(Potential& potential, std::span<const double> pos
     check.largest_force_kcal_per_mol_A =
         std::max(check.largest_force_kcal_per_mol_A, std::abs(forces[k]));
   }
+  // O-H: 3000 to 4000; O-D: 2300 to 2800.
+  const double mass_factor = std::sqrt(units::mass_hydrogen_Da / options.mass_h_Da);
+  const Unit* energy_unit = nullptr;
+  if (options.bonds) {
+    check.oh_wavenumber_per_cm = bond_wavenumber_per_cm(batch.energy(first_bond), batch.energy(0),
+                                                        batch.energy(first_bond + 1), options);
+    energy_unit = energy_unit_of_bond(check.oh_wavenumber_per_cm, mass_factor);
+  }
   if (!check.forces_agree()) {
     check.messages.push_back(Message::warning(fmt::format(
         "forces differ from differences of energies by up to {:.3g} kcal/mol/A, and the largest "
         "force is {:.3g}: {}",
         check.largest_difference_kcal_per_mol_A, check.largest_force_kcal_per_mol_A,
-        likely_cause(forces, differences))));
+        likely_cause(forces, differences, energy_unit))));
   }
-  if (options.bonds) {
-    check.oh_wavenumber_per_cm = bond_wavenumber_per_cm(batch.energy(first_bond), batch.energy(0),
-                                                        batch.energy(first_bond + 1), options);
-    // O-H: 3000 to 4000; O-D: 2300 to 2800.
-    const double mass_factor = std::sqrt(units::mass_hydrogen_Da / options.mass_h_Da);
-    if (check.oh_wavenumber_per_cm < 2000.0 * mass_factor ||
-        check.oh_wavenumber_per_cm > 6000.0 * mass_factor) {
-      check.messages.push_back(Message::warning(fmt::format(
-          "the first O-H bond vibrates at {:.0f}/cm with these energies, and those of water at "
-          "3000 "
-          "to 4000/cm; likely causes: energies in other units than kcal/mol, or the order of the "
-          "atoms (O, H1, H2 of each molecule)",
-          check.oh_wavenumber_per_cm)));
-    }
+  if (options.bonds && (check.oh_wavenumber_per_cm < 2000.0 * mass_factor ||
+                        check.oh_wavenumber_per_cm > 6000.0 * mass_factor)) {
+    const std::string causes =
+        energy_unit != nullptr
+            ? fmt::format("likely cause: energies in {}; expected kcal/mol", energy_unit->name)
+            : "likely causes: energies in other units than kcal/mol, or the order of the atoms "
+              "(O, H1, H2 of each molecule)";
+    check.messages.push_back(Message::warning(
+        fmt::format("the first O-H bond vibrates at {:.0f}/cm with these energies, and those of "
+                    "water at 3000 to 4000/cm; {}",
+                    check.oh_wavenumber_per_cm, causes)));
   }
   if (check.depends_on_batch) {
     check.messages.push_back(Message::note(

@@ -123,6 +123,11 @@ std::string atoms_text(const BlowUp& blow_up) {
 }  // namespace
 
 std::string headline(const BlowUp& blow_up) {
+  if (blow_up.potential_was_not_finite) {
+    return fmt::format(
+        "replica {} was stopped at step {}: the potential returned nan or infinity (molecule {})",
+        blow_up.replica, blow_up.step, blow_up.molecule);
+  }
   return fmt::format("replica {} blew up at step {} (molecule {})", blow_up.replica, blow_up.step,
                      blow_up.molecule);
 }
@@ -131,11 +136,9 @@ std::string describe(const BlowUp& blow_up, const Deck& deck, std::int64_t indef
                      int molecules) {
   if (blow_up.potential_was_not_finite) {
     return fmt::format(
-        "replica {} was stopped at step {}: the potential returned nan or infinity (molecule {}). "
-        "{}Check the potential with this structure; if molecules were too close, try "
+        "{}. {}Check the potential with this structure; if molecules were too close, try "
         "timestep_fs = {:g}.",
-        blow_up.replica, blow_up.step, blow_up.molecule, atoms_text(blow_up),
-        0.5 * deck.integrator.timestep_fs);
+        headline(blow_up), atoms_text(blow_up), 0.5 * deck.integrator.timestep_fs);
   }
   return fmt::format("{} and was stopped. {}Likely cause: {}.", headline(blow_up),
                      atoms_text(blow_up),

@@ -112,10 +112,11 @@ MinimiseResult minimise(Problem& problem, const MinimiseOptions& options, bool i
     if (options.should_continue && !options.should_continue()) return r;
     if (options.on_iteration) options.on_iteration(r);
 
-    // Energy differences below these are round-off and noise.
+    // Energy differences below these are round-off and noise, which the user of a tolerance accepts
+    // per angstrom.
     const double slack = 1e-12 * (1.0 + std::abs(energy));
     const double noise =
-        std::max(kNoise * (1.0 + std::abs(energy)), 1.0 * options.tolerance_kcal_per_mol_A);
+        std::max(kNoise * (1.0 + std::abs(energy)), options.tolerance_kcal_per_mol_A);
     if (energy < lowest_energy - noise || r.max_gradient_kcal_per_mol_A < lowest_gradient) {
       improved = r.iterations;
       lowest_energy = std::min(lowest_energy, energy);

@@ -59,10 +59,10 @@ std::string rings_text(int beads, const std::vector<double>& temperatures_K) {
   return fmt::format("{} at {:g} to {:g} K", count, *low, *high);
 }
 
-/// The kind of frequencies, after rings_text().
-std::string kind_text(RingFrequencies kind) {
-  return fmt::format(" and frequencies = \"{}\"",
-                     kind == RingFrequencies::economised ? "economised" : "trotter");
+/// The frequencies, after rings_text().
+std::string frequencies_text(const PathIntegralSpec& rings) {
+  if (rings.frequencies == RingFrequencies::trotter) return " and frequencies = \"trotter\"";
+  return fmt::format(" and economised frequencies up to {:g}/cm", rings.highest_wavenumber_per_cm);
 }
 
 /// Temperatures of the replicas that start from the state, or that left it.
@@ -86,23 +86,27 @@ std::optional<Message> warning_of_rings(const Deck& deck, const StartState& star
   const std::vector<double> then_K = temperatures_of(then, replicas, start.state.replicas());
   const std::vector<double> now_K = temperatures_of(now, replicas, replicas);
   std::string masses = changed_masses(then.model, now.model);
-  const bool same_kind =
-      then.path_integral.frequencies == now.path_integral.frequencies || start.state.beads == 1;
-  if (start.state.beads == rings.beads && then_K == now_K && masses.empty() && same_kind) {
+  // The numbers of the modes, of which the highest wavenumber of a fit is one.
+  const PathIntegralSpec &a = then.path_integral, &b = now.path_integral;
+  const bool same_frequencies = (a.frequencies == b.frequencies &&
+                                 (a.frequencies == RingFrequencies::trotter ||
+                                  a.highest_wavenumber_per_cm == b.highest_wavenumber_per_cm)) ||
+                                start.state.beads == 1;
+  if (start.state.beads == rings.beads && then_K == now_K && masses.empty() && same_frequencies) {
     return std::nullopt;
   }
   const bool stays = rings.method == RingMethod::rpmd;
   const double needed_ps = then_K == now_K ? kSpread_ps : kHeating_ps;
   if (!stays && deck.run.equilibration_ps >= needed_ps) return std::nullopt;
   if (!masses.empty()) masses = "; masses change: " + masses;
-  const auto text = [&](int beads, const std::vector<double>& all_K, RingFrequencies kind) {
-    return rings_text(beads, all_K) + (same_kind ? "" : kind_text(kind));
+  const auto text = [&](int beads, const std::vector<double>& all_K, const PathIntegralSpec& spec) {
+    return rings_text(beads, all_K) + (same_frequencies ? "" : frequencies_text(spec));
   };
-  const std::string wanted = text(rings.beads, now_K, now.path_integral.frequencies);
+  const std::string wanted = text(rings.beads, now_K, b);
   return Message::warning(fmt::format(
       "[system] state: {} comes from a run with {}, and this deck has {}{}: the ring polymers do "
       "not start in equilibrium{}",
-      start.path, text(start.state.beads, then_K, then.path_integral.frequencies), wanted, masses,
+      start.path, text(start.state.beads, then_K, a), wanted, masses,
       stays ? fmt::format(", which method = \"rpmd\" never reaches. Start from the state of a pimd "
                           "run with {} and the same masses",
                           wanted)

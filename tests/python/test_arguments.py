@@ -14,7 +14,7 @@ from conftest import HEPTAMER, with_changes
 import tarn
 
 FUNCTIONS = [
-    tarn.compare, tarn.devices, tarn.dipole_moments, tarn.energy_and_forces, tarn.minimise,
+    tarn.check_potential, tarn.compare, tarn.devices, tarn.dipole_moments, tarn.energy_and_forces, tarn.minimise,
     tarn.normal_modes, tarn.observer, tarn.random_cluster, tarn.rdf, tarn.read_structure, tarn.run,
     tarn.write_structure, tarn.Ensemble, tarn.Ensemble.load, tarn.Observer,
 ]  # fmt: skip
@@ -31,7 +31,7 @@ def good(name: str) -> object:
     values = {
         "positions_A": tarn.random_cluster(2), "deck": HEPTAMER, "schemes": ["settle"],
         "molecules": 2, "trajectory": tarn.random_cluster(2, replicas=3), "path": "missing/a.xyz",
-        "columns": "x_A", "function": len, "every": 1, "file": "x", "fields": ["energies"],
+        "potential": tarn.energy_and_forces, "columns": "x_A", "function": len, "every": 1, "file": "x", "fields": ["energies"],
     }  # fmt: skip
     return values[name]
 

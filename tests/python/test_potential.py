@@ -8,6 +8,7 @@ import json
 import signal
 import subprocess
 import sys
+import warnings
 import weakref
 from pathlib import Path
 
@@ -151,9 +152,9 @@ def test_names():
     unnamed = Counted()
     unnamed.name = None
     assert name_of(unnamed) == f"{__name__}.Counted"
-    for name, kind in [(3, TypeError), ("", tarn.InputError), ("two\nlines", tarn.InputError)]:
+    for name in (3, "", "two\nlines"):
         unnamed.name = name
-        with pytest.raises(kind, match="potential: name = "):
+        with pytest.raises(tarn.InputError, match="potential: name = "):
             name_of(unnamed)
 
 
@@ -245,6 +246,65 @@ def test_exceptions_of_minima_and_modes(function):
         function(dimers(1)[0], potential=3)
     with pytest.raises(tarn.NumericalError, match="nan|finite"):
         function(dimers(1)[0], potential=lambda x: tuple(a + np.nan for a in zeros(x)))
+
+
+# --- checks ---
+
+
+def test_forces_are_checked():
+    x = dimers(1)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check = tarn.check_potential(qtip4pf, x)
+    assert check.forces_agree and not check.depends_on_batch
+    assert check.energy_kcal_per_mol == pytest.approx(qtip4pf(x)[0])
+    assert 3000 < check.oh_wavenumber_per_cm < 4500
+
+    def scaled(energy, length=1.0):
+        return lambda x: (qtip4pf(x)[0] / energy, qtip4pf(x)[1] / energy * length)
+
+    eV, hartree, bohr = 23.0605, 627.5095, 0.529177
+    for potential, cause in [
+        (scaled(eV), "likely cause: energies in eV"),
+        (scaled(hartree), "likely cause: energies in hartree"),
+        (scaled(1 / 4.184), "likely cause: energies in kJ/mol"),
+        (scaled(hartree, bohr), "energies in hartree and forces in hartree/bohr"),
+        (lambda x: (qtip4pf(x)[0], -qtip4pf(x)[1]), "the sign"),
+    ]:
+        with pytest.warns(tarn.TarnWarning, match=cause):
+            tarn.check_potential(potential, x)
+    with pytest.raises(tarn.NumericalError, match="the potential returned an energy of nan"):
+        tarn.check_potential(lambda x: tuple(a + np.nan for a in zeros(x)), x)
+    with pytest.raises(tarn.InputError, match="potential = None"):
+        tarn.check_potential(None, x)
+
+
+def test_a_run_without_results_names_the_potential():
+    with pytest.raises(tarn.NumericalError, match="the potential returned nan or infinity"):
+        tarn.run(DIMERS, potential=lambda x: tuple(a + np.nan for a in zeros(x)))
+
+
+def test_arrays_of_cupy():
+    class Cupy:
+        """An array of CuPy: NumPy cannot read it without get()."""
+
+        __cuda_array_interface__: dict = {}
+
+        def __init__(self, array):
+            self._array = array
+
+        def __array__(self, *arguments, **keywords):
+            raise TypeError("Implicit conversion to a NumPy array is not allowed")
+
+        def get(self):
+            return self._array
+
+    x = dimers(2)
+    expected = tarn.minimise(x, model="qtip4pf", potential=qtip4pf, max_iterations=3)
+    on_gpu = tarn.minimise(
+        x, model="qtip4pf", potential=lambda x: tuple(map(Cupy, qtip4pf(x))), max_iterations=3
+    )
+    assert np.array_equal(on_gpu.positions_A, expected.positions_A)
 
 
 # --- exceptions ---
@@ -449,6 +509,37 @@ def test_what_is_no_function_is_refused(wrong, message):
 def test_decks_without_a_meaning_for_a_potential_are_refused(changes, message):
     with pytest.raises(tarn.InputError, match=message):
         tarn.run(DIMERS, potential=qtip4pf, set=changes)
+
+
+def test_defaults_and_rules_are_those_of_a_potential():
+    """Keys that the deck leaves out have the defaults of decks with a potential, and keys that need
+    the bonds of the model are refused."""
+    deck = {
+        "system": {"model": "tip3p", "molecules": 2},
+        "integrator": {"scheme": "verlet"},
+        "run": {"steps": 2},
+    }
+    tarn.run(deck, out="out", potential=qtip4pf)
+    assert "timestep_fs = 0.5\n" in json.loads(Path("out/run.json").read_text())["deck"]
+    with tarn.Ensemble(deck, potential=qtip4pf) as e:
+        e.advance(2)
+        assert e.time_ps == pytest.approx(1e-3)
+    for start in (tarn.run, tarn.Ensemble):
+        with pytest.raises(tarn.DeckError, match="relax is not used with"):
+            start(deck, set={"system.relax": True}, potential=qtip4pf)
+    named_deck = {**deck, "potential": {"kind": "program", "name": "other"}}
+    with pytest.raises(tarn.InputError, match="the deck has the potential \"other\""):
+        tarn.run(named_deck, potential=qtip4pf)
+    tarn.run(named_deck, potential=named(functools.partial(qtip4pf), "other"))
+
+
+def test_messages_on_the_deck():
+    spectrum = {"observe.spectrum.every": 1, "run.steps": 40}
+    with pytest.warns(tarn.TarnWarning, match="infrared absorption is that of the charges"):
+        result = tarn.run(DIMERS, potential=qtip4pf, set=spectrum)
+    assert any("infrared absorption" in text for text in result.warnings)
+    result = tarn.run(DIMERS, potential=qtip4pf, set={"observe.cluster": {}}, out="other")
+    assert any("no dipole" in text for text in result.notes)
 
 
 def test_a_mechanical_system_has_no_potential():
@@ -662,11 +753,23 @@ def test_calculators_share_images_by_their_ids():
     energies, forces = potential(x, np.array([6, 3, 4, 1]))
     first, second = (seen[id(c)] for c in potential.calculators)
     assert first == [x[0, 0, 0], x[2, 0, 0]] and second == [x[1, 0, 0], x[3, 0, 0]]
-    # ASE has constants of 2014.
-    assert energies == pytest.approx(np.full(4, 2 * eV), rel=1e-7)
-    assert np.allclose(forces, -x * eV, rtol=1e-7)
+    assert energies == pytest.approx(np.full(4, 2 * eV), rel=1e-12)
+    assert np.allclose(forces, -x * eV, rtol=1e-12)
     assert potential(tarn.random_cluster(2, model="qtip4pf")[None])[0].shape == (1,)
     assert "toy, 2 calculators" in repr(potential)
+
+
+def test_names_of_calculators_have_all_parameters():
+    calculator = pytest.importorskip("ase.calculators.calculator")
+
+    def name_of(**parameters):
+        return tarn.AsePotential(calculator.Calculator(**parameters)).name
+
+    assert name_of(method="GFN2", charge=0) == "Calculator(charge=0, method='GFN2')"
+    values = [None, 1.5, [1, 2], [1, 3], {"a": 1}, np.arange(2000), np.arange(2000) + 1, object()]
+    assert len({name_of(x=value) for value in values}) == len(values)
+    assert name_of(x=[1, 2]) == name_of(x=[1, 2])
+    assert name_of(x=object()) == name_of(x=object())
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -691,8 +794,9 @@ def test_wrong_calculators_are_refused():
     from tarn.ase import TarnCalculator
 
     calculator = TarnCalculator("qtip4pf")
-    with pytest.raises(TypeError, match="'gfn2' is no calculator"):
-        tarn.AsePotential(["gfn2"])
+    for wrong in ("gfn2", TarnCalculator):
+        with pytest.raises(TypeError, match="is no calculator"):
+            tarn.AsePotential([wrong])
     for same in ([], [calculator, calculator]):
         with pytest.raises(tarn.InputError, match="calculators; expected one or more different"):
             tarn.AsePotential(same)

@@ -230,6 +230,48 @@ def test_exchange_is_summarised():
     assert any("pools all temperatures" in text for text in result.notes)
 
 
+def test_acceptance_of_ring_polymers_follows_from_the_files():
+    """The probabilities of exchanges, computed again from the trajectories. With Trotter frequencies,
+    which are proportional to the temperature, all internal modes scale by the root of its ratio."""
+    temperatures_K, beads, molecules = (250.0, 330.0), 8, 2
+    deck = {
+        "system": {"model": "qtip4pf", "molecules": molecules, "replicas": 4, "seed": 3},
+        "integrator": {"scheme": "verlet", "timestep_fs": 0.5},
+        "thermostat": {"temperatures_K": list(temperatures_K), "friction_per_ps": 5.0},
+        "path_integral": {"beads": beads, "frequencies": "trotter"},
+        "exchange": {"every": 10},
+        "run": {"steps": 400},
+        "observe": {"trajectory": {"every": 20, "beads": "all"}},
+    }
+    result = tarn.run(deck, out="a")
+
+    def frames(replica: int) -> np.ndarray:
+        """Positions at attempted exchanges, (frame, bead, atom, 3)."""
+        lines = Path(f"a/trajectory-{replica:04d}.xyz").read_text().splitlines()
+        atoms = [line.split()[1:] for line in lines if line[:2] in ("O ", "H ")]
+        return np.array(atoms, float).reshape(-1, beads, 3 * molecules, 3)[1:]
+
+    def mean_potential(x: np.ndarray) -> np.ndarray:
+        energies, _ = tarn.energy_and_forces(x.reshape(-1, 3 * molecules, 3), model="qtip4pf")
+        return energies.reshape(x.shape[:2]).mean(axis=1)
+
+    k_kcal_per_mol_K = 0.0019872041
+    probabilities = []
+    for ladder in (0, 2):
+        delta = 0.0
+        for place, t_K in enumerate(temperatures_K):
+            other_K = temperatures_K[1 - place]
+            own, arriving = frames(ladder + place), frames(ladder + 1 - place)
+            centroid = arriving.mean(axis=1, keepdims=True)
+            arriving = centroid + np.sqrt(other_K / t_K) * (arriving - centroid)
+            delta = delta + (mean_potential(arriving) - mean_potential(own)) / (k_kcal_per_mol_K * t_K)
+        probabilities += [*np.minimum(1.0, np.exp(-delta))]
+    assert len(probabilities) == 40
+    acceptance = result.averages["acceptance_with_next_bath"].mean[0]
+    assert 0.05 < acceptance < 0.95
+    assert np.mean(probabilities) == pytest.approx(acceptance, rel=1e-8)
+
+
 def test_compare_writes_its_tables():
     comparison = tarn.compare(
         HEPTAMER, ["settle", "shake:tolerance=1e-6"], out="c", unset=["observe.energies"]

@@ -260,7 +260,8 @@ TEST(PotentialCheck, NamesWrongUnitsSignsAndOrders) {
     multiply(e, 1.0 / kHartree);
     multiply(f, units::angstrom_per_bohr / kHartree);
   };
-  EXPECT_TRUE(contains(warning_of(in_atomic_units), "/bohr"));
+  EXPECT_TRUE(
+      contains(warning_of(in_atomic_units), "energies in hartree and forces in hartree/bohr"));
   const std::string sign = warning_of([](auto, auto f) { multiply(f, -1.0); });
   EXPECT_TRUE(contains(sign, "the sign"));
   EXPECT_FALSE(contains(sign, "forces in "));
@@ -285,7 +286,7 @@ TEST(PotentialCheck, NamesEnergiesInOtherUnitsByTheBonds) {
   EXPECT_TRUE(check.forces_agree());
   ASSERT_EQ(check.messages.size(), 1u);
   EXPECT_EQ(check.messages[0].level, Level::warning);
-  EXPECT_TRUE(contains(check.messages[0].text, "energies in other units"));
+  EXPECT_TRUE(contains(check.messages[0].text, "likely cause: energies in eV; expected kcal/mol"));
 }
 
 TEST(PotentialCheck, NotesResultsThatDependOnTheBatch) {
