@@ -12,11 +12,13 @@ from rings import Cube
 TITLE = "Melting of eight molecules with quantum and with classical nuclei"
 DECK, SLOW = "pimd-exchange8.toml", True
 
+LADDERS = 16  # with exchange; each has all temperatures
+QUANTUM = {"run.duration_ps": 130, "run.equilibration_ps": 50}
+CLASSICAL = {"run.duration_ps": 600, "run.equilibration_ps": 200}
 #: Below the temperatures of the deck, with quantum nuclei without exchange: beads by temperature.
 COLD_BEADS = {50: 160, 75: 112, 100: 96, 130: 72}
-COLD = {"run.duration_ps": 24, "run.equilibration_ps": 4, "replicas": 4}
-CLASSICAL = {"run.duration_ps": 1000, "run.equilibration_ps": 200, "replicas": 4}  # at each temperature
-MELTING_K = 220  # whose Lindemann indices are compared
+COLD = {"run.duration_ps": 24, "run.equilibration_ps": 4, "system.replicas": 16}
+MELTING_K = 220  # at which both kinds of nuclei are compared
 LINDEMANN_PS = COLD["run.duration_ps"] - COLD["run.equilibration_ps"]
 NUCLEI = {"quantum": "quantum nuclei", "classical": "classical nuclei"}
 CUBES = {"D2d": 8, "S4": 4}  # orders of the point groups
@@ -51,77 +53,78 @@ def populations(result, temperatures_K) -> list[list[Value]]:
     return all_shares
 
 
-def lindemann(page: Page, changes: dict, unset: list[str], first) -> list[Value]:
-    """From a run without exchange that starts from the final states of the first: exchanges move
-    states, so that the trajectory of a replica is not continuous."""
-    own = {key: v for key, v in changes.items() if key != "system.file"} | {
-        "system.state": str(first.out), "system.seed": 2, "observe.cluster.lindemann": True, "observe.cluster.every": 20,
-        "run.duration_ps": LINDEMANN_PS, "run.equilibration_ps": 0,
-    }  # fmt: skip
-    observers = ["observe.energies", "observe.path_integral", "observe.geometry", "observe.minima"]
-    unset = [*unset, "exchange", "system.file", *observers]
-    return page.run(own, list(dict.fromkeys(unset)), read=lambda result: averages(result, "lindemann"))
+def lindemann(result, temperatures_K: list) -> list[Value]:
+    """Lindemann indices by temperature, with errors from the replicas: a cluster that has changed its
+    isomer once has an index several times as large as one that has not."""
+    table = result.table("cluster")
+    last, found = table[table["step"] == table["step"].max()], []
+    for k in range(len(temperatures_K)):
+        of = last["lindemann"][last["replica"] % len(temperatures_K) == k]
+        found.append(Value(of.mean(), of.std(ddof=1) / math.sqrt(len(of)) if len(of) > 1 else 0.0))
+    return found
 
 
 def run(page: Page) -> None:
     rows, capacities, ladders, runs, trips = [], [], [], [], {}
     ladder_K = page.key("thermostat.temperatures_K")
+    ladder_count = LADDERS if page.share == 1 else 2
     cold_K = list(COLD_BEADS) if page.share == 1 else []
     cube, began = Cube(), time.process_time()
+    window = {"observe.cluster.lindemann": True, "observe.cluster.every": 20, "observe.cluster.replicas": "all"}
 
-    def finish(nuclei: str, kind: str, t_K: list, replicas: int, changes: dict) -> None:
+    def finish(nuclei: str, kind: str, temperatures: int, replicas: int, changes: dict) -> None:
         nonlocal began
-        length = [changes.get(k, page.key(k)) for k in ("run.duration_ps", "run.equilibration_ps")]
         minutes = (time.process_time() - began) / 60
-        walkers = len(t_K) * replicas
-        of_walker = trips[nuclei] / walkers if kind == "exchange" else 0
-        runs.append([nuclei, kind, len(t_K), replicas, *length, of_walker, minutes])
+        of_walker = trips[nuclei] / (temperatures * replicas) if kind == "exchange" else 0
+        length = [changes[key] for key in ("run.duration_ps", "run.equilibration_ps")]
+        runs.append([nuclei, kind, temperatures, replicas, *length, of_walker, minutes])
         began = time.process_time()
 
-    def measure(result, nuclei: str, changes: dict, unset: list[str], t_K: list, beads: list[int]) -> None:
-        columns = [averages(result, q) for q in list(QUANTITIES)[:3]]
-        columns.append(lindemann(page, changes, unset, result))
-        shares = populations(result, t_K)
-        for t, p, values, of_t in zip(t_K, beads, zip(*columns, strict=True), shares, strict=True):
-            rows.append([nuclei, t, p, *values, *of_t])
-        exchange = json.loads((result.out / "run.json").read_text())["exchange"]
-        trips[nuclei] = exchange["round_trips"]
-        ladders.extend([nuclei, p["lower_bath_K"], p["acceptance"], p["error"]] for p in exchange["pairs"])
-        capacity = result.table("heat_capacity")
-        for c in capacity[np.isfinite(capacity[HEAT_CAPACITY])]:
-            bias = c["heat_capacity_bias"] if nuclei == "quantum" else 0.0
-            row = [c["temperature_K"], c[HEAT_CAPACITY], c["heat_capacity_err"], bias]
-            capacities.append([nuclei, *row])
+    def exchange(nuclei: str, t_K: list, beads: list[int], changes: dict, unset: list[str]) -> None:
+        """A run with exchange, and one without it that starts from the final states, because the
+        trajectory of a replica that exchanges its state is not continuous."""
+        changes = changes | {"thermostat.temperatures_K": t_K, "system.replicas": len(t_K) * ladder_count}
+
+        def read(result):
+            columns = [averages(result, q) for q in list(QUANTITIES)[:3]]
+            own = changes | window | {
+                "system.state": str(result.out), "system.seed": 2, "run.duration_ps": LINDEMANN_PS,
+                "run.equilibration_ps": 0,
+            }  # fmt: skip
+            observers = ["observe.energies", "observe.path_integral", "observe.geometry", "observe.minima"]
+            without = list(dict.fromkeys([*unset, "exchange", "system.file", *observers]))
+            columns.append(page.run(own, without, read=lambda other: lindemann(other, t_K)))
+            shares = populations(result, t_K)
+            for t, p, values, of_t in zip(t_K, beads, zip(*columns, strict=True), shares, strict=True):
+                rows.append([nuclei, t, p, *values, *of_t])
+            record = json.loads((result.out / "run.json").read_text())["exchange"]
+            trips[nuclei] = record["round_trips"]
+            ladders.extend([nuclei, p["lower_bath_K"], p["acceptance"], p["error"]] for p in record["pairs"])
+            capacity = result.table("heat_capacity")
+            for c in capacity[np.isfinite(capacity[HEAT_CAPACITY])]:
+                bias = c["heat_capacity_bias"] if nuclei == "quantum" else 0.0
+                capacities.append([nuclei, c["temperature_K"], c[HEAT_CAPACITY], c["heat_capacity_err"], bias])
+
+        page.run(changes, unset, read=read)
+        finish(nuclei, "exchange", len(t_K), ladder_count, changes)
 
     all_K = [*cold_K, *ladder_K]
-    replicas = CLASSICAL["replicas"] if page.share == 1 else 1
-    own = {
-        "thermostat.temperatures_K": all_K, "system.replicas": len(all_K) * replicas,
-        **{key: v for key, v in CLASSICAL.items() if key != "replicas"},
-    }  # fmt: skip
-    unset = ["path_integral", "observe.path_integral"]
-    page.run(
-        own, unset, read=lambda result: measure(result, "classical", own, unset, all_K, [1] * len(all_K))
-    )
-    finish("classical", "exchange", all_K, replicas, CLASSICAL)
-
+    of_rings = ["path_integral", "observe.path_integral"]
+    exchange("classical", all_K, [1] * len(all_K), CLASSICAL, of_rings)
     for t_K in cold_K:
-        own = {
-            "thermostat.temperature_K": t_K, "path_integral.beads": COLD_BEADS[t_K],
-            "system.replicas": COLD["replicas"],
-            "observe.cluster.lindemann": True, "observe.cluster.every": 20,
-            **{key: v for key, v in COLD.items() if key != "replicas"},
-        }  # fmt: skip
+        own = COLD | window | {"thermostat.temperature_K": t_K, "path_integral.beads": COLD_BEADS[t_K]}
         unset = ["thermostat.temperatures_K", "exchange", "observe.minima"]
-        result = page.run(own, unset)
-        values = [averages(result, q)[0] for q in QUANTITIES]
-        rows.append(["quantum", t_K, COLD_BEADS[t_K], *values, *[NONE] * len(SHARES)])
-    if cold_K:
-        finish("quantum", "without exchange", cold_K, COLD["replicas"], COLD)
 
+        def values(result, t_K=t_K) -> list[Value]:
+            means = [averages(result, q)[0] for q in list(QUANTITIES)[:3]]
+            return [*means, *lindemann(result, [t_K])]
+
+        own_row = page.run(own, unset, read=values)
+        rows.append(["quantum", t_K, COLD_BEADS[t_K], *own_row, *[NONE] * len(SHARES)])
+    if cold_K:
+        finish("quantum", "without exchange", len(cold_K), COLD["system.replicas"], COLD)
     beads = page.key("path_integral.beads")
-    page.run(read=lambda result: measure(result, "quantum", {}, [], ladder_K, [beads] * len(ladder_K)))
-    finish("quantum", "exchange", ladder_K, page.key("system.replicas") // len(ladder_K), {})
+    exchange("quantum", ladder_K, [beads] * len(ladder_K), QUANTUM, [])
 
     def error(nuclei: str, t_K: float, p: int) -> float:
         """Relative error of K by the number of beads."""
@@ -133,10 +136,6 @@ def run(page: Page) -> None:
     columns = ["nuclei", "bath_K", "beads", *quantities, "bead_error"]
     rows.sort(key=lambda row: (list(NUCLEI).index(row[0]), row[1]))
     page.write(columns, [[*row, error(*row[:3])] for row in rows])
-    grid_K = np.arange(min(COLD_BEADS), ladder_K[-1] + 1.0)
-    quantum = [BOLTZMANN_KCAL_PER_MOL_K * t * (cube.energies(t) - 1).sum() for t in grid_K]
-    harmonic = zip(grid_K, quantum, np.gradient(quantum, grid_K), strict=True)
-    page.write(["temperature_K", "energy_kcal_per_mol", HEAT_CAPACITY], harmonic, "-harmonic")
     page.write(["nuclei", "temperature_K", HEAT_CAPACITY, "heat_capacity_err", "bias"], capacities, "-capacities")
     page.write(["nuclei", "bath_K", "acceptance", "acceptance_err"], ladders, "-ladders")
     page.write(
@@ -155,71 +154,6 @@ def shares_of(row: Row) -> list[Value]:
     return [*cubes, Value(others, cubes[1].error * deviations[0] / deviations[1])]
 
 
-class Melting:
-    """The fit a + b T + D/(1 + exp((T0 - T)/w)) to the energies above the harmonic quantum part."""
-
-    def __init__(self, rows: Table, harmonic: Table) -> None:
-        self.t_K, self.error = rows["bath_K"], rows["total_kcal_per_mol_err"]
-        self.grid_K = harmonic["temperature_K"]
-        quantum = rows["beads"][0] > 1
-        self.harmonic_capacity = harmonic[HEAT_CAPACITY] * quantum
-        part = np.interp(self.t_K, self.grid_K, harmonic["energy_kcal_per_mol"]) * quantum
-        energy = rows["total_kcal_per_mol"] - part
-        slope = (energy[1] - energy[0]) / (self.t_K[1] - self.t_K[0])
-        start = np.array([energy[0] - slope * self.t_K[0], slope, 8.0, 215.0, 15.0])
-        self.best = self.solve(energy, start)
-        self.chi2 = (((energy - self.model(self.best, self.t_K)) / self.error) ** 2).sum()
-        self.freedom = len(energy) - len(start)
-        self.scale = math.sqrt(max(1.0, self.chi2 / self.freedom))
-        #: Solutions with one energy raised by its standard error.
-        self.others = [
-            self.solve(energy + np.where(np.arange(len(energy)) == i, self.error, 0), self.best)
-            for i in range(len(energy))
-        ]  # fmt: skip
-
-    @staticmethod
-    def model(p: np.ndarray, t_K: np.ndarray) -> np.ndarray:
-        return p[0] + p[1] * t_K + p[2] / (1 + np.exp((p[3] - t_K) / p[4]))
-
-    def solve(self, energy: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """Least squares by the method of Levenberg and Marquardt."""
-
-        def residuals(p: np.ndarray) -> np.ndarray:
-            return (self.model(p, self.t_K) - energy) / self.error
-
-        damping, r, steps = 1e-3, residuals(p), np.diag([1e-4, 1e-6, 1e-4, 1e-3, 1e-3])
-        while damping < 1e9:
-            slopes = np.array([(residuals(p + h) - residuals(p - h)) / (2 * h.sum()) for h in steps]).T
-            normal = slopes.T @ slopes
-            change = np.linalg.solve(normal + damping * np.diag(np.diag(normal)), -slopes.T @ r)
-            other = p + np.clip(change, -20, 20)
-            better = residuals(other)
-            if other[4] > 1 and better @ better < r @ r * (1 - 1e-12):
-                p, r, damping = other, better, 0.2 * damping
-            else:
-                damping *= 4
-        return p
-
-    def capacity(self, p: np.ndarray) -> np.ndarray:
-        """Heat capacity [cal/mol/K] on the grid."""
-        f = 1 / (1 + np.exp((p[3] - self.grid_K) / p[4]))
-        return 1000 * (p[1] + p[2] / p[4] * f * (1 - f) + self.harmonic_capacity)
-
-    def peak(self, p: np.ndarray) -> tuple[float, float]:
-        """Temperature and height of the maximum, by a parabola through three points."""
-        c = self.capacity(p)
-        k = min(max(c.argmax(), 1), len(c) - 2)
-        low, middle, high = c[k - 1 : k + 2]
-        shift = 0.5 * (low - high) / (low - 2 * middle + high)
-        return self.grid_K[k] + shift, middle - 0.25 * (low - high) * shift
-
-    def value(self, of) -> Value:
-        """A function of the parameters with its standard error, which grows with the root of χ² if the
-        fit does not agree with the errors of the energies."""
-        best = of(self.best)
-        return Value(best, self.scale * math.sqrt(sum((of(p) - best) ** 2 for p in self.others)))
-
-
 def quotients(rows: Table) -> list[tuple[float, Value]]:
     """Heat capacities [cal/mol/K] as differences of the energies, at the middle temperatures."""
     found, pairs = [], list(rows)
@@ -229,22 +163,15 @@ def quotients(rows: Table) -> list[tuple[float, Value]]:
     return found
 
 
-def fits(page: Page) -> dict[str, Melting]:
-    harmonic = page.table("-harmonic")
-    return {nuclei: Melting(rows, harmonic) for nuclei, rows in page.table().by("nuclei").items()}
-
-
 def text(page: Page) -> dict:
-    table, runs, of = page.table(), page.table("-runs"), fits(page)
+    table, runs = page.table(), page.table("-runs")
     by, ladders = table.by("nuclei"), page.table("-ladders").by("nuclei")
-    peak_K = {n: fit.value(lambda p, fit=fit: fit.peak(p)[0]) for n, fit in of.items()}
-    height = {n: fit.value(lambda p, fit=fit: fit.peak(p)[1]) for n, fit in of.items()}
     capacities = {n: dict(quotients(rows)) for n, rows in by.items()}
     capacity = page.table("-capacities").by("nuclei")
     covariance, histogram = capacity["quantum"], capacity["classical"]
     highest = list(histogram)[histogram[HEAT_CAPACITY].argmax()]
-
-    shift = peak_K["quantum"] - peak_K["classical"]
+    #: Middle of the interval with the largest difference quotient.
+    steepest = {n: max(c, key=lambda t, c=c: c[t].mean) for n, c in capacities.items()}
 
     def cells(row: Row) -> list:
         own = [row.value(q) for q in QUANTITIES]
@@ -255,13 +182,20 @@ def text(page: Page) -> dict:
     def at(nuclei: str, t_K: float):
         return table.one(nuclei=nuclei, bath_K=t_K)
 
+    def interval(nuclei: str) -> str:
+        t_K, middle = by[nuclei]["bath_K"], steepest[nuclei]
+        return f"{t_K[t_K < middle].max():g} and {t_K[t_K > middle].min():g} K"
+
+    def compared(t_K: float, quantity: str) -> dict:
+        """A quantity with both kinds of nuclei, and their difference in standard errors."""
+        both = {n: at(n, t_K).value(quantity) for n in NUCLEI}
+        difference = both["quantum"] - both["classical"]
+        return both | {"sigmas": f"{abs(difference.mean) / difference.error:.1f}"}
+
     warm_K, cold_K = list(by["quantum"]["bath_K"])[len(COLD_BEADS)], next(iter(COLD_BEADS))
     return {
-        "peak": peak_K, "height": height, "shift": shift,
-        "peaks": markdown(
-            ["nuclei", "maximum of C (K)", "height (cal/mol/K)", "χ² of the fit", "degrees of freedom"],
-            [[NUCLEI[n], peak_K[n], height[n], f"{fit.chi2:.1f}", fit.freedom] for n, fit in of.items()],
-        ),
+        "steepest": {n: capacities[n][t] for n, t in steepest.items()},
+        "interval": {n: interval(n) for n in NUCLEI},
         "averages": markdown(
             ["nuclei", "T (K)", "P", *QUANTITIES.values(), *ISOMERS],
             [[r.nuclei, f"{r.bath_K:g}", f"{r.beads:g}", *cells(r)] for r in table],
@@ -288,31 +222,28 @@ def text(page: Page) -> dict:
               r.equilibration_ps)), f"{r.round_trips:.1f}" if r.kind == "exchange" else "–",
               f"{r.core_minutes:.1f}"] for r in sorted(runs, key=lambda r: r.nuclei, reverse=True)],
         ),
-        "histogram_K": highest.temperature_K, "histogram": 1000 * getattr(highest, HEAT_CAPACITY),
+        "histogram_K": highest.temperature_K,
+        "histogram": 1000 * Value(getattr(highest, HEAT_CAPACITY), highest.heat_capacity_err),
         "bond": at("quantum", cold_K).value("q_oh_A") - at("classical", cold_K).value("q_oh_A"),
-        "warm": warm_K, "at_warm": {n: at(n, warm_K) for n in NUCLEI},
+        "warm": warm_K,
         "hottest": by["quantum"]["bath_K"][-1], "coldest": cold_K,
-        "melting": {n: at(n, MELTING_K).value("lindemann") for n in NUCLEI}, "melting_K": MELTING_K,
-        "d2d": {n: at(n, warm_K).value("share_D2d") for n in NUCLEI},
-        "sigmas": abs(shift.mean) / shift.error,
+        "melting_K": MELTING_K, "melting": compared(MELTING_K, "lindemann"),
+        "melting_bonds": compared(MELTING_K, "hydrogen_bonds"),
+        "melting_s4": compared(MELTING_K, "share_S4"), "d2d": compared(warm_K, "share_D2d"),
         "capacity": {n: next(iter(c.values())) for n, c in capacities.items()},
         "capacity_K": next(iter(capacities["quantum"])),
+        "replicas": LADDERS, "trips": runs.one(nuclei="quantum", kind="exchange").round_trips,
         "bead_error": 100 * np.abs(table["bead_error"]).max(), "lindemann_ps": LINDEMANN_PS,
         "minutes": runs["core_minutes"].sum(), "beads": page.key("path_integral.beads"),
     }  # fmt: skip
 
 
 def draw(page: Page):
-    table, of = page.table(), fits(page)
+    table = page.table()
     figure, (capacity, lindemann, bonds, shares) = plots.panels(4)
     for k, (nuclei, rows) in enumerate(table.by("nuclei").items()):
         middle_K, values = zip(*quotients(rows), strict=True)
         plots.curve(capacity, middle_K, values, NUCLEI[nuclei], colour=k, style="")
-        fit = of[nuclei]
-        curve = fit.capacity(fit.best)
-        error = fit.scale * np.sqrt(sum((fit.capacity(p) - curve) ** 2 for p in fit.others))
-        capacity.plot(fit.grid_K, curve, color=plots.COLOURS[k])
-        capacity.fill_between(fit.grid_K, curve - error, curve + error, alpha=0.25, color=plots.COLOURS[k])
         for axes, q in ((lindemann, "lindemann"), (bonds, "hydrogen_bonds")):
             plots.curve(axes, rows["bath_K"], [r.value(q) for r in rows], NUCLEI[nuclei], colour=k)
         known = [r for r in rows if not math.isnan(r.share_S4)]
