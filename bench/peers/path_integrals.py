@@ -159,6 +159,8 @@ def sample_of(positions_A, potential, kinetic_o, kinetic_h, kinetic_primitive):
 class Tarn:
     """One process, in which many replicas run at once."""
 
+    platform = "CPU, one thread, 16 clusters at once"
+    limited_by = "steps, and samples of all clusters"
     runs, duration_ps, equilibration_ps, replicas = 4, 20.0, 3.0, 16
 
     def __init__(self, name, label, executable, step):
@@ -260,6 +262,8 @@ class OpenMM:
     """
 
     name, label, step = "openmm", "OpenMM", OPENMM_STEP
+    platform = "Reference platform: CPU, one thread, one cluster"
+    limited_by = "plain loops without vectorisation; Python reads each bead for a sample"
     runs, duration_ps, equilibration_ps = 4, 20.0, 3.0
 
     def missing(self):
@@ -329,6 +333,8 @@ class IPi:
     """i-PI with the forces of one `tarn serve`. Kinetic energies are those that i-PI writes."""
 
     name, label, step = "ipi", "i-PI", IPI_STEP
+    platform = "Python, with one process of `tarn serve`, one cluster"
+    limited_by = "Python, and a message for each bead and step"
     # i-PI is slow. Energies relax with the friction of the centroids, in 0.2 ps.
     runs, duration_ps, equilibration_ps = 2, 3.0, 1.0
 

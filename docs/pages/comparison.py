@@ -7,9 +7,12 @@ import numpy as np
 import plots
 from page import Page, Row, Value, markdown, read_table
 
+ENOUGH_SAMPLES = 50  # for a ratio of correlation times
 STYLES = ("-", "--", "-.", ":")
 RESULTS = """\
 {picture}
+
+*{held}.*
 
 {table}
 
@@ -20,7 +23,8 @@ RESULTS = """\
 * Relative speed: steps per second, divided by those of the first scheme in the same run.
 * Relative sampling rate: independent samples of V₀ per second, divided by those of the first
   scheme. Samples are independent after twice the correlation time τ. Estimates of τ scatter
-  threefold between seeds, and more where there are few independent samples.
+  threefold between seeds, and more where there are few independent samples: rates of fewer than
+  {enough} independent samples are left out.
 * OO total variation: the total variation between the histogram of OO distances and that of the
   first scheme. Differences below the noise level are not detectable."""
 OF_PICTURE = """
@@ -47,10 +51,23 @@ def fixed(value: Value, decimals: int, sign: str = "-") -> str:
     return f"{value.mean:{sign}.{decimals}f} ± {value.error:.{decimals}f}"
 
 
-def cells(row: Row, first: Row) -> list[str]:
+def independent_samples(page: Page, row: Row) -> float:
+    length_ps = page.key("run.duration_ps") - page.key("run.equilibration_ps")
+    return page.key("system.replicas") * length_ps / (2 * row.autocorrelation_ps)
+
+
+def held(page: Page) -> str:
+    """Step, friction and wall, for the caption."""
+    friction = page.key("thermostat").get("friction_amu_per_ps")
+    own = page.conditions()
+    return own if friction is None else f"{own}, friction {friction:g} Da/ps"
+
+
+def cells(page: Page, row: Row, first: Row) -> list[str]:
     bonds = f"{row.temperature_bond_K:.2f}" if row.temperature_bond_K > 0 else "–"
     rate = row.independent_samples_per_s / first.independent_samples_per_s
     own = row.scheme != first.scheme
+    known = min(independent_samples(page, r) for r in (row, first)) >= ENOUGH_SAMPLES
     return [
         f"`{row.scheme}`",
         f"{row.cluster_steps_per_s / first.cluster_steps_per_s:.2f}",
@@ -59,7 +76,7 @@ def cells(row: Row, first: Row) -> list[str]:
         f"{row.temperature_translation_K:.2f}, {row.temperature_rotation_K:.2f}, {bonds}",
         fixed(row.value("potential_kcal_per_mol"), 3),
         f"{row.autocorrelation_ps:.2g}",
-        f"{rate:.2g}",
+        f"{rate:.2g}" if known else "–",
         f"{row.constraint_max_A2:.1e}",
         f"{row.oo_mean_distance_A:.4f}",
         fixed(row.value("oo_total_variation"), 4) if own else "–",
@@ -78,7 +95,8 @@ def text(page: Page) -> dict:
         "⟨V₀⟩ (kcal/mol)", "τ of V₀ (ps)", "relative sampling rate", r"largest \|g\| (Å²)",
         "mean OO distance (Å)", "OO total variation", "noise level", "blow-ups",
     ]  # fmt: skip
-    results = {"table": markdown(header, [cells(row, first) for row in table]), "steps": math.ceil(steps)}
+    results = {"table": markdown(header, [cells(page, row, first) for row in table]),
+               "steps": math.ceil(steps), "held": held(page), "enough": ENOUGH_SAMPLES}
     return {
         "row": rows,
         "lower": lower,
@@ -108,4 +126,5 @@ def draw(page: Page):
     densities.set(ylabel="probability density (1/Å)")
     differences.set(xlabel="OO distance (Å)", ylabel="difference (1/Å)")
     plots.legend(densities)
+    plots.letters((densities, differences))
     return figure

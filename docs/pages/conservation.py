@@ -76,4 +76,5 @@ def draw(page: Page):
     panels[1].set(ylabel="|P - P(0)| (Da Å/ps)", yscale="log")
     panels[2].set(ylabel="|L - L(0)| (Da Å²/ps)", yscale="log", xlabel="time (ps)")
     plots.legend(panels[1])
+    plots.letters(panels)
     return figure

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import plots
-from page import Page, Row, Value, average, markdown
+from page import Page, Row, average, markdown
 
 TITLE = "A quantum dimer with GFN2-xTB and with q-TIP4P/F"
 DECK, SLOW = "pimd8.toml", True
@@ -17,6 +17,7 @@ UNSET = ["system.file", "observe.rdf", "observe.cluster"]
 MODEL_REPLICAS = 64
 BINS_A = np.arange(2.4, 3.8001, 0.05)
 FORCES = {"xtb": "GFN2-xTB", "model": "q-TIP4P/F"}
+DECIMALS = {"oo_A": 1, "q_oh_A": 3, "kinetic_h_meV": 0}  # of a single trajectory
 QUANTITIES = {
     "oo_A": "O–O distance (Å)",
     "q_oh_A": "O–H bond (Å)",
@@ -79,12 +80,11 @@ def run(page: Page) -> None:
     page.write(["oo_A", *FORCES], np.stack([centres, *densities], axis=1).tolist(), "-distances")
 
 
-def difference(table, q: str) -> Value:
-    return table.one(forces="xtb").value(q) - table.one(forces="model").value(q)
-
-
 def cell(row: Row, q: str) -> str:
-    return f"{row.value(q)}" if hasattr(row, f"{q}_err") else f"{getattr(row, q):.3f}"
+    """The value, with its error if the row has several ring polymers."""
+    if hasattr(row, f"{q}_err") and row.replicas > 1:
+        return f"{row.value(q)}"
+    return f"{getattr(row, q):.{DECIMALS.get(q, 3)}f}"
 
 
 def text(page: Page) -> dict:
@@ -94,9 +94,8 @@ def text(page: Page) -> dict:
         "averages": markdown(
             ["", *FORCES.values()], [[name, cell(xtb, q), cell(model, q)] for q, name in QUANTITIES.items()]
         ),
-        "oo": xtb.value("oo_A"), "model_oo": model.value("oo_A"),
         "minimum": {r.forces: r.minimum_oo_A for r in table},
-        "kinetic": difference(table, "kinetic_h_meV"),
+        "kinetic": {r.forces: r.kinetic_h_meV for r in table},
         "growth": {r.forces: r.q_oh_A - r.classical_oh_A for r in table},
         "minutes": f"{xtb.minutes:.0f}", "model_minutes": f"{model.minutes:.1f}",
         "replicas": MODEL_REPLICAS, "beads": page.key("path_integral.beads"),

@@ -110,6 +110,7 @@ def text(page: Page) -> dict:
         "replicas": page.key("system.replicas"),
         "equilibration": page.key("run.equilibration_ps"),
         "length": page.key("run.duration_ps") - page.key("run.equilibration_ps"),
+        "wall": page.conditions().rsplit(", ", 1)[1],
         "sample": SAMPLE_FS, "displaced": DISPLACED_PS, "turns": TURNS,
         "end": page.key("observe.correlation.length_ps"),
     }  # fmt: skip
@@ -132,4 +133,5 @@ def draw(page: Page):
     by_friction.set(xlabel="friction (1/ps)", ylabel="deviation (%)")
     for axes in (by_step, by_friction):
         plots.legend(axes)
+    plots.letters((by_step, by_friction))
     return figure

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import plots
-from page import BOLTZMANN_KCAL_PER_MOL_K, Page, Table, Value, markdown
+from page import BOLTZMANN_KCAL_PER_MOL_K, Page, Table, Value, markdown, weighted_mean
 
 TITLE = "Evaporation rates of seven molecules"
 DECK, SLOW = "evaporation7.toml", True
@@ -14,6 +14,7 @@ FRICTIONS = [("settle", 2, friction) for friction in (0.02, 0.1, 0.5, 2, 10)]
 SOFT = {omega: (f"zss-stiff:omega={omega}", 2, 0.5) for omega in (500, 100, 20)}
 LONG = ("settle", 4, 0.5)
 CASES = [USUAL, *(case for case in FRICTIONS if case != USUAL), LONG, *SOFT.values()]
+WALL_KCAL_PER_MOL_A2 = 5
 WALL_A, EQUILIBRATION_PS, FREE_PS = 6, 100, 2  # events count after the last time, without the wall
 CASE = ["scheme", "timestep_fs", "friction_per_ps"]
 COLUMNS = [
@@ -45,8 +46,10 @@ def run(page: Page) -> None:
             } | ({"integrator.omega": int(omega)} if omega else {})  # fmt: skip
             page.run(changes, read=lambda result, case=case: measure(result, case))
 
-    walled = {"confinement.radius_A": WALL_A, "confinement.stiffness_kcal_per_mol_A2": 5,
-              "run.duration_ps": EQUILIBRATION_PS, "run.equilibration_ps": 0}  # fmt: skip
+    walled = {
+        "confinement.radius_A": WALL_A, "confinement.stiffness_kcal_per_mol_A2": WALL_KCAL_PER_MOL_A2,
+        "run.duration_ps": EQUILIBRATION_PS, "run.equilibration_ps": 0,
+    }  # fmt: skip
     page.run(walled, ["observe.evaporation"], read=evaporate)
     page.write([*CASE, *COLUMNS], rows)
     page.write([*CASE, "activation", "activation_err", "deviance"], fits, "-fits")
@@ -58,6 +61,20 @@ def rates(rows: Table, returning: bool = True) -> list[Value]:
     events = rows["departures"] - (0 if returning else rows["returns"])
     errors = np.sqrt(np.maximum(events, 1))
     return [Value(*pair) for pair in np.array([events, errors]).T / rows["time_ns"][:, None]]
+
+
+def arrhenius(rows: Table) -> tuple[Value, float]:
+    """Activation energy by equation (73), and the rate at 1/kT = 0 (1/ns)."""
+    beta = 1 / (BOLTZMANN_KCAL_PER_MOL_K * rows["bath_K"])
+    events, time_ns, activation = rows["departures"], rows["time_ns"], 0.0
+    for _ in range(100):  # Newton's method; the likelihood is concave
+        expected = time_ns * np.exp(-activation * (beta - beta.mean()))
+        expected *= events.sum() / expected.sum()
+        mean = np.average(beta, weights=expected)
+        curvature = expected @ (beta - mean) ** 2
+        activation += (mean - np.average(beta, weights=events)) * events.sum() / curvature
+    prefactor = events.sum() / (time_ns @ np.exp(-activation * beta))
+    return Value(activation, curvature**-0.5), prefactor
 
 
 def pooled_ratio(rows: Table, usual: Table) -> Value:
@@ -94,7 +111,15 @@ def text(page: Page) -> dict:
     expected = [v + Value(rise, 0.0) for v, rise in zip(leaving, rises, strict=True)]
     weights = [v.error**-2 for v in expected]
     temperatures = [f"{t_K:g} K" for t_K in usual["bath_K"]]
+    half = np.sort(usual["bath_K"])[len(usual) // 2]
+    halves = [[arrhenius(rows.chosen((rows["bath_K"] < half) == cold))[0] for cold in (True, False)]
+              for rows in results.values()]  # fmt: skip
+    falls = [cold - hot for cold, hot in halves]
+    coldest = [int(rows["departures"][0]) for rows in results.values()]
     return {
+        "deviance": sum(fit.deviance for fit in fits.values()),
+        "freedom": len(fits) * (len(usual) - 2),
+        "fall": weighted_mean(falls)[0], "least": min(coldest), "most": max(coldest),
         "rates": markdown(
             ["scheme", "step (fs)", "friction (1/ps)", *temperatures, "activation energy (kcal/mol)",
              f"χ² ({len(usual) - 2} degrees of freedom)", "pooled ratio"],
@@ -119,7 +144,8 @@ def text(page: Page) -> dict:
         "activation": fits[USUAL].value("activation"), "returned": returned,
         "expected": Value(np.average([v.mean for v in expected], weights=weights), sum(weights) ** -0.5),
         "long_step": ratios[LONG], "soft": {omega: ratios[case] for omega, case in SOFT.items()},
-        "wall": WALL_A, "equilibration": EQUILIBRATION_PS, "free": FREE_PS,
+        "wall": WALL_A, "stiffness": WALL_KCAL_PER_MOL_A2, "step": USUAL[1],
+        "equilibration": EQUILIBRATION_PS, "free": FREE_PS,
     }  # fmt: skip
 
 
@@ -136,7 +162,12 @@ def draw(page: Page):
     figure, (by_temperature, by_friction) = plots.panels(2)
     frictions = [case[2] for case in FRICTIONS]
     for case in FRICTIONS:
-        curve(by_temperature, 1000 / results[case]["bath_K"], rates(results[case]), f"{case[2]:g}/ps")
+        rows, k = results[case], frictions.index(case[2])
+        curve(by_temperature, 1000 / rows["bath_K"], rates(rows), f"{case[2]:g}/ps", colour=k, style="")
+        activation, prefactor = arrhenius(rows)
+        kT = BOLTZMANN_KCAL_PER_MOL_K * rows["bath_K"]
+        by_temperature.plot(1000 / rows["bath_K"], prefactor * np.exp(-activation.mean / kT),
+                            color=plots.COLOURS[k])  # fmt: skip
     for style, name, returning in (("-", "all events", True), ("--", "without return", False)):
         by_friction.plot([], [], style, color="black", label=name)
         for k in range(0, len(results[USUAL]), 2):
@@ -147,4 +178,5 @@ def draw(page: Page):
     by_friction.set(xlabel="friction (1/ps)", ylabel="rate (1/ns)", xscale="log", yscale="log")
     plots.legend(by_temperature, "friction")
     plots.legend(by_friction)
+    plots.letters((by_temperature, by_friction))
     return figure

@@ -4,8 +4,8 @@ import melting_shared as shared
 import numpy as np
 from page import Page, markdown
 
-TITLE = "The water cube melts, with and without replica exchange"
-DECK, SLOW = "exchange8.toml", True
+TITLE = "Melting of the octamer with and without replica exchange"
+DECK, SET, SLOW = "exchange8.toml", shared.STEP_4FS | {"observe.cluster.every": 250}, True
 
 CASES = {
     (1, "cube"): "exchange, from the cube",
@@ -25,8 +25,9 @@ def run(page: Page) -> None:
             rows.extend((*case, *row) for row in [*of_baths, *shared.curve(result)])
             ladders.extend((*case, *row) for row in shared.ladders(result))
 
-        changes = {"system.molecules": 8} if start == "random" else {}
-        unset = ["system.file"] * (start == "random") + ["exchange"] * (not exchange)
+        of_start = {"random": {"system.molecules": 8}, "cube": {"system.file": shared.CUBES["tip3p"]["D2d"]}}
+        changes = of_start[start]
+        unset = ["system.files"] + ["exchange"] * (not exchange)
         page.run(changes, unset, read=measure)
     page.write(["exchange", "start", *shared.COLUMNS], rows)
     page.write(["exchange", "start", *shared.LADDER_COLUMNS], ladders, "-ladders")
@@ -58,7 +59,8 @@ def text(page: Page) -> dict:
             )
             for q, of in zip(QUANTITIES, by_run, strict=True)
         },
-        "trips": trips, "all_trips": measured_ns * min(trips), "sigmas": sigmas.max(),
+        "changes": [t.one(quantity="structure_changes_per_walker").mean for t in list(ladders.values())[:2]],
+        "compared": sigmas.size, "trips": trips, "all_trips": measured_ns * min(trips), "sigmas": sigmas.max(),
         "apart": dict(zip(baths_K.astype(int).tolist(), np.abs(V0[2] - V0[3]), strict=True)),
         "heights": 100 * abs(heights[0] / heights[1] - 1),
         "deviation": abs(V0[2, 0] - V0[:2, 0].mean()) / V0_error[2, 0],

@@ -226,6 +226,8 @@ def text(page: Page) -> dict:
     always = ["scheme", "step (fs)", "blow-ups", "cost per ps"]
     at = {f"{CURVES[r.scheme]} {r.timestep_fs:g} fs": r for r in rows}
     bonds = {k: shift(r, reference, names[1]).mean for k, r in at.items()}
+    by_run = {f"{CURVES[r.scheme]}, {r.timestep_fs:g} fs": r.energy_change_rms_kcal_per_mol
+              for r in constant if MODELS[r.model] == "q-TIP4P/F"}  # fmt: skip
     labels = [f"{MODELS[r.model]}, {CURVES[r.scheme]}, {r.timestep_fs:g} fs" for r in constant]
     return {
         "row": at,
@@ -261,6 +263,8 @@ def text(page: Page) -> dict:
         "measured": page.key("run.duration_ps") - page.key("run.equilibration_ps"),
         "oo_noise": rows[0].oo_total_variation_noise, "spectrum_noise": extra.difference_noise,
         "end": END_PER_CM, "librations": LIBRATIONS_PER_CM, "energy": ENERGY_PS,
+        "held": page.conditions().split(", ", 1)[1],
+        "times": by_run["Z&Ss, 1 fs"] / by_run["Verlet, 0.5 fs"],
         "unit": COST_UNIT_FS, "errors": MOST_ERRORS,
     }  # fmt: skip
 
@@ -288,4 +292,5 @@ def draw(page: Page):
         panel.set(xlabel="relative cost per picosecond")
     for panel in axes:
         plots.legend(panel)
+    plots.letters(axes)
     return figure

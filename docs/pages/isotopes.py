@@ -130,4 +130,5 @@ def draw(page: Page):
     preferences.set(xlabel="temperature (K)", ylabel="ΔF (kT)")
     for axes in (kinetic, preferences):
         plots.legend(axes)
+    plots.letters((kinetic, preferences))
     return figure

@@ -1,23 +1,24 @@
 """Heat capacity, hydrogen bonds and Lindemann index of eight molecules against the temperature."""
 
 import melting_shared as shared
-from page import BOLTZMANN_KCAL_PER_MOL_K, Page, markdown
+from page import BOLTZMANN_KCAL_PER_MOL_K, Page, Value, markdown, read_table, weighted_mean
 
-TITLE = "The water cube melts: heat capacity of eight molecules, TIP3P and TIP4P"
-DECK, SLOW = "exchange8.toml", True
+TITLE = "Melting of the cubic water octamer: heat capacity of eight molecules, TIP3P and TIP4P"
+DECK, SET, SLOW = "exchange8.toml", shared.STEP_4FS | {"observe.cluster.every": 250}, True
 
 WINDOW_PS = 1000  # of the Lindemann index
+WALL_K = 260  # from which averages depend on the wall
 
 
 def lindemann(page: Page, changes: dict, first) -> list[tuple]:
     """Rows from a run without exchange that starts from the final states of the first: exchanges
     move replicas, so that the trajectory of one is not continuous."""
-    kept = {key: v for key, v in changes.items() if key != "system.file"} | {
+    kept = {key: v for key, v in changes.items() if key != "system.files"} | {
         "system.state": str(first.out), "system.seed": 2, "observe.cluster.lindemann": True,
-        "observe.cluster.every": 100, "run.duration_ps": WINDOW_PS, "run.equilibration_ps": 0,
+        "observe.cluster.every": 50, "run.duration_ps": WINDOW_PS, "run.equilibration_ps": 0,
     }  # fmt: skip
     return page.run(
-        kept, ["exchange", "system.file"], read=lambda result: shared.averages(result, "lindemann")
+        kept, ["exchange", "system.files"], read=lambda result: shared.averages(result, "lindemann")
     )
 
 
@@ -45,20 +46,33 @@ def text(page: Page) -> dict:
     tables = {
         m: markdown(
             ["temperature (K)", *shared.HEADINGS.values()],
-            [[f"{t_K:g}", *(shared.cell(run.one(bath_K=t_K, quantity=q)) for q in shared.HEADINGS)]
+            [[f"{t_K:g}" + (r" †" if t_K >= WALL_K else ""),
+              *(shared.cell(run.one(bath_K=t_K, quantity=q)) for q in shared.HEADINGS)]
              for t_K in baths_K[m]],
         )
         for m, run in runs.items()
     }  # fmt: skip
+    short = read_table(page.out / "ice-runs.csv").by("model")
+    others = {m: [r.value("peak_K") for r in short[m]] for m in runs}
+    mean, chi_square = zip(*(weighted_mean(of) for of in others.values()), strict=True)
+    peak = {m: Value(*(ladders[m].one(quantity=shared.PEAKS[0]).__dict__[c] for c in ("mean", "error"))) for m in runs}
     return {
         "peaks": shared.peaks("model", {m.upper(): ladder for m, ladder in ladders.items()}),
+        "others": markdown(
+            ["model", "this run (K)", *(f"{r.start}, seed {r.seed:g}" for r in short["tip3p"]), "mean", "χ²"],
+            [[m.upper(), peak[m], *others[m], mean[k], f"{chi_square[k]:.1f}"] for k, m in enumerate(runs)],
+        ),
+        "count": len(others["tip3p"]), "freedom": len(others["tip3p"]) - 1,
+        "best": {m: mean[k] for k, m in enumerate(runs)},
+        "sigmas": {m: peak[m].sigmas_to(mean[k]) for k, m in enumerate(runs)},
         "table": tables, "curves": shared.CURVES,
-        "below": means["tip4p"][shared.PEAKS[0]] - means["tip3p"][shared.PEAKS[0]],
+        "below": (mean[list(runs).index("tip4p")] - mean[list(runs).index("tip3p")]).mean,
         "trips": {m: mean["round_trips_per_ns"] for m, mean in means.items()},
+        "changes": {m: mean["structure_changes_per_walker"] for m, mean in means.items()},
         "coldest": baths_K["tip3p"][0], "hottest": baths_K["tip3p"][-1],
         "replicas": replicas, "baths": {m: len(t_K) for m, t_K in baths_K.items()},
         "ladders": {m: replicas // len(t_K) for m, t_K in baths_K.items()},
-        "window": WINDOW_PS / 1000, "kinetic": 1000 * 3 * 8 * BOLTZMANN_KCAL_PER_MOL_K,
+        "window": WINDOW_PS / 1000, "kinetic": 1000 * 3 * 8 * BOLTZMANN_KCAL_PER_MOL_K, "wall_K": WALL_K,
     }  # fmt: skip
 
 

@@ -7,8 +7,14 @@ import math
 import plots
 from page import Row, Table, Value, markdown
 
-#: Changes of the deck by water model; the deck has the temperatures of TIP3P.
-MODELS = {m: {"system.model": m, "system.file": f"structures/{m}-8.xyz"} for m in ("tip3p", "tip4p")}
+#: The two cubes of each water model.
+CUBES = {
+    "tip3p": {"D2d": "structures/tip3p-8.xyz", "S4": "structures/tip3p-8-s4.xyz"},
+    "tip4p": {"D2d": "structures/tip4p-8-d2d.xyz", "S4": "structures/tip4p-8.xyz"},
+}
+#: Changes of the deck by water model; the deck has the temperatures of TIP3P. Half of the ladders
+#: start from each cube.
+MODELS = {m: {"system.model": m, "system.files": [*of.values()]} for m, of in CUBES.items()}
 MODELS["tip4p"]["thermostat.temperatures_K"] = [
     60, 80, 105, 130, 150, 165, 178, 190, 200, 210, 220, 232, 245, 260, 280, 300
 ]  # fmt: skip
@@ -25,6 +31,10 @@ LADDER_COLUMNS = COLUMNS[:-1]
 CURVES = """The curves of the heat capacity and their maxima come from the energies of all temperatures
   ([how](../measuring.md#heat-capacity-curves)). Points are averages at one temperature. Bars and bands are standard
   errors."""
+
+
+#: A step of 4 fs, twice that of the decks; averages of rigid molecules with SETTLE do not change.
+STEP_4FS = {"integrator.timestep_fs": 4.0}
 
 
 def averages(result, quantity: str) -> list[tuple]:
@@ -46,6 +56,8 @@ def ladders(result) -> list[tuple]:
     exchange = json.loads((result.out / "run.json").read_text())["exchange"]
     if exchange:
         rows.append((math.nan, "round_trips_per_ns", exchange["round_trips_per_ns"], math.nan))
+        changes = exchange["structure_changes_per_walker"]
+        rows.append((math.nan, "structure_changes_per_walker", changes, math.nan))
         rows += [(p["lower_bath_K"], "acceptance", p["acceptance"], p["error"]) for p in exchange["pairs"]]
     return rows
 
@@ -77,4 +89,5 @@ def draw(runs: dict[str, Table], quantities, styles):
             plots.curve(axes, at_K, mean, label, colour=k, style=style, error=error)
         axes.set(xlabel="temperature (K)", ylabel=HEADINGS[name])
         plots.legend(axes)
+    plots.letters(panels)
     return figure

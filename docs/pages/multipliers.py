@@ -73,4 +73,5 @@ def draw(page: Page):
     means.set(ylabel="window mean of λ (kcal/mol/Å²)")
     values.set(xlabel="time (ps)", ylabel="λ at the steps (kcal/mol/Å²)")
     plots.legend(means)
+    plots.letters((means, values))
     return figure

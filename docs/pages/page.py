@@ -58,6 +58,35 @@ class Value:
     def __truediv__(self, divisor: float) -> Value:
         return self * (1.0 / divisor)
 
+    def sigmas_to(self, other: Value) -> float:
+        """The difference in standard errors; 0 if the errors are unknown."""
+        error = math.hypot(self.error, other.error)
+        return abs(self.mean - other.mean) / error if error > 0.0 else 0.0
+
+
+def weighted_mean(values: Sequence[Value]) -> tuple[Value, float]:
+    """Mean with the weights 1/error², and χ². If χ² exceeds its degrees of freedom, the error is
+    larger by the root of their ratio (Birge 1932)."""
+    weights = np.array([1.0 / v.error**2 for v in values])
+    means = np.array([v.mean for v in values])
+    mean = float((weights * means).sum() / weights.sum())
+    chi_square = float((weights * (means - mean) ** 2).sum())
+    scale = math.sqrt(max(1.0, chi_square / max(1, len(values) - 1)))
+    return Value(mean, scale / math.sqrt(weights.sum())), chi_square
+
+
+def combined(values: Sequence[Value]) -> str:
+    """Results of several starts: their weighted mean if they agree within three standard errors, else
+    the range between them."""
+    known = [v for v in values if math.isfinite(v.mean) and v.error > 0.0]
+    if not known:
+        return "–"
+    if all(a.sigmas_to(b) <= 3.0 for a in known for b in known):
+        return f"{weighted_mean(known)[0]}"
+    low, high = min(known, key=lambda v: v.mean), max(known, key=lambda v: v.mean)
+    digits = min(decimals_for(low.error), decimals_for(high.error))
+    return f"{low.mean:.{digits}f} to {high.mean:.{digits}f}"
+
 
 def decimals_for(error: float) -> int:
     """The decimals that show two digits of an error."""
@@ -86,7 +115,11 @@ class Table:
         chosen = np.ones(len(self), dtype=bool)
         for name, value in values.items():
             chosen &= self.columns[name] == value
-        return Table({n: c[chosen] for n, c in self.columns.items()}, self.provenance)
+        return self.chosen(chosen)
+
+    def chosen(self, rows: np.ndarray) -> Table:
+        """The rows for which the array is true."""
+        return Table({n: c[rows] for n, c in self.columns.items()}, self.provenance)
 
     def by(self, name: str) -> dict[Any, Table]:
         """The rows of each value of a column, in the order of their first rows."""
@@ -215,7 +248,31 @@ class Page:
             "picture": f"![{self.title}]({self.name}.svg)",
             "deck": "Deck: " + ", ".join([f"`inputs/{self.deck}`", *changes]),
             "command": f"Command: `docs/pages/make {self.name}`.",
+            "conditions": self.conditions() if self.deck else "",
         }
+
+    def conditions(self, **changes: Any) -> str:
+        """Step, friction and wall of the page's deck, for captions."""
+        values = {"integrator": {}, "thermostat": {}, "confinement": {}}
+        for section, keys in values.items():
+            keys.update(self._deck.get(section, {}))
+        for name, value in (self.changes | changes).items():
+            section, key = name.split(".", 1)
+            if section in values:
+                values[section][key] = value
+        parts = []
+        if "timestep_fs" in values["integrator"]:
+            parts.append(f"time step {values['integrator']['timestep_fs']:g} fs")
+        if "friction_per_ps" in values["thermostat"]:
+            parts.append(f"friction {values['thermostat']['friction_per_ps']:g}/ps")
+        wall = values["confinement"]
+        if "radius_A" in wall:
+            stiffness = wall.get("stiffness_kcal_per_mol_A2", 5.0)
+            parts.append(f"wall at {wall['radius_A']:g} Å with {stiffness:g} kcal/mol/Å²")
+        else:
+            parts.append("no wall")
+        text = ", ".join(parts)
+        return text[0].upper() + text[1:]
 
     def fields(self) -> dict[str, Any]:
         """The fields of the template: the common ones and those of the module."""

@@ -84,6 +84,12 @@ def legend(axes: Axes, title: str = "") -> None:
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), title=title or None)
 
 
+def letters(panels: Sequence[Axes]) -> None:
+    """Names panels (a), (b), ... in their upper left corners, outside the curves."""
+    for axes, letter in zip(panels, "abcdefgh", strict=False):
+        axes.set_title(f"({letter})", loc="left")
+
+
 def save(figure: Figure, path: Path) -> None:
     """Writes an SVG file, the same for the same picture and version of matplotlib."""
     figure.savefig(path, format="svg", metadata={"Date": None})

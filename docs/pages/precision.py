@@ -120,6 +120,7 @@ def draw(page: Page):
             drifts, errors = 1e3 * rows[DRIFT], 1e3 * rows[f"{DRIFT}_err"]
             plots.curve(axes, places, drifts, precision, style="", error=errors)
         plots.legend(axes, f"{n:g} molecules")
+    plots.letters(panels)
     figure.supylabel("energy drift (10⁻³ kcal/mol/ns per molecule)", fontsize="medium")
     panels[-1].set_xticks(range(len(SCHEMES)), SCHEMES)
     return figure

@@ -3,14 +3,15 @@
 import json
 import math
 import time
+import tomllib
 
 import numpy as np
 import plots
-from page import BOLTZMANN_KCAL_PER_MOL_K, Page, Row, Table, Value, markdown
+from page import ROOT, Page, Row, Table, Value, combined, markdown, mean_and_error
 from rings import Cube
 
 TITLE = "Melting of eight molecules with quantum and with classical nuclei"
-DECK, SLOW = "pimd-exchange8.toml", True
+DECK, SET, SLOW = "pimd-exchange8.toml", {"observe.minima.replicas": "all"}, True
 
 LADDERS = 16  # with exchange; each has all temperatures
 QUANTUM = {"run.duration_ps": 130, "run.equilibration_ps": 50}
@@ -21,16 +22,17 @@ COLD = {"run.duration_ps": 24, "run.equilibration_ps": 4, "system.replicas": 16}
 MELTING_K = 220  # at which both kinds of nuclei are compared
 LINDEMANN_PS = COLD["run.duration_ps"] - COLD["run.equilibration_ps"]
 NUCLEI = {"quantum": "quantum nuclei", "classical": "classical nuclei"}
-CUBES = {"D2d": 8, "S4": 4}  # orders of the point groups
+#: The starts of the deck: even ladders start from the first one.
+STARTS = {"S4": "structures/qtip4pf-8.xyz", "D2d": "structures/qtip4pf-8-d2d.xyz"}
+SAME_KCAL_PER_MOL = 1e-4
 QUANTITIES = {
     "total_kcal_per_mol": "energy (kcal/mol)",
     "q_oh_A": "O-H bond (Å)",
     "hydrogen_bonds": "hydrogen bonds",
     "lindemann": "Lindemann index",
 }
-SHARES = [f"share_{cube}" for cube in CUBES]
+SHARES = [f"share_{cube}_from_{start}" for cube in STARTS for start in STARTS]
 HEAT_CAPACITY = "heat_capacity_kcal_per_mol_K"
-ISOMERS = [*CUBES, "others"]
 NONE = Value(math.nan, math.nan)
 
 
@@ -41,15 +43,29 @@ def averages(result, quantity: str) -> list[Value]:
     return [Value(*pair) for pair in pairs]
 
 
-def populations(result, temperatures_K) -> list[list[Value]]:
-    """Populations of both cubes by temperature."""
-    isomers, by_bath = result.table("isomers"), result.table("isomers_by_bath")
-    numbers = [next(iter(isomers["isomer"][isomers["symmetry_order"] == order]), 0) for order in CUBES.values()]
+def populations(result, temperatures: int) -> list[list[Value]]:
+    """Populations of the cubes in the ladders of each start, by temperature, with errors from the
+    ladders; SHARES."""
+    import tarn
+
+    model = tomllib.loads(json.loads((result.out / "run.json").read_text())["deck"])
+    table = result.table("minima")
+    table = table[table["time_ps"] >= model["run"]["equilibration_ps"]]
+    place, ladder = table["replica"] % temperatures, table["replica"] // temperatures
+    energies = []
+    for path in STARTS.values():
+        x = tarn.read_structure(ROOT / "inputs" / path).positions_A
+        energies.append(tarn.normal_modes(x, model="qtip4pf").energy_kcal_per_mol)
     all_shares = []
-    for t_K in temperatures_K:
-        own = by_bath[by_bath["bath_K"] == t_K]
-        found = {row["isomer"]: Value(row["share"], row["share_err"]) for row in own}
-        all_shares.append([found.get(number, Value(0.0, 0.0)) for number in numbers])
+    for k in range(temperatures):
+        found = []
+        for energy in energies:
+            is_cube = np.abs(table["minimum_kcal_per_mol"] - energy) < SAME_KCAL_PER_MOL
+            for start in range(len(STARTS)):
+                of = [is_cube[(place == k) & (ladder == n)].mean()
+                      for n in range(start, ladder.max() + 1, len(STARTS))]  # fmt: skip
+                found.append(mean_and_error(of) if len(of) > 1 else Value(of[0], 0.0))
+        all_shares.append(found)
     return all_shares
 
 
@@ -67,7 +83,7 @@ def lindemann(result, temperatures_K: list) -> list[Value]:
 def run(page: Page) -> None:
     rows, capacities, ladders, runs, trips = [], [], [], [], {}
     ladder_K = page.key("thermostat.temperatures_K")
-    ladder_count = LADDERS if page.share == 1 else 2
+    ladder_count = LADDERS if page.share == 1 else 4
     cold_K = list(COLD_BEADS) if page.share == 1 else []
     cube, began = Cube(), time.process_time()
     window = {"observe.cluster.lindemann": True, "observe.cluster.every": 20, "observe.cluster.replicas": "all"}
@@ -92,9 +108,9 @@ def run(page: Page) -> None:
                 "run.equilibration_ps": 0,
             }  # fmt: skip
             observers = ["observe.energies", "observe.path_integral", "observe.geometry", "observe.minima"]
-            without = list(dict.fromkeys([*unset, "exchange", "system.file", *observers]))
+            without = list(dict.fromkeys([*unset, "exchange", "system.files", *observers]))
             columns.append(page.run(own, without, read=lambda other: lindemann(other, t_K)))
-            shares = populations(result, t_K)
+            shares = populations(result, len(t_K))
             for t, p, values, of_t in zip(t_K, beads, zip(*columns, strict=True), shares, strict=True):
                 rows.append([nuclei, t, p, *values, *of_t])
             record = json.loads((result.out / "run.json").read_text())["exchange"]
@@ -112,7 +128,10 @@ def run(page: Page) -> None:
     of_rings = ["path_integral", "observe.path_integral"]
     exchange("classical", all_K, [1] * len(all_K), CLASSICAL, of_rings)
     for t_K in cold_K:
-        own = COLD | window | {"thermostat.temperature_K": t_K, "path_integral.beads": COLD_BEADS[t_K]}
+        own = COLD | window | {
+            "thermostat.temperature_K": t_K, "path_integral.beads": COLD_BEADS[t_K],
+            "system.file": STARTS["S4"],
+        }  # fmt: skip
         unset = ["thermostat.temperatures_K", "exchange", "observe.minima"]
 
         def values(result, t_K=t_K) -> list[Value]:
@@ -145,13 +164,13 @@ def run(page: Page) -> None:
     )  # fmt: skip
 
 
-def shares_of(row: Row) -> list[Value]:
-    """Populations of the cubes and of all other isomers. The error of the others is that of S4, scaled
-    by the standard deviations of both."""
-    cubes = [row.value(share) for share in SHARES]
-    others = max(0.0, 1 - sum(cube.mean for cube in cubes))
-    deviations = [math.sqrt(max(p * (1 - p), 1e-12)) for p in (others, cubes[1].mean)]
-    return [*cubes, Value(others, cubes[1].error * deviations[0] / deviations[1])]
+def shares_of(row: Row, cube: str) -> list[Value]:
+    """The population of a cube in the ladders of each start."""
+    return [row.value(f"share_{cube}_from_{start}") for start in STARTS]
+
+
+def is_known(row: Row) -> bool:
+    return not math.isnan(row.share_S4_from_S4)
 
 
 def quotients(rows: Table) -> list[tuple[float, Value]]:
@@ -175,9 +194,9 @@ def text(page: Page) -> dict:
 
     def cells(row: Row) -> list:
         own = [row.value(q) for q in QUANTITIES]
-        if math.isnan(row.share_S4):
-            return own + ["–"] * len(ISOMERS)
-        return own + [f"{v.mean:.3f} ± {v.error:.3f}" for v in shares_of(row)]
+        if not is_known(row):
+            return own + ["–"] * len(SHARES)
+        return own + [f"{v.mean:.3f} ± {v.error:.3f}" for cube in STARTS for v in shares_of(row, cube)]
 
     def at(nuclei: str, t_K: float):
         return table.one(nuclei=nuclei, bath_K=t_K)
@@ -197,7 +216,8 @@ def text(page: Page) -> dict:
         "steepest": {n: capacities[n][t] for n, t in steepest.items()},
         "interval": {n: interval(n) for n in NUCLEI},
         "averages": markdown(
-            ["nuclei", "T (K)", "P", *QUANTITIES.values(), *ISOMERS],
+            ["nuclei", "T (K)", "P", *QUANTITIES.values(),
+             *(f"{cube}, from {start}" for cube in STARTS for start in STARTS)],
             [[r.nuclei, f"{r.bath_K:g}", f"{r.beads:g}", *cells(r)] for r in table],
         ),
         "capacities": markdown(
@@ -229,13 +249,29 @@ def text(page: Page) -> dict:
         "hottest": by["quantum"]["bath_K"][-1], "coldest": cold_K,
         "melting_K": MELTING_K, "melting": compared(MELTING_K, "lindemann"),
         "melting_bonds": compared(MELTING_K, "hydrogen_bonds"),
-        "melting_s4": compared(MELTING_K, "share_S4"), "d2d": compared(warm_K, "share_D2d"),
+        "d2d": {n: combined(shares_of(at(n, warm_K), "D2d")) for n in NUCLEI},
+        "dependence": dependence(table),
         "capacity": {n: next(iter(c.values())) for n, c in capacities.items()},
         "capacity_K": next(iter(capacities["quantum"])),
-        "replicas": LADDERS, "trips": runs.one(nuclei="quantum", kind="exchange").round_trips,
+        "replicas": LADDERS,
+        "trips": {n: runs.one(nuclei=n, kind="exchange").round_trips for n in NUCLEI},
         "bead_error": 100 * np.abs(table["bead_error"]).max(), "lindemann_ps": LINDEMANN_PS,
         "minutes": runs["core_minutes"].sum(), "beads": page.key("path_integral.beads"),
     }  # fmt: skip
+
+
+def dependence(table: Table) -> str:
+    """The temperatures at which a population depends on the start."""
+    found = []
+    for nuclei in NUCLEI:
+        rows = [r for r in table.where(nuclei=nuclei) if is_known(r)]
+        apart = [r.bath_K for r in rows if max(
+            a.sigmas_to(b) for a, b in (shares_of(r, cube) for cube in STARTS)) > 3]  # fmt: skip
+        found.append(
+            f"at {len(apart)} of {len(rows)} temperatures with {NUCLEI[nuclei]}"
+            + (f", up to {max(apart):g} K" if apart else "")
+        )
+    return " and ".join(found)
 
 
 def draw(page: Page):
@@ -246,12 +282,12 @@ def draw(page: Page):
         plots.curve(capacity, middle_K, values, NUCLEI[nuclei], colour=k, style="")
         for axes, q in ((lindemann, "lindemann"), (bonds, "hydrogen_bonds")):
             plots.curve(axes, rows["bath_K"], [r.value(q) for r in rows], NUCLEI[nuclei], colour=k)
-        known = [r for r in rows if not math.isnan(r.share_S4)]
-        for j, label in enumerate(ISOMERS):
-            plots.curve(
-                shares, [r.bath_K for r in known], [shares_of(r)[j] for r in known], f"{label}, {nuclei}",
-                colour=j + 2, style="-" if nuclei == "quantum" else "--", marker=nuclei == "quantum",
-            )  # fmt: skip
+        known = [r for r in rows if is_known(r)]
+        for i, cube in enumerate(STARTS):
+            for j, start in enumerate(STARTS):
+                values = [shares_of(r, cube)[j] for r in known]
+                plots.curve(shares, [r.bath_K for r in known], values, f"{cube}, from {start}, {nuclei}",
+                            colour=i + 2 * k + 2, style="-" if i == j else "--")  # fmt: skip
     covariance = page.table("-capacities").where(nuclei="quantum")
     plots.curve(capacity, covariance["temperature_K"], 1000 * covariance[HEAT_CAPACITY], "quantum, covariance",
                 colour=5, style="", error=1000 * covariance["heat_capacity_err"])  # fmt: skip
@@ -265,4 +301,5 @@ def draw(page: Page):
     for axes in (capacity, lindemann, bonds, shares):
         axes.set(xlabel="temperature (K)", xlim=(40, table["bath_K"].max() + 10))
         plots.legend(axes)
+    plots.letters([capacity, lindemann, bonds, shares])
     return figure

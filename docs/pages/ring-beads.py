@@ -153,5 +153,6 @@ def draw(page: Page):
             axes.set(xlabel="number of beads", xscale="log", yscale="log")
             plots.plain_ticks(axes.xaxis, [8, 16, 32, 64, 128, 256])
             plots.plain_ticks(axes.yaxis, [0.1, 1, 10])
+    plots.letters(panels)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure

@@ -63,7 +63,7 @@ def text(page: Page) -> dict:
         "kinetic": {flow: {field(t): excess(flow, t) for t in steps[flow]} for flow in FLOWS},
         "virial": below("cayley", 1.2, "energy_virial_kcal_per_mol"),
         "primitive": {field(t): below("exact", t, "energy_primitive_kcal_per_mol") for t in (0.5, 1.0)},
-        "failed": f"{steps['exact'][1.2].stopped_replicas:g}",
+        "longest": STEPS_FS[-1], "failed": f"{steps['exact'][1.2].stopped_replicas:g}",
         "replicas": page.key("system.replicas"), "beads": page.key("path_integral.beads"),
         "temperature": page.key("thermostat.temperature_K"), "equilibration": page.key("run.equilibration_ps"),
         "measured": page.key("run.duration_ps") - page.key("run.equilibration_ps"),
@@ -83,4 +83,5 @@ def draw(page: Page):
         axes.axhspan(v.mean - v.error, v.mean + v.error, color="#7F7F7F", alpha=0.3, linewidth=0)
         axes.set(xlabel="time step (fs)", ylabel=heading, xlim=(0, 1.05 * STEPS_FS[-1]))
         plots.legend(axes)
+    plots.letters(panels)
     return figure

@@ -34,6 +34,7 @@ def run(page: Page) -> None:
 def text(page: Page) -> dict:
     table = page.table()
     return {
+        "sweeps": {int(row.molecules): row.ratio for row in table.where(scheme=SCHEMES[-1])},
         "largest": table.where(scheme="shake")["ratio"].max(),
         "first": STRUCTURES[0], "last": STRUCTURES[-1], "paper": PAPER,
         "ratios": markdown(

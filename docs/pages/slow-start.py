@@ -10,7 +10,7 @@ TITLE = "Water started on the slow manifold (after Ariel et al.)"
 DECK = "slow-start7.toml"
 
 OMEGAS = (20, 50, 100, 200, 500, 1000)
-PICTURED = 100  # omega of the lower panel, for which the step of the deck is chosen
+PICTURED = 100  # omega of panel (b), for which the step of the deck is chosen
 STARTS = {
     "Maxwell's velocities": {"system.velocities": "maxwell"},
     "rigid molecules": {"system.velocities": "tangent", "system.relax": False},
@@ -65,7 +65,7 @@ def text(page: Page) -> dict:
         "draw": maxwell["fast_energy_before_kcal_per_mol"][0],
         "rigid": rigid["fast_energy_before_kcal_per_mol"][0],
         "temperature": page.key("system.temperature_K"),
-        "pictured": PICTURED,
+        "pictured": PICTURED, "step": page.key("integrator.timestep_fs"),
         "table": markdown(
             ["start", "ω", "vibrational energy (kcal/mol)", "projected", "iterations",
              "largest excursion of g (Å²)", "projected"],
@@ -90,4 +90,5 @@ def draw(page: Page):
                  xscale="log", yscale="log")  # fmt: skip
     bond.set(xlabel="time (fs)", ylabel="ω² g of an O-H bond (kcal/mol/Å²)")
     plots.legend(energies)
+    plots.letters((energies, bond))
     return figure

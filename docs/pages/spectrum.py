@@ -22,6 +22,7 @@ END_PER_CM, LIBRATIONS_PER_CM = 1300, 330
 BATCHES, REFERENCE_BATCHES = 8, 16  # independent runs, whose spread gives the errors
 TURNS, TURN_SECONDS = 25, 0.02
 FS_TIMES_CM = 2 * math.pi * 2.99792458e-5  # angular frequency per fs of 1/cm
+MOLECULES = 7
 SHOWN = ((math.inf, REFERENCE_FS), (math.inf, 4), (100, 4), (50, 2), (20, 2))
 COLUMNS = ("states_cm", "absorption_km_cm_per_mol")
 RESULTS = ("modes", "shift_per_cm", "difference")
@@ -152,6 +153,51 @@ def run(page: Page) -> None:
     )  # fmt: skip
 
 
+def tail(wavenumbers: np.ndarray, from_per_cm: float, friction_per_ps: float) -> np.ndarray:
+    """Shares of the velocity spectra of damped oscillators above a wavenumber. The friction is small
+    compared with the distance to it."""
+    per_ps = 1e3 * FS_TIMES_CM
+    own, end = per_ps * np.maximum(wavenumbers, 1e-3), per_ps * from_per_cm
+    integral = 0.5 * end / (end**2 - own**2) + 0.25 * np.log((end + own) / (end - own)) / own
+    return 2 / math.pi * friction_per_ps * integral
+
+
+def modes_beyond(page: Page, sample_fs: float) -> float:
+    """Number of modes that the spectrum at the lower temperature contains above END_PER_CM, because
+    the thermostat broadens its lines. Sampling folds a part of them back below."""
+    rows = page.table("-densities").where(
+        bath_K=TEMPERATURES_K[0], scheme="settle", timestep_fs=REFERENCE_FS
+    )
+    friction = page.key("thermostat.friction_per_ps")
+    sampling_per_cm = 2 * math.pi / (sample_fs * FS_TIMES_CM)
+    share = sum(
+        tail(rows["wavenumber_per_cm"], n * sampling_per_cm + END_PER_CM, friction)
+        - tail(rows["wavenumber_per_cm"], (n + 1) * sampling_per_cm - END_PER_CM, friction)
+        for n in range(100)
+    )
+    # The table leaves out the slowest modes, which the picture does not show.
+    modes = 6 * MOLECULES
+    weights = rows["states_cm"] / rows["states_cm"].sum()
+    return modes * weights @ share
+
+
+def explained(table: Table, densities: Table, shift_per_cm_fs2: float) -> tuple[list[float], float]:
+    """Parts of the shift with SETTLE and the longest step at the higher temperature [1/cm], and the
+    excess of the temperature of librations, as a share."""
+    cold, warm = (table.one(bath_K=t, scheme="settle", timestep_fs=REFERENCE_FS) for t in TEMPERATURES_K)
+    rows = densities.where(bath_K=warm.bath_K, scheme="settle", timestep_fs=REFERENCE_FS)
+    x, g = rows["wavenumber_per_cm"], rows["states_cm"]
+    step_fs = STEPS_FS[-1]
+    chosen = (x >= LIBRATIONS_PER_CM) & np.isfinite(g)
+    librations = np.trapezoid(g[chosen], x[chosen])
+    rise = (step_fs * FS_TIMES_CM * LIBRATIONS_PER_CM) ** 2 / 24 * LIBRATIONS_PER_CM
+    entering = rise * np.interp(LIBRATIONS_PER_CM, x[chosen], g[chosen]) / librations
+    at_boundary = entering * (LIBRATIONS_PER_CM - warm.mean_libration_per_cm)
+    hotter = (step_fs * FS_TIMES_CM * warm.mean_libration_per_cm) ** 2 / 4
+    slope = (warm.mean_libration_per_cm - cold.mean_libration_per_cm) / (warm.bath_K - cold.bath_K)
+    return [step_fs**2 * shift_per_cm_fs2, at_boundary, slope * hotter * warm.bath_K], hotter
+
+
 def limits(reference: Table, row) -> str:
     shift = "shift expected for harmonic modes and leapfrog steps of {} fs"
     return markdown(
@@ -181,7 +227,25 @@ def text(page: Page) -> dict:
     by_name = dict(zip(("cold", "warm"), page.table().by("bath_K").values(), strict=True))
     references = dict(zip(by_name, page.table("-reference"), strict=True))
     equilibration = page.key("run.equilibration_ps")
+    warm = by_name["warm"]
+    parts, hotter = explained(page.table(), page.table("-densities"), references["warm"].leapfrog_shift_per_cm_fs2)
+    measured = warm.one(scheme="settle", timestep_fs=STEPS_FS[-1]).value("shift_per_cm")
+    names = ("harmonic modes and leapfrog steps", f"modes that rise above {LIBRATIONS_PER_CM} cm⁻¹",
+             f"librations hotter by {100 * hotter:.0f} %, which softens them")
     return {
+        "parts": markdown(
+            ["contribution to the shift", "cm⁻¹"],
+            [*([name, f"{part:+.1f}"] for name, part in zip(names, parts, strict=True)),
+             ["not explained", f"{measured.mean - sum(parts):+.1f}"],
+             ["measured", f"{measured.mean:+.2f} ± {measured.error:.2f}"]],
+        ),
+        "measured": f"{measured.mean:.1f}", "expected": parts[0],
+        "explained": 100 * (sum(parts) - parts[0]) / (measured.mean - parts[0]),
+        "longest": STEPS_FS[-1], "modes_of_all": 6 * MOLECULES, "sample": SAMPLE_FS,
+        "penalty_sample": PENALTY_SAMPLE_FS, "highest": END_PER_CM,
+        "beyond": {kind: modes_beyond(page, fs) for kind, fs in
+                   (("rigid", SAMPLE_FS), ("penalty", PENALTY_SAMPLE_FS))},
+        "held": page.conditions().split(", ", 1)[1],
         "rigid": rigid,
         "modes": markdown(["bonds", "mean libration (cm⁻¹)"], shifts),
         "limits": {name: limits(rows, references[name]) for name, rows in by_name.items()},
@@ -210,5 +274,6 @@ def draw(page: Page):
             plots.curve(axes, x, y, label, style=style, marker=False)
         axes.set(xlim=x_range, ylim=(0, y_most), ylabel=names[k])
         plots.legend(axes, f"{t_K:g} K")
+    plots.letters(panels)
     panels[-1].set_xlabel("wavenumber (cm⁻¹)")
     return figure

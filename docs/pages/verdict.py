@@ -153,6 +153,7 @@ def text(page: Page) -> dict:
             [line(label, [r for r in rows if label_of(r) == label]) for label in CURVES],
         ),
         "step_cost": ns["Z&Ss, ω = 100"][0] / ns["SETTLE"][0],
+        "held": f"Steps of {STEPS_FS[0]} to {STEPS_FS[-1]} fs, {page.conditions().split(', ', 1)[1]}",
         "method": f"""\
 * The cost is the core time (µs) per picosecond of one cluster: the median of {TURNS} turns on one
   thread, in which all runs alternate. The time per step is that with BAOAB and {SHOWN_FS[0]} fs.
@@ -204,5 +205,6 @@ def draw(page: Page):
         axes[2 + k].set(xlabel="core time (µs/ps)")
     for panel in axes[1::2]:
         panel.set(ylabel="")
+    plots.letters(axes)
     plots.legend(axes[1])
     return figure

@@ -52,9 +52,11 @@ struct SystemSection {
   std::string kind = "water";
   std::string model = "tip3p";
   int molecules = 0;  ///< 0: that of `file` or `state`; otherwise these must have this number
-  std::optional<std::string> file;    ///< path as written, relative to the deck
+  std::optional<std::string> file;  ///< path as written, relative to the deck
+  /// Paths like `file`, each perhaps with ":frame"; the ladders take them in turn.
+  std::vector<std::string> files;
   std::optional<std::int64_t> frame;  ///< frame of `file`, counted from 0; default: the first
-  std::optional<std::string> state;   ///< path like `file`; never both
+  std::optional<std::string> state;   ///< path like `file`; only one of file, files and state
   int replicas = 1;
   std::uint64_t seed = 1;
   std::optional<double> temperature_K;  ///< of the start velocities; empty if they are zero
@@ -316,8 +318,16 @@ Deck with_potential(const Deck& deck, const std::string& name);
 /// @throws InputError
 Deck with_scheme(const Deck& deck, const std::string& spec);
 
-/// Path of the structure file, resolved relative to the deck; empty without `file`.
-std::optional<std::string> structure_path(const Deck& deck);
+/// A structure that replicas start from.
+struct StructureSource {
+  std::string key;      ///< "file" or "files"
+  std::string written;  ///< as in the deck
+  std::string path;     ///< resolved relative to the deck
+  std::optional<std::int64_t> frame{};
+};
+/// The structures of `file` or `files`; empty without them. The replicas of ladder k start from
+/// structure k modulo their number; without several temperatures, a replica is a ladder.
+std::vector<StructureSource> structure_sources(const Deck& deck);
 
 /// Path of the checkpoint that `state` names directly or by its folder; empty without `state`.
 std::optional<std::string> state_path(const Deck& deck);

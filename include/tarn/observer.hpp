@@ -38,6 +38,20 @@ struct AveragedQuantity {
   /// Difference between the second half of the samples and the first half or eighth, if it is
   /// significant; else 0.
   double drift = 0.0;
+  /// With several start structures: the largest deviation of the replicas with one of them from the
+  /// others, in standard errors.
+  std::optional<double> sigmas_between_starts{};
+  /// A larger deviation means that the average depends on the start: it is not converged.
+  static constexpr double kMostSigmasBetweenStarts = 3.0;
+};
+
+/// How often walkers changed their structure, which makes them forget their start.
+struct StructureChanges {
+  double per_walker = 0.0;  ///< mean, since step 0
+  const char* what = "";    ///< kind of change, in the plural
+  /// With fewer changes, populations and averages may depend on the start.
+  static constexpr double kEnough = 10.0;
+  bool are_enough() const { return per_walker >= kEnough; }
 };
 
 /// Reads Frames and writes one kind of file.
@@ -87,6 +101,8 @@ class Observer {
   virtual void finish() = 0;
   /// Means of its quantities; empty if there is no sample after equilibration.
   virtual std::vector<AveragedQuantity> averages() const { return {}; }
+  /// How often the walkers changed their structure, if the observer knows it.
+  virtual std::optional<StructureChanges> structure_changes() const { return std::nullopt; }
   /// Messages about the results; called after finish().
   virtual Messages messages() const { return {}; }
   /// Draws pictures from the files written by finish().

@@ -68,9 +68,19 @@ BeadLimit fit(std::span<const Point> points, int terms, bool errors_known) {
 
 /// Whether chi^2 is below its mean plus two standard deviations: the probability of more is about
 /// 5 % for one to three degrees of freedom.
-bool is_accepted(const BeadLimit& fit) {
+bool agrees_with_errors(const BeadLimit& fit) {
   const auto freedom = static_cast<double>(fit.degrees_of_freedom);
   return fit.degrees_of_freedom == 0 || fit.chi2 <= freedom + 2.0 * std::sqrt(2.0 * freedom);
+}
+
+/// Whether the limit changes by at most 1.5 standard errors without the fewest beads. A mean with
+/// few beads and a small error may determine the fit and be wrong by the terms that the fit lacks.
+bool is_stable(std::span<const Point> points, int terms, const BeadLimit& all) {
+  if (points.size() < static_cast<std::size_t>(terms) + 2 || !(all.limit.error > 0.0)) return true;
+  const BeadLimit fewer = fit(points.subspan(1), terms, true);
+  // The difference of estimates from all and from some of the means.
+  const double square = std::pow(fewer.limit.error, 2) - std::pow(all.limit.error, 2);
+  return std::abs(fewer.limit.mean - all.limit.mean) <= 1.5 * std::sqrt(std::max(square, 0.0));
 }
 
 }  // namespace
@@ -90,9 +100,13 @@ BeadLimit bead_limit(std::span<const int> beads, std::span<const MeanError> mean
   const bool errors_known = std::ranges::all_of(points, has_error);
   std::span<const Point> used(points);
   BeadLimit result = fit(used, 1, errors_known);
-  if (!is_accepted(result)) result = fit(used, 2, errors_known);
+  const auto is_accepted = [&](int terms) {
+    return agrees_with_errors(result) && is_stable(used, terms, result);
+  };
+  if (is_accepted(1) || used.size() < 3) return result;
+  result = fit(used, 2, errors_known);
   // Three means determine two terms, which are accepted.
-  while (!is_accepted(result)) {
+  while (!is_accepted(2)) {
     used = used.subspan(1);
     result = fit(used, 2, errors_known);
   }

@@ -5,14 +5,20 @@
 
 #include "memory.hpp"
 #include "series_of_replica.hpp"
+#include "tarn/analysis/errors.hpp"
 
 namespace tarn::analysis {
 namespace {
 
 constexpr int kMostSeries = 32;
-/// With at least this many whole series their spread determines the error. Series that stopped
-/// early count less: the effective number of series must reach kEnoughAlike.
+/// With at least this many whole series their spread alone determines the error. Series that
+/// stopped early count less: the effective number of series must reach kEnoughAlike.
 constexpr double kEnoughSeries = 16.0, kEnoughAlike = 12.0;
+/// Fewer blocks or series do not determine their spread.
+constexpr double kFewestSeries = 4.0;
+/// A spread of whole series that exceeds the error from blocks by this factor reveals motions that
+/// are slower than the blocks.
+constexpr double kAgree = 1.5;
 /// Fewer blocks agree by chance too often to end the search for longer ones.
 constexpr double kEnoughBlocks = 8.0;
 
@@ -36,8 +42,9 @@ Products residual_of_covariance(const Products& sum) {
 // --- BlockSums ---
 
 template <std::size_t kMoments>
-std::size_t BlockSums<kMoments>::series_of_replicas(int replicas) {
-  return static_cast<std::size_t>(std::clamp(replicas, 1, kMostSeries));
+std::size_t BlockSums<kMoments>::series_of_replicas(int replicas, int starts) {
+  const int most = starts < kMostSeries ? kMostSeries / starts * starts : kMostSeries;
+  return static_cast<std::size_t>(std::clamp(replicas, 1, most));
 }
 
 template <std::size_t kMoments>
@@ -101,51 +108,113 @@ template <std::size_t kMoments>
 typename BlockSums<kMoments>::Level BlockSums<kMoments>::whole_series() const {
   Level whole;
   for (std::size_t s = 0; s < series_; ++s) {
-    // Each value of the series is in exactly one waiting block.
-    Value total{};
-    for (const Level& level : levels_) {
-      for (std::size_t i = 0; i < kNumbers; ++i) total[i] += level.waiting[s][i];
-    }
+    const Value total = total_of(s);
     if (total.back() > 0.0) whole.add(total);
   }
   return whole;
 }
 
 template <std::size_t kMoments>
-Blocking BlockSums<kMoments>::errors(Value (*residual_of)(const Value& sum)) const {
+typename BlockSums<kMoments>::Value BlockSums<kMoments>::total_of(std::size_t series) const {
+  // Each value of the series is in exactly one waiting block.
+  Value total{};
+  for (const Level& level : levels_) {
+    for (std::size_t i = 0; i < kNumbers; ++i) total[i] += level.waiting[series][i];
+  }
+  return total;
+}
+
+template <std::size_t kMoments>
+Blocking BlockSums<kMoments>::errors(Value (*residual_of)(const Value& sum),
+                                     bool with_series) const {
   Blocking result;
   if (levels_.empty()) return result;
   const double naive = error(levels_.front(), residual_of), values = levels_.front().blocks;
   const Level whole = whole_series();
   // Effective number of series, less than their number if some stopped early.
   const double series = whole.sum.back() * whole.sum.back() / whole.products.back();
+  const auto take = [&result](double error, double blocks, double length) {
+    result.error = error;
+    result.error_of_error = error / std::sqrt(2.0 * (blocks - 1.0));
+    result.block_length = static_cast<std::size_t>(std::lround(length));
+  };
+  // The condition of Lee et al.
+  const auto are_independent = [=](double blocks, double length, double error) {
+    const double ratio = naive > 0.0 ? error / naive : 1.0;
+    return blocks >= kEnoughBlocks && std::pow(length, 3) > 2.0 * values * std::pow(ratio, 4);
+  };
   result.error = naive;
-  for (std::size_t l = 0; l < levels_.size(); ++l) {
-    // At most one block per series with a part of its values: use the whole series instead.
-    const bool is_whole = levels_[l].blocks <= series + 0.5;
-    const Level& level = is_whole ? whole : levels_[l];
-    const double blocks = is_whole ? series : level.blocks;
-    // Fewer than four blocks do not determine their spread.
-    if (blocks < (l == 0 ? 2.0 : 4.0)) break;
+  for (std::size_t l = 0; l < levels_.size() && !result.converged; ++l) {
+    const double blocks = levels_[l].blocks;
+    // The last level is that of whole series.
+    if (blocks < (l == 0 ? 2.0 : kFewestSeries) || (l > 0 && blocks <= series + 0.5)) break;
     // Error of the mean of all values, not only of those in blocks. For MD series a decrease from
     // one level to the next is noise.
-    const double here = error(level, residual_of) * std::sqrt(level.sum.back() / samples());
+    const double here =
+        error(levels_[l], residual_of) * std::sqrt(levels_[l].sum.back() / samples());
     const bool rises = l == 0 || here > result.error;
-    result.error = std::max(here, result.error);
-    const double ratio = naive > 0.0 ? result.error / naive : 1.0;
-    const double length = is_whole ? values / series : std::ldexp(1.0, static_cast<int>(l));
-    result.converged =
-        blocks >= kEnoughBlocks && length * length * length > 2.0 * values * std::pow(ratio, 4);
-    if (result.converged || rises) {
-      result.error_of_error = result.error / std::sqrt(2.0 * (blocks - 1.0));
-      result.block_length = static_cast<std::size_t>(std::lround(length));
-    }
-    result.converged =
-        result.converged || (is_whole && level.blocks >= kEnoughSeries && blocks >= kEnoughAlike);
-    if (result.converged || is_whole) break;
+    const double largest = std::max(here, result.error);
+    const double length = std::ldexp(1.0, static_cast<int>(l));
+    result.converged = are_independent(blocks, length, largest);
+    if (result.converged || rises) take(largest, blocks, length);
+  }
+  if (with_series && series >= kFewestSeries - 0.5) {
+    const double spread = error(whole, residual_of);
+    const bool enough = whole.blocks >= kEnoughSeries && series >= kEnoughAlike;
+    const double length = values / series, largest = std::max(spread, result.error);
+    // Blocks that end the search agree with whole series, or hide slow motions. Without such
+    // blocks, the spread of many or of independent series is the error.
+    result.converged = result.converged ? spread <= kAgree * result.error
+                                        : enough || are_independent(series, length, largest);
+    if (enough || spread > result.error) take(std::max(spread, naive), series, length);
   }
   if (naive > 0.0) result.autocorrelation_time = 0.5 * std::pow(result.error / naive, 2);
   return result;
+}
+
+template <std::size_t kMoments>
+double BlockSums<kMoments>::sigmas_between(Value (*residual_of)(const Value& sum),
+                                           std::span<const int> start_of_series) const {
+  if (empty()) return 0.0;
+  const Value residual = residual_of(sum());
+  struct Part {
+    double series = 0.0, weight = 0.0, sum = 0.0, squares = 0.0, products = 0.0, weights = 0.0;
+    double mean() const { return sum / weight; }
+    /// Square of the error of the mean, as in ratio_and_error().
+    double square() const {
+      const double m = mean(), about_mean = squares - 2.0 * m * products + m * m * weights;
+      return series / (series - 1.0) * std::max(about_mean, 0.0) / (weight * weight);
+    }
+  };
+  const int starts = start_of_series.empty() ? 0 : 1 + std::ranges::max(start_of_series);
+  double most = 0.0;
+  for (int start = 0; start < starts; ++start) {
+    Part with, without;
+    for (std::size_t s = 0; s < series_; ++s) {
+      const Value total = total_of(s);
+      const double w = total.back();
+      if (w == 0.0 || start_of_series[s] < 0) continue;
+      double x = 0.0;
+      for (std::size_t i = 0; i < kNumbers; ++i) x += residual[i] * total[i];
+      Part& part = start_of_series[s] == start ? with : without;
+      part.series += 1.0;
+      part.weight += w;
+      part.sum += x;
+      part.squares += x * x;
+      part.products += x * w;
+      part.weights += w * w;
+    }
+    if (with.series < 2.0 || without.series < 2.0) continue;
+    const double difference = std::abs(with.mean() - without.mean());
+    const double a = with.square(), b = without.square();
+    if (difference == 0.0) continue;
+    if (a + b == 0.0) return kMostSigmas;
+    // Welch 1947: degrees of freedom of a difference of means with unequal spreads.
+    const double freedom =
+        (a + b) * (a + b) / (a * a / (with.series - 1.0) + b * b / (without.series - 1.0));
+    most = std::max(most, normal_of_t(difference / std::sqrt(a + b), freedom));
+  }
+  return std::min(most, kMostSigmas);
 }
 
 template <std::size_t kMoments>
@@ -212,12 +281,16 @@ void PooledBlocking::add(std::size_t series, double sum, double weight) {
   BlockSums::add(series, {sum - weight * shift_[0], weight});
 }
 
-Blocking PooledBlocking::result() const {
+Blocking PooledBlocking::result(bool with_series) const {
   if (empty()) return {};
-  Blocking result = errors(residual_of_mean);
+  Blocking result = errors(residual_of_mean, with_series);
   const auto [total, weight] = sum();
   result.mean = shift_[0] + total / weight;
   return result;
+}
+
+double PooledBlocking::sigmas_between(std::span<const int> start_of_series) const {
+  return BlockSums::sigmas_between(residual_of_mean, start_of_series);
 }
 
 void PooledCovariance::add_replicas(std::span<const std::int64_t> ids, std::span<const double> x,
@@ -271,6 +344,10 @@ Blocking PooledCovariance::result() const {
   }
   result.error = std::max(result.error, second);
   return result;
+}
+
+double PooledCovariance::sigmas_between(std::span<const int> start_of_series) const {
+  return BlockSums::sigmas_between(residual_of_covariance, start_of_series);
 }
 
 Blocking blocking(std::span<const double> series) {

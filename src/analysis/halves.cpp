@@ -14,11 +14,13 @@ namespace {
 constexpr std::size_t kMost = 64, kFewest = 8, kFewestForBeginning = 32;
 /// Fewer series do not determine their spread.
 constexpr std::size_t kEnoughSeries = 4;
+/// The spread of many series is an error accurate to a fifth.
+constexpr std::size_t kManySeries = 16;
 
 }  // namespace
 
-Halves Halves::of_replicas(int replicas) {
-  return Halves(PooledBlocking::series_of_replicas(replicas));
+Halves Halves::of_replicas(int replicas, int starts) {
+  return Halves(PooledBlocking::series_of_replicas(replicas, starts));
 }
 
 void Halves::add_replicas(std::span<const std::int64_t> ids, std::span<const double> values) {
@@ -76,7 +78,9 @@ Halves::Shift Halves::shift_from_start() const {
       second_half.add(s, blocks_[b][s].of_values, blocks_[b][s].weight);
     }
   }
-  const Blocking later = second_half.result();
+  // The spread of few series is too uncertain to detect a short relaxation.
+  const Blocking later =
+      series_ >= kManySeries ? second_half.result() : second_half.result_of_blocks();
   if (!(later.error_of_error > 0.0) || beginning.weight == 0.0) return {};
   const double mean = later.mean - beginning.of_values / beginning.weight;
   // The squared error of a mean is inversely proportional to the number of values.

@@ -53,7 +53,7 @@ std::vector<EnergyBin> merged(const std::vector<std::vector<EnergyBin>>& bins,
 MultiHistogram::MultiHistogram(std::vector<double> beta_mol_per_kcal, std::int64_t ladders)
     : beta_(std::move(beta_mol_per_kcal)),
       groups_(static_cast<std::size_t>(std::clamp<std::int64_t>(ladders, 1, kGroups))),
-      most_blocks_(groups_ == kGroups ? 1 : 2 * ((kGroups + groups_ - 1) / groups_)) {}
+      most_blocks_(groups_ == kGroups ? 4 : 2 * ((kGroups + groups_ - 1) / groups_)) {}
 
 double MultiHistogram::bin_of(const Sample& sample) const {
   const double bin = std::floor(sample.energy * beta_[sample.bath] / kWidth_kT);
@@ -111,7 +111,7 @@ void MultiHistogram::add_step(std::span<const Sample> samples, int threads) {
 }
 
 void MultiHistogram::end_step() {
-  if (!block_is_open_ || most_blocks_ == 1 || ++moments_in_block_ < block_length_) return;
+  if (!block_is_open_ || ++moments_in_block_ < block_length_) return;
   block_is_open_ = false;
   moments_in_block_ = 0;
   if (parts_.size() < most_blocks_ * groups_) return;
@@ -194,7 +194,7 @@ MultiHistogram::Inefficiency MultiHistogram::inefficiency_of(std::size_t bath) c
     r.g = std::max(r.g, g);
   };
   raise(of_parts);
-  if (groups_ >= kLeastLadders && groups_ < kGroups) raise(of_groups);
+  if (groups_ >= kLeastLadders) raise(of_groups);
   r.g = std::min(r.g, r.most);
   return r;
 }
@@ -276,9 +276,13 @@ std::optional<MultiHistogram::Result> MultiHistogram::result() const {
     }
   };
   leave_out(parts_);
-  if (groups_ == kGroups) return result;
-  // At least four parts: fewer do not determine their spread.
   const std::size_t blocks = parts_.size() / groups_;
+  result.has_many_ladders_ = groups_ == kGroups;
+  if (result.has_many_ladders_) {
+    if (blocks > 1) leave_out(combined_parts(blocks));
+    return result;
+  }
+  // At least four parts: fewer do not determine their spread.
   for (const std::size_t merged : {2u, 4u}) {
     if (blocks > merged && blocks / merged * groups_ >= 4) leave_out(combined_parts(merged));
   }

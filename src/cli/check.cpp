@@ -208,8 +208,8 @@ void check(const Arguments& a) {
     return print_deck_and_plan(check_mechanics(deck), checker, 0, std::nullopt, terminal);
   }
   int molecules = deck.system.molecules;
-  if (const auto path = structure_path(deck)) {
-    const io::Structure structure = io::read_structure(*path, {deck.system.frame});
+  for (const StructureSource& source : structure_sources(deck)) {
+    const io::Structure structure = io::read_structure(source.path, {source.frame});
     molecules = structure.molecules;
     terminal.print(structure.messages);
   }

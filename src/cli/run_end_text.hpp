@@ -21,17 +21,21 @@ inline bool is_of_peak(const AveragedQuantity& a) {
   return a.table == "heat_capacity" && !a.bath_K;
 }
 
-/// "maximum of the heat capacity: 117.99 +- 0.47 K, 0.2101 +- 0.0042 kcal/mol/K"; empty without
-/// one.
+/// "maximum of the heat capacity: 117.99 +- 0.47 K, 0.2101 +- 0.0042 kcal/mol/K, prominence 0.11 +-
+/// 0.01 kcal/mol/K, width 25.1 +- 1.2 K"; empty without one.
 inline std::string peak_text(const std::vector<AveragedQuantity>& averages) {
   std::string text;
   for (const AveragedQuantity& a : averages) {
     if (!is_of_peak(a)) continue;
     const int digits = analysis::decimals_for(a.error);
-    text += fmt::format("{}{:.{}f} +- {:.{}f} {}{}",
-                        text.empty() ? "maximum of the heat capacity: " : ", ", a.mean, digits,
-                        a.error, digits, a.quantity == "peak_temperature_K" ? "K" : "kcal/mol/K",
-                        a.converged ? "" : " *");
+    const std::string_view quantity = a.quantity;
+    text += fmt::format("{}{}{:.{}f} +- {:.{}f} {}{}",
+                        text.empty() ? "maximum of the heat capacity: " : ", ",
+                        quantity.starts_with("peak_prominence") ? "prominence "
+                        : quantity.starts_with("peak_width")    ? "width "
+                                                                : "",
+                        a.mean, digits, a.error, digits,
+                        quantity.ends_with("mol_K") ? "kcal/mol/K" : "K", a.converged ? "" : " *");
   }
   return text;
 }

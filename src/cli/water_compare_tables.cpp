@@ -235,14 +235,17 @@ void print_beads(std::FILE* out, const CompareResult& result) {
 
 void print_title(std::FILE* out, const Deck& deck, const CompareResult& result, bool by_step) {
   const double duration_fs = static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs;
-  fmt::print(out, "{}, {} x {}, {}, {}\n\n", deck.name,
-             deck.system.molecules > 0
-                 ? count_text(deck.system.molecules, "molecule")
-                 : "molecules of " + deck.system.file.value_or(deck.system.state.value_or("")),
-             count_text(deck.system.replicas, "replica"),
-             by_step ? fmt::format("{:g} ps", duration_fs * 1e-3)
-                     : steps_text(result.schemes, duration_fs, &SchemeResult::timestep_fs, " fs"),
-             result.device);
+  fmt::print(
+      out, "{}, {} x {}, {}, {}\n\n", deck.name,
+      deck.system.molecules > 0
+          ? count_text(deck.system.molecules, "molecule")
+          : "molecules of " + (deck.system.files.empty()
+                                   ? deck.system.file.value_or(deck.system.state.value_or(""))
+                                   : fmt::format("{}", fmt::join(deck.system.files, ", "))),
+      count_text(deck.system.replicas, "replica"),
+      by_step ? fmt::format("{:g} ps", duration_fs * 1e-3)
+              : steps_text(result.schemes, duration_fs, &SchemeResult::timestep_fs, " fs"),
+      result.device);
 }
 
 }  // namespace

@@ -172,7 +172,7 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   apply_overrides(std::move(given));
   read_entries();
   check_conditions();
-  read_structure_file();
+  read_structure_files();
   read_start_state();
   find_library();
   set_steps_from_duration();
@@ -420,7 +420,9 @@ void Checker::apply_overrides(Source overrides) {
     if (sections_.find(entry.section) == sections_.end()) open_section(entry.section, entry.place);
     remove(entry.section, entry.name, false);
     const Key* key = schema_->find_key(entry.section, entry.name);
-    if (key != nullptr && !key->excludes.empty()) remove(entry.section, key->excludes, true);
+    if (key != nullptr) {
+      for (const std::string_view other : key->excludes) remove(entry.section, other, true);
+    }
     entries_.push_back(std::move(entry));
   }
 }
@@ -514,15 +516,15 @@ void Checker::check_conditions() {
   for (const Key& key : schema_->keys) {
     if (!is_given(key)) continue;
     const Place& place = values_.find(key.path())->second.place;
-    if (!key.excludes.empty()) {
-      const auto other = values_.find(std::string(key.section) + '.' + std::string(key.excludes));
+    for (const std::string_view excluded : key.excludes) {
+      const auto other = values_.find(std::string(key.section) + '.' + std::string(excluded));
       const auto position = [](const Place& p) { return std::tuple(p.line, p.column); };
       // Reported once, at the later of the two keys.
       if (other != values_.end() &&
           (position(other->second.place) < position(place) ||
-           (position(other->second.place) == position(place) && key.name < key.excludes))) {
+           (position(other->second.place) == position(place) && key.name < excluded))) {
         add_problem(place, fmt::format("{} and {} exclude each other; remove one of them", key.name,
-                                       key.excludes));
+                                       excluded));
       }
     }
     // Report only the first condition that is not met.
@@ -565,29 +567,38 @@ bool Checker::check_condition(const Key& key, const Condition& condition) {
   return false;
 }
 
-void Checker::read_structure_file() {
-  const std::optional<std::string> path = structure_path(deck_);
-  if (!read_files_ || !path) return;
+void Checker::read_structure_files() {
+  if (!read_files_) return;
+  for (const StructureSource& source : structure_sources(deck_)) read_structure_file(source);
+}
+
+void Checker::read_structure_file(const StructureSource& source) {
+  const std::string key = "system." + source.key, &path = source.path;
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(*path, ignored)) {
-    return problem("system.file",
-                   fmt::format("file = {}: there is no file {}{}", toml_string(*deck_.system.file),
-                               *path, missing_path_hint(deck_, *deck_.system.file)));
+  if (!std::filesystem::is_regular_file(path, ignored)) {
+    return problem(
+        key, fmt::format("{} = {}: there is no file {}{}", source.key, toml_string(source.written),
+                         path, missing_path_hint(deck_, source.written)));
   }
   try {
-    const io::Structure structure = io::read_structure(*path, {deck_.system.frame});
+    const io::Structure structure = io::read_structure(path, {source.frame});
+    if (start_molecules_ && *start_molecules_ != structure.molecules) {
+      problem(key,
+              fmt::format("{} has {} molecules, and the structure before it {}",
+                          toml_string(source.written), structure.molecules, *start_molecules_));
+    }
     start_molecules_ = structure.molecules;
     if (deck_.system.velocities == VelocityKind::file && structure.velocities_A_per_akma.empty()) {
-      problem("system.velocities", missing_velocities_message(*path));
+      problem("system.velocities", missing_velocities_message(path));
     }
     if (!is_reliable({"system.model", "model.oh_A", "model.hoh_degrees"})) return;
     if (deck_.system.model == kOwnModel && !(has("model.oh_A") && has("model.hoh_degrees"))) return;
     const WaterModel model = water_model(deck_);
-    for (Problem& bond : io::bond_length_problems(model, structure.positions_A, *path)) {
+    for (Problem& bond : io::bond_length_problems(model, structure.positions_A, path)) {
       problems_.push_back(std::move(bond));
     }
   } catch (const InputError& error) {
-    if (error.problems().empty()) problem("system.file", error.what());
+    if (error.problems().empty()) problem(key, error.what());
     problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
   } catch (
       const IoError&) {  // not a problem of the deck; reported when the run reads the structure

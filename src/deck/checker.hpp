@@ -70,7 +70,8 @@ class Checker {
   bool check_condition(const Key& key, const Condition& condition);
   /// How to remove a key of the deck that is unused because of --set.
   std::string unset_hint(const Key& key, const Place& place) const;
-  void read_structure_file();
+  void read_structure_files();
+  void read_structure_file(const StructureSource& source);
   void find_library();
   void read_start_state();
   /// Computes the number of steps from a duration.

@@ -1,6 +1,7 @@
 #include "tarn/deck.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -83,9 +84,25 @@ Deck parse_deck(const std::string& text, const std::string& path,
       .check(text, decks::given_by("--set", overrides), decks::given_by("--unset", removals));
 }
 
-std::optional<std::string> structure_path(const Deck& deck) {
-  if (!deck.system.file) return std::nullopt;
-  return decks::from_the_deck(deck, *deck.system.file).string();
+std::vector<StructureSource> structure_sources(const Deck& deck) {
+  const auto resolved = [&](const std::string& path) {
+    return decks::from_the_deck(deck, path).string();
+  };
+  const SystemSection& system = deck.system;
+  if (system.file) return {{"file", *system.file, resolved(*system.file), system.frame}};
+  std::vector<StructureSource> sources;
+  for (const std::string& written : system.files) {
+    StructureSource& source = sources.emplace_back("files", written);
+    const std::size_t colon = written.rfind(':');
+    const std::string frame = colon == std::string::npos ? "" : written.substr(colon + 1);
+    std::int64_t number = 0;
+    const char* end = frame.data() + frame.size();
+    const auto [at, failure] = std::from_chars(frame.data(), end, number);
+    const bool has_frame = !frame.empty() && colon > 0 && failure == std::errc{} && at == end;
+    source.path = resolved(has_frame ? written.substr(0, colon) : written);
+    if (has_frame && number >= 0) source.frame = number;
+  }
+  return sources;
 }
 
 std::optional<std::string> state_path(const Deck& deck) {

@@ -46,7 +46,8 @@ template <class T>
 Value to_value(const Key& key, const T& field) {
   if constexpr (IsOptional<T>::value) {
     return field ? to_value(key, *field) : Value{};
-  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+  } else if constexpr (std::is_same_v<T, std::vector<double>> ||
+                       std::is_same_v<T, std::vector<std::string>>) {
     return field.empty() ? Value{} : Value{field};
   } else if constexpr (std::is_enum_v<T>) {
     return choice_text(key, static_cast<int>(field));
@@ -134,6 +135,7 @@ constexpr Type type_of(bool has_choices) {
   if (std::is_integral_v<T>) return Type::integer;
   if (std::is_same_v<T, double>) return Type::number;
   if (std::is_same_v<T, std::vector<double>>) return Type::numbers;
+  if (std::is_same_v<T, std::vector<std::string>>) return Type::files;
   if (std::is_same_v<T, std::array<bool, kPairClasses>>) return Type::choices;
   if (is_selection<T>) return Type::selection;
   return has_choices ? Type::choice : Type::file;
@@ -187,7 +189,7 @@ KeyOf<S> duration_key(std::string_view name, Range range, std::vector<Condition>
                           "contains `steps`.",
                           {.default_text = "from `steps`",
                            .used_with = std::move(used_with),
-                           .excludes = "steps",
+                           .excludes = {"steps"},
                            .may_change_on_resume = true});
   duration.key.type = Type::number;
   duration.read = [](const Key&, const S&) { return Value{}; };

@@ -54,6 +54,8 @@ std::string expected_text(const Key& key) {
       return list + " or an integer" + range_text(key);
     case Type::file:
       return "a path in quotes";
+    case Type::files:
+      return "a list of paths in quotes";
     case Type::text:
       return "a text in quotes";
     case Type::device:

@@ -231,7 +231,7 @@ SectionTable run_section() {
           {keys_of(&M::run, {key(&R::steps, "steps", from_to(0, kStepLimit), "Number of steps.",
                                  {.default_text = "from `duration`",
                                   .used_with = {schemes_with_steps()},
-                                  .excludes = "duration",
+                                  .excludes = {"duration"},
                                   .may_change_on_resume = true}),
                              duration_key<R>("duration", at_least(0.0), {schemes_with_steps()})}),
            keys_of(&Deck::run,

@@ -32,6 +32,7 @@ enum class Type {
   numbers,    ///< a list of floats; integers are accepted
   selection,  ///< one of `choices`, or an integer
   file,       ///< a path
+  files,      ///< a list of paths
   text,       ///< a string, which may be empty
   device,     ///< auto | cpu | cuda | cuda:i
 };
@@ -72,9 +73,9 @@ struct Choice {
 
 /// The less common properties of a key.
 struct KeyOptions {
-  std::string_view default_text = {};     ///< in the reference, if it is not a plain value
-  std::vector<Condition> used_with = {};  ///< all must be met
-  std::string_view excludes = {};         ///< key of the same section that excludes this one
+  std::string_view default_text = {};           ///< in the reference, if it is not a plain value
+  std::vector<Condition> used_with = {};        ///< all must be met
+  std::vector<std::string_view> excludes = {};  ///< keys of the section that exclude this one
   bool zero_means_absent = false;
   bool may_change_on_resume = false;
   std::string_view unit = {};  ///< empty: that of the suffix of the name

@@ -76,7 +76,9 @@ std::string correction_hint(const Key& key, const RawValue& raw) {
           (key.type == Type::boolean && (raw.string == "true" || raw.string == "false"))) {
         return "; write it without quotes";
       }
-      if (key.type == Type::choices) return fmt::format("; write [{}]", raw.text);
+      if (key.type == Type::choices || key.type == Type::files) {
+        return fmt::format("; write [{}]", raw.text);
+      }
       break;
     case RawValue::Kind::integer:
       if (key.type == Type::boolean && (raw.integer == 0 || raw.integer == 1)) {
@@ -120,7 +122,8 @@ bool takes_text(const Key& key, std::string_view text) {
 
 /// How to write a value without quotes that is not TOML, if it is clear.
 std::string bare_value_hint(const Key& key, const std::string& text) {
-  const bool wants_list = key.type == Type::choices || key.type == Type::numbers;
+  const bool wants_list =
+      key.type == Type::choices || key.type == Type::numbers || key.type == Type::files;
   if (wants_list) {
     std::string list;
     std::string_view rest = text;
@@ -216,6 +219,8 @@ std::optional<Value> ValueReader::read_value(const Key& key, const RawValue& raw
       if (!raw.string.empty()) return Value{raw.string};
       add_problem(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
       return std::nullopt;
+    case Type::files:
+      return read_files(key, raw);
     case Type::text:
       if (raw.kind == RawValue::Kind::string) return Value{raw.string};
       break;
@@ -330,6 +335,19 @@ std::optional<Value> ValueReader::read_numbers(const Key& key, const RawValue& r
   }
   if (numbers.size() < raw.items.size()) return std::nullopt;
   return Value{numbers};
+}
+
+std::optional<Value> ValueReader::read_files(const Key& key, const RawValue& raw) {
+  if (!is_filled_array(key, raw)) return std::nullopt;
+  Key element = key;
+  element.type = Type::file;
+  std::vector<std::string> paths;
+  for (const RawValue& item : raw.items) {
+    const std::optional<Value> path = read_value(element, item);
+    if (path) paths.push_back(std::get<std::string>(*path));
+  }
+  if (paths.size() < raw.items.size()) return std::nullopt;
+  return Value{paths};
 }
 
 void ValueReader::wrong_type(const Key& key, const RawValue& raw) {

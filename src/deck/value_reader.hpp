@@ -26,6 +26,7 @@ class ValueReader {
   std::optional<Value> read_choice(const Key& key, const RawValue& raw);
   std::optional<Value> read_choices(const Key& key, const RawValue& raw);
   std::optional<Value> read_numbers(const Key& key, const RawValue& raw);
+  std::optional<Value> read_files(const Key& key, const RawValue& raw);
   /// Whether the value is an array with an element; reports a problem if not.
   bool is_filled_array(const Key& key, const RawValue& raw);
   /// Reports a string of the deck without quotes.

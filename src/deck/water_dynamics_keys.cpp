@@ -110,20 +110,20 @@ SectionTable thermostat_section() {
               "Temperature of the thermostat.",
               {.default_text = "required, unless `temperatures_K` is given",
                .used_with = {warm},
-               .excludes = "temperatures_K"}),
+               .excludes = {"temperatures_K"}}),
           key(&ThermostatSection::temperatures_K, "temperatures_K",
               from_to(0, kLargestTemperature_K),
               "Temperatures, one per replica; a shorter list is repeated. Start velocities have "
               "the same temperatures.",
-              {.default_text = "none", .used_with = {warm}, .excludes = "temperature_K"}),
+              {.default_text = "none", .used_with = {warm}, .excludes = {"temperature_K"}}),
           key(&ThermostatSection::friction_per_ps, "friction_per_ps", from_to(0, kLargestFriction),
               "Friction rate, the same for all atoms.",
-              {.default_text = "none", .used_with = {warm}, .excludes = "friction_amu_per_ps"}),
+              {.default_text = "none", .used_with = {warm}, .excludes = {"friction_amu_per_ps"}}),
           key(&ThermostatSection::friction_amu_per_ps, "friction_amu_per_ps",
               from_to(0, kLargestFriction),
               "Friction γ; the rate of an atom of mass m is γ/m. The paper's γ = 0.01 Da per time "
               "unit is 0.2045483 Da/ps.",
-              {.default_text = "none", .used_with = {warm}, .excludes = "friction_per_ps"}),
+              {.default_text = "none", .used_with = {warm}, .excludes = {"friction_per_ps"}}),
       });
 }
 
@@ -224,7 +224,7 @@ SectionTable run_section() {
       {
           key(&RunSection::steps, "steps", from_to(0, kStepLimit), "Number of steps.",
               {.default_text = "from `duration_ps`",
-               .excludes = "duration_ps",
+               .excludes = {"duration_ps"},
                .may_change_on_resume = true}),
           duration_key<RunSection>("duration_ps", from_to(0, 1e12)),
           key(&RunSection::equilibration_ps, "equilibration_ps", from_to(0, 1e12),

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "checker.hpp"
@@ -11,8 +13,8 @@ namespace tarn::decks {
 namespace {
 
 void start_is_given(Checker& checker) {
-  require_one_of(checker, {"system.molecules", "system.file", "system.state"}, "system.molecules",
-                 "[system] needs molecules, file or state");
+  require_one_of(checker, {"system.molecules", "system.file", "system.files", "system.state"},
+                 "system.molecules", "[system] needs molecules, file, files or state");
 }
 
 void own_model_is_complete(Checker& checker) {
@@ -42,7 +44,8 @@ void own_model_is_complete(Checker& checker) {
 
 void frame_needs_file(Checker& checker) {
   if (!checker.has("system.frame") || !checker.is_reliable({"system.frame", "system.file"})) return;
-  if (checker.has("system.file") || checker.has("system.state")) return;
+  if (checker.has("system.file") || checker.has("system.files") || checker.has("system.state"))
+    return;
   checker.problem("system.frame", "frame needs file, which [system] does not have");
 }
 
@@ -53,7 +56,9 @@ void molecule_counts_agree(Checker& checker) {
   const char* what = state ? "state" : "structure";
   if (found > kMaxMolecules) {
     checker.problem(
-        state ? "system.state" : "system.file",
+        state                         ? "system.state"
+        : checker.has("system.files") ? "system.files"
+                                      : "system.file",
         fmt::format("the {} has {} molecules; expected 1 to {}", what, found, kMaxMolecules));
   } else if (checker.has("system.molecules") && wanted != found) {
     checker.problem("system.molecules",
@@ -64,6 +69,21 @@ void molecule_counts_agree(Checker& checker) {
 void state_can_start_this_run(Checker& checker) {
   if (!checker.is_reliable({"system.replicas", "system.seed", "thermostat.kind"})) return;
   for (const KeyProblem& p : checker.start_problems()) checker.problem(p.key, p.message);
+}
+
+void ladders_take_all_files(Checker& checker) {
+  if (!checker.is_reliable({"system.files", "system.replicas", "thermostat.temperatures_K"}))
+    return;
+  const Deck& deck = checker.deck();
+  const std::size_t temperatures = std::max<std::size_t>(1, deck.thermostat.temperatures_K.size());
+  const auto replicas = static_cast<std::size_t>(deck.system.replicas);
+  const std::size_t ladders = (replicas + temperatures - 1) / temperatures;
+  if (deck.system.files.size() <= ladders) return;
+  checker.problem(
+      "system.files",
+      fmt::format("files has {} structures, but there {} only {} {}{}; increase replicas",
+                  deck.system.files.size(), ladders == 1 ? "is" : "are", ladders,
+                  temperatures == 1 ? "replica" : "ladder", ladders == 1 ? "" : "s"));
 }
 
 void state_fits_memory(Checker& checker) {
@@ -86,9 +106,11 @@ void velocities_have_a_temperature(Checker& checker) {
 }
 
 void velocities_have_a_source(Checker& checker) {
-  if (!checker.is_reliable({"system.velocities", "system.file", "system.state"})) return;
+  if (!checker.is_reliable({"system.velocities", "system.file", "system.files", "system.state"}))
+    return;
+  const bool has_file = checker.has("system.file") || checker.has("system.files");
   const VelocityKind velocities = checker.deck().system.velocities;
-  if (velocities == VelocityKind::file && !checker.has("system.file")) {
+  if (velocities == VelocityKind::file && !has_file) {
     checker.problem(
         "system.velocities",
         fmt::format(
@@ -97,9 +119,8 @@ void velocities_have_a_source(Checker& checker) {
   } else if (velocities == VelocityKind::state && !checker.has("system.state")) {
     checker.problem(
         "system.velocities",
-        fmt::format(
-            "velocities = \"state\" needs state, which the deck does not have{}",
-            checker.has("system.file") ? "; for velocities of the file write \"file\"" : ""));
+        fmt::format("velocities = \"state\" needs state, which the deck does not have{}",
+                    has_file ? "; for velocities of the file write \"file\"" : ""));
   }
 }
 
@@ -162,6 +183,9 @@ std::vector<Rule> start_rules() {
       {"The run of `state` must have the same number of replicas as the deck, or one, and none "
        "that failed. With a thermostat in both runs the values of `seed` must differ.",
        state_can_start_this_run, "system"},
+      {"`files` has at most as many structures as there are ladders; without several temperatures, "
+       "as replicas.",
+       ladders_take_all_files, "system"},
       {"`molecules` times `replicas` is at most 10⁸.", state_fits_memory, "system"},
       {"Drawn `velocities` require `[system] temperature_K` or a thermostat.",
        velocities_have_a_temperature, "system"},

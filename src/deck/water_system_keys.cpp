@@ -19,7 +19,7 @@ std::vector<Choice> models() {
 
 std::vector<KeyOf<S>> structure_keys() {
   const Condition no_state{"system.state"};
-  const Condition no_file{"system.file"};
+  const Condition no_file{"system.file"}, no_files{"system.files"};
   return {
       kind_key(),
       key(&S::model, "model", models(),
@@ -27,30 +27,37 @@ std::vector<KeyOf<S>> structure_keys() {
           "deck.",
           {.default_text = "`\"own\"` with a section `[model]`, `\"tip3p\"` without"}),
       key(&S::molecules, "molecules", from_to(1, kMaxMolecules),
-          "Number of molecules. Without `file` and `state`, every replica starts from a random "
-          "cluster that depends on `seed` and the replica. With one of them, the number must "
-          "match.",
-          {.default_text = "the number in `file` or `state`", .zero_means_absent = true}),
+          "Number of molecules. Without `file`, `files` and `state`, every replica starts from a "
+          "random cluster that depends on `seed` and the replica. With one of them, the number "
+          "must match.",
+          {.default_text = "the number in `file`, `files` or `state`", .zero_means_absent = true}),
       key(&S::file, "file", kAny,
           "Structure file that every replica starts from: extended XYZ, GRO, PDB, or a trajectory. "
           "The path is relative to the deck. `frame` selects a frame; velocities are used only "
           "with `velocities = \"file\"`.",
-          {.default_text = "none", .excludes = "state"}),
+          {.default_text = "none", .excludes = {"files", "state"}}),
+      key(&S::files, "files", kAny,
+          "Structure files like `file` with equal numbers of molecules, which the ladders of "
+          "`temperatures_K` take in turn; without it the replicas do. `\"isomers.xyz:3\"` is frame "
+          "3 of a file. The run compares the averages of different starts "
+          "([how](measuring.md#memory-of-the-start)).",
+          {.default_text = "none", .excludes = {"file", "state"}}),
       key(&S::frame, "frame", at_least(0),
           "Frame of `file` to start from, counted from 0. If the file contains several replicas, "
           "the frame is one of the first replica; `tarn convert --replicas` extracts others.",
-          {.default_text = "the first", .used_with = {no_state}}),
+          {.default_text = "the first", .used_with = {no_state, no_files}}),
       key(&S::state, "state", kAny,
           "Final state of another water run to start from: its folder or its `checkpoint.bin`, "
           "relative to the deck. Replica r starts from replica r of that run; if that run had one "
           "replica, all replicas start from it. Step and time start at 0, and nothing is "
           "minimised. For changes of scheme or model see "
           "[running.md](running.md#starting-from-another-run).",
-          {.default_text = "none", .excludes = "file"}),
+          {.default_text = "none", .excludes = {"file", "files"}}),
       key(&S::start, "start",
           {{"quenched", StartKind::quenched, "a random cluster, minimised"},
            {"random", StartKind::random, "a random cluster"}},
-          "Start structure without `file` and `state`.", {.used_with = {no_file, no_state}}),
+          "Start structure without `file`, `files` and `state`.",
+          {.used_with = {no_file, no_files, no_state}}),
       key(&S::replicas, "replicas", from_to(1, kMaxReplicas),
           "Number of independent replicas. They run as one batch."),
       key(&S::seed, "seed", at_least(0),
@@ -70,7 +77,8 @@ std::vector<KeyOf<S>> velocity_keys() {
            {"tangent", VelocityKind::tangent, "the same, also projected for penalty schemes"},
            {"zero", VelocityKind::zero, "zero"},
            {"file", VelocityKind::file,
-            "from `file`: columns `vel_A_per_akma:R:3` of extended XYZ, in Å per 48.88821 fs (1 of "
+            "from `file` or `files`: columns `vel_A_per_akma:R:3` of extended XYZ, in Å per "
+            "48.88821 fs (1 of "
             "these units is 20.45483 Å/ps), or the velocities of GRO, in nm/ps; projected onto the "
             "constraints for rigid schemes"},
            {"state", VelocityKind::state, "from `state`"}},

@@ -8,7 +8,8 @@
 
 namespace tarn {
 
-Baths::Baths(const RunInfo& info) : several_(has_several_baths(info.baths_K)) {
+Baths::Baths(const RunInfo& info)
+    : several_(has_several_baths(info.baths_K)), starts_(info.starts) {
   const std::vector<double> ladder_K = several_ ? info.baths_K : std::vector<double>{0.0};
   const std::set<double> sorted(ladder_K.begin(), ladder_K.end());
   temperatures_K_.assign(sorted.begin(), sorted.end());
@@ -20,9 +21,25 @@ Baths::Baths(const RunInfo& info) : several_(has_several_baths(info.baths_K)) {
   }
   replicas_.assign(size(), 0);
   for (int r = 0; r < info.replicas; ++r) ++replicas_[of(r)];
-  const auto series = analysis::PooledBlocking::series_of_replicas(info.replicas);
+  const auto series = analysis::PooledBlocking::series_of_replicas(info.replicas, starts_);
   groups_ = static_cast<int>(
       std::min(static_cast<std::size_t>(std::max(info.replicas, 1)), series * bath_of_.size()));
+}
+
+std::size_t Baths::series(std::size_t bath) const {
+  return analysis::PooledBlocking::series_of_replicas(replicas_[bath], starts_);
+}
+
+std::vector<int> Baths::starts(std::size_t bath) const {
+  if (starts_ == 1) return {};
+  constexpr int kNone = -2, kSeveral = -1;
+  std::vector<int> starts(series(bath), kNone);
+  for (std::int64_t i = 0; i < replicas_[bath]; ++i) {
+    int& start = starts[sample_group(i, starts.size())];
+    const int here = start_of_ladder(i / in_ladder_[bath], starts_);
+    start = start == kNone || start == here ? here : kSeveral;
+  }
+  return starts;
 }
 
 std::optional<double> Baths::temperature_K(std::size_t bath) const {

@@ -21,13 +21,18 @@ class Baths {
   std::int64_t index_in_bath(std::int64_t replica_id) const;
   /// Number of replicas of each bath.
   const std::vector<int>& replicas() const { return replicas_; }
+  /// Number of series of the averages of a bath.
+  std::size_t series(std::size_t bath) const;
+  /// Start structure of each series of the averages of a bath; -1: several. Empty if all replicas
+  /// have the same.
+  std::vector<int> starts(std::size_t bath) const;
   /// Replicas with the same id modulo groups() belong to the same bath and to the same series of
   /// its averages; see PooledBlocking::series_of_replicas().
   int groups() const { return groups_; }
 
  private:
   bool several_;
-  int groups_;
+  int starts_, groups_;
   std::vector<double> temperatures_K_;
   std::vector<int> replicas_;
   // [replica of a ladder]; further ladders repeat it

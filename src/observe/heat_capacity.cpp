@@ -183,9 +183,12 @@ class HeatCapacity final : public Observer {
   Baths baths_;
   MultiHistogram histogram_;
   std::vector<MultiHistogram::Sample> samples_;  // of the last frame
-  // Temperature and height of the maximum with errors, from the last finish().
+  // The maximum with errors and their standard deviations, from the last finish(): temperature,
+  // height, height above the higher of the minima on both sides, and width at half of that.
+  static constexpr std::array kPeakQuantities{"peak_temperature_K", "peak_kcal_per_mol_K",
+                                              "peak_prominence_kcal_per_mol_K", "peak_width_K"};
   struct Peak {
-    std::array<double, 2> values, errors;
+    std::vector<double> values, errors, errors_of_errors;
     bool converged;
   };
   std::optional<Peak> peak_;
@@ -198,21 +201,32 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
   peak_.reset();
   const std::optional<Maximum> maximum = most_prominent(capacities);
   if (!maximum || !result.has_errors()) return;
+  const std::size_t first = maximum->left, last = maximum->right;
   const auto peak_of = [&](const Reweighting& r) {
-    std::size_t highest = maximum->at;
-    double height = -1.0;
-    for (std::size_t i = maximum->left; i <= maximum->right; ++i) {
-      const double here = capacity(r, temperatures_K[i]);
-      if (here > height) {
-        height = here;
-        highest = i;
-      }
-    }
-    const double low_K = temperatures_K[std::max(highest, maximum->left + 1) - 1];
-    const double high_K = temperatures_K[std::min(highest + 1, maximum->right)];
+    std::vector<double> curve;
+    for (std::size_t i = first; i <= last; ++i) curve.push_back(capacity(r, temperatures_K[i]));
+    const auto highest =
+        first + static_cast<std::size_t>(std::ranges::max_element(curve) - curve.begin());
+    const double low_K = temperatures_K[std::max(highest, first + 1) - 1];
+    const double high_K = temperatures_K[std::min(highest + 1, last)];
     const double at_K =
         maximum_between(low_K, high_K, [&](double t_K) { return capacity(r, t_K); });
-    return std::vector<double>{at_K, capacity(r, at_K)};
+    const double height = capacity(r, at_K);
+    const double prominence = height - std::max(curve.front(), curve.back());
+    const double half = height - 0.5 * prominence;
+    // Where the curve falls below half of the prominence, by linear interpolation.
+    const auto half_at_K = [&](std::size_t i, std::size_t next) {
+      const double inner = curve[i - first], outer = curve[next - first];
+      const double part =
+          inner > outer ? std::clamp((inner - half) / (inner - outer), 0.0, 1.0) : 0.0;
+      return temperatures_K[i] + part * (temperatures_K[next] - temperatures_K[i]);
+    };
+    std::size_t left = highest, right = highest;
+    while (left > first + 1 && curve[left - 1 - first] > half) --left;
+    while (right + 1 < last && curve[right + 1 - first] > half) ++right;
+    const double width_K = half_at_K(right, right + 1 <= last ? right + 1 : last) -
+                           half_at_K(left, left > first ? left - 1 : first);
+    return std::vector<double>{at_K, height, prominence, width_K};
   };
   const std::vector<double> values = peak_of(result.all());
   const auto errors = result.errors_of(values, peak_of);
@@ -223,7 +237,11 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
                     errors.largest[1] > kGrows * errors.of_shortest[1];
   // Errors do not cover baths that are not equilibrated.
   const bool converged = !grow && result.inconsistencies().empty();
-  peak_ = {{values[0], values[1]}, {errors.largest[0], errors.largest[1]}, converged};
+  peak_ = {values, errors.largest, {}, converged};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double freedom = static_cast<double>(errors.parts[i]) - 1.0;
+    peak_->errors_of_errors.push_back(errors.largest[i] / std::sqrt(2.0 * freedom));
+  }
 }
 
 void HeatCapacity::report_gaps(const Reweighting& all) {
@@ -314,12 +332,13 @@ void HeatCapacity::finish() {
 
 std::vector<AveragedQuantity> HeatCapacity::averages() const {
   if (!peak_) return {};
-  std::vector<AveragedQuantity> all{
-      {"heat_capacity", "peak_temperature_K", peak_->values[0], peak_->errors[0]},
-      {"heat_capacity", "peak_kcal_per_mol_K", peak_->values[1], peak_->errors[1]}};
-  for (AveragedQuantity& a : all) {
+  std::vector<AveragedQuantity> all;
+  for (std::size_t i = 0; i < kPeakQuantities.size(); ++i) {
+    AveragedQuantity& a =
+        all.emplace_back("heat_capacity", kPeakQuantities[i], peak_->values[i], peak_->errors[i]);
     a.samples = static_cast<std::int64_t>(histogram_.samples());
     a.converged = peak_->converged;
+    a.error_of_error = peak_->errors_of_errors[i];
   }
   return all;
 }

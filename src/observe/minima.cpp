@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -16,8 +17,10 @@
 
 #include "baths.hpp"
 #include "core/parallel.hpp"
+#include "equilibration_warning.hpp"
 #include "observable.hpp"
 #include "picture_parts.hpp"
+#include "sampling_warning.hpp"
 #include "start/centre.hpp"
 #include "start/shared_calls.hpp"
 #include "table_observer.hpp"
@@ -26,20 +29,33 @@
 #include "tarn/analysis/isomers.hpp"
 #include "tarn/analysis/symmetry.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/replica_map.hpp"
+#include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/minimise.hpp"
+#include "tarn/modes.hpp"
 #include "tarn/observe/structure_picture.hpp"
+#include "tarn/thermochemistry.hpp"
 
 namespace tarn {
 namespace {
 
 constexpr std::string_view kErrors =
-    "share_err = standard error by blocking (0 if all samples agree); converged = 0: share_err is "
-    "a lower bound";
+    "share_err = standard error by blocking (0 if all samples agree); converged = 0: share_err may "
+    "be a lower bound";
+constexpr std::string_view kHarmonic =
+    "; harmonic_share = share by the harmonic superposition, equation (62), of the minima in this "
+    "table (nan: unknown)";
+/// Isomers of this population count as changes of structure.
+constexpr double kPopulated = 0.1;
+/// Larger clusters have no harmonic shares: normal modes take longer than a second.
+constexpr int kMostHarmonicMolecules = 50;
+/// A ratio of two populations that differs more from the harmonic one is worth a warning.
+constexpr double kFarFromHarmonic = 1.5;
 
 /// Quenches a cluster. @return energy of the minimum; nan if the quench fails
 double minimum_near(ForceField& force_field, std::span<double> positions_A,
@@ -59,7 +75,8 @@ double minimum_near(ForceField& force_field, std::span<double> positions_A,
 /// Population of a minimum: fraction of the samples of one bath or of all.
 struct Share {
   double samples = 0.0, value = 0.0, error = 0.0;
-  bool converged = true;  // false: the error is a lower bound
+  bool converged = true;  // false: the error may be a lower bound
+  double harmonic = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Results of all quenches of a run.
@@ -74,7 +91,8 @@ class Minima {
         tolerance_kcal_per_mol_A_(section.tolerance_kcal_per_mol_A),
         census_(static_cast<std::size_t>(section.isomers),
                 analysis::kSameMinimum_A * tolerance_kcal_per_mol_A_, baths_.replicas(),
-                static_cast<int>((info.replicas + part_ - 1) / part_)) {}
+                static_cast<int>((info.replicas + part_ - 1) / part_), info.replicas, info.starts) {
+  }
 
   /// Quenches copies of all replicas, with a potential those of many replicas at a time, and, after
   /// equilibration, counts the minima.
@@ -103,8 +121,8 @@ class Minima {
     for (std::size_t r = 0; r < replicas; ++r) {
       if (std::isnan(energies_[r])) continue;
       const std::int64_t id = frame.replica_ids[r];
-      clusters.push_back(
-          {baths_.of(id), baths_.index_in_bath(id), id / part_, energies_[r], quenched(r)});
+      clusters.push_back({baths_.of(id), baths_.index_in_bath(id), id / part_,
+                          info_.walker_at ? info_.walker_at(id) : id, energies_[r], quenched(r)});
     }
     census_.add(clusters);
   }
@@ -120,7 +138,10 @@ class Minima {
 
   void save(std::ostream& out) const;
   void load(std::istream& in);
-  void write() const;
+  void finish();
+  Messages messages() const;
+  /// Nothing with fewer than two populated isomers.
+  std::optional<StructureChanges> structure_changes() const { return changes_; }
 
  private:
   /// Ids of the replicas for a potential; those below belong to the engine.
@@ -132,19 +153,55 @@ class Minima {
   std::span<double> quenched(std::size_t r) {
     return std::span(positions_A_).subspan(r * size_, size_);
   }
-  /// Population among the samples of one bath or of all.
-  Share share(const analysis::Isomer& isomer, std::size_t group) const {
-    const analysis::Blocking share = isomer.shares[group].result();
-    const bool forgot_the_start = !info_.has_mixed || info_.has_mixed();
-    return {std::round(share.mean * census_.samples(group)), share.mean, share.error,
-            share.converged && forgot_the_start};
+  /// Start of each series of the populations of a group.
+  std::vector<int> starts_of(std::size_t group) const {
+    if (group < baths_.size()) return baths_.starts(group);
+    std::vector<int> starts;
+    const auto parts = static_cast<int>((info_.replicas + part_ - 1) / part_);
+    const std::size_t series = analysis::PooledBlocking::series_of_replicas(parts, info_.starts);
+    for (std::size_t s = 0; s < series; ++s) {
+      starts.push_back(start_of_ladder(static_cast<int>(s), info_.starts));
+    }
+    return starts;
   }
-  void put_share(const analysis::Isomer& isomer, std::size_t group, io::CsvFormat& csv) const {
-    const Share s = share(isomer, group);
+  double sigmas_between_starts(const analysis::Isomer& isomer, std::size_t group) const {
+    return info_.starts == 1 ? 0.0 : isomer.shares[group].sigmas_between(starts_of(group));
+  }
+  /// Population among the samples of one bath or of all.
+  Share share(std::size_t number, std::size_t group) const {
+    const analysis::Isomer& isomer = census_.isomers()[number];
+    const analysis::Blocking share = isomer.shares[group].result();
+    const bool forgot_the_start =
+        (!changes_ || changes_->are_enough()) &&
+        sigmas_between_starts(isomer, group) <= AveragedQuantity::kMostSigmasBetweenStarts;
+    return {std::round(share.mean * census_.samples(group)), share.mean, share.error,
+            share.converged && forgot_the_start, harmonic_[group][number]};
+  }
+  void put_share(std::size_t number, std::size_t group, io::CsvFormat& csv) const {
+    const Share s = share(number, group);
     csv.cell(static_cast<std::int64_t>(s.samples));
     csv.cell(static_cast<std::int64_t>(census_.samples(group)));
     csv.cell(s.value).cell(s.error).cell(std::int64_t{s.converged});
+    if (has_harmonic_shares()) csv.cell_or_nan(s.harmonic);
   }
+  /// Whether the tables have the column harmonic_share.
+  bool has_harmonic_shares() const {
+    const bool has_temperatures = !info_.baths_K.empty() && info_.baths_K.front() > 0.0;
+    return !info_.potential && has_temperatures && info_.molecules <= kMostHarmonicMolecules;
+  }
+  /// Appends the columns of put_share().
+  std::vector<std::string> with_shares(std::vector<std::string> header) const {
+    for (const char* name : {"samples", "of_samples", "share", "share_err", "converged"}) {
+      header.emplace_back(name);
+    }
+    if (has_harmonic_shares()) header.emplace_back("harmonic_share");
+    return header;
+  }
+  std::string text_of_columns() const {
+    return std::string(kErrors) + (has_harmonic_shares() ? std::string(kHarmonic) : "");
+  }
+  void find_harmonic_shares();
+  std::optional<Message> message_on_harmonic_shares() const;
   /// From the charges of the model; nan with a potential.
   double dipole_D(const analysis::Isomer& isomer) const {
     if (info_.potential) return std::numeric_limits<double>::quiet_NaN();
@@ -164,6 +221,9 @@ class Minima {
   std::int64_t part_;
   double tolerance_kcal_per_mol_A_;
   analysis::IsomerCensus census_;
+  // From the last finish():
+  std::optional<StructureChanges> changes_;
+  std::vector<std::vector<double>> harmonic_;  // [group][isomer]; nan: not known
   // Data of the last frame:
   std::size_t size_ = 0;
   std::vector<double> positions_A_;  // [replica][molecule][9], quenched
@@ -171,13 +231,13 @@ class Minima {
 };
 
 std::string Minima::table() const {
-  io::CsvFormat csv(path("isomers.csv"),
-                    {"isomer", "minimum_kcal_per_mol", "above_lowest_kcal_per_mol",
-                     "hydrogen_bonds", "radius_of_gyration_A", "dipole_D", "symmetry_order",
-                     "samples", "of_samples", "share", "share_err", "converged"});
+  io::CsvFormat csv(
+      path("isomers.csv"),
+      with_shares({"isomer", "minimum_kcal_per_mol", "above_lowest_kcal_per_mol", "hydrogen_bonds",
+                   "radius_of_gyration_A", "dipole_D", "symmetry_order"}));
   std::string text = csv.head(info_.provenance +
                               "; lowest minima found by quenching samples, all replicas pooled; " +
-                              std::string(kErrors));
+                              text_of_columns());
   std::int64_t number = 0;
   for (const analysis::Isomer& isomer : census_.isomers()) {
     const analysis::ClusterShape shape = analysis::cluster_shape(isomer.positions_A);
@@ -186,7 +246,7 @@ std::string Minima::table() const {
     csv.cell(shape.radius_of_gyration_A);
     csv.cell_or_nan(dipole_D(isomer));
     csv.cell(std::int64_t{analysis::symmetry_order(isomer.positions_A)});
-    put_share(isomer, census_.all(), csv);
+    put_share(static_cast<std::size_t>(number - 1), census_.all(), csv);
     text += csv.row();
   }
   return text;
@@ -194,17 +254,16 @@ std::string Minima::table() const {
 
 std::string Minima::table_by_bath() const {
   io::CsvFormat csv(path("isomers_by_bath.csv"),
-                    {"bath_K", "isomer", "above_lowest_kcal_per_mol", "samples", "of_samples",
-                     "share", "share_err", "converged"});
+                    with_shares({"bath_K", "isomer", "above_lowest_kcal_per_mol"}));
   std::string text =
       csv.head(info_.provenance + "; minima of isomers.csv, replicas of each temperature pooled; " +
-               std::string(kErrors));
+               text_of_columns());
   for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
     std::int64_t number = 0;
     for (const analysis::Isomer& isomer : census_.isomers()) {
       csv.cell(baths_.temperature_K(bath).value()).cell(++number);
       csv.cell(isomer.energy_kcal_per_mol - lowest());
-      put_share(isomer, bath, csv);
+      put_share(static_cast<std::size_t>(number - 1), bath, csv);
       text += csv.row();
     }
   }
@@ -225,38 +284,157 @@ std::string Minima::structures() const {
   return text;
 }
 
-void Minima::write() const {
+/// The populations of all minima in the table together, divided by equation (62). A temperature
+/// pools its samples; all together are a mean over the temperatures.
+void Minima::find_harmonic_shares() {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<analysis::Isomer>& isomers = census_.isomers();
+  harmonic_.assign(census_.all() + 1, std::vector<double>(isomers.size(), kUnknown));
+  if (!has_harmonic_shares()) return;
+  const Statistics statistics = beads_ > 1 ? Statistics::quantum : Statistics::classical;
+  std::vector<double> pooled(isomers.size(), 0.0);
+  std::vector<std::vector<double>> free_energies(baths_.size());
+  for (const analysis::Isomer& isomer : isomers) {
+    const analysis::PointGroup group = analysis::point_group(isomer.positions_A);
+    // Reflections double the copies of a chiral minimum.
+    const double mirror_images = group.order == group.rotations ? 2.0 : 1.0;
+    try {
+      const NormalModes modes = normal_modes(model_, isomer.positions_A);
+      const RigidRotor rotor = rigid_rotor(model_, isomer.positions_A);
+      for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
+        const double t_K = baths_.temperature_K(bath).value_or(info_.baths_K.front());
+        const HarmonicState state = harmonic_state(modes, rotor, group.rotations, t_K, statistics);
+        free_energies[bath].push_back(state.free_energy_kcal_per_mol /
+                                          (units::boltzmann_kcal_per_mol_K * t_K) -
+                                      std::log(mirror_images));
+      }
+    } catch (const Error&) {  // not a minimum, or collinear
+      return;
+    }
+  }
+  for (std::size_t bath = 0; bath < baths_.size() && !isomers.empty(); ++bath) {
+    const double lowest = std::ranges::min(free_energies[bath]);
+    double sum = 0.0, populated = 0.0;
+    for (std::size_t i = 0; i < isomers.size(); ++i) {
+      harmonic_[bath][i] = std::exp(lowest - free_energies[bath][i]);
+      sum += harmonic_[bath][i];
+      populated += isomers[i].shares[bath].result().mean;
+    }
+    for (std::size_t i = 0; i < isomers.size(); ++i) {
+      harmonic_[bath][i] *= populated / sum;
+      pooled[i] += harmonic_[bath][i] * census_.samples(bath) / census_.samples(census_.all());
+    }
+  }
+  harmonic_[census_.all()] = pooled;
+}
+
+/// At the lowest temperature at which the two most populated minima are not in the harmonic ratio.
+std::optional<Message> Minima::message_on_harmonic_shares() const {
+  constexpr double kMostOthers = 0.1, kSigmas = 3.0;
+  for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
+    std::vector<std::size_t> by_share;
+    double populated = 0.0;
+    for (std::size_t i = 0; i < census_.isomers().size(); ++i) {
+      by_share.push_back(i);
+      populated += share(i, bath).value;
+    }
+    // The superposition holds for cold clusters, which are in a few low minima.
+    if (by_share.size() < 2 || populated < 1.0 - kMostOthers) continue;
+    std::ranges::stable_sort(by_share, std::greater{},
+                             [&](std::size_t i) { return share(i, bath).value; });
+    const Share a = share(by_share[0], bath), b = share(by_share[1], bath);
+    if (!(b.value > 0.0) || !(b.harmonic > 0.0)) continue;
+    const double log_ratio = std::log(a.value / b.value * b.harmonic / a.harmonic);
+    const double error = a.error / a.value + b.error / b.value;
+    if (std::abs(log_ratio) < std::log(kFarFromHarmonic) || std::abs(log_ratio) < kSigmas * error) {
+      continue;
+    }
+    const auto t_K = baths_.temperature_K(bath);
+    const std::string found = fmt::format(
+        "isomers {} and {}{} have populations in a ratio of {:.3g}, and their vibrations give "
+        "{:.3g} "
+        "(harmonic_share of isomers.csv)",
+        by_share[0] + 1, by_share[1] + 1, t_K ? fmt::format(" at {:g} K", *t_K) : "",
+        a.value / b.value, a.harmonic / b.harmonic);
+    if (changes_ && changes_->are_enough()) {
+      return Message::note(found + ": they are anharmonic, as the clusters changed often");
+    }
+    return Message::warning(found +
+                            ". Either they are anharmonic, or the clusters remember their start");
+  }
+  return std::nullopt;
+}
+
+Messages Minima::messages() const {
+  Messages messages;
+  // With exchange, the run reports it.
+  if (!info_.walker_at && changes_ && !changes_->are_enough()) {
+    messages.push_back(Message::warning(
+        fmt::format("{:.2g} {} per replica, fewer than about {:g}: populations may depend on the "
+                    "start. Run longer, or add [exchange]",
+                    changes_->per_walker, changes_->what, StructureChanges::kEnough)));
+  }
+  append(message_on_harmonic_shares(), messages);
+  const std::vector<const analysis::Isomer*> populated = census_.isomers_above(kPopulated);
+  StartComparison comparison;
+  for (std::size_t i = 0; i < census_.isomers().size(); ++i) {
+    const analysis::Isomer& isomer = census_.isomers()[i];
+    const std::string name = fmt::format("the population of isomer {}", i + 1);
+    for (std::size_t bath = 0; info_.starts > 1 && bath < baths_.size(); ++bath) {
+      comparison.add(name, baths_.temperature_K(bath), sigmas_between_starts(isomer, bath));
+    }
+    if (std::ranges::find(populated, &isomer) == populated.end()) continue;
+    BathShifts shifts;
+    shifts.add(isomer.halves, isomer.shares[census_.all()].result().error);
+    append(equilibration_warning(name, shifts), messages);
+  }
+  append(comparison.message("populations"), messages);
+  return messages;
+}
+
+void Minima::finish() {
+  const auto populated = census_.isomers_above(kPopulated);
+  changes_.reset();
+  if (populated.size() > 1) {
+    changes_ = {census_.changes_per_walker(populated), "changes between populated isomers"};
+  }
+  find_harmonic_shares();
   io::write_file(path("isomers.csv"), table());
   if (baths_.size() > 1) io::write_file(path("isomers_by_bath.csv"), table_by_bath());
   io::write_file(path("isomers.xyz"), structures());
 }
 
 void Minima::save(std::ostream& out) const {
-  for (const analysis::PooledBlocking& zeros : census_.elsewhere()) {
-    io::put(out, std::span<const double>(zeros.memory()));
-  }
-  io::put(out, static_cast<std::uint64_t>(census_.isomers().size()));
-  for (const analysis::Isomer& isomer : census_.isomers()) {
+  const auto put = [&out](const analysis::Isomer& isomer) {
     io::put(out, isomer.energy_kcal_per_mol);
+    io::put(out, isomer.id);
     io::put(out, std::span<const double>(isomer.positions_A));
+    io::put(out, std::span<const double>(isomer.halves.memory()));
     for (const analysis::PooledBlocking& share : isomer.shares) {
       io::put(out, std::span<const double>(share.memory()));
     }
-  }
+  };
+  put(census_.elsewhere());
+  io::put(out, std::span<const std::int64_t>(census_.paths().memory()));
+  io::put(out, static_cast<std::uint64_t>(census_.isomers().size()));
+  for (const analysis::Isomer& isomer : census_.isomers()) put(isomer);
 }
 
 void Minima::load(std::istream& in) {
-  std::vector<analysis::PooledBlocking> elsewhere = census_.elsewhere();
-  for (analysis::PooledBlocking& zeros : elsewhere) zeros.restore(io::get_doubles(in));
-  std::vector<analysis::Isomer> isomers;
-  for (std::uint64_t n = io::get_u64(in); n > 0; --n) {
-    analysis::Isomer& isomer = isomers.emplace_back();
+  const auto get = [&] {
+    analysis::Isomer isomer = census_.elsewhere();
     isomer.energy_kcal_per_mol = io::get_double(in);
+    isomer.id = io::get_i64(in);
     isomer.positions_A = io::get_doubles(in);
-    isomer.shares = elsewhere;
+    isomer.halves.restore(io::get_doubles(in));
     for (analysis::PooledBlocking& share : isomer.shares) share.restore(io::get_doubles(in));
-  }
-  census_.restore(std::move(isomers), std::move(elsewhere));
+    return isomer;
+  };
+  analysis::Isomer elsewhere = get();
+  const std::vector<std::int64_t> paths = io::get_i64s(in);
+  std::vector<analysis::Isomer> isomers;
+  for (std::uint64_t n = io::get_u64(in); n > 0; --n) isomers.push_back(get());
+  census_.restore(std::move(isomers), std::move(elsewhere), paths);
 }
 
 /// Label of a curve.
@@ -419,15 +597,18 @@ std::unique_ptr<Observer> make_minima(const ObserveMinima& section, const Observ
   spec.columns = {"minimum_kcal_per_mol", "minimum_hydrogen_bonds", "minimum_radius_of_gyration_A"};
   spec.averaged_columns = spec.columns.size();
   spec.rows_may_be_unknown = true;
-  // A potential is called by one thread at a time.
-  spec.may_lag = info.potential == nullptr;
+  spec.steady_columns = {0, 1};
+  // A potential is called by one thread at a time, and walkers are those of this step.
+  spec.may_lag = info.potential == nullptr && !info.walker_at;
   spec.prepare = [minima](const Frame& frame) { minima->quench(frame); };
   spec.append_values = [minima](const Frame&, std::size_t r, std::vector<double>& values) {
     minima->append_values(r, values);
   };
   spec.save = [minima](std::ostream& out) { minima->save(out); };
   spec.load = [minima](std::istream& in) { minima->load(in); };
-  spec.finish = [minima] { minima->write(); };
+  spec.finish = [minima] { minima->finish(); };
+  spec.more_messages = [minima] { return minima->messages(); };
+  spec.structure_changes = [minima] { return minima->structure_changes(); };
   return make_table(std::move(spec), section, info);
 }
 

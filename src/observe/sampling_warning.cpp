@@ -30,4 +30,28 @@ std::optional<Message> sampling_warning(const std::vector<AveragedQuantity>& ave
       fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
 }
 
+void StartComparison::add(const std::string& name, std::optional<double> bath_K, double sigmas) {
+  if (sigmas == 0.0) return;
+  ++results_;
+  different_ += sigmas > AveragedQuantity::kMostSigmasBetweenStarts ? 1 : 0;
+  if (sigmas <= most_sigmas_) return;
+  most_sigmas_ = sigmas;
+  most_ = name + (bath_K ? fmt::format(" at {:g} K", *bath_K) : "");
+}
+
+std::optional<Message> StartComparison::message(const std::string& what) const {
+  if (results_ == 0) return std::nullopt;
+  const std::string largest = fmt::format("{}, by {:.1f} standard errors", most_, most_sigmas_);
+  if (different_ == 0) {
+    return Message::note(
+        fmt::format("{} {} from different starts agree; the largest difference is "
+                    "that of {}",
+                    results_, what, largest));
+  }
+  return Message::warning(fmt::format(
+      "{} of {} {} depend on the start by more than {:g} standard errors, most of all {}. They are "
+      "not converged; run longer",
+      different_, results_, what, AveragedQuantity::kMostSigmasBetweenStarts, largest));
+}
+
 }  // namespace tarn

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tarn/core/message.hpp"
@@ -14,5 +15,21 @@ bool is_constant(const AveragedQuantity& a);
 /// Warning for quantities whose errors and correlation times are lower bounds, because there are
 /// too few independent samples.
 std::optional<Message> sampling_warning(const std::vector<AveragedQuantity>& averages);
+
+/// Collects how much results of different start structures differ.
+class StartComparison {
+ public:
+  /// @param name "the mean of quantity" @param bath_K its temperature, if there are several
+  /// @param sigmas deviation in standard errors; 0: unknown
+  void add(const std::string& name, std::optional<double> bath_K, double sigmas);
+  /// A note that the results agree, or a warning that they depend on the start; nothing if no
+  /// deviation is known. @param what the results, in the plural
+  std::optional<Message> message(const std::string& what) const;
+
+ private:
+  int results_ = 0, different_ = 0;
+  double most_sigmas_ = 0.0;
+  std::string most_;
+};
 
 }  // namespace tarn

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/parallel.hpp"
+#include "sampling_warning.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/io/binary.hpp"
 
@@ -50,18 +51,18 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
       groups_of_bath_(baths_.size()) {
   for (int group = 0; group < baths_.groups(); ++group) {
     const std::size_t bath = baths_.of(group);
-    const std::size_t series =
-        analysis::PooledBlocking::series_of_replicas(baths_.replicas()[bath]);
-    groups_of_bath_[bath].push_back({group, sample_group(baths_.index_in_bath(group), series)});
+    groups_of_bath_[bath].push_back(
+        {group, sample_group(baths_.index_in_bath(group), baths_.series(bath))});
   }
   for (const int n : baths_.replicas()) {
     Averages& bath = of_bath_.emplace_back();
-    bath.averages.assign(spec_.averaged_columns, analysis::PooledBlocking::of_replicas(n));
-    bath.fluctuation = analysis::PooledCovariance::of_replicas(n);
+    bath.averages.assign(spec_.averaged_columns,
+                         analysis::PooledBlocking::of_replicas(n, info.starts));
+    bath.fluctuation = analysis::PooledCovariance::of_replicas(n, info.starts);
     bath.results.resize(spec_.result_columns);
     bath.late.assign(spec_.result_columns, 0.0);
     bath.early = bath.late;
-    bath.halves.assign(spec_.steady_columns.size(), analysis::Halves::of_replicas(n));
+    bath.halves.assign(spec_.steady_columns.size(), analysis::Halves::of_replicas(n, info.starts));
   }
 }
 
@@ -139,8 +140,7 @@ analysis::Moments TableObserver::moments_of(std::size_t column, int group) const
 
 std::vector<analysis::Moments> TableObserver::series_of(std::size_t column,
                                                         std::size_t bath) const {
-  const std::size_t series = analysis::PooledBlocking::series_of_replicas(baths_.replicas()[bath]);
-  std::vector<analysis::Moments> of_series(series);
+  std::vector<analysis::Moments> of_series(baths_.series(bath));
   for (const auto& [group, at] : groups_of_bath_[bath]) {
     analysis::Moments moments = moments_of(column, group);
     const int replicas = groups_.replicas(group);
@@ -181,8 +181,7 @@ void TableObserver::add_averages(const Frame& frame, std::size_t bath_number) {
 
 void TableObserver::add_fluctuation(const Frame& frame, std::size_t bath) {
   const GroupMoments& m = frame.*spec_.fluctuation->moments;
-  const std::size_t series = analysis::PooledBlocking::series_of_replicas(baths_.replicas()[bath]);
-  std::vector<analysis::PairSums> of_series(series);
+  std::vector<analysis::PairSums> of_series(baths_.series(bath));
   for (const auto& [group, at] : groups_of_bath_[bath]) {
     const auto y = static_cast<std::size_t>((group + 1) * m.numbers - 1), x = y - 1;
     of_series[at].add(
@@ -223,6 +222,7 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
       const analysis::PooledBlocking& average = bath.averages[c];
       if (average.samples() == 0.0) continue;  // all values were nan
       all.push_back(average_of(average.result(), average.samples(), spec_.columns[c], b));
+      compare_starts(average.sigmas_between(baths_.starts(b)), all.back());
       if (const auto drift = drifts.find(c); drift != drifts.end()) {
         all.back().drift = drift->second.per_bath[b];
       }
@@ -254,6 +254,7 @@ Messages TableObserver::messages() const {
     warning->text += " or --skip of tarn analyse";
     messages.push_back(std::move(*warning));
   }
+  if (spec_.more_messages) append(spec_.more_messages(), messages);
   return messages;
 }
 
@@ -270,6 +271,12 @@ AveragedQuantity TableObserver::average_of(const analysis::Blocking& b, double s
   return a;
 }
 
+void TableObserver::compare_starts(double sigmas, AveragedQuantity& a) const {
+  if (info_.starts == 1 || is_constant(a)) return;
+  a.sigmas_between_starts = sigmas;
+  if (sigmas > AveragedQuantity::kMostSigmasBetweenStarts) a.converged = false;
+}
+
 AveragedQuantity TableObserver::fluctuation_of(std::size_t bath) const {
   const analysis::PooledCovariance& fluctuation = of_bath_[bath].fluctuation;
   const double factor = spec_.fluctuation->factor(temperature_K(bath));
@@ -278,6 +285,7 @@ AveragedQuantity TableObserver::fluctuation_of(std::size_t bath) const {
   a.mean = spec_.fluctuation->offset + factor * a.mean;
   a.error *= factor;
   if (a.error_of_error) *a.error_of_error *= factor;
+  compare_starts(fluctuation.sigmas_between(baths_.starts(bath)), a);
   return a;
 }
 

@@ -80,6 +80,10 @@ struct TableSpec {
   std::function<void(const Frame& frame)> prepare;
   /// Additional averages, listed after those of the columns; null: none.
   std::function<std::vector<AveragedQuantity>()> more_averages;
+  /// Additional messages; null: none.
+  std::function<Messages()> more_messages;
+  /// See Observer; null: not known.
+  std::function<std::optional<StructureChanges>()> structure_changes;
   /// Additional state in checkpoints, as a part of name(); empty: none.
   std::string remembers{};
   /// See Observer; null or no fields: none.
@@ -149,6 +153,9 @@ class TableObserver final : public Observer {
     if (spec_.finish) spec_.finish();
   }
   std::vector<AveragedQuantity> averages() const override;
+  std::optional<StructureChanges> structure_changes() const override {
+    return spec_.structure_changes ? spec_.structure_changes() : std::nullopt;
+  }
   Messages messages() const override;
   Pictures draw() override {
     return spec_.draw ? spec_.draw(info_.out_dir, io::kAllPictures) : Pictures{};
@@ -189,6 +196,8 @@ class TableObserver final : public Observer {
   void end_row(std::size_t bath);
   AveragedQuantity average_of(const analysis::Blocking& b, double samples,
                               const std::string& quantity, std::size_t bath) const;
+  /// Sets the deviation between the starts, if there are several.
+  void compare_starts(double sigmas, AveragedQuantity& a) const;
   AveragedQuantity fluctuation_of(std::size_t bath) const;
   /// Whether a result agrees with its value after a third to two thirds of the rows.
   bool has_settled(const Averages& bath, std::size_t column) const;

@@ -71,7 +71,8 @@ std::string cause_and_remedy(const BlowUp& blow_up, const Deck& deck,
   if (const auto wall = narrow_wall(deck, molecules)) return *wall;
   // A bad start fails within a fraction of a picosecond. Quenched structures have no overlaps.
   const SystemSection& system = deck.system;
-  const bool is_quenched = system.start == StartKind::quenched && !system.file && !system.state;
+  const bool is_quenched =
+      system.start == StartKind::quenched && !system.file && system.files.empty() && !system.state;
   const bool is_early = !is_quenched && static_cast<double>(blow_up.step) * h_fs < 500.0;
   const bool overlap = blow_up.closest.a.molecule != blow_up.closest.b.molecule &&
                        blow_up.closest.distance_A < kOverlap_A;

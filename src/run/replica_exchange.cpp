@@ -154,6 +154,7 @@ ExchangeSummary ReplicaExchange::summary() const {
   s.equal_acceptance_ladder = even_;
   s.round_trips = round_trips_;
   s.round_trips_per_state = round_trips_per_state();
+  s.structure_changes = {s.round_trips_per_state, "round trips"};
   const double ns =
       1e-3 * info_.time_ps(std::max<std::int64_t>(0, last_step_ - info_.first_averaged_step));
   s.round_trips_per_ns = ns > 0.0 ? s.round_trips_per_state / ns : 0.0;

@@ -37,10 +37,8 @@ class ReplicaExchange final : public Observer {
   std::vector<AveragedQuantity> averages() const override;
   Pictures draw() override;
 
-  /// Results since the end of equilibration.
+  /// Results since the end of equilibration. The structure changes are round trips.
   ExchangeSummary summary() const;
-  /// The same as summary().has_mixed(), without computing the summary.
-  bool has_mixed() const { return round_trips_per_state() >= ExchangeSummary::kEnoughRoundTrips; }
   /// Walker in a replica; walker w started as replica w.
   std::int64_t walker_at(std::int64_t replica) const {
     return walker_at_[static_cast<std::size_t>(replica)];

@@ -99,10 +99,12 @@ RunFolder::RunFolder(const Deck& deck, const RunOptions& options)
 
 void RunFolder::refuse_to_replace_start(const Deck& deck) const {
   std::error_code ignored;
-  for (const std::optional<std::string>& start : {state_path(deck), structure_path(deck)}) {
-    if (!start) continue;
+  std::vector<std::string> starts;
+  if (const auto state = state_path(deck)) starts.push_back(*state);
+  for (const StructureSource& source : structure_sources(deck)) starts.push_back(source.path);
+  for (const std::string& start : starts) {
     for (const std::string& name : run_files_in(path_)) {
-      if (!fs::equivalent(file(name), *start, ignored)) continue;
+      if (!fs::equivalent(file(name), start, ignored)) continue;
       throw InputError(fmt::format(
           "'{}' contains {}, from which this run starts and which it would replace. Choose another "
           "folder with --out.",

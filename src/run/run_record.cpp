@@ -76,8 +76,11 @@ std::string exchange(const std::optional<ExchangeSummary>& summary) {
                        fmt::join(temperatures_K, ", "));
   }
   return fmt::format(
-      "{{\"round_trips\": {}, \"round_trips_per_ns\": {}, \"pairs\": [{}], \"even\": {}}}",
-      json(summary->round_trips), json(summary->round_trips_per_ns), fmt::join(pairs, ", "), even);
+      "{{\"round_trips\": {}, \"round_trips_per_ns\": {}, \"structure_changes_per_walker\": {}, "
+      "\"structure_change\": {}, \"pairs\": [{}], \"even\": {}}}",
+      json(summary->round_trips), json(summary->round_trips_per_ns),
+      json(summary->structure_changes.per_walker),
+      json(std::string_view(summary->structure_changes.what)), fmt::join(pairs, ", "), even);
 }
 
 std::string list_of(const MoleculeEvents& events, bool with_length) {

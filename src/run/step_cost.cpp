@@ -63,6 +63,7 @@ std::optional<RunCost> cost_on_cpu(const Deck& deck, int molecules) {
   cost.threads = deck.run.threads > 0 ? deck.run.threads : default_threads();
   Deck part = deck;
   part.system.file.reset();
+  part.system.files.clear();
   part.system.state.reset();
   part.confinement.reset();
   const int beads = deck.path_integral ? deck.path_integral->beads : 1;

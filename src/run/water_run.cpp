@@ -35,6 +35,7 @@
 #include "tarn/start.hpp"
 #include "tarn/version.hpp"
 #include "temperature_warning.hpp"
+#include "walker_memory.hpp"
 
 namespace tarn {
 namespace {
@@ -201,7 +202,9 @@ class Run {
             first_averaged_step(deck_),
             bath_temperatures_K(deck_),
             threads(),
-            [this] { return has_mixed(); },
+            std::max(1, static_cast<int>(structure_sources(deck_).size())),
+            deck_.exchange ? [this](std::int64_t r) { return exchange_->walker_at(r); }
+                           : std::function<std::int64_t(std::int64_t)>{},
             potential_};
   }
 
@@ -239,8 +242,13 @@ class Run {
       exchange_ = exchange.get();
       for (const Watched* watched : {&evaporation_, &dissociation_}) {
         if (!watched->watch) continue;
-        watched->watch->set_walkers([this](std::int64_t r) { return exchange_->walker_at(r); });
+        watched->watch->set_walkers(info.walker_at);
       }
+      // A walker takes longer to return from the highest temperature.
+      constexpr std::int64_t kExchanges = 20;
+      observers_.push_back(
+          std::make_unique<WalkerMemory>(info.baths_K.size(), deck_.system.replicas, molecules_,
+                                         kExchanges * deck_.exchange->every, info.walker_at));
       observers_.push_back(std::move(exchange));
     }
     refuse_equal_names(observers_);
@@ -363,7 +371,8 @@ class Run {
     checkpointer_->write();
     for (const auto& observer : observers_) observer->finish();
     average();
-    if (has_mixed()) emit(sampling_warning(averages_));
+    compare_starts();
+    if (has_forgotten_start()) emit(sampling_warning(averages_));
     warn_about_temperatures();
     for (const Message& message : estimator_warnings(averages_, deck_)) emit(message);
     warn_about_exchange();
@@ -372,11 +381,33 @@ class Run {
     write_run_json(interrupted_ ? "interrupted" : live_replicas() == 0 ? "failed" : "finished");
   }
 
-  bool has_mixed() const { return !exchange_ || exchange_->has_mixed(); }
+  /// With the structure changes that the first observer counted: [observe.minima], if it has
+  /// populated isomers, comes before the neighbours.
+  ExchangeSummary exchange_summary() const {
+    ExchangeSummary summary = exchange_->summary();
+    for (const auto& observer : observers_) {
+      const auto changes = observer->structure_changes();
+      if (!changes) continue;
+      summary.structure_changes = *changes;
+      break;
+    }
+    return summary;
+  }
+  bool has_forgotten_start() const {
+    return !exchange_ || exchange_summary().structure_changes.are_enough();
+  }
+  void compare_starts() {
+    StartComparison comparison;
+    for (const AveragedQuantity& a : averages_) {
+      comparison.add(a.quantity, a.bath_K, a.sigmas_between_starts.value_or(0.0));
+    }
+    emit(comparison.message("averages"));
+  }
   void average() {
+    const bool has_forgotten = has_forgotten_start();
     for (const auto& observer : observers_) {
       std::vector<AveragedQuantity> some = observer->averages();
-      if (observer.get() != exchange_ && !has_mixed()) {
+      if (observer.get() != exchange_ && !has_forgotten) {
         for (AveragedQuantity& a : some) a.converged = false;
       }
       averages_.insert(averages_.end(), some.begin(), some.end());
@@ -397,13 +428,17 @@ class Run {
   }
   void warn_about_exchange() {
     if (!exchange_) return;
-    const ExchangeSummary summary = exchange_->summary();
-    if (!summary.has_mixed()) {
+    const ExchangeSummary summary = exchange_summary();
+    if (!summary.structure_changes.are_enough()) {
       warn(fmt::format(
-          "{1} round trips of {0} walkers between the lowest and the highest temperature, fewer "
-          "than "
-          "{2:g} per walker. Averages may depend on the start, and their errors are lower bounds",
-          deck_.system.replicas, summary.round_trips, ExchangeSummary::kEnoughRoundTrips));
+          "{:.2g} {} per walker, fewer than about {:g}. Averages may depend on the start, and "
+          "their "
+          "errors may be lower bounds. Run longer{}",
+          summary.structure_changes.per_walker, summary.structure_changes.what,
+          StructureChanges::kEnough,
+          deck_.system.files.empty()
+              ? ", and start half of the ladders from another structure ([system] files)"
+              : ""));
     }
     for (const ExchangePair& p : summary.pairs) {
       if (p.attempts == 0 || p.acceptance + 2.0 * p.error >= kRareExchange) continue;
@@ -478,7 +513,7 @@ class Run {
     record.engine = engine_->report();
     record.messages = messages_;
     record.averages = averages_;
-    if (exchange_) record.exchange = exchange_->summary();
+    if (exchange_) record.exchange = exchange_summary();
     record.departures = evaporation_.events();
     record.broken_bonds = dissociation_.events();
     record.indefinite_hessians = indefinite_hessians();
@@ -517,7 +552,7 @@ class Run {
     result.ns_per_day_total = p.ns_per_day_total;
     result.blow_ups = blow_ups();
     result.averages = averages_;
-    if (exchange_) result.exchange = exchange_->summary();
+    if (exchange_) result.exchange = exchange_summary();
     result.pictures = pictures_;
     result.device = device_;
     return result;

@@ -97,24 +97,23 @@ class StartMaker {
   StartMaker(const Deck& deck, const StartProgress& progress)
       : deck_(deck),
         progress_(progress),
-        path_(structure_path(deck)),
-        file_(path_ ? std::optional(io::read_structure(*path_, {deck.system.frame}, &counts_))
-                    : std::nullopt),
+        paths_(structure_sources(deck)),
+        files_(structures(paths_, counts_)),
         state_(deck.system.state ? std::optional(start::checked_state(deck)) : std::nullopt),
-        system_(make_system(deck, file_    ? file_->molecules
-                                  : state_ ? state_->state.molecules
-                                           : deck.system.molecules)),
+        system_(make_system(deck, !files_.empty() ? files_.front().molecules
+                                  : state_        ? state_->state.molecules
+                                                  : deck.system.molecules)),
         rigid_(is_rigid(deck.integrator.scheme)),
         on_constraints_(start::keeps_bonds_rigid(deck)),
         relaxed_(deck.system.relax && !on_constraints_),
         projected_(deck.system.project == StartProjection::slow_manifold && !on_constraints_),
-        sources_(state_  ? state_->state.replicas()
-                 : file_ ? 1
-                         : deck.system.replicas) {}
+        sources_(state_           ? state_->state.replicas()
+                 : files_.empty() ? deck.system.replicas
+                                  : static_cast<int>(files_.size())) {}
 
   Start make() {
     allocate();
-    if (file_) prepare_source_file();
+    for (std::size_t i = 0; i < files_.size(); ++i) prepare_source_file(i);
     if (state_) {
       append(start::messages_on_state(deck_, *state_), start_.messages);
       if (state_->state.beads > 1) {
@@ -124,9 +123,11 @@ class StartMaker {
       start::prepare_state(deck_, system_.model, *state_, start_.messages);
     }
     add(start::warning_of_copies(deck_, sources_ == 1));
-    if (deck_.system.velocities == VelocityKind::file) prepare_velocities_of_file();
+    if (deck_.system.velocities == VelocityKind::file) {
+      for (std::size_t i = 0; i < files_.size(); ++i) prepare_velocities_of_file(i);
+    }
     // Copies of one structure take a microsecond each, minimisations a thousand times that.
-    const bool minimises = !file_ && !state_ && deck_.system.start == StartKind::quenched;
+    const bool minimises = files_.empty() && !state_ && deck_.system.start == StartKind::quenched;
     const std::int64_t grain = minimises || relaxed_ || projected_ ? 1 : 16;
     for_each_index(
         deck_.system.replicas, deck_.run.threads,
@@ -165,25 +166,50 @@ class StartMaker {
     if (projected_) slow_.resize(state.replica_ids.size());
   }
 
-  void prepare_source_file() {
-    start_.messages = file_->messages;
-    add(io::note_on_frames(*path_, counts_, "; [system] frame selects another one"));
-    add(io::warning_of_sites(*path_, *file_, system_.model, ", which [system] model names"));
-    start::prepare_file(*path_, system_, on_constraints_, relaxed_, should_continue_, *file_,
+  static std::vector<io::Structure> structures(const std::vector<StructureSource>& sources,
+                                               std::vector<io::FrameCounts>& counts) {
+    std::vector<io::Structure> files;
+    for (const auto& [key, written, path, frame] : sources) {
+      files.push_back(io::read_structure(path, {frame}, &counts.emplace_back()));
+      if (files.back().molecules == files.front().molecules) continue;
+      throw InputError({Problem{
+          path, 0, 0,
+          fmt::format("the structure has {} molecules, and {} has {}", files.back().molecules,
+                      sources.front().path, files.front().molecules)}});
+    }
+    return files;
+  }
+
+  void prepare_source_file(std::size_t i) {
+    const std::string& path = paths_[i].path;
+    append(files_[i].messages, start_.messages);
+    add(io::note_on_frames(path, counts_[i],
+                           deck_.system.files.empty() ? "; [system] frame selects another one"
+                                                      : "; \"file:frame\" selects another one"));
+    add(io::warning_of_sites(path, files_[i], system_.model, ", which [system] model names"));
+    start::prepare_file(path, system_, on_constraints_, relaxed_, should_continue_, files_[i],
                         start_.messages);
   }
 
   /// @throws InputError if the file has no velocities
-  void prepare_velocities_of_file() {
-    if (file_->velocities_A_per_akma.empty()) {
-      throw InputError({Problem{deck_.path, 0, 0, missing_velocities_message(*path_)}});
+  void prepare_velocities_of_file(std::size_t i) {
+    io::Structure& file = files_[i];
+    const std::string& path = paths_[i].path;
+    if (file.velocities_A_per_akma.empty()) {
+      throw InputError({Problem{deck_.path, 0, 0, missing_velocities_message(path)}});
     }
-    add(start::warning_of_push(deck_, *path_, *file_));
-    add(start::warning_of_momentum(deck_, *path_, system_.model, *file_));
+    add(start::warning_of_push(deck_, path, file));
+    add(start::warning_of_momentum(deck_, path, system_.model, file));
     if (rigid_) {
-      start::project_onto_constraints(system_.model, file_->positions_A,
-                                      file_->velocities_A_per_akma);
+      start::project_onto_constraints(system_.model, file.positions_A, file.velocities_A_per_akma);
     }
+  }
+
+  /// The structure that a replica starts from.
+  const io::Structure& file_of(std::int64_t r) const {
+    const std::size_t temperatures = bath_temperatures_K(deck_).size();
+    return files_[start_of_ladder(ReplicaMap(std::max<std::size_t>(temperatures, 1)).ladder(r),
+                                  files_.size())];
   }
 
   void make_replica(ForceField& worker, std::int64_t r) {
@@ -214,8 +240,8 @@ class StartMaker {
   }
 
   void make_positions(ForceField& worker, std::int64_t r, std::span<double> x) {
-    if (file_) {
-      std::copy(file_->positions_A.begin(), file_->positions_A.end(), x.begin());
+    if (!files_.empty()) {
+      std::ranges::copy(file_of(r).positions_A, x.begin());
     } else if (state_) {
       std::copy_n(&state_->state.positions_A[source_of(r, x.size())], x.size(), x.begin());
     } else {
@@ -241,8 +267,7 @@ class StartMaker {
       const bool tangent = rigid_ || kind == VelocityKind::tangent;
       start::draw_velocities(system_.model, x, *temperature_K, tangent, system_.seed, r, v);
     } else if (kind == VelocityKind::file) {
-      std::copy(file_->velocities_A_per_akma.begin(), file_->velocities_A_per_akma.end(),
-                v.begin());
+      std::ranges::copy(file_of(r).velocities_A_per_akma, v.begin());
     } else if (kind == VelocityKind::state) {
       std::copy_n(&state_->state.velocities_A_per_akma[source_of(r, v.size())], v.size(),
                   v.begin());
@@ -267,15 +292,15 @@ class StartMaker {
   const Deck& deck_;
   const StartProgress& progress_;
   const std::function<bool()> should_continue_ = [this] { return may_continue(); };
-  std::optional<std::string> path_;  // of file_
-  io::FrameCounts counts_;
+  std::vector<StructureSource> paths_;  // of files_
+  std::vector<io::FrameCounts> counts_;
   // Where the positions come from; random clusters if both are empty.
-  std::optional<io::Structure> file_;
+  std::vector<io::Structure> files_;
   std::optional<StartState> state_;
   std::optional<State> ring_source_;  // of state_, whose own state is then that of the centroids
   System system_;
   bool rigid_, on_constraints_, relaxed_, projected_;
-  int sources_;  ///< number of different starts: one per replica, or one for all
+  int sources_;  ///< number of different starts
 
   Start start_;
   std::vector<SlowManifoldStart> slow_;  // [replica]
@@ -293,7 +318,7 @@ bool have_equal_starts(const Deck& first, const Deck& second) {
                            first.model == second.model && first.thermostat == second.thermostat &&
                            first.path_integral == second.path_integral;
   if (!same_source || is_rigid(a.scheme) != is_rigid(b.scheme)) return false;
-  if (first.system.file || first.system.state) return a == b;
+  if (first.system.file || !first.system.files.empty() || first.system.state) return a == b;
   return is_rigid(a.scheme) || a.omega == b.omega;
 }
 

@@ -1,7 +1,9 @@
 #include "tarn/analysis/bead_limit.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -71,6 +73,24 @@ TEST(BeadLimits, LeavesOutTooFewBeads) {
   EXPECT_LT(std::abs(precise.limit.mean - exact), 0.1 * (exact - oscillator(64)));
   // Large errors allow all beads.
   EXPECT_EQ(bead_limit(kBeads, means_of(oscillator, 1.0)).points, 4u);
+}
+
+/// Errors that grow with P, as those of the primitive estimator do, let the fewest beads dominate
+/// the fit. Exact means show by how much the terms that it lacks move the limit.
+TEST(BeadLimits, FewBeadsWithSmallErrorsDoNotBendTheLimit) {
+  constexpr double x = 15.0;
+  const double exact = 0.25 * x / std::tanh(0.5 * x);
+  const std::array<int, 6> beads{16, 24, 32, 60, 96, 198};
+  double most = 0.0;
+  for (double size = 1e-5; size < 1.0; size *= 1.3) {
+    std::vector<MeanError> means;
+    for (const int p : beads) means.push_back({oscillator(p), size * p / 16.0});
+    const BeadLimit fit = bead_limit(beads, means);
+    most = std::max(most, std::abs(fit.limit.mean - exact) / fit.limit.error);
+    if (fit.points == 3) continue;  // nothing is left to leave out
+    EXPECT_LT(std::abs(fit.limit.mean - exact), 3.0 * fit.limit.error) << size;
+  }
+  RecordProperty("most", std::to_string(most));
 }
 
 TEST(BeadLimits, UnknownMeansAndErrors) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -87,6 +88,7 @@ TEST(Blocking, ErrorsOfManySeriesCoverTheTruthForAnyLength) {
   constexpr int kTrials = 1000, kSeries = 16;
   const double tau = 5.0, phi = (2.0 * tau - 1.0) / (2.0 * tau + 1.0);
   for (const std::size_t n : {501u, 512u, 600u}) {
+    int converged = 0;
     double sum = 0.0;
     for (std::uint64_t trial = 0; trial < kTrials; ++trial) {
       PooledBlocking pooled(kSeries);
@@ -94,9 +96,11 @@ TEST(Blocking, ErrorsOfManySeriesCoverTheTruthForAnyLength) {
         for (const double x : ar1(phi, n, kSeries * trial + s)) pooled.add(s, x);
       }
       const Blocking b = pooled.result();
-      EXPECT_TRUE(b.converged);
+      converged += b.converged;
       sum += b.mean * b.mean / (b.error * b.error) / kTrials;
     }
+    // The spread of sixteen series exceeds the error from blocks by half once in 250 runs.
+    EXPECT_GT(converged, 0.98 * kTrials) << n;
     // Between a normal number squared and t squared of 15 degrees of freedom, whose variance
     // is 2.55 times the square of its mean 15/13; the largest of several levels makes errors some 5
     // % larger.
@@ -304,7 +308,8 @@ TEST(PooledBlocking, ErrorAndAutocorrelationTimeOfReplicas) {
     const double bias = phi / (static_cast<double>(b.block_length) * (1.0 - phi * phi)) * exact;
     EXPECT_TRUE(b.converged);
     EXPECT_LT(bias, 0.1 * exact);
-    EXPECT_LT(b.error_of_error, 0.1 * exact);
+    // With 70 replicas the error is that of 32 series: 1/sqrt(62).
+    EXPECT_LT(b.error_of_error, (replicas == 3 ? 0.1 : 0.16) * exact);
     EXPECT_NEAR(b.mean, 0.0, 4.5 * exact);
     EXPECT_NEAR(b.error, exact - bias, 4.5 * b.error_of_error) << replicas;
     EXPECT_NEAR(b.autocorrelation_time, tau * (1.0 - 2.0 * bias / exact),
@@ -573,6 +578,179 @@ TEST(PooledCovariance, TwoBasinsAreNotConverged) {
   // times as much squared, but for noise of some 10 %.
   EXPECT_NEAR(b.error, std::sqrt(2.0) * 100.0 / 3.0, 5.0);
   EXPECT_NEAR(b.autocorrelation_time, 4096.0 / 6.0, 70.0);
+}
+
+// --- a fast motion that hides a slow one ---
+
+/// Cheap noise with variance 1: uniform, from splitmix64, the same on every machine.
+class UniformNoise {
+ public:
+  explicit UniformNoise(std::uint64_t seed) : state_(seed * 0xd1342543de82ef95u) {}
+  double operator()() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return std::sqrt(12.0) * (std::ldexp(static_cast<double>(z >> 11), -53) - 0.5);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+struct TwoTimes {
+  int replicas;
+  double slow_share;  ///< of the variance
+};
+
+class BlockingTwoTimes : public ::testing::TestWithParam<TwoTimes> {};
+
+/// Replicas of 5000 values with correlation times of 1/2 and 400. The scatter of means divided by
+/// the quoted error is 1, with 2 to 5 % of noise; blocks alone give up to 2.5 (first two shares).
+TEST_P(BlockingTwoTimes, ErrorIsTheScatterOfMeans) {
+  constexpr std::size_t kValues = 5000;
+  const auto [replicas, share] = GetParam();
+  const std::uint64_t trials = replicas == 4 ? 1000 : replicas == 16 ? 250 : 100;
+  const double tau = 400.0, phi = (2.0 * tau - 1.0) / (2.0 * tau + 1.0);
+  const double kick = std::sqrt(1.0 - phi * phi);
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(replicas));
+  std::iota(ids.begin(), ids.end(), 0);
+  double squares = 0.0, errors = 0.0, converged = 0.0;
+  for (std::uint64_t trial = 0; trial < trials; ++trial) {
+    UniformNoise noise(trial + 1);
+    PooledBlocking pooled = PooledBlocking::of_replicas(replicas);
+    std::vector<double> slow(ids.size()), values(ids.size());
+    // A sum of many numbers, as the stationary one is.
+    for (double& x : slow) {
+      for (int k = 0; k < 12; ++k) x += noise() / std::sqrt(12.0);
+    }
+    for (std::size_t t = 0; t < kValues; ++t) {
+      for (std::size_t r = 0; r < ids.size(); ++r) {
+        slow[r] = phi * slow[r] + kick * noise();
+        values[r] = std::sqrt(share) * slow[r] + std::sqrt(1.0 - share) * noise();
+      }
+      pooled.add_replicas(ids, values);
+    }
+    const Blocking b = pooled.result();
+    squares += b.mean * b.mean / static_cast<double>(trials);
+    errors += b.error / static_cast<double>(trials);
+    converged += b.converged ? 1.0 / static_cast<double>(trials) : 0.0;
+  }
+  const double ratio = std::sqrt(squares) / errors;
+  RecordProperty("ratio", std::to_string(ratio));
+  EXPECT_GT(ratio, 0.85);
+  EXPECT_LT(ratio, 1.2);
+  // Where blocks fail by a factor of two, few runs may look converged.
+  if (share > 0.0 && share < 0.03) {
+    EXPECT_LT(converged, 0.5);
+  } else if (share == 0.0) {
+    EXPECT_GT(converged, 0.85);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shares, BlockingTwoTimes,
+                         ::testing::Values(TwoTimes{4, 0.0}, TwoTimes{4, 0.01}, TwoTimes{4, 0.02},
+                                           TwoTimes{4, 0.05}, TwoTimes{4, 0.2}, TwoTimes{16, 0.0},
+                                           TwoTimes{16, 0.01}, TwoTimes{16, 0.02},
+                                           TwoTimes{16, 0.05}, TwoTimes{16, 0.2}, TwoTimes{64, 0.0},
+                                           TwoTimes{64, 0.01}, TwoTimes{64, 0.02},
+                                           TwoTimes{64, 0.05}, TwoTimes{64, 0.2}));
+
+/// Series of independent values whose variances differ: the spread of their variances is the error
+/// of the common one, whatever the blocks within the series are.
+TEST(PooledCovariance, ErrorIsThatOfWholeSeries) {
+  constexpr std::size_t kSeries = 16, kValues = 4096;
+  PooledCovariance pooled(kSeries);
+  UniformNoise noise(3);
+  std::vector<double> variances;
+  std::vector<std::vector<double>> series(kSeries);
+  for (std::size_t s = 0; s < kSeries; ++s) {
+    const double size = s % 2 == 0 ? 1.0 : 2.0;
+    for (std::size_t t = 0; t < kValues; ++t) series[s].push_back(size * noise());
+    double square = 0.0;
+    for (const double x : series[s]) square += x * x / kValues;
+    variances.push_back(square);
+  }
+  for (std::size_t t = 0; t < kValues; ++t) {
+    for (std::size_t s = 0; s < kSeries; ++s) {
+      pooled.add_replicas(std::vector<std::int64_t>{static_cast<std::int64_t>(s)},
+                          std::vector<double>{series[s][t]}, std::vector<double>{series[s][t]});
+    }
+  }
+  const Blocking b = pooled.result();
+  // The means of the series, of order 1/64, enter to second order.
+  EXPECT_NEAR(b.error, mean_and_error(variances).error, 0.01 * b.error);
+  EXPECT_EQ(b.block_length, kValues);
+}
+
+// --- different starts ---
+
+/// Two series of each start, of two values: Welch's t in closed form.
+TEST(SigmasBetweenStarts, IsStudentsT) {
+  PooledBlocking pooled(4);
+  const std::vector<double> means{1.0, 5.0, 2.0, 7.0};
+  for (std::size_t s = 0; s < 4; ++s) {
+    for (const double step : {-0.5, 0.5}) pooled.add(s, means[s] + step);
+  }
+  // Starts 0, 1, 0, 1: means 1.5 and 6 with squared errors 1/4 and 1.
+  const double t = 4.5 / std::sqrt(1.25), freedom = 1.25 * 1.25 / (0.0625 + 1.0);
+  const std::vector<int> starts{0, 1, 0, 1};
+  EXPECT_NEAR(pooled.sigmas_between(starts), normal_of_t(t, freedom), test::few_roundings(10.0));
+  // One series of a start has no spread.
+  EXPECT_EQ(pooled.sigmas_between(std::vector<int>{0, 1, 1, 1}), 0.0);
+  EXPECT_EQ(pooled.sigmas_between(std::vector<int>{0, -1, -1, 1}), 0.0);
+  EXPECT_EQ(PooledBlocking(4).sigmas_between(starts), 0.0);
+}
+
+TEST(SigmasBetweenStarts, ConstantSeriesThatDifferAreDifferent) {
+  PooledBlocking pooled(4);
+  for (std::size_t s = 0; s < 4; ++s) {
+    for (int t = 0; t < 10; ++t) pooled.add(s, s < 2 ? 1.0 : 2.0);
+  }
+  EXPECT_EQ(pooled.sigmas_between(std::vector<int>{0, 0, 1, 1}), kMostSigmas);
+  EXPECT_EQ(pooled.sigmas_between(std::vector<int>{0, 1, 0, 1}), 0.0);
+}
+
+TEST(SigmasBetweenStarts, HasTheProbabilityOfANormalDeviate) {
+  // Eight series of each of two starts with the same distribution.
+  constexpr int kTrials = 4000;
+  const std::vector<int> starts{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
+  int above_2 = 0, above_3 = 0;
+  for (std::uint64_t trial = 0; trial < kTrials; ++trial) {
+    UniformNoise noise(trial + 7);
+    PooledBlocking pooled(16);
+    for (std::size_t s = 0; s < 16; ++s) {
+      for (int t = 0; t < 8; ++t) pooled.add(s, noise());
+    }
+    const double sigmas = pooled.sigmas_between(starts);
+    above_2 += sigmas > 2.0;
+    above_3 += sigmas > 3.0;
+  }
+  for (const auto& [count, probability] : {std::pair{above_2, 0.0455}, {above_3, 0.0027}}) {
+    const double expected = kTrials * probability;
+    // Welch's degrees of freedom and the approximation (65) are good to a tenth here.
+    EXPECT_NEAR(count, expected, 4.5 * std::sqrt(expected) + 0.1 * expected);
+  }
+}
+
+TEST(SigmasBetweenStarts, ComparesEachStartWithTheOthers) {
+  // Only the third of three starts differs.
+  PooledBlocking pooled(12);
+  UniformNoise noise(5);
+  std::vector<int> starts;
+  for (std::size_t s = 0; s < 12; ++s) {
+    starts.push_back(static_cast<int>(s % 3));
+    for (int t = 0; t < 100; ++t) pooled.add(s, noise() + (s % 3 == 2 ? 2.0 : 0.0));
+  }
+  EXPECT_GT(pooled.sigmas_between(starts), 4.0);
+}
+
+TEST(PooledBlocking, SeriesOfManyReplicasHaveOneStart) {
+  EXPECT_EQ(PooledBlocking::series_of_replicas(100), 32u);
+  EXPECT_EQ(PooledBlocking::series_of_replicas(100, 2), 32u);
+  EXPECT_EQ(PooledBlocking::series_of_replicas(100, 3), 30u);
+  EXPECT_EQ(PooledBlocking::series_of_replicas(20, 3), 20u);
+  EXPECT_EQ(PooledBlocking::series_of_replicas(100, 40), 32u);
 }
 
 // --- errors ---

@@ -77,7 +77,7 @@ TEST_F(CheckpointFile, IsTheSameBytesEachTime) {
   EXPECT_EQ(read_text(path_), bytes);
   // Detects changes of the format: magic, then version 7 with its low byte first.
   EXPECT_EQ(bytes.substr(0, 8), "\x89TARN\r\n\n");
-  EXPECT_EQ(bytes.substr(8, 8), std::string("\7\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(bytes.substr(8, 8), std::string("\10\0\0\0\0\0\0\0", 8));
 }
 
 TEST_F(CheckpointFile, RefusesEachFaultInItsOwnWords) {
@@ -86,7 +86,7 @@ TEST_F(CheckpointFile, RefusesEachFaultInItsOwnWords) {
   EXPECT_TRUE(contains(refusal(""), "empty"));
   std::string other_version = good;
   other_version[8] = 1;
-  EXPECT_TRUE(contains(refusal(other_version), "format version 1, this program reads version 7"));
+  EXPECT_TRUE(contains(refusal(other_version), "format version 1, this program reads version 8"));
   std::string damaged = good;
   damaged[good.size() / 2] ^= 1;
   EXPECT_TRUE(contains(refusal(damaged), "damaged"));

@@ -872,10 +872,28 @@ TEST_F(DeckFiles, StructuresAreRelativeToTheDeck) {
   std::filesystem::remove("deck-files-here.xyz");
   EXPECT_TRUE(message_of(path, {"system.file=/nowhere/s.xyz"}).ends_with("/nowhere/s.xyz"));
   const std::string structure = write("start.xyz", row_of(1));
-  EXPECT_EQ(structure_path(load_deck(path)), structure);
-  EXPECT_EQ(structure_path(parse_deck(text, "a.toml")), "start.xyz");
-  EXPECT_EQ(structure_path(parse_deck(text, "a.toml", {"system.file=/b/c.xyz"})), "/b/c.xyz");
-  EXPECT_EQ(structure_path(parse(kSmallest)), std::nullopt);
+  const auto paths = [](const Deck& deck) {
+    std::string all;
+    for (const StructureSource& source : structure_sources(deck)) {
+      all += source.path;
+      if (source.frame) all += "[" + std::to_string(*source.frame) + "]";
+      all += " ";
+    }
+    return all;
+  };
+  EXPECT_EQ(paths(load_deck(path)), structure + " ");
+  EXPECT_EQ(paths(parse_deck(text, "a.toml")), "start.xyz ");
+  EXPECT_EQ(paths(parse_deck(text, "a.toml", {"system.file=/b/c.xyz"})), "/b/c.xyz ");
+  EXPECT_EQ(paths(parse(kSmallest)), "");
+  const auto several =
+      parse_deck(text, "d/a.toml",
+                 {"system.replicas=4", R"(system.files=["a.xyz","b.xyz:3","/c:d.xyz","12:7:0"])"});
+  EXPECT_EQ(paths(several), "d/a.xyz d/b.xyz[3] /c:d.xyz d/12:7[0] ");
+  // --set with one of file, files and state replaces the others.
+  EXPECT_EQ(several.system.file, std::nullopt);
+  EXPECT_EQ(paths(parse_deck("[run]\nsteps = 1\n[system]\nfiles = [\"a.xyz\"]\n", "a.toml",
+                             {"system.file=b.xyz"})),
+            "b.xyz ");
 }
 
 TEST_F(DeckFiles, AreCheckedTogetherWithTheStructure) {

@@ -155,7 +155,7 @@ TEST(HeatCapacityObserver, FindsTheMaximumOfTwoLevels) {
   frames.show(*observer, 0, 400);
   observer->finish();
   const std::vector<AveragedQuantity> peak = observer->averages();
-  ASSERT_EQ(peak.size(), 2u);
+  ASSERT_EQ(peak.size(), 4u);
   EXPECT_EQ(peak[0].quantity, "peak_temperature_K");
   EXPECT_NEAR(peak[0].mean, peak_K, 4.5 * peak[0].error);
   EXPECT_LT(peak[0].error, 1.5);
@@ -163,6 +163,21 @@ TEST(HeatCapacityObserver, FindsTheMaximumOfTwoLevels) {
   EXPECT_EQ(peak[1].quantity, "peak_kcal_per_mol_K");
   EXPECT_NEAR(peak[1].mean, capacity(peak_K), 4.5 * peak[1].error);
   EXPECT_LT(peak[1].error, 0.02 * peak[1].mean);
+  // Above the higher end of the curve, and as wide as half of that.
+  const double prominence = capacity(peak_K) - std::max(capacity(90.0), capacity(240.0));
+  double left_K = peak_K, right_K = peak_K;
+  while (capacity(left_K) > capacity(peak_K) - 0.5 * prominence) left_K -= 0.01;
+  while (capacity(right_K) > capacity(peak_K) - 0.5 * prominence) right_K += 0.01;
+  EXPECT_EQ(peak[2].quantity, "peak_prominence_kcal_per_mol_K");
+  EXPECT_NEAR(peak[2].mean, prominence, 4.5 * peak[2].error);
+  EXPECT_LT(peak[2].error, 0.05 * prominence);
+  EXPECT_EQ(peak[3].quantity, "peak_width_K");
+  EXPECT_NEAR(peak[3].mean, right_K - left_K, 4.5 * peak[3].error + 0.1);
+  EXPECT_LT(peak[3].error, 0.1 * peak[3].mean);
+  // Sixteen groups of ladders.
+  for (const AveragedQuantity& a : peak) {
+    EXPECT_DOUBLE_EQ(a.error_of_error.value(), a.error / std::sqrt(30.0)) << a.quantity;
+  }
   EXPECT_FALSE(peak[0].bath_K);
   EXPECT_EQ(peak[0].samples, 64 * 400);
   EXPECT_NE(read_text(folder.file("heat_capacity.csv"))

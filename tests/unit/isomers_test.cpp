@@ -5,9 +5,12 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "tarn/core/error.hpp"
 
 namespace tarn::analysis {
 namespace {
@@ -25,7 +28,12 @@ std::vector<QuenchedCluster> sample(std::mt19937& random, std::vector<double>& p
     for (int place = 0; place < kReplicas[group]; ++place) {
       const double energy = -50.0 + level(random);
       positions_A.push_back(energy);  // represents a structure
-      clusters.push_back({group, place, place % 3, energy, {&positions_A.back(), 1}});
+      clusters.push_back({group,
+                          place,
+                          place % 3,
+                          3 * static_cast<std::int64_t>(group) + place,
+                          energy,
+                          {&positions_A.back(), 1}});
     }
   }
   return clusters;
@@ -34,7 +42,7 @@ std::vector<QuenchedCluster> sample(std::mt19937& random, std::vector<double>& p
 /// For any number of minima, the populations of the listed ones equal those in a complete list.
 TEST(IsomerCensus, CountsTheLowestAsAListOfAllWould) {
   for (const std::size_t most : {1u, 3u, 100u}) {
-    IsomerCensus census(most, kSame, kReplicas, 3);
+    IsomerCensus census(most, kSame, kReplicas, 3, 8);
     std::mt19937 random(7);
     std::vector<double> positions_A;
     std::vector<std::vector<QuenchedCluster>> all;
@@ -85,9 +93,9 @@ TEST(IsomerCensus, EnergiesThatAreNearerThanTheToleranceAreOneMinimum) {
   const std::vector<double> x{0.0};
   const auto census_of = [&](double distance) {
     const std::array<int, 1> one{1};
-    IsomerCensus census(10, kSame, one, 1);
+    IsomerCensus census(10, kSame, one, 1, 1);
     for (const double energy : {-3.0, -3.0 + distance, -3.0 - distance}) {
-      const QuenchedCluster cluster{0, 0, 0, energy, x};
+      const QuenchedCluster cluster{0, 0, 0, 0, energy, x};
       census.add({&cluster, 1});
     }
     return census.isomers().size();
@@ -97,15 +105,15 @@ TEST(IsomerCensus, EnergiesThatAreNearerThanTheToleranceAreOneMinimum) {
 }
 
 TEST(IsomerCensus, ContinuesFromASavedState) {
-  IsomerCensus straight(4, kSame, kReplicas, 3), first(4, kSame, kReplicas, 3),
-      second(4, kSame, kReplicas, 3);
+  IsomerCensus straight(4, kSame, kReplicas, 3, 8), first(4, kSame, kReplicas, 3, 8),
+      second(4, kSame, kReplicas, 3, 8);
   std::mt19937 random(3);
   std::vector<double> positions_A;
   for (int t = 0; t < 40; ++t) {
     const auto clusters = sample(random, positions_A);
     straight.add(clusters);
     (t < 17 ? first : second).add(clusters);
-    if (t == 16) second.restore(first.isomers(), first.elsewhere());
+    if (t == 16) second.restore(first.isomers(), first.elsewhere(), first.paths().memory());
   }
   ASSERT_EQ(second.isomers().size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
@@ -115,13 +123,50 @@ TEST(IsomerCensus, ContinuesFromASavedState) {
       EXPECT_EQ(second.isomers()[i].shares[group].memory(),
                 straight.isomers()[i].shares[group].memory());
     }
+    EXPECT_EQ(second.isomers()[i].id, straight.isomers()[i].id);
+    EXPECT_EQ(second.isomers()[i].halves.memory(), straight.isomers()[i].halves.memory());
   }
+  EXPECT_EQ(second.paths().memory(), straight.paths().memory());
+}
+
+/// A minimum that is found late has the zeros of earlier steps: its halves differ.
+TEST(IsomerCensus, HalvesOfALateMinimumIncludeItsZeros) {
+  const std::array<int, 1> replicas{8};
+  IsomerCensus census(10, kSame, replicas, 8, 8);
+  const std::vector<double> x{0.0};
+  for (int t = 0; t < 64; ++t) {
+    std::vector<QuenchedCluster> clusters;
+    for (int r = 0; r < 8; ++r) {
+      clusters.push_back({0, r, r, r, t < 32 || r == t % 8 ? -2.0 : -3.0, x});
+    }
+    census.add(clusters);
+  }
+  EXPECT_EQ(census.isomers()[0].halves.shift(0.0).mean, 0.875);
+  EXPECT_EQ(census.isomers()[1].halves.shift(0.0).mean, -0.875);
+}
+
+TEST(IsomerPaths, CountChangesBetweenTheChosenIsomers) {
+  IsomerPaths paths(2);
+  // Isomer 2 is a defect of isomer 0: a walker that returns from it has not changed.
+  for (const std::int64_t id : {0, 0, 2, 0, 1, 1, 2, 1, 0}) paths.add(0, id);
+  paths.add(1, 1);
+  paths.add(2, 0);  // beyond the recorded walkers
+  EXPECT_EQ(paths.changes_per_walker(std::vector<std::int64_t>{0, 1}), 1.0);
+  EXPECT_EQ(paths.changes_per_walker(std::vector<std::int64_t>{0, 1, 2}), 3.0);
+  EXPECT_EQ(paths.changes_per_walker(std::vector<std::int64_t>{}), 0.0);
+  IsomerPaths other(2);
+  other.restore(paths.memory());
+  EXPECT_EQ(other.memory(), paths.memory());
+  EXPECT_EQ(paths.memory().size(), 2u + 7u + 1u);
+  const std::vector<std::int64_t> memory = paths.memory();
+  EXPECT_THROW(other.restore(std::span(memory).first(4)), LayoutError);
+  EXPECT_THROW(other.restore({}), LayoutError);
 }
 
 TEST(IsomerCensus, AGroupWithoutSamplesHasNone) {
-  IsomerCensus census(4, kSame, kReplicas, 3);
+  IsomerCensus census(4, kSame, kReplicas, 3, 8);
   const std::vector<double> x{0.0};
-  const QuenchedCluster cluster{1, 2, 1, -7.0, x};
+  const QuenchedCluster cluster{1, 2, 1, 5, -7.0, x};
   census.add({&cluster, 1});
   census.add({});
   EXPECT_EQ(census.samples(0), 0.0);

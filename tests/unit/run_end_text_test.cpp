@@ -21,6 +21,11 @@ TEST(RunEndText, PeakHasBothUnitsAndTheStarOfShortRuns) {
       quantity("heat_capacity", "peak_kcal_per_mol_K", 0.210123, 0.0042)};
   EXPECT_EQ(peak_text(averages),
             "maximum of the heat capacity: 117.99 +- 0.47 K, 0.2101 +- 0.0042 kcal/mol/K");
+  averages.push_back(quantity("heat_capacity", "peak_prominence_kcal_per_mol_K", 0.11, 0.012));
+  averages.push_back(quantity("heat_capacity", "peak_width_K", 25.1, 1.2));
+  EXPECT_TRUE(peak_text(averages).ends_with(
+      "kcal/mol/K, prominence 0.110 +- 0.012 kcal/mol/K, width 25.1 +- 1.2 K"));
+  averages.resize(3);
   averages[2].converged = false;
   EXPECT_TRUE(peak_text(averages).ends_with("kcal/mol/K *"));
 }

@@ -26,8 +26,8 @@ struct BeadLimit {
 };
 
 /// Fits all means with one term, then with two, and then leaves out the smallest numbers of beads
-/// until the deviations agree with the errors or three means remain. The error of the limit is
-/// statistical only.
+/// until the deviations agree with the errors and the limit changes by at most 1.5 standard errors
+/// without the next one, or three means remain. The error of the limit is statistical only.
 /// @param beads different numbers, in any order; @param means of the same length. Means that are
 /// not finite are ignored; if an error is unknown (0 or not finite), all means have equal weight
 /// and the error of the limit is unknown, 0.

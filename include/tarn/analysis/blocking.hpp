@@ -22,10 +22,14 @@ struct Blocking {
   double autocorrelation_time = 0.5;
   /// Length of the blocks that give the error; for whole series, their mean length.
   std::size_t block_length = 1;
-  /// False if the series is too short for its correlation time and there are fewer than sixteen
-  /// series, whose spread would determine the error. The error is then a lower bound.
+  /// False if the series are too short for their correlation time and fewer than sixteen, whose
+  /// spread would determine the error, or if the spread of four or more series exceeds the error
+  /// from blocks by half. The error may then be a lower bound.
   bool converged = false;
 };
+
+/// Largest result of sigmas_between(), also for different numbers without any spread.
+inline constexpr double kMostSigmas = 99.0;
 
 /// Blocking (Flyvbjerg & Petersen 1989), equation (30): neighbours are merged, level by level,
 /// until the blocks are independent. The error is taken from the first level with at least eight
@@ -37,7 +41,11 @@ struct Blocking {
 ///
 /// Blocks of a level leave out values without a partner. The error is that of the mean of all
 /// values: the error from the blocks times the square root of the fraction of the values in them.
-/// With four or more series the last level is the whole series.
+///
+/// The first level with independent blocks may hide slow motions of small amplitude. With four or
+/// more series, the error is therefore the larger one of that level and of the spread of whole
+/// series, and with sixteen or more it is that spread, with Student's t for the number of series
+/// (`error_of_error`).
 Blocking blocking(std::span<const double> series);
 
 /// Sums over blocks of 1, 2, 4, ... values of several independent series, added value by value. The
@@ -51,7 +59,9 @@ class BlockSums {
 
   explicit BlockSums(std::size_t series) : series_(series) {}
   /// Number of series: one per replica; more than 32 replicas share 32 series.
-  static std::size_t series_of_replicas(int replicas);
+  /// @param starts number of start structures that the replicas take in turn; the replicas of a
+  /// series have the same one
+  static std::size_t series_of_replicas(int replicas, int starts = 1);
 
   /// Total weight of the values so far.
   double samples() const { return empty() ? 0.0 : sum().back(); }
@@ -75,8 +85,14 @@ class BlockSums {
   /// Errors of a function of the means. To first order a value changes the function by
   /// residual . value / (sum of the weights).
   /// @param residual_of the residual for values with a given sum; residual . sum = 0
+  /// @param with_series false: from blocks alone
   /// @return everything but the mean
-  Blocking errors(Value (*residual_of)(const Value& sum)) const;
+  Blocking errors(Value (*residual_of)(const Value& sum), bool with_series = true) const;
+  /// Largest deviation of the series with one start from all others, for a function of the means as
+  /// in errors(): Student's t as a normal deviate of the same probability, equation (65).
+  /// @param start_of_series start of each series; -1: several
+  double sigmas_between(Value (*residual_of)(const Value& sum),
+                        std::span<const int> start_of_series) const;
 
   static constexpr std::size_t kShifts = kMoments == 1 ? 1 : 2;
   std::array<double, kShifts> shift_{};  // subtracted from all values, to keep their digits
@@ -95,6 +111,8 @@ class BlockSums {
   };
   /// A level with each series as one block.
   Level whole_series() const;
+  /// Sum of all values of a series.
+  Value total_of(std::size_t series) const;
   static double error(const Level& level, Value (*residual_of)(const Value& sum));
 
   std::size_t series_;
@@ -106,8 +124,8 @@ class BlockSums {
 class PooledBlocking : public BlockSums<1> {
  public:
   explicit PooledBlocking(std::size_t series = 1) : BlockSums(series) {}
-  static PooledBlocking of_replicas(int replicas) {
-    return PooledBlocking(series_of_replicas(replicas));
+  static PooledBlocking of_replicas(int replicas, int starts = 1) {
+    return PooledBlocking(series_of_replicas(replicas, starts));
   }
 
   /// Adds one number of each running replica.
@@ -116,7 +134,15 @@ class PooledBlocking : public BlockSums<1> {
   void add_sums(std::span<const Moments> of_series);
   /// The next value of a series.
   void add(std::size_t series, double sum, double weight = 1.0);
-  Blocking result() const;
+  Blocking result() const { return result(true); }
+  /// The same without the spread of whole series, which is uncertain if there are few.
+  Blocking result_of_blocks() const { return result(false); }
+  /// Whether the mean depends on the start of the series, in standard errors; at most kMostSigmas,
+  /// 0 with fewer than two series of each start.
+  double sigmas_between(std::span<const int> start_of_series) const;
+
+ private:
+  Blocking result(bool with_series) const;
 };
 
 /// Sums over pairs of numbers x and y, relative to pivots p and q.
@@ -135,8 +161,8 @@ struct PairSums {
 class PooledCovariance : public BlockSums<3> {
  public:
   explicit PooledCovariance(std::size_t series = 1) : BlockSums(series) {}
-  static PooledCovariance of_replicas(int replicas) {
-    return PooledCovariance(series_of_replicas(replicas));
+  static PooledCovariance of_replicas(int replicas, int starts = 1) {
+    return PooledCovariance(series_of_replicas(replicas, starts));
   }
 
   /// Adds two numbers of each running replica.
@@ -149,6 +175,8 @@ class PooledCovariance : public BlockSums<3> {
   /// mean is not converged or the second order dominates; the autocorrelation time is then at least
   /// that of the means.
   Blocking result() const;
+  /// The same as PooledBlocking::sigmas_between(), for the covariance.
+  double sigmas_between(std::span<const int> start_of_series) const;
 };
 
 }  // namespace tarn::analysis

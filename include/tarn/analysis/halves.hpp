@@ -14,7 +14,7 @@ namespace tarn::analysis {
 class Halves {
  public:
   /// With one series per replica or, as in PooledBlocking, per several replicas.
-  static Halves of_replicas(int replicas);
+  static Halves of_replicas(int replicas, int starts = 1);
 
   /// One number of each running replica, at one time.
   void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);

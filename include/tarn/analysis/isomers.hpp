@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tarn/analysis/blocking.hpp"
+#include "tarn/analysis/halves.hpp"
 
 namespace tarn::analysis {
 
@@ -21,6 +22,8 @@ struct Isomer {
   /// Population of the minimum as the mean of zeros and ones: one per group, and last of all groups
   /// together.
   std::vector<PooledBlocking> shares;
+  Halves halves;        ///< of the population in all groups together
+  std::int64_t id = 0;  ///< in the order of discovery, from 0
 };
 
 /// One cluster of one sample, quenched.
@@ -30,8 +33,29 @@ struct QuenchedCluster {
   /// Index of the independent part of the run: 0, 1, ... Replicas that exchange their states belong
   /// to the same part.
   std::int64_t part = 0;
+  std::int64_t walker = 0;  ///< state that moves between replicas by exchange; else the replica
   double energy_kcal_per_mol = 0.0;
   std::span<const double> positions_A;
+};
+
+/// The isomers that each walker visited, one after another, by their ids.
+class IsomerPaths {
+ public:
+  /// Further walkers, and further isomers of a walker, are not recorded.
+  static constexpr std::int64_t kMostWalkers = 1024, kMostVisits = 1024;
+
+  explicit IsomerPaths(std::int64_t walkers);
+  /// Records where a walker is, if it was elsewhere before.
+  void add(std::int64_t walker, std::int64_t id);
+  /// Mean number of changes between the isomers of a list; visits of others are ignored.
+  double changes_per_walker(std::span<const std::int64_t> ids) const;
+
+  /// The state for a checkpoint.
+  std::vector<std::int64_t> memory() const;
+  void restore(std::span<const std::int64_t> memory);
+
+ private:
+  std::vector<std::vector<std::int64_t>> visits_;  // [walker]
 };
 
 /// Counts how often clusters are quenched to each of the lowest minima, the inherent structures of
@@ -44,8 +68,10 @@ class IsomerCensus {
   /// @param same_kcal_per_mol smallest difference between their energies
   /// @param replicas number in each group
   /// @param parts number of independent parts of the run, over all groups
-  IsomerCensus(std::size_t most, double same_kcal_per_mol, std::span<const int> replicas,
-               int parts);
+  /// @param walkers number of replicas
+  /// @param starts number of start structures; see PooledBlocking::series_of_replicas()
+  IsomerCensus(std::size_t most, double same_kcal_per_mol, std::span<const int> replicas, int parts,
+               std::int64_t walkers, int starts = 1);
 
   /// Adds the clusters of one step. If several of them find a new minimum, the first one gives its
   /// structure.
@@ -54,13 +80,19 @@ class IsomerCensus {
   /// Sorted by energy, lowest first.
   const std::vector<Isomer>& isomers() const { return isomers_; }
   /// Number of clusters of a group so far.
-  double samples(std::size_t group) const { return elsewhere_[group].samples(); }
+  double samples(std::size_t group) const { return elsewhere_.shares[group].samples(); }
   /// Index of the group of all clusters, after those of the constructor.
-  std::size_t all() const { return elsewhere_.size() - 1; }
+  std::size_t all() const { return elsewhere_.shares.size() - 1; }
+
+  /// The isomers with at least this population in one of the groups.
+  std::vector<const Isomer*> isomers_above(double share) const;
+  /// Mean number of changes of a walker between these isomers; see IsomerPaths.
+  double changes_per_walker(const std::vector<const Isomer*>& isomers) const;
 
   /// State besides isomers(), for a checkpoint: the zeros of each group and of all clusters.
-  const std::vector<PooledBlocking>& elsewhere() const { return elsewhere_; }
-  void restore(std::vector<Isomer> isomers, std::vector<PooledBlocking> elsewhere);
+  const Isomer& elsewhere() const { return elsewhere_; }
+  const IsomerPaths& paths() const { return paths_; }
+  void restore(std::vector<Isomer> isomers, Isomer elsewhere, std::span<const std::int64_t> paths);
 
  private:
   /// @return its index in the list, or the length of the list if it is not in it
@@ -69,8 +101,10 @@ class IsomerCensus {
   std::size_t most_;
   double same_kcal_per_mol_;
   std::vector<Isomer> isomers_;
-  /// Zeros for each group and for all clusters: the initial population of a new minimum.
-  std::vector<PooledBlocking> elsewhere_;
+  /// Zeros for each group and for all clusters: the initial population of a new minimum. Its id is
+  /// that of the next minimum.
+  Isomer elsewhere_;
+  IsomerPaths paths_;
 };
 
 }  // namespace tarn::analysis

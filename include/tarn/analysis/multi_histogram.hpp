@@ -20,16 +20,17 @@ namespace tarn::analysis {
 /// statistical_inefficiencies(), and each has the weight 1/g. Otherwise slow baths would have too
 /// much weight.
 ///
-/// With sixteen or more ladders the parts are sixteen groups of ladders. With fewer ladders the
-/// parts are also blocks of time, 16 to 60 parts after a while. Blocks double in length when there
-/// are too many, so the parts depend on the samples only.
+/// The parts are up to sixteen groups of ladders times blocks of time: 16 to 60 parts after a
+/// while, 32 to 48 with sixteen groups. Blocks double in length when there are too many, so the
+/// parts depend on the samples only. With sixteen groups, the errors are those of whole ladders,
+/// and the blocks show whether slow motions make them larger.
 class MultiHistogram {
  public:
   static constexpr std::int64_t kGroups = 16;
   /// Fewest ladders whose spread contributes to the errors.
   static constexpr std::int64_t kLeastLadders = 3;
-  /// Fewest ladders whose spread is an error accurate to a third.
-  static constexpr std::size_t kEnoughLadders = 6;
+  /// Fewest ladders whose spread is an error.
+  static constexpr std::size_t kEnoughLadders = 4;
   /// Width of a bin in kT of its bath. All samples of a bin have the same weight. The weights of
   /// other baths vary within a bin by about 4 %; the effect on moments is a thousandth of that.
   static constexpr double kWidth_kT = 0.125;
@@ -73,7 +74,8 @@ class MultiHistogram {
     bool has_errors() const { return without_.front().size() > 1; }
     /// Standard errors of several numbers.
     struct Errors {
-      std::vector<double> largest;      ///< over all divisions into parts
+      /// Over all divisions into parts, or that of whole ladders if there are 16 or more.
+      std::vector<double> largest;
       std::vector<double> of_shortest;  ///< for the shortest parts
       std::vector<std::size_t> parts;   ///< number of parts that gave the largest error
 
@@ -82,9 +84,9 @@ class MultiHistogram {
       double sigmas(std::size_t i, double value) const;
     };
     /// Errors of numbers that f computes from a Reweighting, by a jackknife over parts of different
-    /// sizes: err^2 = sum over the parts of (1 - share) (f(without part) - f(all))^2. With fewer
-    /// than 16 ladders, parts of two and of four blocks of time are used too, and with 6 or more,
-    /// whole ladders.
+    /// sizes: err^2 = sum over the parts of (1 - share) (f(without part) - f(all))^2. Parts of two
+    /// and of four blocks of time are used too, and with 4 or more ladders, whole ladders: with 16
+    /// or more, these alone.
     /// @param values f(all())
     template <class F>
     Errors errors_of(const std::vector<double>& values, const F& f) const {
@@ -114,6 +116,7 @@ class MultiHistogram {
       Errors errors{
           std::vector<double>(values.size()), {}, std::vector<std::size_t>(values.size())};
       for (const std::vector<Without>& parts : without_) {
+        const bool is_last_alone = has_many_ladders_ && &parts == &without_.back();
         std::vector<double> squares(values.size(), 0.0);
         for (const Without& w : parts) {
           const std::vector<double> rest = f(w);
@@ -123,8 +126,10 @@ class MultiHistogram {
         }
         for (std::size_t i = 0; i < values.size(); ++i) {
           const double error = std::sqrt(squares[i]);
-          if (error > errors.largest[i] || errors.parts[i] == 0) errors.parts[i] = parts.size();
-          errors.largest[i] = std::fmax(errors.largest[i], error);
+          if (error > errors.largest[i] || errors.parts[i] == 0 || is_last_alone) {
+            errors.parts[i] = parts.size();
+            errors.largest[i] = error;
+          }
         }
         if (&parts == &without_.front()) errors.of_shortest = errors.largest;
       }
@@ -135,6 +140,7 @@ class MultiHistogram {
     Reweighting all_;
     std::vector<double> beta_, own_means_;
     std::vector<std::vector<Without>> without_;  // [division into parts], the shortest parts first
+    bool has_many_ladders_ = false;              // whole ladders are the last division
   };
   /// Nothing if there are no samples.
   std::optional<Result> result() const;

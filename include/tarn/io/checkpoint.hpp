@@ -12,7 +12,7 @@
 namespace tarn::io {
 
 /// Version of the file format; other versions are rejected.
-inline constexpr std::uint64_t kCheckpointFormat = 7;
+inline constexpr std::uint64_t kCheckpointFormat = 8;
 
 /// State of one observer.
 struct ObserverRecord {

@@ -25,9 +25,9 @@ struct RunInfo {
   /// Bath temperatures: replica r has element r modulo the length; empty: no bath.
   std::vector<double> baths_K{};
   int threads = 0;  ///< threads for the observer's own work; 0: all available
-  /// With replica exchange: whether the walkers made enough round trips for averages per bath to be
-  /// independent of the start. Called at the end, during the lifetime of the run; may be empty.
-  std::function<bool()> has_mixed{};
+  int starts = 1;   ///< start structures that the ladders take in turn
+  /// With replica exchange: the walker in a replica, during observe(); else empty.
+  std::function<std::int64_t(std::int64_t replica)> walker_at{};
   /// Gives energies and forces; observers quench with it, and write no dipole moments. Null: the
   /// water model.
   std::shared_ptr<Potential> potential{};

@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/deck.hpp"
+#include "tarn/io/structure.hpp"
+#include "tarn/minimise.hpp"
+#include "tarn/run.hpp"
+#include "tarn/start.hpp"
+#include "water_fixtures.hpp"
+
+// Runs that start from several structures.
+
+namespace tarn {
+namespace {
+
+using test::contains;
+
+constexpr int kMolecules = 6;
+
+class StartFiles : public ::testing::Test {
+ protected:
+  StartFiles() {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      io::Structure structure;
+      structure.molecules = kMolecules;
+      structure.positions_A = random_cluster(tip3p_, kMolecules, seed, 0);
+      structures_.push_back(structure.positions_A);
+      io::write_structure(folder_.file(std::string(1, static_cast<char>('a' + seed - 1)) + ".xyz"),
+                          structure);
+    }
+    io::Structure small;
+    small.molecules = 2;
+    small.positions_A = random_cluster(tip3p_, 2, 1, 0);
+    io::write_structure(folder_.file("small.xyz"), small);
+  }
+  Deck deck(const std::string& files, const std::string& more = "") const {
+    const std::string path = folder_.file("deck.toml");
+    test::write_text(path, "[system]\nfiles = " + files + "\n" + more + "[run]\nsteps = 100\n");
+    return load_deck(path);
+  }
+  /// Which of the structures a replica starts from.
+  std::vector<int> starts(const std::string& files, const std::string& more) const {
+    const Start start = make_start(deck(files, more));
+    std::vector<int> starts;
+    const std::size_t size = start.state.coordinates();
+    for (std::size_t r = 0; r < start.state.replica_ids.size(); ++r) {
+      const auto at = start.state.positions_A.begin() + static_cast<std::ptrdiff_t>(r * size);
+      for (std::size_t i = 0; i < structures_.size(); ++i) {
+        double largest = 0.0;
+        for (std::size_t k = 0; k < size; ++k) {
+          const double move = std::abs(at[static_cast<std::ptrdiff_t>(k)] - structures_[i][k]);
+          largest = std::max(largest, move);
+        }
+        if (largest < 1e-6) starts.push_back(static_cast<int>(i));
+      }
+    }
+    return starts;
+  }
+
+  WaterModel tip3p_ = test::tip3p();
+  test::ScratchFolder folder_;
+  std::vector<std::vector<double>> structures_;
+};
+
+TEST_F(StartFiles, ReplicasTakeThemInTurn) {
+  EXPECT_EQ(starts(R"(["a.xyz", "b.xyz", "c.xyz"])", "replicas = 7\n"),
+            (std::vector<int>{0, 1, 2, 0, 1, 2, 0}));
+  EXPECT_EQ(starts(R"(["b.xyz"])", "replicas = 2\n"), (std::vector<int>{1, 1}));
+}
+
+TEST_F(StartFiles, LaddersTakeThemInTurn) {
+  EXPECT_EQ(starts(R"(["a.xyz", "c.xyz"])",
+                   "replicas = 8\n[thermostat]\nkind = \"gla\"\nfriction_per_ps = 2.0\n"
+                   "temperatures_K = [100.0, 200.0]\n"),
+            (std::vector<int>{0, 0, 2, 2, 0, 0, 2, 2}));
+}
+
+TEST_F(StartFiles, FramesAreSelectedByNumber) {
+  test::write_text(folder_.file("all.xyz"), test::read_text(folder_.file("a.xyz")) +
+                                                test::read_text(folder_.file("b.xyz")) +
+                                                test::read_text(folder_.file("c.xyz")));
+  EXPECT_EQ(starts(R"(["all.xyz:2", "all.xyz:0"])", "replicas = 3\n"), (std::vector<int>{2, 0, 2}));
+}
+
+TEST_F(StartFiles, ProblemsNameTheFile) {
+  const auto problem = [this](const std::string& files) {
+    return test::message_of<InputError>([&] { deck(files, "replicas = 4\n"); });
+  };
+  EXPECT_TRUE(
+      contains(problem(R"(["a.xyz", "none.xyz"])"), "files = \"none.xyz\": there is no file"));
+  EXPECT_TRUE(contains(problem(R"(["a.xyz", "small.xyz"])"),
+                       "\"small.xyz\" has 2 molecules, and the structure before it 6"));
+  EXPECT_TRUE(contains(problem(R"(["a.xyz:7"])"), "there is no frame 7"));
+}
+
+/// Cold clusters stay in the minima near their different starts.
+TEST_F(StartFiles, AveragesThatDependOnTheStartAreNotConverged) {
+  const Deck cold = deck(R"(["a.xyz", "b.xyz"])",
+                         "replicas = 8\n[thermostat]\nkind = \"gla\"\ntemperature_K = 20.0\n"
+                         "friction_per_ps = 50.0\n[observe.energies]\nevery = 5\n");
+  RunOptions options;
+  options.out_dir = folder_.file("out");
+  options.pictures = false;
+  std::vector<std::string> messages;
+  options.on_message = [&](const Message& message) { messages.push_back(message.text); };
+  const RunResult result = run_deck(cold, options);
+  for (const AveragedQuantity& a : result.averages) {
+    if (a.quantity != "potential_kcal_per_mol") continue;
+    EXPECT_FALSE(a.converged);
+    EXPECT_GT(a.sigmas_between_starts.value(), AveragedQuantity::kMostSigmasBetweenStarts);
+  }
+  EXPECT_TRUE(std::ranges::any_of(messages, [](const std::string& text) {
+    return contains(text, "averages depend on the start");
+  }));
+  EXPECT_TRUE(contains(test::read_text(folder_.file("out/averages.csv")), "sigmas_between_starts"));
+}
+
+}  // namespace
+}  // namespace tarn
