@@ -31,6 +31,7 @@ ICE_K = {
 }  # fmt: skip
 PEAK = "peak_temperature_K"
 E_A_PER_D = 0.20819434
+RUN_COLUMNS = ["model", "start", "seed", "peak_K", "peak_K_err", "height", "height_err", "round_trips_per_ns"]
 HEXAMER_K = [50, 62, 75, 88, 102, 116, 130, 145, 160, 177, 195, 215, 238, 262, 290, 320]
 
 
@@ -62,30 +63,40 @@ def quadrupole_DA(model) -> float:
     return 1.5 * model.charge_hydrogen_e * (model.oh_A * math.sin(half)) ** 2 / E_A_PER_D
 
 
-def run(page: Page) -> None:
-    import tarn
-
+def octamers(page: Page) -> None:
     rows = []
     for seed in SEEDS if page.share == 1 else SEEDS[:1]:
         for model in NEAR_K:
             for start in STARTS:
                 cells = page.run(changes(model, start, seed), ["observe.cluster", "system.files"], read=row_of)
                 rows.append([model, start, seed, *cells])
-    columns = ["model", "start", "seed", "peak_K", "peak_K_err", "height", "height_err", "round_trips_per_ns"]
-    page.write(columns, rows, "-runs")
-    described = {model.name: model for model in tarn.models()}
-    page.write(
-        ["model", "quadrupole_DA", "minimum_kcal_per_mol"],
-        [[m, quadrupole_DA(described[m]), lowest(m)] for m in NEAR_K],
-    )
+    page.write(RUN_COLUMNS, rows, "-runs")
+
+
+def hexamers(page: Page) -> None:
     rows = []
     for model in NEAR_K:
-        hexamers = {
+        of_hexamer = {
             "system.model": model, "system.molecules": 6, "system.replicas": 4 * len(HEXAMER_K),
             "thermostat.temperatures_K": HEXAMER_K, "run.duration_ps": 2500, "run.equilibration_ps": 500,
         }  # fmt: skip
-        rows.append([model, *page.run(hexamers, ["observe.cluster", "system.files"], read=row_of)[:4]])
-    page.write(["model", "peak_K", "peak_K_err", "height", "height_err"], rows, "-hexamers")
+        rows.append([model, *page.run(of_hexamer, ["observe.cluster", "system.files"], read=row_of)[:4]])
+    page.write(["model", *RUN_COLUMNS[3:7]], rows, "-hexamers")
+
+
+def models(page: Page) -> None:
+    import tarn
+
+    page.write(
+        ["model", "quadrupole_DA", "minimum_kcal_per_mol"],
+        [[m, quadrupole_DA(tarn.models[m]), lowest(m)] for m in NEAR_K],
+    )
+
+
+def run(page: Page) -> None:
+    octamers(page)
+    hexamers(page)
+    models(page)
 
 
 def lowest(model: str) -> float:

@@ -119,7 +119,7 @@ def text(page: Page) -> dict:
              for r in minima],
         ),
         "apart": {m: abs(np.diff(of["energy_kcal_per_mol"])[0]) for m, of in minima.by("model").items()},
-        "coldest_K": tip3p["bath_K"][0], "hottest_K": tip3p["bath_K"][-1],
+        "coldest_K": page.table()["bath_K"].min(), "hottest_K": page.table()["bath_K"].max(),
         "half_K": np.interp(0.5, others(tip3p), tip3p["bath_K"]),
         "dependence": {m: dependence(apart_K[m], len(set(models[m]["bath_K"]))) for m in models},
         "changes": {m: " and ".join(f"{changes[m, s]:.1g}" for s in NAMES) for m in models},

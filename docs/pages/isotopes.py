@@ -12,7 +12,8 @@ TITLE = "Sites of light and heavy hydrogen in eight molecules"
 DECK, SET, SLOW = "pimd8.toml", {"run.duration_ps": 22}, True
 
 BEADS = {50: 160, 100: 96, 200: 48}  # by temperature
-PROTIUM_DA, DEUTERIUM_DA = 1.008, 2.014
+#: Masses of nuclides (AME2020), not those of the elements.
+PROTIUM_DA, DEUTERIUM_DA, OXYGEN_16_DA = 1.00782503, 2.01410178, 15.99491462
 # The masses of Simpson's rule, whose square roots are equidistant.
 MASSES_DA = (PROTIUM_DA, (0.5 * (math.sqrt(PROTIUM_DA) + math.sqrt(DEUTERIUM_DA))) ** 2, DEUTERIUM_DA)
 SITES = ("bonded", "free")
@@ -45,12 +46,12 @@ def run(page: Page) -> None:
     for t_K, beads in list(BEADS.items()) if page.share == 1 else [(200, BEADS[200])]:
         for mass in MASSES_DA:
             own = {
-                "system.hydrogen_mass_Da": mass, "thermostat.temperature_K": t_K, "path_integral.beads": beads
+                "system.hydrogen_mass_Da": mass, "system.oxygen_mass_Da": OXYGEN_16_DA, "thermostat.temperature_K": t_K, "path_integral.beads": beads
             }  # fmt: skip
             unset = ["observe.geometry", "observe.cluster", "observe.rdf"]
             result = page.run(own, unset, observers=[hydrogens])
             measured = [average(result, f"kinetic_{site}_h_meV") for site in SITES]
-            cube = Cube(mass)
+            cube = Cube(mass, OXYGEN_16_DA)
             error = cube.largest_error(t_K, page.load(own))
             harmonic = by_site(cube.positions_A, cube.kinetic_meV(t_K))
             minutes = (time.process_time() - began) / 60

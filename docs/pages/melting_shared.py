@@ -87,6 +87,7 @@ def draw(runs: dict[str, Table], quantities, styles):
                 axes.fill_between(line["bath_K"], low, high, alpha=0.3, color=plots.COLOURS[k])
                 mean, error, style = 1000 * mean, 1000 * error, ""
             plots.curve(axes, at_K, mean, label, colour=k, style=style, error=error)
+            plots.hollow(axes, at_K, mean, at["converged"] == 0, colour=k)
         axes.set(xlabel="temperature (K)", ylabel=HEADINGS[name])
         plots.legend(axes)
     plots.letters(panels)

@@ -73,6 +73,12 @@ def curve(
     )  # fmt: skip
 
 
+def hollow(axes: Axes, x: np.ndarray, y: np.ndarray, chosen: np.ndarray, *, colour: int) -> None:
+    """Draws the chosen points of a curve hollow: those that are not converged."""
+    axes.plot(x[chosen], y[chosen], linestyle="none", color=COLOURS[colour], markerfacecolor="white",
+              marker=MARKERS[colour], zorder=5)  # fmt: skip
+
+
 def order_guide(axes: Axes, order: int, x: float, y: float, x_low: float) -> None:
     """The grey line of an order on logarithmic axes, through (x, y) down to x_low."""
     axes.plot([x_low, x], [y * (x_low / x) ** order, y], "--", color="#999999", linewidth=1.0,

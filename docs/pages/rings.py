@@ -8,19 +8,19 @@ from page import BOLTZMANN_KCAL_PER_MOL_K, BOLTZMANN_PER_CM_K, MEV_PER_KCAL_PER_
 class Cube:
     """The cube of eight q-TIP4P/F molecules as harmonic oscillators."""
 
-    def __init__(self, hydrogen_mass_Da: float = 1.008) -> None:
+    def __init__(self, hydrogen_mass_Da: float = 1.008, oxygen_mass_Da: float = 15.9994) -> None:
         import tarn
 
         start = tarn.read_structure(ROOT / "inputs" / "structures" / "qtip4pf-8.xyz").positions_A
         self.positions_A = tarn.minimise(start, model="qtip4pf").positions_A
         molecule = tarn.minimise(start[:3], model="qtip4pf").positions_A
         of_molecule, modes = (
-            tarn.normal_modes(x, model="qtip4pf", masses={"H": hydrogen_mass_Da})
+            tarn.normal_modes(x, model="qtip4pf", masses={"H": hydrogen_mass_Da, "O": oxygen_mass_Da})
             for x in (molecule, self.positions_A)
         )  # fmt: skip
         self.highest_per_cm = of_molecule.wavenumbers_per_cm.max()
         self.wavenumbers_per_cm = np.maximum(modes.wavenumbers_per_cm, 0.0)
-        masses = np.tile([15.9994, hydrogen_mass_Da, hydrogen_mass_Da], len(self.positions_A) // 3)
+        masses = np.tile([oxygen_mass_Da, hydrogen_mass_Da, hydrogen_mass_Da], len(self.positions_A) // 3)
         # Share of an atom in the kinetic energy of a mode, (mode, atom).
         self.shares = (modes.displacements_per_sqrt_Da**2).sum(axis=2) * masses
 

@@ -220,8 +220,13 @@ void print_beads(std::FILE* out, const CompareResult& result) {
         std::ranges::find(kBeadColumns, limit.quantity, [](const auto& c) { return c.first; });
     if (column == kBeadColumns.end()) continue;
     const std::string label = limit.label + ":beads=infinity";
-    if (rows.back().front() != label) rows.push_back({label, ""});
-    rows.back().push_back(mean_error_text(limit.fit.limit));
+    if (rows.back().front() != label) {
+      rows.emplace_back(2 + kBeadColumns.size(), "-");
+      rows.back()[0] = label;
+      rows.back()[1] = "";
+    }
+    rows.back()[2 + static_cast<std::size_t>(column - kBeadColumns.begin())] =
+        mean_error_text(limit.fit.limit);
     tested = tested && limit.fit.degrees_of_freedom > 0;
   }
   fmt::print(out, "\n");

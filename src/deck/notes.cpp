@@ -99,6 +99,22 @@ std::optional<Message> warning_of_ring_start(const Deck& deck) {
       kSpread_ps));
 }
 
+/// A quenched start without velocities and without a thermostat stays where it is.
+std::optional<Message> warning_of_rest(const Deck& deck) {
+  const SystemSection& system = deck.system;
+  const bool is_at_a_minimum =
+      !system.file && system.files.empty() && !system.state && system.start == StartKind::quenched;
+  const bool rests =
+      system.velocities == VelocityKind::zero ||
+      (system.velocities == VelocityKind::maxwell && !system.temperature_K);
+  if (!is_at_a_minimum || !rests || deck.thermostat.kind != Thermostat::none) return std::nullopt;
+  // Strained bonds of penalties move, unless they are relaxed.
+  if (!is_rigid(deck.integrator.scheme) && !system.relax) return std::nullopt;
+  return Message::warning(
+      "nothing moves: the start is minimised, its velocities are zero, and there is no thermostat. "
+      "Add a [thermostat], or set [system] temperature_K and velocities = \"maxwell\"");
+}
+
 /// Clusters drift, also within a wall, which moves with their centre of mass.
 std::optional<Message> warning_of_drift(const Deck& deck) {
   if (deck.system.recentre || !default_recentre(deck)) return std::nullopt;
@@ -117,12 +133,8 @@ void add_messages_on_water(const Deck& deck, Messages& messages) {
   for (const Section& section : water_schema().sections) {
     if (section.messages != nullptr && section.present(deck)) section.messages(deck, messages);
   }
-  if (deck.thermostat.kind == Thermostat::none && !deck.system.temperature_K &&
-      deck.system.velocities == VelocityKind::maxwell) {
-    messages.push_back(
-        Message::note("no thermostat and no [system] temperature_K: the velocities are zero"));
-  }
   const double usual_fs = largest_stable_timestep_fs(deck);
+  add(warning_of_rest(deck));
   add(warning_of_drift(deck));
   add(warning_of_flexible_step(deck));
   add(warning_of_few_beads(deck));

@@ -49,7 +49,7 @@ constexpr std::string_view kErrors =
     "be a lower bound";
 constexpr std::string_view kHarmonic =
     "; harmonic_share = share by the harmonic superposition, equation (62), of the minima in this "
-    "table (nan: unknown)";
+    "table";
 /// Isomers of this population count as changes of structure.
 constexpr double kPopulated = 0.1;
 /// Larger clusters have no harmonic shares: normal modes take longer than a second.

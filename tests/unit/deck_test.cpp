@@ -668,6 +668,21 @@ TEST(Potential, DefaultsAreThoseOfFlexibleMolecules) {
   EXPECT_TRUE(parse(kWarm + "[potential]\n", {"integrator.scheme=verlet"}).system.relax);
 }
 
+/// A minimised start at rest without a thermostat does not move.
+TEST(Deck, AFrozenRunIsAWarning) {
+  const auto is_frozen = [](const std::string& system, const std::string& more = "") {
+    const Deck deck = parse("[system]\nmolecules = 6\n" + system + "[run]\nsteps = 10\n" + more);
+    return std::ranges::any_of(decks::messages_on(deck), [](const Message& message) {
+      return contains(message.text, "nothing moves") && message.level == Level::warning;
+    });
+  };
+  EXPECT_TRUE(is_frozen(""));
+  EXPECT_TRUE(is_frozen("velocities = \"zero\"\n"));
+  EXPECT_FALSE(is_frozen("start = \"random\"\n"));
+  EXPECT_FALSE(is_frozen("velocities = \"maxwell\"\ntemperature_K = 100.0\n"));
+  EXPECT_FALSE(is_frozen("", "[thermostat]\ntemperature_K = 10.0\nfriction_per_ps = 5.0\n"));
+}
+
 TEST(Potential, FingerprintHasTheLibraryButNoAddress) {
   const std::string library = physics_fingerprint(parse(kWarm + kLibrary));
   EXPECT_NE(library, physics_fingerprint(parse(kWarm)));
