@@ -325,6 +325,8 @@ struct StructureSource {
   std::string path;     ///< resolved relative to the deck
   std::optional<std::int64_t> frame{};
 };
+/// Number of replicas of a ladder: one of each temperature; 1 without several temperatures.
+std::size_t ladder_length(const Deck& deck);
 /// The structures of `file` or `files`; empty without them. The replicas of ladder k start from
 /// structure k modulo their number; without several temperatures, a replica is a ladder.
 std::vector<StructureSource> structure_sources(const Deck& deck);

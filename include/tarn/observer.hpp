@@ -30,7 +30,7 @@ struct AveragedQuantity {
   std::optional<double> autocorrelation_ps{};
   double independent_samples = 0.0;  ///< number that corresponds to the error
   std::int64_t samples = 0;          ///< number of samples, of all replicas
-  bool converged = true;             ///< false: error and autocorrelation time are lower bounds
+  bool converged = true;             ///< false: error and autocorrelation time may be too small
   /// Temperature of the bath, if replicas have different baths; nothing: all replicas.
   std::optional<double> bath_K{};
   /// Standard deviation of `error`; nothing if unknown.
@@ -47,7 +47,7 @@ struct AveragedQuantity {
 
 /// How often walkers changed their structure, which makes them forget their start.
 struct StructureChanges {
-  double per_walker = 0.0;  ///< mean, since step 0
+  double per_walker = 0.0;  ///< mean
   const char* what = "";    ///< kind of change, in the plural
   /// With fewer changes, populations and averages may depend on the start.
   static constexpr double kEnough = 10.0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "tarn/core/error.hpp"
@@ -18,17 +19,20 @@ void IsomerPaths::add(std::int64_t walker, std::int64_t id) {
   visits.push_back(id);
 }
 
-double IsomerPaths::changes_per_walker(std::span<const std::int64_t> ids) const {
-  double changes = 0.0;
-  for (const std::vector<std::int64_t>& visits : visits_) {
+double IsomerPaths::changes_per_walker(std::span<const std::int64_t> ids,
+                                       const std::function<bool(std::int64_t)>& counts) const {
+  double changes = 0.0, walkers = 0.0;
+  for (std::size_t walker = 0; walker < visits_.size(); ++walker) {
+    if (counts && !counts(static_cast<std::int64_t>(walker))) continue;
+    walkers += 1.0;
     std::int64_t last = -1;
-    for (const std::int64_t id : visits) {
+    for (const std::int64_t id : visits_[walker]) {
       if (std::ranges::find(ids, id) == ids.end()) continue;
       changes += last >= 0 && id != last ? 1.0 : 0.0;
       last = id;
     }
   }
-  return visits_.empty() ? 0.0 : changes / static_cast<double>(visits_.size());
+  return walkers > 0.0 ? changes / walkers : 0.0;
 }
 
 std::vector<std::int64_t> IsomerPaths::memory() const {
@@ -50,6 +54,9 @@ void IsomerPaths::restore(std::span<const std::int64_t> memory) {
     const std::span<const std::int64_t> own = memory.subspan(at, length);
     visits.assign(own.begin(), own.end());
     at += length;
+  }
+  if (at < memory.size()) {
+    throw LayoutError("the visited isomers have the wrong amount of data");
   }
 }
 
@@ -126,21 +133,15 @@ void IsomerCensus::add(std::span<const QuenchedCluster> clusters) {
   }
 }
 
-std::vector<const Isomer*> IsomerCensus::isomers_above(double share) const {
+std::vector<const Isomer*> IsomerCensus::isomers_above(double share, std::size_t group) const {
   std::vector<const Isomer*> found;
   for (const Isomer& isomer : isomers_) {
-    const auto is_populated = [share](const PooledBlocking& of_group) {
-      return of_group.result().mean >= share;
-    };
-    if (std::ranges::any_of(isomer.shares, is_populated)) found.push_back(&isomer);
+    if (isomer.shares[group].result().mean >= share) found.push_back(&isomer);
   }
+  std::ranges::stable_sort(found, std::greater{}, [group](const Isomer* isomer) {
+    return isomer->shares[group].result().mean;
+  });
   return found;
-}
-
-double IsomerCensus::changes_per_walker(const std::vector<const Isomer*>& isomers) const {
-  std::vector<std::int64_t> ids;
-  for (const Isomer* isomer : isomers) ids.push_back(isomer->id);
-  return paths_.changes_per_walker(ids);
 }
 
 void IsomerCensus::restore(std::vector<Isomer> isomers, Isomer elsewhere,

@@ -97,11 +97,14 @@ constexpr double kMinAcceptanceRatio = 0.5;
 
 void print_exchange(const std::optional<ExchangeSummary>& exchange, Terminal& terminal) {
   if (!exchange) return;
+  const StructureChanges& changes = exchange->structure_changes;
   terminal.info(fmt::format(
       "exchange: {} round trips between the lowest and the highest temperature, {:.2g} per walker, "
-      "{:.3g} per walker and ns; {:.2g} {} per walker",
+      "{:.3g} per walker and ns{}",
       exchange->round_trips, exchange->round_trips_per_state, exchange->round_trips_per_ns,
-      exchange->structure_changes.per_walker, exchange->structure_changes.what));
+      changes.what == std::string_view("round trips")
+          ? ""
+          : fmt::format("; {:.1f} {} per walker", changes.per_walker, changes.what)));
   if (!exchange->equal_acceptance_ladder) return;
   double lowest = 1.0;
   for (const ExchangePair& p : exchange->pairs) lowest = std::min(lowest, p.acceptance);

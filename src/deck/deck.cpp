@@ -98,9 +98,10 @@ std::vector<StructureSource> structure_sources(const Deck& deck) {
     std::int64_t number = 0;
     const char* end = frame.data() + frame.size();
     const auto [at, failure] = std::from_chars(frame.data(), end, number);
-    const bool has_frame = !frame.empty() && colon > 0 && failure == std::errc{} && at == end;
+    const bool has_frame =
+        !frame.empty() && colon > 0 && failure == std::errc{} && at == end && number >= 0;
     source.path = resolved(has_frame ? written.substr(0, colon) : written);
-    if (has_frame && number >= 0) source.frame = number;
+    if (has_frame) source.frame = number;
   }
   return sources;
 }

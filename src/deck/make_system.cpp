@@ -209,6 +209,11 @@ std::vector<double> bath_temperatures_K(const Deck& deck) {
   return {deck.thermostat.temperature_K.value()};
 }
 
+std::size_t ladder_length(const Deck& deck) {
+  const std::vector<double>& temperatures_K = deck.thermostat.temperatures_K;
+  return has_several_baths(temperatures_K) ? temperatures_K.size() : 1;
+}
+
 bool has_several_baths(const std::vector<double>& baths_K) {
   return std::adjacent_find(baths_K.begin(), baths_K.end(), std::not_equal_to<>()) != baths_K.end();
 }

@@ -104,9 +104,8 @@ std::optional<Message> warning_of_rest(const Deck& deck) {
   const SystemSection& system = deck.system;
   const bool is_at_a_minimum =
       !system.file && system.files.empty() && !system.state && system.start == StartKind::quenched;
-  const bool rests =
-      system.velocities == VelocityKind::zero ||
-      (system.velocities == VelocityKind::maxwell && !system.temperature_K);
+  const bool rests = system.velocities == VelocityKind::zero ||
+                     (system.velocities == VelocityKind::maxwell && !system.temperature_K);
   if (!is_at_a_minimum || !rests || deck.thermostat.kind != Thermostat::none) return std::nullopt;
   // Strained bonds of penalties move, unless they are relaxed.
   if (!is_rigid(deck.integrator.scheme) && !system.relax) return std::nullopt;
@@ -134,7 +133,13 @@ void add_messages_on_water(const Deck& deck, Messages& messages) {
     if (section.messages != nullptr && section.present(deck)) section.messages(deck, messages);
   }
   const double usual_fs = largest_stable_timestep_fs(deck);
-  add(warning_of_rest(deck));
+  const std::optional<Message> rest = warning_of_rest(deck);
+  add(rest);
+  if (!rest && deck.thermostat.kind == Thermostat::none && !deck.system.temperature_K &&
+      deck.system.velocities == VelocityKind::zero && deck.system.file) {
+    messages.push_back(
+        Message::note("no thermostat and no [system] temperature_K: the velocities are zero"));
+  }
   add(warning_of_drift(deck));
   add(warning_of_flexible_step(deck));
   add(warning_of_few_beads(deck));

@@ -51,7 +51,10 @@ std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecul
   const double sums = static_cast<double>(baths) *
                       analysis::PooledBlocking::of_replicas(of_bath).max_numbers(samples * of_bath);
   const double structure = 9.0 * static_cast<double>(molecules);
-  const double numbers = (deck.minima->isomers + 1.0) * (structure + sums);
+  // Halves of a population in up to 64 blocks of 32 series, and the paths of walkers.
+  constexpr double kHalves = 2.0 * 65.0 * 32.0;
+  const double paths = 1024.0 * std::min(deck.system.replicas, 1024);
+  const double numbers = (deck.minima->isomers + 1.0) * (structure + sums + kHalves) + paths;
   if (numbers <= kMaxNumbers) return std::nullopt;
   return fmt::format(
       "{} of {:.2g} numbers each, with {:.2g} for error bars of {}, exceed the limit of {:.0e} "

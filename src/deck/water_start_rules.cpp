@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "checker.hpp"
@@ -75,7 +73,7 @@ void ladders_take_all_files(Checker& checker) {
   if (!checker.is_reliable({"system.files", "system.replicas", "thermostat.temperatures_K"}))
     return;
   const Deck& deck = checker.deck();
-  const std::size_t temperatures = std::max<std::size_t>(1, deck.thermostat.temperatures_K.size());
+  const std::size_t temperatures = ladder_length(deck);
   const auto replicas = static_cast<std::size_t>(deck.system.replicas);
   const std::size_t ladders = (replicas + temperatures - 1) / temperatures;
   if (deck.system.files.size() <= ladders) return;
@@ -114,7 +112,7 @@ void velocities_have_a_source(Checker& checker) {
     checker.problem(
         "system.velocities",
         fmt::format(
-            "velocities = \"file\" needs file, which the deck does not have{}",
+            "velocities = \"file\" needs file or files, which the deck does not have{}",
             checker.has("system.state") ? "; for velocities of the state write \"state\"" : ""));
   } else if (velocities == VelocityKind::state && !checker.has("system.state")) {
     checker.problem(
@@ -176,9 +174,11 @@ std::vector<Rule> model_rules() {
 
 std::vector<Rule> start_rules() {
   return {
-      {"`[system]` requires `molecules`, `file` or `state`.", start_is_given, "system"},
+      {"`[system]` requires `molecules`, `file`, `files` or `state`.", start_is_given, "system"},
       {"`frame` requires `file`.", frame_needs_file, "system"},
-      {"If both `molecules` and `file` or `state` are given, the numbers of molecules must match.",
+      {"If both `molecules` and `file`, `files` or `state` are given, the numbers of molecules "
+       "must "
+       "match.",
        molecule_counts_agree, "system"},
       {"The run of `state` must have the same number of replicas as the deck, or one, and none "
        "that failed. With a thermostat in both runs the values of `seed` must differ.",
@@ -189,7 +189,8 @@ std::vector<Rule> start_rules() {
       {"`molecules` times `replicas` is at most 10⁸.", state_fits_memory, "system"},
       {"Drawn `velocities` require `[system] temperature_K` or a thermostat.",
        velocities_have_a_temperature, "system"},
-      {"`velocities = \"file\"` requires a `file` with velocities, and `\"state\"` requires "
+      {"`velocities = \"file\"` requires a `file` or `files` with velocities, and `\"state\"` "
+       "requires "
        "`state`.",
        velocities_have_a_source, "system"},
       {"`remove_momentum` without a thermostat requires two or more molecules.",

@@ -10,9 +10,9 @@ namespace {
 using Shift = analysis::Halves::Shift;
 
 std::optional<EquilibriumDrift> significant_drift(const std::vector<Shift>& per_bath, bool early) {
-  // Thresholds for a false positive in one run of two thousand, with two columns and two tests
-  // each; the second applies to the largest of many baths.
-  constexpr double kTogether = 3.8, kOne = 4.5;
+  // Thresholds for a false positive in one run of two thousand, with eight columns or populations
+  // and two tests each; the second applies to the largest of many baths.
+  constexpr double kTogether = 4.2, kOne = 4.8;
   double sigmas = 0.0, rise = 0.0, count = 0.0;
   Shift largest;
   for (const Shift& of_bath : per_bath) {
@@ -59,7 +59,7 @@ std::optional<Message> equilibration_warning(std::string_view quantity, const Ba
   const auto drift = drift_of(shifts);
   if (!drift) return std::nullopt;
   return Message::warning(fmt::format(
-      "not equilibrated. {} {} by {:.2g} ({:.1f} standard errors) between {} of the run{}; "
+      "not equilibrated: {} {} by {:.2g} ({:.1f} standard errors) between {} of the run{}; "
       "increase [run] equilibration_ps",
       quantity, drift->mean > 0.0 ? "rose" : "fell", std::abs(drift->mean), drift->sigmas,
       drift->early ? "the first eighth and the second half" : "the two halves", drift->scope));

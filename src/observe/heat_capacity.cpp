@@ -230,6 +230,7 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
   };
   const std::vector<double> values = peak_of(result.all());
   const auto errors = result.errors_of(values, peak_of);
+  if (!std::ranges::all_of(errors.largest, [](double e) { return std::isfinite(e); })) return;
   if (errors.sigmas(1, maximum->prominence) < kProminenceSigmas) return;
   // Errors that grow by half with the block length have not converged.
   constexpr double kGrows = 1.5;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -141,7 +142,9 @@ class Minima {
   void finish();
   Messages messages() const;
   /// Nothing with fewer than two populated isomers.
-  std::optional<StructureChanges> structure_changes() const { return changes_; }
+  std::optional<StructureChanges> structure_changes() const {
+    return changes_.empty() ? std::nullopt : changes_[census_.all()];
+  }
 
  private:
   /// Ids of the replicas for a potential; those below belong to the engine.
@@ -167,12 +170,18 @@ class Minima {
   double sigmas_between_starts(const analysis::Isomer& isomer, std::size_t group) const {
     return info_.starts == 1 ? 0.0 : isomer.shares[group].sigmas_between(starts_of(group));
   }
+  /// Whether the clusters of a bath, or with exchange the walkers, changed often enough.
+  bool has_forgotten(std::size_t group) const {
+    const auto& changes = changes_[info_.walker_at ? census_.all() : group];
+    return !changes || changes->are_enough();
+  }
+  void count_changes();
   /// Population among the samples of one bath or of all.
   Share share(std::size_t number, std::size_t group) const {
     const analysis::Isomer& isomer = census_.isomers()[number];
     const analysis::Blocking share = isomer.shares[group].result();
     const bool forgot_the_start =
-        (!changes_ || changes_->are_enough()) &&
+        has_forgotten(group) &&
         sigmas_between_starts(isomer, group) <= AveragedQuantity::kMostSigmasBetweenStarts;
     return {std::round(share.mean * census_.samples(group)), share.mean, share.error,
             share.converged && forgot_the_start, harmonic_[group][number]};
@@ -222,7 +231,9 @@ class Minima {
   double tolerance_kcal_per_mol_A_;
   analysis::IsomerCensus census_;
   // From the last finish():
-  std::optional<StructureChanges> changes_;
+  /// [group] Of the walkers of a bath, or of all; with exchange the same for all baths. Nothing
+  /// with fewer than two populated isomers.
+  std::vector<std::optional<StructureChanges>> changes_;
   std::vector<std::vector<double>> harmonic_;  // [group][isomer]; nan: not known
   // Data of the last frame:
   std::size_t size_ = 0;
@@ -299,7 +310,9 @@ void Minima::find_harmonic_shares() {
     // Reflections double the copies of a chiral minimum.
     const double mirror_images = group.order == group.rotations ? 2.0 : 1.0;
     try {
-      const NormalModes modes = normal_modes(model_, isomer.positions_A);
+      NormalModes modes = normal_modes(model_, isomer.positions_A);
+      modes.stationary_gradient_kcal_per_mol_A =
+          std::max(modes.stationary_gradient_kcal_per_mol_A, 2.0 * tolerance_kcal_per_mol_A_);
       const RigidRotor rotor = rigid_rotor(model_, isomer.positions_A);
       for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
         const double t_K = baths_.temperature_K(bath).value_or(info_.baths_K.front());
@@ -331,18 +344,22 @@ void Minima::find_harmonic_shares() {
 /// At the lowest temperature at which the two most populated minima are not in the harmonic ratio.
 std::optional<Message> Minima::message_on_harmonic_shares() const {
   constexpr double kMostOthers = 0.1, kSigmas = 3.0;
-  for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
-    std::vector<std::size_t> by_share;
+  for (std::size_t bath = 0; bath < baths_.size() && has_harmonic_shares(); ++bath) {
+    struct Numbered {
+      std::size_t number;
+      Share share;
+    };
+    std::vector<Numbered> shares;
     double populated = 0.0;
     for (std::size_t i = 0; i < census_.isomers().size(); ++i) {
-      by_share.push_back(i);
-      populated += share(i, bath).value;
+      shares.push_back({i + 1, share(i, bath)});
+      populated += shares.back().share.value;
     }
     // The superposition holds for cold clusters, which are in a few low minima.
-    if (by_share.size() < 2 || populated < 1.0 - kMostOthers) continue;
-    std::ranges::stable_sort(by_share, std::greater{},
-                             [&](std::size_t i) { return share(i, bath).value; });
-    const Share a = share(by_share[0], bath), b = share(by_share[1], bath);
+    if (shares.size() < 2 || populated < 1.0 - kMostOthers) continue;
+    std::ranges::stable_sort(shares, std::greater{},
+                             [](const Numbered& n) { return n.share.value; });
+    const Share &a = shares[0].share, &b = shares[1].share;
     if (!(b.value > 0.0) || !(b.harmonic > 0.0)) continue;
     const double log_ratio = std::log(a.value / b.value * b.harmonic / a.harmonic);
     const double error = a.error / a.value + b.error / b.value;
@@ -351,13 +368,12 @@ std::optional<Message> Minima::message_on_harmonic_shares() const {
     }
     const auto t_K = baths_.temperature_K(bath);
     const std::string found = fmt::format(
-        "isomers {} and {}{} have populations in a ratio of {:.3g}, and their vibrations give "
-        "{:.3g} "
-        "(harmonic_share of isomers.csv)",
-        by_share[0] + 1, by_share[1] + 1, t_K ? fmt::format(" at {:g} K", *t_K) : "",
-        a.value / b.value, a.harmonic / b.harmonic);
-    if (changes_ && changes_->are_enough()) {
-      return Message::note(found + ": they are anharmonic, as the clusters changed often");
+        "the populations of isomers {} and {}{} have a ratio of {:.3g}; the harmonic superposition "
+        "gives {:.3g} (harmonic_share of {}.csv)",
+        shares[0].number, shares[1].number, t_K ? fmt::format(" at {:g} K", *t_K) : "",
+        a.value / b.value, a.harmonic / b.harmonic, t_K ? "isomers_by_bath" : "isomers");
+    if (changes_[bath] && has_forgotten(bath)) {
+      return Message::note(found + ". The clusters changed often, so they are probably anharmonic");
     }
     return Message::warning(found +
                             ". Either they are anharmonic, or the clusters remember their start");
@@ -367,37 +383,56 @@ std::optional<Message> Minima::message_on_harmonic_shares() const {
 
 Messages Minima::messages() const {
   Messages messages;
+  const auto& changes = changes_[census_.all()];
   // With exchange, the run reports it.
-  if (!info_.walker_at && changes_ && !changes_->are_enough()) {
+  if (!info_.walker_at && changes && !changes->are_enough()) {
     messages.push_back(Message::warning(
-        fmt::format("{:.2g} {} per replica, fewer than about {:g}: populations may depend on the "
+        fmt::format("{:.1f} {} per replica, fewer than about {:g}: populations may depend on the "
                     "start. Run longer, or add [exchange]",
-                    changes_->per_walker, changes_->what, StructureChanges::kEnough)));
+                    changes->per_walker, changes->what, StructureChanges::kEnough)));
   }
   append(message_on_harmonic_shares(), messages);
-  const std::vector<const analysis::Isomer*> populated = census_.isomers_above(kPopulated);
   StartComparison comparison;
   for (std::size_t i = 0; i < census_.isomers().size(); ++i) {
     const analysis::Isomer& isomer = census_.isomers()[i];
-    const std::string name = fmt::format("the population of isomer {}", i + 1);
-    for (std::size_t bath = 0; info_.starts > 1 && bath < baths_.size(); ++bath) {
+    const std::string name = fmt::format("population of isomer {}", i + 1);
+    bool is_populated = false;
+    for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
+      if (isomer.shares[bath].result().mean < kPopulated) continue;
+      is_populated = true;
       comparison.add(name, baths_.temperature_K(bath), sigmas_between_starts(isomer, bath));
     }
-    if (std::ranges::find(populated, &isomer) == populated.end()) continue;
+    if (!is_populated) continue;
+    // Populations are too slow for the test of the first eighth.
     BathShifts shifts;
-    shifts.add(isomer.halves, isomer.shares[census_.all()].result().error);
+    shifts.from_first_half.push_back(
+        isomer.halves.shift(isomer.shares[census_.all()].result().error));
     append(equilibration_warning(name, shifts), messages);
   }
   append(comparison.message("populations"), messages);
   return messages;
 }
 
-void Minima::finish() {
-  const auto populated = census_.isomers_above(kPopulated);
-  changes_.reset();
-  if (populated.size() > 1) {
-    changes_ = {census_.changes_per_walker(populated), "changes between populated isomers"};
+/// Counts changes between the two most populated isomers of a bath: others may be defects that form
+/// and vanish quickly. Walkers of an exchange are judged by the coldest bath with two of them.
+void Minima::count_changes() {
+  changes_.assign(census_.all() + 1, std::nullopt);
+  std::optional<StructureChanges>& all = changes_[census_.all()];
+  for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
+    const auto populated = census_.isomers_above(kPopulated, bath);
+    if (populated.size() < 2) continue;
+    const std::array ids{populated[0]->id, populated[1]->id};
+    const auto is_here = [&](std::int64_t replica) { return baths_.of(replica) == bath; };
+    const auto counts = info_.walker_at ? std::function<bool(std::int64_t)>{} : is_here;
+    changes_[bath] = {census_.paths().changes_per_walker(ids, counts),
+                      "changes between the two most populated isomers"};
+    if (!all || changes_[bath]->per_walker < all->per_walker) all = changes_[bath];
+    if (info_.walker_at) return;
   }
+}
+
+void Minima::finish() {
+  count_changes();
   find_harmonic_shares();
   io::write_file(path("isomers.csv"), table());
   if (baths_.size() > 1) io::write_file(path("isomers_by_bath.csv"), table_by_bath());

@@ -25,7 +25,7 @@ std::optional<Message> sampling_warning(const std::vector<AveragedQuantity>& ave
   const std::size_t more = names.size() > kMostNamed + 1 ? names.size() - kMostNamed : 0;
   names.resize(names.size() - more);
   return Message::warning(fmt::format(
-      "too few independent samples of {}{}: errors and correlation times are lower bounds. Run "
+      "too few independent samples of {}{}: errors and correlation times may be too small. Run "
       "longer",
       fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
 }
@@ -42,7 +42,9 @@ void StartComparison::add(const std::string& name, std::optional<double> bath_K,
 std::optional<Message> StartComparison::message(const std::string& what) const {
   if (results_ == 0) return std::nullopt;
   const std::string largest = fmt::format("{}, by {:.1f} standard errors", most_, most_sigmas_);
-  if (different_ == 0) {
+  // One of many results differs by three standard errors by chance.
+  constexpr double kByChance = 0.01;
+  if (std::erfc(most_sigmas_ / std::sqrt(2.0)) * results_ > kByChance) {
     return Message::note(
         fmt::format("{} {} from different starts agree; the largest difference is "
                     "that of {}",

@@ -273,7 +273,7 @@ AveragedQuantity TableObserver::average_of(const analysis::Blocking& b, double s
 
 void TableObserver::compare_starts(double sigmas, AveragedQuantity& a) const {
   if (info_.starts == 1 || is_constant(a)) return;
-  a.sigmas_between_starts = sigmas;
+  if (sigmas > 0.0) a.sigmas_between_starts = sigmas;  // 0: not known
   if (sigmas > AveragedQuantity::kMostSigmasBetweenStarts) a.converged = false;
 }
 

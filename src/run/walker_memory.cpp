@@ -74,7 +74,7 @@ void WalkerMemory::observe(const Frame& frame) {
     const auto walker = static_cast<std::size_t>(walker_at_(frame.replica_ids[r]));
     const std::vector<std::uint64_t> now =
         neighbours(std::span(frame.positions_A).subspan(r * size, size), molecules_, words_);
-    const std::span<std::uint64_t> last(&neighbours_[walker * words_], words_);
+    const auto last = std::span(neighbours_).subspan(walker * words_, words_);
     const bool is_first = std::exchange(visited_[walker], 1) == 0;
     if (!is_first && !are_different(last, now)) continue;
     changes_ += is_first ? 0 : 1;

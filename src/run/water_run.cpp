@@ -401,7 +401,13 @@ class Run {
     for (const AveragedQuantity& a : averages_) {
       comparison.add(a.quantity, a.bath_K, a.sigmas_between_starts.value_or(0.0));
     }
-    emit(comparison.message("averages"));
+    const auto message = comparison.message("averages");
+    if (!message && structure_sources(deck_).size() > 1 && !averages_.empty()) {
+      emit(Message::note(
+          "averages from different starts cannot be compared: each start needs two ladders, or "
+          "without several temperatures two replicas"));
+    }
+    emit(message);
   }
   void average() {
     const bool has_forgotten = has_forgotten_start();
@@ -431,7 +437,7 @@ class Run {
     const ExchangeSummary summary = exchange_summary();
     if (!summary.structure_changes.are_enough()) {
       warn(fmt::format(
-          "{:.2g} {} per walker, fewer than about {:g}. Averages may depend on the start, and "
+          "{:.1f} {} per walker, fewer than about {:g}. Averages may depend on the start, and "
           "their "
           "errors may be lower bounds. Run longer{}",
           summary.structure_changes.per_walker, summary.structure_changes.what,

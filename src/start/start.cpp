@@ -122,7 +122,7 @@ class StartMaker {
       }
       start::prepare_state(deck_, system_.model, *state_, start_.messages);
     }
-    add(start::warning_of_copies(deck_, sources_ == 1));
+    add(start::warning_of_copies(deck_, sources_ < deck_.system.replicas));
     if (deck_.system.velocities == VelocityKind::file) {
       for (std::size_t i = 0; i < files_.size(); ++i) prepare_velocities_of_file(i);
     }
@@ -207,9 +207,7 @@ class StartMaker {
 
   /// The structure that a replica starts from.
   const io::Structure& file_of(std::int64_t r) const {
-    const std::size_t temperatures = bath_temperatures_K(deck_).size();
-    return files_[start_of_ladder(ReplicaMap(std::max<std::size_t>(temperatures, 1)).ladder(r),
-                                  files_.size())];
+    return files_[start_of_ladder(ReplicaMap(ladder_length(deck_)).ladder(r), files_.size())];
   }
 
   void make_replica(ForceField& worker, std::int64_t r) {

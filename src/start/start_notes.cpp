@@ -175,12 +175,12 @@ std::optional<Message> warning_of_push(const Deck& deck, const std::string& path
       path, *old_push, push));
 }
 
-std::optional<Message> warning_of_copies(const Deck& deck, bool one_start) {
+std::optional<Message> warning_of_copies(const Deck& deck, bool shared_starts) {
   const bool same_velocities = !is_drawn(deck.system.velocities);
-  if (deck.system.replicas == 1 || !one_start || !same_velocities) return std::nullopt;
+  if (deck.system.replicas == 1 || !shared_starts || !same_velocities) return std::nullopt;
   if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
   return Message::warning(
-      "all replicas have the same positions and velocities and stay identical without a "
+      "replicas with the same positions and velocities stay identical without a "
       "thermostat. Draw velocities, or run one replica");
 }
 

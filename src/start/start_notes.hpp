@@ -42,8 +42,8 @@ std::optional<Message> warning_of_push(const Deck& deck, const std::string& path
                                        const io::Structure& file);
 
 /// Replicas that stay identical.
-/// @param one_start whether all replicas start from the same structure
-std::optional<Message> warning_of_copies(const Deck& deck, bool one_start);
+/// @param shared_starts whether several replicas start from the same structure
+std::optional<Message> warning_of_copies(const Deck& deck, bool shared_starts);
 
 /// Molecules that start far outside the wall: the radius may have been meant in another unit.
 std::optional<Message> warning_of_wall(const System& system, const State& state);

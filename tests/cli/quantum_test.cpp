@@ -528,11 +528,10 @@ TEST_F(Quantum, ComparesNumbersOfBeads) {
   }
   io::CsvReader limits(path("beads/bead_limits.csv"));
   // The columns of the terminal, by their headings.
-  const std::map<std::string, std::string> headings{
-      {"energy_virial_kcal_per_mol", "E / kcal/mol"},
-      {"kinetic_o_meV", "K of O / meV"},
-      {"kinetic_h_meV", "K of H / meV"},
-      {"gyration2_h_A2", "r_g^2 of H / A^2"}};
+  const std::map<std::string, std::string> headings{{"energy_virial_kcal_per_mol", "E / kcal/mol"},
+                                                    {"kinetic_o_meV", "K of O / meV"},
+                                                    {"kinetic_h_meV", "K of H / meV"},
+                                                    {"gyration2_h_A2", "r_g^2 of H / A^2"}};
   const std::string head = line_with(compared.text, "E primitive");
   const std::string infinity = line_with(compared.text, "beads=infinity");
   int rows = 0;

@@ -75,7 +75,7 @@ TEST_F(CheckpointFile, IsTheSameBytesEachTime) {
   const std::string bytes = read_text(path_);
   write_checkpoint(path_, example());
   EXPECT_EQ(read_text(path_), bytes);
-  // Detects changes of the format: magic, then version 7 with its low byte first.
+  // Detects changes of the format: magic, then version 8 with its low byte first.
   EXPECT_EQ(bytes.substr(0, 8), "\x89TARN\r\n\n");
   EXPECT_EQ(bytes.substr(8, 8), std::string("\10\0\0\0\0\0\0\0", 8));
 }

@@ -154,6 +154,8 @@ TEST(IsomerPaths, CountChangesBetweenTheChosenIsomers) {
   EXPECT_EQ(paths.changes_per_walker(std::vector<std::int64_t>{0, 1}), 1.0);
   EXPECT_EQ(paths.changes_per_walker(std::vector<std::int64_t>{0, 1, 2}), 3.0);
   EXPECT_EQ(paths.changes_per_walker(std::vector<std::int64_t>{}), 0.0);
+  const auto first = [](std::int64_t walker) { return walker == 0; };
+  EXPECT_EQ(paths.changes_per_walker(std::vector<std::int64_t>{0, 1}, first), 2.0);
   IsomerPaths other(2);
   other.restore(paths.memory());
   EXPECT_EQ(other.memory(), paths.memory());

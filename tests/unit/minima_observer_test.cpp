@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -6,18 +7,21 @@
 #include <string_view>
 #include <vector>
 
+#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
 #include "observe/baths.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/analysis/cluster.hpp"
+#include "tarn/core/units.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/minimise.hpp"
+#include "tarn/modes.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
@@ -29,6 +33,7 @@ namespace tarn {
 namespace {
 
 using test::columns_of;
+using test::contains;
 using test::read_text;
 using test::ScratchFolder;
 
@@ -53,6 +58,70 @@ RunResult run(const Deck& deck, const std::string& folder, int threads = 2, bool
   options.pictures = pictures;
   options.threads = threads;
   return run_deck(deck, options);
+}
+
+/// ln Z of equation (62) from wavenumbers, moments of inertia and the order of the point group.
+double log_partition_function(const WaterModel& model, const std::vector<double>& x, double order,
+                              double temperature_K) {
+  const NormalModes modes = normal_modes(model, x);
+  double sum = -modes.energy_kcal_per_mol / (units::boltzmann_kcal_per_mol_K * temperature_K);
+  for (const NormalMode& mode : modes.modes) {
+    if (mode.wavenumber_per_cm > 0.0) sum -= std::log(mode.wavenumber_per_cm);
+  }
+  Eigen::Vector3d centre = Eigen::Vector3d::Zero();
+  double mass = 0.0;
+  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();
+  for (const bool second : {false, true}) {
+    for (std::size_t a = 0; a < x.size() / 3; ++a) {
+      const double m = model.mass_Da(static_cast<int>(a % 3));
+      const Eigen::Vector3d r(x[3 * a], x[3 * a + 1], x[3 * a + 2]);
+      if (second) {
+        const Eigen::Vector3d d = r - centre / mass;
+        inertia += m * (d.squaredNorm() * Eigen::Matrix3d::Identity() - d * d.transpose());
+      } else {
+        centre += m * r;
+        mass += m;
+      }
+    }
+  }
+  return sum + 0.5 * std::log(inertia.determinant()) - std::log(order);
+}
+
+/// Half of the replicas start from each cube of eight molecules and stay there. Their populations
+/// are one half; the harmonic ones follow from equation (62).
+TEST(MinimaObserver, HarmonicSharesAreTheSuperposition) {
+  const std::string folder = TARN_SOURCE_DIR "/inputs/structures/";
+  const ScratchFolder out;
+  const Deck deck = parse_deck(
+      "[system]\nfiles = [\"" + folder + "tip3p-8.xyz\", \"" + folder +
+          "tip3p-8-s4.xyz\"]\nreplicas = 8\n[thermostat]\nfriction_per_ps = 5.0\n"
+          "temperatures_K = [20, 60]\n[run]\nsteps = 200\n[observe.minima]\nevery = 20\n",
+      "deck.toml");
+  RunOptions options;
+  options.out_dir = out.file("out");
+  options.pictures = false;
+  std::vector<std::string> messages;
+  options.on_message = [&](const Message& message) { messages.push_back(message.text); };
+  run_deck(deck, options);
+  const auto by_bath = columns_of(out.file("out/isomers_by_bath.csv"));
+  const WaterModel model = find_water_model("tip3p").value();
+  const std::vector<double> d2d = io::read_structure(folder + "tip3p-8.xyz").positions_A;
+  const std::vector<double> s4 = io::read_structure(folder + "tip3p-8-s4.xyz").positions_A;
+  ASSERT_EQ(by_bath.at("share"), (std::vector<double>{0.5, 0.5, 0.5, 0.5}));
+  for (const std::size_t bath : {0u, 1u}) {
+    const double t_K = by_bath.at("bath_K")[2 * bath];
+    const double ratio = std::exp(log_partition_function(model, s4, 4.0, t_K) -
+                                  log_partition_function(model, d2d, 8.0, t_K));
+    // Wavenumbers of stored and of quenched structures differ by 1e-6 of them.
+    EXPECT_NEAR(by_bath.at("harmonic_share")[2 * bath], 1.0 / (1.0 + ratio), 1e-4);
+    EXPECT_NEAR(by_bath.at("harmonic_share")[2 * bath + 1], ratio / (1.0 + ratio), 1e-4);
+    EXPECT_EQ(by_bath.at("converged")[2 * bath], 0.0) << "no cluster changed";
+  }
+  const auto reports = [&](const std::string& part) {
+    return std::ranges::any_of(messages, [&](const std::string& m) { return contains(m, part); });
+  };
+  EXPECT_TRUE(reports("0.0 changes between the two most populated isomers per replica"));
+  EXPECT_TRUE(reports("populations depend on the start"));
 }
 
 TEST(MinimaObserver, QuenchesACopyOfEveryReplica) {

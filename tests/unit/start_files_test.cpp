@@ -81,6 +81,14 @@ TEST_F(StartFiles, LaddersTakeThemInTurn) {
             (std::vector<int>{0, 0, 2, 2, 0, 0, 2, 2}));
 }
 
+/// Equal temperatures make no ladder.
+TEST_F(StartFiles, ReplicasOfOneTemperatureTakeThemInTurn) {
+  EXPECT_EQ(starts(R"(["a.xyz", "c.xyz"])",
+                   "replicas = 4\n[thermostat]\nkind = \"gla\"\nfriction_per_ps = 2.0\n"
+                   "temperatures_K = [200.0, 200.0]\n"),
+            (std::vector<int>{0, 2, 0, 2}));
+}
+
 TEST_F(StartFiles, FramesAreSelectedByNumber) {
   test::write_text(folder_.file("all.xyz"), test::read_text(folder_.file("a.xyz")) +
                                                 test::read_text(folder_.file("b.xyz")) +
@@ -110,15 +118,43 @@ TEST_F(StartFiles, AveragesThatDependOnTheStartAreNotConverged) {
   std::vector<std::string> messages;
   options.on_message = [&](const Message& message) { messages.push_back(message.text); };
   const RunResult result = run_deck(cold, options);
+  int found = 0;
   for (const AveragedQuantity& a : result.averages) {
     if (a.quantity != "potential_kcal_per_mol") continue;
+    ++found;
     EXPECT_FALSE(a.converged);
     EXPECT_GT(a.sigmas_between_starts.value(), AveragedQuantity::kMostSigmasBetweenStarts);
   }
+  EXPECT_EQ(found, 1);
   EXPECT_TRUE(std::ranges::any_of(messages, [](const std::string& text) {
     return contains(text, "averages depend on the start");
   }));
   EXPECT_TRUE(contains(test::read_text(folder_.file("out/averages.csv")), "sigmas_between_starts"));
+}
+
+/// What walkers remember continues after a restart.
+TEST_F(StartFiles, WalkersContinueAfterARestart) {
+  const auto changes_after = [this](const std::string& name, std::int64_t stop) {
+    const Deck whole = deck(R"(["a.xyz", "b.xyz"])",
+                            "replicas = 8\n[thermostat]\nfriction_per_ps = 5.0\n"
+                            "temperatures_K = [300.0, 900.0]\n[confinement]\nradius_A = 5.0\n"
+                            "stiffness_kcal_per_mol_A2 = 10.0\n[exchange]\nevery = 2\n"
+                            "[observe.minima]\nevery = 40\n");
+    RunOptions options;
+    options.out_dir = folder_.file(name);
+    options.pictures = false;
+    for (const std::int64_t steps : {stop, std::int64_t{2000}}) {
+      Deck part = whole;
+      part.run.steps = steps;
+      options.resume = steps > stop;
+      const RunResult result = run_deck(part, options);
+      if (steps == 2000) return result.exchange->structure_changes.per_walker;
+    }
+    return -1.0;
+  };
+  EXPECT_EQ(changes_after("whole", 2000), changes_after("parts", 700));
+  EXPECT_EQ(test::read_text(folder_.file("whole/isomers.csv")),
+            test::read_text(folder_.file("parts/isomers.csv")));
 }
 
 }  // namespace

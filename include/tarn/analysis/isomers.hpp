@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -48,7 +49,9 @@ class IsomerPaths {
   /// Records where a walker is, if it was elsewhere before.
   void add(std::int64_t walker, std::int64_t id);
   /// Mean number of changes between the isomers of a list; visits of others are ignored.
-  double changes_per_walker(std::span<const std::int64_t> ids) const;
+  /// @param counts whether a walker is counted; null: all
+  double changes_per_walker(std::span<const std::int64_t> ids,
+                            const std::function<bool(std::int64_t)>& counts = {}) const;
 
   /// The state for a checkpoint.
   std::vector<std::int64_t> memory() const;
@@ -84,10 +87,8 @@ class IsomerCensus {
   /// Index of the group of all clusters, after those of the constructor.
   std::size_t all() const { return elsewhere_.shares.size() - 1; }
 
-  /// The isomers with at least this population in one of the groups.
-  std::vector<const Isomer*> isomers_above(double share) const;
-  /// Mean number of changes of a walker between these isomers; see IsomerPaths.
-  double changes_per_walker(const std::vector<const Isomer*>& isomers) const;
+  /// The isomers with at least this population in a group, the most populated first.
+  std::vector<const Isomer*> isomers_above(double share, std::size_t group) const;
 
   /// State besides isomers(), for a checkpoint: the zeros of each group and of all clusters.
   const Isomer& elsewhere() const { return elsewhere_; }

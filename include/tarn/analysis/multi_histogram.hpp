@@ -21,7 +21,7 @@ namespace tarn::analysis {
 /// much weight.
 ///
 /// The parts are up to sixteen groups of ladders times blocks of time: 16 to 60 parts after a
-/// while, 32 to 48 with sixteen groups. Blocks double in length when there are too many, so the
+/// while, 32 to 64 with sixteen groups. Blocks double in length when there are too many, so the
 /// parts depend on the samples only. With sixteen groups, the errors are those of whole ladders,
 /// and the blocks show whether slow motions make them larger.
 class MultiHistogram {
