@@ -53,7 +53,7 @@ class Average:
     correlation_ps: Any  #: integrated autocorrelation time; nan for results of the whole run
     independent_samples: Any
     samples: Any
-    converged: bool  #: False: error and autocorrelation time are lower bounds
+    converged: bool  #: False: error and autocorrelation time may be too small
     bath_K: Any = None  #: temperatures of the baths, if there are several
 
 

@@ -59,7 +59,7 @@ std::optional<Message> equilibration_warning(std::string_view quantity, const Ba
   const auto drift = drift_of(shifts);
   if (!drift) return std::nullopt;
   return Message::warning(fmt::format(
-      "not equilibrated: {} {} by {:.2g} ({:.1f} standard errors) between {} of the run{}; "
+      "not equilibrated. {} {} by {:.2g} ({:.1f} standard errors) between {} of the run{}; "
       "increase [run] equilibration_ps",
       quantity, drift->mean > 0.0 ? "rose" : "fell", std::abs(drift->mean), drift->sigmas,
       drift->early ? "the first eighth and the second half" : "the two halves", drift->scope));

@@ -407,7 +407,7 @@ Messages Minima::messages() const {
     BathShifts shifts;
     shifts.from_first_half.push_back(
         isomer.halves.shift(isomer.shares[census_.all()].result().error));
-    append(equilibration_warning(name, shifts), messages);
+    append(equilibration_warning("The " + name, shifts), messages);
   }
   append(comparison.message("populations"), messages);
   return messages;

@@ -123,8 +123,7 @@ TEST_F(StartStateTest, OfOneReplicaStartsAnyNumber) {
   // Without noise the three trajectories are identical.
   const Start copies = start("replicas = 3\n", scheme("\"settle\""));
   ASSERT_EQ(copies.messages.size(), 1u);
-  EXPECT_TRUE(
-      contains(copies.messages[0].text, "all replicas have the same positions and velocities"));
+  EXPECT_TRUE(contains(copies.messages[0].text, "replicas with the same positions and velocities"));
 }
 
 TEST_F(StartStateTest, VelocitiesMayBeRedrawn) {
