@@ -29,6 +29,7 @@ ICE_K = {
     "tip3p": (146, 1), "spc": (190, 1), "spce": (215, 1), "tip4p": (232, 1), "tip4pew": (245, 1),
     "tip4p2005": (250, 2), "tip4pice": (272.2, 3),
 }  # fmt: skip
+THREE_SITES = {"tip3p", "spc", "spce", "opc3"}
 PEAK = "peak_temperature_K"
 E_A_PER_D = 0.20819434
 RUN_COLUMNS = ["model", "start", "seed", "peak_K", "peak_K_err", "height", "height_err", "round_trips_per_ns"]
@@ -121,7 +122,8 @@ def maxima(runs) -> dict[str, dict]:
 
 
 def text(page: Page) -> dict:
-    found, models = maxima(page.table("-runs")), page.table()
+    runs, models = page.table("-runs"), page.table()
+    found = maxima(runs)
     order = sorted(found, key=lambda m: found[m]["all"].mean)
     known = [m for m in order if m in ICE_K]
     peak_K = np.array([found[m]["all"].mean for m in known])
@@ -154,7 +156,7 @@ def text(page: Page) -> dict:
             [[NAMES[r.model], *((r.value("peak_K"), 1000 * r.value("height")) if r.peak_K > 0 else ("none", "–"))]
              for r in sorted(hexamers, key=lambda r: order.index(r.model))],
         ),
-        "runs": len(SEEDS) * len(STARTS), "seeds": len(SEEDS), "ladders": LADDERS,
+        "runs": len(runs) // len(found), "seeds": len(set(runs["seed"])), "ladders": LADDERS,
         "largest_error": max(found[m]["all"].error for m in order),
         "lowest": f"{NAMES[order[0]]} ({found[order[0]]['all']} K)",
         "highest": f"{NAMES[order[-1]]} ({found[order[-1]]['all']} K)",
@@ -163,9 +165,13 @@ def text(page: Page) -> dict:
         "ratio_high_model": NAMES[known[int(ratios.argmax())]],
         "r_ice": correlation(peak_K, ice_K),
         "r_quadrupole": correlation(every_K, [quadrupole[m] for m in order]),
-        "r_minimum": correlation(every_K, [minimum[m] for m in order]),
+        "r_minimum": correlation(every_K, [-minimum[m] for m in order]),
         "r_ratio": correlation(ratios, [quadrupole[m] for m in known]),
-        "r_ratio_minimum": correlation(ratios, [minimum[m] for m in known]),
+        "r_ratio_minimum": correlation(ratios, [-minimum[m] for m in known]),
+        "three": [min(r for m, r in zip(known, ratios, strict=True) if m in THREE_SITES),
+                  max(r for m, r in zip(known, ratios, strict=True) if m in THREE_SITES)],
+        "four": [min(r for m, r in zip(known, ratios, strict=True) if m not in THREE_SITES),
+                 max(r for m, r in zip(known, ratios, strict=True) if m not in THREE_SITES)],
         "known": len(known),
         "starts": "For all models, the maxima from both starts agree within three standard errors" if not apart
         else f"The maxima from both starts differ by more than three standard errors for {', '.join(NAMES[m] for m in apart)}",
@@ -177,18 +183,19 @@ def draw(page: Page):
     quadrupole = {r.model: r.quadrupole_DA for r in models}
     figure, (ice, moment) = plots.panels(2, height_in=3.2, columns=2)
     for axes, x in ((ice, {m: k for m, (k, _) in ICE_K.items()}), (moment, quadrupole)):
-        for k, m in enumerate(NAMES):
+        for m in NAMES:
             if m not in x:
                 continue
             value = found[m]["all"]
             axes.errorbar([x[m]], [value.mean], yerr=[value.error], marker="o", linestyle="none",
                           color=plots.COLOURS[0 if m in ICE_K else 1], capsize=2.0)  # fmt: skip
-            left = (k % 2 == 1) if axes is moment else m == "tip4pice"
+            lefts = ("spce", "bf", "tip4p", "tip4p2005", "spc", "tip4pice") if axes is moment else ("tip4pice",)
+            left, low = m in lefts, 2 if axes is moment and m == "tip4p2005" else -3
             axes.annotate(NAMES[m], (x[m], value.mean), textcoords="offset points", fontsize=7.5,
-                          xytext=(-5 if left else 5, -3), ha="right" if left else "left")  # fmt: skip
+                          xytext=(-5 if left else 5, low), ha="right" if left else "left")  # fmt: skip
     low, high = 135, 290
     ice.plot([low, high], [low, high], ":", color="#7F7F7F")
-    ice.annotate("octamer = ice", (262, 262), rotation=45, fontsize=7.5, color="#7F7F7F", ha="center", va="bottom")
+    ice.annotate("octamer = ice", (175, 178), rotation=40, fontsize=7.5, color="#7F7F7F", ha="center", va="bottom")
     ice.set(xlabel="melting point of ice Ih (K)", xlim=(low, high), ylim=(100, 290))
     moment.set(xlabel="quadrupole moment Q_T (D Å)", ylim=(100, 290))
     for axes in (ice, moment):

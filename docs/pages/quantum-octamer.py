@@ -281,7 +281,10 @@ def draw(page: Page):
         middle_K, values = zip(*quotients(rows), strict=True)
         plots.curve(capacity, middle_K, values, NUCLEI[nuclei], colour=k, style="")
         for axes, q in ((lindemann, "lindemann"), (bonds, "hydrogen_bonds")):
-            plots.curve(axes, rows["bath_K"], [r.value(q) for r in rows], NUCLEI[nuclei], colour=k)
+            # No line between runs without and with exchange.
+            cold = len(COLD_BEADS) if nuclei == "quantum" else 0
+            for part, label in ((list(rows)[:cold], ""), (list(rows)[cold:], NUCLEI[nuclei])):
+                plots.curve(axes, [r.bath_K for r in part], [r.value(q) for r in part], label, colour=k)
         known = [r for r in rows if is_known(r)]
         for i, cube in enumerate(STARTS):
             for j, start in enumerate(STARTS):
