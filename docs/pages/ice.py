@@ -18,7 +18,7 @@ NEAR_K = {
 }  # fmt: skip
 LADDER = [0.68, 0.80, 0.90, 0.97, 1.04, 1.12, 1.22, 1.36, 1.55]  # times that temperature
 STARTS = {"D2d": "structures/tip3p-8.xyz", "S4": "structures/tip4p-8.xyz"}
-SEEDS = (1, 2, 3)
+SEEDS = (1, 2)
 LADDERS = 8  # in each run
 NAMES = {
     "tip3p": "TIP3P", "spc": "SPC", "spce": "SPC/E", "opc3": "OPC3", "tips2": "TIPS2", "tip4p": "TIP4P",
