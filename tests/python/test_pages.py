@@ -30,7 +30,7 @@ def test_check_reports_a_page_that_differs(tmp_path):
     for path in (ROOT / "docs/results").glob("isotopes*"):
         shutil.copy(path, tmp_path)
     text = (tmp_path / "isotopes.md").read_text()
-    (tmp_path / "isotopes.md").write_text(text.replace("1.5 kT", "1.6 kT"))
+    (tmp_path / "isotopes.md").write_text(text.replace("1.7 kT", "1.6 kT"))
     done = make("--check", "--out", str(tmp_path), "isotopes")
     assert done.returncode == 1
     assert "isotopes.md" in done.stderr and "1.6 kT" in done.stderr
