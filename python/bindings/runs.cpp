@@ -92,6 +92,7 @@ nb::object exchange_of(const std::optional<ExchangeSummary>& exchange) {
   summary["pairs"] = pairs;
   summary["round_trips"] = exchange->round_trips;
   summary["round_trips_per_state"] = exchange->round_trips_per_state;
+  summary["structure_changes_per_walker"] = exchange->structure_changes.per_walker;
   return summary;
 }
 

@@ -153,6 +153,7 @@ class Exchange:
     pairs: tuple[ExchangePair, ...]
     round_trips: int
     round_trips_per_state: float
+    structure_changes_per_walker: float  #: about ten are needed to forget the start
 
 
 def _recorded(out: str) -> dict[str, Any]:
