@@ -16,6 +16,7 @@ LONG = ("settle", 4, 0.5)
 CASES = [USUAL, *(case for case in FRICTIONS if case != USUAL), LONG, *SOFT.values()]
 WALL_KCAL_PER_MOL_A2 = 5
 WALL_A, EQUILIBRATION_PS, FREE_PS = 6, 100, 2  # events count after the last time, without the wall
+COLD_K, COLD_EQUILIBRATION_PS = [220, 235], (100, 1000)
 CASE = ["scheme", "timestep_fs", "friction_per_ps"]
 COLUMNS = [
     "bath_K", "departures", "of_one_molecule", "returns", "time_ns", "rate_per_ns", "rate_err",
@@ -53,6 +54,37 @@ def run(page: Page) -> None:
     page.run(walled, ["observe.evaporation"], read=evaporate)
     page.write([*CASE, *COLUMNS], rows)
     page.write([*CASE, "activation", "activation_err", "deviance"], fits, "-fits")
+
+
+    cold(page)
+
+
+def cold(page: Page) -> None:
+    """Rates at the coldest temperatures after two lengths of equilibration, with more events."""
+    rows = []
+    for length_ps in COLD_EQUILIBRATION_PS:
+        usual = {
+            "system.replicas": 1024, "thermostat.temperatures_K": COLD_K, "integrator.timestep_fs": 4,
+        }  # fmt: skip
+        walled = usual | {
+            "confinement.radius_A": WALL_A, "confinement.stiffness_kcal_per_mol_A2": WALL_KCAL_PER_MOL_A2,
+            "run.duration_ps": length_ps, "run.equilibration_ps": 0,
+        }  # fmt: skip
+
+        def free(start, length_ps=length_ps, usual=usual):
+            changes = usual | {
+                "system.state": str(start.out), "system.seed": 2, "run.equilibration_ps": FREE_PS,
+                "run.duration_ps": 1000,
+            }  # fmt: skip
+
+            def read(result):
+                table = result.table("evaporation_rates")
+                rows.extend([length_ps, *row] for row in table[["bath_K", "departures", "time_ns"]].tolist())
+
+            page.run(changes, read=read)
+
+        page.run(walled, ["observe.evaporation"], read=free)
+    page.write(["equilibration_ps", "bath_K", "departures", "time_ns"], rows, "-cold")
 
 
 def rates(rows: Table, returning: bool = True) -> list[Value]:
@@ -145,6 +177,12 @@ def text(page: Page) -> dict:
         "expected": Value(np.average([v.mean for v in expected], weights=weights), sum(weights) ** -0.5),
         "long_step": ratios[LONG], "soft": {omega: ratios[case] for omega, case in SOFT.items()},
         "wall": WALL_A, "stiffness": WALL_KCAL_PER_MOL_A2, "step": USUAL[1],
+        "cold": markdown(
+            ["equilibration (ps)", *(f"rate at {t_K:g} K (1/ns)" for t_K in COLD_K)],
+            [[f"{length_ps:g}", *(Value(n / t, math.sqrt(n) / t) for n, t in zip(
+                rows["departures"], rows["time_ns"], strict=True))]
+             for length_ps, rows in page.table("-cold").by("equilibration_ps").items()],
+        ),
         "equilibration": EQUILIBRATION_PS, "free": FREE_PS,
     }  # fmt: skip
 
