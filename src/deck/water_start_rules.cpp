@@ -177,8 +177,7 @@ std::vector<Rule> start_rules() {
       {"`[system]` requires `molecules`, `file`, `files` or `state`.", start_is_given, "system"},
       {"`frame` requires `file`.", frame_needs_file, "system"},
       {"If both `molecules` and `file`, `files` or `state` are given, the numbers of molecules "
-       "must "
-       "match.",
+       "must match.",
        molecule_counts_agree, "system"},
       {"The run of `state` must have the same number of replicas as the deck, or one, and none "
        "that failed. With a thermostat in both runs the values of `seed` must differ.",

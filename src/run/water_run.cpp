@@ -370,9 +370,10 @@ class Run {
   void finish() {
     checkpointer_->write();
     for (const auto& observer : observers_) observer->finish();
-    average();
+    const bool has_forgotten = has_forgotten_start();
+    average(has_forgotten);
     compare_starts();
-    if (has_forgotten_start()) emit(sampling_warning(averages_));
+    if (has_forgotten) emit(sampling_warning(averages_));
     warn_about_temperatures();
     for (const Message& message : estimator_warnings(averages_, deck_)) emit(message);
     warn_about_exchange();
@@ -409,8 +410,7 @@ class Run {
     }
     emit(message);
   }
-  void average() {
-    const bool has_forgotten = has_forgotten_start();
+  void average(bool has_forgotten) {
     for (const auto& observer : observers_) {
       std::vector<AveragedQuantity> some = observer->averages();
       if (observer.get() != exchange_ && !has_forgotten) {
@@ -438,8 +438,7 @@ class Run {
     if (!summary.structure_changes.are_enough()) {
       warn(fmt::format(
           "{:.1f} {} per walker, fewer than about {:g}. Averages may depend on the start, and "
-          "their "
-          "errors may be lower bounds. Run longer{}",
+          "their errors may be lower bounds. Run longer{}",
           summary.structure_changes.per_walker, summary.structure_changes.what,
           StructureChanges::kEnough,
           deck_.system.files.empty()
