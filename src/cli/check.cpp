@@ -38,6 +38,7 @@ namespace tarn::cli {
 namespace {
 
 struct Arguments : DeckOverrides {
+  std::string device;
   bool reference = false, mechanics_reference = false, potential = false;
 };
 
@@ -185,7 +186,7 @@ void print_deck_and_plan(const Deck& deck, const decks::Checker& checker, int mo
   }
 }
 
-void check(const Arguments& a) {
+void check(Arguments& a) {
   if (a.reference) {
     fmt::print("{}", deck_reference());
     return;
@@ -196,6 +197,7 @@ void check(const Arguments& a) {
   }
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
   a.refuse_split_changes();
+  if (!a.device.empty()) a.set.push_back("run.device=" + a.device);
   decks::Checker checker(a.deck, true);
   const Deck deck = checker.check(read_deck_text(a.deck), decks::given_by("--set", a.set),
                                   decks::given_by("--unset", a.unset));
@@ -236,6 +238,7 @@ void add_check(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("check", "check a deck and print all of its keys, without running it");
   command->add_option("deck", a->deck, kDeckHelp);
+  command->add_option("--device", a->device, "device of the run, for its time and memory");
   a->add_override_options(*command);
   command->add_flag("--potential", a->potential,
                     "call the potential of [potential] for the start structure, and compare its "

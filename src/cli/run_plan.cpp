@@ -14,6 +14,7 @@
 #include "run/step_cost.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/start.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -138,6 +139,13 @@ std::string cost_text(const Deck& deck, int molecules, std::optional<double> sec
   }
   const std::optional<RunCost> cost = estimated_cost(deck, molecules);
   if (!cost) return "time: not estimated";
+  if (cost->threads == 0) {
+    return fmt::format(
+        "time: {} for the steps on one NVIDIA H200, up to {:.0f} times as long with "
+        "{}",
+        about_text(cost->seconds), cost->most_seconds / cost->seconds,
+        deck.exchange ? "exchange" : "observers");
+  }
   return fmt::format("time: {} on this machine with {}{}", about_text(cost->seconds),
                      count_text(cost->threads, "thread"),
                      deck.minima ? ", and more for the quenches of [observe.minima]" : "");
@@ -165,6 +173,10 @@ std::vector<std::string> run_plan(const Deck& deck, const decks::Checker& given,
   lines.push_back(length_text(deck));
   lines.push_back(files_text(deck));
   lines.push_back(cost_text(deck, molecules, potential_seconds));
+  if (deck.run.device.starts_with("cuda")) {
+    const double bytes = gpu_bytes(make_system(deck, molecules), deck.system.replicas);
+    lines.push_back(fmt::format("memory of GPUs: {:.1f} MB for all replicas", bytes * 1e-6));
+  }
   return lines;
 }
 

@@ -8,8 +8,8 @@
 
 namespace tarn::cli {
 
-/// What a run of a deck will do, in a few lines: system, scheme, length, files and, for water on
-/// the CPU, the estimated time on this machine.
+/// What a run of a deck will do, in a few lines: system, scheme, length, files and, for water, the
+/// estimated time.
 /// @param given the checker that read the deck, which knows the keys that it contains
 /// @param molecules per cluster; ignored for mechanical systems
 /// @param potential_seconds estimated time of the run in its potential, if that was measured

@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/processors.hpp"
@@ -85,6 +86,43 @@ std::optional<RunCost> cost_on_cpu(const Deck& deck, int molecules) {
   return cost;
 }
 
+/// Steps per second on one NVIDIA H200, of a single cluster and of all clusters of a large run:
+/// Z&Ss with GLA (docs/results/gpu-bench.json). Many clusters of more than 216 were not timed.
+struct GpuRate {
+  double molecules, one, many;
+};
+constexpr GpuRate kMixedRates[] = {{6, 5.2e5, 2.3e9},     {7, 5.2e5, 1.9e9},  {10, 4.6e5, 1.1e9},
+                                   {32, 2.3e5, 1.9e8},    {64, 1.8e5, 2.9e7}, {100, 9.3e4, 1.3e7},
+                                   {216, 1.0e5, 2.5e6},   {1000, 7.0e4, 7e4}, {4000, 1.3e4, 1.3e4},
+                                   {20'000, 680.0, 680.0}};
+constexpr GpuRate kDoubleRates[] = {
+    {6, 4.2e5, 1.7e9},  {7, 4.2e5, 1.3e9},     {10, 3.5e5, 7.3e8},  {32, 1.3e5, 9.8e7},
+    {64, 1.4e5, 2.0e7}, {100, 5.9e4, 7.8e6},   {216, 8.9e4, 1.8e6}, {1000, 5.3e4, 5.3e4},
+    {4000, 7e3, 7e3},   {20'000, 340.0, 340.0}};
+/// Smallest rates of whole runs relative to those of the steps (docs/results/gpu-runs.csv).
+constexpr double kShareWithExchange = 0.07, kShareWithObservers = 0.17;
+
+double gpu_rate(std::span<const GpuRate> rates, double molecules, double replicas) {
+  std::size_t k = 1;
+  while (k + 1 < rates.size() && rates[k].molecules < molecules) ++k;
+  const GpuRate &low = rates[k - 1], &high = rates[k];
+  const double at = std::log(std::max(molecules, low.molecules) / low.molecules) /
+                    std::log(high.molecules / low.molecules);
+  const double one = low.one * std::pow(high.one / low.one, at);
+  return std::min(replicas * one, std::max(one, low.many * std::pow(high.many / low.many, at)));
+}
+
+std::optional<RunCost> cost_on_gpu(const Deck& deck, int molecules) {
+  if (deck.path_integral && deck.path_integral->beads > 1) return std::nullopt;  // never timed
+  const double rate =
+      gpu_rate(deck.run.precision == Precision::double_ ? kDoubleRates : kMixedRates, molecules,
+               deck.system.replicas);
+  RunCost cost;
+  cost.seconds = static_cast<double>(deck.run.steps) * deck.system.replicas / rate;
+  cost.most_seconds = cost.seconds / (deck.exchange ? kShareWithExchange : kShareWithObservers);
+  return cost;
+}
+
 }  // namespace
 
 std::optional<RunCost> estimated_cost(const Deck& deck, int molecules) {
@@ -95,11 +133,26 @@ std::optional<RunCost> estimated_cost(const Deck& deck, int molecules) {
         (device == "auto" &&
          auto_device(make_system(deck, molecules), deck.system.replicas, deck.run.threads).name ==
              "cpu");
-    if (!on_cpu) return std::nullopt;
-    return cost_on_cpu(deck, molecules);
+    return on_cpu ? cost_on_cpu(deck, molecules) : cost_on_gpu(deck, molecules);
   } catch (const std::exception&) {  // the run itself reports what is wrong
     return std::nullopt;
   }
+}
+
+double gpu_bytes(const System& system, std::int64_t replicas) {
+  constexpr double kTriple = 9 * sizeof(double);  // the numbers of a molecule
+  const int n = system.molecules, beads = system.path_integral.beads;
+  // Up to 32 molecules, a warp of 32 lanes has as many clusters as fit.
+  const double lanes = n <= 32 ? 32.0 / (32 / n) : n;
+  // Positions and velocities, both twice, accelerations, forces, and velocities of BAOAB.
+  const double arrays = system.thermostat.kind == Thermostat::baoab ? 7 : 6;
+  double triples = arrays * (beads > 1 ? beads * n : lanes);
+  if (beads > 1) triples += 2 * beads * lanes + 3 * n;  // of beads, and centroids
+  if (beads == 1 && n > 128) {  // rows of partial forces between bands of 128
+    const int half = (n + 127) / 128 / 2, parts = n <= 1024 ? 2 : 1;
+    triples += 1.0 * n * (std::min(40, 4 * parts * (1 + half)) + half * parts + 1);
+  }
+  return static_cast<double>(replicas) * triples * kTriple;
 }
 
 }  // namespace tarn

@@ -12,6 +12,7 @@
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
 #include "kernels/launch_length.hpp"
+#include "run/step_cost.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/core/error.hpp"
@@ -196,6 +197,20 @@ TEST_F(Machines, WithLittleMemoryReportTheAmount) {
     EXPECT_EQ(emulated::allocated_bytes(), 0u) << KiB;
     EXPECT_TRUE(emulated::streams.empty()) << KiB;
   }
+}
+
+/// tarn check prints the memory of the state of all replicas: that of an engine, to a fifth.
+TEST_F(Machines, NeedTheEstimatedMemory) {
+  const auto expect_estimate = [](System system, int replicas) {
+    const auto engine = make_cuda_engine(system, start_state(system, spread_ids(replicas)), {});
+    const double used = static_cast<double>(emulated::allocated_bytes());
+    EXPECT_NEAR(gpu_bytes(system, replicas) / used, 1.0, 0.2) << system.molecules;
+  };
+  for (const int molecules : {7, 17, 40, 129, 500}) {
+    expect_estimate(make_system({"settle", Bath::baoab}, tip3p(), molecules),
+                    molecules < 100 ? 16 : 1);
+  }
+  expect_estimate(make_system({"zss_structured", Bath::gla}, tip3p(), 10), 60);
 }
 
 /// Frames are the same in page-locked and pageable memory, and leak none.
