@@ -1,4 +1,6 @@
+#include <map>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -58,45 +60,62 @@ std::string choices_text(const Key& key) {
   return text;
 }
 
-std::string section_text(const decks::Schema& schema, const Section& section,
-                         const Deck& defaults) {
+/// The values of a key, with its unit.
+std::string value_cell(const Key& key) {
+  std::string text = decks::expected_text(key);
+  for (std::string_view words : {"a number from ", "a number ", "an ", "a list of ", "one of "}) {
+    if (text.starts_with(words)) text.erase(0, words.size());
+  }
+  return key.unit.empty() ? text : fmt::format("{} {}", text, key.unit);
+}
+
+std::string link_to(const Section& section) {
+  std::string anchor(section.name);
+  std::erase(anchor, '.');
+  return fmt::format("[`[{}]`](#{})", section.name, anchor);
+}
+
+/// @param known rows of earlier sections, with links to these; this section's are added
+std::string section_text(const decks::Schema& schema, const Section& section, const Deck& defaults,
+                         std::map<std::string, std::string>& known) {
   std::string text = fmt::format("## [{}]\n\n{}\n\n", section.name, section.description);
-  text += "| key | unit | value | default | only with | description |\n|---|---|---|---|---|---|\n";
-  std::string choices;
+  std::string rows, choices;
+  std::map<std::string, std::string> as_in;
   for (const Key& key : schema.keys) {
     if (key.section != section.name) continue;
-    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", code(key.name), key.unit,
-                        decks::expected_text(key), default_cell(key, defaults),
-                        condition_text(schema, key), key.description);
+    const std::string with = condition_text(schema, key);
+    const std::string row = fmt::format(
+        "| {} | {} | {} | {}{} |\n", code(key.name), value_cell(key), default_cell(key, defaults),
+        key.description, with.empty() ? "" : fmt::format(" Only with: {}.", with));
     choices += choices_text(key);
+    const auto [at, is_new] = known.try_emplace(row, link_to(section));
+    if (is_new) {
+      rows += row;
+    } else {
+      std::string& names = as_in[at->second];
+      names += (names.empty() ? "" : ", ") + code(key.name);
+    }
   }
-  if (!choices.empty()) text += '\n' + choices;
+  for (const auto& [link, names] : as_in) text += fmt::format("{}: as in {}.\n\n", names, link);
+  if (!rows.empty()) {
+    text += "| key | value | default | description |\n|---|---|---|---|\n" + rows + '\n';
+  }
+  if (!choices.empty()) text += choices + '\n';
   std::string rules;
   for (const decks::Rule& rule : schema.rules) {
     if (rule.section == section.name) rules += fmt::format("- {}\n", rule.text);
   }
-  if (!rules.empty()) text += "\nRules:\n\n" + rules;
-  return text + '\n';
+  if (!rules.empty()) text += "Rules:\n\n" + rules + '\n';
+  return text;
 }
 
-/// The first sentence of a description, without its full stop; "q0..., q1" does not end one.
-std::string_view first_sentence(std::string_view text) {
-  for (std::size_t at = text.find(". "); at != text.npos; at = text.find(". ", at + 1)) {
-    if (text[at - 1] != '.') return text.substr(0, at);
-  }
-  return text.substr(0, text.size() - text.ends_with('.'));
-}
-
-/// One line per section, with a link to it.
+/// Links to all sections.
 std::string contents_text(const decks::Schema& schema) {
-  std::string text = "| section | contents |\n|---|---|\n";
+  std::string text;
   for (const Section& section : schema.sections) {
-    std::string anchor(section.name);
-    std::erase(anchor, '.');
-    text += fmt::format("| [`[{}]`](#{}) | {} |\n", section.name, anchor,
-                        first_sentence(section.description));
+    text += (text.empty() ? "Sections: " : ",\n") + link_to(section);
   }
-  return text + '\n';
+  return text + ".\n\n";
 }
 
 /// All sections and rules of a schema.
@@ -105,7 +124,10 @@ std::string schema_text(const decks::Schema& schema, Deck& defaults) {
     if (section.enable != nullptr) section.enable(defaults);
   }
   std::string text = contents_text(schema);
-  for (const Section& section : schema.sections) text += section_text(schema, section, defaults);
+  std::map<std::string, std::string> known;
+  for (const Section& section : schema.sections) {
+    text += section_text(schema, section, defaults, known);
+  }
   text += "## Keys that may change on resume\n\n";
   std::string changing;
   for (const Key& key : schema.keys) {
@@ -126,11 +148,9 @@ std::string deck_reference() {
 This page lists all keys of a deck of water, the TOML file that describes one run. Decks of pendula,
 rigid bodies and the other systems of the papers are on [a page of their own](decks-mechanics.md).
 
-| to | use |
-|---|---|
-| check a deck: prints all problems with their lines, or the deck with all defaults | `tarn check DECK` |
-| replace or add a key without editing the deck | `--set section.key=value` |
-| remove a key, a section or all observers without editing the deck | `--unset thermostat.friction_per_ps`, `--unset observe.rdf`, `--unset observe` |
+`tarn check DECK` prints all problems with their lines, or the deck with all defaults. To change a
+deck without editing it, use `--set section.key=value`, `--unset section.key`, `--unset observe.rdf`
+or, for all observers, `--unset observe`.
 
 - The name of a key contains its unit.
 - Unknown keys are errors, and so are keys that the chosen scheme or thermostat does not use.
