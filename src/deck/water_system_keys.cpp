@@ -156,7 +156,7 @@ SectionTable model_section() {
       "A user-defined water model: one O and two H, a Lennard-Jones term 4 epsilon ((sigma/r)¹² - "
       "(sigma/r)⁶) between oxygens, equal charges on the hydrogens, and -2 times this charge on O "
       "or M. With a `stretch` the model is flexible. See "
-      "[running.md](running.md#user-defined-water-models).",
+      "[models.md](models.md#your-own-model).",
       {
           key(&M::oh_A, "oh_A", from_to(0.5, 2),
               "O-H distance; of flexible models where the stretch is zero.",
