@@ -6,14 +6,14 @@ import numpy as np
 
 import tarn
 
-deck = {
+dimers = {
     "system": {"model": "tip4p", "molecules": 2, "replicas": 10_000},
     "integrator": {"scheme": "settle", "timestep_fs": 2.0},
     "thermostat": {"kind": "baoab", "temperature_K": 100.0, "friction_per_ps": 5.0},
 }
 distances_A = []
 running_s = analysing_s = 0.0
-with tarn.Ensemble(deck) as ensemble:
+with tarn.Ensemble(dimers) as ensemble:
     for _ in range(20):
         start = time.perf_counter()
         ensemble.advance(100)

@@ -18,24 +18,27 @@ import tarn
 
 BLOCK = re.compile(r"(?:<!-- (?P<how>[^\n]*) -->\n)?```python\n(?P<code>.*?)^```$", re.M | re.S)
 
-
 def blocks(page: Path) -> list[str]:
-    """The blocks of a page, without those that are checked as files, and those that are not run."""
+    """The blocks of a page that are run, with those that are also files."""
 
     def runs(how: str) -> bool:
         needed = re.match(r"test: needs (\w+)", how)
         if needed:
             return importlib.util.find_spec(needed[1]) is not None
-        return not how.startswith(("source:", "test: not run, "))
+        return not how.startswith("test: not run, ")
 
     found = BLOCK.finditer(page.read_text(encoding="utf-8"))
     return [m["code"] for m in found if runs(m["how"] or "")]
 
-
 @pytest.mark.pictures
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/models.md", "docs/potentials.md", "README.md"])
+@pytest.mark.parametrize(
+    "page",
+    ["docs/python.md", "docs/models.md", "docs/potentials.md", "docs/measuring.md", "docs/running.md", "README.md"],
+)
 def test_the_blocks_of_a_page_run_in_order(page, monkeypatch):
+    """Each page is one program, from top to bottom: no block may break a later one."""
     pytest.importorskip("ase")
+    pytest.importorskip("pandas")
     run = tarn.run
 
     def short_run(deck, **options):
@@ -46,14 +49,15 @@ def test_the_blocks_of_a_page_run_in_order(page, monkeypatch):
 
     monkeypatch.setattr(tarn, "run", short_run)
     os.symlink(ROOT / "inputs", "inputs")
-    code = blocks(ROOT / page)
+    if page == "docs/measuring.md":
+        short_run("inputs/water7.toml", out="out/water7")
+    code = [block.replace("10_000", "50") for block in blocks(ROOT / page)]
     assert code
     if shutil.which("gnuplot") is None:
         code = [block.replace("result.plot(", "(") for block in code]
     names: dict[str, object] = {}
     for block in code:
         exec(compile(block, page, "exec"), names)
-
 
 def test_the_example_of_a_collective_variable(capsys, monkeypatch):
     # The same program with fewer replicas.
@@ -63,7 +67,6 @@ def test_the_example_of_a_collective_variable(capsys, monkeypatch):
     runpy.run_path("example.py")
     out = capsys.readouterr().out
     assert re.search(r"mean O-O distance 2\.\d+ A", out) and "% of the time of the steps" in out
-
 
 @pytest.mark.parametrize("name", ["droplet", "schemes", "nuclei"])
 @pytest.mark.pictures
@@ -79,7 +82,6 @@ def test_notebooks_run_and_are_stored_with_outputs(name):
     assert pictures
     nbclient.NotebookClient(book, timeout=600, kernel_name="python3").execute()
 
-
 EXAMPLE = '''
 """What type checkers know of the package."""
 import numpy as np
@@ -88,16 +90,13 @@ from numpy.typing import NDArray
 import tarn
 from tarn.ase import TarnCalculator
 
-
 @tarn.observer(columns=["x_A"], every=10)
 def first(frame: tarn.Frame) -> NDArray[np.float64]:
     x: NDArray[np.float64] = frame.positions_A[:, 0, 0]
     return x
 
-
 def report(progress: tarn.Progress) -> None:
     print(progress.step)
-
 
 result: tarn.Result = tarn.run({"system": {"molecules": 2}}, observers=[first], progress=report)
 mean: float = result.averages["x_A"].mean
@@ -112,10 +111,8 @@ with tarn.Ensemble("a.toml", device="cpu") as ensemble:
 energy, forces = tarn.energy_and_forces(np.zeros((3, 3)), model="tip4p")
 same: NDArray[np.float64] = forces
 
-
 def zeros(positions_A: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.zeros(len(positions_A)), np.zeros_like(positions_A)
-
 
 tarn.run("a.toml", potential=zeros)
 tarn.Ensemble("a.toml", potential=tarn.AsePotential([], name="xtb"))
@@ -138,13 +135,11 @@ WRONG = {
     "tarn.minimise([[0.0]]).energies": "has no attribute",
 }
 
-
 def mypy(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "mypy", "--cache-dir", "mypy", *arguments],
         capture_output=True, text=True,
     )  # fmt: skip
-
 
 def test_types_of_examples():
     pytest.importorskip("mypy")
@@ -152,7 +147,6 @@ def test_types_of_examples():
     Path("example.py").write_text(EXAMPLE)
     checked = mypy("--strict", "--ignore-missing-imports", "example.py")
     assert checked.returncode == 0, checked.stdout
-
 
 def test_wrong_uses_are_found():
     pytest.importorskip("mypy")
