@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -50,21 +51,28 @@ std::string condition_text(const decks::Schema& schema, const Key& key) {
 }
 
 /// The choices of a key with their descriptions, as a nested list.
-std::string choices_text(const Key& key) {
+std::string choices_text(const Key& key, bool is_water) {
   std::string text;
   for (const decks::Choice& choice : key.choices) {
     if (choice.value < 0 || choice.description.empty()) continue;
+    // The other page describes the systems that are not water.
+    if (is_water && key.path() == "system.kind" && choice.text != "water") continue;
     if (text.empty()) text = fmt::format("- {}\n", code(key.name));
     text += fmt::format("  - {}: {}\n", code(decks::toml_string(choice.text)), choice.description);
   }
   return text;
 }
 
-/// The values of a key, with its unit.
+/// The values of a key, with its unit, unless a list below the table describes them all.
 std::string value_cell(const Key& key) {
+  const auto is_described = [](const decks::Choice& c) { return !c.description.empty(); };
+  if (key.choices.size() > 1 && std::all_of(key.choices.begin(), key.choices.end(), is_described)) {
+    return "see below";
+  }
   std::string text = decks::expected_text(key);
-  for (std::string_view words : {"a number from ", "a number ", "an ", "a list of ", "one of "}) {
-    if (text.starts_with(words)) text.erase(0, words.size());
+  for (std::string_view words :
+       {"a number from ", "a number of ", "a number g", "an ", "one of ", "a "}) {
+    if (text.starts_with(words)) text.erase(0, words.size() - words.ends_with('g'));
   }
   return key.unit.empty() ? text : fmt::format("{} {}", text, key.unit);
 }
@@ -87,7 +95,7 @@ std::string section_text(const decks::Schema& schema, const Section& section, co
     const std::string row = fmt::format(
         "| {} | {} | {} | {}{} |\n", code(key.name), value_cell(key), default_cell(key, defaults),
         key.description, with.empty() ? "" : fmt::format(" Only with: {}.", with));
-    choices += choices_text(key);
+    choices += choices_text(key, &schema == &decks::water_schema());
     const auto [at, is_new] = known.try_emplace(row, link_to(section));
     if (is_new) {
       rows += row;
