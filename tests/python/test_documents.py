@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import runpy
@@ -51,6 +52,8 @@ def test_the_blocks_of_a_page_run_in_order(page, monkeypatch):
     os.symlink(ROOT / "inputs", "inputs")
     if page == "docs/measuring.md":
         short_run("inputs/water7.toml", out="out/water7")
+        resolution = {"run.duration_ps": 4.0, "run.equilibration_ps": 1.0, "observe.spectrum.resolution_per_cm": 100}
+        run("inputs/spectrum7.toml", out="out/spectrum7", set=resolution)
     code = [block.replace("10_000", "50") for block in blocks(ROOT / page)]
     assert code
     if shutil.which("gnuplot") is None:
@@ -58,6 +61,27 @@ def test_the_blocks_of_a_page_run_in_order(page, monkeypatch):
     names: dict[str, object] = {}
     for block in code:
         exec(compile(block, page, "exec"), names)
+
+def test_the_two_pages_with_speeds_of_a_gpu_agree():
+    """The table of speed.md has the numbers of gpu-bench.json, as gpu.md has."""
+    folder = ROOT / "docs/results"
+    bench = json.loads((folder / "gpu-bench.json").read_text())["benchmarks"]
+    measured = {b["name"]: b.get("cluster_steps_per_s") for b in bench}
+    text = (folder / "speed.md").read_text()
+    scale = {" billion": 1e9, " million": 1e6, "": 1.0}
+    for start, case in {
+        "7 molecules, 200 000 replicas": "N:7/replicas:200000",
+        "100 molecules, 1000 replicas": "N:100/replicas:1000",
+        "1000 molecules: steps": "N:1000/replicas:1",
+    }.items():
+        row = re.search(rf"^\| {start}[^|]*\|([^|]*)\|([^|]*)\|([^|]*)\|$", text, re.M)
+        assert row, start
+        for precision, cell in zip(("double", "mixed", "single"), row.groups(), strict=True):
+            number = re.fullmatch(r" ([\d. ]+?)( billion| million|) ", cell)
+            assert number, cell
+            value = float(number[1].replace(" ", "")) * scale[number[2]]
+            rate = measured[f"zss_gla/{precision}/{case}/manual_time"]
+            assert value == pytest.approx(rate, rel=0.04), (start, precision)  # half of the last digit of 1.3
 
 def test_the_example_of_a_collective_variable(capsys, monkeypatch):
     # The same program with fewer replicas.
