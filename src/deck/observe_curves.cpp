@@ -214,10 +214,8 @@ SectionTable spectrum_section() {
       &Deck::spectrum, "observe.spectrum",
       "Writes `spectrum.csv` and a picture, after the equilibration: the vibrational density of "
       "states, from the velocities, and the infrared absorption of the whole cluster, from the "
-      "time derivative of the dipole moment. Segments have a Hann window and overlap by half. A "
-      "thermostat broadens each line by its friction, 5/ps by 27 cm⁻¹; for sharp lines, run "
-      "without a thermostat from the `state` of a run with one. For conventions and cost see "
-      "[measuring.md](measuring.md#spectra).",
+      "time derivative of the dipole moment. A thermostat broadens the lines; for conventions and "
+      "cost see [measuring.md](measuring.md#spectra).",
       {
           every_key<ObserveSpectrum>(
               "Interval between samples. The spectrum ends at 16678 cm⁻¹ fs divided by the time "
@@ -246,8 +244,7 @@ SectionTable correlation_section() {
       "Writes `correlation.csv` and a picture, after the equilibration: rotational correlation "
       "functions (P₁ and P₂) of O-H bonds, H-H vectors and molecular dipoles, lifetimes of "
       "hydrogen bonds, and mean squared displacements of oxygens, averaged over molecules, "
-      "replicas and time origins. A thermostat slows these motions; for undisturbed dynamics, run "
-      "without a thermostat from the `state` of a run with one. For conventions and cost see "
+      "replicas and time origins. A thermostat slows these motions; for conventions and cost see "
       "[measuring.md](measuring.md#time-correlation-functions).",
       {
           every_key<ObserveCorrelation>("Interval between samples and between rows. Shorter breaks "

@@ -138,8 +138,7 @@ SectionTable multipliers_section() {
       "Writes `multipliers.csv`: the multiplier λ of each bond, M a = F₀ + Jᵀλ. The `#` line "
       "contains the equation. For `zss-stiff` with a Hessian other than `gauss-newton`, λ = -ω²(g "
       "+ b h² J a), and a has additional terms. For rigid schemes, λ is that of rigid bonds at the "
-      "positions and velocities of the row; it differs from the mean of the two multipliers of the "
-      "scheme by about 10⁻³ at 2.4 fs.",
+      "positions and velocities of the row.",
       {
           every_key<ObserveMultipliers>("Interval between rows."),
           key(&ObserveMultipliers::window_steps, "window_steps", from_to(1, 100001),

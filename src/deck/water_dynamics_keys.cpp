@@ -208,10 +208,9 @@ SectionTable confinement_section() {
           key(&ConfinementSection::kind, "kind",
               {{"flat-bottom", Wall::flat_bottom, "no force inside R"}}, "Form of the wall."),
           key(&ConfinementSection::radius_A, "radius_A", above_to(0, 1e6),
-              "Radius R of the flat bottom. Averages of a warm cluster, whose molecules evaporate "
-              "and return, depend on it: report R with them and test another value. In a sphere of "
-              "liquid the outermost centres are at 1.93 Å · N^(1/3) - 1.4 Å; the decks in `inputs` "
-              "add 1.6 to 4 Å.",
+              "Radius R of the flat bottom. Averages of a cluster whose molecules evaporate and "
+              "return "
+              "depend on it ([how to choose it](measuring.md#the-wall)).",
               {.default_text = "required"}),
           key(&ConfinementSection::stiffness_kcal_per_mol_A2, "stiffness_kcal_per_mol_A2",
               above_to(0, 1e6), "Stiffness K of the wall.", {.default_text = "required"}),
