@@ -12,6 +12,7 @@
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
 #include "kernels/launch_length.hpp"
+#include "ring_fixtures.hpp"
 #include "run/step_cost.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/compare.hpp"
@@ -201,8 +202,11 @@ TEST_F(Machines, WithLittleMemoryReportTheAmount) {
 
 /// tarn check prints the memory of the state of all replicas: that of an engine, to a fifth.
 TEST_F(Machines, NeedTheEstimatedMemory) {
-  const auto expect_estimate = [](System system, int replicas) {
-    const auto engine = make_cuda_engine(system, start_state(system, spread_ids(replicas)), {});
+  const auto expect_estimate = [](const System& system, int replicas) {
+    const std::vector<std::int64_t> ids = spread_ids(replicas);
+    const bool has_beads = system.path_integral.beads > 1;
+    const auto engine = make_cuda_engine(
+        system, has_beads ? ring_start(system, ids) : start_state(system, ids), {});
     const double used = static_cast<double>(emulated::allocated_bytes());
     EXPECT_NEAR(gpu_bytes(system, replicas) / used, 1.0, 0.2) << system.molecules;
   };
@@ -211,6 +215,7 @@ TEST_F(Machines, NeedTheEstimatedMemory) {
                     molecules < 100 ? 16 : 1);
   }
   expect_estimate(make_system({"zss_structured", Bath::gla}, tip3p(), 10), 60);
+  expect_estimate(ring_system(32, Bath::baoab, 7), 8);
 }
 
 /// Frames are the same in page-locked and pageable memory, and leak none.

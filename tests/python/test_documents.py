@@ -34,7 +34,14 @@ def blocks(page: Path) -> list[str]:
 @pytest.mark.pictures
 @pytest.mark.parametrize(
     "page",
-    ["docs/python.md", "docs/models.md", "docs/potentials.md", "docs/measuring.md", "docs/running.md", "README.md"],
+    [
+        "docs/python.md",
+        "docs/models.md",
+        "docs/potentials.md",
+        "docs/measuring.md",
+        "docs/running.md",
+        "README.md",
+    ],
 )
 def test_the_blocks_of_a_page_run_in_order(page, monkeypatch):
     """Each page is one program, from top to bottom: no block may break a later one."""
@@ -52,8 +59,9 @@ def test_the_blocks_of_a_page_run_in_order(page, monkeypatch):
     os.symlink(ROOT / "inputs", "inputs")
     if page == "docs/measuring.md":
         short_run("inputs/water7.toml", out="out/water7")
-        resolution = {"run.duration_ps": 4.0, "run.equilibration_ps": 1.0, "observe.spectrum.resolution_per_cm": 100}
-        run("inputs/spectrum7.toml", out="out/spectrum7", set=resolution)
+        short = {"run.duration_ps": 4.0, "run.equilibration_ps": 1.0}
+        short["observe.spectrum.resolution_per_cm"] = 100.0
+        run("inputs/spectrum7.toml", out="out/spectrum7", set=short)
     code = [block.replace("10_000", "50") for block in blocks(ROOT / page)]
     assert code
     if shutil.which("gnuplot") is None:
@@ -76,12 +84,41 @@ def test_the_two_pages_with_speeds_of_a_gpu_agree():
     }.items():
         row = re.search(rf"^\| {start}[^|]*\|([^|]*)\|([^|]*)\|([^|]*)\|$", text, re.M)
         assert row, start
-        for precision, cell in zip(("double", "mixed", "single"), row.groups(), strict=True):
+        precisions = ("double", "mixed", "single")
+        for precision, cell in zip(precisions, row.groups(), strict=True):
             number = re.fullmatch(r" ([\d. ]+?)( billion| million|) ", cell)
             assert number, cell
             value = float(number[1].replace(" ", "")) * scale[number[2]]
             rate = measured[f"zss_gla/{precision}/{case}/manual_time"]
-            assert value == pytest.approx(rate, rel=0.04), (start, precision)  # half of the last digit of 1.3
+            assert value == pytest.approx(rate, rel=0.04), (start, precision)  # two digits
+
+def test_the_estimates_for_gpus_have_measured_rates():
+    """Those of `tarn check --device cuda`, and the times of decks in clusters.md."""
+    folder = ROOT / "docs/results"
+    bench = json.loads((folder / "gpu-bench.json").read_text())["benchmarks"]
+    measured = {b["name"]: b.get("cluster_steps_per_s") for b in bench}
+    code = (ROOT / "src/run/step_cost.cpp").read_text()
+    compared = 0
+    for precision in ("mixed", "double"):
+        table = re.search(rf"k{precision.title()}Rates\[\] = (.*?);", code, re.S)
+        assert table
+        for row in re.findall(r"\{([\d']+), ([\d.e]+), ([\d.e]+)\}", table[1]):
+            case = f"zss_gla/{precision}/N:{row[0].replace(chr(39), '')}/replicas:"
+            sizes = [int(k[len(case) :].split("/")[0]) for k in measured if k.startswith(case)]
+            for rate, replicas in zip(row[1:], (1, max(sizes, default=0)), strict=True):
+                found = measured.get(f"{case}{replicas}/manual_time")
+                if found is not None:
+                    assert float(rate) == pytest.approx(found, rel=0.05), case
+                    compared += 1
+    assert compared >= 30
+    runs = (folder / "gpu-runs.csv").read_text()
+    page = (ROOT / "docs/clusters.md").read_text()
+    rows = re.findall(r"^\| (`\w+`) \| ([\d ]+) \| ([\d.e]+) \|", page, re.M)
+    assert len(rows) == 5
+    for deck, replicas, rate in rows:
+        row = rf'"{deck}",{replicas.replace(" ", "")},[^,]*,{re.escape(rate)},'
+        assert re.search(row, runs), deck
+
 
 def test_the_example_of_a_collective_variable(capsys, monkeypatch):
     # The same program with fewer replicas.
