@@ -299,7 +299,7 @@ TEST_F(Quantum, ContinuesFromAState) {
     ASSERT_EQ(run.exit_code, 0) << run.text;
   }
   const std::string trpmd = deck("trpmd.toml", "[path_integral]\nbeads = 8\nmethod = \"trpmd\"\n",
-                                 "[thermostat]\nkind = \"gla\"\ntemperature_K = 150\n"
+                                 "[thermostat]\nkind = \"baoab\"\ntemperature_K = 150\n"
                                  "friction_per_ps = 0\n",
                                  state + "seed = 9\n");
   EXPECT_EQ(test::command("run --quiet " + trpmd + " -o " + path("trpmd")).exit_code, 0);
@@ -414,6 +414,8 @@ TEST_F(Quantum, RejectsInvalidDecks) {
   EXPECT_TRUE(contains(refusal(" --set integrator.scheme=zss-stiff"), "needs scheme = \"verlet\""));
   EXPECT_TRUE(contains(refusal(" --set run.precision=single"), "\"double\" or \"mixed\""));
   EXPECT_TRUE(contains(refusal(" --set path_integral.method=rpmd"), "runs without a thermostat"));
+  EXPECT_TRUE(
+      contains(refusal(" --set thermostat.kind=gla"), "several beads need kind = \"baoab\""));
   EXPECT_TRUE(contains(refusal(" --set path_integral.method=trpmd --set "
                                "path_integral.frequencies=economised"),
                        "require frequencies = \"trotter\""));
