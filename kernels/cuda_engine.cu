@@ -35,6 +35,7 @@
 #include "kernels/state_copies.hpp"
 #include "kernels/step_stream.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/exchange.hpp"
 
 namespace tarn {
 namespace gpu {
@@ -218,11 +219,13 @@ class CudaEngine final : public Engine {
     const auto places = exchange_places(pairs, live_places());
     std::vector<PlacedExchange> placed;
     for (std::size_t k = 0; k < pairs.size(); ++k) {
-      placed.push_back({places[k].first, places[k].second, pairs[k].to_first, pairs[k].to_second});
+      placed.push_back({places[k].first, places[k].second, pairs[k].to_first, pairs[k].to_second,
+                        ring_mode_factor(system_, pairs[k].second, pairs[k].first),
+                        ring_mode_factor(system_, pairs[k].first, pairs[k].second)});
     }
     const DeviceBuffer<PlacedExchange> on_device(placed);
     wait_for_copies();
-    launch_exchange(replicas_.device(), newmark_solution(), ring_factors(), on_device.get(),
+    launch_exchange(replicas_.device(), newmark_solution(), on_device.get(),
                     static_cast<std::int64_t>(placed.size()),
                     system_.precision == Precision::single, stream_.stream());
     compute_ring_accelerations();
@@ -252,7 +255,7 @@ class CudaEngine final : public Engine {
     const DeviceBuffer<PlacedReplica> on_device(placed(replicas));
     const DeviceBuffer<double> received(numbers);
     wait_for_copies();
-    launch_put_coordinates(replicas_.device(), newmark_solution(), ring_factors(), on_device.get(),
+    launch_put_coordinates(replicas_.device(), newmark_solution(), on_device.get(),
                            static_cast<std::int64_t>(replicas.size()),
                            system_.precision == Precision::single, received.get(),
                            stream_.stream());
@@ -350,7 +353,7 @@ class CudaEngine final : public Engine {
     std::vector<PlacedReplica> all;
     for (const ReceivedCoordinates& r : replicas) {
       all.push_back({place_of(r.replica, live), r.velocity_factor,
-                     rings_ ? rings_->bath_of(system_, r.from) : 0});
+                     ring_mode_factor(system_, r.from, r.replica)});
     }
     return all;
   }
@@ -447,11 +450,6 @@ class CudaEngine final : public Engine {
     rings_->place_beads(replicas_.device(), cluster_, stream_.stream());
     bead_forces(nullptr);
     rings_at({.accelerate = true, .prepare = false, .end = false, .begin = false});
-  }
-  RingFactors ring_factors() {
-    if (!rings_) return {};
-    rings_->prepare_exchanges(system_);
-    return rings_->factors();
   }
   const RingPolymers* rings() const { return rings_ ? &*rings_ : nullptr; }
   void add_distances() { rows_.add_distances(replicas_.device(), rings(), stream_.stream()); }

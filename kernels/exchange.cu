@@ -1,6 +1,5 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
-#include "kernels/ring_modes.cuh"
 #include "tarn/core/number.hpp"
 
 /// @file
@@ -45,20 +44,16 @@ __device__ std::int64_t slot_of_copy(const DeviceState& d, std::int64_t replica,
 }
 
 __global__ void __launch_bounds__(kThreads)
-    exchange_kernel(DeviceState d, double* solution, RingFactors factors,
-                    const PlacedExchange* pairs, std::int64_t count, bool floats) {
+    exchange_kernel(DeviceState d, double* solution, const PlacedExchange* pairs,
+                    std::int64_t count, bool floats) {
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (thread >= count * d.copies * d.molecules) return;
   const ExchangedMolecule m = exchanged_molecule(d, thread);
   const PlacedExchange pair = pairs[m.task];
   const std::int64_t first = slot_of_copy(d, pair.first, m);
   const std::int64_t second = slot_of_copy(d, pair.second, m);
-  double to_first = 1.0, to_second = 1.0;
-  if (factors.numbers != nullptr) {
-    const int bath_1 = factors.baths[pair.first], bath_2 = factors.baths[pair.second];
-    to_first = factor_of(factors, bath_2, bath_1, d.copies, m.copy);
-    to_second = factor_of(factors, bath_1, bath_2, d.copies, m.copy);
-  }
+  const double to_first = m.copy == 0 ? 1.0 : pair.modes_to_first;
+  const double to_second = m.copy == 0 ? 1.0 : pair.modes_to_second;
   for (int k = 0; k < 9; ++k) {
     const std::int64_t i = k * d.slots + first, j = k * d.slots + second;
     Coordinate a = load_coordinate(d, i), b = load_coordinate(d, j);
@@ -104,18 +99,14 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    put_coordinates_kernel(DeviceState d, double* solution, RingFactors factors,
-                           const PlacedReplica* replicas, std::int64_t count, bool floats,
-                           const double* numbers) {
+    put_coordinates_kernel(DeviceState d, double* solution, const PlacedReplica* replicas,
+                           std::int64_t count, bool floats, const double* numbers) {
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (thread >= count * d.copies * d.molecules) return;
   const ExchangedMolecule m = exchanged_molecule(d, thread);
   const PlacedReplica replica = replicas[m.task];
   const std::int64_t slot = slot_of_copy(d, replica.place, m);
-  const double factor =
-      factors.numbers == nullptr
-          ? 1.0
-          : factor_of(factors, replica.from_bath, factors.baths[replica.place], d.copies, m.copy);
+  const double factor = m.copy == 0 ? 1.0 : replica.mode_factor;
   const int arrays = solution != nullptr ? 4 : 3;
   for (int k = 0; k < 9; ++k) {
     const Coordinate c{factor * numbers[number_of(d, m, arrays, 0, k)],
@@ -141,18 +132,17 @@ void launch_take_coordinates(const DeviceState& d, const double* solution,
                 solution, replicas, count, numbers);
 }
 
-void launch_put_coordinates(const DeviceState& d, double* solution, const RingFactors& factors,
-                            const PlacedReplica* replicas, std::int64_t count, bool floats,
-                            const double* numbers, cudaStream_t stream) {
+void launch_put_coordinates(const DeviceState& d, double* solution, const PlacedReplica* replicas,
+                            std::int64_t count, bool floats, const double* numbers,
+                            cudaStream_t stream) {
   launch_kernel(put_coordinates_kernel, exchange_blocks(d, count), kThreads, 0, stream, d, solution,
-                factors, replicas, count, floats, numbers);
+                replicas, count, floats, numbers);
 }
 
-void launch_exchange(const DeviceState& d, double* solution, const RingFactors& factors,
-                     const PlacedExchange* pairs, std::int64_t count, bool floats,
-                     cudaStream_t stream) {
-  launch_kernel(exchange_kernel, exchange_blocks(d, count), kThreads, 0, stream, d, solution,
-                factors, pairs, count, floats);
+void launch_exchange(const DeviceState& d, double* solution, const PlacedExchange* pairs,
+                     std::int64_t count, bool floats, cudaStream_t stream) {
+  launch_kernel(exchange_kernel, exchange_blocks(d, count), kThreads, 0, stream, d, solution, pairs,
+                count, floats);
 }
 
 }  // namespace tarn::gpu

@@ -155,25 +155,19 @@ void launch_energy(const DeviceState& d, const ClusterSystem& system, bool m_sit
 struct PlacedExchange {
   std::int64_t first, second;
   double to_first, to_second;
-};
-/// Factors of the positions that ring polymers receive, by mode; see RingRescaling.
-struct RingFactors {
-  const double* numbers;  ///< [from bath][to bath][mode]; null: classical replicas
-  const int* baths;       ///< [replica]
-  int count;              ///< of baths
+  double modes_to_first, modes_to_second;  ///< ring_mode_factor()
 };
 /// @param solution NewmarkSolver::solution(), or null
 /// @param pairs device pointer; each replica is in at most one pair
 /// @param floats whether velocities are rounded to float
-void launch_exchange(const DeviceState& d, double* solution, const RingFactors& factors,
-                     const PlacedExchange* pairs, std::int64_t count, bool floats,
-                     cudaStream_t stream);
+void launch_exchange(const DeviceState& d, double* solution, const PlacedExchange* pairs,
+                     std::int64_t count, bool floats, cudaStream_t stream);
 
 /// A replica that exchanges its state with another engine.
 struct PlacedReplica {
   std::int64_t place;
   double velocity_factor;  ///< of the velocities that it receives
-  int from_bath;           ///< of the ring polymer that it receives
+  double mode_factor;      ///< ring_mode_factor()
 };
 /// The numbers of these replicas: [replica][x, v, a, solution][copy][molecule][9]; without the
 /// solution if that is null.
@@ -181,8 +175,8 @@ void launch_take_coordinates(const DeviceState& d, const double* solution,
                              const PlacedReplica* replicas, std::int64_t count, double* numbers,
                              cudaStream_t stream);
 /// @param floats whether velocities are rounded to float
-void launch_put_coordinates(const DeviceState& d, double* solution, const RingFactors& factors,
-                            const PlacedReplica* replicas, std::int64_t count, bool floats,
-                            const double* numbers, cudaStream_t stream);
+void launch_put_coordinates(const DeviceState& d, double* solution, const PlacedReplica* replicas,
+                            std::int64_t count, bool floats, const double* numbers,
+                            cudaStream_t stream);
 
 }  // namespace tarn::gpu

@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
 /// A warp per replica.
 __global__ void __launch_bounds__(kMeasureThreads)
     ring_potentials_kernel(std::int64_t replicas, int beads, const double* bead_energies,
-                           const int* to_baths, double* out) {
+                           const double* factors, double* out) {
   const std::int64_t replica =
       (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarpLanes;
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
@@ -136,20 +136,17 @@ __global__ void __launch_bounds__(kMeasureThreads)
     for (double& sum : sums) sum += __shfl_xor_sync(0xffffffffu, sum, o);
   }
   if (lane == 0)
-    out[replica] = to_baths[replica] < 0 ? kNoNumber : mean_ring_potential(beads, sums);
+    out[replica] = factors[replica] == 0.0 ? kNoNumber : mean_ring_potential(beads, sums);
 }
 
 /// A thread per molecule of a mode.
 __global__ void __launch_bounds__(kMeasureThreads)
-    rescale_kernel(DeviceState modes, RingFactors factors, const int* to_baths, double* x) {
+    rescale_kernel(DeviceState modes, const double* factors, double* x) {
   const std::int64_t slot = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (slot >= modes.slots) return;
   const std::int64_t row = slot / modes.molecules, replica = row / modes.copies;
-  const int mode = static_cast<int>(row % modes.copies), to = to_baths[replica];
-  double factor = 1.0;
-  if (to >= 0) {
-    factor = factor_of(factors, factors.baths[replica], to, modes.copies, mode);
-  }
+  const bool moves = row % modes.copies > 0 && factors[replica] > 0.0;
+  const double factor = moves ? factors[replica] : 1.0;
   for (int k = 0; k < 9; ++k) x[k * modes.slots + slot] = factor * modes.x[k * modes.slots + slot];
 }
 
@@ -225,19 +222,19 @@ void launch_centroids(const DeviceState& modes, const DeviceState& centroids, cu
                 modes, centroids);
 }
 
-void launch_rescale(const DeviceState& modes, const RingFactors& factors, const int* to_baths,
-                    double* x, cudaStream_t stream) {
+void launch_rescale(const DeviceState& modes, const double* factors, double* x,
+                    cudaStream_t stream) {
   launch_kernel(rescale_kernel, measure_blocks_of(modes.slots), kMeasureThreads, 0, stream, modes,
-                factors, to_baths, x);
+                factors, x);
 }
 
 void launch_ring_potentials(const RingPolymers& rings, const MeasureNumbers& n,
                             const ClusterSystem& system, bool m_site, const RingScratch& scratch,
-                            const int* to_baths, double* out, cudaStream_t stream) {
+                            const double* factors, double* out, cudaStream_t stream) {
   const std::int64_t replicas = rings.centroids().replicas;
   launch_bead_energies(rings.beads(), n, system, m_site, scratch, stream);
   launch_kernel(ring_potentials_kernel, measure_blocks_of(replicas * kWarpLanes), kMeasureThreads,
-                0, stream, replicas, rings.tables().beads, scratch.bead_energies, to_baths, out);
+                0, stream, replicas, rings.tables().beads, scratch.bead_energies, factors, out);
 }
 
 void launch_ring_rows(const DeviceState& modes, const RingPolymers& rings, const MeasureNumbers& n,

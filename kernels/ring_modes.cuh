@@ -12,11 +12,6 @@ __device__ inline std::int64_t mode_slot(const DeviceState& modes, std::int64_t 
                                          int molecule) {
   return (replica * modes.copies + mode) * modes.molecules + molecule;
 }
-/// Factor of a mode that moves between baths.
-__device__ inline double factor_of(const RingFactors& factors, int from_bath, int to_bath,
-                                   int modes, int mode) {
-  return factors.numbers[(from_bath * factors.count + to_bath) * modes + mode];
-}
 
 /// Constants of a mode of a replica.
 __device__ inline ModeNumbers<double> mode_of(const RingTables& rings, int bath, int mode) {

@@ -11,7 +11,7 @@ namespace tarn::gpu {
 
 RingPolymers::RingPolymers(const System& system, const DeviceState& modes,
                            const std::vector<std::int64_t>& replica_ids, int multiprocessors)
-    : temperatures_K_(system.thermostat.temperatures_K), replica_ids_(replica_ids) {
+    : replica_ids_(replica_ids) {
   const int p = modes.copies, n = modes.molecules;
   make_transforms(p);
   make_modes(system, replica_ids);
@@ -85,15 +85,16 @@ void RingPolymers::make_transforms(int beads) {
   to_beads_ = DeviceBuffer<double>(to_beads);
 }
 
-/// Replicas with the same temperature have the same constants. All temperatures of a ladder occur,
-/// also those of replicas in other engines.
+/// Replicas at the same place of the ladder have the same constants.
 void RingPolymers::make_modes(const System& system, const std::vector<std::int64_t>& replica_ids) {
   std::vector<double> modes, kT;
   std::vector<int> baths;
   // Without a list of temperatures there is one.
-  if (temperatures_K_.empty()) temperatures_K_ = {replica_temperature_K(system, 0)};
-  for (const std::int64_t id : replica_ids) baths.push_back(bath_of(system, id));
-  for (const double temperature : temperatures_K_) {
+  std::vector<double> temperatures_K = system.thermostat.temperatures_K;
+  if (temperatures_K.empty()) temperatures_K = {replica_temperature_K(system, 0)};
+  const ReplicaMap map(temperatures_K.size());
+  for (const std::int64_t id : replica_ids) baths.push_back(static_cast<int>(map.place(id)));
+  for (const double temperature : temperatures_K) {
     const std::vector<RingMode> all = ring_modes(system, temperature);
     const auto put = [&](const auto& number) {
       for (const RingMode& mode : all) modes.push_back(number(mode));
@@ -113,44 +114,24 @@ void RingPolymers::make_modes(const System& system, const std::vector<std::int64
   baths_ = DeviceBuffer<int>(baths);
 }
 
-int RingPolymers::bath_of(const System& system, std::int64_t replica_id) const {
-  const double temperature = replica_temperature_K(system, replica_id);
-  return static_cast<int>(std::find(temperatures_K_.begin(), temperatures_K_.end(), temperature) -
-                          temperatures_K_.begin());
-}
-
 void RingPolymers::prepare_exchanges(const System& system) {
-  if (factors_.size() > 0) return;
-  const RingRescaling rescaling(system);
-  const auto baths = static_cast<std::int64_t>(temperatures_K_.size());
-  std::vector<double> factors;
-  // Replica k has temperature k.
-  for (std::int64_t from = 0; from < baths; ++from) {
-    for (std::int64_t to = 0; to < baths; ++to) {
-      const std::vector<double> of_modes = rescaling.factors(from, to);
-      factors.insert(factors.end(), of_modes.begin(), of_modes.end());
-    }
-  }
-  factors_ = DeviceBuffer<double>(factors);
+  if (factors_[0].size() > 0) return;
   for (int odd = 0; odd < 2; ++odd) {
-    std::vector<int> partners;
+    std::vector<double> factors;
     for (const std::int64_t id : replica_ids_) {
-      const auto partner = exchange_partner(id, temperatures_K_.size(), 1, odd);
-      partners.push_back(partner ? bath_of(system, *partner) : -1);
+      const auto partner = exchange_partner(id, system.thermostat.temperatures_K.size(), 1, odd);
+      factors.push_back(partner ? ring_mode_factor(system, id, *partner) : 0.0);
     }
-    partners_[odd] = DeviceBuffer<int>(partners);
+    factors_[odd] = DeviceBuffer<double>(factors);
   }
   wait_for_copies();
 }
-RingFactors RingPolymers::factors() const {
-  return {factors_.get(), baths_.get(), static_cast<int>(temperatures_K_.size())};
-}
 
-DeviceState RingPolymers::rescale(const DeviceState& modes, const int* partner_baths,
+DeviceState RingPolymers::rescale(const DeviceState& modes, const double* factors,
                                   const ClusterSystem& system, cudaStream_t stream) const {
   const auto size = 9 * static_cast<std::size_t>(modes.slots);
   if (rescaled_x_.size() < size) rescaled_x_ = DeviceBuffer<double>(size);
-  launch_rescale(modes, factors(), partner_baths, rescaled_x_.get(), stream);
+  launch_rescale(modes, factors, rescaled_x_.get(), stream);
   DeviceState rescaled = modes;
   rescaled.x = rescaled_x_.get();
   place_beads(rescaled, system, stream);

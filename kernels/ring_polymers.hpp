@@ -34,20 +34,16 @@ class RingPolymers {
   /// Number of the current step; see launch_rings().
   long long* counter() const { return counter_.get(); }
 
-  /// Prepares exchanges between the temperatures of a ladder.
+  /// Prepares attempts of exchanges between the temperatures of a ladder.
   void prepare_exchanges(const System& system);
-  /// Of exchanges, after prepare_exchanges().
-  RingFactors factors() const;
-  /// Index of the temperature of a replica, in RingFactors.
-  int bath_of(const System& system, std::int64_t replica_id) const;
-  /// Temperatures of the neighbours with which replicas attempt an exchange at a step, [replica];
-  /// -1: none.
-  const int* partner_baths(std::int64_t every, std::int64_t step) const {
-    return partners_[step / every % 2].get();
+  /// ring_mode_factor() to the neighbours with which replicas attempt an exchange at a step,
+  /// [replica]; 0: none.
+  const double* factors(std::int64_t every, std::int64_t step) const {
+    return factors_[step / every % 2].get();
   }
-  /// Modes whose ring polymers are rescaled to these temperatures, and their beads.
-  DeviceState rescale(const DeviceState& modes, const int* partner_baths,
-                      const ClusterSystem& system, cudaStream_t stream) const;
+  /// Modes whose ring polymers are rescaled by these factors, and their beads.
+  DeviceState rescale(const DeviceState& modes, const double* factors, const ClusterSystem& system,
+                      cudaStream_t stream) const;
 
   /// Computes the positions of the beads from the modes; also which of them were stopped.
   void place_beads(const DeviceState& modes, const ClusterSystem& system,
@@ -59,10 +55,8 @@ class RingPolymers {
   void make_transforms(int beads);
   void make_modes(const System& system, const std::vector<std::int64_t>& replica_ids);
 
-  std::vector<double> temperatures_K_;  ///< of the baths
   std::vector<std::int64_t> replica_ids_;
-  DeviceBuffer<double> factors_;
-  DeviceBuffer<int> partners_[2];
+  DeviceBuffer<double> factors_[2];
   mutable DeviceBuffer<double> rescaled_x_;
   RingTables tables_{};
   DeviceState beads_{}, centroids_{};
@@ -80,15 +74,15 @@ class RingPolymers {
 /// Copies the centroids, and the heat of all modes.
 void launch_centroids(const DeviceState& modes, const DeviceState& centroids, cudaStream_t stream);
 
-/// Copies modes, times the factors of a ring polymer that moves to another bath.
-/// @param to_baths [replica]; -1: unchanged @param x out
-void launch_rescale(const DeviceState& modes, const RingFactors& factors, const int* to_baths,
-                    double* x, cudaStream_t stream);
+/// Copies modes, the internal ones times the factor of their replica.
+/// @param factors [replica]; 0: unchanged @param x out
+void launch_rescale(const DeviceState& modes, const double* factors, double* x,
+                    cudaStream_t stream);
 /// Potential energies of ring polymers, means over their beads.
-/// @param to_baths [replica]; -1: not a number @param out [replica]
+/// @param factors [replica]; 0: not a number @param out [replica]
 void launch_ring_potentials(const RingPolymers& rings, const MeasureNumbers& n,
                             const ClusterSystem& system, bool m_site,
-                            const struct RingScratch& scratch, const int* to_baths, double* out,
+                            const struct RingScratch& scratch, const double* factors, double* out,
                             cudaStream_t stream);
 
 /// Work space of launch_ring_rows().

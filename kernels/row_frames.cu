@@ -223,9 +223,9 @@ void RowFrames::begin(unsigned fields, const DeviceState& state, const RingPolym
   const RingScratch ring_scratch{bead_centres_.get(), bead_energies_.get(), bead_geometry_.get()};
   if (has_rings_) {
     if ((fields & kRescaledEnergies) && settings_.exchange_every > 0) {
-      const int* const baths = rings->partner_baths(settings_.exchange_every, step);
-      rings->rescale(state, baths, system, stream);
-      launch_ring_potentials(*rings, numbers_, system, m_site, ring_scratch, baths, rows.rescaled,
+      const double* const factors = rings->factors(settings_.exchange_every, step);
+      rings->rescale(state, factors, system, stream);
+      launch_ring_potentials(*rings, numbers_, system, m_site, ring_scratch, factors, rows.rescaled,
                              stream);
     }
     rings->measure(state, system, stream);

@@ -151,7 +151,8 @@ def run(page: Page) -> None:
         """Relative error of K by the number of beads."""
         if nuclei == "classical":
             return 0.0
-        return cube.largest_error(t_K, page.load({"path_integral.beads": p}))
+        coldest_K = ladder_K[0] if t_K in ladder_K else t_K
+        return cube.largest_error(t_K, page.load({"path_integral.beads": p}), coldest_K)
 
     quantities = [f"{q}{end}" for q in (*QUANTITIES, *SHARES) for end in ("", "_err")]
     columns = ["nuclei", "bath_K", "beads", *quantities, "bead_error"]

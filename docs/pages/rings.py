@@ -49,10 +49,10 @@ class Cube:
         excess = (self.energies(t_K, deck) - self.energies(t_K)).sum()
         return BOLTZMANN_KCAL_PER_MOL_K * t_K * excess
 
-    def largest_error(self, t_K: float, deck: object) -> float:
+    def largest_error(self, t_K: float, deck: object, coldest_K: float | None = None) -> float:
         """Largest relative error of the kinetic energy of any vibration up to the highest of one
-        molecule, which tarn check prints."""
+        molecule, which tarn check prints for the lowest temperature of a run."""
         from tarn import _tarn
 
         x = self.highest_per_cm / (BOLTZMANN_PER_CM_K * t_K)
-        return _tarn.reduced_ring(deck, t_K).kinetic_error(x)
+        return _tarn.reduced_ring(deck, coldest_K or t_K).kinetic_error(x)

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -47,21 +46,10 @@ std::vector<StateExchange> accepted_exchanges(const System& system,
 std::optional<std::int64_t> exchange_partner(std::int64_t replica_id, std::size_t length,
                                              std::int64_t every, std::int64_t step);
 
-/// Factors of the modes of a ring polymer that moves between the temperatures of a ladder: its
-/// reduced internal modes keep their values, equation (89).
-class RingRescaling {
- public:
-  /// Computes the frequencies at all temperatures.
-  explicit RingRescaling(const System& system);
-  /// [mode]; of the centroid 1.
-  std::vector<double> factors(std::int64_t from_replica, std::int64_t to_replica) const;
-  /// Mean of Delta, equation (89), of a harmonic vibration.
-  double mean_delta(double wavenumber_per_cm, std::int64_t first, std::int64_t second) const;
-
- private:
-  System system_;
-  std::map<double, std::vector<double>> springs_;  ///< [temperature][mode]
-};
+/// Factor of the positions of the internal modes of a ring polymer that moves to another replica
+/// with the same reduced values q omega_k sqrt(m/(P k T)), equation (89). omega_k is proportional
+/// to the temperature; the centroid keeps its position.
+double ring_mode_factor(const System& system, std::int64_t from_replica, std::int64_t to_replica);
 
 /// Exchanges positions and velocities in a State, as Engine::exchange() does. Heat is not
 /// exchanged.

@@ -224,8 +224,8 @@ nb::object arrhenius_fit(const std::vector<double>& beta, const std::vector<std:
   return nb::make_tuple(fit->activation, fit->activation_error, fit->deviance);
 }
 
-ReducedRing ring_of(const Deck& deck, double temperature_K) {
-  return reduced_ring(make_system(deck, 1).path_integral, temperature_K);
+ReducedRing ring_of(const Deck& deck, double coldest_K) {
+  return reduced_ring(make_system(deck, 1).path_integral, coldest_K);
 }
 
 }  // namespace
@@ -245,10 +245,10 @@ void add_measures(nb::module_& module) {
              nb::arg("seed"), nb::arg("threads"));
   module.def("structure_svg", structure_picture, nb::arg("positions_A"), nb::arg("labels"),
              nb::arg("columns") = 0);
-  nb::class_<ReducedRing>(module, "ReducedRing", "The ring polymers of a deck at a temperature.")
+  nb::class_<ReducedRing>(module, "ReducedRing", "The ring polymers of a deck.")
       .def("energy", &ReducedRing::energy, nb::arg("x"), "Of an oscillator [kT].")
       .def("kinetic_error", &ReducedRing::kinetic_error, nb::arg("x_highest"));
-  module.def("reduced_ring", ring_of, nb::arg("deck"), nb::arg("temperature_K"));
+  module.def("reduced_ring", ring_of, nb::arg("deck"), nb::arg("coldest_K"));
   module.def("oscillator_energy", oscillator_energy, nb::arg("x"));
   module.def("arrhenius_fit", arrhenius_fit, nb::arg("beta"), nb::arg("events"), nb::arg("times"));
 }

@@ -26,9 +26,9 @@
 #include "tarn/deck.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/deck_text.hpp"
-#include "tarn/exchange.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/physics/molecule_vibrations.hpp"
+#include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
 #include "tarn/start_state.hpp"
@@ -76,16 +76,14 @@ void report_beads(const Deck& deck, Terminal& terminal) {
 /// The estimated acceptance of exchanges between two temperatures, equations (36) and (89): for a
 /// heat capacity of 5 k per molecule, that of liquid clusters of rigid molecules, and for the
 /// vibrations of one molecule.
-double estimated_acceptance(System system, double lower_K, double upper_K) {
+/// @param ring of the run
+double estimated_acceptance(const System& system, const ReducedRing& ring, double lower_K,
+                            double upper_K) {
   const double log_ratio = std::log(upper_K / lower_K);
   double delta = 5.0 * log_ratio * log_ratio;
   if (system.model.is_flexible()) {
-    system.thermostat.temperatures_K = {lower_K, upper_K};
-    // The low modes decide, which both kinds of frequencies have alike.
-    system.path_integral.frequencies = RingFrequencies::trotter;
-    const RingRescaling rings(system);
     for (const double nu : molecule_wavenumbers_per_cm(system.model)) {
-      delta += rings.mean_delta(nu, 0, 1);
+      delta += ring.mean_delta(reduced_frequency(nu, lower_K), reduced_frequency(nu, upper_K));
     }
   }
   return std::erfc(0.5 * std::sqrt(system.molecules * delta));
@@ -110,19 +108,23 @@ void spread_evenly(std::vector<double>& ladder) {
 void report_ladder(const System& system, Terminal& terminal) {
   constexpr double kWanted = 0.3;
   const std::vector<double>& all = system.thermostat.temperatures_K;
+  const ReducedRing ring = reduced_ring(system);
+  const auto estimate = [&](double lower_K, double upper_K) {
+    return estimated_acceptance(system, ring, lower_K, upper_K);
+  };
   double least = 1.0;
   for (std::size_t k = 0; k + 1 < all.size(); ++k) {
-    least = std::min(least, estimated_acceptance(system, all[k], all[k + 1]));
+    least = std::min(least, estimate(all[k], all[k + 1]));
   }
   // The largest next temperature with the wanted acceptance, by bisection.
   std::vector<double> ladder{all.front()};
   while (ladder.back() < all.back()) {
     const double last = ladder.back();
     double low = last, high = all.back();
-    if (estimated_acceptance(system, last, high) < kWanted) {
+    if (estimate(last, high) < kWanted) {
       while (high - low > 1e-3 * low) {
         const double middle = 0.5 * (low + high);
-        (estimated_acceptance(system, last, middle) < kWanted ? high : low) = middle;
+        (estimate(last, middle) < kWanted ? high : low) = middle;
       }
       high = low;
     }

@@ -105,7 +105,6 @@ class CpuEngine final : public Engine {
 
   void measure_with(const MeasureSettings& settings) override {
     settings_ = settings;
-    if (settings.exchange_every > 0) rescaling();
     moment_groups_ = ReplicaGroups(settings.moment_groups);
     if (!settings.lindemann.enabled) return;
     blocks_.begin_sums(settings.lindemann_sums, replica_ids_);
@@ -120,7 +119,6 @@ class CpuEngine final : public Engine {
   void exchange(std::span<const StateExchange> pairs) override {
     if (pairs.empty()) return;
     const auto places = exchange_places(pairs, live_places());
-    if (context_.layout.has_rings()) rescaling();
     constexpr std::int64_t kGrain = 64;  // fewer pairs than this are faster on one thread
     for_each_index(
         static_cast<std::int64_t>(pairs.size()), threads_, [](int) { return 0; },
@@ -214,14 +212,6 @@ class CpuEngine final : public Engine {
   /// Computes the forces of replicas at new positions; ring polymers have them from here.
   /// @param changed [replica of the state]
   void compute_forces(const std::vector<char>& changed);
-  const RingRescaling& rescaling() {
-    if (!rescaling_) rescaling_ = std::make_unique<RingRescaling>(context_.system);
-    return *rescaling_;
-  }
-  /// Factors of the modes that replica `to` receives; 1 for classical replicas.
-  std::vector<double> factors_of_modes(std::int64_t from, std::int64_t to) const {
-    return context_.layout.has_rings() ? rescaling_->factors(from, to) : std::vector<double>{1.0};
-  }
   /// Calls op(steps, g, histograms) for a group.
   template <class Op>
   void with_group(std::size_t g, WorkSpace& space, TeamMember& member, ThreadTotals& totals,
@@ -276,7 +266,7 @@ class CpuEngine final : public Engine {
   /// @param places [replica] place in the frame, or -1
   void fill_rows(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame);
   /// Energies of the Potential for kRescaledEnergies.
-  void compute_rescaled(const FactorsOfReplica& factors);
+  void compute_rescaled(const FactorOfReplica& factor_of);
   void fill_rings(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame);
   void fill_arrays(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame);
   void fill_pair_counts(Frame& frame) const;
@@ -298,8 +288,7 @@ class CpuEngine final : public Engine {
   MeasureSettings settings_;
   BlockMeasure blocks_;
   std::vector<std::unique_ptr<BlockMeasure::Space>> measure_spaces_;  ///< [thread]
-  std::unique_ptr<RingRescaling> rescaling_;  ///< of exchanges; null before the first one
-  std::unique_ptr<StartedSteps> started_;     ///< null after wait()
+  std::unique_ptr<StartedSteps> started_;                             ///< null after wait()
 };
 
 /// Copies the replicas of a group.
@@ -362,11 +351,10 @@ void CpuEngine::keep_heat(Group& group, int replica) const {
 void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Place& second) {
   Group &a = groups_[first.group], &b = groups_[second.group];
   const GroupLayout& layout = context_.layout;
-  const std::vector<double> to_first = factors_of_modes(pair.second, pair.first);
-  const std::vector<double> to_second = factors_of_modes(pair.first, pair.second);
+  const double to_first = ring_mode_factor(context_.system, pair.second, pair.first);
+  const double to_second = ring_mode_factor(context_.system, pair.first, pair.second);
   for (int copy = 0; copy < layout.copies(); ++copy) {
-    const double x_first = to_first[static_cast<std::size_t>(copy)];
-    const double x_second = to_second[static_cast<std::size_t>(copy)];
+    const double x_first = copy == 0 ? 1.0 : to_first, x_second = copy == 0 ? 1.0 : to_second;
     for (int m = 0; m < n_; ++m) {
       for (int c = 0; c < 9; ++c) {
         const std::size_t i = layout.index(a, layout.first_slot(first.replica) + copy, m, c);
@@ -423,20 +411,19 @@ void CpuEngine::put_coordinates(std::span<const ReceivedCoordinates> replicas,
   const GroupLayout& layout = context_.layout;
   const auto size = static_cast<std::size_t>(9 * n_ * layout.copies());
   check_received(replicas.size() * 3 * size, numbers.size());
-  if (layout.has_rings() && !replicas.empty()) rescaling();
   std::vector<char> changed(replica_ids_.size(), 0);
   const double* from = numbers.data();
   for (const ReceivedCoordinates& received : replicas) {
     const Place place = place_of(received.replica, live);
     Group& group = groups_[place.group];
     changed[replica_at(place)] = 1;
-    const std::vector<double> factors = factors_of_modes(received.from, received.replica);
+    const double to_here = ring_mode_factor(context_.system, received.from, received.replica);
     for (int copy = 0; copy < layout.copies(); ++copy) {
+      const double x_factor = copy == 0 ? 1.0 : to_here;
       for (int m = 0; m < n_; ++m) {
         for (int c = 0; c < 9; ++c) {
           const double* const x = from + 9 * (copy * n_ + m) + c;
-          receive({factors[static_cast<std::size_t>(copy)] * x[0], x[size], x[2 * size]},
-                  received.velocity_factor, group,
+          receive({x_factor * x[0], x[size], x[2 * size]}, received.velocity_factor, group,
                   layout.index(group, layout.first_slot(place.replica) + copy, m, c));
         }
       }
@@ -721,14 +708,14 @@ void CpuEngine::fill_rows(unsigned fields, const std::vector<std::int64_t>& plac
   for (const ThreadTotals& thread : totals_) add_radial(thread.radial, frame.radial_counts);
 }
 
-void CpuEngine::compute_rescaled(const FactorsOfReplica& factors) {
+void CpuEngine::compute_rescaled(const FactorOfReplica& factor_of) {
   std::vector<char> chosen;
-  for (const std::int64_t id : replica_ids_) chosen.push_back(!factors(id).empty());
+  for (const std::int64_t id : replica_ids_) chosen.push_back(factor_of(id).has_value());
   outside_->begin(groups_, chosen);
   for_each_group_by_rank([&](std::size_t g, std::size_t rank) {
     WorkSpace& space = spaces_[rank];
     context_.layout.prepare_to_report(groups_[g], space);
-    place_rescaled(context_, groups_[g], factors, space.q);
+    place_rescaled(context_, groups_[g], factor_of, space.q);
     outside_->place(groups_[g], space.q);
   });
   outside_->compute_rescaled();
@@ -736,17 +723,18 @@ void CpuEngine::compute_rescaled(const FactorsOfReplica& factors) {
 
 void CpuEngine::fill_rings(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame) {
   const std::int64_t every = settings_.exchange_every;
-  const FactorsOfReplica factors = [&](std::int64_t id) -> std::vector<double> {
+  const FactorOfReplica factor_of = [&](std::int64_t id) -> std::optional<double> {
     if (every <= 0) return {};
     const auto partner =
         exchange_partner(id, context_.system.thermostat.temperatures_K.size(), every, step_);
-    return partner ? rescaling_->factors(id, *partner) : std::vector<double>{};
+    if (!partner) return {};
+    return ring_mode_factor(context_.system, id, *partner);
   };
-  if (outside_ && (fields & kRescaledEnergies)) compute_rescaled(factors);
+  if (outside_ && (fields & kRescaledEnergies)) compute_rescaled(factor_of);
   for_each_group_by_rank([&](std::size_t g, std::size_t rank) {
     WorkSpace& space = spaces_[rank];
     context_.layout.prepare_to_report(groups_[g], space);
-    fill_from_beads(fields, context_, groups_[g], places, settings_.radial, factors, space.q,
+    fill_from_beads(fields, context_, groups_[g], places, settings_.radial, factor_of, space.q,
                     totals_[rank].radial, frame);
   });
 }

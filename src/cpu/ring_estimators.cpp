@@ -209,9 +209,9 @@ Geometry Ring::mean_geometry() {
 
 /// Potential energies of the ring polymers of a group, each rescaled to another temperature.
 void fill_rescaled(const StepContext& context, const Group& group,
-                   const std::vector<std::int64_t>& place, const FactorsOfReplica& factors,
+                   const std::vector<std::int64_t>& place, const FactorOfReplica& factor_of,
                    AlignedVector<double>& positions, Frame& frame) {
-  const std::vector<char> has_neighbour = place_rescaled(context, group, factors, positions);
+  const std::vector<char> has_neighbour = place_rescaled(context, group, factor_of, positions);
   const BeadEnergies energies =
       bead_energies(context, group, positions,
                     context.outside != nullptr ? &context.outside->rescaled_energies() : nullptr);
@@ -228,21 +228,22 @@ void fill_rescaled(const StepContext& context, const Group& group,
 }  // namespace
 
 std::vector<char> place_rescaled(const StepContext& context, const Group& group,
-                                 const FactorsOfReplica& factors,
+                                 const FactorOfReplica& factor_of,
                                  AlignedVector<double>& positions) {
   const GroupLayout& layout = context.layout;
   AlignedVector<double> modes = group.x;
   std::vector<char> has_neighbour(static_cast<std::size_t>(group.replicas), 0);
   for (int replica = 0; replica < group.replicas; ++replica) {
     const int first = layout.first_slot(replica);
-    const std::vector<double> of_modes =
-        factors(static_cast<std::int64_t>(group.ids[static_cast<std::size_t>(first)]));
-    has_neighbour[static_cast<std::size_t>(replica)] = !of_modes.empty();
-    for (std::size_t mode = 1; mode < of_modes.size(); ++mode) {
+    const std::optional<double> factor =
+        factor_of(static_cast<std::int64_t>(group.ids[static_cast<std::size_t>(first)]));
+    if (!factor) continue;
+    has_neighbour[static_cast<std::size_t>(replica)] = 1;
+    for (int mode = 1; mode < layout.copies(); ++mode) {
       for (int m = 0; m < layout.molecules(); ++m) {
-        std::size_t i = layout.index(group, first + static_cast<int>(mode), m, 0);
+        std::size_t i = layout.index(group, first + mode, m, 0);
         for (int c = 0; c < 9; ++c, i += static_cast<std::size_t>(layout.lanes())) {
-          modes[i] *= of_modes[mode];
+          modes[i] *= *factor;
         }
       }
     }
@@ -253,14 +254,14 @@ std::vector<char> place_rescaled(const StepContext& context, const Group& group,
 
 void fill_from_beads(unsigned fields, const StepContext& context, const Group& group,
                      const std::vector<std::int64_t>& place, const RadialRequest& request,
-                     const FactorsOfReplica& factors, AlignedVector<double>& positions,
+                     const FactorOfReplica& factor_of, AlignedVector<double>& positions,
                      RadialCounts& radial, Frame& frame) {
   constexpr unsigned kEstimates = kEnergies | kConservation | kRings | kExchangeEnergies;
   const WaterModel& model = context.system.model;
   const int n = context.layout.molecules();
   const auto size = 9 * static_cast<std::size_t>(n),
              beads = static_cast<std::size_t>(context.layout.copies());
-  if (fields & kRescaledEnergies) fill_rescaled(context, group, place, factors, positions, frame);
+  if (fields & kRescaledEnergies) fill_rescaled(context, group, place, factor_of, positions, frame);
   place_beads(context, group, group.x, positions);
   BeadEnergies energies;
   if (fields & kEstimates) {

@@ -210,11 +210,11 @@ std::optional<Message> warning_of_resonance(const Deck& deck) {
   if (!deck.path_integral || deck.path_integral->beads == 1) return std::nullopt;
   if (deck.path_integral->free_ring != FreeRing::exact) return std::nullopt;
   const std::vector<double> temperatures_K = ring_temperatures_K(deck);
-  const double hottest_K = *std::max_element(temperatures_K.begin(), temperatures_K.end());
+  const auto [coldest, hottest] = std::minmax_element(temperatures_K.begin(), temperatures_K.end());
+  const double hottest_K = *hottest;
   const int beads = deck.path_integral->beads;
-  const double highest_per_akma =
-      reduced_ring(ring_spec(*deck.path_integral), hottest_K).highest() *
-      ring_frequency_per_akma(1, hottest_K);
+  const double highest_per_akma = reduced_ring(ring_spec(*deck.path_integral), *coldest).highest() *
+                                  ring_frequency_per_akma(1, hottest_K);
   const double resonance_fs = units::pi / highest_per_akma * units::femtoseconds_per_akma;
   if (deck.integrator.timestep_fs < (1.0 - kWidth) * resonance_fs) return std::nullopt;
   // Half of it, with two digits.

@@ -11,7 +11,6 @@
 #include "tarn/core/units.hpp"
 #include "tarn/physics/exchange.hpp"
 #include "tarn/physics/noise.hpp"
-#include "tarn/physics/ring_polymer.hpp"
 
 namespace tarn {
 namespace {
@@ -108,39 +107,9 @@ std::optional<std::int64_t> exchange_partner(std::int64_t replica_id, std::size_
   return replica_id + other - k;
 }
 
-RingRescaling::RingRescaling(const System& system) : system_(system) {
-  std::vector<double> temperatures_K = system.thermostat.temperatures_K;
-  if (temperatures_K.empty()) temperatures_K = {replica_temperature_K(system, 0)};
-  for (const double temperature_K : temperatures_K) {
-    std::vector<double>& springs = springs_[temperature_K];
-    if (!springs.empty()) continue;
-    for (const RingMode& mode : ring_modes(system, temperature_K)) springs.push_back(mode.spring);
-  }
-}
-
-std::vector<double> RingRescaling::factors(std::int64_t from_replica,
-                                           std::int64_t to_replica) const {
-  const double from_K = replica_temperature_K(system_, from_replica);
-  const double to_K = replica_temperature_K(system_, to_replica);
-  const std::vector<double>&from = springs_.at(from_K), &to = springs_.at(to_K);
-  std::vector<double> factors{1.0};
-  for (std::size_t mode = 1; mode < from.size(); ++mode) {
-    factors.push_back(ring_mode_factor(from_K, to_K, from[mode], to[mode]));
-  }
-  return factors;
-}
-
-double RingRescaling::mean_delta(double wavenumber_per_cm, std::int64_t first,
-                                 std::int64_t second) const {
-  const double omega = wavenumber_per_cm / units::wavenumber_per_cm(1.0);
-  const double first_K = replica_temperature_K(system_, first);
-  const double second_K = replica_temperature_K(system_, second);
-  const std::vector<double>&a = springs_.at(first_K), &b = springs_.at(second_K);
-  double sum = mean_delta_of_centroid(first_K, second_K);
-  for (std::size_t mode = 1; mode < a.size(); ++mode) {
-    sum += mean_delta_of_mode(omega * omega / a[mode], omega * omega / b[mode]);
-  }
-  return sum;
+double ring_mode_factor(const System& system, std::int64_t from_replica, std::int64_t to_replica) {
+  return std::sqrt(replica_temperature_K(system, from_replica) /
+                   replica_temperature_K(system, to_replica));
 }
 
 void exchange_states(const System& system, State& state, std::span<const StateExchange> pairs) {
@@ -151,8 +120,6 @@ void exchange_states(const System& system, State& state, std::span<const StateEx
     begins.add(state.replica_ids[r], r * size);
   }
   const auto places = exchange_places(pairs, std::move(begins));
-  std::optional<RingRescaling> rescaling;
-  if (state.beads > 1 && !pairs.empty()) rescaling.emplace(system);
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const auto [first, second] = places[k];
     const auto part = [size](std::vector<double>& of, std::size_t begin) {
@@ -165,12 +132,8 @@ void exchange_states(const System& system, State& state, std::span<const StateEx
     for (double& u : part(v, second)) u *= pairs[k].to_second;
     if (state.beads == 1) continue;
     const auto rescale = [&](std::size_t begin, std::int64_t from, std::int64_t to) {
-      const std::vector<double> factors = rescaling->factors(from, to);
-      for (std::size_t mode = 0; mode < factors.size(); ++mode) {
-        const auto of_mode =
-            part(x, begin).subspan(mode * state.coordinates(), state.coordinates());
-        for (double& q : of_mode) q *= factors[mode];
-      }
+      const double factor = ring_mode_factor(system, from, to);
+      for (double& q : part(x, begin).subspan(state.coordinates())) q *= factor;
     };
     rescale(first, pairs[k].second, pairs[k].first);
     rescale(second, pairs[k].first, pairs[k].second);

@@ -38,27 +38,27 @@ constexpr double kAcceptedBias = 0.01;
 class Vibrations {
  public:
   explicit Vibrations(const System& system)
-      : wavenumbers_per_cm_(molecule_wavenumbers_per_cm(system.model)),
-        molecules_(system.molecules),
-        rings_(system.path_integral) {}
+      : wavenumbers_per_cm_(molecule_wavenumbers_per_cm(system.model)), system_(system) {}
 
   double capacity(double t_K) const {
-    return molecules_ * kBoltzmann * sum(t_K, oscillator_heat_capacity);
+    return system_.molecules * kBoltzmann * sum(t_K, oscillator_heat_capacity);
   }
   double energy(double t_K) const {
-    return molecules_ * kBoltzmann * t_K * sum(t_K, oscillator_energy);
+    return system_.molecules * kBoltzmann * t_K * sum(t_K, oscillator_energy);
   }
   /// Error of the heat capacity by the covariance.
   double covariance_bias(double t_K, int beads) const {
-    const ReducedRing ring = ring_at(t_K, beads);
-    return molecules_ * kBoltzmann * sum(t_K, [&](double x) { return ring.heat_capacity(x); }) -
+    const ReducedRing ring = ring_with(beads);
+    return system_.molecules * kBoltzmann *
+               sum(t_K, [&](double x) { return ring.heat_capacity(x); }) -
            capacity(t_K);
   }
   /// Error of the difference quotient of the energies at two temperatures.
   double difference_bias(double low_K, double high_K, int beads) const {
+    const ReducedRing ring = ring_with(beads);
     const auto error = [&](double t_K) {
-      const ReducedRing ring = ring_at(t_K, beads);
-      return molecules_ * kBoltzmann * t_K * sum(t_K, [&](double x) { return ring.energy(x); }) -
+      return system_.molecules * kBoltzmann * t_K *
+                 sum(t_K, [&](double x) { return ring.energy(x); }) -
              energy(t_K);
     };
     return (error(high_K) - error(low_K)) / (high_K - low_K);
@@ -72,15 +72,14 @@ class Vibrations {
       sum += f(reduced_frequency(wavenumber, t_K));
     return sum;
   }
-  ReducedRing ring_at(double t_K, int beads) const {
-    PathIntegralSpec rings = rings_;
-    rings.beads = beads;
-    return reduced_ring(rings, t_K);
+  ReducedRing ring_with(int beads) const {
+    System system = system_;
+    system.path_integral.beads = beads;
+    return reduced_ring(system);
   }
 
   std::array<double, 3> wavenumbers_per_cm_;
-  int molecules_;
-  PathIntegralSpec rings_;
+  System system_;
 };
 
 /// A heat capacity with its harmonic error [kcal/mol/K].

@@ -234,6 +234,14 @@ double ReducedRing::heat_capacity(double x) const {
   return 1.0 + sum([&](double y2) { return x2 * (x2 - y2) / ((y2 + x2) * (y2 + x2)); });
 }
 
+double ReducedRing::mean_delta(double x_first, double x_second) const {
+  const double centroid = 0.5 * (x_first / x_second + x_second / x_first) - 1.0;
+  return centroid + sum([&](double y2) {
+           const double a = x_first * x_first / y2, b = x_second * x_second / y2;
+           return 0.5 * (a - b) * (1.0 / (1.0 + b) - 1.0 / (1.0 + a));
+         });
+}
+
 double ReducedRing::kinetic_error(double x_highest) const {
   constexpr int kPoints = 1024;
   double largest = 0.0;
@@ -263,15 +271,25 @@ ReducedRing economised_ring(int beads, double x_max) {
   y.push_back(2.0 * units::pi *
               std::sqrt(0.5 * counts.back() * (static_cast<double>(unknowns) - 0.5)));
   y = FrequencyFit(std::move(y), std::move(counts), x_max).solve();
-  std::sort(y.begin(), y.end() - 1);
+  // Unknowns that meet the upper one pass it by the tolerance of the fit.
+  for (double& frequency : y) frequency = std::min(frequency, y.back());
+  std::sort(y.begin(), y.end());
   y.resize(waves, y.back());
   return {beads, std::move(y)};
 }
 
-ReducedRing reduced_ring(const PathIntegralSpec& rings, double temperature_K) {
+ReducedRing reduced_ring(const PathIntegralSpec& rings, double coldest_K) {
   if (rings.frequencies == RingFrequencies::trotter) return trotter_ring(rings.beads);
   return economised_ring(rings.beads,
-                         reduced_frequency(rings.highest_wavenumber_per_cm, temperature_K));
+                         reduced_frequency(rings.highest_wavenumber_per_cm, coldest_K));
+}
+
+ReducedRing reduced_ring(const System& system) {
+  const std::vector<double>& all_K = system.thermostat.temperatures_K;
+  const bool has_ladder = system.thermostat.kind != Thermostat::none && !all_K.empty();
+  return reduced_ring(system.path_integral, has_ladder
+                                                ? *std::min_element(all_K.begin(), all_K.end())
+                                                : replica_temperature_K(system, 0));
 }
 
 int fewest_beads(const std::function<bool(int beads)>& is_enough) {

@@ -35,7 +35,7 @@ RingMode constants_of(const System& system, int mode, double omega, double tempe
 
 std::vector<RingMode> ring_modes(const System& system, double temperature_K) {
   const PathIntegralSpec& rings = system.path_integral;
-  const std::vector<double> reduced = reduced_ring(rings, temperature_K).frequencies();
+  const std::vector<double> reduced = reduced_ring(system).frequencies();
   const double unit_per_akma = ring_frequency_per_akma(1, temperature_K);
   std::vector<RingMode> modes;
   for (int mode = 0; mode < rings.beads; ++mode) {

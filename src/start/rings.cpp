@@ -10,13 +10,15 @@
 namespace tarn::start {
 namespace {
 
-/// The mode of a ring of `beads` with the form of `mode` in a ring of `from` beads, or -1.
-int same_mode(int mode, int from, int beads) {
-  const int k = wave_of_mode(mode, from);
-  const bool cosine = mode < cosine_modes(from);
-  if (cosine) return k < cosine_modes(beads) ? k : -1;
-  const int other = cosine_modes(beads) + k - 1;
-  return k <= beads / 2 && other < beads ? other : -1;
+/// The internal modes in ascending order of their frequencies.
+std::vector<std::size_t> internal_modes(int beads) {
+  const auto cosines = static_cast<std::size_t>(cosine_modes(beads));
+  std::vector<std::size_t> modes;
+  for (std::size_t wave = 1; modes.size() + 1 < static_cast<std::size_t>(beads); ++wave) {
+    if (wave < cosines) modes.push_back(wave);
+    modes.push_back(cosines + wave - 1);
+  }
+  return modes;
 }
 
 }  // namespace
@@ -75,20 +77,30 @@ State rings_of(const System& system, State centroids, const State* source, bool 
       }
     }
     if (source == nullptr) continue;
-    const bool same = source->beads == beads;
-    const double scale = same ? 1.0 : std::sqrt(static_cast<double>(beads) / source->beads);
-    for (int mode = same ? 0 : 1; mode < source->beads; ++mode) {
-      const int there = same_mode(mode, source->beads, beads);
-      if (there < 0) continue;
-      const std::size_t from =
-          from_replica * source->ring_coordinates() + static_cast<std::size_t>(mode) * one;
-      const std::size_t to = r * ring + static_cast<std::size_t>(there) * one;
+    const std::size_t from = from_replica * source->ring_coordinates(), to = r * ring;
+    const auto copy = [&](std::size_t mode, std::size_t there, bool with_velocity) {
+      const double scale = std::sqrt(static_cast<double>(beads) / source->beads);
       for (std::size_t c = 0; c < one; ++c) {
-        s.positions_A[to + c] = scale * source->positions_A[from + c];
-        if (source_velocities) {
-          s.velocities_A_per_akma[to + c] = scale * source->velocities_A_per_akma[from + c];
-        }
+        const std::size_t i = from + mode * one + c, j = to + there * one + c;
+        s.positions_A[j] += scale * source->positions_A[i];
+        if (with_velocity) s.velocities_A_per_akma[j] = scale * source->velocities_A_per_akma[i];
       }
+    };
+    const std::vector<std::size_t> theirs = internal_modes(source->beads);
+    const std::vector<std::size_t> ours = internal_modes(beads);
+    const std::size_t lower = ours.size() / 3;
+    for (std::size_t k = 0; k < theirs.size(); ++k) {
+      // The modes that fewer beads do not have are added to the upper ones. Modes are independent,
+      // so that the mean radius of gyration stays.
+      const std::size_t at =
+          k < ours.size() ? k : lower + (k - ours.size()) % (ours.size() - lower);
+      copy(theirs[k], ours[at], source_velocities && k < ours.size());
+    }
+    if (source->beads != beads) continue;
+    for (std::size_t c = 0; c < one; ++c) {
+      s.positions_A[to + c] = source->positions_A[from + c];
+      if (!source_velocities) continue;
+      s.velocities_A_per_akma[to + c] = source->velocities_A_per_akma[from + c];
     }
   }
   return s;

@@ -234,7 +234,7 @@ TEST_F(Commands, CheckEndsWithThePlanOfTheRun) {
       tarn("check " + deck +
            " --unset system.file --set system.molecules=2 --set "
            "system.model=qtip4pf --unset integrator.scheme --set path_integral.beads=64 --unset "
-           "observe --set thermostat.temperature_K=300")
+           "observe --set thermostat.temperature_K=300 --set thermostat.kind=baoab")
           .text;
   EXPECT_TRUE(contains(rings, "\n2 qtip4pf x 3 replicas of 64 beads, at 300 K\n")) << rings;
   EXPECT_TRUE(contains(rings, "\ntime: ")) << rings;

@@ -299,7 +299,7 @@ TEST_F(Quantum, ContinuesFromAState) {
     ASSERT_EQ(run.exit_code, 0) << run.text;
   }
   const std::string trpmd = deck("trpmd.toml", "[path_integral]\nbeads = 8\nmethod = \"trpmd\"\n",
-                                 "[thermostat]\nkind = \"gla\"\ntemperature_K = 150\n"
+                                 "[thermostat]\nkind = \"baoab\"\ntemperature_K = 150\n"
                                  "friction_per_ps = 0\n",
                                  state + "seed = 9\n");
   EXPECT_EQ(test::command("run --quiet " + trpmd + " -o " + path("trpmd")).exit_code, 0);
@@ -414,6 +414,8 @@ TEST_F(Quantum, RejectsInvalidDecks) {
   EXPECT_TRUE(contains(refusal(" --set integrator.scheme=zss-stiff"), "needs scheme = \"verlet\""));
   EXPECT_TRUE(contains(refusal(" --set run.precision=single"), "\"double\" or \"mixed\""));
   EXPECT_TRUE(contains(refusal(" --set path_integral.method=rpmd"), "runs without a thermostat"));
+  EXPECT_TRUE(
+      contains(refusal(" --set thermostat.kind=gla"), "several beads need kind = \"baoab\""));
   EXPECT_TRUE(contains(refusal(" --set path_integral.method=trpmd --set "
                                "path_integral.frequencies=economised"),
                        "require frequencies = \"trotter\""));
@@ -423,6 +425,73 @@ TEST_F(Quantum, RejectsInvalidDecks) {
   EXPECT_TRUE(contains(refusal(" --set path_integral.beads=1000 --set system.replicas=1000000"),
                        "with 1000 beads) exceed the limit"));
   EXPECT_TRUE(contains(refusal(" --set path_integral.beads=1025"), "1024"));
+}
+
+/// Columns of a table with their errors, by row.
+std::vector<analysis::MeanError> means_in(const std::string& table, const std::string& column) {
+  io::CsvReader csv(table);
+  std::vector<analysis::MeanError> means;
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    means.push_back(
+        {csv.number(cells[csv.column(column)]), csv.number(cells[csv.column(column + "_err")])});
+  }
+  return means;
+}
+
+/// The line of a text that contains a part.
+std::string line_with(const std::string& text, const std::string& part) {
+  const std::size_t at = text.find(part);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = text.rfind('\n', at) + 1;
+  return text.substr(begin, text.find('\n', at) - begin);
+}
+
+/// The number after a word.
+double number_after(const std::string& text, const std::string& word) {
+  const std::size_t at = text.find(word);
+  EXPECT_NE(at, std::string::npos) << word << " in " << text;
+  return at == std::string::npos ? 0.0 : std::stod(text.substr(at + word.size()));
+}
+
+/// The numbers of beads that check proposes have the errors that it names, and the temperatures
+/// have the acceptances, estimated and in runs, with few beads and many.
+TEST_F(Quantum, ProposalsOfCheckAreRight) {
+  const std::string words = "temperatures with at least 30 %: ";
+  const std::string least = "neighbouring temperatures is ";
+  for (const int beads : {8, 16, 40}) {
+    SCOPED_TRACE(beads);
+    const std::string rings = deck("rings.toml", "[path_integral]\n") +
+                              " --unset observe --set system.replicas=60 --set exchange.every=20 "
+                              "--set run.steps=1500 --set run.equilibration_ps=0.25 --unset "
+                              "thermostat.temperature_K --set observe.path_integral.every=20 ";
+    const auto with = [&](const std::string& ladder, int number) {
+      return fmt::format("{} --set thermostat.temperatures_K=[{}] --set path_integral.beads={}",
+                         rings, ladder, number);
+    };
+    const std::string first = test::command("check " + with("100,110,150", beads)).text;
+    EXPECT_LT(number_after(first, least), 5.0);
+    for (const auto& [percent, word] : {std::pair(1.0, "; 1 % requires "), {0.1, "0.1 % "}}) {
+      const auto needed = static_cast<int>(number_after(first, word));
+      const std::string text = test::command("check " + with("100,110,150", needed)).text;
+      EXPECT_LE(number_after(text, "vibration at most "), percent);
+    }
+    std::string ladder = line_with(first, words);
+    ladder.erase(0, ladder.find(words) + words.size());
+    std::erase(ladder, ' ');
+    // The proposed temperatures have four digits.
+    const std::string proposed = with(ladder, beads);
+    EXPECT_GE(number_after(test::command("check " + proposed).text, least), 29.0);
+    const Outcome run = test::command("run --quiet --overwrite " + proposed + " -o " + path("run"));
+    ASSERT_EQ(run.exit_code, 0) << run.text;
+    const auto measured = means_in(path("run/exchange.csv"), "acceptance");
+    EXPECT_GE(measured.size(), 3u);
+    for (const analysis::MeanError& acceptance : measured) {
+      // Vibrations with hydrogen bonds are up to a tenth slower or faster, which changes the
+      // acceptance by less than a fifth.
+      EXPECT_GT(acceptance.mean, 0.8 * 0.3 - 4.5 * acceptance.error);
+    }
+  }
 }
 
 /// The last good structure of a ring polymer that blew up is its centroid, not its normal modes.
@@ -485,26 +554,6 @@ TEST_F(Quantum, WarnsOfResonances) {
       test::command("compare " + exact + "--set run.steps=20 --schemes verlet:timestep_fs=1.3 -o " +
                     path("compared"));
   EXPECT_TRUE(contains(compared.text, warning)) << compared.text;
-}
-
-/// Columns of a table with their errors, by row.
-std::vector<analysis::MeanError> means_in(const std::string& table, const std::string& column) {
-  io::CsvReader csv(table);
-  std::vector<analysis::MeanError> means;
-  std::vector<std::string_view> cells;
-  while (csv.next(cells)) {
-    means.push_back(
-        {csv.number(cells[csv.column(column)]), csv.number(cells[csv.column(column + "_err")])});
-  }
-  return means;
-}
-
-/// The line of a text that contains a part.
-std::string line_with(const std::string& text, const std::string& part) {
-  const std::size_t at = text.find(part);
-  if (at == std::string::npos) return {};
-  const std::size_t begin = text.rfind('\n', at) + 1;
-  return text.substr(begin, text.find('\n', at) - begin);
 }
 
 /// Averages are those of tarn run, and limits those of the averages.

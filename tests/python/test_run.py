@@ -231,15 +231,16 @@ def test_exchange_is_summarised():
     assert any("pools all temperatures" in text for text in result.notes)
 
 
-def test_acceptance_of_ring_polymers_follows_from_the_files():
-    """The probabilities of exchanges, computed again from the trajectories. With Trotter frequencies,
-    which are proportional to the temperature, all internal modes scale by the root of its ratio."""
+@pytest.mark.parametrize("frequencies", ["economised", "trotter"])
+def test_acceptance_of_ring_polymers_follows_from_the_files(frequencies):
+    """The probabilities of exchanges, computed again from the trajectories. Frequencies are
+    proportional to the temperature: all internal modes scale by the root of its ratio."""
     temperatures_K, beads, molecules = (250.0, 330.0), 8, 2
     deck = {
         "system": {"model": "qtip4pf", "molecules": molecules, "replicas": 4, "seed": 3},
         "integrator": {"scheme": "verlet", "timestep_fs": 0.5},
         "thermostat": {"temperatures_K": list(temperatures_K), "friction_per_ps": 5.0},
-        "path_integral": {"beads": beads, "frequencies": "trotter"},
+        "path_integral": {"beads": beads, "frequencies": frequencies},
         "exchange": {"every": 10},
         "run": {"steps": 400},
         "observe": {"trajectory": {"every": 20, "beads": "all"}},

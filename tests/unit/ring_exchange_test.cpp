@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,8 +11,11 @@
 #include "tarn/core/units.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/physics/exchange.hpp"
+#include "tarn/physics/molecule_vibrations.hpp"
 #include "tarn/physics/noise.hpp"
+#include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/physics/ring_polymer.hpp"
+#include "tarn/physics/water_model.hpp"
 
 /// @file
 /// Exchanges of ring polymers of harmonic oscillators, whose distributions are known in closed
@@ -24,16 +28,21 @@ namespace {
 /// distributions: modes are normal with the variance P k T/(m (omega_k^2 + omega^2)).
 class Oscillators {
  public:
-  Oscillators(int beads, double lower_K, double upper_K, std::vector<double> wavenumbers)
-      : beads_(beads), temperatures_K_{lower_K, upper_K} {
-    for (const double nu : wavenumbers) {
+  Oscillators(RingFrequencies kind, int beads, double lower_K, double upper_K,
+              const std::vector<double>& wavenumbers_per_cm)
+      : beads_(beads), wavenumbers_per_cm_(wavenumbers_per_cm) {
+    system_.thermostat.kind = Thermostat::baoab;
+    system_.thermostat.temperatures_K = {lower_K, upper_K};
+    system_.path_integral.beads = beads;
+    system_.path_integral.frequencies = kind;
+    system_.path_integral.highest_wavenumber_per_cm = 4038.0;
+    for (const double nu : wavenumbers_per_cm) {
       const double omega = nu / units::wavenumber_per_cm(1.0);
       springs_of_potential_.push_back(omega * omega);
     }
     for (int t = 0; t < 2; ++t) {
-      for (int mode = 0; mode < beads; ++mode) {
-        const double omega = mode_frequency_per_akma(mode, beads, temperatures_K_[t]);
-        springs_[t].push_back(omega * omega);
+      for (const RingMode& mode : ring_modes(system_, temperature_K(t))) {
+        springs_[t].push_back(mode.spring);
       }
     }
   }
@@ -86,12 +95,11 @@ class Oscillators {
   }
   /// Mean of Delta, equation (89).
   double exact_delta() const {
+    const ReducedRing ring = reduced_ring(system_);
     double sum = 0.0;
-    for (const double spring : springs_of_potential_) {
-      sum += mean_delta_of_centroid(temperatures_K_[0], temperatures_K_[1]);
-      for (std::size_t mode = 1; mode < springs_[0].size(); ++mode) {
-        sum += mean_delta_of_mode(spring / springs_[0][mode], spring / springs_[1][mode]);
-      }
+    for (const double nu : wavenumbers_per_cm_) {
+      sum += ring.mean_delta(reduced_frequency(nu, temperature_K(0)),
+                             reduced_frequency(nu, temperature_K(1)));
     }
     return sum;
   }
@@ -119,7 +127,8 @@ class Oscillators {
     double error() const { return std::sqrt((squares / count - mean() * mean()) / count); }
   };
 
-  double beta(int t) const { return 1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K_[t]); }
+  double temperature_K(int t) const { return replica_temperature_K(system_, t); }
+  double beta(int t) const { return 1.0 / (units::boltzmann_kcal_per_mol_K * temperature_K(t)); }
   static double uniform(int n) {
     const auto words = noise_words<std::uint64_t>(5, 9, 9, static_cast<std::uint64_t>(n),
                                                   NoiseStream::exchange, 0);
@@ -145,11 +154,7 @@ class Oscillators {
   }
   std::vector<double> rescaled(std::vector<double> q, int from, int to) const {
     for (std::size_t k = 0; k < q.size(); ++k) {
-      const std::size_t mode = k % springs_[0].size();
-      if (mode > 0) {
-        q[k] *= ring_mode_factor(temperatures_K_[from], temperatures_K_[to], springs_[from][mode],
-                                 springs_[to][mode]);
-      }
+      if (k % springs_[0].size() > 0) q[k] *= ring_mode_factor(system_, from, to);
     }
     return q;
   }
@@ -170,8 +175,8 @@ class Oscillators {
   }
 
   int beads_;
-  double temperatures_K_[2];
-  std::vector<double> springs_of_potential_, springs_[2];
+  System system_;
+  std::vector<double> wavenumbers_per_cm_, springs_of_potential_, springs_[2];
 };
 
 /// Exchanges leave the distribution in each bath unchanged, and the mean of exp(-Delta) is 1.
@@ -179,7 +184,8 @@ TEST(RingExchange, KeepsTheDistributionsOfOscillators) {
   for (const int beads : {1, 8, 33}) {
     for (const double upper_K : {110.0, 125.0}) {
       SCOPED_TRACE(beads);
-      const Oscillators oscillators(beads, 100.0, upper_K, {60.0, 300.0, 1600.0, 3800.0});
+      const Oscillators oscillators(RingFrequencies::trotter, beads, 100.0, upper_K,
+                                    {60.0, 300.0, 1600.0, 3800.0});
       const Oscillators::Means m = oscillators.attempt(20000);
       for (int t = 0; t < 2; ++t) {
         for (const int part : {0, 1}) {
@@ -201,15 +207,48 @@ TEST(RingExchange, KeepsTheDistributionsOfOscillators) {
   }
 }
 
-/// The spring energy over kT does not change, and the way back is the inverse.
+/// Three q-TIP4P/F molecules at 100, 110 and 121 K with economised frequencies, few beads and many:
+/// the acceptance of their vibrations is the estimate, and at least half that of 64 beads.
+TEST(RingExchange, HasTheEstimatedAcceptanceForAllNumbersOfBeads) {
+  std::vector<double> wavenumbers_per_cm;
+  for (const double nu : molecule_wavenumbers_per_cm(*find_water_model("qtip4pf"))) {
+    wavenumbers_per_cm.insert(wavenumbers_per_cm.end(), 3, nu);
+  }
+  for (const auto& [lower_K, upper_K] : {std::pair(100.0, 110.0), {110.0, 121.0}}) {
+    const auto acceptance_of = [&](int beads) {
+      const Oscillators oscillators(RingFrequencies::economised, beads, lower_K, upper_K,
+                                    wavenumbers_per_cm);
+      const Oscillators::Means m = oscillators.attempt(2000);
+      EXPECT_NEAR(m.delta, oscillators.exact_delta(), 4.5 * m.delta_error);
+      // Of a normally distributed Delta, as above.
+      EXPECT_NEAR(m.acceptance, std::erfc(0.5 * std::sqrt(oscillators.exact_delta())), 0.06);
+      return m.acceptance;
+    };
+    const double of_many = acceptance_of(64);
+    for (const int beads : {8, 16, 24, 32, 40}) {
+      SCOPED_TRACE(beads);
+      EXPECT_GT(acceptance_of(beads), 0.5 * of_many);
+    }
+  }
+}
+
+/// The spring energy over kT does not change, and the way back is the inverse, for both kinds of
+/// frequencies and for all modes.
 TEST(RingExchange, KeepsReducedModes) {
-  const double from_K = 100.0, to_K = 113.0;
-  for (const int mode : {1, 5, 11}) {
-    const double from = std::pow(mode_frequency_per_akma(mode, 12, from_K), 2);
-    const double to = std::pow(mode_frequency_per_akma(mode, 12, to_K), 2);
-    const double factor = ring_mode_factor(from_K, to_K, from, to);
-    EXPECT_NEAR(to * factor * factor / to_K, from / from_K, 1e-14 * from / from_K);
-    EXPECT_NEAR(factor * ring_mode_factor(to_K, from_K, to, from), 1.0, 1e-15);
+  System system;
+  system.thermostat.kind = Thermostat::baoab;
+  system.thermostat.temperatures_K = {113.0, 100.0};
+  system.path_integral.beads = 12;
+  system.path_integral.highest_wavenumber_per_cm = 4000.0;
+  const double factor = ring_mode_factor(system, 1, 0);
+  EXPECT_NEAR(factor * ring_mode_factor(system, 0, 1), 1.0, 1e-15);
+  for (const RingFrequencies kind : {RingFrequencies::economised, RingFrequencies::trotter}) {
+    system.path_integral.frequencies = kind;
+    const std::vector<RingMode> from = ring_modes(system, 100.0), to = ring_modes(system, 113.0);
+    for (std::size_t mode = 1; mode < 12; ++mode) {
+      const double reduced = from[mode].spring / 100.0;
+      EXPECT_NEAR(to[mode].spring * factor * factor / 113.0, reduced, 1e-14 * reduced) << mode;
+    }
   }
 }
 

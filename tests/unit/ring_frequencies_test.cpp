@@ -123,12 +123,13 @@ TEST(EconomisedRing, HasSmallResidues) {
   EXPECT_LT(residue(economised_ring(16, 50.0), 50.0), 1.05 * 0.117);
 }
 
-/// Any number of beads and any x_max give frequencies in ascending order, close to those of
-/// infinitely many beads at first.
+/// Any number of beads and any x_max give frequencies in ascending order, the first one close to
+/// that of infinitely many beads.
 TEST(EconomisedRing, IsFiniteAndSorted) {
   for (const int beads : {1, 2, 3, 4, 5, 7, 16, 33, 100, 256}) {
     for (const double x_max : {0.5, 5.0, 40.0, 400.0}) {
       const std::vector<double> y = economised_ring(beads, x_max).frequencies();
+      EXPECT_TRUE(std::ranges::is_sorted(y)) << beads << ", " << x_max;
       for (std::size_t k = 0; k < y.size(); ++k) {
         EXPECT_TRUE(std::isfinite(y[k]) && y[k] > 0.0) << beads << ", " << x_max;
       }
@@ -139,6 +140,53 @@ TEST(EconomisedRing, IsFiniteAndSorted) {
       if (beads >= 16 && x_max < 0.5 * beads) {
         EXPECT_NEAR(y[0], 2.0 * units::pi, 0.01 * 2.0 * units::pi);
       }
+    }
+  }
+}
+
+/// A run has the frequencies of its lowest temperature at all temperatures, whose errors are
+/// smaller; without a thermostat, those of the temperature of its springs.
+TEST(EconomisedRing, IsFittedOnceForARun) {
+  System system;
+  system.path_integral.frequencies = RingFrequencies::economised;
+  system.path_integral.highest_wavenumber_per_cm = 4038.0;
+  for (const int beads : {8, 16, 24, 32, 40, 64}) {
+    system.path_integral.beads = beads;
+    system.thermostat.kind = Thermostat::baoab;
+    system.thermostat.temperatures_K = {121.0, 100.0, 110.0};
+    const ReducedRing ring = reduced_ring(system);
+    EXPECT_EQ(ring.frequencies(), reduced_ring(system.path_integral, 100.0).frequencies());
+    double last = ring.kinetic_error(reduced_frequency(3920.0, 100.0));
+    for (const double t_K : {110.0, 121.0, 200.0}) {
+      const double error = ring.kinetic_error(reduced_frequency(3920.0, t_K));
+      // The largest error is that of 1024 oscillators.
+      EXPECT_LE(error, 1.001 * last) << beads << " beads, " << t_K << " K";
+      last = error;
+    }
+    system.thermostat.temperatures_K.clear();
+    system.thermostat.temperature_K = 100.0;
+    EXPECT_EQ(reduced_ring(system).frequencies(), ring.frequencies());
+    system.thermostat.kind = Thermostat::none;
+    system.path_integral.temperature_K = 100.0;
+    EXPECT_EQ(reduced_ring(system).frequencies(), ring.frequencies());
+  }
+}
+
+/// Best fits have frequencies that coincide, and from there to the next ones they jump. The error
+/// does not: it grows with x_max by little, and falls with the number of beads.
+TEST(EconomisedRing, HasAContinuousError) {
+  for (const int beads : {8, 16, 24, 32, 40, 64}) {
+    double last = 0.0;
+    for (double t_K = 130.0; t_K >= 90.0; t_K -= 0.5) {
+      const double x = reduced_frequency(4038.0, t_K);
+      const double here = residue(economised_ring(beads, x), x);
+      if (last > 0.0) {
+        // x_max grows by half a percent at most, the residue with about its tenth power.
+        EXPECT_GT(here, last) << beads << " beads, " << t_K << " K";
+        EXPECT_LT(here, 1.06 * last) << beads << " beads, " << t_K << " K";
+      }
+      last = here;
+      EXPECT_LT(residue(economised_ring(beads + 2, x), x), here);
     }
   }
 }

@@ -55,7 +55,7 @@ std::unique_ptr<Observer> observer_of(const Deck& deck, const std::string& folde
 class Molecule {
  public:
   Molecule(const System& system, double temperature_K)
-      : ring_(reduced_ring(system.path_integral, temperature_K)), kT_(k * temperature_K) {
+      : ring_(reduced_ring(system)), kT_(k * temperature_K) {
     for (const double wavenumber : molecule_wavenumbers_per_cm(system.model)) {
       x_.push_back(reduced_frequency(wavenumber, temperature_K));
     }
@@ -188,15 +188,14 @@ TEST(RingHeatCapacity, IsTheSlopeOfTheEnergyOfTheRings) {
   }
 }
 
-/// The harmonic heat capacity of an octamer, and the errors of the covariance and of the difference
-/// quotient of energies with fitted frequencies, against an independent program. Its octamer has
-/// slightly different vibrations. The stretches of separate molecules are faster than those with
-/// hydrogen bonds, and have more error.
+/// The harmonic heat capacity of an octamer, and the error of the covariance, against an
+/// independent program. Its octamer has slightly different vibrations. The stretches of separate
+/// molecules are faster than those with hydrogen bonds, and have more error.
 TEST(RingHeatCapacity, HasTheBiasOfTheBeads) {
   struct Case {
     double temperature_K;
     int beads;
-    double fixed, refitted;  // errors in k
+    double fixed;  // error in k
   };
   const io::Structure cube =
       io::read_structure(std::string(TARN_SOURCE_DIR) + "/inputs/structures/qtip4pf-8.xyz");
@@ -210,23 +209,20 @@ TEST(RingHeatCapacity, HasTheBiasOfTheBeads) {
   for (const double wavenumber : molecule_wavenumbers_per_cm(model)) {
     separate.insert(separate.end(), 8, wavenumber);
   }
-  for (const Case& c : {Case{100, 64, 18.2, 5.0},
-                        {100, 80, 4.4, 1.1},
-                        {100, 96, 0.9, -0.14},
-                        {200, 32, 10.3, 6.2},
-                        {200, 40, 3.1, 0.8},
-                        {200, 48, 0.63, -0.05},
-                        {300, 24, 5.3, 2.0},
-                        {300, 32, 0.67, 0.02}}) {
+  for (const Case& c : {Case{100, 64, 18.2},
+                        {100, 80, 4.4},
+                        {100, 96, 0.9},
+                        {200, 32, 10.3},
+                        {200, 40, 3.1},
+                        {200, 48, 0.63},
+                        {300, 24, 5.3},
+                        {300, 32, 0.67}}) {
     SCOPED_TRACE(fmt::format("{} K, {} beads", c.temperature_K, c.beads));
     PathIntegralSpec rings;
     rings.beads = c.beads;
     rings.frequencies = RingFrequencies::economised;
     rings.highest_wavenumber_per_cm = 4000.0;
-    const double step_K = 0.02 * c.temperature_K;
     const ReducedRing here = reduced_ring(rings, c.temperature_K);
-    const ReducedRing below = reduced_ring(rings, c.temperature_K - step_K);
-    const ReducedRing above = reduced_ring(rings, c.temperature_K + step_K);
     const auto fixed = [&](const std::vector<double>& wavenumbers) {
       double sum = 0.0;
       for (const double wavenumber : wavenumbers) {
@@ -235,18 +231,7 @@ TEST(RingHeatCapacity, HasTheBiasOfTheBeads) {
       }
       return sum;
     };
-    double refitted = 0.0;
-    for (const double wavenumber : cluster) {
-      const auto error = [&](const ReducedRing& ring, double t_K) {
-        const double x = reduced_frequency(wavenumber, t_K);
-        return t_K * (ring.energy(x) - oscillator_energy(x));
-      };
-      refitted +=
-          (error(above, c.temperature_K + step_K) - error(below, c.temperature_K - step_K)) /
-          (2.0 * step_K);
-    }
     EXPECT_NEAR(fixed(cluster), c.fixed, 0.1 * std::abs(c.fixed) + 0.1);
-    EXPECT_NEAR(refitted, c.refitted, 0.1 * std::abs(c.refitted) + 0.3);
     EXPECT_GT(fixed(separate), fixed(cluster));
     EXPECT_LT(fixed(separate), 3.0 * fixed(cluster));
   }

@@ -23,7 +23,7 @@ double oscillator_energy(double x);         ///< [kT]
 double oscillator_heat_capacity(double x);  ///< [k]
 /// @}
 
-/// The internal modes of a ring polymer at one temperature.
+/// The internal modes of a ring polymer.
 class ReducedRing {
  public:
   /// @param frequencies y_k of the wave numbers k = 1 .. P/2
@@ -45,6 +45,9 @@ class ReducedRing {
 
   /// Largest relative error of the kinetic energy of oscillators up to x.
   double kinetic_error(double x_highest) const;
+  /// Mean of Delta of an oscillator that is exchanged between two temperatures, equation (89).
+  /// @param x_first,x_second its reduced frequency at both
+  double mean_delta(double x_first, double x_second) const;
 
  private:
   /// Sum over the internal modes of f(y^2).
@@ -61,8 +64,10 @@ ReducedRing trotter_ring(int beads);
 /// bits on every machine: the fit has only additions, multiplications, divisions and square roots,
 /// in one order.
 ReducedRing economised_ring(int beads, double x_max);
-/// The frequencies of a system at one temperature.
-ReducedRing reduced_ring(const PathIntegralSpec& rings, double temperature_K);
+/// The frequencies of a run, the same y_k at all of its temperatures.
+/// @param coldest_K the lowest one, which has the largest range of x
+ReducedRing reduced_ring(const PathIntegralSpec& rings, double coldest_K);
+ReducedRing reduced_ring(const System& system);
 
 /// The fewest beads that are enough, in steps of 2 below 256 and of 1/64 or less above; 0 if more
 /// than kMaxBeads.

@@ -54,25 +54,8 @@ struct RingMode {
   double spring;  ///< omega_k^2 [1/akma^2]
 };
 
-/// Factor of the positions of an internal mode that moves between temperatures with the same
-/// reduced value q omega_k sqrt(m/(P k T)), equation (89).
-/// @param from_spring,to_spring omega_k^2 at both temperatures
-inline double ring_mode_factor(double from_K, double to_K, double from_spring, double to_spring) {
-  return __builtin_sqrt(to_K / from_K) * __builtin_sqrt(from_spring / to_spring);
-}
-
-/// What a mode adds to the mean of Delta of a harmonic vibration, equation (89).
-/// @param a_first,a_second (omega/omega_k)^2 of an internal mode at both temperatures
-inline double mean_delta_of_mode(double a_first, double a_second) {
-  return 0.5 * (a_first - a_second) * (1.0 / (1.0 + a_second) - 1.0 / (1.0 + a_first));
-}
-/// The same of the centroid.
-inline double mean_delta_of_centroid(double first_K, double second_K) {
-  return 0.5 * (1.0 / first_K - 1.0 / second_K) * (second_K - first_K);
-}
-
 /// All modes of a ring polymer.
-/// @param temperature_K of the bath of the replica, not times P
+/// @param temperature_K of the bath of the replica, not times P: one of the system's temperatures
 std::vector<RingMode> ring_modes(const System& system, double temperature_K);
 
 inline namespace TARN_ARCH {
