@@ -76,7 +76,8 @@ class Ranks {
   virtual std::vector<RankPlace> places() const = 0;
   /// places() with the devices of each rank.
   virtual std::vector<RankPlace> find_devices() = 0;
-  /// A signal that another rank caught; 0: none. Ranks that advance reply when they have finished.
+  /// A signal that another rank caught; 0: none, or the engine of this rank computes. Ranks that
+  /// advance reply when they have finished.
   virtual int signal_of_others() = 0;
   /// As make_engine(), on all ranks. "cuda" is one GPU per rank, and "cuda:all" all GPUs of the
   /// node, divided among its ranks. Each rank has its own Potential.

@@ -11,7 +11,7 @@ namespace tarn {
 
 struct SocketPotentialOptions {
   ServeAddress address;    ///< at which tarn listens; the host is the interface of this machine
-  int clients = 1;         ///< most connections at a time; further clients wait for a free one
+  int clients = 1;         ///< most that compute at a time; further clients wait for one to leave
   double timeout_s = 600;  ///< longest time without a client, and without an answer of a client
   int molecules = 1;       ///< of each image
   /// Called about five times per second while compute() waits; returning true ends the call with
@@ -19,7 +19,8 @@ struct SocketPotentialOptions {
   std::function<bool()> interrupted{};
   std::function<void(const Message&)> on_message{};  ///< in the thread of compute(); may be empty
   /// Edge of the cubic cell that is sent with the positions, around the origin. The cluster is in
-  /// vacuum; clients with a grid or a cutoff use the cell.
+  /// vacuum; clients with a grid or a cutoff use the cell. Clusters that have drifted are shifted
+  /// by half edges towards the origin.
   double cell_A = 1000;
 };
 
@@ -33,8 +34,9 @@ struct SocketPotentialOptions {
 /// The destructor sends EXIT to the clients. The name of the potential does not contain the
 /// address, because a resumed run may use another one.
 ///
-/// compute() throws IoError if no client is connected for `timeout_s`, if an image is lost by three
-/// clients, and for messages that the protocol does not allow.
+/// Programs that do not answer STATUS are ignored. compute() throws IoError if no client is
+/// connected for `timeout_s` and, unless another connected client has computed an image, if an
+/// image is lost by three clients, and for messages that the protocol does not allow.
 /// @throws InputError for invalid options
 /// @throws IoError if the address cannot be used, for example because another program uses it
 std::shared_ptr<Potential> make_socket_potential(const SocketPotentialOptions& options);

@@ -3,9 +3,11 @@
 #include "commands.hpp"
 #include "core/processors.hpp"
 #include "doctor_text.hpp"
+#include "io/h5md.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "ranks.hpp"
 #include "tarn/build_features.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/version.hpp"
@@ -53,7 +55,13 @@ void doctor() {
                                    ? "gnuplot found"
                                    : "gnuplot not found, so only tables are written. Install it: "
                                      "apt-get install gnuplot-nox");
-  fmt::print("{}", hdf5_text(build::kHdf5Version));
+  std::string hdf5;
+  try {
+    hdf5 = io::hdf5_version();
+  } catch (const InputError& error) {
+    hdf5 = error.what();
+  }
+  fmt::print("HDF5: {}\n", hdf5);
   if (Ranks* const all = ranks()) {
     fmt::print("MPI: {}, {} ranks\n{}", all->library(), all->size(),
                ranks_text(all->find_devices()));

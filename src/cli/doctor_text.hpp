@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,14 +24,6 @@ inline std::string probe_text(const DeviceProbe& probe) {
                         d.index, d.name, d.compute_capability, d.multiprocessors, d.memory_GiB);
   }
   return text;
-}
-
-/// @param version of HDF5 in this build; empty if the build has none
-inline std::string hdf5_text(std::string_view version) {
-  return fmt::format("HDF5: {}\n", version.empty()
-                                       ? "not in this build, so h5md is unavailable: install "
-                                         "libhdf5-dev and build again"
-                                       : version);
 }
 
 /// One line per rank: processors, devices and share of the replicas.

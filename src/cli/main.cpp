@@ -59,10 +59,12 @@ int flush_output(int exit_code) {
 }
 
 /// Follows the orders of rank 0, which also asks for caught signals. @return exit code
-int serve(tarn::Ranks& ranks) {
+int serve(tarn::Ranks& ranks, bool quiet) {
   tarn::cli::catch_interrupts();
+  tarn::cli::Terminal terminal(quiet);
   try {
-    const tarn::PotentialCallbacks callbacks{tarn::cli::interrupted, {}};
+    const tarn::PotentialCallbacks callbacks{
+        tarn::cli::interrupted, [&](const tarn::Message& message) { terminal.print(message); }};
     ranks.serve(tarn::cli::caught_signal, [&](const std::string& recipe, int rank) {
       return tarn::potential_of_rank(recipe, rank, callbacks);
     });
@@ -144,7 +146,9 @@ int main(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   try {
     const std::unique_ptr<tarn::Ranks> ranks = tarn::cli::join_ranks(words);
-    if (ranks && ranks->rank() > 0) return serve(*ranks);
+    if (ranks && ranks->rank() > 0) {
+      return serve(*ranks, std::ranges::find(words, "--quiet") != words.end());
+    }
     tarn::cli::set_ranks(ranks.get());
     return run_command(std::move(words));
   } catch (const std::exception& error) {

@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "core/count_text.hpp"
+#include "io/h5md.hpp"
 #include "observe_keys.hpp"
 #include "system_limits.hpp"
 #include "tarn/analysis/blocking.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 
 /// @file
@@ -91,10 +93,12 @@ void trajectory_count_is_limited(Checker& checker) {
 void trajectory_format_is_available(Checker& checker) {
   if (!checker.is_reliable({"observe.trajectory.format"})) return;
   const auto& trajectory = checker.deck().trajectory;
-  if (!trajectory || trajectory->format != io::FileFormat::h5md || io::has_h5md()) return;
-  checker.problem(
-      "observe.trajectory.format",
-      "h5md needs HDF5, which this build does not include; install libhdf5-dev and build again");
+  if (!trajectory || trajectory->format != io::FileFormat::h5md) return;
+  try {
+    io::hdf5_version();
+  } catch (const InputError& error) {
+    checker.problem("observe.trajectory.format", error.what());
+  }
 }
 
 void trajectory_beads_exist(Checker& checker) {

@@ -18,19 +18,15 @@ bool has_h5md() { return true; }
 
 #else
 
-namespace {
-
-[[noreturn]] void refuse() {
+std::string hdf5_version() {
   throw InputError(
-      "this build of tarn has no HDF5 and cannot read or write H5MD. Install libhdf5-dev and "
-      "rebuild, "
-      "or choose another format.");
+      "this build of tarn has no HDF5 and cannot read or write H5MD. Install libhdf5-dev and build "
+      "again, or choose another format");
 }
-
-}  // namespace
-
-std::unique_ptr<FrameReader> open_h5md(const std::string&) { refuse(); }
-std::unique_ptr<TrajectoryWriter> write_h5md(const TrajectoryInfo&) { refuse(); }
+std::unique_ptr<FrameReader> open_h5md(const std::string&) { throw InputError(hdf5_version()); }
+std::unique_ptr<TrajectoryWriter> write_h5md(const TrajectoryInfo&) {
+  throw InputError(hdf5_version());
+}
 bool has_h5md() { return false; }
 
 #endif

@@ -31,4 +31,8 @@ std::unique_ptr<TrajectoryWriter> write_h5md(const TrajectoryInfo& info);
 
 bool looks_like_h5md(std::string_view beginning);
 
+/// Version of the HDF5 library that is loaded, "1.10.8".
+/// @throws InputError if there is none, or one that does not fit this build: it would abort
+std::string hdf5_version();
+
 }  // namespace tarn::io

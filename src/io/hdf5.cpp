@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "h5md.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/io_error.hpp"
 
@@ -80,14 +81,13 @@ void limit_cache(const Handle& access) {
 }  // namespace
 
 bool File::is_hdf5(const std::string& path) {
+  hdf5_version();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   return H5Fis_hdf5(path.c_str()) != 0;  // negative for an unreadable file, which opening reports
 }
 
 File::File(std::string path, Mode mode) : path_(std::move(path)) {
-  // The exit handler of the library crashes after a failed write. It is not needed, because all
-  // files are closed before.
-  [[maybe_unused]] static const herr_t nothing_at_exit = H5dont_atexit();
+  hdf5_version();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   const Handle plain(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
@@ -435,5 +435,27 @@ void File::read(const std::string& name, hid_t memory_type, void* values, hsize_
 }
 
 }  // namespace tarn::io::hdf5
+
+namespace tarn::io {
+
+std::string hdf5_version() {
+  // The exit handler of the library crashes after a failed write. It is not needed, because all
+  // files are closed before. The call must be the first one.
+  [[maybe_unused]] static const herr_t nothing_at_exit = H5dont_atexit();
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  const std::string version = fmt::format("{}.{}.{}", major, minor, release);
+  const std::string built = fmt::format("{}.{}.{}", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE);
+  // With this variable the library does not abort.
+  if (version != built && std::getenv("HDF5_DISABLE_VERSION_CHECK") == nullptr) {
+    throw InputError(fmt::format(
+        "the HDF5 library that is loaded has version {}, but this build needs {}. Install that "
+        "version, build tarn again, or choose another format",
+        version, built));
+  }
+  return version;
+}
+
+}  // namespace tarn::io
 
 #endif

@@ -27,7 +27,7 @@
   X(H5Sget_simple_extent_dims) X(H5Sget_simple_extent_ndims) X(H5Sget_simple_extent_npoints) \
   X(H5Sselect_hyperslab) X(H5Tclose) X(H5Tcopy) X(H5Tenum_nameof) X(H5Tget_class) X(H5Tget_size) \
   X(H5Tis_variable_str) X(H5Tset_cset) X(H5Tset_size) X(H5check_version) X(H5dont_atexit) \
-  X(H5free_memory) X(H5open)
+  X(H5free_memory) X(H5get_libversion) X(H5open)
 /// Variables behind the constants of the header.
 #define TARN_HDF5_CONSTANTS(X) \
   X(H5P_CLS_DATASET_CREATE_ID_g) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5P_CLS_FILE_CREATE_ID_g) \
@@ -110,6 +110,7 @@ const Calls& calls();
 #define H5check_version (::tarn::io::hdf5::calls().H5check_version)
 #define H5dont_atexit (::tarn::io::hdf5::calls().H5dont_atexit)
 #define H5free_memory (::tarn::io::hdf5::calls().H5free_memory)
+#define H5get_libversion (::tarn::io::hdf5::calls().H5get_libversion)
 #define H5open (::tarn::io::hdf5::calls().H5open)
 #define H5P_CLS_DATASET_CREATE_ID_g (*::tarn::io::hdf5::calls().H5P_CLS_DATASET_CREATE_ID_g)
 #define H5P_CLS_FILE_ACCESS_ID_g (*::tarn::io::hdf5::calls().H5P_CLS_FILE_ACCESS_ID_g)

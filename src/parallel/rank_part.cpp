@@ -13,6 +13,7 @@
 #include "rank_device.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/replica_map.hpp"
+#include "tarn/potential.hpp"
 
 namespace tarn::parallel {
 namespace {
@@ -107,7 +108,7 @@ void add_up(Transport& transport, std::vector<T>& values) {
 
 // --- exceptions as messages ---------------------------------------------------------------------
 
-enum class Failure : std::int32_t { input, io, numerical, device, memory, other };
+enum class Failure : std::int32_t { input, io, numerical, device, memory, interruption, other };
 
 Words words_of(const std::exception_ptr& failure) {
   Failure kind = Failure::other;
@@ -123,6 +124,8 @@ Words words_of(const std::exception_ptr& failure) {
   } catch (const std::bad_alloc&) {
     text = "not enough memory; use fewer replicas or molecules, or fewer ranks per node";
     kind = Failure::memory;
+  } catch (const PotentialInterrupted&) {
+    kind = Failure::interruption;
   } catch (const std::exception& error) {
     text = error.what();
   } catch (...) {
@@ -148,6 +151,8 @@ Words words_of(const std::exception_ptr& failure) {
     case Failure::device:
     case Failure::memory:
       throw DeviceError(text);
+    case Failure::interruption:
+      throw PotentialInterrupted();
     case Failure::other:
       break;
   }
@@ -160,13 +165,14 @@ constexpr std::uint64_t kHasRows = 1, kHasMoments = 2;
 }  // namespace
 
 template <class F>
-void RankPart::attempt(const F& f) {
-  if (!engine_ || failure_) return;
+void RankPart::compute(const F& f) {
+  transport_.is_computing = true;
   try {
-    f(*engine_);
+    f();
   } catch (...) {
     failure_ = std::current_exception();
   }
+  transport_.is_computing = false;
 }
 
 void RankPart::make(const System& system, const State& share, const PairCountRequest& counts,
@@ -176,15 +182,13 @@ void RankPart::make(const System& system, const State& share, const PairCountReq
   counts_ = counts;
   known_ids_ = share.replica_ids;
   if (share.replica_ids.empty()) return;
-  try {
+  compute([&] {
     const int devices =
         device.name.starts_with("cuda") ? static_cast<int>(probe_devices().devices.size()) : 0;
     const std::string name =
         device_of_rank(device.name, devices, place_.rank_on_node, place_.ranks_on_node);
     engine_ = tarn::make_engine(system, share, counts, {name, threads_, device.potential});
-  } catch (...) {
-    failure_ = std::current_exception();
-  }
+  });
 }
 
 void RankPart::measure_with(const MeasureSettings& settings) {

@@ -53,9 +53,14 @@ class RankPart {
   Frame take_frame() { return std::exchange(frame_, {}); }
 
  private:
+  /// Calls f() and keeps its exception.
+  template <class F>
+  void compute(const F& f);
   /// Calls f(engine) if there is an engine and no exception has been kept.
   template <class F>
-  void attempt(const F& f);
+  void attempt(const F& f) {
+    if (engine_ && !failure_) compute([&] { f(*engine_); });
+  }
   void reduce_rows(unsigned moments);
 
   Transport& transport_;

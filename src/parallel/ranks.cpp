@@ -63,7 +63,7 @@ class TransportRanks final : public Ranks {
     return places_;
   }
   int signal_of_others() override {
-    if (size() == 1) return 0;
+    if (size() == 1 || transport_->is_computing) return 0;
     give(OrderKind::signals);
     return static_cast<int>(std::ranges::max(transport_->gather(0)));
   }

@@ -83,6 +83,9 @@ class Transport {
   /// True while rank 0 has not taken all replies to an order. If an exception ends the object then,
   /// it ends all ranks: they would wait without end.
   bool awaits_replies = false;
+  /// True while the engine of this rank computes. Rank 0 gives no orders then: the others may not
+  /// have replied to the last one.
+  bool is_computing = false;
   /// Ends all ranks. @param exit_code of this process
   [[noreturn]] virtual void abort(int exit_code) = 0;
   virtual Order take_order() = 0;

@@ -64,8 +64,7 @@ bool Connection::try_receive(std::span<std::byte> bytes) {
     pollfd waiting{socket_.descriptor(), POLLIN, 0};
     const int ready = ::poll(&waiting, 1, kPoll_ms);
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
-    const ssize_t n = ::recv(socket_.descriptor(), received_.data(), received_.size(), 0);
-    if (n < 0 && errno == EINTR) continue;
+    const ssize_t n = receive_some(socket_, received_);
     if (n > 0) {
       begin_ = 0;
       end_ = static_cast<std::size_t>(n);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -34,6 +35,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kPoll(200);
 /// An image that this number of clients lost ends the run: it may be the reason for the losses.
 constexpr int kMaxLosses = 3;
+/// Connections that have not answered STATUS; the oldest one is closed for a new one.
+constexpr std::ptrdiff_t kMostStrangers = 64;
 /// Longest time to send EXIT and to receive the answers to STATUS.
 constexpr std::chrono::milliseconds kFarewell(2000);
 
@@ -58,15 +61,24 @@ struct Batch {
   std::size_t done = 0;
 };
 
+/// What a client did that the protocol does not allow.
+struct Violation {
+  std::string text;
+};
+
 struct Client {
-  int number;  ///< counts from 1, in the order of the connections
   serve::Accepted connection;
+  /// Counts from 1, in the order of the first answers. 0: a stranger, which has not answered STATUS
+  /// yet and may be a port scan or a browser.
+  int number = 0;
   Activity activity = Activity::asked;
   Clock::time_point since{};           ///< of the activity
   std::optional<std::size_t> image{};  ///< none if the image belongs to an earlier batch
+  bool has_computed = false;
   serve::Outgoing to_send{};
   std::vector<std::byte> received{};
 
+  bool is_stranger() const { return number == 0; }
   bool is_free() const { return activity == Activity::idle || activity == Activity::needs_init; }
   bool has_image() const { return !is_free() && activity != Activity::asked; }
   int descriptor() const { return connection.socket.descriptor(); }
@@ -113,7 +125,11 @@ class SocketPotential final : public Potential {
   using Clients = std::list<Client>;
 
   std::size_t atoms() const { return 3 * static_cast<std::size_t>(options_.molecules); }
-  bool has_room() const { return std::ssize(clients_) < options_.clients; }
+  /// Number of clients that have answered STATUS.
+  std::ptrdiff_t known_clients() const {
+    return std::ranges::count(clients_, false, &Client::is_stranger);
+  }
+  bool has_room() const { return known_clients() < options_.clients; }
   std::string name_of(const Client& client) const;
   void report(const Message& message) const {
     if (options_.on_message) options_.on_message(message);
@@ -121,11 +137,11 @@ class SocketPotential final : public Potential {
 
   /// Waits for messages and connections, and handles them. @return whether a client is connected
   void handle_events(Batch& batch, std::chrono::milliseconds wait);
-  void accept_clients();
+  void accept_client(Batch& batch);
   /// Sends the images that wait to the clients that are free.
   void assign(Batch& batch);
   void put_positions(const Batch& batch, Client& client) const;
-  /// @return false if the client closed the connection
+  /// @return false if the client closed the connection. The functions below throw Violation
   bool send(Client& client);
   bool receive(Batch& batch, Client& client);
   /// Handles the first message received. @return false if it is not complete
@@ -133,22 +149,22 @@ class SocketPotential final : public Potential {
   bool handle_forces(Batch& batch, Client& client);
   void handle_status(Client& client, const std::string& status);
   /// Removes a client; its image waits again. @param what it did, "closed the connection"
-  /// @throws IoError if the image was lost too often
-  Clients::iterator lose(Batch& batch, Clients::iterator client, const std::string& what);
+  /// @throws IoError if no other client has computed and this one sent an invalid message, or the
+  ///         image was lost too often
+  Clients::iterator lose(Batch& batch, Clients::iterator client, const std::string& what,
+                         bool is_invalid = false);
   /// Removes clients that do not answer, and reports that there are none. @throws IoError
   void check_times(Batch& batch);
-  /// Removes the client. @throws IoError
-  [[noreturn]] void refuse(const Client& client, const std::string& what);
 
   SocketPotentialOptions options_;
   Clock::duration timeout_;
   serve::Listener listener_;
   Clients clients_;
-  int connections_ = 0;  ///< since the start
+  int clients_so_far_ = 0;
   std::vector<pollfd> polled_;
   Clock::time_point next_poll_{};      ///< of options_.interrupted
   Clock::time_point without_since_{};  ///< since when no client has had an image
-  bool is_absence_reported_ = false;
+  bool is_absence_reported_ = false, is_stranger_reported_ = false;
 };
 
 const SocketPotentialOptions& checked(const SocketPotentialOptions& options) {
@@ -191,8 +207,9 @@ SocketPotential::~SocketPotential() {
 
 std::string SocketPotential::name_of(const Client& client) const {
   const std::string& from = client.connection.from;
-  return fmt::format("client {}{} at {}", client.number, from.empty() ? "" : " from " + from,
-                     options_.address.text());
+  return fmt::format(
+      "{}{} at {}", client.is_stranger() ? "a connection" : fmt::format("client {}", client.number),
+      from.empty() ? "" : " from " + from, options_.address.text());
 }
 
 void SocketPotential::compute(std::span<const double> positions_A,
@@ -230,30 +247,38 @@ void SocketPotential::handle_events(Batch& batch, std::chrono::milliseconds wait
   std::size_t i = 0;
   for (auto client = clients_.begin(); client != clients_.end();) {
     const short events = polled_[i++].revents;
-    // Data that were sent before the connection ended are read first.
-    const bool is_open = events == 0 || (receive(batch, *client) && send(*client));
-    client = is_open ? std::next(client) : lose(batch, client, "closed the connection");
+    try {
+      // Data that were sent before the connection ended are read first.
+      const bool is_open = events == 0 || (receive(batch, *client) && send(*client));
+      client = is_open ? std::next(client) : lose(batch, client, "closed the connection");
+    } catch (const Violation& violation) {
+      client = lose(batch, client, violation.text, true);
+    }
   }
-  if (accepts && polled_.back().revents != 0) accept_clients();
+  if (accepts && polled_.back().revents != 0) accept_client(batch);
 }
 
-void SocketPotential::accept_clients() {
-  while (has_room()) {
-    std::optional<serve::Accepted> connection = listener_.accept();
-    if (!connection) return;
-    Client& client = clients_.emplace_back(Client{++connections_, std::move(*connection)});
-    client.to_send.put_header("STATUS");
-    client.start(Activity::asked);
-    send(client);  // a closed connection is found by the next poll
+void SocketPotential::accept_client(Batch& batch) {
+  std::optional<serve::Accepted> connection = listener_.accept();
+  if (!connection) return;
+  if (std::ssize(clients_) - known_clients() == kMostStrangers) {
+    lose(batch, std::ranges::find(clients_, true, &Client::is_stranger), "did not answer");
   }
+  Client& client = clients_.emplace_back(Client{std::move(*connection)});
+  client.to_send.put_header("STATUS");
+  client.start(Activity::asked);
+  send(client);  // a closed connection is found by the next poll
 }
 
 void SocketPotential::assign(Batch& batch) {
-  for (auto client = clients_.begin(); client != clients_.end() && !batch.waiting.empty();) {
+  auto busy = std::ranges::count_if(clients_, &Client::has_image);
+  for (auto client = clients_.begin();
+       client != clients_.end() && !batch.waiting.empty() && busy < options_.clients;) {
     if (!client->is_free()) {
       ++client;
       continue;
     }
+    ++busy;
     client->image = batch.waiting.front();
     batch.waiting.pop_front();
     if (client->activity == Activity::needs_init) {
@@ -283,8 +308,16 @@ void SocketPotential::put_positions(const Batch& batch, Client& client) const {
   client.to_send.put_header("POSDATA");
   client.to_send.put(std::as_bytes(std::span(cell_and_inverse)));
   client.to_send.put_number(static_cast<std::int32_t>(atoms()));
-  for (const double x_A : batch.positions_A.subspan(*client.image * 3 * atoms(), 3 * atoms())) {
-    client.to_send.put_number(x_A / units::angstrom_per_bohr);
+  const auto x_A = batch.positions_A.subspan(*client.image * 3 * atoms(), 3 * atoms());
+  // Some clients fold atoms into the cell: a cluster that has drifted by more than a quarter of the
+  // edge is shifted towards the origin.
+  std::array<double, 3> shift_A{};
+  for (std::size_t k = 0; k < x_A.size(); ++k) {
+    shift_A[k % 3] += x_A[k] / static_cast<double>(atoms());
+  }
+  for (double& s : shift_A) s = options_.cell_A / 2 * std::round(s / (options_.cell_A / 2));
+  for (std::size_t k = 0; k < x_A.size(); ++k) {
+    client.to_send.put_number((x_A[k] - shift_A[k % 3]) / units::angstrom_per_bohr);
   }
   for (const char* header : {"STATUS", "GETFORCE", "STATUS"}) client.to_send.put_header(header);
 }
@@ -307,8 +340,7 @@ bool SocketPotential::send(Client& client) {
 bool SocketPotential::receive(Batch& batch, Client& client) {
   std::array<std::byte, 1 << 16> bytes;
   while (true) {
-    const ssize_t n = ::recv(client.descriptor(), bytes.data(), bytes.size(), 0);
-    if (n < 0 && errno == EINTR) continue;
+    const ssize_t n = serve::receive_some(client.connection.socket, bytes);
     if (n < 0 && errno == EAGAIN) return true;
     if (n <= 0) return false;
     client.received.insert(client.received.end(), bytes.begin(), bytes.begin() + n);
@@ -320,8 +352,8 @@ bool SocketPotential::receive(Batch& batch, Client& client) {
 bool SocketPotential::handle_message(Batch& batch, Client& client) {
   if (client.is_free()) {
     if (client.received.empty()) return false;
-    refuse(client, fmt::format("sent {} without a request",
-                               count_text(std::ssize(client.received), "byte")));
+    throw Violation{
+        fmt::format("sent {} without a request", count_text(std::ssize(client.received), "byte"))};
   }
   if (client.activity == Activity::sending) return handle_forces(batch, client);
   if (client.received.size() < kHeaderLength) return false;
@@ -332,22 +364,25 @@ bool SocketPotential::handle_message(Batch& batch, Client& client) {
 }
 
 void SocketPotential::handle_status(Client& client, const std::string& status) {
-  is_absence_reported_ = false;
   if (client.activity == Activity::computing) {
     if (status == "HAVEDATA") return client.start(Activity::sending);
-    refuse(client, fmt::format("answered '{}' after it received positions; expected HAVEDATA",
-                               serve::printable(status)));
+    throw Violation{fmt::format("answered '{}' after it received positions; expected HAVEDATA",
+                                serve::printable(status))};
   }
-  if (status == "READY") {
-    return client.start(client.activity == Activity::initialising ? Activity::computing
-                                                                  : Activity::idle);
+  const bool is_asked = client.activity == Activity::asked;
+  if (status == "READY" || (is_asked && status == "NEEDINIT")) {
+    is_absence_reported_ = false;
+    if (client.is_stranger()) client.number = ++clients_so_far_;
+    return client.start(!is_asked           ? Activity::computing
+                        : status == "READY" ? Activity::idle
+                                            : Activity::needs_init);
   }
-  if (client.activity == Activity::asked) {
-    if (status == "NEEDINIT") return client.start(Activity::needs_init);
-    refuse(client, fmt::format("answered '{}' to STATUS; expected READY or NEEDINIT",
-                               serve::printable(status)));
+  if (is_asked) {
+    throw Violation{fmt::format("answered '{}' to STATUS; expected READY or NEEDINIT",
+                                serve::printable(status))};
   }
-  refuse(client, fmt::format("answered '{}' after INIT; expected READY", serve::printable(status)));
+  throw Violation{
+      fmt::format("answered '{}' after INIT; expected READY", serve::printable(status))};
 }
 
 bool SocketPotential::handle_forces(Batch& batch, Client& client) {
@@ -355,15 +390,15 @@ bool SocketPotential::handle_forces(Batch& batch, Client& client) {
   if (!reader.has(kHeaderLength)) return false;
   const std::string header = serve::header_text(reader.take(kHeaderLength));
   if (header != "FORCEREADY") {
-    refuse(client,
-           fmt::format("answered '{}' to GETFORCE; expected FORCEREADY", serve::printable(header)));
+    throw Violation{
+        fmt::format("answered '{}' to GETFORCE; expected FORCEREADY", serve::printable(header))};
   }
   if (!reader.has(sizeof(double) + sizeof(std::int32_t))) return false;
   const auto energy = reader.number<double>();
   const auto count = reader.number<std::int32_t>();
   if (count != static_cast<std::int64_t>(atoms())) {
-    refuse(client,
-           fmt::format("sent forces on {}; each image has {}", count_text(count, "atom"), atoms()));
+    throw Violation{
+        fmt::format("sent forces on {}; each image has {}", count_text(count, "atom"), atoms())};
   }
   constexpr std::size_t kVirial = 9 * sizeof(double);
   const std::size_t forces_size = 3 * atoms() * sizeof(double);
@@ -375,7 +410,7 @@ bool SocketPotential::handle_forces(Batch& batch, Client& client) {
   try {
     text = serve::checked_text_size(text_size, "a text");
   } catch (const IoError&) {
-    refuse(client, fmt::format("sent forces with a text of {} bytes", text_size));
+    throw Violation{fmt::format("sent forces with a text of {} bytes", text_size)};
   }
   if (!reader.has(text)) return false;
   reader.take(text);
@@ -387,6 +422,7 @@ bool SocketPotential::handle_forces(Batch& batch, Client& client) {
       f = forces.number<double>() * kUnit;
     }
     ++batch.done;
+    client.has_computed = true;
   }
   client.received.erase(client.received.begin(),
                         client.received.begin() + static_cast<std::ptrdiff_t>(reader.position()));
@@ -395,22 +431,32 @@ bool SocketPotential::handle_forces(Batch& batch, Client& client) {
 }
 
 SocketPotential::Clients::iterator SocketPotential::lose(Batch& batch, Clients::iterator client,
-                                                         const std::string& what) {
+                                                         const std::string& what, bool is_invalid) {
   std::string text = fmt::format("{} {}", name_of(*client), what);
   const std::optional<std::size_t> image = client->image;
+  const bool is_stranger = client->is_stranger();
   const auto next = clients_.erase(client);
-  if (image) {
-    batch.waiting.push_front(*image);
-    text += fmt::format(" while it computed image {}", batch.ids[*image]);
-    if (++batch.losses[*image] >= kMaxLosses) {
-      throw IoError(
-          fmt::format("{}. {} clients were lost with this image: check the output of the clients",
-                      text, kMaxLosses));
+  if (is_stranger) {
+    if (!std::exchange(is_stranger_reported_, true)) {
+      report(Message::note(text + "; further connections of other programs are not reported"));
     }
-    report(Message::warning(text + ", which goes to another client"));
-  } else {
-    report(Message::note(text));
+    return next;
   }
+  const bool has_good_client = std::ranges::any_of(clients_, &Client::has_computed);
+  if (is_invalid && !has_good_client) throw IoError(text);
+  if (!image) {
+    report({is_invalid ? Level::warning : Level::note, text});
+    return next;
+  }
+  batch.waiting.push_front(*image);
+  text +=
+      fmt::format("{} image {}", is_invalid ? ", for" : " while it computed", batch.ids[*image]);
+  if (++batch.losses[*image] >= kMaxLosses && !has_good_client) {
+    throw IoError(
+        fmt::format("{}. {} clients were lost with this image: check the output of the clients",
+                    text, batch.losses[*image]));
+  }
+  report(Message::warning(text + ", which goes to another client"));
   return next;
 }
 
@@ -422,8 +468,7 @@ void SocketPotential::check_times(Batch& batch) {
                  ? lose(batch, client, fmt::format("did not answer for {:g} s", options_.timeout_s))
                  : std::next(client);
   }
-  if (std::any_of(clients_.begin(), clients_.end(),
-                  [](const Client& c) { return c.has_image(); })) {
+  if (std::ranges::any_of(clients_, &Client::has_image)) {
     without_since_ = now;
     return;
   }
@@ -432,22 +477,16 @@ void SocketPotential::check_times(Batch& batch) {
     throw IoError(fmt::format(
         "no client computed at {} for {:g} s: {} connected, {} of {} computed, image {} is next. "
         "Start clients, or increase timeout_s",
-        address, options_.timeout_s, count_text(std::ssize(clients_), "client"), batch.done,
+        address, options_.timeout_s, count_text(known_clients(), "client"), batch.done,
         count_text(std::ssize(batch.ids), "image"), batch.ids[batch.waiting.front()]));
   }
   if (!clients_.empty() || is_absence_reported_) return;
   is_absence_reported_ = true;
-  report(connections_ == 0
+  report(clients_so_far_ == 0
              ? Message::note(fmt::format("waiting for {} at {}",
                                          count_text(options_.clients, "client"), address))
              : Message::warning(fmt::format("no client is left at {}; waiting for up to {:g} s",
                                             address, options_.timeout_s)));
-}
-
-void SocketPotential::refuse(const Client& client, const std::string& what) {
-  const std::string text = fmt::format("{} {}", name_of(client), what);
-  clients_.remove_if([&](const Client& c) { return &c == &client; });
-  throw IoError(text);
 }
 
 }  // namespace

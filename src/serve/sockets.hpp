@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <sys/types.h>
 #include <utility>
 
 #include "tarn/serve.hpp"
@@ -34,6 +37,9 @@ std::string error_text(int number);
 /// Tries to connect once. @return no socket, with errno, if that failed
 /// @throws InputError for a name that is too long; IoError for an unknown host
 Socket connect_to(const ServeAddress& address);
+
+/// Receives up to so many bytes, as recv() does, and acknowledges them at once.
+ssize_t receive_some(const Socket& socket, std::span<std::byte> bytes);
 
 /// A connection that another program made.
 struct Accepted {

@@ -267,6 +267,18 @@ TEST_F(Faults, ASecondSignalEndsTheProgramAndLosesNoFile) {
   expect_same_files(out_, whole_);
 }
 
+/// As under nohup, and in the background of a shell.
+TEST_F(Faults, SignalsThatTheParentIgnoresAreIgnored) {
+  Program program = start(out_, kEndless, [] {
+    std::signal(SIGHUP, SIG_IGN);
+    std::signal(SIGINT, SIG_IGN);
+  });
+  ASSERT_TRUE(wait_until(program, [&] { return fs::exists(out_ + "/checkpoint.bin"); })) << log();
+  EXPECT_FALSE(program.catches(SIGHUP) || program.catches(SIGINT));
+  for (const int number : {SIGHUP, SIGINT, SIGTERM}) program.signal(number);
+  EXPECT_EQ(program.wait().code, 128 + SIGTERM) << log();
+}
+
 // --- nobody who listens ---
 
 /// The end of the terminal that a run writes its bar to: a signal, and errors of all that is said.

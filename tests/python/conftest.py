@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -25,6 +26,11 @@ HEPTAMER = {
     "run": {"steps": 400, "equilibration_ps": 0.1},
     "observe": {"energies": {"every": 10}, "rdf": {"every": 10}},
 }
+
+# nohup and the background jobs of shells ignore some signals, as then do programs that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+    signal.signal(number, signal.SIG_DFL)
 
 
 def with_changes(deck: dict, **sections: dict) -> dict:

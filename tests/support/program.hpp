@@ -43,6 +43,10 @@ class Program {
     arguments.push_back(nullptr);
     id_ = ::fork();
     if (id_ != 0) return;
+    // nohup and the background jobs of shells ignore some signals, as then does the program.
+    for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE}) {
+      std::signal(number, SIG_DFL);
+    }
     for (const auto& [path, stream] :
          {std::pair{output_path, STDOUT_FILENO}, std::pair{error_path, STDERR_FILENO}}) {
       const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);

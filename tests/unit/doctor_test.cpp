@@ -1,15 +1,12 @@
 #include <gtest/gtest.h>
 
 #include "cli/doctor_text.hpp"
-#include "scratch_folder.hpp"
 
 /// @file
 /// The output of `tarn doctor` on other machines and for other builds.
 
 namespace tarn::cli {
 namespace {
-
-using test::contains;
 
 TEST(Doctor, PrintsTheDriverOfAWorkingGpu) {
   const DeviceProbe probe{
@@ -23,11 +20,6 @@ TEST(Doctor, PrintsAProblemOnce) {
   EXPECT_EQ(probe_text({ProbeStatus::no_driver, "no driver", "", "13.0", {}}), "      no driver\n");
   EXPECT_EQ(probe_text({ProbeStatus::no_device, "no device", "13.1", "13.0", {}}),
             "      no device\n      the driver supports CUDA up to 13.1\n");
-}
-
-TEST(Doctor, PrintsHowToGetHdf5) {
-  EXPECT_EQ(hdf5_text("1.10.8"), "HDF5: 1.10.8\n");
-  EXPECT_TRUE(contains(hdf5_text(""), "install libhdf5-dev and build again"));
 }
 
 }  // namespace
