@@ -146,6 +146,17 @@ TEST_F(Commands, DoctorListsTheMachine) {
   EXPECT_EQ(contains(doctor.text, "CUDA: built with"), contains(doctor.text, "dense solves: "));
 }
 
+/// The variable that tests use to run as on another processor.
+TEST_F(Commands, AVariableSelectsTheInstructionSet) {
+  const std::string run = "run " + small_deck() + " --quiet --set run.steps=1 --out ";
+  ASSERT_EQ(tarn(run + path("a"), "TARN_CPU_KERNELS=portable ").exit_code, 0);
+  EXPECT_TRUE(contains(contents(folder_ / "a/run.json"), "\"CPU, portable, "));
+  const Outcome unknown = tarn(run + path("b"), "TARN_CPU_KERNELS=sse ");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_TRUE(contains(unknown.text, "has no instruction set \"sse\"; unset it, or use portable"))
+      << unknown.text;
+}
+
 TEST_F(Commands, CheckPrintsTheCompleteDeckOrEveryProblem) {
   const Outcome good = tarn("check " + small_deck());
   EXPECT_EQ(good.exit_code, 0);
