@@ -74,24 +74,32 @@ def test_short_runs_write_the_columns_of_the_page(name, tmp_path):
         assert len(made) > 0
 
 
-@pytest.mark.parametrize("name", ["exchange", "ice", "melting"])
+#: Cells of rows that some runs do not meet, by a column and its value.
+NOT_MET = {
+    ("model", "tip3p"): dict.fromkeys(["peak_K", "peak_K_err", "height", "height_err"], "nan"),
+    ("friction_per_ps", "0.02"): dict.fromkeys(["departures", "of_one_molecule", "returns"], "0")
+    | dict.fromkeys(["activation", "activation_err", "deviance"], "nan"),
+}
+
+
+@pytest.mark.parametrize("name", ["evaporation", "exchange", "ice", "melting"])
 def test_pages_say_what_no_run_met(name, tmp_path):
-    """Whether a heat capacity has a significant maximum depends on the run."""
-    for path in [*RESULTS.glob(f"{name}*.csv"), *RESULTS.glob("ice*.csv")]:
-        rows = [line for line in path.read_text().splitlines() if ",peak_" not in line or "peak_K" in line]
-        columns = rows[1].split(",")
-        if "peak_K" in columns:
-            at = columns.index("peak_K")
-            known, unknown = slice(at, at + 4), ["nan"] * 4
-            for k, cells in enumerate(row.split(",") for row in rows[2:]):
-                if cells[0] in ("tip3p", "opc"):
-                    cells[known] = unknown
-                    rows[k + 2] = ",".join(cells)
-        (tmp_path / path.name).write_text("\n".join(rows) + "\n")
+    """Whether clusters evaporate, or a heat capacity has a significant maximum, depends on the run."""
+    for path in {*RESULTS.glob(f"{name}*.csv"), *RESULTS.glob("ice*.csv")}:
+        head, columns, *rows = path.read_text().splitlines()
+        kept = []
+        for row in rows:
+            cells = dict(zip(columns.split(","), row.split(","), strict=True))
+            for (column, value), unknown in NOT_MET.items():
+                if cells.get(column) == value:
+                    cells |= {key: cell for key, cell in unknown.items() if key in cells}
+            if not cells.get("quantity", "").startswith("peak_"):
+                kept.append(",".join(cells.values()))
+        (tmp_path / path.name).write_text("\n".join([head, columns, *kept, ""]))
     done = make("--text", name, "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
     page = (tmp_path / f"{name}.md").read_text()
-    assert "–" in page and "nan" not in page.replace("resonan", "")
+    assert "–" in page and not re.search(r"\bnan\b", page)
 
 
 def test_values_are_printed_with_the_digits_of_their_errors():
