@@ -476,7 +476,8 @@ TEST_F(Quantum, WarnsOfResonances) {
     EXPECT_EQ(contains(run.text, warning), warned) << run.text;
     EXPECT_EQ(contains(text_of("out/run.json"), "resonates"), warned);
   }
-  // Steps that blow up have no time. Those of 100 fs do so at once: a busy machine times only a few.
+  // Steps that blow up have no time. Those of 100 fs do so at once: a busy machine times only a
+  // few.
   EXPECT_TRUE(contains(test::command("check " + exact + "--set integrator.timestep_fs=100").text,
                        "time: not estimated"));
   const std::string cayley =

@@ -65,7 +65,8 @@ class Program {
   }
   /// Whether it handles a signal.
   bool catches(int number) const { return catches_signal(id_, number); }
-  /// The time that it has computed, on all threads, which other load of the machine does not change.
+  /// The time that it has computed, on all threads, which other load of the machine does not
+  /// change.
   double cpu_seconds() const {
     clockid_t clock{};
     timespec time{};
