@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import plots
-from page import BOLTZMANN_KCAL_PER_MOL_K, Page, Table, Value, markdown, weighted_mean
+from page import BOLTZMANN_KCAL_PER_MOL_K, NOT_MET, Page, Table, Value, markdown, weighted_mean
 
 TITLE = "Evaporation rates of seven molecules"
 DECK, SLOW = "evaporation7.toml", True
@@ -99,6 +99,8 @@ def arrhenius(rows: Table) -> tuple[Value, float]:
     """Activation energy by equation (73), and the rate at 1/kT = 0 (1/ns)."""
     beta = 1 / (BOLTZMANN_KCAL_PER_MOL_K * rows["bath_K"])
     events, time_ns, activation = rows["departures"], rows["time_ns"], 0.0
+    if not events.any():
+        return NOT_MET, 0.0
     for _ in range(100):  # Newton's method; the likelihood is concave
         expected = time_ns * np.exp(-activation * (beta - beta.mean()))
         expected *= events.sum() / expected.sum()
@@ -135,13 +137,15 @@ def text(page: Page) -> dict:
     returned, kinetic_kT = {}, {}
     for case in FRICTIONS:
         rows = results[case]
-        returned[case[2]] = f"{100 * rows['returns'].sum() / rows['departures'].sum():.0f} %"
+        events = rows["departures"]
+        returned[case[2]] = f"{Value(100 * rows['returns'].sum() / events.sum()):.0f} %"
         own = np.nan_to_num(rows["relative_kinetic_kcal_per_mol"]) / kT
-        kinetic_kT[case[2]] = np.average(own, weights=rows["departures"])
+        kinetic_kT[case[2]] = Value((own * events).sum() / events.sum())
     leaving = [Value(r.potential_leaving_kcal_per_mol, r.potential_leaving_err) for r in usual]
     rises = 0.5 * kT - usual["potential_whole_kcal_per_mol"]
     expected = [v + Value(rise, 0.0) for v, rise in zip(leaving, rises, strict=True)]
-    weights = [v.error**-2 for v in expected]
+    met = [v for v in expected if v.error > 0]
+    weights = [v.error**-2 for v in met]
     temperatures = [f"{t_K:g} K" for t_K in usual["bath_K"]]
     half = np.sort(usual["bath_K"])[len(usual) // 2]
     halves = [[arrhenius(rows.chosen((rows["bath_K"] < half) == cold))[0] for cold in (True, False)]
@@ -149,14 +153,14 @@ def text(page: Page) -> dict:
     falls = [cold - hot for cold, hot in halves]
     coldest = [int(rows["departures"][0]) for rows in results.values()]
     return {
-        "deviance": sum(fit.deviance for fit in fits.values()),
+        "deviance": Value(sum(fit.deviance for fit in fits.values())),
         "freedom": len(fits) * (len(usual) - 2),
         "fall": weighted_mean(falls)[0], "least": min(coldest), "most": max(coldest),
         "rates": markdown(
             ["scheme", "step (fs)", "friction (1/ps)", *temperatures, "activation energy (kcal/mol)",
              f"χ² ({len(usual) - 2} degrees of freedom)", "pooled ratio"],
             [[label(case[0]), *case[1:], *rates(rows), fits[case].value("activation"),
-              f"{fits[case].deviance:.0f}", 1 if case == USUAL else ratios[case]]
+              f"{Value(fits[case].deviance):.0f}", 1 if case == USUAL else ratios[case]]
              for case, rows in results.items()],
         ),
         "escapes": markdown(
@@ -174,7 +178,7 @@ def text(page: Page) -> dict:
         ),
         "coldest_K": usual["bath_K"][0], "hottest_K": usual["bath_K"][-1],
         "activation": fits[USUAL].value("activation"), "returned": returned,
-        "expected": Value(np.average([v.mean for v in expected], weights=weights), sum(weights) ** -0.5),
+        "expected": Value(np.average([v.mean for v in met], weights=weights), sum(weights) ** -0.5) if met else NOT_MET,
         "long_step": ratios[LONG], "soft": {omega: ratios[case] for omega, case in SOFT.items()},
         "wall": WALL_A, "stiffness": WALL_KCAL_PER_MOL_A2, "step": USUAL[1],
         "cold": markdown(
@@ -190,7 +194,7 @@ def text(page: Page) -> dict:
 def curve(axes, x, values: list[Value], label: str = "", **options) -> None:
     """Rates that are not 0, with the standard errors of their logarithms, on a logarithmic axis."""
     points = [(at, v.mean, v.error) for at, v in zip(x, values, strict=True) if v.mean > 0]
-    x, y, error = np.array(points).T
+    x, y, error = np.reshape(points, (-1, 3)).T
     factor = np.exp(error / y)
     plots.curve(axes, x, y, label, error=[y - y / factor, y * factor - y], **options)
 

@@ -2,7 +2,7 @@
 
 import melting_shared as shared
 import numpy as np
-from page import Page, markdown
+from page import Page, Value, first_value, markdown
 
 TITLE = "Melting of the octamer with and without replica exchange"
 DECK, SET, SLOW = "exchange8.toml", shared.STEP_4FS | {"observe.cluster.every": 250}, True
@@ -46,7 +46,7 @@ def text(page: Page) -> dict:
     sigmas = np.abs(mean[:, 0] - mean[:, 1]) / np.hypot(error[:, 0], error[:, 1])
     V0, V0_error = mean[0], error[0]
     reduced = (V0_error[2:] / V0_error[:2])[:, (baths_K >= 100) & (baths_K <= 140)]
-    heights = [t.one(quantity=shared.PEAKS[1]).mean for t in list(ladders.values())[2:]]
+    heights = [first_value(t.where(quantity=shared.PEAKS[1])).mean for t in list(ladders.values())[2:]]
     trips = [t.one(quantity="round_trips_per_ns").mean for t in list(ladders.values())[:2]]
     measured_ns = (page.key("run.duration_ps") - page.key("run.equilibration_ps")) / 1000
     acceptances = ladders[CASES[1, "cube"]].where(quantity="acceptance")["mean"]
@@ -62,7 +62,7 @@ def text(page: Page) -> dict:
         "changes": [t.one(quantity="structure_changes_per_walker").mean for t in list(ladders.values())[:2]],
         "compared": sigmas.size, "trips": trips, "all_trips": measured_ns * min(trips), "sigmas": sigmas.max(),
         "apart": dict(zip(baths_K.astype(int).tolist(), np.abs(V0[2] - V0[3]), strict=True)),
-        "heights": 100 * abs(heights[0] / heights[1] - 1),
+        "heights": Value(100 * abs(heights[0] / heights[1] - 1)),
         "deviation": abs(V0[2, 0] - V0[:2, 0].mean()) / V0_error[2, 0],
         "least": reduced.min(), "most": reduced.max(),
         "acceptances": ", ".join(f"{100 * a:.0f}" for a in acceptances),

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import plots
-from page import Page, Value, markdown, weighted_mean
+from page import Page, Value, first_value, markdown, weighted_mean
 
 TITLE = "Melting of the octamer and of ice, eleven rigid water models"
 DECK, SLOW = "exchange8.toml", True
@@ -47,12 +47,9 @@ def changes(model: str, start: str, seed: int) -> dict:
 
 
 def row_of(result) -> list:
-    """Maximum, height and round trips of a run; nan without a significant maximum."""
+    """Maximum, height and round trips of a run; NOT_MET without a significant maximum."""
     table = result.table("averages")
-    cells = []
-    for quantity in (PEAK, "peak_kcal_per_mol_K"):
-        of = table[table["quantity"] == quantity]
-        cells += [of["mean"][0], of["error"][0]] if len(of) else [math.nan, math.nan]
+    cells = [first_value(table[table["quantity"] == q]) for q in (PEAK, "peak_kcal_per_mol_K")]
     record = json.loads((result.out / "run.json").read_text())
     return [*cells, record["exchange"]["round_trips_per_ns"]]
 
@@ -81,7 +78,7 @@ def hexamers(page: Page) -> None:
             "system.model": model, "system.molecules": 6, "system.replicas": 4 * len(HEXAMER_K),
             "thermostat.temperatures_K": HEXAMER_K, "run.duration_ps": 2500, "run.equilibration_ps": 500,
         }  # fmt: skip
-        rows.append([model, *page.run(of_hexamer, ["observe.cluster", "system.files"], read=row_of)[:4]])
+        rows.append([model, *page.run(of_hexamer, ["observe.cluster", "system.files"], read=row_of)[:2]])
     page.write(["model", *RUN_COLUMNS[3:7]], rows, "-hexamers")
 
 
@@ -124,22 +121,23 @@ def maxima(runs) -> dict[str, dict]:
 def text(page: Page) -> dict:
     runs, models = page.table("-runs"), page.table()
     found = maxima(runs)
-    order = sorted(found, key=lambda m: found[m]["all"].mean)
-    known = [m for m in order if m in ICE_K]
+    order = sorted(found, key=lambda m: np.nan_to_num(found[m]["all"].mean))
+    met = [m for m in order if found[m]["all"].mean > 0]
+    known = [m for m in met if m in ICE_K]
     peak_K = np.array([found[m]["all"].mean for m in known])
     ice_K = np.array([ICE_K[m][0] for m in known])
     quadrupole = {r.model: r.quadrupole_DA for r in models}
     minimum = {r.model: r.minimum_kcal_per_mol for r in models}
-    every_K = np.array([found[m]["all"].mean for m in order])
+    every_K = np.array([found[m]["all"].mean for m in met])
 
     def correlation(x, y) -> float:
         return float(np.corrcoef(x, y)[0, 1])
 
     rows = [
         [NAMES[m], f"{found[m]['D2d']}", f"{found[m]['S4']}", f"{found[m]['all']}",
-         f"{found[m]['chi']:.1f} ({found[m]['runs'] - 1})", f"{found[m]['height']}",
+         f"{Value(found[m]['chi']):.1f} ({found[m]['runs'] - 1})", f"{found[m]['height']}",
          f"{ICE_K[m][0]:g} [{ICE_K[m][1]}]" if m in ICE_K else "–",
-         f"{found[m]['all'].mean / ICE_K[m][0]:.3f}" if m in ICE_K else "–",
+         f"{found[m]['all'].mean / ICE_K[m][0]:.3f}" if m in known else "–",
          f"{quadrupole[m]:.3f}", f"{minimum[m]:.2f}"]
         for m in order
     ]  # fmt: skip
@@ -157,15 +155,15 @@ def text(page: Page) -> dict:
              for r in sorted(hexamers, key=lambda r: order.index(r.model))],
         ),
         "runs": len(runs) // len(found), "seeds": len(set(runs["seed"])), "ladders": LADDERS,
-        "largest_error": max(found[m]["all"].error for m in order),
-        "lowest": f"{NAMES[order[0]]} ({found[order[0]]['all']} K)",
-        "highest": f"{NAMES[order[-1]]} ({found[order[-1]]['all']} K)",
+        "largest_error": max(found[m]["all"].error for m in met),
+        "lowest": f"{NAMES[met[0]]} ({found[met[0]]['all']} K)",
+        "highest": f"{NAMES[met[-1]]} ({found[met[-1]]['all']} K)",
         "ratio_low": ratios.min(), "ratio_high": ratios.max(),
         "ratio_low_model": NAMES[known[int(ratios.argmin())]],
         "ratio_high_model": NAMES[known[int(ratios.argmax())]],
         "r_ice": correlation(peak_K, ice_K),
-        "r_quadrupole": correlation(every_K, [quadrupole[m] for m in order]),
-        "r_minimum": correlation(every_K, [-minimum[m] for m in order]),
+        "r_quadrupole": correlation(every_K, [quadrupole[m] for m in met]),
+        "r_minimum": correlation(every_K, [-minimum[m] for m in met]),
         "r_ratio": correlation(ratios, [quadrupole[m] for m in known]),
         "r_ratio_minimum": correlation(ratios, [-minimum[m] for m in known]),
         "three": [min(r for m, r in zip(known, ratios, strict=True) if m in THREE_SITES),
@@ -184,9 +182,9 @@ def draw(page: Page):
     figure, (ice, moment) = plots.panels(2, height_in=3.2, columns=2)
     for axes, x in ((ice, {m: k for m, (k, _) in ICE_K.items()}), (moment, quadrupole)):
         for m in NAMES:
-            if m not in x:
-                continue
             value = found[m]["all"]
+            if m not in x or math.isnan(value.mean):
+                continue
             axes.errorbar([x[m]], [value.mean], yerr=[value.error], marker="o", linestyle="none",
                           color=plots.COLOURS[0 if m in ICE_K else 1], capsize=2.0)  # fmt: skip
             lefts = ("spce", "bf", "tip4p", "tip4p2005", "spc", "tip4pice") if axes is moment else ("tip4pice",)

@@ -1,7 +1,7 @@
 """Heat capacity, hydrogen bonds and Lindemann index of eight molecules against the temperature."""
 
 import melting_shared as shared
-from page import BOLTZMANN_KCAL_PER_MOL_K, Page, Value, markdown, read_table, weighted_mean
+from page import BOLTZMANN_KCAL_PER_MOL_K, Page, Value, first_value, markdown, read_table, weighted_mean
 
 TITLE = "Melting of the cubic water octamer: heat capacity of eight molecules, TIP3P and TIP4P"
 DECK, SET, SLOW = "exchange8.toml", shared.STEP_4FS | {"observe.cluster.every": 250}, True
@@ -55,18 +55,18 @@ def text(page: Page) -> dict:
     short = read_table(page.out / "ice-runs.csv").by("model")
     others = {m: [r.value("peak_K") for r in short[m]] for m in runs}
     mean, chi_square = zip(*(weighted_mean(of) for of in others.values()), strict=True)
-    peak = {m: Value(*(ladders[m].one(quantity=shared.PEAKS[0]).__dict__[c] for c in ("mean", "error"))) for m in runs}
+    peak = {m: first_value(ladders[m].where(quantity=shared.PEAKS[0])) for m in runs}
     return {
         "peaks": shared.peaks("model", {m.upper(): ladder for m, ladder in ladders.items()}),
         "others": markdown(
             ["model", "this run (K)", *(f"{r.start}, seed {r.seed:g}" for r in short["tip3p"]), "mean", "χ²"],
-            [[m.upper(), peak[m], *others[m], mean[k], f"{chi_square[k]:.1f}"] for k, m in enumerate(runs)],
+            [[m.upper(), peak[m], *others[m], mean[k], f"{Value(chi_square[k]):.1f}"] for k, m in enumerate(runs)],
         ),
         "count": len(others["tip3p"]), "freedom": len(others["tip3p"]) - 1,
         "best": {m: mean[k] for k, m in enumerate(runs)},
-        "sigmas": {m: peak[m].sigmas_to(mean[k]) for k, m in enumerate(runs)},
+        "sigmas": {m: Value(peak[m].sigmas_to(mean[k])) for k, m in enumerate(runs)},
         "table": tables, "curves": shared.CURVES,
-        "below": (mean[list(runs).index("tip4p")] - mean[list(runs).index("tip3p")]).mean,
+        "below": mean[list(runs).index("tip4p")] - mean[list(runs).index("tip3p")],
         "trips": {m: mean["round_trips_per_ns"] for m, mean in means.items()},
         "changes": {m: mean["structure_changes_per_walker"] for m, mean in means.items()},
         "coldest": baths_K["tip3p"][0], "hottest": baths_K["tip3p"][-1],

@@ -32,13 +32,16 @@ MEV_PER_KCAL_PER_MOL = 43.36410424180094
 class Value:
     """A mean with its standard error.
 
-    f"{v}" is "0.506 ± 0.003", f"{v:+}" the same with its sign, f"{v:.2f}" the mean alone.
+    f"{v}" is "0.506 ± 0.003", f"{v:+}" the same with its sign, f"{v:.2f}" the mean alone. A mean that
+    is nan, because no run met it, is "–".
     """
 
     mean: float
     error: float = math.nan
 
     def __format__(self, spec: str) -> str:
+        if math.isnan(self.mean):
+            return "–"
         if spec not in ("", "+"):
             return format(self.mean, spec)
         digits = decimals_for(self.error)
@@ -59,14 +62,27 @@ class Value:
         return self * (1.0 / divisor)
 
     def sigmas_to(self, other: Value) -> float:
-        """The difference in standard errors; 0 if the errors are unknown."""
-        error = math.hypot(self.error, other.error)
-        return abs(self.mean - other.mean) / error if error > 0.0 else 0.0
+        """The difference in standard errors; 0 if the errors are unknown, and nan if a mean is."""
+        difference, error = abs(self.mean - other.mean), math.hypot(self.error, other.error)
+        return difference / error if error > 0.0 else 0.0 * difference
+
+
+NOT_MET = Value(math.nan, math.nan)
+
+
+def first_value(rows: Any, mean: str = "mean", error: str = "error") -> Value:
+    """The mean and the error in the first row of a table; NOT_MET without rows: which rows there are
+    may depend on what a run met."""
+    return Value(rows[mean][0], rows[error][0]) if len(rows) else NOT_MET
 
 
 def weighted_mean(values: Sequence[Value]) -> tuple[Value, float]:
     """Mean with the weights 1/error², and χ². If χ² exceeds its degrees of freedom, the error is
-    larger by the root of their ratio (Birge 1932)."""
+    larger by the root of their ratio (Birge 1932). Values that are nan are left out; both results
+    are nan if all are."""
+    values = [v for v in values if not math.isnan(v.mean)]
+    if not values:
+        return NOT_MET, math.nan
     weights = np.array([1.0 / v.error**2 for v in values])
     means = np.array([v.mean for v in values])
     mean = float((weights * means).sum() / weights.sum())

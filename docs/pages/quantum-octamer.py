@@ -7,7 +7,7 @@ import tomllib
 
 import numpy as np
 import plots
-from page import ROOT, Page, Row, Table, Value, combined, markdown, mean_and_error
+from page import NOT_MET, ROOT, Page, Row, Table, Value, combined, markdown, mean_and_error
 from rings import Cube
 
 TITLE = "Melting of eight molecules with quantum and with classical nuclei"
@@ -33,7 +33,6 @@ QUANTITIES = {
 }
 SHARES = [f"share_{cube}_from_{start}" for cube in STARTS for start in STARTS]
 HEAT_CAPACITY = "heat_capacity_kcal_per_mol_K"
-NONE = Value(math.nan, math.nan)
 
 
 def averages(result, quantity: str) -> list[Value]:
@@ -52,7 +51,7 @@ def populations(result, temperatures: int) -> list[list[Value]]:
     table = result.table("minima")
     table = table[table["time_ps"] >= model["run"]["equilibration_ps"]]
     if not len(table):  # a run too short for minima, in tests
-        return [[NONE] * len(SHARES)] * temperatures
+        return [[NOT_MET] * len(SHARES)] * temperatures
     place, ladder = table["replica"] % temperatures, table["replica"] // temperatures
     energies = []
     for path in STARTS.values():
@@ -141,7 +140,7 @@ def run(page: Page) -> None:
             return [*means, *lindemann(result, [t_K])]
 
         own_row = page.run(own, unset, read=values)
-        rows.append(["quantum", t_K, COLD_BEADS[t_K], *own_row, *[NONE] * len(SHARES)])
+        rows.append(["quantum", t_K, COLD_BEADS[t_K], *own_row, *[NOT_MET] * len(SHARES)])
     if cold_K:
         finish("quantum", "without exchange", len(cold_K), COLD["system.replicas"], COLD)
     beads = page.key("path_integral.beads")

@@ -32,7 +32,7 @@ def text(page: Page) -> dict:
     table = page.table()
     curves = table.by("omega")
     loud = table["beta"][table["stopped_replicas"] > 0]
-    low, high = max(loud[loud < BETWEEN]), min(loud[loud > BETWEEN])
+    low, high = max(loud[loud < BETWEEN], default=BETAS[0]), min(loud[loud > BETWEEN], default=BETAS[-1])
     quiet = [b for b in BETAS if low + 1e-9 < b < high - 1e-9]
     return {
         "quiet": (quiet[0], quiet[-1]),

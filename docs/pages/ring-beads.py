@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import plots
-from page import Page, Row, Table, Value, average, markdown
+from page import Page, Row, Table, Value, average, first_value, markdown
 from rings import Cube
 
 TITLE = "Error by the number of beads, eight molecules"
@@ -35,8 +35,8 @@ def run(page: Page) -> None:
             rows.append([t_K, kind, *row, *predict(kind, t_K, int(row[0]))])
         if kind == "trotter":
             of = result.table("bead_limits")
-            fit = [of[of["quantity"] == q][0] for q in QUANTITIES]
-            limits.append([t_K, *([f["limit"], f["limit_err"]] for f in fit)])
+            fits = (of[of["quantity"] == q] for q in QUANTITIES)
+            limits.append([t_K, *(first_value(fit, "limit", "limit_err") for fit in fits)])
 
     began, minutes = time.process_time(), []
     for t_K in BEADS if page.share == 1 else [300]:

@@ -1,11 +1,20 @@
 #include "kernel_table.hpp"
 
+#include <cstdlib>
+#include <string>
+
+#include "tarn/core/error.hpp"
+
 namespace tarn::cpu {
 
 int usable_kernels(const KernelTable** tables, int capacity) {
+  static const std::string fastest = [] {
+    const char* const name = std::getenv("TARN_CPU_KERNELS");
+    return std::string(name == nullptr ? "" : name);
+  }();
   int n = 0;
   const auto add = [&](const KernelTable& table) {
-    if (n < capacity) tables[n++] = &table;
+    if (n < capacity && (n > 0 || fastest.empty() || fastest == table.name)) tables[n++] = &table;
   };
 #if defined(TARN_HAVE_AVX512)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -20,6 +29,10 @@ int usable_kernels(const KernelTable** tables, int capacity) {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) add(kKernels_avx2);
 #endif
   add(kKernels_portable);
+  if (n == 0) {
+    throw InputError("TARN_CPU_KERNELS: this build or this processor has no instruction set \"" +
+                     fastest + "\"; unset it, or use portable, avx2 or avx512");
+  }
   return n;
 }
 

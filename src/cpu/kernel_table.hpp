@@ -350,7 +350,9 @@ struct KernelTable {
 
 /// The fastest table of this build that runs on this machine.
 const KernelTable& best_kernels();
-/// All tables that run on this machine, the fastest first.
+/// All tables that run on this machine, the fastest first. The environment variable
+/// TARN_CPU_KERNELS leaves out those before the named one, as on a machine without them.
+/// @throws InputError if there is none of that name
 int usable_kernels(const KernelTable** tables, int capacity);
 
 extern const KernelTable kKernels_portable;

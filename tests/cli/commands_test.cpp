@@ -14,6 +14,7 @@
 #include "command.hpp"
 #include "json_reader.hpp"
 #include "plain_water.hpp"
+#include "program.hpp"
 #include "rounding.hpp"
 #include "run_files.hpp"
 #include "tarn/io/csv.hpp"
@@ -166,6 +167,17 @@ TEST_F(Commands, RefusesAnotherHdf5) {
   EXPECT_FALSE(fs::exists(path("b.h5")) || fs::exists(path("out")));
 }
 #endif
+
+/// The variable that tests use to run as on another processor.
+TEST_F(Commands, AVariableSelectsTheInstructionSet) {
+  const std::string run = "run " + small_deck() + " --quiet --set run.steps=1 --out ";
+  ASSERT_EQ(tarn(run + path("a"), "TARN_CPU_KERNELS=portable ").exit_code, 0);
+  EXPECT_TRUE(contains(contents(folder_ / "a/run.json"), "\"CPU, portable, "));
+  const Outcome unknown = tarn(run + path("b"), "TARN_CPU_KERNELS=sse ");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_TRUE(contains(unknown.text, "has no instruction set \"sse\"; unset it, or use portable"))
+      << unknown.text;
+}
 
 TEST_F(Commands, CheckPrintsTheCompleteDeckOrEveryProblem) {
   const Outcome good = tarn("check " + small_deck());
@@ -808,10 +820,12 @@ TEST_F(Commands, EmptyFilesAreRefusedByAllCommands) {
 /// A cluster of this size takes minutes; what was reached until the signal is kept.
 TEST_F(Commands, MinimiseKeepsItsResultWhenInterrupted) {
   ASSERT_EQ(tarn("cluster --quiet --molecules 3000 -o " + path("start.xyz")).exit_code, 0);
-  const Outcome ended = tarn("minimise " + path("start.xyz") + " -o " + path("out.xyz"),
-                             "timeout --foreground --preserve-status -s INT 2 ");
-  EXPECT_EQ(ended.exit_code, 130) << ended.text;
-  EXPECT_TRUE(contains(ended.text, "interrupted before the minimum was reached")) << ended.text;
+  tarn::test::Program program({TARN_BINARY, "minimise", path("start.xyz"), "-o", path("out.xyz")},
+                              path("log"), path("log"));
+  while (program.runs() && program.cpu_seconds() < 2.0) ::usleep(10'000);
+  program.signal(SIGINT);
+  EXPECT_EQ(program.wait().code, 130) << contents(path("log"));
+  EXPECT_TRUE(contains(contents(path("log")), "interrupted before the minimum was reached"));
   EXPECT_LT(energy_of(path("out.xyz")), energy_of(path("start.xyz")));
 }
 

@@ -140,9 +140,8 @@ void Faults::kill_and_resume(int kills, const std::vector<std::string>& set) {
     }
     {
       Program program = start(out_, more);
-      const microseconds delay{third(random) == 0 ? early(random) : later(random)};
-      const auto until = std::chrono::steady_clock::now() + delay;
-      while (program.runs() && std::chrono::steady_clock::now() < until) {
+      const double delay_s = 1e-6 * (third(random) == 0 ? early(random) : later(random));
+      while (program.runs() && program.cpu_seconds() < delay_s) {
         std::this_thread::sleep_for(microseconds{200});
       }
       program.signal(SIGKILL);

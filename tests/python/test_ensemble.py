@@ -367,19 +367,17 @@ def test_one_ensemble_in_two_threads_takes_turns():
 def test_constants_and_steps_are_read_while_another_thread_advances():
     e = tarn.Ensemble(HEPTAMER, threads=1)
     constants = [e.molecules, e.beads, e.replicas, e.device, e.notes, e.is_open]
-    seen, slowest = [], 0.0
+    seen = []
     thread = threading.Thread(target=lambda: e.advance(200_000))
     thread.start()
     while thread.is_alive():
-        began = time.monotonic()
         assert [e.molecules, e.beads, e.replicas, e.device, e.notes, e.is_open] == constants
         step, time_ps, text = e.step, e.time_ps, repr(e)
-        slowest = max(slowest, time.monotonic() - began)
         assert step * 0.002 <= time_ps * (1 + 1e-15) and "7 molecules" in text
         seen.append(step)
         time.sleep(0.001)
-    assert slowest < 0.2
-    assert seen == sorted(seen) and len(set(seen)) > 1
+    # A read that waits for the other thread sees no step between the first and the last.
+    assert seen == sorted(seen) and any(0 < step < 200_000 for step in seen)
     assert e.step == 200_000 and e.time_ps == pytest.approx(400.0)
 
 
@@ -387,20 +385,25 @@ def test_the_lock_of_the_interpreter_is_released():
     """Another thread counts while an ensemble advances for a while."""
     e = tarn.Ensemble(with_changes(HEPTAMER, system={"replicas": 64}), threads=1)
     e.advance(10)
-    ticks = []
+    ticks = 0
     done = threading.Event()
 
     def tick() -> None:
+        nonlocal ticks
         while not done.is_set():
-            ticks.append(time.perf_counter())
+            ticks += 1
             time.sleep(0.001)
 
     thread = threading.Thread(target=tick)
     thread.start()
-    start = time.perf_counter()
-    while time.perf_counter() - start < 0.5:
+    most = 0
+    for _ in range(50):  # on a busy machine the other thread may not run at all during some
+        before = ticks
         e.advance(2000)
+        most = max(most, ticks - before)
+        if most >= 5:
+            break
     done.set()
     thread.join()
-    # With the lock held, there would be about one tick per advance() of tens of milliseconds.
-    assert len(ticks) > 50
+    # With the lock held, there would be one or two per advance() of tens of milliseconds.
+    assert most >= 5

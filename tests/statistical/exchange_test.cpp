@@ -106,6 +106,10 @@ std::vector<Bath> run(const Deck& deck, const Exchanger& exchanger) {
   return baths;
 }
 
+/// What is right stays below it, in standard errors; twelve numbers exceed it once in 10^4 runs.
+/// Every mistake is so large that about 9 are expected: it is missed as rarely.
+constexpr double kSigmas = 4.5;
+
 /// In standard errors.
 double deviation(const analysis::MeanError& a, const analysis::MeanError& b) {
   return std::abs(a.mean - b.mean) / std::hypot(a.error, b.error);
@@ -148,10 +152,9 @@ TEST(Exchange, AveragesByBathEqualThoseWithoutExchange) {
     SCOPED_TRACE(c.integrator);
     const Deck deck = deck_of(c.integrator, c.thermostat, c.molecules, 192, 25'000);
     const auto with = run(deck, as_it_should), without = run(deck, nobody);
-    // Twelve numbers; one of them is beyond 4.5 once in 10^4 runs.
-    EXPECT_LT(worst(with, without, &Bath::potential), 4.5);
-    EXPECT_LT(worst(with, without, &Bath::energy), 4.5);
-    EXPECT_LT(worst(with, without, &Bath::temperature), 4.5);
+    EXPECT_LT(worst(with, without, &Bath::potential), kSigmas);
+    EXPECT_LT(worst(with, without, &Bath::energy), kSigmas);
+    EXPECT_LT(worst(with, without, &Bath::temperature), kSigmas);
   }
 }
 
@@ -192,9 +195,9 @@ TEST(Exchange, TheEvenLadderIsEven) {
 TEST(Exchange, DetectsAWrongSignAndUnscaledVelocities) {
   const Deck deck = deck_of("scheme = \"settle\"\n", kBaoab, 2, 192, 15'000);
   const auto without = run(deck, nobody);
-  EXPECT_LT(worst(run(deck, as_it_should), without, &Bath::temperature), 4.5);
-  EXPECT_GT(worst(run(deck, with_the_wrong_sign), without, &Bath::potential), 9.0);
-  EXPECT_GT(worst(run(deck, with_velocities_as_they_are), without, &Bath::temperature), 9.0);
+  EXPECT_LT(worst(run(deck, as_it_should), without, &Bath::temperature), kSigmas);
+  EXPECT_GT(worst(run(deck, with_the_wrong_sign), without, &Bath::potential), kSigmas);
+  EXPECT_GT(worst(run(deck, with_velocities_as_they_are), without, &Bath::temperature), kSigmas);
 }
 
 /// One molecule has three stiff vibrations and nothing else: U is some 3/2 kT. What is left out of
@@ -210,8 +213,8 @@ TEST(Exchange, StiffBondsHaveTheTemperatureOfTheirBath) {
     SCOPED_TRACE(std::string(c.thermostat) + c.integrator);
     const Deck deck = deck_of(c.integrator, c.thermostat, 1, 300, 20'000);
     const auto without = run(deck, nobody), with = run(deck, as_it_should);
-    EXPECT_LT(worst(with, without, &Bath::energy), 4.5);
-    EXPECT_GT(worst(run(deck, with_the_reported_energy), without, &Bath::energy), 9.0);
+    EXPECT_LT(worst(with, without, &Bath::energy), kSigmas);
+    EXPECT_GT(worst(run(deck, with_the_reported_energy), without, &Bath::energy), kSigmas);
     for (std::size_t k = 0; k < 3; ++k) {
       // What is not linear, of turning molecules, adds 2 to 3 % to it with GLA, of order h^2.
       const double expected =
@@ -246,7 +249,7 @@ TEST(RingExchange, KeepsTheAveragesOfAllTemperatures) {
     if (!exchange) continue;
     ASSERT_TRUE(result.exchange);
     for (const ExchangePair& pair : result.exchange->pairs) {
-      EXPECT_GT(pair.acceptance, 0.5);
+      EXPECT_GT(pair.acceptance, 0.4);
       EXPECT_LT(pair.acceptance, 0.99);
     }
     EXPECT_GT(result.exchange->round_trips, 100);
@@ -308,6 +311,7 @@ TEST(RingExchange, HasDetailedBalance) {
   mean /= ladders;
   const double error = std::sqrt((squares / ladders - mean * mean) / (ladders - 1.0));
   EXPECT_EQ(of_ladder.size(), 48u);
+  // About 0.02, known to 10 % from 48 ladders; 4.5 standard errors more are 0.03.
   EXPECT_LT(error, 0.03);
   EXPECT_NEAR(mean, 1.0, 4.5 * error);
 }

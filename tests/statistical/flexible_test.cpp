@@ -74,7 +74,8 @@ TEST(FlexibleEquipartition, AllClassesHaveTheTemperatureOfTheBath) {
     }
     for (const std::vector<double>& sum : sums) {
       const Estimate t(sum);
-      EXPECT_LT(t.error, 3.0);
+      // At most 2.5 K, which 64 replicas tell to 9 %: 4.5 of these more are 3.5 K.
+      EXPECT_LT(t.error, 4.0);
       EXPECT_NEAR(t.mean, 298.0, 4.5 * t.error);
     }
   }

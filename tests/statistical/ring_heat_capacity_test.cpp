@@ -46,8 +46,9 @@ TEST(RingHeatCapacity, IsTheSlopeOfTheEnergy) {
   for (const std::size_t row : {0, 2, 4}) capacity -= t.at("heat_capacity_bias")[row] / 3.0;
   const double error = std::sqrt(error2 + quotient_err * quotient_err);
   EXPECT_NEAR(capacity, quotient, 4.5 * error);
-  // The comparison means something: C is above the 3 k of rigid rotation and translation.
-  EXPECT_LT(error, 0.5 * units::boltzmann_kcal_per_mol_K);
+  // The comparison means something: C is above the 3 k of rigid rotation and translation. The error
+  // is 0.4 to 0.5 k, which 64 replicas tell to 9 %: 4.5 of these more are below 0.7 k.
+  EXPECT_LT(error, 0.7 * units::boltzmann_kcal_per_mol_K);
   EXPECT_GT(capacity, 3.0 * units::boltzmann_kcal_per_mol_K);
   EXPECT_LT(capacity, 4.5 * units::boltzmann_kcal_per_mol_K);
 }

@@ -5,7 +5,7 @@
 /// @file
 /// What the thermostat makes of many replicas: the same temperature in every kind of motion, and
 /// the closed forms of a free molecule. All bounds are 4.5 standard errors, from the scatter of
-/// independent replicas; seeds are fixed, so that a test that passes passes always.
+/// independent replicas; another processor is like another seed.
 
 namespace tarn {
 namespace {

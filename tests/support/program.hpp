@@ -1,6 +1,7 @@
 #pragma once
 
 #include <csignal>
+#include <ctime>
 #include <fcntl.h>
 #include <fstream>
 #include <functional>
@@ -68,6 +69,14 @@ class Program {
   }
   /// Whether it handles a signal.
   bool catches(int number) const { return catches_signal(id_, number); }
+  /// The time that it has computed, on all threads, which other load of the machine does not
+  /// change.
+  double cpu_seconds() const {
+    clockid_t clock{};
+    timespec time{};
+    if (::clock_getcpuclockid(id_, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return 0.0;
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  }
   /// Whether it still runs.
   bool runs() {
     if (id_ <= 0) return false;

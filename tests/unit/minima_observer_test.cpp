@@ -190,6 +190,10 @@ TEST(MinimaObserver, SharesMatchTheTable) {
     }
     EXPECT_EQ(by_bath.at("samples")[row], count);
     EXPECT_DOUBLE_EQ(by_bath.at("share")[row], count / samples_of_bath[bath]);
+    // Of replicas that have it for a part of the time.
+    if (count > 0.0 && count < 101.0) {
+      EXPECT_GT(by_bath.at("share_err")[row], 0.0);
+    }
   }
   for (std::size_t i = 0; i < 4; ++i) {
     const double count = by_bath.at("samples")[i] + by_bath.at("samples")[4 + i];
@@ -198,7 +202,6 @@ TEST(MinimaObserver, SharesMatchTheTable) {
     EXPECT_EQ(isomers.at("of_samples")[i], 606.0);
     EXPECT_EQ(by_bath.at("of_samples")[i], 202.0);
   }
-  EXPECT_GT(by_bath.at("share_err")[4], 0.0) << "hot clusters leave the lowest minimum and return";
 
   // The structures are minima, about the origin, in the order of the table.
   ForceField force_field(find_water_model("tip3p").value(), 6);

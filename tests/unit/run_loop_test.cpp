@@ -220,7 +220,9 @@ TEST_F(RunLoop, StopsTwiceASecondAndGrowsItsChunks) {
   run(e, 800);  // 1.6 s or, on a busy machine, more
   EXPECT_GE(between_calls_, 2);
   EXPECT_EQ(advances_.front(), 1);
-  EXPECT_EQ(advances_[1], 2);
+  for (std::size_t k = 1; k < advances_.size(); ++k) {
+    EXPECT_LE(advances_[k], 2 * advances_[k - 1]);  // fewer after a step that was held up
+  }
   const std::int64_t longest = *std::max_element(advances_.begin(), advances_.end());
   EXPECT_GE(longest, 4);
   EXPECT_LE(longest, 130);  // a quarter of a second
