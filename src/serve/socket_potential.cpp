@@ -135,14 +135,15 @@ class SocketPotential final : public Potential {
     if (options_.on_message) options_.on_message(message);
   }
 
-  /// Waits for messages and connections, and handles them. @return whether a client is connected
+  /// Waits for messages and connections, and handles them.
   void handle_events(Batch& batch, std::chrono::milliseconds wait);
   void accept_client(Batch& batch);
   /// Sends the images that wait to the clients that are free.
   void assign(Batch& batch);
   void put_positions(const Batch& batch, Client& client) const;
-  /// @return false if the client closed the connection. The functions below throw Violation
+  /// @return false if the client closed the connection
   bool send(Client& client);
+  /// The same. This and the next three functions throw Violation.
   bool receive(Batch& batch, Client& client);
   /// Handles the first message received. @return false if it is not complete
   bool handle_message(Batch& batch, Client& client);
