@@ -217,9 +217,10 @@ __global__ void __launch_bounds__(kMostThreads)
       StepStatus<S> status;
       if (baoab) {
         Triple<S> v_thermal;
-        status =
-            begin_baoab(system.step, system.passes.move, noise_of<S>(system.step.seed, id, i, step),
-                        kick_scale, s, v_thermal, heat_tally<kTally>(d, slot));
+        const Triple<S> noise = noise_of<S>(system.step.seed, id, i, step);
+        StageClock<kTally>(d, step).end(Stage::noise);
+        status = begin_baoab(system.step, system.passes.move, noise, kick_scale, s, v_thermal,
+                             heat_tally<kTally>(d, slot));
         // Stored at once to free registers for the pair loop.
         store_triple(v_thermal, d.v_thermal, d.slots, slot);
       } else {
@@ -229,7 +230,7 @@ __global__ void __launch_bounds__(kMostThreads)
       iterations += static_cast<unsigned long long>(status.iterations);
       if (!is_constrained(system.passes.move)) indefinite += status.good ? 0 : 1;
     }
-    StageClock<kTally>(d, step).end(first_stage(system.thermostat, system.passes.move));
+    StageClock<kTally>(d, step).end(first_stage(system.passes.move));
     const Triple<S> f = block_forces<S, R, kMSite>(memory, system, pair, s.x);
     StageClock<kTally>(d, step).end(Stage::pairs);
     bool bad = false;

@@ -41,11 +41,8 @@ inline namespace TARN_ARCH {
 /// Stages of a step whose time is reported; see EngineReport.
 enum class Stage { pairs, bonds, noise, rest };
 inline constexpr int kStages = 4;
-/// The stage of the first half of a step.
-TARN_HD Stage first_stage(Thermostat thermostat, Move move) {
-  if (thermostat == Thermostat::baoab) return Stage::noise;
-  return move == Move::free ? Stage::rest : Stage::bonds;
-}
+/// The stage of the first half of a step, without the random numbers of BAOAB.
+TARN_HD Stage first_stage(Move move) { return move == Move::free ? Stage::rest : Stage::bonds; }
 
 /// Parameters of a launch, in the precision of the state.
 template <class S>
@@ -340,7 +337,7 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
         ring_noise(w.mode(), w.template normals<T>(step), m, w.heat_tally());
         if (step == first + n - 1) w.store_thermal(m.v);
       });
-      w.end_stage(Stage::noise, step);
+      w.end_stage(system.thermostat == Thermostat::none ? Stage::rest : Stage::noise, step);
       const Triple<T> beads = w.to_beads(s.x);
       w.end_stage(Stage::rest, step);
       f = bead_forces<W, R, kMSite>(w, system, pair, beads);
@@ -350,15 +347,17 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
     } else {
       StepStatus<T> status;
       if (baoab) {
-        status = begin_baoab(system.step, system.passes.move, w.template normals<T>(step),
-                             w.template kick_scale<T>(), s, v_thermal, w.heat_tally());
+        const Triple<T> normals = w.template normals<T>(step);
+        w.end_stage(Stage::noise, step);
+        status = begin_baoab(system.step, system.passes.move, normals, w.template kick_scale<T>(),
+                             s, v_thermal, w.heat_tally());
       } else {
         status = begin_step(system.step, system.passes.move, s);
       }
       poison(status.good, s);
       w.record(status);
       if (!is_constrained(system.passes.move)) w.indefinite(status.good);
-      w.end_stage(first_stage(system.thermostat, system.passes.move), step);
+      w.end_stage(first_stage(system.passes.move), step);
       f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
       w.end_stage(Stage::pairs, step);
       const mask_t<T> definite = end_step_of<kFlexible>(system.step, system.passes.end, f, s);

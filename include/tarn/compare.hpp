@@ -172,12 +172,15 @@ struct CompareResult {
 /// The fastest scheme for a given accuracy, for water with CompareOptions::steps.
 struct CheapestScheme {
   std::string within;  ///< "<V0> to 1 % of 3(N-1)kT", "OO histogram to 0.01"
-  std::string label;   ///< empty if no scheme is accurate enough
+  std::string label;   ///< empty if no scheme is accurate enough, or if it is not resolved
   double us_per_ps = 0.0;
   double us_per_ps_err = 0.0;
   /// Other schemes that are accurate enough and equally fast, within twice the error of the
   /// difference; the fastest first.
   std::vector<std::string> ties{};
+  /// Above 1: noise hides whether a faster scheme is accurate enough; runs this many times longer
+  /// decide it. Infinity: an error is unknown.
+  double times_longer = 1.0;
 };
 struct CheapestMechanicsScheme {
   std::string reference;  ///< schemes with different references solve different equations

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -33,21 +35,26 @@ Rows error_rows(const CompareResult& result) {
   return rows;
 }
 
-/// One row per scheme; CompareResult::orders has q and v in turn.
+/// One row per scheme.
 Rows order_rows(const CompareResult& result) {
   Rows rows{{"scheme", "order of q", "order of v", "steps", "forces per step", "Hessians per step",
              "reference"}};
-  for (std::size_t k = 0; k + 1 < result.orders.size(); k += 2) {
-    const SchemeOrder& q = result.orders[k];
-    rows.push_back({q.label, order_text(q.fit), order_text(result.orders[k + 1].fit),
+  std::size_t scheme = 0;
+  for (const SchemeOrder& q : result.orders) {
+    if (q.quantity != "q") continue;
+    const auto v = std::ranges::find_if(result.orders, [&](const SchemeOrder& o) {
+      return o.label == q.label && o.quantity == "v";
+    });
+    rows.push_back({q.label, order_text(q.fit), order_text(v->fit),
                     q.fit.points > 0
                         ? fmt::format("{:g} to {:g}", q.fit.smallest_step, q.fit.largest_step)
                         : "-",
                     number_text(q.forces_per_step, "{:.2f}"),
                     number_text(q.hessians_per_step, "{:.2f}"), "-"});
     for (const MechanicsSchemeResult& s : result.mechanics) {
-      if (s.scheme == k / 2 && !s.reference.empty()) rows.back().back() = s.reference;
+      if (s.scheme == scheme && !s.reference.empty()) rows.back().back() = s.reference;
     }
+    ++scheme;
   }
   return rows;
 }

@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +8,7 @@
 #include "tarn/io/json.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/physics/model_table.hpp"
+#include "terminal.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -74,25 +73,8 @@ void print_markdown(const Rows& rows) {
   }
 }
 
-/// Number of characters of a UTF-8 text.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 void print_aligned(const Rows& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const auto& row : rows) {
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
-  }
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      line += row[c];
-      if (c + 1 < row.size()) line += std::string(widths[c] - width_of(row[c]) + 2, ' ');
-    }
-    fmt::print("{}\n", line);
-  }
+  for (const std::string& line : aligned_rows(rows)) fmt::print("{}\n", line);
 }
 
 /// The names are those of the keys of [model] where these exist.

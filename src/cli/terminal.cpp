@@ -77,13 +77,23 @@ std::vector<std::string> aligned_rows(const std::vector<std::vector<std::string>
     for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], length(row[c]));
   }
   std::vector<std::string> lines;
-  for (const auto& row : rows) {
-    std::string line = fmt::format("{:<{}}", row[0], width[0]);
-    for (std::size_t c = 1; c < row.size(); ++c) {
-      line += fmt::format("  {:>{}}", row[c], width[c]);
+  std::size_t first = 1, last = 1;  // columns of a part
+  do {
+    std::size_t total = width[0];
+    for (last = first; last < width.size(); ++last) {
+      total += 2 + width[last];
+      if (last > first && total > kTableWidth) break;
     }
-    lines.push_back(std::move(line));
-  }
+    if (first > 1) lines.emplace_back();
+    for (const auto& row : rows) {
+      std::string line = fmt::format("{:<{}}", row[0], width[0]);
+      for (std::size_t c = first; c < std::min(last, row.size()); ++c) {
+        line += fmt::format("  {:>{}}", row[c], width[c]);
+      }
+      lines.push_back(std::move(line));
+    }
+    first = last;
+  } while (last < width.size());
   return lines;
 }
 

@@ -67,7 +67,10 @@ class ReportTimer {
   Clock::time_point next_ = Clock::now() + kInterval;
 };
 
+/// Columns of the terminal that a table may need.
+inline constexpr std::size_t kTableWidth = 100;
 /// The rows of a table as lines with columns of equal width; all but the first are right-aligned.
+/// Wider tables are divided into parts, separated by an empty line, which repeat the first column.
 std::vector<std::string> aligned_rows(const std::vector<std::vector<std::string>>& rows);
 
 /// "1 frame", "2 frames". @param plural null: the singular and an s

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string_view>
 #include <utility>
 
 #include "compare/mechanics_errors.hpp"
+#include "compare/water_tables.hpp"
 #include "compare_tables.hpp"
 #include "terminal.hpp"
 
@@ -38,8 +40,8 @@ std::string stopped_text(const SchemeResult& s) { return fmt::format("{}", s.blo
 
 Rows scheme_rows(const CompareResult& result) {
   Rows rows{{"scheme", "steps/s, all clusters", "pairs", "bonds", "noise", "rest", "iterations",
-             "T / K", "T trans, rot, bond", "<V0> / kcal/mol", "max |g| / A^2", "TV(OO), noise",
-             "stopped"}};
+             "T / K", "T trans, rot, bond", "<V0> / kcal/mol", "<V0> - first", "max |g| / A^2",
+             "TV(OO), noise", "stopped"}};
   for (const SchemeResult& s : result.schemes) {
     const bool is_reference = &s == &result.schemes.front();
     rows.push_back(
@@ -51,7 +53,9 @@ Rows scheme_rows(const CompareResult& result) {
              ? "-"
              : fmt::format("{:.2f} {:.2f} {}", s.translation_K.mean, s.rotation_K.mean,
                            s.bond_K.mean > 0.0 ? fmt::format("{:.2f}", s.bond_K.mean) : "-"),
-         mean_error_text(s.potential_kcal_per_mol, 4), fmt::format("{:.1e}", s.constraint_max_A2),
+         mean_error_text(s.potential_kcal_per_mol, 4),
+         is_reference ? "-" : mean_error_text(s.potential_difference_kcal_per_mol, 4),
+         fmt::format("{:.1e}", s.constraint_max_A2),
          is_reference || !std::isfinite(s.oo_total_variation)
              ? "-"
              : fmt::format("{:.4f} {}", s.oo_total_variation,
@@ -83,25 +87,28 @@ Rows error_rows(const CompareResult& result) {
   return rows;
 }
 
-/// "settle (equally fast within errors: shake)".
-std::string names_text(const CheapestScheme& best) {
-  if (best.label.empty()) return "none";
-  if (best.ties.empty()) return best.label;
-  return fmt::format("{} (equally fast within errors: {})", best.label, fmt::join(best.ties, ", "));
+/// "run 16 times longer", rounded up to two digits.
+std::string longer_text(double times_longer) {
+  if (!std::isfinite(times_longer)) return "errors need several replicas";
+  const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(times_longer)) - 1.0));
+  return fmt::format("run {:.0f} times longer", unit * std::ceil(times_longer / unit));
 }
 
 void print_cheapest(std::FILE* out, const CompareResult& result) {
-  fmt::print(out, "\nFastest scheme whose error, plus twice its uncertainty, is below\n");
-  const std::vector<CheapestScheme> all = cheapest_schemes(result.schemes, result.molecules);
-  Rows rows;
-  for (const CheapestScheme& best : all) {
-    const std::string cost = cost_text(best.us_per_ps, best.us_per_ps_err) + " µs per ps";
-    rows.push_back({best.within, best.label.empty() ? "" : cost});
+  Rows rows{{"limit", "µs per ps", "fastest scheme"}};
+  for (const CheapestScheme& best : cheapest_schemes(result.schemes, result.molecules)) {
+    if (best.times_longer > 1.0) {
+      rows.push_back({best.within, "-", "not resolved: " + longer_text(best.times_longer)});
+    } else if (best.label.empty()) {
+      rows.push_back({best.within, "-", "none"});
+    } else {
+      rows.push_back({best.within, cost_text(best.us_per_ps, best.us_per_ps_err), best.label});
+    }
+    for (const std::string& tie : best.ties)
+      rows.push_back({"", "equally fast within errors", tie});
   }
-  const std::vector<std::string> lines = aligned_rows(rows);
-  for (std::size_t k = 0; k < lines.size(); ++k) {
-    fmt::print(out, "{}  {}\n", lines[k], names_text(all[k]));
-  }
+  fmt::print(out, "\nFastest scheme whose error, plus twice its uncertainty, is below a limit\n");
+  print_table(out, rows);
 }
 
 /// Conserved quantities of a deck without a thermostat.
@@ -223,7 +230,6 @@ void print_beads(std::FILE* out, const CompareResult& result) {
     if (rows.back().front() != label) {
       rows.emplace_back(2 + kBeadColumns.size(), "-");
       rows.back()[0] = label;
-      rows.back()[1] = "";
     }
     rows.back()[2 + static_cast<std::size_t>(column - kBeadColumns.begin())] =
         mean_error_text(limit.fit.limit);
@@ -261,6 +267,7 @@ void print_water_tables(std::FILE* out, const Deck& deck, const CompareResult& r
   const bool has_thermostat = deck.thermostat.kind != Thermostat::none;
   if (!by_step) {
     print_table(out, scheme_rows(result));
+    fmt::print(out, "\n{}\n", kShareMeanings);
     if (!has_thermostat) fmt::print(out, "\n");
   }
   if (!has_thermostat) print_table(out, conservation_rows(result));

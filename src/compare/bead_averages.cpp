@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -50,19 +51,21 @@ const analysis::BeadLimit* fit_of(const CompareResult& result, const std::string
   return found == result.bead_limits.end() ? nullptr : &found->fit;
 }
 
-/// The line of a fit from its fewest beads to infinitely many, and the limit with its error.
-void add_fit(const analysis::BeadLimit& fit, double fewest, std::size_t curve, io::Plot& plot) {
+/// The line of a fit from its fewest beads on, and the limit with its error.
+/// @param end where the limit is drawn
+void add_fit(const analysis::BeadLimit& fit, double fewest, double end, std::size_t curve,
+             io::Plot& plot) {
   constexpr int kPoints = 60;
   io::Series line, limit;
   line.colour = limit.colour = io::palette_colour(curve);
   line.dashed = true;
   for (int k = 0; k <= kPoints; ++k) {
-    const double inverse = k / (kPoints * fewest);
-    line.x.push_back(inverse);
-    line.y.push_back(k == 0 ? fit.limit.mean : fit.at(1.0 / inverse));
+    line.x.push_back(fewest * std::pow(end / fewest, k / double{kPoints}));
+    line.y.push_back(fit.at(line.x.back()));
   }
   limit.style = io::Series::Style::points;
-  limit.x = {0.0};
+  limit.marks = {"∞"};
+  limit.x = {end};
   limit.y = {fit.limit.mean};
   limit.set_error(std::array{fit.limit.error});
   plot.series.push_back(std::move(line));
@@ -171,16 +174,21 @@ io::Drawing draw_beads(const CompareResult& result, const std::vector<std::strin
                        BeadAxis axis, const std::string& title) {
   const std::vector<std::string> labels = different(curve_labels);
   const bool by_step = axis == BeadAxis::step;
-  const auto x_of = [&](const SchemeResult& s) { return by_step ? s.timestep_fs : 1.0 / s.beads; };
-  double largest = 0.0;
-  for (const SchemeResult& s : result.schemes) largest = std::max(largest, x_of(s));
+  const auto x_of = [&](const SchemeResult& s) { return by_step ? s.timestep_fs : s.beads; };
+  double smallest = kMaxBeads, largest = 0.0;
+  for (const SchemeResult& s : result.schemes) {
+    smallest = std::min(smallest, x_of(s));
+    largest = std::max(largest, x_of(s));
+  }
   std::vector<io::Plot> plots;
   for (std::size_t column = 0; column < kColumns.size(); ++column) {
     if (kColumns[column].axis.empty()) continue;
     io::Plot& plot = plots.emplace_back();
     plot.y_label = kColumns[column].axis;
     plot.height_pixels = 300;
+    plot.log_x = !by_step;
     plot.x_range = {{0.0, 1.08 * largest}};
+    if (!by_step) plot.x_range = {{0.8 * smallest, 4.0 * largest}};
     for (std::size_t curve = 0; curve < labels.size(); ++curve) {
       const std::vector<const SchemeResult*> points =
           schemes_of(result.schemes, curve_labels, labels[curve]);
@@ -202,12 +210,11 @@ io::Drawing draw_beads(const CompareResult& result, const std::vector<std::strin
       plot.series.push_back(std::move(series));
       const analysis::BeadLimit* fit = fit_of(result, labels[curve], kColumns[column].name);
       if (fit == nullptr || fit->points < 2) continue;
-      add_fit(*fit, points[points.size() - fit->points]->beads, curve, plot);
+      add_fit(*fit, points[points.size() - fit->points]->beads, 3.0 * largest, curve, plot);
     }
   }
   plots.front().title = title;
-  plots.back().x_label =
-      by_step ? "time step (fs)" : "1/P     labels: number of beads P; at 0: extrapolation";
+  plots.back().x_label = by_step ? "time step (fs)" : "number of beads P     ∞: extrapolation";
   return io::draw(plots, result.out_dir + "/beads");
 }
 

@@ -42,7 +42,7 @@ void write_bead_limits(const CompareResult& result, const std::string& provenanc
 
 enum class BeadAxis { beads, step };
 
-/// Draws beads.svg: energy, kinetic energies and radius of gyration against 1/P with the fits, or
+/// Draws beads.svg: energy, kinetic energies and radius of gyration against P with the fits, or
 /// against the time step.
 io::Drawing draw_beads(const CompareResult& result, const std::vector<std::string>& curve_labels,
                        BeadAxis axis, const std::string& title);

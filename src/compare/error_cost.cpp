@@ -174,4 +174,14 @@ bool is_error_below(const CostPoint& point, ErrorMeasure measure, double limit) 
   return point.survived && std::fabs(e.mean) + 2.0 * e.error < limit;
 }
 
+double times_longer_to_resolve(const CostPoint& point, ErrorMeasure measure, double limit) {
+  const analysis::MeanError& e = error_of(point, measure);
+  // Equal distributions have a distance, too.
+  const double noise =
+      2.0 * e.error + (measure == ErrorMeasure::distance ? point.distance_noise : 0.0);
+  if (is_error_below(point, measure, limit) || std::fabs(e.mean) - noise > limit) return 1.0;
+  if (!std::isfinite(noise)) return std::numeric_limits<double>::infinity();
+  return std::max(1.0, 4.0 * noise * noise / (limit * limit));
+}
+
 }  // namespace tarn

@@ -119,7 +119,8 @@ void add_mean_distance(const ComparedRun& compared, SchemeResult& s) {
       std::inner_product(counts.begin(), counts.end(), centres_A.begin(), 0.0) / pairs;
 }
 
-/// The fastest scheme whose error is below a limit, and those that are equally fast.
+/// The fastest scheme whose error is below a limit, and those that are equally fast. There is none
+/// if a faster one may be as accurate.
 CheapestScheme cheapest_scheme(const std::vector<SchemeResult>& schemes, std::string within,
                                ErrorMeasure measure, double limit) {
   CheapestScheme best;
@@ -128,10 +129,16 @@ CheapestScheme cheapest_scheme(const std::vector<SchemeResult>& schemes, std::st
   for (std::size_t k = 1; k < schemes.size(); ++k) {
     if (is_error_below(cost_point(schemes[k]), measure, limit)) good.push_back(&schemes[k]);
   }
-  if (good.empty()) return best;
-  std::stable_sort(good.begin(), good.end(), [](const SchemeResult* a, const SchemeResult* b) {
-    return a->us_per_ps < b->us_per_ps;
-  });
+  std::ranges::stable_sort(good, {}, &SchemeResult::us_per_ps);
+  for (std::size_t k = 1; k < schemes.size(); ++k) {
+    const CostPoint point = cost_point(schemes[k]);
+    const bool is_faster =
+        good.empty() || (point.us_per_ps < good[0]->us_per_ps &&
+                         !costs_agree_within_errors(point, cost_point(*good[0])));
+    if (!point.survived || !is_faster) continue;
+    best.times_longer = std::max(best.times_longer, times_longer_to_resolve(point, measure, limit));
+  }
+  if (good.empty() || best.times_longer > 1.0) return best;
   const SchemeResult& fastest = *good.front();
   best.label = fastest.label;
   best.us_per_ps = fastest.us_per_ps;

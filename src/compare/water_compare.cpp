@@ -29,13 +29,15 @@ namespace tarn {
 namespace {
 
 /// Sections of the deck that only `tarn run` uses. A comparison takes its settings from
-/// [observe.energies], [observe.rdf] and [observe.correlation].
+/// [observe.energies], [observe.rdf] and [observe.correlation], and averages ring polymers.
 std::vector<std::string> unused_sections(const Deck& deck) {
   std::vector<std::string> names;
   for (const decks::Section& section : decks::schema_of(deck).sections) {
     if (!section.name.starts_with("observe.") || !section.present(deck)) continue;
     const std::string_view name = section.name.substr(section.name.find('.') + 1);
-    if (name == "energies" || name == "rdf" || name == "correlation") continue;
+    if (name == "energies" || name == "rdf" || name == "correlation" || name == "path_integral") {
+      continue;
+    }
     names.push_back(fmt::format("[{}]", section.name));
   }
   return names;

@@ -1,5 +1,6 @@
 #include "water_tables.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "tarn/io/atomic_file.hpp"
@@ -46,7 +47,9 @@ void write_water_table(const CompareResult& result, const std::string& provenanc
                            "momentum_max_Da_A_per_ps",
                            "angular_momentum_max_Da_A2_per_ps",
                            "us_per_ps_err"});
-  std::string text = csv.head(provenance);
+  std::string meanings = kShareMeanings;
+  std::ranges::replace(meanings, '\n', ' ');
+  std::string text = csv.head(provenance + "; " + meanings);
   for (const SchemeResult& s : result.schemes) {
     csv.cell(std::string_view(s.label));
     for (const double number : {s.steps_per_second,

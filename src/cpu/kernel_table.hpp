@@ -186,7 +186,7 @@ struct PassesOfKind {
   PassReport (*begin)(const StepNumbers<S>&, const Packs&, std::int64_t step);
   /// Accelerations and the second kick.
   PassReport (*end)(const StepNumbers<S>&, const Packs&);
-  /// The noise of GLA; else null.
+  /// The noise of GLA, or that of BAOAB alone; null without a thermostat.
   void (*noise)(const StepNumbers<S>&, const Packs&, std::int64_t step);
   /// One pass from the forces of step `step` to those of the next step, without heat. It reads x
   /// and v of `packs`, writes those of `next` and v_thermal, and does not change the accelerations.

@@ -27,8 +27,8 @@ constexpr cpu::PassesOfKind<S, Packs> passes_of_kind() {
   } else {
     return {begin_pass<kKind.thermostat == Thermostat::baoab, kKind.move, S, Packs>,
             end_pass<kKind.end, S, Packs>,
-            kKind.thermostat == Thermostat::gla ? noise_pass<move_of_noise(kKind.move), S, Packs>
-                                                : nullptr,
+            kKind.thermostat == Thermostat::none ? nullptr
+                                                 : noise_pass<move_of_noise(kKind.move), S, Packs>,
             fused_pass<kKind, S, Packs>};
   }
 }

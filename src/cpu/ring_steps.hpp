@@ -64,15 +64,20 @@ struct RingSteps {
   }
 };
 
+/// The stage of the modes' steps: noise, if there is any.
+inline double& mode_seconds(RingSteps& steps) {
+  return steps.context.thermostat() == Thermostat::none ? steps.report.rest_seconds
+                                                        : steps.report.noise_seconds;
+}
 inline void first_half(RingSteps& steps, std::int64_t step, StageClock& clock) {
   steps.pass(step, false, true);
-  clock.add_to(steps.report.noise_seconds);
+  clock.add_to(mode_seconds(steps));
 }
 /// With the noise of GLA.
 inline HalfStep second_half(RingSteps& steps, std::int64_t step, bool fuse, StageClock& clock) {
   const bool next = fuse && steps.context.thermostat() == Thermostat::baoab;
   const bool good = steps.pass(next ? step + 1 : step, true, fuse);
-  clock.add_to(steps.report.noise_seconds);
+  clock.add_to(mode_seconds(steps));
   return {!good, fuse};
 }
 inline void add_noise(RingSteps&, std::int64_t, StageClock&) {}

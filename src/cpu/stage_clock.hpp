@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 namespace tarn::cpu {
 
@@ -15,12 +16,14 @@ class StageClock {
   explicit StageClock(bool on) : on_(on) {
     if (on_) last_ = std::chrono::steady_clock::now();
   }
-  void add_to(double& seconds) {
-    if (!on_) return;
-    const auto now = std::chrono::steady_clock::now();
-    seconds += kTimedSteps * std::chrono::duration<double>(now - last_).count();
-    last_ = now;
+  bool is_on() const { return on_; }
+  /// Time since the last stage, scaled; 0 if the step is not timed.
+  double take() {
+    if (!on_) return 0.0;
+    const auto before = std::exchange(last_, std::chrono::steady_clock::now());
+    return kTimedSteps * std::chrono::duration<double>(last_ - before).count();
   }
+  void add_to(double& seconds) { seconds += take(); }
 
  private:
   bool on_;

@@ -29,17 +29,6 @@ constexpr double kShortStep_fs = 0.02;
 /// Factor on the largest stable step; cold clusters are stable with steps half as long again.
 constexpr double kFarTooLong = 1.6;
 
-/// Factor on time steps: librations of rigid molecules slow down with the square root of the mass
-/// of the hydrogens, stretches with that of the reduced mass of O and H.
-double heavy_hydrogen_factor(const Deck& deck) {
-  const auto of_bond = [](const WaterModel& m) {
-    return m.mass_o_Da * m.mass_h_Da / (m.mass_o_Da + m.mass_h_Da);
-  };
-  const WaterModel model = model_of_dynamics(deck);
-  if (moves_bonds(deck)) return std::sqrt(of_bond(model) / of_bond(WaterModel{}));
-  return std::sqrt(model.mass_h_Da / units::mass_hydrogen_Da);
-}
-
 bool observes_nothing(const Deck& deck) {
   const std::vector<Section>& sections = schema_of(deck).sections;
   return std::none_of(sections.begin(), sections.end(), [&](const Section& section) {
@@ -157,6 +146,15 @@ void add_messages_on_water(const Deck& deck, Messages& messages) {
 }
 
 }  // namespace
+
+double heavy_hydrogen_factor(const Deck& deck) {
+  const auto of_bond = [](const WaterModel& m) {
+    return m.mass_o_Da * m.mass_h_Da / (m.mass_o_Da + m.mass_h_Da);
+  };
+  const WaterModel model = model_of_dynamics(deck);
+  if (moves_bonds(deck)) return std::sqrt(of_bond(model) / of_bond(WaterModel{}));
+  return std::sqrt(model.mass_h_Da / units::mass_hydrogen_Da);
+}
 
 double largest_stable_timestep_fs(const Deck& deck) {
   const IntegratorSection& integrator = deck.integrator;

@@ -13,6 +13,10 @@ namespace tarn::decks {
 /// (measured), scaled for heavier hydrogens.
 double largest_stable_timestep_fs(const Deck& deck);
 
+/// Factor on time steps and intervals: librations of rigid molecules slow down with the square root
+/// of the mass of the hydrogens, stretches with that of the reduced mass of O and H.
+double heavy_hydrogen_factor(const Deck& deck);
+
 /// Harmonic errors of the coldest ring polymers of a deck, equation (87).
 struct BeadErrors {
   double temperature_K = 0.0;

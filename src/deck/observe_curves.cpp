@@ -127,23 +127,22 @@ void spectrum_messages(const Deck& deck, Messages& messages) {
         deck.system.model)));
   }
   const IntegratorSection& integrator = deck.integrator;
-  // Two samples per period of an O-H stretch of 4000/cm.
-  constexpr double kLongestInterval_fs = 4.17;
-  if (deck.spectrum && moves_bonds(deck)) {
-    const double interval_fs = static_cast<double>(deck.spectrum->every) * integrator.timestep_fs;
-    if (interval_fs > kLongestInterval_fs) {
-      messages.push_back(Message::warning(
-          fmt::format("[observe.spectrum] every = {}: samples {:.3g} fs apart alias the O-H "
-                      "stretches to lower wavenumbers. Use every = {}",
-                      deck.spectrum->every, interval_fs,
-                      std::max(1.0, std::floor(kLongestInterval_fs / integrator.timestep_fs)))));
-    }
-  } else if (deck.spectrum && deck.spectrum->every > 1 && !is_rigid(integrator.scheme) &&
-             std::isfinite(integrator.omega)) {
+  // Two samples per period of an O-H stretch of 4000/cm, or of a libration of 1300/cm.
+  const double longest_fs = (moves_bonds(deck) ? 4.17 : 12.83) * heavy_hydrogen_factor(deck);
+  const double interval_fs = static_cast<double>(deck.spectrum->every) * integrator.timestep_fs;
+  if (!moves_bonds(deck) && deck.spectrum->every > 1 && !is_rigid(integrator.scheme) &&
+      std::isfinite(integrator.omega)) {
     messages.push_back(Message::warning(fmt::format(
         "[observe.spectrum] every = {}: penalised bonds vibrate within a few steps, and their "
         "lines are aliased to lower wavenumbers. Use every = 1, which aliases fewer",
         deck.spectrum->every)));
+  } else if (interval_fs > longest_fs) {
+    messages.push_back(Message::warning(
+        fmt::format("[observe.spectrum] every = {}: samples {:.3g} fs apart alias the {} to lower "
+                    "wavenumbers. Use every = {}",
+                    deck.spectrum->every, interval_fs,
+                    moves_bonds(deck) ? "O-H stretches" : "librations of the molecules",
+                    std::max(1.0, std::floor(longest_fs / integrator.timestep_fs)))));
   }
   append(warning_of_missing_rows(deck, "observe.spectrum", deck.spectrum->every,
                                  spectrum_samples(*deck.spectrum, deck.integrator.timestep_fs),

@@ -1,6 +1,7 @@
 #include "downsampled_curve.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tarn {
 
@@ -30,7 +31,13 @@ io::Series DownsampledCurve::series(const std::string& label) const {
   io::Series series;
   series.label = label;
   bool has_spread = false;
-  for (const Point& point : points_) {
+  std::vector<Point> points = points_;
+  // Fewer samples have other fluctuations.
+  if (points.size() > 1 && points.back().count < points_each_) {
+    merge(points[points.size() - 2], points.back());
+    points.pop_back();
+  }
+  for (const Point& point : points) {
     series.x.push_back(point.x / point.count);
     series.y.push_back(point.y / point.count);
     series.low.push_back(point.low);
@@ -42,6 +49,22 @@ io::Series DownsampledCurve::series(const std::string& label) const {
     series.high.clear();
   }
   return series;
+}
+
+void smooth(io::Series& curve) {
+  constexpr std::size_t kMost = 128;
+  const std::size_t each = (curve.x.size() + kMost - 1) / kMost;
+  if (each < 2) return;
+  for (std::vector<double>* values : {&curve.x, &curve.y}) {
+    std::vector<double> means;
+    for (std::size_t first = 0, end = 0; first < values->size(); first = end) {
+      end = first + 2 * each <= values->size() ? first + each : values->size();
+      double sum = 0.0;
+      for (std::size_t i = first; i < end; ++i) sum += (*values)[i];
+      means.push_back(sum / static_cast<double>(end - first));
+    }
+    *values = std::move(means);
+  }
 }
 
 }  // namespace tarn

@@ -9,8 +9,9 @@
 
 namespace tarn {
 
-/// A curve reduced to at most 1024 points: when it is full, neighbours are merged. The line shows
-/// the means, the band the minima and maxima.
+/// A curve reduced to at most 1024 points: when it is full, neighbours are merged, and at the end
+/// an incomplete point with the one before. The line shows the means, the band the minima and
+/// maxima.
 class DownsampledCurve {
  public:
   static constexpr std::size_t kMost = 1024;
@@ -32,5 +33,9 @@ class DownsampledCurve {
   double points_each_ = 1.0;
   std::vector<Point> points_;
 };
+
+/// Averages neighbouring points into at most 128, to distinguish crossing curves. The last average
+/// contains the remainder.
+void smooth(io::Series& curve);
 
 }  // namespace tarn

@@ -28,6 +28,7 @@ Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats)
   const std::size_t conserved = csv.column("conserved_kcal_per_mol");
   const std::size_t work = csv.column("shadow_work_kcal_per_mol");
   const bool means = csv.has_column("heat_kcal_per_mol_err");
+  const std::size_t work_error = means ? csv.column("shadow_work_kcal_per_mol_err") : 0;
   const std::size_t replica_column = csv.column("replica");
   std::map<std::string, double, std::less<>> first_rows;
   const auto changes = [&](const Cells& cells) {
@@ -35,7 +36,7 @@ Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats)
     const double first = first_rows.emplace(cells[replica_column], kept).first->second;
     RowValues row({kept + csv.number(cells[heat]) - first, kept - first, csv.number(cells[work])});
     // Errors of energies are not errors of their changes.
-    if (means) row.error[2] = csv.number(cells[work + 1]);
+    if (means) row.error[2] = csv.number(cells[work_error]);
     return row;
   };
   std::vector<io::Plot> plots = time_panels(csv, folder, "Heat and shadow work",

@@ -121,8 +121,11 @@ std::vector<std::vector<io::Series>> read_curves(io::CsvReader& csv, std::string
                                                  bool positive, std::string_view group) {
   const bool grouped = csv.has_column(group);
   const std::size_t x_column = csv.column(x), group_column = grouped ? csv.column(group) : 0;
-  std::vector<std::size_t> places;
-  for (const std::string& column : columns) places.push_back(csv.column(column));
+  std::vector<std::size_t> places, errors;
+  for (const std::string& column : columns) {
+    places.push_back(csv.column(column));
+    errors.push_back(csv.column(column + "_err"));
+  }
   std::vector<std::vector<io::Series>> curves(columns.size());
   std::string last;
   Cells cells;
@@ -136,7 +139,7 @@ std::vector<std::vector<io::Series>> read_curves(io::CsvReader& csv, std::string
     for (std::size_t c = 0; c < curves.size(); ++c) {
       io::Series& curve = curves[c].back();
       add_known_point(csv.number(cells[x_column]), csv.number(cells[places[c]]),
-                      csv.number(cells[places[c] + 1]), curve);
+                      csv.number(cells[errors[c]]), curve);
       if (positive && !curve.low.empty()) curve.low.back() = std::max(0.0, curve.low.back());
     }
   }

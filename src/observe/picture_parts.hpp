@@ -47,7 +47,7 @@ inline constexpr std::array<std::string_view, 3> kRowColumns{"step", "time_ps", 
 /// Curves of a table with bands of one standard error, without values that are nan:
 /// [column][group], labelled by the cells of the column `group` (temperatures if it is bath_K), or
 /// one per column in a table without groups. Without rows there are none.
-/// @param columns each is followed by the column of its standard error
+/// @param columns with a column `<column>_err` of the standard error each
 /// @param positive whether bands end at 0
 std::vector<std::vector<io::Series>> read_curves(io::CsvReader& csv, std::string_view x,
                                                  const std::vector<std::string>& columns,

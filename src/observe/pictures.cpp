@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "downsampled_curve.hpp"
 #include "observable.hpp"
 #include "picture_parts.hpp"
 #include "tarn/core/units.hpp"
@@ -209,6 +210,11 @@ Pictures draw_exchange(const std::string& folder, const io::PictureFormats& form
       series.y.push_back(bath_K);
     }
     labelled = true;
+  }
+  const std::size_t rows = plots[1].series.empty() ? 0 : plots[1].series[0].x.size();
+  std::ranges::for_each(plots[1].series, smooth);
+  if (!plots[1].series.empty() && plots[1].series[0].x.size() < rows) {
+    plots[1].y_label = "mean temperature (K)";
   }
   return pictures_of(io::draw(plots, folder + "/exchange", formats));
 }

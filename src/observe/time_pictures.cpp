@@ -110,23 +110,6 @@ std::vector<io::Plot> panels_of(const std::string& title, Curves curves,
   return plots;
 }
 
-/// Averages neighbouring points into at most 128, to distinguish crossing curves.
-void smooth(io::Series& curve) {
-  constexpr std::size_t kMost = 128;
-  const std::size_t each = (curve.x.size() + kMost - 1) / kMost;
-  if (each < 2) return;
-  for (std::vector<double>* values : {&curve.x, &curve.y}) {
-    std::vector<double> means;
-    for (std::size_t first = 0; first < values->size(); first += each) {
-      const std::size_t end = std::min(first + each, values->size());
-      double sum = 0.0;
-      for (std::size_t i = first; i < end; ++i) sum += (*values)[i];
-      means.push_back(sum / static_cast<double>(end - first));
-    }
-    *values = std::move(means);
-  }
-}
-
 using Range = std::array<double, 2>;
 /// Extends a range to include these ascending times.
 void widen(std::optional<Range>& range, const std::vector<double>& times) {
@@ -214,13 +197,16 @@ std::vector<io::Plot> column_panels(const std::string& folder, const std::string
                                     const std::vector<TimePanel>& columns) {
   io::CsvReader csv(fmt::format("{}/{}.csv", folder, table));
   const bool means = csv.has_column(columns[0].name + "_err");
-  std::vector<std::size_t> places;
-  for (const TimePanel& column : columns) places.push_back(csv.column(column.name));
+  std::vector<std::size_t> places, errors;
+  for (const TimePanel& column : columns) {
+    places.push_back(csv.column(column.name));
+    if (means) errors.push_back(csv.column(column.name + "_err"));
+  }
   const auto values_of = [&](const Cells& cells) {
     RowValues row{std::vector<double>(places.size())};
     for (std::size_t p = 0; p < places.size(); ++p) {
       row.value[p] = csv.number(cells[places[p]]);
-      if (means) row.error[p] = csv.number(cells[places[p] + 1]);
+      if (means) row.error[p] = csv.number(cells[errors[p]]);
     }
     return row;
   };

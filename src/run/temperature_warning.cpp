@@ -84,14 +84,22 @@ std::optional<Message> temperature_warning(const AveragedQuantity& temperature_K
   constexpr double kFew = 16.0;
   const AveragedQuantity& t = temperature_K;
   const double off_K = t.mean - bath_K;
+  const bool is_far = std::abs(off_K) > 0.2 * bath_K;
+  const std::string found = fmt::format(
+      "mean temperature {:.4g} +- {:.2g} K instead of {:g} K: ", t.mean, t.error, bath_K);
+  if (deck.thermostat.kind == Thermostat::none) {
+    // Replicas keep their energies, so that there are few independent samples.
+    if (!is_far || std::abs(off_K) <= 2.0 * t.error) return std::nullopt;
+    return Message::note(found +
+                         "without a thermostat, kinetic and potential energy are exchanged. Add a "
+                         "[thermostat], or start from the state of a run with one");
+  }
   if (!(t.error > 0.0) || t.independent_samples < kFew) return std::nullopt;
   if (std::abs(off_K) <= 1e-9) return std::nullopt;  // rounding errors of atoms at rest
   if (std::abs(off_K) <= 5.0 * t.error || std::abs(off_K) <= 0.03 * bath_K) return std::nullopt;
   const bool with_start = deck.run.equilibration_ps == 0.0;
-  const std::string found = fmt::format(
-      "mean temperature {:.4g} +- {:.2g} K instead of {:g} K: ", t.mean, t.error, bath_K);
   if (off_K < 0.0) {
-    if (with_start) return std::nullopt;
+    if (with_start && !is_far) return std::nullopt;
     return Message::warning(found + "increase [run] equilibration_ps or reduce timestep_fs");
   }
   if (t.drift < 0.0) {

@@ -10,8 +10,9 @@
 namespace tarn {
 
 /// Warning for a mean temperature that differs from the bath by more than 3 % and five standard
-/// errors. A lower mean causes a warning only if averages exclude the start. A higher mean is
-/// attributed to the start if it falls during the run, and otherwise to the time step.
+/// errors. If averages include the start, a lower mean causes a warning only beyond 20 %. A higher
+/// mean is attributed to the start if it falls during the run, and otherwise to the time step.
+/// Without a thermostat: a note beyond 20 % of the temperature of the initial velocities, `bath_K`.
 std::optional<Message> temperature_warning(const AveragedQuantity& temperature_K, double bath_K,
                                            const Deck& deck);
 

@@ -426,10 +426,12 @@ class Run {
 
   /// A step that is too long heats the system; the thermostat partly hides this.
   void warn_about_temperatures() {
-    if (deck_.thermostat.kind == Thermostat::none) return;
+    std::vector<double> named_K = bath_temperatures_K(deck_);
+    if (named_K.empty() && deck_.system.temperature_K) named_K = {*deck_.system.temperature_K};
+    if (named_K.empty()) return;
     for (const AveragedQuantity& a : averages_) {
       if (a.table != "energies" || a.quantity != "temperature_K") continue;
-      emit(temperature_warning(a, a.bath_K.value_or(bath_temperatures_K(deck_).front()), deck_));
+      emit(temperature_warning(a, a.bath_K.value_or(named_K.front()), deck_));
     }
   }
   void warn_about_exchange() {

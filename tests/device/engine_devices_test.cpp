@@ -840,7 +840,10 @@ TEST_P(EngineDevices, ReportsTheTimesOfStages) {
       }
       EXPECT_GT(report.bond_seconds, 0.0);
       EXPECT_EQ(report.noise_seconds > 0.0, bath != Bath::none);
-      EXPECT_EQ(report.rest_seconds > 0.0, bath != Bath::baoab) << "the first half step";
+      // With BAOAB the noise may take as long as the first half step, so that nothing is left.
+      if (bath != Bath::baoab) {
+        EXPECT_GT(report.rest_seconds, 0.0) << "the first half step";
+      }
     }
   }
 }

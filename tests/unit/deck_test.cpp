@@ -1036,6 +1036,34 @@ TEST(DeckWarnings, FewBeads) {
   EXPECT_TRUE(contains(warning(90, "trotter"), "beads = 90 are few at 100 K: the kinetic energy"));
 }
 
+/// Samples must be shorter than half a period of the fastest motion: 4.17 fs for O-H stretches of
+/// 4000/cm, 12.8 fs for librations of 1300/cm.
+TEST(DeckWarnings, SpectraThatAlias) {
+  const auto warning = [](const char* model, const char* scheme, int every,
+                          const std::string& more = "run.steps=1000000") {
+    const Deck deck =
+        parse(kSmallest, {std::string("system.model=") + model,
+                          std::string("integrator.scheme=") + scheme, "integrator.timestep_fs=0.5",
+                          "thermostat.temperature_K=100", "thermostat.friction_per_ps=5", more,
+                          "observe.spectrum.every=" + std::to_string(every)});
+    for (const Message& message : decks::messages_on(deck)) {
+      if (contains(message.text, "alias")) return message.text;
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(warning("tip3p", "settle", 25), "none");
+  EXPECT_TRUE(contains(warning("tip3p", "settle", 100),
+                       "samples 50 fs apart alias the librations of the molecules to lower "
+                       "wavenumbers. Use every = 25"));
+  EXPECT_TRUE(contains(warning("tip3p", "shake", 26), "the librations"));
+  EXPECT_EQ(warning("tip3p", "settle", 26, "system.hydrogen_mass_Da=2.014"), "none");
+  EXPECT_TRUE(contains(warning("tip3p", "zss-stiff", 2, "integrator.omega=100"), "penalised"));
+  EXPECT_EQ(warning("qtip4pf", "verlet", 8), "none");
+  EXPECT_TRUE(contains(warning("qtip4pf", "verlet", 9),
+                       "the O-H stretches to lower wavenumbers. "
+                       "Use every = 8"));
+}
+
 // --- Units ---
 
 TEST(MakeSystem, ConvertsUnitsOnce) {

@@ -155,18 +155,47 @@ TEST(ErrorCost, TheCheapestIsTheFastestWithinTheTolerance) {
                                 scheme("exact", 90.0, 0.01, 0.0), scheme("good", 50.0, -0.5, 0.2),
                                 scheme("vague", 40.0, 0.5, 0.3), scheme("lost", 1.0, 0.0, 0.0)};
   all.back().blow_ups.emplace_back();
-  const auto label = [&](const std::string& within) -> std::string {
+  const auto row = [&](const std::string& within) {
     for (const CheapestScheme& best : cheapest_schemes(all, 11)) {
-      if (best.within == within) return best.label;
+      if (best.within == within) return best;
     }
-    return "no such row";
+    return CheapestScheme{"no such row", "no such row"};
   };
-  EXPECT_EQ(label("<V0> to 30 % of 3(N-1)kT"), "vague");
-  EXPECT_EQ(label("<V0> to 10 % of 3(N-1)kT"), "good");  // 0.5 + 2 x 0.3 kcal/mol is more than one
-  EXPECT_EQ(label("<V0> to 3 % of 3(N-1)kT"), "exact");
+  EXPECT_EQ(row("<V0> to 30 % of 3(N-1)kT").label, "vague");
+  // 0.5 + 2 x 0.3 kcal/mol is more than one, and 0.5 - 2 x 0.3 less: the fastest may be accurate.
+  // Noise of half a kcal/mol takes (2 x 0.3 / 0.5)^2 times as long.
+  EXPECT_EQ(row("<V0> to 10 % of 3(N-1)kT").label, "");
+  EXPECT_NEAR(row("<V0> to 10 % of 3(N-1)kT").times_longer, 1.44, test::few_roundings(1.44));
+  EXPECT_NEAR(row("<V0> to 3 % of 3(N-1)kT").times_longer, 16.0, test::few_roundings(16.0));
   EXPECT_EQ(cheapest_schemes(all, 1).front().within, "OO histogram to 0.05");
-  EXPECT_EQ(label("OO histogram to 0.05"), "vague");
-  EXPECT_EQ(label("OO histogram to 0.02"), "");
+  EXPECT_EQ(row("OO histogram to 0.05").label, "vague");
+  EXPECT_EQ(row("OO histogram to 0.02").label, "");
+  EXPECT_EQ(row("OO histogram to 0.02").times_longer, 1.0) << "0.03, without noise";
+
+  // Errors that are known better decide it: the fastest is not accurate enough.
+  all[3].potential_difference_kcal_per_mol = {1.5, 0.2};
+  EXPECT_EQ(row("<V0> to 10 % of 3(N-1)kT").label, "good");
+  // A slower scheme need not be resolved.
+  all[1].potential_difference_kcal_per_mol = {0.5, 0.3};
+  EXPECT_EQ(row("<V0> to 10 % of 3(N-1)kT").label, "good");
+  EXPECT_EQ(row("<V0> to 10 % of 3(N-1)kT").times_longer, 1.0);
+}
+
+/// A distance of 0.03 is what equal distributions have with noise of 0.03: nothing is known about
+/// a limit of 0.02.
+TEST(ErrorCost, DistancesWithinTheirNoiseAreNotResolved) {
+  CostPoint p;
+  p.distance = {0.03, 0.001};
+  const auto longer = [&](double limit) {
+    return times_longer_to_resolve(p, ErrorMeasure::distance, limit);
+  };
+  p.distance_noise = 0.03;
+  EXPECT_EQ(longer(0.05), 1.0);
+  EXPECT_NEAR(longer(0.02), 0.032 * 0.032 / (0.01 * 0.01), test::few_roundings(10.24));
+  p.distance_noise = 0.005;
+  EXPECT_EQ(longer(0.02), 1.0) << "well above it";
+  p.distance.error = p.distance_noise = std::nan("");
+  EXPECT_TRUE(std::isinf(longer(0.05))) << "of one replica";
 }
 
 TEST(ErrorCost, CostsWithinTheirErrorsAreTies) {

@@ -749,6 +749,7 @@ TEST_F(RunDeck, ReportsATemperatureOffTheBath) {
   AveragedQuantity t{"energies", "temperature_K", 168.55, 1.09};
   t.independent_samples = 100.0;
   Deck d = deck(100);
+  d.thermostat.kind = Thermostat::gla;
   d.run.equilibration_ps = 1.0;
   const auto text_of = [&](double bath_K) {
     const auto warning = temperature_warning(t, bath_K, d);
@@ -772,6 +773,15 @@ TEST_F(RunDeck, ReportsATemperatureOffTheBath) {
   EXPECT_TRUE(contains(text_of(180.0), "equilibration_ps"));
   d.run.equilibration_ps = 0.0;
   EXPECT_FALSE(temperature_warning(t, 180.0, d)) << "the start was cold";
+  EXPECT_TRUE(contains(text_of(220.0), "equilibration_ps")) << "23 %: too cold for a start";
+  // Without a thermostat, the temperature of the velocities is that of the start only.
+  d.thermostat.kind = Thermostat::none;
+  EXPECT_FALSE(temperature_warning(t, 180.0, d));
+  const auto note = temperature_warning(t, 300.0, d);
+  ASSERT_TRUE(note);
+  EXPECT_EQ(note->level, Level::note);
+  EXPECT_TRUE(contains(note->text, "168.6 +- 1 K instead of 300 K: without a thermostat"))
+      << note->text;
 }
 
 /// A friction of the same force on all atoms has no exact step for rigid bonds; equation (21).
