@@ -17,7 +17,8 @@
  * tarn_potential_close(). An image is a replica, or one bead of a ring polymer.
  *
  * Functions are called by one thread at a time, not always by the same one. Different handles may
- * be used at the same time. The library stays loaded until the program ends.
+ * be used at the same time. The library stays loaded until the program ends. Functions must return:
+ * exit() ends the run with an error.
  */
 
 /** Version of this header. A library returns the one that it was compiled with. */

@@ -14,6 +14,7 @@
 
 #include "commands.hpp"
 #include "failure.hpp"
+#include "library_guard.hpp"
 #include "ranks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
@@ -144,6 +145,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   try {
     const std::unique_ptr<tarn::Ranks> ranks = tarn::cli::join_ranks(words);
+    tarn::cli::guard_libraries();
     if (ranks && ranks->rank() > 0) return serve(*ranks);
     tarn::cli::set_ranks(ranks.get());
     return run_command(std::move(words));

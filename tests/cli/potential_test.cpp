@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -56,11 +57,111 @@ TEST(PotentialCommands, FailuresHaveTheirExitCodes) {
   const Outcome nan = check("broken", "nan");
   EXPECT_EQ(nan.exit_code, 3);
   EXPECT_TRUE(contains(nan.text, "a force of nan"));
-  EXPECT_EQ(check("broken_segfault", "").exit_code, 2);
   const Outcome missing = check("missing", "");
   EXPECT_EQ(missing.exit_code, 2);
   EXPECT_TRUE(contains(missing.text, "there is no file"));
   EXPECT_EQ(test::command("check --potential " TARN_SOURCE_DIR "/inputs/water7.toml").exit_code, 2);
+}
+
+/// What `how` prints, in a run with a folder.
+Outcome run_of_broken(const std::string& how, const test::ScratchFolder& folder) {
+  return test::command("run --quiet " + with_library("broken", "'\"" + how + "\"'") + " -o " +
+                       folder.file("out") + " --overwrite");
+}
+
+TEST(PotentialCommands, LibrariesThatExitEndARunWithACheckpoint) {
+  test::ScratchFolder folder;
+  for (const char* function : {"open", "compute", "later"}) {
+    for (const char* how : {"exit", "_exit", "thread"}) {
+      const Outcome outcome = run_of_broken(std::string(function) + " " + how, folder);
+      EXPECT_EQ(outcome.exit_code, 3) << function << how;
+      EXPECT_TRUE(contains(outcome.text, std::string("libbroken.so ended the program in "
+                                                     "tarn_potential_") +
+                                             (function[0] == 'o' ? "open" : "compute") +
+                                             " with exit status 0"))
+          << outcome.text;
+    }
+  }
+  EXPECT_EQ(run_of_broken("later exit", folder).exit_code, 3);
+  EXPECT_TRUE(contains(test::read_text(folder.file("out/run.json")), "\"status\": \"failed\""));
+  // Calls: the start, three steps, and the one that exits.
+  const Outcome again = test::command("run " + with_library("broken", "'\"later exit\"'") +
+                                      " --resume -o " + folder.file("out"));
+  EXPECT_TRUE(contains(again.text, "resuming from the checkpoint of step 2")) << again.text;
+  // A child of the library may exit.
+  EXPECT_EQ(run_of_broken("compute child", folder).exit_code, 0);
+}
+
+TEST(PotentialCommands, CrashesNameTheLibraryAndItsFunction) {
+  test::ScratchFolder folder;
+  for (const char* function : {"open", "compute"}) {
+    const std::string where = std::string("libbroken.so ended the program in tarn_potential_") +
+                              function + " with signal ";
+    const auto text = [&](const std::string& how) {
+      const Outcome outcome = run_of_broken(function + (" " + how), folder);
+      EXPECT_NE(outcome.exit_code, 0);
+      return outcome.text;
+    };
+    EXPECT_TRUE(contains(text("crash"), where + "11 (segmentation fault)\n"));
+    EXPECT_TRUE(contains(text("abort"), where + "6 (abort)\n"));
+    EXPECT_TRUE(contains(text("stack"), where + "11 (segmentation fault); likely cause: arrays on "
+                                                "the stack that exceed"));
+  }
+  const Outcome load = test::command("check --potential " + with_library("broken_segfault"));
+  EXPECT_NE(load.exit_code, 0);
+  EXPECT_TRUE(contains(load.text, "my tables are missing\n"));
+  EXPECT_TRUE(contains(load.text,
+                       "libbroken_segfault.so ended the program while it was loaded "
+                       "with signal 11"));
+}
+
+TEST(PotentialCommands, ExitIsCaughtInEveryCommand) {
+  test::ScratchFolder folder;
+  const std::string deck = folder.file("deck.toml"), dimer = folder.file("dimer.xyz");
+  ASSERT_EQ(test::command("cluster --molecules 2 --model qtip4pf -o " + dimer).exit_code, 0);
+  const auto expect_caught = [&](const std::string& command, const std::string& options) {
+    test::write_text(deck,
+                     "[system]\nmodel = \"qtip4pf\"\nmolecules = 2\n[run]\nsteps = 5\n"
+                     "[integrator]\nscheme = \"verlet\"\n"
+                     "[potential]\nkind = \"library\"\noptions = \"" +
+                         options + "\"\npath = \"" TARN_POTENTIALS "/libbroken.so\"\n");
+    const Outcome outcome = test::command(command);
+    EXPECT_EQ(outcome.exit_code, 3) << command << outcome.text;
+    EXPECT_TRUE(contains(outcome.text, "ended the program in")) << outcome.text;
+  };
+  for (const std::string options : {"open exit", "compute _exit"}) {
+    const std::string with = " --potential " + deck + " ", out = folder.file("out");
+    expect_caught("check" + with, options);
+    expect_caught("run " + deck + " -o " + out + " --overwrite", options);
+    expect_caught("compare " + deck + " -o " + out + " --overwrite --schemes verlet", options);
+    expect_caught("minimise " + dimer + with + "-o " + folder.file("minimum.xyz"), options);
+    expect_caught("modes " + dimer + with, options);
+    expect_caught(
+        "cluster --minimise --starts 1 --molecules 2" + with + "-o " + folder.file("minimum.xyz"),
+        options);
+  }
+  const Outcome load = test::command("check --potential " + with_library("broken_exit"));
+  EXPECT_EQ(load.exit_code, 3);
+  EXPECT_TRUE(contains(load.text,
+                       "libbroken_exit.so ended the program while it was loaded with "
+                       "exit status 7"));
+}
+
+TEST(PotentialCommands, LibrariesThatChangeTheFolderDoNotMoveTheOutput) {
+  test::ScratchFolder folder;
+  for (const char* function : {"open", "later"}) {
+    const Outcome outcome =
+        test::command("run " + with_library("broken", std::string("'\"") + function + " chdir\"'") +
+                          " -o out" + function,
+                      "cd " + folder.path() + " && ");
+    EXPECT_TRUE(std::filesystem::exists(folder.file(std::string("out") + function + "/run.json")))
+        << outcome.text;
+  }
+}
+
+TEST(PotentialCommands, SlowLibrariesAreNamedWhileTheyAreLoaded) {
+  const Outcome outcome = test::command("check --potential " + with_library("broken_slow", "nan"));
+  EXPECT_TRUE(contains(outcome.text, "note: loading library libbroken_slow.so (nan)\n"));
 }
 
 TEST(PotentialCommands, MinimisersAndModesTakeThePotentialOfADeck) {
