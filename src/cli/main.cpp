@@ -89,7 +89,7 @@ int run_command(std::vector<std::string> words) {
   });
   int exit_code = 0;
   tarn::cli::add_run(app, exit_code);
-  tarn::cli::add_check(app);
+  tarn::cli::add_check(app, exit_code);
   tarn::cli::add_energy(app);
   tarn::cli::add_cluster(app, exit_code);
   tarn::cli::add_minimise(app, exit_code);

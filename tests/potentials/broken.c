@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tarn/potential.h"
@@ -64,8 +65,9 @@ static void leave_by(const char* how) {
   }
 }
 
-/* options: "refuse", "refuse silently", what compute does ("status", "long", "escape", "nan",
-   "batch"), or open, compute or close and how they end the program: "compute exit". */
+/* options: "refuse", "refuse silently", what compute does ("status", "long", "escape",
+   "wrong", "sleep", "nan", "batch"), or open, compute or close and how they end the program:
+   "compute exit". */
 void* tarn_potential_open(const char* options, int64_t molecules, char* error, size_t error_size) {
   char* copy;
   (void)molecules;
@@ -92,6 +94,17 @@ int32_t tarn_potential_compute(void* handle, int64_t images, const int64_t* ids,
   if (strncmp(options, "compute ", 8) == 0) leave_by(options + 8);
   if (strncmp(options, "later ", 6) == 0 && ++calls > 3) leave_by(options + 6);
   if (strncmp(options, "later ", 6) == 0 || strncmp(options, "compute ", 8) == 0) {
+    memset(forces_kcal_per_mol_A, 0, (size_t)(images * 5 * 9) * sizeof(double));
+  }
+  if (strcmp(options, "wrong") == 0) { /* forces without energies, of five molecules */
+    for (image = 0; image < images * 5 * 9; ++image) forces_kcal_per_mol_A[image] = 1.0;
+    memset(energies_kcal_per_mol, 0, (size_t)images * sizeof(double));
+    return 0;
+  }
+  if (strcmp(options, "sleep") == 0) { /* 20 ms for a call and 5 ms for an image */
+    const int64_t ms = 20 + 5 * images;
+    const struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+    nanosleep(&time, NULL);
     memset(forces_kcal_per_mol_A, 0, (size_t)(images * 5 * 9) * sizeof(double));
   }
   if (strcmp(options, "escape") == 0) {
