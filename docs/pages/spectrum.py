@@ -80,7 +80,7 @@ def librations(page: Page, omega: float) -> np.ndarray:
 
     deck = page.load({"system.replicas": 1}, scheme=scheme_of(omega))
     start = tarn._tarn.Ensemble(deck, "cpu", 1)
-    x = tarn.normal_modes(start.positions_A[0], omega=omega).wavenumbers_per_cm
+    x = tarn.normal_modes(start.positions_A[0], omega=omega, model="tip3p").wavenumbers_per_cm
     return x[(x >= LIBRATIONS_PER_CM) & (x <= END_PER_CM)]
 
 

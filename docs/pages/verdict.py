@@ -76,7 +76,7 @@ def run(page: Page) -> None:
     first = ["scheme", "thermostat", "timestep_fs", "hydrogen_mass_Da"]
     page.write([*first, *columns, "stopped_replicas"], rows)
     start = tarn.read_structure(page.deck_path.parent / page.key("system.file")).positions_A
-    lowest, ends = (tarn.minimise(x).energy_kcal_per_mol for x in (start, reference["positions_A"]))
+    lowest, ends = (tarn.minimise(x, model="tip3p").energy_kcal_per_mol for x in (start, reference["positions_A"]))
     page.write(
         ["potential_kcal_per_mol", "potential_kcal_per_mol_err", "minimum_kcal_per_mol", "replicas",
          "replicas_in_basin", "device"],

@@ -17,7 +17,8 @@
  * tarn_potential_close(). An image is a replica, or one bead of a ring polymer.
  *
  * Functions are called by one thread at a time, not always by the same one. Different handles may
- * be used at the same time. The library stays loaded until the program ends.
+ * be used at the same time. The library stays loaded until the program ends. Functions must return:
+ * exit() ends the run with an error.
  */
 
 /** Version of this header. A library returns the one that it was compiled with. */
@@ -49,7 +50,8 @@ TARN_POTENTIAL_EXPORT void* tarn_potential_open(const char* options, int64_t mol
  * @param handle of tarn_potential_open()
  * @param images number of images, at least 1; it may differ from call to call
  * @param ids [image] replica * beads + bead: the same for an image in all calls, so that an
- *        iterative method can start from its last result
+ *        iterative method can start from its last result. [observe.minima] counts from
+ *        replicas * beads on; minimisations, normal modes and checks count their images from 0
  * @param positions_A [image][molecule][O, H1, H2][x, y, z] in angstrom, not periodic
  * @param energies_kcal_per_mol [image] out: energy of the whole cluster. NaN before the call
  * @param forces_kcal_per_mol_A [image][molecule][O, H1, H2][x, y, z] out: minus the gradient. NaN

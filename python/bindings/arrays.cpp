@@ -117,6 +117,10 @@ WaterModel ModelName::model_of(std::string_view name) {
 }
 
 Numbers::Numbers(nb::handle array, const char* name) {
+  if (std::strcmp(Py_TYPE(array.ptr())->tp_name, "MaskedArray") == 0) {
+    throw InputError(fmt::format(
+        "{} is a masked array, whose mask would be lost; give an array without a mask", name));
+  }
   if (get_numbers(array, view_)) return;
   if (array.is_none()) throw InputError(fmt::format("{} = None; expected an array", name));
   try {

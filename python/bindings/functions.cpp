@@ -197,12 +197,15 @@ auto abandonable(Compute compute) {
 }
 
 nb::dict check_potential(nb::handle function, nb::handle positions_A, bool bonds) {
-  const Clusters given = cluster_of(positions_A);
+  const Clusters given = clusters_of(positions_A);
+  if (given.clusters == 0) throw InputError("check_potential: positions_A has no replica");
   const std::shared_ptr<Potential> potential = python_potential(function);
   PotentialCheck check;
   {
     const Unlocked unlocked;
-    check = tarn::check_potential(*potential, given.positions_A, {.bonds = bonds});
+    check = tarn::check_potential(
+        *potential, given.positions_A.first(given.positions_A.size() / given.clusters),
+        {.bonds = bonds});
   }
   nb::dict d;
   d["energy_kcal_per_mol"] = check.energy_kcal_per_mol;

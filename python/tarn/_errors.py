@@ -80,7 +80,7 @@ def name_arguments(error: BaseException | None) -> None:
     if isinstance(error, InputError):
         options = dict.fromkeys(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", str(error)))
         names = [_ARGUMENTS[option] for option in options if option in _ARGUMENTS]
-        if names:
+        if names and "(In Python: " not in str(error):
             error.args = (f"{error} (In Python: {', '.join(names)})",)
 
 

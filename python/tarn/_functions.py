@@ -90,8 +90,17 @@ def model_name(model: ModelLike) -> str:
     )
 
 
+def _model_or_potential(function: str, model: ModelLike | None, potential: Any) -> str:
+    """The name of the model, which a potential does not need."""
+    if model is None and potential is None:
+        raise InputError(
+            f"{function}: model = None; expected a name in tarn.models such as \"tip3p\", or a potential"
+        )
+    return "tip3p" if model is None else model_name(model)
+
+
 def energy_and_forces(
-    positions_A: ArrayLike, *, model: ModelLike = "tip3p", device: str = "cpu", threads: int = 0
+    positions_A: ArrayLike, *, model: ModelLike, device: str = "cpu", threads: int = 0
 ) -> tuple[Any, NDArray[np.float64]]:
     """Energies and forces of clusters in vacuum: all pairs, no cutoff, double precision.
 
@@ -130,7 +139,7 @@ def energy_and_forces(
     return result
 
 
-def dipole_moments(positions_A: ArrayLike, *, model: ModelLike = "tip3p") -> NDArray[np.float64]:
+def dipole_moments(positions_A: ArrayLike, *, model: ModelLike) -> NDArray[np.float64]:
     """Dipole moments of clusters from the charges of the model, in e A.
 
     Parameters
@@ -177,7 +186,7 @@ class Minimum:
 def minimise(
     positions_A: ArrayLike,
     *,
-    model: ModelLike = "tip3p",
+    model: ModelLike | None = None,
     tolerance_kcal_per_mol_A: float = 1e-6,
     max_iterations: int = 10_000,
     threads: int = 0,
@@ -193,7 +202,7 @@ def minimise(
     positions_A : array, shape (replica, atom, 3) or (atom, 3)
         Not changed.
     model : str, path, dict or WaterModel
-        As in `energy_and_forces`.
+        As in `energy_and_forces`; not needed with a potential.
     tolerance_kcal_per_mol_A : float
         Largest gradient component at convergence. With a potential in single precision, at least
         a few times the error of its forces and, per angstrom, of its energies.
@@ -220,7 +229,7 @@ def minimise(
     """
     values = _tarn.minimise(
         positions_A,
-        model_name(model),
+        _model_or_potential("minimise", model, potential),
         _arguments.real("minimise", "tolerance_kcal_per_mol_A", tolerance_kcal_per_mol_A),
         _arguments.integer("minimise", "max_iterations", max_iterations, 0),
         _arguments.integer("minimise", "threads", threads),
@@ -253,7 +262,7 @@ class PotentialCheck:
     energy_kcal_per_mol: float  #: at the given positions
     largest_force_kcal_per_mol_A: float  #: component, at positions displaced by up to 0.03 A
     largest_difference_kcal_per_mol_A: float  #: of the forces from differences of energies
-    oh_wavenumber_per_cm: float  #: of the first O-H bond; 0 with `bonds=False`
+    oh_wavenumber_per_cm: float  #: highest of the O-H stretches; 0 with `bonds=False`
     forces_agree: bool  #: to 1 % of the largest force
     depends_on_batch: bool  #: whether an image alone has other digits than with others
 
@@ -264,15 +273,16 @@ def check_potential(
     """Compares the forces of a potential with differences of its energies, as
     `tarn check --potential` does for potentials of decks.
 
-    The potential is called twice: for the cluster and its displaced images (18 for each of up to
-    ten molecules), and for the cluster alone.
+    The potential is called for the cluster and its displaced images (24 for each of up to ten
+    molecules), and before and after that for the cluster alone.
 
     Parameters
     ----------
     potential : callable
         As in `run`.
-    positions_A : array, shape (atom, 3)
-        Near equilibrium, such as `tarn.random_cluster(2, model="qtip4pf")`.
+    positions_A : array, shape (atom, 3) or (replica, atom, 3)
+        Near equilibrium, such as `tarn.random_cluster(2, model="qtip4pf")`. The first of several
+        replicas is used.
     bonds : bool
         Whether the potential has bonds, whose stiffness reveals wrong units of energies.
 
@@ -289,7 +299,7 @@ def check_potential(
     -----
     TarnWarning
         If the forces differ by more than 1 % of the largest one, or the bonds are unlike those of
-        water, with a likely cause: units, sign, or order of the atoms.
+        water, with a likely cause: units, sign, order of the atoms, or a wrong formula.
     """
     function = function_of("check_potential", potential)
     if function is None:
@@ -338,7 +348,7 @@ def _masses_Da(function: str, masses: Any) -> tuple[float | None, float | None]:
 def normal_modes(
     positions_A: ArrayLike,
     *,
-    model: ModelLike = "tip3p",
+    model: ModelLike | None = None,
     omega: float = np.inf,
     masses: Sequence[float] | Mapping[str, float] | None = None,
     potential: PotentialLike | None = None,
@@ -351,7 +361,7 @@ def normal_modes(
     positions_A : array, shape (atom, 3)
         The geometry of rigid molecules is kept; minimise first.
     model : str, path, dict or WaterModel
-        As in `energy_and_forces`.
+        As in `energy_and_forces`; with a potential it only determines the masses.
     omega : float
         Penalty strength of the bonds of a rigid model in sqrt(kcal/mol)/A^2; infinite: rigid.
     masses : (float, float) or dict
@@ -384,7 +394,7 @@ def normal_modes(
     modes = NormalModes(
         **_tarn.normal_modes(
             positions_A,
-            model_name(model),
+            _model_or_potential("normal_modes", model, potential),
             omega,
             *_masses_Da("normal_modes", masses),
             function_of("normal_modes", potential),

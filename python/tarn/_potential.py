@@ -107,6 +107,11 @@ class Function:
             raise TypeError(
                 f"the potential {self.name} returned {what} that NumPy cannot read: {error}"
             ) from error
+        if isinstance(array, np.ma.MaskedArray):
+            raise TypeError(
+                f"the potential {self.name} returned {what} with a mask; return arrays without one, "
+                "with nan for images without a result"
+            )
         if array.dtype.kind != "f":
             raise TypeError(
                 f"the potential {self.name} returned {what} of type {array.dtype}; expected "
@@ -197,6 +202,10 @@ class AsePotential:
     def __init__(self, calculators: Any, *, name: str | None = None, reset: bool = False):
         given = list(calculators) if isinstance(calculators, Sequence) else [calculators]
         for calculator in given:
+            if hasattr(calculator, "get_chemical_symbols"):
+                raise TypeError(
+                    f"AsePotential: {calculator!r} are atoms; give their calculator, atoms.calc"
+                )
             if isinstance(calculator, type) or not hasattr(calculator, "get_potential_energy"):
                 raise TypeError(f"AsePotential: {calculator!r} is no calculator of ASE")
         if len({id(calculator) for calculator in given}) != len(given) or not given:

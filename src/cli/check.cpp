@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "commands.hpp"
 #include "core/count_text.hpp"
 #include "deck/checker.hpp"
+#include "deck/defaults.hpp"
 #include "deck/notes.hpp"
 #include "deck/overrides.hpp"
 #include "deck/ring_keys.hpp"
@@ -42,33 +44,50 @@ struct Arguments : DeckOverrides {
   bool reference = false, mechanics_reference = false, potential = false;
 };
 
-/// The O-H stretch of one molecule of a flexible model, which limits the time step.
-void report_shortest_period(const System& system, Terminal& terminal) {
-  const double wavenumber_per_cm = molecule_wavenumbers_per_cm(system.model).back();
+/// The O-H stretch of a flexible model or a potential, which limits the time step.
+void report_shortest_period(std::string_view whose, double wavenumber_per_cm, const System& system,
+                            Terminal& terminal) {
   const double period_fs = 1.0 / (wavenumber_per_cm * units::speed_of_light_cm_per_fs);
   const double step_fs = system.integrator.timestep_akma * units::femtoseconds_per_akma;
   terminal.info(fmt::format("shortest period of {}: {:.3g} fs ({:.0f}/cm), {:.3g} time steps",
-                            system.model.name, period_fs, wavenumber_per_cm, period_fs / step_fs));
+                            whose, period_fs, wavenumber_per_cm, period_fs / step_fs));
   // Velocity Verlet is stable for more than pi steps per period of a harmonic vibration.
   constexpr double kFewSteps = 4.0;
   if (system.integrator.scheme == Scheme::verlet && period_fs < kFewSteps * step_fs) {
-    terminal.warning(
-        fmt::format("timestep_fs = {:g} is too long for a period of {:.3g} fs: velocity "
-                    "Verlet needs at least {:g} steps per period. Use {:.2g} fs or less",
-                    step_fs, period_fs, kFewSteps, period_fs / kFewSteps));
+    terminal.warning(fmt::format(
+        "timestep_fs = {:g} is too long for a period of {:.3g} fs: velocity "
+        "Verlet needs at least {:g} steps per period. Use {:g} fs or less",
+        step_fs, period_fs, kFewSteps, std::floor(100.0 * period_fs / kFewSteps) / 100.0));
   }
 }
 
 /// Error of the number of beads, and the numbers for smaller errors.
-void report_beads(const Deck& deck, Terminal& terminal) {
-  const std::optional<decks::BeadErrors> errors = decks::bead_errors(deck);
+/// @param measured_per_cm highest wavenumber of the potential; empty: not measured
+void report_beads(Deck deck, std::optional<double> measured_per_cm, Terminal& terminal) {
+  std::optional<decks::BeadErrors> errors = decks::bead_errors(deck, measured_per_cm);
   if (!errors) return;
-  const PathIntegralSection& rings = *deck.path_integral;
+  PathIntegralSection& rings = *deck.path_integral;
+  std::optional<double>& fitted_per_cm = rings.highest_wavenumber_per_cm;
+  std::string which;
+  if (potential_kind(deck) != PotentialKind::model) {
+    which = fmt::format(" at {:.0f}/cm{}", errors->wavenumber_per_cm,
+                        measured_per_cm ? "" : " (tarn check --potential measures the highest)");
+  }
+  if (measured_per_cm && fitted_per_cm && *fitted_per_cm < *measured_per_cm) {
+    const double wider_per_cm = std::ceil(decks::kWavenumberMargin * *measured_per_cm);
+    terminal.warning(
+        fmt::format("[path_integral] highest_wavenumber_per_cm = {:g} is less than that of the "
+                    "potential: the kinetic energy of a vibration at {:.0f}/cm is {:.2g} % wrong. "
+                    "Use {:g}, as the next line does",
+                    *fitted_per_cm, *measured_per_cm, 100.0 * errors->kinetic, wider_per_cm));
+    fitted_per_cm = wider_per_cm;
+    errors = decks::bead_errors(deck, measured_per_cm);
+  }
   terminal.info(fmt::format(
-      "{} beads with {} frequencies at {:g} K: error of the kinetic energy of a harmonic vibration "
-      "at most {:.2g} %; 1 % requires {}, 0.1 % {}",
+      "{} beads with {} frequencies at {:g} K: error of the kinetic energy of a harmonic vibration"
+      "{} at most {:.2g} %; 1 % requires {}, 0.1 % {}",
       rings.beads, rings.frequencies == RingFrequencies::economised ? "economised" : "Trotter",
-      errors->temperature_K, 100.0 * errors->kinetic,
+      errors->temperature_K, which, 100.0 * errors->kinetic,
       decks::bead_count_text(errors->beads_for_1_percent),
       decks::bead_count_text(errors->beads_for_1_per_mille)));
 }
@@ -105,7 +124,7 @@ void spread_evenly(std::vector<double>& ladder) {
 }
 
 /// The estimated acceptances of a ladder, and temperatures with the wanted ones.
-void report_ladder(const System& system, Terminal& terminal) {
+void report_ladder(const Deck& deck, const System& system, Terminal& terminal) {
   constexpr double kWanted = 0.3;
   const std::vector<double>& all = system.thermostat.temperatures_K;
   const ReducedRing ring = reduced_ring(system);
@@ -135,13 +154,19 @@ void report_ladder(const System& system, Terminal& terminal) {
   for (const double t_K : ladder) text += fmt::format("{}{:.4g}", text.empty() ? "" : ", ", t_K);
   terminal.info(
       fmt::format("exchange: the lowest estimated acceptance between neighbouring temperatures is "
-                  "{:.0f} %; temperatures with at least {:.0f} %: {}",
-                  100.0 * least, 100.0 * kWanted, text));
+                  "{:.0f} %; temperatures with at least {:.0f} %: {}{}",
+                  100.0 * least, 100.0 * kWanted, text,
+                  potential_kind(deck) != PotentialKind::model && system.model.is_flexible()
+                      ? fmt::format(" (with the vibrations of {})", system.model.name)
+                      : ""));
 }
 
+/// Exit code for forces that are not the derivatives of the energies.
+constexpr int kForcesDisagree = 1;
+
 /// Calls the potential for the start of one replica and compares forces with energies.
-/// @return estimated time of the run in the potential
-double report_potential(Deck deck, const System& system, Terminal& terminal) {
+PotentialCheck report_potential(Deck deck, const System& system, Terminal& terminal,
+                                int& exit_code) {
   if (potential_kind(deck) == PotentialKind::model) {
     throw InputError("--potential needs a deck with [potential] kind = \"library\" or \"socket\"");
   }
@@ -150,8 +175,6 @@ double report_potential(Deck deck, const System& system, Terminal& terminal) {
       make_potential(deck, system.molecules,
                      {.interrupted = interrupted,
                       .on_message = [&](const Message& message) { terminal.print(message); }});
-  const double calls = static_cast<double>(deck.run.steps) + 1.0;
-  const double images = static_cast<double>(deck.system.replicas) * beads_of(deck);
   deck.path_integral.reset();
   if (!deck.system.state) deck.system.replicas = 1;
   const State start = make_start(deck).state;
@@ -159,6 +182,7 @@ double report_potential(Deck deck, const System& system, Terminal& terminal) {
       *potential, std::span(start.positions_A).first(start.coordinates()),
       {!is_rigid(deck.integrator.scheme), system.model.mass_o_Da, system.model.mass_h_Da});
   terminal.print(c.messages);
+  if (!c.forces_agree()) exit_code = kForcesDisagree;
   terminal.info(fmt::format("potential: {}", potential->name()));
   const auto row = [&](const char* what, const std::string& value) {
     terminal.info(fmt::format("  {:<38}{}", what, value));
@@ -170,12 +194,21 @@ double report_potential(Deck deck, const System& system, Terminal& terminal) {
       fmt::format("{:.2g} kcal/mol/A, {}", c.largest_difference_kcal_per_mol_A,
                   count_text(c.coordinates, "coordinate")));
   if (c.oh_wavenumber_per_cm > 0.0) {
-    row("vibration of the first O-H bond", fmt::format("{:.0f}/cm", c.oh_wavenumber_per_cm));
+    row("highest vibration of O-H bonds", fmt::format("{:.0f}/cm", c.oh_wavenumber_per_cm));
   }
   row("an image alone and in a batch", c.depends_on_batch ? "different bits" : "the same bits");
-  const double image_s = c.seconds / static_cast<double>(c.images);
-  row("time per image", fmt::format("{:.3g} ms, in a batch of {}", 1e3 * image_s, c.images));
-  return image_s * images * calls;
+  row("time of a call", fmt::format("{:.3g} ms for an image, {:.3g} ms for {}",
+                                    1e3 * c.alone_seconds, 1e3 * c.seconds, c.images));
+  return c;
+}
+
+/// Estimated time of the run in the potential: a call per step and, with ring polymers, two for
+/// each attempt to exchange them, before and after it.
+double seconds_in_potential(const Deck& deck, const PotentialCheck& check) {
+  const std::int64_t beads = beads_of(deck);
+  std::int64_t calls = deck.run.steps + 1;
+  if (deck.exchange && beads > 1) calls += 2 * (deck.run.steps / deck.exchange->every);
+  return static_cast<double>(calls) * check.seconds_of(deck.system.replicas * beads);
 }
 
 /// Ends the output with what the run will do; standard output is only the deck.
@@ -188,7 +221,7 @@ void print_deck_and_plan(const Deck& deck, const decks::Checker& checker, int mo
   }
 }
 
-void check(Arguments& a) {
+void check(Arguments& a, int& exit_code) {
   if (a.reference) {
     fmt::print("{}", deck_reference());
     return;
@@ -223,19 +256,29 @@ void check(Arguments& a) {
     terminal.print(start::messages_on_state(deck, start));
   }
   const System system = make_system(deck, molecules);
-  if (system.model.is_flexible()) {
-    if (potential_kind(deck) == PotentialKind::model) report_shortest_period(system, terminal);
-    report_beads(deck, terminal);
+  std::optional<double> potential_seconds, measured_per_cm;
+  if (a.potential) {
+    const PotentialCheck c = report_potential(deck, system, terminal, exit_code);
+    potential_seconds = seconds_in_potential(deck, c);
+    if (c.oh_wavenumber_per_cm > 0.0) {
+      measured_per_cm = c.oh_wavenumber_per_cm;
+      report_shortest_period("the potential", *measured_per_cm, system, terminal);
+    }
   }
-  if (deck.exchange) report_ladder(system, terminal);
-  std::optional<double> potential_seconds;
-  if (a.potential) potential_seconds = report_potential(deck, system, terminal);
+  if (system.model.is_flexible()) {
+    if (potential_kind(deck) == PotentialKind::model) {
+      report_shortest_period(system.model.name, molecule_wavenumbers_per_cm(system.model).back(),
+                             system, terminal);
+    }
+    report_beads(deck, measured_per_cm, terminal);
+  }
+  if (deck.exchange) report_ladder(deck, system, terminal);
   print_deck_and_plan(deck, checker, molecules, potential_seconds, terminal);
 }
 
 }  // namespace
 
-void add_check(CLI::App& app) {
+void add_check(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("check", "check a deck and print all of its keys, without running it");
@@ -249,7 +292,7 @@ void add_check(CLI::App& app) {
                     "print the reference of all sections and keys of water instead");
   command->add_flag("--reference-mechanics", a->mechanics_reference,
                     "print the reference of mechanical systems instead");
-  command->callback([a] { check(*a); });
+  command->callback([a, &exit_code] { check(*a, exit_code); });
 }
 
 }  // namespace tarn::cli

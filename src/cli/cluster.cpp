@@ -115,11 +115,13 @@ LowestCluster search(const Arguments& a, const WaterModel& model, Terminal& term
   return lowest;
 }
 
-/// Minimises the lowest minima of the model with a potential. @return its minima, the lowest first
+/// Minimises the lowest minima of the model with a potential.
+/// @return its minima, the lowest first
+/// @throws NumericalError if no minimisation converges
 std::vector<FoundMinimum> minima_of(const std::shared_ptr<Potential>& potential,
                                     double tolerance_kcal_per_mol_A, const WaterModel& model,
                                     const std::vector<FoundMinimum>& of_the_model,
-                                    Terminal& terminal) {
+                                    Terminal& terminal, int& exit_code) {
   const auto molecules = static_cast<int>(of_the_model.front().positions_A.size() / 9);
   std::vector<double> positions_A;
   for (const FoundMinimum& m : of_the_model) {
@@ -131,17 +133,20 @@ std::vector<FoundMinimum> minima_of(const std::shared_ptr<Potential>& potential,
                          .should_continue = [] { return !interrupted(); }},
                         potential);
   std::vector<FoundMinimum> minima;
-  int not_converged = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].converged) continue;
     const auto first = positions_A.begin() + static_cast<std::ptrdiff_t>(9 * i) * molecules;
     minima.push_back({{first, first + std::ptrdiff_t{9} * molecules},
                       results[i].energy_kcal_per_mol,
                       of_the_model[i].starts_that_hit});
-    not_converged += !results[i].converged;
   }
-  if (not_converged > 0) {
-    terminal.warning(fmt::format("{} of {} minimisations with the potential did not converge{}",
-                                 not_converged, results.size(), kNoisyForces));
+  if (interrupted() && minima.empty()) throw PotentialInterrupted();
+  if (const std::size_t failed = results.size() - minima.size(); failed > 0) {
+    const std::string text = fmt::format("{} of {} minimisations with {} did not converge{}",
+                                         failed, results.size(), potential->name(), kNoisyForces);
+    if (minima.empty()) throw NumericalError(text);
+    terminal.warning(text);
+    exit_code = interrupted() ? interrupted_exit_code() : static_cast<int>(ExitCode::numerical);
   }
   std::ranges::sort(minima, {}, &FoundMinimum::energy_kcal_per_mol);
   // Energies of minimisations to 1e-6 kcal/mol/A agree to 1e-8 kcal/mol, if the forces are exact.
@@ -182,7 +187,8 @@ void cluster(const Arguments& a, int& exit_code) {
     LowestCluster lowest = search(a, model, terminal, exit_code);
     std::vector<FoundMinimum> minima = std::move(lowest.minima);
     if (potential) {
-      minima = minima_of(potential, a.potential.tolerance_kcal_per_mol_A, model, minima, terminal);
+      minima = minima_of(potential, a.potential.tolerance_kcal_per_mol_A, model, minima, terminal,
+                         exit_code);
     }
     if (a.keep > 1) {
       return write_several_minima(a, model, potential.get(), std::move(minima), terminal);

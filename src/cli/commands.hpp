@@ -7,7 +7,7 @@ namespace tarn::cli {
 /// Each function adds one subcommand. Its callback throws the library's errors; `exit_code` carries
 /// a non-zero exit code that is not caused by an error, such as that of an interrupt.
 void add_run(CLI::App& app, int& exit_code);
-void add_check(CLI::App& app);
+void add_check(CLI::App& app, int& exit_code);
 void add_energy(CLI::App& app);
 void add_cluster(CLI::App& app, int& exit_code);
 void add_minimise(CLI::App& app, int& exit_code);

@@ -14,6 +14,7 @@
 
 #include "commands.hpp"
 #include "failure.hpp"
+#include "library_guard.hpp"
 #include "ranks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
@@ -90,7 +91,7 @@ int run_command(std::vector<std::string> words) {
   });
   int exit_code = 0;
   tarn::cli::add_run(app, exit_code);
-  tarn::cli::add_check(app);
+  tarn::cli::add_check(app, exit_code);
   tarn::cli::add_energy(app);
   tarn::cli::add_cluster(app, exit_code);
   tarn::cli::add_minimise(app, exit_code);
@@ -146,6 +147,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   try {
     const std::unique_ptr<tarn::Ranks> ranks = tarn::cli::join_ranks(words);
+    tarn::cli::guard_libraries();
     if (ranks && ranks->rank() > 0) {
       return serve(*ranks, std::ranges::find(words, "--quiet") != words.end());
     }

@@ -21,7 +21,8 @@ MinimiseResult minimise_with_report(
 
 /// Advice for a minimisation with a potential that did not converge.
 inline constexpr std::string_view kNoisyForces =
-    ". If the forces of the potential have larger errors, increase --tolerance";
+    ". Check the forces with tarn check --potential; if their errors are larger, increase "
+    "--tolerance";
 
 /// Energies before and after, and the largest remaining force.
 std::string result_text(const MinimiseResult& result);

@@ -133,7 +133,8 @@ std::optional<std::string> potential_line(const Deck& deck) {
 }
 
 std::string cost_text(const Deck& deck, int molecules, std::optional<double> seconds) {
-  if (seconds) return fmt::format("time: {} in the potential", about_text(*seconds));
+  const char* const quenches = deck.minima ? ", and more for the quenches of [observe.minima]" : "";
+  if (seconds) return fmt::format("time: {} in the potential{}", about_text(*seconds), quenches);
   if (potential_kind(deck) != PotentialKind::model) {
     return "time: that of the potential; tarn check --potential measures it";
   }
@@ -147,8 +148,7 @@ std::string cost_text(const Deck& deck, int molecules, std::optional<double> sec
         deck.exchange ? "exchange" : "observers");
   }
   return fmt::format("time: {} on this machine with {}{}", about_text(cost->seconds),
-                     count_text(cost->threads, "thread"),
-                     deck.minima ? ", and more for the quenches of [observe.minima]" : "");
+                     count_text(cost->threads, "thread"), quenches);
 }
 
 std::vector<std::string> mechanics_plan(const Deck& deck) {

@@ -70,6 +70,10 @@ io::Structure load_structure(const std::string& path, const io::FrameChoice& cho
 WaterModel choose_water_model(const std::string& path, const io::Structure& structure,
                               const std::string& name, Terminal& terminal) {
   const WaterModel model = select_water_model(structure, name);
+  if (name.empty()) {
+    terminal.print(
+        io::warning_of_potential(path + " is", structure.potential(), std::string(model.name)));
+  }
   if (!name.empty() || structure.model()) return model;
   if (const auto warning =
           io::warning_of_sites(path, structure, model, "; choose the water model with --model")) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
+#include "core/one_line.hpp"
 #include "deck_paths.hpp"
 #include "defaults.hpp"
 #include "overrides.hpp"
@@ -119,9 +120,10 @@ PotentialKind potential_kind(const Deck& deck) {
 }
 
 std::string library_potential_name(const std::string& path, const std::string& options) {
-  const std::string file = std::filesystem::path(path).filename().string();
-  return options.empty() ? fmt::format("library {}", file)
-                         : fmt::format("library {} ({})", file, options);
+  std::string name = "library " + std::filesystem::path(path).filename().string();
+  if (!options.empty()) name += fmt::format(" ({})", options);
+  std::ranges::replace(name, '"', '\'');  // it is quoted in XYZ files
+  return one_line(name);
 }
 
 std::string potential_text(const Deck& deck) {

@@ -34,8 +34,7 @@ bool default_recentre(const Deck& deck) {
 }
 
 double default_highest_wavenumber_per_cm(const Deck& deck) {
-  constexpr double kMargin = 1.03;
-  return std::ceil(kMargin * molecule_wavenumbers_per_cm(model_of_dynamics(deck)).back());
+  return std::ceil(kWavenumberMargin * molecule_wavenumbers_per_cm(model_of_dynamics(deck)).back());
 }
 
 }  // namespace tarn::decks

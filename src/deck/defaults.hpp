@@ -35,5 +35,7 @@ bool default_recentre(const Deck& deck);
 /// The default of `[path_integral] highest_wavenumber_per_cm`: 3 % above the highest wavenumber of
 /// a molecule, rounded up to a whole number. The model must be flexible.
 double default_highest_wavenumber_per_cm(const Deck& deck);
+/// The ratio of the two.
+inline constexpr double kWavenumberMargin = 1.03;
 
 }  // namespace tarn::decks

@@ -63,11 +63,15 @@ std::optional<Message> warning_of_few_beads(const Deck& deck) {
   if (!is_flexible(deck)) return std::nullopt;
   const std::optional<BeadErrors> errors = bead_errors(deck);
   if (!errors || errors->kinetic <= kLargestError) return std::nullopt;
-  return Message::warning(fmt::format(
-      "[path_integral] beads = {} are few at {:g} K: the kinetic energy of a harmonic vibration is "
-      "up to {:.2g} % wrong. Use {} for an error of 1 %",
-      deck.path_integral->beads, errors->temperature_K, 100.0 * errors->kinetic,
-      bead_count_text(errors->beads_for_1_percent)));
+  return Message::warning(
+      fmt::format("[path_integral] beads = {} are few at {:g} K: the kinetic energy of a harmonic "
+                  "vibration{} is "
+                  "up to {:.2g} % wrong. Use {} for an error of 1 %",
+                  deck.path_integral->beads, errors->temperature_K,
+                  potential_kind(deck) == PotentialKind::model
+                      ? ""
+                      : fmt::format(" at {:.0f}/cm", errors->wavenumber_per_cm),
+                  100.0 * errors->kinetic, bead_count_text(errors->beads_for_1_percent)));
 }
 
 /// Beads start at one point.
@@ -167,19 +171,24 @@ double largest_stable_timestep_fs(const Deck& deck) {
   return by_mass * (integrator.omega < 100.0 ? 4.0 : 3.0);
 }
 
-std::optional<BeadErrors> bead_errors(const Deck& deck) {
+std::optional<BeadErrors> bead_errors(const Deck& deck, std::optional<double> given_per_cm) {
   if (!deck.path_integral || deck.path_integral->beads == 1) return std::nullopt;
   const std::vector<double> temperatures_K = ring_temperatures_K(deck);
   const double coldest_K = *std::min_element(temperatures_K.begin(), temperatures_K.end());
   if (!(coldest_K > 0.0)) return std::nullopt;
   const PathIntegralSpec rings = ring_spec(*deck.path_integral);
-  const double wavenumber_per_cm = molecule_wavenumbers_per_cm(model_of_dynamics(deck)).back();
+  const std::optional<double> fitted_per_cm = deck.path_integral->highest_wavenumber_per_cm;
+  if (!given_per_cm && fitted_per_cm && potential_kind(deck) != PotentialKind::model) {
+    given_per_cm = *fitted_per_cm / kWavenumberMargin;
+  }
+  const double wavenumber_per_cm =
+      given_per_cm ? *given_per_cm : molecule_wavenumbers_per_cm(model_of_dynamics(deck)).back();
   const auto beads_for = [&](double error) {
     return beads_for_error(rings, coldest_K, wavenumber_per_cm, error);
   };
   const double x = reduced_frequency(wavenumber_per_cm, coldest_K);
-  return BeadErrors{coldest_K, reduced_ring(rings, coldest_K).kinetic_error(x), beads_for(0.01),
-                    beads_for(0.001)};
+  return BeadErrors{coldest_K, wavenumber_per_cm, reduced_ring(rings, coldest_K).kinetic_error(x),
+                    beads_for(0.01), beads_for(0.001)};
 }
 
 std::string bead_count_text(int beads) {

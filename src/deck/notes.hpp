@@ -20,12 +20,16 @@ double heavy_hydrogen_factor(const Deck& deck);
 /// Harmonic errors of the coldest ring polymers of a deck, equation (87).
 struct BeadErrors {
   double temperature_K = 0.0;
-  double kinetic = 0.0;           ///< ReducedRing::kinetic_error() of one molecule
-  int beads_for_1_percent = 0;    ///< 0: more than kMaxBeads
-  int beads_for_1_per_mille = 0;  ///< the same
+  double wavenumber_per_cm = 0.0;  ///< the highest one
+  double kinetic = 0.0;            ///< ReducedRing::kinetic_error() of one molecule
+  int beads_for_1_percent = 0;     ///< 0: more than kMaxBeads
+  int beads_for_1_per_mille = 0;   ///< the same
 };
 /// Empty without several beads. The model must be flexible.
-std::optional<BeadErrors> bead_errors(const Deck& deck);
+/// @param wavenumber_per_cm highest one of a potential; default: that of the water model or, with a
+///        potential, that for which the frequencies are fitted
+std::optional<BeadErrors> bead_errors(const Deck& deck,
+                                      std::optional<double> wavenumber_per_cm = {});
 /// "30 beads", or that there are too many if 0.
 std::string bead_count_text(int beads);
 

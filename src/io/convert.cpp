@@ -18,6 +18,7 @@
 #include "trajectory_contents.hpp"
 #include "trajectory_files.hpp"
 #include "water_atoms.hpp"
+#include "xyz_comment.hpp"
 
 namespace tarn::io {
 namespace {
@@ -144,16 +145,20 @@ class Converter {
     info.molecules = contents_.molecules;
     info.beads = contents_.beads;
     info.model = contents_.model;
+    info.potential = contents_.potential;
     info.velocities = contents_.all_velocities;
     info.sites_per_molecule = options_.sites ? 4 : 3;
     info.replicas =
         format_.id == FileFormat::h5md ? static_cast<int>(contents_.replicas.size()) : 1;
     const int molecules = contents_.molecules / contents_.beads;
-    info.provenance = fmt::format(
-        "tarn {}; {}{} molecule{}{}; converted from {}", kVersion,
-        contents_.model.empty() ? "" : contents_.model + ", ", molecules, molecules == 1 ? "" : "s",
-        contents_.beads > 1 ? fmt::format(" of {} beads", contents_.beads) : "",
-        std::filesystem::path(options_.from).filename().string());
+    const std::string forces =
+        contents_.potential.empty() ? "" : std::string(kWithForces) + contents_.potential;
+    info.provenance =
+        fmt::format("tarn {}; {}{} molecule{}{}; converted from {}", kVersion,
+                    contents_.model.empty() ? "" : contents_.model + forces + ", ", molecules,
+                    molecules == 1 ? "" : "s",
+                    contents_.beads > 1 ? fmt::format(" of {} beads", contents_.beads) : "",
+                    std::filesystem::path(options_.from).filename().string());
     return info;
   }
 

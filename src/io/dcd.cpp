@@ -21,6 +21,7 @@
 #include "tarn/state.hpp"
 #include "trajectory_files.hpp"
 #include "water_atoms.hpp"
+#include "words.hpp"
 
 namespace tarn::io {
 namespace {
@@ -189,8 +190,20 @@ std::string model_in(std::string_view title) {
   const std::size_t begin = title.find("; ");
   if (begin == std::string_view::npos) return {};
   const std::string_view rest = title.substr(begin + 2);
-  const std::string_view name = rest.substr(0, rest.find(','));
+  const std::string_view name = rest.substr(0, std::min(rest.find(','), rest.find(kWithForces)));
   return name == kOwnModel || find_water_model(name) ? std::string(name) : std::string{};
+}
+
+/// The potential in such a title, or what has room in it; empty: the model.
+std::string potential_in(std::string_view title) {
+  const std::size_t begin = title.substr(0, kBytesOfCount + kTitleBytes).find(kWithForces);
+  if (begin == std::string_view::npos || model_in(title).empty()) return {};
+  const std::string_view rest = title.substr(begin, kBytesOfCount + kTitleBytes - begin);
+  // Its name may contain commas. ", 7 molecules" follows, unless the line is too short.
+  const std::size_t end = rest.find(" molecule");
+  return std::string(trimmed(rest.substr(
+      kWithForces.size(),
+      end == std::string_view::npos ? end : rest.rfind(", ", end) - kWithForces.size())));
 }
 
 /// The third line of a title written by tarn, "beads=32" or "bead=3"; nothing without it.
@@ -290,6 +303,7 @@ DcdReader::DcdReader(const std::string& path)
   timestep_ps_ = units::ps_from_akma(timestep_akma);
   const std::string title = read_block("its title");
   model_ = model_in(title);
+  potential_ = potential_in(title);
   beads_ = beads_in(title);
   const std::string atoms = read_block("its number of atoms");
   atoms_ = atoms.size() == 4 ? i32_at(atoms, 0) : 0;
@@ -347,6 +361,7 @@ std::optional<Structure> DcdReader::next() {
   Structure structure = water_.take(path_, frame_, std::move(positions_A), {});
   structure.has_box = has_box;
   if (!model_.empty()) structure.comment["model"] = model_;
+  if (!potential_.empty()) structure.comment["potential"] = potential_;
   if (beads_) structure.comment[beads_->key] = beads_->value;
   const std::int64_t step = first_step_ + every_ * frame_;
   structure.comment["step"] = fmt::to_string(step);

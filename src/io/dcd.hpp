@@ -59,7 +59,7 @@ class DcdReader final : public FrameReader {
   std::int64_t announced_frames_ = 0;  // by the header
   bool has_cell_ = false;
   bool has_fourth_ = false;
-  std::string model_;  // of the title; empty: it names none
+  std::string model_, potential_;  // of the title; empty: it names none
   std::optional<CommentEntry> beads_;
   std::int32_t atoms_ = 0;
   UnnamedWater water_;

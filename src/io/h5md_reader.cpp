@@ -57,6 +57,7 @@ class H5mdReader final : public FrameReader {
     groups_ = file_.names_in("particles");
     if (!file_.has("parameters")) return;
     model_ = file_.text_attribute("parameters", "model");
+    potential_ = file_.text_attribute("parameters", "potential");
     for (const char* name : {"beads", "bead"}) {
       const std::optional<double> number = file_.number_attribute("parameters", name);
       if (number) beads_[name] = fmt::format("{}", *number);
@@ -76,6 +77,7 @@ class H5mdReader final : public FrameReader {
     structure.comment["replica"] = groups_[group_ - 1];
     structure.comment.insert(beads_.begin(), beads_.end());
     if (!model_.empty()) structure.comment["model"] = model_;
+    if (!potential_.empty()) structure.comment["potential"] = potential_;
     if (bath_K_) structure.comment["bath_K"] = fmt::to_string(*bath_K_);
     if (steps_) structure.comment["step"] = fmt::to_string((*steps_)[frame_]);
     if (times_ps_) structure.comment["time_ps"] = fmt::format("{:.17g}", (*times_ps_)[frame_]);
@@ -249,7 +251,7 @@ class H5mdReader final : public FrameReader {
   hsize_t frame_ = 0;
   std::optional<std::vector<std::int64_t>> steps_;
   std::optional<std::vector<double>> times_ps_;
-  std::string model_;
+  std::string model_, potential_;
   std::map<std::string, std::string> beads_;  // for the comment of each frame
 };
 

@@ -141,6 +141,7 @@ class H5mdWriter final : public TrajectoryWriter {
     file.set_attribute("h5md/modules/units", "version", std::vector<int>{1, 0});
     file.make_group("parameters");
     if (!info_.model.empty()) file.set_attribute("parameters", "model", info_.model);
+    if (!info_.potential.empty()) file.set_attribute("parameters", "potential", info_.potential);
     file.set_attribute("parameters", "provenance", info_.provenance);
     if (info_.beads > 1) file.set_attribute("parameters", "beads", std::vector{info_.beads});
     if (info_.bead) file.set_attribute("parameters", "bead", std::vector{*info_.bead});

@@ -32,12 +32,13 @@ std::optional<std::string> Structure::model() const {
   return found->second;
 }
 
-std::string Structure::replica_name() const {
-  const auto found = comment.find("replica");
+namespace {
+
+/// The text that a comment gives for a key, or nothing.
+std::string text_of(const std::map<std::string, std::string>& comment, const char* key) {
+  const auto found = comment.find(key);
   return found == comment.end() ? std::string{} : found->second;
 }
-
-namespace {
 
 /// The number that a comment gives for a key, or nothing.
 std::optional<double> number_of(const std::map<std::string, std::string>& comment,
@@ -49,6 +50,8 @@ std::optional<double> number_of(const std::map<std::string, std::string>& commen
 
 }  // namespace
 
+std::string Structure::potential() const { return text_of(comment, "potential"); }
+std::string Structure::replica_name() const { return text_of(comment, "replica"); }
 std::optional<double> Structure::time_ps() const { return number_of(comment, "time_ps"); }
 std::optional<double> Structure::bath_K() const { return number_of(comment, "bath_K"); }
 std::optional<double> Structure::push_fs2() const { return number_of(comment, "push_fs2"); }
@@ -183,6 +186,15 @@ std::optional<Message> note_on_frames(const std::string& path, const FrameCounts
   return Message::note(fmt::format("{} has {}{}, and frame 0 was taken{}", path,
                                    counts.all ? "" : "more than ",
                                    count_text(counts.frames, "frame"), cure));
+}
+
+std::optional<Message> warning_of_potential(const std::string& frames, const std::string& potential,
+                                            const std::string& model) {
+  if (potential.empty()) return std::nullopt;
+  return Message::warning(fmt::format(
+      "{} of a run with forces by {}; these energies, forces and dipole moments are those of the "
+      "water model {}. To choose a water model without this warning, give it by --model",
+      frames, potential, model));
 }
 
 std::optional<Message> warning_of_sites(const std::string& path, const Structure& structure,

@@ -83,6 +83,7 @@ class Scan {
     contents_.molecules = first.molecules;
     contents_.beads = first.beads();
     contents_.model = options_.model.empty() ? first.model().value_or("") : options_.model;
+    contents_.potential = first.potential();
     contents_.first_positions_A = first.positions_A;
   }
   /// Frames with broken molecules are converted as they are.

@@ -30,6 +30,7 @@ struct TrajectoryContents {
   int molecules = 0;                           ///< in a frame, of all beads
   int beads = 1;
   std::string model;                      ///< from the options or the frames; empty: unknown
+  std::string potential;                  ///< of the first frame; empty: the model
   std::vector<double> first_positions_A;  ///< of the first selected frame
   std::string end_warning;                ///< what is missing at the end of the file, or empty
   Messages reader_messages;               ///< on changes that the reader made to the atoms

@@ -15,6 +15,7 @@
 #include "tarn/io/binary.hpp"
 #include "tarn/io/xyz.hpp"
 #include "words.hpp"
+#include "xyz_comment.hpp"
 
 namespace tarn::io {
 namespace {
@@ -67,10 +68,12 @@ class GrowingFiles final : public TrajectoryWriter {
   std::vector<AppendFile> files_;  // by replica
 };
 
-/// "model=qtip4pf beads=32 ": the model if it is known, and the beads in a frame of ring polymers.
+/// "model=qtip4pf potential=name beads=32 ": model and potential if they are known, and the beads
+/// in a frame of ring polymers.
 std::string system_keys(const TrajectoryInfo& info) {
   std::string keys;
   if (!info.model.empty()) keys += fmt::format("model={} ", info.model);
+  keys += potential_key(info.potential);
   if (info.beads > 1) keys += fmt::format("beads={} ", info.beads);
   if (info.bead) keys += fmt::format("bead={} ", *info.bead);
   return keys;

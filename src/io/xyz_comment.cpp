@@ -55,12 +55,17 @@ std::vector<CommentEntry> parse_comment(std::string_view line) {
 
 std::string comment_line(const std::map<std::string, std::string>& comment) {
   std::string line;
-  for (const auto& [key, value] : comment) {
+  for (auto [key, value] : comment) {
     const bool quoted = value.find_first_of(kBlank) != std::string::npos;
+    if (quoted) std::ranges::replace(value, '"', '\'');
     line += fmt::format("{}{}={}{}{}", line.empty() ? "" : " ", key, quoted ? "\"" : "", value,
                         quoted ? "\"" : "");
   }
   return line;
+}
+
+std::string potential_key(const std::string& potential) {
+  return potential.empty() ? "" : comment_line({{"potential", potential}}) + " ";
 }
 
 double take_unit_A(std::map<std::string, std::string>& comment, std::string& problem) {

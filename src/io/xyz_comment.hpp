@@ -21,6 +21,12 @@ std::vector<CommentEntry> parse_comment(std::string_view line);
 /// Inverse of parse_comment(): "key=value key=value", with quotes around values with blanks.
 std::string comment_line(const std::map<std::string, std::string>& comment);
 
+/// Key of frames for the name of the potential that computed the forces, and a blank; empty for the
+/// water model.
+std::string potential_key(const std::string& potential);
+/// Between the names of the water model and of the potential in provenance lines.
+inline constexpr std::string_view kWithForces = " with forces by ";
+
 /// The unit of lengths that i-PI names in a comment, "positions{atomic_unit}", in angstrom; 1 if it
 /// names none. Removes such keys, because they do not hold for the positions that are returned.
 /// @param problem receives an unknown unit, or a quantity other than positions, or stays empty

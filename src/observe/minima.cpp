@@ -19,6 +19,7 @@
 #include "baths.hpp"
 #include "core/parallel.hpp"
 #include "equilibration_warning.hpp"
+#include "io/xyz_comment.hpp"
 #include "observable.hpp"
 #include "picture_parts.hpp"
 #include "sampling_warning.hpp"
@@ -284,13 +285,15 @@ std::string Minima::table_by_bath() const {
 std::string Minima::structures() const {
   std::string text;
   int number = 0;
+  const std::string potential =
+      info_.potential ? io::potential_key(info_.potential->name()) : std::string();
   for (const analysis::Isomer& isomer : census_.isomers()) {
     std::vector<double> positions_A = isomer.positions_A;
     start::move_centre_to_origin(model_, positions_A);
     const std::string energy = io::exact(isomer.energy_kcal_per_mol);
     text += io::xyz_frame(positions_A, {},
-                          fmt::format("model={} isomer={} minimum_kcal_per_mol={} pbc=\"F F F\"",
-                                      model_.name, ++number, energy));
+                          fmt::format("model={} {}isomer={} minimum_kcal_per_mol={} pbc=\"F F F\"",
+                                      model_.name, potential, ++number, energy));
   }
   return text;
 }

@@ -6,6 +6,7 @@
 
 #include "core/count_text.hpp"
 #include "deck/ring_keys.hpp"
+#include "io/xyz_comment.hpp"
 #include "observable.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/observe/pictures.hpp"
@@ -17,7 +18,8 @@ std::string provenance_of(const Deck& deck, int molecules) {
   const std::string potential = potential_text(deck);
   const int beads = beads_of(deck);
   return fmt::format("tarn {}; {}{}, {}, {}{}, seed {}; physics {:016x}", kVersion,
-                     deck.system.model, potential.empty() ? "" : " with forces by " + potential,
+                     deck.system.model,
+                     potential.empty() ? "" : std::string(io::kWithForces) + potential,
                      count_text(molecules, "molecule"), count_text(deck.system.replicas, "replica"),
                      beads > 1 ? fmt::format(" of {} beads", beads) : "", deck.system.seed,
                      io::checksum(physics_fingerprint(deck)));

@@ -249,9 +249,10 @@ std::string RingHeatCapacity::remark(const std::vector<Capacity>& covariances,
   std::string text = fmt::format(
       "; heat_capacity: by the covariance of two estimators, with the frequencies of the rings "
       "fixed; difference_quotient: between neighbouring temperatures; _err = standard error; _bias "
-      "= error of {} beads for harmonic vibrations of the molecules, which is not subtracted, at "
-      "most {}",
-      system_.path_integral.beads, largest(covariances));
+      "= error of {} beads for harmonic vibrations of {}, which is not subtracted, at most {}",
+      system_.path_integral.beads,
+      info_.potential ? fmt::format("the water model {}", system_.model.name) : "the molecules",
+      largest(covariances));
   if (!differences.empty()) text += fmt::format(" and {}", largest(differences));
   return text +
          "; nan: this exceeds the standard error and 1 % of the value; classical: classical nuclei "

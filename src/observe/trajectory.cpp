@@ -107,6 +107,7 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section,
   if (selected.kind == Beads::one) trajectory.bead = selected.number;
   trajectory.molecules = info.molecules * trajectory.beads;
   trajectory.model = info.model.name;
+  if (info.potential) trajectory.potential = info.potential->name();
   trajectory.every = section.every;
   trajectory.velocities = section.velocities;
   trajectory.timestep_fs = info.timestep_fs;

@@ -66,6 +66,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       }
       const std::string own = frame->model().value_or("");
       if (model_.empty()) model_ = own;
+      if (potential_.empty()) potential_ = frame->potential();
       if (!own.empty() && own != model_) {
         throw InputError({Problem{file, reader_->line_of_atom(0), 0,
                                   fmt::format("this frame has the water model {}, earlier ones {}; "

@@ -36,6 +36,8 @@ class TrajectoryFrames {
   int beads() const { return beads_; }
   /// Model of the first frame that names one; or empty.
   const std::string& model() const { return model_; }
+  /// Potential of the first frame that names one; or empty.
+  const std::string& potential() const { return potential_; }
   bool has_sites() const { return has_sites_; }  ///< whether any frame has massless sites
   bool have_several_baths() const { return several_baths_; }
   /// Beginning of the `#` line of a table of these frames. @param model name of the water model
@@ -57,7 +59,7 @@ class TrajectoryFrames {
   std::optional<int> given_beads_;
   int molecules_ = 0;  // in a frame, of all beads
   int beads_ = 1;
-  std::string model_;
+  std::string model_, potential_;
   bool has_sites_ = false;
   std::optional<double> bath_K_;  // of the first frame with a bath
   bool several_baths_ = false;

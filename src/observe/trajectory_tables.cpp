@@ -171,6 +171,10 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
   contents.provenance = frames.provenance(contents.model);
   contents.messages = frames.messages();
   contents.has_several_baths = frames.have_several_baths();
+  if (options.model.empty()) {
+    append(io::warning_of_potential("the frames are those", frames.potential(), contents.model),
+           contents.messages);
+  }
   if (frames.model().empty() && options.model.empty()) {
     const bool has_sites = frames.has_sites();
     contents.messages.push_back(

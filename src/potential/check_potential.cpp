@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,11 +44,15 @@ class Batch {
     ids_.push_back(static_cast<std::int64_t>(ids_.size()));
     return ids_.size() - 1;
   }
-  void compute(Potential& potential) {
+  /// @return time of the call
+  double compute(Potential& potential, const std::function<double()>& clock_s) {
     energies_.assign(ids_.size(), kNoNumber);
     forces_.assign(positions_.size(), kNoNumber);
+    const double began_s = clock_s();
     potential.compute(positions_, ids_, energies_, forces_);
+    const double seconds = clock_s() - began_s;
     for (std::size_t image = 0; image < ids_.size(); ++image) check_finite(image);
+    return seconds;
   }
   std::size_t images() const { return ids_.size(); }
   double energy(std::size_t image) const { return energies_[image]; }
@@ -169,19 +174,36 @@ std::string likely_cause(std::span<const double> forces, std::span<const double>
     return text + (is_gradient ? ", with " : "; likely cause: ") + *units;
   }
   if (const auto order = order_cause(forces, differences)) return "likely cause: " + *order;
-  return "likely causes: the order of the atoms (O, H1, H2 of each molecule), the units of the "
-         "positions (A), an energy of fewer terms than the forces, or energies with few digits";
+  return "likely causes: a wrong formula, an energy of fewer terms than the forces, the order of "
+         "the atoms (O, H1, H2 of each molecule), the units of the positions (A), or energies with "
+         "few digits";
 }
 
-/// The wavenumber of the first O-H bond with another length of it by steps of kStep_A.
-double bond_wavenumber_per_cm(double lower, double middle, double upper,
-                              const PotentialCheckOptions& options) {
-  const double stiffness = (lower - 2.0 * middle + upper) / (kStep_A * kStep_A);
-  const double mass_Da =
-      options.mass_o_Da * options.mass_h_Da / (options.mass_o_Da + options.mass_h_Da);
-  if (!(stiffness > 0.0)) return 0.0;
-  return units::wavenumber_per_cm(std::sqrt(stiffness / mass_Da));
-}
+/// A displacement of a molecule with its centre of mass at rest: hydrogen h by a[h] along its bond.
+struct BondMotion {
+  BondMotion(const double* x, std::array<double, 2> a, const PotentialCheckOptions& options) {
+    for (std::size_t h = 0; h < 2; ++h) {
+      const double* const hydrogen = x + 3 + 3 * h;
+      const double length_A =
+          std::hypot(hydrogen[0] - x[0], hydrogen[1] - x[1], hydrogen[2] - x[2]);
+      for (std::size_t c = 0; c < 3; ++c) {
+        const double moved = a[h] * (hydrogen[c] - x[c]) / length_A;
+        displacement[3 + 3 * h + c] = moved;
+        displacement[c] -= options.mass_h_Da / options.mass_o_Da * moved;
+      }
+    }
+    for (std::size_t i = 0; i < 9; ++i) {
+      mass_Da +=
+          (i < 3 ? options.mass_o_Da : options.mass_h_Da) * displacement[i] * displacement[i];
+    }
+  }
+  double wavenumber_per_cm(double lower, double middle, double upper) const {
+    const double stiffness = (lower - 2.0 * middle + upper) / (kStep_A * kStep_A);
+    return stiffness > 0.0 ? units::wavenumber_per_cm(std::sqrt(stiffness / mass_Da)) : 0.0;
+  }
+  std::array<double, 9> displacement{};
+  double mass_Da = 0.0;
+};
 
 }  // namespace
 
@@ -208,28 +230,34 @@ PotentialCheck check_potential(Potential& potential, std::span<const double> pos
       batch.add(moved);
     }
   }
-  const std::size_t first_bond = batch.images();
-  if (options.bonds) {
-    const double length_A =
-        std::hypot(start[3] - start[0], start[4] - start[1], start[5] - start[2]);
-    for (const double step_A : {-kStep_A, kStep_A}) {
-      std::vector<double> moved = start;
-      for (std::size_t c = 0; c < 3; ++c)
-        moved[3 + c] += step_A / length_A * (start[3 + c] - start[c]);
-      batch.add(moved);
+  const std::size_t first_motion = batch.images();
+  std::vector<BondMotion> motions;
+  for (std::size_t k = 0; k < compared && options.bonds; ++k) {
+    const std::size_t at = k * molecules / compared * 9;
+    for (const std::array<double, 2> a : {std::array{1.0, 0.0}, {0.0, 1.0}, {1.0, -1.0}}) {
+      const BondMotion& motion = motions.emplace_back(&start[at], a, options);
+      for (const double step_A : {-kStep_A, kStep_A}) {
+        std::vector<double> moved = start;
+        for (std::size_t i = 0; i < 9; ++i) moved[at + i] += step_A * motion.displacement[i];
+        batch.add(moved);
+      }
     }
   }
-  const auto began = std::chrono::steady_clock::now();
-  batch.compute(potential);
+  const std::function<double()> clock_s = options.clock_s ? options.clock_s : [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
   PotentialCheck check;
-  check.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  Batch alone(size);
+  alone.add(start);
+  // The first call of a potential may take longer.
+  const double first_s = alone.compute(potential, clock_s);
+  check.seconds = batch.compute(potential, clock_s);
+  check.alone_seconds = std::min(first_s, alone.compute(potential, clock_s));
   check.images = batch.images();
   check.energy_kcal_per_mol = batch.energy(0);
   check.coordinates = static_cast<int>(coordinates.size());
 
-  Batch alone(size);
-  alone.add(start);
-  alone.compute(potential);
   check.depends_on_batch =
       alone.energy(0) != batch.energy(0) || !std::ranges::equal(alone.forces(0), batch.forces(0));
 
@@ -249,8 +277,13 @@ PotentialCheck check_potential(Potential& potential, std::span<const double> pos
   const double mass_factor = std::sqrt(units::mass_hydrogen_Da / options.mass_h_Da);
   const Unit* energy_unit = nullptr;
   if (options.bonds) {
-    check.oh_wavenumber_per_cm = bond_wavenumber_per_cm(batch.energy(first_bond), batch.energy(0),
-                                                        batch.energy(first_bond + 1), options);
+    for (std::size_t k = 0; k < motions.size(); ++k) {
+      const std::size_t lower = first_motion + 2 * k;
+      check.oh_wavenumber_per_cm =
+          std::max(check.oh_wavenumber_per_cm,
+                   motions[k].wavenumber_per_cm(batch.energy(lower), batch.energy(0),
+                                                batch.energy(lower + 1)));
+    }
     energy_unit = energy_unit_of_bond(check.oh_wavenumber_per_cm, mass_factor);
   }
   if (!check.forces_agree()) {
@@ -268,7 +301,7 @@ PotentialCheck check_potential(Potential& potential, std::span<const double> pos
             : "likely causes: energies in other units than kcal/mol, or the order of the atoms "
               "(O, H1, H2 of each molecule)";
     check.messages.push_back(Message::warning(
-        fmt::format("the first O-H bond vibrates at {:.0f}/cm with these energies, and those of "
+        fmt::format("O-H bonds vibrate at up to {:.0f}/cm with these energies, and those of "
                     "water at 3000 to 4000/cm; {}",
                     check.oh_wavenumber_per_cm, causes)));
   }

@@ -57,7 +57,7 @@ ServeAddress address_of_rank(const std::string& text, int rank) {
 
 std::shared_ptr<Potential> made(const Recipe& r, int rank, const PotentialCallbacks& callbacks) {
   if (r.kind == PotentialKind::library) {
-    return make_library_potential(r.place, r.options, r.molecules);
+    return make_library_potential(r.place, r.options, r.molecules, callbacks.on_message);
   }
   return make_socket_potential({.address = address_of_rank(r.place, rank),
                                 .clients = r.clients,

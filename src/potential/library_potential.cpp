@@ -1,17 +1,21 @@
 #include "tarn/library_potential.hpp"
 
 #include <array>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <dlfcn.h>
 #include <filesystem>
-#include <string_view>
+#include <mutex>
+#include <stop_token>
 #include <system_error>
+#include <thread>
 
 #include <fmt/format.h>
 
-#include "library_words.hpp"
-#include "load_probe.hpp"
+#include "core/one_line.hpp"
+#include "library_call.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/potential.h"
@@ -29,7 +33,7 @@ class ErrorBuffer {
   std::size_t size() const { return text_.size() - 1; }
   /// ": words", or that there are none.
   std::string words() const {
-    const std::string line = potentials::one_line(text_.data());
+    const std::string line = one_line(text_.data());
     return line.empty() ? " without a message" : ": " + line;
   }
 
@@ -37,11 +41,26 @@ class ErrorBuffer {
   std::array<char, 2048> text_;
 };
 
+using potentials::LibraryCall;
+
+/// Extension modules of Python need its functions among the symbols that all libraries can use.
+void share_python(void* library) {
+  Dl_info python{};
+  void* const function = ::dlsym(library, "Py_IsInitialized");
+  if (function == nullptr || ::dladdr(function, &python) == 0) return;
+  ::dlopen(python.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
 class LibraryPotential final : public Potential {
  public:
-  LibraryPotential(const fs::path& path, const std::string& options, int molecules)
+  LibraryPotential(const fs::path& path, const std::string& options, int molecules,
+                   const std::function<void(const Message&)>& on_message)
       : file_(path.filename().string()),
         name_(library_potential_name(path.string(), options)),
+        in_load_(ended("while it was loaded")),
+        in_open_(ended("in tarn_potential_open")),
+        in_compute_(ended("in tarn_potential_compute")),
+        in_close_(ended("in tarn_potential_close")),
         size_(9 * static_cast<std::size_t>(molecules)) {
     // With a folder: dlopen() would search for a plain name elsewhere.
     const std::string file = fs::absolute(path).string();
@@ -49,14 +68,19 @@ class LibraryPotential final : public Potential {
     if (!fs::is_regular_file(file, ignored)) {
       throw InputError(fmt::format("potential: there is no file {}", file));
     }
-    if (const std::string crash = potentials::crash_while_loading(file); !crash.empty()) {
-      throw InputError(fmt::format("potential: {} {}", file, crash));
-    }
-    // It is never unloaded: libraries may leave threads and functions to be called at exit.
-    void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const std::jthread note([&](const std::stop_token& loaded) {
+      std::mutex mutex;
+      std::unique_lock lock(mutex);
+      constexpr std::chrono::seconds kLong(2);
+      std::condition_variable_any().wait_for(lock, loaded, kLong, [] { return false; });
+      if (!loaded.stop_requested() && on_message) {
+        on_message(Message::note(fmt::format("loading {}", name_)));
+      }
+    });
+    void* const library = load(file);
     if (library == nullptr) {
-      throw InputError(fmt::format("potential: {} cannot be loaded: {}", file_,
-                                   potentials::one_line(dlerror())));
+      throw InputError(
+          fmt::format("potential: {} cannot be loaded: {}", file_, one_line(dlerror())));
     }
     const auto find = [&](auto& function, const char* symbol) {
       void* const found = ::dlsym(library, symbol);
@@ -80,14 +104,20 @@ class LibraryPotential final : public Potential {
           "compile it with the header of this program",
           file_, number, TARN_POTENTIAL_VERSION));
     }
+    share_python(library);
     ErrorBuffer error;
-    handle_ = open(options.c_str(), molecules, error.data(), error.size());
+    handle_ = LibraryCall::run(
+        in_open_, [&] { return open(options.c_str(), molecules, error.data(), error.size()); });
     if (handle_ == nullptr) {
       throw InputError(fmt::format("potential: {} did not open{}", name_, error.words()));
     }
   }
   ~LibraryPotential() override {
-    if (handle_ != nullptr) close_(handle_);
+    if (handle_ == nullptr) return;
+    try {
+      LibraryCall::run(in_close_, [this] { close_(handle_); });
+    } catch (const NumericalError&) {  // the results exist
+    }
   }
   LibraryPotential(const LibraryPotential&) = delete;
   LibraryPotential& operator=(const LibraryPotential&) = delete;
@@ -105,9 +135,11 @@ class LibraryPotential final : public Potential {
     }
     if (image_ids.empty()) return;
     ErrorBuffer error;
-    const std::int32_t status = compute_(
-        handle_, static_cast<std::int64_t>(image_ids.size()), image_ids.data(), positions_A.data(),
-        energies_kcal_per_mol.data(), forces_kcal_per_mol_A.data(), error.data(), error.size());
+    const std::int32_t status = LibraryCall::run(in_compute_, [&] {
+      return compute_(handle_, static_cast<std::int64_t>(image_ids.size()), image_ids.data(),
+                      positions_A.data(), energies_kcal_per_mol.data(),
+                      forces_kcal_per_mol_A.data(), error.data(), error.size());
+    });
     if (status == 0) return;
     throw NumericalError(
         fmt::format("potential: {} failed with status {}{}", file_, status, error.words()));
@@ -115,7 +147,17 @@ class LibraryPotential final : public Potential {
   std::string name() const override { return name_; }
 
  private:
+  std::string ended(const char* where) const {
+    return fmt::format("potential: {} ended the program {}", file_, where);
+  }
+  /// It is never unloaded: libraries may leave threads and functions to be called at exit.
+  void* load(const std::string& file) const {
+    const LibraryCall call(in_load_);
+    return ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+
   std::string file_, name_;
+  std::string in_load_, in_open_, in_compute_, in_close_;
   std::size_t size_;  ///< numbers per image
   decltype(&tarn_potential_compute) compute_ = nullptr;
   decltype(&tarn_potential_close) close_ = nullptr;
@@ -124,9 +166,10 @@ class LibraryPotential final : public Potential {
 
 }  // namespace
 
-std::shared_ptr<Potential> make_library_potential(const std::string& path,
-                                                  const std::string& options, int molecules) {
-  return std::make_shared<LibraryPotential>(path, options, molecules);
+std::shared_ptr<Potential> make_library_potential(
+    const std::string& path, const std::string& options, int molecules,
+    const std::function<void(const Message&)>& on_message) {
+  return std::make_shared<LibraryPotential>(path, options, molecules, on_message);
 }
 
 }  // namespace tarn

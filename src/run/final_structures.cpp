@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "io/xyz_comment.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/io_error.hpp"
 #include "tarn/io/xyz.hpp"
@@ -38,11 +39,14 @@ void FinalStructures::load(std::istream& /*in*/) {
 void FinalStructures::finish() {
   Frame frame;
   engine_.snapshot(kOwnPositions | kVelocities, frame);
+  const std::string potential =
+      info_.potential ? io::potential_key(info_.potential->name()) : std::string();
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t replica = frame.replica_ids[r];
     if (replica >= replicas_) continue;
-    std::string keys = fmt::format("model={} step={} time_ps={:.17g} replica={} pbc=\"F F F\"",
-                                   model_, frame.step, info_.time_ps(frame.step), replica);
+    std::string keys =
+        fmt::format("model={} {}step={} time_ps={:.17g} replica={} pbc=\"F F F\"", model_,
+                    potential, frame.step, info_.time_ps(frame.step), replica);
     // A run that starts from this file with another time step prints a warning.
     if (push_fs2_ > 0.0) keys += fmt::format(" push_fs2={:.17g}", push_fs2_);
     io::write_file(path_of(replica), io::xyz_frame(frame.own_positions_A_of(r),

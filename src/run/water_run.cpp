@@ -476,6 +476,7 @@ class Run {
       structure.comment = {{"model", deck_.system.model},
                            {"replica", fmt::to_string(blow_up.replica)},
                            {"blew_up_at_step", fmt::to_string(blow_up.step)}};
+      if (potential_) structure.comment.emplace("potential", potential_->name());
       if (const double push = push_fs2(deck_.integrator); push > 0.0) {
         structure.comment.emplace("push_fs2", fmt::format("{:.17g}", push));
       }

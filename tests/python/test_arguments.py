@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import pickle
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,8 +31,8 @@ def good(name: str) -> object:
     """A right value of a required argument."""
     values = {
         "positions_A": tarn.random_cluster(2), "deck": HEPTAMER, "schemes": ["settle"],
-        "molecules": 2, "trajectory": tarn.random_cluster(2, replicas=3), "path": "missing/a.xyz",
-        "potential": tarn.energy_and_forces, "columns": "x_A", "function": len, "every": 1, "file": "x", "fields": ["energies"],
+        "molecules": 2, "model": "tip3p", "trajectory": tarn.random_cluster(2, replicas=3), "path": "missing/a.xyz",
+        "potential": partial(tarn.energy_and_forces, model="tip3p"), "columns": "x_A", "function": len, "every": 1, "file": "x", "fields": ["energies"],
     }  # fmt: skip
     return values[name]
 
@@ -42,7 +43,9 @@ def test_messages_are_our_own(function):
     wrong = [b"\xff", "\0", "\ud800", [b"x"], {}, {"a": object()}, object(), 3.5, True, np.array("x"), -1]
     parameters = inspect.signature(function).parameters
     required = {
-        name: good(name) for name, p in parameters.items() if p.default is inspect.Parameter.empty
+        name: good(name)
+        for name, p in parameters.items()
+        if p.default is inspect.Parameter.empty or name == "model"
     }
     for name in parameters:
         for value in [*wrong, *([None] if parameters[name].default is not None else [])]:
@@ -78,7 +81,7 @@ def test_methods_have_signatures_and_words_of_python():
 def test_the_signature_of_energy_and_forces():
     parameters = inspect.signature(tarn.energy_and_forces).parameters
     assert list(parameters) == ["positions_A", "model", "device", "threads"]
-    assert parameters["model"].default == "tip3p"
+    assert parameters["model"].default is inspect.Parameter.empty
 
 
 @pytest.mark.parametrize(
@@ -99,17 +102,17 @@ def test_arrays_of_other_kinds_are_not_converted(array, message):
         if function is tarn.rdf and isinstance(array, bytes):
             continue  # a path
         with pytest.raises(tarn.InputError, match=message):
-            function(array)
+            function(array, **({} if function is tarn.rdf else {"model": "tip3p"}))
 
 
 def test_arrays_in_any_memory_are_read():
     water = tarn.random_cluster(2)
-    expected = tarn.energy_and_forces(water)[0]
+    expected = tarn.energy_and_forces(water, model="tip3p")[0]
     packed = np.zeros(6, np.dtype([("element", "S1"), ("x", "f8", 3)]))  # misaligned
     packed["x"] = water
     assert not packed["x"].flags.aligned
     for same in (packed["x"], water.astype(">f8"), water.astype(object), water.astype(np.longdouble)):
-        assert tarn.energy_and_forces(same)[0] == expected
+        assert tarn.energy_and_forces(same, model="tip3p")[0] == expected
 
 
 def test_results_keep_their_folder(monkeypatch, tmp_path):
@@ -222,7 +225,7 @@ def test_errors_of_a_batch_name_the_replica():
     collapsed = water.copy()
     collapsed[1, 3:] = collapsed[1, :3]
     with pytest.raises(tarn.NumericalError, match=r"positions\[1\]: "):
-        tarn.minimise(collapsed)
+        tarn.minimise(collapsed, model="tip3p")
     broken = water.copy()
     broken[2, 0, 0] = np.nan
     for model in ("tip3p", "spcfw"):

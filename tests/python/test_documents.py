@@ -178,8 +178,8 @@ def zeros(positions_A: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
 tarn.run("a.toml", potential=zeros)
 tarn.Ensemble("a.toml", potential=tarn.AsePotential([], name="xtb"))
 water: NDArray[np.float64] = tarn.random_cluster(3, replicas=2)
-minimum: tarn.Minimum = tarn.minimise(water)
-modes: tarn.NormalModes = tarn.normal_modes(minimum.positions_A)
+minimum: tarn.Minimum = tarn.minimise(water, model="tip3p")
+modes: tarn.NormalModes = tarn.normal_modes(minimum.positions_A, model="tip3p")
 structure: tarn.Structure = tarn.read_structure("a.xyz", frame=1)
 table: tarn.Table = tarn.rdf(["a.xyz"], pairs=["OO"])
 calculator = TarnCalculator(model="tip3p")
@@ -193,7 +193,7 @@ WRONG = {
     'tarn.run("a.toml", steps=3)': "Unexpected keyword argument",
     "tarn.Ensemble(3)": "incompatible type",
     'tarn.random_cluster("7")': "incompatible type",
-    "tarn.minimise([[0.0]]).energies": "has no attribute",
+    "tarn.minimise([[0.0]], model='tip3p').energies": "has no attribute",
 }
 
 def mypy(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -121,13 +121,13 @@ def test_structure_files_name_the_line():
 def test_wrong_shapes_name_the_expected_one(function, shape):
     text = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
     with pytest.raises(tarn.InputError) as caught:
-        function(np.zeros(shape))
+        function(np.zeros(shape), model="tip3p")
     assert f"has the shape ({text}); expected (replica, atom, 3)" in str(caught.value)
 
 
 def test_wrong_shapes_of_one_cluster():
     with pytest.raises(tarn.InputError, match=r"shape \(2, 3, 3\); expected \(atom, 3\)"):
-        tarn.normal_modes(np.zeros((2, 3, 3)))
+        tarn.normal_modes(np.zeros((2, 3, 3)), model="tip3p")
     with pytest.raises(tarn.InputError, match=r"expected \(atom, 3\)"):
         tarn.write_structure("a.xyz", np.zeros((2, 3, 3)))
     with pytest.raises(tarn.InputError, match="velocities_A_per_ps must have the shape"):
@@ -139,12 +139,27 @@ def test_wrong_shapes_of_one_cluster():
 @pytest.mark.parametrize("given", ["text", [[1, 2], [3]], {"a": 1}])
 def test_things_that_are_no_arrays(given):
     with pytest.raises(tarn.InputError, match="is not an array of numbers"):
-        tarn.energy_and_forces(given)
+        tarn.energy_and_forces(given, model="tip3p")
+
+
+def test_masks_are_not_lost():
+    water = np.ma.masked_less(tarn.random_cluster(2), -1e9)
+    with pytest.raises(tarn.InputError, match="positions_A is a masked array"):
+        tarn.energy_and_forces(water, model="tip3p")
+
+
+def test_arguments_are_named_once():
+    from tarn import _errors
+
+    error = tarn.InputError("use --resume")
+    for _ in range(2):
+        _errors.name_arguments(error)
+    assert str(error) == "use --resume (In Python: resume=True)"
 
 
 def test_none_is_no_array():
     with pytest.raises(tarn.InputError, match="positions_A = None; expected an array"):
-        tarn.energy_and_forces(None)
+        tarn.energy_and_forces(None, model="tip3p")
 
 
 def test_options_are_refused_by_name():
@@ -170,15 +185,15 @@ def test_options_are_refused_by_name():
     [
         (lambda x: tarn.random_cluster(3, seed=-1), "random_cluster: seed = -1; expected 0 or more"),
         (lambda x: tarn.random_cluster(2**40), "molecules = .*; expected at most 2147483647"),
-        (lambda x: tarn.energy_and_forces(x, threads=2**40), "threads = .*; expected at most 21474"),
+        (lambda x: tarn.energy_and_forces(x, threads=2**40, model="tip3p"), "threads = .*; expected at most 21474"),
         (lambda x: tarn.rdf(x[:0].reshape(0, 3, 3)), "no frames or no replicas"),
         (lambda x: tarn.random_cluster(3.0), "molecules = 3.0; expected an integer"),
-        (lambda x: tarn.minimise(x, max_iterations=1e4), "max_iterations = 10000.0; expected an int"),
-        (lambda x: tarn.energy_and_forces(x, threads="2"), "threads = '2'; expected an integer"),
-        (lambda x: tarn.energy_and_forces(x, device=0), "device = 0; expected a str"),
+        (lambda x: tarn.minimise(x, max_iterations=1e4, model="tip3p"), "max_iterations = 10000.0; expected an int"),
+        (lambda x: tarn.energy_and_forces(x, threads="2", model="tip3p"), "threads = '2'; expected an integer"),
+        (lambda x: tarn.energy_and_forces(x, device=0, model="tip3p"), "device = 0; expected a str"),
         (lambda x: tarn.energy_and_forces(x, model=4), "model = 4; expected a name in tarn.models"),
         (lambda x: tarn.normal_modes(x, model=None), "model = None; expected a name"),
-        (lambda x: tarn.normal_modes(x, omega="a"), "omega = 'a'; expected a number"),
+        (lambda x: tarn.normal_modes(x, omega="a", model="tip3p"), "omega = 'a'; expected a number"),
         (lambda x: tarn.run(HEPTAMER, device=0), "run: device = 0; expected a str"),
         (lambda x: tarn.Ensemble(HEPTAMER, threads=1.5), "threads = 1.5; expected an integer"),
         (lambda x: tarn.run(HEPTAMER, unset=3), "unset = 3; expected a name or a list of names"),
@@ -199,4 +214,4 @@ def test_distorted_molecules_are_not_minimised():
     water = tarn.random_cluster(2, replicas=2)
     water[1, 4] += 1.0
     with pytest.raises(tarn.InputError, match=r"positions\[1\]"):
-        tarn.minimise(water)
+        tarn.minimise(water, model="tip3p")

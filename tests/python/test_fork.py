@@ -19,15 +19,15 @@ deck["system"]["replicas"] = 64
 water = tarn.random_cluster(3, replicas=500)
 ensemble = tarn.Ensemble(deck, device="cpu", threads=2)
 ensemble.advance(10)
-expected = tarn.energy_and_forces(water, threads=2)[0]
+expected = tarn.energy_and_forces(water, threads=2, model="tip3p")[0]
 few = water[:20]
-quenched = tarn.minimise(few, threads=2).energy_kcal_per_mol
+quenched = tarn.minimise(few, threads=2, model="tip3p").energy_kcal_per_mol
 
 def energy_and_forces(_):
-    return np.array_equal(tarn.energy_and_forces(water, threads=2)[0], expected)
+    return np.array_equal(tarn.energy_and_forces(water, threads=2, model="tip3p")[0], expected)
 
 def minimise(_):
-    return np.array_equal(tarn.minimise(few, threads=2).energy_kcal_per_mol, quenched)
+    return np.array_equal(tarn.minimise(few, threads=2, model="tip3p").energy_kcal_per_mol, quenched)
 
 def new_ensemble(_):
     e = tarn.Ensemble(deck, device="cpu", threads=2)

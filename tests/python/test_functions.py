@@ -7,6 +7,7 @@ import json
 import pickle
 import threading
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def plain_tip3p(x: np.ndarray) -> float:
 
 def test_energies_are_those_of_a_plain_sum():
     water = tarn.random_cluster(5, replicas=11)
-    energies, _ = tarn.energy_and_forces(water)
+    energies, _ = tarn.energy_and_forces(water, model="tip3p")
     # Sums of some 100 terms of up to 1e2 kcal/mol, rounded to 1e-16 each.
     assert energies == pytest.approx([plain_tip3p(x) for x in water], abs=1e-11)
 
@@ -73,12 +74,12 @@ def test_a_cluster_is_the_same_in_any_batch_and_with_any_threads(model, molecule
 
 def test_results_are_new_arrays_and_an_empty_batch_has_none():
     water = tarn.random_cluster(7)
-    _, forces = tarn.energy_and_forces(water)
+    _, forces = tarn.energy_and_forces(water, model="tip3p")
     before = forces.copy()
-    _, others = tarn.energy_and_forces(1.1 * water)
+    _, others = tarn.energy_and_forces(1.1 * water, model="tip3p")
     assert np.array_equal(forces, before) and not np.array_equal(others, before)
     assert forces.flags.writeable and forces.flags.c_contiguous and forces.dtype == np.float64
-    energies, forces = tarn.energy_and_forces(np.empty((0, 21, 3)))
+    energies, forces = tarn.energy_and_forces(np.empty((0, 21, 3)), model="tip3p")
     assert energies.shape == (0,) and forces.shape == (0, 21, 3)
 
 
@@ -86,7 +87,7 @@ def test_the_program_gives_the_same_energy(program):
     water = tarn.random_cluster(7)
     tarn.write_structure("a.xyz", water, model="tip3p")
     theirs = json.loads(program("energy", "a.xyz").stdout)
-    ours, forces = tarn.energy_and_forces(tarn.read_structure("a.xyz").positions_A)
+    ours, forces = tarn.energy_and_forces(tarn.read_structure("a.xyz").positions_A, model="tip3p")
     # Another order of the sums.
     assert ours == pytest.approx(theirs["potential_kcal_per_mol"], rel=1e-13)
     assert np.abs(forces - theirs["forces_kcal_per_mol_A"]).max() < 1e-11 * np.abs(forces).max()
@@ -105,11 +106,11 @@ def misaligned(array):
 def test_positions_in_another_unit_are_refused(unit, factor):
     water = factor * tarn.random_cluster(3, replicas=2)
     for call in (
-        lambda: tarn.energy_and_forces(water),
-        lambda: tarn.energy_and_forces(water[0]),
-        lambda: tarn.dipole_moments(water),
-        lambda: tarn.minimise(water),
-        lambda: tarn.normal_modes(water[0]),
+        lambda: tarn.energy_and_forces(water, model="tip3p"),
+        lambda: tarn.energy_and_forces(water[0], model="tip3p"),
+        lambda: tarn.dipole_moments(water, model="tip3p"),
+        lambda: tarn.minimise(water, model="tip3p"),
+        lambda: tarn.normal_modes(water[0], model="tip3p"),
         lambda: tarn.rdf(water[:, None]),
         lambda: tarn.write_structure("a.xyz", water[0]),
     ):
@@ -132,7 +133,7 @@ def test_stretched_molecules_are_minimised_with_a_flexible_model():
 
 def test_arrays_in_c_order_are_not_copied_and_others_are_converted():
     water = tarn.random_cluster(3, replicas=4)
-    expected = tarn.energy_and_forces(water)[0]
+    expected = tarn.energy_and_forces(water, model="tip3p")[0]
     others = [
         np.asfortranarray(water),
         water[::-1][::-1],
@@ -142,13 +143,13 @@ def test_arrays_in_c_order_are_not_copied_and_others_are_converted():
         misaligned(water),
     ]
     for other in others:
-        assert np.array_equal(tarn.energy_and_forces(other)[0], expected)
+        assert np.array_equal(tarn.energy_and_forces(other, model="tip3p")[0], expected)
     read_only = water.copy()
     read_only.flags.writeable = False
-    assert np.array_equal(tarn.energy_and_forces(read_only)[0], expected)
-    single = tarn.energy_and_forces(water.astype(np.float32))[0]
+    assert np.array_equal(tarn.energy_and_forces(read_only, model="tip3p")[0], expected)
+    single = tarn.energy_and_forces(water.astype(np.float32), model="tip3p")[0]
     assert not np.array_equal(single, expected) and single == pytest.approx(expected, rel=1e-4)
-    whole = tarn.energy_and_forces(np.round(1000 * water).astype(np.int64))[0]
+    whole = tarn.energy_and_forces(np.round(1000 * water).astype(np.int64), model="tip3p")[0]
     assert whole.shape == (4,)
 
 
@@ -156,9 +157,9 @@ def test_large_arrays_are_read_in_place():
     import resource
 
     water = np.tile(tarn.random_cluster(64), (20_000, 1, 1))  # 92 MB
-    tarn.dipole_moments(water[:10])
+    tarn.dipole_moments(water[:10], model="tip3p")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    tarn.dipole_moments(water)
+    tarn.dipole_moments(water, model="tip3p")
     grown_kB = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown_kB < 0.2 * water.nbytes / 1024
 
@@ -178,25 +179,25 @@ def test_arrays_of_other_libraries_come_by_dlpack():
 
     water = tarn.random_cluster(3, replicas=4)
     assert np.array_equal(
-        tarn.energy_and_forces(Foreign(water))[0], tarn.energy_and_forces(water)[0]
+        tarn.energy_and_forces(Foreign(water), model="tip3p")[0], tarn.energy_and_forces(water, model="tip3p")[0]
     )
 
 
 def test_torch_tensors():
     torch = pytest.importorskip("torch")
     water = tarn.random_cluster(3, replicas=4)
-    expected = tarn.energy_and_forces(water)[0]
-    assert np.array_equal(tarn.energy_and_forces(torch.from_numpy(water))[0], expected)
+    expected = tarn.energy_and_forces(water, model="tip3p")[0]
+    assert np.array_equal(tarn.energy_and_forces(torch.from_numpy(water), model="tip3p")[0], expected)
 
 
 def test_two_threads_compute_at_once():
     water = tarn.random_cluster(7, replicas=300)
-    expected = tarn.energy_and_forces(water)
+    expected = tarn.energy_and_forces(water, model="tip3p")
     failures = []
 
     def work() -> None:
         for _ in range(20):
-            e, f = tarn.energy_and_forces(water, threads=1)
+            e, f = tarn.energy_and_forces(water, threads=1, model="tip3p")
             if not (np.array_equal(e, expected[0]) and np.array_equal(f, expected[1])):
                 failures.append(1)
 
@@ -212,23 +213,23 @@ def test_dipole_moments():
     water = tarn.random_cluster(4, replicas=3)
     charges = np.tile([-0.834, 0.417, 0.417], 4)
     expected = np.einsum("a,rak->rk", charges, water)
-    assert tarn.dipole_moments(water) == pytest.approx(expected, abs=1e-13)
-    assert tarn.dipole_moments(water[0]).shape == (3,)
+    assert tarn.dipole_moments(water, model="tip3p") == pytest.approx(expected, abs=1e-13)
+    assert tarn.dipole_moments(water[0], model="tip3p").shape == (3,)
 
 
 def test_minima():
     water = tarn.random_cluster(6, replicas=5)
     given = water.copy()
-    minima = tarn.minimise(water)
+    minima = tarn.minimise(water, model="tip3p")
     assert np.array_equal(water, given)
     assert minima.positions_A.shape == water.shape and minima.converged.all()
-    energies, _ = tarn.energy_and_forces(minima.positions_A)
+    energies, _ = tarn.energy_and_forces(minima.positions_A, model="tip3p")
     assert energies == pytest.approx(minima.energy_kcal_per_mol, abs=1e-10)
-    assert np.all(energies < tarn.energy_and_forces(water)[0])
-    one = tarn.minimise(water[2], threads=1)
+    assert np.all(energies < tarn.energy_and_forces(water, model="tip3p")[0])
+    one = tarn.minimise(water[2], threads=1, model="tip3p")
     assert one.converged is True and isinstance(one.energy_kcal_per_mol, float)
     assert np.array_equal(one.positions_A, minima.positions_A[2])
-    few = tarn.minimise(water[2], max_iterations=3)
+    few = tarn.minimise(water[2], max_iterations=3, model="tip3p")
     assert few.converged is False and few.iterations == 3
     flexible = tarn.minimise(tarn.random_cluster(2, model="spcfw"), model="spcfw")
     _, forces = tarn.energy_and_forces(flexible.positions_A, model="spcfw")
@@ -236,8 +237,8 @@ def test_minima():
 
 
 def test_modes():
-    water = tarn.minimise(tarn.random_cluster(3)).positions_A
-    modes = tarn.normal_modes(water)
+    water = tarn.minimise(tarn.random_cluster(3), model="tip3p").positions_A
+    modes = tarn.normal_modes(water, model="tip3p")
     assert modes.is_stationary and modes.imaginary == 0
     assert modes.wavenumbers_per_cm.shape == (18,) and modes.displacements_per_sqrt_Da.shape == (18, 9, 3)
     assert np.sum(np.abs(modes.wavenumbers_per_cm) < 1e-6) == 6
@@ -249,7 +250,7 @@ def test_modes():
     flexible = tarn.minimise(tarn.random_cluster(1, model="qtip4pf"), model="qtip4pf").positions_A
     stretch = tarn.normal_modes(flexible, model="qtip4pf").wavenumbers_per_cm[-1]
     assert 3500 < stretch < 4000
-    assert len(tarn.normal_modes(water, omega=100.0).wavenumbers_per_cm) == 27
+    assert len(tarn.normal_modes(water, omega=100.0, model="tip3p").wavenumbers_per_cm) == 27
 
 
 def test_modes_of_isotopes():
@@ -363,7 +364,7 @@ def test_models_and_devices():
 def test_models_of_decks(inputs):
     water = tarn.random_cluster(2)
     energy, _ = tarn.energy_and_forces(water, model=str(inputs / "own-model.toml"))
-    assert energy != tarn.energy_and_forces(water)[0]
+    assert energy != tarn.energy_and_forces(water, model="tip3p")[0]
 
 
 def test_models_may_be_paths_and_values_of_models(inputs):
@@ -387,5 +388,5 @@ def test_compiled_functions_are_sent_to_other_processes():
         assert pickle.loads(pickle.dumps(function)) is function
     batches = [tarn.random_cluster(3, seed=seed) for seed in (1, 2)]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        energies = [energy for energy, _ in pool.map(tarn.energy_and_forces, batches)]
-    assert energies == [tarn.energy_and_forces(water)[0] for water in batches]
+        energies = [energy for energy, _ in pool.map(partial(tarn.energy_and_forces, model="tip3p"), batches)]
+    assert energies == [tarn.energy_and_forces(water, model="tip3p")[0] for water in batches]

@@ -41,7 +41,7 @@ import numpy
 numpy_s = time.process_time() - start
 import tarn
 print(tarn.__version__, time.process_time() - start - numpy_s)
-print(tarn.energy_and_forces(tarn.random_cluster(7))[1].shape)
+print(tarn.energy_and_forces(tarn.random_cluster(7), model="tip3p")[1].shape)
 """
     out = subprocess.run(
         [fresh / "bin/python", "-I", "-c", code], check=True, capture_output=True, text=True,

@@ -183,7 +183,7 @@ import tarn
 water = tarn.random_cluster(60, replicas=200)
 print("ready", flush=True)
 while True:
-    tarn.minimise(water)
+    tarn.minimise(water, model="tip3p")
 """)
     time.sleep(0.3)
     _, err, seconds = interrupt(child)
@@ -346,9 +346,9 @@ print("ready", flush=True)
         "e = tarn.Ensemble(deck)\nwork = lambda: e.advance(10**10)",
         "e = tarn.Ensemble(deck)\nwork = lambda: e.advance(1)",
         "e = tarn.Ensemble(deck)\nwork = lambda: e.positions_A",
-        "water = tarn.random_cluster(7)\nwork = lambda: tarn.energy_and_forces(water)",
-        "water = tarn.random_cluster(7, replicas=1000)\nwork = lambda: tarn.energy_and_forces(water)",
-        "water = tarn.random_cluster(30, replicas=100)\nwork = lambda: tarn.minimise(water)",
+        "water = tarn.random_cluster(7)\nwork = lambda: tarn.energy_and_forces(water, model='tip3p')",
+        "water = tarn.random_cluster(7, replicas=1000)\nwork = lambda: tarn.energy_and_forces(water, model='tip3p')",
+        "water = tarn.random_cluster(30, replicas=100)\nwork = lambda: tarn.minimise(water, model='tip3p')",
         'big = {"system": {"molecules": 60, "replicas": 10000}, "integrator": {"scheme": "settle"}}'
         "\nwork = lambda: tarn.Ensemble(big)",
         """
@@ -395,7 +395,7 @@ def test_functions_of_atexit_compute():
 import atexit, threading, time
 def last():
     ensemble.advance(5)
-    print(ensemble.step, tarn.minimise(tarn.random_cluster(3, replicas=20)).converged.all())
+    print(ensemble.step, tarn.minimise(tarn.random_cluster(3, replicas=20), model="tip3p").converged.all())
 atexit.register(last)
 import tarn
 ensemble, other = tarn.Ensemble({HEPTAMER!r}), tarn.Ensemble({HEPTAMER!r})
@@ -413,9 +413,9 @@ time.sleep(0.2)
 @pytest.mark.parametrize(
     "work",
     [
-        "tarn.normal_modes(tarn.random_cluster(400))",
+        "tarn.normal_modes(tarn.random_cluster(400), model='tip3p')",
         "tarn.rdf(many)",
-        "tarn.energy_and_forces(many, threads=1)",
+        "tarn.energy_and_forces(many, threads=1, model='tip3p')",
     ],
 )
 def test_long_functions_stop(work):

@@ -251,6 +251,17 @@ def test_exceptions_of_minima_and_modes(function):
 # --- checks ---
 
 
+def test_water_models_are_named():
+    x = dimers(1)[0]
+    for function in (tarn.minimise, tarn.normal_modes):
+        with pytest.raises(tarn.InputError, match="model = None; expected a name"):
+            function(x)
+    assert tarn.minimise(x, potential=qtip4pf).converged
+    for function in (tarn.energy_and_forces, tarn.dipole_moments):
+        with pytest.raises(TypeError, match="'model'"):
+            function(x)
+
+
 def test_forces_are_checked():
     x = dimers(1)[0]
     with warnings.catch_warnings():
@@ -259,6 +270,9 @@ def test_forces_are_checked():
     assert check.forces_agree and not check.depends_on_batch
     assert check.energy_kcal_per_mol == pytest.approx(qtip4pf(x)[0])
     assert 3000 < check.oh_wavenumber_per_cm < 4500
+    assert tarn.check_potential(qtip4pf, x[None]) == check
+    with pytest.raises(tarn.InputError, match="no replica"):
+        tarn.check_potential(qtip4pf, x[None][:0])
 
     def scaled(energy, length=1.0):
         return lambda x: (qtip4pf(x)[0] / energy, qtip4pf(x)[1] / energy * length)
@@ -466,6 +480,8 @@ def zeros(x):
         (lambda x: ([None] * 3, zeros(x)[1]), TypeError, "energies of type object"),
         (lambda x: ("abc", zeros(x)[1]), TypeError, "energies of type <U3"),
         (lambda x: (zeros(x)[0], [[1.0], [1.0, 2.0]]), TypeError, "forces that NumPy cannot read"),
+        (lambda x: (np.ma.masked_less(zeros(x)[0], 1.0), zeros(x)[1]), TypeError,
+         "energies with a mask"),
     ],
 )  # fmt: skip
 def test_other_shapes_and_types_are_refused(returned, kind, message):
@@ -797,6 +813,10 @@ def test_wrong_calculators_are_refused():
     for wrong in ("gfn2", TarnCalculator):
         with pytest.raises(TypeError, match="is no calculator"):
             tarn.AsePotential([wrong])
+    from ase import Atoms
+
+    with pytest.raises(TypeError, match="are atoms; give their calculator"):
+        tarn.AsePotential(Atoms("OHH", calculator=calculator))
     for same in ([], [calculator, calculator]):
         with pytest.raises(tarn.InputError, match="calculators; expected one or more different"):
             tarn.AsePotential(same)

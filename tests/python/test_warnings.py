@@ -59,9 +59,9 @@ def test_there_is_no_warning_where_nothing_is_to_be_done():
     short = {"run.steps": 20, "run.equilibration_ps": 0}
     result = tarn.run(HEPTAMER, out="a", set=short, unset=["observe"])
     assert not result.warnings and "\n" not in repr(result)
-    minimum = tarn.minimise(tarn.random_cluster(3))
-    tarn.normal_modes(minimum.positions_A)
-    tarn.minimise(minimum.positions_A, max_iterations=0)
+    minimum = tarn.minimise(tarn.random_cluster(3), model="tip3p")
+    tarn.normal_modes(minimum.positions_A, model="tip3p")
+    tarn.minimise(minimum.positions_A, max_iterations=0, model="tip3p")
     tarn.rdf(tarn.random_cluster(3, replicas=2)[None])
     tarn.Ensemble(HEPTAMER).advance(1)
 
@@ -69,13 +69,13 @@ def test_there_is_no_warning_where_nothing_is_to_be_done():
 def test_minima_that_were_not_reached():
     water = tarn.random_cluster(6, replicas=3)
     with pytest.warns(tarn.TarnWarning, match="replica 0 and 2 others .* 3 iterations; increase"):
-        tarn.minimise(water, max_iterations=3)
+        tarn.minimise(water, max_iterations=3, model="tip3p")
     with pytest.warns(tarn.TarnWarning, match="the minimum was not reached") as issued:
-        tarn.minimise(water[0], max_iterations=3)
+        tarn.minimise(water[0], max_iterations=3, model="tip3p")
     assert issued[0].filename == __file__
 
 
 def test_modes_away_from_a_minimum():
     with pytest.warns(tarn.TarnWarning, match="not a minimum: .*; minimise it first") as issued:
-        tarn.normal_modes(tarn.random_cluster(3))
+        tarn.normal_modes(tarn.random_cluster(3), model="tip3p")
     assert issued[0].filename == __file__

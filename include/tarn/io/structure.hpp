@@ -37,6 +37,8 @@ struct Structure {
 
   /// The water model in the comment.
   std::optional<std::string> model() const;
+  /// The name of the potential that computed the forces; empty: the water model.
+  std::string potential() const;
   /// The replica in the comment, "3" or "replica-0003"; empty if there is none.
   std::string replica_name() const;
   /// The time in the comment.
@@ -175,6 +177,11 @@ std::vector<Problem> bond_length_problems(const WaterModel& model, bool flexible
 /// The largest difference between an intramolecular distance and the model's [A].
 /// @param positions_A [molecule][9]
 double largest_length_error_A(const WaterModel& model, std::span<const double> positions_A);
+
+/// Warning that energies of these frames are now computed with another potential than in the run
+/// that wrote them; nothing if `potential` is empty.
+std::optional<Message> warning_of_potential(const std::string& frames, const std::string& potential,
+                                            const std::string& model);
 
 /// Writes one structure atomically, in the format of its extension.
 /// @throws IoError, NumericalError; InputError for an unknown extension

@@ -16,12 +16,13 @@ namespace tarn::io {
 
 /// What all frames of a trajectory have in common.
 struct TrajectoryInfo {
-  std::string folder;      ///< exists
-  int replicas = 1;        ///< written replicas, numbered from 0
-  bool numbered = true;    ///< whether file names carry the replica number
-  int molecules = 0;       ///< in a frame, of all beads
-  std::string model;       ///< empty: unknown
-  std::int64_t every = 1;  ///< steps between frames
+  std::string folder;       ///< exists
+  int replicas = 1;         ///< written replicas, numbered from 0
+  bool numbered = true;     ///< whether file names carry the replica number
+  int molecules = 0;        ///< in a frame, of all beads
+  std::string model;        ///< empty: unknown
+  std::string potential{};  ///< name of what computed the forces; empty: the model
+  std::int64_t every = 1;   ///< steps between frames
   double timestep_fs = 0.0;
   /// Program, system and physics, without time, path or step count.
   std::string provenance;

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tarn {
+
+/// Foreign text for messages and files: one line without control characters and escape sequences,
+/// with at most 300 bytes, and without white space and a full stop at its end.
+inline std::string one_line(std::string_view text) {
+  constexpr std::size_t kMost = 300;
+  std::string line;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : '\0');
+    const bool is_c1 = c == 0xc2 && next >= 0x80 && next < 0xa0;  // control characters in UTF-8
+    if (is_c1) ++i;
+    // Escape sequences: ESC [ or its C1 character, parameters, and a letter or similar.
+    if ((c == 0x1b && next == '[') || (is_c1 && next == 0x9b)) {
+      i = text.find_first_not_of("0123456789:;<=>? !\"#$%&'()*+,-./[", i + 1);
+      if (i == std::string_view::npos) break;
+      continue;
+    }
+    line += is_c1 || c < 0x20 || c == 0x7f ? ' ' : text[i];
+  }
+  if (line.size() > kMost) {
+    std::size_t end = kMost - 3;
+    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;
+    return line.substr(0, end) + "...";
+  }
+  line.erase(line.find_last_not_of(" .") + 1);  // npos + 1 is 0
+  return line.substr(line.empty() ? 0 : line.find_first_not_of(' '));
+}
+
+}  // namespace tarn
