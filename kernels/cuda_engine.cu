@@ -163,6 +163,7 @@ class CudaEngine final : public Engine {
     use_device();
     if (!is_busy_) busy_since_ = Clock::now();
     is_busy_ = true;
+    if (step_ == 0) count_if_due();
     for (std::int64_t left = n_steps; left > 0;) {
       const std::int64_t n = steps_per_launch(left);
       if (path_ == Path::warp) {
@@ -183,11 +184,7 @@ class CudaEngine final : public Engine {
       }
       step_ += n;
       left -= n;
-      if (counts_.is_due(step_)) {
-        if (rings_) rings_->place_beads(replicas_.device(), cluster_, stream_.stream());
-        launch_count(rings_ ? rings_->beads() : replicas_.device(), counts_.device(),
-                     stream_.stream());
-      }
+      count_if_due();
       if (is_due(rows_.lindemann(), step_)) add_distances();
     }
   }
@@ -452,6 +449,11 @@ class CudaEngine final : public Engine {
     rings_at({.accelerate = true, .prepare = false, .end = false, .begin = false});
   }
   const RingPolymers* rings() const { return rings_ ? &*rings_ : nullptr; }
+  void count_if_due() {
+    if (!counts_.is_due(step_)) return;
+    if (rings_) rings_->place_beads(replicas_.device(), cluster_, stream_.stream());
+    launch_count(rings_ ? rings_->beads() : replicas_.device(), counts_.device(), stream_.stream());
+  }
   void add_distances() { rows_.add_distances(replicas_.device(), rings(), stream_.stream()); }
 
   /// A step whose accelerations are solved by cuSOLVER or by corrections; at the start only the

@@ -13,6 +13,8 @@ namespace tarn {
 
 /// The text of a deck file. @throws IoError; InputError for a file that is too large
 std::string read_deck_text(const std::string& path);
+/// The same of another TOML file. @param what it is, for messages
+std::string read_toml_text(const std::string& path, const std::string& what);
 
 /// load_deck() of a text: unlike parse_deck(), also reads the structure file or the state.
 /// @param path names the deck in messages and is the base of relative paths

@@ -21,7 +21,9 @@
 #include "deck_arguments.hpp"
 #include "help_text.hpp"
 #include "run_plan.hpp"
-#include "start/start_notes.hpp"
+#include "start/centre.hpp"
+#include "start/rings.hpp"
+#include "start/start_sources.hpp"
 #include "tarn/check_potential.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
@@ -33,7 +35,6 @@
 #include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
-#include "tarn/start_state.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
@@ -154,7 +155,7 @@ void report_ladder(const Deck& deck, const System& system, Terminal& terminal) {
   for (const double t_K : ladder) text += fmt::format("{}{:.4g}", text.empty() ? "" : ", ", t_K);
   terminal.info(
       fmt::format("exchange: the lowest estimated acceptance between neighbouring temperatures is "
-                  "{:.0f} %; temperatures with at least {:.0f} %: {}{}",
+                  "{:.0f} %; for at least {:.0f} %, temperatures_K = [{}]{}",
                   100.0 * least, 100.0 * kWanted, text,
                   potential_kind(deck) != PotentialKind::model && system.model.is_flexible()
                       ? fmt::format(" (with the vibrations of {})", system.model.name)
@@ -163,6 +164,46 @@ void report_ladder(const Deck& deck, const System& system, Terminal& terminal) {
 
 /// Exit code for forces that are not the derivatives of the energies.
 constexpr int kForcesDisagree = 1;
+
+/// Makes the start as a run does, of the first replicas if minimising all takes more than a few
+/// seconds, and prints what it finds. @return whether it did
+bool report_start(Deck deck, int molecules, Terminal& terminal) {
+  const SystemSection& system = deck.system;
+  const bool from_files = system.file || !system.files.empty();
+  const bool minimises = (!start::keeps_bonds_rigid(deck) &&
+                          (system.relax || system.project == StartProjection::slow_manifold)) ||
+                         (!from_files && !system.state && system.start == StartKind::quenched);
+  constexpr double kMinimised = 2e5, kCopied = 1e6;
+  const double size = molecules;
+  const double most = minimises ? kMinimised / (size * size) : kCopied / (size * beads_of(deck));
+  if (most < 1.0 && !system.state) return false;
+  const int replicas = system.replicas;
+  if (!system.state) deck.system.replicas = static_cast<int>(std::min<double>(replicas, most));
+  catch_interrupts();
+  const Start start = make_start(deck, [](int, int) { return !interrupted(); });
+  terminal.print(start.messages);
+  const System water = make_system(deck, molecules);
+  const State centroids = start::centroids_of(start.state);
+  double farthest_A = 0.0;
+  for (std::size_t first = 0; first < centroids.positions_A.size();
+       first += centroids.coordinates()) {
+    farthest_A = std::max(
+        farthest_A, start::farthest_oxygen_A(water.model, std::span(&centroids.positions_A[first],
+                                                                    centroids.coordinates())));
+  }
+  // docs/measuring.md: 2 to 3 A more than in the cold cluster.
+  constexpr double kRoom_A = 2.5;
+  const bool proposes = !deck.confinement && !deck.system.state &&
+                        (from_files || deck.system.start == StartKind::quenched);
+  terminal.info(fmt::format(
+      "start{}: oxygens are up to {:.2f} A from the centre of mass{}",
+      deck.system.replicas < replicas ? fmt::format(" of {} replicas", deck.system.replicas) : "",
+      farthest_A,
+      proposes ? fmt::format("; a wall with radius_A = {:.1f} acts only on molecules that leave",
+                             std::ceil(10.0 * (farthest_A + kRoom_A)) / 10.0)
+               : ""));
+  return true;
+}
 
 /// Calls the potential for the start of one replica and compares forces with energies.
 PotentialCheck report_potential(Deck deck, const System& system, Terminal& terminal,
@@ -244,16 +285,11 @@ void check(Arguments& a, int& exit_code) {
     if (a.potential) throw InputError("--potential needs a deck of water");
     return print_deck_and_plan(check_mechanics(deck), checker, 0, std::nullopt, terminal);
   }
-  int molecules = deck.system.molecules;
-  for (const StructureSource& source : structure_sources(deck)) {
-    const io::Structure structure = io::read_structure(source.path, {source.frame});
-    molecules = structure.molecules;
-    terminal.print(structure.messages);
-  }
-  if (deck.system.state) {
-    const StartState start = read_start_state(deck);
-    molecules = start.state.molecules;
-    terminal.print(start::messages_on_state(deck, start));
+  const auto molecules = static_cast<int>(checker.molecules());
+  if (!report_start(deck, molecules, terminal)) {
+    for (const StructureSource& source : structure_sources(deck)) {
+      terminal.print(io::read_structure(source.path, {source.frame}).messages);
+    }
   }
   const System system = make_system(deck, molecules);
   std::optional<double> potential_seconds, measured_per_cm;

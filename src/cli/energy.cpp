@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "help_text.hpp"
+#include "start/centre.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/json.hpp"
@@ -76,6 +77,7 @@ void energy(const Arguments& a) {
     json.add("intramolecular_kcal_per_mol", io::json(e.intramolecular_kcal_per_mol));
     json.add("total_potential_kcal_per_mol", io::json(e.total_kcal_per_mol()));
   }
+  json.add("farthest_oxygen_A", io::json(start::farthest_oxygen_A(model, structure.positions_A)));
   json.add("forces_kcal_per_mol_A", io::json_array(rows));
   fmt::print("{}\n", json.text());
 }

@@ -15,6 +15,7 @@
 #include "tarn/deck_potential.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/start.hpp"
+#include "tarn/observe/observers.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -92,29 +93,74 @@ std::string length_text(const Deck& deck) {
   return text;
 }
 
-/// The main file of each section, with the folder that a run uses by default.
+/// "final.xyz", or "final-0000.xyz to final-0007.xyz" of several replicas.
+std::string files_of_replicas(const Deck& deck, std::string_view name, std::string_view extension,
+                              const ReplicaSelection& selection) {
+  if (deck.system.replicas == 1) return fmt::format("{}{}", name, extension);
+  const int last = selection.count_of(deck.system.replicas) - 1;
+  const std::string first = fmt::format("{}-0000{}", name, extension);
+  return last == 0 ? first : fmt::format("{} to {}-{:04}{}", first, name, last, extension);
+}
+
+/// The files of a section of water.
+std::vector<std::string> files_of_section(const Deck& deck, const std::string& name) {
+  const std::vector<double> baths_K = bath_temperatures_K(deck);
+  const bool several = has_several_baths(baths_K), rings = beads_of(deck) > 1;
+  std::vector<std::string> names;
+  if (name == "final") {
+    names.push_back(files_of_replicas(deck, name, ".xyz", deck.final_structures->replicas));
+    return names;
+  }
+  if (name == "trajectory") {
+    const io::Format& format = io::format_of(deck.trajectory->format);
+    const std::string_view extension = format.extensions.front();
+    names.push_back(format.id == io::FileFormat::h5md
+                        ? fmt::format("trajectory{}", extension)
+                        : files_of_replicas(deck, name, extension, deck.trajectory->replicas));
+    if (!format.names_atoms) names.emplace_back("topology.pdb");
+    return names;
+  }
+  const auto add = [&](bool written, const char* file) {
+    if (written) names.emplace_back(file);
+  };
+  names.push_back(name + ".csv");
+  add(name == "exchange", "walkers.csv");
+  add(name == "energies" && several && !rings && heat_capacity_obstacle(baths_K).empty(),
+      "heat_capacity.csv");
+  add(name == "path_integral" && rings && deck.thermostat.kind != Thermostat::none,
+      "heat_capacity.csv");
+  add(name == "rdf" && several, "rdf_by_bath.csv");
+  add(name == "profile" && several, "profile_by_bath.csv");
+  add(name == "evaporation", "survival.csv");
+  add(name == "evaporation", "evaporation_rates.csv");
+  add(name == "minima", "isomers.csv");
+  add(name == "minima" && several, "isomers_by_bath.csv");
+  add(name == "minima", "isomers.xyz");
+  return names;
+}
+
+/// The files of a run without its pictures, and the folder that it uses by default.
 std::string files_text(const Deck& deck) {
+  const bool mechanical = is_mechanical(deck.system.kind);
   std::vector<std::string> names{"run.json", "checkpoint.bin"};
   bool has_averages = false;
   for (const decks::Section& section : decks::schema_of(deck).sections) {
     constexpr std::string_view kPrefix = "observe.";
-    const bool is_exchange = section.name == "exchange";
-    if ((!section.name.starts_with(kPrefix) && !is_exchange) || !section.present(deck)) continue;
-    const std::string name(is_exchange ? section.name : section.name.substr(kPrefix.size()));
-    if (name == "final") {
-      names.emplace_back("final.xyz");
-    } else if (name == "trajectory" && deck.trajectory) {
-      const auto extension = io::format_of(deck.trajectory->format).extensions.front();
-      names.push_back(name + std::string(extension));
-    } else {
-      names.push_back(name + ".csv");
-      has_averages = has_averages || (name != "trajectory" && name != "multipliers");
-    }
-    if (name == "path_integral" && beads_of(deck) > 1 && deck.thermostat.kind != Thermostat::none) {
-      names.emplace_back("heat_capacity.csv");
-    }
+    const bool is_observer = section.name.starts_with(kPrefix);
+    if ((!is_observer && section.name != "exchange") || !section.present(deck)) continue;
+    const std::string name(section.name.substr(is_observer ? kPrefix.size() : 0));
+    const std::vector<std::string> files =
+        mechanical ? std::vector{name + ".csv"} : files_of_section(deck, name);
+    names.insert(names.end(), files.begin(), files.end());
+    const bool has_none = name == "trajectory" || name == "final" || name == "multipliers" ||
+                          name == "rdf" || name == "profile" ||
+                          (name == "conservation" && deck.thermostat.kind != Thermostat::none);
+    has_averages = has_averages || !has_none;
   }
-  if (has_averages && !is_mechanical(deck.system.kind)) names.emplace_back("averages.csv");
+  if (has_averages && !mechanical) names.emplace_back("averages.csv");
+  if (mechanical && choice_of(deck, "integrator.scheme") == "slow-manifold") {
+    names.emplace_back("iterations.csv");
+  }
   return fmt::format("files in out/{}: {}", deck.name, fmt::join(names, ", "));
 }
 

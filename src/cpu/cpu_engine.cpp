@@ -253,6 +253,9 @@ class CpuEngine final : public Engine {
                    PairHistograms& pairs);
   template <class Steps>
   void advance_group(Steps& steps, std::size_t g, std::int64_t n_steps, PairHistograms& pairs);
+  /// Counts the pairs of the reported positions.
+  template <class Steps>
+  void count(Steps& steps, std::size_t g, bool beads_are_placed, PairHistograms& pairs);
 
   /// Calls op(block, rank, space) for each block of replicas that are measured together.
   template <class Op>
@@ -557,6 +560,7 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps,
 
   bool has_begun = false;
   steps.load();
+  if (step_ == 0 && counts_are_due(counting_, 0)) count(steps, g, false, pairs);
   for (std::int64_t step = step_; step < last; ++step) {
     replica_steps += going;
     StageClock clock(is_apart(step));
@@ -591,17 +595,23 @@ CpuEngine::StepEnd CpuEngine::end_step(Steps& steps, std::size_t g, std::int64_t
   }
   if (!end.has_begun) add_noise(steps, step, clock);
   if (counts) {
-    steps.store();
-    report_positions(steps);
     // Steps of the model have placed the beads to compute the forces.
-    if (outside_ && context_.layout.has_rings()) {
-      place_beads(context_, group, group.x, steps.space.q);
-    }
-    count_group(counting_, context_.kernels, context_.layout, group, steps.space.q, steps.member,
-                pairs);
+    count(steps, g, outside_ == nullptr, pairs);
     clock.add_to(steps.report.rest_seconds);
   }
   return {end.has_begun, has_stopped};
+}
+
+template <class Steps>
+void CpuEngine::count(Steps& steps, std::size_t g, bool beads_are_placed, PairHistograms& pairs) {
+  const Group& group = groups_[g];
+  steps.store();
+  report_positions(steps);
+  if (!beads_are_placed && context_.layout.has_rings()) {
+    place_beads(context_, group, group.x, steps.space.q);
+  }
+  count_group(counting_, context_.kernels, context_.layout, group, steps.space.q, steps.member,
+              pairs);
 }
 
 void CpuEngine::place_outside(std::size_t g, std::size_t rank) {
@@ -629,9 +639,10 @@ void CpuEngine::advance_outside(std::int64_t n_steps) {
     for_each_group_by_rank([this](std::size_t g, std::size_t rank) {
       saved_[g].save(groups_[g]);
       if (groups_[g].running_replicas() == 0) return;
-      with_group_alone(g, rank, [this](auto& steps, std::size_t, PairHistograms&) {
+      with_group_alone(g, rank, [this](auto& steps, std::size_t group, PairHistograms& pairs) {
         StageClock clock(is_apart(step_));
         steps.load();
+        if (step_ == 0 && counts_are_due(counting_, 0)) count(steps, group, false, pairs);
         begin_step(steps, step_, clock);
       });
       place_outside(g, rank);
@@ -641,6 +652,10 @@ void CpuEngine::advance_outside(std::int64_t n_steps) {
       outside_->compute();
     } catch (...) {
       for (std::size_t g = 0; g < groups_.size(); ++g) saved_[g].restore(groups_[g]);
+      // The first step, which will be repeated, has counted the start.
+      for (ThreadTotals& totals : totals_) {
+        if (step_ == 0) totals.pairs = {};
+      }
       throw;
     }
     totals_.front().report.pair_seconds +=

@@ -279,7 +279,7 @@ void Checker::read_model_file(Source& source, std::vector<Entry>& overrides) {
                    fmt::format("model = {} and [model] exclude each other; remove one of them",
                                as_written)}});
     }
-    const Source file = read_source(read_deck_text(path), path);
+    const Source file = read_source(read_toml_text(path, kModelFile), path);
     problems_.insert(problems_.end(), file.problems.begin(), file.problems.end());
     const auto section = std::find_if(file.sections.begin(), file.sections.end(), is_model);
     if (section == file.sections.end()) {

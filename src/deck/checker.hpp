@@ -16,6 +16,9 @@
 
 namespace tarn::decks {
 
+/// What the path of a model names, for messages.
+inline constexpr const char* kModelFile = "file with a water model";
+
 /// Checks a deck against the schema and the rules, and collects all problems.
 ///
 /// After a problem it continues with the most likely correction, and it does not report problems

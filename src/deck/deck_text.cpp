@@ -15,12 +15,14 @@ namespace tarn {
 
 namespace fs = std::filesystem;
 
-std::string read_deck_text(const std::string& path) {
+std::string read_deck_text(const std::string& path) { return read_toml_text(path, "deck"); }
+
+std::string read_toml_text(const std::string& path, const std::string& what) {
   // A directory opens but cannot be read; a device may be endless.
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
-  if (!fs::exists(status)) throw IoError(path + ": there is no such deck");
-  if (fs::is_directory(status)) throw IoError(path + ": this is a folder and not a deck");
+  if (!fs::exists(status)) throw IoError(path + ": there is no such " + what);
+  if (fs::is_directory(status)) throw IoError(path + ": this is a folder and not a " + what);
   constexpr std::size_t kLongest = 16u << 20;
   std::ifstream file(path, std::ios::binary);
   std::string text;
@@ -29,8 +31,9 @@ std::string read_deck_text(const std::string& path) {
     file.read(buffer, sizeof buffer);
     text.append(buffer, static_cast<std::size_t>(file.gcount()));
   }
-  if (text.size() > kLongest) throw InputError(path + ": larger than 16 MiB, too large for a deck");
-  if (!file.eof()) throw IoError(path + ": this deck cannot be read");
+  if (text.size() > kLongest)
+    throw InputError(path + ": larger than 16 MiB, too large for a " + what);
+  if (!file.eof()) throw IoError(path + ": this " + what + " cannot be read");
   return text;
 }
 

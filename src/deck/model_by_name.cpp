@@ -15,7 +15,7 @@ namespace tarn {
 
 std::optional<Deck> deck_of_model(const std::string& name) {
   if (!name.ends_with(".toml")) return std::nullopt;
-  return decks::Checker(name, true).check_model(read_deck_text(name));
+  return decks::Checker(name, true).check_model(read_toml_text(name, decks::kModelFile));
 }
 
 WaterModel water_model_of_text(const std::string& text, const std::string& name) {
@@ -33,7 +33,7 @@ WaterModel water_model_named(const std::string& name) {
   std::vector<std::string_view> names;
   for (const WaterModel& model : kWaterModels) names.push_back(model.name);
   for (const WaterModel& model : kFlexibleWaterModels) names.push_back(model.name);
-  const std::string meant = decks::nearest(name, names).name;
+  const std::string meant = decks::nearest_model(name, names).name;
   throw InputError(fmt::format("unknown water model '{}'{}: use one of {}", name,
                                meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant),
                                fmt::join(names, ", ")));

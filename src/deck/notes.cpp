@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/rounded_text.hpp"
 #include "defaults.hpp"
 #include "ring_keys.hpp"
 #include "schema.hpp"
@@ -44,17 +45,20 @@ bool takes_averages(const Deck& deck, std::string_view section) {
 
 std::optional<Message> warning_of_flexible_step(const Deck& deck) {
   const IntegratorSection& integrator = deck.integrator;
+  if (!moves_bonds(deck) || integrator.scheme != Scheme::verlet) return std::nullopt;
   // Twice the default: about nine steps per period of an O-H stretch (docs/results/flexible-steps).
-  const double longest_fs = 2.0 * kFlexibleVerletStep_fs * heavy_hydrogen_factor(deck);
-  if (!moves_bonds(deck) || integrator.scheme != Scheme::verlet ||
-      integrator.timestep_fs <= longest_fs) {
-    return std::nullopt;
+  double longest_fs = 2.0 * kFlexibleVerletStep_fs * heavy_hydrogen_factor(deck);
+  // Bonds of own models may be stiffer.
+  constexpr double kFewSteps = 6.0;
+  if (is_flexible(deck) && potential_kind(deck) == PotentialKind::model) {
+    const double per_cm = molecule_wavenumbers_per_cm(model_of_dynamics(deck)).back();
+    longest_fs = std::min(longest_fs, 1.0 / (kFewSteps * per_cm * units::speed_of_light_cm_per_fs));
   }
+  if (integrator.timestep_fs <= longest_fs) return std::nullopt;
   return Message::warning(
       fmt::format("timestep_fs = {:g} is long for velocity Verlet with flexible molecules: "
-                  "replicas blow up from "
-                  "about {:.2g} fs on at 298 K. Use {:.2g} fs or less",
-                  integrator.timestep_fs, 1.5 * longest_fs, longest_fs));
+                  "replicas blow up from about {:.2g} fs on at 298 K. Use {} fs or less",
+                  integrator.timestep_fs, 1.5 * longest_fs, rounded_down(longest_fs)));
 }
 
 /// The ring polymers must resolve the fastest vibration.
@@ -207,8 +211,9 @@ std::optional<Message> warning_of_stiff_wall(const Deck& deck) {
   const double rate_per_akma = turn * units::femtoseconds_per_akma / (kMinSteps * h_fs);
   return Message::warning(fmt::format(
       "[confinement] stiffness_kcal_per_mol_A2 = {0:g} is too stiff for timestep_fs = {1:g}: the "
-      "period of a molecule in the wall is {2:.2g} fs, less than {3:g} steps. Use {4:.2g} or less",
-      stiffness, h_fs, period_fs, kMinSteps, mass_Da * rate_per_akma * rate_per_akma));
+      "period of a molecule in the wall is {2:.2g} fs, less than {3:g} steps. Use {4} or less",
+      stiffness, h_fs, period_fs, kMinSteps,
+      rounded_down(mass_Da * rate_per_akma * rate_per_akma)));
 }
 
 std::optional<Message> warning_of_resonance(const Deck& deck) {
@@ -224,15 +229,13 @@ std::optional<Message> warning_of_resonance(const Deck& deck) {
                                   ring_frequency_per_akma(1, hottest_K);
   const double resonance_fs = units::pi / highest_per_akma * units::femtoseconds_per_akma;
   if (deck.integrator.timestep_fs < (1.0 - kWidth) * resonance_fs) return std::nullopt;
-  // Half of it, with two digits.
-  const double digit_fs = std::pow(10.0, std::floor(std::log10(0.5 * resonance_fs)) - 1.0);
   return Message::warning(fmt::format(
       "[path_integral] free_ring = \"exact\" resonates: timestep_fs = {0:g} {1} the first "
       "resonance, {2:.3g} fs with {3} beads at {4:g} K, so averages are wrong or replicas blow up. "
-      "Use free_ring = \"cayley\", or a step of at most {5:g} fs",
+      "Use free_ring = \"cayley\", or a step of at most {5} fs",
       deck.integrator.timestep_fs,
       deck.integrator.timestep_fs < resonance_fs ? "is less than 10 % below" : "exceeds",
-      resonance_fs, beads, hottest_K, digit_fs * std::floor(0.5 * resonance_fs / digit_fs)));
+      resonance_fs, beads, hottest_K, rounded_down(0.5 * resonance_fs)));
 }
 
 std::optional<Message> warning_of_missing_samples(const Deck& deck) {

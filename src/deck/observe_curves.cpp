@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/count_text.hpp"
+#include "core/rounded_text.hpp"
 #include "defaults.hpp"
 #include "notes.hpp"
 #include "observe_keys.hpp"
@@ -69,17 +70,36 @@ std::int64_t averaged_samples(const Deck& deck, std::int64_t every) {
   return std::max<std::int64_t>(0, deck.run.steps / every - first + 1);
 }
 
-/// Warning for sections that need `needed` samples for their first row.
-std::optional<Message> warning_of_missing_rows(const Deck& deck, const char* section,
-                                               std::int64_t every, std::size_t needed,
-                                               const char* cure) {
-  const std::int64_t samples = averaged_samples(deck, every);
-  if (samples == 0 || samples >= static_cast<std::int64_t>(needed)) return std::nullopt;
-  const double interval_ps = static_cast<double>(every) * deck.integrator.timestep_fs / 1000.0;
+/// Warning for sections that need some samples for their first row.
+/// @param needed_by number of samples that a section needs
+/// @param length its key on which that number depends; @param factor of one step of the search for
+///        a value with which the samples of the run suffice
+template <class Section>
+std::optional<Message> warning_of_missing_rows(const Deck& deck, const char* name, Section section,
+                                               std::size_t (*needed_by)(const Section&, double),
+                                               double Section::*length, const char* key,
+                                               double factor) {
+  const double h_fs = deck.integrator.timestep_fs;
+  const std::int64_t every = section.every, samples = averaged_samples(deck, every);
+  const auto needed = [&] { return static_cast<std::int64_t>(needed_by(section, h_fs)); };
+  const std::int64_t least = needed();
+  if (samples == 0 || samples >= least) return std::nullopt;
+  const std::int64_t first = (first_averaged_step(deck) + every - 1) / every;
+  const double last_ps = static_cast<double>((first + least - 1) * every) * h_fs * 1e-3;
+  std::string other_key;
+  for (int k = 0; k < 1000 && other_key.empty(); ++k) {
+    section.*length *= factor;
+    if (needed() > samples) continue;
+    const bool less = factor < 1.0;
+    other_key =
+        fmt::format(", or {} = {} or {}", key,
+                    less ? rounded_down(section.*length, 3) : rounded_up(section.*length, 3),
+                    less ? "less" : "more");
+  }
   return Message::warning(
-      fmt::format("[{0}] writes no rows: it needs {1} samples ({2:.4g} ps) after equilibration, "
-                  "and the run has {3}. Extend the run, or {4}",
-                  section, needed, static_cast<double>(needed - 1) * interval_ps, samples, cure));
+      fmt::format("[{}] writes no rows: it needs {} samples after equilibration, and the run has "
+                  "{}. Set [run] duration_ps = {} or more{}",
+                  name, least, samples, rounded_up(last_ps, 4), other_key));
 }
 
 void spectrum_has_one_temperature(Checker& checker) {
@@ -144,9 +164,8 @@ void spectrum_messages(const Deck& deck, Messages& messages) {
                     moves_bonds(deck) ? "O-H stretches" : "librations of the molecules",
                     std::max(1.0, std::floor(longest_fs / integrator.timestep_fs)))));
   }
-  append(warning_of_missing_rows(deck, "observe.spectrum", deck.spectrum->every,
-                                 spectrum_samples(*deck.spectrum, deck.integrator.timestep_fs),
-                                 "increase resolution_per_cm"),
+  append(warning_of_missing_rows(deck, "observe.spectrum", *deck.spectrum, spectrum_samples,
+                                 &ObserveSpectrum::resolution_per_cm, "resolution_per_cm", 1.01),
          messages);
 }
 
@@ -179,7 +198,7 @@ SectionTable rdf_section() {
       "pooled over all replicas. With several temperatures, `rdf_by_bath.csv` and the picture "
       "contain one curve per bath.",
       {
-          every_key<ObserveRdf>("Interval between samples."),
+          every_key<ObserveRdf>("Interval between samples; step 0 is included."),
           key(&ObserveRdf::pairs, "pairs", {{"OO", kOO}, {"OH", kOH}, {"HH", kHH}},
               "Pairs of atoms, always of different molecules."),
           key(&ObserveRdf::r_max_A, "r_max_A", above_to(0, 1000), "Upper edge of the last bin."),
@@ -277,10 +296,12 @@ double correlation_numbers(const Deck& deck, std::int64_t molecules) {
 
 std::optional<Message> warning_of_correlation(const Deck& deck) {
   if (!deck.correlation) return std::nullopt;
-  const std::size_t lags = correlation_lags(*deck.correlation, deck.integrator.timestep_fs);
-  return warning_of_missing_rows(deck, "observe.correlation", deck.correlation->every,
-                                 analysis::TimeCorrelation::samples_to_first_window(lags),
-                                 "reduce length_ps");
+  constexpr auto needed_by = [](const ObserveCorrelation& section, double timestep_fs) {
+    return analysis::TimeCorrelation::samples_to_first_window(
+        correlation_lags(section, timestep_fs));
+  };
+  return warning_of_missing_rows(deck, "observe.correlation", *deck.correlation, +needed_by,
+                                 &ObserveCorrelation::length_ps, "length_ps", 0.99);
 }
 
 std::vector<SectionTable> curve_sections() {

@@ -35,11 +35,14 @@ std::optional<Message> warning_of_evaporation(const Deck& deck) {
   if (friction_per_ps == 0.0 || deck.run.equilibration_ps * friction_per_ps >= kTimes) {
     return std::nullopt;
   }
-  return Message::warning(
-      fmt::format("[observe.evaporation] starts at {:g} ps, before a friction of {:g}/ps has "
-                  "equilibrated the start. Set [run] equilibration_ps = {:g} or more, or start "
-                  "from the state of a run with a wall",
-                  deck.run.equilibration_ps, friction_per_ps, std::ceil(kTimes / friction_per_ps)));
+  const double needed_ps = std::ceil(kTimes / friction_per_ps);
+  const double length_ps = static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs * 1e-3;
+  return Message::warning(fmt::format(
+      "[observe.evaporation] starts at {:g} ps, before a friction of {:g}/ps has equilibrated the "
+      "start. Set [run] equilibration_ps = {:.15g} or more{}, or start from the state of a run "
+      "with a wall",
+      deck.run.equilibration_ps, friction_per_ps, needed_ps,
+      needed_ps < length_ps ? "" : fmt::format(" and a duration_ps above {:.15g}", needed_ps)));
 }
 
 std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecules) {

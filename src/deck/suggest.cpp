@@ -120,6 +120,17 @@ std::string letters_and_digits(std::string_view text) {
   return bare;
 }
 
+/// Whether both have digits, and different ones.
+bool have_other_digits(std::string_view a, std::string_view b) {
+  const auto digits_of = [](std::string_view text) {
+    std::string digits(text);
+    std::erase_if(digits, [](unsigned char c) { return std::isdigit(c) == 0; });
+    return digits;
+  };
+  const std::string of_a = digits_of(a), of_b = digits_of(b);
+  return !of_a.empty() && !of_b.empty() && of_a != of_b;
+}
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -156,6 +167,7 @@ NameSuggestion nearest(std::string_view word, const std::vector<std::string_view
   }
   NameSuggestion best;
   for (std::string_view name : known) {
+    if (have_other_digits(word, name)) continue;
     const std::size_t distance = suggestion_distance(word, name);
     const std::size_t limit = (std::max(word.size(), name.size()) + 2) / 3;
     if (distance <= limit && (best.name.empty() || distance < best.distance)) {
@@ -163,6 +175,13 @@ NameSuggestion nearest(std::string_view word, const std::vector<std::string_view
     }
   }
   return best;
+}
+
+NameSuggestion nearest_model(std::string_view word, const std::vector<std::string_view>& known) {
+  const NameSuggestion best = nearest(word, known);
+  const bool is_misspelt = edit_distance(word, best.name) <= 1 ||
+                           letters_and_digits(word) == letters_and_digits(best.name);
+  return is_misspelt ? best : NameSuggestion{};
 }
 
 }  // namespace tarn::decks

@@ -17,7 +17,10 @@ struct NameSuggestion {
   std::size_t distance = 0;
 };
 
-/// The known name closest to a word.
+/// The known name closest to a word. Names with other digits are other things: "rk5", "rk4".
 NameSuggestion nearest(std::string_view word, const std::vector<std::string_view>& known);
+
+/// The water model of which a word is a misspelling: most similar names are other models.
+NameSuggestion nearest_model(std::string_view word, const std::vector<std::string_view>& known);
 
 }  // namespace tarn::decks

@@ -99,7 +99,8 @@ std::string choice_suggestion(const Key& key, std::string_view text) {
   for (const Choice& choice : key.choices) {
     if (choice.value != kRejected) candidates.push_back(choice.text);
   }
-  const std::string name = nearest(text, candidates).name;
+  const std::string name =
+      (key.path() == "system.model" ? nearest_model : nearest)(text, candidates).name;
   return name.empty() ? name : fmt::format(" (did you mean {}?)", toml_string(name));
 }
 

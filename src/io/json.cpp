@@ -36,6 +36,56 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
+/// The elements of an array, or the members of an object, that is on one line.
+std::vector<std::string_view> elements(std::string_view list) {
+  std::vector<std::string_view> all;
+  int depth = 0;
+  bool quoted = false;
+  std::size_t begin = 1;
+  for (std::size_t i = 1; i + 1 < list.size(); ++i) {
+    const char c = list[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted) {
+      i += c == '\\' ? 1 : 0;
+      continue;
+    }
+    depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+    if (c != ',' || depth > 0) continue;
+    all.push_back(list.substr(begin, i - begin));
+    begin = i + 2;
+  }
+  all.push_back(list.substr(begin, list.size() - 1 - begin));
+  return all;
+}
+
+/// Breaks an array or object that is too long for a line: numbers fill lines, other elements have
+/// one each. @param column at which it begins; 0: an element
+std::string wrapped(std::string_view value, std::size_t column) {
+  constexpr std::size_t kColumns = 100, kRow = 1000;
+  const std::size_t longest = column == 0 && value.front() == '{' ? kRow : kColumns;
+  const bool is_list = value.front() == '[' || value.front() == '{';
+  if (!is_list || column + value.size() < longest || value.find('\n') != std::string_view::npos) {
+    return std::string(value);
+  }
+  std::string text(1, value.front());
+  std::size_t end = kColumns;  // of the line
+  for (const std::string_view element : elements(value)) {
+    if (text.size() > 1) text += ',';
+    const bool is_number =
+        element.front() == '-' || (element.front() >= '0' && element.front() <= '9');
+    if (is_number && end + element.size() + 2 < kColumns) {
+      (text += ' ') += element;
+      end += element.size() + 2;
+      continue;
+    }
+    const std::size_t name = value.front() == '{' ? element.find("\": ") + 3 : 0;
+    (text += "\n  ") += element.substr(0, name);
+    text += indented(wrapped(element.substr(name), name));
+    end = is_number ? element.size() + 2 : kColumns;
+  }
+  return text + '\n' + value.back();
+}
+
 }  // namespace
 
 std::string valid_utf8(std::string_view text) {
@@ -105,7 +155,7 @@ std::string JsonObject::text() const {
   std::string text = "{";
   for (const auto& [key, value] : members_) {
     text += fmt::format("{}\n  {}: {}", text.size() > 1 ? "," : "", json(std::string_view(key)),
-                        indented(value));
+                        indented(wrapped(value, key.size() + 6)));
   }
   return text + "\n}";
 }

@@ -137,7 +137,8 @@ std::optional<Message> Correlations::warning() const {
   if (columns.empty()) return std::nullopt;
   return Message::warning(fmt::format(
       "correlation: not decayed at {:g} ps: {}. Correlation times are integrals up to this lag, "
-      "too short by at least these fractions (meaningless without decay to 0); use a longer lag",
+      "too short by at least these fractions (meaningless without decay to 0); increase "
+      "[observe.correlation] length_ps",
       lag_ps(longest_), fmt::join(columns, ", ")));
 }
 

@@ -389,10 +389,10 @@ Messages Minima::messages() const {
   const auto& changes = changes_[census_.all()];
   // With exchange, the run reports it.
   if (!info_.walker_at && changes && !changes->are_enough()) {
-    messages.push_back(Message::warning(
-        fmt::format("{:.1f} {} per replica, fewer than about {:g}: populations may depend on the "
-                    "start. Run longer, or add [exchange]",
-                    changes->per_walker, changes->what, StructureChanges::kEnough)));
+    messages.push_back(Message::warning(fmt::format(
+        "{:.1f} {} per replica, fewer than about {:g}: populations may depend on the "
+        "start. {}, or add [exchange]",
+        changes->per_walker, changes->what, StructureChanges::kEnough, run_longer(*changes))));
   }
   append(message_on_harmonic_shares(), messages);
   StartComparison comparison;

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/rounded_text.hpp"
+
 namespace tarn {
 
 bool is_constant(const AveragedQuantity& a) { return a.error <= 1e-12 * std::abs(a.mean); }
@@ -28,6 +30,12 @@ std::optional<Message> sampling_warning(const std::vector<AveragedQuantity>& ave
       "too few independent samples of {}{}: errors and correlation times may be too small. Run "
       "longer",
       fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
+}
+
+std::string run_longer(const StructureChanges& changes) {
+  if (!(changes.per_walker > 0.0)) return "Run longer";
+  return fmt::format("Run {} times longer",
+                     rounded_up(StructureChanges::kEnough / changes.per_walker));
 }
 
 void StartComparison::add(const std::string& name, std::optional<double> bath_K, double sigmas) {

@@ -16,6 +16,10 @@ bool is_constant(const AveragedQuantity& a);
 /// too few independent samples.
 std::optional<Message> sampling_warning(const std::vector<AveragedQuantity>& averages);
 
+/// "Run 3.1 times longer": the factor that would give enough changes of structure, if there are
+/// any.
+std::string run_longer(const StructureChanges& changes);
+
 /// Collects how much results of different start structures differ.
 class StartComparison {
  public:

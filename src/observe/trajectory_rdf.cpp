@@ -30,7 +30,7 @@ PairCountRequest request_of(const TrajectoryRdfOptions& options) {
   }
   if (std::abs(bins * options.bin_width_A - options.r_max_A) > 1e-9 * options.r_max_A) {
     throw InputError(
-        fmt::format("{} A is not a multiple of the bin width {} A; the nearest is {:.9g} A",
+        fmt::format("{} A is not a multiple of the bin width {} A; the nearest is {:.12g} A",
                     options.r_max_A, options.bin_width_A, bins * options.bin_width_A));
   }
   PairCountRequest request;

@@ -1,8 +1,10 @@
 #include "run_record.hpp"
 
+#include <charconv>
 #include <filesystem>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -171,6 +173,28 @@ std::string failure_reason(const std::exception& error) {
     return "not enough memory; use fewer replicas or molecules";
   }
   return error.what();
+}
+
+std::optional<Message> note_on_other_length(const std::string& path, const Deck& deck) {
+  // In the deck of the record, a string with escaped ends of lines.
+  constexpr std::string_view kKey = "\\nsteps = ";
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  const std::string record = io::read_file(path);
+  const std::size_t at = record.find(kKey);
+  if (at == std::string::npos) return std::nullopt;
+  const char* const first = record.data() + at + kKey.size();
+  std::int64_t before = 0;
+  if (std::from_chars(first, record.data() + record.size(), before).ec != std::errc{} ||
+      before == deck.run.steps) {
+    return std::nullopt;
+  }
+  const auto length = [&](std::int64_t steps) {
+    return fmt::format("{} steps ({:.6g} ps)", steps,
+                       1e-3 * deck.integrator.timestep_fs * static_cast<double>(steps));
+  };
+  return Message::note(
+      fmt::format("this run now has {}, and had {} before; --set run.steps={} keeps that length",
+                  length(deck.run.steps), length(before), before));
 }
 
 bool record_is_finished(const std::string& path) {

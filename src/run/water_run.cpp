@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 #include "blow_up.hpp"
 #include "centred_engine.hpp"
 #include "checkpointer.hpp"
+#include "core/count_text.hpp"
 #include "custom_observers.hpp"
 #include "deck/notes.hpp"
 #include "estimator_warning.hpp"
@@ -47,10 +49,17 @@ constexpr std::size_t kMostEventWarnings = 5;
 /// Acceptance below which a pair of neighbours is a bottleneck of the ladder.
 constexpr double kRareExchange = 0.07;
 
-std::string acceptance_text(double percent) {
-  constexpr double kNever_percent = 1e-6;
-  if (percent < kNever_percent) return "never exchange";
-  return fmt::format("exchange in only {:.2g} % of the attempts", percent);
+/// "add 2 temperatures": the argument of erfc in equation (36) is proportional to the interval.
+std::string rare_exchange_text(double acceptance) {
+  constexpr double kNever = 1e-8, kWanted = 0.3;
+  if (acceptance < kNever) return "never exchange; use the temperatures that tarn check proposes";
+  double x = 0.0;
+  while (std::erfc(x) > acceptance) x += 0.01;
+  int intervals = 2;
+  while (std::erfc(x / intervals) < kWanted) ++intervals;
+  return fmt::format(
+      "exchange in only {:.2g} % of the attempts; add {} between them to temperatures_K",
+      100.0 * acceptance, count_text(intervals - 1, "temperature"));
 }
 
 /// One run: an engine, its observers, and their messages and results.
@@ -64,8 +73,10 @@ class Run {
 
   RunResult go(const RunFactories& parts) {
     State start;
+    std::optional<Message> note_on_length;
     if (folder_.resumes()) {
       checkpoint_ = checkpoint_for(folder_.checkpoint(), before_.physics, deck_.run.steps);
+      note_on_length = note_on_other_length(folder_.record(), deck_);
       molecules_ = checkpoint_.state.molecules;
       open_potential();
       own_ = custom_observers(options_.observers, info());
@@ -80,6 +91,7 @@ class Run {
       open_potential();
       own_ = custom_observers(options_.observers, info());
     }
+    emit(note_on_length);
     make_engine(parts, std::exchange(start, {}));
     const std::vector<std::string> own_files = files_of(own_);
     make_observers();
@@ -370,7 +382,8 @@ class Run {
   void finish() {
     checkpointer_->write();
     for (const auto& observer : observers_) observer->finish();
-    const bool has_forgotten = has_forgotten_start();
+    if (exchange_) exchanged_ = exchange_summary();
+    const bool has_forgotten = !exchanged_ || exchanged_->structure_changes.are_enough();
     average(has_forgotten);
     compare_starts();
     if (has_forgotten) emit(sampling_warning(averages_));
@@ -393,9 +406,6 @@ class Run {
       break;
     }
     return summary;
-  }
-  bool has_forgotten_start() const {
-    return !exchange_ || exchange_summary().structure_changes.are_enough();
   }
   void compare_starts() {
     StartComparison comparison;
@@ -435,22 +445,21 @@ class Run {
     }
   }
   void warn_about_exchange() {
-    if (!exchange_) return;
-    const ExchangeSummary summary = exchange_summary();
-    if (!summary.structure_changes.are_enough()) {
+    if (!exchanged_) return;
+    const StructureChanges& changes = exchanged_->structure_changes;
+    if (!changes.are_enough()) {
       warn(fmt::format(
           "{:.1f} {} per walker, fewer than about {:g}. Averages may depend on the start, and "
-          "their errors may be lower bounds. Run longer{}",
-          summary.structure_changes.per_walker, summary.structure_changes.what,
-          StructureChanges::kEnough,
+          "their errors may be lower bounds. {}{}",
+          changes.per_walker, changes.what, StructureChanges::kEnough, run_longer(changes),
           deck_.system.files.empty()
               ? ", and start half of the ladders from another structure ([system] files)"
               : ""));
     }
-    for (const ExchangePair& p : summary.pairs) {
+    for (const ExchangePair& p : exchanged_->pairs) {
       if (p.attempts == 0 || p.acceptance + 2.0 * p.error >= kRareExchange) continue;
-      warn(fmt::format("{:g} K and {:g} K {}; add a temperature between them to temperatures_K",
-                       p.lower_bath_K, p.upper_bath_K, acceptance_text(100.0 * p.acceptance)));
+      warn(fmt::format("{:g} K and {:g} K {}", p.lower_bath_K, p.upper_bath_K,
+                       rare_exchange_text(p.acceptance)));
     }
   }
 
@@ -521,7 +530,8 @@ class Run {
     record.engine = engine_->report();
     record.messages = messages_;
     record.averages = averages_;
-    if (exchange_) record.exchange = exchange_summary();
+    record.exchange = exchanged_;
+    if (exchange_ && !exchanged_) record.exchange = exchange_summary();
     record.departures = evaporation_.events();
     record.broken_bonds = dissociation_.events();
     record.indefinite_hessians = indefinite_hessians();
@@ -560,7 +570,7 @@ class Run {
     result.ns_per_day_total = p.ns_per_day_total;
     result.blow_ups = blow_ups();
     result.averages = averages_;
-    if (exchange_) result.exchange = exchange_summary();
+    result.exchange = exchanged_;
     result.pictures = pictures_;
     result.device = device_;
     return result;
@@ -607,6 +617,7 @@ class Run {
   Watched dissociation_;                            // none for rigid models
   IndefiniteHessianCounter* hessians_ = nullptr;    // null with Gauss-Newton
   ReplicaExchange* exchange_ = nullptr;             // null without [exchange]
+  std::optional<ExchangeSummary> exchanged_;        // at the end of the run
   std::optional<Clock::time_point> began_, ended_;  // start and end of stepping
   bool interrupted_ = false;
   std::set<std::int64_t> reported_blow_ups_;  // replicas whose blow-up was reported

@@ -277,7 +277,7 @@ class StartMaker {
     // A quench that is followed by a relaxation need not have converged.
     if (!relaxed_) add(quench_report_.note("the quench", replicas));
     add(relax_report_.note("the relaxation", replicas));
-    add(start::warning_of_wall(system_, start_.state));
+    add(start::message_on_wall(deck_, system_, start_.state));
     if (!projected_) return;
     start_.slow = mean_of(slow_);
     start_.messages.push_back(Message::note(fmt::format(

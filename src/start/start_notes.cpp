@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "centre.hpp"
+#include "core/rounded_text.hpp"
 #include "start_sources.hpp"
 #include "velocities.hpp"
 
@@ -184,7 +185,7 @@ std::optional<Message> warning_of_copies(const Deck& deck, bool shared_starts) {
       "thermostat. Draw velocities, or run one replica");
 }
 
-std::optional<Message> warning_of_wall(const System& system, const State& state) {
+std::optional<Message> message_on_wall(const Deck& deck, const System& system, const State& state) {
   // Thermal motion takes molecules about that far into a soft wall.
   constexpr double kNoted_A = 1.0;
   const double radius_A = system.confinement.radius_A;
@@ -192,20 +193,23 @@ std::optional<Message> warning_of_wall(const System& system, const State& state)
   double furthest_A = 0.0;
   int replicas = 0;
   for (std::size_t first = 0; first < state.positions_A.size(); first += state.coordinates()) {
-    const std::span<const double> x(&state.positions_A[first], state.coordinates());
-    const Eigen::Vector3d centre = centre_of_mass(system.model, x);
-    double here_A = 0.0;
-    for (std::size_t at = 0; at < x.size(); at += 9) {
-      here_A = std::max(here_A, (Eigen::Map<const Eigen::Vector3d>(&x[at]) - centre).norm());
-    }
+    const double here_A =
+        farthest_oxygen_A(system.model, std::span(&state.positions_A[first], state.coordinates()));
     furthest_A = std::max(furthest_A, here_A);
     replicas += here_A > radius_A + kNoted_A;
   }
   if (replicas == 0) return std::nullopt;
-  return Message::warning(fmt::format(
+  const std::string found = fmt::format(
       "{} of {} replicas start{} outside the wall: oxygens are up to {:.3g} A from the centre of "
-      "mass, and radius_A = {:.4g}. The wall pushes them in and heats the cluster",
-      replicas, state.replicas(), replicas == 1 ? "s" : "", furthest_A, radius_A));
+      "mass, and radius_A = {:.4g}. ",
+      replicas, state.replicas(), replicas == 1 ? "s" : "", furthest_A, radius_A);
+  const bool few = 2 * replicas <= state.replicas();
+  if (few && deck.run.equilibration_ps > 0.0) {
+    return Message::note(found + "The wall pushes them in during the equilibration");
+  }
+  return Message::warning(fmt::format(
+      "{}The wall pushes them in and heats the clusters: increase radius_A to {}{}", found,
+      rounded_up(furthest_A), few ? ", or leave the start out by [run] equilibration_ps" : ""));
 }
 
 }  // namespace tarn::start

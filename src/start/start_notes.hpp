@@ -45,7 +45,7 @@ std::optional<Message> warning_of_push(const Deck& deck, const std::string& path
 /// @param shared_starts whether several replicas start from the same structure
 std::optional<Message> warning_of_copies(const Deck& deck, bool shared_starts);
 
-/// Molecules that start far outside the wall: the radius may have been meant in another unit.
-std::optional<Message> warning_of_wall(const System& system, const State& state);
+/// Molecules that start far outside the wall: a note if few do, before the averages begin.
+std::optional<Message> message_on_wall(const Deck& deck, const System& system, const State& state);
 
 }  // namespace tarn::start

@@ -395,7 +395,8 @@ std::vector<double> numbers_after(const std::string& text, const std::string& ke
   const std::size_t at = text.find("\"" + key + "\": ");
   if (at == std::string::npos) return numbers;
   const char* c = text.c_str() + at + key.size() + 4;
-  while (*c != '\0' && *c != '\n' && *c != '}') {
+  const bool is_list = *c == '[';
+  while (*c != '\0' && (is_list || *c != '\n') && *c != '}') {
     char* end = nullptr;
     const double number = std::strtod(c, &end);
     if (end != c) numbers.push_back(number);
@@ -1074,10 +1075,10 @@ TEST_F(Commands, RdfOfATrajectoryIsThatOfTheRun) {
   const std::string deck = small_deck();
   const std::string out = path("out");
   ASSERT_EQ(tarn("run " + deck + " --set observe.trajectory.every=10 --out " + out).exit_code, 0);
-  const Outcome rdf = tarn("rdf " + out + "/trajectory-*.xyz --skip 1 --pairs OO,HH -o " +
+  const Outcome rdf = tarn("rdf " + out + "/trajectory-*.xyz --pairs OO,HH -o " +
                            path("again.csv") + " --plot " + path("again.svg"));
   ASSERT_EQ(rdf.exit_code, 0) << rdf.text;
-  EXPECT_TRUE(contains(rdf.text, "7 molecules, 120 frames of 3 replicas"));
+  EXPECT_TRUE(contains(rdf.text, "7 molecules, 123 frames of 3 replicas"));
   const auto columns_of = [](const std::string& csv, const std::vector<std::size_t>& wanted) {
     std::istringstream lines(csv);
     std::string line, text;
@@ -1096,7 +1097,7 @@ TEST_F(Commands, RdfOfATrajectoryIsThatOfTheRun) {
   EXPECT_TRUE(contains(own, "OO_count"));
   EXPECT_EQ(fs::exists(path("again.svg")), fs::exists(path("out/rdf.svg")));
   // Without -o the table goes to standard output.
-  const Outcome printed = tarn("rdf " + out + "/trajectory-*.xyz --skip 1 --pairs OO,HH");
+  const Outcome printed = tarn("rdf " + out + "/trajectory-*.xyz --pairs OO,HH");
   EXPECT_TRUE(contains(printed.text, contents(folder_ / "again.csv")));
   EXPECT_EQ(tarn("rdf " + path("none.xyz")).exit_code, 4);
   EXPECT_EQ(tarn("rdf " + deck).exit_code, 2);
@@ -1345,7 +1346,7 @@ TEST_F(Commands, ReportsAWallThatIsTooStiffForTheStep) {
   const Outcome lost = run("100000");
   EXPECT_EQ(lost.exit_code, 3) << lost.text;
   EXPECT_TRUE(contains(lost.text, "Likely cause: [confinement] stiffness")) << lost.text;
-  EXPECT_TRUE(contains(lost.text, "Use 4.2e+03 or less")) << lost.text;
+  EXPECT_TRUE(contains(lost.text, "Use 4200 or less")) << lost.text;
 }
 
 TEST_F(Commands, ReportsADeckWithoutObservables) {
@@ -1404,9 +1405,8 @@ TEST_F(Commands, RunsWithoutASampleReportIt) {
   EXPECT_TRUE(contains(run.text, "rdf.csv has no pairs and no picture")) << run.text;
   // 50 lags of 4 fs, and an origin each fourth of them.
   EXPECT_TRUE(contains(run.text,
-                       "[observe.correlation] writes no rows: it needs 111 samples (0.44 ps) "
-                       "after equilibration, and the run has 6. Extend the run, or reduce "
-                       "length_ps"))
+                       "[observe.correlation] writes no rows: it needs 111 samples after "
+                       "equilibration, and the run has 6. Set [run] duration_ps = 0.6 or more\n"))
       << run.text;
   EXPECT_TRUE(contains(run.text, "[observe.spectrum] writes no rows: it needs ")) << run.text;
   if (!tarn::io::can_draw()) return;
@@ -1494,10 +1494,11 @@ every = 20
   const Outcome rare =
       tarn("run " + deck + " --set thermostat.temperatures_K=[20.0,400.0] --out " + path("rare"));
   EXPECT_TRUE(contains(rare.text, "20 K and 400 K exchange in only 0")) << rare.text;
-  EXPECT_TRUE(contains(rare.text, "% of the attempts; add a temperature between them"));
+  EXPECT_TRUE(contains(rare.text, "% of the attempts; add "));
   const Outcome never =
       tarn("run " + deck + " --set thermostat.temperatures_K=[1.0,400.0] --out " + path("never"));
-  EXPECT_TRUE(contains(never.text, "1 K and 400 K never exchange; add a temperature between"))
+  EXPECT_TRUE(
+      contains(never.text, "1 K and 400 K never exchange; use the temperatures that tarn check"))
       << never.text;
   const Outcome compared =
       tarn("compare " + deck + " --schemes settle,shake --out " + path("compared"));

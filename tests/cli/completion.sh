@@ -31,6 +31,17 @@ expect "--resume" run deck.toml --res
 expect "-o" convert a.xyz -o
 expect "--out" convert a.xyz --o
 expect "--schemes --set --steps" compare deck.toml --s
+# Keys after --set, and the values of keys and options. The shell splits at equals signs.
+expect "observe.rdf.bins=" run deck.toml --set observe.rdf.b
+expect "observe.rdf.bins" run deck.toml --unset observe.rdf.b
+expect "settle shake" run deck.toml --set integrator.scheme = s
+expect "baoab gla none" run deck.toml --set thermostat.kind =
+expect "false" check --set system.relax = f
+expect "tip4p tip4p2005 tip4p2005f tip4pew tip4pice" energy a.xyz --model tip4
+expect "tip4pew" models tip4pe
+expect "auto cpu cuda" run deck.toml --device ''
+expect "cuda" run deck.toml --device = cu
+expect "shake,rattle" compare deck.toml --schemes shake,r
 # Names of files are the shell's: nothing is offered in their place.
 expect "" run inp
 expect "" nothing --

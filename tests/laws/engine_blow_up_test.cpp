@@ -116,8 +116,8 @@ TEST_P(EngineBlowUp, OneReplicaStopsAndTheOthersGoOn) {
         EXPECT_EQ(engine->report().molecule_steps,
                   n * (static_cast<std::int64_t>(ids.size() - 1) * kSteps + what.step));
         EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[bad] % every_step().groups)],
-                  std::max<std::int64_t>(left_at - 1, 0));
-        EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[0])], kSteps);
+                  left_at);
+        EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[0])], kSteps + 1);
 
         // The others are what they are without it.
         auto found = bits_by_replica(*engine);

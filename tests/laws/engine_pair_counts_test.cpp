@@ -89,6 +89,32 @@ TEST_P(EnginePairCounts, MatchTheReportedPositions) {
   }
 }
 
+/// Step 0 is counted once, however the steps are divided; a later start is not.
+TEST_P(EnginePairCounts, IncludeStepZero) {
+  for (const std::int64_t start : {0, 6}) {
+    for (const int n : {2, 33}) {
+      if (n > most_molecules(GetParam())) continue;
+      const System system = make_system({GetParam(), Bath::gla}, tip3p(), n);
+      PairCountRequest request;
+      request.enabled = true;
+      request.every = 3;
+      request.groups = 8;
+      const auto engine = make_cpu_engine(system, start_state(system, {1, 5}, start), request, 1);
+      Histogram expected(static_cast<std::size_t>(request.groups * kPairClasses * request.bins));
+      std::vector<std::int64_t> samples(static_cast<std::size_t>(request.groups));
+      Frame f;
+      for (const std::int64_t steps : {0, 3, 3}) {
+        engine->advance(steps);
+        engine->snapshot(kPositions, f);
+        if (steps > 0 || start == 0) count_naively(request, f, expected, samples);
+      }
+      engine->snapshot(kPairCounts, f);
+      EXPECT_EQ(f.pair_counts, expected);
+      EXPECT_EQ(f.pair_samples, samples);
+    }
+  }
+}
+
 TEST_P(EnginePairCounts, AreEmptyUnlessRequested) {
   const System system = make_system({GetParam(), Bath::none}, tip3p(), 2);
   const auto engine = make_cpu_engine(system, start_state(system, {1}), {});

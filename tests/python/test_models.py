@@ -78,7 +78,7 @@ def test_decks_with_a_section_need_no_name():
     assert 'model = "own"' in tarn.Ensemble(named).deck
     with pytest.raises(tarn.DeckError, match="exclude each other"):
         tarn.Ensemble({**named, "model": OWN})
-    with pytest.raises(tarn.DeckError, match="missing.toml: there is no such deck"):
+    with pytest.raises(tarn.DeckError, match="missing.toml: there is no such file with a water model"):
         tarn.Ensemble(with_changes(deck, system={"model": "missing.toml"}), unset="model")
     Path("empty.toml").write_text("[run]\nsteps = 1\n")
     with pytest.raises(tarn.DeckError, match=r"empty.toml has no section \[model\]"):

@@ -181,6 +181,7 @@ class FakeEngine final : public Engine {
   }
   void step_once() {
     if (state_.step + 1 == script_.no_memory_at) throw std::bad_alloc();
+    for (std::size_t r = 0; state_.step == 0 && r < is_stopped_.size(); ++r) count(r);
     ++state_.step;
     if (script_.reached) *script_.reached = state_.step;
     const std::size_t size = state_.coordinates();

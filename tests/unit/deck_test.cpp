@@ -1367,6 +1367,7 @@ TEST(EditDistance, CountsSwapsAsOne) {
 
 TEST(Nearest, SuggestsTheNearestNameIfItIsClose) {
   using decks::nearest;
+  using decks::nearest_model;
   EXPECT_EQ(nearest("setle", {"shake", "settle"}).name, "settle");
   EXPECT_EQ(nearest("temperature", {"tolerance", "temperature_K"}).name, "temperature_K");
   EXPECT_EQ(nearest("oo", {"OH", "OO"}).name, "OO");
@@ -1385,6 +1386,14 @@ TEST(Nearest, SuggestsTheNearestNameIfItIsClose) {
   EXPECT_EQ(nearest("tau_t", {"temperature_K", "friction_per_ps"}).name, "friction_per_ps");
   EXPECT_EQ(nearest("nstxout", {"every", "replicas"}).name, "every");
   // Other spellings of a name come before names that differ by a letter.
+  // Other models and methods are no typing errors.
+  const std::vector<std::string_view> models{"tip3p", "spc", "spce", "tip4p", "opc3", "qtip4pf"};
+  for (const char* other : {"tip5p", "tip3p-fb", "st2", "swm4-ndp", "tip4p/f", "mbpol"}) {
+    EXPECT_EQ(nearest_model(other, models).name, "") << other;
+  }
+  EXPECT_EQ(nearest_model("tipp3", models).name, "tip3p");
+  EXPECT_EQ(nearest_model("SPC/E", models).name, "spce");
+  EXPECT_EQ(nearest("rk5", {"rk4", "euler"}).name, "");
   EXPECT_EQ(nearest("tip4p-2005", {"tip4p", "tip4pew", "tip4p2005"}).name, "tip4p2005");
   EXPECT_EQ(nearest("TIP4P/2005", {"tip4p", "tip4pew", "tip4p2005"}).name, "tip4p2005");
   EXPECT_EQ(nearest("SPC/E", {"spc", "spce"}).name, "spce");

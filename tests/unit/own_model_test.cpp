@@ -86,7 +86,7 @@ TEST(OwnModel, ADeckNamesTheFileOfAModel) {
   const auto named = [&](const std::string& model) {
     return error_of([&] { parse_deck(kRest, name, {"system.model=" + model}); });
   };
-  EXPECT_TRUE(contains(named("nowhere.toml"), "there is no such deck"));
+  EXPECT_TRUE(contains(named("nowhere.toml"), "there is no such file with a water model"));
   std::ofstream(path / "empty.toml") << "[run]\n";
   EXPECT_TRUE(contains(named("empty.toml"), "empty.toml has no section [model]"));
   std::ofstream(path / "wrong.toml") << kOwn << "sigma = 3\n";

@@ -123,9 +123,10 @@ class RunDeck : public ::testing::Test {
   RunResult run(const Deck& d, RunOptions options = {}) {
     options.out_dir = out_;
     options.on_message = [this](const Message& message) {
-      // Runs of the fake engine are short.
-      if (contains(message.text, "gnuplot") || contains(message.text, "too few independent"))
-        return;
+      // Runs of the fake engine are short, and many are extended.
+      for (const char* usual : {"gnuplot", "too few independent", "this run now has"}) {
+        if (contains(message.text, usual)) return;
+      }
       warnings_.push_back(message.text);
     };
     return run_deck(d, options, parts());
@@ -191,9 +192,9 @@ TEST_F(RunDeck, WritesEveryFile) {
   EXPECT_TRUE(contains(json, "\"device\": \"fake \\\"engine\\\"\""));
   EXPECT_TRUE(contains(json, "\\nsteps = 1000\\n"));
   EXPECT_TRUE(contains(json, "\"pair\": 0.59999999999999998"));
-  EXPECT_TRUE(contains(
-      json,
-      "\"notes\": [\"a note\"],\n  \"warnings\": [\"too few independent samples of potential_"));
+  EXPECT_TRUE(contains(json,
+                       "\"notes\": [\"a note\"],\n  \"warnings\": [\n    \"too few independent "
+                       "samples of potential_"));
   EXPECT_TRUE(contains(json, "\"constraint_iterations_per_molecule_step\": 4"));
   for (const auto& [name, text] : contents_of(out_)) EXPECT_FALSE(name.ends_with("-tmp")) << name;
 }
@@ -876,8 +877,21 @@ TEST_F(RunDeck, ReportsADepartureOncePerReplica) {
   EXPECT_TRUE(contains(warnings_[2], "at step 3000"));
   const std::string json = read_text(out_ + "/run.json");
   EXPECT_TRUE(contains(json,
-                       "\"departures\": [{\"replica\": 0, \"step\": 2000, \"molecule\": 2}, "
-                       "{\"replica\": 2, \"step\": 3000, \"molecule\": 2}]"));
+                       "\"departures\": [\n    {\"replica\": 0, \"step\": 2000, \"molecule\": 2},\n"
+                       "    {\"replica\": 2, \"step\": 3000, \"molecule\": 2}\n  ]"));
+}
+
+TEST_F(RunDeck, AResumedRunNotesAnotherLength) {
+  run(deck(100));
+  resume(deck(100));
+  EXPECT_FALSE(contains(read_text(out_ + "/run.json"), "this run now has"));
+  for (const auto& [steps, lengths] :
+       {std::pair(250, "250 steps (0.5 ps), and had 100 steps (0.2 ps) before"),
+        std::pair(400, "400 steps (0.8 ps), and had 250 steps (0.5 ps) before")}) {
+    resume(deck(steps));
+    EXPECT_TRUE(
+        contains(read_text(out_ + "/run.json"), std::string("this run now has ") + lengths));
+  }
 }
 
 TEST_F(RunDeck, ReportsABrokenBondOncePerReplica) {
@@ -902,7 +916,7 @@ TEST_F(RunDeck, ReportsABrokenBondOncePerReplica) {
                        "4000, "));
   const std::string json = read_text(out_ + "/run.json");
   EXPECT_TRUE(contains(json,
-                       "\"broken_bonds\": [{\"replica\": 0, \"step\": 2000, \"molecule\": 1, "
+                       "\"broken_bonds\": [\n    {\"replica\": 0, \"step\": 2000, \"molecule\": 1, "
                        "\"length_A\": "));
   EXPECT_TRUE(contains(json, "{\"replica\": 2, \"step\": 4000, \"molecule\": 1, \"length_A\": "));
 }
@@ -918,8 +932,8 @@ TEST_F(RunDeck, DeparturesThatAreWaitedForAreNoWarnings) {
     return contains(warning, "evaporation: 2 of 3 replicas have lost a molecule");
   }));
   EXPECT_TRUE(contains(read_text(out_ + "/run.json"),
-                       "\"departures\": [{\"replica\": 0, \"step\": 2000, \"molecule\": 2}, "
-                       "{\"replica\": 2, \"step\": 3000, \"molecule\": 2}]"));
+                       "\"departures\": [\n    {\"replica\": 0, \"step\": 2000, \"molecule\": 2},\n"
+                       "    {\"replica\": 2, \"step\": 3000, \"molecule\": 2}\n  ]"));
   EXPECT_TRUE(contains(read_text(out_ + "/evaporation.csv"), "\n1500,"));
 }
 
@@ -932,8 +946,8 @@ TEST_F(RunDeck, AResumedRunDoesNotRepeatADeparture) {
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(contains(warnings_[0], "replica 2: molecule 2 evaporated"));
   EXPECT_TRUE(contains(read_text(out_ + "/run.json"),
-                       "[{\"replica\": 0, \"step\": 1000, \"molecule\": 2}, "
-                       "{\"replica\": 2, \"step\": 4000, \"molecule\": 2}]"));
+                       "[\n    {\"replica\": 0, \"step\": 1000, \"molecule\": 2},\n"
+                       "    {\"replica\": 2, \"step\": 4000, \"molecule\": 2}\n  ]"));
 }
 
 TEST_F(RunDeck, WallsDisableTheSearchForDepartures) {
@@ -1055,7 +1069,7 @@ TEST_F(RunDeck, ExchangesAreInTheResultTheTablesAndTheRecord) {
     EXPECT_TRUE(contains(json, "\"acceptance\": " + io::json(p.acceptance)));
   }
   EXPECT_FALSE(csv.next(cells));
-  EXPECT_TRUE(contains(json, "\"exchange\": {\"round_trips\": "));
+  EXPECT_TRUE(contains(json, "\"exchange\": {\n    \"round_trips\": "));
   // Each row of the ways is a permutation of the baths, and they are thinned.
   io::CsvReader ways(out_ + "/walkers.csv");
   int rows = 0;
@@ -1168,7 +1182,7 @@ TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
                        "Closest atoms of the last good state: O of molecule 0 and H2 of molecule 1 "
                        "are 0.5 A apart; largest force: 2e+05 kcal/mol/A on H2 of molecule 1."));
   const std::string told =
-      "\"blow_ups\": [{\"replica\": 1, \"step\": 55, \"molecule\": 1, \"closest_atoms\": "
+      "\"blow_ups\": [\n    {\"replica\": 1, \"step\": 55, \"molecule\": 1, \"closest_atoms\": "
       "[{\"molecule\": 0, \"atom\": \"O\"}, {\"molecule\": 1, \"atom\": \"H2\"}], "
       "\"closest_distance_A\": 0.5, \"largest_force_on\": {\"molecule\": 1, \"atom\": \"H2\"}, "
       "\"largest_force_kcal_per_mol_A\": 200000, \"seen_in_last_good_state\": true, \"text\": ";

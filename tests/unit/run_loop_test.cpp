@@ -212,7 +212,7 @@ TEST_F(RunLoop, SumsAreBroughtInAtTheLastStep) {
   FakeEngine e = engine({}, counts);
   run(e, 1005);
   EXPECT_EQ(log_, (Log{"c0", "c-end1005"}));
-  EXPECT_EQ(recorder.samples(), 3 * 100);
+  EXPECT_EQ(recorder.samples(), 3 * 101);
 }
 
 TEST_F(RunLoop, StopsTwiceASecondAndGrowsItsChunks) {
@@ -242,7 +242,7 @@ TEST_F(RunLoop, StopsOnRequest) {
   });
   EXPECT_GT(stopped_at, 0);
   EXPECT_EQ(e.step(), stopped_at);
-  EXPECT_EQ(recorder.samples(), 3 * stopped_at);
+  EXPECT_EQ(recorder.samples(), 3 * (stopped_at + 1));
 }
 
 }  // namespace
