@@ -39,9 +39,9 @@ void analyse(TrajectoryTablesOptions options) {
 
 }  // namespace
 
-void add_analyse(CLI::App& app) {
+void add_analyse(Command& app) {
   auto a = std::make_shared<TrajectoryTablesOptions>();
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "analyse",
       "compute energies, shape, hydrogen bonds, dipole, density profile and dynamics of "
       "trajectories");
@@ -50,7 +50,7 @@ void add_analyse(CLI::App& app) {
                    "trajectories of one cluster, written by tarn or another program")
       ->required();
   command->add_option("-o,--out", a->folder, "output folder for tables and pictures")->required();
-  command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
+  command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
   command->add_flag("!--no-pictures", a->pictures, "draw no pictures");
   add_frame_selection(*command, a->frames);
   command->add_option("--correlation-ps", a->correlation_ps,

@@ -314,9 +314,9 @@ void check(Arguments& a, int& exit_code) {
 
 }  // namespace
 
-void add_check(CLI::App& app, int& exit_code) {
+void add_check(Command& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("check", "check a deck and print all of its keys, without running it");
   command->add_option("deck", a->deck, kDeckHelp);
   command->add_option("--device", a->device, "device of the run, for its time and memory");

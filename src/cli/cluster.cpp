@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "command.hpp"
 #include "commands.hpp"
 #include "help_text.hpp"
 #include "minimise_report.hpp"
@@ -22,7 +23,6 @@
 #include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
-#include "whole_number.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -207,15 +207,15 @@ void cluster(const Arguments& a, int& exit_code) {
 
 }  // namespace
 
-void add_cluster(CLI::App& app, int& exit_code) {
+void add_cluster(Command& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("cluster", "generate a random cluster, or search for its lowest energy");
   command->add_option("--molecules", a->molecules, "number of molecules")
       ->required()
       ->check(whole_number(1, kMaxMolecules));
   command->add_option("--seed", a->seed, "random seed; default: 1")->check(whole_number(0));
-  command->add_option("--model", a->model, std::string(kModelHelp) + "; default: tip3p");
+  command->add_option("--model", a->model, fmt::format("{}; default: tip3p", kModelHelp));
   a->potential.add_to(*command)->description(
       "deck whose [potential] minimises the lowest minima of the model again; all atoms move");
   command->add_flag("--minimise", a->minimise,

@@ -1,25 +1,25 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "command.hpp"
 
 namespace tarn::cli {
 
 /// Each function adds one subcommand. Its callback throws the library's errors; `exit_code` carries
 /// a non-zero exit code that is not caused by an error, such as that of an interrupt.
-void add_run(CLI::App& app, int& exit_code);
-void add_check(CLI::App& app, int& exit_code);
-void add_energy(CLI::App& app);
-void add_cluster(CLI::App& app, int& exit_code);
-void add_minimise(CLI::App& app, int& exit_code);
-void add_modes(CLI::App& app, int& exit_code);
-void add_compare(CLI::App& app, int& exit_code);
-void add_serve(CLI::App& app, int& exit_code);
-void add_rdf(CLI::App& app);
-void add_analyse(CLI::App& app);
-void add_plot(CLI::App& app);
-void add_convert(CLI::App& app, int& exit_code);
-void add_draw(CLI::App& app);
-void add_models(CLI::App& app);
-void add_doctor(CLI::App& app);
+void add_run(Command& app, int& exit_code);
+void add_check(Command& app, int& exit_code);
+void add_energy(Command& app);
+void add_cluster(Command& app, int& exit_code);
+void add_minimise(Command& app, int& exit_code);
+void add_modes(Command& app, int& exit_code);
+void add_compare(Command& app, int& exit_code);
+void add_serve(Command& app, int& exit_code);
+void add_rdf(Command& app);
+void add_analyse(Command& app);
+void add_plot(Command& app);
+void add_convert(Command& app, int& exit_code);
+void add_draw(Command& app);
+void add_models(Command& app);
+void add_doctor(Command& app);
 
 }  // namespace tarn::cli

@@ -86,9 +86,9 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, int& exit_code) {
+void add_compare(Command& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("compare", "compare integration schemes on one deck");
+  Command* command = app.add_subcommand("compare", "compare integration schemes on one deck");
   a->add_to(*command, "output folder; default: out/<name of the deck>-compare",
             "replace the comparison in the output folder");
   command

@@ -69,9 +69,9 @@ void convert(const Arguments& a, int& exit_code) {
 
 }  // namespace
 
-void add_convert(CLI::App& app, int& exit_code) {
+void add_convert(Command& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "convert", "convert a trajectory to another format: " + io::format_names());
   command->add_option("trajectory", a->trajectory, "trajectory or structure")->required();
   command
@@ -82,7 +82,7 @@ void add_convert(CLI::App& app, int& exit_code) {
       ->required();
   command->add_option(
       "--model", a->model,
-      std::string(kModelHelp) + ", to record in the output; default: the model named in the file");
+      fmt::format("{}, to record in the output; default: the model named in the file", kModelHelp));
   add_frame_selection(*command, a->frames);
   add_beads_option(*command, a->beads);
   command->add_flag("--sites", a->sites,

@@ -7,8 +7,9 @@
 #include <system_error>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include "command.hpp"
 #include "core/processors.hpp"
 #include "events.hpp"
 #include "help_text.hpp"
@@ -16,8 +17,6 @@
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "terminal.hpp"
-#include "usage.hpp"
-#include "whole_number.hpp"
 
 namespace tarn::cli {
 
@@ -32,8 +31,8 @@ inline std::string shell_quoted(const std::string& word) {
 }
 
 /// --ranks, which join_ranks() has obeyed.
-inline void add_ranks_option(CLI::App& command, std::string& ranks) {
-  command.add_option("--ranks", ranks, kRanksHelp)->check(CLI::IsMember({"auto", "off"}));
+inline void add_ranks_option(Command& command, std::string& ranks) {
+  command.add_option("--ranks", ranks, kRanksHelp)->check(one_of({"auto", "off"}));
 }
 
 /// A deck and the changes made to it by --set and --unset.
@@ -41,15 +40,15 @@ struct DeckOverrides {
   std::string deck;
   std::vector<std::string> set, unset;
 
-  void add_override_options(CLI::App& command) {
+  void add_override_options(Command& command) {
     command
         .add_option("--set", set,
                     "section.key=value: set a key of the deck, after all --unset; may be repeated")
-        ->allow_extra_args(false);
+        ->one_value_each();
     command
         .add_option("--unset", unset,
                     "section.key or section: remove it from the deck; may be repeated")
-        ->allow_extra_args(false);
+        ->one_value_each();
   }
   Deck load() const {
     refuse_split_changes();
@@ -69,11 +68,11 @@ struct DeckArguments : DeckOverrides {
   std::optional<int> threads;
   bool overwrite = false, no_pictures = false, quiet = false, json = false;
 
-  void add_to(CLI::App& command, const std::string& out_help, const std::string& overwrite_help) {
+  void add_to(Command& command, const std::string& out_help, const std::string& overwrite_help) {
     command.add_option("deck", deck, kDeckHelp)->required();
     command.add_option("-o,--out", out, out_help);
     command.add_option("--device", device,
-                       std::string(kDevicesHelp) + "; default: that of the deck");
+                       fmt::format("{}; default: that of the deck", kDevicesHelp));
     command
         .add_option("--threads", threads,
                     "number of CPU threads, 0 for all; default: that of the deck")

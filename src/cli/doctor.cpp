@@ -74,7 +74,7 @@ void doctor() {
 
 }  // namespace
 
-void add_doctor(CLI::App& app) {
+void add_doctor(Command& app) {
   app.add_subcommand("doctor", "show the capabilities of this machine and this build")
       ->callback(doctor);
 }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "command.hpp"
 #include "commands.hpp"
 #include "io/replica_numbering.hpp"
 #include "structure_files.hpp"
@@ -17,7 +18,6 @@
 #include "tarn/io/formats.hpp"
 #include "tarn/observe/structure_picture.hpp"
 #include "terminal.hpp"
-#include "whole_number.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -98,10 +98,9 @@ void draw(const Arguments& a) {
 
 }  // namespace
 
-void add_draw(CLI::App& app) {
+void add_draw(Command& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("draw", "draw structures and their hydrogen bonds, as SVG");
+  Command* command = app.add_subcommand("draw", "draw structures and their hydrogen bonds, as SVG");
   command
       ->add_option("structures", a->files, "structures and trajectories, drawn to the same scale")
       ->required();

@@ -84,14 +84,14 @@ void energy(const Arguments& a) {
 
 }  // namespace
 
-void add_energy(CLI::App& app) {
+void add_energy(Command& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("energy", "compute the energy and forces of one structure, as JSON");
   command->add_option("structure", a->structure, kStructureHelp)->required();
   add_frame_options(*command, a->choice);
-  command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
-  command->add_option("--device", a->device, std::string(kDeviceHelp) + "; default: cpu");
+  command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
+  command->add_option("--device", a->device, fmt::format("{}; default: cpu", kDeviceHelp));
   command->add_flag("--rigid", a->rigid,
                     "first replace the geometry of each molecule by that of the model");
   command->callback([a] { energy(*a); });

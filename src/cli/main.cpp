@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "command.hpp"
 #include "commands.hpp"
 #include "failure.hpp"
 #include "library_guard.hpp"
@@ -20,7 +21,6 @@
 #include "tarn/deck_potential.hpp"
 #include "tarn/version.hpp"
 #include "terminal.hpp"
-#include "usage.hpp"
 
 namespace {
 
@@ -81,14 +81,9 @@ int serve(tarn::Ranks& ranks, bool quiet) {
 
 /// Runs the command of the arguments. @return exit code
 int run_command(std::vector<std::string> words) {
-  CLI::App app{"tarn: molecular dynamics of water clusters", "tarn"};
-  app.set_version_flag("--version", "tarn " + std::string(tarn::kVersion));
-  app.require_subcommand(1);
-  app.footer(
+  tarn::cli::Program app(
+      "tarn: molecular dynamics of water clusters", "tarn", "tarn " + std::string(tarn::kVersion),
       "'tarn COMMAND --help' describes a command; 'tarn check --reference' describes decks.\n");
-  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
-    return tarn::cli::usage_text(*failed, error);
-  });
   int exit_code = 0;
   tarn::cli::add_run(app, exit_code);
   tarn::cli::add_check(app, exit_code);
@@ -105,26 +100,12 @@ int run_command(std::vector<std::string> words) {
   tarn::cli::add_draw(app);
   tarn::cli::add_models(app);
   tarn::cli::add_doctor(app);
-  // "tarn help run" is "tarn run --help"; an unknown command is reported as such.
-  if (!words.empty() && words.front() == "help") {
-    words.erase(words.begin());
-    const auto is_named = [&](const CLI::App* c) { return c->get_name() == words.front(); };
-    const std::vector<CLI::App*> commands = app.get_subcommands({});
-    if (words.empty() || std::any_of(commands.begin(), commands.end(), is_named)) {
-      words.insert(words.begin() + (words.empty() ? 0 : 1), "--help");
-    }
-  }
   if (const std::string problem = empty_argument_problem(words); !problem.empty()) {
     tarn::cli::write_to_stderr(problem);
     return static_cast<int>(tarn::ExitCode::bad_input);
   }
-  std::reverse(words.begin(), words.end());  // the order that the parser expects
   try {
-    app.parse(std::move(words));
-  } catch (const CLI::ParseError& error) {
-    const bool help = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
-    app.exit(error);
-    return help ? flush_output(0) : static_cast<int>(tarn::ExitCode::bad_input);
+    if (!app.run(std::move(words))) return static_cast<int>(tarn::ExitCode::bad_input);
   } catch (const std::exception& error) {
     // The same message as at the end of the program.
     const auto* system_error = dynamic_cast<const std::system_error*>(&error);

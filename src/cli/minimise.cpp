@@ -54,13 +54,13 @@ void minimise(const Arguments& a, int& exit_code) {
 
 }  // namespace
 
-void add_minimise(CLI::App& app, int& exit_code) {
+void add_minimise(Command& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "minimise", "minimise the energy of a structure; rigid molecules keep their geometry");
   command->add_option("structure", a->structure, kStructureHelp)->required();
   add_frame_options(*command, a->choice);
-  command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
+  command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
   a->potential.add_to(*command);
   command->add_option("-o,--out", a->out, kStructureOutHelp)->required();
   command->add_flag("--quiet", a->quiet, kQuietHelp);

@@ -122,13 +122,13 @@ void models(const Arguments& a) {
 
 }  // namespace
 
-void add_models(CLI::App& app) {
+void add_models(Command& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "models", "print the parameters, dipole moments and sources of the water models");
   command->add_option("models", a->models,
                       "water models, or files with a [model] section; default: all built-in ones");
-  CLI::Option* json = command->add_flag("--json", a->json, "print one JSON object");
+  Option* json = command->add_flag("--json", a->json, "print one JSON object");
   command->add_flag("--markdown", a->markdown, "print Markdown tables")->excludes(json);
   command->callback([a] { models(*a); });
 }

@@ -244,14 +244,14 @@ void modes(const Arguments& a, int& exit_code) {
 
 }  // namespace
 
-void add_modes(CLI::App& app, int& exit_code) {
+void add_modes(Command& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("modes", "compute the harmonic normal modes of one structure, as JSON");
   command->add_option("structure", a->structure, kStructureHelp)->required();
   add_frame_options(*command, a->choice);
-  command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
-  CLI::Option* potential = a->potential.add_to(*command);
+  command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
+  Option* potential = a->potential.add_to(*command);
   command
       ->add_option(
           "--omega", a->omega,

@@ -55,12 +55,12 @@ void plot(const Arguments& a) {
 
 }  // namespace
 
-void add_plot(CLI::App& app) {
+void add_plot(Command& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("plot", "redraw the pictures of a run from its CSV files");
+  Command* command = app.add_subcommand("plot", "redraw the pictures of a run from its CSV files");
   command->add_option("folder", a->folder, "folder of the run")->required();
   command->add_option("--format", a->format, "svg or png; default: svg")
-      ->check(CLI::IsMember({"svg", "png"}));
+      ->check(one_of({"svg", "png"}));
   command->callback([a] { plot(*a); });
 }
 

@@ -8,15 +8,15 @@
 
 namespace tarn::cli {
 
-CLI::Option* PotentialOption::add_to(CLI::App& command) {
-  CLI::Option* potential = command.add_option(
+Option* PotentialOption::add_to(Command& command) {
+  Option* potential = command.add_option(
       "--potential", deck, "deck whose [potential] computes energies and forces; all atoms move");
   command
       .add_option("--tolerance", tolerance_kcal_per_mol_A,
                   "largest force at which minimisations with the potential end [kcal/mol/A]; "
                   "default: 1e-6")
       ->needs(potential)
-      ->check(CLI::Range(1e-8, 0.01));
+      ->check(in_range(1e-8, 0.01));
   return potential;
 }
 

@@ -4,8 +4,7 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "command.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "tarn/potential.hpp"
@@ -19,7 +18,7 @@ struct PotentialOption {
   double tolerance_kcal_per_mol_A = MinimiseOptions{}.tolerance_kcal_per_mol_A;
 
   /// @return the option --potential
-  CLI::Option* add_to(CLI::App& command);
+  Option* add_to(Command& command);
   bool is_given() const { return !deck.empty(); }
   /// The water model of the deck, unless --model gives another one.
   std::optional<WaterModel> model(const std::string& given) const;

@@ -84,15 +84,15 @@ void rdf(const Arguments& a) {
 
 }  // namespace
 
-void add_rdf(CLI::App& app) {
+void add_rdf(Command& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "rdf", "compute radial distribution functions of trajectories: " + io::format_names());
   command->add_option("trajectories", a->files, "trajectories of one cluster; they are pooled")
       ->required();
   command->add_option("--pairs", a->pairs, "pairs of atoms; default: OO,OH,HH")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->one_value_each();
   command->add_option("--bin-width-A", a->bin_width_A, "bin width [A]; default: 0.05");
   command->add_option("--r-max-A", a->r_max_A,
                       "largest distance [A]; default: 12, rounded to a multiple of the bin width");

@@ -199,9 +199,9 @@ void run(const Arguments& a, Events& events, int& exit_code) {
 
 }  // namespace
 
-void add_run(CLI::App& app, int& exit_code) {
+void add_run(Command& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("run", "run a simulation");
+  Command* command = app.add_subcommand("run", "run a simulation");
   a->add_to(*command, "output folder; default: out/<name of the deck>",
             "replace the run in the output folder");
   command->add_flag("--resume", a->resume, "continue from the checkpoint in the output folder");

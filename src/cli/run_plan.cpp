@@ -14,8 +14,8 @@
 #include "run/step_cost.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/start.hpp"
 #include "tarn/observe/observers.hpp"
+#include "tarn/start.hpp"
 
 namespace tarn::cli {
 namespace {

@@ -44,9 +44,9 @@ void serve(const Arguments& a, int& exit_code) {
 
 }  // namespace
 
-void add_serve(CLI::App& app, int& exit_code) {
+void add_serve(Command& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "serve", "provide energies and forces to i-PI, ASE or another program that moves the atoms");
   command
       ->add_option("structure", a->structure,
@@ -54,23 +54,23 @@ void add_serve(CLI::App& app, int& exit_code) {
                    "their atoms")
       ->required();
   add_frame_options(*command, a->choice);
-  CLI::Option* name = command->add_option("--unix", a->address.unix_name,
-                                          "UNIX socket: NAME for /tmp/ipi_NAME, or a path");
+  Option* name = command->add_option("--unix", a->address.unix_name,
+                                     "UNIX socket: NAME for /tmp/ipi_NAME, or a path");
   command->add_option("--host", a->address.host, "host of the other program; default: localhost")
       ->excludes(name);
   command->add_option("--port", a->address.port, "port of the other program; default: 31415")
       ->excludes(name)
-      ->check(CLI::Range(1, 65535));
-  command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
+      ->check(in_range(1, 65535));
+  command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
   command
       ->add_option(
           "--omega", a->omega,
           "penalty strength of the bonds of a rigid model [sqrt(kcal/mol)/A^2]; default: 0")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(in_range(0.0, 1e6));
   command
       ->add_option("--wait", a->wait_seconds,
                    "seconds to wait for the other program to listen; default: 60")
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(in_range(0.0, 1e9));
   command->add_flag("--extra", a->extra,
                     "also send the dipole and the energy terms, for i-PI; not supported by ASE");
   command->add_flag("--quiet", a->quiet, "print warnings only");

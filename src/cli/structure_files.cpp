@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "command.hpp"
 #include "run/run_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"
@@ -18,11 +19,10 @@
 #include "tarn/io/io_error.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
-#include "whole_number.hpp"
 
 namespace tarn::cli {
 
-void add_frame_options(CLI::App& command, io::FrameChoice& choice) {
+void add_frame_options(Command& command, io::FrameChoice& choice) {
   command
       .add_option("--frame", choice.frame, "frame of the trajectory, counted from 0; default: 0")
       ->check(whole_number(0));
@@ -31,7 +31,7 @@ void add_frame_options(CLI::App& command, io::FrameChoice& choice) {
       ->check(whole_number(0));
 }
 
-void add_frame_selection(CLI::App& command, io::FrameSelection& selection) {
+void add_frame_selection(Command& command, io::FrameSelection& selection) {
   command
       .add_option("--skip", selection.skip, "number of frames to skip at the start of each replica")
       ->check(whole_number(0));
@@ -44,10 +44,10 @@ void add_frame_selection(CLI::App& command, io::FrameSelection& selection) {
   command
       .add_option("--replicas", selection.replicas, "replicas to use, counted from 0; default: all")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->one_value_each();
 }
 
-void add_beads_option(CLI::App& command, std::optional<int>& beads) {
+void add_beads_option(Command& command, std::optional<int>& beads) {
   command
       .add_option("--beads", beads,
                   "number of beads in each frame, for trajectories of ring polymers that do not "

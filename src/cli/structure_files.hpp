@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "command.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/physics/water_model.hpp"
@@ -15,13 +14,13 @@
 namespace tarn::cli {
 
 /// --frame and --replica of a command that takes one structure.
-void add_frame_options(CLI::App& command, io::FrameChoice& choice);
+void add_frame_options(Command& command, io::FrameChoice& choice);
 
 /// --skip, --every, --most and --replicas of a command that takes trajectories.
-void add_frame_selection(CLI::App& command, io::FrameSelection& selection);
+void add_frame_selection(Command& command, io::FrameSelection& selection);
 
 /// --beads of a command that takes trajectories of ring polymers.
-void add_beads_option(CLI::App& command, std::optional<int>& beads);
+void add_beads_option(Command& command, std::optional<int>& beads);
 
 /// Reads the input structure of a command. Warns about changes made on reading, and if the file has
 /// several frames and none was chosen. @throws what io::read_structure() throws

@@ -477,6 +477,7 @@ TEST_F(Quantum, ProposalsOfCheckAreRight) {
     }
     std::string ladder = line_with(first, words);
     ladder.erase(0, ladder.find(words) + words.size());
+    ladder.erase(ladder.find(']'));
     std::erase(ladder, ' ');
     // The proposed temperatures have four digits.
     const std::string proposed = with(ladder, beads);

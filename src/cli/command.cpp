@@ -1,0 +1,212 @@
+#include "command.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "deck/suggest.hpp"
+
+namespace tarn::cli {
+namespace {
+
+std::string help_hint(const CLI::App& command) {
+  return fmt::format("Run 'tarn {} --help' for its arguments.\n", command.get_name());
+}
+
+/// Message for an invalid command line: the problem and its solution, as complete lines.
+std::string usage_text(const CLI::App& app, const CLI::Error& error) {
+  if (!app.get_subcommands().empty()) {
+    // Report unknown options first: a misspelt option may be the reason why another is missing.
+    const CLI::App& command = *app.get_subcommands().front();
+    for (const std::string& word : command.remaining()) {
+      if (!word.starts_with("--")) continue;
+      std::vector<std::string> names;
+      for (const CLI::Option* option : command.get_options()) {
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+      }
+      const std::vector<std::string_view> views(names.begin(), names.end());
+      const std::string meant = decks::nearest(word, views).name;
+      return fmt::format("tarn: {} has no option {}{}\n{}", command.get_name(), word,
+                         meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant),
+                         help_hint(command));
+    }
+    const std::vector<std::string> rest = command.remaining();
+    if (const CLI::Option* set = command.get_option_no_throw("--set")) {
+      if (const auto text = split_change_problem(set->results(), rest)) {
+        return fmt::format("tarn: {}\n", *text);
+      }
+    }
+    const auto change = std::find_if(rest.begin(), rest.end(), [](const std::string& word) {
+      return word.find('=') != std::string::npos;
+    });
+    if (change != rest.end() && command.get_option_no_throw("--set") != nullptr) {
+      return fmt::format("tarn: repeat --set for each change of the deck: --set {}\n", *change);
+    }
+    return fmt::format("tarn: {}\n{}", error.what(), help_hint(command));
+  }
+  std::vector<std::string_view> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  const std::vector<std::string> rest = app.remaining();
+  const std::string word = rest.empty() ? std::string{} : rest.front();
+  const std::string meant = decks::nearest(word, names).name;
+  return fmt::format("tarn: {}{}; the commands are {}\n",
+                     word.empty()            ? "no command given"
+                     : word.starts_with('-') ? fmt::format("unknown option {}", word)
+                                             : fmt::format("unknown command '{}'", word),
+                     meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant),
+                     fmt::join(names, ", "));
+}
+
+}  // namespace
+
+Check::Check(CLI::Validator validator)
+    : validator_(std::make_shared<const CLI::Validator>(std::move(validator))) {}
+
+Check in_range(double low, double high) { return Check(CLI::Range(low, high)); }
+Check in_range(int low, int high) { return Check(CLI::Range(low, high)); }
+Check one_of(const std::vector<std::string>& words) { return Check(CLI::IsMember(words)); }
+
+Check whole_number(std::int64_t low, std::int64_t high) {
+  const auto problem = [low, high](const std::string& text) {
+    std::int64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    const bool leading_zero = text.size() > 1 && text[text[0] == '-' ? 1 : 0] == '0';
+    const bool read = error == std::errc() && rest == end && !leading_zero;
+    if (read && number >= low && number <= high) return std::string{};
+    return high == std::numeric_limits<std::int64_t>::max()
+               ? fmt::format("{}: give a whole number, {} or more, and at most 2^63 - 1 = {}", text,
+                             low, high)
+               : fmt::format("{}: give a whole number from {} to {}", text, low, high);
+  };
+  return Check({problem, {}});
+}
+
+Check number_of_threads() { return whole_number(0, 4096); }
+
+Option* Option::required() {
+  option_->required();
+  return this;
+}
+
+Option* Option::check(const Check& check) {
+  option_->check(*check.validator_);
+  return this;
+}
+
+Option* Option::excludes(const Option* other) {
+  option_->excludes(other->option_);
+  return this;
+}
+
+Option* Option::needs(const Option* other) {
+  option_->needs(other->option_);
+  return this;
+}
+
+Option* Option::delimiter(char separator) {
+  option_->delimiter(separator);
+  return this;
+}
+
+Option* Option::one_value_each() {
+  option_->allow_extra_args(false);
+  return this;
+}
+
+Option* Option::description(const std::string& text) {
+  option_->description(text);
+  return this;
+}
+
+Command* Command::add_subcommand(const std::string& name, const std::string& description) {
+  Command& command = commands_.emplace_back();
+  command.app_ = app_->add_subcommand(name, description);
+  return &command;
+}
+
+template <class T>
+Option* Command::add_option(const std::string& names, T& value, const std::string& help) {
+  Option& option = options_.emplace_back();
+  option.option_ = app_->add_option(names, value, help);
+  return &option;
+}
+
+Option* Command::add_flag(const std::string& names, bool& value, const std::string& help) {
+  Option& option = options_.emplace_back();
+  option.option_ = app_->add_flag(names, value, help);
+  return &option;
+}
+
+void Command::callback(std::function<void()> run) { app_->callback(std::move(run)); }
+
+Program::Program(const std::string& description, const std::string& name,
+                 const std::string& version, const std::string& footer)
+    : owned_(std::make_unique<CLI::App>(description, name)) {
+  app_ = owned_.get();
+  app_->set_version_flag("--version", version);
+  app_->require_subcommand(1);
+  app_->footer(footer);
+  app_->failure_message(
+      [](const CLI::App* failed, const CLI::Error& error) { return usage_text(*failed, error); });
+}
+
+Program::~Program() = default;
+
+bool Program::run(std::vector<std::string> words) {
+  // "tarn help run" is "tarn run --help"; an unknown command is reported as such.
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    const auto is_named = [&](const CLI::App* command) {
+      return command->get_name() == words.front();
+    };
+    if (words.empty() || std::ranges::any_of(app_->get_subcommands({}), is_named)) {
+      words.insert(words.begin() + (words.empty() ? 0 : 1), "--help");
+    }
+  }
+  std::reverse(words.begin(), words.end());  // the order that the parser expects
+  try {
+    app_->parse(std::move(words));
+    return true;
+  } catch (const CLI::ParseError& error) {
+    app_->exit(error);
+    return error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
+  }
+}
+
+std::optional<std::string> split_change_problem(const std::vector<std::string>& changes,
+                                                const std::vector<std::string>& words) {
+  for (const std::string& change : changes) {
+    const std::size_t equals = change.find('=');
+    if (equals != std::string::npos && equals + 1 < change.size()) continue;
+    std::string value = words.empty() ? "VALUE" : words.front();
+    if (value.starts_with('=')) value.erase(0, 1);
+    return fmt::format("--set {}: write key=value without blanks, as in --set {}={}", change,
+                       change.substr(0, equals), value);
+  }
+  return std::nullopt;
+}
+
+// The types of arguments.
+using Text = const std::string&;
+template Option* Command::add_option(Text, int&, Text);
+template Option* Command::add_option(Text, std::int64_t&, Text);
+template Option* Command::add_option(Text, std::uint64_t&, Text);
+template Option* Command::add_option(Text, double&, Text);
+template Option* Command::add_option(Text, std::string&, Text);
+template Option* Command::add_option(Text, std::optional<int>&, Text);
+template Option* Command::add_option(Text, std::optional<std::int64_t>&, Text);
+template Option* Command::add_option(Text, std::optional<double>&, Text);
+template Option* Command::add_option(Text, std::vector<int>&, Text);
+template Option* Command::add_option(Text, std::vector<std::int64_t>&, Text);
+template Option* Command::add_option(Text, std::vector<double>&, Text);
+template Option* Command::add_option(Text, std::vector<std::string>&, Text);
+
+}  // namespace tarn::cli

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+class Validator;
+}  // namespace CLI
+
+/// The command line, as the commands declare it. Only command.cpp includes the library behind it,
+/// whose templates take seconds in every file that sees them.
+namespace tarn::cli {
+
+/// A condition on an argument.
+class Check {
+ public:
+  explicit Check(CLI::Validator validator);
+
+ private:
+  friend class Option;
+  std::shared_ptr<const CLI::Validator> validator_;
+};
+
+/// A number within these limits, which the help contains.
+Check in_range(double low, double high);
+Check in_range(int low, int high);
+/// One of these words, which the help contains.
+Check one_of(const std::vector<std::string>& words);
+/// A decimal whole number within these limits. The parser's own conversion accepts a minus sign for
+/// unsigned numbers, and reads a leading zero as base 8.
+Check whole_number(std::int64_t low, std::int64_t high = std::numeric_limits<std::int64_t>::max());
+/// The same limits as for `threads` in a deck.
+Check number_of_threads();
+
+/// An option, flag or positional argument of a command.
+class Option {
+ public:
+  Option* required();
+  Option* check(const Check& check);
+  Option* excludes(const Option* other);
+  Option* needs(const Option* other);
+  /// Splits an argument into values.
+  Option* delimiter(char separator);
+  /// Takes one value each time that the option is given.
+  Option* one_value_each();
+  Option* description(const std::string& text);
+
+ private:
+  friend class Command;
+  CLI::Option* option_ = nullptr;
+};
+
+/// A command, whose options set variables that must outlive it.
+class Command {
+ public:
+  Command* add_subcommand(const std::string& name, const std::string& description);
+  /// @param names such as "-o,--out", or "deck" for a positional argument
+  template <class T>
+  Option* add_option(const std::string& names, T& value, const std::string& help);
+  /// @param names such as "--quiet", or "!--no-pictures" for a flag that sets false
+  Option* add_flag(const std::string& names, bool& value, const std::string& help);
+  /// @param run called after the arguments were read
+  void callback(std::function<void()> run);
+
+ protected:
+  CLI::App* app_ = nullptr;
+
+ private:
+  std::deque<Command> commands_;
+  std::deque<Option> options_;
+};
+
+/// The program, whose commands are subcommands.
+class Program : public Command {
+ public:
+  Program(const std::string& description, const std::string& name, const std::string& version,
+          const std::string& footer);
+  ~Program();
+
+  /// Runs the command of the arguments, or prints help. @return false after a message about
+  /// arguments that are wrong @throws what the command throws
+  bool run(std::vector<std::string> words);
+
+ private:
+  std::unique_ptr<CLI::App> owned_;
+};
+
+/// The problem with a change of --set that was split at a blank, "--set run.steps 5".
+/// @param words arguments that may be its value
+std::optional<std::string> split_change_problem(const std::vector<std::string>& changes,
+                                                const std::vector<std::string>& words);
+
+}  // namespace tarn::cli
