@@ -39,7 +39,8 @@ if(TARN_CPU_TABLES STREQUAL "native")
 endif()
 
 # tarn_use_instruction_sets(<target>): sets the flags of its kernels_<arch>.cpp, removes those that
-# this compiler cannot build, and defines TARN_HAVE_AVX2 and TARN_HAVE_AVX512 for all its files.
+# this compiler cannot build, and defines TARN_HAVE_AVX2 and TARN_HAVE_AVX512 for kernel_table.cpp
+# alone: with another TARN_CPU_TABLES the other files need not be compiled again.
 function(tarn_use_instruction_sets target)
   get_target_property(sources ${target} SOURCES)
   if(NOT sources)
@@ -69,7 +70,8 @@ function(tarn_use_instruction_sets target)
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS TARN_ARCH=${arch})
     if(NOT arch STREQUAL "portable")
       string(TOUPPER TARN_HAVE_${arch} macro)
-      target_compile_definitions(${target} PRIVATE ${macro})
+      set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/cpu/kernel_table.cpp
+        APPEND PROPERTY COMPILE_DEFINITIONS ${macro})
     endif()
   endforeach()
   set_property(TARGET ${target} PROPERTY SOURCES ${sources})

@@ -355,15 +355,12 @@ const KernelTable& best_kernels();
 /// @throws InputError if there is none of that name
 int usable_kernels(const KernelTable** tables, int capacity);
 
+// Of these, a build may have only some: see kernel_table.cpp.
 extern const KernelTable kKernels_portable;
-#if defined(TARN_HAVE_AVX2)
 extern const KernelTable kKernels_avx2;
-#endif
-#if defined(TARN_HAVE_AVX512)
 extern const KernelTable kKernels_avx512;
 /// The same results, bit for bit, with an order of operations that is faster on AMD processors:
 /// they have separate units for additions, so that repeated additions are free.
 extern const KernelTable kKernels_avx512_amd;
-#endif
 
 }  // namespace tarn::cpu
