@@ -67,15 +67,16 @@ struct InertiaTerms {
 
 struct ShapeTerms {
   static constexpr int kNumbers = ShapeTerm::kNumbers;
-  static __device__ bool is_maximum(int number) { return number == ShapeTerm::kNearest2; }
+  static __device__ bool is_maximum(int number) { return number >= ShapeTerm::kSums; }
   DeviceState d;
   MeasureNumbers n;
   const double* centres;
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
+    const Centres<double> centre = load_centres(n, centres, replica);
     shape_terms(
         molecule, d.molecules,
         [&](int j) { return reported(d, n.step.bh2, device_slot(d, replica, j)); },
-        load_centres(n, centres, replica).oxygens_q, n.dipole_charge_e, out);
+        centre.oxygens_q, centre.mass_q, n.dipole_charge_e, out);
   }
 };
 
@@ -166,7 +167,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
   double sums[ShapeTerm::kNumbers];
   for (int k = 0; k < ShapeTerm::kNumbers; ++k) {
     sums[k] =
-        over_chunks(shapes, replica, chunks, ShapeTerm::kNumbers, k, k == ShapeTerm::kNearest2);
+        over_chunks(shapes, replica, chunks, ShapeTerm::kNumbers, k, ShapeTerms::is_maximum(k));
   }
   rows.shape[replica] = cluster_measures(sums, d.molecules);
 }

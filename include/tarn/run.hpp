@@ -91,9 +91,10 @@ struct ExchangeSummary {
   std::int64_t round_trips = 0;
   double round_trips_per_state = 0.0;  ///< average over states
   double round_trips_per_ns = 0.0;     ///< per state
-  /// Changes between populated isomers with [observe.minima], else returns to the lowest
-  /// temperature with other neighbours; round trips for fewer than four molecules. If they are not
-  /// enough, averages by bath may depend on the start, and their errors may be lower bounds.
+  /// Changes between the two most populated isomers with [observe.minima], else returns to the
+  /// lowest temperature with other neighbours; round trips for fewer than four molecules. If they
+  /// are not enough, averages by bath may depend on the start, and their errors may be lower
+  /// bounds.
   StructureChanges structure_changes{};
   /// Temperatures with equal acceptance between all neighbours, estimated from the sampled
   /// energies. Empty for two baths, if too little is known, and before the end of the run.

@@ -1,12 +1,12 @@
 #include "tarn/analysis/cluster.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
 #include "tarn/physics/cluster_parts.hpp"
 #include "tarn/physics/cluster_shape.hpp"
+#include "tarn/physics/confinement.hpp"
 
 namespace tarn::analysis {
 namespace {
@@ -34,29 +34,35 @@ std::vector<HydrogenBond> hydrogen_bonds(std::span<const double> positions_A) {
   return bonds;
 }
 
-ClusterMeasures cluster_measures(std::span<const double> positions_A, double dipole_charge_e) {
+ClusterMeasures cluster_measures(std::span<const double> positions_A, double dipole_charge_e,
+                                 const Masses<double>& masses) {
   const auto n = static_cast<int>(positions_A.size() / 9);
   if (n == 0) return {};
-  Vec3<double> centre{0, 0, 0};
-  for (int m = 0; m < n; ++m) centre = centre + molecule(positions_A, m).o;
-  centre = (1.0 / n) * centre;
+  Vec3<double> oxygens{0, 0, 0}, moment{0, 0, 0};
+  for (int m = 0; m < n; ++m) {
+    const Triple<double> q = molecule(positions_A, m);
+    oxygens = oxygens + q.o;
+    moment = moment + mass_moment(q, masses);
+  }
+  oxygens = (1.0 / n) * oxygens;
+  const Vec3<double> mass = (1.0 / (n * (masses.o + 2.0 * masses.h))) * moment;
   double sum[ShapeTerm::kNumbers] = {}, terms[ShapeTerm::kNumbers];
   for (int m = 0; m < n; ++m) {
     shape_terms(
-        m, n, [&](int j) { return molecule(positions_A, j); }, centre, dipole_charge_e, terms);
-    for (int k = 0; k < ShapeTerm::kNearest2; ++k) sum[k] += terms[k];
-    sum[ShapeTerm::kNearest2] = std::max(sum[ShapeTerm::kNearest2], terms[ShapeTerm::kNearest2]);
+        m, n, [&](int j) { return molecule(positions_A, j); }, oxygens, mass, dipole_charge_e,
+        terms);
+    add_shape(terms, sum);
   }
   return tarn::cluster_measures(sum, n);
 }
 
 ClusterShape cluster_shape(std::span<const double> positions_A) {
-  const ClusterMeasures m = cluster_measures(positions_A, 0.0);
+  const ClusterMeasures m = cluster_measures(positions_A, 0.0, masses(WaterModel{}));
   return {m.radius_of_gyration_A, static_cast<int>(m.hydrogen_bonds), m.farthest_neighbour_A};
 }
 
 ClusterDipole cluster_dipole(std::span<const double> positions_A, double dipole_charge_e) {
-  const ClusterMeasures m = cluster_measures(positions_A, dipole_charge_e);
+  const ClusterMeasures m = cluster_measures(positions_A, dipole_charge_e, masses(WaterModel{}));
   return {m.dipole_D, m.molecule_dipole_D};
 }
 

@@ -155,7 +155,7 @@ void report_ladder(const Deck& deck, const System& system, Terminal& terminal) {
   for (const double t_K : ladder) text += fmt::format("{}{:.4g}", text.empty() ? "" : ", ", t_K);
   terminal.info(
       fmt::format("exchange: the lowest estimated acceptance between neighbouring temperatures is "
-                  "{:.0f} %; for at least {:.0f} %, temperatures_K = [{}]{}",
+                  "{:.0f} %; for about {:.0f} %, temperatures_K = [{}]{}",
                   100.0 * least, 100.0 * kWanted, text,
                   potential_kind(deck) != PotentialKind::model && system.model.is_flexible()
                       ? fmt::format(" (with the vibrations of {})", system.model.name)

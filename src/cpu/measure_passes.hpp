@@ -86,10 +86,9 @@ void shape_sums(const MeasureNumbers& n, const double* q, double* out) {
   for (D& s : sum) s = D(0.0);
   for (int m = 0; m < n.molecules; ++m) {
     shape_terms(
-        m, n.molecules, [&](int j) { return load_molecule(q, j); }, centre.oxygens_q,
+        m, n.molecules, [&](int j) { return load_molecule(q, j); }, centre.oxygens_q, centre.mass_q,
         n.dipole_charge_e, terms);
-    for (int k = 0; k < ShapeTerm::kNearest2; ++k) sum[k] = sum[k] + terms[k];
-    sum[ShapeTerm::kNearest2] = max(sum[ShapeTerm::kNearest2], terms[ShapeTerm::kNearest2]);
+    add_shape(terms, sum);
   }
   store_numbers(sum, out);
 }

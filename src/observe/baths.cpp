@@ -36,7 +36,7 @@ std::vector<int> Baths::starts(std::size_t bath) const {
   std::vector<int> starts(series(bath), kNone);
   for (std::int64_t i = 0; i < replicas_[bath]; ++i) {
     int& start = starts[sample_group(i, starts.size())];
-    const int here = start_of_ladder(i / in_ladder_[bath], starts_);
+    const int here = sample_group(i / in_ladder_[bath], starts_);
     start = start == kNone || start == here ? here : kSeveral;
   }
   return starts;

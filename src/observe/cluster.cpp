@@ -51,6 +51,7 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Obse
     columns.push_back({"dipole_D", &ClusterMeasures::dipole_D, 3});
     columns.push_back({"molecule_dipole_D", &ClusterMeasures::molecule_dipole_D, 4});
   }
+  columns.push_back({"farthest_oxygen_A", &ClusterMeasures::farthest_oxygen_A, 5});
   set_columns<ClusterMeasures>(spec, &Frame::shape, &Frame::shape_moments, columns);
   if (section.lindemann) {
     spec.fields |= kLindemann;

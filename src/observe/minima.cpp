@@ -164,7 +164,7 @@ class Minima {
     const auto parts = static_cast<int>((info_.replicas + part_ - 1) / part_);
     const std::size_t series = analysis::PooledBlocking::series_of_replicas(parts, info_.starts);
     for (std::size_t s = 0; s < series; ++s) {
-      starts.push_back(start_of_ladder(static_cast<int>(s), info_.starts));
+      starts.push_back(sample_group(static_cast<int>(s), info_.starts));
     }
     return starts;
   }

@@ -48,7 +48,9 @@ void PositionMeasures::fill(unsigned requested, Frame& frame) {
   const LindemannRequest& lindemann = settings_.lindemann;
   for (std::size_t r = 0; r < replicas; ++r) {
     const std::span<const double> q = frame.positions_A_of(r);
-    if (fields & kShape) frame.shape[r] = analysis::cluster_measures(q, model_.dipole_charge_e());
+    if (fields & kShape) {
+      frame.shape[r] = analysis::cluster_measures(q, model_.dipole_charge_e(), masses(model_));
+    }
     if (fields & kParts) {
       const bool known = !frame.velocities_A_per_akma.empty();
       frame.parts[r] = cluster_parts(q, known ? frame.velocities_A_per_akma_of(r) : no_velocities,

@@ -207,7 +207,7 @@ class StartMaker {
 
   /// The structure that a replica starts from.
   const io::Structure& file_of(std::int64_t r) const {
-    return files_[start_of_ladder(ReplicaMap(ladder_length(deck_)).ladder(r), files_.size())];
+    return files_[sample_group(ReplicaMap(ladder_length(deck_)).ladder(r), files_.size())];
   }
 
   void make_replica(ForceField& worker, std::int64_t r) {

@@ -456,7 +456,7 @@ double number_after(const std::string& text, const std::string& word) {
 /// The numbers of beads that check proposes have the errors that it names, and the temperatures
 /// have the acceptances, estimated and in runs, with few beads and many.
 TEST_F(Quantum, ProposalsOfCheckAreRight) {
-  const std::string words = "for at least 30 %, temperatures_K = [";
+  const std::string words = "for about 30 %, temperatures_K = [";
   const std::string least = "neighbouring temperatures is ";
   for (const int beads : {8, 16, 40}) {
     SCOPED_TRACE(beads);

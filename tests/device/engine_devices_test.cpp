@@ -712,6 +712,7 @@ TEST_P(EngineDevices, MeasuresShapesAsTheCpu) {
       EXPECT_PRED2(near, a.shape[r].farthest_neighbour_A, b.shape[r].farthest_neighbour_A);
       EXPECT_PRED2(near, a.shape[r].dipole_D, b.shape[r].dipole_D);
       EXPECT_PRED2(near, a.shape[r].molecule_dipole_D, b.shape[r].molecule_dipole_D);
+      EXPECT_PRED2(near, a.shape[r].farthest_oxygen_A, b.shape[r].farthest_oxygen_A);
       for (const auto member : {&Geometry::reported, &Geometry::own}) {
         const MoleculeGeometry &g = a.geometry[r].*member, &h = b.geometry[r].*member;
         EXPECT_PRED2(near, g.oh_A, h.oh_A);

@@ -23,6 +23,7 @@
 #include "observe/table_observer.hpp"
 #include "rounding.hpp"
 #include "scratch_folder.hpp"
+#include "start/centre.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"
@@ -389,9 +390,10 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
   d.run.equilibration_ps = 0.1;  // 50 steps
   run(d, 100);
   const Table t = table("cluster.csv");
-  EXPECT_EQ(t.header, (std::vector<std::string>{
-                          "step", "time_ps", "replica", "radius_of_gyration_A", "hydrogen_bonds",
-                          "farthest_neighbour_A", "dipole_D", "molecule_dipole_D", "lindemann"}));
+  EXPECT_EQ(t.header,
+            (std::vector<std::string>{"step", "time_ps", "replica", "radius_of_gyration_A",
+                                      "hydrogen_bonds", "farthest_neighbour_A", "dipole_D",
+                                      "molecule_dipole_D", "farthest_oxygen_A", "lindemann"}));
   std::array<analysis::LindemannIndex, 2> index;
   FakeEngine e = engine(d);
   Frame frame;
@@ -406,9 +408,11 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
       const auto dipole = analysis::cluster_dipole(positions, charge);
       EXPECT_EQ(t.rows[row][6], dipole.cluster_D);
       EXPECT_EQ(t.rows[row][7], dipole.molecule_D);
-      EXPECT_EQ(std::isnan(t.rows[row][8]), step < 55) << "there are no two samples";
+      EXPECT_DOUBLE_EQ(t.rows[row][8],
+                       start::farthest_oxygen_A(*find_water_model("tip3p"), positions));
+      EXPECT_EQ(std::isnan(t.rows[row][9]), step < 55) << "there are no two samples";
       if (step >= 55) {
-        EXPECT_EQ(t.rows[row][8], index[r].value());
+        EXPECT_EQ(t.rows[row][9], index[r].value());
       }
     }
   }
@@ -448,7 +452,7 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
   }
 
   run(deck(2, "[observe.cluster]\nlindemann = false\n"), 100);
-  EXPECT_EQ(table("cluster.csv").header.back(), "molecule_dipole_D");
+  EXPECT_EQ(table("cluster.csv").header.back(), "farthest_oxygen_A");
 }
 
 /// A mean temperature that falls tells so, and one that rests does not.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tarn/physics/measured.hpp"
+#include "tarn/physics/parameters.hpp"
 
 namespace tarn::analysis {
 
@@ -24,7 +25,8 @@ std::vector<HydrogenBond> hydrogen_bonds(std::span<const double> positions_A);
 /// Shape, bonding and dipole moments of one cluster.
 /// @param positions_A [molecule][9], atoms O H H
 /// @param dipole_charge_e WaterModel::dipole_charge_e()
-ClusterMeasures cluster_measures(std::span<const double> positions_A, double dipole_charge_e);
+ClusterMeasures cluster_measures(std::span<const double> positions_A, double dipole_charge_e,
+                                 const Masses<double>& masses);
 
 /// Shape and bonding of one cluster, equation (39).
 struct ClusterShape {

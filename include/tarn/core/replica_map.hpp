@@ -13,16 +13,11 @@ namespace tarn {
 inline namespace TARN_ARCH {
 
 /// The sample group of a replica: its moments, pair counts and averages are those of the replicas
-/// with the same id modulo the number of groups.
+/// with the same id modulo the number of groups. Ladders take their start structures in this way
+/// too.
 template <class Id, class Groups>
 TARN_HD constexpr Groups sample_group(Id id, Groups groups) {
   return static_cast<Groups>(id % static_cast<Id>(groups));
-}
-
-/// The start structure of a ladder: the ladders take `starts` structures in turn.
-template <class Ladder, class Starts>
-TARN_HD constexpr Starts start_of_ladder(Ladder ladder, Starts starts) {
-  return sample_group(ladder, starts);
 }
 
 /// Replicas take the temperatures of a list in turn. One replica of each is a ladder.

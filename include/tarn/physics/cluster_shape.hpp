@@ -40,17 +40,28 @@ TARN_HD Vec3<T> dipole_moment(const Triple<T>& q, double charge_e) {
   return T(charge_e) * ((q.h1 - q.o) + (q.h2 - q.o));
 }
 
-/// What a molecule adds to the numbers of its cluster. The nearest neighbour is a maximum, all
-/// others are sums.
+/// What a molecule adds to the numbers of its cluster: kSums sums, then maxima.
 struct ShapeTerm {
-  enum Number { kSquare, kBonds, kDipoleX, kDipoleY, kDipoleZ, kDipole, kNearest2, kNumbers };
+  enum Number {
+    kSquare,
+    kBonds,
+    kDipoleX,
+    kDipoleY,
+    kDipoleZ,
+    kDipole,
+    kSums,
+    kNearest2 = kSums,
+    kRadius2,
+    kNumbers
+  };
 };
 
 /// @param i the molecule; @param partner partner(j) is molecule j at the reported positions
-/// @param centre mean position of the oxygens [A]
+/// @param oxygens mean position of the oxygens [A]; @param mass centre of mass [A]
 template <class T, class Partner>
-TARN_HD void shape_terms(int i, int molecules, const Partner& partner, const Vec3<T>& centre,
-                         double dipole_charge_e, T (&out)[ShapeTerm::kNumbers]) {
+TARN_HD void shape_terms(int i, int molecules, const Partner& partner, const Vec3<T>& oxygens,
+                         const Vec3<T>& mass, double dipole_charge_e,
+                         T (&out)[ShapeTerm::kNumbers]) {
   const Triple<T> q = partner(i);
   T bonds(0.0), nearest2(molecules > 1 ? 1e300 : 0.0);
   for (int j = 0; j < molecules; ++j) {
@@ -61,16 +72,24 @@ TARN_HD void shape_terms(int i, int molecules, const Partner& partner, const Vec
     bonds = bonds + hydrogen_bonds_to(q, oo, oo2);
   }
   const Vec3<T> moment = dipole_moment(q, dipole_charge_e);
-  out[ShapeTerm::kSquare] = norm2(q.o - centre);
+  out[ShapeTerm::kSquare] = norm2(q.o - oxygens);
   out[ShapeTerm::kBonds] = bonds;
   out[ShapeTerm::kDipoleX] = moment.x;
   out[ShapeTerm::kDipoleY] = moment.y;
   out[ShapeTerm::kDipoleZ] = moment.z;
   out[ShapeTerm::kDipole] = sqrt(norm2(moment));
   out[ShapeTerm::kNearest2] = nearest2;
+  out[ShapeTerm::kRadius2] = norm2(q.o - mass);
 }
 
-/// From the sums over the molecules to the row of a replica.
+/// Adds the terms of another molecule.
+template <class T>
+TARN_HD void add_shape(const T (&terms)[ShapeTerm::kNumbers], T (&all)[ShapeTerm::kNumbers]) {
+  for (int k = 0; k < ShapeTerm::kSums; ++k) all[k] = all[k] + terms[k];
+  for (int k = ShapeTerm::kSums; k < ShapeTerm::kNumbers; ++k) all[k] = max(all[k], terms[k]);
+}
+
+/// From the sums and maxima over the molecules to the row of a replica.
 TARN_HD ClusterMeasures cluster_measures(const double (&sum)[ShapeTerm::kNumbers], int molecules) {
   const double n = molecules;
   const Vec3<double> moment{sum[ShapeTerm::kDipoleX], sum[ShapeTerm::kDipoleY],
@@ -81,6 +100,7 @@ TARN_HD ClusterMeasures cluster_measures(const double (&sum)[ShapeTerm::kNumbers
   m.farthest_neighbour_A = sqrt(sum[ShapeTerm::kNearest2]);
   m.dipole_D = sqrt(norm2(moment)) * units::debye_per_e_A;
   m.molecule_dipole_D = sum[ShapeTerm::kDipole] / n * units::debye_per_e_A;
+  m.farthest_oxygen_A = sqrt(sum[ShapeTerm::kRadius2]);
   return m;
 }
 

@@ -63,6 +63,7 @@ struct ClusterMeasures {
   double farthest_neighbour_A = 0.0;
   double dipole_D = 0.0;           ///< length of the cluster's dipole moment [debye]
   double molecule_dipole_D = 0.0;  ///< mean length of the moment of a molecule [debye]
+  double farthest_oxygen_A = 0.0;  ///< largest distance of an oxygen from the centre of mass [A]
 };
 
 /// Shape of the molecules of one cluster at one step: means over the molecules, and the shortest
