@@ -23,6 +23,7 @@
 #include "run_plan.hpp"
 #include "start/centre.hpp"
 #include "start/rings.hpp"
+#include "start/start_notes.hpp"
 #include "start/start_sources.hpp"
 #include "tarn/check_potential.hpp"
 #include "tarn/core/error.hpp"
@@ -35,6 +36,7 @@
 #include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "tarn/start_state.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
@@ -47,11 +49,12 @@ struct Arguments : DeckOverrides {
 
 /// The O-H stretch of a flexible model or a potential, which limits the time step.
 void report_shortest_period(std::string_view whose, double wavenumber_per_cm, const System& system,
-                            Terminal& terminal) {
+                            bool is_potential, Terminal& terminal) {
   const double period_fs = 1.0 / (wavenumber_per_cm * units::speed_of_light_cm_per_fs);
   const double step_fs = system.integrator.timestep_akma * units::femtoseconds_per_akma;
   terminal.info(fmt::format("shortest period of {}: {:.3g} fs ({:.0f}/cm), {:.3g} time steps",
                             whose, period_fs, wavenumber_per_cm, period_fs / step_fs));
+  if (!is_potential) return;  // messages_on() contains the warning
   // Velocity Verlet is stable for more than pi steps per period of a harmonic vibration.
   constexpr double kFewSteps = 4.0;
   if (system.integrator.scheme == Scheme::verlet && period_fs < kFewSteps * step_fs) {
@@ -176,11 +179,10 @@ bool report_start(Deck deck, int molecules, Terminal& terminal) {
   constexpr double kMinimised = 2e5, kCopied = 1e6;
   const double size = molecules;
   const double most = minimises ? kMinimised / (size * size) : kCopied / (size * beads_of(deck));
-  if (most < 1.0 && !system.state) return false;
   const int replicas = system.replicas;
+  if (most < (system.state ? replicas : 1)) return false;
   if (!system.state) deck.system.replicas = static_cast<int>(std::min<double>(replicas, most));
-  catch_interrupts();
-  const Start start = make_start(deck, [](int, int) { return !interrupted(); });
+  const Start start = make_start(deck);
   terminal.print(start.messages);
   const System water = make_system(deck, molecules);
   const State centroids = start::centroids_of(start.state);
@@ -290,6 +292,7 @@ void check(Arguments& a, int& exit_code) {
     for (const StructureSource& source : structure_sources(deck)) {
       terminal.print(io::read_structure(source.path, {source.frame}).messages);
     }
+    if (deck.system.state) terminal.print(start::messages_on_state(deck, read_start_state(deck)));
   }
   const System system = make_system(deck, molecules);
   std::optional<double> potential_seconds, measured_per_cm;
@@ -298,13 +301,13 @@ void check(Arguments& a, int& exit_code) {
     potential_seconds = seconds_in_potential(deck, c);
     if (c.oh_wavenumber_per_cm > 0.0) {
       measured_per_cm = c.oh_wavenumber_per_cm;
-      report_shortest_period("the potential", *measured_per_cm, system, terminal);
+      report_shortest_period("the potential", *measured_per_cm, system, true, terminal);
     }
   }
   if (system.model.is_flexible()) {
     if (potential_kind(deck) == PotentialKind::model) {
       report_shortest_period(system.model.name, molecule_wavenumbers_per_cm(system.model).back(),
-                             system, terminal);
+                             system, false, terminal);
     }
     report_beads(deck, measured_per_cm, terminal);
   }

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <limits>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,8 +74,8 @@ class Command {
   CLI::App* app_ = nullptr;
 
  private:
-  std::deque<Command> commands_;
-  std::deque<Option> options_;
+  std::list<Command> commands_;
+  std::list<Option> options_;
 };
 
 /// The program, whose commands are subcommands.

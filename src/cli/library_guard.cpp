@@ -33,7 +33,7 @@ constexpr std::array<Fault, 5> kFaults{{{SIGSEGV, " (segmentation fault)"},
 std::array<struct sigaction, kFaults.size()> g_actions;
 pid_t g_program = 0;  ///< 0: no guard. Children of libraries are other programs
 
-/// "tarn: WHAT with HOW NUMBER MORE". Callable in signal handlers.
+/// "tarn: WHAT with HOW NUMBER MORE". Callable in signal handlers: nothing is allocated.
 void report(const char* what, const char* how, int number, const char* more) {
   std::array<char, 512> line;
   const auto end = fmt::format_to_n(line.data(), line.size(), "tarn: {} with {} {}{}\n", what, how,
@@ -48,7 +48,7 @@ void on_fault(int signal, siginfo_t* info, void* /*context*/) {
     if (kFaults[i].signal != signal) continue;
     const char* const what = LibraryCall::of_any_thread();
     if (what != nullptr && g_program == ::getpid()) {
-      // Far below the frame of the call there are only its own frames.
+      // The stack of the call lies below its frame; larger distances are other memory.
       constexpr std::uintptr_t kDeep = std::uintptr_t{1} << 30;
       const auto frame = reinterpret_cast<std::uintptr_t>(call);
       const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
@@ -71,8 +71,8 @@ void end_of_library(int status) {
   }
   const char* const what = LibraryCall::of_any_thread();
   if (what == nullptr) return;
-  report(what, "exit status", status, "; it must return with an error instead");
-  ::syscall(SYS_exit_group, static_cast<int>(ExitCode::numerical));
+  report(what, "exit status", status, " from another thread");
+  ::syscall(SYS_exit_group, status != 0 ? status : static_cast<int>(ExitCode::numerical));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ Rows order_rows(const CompareResult& result) {
     const auto v = std::ranges::find_if(result.orders, [&](const SchemeOrder& o) {
       return o.label == q.label && o.quantity == "v";
     });
-    rows.push_back({q.label, order_text(q.fit), order_text(v->fit),
+    rows.push_back({q.label, order_text(q.fit), v == result.orders.end() ? "-" : order_text(v->fit),
                     q.fit.points > 0
                         ? fmt::format("{:g} to {:g}", q.fit.smallest_step, q.fit.largest_step)
                         : "-",

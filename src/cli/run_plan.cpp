@@ -188,10 +188,9 @@ std::string cost_text(const Deck& deck, int molecules, std::optional<double> sec
   if (!cost) return "time: not estimated";
   if (cost->threads == 0) {
     return fmt::format(
-        "time: {} for the steps on one NVIDIA H200, up to {:.0f} times as long with "
-        "{}",
-        about_text(cost->seconds), cost->most_seconds / cost->seconds,
-        deck.exchange ? "exchange" : "observers");
+        "time: {} for the steps on one NVIDIA H200, up to {:.0f} times as long with {}{}",
+        about_text(cost->seconds), cost->most_factor, deck.exchange ? "exchange" : "observers",
+        quenches);
   }
   return fmt::format("time: {} on this machine with {}{}", about_text(cost->seconds),
                      count_text(cost->threads, "thread"), quenches);

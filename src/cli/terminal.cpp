@@ -71,6 +71,7 @@ std::vector<std::string> aligned_rows(const std::vector<std::vector<std::string>
     return static_cast<std::size_t>(
         std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
   };
+  if (rows.empty()) return {};
   std::vector<std::size_t> width;
   for (const auto& row : rows) {
     width.resize(std::max(width.size(), row.size()), 0);

@@ -8,6 +8,7 @@
 #include "compare/mechanics_errors.hpp"
 #include "compare/water_tables.hpp"
 #include "compare_tables.hpp"
+#include "core/rounded_text.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
@@ -87,11 +88,9 @@ Rows error_rows(const CompareResult& result) {
   return rows;
 }
 
-/// "run 16 times longer", rounded up to two digits.
 std::string longer_text(double times_longer) {
-  if (!std::isfinite(times_longer)) return "errors need several replicas";
-  const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(times_longer)) - 1.0));
-  return fmt::format("run {:.0f} times longer", unit * std::ceil(times_longer / unit));
+  return std::isfinite(times_longer) ? fmt::format("run {} times longer", rounded_up(times_longer))
+                                     : "errors need several replicas";
 }
 
 void print_cheapest(std::FILE* out, const CompareResult& result) {
@@ -104,8 +103,9 @@ void print_cheapest(std::FILE* out, const CompareResult& result) {
     } else {
       rows.push_back({best.within, cost_text(best.us_per_ps, best.us_per_ps_err), best.label});
     }
-    for (const std::string& tie : best.ties)
-      rows.push_back({"", "equally fast within errors", tie});
+    for (const std::string& tie : best.ties) {
+      rows.push_back({"", "", tie + " (equally fast within errors)"});
+    }
   }
   fmt::print(out, "\nFastest scheme whose error, plus twice its uncertainty, is below a limit\n");
   print_table(out, rows);

@@ -57,7 +57,8 @@ struct CostCurve {
 enum class ErrorMeasure { potential, distance };
 
 /// The factor on the length of the runs that reduces the noise of an error to half of a limit; 1 if
-/// the error is below the limit, or above it, by more than the noise. Infinity for unknown noise.
+/// the error is below the limit, or above it, by more than the noise, or if the noise is less than
+/// half of the limit. Infinity for unknown noise.
 double times_longer_to_resolve(const CostPoint& point, ErrorMeasure measure, double limit);
 
 /// Plots errors against cost, one curve per scheme, and the noise below which errors are not

@@ -185,8 +185,8 @@ struct SingleSteps {
 };
 
 /// The first half of a step: kick, drift, position constraints; with BAOAB the noise in the middle.
-/// In a timed step that noise is also added alone, to velocities that the pass sets: what it takes
-/// is its part of the pass.
+/// Timed steps also run the noise alone, on `v_thermal`, which the pass overwrites; its time is
+/// subtracted from that of the pass.
 template <class Steps>
 void first_half(Steps& steps, std::int64_t step, StageClock& clock) {
   const auto& context = steps.context;

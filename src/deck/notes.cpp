@@ -57,7 +57,7 @@ std::optional<Message> warning_of_flexible_step(const Deck& deck) {
   if (integrator.timestep_fs <= longest_fs) return std::nullopt;
   return Message::warning(
       fmt::format("timestep_fs = {:g} is long for velocity Verlet with flexible molecules: "
-                  "replicas blow up from about {:.2g} fs on at 298 K. Use {} fs or less",
+                  "replicas blow up above about {:.2g} fs at 298 K. Use {} fs or less",
                   integrator.timestep_fs, 1.5 * longest_fs, rounded_down(longest_fs)));
 }
 
@@ -69,8 +69,7 @@ std::optional<Message> warning_of_few_beads(const Deck& deck) {
   if (!errors || errors->kinetic <= kLargestError) return std::nullopt;
   return Message::warning(
       fmt::format("[path_integral] beads = {} are few at {:g} K: the kinetic energy of a harmonic "
-                  "vibration{} is "
-                  "up to {:.2g} % wrong. Use {} for an error of 1 %",
+                  "vibration{} is up to {:.2g} % wrong. Use {} for an error of 1 %",
                   deck.path_integral->beads, errors->temperature_K,
                   potential_kind(deck) == PotentialKind::model
                       ? ""

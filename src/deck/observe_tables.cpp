@@ -114,8 +114,9 @@ SectionTable cluster_section() {
       &Deck::cluster, "observe.cluster",
       "Writes `cluster.csv` and a picture: radius of gyration of the oxygens; hydrogen bonds (O-O "
       "below 3.5 Å, H-O...O below 30 degrees); the largest distance from an oxygen to its nearest "
-      "other one, which reveals evaporated molecules; dipole moment of the cluster and mean dipole "
-      "moment of its molecules; Lindemann index.",
+      "other one, which reveals evaporated molecules; the largest distance of an oxygen from the "
+      "centre of mass; dipole moment of the cluster and mean dipole moment of its molecules; "
+      "Lindemann index.",
       {
           every_key<ObserveCluster>(),
           all_or_mean_key<ObserveCluster>(),

@@ -45,7 +45,7 @@ class HandlerStack {
 }  // namespace
 
 LibraryCall::LibraryCall(const std::string& what)
-    : what_(what), outer_(t_call), folder_(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    : what_(what), outer_(t_call), folder_(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {
   thread_local const HandlerStack handler_stack;
   t_call = this;
   g_what = what.c_str();

@@ -73,8 +73,10 @@ class LibraryPotential final : public Potential {
       std::unique_lock lock(mutex);
       constexpr std::chrono::seconds kLong(2);
       std::condition_variable_any().wait_for(lock, loaded, kLong, [] { return false; });
-      if (!loaded.stop_requested() && on_message) {
+      if (loaded.stop_requested() || !on_message) return;
+      try {
         on_message(Message::note(fmt::format("loading {}", name_)));
+      } catch (...) {  // loading continues without the note
       }
     });
     void* const library = load(file);
@@ -113,7 +115,7 @@ class LibraryPotential final : public Potential {
     }
   }
   ~LibraryPotential() override {
-    if (handle_ == nullptr) return;
+    if (handle_ == nullptr || is_inside_) return;
     try {
       LibraryCall::run(in_close_, [this] { close_(handle_); });
     } catch (const NumericalError&) {  // the results exist
@@ -134,12 +136,15 @@ class LibraryPotential final : public Potential {
                       file_, size_ / 9, image_ids.size(), positions_A.size()));
     }
     if (image_ids.empty()) return;
+    if (is_inside_) throw NumericalError(in_compute_);
     ErrorBuffer error;
+    is_inside_ = true;
     const std::int32_t status = LibraryCall::run(in_compute_, [&] {
       return compute_(handle_, static_cast<std::int64_t>(image_ids.size()), image_ids.data(),
                       positions_A.data(), energies_kcal_per_mol.data(),
                       forces_kcal_per_mol_A.data(), error.data(), error.size());
     });
+    is_inside_ = false;
     if (status == 0) return;
     throw NumericalError(
         fmt::format("potential: {} failed with status {}{}", file_, status, error.words()));
@@ -162,6 +167,8 @@ class LibraryPotential final : public Potential {
   decltype(&tarn_potential_compute) compute_ = nullptr;
   decltype(&tarn_potential_close) close_ = nullptr;
   void* handle_ = nullptr;
+  /// A call was left by exit(), perhaps with locks: no function of the library is called again.
+  bool is_inside_ = false;
 };
 
 }  // namespace

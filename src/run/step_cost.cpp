@@ -119,7 +119,7 @@ std::optional<RunCost> cost_on_gpu(const Deck& deck, int molecules) {
                deck.system.replicas);
   RunCost cost;
   cost.seconds = static_cast<double>(deck.run.steps) * deck.system.replicas / rate;
-  cost.most_seconds = cost.seconds / (deck.exchange ? kShareWithExchange : kShareWithObservers);
+  cost.most_factor = 1.0 / (deck.exchange ? kShareWithExchange : kShareWithObservers);
   return cost;
 }
 

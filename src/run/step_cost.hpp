@@ -12,7 +12,7 @@ namespace tarn {
 struct RunCost {
   double seconds = 0.0;
   int threads = 0;            ///< of the CPU of this machine; 0 for a GPU
-  double most_seconds = 0.0;  ///< on a GPU: with the slowest observers or exchange that were timed
+  double most_factor = 0.0;  ///< on a GPU: of the slowest observers or exchange that were timed
 };
 
 /// Estimates the time of a run. On the CPU by steps of a few of its replicas, or of a smaller

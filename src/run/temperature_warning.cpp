@@ -89,9 +89,9 @@ std::optional<Message> temperature_warning(const AveragedQuantity& temperature_K
       "mean temperature {:.4g} +- {:.2g} K instead of {:g} K: ", t.mean, t.error, bath_K);
   if (deck.thermostat.kind == Thermostat::none) {
     // Replicas keep their energies, so that there are few independent samples.
-    if (!is_far || std::abs(off_K) <= 2.0 * t.error) return std::nullopt;
+    if (!is_far || !(std::abs(off_K) > 2.0 * t.error)) return std::nullopt;
     return Message::note(found +
-                         "without a thermostat, kinetic and potential energy are exchanged. Add a "
+                         "without a thermostat, the energy of the start determines it. Add a "
                          "[thermostat], or start from the state of a run with one");
   }
   if (!(t.error > 0.0) || t.independent_samples < kFew) return std::nullopt;

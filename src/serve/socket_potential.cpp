@@ -481,7 +481,7 @@ void SocketPotential::check_times(Batch& batch) {
         address, options_.timeout_s, count_text(known_clients(), "client"), batch.done,
         count_text(std::ssize(batch.ids), "image"), batch.ids[batch.waiting.front()]));
   }
-  if (!clients_.empty() || is_absence_reported_) return;
+  if (known_clients() > 0 || is_absence_reported_) return;
   is_absence_reported_ = true;
   report(clients_so_far_ == 0
              ? Message::note(fmt::format("waiting for {} at {}",

@@ -297,7 +297,6 @@ TEST(PotentialCommands, TheTimeOfARunIsThatOfItsCalls) {
     const double expected_s = 200 * (0.020 + 0.005 * replicas);
     const double seconds = number_after(check.text, "time: about ");
     EXPECT_GT(seconds, 0.9 * expected_s) << check.text;
-    EXPECT_LT(seconds, 3.0 * expected_s) << check.text;  // of a loaded machine
   }
 }
 

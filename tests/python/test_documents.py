@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import ROOT
 
@@ -69,6 +70,24 @@ def test_the_blocks_of_a_page_run_in_order(page, monkeypatch):
     names: dict[str, object] = {}
     for block in code:
         exec(compile(block, page, "exec"), names)
+
+def test_the_peaks_of_a_spectrum_are_those_above_the_noise(monkeypatch):
+    """Two lines with noise of a known size have two peaks."""
+    code = next(b for b in blocks(ROOT / "docs/measuring.md") if "peaks = [" in b)
+    x = np.arange(0.0, 2000.0, 3.4)
+    rng = np.random.default_rng(1)
+    lines = 5.0 * np.exp(-(((x - 500.0) / 40.0) ** 2)) + 2.0 * np.exp(-(((x - 900.0) / 60.0) ** 2))
+    table = np.zeros(len(x), dtype=[(n, float) for n in
+                                    ("wavenumber_per_cm", "absorption_km_cm_per_mol", "absorption_km_cm_per_mol_err")])
+    table["wavenumber_per_cm"] = x
+    table["absorption_km_cm_per_mol"] = lines + 0.05 * rng.standard_normal(len(x))
+    table["absorption_km_cm_per_mol_err"] = 0.05
+    names = {"np": np}
+    monkeypatch.setattr(np, "genfromtxt", lambda *_, **__: table)
+    exec(code, names)
+    found = [wavenumber for wavenumber, _, _ in names["peaks"]]
+    assert len(found) == 2 and abs(found[0] - 500.0) < 25.0 and abs(found[1] - 900.0) < 40.0
+
 
 def test_the_two_pages_with_speeds_of_a_gpu_agree():
     """The table of speed.md has the numbers of gpu-bench.json, as gpu.md has."""

@@ -502,7 +502,9 @@ TEST_F(RanksRun, StopAfterASignal) {
     program.signal(number);
     const Ending ending = program.wait();
     // mpirun of MPICH returns 0 after it has received a signal.
-    EXPECT_TRUE(ending.by_signal || ending.code != 0 || !TARN_OPEN_MPI);
+    if (TARN_OPEN_MPI) {
+      EXPECT_TRUE(ending.by_signal || ending.code != 0);
+    }
     EXPECT_GE(io::read_checkpoint(to + "/checkpoint.bin").state.step, before);
     const bool has_stopped = contains(log(), "interrupted; continue with: tarn run");
     // mpirun kills its ranks one second after SIGTERM, on a busy machine before they can stop.
@@ -583,7 +585,9 @@ TEST_F(RanksRun, WaitForClients) {
   ASSERT_TRUE(waits_at(address) && waits_at(address + "-1")) << log();
   ranks.signal(SIGUSR1);
   const Ending ending = ranks.wait();
-  EXPECT_TRUE(ending.by_signal || ending.code != 0 || !TARN_OPEN_MPI);
+  if (TARN_OPEN_MPI) {
+    EXPECT_TRUE(ending.by_signal || ending.code != 0);
+  }
   EXPECT_TRUE(contains(log(), "interrupted while the start was made")) << log();
 }
 
