@@ -1,17 +1,20 @@
 # Bash completion of tarn's commands, options, deck keys and their values, taken from `tarn help` and
 # `tarn check --reference`. The shell completes file names.
 
-# "| `scheme` |  | one of "settle", ... |" below "## [integrator]": the keys, or the choices of $2.
+# The keys of the sections, or the choices of key $2: those of the row "| `key` | "all" or ... |", or of
+# the list "- `key`" below the table.
 _tarn_keys() {
   "$1" check --reference 2>/dev/null | awk -F'|' -v wanted="${2-}" '
     /^## `?\[/ { gsub(/[`#\[\] ]/, ""); section = $0 }
+    /^- `[a-z]/ { gsub(/[-` ]/, ""); list = section "." $0 }
+    /^  - `"/ && list == wanted { split($0, part, "\""); print part[2] }
     /^\| `[a-z]/ && section != "" {
       gsub(/[` ]/, "", $2)
       if (wanted == "") print section "." $2
       if (wanted != section "." $2) next
-      if ($4 ~ /true or false/) print "true\nfalse"
-      for (n = split($4, part, "\""); n > 1; n -= 2) if (part[n - 1] !~ /:/) print part[n - 1]
-    }'
+      if ($3 ~ /true or false/) print "true\nfalse"
+      for (n = split($3, part, "\""); n > 1; n -= 2) if (part[n - 1] !~ /:/) print part[n - 1]
+    }' | awk '!seen[$0]++'
 }
 
 _tarn() {

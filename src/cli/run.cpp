@@ -55,6 +55,7 @@ void print_averages_by_bath(const std::vector<AveragedQuantity>& averages, const
       }
     }
     if (quantities.empty()) continue;
+    if (table != tables.front()) terminal.info("");
     std::vector<std::vector<std::string>> rows{{table}};
     rows[0].insert(rows[0].end(), quantities.begin(), quantities.end());
     for (auto& [bath_K, of_bath] : texts) {

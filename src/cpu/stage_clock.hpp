@@ -8,7 +8,7 @@ namespace tarn::cpu {
 
 /// Stages are timed at every step whose number is a multiple of this, and the times are scaled. The
 /// stages of such a step are separate passes.
-inline constexpr std::int64_t kTimedSteps = 32;
+inline constexpr std::int64_t kTimedSteps = 64;
 
 /// Measures the stages of a timed step.
 class StageClock {

@@ -61,6 +61,20 @@ std::optional<Message> warning_of_flexible_step(const Deck& deck) {
                   integrator.timestep_fs, 1.5 * longest_fs, rounded_down(longest_fs)));
 }
 
+/// With the noise at the end of the step (equation 37), <q^2> of a vibration is too large.
+std::optional<Message> warning_of_gla_rings(const Deck& deck) {
+  if (!deck.path_integral || deck.path_integral->beads < 2 || !is_flexible(deck)) return {};
+  if (deck.thermostat.kind != Thermostat::gla) return {};
+  const double per_cm = molecule_wavenumbers_per_cm(model_of_dynamics(deck)).back();
+  const double half_phase =
+      std::numbers::pi * per_cm * units::speed_of_light_cm_per_fs * deck.integrator.timestep_fs;
+  const double ratio = 1.0 / (1.0 - std::min(half_phase * half_phase, 0.99));
+  return Message::warning(fmt::format(
+      "thermostat kind = \"gla\" with several beads: steps of {:g} fs make the potential "
+      "energy of O-H stretches {:.2g} % too large. Use kind = \"baoab\"",
+      deck.integrator.timestep_fs, 100.0 * (ratio - 1.0)));
+}
+
 /// The ring polymers must resolve the fastest vibration.
 std::optional<Message> warning_of_few_beads(const Deck& deck) {
   constexpr double kLargestError = 0.04;
@@ -139,6 +153,7 @@ void add_messages_on_water(const Deck& deck, Messages& messages) {
   add(warning_of_drift(deck));
   add(warning_of_flexible_step(deck));
   add(warning_of_few_beads(deck));
+  add(warning_of_gla_rings(deck));
   add(warning_of_ring_start(deck));
   if (integrator.timestep_fs > kFarTooLong * usual_fs) {
     messages.push_back(Message::warning(

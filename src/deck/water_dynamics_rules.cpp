@@ -133,7 +133,7 @@ void path_integral_is_possible(Checker& checker) {
   const Deck& deck = checker.deck();
   if (!deck.path_integral) return;
   if (!checker.is_reliable({"system.model", "model.stretch", "integrator.scheme", "run.precision",
-                            "path_integral.beads", "path_integral.method", "thermostat.kind"})) {
+                            "path_integral.method", "thermostat.kind"})) {
     return;
   }
   const auto problem = [&](std::string_view at, const std::string& message) {
@@ -156,11 +156,6 @@ void path_integral_is_possible(Checker& checker) {
   }
   const bool warm = deck.thermostat.kind != Thermostat::none;
   const RingMethod method = deck.path_integral->method;
-  if (deck.path_integral->beads > 1 && deck.thermostat.kind == Thermostat::gla) {
-    problem("thermostat.kind",
-            "several beads need kind = \"baoab\": with \"gla\", steps of 0.5 fs make the energy of "
-            "O-H stretches 3.5 % too large");
-  }
   if (method != RingMethod::rpmd && !warm) {
     problem("path_integral.method",
             "this method needs a thermostat; only \"rpmd\" runs at constant energy");
@@ -296,9 +291,8 @@ std::vector<Rule> run_rules() {
        "ascending order, and `replicas` must be a multiple of their number.",
        exchange_ladders_are_complete, "exchange"},
       {"`[path_integral]` requires a flexible model, `verlet` and `precision` other than `single`. "
-       "`pimd` and `trpmd` require a thermostat, with several beads `baoab`; `rpmd` excludes one "
-       "and requires `temperature_K`. `rpmd` and `trpmd` require `frequencies = \"trotter\"` and "
-       "exclude `[exchange]`.",
+       "`pimd` and `trpmd` require a thermostat; `rpmd` excludes one and requires `temperature_K`. "
+       "`rpmd` and `trpmd` require `frequencies = \"trotter\"` and exclude `[exchange]`.",
        path_integral_is_possible, "path_integral"},
       {"Several `beads` require temperatures above 0.", ring_polymers_are_warm, "path_integral"},
       {"`[confinement]` requires `radius_A` and `stiffness_kcal_per_mol_A2`.",

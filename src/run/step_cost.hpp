@@ -11,7 +11,7 @@ namespace tarn {
 /// Wall time of the steps of a run, without its observers.
 struct RunCost {
   double seconds = 0.0;
-  int threads = 0;            ///< of the CPU of this machine; 0 for a GPU
+  int threads = 0;           ///< of the CPU of this machine; 0 for a GPU
   double most_factor = 0.0;  ///< on a GPU: of the slowest observers or exchange that were timed
 };
 

@@ -413,8 +413,10 @@ TEST_F(Quantum, RejectsInvalidDecks) {
   EXPECT_TRUE(contains(refusal(" --set integrator.scheme=zss-stiff"), "needs scheme = \"verlet\""));
   EXPECT_TRUE(contains(refusal(" --set run.precision=single"), "\"double\" or \"mixed\""));
   EXPECT_TRUE(contains(refusal(" --set path_integral.method=rpmd"), "runs without a thermostat"));
-  EXPECT_TRUE(
-      contains(refusal(" --set thermostat.kind=gla"), "several beads need kind = \"baoab\""));
+  EXPECT_TRUE(contains(
+      test::command("check " + pimd + " --set thermostat.kind=gla --set integrator.timestep_fs=0.5")
+          .text,
+      "potential energy of O-H stretches 3.5 % too large. Use kind = \"baoab\""));
   EXPECT_TRUE(contains(refusal(" --set path_integral.method=trpmd --set "
                                "path_integral.frequencies=economised"),
                        "require frequencies = \"trotter\""));

@@ -58,8 +58,8 @@ TEST_P(Frames, OfRowsHaveFewBytesPerReplica) {
   for (const Limit& limit : {Limit{kEnergies, 84},
                              {kConservation, 68},
                              {kEnergies | kHeat, 92},
-                             {kShape, 44},
-                             {kShape | kLindemann, 52},
+                             {kShape, 52},
+                             {kShape | kLindemann, 60},
                              {kParts, 20},
                              {kExchangeEnergies, 12},
                              {kGeometry, 84}}) {

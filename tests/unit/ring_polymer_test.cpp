@@ -172,7 +172,7 @@ TEST(FreeRing, HarmonicAveragesAreExactAtAnyStep) {
 }
 
 /// With the noise at the end of the step (GLA), <q^2> of all modes is too large by the factor
-/// 1/(1 - (L h)^2/4), 3.5 % for O-H stretches at 0.5 fs: decks refuse it for several beads.
+/// 1/(1 - (L h)^2/4), 3.5 % for O-H stretches at 0.5 fs: decks with several beads warn of it.
 TEST(FreeRing, NoiseAtTheEndEnlargesAllModes) {
   const double external = 3920.0 / units::wavenumber_per_cm(1.0), square = external * external;
   System s = system_of(32, 300.0, units::akma_from_fs(0.5), 0.5);
