@@ -66,13 +66,13 @@ void on_fault(int signal, siginfo_t* info, void* /*context*/) {
 /// exit() and _exit() of a library. Returns if the program itself ends.
 void end_of_library(int status) {
   if (g_program == 0 || g_program != ::getpid()) return;
-  if (LibraryCall* const call = LibraryCall::of_this_thread(); call != nullptr) {
-    call->return_from(status);
-  }
+  LibraryCall* const call = LibraryCall::of_this_thread();
+  if (call != nullptr) call->return_from(status);
   const char* const what = LibraryCall::of_any_thread();
   if (what == nullptr) return;
-  report(what, "exit status", status, " from another thread");
-  ::syscall(SYS_exit_group, status != 0 ? status : static_cast<int>(ExitCode::numerical));
+  report(what, "exit status", status,
+         call != nullptr ? "; it must return with an error instead" : " from another thread");
+  ::syscall(SYS_exit_group, static_cast<int>(ExitCode::numerical));
 }
 
 }  // namespace

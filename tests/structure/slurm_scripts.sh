@@ -117,8 +117,10 @@ for script in "$box"/script-*; do
   name="$(basename "$script"), $(grep -m 1 '#SBATCH' "$script")"
   chmod +x "$script"
   rm -rf out requeued
-  # The first job was killed before its first checkpoint.
-  mkdir -p out/deck && cp "$box/plain/run.json" out/deck
+  # An earlier job was killed before its first checkpoint.
+  folder=out/deck
+  [[ $script != *running* ]] || folder=out/droplet-3
+  mkdir -p "$folder" && cp "$box/plain/run.json" "$folder"
   touch interrupt
   sbatch "$script" >log 2>&1 && fail "$name: the interrupted job reports success"
   if [[ $script != *running* ]]; then
