@@ -103,11 +103,12 @@ void print_cheapest(std::FILE* out, const CompareResult& result) {
     } else {
       rows.push_back({best.within, cost_text(best.us_per_ps, best.us_per_ps_err), best.label});
     }
-    for (const std::string& tie : best.ties) {
-      rows.push_back({"", "", tie + " (equally fast within errors)"});
-    }
+    for (const std::string& tie : best.ties) rows.push_back({"", "as fast", tie});
   }
-  fmt::print(out, "\nFastest scheme whose error, plus twice its uncertainty, is below a limit\n");
+  fmt::print(
+      out,
+      "\nFastest scheme whose error, plus twice its uncertainty, is below a limit (as fast: within "
+      "errors)\n");
   print_table(out, rows);
 }
 
