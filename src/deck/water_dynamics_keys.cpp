@@ -209,8 +209,7 @@ SectionTable confinement_section() {
               {{"flat-bottom", Wall::flat_bottom, "no force inside R"}}, "Form of the wall."),
           key(&ConfinementSection::radius_A, "radius_A", above_to(0, 1e6),
               "Radius R of the flat bottom. Averages of a cluster whose molecules evaporate and "
-              "return "
-              "depend on it ([how to choose it](measuring.md#the-wall)).",
+              "return depend on it ([how to choose it](measuring.md#the-wall)).",
               {.default_text = "required"}),
           key(&ConfinementSection::stiffness_kcal_per_mol_A2, "stiffness_kcal_per_mol_A2",
               above_to(0, 1e6), "Stiffness K of the wall.", {.default_text = "required"}),

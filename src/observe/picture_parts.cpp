@@ -16,21 +16,6 @@
 namespace tarn {
 namespace {
 
-/// Value of a deck key in run.json, as written there; empty without run.json.
-std::string deck_value(const std::string& folder, std::string_view section, std::string_view key) {
-  const std::string record = folder + "/run.json";
-  if (!std::filesystem::exists(record)) return {};
-  const std::string text = io::read_file(record);
-  // The deck is a JSON string: its lines end with a backslash and an n.
-  const std::size_t at = text.find(fmt::format("[{}]\\n", section));
-  if (at == std::string::npos) return {};
-  const std::string line = fmt::format("\\n{} = ", key);
-  const std::size_t begin = text.find(line, at);
-  if (begin == std::string::npos || begin > text.find("\\n[", at)) return {};
-  const std::size_t value = begin + line.size();
-  return text.substr(value, text.find("\\n", value) - value);
-}
-
 /// Colour from blue (0) to dark red (1).
 std::string bath_colour(double warmth) {
   constexpr std::array<std::array<double, 3>, 7> kRamp{{{49, 54, 149},
@@ -52,6 +37,20 @@ std::string bath_colour(double warmth) {
 }
 
 }  // namespace
+
+std::string deck_value(const std::string& folder, std::string_view section, std::string_view key) {
+  const std::string record = folder + "/run.json";
+  if (!std::filesystem::exists(record)) return {};
+  const std::string text = io::read_file(record);
+  // The deck is a JSON string: its lines end with a backslash and an n.
+  const std::size_t at = text.find(fmt::format("[{}]\\n", section));
+  if (at == std::string::npos) return {};
+  const std::string line = fmt::format("\\n{} = ", key);
+  const std::size_t begin = text.find(line, at);
+  if (begin == std::string::npos || begin > text.find("\\n[", at)) return {};
+  const std::size_t value = begin + line.size();
+  return text.substr(value, text.find("\\n", value) - value);
+}
 
 double equilibration_ps(const std::string& folder) {
   const std::string text = deck_value(folder, "run", "equilibration_ps");

@@ -16,6 +16,9 @@ namespace tarn {
 
 using Cells = std::vector<std::string_view>;
 
+/// Value of a deck key in run.json, as written there; empty without run.json.
+std::string deck_value(const std::string& folder, std::string_view section, std::string_view key);
+
 /// Equilibration time of the run, which averages exclude.
 double equilibration_ps(const std::string& folder);
 

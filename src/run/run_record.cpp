@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "blow_up.hpp"
+#include "observe/picture_parts.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/json.hpp"
@@ -175,19 +176,11 @@ std::string failure_reason(const std::exception& error) {
   return error.what();
 }
 
-std::optional<Message> note_on_other_length(const std::string& path, const Deck& deck) {
-  // In the deck of the record, a string with escaped ends of lines.
-  constexpr std::string_view kKey = "\\nsteps = ";
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  const std::string record = io::read_file(path);
-  const std::size_t at = record.find(kKey);
-  if (at == std::string::npos) return std::nullopt;
-  const char* const first = record.data() + at + kKey.size();
+std::optional<Message> note_on_other_length(const std::string& folder, const Deck& deck) {
+  const std::string text = deck_value(folder, "run", "steps");
   std::int64_t before = 0;
-  if (std::from_chars(first, record.data() + record.size(), before).ec != std::errc{} ||
-      before == deck.run.steps) {
-    return std::nullopt;
-  }
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), before);
+  if (read.ec != std::errc{} || before == deck.run.steps) return std::nullopt;
   const auto length = [&](std::int64_t steps) {
     return fmt::format("{} steps ({:.6g} ps)", steps,
                        1e-3 * deck.integrator.timestep_fs * static_cast<double>(steps));

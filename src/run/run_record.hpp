@@ -50,7 +50,7 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
 std::string failure_reason(const std::exception& error);
 
 /// A note that a resumed run has another length than before; nothing if run.json does not say it.
-std::optional<Message> note_on_other_length(const std::string& path, const Deck& deck);
+std::optional<Message> note_on_other_length(const std::string& folder, const Deck& deck);
 
 /// Whether the run.json at this path has the status "finished"; false if there is none.
 bool record_is_finished(const std::string& path);

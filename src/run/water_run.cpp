@@ -76,7 +76,7 @@ class Run {
     std::optional<Message> note_on_length;
     if (folder_.resumes()) {
       checkpoint_ = checkpoint_for(folder_.checkpoint(), before_.physics, deck_.run.steps);
-      note_on_length = note_on_other_length(folder_.record(), deck_);
+      note_on_length = note_on_other_length(folder_.path(), deck_);
       molecules_ = checkpoint_.state.molecules;
       open_potential();
       own_ = custom_observers(options_.observers, info());
