@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "tarn/analysis/bead_limit.hpp"
 #include "tarn/analysis/convergence.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/core/message.hpp"

@@ -8,7 +8,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/deck_text.hpp"
-#include "tarn/io/table.hpp"
+#include "tarn/io/csv.hpp"
 #include "tarn/observe/observers.hpp"
 
 /// @file

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "memory.hpp"
-#include "series_of_replica.hpp"
 #include "tarn/analysis/errors.hpp"
 
 namespace tarn::analysis {

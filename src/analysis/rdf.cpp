@@ -1,7 +1,11 @@
 #include "tarn/analysis/rdf.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <stdexcept>
+
+#include "tarn/core/units.hpp"
 
 namespace tarn::analysis {
 namespace {
@@ -62,6 +66,54 @@ void count_pairs(std::span<const double> positions_A, double r_max_A, int bins,
       ++counts[hydrogens * static_cast<std::size_t>(bins) + bin];
     }
   }
+}
+
+std::vector<double> shell_volumes_A3(double r_max_A, int bins) {
+  const double ball_A3 = 4.0 / 3.0 * units::pi * r_max_A * r_max_A * r_max_A;
+  std::vector<double> volumes = rdf_weights(bins);
+  for (double& volume : volumes) volume = ball_A3 / volume;
+  return volumes;
+}
+
+namespace {
+
+double sum_of(std::span<const double> values) {
+  double sum = 0.0;
+  for (const double value : values) sum += value;
+  return sum;
+}
+
+/// Calls visit(p_i - q_i) for each bin of the normalised histograms.
+template <class Visit>
+void for_each_difference(std::span<const double> a, std::span<const double> b, Visit visit) {
+  if (a.size() != b.size()) throw std::invalid_argument("histograms with different bins");
+  const double sum_a = sum_of(a);
+  const double sum_b = sum_of(b);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    visit((sum_a > 0.0 ? a[i] / sum_a : 0.0) - (sum_b > 0.0 ? b[i] / sum_b : 0.0));
+  }
+}
+
+bool one_is_empty(std::span<const double> a, std::span<const double> b) {
+  return (sum_of(a) > 0.0) != (sum_of(b) > 0.0);
+}
+
+}  // namespace
+
+double total_variation(std::span<const double> a, std::span<const double> b) {
+  double sum = 0.0;
+  for_each_difference(a, b, [&](double difference) { sum += std::abs(difference); });
+  return one_is_empty(a, b) ? 1.0 : 0.5 * sum;
+}
+
+double kolmogorov_smirnov(std::span<const double> a, std::span<const double> b) {
+  double cumulative = 0.0;
+  double largest = 0.0;
+  for_each_difference(a, b, [&](double difference) {
+    cumulative += difference;
+    largest = std::max(largest, std::abs(cumulative));
+  });
+  return largest;
 }
 
 }  // namespace tarn::analysis

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "averages_text.hpp"
 #include "commands.hpp"
 #include "help_text.hpp"
+#include "run_end_text.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/model_by_name.hpp"

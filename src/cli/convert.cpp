@@ -9,7 +9,7 @@
 
 #include "commands.hpp"
 #include "help_text.hpp"
-#include "io/output_paths.hpp"
+#include "io/paths.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"

@@ -3,7 +3,7 @@
 #include "commands.hpp"
 #include "core/processors.hpp"
 #include "doctor_text.hpp"
-#include "io/h5md.hpp"
+#include "io/frame_formats.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "ranks.hpp"
 #include "tarn/build_features.hpp"

@@ -11,7 +11,7 @@
 
 #include "command.hpp"
 #include "commands.hpp"
-#include "io/replica_numbering.hpp"
+#include "io/replica_frames.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"

@@ -7,7 +7,7 @@
 
 #include "commands.hpp"
 #include "help_text.hpp"
-#include "start/centre.hpp"
+#include "start/molecule_frame.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/json.hpp"

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "failure.hpp"
 #include "run/blow_up.hpp"
+#include "terminal.hpp"
 
 namespace tarn::cli {
 namespace {

@@ -7,8 +7,7 @@
 
 #include "commands.hpp"
 #include "help_text.hpp"
-#include "minimise_report.hpp"
-#include "potential_option.hpp"
+#include "minimise_options.hpp"
 #include "structure_files.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"

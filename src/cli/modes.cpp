@@ -12,9 +12,8 @@
 
 #include "commands.hpp"
 #include "help_text.hpp"
-#include "io/output_paths.hpp"
-#include "minimise_report.hpp"
-#include "potential_option.hpp"
+#include "io/paths.hpp"
+#include "minimise_options.hpp"
 #include "structure_files.hpp"
 #include "table_files.hpp"
 #include "tarn/analysis/symmetry.hpp"

@@ -7,7 +7,7 @@
 
 #include "commands.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/io_error.hpp"
+#include "tarn/io/atomic_file.hpp"
 #include "tarn/observe/pictures.hpp"
 #include "terminal.hpp"
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "io/output_paths.hpp"
+#include "io/paths.hpp"
 #include "structure_files.hpp"
 #include "table_files.hpp"
 #include "tarn/core/error.hpp"

@@ -11,14 +11,14 @@
 
 #include <fmt/format.h>
 
-#include "averages_text.hpp"
 #include "commands.hpp"
 #include "deck/notes.hpp"
 #include "deck_arguments.hpp"
-#include "observe/sampling_warning.hpp"
+#include "observe/warnings.hpp"
 #include "progress_text.hpp"
 #include "ranks.hpp"
-#include "run/part_texts.hpp"
+#include "run/run_messages.hpp"
+#include "run_end_text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"

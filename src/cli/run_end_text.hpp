@@ -9,6 +9,7 @@
 
 #include "tarn/analysis/errors.hpp"
 #include "tarn/observer.hpp"
+#include "terminal.hpp"
 
 namespace tarn::cli {
 
@@ -50,5 +51,14 @@ inline std::string pictures_text(const std::vector<std::string>& paths) {
   }
   return text;
 }
+
+/// "-57.553 +- 0.032": the error has two digits, and a star marks errors that are lower bounds;
+/// sampling_warning() explains it.
+/// Scientific notation replaces long rows of zeros.
+std::string mean_text(const AveragedQuantity& a);
+
+/// Prints one row per quantity. @param head heading of the first column
+void print_averages(const std::vector<AveragedQuantity>& averages, const std::string& head,
+                    Terminal& terminal);
 
 }  // namespace tarn::cli

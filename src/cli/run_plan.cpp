@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/count_text.hpp"
-#include "deck/ring_keys.hpp"
+#include "deck/system_limits.hpp"
 #include "run/step_cost.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/io/formats.hpp"

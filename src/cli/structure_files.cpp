@@ -16,7 +16,6 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/io/io_error.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
 

@@ -6,7 +6,6 @@
 
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/io_error.hpp"
 
 namespace tarn::cli {
 namespace {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <new>
 #include <string_view>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -16,6 +17,9 @@
 
 #include "core/count_text.hpp"
 #include "progress_text.hpp"
+#include "run/run_record.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/potential.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -176,5 +180,16 @@ void note_signal(int signal) {
 }
 
 int interrupted_exit_code() { return 128 + g_signal; }
+
+Failure failure_of(const std::exception& error) {
+  if (const auto* ours = dynamic_cast<const Error*>(&error)) {
+    return {static_cast<int>(ours->code()), ours->what()};
+  }
+  if (dynamic_cast<const PotentialInterrupted*>(&error) != nullptr) {
+    return {interrupted_exit_code(), error.what()};
+  }
+  const bool is_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  return {static_cast<int>(is_memory ? ExitCode::device : ExitCode::io), failure_reason(error)};
+}
 
 }  // namespace tarn::cli

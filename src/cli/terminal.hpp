@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -89,5 +90,13 @@ void note_signal(int signal);
 /// The exit code that shells report for a program ended by the signal: 130 for SIGINT, 143 for
 /// SIGTERM, 129 for SIGHUP, 138 for SIGUSR1 and 140 for SIGUSR2.
 int interrupted_exit_code();
+
+/// Exit code and message of the program after an exception.
+struct Failure {
+  int exit_code;
+  std::string message;
+};
+
+Failure failure_of(const std::exception& error);
 
 }  // namespace tarn::cli

@@ -14,11 +14,10 @@
 
 #include "compare_record.hpp"
 #include "mechanics_compare.hpp"
-#include "run/folder_lock.hpp"
 #include "run/mechanics_run.hpp"
+#include "run/run_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/io_error.hpp"
 #include "tarn/start.hpp"
 #include "water_compare.hpp"
 

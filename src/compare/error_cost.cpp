@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "tarn/analysis/histogram.hpp"
+#include "tarn/analysis/rdf.hpp"
 
 namespace tarn {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "run/pace.hpp"
+#include "run/progress.hpp"
 
 namespace tarn {
 

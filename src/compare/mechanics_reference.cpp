@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "run/mechanics_experiment.hpp"
-#include "run/pace.hpp"
+#include "run/progress.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn {

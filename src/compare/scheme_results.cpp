@@ -8,9 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "deck/ring_keys.hpp"
+#include "deck/system_limits.hpp"
 #include "run/progress.hpp"
-#include "tarn/analysis/histogram.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/units.hpp"
 #include "water_variants.hpp"

@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "deck/notes.hpp"
-#include "observe/equilibration_warning.hpp"
-#include "run/estimator_warning.hpp"
-#include "run/temperature_warning.hpp"
+#include "observe/warnings.hpp"
+#include "run/run_messages.hpp"
 
 namespace tarn {
 namespace {

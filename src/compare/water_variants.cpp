@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "deck/ring_keys.hpp"
+#include "deck/system_limits.hpp"
 #include "error_cost.hpp"
 #include "step_options.hpp"
 #include "tarn/core/error.hpp"

@@ -21,7 +21,7 @@
 #include "tarn/deck_text.hpp"
 #include "tarn/io/structure.hpp"
 #include "value_reader.hpp"
-#include "water_rules.hpp"
+#include "water_keys.hpp"
 
 namespace tarn::decks {
 namespace {

@@ -13,9 +13,8 @@
 #include "core/one_line.hpp"
 #include "deck_paths.hpp"
 #include "defaults.hpp"
-#include "overrides.hpp"
-#include "ring_keys.hpp"
 #include "schema.hpp"
+#include "system_limits.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_text.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "checker.hpp"
-#include "overrides.hpp"
+#include "deck_paths.hpp"
 #include "source.hpp"
 
 namespace tarn {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "defaults.hpp"
-#include "ring_keys.hpp"
 #include "schema.hpp"
 #include "system_limits.hpp"
 #include "tarn/analysis/spectrum.hpp"

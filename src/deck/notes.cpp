@@ -11,8 +11,8 @@
 
 #include "core/rounded_text.hpp"
 #include "defaults.hpp"
-#include "ring_keys.hpp"
 #include "schema.hpp"
+#include "system_limits.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/physics/molecule_vibrations.hpp"

@@ -7,7 +7,7 @@
 #include "core/rounded_text.hpp"
 #include "defaults.hpp"
 #include "notes.hpp"
-#include "observe_keys.hpp"
+#include "rule_helpers.hpp"
 #include "system_limits.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/correlation.hpp"

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "core/count_text.hpp"
-#include "io/h5md.hpp"
-#include "observe_keys.hpp"
+#include "io/frame_formats.hpp"
+#include "rule_helpers.hpp"
 #include "system_limits.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/core/error.hpp"

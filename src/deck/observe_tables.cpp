@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "observe_keys.hpp"
+#include "rule_helpers.hpp"
 #include "tarn/analysis/cluster.hpp"
 
 /// @file

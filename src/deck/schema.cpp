@@ -1,6 +1,9 @@
 #include "schema.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
 
 namespace tarn::decks {
 
@@ -54,6 +57,120 @@ bool is_met(const Condition& condition, const Deck& deck) {
 bool is_used(const Key& key, const Deck& deck) {
   return std::all_of(key.used_with.begin(), key.used_with.end(),
                      [&](const Condition& condition) { return is_met(condition, deck); });
+}
+
+namespace {
+
+bool is_integer_type(Type type) { return type == Type::integer || type == Type::selection; }
+
+std::string bound_text(const Key& key, double bound) {
+  return is_integer_type(key.type) ? fmt::format("{:.0f}", bound) : fmt::format("{}", bound);
+}
+
+std::string range_text(const Key& key) {
+  const Range& range = key.range;
+  const bool top = std::isfinite(range.high);
+  const std::string low = bound_text(key, range.low);
+  if (!top && !std::isfinite(range.low)) return {};
+  if (!top) return (range.low_open ? " greater than " : " of at least ") + low;
+  const std::string high = bound_text(key, range.high);
+  if (range.low_open) return fmt::format(" greater than {} and at most {}", low, high);
+  return fmt::format(" from {} to {}", low, high);
+}
+
+}  // namespace
+
+std::vector<std::string_view> accepted_choices(const Key& key) {
+  std::vector<std::string_view> choices;
+  for (const Choice& choice : key.choices) {
+    if (choice.value >= 0) choices.push_back(choice.text);
+  }
+  return choices;
+}
+
+std::string expected_text(const Key& key) {
+  const std::vector<std::string_view> choices = accepted_choices(key);
+  const std::string list = comma_list(choices, true);
+  switch (key.type) {
+    case Type::boolean:
+      return "true or false";
+    case Type::integer:
+      return "an integer" + range_text(key);
+    case Type::number:
+      return "a number" + range_text(key) + (key.range.infinity_allowed ? ", or \"infinite\"" : "");
+    case Type::choice:
+      return choices.size() == 1 ? list : "one of " + list;
+    case Type::choices:
+      return "a list of some of " + list;
+    case Type::numbers:
+      return "a list of numbers" + range_text(key);
+    case Type::selection:
+      return list + " or an integer" + range_text(key);
+    case Type::file:
+      return "a path in quotes";
+    case Type::files:
+      return "a list of paths in quotes";
+    case Type::text:
+      return "a text in quotes";
+    case Type::device:
+      return R"("auto", "cpu", "cuda", "cuda:i" with the number i of a device, "cuda:i,j" or "cuda:all")";
+  }
+  return {};
+}
+
+std::string toml_string(std::string_view text) {
+  std::string result = "\"";
+  for (char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (code < 0x20 || code == 0x7f) {
+      result += fmt::format("\\u{:04X}", code);
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+std::string number_text(double value) {
+  if (!std::isfinite(value)) return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string toml_text(const Key& key, const Value& value) {
+  struct Writer {
+    const Key& key;
+    std::string operator()(std::monostate) const { return {}; }
+    std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+    std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
+    std::string operator()(double number) const {
+      return key.range.infinity_allowed && std::isinf(number) ? "\"infinite\""
+                                                              : number_text(number);
+    }
+    std::string operator()(const std::string& text) const { return toml_string(text); }
+    std::string operator()(const std::vector<std::string>& list) const {
+      return '[' + comma_list({list.begin(), list.end()}, true) + ']';
+    }
+    std::string operator()(const std::vector<double>& list) const {
+      std::string text;
+      for (double number : list) text += (text.empty() ? "" : ", ") + number_text(number);
+      return '[' + text + ']';
+    }
+  };
+  return std::visit(Writer{key}, value);
+}
+
+std::string comma_list(const std::vector<std::string_view>& items, bool in_quotes) {
+  std::string result;
+  for (std::string_view item : items) {
+    if (!result.empty()) result += ", ";
+    result += in_quotes ? toml_string(item) : std::string(item);
+  }
+  return result;
 }
 
 }  // namespace tarn::decks

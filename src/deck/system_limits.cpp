@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "core/count_text.hpp"
-#include "ring_keys.hpp"
 #include "schema.hpp"
 
 namespace tarn::decks {

@@ -12,7 +12,7 @@
 #include "tarn/core/units.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "tarn/steps/step_parameters.hpp"
-#include "water_rules.hpp"
+#include "water_keys.hpp"
 
 namespace tarn::decks {
 namespace {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <vector>
+
 #include "key_table.hpp"
+#include "schema.hpp"
 
 /// @file
 /// The sections of decks of water, in the order of the resolved deck and of the reference.
@@ -47,5 +50,12 @@ inline std::vector<Condition> with_rigid_molecules(Condition other) {
 inline Condition penalty_schemes() {
   return {"integrator.scheme", {"zss-stiff", "pushforward-newmark", "newmark-one-step", "verlet"}};
 }
+
+/// The rules of the water model alone.
+std::vector<Rule> model_rules();
+/// The rules of the other sections but [observe.*], grouped by section.
+std::vector<Rule> start_rules();
+std::vector<Rule> scheme_rules();
+std::vector<Rule> run_rules();
 
 }  // namespace tarn::decks

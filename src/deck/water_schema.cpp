@@ -1,5 +1,4 @@
 #include "water_keys.hpp"
-#include "water_rules.hpp"
 
 namespace tarn::decks {
 

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
-#include "ring_keys.hpp"
 #include "rule_helpers.hpp"
 #include "system_limits.hpp"
 #include "tarn/physics/water_model.hpp"
-#include "water_rules.hpp"
+#include "water_keys.hpp"
 
 namespace tarn::decks {
 namespace {

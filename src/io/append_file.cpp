@@ -8,10 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "system_calls.hpp"
+#include "paths.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/io_error.hpp"
 
 namespace tarn::io {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "output_paths.hpp"
-#include "replica_numbering.hpp"
+#include "paths.hpp"
+#include "replica_frames.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"

@@ -1,27 +1,27 @@
-#include "dcd.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <fstream>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "readable_path.hpp"
+#include "frame_formats.hpp"
+#include "paths.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/io/append_file.hpp"
-#include "tarn/io/binary.hpp"
-#include "tarn/io/io_error.hpp"
+#include "tarn/io/atomic_file.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "tarn/state.hpp"
 #include "trajectory_files.hpp"
 #include "water_atoms.hpp"
 #include "words.hpp"
+#include "xyz_comment.hpp"
 
 namespace tarn::io {
 namespace {
@@ -101,84 +101,21 @@ std::string header(const TrajectoryInfo& info) {
   return record(numbers) + record(title) + record(atoms);
 }
 
-class DcdWriter final : public TrajectoryWriter {
- public:
-  explicit DcdWriter(const TrajectoryInfo& info)
-      : info_(info),
-        header_(header(info)),
-        frame_bytes_(3 * (8 + 4 * static_cast<std::uint64_t>(info.sites_per_molecule) *
-                                  static_cast<std::uint64_t>(info.molecules))),
-        files_(trajectory_files(info, ".dcd")) {}
-
-  void create() override {
-    for (AppendFile& file : files_) {
-      file.create();
-      file.append(header_);
+std::string frame_bytes(const TrajectoryInfo& /*info*/, const TrajectoryFrame& frame) {
+  const std::size_t atoms = frame.positions_A.size() / 3;
+  std::string text;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    std::string values;
+    values.reserve(4 * atoms);
+    for (std::size_t a = 0; a < atoms; ++a) {
+      const double value = frame.positions_A[3 * a + axis];
+      check_writable(value);
+      put_float(values, static_cast<float>(value));
     }
+    text += record(values);
   }
-
-  void append(const TrajectoryFrame& frame) override {
-    const bool is_of_run = info_.path.empty();
-    AppendFile& file = files_[is_of_run ? static_cast<std::size_t>(frame.replica) : 0];
-    if (is_of_run && frame.replica == 0 && file.length() == header_.size()) {
-      write_topology(info_, frame);
-    }
-    const std::size_t atoms = frame.positions_A.size() / 3;
-    std::string text;
-    text.reserve(frame_bytes_);
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      std::string values;
-      values.reserve(4 * atoms);
-      for (std::size_t a = 0; a < atoms; ++a) {
-        const double value = frame.positions_A[3 * a + axis];
-        check_writable(value);
-        put_float(values, static_cast<float>(value));
-      }
-      text += record(values);
-    }
-    // The count first: appending may flush, and then both reach the file together.
-    file.overwrite(kFirstNumber, counts(frames_in(file) + 1, info_));
-    file.append(text);
-    decimals_warning_.add(".dcd", decimals_of_float(frame), frame);
-  }
-  Messages messages() const override { return decimals_warning_.messages(); }
-
-  void save(std::ostream& out) override {
-    for (AppendFile& file : files_) {
-      file.sync();
-      put(out, file.length());
-    }
-  }
-  void load(std::istream& in) override {
-    for (AppendFile& file : files_) {
-      file.cut(get_u64(in));
-      file.overwrite(kFirstNumber, counts(frames_in(file), info_));
-      file.flush();
-    }
-  }
-  void finish() override {
-    for (AppendFile& file : files_) file.flush();
-  }
-
- private:
-  std::int64_t frames_in(const AppendFile& file) const {
-    return static_cast<std::int64_t>((file.length() - header_.size()) / frame_bytes_);
-  }
-
-  TrajectoryInfo info_;
-  std::string header_;
-  std::uint64_t frame_bytes_;
-  std::vector<AppendFile> files_;  // by replica
-  DecimalsWarning decimals_warning_;
-};
-
-}  // namespace
-
-std::unique_ptr<TrajectoryWriter> write_dcd(const TrajectoryInfo& info) {
-  return std::make_unique<DcdWriter>(info);
+  return text;
 }
-
-namespace {
 
 /// The model in a title written by tarn, "tarn 0.2.0; tip4p, 7 molecules ...", the only place for
 /// it in a DCD file; empty if there is none.
@@ -215,160 +152,205 @@ std::optional<CommentEntry> beads_in(std::string_view title) {
   return entries[0];
 }
 
+class DcdReader final : public FrameReader {
+ public:
+  explicit DcdReader(const std::string& path)
+      : path_(path), stream_(readable_path(path), std::ios::binary) {
+    if (!stream_) throw_io_error("read", path, errno);
+    find_marks();
+    stream_.seekg(0, std::ios::end);
+    file_bytes_ = stream_.tellg();
+    stream_.seekg(0);
+    const std::string block = read_block("its header");
+    if (!block.starts_with(kMagic)) fail("not a DCD file of positions: CORD is missing");
+    const auto number = [&](Number n) { return i32_at(block, kMagic.size() + 4 * n); };
+    const bool charmm = number(kVersion) != 0;
+    if (number(kFixedAtoms) != 0) {
+      fail(
+          "some atoms are fixed and appear in the first frame only: write the file with all atoms "
+          "in "
+          "every frame");
+    }
+    announced_frames_ = number(kFrames);
+    has_cell_ = charmm && number(kHasCell) != 0;
+    has_fourth_ = charmm && number(kHasFourth) != 0;
+    first_step_ = number(kFirstStep);
+    every_ = std::max(number(kEvery), 1);
+    double timestep_akma = std::bit_cast<float>(number(kTimestep));
+    // X-PLOR: a double that replaces two numbers.
+    if (!charmm) timestep_akma = double_at(block, kMagic.size() + 4 * kTimestep);
+    timestep_ps_ = units::ps_from_akma(timestep_akma);
+    const std::string title = read_block("its title");
+    model_ = model_in(title);
+    potential_ = potential_in(title);
+    beads_ = beads_in(title);
+    const std::string atoms = read_block("its number of atoms");
+    atoms_ = atoms.size() == 4 ? i32_at(atoms, 0) : 0;
+    check_unnamed_water(path_, atoms_);
+  }
+
+  std::optional<Structure> next() override {
+    if (stream_.peek() == std::ifstream::traits_type::eof()) {
+      if (stream_.bad()) throw_io_error("read", path_, errno);
+      return std::nullopt;
+    }
+    frame_begin_ = stream_.tellg();
+    const std::string what = fmt::format("frame {} (counted from 0)", frame_);
+    const bool has_box = has_cell_ && is_box(read_block(what));
+    std::vector<double> positions_A;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::string block = read_block(what);
+      if (block.size() != 4 * static_cast<std::size_t>(atoms_)) {
+        fail(fmt::format("{} has {} bytes where {} atoms need {}", what, block.size(), atoms_,
+                         std::int64_t{4} * atoms_));
+      }
+      positions_A.resize(3 * static_cast<std::size_t>(atoms_));
+      for (std::size_t a = 0; a < static_cast<std::size_t>(atoms_); ++a) {
+        positions_A[3 * a + axis] = std::bit_cast<float>(i32_at(block, 4 * a));
+      }
+    }
+    if (has_fourth_) read_block(what);
+    Structure structure = water_.take(path_, frame_, std::move(positions_A), {});
+    structure.has_box = has_box;
+    if (!model_.empty()) structure.comment["model"] = model_;
+    if (!potential_.empty()) structure.comment["potential"] = potential_;
+    if (beads_) structure.comment[beads_->key] = beads_->value;
+    const std::int64_t step = first_step_ + every_ * frame_;
+    structure.comment["step"] = fmt::to_string(step);
+    structure.comment["time_ps"] = fmt::format("{}", static_cast<double>(step) * timestep_ps_);
+    ++frame_;
+    frame_bytes_ = stream_.tellg() - frame_begin_;
+    return structure;
+  }
+
+  std::string warning_at_end() const override {
+    if (announced_frames_ <= frame_) return {};
+    return fmt::format(
+        "{}: the header announces {} frames and the file contains {}; the program that wrote it "
+        "may "
+        "have been stopped",
+        path_, announced_frames_, frame_);
+  }
+
+  /// All frames are as long as the first one.
+  bool is_cut_off() const override {
+    return frame_bytes_ > 0 && file_bytes_ - frame_begin_ < frame_bytes_;
+  }
+  const std::string& path() const override { return path_; }
+
+ private:
+  [[noreturn]] void fail(const std::string& message) const {
+    throw InputError({Problem{path_, 0, 0, message}});
+  }
+
+  /// Finds the byte order and the size of the marks from those of the header.
+  void find_marks() {
+    std::string beginning(kLongMark, '\0');
+    stream_.read(beginning.data(), kLongMark);
+    if (stream_.bad()) throw_io_error("read", path_, errno);
+    // The long one first: a short one is followed by "CORD", which no long one contains.
+    for (const std::size_t mark_bytes : {kLongMark, kShortMark}) {
+      for (const bool swapped : {false, true}) {
+        mark_bytes_ = mark_bytes;
+        swapped_ = swapped;
+        if (stream_ && length_in(beginning.substr(0, mark_bytes)) == kHeaderBytes) return;
+      }
+    }
+    fail("not a DCD file: it does not begin with the length of a header, 84 bytes");
+  }
+
+  std::int64_t length_in(const std::string& mark) const {
+    if (mark.size() == kShortMark) return i32_at(mark, 0);
+    return std::bit_cast<std::int64_t>(u64_at(mark, 0));
+  }
+
+  /// The length that the next mark gives; -1 at the end of the file.
+  std::int64_t read_mark() {
+    std::string mark(mark_bytes_, '\0');
+    const auto bytes = static_cast<std::streamsize>(mark_bytes_);
+    return stream_.read(mark.data(), bytes) ? length_in(mark) : -1;
+  }
+
+  /// Reads a record: the bytes between two marks that give their number.
+  std::string read_block(std::string_view what) {
+    const std::int64_t length = read_mark();
+    // A wrong length must not ask for more memory than the file has bytes.
+    const bool fits = length >= 0 && stream_ && length <= file_bytes_ - stream_.tellg();
+    std::string block(fits ? static_cast<std::size_t>(length) : 0, '\0');
+    stream_.read(block.data(), static_cast<std::streamsize>(block.size()));
+    const bool whole = fits && stream_ && read_mark() == length;
+    if (stream_.bad()) throw_io_error("read", path_, errno);
+    if (!whole) {
+      fail(fmt::format("the file is cut off or damaged in {}", what));
+    }
+    return block;
+  }
+
+  std::int32_t i32_at(const std::string& block, std::size_t offset) const {
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::size_t shift = 8 * (swapped_ ? 3 - i : i);
+      bits |= static_cast<std::uint32_t>(static_cast<unsigned char>(block[offset + i])) << shift;
+    }
+    return static_cast<std::int32_t>(bits);
+  }
+
+  std::uint64_t u64_at(const std::string& block, std::size_t offset) const {
+    const auto low = static_cast<std::uint32_t>(i32_at(block, offset + (swapped_ ? 4 : 0)));
+    const auto high = static_cast<std::uint32_t>(i32_at(block, offset + (swapped_ ? 0 : 4)));
+    return std::uint64_t{high} << 32 | low;
+  }
+
+  double double_at(const std::string& block, std::size_t offset) const {
+    return std::bit_cast<double>(u64_at(block, offset));
+  }
+
+  /// Whether a cell (A, gamma, B, beta, alpha, C) is more than a dummy.
+  bool is_box(const std::string& cell) const {
+    constexpr std::array<std::size_t, 3> kLengths{0, 2, 5};  // the angles are between them
+    if (cell.size() < 6 * sizeof(double)) return false;
+    return std::any_of(kLengths.begin(), kLengths.end(), [&](std::size_t k) {
+      const double length_A = double_at(cell, k * sizeof(double));
+      return std::isfinite(length_A) && length_A > kDummyLength_A;
+    });
+  }
+
+  std::string path_;
+  std::ifstream stream_;
+  std::streamoff file_bytes_ = 0;
+  std::streamoff frame_begin_ = 0, frame_bytes_ = 0;  // of the last frame, and of each
+  bool swapped_ = false;
+  std::size_t mark_bytes_ = 4;
+  std::int64_t announced_frames_ = 0;  // by the header
+  bool has_cell_ = false;
+  bool has_fourth_ = false;
+  std::string model_, potential_;  // of the title; empty: it names none
+  std::optional<CommentEntry> beads_;
+  std::int32_t atoms_ = 0;
+  UnnamedWater water_;
+  std::int32_t frame_ = 0;
+  std::int64_t first_step_ = 0;
+  std::int64_t every_ = 1;
+  double timestep_ps_ = 0.0;
+};
+
 }  // namespace
+
+std::unique_ptr<FrameReader> open_dcd(const std::string& path) {
+  return std::make_unique<DcdReader>(path);
+}
+
+std::unique_ptr<TrajectoryWriter> write_dcd(const TrajectoryInfo& info) {
+  const auto axis_bytes = 8 + 4 * static_cast<std::uint64_t>(info.sites_per_molecule) *
+                                  static_cast<std::uint64_t>(info.molecules);
+  return write_frames(info, ".dcd", frame_bytes, AtomNames::beside, decimals_of_float,
+                      {header(info), kFirstNumber, counts, 3 * axis_bytes});
+}
 
 bool looks_like_dcd(std::string_view beginning) {
   return beginning.size() > kLongMark + kMagic.size() &&
          (beginning.substr(kShortMark, kMagic.size()) == kMagic ||
           beginning.substr(kLongMark, kMagic.size()) == kMagic);
-}
-
-void DcdReader::fail(const std::string& message) const {
-  throw InputError({Problem{path_, 0, 0, message}});
-}
-
-std::int32_t DcdReader::i32_at(const std::string& block, std::size_t offset) const {
-  std::uint32_t bits = 0;
-  for (std::size_t i = 0; i < 4; ++i) {
-    const std::size_t shift = 8 * (swapped_ ? 3 - i : i);
-    bits |= static_cast<std::uint32_t>(static_cast<unsigned char>(block[offset + i])) << shift;
-  }
-  return static_cast<std::int32_t>(bits);
-}
-
-std::int64_t DcdReader::length_in(const std::string& mark) const {
-  if (mark.size() == kShortMark) return i32_at(mark, 0);
-  return std::bit_cast<std::int64_t>(u64_at(mark, 0));
-}
-
-std::int64_t DcdReader::read_mark() {
-  std::string mark(mark_bytes_, '\0');
-  const auto bytes = static_cast<std::streamsize>(mark_bytes_);
-  return stream_.read(mark.data(), bytes) ? length_in(mark) : -1;
-}
-
-void DcdReader::find_marks() {
-  std::string beginning(kLongMark, '\0');
-  stream_.read(beginning.data(), kLongMark);
-  if (stream_.bad()) throw_io_error("read", path_, errno);
-  // The long one first: a short one is followed by "CORD", which no long one contains.
-  for (const std::size_t mark_bytes : {kLongMark, kShortMark}) {
-    for (const bool swapped : {false, true}) {
-      mark_bytes_ = mark_bytes;
-      swapped_ = swapped;
-      if (stream_ && length_in(beginning.substr(0, mark_bytes)) == kHeaderBytes) return;
-    }
-  }
-  fail("not a DCD file: it does not begin with the length of a header, 84 bytes");
-}
-
-std::string DcdReader::read_block(std::string_view what) {
-  const std::int64_t length = read_mark();
-  // A wrong length must not ask for more memory than the file has bytes.
-  const bool fits = length >= 0 && stream_ && length <= file_bytes_ - stream_.tellg();
-  std::string block(fits ? static_cast<std::size_t>(length) : 0, '\0');
-  stream_.read(block.data(), static_cast<std::streamsize>(block.size()));
-  const bool whole = fits && stream_ && read_mark() == length;
-  if (stream_.bad()) throw_io_error("read", path_, errno);
-  if (!whole) {
-    fail(fmt::format("the file is cut off or damaged in {}", what));
-  }
-  return block;
-}
-
-DcdReader::DcdReader(const std::string& path)
-    : path_(path), stream_(readable_path(path), std::ios::binary) {
-  if (!stream_) throw_io_error("read", path, errno);
-  find_marks();
-  stream_.seekg(0, std::ios::end);
-  file_bytes_ = stream_.tellg();
-  stream_.seekg(0);
-  const std::string block = read_block("its header");
-  if (!block.starts_with(kMagic)) fail("not a DCD file of positions: CORD is missing");
-  const auto number = [&](Number n) { return i32_at(block, kMagic.size() + 4 * n); };
-  const bool charmm = number(kVersion) != 0;
-  if (number(kFixedAtoms) != 0) {
-    fail(
-        "some atoms are fixed and appear in the first frame only: write the file with all atoms in "
-        "every frame");
-  }
-  announced_frames_ = number(kFrames);
-  has_cell_ = charmm && number(kHasCell) != 0;
-  has_fourth_ = charmm && number(kHasFourth) != 0;
-  first_step_ = number(kFirstStep);
-  every_ = std::max(number(kEvery), 1);
-  double timestep_akma = std::bit_cast<float>(number(kTimestep));
-  // X-PLOR: a double that replaces two numbers.
-  if (!charmm) timestep_akma = double_at(block, kMagic.size() + 4 * kTimestep);
-  timestep_ps_ = units::ps_from_akma(timestep_akma);
-  const std::string title = read_block("its title");
-  model_ = model_in(title);
-  potential_ = potential_in(title);
-  beads_ = beads_in(title);
-  const std::string atoms = read_block("its number of atoms");
-  atoms_ = atoms.size() == 4 ? i32_at(atoms, 0) : 0;
-  check_unnamed_water(path_, atoms_);
-}
-
-double DcdReader::double_at(const std::string& block, std::size_t offset) const {
-  return std::bit_cast<double>(u64_at(block, offset));
-}
-
-std::uint64_t DcdReader::u64_at(const std::string& block, std::size_t offset) const {
-  const auto low = static_cast<std::uint32_t>(i32_at(block, offset + (swapped_ ? 4 : 0)));
-  const auto high = static_cast<std::uint32_t>(i32_at(block, offset + (swapped_ ? 0 : 4)));
-  return std::uint64_t{high} << 32 | low;
-}
-
-std::string DcdReader::warning_at_end() const {
-  if (announced_frames_ <= frame_) return {};
-  return fmt::format(
-      "{}: the header announces {} frames and the file contains {}; the program that wrote it may "
-      "have been stopped",
-      path_, announced_frames_, frame_);
-}
-
-bool DcdReader::is_box(const std::string& cell) const {
-  constexpr std::array<std::size_t, 3> kLengths{0, 2, 5};  // the angles are between them
-  if (cell.size() < 6 * sizeof(double)) return false;
-  return std::any_of(kLengths.begin(), kLengths.end(), [&](std::size_t k) {
-    const double length_A = double_at(cell, k * sizeof(double));
-    return std::isfinite(length_A) && length_A > kDummyLength_A;
-  });
-}
-
-std::optional<Structure> DcdReader::next() {
-  if (stream_.peek() == std::ifstream::traits_type::eof()) {
-    if (stream_.bad()) throw_io_error("read", path_, errno);
-    return std::nullopt;
-  }
-  frame_begin_ = stream_.tellg();
-  const std::string what = fmt::format("frame {} (counted from 0)", frame_);
-  const bool has_box = has_cell_ && is_box(read_block(what));
-  std::vector<double> positions_A;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const std::string block = read_block(what);
-    if (block.size() != 4 * static_cast<std::size_t>(atoms_)) {
-      fail(fmt::format("{} has {} bytes where {} atoms need {}", what, block.size(), atoms_,
-                       std::int64_t{4} * atoms_));
-    }
-    positions_A.resize(3 * static_cast<std::size_t>(atoms_));
-    for (std::size_t a = 0; a < static_cast<std::size_t>(atoms_); ++a) {
-      positions_A[3 * a + axis] = std::bit_cast<float>(i32_at(block, 4 * a));
-    }
-  }
-  if (has_fourth_) read_block(what);
-  Structure structure = water_.take(path_, frame_, std::move(positions_A), {});
-  structure.has_box = has_box;
-  if (!model_.empty()) structure.comment["model"] = model_;
-  if (!potential_.empty()) structure.comment["potential"] = potential_;
-  if (beads_) structure.comment[beads_->key] = beads_->value;
-  const std::int64_t step = first_step_ + every_ * frame_;
-  structure.comment["step"] = fmt::to_string(step);
-  structure.comment["time_ps"] = fmt::format("{}", static_cast<double>(step) * timestep_ps_);
-  ++frame_;
-  frame_bytes_ = stream_.tellg() - frame_begin_;
-  return structure;
 }
 
 }  // namespace tarn::io

@@ -8,25 +8,18 @@
 
 #include <fmt/format.h>
 
-#include "dcd.hpp"
-#include "gro.hpp"
-#include "h5md.hpp"
-#include "pdb.hpp"
-#include "readable_path.hpp"
+#include "frame_formats.hpp"
+#include "paths.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/io_error.hpp"
+#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/xyz.hpp"
-#include "trajectory_files.hpp"
-#include "trr.hpp"
 #include "words.hpp"
-#include "xtc.hpp"
 
 namespace tarn::io {
 namespace {
 
-template <class Reader>
-std::unique_ptr<FrameReader> open_as(const std::string& path) {
-  return std::make_unique<Reader>(path);
+std::unique_ptr<FrameReader> open_xyz(const std::string& path) {
+  return std::make_unique<XyzReader>(path);
 }
 
 bool looks_like_xyz(std::string_view beginning) {
@@ -114,84 +107,72 @@ std::string cure_for(const std::string& path) {
 
 const std::vector<Format>& formats() {
   static const std::vector<Format> table{
-      {FileFormat::xyz,
-       "xyz",
-       "extended XYZ, all digits",
-       {".xyz", ".exyz", ".extxyz"},
-       looks_like_xyz,
-       open_as<XyzReader>,
-       write_xyz,
-       xyz_text,
-       true,
-       true,
-       false,
-       true,
-       true},
-      {FileFormat::h5md,
-       "h5md",
-       "H5MD 1.1, all digits, one file `trajectory.h5` for all replicas",
-       {".h5", ".h5md", ".hdf5"},
-       looks_like_h5md,
-       open_h5md,
-       write_h5md,
-       nullptr,
-       true,
-       true,
-       false,
-       true,
-       true},
-      {FileFormat::dcd,
-       "dcd",
-       "DCD in single precision, with a `topology.pdb` beside it",
-       {".dcd"},
-       looks_like_dcd,
-       open_as<DcdReader>,
-       write_dcd,
-       nullptr,
-       false,
-       false},
-      {FileFormat::xtc,
-       "xtc",
-       "GROMACS, compressed, 10⁻⁴ Å, with a `topology.pdb` beside it",
-       {".xtc"},
-       looks_like_xtc,
-       open_as<XtcReader>,
-       write_xtc,
-       nullptr,
-       false,
-       false,
-       true,
-       false},
-      {FileFormat::trr,
-       "trr",
-       "GROMACS, double precision, with a `topology.pdb` beside it",
-       {".trr"},
-       looks_like_trr,
-       open_as<TrrReader>,
-       write_trr,
-       nullptr,
-       true,
-       false,
-       true,
-       false,
-       true},
-      {FileFormat::gro,
-       "gro",
-       "GROMACS, 10⁻⁶ Å",
-       {".gro"},
-       looks_like_gro,
-       open_as<GroReader>,
-       write_gro,
-       gro_text,
-       true},
-      {FileFormat::pdb,
-       "pdb",
-       "PDB with one model per frame, 0.001 Å",
-       {".pdb", ".ent"},
-       looks_like_pdb,
-       open_as<PdbReader>,
-       write_pdb,
-       pdb_text},
+      {.id = FileFormat::xyz,
+       .name = "xyz",
+       .meaning = "extended XYZ, all digits",
+       .extensions = {".xyz", ".exyz", ".extxyz"},
+       .looks_like = looks_like_xyz,
+       .open = open_xyz,
+       .write = write_xyz,
+       .structure_text = xyz_text,
+       .has_velocities = true,
+       .keeps_digits = true},
+      {.id = FileFormat::h5md,
+       .name = "h5md",
+       .meaning = "H5MD 1.1, all digits, one file `trajectory.h5` for all replicas",
+       .extensions = {".h5", ".h5md", ".hdf5"},
+       .looks_like = looks_like_h5md,
+       .open = open_h5md,
+       .write = write_h5md,
+       .has_velocities = true,
+       .keeps_digits = true},
+      {.id = FileFormat::dcd,
+       .name = "dcd",
+       .meaning = "DCD in single precision, with a `topology.pdb` beside it",
+       .extensions = {".dcd"},
+       .looks_like = looks_like_dcd,
+       .open = open_dcd,
+       .write = write_dcd,
+       .names_atoms = false},
+      {.id = FileFormat::xtc,
+       .name = "xtc",
+       .meaning = "GROMACS, compressed, 10⁻⁴ Å, with a `topology.pdb` beside it",
+       .extensions = {".xtc"},
+       .looks_like = looks_like_xtc,
+       .open = open_xtc,
+       .write = write_xtc,
+       .names_atoms = false,
+       .has_steps_of_32_bits = true,
+       .has_comments = false},
+      {.id = FileFormat::trr,
+       .name = "trr",
+       .meaning = "GROMACS, double precision, with a `topology.pdb` beside it",
+       .extensions = {".trr"},
+       .looks_like = looks_like_trr,
+       .open = open_trr,
+       .write = write_trr,
+       .has_velocities = true,
+       .names_atoms = false,
+       .has_steps_of_32_bits = true,
+       .has_comments = false,
+       .keeps_digits = true},
+      {.id = FileFormat::gro,
+       .name = "gro",
+       .meaning = "GROMACS, 10⁻⁶ Å",
+       .extensions = {".gro"},
+       .looks_like = looks_like_gro,
+       .open = open_gro,
+       .write = write_gro,
+       .structure_text = gro_text,
+       .has_velocities = true},
+      {.id = FileFormat::pdb,
+       .name = "pdb",
+       .meaning = "PDB with one model per frame, 0.001 Å",
+       .extensions = {".pdb", ".ent"},
+       .looks_like = looks_like_pdb,
+       .open = open_pdb,
+       .write = write_pdb,
+       .structure_text = pdb_text},
   };
   return table;
 }

@@ -1,5 +1,3 @@
-#include "gro.hpp"
-
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -7,8 +5,9 @@
 #include <fmt/format.h>
 
 #include "core/count_text.hpp"
-#include "gromacs.hpp"
+#include "frame_formats.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/io/line_reader.hpp"
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"
 #include "words.hpp"
@@ -115,72 +114,83 @@ bool fits(double value, int decimals) {
   return word.size() == kWidth && word[0] == ' ';
 }
 
+class GroReader final : public TextFrameReader {
+ public:
+  using TextFrameReader::TextFrameReader;
+
+  std::optional<Structure> next() override {
+    if (!lines_.next()) return std::nullopt;
+    // The title may be blank, and the file may end with blank lines.
+    const bool blank = is_blank(lines_.line());
+    if (blank && !lines_.next_nonblank()) return std::nullopt;
+    std::string title;
+    if (!blank || parse_count(trimmed(lines_.line())) == 0) {
+      title = lines_.line();
+      if (!lines_.next()) lines_.fail(0, "the file ends before the number of atoms");
+    }
+    const int atoms = read_count();
+    const int count_line = lines_.line_number();
+
+    MoleculeBuilder builder(path());
+    std::size_t width = 0;
+    for (int atom = 0; atom < atoms && !builder.is_full(); ++atom) {
+      if (!lines_.next() || is_blank(lines_.line())) {
+        lines_.fail(0, fmt::format("the frame ends after {}; line {} gives {}",
+                                   count_text(atom, "atom"), count_line, atoms));
+      }
+      if (width == 0) width = coordinate_width(lines_.line());
+      if (width == 0) {
+        lines_.fail(
+            1,
+            "this line has no coordinates with decimal points after column 20, where a GRO file "
+            "has them");
+      }
+      AtomLine(lines_.line(), lines_.line_number(), builder).parse(width);
+    }
+    Structure structure = builder.take(atom_lines_);
+    structure.has_box = read_box();
+    read_title(title, structure);
+    if (structure.molecules == 0) lines_.fail(0, "the frame contains no water molecule");
+    return structure;
+  }
+
+ private:
+  int read_count() {
+    const int atoms = parse_count(trimmed(lines_.line()));
+    if (atoms == 0) {
+      lines_.fail(1, fmt::format("'{}' is not a number of atoms: the second line of a GRO frame "
+                                 "must contain the number of its atoms and nothing else",
+                                 trimmed(lines_.line()).substr(0, 40)));
+    }
+    return atoms;
+  }
+
+  /// @return whether the box has a size; that of a cluster has none
+  bool read_box() {
+    if (!lines_.next()) lines_.fail(0, "the file ends before the box line");
+    const std::vector<std::string_view> words = words_of(lines_.line());
+    bool has_size = false;
+    for (const std::string_view word : words) {
+      double length_nm = 0.0;
+      const std::string problem = parse_number(word, length_nm);
+      has_size = has_size || length_nm != 0.0;
+      if (problem.empty()) continue;
+      lines_.fail(static_cast<int>(word.data() - lines_.line().data()) + 1,
+                  problem +
+                      ": the line after the atoms is the box, with three or nine numbers; "
+                      "check the number of atoms in the second line of the frame");
+    }
+    if (words.size() != 3 && words.size() != 9) {
+      lines_.fail(1, fmt::format("the box has {} numbers; expected three or nine", words.size()));
+    }
+    return has_size;
+  }
+};
+
 }  // namespace
 
-int GroReader::read_count() {
-  const int atoms = parse_count(trimmed(lines_.line()));
-  if (atoms == 0) {
-    lines_.fail(1, fmt::format("'{}' is not a number of atoms: the second line of a GRO frame "
-                               "must contain the number of its atoms and nothing else",
-                               trimmed(lines_.line()).substr(0, 40)));
-  }
-  return atoms;
-}
-
-bool GroReader::read_box() {
-  if (!lines_.next()) lines_.fail(0, "the file ends before the box line");
-  const std::vector<std::string_view> words = words_of(lines_.line());
-  bool has_size = false;
-  for (const std::string_view word : words) {
-    double length_nm = 0.0;
-    const std::string problem = parse_number(word, length_nm);
-    has_size = has_size || length_nm != 0.0;
-    if (problem.empty()) continue;
-    lines_.fail(static_cast<int>(word.data() - lines_.line().data()) + 1,
-                problem +
-                    ": the line after the atoms is the box, with three or nine numbers; "
-                    "check the number of atoms in the second line of the frame");
-  }
-  if (words.size() != 3 && words.size() != 9) {
-    lines_.fail(1, fmt::format("the box has {} numbers; expected three or nine", words.size()));
-  }
-  return has_size;
-}
-
-std::optional<Structure> GroReader::next() {
-  if (!lines_.next()) return std::nullopt;
-  // The title may be blank, and the file may end with blank lines.
-  const bool blank = is_blank(lines_.line());
-  if (blank && !lines_.next_nonblank()) return std::nullopt;
-  std::string title;
-  if (!blank || parse_count(trimmed(lines_.line())) == 0) {
-    title = lines_.line();
-    if (!lines_.next()) lines_.fail(0, "the file ends before the number of atoms");
-  }
-  const int atoms = read_count();
-  const int count_line = lines_.line_number();
-
-  MoleculeBuilder builder(path());
-  std::size_t width = 0;
-  for (int atom = 0; atom < atoms && !builder.is_full(); ++atom) {
-    if (!lines_.next() || is_blank(lines_.line())) {
-      lines_.fail(0, fmt::format("the frame ends after {}; line {} gives {}",
-                                 count_text(atom, "atom"), count_line, atoms));
-    }
-    if (width == 0) width = coordinate_width(lines_.line());
-    if (width == 0) {
-      lines_.fail(
-          1,
-          "this line has no coordinates with decimal points after column 20, where a GRO file "
-          "has them");
-    }
-    AtomLine(lines_.line(), lines_.line_number(), builder).parse(width);
-  }
-  Structure structure = builder.take(atom_lines_);
-  structure.has_box = read_box();
-  read_title(title, structure);
-  if (structure.molecules == 0) lines_.fail(0, "the frame contains no water molecule");
-  return structure;
+std::unique_ptr<FrameReader> open_gro(const std::string& path) {
+  return std::make_unique<GroReader>(path);
 }
 
 int gro_decimals(std::span<const double> positions_A,

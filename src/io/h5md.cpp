@@ -1,5 +1,4 @@
-#include "h5md.hpp"
-
+#include "frame_formats.hpp"
 #include "tarn/io/formats.hpp"
 
 #ifndef TARN_HAVE_HDF5

@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "h5md.hpp"
+#include "frame_formats.hpp"
 #include "hdf5.hpp"
-#include "readable_path.hpp"
+#include "paths.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/state.hpp"
@@ -85,7 +85,6 @@ class H5mdReader final : public FrameReader {
     ++frame_;
     return structure;
   }
-  int line_of_atom(int /*atom*/) const override { return 0; }
   const std::string& path() const override { return file_.path(); }
 
  private:

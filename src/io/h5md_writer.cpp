@@ -9,13 +9,12 @@
 
 #include <fmt/format.h>
 
-#include "h5md.hpp"
+#include "frame_formats.hpp"
 #include "hdf5.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
-#include "tarn/io/io_error.hpp"
 #include "tarn/state.hpp"
 #include "tarn/version.hpp"
 #include "water_atoms.hpp"

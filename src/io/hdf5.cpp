@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "h5md.hpp"
+#include "frame_formats.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/io_error.hpp"
+#include "tarn/io/atomic_file.hpp"
 
 namespace tarn::io::hdf5 {
 namespace {

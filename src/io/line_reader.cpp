@@ -2,9 +2,9 @@
 
 #include <cerrno>
 
-#include "readable_path.hpp"
+#include "paths.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/io_error.hpp"
+#include "tarn/io/atomic_file.hpp"
 #include "words.hpp"
 
 namespace tarn::io {

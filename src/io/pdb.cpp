@@ -1,12 +1,12 @@
-#include "pdb.hpp"
-
 #include <algorithm>
 #include <array>
 #include <iterator>
 
 #include <fmt/format.h>
 
+#include "frame_formats.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/io/line_reader.hpp"
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"
 #include "words.hpp"
@@ -107,45 +107,59 @@ std::string atom_records(std::span<const double> positions_A, int sites_per_mole
   return text;
 }
 
+class PdbReader final : public TextFrameReader {
+ public:
+  using TextFrameReader::TextFrameReader;
+
+  std::optional<Structure> next() override {
+    MoleculeBuilder builder(path());
+    std::map<std::string, std::string> comment;
+    bool has_end = false;
+    while (!has_end && !builder.is_full() && lines_.next()) {
+      const std::string_view line = lines_.line();
+      if (is_atom(line)) {
+        read_atom(line, lines_.line_number(), builder);
+      } else if (line.starts_with("CRYST1")) {
+        has_box_ = is_box(line);  // for all following models
+      } else if (line.starts_with("TITLE ")) {
+        for (const CommentEntry& entry : parse_comment(columns(line, 11, line.size()))) {
+          comment[entry.key] = entry.value;
+        }
+      } else if (line.starts_with("END") || line.starts_with("MODEL ")) {
+        has_end = builder.has_atoms();
+      }
+    }
+    Structure structure = builder.take(atom_lines_);
+    std::string problem;
+    const double unit_A = take_unit_A(comment, problem);
+    if (!problem.empty()) throw InputError({Problem{path(), 0, 0, "TITLE: " + problem}});
+    for (double& x : structure.positions_A) x *= unit_A;
+    structure.comment = std::move(comment);
+    structure.has_box = has_box_;
+    if (structure.molecules > 0) {
+      if (!has_end && has_ends_) lines_.fail(0, "the file ends within a model");
+      has_ends_ = has_end;
+      ++frames_;
+      return structure;
+    }
+    if (frames_ == 0 && lines_.line_number() > 0) {
+      throw InputError({Problem{path(), 0, 0,
+                                "the file contains no ATOM or HETATM record of water; is it a PDB "
+                                "file?"}});
+    }
+    return std::nullopt;
+  }
+
+ private:
+  int frames_ = 0;
+  bool has_box_ = false;
+  bool has_ends_ = false;  // models have end records
+};
+
 }  // namespace
 
-std::optional<Structure> PdbReader::next() {
-  MoleculeBuilder builder(path());
-  std::map<std::string, std::string> comment;
-  bool has_end = false;
-  while (!has_end && !builder.is_full() && lines_.next()) {
-    const std::string_view line = lines_.line();
-    if (is_atom(line)) {
-      read_atom(line, lines_.line_number(), builder);
-    } else if (line.starts_with("CRYST1")) {
-      has_box_ = is_box(line);  // for all following models
-    } else if (line.starts_with("TITLE ")) {
-      for (const CommentEntry& entry : parse_comment(columns(line, 11, line.size()))) {
-        comment[entry.key] = entry.value;
-      }
-    } else if (line.starts_with("END") || line.starts_with("MODEL ")) {
-      has_end = builder.has_atoms();
-    }
-  }
-  Structure structure = builder.take(atom_lines_);
-  std::string problem;
-  const double unit_A = take_unit_A(comment, problem);
-  if (!problem.empty()) throw InputError({Problem{path(), 0, 0, "TITLE: " + problem}});
-  for (double& x : structure.positions_A) x *= unit_A;
-  structure.comment = std::move(comment);
-  structure.has_box = has_box_;
-  if (structure.molecules > 0) {
-    if (!has_end && has_ends_) lines_.fail(0, "the file ends within a model");
-    has_ends_ = has_end;
-    ++frames_;
-    return structure;
-  }
-  if (frames_ == 0 && lines_.line_number() > 0) {
-    throw InputError({Problem{path(), 0, 0,
-                              "the file contains no ATOM or HETATM record of water; is it a PDB "
-                              "file?"}});
-  }
-  return std::nullopt;
+std::unique_ptr<FrameReader> open_pdb(const std::string& path) {
+  return std::make_unique<PdbReader>(path);
 }
 
 int pdb_decimals(std::span<const double> positions_A) {

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "core/count_text.hpp"
-#include "grouped_problems.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "replica_clock.hpp"
+#include "replica_frames.hpp"
 #include "tarn/core/message.hpp"
 #include "tarn/io/convert.hpp"
 #include "tarn/io/formats.hpp"

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/count_text.hpp"
-#include "gro.hpp"
-#include "pdb.hpp"
+#include "frame_formats.hpp"
+#include "tarn/io/append_file.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/xyz.hpp"
@@ -20,29 +22,52 @@
 namespace tarn::io {
 namespace {
 
+/// The files of a trajectory, by replica.
+std::vector<AppendFile> trajectory_files(const TrajectoryInfo& info, std::string_view extension) {
+  std::vector<AppendFile> files;
+  if (!info.path.empty()) {
+    files.emplace_back(info.path);
+    return files;
+  }
+  for (int id = 0; id < info.replicas; ++id) {
+    files.emplace_back(info.numbered
+                           ? fmt::format("{}/trajectory-{:04}{}", info.folder, id, extension)
+                           : fmt::format("{}/trajectory{}", info.folder, extension));
+  }
+  return files;
+}
+
 class GrowingFiles final : public TrajectoryWriter {
  public:
   GrowingFiles(const TrajectoryInfo& info, std::string_view extension, FrameBytes frame_bytes,
-               AtomNames names, FrameDecimals decimals)
+               AtomNames names, FrameDecimals decimals, FileHeader header)
       : info_(info),
         frame_bytes_(frame_bytes),
         names_(names),
         decimals_(decimals),
+        header_(std::move(header)),
         extension_(extension),
         files_(trajectory_files(info, extension)) {}
 
   void create() override {
-    for (AppendFile& file : files_) file.create();
+    for (AppendFile& file : files_) {
+      file.create();
+      file.append(header_.bytes);
+    }
   }
   void append(const TrajectoryFrame& frame) override {
     // A given path is for a single replica, which may have any number.
     const bool is_of_run = info_.path.empty();
     AppendFile& file = files_[is_of_run ? static_cast<std::size_t>(frame.replica) : 0];
-    if (names_ == AtomNames::beside && is_of_run && frame.replica == 0 && file.length() == 0) {
+    const bool is_first = file.length() == header_.bytes.size();
+    if (names_ == AtomNames::beside && is_of_run && frame.replica == 0 && is_first) {
       write_topology(info_, frame);
     }
-    file.append(frame_bytes_(info_, frame));
-    if (decimals_ != nullptr) decimals_warning_.add(extension_, decimals_(frame), frame);
+    const std::string bytes = frame_bytes_(info_, frame);
+    // The count first: appending may flush, and then both reach the file together.
+    put_count(file, 1);
+    file.append(bytes);
+    if (decimals_ != nullptr) warn_of_decimals(decimals_(frame), frame);
   }
   void save(std::ostream& out) override {
     for (AppendFile& file : files_) {
@@ -51,20 +76,44 @@ class GrowingFiles final : public TrajectoryWriter {
     }
   }
   void load(std::istream& in) override {
-    for (AppendFile& file : files_) file.cut(get_u64(in));
+    for (AppendFile& file : files_) {
+      file.cut(get_u64(in));
+      put_count(file, 0);
+      file.flush();
+    }
   }
   void finish() override {
     for (AppendFile& file : files_) file.flush();
   }
-  Messages messages() const override { return decimals_warning_.messages(); }
+  Messages messages() const override { return messages_; }
 
  private:
+  void put_count(AppendFile& file, std::int64_t new_frames) const {
+    if (header_.counts == nullptr) return;
+    const std::uint64_t frames = (file.length() - header_.bytes.size()) / header_.frame_bytes;
+    file.overwrite(header_.offset,
+                   header_.counts(static_cast<std::int64_t>(frames) + new_frames, info_));
+  }
+  /// At the first frame with few decimals.
+  void warn_of_decimals(int decimals, const TrajectoryFrame& frame) {
+    // With fewer decimals in angstrom, bond lengths differ noticeably from the model.
+    constexpr int kFewDecimals = 3;
+    if (decimals >= kFewDecimals || !messages_.empty()) return;
+    messages_.push_back(Message::warning(fmt::format(
+        "coordinates in {} have only {} in angstrom from step {} of replica {} on, because "
+        "a molecule is far from the origin; write xyz or h5md or, if the cluster drifts, set "
+        "[system] "
+        "recentre = true",
+        extension_, count_text(decimals, "decimal"), frame.step, frame.replica)));
+  }
+
   TrajectoryInfo info_;
   FrameBytes frame_bytes_;
   AtomNames names_;
   FrameDecimals decimals_;
+  FileHeader header_;
   std::string extension_;
-  DecimalsWarning decimals_warning_;
+  Messages messages_;
   std::vector<AppendFile> files_;  // by replica
 };
 
@@ -116,18 +165,6 @@ int decimals_of_pdb(const TrajectoryFrame& frame) { return pdb_decimals(frame.po
 
 }  // namespace
 
-void DecimalsWarning::add(std::string_view extension, int decimals, const TrajectoryFrame& frame) {
-  // With fewer decimals in angstrom, bond lengths differ noticeably from the model.
-  constexpr int kFewDecimals = 3;
-  if (decimals >= kFewDecimals || !messages_.empty()) return;
-  messages_.push_back(Message::warning(fmt::format(
-      "coordinates in {} have only {} in angstrom from step {} of replica {} on, because "
-      "a molecule is far from the origin; write xyz or h5md or, if the cluster drifts, set "
-      "[system] "
-      "recentre = true",
-      extension, count_text(decimals, "decimal"), frame.step, frame.replica)));
-}
-
 int decimals_of_float(const TrajectoryFrame& frame) {
   float largest = 0.0f;
   for (const double x : frame.positions_A)
@@ -136,24 +173,12 @@ int decimals_of_float(const TrajectoryFrame& frame) {
   return std::max(0, static_cast<int>(std::floor(-std::log10(next - largest))));
 }
 
-std::vector<AppendFile> trajectory_files(const TrajectoryInfo& info, std::string_view extension) {
-  std::vector<AppendFile> files;
-  if (!info.path.empty()) {
-    files.emplace_back(info.path);
-    return files;
-  }
-  for (int id = 0; id < info.replicas; ++id) {
-    files.emplace_back(info.numbered
-                           ? fmt::format("{}/trajectory-{:04}{}", info.folder, id, extension)
-                           : fmt::format("{}/trajectory{}", info.folder, extension));
-  }
-  return files;
-}
-
 std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,
                                                std::string_view extension, FrameBytes frame_bytes,
-                                               AtomNames names, FrameDecimals decimals) {
-  return std::make_unique<GrowingFiles>(info, extension, frame_bytes, names, decimals);
+                                               AtomNames names, FrameDecimals decimals,
+                                               FileHeader header) {
+  return std::make_unique<GrowingFiles>(info, extension, frame_bytes, names, decimals,
+                                        std::move(header));
 }
 
 void write_topology(const std::string& path, const TrajectoryInfo& info,

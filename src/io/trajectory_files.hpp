@@ -5,9 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "tarn/io/append_file.hpp"
 #include "tarn/io/trajectory.hpp"
 
 namespace tarn::io {
@@ -17,10 +15,6 @@ void write_topology(const std::string& path, const TrajectoryInfo& info,
                     std::span<const double> positions_A);
 /// The same for a run: topology.pdb in its folder.
 void write_topology(const TrajectoryInfo& info, const TrajectoryFrame& frame);
-
-/// Files by replica: trajectory<extension>, or trajectory-0000<extension> and so on, or the single
-/// file given by `info.path`.
-std::vector<AppendFile> trajectory_files(const TrajectoryInfo& info, std::string_view extension);
 
 using FrameBytes = std::string (*)(const TrajectoryInfo& info, const TrajectoryFrame& frame);
 
@@ -33,25 +27,21 @@ using FrameDecimals = int (*)(const TrajectoryFrame& frame);
 /// Those of numbers in single precision.
 int decimals_of_float(const TrajectoryFrame& frame);
 
-/// Warns of the first frame with few decimals.
-class DecimalsWarning {
- public:
-  void add(std::string_view extension, int decimals, const TrajectoryFrame& frame);
-  const Messages& messages() const { return messages_; }
-
- private:
-  Messages messages_;
+/// The header of files whose frames are all equally long; part of it changes with every frame.
+struct FileHeader {
+  std::string bytes;
+  std::uint64_t offset = 0;  ///< of the part that changes
+  std::string (*counts)(std::int64_t frames, const TrajectoryInfo& info) = nullptr;  ///< this part
+  std::uint64_t frame_bytes = 0;
 };
 
-/// Writes one file per replica, frame by frame.
+/// Writes frame by frame to one file per replica, trajectory<extension>, or
+/// trajectory-0000<extension> and so on, or to the single file given by `info.path`.
 /// @param decimals for formats that have fewer decimals for distant atoms, or null
 std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,
                                                std::string_view extension, FrameBytes frame_bytes,
-                                               AtomNames names, FrameDecimals decimals = nullptr);
-
-std::unique_ptr<TrajectoryWriter> write_xyz(const TrajectoryInfo& info);
-std::unique_ptr<TrajectoryWriter> write_gro(const TrajectoryInfo& info);
-std::unique_ptr<TrajectoryWriter> write_pdb(const TrajectoryInfo& info);
+                                               AtomNames names, FrameDecimals decimals = nullptr,
+                                               FileHeader header = {});
 
 /// A step in 32 bits; larger steps become the largest number.
 std::int32_t step_of_32_bits(std::int64_t step);

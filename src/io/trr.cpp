@@ -1,5 +1,3 @@
-#include "trr.hpp"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "gromacs.hpp"
+#include "frame_formats.hpp"
 #include "tarn/core/error.hpp"
 #include "trajectory_files.hpp"
 #include "water_atoms.hpp"
+#include "xdr.hpp"
 
 namespace tarn::io {
 namespace {
@@ -69,74 +68,90 @@ std::string frame_bytes(const TrajectoryInfo& /*info*/, const TrajectoryFrame& f
   return text;
 }
 
+class TrrReader final : public FrameReader {
+ public:
+  explicit TrrReader(const std::string& path) : input_(path) {}
+
+  bool is_cut_off() const override { return input_.is_cut_off(); }
+  const std::string& path() const override { return input_.path(); }
+  std::optional<Structure> next() override {
+    while (input_.begin_frame()) {
+      input_.expect(kMagic, "TRR");
+      // The length with and without the terminating 0, and the text.
+      constexpr auto kLength = static_cast<std::int32_t>(kVersion.size());
+      if (input_.i32() != kLength + 1 || input_.i32() != kLength ||
+          input_.bytes(kLength) != kVersion) {
+        input_.fail("the file is damaged or not a TRR file: GMX_trn_file is missing");
+      }
+      std::array<std::int64_t, kNumbers> header{};
+      for (std::int64_t& number : header) number = input_.i32();
+      const std::int64_t numbers = 3 * header[kAtoms];
+      // An invalid length must not be mistaken for a truncated file. GROMACS never writes inputs,
+      // energies, topology and symbols.
+      std::size_t real = 0;
+      for (const auto& [bytes, count] : {std::pair{header[kInputs], std::int64_t{0}},
+                                         {header[kEnergies], 0},
+                                         {header[kBox], 9},
+                                         {header[kVirial], 9},
+                                         {header[kPressure], 9},
+                                         {header[kTopology], 0},
+                                         {header[kSymbols], 0},
+                                         {header[kPositions], numbers},
+                                         {header[kVelocities], numbers},
+                                         {header[kForces], numbers}}) {
+        if (bytes == 0) continue;
+        const auto of_each = static_cast<std::size_t>(bytes == 4 * count ? 4 : 8);
+        if (header[kAtoms] < 1 || bytes != static_cast<std::int64_t>(of_each) * count ||
+            (real != 0 && real != of_each)) {
+          input_.fail("the file is damaged: its lengths do not match its number of atoms");
+        }
+        real = of_each;
+      }
+      if (real == 0) real = sizeof(float);  // no data apart from skipped blocks
+      const double time_ps = input_.real(real);
+      input_.real(real);  // lambda
+      std::vector<double> box_nm, positions_A, velocities_A_per_akma;
+      if (header[kBox] != 0) box_nm = input_.reals(9, real, 1.0);
+      input_.bytes(header[kVirial]);
+      input_.bytes(header[kPressure]);
+      if (header[kPositions] != 0) positions_A = input_.reals(numbers, real, kAngstromPerNm);
+      if (header[kVelocities] != 0) {
+        velocities_A_per_akma = input_.reals(numbers, real, kAngstromPerAkmaPerNmPerPs);
+      }
+      input_.bytes(header[kForces]);
+      if (positions_A.empty()) {
+        ++passed_over_;
+        input_.pass_over();
+        continue;
+      }
+      Structure structure = water_.take(input_.path(), input_.frame(), std::move(positions_A),
+                                        std::move(velocities_A_per_akma));
+      structure.has_box = is_box(box_nm);
+      structure.comment["step"] = fmt::to_string(header[kStep]);
+      structure.comment["time_ps"] =
+          real == 4 ? fmt::format("{}", static_cast<float>(time_ps)) : fmt::format("{}", time_ps);
+      return structure;
+    }
+    if (passed_over_ > 0 && input_.frames() == 0) {
+      throw InputError(
+          {Problem{path(), 0, 0,
+                   fmt::format("none of the {} frames has positions (perhaps nstxout = 0 in "
+                               "the run); use the XTC file of that run",
+                               passed_over_)}});
+    }
+    return std::nullopt;
+  }
+
+ private:
+  XdrInput input_;
+  UnnamedWater water_;
+  std::int64_t passed_over_ = 0;
+};
+
 }  // namespace
 
-std::optional<Structure> TrrReader::next() {
-  while (input_.begin_frame()) {
-    input_.expect(kMagic, "TRR");
-    // The length with and without the terminating 0, and the text.
-    constexpr auto kLength = static_cast<std::int32_t>(kVersion.size());
-    if (input_.i32() != kLength + 1 || input_.i32() != kLength ||
-        input_.bytes(kLength) != kVersion) {
-      input_.fail("the file is damaged or not a TRR file: GMX_trn_file is missing");
-    }
-    std::array<std::int64_t, kNumbers> header{};
-    for (std::int64_t& number : header) number = input_.i32();
-    const std::int64_t numbers = 3 * header[kAtoms];
-    // An invalid length must not be mistaken for a truncated file. GROMACS never writes inputs,
-    // energies, topology and symbols.
-    std::size_t real = 0;
-    for (const auto& [bytes, count] : {std::pair{header[kInputs], std::int64_t{0}},
-                                       {header[kEnergies], 0},
-                                       {header[kBox], 9},
-                                       {header[kVirial], 9},
-                                       {header[kPressure], 9},
-                                       {header[kTopology], 0},
-                                       {header[kSymbols], 0},
-                                       {header[kPositions], numbers},
-                                       {header[kVelocities], numbers},
-                                       {header[kForces], numbers}}) {
-      if (bytes == 0) continue;
-      const auto of_each = static_cast<std::size_t>(bytes == 4 * count ? 4 : 8);
-      if (header[kAtoms] < 1 || bytes != static_cast<std::int64_t>(of_each) * count ||
-          (real != 0 && real != of_each)) {
-        input_.fail("the file is damaged: its lengths do not match its number of atoms");
-      }
-      real = of_each;
-    }
-    if (real == 0) real = sizeof(float);  // no data apart from skipped blocks
-    const double time_ps = input_.real(real);
-    input_.real(real);  // lambda
-    std::vector<double> box_nm, positions_A, velocities_A_per_akma;
-    if (header[kBox] != 0) box_nm = input_.reals(9, real, 1.0);
-    input_.bytes(header[kVirial]);
-    input_.bytes(header[kPressure]);
-    if (header[kPositions] != 0) positions_A = input_.reals(numbers, real, kAngstromPerNm);
-    if (header[kVelocities] != 0) {
-      velocities_A_per_akma = input_.reals(numbers, real, kAngstromPerAkmaPerNmPerPs);
-    }
-    input_.bytes(header[kForces]);
-    if (positions_A.empty()) {
-      ++passed_over_;
-      input_.pass_over();
-      continue;
-    }
-    Structure structure = water_.take(input_.path(), input_.frame(), std::move(positions_A),
-                                      std::move(velocities_A_per_akma));
-    structure.has_box = is_box(box_nm);
-    structure.comment["step"] = fmt::to_string(header[kStep]);
-    structure.comment["time_ps"] =
-        real == 4 ? fmt::format("{}", static_cast<float>(time_ps)) : fmt::format("{}", time_ps);
-    return structure;
-  }
-  if (passed_over_ > 0 && input_.frames() == 0) {
-    throw InputError(
-        {Problem{path(), 0, 0,
-                 fmt::format("none of the {} frames has positions (perhaps nstxout = 0 in "
-                             "the run); use the XTC file of that run",
-                             passed_over_)}});
-  }
-  return std::nullopt;
+std::unique_ptr<FrameReader> open_trr(const std::string& path) {
+  return std::make_unique<TrrReader>(path);
 }
 
 std::unique_ptr<TrajectoryWriter> write_trr(const TrajectoryInfo& info) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,5 +34,16 @@ int parse_count(std::string_view word);
 
 /// A unit of length by its name in angstrom, or nothing.
 std::optional<double> length_unit_A(std::string_view name);
+
+/// The cells of a row of a CSV table.
+inline void split_cells(std::string_view line, std::vector<std::string_view>& cells) {
+  cells.clear();
+  while (true) {
+    const std::size_t comma = line.find(',');
+    cells.push_back(line.substr(0, comma));
+    if (comma == std::string_view::npos) return;
+    line.remove_prefix(comma + 1);
+  }
+}
 
 }  // namespace tarn::io

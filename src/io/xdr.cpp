@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "readable_path.hpp"
+#include "paths.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/io_error.hpp"
+#include "tarn/io/atomic_file.hpp"
 
 namespace tarn::io {
 namespace {

@@ -1,5 +1,3 @@
-#include "xtc.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,11 +9,12 @@
 
 #include <fmt/format.h>
 
-#include "gromacs.hpp"
+#include "frame_formats.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/io_error.hpp"
+#include "tarn/io/atomic_file.hpp"
 #include "trajectory_files.hpp"
 #include "water_atoms.hpp"
+#include "xdr.hpp"
 
 namespace tarn::io {
 namespace {
@@ -255,84 +254,99 @@ int decimals_of_xtc(const TrajectoryFrame& frame) {
   return atoms > kNotCompressed ? kDecimals : std::min(kDecimals, decimals_of_float(frame));
 }
 
+class XtcReader final : public FrameReader {
+ public:
+  explicit XtcReader(const std::string& path) : input_(path) {}
+
+  bool is_cut_off() const override { return input_.is_cut_off(); }
+  const std::string& path() const override { return input_.path(); }
+  std::optional<Structure> next() override {
+    if (!input_.begin_frame()) return std::nullopt;
+    input_.expect(kMagic, "XTC");
+    const std::int64_t atoms = input_.i32();
+    const std::int32_t step = input_.i32();
+    const auto time_ps = static_cast<float>(input_.real(sizeof(float)));
+    const std::vector<double> box_nm = input_.reals(9, sizeof(float), 1.0);
+    if (input_.i32() != atoms || atoms < 1) {
+      input_.fail("the file is damaged: its two numbers of atoms differ");
+    }
+    std::vector<double> positions_A = atoms > kNotCompressed
+                                          ? compressed_positions_A(atoms)
+                                          : input_.reals(3 * atoms, sizeof(float), kAngstromPerNm);
+    Structure structure = water_.take(input_.path(), input_.frame(), std::move(positions_A), {});
+    structure.has_box = is_box(box_nm);
+    structure.comment["step"] = fmt::to_string(step);
+    structure.comment["time_ps"] = fmt::format("{}", time_ps);
+    return structure;
+  }
+
+ private:
+  std::vector<double> compressed_positions_A(std::int64_t atoms) {
+    const double units_per_nm = input_.real(sizeof(float));
+    if (!(units_per_nm > 0.0) || !std::isfinite(units_per_nm)) {
+      input_.fail("the file is damaged: its precision is not a positive number");
+    }
+    Integers least{}, sizes{};
+    for (std::int64_t& value : least) value = input_.i32();
+    for (std::size_t c = 0; c < 3; ++c) {
+      sizes[c] = input_.i32() - least[c] + 1;
+      if (sizes[c] < 1 || sizes[c] > std::numeric_limits<std::int32_t>::max()) {
+        input_.fail("the file is damaged: its largest positions are below its smallest");
+      }
+    }
+    int of = input_.i32();
+    const std::int64_t length = input_.i32();
+    // An atom takes at least two bits, and at most three integers of 32 bits and the run code.
+    if (atoms > 4 * length || length > 13 * atoms + 1) {
+      input_.fail("the file is damaged: its length does not match its number of atoms");
+    }
+    const std::string bytes = input_.bytes(length);
+    BitReader reader(bytes, input_);
+
+    const Packing packing(sizes);
+    const double unit_A = kAngstromPerNm / units_per_nm;
+    std::vector<double> positions_A;
+    const auto put = [&](const Integers& atom) {
+      for (const std::int64_t value : atom) {
+        positions_A.push_back(static_cast<double>(value) * unit_A);
+      }
+    };
+    int run = 0;  // number of integers that follow, relative to this atom
+    for (std::int64_t left = atoms; left > 0; --left) {
+      if (of < kSmallest || of > kLargest) reader.damaged();
+      Integers atom = reader.packed(packing);
+      for (std::size_t c = 0; c < 3; ++c) atom[c] += least[c];
+      int change = 0;
+      if (reader.bits(1)) {
+        const auto code = static_cast<int>(reader.bits(5));
+        run = code - code % 3;
+        change = code % 3 - 1;
+      }
+      if (run / 3 >= left) reader.damaged();
+      if (run == 0) put(atom);
+      const std::int64_t size = small_size(of);
+      Integers last = atom;
+      for (int k = 0; k < run; k += 3, --left) {
+        Integers next = reader.together(of, {size, size, size});
+        for (std::size_t c = 0; c < 3; ++c) next[c] += last[c] - size / 2;
+        // The first neighbour precedes its reference atom, which compresses water better.
+        put(next);
+        if (k == 0) put(atom);
+        last = next;
+      }
+      of += change;
+    }
+    return positions_A;
+  }
+
+  XdrInput input_;
+  UnnamedWater water_;
+};
+
 }  // namespace
 
-std::optional<Structure> XtcReader::next() {
-  if (!input_.begin_frame()) return std::nullopt;
-  input_.expect(kMagic, "XTC");
-  const std::int64_t atoms = input_.i32();
-  const std::int32_t step = input_.i32();
-  const auto time_ps = static_cast<float>(input_.real(sizeof(float)));
-  const std::vector<double> box_nm = input_.reals(9, sizeof(float), 1.0);
-  if (input_.i32() != atoms || atoms < 1) {
-    input_.fail("the file is damaged: its two numbers of atoms differ");
-  }
-  std::vector<double> positions_A = atoms > kNotCompressed
-                                        ? compressed_positions_A(atoms)
-                                        : input_.reals(3 * atoms, sizeof(float), kAngstromPerNm);
-  Structure structure = water_.take(input_.path(), input_.frame(), std::move(positions_A), {});
-  structure.has_box = is_box(box_nm);
-  structure.comment["step"] = fmt::to_string(step);
-  structure.comment["time_ps"] = fmt::format("{}", time_ps);
-  return structure;
-}
-
-std::vector<double> XtcReader::compressed_positions_A(std::int64_t atoms) {
-  const double units_per_nm = input_.real(sizeof(float));
-  if (!(units_per_nm > 0.0) || !std::isfinite(units_per_nm)) {
-    input_.fail("the file is damaged: its precision is not a positive number");
-  }
-  Integers least{}, sizes{};
-  for (std::int64_t& value : least) value = input_.i32();
-  for (std::size_t c = 0; c < 3; ++c) {
-    sizes[c] = input_.i32() - least[c] + 1;
-    if (sizes[c] < 1 || sizes[c] > std::numeric_limits<std::int32_t>::max()) {
-      input_.fail("the file is damaged: its largest positions are below its smallest");
-    }
-  }
-  int of = input_.i32();
-  const std::int64_t length = input_.i32();
-  // An atom takes at least two bits, and at most three integers of 32 bits and the run code.
-  if (atoms > 4 * length || length > 13 * atoms + 1) {
-    input_.fail("the file is damaged: its length does not match its number of atoms");
-  }
-  const std::string bytes = input_.bytes(length);
-  BitReader reader(bytes, input_);
-
-  const Packing packing(sizes);
-  const double unit_A = kAngstromPerNm / units_per_nm;
-  std::vector<double> positions_A;
-  const auto put = [&](const Integers& atom) {
-    for (const std::int64_t value : atom) {
-      positions_A.push_back(static_cast<double>(value) * unit_A);
-    }
-  };
-  int run = 0;  // number of integers that follow, relative to this atom
-  for (std::int64_t left = atoms; left > 0; --left) {
-    if (of < kSmallest || of > kLargest) reader.damaged();
-    Integers atom = reader.packed(packing);
-    for (std::size_t c = 0; c < 3; ++c) atom[c] += least[c];
-    int change = 0;
-    if (reader.bits(1)) {
-      const auto code = static_cast<int>(reader.bits(5));
-      run = code - code % 3;
-      change = code % 3 - 1;
-    }
-    if (run / 3 >= left) reader.damaged();
-    if (run == 0) put(atom);
-    const std::int64_t size = small_size(of);
-    Integers last = atom;
-    for (int k = 0; k < run; k += 3, --left) {
-      Integers next = reader.together(of, {size, size, size});
-      for (std::size_t c = 0; c < 3; ++c) next[c] += last[c] - size / 2;
-      // The first neighbour precedes its reference atom, which compresses water better.
-      put(next);
-      if (k == 0) put(atom);
-      last = next;
-    }
-    of += change;
-  }
-  return positions_A;
+std::unique_ptr<FrameReader> open_xtc(const std::string& path) {
+  return std::make_unique<XtcReader>(path);
 }
 
 std::unique_ptr<TrajectoryWriter> write_xtc(const TrajectoryInfo& info) {

@@ -10,11 +10,10 @@
 #include <fmt/format.h>
 
 #include "core/count_text.hpp"
-#include "grouped_problems.hpp"
+#include "structure_checks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"
-#include "water_groups.hpp"
 #include "words.hpp"
 #include "xyz_comment.hpp"
 
@@ -140,8 +139,6 @@ class AtomParser {
 };
 
 }  // namespace
-
-XyzReader::XyzReader(const std::string& path) : lines_(path) {}
 
 int XyzReader::read_count() {
   const std::vector<std::string_view> words = words_of(lines_.line());

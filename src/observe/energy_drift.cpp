@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "tarn/analysis/blocking.hpp"
-#include "tarn/analysis/line_fit.hpp"
+#include "tarn/analysis/convergence.hpp"
 #include "tarn/io/binary.hpp"
 
 namespace tarn {

@@ -18,12 +18,10 @@
 
 #include "baths.hpp"
 #include "core/parallel.hpp"
-#include "equilibration_warning.hpp"
 #include "io/xyz_comment.hpp"
 #include "observable.hpp"
 #include "picture_parts.hpp"
-#include "sampling_warning.hpp"
-#include "start/centre.hpp"
+#include "start/molecule_frame.hpp"
 #include "start/shared_calls.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
@@ -42,6 +40,7 @@
 #include "tarn/modes.hpp"
 #include "tarn/observe/structure_picture.hpp"
 #include "tarn/thermochemistry.hpp"
+#include "warnings.hpp"
 
 namespace tarn {
 namespace {

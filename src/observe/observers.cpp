@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/count_text.hpp"
-#include "deck/ring_keys.hpp"
+#include "deck/system_limits.hpp"
 #include "io/xyz_comment.hpp"
 #include "observable.hpp"
 #include "tarn/io/binary.hpp"

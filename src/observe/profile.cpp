@@ -1,5 +1,3 @@
-#include "tarn/analysis/profile.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

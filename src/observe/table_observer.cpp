@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "core/parallel.hpp"
-#include "sampling_warning.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/io/binary.hpp"
+#include "warnings.hpp"
 
 namespace tarn {
 namespace {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "baths.hpp"
-#include "equilibration_warning.hpp"
 #include "interface/moments.hpp"
 #include "observable.hpp"
 #include "replica_table.hpp"
@@ -19,6 +18,7 @@
 #include "tarn/analysis/halves.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/observer.hpp"
+#include "warnings.hpp"
 
 namespace tarn {
 

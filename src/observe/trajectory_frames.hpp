@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/replica_numbering.hpp"
+#include "io/replica_frames.hpp"
 #include "tarn/core/message.hpp"
 #include "tarn/io/structure.hpp"
 

@@ -74,7 +74,6 @@ class PositionsInMemory : public io::FrameReader {
  public:
   explicit PositionsInMemory(std::string name) : name_(std::move(name)) {}
   std::optional<io::Structure> next() override { return std::nullopt; }
-  int line_of_atom(int /*atom*/) const override { return 0; }
   const std::string& path() const override { return name_; }
 
  private:

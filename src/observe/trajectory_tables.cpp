@@ -17,11 +17,10 @@
 
 #include <fmt/format.h>
 
-#include "io/replica_clock.hpp"
-#include "io/staged_folder.hpp"
+#include "io/paths.hpp"
+#include "io/replica_frames.hpp"
 #include "observable.hpp"
 #include "position_measures.hpp"
-#include "sampling_warning.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/correlation.hpp"
@@ -31,6 +30,7 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/observe/quantity_table.hpp"
 #include "trajectory_frames.hpp"
+#include "warnings.hpp"
 
 namespace tarn {
 namespace {

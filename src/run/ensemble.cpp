@@ -7,9 +7,8 @@
 #include <fmt/format.h>
 
 #include "blow_up.hpp"
-#include "centred_engine.hpp"
 #include "deck/notes.hpp"
-#include "pace.hpp"
+#include "progress.hpp"
 #include "replicas.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"

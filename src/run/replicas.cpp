@@ -1,8 +1,13 @@
 #include "replicas.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <set>
+#include <span>
 #include <utility>
+#include <vector>
+
+#include "start/molecule_frame.hpp"
 
 namespace tarn {
 namespace {
@@ -63,6 +68,56 @@ State join(State live, const State& stopped) {
     if (r < live.replica_ids.size()) append_replica(live, r, all);
   }
   return all;
+}
+
+namespace {
+
+void centre(const WaterModel& model, std::size_t molecules, std::vector<double>& positions_A) {
+  const std::size_t size = molecules * kCoordinatesPerMolecule;
+  for (std::size_t begin = 0; begin < positions_A.size(); begin += size) {
+    start::move_centre_to_origin(model, std::span(positions_A).subspan(begin, size));
+  }
+}
+
+class CentredEngine final : public Engine {
+ public:
+  CentredEngine(std::unique_ptr<Engine> engine, const WaterModel& model)
+      : engine_(std::move(engine)), model_(model) {}
+
+  void advance(std::int64_t n_steps) override { engine_->advance(n_steps); }
+  void begin_advance(std::int64_t n_steps) override { engine_->begin_advance(n_steps); }
+  void wait() override { engine_->wait(); }
+  void measure_with(const MeasureSettings& settings) override { engine_->measure_with(settings); }
+  bool begin_snapshot(unsigned fields) override { return engine_->begin_snapshot(fields); }
+  void finish_snapshot(Frame& frame) override { engine_->finish_snapshot(frame); }
+  std::int64_t step() const override { return engine_->step(); }
+  void snapshot(unsigned fields, Frame& frame) override {
+    engine_->snapshot(fields, frame);
+    const auto molecules = static_cast<std::size_t>(frame.molecules);
+    centre(model_, molecules, frame.positions_A);
+    centre(model_, molecules, frame.own_positions_A);
+    // The centre of mass of all beads is that of the centroids.
+    centre(model_, molecules * static_cast<std::size_t>(frame.beads), frame.beads_A);
+  }
+  void exchange(std::span<const StateExchange> pairs) override { engine_->exchange(pairs); }
+  State state() const override { return engine_->state(); }
+  std::function<State()> begin_state() const override { return engine_->begin_state(); }
+  std::vector<BlowUp> blow_ups() const override { return engine_->blow_ups(); }
+  EngineReport report() const override { return engine_->report(); }
+  std::string description() const override { return engine_->description(); }
+  std::string arithmetic() const override { return engine_->arithmetic(); }
+  bool is_asynchronous() const override { return engine_->is_asynchronous(); }
+  std::vector<EnginePart> parts() const override { return engine_->parts(); }
+
+ private:
+  std::unique_ptr<Engine> engine_;
+  WaterModel model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> centred(std::unique_ptr<Engine> engine, const WaterModel& model) {
+  return std::make_unique<CentredEngine>(std::move(engine), model);
 }
 
 }  // namespace tarn

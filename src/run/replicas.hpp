@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "tarn/engine.hpp"
@@ -22,5 +23,9 @@ State join(State live, const State& stopped);
 /// Coordinates of one replica of a State: positions or velocities.
 std::vector<double> replica_part(const State& state, const std::vector<double>& values,
                                  std::size_t replica);
+
+/// Wraps an engine: positions in Frames are relative to the centre of mass of each replica. The
+/// state and all quantities computed from it are unchanged.
+std::unique_ptr<Engine> centred(std::unique_ptr<Engine> engine, const WaterModel& model);
 
 }  // namespace tarn

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "pace.hpp"
+#include "progress.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/run.hpp"
 

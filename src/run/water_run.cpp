@@ -11,24 +11,19 @@
 #include <fmt/format.h>
 
 #include "blow_up.hpp"
-#include "centred_engine.hpp"
 #include "checkpointer.hpp"
 #include "core/count_text.hpp"
-#include "custom_observers.hpp"
 #include "deck/notes.hpp"
-#include "estimator_warning.hpp"
-#include "final_structures.hpp"
 #include "first_events.hpp"
-#include "indefinite_hessian_counter.hpp"
-#include "observe/sampling_warning.hpp"
-#include "part_texts.hpp"
+#include "observe/warnings.hpp"
 #include "progress.hpp"
 #include "replica_exchange.hpp"
 #include "replicas.hpp"
 #include "run_folder.hpp"
+#include "run_messages.hpp"
+#include "run_observers.hpp"
 #include "run_record.hpp"
 #include "start/rings.hpp"
-#include "start_record.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/io/structure.hpp"
@@ -36,8 +31,6 @@
 #include "tarn/observe/pictures.hpp"
 #include "tarn/start.hpp"
 #include "tarn/version.hpp"
-#include "temperature_warning.hpp"
-#include "walker_memory.hpp"
 
 namespace tarn {
 namespace {

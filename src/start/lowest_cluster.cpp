@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "centre.hpp"
 #include "cluster_moves.hpp"
 #include "core/parallel.hpp"
+#include "molecule_frame.hpp"
 #include "shared_calls.hpp"
 #include "tarn/analysis/isomers.hpp"
 #include "tarn/core/error.hpp"

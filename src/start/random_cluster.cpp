@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "cell_grid.hpp"
-#include "centre.hpp"
 #include "molecule_frame.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"

@@ -10,11 +10,10 @@
 
 #include <fmt/format.h>
 
-#include "centre.hpp"
 #include "core/parallel.hpp"
+#include "molecule_frame.hpp"
 #include "rings.hpp"
 #include "slow_manifold_start.hpp"
-#include "start_notes.hpp"
 #include "start_sources.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/replica_map.hpp"

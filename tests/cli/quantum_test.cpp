@@ -12,7 +12,7 @@
 
 #include "command.hpp"
 #include "scratch_folder.hpp"
-#include "tarn/analysis/bead_limit.hpp"
+#include "tarn/analysis/convergence.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"

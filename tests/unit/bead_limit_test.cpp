@@ -1,5 +1,3 @@
-#include "tarn/analysis/bead_limit.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +5,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "tarn/analysis/convergence.hpp"
 
 /// @file
 /// Extrapolation to infinitely many beads, equation (84).

@@ -11,8 +11,8 @@
 
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
-#include "tarn/io/io_error.hpp"
 
 namespace tarn::io {
 namespace {

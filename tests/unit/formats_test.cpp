@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "io/gro.hpp"
+#include "io/frame_formats.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"

@@ -17,8 +17,8 @@
 #include "io/xdr.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/io/io_error.hpp"
 #include "trajectory_fixtures.hpp"
 
 namespace tarn::io {

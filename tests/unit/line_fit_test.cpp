@@ -1,9 +1,9 @@
-#include "tarn/analysis/line_fit.hpp"
-
 #include <cmath>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "tarn/analysis/convergence.hpp"
 
 namespace tarn {
 namespace {

@@ -1,11 +1,10 @@
-#include "tarn/io/molecule_order.hpp"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tarn/core/error.hpp"
+#include "tarn/io/structure.hpp"
 
 namespace tarn::io {
 namespace {

@@ -23,7 +23,7 @@
 #include "observe/table_observer.hpp"
 #include "rounding.hpp"
 #include "scratch_folder.hpp"
-#include "start/centre.hpp"
+#include "start/molecule_frame.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"

@@ -1,5 +1,3 @@
-#include "tarn/analysis/profile.hpp"
-
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -13,6 +11,7 @@
 #include "interface/moments.hpp"
 #include "rounding.hpp"
 #include "scratch_folder.hpp"
+#include "tarn/analysis/rdf.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/observe/observers.hpp"

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "rounding.hpp"
-#include "tarn/analysis/histogram.hpp"
 
 namespace tarn::analysis {
 namespace {

@@ -1,10 +1,10 @@
-#include "io/replica_clock.hpp"
-
 #include <cstdint>
 #include <limits>
 #include <optional>
 
 #include <gtest/gtest.h>
+
+#include "io/replica_frames.hpp"
 
 namespace tarn::io {
 namespace {

@@ -1,5 +1,3 @@
-#include "io/replica_numbering.hpp"
-
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -8,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "io/replica_frames.hpp"
 #include "scratch_folder.hpp"
 
 namespace tarn::io {

@@ -20,8 +20,8 @@
 
 #include "fake_engine.hpp"
 #include "run/blow_up.hpp"
+#include "run/run_messages.hpp"
 #include "run/run_record.hpp"
-#include "run/temperature_warning.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/core/error.hpp"

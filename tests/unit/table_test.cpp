@@ -1,11 +1,10 @@
-#include "tarn/io/table.hpp"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/io/csv.hpp"
 #include "trajectory_fixtures.hpp"
 
 namespace tarn::io {

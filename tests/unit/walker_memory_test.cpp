@@ -1,11 +1,11 @@
-#include "run/walker_memory.hpp"
-
 #include <cstdint>
 #include <numeric>
 #include <sstream>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "run/replica_exchange.hpp"
 
 namespace tarn {
 namespace {

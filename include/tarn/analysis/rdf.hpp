@@ -37,4 +37,17 @@ std::vector<double> rdf(std::span<const std::uint64_t> counts, double samples, d
 void count_pairs(std::span<const double> positions_A, double r_max_A, int bins,
                  std::span<std::uint64_t> counts);
 
+/// 4 pi/3 (r_hi^3 - r_lo^3) of each of `bins` shells on [0, r_max) [A^3], equation (38).
+std::vector<double> shell_volumes_A3(double r_max_A, int bins);
+
+/// Total variation distance 1/2 sum |p_i - q_i| of two normalised histograms on the same bins,
+/// equation (58); between 0 and 1. The distance of an empty histogram from a non-empty one is 1.
+/// @throws std::invalid_argument if the numbers of bins differ
+double total_variation(std::span<const double> a, std::span<const double> b);
+
+/// Kolmogorov-Smirnov distance of two normalised histograms: the largest difference of the
+/// cumulative sums.
+/// @throws std::invalid_argument if the numbers of bins differ
+double kolmogorov_smirnov(std::span<const double> a, std::span<const double> b);
+
 }  // namespace tarn::analysis

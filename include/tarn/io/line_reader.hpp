@@ -3,6 +3,9 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "tarn/io/structure.hpp"
 
 namespace tarn::io {
 
@@ -32,6 +35,21 @@ class LineReader {
   std::ifstream stream_;
   std::string line_;
   int line_number_ = 0;
+};
+
+/// A reader of frames from a text file.
+class TextFrameReader : public FrameReader {
+ public:
+  /// @throws IoError
+  explicit TextFrameReader(const std::string& path) : lines_(path) {}
+
+  int line_of_atom(int atom) const override { return atom_lines_[static_cast<std::size_t>(atom)]; }
+  bool is_cut_off() const override { return lines_.at_end(); }
+  const std::string& path() const override { return lines_.path(); }
+
+ protected:
+  LineReader lines_;
+  std::vector<int> atom_lines_;  ///< of the last frame
 };
 
 }  // namespace tarn::io

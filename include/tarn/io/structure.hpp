@@ -61,7 +61,7 @@ class FrameReader {
   /// @throws InputError with file, line and column of all problems of the frame
   virtual std::optional<Structure> next() = 0;
   /// Line of an atom of the last frame; 0 for a binary file.
-  virtual int line_of_atom(int atom) const = 0;
+  virtual int line_of_atom(int /*atom*/) const { return 0; }
   /// Checks that only frames follow, if the format permits it.
   /// @throws InputError
   virtual void check_rest() {}
@@ -186,5 +186,15 @@ std::optional<Message> warning_of_potential(const std::string& frames, const std
 /// Writes one structure atomically, in the format of its extension.
 /// @throws IoError, NumericalError; InputError for an unknown extension
 void write_structure(const std::string& path, const Structure& structure);
+
+/// The atoms of water molecules in the order O H H, from atoms in any order: each hydrogen belongs
+/// to its nearest oxygen, and molecules are in the order of their oxygens.
+/// @param atomic_numbers 8 or 1, of each atom
+/// @param positions_A of each atom, three numbers
+/// @return [molecule][O, H1, H2]: the index of the atom
+/// @throws InputError that names atoms that are neither O nor H, hydrogens without an oxygen within
+///         1.3 A, and oxygens without two hydrogens; counted from 0
+std::vector<int> molecule_order(std::span<const int> atomic_numbers,
+                                std::span<const double> positions_A);
 
 }  // namespace tarn::io

@@ -22,23 +22,17 @@ namespace tarn::io {
 /// O4, ...) or an atomic number; virtual sites (M, EPW, Du, ...) are left out. Atoms that are not
 /// in the order O H H are grouped by distance, with a note. Velocities are columns
 /// `vel_A_per_akma:R:3`.
-class XyzReader final : public FrameReader {
+class XyzReader final : public TextFrameReader {
  public:
-  /// @throws IoError
-  explicit XyzReader(const std::string& path);
+  using TextFrameReader::TextFrameReader;
 
   std::optional<Structure> next() override;
-  int line_of_atom(int atom) const override { return atom_lines_[static_cast<std::size_t>(atom)]; }
   /// The last frame must be followed by the end of the file or by the count of another frame.
   void check_rest() override;
-  bool is_cut_off() const override { return lines_.at_end(); }
-  const std::string& path() const override { return lines_.path(); }
 
  private:
   int read_count();
 
-  LineReader lines_;
-  std::vector<int> atom_lines_;
   bool have_line_ = false;  // the current line is the first one of the next frame
 };
 

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tarn/core/message.hpp"
+#include "tarn/deck.hpp"
+#include "tarn/engine.hpp"
+#include "tarn/observer.hpp"
+
+namespace tarn {
+
+/// Messages about the devices that share the replicas: some without replicas, one used twice, or
+/// different arithmetic.
+Messages part_messages(std::span<const EnginePart> parts);
+
+/// A line per part: "replicas 0 to 31: rank 0 on node1, CPU, avx512, 4 threads". Only the first
+/// ones of many.
+std::vector<std::string> part_lines(std::span<const EnginePart> parts);
+
+/// Warnings, by bath, for mean energies of ring polymers by the primitive and by the
+/// centroid-virial estimator, equation (83), that differ by more than five standard errors.
+/// @param averages with those of path_integral.csv; without them there are no warnings
+Messages estimator_warnings(const std::vector<AveragedQuantity>& averages, const Deck& deck);
+
+/// Warning for a mean temperature that differs from the bath by more than 3 % and five standard
+/// errors. If averages include the start, a lower mean causes a warning only beyond 20 %. A higher
+/// mean is attributed to the start if it falls during the run, and otherwise to the time step.
+/// Without a thermostat: a note beyond 20 % of the temperature of the initial velocities, `bath_K`.
+std::optional<Message> temperature_warning(const AveragedQuantity& temperature_K, double bath_K,
+                                           const Deck& deck);
+
+/// Warning for a thermostat whose step is not exact for rigid molecules, because the friction
+/// differs between atoms: their temperature is more than half a percent too low; equation (21).
+std::optional<Message> friction_warning(const System& system);
+
+}  // namespace tarn

@@ -1,0 +1,136 @@
+#include "run_observers.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/xyz_comment.hpp"
+#include "run_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/xyz.hpp"
+
+namespace tarn {
+
+void IndefiniteHessianCounter::save(std::ostream& out) { io::put(out, count()); }
+void IndefiniteHessianCounter::load(std::istream& in) { before_ = io::get_i64(in); }
+
+void StartRecord::save(std::ostream& out) {
+  io::put(out, static_cast<std::uint64_t>(messages.size()));
+  for (const Message& message : messages) {
+    io::put(out, static_cast<std::uint64_t>(message.level));
+    io::put(out, message.text);
+  }
+  io::put(out, static_cast<std::uint64_t>(slow ? 1 : 0));
+  if (!slow) return;
+  io::put(out, slow->fast_before_kcal_per_mol);
+  io::put(out, slow->fast_after_kcal_per_mol);
+  io::put(out, std::int64_t{slow->iterations});
+}
+
+void StartRecord::load(std::istream& in) {
+  messages.clear();
+  for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
+    const auto level = static_cast<Level>(io::get_u64(in));
+    messages.push_back({level, io::get_string(in)});
+  }
+  slow.reset();
+  if (io::get_u64(in) == 0) return;
+  slow.emplace();
+  slow->fast_before_kcal_per_mol = io::get_double(in);
+  slow->fast_after_kcal_per_mol = io::get_double(in);
+  slow->iterations = static_cast<int>(io::get_i64(in));
+}
+
+FinalStructures::FinalStructures(const Deck& deck, const RunInfo& info, Engine& engine)
+    : model_(deck.system.model),
+      push_fs2_(push_fs2(deck.integrator)),
+      info_(info),
+      engine_(engine),
+      replicas_(deck.final_structures->replicas.count_of(info.replicas)) {}
+
+std::string FinalStructures::name() const {
+  return fmt::format("final structures of {} replicas", replicas_);
+}
+
+std::string FinalStructures::path_of(std::int64_t replica) const {
+  if (info_.replicas == 1) return info_.out_dir + "/final.xyz";
+  return fmt::format("{}/final-{:04}.xyz", info_.out_dir, replica);
+}
+
+void FinalStructures::load(std::istream& /*in*/) {
+  for (std::int64_t replica = 0; replica < replicas_; ++replica) {
+    std::error_code error;
+    std::filesystem::remove(path_of(replica), error);
+    if (error) io::throw_io_error("remove", path_of(replica), error.value());
+  }
+}
+
+void FinalStructures::finish() {
+  Frame frame;
+  engine_.snapshot(kOwnPositions | kVelocities, frame);
+  const std::string potential =
+      info_.potential ? io::potential_key(info_.potential->name()) : std::string();
+  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+    const std::int64_t replica = frame.replica_ids[r];
+    if (replica >= replicas_) continue;
+    std::string keys =
+        fmt::format("model={} {}step={} time_ps={:.17g} replica={} pbc=\"F F F\"", model_,
+                    potential, frame.step, info_.time_ps(frame.step), replica);
+    // A run that starts from this file with another time step prints a warning.
+    if (push_fs2_ > 0.0) keys += fmt::format(" push_fs2={:.17g}", push_fs2_);
+    io::write_file(path_of(replica), io::xyz_frame(frame.own_positions_A_of(r),
+                                                   frame.velocities_A_per_akma_of(r), keys));
+  }
+}
+
+std::vector<std::unique_ptr<Observer>> custom_observers(const std::vector<ObserverMaker>& makers,
+                                                        const RunInfo& run) {
+  std::vector<std::unique_ptr<Observer>> own;
+  for (const ObserverMaker& make : makers) {
+    if (!make) throw InputError("RunOptions::observers contains an empty function");
+    if (std::unique_ptr<Observer> observer = make(run)) own.push_back(std::move(observer));
+  }
+  return own;
+}
+
+std::vector<std::string> files_of(const std::vector<std::unique_ptr<Observer>>& own) {
+  std::vector<std::string> files;
+  std::set<std::string> known;
+  for (const auto& observer : own) {
+    for (const std::string& file : observer->files()) {
+      const auto refuse = [&](const char* why) {
+        throw InputError(
+            fmt::format("the observer '{}' cannot write '{}': {}", observer->name(), file, why));
+      };
+      if (file.empty() || file == "." || file == ".." || file.find('/') != std::string::npos) {
+        refuse("the name is not a plain file name");
+      }
+      if (is_file_of_runs(file))
+        refuse("the run writes a file with this name; choose another name");
+      if (!known.insert(file).second) {
+        refuse("another observer writes this file; rename one of them");
+      }
+      files.push_back(file);
+    }
+  }
+  return files;
+}
+
+void refuse_equal_names(const std::vector<std::unique_ptr<Observer>>& observers) {
+  std::set<std::string> names;
+  for (const auto& observer : observers) {
+    if (names.insert(observer->name()).second) continue;
+    throw InputError(fmt::format(
+        "two observers have the name '{}'. Checkpoints need unique names; rename one of "
+        "them.",
+        observer->name()));
+  }
+}
+
+}  // namespace tarn
