@@ -3,39 +3,29 @@
 #include <span>
 #include <vector>
 
+#include "io/archive.hpp"
 #include "observable.hpp"
 #include "table_observer.hpp"
-#include "tarn/io/binary.hpp"
 
 namespace tarn {
 namespace {
 
-/// Writes samples and the numbers of each pair, by replica.
-void save(const LindemannSums& sums, std::ostream& out) {
-  const std::size_t replicas = sums.replica_ids.size();
-  const std::size_t pairs = replicas == 0 ? 0 : sums.means_A.size() / replicas;
-  io::put(out, static_cast<std::uint64_t>(replicas));
-  for (std::size_t r = 0; r < replicas; ++r) {
-    io::put(out, sums.replica_ids[r]);
-    io::put(out, sums.samples);
-    io::put(out, std::span(sums.means_A).subspan(r * pairs, pairs));
-    io::put(out, std::span(sums.squares_A2).subspan(r * pairs, pairs));
-  }
-}
-
+/// Writes or reads samples and the numbers of each pair, by replica.
 /// @param molecules number per replica @throws LayoutError if the saved number differs
-LindemannSums load(std::size_t molecules, std::istream& in) {
-  LindemannSums sums;
+void archive_sums(LindemannSums& sums, std::size_t molecules, io::Archive& a) {
   const std::size_t pairs = molecules * (molecules - 1) / 2;
-  for (std::uint64_t n = io::get_u64(in); n > 0; --n) {
-    sums.replica_ids.push_back(io::get_i64(in));
-    sums.samples = io::get_i64(in);
+  std::uint64_t replicas = sums.replica_ids.size();
+  a(replicas);
+  if (a.is_reading()) sums = {};
+  for (std::size_t r = 0; r < replicas; ++r) {
+    if (a.is_reading()) sums.replica_ids.push_back(0);
+    a(sums.replica_ids[r], sums.samples);
     for (std::vector<double>* numbers : {&sums.means_A, &sums.squares_A2}) {
-      const std::vector<double> of_replica = io::get_doubles(in, pairs);
-      numbers->insert(numbers->end(), of_replica.begin(), of_replica.end());
+      if (a.is_reading()) numbers->resize((r + 1) * pairs);
+      auto of_replica = std::span(*numbers).subspan(r * pairs, pairs);
+      a.fixed(of_replica);
     }
   }
-  return sums;
 }
 
 std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const ObserverContext& info) {
@@ -73,9 +63,9 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Obse
       settings.lindemann_sums = *sums;
     };
     spec.catch_up = [sums](const Frame& frame) { *sums = frame.lindemann_sums; };
-    spec.save = [sums](std::ostream& out) { save(*sums, out); };
-    const auto molecules = static_cast<std::size_t>(info.molecules);
-    spec.load = [=](std::istream& in) { *sums = load(molecules, in); };
+    spec.archive = [=, molecules = static_cast<std::size_t>(info.molecules)](io::Archive& a) {
+      archive_sums(*sums, molecules, a);
+    };
   }
   return make_table(std::move(spec), section, info);
 }

@@ -38,8 +38,7 @@ void add_drift(TableSpec& spec, std::int64_t every, const RunInfo& info) {
     for (const Conservation& c : frame.conservation) energies.push_back(c.energy_kcal_per_mol);
     drift->add(frame.replica_ids, energies);
   };
-  spec.save = [drift](std::ostream& out) { drift->save(out); };
-  spec.load = [drift](std::istream& in) { drift->load(in); };
+  spec.archive = [drift](io::Archive& a) { a(*drift); };
   spec.remembers = " with drift";
   spec.more_averages = [drift, interval_ps = info.time_ps(every)] {
     std::vector<AveragedQuantity> all;

@@ -16,7 +16,7 @@
 namespace tarn {
 namespace {
 
-class CorrelationObserver final : public Observer {
+class CorrelationObserver final : public ArchivedObserver {
  public:
   CorrelationObserver(const ObserveCorrelation& section, const ObserverContext& info)
       : section_(section),
@@ -36,8 +36,6 @@ class CorrelationObserver final : public Observer {
   void observe(const Frame& frame) override {
     if (frame.step >= info_.first_averaged_step) correlations_.observe(frame, info_.threads);
   }
-  void save(std::ostream& out) override { correlations_.save(out); }
-  void load(std::istream& in) override { correlations_.load(in); }
   void finish() override;
   std::vector<AveragedQuantity> averages() const override { return correlations_.times(); }
   Messages messages() const override {
@@ -48,6 +46,8 @@ class CorrelationObserver final : public Observer {
   Pictures draw() override { return info_.draw(info_.out_dir, io::kAllPictures); }
 
  private:
+  void archive(io::Archive& a) override { a(correlations_); }
+
   ObserveCorrelation section_;
   ObserverContext info_;
   Correlations correlations_;

@@ -9,7 +9,6 @@
 
 #include "core/parallel.hpp"
 #include "tarn/core/replica_map.hpp"
-#include "tarn/io/binary.hpp"
 
 namespace tarn {
 namespace {
@@ -158,34 +157,6 @@ void Correlations::append_cells(std::size_t lag, io::CsvFormat& csv) const {
     const analysis::Blocking mean = means[lag].result();
     constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
     csv.cell_or_nan(known ? mean.mean : kUnknown).cell_or_nan(known ? mean.error : kUnknown);
-  }
-}
-
-void Correlations::save(std::ostream& out) const {
-  io::put(out, std::span<const std::int64_t>(windows_));
-  io::put(out, static_cast<std::uint64_t>(clusters_.size()));
-  for (const auto& [id, cluster] : clusters_) {
-    io::put(out, id);
-    io::put(out, std::span<const double>(cluster.memory()));
-  }
-  for (std::size_t c = 0; c < kCorrelations; ++c) {
-    for (const PooledBlocking& mean : means_[c]) {
-      io::put(out, std::span<const double>(mean.memory()));
-    }
-    io::put(out, std::span<const double>(integrals_[c].memory()));
-  }
-}
-
-void Correlations::load(std::istream& in) {
-  std::ranges::copy(io::get_i64s(in, windows_.size()), windows_.begin());
-  clusters_.clear();
-  for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
-    const std::int64_t id = io::get_i64(in);
-    clusters_.try_emplace(id, new_cluster()).first->second.restore(io::get_doubles(in));
-  }
-  for (std::size_t c = 0; c < kCorrelations; ++c) {
-    for (PooledBlocking& mean : means_[c]) mean.restore(io::get_doubles(in));
-    integrals_[c].restore(io::get_doubles(in));
   }
 }
 

@@ -3,13 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/archive.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/correlation.hpp"
 #include "tarn/core/message.hpp"
@@ -53,9 +53,15 @@ class Correlations {
   bool has_rows() const { return windows_[analysis::kOhP1] > 0; }
   void append_cells(std::size_t lag, io::CsvFormat& csv) const;
 
-  void save(std::ostream& out) const;
   /// @throws LayoutError if the data do not match
-  void load(std::istream& in);
+  void archive(io::Archive& a) {
+    a.fixed(windows_);
+    a.map(clusters_, [this] { return new_cluster(); });
+    for (std::size_t c = 0; c < analysis::kCorrelations; ++c) {
+      a.fixed(means_[c]);
+      a(integrals_[c]);
+    }
+  }
 
  private:
   double lag_ps(std::size_t lag) const {

@@ -5,7 +5,6 @@
 
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/convergence.hpp"
-#include "tarn/io/binary.hpp"
 
 namespace tarn {
 
@@ -62,31 +61,6 @@ std::optional<EnergyDrift::Result> EnergyDrift::result() const {
                                  scatter.autocorrelation_time);
   result.converged = scatter.converged;
   return result;
-}
-
-void EnergyDrift::save(std::ostream& out) const {
-  io::put(out, length_);
-  io::put(out, samples_);
-  io::put(out, std::span<const std::int64_t>(last_ids_));
-  io::put(out, static_cast<std::uint64_t>(of_replica_.size()));
-  for (const auto& [id, of] : of_replica_) {
-    io::put(out, id);
-    io::put(out, of.first);
-    io::put(out, std::span<const double>(of.sums));
-  }
-}
-
-void EnergyDrift::load(std::istream& in) {
-  length_ = io::get_i64(in);
-  samples_ = io::get_i64(in);
-  last_ids_ = io::get_i64s(in);
-  of_replica_.clear();
-  for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
-    const std::int64_t id = io::get_i64(in);
-    Sums& of = of_replica_[id];
-    of.first = io::get_double(in);
-    of.sums = io::get_doubles(in);
-  }
 }
 
 }  // namespace tarn

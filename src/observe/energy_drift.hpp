@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
 #include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "io/archive.hpp"
 #include "tarn/analysis/errors.hpp"
 
 namespace tarn {
@@ -29,14 +29,15 @@ class EnergyDrift {
   /// after the last full block are ignored.
   std::optional<Result> result() const;
 
-  void save(std::ostream& out) const;
-  void load(std::istream& in);
+  void archive(io::Archive& a) { a(length_, samples_, last_ids_, of_replica_); }
 
  private:
   static constexpr std::size_t kMost = 32;
   struct Sums {
     double first = 0.0;          // first value, subtracted to avoid cancellation
     std::vector<double> sums{};  // [block]; the last may be incomplete
+
+    void archive(io::Archive& a) { a(first, sums); }
   };
 
   std::size_t full_blocks() const;

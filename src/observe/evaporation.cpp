@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "baths.hpp"
+#include "io/archive.hpp"
 #include "observable.hpp"
 #include "picture_parts.hpp"
 #include "tarn/analysis/errors.hpp"
@@ -20,7 +21,6 @@
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 
@@ -51,7 +51,7 @@ struct Sum {
 };
 
 /// Records when each replica loses its first molecule.
-class EvaporationObserver final : public Observer {
+class EvaporationObserver final : public ArchivedObserver {
  public:
   EvaporationObserver(const ObserveEvaporation& section, const ObserverContext& info)
       : section_(section),
@@ -84,14 +84,14 @@ class EvaporationObserver final : public Observer {
             section_.link_A));
   }
   void observe(const Frame& frame) override;
-  void save(std::ostream& out) override;
-  void load(std::istream& in) override;
   void finish() override;
   std::vector<AveragedQuantity> averages() const override;
   Messages messages() const override;
   Pictures draw() override { return info_.draw(info_.out_dir, io::kAllPictures); }
 
  private:
+  void archive(io::Archive& a) override;
+
   /// Status of a replica; those that were not whole at the first check are not followed.
   enum class Fate : signed char { not_followed, whole, departed, returned };
 
@@ -103,6 +103,11 @@ class EvaporationObserver final : public Observer {
     Sum kinetic{}, potential{};  ///< at departure [kcal/mol]
     std::int64_t whole_looks = 0;
     double whole_potentials = 0.0;  ///< summed over whole replicas and checks [kcal/mol]
+
+    void archive(io::Archive& a) {
+      a(replicas, returns, single, whole_looks, kinetic.values, kinetic.squares, potential.values,
+        potential.squares, whole_potentials, curve);
+    }
   };
 
   /// Replicas that were whole at the first check.
@@ -418,48 +423,15 @@ Messages EvaporationObserver::messages() const {
   return messages;
 }
 
-void EvaporationObserver::save(std::ostream& out) {
-  csv_.sync();
-  io::put(out, csv_.length());
-  io::put(out, start_);
-  io::put(out, last_);
-  io::put(out, parted_);
+void EvaporationObserver::archive(io::Archive& a) {
+  a(csv_, start_, last_, parted_);
   std::vector<std::int64_t> numbers;
   for (const Fate fate : fates_) numbers.push_back(static_cast<std::int64_t>(fate));
-  io::put(out, std::span<const std::int64_t>(numbers));
-  for (const Bath& bath : of_bath_) {
-    io::put(out, bath.replicas);
-    io::put(out, bath.returns);
-    io::put(out, bath.single);
-    io::put(out, bath.whole_looks);
-    for (const double sum : {bath.kinetic.values, bath.kinetic.squares, bath.potential.values,
-                             bath.potential.squares, bath.whole_potentials}) {
-      io::put(out, sum);
-    }
-    io::put(out, std::span<const std::int64_t>(bath.curve.memory()));
-  }
-}
-
-void EvaporationObserver::load(std::istream& in) {
-  csv_.cut(io::get_u64(in));
-  start_ = io::get_i64(in);
-  last_ = io::get_i64(in);
-  parted_ = io::get_i64(in);
-  const std::vector<std::int64_t> numbers = io::get_i64s(in);
+  a(numbers);
   if (numbers.size() != fates_.size())
     throw LayoutError("the status list of its replicas is invalid");
   for (std::size_t i = 0; i < numbers.size(); ++i) fates_[i] = static_cast<Fate>(numbers[i]);
-  for (Bath& bath : of_bath_) {
-    bath.replicas = io::get_i64(in);
-    bath.returns = io::get_i64(in);
-    bath.single = io::get_i64(in);
-    bath.whole_looks = io::get_i64(in);
-    for (double* sum : {&bath.kinetic.values, &bath.kinetic.squares, &bath.potential.values,
-                        &bath.potential.squares, &bath.whole_potentials}) {
-      *sum = io::get_double(in);
-    }
-    bath.curve.restore(io::get_i64s(in));
-  }
+  a.fixed(of_bath_);
 }
 
 /// Per bath: the measured survival as a step function, and the curve of a constant rate.

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "io/archive.hpp"
 #include "table_observer.hpp"
-#include "tarn/io/binary.hpp"
 #include "time_pictures.hpp"
 
 namespace tarn {
@@ -17,6 +17,8 @@ namespace {
 /// equilibration. Shadow work and its rate are measured from them.
 struct InitialEnergies {
   double first = 0.0, averaged = 0.0;
+
+  void archive(io::Archive& a) { a(first, averaged); }
 };
 using InitialEnergiesById = std::map<std::int64_t, InitialEnergies>;  // by replica id
 
@@ -79,22 +81,7 @@ std::unique_ptr<Observer> make_heat(const ObserveTable& section, const ObserverC
     const double conserved = frame.beads > 1 ? physical : e.total_kcal_per_mol - heat;
     values.insert(values.end(), {heat, physical - of.first, rate, conserved});
   };
-  spec.save = [initial](std::ostream& out) {
-    io::put(out, static_cast<std::uint64_t>(initial->size()));
-    for (const auto& [id, of] : *initial) {
-      io::put(out, id);
-      io::put(out, of.first);
-      io::put(out, of.averaged);
-    }
-  };
-  spec.load = [initial](std::istream& in) {
-    initial->clear();
-    for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
-      const std::int64_t id = io::get_i64(in);
-      const double first = io::get_double(in);
-      initial->emplace(id, InitialEnergies{first, io::get_double(in)});
-    }
-  };
+  spec.archive = [initial](io::Archive& a) { a(*initial); };
   return make_table(std::move(spec), section, info);
 }
 

@@ -15,6 +15,7 @@
 
 #include "baths.hpp"
 #include "core/parallel.hpp"
+#include "io/archive.hpp"
 #include "observable.hpp"
 #include "ring_heat_capacity.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
@@ -22,7 +23,6 @@
 #include "tarn/core/units.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/steps/measure.hpp"
 
@@ -109,7 +109,7 @@ std::optional<Maximum> most_prominent(const std::vector<double>& values) {
 
 /// Writes heat_capacity.csv: energy and heat capacity between the lowest and the highest
 /// temperature, from the samples of all baths.
-class HeatCapacity final : public Observer {
+class HeatCapacity final : public ArchivedObserver {
  public:
   HeatCapacity(std::int64_t every, const ObserverContext& info)
       : every_(every),
@@ -143,16 +143,12 @@ class HeatCapacity final : public Observer {
     histogram_.add_step(samples_, info_.threads);
   }
 
-  void save(std::ostream& out) override {
-    io::put(out, std::span<const double>(histogram_.memory()));
-  }
-  void load(std::istream& in) override { histogram_.restore(io::get_doubles(in)); }
-
   void finish() override;
   std::vector<AveragedQuantity> averages() const override;
   Messages messages() const override { return warnings_; }
 
  private:
+  void archive(io::Archive& a) override { a(histogram_); }
   std::int64_t ladder(std::int64_t replica_id) const {
     return ReplicaMap(info_.baths_K.size()).ladder(replica_id);
   }

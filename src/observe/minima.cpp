@@ -18,6 +18,7 @@
 
 #include "baths.hpp"
 #include "core/parallel.hpp"
+#include "io/archive.hpp"
 #include "io/xyz_comment.hpp"
 #include "observable.hpp"
 #include "picture_parts.hpp"
@@ -32,7 +33,6 @@
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/io/xyz.hpp"
@@ -137,8 +137,7 @@ class Minima {
     values.push_back(known ? shape.radius_of_gyration_A : energies_[r]);
   }
 
-  void save(std::ostream& out) const;
-  void load(std::istream& in);
+  void archive(io::Archive& a);
   void finish();
   Messages messages() const;
   /// Nothing with fewer than two populated isomers.
@@ -441,37 +440,24 @@ void Minima::finish() {
   io::write_file(path("isomers.xyz"), structures());
 }
 
-void Minima::save(std::ostream& out) const {
-  const auto put = [&out](const analysis::Isomer& isomer) {
-    io::put(out, isomer.energy_kcal_per_mol);
-    io::put(out, isomer.id);
-    io::put(out, std::span<const double>(isomer.positions_A));
-    io::put(out, std::span<const double>(isomer.halves.memory()));
-    for (const analysis::PooledBlocking& share : isomer.shares) {
-      io::put(out, std::span<const double>(share.memory()));
-    }
+void Minima::archive(io::Archive& a) {
+  const auto archive_one = [&a](analysis::Isomer& isomer) {
+    a(isomer.energy_kcal_per_mol, isomer.id, isomer.positions_A, isomer.halves);
+    a.fixed(isomer.shares);
   };
-  put(census_.elsewhere());
-  io::put(out, std::span<const std::int64_t>(census_.paths().memory()));
-  io::put(out, static_cast<std::uint64_t>(census_.isomers().size()));
-  for (const analysis::Isomer& isomer : census_.isomers()) put(isomer);
-}
-
-void Minima::load(std::istream& in) {
-  const auto get = [&] {
-    analysis::Isomer isomer = census_.elsewhere();
-    isomer.energy_kcal_per_mol = io::get_double(in);
-    isomer.id = io::get_i64(in);
-    isomer.positions_A = io::get_doubles(in);
-    isomer.halves.restore(io::get_doubles(in));
-    for (analysis::PooledBlocking& share : isomer.shares) share.restore(io::get_doubles(in));
-    return isomer;
-  };
-  analysis::Isomer elsewhere = get();
-  const std::vector<std::int64_t> paths = io::get_i64s(in);
-  std::vector<analysis::Isomer> isomers;
-  for (std::uint64_t n = io::get_u64(in); n > 0; --n) isomers.push_back(get());
-  census_.restore(std::move(isomers), std::move(elsewhere), paths);
+  analysis::Isomer elsewhere = census_.elsewhere();
+  std::vector<analysis::Isomer> isomers = census_.isomers();
+  std::vector<std::int64_t> paths = census_.paths().memory();
+  archive_one(elsewhere);
+  a(paths);
+  std::uint64_t count = isomers.size();
+  a(count);
+  if (a.is_reading()) isomers.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (a.is_reading()) isomers.push_back(census_.elsewhere());
+    archive_one(isomers[i]);
+  }
+  if (a.is_reading()) census_.restore(std::move(isomers), std::move(elsewhere), paths);
 }
 
 /// Label of a curve.
@@ -641,8 +627,7 @@ std::unique_ptr<Observer> make_minima(const ObserveMinima& section, const Observ
   spec.append_values = [minima](const Frame&, std::size_t r, std::vector<double>& values) {
     minima->append_values(r, values);
   };
-  spec.save = [minima](std::ostream& out) { minima->save(out); };
-  spec.load = [minima](std::istream& in) { minima->load(in); };
+  spec.archive = [minima](io::Archive& a) { minima->archive(a); };
   spec.finish = [minima] { minima->finish(); };
   spec.more_messages = [minima] { return minima->messages(); };
   spec.structure_changes = [minima] { return minima->structure_changes(); };

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "io/archive.hpp"
 #include "observable.hpp"
 #include "replica_table.hpp"
-#include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {
@@ -27,7 +27,7 @@ std::string_view equation_of(const IntegratorSpec& integrator) {
 }
 
 /// Writes the multipliers of each molecule, averaged over a window centred on each row.
-class MultipliersObserver final : public Observer {
+class MultipliersObserver final : public ArchivedObserver {
  public:
   MultipliersObserver(const ObserveMultipliers& section, const ObserverContext& info)
       : section_(section),
@@ -68,32 +68,14 @@ class MultipliersObserver final : public Observer {
     samples_.pop_front();
   }
 
-  void save(std::ostream& out) override {
-    csv_.sync();
-    io::put(out, csv_.length());
-    io::put(out, static_cast<std::uint64_t>(samples_.size()));
-    for (const Sample& s : samples_) {
-      io::put(out, s.step);
-      io::put(out, s.time_ps);
-      io::put(out, std::span<const std::int64_t>(s.replicas));
-      io::put(out, std::span<const double>(s.values));
-    }
-  }
-  void load(std::istream& in) override {
-    csv_.cut(io::get_u64(in));
-    samples_.clear();
-    for (std::uint64_t n = io::get_u64(in); n > 0; --n) {
-      Sample s;
-      s.step = io::get_i64(in);
-      s.time_ps = io::get_double(in);
-      s.replicas = io::get_i64s(in);
-      s.values = io::get_doubles(in);
-      samples_.push_back(std::move(s));
-    }
-  }
   void finish() override { csv_.flush(); }
 
  private:
+  void archive(io::Archive& a) override {
+    a(csv_);
+    a.list(samples_, [&a](Sample& s) { a(s.step, s.time_ps, s.replicas, s.values); });
+  }
+
   struct Sample {
     std::int64_t step = 0;
     double time_ps = 0.0;

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "baths.hpp"
+#include "io/archive.hpp"
 #include "observable.hpp"
 #include "picture_parts.hpp"
 #include "tarn/analysis/blocking.hpp"
@@ -21,7 +22,6 @@
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/physics/radial.hpp"
@@ -63,18 +63,7 @@ class ProfileMeans {
   void append_rows(std::optional<double> bath_K, double r_max_A, io::CsvFormat& csv,
                    std::string& text) const;
 
-  void save(std::ostream& out) const {
-    for (const Shells* shells : {&mass_, &oxygens_, &hydrogens_, &cosines_}) {
-      for (const PooledBlocking& mean : *shells) {
-        io::put(out, std::span<const double>(mean.memory()));
-      }
-    }
-  }
-  void load(std::istream& in) {
-    for (Shells* shells : {&mass_, &oxygens_, &hydrogens_, &cosines_}) {
-      for (PooledBlocking& mean : *shells) mean.restore(io::get_doubles(in));
-    }
-  }
+  void archive(io::Archive& a) { a.fixed(mass_, oxygens_, hydrogens_, cosines_); }
 
  private:
   using Shells = std::vector<PooledBlocking>;
@@ -110,7 +99,7 @@ void ProfileMeans::append_rows(std::optional<double> bath_K, double r_max_A, io:
 }
 
 /// Writes profile.csv and, with several baths, profile_by_bath.csv.
-class ProfileObserver final : public Observer {
+class ProfileObserver final : public ArchivedObserver {
  public:
   ProfileObserver(const ObserveProfile& section, const ObserverContext& info)
       : section_(section), info_(info), baths_(info) {
@@ -133,12 +122,6 @@ class ProfileObserver final : public Observer {
   }
   void begin() override {}
   void observe(const Frame& frame) override;
-  void save(std::ostream& out) override {
-    for (const ProfileMeans& table : tables_) table.save(out);
-  }
-  void load(std::istream& in) override {
-    for (ProfileMeans& table : tables_) table.load(in);
-  }
   void finish() override {
     write("profile", std::span(tables_).first(1));
     if (tables_.size() > 1) write("profile_by_bath", std::span(tables_).subspan(1));
@@ -146,6 +129,7 @@ class ProfileObserver final : public Observer {
   Pictures draw() override { return info_.draw(info_.out_dir, io::kAllPictures); }
 
  private:
+  void archive(io::Archive& a) override { a.fixed(tables_); }
   void write(const char* name, std::span<const ProfileMeans> tables) const;
 
   ObserveProfile section_;

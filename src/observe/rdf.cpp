@@ -29,7 +29,7 @@ namespace {
 ///
 /// The engine counts pairs in advance() at the requested steps; this observer reads the sums only
 /// at the ends of time blocks and at the last step.
-class RdfObserver final : public Observer {
+class RdfObserver final : public ArchivedObserver {
  public:
   RdfObserver(const ObserveRdf&, const ObserverContext& info)
       : request_(info.pair_counts), info_(info) {
@@ -95,14 +95,6 @@ class RdfObserver final : public Observer {
     }
   }
 
-  void save(std::ostream& out) override {
-    for (const RdfCounts& table : sums_) table.save(out);
-  }
-  void load(std::istream& in) override {
-    for (RdfCounts& table : sums_) table.load(in);
-    remember_counts();
-  }
-
   void finish() override {
     write("rdf", std::span(sums_).first(1), {});
     if (!baths_K_.empty()) write("rdf_by_bath", std::span(sums_).subspan(1), baths_K_);
@@ -110,6 +102,11 @@ class RdfObserver final : public Observer {
   Pictures draw() override { return info_.draw(info_.out_dir, io::kAllPictures); }
 
  private:
+  void archive(io::Archive& a) override {
+    a.fixed(sums_);
+    if (a.is_reading()) remember_counts();
+  }
+
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
   /// @param own_group maps groups of the engine to groups of this table; kNone: not in this table

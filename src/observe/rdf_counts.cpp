@@ -9,7 +9,6 @@
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/rdf.hpp"
-#include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {
@@ -113,18 +112,6 @@ RdfCounts::Column RdfCounts::column_of(std::size_t pair_class, bool from_groups)
   return column;
 }
 
-void RdfCounts::save(std::ostream& out) const {
-  io::put(out, std::span<const std::uint64_t>(counts));
-  io::put(out, std::span<const std::int64_t>(samples));
-  blocks_.save(out);
-}
-
-void RdfCounts::load(std::istream& in) {
-  counts = io::get_u64s(in, counts.size());
-  samples = io::get_i64s(in, samples.size());
-  blocks_.load(in);
-}
-
 std::string rdf_csv(const std::string& path, std::string_view provenance,
                     const PairCountRequest& request, bool from_groups,
                     std::span<const RdfCounts> tables, std::span<const double> baths_K) {
@@ -217,22 +204,12 @@ std::vector<double> TimeBlocks::samples() const {
   return samples;
 }
 
-void TimeBlocks::save(std::ostream& out) const {
-  io::put(out, length_);
-  io::put(out, std::span<const std::uint64_t>(last_sums_));
-  io::put(out, last_samples_);
-  io::put(out, std::span<const std::int64_t>(samples_));
-  for (const auto& block : sums_) io::put(out, std::span<const std::uint64_t>(block));
-}
-
-void TimeBlocks::load(std::istream& in) {
-  length_ = io::get_i64(in);
-  last_sums_ = io::get_u64s(in, last_sums_.size());
-  last_samples_ = io::get_i64(in);
-  samples_ = io::get_i64s(in);
-  sums_.clear();
-  for (std::size_t b = 0; b < samples_.size(); ++b)
-    sums_.push_back(io::get_u64s(in, last_sums_.size()));
+void TimeBlocks::archive(io::Archive& a) {
+  a(length_);
+  a.fixed(last_sums_);
+  a(last_samples_, samples_);
+  if (a.is_reading()) sums_.assign(samples_.size(), last_sums_);
+  for (std::vector<std::uint64_t>& block : sums_) a.fixed(block);
 }
 
 }  // namespace tarn

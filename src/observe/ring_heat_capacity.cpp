@@ -15,10 +15,10 @@
 #include <fmt/format.h>
 
 #include "baths.hpp"
+#include "io/archive.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/physics/molecule_vibrations.hpp"
 #include "tarn/physics/ring_frequencies.hpp"
@@ -95,7 +95,7 @@ struct Capacity {
 
 /// Writes heat_capacity.csv of ring polymers: by the covariance of two estimators of the energy,
 /// and by the difference quotient of mean energies.
-class RingHeatCapacity final : public Observer {
+class RingHeatCapacity final : public ArchivedObserver {
  public:
   RingHeatCapacity(std::int64_t every, const ObserverContext& info)
       : every_(every), system_(info.system), info_(info), baths_(info), vibrations_(info.system) {
@@ -128,24 +128,15 @@ class RingHeatCapacity final : public Observer {
     }
   }
 
-  void save(std::ostream& out) override {
-    for (const OfBath& bath : of_bath_) {
-      io::put(out, std::span<const double>(bath.energy.memory()));
-      io::put(out, std::span<const double>(bath.covariance.memory()));
-    }
-  }
-  void load(std::istream& in) override {
-    for (OfBath& bath : of_bath_) {
-      bath.energy.restore(io::get_doubles(in));
-      bath.covariance.restore(io::get_doubles(in));
-    }
-  }
-
   void finish() override;
   std::vector<AveragedQuantity> averages() const override;
   Messages messages() const override { return messages_; }
 
  private:
+  void archive(io::Archive& a) override {
+    for (OfBath& bath : of_bath_) a(bath.energy, bath.covariance);
+  }
+
   struct OfBath {
     explicit OfBath(int replicas)
         : energy(analysis::PooledBlocking::of_replicas(replicas)),

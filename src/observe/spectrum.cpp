@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "core/parallel.hpp"
+#include "io/archive.hpp"
 #include "observable.hpp"
 #include "picture_parts.hpp"
 #include "replica_table.hpp"
@@ -21,7 +22,6 @@
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 
@@ -39,7 +39,7 @@ using Means = std::vector<analysis::PooledBlocking>;
 
 /// Stores the velocities of a segment, computes its power spectrum when it is complete, and then
 /// drops its first half: segments overlap by half.
-class SpectrumObserver final : public Observer {
+class SpectrumObserver final : public ArchivedObserver {
  public:
   SpectrumObserver(const ObserveSpectrum& section, const ObserverContext& info)
       : section_(section),
@@ -67,13 +67,15 @@ class SpectrumObserver final : public Observer {
   }
   void begin() override {}
   void observe(const Frame& frame) override;
-  void save(std::ostream& out) override;
-  void load(std::istream& in) override;
   void finish() override;
   std::vector<AveragedQuantity> averages() const override;
   Pictures draw() override { return info_.draw(info_.out_dir, io::kAllPictures); }
 
  private:
+  void archive(io::Archive& a) override {
+    a(gathered_, segments_, velocities_);
+    a.fixed(states_, absorption_);
+  }
   std::size_t coordinates() const { return static_cast<std::size_t>(info_.molecules) * 9; }
   void end_segment();
   /// @param velocities [sample][coordinate]
@@ -179,34 +181,6 @@ SegmentPower SpectrumObserver::power_of(const std::vector<float>& velocities,
   power.kinetic.back() = std::accumulate(power.kinetic.begin(), power.kinetic.end() - 1, 0.0);
   power.dipole.back() = std::accumulate(power.dipole.begin(), power.dipole.end() - 1, 0.0);
   return power;
-}
-
-void SpectrumObserver::save(std::ostream& out) {
-  io::put(out, static_cast<std::uint64_t>(gathered_));
-  io::put(out, segments_);
-  io::put(out, static_cast<std::uint64_t>(velocities_.size()));
-  for (const auto& [id, velocities] : velocities_) {
-    io::put(out, id);
-    io::put(out, std::span<const float>(velocities));
-  }
-  for (const Means* means : {&states_, &absorption_}) {
-    for (const analysis::PooledBlocking& mean : *means) {
-      io::put(out, std::span<const double>(mean.memory()));
-    }
-  }
-}
-
-void SpectrumObserver::load(std::istream& in) {
-  gathered_ = io::get_u64(in);
-  segments_ = io::get_i64(in);
-  velocities_.clear();
-  for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
-    const std::int64_t id = io::get_i64(in);
-    velocities_[id] = io::get_floats(in);
-  }
-  for (Means* means : {&states_, &absorption_}) {
-    for (analysis::PooledBlocking& mean : *means) mean.restore(io::get_doubles(in));
-  }
 }
 
 void SpectrumObserver::finish() {

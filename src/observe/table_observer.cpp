@@ -12,7 +12,6 @@
 
 #include "core/parallel.hpp"
 #include "tarn/core/replica_map.hpp"
-#include "tarn/io/binary.hpp"
 #include "warnings.hpp"
 
 namespace tarn {
@@ -315,47 +314,17 @@ AveragedQuantity TableObserver::result_of(std::size_t bath, std::size_t column) 
   return a;
 }
 
-void TableObserver::save(std::ostream& out) {
-  table_.sync();
-  io::put(out, table_.length());
-  for (std::size_t b = 0; b < baths_.size(); ++b) {
-    const Averages& bath = of_bath_[b];
-    for (const analysis::PooledBlocking& average : bath.averages) {
-      io::put(out, std::span<const double>(average.memory()));
-    }
-    if (fluctuates(b)) io::put(out, std::span<const double>(bath.fluctuation.memory()));
-    for (const analysis::MeanError& result : bath.results) {
-      io::put(out, result.mean);
-      io::put(out, result.error);
-    }
-    io::put(out, bath.result_replicas);
-    io::put(out, bath.result_rows);
-    io::put(out, std::span<const double>(bath.late));
-    io::put(out, std::span<const double>(bath.early));
-    for (const analysis::Halves& halves : bath.halves) {
-      io::put(out, std::span<const double>(halves.memory()));
-    }
-  }
-  if (spec_.save) spec_.save(out);
-}
-
-void TableObserver::load(std::istream& in) {
-  table_.cut(io::get_u64(in));
+void TableObserver::archive(io::Archive& a) {
+  a(table_);
   for (std::size_t b = 0; b < baths_.size(); ++b) {
     Averages& bath = of_bath_[b];
-    for (analysis::PooledBlocking& average : bath.averages) average.restore(io::get_doubles(in));
-    if (fluctuates(b)) bath.fluctuation.restore(io::get_doubles(in));
-    for (analysis::MeanError& result : bath.results) {
-      result.mean = io::get_double(in);
-      result.error = io::get_double(in);
-    }
-    bath.result_replicas = io::get_i64(in);
-    bath.result_rows = io::get_i64(in);
-    bath.late = io::get_doubles(in, bath.late.size());
-    bath.early = io::get_doubles(in, bath.early.size());
-    for (analysis::Halves& halves : bath.halves) halves.restore(io::get_doubles(in));
+    a.fixed(bath.averages);
+    if (fluctuates(b)) a(bath.fluctuation);
+    for (analysis::MeanError& result : bath.results) a(result.mean, result.error);
+    a(bath.result_replicas, bath.result_rows);
+    a.fixed(bath.late, bath.early, bath.halves);
   }
-  if (spec_.load) spec_.load(in);
+  if (spec_.archive) spec_.archive(a);
 }
 
 }  // namespace tarn

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "baths.hpp"
 #include "interface/moments.hpp"
+#include "io/archive.hpp"
 #include "observable.hpp"
 #include "replica_table.hpp"
 #include "tarn/analysis/blocking.hpp"
@@ -71,9 +71,8 @@ struct TableSpec {
   bool values_follow_from_frame = false;
   /// Appends the values of live replica r in the order of the columns.
   std::function<void(const Frame& frame, std::size_t r, std::vector<double>& values)> append_values;
-  /// Save and load the state that append_values() keeps between frames; null: none.
-  std::function<void(std::ostream&)> save;
-  std::function<void(std::istream&)> load;
+  /// Saves and loads the state that append_values() keeps between frames; null: none.
+  std::function<void(io::Archive&)> archive;
   /// Whether the engine may compute later steps during observe().
   bool may_lag = true;
   /// Called with each frame before append_values(); null: none.
@@ -122,7 +121,7 @@ void set_columns(TableSpec& spec, std::vector<Row> Frame::*rows, GroupMoments Fr
 }
 
 /// Writes the values of a TableSpec for the selected replicas at a fixed interval.
-class TableObserver final : public Observer {
+class TableObserver final : public ArchivedObserver {
  public:
   TableObserver(TableSpec spec, std::int64_t every, const ReplicaSelection& replicas,
                 const RunInfo& info);
@@ -146,8 +145,6 @@ class TableObserver final : public Observer {
   bool may_lag() const override { return spec_.may_lag; }
   void begin() override { table_.create(info_.provenance + std::string(spec_.remark)); }
   void observe(const Frame& frame) override;
-  void save(std::ostream& out) override;
-  void load(std::istream& in) override;
   void finish() override {
     table_.flush();
     if (spec_.finish) spec_.finish();
@@ -162,6 +159,8 @@ class TableObserver final : public Observer {
   }
 
  private:
+  void archive(io::Archive& a) override;
+
   /// Averages of the replicas of one bath.
   struct Averages {
     std::vector<analysis::PooledBlocking> averages{};  // [averaged column]

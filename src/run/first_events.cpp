@@ -10,7 +10,6 @@
 
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/flat_coordinates.hpp"
-#include "tarn/io/binary.hpp"
 #include "tarn/physics/geometry.hpp"
 
 namespace tarn {
@@ -53,30 +52,6 @@ std::optional<Message> FirstEventWatch::warning() const {
     text += fmt::format("{}{} (step {})", k > 1 ? ", " : "", events_[k].replica, events_[k].step);
   }
   return Message::warning(text);
-}
-
-void FirstEventWatch::save(std::ostream& out) {
-  io::put(out, static_cast<std::uint64_t>(events_.size()));
-  for (const MoleculeEvent& e : events_) {
-    io::put(out, e.replica);
-    io::put(out, e.step);
-    io::put(out, std::int64_t{e.molecule});
-    io::put(out, e.walker);
-    io::put(out, e.length_A);
-  }
-}
-
-void FirstEventWatch::load(std::istream& in) {
-  events_.clear();
-  for (std::uint64_t n = io::get_u64(in); n > 0; --n) {
-    MoleculeEvent e;
-    e.replica = io::get_i64(in);
-    e.step = io::get_i64(in);
-    e.molecule = static_cast<int>(io::get_i64(in));
-    e.walker = io::get_i64(in);
-    e.length_A = io::get_double(in);
-    events_.push_back(e);
-  }
 }
 
 std::string EvaporationWatch::describe(const MoleculeEvent& event) const {

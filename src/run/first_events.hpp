@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tarn/observer.hpp"
+#include "io/archive.hpp"
 
 /// @file
 /// Events that change what a run simulates: molecules that evaporate, and bonds that break.
@@ -27,7 +27,7 @@ using MoleculeEvents = std::vector<MoleculeEvent>;
 
 /// Checks the replicas regularly and records the first event of each replica or, with exchange, of
 /// each walker. Writes no file.
-class FirstEventWatch : public Observer {
+class FirstEventWatch : public ArchivedObserver {
  public:
   /// @param walker_at walker in a replica; without it, walkers and replicas coincide
   void set_walkers(std::function<std::int64_t(std::int64_t replica)> walker_at) {
@@ -36,8 +36,6 @@ class FirstEventWatch : public Observer {
   std::int64_t every() const final;
   void begin() final {}
   void observe(const Frame& frame) final;
-  void save(std::ostream& out) final;
-  void load(std::istream& in) final;
   void finish() final {}
 
   /// In order of detection, including those before a restart.
@@ -61,6 +59,11 @@ class FirstEventWatch : public Observer {
   bool has_walkers() const { return walker_at_ != nullptr; }
 
  private:
+  void archive(io::Archive& a) final {
+    a.list(events_,
+           [&a](MoleculeEvent& e) { a(e.replica, e.step, e.molecule, e.walker, e.length_A); });
+  }
+
   MoleculeEvents events_;
   std::function<std::int64_t(std::int64_t)> walker_at_;
 };

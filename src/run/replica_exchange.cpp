@@ -11,7 +11,6 @@
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/observe/pictures.hpp"
 
@@ -216,36 +215,6 @@ void ReplicaExchange::finish() {
 
 Pictures ReplicaExchange::draw() { return draw_exchange(info_.out_dir); }
 
-void ReplicaExchange::save(std::ostream& out) {
-  for (const Pair& pair : pairs_) {
-    io::put(out, pair.attempts);
-    io::put(out, pair.accepted);
-    io::put(out, std::span<const double>(pair.probability.memory()));
-  }
-  io::put(out, std::span<const std::int64_t>(walker_at_));
-  io::put(out, std::span<const std::int64_t>(last_end_));
-  io::put(out, std::span<const double>(energies_.memory()));
-  io::put(out, round_trips_);
-  io::put(out, last_step_);
-  io::put(out, attempts_between_);
-  io::put(out, std::span<const std::int64_t>(paths_));
-}
-
-void ReplicaExchange::load(std::istream& in) {
-  for (Pair& pair : pairs_) {
-    pair.attempts = io::get_i64(in);
-    pair.accepted = io::get_i64(in);
-    pair.probability.restore(io::get_doubles(in));
-  }
-  walker_at_ = io::get_i64s(in, walker_at_.size());
-  last_end_ = io::get_i64s(in, last_end_.size());
-  energies_.restore(io::get_doubles(in));
-  round_trips_ = io::get_i64(in);
-  last_step_ = io::get_i64(in);
-  attempts_between_ = io::get_i64(in);
-  paths_ = io::get_i64s(in);
-}
-
 namespace {
 
 /// Oxygens of hydrogen bonds are closer than this.
@@ -320,18 +289,6 @@ std::optional<StructureChanges> WalkerMemory::structure_changes() const {
   if (molecules_ < kFewestMolecules) return std::nullopt;
   return StructureChanges{static_cast<double>(changes_) / static_cast<double>(visited_.size()),
                           "returns to the lowest temperature with other neighbours"};
-}
-
-void WalkerMemory::save(std::ostream& out) {
-  io::put(out, std::span<const std::uint64_t>(neighbours_));
-  io::put(out, std::span<const std::int64_t>(visited_));
-  io::put(out, changes_);
-}
-
-void WalkerMemory::load(std::istream& in) {
-  neighbours_ = io::get_u64s(in, neighbours_.size());
-  visited_ = io::get_i64s(in, visited_.size());
-  changes_ = io::get_i64(in);
 }
 
 }  // namespace tarn

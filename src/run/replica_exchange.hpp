@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "io/archive.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/observe/observers.hpp"
-#include "tarn/observer.hpp"
 #include "tarn/run.hpp"
 
 namespace tarn {
@@ -19,7 +19,7 @@ namespace tarn {
 /// Exchanges the states of replicas and reports acceptance and round trips. It is the only observer
 /// that changes the state of the engine: it follows all observers that read a Frame and precedes
 /// the checkpointer, which saves the exchanged states.
-class ReplicaExchange final : public Observer {
+class ReplicaExchange final : public ArchivedObserver {
  public:
   ReplicaExchange(const Deck& deck, const System& system, const RunInfo& info, Engine& engine);
 
@@ -31,8 +31,6 @@ class ReplicaExchange final : public Observer {
   std::int64_t every() const override { return every_; }
   void begin() override {}
   void observe(const Frame& frame) override;
-  void save(std::ostream& out) override;
-  void load(std::istream& in) override;
   void finish() override;
   /// Acceptance of each pair of neighbours, listed under the lower bath.
   std::vector<AveragedQuantity> averages() const override;
@@ -46,10 +44,17 @@ class ReplicaExchange final : public Observer {
   }
 
  private:
+  void archive(io::Archive& a) override {
+    a.fixed(pairs_, walker_at_, last_end_);
+    a(energies_, round_trips_, last_step_, attempts_between_, paths_);
+  }
+
   /// Statistics of the neighbours k and k + 1 of all ladders.
   struct Pair {
     std::int64_t attempts = 0, accepted = 0;
     analysis::PooledBlocking probability;
+
+    void archive(io::Archive& a) { a(attempts, accepted, probability); }
   };
   /// End of the ladder that a walker visited last.
   enum class End : std::int64_t { none, bottom, top_after_bottom };
@@ -87,7 +92,7 @@ class ReplicaExchange final : public Observer {
 /// Counts how often the walkers of replica exchange return to the lowest temperature with other
 /// neighbours. A walker that returns with the neighbours that it had remembers its start, however
 /// often it was at the highest temperature. Writes no file.
-class WalkerMemory final : public Observer {
+class WalkerMemory final : public ArchivedObserver {
  public:
   /// @param temperatures number of replicas in a ladder, the first of which is the coldest
   /// @param every a multiple of the interval of exchange
@@ -100,13 +105,16 @@ class WalkerMemory final : public Observer {
   std::int64_t every() const override { return every_; }
   void begin() override {}
   void observe(const Frame& frame) override;
-  void save(std::ostream& out) override;
-  void load(std::istream& in) override;
   void finish() override {}
   /// Nothing for fewer than four molecules, which are all neighbours.
   std::optional<StructureChanges> structure_changes() const override;
 
  private:
+  void archive(io::Archive& a) override {
+    a.fixed(neighbours_, visited_);
+    a(changes_);
+  }
+
   std::size_t temperatures_, molecules_, words_;
   std::int64_t every_;
   std::function<std::int64_t(std::int64_t)> walker_at_;

@@ -12,39 +12,17 @@
 #include "run_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/binary.hpp"
 #include "tarn/io/xyz.hpp"
 
 namespace tarn {
 
-void IndefiniteHessianCounter::save(std::ostream& out) { io::put(out, count()); }
-void IndefiniteHessianCounter::load(std::istream& in) { before_ = io::get_i64(in); }
-
-void StartRecord::save(std::ostream& out) {
-  io::put(out, static_cast<std::uint64_t>(messages.size()));
-  for (const Message& message : messages) {
-    io::put(out, static_cast<std::uint64_t>(message.level));
-    io::put(out, message.text);
-  }
-  io::put(out, static_cast<std::uint64_t>(slow ? 1 : 0));
-  if (!slow) return;
-  io::put(out, slow->fast_before_kcal_per_mol);
-  io::put(out, slow->fast_after_kcal_per_mol);
-  io::put(out, std::int64_t{slow->iterations});
-}
-
-void StartRecord::load(std::istream& in) {
-  messages.clear();
-  for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
-    const auto level = static_cast<Level>(io::get_u64(in));
-    messages.push_back({level, io::get_string(in)});
-  }
-  slow.reset();
-  if (io::get_u64(in) == 0) return;
-  slow.emplace();
-  slow->fast_before_kcal_per_mol = io::get_double(in);
-  slow->fast_after_kcal_per_mol = io::get_double(in);
-  slow->iterations = static_cast<int>(io::get_i64(in));
+void StartRecord::archive(io::Archive& a) {
+  a.list(messages, [&a](Message& message) { a(message.level, message.text); });
+  bool is_projected = slow.has_value();
+  a(is_projected);
+  if (!is_projected) return slow.reset();
+  if (a.is_reading()) slow.emplace();
+  a(slow->fast_before_kcal_per_mol, slow->fast_after_kcal_per_mol, slow->iterations);
 }
 
 FinalStructures::FinalStructures(const Deck& deck, const RunInfo& info, Engine& engine)

@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "io/archive.hpp"
 #include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/observe/observers.hpp"
-#include "tarn/observer.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn {
 
 /// Base of observers that write no files and need no frames: they only store state in checkpoints.
-class CheckpointOnlyObserver : public Observer {
+class CheckpointOnlyObserver : public ArchivedObserver {
  public:
   unsigned fields() const final { return kNoFields; }
   std::int64_t every() const final { return kLastStepOnly; }
@@ -30,12 +30,15 @@ class IndefiniteHessianCounter final : public CheckpointOnlyObserver {
   explicit IndefiniteHessianCounter(const Engine& engine) : engine_(engine) {}
 
   std::string name() const override { return "indefinite Hessians"; }
-  void save(std::ostream& out) override;
-  void load(std::istream& in) override;
-
   std::int64_t count() const { return before_ + engine_.report().indefinite_hessians; }
 
  private:
+  void archive(io::Archive& a) override {
+    std::int64_t all = count();
+    a(all);
+    if (a.is_reading()) before_ = all;
+  }
+
   const Engine& engine_;
   std::int64_t before_ = 0;
 };
@@ -48,8 +51,9 @@ class StartRecord final : public CheckpointOnlyObserver {
   std::optional<SlowManifoldStart> slow;
 
   std::string name() const override { return "start"; }
-  void save(std::ostream& out) override;
-  void load(std::istream& in) override;
+
+ private:
+  void archive(io::Archive& a) override;
 };
 
 /// Writes final.xyz at the end of a run: the scheme's own positions, and velocities without the
