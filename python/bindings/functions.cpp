@@ -27,7 +27,7 @@
 #include "tarn/check_potential.hpp"
 #include "tarn/cluster_forces.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/minimise_clusters.hpp"
+#include "tarn/minimise.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/observe/trajectory_rdf.hpp"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "help_text.hpp"
 #include "run_end_text.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "deck/checker.hpp"
 #include "deck/deck_paths.hpp"
 #include "deck/defaults.hpp"
@@ -19,7 +19,6 @@
 #include "deck/schema.hpp"
 #include "deck/system_limits.hpp"
 #include "deck_arguments.hpp"
-#include "help_text.hpp"
 #include "run_plan.hpp"
 #include "start/molecule_frame.hpp"
 #include "start/rings.hpp"

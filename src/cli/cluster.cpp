@@ -9,7 +9,6 @@
 
 #include "command.hpp"
 #include "commands.hpp"
-#include "help_text.hpp"
 #include "minimise_options.hpp"
 #include "structure_files.hpp"
 #include "tarn/analysis/isomers.hpp"
@@ -18,7 +17,7 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/structure.hpp"
-#include "tarn/minimise_clusters.hpp"
+#include "tarn/minimise.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"

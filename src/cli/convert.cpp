@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "help_text.hpp"
 #include "io/paths.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
+#include "commands.hpp"
 #include "core/processors.hpp"
 #include "events.hpp"
-#include "help_text.hpp"
 #include "ranks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"

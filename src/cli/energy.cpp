@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "help_text.hpp"
 #include "start/molecule_frame.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"

@@ -1,5 +1,3 @@
-#include "library_guard.hpp"
-
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -12,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "commands.hpp"
 #include "potential/library_call.hpp"
 #include "tarn/core/error.hpp"
 

@@ -14,7 +14,6 @@
 
 #include "command.hpp"
 #include "commands.hpp"
-#include "library_guard.hpp"
 #include "ranks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"

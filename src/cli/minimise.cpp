@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "help_text.hpp"
 #include "minimise_options.hpp"
 #include "structure_files.hpp"
 #include "tarn/model_by_name.hpp"

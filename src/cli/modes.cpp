@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "help_text.hpp"
 #include "io/paths.hpp"
 #include "minimise_options.hpp"
 #include "structure_files.hpp"

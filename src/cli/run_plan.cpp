@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "deck/system_limits.hpp"
 #include "run/step_cost.hpp"
 #include "tarn/deck_potential.hpp"

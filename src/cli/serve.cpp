@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "help_text.hpp"
 #include "structure_files.hpp"
 #include "tarn/model_by_name.hpp"
 #include "terminal.hpp"

@@ -15,7 +15,6 @@
 
 #include <fmt/format.h>
 
-#include "core/count_text.hpp"
 #include "progress_text.hpp"
 #include "run/run_record.hpp"
 #include "tarn/core/error.hpp"
@@ -58,10 +57,6 @@ void open_standard_streams() {
     // open() returns the lowest free descriptor.
     if (::fcntl(number, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) return;
   }
-}
-
-std::string count_text(std::int64_t n, const char* singular, const char* plural) {
-  return tarn::count_text(n, singular, plural != nullptr ? plural : "");
 }
 
 std::string molecules_text(int molecules, int beads) {

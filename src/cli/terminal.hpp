@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/text.hpp"
 #include "tarn/core/message.hpp"
 #include "tarn/run.hpp"
 
@@ -74,8 +75,6 @@ inline constexpr std::size_t kTableWidth = 100;
 /// Wider tables are divided into parts, separated by an empty line, which repeat the first column.
 std::vector<std::string> aligned_rows(const std::vector<std::vector<std::string>>& rows);
 
-/// "1 frame", "2 frames". @param plural null: the singular and an s
-std::string count_text(std::int64_t n, const char* singular, const char* plural = nullptr);
 /// "7 molecules", "7 molecules of 32 beads".
 std::string molecules_text(int molecules, int beads);
 

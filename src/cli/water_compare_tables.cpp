@@ -8,7 +8,7 @@
 #include "compare/mechanics_errors.hpp"
 #include "compare/water_tables.hpp"
 #include "compare_tables.hpp"
-#include "core/rounded_text.hpp"
+#include "core/text.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

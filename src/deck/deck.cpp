@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
-#include "core/one_line.hpp"
+#include "core/text.hpp"
 #include "deck_paths.hpp"
 #include "defaults.hpp"
 #include "schema.hpp"

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/rounded_text.hpp"
+#include "core/text.hpp"
 #include "defaults.hpp"
 #include "schema.hpp"
 #include "system_limits.hpp"

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "core/count_text.hpp"
-#include "core/rounded_text.hpp"
+#include "core/text.hpp"
 #include "defaults.hpp"
 #include "notes.hpp"
 #include "rule_helpers.hpp"

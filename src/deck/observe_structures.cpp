@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "io/frame_formats.hpp"
 #include "rule_helpers.hpp"
 #include "system_limits.hpp"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "schema.hpp"
 
 namespace tarn::decks {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "defaults.hpp"
 #include "rule_helpers.hpp"
 #include "system_limits.hpp"

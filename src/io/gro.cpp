@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "frame_formats.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/line_reader.hpp"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "replica_frames.hpp"
 #include "structure_checks.hpp"
 #include "tarn/core/error.hpp"

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "frame_formats.hpp"
 #include "tarn/io/append_file.hpp"
 #include "tarn/io/atomic_file.hpp"

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "structure_checks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/state.hpp"

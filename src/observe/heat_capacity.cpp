@@ -17,7 +17,6 @@
 #include "core/parallel.hpp"
 #include "io/archive.hpp"
 #include "observable.hpp"
-#include "ring_heat_capacity.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"

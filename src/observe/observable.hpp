@@ -96,6 +96,11 @@ Observable minima_observable();
 Observable trajectory_observable();
 /// @}
 
+/// Writes heat_capacity.csv of ring polymers, from the samples of [observe.path_integral].
+/// @return null without a thermostat or without beads
+std::unique_ptr<Observer> make_ring_heat_capacity(const ObserveTable& section,
+                                                  const ObserverContext& info);
+
 /// All rows, in the order of the observers and of the pictures.
 const std::vector<Observable>& observables();
 

@@ -1,5 +1,3 @@
-#include "ring_heat_capacity.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +14,7 @@
 
 #include "baths.hpp"
 #include "io/archive.hpp"
+#include "observable.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"

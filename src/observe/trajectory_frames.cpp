@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/version.hpp"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/rounded_text.hpp"
+#include "core/text.hpp"
 
 namespace tarn {
 

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "core/one_line.hpp"
+#include "core/text.hpp"
 #include "library_call.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"

@@ -12,7 +12,7 @@
 
 #include "blow_up.hpp"
 #include "checkpointer.hpp"
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "deck/notes.hpp"
 #include "first_events.hpp"
 #include "observe/warnings.hpp"
@@ -213,48 +213,38 @@ class Run {
             potential_};
   }
 
+  /// Appends an observer. @return the observer, which observers_ owns
+  template <class T, class... Arguments>
+  T* add(Arguments&&... arguments) {
+    auto observer = std::make_unique<T>(std::forward<Arguments>(arguments)...);
+    T* const added = observer.get();
+    observers_.push_back(std::move(observer));
+    return added;
+  }
+
   /// Creates all observers except the checkpointer, and starts none of them.
   void make_observers() {
     const RunInfo info = this->info();
     observers_ = tarn::make_observers(deck_, info);
     for (auto& observer : own_) observers_.push_back(std::move(observer));
     own_.clear();
-    auto record = std::make_unique<StartRecord>(std::move(start_));
-    start_record_ = record.get();
-    observers_.push_back(std::move(record));
+    start_record_ = add<StartRecord>(std::move(start_));
     // A wall allows molecules in the gas phase.
-    if (!deck_.confinement) {
-      auto watch = std::make_unique<EvaporationWatch>();
-      evaporation_.watch = watch.get();
-      observers_.push_back(std::move(watch));
-    }
-    if (is_flexible(deck_)) {
-      auto watch = std::make_unique<DissociationWatch>(*engine_);
-      dissociation_.watch = watch.get();
-      observers_.push_back(std::move(watch));
-    }
+    if (!deck_.confinement) evaporation_.watch = add<EvaporationWatch>();
+    if (is_flexible(deck_)) dissociation_.watch = add<DissociationWatch>(*engine_);
     if (deck_.integrator.hessian != Hessian::gauss_newton) {
-      auto watch = std::make_unique<IndefiniteHessianCounter>(*engine_);
-      hessians_ = watch.get();
-      observers_.push_back(std::move(watch));
+      hessians_ = add<IndefiniteHessianCounter>(*engine_);
     }
-    if (deck_.final_structures) {
-      observers_.push_back(std::make_unique<FinalStructures>(deck_, info, *engine_));
-    }
+    if (deck_.final_structures) add<FinalStructures>(deck_, info, *engine_);
     if (deck_.exchange) {
-      auto exchange =
-          std::make_unique<ReplicaExchange>(deck_, make_system(deck_, molecules_), info, *engine_);
-      exchange_ = exchange.get();
       for (const Watched* watched : {&evaporation_, &dissociation_}) {
-        if (!watched->watch) continue;
-        watched->watch->set_walkers(info.walker_at);
+        if (watched->watch) watched->watch->set_walkers(info.walker_at);
       }
       // A walker takes longer to return from the highest temperature.
       constexpr std::int64_t kExchanges = 20;
-      observers_.push_back(
-          std::make_unique<WalkerMemory>(info.baths_K.size(), deck_.system.replicas, molecules_,
-                                         kExchanges * deck_.exchange->every, info.walker_at));
-      observers_.push_back(std::move(exchange));
+      add<WalkerMemory>(info.baths_K.size(), deck_.system.replicas, molecules_,
+                        kExchanges * deck_.exchange->every, info.walker_at);
+      exchange_ = add<ReplicaExchange>(deck_, make_system(deck_, molecules_), info, *engine_);
     }
     refuse_equal_names(observers_);
     if (folder_.resumes()) refuse_other_observers(folder_.checkpoint(), checkpoint_, observers_);
@@ -274,11 +264,8 @@ class Run {
     } else {
       for (const auto& observer : observers_) observer->begin();
     }
-    auto checkpointer =
-        std::make_unique<Checkpointer>(folder_.checkpoint(), deck_.checkpoint.every, *engine_,
-                                       observers_, before_, options_.on_checkpoint);
-    checkpointer_ = checkpointer.get();
-    observers_.push_back(std::move(checkpointer));
+    checkpointer_ = add<Checkpointer>(folder_.checkpoint(), deck_.checkpoint.every, *engine_,
+                                      observers_, before_, options_.on_checkpoint);
   }
 
   // --- stepping ---

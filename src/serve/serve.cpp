@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "connection.hpp"
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "protocol.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"

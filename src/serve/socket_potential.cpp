@@ -20,7 +20,7 @@
 
 #include <fmt/format.h>
 
-#include "core/count_text.hpp"
+#include "core/text.hpp"
 #include "protocol.hpp"
 #include "sockets.hpp"
 #include "tarn/core/error.hpp"

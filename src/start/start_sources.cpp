@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/rounded_text.hpp"
+#include "core/text.hpp"
 #include "molecule_frame.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"

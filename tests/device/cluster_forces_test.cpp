@@ -7,7 +7,7 @@
 #include "device_names.hpp"
 #include "engine_fixtures.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/minimise_clusters.hpp"
+#include "tarn/minimise.hpp"
 #include "tarn/single_point.hpp"
 #include "tarn/start.hpp"
 

@@ -19,7 +19,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/force_field.hpp"
-#include "tarn/minimise_clusters.hpp"
+#include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/potential.hpp"
 #include "tarn/start.hpp"

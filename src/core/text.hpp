@@ -1,9 +1,32 @@
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
 namespace tarn {
+
+/// "1 frame", "2 frames". @param plural empty: the singular and an s
+inline std::string count_text(std::int64_t n, std::string_view singular,
+                              std::string_view plural = {}) {
+  std::string text = std::to_string(n) + ' ';
+  if (n == 1) return text.append(singular);
+  return plural.empty() ? text.append(singular) + 's' : text.append(plural);
+}
+
+/// A number that is not above x > 0 ("at most").
+inline std::string rounded_down(double x, int digits = 2) {
+  const double unit = std::pow(10.0, std::floor(std::log10(x)) - (digits - 1));
+  return fmt::format("{:.15g}", unit * std::floor(x / unit * (1.0 + 1e-14)));
+}
+/// A number that is not below x > 0 ("at least").
+inline std::string rounded_up(double x, int digits = 2) {
+  const double unit = std::pow(10.0, std::floor(std::log10(x)) - (digits - 1));
+  return fmt::format("{:.15g}", unit * std::ceil(x / unit * (1.0 - 1e-14)));
+}
 
 /// Foreign text for messages and files: one line without control characters and escape sequences,
 /// with at most 300 bytes, and without white space and a full stop at its end.
