@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "memory.hpp"
-#include "tarn/analysis/errors.hpp"
 
 namespace tarn::analysis {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <vector>
 
 #include "tarn/physics/cluster_parts.hpp"
 #include "tarn/physics/cluster_shape.hpp"

@@ -5,7 +5,6 @@
 
 #include "memory.hpp"
 #include "tarn/analysis/blocking.hpp"
-#include "tarn/analysis/errors.hpp"
 
 namespace tarn::analysis {
 namespace {

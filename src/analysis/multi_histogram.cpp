@@ -1,9 +1,7 @@
 #include "tarn/analysis/multi_histogram.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include "core/parallel.hpp"
 #include "memory.hpp"

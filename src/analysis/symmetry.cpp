@@ -1,7 +1,6 @@
 #include "tarn/analysis/symmetry.hpp"
 
 #include <cmath>
-#include <cstddef>
 
 #include <Eigen/Core>
 #include <Eigen/Geometry>

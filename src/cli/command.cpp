@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>

@@ -1,9 +1,6 @@
 #include "tarn/io/convert.hpp"
 
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 #include "tarn/minimise.hpp"
 
-#include <memory>
 #include <string>
 
 #include <fmt/format.h>

@@ -1,12 +1,9 @@
 #include "tarn/modes.hpp"
 
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include <fmt/format.h>
 

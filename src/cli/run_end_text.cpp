@@ -2,10 +2,7 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "observe/warnings.hpp"
-#include "tarn/analysis/errors.hpp"
 
 namespace tarn::cli {
 

@@ -1,7 +1,6 @@
 #include "tarn/serve.hpp"
 
 #include <memory>
-#include <string>
 
 #include <fmt/format.h>
 

@@ -1,15 +1,12 @@
 #include "structure_files.hpp"
 
 #include <cerrno>
-#include <cstddef>
 #include <filesystem>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "command.hpp"
 #include "run/run_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"

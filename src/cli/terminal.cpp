@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <new>
-#include <string_view>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>

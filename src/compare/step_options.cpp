@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <set>
-#include <string_view>
 
 #include <fmt/format.h>
 

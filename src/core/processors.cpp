@@ -10,7 +10,6 @@
 #include <fstream>
 #include <map>
 #include <sstream>
-#include <string>
 #include <thread>
 
 namespace tarn {

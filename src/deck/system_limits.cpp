@@ -1,8 +1,6 @@
 #include "system_limits.hpp"
 
-#include <algorithm>
 #include <set>
-#include <vector>
 
 #include <fmt/format.h>
 

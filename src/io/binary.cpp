@@ -1,7 +1,6 @@
 #include "tarn/io/binary.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <istream>

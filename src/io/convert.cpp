@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -23,7 +19,6 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/trajectory.hpp"
-#include "tarn/physics/water_model.hpp"
 #include "tarn/version.hpp"
 #include "trajectory_files.hpp"
 #include "water_atoms.hpp"

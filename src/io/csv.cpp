@@ -4,9 +4,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <stdexcept>
-#include <utility>
 
 #include <fmt/format.h>
 

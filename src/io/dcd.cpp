@@ -3,7 +3,6 @@
 #include <bit>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <optional>
 #include <utility>

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

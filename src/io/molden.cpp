@@ -1,7 +1,6 @@
 #include "tarn/io/molden.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <stdexcept>

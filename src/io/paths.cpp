@@ -12,7 +12,6 @@
 #include <system_error>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -9,7 +9,6 @@
 #include "core/text.hpp"
 #include "replica_frames.hpp"
 #include "structure_checks.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "words.hpp"

@@ -5,10 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
-#include <string>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include "core/text.hpp"
 #include "tarn/core/units.hpp"

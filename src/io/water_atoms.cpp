@@ -1,19 +1,14 @@
 #include "water_atoms.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
-#include <cstddef>
 #include <numeric>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "structure_checks.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/io/structure.hpp"
 #include "tarn/state.hpp"
 #include "words.hpp"
 

@@ -2,8 +2,6 @@
 
 #include <bit>
 #include <cerrno>
-#include <cmath>
-#include <cstddef>
 
 #include <fmt/format.h>
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -1,9 +1,6 @@
 #include "correlations.hpp"
 
-#include <algorithm>
 #include <limits>
-#include <span>
-#include <string_view>
 
 #include <fmt/format.h>
 

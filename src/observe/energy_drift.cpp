@@ -1,6 +1,5 @@
 #include "energy_drift.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "tarn/analysis/blocking.hpp"

@@ -1,8 +1,6 @@
 #include "tarn/observe/observers.hpp"
 
-#include <algorithm>
 #include <limits>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -1,7 +1,5 @@
 #include "replica_table.hpp"
 
-#include <string_view>
-
 #include <fmt/format.h>
 
 namespace tarn {

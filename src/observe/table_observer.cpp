@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <map>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/parallel.hpp"
 #include "tarn/core/replica_map.hpp"
-#include "warnings.hpp"
 
 namespace tarn {
 namespace {

@@ -2,9 +2,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>

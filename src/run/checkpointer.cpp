@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

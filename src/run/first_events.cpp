@@ -1,7 +1,5 @@
 #include "first_events.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <span>
 #include <unordered_set>

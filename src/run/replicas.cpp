@@ -5,7 +5,6 @@
 #include <set>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "start/molecule_frame.hpp"
 

@@ -5,10 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include <Eigen/Core>
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include "run_observers.hpp"
 
-#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <system_error>

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdint>
 #include <exception>
-#include <memory>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <vector>
 

@@ -5,12 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <mutex>
 #include <numeric>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <mutex>
-#include <optional>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,7 +12,6 @@
 #include "rings.hpp"
 #include "slow_manifold_start.hpp"
 #include "start_sources.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/physics/extremes.hpp"

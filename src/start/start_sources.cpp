@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

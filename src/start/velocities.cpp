@@ -1,6 +1,5 @@
 #include "velocities.hpp"
 
-#include <array>
 #include <cmath>
 #include <cstddef>
 
