@@ -86,7 +86,7 @@ class Observer {
   /// Whether observe() must follow that of all other observers of the step, because it reads them.
   virtual bool reads_observers() const { return false; }
   /// Starts new files. @throws IoError
-  virtual void begin() = 0;
+  virtual void begin() {}
   virtual void observe(const Frame& frame) = 0;
   /// Receives the engine's sums if accumulated() is not empty. Called at any step, before save()
   /// and finish(). It writes nothing.
@@ -98,7 +98,7 @@ class Observer {
   virtual void load(std::istream& in) = 0;
   /// Writes final tables and flushes. Called after the last step, also of an interrupted run that
   /// may be resumed.
-  virtual void finish() = 0;
+  virtual void finish() {}
   /// Means of its quantities; empty if there is no sample after equilibration.
   virtual std::vector<AveragedQuantity> averages() const { return {}; }
   /// How often the walkers changed their structure, if the observer knows it.

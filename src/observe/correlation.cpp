@@ -32,7 +32,6 @@ class CorrelationObserver final : public ArchivedObserver {
   std::int64_t every() const override {
     return correlations_.empty() ? info_.first_sample(section_.every) : section_.every;
   }
-  void begin() override {}
   void observe(const Frame& frame) override {
     if (frame.step >= info_.first_averaged_step) correlations_.observe(frame, info_.threads);
   }

@@ -122,7 +122,6 @@ class HeatCapacity final : public ArchivedObserver {
   unsigned fields() const override { return kEnergies; }
   std::int64_t every() const override { return every_; }
   bool may_lag() const override { return true; }
-  void begin() override {}
 
   void observe(const Frame& frame) override {
     if (frame.step < info_.first_averaged_step) return;

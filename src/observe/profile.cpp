@@ -120,7 +120,6 @@ class ProfileObserver final : public ArchivedObserver {
   void configure(MeasureSettings& settings) const override {
     settings.radial = {section_.r_max_A, section_.bins, baths_.groups()};
   }
-  void begin() override {}
   void observe(const Frame& frame) override;
   void finish() override {
     write("profile", std::span(tables_).first(1));

@@ -73,7 +73,6 @@ class RdfObserver final : public ArchivedObserver {
     return from_groups_ ? kLastStepOnly : request_.every * sums_.front().block_length();
   }
 
-  void begin() override {}
   void observe(const Frame& frame) override {
     catch_up(frame);
     if (from_groups_) return;

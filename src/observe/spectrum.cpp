@@ -65,7 +65,6 @@ class SpectrumObserver final : public ArchivedObserver {
   std::int64_t every() const override {
     return gathered_ == 0 ? info_.first_sample(section_.every) : section_.every;
   }
-  void begin() override {}
   void observe(const Frame& frame) override;
   void finish() override;
   std::vector<AveragedQuantity> averages() const override;

@@ -35,11 +35,9 @@ class Checkpointer final : public Observer {
   unsigned fields() const override;
   std::int64_t every() const override { return every_ == 0 ? kLastStepOnly : every_; }
   bool reads_observers() const override { return true; }
-  void begin() override {}
   void observe(const Frame& frame) override;
   void save(std::ostream&) override {}
   void load(std::istream&) override {}
-  void finish() override {}
 
   /// Time since the last checkpoint, or since construction; 0 while one is written.
   double age_seconds() const;

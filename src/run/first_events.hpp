@@ -34,9 +34,7 @@ class FirstEventWatch : public ArchivedObserver {
     walker_at_ = std::move(walker_at);
   }
   std::int64_t every() const final;
-  void begin() final {}
   void observe(const Frame& frame) final;
-  void finish() final {}
 
   /// In order of detection, including those before a restart.
   const MoleculeEvents& events() const { return events_; }

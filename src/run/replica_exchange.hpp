@@ -29,7 +29,6 @@ class ReplicaExchange final : public ArchivedObserver {
   }
   void configure(MeasureSettings& settings) const override { settings.exchange_every = every_; }
   std::int64_t every() const override { return every_; }
-  void begin() override {}
   void observe(const Frame& frame) override;
   void finish() override;
   /// Acceptance of each pair of neighbours, listed under the lower bath.
@@ -103,9 +102,7 @@ class WalkerMemory final : public ArchivedObserver {
   std::string name() const override;
   unsigned fields() const override { return kPositions; }
   std::int64_t every() const override { return every_; }
-  void begin() override {}
   void observe(const Frame& frame) override;
-  void finish() override {}
   /// Nothing for fewer than four molecules, which are all neighbours.
   std::optional<StructureChanges> structure_changes() const override;
 

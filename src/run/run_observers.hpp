@@ -19,9 +19,7 @@ class CheckpointOnlyObserver : public ArchivedObserver {
  public:
   unsigned fields() const final { return kNoFields; }
   std::int64_t every() const final { return kLastStepOnly; }
-  void begin() final {}
   void observe(const Frame& /*frame*/) final {}
-  void finish() final {}
 };
 
 /// Counts the Hessians that were not positive definite, including those before a restart.
@@ -65,7 +63,6 @@ class FinalStructures final : public Observer {
   std::string name() const override;
   unsigned fields() const override { return kNoFields; }
   std::int64_t every() const override { return kLastStepOnly; }
-  void begin() override {}
   void observe(const Frame& /*frame*/) override {}
   void save(std::ostream& /*out*/) override {}
   /// Removes files from before the restart: their replicas may be stopped by now.
