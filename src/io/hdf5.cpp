@@ -78,6 +78,27 @@ void limit_cache(const Handle& access) {
   H5Pset_mdc_config(access.id(), &config);
 }
 
+/// Strings of variable length, or else the bytes of each element.
+/// @param read reads them, as they are in the file
+template <class Read>
+std::vector<std::string> elements_of(const Handle& type, std::size_t count, const Read& read) {
+  std::vector<std::string> elements(count);
+  if (H5Tis_variable_str(type.id()) > 0) {
+    std::vector<char*> values(count, nullptr);
+    read(values.data());
+    for (std::size_t k = 0; k < count; ++k) {
+      if (values[k] != nullptr) elements[k] = values[k];
+      H5free_memory(values[k]);
+    }
+    return elements;
+  }
+  const std::size_t length = H5Tget_size(type.id());
+  std::string values(count * length, '\0');
+  read(values.data());
+  for (std::size_t k = 0; k < count; ++k) elements[k] = values.substr(k * length, length);
+  return elements;
+}
+
 }  // namespace
 
 bool File::is_hdf5(const std::string& path) {
@@ -195,47 +216,39 @@ std::vector<std::string> File::names_in(const std::string& group) const {
   return names;
 }
 
-void File::set_attribute(const std::string& object, const char* name, std::string_view text) const {
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  const Handle type = text_type();
-  const Handle attribute(H5Acreate_by_name(file_.id(), object.c_str(), name, type.id(), space.id(),
+void File::write_attribute(const std::string& object, const char* name, hid_t type,
+                           std::optional<hsize_t> size, hid_t memory_type,
+                           const void* values) const {
+  const Handle space(size ? H5Screate_simple(1, &*size, nullptr) : H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle attribute(H5Acreate_by_name(file_.id(), object.c_str(), name, type, space.id(),
                                            H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
                          H5Aclose);
+  checked(H5Awrite(attribute.id(), memory_type, values), "write");
+}
+
+void File::set_attribute(const std::string& object, const char* name, std::string_view text) const {
+  const Handle type = text_type();
   const std::string copy(text);
   const char* value = copy.c_str();
-  checked(H5Awrite(attribute.id(), type.id(), &value), "write");
+  write_attribute(object, name, type.id(), std::nullopt, type.id(), &value);
 }
 
 void File::set_attribute(const std::string& object, const char* name,
                          const std::vector<std::string>& texts) const {
-  const hsize_t size = texts.size();
-  const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
   const Handle type = text_type();
-  const Handle attribute(H5Acreate_by_name(file_.id(), object.c_str(), name, type.id(), space.id(),
-                                           H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                         H5Aclose);
   std::vector<const char*> values;
   for (const std::string& text : texts) values.push_back(text.c_str());
-  checked(H5Awrite(attribute.id(), type.id(), values.data()), "write");
+  write_attribute(object, name, type.id(), values.size(), type.id(), values.data());
 }
 
 void File::set_attribute(const std::string& object, const char* name,
                          const std::vector<int>& numbers) const {
-  const hsize_t size = numbers.size();
-  const Handle space(size == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &size, nullptr),
-                     H5Sclose);
-  const Handle attribute(H5Acreate_by_name(file_.id(), object.c_str(), name, H5T_STD_I32LE,
-                                           space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                         H5Aclose);
-  checked(H5Awrite(attribute.id(), H5T_NATIVE_INT, numbers.data()), "write");
+  const auto size = numbers.size() == 1 ? std::nullopt : std::optional<hsize_t>(numbers.size());
+  write_attribute(object, name, H5T_STD_I32LE, size, H5T_NATIVE_INT, numbers.data());
 }
 
 void File::set_attribute(const std::string& object, const char* name, double number) const {
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  const Handle attribute(H5Acreate_by_name(file_.id(), object.c_str(), name, H5T_IEEE_F64LE,
-                                           space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                         H5Aclose);
-  checked(H5Awrite(attribute.id(), H5T_NATIVE_DOUBLE, &number), "write");
+  write_attribute(object, name, H5T_IEEE_F64LE, std::nullopt, H5T_NATIVE_DOUBLE, &number);
 }
 
 bool File::has_attribute(const std::string& object, const char* name,
@@ -278,23 +291,10 @@ std::vector<std::string> File::text_attributes(const std::string& object, const 
   const bool is_text = H5Tget_class(type.id()) == H5T_STRING;
   if (!is_text || points < 1 || points > kMostTexts) return {};
   const auto count = static_cast<std::size_t>(points);
-  std::vector<std::string> texts(count);
-  if (H5Tis_variable_str(type.id()) > 0) {
-    std::vector<char*> values(count, nullptr);
-    checked(H5Aread(attribute.id(), type.id(), values.data()), action);
-    for (std::size_t k = 0; k < count; ++k) {
-      if (values[k] != nullptr) texts[k] = values[k];
-      H5free_memory(values[k]);
-    }
-    return texts;
-  }
-  const std::size_t length = H5Tget_size(type.id());
-  std::string values(count * length, '\0');
-  checked(H5Aread(attribute.id(), type.id(), values.data()), action);
-  for (std::size_t k = 0; k < count; ++k) {
-    texts[k] = values.substr(k * length, length);
-    texts[k].resize(std::min(texts[k].find('\0'), length));
-  }
+  std::vector<std::string> texts = elements_of(type, count, [&](void* values) {
+    checked(H5Aread(attribute.id(), type.id(), values), action);
+  });
+  for (std::string& text : texts) text.resize(std::min(text.find('\0'), text.size()));
   return texts;
 }
 
@@ -325,33 +325,20 @@ std::vector<std::string> File::texts(const std::string& name) const {
   const std::vector<hsize_t> shape = shape_of(dataset, name);
   const H5T_class_t kind = H5Tget_class(type.id());
   if (shape.size() != 1 || shape[0] == 0 || (kind != H5T_STRING && kind != H5T_ENUM)) return {};
-  std::vector<std::string> texts(shape[0]);
-  const auto read = [&](void* values) {
+  std::vector<std::string> texts = elements_of(type, shape[0], [&](void* values) {
     checked(H5Dread(dataset.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values), action);
-  };
-  const std::size_t length = H5Tget_size(type.id());
-  if (kind == H5T_STRING && H5Tis_variable_str(type.id()) > 0) {
-    std::vector<char*> values(texts.size(), nullptr);
-    read(values.data());
-    for (std::size_t k = 0; k < texts.size(); ++k) {
-      if (values[k] != nullptr) texts[k] = values[k];
-      H5free_memory(values[k]);
-    }
-    return texts;
-  }
-  std::string values(texts.size() * length, '\0');
-  read(values.data());
+  });
+  if (H5Tis_variable_str(type.id()) > 0) return texts;
   constexpr std::size_t kLongestName = 64;
-  for (std::size_t k = 0; k < texts.size(); ++k) {
-    texts[k] = values.substr(k * length, length);
+  for (std::string& text : texts) {
     if (kind == H5T_ENUM) {
       std::string member(kLongestName, '\0');
-      if (H5Tenum_nameof(type.id(), texts[k].data(), member.data(), member.size()) < 0) return {};
-      texts[k] = member;
+      if (H5Tenum_nameof(type.id(), text.data(), member.data(), member.size()) < 0) return {};
+      text = member;
     }
-    texts[k].resize(std::min(texts[k].find('\0'), texts[k].size()));
+    text.resize(std::min(text.find('\0'), text.size()));
     // Strings of fixed length may be padded with blanks.
-    texts[k].resize(texts[k].find_last_not_of(' ') + 1);
+    text.resize(text.find_last_not_of(' ') + 1);
   }
   return texts;
 }
@@ -416,12 +403,12 @@ void File::append(const Handle& group, const char* name, hid_t memory_type, cons
 
 void File::read(const std::string& name, hid_t memory_type, void* values, hsize_t first,
                 hsize_t rows) const {
+  const std::string action = "read " + name + " in";
   const Handle dataset = open(name);
-  const Handle in_file(checked(H5Dget_space(dataset.id()), "read " + name + " in"), H5Sclose);
+  const Handle in_file(checked(H5Dget_space(dataset.id()), action), H5Sclose);
   std::vector<hsize_t> count = shape_of(name);
   if (count.empty()) {
-    checked(H5Dread(dataset.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
-            "read " + name + " in");
+    checked(H5Dread(dataset.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), action);
     return;
   }
   std::vector<hsize_t> begin(count.size(), 0);
@@ -431,7 +418,7 @@ void File::read(const std::string& name, hid_t memory_type, void* values, hsize_
   const Handle in_memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
                          H5Sclose);
   checked(H5Dread(dataset.id(), memory_type, in_memory.id(), in_file.id(), H5P_DEFAULT, values),
-          "read " + name + " in");
+          action);
 }
 
 }  // namespace tarn::io::hdf5

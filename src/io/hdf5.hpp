@@ -115,6 +115,9 @@ class File {
  private:
   [[noreturn]] void fail(std::string_view action) const;
   std::vector<hsize_t> shape_of(const Handle& dataset, const std::string& name) const;
+  /// @param size of an array; empty: a scalar
+  void write_attribute(const std::string& object, const char* name, hid_t type,
+                       std::optional<hsize_t> size, hid_t memory_type, const void* values) const;
   bool has_attribute(const std::string& object, const char* name, const std::string& action) const;
   Handle open_attribute(const std::string& object, const char* name,
                         const std::string& action) const;
