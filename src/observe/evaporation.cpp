@@ -58,7 +58,7 @@ class EvaporationObserver final : public ArchivedObserver {
         info_(info),
         baths_(info),
         fates_(static_cast<std::size_t>(info.replicas), Fate::not_followed),
-        of_bath_(baths_.size()),
+        per_bath_(baths_.size()),
         csv_(path("evaporation.csv"), columns()) {}
 
   std::string name() const override {
@@ -155,7 +155,7 @@ class EvaporationObserver final : public ArchivedObserver {
   std::int64_t start_ = -1, last_ = -1;  // steps of the first and last checks
   std::int64_t parted_ = 0;              // replicas not whole at the first check
   std::vector<Fate> fates_;              // [replica id]
-  std::vector<Bath> of_bath_;
+  std::vector<Bath> per_bath_;
   io::CsvWriter csv_;
 };
 
@@ -168,16 +168,16 @@ void EvaporationObserver::begin_waiting(const Frame& frame) {
       continue;
     }
     fates_[static_cast<std::size_t>(id)] = Fate::whole;
-    ++of_bath_[baths_.of(id)].replicas;
+    ++per_bath_[baths_.of(id)].replicas;
   }
-  for (Bath& bath : of_bath_) bath.curve.begin(frame.step, bath.replicas);
+  for (Bath& bath : per_bath_) bath.curve.begin(frame.step, bath.replicas);
 }
 
 void EvaporationObserver::observe(const Frame& frame) {
   if (frame.step < info_.first_averaged_step) return;
   last_ = frame.step;
   if (start_ < 0) return begin_waiting(frame);
-  std::vector<std::int64_t> at_risk(of_bath_.size(), 0), events(of_bath_.size(), 0);
+  std::vector<std::int64_t> at_risk(per_bath_.size(), 0), events(per_bath_.size(), 0);
   for (std::size_t r = 0; r < frame.live(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
     Fate& fate = fates_[static_cast<std::size_t>(id)];
@@ -187,21 +187,21 @@ void EvaporationObserver::observe(const Frame& frame) {
     if (fate == Fate::departed) {
       if (!is_whole) continue;
       fate = Fate::returned;
-      ++of_bath_[bath].returns;
+      ++per_bath_[bath].returns;
       continue;
     }
     ++at_risk[bath];
     if (is_whole) {
-      ++of_bath_[bath].whole_looks;
-      of_bath_[bath].whole_potentials += frame.energies[r].potential_kcal_per_mol;
+      ++per_bath_[bath].whole_looks;
+      per_bath_[bath].whole_potentials += frame.energies[r].potential_kcal_per_mol;
       continue;
     }
     ++events[bath];
     fate = Fate::departed;
-    take_departure(frame, r, of_bath_[bath]);
+    take_departure(frame, r, per_bath_[bath]);
   }
-  for (std::size_t b = 0; b < of_bath_.size(); ++b) {
-    of_bath_[b].curve.observe(frame.step, at_risk[b], events[b]);
+  for (std::size_t b = 0; b < per_bath_.size(); ++b) {
+    per_bath_[b].curve.observe(frame.step, at_risk[b], events[b]);
   }
 }
 
@@ -224,10 +224,10 @@ std::optional<analysis::ArrheniusFit> EvaporationObserver::fit() const {
   if (!several()) return std::nullopt;
   std::vector<double> betas;
   std::vector<Exposure> exposures;
-  for (std::size_t b = 0; b < of_bath_.size(); ++b) {
+  for (std::size_t b = 0; b < per_bath_.size(); ++b) {
     if (!(baths_.temperature_K(b).value() > 0.0)) continue;
     betas.push_back(beta(b));
-    exposures.push_back(exposure(of_bath_[b]));
+    exposures.push_back(exposure(per_bath_[b]));
   }
   return analysis::fit_arrhenius(betas, exposures);
 }
@@ -242,8 +242,8 @@ std::string EvaporationObserver::survival_table() const {
       "; fraction of replicas that have lost no molecule since the first check, which is the first "
       "row (Kaplan-Meier, error by Greenwood); at_constant_rate = prediction of the rate in "
       "evaporation_rates.csv");
-  for (std::size_t b = 0; b < of_bath_.size(); ++b) {
-    const Bath& bath = of_bath_[b];
+  for (std::size_t b = 0; b < per_bath_.size(); ++b) {
+    const Bath& bath = per_bath_[b];
     if (bath.replicas == 0) continue;
     const double per_ps = rate(bath).value * 1e-3;
     const auto row = [&](const SurvivalCurve::Point& point) {
@@ -290,8 +290,8 @@ std::string EvaporationObserver::rates_table() const {
                    "temperatures"
                  : ""));
   const auto fitted = fit();
-  for (std::size_t b = 0; b < of_bath_.size(); ++b) {
-    const Bath& bath = of_bath_[b];
+  for (std::size_t b = 0; b < per_bath_.size(); ++b) {
+    const Bath& bath = per_bath_[b];
     if (const auto bath_K = temperature_K(b)) csv.cell(*bath_K);
     const analysis::MeanError kinetic = bath.kinetic.mean(departures(bath));
     const analysis::MeanError leaving = bath.potential.mean(departures(bath));
@@ -317,8 +317,8 @@ void EvaporationObserver::finish() {
 std::vector<AveragedQuantity> EvaporationObserver::averages() const {
   std::vector<AveragedQuantity> all;
   std::int64_t all_departures = 0, most = 0;
-  for (std::size_t b = 0; b < of_bath_.size(); ++b) {
-    const Bath& bath = of_bath_[b];
+  for (std::size_t b = 0; b < per_bath_.size(); ++b) {
+    const Bath& bath = per_bath_[b];
     const std::int64_t of_bath = departures(bath);
     const Rate r = rate(bath);
     if (std::isnan(r.value)) continue;
@@ -350,7 +350,7 @@ std::vector<AveragedQuantity> EvaporationObserver::averages() const {
 bool EvaporationObserver::rate_has_changed() const {
   double more = 0.0, variance = 0.0;
   bool one_has = false;
-  for (const Bath& bath : of_bath_) {
+  for (const Bath& bath : per_bath_) {
     // Find the step that splits the exposure in half. At a constant rate, the number of events
     // before it is binomially distributed.
     const double all = exposure(bath).time;
@@ -380,7 +380,7 @@ Messages EvaporationObserver::messages() const {
                     start_, section_.link_A)));
   }
   std::int64_t gone = 0, returns = 0;
-  for (const Bath& bath : of_bath_) {
+  for (const Bath& bath : per_bath_) {
     gone += departures(bath);
     returns += bath.returns;
   }
@@ -431,7 +431,7 @@ void EvaporationObserver::archive(io::Archive& a) {
   if (numbers.size() != fates_.size())
     throw LayoutError("the status list of its replicas is invalid");
   for (std::size_t i = 0; i < numbers.size(); ++i) fates_[i] = static_cast<Fate>(numbers[i]);
-  a.fixed(of_bath_);
+  a.fixed(per_bath_);
 }
 
 /// Per bath: the measured survival as a step function, and the curve of a constant rate.

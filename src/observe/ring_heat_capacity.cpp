@@ -96,7 +96,7 @@ class RingHeatCapacity final : public ArchivedObserver {
  public:
   RingHeatCapacity(std::int64_t every, const ObserverContext& info)
       : every_(every), system_(info.system), info_(info), baths_(info), vibrations_(info.system) {
-    for (const int replicas : baths_.replicas()) of_bath_.emplace_back(replicas);
+    for (const int replicas : baths_.replicas()) per_bath_.emplace_back(replicas);
   }
 
   std::string name() const override {
@@ -108,7 +108,7 @@ class RingHeatCapacity final : public ArchivedObserver {
 
   void observe(const Frame& frame) override {
     if (frame.step < info_.first_averaged_step) return;
-    for (std::size_t bath = 0; bath < of_bath_.size(); ++bath) {
+    for (std::size_t bath = 0; bath < per_bath_.size(); ++bath) {
       ids_.clear();
       virial_.clear();
       primitive_.clear();
@@ -119,8 +119,8 @@ class RingHeatCapacity final : public ArchivedObserver {
         virial_.push_back(frame.rings[r].virial_kcal_per_mol);
         primitive_.push_back(frame.rings[r].primitive_kcal_per_mol);
       }
-      of_bath_[bath].energy.add_replicas(ids_, virial_);
-      of_bath_[bath].covariance.add_replicas(ids_, virial_, primitive_);
+      per_bath_[bath].energy.add_replicas(ids_, virial_);
+      per_bath_[bath].covariance.add_replicas(ids_, virial_, primitive_);
     }
   }
 
@@ -130,7 +130,7 @@ class RingHeatCapacity final : public ArchivedObserver {
 
  private:
   void archive(io::Archive& a) override {
-    for (OfBath& bath : of_bath_) a(bath.energy, bath.covariance);
+    for (OfBath& bath : per_bath_) a(bath.energy, bath.covariance);
   }
 
   struct OfBath {
@@ -143,18 +143,18 @@ class RingHeatCapacity final : public ArchivedObserver {
   double bath_K(std::size_t bath) const {
     return baths_.temperature_K(bath).value_or(replica_temperature_K(system_, 0));
   }
-  bool has_samples(std::size_t bath) const { return of_bath_[bath].energy.samples() > 0.0; }
+  bool has_samples(std::size_t bath) const { return per_bath_[bath].energy.samples() > 0.0; }
   /// Equation (88).
   Capacity covariance_at(std::size_t bath) const {
     const double t_K = bath_K(bath), factor = 1.0 / (kBoltzmann * t_K * t_K);
-    const Blocking covariance = of_bath_[bath].covariance.result();
+    const Blocking covariance = per_bath_[bath].covariance.result();
     return {t_K, t_K, 4.5 * system_.molecules * kBoltzmann + factor * covariance.mean,
             factor * covariance.error,
             vibrations_.covariance_bias(t_K, system_.path_integral.beads)};
   }
   Capacity difference_between(std::size_t low, std::size_t high) const {
     const double low_K = bath_K(low), high_K = bath_K(high), step_K = high_K - low_K;
-    const Blocking below = of_bath_[low].energy.result(), above = of_bath_[high].energy.result();
+    const Blocking below = per_bath_[low].energy.result(), above = per_bath_[high].energy.result();
     return {low_K, high_K, (above.mean - below.mean) / step_K,
             std::hypot(above.error, below.error) / step_K,
             vibrations_.difference_bias(low_K, high_K, system_.path_integral.beads)};
@@ -171,7 +171,7 @@ class RingHeatCapacity final : public ArchivedObserver {
   RunInfo info_;
   Baths baths_;
   Vibrations vibrations_;
-  std::vector<OfBath> of_bath_;
+  std::vector<OfBath> per_bath_;
   std::vector<std::int64_t> ids_;  // of the last frame and bath
   std::vector<double> virial_, primitive_;
   Messages messages_;
@@ -250,7 +250,7 @@ void RingHeatCapacity::finish() {
   messages_.clear();
   std::vector<Capacity> covariances, differences;
   std::vector<std::size_t> sampled;
-  for (std::size_t bath = 0; bath < of_bath_.size(); ++bath) {
+  for (std::size_t bath = 0; bath < per_bath_.size(); ++bath) {
     if (has_samples(bath)) sampled.push_back(bath);
   }
   if (sampled.empty()) return;
@@ -290,7 +290,7 @@ void RingHeatCapacity::finish() {
       csv.cell(classical);
       text += csv.row();
     }
-    const Blocking energy = of_bath_[sampled[i]].energy.result();
+    const Blocking energy = per_bath_[sampled[i]].energy.result();
     csv.cell(covariances[i].low_K).cell_or_nan(energy.mean).cell_or_nan(energy.error);
     add(covariances[i]);
     add(none);
@@ -302,12 +302,12 @@ void RingHeatCapacity::finish() {
 
 std::vector<AveragedQuantity> RingHeatCapacity::averages() const {
   std::vector<AveragedQuantity> all;
-  for (std::size_t bath = 0; bath < of_bath_.size(); ++bath) {
+  for (std::size_t bath = 0; bath < per_bath_.size(); ++bath) {
     if (!has_samples(bath)) continue;
     const Capacity c = covariance_at(bath);
     if (c.is_refused()) continue;
-    const Blocking b = of_bath_[bath].covariance.result();
-    const double samples = of_bath_[bath].covariance.samples();
+    const Blocking b = per_bath_[bath].covariance.result();
+    const double samples = per_bath_[bath].covariance.samples();
     AveragedQuantity& a = all.emplace_back(
         AveragedQuantity{"heat_capacity", "heat_capacity_kcal_per_mol_K", c.value, c.error});
     if (samples > 1.0) a.autocorrelation_ps = b.autocorrelation_time * info_.time_ps(every_);

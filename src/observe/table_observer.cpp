@@ -51,7 +51,7 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
         {group, sample_group(baths_.index_in_bath(group), baths_.series(bath))});
   }
   for (const int n : baths_.replicas()) {
-    Averages& bath = of_bath_.emplace_back();
+    Averages& bath = per_bath_.emplace_back();
     bath.averages.assign(spec_.averaged_columns,
                          analysis::PooledBlocking::of_replicas(n, info.starts));
     bath.fluctuation = analysis::PooledCovariance::of_replicas(n, info.starts);
@@ -136,16 +136,16 @@ analysis::Moments TableObserver::moments_of(std::size_t column, int group) const
 
 std::vector<analysis::Moments> TableObserver::series_of(std::size_t column,
                                                         std::size_t bath) const {
-  std::vector<analysis::Moments> of_series(baths_.series(bath));
+  std::vector<analysis::Moments> sums_by_series(baths_.series(bath));
   for (const auto& [group, at] : groups_of_bath_[bath]) {
     analysis::Moments moments = moments_of(column, group);
     const int replicas = groups_.replicas(group);
     if (moments.count < replicas && !table_.may_be_unknown(column)) {
       moments = {static_cast<double>(replicas), std::nan(""), std::nan(""), std::nan("")};
     }
-    of_series[at].add(moments);
+    sums_by_series[at].add(moments);
   }
-  return of_series;
+  return sums_by_series;
 }
 
 double TableObserver::temperature_K(std::size_t bath) const {
@@ -159,7 +159,7 @@ bool TableObserver::fluctuates(std::size_t bath) const {
 
 void TableObserver::add_averages(const Frame& frame, std::size_t bath_number) {
   if (replicas_of(bath_number) == 0) return;
-  Averages& bath = of_bath_[bath_number];
+  Averages& bath = per_bath_[bath_number];
   const std::size_t averages = bath.averages.size();
   for (std::size_t c = 0; c < averages; ++c) {
     bath.averages[c].add_sums(series_of(c, bath_number));
@@ -177,13 +177,13 @@ void TableObserver::add_averages(const Frame& frame, std::size_t bath_number) {
 
 void TableObserver::add_fluctuation(const Frame& frame, std::size_t bath) {
   const GroupMoments& m = frame.*spec_.fluctuation->moments;
-  std::vector<analysis::PairSums> of_series(baths_.series(bath));
+  std::vector<analysis::PairSums> sums_by_series(baths_.series(bath));
   for (const auto& [group, at] : groups_of_bath_[bath]) {
     const auto y = static_cast<std::size_t>((group + 1) * m.numbers - 1), x = y - 1;
-    of_series[at].add(
+    sums_by_series[at].add(
         {moments_at(m, x), moments_at(m, y), m.products[static_cast<std::size_t>(group)]});
   }
-  of_bath_[bath].fluctuation.add_sums(of_series);
+  per_bath_[bath].fluctuation.add_sums(sums_by_series);
 }
 
 std::int64_t TableObserver::replicas_of(std::size_t bath) const {
@@ -197,7 +197,7 @@ std::int64_t TableObserver::replicas_of(std::size_t bath) const {
 void TableObserver::end_row(std::size_t bath_number) {
   const std::int64_t replicas = replicas_of(bath_number);
   if (replicas == 0) return;
-  Averages& bath = of_bath_[bath_number];
+  Averages& bath = per_bath_[bath_number];
   bath.result_replicas = replicas;
   if (!std::has_single_bit(static_cast<std::uint64_t>(++bath.result_rows))) return;
   bath.early = bath.late;
@@ -212,7 +212,7 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
     if (drift) drifts[spec_.steady_columns[k]] = *drift;
   }
   for (std::size_t b = 0; b < baths_.size(); ++b) {
-    const Averages& bath = of_bath_[b];
+    const Averages& bath = per_bath_[b];
     if (bath.result_replicas == 0) continue;
     for (std::size_t c = 0; c < bath.averages.size(); ++c) {
       const analysis::PooledBlocking& average = bath.averages[c];
@@ -236,7 +236,7 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
 
 BathShifts TableObserver::shifts_of(std::size_t steady) const {
   BathShifts rises;
-  for (const Averages& bath : of_bath_) {
+  for (const Averages& bath : per_bath_) {
     rises.add(bath.halves[steady], bath.averages[spec_.steady_columns[steady]].result().error);
   }
   return rises;
@@ -274,7 +274,7 @@ void TableObserver::compare_starts(double sigmas, AveragedQuantity& a) const {
 }
 
 AveragedQuantity TableObserver::fluctuation_of(std::size_t bath) const {
-  const analysis::PooledCovariance& fluctuation = of_bath_[bath].fluctuation;
+  const analysis::PooledCovariance& fluctuation = per_bath_[bath].fluctuation;
   const double factor = spec_.fluctuation->factor(temperature_K(bath));
   AveragedQuantity a =
       average_of(fluctuation.result(), fluctuation.samples(), spec_.fluctuation->quantity, bath);
@@ -297,7 +297,7 @@ bool TableObserver::has_settled(const Averages& bath, std::size_t column) const 
 }
 
 AveragedQuantity TableObserver::result_of(std::size_t bath, std::size_t column) const {
-  const Averages& of_bath = of_bath_[bath];
+  const Averages& of_bath = per_bath_[bath];
   const analysis::MeanError& result = of_bath.results[column];
   AveragedQuantity a{spec_.file, spec_.columns[of_bath.averages.size() + column], result.mean,
                      result.error};
@@ -314,7 +314,7 @@ AveragedQuantity TableObserver::result_of(std::size_t bath, std::size_t column) 
 void TableObserver::archive(io::Archive& a) {
   a(table_);
   for (std::size_t b = 0; b < baths_.size(); ++b) {
-    Averages& bath = of_bath_[b];
+    Averages& bath = per_bath_[b];
     a.fixed(bath.averages);
     if (fluctuates(b)) a(bath.fluctuation);
     for (analysis::MeanError& result : bath.results) a(result.mean, result.error);

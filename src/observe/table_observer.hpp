@@ -210,7 +210,7 @@ class TableObserver final : public ArchivedObserver {
   RunInfo info_;
   ReplicaTable table_;
   Baths baths_;
-  std::vector<Averages> of_bath_;
+  std::vector<Averages> per_bath_;
   std::vector<double> values_;  ///< of the last frame
   ReplicaGroups groups_;
   GroupMoments computed_;                     ///< from values_
