@@ -15,7 +15,6 @@
 #include "deck/notes.hpp"
 #include "deck_arguments.hpp"
 #include "observe/warnings.hpp"
-#include "progress_text.hpp"
 #include "ranks.hpp"
 #include "run/run_messages.hpp"
 #include "run_end_text.hpp"

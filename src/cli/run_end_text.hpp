@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -9,6 +12,7 @@
 
 #include "tarn/analysis/errors.hpp"
 #include "tarn/observer.hpp"
+#include "tarn/run.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
@@ -60,5 +64,67 @@ std::string mean_text(const AveragedQuantity& a);
 /// Prints one row per quantity. @param head heading of the first column
 void print_averages(const std::vector<AveragedQuantity>& averages, const std::string& head,
                     Terminal& terminal);
+
+/// "1 h 02 min", "3 min 05 s", "12 s".
+inline std::string duration_text(double seconds) {
+  const long s = std::lround(std::max(seconds, 0.0));
+  if (s >= 3600) return fmt::format("{} h {:02} min", s / 3600, s % 3600 / 60);
+  if (s >= 60) return fmt::format("{} min {:02} s", s / 60, s % 60);
+  return fmt::format("{} s", s);
+}
+
+inline std::string rate_text(double per_second) {
+  if (per_second >= 1e6) return fmt::format("{:.2f} M", per_second * 1e-6);
+  if (per_second >= 1e4) return fmt::format("{:.1f} k", per_second * 1e-3);
+  return fmt::format("{:.0f} ", per_second);
+}
+
+/// "12.3 ksteps/s  3.21 ns/day, 206 in total": one replica, and all replicas.
+/// @param ns_per_day_total 0 for systems without units
+inline std::string speed_text(double steps_per_second, double ns_per_day_per_replica,
+                              double ns_per_day_total) {
+  std::string text = rate_text(steps_per_second) + "steps/s";
+  const auto digits = [](double x) {
+    return x < 1000.0 ? fmt::format("{:.3g}", x) : fmt::format("{:.0f}", x);
+  };
+  if (ns_per_day_total > 0.0) text += "  " + digits(ns_per_day_per_replica) + " ns/day";
+  if (ns_per_day_total > ns_per_day_per_replica) {
+    text += ", " + digits(ns_per_day_total) + " in total";
+  }
+  return text;
+}
+
+/// A progress line, in parts.
+struct ProgressText {
+  explicit ProgressText(const Progress& p)
+      : done(p.total_steps > 0 ? static_cast<double>(p.step) / static_cast<double>(p.total_steps)
+                               : 1.0),
+        percentage(fmt::format("{:5.1f} %", 100.0 * done)),
+        speed("  " + speed_text(p.steps_per_second, p.ns_per_day_per_replica, p.ns_per_day_total)),
+        time_left(p.step < p.total_steps ? fmt::format("  {} left", duration_text(p.seconds_left))
+                                         : "") {}
+
+  std::string full() const { return percentage + speed + time_left; }
+  /// The line shortened to fewer than `columns` columns, because a full line would wrap. The bar is
+  /// omitted first, then the speed, then the remaining time.
+  std::string line(std::size_t columns) const {
+    const std::size_t room = columns > 0 ? columns - 1 : 0;
+    for (const std::string& text : {full(), percentage + time_left}) {
+      for (const std::size_t width : {24, 12, 0}) {
+        const std::size_t bar = width > 0 ? width + 3 : 0;
+        if (text.size() + bar > room) continue;
+        if (bar == 0) return text;
+        const auto filled = static_cast<std::size_t>(
+            std::lround(static_cast<double>(width) * std::clamp(done, 0.0, 1.0)));
+        return fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(width - filled, '.'),
+                           text);
+      }
+    }
+    return percentage.substr(0, room);
+  }
+
+  double done;
+  std::string percentage, speed, time_left;
+};
 
 }  // namespace tarn::cli

@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
-#include "progress_text.hpp"
 #include "run/run_record.hpp"
+#include "run_end_text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/potential.hpp"
 

@@ -20,7 +20,6 @@
 #include "io/paths.hpp"
 #include "io/replica_frames.hpp"
 #include "observable.hpp"
-#include "position_measures.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/correlation.hpp"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "interface/moments.hpp"
-#include "observe/position_measures.hpp"
+#include "observe/trajectory_frames.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/exchange.hpp"

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "observe/observable.hpp"
-#include "observe/position_measures.hpp"
+#include "observe/trajectory_frames.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"

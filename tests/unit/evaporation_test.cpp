@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "observe/position_measures.hpp"
+#include "observe/trajectory_frames.hpp"
 #include "run/first_events.hpp"
 #include "water_fixtures.hpp"
 

@@ -1,10 +1,9 @@
-#include "cli/progress_text.hpp"
-
 #include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "cli/run_end_text.hpp"
 #include "scratch_folder.hpp"
 
 namespace tarn::cli {
