@@ -24,6 +24,9 @@ class Archive {
   explicit Archive(std::istream& in) : in_(&in) {}
 
   bool is_reading() const { return in_ != nullptr; }
+  /// The stream that is written, or read; the other one does not exist.
+  std::ostream& out() const { return *out_; }
+  std::istream& in() const { return *in_; }
 
   /// Numbers, each in 64 bits; texts; vectors of numbers, after their length; maps by replica id,
   /// after their size; files that grow, by their length; objects with memory() and restore(), or

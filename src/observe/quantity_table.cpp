@@ -67,8 +67,15 @@ TableSpec spec_of(const QuantityTable& table) {
     values.resize(values.size() + columns, std::numeric_limits<double>::quiet_NaN());
     values_of(frame, r, std::span(values).last(columns));
   };
-  spec.save = table.save;
-  spec.load = table.load;
+  if (table.save) {
+    spec.archive = [save = table.save, load = table.load](io::Archive& a) {
+      if (a.is_reading()) {
+        load(a.in());
+      } else {
+        save(a.out());
+      }
+    };
+  }
   spec.remembers = fmt::format(" of {}{}{}{}{}", fmt::join(table.columns, ", "),
                                table.may_be_unknown ? ", which may be unknown" : "",
                                table.steady ? ", steady" : "", table.settings.empty() ? "" : "; ",
