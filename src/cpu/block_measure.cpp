@@ -35,11 +35,11 @@ const Group& group_of(const std::vector<Group>& groups, int replica) {
 }  // namespace
 
 BlockMeasure::BlockMeasure(const System& system, const GroupLayout& layout,
-                           const KernelTable& kernels, const OutsideForces* outside,
+                           const KernelTable& kernels, const PotentialForces* potential,
                            std::int64_t replicas)
     : layout_(layout),
       kernels_(kernels),
-      outside_(outside),
+      potential_(potential),
       model_(system.model),
       numbers_(measure_numbers(system)),
       pair_(pair_parameters<double>(system.model)),
@@ -121,11 +121,11 @@ template <class ForEachLive>
 void BlockMeasure::fill_energies(unsigned fields, std::int64_t block, const MeasuredPacks& packs,
                                  const ForEachLive& for_each_live, Space& s, Frame& frame) const {
   kernels_.measure.energy_sums(numbers_, packs, s.sums.data(), s.inertia.data());
-  if (outside_ != nullptr) {
+  if (potential_ != nullptr) {
     for_each_live([&](int lane, std::size_t) {
       const auto replica = static_cast<std::size_t>(block * lanes_ + lane);
       s.potential[static_cast<std::size_t>(lane)] =
-          outside_->energies()[replica * static_cast<std::size_t>(layout_.copies())];
+          potential_->energies()[replica * static_cast<std::size_t>(layout_.copies())];
     });
   } else if (is_small_cluster(n_)) {
     kernels_.measure.potential_energies[model_.has_m_site()](pair_, s.q.data(), n_,
@@ -151,7 +151,7 @@ void BlockMeasure::fill_energies(unsigned fields, std::int64_t block, const Meas
     std::array<double, kConservationNumbers> row;
     conservation_of(sums, e.total_kcal_per_mol, row.data());
     std::memcpy(static_cast<void*>(&frame.conservation[at]), row.data(), sizeof(row));
-    if (outside_ != nullptr && !numbers_.rigid) frame.conservation[at].constraint_max_A2 = 0.0;
+    if (potential_ != nullptr && !numbers_.rigid) frame.conservation[at].constraint_max_A2 = 0.0;
   });
 }
 
@@ -182,7 +182,7 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
       double sums[ShapeTerm::kNumbers];
       take_lane(s.sums, lanes_, lane, sums);
       frame.shape[at] = cluster_measures(sums, n_);
-      if (outside_ == nullptr) return;
+      if (potential_ == nullptr) return;
       // The charges of the molecules are unknown.
       frame.shape[at].dipole_D = frame.shape[at].molecule_dipole_D = kNoNumber;
     });

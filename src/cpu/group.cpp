@@ -22,6 +22,7 @@ void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& t
           Group& group) {
   const int n = layout.molecules(), used = layout.first_slot(group.replicas);
   group.stopped.assign(static_cast<std::size_t>(group.replicas), 0);
+  group.running_replicas = group.replicas;
   group.running.assign(static_cast<std::size_t>(group.slots), 0.0);
   std::fill_n(group.running.begin(), used, 1.0);
   group.x.assign(layout.pack_doubles(group), 0.0);

@@ -21,9 +21,10 @@ namespace {
 struct BeadEnergies {
   AlignedVector<double> pairs, bonds;
 };
-/// @param outside energies by a Potential, [replica of the state][bead]; null: of the water model
+/// @param of_potential its energies, if there is one
 BeadEnergies bead_energies(const StepContext& context, const Group& group,
-                           const AlignedVector<double>& beads, const std::vector<double>* outside) {
+                           const AlignedVector<double>& beads,
+                           const std::vector<double>& (PotentialForces::*of_potential)() const) {
   const WaterModel& model = context.system.model;
   const PairParameters<double> pair = pair_parameters<double>(model);
   const int lanes = context.layout.lanes(), n = context.layout.molecules();
@@ -31,8 +32,9 @@ BeadEnergies bead_energies(const StepContext& context, const Group& group,
   for (AlignedVector<double>* numbers : {&e.pairs, &e.bonds}) {
     numbers->resize(static_cast<std::size_t>(group.slots));
   }
-  if (outside != nullptr) {
-    const auto first = outside->begin() + context.layout.first_slot(group.first_replica);
+  if (const PotentialForces* const potential = context.forces.potential()) {
+    const auto first =
+        (potential->*of_potential)().begin() + context.layout.first_slot(group.first_replica);
     std::copy(first, first + context.layout.first_slot(group.replicas), e.pairs.begin());
     return e;
   }
@@ -213,8 +215,7 @@ void fill_rescaled(const StepContext& context, const Group& group,
                    AlignedVector<double>& positions, Frame& frame) {
   const std::vector<char> has_neighbour = place_rescaled(context, group, factor_of, positions);
   const BeadEnergies energies =
-      bead_energies(context, group, positions,
-                    context.outside != nullptr ? &context.outside->rescaled_energies() : nullptr);
+      bead_energies(context, group, positions, &PotentialForces::rescaled_energies);
   for (int replica = 0; replica < group.replicas; ++replica) {
     const std::int64_t at = place[static_cast<std::size_t>(group.first_replica + replica)];
     if (at < 0) continue;
@@ -265,8 +266,7 @@ void fill_from_beads(unsigned fields, const StepContext& context, const Group& g
   place_beads(context, group, group.x, positions);
   BeadEnergies energies;
   if (fields & kEstimates) {
-    energies = bead_energies(context, group, positions,
-                             context.outside != nullptr ? &context.outside->energies() : nullptr);
+    energies = bead_energies(context, group, positions, &PotentialForces::energies);
   }
   for (int replica = 0; replica < group.replicas; ++replica) {
     const std::int64_t found = place[static_cast<std::size_t>(group.first_replica + replica)];
