@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "launcher.hpp"
-#include "packing.hpp"
+#include "core/packing.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::parallel {
