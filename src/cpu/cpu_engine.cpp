@@ -31,7 +31,6 @@
 #include "tarn/exchange.hpp"
 #include "tarn/force_field.hpp"
 #include "thread_team.hpp"
-#include "thread_totals.hpp"
 
 namespace tarn {
 namespace cpu {
@@ -40,6 +39,13 @@ namespace {
 /// Steps that keep a state, are timed or count pairs are not fused with the others.
 static_assert(kKeptSteps % kTimedSteps == 0);
 bool is_apart(std::int64_t step) { return step % kTimedSteps == 0; }
+
+/// Counts and times of one thread of an engine, on cache lines that no other thread writes.
+struct alignas(64) ThreadTotals {
+  PairHistograms pairs;
+  RadialCounts radial;  ///< of one frame
+  EngineReport report;
+};
 
 class CpuEngine final : public Engine {
  public:
@@ -454,14 +460,15 @@ void CpuEngine::put_coordinates(std::span<const ReceivedCoordinates> replicas,
 template <class Op>
 void CpuEngine::with_group(std::size_t g, WorkSpace& space, TeamMember& member,
                            ThreadTotals& totals, const Op& op) {
+  const GroupInSteps group{context_, groups_[g], space, member, totals.report};
   if (context_.layout.has_rings()) {
-    RingSteps steps{context_, groups_[g], space, member, totals.report};
+    RingSteps steps{group};
     op(steps, g, totals.pairs);
   } else if (context_.layout.is_single()) {
-    SingleSteps steps{context_, groups_[g], space, member, totals.report};
+    SingleSteps steps{group};
     op(steps, g, totals.pairs);
   } else {
-    DoubleSteps steps{context_, groups_[g], space, member, totals.report};
+    DoubleSteps steps{group};
     op(steps, g, totals.pairs);
   }
 }
@@ -525,7 +532,7 @@ void CpuEngine::for_each_group(const Op& op) {
       const FlushDenormals flush;
       TeamMember member(team, rank, size);
       for (std::size_t g = 0; g < groups_.size(); ++g) {
-        with_group(g, spaces_[0], member, totals_[static_cast<std::size_t>(rank)], op);
+        with_group(g, spaces_[0], member, totals_[rank], op);
         member.barrier();
       }
     });
@@ -736,7 +743,7 @@ void CpuEngine::for_each_block(const Op& op) {
   for_each_index(
       blocks, threads_,
       [&](int rank) {
-        auto& space = measure_spaces_[static_cast<std::size_t>(rank)];
+        auto& space = measure_spaces_[rank];
         if (!space) space = std::make_unique<BlockMeasure::Space>(blocks_.make_space());
         return static_cast<std::size_t>(rank);
       },
@@ -765,12 +772,11 @@ void CpuEngine::fill_arrays(unsigned fields, const std::vector<std::int64_t>& pl
   for_each_index(
       static_cast<std::int64_t>(groups_.size()), threads_,
       [&](int rank) {
-        return Worker{spaces_[static_cast<std::size_t>(rank)],
-                      ForceField(context_.system.model, n_), Measure::Replica(n_)};
+        return Worker{spaces_[rank], ForceField(context_.system.model, n_), Measure::Replica(n_)};
       },
       [&](Worker& w, std::int64_t g) {
         const FlushDenormals flush;
-        Group& group = groups_[static_cast<std::size_t>(g)];
+        Group& group = groups_[g];
         layout.prepare_to_report(group, w.space);
         if (!layout.has_rings()) {
           context_.kernels.report_positions(context_.parameters, layout.packs_of(group, w.space),
@@ -778,7 +784,7 @@ void CpuEngine::fill_arrays(unsigned fields, const std::vector<std::int64_t>& pl
         }
         const AlignedVector<double>& q = layout.has_rings() ? group.x : w.space.q;
         for (int r = 0; r < group.replicas; ++r) {
-          const std::int64_t place = places[static_cast<std::size_t>(group.first_replica + r)];
+          const std::int64_t place = places[group.first_replica + r];
           if (place < 0) continue;
           layout.gather_centroid(group, group.x, r, w.replica.x.data());
           layout.gather_centroid(group, group.v, r, w.replica.v.data());
@@ -819,9 +825,8 @@ std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start
   std::array<const cpu::KernelTable*, 8> tables{};
   const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));
   for (int i = 0; i < n; ++i) {
-    if (instruction_set.empty() || instruction_set == tables[static_cast<std::size_t>(i)]->name) {
-      return std::make_unique<cpu::CpuEngine>(stepped, start, counts, threads,
-                                              *tables[static_cast<std::size_t>(i)],
+    if (instruction_set.empty() || instruction_set == tables[i]->name) {
+      return std::make_unique<cpu::CpuEngine>(stepped, start, counts, threads, *tables[i],
                                               std::move(potential));
     }
   }
@@ -833,7 +838,7 @@ std::vector<std::string> cpu_instruction_sets() {
   std::array<const cpu::KernelTable*, 8> tables{};
   const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));
   std::vector<std::string> names;
-  for (int i = 0; i < n; ++i) names.emplace_back(tables[static_cast<std::size_t>(i)]->name);
+  for (int i = 0; i < n; ++i) names.emplace_back(tables[i]->name);
   return names;
 }
 

@@ -47,7 +47,7 @@ struct Group {
     kept_heat = heat;
   }
   bool tallies_heat() const { return !heat.empty(); }
-  bool is_stopped(int r) const { return stopped[static_cast<std::size_t>(r)]; }
+  bool is_stopped(int r) const { return stopped[r]; }
   /// The index into the state of replica r of the group.
   std::size_t replica_of_state(int r) const { return static_cast<std::size_t>(first_replica + r); }
   /// Calls op(r, replica of the state) for each replica that is not stopped.

@@ -24,7 +24,7 @@ void solve_dense(const System& system, const GroupLayout& layout, Group& group,
       if (slot > 0 && slot < group.replicas && slot != r) continue;
       for (int m = 0; m < n; ++m) {
         for (int c = 0; c < 9; ++c) {
-          group.a[layout.index(group, slot, m, c)] = a[static_cast<std::size_t>(m * 9 + c)];
+          group.a[layout.index(group, slot, m, c)] = a[m * 9 + c];
         }
       }
     }
@@ -71,7 +71,7 @@ void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
   // A replica that does not converge counts as a blow-up.
   member.on_one([&] {
     for (int r = 0; r < group.slots; ++r) {
-      if (active[static_cast<std::size_t>(r)] == 0.0) continue;
+      if (active[r] == 0.0) continue;
       for (int m = 0; m < n; ++m) group.a[layout.index(group, r, m, 0)] = std::nan("");
     }
   });

@@ -84,8 +84,8 @@ inline void keep_heat(const StepContext& context, const MoleculePacks& packs, Gr
   copy_packs(packs, context.kernels.lanes, group.heat, group.kept_heat);
 }
 
-/// Steps in doubles, in place.
-struct DoubleSteps {
+/// What all kinds of steps need.
+struct GroupInSteps {
   const StepContext& context;
   Group& group;
   WorkSpace& space;
@@ -93,6 +93,10 @@ struct DoubleSteps {
   EngineReport& report;
   StageClock clock{};      ///< of the current step
   bool has_begun = false;  ///< the first half of the current step was done with the last step
+};
+
+/// Steps in doubles, in place.
+struct DoubleSteps : GroupInSteps {
   MoleculePacks packs = context.layout.packs_of(group, space, member);
   AlignedVector<double>&next_x = space.next_x, &next_v = space.next_v;
   const StepParameters& numbers = context.parameters;
@@ -132,14 +136,7 @@ struct DoubleSteps {
 };
 
 /// Steps in single precision: the state is converted to floats for the steps of one advance().
-struct SingleSteps {
-  const StepContext& context;
-  Group& group;
-  WorkSpace& space;
-  TeamMember& member;
-  EngineReport& report;
-  StageClock clock{};
-  bool has_begun = false;
+struct SingleSteps : GroupInSteps {
   SinglePacks packs = context.layout.single_packs_of(group, space, member);
   AlignedVector<std::uint32_t>& next_x = space.single.next_x;
   AlignedVector<float>& next_v = space.single.next_v;

@@ -22,15 +22,7 @@ inline void place_beads(const StepContext& context, const Group& group,
       modes.data(), beads.data());
 }
 
-struct RingSteps {
-  const StepContext& context;
-  Group& group;
-  WorkSpace& space;
-  TeamMember& member;
-  EngineReport& report;
-  StageClock clock{};
-  bool has_begun = false;
-
+struct RingSteps : GroupInSteps {
   void load() { std::fill(group.bad.begin(), group.bad.end(), 0.0); }
   void store() {}
   void keep() { group.keep(); }

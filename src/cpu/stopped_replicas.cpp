@@ -24,7 +24,7 @@ void StoppedReplicas::stop(Group& group, std::size_t g, int r, std::int64_t step
   }
   // Padding lanes, and replicas that were stopped before, are not reported.
   if (r >= group.replicas || group.is_stopped(r)) return;
-  group.stopped[static_cast<std::size_t>(r)] = 1;
+  group.stopped[r] = 1;
   --group.running_replicas;
   const auto first = static_cast<std::size_t>(layout_.first_slot(r));
   std::fill_n(group.running.begin() + layout_.first_slot(r), layout_.copies(), 0.0);
