@@ -25,7 +25,6 @@
 #include "kernels/device_probe.hpp"
 #include "kernels/launch.hpp"
 #include "kernels/launch_length.hpp"
-#include "kernels/molecule_fields.hpp"
 #include "kernels/newmark_solver.hpp"
 #include "kernels/pair_count_memory.hpp"
 #include "kernels/replica_memory.hpp"

@@ -3,7 +3,6 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
 #include "kernels/measure_sums.cuh"
-#include "kernels/molecule_pair.hpp"
 #include "tarn/physics/cluster_shape.hpp"
 #include "tarn/physics/geometry.hpp"
 

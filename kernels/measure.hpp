@@ -92,4 +92,13 @@ void launch_measure(const DeviceState& d, const MeasureNumbers& n, const Cluster
 void launch_add_distances(const DeviceState& d, double bh2, const LindemannOnDevice& lindemann,
                           cudaStream_t stream);
 
+/// Where the fields of kArrayFields are written, [replica][molecule][9 or 3]; null: not requested.
+struct MoleculeFields {
+  double *positions, *own_positions, *velocities, *multipliers;
+};
+
+/// @param d with forces at the positions of the bonds if the multipliers need them
+void launch_molecule_fields(const DeviceState& d, const MeasureNumbers& n,
+                            const MoleculeFields& out, cudaStream_t stream);
+
 }  // namespace tarn::gpu

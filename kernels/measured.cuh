@@ -1,14 +1,44 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
+#include "kernels/device_state.cuh"
 #include "kernels/measure.hpp"
-#include "kernels/reported.cuh"
+#include "tarn/physics/cluster_shape.hpp"
 
 /// @file
-/// Molecules as they are measured, and sums over the chunks of a cluster.
+/// Molecules and pairs as they are measured, reported positions q = x + b h^2 a, equation (15), and
+/// sums over the chunks of a cluster.
 
 namespace tarn::gpu {
+
+/// Slot of a molecule on any path.
+__device__ inline std::int64_t device_slot(const DeviceState& d, std::int64_t replica,
+                                           int molecule) {
+  return slot_of(replica, molecule, d.molecules, d.per_warp);
+}
+__device__ inline Triple<double> reported(const DeviceState& d, double bh2, std::int64_t slot) {
+  if (d.a == nullptr) return load_triple(d.x, d.slots, slot);
+  return fma(bh2, load_triple(d.a, d.slots, slot), load_triple(d.x, d.slots, slot));
+}
+__device__ inline Vec3<double> reported_oxygen(const DeviceState& d, double bh2,
+                                               std::int64_t slot) {
+  if (d.a == nullptr) return load_vector<double>(d.x, d.slots, slot);
+  return fma(bh2, load_vector<double>(d.a, d.slots, slot), load_vector<double>(d.x, d.slots, slot));
+}
+
+/// A pair of the molecules of a cluster; see molecule_pairs().
+struct MoleculePair {
+  int later, earlier;
+};
+TARN_HD MoleculePair molecule_pair(std::int64_t number) {
+  // The root may be off by rounding.
+  auto later = static_cast<std::int64_t>(0.5f + sqrtf(0.25f + 2.0f * static_cast<float>(number)));
+  while (later * (later - 1) / 2 > number) --later;
+  while (later * (later + 1) / 2 <= number) ++later;
+  return {static_cast<int>(later), static_cast<int>(number - later * (later - 1) / 2)};
+}
 
 __device__ inline MeasuredMolecule<double> load_measured(const DeviceState& d,
                                                          const MeasureNumbers& n,

@@ -1,5 +1,3 @@
-#include "kernels/molecule_fields.hpp"
-
 #include "kernels/launch_kernel.hpp"
 #include "kernels/measured.cuh"
 

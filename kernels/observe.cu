@@ -1,7 +1,6 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
-#include "kernels/molecule_pair.hpp"
-#include "kernels/reported.cuh"
+#include "kernels/measured.cuh"
 #include "tarn/physics/pair_distances.hpp"
 
 /// @file

@@ -117,14 +117,14 @@ void ReplicaMemory::gather(std::span<const double> from, std::size_t copy, doubl
   for (int m = 0; m < device_.molecules; ++m) {
     const std::int64_t at = slot(copy, m);
     for (int k = 0; k < 9; ++k) {
-      out[9 * m + k] = from[static_cast<std::size_t>(k * device_.slots + at)];
+      out[9 * m + k] = from[k * device_.slots + at];
     }
   }
 }
 
 void ReplicaMemory::gather_heat(std::span<const double> from, std::size_t copy, double* out) const {
   for (int m = 0; m < device_.molecules; ++m) {
-    out[m] = from[static_cast<std::size_t>(slot(copy, m))];
+    out[m] = from[slot(copy, m)];
   }
 }
 

@@ -270,8 +270,7 @@ void RowFrames::take_moments(unsigned field, std::size_t begin, int numbers,
   const std::size_t size = groups * static_cast<std::size_t>(numbers);
   if (replica_ids_.empty() || (field == kLindemannMoments && !indices_known_)) {
     to.counts.assign(size, 0);
-    for (const std::size_t r : live_)
-      ++to.counts[static_cast<std::size_t>(sample_group(replica_ids_[r], to.groups))];
+    for (const std::size_t r : live_) ++to.counts[sample_group(replica_ids_[r], to.groups)];
     for (auto* values : {&to.pivots, &to.sums, &to.squares}) values->assign(size, kNoNumber);
     to.products.assign(groups, 0.0);
     return;

@@ -31,6 +31,8 @@
 #include "tarn/model_by_name.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/observe/trajectory_rdf.hpp"
+#include "tarn/physics/molecule_vibrations.hpp"
+#include "tarn/physics/temperature_ladder.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn::python {
@@ -374,6 +376,24 @@ nb::object random_cluster(int molecules, std::uint64_t seed, const std::string& 
   return array_of(std::move(positions), {static_cast<std::size_t>(*replicas), atoms, 3});
 }
 
+/// @return (temperatures [K], acceptances of the neighbours)
+nb::tuple temperature_ladder(double lowest_K, double highest_K, int molecules,
+                             const std::string& model, double acceptance, int beads) {
+  const WaterModel water = ModelName::model_of(model);
+  PathIntegralSpec rings;
+  rings.beads = beads;
+  if (water.is_flexible()) {
+    rings.frequencies = RingFrequencies::economised;
+    rings.highest_wavenumber_per_cm = molecule_wavenumbers_per_cm(water).back();
+  }
+  const bool has_rings = beads > 1 && lowest_K > 0.0;
+  const AcceptanceEstimate estimate(water, molecules,
+                                    has_rings ? reduced_ring(rings, lowest_K) : trotter_ring(1));
+  std::vector<double> ladder = tarn::temperature_ladder(estimate, lowest_K, highest_K, acceptance);
+  std::vector<double> acceptances = ladder_acceptances(estimate, ladder);
+  return nb::make_tuple(array_of(std::move(ladder)), array_of(std::move(acceptances)));
+}
+
 }  // namespace
 
 void add_functions(nb::module_& module) {
@@ -394,6 +414,8 @@ void add_functions(nb::module_& module) {
              nb::arg("beads").none());
   module.def("rdf_of_array", rdf_of_array, nb::arg("positions_A").none(), nb::arg("pairs"),
              nb::arg("r_max_A"), nb::arg("bin_width_A"));
+  module.def("temperature_ladder", temperature_ladder, nb::arg("lowest_K"), nb::arg("highest_K"),
+             nb::arg("molecules"), nb::arg("model"), nb::arg("acceptance"), nb::arg("beads"));
   module.def("random_cluster", random_cluster, nb::arg("molecules"), nb::arg("seed"),
              nb::arg("model"), nb::arg("replicas").none());
 }

@@ -24,6 +24,7 @@ from tarn._functions import (
     NormalModes,
     PotentialCheck,
     Structure,
+    TemperatureLadder,
     WaterModel,
     check_potential,
     devices,
@@ -35,6 +36,7 @@ from tarn._functions import (
     random_cluster,
     rdf,
     read_structure,
+    temperature_ladder,
     write_structure,
 )
 from tarn._observer import Observer, observer
@@ -70,6 +72,7 @@ __all__ = [
     "Table",
     "TarnError",
     "TarnWarning",
+    "TemperatureLadder",
     "WaterModel",
     "__version__",
     "check_potential",
@@ -85,6 +88,7 @@ __all__ = [
     "rdf",
     "read_structure",
     "run",
+    "temperature_ladder",
     "write_structure",
 ]
 

@@ -485,6 +485,65 @@ def rdf(
     return Table(*table)
 
 
+@dataclass(frozen=True)
+class TemperatureLadder:
+    """Temperatures for replica exchange."""
+
+    temperatures_K: NDArray[np.float64]  #: shape (temperature,), for [thermostat] temperatures_K
+    acceptances: NDArray[np.float64]  #: shape (temperature - 1,), estimated, of the neighbours
+
+
+def temperature_ladder(
+    lowest_K: float,
+    highest_K: float,
+    *,
+    molecules: int,
+    model: ModelLike,
+    acceptance: float = 0.3,
+    beads: int = 1,
+) -> TemperatureLadder:
+    """The fewest temperatures whose neighbours exchange often enough, as `tarn check` proposes.
+
+    An estimate for normally distributed energies, equations (36) and (89): each molecule has a heat
+    capacity of 5 k, that of liquid clusters, and the harmonic vibrations of a flexible model.
+    Melting needs closer temperatures; the end of a run with exchange reports the measured ones.
+
+    Parameters
+    ----------
+    lowest_K, highest_K : float
+        Ends of the ladder in kelvin.
+    molecules : int
+        Number of molecules of the cluster.
+    model : str, path, dict or WaterModel
+        As in `energy_and_forces`.
+    acceptance : float
+        Lowest acceptance of neighbours, between 0 and 1.
+    beads : int
+        Beads of the ring polymers of a flexible model; 1: classical nuclei.
+
+    Returns
+    -------
+    TemperatureLadder
+
+    Raises
+    ------
+    InputError
+        For temperatures that are not positive or do not rise, and for an acceptance that needs
+        more than 10 000 temperatures.
+    """
+    name = "temperature_ladder"
+    return TemperatureLadder(
+        *_tarn.temperature_ladder(
+            _arguments.real(name, "lowest_K", lowest_K),
+            _arguments.real(name, "highest_K", highest_K),
+            _arguments.integer(name, "molecules", molecules, 1),
+            model_name(model),
+            _arguments.real(name, "acceptance", acceptance),
+            _arguments.integer(name, "beads", beads, 1, 1024),
+        )
+    )
+
+
 def _selected(positions_A: Any, skip: int, every: int, replicas: list[int]) -> Any:
     """Some of the frames and replicas of an array."""
     if not skip and every == 1 and not replicas:

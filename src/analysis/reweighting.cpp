@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include <Eigen/Dense>
+
+#include "core/bisect.hpp"
 
 namespace tarn::analysis {
 namespace {
@@ -42,18 +45,17 @@ double difference_between(double beta_a, const std::vector<EnergyBin>& a, double
   constexpr double kCertain = 40.0;  // logarithm of odds
   low -= kCertain;
   high += kCertain;
-  while (high - low > 1e-6) {
-    const double middle = 0.5 * (low + high);
-    if (middle <= low || middle >= high) break;
+  const auto is_wide = [](double below, double above) { return above - below > 1e-6; };
+  const auto [below, above] = bisect(low, high, is_wide, [&](double middle) {
     double of_b = 0.0;
     for (const auto* bins : {&a, &b}) {
       for (const EnergyBin& bin : *bins) {
         of_b += bin.samples / (1.0 + std::exp(-middle - log_odds(bin)));
       }
     }
-    (of_b < samples_of_b ? low : high) = middle;
-  }
-  return 0.5 * (low + high);
+    return of_b < samples_of_b;
+  });
+  return std::midpoint(below, above);
 }
 
 }  // namespace
@@ -269,21 +271,20 @@ std::optional<EqualAcceptanceLadder> equal_acceptance_ladder(const Reweighting& 
   const auto ladder_of = [&](double wanted) {
     std::vector<double> ladder_K{coldest_K};
     while (ladder_K.size() + 1 < baths) {
-      double low_K = ladder_K.back(), high_K = hottest_K;
-      if (acceptance(ladder_K.back(), high_K) >= wanted) low_K = high_K;
-      while (high_K - low_K > 1e-5 * high_K) {
-        const double middle_K = 0.5 * (low_K + high_K);
-        (acceptance(ladder_K.back(), middle_K) > wanted ? low_K : high_K) = middle_K;
-      }
-      ladder_K.push_back(0.5 * (low_K + high_K));
+      const double last_K = ladder_K.back();
+      const bool reaches_end = acceptance(last_K, hottest_K) >= wanted;
+      const auto [low_K, high_K] = bisect(
+          reaches_end ? hottest_K : last_K, hottest_K,
+          [](double l_K, double h_K) { return h_K - l_K > 1e-5 * h_K; },
+          [&](double middle_K) { return acceptance(last_K, middle_K) > wanted; });
+      ladder_K.push_back(std::midpoint(low_K, high_K));
     }
     return ladder_K;
   };
-  double low = 0.0, high = 1.0;
-  while (high - low > 1e-4) {
-    const double middle = 0.5 * (low + high);
-    (acceptance(ladder_of(middle).back(), hottest_K) >= middle ? low : high) = middle;
-  }
+  const auto is_wide = [](double l, double h) { return h - l > 1e-4; };
+  const double low = bisect(0.0, 1.0, is_wide, [&](double middle) {
+                       return acceptance(ladder_of(middle).back(), hottest_K) >= middle;
+                     }).first;
   EqualAcceptanceLadder even{ladder_of(low), low};
   even.temperatures_K.push_back(hottest_K);
   for (const double t_K : even.temperatures_K) {

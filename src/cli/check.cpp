@@ -32,6 +32,7 @@
 #include "tarn/io/structure.hpp"
 #include "tarn/physics/molecule_vibrations.hpp"
 #include "tarn/physics/ring_frequencies.hpp"
+#include "tarn/physics/temperature_ladder.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
 #include "tarn/start_state.hpp"
@@ -94,70 +95,20 @@ void report_beads(Deck deck, std::optional<double> measured_per_cm, Terminal& te
       decks::bead_count_text(errors->beads_for_1_per_mille)));
 }
 
-/// The estimated acceptance of exchanges between two temperatures, equations (36) and (89): for a
-/// heat capacity of 5 k per molecule, that of liquid clusters of rigid molecules, and for the
-/// vibrations of one molecule.
-/// @param ring of the run
-double estimated_acceptance(const System& system, const ReducedRing& ring, double lower_K,
-                            double upper_K) {
-  const double log_ratio = std::log(upper_K / lower_K);
-  double delta = 5.0 * log_ratio * log_ratio;
-  if (system.model.is_flexible()) {
-    for (const double nu : molecule_wavenumbers_per_cm(system.model)) {
-      delta += ring.mean_delta(reduced_frequency(nu, lower_K), reduced_frequency(nu, upper_K));
-    }
-  }
-  return std::erfc(0.5 * std::sqrt(system.molecules * delta));
-}
-/// Shortens all intervals of a ladder alike if the last one is shorter than the others.
-void spread_evenly(std::vector<double>& ladder) {
-  const std::size_t n = ladder.size() - 1;
-  if (n < 2) return;
-  const auto width = [&](std::size_t k) { return std::log(ladder[k + 1] / ladder[k]); };
-  const double last = std::min(1.0, width(n - 1) / width(n - 2));  // in steps of the ladder
-  const std::vector<double> old = ladder;
-  for (std::size_t k = 1; k < n; ++k) {
-    const double at =
-        static_cast<double>(k) / static_cast<double>(n) * (static_cast<double>(n - 1) + last);
-    const auto i = std::min(static_cast<std::size_t>(at), n - 1);
-    const double part = (at - static_cast<double>(i)) / (i == n - 1 ? last : 1.0);
-    ladder[k] = old[i] * std::pow(old[i + 1] / old[i], part);
-  }
-}
-
 /// The estimated acceptances of a ladder, and temperatures with the wanted ones.
 void report_ladder(const Deck& deck, const System& system, Terminal& terminal) {
-  constexpr double kWanted = 0.3;
   const std::vector<double>& all = system.thermostat.temperatures_K;
-  const ReducedRing ring = reduced_ring(system);
-  const auto estimate = [&](double lower_K, double upper_K) {
-    return estimated_acceptance(system, ring, lower_K, upper_K);
-  };
-  double least = 1.0;
-  for (std::size_t k = 0; k + 1 < all.size(); ++k) {
-    least = std::min(least, estimate(all[k], all[k + 1]));
-  }
-  // The largest next temperature with the wanted acceptance, by bisection.
-  std::vector<double> ladder{all.front()};
-  while (ladder.back() < all.back()) {
-    const double last = ladder.back();
-    double low = last, high = all.back();
-    if (estimate(last, high) < kWanted) {
-      while (high - low > 1e-3 * low) {
-        const double middle = 0.5 * (low + high);
-        (estimate(last, middle) < kWanted ? high : low) = middle;
-      }
-      high = low;
-    }
-    ladder.push_back(high);
-  }
-  spread_evenly(ladder);
+  const AcceptanceEstimate estimate(system.model, system.molecules, reduced_ring(system));
+  const std::vector<double> acceptances = ladder_acceptances(estimate, all);
+  const double least =
+      acceptances.empty() ? 1.0 : *std::min_element(acceptances.begin(), acceptances.end());
+  const std::vector<double> ladder = temperature_ladder(estimate, all.front(), all.back());
   std::string text;
   for (const double t_K : ladder) text += fmt::format("{}{:.4g}", text.empty() ? "" : ", ", t_K);
   terminal.info(
       fmt::format("exchange: the lowest estimated acceptance between neighbouring temperatures is "
                   "{:.0f} %; for about {:.0f} %, temperatures_K = [{}]{}",
-                  100.0 * least, 100.0 * kWanted, text,
+                  100.0 * least, 100.0 * kWantedAcceptance, text,
                   potential_kind(deck) != PotentialKind::model && system.model.is_flexible()
                       ? fmt::format(" (with the vibrations of {})", system.model.name)
                       : ""));

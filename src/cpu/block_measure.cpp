@@ -35,11 +35,11 @@ const Group& group_of(const std::vector<Group>& groups, int replica) {
 }  // namespace
 
 BlockMeasure::BlockMeasure(const System& system, const GroupLayout& layout,
-                           const KernelTable& kernels, const OutsideForces* outside,
+                           const KernelTable& kernels, const PotentialForces* potential,
                            std::int64_t replicas)
     : layout_(layout),
       kernels_(kernels),
-      outside_(outside),
+      potential_(potential),
       model_(system.model),
       numbers_(measure_numbers(system)),
       pair_(pair_parameters<double>(system.model)),
@@ -99,8 +99,7 @@ MeasuredPacks BlockMeasure::packs_of(std::int64_t block, const std::vector<Group
 void BlockMeasure::replica_of_lane(const double* packed, int lane, std::vector<double>& out) const {
   for (int m = 0; m < n_; ++m) {
     for (int c = 0; c < 9; ++c) {
-      out[static_cast<std::size_t>(9 * m + c)] =
-          packed[pack_index(lanes_, static_cast<std::size_t>(m), c, lane)];
+      out[9 * m + c] = packed[pack_index(lanes_, static_cast<std::size_t>(m), c, lane)];
     }
   }
 }
@@ -121,11 +120,11 @@ template <class ForEachLive>
 void BlockMeasure::fill_energies(unsigned fields, std::int64_t block, const MeasuredPacks& packs,
                                  const ForEachLive& for_each_live, Space& s, Frame& frame) const {
   kernels_.measure.energy_sums(numbers_, packs, s.sums.data(), s.inertia.data());
-  if (outside_ != nullptr) {
+  if (potential_ != nullptr) {
     for_each_live([&](int lane, std::size_t) {
       const auto replica = static_cast<std::size_t>(block * lanes_ + lane);
-      s.potential[static_cast<std::size_t>(lane)] =
-          outside_->energies()[replica * static_cast<std::size_t>(layout_.copies())];
+      s.potential[lane] =
+          potential_->energies()[replica * static_cast<std::size_t>(layout_.copies())];
     });
   } else if (is_small_cluster(n_)) {
     kernels_.measure.potential_energies[model_.has_m_site()](pair_, s.q.data(), n_,
@@ -133,16 +132,15 @@ void BlockMeasure::fill_energies(unsigned fields, std::int64_t block, const Meas
   } else {
     for_each_live([&](int lane, std::size_t) {
       replica_of_lane(s.q.data(), lane, s.one_x);
-      s.potential[static_cast<std::size_t>(lane)] =
-          s.force_field->energy(s.one_x).between_molecules_kcal_per_mol();
+      s.potential[lane] = s.force_field->energy(s.one_x).between_molecules_kcal_per_mol();
     });
   }
   for_each_live([&](int lane, std::size_t at) {
     double sums[EnergyTerm::kNumbers], inertia[InertiaTerm::kNumbers];
     take_lane(s.sums, lanes_, lane, sums);
     take_lane(s.inertia, lanes_, lane, inertia);
-    const Energies e = energies_of(numbers_, sums, degrees_of_freedom(numbers_, inertia),
-                                   s.potential[static_cast<std::size_t>(lane)]);
+    const Energies e =
+        energies_of(numbers_, sums, degrees_of_freedom(numbers_, inertia), s.potential[lane]);
     if (fields & kEnergies) frame.energies[at] = e;
     if (fields & kExchangeEnergies) {
       frame.exchange_energies_kcal_per_mol[at] = exchange_energy_of(numbers_, e);
@@ -151,7 +149,7 @@ void BlockMeasure::fill_energies(unsigned fields, std::int64_t block, const Meas
     std::array<double, kConservationNumbers> row;
     conservation_of(sums, e.total_kcal_per_mol, row.data());
     std::memcpy(static_cast<void*>(&frame.conservation[at]), row.data(), sizeof(row));
-    if (outside_ != nullptr && !numbers_.rigid) frame.conservation[at].constraint_max_A2 = 0.0;
+    if (potential_ != nullptr && !numbers_.rigid) frame.conservation[at].constraint_max_A2 = 0.0;
   });
 }
 
@@ -164,7 +162,7 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
   const int lanes = static_cast<int>(std::min<std::int64_t>(lanes_, replicas_ - first));
   const auto for_each_live = [&](const auto& op) {
     for (int lane = 0; lane < lanes; ++lane) {
-      const std::int64_t at = place[static_cast<std::size_t>(first + lane)];
+      const std::int64_t at = place[first + lane];
       if (at >= 0) op(lane, static_cast<std::size_t>(at));
     }
   };
@@ -182,7 +180,7 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
       double sums[ShapeTerm::kNumbers];
       take_lane(s.sums, lanes_, lane, sums);
       frame.shape[at] = cluster_measures(sums, n_);
-      if (outside_ == nullptr) return;
+      if (potential_ == nullptr) return;
       // The charges of the molecules are unknown.
       frame.shape[at].dipole_D = frame.shape[at].molecule_dipole_D = kNoNumber;
     });
@@ -210,7 +208,7 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
     kernels_.measure.farthest_from_first(s.q.data(), n_, s.row.data());
     for_each_live([&](int lane, std::size_t at) {
       frame.parts[at] = {};
-      if (s.row[static_cast<std::size_t>(lane)] < settings.link_A * settings.link_A) return;
+      if (s.row[lane] < settings.link_A * settings.link_A) return;
       replica_of_lane(s.q.data(), lane, s.one_x);
       replica_of_lane(packs.v, lane, s.one_v);
       frame.parts[at] =
@@ -225,8 +223,7 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
                                          squares_.data() + sums_at(block), s.row.data());
     }
     for_each_live([&](int lane, std::size_t at) {
-      frame.lindemann[at] =
-          known ? s.row[static_cast<std::size_t>(lane)] : std::numeric_limits<double>::quiet_NaN();
+      frame.lindemann[at] = known ? s.row[lane] : std::numeric_limits<double>::quiet_NaN();
     });
   }
 }

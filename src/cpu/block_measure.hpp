@@ -7,7 +7,7 @@
 #include "aligned.hpp"
 #include "group.hpp"
 #include "kernel_table.hpp"
-#include "outside_forces.hpp"
+#include "potential_forces.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/physics/cluster_shape.hpp"
@@ -21,7 +21,7 @@ namespace tarn::cpu {
 class BlockMeasure {
  public:
   BlockMeasure(const System& system, const GroupLayout& layout, const KernelTable& kernels,
-               const OutsideForces* outside, std::int64_t replicas);
+               const PotentialForces* potential, std::int64_t replicas);
 
   std::int64_t blocks() const { return (replicas_ + lanes_ - 1) / lanes_; }
   /// Work space of one thread.
@@ -67,7 +67,7 @@ class BlockMeasure {
 
   const GroupLayout& layout_;
   const KernelTable& kernels_;
-  const OutsideForces* outside_;  ///< null: the model's energies
+  const PotentialForces* potential_;  ///< null: the model's energies
   WaterModel model_;
   MeasureNumbers numbers_;
   PairParameters<double> pair_;

@@ -20,8 +20,8 @@
 #include "interface/measure.hpp"
 #include "interface/moments.hpp"
 #include "kernel_table.hpp"
-#include "outside_forces.hpp"
 #include "pair_histograms.hpp"
+#include "potential_forces.hpp"
 #include "ring_estimators.hpp"
 #include "ring_steps.hpp"
 #include "stage_clock.hpp"
@@ -31,7 +31,6 @@
 #include "tarn/exchange.hpp"
 #include "tarn/force_field.hpp"
 #include "thread_team.hpp"
-#include "thread_totals.hpp"
 
 namespace tarn {
 namespace cpu {
@@ -41,14 +40,21 @@ namespace {
 static_assert(kKeptSteps % kTimedSteps == 0);
 bool is_apart(std::int64_t step) { return step % kTimedSteps == 0; }
 
+/// Counts and times of one thread of an engine, on cache lines that no other thread writes.
+struct alignas(64) ThreadTotals {
+  PairHistograms pairs;
+  RadialCounts radial;  ///< of one frame
+  EngineReport report;
+};
+
 class CpuEngine final : public Engine {
  public:
   CpuEngine(const System& system, const State& start, const PairCountRequest& counts, int threads,
             const KernelTable& kernels, std::shared_ptr<Potential> potential)
-      : outside_(potential ? std::make_unique<OutsideForces>(std::move(potential), system,
-                                                             kernels.lanes, start.replica_ids)
+      : context_(system, kernels, !start.heat_kcal_per_mol.empty(),
+                 potential ? std::make_unique<PotentialForces>(std::move(potential), system,
+                                                               kernels.lanes, start.replica_ids)
                            : nullptr),
-        context_(system, kernels, !start.heat_kcal_per_mol.empty(), outside_.get()),
         n_(system.molecules),
         threads_(threads > 0 ? threads : default_threads()),
         step_(start.step),
@@ -56,17 +62,13 @@ class CpuEngine final : public Engine {
         counting_(counts),
         measure_(context_.system),
         groups_(make_groups(context_.system, context_.layout, start, threads_)),
-        stopped_(context_.system.model, context_.layout, measure_, outside_.get(), groups_.size()),
-        blocks_(context_.system, context_.layout, context_.kernels, outside_.get(),
+        stopped_(context_.system.model, context_.layout, measure_, context_.forces, groups_.size()),
+        blocks_(context_.system, context_.layout, context_.kernels, context_.forces.potential(),
                 static_cast<std::int64_t>(replica_ids_.size())),
         measure_spaces_(static_cast<std::size_t>(threads_)) {
     spaces_.resize(static_cast<std::size_t>(threads_));
     totals_.resize(spaces_.size());
-    if (outside_) {
-      outside_->begin(groups_);
-      compute_outside();
-      saved_.resize(groups_.size());
-    }
+    compute_shared_forces({});
     for_each_group([&](auto& steps, std::size_t g, PairHistograms&) { prepare_group(steps, g); });
   }
 
@@ -96,7 +98,11 @@ class CpuEngine final : public Engine {
       throw InputError(
           "the process was forked while the engine computed; make another engine in the child");
     }
-    started_->team > 1 ? finish_team() : advance_groups(0);
+    if (started_->team > 1) {
+      finish_team();
+    } else {
+      advance_groups(0);
+    }
     const std::unique_ptr<StartedSteps> done = std::move(started_);
     step_ += done->steps;
     done->groups.rethrow();
@@ -130,8 +136,8 @@ class CpuEngine final : public Engine {
     std::vector<char> changed(replica_ids_.size(), 0);
     for (const auto& [first, second] : places) {
       changed[replica_at(first)] = changed[replica_at(second)] = 1;
-      if (outside_) {
-        outside_->swap(static_cast<int>(replica_at(first)), static_cast<int>(replica_at(second)));
+      if (PotentialForces* const potential = context_.forces.potential()) {
+        potential->swap(static_cast<int>(replica_at(first)), static_cast<int>(replica_at(second)));
       }
     }
     if (context_.layout.has_rings()) compute_forces(changed);
@@ -169,10 +175,11 @@ class CpuEngine final : public Engine {
 
  private:
   void put_state(std::size_t g, State& s) const;
+  bool has_potential() const { return context_.forces.potential() != nullptr; }
   /// Threads per replica: more than one for large clusters if there are fewer replicas than
   /// threads.
   int team_size() const {
-    if (outside_ || context_.layout.is_small() ||
+    if (has_potential() || context_.layout.is_small() ||
         groups_.size() >= static_cast<std::size_t>(threads_))
       return 1;
     return std::min(threads_, useful_threads(n_, context_.layout.blocks()));
@@ -185,12 +192,42 @@ class CpuEngine final : public Engine {
     unsigned forks = fork_count();
   };
   void begin_steps(std::int64_t n_steps);
-  /// All groups step by step, with one call of the potential per step. If that throws, the groups
-  /// return to the last complete step.
-  void advance_outside(std::int64_t n_steps);
-  /// Places the positions of all groups and calls the potential.
-  void compute_outside();
-  void place_outside(std::size_t g, std::size_t rank);
+  /// A group that one thread or a team steps alone.
+  template <class Steps>
+  struct OneGroup {
+    Steps& steps;
+    std::size_t g;
+    PairHistograms& pairs;
+    static constexpr bool kMayFuse = true;
+
+    bool begin() const { return steps.group.running_replicas > 0; }
+    template <class Op>
+    void for_each(const Op& op) const {
+      op(steps, g, pairs);
+    }
+    void finish_forces(std::int64_t) const {}
+  };
+  /// All groups, step by step.
+  struct AllGroups {
+    CpuEngine& engine;
+    static constexpr bool kMayFuse = false;
+
+    bool begin() const { return engine.context_.forces.begin(engine.groups_); }
+    template <class Op>
+    void for_each(const Op& op) const {
+      engine.for_each_group([&](auto& steps, std::size_t g, PairHistograms& pairs) {
+        if (steps.group.running_replicas > 0) op(steps, g, pairs);
+      });
+    }
+    void finish_forces(std::int64_t step) const { engine.finish_forces(step); }
+  };
+  /// Steps of OneGroup of the water model, or of AllGroups of a Potential.
+  template <class Groups>
+  void advance_steps(const Groups& groups, std::int64_t n_steps);
+  /// Calls the potential for a step. If that throws, the groups return to the last complete step.
+  void finish_forces(std::int64_t step);
+  /// Forces of the potential at the positions of replicas. @param chosen as in PotentialForces
+  void compute_shared_forces(const std::vector<char>& chosen);
   /// The part of one thread of the started steps.
   void advance_groups(int rank);
   struct Place {
@@ -236,26 +273,17 @@ class CpuEngine final : public Engine {
   void for_each_group(const Op& op);
   template <class Steps>
   void prepare_group(Steps& steps, std::size_t g);
-  template <class Steps>
-  void begin_step(Steps& steps, std::int64_t step, StageClock& clock) {
-    if (step % kKeptSteps == 0) steps.keep();
-    first_half(steps, step, clock);
-  }
-  struct StepEnd {
-    bool has_begun = false;    ///< the first half of the next step is done too
-    bool has_stopped = false;  ///< a replica
-  };
   /// From the forces to the end of a step: stops replicas that blew up, adds the noise and counts
   /// pairs.
   /// @param may_fuse as `fuse` of second_half()
   template <class Steps>
-  StepEnd end_step(Steps& steps, std::size_t g, std::int64_t step, bool may_fuse, StageClock& clock,
-                   PairHistograms& pairs);
+  void end_step(Steps& steps, std::size_t g, std::int64_t step, bool may_fuse,
+                PairHistograms& pairs);
   template <class Steps>
   void advance_group(Steps& steps, std::size_t g, std::int64_t n_steps, PairHistograms& pairs);
   /// Counts the pairs of the reported positions.
   template <class Steps>
-  void count(Steps& steps, std::size_t g, bool beads_are_placed, PairHistograms& pairs);
+  void count(Steps& steps, PairHistograms& pairs);
 
   /// Calls op(block, rank, space) for each block of replicas that are measured together.
   template <class Op>
@@ -274,7 +302,6 @@ class CpuEngine final : public Engine {
   void fill_arrays(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame);
   void fill_pair_counts(Frame& frame) const;
 
-  const std::unique_ptr<OutsideForces> outside_;  ///< null: the water model's forces
   const StepContext context_;
   int n_;
   int threads_;
@@ -284,7 +311,6 @@ class CpuEngine final : public Engine {
   Measure measure_;
   ReplicaGroups moment_groups_;
   std::vector<Group> groups_;
-  std::vector<SavedGroup> saved_;     ///< [group] with a Potential, else empty
   std::vector<WorkSpace> spaces_;     ///< [thread]; a team uses the first one
   std::vector<ThreadTotals> totals_;  ///< [thread]
   StoppedReplicas stopped_;
@@ -299,7 +325,7 @@ void CpuEngine::put_state(std::size_t g, State& s) const {
   const Group& group = groups_[g];
   for (int r = 0; r < group.replicas; ++r) {
     const std::size_t at = static_cast<std::size_t>(group.first_replica + r) * s.ring_coordinates();
-    if (group.stopped[static_cast<std::size_t>(r)]) {
+    if (group.is_stopped(r)) {
       const StoppedReplica& stop = stopped_.find(g, r);
       std::copy(stop.x.begin(), stop.x.end(), &s.positions_A[at]);
       std::copy(stop.v.begin(), stop.v.end(), &s.velocities_A_per_akma[at]);
@@ -320,11 +346,9 @@ ReplicaPlaces<CpuEngine::Place> CpuEngine::live_places() const {
   ReplicaPlaces<Place> live;
   live.reserve(replica_ids_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    const Group& group = groups_[g];
-    for (int r = 0; r < group.replicas; ++r) {
-      if (group.stopped[static_cast<std::size_t>(r)]) continue;
-      live.add(replica_ids_[static_cast<std::size_t>(group.first_replica + r)], {g, r});
-    }
+    groups_[g].for_each_running([&](int r, std::size_t replica) {
+      live.add(replica_ids_[replica], {g, r});
+    });
   }
   return live;
 }
@@ -373,19 +397,15 @@ void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Pl
 }
 
 void CpuEngine::compute_forces(const std::vector<char>& changed) {
-  if (outside_) {
-    outside_->begin(groups_, changed);
-    compute_outside();
-  }
+  compute_shared_forces(changed);
   if (!context_.layout.has_rings()) return;
   for_each_group_by_rank([&](std::size_t g, std::size_t rank) {
     Group& group = groups_[g];
     const auto first = changed.begin() + group.first_replica;
     if (std::count(first, first + group.replicas, 1) == 0) return;
     with_group_alone(g, rank, [this](auto& steps, std::size_t number, PairHistograms&) {
-      StageClock clock(false);
-      steps.forces(clock);
-      if (!outside_ || !outside_->any_is_bad(steps.group)) return;
+      steps.forces();
+      if (!context_.forces.any_is_bad(steps.group)) return;
       stopped_.stop_bad(steps.group, number, step_, [](int) { return -1; });
     });
   });
@@ -440,14 +460,15 @@ void CpuEngine::put_coordinates(std::span<const ReceivedCoordinates> replicas,
 template <class Op>
 void CpuEngine::with_group(std::size_t g, WorkSpace& space, TeamMember& member,
                            ThreadTotals& totals, const Op& op) {
+  const GroupInSteps group{context_, groups_[g], space, member, totals.report};
   if (context_.layout.has_rings()) {
-    RingSteps steps{context_, groups_[g], space, member, totals.report};
+    RingSteps steps{group};
     op(steps, g, totals.pairs);
   } else if (context_.layout.is_single()) {
-    SingleSteps steps{context_, groups_[g], space, member, totals.report};
+    SingleSteps steps{group};
     op(steps, g, totals.pairs);
   } else {
-    DoubleSteps steps{context_, groups_[g], space, member, totals.report};
+    DoubleSteps steps{group};
     op(steps, g, totals.pairs);
   }
 }
@@ -462,15 +483,14 @@ void CpuEngine::with_group_alone(std::size_t g, std::size_t rank, const Op& op) 
 }
 
 void CpuEngine::begin_steps(std::int64_t n_steps) {
-  if (outside_) {
-    advance_outside(n_steps);
-    if (is_due(settings_.lindemann, step_)) add_distances();
-    return;
-  }
-  if (team_size() > 1) {
+  const bool has_team = team_size() > 1;
+  if (has_potential()) advance_steps(AllGroups{*this}, n_steps);
+  if (has_team) {
     for_each_group([&](auto& steps, std::size_t g, PairHistograms& pairs) {
       advance_group(steps, g, n_steps, pairs);
     });
+  }
+  if (has_potential() || has_team) {
     step_ += n_steps;
     if (is_due(settings_.lindemann, step_)) add_distances();
     return;
@@ -512,7 +532,7 @@ void CpuEngine::for_each_group(const Op& op) {
       const FlushDenormals flush;
       TeamMember member(team, rank, size);
       for (std::size_t g = 0; g < groups_.size(); ++g) {
-        with_group(g, spaces_[0], member, totals_[static_cast<std::size_t>(rank)], op);
+        with_group(g, spaces_[0], member, totals_[rank], op);
         member.barrier();
       }
     });
@@ -530,147 +550,112 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
   AlignedVector<double> v;
   steps.member.on_one([&] { v = group.v; });
   EngineReport ignored;
-  StageClock clock(false);
-  steps.forces(clock);
+  steps.forces();
   // The end of a step sets the accelerations; the velocities are restored afterwards.
-  steps.accelerate(ignored, clock);
+  steps.accelerate(ignored);
   steps.store();
   steps.member.on_one([&] {
     group.v.swap(v);
     // Overlapping atoms: infinite accelerations, or a failed solve (then v is NaN). Large finite
     // accelerations are left to the first step.
     group.keep();
-    const auto motion = [&](std::size_t at) {
-      return std::isfinite(group.a[at]) ? 0.0 * v[at] : group.a[at];
+    const auto is_bad = [&](int slot, int m) {
+      for (int c = 0; c < 9; ++c) {
+        const std::size_t at = context_.layout.index(group, slot, m, c);
+        if (!std::isfinite(group.a[at]) || !std::isfinite(v[at])) return true;
+      }
+      return false;
     };
-    stopped_.stop_bad(group, g, step_, [&](int r) {
-      return first_fast_molecule(context_.layout, group, r, motion);
-    });
+    stopped_.stop_bad(group, g, step_,
+                      [&](int r) { return first_molecule(context_.layout, r, is_bad); });
   });
 }
 
 template <class Steps>
 void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps,
                               PairHistograms& pairs) {
-  Group& group = groups_[g];
-  std::int64_t going = group.running_replicas(), replica_steps = 0;
-  if (going == 0) return;
-  EngineReport& report = steps.report;
-  const std::int64_t last = step_ + n_steps;
-
-  bool has_begun = false;
+  if (steps.group.running_replicas == 0) return;
   steps.load();
-  if (step_ == 0 && counts_are_due(counting_, 0)) count(steps, g, false, pairs);
-  for (std::int64_t step = step_; step < last; ++step) {
-    replica_steps += going;
-    StageClock clock(is_apart(step));
-    if (!has_begun) begin_step(steps, step, clock);
-    steps.forces(clock);
-    const StepEnd end = end_step(steps, g, step, step + 1 < last, clock, pairs);
-    has_begun = end.has_begun;
-    if (!end.has_stopped) continue;
-    going = group.running_replicas();
-    if (going == 0) break;
-  }
+  advance_steps(OneGroup<Steps>{steps, g, pairs}, n_steps);
   steps.store();
-  if (steps.member.rank() == 0) report.molecule_steps += replica_steps * n_;
+}
+
+template <class Groups>
+void CpuEngine::advance_steps(const Groups& groups, std::int64_t n_steps) {
+  const std::int64_t last = step_ + n_steps;
+  for (std::int64_t step = step_; step < last && groups.begin(); ++step) {
+    groups.for_each([&](auto& steps, std::size_t, PairHistograms& pairs) {
+      if (step == 0 && counts_are_due(counting_, 0)) count(steps, pairs);
+      steps.clock = StageClock(is_apart(step));
+      context_.forces.save(steps.group);
+      if (!steps.has_begun) {
+        if (step % kKeptSteps == 0) steps.keep();
+        first_half(steps, step);
+      }
+      steps.place();
+    });
+    groups.finish_forces(step);
+    groups.for_each([&](auto& steps, std::size_t g, PairHistograms& pairs) {
+      if (steps.member.rank() == 0) {
+        steps.report.molecule_steps += std::int64_t{n_} * steps.group.running_replicas;
+      }
+      steps.forces();
+      end_step(steps, g, step, Groups::kMayFuse && step + 1 < last, pairs);
+    });
+  }
+}
+
+void CpuEngine::finish_forces(std::int64_t step) {
+  const auto began = std::chrono::steady_clock::now();
+  try {
+    context_.forces.finish();
+  } catch (...) {
+    context_.forces.potential()->restore(groups_);
+    step_ = step;
+    // The first step, which will be repeated, has counted the start.
+    for (ThreadTotals& totals : totals_) {
+      if (step == 0) totals.pairs = {};
+    }
+    throw;
+  }
+  totals_.front().report.pair_seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+void CpuEngine::compute_shared_forces(const std::vector<char>& chosen) {
+  if (!context_.forces.begin(groups_, chosen)) return;
+  for_each_group([](auto& steps, std::size_t, PairHistograms&) { steps.place(); });
+  context_.forces.finish();
 }
 
 template <class Steps>
-CpuEngine::StepEnd CpuEngine::end_step(Steps& steps, std::size_t g, std::int64_t step,
-                                       bool may_fuse, StageClock& clock, PairHistograms& pairs) {
-  Group& group = groups_[g];
+void CpuEngine::end_step(Steps& steps, std::size_t g, std::int64_t step, bool may_fuse,
+                         PairHistograms& pairs) {
+  Group& group = steps.group;
   const bool counts = counts_are_due(counting_, step + 1);
   const bool fuse = may_fuse && !is_apart(step) && !is_apart(step + 1) && !counts;
-  const HalfStep end = second_half(steps, step, fuse, clock);
-  const bool outside_is_bad = outside_ && outside_->any_is_bad(group);
-  const bool has_stopped = steps.member.any(end.is_bad || outside_is_bad);
-  if (has_stopped) {
+  const bool is_good = second_half(steps, step, fuse);
+  if (steps.member.any(!is_good || context_.forces.any_is_bad(group))) {
     steps.store();
     steps.member.on_one([&] {
       stopped_.stop_bad(group, g, step + 1, [&](int r) { return bad_molecule(steps, r); });
     });
     steps.load();
-    if (group.running_replicas() == 0) return {end.has_begun, true};
+    if (group.running_replicas == 0) return;
   }
-  if (!end.has_begun) add_noise(steps, step, clock);
+  if (!steps.has_begun) add_noise(steps, step);
   if (counts) {
-    // Steps of the model have placed the beads to compute the forces.
-    count(steps, g, outside_ == nullptr, pairs);
-    clock.add_to(steps.report.rest_seconds);
+    count(steps, pairs);
+    steps.clock.add_to(steps.report.rest_seconds);
   }
-  return {end.has_begun, has_stopped};
 }
 
 template <class Steps>
-void CpuEngine::count(Steps& steps, std::size_t g, bool beads_are_placed, PairHistograms& pairs) {
-  const Group& group = groups_[g];
+void CpuEngine::count(Steps& steps, PairHistograms& pairs) {
   steps.store();
   report_positions(steps);
-  if (!beads_are_placed && context_.layout.has_rings()) {
-    place_beads(context_, group, group.x, steps.space.q);
-  }
-  count_group(counting_, context_.kernels, context_.layout, group, steps.space.q, steps.member,
-              pairs);
-}
-
-void CpuEngine::place_outside(std::size_t g, std::size_t rank) {
-  Group& group = groups_[g];
-  if (!context_.layout.has_rings()) return outside_->place(group, group.x);
-  WorkSpace& space = spaces_[rank];
-  context_.layout.prepare_to_report(group, space);
-  place_beads(context_, group, group.x, space.q);
-  outside_->place(group, space.q);
-}
-
-void CpuEngine::compute_outside() {
-  for_each_group_by_rank([this](std::size_t g, std::size_t rank) { place_outside(g, rank); });
-  outside_->compute();
-}
-
-void CpuEngine::advance_outside(std::int64_t n_steps) {
-  const std::int64_t last = step_ + n_steps;
-  for (; step_ < last; ++step_) {
-    outside_->begin(groups_);
-    if (outside_->is_empty()) {
-      step_ = last;
-      return;
-    }
-    for_each_group_by_rank([this](std::size_t g, std::size_t rank) {
-      saved_[g].save(groups_[g]);
-      if (groups_[g].running_replicas() == 0) return;
-      with_group_alone(g, rank, [this](auto& steps, std::size_t group, PairHistograms& pairs) {
-        StageClock clock(is_apart(step_));
-        steps.load();
-        if (step_ == 0 && counts_are_due(counting_, 0)) count(steps, group, false, pairs);
-        begin_step(steps, step_, clock);
-      });
-      place_outside(g, rank);
-    });
-    const auto began = std::chrono::steady_clock::now();
-    try {
-      outside_->compute();
-    } catch (...) {
-      for (std::size_t g = 0; g < groups_.size(); ++g) saved_[g].restore(groups_[g]);
-      // The first step, which will be repeated, has counted the start.
-      for (ThreadTotals& totals : totals_) {
-        if (step_ == 0) totals.pairs = {};
-      }
-      throw;
-    }
-    totals_.front().report.pair_seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    for_each_group_by_rank([this](std::size_t g, std::size_t rank) {
-      const std::int64_t running = groups_[g].running_replicas();
-      if (running == 0) return;
-      with_group_alone(g, rank, [&](auto& steps, std::size_t group, PairHistograms& pairs) {
-        StageClock clock(false);
-        steps.forces(clock);
-        end_step(steps, group, step_, false, clock, pairs);
-        steps.report.molecule_steps += running * n_;
-      });
-    });
-  }
+  count_group(counting_, context_.kernels, context_.layout, steps.group, steps.space.q,
+              steps.member, pairs);
 }
 
 void CpuEngine::snapshot(unsigned fields, Frame& frame) {
@@ -681,12 +666,10 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
   frame.replica_ids.clear();
   std::vector<std::int64_t> places(replica_ids_.size(), -1);  // in the frame, -1: stopped
   for (const Group& group : groups_) {
-    for (int r = 0; r < group.replicas; ++r) {
-      if (group.stopped[static_cast<std::size_t>(r)]) continue;
-      const auto replica = static_cast<std::size_t>(group.first_replica + r);
+    group.for_each_running([&](int, std::size_t replica) {
       places[replica] = static_cast<std::int64_t>(frame.replica_ids.size());
       frame.replica_ids.push_back(replica_ids_[replica]);
-    }
+    });
   }
   const unsigned rows = row_fields_for(fields);
   Measure::prepare_rows(rows, frame.live(), frame);
@@ -726,14 +709,14 @@ void CpuEngine::fill_rows(unsigned fields, const std::vector<std::int64_t>& plac
 void CpuEngine::compute_rescaled(const FactorOfReplica& factor_of) {
   std::vector<char> chosen;
   for (const std::int64_t id : replica_ids_) chosen.push_back(factor_of(id).has_value());
-  outside_->begin(groups_, chosen);
+  context_.forces.begin(groups_, chosen);
   for_each_group_by_rank([&](std::size_t g, std::size_t rank) {
     WorkSpace& space = spaces_[rank];
     context_.layout.prepare_to_report(groups_[g], space);
     place_rescaled(context_, groups_[g], factor_of, space.q);
-    outside_->place(groups_[g], space.q);
+    context_.forces.place(groups_[g], space.q);
   });
-  outside_->compute_rescaled();
+  context_.forces.potential()->compute_rescaled();
 }
 
 void CpuEngine::fill_rings(unsigned fields, const std::vector<std::int64_t>& places, Frame& frame) {
@@ -745,7 +728,7 @@ void CpuEngine::fill_rings(unsigned fields, const std::vector<std::int64_t>& pla
     if (!partner) return {};
     return ring_mode_factor(context_.system, id, *partner);
   };
-  if (outside_ && (fields & kRescaledEnergies)) compute_rescaled(factor_of);
+  if (has_potential() && (fields & kRescaledEnergies)) compute_rescaled(factor_of);
   for_each_group_by_rank([&](std::size_t g, std::size_t rank) {
     WorkSpace& space = spaces_[rank];
     context_.layout.prepare_to_report(groups_[g], space);
@@ -760,7 +743,7 @@ void CpuEngine::for_each_block(const Op& op) {
   for_each_index(
       blocks, threads_,
       [&](int rank) {
-        auto& space = measure_spaces_[static_cast<std::size_t>(rank)];
+        auto& space = measure_spaces_[rank];
         if (!space) space = std::make_unique<BlockMeasure::Space>(blocks_.make_space());
         return static_cast<std::size_t>(rank);
       },
@@ -781,7 +764,7 @@ void CpuEngine::fill_arrays(unsigned fields, const std::vector<std::int64_t>& pl
   };
   const GroupLayout& layout = context_.layout;
   if (layout.has_rings()) fields &= ~kMultipliers;
-  if (outside_ && !is_rigid(context_.system.integrator.scheme)) {
+  if (has_potential() && !is_rigid(context_.system.integrator.scheme)) {
     // Only the potential knows the bonds.
     std::ranges::fill(frame.multipliers_kcal_per_mol_A2, kNoNumber);
     fields &= ~kMultipliers;
@@ -789,12 +772,11 @@ void CpuEngine::fill_arrays(unsigned fields, const std::vector<std::int64_t>& pl
   for_each_index(
       static_cast<std::int64_t>(groups_.size()), threads_,
       [&](int rank) {
-        return Worker{spaces_[static_cast<std::size_t>(rank)],
-                      ForceField(context_.system.model, n_), Measure::Replica(n_)};
+        return Worker{spaces_[rank], ForceField(context_.system.model, n_), Measure::Replica(n_)};
       },
       [&](Worker& w, std::int64_t g) {
         const FlushDenormals flush;
-        Group& group = groups_[static_cast<std::size_t>(g)];
+        Group& group = groups_[g];
         layout.prepare_to_report(group, w.space);
         if (!layout.has_rings()) {
           context_.kernels.report_positions(context_.parameters, layout.packs_of(group, w.space),
@@ -802,7 +784,7 @@ void CpuEngine::fill_arrays(unsigned fields, const std::vector<std::int64_t>& pl
         }
         const AlignedVector<double>& q = layout.has_rings() ? group.x : w.space.q;
         for (int r = 0; r < group.replicas; ++r) {
-          const std::int64_t place = places[static_cast<std::size_t>(group.first_replica + r)];
+          const std::int64_t place = places[group.first_replica + r];
           if (place < 0) continue;
           layout.gather_centroid(group, group.x, r, w.replica.x.data());
           layout.gather_centroid(group, group.v, r, w.replica.v.data());
@@ -811,8 +793,9 @@ void CpuEngine::fill_arrays(unsigned fields, const std::vector<std::int64_t>& pl
           measure_.fill(
               fields, static_cast<std::size_t>(place), w.replica,
               [&](const std::vector<double>& x, std::vector<double>& f) {
-                if (outside_) {
-                  std::copy_n(outside_->forces_on(group.first_replica + r, 0), f.size(), f.begin());
+                if (has_potential()) {
+                  std::copy_n(context_.forces.potential()->forces_on(group.first_replica + r, 0),
+                              f.size(), f.begin());
                 } else {
                   w.force_field.energy_and_forces(x, f);
                 }
@@ -842,9 +825,8 @@ std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start
   std::array<const cpu::KernelTable*, 8> tables{};
   const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));
   for (int i = 0; i < n; ++i) {
-    if (instruction_set.empty() || instruction_set == tables[static_cast<std::size_t>(i)]->name) {
-      return std::make_unique<cpu::CpuEngine>(stepped, start, counts, threads,
-                                              *tables[static_cast<std::size_t>(i)],
+    if (instruction_set.empty() || instruction_set == tables[i]->name) {
+      return std::make_unique<cpu::CpuEngine>(stepped, start, counts, threads, *tables[i],
                                               std::move(potential));
     }
   }
@@ -856,7 +838,7 @@ std::vector<std::string> cpu_instruction_sets() {
   std::array<const cpu::KernelTable*, 8> tables{};
   const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));
   std::vector<std::string> names;
-  for (int i = 0; i < n; ++i) names.emplace_back(tables[static_cast<std::size_t>(i)]->name);
+  for (int i = 0; i < n; ++i) names.emplace_back(tables[i]->name);
   return names;
 }
 

@@ -22,6 +22,7 @@ void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& t
           Group& group) {
   const int n = layout.molecules(), used = layout.first_slot(group.replicas);
   group.stopped.assign(static_cast<std::size_t>(group.replicas), 0);
+  group.running_replicas = group.replicas;
   group.running.assign(static_cast<std::size_t>(group.slots), 0.0);
   std::fill_n(group.running.begin(), used, 1.0);
   group.x.assign(layout.pack_doubles(group), 0.0);
@@ -47,9 +48,9 @@ void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& t
     const int source = slot < used ? slot : 0;
     const std::int64_t id = start.replica_ids[group.first_replica + source / layout.copies()];
     const double scale = kick_scale_of(thermostat, id);
-    group.ids[static_cast<std::size_t>(slot)] = static_cast<std::uint64_t>(id);
+    group.ids[slot] = static_cast<std::uint64_t>(id);
     if (group.lanes_are_replicas) {
-      group.kick_scale[static_cast<std::size_t>(slot)] = scale;
+      group.kick_scale[slot] = scale;
     } else {
       // Padding molecules have no noise and stay at rest.
       std::fill_n(group.kick_scale.begin(), n, scale);
@@ -89,7 +90,7 @@ void fill_modes(const System& system, const GroupLayout& layout, const ModesByTe
   for (std::size_t slot = 0; slot < used; ++slot) {
     const int mode = static_cast<int>(slot) % layout.copies();
     const auto id = static_cast<std::int64_t>(group.ids[slot]);
-    const RingMode& m = modes.at(replica_temperature_K(system, id))[static_cast<std::size_t>(mode)];
+    const RingMode& m = modes.at(replica_temperature_K(system, id))[mode];
     const double numbers[kRingConstants] = {m.cosine,     m.sine_over_omega, m.omega_sine,
                                             m.ou.decay_o, m.ou.decay_h,      m.ou.kick_o,
                                             m.ou.kick_h};
@@ -268,7 +269,7 @@ std::vector<Group> make_groups(const System& system, const GroupLayout& layout, 
   const ModesByTemperature modes =
       layout.has_rings() ? modes_by_temperature(system, start) : ModesByTemperature{};
   for_each_index(static_cast<std::int64_t>(groups.size()), threads, [&](std::int64_t g) {
-    Group& group = groups[static_cast<std::size_t>(g)];
+    Group& group = groups[g];
     fill(layout, start, system.thermostat, group);
     if (layout.has_rings()) fill_modes(system, layout, modes, group);
   });

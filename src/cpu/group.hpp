@@ -35,6 +35,7 @@ struct Group {
   AlignedVector<std::uint64_t> ids;  ///< [slot]
   AlignedVector<double> kick_scale;  ///< [slot] or [molecule]
   std::vector<char> stopped;         ///< [replica of the group]
+  int running_replicas = 0;          ///< those that are not stopped
   AlignedVector<double> running;     ///< [slot], see PackLanes
   /// Of ring polymers: [member][slot], and by slot.
   AlignedVector<double> ring_constants, springs, bad;
@@ -46,7 +47,16 @@ struct Group {
     kept_heat = heat;
   }
   bool tallies_heat() const { return !heat.empty(); }
-  std::int64_t running_replicas() const { return std::count(stopped.begin(), stopped.end(), 0); }
+  bool is_stopped(int r) const { return stopped[r]; }
+  /// The index into the state of replica r of the group.
+  std::size_t replica_of_state(int r) const { return static_cast<std::size_t>(first_replica + r); }
+  /// Calls op(r, replica of the state) for each replica that is not stopped.
+  template <class Op>
+  void for_each_running(const Op& op) const {
+    for (int r = 0; r < replicas; ++r) {
+      if (!is_stopped(r)) op(r, replica_of_state(r));
+    }
+  }
 };
 
 /// The state of a group in single precision during its steps, and its forces. Packs have twice as

@@ -1,5 +1,7 @@
 #include "group_forces.hpp"
 
+#include <utility>
+
 namespace tarn::cpu {
 namespace {
 
@@ -26,10 +28,10 @@ GroupForces::PairKernels::PairKernels(const KernelTable& k, bool m_site, bool mi
       single_sites(k.single.build_sites[m_site]) {}
 
 GroupForces::GroupForces(const System& system, const GroupLayout& layout,
-                         const KernelTable& kernels, const OutsideForces* outside)
+                         const KernelTable& kernels, std::unique_ptr<PotentialForces> potential)
     : layout_(layout),
       kernels_(kernels),
-      outside_(outside),
+      potential_(std::move(potential)),
       mixed_(pair_force_precision(system) == Precision::mixed),
       pairs_(kernels, system.model.has_m_site(), mixed_, layout.pairs_are_floats()),
       pair_(pair_parameters<double>(system.model)),
@@ -47,15 +49,15 @@ void GroupForces::compute(double* x, Group& group, WorkSpace& space, TeamMember&
   const int lanes = layout_.lanes(), wide = layout_.wide_slots(),
             part = parts ? wide / lanes * layout_.molecules() : 0;
   if (parts) packs.last_pack = part;
-  if (outside_ != nullptr) {
-    outside_->put_forces(group, space.f.data());
+  if (potential_) {
+    potential_->put_forces(group, space.f.data());
     if (!has_wall()) return;
   }
   for (int k = 0; k < (parts ? group.slots / wide : 1); ++k) {
     const std::size_t at = pack_index(lanes, static_cast<std::size_t>(k * part), 0, 0);
     packs.x = x + at;
     double* const f = space.f.data() + at;
-    if (outside_ == nullptr) pair_forces(packs, f, space, member);
+    if (!potential_) pair_forces(packs, f, space, member);
     if (mixed_) remove_net_force(kernels_.step, packs, masses_, member, space.totals, f);
     if (has_wall()) kernels_.step.confine(packs, masses_, wall_, f);
   }

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <type_traits>
+#include <vector>
 
 #include "group.hpp"
-#include "outside_forces.hpp"
+#include "potential_forces.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/pair_force.hpp"
 #include "tarn/steps/step_parameters.hpp"
@@ -11,12 +13,37 @@
 namespace tarn::cpu {
 
 /// All forces on a group but those of the bonds: pairs, wall, and the correction of the net force.
-/// Those of a Potential replace the pairs and contain the bonds.
+/// Those of a Potential replace the pairs and contain the bonds; one call computes those on all
+/// groups.
+///
+/// The forces of a step are begin() for all groups, place() for each, finish() for all, and
+/// compute() for each. All but compute() do nothing without a Potential.
 class GroupForces {
  public:
-  /// @param outside of a Potential, or null
+  /// @param potential null: the water model's forces
   GroupForces(const System& system, const GroupLayout& layout, const KernelTable& kernels,
-              const OutsideForces* outside);
+              std::unique_ptr<PotentialForces> potential);
+
+  /// Null without a Potential.
+  PotentialForces* potential() const { return potential_.get(); }
+  /// See PotentialForces. @return whether finish() will compute any forces
+  bool begin(const std::vector<Group>& groups, const std::vector<char>& chosen = {}) const {
+    return potential_ && potential_->begin(groups, chosen);
+  }
+  void place(const Group& group, const AlignedVector<double>& x) const {
+    if (potential_) potential_->place(group, x);
+  }
+  void save(const Group& group) const {
+    if (potential_) potential_->save(group);
+  }
+  /// @throws what the Potential throws
+  void finish() const {
+    if (potential_) potential_->compute();
+  }
+  int bad_molecule(const Group& group, int r) const {
+    return potential_ ? potential_->bad_molecule(group, r) : -1;
+  }
+  bool any_is_bad(const Group& group) const { return potential_ && potential_->any_is_bad(group); }
 
   /// Forces at positions x, laid out as those of the group, into space.f.
   void compute(double* x, Group& group, WorkSpace& space, TeamMember& member) const;
@@ -49,7 +76,7 @@ class GroupForces {
 
   const GroupLayout& layout_;
   const KernelTable& kernels_;
-  const OutsideForces* outside_;
+  std::unique_ptr<PotentialForces> potential_;
   bool mixed_;
   PairKernels pairs_;
   PairParameters<double> pair_;

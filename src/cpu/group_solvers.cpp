@@ -15,7 +15,7 @@ void solve_dense(const System& system, const GroupLayout& layout, Group& group,
   const int n = layout.molecules();
   std::vector<double> x(static_cast<std::size_t>(n) * 9), f(x.size()), a(x.size());
   for (int r = 0; r < group.replicas; ++r) {
-    if (group.stopped[static_cast<std::size_t>(r)]) continue;
+    if (group.is_stopped(r)) continue;
     layout.gather(group, group.x, r, x.data());
     layout.gather(group, space.f, r, f.data());
     report.indefinite_hessians += dense_accelerations(system, x, f, a);
@@ -24,7 +24,7 @@ void solve_dense(const System& system, const GroupLayout& layout, Group& group,
       if (slot > 0 && slot < group.replicas && slot != r) continue;
       for (int m = 0; m < n; ++m) {
         for (int c = 0; c < 9; ++c) {
-          group.a[layout.index(group, slot, m, c)] = a[static_cast<std::size_t>(m * 9 + c)];
+          group.a[layout.index(group, slot, m, c)] = a[m * 9 + c];
         }
       }
     }
@@ -56,7 +56,7 @@ void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
     member.on_one([&] {
       for (int r = 0; r < group.replicas; ++r) {
         const auto slot = static_cast<std::size_t>(r);
-        if (active[slot] > 0.0 && !group.stopped[slot]) report.constraint_iterations += n;
+        if (active[slot] > 0.0 && !group.is_stopped(r)) report.constraint_iterations += n;
       }
       kernels.correct_newmark(
           parameters, packs,
@@ -71,7 +71,7 @@ void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
   // A replica that does not converge counts as a blow-up.
   member.on_one([&] {
     for (int r = 0; r < group.slots; ++r) {
-      if (active[static_cast<std::size_t>(r)] == 0.0) continue;
+      if (active[r] == 0.0) continue;
       for (int m = 0; m < n; ++m) group.a[layout.index(group, r, m, 0)] = std::nan("");
     }
   });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "aligned.hpp"
 #include "group.hpp"
@@ -32,17 +34,16 @@ inline std::size_t number_of_kind(const StepKind& kind) {
 
 /// What all groups share during the steps of an engine.
 struct StepContext {
-  /// @param o of a Potential, or null
-  StepContext(const System& s, const KernelTable& k, bool heat, const OutsideForces* o)
+  StepContext(const System& s, const KernelTable& k, bool heat,
+              std::unique_ptr<PotentialForces> potential)
       : system(s),
         kernels(k),
-        outside(o),
         layout(system, kernels.lanes),
         passes(step_passes(system)),
         kind(number_of_kind({system.thermostat.kind, passes.move, passes.end})),
         parameters(step_parameters(system)),
         single_parameters(rounded_to_float(parameters)),
-        forces(system, layout, kernels, outside),
+        forces(system, layout, kernels, std::move(potential)),
         transforms(layout.copies(),
                    transforms_are_folded(layout.copies(), kernels.lanes, layout.wide_slots())),
         tallies_heat(heat) {}
@@ -60,7 +61,6 @@ struct StepContext {
 
   const System system;
   const KernelTable& kernels;
-  const OutsideForces* const outside;
   const GroupLayout layout;
   const StepPasses passes;
   const std::size_t kind;  ///< number in kStepKinds
@@ -69,12 +69,6 @@ struct StepContext {
   const GroupForces forces;
   const RingTransforms transforms;  ///< of ring polymers
   const bool tallies_heat;
-};
-
-/// Result of the second half of a step.
-struct HalfStep {
-  bool is_bad;     ///< a replica is too fast or not a number
-  bool has_begun;  ///< the first half of the next step is done too
 };
 
 /// Copies the packs of one team member, with `size` numbers each.
@@ -90,13 +84,19 @@ inline void keep_heat(const StepContext& context, const MoleculePacks& packs, Gr
   copy_packs(packs, context.kernels.lanes, group.heat, group.kept_heat);
 }
 
-/// Steps in doubles, in place.
-struct DoubleSteps {
+/// What all kinds of steps need.
+struct GroupInSteps {
   const StepContext& context;
   Group& group;
   WorkSpace& space;
   TeamMember& member;
   EngineReport& report;
+  StageClock clock{};      ///< of the current step
+  bool has_begun = false;  ///< the first half of the current step was done with the last step
+};
+
+/// Steps in doubles, in place.
+struct DoubleSteps : GroupInSteps {
   MoleculePacks packs = context.layout.packs_of(group, space, member);
   AlignedVector<double>&next_x = space.next_x, &next_v = space.next_v;
   const StepParameters& numbers = context.parameters;
@@ -116,12 +116,14 @@ struct DoubleSteps {
     packs.x = group.x.data();
     packs.v = group.v.data();
   }
-  void forces(StageClock& clock) {
+  /// Gives a Potential the positions.
+  void place() { context.forces.place(group, group.x); }
+  void forces() {
     context.forces.compute(group.x.data(), group, space, member);
     clock.add_to(report.pair_seconds);
   }
   /// Accelerations from the forces, and the second kick.
-  PassReport accelerate(EngineReport& to, StageClock& clock) {
+  PassReport accelerate(EngineReport& to) {
     if (context.passes_end_steps()) return kernels.kinds[context.kind].end(numbers, packs);
     if (context.system.integrator.scheme == Scheme::pushforward_newmark) {
       solve_newmark(numbers, context.layout, context.forces, context.kernels, group, space, member,
@@ -134,12 +136,7 @@ struct DoubleSteps {
 };
 
 /// Steps in single precision: the state is converted to floats for the steps of one advance().
-struct SingleSteps {
-  const StepContext& context;
-  Group& group;
-  WorkSpace& space;
-  TeamMember& member;
-  EngineReport& report;
+struct SingleSteps : GroupInSteps {
   SinglePacks packs = context.layout.single_packs_of(group, space, member);
   AlignedVector<std::uint32_t>& next_x = space.single.next_x;
   AlignedVector<float>& next_v = space.single.next_v;
@@ -175,21 +172,21 @@ struct SingleSteps {
     packs.x = space.single.x.data();
     packs.v = space.single.v.data();
   }
-  void forces(StageClock& clock) {
+  void place() {}
+  void forces() {
     context.forces.compute(packs, space, member);
     clock.add_to(report.pair_seconds);
   }
-  PassReport accelerate(EngineReport&, StageClock&) {
-    return kernels.kinds[context.kind].end(numbers, packs);
-  }
+  PassReport accelerate(EngineReport&) { return kernels.kinds[context.kind].end(numbers, packs); }
 };
 
 /// The first half of a step: kick, drift, position constraints; with BAOAB the noise in the middle.
 /// Timed steps also run the noise alone, on `v_thermal`, which the pass overwrites; its time is
 /// subtracted from that of the pass.
 template <class Steps>
-void first_half(Steps& steps, std::int64_t step, StageClock& clock) {
+void first_half(Steps& steps, std::int64_t step) {
   const auto& context = steps.context;
+  StageClock& clock = steps.clock;
   const auto& passes = steps.kernels.kinds[context.kind];
   EngineReport& report = steps.report;
   double noise = 0.0;
@@ -213,9 +210,11 @@ void first_half(Steps& steps, std::int64_t step, StageClock& clock) {
 /// @param fuse whether the first half of the next step may follow in the same pass. If a replica
 ///        blows up there, the second half is done alone: only v_thermal has changed, and the next
 ///        step sets it
+/// @return false if a replica is too fast or not a number
 template <class Steps>
-HalfStep second_half(Steps& steps, std::int64_t step, bool fuse, StageClock& clock) {
+bool second_half(Steps& steps, std::int64_t step, bool fuse) {
   const StepContext& context = steps.context;
+  steps.has_begun = false;
   if (fuse && context.can_fuse()) {
     auto next = steps.packs;
     next.x = steps.next_x.data();
@@ -226,28 +225,28 @@ HalfStep second_half(Steps& steps, std::int64_t step, bool fuse, StageClock& clo
       steps.take_next();
       steps.report.constraint_iterations += done.iterations;
       steps.report.indefinite_hessians += done.indefinite;
-      return {false, true};
+      steps.has_begun = true;
+      return true;
     }
   }
-  const PassReport pass = steps.accelerate(steps.report, clock);
+  const PassReport pass = steps.accelerate(steps.report);
   steps.report.indefinite_hessians += pass.indefinite;
-  clock.add_to(steps.report.bond_seconds);
-  return {pass.bad_pack >= 0, false};
+  steps.clock.add_to(steps.report.bond_seconds);
+  return pass.bad_pack < 0;
 }
 
 /// The noise of GLA. It follows the check of the velocities, which are then the same in any batch.
 template <class Steps>
-void add_noise(Steps& steps, std::int64_t step, StageClock& clock) {
+void add_noise(Steps& steps, std::int64_t step) {
   if (steps.context.thermostat() != Thermostat::gla) return;
   steps.kernels.kinds[steps.context.kind].noise(steps.numbers, steps.packs, step);
-  clock.add_to(steps.report.noise_seconds);
+  steps.clock.add_to(steps.report.noise_seconds);
 }
 
 /// The first molecule of replica r that is too fast, or -1.
 template <class Steps>
 int bad_molecule(const Steps& steps, int r) {
-  return first_fast_molecule(steps.context.layout, steps.group, r,
-                             [&](std::size_t at) { return steps.group.v[at]; });
+  return first_fast_molecule(steps.context.layout, steps.group, r);
 }
 
 /// Puts the reported positions where they are counted, WorkSpace::q.

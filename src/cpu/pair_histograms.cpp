@@ -33,12 +33,11 @@ void count_group(const PairCountRequest& request, const KernelTable& kernels,
   for (int first = 0; first < layout.first_slot(group.replicas); first += lanes) {
     for (int l = 0; l < (group.lanes_are_replicas ? lanes : 1); ++l) {
       const int r = (first + l) / layout.copies();
-      of_lanes[static_cast<std::size_t>(l)] = nullptr;
-      if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) continue;
-      const auto id = static_cast<std::int64_t>(group.ids[static_cast<std::size_t>(first + l)]);
+      of_lanes[l] = nullptr;
+      if (r >= group.replicas || group.stopped[r]) continue;
+      const auto id = static_cast<std::int64_t>(group.ids[first + l]);
       const auto count_group = static_cast<std::size_t>(sample_group(id, request.groups));
-      of_lanes[static_cast<std::size_t>(l)] =
-          histograms.counts.data() + count_group * counts_of_group(request);
+      of_lanes[l] = histograms.counts.data() + count_group * counts_of_group(request);
       if (member.rank() == 0) ++histograms.samples[count_group];
     }
     member.for_each_task((n + kCountGrain - 1) / kCountGrain, [&](int k) {

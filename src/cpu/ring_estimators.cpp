@@ -21,9 +21,10 @@ namespace {
 struct BeadEnergies {
   AlignedVector<double> pairs, bonds;
 };
-/// @param outside energies by a Potential, [replica of the state][bead]; null: of the water model
+/// @param of_potential its energies, if there is one
 BeadEnergies bead_energies(const StepContext& context, const Group& group,
-                           const AlignedVector<double>& beads, const std::vector<double>* outside) {
+                           const AlignedVector<double>& beads,
+                           const std::vector<double>& (PotentialForces::*of_potential)() const) {
   const WaterModel& model = context.system.model;
   const PairParameters<double> pair = pair_parameters<double>(model);
   const int lanes = context.layout.lanes(), n = context.layout.molecules();
@@ -31,8 +32,9 @@ BeadEnergies bead_energies(const StepContext& context, const Group& group,
   for (AlignedVector<double>* numbers : {&e.pairs, &e.bonds}) {
     numbers->resize(static_cast<std::size_t>(group.slots));
   }
-  if (outside != nullptr) {
-    const auto first = outside->begin() + context.layout.first_slot(group.first_replica);
+  if (const PotentialForces* const potential = context.forces.potential()) {
+    const auto first =
+        (potential->*of_potential)().begin() + context.layout.first_slot(group.first_replica);
     std::copy(first, first + context.layout.first_slot(group.replicas), e.pairs.begin());
     return e;
   }
@@ -58,7 +60,7 @@ class Ring {
         beads_(layout_.copies()),
         lanes_(static_cast<std::size_t>(layout_.lanes())),
         first_slot_(layout_.first_slot(replica)),
-        id_(static_cast<std::int64_t>(group.ids[static_cast<std::size_t>(first_slot_)])),
+        id_(static_cast<std::int64_t>(group.ids[first_slot_])),
         bead_(9 * static_cast<std::size_t>(n_)) {}
 
   std::int64_t id() const { return id_; }
@@ -133,7 +135,7 @@ Ring::Sums Ring::sums() const {
                                                                          : group_.v_thermal;
   Sums sum;
   for (int mode = 0; mode < beads_; ++mode) {
-    const double spring = group_.springs[static_cast<std::size_t>(first_slot_ + mode)];
+    const double spring = group_.springs[first_slot_ + mode];
     for (int m = 0; m < n_; ++m) {
       const auto triple = [&](const AlignedVector<double>& packs) {
         double numbers[9];
@@ -213,14 +215,13 @@ void fill_rescaled(const StepContext& context, const Group& group,
                    AlignedVector<double>& positions, Frame& frame) {
   const std::vector<char> has_neighbour = place_rescaled(context, group, factor_of, positions);
   const BeadEnergies energies =
-      bead_energies(context, group, positions,
-                    context.outside != nullptr ? &context.outside->rescaled_energies() : nullptr);
+      bead_energies(context, group, positions, &PotentialForces::rescaled_energies);
   for (int replica = 0; replica < group.replicas; ++replica) {
-    const std::int64_t at = place[static_cast<std::size_t>(group.first_replica + replica)];
+    const std::int64_t at = place[group.first_replica + replica];
     if (at < 0) continue;
-    double& to = frame.rescaled_energies_kcal_per_mol[static_cast<std::size_t>(at)];
+    double& to = frame.rescaled_energies_kcal_per_mol[at];
     to = kNoNumber;
-    if (!has_neighbour[static_cast<std::size_t>(replica)]) continue;
+    if (!has_neighbour[replica]) continue;
     to = Ring(context, group, replica, positions).mean_potential(energies);
   }
 }
@@ -235,10 +236,9 @@ std::vector<char> place_rescaled(const StepContext& context, const Group& group,
   std::vector<char> has_neighbour(static_cast<std::size_t>(group.replicas), 0);
   for (int replica = 0; replica < group.replicas; ++replica) {
     const int first = layout.first_slot(replica);
-    const std::optional<double> factor =
-        factor_of(static_cast<std::int64_t>(group.ids[static_cast<std::size_t>(first)]));
+    const std::optional<double> factor = factor_of(static_cast<std::int64_t>(group.ids[first]));
     if (!factor) continue;
-    has_neighbour[static_cast<std::size_t>(replica)] = 1;
+    has_neighbour[replica] = 1;
     for (int mode = 1; mode < layout.copies(); ++mode) {
       for (int m = 0; m < layout.molecules(); ++m) {
         std::size_t i = layout.index(group, first + mode, m, 0);
@@ -265,11 +265,10 @@ void fill_from_beads(unsigned fields, const StepContext& context, const Group& g
   place_beads(context, group, group.x, positions);
   BeadEnergies energies;
   if (fields & kEstimates) {
-    energies = bead_energies(context, group, positions,
-                             context.outside != nullptr ? &context.outside->energies() : nullptr);
+    energies = bead_energies(context, group, positions, &PotentialForces::energies);
   }
   for (int replica = 0; replica < group.replicas; ++replica) {
-    const std::int64_t found = place[static_cast<std::size_t>(group.first_replica + replica)];
+    const std::int64_t found = place[group.first_replica + replica];
     if (found < 0) continue;
     const auto at = static_cast<std::size_t>(found);
     Ring ring(context, group, replica, positions);

@@ -22,27 +22,26 @@ inline void place_beads(const StepContext& context, const Group& group,
       modes.data(), beads.data());
 }
 
-struct RingSteps {
-  const StepContext& context;
-  Group& group;
-  WorkSpace& space;
-  TeamMember& member;
-  EngineReport& report;
-
+struct RingSteps : GroupInSteps {
   void load() { std::fill(group.bad.begin(), group.bad.end(), 0.0); }
   void store() {}
   void keep() { group.keep(); }
+  void place() {
+    if (context.forces.potential() == nullptr) return;
+    place_beads(context, group, group.x, space.q);
+    context.forces.place(group, space.q);
+  }
   /// Forces on the modes, at the positions of the beads.
-  void forces(StageClock& clock) {
+  void forces() {
     const GroupLayout& layout = context.layout;
     const RingKernels& kernels = context.kernels.rings;
     const int packs = group.slots / layout.lanes(), n = layout.molecules();
-    const bool outside = context.outside != nullptr;
-    if (!outside || context.forces.has_wall()) place_beads(context, group, group.x, space.q);
+    const bool of_model = context.forces.potential() == nullptr;
+    if (of_model || context.forces.has_wall()) place_beads(context, group, group.x, space.q);
     clock.add_to(report.rest_seconds);
     context.forces.compute(space.q.data(), group, space, member);
     clock.add_to(report.pair_seconds);
-    if (!outside) {
+    if (of_model) {
       kernels.add_bond_forces(context.parameters.flexible, space.q.data(), packs * n,
                               space.f.data());
     }
@@ -52,7 +51,7 @@ struct RingSteps {
     clock.add_to(report.rest_seconds);
   }
   /// Nothing is left to solve.
-  void accelerate(EngineReport&, StageClock&) {}
+  void accelerate(EngineReport&) {}
   /// The second half of a step, and the first half of the next one: any of the two.
   /// @return whether all replicas are good
   bool pass(std::int64_t noise_step, bool end, bool begin) {
@@ -69,28 +68,30 @@ inline double& mode_seconds(RingSteps& steps) {
   return steps.context.thermostat() == Thermostat::none ? steps.report.rest_seconds
                                                         : steps.report.noise_seconds;
 }
-inline void first_half(RingSteps& steps, std::int64_t step, StageClock& clock) {
+inline void first_half(RingSteps& steps, std::int64_t step) {
   steps.pass(step, false, true);
-  clock.add_to(mode_seconds(steps));
+  steps.clock.add_to(mode_seconds(steps));
 }
-/// With the noise of GLA.
-inline HalfStep second_half(RingSteps& steps, std::int64_t step, bool fuse, StageClock& clock) {
+/// With the noise of GLA. @return whether all replicas are good
+inline bool second_half(RingSteps& steps, std::int64_t step, bool fuse) {
   const bool next = fuse && steps.context.thermostat() == Thermostat::baoab;
   const bool good = steps.pass(next ? step + 1 : step, true, fuse);
-  clock.add_to(mode_seconds(steps));
-  return {!good, fuse};
+  steps.clock.add_to(mode_seconds(steps));
+  steps.has_begun = fuse;
+  return good;
 }
-inline void add_noise(RingSteps&, std::int64_t, StageClock&) {}
+inline void add_noise(RingSteps&, std::int64_t) {}
 /// The pass has marked the slots of bad replicas; it may have slowed them down since.
 inline int bad_molecule(const RingSteps& steps, int r) {
   const GroupLayout& layout = steps.context.layout;
   const Group& group = steps.group;
   const auto first = group.bad.begin() + layout.first_slot(r), last = first + layout.copies();
   if (std::find(first, last, 1.0) == last) return -1;
-  return std::max(
-      0, first_fast_molecule(layout, group, r, [&](std::size_t at) { return group.v[at]; }));
+  return std::max(0, first_fast_molecule(layout, group, r));
 }
-/// The beads are already there.
-inline void report_positions(RingSteps&) {}
+/// Those of the beads.
+inline void report_positions(RingSteps& steps) {
+  place_beads(steps.context, steps.group, steps.group.x, steps.space.q);
+}
 
 }  // namespace tarn::cpu

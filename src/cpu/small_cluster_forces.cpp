@@ -67,7 +67,7 @@ double SmallClusterForces::compute_alone(const double* positions_A, double* forc
       kernels_.rings.bond_energies(bonds_, x_.data() + p * kCoordinatesPerMolecule * lanes, 1,
                                    energies_.data());
       for (int l = 0; l < std::min(lanes, n - p * lanes); ++l) {
-        bond_energy += energies_[static_cast<std::size_t>(l)];
+        bond_energy += energies_[l];
       }
     }
     energy += bond_energy;

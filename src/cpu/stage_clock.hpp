@@ -13,7 +13,7 @@ inline constexpr std::int64_t kTimedSteps = 64;
 /// Measures the stages of a timed step.
 class StageClock {
  public:
-  explicit StageClock(bool on) : on_(on) {
+  explicit StageClock(bool on = false) : on_(on) {
     if (on_) last_ = std::chrono::steady_clock::now();
   }
   bool is_on() const { return on_; }

@@ -23,8 +23,9 @@ void StoppedReplicas::stop(Group& group, std::size_t g, int r, std::int64_t step
     }
   }
   // Padding lanes, and replicas that were stopped before, are not reported.
-  if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) return;
-  group.stopped[static_cast<std::size_t>(r)] = 1;
+  if (r >= group.replicas || group.is_stopped(r)) return;
+  group.stopped[r] = 1;
+  --group.running_replicas;
   const auto first = static_cast<std::size_t>(layout_.first_slot(r));
   std::fill_n(group.running.begin() + layout_.first_slot(r), layout_.copies(), 0.0);
   StoppedReplica stopped;
@@ -40,10 +41,10 @@ void StoppedReplicas::stop(Group& group, std::size_t g, int r, std::int64_t step
     stopped.heat.resize(x.size() / 9);
     layout_.gather_heat(group, group.kept_heat, r, stopped.heat.data());
   }
-  if (outside_ == nullptr) {
+  if (forces_.potential() == nullptr) {
     record_extremes(x, stopped);
   } else {
-    record_outside(group, r, x, stopped);
+    record_potential(group, r, x, stopped);
   }
   by_group_[g].push_back(std::move(stopped));
 }
@@ -66,10 +67,10 @@ void StoppedReplicas::record_extremes(const std::vector<double>& x, StoppedRepli
   stopped.blow_up.seen_in_last_good_state = true;
 }
 
-void StoppedReplicas::record_outside(const Group& group, int r, const std::vector<double>& x,
-                                     StoppedReplica& stopped) const {
+void StoppedReplicas::record_potential(const Group& group, int r, const std::vector<double>& x,
+                                       StoppedReplica& stopped) const {
   BlowUp& blow_up = stopped.blow_up;
-  blow_up.potential_was_not_finite = outside_->bad_molecule(group, r) >= 0;
+  blow_up.potential_was_not_finite = forces_.bad_molecule(group, r) >= 0;
   const bool finite = std::all_of(x.begin(), x.end(), [](double c) { return std::isfinite(c); });
   blow_up.seen_in_last_good_state = !finite;
   const std::vector<double>& all = finite ? x : stopped.x;
@@ -79,7 +80,7 @@ void StoppedReplicas::record_outside(const Group& group, int r, const std::vecto
   blow_up.closest = closest_atoms(centroids);
   if (blow_up.potential_was_not_finite || !finite) return;
   for (int copy = 0; copy < layout_.copies(); ++copy) {
-    const double* const f = outside_->forces_on(group.first_replica + r, copy);
+    const double* const f = forces_.potential()->forces_on(group.first_replica + r, copy);
     const LargestForce force = largest_force(std::vector<double>(f, f + size));
     if (force.force_kcal_per_mol_A > blow_up.largest_force.force_kcal_per_mol_A) {
       blow_up.largest_force = force;

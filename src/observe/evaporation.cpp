@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "baths.hpp"
+#include "core/bisect.hpp"
 #include "io/archive.hpp"
 #include "observable.hpp"
 #include "picture_parts.hpp"
@@ -354,11 +355,11 @@ bool EvaporationObserver::rate_has_changed() const {
     // Find the step that splits the exposure in half. At a constant rate, the number of events
     // before it is binomially distributed.
     const double all = exposure(bath).time;
-    std::int64_t low = start_, high = last_;
-    while (high - low > section_.every) {
-      const std::int64_t middle = low + (high - low) / 2;
-      (exposure(bath, start_, middle).time < 0.5 * all ? low : high) = middle;
-    }
+    const std::int64_t low =
+        bisect(
+            start_, last_, [&](std::int64_t l, std::int64_t h) { return h - l > section_.every; },
+            [&](std::int64_t step) { return exposure(bath, start_, step).time < 0.5 * all; })
+            .first;
     const Exposure early = exposure(bath, start_, low), late = exposure(bath, low, last_);
     const auto n = static_cast<double>(early.events + late.events);
     if (n == 0.0 || !(early.time > 0.0) || !(late.time > 0.0)) continue;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "packing.hpp"
+#include "core/packing.hpp"
 #include "tarn/engine.hpp"
 
 /// @file

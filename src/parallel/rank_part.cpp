@@ -250,7 +250,7 @@ void RankPart::reduce_rows(unsigned moments) {
   if (mine < 0) return;
   std::vector<Frame> all(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
-    Frame& rows = all[static_cast<std::size_t>(rank)];
+    Frame& rows = all[rank];
     if (rank == transport_.rank()) {
       rows = std::move(own_rows);
       continue;
@@ -458,7 +458,7 @@ std::vector<Words> RankPart::take_replies(Words own, const std::vector<RankPlace
   transport_.awaits_replies = false;
   if (own_failure) std::rethrow_exception(own_failure);
   if (failed >= 0) {
-    rethrow(replies[static_cast<std::size_t>(failed)], places[static_cast<std::size_t>(failed)]);
+    rethrow(replies[failed], places[failed]);
   }
   return replies;
 }

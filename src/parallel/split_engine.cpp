@@ -1,20 +1,93 @@
 #include "tarn/split_engine.hpp"
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "core/processors.hpp"
 #include "frame_parts.hpp"
 #include "interface/check_start.hpp"
 #include "interface/exchange_places.hpp"
-#include "part_thread.hpp"
 #include "shares.hpp"
 
 namespace tarn {
 namespace parallel {
 namespace {
+
+/// A thread that works in order.
+class PartThread {
+ public:
+  PartThread() : thread_([this] { serve(); }) {}
+  PartThread(const PartThread&) = delete;
+  PartThread& operator=(const PartThread&) = delete;
+  /// Completes the work first.
+  ~PartThread() {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  /// After an exception, work is skipped until join().
+  void post(std::function<void()> work) {
+    {
+      const std::lock_guard lock(mutex_);
+      work_.push_back(std::move(work));
+    }
+    changed_.notify_all();
+  }
+  /// Waits for all work. @return the first exception since the last join(), or null
+  std::exception_ptr join() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return work_.empty() && !is_working_; });
+    return std::exchange(failure_, nullptr);
+  }
+
+ private:
+  void serve();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> work_;
+  bool is_working_ = false, ends_ = false;
+  std::exception_ptr failure_;
+  std::thread thread_;  ///< uses the members above
+};
+
+void PartThread::serve() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return ends_ || !work_.empty(); });
+    if (work_.empty()) return;
+    const std::function<void()> next = std::move(work_.front());
+    work_.pop_front();
+    if (failure_) {
+      changed_.notify_all();
+      continue;
+    }
+    is_working_ = true;
+    lock.unlock();
+    std::exception_ptr thrown;
+    try {
+      next();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    lock.lock();
+    is_working_ = false;
+    failure_ = thrown;
+    changed_.notify_all();
+  }
+}
 
 /// A part is used on its own thread only: engines keep threads and devices by thread.
 struct Part {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/packing.hpp"
 #include "launcher.hpp"
-#include "packing.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::parallel {

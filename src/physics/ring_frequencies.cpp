@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "core/bisect.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/physics/ring_polymer.hpp"
 
@@ -304,11 +305,11 @@ int fewest_beads(const std::function<bool(int beads)>& is_enough) {
     low += step;
     step *= 2;
   }
-  std::size_t high = std::min(low + step, candidates.size());
-  while (high - low > 1) {
-    const std::size_t middle = low + (high - low) / 2;
-    (is_enough(candidates[middle]) ? high : low) = middle;
-  }
+  const std::size_t high = bisect(
+                               low, std::min(low + step, candidates.size()),
+                               [](std::size_t l, std::size_t h) { return h - l > 1; },
+                               [&](std::size_t k) { return !is_enough(candidates[k]); })
+                               .second;
   return high == candidates.size() ? 0 : candidates[high];
 }
 

@@ -1,12 +1,13 @@
 #include "tarn/deck_potential.hpp"
 
+#include <cstring>
 #include <span>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/packing.hpp"
 #include "deck/socket_address.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/library_potential.hpp"
@@ -26,19 +27,19 @@ struct Recipe {
 };
 
 std::string text_of(const Recipe& r) {
-  return fmt::format("{} {} {} {}\n{}\n{}", static_cast<int>(r.kind), r.clients, r.timeout_s,
-                     r.molecules, r.place, r.options);
+  Words words;
+  Packer(words).put(r.kind).put(r.place).put(r.options);
+  Packer(words).put(r.clients).put(r.timeout_s).put(r.molecules);
+  return {reinterpret_cast<const char*>(words.data()), words.size() * sizeof(words[0])};
 }
 
 Recipe recipe_of(const std::string& text) {
-  std::istringstream in(text);
+  Words words(text.size() / sizeof(Words::value_type));
+  std::memcpy(words.data(), text.data(), text.size());
+  Unpacker from(words);
   Recipe r;
-  int kind = 0;
-  in >> kind >> r.clients >> r.timeout_s >> r.molecules;
-  r.kind = static_cast<PotentialKind>(kind);
-  in.ignore();
-  std::getline(in, r.place);
-  std::getline(in, r.options, '\0');  // may have several lines
+  from.take(r.kind).take(r.place).take(r.options);
+  from.take(r.clients).take(r.timeout_s).take(r.molecules);
   return r;
 }
 

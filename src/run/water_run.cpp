@@ -29,6 +29,7 @@
 #include "tarn/io/structure.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/observe/pictures.hpp"
+#include "tarn/physics/temperature_ladder.hpp"
 #include "tarn/start.hpp"
 #include "tarn/version.hpp"
 
@@ -42,17 +43,12 @@ constexpr std::size_t kMostEventWarnings = 5;
 /// Acceptance below which a pair of neighbours is a bottleneck of the ladder.
 constexpr double kRareExchange = 0.07;
 
-/// "add 2 temperatures": the argument of erfc in equation (36) is proportional to the interval.
 std::string rare_exchange_text(double acceptance) {
-  constexpr double kNever = 1e-8, kWanted = 0.3;
+  constexpr double kNever = 1e-8;
   if (acceptance < kNever) return "never exchange; use the temperatures that tarn check proposes";
-  double x = 0.0;
-  while (std::erfc(x) > acceptance) x += 0.01;
-  int intervals = 2;
-  while (std::erfc(x / intervals) < kWanted) ++intervals;
   return fmt::format(
       "exchange in only {:.2g} % of the attempts; add {} between them to temperatures_K",
-      100.0 * acceptance, count_text(intervals - 1, "temperature"));
+      100.0 * acceptance, count_text(intervals_for_acceptance(acceptance) - 1, "temperature"));
 }
 
 /// One run: an engine, its observers, and their messages and results.

@@ -74,12 +74,12 @@ TEST(PotentialEngine, ForcesOfTheModelGiveTheTrajectoryOfTheModel) {
     const State start = start_of(s, {3, 10, 4});
     const auto potential = potential_of(s);
     const PairCountRequest counts = counts_of_pairs();
-    const auto outside = make_cpu_engine(s, start, counts, 1, "", potential);
+    const auto by_potential = make_cpu_engine(s, start, counts, 1, "", potential);
     const auto built_in = make_cpu_engine(s, start, counts, 1);
-    outside->advance(20);
+    by_potential->advance(20);
     built_in->advance(20);
     EXPECT_EQ(potential->calls, 21);
-    const State a = outside->state(), b = built_in->state();
+    const State a = by_potential->state(), b = built_in->state();
     double moved = 0.0;
     for (std::size_t k = 0; k < a.positions_A.size(); ++k) {
       ASSERT_NEAR(a.positions_A[k], b.positions_A[k], 1e-9);
@@ -90,7 +90,7 @@ TEST(PotentialEngine, ForcesOfTheModelGiveTheTrajectoryOfTheModel) {
     Frame f, g;
     constexpr unsigned kFields = kEnergies | kConservation | kRings | kExchangeEnergies |
                                  kGeometry | kMultipliers | kPairCounts;
-    outside->snapshot(kFields, f);
+    by_potential->snapshot(kFields, f);
     built_in->snapshot(kFields, g);
     EXPECT_EQ(f.pair_counts, g.pair_counts);
     if (s.molecules > 1) {
@@ -295,17 +295,17 @@ TEST(PotentialEngine, RescaledEnergiesAreThoseOfTheModel) {
   s.thermostat.temperature_K = 300.0;
   const State start = ring_start(s, {0, 1, 2});
   const auto potential = potential_of(s);
-  const auto outside = engine_with(potential, s, start),
+  const auto by_potential = engine_with(potential, s, start),
              built_in = make_cpu_engine(s, start, {}, 1);
   MeasureSettings settings;
   settings.exchange_every = 5;
   Frame f, g;
-  for (Engine* engine : {outside.get(), built_in.get()}) {
+  for (Engine* engine : {by_potential.get(), built_in.get()}) {
     engine->measure_with(settings);
     engine->advance(5);
   }
   const int calls = potential->calls;
-  outside->snapshot(kExchangeEnergies | kRescaledEnergies, f);
+  by_potential->snapshot(kExchangeEnergies | kRescaledEnergies, f);
   built_in->snapshot(kExchangeEnergies | kRescaledEnergies, g);
   EXPECT_EQ(potential->calls, calls + 1);
   EXPECT_EQ(potential->last_ids.size(), 16u);  // two of the three have a neighbour
@@ -320,7 +320,7 @@ TEST(PotentialEngine, RescaledEnergiesAreThoseOfTheModel) {
   EXPECT_EQ(known, 2);
   // The kept energies and forces are still those of the steps.
   Frame after;
-  outside->snapshot(kExchangeEnergies, after);
+  by_potential->snapshot(kExchangeEnergies, after);
   EXPECT_EQ(after.exchange_energies_kcal_per_mol, f.exchange_energies_kcal_per_mol);
 }
 

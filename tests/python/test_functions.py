@@ -389,3 +389,35 @@ def test_compiled_functions_are_sent_to_other_processes():
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         energies = [energy for energy, _ in pool.map(partial(tarn.energy_and_forces, model="tip3p"), batches)]
     assert energies == [tarn.energy_and_forces(water, model="tip3p")[0] for water in batches]
+
+
+@pytest.mark.parametrize(("model", "beads"), [("tip3p", 1), ("qtip4pf", 1), ("qtip4pf", 32)])
+@pytest.mark.parametrize("wanted", [0.1, 0.3, 0.8])
+def test_neighbours_of_a_ladder_exchange_as_often_as_wanted(model, beads, wanted):
+    options = {"molecules": 8, "model": model, "acceptance": wanted, "beads": beads}
+    ladder = tarn.temperature_ladder(150, 300, **options)
+    temperatures_K, acceptances = ladder.temperatures_K, ladder.acceptances
+    assert temperatures_K[0] == 150
+    assert temperatures_K[-1] == 300
+    assert len(acceptances) == len(temperatures_K) - 1
+    assert (np.diff(temperatures_K) > 0).all()
+    assert acceptances.min() >= wanted - 0.01  # intervals are found to 5 %
+    # One temperature fewer would not be enough: with wider intervals the acceptance falls.
+    wider = tarn.temperature_ladder(150, 300, **(options | {"acceptance": 0.8 * wanted}))
+    assert len(wider.temperatures_K) <= len(temperatures_K)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"lowest_K": 0}, "above 0 K"),
+        ({"highest_K": 100}, "a higher one"),
+        ({"acceptance": 1}, "below 1"),
+        ({"acceptance": 0.999999, "molecules": 10**6}, "10 000 temperatures"),
+        ({"molecules": 0}, "molecules = 0; expected 1 or more"),
+    ],
+)
+def test_impossible_ladders_are_refused(changed, message):
+    options = {"lowest_K": 150, "highest_K": 300, "molecules": 8, "model": "tip3p"} | changed
+    with pytest.raises(tarn.InputError, match=message):
+        tarn.temperature_ladder(**options)

@@ -64,27 +64,27 @@ void expect_near(const std::vector<double>& a, const std::vector<double>& b, dou
 
 TEST(PotentialForceField, HasTheNumbersOfThePotential) {
   const auto potential = potential_of(3);
-  ForceField outside(flexible(), 3, potential), built_in(flexible(), 3);
+  ForceField by_potential(flexible(), 3, potential), built_in(flexible(), 3);
   const std::vector<double> x = clusters(3, 1);
   std::vector<double> f(x.size()), g(x.size());
-  const ClusterEnergy e = outside.energy_and_forces(x, f);
+  const ClusterEnergy e = by_potential.energy_and_forces(x, f);
   EXPECT_EQ(e.total_kcal_per_mol(), built_in.energy_and_forces(x, g).total_kcal_per_mol());
   EXPECT_EQ(f, g);
   EXPECT_EQ(e.potential_kcal_per_mol, e.total_kcal_per_mol());
   EXPECT_EQ(e.between_molecules_kcal_per_mol(), 0.0);
-  EXPECT_EQ(outside.energy(x).potential_kcal_per_mol, e.potential_kcal_per_mol);
+  EXPECT_EQ(by_potential.energy(x).potential_kcal_per_mol, e.potential_kcal_per_mol);
   EXPECT_EQ(potential->calls, (std::vector<std::vector<std::int64_t>>{{0}, {0}}));
-  EXPECT_TRUE(outside.is_flexible());
+  EXPECT_TRUE(by_potential.is_flexible());
   EXPECT_TRUE(ForceField(tip3p(), 3, potential).is_flexible());
   EXPECT_FALSE(ForceField(tip3p(), 3, nullptr).is_flexible());
-  EXPECT_THROW(outside.energy(std::span(x).first(18)), InputError);
-  EXPECT_THROW(relax_penalised(outside, 100.0, f), InputError);
+  EXPECT_THROW(by_potential.energy(std::span(x).first(18)), InputError);
+  EXPECT_THROW(relax_penalised(by_potential, 100.0, f), InputError);
   // A force that is not finite makes the energy NaN.
   potential->change = [](auto, auto, std::span<double> forces) {
     forces[4] = std::numeric_limits<double>::infinity();
   };
-  EXPECT_TRUE(std::isnan(outside.energy_and_forces(x, f).total_kcal_per_mol()));
-  EXPECT_TRUE(std::isnan(outside.energy(x).total_kcal_per_mol()));
+  EXPECT_TRUE(std::isnan(by_potential.energy_and_forces(x, f).total_kcal_per_mol()));
+  EXPECT_TRUE(std::isnan(by_potential.energy(x).total_kcal_per_mol()));
 }
 
 // --- minima
@@ -99,8 +99,9 @@ TEST(PotentialMinimum, IsThatOfTheModel) {
     // The masses and the geometry of a rigid model, which does not take part in the minimum.
     for (const WaterModel& model : {flexible(), tip3p()}) {
       std::vector<double> x = clusters(n, 1), y = x;
-      ForceField outside(model, n, potential), built_in(flexible(), n);
-      const MinimiseResult r = quench_to_minimum(outside, x), s = quench_to_minimum(built_in, y);
+      ForceField by_potential(model, n, potential), built_in(flexible(), n);
+      const MinimiseResult r = quench_to_minimum(by_potential, x),
+                           s = quench_to_minimum(built_in, y);
       EXPECT_TRUE(r.converged);
       EXPECT_EQ(r.start_energy_kcal_per_mol, s.start_energy_kcal_per_mol);
       EXPECT_NEAR(r.energy_kcal_per_mol, s.energy_kcal_per_mol, 1e-8);
@@ -119,9 +120,9 @@ TEST(PotentialMinimum, OfNoisyForcesIsFoundToATolerance) {
       const auto potential = potential_of(n);
       add_noise(*potential, error);
       std::vector<double> x = clusters(n, 1), y = x;
-      ForceField outside(flexible(), n, potential), built_in(flexible(), n);
+      ForceField by_potential(flexible(), n, potential), built_in(flexible(), n);
       const double tolerance = 10.0 * error, gradient = 1.3 * tolerance;
-      const MinimiseResult r = quench_to_minimum(outside, x, {tolerance});
+      const MinimiseResult r = quench_to_minimum(by_potential, x, {tolerance});
       EXPECT_TRUE(r.converged);
       EXPECT_NEAR(r.energy_kcal_per_mol, quench_to_minimum(built_in, y).energy_kcal_per_mol,
                   9 * n * gradient * gradient / (2 * 1e-2) + error);
@@ -139,8 +140,8 @@ TEST(PotentialMinimum, OfForcesWithLargerErrorsEndsUnconverged) {
   const auto potential = potential_of(2);
   add_noise(*potential, 1e-5);
   std::vector<double> x = clusters(2, 1);
-  ForceField outside(flexible(), 2, potential);
-  const MinimiseResult r = quench_to_minimum(outside, x);
+  ForceField by_potential(flexible(), 2, potential);
+  const MinimiseResult r = quench_to_minimum(by_potential, x);
   EXPECT_FALSE(r.converged);
   EXPECT_LT(r.iterations, 1'000);
   EXPECT_LT(r.max_gradient_kcal_per_mol_A, 1e-3);
@@ -152,12 +153,12 @@ TEST(PotentialMinimum, LeavesASaddlePoint) {
   const double h = 0.76, y = 0.59;
   std::vector<double> x{0, 0, 0, h, y, 0, -h, y, 0, 0, 3, 0, h, 3 + y, 0, -h, 3 + y, 0};
   const auto potential = potential_of(2);
-  ForceField outside(flexible(), 2, potential), built_in(flexible(), 2);
+  ForceField by_potential(flexible(), 2, potential), built_in(flexible(), 2);
   std::vector<double> flat = x, expected = x;
   ASSERT_TRUE(quench(built_in, flat).converged);
   ASSERT_GT(normal_modes(flexible(), flat).imaginary_count(), 0);
   const MinimiseResult s = quench_to_minimum(built_in, expected);
-  const MinimiseResult r = quench_to_minimum(outside, x);
+  const MinimiseResult r = quench_to_minimum(by_potential, x);
   EXPECT_TRUE(r.converged);
   EXPECT_EQ(r.saddle_points, s.saddle_points);
   EXPECT_GT(r.saddle_points, 0);

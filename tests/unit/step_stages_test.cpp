@@ -63,14 +63,15 @@ struct Steps {
   Packs packs{&memory[0], &memory[1], &memory[2]};
   int numbers = 0;
   EngineReport report{};
+  StageClock clock{};
 };
 
 EngineReport report_of(Thermostat thermostat, Move move, bool is_timed, Steps& steps) {
   calls.clear();
   time_of_noise = {};
   steps.context = {thermostat, {move}};
-  StageClock clock(is_timed);
-  first_half(steps, 0, clock);
+  steps.clock = StageClock(is_timed);
+  first_half(steps, 0);
   return steps.report;
 }
 

@@ -15,7 +15,7 @@
 /// computes forces, the client, answers STATUS with NEEDINIT, READY or HAVEDATA, and GETFORCE with
 /// FORCEREADY.
 
-namespace tarn::serve {
+namespace tarn::ipi {
 
 inline constexpr std::size_t kHeaderLength = 12;
 /// Longer texts are not valid messages.
@@ -47,4 +47,4 @@ std::string printable(std::string text);
 /// @throws IoError if a text cannot have this size
 std::size_t checked_text_size(std::int32_t size, std::string_view message);
 
-}  // namespace tarn::serve
+}  // namespace tarn::ipi

@@ -12,7 +12,7 @@
 /// @file
 /// Values as words of eight bytes, for messages between processes of the same program.
 
-namespace tarn::parallel {
+namespace tarn {
 
 using Words = std::vector<std::uint64_t>;
 
@@ -38,7 +38,12 @@ class Packer {
   }
 
  private:
-  void append(std::size_t size, const void* values, std::size_t bytes);
+  void append(std::size_t size, const void* values, std::size_t bytes) {
+    words_.push_back(size);
+    const std::size_t begin = words_.size();
+    words_.resize(begin + (bytes + 7) / 8);
+    if (bytes > 0) std::memcpy(words_.data() + begin, values, bytes);
+  }
 
   Words& words_;
 };
@@ -50,19 +55,18 @@ class Unpacker {
   explicit Unpacker(std::span<const std::uint64_t> words) : words_(words) {}
 
   template <class T>
-  void take(std::vector<T>& values) {
+  Unpacker& take(std::vector<T>& values) {
     values.resize(take_size(sizeof(T)));
-    copy(values.data(), values.size() * sizeof(T));
+    return copy(values.data(), values.size() * sizeof(T));
   }
-  void take(std::string& text) {
+  Unpacker& take(std::string& text) {
     text.resize(take_size(1));
-    copy(text.data(), text.size());
+    return copy(text.data(), text.size());
   }
   template <class T>
-  requires std::is_trivially_copyable_v<T>
-  void take(T& value) {
+  requires std::is_trivially_copyable_v<T> Unpacker& take(T& value) {
     if (take_size(sizeof(T)) != 1) throw std::logic_error("a message with other values");
-    copy(&value, sizeof(T));
+    return copy(&value, sizeof(T));
   }
   template <class T>
   T take() {
@@ -82,12 +86,13 @@ class Unpacker {
     }
     return size;
   }
-  void copy(void* to, std::size_t bytes) {
+  Unpacker& copy(void* to, std::size_t bytes) {
     if (bytes > 0) std::memcpy(to, words_.data(), bytes);
     words_ = words_.subspan((bytes + 7) / 8);
+    return *this;
   }
 
   std::span<const std::uint64_t> words_;
 };
 
-}  // namespace tarn::parallel
+}  // namespace tarn

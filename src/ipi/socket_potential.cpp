@@ -29,7 +29,7 @@
 namespace tarn {
 namespace {
 
-using serve::kHeaderLength;
+using ipi::kHeaderLength;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPoll(200);
@@ -67,7 +67,7 @@ struct Violation {
 };
 
 struct Client {
-  serve::Accepted connection;
+  ipi::Accepted connection;
   /// Counts from 1, in the order of the first answers. 0: a stranger, which has not answered STATUS
   /// yet and may be a port scan or a browser.
   int number = 0;
@@ -75,7 +75,7 @@ struct Client {
   Clock::time_point since{};           ///< of the activity
   std::optional<std::size_t> image{};  ///< none if the image belongs to an earlier batch
   bool has_computed = false;
-  serve::Outgoing to_send{};
+  ipi::Outgoing to_send{};
   std::vector<std::byte> received{};
 
   bool is_stranger() const { return number == 0; }
@@ -159,7 +159,7 @@ class SocketPotential final : public Potential {
 
   SocketPotentialOptions options_;
   Clock::duration timeout_;
-  serve::Listener listener_;
+  ipi::Listener listener_;
   Clients clients_;
   int clients_so_far_ = 0;
   std::vector<pollfd> polled_;
@@ -260,7 +260,7 @@ void SocketPotential::handle_events(Batch& batch, std::chrono::milliseconds wait
 }
 
 void SocketPotential::accept_client(Batch& batch) {
-  std::optional<serve::Accepted> connection = listener_.accept();
+  std::optional<ipi::Accepted> connection = listener_.accept();
   if (!connection) return;
   if (std::ssize(clients_) - known_clients() == kMostStrangers) {
     lose(batch, std::ranges::find(clients_, true, &Client::is_stranger), "did not answer");
@@ -341,7 +341,7 @@ bool SocketPotential::send(Client& client) {
 bool SocketPotential::receive(Batch& batch, Client& client) {
   std::array<std::byte, 1 << 16> bytes;
   while (true) {
-    const ssize_t n = serve::receive_some(client.connection.socket, bytes);
+    const ssize_t n = ipi::receive_some(client.connection.socket, bytes);
     if (n < 0 && errno == EAGAIN) return true;
     if (n <= 0) return false;
     client.received.insert(client.received.end(), bytes.begin(), bytes.begin() + n);
@@ -358,7 +358,7 @@ bool SocketPotential::handle_message(Batch& batch, Client& client) {
   }
   if (client.activity == Activity::sending) return handle_forces(batch, client);
   if (client.received.size() < kHeaderLength) return false;
-  const std::string status = serve::header_text(std::span(client.received).first(kHeaderLength));
+  const std::string status = ipi::header_text(std::span(client.received).first(kHeaderLength));
   client.received.erase(client.received.begin(), client.received.begin() + kHeaderLength);
   handle_status(client, status);
   return true;
@@ -368,7 +368,7 @@ void SocketPotential::handle_status(Client& client, const std::string& status) {
   if (client.activity == Activity::computing) {
     if (status == "HAVEDATA") return client.start(Activity::sending);
     throw Violation{fmt::format("answered '{}' after it received positions; expected HAVEDATA",
-                                serve::printable(status))};
+                                ipi::printable(status))};
   }
   const bool is_asked = client.activity == Activity::asked;
   if (status == "READY" || (is_asked && status == "NEEDINIT")) {
@@ -379,20 +379,19 @@ void SocketPotential::handle_status(Client& client, const std::string& status) {
                                             : Activity::needs_init);
   }
   if (is_asked) {
-    throw Violation{fmt::format("answered '{}' to STATUS; expected READY or NEEDINIT",
-                                serve::printable(status))};
+    throw Violation{
+        fmt::format("answered '{}' to STATUS; expected READY or NEEDINIT", ipi::printable(status))};
   }
-  throw Violation{
-      fmt::format("answered '{}' after INIT; expected READY", serve::printable(status))};
+  throw Violation{fmt::format("answered '{}' after INIT; expected READY", ipi::printable(status))};
 }
 
 bool SocketPotential::handle_forces(Batch& batch, Client& client) {
   Reader reader(client.received);
   if (!reader.has(kHeaderLength)) return false;
-  const std::string header = serve::header_text(reader.take(kHeaderLength));
+  const std::string header = ipi::header_text(reader.take(kHeaderLength));
   if (header != "FORCEREADY") {
     throw Violation{
-        fmt::format("answered '{}' to GETFORCE; expected FORCEREADY", serve::printable(header))};
+        fmt::format("answered '{}' to GETFORCE; expected FORCEREADY", ipi::printable(header))};
   }
   if (!reader.has(sizeof(double) + sizeof(std::int32_t))) return false;
   const auto energy = reader.number<double>();
@@ -409,7 +408,7 @@ bool SocketPotential::handle_forces(Batch& batch, Client& client) {
   const auto text_size = reader.number<std::int32_t>();
   std::size_t text = 0;
   try {
-    text = serve::checked_text_size(text_size, "a text");
+    text = ipi::checked_text_size(text_size, "a text");
   } catch (const IoError&) {
     throw Violation{fmt::format("sent forces with a text of {} bytes", text_size)};
   }

@@ -15,31 +15,20 @@ namespace tarn::cpu {
 /// @throws InputError if the scheme or the precision requires those
 System without_model_forces(System system);
 
-/// The state of a group at the last complete step, to which an engine returns if the potential
-/// throws.
-struct SavedGroup {
-  AlignedVector<double> x, v, v_thermal, heat;
-
-  void save(const Group& group);
-  void restore(Group& group) const;
-};
-
 /// Energies and forces of a Potential on all images of an engine. A batch is begin(), place() for
 /// each group, and compute().
 ///
 /// Arrays are [replica of the state][copy]. They keep the results of images that a batch leaves
 /// out, whose positions have not changed.
-class OutsideForces {
+class PotentialForces {
  public:
   /// @param lanes doubles in a pack
-  OutsideForces(std::shared_ptr<Potential> potential, const System& system, int lanes,
-                const std::vector<std::int64_t>& replica_ids);
+  PotentialForces(std::shared_ptr<Potential> potential, const System& system, int lanes,
+                  const std::vector<std::int64_t>& replica_ids);
 
-  /// Begins a batch of the running replicas.
-  void begin(const std::vector<Group>& groups);
-  /// The same, of those that are chosen too. @param chosen [replica of the state]
-  void begin(const std::vector<Group>& groups, const std::vector<char>& chosen);
-  bool is_empty() const { return batch_.empty(); }
+  /// Begins a batch of running replicas. @param chosen [replica of the state]; empty: all
+  /// @return whether there are any
+  bool begin(const std::vector<Group>& groups, const std::vector<char>& chosen = {});
   /// Copies the positions of a group into the batch. Groups may be placed by several threads.
   /// @param x positions of its replicas or beads, laid out as those of the group
   void place(const Group& group, const AlignedVector<double>& x);
@@ -54,7 +43,7 @@ class OutsideForces {
   /// The first molecule of a running replica of a group whose force is not finite, 0 if only the
   /// energy is not, or -1.
   int bad_molecule(const Group& group, int r) const {
-    return r < group.replicas ? bad_[static_cast<std::size_t>(group.first_replica + r)] : -1;
+    return r < group.replicas ? bad_[group.replica_of_state(r)] : -1;
   }
   /// Whether that is so of any running replica.
   bool any_is_bad(const Group& group) const;
@@ -68,12 +57,20 @@ class OutsideForces {
   }
   /// Replicas exchanged their positions and forces.
   void swap(int first, int second);
+  /// Saves the state of a group before a step. Groups may be saved by several threads.
+  void save(const Group& group);
+  /// Restores the groups that run, which have been saved.
+  void restore(std::vector<Group>& groups) const;
 
  private:
   std::size_t image_of(int replica, int copy) const {
     return static_cast<std::size_t>(replica) * copies_ + static_cast<std::size_t>(copy);
   }
   bool is_whole() const { return batch_.size() * copies_ == energies_.size(); }
+  /// The state of a group after a complete step.
+  struct SavedGroup {
+    AlignedVector<double> x, v, v_thermal, heat;
+  };
   void call(std::vector<double>& energies, std::vector<double>& forces);
   int first_bad_molecule(std::size_t replica) const;
 
@@ -87,6 +84,7 @@ class OutsideForces {
   // Results of a call, and positions of a batch that leaves out some replicas.
   std::vector<std::int64_t> batch_ids_;
   std::vector<double> batch_positions_, batch_forces_, batch_energies_, unused_forces_;
+  std::vector<SavedGroup> saved_;  ///< [first replica of the group]
 };
 
 }  // namespace tarn::cpu

@@ -1,4 +1,4 @@
-#include "outside_forces.hpp"
+#include "potential_forces.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,18 @@
 #include "tarn/core/number.hpp"
 
 namespace tarn::cpu {
+namespace {
+
+/// Between a group and where it is saved.
+template <class From, class To>
+void copy_state(const From& from, To& to) {
+  to.x = from.x;
+  to.v = from.v;
+  to.v_thermal = from.v_thermal;
+  to.heat = from.heat;
+}
+
+}  // namespace
 
 System without_model_forces(System system) {
   if (!is_rigid(system.integrator.scheme) && system.integrator.scheme != Scheme::verlet) {
@@ -24,27 +36,15 @@ System without_model_forces(System system) {
   return system;
 }
 
-void SavedGroup::save(const Group& group) {
-  x = group.x;
-  v = group.v;
-  v_thermal = group.v_thermal;
-  heat = group.heat;
-}
-void SavedGroup::restore(Group& group) const {
-  group.x = x;
-  group.v = v;
-  group.v_thermal = v_thermal;
-  group.heat = heat;
-}
-
-OutsideForces::OutsideForces(std::shared_ptr<Potential> potential, const System& system, int lanes,
-                             const std::vector<std::int64_t>& replica_ids)
+PotentialForces::PotentialForces(std::shared_ptr<Potential> potential, const System& system,
+                                 int lanes, const std::vector<std::int64_t>& replica_ids)
     : potential_(std::move(potential)),
       layout_(system, lanes),
       copies_(static_cast<std::size_t>(layout_.copies())),
       size_(9 * static_cast<std::size_t>(layout_.molecules())),
       energies_(replica_ids.size() * copies_, kNoNumber),
-      bad_(replica_ids.size(), -1) {
+      bad_(replica_ids.size(), -1),
+      saved_(replica_ids.size()) {
   for (const std::int64_t id : replica_ids) {
     for (int copy = 0; copy < layout_.copies(); ++copy) {
       ids_.push_back(id * layout_.copies() + copy);
@@ -54,20 +54,26 @@ OutsideForces::OutsideForces(std::shared_ptr<Potential> potential, const System&
   forces_.resize(positions_.size());
 }
 
-void OutsideForces::begin(const std::vector<Group>& groups) {
-  begin(groups, std::vector<char>(bad_.size(), 1));
-}
-void OutsideForces::begin(const std::vector<Group>& groups, const std::vector<char>& chosen) {
+bool PotentialForces::begin(const std::vector<Group>& groups, const std::vector<char>& chosen) {
   batch_.clear();
   for (const Group& group : groups) {
-    for (int r = 0; r < group.replicas; ++r) {
-      const auto replica = static_cast<std::size_t>(group.first_replica + r);
-      if (!group.stopped[static_cast<std::size_t>(r)] && chosen[replica]) batch_.push_back(replica);
-    }
+    group.for_each_running([&](int, std::size_t replica) {
+      if (chosen.empty() || chosen[replica]) batch_.push_back(replica);
+    });
+  }
+  return !batch_.empty();
+}
+
+void PotentialForces::save(const Group& group) {
+  copy_state(group, saved_[group.replica_of_state(0)]);
+}
+void PotentialForces::restore(std::vector<Group>& groups) const {
+  for (Group& group : groups) {
+    if (group.running_replicas > 0) copy_state(saved_[group.replica_of_state(0)], group);
   }
 }
 
-void OutsideForces::place(const Group& group, const AlignedVector<double>& x) {
+void PotentialForces::place(const Group& group, const AlignedVector<double>& x) {
   for (int r = 0; r < group.replicas; ++r) {
     layout_.gather(group, x, r, &positions_[image_of(group.first_replica + r, 0) * size_]);
   }
@@ -75,7 +81,7 @@ void OutsideForces::place(const Group& group, const AlignedVector<double>& x) {
 
 /// The arrays change after the call, which may throw. The results are NaN before it, so that an
 /// image that the potential skips is not good.
-void OutsideForces::call(std::vector<double>& energies, std::vector<double>& forces) {
+void PotentialForces::call(std::vector<double>& energies, std::vector<double>& forces) {
   if (batch_.empty()) return;
   if (is_whole()) {
     batch_energies_.assign(energies.size(), kNoNumber);
@@ -103,12 +109,12 @@ void OutsideForces::call(std::vector<double>& energies, std::vector<double>& for
   }
 }
 
-void OutsideForces::compute() {
+void PotentialForces::compute() {
   call(energies_, forces_);
   for (const std::size_t replica : batch_) bad_[replica] = first_bad_molecule(replica);
 }
 
-void OutsideForces::compute_rescaled() {
+void PotentialForces::compute_rescaled() {
   rescaled_.assign(energies_.size(), kNoNumber);
   unused_forces_.resize(forces_.size());
   call(rescaled_, unused_forces_);
@@ -117,7 +123,7 @@ void OutsideForces::compute_rescaled() {
   }
 }
 
-int OutsideForces::first_bad_molecule(std::size_t replica) const {
+int PotentialForces::first_bad_molecule(std::size_t replica) const {
   const std::size_t first = replica * copies_;
   // Zero times a number is zero, and NaN else.
   double sum = 0.0;
@@ -131,14 +137,13 @@ int OutsideForces::first_bad_molecule(std::size_t replica) const {
   return 0;
 }
 
-bool OutsideForces::any_is_bad(const Group& group) const {
-  for (int r = 0; r < group.replicas; ++r) {
-    if (!group.stopped[static_cast<std::size_t>(r)] && bad_molecule(group, r) >= 0) return true;
-  }
-  return false;
+bool PotentialForces::any_is_bad(const Group& group) const {
+  bool any = false;
+  group.for_each_running([&](int r, std::size_t) { any = any || bad_molecule(group, r) >= 0; });
+  return any;
 }
 
-void OutsideForces::put_forces(const Group& group, double* f) const {
+void PotentialForces::put_forces(const Group& group, double* f) const {
   const int n = layout_.molecules(), lanes = layout_.lanes();
   const auto put_slot = [&](int slot, const double* from) {
     for (int m = 0; m < n; ++m) {
@@ -146,11 +151,9 @@ void OutsideForces::put_forces(const Group& group, double* f) const {
       for (int c = 0; c < 9; ++c) to[c * lanes] = from == nullptr ? 0.0 : from[9 * m + c];
     }
   };
-  const auto is_good = [&](int r) {
-    return !group.stopped[static_cast<std::size_t>(r)] && bad_molecule(group, r) < 0;
-  };
   const auto forces_of = [&](int r, int copy) {
-    return is_good(r) ? forces_on(group.first_replica + r, copy) : nullptr;
+    const bool is_good = !group.is_stopped(r) && bad_molecule(group, r) < 0;
+    return is_good ? forces_on(group.first_replica + r, copy) : nullptr;
   };
   if (!group.lanes_are_replicas) std::fill_n(f, layout_.pack_doubles(group), 0.0);
   const int used = layout_.first_slot(group.replicas);
@@ -162,7 +165,7 @@ void OutsideForces::put_forces(const Group& group, double* f) const {
   }
 }
 
-void OutsideForces::swap(int first, int second) {
+void PotentialForces::swap(int first, int second) {
   const std::size_t a = image_of(first, 0), b = image_of(second, 0);
   std::swap_ranges(&energies_[a], &energies_[a] + copies_, &energies_[b]);
   std::swap_ranges(&forces_[a * size_], &forces_[a * size_] + copies_ * size_, &forces_[b * size_]);

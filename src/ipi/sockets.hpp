@@ -10,7 +10,7 @@
 
 #include "tarn/serve.hpp"
 
-namespace tarn::serve {
+namespace tarn::ipi {
 
 /// Owns a socket, or nothing.
 class Socket {
@@ -71,4 +71,4 @@ class Listener {
   std::uint64_t device_ = 0, inode_ = 0;
 };
 
-}  // namespace tarn::serve
+}  // namespace tarn::ipi

@@ -2,18 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <limits>
+#include <functional>
 #include <optional>
+#include <poll.h>
 #include <span>
+#include <string>
+#include <sys/socket.h>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "connection.hpp"
 #include "core/text.hpp"
 #include "protocol.hpp"
+#include "sockets.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/flat_coordinates.hpp"
@@ -24,8 +31,8 @@
 namespace tarn {
 namespace {
 
-using serve::Connection;
-using serve::Outgoing;
+using ipi::Outgoing;
+using ipi::Socket;
 using units::angstrom_per_bohr;
 using units::kcal_per_mol_per_hartree;
 
@@ -198,20 +205,140 @@ Answer ForceServer::evaluate(std::span<const double> positions_bohr) {
   return a;
 }
 
+// --- the connection ------------------------------------------------------------------------------
+
+constexpr int kPoll_ms = 200;
+constexpr const char* kClosedInMessage = "the other program closed the connection within a message";
+
+/// Thrown if the `interrupted` callback returns true.
+struct Interruption {};
+
+/// A connection to a listening program, whose functions wait. Data have the byte order of this
+/// machine.
+class Connection {
+ public:
+  /// Retries until the other program listens, for at most `wait_seconds`.
+  /// @param interrupted may be empty @throws InputError, IoError, Interruption
+  Connection(const ServeAddress& address, double wait_seconds, std::function<bool()> interrupted,
+             const std::function<void(const std::string&)>& on_wait);
+
+  /// Fills the bytes. @return false if the other program closed the connection before the first
+  /// byte
+  /// @throws IoError if it closed the connection later; Interruption
+  bool try_receive(std::span<std::byte> bytes);
+  /// Fills the bytes. @throws IoError if the connection was closed; Interruption
+  void receive(std::span<std::byte> bytes);
+  /// @throws IoError if the connection was closed
+  void send(std::span<const std::byte> bytes);
+  /// @return false if the other program closed the connection
+  bool try_send(std::span<const std::byte> bytes);
+
+  template <class T>
+  T receive_number() {
+    T value{};
+    receive(std::as_writable_bytes(std::span(&value, 1)));
+    return value;
+  }
+
+ private:
+  Socket socket_;
+  std::vector<std::byte> received_ = std::vector<std::byte>(1 << 16);
+  std::size_t begin_ = 0, end_ = 0;  ///< of the bytes in received_ that were not requested yet
+  std::function<bool()> interrupted_;
+};
+
+Connection::Connection(const ServeAddress& address, double wait_seconds,
+                       std::function<bool()> interrupted,
+                       const std::function<void(const std::string&)>& on_wait)
+    : interrupted_(std::move(interrupted)) {
+  using Clock = std::chrono::steady_clock;
+  if (!(wait_seconds >= 0.0 && wait_seconds < 1e9)) {
+    throw InputError("the waiting time must be a number of seconds from 0 to 1e9");
+  }
+  const auto end = Clock::now() + std::chrono::duration<double>(wait_seconds);
+  for (bool reported = false;; reported = true) {
+    socket_ = ipi::connect_to(address);
+    if (socket_) return;
+    const int number = errno;
+    // With these errors the other program may not listen yet; others are permanent.
+    const bool is_temporary = number == ENOENT || number == ECONNREFUSED || number == EINTR ||
+                              number == EHOSTUNREACH || number == ETIMEDOUT;
+    if (!is_temporary || Clock::now() >= end) {
+      throw IoError(fmt::format(
+          "cannot connect to {}: {}{}", address.text(), ipi::error_text(number),
+          is_temporary ? fmt::format(". No program listened within {:g} s: start the program that "
+                                     "moves the atoms",
+                                     wait_seconds)
+                       : ""));
+    }
+    if (!reported && on_wait) on_wait("waiting for a program to listen at " + address.text());
+    if (interrupted_ && interrupted_()) throw Interruption();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+bool Connection::try_receive(std::span<std::byte> bytes) {
+  std::size_t done = 0;
+  while (true) {
+    const std::size_t n_ready = std::min(bytes.size() - done, end_ - begin_);
+    std::copy_n(received_.begin() + static_cast<std::ptrdiff_t>(begin_), n_ready,
+                bytes.begin() + static_cast<std::ptrdiff_t>(done));
+    done += n_ready;
+    begin_ += n_ready;
+    if (done == bytes.size()) return true;
+    if (interrupted_ && interrupted_()) throw Interruption();
+    pollfd waiting{socket_.descriptor(), POLLIN, 0};
+    const int ready = ::poll(&waiting, 1, kPoll_ms);
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+    const ssize_t n = ipi::receive_some(socket_, received_);
+    if (n > 0) {
+      begin_ = 0;
+      end_ = static_cast<std::size_t>(n);
+      continue;
+    }
+    if (n < 0 && errno != ECONNRESET)
+      throw IoError("the connection was lost: " + ipi::error_text(errno));
+    if (done == 0) return false;
+    throw IoError(kClosedInMessage);
+  }
+}
+
+void Connection::receive(std::span<std::byte> bytes) {
+  if (!try_receive(bytes)) throw IoError(kClosedInMessage);
+}
+
+bool Connection::try_send(std::span<const std::byte> bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t n =
+        ::send(socket_.descriptor(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EPIPE || errno == ECONNRESET)) return false;
+    if (n < 0) throw IoError("the connection was lost: " + ipi::error_text(errno));
+    done += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+void Connection::send(std::span<const std::byte> bytes) {
+  if (!try_send(bytes)) {
+    throw IoError("the other program closed the connection before it received the answer");
+  }
+}
+
 // --- the protocol --------------------------------------------------------------------------------
 
 /// @return nothing if the other program closed the connection
 std::optional<std::string> receive_header(Connection& connection) {
-  std::array<std::byte, serve::kHeaderLength> header{};
+  std::array<std::byte, ipi::kHeaderLength> header{};
   if (!connection.try_receive(header)) return std::nullopt;
-  return serve::header_text(header);
+  return ipi::header_text(header);
 }
 
 /// Receives and ignores the number of a replica and a text.
 void receive_init(Connection& connection) {
   connection.receive_number<std::int32_t>();
   const auto size = connection.receive_number<std::int32_t>();
-  std::vector<std::byte> text(serve::checked_text_size(size, "INIT"));
+  std::vector<std::byte> text(ipi::checked_text_size(size, "INIT"));
   connection.receive(text);
 }
 
@@ -260,7 +387,7 @@ void serve_connection(Connection& connection, const ServeOptions& options, Serve
       answer.reset();
     } else {
       throw IoError(fmt::format("received '{}'{}, which the i-PI protocol does not allow",
-                                serve::printable(*header),
+                                ipi::printable(*header),
                                 *header == "GETFORCE" ? " without positions" : ""));
     }
   }
@@ -284,7 +411,7 @@ ServeResult serve_forces(const ServeAddress& address, const ServeOptions& option
   try {
     Connection connection(address, options.wait_seconds, options.interrupted, options.on_wait);
     serve_connection(connection, options, result);
-  } catch (const serve::Interruption&) {
+  } catch (const Interruption&) {
     result.interrupted = true;
   }
   return result;

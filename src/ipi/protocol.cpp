@@ -4,7 +4,7 @@
 
 #include "tarn/core/error.hpp"
 
-namespace tarn::serve {
+namespace tarn::ipi {
 
 void Outgoing::put_header(std::string_view text) {
   const std::string header = fmt::format("{:<{}}", text, kHeaderLength);
@@ -38,4 +38,4 @@ std::size_t checked_text_size(std::int32_t size, std::string_view message) {
   return static_cast<std::size_t>(size);
 }
 
-}  // namespace tarn::serve
+}  // namespace tarn::ipi

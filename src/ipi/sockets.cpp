@@ -17,7 +17,7 @@
 
 #include "tarn/core/error.hpp"
 
-namespace tarn::serve {
+namespace tarn::ipi {
 namespace {
 
 /// @throws InputError for a path that is too long
@@ -215,4 +215,4 @@ std::optional<Accepted> Listener::accept() const {
   return Accepted{std::move(s), fmt::format("{}:{}", host.data(), port.data())};
 }
 
-}  // namespace tarn::serve
+}  // namespace tarn::ipi
