@@ -1,9 +1,15 @@
-# TARN_CUDA: AUTO uses CUDA 12 or newer if available, ON requires it, OFF disables it.
+# TARN_CUDA: AUTO uses CUDA 12 or newer if it and an NVIDIA driver are available, ON requires it (but
+# no driver), OFF disables it.
 # Sets TARN_HAVE_CUDA, and TARN_CUDA_STATUS to one line for the summary.
 
 set(TARN_HAVE_CUDA FALSE)
 if(TARN_CUDA STREQUAL "OFF")
   set(TARN_CUDA_STATUS "off (TARN_CUDA=OFF)")
+  return()
+endif()
+
+if(TARN_CUDA STREQUAL "AUTO" AND NOT EXISTS /proc/driver/nvidia/version AND NOT EXISTS /dev/dxg)
+  set(TARN_CUDA_STATUS "no: there is no NVIDIA driver; -DTARN_CUDA=ON builds the CUDA code without one")
   return()
 endif()
 

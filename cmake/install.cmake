@@ -1,6 +1,6 @@
-# tarn::tarn is one library with all modules. cmake --install installs the program, the public
-# headers, the library for find_package(tarn), the decks, the documentation and the completion of
-# bash.
+# tarn::tarn is one library with all modules. cmake --install installs the program, the decks, the
+# documentation and the completion of bash (component program), and the library with its headers for
+# find_package(tarn) (component library).
 include(GNUInstallDirs)
 
 get_property(modules GLOBAL PROPERTY TARN_BUILT_MODULES)
@@ -26,25 +26,30 @@ if(NOT TARN_INSTALL)
 endif()
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tarn)
-install(TARGETS tarn EXPORT tarn)
+# Two components. The program and what it uses needs the target tarn_cli alone:
 if(TARGET tarn_cli)
-  install(TARGETS tarn_cli)
+  install(TARGETS tarn_cli COMPONENT program)
   install(FILES src/cli/completion.bash RENAME tarn
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
 endif()
-install(DIRECTORY include/tarn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${TARN_GENERATED_DIR}/tarn/version.hpp
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tarn)
 # The program finds them relative to its own path (cmake/version.cmake).
 set(TARN_INSTALL_INPUTS ${CMAKE_INSTALL_DATADIR}/tarn/inputs)
-install(DIRECTORY inputs/ DESTINATION ${TARN_INSTALL_INPUTS})
-install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
-  PATTERN "*.png" EXCLUDE)  # they are installed as *.svg
-install(EXPORT tarn NAMESPACE tarn:: FILE tarnTargets.cmake DESTINATION ${package_dir})
+install(DIRECTORY inputs/ DESTINATION ${TARN_INSTALL_INPUTS} COMPONENT program)
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+# Without the measured results (10 MB) and the programs that make them.
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
+  PATTERN results EXCLUDE PATTERN pages EXCLUDE PATTERN notebooks EXCLUDE)
+
+# The library, for find_package(tarn).
+install(TARGETS tarn EXPORT tarn COMPONENT library)
+install(DIRECTORY include/tarn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+install(EXPORT tarn NAMESPACE tarn:: FILE tarnTargets.cmake DESTINATION ${package_dir}
+  COMPONENT library)
 configure_package_config_file(cmake/tarnConfig.cmake.in ${TARN_GENERATED_DIR}/tarnConfig.cmake
   INSTALL_DESTINATION ${package_dir} PATH_VARS TARN_INSTALL_INPUTS)
 write_basic_package_version_file(${TARN_GENERATED_DIR}/tarnConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
+install(FILES ${TARN_GENERATED_DIR}/tarn/version.hpp
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tarn COMPONENT library)
 install(FILES ${TARN_GENERATED_DIR}/tarnConfig.cmake ${TARN_GENERATED_DIR}/tarnConfigVersion.cmake
-  DESTINATION ${package_dir})
+  DESTINATION ${package_dir} COMPONENT library)

@@ -29,18 +29,17 @@ if(TARN_CPU_TABLES STREQUAL "native")
     int main() { return !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")); }
     ]] TARN_RUNS_AVX2)
   if(TARN_RUNS_AVX512 AND avx512 IN_LIST TARN_ARCHS)
-    list(REMOVE_ITEM TARN_ARCHS avx2)
+    set(TARN_ARCHS avx512)
+  elseif(TARN_RUNS_AVX2 AND avx2 IN_LIST TARN_ARCHS)
+    set(TARN_ARCHS avx2)
   else()
-    list(REMOVE_ITEM TARN_ARCHS avx512)
-    if(NOT TARN_RUNS_AVX2)
-      list(REMOVE_ITEM TARN_ARCHS avx2)
-    endif()
+    set(TARN_ARCHS portable)
   endif()
 endif()
 
 # tarn_use_instruction_sets(<target>): sets the flags of its kernels_<arch>.cpp, removes those that
-# this compiler cannot build, and defines TARN_HAVE_AVX2 and TARN_HAVE_AVX512 for kernel_table.cpp
-# alone: with another TARN_CPU_TABLES the other files need not be compiled again.
+# are not in TARN_ARCHS, and defines TARN_HAVE_PORTABLE, TARN_HAVE_AVX2 and TARN_HAVE_AVX512 for
+# kernel_table.cpp alone: with another TARN_CPU_TABLES the other files need not be compiled again.
 function(tarn_use_instruction_sets target)
   get_target_property(sources ${target} SOURCES)
   if(NOT sources)
@@ -68,11 +67,9 @@ function(tarn_use_instruction_sets target)
     endif()
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${flags})
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS TARN_ARCH=${arch})
-    if(NOT arch STREQUAL "portable")
-      string(TOUPPER TARN_HAVE_${arch} macro)
-      set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/cpu/kernel_table.cpp
-        APPEND PROPERTY COMPILE_DEFINITIONS ${macro})
-    endif()
+    string(TOUPPER TARN_HAVE_${arch} macro)
+    set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/cpu/kernel_table.cpp
+      APPEND PROPERTY COMPILE_DEFINITIONS ${macro})
   endforeach()
   set_property(TARGET ${target} PROPERTY SOURCES ${sources})
 endfunction()

@@ -6,7 +6,9 @@
 #include <numeric>
 #include <utility>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
+
+#include "core/dense.hpp"
 
 #include "core/bisect.hpp"
 
@@ -163,7 +165,7 @@ Reweighting::NewtonSystem Reweighting::newton_system(const std::vector<Bath>& ba
       part.col(c) = (offset - beta * e.energy - e.log_mixture).exp() * std::sqrt(e.samples);
       system.weight += part.col(c) * std::sqrt(e.samples);
     }
-    products.noalias() += part.leftCols(columns) * part.leftCols(columns).transpose();
+    dense::add_outer_product(1.0, part.leftCols(columns), products);
   }
   system.hessian = Eigen::MatrixXd(system.weight.asDiagonal()) - products;
   return system;
@@ -189,7 +191,7 @@ void Reweighting::solve(const std::vector<Bath>& baths, std::span<const double> 
     // The first free energy stays 0, because only differences are determined.
     const Eigen::Index rest = size - 1;
     const Eigen::VectorXd move =
-        -system.hessian.bottomRightCorner(rest, rest).ldlt().solve(gradient.tail(rest));
+        -dense::solve_symmetric(system.hessian.bottomRightCorner(rest, rest), gradient.tail(rest));
     double step = 0.0;
     if (move.allFinite()) step = std::min(1.0, kMostMove / move.cwiseAbs().maxCoeff());
     for (; step > 1e-6; step *= 0.5) {

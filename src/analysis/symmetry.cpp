@@ -4,7 +4,8 @@
 
 #include <Eigen/Core>
 #include <Eigen/Geometry>
-#include <Eigen/LU>
+
+#include "core/dense.hpp"
 
 namespace tarn::analysis {
 namespace {
@@ -53,7 +54,7 @@ PointGroup point_group(std::span<const double> positions_A, double tolerance_A) 
     frame << atoms.col(i), atoms.col(j), handedness * atoms.col(i).cross(atoms.col(j)).normalized();
     return frame;
   };
-  const Eigen::Matrix3d from = frame_of(a, b, 1.0).inverse();
+  const Eigen::Matrix3d from = dense::inverse(frame_of(a, b, 1.0));
   const auto same_length = [&](const Eigen::Vector3d& v, const Eigen::Vector3d& w) {
     return std::abs(v.norm() - w.norm()) < tolerance_A;
   };

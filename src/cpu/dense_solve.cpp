@@ -1,31 +1,17 @@
 #include "dense_solve.hpp"
 
 #include <cstddef>
-#include <limits>
 #include <vector>
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 
+#include "core/dense.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/dense_matrix.hpp"
 #include "tarn/physics/flexible_hessian.hpp"
 
 namespace tarn::cpu {
 namespace {
-
-/// Solves with the lower triangle of a matrix. @return false if it is not positive definite
-template <class Matrix, class Right, class Out>
-bool solve(const Matrix& matrix, const Right& right, Out out) {
-  const Eigen::LLT<Matrix> cholesky(matrix);
-  const bool definite = cholesky.info() == Eigen::Success;
-  if (definite) {
-    out = cholesky.solve(right);
-  } else {
-    out.setConstant(std::numeric_limits<double>::quiet_NaN());
-  }
-  return definite;
-}
 
 /// Parameters of the matrices M + b h^2 H.
 struct Terms {
@@ -105,26 +91,25 @@ class Dense {
 template <bool kMSite>
 int accelerations(const System& system, std::span<const double> x, std::span<const double> f0,
                   std::span<double> a) {
-  const Dense<kMSite> dense(terms_of_step(system), x);
-  const int n = dense.molecules();
-  Eigen::VectorXd right(9 * n);
+  const Dense<kMSite> terms(terms_of_step(system), x);
+  const int n = terms.molecules();
   for (int k = 0; k < n; ++k) {
-    put_molecule(dense.right_side(k, f0), right.data(), static_cast<std::size_t>(k));
+    put_molecule(terms.right_side(k, f0), a.data(), static_cast<std::size_t>(k));
   }
-  Eigen::Map<Eigen::VectorXd> out(a.data(), 9 * n);
+  Eigen::Map<Eigen::VectorXd> right(a.data(), 9 * n);
   if (system.integrator.hessian == Hessian::total) {
     Eigen::MatrixXd matrix(9 * n, 9 * n);
     for (int k = 0; k < n; ++k) {
-      dense.put_molecule_matrix(k, matrix.block<9, 9>(9 * k, 9 * k));
-      for (int l = 0; l < k; ++l) dense.put_coupling(k, l, matrix.block<9, 9>(9 * k, 9 * l));
+      terms.put_molecule_matrix(k, matrix.block<9, 9>(9 * k, 9 * k));
+      for (int l = 0; l < k; ++l) terms.put_coupling(k, l, matrix.block<9, 9>(9 * k, 9 * l));
     }
-    return solve(matrix, right, out) ? 0 : 1;
+    return dense::solve_definite(matrix, right) ? 0 : 1;
   }
   int indefinite = 0;
+  Eigen::MatrixXd matrix(9, 9);
   for (int k = 0; k < n; ++k) {
-    Matrix9 matrix;
-    dense.put_molecule_matrix(k, matrix);
-    indefinite += solve(matrix, right.segment<9>(9 * k), out.segment<9>(9 * k)) ? 0 : 1;
+    terms.put_molecule_matrix(k, matrix);
+    if (!dense::solve_definite(matrix, right.segment(9 * k, 9))) ++indefinite;
   }
   return indefinite;
 }
@@ -133,7 +118,7 @@ template <bool kMSite>
 void hessian_blocks(const WaterModel& model, double omega, std::span<const double> x,
                     const PutBlock& put) {
   const Dense<kMSite> dense(terms_of_hessian(model, omega), x);
-  Matrix9 block;
+  Eigen::MatrixXd block(9, 9);
   for (int k = 0; k < dense.molecules(); ++k) {
     for (int l = 0; l < k; ++l) {
       dense.put_coupling(k, l, block);

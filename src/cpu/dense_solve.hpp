@@ -22,9 +22,8 @@ namespace tarn::cpu {
 int dense_accelerations(const System& system, std::span<const double> x, std::span<const double> f0,
                         std::span<double> a);
 
-using Matrix9 = Eigen::Matrix<double, 9, 9>;
 /// Receives the whole 9x9 block between molecules k (rows) and l <= k (columns).
-using PutBlock = std::function<void(int k, int l, const Matrix9& block)>;
+using PutBlock = std::function<void(int k, int l, const Eigen::MatrixXd& block)>;
 
 /// The Hessian of V0 + V1 of one cluster [kcal/mol/A^2], equations (9) and (27), in blocks on and
 /// below the diagonal; those above are their transposes. That of a flexible model includes the

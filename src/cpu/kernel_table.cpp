@@ -28,7 +28,14 @@ int usable_kernels(const KernelTable** tables, int capacity) {
 #if defined(TARN_HAVE_AVX2)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) add(kKernels_avx2);
 #endif
+#if defined(TARN_HAVE_PORTABLE)
   add(kKernels_portable);
+#endif
+  if (n == 0 && fastest.empty()) {
+    throw InputError(
+        "this build is for another kind of processor; configure it with "
+        "-DTARN_CPU_TABLES=all, or on this machine");
+  }
   if (n == 0) {
     throw InputError("TARN_CPU_KERNELS: this build or this processor has no instruction set \"" +
                      fastest + "\"; unset it, or use portable, avx2 or avx512");

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
-#include <Eigen/QR>
 #include <fmt/format.h>
 
+#include "core/dense.hpp"
 #include "cpu/dense_solve.hpp"
 #include "inertia.hpp"
 #include "tarn/core/error.hpp"
@@ -41,16 +40,15 @@ ModeCoordinates::ModeCoordinates(const WaterModel& model, std::span<const double
     Molecule& molecule = molecules_.emplace_back();
     molecule.centre = atoms(positions_A, k) * m / m.sum();
     molecule.arms = atoms(positions_A, k).colwise() - molecule.centre;
-    const Eigen::SelfAdjointEigenSolver<Matrix3d> axes(moment_of_inertia(molecule.arms, m));
+    const dense::Spectrum3 axes = dense::symmetric_spectrum(moment_of_inertia(molecule.arms, m));
     // Also true for numbers that are not finite.
-    if (!(axes.eigenvalues()[0] > 1e-6 * axes.eigenvalues()[2])) {
+    if (!(axes.values[0] > 1e-6 * axes.values[2])) {
       throw InputError(
           fmt::format("molecule {} is collinear, or its coordinates are not finite "
                       "numbers; correct its coordinates",
                       k));
     }
-    molecule.rotation_vectors =
-        axes.eigenvectors() * axes.eigenvalues().cwiseSqrt().cwiseInverse().asDiagonal();
+    molecule.rotation_vectors = axes.vectors * axes.values.cwiseSqrt().cwiseInverse().asDiagonal();
     // Mass-weighted, orthonormal columns: translations, then rotations.
     MatrixXd whole(9, 6);
     for (int c = 0; c < 3; ++c) {
@@ -64,7 +62,7 @@ ModeCoordinates::ModeCoordinates(const WaterModel& model, std::span<const double
     molecule.dx = whole;
     if (!rigid) {
       // Bond coordinates: any vectors orthogonal to the translations and rotations.
-      molecule.dx = Eigen::HouseholderQR<MatrixXd>(whole).householderQ();
+      molecule.dx = dense::orthogonal_matrix(whole);
       molecule.dx.leftCols(6) = whole;
     }
     for (int a = 0; a < 3; ++a) molecule.dx.middleRows(3 * a, 3) /= root_m[a];
@@ -76,8 +74,8 @@ MatrixXd ModeCoordinates::hessian(double omega,
   const int n = per_molecule();
   MatrixXd hessian(size(), size());
   cpu::for_each_hessian_block(model_, omega, positions_A_,
-                              [&](int k, int l, const cpu::Matrix9& block) {
-                                const MatrixXd own = at(k).dx.transpose() * block * at(l).dx;
+                              [&](int k, int l, const MatrixXd& block) {
+                                const MatrixXd own = dense::congruence(at(k).dx, block, at(l).dx);
                                 hessian.block(n * k, n * l, n, n) = own;
                                 hessian.block(n * l, n * k, n, n) = own.transpose();
                               });
@@ -123,14 +121,10 @@ MatrixXd ModeCoordinates::rigid_body_motions() const {
     }
     // The rotation vector of each molecule is that of the cluster: rotation_vectors times the
     // coordinates.
-    own.bottomRightCorner<3, 3>() = at(k).rotation_vectors.inverse();
+    own.bottomRightCorner<3, 3>() = dense::inverse(at(k).rotation_vectors);
   }
   motions.leftCols<3>() /= std::sqrt(mass * molecules());
-  const Eigen::SelfAdjointEigenSolver<Matrix3d> axes(motions.rightCols<3>().transpose() *
-                                                     motions.rightCols<3>());
-  motions.rightCols<3>() = (motions.rightCols<3>() * axes.eigenvectors() *
-                            axes.eigenvalues().cwiseSqrt().cwiseInverse().asDiagonal())
-                               .eval();
+  dense::orthonormalise(motions.rightCols<3>());
   return motions;
 }
 
@@ -150,9 +144,8 @@ MatrixXd ModeCoordinates::dipole_derivatives() const {
 VectorXd ModeCoordinates::gradient(std::span<const double> forces_kcal_per_mol_A) const {
   VectorXd gradient(size());
   for (int k = 0; k < molecules(); ++k) {
-    const Matrix3d f = atoms(forces_kcal_per_mol_A, k);
-    gradient.segment(per_molecule() * k, per_molecule()) =
-        -at(k).dx.transpose() * Map<const VectorXd>(f.data(), 9);
+    const VectorXd f = Map<const VectorXd>(atoms(forces_kcal_per_mol_A, k).data(), 9);
+    gradient.segment(per_molecule() * k, per_molecule()) = dense::transposed_product(at(k).dx, -f);
   }
   return gradient;
 }
@@ -180,7 +173,7 @@ void ModeCoordinates::place(int i, double step, std::span<double> positions_A) c
 VectorXd ModeCoordinates::displacements(const Eigen::Ref<const VectorXd>& y) const {
   VectorXd x(9 * molecules());
   for (int k = 0; k < molecules(); ++k) {
-    x.segment<9>(9 * k) = at(k).dx * y.segment(per_molecule() * k, per_molecule());
+    x.segment<9>(9 * k) = dense::product(at(k).dx, y.segment(per_molecule() * k, per_molecule()));
   }
   return x;
 }

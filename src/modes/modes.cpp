@@ -8,11 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <fmt/format.h>
 
+#include "core/dense.hpp"
 #include "mode_coordinates.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
@@ -35,30 +33,6 @@ constexpr double kMaxDisplacement_A = 0.1;
 /// to the fourth derivative of the energy to the power of -1/3, and bonds have one some twenty
 /// times as large.
 constexpr double kBondDisplacement = 0.4;
-
-/// Eigenvalues in increasing order, and eigenvectors in columns.
-struct Spectrum {
-  VectorXd values;
-  MatrixXd vectors;
-};
-
-/// Spectrum of K in the space orthogonal to the columns of `rigid_body`.
-Spectrum orthogonal_spectrum(const MatrixXd& rigid_body, MatrixXd hessian) {
-  const Index n = hessian.rows(), rest = n - rigid_body.cols();
-  if (rest == 0) return {VectorXd(0), MatrixXd(n, 0)};
-  // The first columns of Q span `rigid_body`, the others its orthogonal complement.
-  const Eigen::HouseholderQR<MatrixXd> qr(rigid_body);
-  hessian.applyOnTheLeft(qr.householderQ().adjoint());
-  hessian.applyOnTheRight(qr.householderQ());
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(hessian.bottomRightCorner(rest, rest));
-  if (solver.info() != Eigen::Success) {
-    throw NumericalError("the eigenvalue solver for the second derivatives did not converge");
-  }
-  Spectrum spectrum{solver.eigenvalues(), MatrixXd::Zero(n, rest)};
-  spectrum.vectors.bottomRows(rest) = solver.eigenvectors();
-  spectrum.vectors.applyOnTheLeft(qr.householderQ());
-  return spectrum;
-}
 
 double wavenumber_per_cm(double eigenvalue) {
   return std::copysign(units::wavenumber_per_cm(std::sqrt(std::abs(eigenvalue))), eigenvalue);
@@ -97,12 +71,12 @@ MatrixXd finite_hessian(const modes::ModeCoordinates& coordinates, double streng
 void add_modes(const modes::ModeCoordinates& coordinates, MatrixXd hessian, const MatrixXd& dipole,
                NormalModes& result) {
   const MatrixXd rigid_body = coordinates.rigid_body_motions();
-  const Spectrum spectrum = orthogonal_spectrum(rigid_body, std::move(hessian));
+  const dense::Spectrum spectrum = dense::orthogonal_spectrum(rigid_body, std::move(hessian));
   const auto add = [&](double wavenumber_per_cm, const Eigen::Ref<const VectorXd>& y) {
     constexpr double kDebye2 = units::debye_per_e_A * units::debye_per_e_A;
     const Eigen::Vector3d shares = coordinates.kinetic_shares(y);
-    result.modes.push_back(
-        {wavenumber_per_cm, kDebye2 * (dipole * y).squaredNorm(), shares[0], shares[1], shares[2]});
+    result.modes.push_back({wavenumber_per_cm, kDebye2 * dense::product(dipole, y).squaredNorm(),
+                            shares[0], shares[1], shares[2]});
     const VectorXd x = coordinates.displacements(y);
     result.displacements_per_sqrt_Da.insert(result.displacements_per_sqrt_Da.end(), x.begin(),
                                             x.end());
@@ -275,9 +249,10 @@ bool has_negative_curvature(const WaterModel& model, std::span<const double> pos
   // have zero curvature, receive the average stiffness, and all motions the threshold.
   const MatrixXd rigid_body = coordinates.rigid_body_motions();
   const double stiffness = hessian.trace() / static_cast<double>(hessian.rows());
-  hessian.noalias() += std::abs(stiffness) * (rigid_body * rigid_body.transpose());
+  dense::add_outer_product(std::abs(stiffness), rigid_body, hessian);
   hessian.diagonal().array() += curvature_kcal_per_mol_A2_Da;
-  return Eigen::LLT<Eigen::Ref<MatrixXd>>(hessian).info() != Eigen::Success;
+  VectorXd none = VectorXd::Zero(hessian.rows());
+  return !dense::solve_definite(hessian, none);
 }
 
 }  // namespace tarn

@@ -4,9 +4,9 @@
 #include <cstddef>
 
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
+#include "core/dense.hpp"
 #include "inertia.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
@@ -39,13 +39,13 @@ RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> position
   const Eigen::Vector3d centre = x * masses_Da / masses_Da.sum();
   const Eigen::Matrix3Xd arms = x.colwise() - centre;
   const Eigen::Vector3d dipole_e_A = arms * charges_e;
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(
-      modes::moment_of_inertia(arms, masses_Da));
-  const Eigen::Vector3d along = axes.eigenvectors().transpose() * dipole_e_A;
+  const dense::Spectrum3 axes =
+      dense::symmetric_spectrum(modes::moment_of_inertia(arms, masses_Da));
+  const Eigen::Vector3d along = axes.vectors.transpose() * dipole_e_A;
   RigidRotor rotor;
   for (std::size_t k = 0; k < 3; ++k) {
     const auto axis = static_cast<Eigen::Index>(k);
-    rotor.constants_MHz[k] = units::rotational_constant_MHz(axes.eigenvalues()[axis]);
+    rotor.constants_MHz[k] = units::rotational_constant_MHz(axes.values[axis]);
     rotor.dipole_D[k] = units::debye_per_e_A * std::abs(along[axis]);
   }
   return rotor;

@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
-#include <Eigen/Core>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/dense.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/molecule_solve.hpp"
 #include "tarn/physics/ou.hpp"
@@ -126,19 +126,18 @@ Messages estimator_warnings(const std::vector<AveragedQuantity>& averages, const
 
 namespace {
 
-using Matrix9 = Eigen::Matrix<double, 9, 9>;
+using Eigen::MatrixXd;
 
 /// The matrix of a linear function of the nine velocities.
 template <class Function>
-Matrix9 matrix_of(const Function& function) {
-  Matrix9 matrix;
+MatrixXd matrix_of(const Function& function) {
+  MatrixXd matrix(9, 9);
   for (std::size_t k = 0; k < 9; ++k) {
     std::array<double, 9> unit{};
     unit[k] = 1.0;
     const Triple<double> column = function(molecule_at(unit.data(), 0));
     put_molecule(column, unit.data(), 0);
-    matrix.col(static_cast<Eigen::Index>(k)) =
-        Eigen::Map<const Eigen::Matrix<double, 9, 1>>(unit.data());
+    matrix.col(static_cast<Eigen::Index>(k)) = Eigen::Map<const Eigen::VectorXd>(unit.data(), 9);
   }
   return matrix;
 }
@@ -154,14 +153,10 @@ StationaryTemperature stationary_temperature(const System& system) {
   const Triple<double> x = molecule_at(molecule.data(), 0);
   const Triple<double> none{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
   const auto project = [&](const Triple<double>& v) { return project_velocities(x, v, m); };
-  Matrix9 map = matrix_of([&](const auto& v) { return project(ou_step(project(v), none, ou)); });
-  const Matrix9 noise = matrix_of([&](const auto& xi) { return project(ou_step(none, xi, ou)); });
-  // C = map C mapᵀ + noise noiseᵀ, by doubling the number of steps.
-  Matrix9 c = noise * noise.transpose();
-  for (int doubling = 0; doubling < 40; ++doubling) {
-    c += map * c * map.transpose();
-    map *= map;
-  }
+  const MatrixXd map =
+      matrix_of([&](const auto& v) { return project(ou_step(project(v), none, ou)); });
+  const MatrixXd noise = matrix_of([&](const auto& xi) { return project(ou_step(none, xi, ou)); });
+  const MatrixXd c = dense::solve_lyapunov(map, noise);
   const double kT = units::boltzmann_kcal_per_mol_K * system.thermostat.temperature_K;
   const double masses_of[9] = {m.o, m.o, m.o, m.h, m.h, m.h, m.h, m.h, m.h};
   double all = 0.0, moving = 0.0;

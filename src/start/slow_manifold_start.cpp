@@ -4,8 +4,8 @@
 #include <vector>
 
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 
+#include "core/dense.hpp"
 #include "tarn/core/slow_point.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/slow_manifold.hpp"
@@ -100,12 +100,12 @@ class StiffCluster {
     const SymmetricMatrix3<double> s = bond_matrix(bonds(rigid), masses_, 0.0);
     Eigen::Matrix3d matrix;
     matrix << s.s11, s.s12, s.s13, s.s12, s.s22, s.s23, s.s13, s.s23, s.s33;
-    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> modes(matrix);
-    const Eigen::Vector3d frequencies = omega_ * modes.eigenvalues().cwiseSqrt();
+    const dense::Spectrum3 modes = dense::symmetric_spectrum(matrix);
+    const Eigen::Vector3d frequencies = omega_ * modes.values.cwiseSqrt();
     window_ = slow_window(frequencies[0], frequencies[2]);
     const Eigen::Vector3d factors =
         frequencies.unaryExpr([&](double f) { return 1.0 / (1.0 - filter_response(window_, f)); });
-    unfilter_ = modes.eigenvectors() * factors.asDiagonal() * modes.eigenvectors().transpose();
+    unfilter_ = modes.vectors * factors.asDiagonal() * modes.vectors.transpose();
   }
   void nonbonded(const VectorXd& x) {
     force_field_.energy_and_forces({x.data(), static_cast<std::size_t>(x.size())}, forces_);

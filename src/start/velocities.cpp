@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 
+#include "core/dense.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/molecule_solve.hpp"
@@ -73,12 +73,12 @@ void remove_momentum(const WaterModel& model, std::span<const double> positions_
     inertia += mass(a) * (r.squaredNorm() * Matrix3d::Identity() - r * r.transpose());
   }
   // There is no rotation about an axis without moment of inertia.
-  const Eigen::SelfAdjointEigenSolver<Matrix3d> axes(inertia);
+  const dense::Spectrum3 axes = dense::symmetric_spectrum(inertia);
   Vector3d spin = Vector3d::Zero();
   for (int k = 0; k < 3; ++k) {
-    const double moment = axes.eigenvalues()[k];
-    if (moment > 1e-10 * axes.eigenvalues()[2]) {
-      spin += axes.eigenvectors().col(k).dot(angular) / moment * axes.eigenvectors().col(k);
+    const double moment = axes.values[k];
+    if (moment > 1e-10 * axes.values[2]) {
+      spin += axes.vectors.col(k).dot(angular) / moment * axes.vectors.col(k);
     }
   }
   for (std::size_t a = 0; a < atoms; ++a) {

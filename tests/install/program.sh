@@ -17,6 +17,10 @@ for deck in "$prefix"/share/tarn/inputs/*.toml; do
     exit 1
   }
 done
+if [[ -e $prefix/share/doc/tarn/docs/results || -e $prefix/share/doc/tarn/docs/pages ]]; then
+  echo "measured results are no installed documentation" >&2
+  exit 1
+fi
 [[ -s $prefix/share/bash-completion/completions/tarn ]]
 for document in README.md CHANGELOG.md LICENSE docs/library.md; do
   [[ -s $prefix/share/doc/tarn/$document ]]
