@@ -42,7 +42,7 @@ class Drift : public testing::Test {
                      "[integrator]\nscheme = \"settle\"\ntimestep_fs = 1.0\n[run]\nsteps = 1000\n"
                      "[observe.trajectory]\nevery = 100\nformat = \"xtc\"\n"
                      "[checkpoint]\nevery = 100\n");
-    return "run " + path("deck.toml") + " --quiet -o " + path("out");
+    return "run " + path("deck.toml") + " --quiet --no-pictures -o " + path("out");
   }
   std::vector<io::Structure> frames() const { return test::frames_of(path("out/trajectory.xtc")); }
 

@@ -33,7 +33,7 @@ class PrintedTables : public ::testing::Test {
  protected:
   /// Standard output and error of a command into out_.
   std::string printed(const std::string& words) {
-    const Outcome outcome = test::command(words + " --out " + out_);
+    const Outcome outcome = test::command(words + " --no-pictures --out " + out_);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
     return outcome.text;
   }

@@ -16,11 +16,10 @@
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/io/plot.hpp"
 #include "trajectory_fixtures.hpp"
 
 /// @file
-/// Runs with quantum nuclei.
+/// Numbers of runs and comparisons with quantum nuclei; see also quantum.txt.
 
 namespace tarn {
 namespace {
@@ -32,23 +31,16 @@ class Quantum : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.file(name); }
   std::string text_of(const std::string& name) const { return test::read_text(path(name)); }
-  /// A deck of three molecules; `ring` is the section [path_integral] or nothing.
-  std::string deck(const std::string& name, const std::string& ring,
-                   const std::string& thermostat =
-                       "[thermostat]\nkind = \"baoab\"\ntemperature_K = 150\nfriction_per_ps = 5\n",
-                   const std::string& system = "seed = 7\n") const {
+  /// A deck of three molecules; `ring` is the section [path_integral].
+  std::string deck(const std::string& name, const std::string& ring) const {
     test::write_text(path(name),
-                     "[system]\nmodel = \"qtip4pf\"\nmolecules = 3\nreplicas = 3\n" + system +
-                         "[integrator]\nscheme = \"verlet\"\n" + thermostat + ring +
+                     "[system]\nmodel = \"qtip4pf\"\nmolecules = 3\nreplicas = 3\nseed = 7\n"
+                     "[thermostat]\ntemperature_K = 150\nfriction_per_ps = 5\n" +
+                         ring +
                          "[confinement]\nradius_A = 6\nstiffness_kcal_per_mol_A2 = 2\n"
                          "[run]\nsteps = 200\nequilibration_ps = 0.05\n"
-                         "[observe.energies]\nevery = 20\n[observe.geometry]\nevery = 20\n"
-                         "[observe.rdf]\nevery = 20\n[observe.cluster]\nevery = 20\n"
-                         "[observe.profile]\nevery = 20\n[observe.temperatures]\nevery = 20\n"
-                         "[observe.conservation]\nevery = 20\n"
-                         "[observe.spectrum]\nevery = 2\nresolution_per_cm = 600\n"
-                         "[observe.trajectory]\nevery = 50\n" +
-                         (ring.empty() ? "" : "[observe.path_integral]\nevery = 20\n"));
+                         "[observe.energies]\nevery = 20\n[observe.rdf]\nevery = 20\n"
+                         "[observe.trajectory]\nevery = 50\n[observe.path_integral]\nevery = 20\n");
     return path(name);
   }
 
@@ -57,32 +49,6 @@ class Quantum : public testing::Test {
 
 constexpr const char* kRings = "[path_integral]\nbeads = 8\n";
 constexpr const char* kTrotterRings = "[path_integral]\nbeads = 8\nfrequencies = \"trotter\"\n";
-
-TEST_F(Quantum, ResumedRunsHaveTheSameFiles) {
-  const std::string pimd = deck("pimd.toml", kRings);
-  const Outcome whole = test::command("run --quiet " + pimd + " -o " + path("whole"));
-  ASSERT_EQ(whole.exit_code, 0) << whole.text;
-  ASSERT_EQ(
-      test::command("run --quiet " + pimd + " --set run.steps=137 --threads 1 -o " + path("parts"))
-          .exit_code,
-      0);
-  ASSERT_EQ(test::command("run --quiet " + pimd + " --resume -o " + path("parts")).exit_code, 0);
-  for (const char* name : {"energies.csv", "path_integral.csv", "geometry.csv", "cluster.csv",
-                           "conservation.csv", "temperatures.csv", "rdf.csv", "profile.csv",
-                           "heat_capacity.csv", "averages.csv", "trajectory-0001.xyz"}) {
-    const std::string file = std::string("/") + name;
-    EXPECT_EQ(text_of("whole" + file), text_of("parts" + file)) << name;
-  }
-  // The heat capacity of so few beads is left out.
-  EXPECT_FALSE(contains(text_of("whole/averages.csv"), "heat_capacity"));
-  EXPECT_TRUE(
-      contains(text_of("whole/run.json"), "heat_capacity.csv: 1 of 1 values by the covariance"));
-  if (io::can_draw()) {
-    EXPECT_TRUE(contains(text_of("whole/path_integral.svg"), "kinetic energy of H"));
-  }
-  EXPECT_TRUE(contains(text_of("whole/cluster.csv"), "; of the centroids"));
-  EXPECT_FALSE(contains(text_of("whole/rdf.csv"), "centroids"));
-}
 
 /// Positions of all frames of a trajectory.
 std::vector<std::vector<double>> positions_in(const std::string& file) {
@@ -99,8 +65,9 @@ TEST_F(Quantum, TrajectoriesOfBeads) {
                            " --set observe.trajectory.every=20"
                            " --set observe.trajectory.replicas=2 --set system.recentre=true";
   for (const char* beads : {"centroid", "all", "5"}) {
-    const Outcome run = test::command(
-        "run --quiet " + pimd + " --set observe.trajectory.beads=" + beads + " -o " + path(beads));
+    const Outcome run =
+        test::command("run --quiet --no-pictures " + pimd +
+                      " --set observe.trajectory.beads=" + beads + " -o " + path(beads));
     ASSERT_EQ(run.exit_code, 0) << run.text;
     EXPECT_FALSE(std::filesystem::exists(path(beads) + "/trajectory-0002.xyz"));
   }
@@ -141,7 +108,7 @@ TEST_F(Quantum, RdfOfATrajectoryOfBeads) {
   const std::string pimd = deck("pimd.toml", kRings) +
                            " --set run.equilibration_ps=0 --set observe.trajectory.every=20 --set "
                            "observe.trajectory.beads=all";
-  ASSERT_EQ(test::command("run --quiet " + pimd + " -o " + path("all")).exit_code, 0);
+  ASSERT_EQ(test::command("run --quiet --no-pictures " + pimd + " -o " + path("all")).exit_code, 0);
   std::string files;
   for (int r = 0; r < 3; ++r) {
     const std::string xyz = path("all") + "/trajectory-000" + std::to_string(r) + ".xyz";
@@ -181,7 +148,8 @@ TEST_F(Quantum, ResumedTrajectoriesOfBeads) {
     if (format.id == io::FileFormat::h5md && !io::has_h5md()) continue;
     const std::string name(format.name), parts = path(name + "-parts");
     SCOPED_TRACE(name);
-    const std::string run = "run --quiet " + deck("pimd.toml", kRings) + kOnlyTrajectory +
+    const std::string run = "run --quiet --no-pictures " + deck("pimd.toml", kRings) +
+                            kOnlyTrajectory +
                             " --set observe.trajectory.every=50 --set observe.trajectory.beads=all"
                             " --set observe.trajectory.format=" +
                             name;
@@ -210,222 +178,6 @@ TEST_F(Quantum, ResumedTrajectoriesOfBeads) {
     EXPECT_EQ(frames.back().molecules, 24);
     EXPECT_EQ(frames.back().beads(), format.has_comments ? 8 : 1);
   }
-}
-
-TEST_F(Quantum, RefusesTrajectoriesOfBeadsWithoutMeaning) {
-  const std::string pimd = deck("pimd.toml", kRings);
-  const auto refusal = [&](const std::string& words) {
-    const Outcome refused = test::command(words);
-    EXPECT_EQ(refused.exit_code, 2) << words;
-    return refused.text;
-  };
-  const std::string set = " -o " + path("out") + " --set observe.trajectory.beads=";
-  for (const char* beads : {"all", "0", "centroid"}) {
-    EXPECT_TRUE(contains(refusal("run " + deck("none.toml", "") + set + beads),
-                         "beads is not used without a section [path_integral]"));
-  }
-  EXPECT_TRUE(contains(refusal("run " + pimd + set + "8"),
-                       "beads = 8 exceeds the last bead: [path_integral] beads = 8, numbered from "
-                       "0 to 7"));
-  EXPECT_TRUE(contains(refusal("run " + pimd + set + "-1"), "an integer from 0 to 1023"));
-  EXPECT_TRUE(
-      contains(refusal("run " + pimd + set + "some"), "\"centroid\", \"all\" or an integer"));
-  EXPECT_TRUE(
-      contains(refusal("run " + pimd + set + "all --set observe.trajectory.velocities=true"),
-               "velocities are those of the centroids"));
-
-  ASSERT_EQ(
-      test::command("run --quiet " + pimd + " --set observe.trajectory.beads=all -o " + path("all"))
-          .exit_code,
-      0);
-  const std::string file = path("all") + "/trajectory-0000.xyz";
-  EXPECT_TRUE(contains(refusal("energy " + file), "contains 8 beads of a ring polymer"));
-  EXPECT_TRUE(contains(refusal("analyse " + file + " -o " + path("analysed")),
-                       "the frames contain 8 beads of ring polymers"));
-  EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 7"),
-                       "--beads 7: the frame has beads = 8; omit --beads"));
-  EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 0"), "--beads"));
-  EXPECT_TRUE(contains(refusal("rdf " + file + " --beads 1"), "the frame has beads = 8"));
-
-  // A format that cannot name the number of beads.
-  const std::string xtc = path("a.xtc");
-  ASSERT_EQ(test::command("convert " + file + " -o " + xtc).exit_code, 0);
-  const std::string hint =
-      "If the frames contain several beads of ring polymers, give their number";
-  for (const std::string& command :
-       {"energy " + xtc, "rdf " + xtc, "draw " + xtc + " -o a.svg",
-        "convert " + xtc + " -o " + path("b.xyz"), "analyse " + xtc + " -o " + path("analysed")}) {
-    EXPECT_TRUE(contains(refusal(command), hint)) << command;
-  }
-  EXPECT_TRUE(contains(refusal("rdf " + xtc + " --beads 7"), "24 molecules cannot form 7 beads"));
-  // Eight beads of three molecules are not three beads of eight.
-  for (const std::string& command :
-       {"rdf " + xtc, "draw " + xtc + " -o a.svg", "convert " + xtc + " -o " + path("b.xyz")}) {
-    EXPECT_TRUE(contains(refusal(command + " --beads 3"), "too far for a ring polymer")) << command;
-    EXPECT_EQ(test::command(command + " --beads 8").exit_code, 0) << command;
-  }
-  const std::string one = path("one.xyz");
-  test::write_text(one,
-                   "6\nbead=3\nO 0 0 0\nH .96 0 0\nH -.24 .93 0\nO 0 0 1\nH .96 0 1\n"
-                   "H -.24 .93 1\n");
-  EXPECT_TRUE(contains(refusal("rdf " + one + " --beads 2"), "a single bead, bead = 3"));
-}
-
-/// One bead is the classical run.
-TEST_F(Quantum, OneBeadIsTheClassicalRun) {
-  for (const auto& [name, ring] :
-       {std::pair("one", "[path_integral]\nbeads = 1\n"), {"none", ""}}) {
-    const Outcome run = test::command("run --quiet " + deck("d.toml", ring) + " -o " + path(name));
-    ASSERT_EQ(run.exit_code, 0) << run.text;
-  }
-  const auto frames = [&](const std::string& of) { return text_of(of + "/trajectory-0000.xyz"); };
-  EXPECT_GT(frames("one").size(), 100u);
-  EXPECT_EQ(frames("one"), frames("none"));
-}
-
-/// RPMD from the state of a pimd run, with as many beads or others.
-TEST_F(Quantum, ContinuesFromAState) {
-  ASSERT_EQ(
-      test::command("run --quiet " + deck("pimd.toml", kRings) + " -o " + path("pimd")).exit_code,
-      0);
-  const std::string state = "state = \"" + path("pimd") + "\"\n";
-  for (const char* beads : {"8", "16", "3"}) {
-    const std::string rpmd = deck("rpmd.toml",
-                                  std::string("[path_integral]\nbeads = ") + beads +
-                                      "\nmethod = \"rpmd\"\ntemperature_K = 150\n",
-                                  "", state);
-    const Outcome run = test::command("run --quiet " + rpmd + " --overwrite -o " + path("rpmd"));
-    ASSERT_EQ(run.exit_code, 0) << run.text;
-  }
-  const std::string trpmd = deck("trpmd.toml", "[path_integral]\nbeads = 8\nmethod = \"trpmd\"\n",
-                                 "[thermostat]\nkind = \"baoab\"\ntemperature_K = 150\n"
-                                 "friction_per_ps = 0\n",
-                                 state + "seed = 9\n");
-  EXPECT_EQ(test::command("run --quiet " + trpmd + " -o " + path("trpmd")).exit_code, 0);
-}
-
-/// Rings that do not start in equilibrium are reported by check and by runs.
-TEST_F(Quantum, WarnsOfStatesOfOtherRings) {
-  const std::string classical = deck("classical.toml", "");
-  ASSERT_EQ(test::command("run --quiet " + classical + " -o " + path("classical")).exit_code, 0);
-  ASSERT_EQ(test::command("run --quiet " + deck("pimd.toml", kTrotterRings) + " -o " + path("pimd"))
-                .exit_code,
-            0);
-  ASSERT_EQ(test::command("run --quiet " + deck("pimd.toml", kRings) + " -o " + path("economised"))
-                .exit_code,
-            0);
-  const std::string warning = "the ring polymers do not start in equilibrium";
-  const auto ring_deck = [&](const std::string& state, int beads, const char* method, double t_K) {
-    const bool rpmd = std::string_view(method) == "rpmd";
-    const std::string bath = fmt::format(
-        "[thermostat]\nkind = \"baoab\"\ntemperature_K = {}\nfriction_per_ps = 1\n", t_K);
-    return deck("ring.toml",
-                fmt::format("[path_integral]\nbeads = {}\nmethod = \"{}\"\n"
-                            "frequencies = \"trotter\"\n",
-                            beads, method) +
-                    (rpmd ? fmt::format("temperature_K = {}\n", t_K) : ""),
-                rpmd ? "" : bath, "state = \"" + path(state) + "\"\nseed = 11\n");
-  };
-  const auto checked = [&](const std::string& state, int beads, const char* method, double t_K,
-                           const std::string& more = "") {
-    const Outcome outcome = test::command("check " + ring_deck(state, beads, method, t_K) + more);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
-    return outcome.text;
-  };
-  const std::string none = checked("classical", 8, "rpmd", 150);
-  EXPECT_TRUE(contains(none,
-                       "comes from a run with no beads at 150 K, and this deck has 8 beads at "
-                       "150 K: " +
-                           warning));
-  EXPECT_TRUE(contains(none, "Start from the state of a pimd run with 8 beads at 150 K"));
-  EXPECT_TRUE(contains(checked("pimd", 8, "rpmd", 300),
-                       "8 beads at 150 K, and this deck has 8 "
-                       "beads at 300 K: " +
-                           warning));
-  EXPECT_TRUE(contains(checked("pimd", 16, "rpmd", 150), warning));
-  EXPECT_TRUE(contains(checked("pimd", 8, "rpmd", 150, " --set system.hydrogen_mass_Da=2.014"),
-                       "masses change: H from 1.008 to 2.014 Da: " + warning));
-  EXPECT_FALSE(contains(checked("pimd", 8, "rpmd", 150), warning));
-  const std::string other = checked("economised", 8, "rpmd", 150);
-  EXPECT_TRUE(
-      contains(other,
-               "8 beads at 150 K and economised frequencies up to 4038/cm, and this deck has 8 "
-               "beads at 150 K and frequencies = \"trotter\": " +
-                   warning))
-      << other;
-  for (const char* method : {"pimd", "trpmd"}) {
-    // The decks have an equilibration of 0.05 ps, in which the beads spread.
-    const std::string at_once = " --set run.equilibration_ps=0";
-    EXPECT_TRUE(contains(checked("classical", 8, method, 150, at_once), warning)) << method;
-    EXPECT_TRUE(contains(checked("classical", 8, method, 150, at_once), "Set [run] equilibration"));
-    EXPECT_FALSE(contains(checked("classical", 8, method, 150), warning)) << method;
-    EXPECT_FALSE(contains(checked("pimd", 8, method, 150, at_once), warning)) << method;
-    EXPECT_TRUE(contains(checked("pimd", 8, method, 300), warning)) << method;
-  }
-  const Outcome run =
-      test::command("run " + ring_deck("classical", 8, "rpmd", 150) + " -o " + path("rpmd"));
-  EXPECT_EQ(run.exit_code, 0) << run.text;
-  EXPECT_TRUE(contains(run.text, "warning: [system] state: ")) << run.text;
-  EXPECT_TRUE(contains(run.text, warning)) << run.text;
-}
-
-/// The lines of provenance say what tables of ring polymers contain.
-TEST_F(Quantum, TablesNameTheirAverages) {
-  const std::string more = " --set observe.heat.every=20 --set observe.trajectory.beads=2";
-  ASSERT_EQ(test::command("run --quiet " + deck("pimd.toml", kRings) + more + " -o " + path("pimd"))
-                .exit_code,
-            0);
-  const auto head = [&](const std::string& name) {
-    const std::string text = text_of("pimd/" + name);
-    return text.substr(0, text.find(',', text.find('\n')));
-  };
-  for (const char* name : {"rdf.csv", "geometry.csv", "profile.csv"}) {
-    EXPECT_TRUE(contains(head(name), "; over all beads")) << name;
-  }
-  for (const char* name : {"cluster.csv", "temperatures.csv", "spectrum.csv"}) {
-    EXPECT_TRUE(contains(head(name), "; of the centroids")) << name;
-  }
-  EXPECT_TRUE(
-      contains(head("conservation.csv"), "energy = Hamiltonian of the ring polymer, a sum"));
-  EXPECT_TRUE(contains(head("heat.csv"), "sums over its beads"));
-  EXPECT_TRUE(contains(head("energies.csv"), "means over the beads"));
-  EXPECT_TRUE(contains(text_of("pimd/trajectory-0000.xyz"), "bead=2"));
-  // What is conserved is the Hamiltonian minus the heat.
-  io::CsvReader heat(path("pimd/heat.csv")), energies(path("pimd/conservation.csv"));
-  std::vector<std::string_view> a, b;
-  while (heat.next(a) && energies.next(b)) {
-    EXPECT_NEAR(heat.number(a[heat.column("conserved_kcal_per_mol")]),
-                energies.number(b[energies.column("energy_kcal_per_mol")]) -
-                    heat.number(a[heat.column("heat_kcal_per_mol")]),
-                1e-9);
-  }
-}
-
-TEST_F(Quantum, RejectsInvalidDecks) {
-  const std::string pimd = deck("pimd.toml", kRings);
-  const auto refusal = [&](const std::string& more) {
-    const Outcome refused = test::command("run " + pimd + " -o " + path("out") + more);
-    EXPECT_EQ(refused.exit_code, 2) << more;
-    return refused.text;
-  };
-  EXPECT_TRUE(contains(refusal(" --set system.model=tip4p2005"),
-                       "[path_integral] needs a flexible model: qtip4pf, tip4p2005f"));
-  EXPECT_TRUE(contains(refusal(" --set integrator.scheme=zss-stiff"), "needs scheme = \"verlet\""));
-  EXPECT_TRUE(contains(refusal(" --set run.precision=single"), "\"double\" or \"mixed\""));
-  EXPECT_TRUE(contains(refusal(" --set path_integral.method=rpmd"), "runs without a thermostat"));
-  EXPECT_TRUE(contains(
-      test::command("check " + pimd + " --set thermostat.kind=gla --set integrator.timestep_fs=0.5")
-          .text,
-      "potential energy of O-H stretches 3.5 % too large. Use kind = \"baoab\""));
-  EXPECT_TRUE(contains(refusal(" --set path_integral.method=trpmd --set "
-                               "path_integral.frequencies=economised"),
-                       "require frequencies = \"trotter\""));
-  EXPECT_TRUE(contains(refusal(" --set path_integral.frequencies=trotter --set "
-                               "path_integral.highest_wavenumber_per_cm=4000"),
-                       "highest_wavenumber_per_cm is not used with"));
-  EXPECT_TRUE(contains(refusal(" --set path_integral.beads=1000 --set system.replicas=1000000"),
-                       "with 1000 beads) exceed the limit"));
-  EXPECT_TRUE(contains(refusal(" --set path_integral.beads=1025"), "1024"));
 }
 
 /// Columns of a table with their errors, by row.
@@ -484,7 +236,8 @@ TEST_F(Quantum, ProposalsOfCheckAreRight) {
     // The proposed temperatures have four digits.
     const std::string proposed = with(ladder, beads);
     EXPECT_GE(number_after(test::command("check " + proposed).text, least), 29.0);
-    const Outcome run = test::command("run --quiet --overwrite " + proposed + " -o " + path("run"));
+    const Outcome run =
+        test::command("run --quiet --no-pictures --overwrite " + proposed + " -o " + path("run"));
     ASSERT_EQ(run.exit_code, 0) << run.text;
     const auto measured = means_in(path("run/exchange.csv"), "acceptance");
     EXPECT_GE(measured.size(), 3u);
@@ -496,78 +249,14 @@ TEST_F(Quantum, ProposalsOfCheckAreRight) {
   }
 }
 
-/// The last good structure of a ring polymer that blew up is its centroid, not its normal modes.
-TEST_F(Quantum, KeepsCentroidsOfBlowUps) {
-  const Outcome run = test::command("run --quiet " + deck("pimd.toml", kRings) +
-                                    " --set integrator.timestep_fs=5 -o " + path("out"));
-  EXPECT_EQ(run.exit_code, 3) << run.text;
-  const io::Structure last = io::read_structure(path("out") + "/blow-up-0001.xyz");
-  EXPECT_EQ(last.molecules, 3);
-  EXPECT_EQ(last.positions_A.size(), 27u);
-  EXPECT_EQ(last.velocities_A_per_akma.size(), 27u);
-}
-
-/// The exact flow of the free ring resonates at 1.26 fs, where the estimators of the energy no
-/// longer agree. The Cayley form has no resonance.
-TEST_F(Quantum, WarnsIfTheEstimatorsDisagree) {
-  test::write_text(path("one.toml"),
-                   "[system]\nmodel = \"qtip4pf\"\nmolecules = 1\nreplicas = 16\n"
-                   "[integrator]\nscheme = \"verlet\"\ntimestep_fs = 1.1\n"
-                   "[thermostat]\nkind = \"baoab\"\ntemperature_K = 300\nfriction_per_ps = 5\n"
-                   "[path_integral]\nbeads = 32\nfrequencies = \"trotter\"\n"
-                   "[run]\nduration_ps = 2\nequilibration_ps = 0.5\n"
-                   "[observe.energies]\nevery = 10\n[observe.path_integral]\nevery = 10\n");
-  const std::string warning = "by the primitive and by the virial estimator differ";
-  for (const auto& [ring, warned] : {std::pair("cayley", false), {"exact", true}}) {
-    const std::string keys = std::string(" --set path_integral.free_ring=") + ring;
-    const Outcome run = test::command("run " + path("one.toml") + keys + " -o " + path(ring));
-    EXPECT_EQ(contains(run.text, warning), warned) << run.text;
-    EXPECT_EQ(contains(run.text, "Use free_ring = \"cayley\""), warned) << run.text;
-  }
-  const Outcome compared =
-      test::command("compare " + path("one.toml") +
-                    " --schemes verlet --free-ring cayley,exact -o " + path("compared"));
-  EXPECT_TRUE(contains(compared.text, "verlet:free_ring=exact: the mean energies"))
-      << compared.text;
-  EXPECT_FALSE(contains(compared.text, "verlet:free_ring=cayley: the mean energies"));
-}
-
-/// check and run warn before the first step, compare at its end; run.json contains the warning.
-TEST_F(Quantum, WarnsOfResonances) {
-  const std::string rings =
-      "[path_integral]\nbeads = 64\nfree_ring = \"exact\"\nfrequencies = \"trotter\"\n";
-  const std::string warning = "free_ring = \"exact\" resonates: timestep_fs = ";
-  const std::string exact =
-      deck("exact.toml", rings) + " --set run.steps=2 --set run.equilibration_ps=0 ";
-  for (const auto& [step, warned] : {std::pair("0.5", false), {"1.3", true}}) {
-    const std::string words = exact + "--set integrator.timestep_fs=" + step;
-    const std::string checked = test::command("check " + words).text;
-    EXPECT_EQ(contains(checked, warning), warned) << step;
-    const Outcome run = test::command("run --quiet --overwrite " + words + " -o " + path("out"));
-    EXPECT_EQ(contains(run.text, warning), warned) << run.text;
-    EXPECT_EQ(contains(text_of("out/run.json"), "resonates"), warned);
-  }
-  // Steps that blow up have no time. Those of 100 fs do so at once: a busy machine times only a
-  // few.
-  EXPECT_TRUE(contains(test::command("check " + exact + "--set integrator.timestep_fs=100").text,
-                       "time: not estimated"));
-  const std::string cayley =
-      exact + "--set integrator.timestep_fs=1.3 --set path_integral.free_ring=cayley";
-  EXPECT_FALSE(contains(test::command("check " + cayley).text, "resonates"));
-  const Outcome compared =
-      test::command("compare " + exact + "--set run.steps=20 --schemes verlet:timestep_fs=1.3 -o " +
-                    path("compared"));
-  EXPECT_TRUE(contains(compared.text, warning)) << compared.text;
-}
-
 /// Averages are those of tarn run, and limits those of the averages.
 TEST_F(Quantum, ComparesNumbersOfBeads) {
   const std::string pimd = deck("pimd.toml", kTrotterRings);
-  const Outcome compared = test::command("compare --quiet " + pimd +
+  const Outcome compared = test::command("compare --quiet --no-pictures " + pimd +
                                          " --schemes verlet --beads 4,1,8 -o " + path("beads"));
   ASSERT_EQ(compared.exit_code, 0) << compared.text;
   EXPECT_TRUE(contains(compared.text, "verlet:beads=infinity"));
-  ASSERT_EQ(test::command("run --quiet " + pimd + " -o " + path("run")).exit_code, 0);
+  ASSERT_EQ(test::command("run --quiet --no-pictures " + pimd + " -o " + path("run")).exit_code, 0);
 
   const std::array<int, 2> beads{4, 8};  // without one
   std::map<std::string, analysis::MeanError> of_run;
@@ -607,7 +296,7 @@ TEST_F(Quantum, ComparesNumbersOfBeads) {
 /// Both kinds of frequencies in one table, of which one is extrapolated.
 TEST_F(Quantum, ComparesFrequencies) {
   const Outcome compared =
-      test::command("compare --quiet " + deck("pimd.toml", kRings) +
+      test::command("compare --quiet --no-pictures " + deck("pimd.toml", kRings) +
                     " --set run.steps=2000 --set run.equilibration_ps=0.3 --schemes verlet "
                     "--beads 4,8 --frequencies economised,trotter -o " +
                     path("kinds"));
@@ -630,7 +319,7 @@ TEST_F(Quantum, ComparesFrequencies) {
 
 TEST_F(Quantum, ComparesFlowsOfTheFreeRing) {
   const Outcome compared = test::command(
-      "compare --quiet " + deck("pimd.toml", kRings) +
+      "compare --quiet --no-pictures " + deck("pimd.toml", kRings) +
       " --schemes verlet --free-ring cayley,exact --steps 0.25,0.5 -o " + path("rings"));
   ASSERT_EQ(compared.exit_code, 0) << compared.text;
   io::CsvReader csv(path("rings/beads.csv"));
@@ -646,40 +335,6 @@ TEST_F(Quantum, ComparesFlowsOfTheFreeRing) {
   const std::vector<analysis::MeanError> energies =
       means_in(path("rings/beads.csv"), "energy_virial_kcal_per_mol");
   EXPECT_NE(energies[2].mean, energies[4].mean);
-}
-
-TEST_F(Quantum, RefusesComparisonsWithoutMeaning) {
-  const std::string pimd = deck("pimd.toml", kRings);
-  const auto refusal = [&](const std::string& words) {
-    const Outcome refused = test::command("compare " + words + " -o " + path("out"));
-    EXPECT_EQ(refused.exit_code, 2) << words << refused.text;
-    return refused.text;
-  };
-  EXPECT_TRUE(contains(refusal(pimd + " --schemes verlet --beads 4,8 --steps 0.5"),
-                       "--beads cannot be combined with --steps"));
-  EXPECT_TRUE(contains(refusal(pimd + " --schemes verlet --beads 4,4"), "given only once"));
-  EXPECT_TRUE(contains(refusal(pimd + " --schemes verlet --beads 0"), "--beads 0"));
-  EXPECT_TRUE(contains(refusal(pimd + " --schemes verlet --free-ring cayley,euler"), "exact"));
-  EXPECT_TRUE(contains(refusal(pimd + " --schemes zss-stiff --beads 4,8"), "\"verlet\""));
-  EXPECT_TRUE(contains(refusal(deck("none.toml", "") + " --schemes verlet --free-ring exact"),
-                       "--free-ring needs a deck with [path_integral]"));
-  const std::string inputs = std::string(TARN_SOURCE_DIR) + "/inputs/";
-  EXPECT_TRUE(contains(refusal(inputs + "water7.toml --schemes shake --beads 4,8"),
-                       "needs a flexible model"));
-  EXPECT_TRUE(contains(refusal(inputs + "double-pendulum.toml --schemes rattle --beads 4,8"),
-                       "are for water"));
-}
-
-TEST_F(Quantum, CheckReportsQuantaAndBeads) {
-  const Outcome checked = test::command("check " + deck("pimd.toml", kRings));
-  EXPECT_TRUE(contains(checked.text, "beads = 8 are few at 150 K")) << checked.text;
-  EXPECT_TRUE(contains(checked.text,
-                       "8 beads with economised frequencies at 150 K: error of the kinetic "
-                       "energy of a harmonic vibration at most 59 %; 1 % requires 40 beads, "
-                       "0.1 % 56 beads"))
-      << checked.text;
-  const Outcome trotter = test::command("check " + deck("pimd.toml", kTrotterRings));
-  EXPECT_TRUE(contains(trotter.text, "8 beads with Trotter frequencies at 150 K")) << trotter.text;
 }
 
 }  // namespace

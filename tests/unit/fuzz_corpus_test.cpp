@@ -51,7 +51,6 @@ void replay(const std::string& folder, void (*read)(std::string_view)) {
 
 TEST(FuzzCorpus, Decks) {
   replay("/tests/data/fuzz/deck", fuzz::deck);
-  replay("/tests/data/bad-decks", fuzz::deck);
   replay("/inputs", fuzz::deck);
 }
 
