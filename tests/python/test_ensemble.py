@@ -324,24 +324,28 @@ def test_frames_take_other_arrays_while_they_can():
         e.frames(10, 0)
 
 
-def test_two_ensembles_in_two_threads():
-    alone = tarn.Ensemble(HEPTAMER, threads=1)
-    alone.advance(3000)
-    results = {}
-
-    def work(name: int) -> None:
-        e = tarn.Ensemble(HEPTAMER, threads=1)
-        for _ in range(30):
-            e.advance(100)
-            e.positions_A
-        results[name] = e.positions_A
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+def run_in_threads(*works) -> None:
+    threads = [threading.Thread(target=work) for work in works]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for positions in results.values():
+
+
+def test_two_ensembles_in_two_threads():
+    alone = tarn.Ensemble(HEPTAMER, threads=1)
+    alone.advance(3000)
+    results = []
+
+    def work() -> None:
+        e = tarn.Ensemble(HEPTAMER, threads=1)
+        for _ in range(30):
+            e.advance(100)
+            e.positions_A
+        results.append(e.positions_A)
+
+    run_in_threads(work, work)
+    for positions in results:
         assert np.array_equal(positions, alone.positions_A)
     assert len(results) == 2
 
@@ -354,11 +358,7 @@ def test_one_ensemble_in_two_threads_takes_turns():
             shared.advance(10)
             shared.positions_A.sum()
 
-    threads = [threading.Thread(target=work) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_in_threads(work, work)
     alone = tarn.Ensemble(HEPTAMER, threads=1)
     alone.advance(2000)
     assert shared.step == 2000 and np.array_equal(shared.positions_A, alone.positions_A)

@@ -164,38 +164,16 @@ except KeyboardInterrupt:
     assert np.array_equal(e.positions_A, state["positions_A"])
 
 
-def test_preparing_a_start_can_be_interrupted():
-    child = start("""
-import tarn
-print("ready", flush=True)
-deck = {"system": {"molecules": 60, "replicas": 10000}, "integrator": {"scheme": "settle"}}
-tarn.Ensemble(deck)
-""")
-    time.sleep(0.5)
-    _, err, seconds = interrupt(child)
-    assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in err
-    assert seconds < 30
-
-
-def test_minimising_can_be_interrupted():
-    child = start("""
-import tarn
-water = tarn.random_cluster(60, replicas=200)
-print("ready", flush=True)
-while True:
-    tarn.minimise(water, model="tip3p")
-""")
-    time.sleep(0.3)
-    _, err, seconds = interrupt(child)
-    assert "KeyboardInterrupt" in err and seconds < 30
-
-
-def test_random_clusters_can_be_interrupted():
-    child = start("""
-import tarn
-print("ready", flush=True)
-tarn.random_cluster(100, replicas=1_000_000)
-""")
+@pytest.mark.parametrize(
+    "work",
+    [
+        'tarn.Ensemble({"system": {"molecules": 60, "replicas": 10000}, "integrator": {"scheme": "settle"}})',
+        "tarn.minimise(tarn.random_cluster(60, replicas=2000), model='tip3p')",
+        "tarn.random_cluster(100, replicas=1_000_000)",
+    ],
+)
+def test_preparations_can_be_interrupted(work):
+    child = start(f'import tarn\nprint("ready", flush=True)\n{work}\n')
     time.sleep(0.3)
     _, err, seconds = interrupt(child)
     assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in err and seconds < 30

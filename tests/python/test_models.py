@@ -50,7 +50,7 @@ def test_parameters_are_those_of_an_own_model(name):
 
 def test_a_section_is_enough_as_dictionary_file_and_path():
     Path("own.toml").write_text(TEXT)
-    for model in (OWN, {"model": OWN}, "own.toml", Path("own.toml")):
+    for model in (OWN, {"model": OWN}, "own.toml", Path("own.toml"), tarn.models["tip4p2005"]):
         same(model, "tip4p2005")
     water = tarn.random_cluster(2, model=OWN)
     assert np.array_equal(water, tarn.random_cluster(2, model="tip4p2005"))
@@ -137,6 +137,9 @@ def test_masses_of_modes():
     unit = tarn.normal_modes(water, model="qtip4pf", masses={"O": 7.0})
     assert heavy.wavenumbers_per_cm[6:] == pytest.approx(unit.wavenumbers_per_cm[6:] / 2, rel=1e-9)
     deuterium = tarn.normal_modes(water, model="qtip4pf", masses={"H": 2.014})
+    Path("d2o.toml").write_text('[system]\nmodel = "qtip4pf"\nmolecules = 1\nhydrogen_mass_Da = 2.014\n[run]\nsteps = 1\n')
+    of_deck = tarn.normal_modes(water, model="d2o.toml")
+    assert np.array_equal(of_deck.wavenumbers_per_cm, deuterium.wavenumbers_per_cm)
     # Between the ratio of H against a fixed wall and that of a heavier partner.
     assert np.all(deuterium.wavenumbers_per_cm[6:] < 0.76 * light[6:])
     assert np.all(deuterium.wavenumbers_per_cm[6:] > np.sqrt(1.008 / 2.014) * light[6:])

@@ -837,19 +837,6 @@ def xtb(accuracy=0.01, count=1, **options):
     return tarn.AsePotential(calculators, reset="cache_api" in options)
 
 
-def test_forces_of_xtb_are_differences_of_energies():
-    potential = xtb()
-    x, step = dimers(1)[0], 2e-4
-    moved = np.repeat(x[None], 36, axis=0).reshape(2, 18, 18)
-    moved[0] += step * np.eye(18)
-    moved[1] -= step * np.eye(18)
-    (above, below) = potential(moved.reshape(36, 6, 3))[0].reshape(2, 18)
-    _, forces = potential(x[None])
-    # The truncation is step^2/6 times third derivatives of some 1e4 kcal/mol/A^3 of a bond.
-    assert np.abs(forces.ravel() + (above - below) / (2 * step)).max() < 2e-4
-    assert np.abs(forces).max() > 1
-
-
 def test_xtb_without_its_history_is_a_function_of_an_image():
     potential = xtb(accuracy=1.0, cache_api=False)
     x = dimers(2)
@@ -858,22 +845,6 @@ def test_xtb_without_its_history_is_a_function_of_an_image():
     # Sums of BLAS depend on the places of its arrays in memory.
     np.testing.assert_allclose(again[::-1], energies, rtol=1e-12)
     np.testing.assert_allclose(forces_again[::-1], forces, atol=1e-9)
-
-
-def test_xtb_conserves_the_energy_of_a_dimer():
-    deck = with_changes(DIMERS, system={"replicas": 1, "temperature_K": 100})
-    del deck["thermostat"]
-    with tarn.Ensemble(deck, potential=xtb()) as e:
-        energies = []
-        for _ in range(40):
-            e.advance(4)
-            row = e.energies[0]
-            energies.append((row["potential_kcal_per_mol"], row["total_kcal_per_mol"]))
-    potential, total = np.array(energies).T
-    # The error of Verlet is h^2 Omega^2/8 = 0.4 % of the energy of a stretch of 3700/cm, which is of
-    # the size of the changes of the potential energy.
-    assert np.ptp(potential) > 0.3
-    assert np.ptp(total) < 0.01 * np.ptp(potential)
 
 
 def test_minimum_and_wavenumbers_of_xtb_are_those_of_ase():
@@ -900,19 +871,3 @@ def test_minimum_and_wavenumbers_of_xtb_are_those_of_ase():
     # Both have truncation errors of differences, along other directions.
     assert ours.wavenumbers_per_cm[-3:] == pytest.approx(theirs, abs=2)
     assert 1400 < theirs[0] < 1700 and 3500 < theirs[1] < theirs[2] < 3900
-
-
-def test_the_estimators_of_a_quantum_molecule_of_xtb_agree():
-    deck = {
-        "system": {"model": "qtip4pf", "molecules": 1, "replicas": 1},
-        "integrator": {"scheme": "verlet", "timestep_fs": 0.5},
-        "thermostat": {"kind": "baoab", "temperature_K": 300.0, "friction_per_ps": 10.0},
-        "path_integral": {"beads": 32},
-        "run": {"steps": 120, "equilibration_ps": 0.02},
-        "observe": {"path_integral": {"every": 1}},
-    }
-    result = tarn.run(deck, out="out", potential=xtb(accuracy=1.0))
-    primitive, virial = (result.averages[f"energy_{kind}_kcal_per_mol"]
-                         for kind in ("primitive", "virial"))  # fmt: skip
-    assert abs(primitive.mean - virial.mean) < 4.5 * np.hypot(primitive.error, virial.error)
-    assert primitive.error < 5

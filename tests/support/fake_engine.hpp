@@ -93,12 +93,18 @@ class FakeEngine final : public Engine {
       if (fields & kExchangeEnergies) {
         frame.exchange_energies_kcal_per_mol.push_back(x[4] * x[4] - x[3]);
       }
+      if (fields & kMultipliers) {
+        for (int m = 0; m < 3 * frame.molecules; ++m) {
+          frame.multipliers_kcal_per_mol_A2.push_back(x[m]);
+        }
+      }
       if (fields & kHeat) frame.heat_kcal_per_mol.push_back(x[7]);
       if (fields & kConservation) {
         frame.conservation.push_back({e, {v[0], v[1], v[2]}, {x[0], x[1], x[2]}, x[5] * x[5]});
       }
     }
-    fill_moments(requested & kEnergyMoments, false, groups_, 1, frame);
+    if (fields & kGeometry) measure_geometry(frame);
+    fill_moments(requested & (kEnergyMoments | kGeometryMoments), false, groups_, 1, frame);
     measure(requested, frame);
     if (fields & kPairCounts) {
       frame.pair_counts = counts_;
@@ -135,7 +141,6 @@ class FakeEngine final : public Engine {
  private:
   /// Rows that follow from the positions.
   void measure(unsigned fields, Frame& frame) {
-    if (fields & kGeometry) measure_geometry(frame);
     const unsigned measured = kShape | kParts | kLindemann | kLindemannSums | kShapeMoments |
                               kLindemannMoments | kRadialCounts;
     if ((fields & measured) == 0) return;

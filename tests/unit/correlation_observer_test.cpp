@@ -1,7 +1,6 @@
 #include <cmath>
 #include <functional>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,6 @@ namespace tarn {
 namespace {
 
 using test::contains;
-using test::read_text;
 using test::ScratchFolder;
 
 /// The angle by which the only molecule of replica r has turned in its plane at a step.
@@ -165,30 +163,6 @@ TEST_F(CorrelationObserverTest, WithoutAWholeWindowThereAreNoRows) {
   EXPECT_TRUE(pictures.paths.empty());
   ASSERT_EQ(pictures.messages.size(), 1u);
   EXPECT_TRUE(contains(pictures.messages[0].text, "no replica covers a whole window"));
-}
-
-TEST_F(CorrelationObserverTest, ContinuesFromASavedState) {
-  const Deck d = deck(2);
-  const Angle some = [](std::int64_t r, std::int64_t step) {
-    return std::sin(0.1 * static_cast<double>(step * (r + 1)));
-  };
-  const auto straight = observer(d);
-  see(*straight, 0, 1000, {0, 1}, some);
-  straight->finish();
-  const std::string expected = read_text(folder_.file("correlation.csv"));
-  EXPECT_EQ(rows().size(), 51u);
-  for (const std::int64_t stop : {0, 2, 128, 220, 500, 1000}) {
-    const auto first = observer(d);
-    see(*first, 0, stop, {0, 1}, some);
-    std::stringstream saved;
-    first->save(saved);
-    const auto second = observer(d);
-    EXPECT_EQ(second->name(), first->name());
-    second->load(saved);
-    see(*second, stop + 2, 1000, {0, 1}, some);
-    second->finish();
-    EXPECT_EQ(read_text(folder_.file("correlation.csv")), expected) << stop;
-  }
 }
 
 }  // namespace

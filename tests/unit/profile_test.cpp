@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -234,35 +233,6 @@ TEST_F(ProfileObserverTest, EachBathHasItsOwn) {
   if (!io::can_draw()) return;
   profile->draw();
   EXPECT_TRUE(contains(read_text(folder_.file("profile.svg")), ">100 K<"));
-}
-
-TEST_F(ProfileObserverTest, ContinuesFromASavedState) {
-  const Deck d = deck(3);
-  const auto see = [&](Observer& profile, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t step = begin; step < end; step += 10) {
-      const double t = static_cast<double>(step);
-      std::vector<Pair> replicas{{0, 2.0 + std::sin(t), true},
-                                 {2, 1.5 + std::cos(t), step % 20 == 0}};
-      if (step < 700) replicas.insert(replicas.begin() + 1, {1, 1.2, false});  // then it stops
-      observe(profile, step, replicas);
-    }
-  };
-  const auto straight = observer(d);
-  see(*straight, 0, 1000);
-  straight->finish();
-  const std::string expected = read_text(folder_.file("profile.csv"));
-  for (const std::int64_t stop : {0, 500, 510, 740, 1000}) {
-    const auto first = observer(d);
-    see(*first, 0, stop);
-    std::stringstream saved;
-    first->save(saved);
-    const auto second = observer(d);
-    EXPECT_EQ(second->name(), first->name());
-    second->load(saved);
-    see(*second, stop, 1000);
-    second->finish();
-    EXPECT_EQ(read_text(folder_.file("profile.csv")), expected) << stop;
-  }
 }
 
 TEST_F(ProfileObserverTest, WithoutASampleThereIsNoPicture) {

@@ -1,7 +1,6 @@
 #include <cmath>
 #include <functional>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,7 +17,6 @@ namespace tarn {
 namespace {
 
 using test::contains;
-using test::read_text;
 using test::ScratchFolder;
 
 constexpr double kIntervalFs = 4.0;  // 2 steps of 2 fs
@@ -169,36 +167,6 @@ TEST_F(SpectrumObserverTest, AveragesOverTheChosenReplicasAfterEquilibration) {
   spectrum->finish();
   EXPECT_NEAR(integral(rows(), &Row::states_cm), unit * (14.0 + 5.0) / 5.0, 1e-6 * unit);
   EXPECT_EQ(spectrum->averages().front().samples, 5);
-}
-
-TEST_F(SpectrumObserverTest, ContinuesFromASavedState) {
-  const Deck d = deck(2, kBath + "[observe.spectrum]\nevery = 2\nresolution_per_cm = 200.0\n");
-  const Motion some = [](std::int64_t r, std::size_t c, double time_fs) {
-    return std::sin(0.1 * time_fs * static_cast<double>(c + 1) + static_cast<double>(r)) +
-           0.01 * std::cos(0.37 * time_fs);
-  };
-  const auto see = [&](Observer& spectrum, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t step = begin; step < end; step += 2) {
-      spectrum.observe(frame(step, {0, 1}, some));
-    }
-  };
-  const auto straight = observer(d);
-  see(*straight, 0, 1000);
-  straight->finish();
-  const std::string expected = read_text(folder_.file("spectrum.csv"));
-  EXPECT_GT(rows().size(), 10u);
-  for (const std::int64_t stop : {0, 2, 118, 500, 1000}) {
-    const auto first = observer(d);
-    see(*first, 0, stop);
-    std::stringstream saved;
-    first->save(saved);
-    const auto second = observer(d);
-    EXPECT_EQ(second->name(), first->name());
-    second->load(saved);
-    see(*second, stop, 1000);
-    second->finish();
-    EXPECT_EQ(read_text(folder_.file("spectrum.csv")), expected) << stop;
-  }
 }
 
 TEST_F(SpectrumObserverTest, WithoutAWholeSegmentThereAreNoRows) {
