@@ -74,7 +74,6 @@ class MechanicsComparison {
     result_.time = plan_.time;
     result_.orders = convergence_orders(result_.mechanics, schemes_);
     write_mechanics_orders(result_, system());
-    draw_errors();
   }
 
  private:
@@ -225,36 +224,6 @@ class MechanicsComparison {
     const std::string path = result_.out_dir + "/drift.csv";
     io::write_file(
         path, drift_table(drifts, path, mechanics_provenance(system(), "changes since the start")));
-    std::vector<io::Plot> plots = drift_plots(drifts);
-    if (plots.empty()) return;
-    plots.front().title =
-        fmt::format("Largest change since the start in each hundredth of the run, {}", system());
-    draw(plots, "drift");
-  }
-
-  void draw_errors() {
-    // With one reference per set of equations, curves with a penalty are dashed.
-    const bool several = plan_.references.size() > 1;
-    std::vector<bool> dashed(schemes_.size(), false);
-    for (const MechanicsVariant& v : plan_.variants) {
-      dashed[v.scheme] = several && !solves_rigid_equations(v.deck);
-    }
-    std::vector<io::Plot> plots = error_plots(result_.mechanics, schemes_, result_.orders, dashed);
-    if (plots.front().series.empty()) return;
-    const bool any_dashed = std::count(dashed.begin(), dashed.end(), true) > 0;
-    plots.front().title =
-        fmt::format("Error of {} up to t = {:g}{}{}{}", system(), plan_.time,
-                    several ? ", each against its own exact solution" : "",
-                    any_dashed ? " (dashed: penalty)" : "",
-                    options_.reference.empty() ? "" : ", against " + options_.reference);
-    draw(plots, "errors");
-  }
-
-  void draw(const std::vector<io::Plot>& plots, const std::string& name) {
-    if (!options_.pictures) return;
-    const io::Drawing drawing = io::draw(plots, result_.out_dir + "/" + name);
-    result_.pictures = drawing.paths;
-    if (!drawing.warning.empty()) warn(drawing.warning);
   }
 
   void warn(const std::string& text) const {

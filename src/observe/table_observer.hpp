@@ -16,7 +16,6 @@
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/halves.hpp"
-#include "tarn/io/plot.hpp"
 #include "tarn/observer.hpp"
 #include "warnings.hpp"
 
@@ -91,8 +90,6 @@ struct TableSpec {
   std::function<void(const Frame&)> catch_up;
   /// Writes additional files at the end; null: none.
   std::function<void()> finish;
-  /// Empty: no picture.
-  DrawTable draw;
 };
 
 /// A column with a number of the rows of a frame.
@@ -154,9 +151,6 @@ class TableObserver final : public ArchivedObserver {
     return spec_.structure_changes ? spec_.structure_changes() : std::nullopt;
   }
   Messages messages() const override;
-  Pictures draw() override {
-    return spec_.draw ? spec_.draw(info_.out_dir, io::kAllPictures) : Pictures{};
-  }
 
  private:
   void archive(io::Archive& a) override;
@@ -226,7 +220,6 @@ class TableObserver final : public ArchivedObserver {
 template <class Settings>
 std::unique_ptr<Observer> make_table(TableSpec spec, const Settings& section,
                                      const ObserverContext& run) {
-  spec.draw = run.draw;
   return std::make_unique<TableObserver>(std::move(spec), section.every, section.replicas, run);
 }
 

@@ -25,8 +25,8 @@
 #include "tarn/io/binary.hpp"
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/io/draw.hpp"
 #include "tarn/io/json.hpp"
-#include "tarn/observe/pictures.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn {
@@ -293,7 +293,7 @@ class MechanicsRun {
 
   void draw() {
     if (!options_.pictures) return;
-    const Pictures pictures = draw_run(folder_.path());
+    const Pictures pictures = io::draw_pictures(folder_.path());
     pictures_ = pictures.paths;
     for (const Message& message : pictures.messages) {
       if (std::find(messages_.begin(), messages_.end(), message) == messages_.end()) emit(message);

@@ -12,7 +12,6 @@
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/observe/pictures.hpp"
 
 namespace tarn {
 namespace {
@@ -212,8 +211,6 @@ void ReplicaExchange::finish() {
   write_pairs();
   write_paths();
 }
-
-Pictures ReplicaExchange::draw() { return draw_exchange(info_.out_dir); }
 
 namespace {
 

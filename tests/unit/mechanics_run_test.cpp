@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "json_reader.hpp"
@@ -19,10 +18,8 @@
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/plot.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
 #include "tarn/mechanics/systems.hpp"
-#include "tarn/observe/pictures.hpp"
 #include "tarn/run.hpp"
 
 namespace tarn {
@@ -34,12 +31,11 @@ Deck input(const std::string& name, const std::vector<std::string>& set = {}) {
   return load_deck(kInputs + name + ".toml", set);
 }
 
-RunResult run_into(const Deck& deck, const std::string& folder, bool resume = false,
-                   bool pictures = false) {
+RunResult run_into(const Deck& deck, const std::string& folder, bool resume = false) {
   RunOptions options;
   options.out_dir = folder;
   options.resume = resume;
-  options.pictures = pictures;
+  options.pictures = false;
   return run_deck(deck, options);
 }
 
@@ -252,30 +248,6 @@ TEST(MechanicsRun, TablesWithOtherColumnsAreNotGoneOnWith) {
   EXPECT_TRUE(test::contains(record, "its columns differ from those"));
 }
 
-/// A gnuplot that fails is told for each picture.
-TEST(MechanicsRun, ReportsEveryMissingPicture) {
-  const test::ScratchFolder scratch;
-  std::filesystem::create_directories(scratch.file("bin"));
-  test::write_text(scratch.file("bin/gnuplot"), "#!/bin/sh\nexit 1\n");
-  std::filesystem::permissions(scratch.file("bin/gnuplot"), std::filesystem::perms::all);
-  const std::string path = std::getenv("PATH");
-  ::setenv("PATH", (scratch.file("bin") + ":" + path).c_str(), 1);
-  std::vector<std::string> warnings;
-  RunOptions options;
-  options.out_dir = scratch.file("out");
-  options.on_message = [&](const Message& message) { warnings.push_back(message.text); };
-  run_deck(input("heavy-top", {"run.steps=50"}), options);
-  ::setenv("PATH", path.c_str(), 1);
-  const std::string record = test::read_text(scratch.file("out/run.json"));
-  ASSERT_GT(warnings.size(), 1u);
-  for (const std::string& warning : warnings) {
-    EXPECT_TRUE(test::contains(warning, "gnuplot could not draw")) << warning;
-  }
-  for (const char* table : {"trajectory.svg", "conservation.svg"}) {
-    EXPECT_TRUE(test::contains(record, table)) << table;
-  }
-}
-
 TEST(MechanicsRun, DistinguishesRodsFromJoints) {
   const test::ScratchFolder scratch;
   run_into(input("double-spherical-pendulum", {"run.steps=100"}), scratch.file("out"));
@@ -415,7 +387,6 @@ TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
       << message;
   EXPECT_EQ(rows_of(scratch.file("out/blow-up-0000.csv")),
             std::vector<std::vector<double>>{rows.back()});
-  EXPECT_EQ(io::can_draw(), std::filesystem::exists(scratch.file("out/trajectory.svg")));
   const test::ScratchFolder until;
   const auto last = static_cast<int>(rows.back()[0]);
   run_into(input("double-pendulum", {"integrator.omega=40", "run.steps=" + std::to_string(last)}),
@@ -632,69 +603,6 @@ TEST(MechanicsRun, CheckedDecksHoldTheInitialData) {
               record.find("momentum = [") == std::string::npos)
         << name;
   }
-}
-
-TEST(MechanicsRun, PicturesCanBeDrawnAgain) {
-  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
-  for (const std::string& name : kDecks) {
-    const test::ScratchFolder scratch;
-    std::vector<std::string> set{"observe.conservation.every=1"};
-    if (name != "double-spring") set.push_back("run.steps=20");
-    const std::string folder = scratch.file("out");
-    const std::vector<std::string> pictures =
-        run_into(input(name, set), folder, false, true).pictures;
-    EXPECT_FALSE(pictures.empty()) << name;
-    std::map<std::string, std::string> drawn;
-    for (const std::string& path : pictures) {
-      drawn[path] = test::read_text(path);
-      if (path.ends_with("trajectory.svg")) {
-        // A projection takes no time.
-        EXPECT_EQ(test::contains(drawn[path], "iteration"), name == "double-spring") << name;
-        EXPECT_TRUE(test::contains(drawn[path], "coordinate")) << name;
-      }
-      std::filesystem::remove(path);
-    }
-    EXPECT_EQ(draw_run(folder).paths, pictures) << name;
-    for (const auto& [path, picture] : drawn) EXPECT_TRUE(test::read_text(path) == picture) << path;
-  }
-}
-
-TEST(MechanicsRun, PicturesShowWhatChanges) {
-  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
-  const test::ScratchFolder scratch;
-  const std::string folder = scratch.file("out");
-  run_into(input("heavy-top", {"run.steps=400"}), folder, false, true);
-  // An antisymmetric matrix: zeros, and each of the others twice.
-  const std::string trajectory = test::read_text(folder + "/trajectory.svg");
-  EXPECT_TRUE(test::contains(trajectory, "3 of 9 coordinates q"));
-  for (const char* shown : {">q1<", ">q2<", ">q5<"}) {
-    EXPECT_TRUE(test::contains(trajectory, shown)) << shown;
-  }
-  // The largest change of each, by the table.
-  const auto rows = rows_of(folder + "/conservation.csv");
-  double energy = 0.0;
-  for (const auto& row : rows) energy = std::max(energy, std::abs(row[2] - rows.front()[2]));
-  EXPECT_GT(energy, 0.0);
-  EXPECT_TRUE(test::contains(test::read_text(folder + "/conservation.svg"),
-                             fmt::format("energy, max {:.2g}", energy)));
-  // Of more quantities than a picture shows it has one of each family: energy, spatial momenta,
-  // integrals of Manakov, rotation. The table has step, time and all of them.
-  const std::string body = scratch.file("body");
-  run_into(input("free-body", {"run.steps=400", "system.alpha=[1.0, 2.0, 3.0, 4.0]"}), body, false,
-           true);
-  const auto changes = rows_of(body + "/conservation.csv");
-  std::size_t changing = 0;
-  for (std::size_t k = 2; k < changes.front().size(); ++k) {
-    changing += std::any_of(changes.begin(), changes.end(),
-                            [&](const auto& row) { return row[k] != changes.front()[k]; });
-  }
-  EXPECT_GT(changing, 6u);
-  EXPECT_TRUE(test::contains(test::read_text(body + "/conservation.svg"),
-                             fmt::format("4 of {} quantities", changing)));
-  const std::string pendulum = scratch.file("pendulum");
-  run_into(input("double-pendulum", {"run.steps=50"}), pendulum, false, true);
-  EXPECT_TRUE(
-      test::contains(test::read_text(pendulum + "/energies.svg"), "change in total energy"));
 }
 
 TEST(MechanicsRun, GivenDataReplaceThePapers) {
