@@ -105,8 +105,9 @@ def main():
             if not skipped and not matches(expected, actual):
                 failures += 1
                 print(f"$ {command}")
-                print("\n".join(list(difflib.unified_diff(expected, actual, "expected", "actual", lineterm=""))))
-                expected = merged(expected, actual)
+                changed = merged(expected, actual)
+                print("\n".join(difflib.unified_diff(expected, changed, "expected", "actual", lineterm="")))
+                expected = changed
             text += comment + words + [f"  {line}".rstrip() for line in expected]
     if os.environ.get("TARN_UPDATE") and failures:
         with open(path, "w", encoding="utf-8") as file:
