@@ -1,8 +1,6 @@
 """Opens what tarn wrote with MDAnalysis and h5py; called by other_tools.sh.
 
-usage: other_tools.py TARN FOLDER         all checks of the files in FOLDER
-       other_tools.py --frames FILE.h5    prints the number of frames
-       other_tools.py --same A.h5 B.h5    fails where the two differ
+usage: other_tools.py TARN FOLDER
 """
 
 import json
@@ -126,17 +124,6 @@ def check_killed(path):
 
 
 def main():
-    if sys.argv[1] == "--frames":
-        with h5py.File(sys.argv[2], "r", swmr=True) as file:
-            print(len(position(file, 0)["step"]))
-        return
-    if sys.argv[1] == "--same":
-        with h5py.File(sys.argv[2]) as a, h5py.File(sys.argv[3]) as b:
-            for replica in range(2):
-                for element in ("step", "time", "value"):
-                    x, y = position(a, replica)[element][:], position(b, replica)[element][:]
-                    check(np.array_equal(x, y), f"{element} of replica {replica} differs")
-        return
     tarn, folder = sys.argv[1:]
     expected = [xyz_frames(f"{folder}/xyz/trajectory-{r:04}.xyz") for r in range(2)]
     check(all(p.shape == (FRAMES, 3 * MOLECULES, 3) for p in expected), "the XYZ files")

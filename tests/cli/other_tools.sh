@@ -34,26 +34,16 @@ steps = 400
 [observe.trajectory]
 every = 50
 DECK
-run() { "$tarn" run "$box/deck.toml" --quiet --threads 1 "$@"; }
 for format in xyz h5md dcd xtc trr gro pdb; do
-  run --set "observe.trajectory.format=$format" --out "$box/$format"
+  "$tarn" run "$box/deck.toml" --quiet --threads 1 --set "observe.trajectory.format=$format" \
+    --out "$box/$format"
 done
 
-# A run that is killed in the middle, with a checkpoint every now and then.
-long=(--set observe.trajectory.format=h5md --set observe.trajectory.every=2000
-  --set checkpoint.every=50000 --set run.steps=4000000)
+# A run that is killed in the middle.
 for seconds in 2 1 4 0.5 8; do
-  rm -rf "$box/killed"
-  timeout -s KILL "$seconds" "$tarn" run "$box/deck.toml" --quiet --threads 1 "${long[@]}" \
-    --out "$box/killed" || true
+  timeout -s KILL "$seconds" "$tarn" run "$box/deck.toml" --quiet --threads 1 --overwrite \
+    --set observe.trajectory.format=h5md --set observe.trajectory.every=2000 \
+    --set checkpoint.every=50000 --set run.steps=4000000 --out "$box/killed" || true
   grep -q '"status": "running"' "$box/killed/run.json" && break
 done
 "$python" "$here/other_tools.py" "$tarn" "$box"
-
-# It goes on to the file of a run that was not killed.
-steps=$("$python" "$here/other_tools.py" --frames "$box/killed/trajectory.h5")
-steps=$(((steps + 20) * 2000))
-long+=(--set "run.steps=$steps")
-run "${long[@]}" --resume --out "$box/killed"
-run "${long[@]}" --out "$box/straight"
-"$python" "$here/other_tools.py" --same "$box/killed/trajectory.h5" "$box/straight/trajectory.h5"

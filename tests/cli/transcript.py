@@ -4,13 +4,14 @@
 TARN_UPDATE=1 rewrites FILE with the output. The format is that of cram:
 
   Text that is not indented is a comment.
-    $ a command for bash, in a folder with links to inputs, data (tests/data) and potentials
+    $ a command for bash, in a folder with links to inputs, tests/data and tests/potentials
     > a further line of the command
     standard output and error
-    [2]
+    [3]
 
-The last line is the exit status, if it is not 0. `[..]` in an expected line is any text, `[#]` any
-number, and a line `...` any number of lines. A command that exits with 80 ends the transcript.
+The last line is the exit status (with pipefail) if it is not the usual one: 2 if a line begins with
+"tarn: ", else 0. `[..]` in an expected line is any text, `[#]` any number, and a line `...` any
+number of lines. A command that exits with 80 ends the transcript.
 """
 
 import difflib
@@ -71,16 +72,17 @@ def read(lines):
 
 
 def run(command, folder, environment):
-    """Output of a command, with its exit status in the last line if that is not 0."""
+    """Output of a command, with its exit status in the last line if that is not the usual one."""
     done = subprocess.run(
         ["bash", "-c", command], cwd=folder, env=environment, timeout=300, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
-    lines = done.stdout.decode(errors="replace").replace(folder, "$PWD").splitlines()
-    lines = [line.rstrip() for line in lines]
+    text = done.stdout.decode(errors="replace").replace(folder, "$PWD")
+    lines = [line.rstrip() for line in text.splitlines()]
     while lines and not lines[-1]:
         lines.pop()
-    return lines + ([f"[{done.returncode}]"] if done.returncode != 0 else []), done.returncode
+    usual = 2 if any(line.startswith("tarn: ") for line in lines) else 0
+    return lines + ([f"[{done.returncode}]"] if done.returncode != usual else []), done.returncode
 
 
 def main():
@@ -89,7 +91,7 @@ def main():
         parts, rest = read(file.read().splitlines())
     environment = dict(
         os.environ, PATH=os.path.dirname(tarn) + ":" + os.environ["PATH"], CUDA_VISIBLE_DEVICES="-1",
-        OMP_NUM_THREADS="1", TERM="dumb",
+        OMP_NUM_THREADS="1", SHELLOPTS="pipefail", TERM="dumb",
     )  # fmt: skip
     failures, skipped, text = 0, False, []
     with tempfile.TemporaryDirectory(prefix="tarn-cli-") as folder:
@@ -103,8 +105,9 @@ def main():
             if not skipped and not matches(expected, actual):
                 failures += 1
                 print(f"$ {command}")
-                print("\n".join(list(difflib.unified_diff(expected, actual, "expected", "actual", lineterm=""))))
-                expected = merged(expected, actual)
+                changed = merged(expected, actual)
+                print("\n".join(difflib.unified_diff(expected, changed, "expected", "actual", lineterm="")))
+                expected = changed
             text += comment + words + [f"  {line}".rstrip() for line in expected]
     if os.environ.get("TARN_UPDATE") and failures:
         with open(path, "w", encoding="utf-8") as file:

@@ -27,9 +27,4 @@ inline Outcome command(const std::string& arguments, const std::string& before =
   return outcome;
 }
 
-/// Standard output of the program, without standard error.
-inline Outcome standard_output(const std::string& arguments) {
-  return command(arguments + " 2>/dev/null #");  // the rest of the line is a comment
-}
-
 }  // namespace tarn::test
