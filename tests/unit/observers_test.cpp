@@ -19,7 +19,6 @@
 #include "fake_engine.hpp"
 #include "interface/moments.hpp"
 #include "observe/observable.hpp"
-#include "observe/picture_parts.hpp"
 #include "observe/rdf_counts.hpp"
 #include "observe/table_observer.hpp"
 #include "rounding.hpp"
