@@ -270,49 +270,29 @@ struct BlockShape {
         bytes(BlockMemory<S, R, kMSite>::bytes(block_threads(molecules), rows)) {}
 };
 
-template <class S, class R, bool kMSite, bool kFlexible>
-void prepare(const DeviceState& d, const ClusterSystem& system, int rows, std::int64_t step,
-             Prepare what, cudaStream_t stream) {
-  const BlockShape<S, R, kMSite> block(d.molecules, rows);
-  launch_kernel(prepare_blocks_kernel<S, R, kMSite, kFlexible>, static_cast<unsigned>(d.replicas),
-                block.threads, block.bytes, stream, d, rounded_system<S>(system),
-                rounded_parameters<R>(system.pair), step, what);
-}
-template <class S, class R, bool kMSite, bool kFlexible>
-void advance(const DeviceState& d, const ClusterSystem& system, int rows, std::int64_t first,
-             std::int64_t n, cudaStream_t stream) {
-  const BlockShape<S, R, kMSite> block(d.molecules, rows);
-  with_tally(d, first, n, [&]<bool kTally>(std::int64_t from, std::int64_t steps) {
-    launch_kernel(advance_blocks_kernel<S, R, kMSite, kFlexible, kTally>,
-                  static_cast<unsigned>(d.replicas), block.threads, block.bytes, stream, d,
-                  rounded_system<S>(system), rounded_parameters<R>(system.pair), from, steps);
-  });
-}
-
 // The largest block must fit into the default shared memory of every device.
 static_assert(BlockMemory<double, double, true>::bytes(kMostInBlock, block_slices(kMostInBlock)) <=
               48 * 1024);
 
 }  // namespace
 
-void launch_block_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                          bool m_site, int rows, std::int64_t step, Prepare what,
-                          cudaStream_t stream) {
-  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    with_bonds(system, [&]<bool kFlexible>() {
-      prepare<S, R, kMSite, kFlexible>(d, system, rows, step, what, stream);
-    });
-  });
+void launch_block_prepare(const ClusterLaunch& c, std::int64_t step, Prepare what) {
+  with_cluster(c.system, c.precision, c.m_site,
+               [&]<class S, class R, bool kMSite, bool kFlexible>() {
+                 const BlockShape<S, R, kMSite> block(c.d.molecules, c.rows);
+                 launch_kernel(prepare_blocks_kernel<S, R, kMSite, kFlexible>,
+                               static_cast<unsigned>(c.d.replicas), block.threads, block.bytes,
+                               c.stream, c.d, rounded_system<S>(c.system),
+                               rounded_parameters<R>(c.system.pair), step, what);
+               });
 }
 
-void launch_block_bead_forces(const DeviceState& d, const ClusterSystem& system,
-                              Precision precision, bool m_site, int rows, long long* step,
-                              cudaStream_t stream) {
-  with_pairs(precision, m_site, [&]<class R, bool kMSite>() {
-    const BlockShape<double, R, kMSite> block(d.molecules, rows);
-    launch_kernel(block_bead_forces_kernel<R, kMSite>, static_cast<unsigned>(d.replicas),
-                  block.threads, block.bytes, stream, d, system, rounded_parameters<R>(system.pair),
-                  step);
+void launch_block_bead_forces(const ClusterLaunch& c, long long* step) {
+  with_pairs(c.precision, c.m_site, [&]<class R, bool kMSite>() {
+    const BlockShape<double, R, kMSite> block(c.d.molecules, c.rows);
+    launch_kernel(block_bead_forces_kernel<R, kMSite>, static_cast<unsigned>(c.d.replicas),
+                  block.threads, block.bytes, c.stream, c.d, c.system,
+                  rounded_parameters<R>(c.system.pair), step);
   });
 }
 void load_block_bead_forces(Precision precision, bool m_site) {
@@ -320,14 +300,17 @@ void load_block_bead_forces(Precision precision, bool m_site) {
              [&]<class R, bool kMSite>() { load_kernel(block_bead_forces_kernel<R, kMSite>); });
 }
 
-void launch_block_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                          bool m_site, int rows, std::int64_t first, std::int64_t n,
-                          cudaStream_t stream) {
-  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    with_bonds(system, [&]<bool kFlexible>() {
-      advance<S, R, kMSite, kFlexible>(d, system, rows, first, n, stream);
-    });
-  });
+void launch_block_advance(const ClusterLaunch& c, std::int64_t first, std::int64_t n) {
+  with_cluster(c.system, c.precision, c.m_site,
+               [&]<class S, class R, bool kMSite, bool kFlexible>() {
+                 const BlockShape<S, R, kMSite> block(c.d.molecules, c.rows);
+                 with_tally(c.d, first, n, [&]<bool kTally>(std::int64_t from, std::int64_t steps) {
+                   launch_kernel(advance_blocks_kernel<S, R, kMSite, kFlexible, kTally>,
+                                 static_cast<unsigned>(c.d.replicas), block.threads, block.bytes,
+                                 c.stream, c.d, rounded_system<S>(c.system),
+                                 rounded_parameters<R>(c.system.pair), from, steps);
+                 });
+               });
 }
 
 }  // namespace tarn::gpu

@@ -106,6 +106,15 @@ void with_bonds(const ClusterSystem& system, const Op& op) {
   is_flexible(system.passes.end) ? op.template operator()<true>() : op.template operator()<false>();
 }
 
+/// Calls op<S, R, kMSite, kFlexible>().
+template <class Op>
+void with_cluster(const ClusterSystem& system, Precision precision, bool m_site, const Op& op) {
+  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
+    with_bonds(system,
+               [&]<bool kFlexible>() { op.template operator()<S, R, kMSite, kFlexible>(); });
+  });
+}
+
 /// The state of a molecule in precision S, and its conversion from doubles in memory.
 template <class S>
 struct StateInMemory {

@@ -133,11 +133,8 @@ class CudaEngine final : public Engine {
     }
     stream_.wait();
     if (tiles && !dense_ && !newmark_) {
-      load_tile_step(replicas_.device(), cluster_, precision_, m_site_);
-      stream_.capture([&] {
-        launch_tile_step(replicas_.device(), cluster_, precision_, m_site_, tiles_, true,
-                         stream_.stream());
-      });
+      load_tile_step(clusters());
+      stream_.capture([&] { launch_tile_step(clusters(), tiles_, true); });
     }
     if (path_ == Path::ring_memory && has_rings) {
       load_rings(replicas_.device());
@@ -166,14 +163,11 @@ class CudaEngine final : public Engine {
     for (std::int64_t left = n_steps; left > 0;) {
       const std::int64_t n = steps_per_launch(left);
       if (path_ == Path::warp) {
-        launch_warp_advance(replicas_.device(), cluster_, precision_, m_site_, step_, n,
-                            stream_.stream());
+        launch_warp_advance(clusters(), step_, n);
       } else if (path_ == Path::block) {
-        launch_block_advance(replicas_.device(), cluster_, precision_, m_site_, block_rows_, step_,
-                             n, stream_.stream());
+        launch_block_advance(clusters(), step_, n);
       } else if (path_ == Path::ring_block) {
-        launch_ring_advance(replicas_.device(), rings_->tables(), cluster_, precision_, m_site_,
-                            step_, n, stream_.stream());
+        launch_ring_advance(clusters(), rings_->tables(), step_, n);
       } else if (path_ == Path::ring_memory) {
         ring_steps(n);
       } else if (dense_solver_ || newmark_solver_) {
@@ -383,36 +377,37 @@ class CudaEngine final : public Engine {
               can_launch_early(device_)};
   }
 
+  ClusterLaunch clusters(const ClusterSystem& cluster, Precision precision) const {
+    return {replicas_.device(), cluster, precision, m_site_, block_rows_, stream_.stream()};
+  }
+  ClusterLaunch clusters() const { return clusters(cluster_, precision_); }
   void prepare(Prepare what, const ClusterSystem& cluster, Precision precision) {
     if (replica_ids().empty()) return;
+    const ClusterLaunch c = clusters(cluster, precision);
     if (path_ == Path::warp) {
-      launch_warp_prepare(replicas_.device(), cluster, precision, m_site_, step_, what,
-                          stream_.stream());
+      launch_warp_prepare(c, step_, what);
     } else if (path_ == Path::block) {
-      launch_block_prepare(replicas_.device(), cluster, precision, m_site_, block_rows_, step_,
-                           what, stream_.stream());
+      launch_block_prepare(c, step_, what);
     } else {
-      launch_tile_prepare(replicas_.device(), cluster, precision, m_site_, tiles_, step_, what,
-                          stream_.stream());
+      launch_tile_prepare(c, tiles_, step_, what);
     }
   }
 
   /// Launches n steps, at most up to the next kept state.
   void tile_steps(std::int64_t n) {
-    launch_tile_begin(replicas_.device(), cluster_, precision_, m_site_, tiles_, step_,
-                      stream_.stream());
+    launch_tile_begin(clusters(), tiles_, step_);
     stream_.replay(n - 1);
     cudaStream_t const stream = stream_.stream();
     stage_times_.begin(stream);
-    launch_tile_step(replicas_.device(), cluster_, precision_, m_site_, tiles_, false, stream,
-                     [&] { stage_times_.end(Stage::pairs, stream); });
+    launch_tile_step(clusters(), tiles_, false, [&] { stage_times_.end(Stage::pairs, stream); });
     stage_times_.end(Stage::rest, stream);
     launch_tile_restore_stopped(replicas_.device(), stream_.stream());
   }
 
   void bead_forces(long long* counter) {
-    launch_bead_forces(rings_->beads(), cluster_, precision_, m_site_, rings_->block_rows(),
-                       counter, stream_.stream());
+    launch_bead_forces(
+        {rings_->beads(), cluster_, precision_, m_site_, rings_->block_rows(), stream_.stream()},
+        counter);
   }
   void rings_at(const RingWork& work) {
     launch_rings(replicas_.device(), rings_->tables(), rings_->beads(), cluster_, work, step_,
@@ -464,9 +459,9 @@ class CudaEngine final : public Engine {
       prepare(Prepare::forces, cluster_, precision_);
     } else {
       stage_times_.begin(stream);
-      launch_tile_begin(replicas_.device(), cluster_, precision_, m_site_, tiles_, step, stream);
+      launch_tile_begin(clusters(), tiles_, step);
       stage_times_.end(Stage::rest, stream);
-      launch_tile_forces(replicas_.device(), cluster_, precision_, m_site_, tiles_, stream);
+      launch_tile_forces(clusters(), tiles_);
       stage_times_.end(Stage::pairs, stream);
     }
     if (newmark_solver_) {
@@ -524,9 +519,9 @@ class CudaEngine final : public Engine {
                      : ~static_cast<unsigned>(kBeads | kAtomKinetic);
     if ((fields & kMultipliers) && measure_numbers_.multipliers_need_forces) {
       if (newmark_solver_) {
-        launch_tile_prepare(newmark_solver_->at_solution(replicas_.device()), cluster_,
-                            Precision::double_, m_site_, tiles_, step_, Prepare::forces,
-                            stream_.stream());
+        launch_tile_prepare({newmark_solver_->at_solution(replicas_.device()), cluster_,
+                             Precision::double_, m_site_, 1, stream_.stream()},
+                            tiles_, step_, Prepare::forces);
       } else {
         prepare(Prepare::forces, cluster_, Precision::double_);
       }

@@ -15,30 +15,29 @@ namespace tarn::gpu {
 /// Whether to compute the initial accelerations (and d.f), or only the forces d.f.
 enum class Prepare { accelerations, forces };
 
+/// Clusters, and what selects their kernels.
+struct ClusterLaunch {
+  const DeviceState& d;
+  const ClusterSystem& system;
+  Precision precision;
+  bool m_site;
+  int rows;  ///< on the block path: thread rows per block, block_slices(N) or 1; see block_rows()
+  cudaStream_t stream;
+};
+
 // warp_path.cu
-void launch_warp_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                         bool m_site, std::int64_t step, Prepare what, cudaStream_t stream);
-void launch_warp_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                         bool m_site, std::int64_t first, std::int64_t n, cudaStream_t stream);
+void launch_warp_prepare(const ClusterLaunch& c, std::int64_t step, Prepare what);
+void launch_warp_advance(const ClusterLaunch& c, std::int64_t first, std::int64_t n);
 
 // block_path.cu
-/// @param rows thread rows per block, block_slices(N) or 1; see block_rows()
-void launch_block_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                          bool m_site, int rows, std::int64_t step, Prepare what,
-                          cudaStream_t stream);
-void launch_block_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                          bool m_site, int rows, std::int64_t first, std::int64_t n,
-                          cudaStream_t stream);
+void launch_block_prepare(const ClusterLaunch& c, std::int64_t step, Prepare what);
+void launch_block_advance(const ClusterLaunch& c, std::int64_t first, std::int64_t n);
 
 /// All forces on the beads of ring polymers, to d.f; in block_path.cu for more than kMostInWarp
 /// molecules.
-/// @param d beads, each like a replica @param rows as above
-/// @param step if not null, incremented
-void launch_bead_forces(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                        bool m_site, int rows, long long* step, cudaStream_t stream);
-void launch_block_bead_forces(const DeviceState& d, const ClusterSystem& system,
-                              Precision precision, bool m_site, int rows, long long* step,
-                              cudaStream_t stream);
+/// @param c beads, each like a replica @param step if not null, incremented
+void launch_bead_forces(const ClusterLaunch& c, long long* step);
+void launch_block_bead_forces(const ClusterLaunch& c, long long* step);
 /// Loads the kernel of launch_bead_forces().
 void load_bead_forces(int molecules, Precision precision, bool m_site);
 void load_block_bead_forces(Precision precision, bool m_site);
@@ -55,9 +54,8 @@ struct RingTables {
 };
 inline constexpr int kModeMembers = 8;
 /// On the path ring_block: n steps.
-void launch_ring_advance(const DeviceState& d, const RingTables& rings, const ClusterSystem& system,
-                         Precision precision, bool m_site, std::int64_t first, std::int64_t n,
-                         cudaStream_t stream);
+void launch_ring_advance(const ClusterLaunch& c, const RingTables& rings, std::int64_t first,
+                         std::int64_t n);
 /// The work of rings_kernel, in this order. The positions of the beads follow, unless only
 /// accelerations are computed.
 struct RingWork {
@@ -102,32 +100,26 @@ struct DenseWork {
   double omega, bh2;
 };
 
-void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                         bool m_site, const TileScratch& scratch, std::int64_t step, Prepare what,
-                         cudaStream_t stream);
+void launch_tile_prepare(const ClusterLaunch& c, const TileScratch& scratch, std::int64_t step,
+                         Prepare what);
 /// A sequence of steps is launched as: begin; all steps but the last, each of which also begins the
 /// next one; the last step; restore_stopped. Only begin keeps states, so that a new sequence starts
 /// at every kKeptSteps-th step.
-void launch_tile_begin(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                       bool m_site, const TileScratch& scratch, std::int64_t step,
-                       cudaStream_t stream);
+void launch_tile_begin(const ClusterLaunch& c, const TileScratch& scratch, std::int64_t step);
 /// @param after_pairs called between the launches of pairs and of the rest, if not empty
-void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                      bool m_site, const TileScratch& scratch, bool begin_next, cudaStream_t stream,
+void launch_tile_step(const ClusterLaunch& c, const TileScratch& scratch, bool begin_next,
                       const std::function<void()>& after_pairs = {});
 /// Whether the loaded kernels contain the wait that early launches need. They do not if the driver
 /// compiled them from PTX of an older architecture.
 bool tile_kernels_support_early_launch();
 /// Loads the kernels of a step that launch_tile_prepare() does not launch.
-void load_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                    bool m_site);
+void load_tile_step(const ClusterLaunch& c);
 /// Restores the kept positions of replicas that blew up, at zero velocity, and marks them stopped.
 void launch_tile_restore_stopped(const DeviceState& d, cudaStream_t stream);
 
 /// For steps whose accelerations are solved elsewhere: begin, forces (to d.f), then solved or kick,
 /// which also restore stopped replicas.
-void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                        bool m_site, const TileScratch& scratch, cudaStream_t stream);
+void launch_tile_forces(const ClusterLaunch& c, const TileScratch& scratch);
 void launch_tile_solved(const DeviceState& d, const ClusterSystem& system, const DenseWork& work,
                         std::int64_t step, bool prepare, cudaStream_t stream);
 /// Ends a step whose accelerations are in d.a.

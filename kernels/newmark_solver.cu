@@ -78,9 +78,10 @@ void NewmarkSolver::solve(const DeviceState& d, const ClusterSystem& system, boo
   const auto slots = static_cast<unsigned>((d.slots + kThreads - 1) / kThreads);
   launch_kernel(start_newmark_kernel, slots, kThreads, 0, stream, d, work_);
   for (int correction = 1; correction <= kMostCorrections; ++correction) {
-    if (correction > 1)
-      launch_tile_prepare(active, system, Precision::double_, m_site, scratch, 0, Prepare::forces,
-                          stream);
+    if (correction > 1) {
+      launch_tile_prepare({active, system, Precision::double_, m_site, 1, stream}, scratch, 0,
+                          Prepare::forces);
+    }
     launch_kernel(correct_newmark_kernel, static_cast<unsigned>(d.replicas),
                   correcting_threads(d.molecules), 0, stream, d, system, work_, counted,
                   correction == kMostCorrections);

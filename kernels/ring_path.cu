@@ -320,17 +320,17 @@ static_assert(kMaxBeads * sizeof(Vec3<double>) <= 48 * 1024);
 
 }  // namespace
 
-void launch_ring_advance(const DeviceState& d, const RingTables& rings, const ClusterSystem& system,
-                         Precision precision, bool m_site, std::int64_t first, std::int64_t n,
-                         cudaStream_t stream) {
+void launch_ring_advance(const ClusterLaunch& c, const RingTables& rings, std::int64_t first,
+                         std::int64_t n) {
+  const DeviceState& d = c.d;
   const int together = rings_in_block(d.copies, d.molecules);
   const auto blocks = static_cast<unsigned>((d.replicas + together - 1) / together);
   const int threads = ring_warps(together, d.copies, d.molecules) * kWarpLanes;
   const std::size_t bytes = RingBuffer::bytes(together * d.copies * d.molecules);
-  with_pairs(precision, m_site, [&]<class R, bool kMSite>() {
+  with_pairs(c.precision, c.m_site, [&]<class R, bool kMSite>() {
     with_tally(d, first, n, [&]<bool kTally>(std::int64_t from, std::int64_t steps) {
-      launch_kernel(advance_rings_kernel<R, kMSite, kTally>, blocks, threads, bytes, stream, d,
-                    rings, system, rounded_parameters<R>(system.pair), together, from, steps);
+      launch_kernel(advance_rings_kernel<R, kMSite, kTally>, blocks, threads, bytes, c.stream, d,
+                    rings, c.system, rounded_parameters<R>(c.system.pair), together, from, steps);
     });
   });
 }

@@ -556,73 +556,65 @@ static_assert(summing_bytes<double, float>(kSumParts) <= 48 * 1024);
 
 /// Calls op(step_kernel) for the molecules of a system, with or without heat.
 template <class S, class R, bool kMSite, class Op>
-void with_step_kernel(const DeviceState& d, const ClusterSystem& system, const Op& op) {
-  with_bonds(system, [&]<bool kFlexible>() {
-    with_heat(d, [&]<bool kHeat>() { op(step_kernel<S, R, kMSite, kFlexible, kHeat>); });
+void with_step_kernel(const ClusterLaunch& c, const Op& op) {
+  with_bonds(c.system, [&]<bool kFlexible>() {
+    with_heat(c.d, [&]<bool kHeat>() { op(step_kernel<S, R, kMSite, kFlexible, kHeat>); });
   });
 }
 
 /// Launches the partial forces at the stored sites, and the sums of the wall.
 template <class S, class R, bool kMSite>
-void launch_pairs(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch,
-                  bool of_step, cudaStream_t stream) {
-  const SystemNumbers<S> numbers = rounded_system<S>(system);
-  const std::int64_t blocks = d.replicas * pair_blocks(d.molecules);
+void launch_pairs(const ClusterLaunch& c, const TileScratch& scratch, bool of_step) {
+  const SystemNumbers<S> numbers = rounded_system<S>(c.system);
+  const std::int64_t blocks = c.d.replicas * pair_blocks(c.d.molecules);
   const auto kernel =
       scratch.few_blocks ? pairs_kernel<S, R, kMSite, true> : pairs_kernel<S, R, kMSite, false>;
-  launch_early(of_step && scratch.early, kernel, static_cast<unsigned>(blocks), kBand, 0, stream, d,
-               rounded_parameters<R>(system.pair), numbers.pair.m_weight, scratch, of_step);
-  if (system.wall.stiffness > 0.0) {
-    launch_kernel(wall_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas), kWallThreads, 0,
-                  stream, d, numbers, scratch);
+  launch_early(of_step && scratch.early, kernel, static_cast<unsigned>(blocks), kBand, 0, c.stream,
+               c.d, rounded_parameters<R>(c.system.pair), numbers.pair.m_weight, scratch, of_step);
+  if (c.system.wall.stiffness > 0.0) {
+    launch_kernel(wall_kernel<S, R, kMSite>, static_cast<unsigned>(c.d.replicas), kWallThreads, 0,
+                  c.stream, c.d, numbers, scratch);
   }
 }
 
 }  // namespace
 
-void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                         bool m_site, const TileScratch& scratch, std::int64_t step, Prepare what,
-                         cudaStream_t stream) {
-  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    const SystemNumbers<S> numbers = rounded_system<S>(system);
-    launch_kernel(sites_kernel<S, R, kMSite>, blocks_for(d.slots), kThreads, 0, stream, d, numbers,
-                  scratch);
-    launch_pairs<S, R, kMSite>(d, system, scratch, false, stream);
+void launch_tile_prepare(const ClusterLaunch& c, const TileScratch& scratch, std::int64_t step,
+                         Prepare what) {
+  with_numbers(c.precision, c.m_site, [&]<class S, class R, bool kMSite>() {
+    const SystemNumbers<S> numbers = rounded_system<S>(c.system);
+    launch_kernel(sites_kernel<S, R, kMSite>, blocks_for(c.d.slots), kThreads, 0, c.stream, c.d,
+                  numbers, scratch);
+    if (what == Prepare::forces) return;
+    launch_pairs<S, R, kMSite>(c, scratch, false);
     const ChunkShape<S, R> chunk(scratch);
-    if (what == Prepare::forces) {
-      launch_kernel(forces_kernel<S, R, kMSite>, chunks_of(d), chunk.threads, chunk.bytes, stream,
-                    d, numbers, scratch);
-    } else {
-      with_bonds(system, [&]<bool kFlexible>() {
-        launch_kernel(prepare_kernel<S, R, kMSite, kFlexible>, chunks_of(d), chunk.threads,
-                      chunk.bytes, stream, d, numbers, scratch, step);
-      });
-    }
+    with_bonds(c.system, [&]<bool kFlexible>() {
+      launch_kernel(prepare_kernel<S, R, kMSite, kFlexible>, chunks_of(c.d), chunk.threads,
+                    chunk.bytes, c.stream, c.d, numbers, scratch, step);
+    });
   });
-  if (what == Prepare::accelerations) launch_tile_restore_stopped(d, stream);
+  if (what == Prepare::forces) return launch_tile_forces(c, scratch);
+  launch_tile_restore_stopped(c.d, c.stream);
 }
 
-void launch_tile_begin(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                       bool m_site, const TileScratch& scratch, std::int64_t step,
-                       cudaStream_t stream) {
-  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    with_heat(d, [&]<bool kHeat>() {
-      launch_kernel(begin_kernel<S, R, kMSite, kHeat>, blocks_for(d.slots), kThreads, 0, stream, d,
-                    rounded_system<S>(system), scratch, step);
+void launch_tile_begin(const ClusterLaunch& c, const TileScratch& scratch, std::int64_t step) {
+  with_numbers(c.precision, c.m_site, [&]<class S, class R, bool kMSite>() {
+    with_heat(c.d, [&]<bool kHeat>() {
+      launch_kernel(begin_kernel<S, R, kMSite, kHeat>, blocks_for(c.d.slots), kThreads, 0, c.stream,
+                    c.d, rounded_system<S>(c.system), scratch, step);
     });
   });
 }
 
-void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                      bool m_site, const TileScratch& scratch, bool begin_next, cudaStream_t stream,
+void launch_tile_step(const ClusterLaunch& c, const TileScratch& scratch, bool begin_next,
                       const std::function<void()>& after_pairs) {
-  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    launch_pairs<S, R, kMSite>(d, system, scratch, true, stream);
+  with_numbers(c.precision, c.m_site, [&]<class S, class R, bool kMSite>() {
+    launch_pairs<S, R, kMSite>(c, scratch, true);
     if (after_pairs) after_pairs();
     const ChunkShape<S, R> chunk(scratch);
-    with_step_kernel<S, R, kMSite>(d, system, [&](auto kernel) {
-      launch_early(scratch.early && system.wall.stiffness == 0.0, kernel, chunks_of(d),
-                   chunk.threads, chunk.bytes, stream, d, rounded_system<S>(system), scratch,
+    with_step_kernel<S, R, kMSite>(c, [&](auto kernel) {
+      launch_early(scratch.early && c.system.wall.stiffness == 0.0, kernel, chunks_of(c.d),
+                   chunk.threads, chunk.bytes, c.stream, c.d, rounded_system<S>(c.system), scratch,
                    begin_next);
     });
   });
@@ -632,20 +624,18 @@ bool tile_kernels_support_early_launch() {
   return load_kernel(restore_stopped_kernel).ptxVersion >= 90;
 }
 
-void load_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                    bool m_site) {
-  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    with_step_kernel<S, R, kMSite>(d, system, [](auto kernel) { load_kernel(kernel); });
+void load_tile_step(const ClusterLaunch& c) {
+  with_numbers(c.precision, c.m_site, [&]<class S, class R, bool kMSite>() {
+    with_step_kernel<S, R, kMSite>(c, [](auto kernel) { load_kernel(kernel); });
   });
 }
 
-void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                        bool m_site, const TileScratch& scratch, cudaStream_t stream) {
-  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    launch_pairs<S, R, kMSite>(d, system, scratch, false, stream);
+void launch_tile_forces(const ClusterLaunch& c, const TileScratch& scratch) {
+  with_numbers(c.precision, c.m_site, [&]<class S, class R, bool kMSite>() {
+    launch_pairs<S, R, kMSite>(c, scratch, false);
     const ChunkShape<S, R> chunk(scratch);
-    launch_kernel(forces_kernel<S, R, kMSite>, chunks_of(d), chunk.threads, chunk.bytes, stream, d,
-                  rounded_system<S>(system), scratch);
+    launch_kernel(forces_kernel<S, R, kMSite>, chunks_of(c.d), chunk.threads, chunk.bytes, c.stream,
+                  c.d, rounded_system<S>(c.system), scratch);
   });
 }
 

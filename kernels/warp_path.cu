@@ -165,50 +165,33 @@ unsigned blocks_for(const DeviceState& d) {
   return static_cast<unsigned>((d.slots + kThreads - 1) / kThreads);
 }
 
-template <class S, class R, bool kMSite, bool kFlexible>
-void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t step, Prepare what,
-             cudaStream_t stream) {
-  launch_kernel(prepare_warps_kernel<S, R, kMSite, kFlexible>, blocks_for(d), kThreads, 0, stream,
-                d, rounded_system<S>(system), rounded_parameters<R>(system.pair), step, what);
-}
-template <class S, class R, bool kMSite, bool kFlexible>
-void advance(const DeviceState& d, const ClusterSystem& system, std::int64_t first, std::int64_t n,
-             cudaStream_t stream) {
-  with_tally(d, first, n, [&]<bool kTally>(std::int64_t from, std::int64_t steps) {
-    launch_kernel(advance_warps_kernel<S, R, kMSite, kFlexible, kTally>, blocks_for(d), kThreads, 0,
-                  stream, d, rounded_system<S>(system), rounded_parameters<R>(system.pair), from,
-                  steps);
-  });
-}
-
 }  // namespace
 
-void launch_warp_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                         bool m_site, std::int64_t step, Prepare what, cudaStream_t stream) {
-  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    with_bonds(system, [&]<bool kFlexible>() {
-      prepare<S, R, kMSite, kFlexible>(d, system, step, what, stream);
-    });
-  });
+void launch_warp_prepare(const ClusterLaunch& c, std::int64_t step, Prepare what) {
+  with_cluster(c.system, c.precision, c.m_site,
+               [&]<class S, class R, bool kMSite, bool kFlexible>() {
+                 launch_kernel(prepare_warps_kernel<S, R, kMSite, kFlexible>, blocks_for(c.d),
+                               kThreads, 0, c.stream, c.d, rounded_system<S>(c.system),
+                               rounded_parameters<R>(c.system.pair), step, what);
+               });
 }
 
-void launch_warp_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                         bool m_site, std::int64_t first, std::int64_t n, cudaStream_t stream) {
-  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    with_bonds(system, [&]<bool kFlexible>() {
-      advance<S, R, kMSite, kFlexible>(d, system, first, n, stream);
-    });
-  });
+void launch_warp_advance(const ClusterLaunch& c, std::int64_t first, std::int64_t n) {
+  with_cluster(
+      c.system, c.precision, c.m_site, [&]<class S, class R, bool kMSite, bool kFlexible>() {
+        with_tally(c.d, first, n, [&]<bool kTally>(std::int64_t from, std::int64_t steps) {
+          launch_kernel(advance_warps_kernel<S, R, kMSite, kFlexible, kTally>, blocks_for(c.d),
+                        kThreads, 0, c.stream, c.d, rounded_system<S>(c.system),
+                        rounded_parameters<R>(c.system.pair), from, steps);
+        });
+      });
 }
 
-void launch_bead_forces(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                        bool m_site, int rows, long long* step, cudaStream_t stream) {
-  if (d.molecules > kMostInWarp) {
-    return launch_block_bead_forces(d, system, precision, m_site, rows, step, stream);
-  }
-  with_pairs(precision, m_site, [&]<class R, bool kMSite>() {
-    launch_kernel(bead_forces_kernel<R, kMSite>, blocks_for(d), kThreads, 0, stream, d, system,
-                  rounded_parameters<R>(system.pair), step);
+void launch_bead_forces(const ClusterLaunch& c, long long* step) {
+  if (c.d.molecules > kMostInWarp) return launch_block_bead_forces(c, step);
+  with_pairs(c.precision, c.m_site, [&]<class R, bool kMSite>() {
+    launch_kernel(bead_forces_kernel<R, kMSite>, blocks_for(c.d), kThreads, 0, c.stream, c.d,
+                  c.system, rounded_parameters<R>(c.system.pair), step);
   });
 }
 void load_bead_forces(int molecules, Precision precision, bool m_site) {

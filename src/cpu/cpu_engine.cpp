@@ -242,7 +242,13 @@ class CpuEngine final : public Engine {
     double x, v, a;
   };
   void receive(const Received& from, double velocity_factor, Group& group, std::size_t at) const;
-  void keep_heat(Group& group, int replica) const;
+  /// Numbers of a replica: [copy][molecule][9].
+  std::size_t replica_size() const {
+    return 9 * static_cast<std::size_t>(n_ * context_.layout.copies());
+  }
+  /// [positions, velocities, accelerations][copy][molecule][9] of a replica.
+  std::vector<double> coordinates_at(const Place& place) const;
+  void put_replica(const ReceivedCoordinates& received, const Place& place, const double* from);
   std::size_t replica_at(const Place& place) const {
     return static_cast<std::size_t>(groups_[place.group].first_replica + place.replica);
   }
@@ -364,36 +370,11 @@ void CpuEngine::receive(const Received& from, double velocity_factor, Group& gro
   group.a[at] = from.a;
   if (!group.v_thermal.empty()) group.v_thermal[at] = kNoNumber;
 }
-void CpuEngine::keep_heat(Group& group, int replica) const {
-  if (!context_.tallies_heat) return;
-  const GroupLayout& layout = context_.layout;
-  for (int slot = layout.first_slot(replica); slot < layout.first_slot(replica + 1); ++slot) {
-    for (int m = 0; m < n_; ++m) {
-      const std::size_t at = layout.heat_index(group, slot, m);
-      group.kept_heat[at] = group.heat[at];
-    }
-  }
-}
-
 void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Place& second) {
-  Group &a = groups_[first.group], &b = groups_[second.group];
-  const GroupLayout& layout = context_.layout;
-  const double to_first = ring_mode_factor(context_.system, pair.second, pair.first);
-  const double to_second = ring_mode_factor(context_.system, pair.first, pair.second);
-  for (int copy = 0; copy < layout.copies(); ++copy) {
-    const double x_first = copy == 0 ? 1.0 : to_first, x_second = copy == 0 ? 1.0 : to_second;
-    for (int m = 0; m < n_; ++m) {
-      for (int c = 0; c < 9; ++c) {
-        const std::size_t i = layout.index(a, layout.first_slot(first.replica) + copy, m, c);
-        const std::size_t j = layout.index(b, layout.first_slot(second.replica) + copy, m, c);
-        const Received of_a{x_second * a.x[i], a.v[i], a.a[i]};
-        receive({x_first * b.x[j], b.v[j], b.a[j]}, pair.to_first, a, i);
-        receive(of_a, pair.to_second, b, j);
-      }
-    }
-  }
-  keep_heat(a, first.replica);
-  keep_heat(b, second.replica);
+  const std::vector<double> from_first = coordinates_at(first),
+                            from_second = coordinates_at(second);
+  put_replica({pair.first, pair.to_first, pair.second}, first, from_second.data());
+  put_replica({pair.second, pair.to_second, pair.first}, second, from_first.data());
 }
 
 void CpuEngine::compute_forces(const std::vector<char>& changed) {
@@ -411,19 +392,43 @@ void CpuEngine::compute_forces(const std::vector<char>& changed) {
   });
 }
 
-/// [replica][positions, velocities, accelerations][copy][molecule][9].
+std::vector<double> CpuEngine::coordinates_at(const Place& place) const {
+  const Group& group = groups_[place.group];
+  std::vector<double> numbers(3 * replica_size());
+  double* to = numbers.data();
+  for (const auto* array : {&group.x, &group.v, &group.a}) {
+    context_.layout.gather(group, *array, place.replica, to);
+    to += replica_size();
+  }
+  return numbers;
+}
+
+void CpuEngine::put_replica(const ReceivedCoordinates& received, const Place& place,
+                            const double* from) {
+  const GroupLayout& layout = context_.layout;
+  Group& group = groups_[place.group];
+  const double to_here = ring_mode_factor(context_.system, received.from, received.replica);
+  for (int slot = layout.first_slot(place.replica); slot < layout.first_slot(place.replica + 1);
+       ++slot) {
+    const double x_factor = slot == layout.first_slot(place.replica) ? 1.0 : to_here;
+    for (int m = 0; m < n_; ++m) {
+      for (int c = 0; c < 9; ++c, ++from) {
+        receive({x_factor * from[0], from[replica_size()], from[2 * replica_size()]},
+                received.velocity_factor, group, layout.index(group, slot, m, c));
+      }
+      if (!context_.tallies_heat) continue;
+      const std::size_t at = layout.heat_index(group, slot, m);
+      group.kept_heat[at] = group.heat[at];
+    }
+  }
+}
+
 std::vector<double> CpuEngine::take_coordinates(std::span<const std::int64_t> replica_ids) const {
   auto live = live_places();
-  const auto size = static_cast<std::size_t>(9 * n_ * context_.layout.copies());
-  std::vector<double> numbers(replica_ids.size() * 3 * size);
-  double* to = numbers.data();
+  std::vector<double> numbers;
   for (const std::int64_t id : replica_ids) {
-    const Place place = place_of(id, live);
-    const Group& group = groups_[place.group];
-    for (const auto* array : {&group.x, &group.v, &group.a}) {
-      context_.layout.gather(group, *array, place.replica, to);
-      to += size;
-    }
+    const std::vector<double> one = coordinates_at(place_of(id, live));
+    numbers.insert(numbers.end(), one.begin(), one.end());
   }
   return numbers;
 }
@@ -431,28 +436,14 @@ std::vector<double> CpuEngine::take_coordinates(std::span<const std::int64_t> re
 void CpuEngine::put_coordinates(std::span<const ReceivedCoordinates> replicas,
                                 std::span<const double> numbers) {
   auto live = live_places();
-  const GroupLayout& layout = context_.layout;
-  const auto size = static_cast<std::size_t>(9 * n_ * layout.copies());
-  check_received(replicas.size() * 3 * size, numbers.size());
+  check_received(replicas.size() * 3 * replica_size(), numbers.size());
   std::vector<char> changed(replica_ids_.size(), 0);
   const double* from = numbers.data();
   for (const ReceivedCoordinates& received : replicas) {
     const Place place = place_of(received.replica, live);
-    Group& group = groups_[place.group];
     changed[replica_at(place)] = 1;
-    const double to_here = ring_mode_factor(context_.system, received.from, received.replica);
-    for (int copy = 0; copy < layout.copies(); ++copy) {
-      const double x_factor = copy == 0 ? 1.0 : to_here;
-      for (int m = 0; m < n_; ++m) {
-        for (int c = 0; c < 9; ++c) {
-          const double* const x = from + 9 * (copy * n_ + m) + c;
-          receive({x_factor * x[0], x[size], x[2 * size]}, received.velocity_factor, group,
-                  layout.index(group, layout.first_slot(place.replica) + copy, m, c));
-        }
-      }
-    }
-    keep_heat(group, place.replica);
-    from += 3 * size;
+    put_replica(received, place, from);
+    from += 3 * replica_size();
   }
   if (!replicas.empty()) compute_forces(changed);
 }

@@ -41,8 +41,9 @@ State after_steps(const System& system, const State& start, Path path, int steps
   const ReplicaMemory memory(system, start, path);
   const RingPolymers rings(system, memory.device(), memory.ids(), 1);
   const auto forces = [&](long long* counter) {
-    launch_bead_forces(rings.beads(), cluster, system.precision, m_site, rings.block_rows(),
-                       counter, stream.stream());
+    launch_bead_forces(
+        {rings.beads(), cluster, system.precision, m_site, rings.block_rows(), stream.stream()},
+        counter);
   };
   const auto work = [&](const RingWork& w, std::int64_t step) {
     launch_rings(memory.device(), rings.tables(), rings.beads(), cluster, w, step, rings.counter(),
@@ -53,8 +54,8 @@ State after_steps(const System& system, const State& start, Path path, int steps
   forces(nullptr);
   work({true, true, false, false}, start.step);
   if (path == Path::ring_block) {
-    launch_ring_advance(memory.device(), rings.tables(), cluster, system.precision, m_site,
-                        start.step, steps, stream.stream());
+    launch_ring_advance({memory.device(), cluster, system.precision, m_site, 1, stream.stream()},
+                        rings.tables(), start.step, steps);
   } else {
     work({false, false, false, true}, start.step);
     for (int k = 1; k <= steps; ++k) {
