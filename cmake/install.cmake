@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 
 get_property(modules GLOBAL PROPERTY TARN_BUILT_MODULES)
 get_property(libraries GLOBAL PROPERTY TARN_LIBRARIES)
-list(REMOVE_ITEM modules cli)
+list(REMOVE_ITEM modules cli papers)
 list(REMOVE_ITEM libraries CLI11::CLI11)
 list(REMOVE_DUPLICATES libraries)
 list(TRANSFORM modules REPLACE "(.+)" "$<TARGET_OBJECTS:tarn_\\1>" OUTPUT_VARIABLE objects)
@@ -37,7 +37,7 @@ install(FILES ${TARN_GENERATED_DIR}/tarn/version.hpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tarn)
 # The program finds them relative to its own path (cmake/version.cmake).
 set(TARN_INSTALL_INPUTS ${CMAKE_INSTALL_DATADIR}/tarn/inputs)
-install(DIRECTORY inputs/ DESTINATION ${TARN_INSTALL_INPUTS})
+install(DIRECTORY inputs/ DESTINATION ${TARN_INSTALL_INPUTS} PATTERN papers EXCLUDE)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
   PATTERN "*.png" EXCLUDE)  # they are installed as *.svg

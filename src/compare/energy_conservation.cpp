@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "mechanics_errors.hpp"
-
 namespace tarn {
 namespace {
 
@@ -101,6 +99,11 @@ EnergyConservation::Result EnergyConservation::result() const {
   // d sqrt(s) = ds / (2 sqrt(s))
   if (squares.error > 0.0) result.rms.error = 0.5 * squares.error / result.rms.mean;
   return result;
+}
+
+std::string order_text(const analysis::OrderFit& fit) {
+  if (!std::isfinite(fit.order)) return "-";
+  return fmt::format("{:.2f}{}", fit.order, fit.points < 3 ? "?" : "");
 }
 
 std::vector<SchemeOrder> energy_orders(const std::vector<EnergyPoint>& points,

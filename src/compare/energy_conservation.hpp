@@ -59,6 +59,9 @@ struct EnergyPoint {
 std::vector<SchemeOrder> energy_orders(const std::vector<EnergyPoint>& points,
                                        const std::vector<std::string>& schemes);
 
+/// "2.00", "2.00?" if fitted to only two points, or "-".
+std::string order_text(const analysis::OrderFit& fit);
+
 /// Plots of the rms change of the energy against step, with orders in the legend, and against cost.
 std::vector<io::Plot> energy_plots(const std::vector<EnergyPoint>& points,
                                    const std::vector<SchemeOrder>& orders);

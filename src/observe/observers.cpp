@@ -45,9 +45,7 @@ const std::vector<Observable>& observables() {
       minima_observable(),
       trajectory_observable(),
       {{"final.xyz", "final-"}},
-      {{"averages.csv", "baths.svg", "baths.png"}, draw_baths},
-      // Mechanical systems.
-      {{"trajectory.*", "iterations.csv"}}};
+      {{"averages.csv", "baths.svg", "baths.png"}, draw_baths}};
   return rows;
 }
 

@@ -281,7 +281,6 @@ Pictures draw_modes_table(const std::string& table, const std::string& path_with
 }
 
 Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) {
-  if (is_mechanical_run(folder)) return draw_mechanical_run(folder, formats);
   Pictures all;
   const auto take = [&](const Pictures& some) {
     all.paths.insert(all.paths.end(), some.paths.begin(), some.paths.end());

@@ -666,8 +666,6 @@ TEST_F(Quantum, RefusesComparisonsWithoutMeaning) {
   const std::string inputs = std::string(TARN_SOURCE_DIR) + "/inputs/";
   EXPECT_TRUE(contains(refusal(inputs + "water7.toml --schemes shake --beads 4,8"),
                        "needs a flexible model"));
-  EXPECT_TRUE(contains(refusal(inputs + "double-pendulum.toml --schemes rattle --beads 4,8"),
-                       "are for water"));
 }
 
 TEST_F(Quantum, CheckReportsQuantaAndBeads) {

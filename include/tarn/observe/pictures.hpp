@@ -44,14 +44,8 @@ Pictures draw_rdf_table(const std::string& table, const std::string& path_withou
 Pictures draw_modes_table(const std::string& table, const std::string& path_without_extension,
                           const io::PictureFormats& formats = io::kAllPictures);
 
-/// Whether the folder contains the tables of a mechanical system, whose time has no unit.
-bool is_mechanical_run(const std::string& folder);
-/// Coordinates and energies of a mechanical system against time.
-Pictures draw_mechanical_run(const std::string& folder,
-                             const io::PictureFormats& formats = io::kAllPictures);
-
-/// Draws all pictures for which there are tables, for both kinds of run, including the tables of
-/// custom observers (quantity_table).
+/// Draws all pictures for which there are tables, including those of custom observers
+/// (quantity_table).
 Pictures draw_run(const std::string& folder, const io::PictureFormats& formats = io::kAllPictures);
 
 }  // namespace tarn
