@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 
 get_property(modules GLOBAL PROPERTY TARN_BUILT_MODULES)
 get_property(libraries GLOBAL PROPERTY TARN_LIBRARIES)
-list(REMOVE_ITEM modules cli)
+list(REMOVE_ITEM modules cli papers)
 list(REMOVE_ITEM libraries CLI11::CLI11)
 list(REMOVE_DUPLICATES libraries)
 list(TRANSFORM modules REPLACE "(.+)" "$<TARGET_OBJECTS:tarn_\\1>" OUTPUT_VARIABLE objects)
@@ -34,7 +34,8 @@ if(TARGET tarn_cli)
 endif()
 # The program finds them relative to its own path (cmake/version.cmake).
 set(TARN_INSTALL_INPUTS ${CMAKE_INSTALL_DATADIR}/tarn/inputs)
-install(DIRECTORY inputs/ DESTINATION ${TARN_INSTALL_INPUTS} COMPONENT program)
+install(DIRECTORY inputs/ DESTINATION ${TARN_INSTALL_INPUTS} COMPONENT program
+  PATTERN papers EXCLUDE)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 # Without the measured results (10 MB) and the programs that make them.
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program

@@ -2,6 +2,7 @@
 
 # As a subproject, tests and installation are off by default.
 option(TARN_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(TARN_PAPERS "Build tarn-papers, the program of the papers' systems" ${TARN_TESTS})
 option(TARN_INSTALL "Install tarn" ${PROJECT_IS_TOP_LEVEL})
 option(TARN_WERROR "Make warnings errors" OFF)
 option(TARN_PYTHON "Build the Python module; pip install . does so" OFF)

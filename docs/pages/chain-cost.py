@@ -1,13 +1,12 @@
 """Time per step of schemes on chains of 10 to 10 000 points."""
 
-import math
-
 import numpy as np
 import plots
+from motions import motion
 from page import Page, Table, markdown
 
 TITLE = "Time per step of the chain by its length"
-DECK = "pendulum-chain.toml"
+DECK = "papers/pendulum-chain.toml"
 SCHEMES = ["zs", "zss", "shake", "rattle"]
 
 POINTS = [10, 32, 100, 316, 1000, 3162, 10000]
@@ -16,18 +15,18 @@ TURNS, TURN_SECONDS = 7, 0.05
 
 
 def run(page: Page) -> None:
-    from tarn import _tarn
+    def first_step(scheme: str, n: int, steps: int = 1, seconds: float = 0.0) -> dict:
+        return motion(page, scheme, set={"system.n": n, "run.steps": steps}, observe=(), seconds=seconds)
 
-    decks = {(s, n): page.load({"system.n": n}, scheme=s) for s in SCHEMES for n in POINTS}
-    first = {case: _tarn.first_step(deck, 10) for case, deck in decks.items()}
-    steps = {c: math.ceil(page.share * TURN_SECONDS / max(t[0], 1e-7)) for c, t in first.items()}
+    cases = [(s, n) for s in SCHEMES for n in POINTS]
     # By turns, so that other load of the machine affects all alike.
-    turns = [{c: _tarn.first_step(deck, steps[c]) for c, deck in decks.items()} for _ in range(TURNS)]
-    seconds = {c: min(turn[c][0] for turn in turns) for c in decks}
+    turns = [{c: first_step(*c, 1, page.share * TURN_SECONDS) for c in cases} for _ in range(TURNS)]
+    seconds = {c: min(turn[c]["seconds"] for turn in turns) for c in cases}
+    iterations = {c: turns[0][c]["costs"]["iterations"] - first_step(*c, 0)["costs"]["iterations"] for c in cases}
     unit = seconds[SCHEMES[0], POINTS[0]]
     page.write(
         ["scheme", "points", "core_us_per_step", "ratio", "iterations"],
-        [[*c, 1e6 * s, s / unit, turns[0][c][1]] for c, s in seconds.items()],
+        [[*c, 1e6 * s, s / unit, iterations[c]] for c, s in seconds.items()],
     )
 
 

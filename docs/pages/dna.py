@@ -8,7 +8,7 @@ from motions import COST_HEADER, COSTS_METHOD, cost_cells, motion, timed_motions
 from page import Page, markdown
 
 TITLE = "Opening of a DNA strand (Tao & Owhadi, Fig. 8)"
-DECK, SET = "dna.toml", {"run.duration": 1000}
+DECK, SET = "papers/dna.toml", {"run.duration": 1000}
 # Verlet and Z&S of the paper, Verlet near its longest stable step, and a converged run: their steps
 # relative to that of the deck, and steps between samples.
 SCHEMES = {"verlet": (0.1, 10), "zs": (1, 1), "verlet:step=0.8": (0.4, 3), "rk4": (0.1, 10)}
@@ -17,6 +17,7 @@ X0 = 0.3  # the default of the deck
 OPEN = 5.0  # mean angle of an open strand
 SEEDS = range(1, 21)
 PAPER_S = {"verlet": 23.26, "zs": 3.24}
+AT_POSITIONS = {"observe.conservation.place": "positions"}
 CLOSED = 440  # time from which no two curves agree
 
 
@@ -27,18 +28,22 @@ def opening(times: np.ndarray, angles: np.ndarray) -> float:
 
 def run(page: Page) -> None:
     step = page.key("integrator.step")
-    cases = {s: {"step": factor * step, "every": every} for s, (factor, every) in SCHEMES.items()}
+    observe = ("trajectory", "conservation")
+    cases = {s: {"step": factor * step, "every": every, "observe": observe}
+             for s, (factor, every) in SCHEMES.items()}  # fmt: skip
     seeds = []
     for scheme, case in cases.items():
         for seed in SEEDS:
-            m = motion(page, scheme, **case, set={"system.seed": seed})
-            seeds.append([scheme, seed, opening(m["time"], m["x"].mean(axis=1)), m["energy"].mean()])
+            m = motion(page, scheme, **case, set={"system.seed": seed, **AT_POSITIONS})
+            energy = m["conservation"]["energy"].mean()
+            seeds.append([scheme, seed, opening(m["time"], m["x"].mean(axis=1)), energy])
     page.write(["scheme", "seed", "opening_time", "mean_energy"], seeds, "-seeds")
-    runs = timed_motions(page, cases)
+    runs = timed_motions(page, {s: case | {"set": AT_POSITIONS} for s, case in cases.items()})
     page.write(
         ["scheme", "time", "theta_bar", "theta_bar_rate", "energy"],
         [[s, row] for s, m in runs.items()
-         for row in zip(m["time"], m["x"].mean(axis=1), m["v"].mean(axis=1), m["energy"], strict=True)],
+         for row in zip(m["time"], m["x"].mean(axis=1), m["v"].mean(axis=1), m["conservation"]["energy"],
+                        strict=True)],
     )  # fmt: skip
     write_costs(page, runs, "zs")
 

@@ -5,7 +5,7 @@ from motions import COST_HEADER, COSTS_METHOD, cost_cells, motion, timed_motions
 from page import Page, markdown
 
 TITLE = "Errors of the double pendulum (Tao & Owhadi, Fig. 1)"
-DECK = "double-pendulum.toml"
+DECK = "papers/double-pendulum.toml"
 SCHEMES = ["shake", "rattle", "variational-euler", "newmark", "zs", "zss", "pushforward-newmark", "midpoint",
            "newmark-one-step"]  # fmt: skip
 

@@ -4,35 +4,25 @@ import math
 
 import numpy as np
 import plots
+from motions import motion
 from page import Page, markdown
 
 TITLE = "Error of the double spherical pendulum (McLachlan & Scovel, Fig. 2)"
-DECK, SET = "double-spherical-pendulum.toml", {"system.gravity": 0}
+DECK, SET = "papers/double-spherical-pendulum.toml", {"system.gravity": 0}
 SCHEMES = ["rattle", "midpoint", "midpoint-hamilton"]
 
 FINE = 50  # steps of the reference per step
 
 
 def run(page: Page) -> None:
-    import tarn
-
     step = page.key("integrator.step")
-    steps = round(page.key("run.duration") / step)
-    reference = tarn._tarn.mechanics_case(page.load({"integrator.step": step / FINE}, scheme="rattle"))
-    exact = []
-    for _ in range(steps):
-        reference.step(FINE)
-        exact.append(reference.row[:6])
+    exact = motion(page, "rattle", step / FINE, FINE)["x"]
     rows = []
     for scheme in SCHEMES:
-        case = tarn._tarn.mechanics_case(page.load(scheme=scheme))
-        try:
-            for k in range(steps):
-                case.step()
-                error = math.dist(case.row[:6], exact[k])
-                rows.append([scheme, (k + 1) * step, error, case.conserved["constraint_max"]])
-        except tarn.NumericalError:
-            continue  # the page says when
+        m = motion(page, scheme, observe=("trajectory", "conservation"))  # the page says when it fails
+        constraints = m["conservation"]["constraint_max"]
+        rows += [[scheme, k * step, math.dist(m["x"][k], exact[k]), constraints[k]]
+                 for k in range(1, len(m["x"]))]  # fmt: skip
     page.write(["scheme", "time", "error", "constraint_error"], rows)
 
 

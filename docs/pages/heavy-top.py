@@ -6,10 +6,11 @@ import numpy as np
 import plots
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
+from motions import motion
 from page import Page, markdown
 
 TITLE = "Poincaré section of the heavy top (McLachlan & Scovel, Fig. 1)"
-DECK = "heavy-top.toml"
+DECK = "papers/heavy-top.toml"
 
 ORBITS, STEPS = 19, 60_000
 
@@ -25,23 +26,17 @@ def start(page: Page, orbit: int) -> dict:
 
 
 def run(page: Page) -> None:
-    from tarn import _tarn
-
     points, errors = [], []
     for orbit in range(ORBITS):
-        case = _tarn.mechanics_case(page.load(start(page, orbit)))
-        energies, states = [case.energies["total"]], [case.row]
-        for _ in range(round(page.share * STEPS)):
-            case.step()
-            energies.append(case.energies["total"])
-            states.append(case.row)
-        m, v3 = np.array(states)[:, :9], np.array(states)[:, 11]
+        steps = {"run.steps": round(page.share * STEPS)}
+        top = motion(page, set=start(page, orbit) | steps, observe=("trajectory", "energies"))
+        m, v3, energies = top["x"], top["v"][:, 2], top["energies"]["total"]
         at = np.flatnonzero((v3[:-1] < 0) & (v3[1:] >= 0))
         # Linear in the step, between the two sides of the section.
         w = -v3[at] / (v3[at + 1] - v3[at])
         crossings = m[at] + w[:, None] * (m[at + 1] - m[at])
         points += [[orbit, m13, m12] for _, m12, m13, _, _, m23, *_ in crossings if m23 < 0]
-        errors.append([orbit, np.abs(np.array(energies) - energies[0]).max()])
+        errors.append([orbit, np.abs(energies - energies[0]).max()])
     page.write(["orbit", "m13", "m12"], points)
     page.write(["orbit", "energy_error"], errors, "-energy")
 

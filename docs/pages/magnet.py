@@ -1,22 +1,20 @@
 """Errors and costs of Z&S and of a Lie-group integrator on a magnetised rigid body."""
 
 import math
-import time
 
 import numpy as np
 import plots
-from motions import COST_HEADER, COSTS_METHOD, cost_cells, write_costs
+from motions import COST_HEADER, COSTS_METHOD, cost_cells, motion, timed_motions, write_costs
 from page import Page, markdown
 
 TITLE = "The magnetised rigid body (Tao & Owhadi, Figs. 9 and 10)"
-DECK = "magnet.toml"
+DECK = "papers/magnet.toml"
 SCHEMES = ["so3-linearised", "so3-linearised:quadrature=first-order", "so3-linearised:a_mass=consistent",
            "cayley-variational-euler"]  # fmt: skip
 
 SNAPSHOTS = (0, 1, 2, 3, 4, 10, 30, 50)  # times
 FINE = 50  # Runge-Kutta steps of the exact motion per step
 EARLY = 10.0
-REPEATS = 20  # runs for the time of a scheme
 # Times of the Cayley method and of Z&S.
 PAPER_S = {"cayley-variational-euler": 1.45, "zs": 0.03}
 COLUMNS = {"error": "|R - exact|", "energy_error": "E - E(0)", "rotation_error": "|RᵀR - 1|"}
@@ -25,50 +23,18 @@ FIELD, DIPOLE = "#d00000", "#000000"
 ELEVATION, AZIMUTH = 0.35, -0.7  # of the viewpoint [radians]
 
 
-def timed(deck, steps: int) -> dict:
-    """Costs of a run of a deck, and core time of the shortest of several runs."""
-    from tarn import _tarn
-
-    seconds = []
-    for _ in range(REPEATS):
-        case = _tarn.mechanics_case(deck)
-        began = time.process_time()
-        case.step(steps)
-        seconds.append(time.process_time() - began)
-    return {"costs": case.costs, "seconds": min(seconds)}
-
-
 def run(page: Page) -> None:
-    from tarn import _tarn
-
     h = page.key("integrator.step")
-    steps = round(page.key("run.duration") / h)
-
-    def rotations(case, every: int) -> np.ndarray:
-        rows = [case.row[:9]]
-        for _ in range(steps):
-            case.step(every)
-            rows.append(case.row[:9])
-        return np.array(rows)
-
-    fine = {"integrator.scheme": "rk4", "integrator.step": h / FINE}
-    of_zs = [f"integrator.{key}" for key in ("omega", "beta", "quadrature")]
-    exact = rotations(_tarn.mechanics_case(page.load(fine, of_zs)), FINE)
-    rows, costs, first = [], {}, []
-    for scheme in SCHEMES:
-        deck = page.load(scheme=scheme)
-        case = _tarn.mechanics_case(deck)
-        start = case.energies["total"]
-        for k in range(steps + 1):
-            if k > 0:
-                case.step()
-            if scheme == SCHEMES[0]:
-                first.append(case.row[:9])
-            errors = [math.dist(case.row[:9], exact[k]), case.energies["total"] - start]
-            rows.append([scheme, k * h, errors, case.conserved["rotation_error"]])
-        costs[scheme] = timed(deck, steps)
+    exact = motion(page, "rk4", h / FINE, FINE)["x"]
+    tables = ("trajectory", "energies", "conservation")
+    runs = timed_motions(page, {scheme: {"observe": tables} for scheme in SCHEMES}, turns=3)
+    first, rows = runs[SCHEMES[0]]["x"], []
+    for scheme, m in runs.items():
+        energy, rotation = m["energies"]["total"], m["conservation"]["rotation_error"]
+        rows += [[scheme, k * h, math.dist(m["x"][k], exact[k]), energy[k] - energy[0], rotation[k]]
+                 for k in range(len(exact))]  # fmt: skip
     page.write(["scheme", "time", *COLUMNS], rows)
-    write_costs(page, costs, SCHEMES[0])
+    write_costs(page, runs, SCHEMES[0])
     at = [round(t / h) for t in SNAPSHOTS]
     page.write(
         ["motion", "time", *(f"r{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3))],

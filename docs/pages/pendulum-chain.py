@@ -6,7 +6,7 @@ from motions import COST_HEADER, COSTS_METHOD, cost_cells, motion, timed_motions
 from page import Page, markdown
 
 TITLE = "A chain of ten pendula (Tao & Owhadi, Fig. 3)"
-DECK = "pendulum-chain.toml"
+DECK = "papers/pendulum-chain.toml"
 SCHEMES = {"shake": 1, "shake:step=0.025": 2, "zs": 1, "zss": 1}  # with their steps per step of the deck
 
 FINE = 100  # steps of the reference per step

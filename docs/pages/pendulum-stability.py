@@ -6,7 +6,7 @@ from motions import motion
 from page import Page, Table, markdown
 
 TITLE = "Stability of schemes on the double pendulum"
-DECK = "double-pendulum.toml"
+DECK = "papers/double-pendulum.toml"
 # The panels of the picture.
 GROUPS = [
     ["zs:beta=0.25", "zs:beta=0.333333", "zs:beta=0.4", "zs:beta=0.5"],
@@ -24,8 +24,6 @@ MUCH_ENERGY = 10.0
 
 
 def run(page: Page) -> None:
-    from tarn import _tarn
-
     every = round(BETWEEN / FINE)
     rigid = {"run.duration": (STARTS - 1) * every * FINE}
     points = motion(page, "rattle", FINE, every, set=rigid)
@@ -33,10 +31,22 @@ def run(page: Page) -> None:
               for x, v in zip(points["x"], points["v"], strict=True)]  # fmt: skip
     page.write(
         ["scheme", "omega", "start", "steps_survived", "lost_by"],
-        [[scheme, omega, k, *_tarn.survival(page.load(start, (), f"{scheme}:omega={omega}"),
-                                            round(page.share * STEPS), MUCH_ENERGY)]
+        [[scheme, omega, k, *survival(page, f"{scheme}:omega={omega}", start)]
          for scheme in SCHEMES for omega in OMEGAS for k, start in enumerate(starts)],
     )  # fmt: skip
+
+
+def survival(page: Page, scheme: str, start: dict) -> tuple[int, str]:
+    """The steps until a solve fails or the energy changes by MUCH_ENERGY, and what ended them: "solve",
+    "energy" or "nothing"."""
+    steps = {"run.steps": round(page.share * STEPS)}
+    m = motion(page, scheme, set=start | steps, observe=("conservation",))
+    energy = m["conservation"]["energy"]
+    changed = np.flatnonzero(~(np.abs(energy - energy[0]) < MUCH_ENERGY))
+    if len(changed):
+        return changed[0] - 1, "energy"
+    lost_by = "energy" if "it blew up" in m["failure"] else "solve" if m["failure"] else "nothing"
+    return len(energy) - 1, lost_by
 
 
 def lost(runs: Table) -> np.ndarray:

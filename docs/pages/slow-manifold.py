@@ -19,29 +19,22 @@ UNIT_STEPS = 80  # of RATTLE with H = 1/8, whose time is the unit
 PROJECTED_OMEGAS, PROJECTION_TOLERANCE = (1000, 10_000), 1e-9
 
 
-def shortest(page: Page, timed) -> dict:
-    """The result of a run with the shortest core time of several runs. `timed` makes a run."""
-    result = timed()
-    repeats = round(page.share * max(2.0, min(0.05 / max(result["seconds"], 1e-6), 1000.0)))
-    return result | {"seconds": min([result["seconds"], *(timed()["seconds"] for _ in range(repeats))])}
-
-
 def measured(page: Page) -> list[list]:
     """Method, ω, step or nan, errors of q and p, evaluations of the force, and core time."""
-    rows = []
+    rows, seconds = [], 0.05 * page.share  # of repetitions
     for omega in OMEGAS:
         exact = slow_solution(page, omega)
         changes = {"system.omega": omega}
         for method, all_steps in STEPS.items():
             own = {"integrator.tolerance": tolerance(omega)} if method == "rk4-projected" else {}
             for steps in all_steps:
-                m = shortest(page, lambda: stepped(page, method, steps, changes | own | START))  # noqa: B023
+                m = stepped(page, method, steps, changes | own | START, seconds)
                 error = errors(m["x"][-1], m["v"][-1], exact)
                 rows.append([method, omega, END / steps, *error, m["costs"]["forces"], m["seconds"]])
         for method, projections in STIFF.items() if omega == FAST else ():
             for relative in TOLERANCES:
-                m = shortest(page, lambda: stiff(page, omega, relative, projections))  # noqa: B023
-                error = errors(m["x"], m["v"], exact)
+                m = stiff(page, omega, relative, projections, seconds)
+                error = errors(m["x"][-1], m["v"][-1], exact)
                 rows.append([method, omega, np.nan, *error, m["costs"]["forces"], m["seconds"]])
     return rows
 

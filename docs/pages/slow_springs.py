@@ -5,7 +5,7 @@ import plots
 from motions import motion
 from page import Page, Table, markdown
 
-DECK = "double-spring.toml"
+DECK = "papers/double-spring.toml"
 OMEGAS = (100, 1000, 10_000)
 TOLERANCES = [10.0**-k for k in range(3, 9)]  # relative ones of the stiff equations
 END = 10
@@ -26,25 +26,18 @@ def tolerance(omega: float) -> float:
 
 def projection(page: Page, omega: float, tolerance: float, start=START) -> tuple[list, list]:
     """Iterates of the projection onto the slow manifold: positions and velocities, and g and g'."""
-    from tarn import _tarn
-
-    deck = page.load({"system.omega": omega, "integrator.tolerance": tolerance, **start})
-    case = _tarn.mechanics_case(deck)
-    rows, constraints = [case.row], [list(case.iterate.values())]
-    for _ in range(case.costs["iterations"]):
-        case.step()
-        rows.append(case.row)
-        constraints.append(list(case.iterate.values()))
-    return rows, constraints
+    m = motion(page, set={"system.omega": omega, "integrator.tolerance": tolerance, **start})
+    _, *constraints = m["iterations"].values()
+    return list(np.hstack([m["x"], m["v"]])), list(np.array(constraints).T)
 
 
-def stepped(page: Page, scheme: str, steps: int, set: dict, repeats: int = 1) -> dict:
-    """A run to END: the last state, and time and costs; see record_motion in measures.cpp."""
+def stepped(page: Page, scheme: str, steps: int, set: dict, seconds: float = 0.0) -> dict:
+    """A run to END: the last state, and time and costs."""
     own = {"integrator.scheme": scheme, "integrator.step": END / steps, "run.steps": steps}
     unset = ["integrator.tolerance"] if scheme != "rk4-projected" else []
     if scheme == "rattle":
         set, unset = {k: v for k, v in set.items() if k != "system.omega"}, [*unset, "system.omega"]
-    return motion(page, "", None, steps, repeats, own | set, unset)
+    return motion(page, every=steps, set=own | set, unset=unset, seconds=seconds)
 
 
 def slow_solution(page: Page, omega: float) -> tuple[np.ndarray, np.ndarray]:
@@ -55,12 +48,12 @@ def slow_solution(page: Page, omega: float) -> tuple[np.ndarray, np.ndarray]:
     return m["x"][-1], m["v"][-1]
 
 
-def stiff(page: Page, omega: float, relative: float, projections: int) -> dict:
-    """The stiff equations to END; see solve_stiff in measures.cpp."""
-    from tarn import _tarn
-
-    own = {"system.omega": omega, "integrator.tolerance": tolerance(omega)}
-    return _tarn.solve_stiff(page.load(own | START), relative, END, projections)
+def stiff(page: Page, omega: float, relative: float, projections: int, seconds: float = 0.0) -> dict:
+    """The stiff equations to END, with projections at t = 0, 1, ..., as many as given."""
+    set = {"system.omega": omega, "integrator.scheme": "dormand-prince", "integrator.step": 1.0,
+           "integrator.relative_tolerance": relative, "integrator.projections": projections,
+           "integrator.tolerance": tolerance(omega), "run.steps": END}  # fmt: skip
+    return motion(page, every=END, set=set | START, seconds=seconds)
 
 
 def errors(x: np.ndarray, v: np.ndarray, exact: tuple[np.ndarray, np.ndarray]) -> list[float]:
@@ -78,7 +71,7 @@ def run_stiff(page: Page, projections: int) -> None:
         exact = slow_solution(page, omega)
         for relative in TOLERANCES:
             end = stiff(page, omega, relative, projections)
-            rows.append([omega, relative, end["costs"]["forces"], errors(end["x"], end["v"], exact)])
+            rows.append([omega, relative, end["costs"]["forces"], errors(end["x"][-1], end["v"][-1], exact)])
     page.write(["omega", "relative_tolerance", "evaluations", "q_error", "p_error"], rows)
 
 

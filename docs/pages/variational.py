@@ -2,10 +2,11 @@
 
 import numpy as np
 import plots
+from motions import motion
 from page import Page, markdown
 
 TITLE = "Orders of one-step methods made variational (Patrick et al.)"
-DECK = "spherical-pendulum.toml"
+DECK = "papers/spherical-pendulum.toml"
 
 METHODS = [("euler", 0.0), ("euler", 0.5), ("rk2", 0.0), ("rk4", 0.0)]  # with their bias
 STEPS, FINE = (5, 10, 20, 40, 80, 160), 1280  # to t = 1; those of the reference
@@ -17,37 +18,27 @@ def label(layer: str, bias: float) -> str:
     return f"variational-of:{layer}" + (f" with bias {bias:g}" if bias else "")
 
 
-def case(page: Page, layer: str, bias: float, **set):
-    from tarn import _tarn
-
-    own = {"integrator.scheme": f"variational-of:{layer}", "integrator.bias": bias}
-    return _tarn.mechanics_case(page.load(own | {f"integrator.{k}": v for k, v in set.items()}))
-
-
-def spherical(page: Page, layer: str, bias: float, steps: int) -> tuple[list[float], float]:
-    """Positions and velocities at t = 1, and sweeps per step."""
-    pendulum = case(page, layer, bias, step=1 / steps)
-    pendulum.step(steps)
-    return pendulum.row, pendulum.costs["iterations"] / steps
+def spherical(page: Page, layer: str, bias: float, steps: int, **options) -> tuple[np.ndarray, float]:
+    """Positions and momenta at t = 1, and sweeps per step."""
+    scheme = f"variational-of:{layer}:bias={bias}"
+    set = options.pop("set", {}) | {"run.steps": steps}
+    m = motion(page, scheme, 1 / steps, steps, set=set, **options)
+    return np.concatenate([m["x"][-1], m["v"][-1]]), m["costs"]["iterations"] / steps
 
 
-def planar(page: Page, layer: str, bias: float, steps: int) -> tuple[list[float], float]:
-    from tarn import _tarn
-
-    return _tarn.variational_double_pendulum(layer, bias, steps, POSITION, VELOCITY)
+def planar(page: Page, layer: str, bias: float, steps: int) -> tuple[np.ndarray, float]:
+    start = {"system.position": POSITION, "system.velocity": VELOCITY}
+    return spherical(page, layer, bias, steps, set=start, deck="papers/double-pendulum.toml")
 
 
 def conserved(page: Page, layer: str, bias: float) -> list[float]:
     """Largest changes of Lz and, in both halves of the deck's run, of the energy; sweeps per step."""
-    pendulum = case(page, layer, bias)
-    values = [pendulum.conserved]
-    for _ in range(page.key("run.steps")):
-        pendulum.step()
-        values.append(pendulum.conserved)
-    energy, lz = (np.abs([v[k] - values[0][k] for v in values]) for k in ("energy", "lz"))
-    steps = len(values) - 1
+    m = motion(page, f"variational-of:{layer}:bias={bias}", observe=("conservation",))
+    values = (m["conservation"][k] for k in ("energy", "lz"))
+    energy, lz = (np.abs(v - v[0]) for v in values)
+    steps = len(energy) - 1
     first, second = energy[: steps // 2 + 1], energy[steps // 2 + 1 :]
-    return [lz.max(), first.max(), second.max(), pendulum.costs["iterations"] / steps]
+    return [lz.max(), first.max(), second.max(), m["costs"]["iterations"] / steps]
 
 
 def run(page: Page) -> None:

@@ -30,12 +30,11 @@ struct CompareOptions {
   std::optional<int> threads;            ///< overrides the deck
   EngineMaker make_engine;               ///< of water; empty: tarn::make_engine
   std::shared_ptr<Potential> potential;  ///< as in RunOptions; all schemes call it
-  /// Runs each scheme with each of these steps (in fs for water) and compares with a reference. If
-  /// empty, each scheme has its own step; for water the first scheme is the reference.
+  /// Runs each scheme with each of these steps [fs] and compares with a reference. If empty, each
+  /// scheme has its own step, and the first scheme is the reference.
   std::vector<double> steps;
-  /// A scheme as in `--schemes`. If empty: for water `settle` with half of the smallest step; for a
-  /// mechanical system the exact solution of the equations that each scheme solves. `rigid` selects
-  /// the solution with rigid constraints for all schemes of a mechanical system.
+  /// A scheme as in `--schemes`. If empty: `settle`, or `verlet` for flexible models, with half of
+  /// the smallest step.
   std::string reference;
   /// Runs each scheme of a water deck with each of these numbers of beads. Without `steps`.
   std::vector<int> beads;
@@ -55,7 +54,7 @@ struct CompareOptions {
   std::function<bool()> interrupted;
 };
 
-/// Results of one scheme for water. Means exclude the equilibration. Replicas that blew up count in
+/// Results of one scheme. Means exclude the equilibration. Replicas that blew up count in
 /// the means and the speed until they were stopped. If all replicas were lost, speed and means are
 /// NaN (`nan` in compare.csv), as are differences from a first scheme that lost all replicas.
 struct SchemeResult {
@@ -104,46 +103,11 @@ struct SchemeResult {
   std::vector<BlowUp> blow_ups;
 };
 
-/// Euclidean norms of the difference of two trajectories in the columns `q0`, ... and `v0`, ... of
-/// trajectory.csv; NaN if unknown, or if the columns contain different quantities.
-struct TrajectoryErrors {
-  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  double q_max = kNone, q_end = kNone;  ///< largest of all samples, and final
-  double v_max = kNone, v_end = kNone;
-};
-
-/// Results of one scheme for a mechanical system.
-struct MechanicsSchemeResult {
-  std::string label;
-  std::int64_t steps = 0;
-  double step = 0.0;  ///< step length
-  /// Total mechanics::Costs, including the start.
-  std::int64_t force_evaluations = 0, hessian_evaluations = 0, third_derivative_evaluations = 0;
-  std::int64_t iterations = 0;
-  double forces_per_time = TrajectoryErrors::kNone;  ///< per unit time; NaN if it failed
-  double steps_per_second = 0.0;
-  double us_per_time = TrajectoryErrors::kNone;  ///< per unit time; NaN if it failed
-  double linear_solves_per_step = 0.0;
-  double iterations_per_step = 0.0;  ///< of Newton's method, or sweeps
-  /// Largest sampled change of each conserved quantity since the start: names and values, which are
-  /// NaN if the scheme failed.
-  std::vector<std::pair<std::string, double>> changes;
-  std::string failure;  ///< reason of a failure; empty if there was none
-  // With CompareOptions::steps:
-  std::size_t scheme = 0;  ///< index among the schemes
-  std::string reference;   ///< reference of the errors, with its step
-  TrajectoryErrors errors;
-  TrajectoryErrors reference_errors;  ///< of the reference; bounds from twice its step
-};
-
 /// Convergence order of a scheme.
 struct SchemeOrder {
   std::string label;
-  std::string quantity;  ///< "q" or "v": largest sampled error; "energy": rms change, for water
+  std::string quantity;  ///< "energy": its rms change
   analysis::OrderFit fit;
-  /// Average costs per step over the runs with all steps.
-  double forces_per_step = TrajectoryErrors::kNone, hessians_per_step = TrajectoryErrors::kNone;
-  double iterations_per_step = TrajectoryErrors::kNone;
 };
 
 /// Extrapolation of an average of a scheme to infinitely many beads.
@@ -155,20 +119,17 @@ struct SchemeBeadLimit {
 
 struct CompareResult {
   std::string out_dir;
-  std::vector<SchemeResult> schemes;             ///< for water
-  int molecules = 0;                             ///< for water
-  std::vector<MechanicsSchemeResult> mechanics;  ///< for a mechanical system
-  /// With CompareOptions::steps: for a mechanical system, and for water without a thermostat.
-  std::vector<SchemeOrder> orders;
+  std::vector<SchemeResult> schemes;
+  int molecules = 0;
+  std::vector<SchemeOrder> orders;  ///< with CompareOptions::steps, without a thermostat
   /// With CompareOptions::beads, of schemes with Trotter frequencies: only these converge as 1/P^2.
   std::vector<SchemeBeadLimit> bead_limits;
-  double time = 0.0;  ///< length of a mechanical run with CompareOptions::steps
   std::vector<std::string> pictures;
   std::string device;
   bool interrupted = false;
 };
 
-/// The fastest scheme for a given accuracy, for water with CompareOptions::steps.
+/// The fastest scheme for a given accuracy, with CompareOptions::steps.
 struct CheapestScheme {
   std::string within;  ///< "<V0> to 1 % of 3(N-1)kT", "OO histogram to 0.01"
   std::string label;   ///< empty if no scheme is accurate enough, or if it is not resolved
@@ -181,12 +142,6 @@ struct CheapestScheme {
   /// decide it. Infinity: an error is unknown.
   double times_longer = 1.0;
 };
-struct CheapestMechanicsScheme {
-  std::string reference;  ///< schemes with different references solve different equations
-  double within = 0.0;
-  std::string label;
-  double us_per_time = 0.0;
-};
 /// The fastest schemes whose error plus twice its uncertainty is below several limits. The first
 /// scheme is the reference. Schemes that have lost a replica are excluded.
 ///
@@ -196,14 +151,9 @@ struct CheapestMechanicsScheme {
 /// @param molecules N; there is no <V0> for one molecule
 std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& schemes,
                                              int molecules);
-/// The same for a mechanical system, in µs per unit time: the largest error of q, by decades, among
-/// schemes with the same reference. An error counts as at least ten times that of the reference.
-std::vector<CheapestMechanicsScheme> cheapest_schemes(
-    const std::vector<MechanicsSchemeResult>& schemes);
-
 /// Runs a deck with each scheme for the same time.
 ///
-/// **Water.** All schemes start from the same structure, which penalty schemes relax first unless
+/// All schemes start from the same structure, which penalty schemes relax first unless
 /// the deck has `relax = false`. The runs are interleaved in slices of about a quarter of a second,
 /// and at most a few per cent of the run, so that other load on the machine affects all of them
 /// equally. If interrupted, all stop at the same time, to within a step.
@@ -228,20 +178,6 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
 /// with each step, and all are sampled at the same times or at the nearest multiples of their
 /// steps. Without a thermostat, averages depend on the initial state, so there is no reference:
 /// `errors.svg` shows the rms change of the total energy against step and cost.
-///
-/// **Mechanical systems.** `compare.csv` has other columns and there is no `rdf.csv`. `drift.csv`
-/// and `drift.svg` contain the changes of the conserved quantities at up to 2000 times.
-///
-/// With CompareOptions::steps, each scheme runs with each step up to the last time that is a
-/// multiple of all steps, and is compared with a reference at up to 1000 common times. The default
-/// reference is an accurate solution of the equations that the scheme solves: those of rigid
-/// constraints, or those of a penalty with its omega. Its step is a quarter of the smallest step.
-/// It is halved until the error of the reference, estimated by the difference from twice its step,
-/// is a hundredth of the smallest error, until halving no longer helps, or until it would take more
-/// than 64 times the steps of the smallest step and more than 3e7 positions and velocities.
-/// `orders.csv` has the orders of convergence, analysis::fit_order(), and `errors.svg` shows errors
-/// against step, time and force evaluations; there is no `drift.csv`. The schemes are timed up to
-/// five times, alternately, within four seconds, and the shortest time counts.
 ///
 /// @param schemes "scheme" or "scheme:key=value:...", with keys of [integrator]
 /// @throws InputError, IoError, NumericalError, DeviceError

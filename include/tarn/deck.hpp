@@ -11,7 +11,6 @@
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/mechanics_deck.hpp"
 #include "tarn/system.hpp"
 
 /// @file
@@ -29,6 +28,8 @@ inline constexpr bool is_drawn(VelocityKind kind) {
 }
 /// Projection of the start of a penalty scheme.
 enum class StartProjection { none, slow_manifold };
+/// The acceleration of the second kick of `newmark-one-step`.
+enum class OneStepAcceleration { linearised, force };
 
 /// The replicas that an observer writes: all, their mean with its standard error, or the first n.
 struct ReplicaSelection {
@@ -234,8 +235,7 @@ struct CheckpointSection {
   bool operator==(const CheckpointSection&) const = default;
 };
 
-/// A deck of either kind. Water uses all sections but `mechanics`; a mechanical system `mechanics`,
-/// `system.kind`, `run.device`, `run.threads` and `checkpoint`.
+/// A deck of water.
 struct Deck {
   std::string path;  ///< file it was read from
   std::string name;  ///< file name without folder and extension
@@ -265,7 +265,6 @@ struct Deck {
   std::optional<ObserveTrajectory> trajectory;
   std::optional<ObserveFinal> final_structures;
   CheckpointSection checkpoint;
-  MechanicsDeck mechanics;  ///< used instead of most of the above when system.kind is mechanical
   bool operator==(const Deck&) const = default;
 };
 
@@ -342,7 +341,7 @@ std::string deck_reference();
 /// @throws InputError for an unknown name
 WaterModel water_model(const Deck& deck);
 
-/// Whether the water model of a deck is flexible; false for mechanical systems and unknown models.
+/// Whether the water model of a deck is flexible; false for unknown models.
 bool is_flexible(const Deck& deck);
 
 /// What computes the energies and forces of a deck.

@@ -23,7 +23,7 @@ class Ensemble {
  public:
   /// Makes the start of a deck (make_start) and an engine for it.
   /// @param progress see make_start()
-  /// @throws InputError for a mechanical deck, and for [exchange], which only run_deck() performs;
+  /// @throws InputError for [exchange], which only run_deck() performs;
   ///         as make_start() and make_engine()
   Ensemble(const Deck& deck, const DeviceRequest& device, const StartProgress& progress = {});
   /// Continues from a checkpoint of save(), or of a run of water, bit for bit on the same kind of

@@ -101,14 +101,6 @@ struct ExchangeSummary {
   std::optional<analysis::EqualAcceptanceLadder> equal_acceptance_ladder;
 };
 
-/// A conserved quantity of a mechanical system, over the rows of `conservation.csv`.
-struct ConservedQuantity {
-  std::string name;
-  double start = 0.0;
-  double largest_change = 0.0;  ///< absolute change since the start
-  double last_change = 0.0;
-};
-
 struct RunResult {
   std::string out_dir;
   std::int64_t steps_done = 0;  ///< step number reached
@@ -117,11 +109,10 @@ struct RunResult {
   bool already_finished = false;
   double wall_seconds = 0.0;  ///< of stepping
   double steps_per_second = 0.0;
-  double ns_per_day_per_replica = 0.0;  ///< 0 for systems without units
+  double ns_per_day_per_replica = 0.0;
   double ns_per_day_total = 0.0;
   std::vector<BlowUp> blow_ups;  ///< of the whole run, including the part before resumption
-  std::vector<AveragedQuantity> averages;    ///< after equilibration; see averages.csv
-  std::vector<ConservedQuantity> conserved;  ///< for mechanical systems
+  std::vector<AveragedQuantity> averages;  ///< after equilibration; see averages.csv
   std::optional<ExchangeSummary> exchange;
   std::vector<std::string> pictures;
   std::string device;
@@ -130,8 +121,7 @@ struct RunResult {
 /// Runs a deck and writes energies, trajectory, RDF, averages, pictures, run.json and checkpoint.
 ///
 /// A replica that blows up is stopped and reported, and its last valid structure is kept in
-/// `blow-up-<replica>.xyz`; the other replicas continue. A mechanical system that fails keeps its
-/// rows up to the failure.
+/// `blow-up-<replica>.xyz`; the other replicas continue.
 /// @throws InputError if out_dir is in use by another run, or contains a run and neither resume nor
 ///         overwrite is set; if there is nothing to resume; if the deck or the observers differ
 ///         from those of the checkpoint; if two observers have the same name or file. No file is
@@ -146,18 +136,13 @@ struct RunResult {
 /// complete step; with several MPI ranks the last checkpoint remains.
 RunResult run_deck(const Deck& deck, const RunOptions& options);
 
-/// Checks that a mechanical deck can start.
-/// @return the deck, with the paper's initial data if it has none
-/// @throws InputError
-Deck check_mechanics(const Deck& deck);
-
 /// Functions that create the initial state and the engine of a run; empty ones are the defaults.
 struct RunFactories {
   std::function<Start(const Deck&)> make_start;
   EngineMaker make_engine;
 };
 
-/// As above, with other factories. @throws InputError for a mechanical deck
+/// As above, with other factories.
 RunResult run_deck(const Deck& deck, const RunOptions& options, const RunFactories& factories);
 
 /// The loop of a run. It advances to the next step at which an observer is due, takes one Frame and

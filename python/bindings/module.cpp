@@ -19,5 +19,4 @@ NB_MODULE(_tarn, module) {
   tarn::python::add_functions(module);
   tarn::python::add_structures(module);
   tarn::python::add_measures(module);
-  tarn::python::add_mechanics(module);
 }

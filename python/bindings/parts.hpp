@@ -36,7 +36,6 @@ void add_runs(nanobind::module_& module);
 void add_functions(nanobind::module_& module);
 void add_structures(nanobind::module_& module);
 void add_measures(nanobind::module_& module);
-void add_mechanics(nanobind::module_& module);
 
 /// A table as (provenance, [(name, array or list of str)]).
 nanobind::object object_of(io::Table table);

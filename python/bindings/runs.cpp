@@ -108,11 +108,6 @@ nb::dict object_of(const RunResult& result) {
   d["device"] = result.device;
   d["pictures"] = nb::cast(result.pictures);
   d["averages"] = averages_of(result.averages);
-  nb::list conserved;
-  for (const ConservedQuantity& q : result.conserved) {
-    conserved.append(nb::make_tuple(q.name, q.start, q.largest_change, q.last_change));
-  }
-  d["conserved"] = conserved;
   d["exchange"] = exchange_of(result.exchange);
   return d;
 }

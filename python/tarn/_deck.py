@@ -109,11 +109,10 @@ def load(
     given = changes(set)
     is_set = any(change.startswith(f"run.{key}=") for change in given for key in LENGTHS)
     sections = deck if isinstance(deck, Mapping) else text
-    run, system = _section(sections, "run"), _section(sections, "system")
+    run = _section(sections, "run")
     if not (needs_length or is_set or run is None or any(key in run for key in LENGTHS)):
         given.insert(0, "run.steps=0")
-    # Mechanical systems have no such section; the potential is refused later.
-    if has_potential and (system or {}).get("kind", "water") == "water":
+    if has_potential:
         given.insert(0, 'potential.kind="program"')
     return _tarn.load_deck(text, path, given, _arguments.texts("deck", "unset", unset))
 

@@ -125,16 +125,6 @@ def _average(rows: list[Mapping[str, Any]]) -> Average:
 
 
 @dataclass(frozen=True)
-class Conserved:
-    """A conserved quantity of a mechanical system."""
-
-    name: str
-    start: float
-    largest_change: float
-    last_change: float
-
-
-@dataclass(frozen=True)
 class ExchangePair:
     """Exchanges of two neighbours in temperature."""
 
@@ -200,8 +190,6 @@ class Result(Files):
     blow_ups : tuple of BlowUp
         Replicas that were stopped in this call.
     exchange : Exchange or None
-    conserved : tuple of Conserved
-        For mechanical systems.
     """
 
     averages: Averages
@@ -209,7 +197,6 @@ class Result(Files):
     warnings: tuple[str, ...]
     blow_ups: tuple[BlowUp, ...]
     exchange: Exchange | None
-    conserved: tuple[Conserved, ...]
     steps_done: int
     already_finished: bool  #: a resumed run was complete; it has no `exchange` here
     wall_seconds: float
@@ -230,7 +217,6 @@ class Result(Files):
         self.notes = tuple(notes)
         self.warnings = tuple(warnings)
         self.blow_ups = tuple(blow_ups)
-        self.conserved = tuple(Conserved(*q) for q in values["conserved"])
         self.exchange = None
         if values["exchange"] is not None:
             pairs = tuple(ExchangePair(*pair) for pair in values["exchange"]["pairs"])

@@ -55,24 +55,6 @@ OrderFit fit_order(std::span<const double> steps, std::span<const double> errors
   return fit;
 }
 
-std::optional<CommonTimes> common_times(std::span<const double> steps, double duration) {
-  constexpr int kMost = 1000;
-  constexpr double kRounding = 1e-12;
-  const double largest = *std::max_element(steps.begin(), steps.end());
-  for (int k = 1; k <= kMost; ++k) {
-    const double interval = k * largest;
-    const bool common = std::all_of(steps.begin(), steps.end(), [&](double step) {
-      const double number = interval / step;
-      return std::abs(number - std::round(number)) <= kRounding * number;
-    });
-    if (!common) continue;
-    const double count = std::floor(duration / interval * (1.0 + kRounding));
-    if (count < 1.0) return {};
-    return CommonTimes{interval, static_cast<std::int64_t>(count)};
-  }
-  return {};
-}
-
 LineFit fit_line(std::span<const double> x, std::span<const double> y) {
   LineFit fit;
   if (x.empty()) return fit;

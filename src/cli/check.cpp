@@ -43,7 +43,7 @@ namespace {
 
 struct Arguments : DeckOverrides {
   std::string device;
-  bool reference = false, mechanics_reference = false, potential = false;
+  bool reference = false, potential = false;
 };
 
 /// The O-H stretch of a flexible model or a potential, which limits the time step.
@@ -218,10 +218,6 @@ void check(Arguments& a, int& exit_code) {
     fmt::print("{}", deck_reference());
     return;
   }
-  if (a.mechanics_reference) {
-    fmt::print("{}", decks::mechanics_deck_reference());
-    return;
-  }
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
   a.refuse_split_changes();
   if (!a.device.empty()) a.set.push_back("run.device=" + a.device);
@@ -232,10 +228,6 @@ void check(Arguments& a, int& exit_code) {
   terminal.print(decks::messages_on(deck));
   terminal.print(decks::warning_of_missing_samples(deck));
   terminal.print(decks::warning_of_resonance(deck));
-  if (is_mechanical(deck.system.kind)) {
-    if (a.potential) throw InputError("--potential needs a deck of water");
-    return print_deck_and_plan(check_mechanics(deck), checker, 0, std::nullopt, terminal);
-  }
   const auto molecules = static_cast<int>(checker.molecules());
   if (!report_start(deck, molecules, terminal)) {
     for (const StructureSource& source : structure_sources(deck)) {
@@ -277,9 +269,7 @@ void add_check(Command& app, int& exit_code) {
                     "call the potential of [potential] for the start structure, and compare its "
                     "forces with differences of its energies");
   command->add_flag("--reference", a->reference,
-                    "print the reference of all sections and keys of water instead");
-  command->add_flag("--reference-mechanics", a->mechanics_reference,
-                    "print the reference of mechanical systems instead");
+                    "print the reference of all sections and keys instead");
   command->callback([a, &exit_code] { check(*a, exit_code); });
 }
 

@@ -37,11 +37,9 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-/// Whether a scheme failed or lost a replica.
+/// Whether a scheme lost a replica.
 bool has_failed(const CompareResult& result) {
-  return std::ranges::any_of(result.mechanics,
-                             [](const MechanicsSchemeResult& s) { return !s.failure.empty(); }) ||
-         std::ranges::any_of(result.schemes,
+  return std::ranges::any_of(result.schemes,
                              [](const SchemeResult& s) { return !s.blow_ups.empty(); });
 }
 
@@ -57,9 +55,6 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   options.frequencies = a.frequencies;
   options.make_engine = engine_maker();
   terminal.print(a.warning_of_threads(deck));
-  if (is_mechanical(deck.system.kind)) {
-    terminal.print(warning_of_idle_ranks("mechanical systems"));
-  }
 
   CompareResult result;
   try {
@@ -79,8 +74,7 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   events.ended(result.out_dir, result.interrupted, exit_code);
   // With --json, standard output is reserved for events.
   std::FILE* out = a.json ? stderr : stdout;
-  const auto print = result.mechanics.empty() ? print_water_tables : print_mechanics_tables;
-  print(out, deck, result, !options.steps.empty());
+  print_water_tables(out, deck, result, !options.steps.empty());
   for (const std::string& picture : result.pictures) fmt::print(out, "Picture: {}\n", picture);
 }
 
@@ -93,22 +87,18 @@ void add_compare(Command& app, int& exit_code) {
             "replace the comparison in the output folder");
   command
       ->add_option("--schemes", a->schemes,
-                   "schemes and their [integrator] keys, such as shake,settle,zss-stiff:omega=20; "
-                   "for a mechanical system such as rattle,variational-of:rk4:bias=0.5")
+                   "schemes and their [integrator] keys, such as shake,settle,zss-stiff:omega=20")
       ->required();
   command
       ->add_option(
           "--steps", a->steps,
-          "run each scheme with each of these time steps (in fs for water) and plot errors "
-          "against cost; also orders of convergence for mechanical systems and for the "
-          "energy of water without a thermostat")
+          "run each scheme with each of these time steps (in fs) and plot errors against cost; "
+          "also orders of convergence of the energy without a thermostat")
       ->delimiter(',');
   command->add_option(
       "--reference", a->reference,
-      "reference scheme for --steps; default for water: settle, or verlet for flexible models, "
-      "with "
-      "half of the smallest step; for mechanical systems: the solution that each scheme converges "
-      "to, or with rigid the solution with rigid constraints");
+      "reference scheme for --steps; default: settle, or verlet for flexible models, with half of "
+      "the smallest step");
   command
       ->add_option("--beads", a->beads,
                    "run each scheme with each of these numbers of beads and extrapolate energies "

@@ -15,9 +15,6 @@
 
 namespace tarn::cli {
 
-/// Prints the tables of a mechanical system. @param by_step with --steps
-void print_mechanics_tables(std::FILE* out, const Deck& deck, const CompareResult& result,
-                            bool by_step);
 /// Prints the tables of water. @param by_step with --steps
 void print_water_tables(std::FILE* out, const Deck& deck, const CompareResult& result,
                         bool by_step);

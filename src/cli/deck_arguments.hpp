@@ -101,7 +101,7 @@ struct DeckArguments : DeckOverrides {
   std::optional<Message> warning_of_threads(const Deck& loaded) const {
     const int given = threads.value_or(loaded.run.threads);
     const int count = given > 0 ? given : default_threads();
-    if (is_mechanical(loaded.system.kind) || count <= processors()) return std::nullopt;
+    if (count <= processors()) return std::nullopt;
     return Message::warning(fmt::format(
         "{} threads ({}) for {}: this slows the run down and does not change its results. Use "
         "--threads {}",

@@ -154,10 +154,4 @@ bool interrupted_on_any_rank() {
 
 EngineMaker engine_maker() { return g_ranks != nullptr ? g_ranks->engine_maker() : EngineMaker{}; }
 
-std::optional<Message> warning_of_idle_ranks(const std::string& what) {
-  if (g_ranks == nullptr || g_ranks->size() == 1) return std::nullopt;
-  return Message::warning(fmt::format("{} use one rank only: {} of {} ranks are idle", what,
-                                      g_ranks->size() - 1, g_ranks->size()));
-}
-
 }  // namespace tarn::cli

@@ -34,8 +34,4 @@ bool interrupted_on_any_rank();
 /// Makes engines on all ranks; empty if this process runs alone.
 EngineMaker engine_maker();
 
-/// A warning that all ranks but the first are idle; none if this process runs alone.
-/// @param what runs on one rank only: a plural, such as "mechanical systems"
-std::optional<Message> warning_of_idle_ranks(const std::string& what);
-
 }  // namespace tarn::cli

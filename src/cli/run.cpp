@@ -80,17 +80,6 @@ void print_run_averages(const std::vector<AveragedQuantity>& averages, const Dec
   }
 }
 
-void print_conserved(const std::vector<ConservedQuantity>& conserved, Terminal& terminal) {
-  if (conserved.empty()) return;
-  std::vector<std::vector<std::string>> rows{
-      {"conserved (conservation.csv)", "start", "largest change", "final change"}};
-  for (const ConservedQuantity& q : conserved) {
-    rows.push_back({q.name, fmt::format("{:.6g}", q.start), fmt::format("{:.2g}", q.largest_change),
-                    fmt::format("{:+.2g}", q.last_change)});
-  }
-  for (const std::string& line : aligned_rows(rows)) terminal.info(line);
-}
-
 /// Other temperatures are suggested if the lowest acceptance is below this part of that of an even
 /// ladder.
 constexpr double kMinAcceptanceRatio = 0.5;
@@ -128,7 +117,6 @@ void print_result(const RunResult& result, const Deck& deck, Terminal& terminal)
                               speed_text(result.steps_per_second, result.ns_per_day_per_replica,
                                          result.ns_per_day_total)));
     print_run_averages(result.averages, deck, terminal);
-    print_conserved(result.conserved, terminal);
     print_exchange(result.exchange, terminal);
   }
   if (!result.blow_ups.empty()) {
@@ -165,13 +153,9 @@ void run(const Arguments& a, Events& events, int& exit_code) {
   terminal.print(decks::messages_on(deck));
   terminal.print(a.warning_of_threads(deck));
 
-  const EngineMaker make_engine = engine_maker();
-  const bool on_ranks = make_engine && !is_mechanical(deck.system.kind);
-  if (!on_ranks) terminal.print(warning_of_idle_ranks("mechanical systems"));
-
   RunResult result;
   try {
-    result = on_ranks ? run_deck(deck, options, {{}, make_engine}) : run_deck(deck, options);
+    result = run_deck(deck, options, {{}, engine_maker()});
   } catch (const StartInterrupted& interruption) {
     exit_code = interrupted_exit_code();
     events.ended({}, true, exit_code);

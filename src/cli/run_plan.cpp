@@ -45,7 +45,7 @@ std::string about_text(double seconds) {
 
 /// The value of a choice.
 std::string choice_of(const Deck& deck, std::string_view path) {
-  const decks::Key& key = *decks::schema_of(deck).find_key(path);
+  const decks::Key& key = *decks::water_schema().find_key(path);
   return std::get<std::string>(key.get(deck));
 }
 
@@ -141,26 +141,21 @@ std::vector<std::string> files_of_section(const Deck& deck, const std::string& n
 
 /// The files of a run without its pictures, and the folder that it uses by default.
 std::string files_text(const Deck& deck) {
-  const bool mechanical = is_mechanical(deck.system.kind);
   std::vector<std::string> names{"run.json", "checkpoint.bin"};
   bool has_averages = false;
-  for (const decks::Section& section : decks::schema_of(deck).sections) {
+  for (const decks::Section& section : decks::water_schema().sections) {
     constexpr std::string_view kPrefix = "observe.";
     const bool is_observer = section.name.starts_with(kPrefix);
     if ((!is_observer && section.name != "exchange") || !section.present(deck)) continue;
     const std::string name(section.name.substr(is_observer ? kPrefix.size() : 0));
-    const std::vector<std::string> files =
-        mechanical ? std::vector{name + ".csv"} : files_of_section(deck, name);
+    const std::vector<std::string> files = files_of_section(deck, name);
     names.insert(names.end(), files.begin(), files.end());
     const bool has_none = name == "trajectory" || name == "final" || name == "multipliers" ||
                           name == "rdf" || name == "profile" ||
                           (name == "conservation" && deck.thermostat.kind != Thermostat::none);
     has_averages = has_averages || !has_none;
   }
-  if (has_averages && !mechanical) names.emplace_back("averages.csv");
-  if (mechanical && choice_of(deck, "integrator.scheme") == "slow-manifold") {
-    names.emplace_back("iterations.csv");
-  }
+  if (has_averages) names.emplace_back("averages.csv");
   return fmt::format("files in out/{}: {}", deck.name, fmt::join(names, ", "));
 }
 
@@ -196,23 +191,10 @@ std::string cost_text(const Deck& deck, int molecules, std::optional<double> sec
                      count_text(cost->threads, "thread"), quenches);
 }
 
-std::vector<std::string> mechanics_plan(const Deck& deck) {
-  const MechanicsDeck& m = deck.mechanics;
-  std::vector<std::string> lines{
-      fmt::format("{} with {}", deck.system.kind, choice_of(deck, "integrator.scheme"))};
-  if (m.run.steps > 0) {
-    lines.push_back(fmt::format("{} of {:g} = {:g}", steps_text(m.run.steps), m.integrator.step,
-                                static_cast<double>(m.run.steps) * m.integrator.step));
-  }
-  lines.push_back(files_text(deck));
-  return lines;
-}
-
 }  // namespace
 
 std::vector<std::string> run_plan(const Deck& deck, const decks::Checker& given, int molecules,
                                   std::optional<double> potential_seconds) {
-  if (is_mechanical(deck.system.kind)) return mechanics_plan(deck);
   std::vector<std::string> lines{system_text(deck, molecules), dynamics_text(deck, given)};
   if (const auto line = potential_line(deck)) lines.push_back(*line);
   lines.push_back(length_text(deck));

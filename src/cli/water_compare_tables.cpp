@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "compare/mechanics_errors.hpp"
+#include "compare/energy_conservation.hpp"
 #include "compare/water_tables.hpp"
 #include "compare_tables.hpp"
 #include "core/text.hpp"

@@ -13,8 +13,6 @@
 #include <fmt/format.h>
 
 #include "compare_record.hpp"
-#include "mechanics_compare.hpp"
-#include "run/mechanics_run.hpp"
 #include "run/run_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -29,11 +27,22 @@ namespace fs = std::filesystem;
 
 /// All files that a comparison may write. compare.json, which identifies a comparison, is removed
 /// last.
-constexpr std::array kFiles{
-    "compare.csv",     "orders.csv",      "drift.csv",  "drift.svg",       "drift.png",
-    "rdf.csv",         "rdf.svg",         "rdf.png",    "correlation.csv", "correlation_times.csv",
-    "correlation.svg", "correlation.png", "errors.svg", "errors.png",      "beads.csv",
-    "bead_limits.csv", "beads.svg",       "beads.png",  "compare.json"};
+constexpr std::array kFiles{"compare.csv",
+                            "orders.csv",
+                            "rdf.csv",
+                            "rdf.svg",
+                            "rdf.png",
+                            "correlation.csv",
+                            "correlation_times.csv",
+                            "correlation.svg",
+                            "correlation.png",
+                            "errors.svg",
+                            "errors.png",
+                            "beads.csv",
+                            "bead_limits.csv",
+                            "beads.svg",
+                            "beads.png",
+                            "compare.json"};
 
 /// @throws InputError if files in the folder would be lost
 void check_output_folder(const std::string& folder, bool overwrite) {
@@ -83,10 +92,6 @@ void check_request(const Deck& deck, const std::vector<std::string>& schemes,
   if (std::set<std::string>(schemes.begin(), schemes.end()).size() != schemes.size()) {
     throw InputError("--schemes: each scheme must be given only once");
   }
-  if (is_mechanical(deck.system.kind) &&
-      !(options.beads.empty() && options.free_rings.empty() && options.frequencies.empty())) {
-    throw InputError(deck.path + ": --beads, --free-ring and --frequencies are for water");
-  }
   if (deck.exchange) {
     throw InputError(deck.path +
                      ": tarn compare does not support replica exchange; remove it with --unset "
@@ -115,14 +120,7 @@ CompareResult compare_schemes(const Deck& given, const std::vector<std::string>&
     record("running");
   };
   try {
-    if (is_mechanical(deck.system.kind)) {
-      MechanicsPlan plan = plan_mechanics(deck, schemes, options);
-      refuse_cuda(options.device);
-      begin();
-      compare_mechanics(std::move(plan), schemes, options, result);
-    } else {
-      compare_water(deck, make_variants(deck, schemes, options), options, begin, result);
-    }
+    compare_water(deck, make_variants(deck, schemes, options), options, begin, result);
   } catch (const std::exception& failure) {
     try {
       if (lock.locked()) record("failed", failure.what());

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "run/mechanics_experiment.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/json.hpp"
 #include "tarn/version.hpp"
@@ -12,7 +11,6 @@ namespace tarn {
 void write_compare_record(const Deck& deck, const std::vector<std::string>& schemes,
                           const CompareOptions& options, const CompareResult& result,
                           std::string_view status, std::string_view error) {
-  const bool mechanical = is_mechanical(deck.system.kind);
   std::vector<std::string> steps;
   for (const double step : options.steps) steps.push_back(io::json(step));
   std::vector<std::string> beads;
@@ -25,10 +23,9 @@ void write_compare_record(const Deck& deck, const std::vector<std::string>& sche
   if (!error.empty()) object.add("error", io::json(error));
   object.add("tarn_version", io::json(std::string_view(kVersion)))
       .add("deck_path", io::json(std::string_view(deck.path)))
-      .add("deck",
-           io::json(std::string_view(resolved_deck(mechanical ? with_initial_data(deck) : deck))))
+      .add("deck", io::json(std::string_view(resolved_deck(deck))))
       .add("schemes", io::json_strings(schemes))
-      .add(mechanical ? "steps" : "steps_fs", io::json_array(steps))
+      .add("steps_fs", io::json_array(steps))
       .add("reference", text_or_null(options.reference))
       .add("beads", io::json_array(beads))
       .add("free_rings", io::json_strings(options.free_rings))

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 namespace tarn {
 namespace {
 
@@ -59,6 +61,11 @@ EnergyConservation::Result EnergyConservation::result() const {
   // d sqrt(s) = ds / (2 sqrt(s))
   if (squares.error > 0.0) result.rms.error = 0.5 * squares.error / result.rms.mean;
   return result;
+}
+
+std::string order_text(const analysis::OrderFit& fit) {
+  if (!std::isfinite(fit.order)) return "-";
+  return fmt::format("{:.2f}{}", fit.order, fit.points < 3 ? "?" : "");
 }
 
 std::vector<SchemeOrder> energy_orders(const std::vector<EnergyPoint>& points,

@@ -56,4 +56,7 @@ struct EnergyPoint {
 std::vector<SchemeOrder> energy_orders(const std::vector<EnergyPoint>& points,
                                        const std::vector<std::string>& schemes);
 
+/// "2.00", "2.00?" if fitted to only two points, or "-".
+std::string order_text(const analysis::OrderFit& fit);
+
 }  // namespace tarn

@@ -30,7 +30,7 @@ namespace {
 /// [observe.energies], [observe.rdf] and [observe.correlation], and averages ring polymers.
 std::vector<std::string> unused_sections(const Deck& deck) {
   std::vector<std::string> names;
-  for (const decks::Section& section : decks::schema_of(deck).sections) {
+  for (const decks::Section& section : decks::water_schema().sections) {
     if (!section.name.starts_with("observe.") || !section.present(deck)) continue;
     const std::string_view name = section.name.substr(section.name.find('.') + 1);
     if (name == "energies" || name == "rdf" || name == "correlation" || name == "path_integral") {

@@ -10,7 +10,7 @@
 
 #include "deck/system_limits.hpp"
 #include "error_cost.hpp"
-#include "step_options.hpp"
+#include "io/words.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start_state.hpp"
 
@@ -88,11 +88,47 @@ std::uint64_t distant_seed(std::uint64_t seed) {
   return seed > kLargest - kFar ? seed - kFar : seed + kFar;
 }
 
+constexpr std::string_view kStepKey = ":timestep_fs=";
+
+/// @throws InputError if a step is not greater than 0 or given twice, or if a scheme sets its step
+void check_steps(const std::vector<std::string>& schemes, const CompareOptions& options) {
+  for (const double step : options.steps) {
+    if (!(step > 0.0) || !std::isfinite(step)) {
+      throw InputError(fmt::format("--steps {}: a step must be greater than 0 fs", step));
+    }
+  }
+  if (std::set<double>(options.steps.begin(), options.steps.end()).size() != options.steps.size()) {
+    throw InputError("--steps: each step must be given only once");
+  }
+  for (const std::string& scheme : schemes) {
+    if (scheme.find(kStepKey) == std::string::npos) continue;
+    throw InputError(fmt::format(
+        "--schemes {}: --steps sets the steps of all schemes; omit timestep_fs here", scheme));
+  }
+}
+
+struct ReferenceScheme {
+  std::string scheme;          ///< without the step
+  std::optional<double> step;  ///< if given; it must be the last key
+};
+
+/// Parses `--reference`. @throws InputError
+ReferenceScheme reference_scheme(const std::string& spec) {
+  const std::size_t at = spec.find(kStepKey);
+  if (at == std::string::npos) return {spec, {}};
+  const auto step = io::finite_number(std::string_view(spec).substr(at + kStepKey.size()));
+  if (!step || *step <= 0.0) {
+    throw InputError(fmt::format(
+        "--reference {}: timestep_fs must be the last key and a number greater than 0 fs", spec));
+  }
+  return {spec.substr(0, at), step};
+}
+
 /// The reference, if there is one, and each scheme with each step.
 std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::string>& schemes,
                                       const CompareOptions& options) {
   constexpr int kReferenceReplicas = 2;  // relative to the other variants
-  check_steps(schemes, options, "timestep_fs", " fs");
+  check_steps(schemes, options);
   std::vector<Variant> variants;
   const std::vector<RingDeck> decks = decks_by_ring(deck, options);
   const std::size_t curves = schemes.size() * decks.size();
@@ -120,7 +156,7 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
   const double smallest = *std::min_element(options.steps.begin(), options.steps.end());
   const std::string usual = is_flexible(deck) ? "verlet" : "settle";
   const ReferenceScheme chosen =
-      reference_scheme(options.reference.empty() ? usual : options.reference, "timestep_fs", " fs");
+      reference_scheme(options.reference.empty() ? usual : options.reference);
   variants.push_back(with_step(deck, chosen.scheme, "", chosen.step.value_or(0.5 * smallest)));
   Variant& reference = variants.front();
   reference.label = "reference " + reference.label;

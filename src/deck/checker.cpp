@@ -16,7 +16,6 @@
 
 #include "deck_paths.hpp"
 #include "defaults.hpp"
-#include "mechanics_rules.hpp"
 #include "suggest.hpp"
 #include "tarn/deck_text.hpp"
 #include "tarn/io/structure.hpp"
@@ -56,8 +55,8 @@ std::vector<std::string_view> section_names(const Schema& schema) {
 }
 
 /// Whether a condition allows a key for this kind of system.
-bool goes_with_kind(const Condition& condition, const Deck& deck) {
-  return condition.path != "system.kind" || is_met(condition, deck);
+bool goes_with_kind(const Schema& schema, const Condition& condition, const Deck& deck) {
+  return condition.path != "system.kind" || schema.is_met(condition, deck);
 }
 
 /// The keys of a section that this kind of system has.
@@ -66,8 +65,9 @@ std::vector<std::string_view> key_names(const Schema& schema, std::string_view s
   std::vector<std::string_view> names;
   for (const Key& key : schema.keys) {
     if (key.section == section &&
-        std::all_of(key.used_with.begin(), key.used_with.end(),
-                    [&](const Condition& condition) { return goes_with_kind(condition, deck); })) {
+        std::all_of(key.used_with.begin(), key.used_with.end(), [&](const Condition& condition) {
+          return goes_with_kind(schema, condition, deck);
+        })) {
       names.push_back(key.name);
     }
   }
@@ -85,6 +85,12 @@ std::vector<std::string_view> sections_with(const Schema& schema, std::string_vi
 }  // namespace
 
 Checker::Checker(const std::string& path, bool read_files) : path_(path), read_files_(read_files) {
+  deck_.path = path;
+  deck_.name = std::filesystem::path(path).stem().string();
+}
+
+Checker::Checker(const std::string& path, const Schema& schema, Deck& deck)
+    : schema_(&schema), path_(path), deck_(deck) {
   deck_.path = path;
   deck_.name = std::filesystem::path(path).stem().string();
 }
@@ -144,7 +150,7 @@ void Checker::throw_problems() {
 Deck Checker::check(const std::string& text, const std::vector<Override>& overrides,
                     const std::vector<Override>& removals) {
   Source given;
-  const auto wants_text = [](std::string_view path) {
+  const auto wants_text = [](std::string_view path) {  // only water has such keys
     const Key* key = water_schema().find_key(path);
     return key != nullptr && (key->type == Type::file || key->type == Type::text);
   };
@@ -162,8 +168,10 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
     Source source = read_source(text, path_);
     problems_.insert(problems_.end(), source.problems.begin(), source.problems.end());
     apply_removals(removals, source);
-    choose_schema(source, given.entries);
-    read_model_file(source, given.entries);
+    if (is_water()) {
+      refuse_paper_systems(source, given.entries);
+      read_model_file(source, given.entries);
+    }
     read_sections(source);
   } catch (const InputError& error) {  // without valid TOML there is nothing else to check
     add_problems(error);
@@ -172,13 +180,15 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   apply_overrides(std::move(given));
   read_entries();
   check_conditions();
-  read_structure_files();
-  read_start_state();
-  find_library();
-  set_steps_from_duration();
+  if (is_water()) {
+    read_structure_files();
+    read_start_state();
+    find_library();
+    set_steps_from_duration();
+  }
   for (const Rule& rule : schema_->rules) rule.check(*this);
   if (!problems_.empty()) throw_problems();
-  is_mechanical(deck_.system.kind) ? fill_mechanics_defaults(*this) : fill_defaults();
+  if (is_water()) fill_defaults();
   return deck_;
 }
 
@@ -186,12 +196,7 @@ Deck Checker::check_model(const std::string& text) {
   Source source = read_source(text, path_);
   problems_ = source.problems;
   std::vector<Entry> no_overrides;
-  choose_schema(source, no_overrides);
-  if (is_mechanical(deck_.system.kind)) {
-    throw InputError({Problem{path_, 0, 0,
-                              "this deck describes a mechanical system; a water model needs a deck "
-                              "of water, or a file with a section [model]"}});
-  }
+  refuse_paper_systems(source, no_overrides);
   const auto defines_model = [](const Entry& entry) {
     return entry.section == "model" ||
            (entry.section == "system" &&
@@ -262,10 +267,7 @@ void Checker::read_model_file(Source& source, std::vector<Entry>& overrides) {
       if (entry.section == "system" && entry.name == "model") given = &entry;
     }
   }
-  if (is_mechanical(deck_.system.kind) || given == nullptr ||
-      !given->value.string.ends_with(".toml")) {
-    return;
-  }
+  if (given == nullptr || !given->value.string.ends_with(".toml")) return;
   const Place place = given->value.place;
   const std::string path =
       (std::filesystem::path(path_).parent_path() / given->value.string).string();
@@ -299,17 +301,24 @@ void Checker::read_model_file(Source& source, std::vector<Entry>& overrides) {
   }
 }
 
-/// Uses the last `kind`. For an unknown kind the schema of water reports the problem.
-void Checker::choose_schema(const Source& source, const std::vector<Entry>& overrides) {
-  std::string kind;
+/// Considers the last `kind`.
+void Checker::refuse_paper_systems(const Source& source,
+                                   const std::vector<Entry>& overrides) const {
+  const Entry* given = nullptr;
   for (const std::vector<Entry>* entries : {&source.entries, &overrides}) {
     for (const Entry& entry : *entries) {
-      if (entry.section == "system" && entry.name == "kind") kind = entry.value.string;
+      if (entry.section == "system" && entry.name == "kind") given = &entry;
     }
   }
-  if (!is_mechanical(kind)) return;
-  schema_ = &mechanics_schema();
-  deck_.system.kind = kind;
+  if (given == nullptr ||
+      std::ranges::find(kPaperSystems, given->value.string) == kPaperSystems.end()) {
+    return;
+  }
+  const Place& place = given->value.place;
+  throw InputError(
+      {Problem{place.file, place.line, place.column,
+               fmt::format("kind = {} is a system of the papers; run it with: tarn-papers run {}",
+                           toml_string(given->value.string), path_)}});
 }
 
 void Checker::open_section(const std::string& name, const Place& place) {
@@ -428,6 +437,10 @@ void Checker::apply_overrides(Source overrides) {
 }
 
 void Checker::read_entries() {
+  // The kind first, because other keys depend on it.
+  std::stable_partition(entries_.begin(), entries_.end(), [](const Entry& entry) {
+    return entry.section == "system" && entry.name == "kind";
+  });
   for (const Entry& entry : entries_) read_entry(entry);
 }
 
@@ -435,7 +448,8 @@ void Checker::read_entry(const Entry& entry) {
   const Key* key = schema_->find_key(entry.section, entry.name);
   if (key == nullptr) return unknown_key(entry);
   if (entry.value.is_unreadable) return mark_unreliable(key->path());
-  const std::optional<Value> value = ValueReader(deck_, problems_).read(*key, entry.value);
+  const std::optional<Value> value =
+      ValueReader(*schema_, deck_, problems_).read(*key, entry.value);
   if (!value) return mark_unreliable(key->path());
   values_[key->path()] = {*value, entry.value.place};
   key->set(*value, deck_);
@@ -502,12 +516,12 @@ void Checker::check_conditions() {
   if (deck_.model && !has("system.model") && is_reliable({"system.model"})) {
     deck_.system.model = kOwnModel;
   }
-  if (schema_ == &water_schema()) choose_scheme_and_thermostat();
+  if (is_water()) choose_scheme_and_thermostat();
   // Default velocities: those of the state, or zero without a temperature.
   if (has("system.state") && is_reliable({"system.velocities"}) && !has("system.velocities")) {
     deck_.system.velocities = VelocityKind::state;
   }
-  if (schema_ == &water_schema() && !has("system.state") &&
+  if (is_water() && !has("system.state") &&
       is_reliable({"system.velocities", "system.temperature_K", "thermostat.kind"}) &&
       !has("system.velocities") && !has("system.temperature_K") &&
       deck_.thermostat.kind == Thermostat::none) {
@@ -540,7 +554,7 @@ std::string Checker::unset_hint(const Key& key, const Place& place) const {
 }
 
 bool Checker::check_condition(const Key& key, const Condition& condition) {
-  if (is_met(condition, deck_)) return true;
+  if (schema_->is_met(condition, deck_)) return true;
   if (!condition.section.empty()) {
     const Place& place = values_.find(key.path())->second.place;
     add_problem(place, fmt::format("{} is not used without a section [{}]{}", key.name,

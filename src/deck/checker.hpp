@@ -28,6 +28,8 @@ class Checker {
   /// @param path names the deck in messages and is the base of relative paths
   /// @param read_files whether to read the structure file or the state and to report its problems
   Checker(const std::string& path, bool read_files);
+  /// For a deck of the papers' systems. @param schema, deck must outlive this
+  Checker(const std::string& path, const Schema& schema, Deck& deck);
 
   /// @param removals sections and keys to remove from the text
   /// @throws InputError with every problem found
@@ -60,7 +62,8 @@ class Checker {
   void apply_removals(const std::vector<Override>& removals, Source& source);
   /// Puts the [model] of a file in place of its path in [system] model.
   void read_model_file(Source& source, std::vector<Entry>& overrides);
-  void choose_schema(const Source& source, const std::vector<Entry>& overrides);
+  /// @throws InputError if the deck is one of the papers' systems
+  void refuse_paper_systems(const Source& source, const std::vector<Entry>& overrides) const;
   void read_sections(const Source& source);
   void apply_overrides(Source overrides);
   void read_entries();
@@ -97,11 +100,14 @@ class Checker {
     Place place;
   };
 
+  bool is_water() const { return schema_ == &water_schema(); }
+
   const Schema* schema_ = &water_schema();
   std::string path_;
   bool read_files_ = false;
   bool has_set_ = false;  ///< whether there are --set options
-  Deck deck_;
+  Deck water_;
+  Deck& deck_ = water_;
   std::vector<Problem> problems_;
   std::vector<Entry> entries_;  ///< in known sections only
   std::map<std::string, Place, std::less<>> sections_;

@@ -25,32 +25,12 @@ namespace fs = std::filesystem;
 
 /// The length of the run in time, in the syntax of --set.
 std::string length_of(const Deck& deck) {
-  if (is_mechanical(deck.system.kind)) {
-    const MechanicsDeck& m = deck.mechanics;
-    return fmt::format("run.duration={:.17g}",
-                       static_cast<double>(m.run.steps) * m.integrator.step);
-  }
   return fmt::format("run.duration_ps={:.17g}",
                      static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs * 1e-3);
 }
 
-/// The keys in use that `keep` accepts, in the order of the schema.
-template <class Keep>
-std::string write_deck(const Deck& deck, Keep keep) {
-  std::string text;
-  const decks::Schema& schema = decks::schema_of(deck);
-  for (const decks::Section& section : schema.sections) {
-    if (section.present != nullptr && !section.present(deck)) continue;
-    std::string lines;
-    for (const decks::Key& key : schema.keys) {
-      if (key.section != section.name || !decks::is_used(key, deck) || !keep(key)) continue;
-      const std::string value = decks::toml_text(key, key.get(deck));
-      if (!value.empty()) lines += fmt::format("{} = {}\n", key.name, value);
-    }
-    if (lines.empty() && section.present == nullptr) continue;
-    text += fmt::format("{}[{}]\n{}", text.empty() ? "" : "\n", section.name, lines);
-  }
-  return text;
+std::string write_deck(const Deck& deck, const std::function<bool(const decks::Key&)>& keep) {
+  return decks::write_deck(decks::water_schema(), deck, keep);
 }
 
 /// The deck of a text of write_deck() with overrides. @param label names the option in errors
@@ -185,43 +165,25 @@ Deck with_potential(const Deck& deck, const std::string& name) {
 
 Deck with_scheme(const Deck& deck, const std::string& spec) {
   const std::string label = "--schemes " + spec;
-  std::vector<decks::Override> overrides;
-  std::string_view rest = spec;
-  const auto next_part = [&] {
-    const std::size_t colon = rest.find(':');
-    const std::string part(rest.substr(0, colon));
-    rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
-    return part;
-  };
-  const decks::Key& scheme_key = *decks::schema_of(deck).find_key("integrator.scheme");
+  std::vector<decks::Override> overrides =
+      decks::scheme_overrides(decks::water_schema(), spec, label);
+  const decks::Key& scheme_key = *decks::water_schema().find_key("integrator.scheme");
   const auto known = decks::accepted_choices(scheme_key);
-  std::string scheme = next_part();
-  // Names of schemes may contain a colon: variational-of:rk4.
-  const std::string with_next = scheme + ":" + std::string(rest.substr(0, rest.find(':')));
-  if (std::find(known.begin(), known.end(), with_next) != known.end()) {
-    next_part();
-    scheme = with_next;
-  }
-  overrides.push_back({"integrator.scheme=" + scheme, label});
-  bool other_step = false;
-  while (!rest.empty()) {
-    const std::string part = next_part();
-    other_step = other_step || part.starts_with("timestep_fs=") || part.starts_with("step=");
-    if (part.starts_with("scheme=")) {
-      throw InputError({{label, 0, 0, "write the scheme first, as in " + part.substr(7)}});
-    }
-    overrides.push_back({"integrator." + part, label, "key=value"});
-  }
-
-  other_step = other_step && (deck.run.steps > 0 || deck.mechanics.run.steps > 0);
+  const bool other_step =
+      deck.run.steps > 0 &&
+      std::any_of(overrides.begin(), overrides.end(), [](const decks::Override& change) {
+        return change.text.starts_with("integrator.timestep_fs=");
+      });
 
   Deck other = deck;
+  const std::string scheme = overrides.front().text.substr(overrides.front().text.find('=') + 1);
   if (std::find(known.begin(), known.end(), scheme) != known.end()) {
     scheme_key.set(scheme, other);
   }
   const bool default_relax = deck.system.relax == decks::default_relax(deck);
   const std::string text = write_deck(deck, [&](const decks::Key& key) {
-    return decks::is_used(key, other) && !(default_relax && key.path() == "system.relax") &&
+    return decks::water_schema().is_used(key, other) &&
+           !(default_relax && key.path() == "system.relax") &&
            !(other_step && key.path() == "run.steps");
   });
   if (other_step) {

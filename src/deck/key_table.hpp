@@ -213,14 +213,10 @@ struct SectionOf<std::optional<S>> {
   using Type = S;
 };
 
-/// A member of a deck or, if it is one of MechanicsDeck, of its mechanical part.
+/// A member of a deck. The decks of the papers have an overload of their own.
 template <class Member>
 auto& member_of(auto& deck, Member Deck::*member) {
   return deck.*member;
-}
-template <class Member>
-auto& member_of(auto& deck, Member MechanicsDeck::*member) {
-  return deck.mechanics.*member;
 }
 
 /// A section, or null if it is left out.
@@ -232,7 +228,7 @@ auto* pointer_to(auto& section) {
   }
 }
 
-/// The keys of a section of the deck. @param member of Deck or MechanicsDeck; may be optional
+/// The keys of a section of the deck. @param member of Deck; may be optional
 template <class D, class Member>
 std::vector<Key> keys_of(Member D::*member,
                          std::vector<KeyOf<typename SectionOf<Member>::Type>> keys) {
@@ -251,8 +247,8 @@ std::vector<Key> keys_of(Member D::*member,
   return all;
 }
 
-/// A section with its keys and rules. @param member of Deck or MechanicsDeck; an optional: decks
-/// may leave the section out
+/// A section with its keys and rules. @param member of Deck; an optional: decks may leave the
+/// section out
 template <class D, class Member>
 SectionTable section(Member D::*member, std::string_view name, std::string_view description,
                      std::vector<KeyOf<typename SectionOf<Member>::Type>> keys,
@@ -293,13 +289,5 @@ inline Schema make_schema(std::vector<SectionTable> tables, std::vector<Rule> ru
   }
   return schema;
 }
-
-/// @name Keys that decks of water and of mechanical systems share
-/// @{
-KeyOf<SystemSection> kind_key();
-/// `[run] threads`
-KeyOf<RunSection> threads_key(std::string_view description);
-SectionTable checkpoint_section();
-/// @}
 
 }  // namespace tarn::decks

@@ -24,7 +24,6 @@ constexpr int kMaxCountedBins = 1'000'000;
 }  // namespace
 
 bool is_flexible(const Deck& deck) {
-  if (is_mechanical(deck.system.kind)) return false;
   if (deck.system.model == kOwnModel) return deck.model && deck.model->stretch != Stretch::rigid;
   const std::optional<WaterModel> model = find_water_model(deck.system.model);
   return model && model->is_flexible();
@@ -118,10 +117,6 @@ void check_molecules(const Deck& deck, int molecules) {
   const auto refuse = [&](const std::string& message) {
     throw InputError({Problem{deck.path, 0, 0, message}});
   };
-  if (is_mechanical(deck.system.kind)) {
-    refuse(fmt::format("kind = {}: this command needs a deck of water",
-                       decks::toml_string(deck.system.kind)));
-  }
   if (deck.system.molecules != 0 && deck.system.molecules != molecules) {
     refuse(fmt::format("[system] molecules = {}, but the {} has {}", deck.system.molecules,
                        deck.system.state ? "state" : "structure", molecules));

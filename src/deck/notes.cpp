@@ -31,7 +31,7 @@ constexpr double kShortStep_fs = 0.02;
 constexpr double kFarTooLong = 1.6;
 
 bool observes_nothing(const Deck& deck) {
-  const std::vector<Section>& sections = schema_of(deck).sections;
+  const std::vector<Section>& sections = water_schema().sections;
   return std::none_of(sections.begin(), sections.end(), [&](const Section& section) {
     return section.name.starts_with("observe.") && section.present(deck);
   });
@@ -253,10 +253,9 @@ std::optional<Message> warning_of_resonance(const Deck& deck) {
 }
 
 std::optional<Message> warning_of_missing_samples(const Deck& deck) {
-  if (is_mechanical(deck.system.kind)) return std::nullopt;
   const std::int64_t first = first_averaged_step(deck), last = deck.run.steps;
   std::vector<std::string> without;
-  for (const Key& key : schema_of(deck).keys) {
+  for (const Key& key : water_schema().keys) {
     if (!key.section.starts_with("observe.") || key.name != "every") continue;
     if (!takes_averages(deck, key.section)) continue;
     const Value value = key.get(deck);
@@ -273,7 +272,7 @@ std::optional<Message> warning_of_missing_samples(const Deck& deck) {
 
 Messages messages_on(const Deck& deck) {
   Messages messages;
-  for (const Key& key : schema_of(deck).keys) {
+  for (const Key& key : water_schema().keys) {
     if (!key.section.starts_with("observe.") || key.name != "replicas") continue;
     const Value value = key.get(deck);
     const auto* count = std::get_if<std::int64_t>(&value);
@@ -283,8 +282,8 @@ Messages messages_on(const Deck& deck) {
                                   key.section, *count, deck.system.replicas)));
   }
   append(warning_of_stiff_wall(deck), messages);
-  if (!is_mechanical(deck.system.kind)) add_messages_on_water(deck, messages);
-  if (!is_mechanical(deck.system.kind) && observes_nothing(deck)) {
+  add_messages_on_water(deck, messages);
+  if (observes_nothing(deck)) {
     messages.push_back(
         Message::note("no [observe.*] section; only run.json and a checkpoint will be written"));
   }

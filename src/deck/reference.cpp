@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
-#include "mechanics_columns.hpp"
 #include "schema.hpp"
 
 namespace tarn {
@@ -51,12 +50,10 @@ std::string condition_text(const decks::Schema& schema, const Key& key) {
 }
 
 /// The choices of a key with their descriptions, as a nested list.
-std::string choices_text(const Key& key, bool is_water) {
+std::string choices_text(const Key& key) {
   std::string text;
   for (const decks::Choice& choice : key.choices) {
     if (choice.value < 0 || choice.description.empty()) continue;
-    // The other page describes the systems that are not water.
-    if (is_water && key.path() == "system.kind" && choice.text != "water") continue;
     if (text.empty()) text = fmt::format("- {}\n", code(key.name));
     text += fmt::format("  - {}: {}\n", code(decks::toml_string(choice.text)), choice.description);
   }
@@ -95,7 +92,7 @@ std::string section_text(const decks::Schema& schema, const Section& section, co
     const std::string row = fmt::format(
         "| {} | {} | {} | {}{} |\n", code(key.name), value_cell(key), default_cell(key, defaults),
         key.description, with.empty() ? "" : fmt::format(" Only with: {}.", with));
-    choices += choices_text(key, &schema == &decks::water_schema());
+    choices += choices_text(key);
     const auto [at, is_new] = known.try_emplace(row, link_to(section));
     if (is_new) {
       rows += row;
@@ -126,8 +123,9 @@ std::string contents_text(const decks::Schema& schema) {
   return text + ".\n\n";
 }
 
-/// All sections and rules of a schema.
-std::string schema_text(const decks::Schema& schema, Deck& defaults) {
+}  // namespace
+
+std::string decks::reference_text(const Schema& schema, Deck& defaults) {
   for (const Section& section : schema.sections) {
     if (section.enable != nullptr) section.enable(defaults);
   }
@@ -136,16 +134,8 @@ std::string schema_text(const decks::Schema& schema, Deck& defaults) {
   for (const Section& section : schema.sections) {
     text += section_text(schema, section, defaults, known);
   }
-  text += "## Keys that may change on resume\n\n";
-  std::string changing;
-  for (const Key& key : schema.keys) {
-    if (key.may_change_on_resume) changing += (changing.empty() ? "" : ", ") + code(key.path());
-  }
-  text += changing + ". All other keys must stay the same.\n";
-  return text + '\n';
+  return text;
 }
-
-}  // namespace
 
 std::string deck_reference() {
   std::string text = R"(# Decks
@@ -154,7 +144,7 @@ std::string deck_reference() {
      tarn check --reference > docs/decks.md -->
 
 This page lists all keys of a deck of water, the TOML file that describes one run. Decks of pendula,
-rigid bodies and the other systems of the papers are on [a page of their own](decks-mechanics.md).
+rigid bodies and the other systems of the papers are on [a page of their own](papers.md).
 
 `tarn check DECK` prints all problems with their lines, or the deck with all defaults. To change a
 deck without editing it, use `--set section.key=value`, `--unset section.key`, `--unset observe.rdf`
@@ -187,48 +177,14 @@ every = 1000
 
 )";
   Deck defaults;
-  text += schema_text(decks::water_schema(), defaults);
-  text.pop_back();
+  text += decks::reference_text(decks::water_schema(), defaults);
+  text += "## Keys that may change on resume\n\n";
+  std::string changing;
+  for (const Key& key : decks::water_schema().keys) {
+    if (key.may_change_on_resume) changing += (changing.empty() ? "" : ", ") + code(key.path());
+  }
+  text += changing + ". All other keys must stay the same.\n";
   return text;
 }
 
-namespace decks {
-
-std::string mechanics_deck_reference() {
-  std::string text = R"(# Decks of mechanical systems
-
-<!-- Generated from the tables that check decks; do not edit. To update it:
-     tarn check --reference-mechanics > docs/decks-mechanics.md -->
-
-This page lists all keys of the decks of mechanical systems. [decks.md](decks.md) describes what
-applies to all decks, and the keys of water.
-
-The systems of the papers are dimensionless and have their own keys; `system.kind` selects the
-system. The default initial data are those of the papers; see [equations.md](equations.md).
-
-```toml
-[system]
-kind = "double-pendulum"
-
-[integrator]
-scheme = "zs"
-step = 0.1
-omega = 20.0
-
-[run]
-duration = 50.0
-
-[observe.trajectory]
-every = 1
-```
-
-)";
-  Deck defaults;
-  text += schema_text(decks::mechanics_schema(), defaults);
-  text += "## Columns of `trajectory.csv`\n\nThe `#` line of the file contains the same text.\n\n" +
-          decks::trajectory_columns_table();
-  return text;
-}
-
-}  // namespace decks
 }  // namespace tarn

@@ -5,11 +5,12 @@
 
 #include <fmt/format.h>
 
-namespace tarn::decks {
+#include <fmt/format.h>
 
-const Schema& schema_of(const Deck& deck) {
-  return is_mechanical(deck.system.kind) ? mechanics_schema() : water_schema();
-}
+#include "source.hpp"
+#include "tarn/core/error.hpp"
+
+namespace tarn::decks {
 
 const Section* Schema::find_section(std::string_view name) const {
   for (const Section& section : sections) {
@@ -31,9 +32,9 @@ const Key* Schema::find_key(std::string_view path) const {
                                        : find_key(path.substr(0, dot), path.substr(dot + 1));
 }
 
-bool is_met(const Condition& condition, const Deck& deck) {
+bool Schema::is_met(const Condition& condition, const Deck& deck) const {
   const auto value_of = [&](std::string_view path) {
-    const Key& key = *schema_of(deck).find_key(path);
+    const Key& key = *find_key(path);
     return key.get(deck);
   };
   const auto is_one_of = [](const Value& value, const std::vector<std::string_view>& choices) {
@@ -41,7 +42,7 @@ bool is_met(const Condition& condition, const Deck& deck) {
     return choice != nullptr && std::find(choices.begin(), choices.end(), *choice) != choices.end();
   };
   if (!condition.section.empty()) {
-    return schema_of(deck).find_section(condition.section)->present(deck);
+    return find_section(condition.section)->present(deck);
   }
   if (condition.path.empty()) return true;
   if (!condition.where.empty() && !is_one_of(value_of(condition.where), condition.where_choices)) {
@@ -54,7 +55,7 @@ bool is_met(const Condition& condition, const Deck& deck) {
                                    : is_one_of(value, condition.choices);
 }
 
-bool is_used(const Key& key, const Deck& deck) {
+bool Schema::is_used(const Key& key, const Deck& deck) const {
   return std::all_of(key.used_with.begin(), key.used_with.end(),
                      [&](const Condition& condition) { return is_met(condition, deck); });
 }
@@ -171,6 +172,46 @@ std::string comma_list(const std::vector<std::string_view>& items, bool in_quote
     result += in_quotes ? toml_string(item) : std::string(item);
   }
   return result;
+}
+
+std::string write_deck(const Schema& schema, const Deck& deck,
+                       const std::function<bool(const Key&)>& keep) {
+  std::string text;
+  for (const Section& section : schema.sections) {
+    if (section.present != nullptr && !section.present(deck)) continue;
+    std::string lines;
+    for (const Key& key : schema.keys) {
+      if (key.section != section.name || !schema.is_used(key, deck) || !keep(key)) continue;
+      const std::string value = toml_text(key, key.get(deck));
+      if (!value.empty()) lines += fmt::format("{} = {}\n", key.name, value);
+    }
+    if (lines.empty() && section.present == nullptr) continue;
+    text += fmt::format("{}[{}]\n{}", text.empty() ? "" : "\n", section.name, lines);
+  }
+  return text;
+}
+
+std::vector<Override> scheme_overrides(const Schema& schema, const std::string& spec,
+                                       const std::string& label) {
+  // Names of schemes may contain a colon: variational-of:rk4.
+  std::size_t end = spec.find(':');
+  for (const Choice& choice : schema.find_key("integrator.scheme")->choices) {
+    const std::size_t size = choice.text.size();
+    if (spec.starts_with(choice.text) && (spec.size() == size || spec[size] == ':')) {
+      end = std::max(std::min(end, spec.size()), size);
+    }
+  }
+  std::vector<Override> overrides{{"integrator.scheme=" + spec.substr(0, end), label}};
+  while (end < spec.size()) {
+    const std::size_t begin = end + 1;
+    end = std::min(spec.find(':', begin), spec.size());
+    const std::string part = spec.substr(begin, end - begin);
+    if (part.starts_with("scheme=")) {
+      throw InputError({{label, 0, 0, "write the scheme first, as in " + part.substr(7)}});
+    }
+    overrides.push_back({"integrator." + part, label, "key=value"});
+  }
+  return overrides;
 }
 
 }  // namespace tarn::decks

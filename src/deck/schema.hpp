@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -14,8 +15,8 @@
 #include "tarn/deck.hpp"
 
 /// @file
-/// The tables of sections and keys, one for water and one for mechanical systems. Reading and
-/// checking, suggestions, the resolved deck and the reference page are all generated from them.
+/// The tables of sections and keys. Reading and checking, suggestions, the resolved deck and the
+/// reference page are all generated from them. The papers' systems have a table of their own.
 
 namespace tarn::decks {
 
@@ -106,6 +107,7 @@ struct Section {
 };
 
 class Checker;
+struct Override;
 
 /// A rule between keys: its sentence in the reference, its check, and the section whose keys it
 /// concerns.
@@ -127,21 +129,30 @@ struct Schema {
   const Section* find_section(std::string_view name) const;
   const Key* find_key(std::string_view section, std::string_view name) const;
   const Key* find_key(std::string_view path) const;
+  /// True if the deck meets the condition.
+  bool is_met(const Condition& condition, const Deck& deck) const;
+  /// True if the deck uses the key.
+  bool is_used(const Key& key, const Deck& deck) const;
 };
 const Schema& water_schema();
-const Schema& mechanics_schema();
-const Schema& schema_of(const Deck& deck);
 
-/// Markdown page of all sections and keys of mechanical systems; deck_reference() is that of water.
-std::string mechanics_deck_reference();
+/// The values of `system.kind` that the program tarn-papers runs.
+inline constexpr std::array<std::string_view, 10> kPaperSystems{
+    "double-pendulum",   "pendulum-chain", "dna",
+    "three-body-plane",  "magnet",         "double-spring",
+    "free-body",         "heavy-top",      "double-spherical-pendulum",
+    "spherical-pendulum"};
 
-/// The choices of `system.kind`, which selects the schema.
-std::vector<Choice> system_kinds();
+/// Markdown text of all sections, keys and rules. @param defaults a deck without settings
+std::string reference_text(const Schema& schema, Deck& defaults);
+/// The deck as text: the keys in use that `keep` accepts, in the order of the schema.
+std::string write_deck(const Schema& schema, const Deck& deck,
+                       const std::function<bool(const Key&)>& keep);
+/// The changes of "scheme" or "scheme:key=value:...", first that of the scheme.
+/// @throws InputError if a later one names the scheme
+std::vector<Override> scheme_overrides(const Schema& schema, const std::string& spec,
+                                       const std::string& label);
 
-/// True if the deck meets the condition.
-bool is_met(const Condition& condition, const Deck& deck);
-/// True if the deck uses the key.
-bool is_used(const Key& key, const Deck& deck);
 /// The choices that are not rejected.
 std::vector<std::string_view> accepted_choices(const Key& key);
 /// The values that the key accepts: "an integer from 1 to 100000".

@@ -1,4 +1,4 @@
-#include "key_table.hpp"
+#include "water_keys.hpp"
 
 namespace tarn::decks {
 
@@ -27,35 +27,6 @@ std::string_view unit_of(std::string_view name) {
     if (name.ends_with(end)) return unit;
   }
   return {};
-}
-
-std::vector<Choice> system_kinds() {
-  return {
-      {"water", 0, "a cluster of rigid or penalised water molecules in vacuum"},
-      {"double-pendulum", 1, "a planar double pendulum, TO 4.1"},
-      {"pendulum-chain", 2, "a planar chain of pendula, TO 4.2"},
-      {"dna", 3, "a strand of DNA bases, TO 4.4"},
-      {"three-body-plane", 4,
-       "points with masses 1, 1.7 and 0.6 in the plane, with bonds of length 1 between the first "
-       "and second and between the second and third, and ½ (r - 1.2)² between the first and third"},
-      {"magnet", 5, "a magnetised rigid body, TO 4.5"},
-      {"double-spring", 6, "two stiff springs in the plane, AST 5.1"},
-      {"free-body", 7, "a rigid body in n dimensions, MS 6.1"},
-      {"heavy-top", 8, "a rigid body with a fixed point under gravity, MS 6.2"},
-      {"double-spherical-pendulum", 9, "a double spherical pendulum, MS 6.3"},
-      {"spherical-pendulum", 10, "a spherical pendulum, PCSZ"}};
-}
-
-KeyOf<SystemSection> kind_key() {
-  return key(
-      &SystemSection::kind, "kind", system_kinds(),
-      "Kind of system, which determines the sections and keys. TO, AST, MS and PCSZ denote papers; "
-      "see [equations.md](equations.md) and [equations-mechanics.md](equations-mechanics.md).");
-}
-
-KeyOf<RunSection> threads_key(std::string_view description) {
-  return key(&RunSection::threads, "threads", from_to(0, 4096), description,
-             {.may_change_on_resume = true});
 }
 
 SectionTable checkpoint_section() {

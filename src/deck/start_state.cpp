@@ -59,12 +59,6 @@ StartState read_start_state(const Deck& deck) {
   io::Checkpoint checkpoint = io::read_checkpoint(start.path);
   start.deck = deck_of(checkpoint, start.path);
   std::vector<std::int64_t>& ids = checkpoint.state.replica_ids;
-  if (is_mechanical(start.deck.system.kind)) {
-    throw InputError(
-        fmt::format("cannot start from '{}': it is the state of a mechanical system, {}, and this "
-                    "deck is one of water",
-                    start.path, start.deck.system.kind));
-  }
   for (std::size_t r = 0; r < ids.size(); ++r) {
     if (ids[r] != static_cast<std::int64_t>(r)) ids.clear();
   }

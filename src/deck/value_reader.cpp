@@ -17,13 +17,6 @@
 namespace tarn::decks {
 namespace {
 
-/// The key with only the choices that are available in this deck.
-Key with_available_choices(const Key& key, const Deck& deck) {
-  Key here = key;
-  std::erase_if(here.choices, [&](const Choice& choice) { return !is_met(choice.with, deck); });
-  return here;
-}
-
 std::string_view type_text(RawValue::Kind kind) {
   switch (kind) {
     case RawValue::Kind::boolean:
@@ -288,10 +281,17 @@ std::optional<Value> ValueReader::read_choice(const Key& key, const RawValue& ra
                                        raw.text, choice.description, expected_text(key)));
     return std::nullopt;
   }
-  const Key here = with_available_choices(key, deck_);
+  const Key here = with_available_choices(key);
   add_problem(raw.place, fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
                                      choice_suggestion(here, raw.string), expected_text(here)));
   return std::nullopt;
+}
+
+Key ValueReader::with_available_choices(const Key& key) const {
+  Key here = key;
+  std::erase_if(here.choices,
+                [&](const Choice& choice) { return !schema_.is_met(choice.with, deck_); });
+  return here;
 }
 
 bool ValueReader::is_filled_array(const Key& key, const RawValue& raw) {
@@ -353,10 +353,10 @@ std::optional<Value> ValueReader::read_files(const Key& key, const RawValue& raw
 
 void ValueReader::wrong_type(const Key& key, const RawValue& raw) {
   const bool shown = raw.kind != RawValue::Kind::other;
-  add_problem(raw.place, fmt::format("{}{} is {}; expected {}{}", key.name,
-                                     shown ? " = " + raw.text : std::string{}, type_text(raw.kind),
-                                     expected_text(with_available_choices(key, deck_)),
-                                     correction_hint(key, raw)));
+  add_problem(raw.place,
+              fmt::format("{}{} is {}; expected {}{}", key.name,
+                          shown ? " = " + raw.text : std::string{}, type_text(raw.kind),
+                          expected_text(with_available_choices(key)), correction_hint(key, raw)));
 }
 
 }  // namespace tarn::decks

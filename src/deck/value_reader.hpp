@@ -12,10 +12,10 @@ namespace tarn::decks {
 /// Checks the values of a deck against the types and ranges of their keys.
 class ValueReader {
  public:
-  /// @param deck the values read so far, which determine the available choices
+  /// @param deck the values read so far, which determine the available choices of the schema
   /// @param problems receives the problems
-  ValueReader(const Deck& deck, std::vector<Problem>& problems)
-      : deck_(deck), problems_(problems) {}
+  ValueReader(const Schema& schema, const Deck& deck, std::vector<Problem>& problems)
+      : schema_(schema), deck_(deck), problems_(problems) {}
 
   /// @return the value; empty if it has a problem
   std::optional<Value> read(const Key& key, const RawValue& raw);
@@ -34,6 +34,10 @@ class ValueReader {
   void wrong_type(const Key& key, const RawValue& raw);
   void add_problem(const Place& place, std::string message);
 
+  /// The key with only the choices that are available in this deck.
+  Key with_available_choices(const Key& key) const;
+
+  const Schema& schema_;
   const Deck& deck_;
   std::vector<Problem>& problems_;
 };

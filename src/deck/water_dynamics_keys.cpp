@@ -242,8 +242,10 @@ SectionTable run_section() {
               "give the same results as one. A run on a named device never falls back to another "
               "one.",
               {.may_change_on_resume = true}),
-          threads_key("Number of CPU threads; 0: one per processor available to the process, or "
-                      "`OMP_NUM_THREADS`. Results do not depend on it."),
+          key(&RunSection::threads, "threads", from_to(0, 4096),
+              "Number of CPU threads; 0: one per processor available to the process, or "
+              "`OMP_NUM_THREADS`. Results do not depend on it.",
+              {.may_change_on_resume = true}),
       });
 }
 

@@ -19,6 +19,7 @@ SectionTable exchange_section();
 SectionTable confinement_section();
 SectionTable potential_section();
 SectionTable run_section();
+SectionTable checkpoint_section();
 
 /// @name The sections [observe.*], in three files observe_*.cpp
 /// @{

@@ -21,7 +21,8 @@ std::vector<KeyOf<S>> structure_keys() {
   const Condition no_state{"system.state"};
   const Condition no_file{"system.file"}, no_files{"system.files"};
   return {
-      kind_key(),
+      key(&S::kind, "kind", {{"water", 0, "a cluster of water molecules in vacuum"}},
+          "Kind of system. The systems of the papers have [decks of their own](papers.md)."),
       key(&S::model, "model", models(),
           "Water model, or the path of a file `*.toml` with a section `[model]`, relative to the "
           "deck.",

@@ -186,8 +186,7 @@ int get_molecules(std::istream& in) {
   return molecules < 0 || molecules > kMost ? -1 : static_cast<int>(molecules);
 }
 
-/// Detects states that were never valid; the checksum detects later damage. Mechanical systems have
-/// 0 molecules here.
+/// Detects states that were never valid; the checksum detects later damage.
 void check_size(const State& state) {
   const std::size_t numbers = state.replica_ids.size() * state.ring_coordinates();
   if (state.molecules < 0 || state.beads < 1 || state.step < 0 ||

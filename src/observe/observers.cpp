@@ -46,9 +46,7 @@ const std::vector<Observable>& observables() {
                                             minima_observable(),
                                             trajectory_observable(),
                                             {{"final.xyz", "final-"}},
-                                            {{"averages.csv", "baths.svg", "baths.png"}},
-                                            // Mechanical systems.
-                                            {{"trajectory.*", "iterations.csv"}}};
+                                            {{"averages.csv", "baths.svg", "baths.png"}}};
   return rows;
 }
 

@@ -50,10 +50,6 @@ struct Ensemble::Impl {
 Ensemble::Ensemble(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Ensemble::Ensemble(const Deck& deck, const DeviceRequest& device, const StartProgress& progress) {
-  if (is_mechanical(deck.system.kind)) {
-    throw InputError(fmt::format("{}: an Ensemble requires water, but kind = \"{}\"; run the deck",
-                                 deck.path, deck.system.kind));
-  }
   if (deck.exchange) {
     throw InputError(fmt::format(
         "{}: an Ensemble does not exchange replicas; remove [exchange], or run the deck",

@@ -70,23 +70,6 @@ TEST_F(Commands, RefusesAnotherHdf5) {
 }
 #endif
 
-TEST_F(Commands, MechanicalSystemsRunAndReportFailures) {
-  const std::string deck = (kSource / "inputs/double-pendulum.toml").string();
-  const Outcome check = tarn("check " + deck);
-  EXPECT_EQ(check.exit_code, 0);
-  EXPECT_TRUE(contains(check.text, "window = 0.2")) << check.text;
-  EXPECT_EQ(tarn("run " + deck + " --set run.steps=20 --out " + path("short")).exit_code, 0);
-  EXPECT_EQ(tarn("run " + deck + " --set run.steps=20 --out " + path("short")).exit_code, 2);
-  EXPECT_EQ(tarn("run " + deck + " --set run.steps=40 --resume --out " + path("short")).exit_code,
-            0);
-  const Outcome blown = tarn("run " + deck + " --set integrator.omega=40 --out " + path("blown"));
-  EXPECT_EQ(blown.exit_code, 3);
-  EXPECT_TRUE(contains(blown.text, "failed at step 8")) << blown.text;
-  EXPECT_EQ(tarn("check " + deck + " --set integrator.scheme=shake").exit_code, 2);
-  EXPECT_EQ(tarn("run " + deck + " --device cuda --out " + path("gpu")).exit_code, 5);
-  EXPECT_EQ(tarn("compare " + deck + " --schemes settle --out " + path("compared")).exit_code, 2);
-}
-
 /// The numbers that follow a key of a JSON text, brackets and commas left out.
 std::vector<double> numbers_after(const std::string& text, const std::string& key) {
   std::vector<double> numbers;
@@ -291,44 +274,6 @@ TEST_F(Commands, PlotDrawsThePicturesOfARunAgain) {
   EXPECT_EQ(nothing.exit_code, 2);
   EXPECT_TRUE(contains(nothing.text, "is not the folder of a run"));
   EXPECT_EQ(tarn("plot " + path("out") + " --format pdf").exit_code, 2);
-}
-
-TEST_F(Commands, CompareOfAMechanicalSystemNamesEachOfItsSchemes) {
-  const std::string deck = std::string(TARN_SOURCE_DIR) + "/inputs/spherical-pendulum.toml";
-  const Outcome compare = tarn("compare " + deck +
-                               " --schemes rattle,variational-of:rk4,variational-of:euler:bias=0.5 "
-                               "--set run.steps=100 --out " +
-                               path("out"));
-  ASSERT_EQ(compare.exit_code, 0) << compare.text;
-  EXPECT_TRUE(contains(compare.text, "variational-of:euler:bias=0.5"));
-  EXPECT_TRUE(contains(compare.text, "spherical-pendulum, 100 steps of 0.1\n")) << compare.text;
-  EXPECT_TRUE(contains(compare.text, path("out") + "/drift.csv\n")) << compare.text;
-  EXPECT_TRUE(fs::exists(folder_ / "out/drift.csv"));
-  const Outcome finer = tarn("compare " + deck + " --schemes rattle,rattle:step=0.05 " +
-                             "--set run.steps=10 --out " + path("finer"));
-  EXPECT_TRUE(contains(finer.text, "10 steps of 0.1 (rattle), 20 of 0.05 (rattle:step=0.05)\n"))
-      << finer.text;
-  tarn::io::CsvReader table(path("out/compare.csv"));
-  std::vector<std::string_view> cells;
-  std::vector<std::string> schemes;
-  double worst_energy = 0.0, energy_of_rk4 = 1.0;
-  while (table.next(cells)) {
-    schemes.emplace_back(cells[table.column("scheme")]);
-    EXPECT_EQ(cells[table.column("steps")], "100");
-    const double energy = table.number(cells[table.column("energy_change_max")]);
-    worst_energy = std::max(worst_energy, energy);
-    if (schemes.back() == "variational-of:rk4") energy_of_rk4 = energy;
-    // L_z is a momentum map of each of them.
-    EXPECT_LT(table.number(cells[table.column("lz_change_max")]), 1e-8) << schemes.back();
-  }
-  EXPECT_EQ(schemes, (std::vector<std::string>{"rattle", "variational-of:rk4",
-                                               "variational-of:euler:bias=0.5"}));
-  EXPECT_GT(energy_of_rk4, 0.0);
-  EXPECT_LT(energy_of_rk4, 0.1 * worst_energy);  // order 4 beside orders 2
-  const std::string again = "compare " + deck + " --out " + path("other") + " --schemes ";
-  EXPECT_EQ(tarn(again + "variational-of:rk3").exit_code, 2);
-  EXPECT_EQ(tarn(again + "rattle --device cuda").exit_code, 5);
-  EXPECT_EQ(tarn("compare " + deck + " --schemes rattle --out " + path("out")).exit_code, 2);
 }
 
 TEST_F(Commands, DrawShowsStructuresAndFrames) {

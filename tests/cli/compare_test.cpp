@@ -93,15 +93,6 @@ TEST_F(Comparisons, SchemesWithoutReplicasHaveNoSpeedAndNoMeans) {
   }
 }
 
-TEST_F(Comparisons, TakeTheSameTimeWithEachStep) {
-  ASSERT_EQ(run(kInputs + "spherical-pendulum.toml",
-                {"--schemes", "rattle,rattle:step=0.01,rattle:step=0.03", "--set",
-                 "integrator.step=0.02", "--set", "run.steps=1000"})
-                .code,
-            0);
-  EXPECT_EQ(column("steps"), (std::vector<std::string>{"1000", "2000", "667"}));
-}
-
 /// Bonds of omega = 20 change the energy by a tenth, rigid ones by nothing that can be seen.
 TEST_F(Comparisons, ErrorsAgainstCostByStep) {
   ASSERT_EQ(run(kInputs + "water7-modern.toml",
@@ -422,58 +413,6 @@ TEST_F(Comparisons, PrintTheNoiseOfADistanceBesideIt) {
   EXPECT_TRUE(contains(read_text(log_), both)) << both << '\n' << read_text(log_);
 }
 
-/// Order 2 beside order 4, and the files that tell it.
-TEST_F(Comparisons, OfMechanicalSystemsReportOrders) {
-  const std::string deck = kInputs + "spherical-pendulum.toml";
-  const std::vector<std::string> more{"--schemes", "rattle,variational-of:rk4",
-                                      "--steps",   "0.1,0.05,0.025",
-                                      "--set",     "run.steps=50"};
-  ASSERT_EQ(run(deck, more).code, 0) << read_text(log_);
-  EXPECT_EQ(column("scheme"),
-            (std::vector<std::string>{"rattle:step=0.1", "rattle:step=0.05", "rattle:step=0.025",
-                                      "variational-of:rk4:step=0.1", "variational-of:rk4:step=0.05",
-                                      "variational-of:rk4:step=0.025"}));
-  EXPECT_EQ(column("steps"), (std::vector<std::string>{"50", "100", "200", "50", "100", "200"}));
-  io::CsvReader csv(out_ + "/orders.csv");
-  std::vector<std::string_view> cells;
-  std::vector<std::string> schemes;
-  while (csv.next(cells)) {
-    schemes.emplace_back(cells[csv.column("scheme")]);
-    // C h^p (1 + O(h²)) with steps of 0.1 and less.
-    EXPECT_NEAR(csv.number(cells[csv.column("order")]), schemes.back() == "rattle" ? 2.0 : 4.0,
-                0.1);
-    EXPECT_EQ(cells[csv.column("points")], "3");
-  }
-  EXPECT_EQ(schemes, (std::vector<std::string>{"rattle", "rattle", "variational-of:rk4",
-                                               "variational-of:rk4"}));
-  for (const char* text : {"order of q",
-                           "Fastest scheme for an error of q against "
-                           "rattle:compose=yoshida4:step="}) {
-    EXPECT_TRUE(contains(read_text(log_), text)) << text;
-  }
-  EXPECT_TRUE(contains(read_text(lines_), "/orders.csv\""));
-  EXPECT_EQ(run(deck, more).code, 2) << "there is a comparison already";
-  EXPECT_TRUE(contains(read_text(log_), "--overwrite"));
-  // A failure is told by the exit status, and there are errors of the others.
-  std::vector<std::string> failing = more;
-  failing[1] = "rattle";
-  failing[3] = "2.5,0.05,0.025";
-  failing.push_back("--overwrite");
-  EXPECT_EQ(run(deck, failing).code, 3);
-  EXPECT_EQ(column("error_q_max")[0], "nan");
-  EXPECT_LT(std::stod(column("error_q_max")[2]), std::stod(column("error_q_max")[1]));
-}
-
-TEST_F(Comparisons, OfMechanicalSystemsByStepEndWhenInterrupted) {
-  ASSERT_TRUE(ends_when_interrupted(
-      kInputs + "spherical-pendulum.toml",
-      {"--schemes", "rattle", "--steps", "0.1,0.05", "--set", "run.steps=10000000000"}));
-  EXPECT_EQ(column("error_q_max"), (std::vector<std::string>{"nan", "nan"}));
-  EXPECT_EQ(column("reference"), (std::vector<std::string>{"none", "none"}));
-  // At the same time, to a step.
-  EXPECT_NEAR(2.0 * std::stod(column("steps")[0]), std::stod(column("steps")[1]), 1.0);
-}
-
 /// A turn of a fortieth of these runs would take days.
 TEST_F(Comparisons, OfWaterEndSoonWhenInterrupted) {
   ASSERT_TRUE(ends_when_interrupted(
@@ -482,16 +421,6 @@ TEST_F(Comparisons, OfWaterEndSoonWhenInterrupted) {
   EXPECT_EQ(column("scheme"), (std::vector<std::string>{"settle", "shake"}));
   EXPECT_TRUE(contains(read_text(log_), "interrupted"));
   EXPECT_TRUE(contains(read_text(lines_), "\"interrupted\""));
-}
-
-TEST_F(Comparisons, OfMechanicalSystemsEndAtACommonStepWhenInterrupted) {
-  ASSERT_TRUE(ends_when_interrupted(
-      kInputs + "spherical-pendulum.toml",
-      {"--schemes", "rattle,variational-of:rk4", "--set", "run.steps=1000000000000"}));
-  const std::vector<std::string> steps = column("steps");
-  ASSERT_EQ(steps.size(), 2u);
-  EXPECT_EQ(steps[0], steps[1]);
-  EXPECT_GT(std::stoll(steps[0]), 0);
 }
 
 }  // namespace

@@ -189,52 +189,6 @@ TEST_F(PrintedTables, OfRingPolymers) {
   EXPECT_FALSE(contains(text, "ignores [observe.path_integral]")) << text;
 }
 
-/// Numbers of steps, evaluations per step, errors and orders.
-TEST_F(PrintedTables, OfMechanicalSystems) {
-  const std::string deck = kInputs + "double-pendulum.toml";
-  ColumnsOf columns{{"steps/s", {"steps_per_s"}},
-                    {"forces/step", {"force_evaluations/steps"}},
-                    {"Hessians/step", {"hessian_evaluations/steps"}},
-                    {"linear solves/step", {"linear_solves_per_step"}},
-                    {"iterations/step", {"iterations_per_step"}},
-                    {"stopped after", {"failed_at"}},
-                    {"µs per unit time", {"us_per_time"}},
-                    {"forces per unit time", {"forces_per_time"}},
-                    {"max error of q", {"error_q_max"}},
-                    {"final error of q", {"error_q_end"}},
-                    {"max error of v", {"error_v_max"}},
-                    {"error of reference", {"reference_error_q_max"}},
-                    {"max change of energy", {"energy_change_max"}},
-                    {"max change of constraint_max", {"constraint_max_change_max"}},
-                    {"order of q", {"q order"}},
-                    {"order of v", {"v order"}},
-                    {"steps", {"q smallest_step", "q largest_step"}},
-                    {"forces per step", {"q forces_per_step"}},
-                    {"Hessians per step", {"q hessians_per_step"}}};
-  const auto check = [&](const std::string& words, std::size_t tables) {
-    const std::string text = printed("compare --overwrite " + deck + " --schemes " + words);
-    const CsvRows compared(path("compare.csv"), {"scheme"});
-    const bool by_step = std::filesystem::exists(path("orders.csv"));
-    const CsvRows orders(path(by_step ? "orders.csv" : "compare.csv"),
-                         by_step ? std::vector<std::string>{"scheme", "quantity"}
-                                 : std::vector<std::string>{"scheme"});
-    const auto number_of = [&](const std::string& label, const std::string& column) {
-      if (const std::size_t space = column.find(' '); space != std::string::npos) {
-        return orders(label + " " + column.substr(0, space), column.substr(space + 1));
-      }
-      if (const std::size_t over = column.find('/'); over != std::string::npos) {
-        return compared(label, column.substr(0, over)) / compared(label, column.substr(over + 1));
-      }
-      return compared(label, column);
-    };
-    EXPECT_GE(expect_printed(text, "scheme", columns, number_of), tables) << text;
-  };
-  check("rattle,rattle:compose=yoshida4,zs --set run.steps=300", 1);
-  // References are texts, which have their names.
-  columns["reference"] = {};
-  check("rattle,zs --steps 0.1,0.05,0.025 --set run.duration=2", 2);
-}
-
 /// Means and errors of runs and trajectories, of one temperature and of several.
 TEST_F(PrintedTables, OfRuns) {
   const ColumnsOf averages{{"mean", {"mean", "error"}},

@@ -56,8 +56,6 @@ prints "^V0 = $number kcal/mol" "$programs/one_configuration"
 grep -qE '^minimum of the rigid dimer: -6\.5[0-9]+ kcal/mol' log
 [[ $(grep -c '1/cm' log) == 12 ]]
 
-prints '^RATTLE +energy changes by [0-9.]+e-0[4-9], g by [0-9.]+e-1[0-9]$' "$programs/own_mechanics"
-grep -qE '^Z&Ss +energy changes by' log
 # The potential in C.
 prints "^energies potential_kcal_per_mol: $number \\+- $number\$" "$programs/run_deck" \
   "$prefix/share/doc/tarn/docs/library/flexible_water.toml" \

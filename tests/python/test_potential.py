@@ -558,16 +558,6 @@ def test_messages_on_the_deck():
     assert any("no dipole" in text for text in result.notes)
 
 
-def test_a_mechanical_system_has_no_potential():
-    deck = {
-        "system": {"kind": "double-pendulum"},
-        "integrator": {"scheme": "zs", "step": 0.1, "omega": 20.0, "beta": 0.4},
-        "run": {"duration": 1.0},
-    }
-    with pytest.raises(tarn.InputError, match="require.* water"):
-        tarn.run(deck, potential=qtip4pf)
-
-
 def test_another_name_is_refused_when_a_run_is_resumed():
     def fail(call):
         if call == 20:

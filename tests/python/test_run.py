@@ -94,7 +94,6 @@ def test_several_baths_give_arrays():
     [
         ("water7.toml", {"run.duration_ps": 2.0, "run.equilibration_ps": 0.5}),
         ("pimd7.toml", {"run.duration_ps": 0.05, "run.equilibration_ps": 0.0, "system.replicas": 2}),
-        ("double-pendulum.toml", {"run.duration": 2.0}),
     ],
 )
 def test_the_files_are_those_of_the_program(program, inputs, name, changes):
@@ -211,12 +210,6 @@ def test_stopped_replicas_are_reported():
     )
     with pytest.raises(tarn.NumericalError, match="no replica is left"):
         tarn.run(deck, out="a")
-
-
-def test_mechanical_systems_have_conserved_quantities(inputs):
-    result = tarn.run(inputs / "double-pendulum.toml", out="a", set={"run.duration": 2.0})
-    assert result.conserved[0].name == "energy"
-    assert abs(result.conserved[0].largest_change) < 1
 
 
 def test_exchange_is_summarised():

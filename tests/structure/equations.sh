@@ -56,14 +56,14 @@ mapfile -t files < <(grep -rlE '[Ee]quations?( \(?[0-9]|$)' --include='*.[hc]pp'
   --include='*.md' --include='*.py' -- "${roots[@]}" || true)
 for file in "${files[@]}"; do check "$file" "$words"; done
 for page in "${pages[@]}"; do check "$page" "$brackets"; done
-if [[ -f include/tarn/mechanics_deck.hpp ]]; then check include/tarn/mechanics_deck.hpp "$brackets"; fi
+if [[ -f src/papers/deck.hpp ]]; then check src/papers/deck.hpp "$brackets"; fi
 
 # Tests, and names of the code without their namespace.
 known=$(grep -rhoE '[A-Za-z_][A-Za-z0-9_]*' include src | sort -u)
 for page in "${pages[@]}"; do
   while read -r name; do
     case $name in
-      unit/* | laws/* | regression/* | statistical/*)
+      unit/* | laws/* | regression/* | statistical/* | papers/*)
         [[ -e tests/$name.cpp ]] || complain "$page: test $name does not exist" ;;
       */*) ;;
       *)

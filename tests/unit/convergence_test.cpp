@@ -80,22 +80,5 @@ TEST(OrderFit, ThereIsNoneWhereTheErrorLevelsOff) {
   EXPECT_TRUE(std::isnan(fit_order(kSteps, kExact, kExact).order));  // without any error
 }
 
-TEST(CommonTimes, AreMultiplesOfEachStep) {
-  const auto halves = common_times(std::array{0.1, 0.05, 0.025}, 50.0);
-  ASSERT_TRUE(halves);
-  EXPECT_EQ(halves->interval, 0.1);
-  EXPECT_EQ(halves->count, 500);
-  const auto others = common_times(std::array{0.04, 0.1}, 1.05);
-  ASSERT_TRUE(others);
-  EXPECT_NEAR(others->interval, 0.2, test::few_roundings());
-  EXPECT_EQ(others->count, 5);
-}
-
-TEST(CommonTimes, ThereAreNoneWithinTooShortARun) {
-  EXPECT_FALSE(common_times(std::array{0.1, 0.07}, 0.6));
-  EXPECT_EQ(common_times(std::array{0.1, 0.07}, 0.7)->count, 1);
-  EXPECT_FALSE(common_times(std::array{0.1, 0.1 * std::sqrt(0.5)}, 1e6));
-}
-
 }  // namespace
 }  // namespace tarn::analysis

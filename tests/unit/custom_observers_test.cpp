@@ -478,21 +478,6 @@ TEST_F(CustomObservers, OverwriteReplacesTheirFiles) {
   EXPECT_TRUE(fs::exists(out_ + "/record.txt")) << "nobody says whose that is";
 }
 
-TEST_F(CustomObservers, MechanicalSystemsHaveNone) {
-  const Deck d = parse_deck(
-      "[system]\nkind = \"double-pendulum\"\n[integrator]\nscheme = \"zs\"\nstep = 0.1\n"
-      "[run]\nduration = 1.0\n",
-      "pendulum.toml");
-  RunOptions options;
-  options.out_dir = out_;
-  EXPECT_THROW(run_deck(d, options, RunFactories{}), InputError);
-  EXPECT_EQ(run_deck(d, options).steps_done, 10);
-  fs::remove_all(out_);
-  options.observers = {record()};
-  EXPECT_TRUE(contains(message_of<InputError>([&] { run_deck(d, options); }), "double-pendulum"));
-  EXPECT_FALSE(fs::exists(out_));
-}
-
 TEST_F(CustomObservers, EmptyPartsMatchARun) {
   const Deck d = deck(20, "[observe.energies]\nevery = 5\n");
   RunOptions options;

@@ -655,21 +655,6 @@ TEST(WithScheme, TakesKeys) {
             static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs);
 }
 
-TEST(WithScheme, NamesMayHoldAColon) {
-  const Deck deck = parse_deck(
-      "[system]\nkind = \"spherical-pendulum\"\n[integrator]\nscheme = \"rattle\"\nstep = 0.1\n"
-      "[run]\nsteps = 10\n",
-      "a.toml");
-  const auto integrator = [&](const char* spec) {
-    return with_scheme(deck, spec).mechanics.integrator;
-  };
-  EXPECT_EQ(integrator("variational-of:rk4").scheme, MechanicsScheme::variational_of_rk4);
-  EXPECT_EQ(integrator("variational-of:euler:bias=0.5").bias, 0.5);
-  EXPECT_EQ(integrator("variational-of:euler:bias=0.5:step=0.2").step, 0.2);
-  EXPECT_THROW(integrator("variational-of:rk3"), InputError);
-  EXPECT_THROW(integrator("variational-of"), InputError);
-}
-
 TEST(WithScheme, ProblemsNameIt) {
   const Deck deck = parse(kWarm);
   const std::vector<std::pair<std::string, std::string>> cases{
@@ -1267,18 +1252,13 @@ TEST(DeckReference, IsThePageInTheDocumentation) {
   };
   EXPECT_EQ(page("decks.md"), deck_reference())
       << "docs/decks.md is out of date; renew it: tarn check --reference > docs/decks.md";
-  EXPECT_EQ(page("decks-mechanics.md"), decks::mechanics_deck_reference())
-      << "renew it: tarn check --reference-mechanics > docs/decks-mechanics.md";
 }
 
 /// Rules appear in the section whose keys they concern.
 TEST(DeckReference, EveryRuleIsInASection) {
-  for (const decks::Schema* schema : {&decks::water_schema(), &decks::mechanics_schema()}) {
-    const std::string page =
-        schema == &decks::water_schema() ? deck_reference() : decks::mechanics_deck_reference();
-    for (const decks::Rule& rule : schema->rules) {
-      EXPECT_NE(page.find(fmt::format("- {}\n", rule.text)), std::string::npos) << rule.text;
-    }
+  const std::string page = deck_reference();
+  for (const decks::Rule& rule : decks::water_schema().rules) {
+    EXPECT_NE(page.find(fmt::format("- {}\n", rule.text)), std::string::npos) << rule.text;
   }
 }
 

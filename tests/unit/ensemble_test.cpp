@@ -126,11 +126,6 @@ TEST(Ensemble, WarnsOfResonances) {
 }
 
 TEST(Ensemble, RejectsInvalidRequests) {
-  EXPECT_THROW(Ensemble(parse_deck("[system]\nkind = \"double-pendulum\"\n[integrator]\n"
-                                   "scheme = \"verlet\"\nstep = 0.1\n[run]\nduration = 1.0\n",
-                                   "p.toml"),
-                        {"cpu"}),
-               InputError);
   EXPECT_THROW(Ensemble(deck("[thermostat]\nkind = \"baoab\"\ntemperatures_K = [50, 60, 70]\n"
                              "friction_per_ps = 5.0\n[exchange]\nevery = 10\n"),
                         {"cpu"}),

@@ -56,7 +56,7 @@ TEST(OwnModel, ProblemsOfTheModelAreReported) {
     return error_of([&] { water_model_of_text(text, "own.toml"); });
   };
   EXPECT_TRUE(contains(error("[run]\nsteps = 1\n"), "names no water model"));
-  EXPECT_TRUE(contains(error("[system]\nkind = \"magnet\"\n"), "a mechanical system"));
+  EXPECT_TRUE(contains(error("[system]\nkind = \"magnet\"\n"), "a system of the papers"));
   EXPECT_TRUE(contains(error(std::string(kOwn) + "sigma = 3\n"), "own.toml:8:1: unknown key"));
   EXPECT_TRUE(contains(error("[model]\noh_A = 1.0\n"), "sigma_A"));
 }

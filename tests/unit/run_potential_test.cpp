@@ -173,16 +173,5 @@ TEST_P(RunPotential, AFailedAdvanceOfAnEnsembleKeepsItsLastStep) {
   EXPECT_EQ(a.state().positions_A, b.state().positions_A);
 }
 
-TEST(RunPotentialOfMechanics, IsRefused) {
-  const Deck pendulum = parse_deck(
-      "[system]\nkind = \"double-pendulum\"\n[integrator]\nscheme = \"zs\"\nstep = 0.1\n"
-      "omega = 20.0\nbeta = 0.4\n[run]\nduration = 1.0\n",
-      "test.toml");
-  RunOptions options;
-  options.potential = std::make_shared<ModelPotential>(*find_water_model("qtip4pf"), kMolecules);
-  EXPECT_TRUE(contains(message_of<InputError>([&] { run_deck(pendulum, options); }),
-                       "RunOptions::potential requires water"));
-}
-
 }  // namespace
 }  // namespace tarn

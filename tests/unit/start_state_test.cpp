@@ -381,9 +381,6 @@ TEST_F(StartStateTest, OfSomethingElseIsRefused) {
     io::write_checkpoint(folder_.file("other.bin"), checkpoint);
     return refusal("[system]\nstate = \"other.bin\"\n");
   };
-  const Deck pendulum = load_deck(TARN_SOURCE_DIR "/inputs/double-pendulum.toml");
-  EXPECT_TRUE(contains(checkpoint_with(physics_fingerprint(pendulum), {}),
-                       "it is the state of a mechanical system, double-pendulum"));
   EXPECT_TRUE(contains(checkpoint_with("[system]\nmolecules = 1\ncolour = 3\n", {0}),
                        "tarn 0.0.9 wrote it, with a deck that this version cannot read"));
   EXPECT_TRUE(contains(checkpoint_with("[system]\nmolecules = 1\n", {}),

@@ -35,18 +35,6 @@ constexpr double kMinErrorRatio = 10.0;
 OrderFit fit_order(std::span<const double> steps, std::span<const double> errors,
                    std::span<const double> reference_errors);
 
-/// Times that are multiples of each step.
-struct CommonTimes {
-  double interval = 0.0;
-  std::int64_t count = 0;  ///< intervals up to the end
-};
-
-/// The shortest interval that is a multiple of each step, to round-off, and the number of intervals
-/// in a duration. Nothing if it is longer than the duration or than a thousand of the largest
-/// steps.
-/// @param steps greater than 0
-std::optional<CommonTimes> common_times(std::span<const double> steps, double duration);
-
 /// Least squares fit of a straight line, as used by equation (67).
 struct LineFit {
   double slope = 0.0;

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "costs.hpp"
+
+/// @file
+/// Systems on manifolds, each with the integrators of its paper.
+///
+/// TO is Tao & Owhadi 2016, MS McLachlan & Scovel 1995. Matrices are stored in row-major order.
+
+namespace tarn::papers {
+
+/// A column of a table, such as a conserved quantity.
+struct Quantity {
+  std::string name;
+  double value = 0.0;
+};
+
+/// A system with its integrator. The meaning of q and v depends on the system.
+class Dynamics {
+ public:
+  virtual ~Dynamics() = default;
+  /// @throws NumericalError if an iteration does not converge
+  virtual void step() = 0;
+  virtual double energy() const = 0;
+  virtual std::vector<Quantity> invariants() const = 0;
+  const Costs& costs() const { return costs_; }
+
+  Vector q, v;  ///< the whole state
+
+ protected:
+  Costs costs_;
+};
+
+// --- magnetised rigid body, TO 4.5 ---------------------------------------------------------------
+
+struct Magnet {
+  double b_mu = 1.0;  ///< field times magnetic moment
+  double h = 0.1;     ///< time step
+  Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
+  Eigen::Vector3d angular_velocity{1.0, 0.2, 0.1};
+};
+
+/// Z&S on matrices R with the penalty ½ omega² |RᵀR - 1|², equation (46); q is R, v is
+/// p = ½ dR/dt.
+class LinearisedSo3 : public Dynamics {
+ public:
+  enum class Quadrature { first_order, trapezoidal };
+  /// The factor c of a in (c + βh²H) a = -∇V: 1 in the paper, ½ where the mass of R is ½.
+  enum class AMass { paper, consistent };
+  LinearisedSo3(const Magnet& magnet, double omega, double beta, Quadrature quadrature,
+                AMass a_mass);
+  void step() override;
+  double energy() const override;
+  std::vector<Quantity> invariants() const override;
+
+  /// f = c a - 2 omega² β²h⁴ (R aᵀa + a Rᵀa + a aᵀR), the gradient of the functional that a makes
+  /// stationary.
+  Eigen::Matrix3d force(const Eigen::Matrix3d& r);
+
+ private:
+  /// The force at q; it is reused by the next step.
+  const Vector& force_here();
+
+  Vector force_at_, force_;
+  Magnet magnet_;
+  double omega2_, weight_, c_;
+  bool trapezoidal_;
+};
+
+/// Variational Euler with the Cayley map, TO (4.12) and (4.13), equation (47); v is the body's
+/// angular velocity.
+class CayleyVariationalEuler : public Dynamics {
+ public:
+  explicit CayleyVariationalEuler(const Magnet& magnet);
+  void step() override;
+  double energy() const override;
+  std::vector<Quantity> invariants() const override;
+
+ private:
+  Magnet magnet_;
+};
+
+/// Rotation and the body's angular velocity after `time`, by Runge-Kutta steps of length `step`.
+void exact_magnet(const Magnet& magnet, double time, double step, Eigen::Matrix3d& rotation,
+                  Eigen::Vector3d& angular_velocity);
+
+/// exact_magnet() as a Dynamics, for reference solutions. q is R, v the body's angular velocity.
+class RungeKuttaMagnet : public Dynamics {
+ public:
+  explicit RungeKuttaMagnet(const Magnet& magnet);
+  void step() override;
+  double energy() const override;
+  std::vector<Quantity> invariants() const override;
+
+ private:
+  Magnet magnet_;
+};
+
+// --- rigid bodies, MS 6.1 and 6.2 ----------------------------------------------------------------
+
+/// Solves ωᵀJ - Jω = t m for a rotation ω near 1 by the iteration (i), (ii) of MS 6.2,
+/// equation (49).
+/// @param sweeps the number of sweeps is added to it
+/// @throws NumericalError if it does not converge, as for t |m| of about 1 and more
+Matrix solve_rotation(const Vector& alpha, double t, const Matrix& m, std::int64_t& sweeps);
+
+/// Free rigid body in n dimensions, equation (49); q is the rotation, v is m = qᵀp.
+class FreeBody : public Dynamics {
+ public:
+  /// Moser & Veselov 1991, or the classical Runge-Kutta method for q' = q Ω, m' = mΩ - Ωm.
+  enum class Scheme { moser_veselov, runge_kutta };
+  FreeBody(Scheme scheme, const Vector& alpha, const Matrix& rotation, const Matrix& momentum,
+           double t);
+  void step() override;
+  double energy() const override;
+  /// Components of the spatial momentum, and tr (m + J²)^k of Manakov 1976.
+  std::vector<Quantity> invariants() const override;
+
+ private:
+  Scheme scheme_;
+  Vector alpha_;
+  double t_;
+};
+
+/// Heavy top in body coordinates, equation (50); q is m (antisymmetric), v the direction of gravity
+/// in the body.
+class HeavyTop : public Dynamics {
+ public:
+  /// runge_kutta is the classical method for m' = mΩ - Ωm - c (v χᵀ - χ vᵀ), v' = -Ωv.
+  enum class Scheme { rattle, constrained_euler, runge_kutta };
+  HeavyTop(Scheme scheme, const Eigen::Vector3d& alpha, const Eigen::Vector3d& chi, double c,
+           const Eigen::Matrix3d& momentum, const Eigen::Vector3d& direction, double t);
+  void step() override;
+  /// ¼ tr(I⁻¹(m) mᵀ) + c v·χ
+  double energy() const override;
+  std::vector<Quantity> invariants() const override;
+
+ private:
+  void runge_kutta();
+  /// v χᵀ - χ vᵀ; it is reused by the next step.
+  const Eigen::Matrix3d& torque_over_c();
+
+  Scheme scheme_;
+  Vector alpha_;
+  Eigen::Vector3d chi_;
+  double c_, t_;
+  Vector torque_at_;
+  Eigen::Matrix3d torque_over_c_;
+};
+
+}  // namespace tarn::papers

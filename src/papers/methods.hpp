@@ -1,0 +1,359 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "costs.hpp"
+
+/// @file
+/// One-step methods for M q'' = -grad V(q), with or without constraints, and their conserved
+/// quantities.
+///
+/// TO is Tao & Owhadi 2016; equations are those of docs/equations.md. Each method is a small type
+/// with its properties as constants: `order`, `is_symplectic` (its map of (x, v) conserves dx ∧ M
+/// dv), `is_reversible` (a step with -h inverts a step). `h` is the time step. A method keeps
+/// references to its system and constraint, which must outlive it.
+
+namespace tarn::papers {
+
+/// The state of a method; from it the method continues bit for bit.
+struct State {
+  Vector x, v;
+  Vector f;       ///< the scheme's acceleration at x
+  Vector lambda;  ///< multipliers at x, M q'' = -grad V - Gᵀ lambda; empty without constraints
+};
+
+class Method {
+ public:
+  Method() = default;
+  Method(const Method&) = delete;  // its systems refer to its costs
+  Method& operator=(const Method&) = delete;
+  virtual ~Method() = default;
+  /// Fills f and lambda from x and v.
+  virtual void begin(State& s) = 0;
+  /// The same if the previous steps were those of this method with another time step.
+  virtual void take_over(State& s) { begin(s); }
+  /// @throws NumericalError if an iteration does not converge
+  virtual void step(State& s) = 0;
+  /// The point at which energies are evaluated; it is where the forces are computed.
+  struct EnergyPlace {
+    Vector q;
+    double beside = 0.0;  ///< ½ vᵀMv + V(q) plus this is conserved up to the order
+  };
+  /// @param system the system of the method
+  virtual EnergyPlace energy_place(const MechanicalSystem& /*system*/, const State& s) const {
+    return {s.x, 0.0};
+  }
+  const Costs& costs() const { return costs_; }
+
+ protected:
+  Costs costs_;
+};
+
+/// ½(β - ¼)h² aᵀMa, equation (41). Newmark's method conserves its sum with the energy at q exactly
+/// if forces are linear.
+inline double newmark_energy(const MechanicalSystem& system, double h, double beta,
+                             const Vector& a) {
+  return 0.5 * (beta - 0.25) * h * h * a.dot(system.mass_times(a));
+}
+
+// --- without constraints -------------------------------------------------------------------------
+
+/// A method that needs only the system and the time step.
+class FreeMethod : public Method {
+ public:
+  FreeMethod(const MechanicalSystem& system, double h) : system_(system, costs_), h_(h) {}
+  void begin(State&) override {}
+
+ protected:
+  CountedSystem system_;
+  double h_;
+};
+
+/// x+ = x + h v + h²/2 f(x), v+ = v + h/2 (f(x) + f(x+)), equation (40); f is kept between steps.
+class AccelerationMethod : public FreeMethod {
+ public:
+  static constexpr int order = 2;
+  static constexpr bool is_reversible = true;
+
+  void begin(State& s) override { s.f = acceleration(s.x); }
+  void step(State& s) override;
+
+ protected:
+  using FreeMethod::FreeMethod;
+  virtual Vector acceleration(const Vector& x) = 0;
+};
+
+/// f = -M⁻¹ grad V
+class Verlet : public AccelerationMethod {
+ public:
+  static constexpr bool is_symplectic = true;
+  using AccelerationMethod::AccelerationMethod;
+  void take_over(State&) override {}
+
+ private:
+  Vector acceleration(const Vector& x) override { return system_.acceleration(x); }
+};
+
+/// Methods that are (nearly) conjugate to Newmark's, TO 2.2: their energy place is q = x + βh² f.
+class NewmarkFamily : public AccelerationMethod {
+ public:
+  NewmarkFamily(const MechanicalSystem& system, double h, double beta)
+      : AccelerationMethod(system, h), beta_(beta) {}
+  EnergyPlace energy_place(const MechanicalSystem&, const State& s) const override {
+    return newmark_place(s, s.f);
+  }
+
+ protected:
+  EnergyPlace newmark_place(const State& s, const Vector& a) const {
+    return {s.x + beta_ * h_ * h_ * a, newmark_energy(system_, h_, beta_, a)};
+  }
+  double beta_;
+};
+
+/// Zhang & Skeel, TO 1.1: f = a - ½β²h⁴ M⁻¹ V‴[a, a], (M + βh² Hess V) a = -grad V.
+class Zs : public NewmarkFamily {
+ public:
+  static constexpr bool is_symplectic = true;
+  using NewmarkFamily::NewmarkFamily;
+  EnergyPlace energy_place(const MechanicalSystem& system, const State& s) const override;
+
+ private:
+  Vector acceleration(const Vector& x) override;
+};
+
+/// Simplified Z&S, TO 2.3: f = a. Symplectic up to terms of order h⁵.
+class Zss : public NewmarkFamily {
+ public:
+  static constexpr bool is_symplectic = false;
+  using NewmarkFamily::NewmarkFamily;
+
+ private:
+  Vector acceleration(const Vector& x) override;
+};
+
+/// Simplified Z&S for stiff systems, TO 2.6, with the Hessian of the stiff part only.
+class ZssStiff : public NewmarkFamily {
+ public:
+  static constexpr bool is_symplectic = false;
+  /// With or without second derivatives of constraints; without them the matrix is positive
+  /// definite.
+  enum class Hessian { full, gauss_newton };
+  ZssStiff(const MechanicalSystem& system, double h, double beta, Hessian hessian = Hessian::full)
+      : NewmarkFamily(system, h, beta), hessian_(hessian) {}
+
+ private:
+  Vector acceleration(const Vector& x) override;
+  Hessian hessian_;
+};
+
+/// TO 2.2: f = -M⁻¹ grad V(x + βh² f), solved to round-off.
+class PushforwardNewmark : public NewmarkFamily {
+ public:
+  static constexpr bool is_symplectic = true;
+  using NewmarkFamily::NewmarkFamily;
+
+ private:
+  Vector acceleration(const Vector& x) override;
+};
+
+/// Newmark's method with γ = ½, TO 2.1, equation (41). Conjugate to a symplectic method.
+class Newmark : public FreeMethod {
+ public:
+  static constexpr int order = 2;
+  static constexpr bool is_symplectic = false;
+  static constexpr bool is_reversible = true;
+  Newmark(const MechanicalSystem& system, double h, double beta)
+      : FreeMethod(system, h), beta_(beta) {}
+  void begin(State& s) override { s.f = system_.acceleration(s.x); }
+  void take_over(State&) override {}
+  void step(State& s) override;
+  EnergyPlace energy_place(const MechanicalSystem&, const State& s) const override {
+    return {s.x, newmark_energy(system_, h_, beta_, s.f)};
+  }
+
+ private:
+  double beta_;
+};
+
+/// Newmark's method with a single Newton step from the old position, TO 4.1, equation (41).
+class NewmarkOneStep : public FreeMethod {
+ public:
+  /// The new acceleration in the update of v: from the Newton step, or from the force at the new
+  /// position. The latter is unstable for stiff forces.
+  enum class Acceleration { linearised, force };
+  static constexpr int order = 2;
+  static constexpr bool is_symplectic = false;
+  static constexpr bool is_reversible = false;
+  NewmarkOneStep(const MechanicalSystem& system, double h, double beta,
+                 Acceleration acceleration = Acceleration::linearised)
+      : FreeMethod(system, h), beta_(beta), kind_(acceleration) {}
+  void begin(State& s) override { s.f = system_.acceleration(s.x); }
+  void take_over(State&) override {}
+  void step(State& s) override;
+
+ private:
+  double beta_;
+  Acceleration kind_;
+};
+
+/// v+ = v - h M⁻¹ grad V(x), x+ = x + h v+, equation (66).
+class VariationalEuler : public FreeMethod {
+ public:
+  static constexpr int order = 1;
+  static constexpr bool is_symplectic = true;
+  static constexpr bool is_reversible = false;
+  using FreeMethod::FreeMethod;
+  void step(State& s) override;
+};
+
+/// The implicit midpoint rule, equation (66).
+class Midpoint : public FreeMethod {
+ public:
+  static constexpr int order = 2;
+  static constexpr bool is_symplectic = true;
+  static constexpr bool is_reversible = true;
+  using FreeMethod::FreeMethod;
+  void step(State& s) override;
+};
+
+/// The classical Runge-Kutta method, equation (66).
+class Rk4 : public FreeMethod {
+ public:
+  static constexpr int order = 4;
+  static constexpr bool is_symplectic = false;
+  static constexpr bool is_reversible = false;
+  using FreeMethod::FreeMethod;
+  void step(State& s) override;
+
+ protected:
+  /// Called for the point of each evaluation; may move it.
+  virtual void project(Vector&, Vector&) {}
+};
+
+// --- with constraints ----------------------------------------------------------------------------
+
+/// (G M⁻¹ Gᵀ)⁻¹ times values of the constraints, with G at x.
+Vector solve_gram(const Constraint& constraint, const Vector& masses, const Vector& x,
+                  const Vector& values);
+/// The multipliers for g'' = 0: (G M⁻¹ Gᵀ) λ = vᵀ Hess g v + G a.
+/// @param a accelerations without constraints
+Vector multipliers_at(const Constraint& constraint, const Vector& masses, const Vector& x,
+                      const Vector& v, const Vector& a);
+
+/// Verlet with constraint forces -Gᵀ lambda for which the next position satisfies the constraints,
+/// equation (43).
+class ConstrainedMethod : public Method {
+ public:
+  static constexpr int order = 2;
+  static constexpr bool is_symplectic = true;
+  static constexpr bool is_reversible = true;
+  ConstrainedMethod(const MechanicalSystem& system, const Constraint& constraint, double h)
+      : system_(system, costs_), constraint_(constraint), h_(h) {}
+  void begin(State& s) override;
+  void take_over(State& s) override;
+
+ protected:
+  /// Solves for the multipliers for which y - weight M⁻¹ G(x)ᵀ lambda satisfies the constraints, by
+  /// Newton's method from `lambda`; sets f = -M⁻¹ (grad V(x) + G(x)ᵀ lambda).
+  /// @param gradient grad V(x)
+  void solve_multipliers(const Vector& x, const Vector& gradient, const Vector& y, double weight,
+                         State& s);
+  /// Multipliers and f of a first step, starting from `lambda`.
+  void start_from(const Vector& gradient, State& s);
+
+  CountedSystem system_;
+  const Constraint& constraint_;
+  double h_;
+};
+
+/// SHAKE, with velocities v_k = (x_{k+1} - x_{k-1}) / 2h and multipliers of second order at t_k.
+class Shake : public ConstrainedMethod {
+ public:
+  using ConstrainedMethod::ConstrainedMethod;
+  void step(State& s) override;
+};
+
+/// RATTLE: velocities satisfy the constraints. Its multiplier is that of the next position, of
+/// first order at t_k.
+class Rattle : public ConstrainedMethod {
+ public:
+  using ConstrainedMethod::ConstrainedMethod;
+  void step(State& s) override;
+};
+
+/// The midpoint rule for the constrained equations with explicit multipliers,
+/// G M⁻¹ Gᵀ lambda = vᵀ Hess g v - G M⁻¹ grad V, equation (51). It drifts off the constraints,
+/// MS 6.3.
+class ConstrainedMidpoint : public Method {
+ public:
+  static constexpr int order = 2;
+  static constexpr bool is_reversible = true;
+  /// The equations for g other than zero: newton is x'' = -M⁻¹(grad V + Gᵀ lambda); hamilton are
+  /// Hamilton's equations of ½ vᵀMv + V + g·lambda(x, v) with the momentum M v, for which the
+  /// midpoint rule is symplectic.
+  enum class Equations { newton, hamilton };
+  ConstrainedMidpoint(const MechanicalSystem& system, const Constraint& constraint, double h,
+                      Equations equations = Equations::newton)
+      : system_(system, costs_), constraint_(constraint), h_(h), equations_(equations) {}
+  void begin(State& s) override;
+  void take_over(State&) override {}
+  void step(State& s) override;
+
+ private:
+  /// Counted in the costs.
+  Vector solve_gram(const Vector& x, const Vector& values);
+  /// @param a -M⁻¹ grad V(x)
+  Vector multipliers(const Vector& x, const Vector& v, const Vector& a);
+  /// x' and v'.
+  std::pair<Vector, Vector> rates(const Vector& x, const Vector& v);
+
+  CountedSystem system_;
+  const Constraint& constraint_;
+  double h_;
+  Equations equations_;
+};
+
+// --- composition ---------------------------------------------------------------------------------
+
+/// Composition of a symmetric method of order 2 to order 4, equation (55): k steps with γh, one
+/// with (1 - 2kγ)h and k with γh, γ = 1/(2k - ∛(2k)).
+///
+/// Energies are evaluated at x, where order 4 holds. Newmark's energy place depends on the time
+/// step; there only order 2 would remain.
+class Composed : public Method {
+ public:
+  /// triple_jump: Yoshida 1990, k = 1. suzuki: Suzuki 1990, k = 2; no step is longer than h.
+  enum class Kind { triple_jump, suzuki };
+  static constexpr int order = 4;
+  static constexpr bool is_reversible = true;
+  /// @param make makes the method with a time step
+  Composed(Kind kind, double h, const std::function<std::unique_ptr<Method>(double h)>& make);
+  void begin(State& s) override;
+  void step(State& s) override;
+
+ private:
+  void add_up(std::int64_t steps);
+
+  int steps_per_side_;
+  std::unique_ptr<Method> outer_, inner_;
+};
+
+// --- diagnostics ---------------------------------------------------------------------------------
+
+/// The state after a number of steps from (x, v).
+State advanced(Method& method, const Vector& x, const Vector& v, std::int64_t steps);
+
+/// ½ vᵀ M v + V(x)
+double energy(const MechanicalSystem& system, const State& s);
+/// The energy that a method conserves up to its order, at its own energy place.
+double energy(const MechanicalSystem& system, const Method& method, const State& s);
+/// Σ m v over points with `dimensions` coordinates each.
+Vector linear_momentum(const MechanicalSystem& system, const Vector& v, Index dimensions);
+/// Σ m (x v_y - y v_x) of the first two coordinates of each point.
+double angular_momentum_z(const MechanicalSystem& system, const Vector& x, const Vector& v,
+                          Index dimensions);
+
+}  // namespace tarn::papers

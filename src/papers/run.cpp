@@ -1,0 +1,273 @@
+#include "run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "case.hpp"
+#include "experiment.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/checkpoint.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/io/io_error.hpp"
+#include "tarn/io/json.hpp"
+#include "tarn/version.hpp"
+
+namespace tarn::papers {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A table with one row every given number of steps.
+class Table {
+ public:
+  using Values = std::function<std::vector<Quantity>()>;
+  Table(const std::string& folder, const std::string& name, const std::string& provenance,
+        std::int64_t every, Values values)
+      : has_time_(name != "iterations"),
+        every_(every),
+        values_(std::move(values)),
+        csv_(fmt::format("{}/{}.csv", folder, name), header()) {
+    csv_.create(provenance);
+  }
+  void write(std::int64_t step, double time) {
+    if (step % every_ != 0) return;
+    csv_.cell(step);
+    if (has_time_) csv_.cell(time);
+    for (const Quantity& q : values_()) csv_.cell(q.value);
+    csv_.end_row();
+  }
+  void flush() { csv_.flush(); }
+
+ private:
+  std::vector<std::string> header() const {
+    std::vector<std::string> names{"step", "time"};
+    if (!has_time_) names = {"iteration"};
+    for (const Quantity& q : values_()) names.push_back(q.name);
+    return names;
+  }
+
+  bool has_time_;
+  std::int64_t every_;
+  Values values_;
+  io::CsvWriter csv_;
+};
+
+/// A conserved quantity over the rows of conservation.csv.
+struct Change {
+  std::string name;
+  double start = 0.0, largest = 0.0, last = 0.0;
+};
+
+std::vector<Change> changes_in(const std::string& path) {
+  io::CsvReader csv(path);
+  std::vector<Change> changes;
+  constexpr std::size_t kStepAndTime = 2;
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    const bool first = changes.empty();
+    for (std::size_t k = kStepAndTime; k < cells.size(); ++k) {
+      const double value = csv.number(cells[k]);
+      if (first) changes.push_back({csv.header()[k], value});
+      Change& change = changes[k - kStepAndTime];
+      change.last = value - change.start;
+      change.largest = std::max(change.largest, std::abs(change.last));
+    }
+  }
+  return changes;
+}
+
+/// The shortest core time of all steps of a deck in repetitions for this time [s]. Short runs are
+/// timed several at once, because the clock counts microseconds.
+double shortest_time(PaperDeck deck, std::int64_t steps, double timing_s) {
+  // Means of multipliers look ahead of the reported step.
+  deck.own.trajectory.reset();
+  constexpr double kClock_s = 1e-3;
+  const auto began = std::chrono::steady_clock::now();
+  double shortest = std::numeric_limits<double>::infinity();
+  std::size_t together = 1;
+  do {
+    std::vector<std::unique_ptr<Case>> cases;
+    for (std::size_t k = 0; k < together; ++k) cases.push_back(make_case(deck));
+    const std::clock_t start = std::clock();
+    for (const auto& one : cases) {
+      for (std::int64_t step = 0; step < steps; ++step) one->step_only();
+    }
+    const double all_s = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    if (all_s < kClock_s && together < 1000) {
+      together *= 2;
+      continue;
+    }
+    shortest = std::min(shortest, all_s / static_cast<double>(together));
+  } while (!std::isfinite(shortest) ||
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count() <
+               timing_s);
+  return shortest;
+}
+
+/// Creates the folder, or removes the files of an earlier run.
+/// @throws InputError if they would be replaced without `overwrite`
+void prepare(const std::string& folder, bool overwrite) {
+  io::make_folder(folder);
+  std::error_code error;
+  for (const char* name :
+       {"trajectory", "iterations", "energies", "conservation", "blow-up-0000", "run"}) {
+    for (const char* type : {".csv", ".svg", ".png", ".json"}) {
+      const std::string path = fmt::format("{}/{}{}", folder, name, type);
+      if (!fs::exists(path, error)) continue;
+      if (!overwrite) {
+        throw InputError(fmt::format(
+            "{} already contains a run: choose another folder with --out, or use --overwrite",
+            folder));
+      }
+      fs::remove(path, error);
+      if (error) io::throw_io_error("remove", path, error.value());
+    }
+  }
+}
+
+class Run {
+ public:
+  Run(const PaperDeck& deck, const Options& options)
+      : deck_(deck),
+        options_(options),
+        folder_(options.out_dir.empty() ? "out/" + deck.name : options.out_dir),
+        physics_(decks::write_deck(
+            schema(), deck, [](const decks::Key& key) { return !key.may_change_on_resume; })),
+        case_(make_case(deck)),
+        last_step_(case_->steps().value_or(deck.own.run.steps)) {
+    prepare(folder_, options.overwrite);
+    make_tables();
+  }
+
+  std::string run() {
+    try {
+      write_rows();
+      while (step_ < last_step_) {
+        case_->step();
+        ++step_;
+        write_rows();
+      }
+      flush();
+      if (options_.timing_s > 0.0) seconds_ = shortest_time(deck_, last_step_, options_.timing_s);
+    } catch (const NumericalError& error) {
+      const std::string name = "blow-up-0000";
+      add_table(name, 1, [this] { return case_->row(); });
+      tables_.back()->write(step_, time());
+      flush();
+      write_record("failed", error.what());
+      throw NumericalError(
+          fmt::format("{}; the last good state is in '{}/{}.csv'", error.what(), folder_, name));
+    }
+    write_record("finished");
+    return summary();
+  }
+
+ private:
+  void add_table(const std::string& name, std::int64_t every, Table::Values values) {
+    std::string text =
+        fmt::format("tarn {}; {}, {}; physics {:016x}", kVersion, deck_.system.kind,
+                    scheme_name(deck_.own.integrator.scheme), io::checksum(physics_));
+    if (name == "trajectory") {
+      text += "; " + trajectory_column_text(deck_.system.kind, deck_.own.integrator.scheme);
+    }
+    tables_.push_back(std::make_unique<Table>(folder_, name, text, every, std::move(values)));
+  }
+
+  void make_tables() {
+    const Keys& keys = deck_.own;
+    if (keys.trajectory) {
+      add_table("trajectory", keys.trajectory->every, [this] { return case_->row(); });
+    }
+    if (!case_->iterate().empty()) {
+      add_table("iterations", 1, [this] { return case_->iterate(); });
+    }
+    if (keys.energies) {
+      add_table("energies", keys.energies->every, [this] { return case_->energies(); });
+    }
+    if (keys.conservation) {
+      add_table("conservation", keys.conservation->every, [this] { return case_->conserved(); });
+    }
+  }
+
+  /// t = step * h, never accumulated.
+  double time() const { return static_cast<double>(step_) * deck_.own.integrator.step; }
+
+  void write_rows() {
+    for (const auto& table : tables_) table->write(step_, time());
+  }
+  void flush() {
+    for (const auto& table : tables_) table->flush();
+    if (deck_.own.conservation) changes_ = changes_in(folder_ + "/conservation.csv");
+  }
+
+  void write_record(std::string_view status, std::string_view error = {}) const {
+    const Costs costs = case_->costs();
+    std::vector<std::string> conserved;
+    for (const Change& change : changes_) {
+      conserved.push_back(io::JsonObject()
+                              .add("name", io::json(std::string_view(change.name)))
+                              .add("start", io::json(change.start))
+                              .add("largest_change", io::json(change.largest))
+                              .add("last_change", io::json(change.last))
+                              .line());
+    }
+    const SystemKeys& system = deck_.own.system;
+    const bool is_drawn =
+        deck_.system.kind == "dna" && system.xi.empty() && system.position.empty();
+    const std::string text = decks::write_deck(schema(), with_initial_data(deck_),
+                                               [](const decks::Key&) { return true; });
+    io::JsonObject object;
+    object.add("status", io::json(status));
+    if (!error.empty()) object.add("error", io::json(error));
+    object.add("tarn_version", io::json(std::string_view(kVersion)))
+        .add("deck_path", io::json(std::string_view(deck_.path)))
+        .add("deck", io::json(std::string_view(text)))
+        .add("seed", is_drawn ? fmt::to_string(system.seed) : "null")
+        .add("steps_done", io::json(step_))
+        .add("core_seconds", io::json(seconds_))
+        .add("counted_steps", io::json(costs.steps))
+        .add("force_evaluations", io::json(costs.forces))
+        .add("hessian_evaluations", io::json(costs.hessians))
+        .add("third_derivative_evaluations", io::json(costs.third_derivatives))
+        .add("linear_solves", io::json(costs.linear_solves))
+        .add("iterations", io::json(costs.iterations))
+        .add("conserved", io::json_array(conserved));
+    io::write_file(folder_ + "/run.json", object.text() + "\n");
+  }
+
+  std::string summary() const {
+    std::string text = fmt::format("{}: {} steps; files are in {}\n", deck_.name, step_, folder_);
+    for (const Change& c : changes_) {
+      text += fmt::format("{:<16} {:>12.6g}, largest change {:.2g}, final change {:+.2g}\n", c.name,
+                          c.start, c.largest, c.last);
+    }
+    return text;
+  }
+
+  const PaperDeck& deck_;
+  const Options& options_;
+  std::string folder_, physics_;
+  std::unique_ptr<Case> case_;
+  std::int64_t step_ = 0, last_step_;
+  double seconds_ = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::unique_ptr<Table>> tables_;
+  std::vector<Change> changes_;
+};
+
+}  // namespace
+
+std::string run_deck(const PaperDeck& deck, const Options& options) {
+  return Run(deck, options).run();
+}
+
+}  // namespace tarn::papers

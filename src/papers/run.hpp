@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+#include "deck.hpp"
+
+namespace tarn::papers {
+
+struct Options {
+  std::string out_dir;  ///< empty: out/<name of the deck>
+  bool overwrite = false;
+  bool pictures = true;
+  /// Time for repetitions of all steps, without tables, whose shortest core time run.json contains;
+  /// 0: none.
+  double timing_s = 0.0;
+};
+
+/// Runs a deck and writes its tables, pictures and run.json to a folder.
+/// @return text for the terminal
+/// @throws InputError, IoError; NumericalError if the scheme fails, after writing all rows up to
+/// the
+///         failure and the last good state, blow-up-0000.csv
+std::string run_deck(const PaperDeck& deck, const Options& options);
+
+}  // namespace tarn::papers

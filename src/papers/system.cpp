@@ -1,0 +1,179 @@
+#include "system.hpp"
+
+#include <algorithm>
+
+namespace tarn::papers {
+namespace {
+
+/// Adds values at the coordinates that a constraint depends on.
+void add_at(const std::vector<Index>& where, const Local& values, Vector& sum) {
+  for (std::size_t k = 0; k < where.size(); ++k) sum[where[k]] += values[static_cast<Index>(k)];
+}
+
+/// M plus the terms that `add` adds.
+template <class Add>
+BandMatrix mass_and(const MechanicalSystem& system, const Add& add) {
+  BandMatrix a(system.size(), system.sparsity());
+  a.add_diagonal(system.masses());
+  add(a);
+  return a;
+}
+
+}  // namespace
+
+BandMatrix MechanicalSystem::shifted_mass(const Vector& q, double c) const {
+  return mass_and(*this, [&](BandMatrix& a) { add_hessian(q, c, a); });
+}
+
+BandMatrix MechanicalSystem::stiff_shifted_mass(const Vector& q, double c) const {
+  return mass_and(*this, [&](BandMatrix& a) { add_stiff_hessian(q, c, a); });
+}
+
+BandMatrix MechanicalSystem::gauss_newton_shifted_mass(const Vector& q, double c) const {
+  return mass_and(*this, [&](BandMatrix& a) { add_gauss_newton_hessian(q, c, a); });
+}
+
+Local Constraint::at(Index i, const Vector& q) const {
+  const std::vector<Index>& where = support(i);
+  Local x(static_cast<Index>(where.size()));
+  for (std::size_t k = 0; k < where.size(); ++k) x[static_cast<Index>(k)] = q[where[k]];
+  return x;
+}
+
+Vector Constraint::values(const Vector& q) const {
+  Vector g(count());
+  for (Index i = 0; i < count(); ++i) g[i] = value(i, at(i, q));
+  return g;
+}
+
+Vector Constraint::rates(const Vector& q, const Vector& v) const {
+  Vector r(count());
+  for (Index i = 0; i < count(); ++i) r[i] = gradient(i, at(i, q)).dot(at(i, v));
+  return r;
+}
+
+Vector Constraint::forces(const Vector& q, const Vector& lambda) const {
+  Vector f = Vector::Zero(q.size());
+  for (Index i = 0; i < count(); ++i) add_at(support(i), lambda[i] * gradient(i, at(i, q)), f);
+  return f;
+}
+
+Vector Constraint::curvatures(const Vector& q, const Vector& v) const {
+  Vector c(count());
+  for (Index i = 0; i < count(); ++i) {
+    const Local a = at(i, v);
+    c[i] = a.dot(hessian(i, at(i, q)) * a);
+  }
+  return c;
+}
+
+Vector Constraint::hessian_times(const Vector& q, const Vector& w, const Vector& u) const {
+  Vector sum = Vector::Zero(q.size());
+  for (Index i = 0; i < count(); ++i) {
+    add_at(support(i), w[i] * (hessian(i, at(i, q)) * at(i, u)), sum);
+  }
+  return sum;
+}
+
+Vector Constraint::third_derivatives(const Vector& q, const Vector& w, const Vector& v) const {
+  Vector sum = Vector::Zero(q.size());
+  for (Index i = 0; i < count(); ++i) {
+    add_at(support(i), w[i] * third_derivative(i, at(i, q), at(i, v)), sum);
+  }
+  return sum;
+}
+
+void Constraint::add_gram(const Vector& left, const Vector& right, const Vector& masses,
+                          double factor, BandMatrix& a) const {
+  const Sparsity near = coupling();
+  std::vector<Local> columns;
+  for (Index j = 0; j < count(); ++j) columns.push_back(gradient(j, at(j, right)));
+  for (Index i = 0; i < count(); ++i) {
+    const std::vector<Index>& rows = support(i);
+    const Local row = gradient(i, at(i, left));
+    const Index begin = std::max<Index>(0, i - near.half_bandwidth);
+    const Index end = std::min(count(), i + near.half_bandwidth + 1);
+    for (Index j = begin; j < end; ++j) {
+      const std::vector<Index>& others = support(j);
+      const Local& column = columns[static_cast<std::size_t>(j)];
+      double sum = 0.0;
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        for (std::size_t l = 0; l < others.size(); ++l) {
+          if (rows[k] != others[l]) continue;
+          sum += row[static_cast<Index>(k)] * column[static_cast<Index>(l)] / masses[rows[k]];
+        }
+      }
+      if (sum != 0.0) a.add(i, j, factor * sum);
+    }
+  }
+}
+
+Penalised::Penalised(const MechanicalSystem& soft, const Constraint& constraint, double omega)
+    : MechanicalSystem(soft.masses()),
+      soft_(soft),
+      constraint_(constraint),
+      omega2_(omega * omega) {}
+
+double Penalised::potential(const Vector& q) const {
+  return soft_.potential(q) + 0.5 * omega2_ * constraint_.values(q).squaredNorm();
+}
+
+Vector Penalised::gradient(const Vector& q) const {
+  return soft_.gradient(q) + constraint_.forces(q, omega2_ * constraint_.values(q));
+}
+
+Sparsity Penalised::sparsity() const {
+  const Sparsity a = soft_.sparsity();
+  const Sparsity b = constraint_.coordinate_coupling(size());
+  return {std::max(a.half_bandwidth, b.half_bandwidth), a.cyclic || b.cyclic};
+}
+
+void Penalised::add_hessian(const Vector& q, double factor, BandMatrix& a) const {
+  soft_.add_hessian(q, factor, a);
+  add_stiff_hessian(q, factor, a);
+}
+
+void Penalised::add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const {
+  add_penalty_hessian(q, factor, true, a);
+}
+
+void Penalised::add_gauss_newton_hessian(const Vector& q, double factor, BandMatrix& a) const {
+  add_penalty_hessian(q, factor, false, a);
+}
+
+/// omega² (GᵀG + Σ g_i Hess g_i)
+/// @param curved whether to include the second term
+void Penalised::add_penalty_hessian(const Vector& q, double factor, bool curved,
+                                    BandMatrix& a) const {
+  for (Index i = 0; i < constraint_.count(); ++i) {
+    const std::vector<Index>& where = constraint_.support(i);
+    const Local x = constraint_.at(i, q);
+    const Local row = constraint_.gradient(i, x);
+    const Index n = x.size();
+    LocalMatrix h = LocalMatrix::Zero(n, n);
+    if (curved) h = constraint_.value(i, x) * constraint_.hessian(i, x);
+    for (Index k = 0; k < n; ++k) {
+      for (Index l = 0; l < n; ++l) {
+        a.add(where[static_cast<std::size_t>(k)], where[static_cast<std::size_t>(l)],
+              factor * omega2_ * (row[k] * row[l] + h(k, l)));
+      }
+    }
+  }
+}
+
+/// omega² Σ ( 2 (∇g_i·a) H_i a + (aᵀH_i a) ∇g_i + g_i g_i‴[a, a] )
+Vector Penalised::third_derivative(const Vector& q, const Vector& a) const {
+  Vector sum = soft_.third_derivative(q, a);
+  for (Index i = 0; i < constraint_.count(); ++i) {
+    const Local x = constraint_.at(i, q);
+    const Local b = constraint_.at(i, a);
+    const Local row = constraint_.gradient(i, x);
+    const Local hb = constraint_.hessian(i, x) * b;
+    const Local t = omega2_ * (2.0 * row.dot(b) * hb + b.dot(hb) * row +
+                               constraint_.value(i, x) * constraint_.third_derivative(i, x, b));
+    add_at(constraint_.support(i), t, sum);
+  }
+  return sum;
+}
+
+}  // namespace tarn::papers

@@ -1,0 +1,254 @@
+// The double spring of AST 5 and 6: projections onto the slow manifold, and slow solutions.
+#include "papers/slow_manifold.hpp"
+
+#include <array>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "papers/dormand_prince.hpp"
+#include "papers/methods.hpp"
+#include "papers/systems.hpp"
+#include "tarn/core/error.hpp"
+
+namespace tarn::papers {
+namespace {
+
+std::vector<SlowIterate> project(double omega, const Vector& x, const Vector& v,
+                                 double tolerance = 1e-9) {
+  const Experiment p = make_double_spring(omega);
+  return project_onto_slow_manifold(*p.penalised, *p.constraint, omega, x, v, tolerance);
+}
+
+const Eigen::Vector4d kX(1.0, 0.0, 2.0, 0.0), kV(0.0, -0.5, 0.0, 0.5);  // AST (31), (32)
+
+/// One unit in that digit of a number.
+double unit_of(double number, int digit) {
+  return std::pow(10.0, std::floor(std::log10(std::abs(number))) + 1.0 - digit);
+}
+
+// One unit in the third digit. Printed differently at omega = 1000: row 1 of the rate of g1 as
+// 2.36e-3; and at 10000 row 2 of g2 without its sign.
+TEST(MechanicsSlowManifold, TableOfAst) {
+  using Row = std::array<double, 4>;
+  const std::array<std::array<Row, 6>, 2> tables{{{{{3.08e-2, 3.08e-2, -1.21e-1, -2.42e-1},
+                                                    {-3.40e-4, -2.41e-4, 2.33e-3, 5.25e-3},
+                                                    {9.71e-7, 8.11e-7, 2.01e-5, 1.18e-5},
+                                                    {1.01e-6, 8.95e-7, 2.43e-6, 1.61e-6},
+                                                    {1.01e-6, 8.95e-7, 2.43e-6, 1.61e-6},
+                                                    {1.01e-6, 8.95e-7, 2.43e-6, 1.61e-6}}},
+                                                  {{{3.08e-2, 3.08e-2, -1.21e-1, -2.42e-1},
+                                                    {-3.40e-4, -2.41e-4, 2.34e-3, 5.28e-3},
+                                                    {-3.00e-8, -7.49e-8, 1.75e-5, 1.02e-5},
+                                                    {1.01e-8, 8.91e-9, 3.00e-8, 1.45e-8},
+                                                    {1.01e-8, 8.95e-9, 2.43e-8, 1.61e-8},
+                                                    {1.01e-8, 8.95e-9, 2.43e-8, 1.62e-8}}}}};
+  for (std::size_t t = 0; t < 2; ++t) {
+    const double omega = t == 0 ? 1e3 : 1e4;
+    const Experiment p = make_double_spring(omega);
+    const auto iterates = project(omega, p.position, p.velocity);
+    ASSERT_EQ(iterates.size(), 6u);
+    for (std::size_t m = 0; m < 6; ++m) {
+      const Row found{iterates[m].g[0], iterates[m].g[1], iterates[m].g_rate[0],
+                      iterates[m].g_rate[1]};
+      for (std::size_t c = 0; c < 4; ++c) {
+        const double printed = tables[t][m][c];
+        EXPECT_NEAR(found[c], printed, unit_of(printed, 3)) << omega << ' ' << m << ' ' << c;
+      }
+    }
+  }
+}
+
+// AST (33)-(36) and 5.4, to one unit in the last digit given.
+TEST(MechanicsSlowManifold, SlowPointsAndMultipliers) {
+  const auto coarse = project(1e3, kX, kV);
+  EXPECT_EQ(coarse.size(), 3u);
+  const SlowIterate& a = coarse.back();
+  EXPECT_NEAR(a.x[0], 1.00000150, 1e-8);
+  EXPECT_NEAR(a.x[2], 2.00000275, 1e-8);
+  EXPECT_NEAR(a.v[1], -0.4999951, 1e-7);
+  EXPECT_NEAR(a.v[3], 0.4999973, 1e-7);
+  EXPECT_NEAR(1e6 * a.g[0], 1.4996, 1e-4);
+  EXPECT_NEAR(1e6 * a.g[1], 1.2488, 1e-4);
+  const auto fine = project(1e4, kX, kV);
+  EXPECT_EQ(fine.size(), 3u);
+  const SlowIterate& b = fine.back();
+  EXPECT_NEAR(b.x[0], 1.0000000150, 1e-10);
+  EXPECT_NEAR(b.x[2], 2.0000000275, 1e-10);
+  EXPECT_NEAR(b.v[1], -0.499999952, 1e-9);
+  EXPECT_NEAR(b.v[3], 0.499999973, 1e-9);
+}
+
+TEST(MechanicsSlowManifold, ReportsMissingConvergence) {
+  EXPECT_THROW(project(1e3, kX, 1e3 * kV), NumericalError);
+}
+
+State rattle(double h) {
+  const Experiment p = make_double_spring(1.0);
+  Rattle method(*p.soft, *p.constraint, h);
+  return advanced(method, kX, kV, std::lround(10.0 / h));
+}
+
+// AST Fig. 2: the constrained solution against itself, to one unit in the third digit, and against
+// the slow solution, to one in the second.
+TEST(MechanicsSlowManifold, RattleAndItsSaturation) {
+  const State exact = rattle(1e-4);  // off by some 2e-8
+  for (const auto& [h, error] :
+       {std::pair(1.0 / 8, 2.81e-2), {1.0 / 16, 6.93e-3}, {1.0 / 32, 1.73e-3}}) {
+    EXPECT_NEAR((rattle(h).x - exact.x).norm(), error, unit_of(error, 3)) << h;
+  }
+  for (const auto& [omega, error] : {std::pair(100.0, 8.2e-3), {1000.0, 4.4e-5}}) {
+    const Experiment p = make_double_spring(omega);
+    const SlowIterate start = project(omega, kX, kV, omega < 500.0 ? 1e-7 : 1e-9).back();
+    Rk4 method(p.whole(), 0.02 / omega);
+    const State slow = advanced(method, start.x, start.v, std::lround(500.0 * omega));
+    EXPECT_NEAR((slow.x - exact.x).norm(), error, unit_of(error, 2)) << omega;
+  }
+}
+
+// AST Figs. 3 to 5 at omega = 1000, by a method of order 5 in place of ode113. From the constraints
+// errors saturate "around" 1e-5 in q and 1e-3 in p, here to a factor of 2.5; from the slow point
+// they do not; put back at t = 1, 2, ..., 9 they do at about 5e-8 and 5e-7, to a factor of 1.5. At
+// omega = 100 the tolerance changes nothing once it is put back, or less than by a twentieth. Steps
+// that are as long as the fast motion allows leave 1e-10 and less of q, measured are 3e-11, and
+// omega times that of v.
+TEST(MechanicsSlowManifold, StiffEquations) {
+  const auto errors = [](double omega, double relative, int projections) {
+    const Experiment p = make_double_spring(omega);
+    const double tolerance = omega < 500.0 ? 1e-7 : 1e-9;
+    const SlowIterate start = project(omega, kX, kV, tolerance).back();
+    Rk4 fine(p.whole(), 0.1 / omega);
+    const State exact = advanced(fine, start.x, start.v, std::lround(100.0 * omega));
+    DormandPrince method(p.whole(), relative, 1e-3 * relative);
+    Vector x = kX, v = kV;
+    for (int unit = 0; unit < 10; ++unit) {
+      if (unit < projections) {
+        const SlowIterate at = project(omega, x, v, tolerance).back();
+        x = at.x;
+        v = at.v;
+      }
+      method.advance(x, v, 1.0);
+    }
+    return std::array<double, 2>{(x - exact.x).norm(), (v - exact.v).norm()};
+  };
+  const auto expect_near = [](double found, double printed, double factor) {
+    EXPECT_GT(found, printed / factor);
+    EXPECT_LT(found, printed * factor);
+  };
+  for (const double relative : {1e-7, 1e-8}) {
+    const auto from_constraints = errors(1e3, relative, 0);
+    expect_near(from_constraints[0], 1e-5, 2.5);
+    expect_near(from_constraints[1], 1e-3, 2.5);
+    const auto back = errors(1e3, relative, 10);
+    expect_near(back[0], 5e-8, 1.5);
+    expect_near(back[1], 5e-7, 1.5);
+  }
+  const auto from_slow = errors(1e3, 1e-8, 1);
+  EXPECT_LT(from_slow[0], 1e-10);
+  EXPECT_LT(from_slow[1], 1e3 * 1e-10);
+  const auto loose = errors(100.0, 1e-4, 10), tight = errors(100.0, 1e-8, 10);
+  for (int k = 0; k < 2; ++k) EXPECT_NEAR(loose[k], tight[k], 0.05 * tight[k]);
+}
+
+// AST Fig. 6, to 10 %.
+TEST(MechanicsSlowManifold, ProjectedRungeKutta) {
+  const double omega = 1e4;
+  const Experiment p = make_double_spring(omega);
+  const auto at_ten = [&](int steps) {
+    ProjectedRk4 method(*p.penalised, *p.constraint, omega, 1e-9, 10.0 / steps);
+    return advanced(method, kX, kV, steps).x;
+  };
+  // The stiff system from its slow point; a step of 0.1/omega is 1e-17 off in the slow motion.
+  const SlowIterate start = project(omega, kX, kV).back();
+  Rk4 fine(p.whole(), 0.1 / omega);
+  const Vector exact = advanced(fine, start.x, start.v, std::lround(100.0 * omega)).x;
+  double before = 0.0, order = 0.0;  // 0: none before the first
+  for (const auto& [steps, error] :
+       {std::pair(20, 3.5e-2), {40, 4.7e-3}, {80, 4.1e-4}, {160, 3.0e-5}, {320, 2.7e-6}}) {
+    const double found = (at_ten(steps) - exact).norm();
+    EXPECT_NEAR(found, error, 0.1 * error) << steps;
+    order = std::max(order, std::log2(before / found));
+    before = found;
+  }
+  // Coarse steps are not yet small, and at the finest the projections' errors of 1e-7 add up: the
+  // steepest halving is that in between, 3.7.
+  EXPECT_NEAR(order, 4.0, 0.5);
+}
+
+// Of order 5: with errors of a step kept at a tolerance, steps go as its fifth root, and errors at
+// the end as the fifth power of the steps. Both are off by what is of the next order in h, which
+// falls by 10^(1/5) for each tenth of the tolerance: the second by 0.4 between 1e-6 and 1e-7, and
+// by 0.07 and 0.03 to 1e-11; the first by 0.006 and 0.002.
+TEST(MechanicsDormandPrince, IsOfOrderFive) {
+  const Experiment p = make_three_body_plane(2.0);
+  const auto at_end = [&](double tolerance, std::int64_t& evaluations) {
+    DormandPrince method(p.whole(), tolerance, tolerance);
+    Vector x = p.position, v = p.velocity;
+    method.advance(x, v, 20.0);
+    evaluations = method.evaluations();
+    return x;
+  };
+  std::int64_t coarse_cost = 0, fine_cost = 0;
+  const Vector exact = at_end(1e-13, fine_cost);
+  const double coarse = (at_end(1e-10, coarse_cost) - exact).norm();
+  const double fine = (at_end(1e-11, fine_cost) - exact).norm();
+  const double cost_ratio = static_cast<double>(fine_cost) / static_cast<double>(coarse_cost);
+  EXPECT_NEAR(std::log10(cost_ratio), 0.2, 0.006);
+  EXPECT_NEAR(std::log(coarse / fine) / std::log(cost_ratio), 5.0, 0.07);
+  // The coefficients themselves: on one step without control the errors are of the order six. A
+  // tolerance so loose that the first step is the whole. The terms of orders seven and eight are
+  // not small yet: 5.93, 5.62 and 5.83 for the first three halvings, and between 5 and 7 by a wide
+  // margin.
+  const auto one_step = [&](double h) {
+    DormandPrince free(p.whole(), 1e3, 1e3), exactly(p.whole(), 1e-14, 1e-14);
+    Vector x = p.position, v = p.velocity, y = x, w = v;
+    free.advance(x, v, h);
+    EXPECT_EQ(free.evaluations(), 7);
+    exactly.advance(y, w, h);
+    return (x - y).norm() + (v - w).norm();
+  };
+  EXPECT_NEAR(std::log2(one_step(0.2) / one_step(0.1)), 6.0, 0.3);
+}
+
+/// A free point, beyond x = 1 of no potential at all, or of one beyond all numbers.
+class Edge final : public FreeSystem {
+ public:
+  explicit Edge(double beyond) : FreeSystem(Vector::Ones(1)), beyond_(beyond) {}
+  Vector gradient(const Vector& q) const override {
+    return Vector::Constant(1, q[0] < 1.0 ? 0.0 : beyond_);
+  }
+
+ private:
+  double beyond_;
+};
+
+TEST(MechanicsDormandPrince, DoesNotStepBeyondNumbers) {
+  for (const double beyond : {std::nan(""), HUGE_VAL}) {
+    const Edge edge(beyond);
+    for (const double time : {0.9, 2.0}) {
+      DormandPrince method(edge, 1e-8, 1e-8);
+      Vector x = Vector::Zero(1), v = Vector::Ones(1);
+      if (time < 1.0) {
+        method.advance(x, v, time);
+        EXPECT_NEAR(x[0], time, 1e-8);
+      } else {
+        EXPECT_THROW(method.advance(x, v, time), NumericalError);
+        EXPECT_EQ(x[0], 0.0);  // as it was
+      }
+    }
+  }
+}
+
+TEST(MechanicsRk4, IsOfOrderFour) {
+  const Experiment p = make_three_body_plane(2.0);
+  const auto at_end = [&](int steps) {
+    Rk4 method(p.whole(), 1.6 / steps);
+    return advanced(method, p.position, p.velocity, steps).x;
+  };
+  const Vector exact = at_end(3200);
+  // The next term in h: 0.14 at twice the step, 0.077 here and 0.04 at half of it.
+  EXPECT_NEAR(std::log2((at_end(200) - exact).norm() / (at_end(400) - exact).norm()), 4.0, 0.1);
+}
+
+}  // namespace
+}  // namespace tarn::papers

@@ -1,0 +1,120 @@
+// Derivatives of the systems by differences, and the solvers against Eigen's.
+#include "papers/systems.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "geometry.hpp"
+#include "rounding.hpp"
+
+namespace tarn::papers {
+namespace {
+
+// derivative() is good to some 1e-13 of the largest value; the steepest system here has omega² = 9
+// and a well with a = 7, whose derivatives grow by a factor of 10 each.
+void expect_derivatives_agree(const MechanicalSystem& system, const Vector& q) {
+  const Index n = system.size();
+  const Vector a = standard_normals(3, n);
+  const auto as_vector = [&](const Vector& x) {
+    return Vector(Vector::Constant(1, system.potential(x)));
+  };
+  EXPECT_LT((derivative(as_vector, q).transpose() - system.gradient(q)).norm(), 1e-11);
+  const auto hessian = [&](const Vector& x) {
+    BandMatrix h(n, system.sparsity());
+    system.add_hessian(x, 1.0, h);
+    return h.to_dense();
+  };
+  const Matrix differences = derivative([&](const Vector& x) { return system.gradient(x); }, q);
+  EXPECT_LT((differences - hessian(q)).norm(), 1e-10);
+  const auto form = [&](const Vector& x) {
+    return Vector(Vector::Constant(1, a.dot(hessian(x) * a)));
+  };
+  EXPECT_LT((derivative(form, q).transpose() - system.third_derivative(q, a)).norm(), 1e-9);
+}
+
+TEST(MechanicsSystems, DerivativesMatchThePotential) {
+  const Experiment bodies = make_three_body_plane(3.0);
+  expect_derivatives_agree(bodies.whole(),
+                           bodies.position + 0.2 * standard_normals(1, bodies.position.size()));
+  const Experiment chain = make_pendula(pendulum_chain(5), 3.0);
+  expect_derivatives_agree(chain.whole(), chain.position + 0.1 * standard_normals(2, 10));
+  for (bool periodic : {true, false}) {
+    const Experiment dna =
+        make_dna({.n = 6, .epsilon = 0.1, .periodic = periodic}, standard_normals(4, 6));
+    expect_derivatives_agree(dna.whole(), dna.position);
+  }
+}
+
+TEST(MechanicsSystems, StiffPartIsThePenalty) {
+  const Experiment p = make_three_body_plane(3.0);
+  BandMatrix whole(6, p.whole().sparsity()), stiff(6, p.whole().sparsity());
+  BandMatrix soft(6, dense(6));
+  p.whole().add_hessian(p.position, 1.0, whole);
+  p.whole().add_stiff_hessian(p.position, 1.0, stiff);
+  p.soft->add_hessian(p.position, 1.0, soft);
+  EXPECT_LT((whole.to_dense() - stiff.to_dense() - soft.to_dense()).norm(),
+            test::few_roundings(stiff.to_dense().norm()));
+  EXPECT_GT(stiff.to_dense().norm(), 1.0);
+  EXPECT_GT(soft.to_dense().norm(), 0.1);
+}
+
+TEST(MechanicsSystems, GramMatrixIsThatOfTheGradients) {
+  const Experiment p = make_pendula(pendulum_chain(6), 3.0);
+  const Vector left = p.position + 0.1 * standard_normals(1, 12);
+  const Vector masses = Vector::LinSpaced(12, 1.0, 3.0);
+  BandMatrix gram(6, p.constraint->coupling());
+  p.constraint->add_gram(left, p.position, masses, 2.0, gram);
+  Matrix g_left(6, 12), g_right(6, 12);
+  for (Index i = 0; i < 12; ++i) {
+    g_left.col(i) = p.constraint->rates(left, Vector::Unit(12, i));
+    g_right.col(i) = p.constraint->rates(p.position, Vector::Unit(12, i));
+  }
+  const Matrix expected = 2.0 * g_left * masses.cwiseInverse().asDiagonal() * g_right.transpose();
+  EXPECT_LT((gram.to_dense() - expected).norm(), test::few_roundings(expected.norm()));
+}
+
+// Random indefinite matrices of condition below some 1e3: errors are some 1e3 eps.
+TEST(MechanicsBandMatrix, SolvesLikeADenseMatrix) {
+  for (const auto& [size, sparsity] : {std::pair<Index, Sparsity>{30, {1}},
+                                       {30, {3}},
+                                       {5, {1}},
+                                       {7, {6}},
+                                       {20, {1, true}},
+                                       {4, {1, true}},
+                                       {1, {0}},
+                                       {9, {0}}}) {
+    BandMatrix a(size, sparsity);
+    const Vector random = standard_normals(static_cast<std::uint64_t>(size), size * size);
+    for (Index i = 0; i < size; ++i) {
+      for (Index j = 0; j < size; ++j) {
+        const Index d = std::abs(i - j);
+        if (d > sparsity.half_bandwidth && !(sparsity.cyclic && d == size - 1)) continue;
+        a.add(i, j, random[i * size + j] + (i == j ? 0.5 : 0.0));
+      }
+    }
+    const Vector b = standard_normals(77, size);
+    const Vector expected = a.to_dense().fullPivLu().solve(b);
+    EXPECT_LT((a.solve(b) - expected).norm(), 1e-9 * expected.norm()) << size;
+  }
+}
+
+TEST(MechanicsBandMatrix, RefusesEntriesOutsideTheBand) {
+  BandMatrix a(9, {1});
+  EXPECT_THROW(a.add(0, 2, 1.0), std::logic_error);
+  EXPECT_THROW(BandMatrix(3, {1, true}), std::logic_error);
+}
+
+TEST(MechanicsNormals, HaveTheirMomentsAndBelongToTheSeed) {
+  constexpr Index kCount = 40000;
+  const Vector xi = standard_normals(5, kCount);
+  // 4.5 sigma of the mean, 1/√n, and of the mean square, √(2/n).
+  EXPECT_NEAR(xi.mean(), 0.0, 4.5 / std::sqrt(kCount));
+  EXPECT_NEAR(xi.squaredNorm() / kCount, 1.0, 4.5 * std::sqrt(2.0 / kCount));
+  EXPECT_EQ(standard_normals(5, 7), xi.head(7));
+  EXPECT_NE(standard_normals(6, 7), xi.head(7));
+}
+
+}  // namespace
+}  // namespace tarn::papers
