@@ -82,7 +82,8 @@ def run(page: Page) -> None:
     page.write(columns, rows)
     page.write(["model", "start", "round_trips_per_ns", "changes_per_walker"], runs, "-runs")
     page.write(["model", "cube", "energy_kcal_per_mol", "lowest_per_cm"], minima, "-minima")
-    page.path("-structures.svg").write_text(_tarn.structure_svg(structures, labels), encoding="utf-8")
+    frames = [({"caption": label}, positions) for label, positions in zip(labels, structures, strict=True)]
+    plots.save(plots.structures(frames), page.path("-structures.svg"))
 
 
 def others(rows):

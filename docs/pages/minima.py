@@ -34,8 +34,8 @@ def run(page: Page) -> None:
                 labels.append(f"{LABELS[model]}, N = {molecules}: {found['energy_kcal_per_mol']:.3f} kcal/mol")
     columns = ["lowest_wavenumber_per_cm", "zero_point_energy_kcal_per_mol"]
     page.write(["model", "molecules", *FOUND, *columns], rows)
-    picture = tarn._tarn.structure_svg(structures, labels, len(structures) // len(DRAWN))
-    page.path("-structures.svg").write_text(picture, encoding="utf-8")
+    frames = [({"caption": label}, positions) for label, positions in zip(labels, structures, strict=True)]
+    plots.save(plots.structures(frames, len(structures) // len(DRAWN)), page.path("-structures.svg"))
 
 
 def text(page: Page) -> dict:

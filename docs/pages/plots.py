@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import matplotlib
-import matplotlib.ticker
 import numpy as np
+from matplotlib.axes import Axes
 
-matplotlib.use("svg")
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-
-#: Okabe & Ito, without yellow.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
-MARKERS = "osD^vPX<"
-WIDTH_IN = 7.2
-
-plt.rcParams.update({
-    "svg.hashsalt": "tarn", "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif",
-    "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False,
-    "axes.grid": True, "grid.color": "#E5E5E5", "grid.linewidth": 0.6, "axes.axisbelow": True,
-    "xtick.direction": "in", "ytick.direction": "in", "lines.linewidth": 1.3,
-    "lines.markersize": 4.5, "legend.frameon": False, "legend.fontsize": 8.5,
-})  # fmt: skip
-
-
-def panels(count: int, height_in: float = 2.5, columns: int = 1, **options: Any) -> tuple[Figure, list[Axes]]:
-    """A figure with panels below each other, or in several columns."""
-    rows = -(-count // columns)
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(WIDTH_IN, rows * height_in), squeeze=False, layout="constrained",
-        **options,
-    )  # fmt: skip
-    for extra in axes.flat[count:]:
-        extra.remove()
-    return figure, list(axes.flat[:count])
+# The script that draws the pictures of runs, without the rest of the package.
+_spec = importlib.util.spec_from_file_location(
+    "tarn_plots", Path(__file__).resolve().parents[2] / "python/tarn/plots.py"
+)
+assert _spec is not None and _spec.loader is not None
+_shared = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_shared)
+COLOURS, MARKERS, WIDTH_IN = _shared.COLOURS, _shared.MARKERS, _shared.WIDTH_IN
+panels, legend, plain_ticks = _shared.panels, _shared.legend, _shared.plain_ticks
+save, structures = _shared.save, _shared.structures
+matplotlib.rcParams.update(_shared.STYLE)
 
 
 def curve(
@@ -85,34 +68,16 @@ def order_guide(axes: Axes, order: int, x: float, y: float, x_low: float) -> Non
               label=f"order {order}")  # fmt: skip
 
 
-def legend(axes: Axes, title: str = "") -> None:
-    """A legend to the right of the panel, where it hides nothing."""
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), title=title or None)
-
-
 def letters(panels: Sequence[Axes]) -> None:
     """Names panels (a), (b), ... in their upper left corners, outside the curves."""
     for axes, letter in zip(panels, "abcdefgh", strict=False):
         axes.set_title(f"({letter})", loc="left")
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Writes an SVG file, the same for the same picture and version of matplotlib."""
-    figure.savefig(path, format="svg", metadata={"Date": None})
-    plt.close(figure)
-
-
 def version_of(svg: str) -> str:
     """The version of matplotlib that wrote an SVG file, or ""."""
     at = svg.find("Matplotlib v")
     return svg[at:].split(",")[0] if at >= 0 else ""
-
-
-def plain_ticks(axis: Any, values: Sequence[float]) -> None:
-    """Ticks at these values of a logarithmic axis, written as plain numbers."""
-    axis.set_major_locator(matplotlib.ticker.FixedLocator(list(values)))
-    axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_locator(matplotlib.ticker.NullLocator())
 
 
 def thin_markers(axes: Axes, count: int = 10) -> None:

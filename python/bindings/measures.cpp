@@ -16,9 +16,9 @@
 #include "tarn/analysis/survival.hpp"
 #include "tarn/analysis/symmetry.hpp"
 #include "tarn/ensemble.hpp"
+#include "tarn/io/draw.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/observe/observers.hpp"
-#include "tarn/observe/structure_picture.hpp"
 #include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
@@ -202,16 +202,6 @@ nb::dict lowest_cluster(const std::string& model, int molecules, std::uint64_t s
   return d;
 }
 
-/// An SVG of clusters side by side. @param columns clusters per row; 0: automatic
-std::string structure_picture(const std::vector<std::vector<double>>& positions_A,
-                              const std::vector<std::string>& labels, std::size_t columns) {
-  std::vector<DrawnCluster> clusters;
-  for (std::size_t k = 0; k < labels.size(); ++k) {
-    clusters.push_back({positions_A.at(k), labels[k]});
-  }
-  return structure_svg(clusters, "", columns);
-}
-
 /// The fit of equation (73) to numbers of events: activation energy, its error, deviance.
 nb::object arrhenius_fit(const std::vector<double>& beta, const std::vector<std::int64_t>& events,
                          const std::vector<double>& times) {
@@ -243,8 +233,7 @@ void add_measures(nb::module_& module) {
              nb::arg("model"), nb::arg("temperature_K"));
   module.def("lowest_cluster", lowest_cluster, nb::arg("model"), nb::arg("molecules"),
              nb::arg("seed"), nb::arg("threads"));
-  module.def("structure_svg", structure_picture, nb::arg("positions_A"), nb::arg("labels"),
-             nb::arg("columns") = 0);
+  module.def("use_python", io::use_python, nb::arg("path"), "Draws pictures with this Python.");
   nb::class_<ReducedRing>(module, "ReducedRing", "The ring polymers of a deck.")
       .def("energy", &ReducedRing::energy, nb::arg("x"), "Of an oscillator [kT].")
       .def("kinetic_error", &ReducedRing::kinetic_error, nb::arg("x_highest"));

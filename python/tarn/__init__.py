@@ -4,6 +4,8 @@ Positions have the shape (replica, atom, 3), or (atom, 3) for one cluster, in an
 each molecule are O, H, H. Names of arguments and columns contain their unit.
 """
 
+import sys
+
 from tarn._compare import Comparison, compare
 from tarn._ensemble import BlowUp, Ensemble
 from tarn._errors import (
@@ -41,6 +43,7 @@ from tarn._observer import Observer, observer
 from tarn._potential import AsePotential
 from tarn._run import Average, Averages, Progress, Result, run
 from tarn._table import Picture, Table
+from tarn._tarn import use_python
 from tarn._tarn import version as __version__
 
 __all__ = [
@@ -87,6 +90,9 @@ __all__ = [
     "run",
     "write_structure",
 ]
+
+# Pictures are drawn by this Python, which has matplotlib.
+use_python(sys.executable or "")
 
 # Tracebacks and help() show the names that users import.
 for _name in __all__:

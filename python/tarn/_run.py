@@ -428,7 +428,7 @@ def run(
         True prints progress and notes to standard error; a function receives a Progress about
         twice a second.
     pictures : bool
-        Whether gnuplot draws the tables at the end of the run.
+        Whether to draw the tables at the end of the run.
     set, unset : dict, str or sequence of str
         Changes of the deck: {"run.steps": 1000}, ["observe.rdf"].
 

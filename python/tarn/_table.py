@@ -125,5 +125,5 @@ class Files:
         return Table(*_tarn.read_table(str(self._path(name, ".csv", "table"))))
 
     def plot(self, name: str) -> Picture:
-        """A picture, such as "rdf" for `rdf.svg`; gnuplot draws it at the end of the run."""
+        """A picture, such as "rdf" for `rdf.svg`; matplotlib draws it at the end of the run."""
         return Picture(self._path(name, ".svg", "picture"))

@@ -9,7 +9,7 @@
 #include "tarn/build_features.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"
-#include "tarn/io/plot.hpp"
+#include "tarn/io/draw.hpp"
 #include "tarn/version.hpp"
 #include "terminal.hpp"
 
@@ -51,10 +51,11 @@ void doctor() {
   fmt::print("      device = \"auto\" selects {}\n",
              probe.status == ProbeStatus::ok ? "cuda:0" : "the CPU");
 
-  fmt::print("pictures: {}\n", io::can_draw()
-                                   ? "gnuplot found"
-                                   : "gnuplot not found, so only tables are written. Install it: "
-                                     "apt-get install gnuplot-nox");
+  const std::string python = io::python_with_matplotlib();
+  fmt::print("pictures: {}\n",
+             !python.empty() ? "matplotlib found, with " + python
+                             : "matplotlib not found, so only tables are written. Install it: "
+                               "apt-get install python3-matplotlib");
   std::string hdf5;
   try {
     hdf5 = io::hdf5_version();

@@ -13,10 +13,11 @@
 #include "commands.hpp"
 #include "io/replica_numbering.hpp"
 #include "structure_files.hpp"
+#include "table_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/observe/structure_picture.hpp"
+#include "tarn/io/xyz.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
@@ -30,29 +31,35 @@ struct Arguments {
   std::optional<int> beads;
 };
 
-/// A frame without a label gets the name of its file and its number there.
-DrawnCluster drawn_cluster(const io::Structure& structure, const std::string& file,
-                           std::int64_t frame, bool several_files) {
-  DrawnCluster cluster{structure.positions_A, label_of_frame(structure)};
-  cluster.beads = structure.beads();
-  if (several_files || cluster.label.empty()) {
-    cluster.file = std::filesystem::path(file).stem().string();
+/// Maximum number of molecules in a picture; each bead counts.
+constexpr std::size_t kMostMolecules = 5000;
+
+/// Text of an XYZ comment between quotes.
+std::string quoted(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return c == '"' || static_cast<unsigned char>(c) < 0x20; }, '?');
+  return '"' + text + '"';
+}
+
+/// A frame with the keys of its comment, the name of its file and its number there, for the
+/// caption.
+std::string xyz_of(const io::Structure& structure, const std::string& file, std::int64_t frame) {
+  std::string keys =
+      fmt::format("file={} frame={}", quoted(std::filesystem::path(file).stem().string()), frame);
+  for (const auto& [key, value] : structure.comment) {
+    keys += fmt::format(" {}={}", key, quoted(value));
   }
-  if (cluster.label.empty() && frame > 0) cluster.label = fmt::format("frame {}", frame);
-  return cluster;
+  if (structure.beads() > 1) keys += fmt::format(" beads={}", structure.beads());
+  return io::xyz_frame(structure.positions_A, {}, keys);
 }
 
 void draw(const Arguments& a) {
-  if (std::filesystem::path(a.out).extension() != ".svg") {
-    const std::string svg = std::filesystem::path(a.out).replace_extension(".svg").string();
-    throw InputError(
-        fmt::format("-o {}: structures are drawn as SVG; give a name that ends with .svg. Convert "
-                    "it to other formats with: rsvg-convert {} -o {}",
-                    a.out, svg, a.out));
-  }
+  check_picture_name("-o", a.out);
   check_writable(a.out);
   Terminal terminal(false);
-  std::vector<DrawnCluster> clusters;
+  std::string frames;
+  std::size_t molecules = 0;
+  std::int64_t clusters = 0;
   bool more = false;
   for (const std::string& file : a.files) {
     const auto reader = io::open_frames(file);
@@ -69,12 +76,14 @@ void draw(const Arguments& a) {
       if (!replica && a.choice.frame) replica = place->number;
       if (replica && place->number != *replica) continue;
       if (a.choice.frame && place->frame != *a.choice.frame) continue;
-      if (static_cast<std::int64_t>(clusters.size()) == a.frames) {
+      if (clusters == a.frames) {
         more = true;
         break;
       }
       io::check_molecules(*structure, *reader, of_file - 1);
-      clusters.push_back(drawn_cluster(*structure, file, of_file - 1, a.files.size() > 1));
+      frames += xyz_of(*structure, file, of_file - 1);
+      molecules += structure->positions_A.size() / 9;
+      ++clusters;
       io::add_new_messages(structure->messages, messages);
       if (structure->has_box && !std::exchange(has_box, true)) {
         terminal.print(io::note_on_box(file));
@@ -88,23 +97,32 @@ void draw(const Arguments& a) {
     if (drawn > 0 || more) continue;
     throw InputError(file + ": has no such frame or replica (both are counted from 0)");
   }
-  io::write_file(a.out, structure_svg(clusters, {}));
-  if (more) {
-    terminal.info(
-        fmt::format("only the first {} frames are drawn; --frames draws more", clusters.size()));
+  if (molecules > kMostMolecules) {
+    throw InputError(
+        fmt::format("cannot draw {} molecules; the maximum is {}", molecules, kMostMolecules));
   }
-  terminal.info("picture: " + a.out);
+  const std::string scratch = a.out + ".frames.xyz";
+  io::write_file(scratch, frames);
+  const auto remove = [](const std::string* path) {
+    std::error_code ignored;
+    std::filesystem::remove(*path, ignored);
+  };
+  const std::unique_ptr<const std::string, decltype(remove)> scratch_file(&scratch, remove);
+  draw_picture(scratch, a.out, terminal);
+  if (more) {
+    terminal.info(fmt::format("only the first {} frames are drawn; --frames draws more", clusters));
+  }
 }
 
 }  // namespace
 
 void add_draw(Command& app) {
   auto a = std::make_shared<Arguments>();
-  Command* command = app.add_subcommand("draw", "draw structures and their hydrogen bonds, as SVG");
+  Command* command = app.add_subcommand("draw", "draw structures and their hydrogen bonds");
   command
       ->add_option("structures", a->files, "structures and trajectories, drawn to the same scale")
       ->required();
-  command->add_option("-o,--out", a->out, "output file (SVG)")->required();
+  command->add_option("-o,--out", a->out, "picture, .svg or .png")->required();
   add_frame_options(*command, a->choice);
   add_beads_option(*command, a->beads);
   command->add_option("--frames", a->frames, "largest number of clusters to draw; default: 12")

@@ -23,7 +23,6 @@
 #include "tarn/io/json.hpp"
 #include "tarn/io/molden.hpp"
 #include "tarn/model_by_name.hpp"
-#include "tarn/observe/pictures.hpp"
 #include "tarn/start.hpp"
 #include "tarn/thermochemistry.hpp"
 #include "tarn/version.hpp"
@@ -235,11 +234,11 @@ void modes(const Arguments& a, int& exit_code) {
     terminal.info("written: " + a.molden);
   }
   if (files.table.empty()) return;
-  if (files.picture && result.modes.size() == kRigidBodyModes) {
+  if (!files.picture.empty() && result.modes.size() == kRigidBodyModes) {
     terminal.note("no picture: a single rigid molecule has no vibrations");
-    files.picture.reset();
+    files.picture.clear();
   }
-  write_table(files, csv_text(files.table, provenance, result), draw_modes_table, terminal);
+  write_table(files, csv_text(files.table, provenance, result), terminal);
 }
 
 }  // namespace

@@ -1,55 +1,74 @@
 #include <cerrno>
 #include <filesystem>
 #include <memory>
-#include <set>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "table_files.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/io/draw.hpp"
 #include "tarn/io/io_error.hpp"
-#include "tarn/observe/pictures.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Arguments {
-  std::string folder, format = "svg";
+  std::vector<std::string> paths;
+  std::string format = "svg";
+  bool script = false;
 };
 
-void plot(const Arguments& a) {
-  if (!std::filesystem::exists(a.folder)) io::throw_io_error("read", a.folder, ENOENT);
-  if (!std::filesystem::exists(a.folder + "/run.json") &&
-      std::filesystem::exists(a.folder + "/compare.csv")) {
-    throw InputError(fmt::format(
-        "'{}' is the folder of a comparison, which tarn plot cannot redraw; its numbers are in "
-        "compare.csv. Give the output folder of tarn run",
-        a.folder));
+/// @throws InputError unless the folder is that of a run or a comparison
+void check_folder(const std::string& folder) {
+  for (const char* record : {"/run.json", "/compare.json"}) {
+    if (fs::exists(folder + record)) return;
   }
-  if (!std::filesystem::exists(a.folder + "/run.json")) {
-    throw InputError(fmt::format(
-        "'{}' is not the folder of a run: run.json is missing. Give the output folder of tarn run",
-        a.folder));
-  }
-  const io::PictureFormat format =
-      a.format == "png" ? io::PictureFormat::png : io::PictureFormat::svg;
-  const Pictures pictures = draw_run(a.folder, {format});
-  Terminal terminal(false);
+  throw InputError(
+      fmt::format("'{}' is not the folder of a run: run.json is missing. Give the output folder of "
+                  "tarn run or tarn compare",
+                  folder));
+}
+
+void plot_folder(const std::string& folder, io::PictureFormat format, Terminal& terminal) {
+  check_folder(folder);
+  const Pictures pictures = io::draw_pictures(folder, {format});
   for (const std::string& path : pictures.paths) terminal.info("picture: " + path);
-  std::set<std::string> texts;
-  Messages messages;  // each once
-  for (const Message& message : pictures.messages) {
-    if (texts.insert(message.text).second) messages.push_back(message);
+  if (pictures.failed) {
+    std::vector<std::string> texts;
+    for (const Message& message : pictures.messages) texts.push_back(message.text);
+    throw IoError(fmt::format("{}", fmt::join(texts, "\n")));
   }
-  if (pictures.failed) throw IoError(fmt::format("{}", fmt::join(texts, "\n")));
-  terminal.print(messages);
-  if (pictures.paths.empty() && messages.empty()) {
+  terminal.print(pictures.messages);
+  if (pictures.paths.empty() && pictures.messages.empty()) {
     terminal.warning(
         fmt::format("'{}' contains none of the tables that can be drawn: energies.csv, "
                     "conservation.csv, heat.csv, cluster.csv, rdf.csv, profile.csv, spectrum.csv, "
                     "correlation.csv, survival.csv, isomers.csv, exchange.csv",
-                    a.folder));
+                    folder));
+  }
+}
+
+void plot(const Arguments& a) {
+  if (a.script) {
+    fmt::print("{}", io::plot_script());
+    return;
+  }
+  if (a.paths.empty()) throw InputError("plot: give the folder of a run, or --script");
+  Terminal terminal(false);
+  for (const std::string& path : a.paths) {
+    if (!fs::exists(path)) io::throw_io_error("read", path, ENOENT);
+    if (fs::is_directory(path)) {
+      plot_folder(path, a.format == "png" ? io::PictureFormat::png : io::PictureFormat::svg,
+                  terminal);
+    } else {
+      draw_picture(path, fs::path(path).replace_extension(a.format).string(), terminal);
+    }
   }
 }
 
@@ -57,10 +76,13 @@ void plot(const Arguments& a) {
 
 void add_plot(Command& app) {
   auto a = std::make_shared<Arguments>();
-  Command* command = app.add_subcommand("plot", "redraw the pictures of a run from its CSV files");
-  command->add_option("folder", a->folder, "folder of the run")->required();
+  Command* command =
+      app.add_subcommand("plot", "redraw the pictures of a run or comparison from its CSV files");
+  command->add_option("paths", a->paths, "folders of runs and comparisons, tables, XYZ files");
   command->add_option("--format", a->format, "svg or png; default: svg")
       ->check(one_of({"svg", "png"}));
+  command->add_flag("--script", a->script,
+                    "print the Python script that draws, to change the pictures in a copy of it");
   command->callback([a] { plot(*a); });
 }
 

@@ -11,7 +11,6 @@
 #include "table_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/observe/pictures.hpp"
 #include "tarn/observe/trajectory_rdf.hpp"
 #include "terminal.hpp"
 
@@ -79,7 +78,7 @@ void rdf(const Arguments& a) {
     fmt::print("{}", result.csv);
     return;
   }
-  write_table(files, result.csv, draw_rdf_table, terminal);
+  write_table(files, result.csv, terminal);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include "bead_averages.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -41,35 +39,6 @@ std::vector<std::string> different(const std::vector<std::string>& labels) {
     if (std::ranges::find(found, label) == found.end()) found.push_back(label);
   }
   return found;
-}
-
-const analysis::BeadLimit* fit_of(const CompareResult& result, const std::string& label,
-                                  std::string_view quantity) {
-  const auto found = std::ranges::find_if(result.bead_limits, [&](const SchemeBeadLimit& limit) {
-    return limit.label == label && limit.quantity == quantity;
-  });
-  return found == result.bead_limits.end() ? nullptr : &found->fit;
-}
-
-/// The line of a fit from its fewest beads on, and the limit with its error.
-/// @param end where the limit is drawn
-void add_fit(const analysis::BeadLimit& fit, double fewest, double end, std::size_t curve,
-             io::Plot& plot) {
-  constexpr int kPoints = 60;
-  io::Series line, limit;
-  line.colour = limit.colour = io::palette_colour(curve);
-  line.dashed = true;
-  for (int k = 0; k <= kPoints; ++k) {
-    line.x.push_back(fewest * std::pow(end / fewest, k / double{kPoints}));
-    line.y.push_back(fit.at(line.x.back()));
-  }
-  limit.style = io::Series::Style::points;
-  limit.marks = {"∞"};
-  limit.x = {end};
-  limit.y = {fit.limit.mean};
-  limit.set_error(std::array{fit.limit.error});
-  plot.series.push_back(std::move(line));
-  plot.series.push_back(std::move(limit));
 }
 
 }  // namespace
@@ -168,54 +137,6 @@ void write_bead_limits(const CompareResult& result, const std::string& provenanc
     text += csv.row();
   }
   io::write_file(path, text);
-}
-
-io::Drawing draw_beads(const CompareResult& result, const std::vector<std::string>& curve_labels,
-                       BeadAxis axis, const std::string& title) {
-  const std::vector<std::string> labels = different(curve_labels);
-  const bool by_step = axis == BeadAxis::step;
-  const auto x_of = [&](const SchemeResult& s) { return by_step ? s.timestep_fs : s.beads; };
-  double smallest = kMaxBeads, largest = 0.0;
-  for (const SchemeResult& s : result.schemes) {
-    smallest = std::min(smallest, x_of(s));
-    largest = std::max(largest, x_of(s));
-  }
-  std::vector<io::Plot> plots;
-  for (std::size_t column = 0; column < kColumns.size(); ++column) {
-    if (kColumns[column].axis.empty()) continue;
-    io::Plot& plot = plots.emplace_back();
-    plot.y_label = kColumns[column].axis;
-    plot.height_pixels = 300;
-    plot.log_x = !by_step;
-    plot.x_range = {{0.0, 1.08 * largest}};
-    if (!by_step) plot.x_range = {{0.8 * smallest, 4.0 * largest}};
-    for (std::size_t curve = 0; curve < labels.size(); ++curve) {
-      const std::vector<const SchemeResult*> points =
-          schemes_of(result.schemes, curve_labels, labels[curve]);
-      if (points.empty()) continue;
-      io::Series series;
-      // Averages with economised frequencies have no limit curve: lines guide the eye.
-      const bool joined = by_step || points.front()->frequencies == RingFrequencies::economised;
-      series.style = joined ? io::Series::Style::marked_line : io::Series::Style::points;
-      series.colour = io::palette_colour(curve);
-      if (plots.size() == 1) series.label = labels[curve];
-      std::vector<double> errors;
-      for (const SchemeResult* s : points) {
-        series.x.push_back(x_of(*s));
-        series.y.push_back(s->rings[column].mean);
-        errors.push_back(s->rings[column].error);
-        if (!by_step) series.marks.push_back(std::to_string(s->beads));
-      }
-      series.set_error(errors);
-      plot.series.push_back(std::move(series));
-      const analysis::BeadLimit* fit = fit_of(result, labels[curve], kColumns[column].name);
-      if (fit == nullptr || fit->points < 2) continue;
-      add_fit(*fit, points[points.size() - fit->points]->beads, 3.0 * largest, curve, plot);
-    }
-  }
-  plots.front().title = title;
-  plots.back().x_label = by_step ? "time step (fs)" : "number of beads P     ∞: extrapolation";
-  return io::draw(plots, result.out_dir + "/beads");
 }
 
 }  // namespace tarn

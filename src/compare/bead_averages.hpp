@@ -1,14 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/io/plot.hpp"
 
 /// @file
 /// Averages of ring polymers in a comparison.
@@ -39,12 +36,5 @@ std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& scheme
 void write_beads(const CompareResult& result, const std::string& provenance);
 /// Writes bead_limits.csv.
 void write_bead_limits(const CompareResult& result, const std::string& provenance);
-
-enum class BeadAxis { beads, step };
-
-/// Draws beads.svg: energy, kinetic energies and radius of gyration against P with the fits, or
-/// against the time step.
-io::Drawing draw_beads(const CompareResult& result, const std::vector<std::string>& curve_labels,
-                       BeadAxis axis, const std::string& title);
 
 }  // namespace tarn

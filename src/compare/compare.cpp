@@ -16,6 +16,7 @@
 #include "run/folder_lock.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
+#include "tarn/io/draw.hpp"
 #include "tarn/io/io_error.hpp"
 #include "tarn/start.hpp"
 #include "water_compare.hpp"
@@ -127,6 +128,13 @@ CompareResult compare_schemes(const Deck& given, const std::vector<std::string>&
     } catch (const std::exception&) {  // report the first error
     }
     throw;
+  }
+  if (options.pictures) {
+    Pictures pictures = io::draw_pictures(result.out_dir);
+    result.pictures = std::move(pictures.paths);
+    for (const Message& message : pictures.messages) {
+      if (options.on_message) options.on_message(message);
+    }
   }
   record(result.interrupted ? "interrupted" : "finished");
   return result;

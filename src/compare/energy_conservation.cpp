@@ -16,44 +16,6 @@ double distance(const std::array<double, 3>& a, const std::array<double, 3>& b) 
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-io::Plot energy_plot(const std::vector<EnergyPoint>& points, const std::vector<SchemeOrder>& orders,
-                     bool cost) {
-  io::Plot p;
-  p.x_label = cost ? "time per picosecond of one cluster (µs)     labels: step (fs)" : "step (fs)";
-  p.y_label = "rms change of the energy (kcal/mol)";
-  p.log_x = p.log_y = true;
-  p.height_pixels = 420;
-  double left = std::numeric_limits<double>::infinity(), right = 0.0, low = left, high = 0.0;
-  for (std::size_t curve = 0; curve < orders.size(); ++curve) {
-    io::Series s;
-    s.label = orders[curve].label;
-    if (orders[curve].fit.points > 0) s.label += ", order " + order_text(orders[curve].fit);
-    s.style = io::Series::Style::marked_line;
-    s.colour = io::palette_colour(curve);
-    std::vector<double> errors, cost_errors;
-    for (const EnergyPoint& point : points) {
-      if (point.curve != curve || !point.survived || !(point.energy_rms.mean > 0.0)) continue;
-      s.x.push_back(cost ? point.us_per_ps : point.timestep_fs);
-      if (cost) s.marks.push_back(fmt::format("{:g}", point.timestep_fs));
-      s.y.push_back(point.energy_rms.mean);
-      errors.push_back(point.energy_rms.error);
-      cost_errors.push_back(point.us_per_ps_err);
-      left = std::min(left, s.x.back());
-      right = std::max(right, s.x.back());
-      low = std::min(low, s.y.back());
-      high = std::max(high, s.y.back());
-    }
-    if (s.x.empty()) continue;
-    s.set_error(errors);
-    if (cost) s.set_x_error(cost_errors);
-    p.series.push_back(std::move(s));
-  }
-  if (p.series.empty()) return p;
-  p.x_range = {{left / 1.3, right * 1.3}};
-  p.y_range = {{low / 2.0, high * 2.0}};
-  return p;
-}
-
 }  // namespace
 
 void EnergyConservation::add(const Frame& frame) {
@@ -122,11 +84,6 @@ std::vector<SchemeOrder> energy_orders(const std::vector<EnergyPoint>& points,
         {schemes[curve], "energy", analysis::fit_order(steps_fs, changes, reference_errors)});
   }
   return orders;
-}
-
-std::vector<io::Plot> energy_plots(const std::vector<EnergyPoint>& points,
-                                   const std::vector<SchemeOrder>& orders) {
-  return {energy_plot(points, orders, false), energy_plot(points, orders, true)};
 }
 
 }  // namespace tarn

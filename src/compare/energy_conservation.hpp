@@ -9,7 +9,6 @@
 #include "tarn/analysis/errors.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/engine.hpp"
-#include "tarn/io/plot.hpp"
 
 /// @file
 /// Conservation of the total energy and the momenta by schemes without a thermostat.
@@ -49,10 +48,8 @@ class EnergyConservation {
 struct EnergyPoint {
   std::size_t curve = 0;  ///< number of the scheme
   double timestep_fs = 0.0;
-  double us_per_ps = 0.0;          ///< wall time per picosecond of one cluster
   analysis::MeanError energy_rms;  ///< [kcal/mol]
-  bool survived = true;            ///< false: a replica was lost; excluded from plots and orders
-  double us_per_ps_err = 0.0;      ///< standard error; NaN if unknown
+  bool survived = true;            ///< false: a replica was lost; excluded from orders
 };
 
 /// Convergence order of the rms change of the energy, by scheme.
@@ -61,9 +58,5 @@ std::vector<SchemeOrder> energy_orders(const std::vector<EnergyPoint>& points,
 
 /// "2.00", "2.00?" if fitted to only two points, or "-".
 std::string order_text(const analysis::OrderFit& fit);
-
-/// Plots of the rms change of the energy against step, with orders in the legend, and against cost.
-std::vector<io::Plot> energy_plots(const std::vector<EnergyPoint>& points,
-                                   const std::vector<SchemeOrder>& orders);
 
 }  // namespace tarn

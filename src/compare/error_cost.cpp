@@ -13,46 +13,10 @@
 namespace tarn {
 namespace {
 
-/// Errors below this part of the noise are drawn at this part of the noise.
-constexpr double kLowestDrawn = 0.5;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 const analysis::MeanError& error_of(const CostPoint& point, ErrorMeasure measure) {
   return measure == ErrorMeasure::potential ? point.potential : point.distance;
-}
-
-double known_or_zero(double error) { return std::isfinite(error) ? error : 0.0; }
-
-/// @param raised out: receives the points below `lowest`, which are drawn at `lowest`
-io::Series curve_of(const std::vector<CostPoint>& points, std::size_t number,
-                    const CostCurve& curve, ErrorMeasure measure, double lowest,
-                    io::Series& raised) {
-  io::Series s;
-  s.label = curve.label;
-  s.colour = curve.colour;
-  s.dashed = curve.dashed;
-  s.style = io::Series::Style::marked_line;
-  std::vector<double> errors, cost_errors;
-  for (const CostPoint& point : points) {
-    if (point.curve != number || !point.survived) continue;
-    const analysis::MeanError& e = error_of(point, measure);
-    s.x.push_back(point.us_per_ps);
-    s.y.push_back(std::fabs(e.mean));
-    errors.push_back(known_or_zero(e.error));
-    cost_errors.push_back(point.us_per_ps_err);
-    if (curve.marked) s.marks.push_back(fmt::format("{:g}", point.timestep_fs));
-  }
-  s.set_error(errors);
-  s.set_x_error(cost_errors);
-  for (std::size_t k = 0; k < s.x.size(); ++k) {
-    if (s.y[k] >= lowest) continue;
-    raised.x.push_back(s.x[k]);
-    raised.y.push_back(lowest);
-  }
-  for (std::vector<double>* values : {&s.y, &s.low, &s.high}) {
-    for (double& y : *values) y = std::max(y, lowest);
-  }
-  return s;
 }
 
 /// Jackknife error of the total variation distance, leaving out one group of replicas of `a` at a
@@ -117,51 +81,6 @@ double total_variation_noise(const DistanceHistogram& a, const DistanceHistogram
     sum += std::hypot(a.error_per_A[k], b.error_per_A[k]);
   }
   return 0.5 * width_A * std::sqrt(2.0 / std::numbers::pi) * sum;
-}
-
-io::Plot error_cost_plot(const std::vector<CostPoint>& points, const std::vector<CostCurve>& curves,
-                         ErrorMeasure measure) {
-  io::Plot p;
-  p.x_label = "time per picosecond of one cluster (µs)";
-  p.y_label = measure == ErrorMeasure::potential ? "|error of ⟨V₀⟩| (kcal/mol)"
-                                                 : "OO histogram, total variation";
-  p.log_x = p.log_y = true;
-  p.height_pixels = 420;
-  double low = 1e300, high = 0.0, noise = 0.0, count = 0.0, top = 0.0;
-  for (const CostPoint& point : points) {
-    if (!point.survived) continue;
-    // Limit the error bar of an uncertain cost, which would otherwise dominate the axis.
-    const double bar = std::min(known_or_zero(point.us_per_ps_err), 0.5 * point.us_per_ps);
-    low = std::min(low, point.us_per_ps - bar);
-    high = std::max(high, point.us_per_ps + bar);
-    const double point_noise =
-        measure == ErrorMeasure::potential ? point.potential.error : point.distance_noise;
-    noise += known_or_zero(point_noise);
-    count += 1.0;
-    top = std::max(top, std::fabs(error_of(point, measure).mean));
-  }
-  if (!(top > 0.0)) return p;
-  noise /= count;
-  p.x_range = {{0.85 * low, 1.2 * high}};
-  if (noise > 0.0) p.y_range = {{0.4 * noise, std::max(2.0 * top, 4.0 * noise)}};
-  io::Series raised;
-  for (std::size_t curve = 0; curve < curves.size(); ++curve) {
-    p.series.push_back(
-        curve_of(points, curve, curves[curve], measure, kLowestDrawn * noise, raised));
-  }
-  io::Series& floor = p.series.emplace_back();
-  floor.label = "noise";
-  floor.x = {0.85 * low, 1.2 * high};
-  floor.y = {noise, noise};
-  floor.colour = "#888888";
-  floor.dashed = true;
-  if (!raised.x.empty()) {
-    raised.label = "below half of the noise";
-    raised.style = io::Series::Style::points;
-    raised.colour = "#bbbbbb";
-    p.series.push_back(std::move(raised));
-  }
-  return p;
 }
 
 bool costs_agree_within_errors(const CostPoint& faster, const CostPoint& slower) {

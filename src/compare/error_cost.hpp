@@ -1,12 +1,9 @@
 #pragma once
 
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "scheme_run.hpp"
 #include "tarn/analysis/errors.hpp"
-#include "tarn/io/plot.hpp"
 
 /// @file
 /// Errors of schemes against their cost.
@@ -37,21 +34,13 @@ double total_variation_noise(const DistanceHistogram& a, const DistanceHistogram
 
 /// Errors and cost of a scheme with one step.
 struct CostPoint {
-  std::size_t curve = 0;
   double timestep_fs = 0.0;
   double us_per_ps = 0.0;         ///< wall time per picosecond of one cluster
   analysis::MeanError potential;  ///< difference of the mean from the reference [kcal/mol]
   analysis::MeanError distance;   ///< total variation distance of the OO histogram
   double distance_noise = 0.0;    ///< expected distance of equal distributions
-  bool survived = true;           ///< false: a replica was lost; the point is not drawn
+  bool survived = true;           ///< false: a replica was lost
   double us_per_ps_err = 0.0;     ///< standard error; NaN if unknown
-};
-
-struct CostCurve {
-  std::string label;
-  std::string colour{};  ///< empty: the next colour of the palette
-  bool dashed = false;
-  bool marked = true;  ///< with the step next to each point
 };
 
 enum class ErrorMeasure { potential, distance };
@@ -60,12 +49,6 @@ enum class ErrorMeasure { potential, distance };
 /// the error is below the limit, or above it, by more than the noise, or if the noise is less than
 /// half of the limit. Infinity for unknown noise.
 double times_longer_to_resolve(const CostPoint& point, ErrorMeasure measure, double limit);
-
-/// Plots errors against cost, one curve per scheme, and the noise below which errors are not
-/// detectable. Errors below half of the noise are drawn at half of the noise, in grey. The plot has
-/// no curves if all errors are zero, as for the energy of a single molecule.
-io::Plot error_cost_plot(const std::vector<CostPoint>& points, const std::vector<CostCurve>& curves,
-                         ErrorMeasure measure);
 
 /// Whether the costs differ by at most twice the error of the difference.
 bool costs_agree_within_errors(const CostPoint& faster, const CostPoint& slower);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,7 +18,6 @@
 #include "scheme_results.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
-#include "tarn/io/plot.hpp"
 #include "tarn/observe/observers.hpp"
 #include "water_correlations.hpp"
 #include "water_distances.hpp"
@@ -244,21 +242,11 @@ class WaterComparison {
     const std::string provenance = provenance_of(runs_.front().run.deck, molecules_);
     write_water_table(result_, provenance);
     write_distances(runs_, provenance, result_.out_dir);
-    std::vector<std::size_t> drawn;
-    for (std::size_t k = 0; k < runs_.size(); ++k) {
-      if (!runs_[k].run.has_lost_all_replicas() && has_smallest_step(k)) drawn.push_back(k);
-    }
-    add_pictures([&] { return draw_distances(runs_, drawn, result_.out_dir); });
     if (deck_.correlation) write_correlation_files(provenance);
     if (std::ranges::any_of(runs_, [](const ComparedRun& r) { return r.run.rings.has_value(); })) {
       write_ring_files(provenance);
     }
-    if (options_.steps.empty()) return;
-    if (has_thermostat(deck_)) {
-      draw_errors();
-    } else {
-      write_orders(provenance);
-    }
+    if (!options_.steps.empty() && !has_thermostat(deck_)) write_orders(provenance);
   }
 
   void write_correlation_files(const std::string& provenance) {
@@ -272,12 +260,10 @@ class WaterComparison {
              "twice [observe.correlation] length_ps");
         continue;
       }
-      all.push_back({run.label, &*run.correlations, has_smallest_step(k)});
+      all.push_back({run.label, &*run.correlations});
     }
     write_correlations(all, provenance, result_.out_dir);
     write_correlation_times(result_, provenance);
-    add_pictures(
-        [&] { return draw_correlations(all, title("Time correlations"), result_.out_dir); });
   }
 
   void write_ring_files(const std::string& provenance) {
@@ -286,49 +272,18 @@ class WaterComparison {
       result_.bead_limits = bead_limits(result_.schemes, curve_labels_);
       if (!result_.bead_limits.empty()) write_bead_limits(result_, provenance);
     }
-    if (options_.beads.empty() && options_.steps.empty()) return;
-    const BeadAxis axis = options_.beads.empty() ? BeadAxis::step : BeadAxis::beads;
-    add_pictures([&] { return draw_beads(result_, curve_labels_, axis, title("Ring polymers")); });
   }
 
-  void draw_errors() {
-    std::vector<CostPoint> points;
-    for (std::size_t k = 1; k < result_.schemes.size(); ++k) {
-      points.push_back(cost_point(result_.schemes[k]));
-      points.back().curve = runs_[k].curve;
-    }
-    std::vector<CostCurve> curves;
-    for (const std::string& label : labels_of_curves()) curves.push_back({label});
-    std::vector<io::Plot> plots{error_cost_plot(points, curves, ErrorMeasure::potential),
-                                error_cost_plot(points, curves, ErrorMeasure::distance)};
-    std::erase_if(plots, [](const io::Plot& plot) { return plot.series.empty(); });
-    if (plots.empty()) return warn("errors.svg was not drawn, because no scheme has an error");
-    plots.front().title = title("Error against cost") + ", " + runs_.front().run.label;
-    plots.back().x_label += "     labels: step (fs)";
-    add_pictures([&] { return io::draw(plots, result_.out_dir + "/errors"); });
-  }
-
-  /// Orders and picture of the energy conservation.
+  /// Orders of the energy conservation.
   void write_orders(const std::string& provenance) {
     std::vector<EnergyPoint> points;
     for (std::size_t k = 0; k < result_.schemes.size(); ++k) {
       const SchemeResult& s = result_.schemes[k];
-      points.push_back({runs_[k].curve, s.timestep_fs, s.us_per_ps, s.energy_rms_kcal_per_mol,
-                        s.blow_ups.empty(), s.us_per_ps_err});
+      points.push_back(
+          {runs_[k].curve, s.timestep_fs, s.energy_rms_kcal_per_mol, s.blow_ups.empty()});
     }
     result_.orders = energy_orders(points, labels_of_curves());
     write_energy_orders(result_, provenance);
-    std::vector<io::Plot> plots = energy_plots(points, result_.orders);
-    if (plots.front().series.empty()) {
-      warn(
-          "errors.svg was not drawn, because no scheme kept all replicas and sampled two different "
-          "energies. Try a longer run, or a smaller [observe.energies] every");
-      return;
-    }
-    const SchemeResult& first = result_.schemes.front();
-    const double duration_ps = static_cast<double>(first.steps) * first.timestep_fs * 1e-3;
-    plots.front().title = title("Energy conservation") + fmt::format(", {:.4g} ps", duration_ps);
-    add_pictures([&] { return io::draw(plots, result_.out_dir + "/errors"); });
   }
 
   /// Labels of the curves by their numbers, without the reference.
@@ -338,28 +293,6 @@ class WaterComparison {
       if (runs_[k].curve == labels.size()) labels.push_back(curve_labels_[k]);
     }
     return labels;
-  }
-
-  std::string title(const char* subject) const {
-    return fmt::format("{}, {} water molecule{} ({})", subject, molecules_,
-                       molecules_ == 1 ? "" : "s", deck_.system.model);
-  }
-
-  /// Whether no variant of the same scheme has a smaller step.
-  bool has_smallest_step(std::size_t k) const {
-    return std::none_of(runs_.begin(), runs_.end(), [&](const ComparedRun& other) {
-      return other.curve == runs_[k].curve &&
-             other.run.deck.integrator.timestep_fs < runs_[k].run.deck.integrator.timestep_fs;
-    });
-  }
-
-  /// @param draw returns the pictures that it has drawn
-  template <class Draw>
-  void add_pictures(const Draw& draw) {
-    if (!options_.pictures) return;
-    const io::Drawing drawing = draw();
-    result_.pictures.insert(result_.pictures.end(), drawing.paths.begin(), drawing.paths.end());
-    if (!drawing.warning.empty()) warn(drawing.warning);
   }
 
   bool is_interrupted() const { return options_.interrupted && options_.interrupted(); }

@@ -1,32 +1,14 @@
 #include "water_correlations.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string_view>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "observe/picture_parts.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {
-namespace {
-
-struct Panel {
-  std::string_view column, y_label;
-};
-constexpr std::array<Panel, 4> kPanels{{{"oh_p2", "O-H, P₂"},
-                                        {"dipole_p1", "dipole, P₁"},
-                                        {"bonded_still", "still bonded"},
-                                        {"displacement_A2", "displacement² (Å²)"}}};
-
-}  // namespace
-
 void write_correlations(const std::vector<LabelledCorrelations>& all, const std::string& provenance,
                         const std::string& folder) {
   const std::string path = folder + "/correlation.csv";
@@ -69,33 +51,6 @@ void write_correlation_times(const CompareResult& result, const std::string& pro
     text += csv.row();
   }
   io::write_file(path, text);
-}
-
-io::Drawing draw_correlations(const std::vector<LabelledCorrelations>& all,
-                              const std::string& title, const std::string& folder) {
-  std::vector<std::string> columns;
-  for (const Panel& panel : kPanels) columns.emplace_back(panel.column);
-  // The table has all columns.
-  io::CsvReader csv(folder + "/correlation.csv");
-  auto curves = read_curves(csv, "time_ps", columns, false, "scheme");
-  std::vector<io::Plot> plots(kPanels.size());
-  for (std::size_t p = 0; p < kPanels.size(); ++p) {
-    plots[p].title = title;
-    plots[p].x_label = "time (ps)";
-    plots[p].y_label = kPanels[p].y_label;
-    for (io::Series& curve : curves[p]) {
-      const bool is_drawn = std::ranges::any_of(all, [&](const LabelledCorrelations& scheme) {
-        return scheme.is_drawn && scheme.label == curve.label;
-      });
-      if (!is_drawn || curve.x.size() < 2) continue;
-      downsample_tail(curve);
-      plots[p].series.push_back(std::move(curve));
-    }
-  }
-  std::erase_if(plots, [](const io::Plot& plot) { return plot.series.empty(); });
-  if (plots.empty()) return {};
-  plots.back().x_label += "     bands: standard error";
-  return io::draw(plots, folder + "/correlation");
 }
 
 }  // namespace tarn

@@ -5,10 +5,9 @@
 
 #include "observe/correlations.hpp"
 #include "tarn/compare.hpp"
-#include "tarn/io/plot.hpp"
 
 /// @file
-/// Tables and pictures of the time correlation functions of several schemes.
+/// Tables of the time correlation functions of several schemes.
 
 namespace tarn {
 
@@ -16,7 +15,6 @@ namespace tarn {
 struct LabelledCorrelations {
   std::string label;
   const Correlations* correlations = nullptr;
-  bool is_drawn = true;
 };
 
 /// Writes correlation.csv, one row per scheme and lag. @throws IoError
@@ -24,8 +22,4 @@ void write_correlations(const std::vector<LabelledCorrelations>& all, const std:
                         const std::string& folder);
 /// Writes correlation_times.csv, one row per scheme. @throws IoError
 void write_correlation_times(const CompareResult& result, const std::string& provenance);
-/// Draws correlation.svg and .png from correlation.csv.
-io::Drawing draw_correlations(const std::vector<LabelledCorrelations>& all,
-                              const std::string& title, const std::string& folder);
-
 }  // namespace tarn

@@ -83,13 +83,7 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Obse
 }  // namespace
 
 Observable cluster_observable() {
-  return observable(&Deck::cluster, make_cluster, {"cluster.*"},
-                    time_picture("cluster", "Cluster",
-                                 {{"radius_of_gyration_A", "radius of gyration (Å)"},
-                                  {"hydrogen_bonds", "hydrogen bonds"},
-                                  {"dipole_D", "dipole (D)", true},
-                                  {"lindemann", "Lindemann index", true}}),
-                    "; of the centroids");
+  return observable(&Deck::cluster, make_cluster, {"cluster.*"}, "; of the centroids");
 }
 
 }  // namespace tarn

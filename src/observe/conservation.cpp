@@ -1,17 +1,10 @@
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <map>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "energy_drift.hpp"
 #include "table_observer.hpp"
 #include "tarn/core/units.hpp"
-#include "time_pictures.hpp"
 
 namespace tarn {
 namespace {
@@ -57,39 +50,6 @@ void add_drift(TableSpec& spec, std::int64_t every, const RunInfo& info) {
   };
 }
 
-/// Draws the change in energy, momentum and angular momentum since the first row.
-Pictures draw_conservation(const std::string& folder, const io::PictureFormats& formats) {
-  io::CsvReader csv(folder + "/conservation.csv");
-  constexpr std::size_t kColumns = 7;
-  const std::array<std::string_view, kColumns> names{
-      "energy_kcal_per_mol", "px_Da_A_per_ps",  "py_Da_A_per_ps", "pz_Da_A_per_ps",
-      "lx_Da_A2_per_ps",     "ly_Da_A2_per_ps", "lz_Da_A2_per_ps"};
-  std::array<std::size_t, kColumns> columns{};
-  for (std::size_t c = 0; c < kColumns; ++c) columns[c] = csv.column(names[c]);
-  const std::size_t replica_column = csv.column("replica");
-  std::map<std::string, std::array<double, kColumns>, std::less<>> first_rows;
-  const auto changes = [&](const Cells& cells) {
-    std::array<double, kColumns> now{};
-    for (std::size_t c = 0; c < kColumns; ++c) now[c] = csv.number(cells[columns[c]]);
-    const auto& first = first_rows.emplace(cells[replica_column], now).first->second;
-    for (std::size_t c = 0; c < kColumns; ++c) now[c] -= first[c];
-    return RowValues(
-        {now[0], std::hypot(now[1], now[2], now[3]), std::hypot(now[4], now[5], now[6])});
-  };
-  std::vector<io::Plot> plots = time_panels(
-      csv, folder,
-      has_thermostat(folder) ? "Energy and momenta (not conserved: thermostat)" : "Conservation",
-      {{"", "E - E(0) (kcal/mol)"}, {"", "|P - P(0)| (Da Å/ps)"}, {"", "|L - L(0)| (Da Å²/ps)"}},
-      changes);
-  for (std::size_t p = 1; p < plots.size(); ++p) {
-    for (const io::Series& curve : plots[p].series) {
-      plots[p].log_y = plots[p].log_y || std::any_of(curve.y.begin(), curve.y.end(),
-                                                     [](double value) { return value > 0.0; });
-    }
-  }
-  return draw_panels(folder, "conservation", plots, formats);
-}
-
 std::unique_ptr<Observer> make_conservation(const ObserveTable& section,
                                             const ObserverContext& info) {
   TableSpec spec;
@@ -106,7 +66,7 @@ std::unique_ptr<Observer> make_conservation(const ObserveTable& section,
 }  // namespace
 
 Observable conservation_observable() {
-  return observable(&Deck::conservation, make_conservation, {"conservation.*"}, draw_conservation,
+  return observable(&Deck::conservation, make_conservation, {"conservation.*"},
                     "; energy = Hamiltonian of the ring polymer, a sum over its beads; momenta = "
                     "means over the beads");
 }

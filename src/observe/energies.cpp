@@ -56,11 +56,7 @@ std::unique_ptr<Observer> make_energies(const ObserveTable& section, const Obser
 }  // namespace
 
 Observable energies_observable() {
-  return observable(&Deck::energies, make_energies, {"energies.*"},
-                    time_picture("energies", "Energies",
-                                 {{"potential_kcal_per_mol", "potential (kcal/mol)"},
-                                  {"total_kcal_per_mol", "total (kcal/mol)"},
-                                  {"temperature_K", "temperature (K)"}}));
+  return observable(&Deck::energies, make_energies, {"energies.*"});
 }
 
 }  // namespace tarn

@@ -36,7 +36,7 @@ std::unique_ptr<Observer> make_geometry(const ObserveTable& section, const Obser
 }  // namespace
 
 Observable geometry_observable() {
-  return observable(&Deck::geometry, make_geometry, {"geometry.csv"}, nullptr, "; over all beads");
+  return observable(&Deck::geometry, make_geometry, {"geometry.csv"}, "; over all beads");
 }
 
 }  // namespace tarn

@@ -1,14 +1,11 @@
 #include <cmath>
-#include <functional>
 #include <map>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "table_observer.hpp"
 #include "tarn/io/binary.hpp"
-#include "time_pictures.hpp"
 
 namespace tarn {
 namespace {
@@ -19,40 +16,6 @@ struct InitialEnergies {
   double first = 0.0, averaged = 0.0;
 };
 using InitialEnergiesById = std::map<std::int64_t, InitialEnergies>;  // by replica id
-
-/// Draws the changes in total energy and conserved quantity since the first row, and the shadow
-/// work.
-Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats) {
-  io::CsvReader csv(folder + "/heat.csv");
-  const std::size_t heat = csv.column("heat_kcal_per_mol");
-  const std::size_t conserved = csv.column("conserved_kcal_per_mol");
-  const std::size_t work = csv.column("shadow_work_kcal_per_mol");
-  const bool means = csv.has_column("heat_kcal_per_mol_err");
-  const std::size_t work_error = means ? csv.column("shadow_work_kcal_per_mol_err") : 0;
-  const std::size_t replica_column = csv.column("replica");
-  std::map<std::string, double, std::less<>> first_rows;
-  const auto changes = [&](const Cells& cells) {
-    const double kept = csv.number(cells[conserved]);
-    const double first = first_rows.emplace(cells[replica_column], kept).first->second;
-    RowValues row({kept + csv.number(cells[heat]) - first, kept - first, csv.number(cells[work])});
-    // Errors of energies are not errors of their changes.
-    if (means) row.error[2] = csv.number(cells[work_error]);
-    return row;
-  };
-  std::vector<io::Plot> plots = time_panels(csv, folder, "Heat and shadow work",
-                                            {{"", "E - E(0) (kcal/mol)"},
-                                             {"", "E - E(0) - heat (kcal/mol)"},
-                                             {"", "shadow work (kcal/mol)"}},
-                                            changes, means ? "standard error" : kExtremes);
-  if (plots.empty() || has_several_baths(baths_of_run(folder)))
-    return draw_panels(folder, "heat", plots, formats);
-  // Total energy and conserved quantity on the same axes.
-  plots[0].series[0].label = "total energy";
-  plots[0].series.push_back(std::move(plots[1].series[0]));
-  plots[0].series[1].label = "total energy - heat";
-  plots.erase(plots.begin() + 1);
-  return draw_panels(folder, "heat", plots, formats);
-}
 
 std::unique_ptr<Observer> make_heat(const ObserveTable& section, const ObserverContext& info) {
   const auto initial = std::make_shared<InitialEnergiesById>();
@@ -101,7 +64,7 @@ std::unique_ptr<Observer> make_heat(const ObserveTable& section, const ObserverC
 }  // namespace
 
 Observable heat_observable() {
-  return observable(&Deck::heat, make_heat, {"heat.*"}, draw_heat,
+  return observable(&Deck::heat, make_heat, {"heat.*"},
                     "; of the ring polymer, sums over its beads");
 }
 

@@ -9,7 +9,6 @@
 #include "io/xyz_comment.hpp"
 #include "observable.hpp"
 #include "tarn/io/binary.hpp"
-#include "tarn/observe/pictures.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn {
@@ -26,26 +25,25 @@ std::string provenance_of(const Deck& deck, int molecules) {
 }
 
 const std::vector<Observable>& observables() {
-  static const std::vector<Observable> rows{
-      energies_observable(),
-      heat_capacity_observable(),
-      path_integral_observable(),
-      conservation_observable(),
-      heat_observable(),
-      temperatures_observable(),
-      geometry_observable(),
-      cluster_observable(),
-      multipliers_observable(),
-      rdf_observable(),
-      profile_observable(),
-      {{"exchange.*", "walkers.csv"}, draw_exchange},
-      spectrum_observable(),
-      correlation_observable(),
-      evaporation_observable(),
-      minima_observable(),
-      trajectory_observable(),
-      {{"final.xyz", "final-"}},
-      {{"averages.csv", "baths.svg", "baths.png"}, draw_baths}};
+  static const std::vector<Observable> rows{energies_observable(),
+                                            heat_capacity_observable(),
+                                            path_integral_observable(),
+                                            conservation_observable(),
+                                            heat_observable(),
+                                            temperatures_observable(),
+                                            geometry_observable(),
+                                            cluster_observable(),
+                                            multipliers_observable(),
+                                            rdf_observable(),
+                                            profile_observable(),
+                                            {{"exchange.*", "walkers.csv"}},
+                                            spectrum_observable(),
+                                            correlation_observable(),
+                                            evaporation_observable(),
+                                            minima_observable(),
+                                            trajectory_observable(),
+                                            {{"final.xyz", "final-"}},
+                                            {{"averages.csv", "baths.svg", "baths.png"}}};
   return rows;
 }
 
@@ -53,7 +51,6 @@ std::unique_ptr<Observer> make_observer(const Observable& row, const Deck& deck,
                                         ObserverContext run) {
   if (row.make == nullptr) return nullptr;
   if (run.system.path_integral.beads > 1) run.provenance += row.remark;
-  run.draw = row.draw;
   return row.make(deck, run);
 }
 

@@ -28,13 +28,7 @@ std::unique_ptr<Observer> make_path_integral(const ObserveTable& section,
 }  // namespace
 
 Observable path_integral_observable() {
-  std::vector<TimePanel> panels;
-  for (const RingColumn& column : kRingColumns) {
-    if (!column.axis.empty())
-      panels.push_back({std::string(column.name), std::string(column.axis)});
-  }
-  return observable(&Deck::path_integral_table, make_path_integral, {"path_integral.*"},
-                    time_picture("path_integral", "Ring polymers", panels, true));
+  return observable(&Deck::path_integral_table, make_path_integral, {"path_integral.*"});
 }
 
 }  // namespace tarn

@@ -1,10 +1,7 @@
 #include "tarn/analysis/profile.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <optional>
@@ -17,15 +14,12 @@
 
 #include "baths.hpp"
 #include "observable.hpp"
-#include "picture_parts.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/rdf.hpp"
-#include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/plot.hpp"
 #include "tarn/physics/radial.hpp"
 
 namespace tarn {
@@ -145,7 +139,6 @@ class ProfileObserver final : public Observer {
     write("profile", std::span(tables_).first(1));
     if (tables_.size() > 1) write("profile_by_bath", std::span(tables_).subspan(1));
   }
-  Pictures draw() override { return info_.draw(info_.out_dir, io::kAllPictures); }
 
  private:
   void write(const char* name, std::span<const ProfileMeans> tables) const;
@@ -214,57 +207,11 @@ void ProfileObserver::write(const char* name, std::span<const ProfileMeans> tabl
   io::write_file(path, text);
 }
 
-Pictures draw_profile(const std::string& folder, const io::PictureFormats& formats) {
-  const std::string by_bath = folder + "/profile_by_bath.csv";
-  const bool several = std::filesystem::exists(by_bath);
-  io::CsvReader csv(several ? by_bath : folder + "/profile.csv");
-  std::vector<std::vector<io::Series>> curves =
-      read_curves(csv, "r_A", {"density_g_per_cm3", "cos_dipole"}, false);
-  double densest = 0.0;
-  for (const io::Series& density : curves[0]) {
-    for (const double value : density.y) densest = std::max(densest, value);
-  }
-  if (densest == 0.0) {
-    return {{},
-            {Message::warning(
-                "profile.csv has no samples and no picture: [observe.profile] has no step after "
-                "equilibration")}};
-  }
-  const double last_r = curves[0].back().x.back();
-  std::vector<io::Plot> plots(2);
-  plots[0].y_label = "density (g/cm³)";
-  plots[1].y_label = "mean dipole cosine";
-  const std::vector<double> baths = baths_of_run(folder);
-  std::string note;
-  for (std::size_t p = 0; p < plots.size(); ++p) {
-    io::Plot& plot = plots[p];
-    if (several) note = select_baths(curves[p]);
-    plot.series = std::move(curves[p]);
-    plot.title = title_of("Radial profile", csv.provenance()) +
-                 (several || baths.empty() ? "" : ", " + bath_text(baths.front()));
-    plot.x_label = "distance from the centre of mass (Å)";
-  }
-  plots[0].y_range = {{0.0, 1.08 * highest_of(plots[0])}};
-  // Only accurate values set the scale; the innermost shells contain few molecules.
-  double turned = 0.2;
-  for (const io::Series& curve : plots[1].series) {
-    for (std::size_t i = 0; i < curve.y.size(); ++i) {
-      const double err = curve.high[i] - curve.y[i];
-      if (err > 0.0 && err < 0.1) turned = std::max(turned, std::fabs(curve.y[i]));
-    }
-  }
-  const double seen_A = std::min(last_r, visible_range_A({plots[0]}));
-  for (io::Plot& plot : plots) plot.x_range = {{0.0, seen_A}};
-  plots[1].y_range = {{-1.2 * turned, 1.2 * turned}};
-  plots.back().x_label += "     band: standard error" + note;
-  return pictures_of(io::draw(plots, folder + "/profile", formats));
-}
-
 }  // namespace
 
 Observable profile_observable() {
   return observable(&Deck::profile, construct<ProfileObserver>,
-                    {"profile.*", "profile_by_bath.csv"}, draw_profile, "; over all beads");
+                    {"profile.*", "profile_by_bath.csv"}, "; over all beads");
 }
 
 }  // namespace tarn

@@ -11,7 +11,6 @@
 
 #include "table_observer.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/observe/pictures.hpp"
 
 namespace tarn {
 namespace {
@@ -73,9 +72,6 @@ TableSpec spec_of(const QuantityTable& table) {
                                table.may_be_unknown ? ", which may be unknown" : "",
                                table.steady ? ", steady" : "", table.settings.empty() ? "" : "; ",
                                table.settings);
-  spec.draw = [file = table.file](const std::string& folder, const io::PictureFormats& formats) {
-    return draw_table(folder, file, formats);
-  };
   return spec;
 }
 

@@ -1,25 +1,19 @@
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <limits>
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "observable.hpp"
-#include "picture_parts.hpp"
 #include "rdf_counts.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/csv.hpp"
-#include "tarn/io/plot.hpp"
-#include "tarn/observe/pictures.hpp"
 
 namespace tarn {
 namespace {
@@ -107,7 +101,6 @@ class RdfObserver final : public Observer {
     write("rdf", std::span(sums_).first(1), {});
     if (!baths_K_.empty()) write("rdf_by_bath", std::span(sums_).subspan(1), baths_K_);
   }
-  Pictures draw() override { return info_.draw(info_.out_dir, io::kAllPictures); }
 
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -149,72 +142,10 @@ class RdfObserver final : public Observer {
   std::vector<Counts> restored_;
 };
 
-/// @param why_empty reason for a table without pairs
-Pictures draw_distributions(const std::string& table, const std::string& path_without_extension,
-                            const io::PictureFormats& formats, const std::string& end_of_title,
-                            std::string_view why_empty) {
-  io::CsvReader csv(table);
-  const bool by_bath = csv.has_column("bath_K");
-  std::vector<std::string> names, columns;
-  for (const std::string_view pair : {"OO", "OH", "HH"}) {
-    if (!csv.has_column(fmt::format("{}_g", pair))) continue;
-    names.push_back(fmt::format("{}–{}", pair[0], pair[1]));
-    columns.push_back(fmt::format("{}_g", pair));
-  }
-  std::vector<std::vector<io::Series>> curves = read_curves(csv, "r_A", columns, true);
-  // With several temperatures one panel per pair type, otherwise one panel for all pair types.
-  std::vector<io::Plot> plots(by_bath ? curves.size() : 1);
-  std::string note;
-  for (std::size_t c = 0; c < curves.size(); ++c) {
-    io::Plot& plot = plots[by_bath ? c : 0];
-    plot.y_label =
-        by_bath ? fmt::format("g(r) of {}", names[c]) : "g(r) relative to a uniform sphere";
-    if (by_bath) note = select_baths(curves[c]);
-    for (io::Series& curve : curves[c]) {
-      if (!by_bath) curve.label = names[c];
-      plot.series.push_back(std::move(curve));
-    }
-  }
-  if (std::all_of(plots.begin(), plots.end(),
-                  [](const io::Plot& plot) { return highest_of(plot) == 0.0; })) {
-    return {{},
-            {Message::warning(fmt::format("{} has no pairs and no picture: {}",
-                                          std::filesystem::path(table).filename().string(),
-                                          why_empty))}};
-  }
-  const std::vector<double>& r_A = plots.front().series.back().x;
-  // The first bin begins at 0.
-  const double r_end = std::min(r_A.back() + r_A.front(), visible_range_A(plots));
-  for (io::Plot& plot : plots) {
-    plot.title = title_of("Radial distribution", csv.provenance()) + end_of_title;
-    plot.x_label = "r (Å)";
-    plot.x_range = {{0.0, r_end}};
-    plot.y_range = {{0.0, highest_of(plot) > 0.0 ? 1.08 * highest_of(plot) : 1.0}};
-  }
-  plots.back().x_label += "     band: standard error" + note;
-  return pictures_of(io::draw(plots, path_without_extension, formats));
-}
-
-Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats) {
-  const std::string by_bath = folder + "/rdf_by_bath.csv";
-  const bool several = std::filesystem::exists(by_bath);
-  const std::vector<double> baths = baths_of_run(folder);
-  return draw_distributions(several ? by_bath : folder + "/rdf.csv", folder + "/rdf", formats,
-                            several || baths.empty() ? "" : ", " + bath_text(baths.front()),
-                            "[observe.rdf] has no step after equilibration, or no pair is within "
-                            "r_max_A");
-}
-
 }  // namespace
 
-Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,
-                        const io::PictureFormats& formats) {
-  return draw_distributions(table, path_without_extension, formats, "",
-                            "no pair is within the largest distance");
-}
-
 Observable rdf_observable() {
-  return observable(&Deck::rdf, construct<RdfObserver>, {"rdf.*", "rdf_by_bath.csv"}, draw_rdf,
+  return observable(&Deck::rdf, construct<RdfObserver>, {"rdf.*", "rdf_by_bath.csv"},
                     "; over all beads");
 }
 

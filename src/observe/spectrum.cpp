@@ -15,15 +15,12 @@
 
 #include "core/parallel.hpp"
 #include "observable.hpp"
-#include "picture_parts.hpp"
 #include "replica_table.hpp"
 #include "tarn/analysis/blocking.hpp"
-#include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/plot.hpp"
 
 namespace tarn {
 namespace {
@@ -71,7 +68,6 @@ class SpectrumObserver final : public Observer {
   void load(std::istream& in) override;
   void finish() override;
   std::vector<AveragedQuantity> averages() const override;
-  Pictures draw() override { return info_.draw(info_.out_dir, io::kAllPictures); }
 
  private:
   std::size_t coordinates() const { return static_cast<std::size_t>(info_.molecules) * 9; }
@@ -252,53 +248,10 @@ std::vector<AveragedQuantity> SpectrumObserver::averages() const {
   return all;
 }
 
-Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& formats) {
-  io::CsvReader csv(folder + "/spectrum.csv");
-  const std::vector<std::vector<io::Series>> curves =
-      read_curves(csv, csv.header().front(), {"states_cm", "absorption_km_cm_per_mol"}, true);
-  std::vector<io::Plot> plots(2);
-  plots[0].y_label = "modes per cm⁻¹";
-  plots[1].y_label = "absorption (km/mol per cm⁻¹)";
-  for (std::size_t p = 0; p < plots.size(); ++p) {
-    plots[p].title = title_of("Spectrum", csv.provenance());
-    plots[p].x_label = "wavenumber (cm⁻¹)";
-    plots[p].series = curves[p];
-  }
-  if (curves[0].empty() || curves[0][0].x.size() < 2) {
-    return {{},
-            {Message::warning(
-                "spectrum.csv has no rows and no picture: the run after equilibration is shorter "
-                "than a segment; see [observe.spectrum] resolution_per_cm")}};
-  }
-  std::size_t last = 1;
-  for (const io::Plot& plot : plots) {
-    const std::vector<double>& y = plot.series[0].y;
-    const double most = 0.99 * std::accumulate(y.begin(), y.end(), 0.0);
-    double sum = 0.0;
-    for (std::size_t i = 0; i < y.size() && (sum += y[i]) < most; ++i) last = std::max(last, i);
-  }
-  const std::vector<double>& x = plots[0].series[0].x;
-  for (io::Plot& plot : plots) plot.x_range = {{0.0, std::min(1.2 * x[last], x.back())}};
-  plots.back().x_label += "     band: standard error";
-  // The peak of overall motion near zero would compress the rest of the plot.
-  constexpr double kWhole_per_cm = 50.0;
-  double highest = 0.0, highest_behind = 0.0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double high = plots[0].series[0].high[i];
-    highest = std::max(highest, high);
-    if (x[i] > kWhole_per_cm) highest_behind = std::max(highest_behind, high);
-  }
-  if (highest > 1.5 * highest_behind && highest_behind > 0.0) {
-    plots[0].y_range = {{0.0, 1.1 * highest_behind}};
-    plots.back().x_label += fmt::format("     peak near 0: {:.2g}", highest);
-  }
-  return pictures_of(io::draw(plots, folder + "/spectrum", formats));
-}
-
 }  // namespace
 
 Observable spectrum_observable() {
-  return observable(&Deck::spectrum, construct<SpectrumObserver>, {"spectrum.*"}, draw_spectrum,
+  return observable(&Deck::spectrum, construct<SpectrumObserver>, {"spectrum.*"},
                     "; of the centroids");
 }
 

@@ -17,7 +17,6 @@
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/halves.hpp"
-#include "tarn/io/plot.hpp"
 #include "tarn/observer.hpp"
 
 namespace tarn {
@@ -92,8 +91,6 @@ struct TableSpec {
   std::function<void(const Frame&)> catch_up;
   /// Writes additional files at the end; null: none.
   std::function<void()> finish;
-  /// Empty: no picture.
-  DrawTable draw;
 };
 
 /// A column with a number of the rows of a frame.
@@ -157,9 +154,6 @@ class TableObserver final : public Observer {
     return spec_.structure_changes ? spec_.structure_changes() : std::nullopt;
   }
   Messages messages() const override;
-  Pictures draw() override {
-    return spec_.draw ? spec_.draw(info_.out_dir, io::kAllPictures) : Pictures{};
-  }
 
  private:
   /// Averages of the replicas of one bath.
@@ -227,7 +221,6 @@ class TableObserver final : public Observer {
 template <class Settings>
 std::unique_ptr<Observer> make_table(TableSpec spec, const Settings& section,
                                      const ObserverContext& run) {
-  spec.draw = run.draw;
   return std::make_unique<TableObserver>(std::move(spec), section.every, section.replicas, run);
 }
 

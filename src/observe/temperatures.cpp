@@ -22,7 +22,7 @@ std::unique_ptr<Observer> make_temperatures(const ObserveTable& section,
 }  // namespace
 
 Observable temperatures_observable() {
-  return observable(&Deck::temperatures, make_temperatures, {"temperatures.csv"}, nullptr,
+  return observable(&Deck::temperatures, make_temperatures, {"temperatures.csv"},
                     "; of the centroids");
 }
 

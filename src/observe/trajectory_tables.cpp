@@ -29,6 +29,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/atomic_file.hpp"
+#include "tarn/io/draw.hpp"
 #include "tarn/observe/quantity_table.hpp"
 #include "trajectory_frames.hpp"
 
@@ -442,14 +443,9 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   append(sampling_warning(result.averages), result.messages);
   for (const char* table : {"/potential.csv", "/cluster.csv"}) sort_by_time(folder.path() + table);
   write_averages(folder.path() + "/averages.csv", info.provenance, result.averages);
-  for (const auto& observer : observers) {
-    if (!options.pictures) break;
-    Pictures pictures = observer->draw();
-    for (const std::string& path : pictures.paths) {
-      result.pictures.paths.push_back(folder.final_path(path));
-    }
-    append(std::move(pictures.messages), result.pictures.messages);
-    result.pictures.failed = result.pictures.failed || pictures.failed;
+  if (options.pictures) {
+    result.pictures = io::draw_pictures(folder.path());
+    for (std::string& path : result.pictures.paths) path = folder.final_path(path);
   }
   remove_earlier(options.folder);
   folder.commit();

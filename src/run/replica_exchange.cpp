@@ -10,7 +10,6 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/observe/pictures.hpp"
 
 namespace tarn {
 namespace {
@@ -210,8 +209,6 @@ void ReplicaExchange::finish() {
   write_pairs();
   write_paths();
 }
-
-Pictures ReplicaExchange::draw() { return draw_exchange(info_.out_dir); }
 
 void ReplicaExchange::save(std::ostream& out) {
   for (const Pair& pair : pairs_) {

@@ -35,7 +35,6 @@ class ReplicaExchange final : public Observer {
   void finish() override;
   /// Acceptance of each pair of neighbours, listed under the lower bath.
   std::vector<AveragedQuantity> averages() const override;
-  Pictures draw() override;
 
   /// Results since the end of equilibration. The structure changes are round trips.
   ExchangeSummary summary() const;

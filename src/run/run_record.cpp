@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "blow_up.hpp"
-#include "observe/picture_parts.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/json.hpp"
@@ -167,6 +166,22 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
       .add("blow_ups", list_of_blow_ups(record, deck))
       .add("pictures", io::json_strings(record.pictures));
   io::write_file(path, object.text() + "\n");
+}
+
+/// Value of a deck key in run.json, as written there; empty without run.json.
+static std::string deck_value(const std::string& folder, std::string_view section,
+                              std::string_view key) {
+  const std::string record = folder + "/run.json";
+  if (!std::filesystem::exists(record)) return {};
+  const std::string text = io::read_file(record);
+  // The deck is a JSON string: its lines end with a backslash and an n.
+  const std::size_t at = text.find(fmt::format("[{}]\\n", section));
+  if (at == std::string::npos) return {};
+  const std::string line = fmt::format("\\n{} = ", key);
+  const std::size_t begin = text.find(line, at);
+  if (begin == std::string::npos || begin > text.find("\\n[", at)) return {};
+  const std::size_t value = begin + line.size();
+  return text.substr(value, text.find("\\n", value) - value);
 }
 
 std::string failure_reason(const std::exception& error) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <exception>
 #include <optional>
 #include <set>
@@ -31,9 +30,9 @@
 #include "start_record.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
+#include "tarn/io/draw.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/observe/observers.hpp"
-#include "tarn/observe/pictures.hpp"
 #include "tarn/start.hpp"
 #include "tarn/version.hpp"
 #include "temperature_warning.hpp"
@@ -502,8 +501,8 @@ class Run {
         if (emitted.insert(message.text).second) emit(message);
       }
     };
+    add(io::draw_pictures(folder_.path()));
     for (const auto& observer : observers_) add(observer->draw());
-    if (!averages_.empty()) add(draw_baths(folder_.path()));
   }
 
   void write_run_json(const std::string& status, const std::string& error = {}) const {

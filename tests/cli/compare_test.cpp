@@ -12,7 +12,6 @@
 #include "rounding.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/plot.hpp"
 
 /// @file
 /// Comparisons that do not end as they should: schemes that lose their replicas, and interrupts.
@@ -129,7 +128,6 @@ TEST_F(Comparisons, ErrorsAgainstCostByStep) {
     EXPECT_EQ(number("oo_total_variation", row) > 0.1, row >= 3);
     EXPECT_GT(number("oo_total_variation_err", row), 0.0);
   }
-  EXPECT_EQ(std::filesystem::exists(out_ + "/errors.svg"), io::can_draw());
 }
 
 TEST_F(Comparisons, ReplaceAllFilesOfTheOneBefore) {
@@ -352,7 +350,6 @@ TEST_F(Comparisons, OrdersOfTheEnergyByStep) {
   }
   EXPECT_EQ(rows, 2);
   EXPECT_TRUE(contains(read_text(log_), "order of E"));
-  EXPECT_EQ(std::filesystem::exists(out_ + "/errors.svg"), io::can_draw());
 }
 
 /// A run of the same deck gives the same numbers, and the same notes of them.
@@ -453,7 +450,6 @@ TEST_F(Comparisons, ReportReorientation) {
   EXPECT_TRUE(contains(log, "hydrogen-bond lifetime / ps")) << log;
   EXPECT_TRUE(contains(log, " %")) << log;
   EXPECT_TRUE(contains(log, "shake: correlation: not decayed at 0.2 ps: ")) << log;
-  EXPECT_EQ(std::filesystem::exists(out_ + "/correlation.svg"), io::can_draw());
 
   // With steps all look at the same times; too short a run has no rows, and says so.
   compared = more;

@@ -79,12 +79,12 @@ every = 500
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
-  /// Starts a run; pictures would take most of its time, so gnuplot is hidden from it.
+  /// Starts a run; pictures would take most of its time.
   Program start(const std::string& out, const std::vector<std::string>& more = {},
                 const std::function<void()>& before = {}) {
     fs::remove(log_);
     return Program(run_words(out, more), log_, log_, [before] {
-      ::setenv("PATH", "/nowhere", 1);
+      ::setenv("TARN_PICTURES", "off", 1);
       if (before) before();
     });
   }
@@ -287,7 +287,7 @@ TEST_F(Faults, TheTerminalMayClose) {
   ASSERT_EQ(::grantpt(master) | ::unlockpt(master), 0);
   const std::string slave = ::ptsname(master);
   Program program(run_words(out_, kEndless), folder_.file("lines"), log_, [&] {
-    ::setenv("PATH", "/nowhere", 1);
+    ::setenv("TARN_PICTURES", "off", 1);
     ::setenv("TERM", "xterm", 1);
     ::setsid();
     const int terminal = ::open(slave.c_str(), O_RDWR);  // the one of this session

@@ -37,7 +37,7 @@ class JsonLines : public ::testing::Test {
     std::vector<std::string> words{TARN_BINARY, command, deck_,   "--json",
                                    "--threads", "1",     "--out", out_};
     words.insert(words.end(), more.begin(), more.end());
-    return Program(words, lines_, log_, [] { ::setenv("PATH", "/nowhere", 1); });
+    return Program(words, lines_, log_, [] { ::setenv("TARN_PICTURES", "/nowhere", 1); });
   }
   /// Exit code; every line of standard output is parsed into `events_`.
   int run(const std::string& command, const std::vector<std::string>& more = {}) {
@@ -103,10 +103,9 @@ TEST_F(JsonLines, OfARun) {
                    3.0 * progress["ns_per_day_per_replica"].number);
   EXPECT_EQ(progress["seconds_left"].number, 0.0);
 
-  // gnuplot is hidden.
   ASSERT_EQ(events("warning").size(), 2u);
   EXPECT_TRUE(contains(events("warning")[0]["text"].text, "too few independent samples of "));
-  EXPECT_TRUE(contains(events("warning")[1]["text"].text, "gnuplot"));
+  EXPECT_TRUE(contains(events("warning")[1]["text"].text, "matplotlib"));
 
   EXPECT_EQ(events_.back()["event"].text, "finished");
   EXPECT_EQ(events_.back()["exit_code"].number, 0);

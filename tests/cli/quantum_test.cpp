@@ -16,7 +16,6 @@
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/io/plot.hpp"
 #include "trajectory_fixtures.hpp"
 
 /// @file
@@ -77,9 +76,6 @@ TEST_F(Quantum, ResumedRunsHaveTheSameFiles) {
   EXPECT_FALSE(contains(text_of("whole/averages.csv"), "heat_capacity"));
   EXPECT_TRUE(
       contains(text_of("whole/run.json"), "heat_capacity.csv: 1 of 1 values by the covariance"));
-  if (io::can_draw()) {
-    EXPECT_TRUE(contains(text_of("whole/path_integral.svg"), "kinetic energy of H"));
-  }
   EXPECT_TRUE(contains(text_of("whole/cluster.csv"), "; of the centroids"));
   EXPECT_FALSE(contains(text_of("whole/rdf.csv"), "centroids"));
 }

@@ -46,7 +46,7 @@ def surroundings(
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
     monkeypatch.chdir(tmp_path)
     if request.node.get_closest_marker("pictures") is None:
-        monkeypatch.setenv("PATH", "/nowhere")  # gnuplot is not found
+        monkeypatch.setenv("TARN_PICTURES", "/nowhere")  # a Python that does not exist
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import runpy
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -65,7 +64,7 @@ def test_the_blocks_of_a_page_run_in_order(page, monkeypatch):
         run("inputs/spectrum7.toml", out="out/spectrum7", set=short)
     code = [block.replace("10_000", "50") for block in blocks(ROOT / page)]
     assert code
-    if shutil.which("gnuplot") is None:
+    if importlib.util.find_spec("matplotlib") is None:
         code = [block.replace("result.plot(", "(") for block in code]
     names: dict[str, object] = {}
     for block in code:

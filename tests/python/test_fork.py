@@ -12,7 +12,7 @@ PARENT = f"""
 import multiprocessing, os, sys, warnings
 import numpy as np
 import tarn
-warnings.simplefilter("ignore", tarn.TarnWarning)  # of pictures without gnuplot
+warnings.simplefilter("ignore", tarn.TarnWarning)  # of missing pictures
 
 deck = {HEPTAMER!r}
 deck["system"]["replicas"] = 64

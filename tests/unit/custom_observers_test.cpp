@@ -1,10 +1,8 @@
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <memory>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,8 +17,6 @@
 #include "tarn/io/append_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/checkpoint.hpp"
-#include "tarn/io/plot.hpp"
-#include "tarn/observe/pictures.hpp"
 #include "tarn/observe/quantity_table.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
@@ -122,8 +118,7 @@ ObserverMaker record(Record::Settings settings = {}) {
 
 class CustomObservers : public ::testing::Test {
  protected:
-  CustomObservers() : path_(std::getenv("PATH")) { ::setenv("PATH", "/nowhere", 1); }
-  ~CustomObservers() override { ::setenv("PATH", path_.c_str(), 1); }
+  CustomObservers() { ::setenv("TARN_PICTURES", "off", 1); }
 
   static Deck deck(std::int64_t steps, const std::string& more = "") {
     return parse_deck(
@@ -137,8 +132,7 @@ class CustomObservers : public ::testing::Test {
     options.out_dir = out_;
     options.observers = std::move(observers);
     options.on_message = [this](const Message& message) {
-      if (contains(message.text, "gnuplot") || contains(message.text, "too few independent"))
-        return;
+      if (contains(message.text, "too few independent")) return;
       messages_.push_back(message);
     };
     RunFactories parts;
@@ -171,7 +165,6 @@ class CustomObservers : public ::testing::Test {
     return files;
   }
 
-  std::string path_;
   ScratchFolder folder_;
   std::string out_ = folder_.file("out/x");
   FakeScript script_;
@@ -216,42 +209,6 @@ TEST_F(CustomObservers, ATableHasTheValuesTheirMeansAndErrors) {
   EXPECT_TRUE(contains(read_text(out_ + "/averages.csv"), "\nmine,x_A,"));
   EXPECT_TRUE(
       contains(read_text(out_ + "/run.json"), "{\"table\": \"mine\", \"quantity\": \"x_A\""));
-}
-
-TEST_F(CustomObservers, ATableHasItsPicture) {
-  ::setenv("PATH", path_.c_str(), 1);
-  if (!io::can_draw()) GTEST_SKIP() << "without gnuplot there are no pictures";
-  QuantityTable wide = first_coordinates();
-  wide.file = "wide";
-  wide.columns = {"a", "b", "c", "d", "e", "f", "g"};
-  wide.replicas = {ReplicaSelection::Kind::first, 2};
-  wide.may_be_unknown = true;
-  wide.values = [](const Frame& frame, std::size_t r, std::span<double> values) {
-    for (double& value : values) value = first_coordinate(frame, r);
-    values[1] = std::nan("");
-  };
-  for (const std::string& more : {std::string(), kLadder}) {
-    fs::remove_all(out_);
-    const RunResult result =
-        run(deck(70, more), {quantity_table(first_coordinates()), quantity_table(wide)});
-    std::set<std::string> pictures(result.pictures.begin(), result.pictures.end());
-    for (const char* name : {"/mine.svg", "/mine.png", "/wide.svg"}) {
-      EXPECT_TRUE(pictures.contains(out_ + name)) << name;
-    }
-    const std::string svg = read_text(out_ + "/wide.svg");
-    EXPECT_TRUE(contains(svg, ">f<"));
-    EXPECT_FALSE(contains(svg, ">g<")) << "six are enough";
-    EXPECT_TRUE(contains(svg, "wide: tip3p, 3 molecules, 3 replicas"));
-    // `tarn plot` draws them again, the same, and what is no such table not at all.
-    fs::remove(out_ + "/wide.svg");
-    test::write_text(out_ + "/theirs.csv", "step,time_ps,replica,x\n0,0,0,1\n");
-    test::write_text(out_ + "/other.csv", "# tarn 0.1.0; something\nx,y\n0,1\n");
-    const std::vector<std::string> again = draw_run(out_, {io::PictureFormat::svg}).paths;
-    EXPECT_TRUE(std::ranges::count(again, out_ + "/mine.svg") == 1);
-    EXPECT_FALSE(std::ranges::count(again, out_ + "/theirs.svg") > 0);
-    EXPECT_FALSE(std::ranges::count(again, out_ + "/other.svg") > 0);
-    EXPECT_EQ(read_text(out_ + "/wide.svg"), svg);
-  }
 }
 
 TEST_F(CustomObservers, AResumedRunIsTheSameBytes) {

@@ -62,13 +62,13 @@ TEST(EnergyConservation, NothingIsKnownWithoutSamples) {
   EXPECT_TRUE(std::isnan(c.result().drift.mean)) << "a line needs three points";
 }
 
-TEST(EnergyConservation, OrdersAndPicturesOmitLostReplicas) {
+TEST(EnergyConservation, OrdersOmitLostReplicas) {
   std::vector<EnergyPoint> points;
   for (const double step_fs : {0.5, 1.0, 2.0}) {
-    points.push_back({0, step_fs, 100.0 / step_fs, {3e-4 * step_fs * step_fs, 1e-5}, true});
-    points.push_back({1, step_fs, 50.0 / step_fs, {1e-5 * std::pow(step_fs, 3), 1e-6}, true});
+    points.push_back({0, step_fs, {3e-4 * step_fs * step_fs, 1e-5}, true});
+    points.push_back({1, step_fs, {1e-5 * std::pow(step_fs, 3), 1e-6}, true});
   }
-  points.push_back({0, 4.0, 25.0, {1e9, 0.0}, false});
+  points.push_back({0, 4.0, {1e9, 0.0}, false});
   const std::vector<SchemeOrder> orders = energy_orders(points, {"a", "b"});
   ASSERT_EQ(orders.size(), 2u);
   EXPECT_EQ(orders[0].quantity, "energy");
@@ -76,14 +76,6 @@ TEST(EnergyConservation, OrdersAndPicturesOmitLostReplicas) {
   EXPECT_NEAR(orders[0].fit.order, 2.0, 1e-12);
   EXPECT_EQ(orders[0].fit.points, 3u);
   EXPECT_NEAR(orders[1].fit.order, 3.0, test::few_roundings(10.0));
-  const std::vector<io::Plot> plots = energy_plots(points, orders);
-  ASSERT_EQ(plots.size(), 2u);
-  EXPECT_EQ(plots[0].series[0].label, "a, order 2.00");
-  EXPECT_EQ(plots[0].series[0].x, (std::vector<double>{0.5, 1.0, 2.0}));
-  EXPECT_EQ(plots[1].series[1].x, (std::vector<double>{100.0, 50.0, 25.0}));
-  EXPECT_EQ(plots[1].series[1].marks, (std::vector<std::string>{"0.5", "1", "2"}));
-  EXPECT_EQ(plots[1].series[1].y, plots[0].series[1].y);
-  EXPECT_LT((*plots[0].y_range)[1], 1.0) << "what was lost has no place";
 }
 
 }  // namespace

@@ -67,17 +67,6 @@ TEST(ErrorCost, EmptyGroupsHaveNoResult) {
   EXPECT_TRUE(std::isnan(total_variation_noise(a, b, 0.1)));
 }
 
-/// Nothing is drawn of errors that are all 0, which a logarithmic axis does not have.
-TEST(ErrorCost, NoErrorsAreNoCurves) {
-  CostPoint point;
-  point.us_per_ps = 10.0;
-  EXPECT_TRUE(
-      error_cost_plot({point, point}, {{"settle"}}, ErrorMeasure::potential).series.empty());
-  point.potential = {0.1, 0.02};
-  EXPECT_FALSE(
-      error_cost_plot({point, point}, {{"settle"}}, ErrorMeasure::potential).series.empty());
-}
-
 /// Histograms of two samples of one distribution: bins with independent errors.
 TEST(ErrorCost, NoiseIsTheMeanDistanceOfEqualDistributions) {
   constexpr int kBins = 20, kTimes = 2000;
@@ -102,40 +91,6 @@ TEST(ErrorCost, NoiseIsTheMeanDistanceOfEqualDistributions) {
   const double mean = sum / kTimes;
   const double error = std::sqrt((squares / kTimes - mean * mean) / kTimes);
   EXPECT_NEAR(total_variation_noise(a, b, kWidth_A), mean, 4.5 * error);
-}
-
-TEST(ErrorCost, ClipsErrorsAtHalfOfTheNoise) {
-  std::vector<CostPoint> points(3);
-  points[0] = {0, 1.0, 200.0, {-0.5, 0.1}, {}, 0.0, true};
-  points[1] = {0, 2.0, 100.0, {0.001, 0.1}, {}, 0.0, true};
-  points[2] = {1, 2.0, 50.0, {40.0, 9.0}, {}, 0.0, false};
-  const io::Plot p = error_cost_plot(points, {{"a"}, {"b"}}, ErrorMeasure::potential);
-  ASSERT_EQ(p.series.size(), 4u);
-  EXPECT_EQ(p.series[0].x, (std::vector<double>{200.0, 100.0}));
-  EXPECT_DOUBLE_EQ(p.series[0].y[0], 0.5);
-  EXPECT_DOUBLE_EQ(p.series[0].y[1], 0.05);
-  EXPECT_EQ(p.series[0].marks, (std::vector<std::string>{"1", "2"}));
-  EXPECT_TRUE(p.series[1].x.empty()) << "it lost a replica";
-  EXPECT_DOUBLE_EQ(p.series[2].y[0], 0.1);
-  // The one that is drawn higher than it is, and no other, is told apart.
-  EXPECT_EQ(p.series[3].label, "below half of the noise");
-  EXPECT_EQ(p.series[3].x, (std::vector<double>{100.0}));
-  EXPECT_EQ(p.series[3].y, (std::vector<double>{p.series[0].y[1]}));
-  points[1].potential.mean = 0.06;
-  EXPECT_EQ(error_cost_plot(points, {{"a"}, {"b"}}, ErrorMeasure::potential).series.size(), 3u);
-  // Nothing is left.
-  EXPECT_TRUE(error_cost_plot({points[2]}, {{"a"}, {"b"}}, ErrorMeasure::distance).series.empty());
-}
-
-TEST(ErrorCost, DrawsErrorsOfCosts) {
-  std::vector<CostPoint> points(2);
-  points[0] = {0, 1.0, 200.0, {-0.5, 0.1}, {}, 0.0, true, 20.0};
-  points[1] = {0, 2.0, 100.0, {0.3, 0.1}, {}, 0.0, true, std::nan("")};
-  const io::Series s = error_cost_plot(points, {{"a"}}, ErrorMeasure::potential).series[0];
-  EXPECT_EQ(s.x_low, (std::vector<double>{180.0, 100.0})) << "of one it is not known";
-  EXPECT_EQ(s.x_high, (std::vector<double>{220.0, 100.0}));
-  points[0].us_per_ps_err = 0.0;
-  EXPECT_TRUE(error_cost_plot(points, {{"a"}}, ErrorMeasure::potential).series[0].x_low.empty());
 }
 
 /// At which 3 (N - 1) kT of eleven molecules is 10 kcal/mol.

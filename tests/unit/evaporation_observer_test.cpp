@@ -18,9 +18,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/plot.hpp"
 #include "tarn/observe/observers.hpp"
-#include "tarn/observe/pictures.hpp"
 #include "water_fixtures.hpp"
 
 namespace tarn {
@@ -282,14 +280,6 @@ TEST_F(EvaporationObserverTest, FindsTheRatesOfBaths) {
     o->finish();
     EXPECT_EQ(contents_of(folder_.path()), straight) << "stopped at " << stop;
   }
-  if (!io::can_draw()) return;
-  const Pictures pictures = evaporation_observable().draw(folder_.path(), io::kAllPictures);
-  EXPECT_TRUE(pictures.messages.empty());
-  EXPECT_EQ(pictures.paths.size(), 2u);
-  const std::string svg = read_text(folder_.file("evaporation.svg"));
-  EXPECT_TRUE(contains(svg, "260 K"));
-  EXPECT_TRUE(contains(svg, "Arrhenius"));
-  EXPECT_EQ(draw_run(folder_.path()).paths.size(), 2u);
 }
 
 TEST_F(EvaporationObserverTest, OfOneBathHasItsTemperature) {
@@ -335,7 +325,7 @@ TEST_F(EvaporationObserverTest, DetectsChangingRatesOfAllBaths) {
   EXPECT_TRUE(contains(notes[1].text, "the rate differs significantly"));
 }
 
-TEST_F(EvaporationObserverTest, ReportsAnEmptyPicture) {
+TEST_F(EvaporationObserverTest, WithoutAWholeReplicaThereAreNoRows) {
   const auto o = observer(deck(1, ""));
   o->begin();
   see(*o, 0, 100, {0}, [](std::int64_t, std::int64_t) { return std::vector{1}; });
@@ -344,10 +334,6 @@ TEST_F(EvaporationObserverTest, ReportsAnEmptyPicture) {
   ASSERT_EQ(o->messages().size(), 2u);
   EXPECT_TRUE(
       contains(o->messages()[0].text, "no replica was whole at step 0. Check that link_A = 8 A"));
-  const Pictures pictures = evaporation_observable().draw(folder_.path(), io::kAllPictures);
-  EXPECT_TRUE(pictures.paths.empty());
-  ASSERT_EQ(pictures.messages.size(), 1u);
-  EXPECT_FALSE(pictures.failed);
 }
 
 TEST_F(EvaporationObserverTest, RefusesAMemoryThatDoesNotFit) {

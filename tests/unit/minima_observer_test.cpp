@@ -2,7 +2,6 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +16,6 @@
 #include "tarn/core/units.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/plot.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/minimise.hpp"
@@ -52,10 +50,10 @@ const std::string kBaths =
     "temperatures_K = [250.0, 100.0, 250.0]\n[confinement]\n"
     "radius_A = 5.0\nstiffness_kcal_per_mol_A2 = 10.0\n";
 
-RunResult run(const Deck& deck, const std::string& folder, int threads = 2, bool pictures = false) {
+RunResult run(const Deck& deck, const std::string& folder, int threads = 2) {
   RunOptions options;
   options.out_dir = folder;
-  options.pictures = pictures;
+  options.pictures = false;
   options.threads = threads;
   return run_deck(deck, options);
 }
@@ -348,30 +346,6 @@ TEST(MinimaObserver, MeansExcludeUnknownValues) {
   std::vector<std::string_view> cells;
   ASSERT_TRUE(csv.next(cells));
   EXPECT_EQ(csv.number(cells[csv.column("minimum_kcal_per_mol")]), sum / 2.0);
-}
-
-TEST(MinimaObserver, DrawsSharesByEnergyAndByTemperature) {
-  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
-  for (const bool several : {false, true}) {
-    const ScratchFolder folder;
-    run(warm(3, (several ? kBaths : kOneBath) +
-                    "[run]\nsteps = 2000\n[observe.minima]\nevery = 100\n"),
-        folder.file("out"), 2, true);
-    const std::string picture = read_text(folder.file("out/isomers.svg"));
-    EXPECT_EQ(test::contains(picture, "temperature (K)"), several);
-    EXPECT_EQ(test::contains(picture, "energy above the lowest minimum"), !several);
-    EXPECT_EQ(test::contains(picture, "isomer 1 (lowest)"), several);
-    // Three replicas tell only lower bounds.
-    const auto converged =
-        columns_of(folder.file(several ? "out/isomers_by_bath.csv" : "out/isomers.csv"))
-            .at("converged");
-    ASSERT_FALSE(converged.empty());
-    for (const double c : converged) EXPECT_EQ(c, 0.0);
-    EXPECT_TRUE(test::contains(picture, "*: lower bound (run too short)"));
-    EXPECT_TRUE(test::contains(picture, ">*</"));
-    EXPECT_TRUE(
-        test::contains(read_text(folder.file("out/isomers_structures.svg")), "isomer 1, -"));
-  }
 }
 
 TEST(Baths, CountEachReplicaOnce) {

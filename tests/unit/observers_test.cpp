@@ -33,10 +33,7 @@
 #include "tarn/exchange.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/io/json.hpp"
-#include "tarn/io/plot.hpp"
 #include "tarn/io/xyz.hpp"
-#include "tarn/observe/pictures.hpp"
 #include "tarn/observe/trajectory_rdf.hpp"
 #include "tarn/run.hpp"
 #include "trajectory_fixtures.hpp"
@@ -725,63 +722,6 @@ TEST_F(ObserversTest, HeatCapacityIsTheCovarianceWithTheEnergyThatIsSampled) {
   }
 }
 
-TEST_F(ObserversTest, BathsHaveAPictureFromThreeOn) {
-  if (!io::can_draw()) GTEST_SKIP() << "no gnuplot";
-  const auto row = [](const char* quantity, double bath_K, double mean, bool converged) {
-    AveragedQuantity a{"energies", quantity, mean, 0.01};
-    a.bath_K = bath_K;
-    a.converged = converged;
-    return a;
-  };
-  std::vector<AveragedQuantity> averages;
-  for (const double T : {50.0, 100.0}) {
-    averages.push_back(row("potential_kcal_per_mol", T, T, true));
-    averages.push_back(row("heat_capacity_kcal_per_mol_K", T, 0.1, T < 80.0));
-  }
-  write_averages(folder_.file("averages.csv"), "tarn; tip3p, 8 molecules, seed 1", averages);
-  EXPECT_TRUE(draw_baths(folder_.path()).paths.empty());
-  averages.push_back(row("potential_kcal_per_mol", 150.0, 0.0, true));
-  averages.push_back(row("heat_capacity_kcal_per_mol_K", 150.0, 0.2, true));
-  write_averages(folder_.file("averages.csv"), "tarn; tip3p, 8 molecules, seed 1", averages);
-  ASSERT_EQ(draw_baths(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
-  const std::string svg = read_text(folder_.file("baths.svg"));
-  EXPECT_TRUE(contains(svg, "Averages against temperature: tip3p, 8 molecules"));
-  EXPECT_TRUE(contains(svg, "heat capacity (cal/mol/K)"));
-  EXPECT_TRUE(contains(svg, "lower bound")) << "one is not converged";
-  EXPECT_FALSE(contains(svg, "Lindemann")) << "there are none";
-}
-
-/// Kinetic energies of ring polymers have panels with the classical line. A quantity that two
-/// tables contain is drawn once.
-TEST_F(ObserversTest, BathsOfRingPolymersShowKineticEnergies) {
-  if (!io::can_draw()) GTEST_SKIP() << "no gnuplot";
-  std::vector<AveragedQuantity> averages;
-  const auto add = [&](const char* table, const char* quantity, double bath_K, double mean) {
-    AveragedQuantity& a = averages.emplace_back(AveragedQuantity{table, quantity, mean, 1.0});
-    a.bath_K = bath_K;
-  };
-  const auto svg = [&] {
-    write_averages(folder_.file("averages.csv"), "tarn; qtip4pf, 7 molecules, seed 1", averages);
-    EXPECT_EQ(draw_baths(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
-    return read_text(folder_.file("baths.svg"));
-  };
-  for (const double T : {100.0, 200.0, 300.0}) add("energies", "potential_kcal_per_mol", T, T);
-  const std::string once = svg();
-  EXPECT_FALSE(contains(once, "kinetic energy"));
-  for (const double T : {100.0, 200.0, 300.0}) {
-    add("path_integral", "potential_kcal_per_mol", T, T + 1.0);
-  }
-  EXPECT_EQ(svg(), once);
-  for (const double T : {100.0, 200.0, 300.0}) {
-    add("path_integral", "kinetic_o_meV", T, 40.0);
-    add("path_integral", "kinetic_h_meV", T, 150.0);
-  }
-  const std::string all = svg();
-  EXPECT_TRUE(contains(all, "kinetic energy of O (meV)"));
-  EXPECT_TRUE(contains(all, "kinetic energy of H (meV)"));
-  EXPECT_TRUE(contains(all, "classical nuclei, 3/2 kT"));
-}
-
 // --- radial distribution functions ---
 
 const std::string kRdf = "[observe.rdf]\nevery = 2\nr_max_A = 8.0\nbins = 32\n";
@@ -1017,14 +957,6 @@ TEST_F(ObserversTest, RdfOfABathIsThatOfItsReplicasAlone) {
       first_row += 32;
     }
     for (std::size_t b = 0; b < 32; ++b) EXPECT_EQ(pooled[b][1], sums[b]);
-    if (io::can_draw()) {
-      // Of one bath the table does not exist.
-      run(d, 300);
-      ASSERT_EQ(rdf_observable().draw(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
-      const std::string svg = read_text(folder_.file("rdf.svg"));
-      EXPECT_TRUE(contains(svg, "200 K"));
-      EXPECT_TRUE(contains(svg, "g(r) of H–H"));
-    }
   }
 }
 
@@ -1286,158 +1218,6 @@ TEST_F(ObserversTest, OnlyEnergiesThatAreConservedHaveADrift) {
     EXPECT_NEAR(averages[0].mean, 1.0 / kStepPs, test::few_roundings(1.0 / kStepPs));
     EXPECT_EQ(averages[0].samples, 1);
   }
-}
-
-// --- pictures ---
-
-/// A run of baths whose energies are those temperatures, replica r in bath r modulo their number.
-void write_run_of_baths(const ScratchFolder& folder, const std::vector<double>& baths_K,
-                        const std::string& replica = "") {
-  io::JsonObject record;
-  record.add("deck",
-             io::json(std::string_view(fmt::format(
-                 "[thermostat]\nkind = \"gla\"\ntemperatures_K = [{}]\n\n[run]\nsteps = 9\n",
-                 fmt::join(baths_K, ", ")))));
-  test::write_text(folder.file("run.json"), record.text());
-  std::string text =
-      "# tarn; tip3p, 3 molecules, 12 replicas, seed 1; x\n"
-      "step,time_ps,replica,potential_kcal_per_mol,total_kcal_per_mol,temperature_K\n";
-  for (int step = 0; step < 3; ++step) {
-    for (std::size_t r = 0; r < 2 * baths_K.size(); ++r) {
-      const double value = baths_K[r % baths_K.size()] + (r < baths_K.size() ? -0.5 : 0.5);
-      text += fmt::format("{},{},{},{},{},{}\n", step, 0.5 * step,
-                          replica.empty() ? fmt::to_string(r) : replica, value, value, value);
-    }
-  }
-  test::write_text(folder.file("energies.csv"), text);
-}
-
-TEST_F(ObserversTest, PicturesAgainstTimeKeepBathsApart) {
-  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
-  const auto svg = [&](const std::vector<double>& baths_K) {
-    write_run_of_baths(folder_, baths_K);
-    EXPECT_TRUE(
-        energies_observable().draw(folder_.path(), {io::PictureFormat::svg}).messages.empty());
-    return read_text(folder_.file("energies.svg"));
-  };
-  const std::string few = svg({300.0, 100.0, 200.0});
-  for (const char* text : {">100 K<", ">200 K<", ">300 K<", "lines: means at each temperature"}) {
-    EXPECT_TRUE(contains(few, text)) << text;
-  }
-  EXPECT_LT(few.find(">100 K<"), few.find(">200 K<"));
-  EXPECT_FALSE(contains(few, " of 3 temperatures"));
-  EXPECT_FALSE(contains(few, "minimum to maximum"));
-  std::vector<double> twelve;
-  for (int b = 0; b < 12; ++b) twelve.push_back(100.0 + 10.0 * b);
-  EXPECT_TRUE(contains(svg(twelve), "7 of 12 temperatures"));
-  // One temperature, however often, is one bath.
-  EXPECT_TRUE(contains(svg({150.0, 150.0}), "line: mean; band: minimum to maximum"));
-}
-
-TEST_F(ObserversTest, MeansOverBathsHaveNoPicture) {
-  write_run_of_baths(folder_, {100.0, 200.0}, "mean");
-  const Pictures pictures = energies_observable().draw(folder_.path(), {io::PictureFormat::svg});
-  EXPECT_TRUE(pictures.paths.empty());
-  ASSERT_EQ(pictures.messages.size(), 1u);
-  EXPECT_TRUE(contains(pictures.messages[0].text, "means over several temperatures"));
-}
-
-TEST_F(ObserversTest, DistributionsStateTheirTemperatureAndOmittedBaths) {
-  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
-  const auto svg = [&](const std::string& name, const std::string& first,
-                       const std::vector<std::string>& baths) {
-    std::string text = "# tarn; tip3p, 3 molecules, 2 replicas, seed 1; x\n" + first +
-                       "r_A,OO_count,OO_g,OO_g_err\n";
-    for (const std::string& bath : baths) text += bath + "0.5,1,1,0.1\n" + bath + "1.5,2,2,0.1\n";
-    test::write_text(folder_.file(name), text);
-    EXPECT_EQ(rdf_observable().draw(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
-    return read_text(folder_.file("rdf.svg"));
-  };
-  write_run_of_baths(folder_, {298.15});
-  EXPECT_TRUE(contains(svg("rdf.csv", "", {""}), "3 molecules, 2 replicas, 298.15 K<"));
-  write_run_of_baths(folder_, {100.0, 200.0});
-  std::vector<std::string> baths;
-  for (int b = 0; b < 9; ++b) baths.push_back(fmt::format("{},", 100 + 10 * b));
-  const std::string several = svg("rdf_by_bath.csv", "bath_K,", baths);
-  EXPECT_TRUE(contains(several, "7 of 9 temperatures"));
-  EXPECT_TRUE(contains(several, "3 molecules, 2 replicas<"));
-}
-
-TEST_F(ObserversTest, DistinguishesNeighbouringIsomers) {
-  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
-  std::string text =
-      "# tarn; tip3p, 8 molecules, 2 replicas, seed 1; x\n"
-      "bath_K,isomer,above_lowest_kcal_per_mol,share,share_err,of_samples,"
-      "converged\n";
-  for (const char* bath : {"100", "200"}) {
-    int isomer = 0;
-    for (const char* above : {"0", "0.00234", "0.0456", "1.234"}) {
-      text += fmt::format("{},{},{},0.25,0.01,100,1\n", bath, ++isomer, above);
-    }
-  }
-  test::write_text(folder_.file("isomers_by_bath.csv"), text);
-  ASSERT_EQ(minima_observable().draw(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
-  const std::string svg = read_text(folder_.file("isomers.svg"));
-  for (const char* label : {"isomer 1 (lowest)", "isomer 2, +0.0023 kcal/mol",
-                            "isomer 3, +0.046 kcal/mol", "isomer 4, +1.23 kcal/mol"}) {
-    EXPECT_TRUE(contains(svg, label)) << label;
-  }
-  EXPECT_FALSE(contains(svg, "lower bound"));
-}
-
-TEST(PictureParts, LongCurvesKeepTheirBeginningAndTheirEnd) {
-  for (const std::size_t points : {2u, 50u, 51u, 300u, 1000u, 10000u}) {
-    io::Series series;
-    for (std::size_t k = 0; k < points; ++k) {
-      series.x.push_back(static_cast<double>(k));
-      series.y.push_back(2.0 * static_cast<double>(k));
-    }
-    downsample_tail(series);
-    ASSERT_LE(series.x.size(), 302u);
-    ASSERT_GE(series.x.size(), std::min<std::size_t>(points, 170));
-    ASSERT_EQ(series.y.size(), series.x.size());
-    EXPECT_TRUE(series.low.empty());
-    EXPECT_EQ(series.x.back(), static_cast<double>(points - 1));
-    for (std::size_t k = 0; k < series.x.size(); ++k) {
-      EXPECT_EQ(series.y[k], 2.0 * series.x[k]);
-      if (k < 50) {
-        EXPECT_EQ(series.x[k], static_cast<double>(k));
-      }
-    }
-  }
-}
-
-TEST_F(ObserversTest, DrawsAvailableTables) {
-  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
-  const Deck d = deck(3,
-                      "[observe.energies]\nevery = 1\n[observe.conservation]\nevery = 10\n"
-                      "[observe.trajectory]\nevery = 100\n[observe.cluster]\nevery = 10\n"
-                      "[observe.profile]\n[observe.spectrum]\nresolution_per_cm = 50\n"
-                      "[observe.correlation]\nlength_ps = 1\n[observe.evaporation]\n" +
-                          kRdf);
-  run(d, 3000);
-  std::vector<std::string> paths;
-  for (const auto& observer : make_observers(d, info(d))) {
-    const Pictures pictures = observer->draw();
-    EXPECT_TRUE(pictures.messages.empty());
-    paths.insert(paths.end(), pictures.paths.begin(), pictures.paths.end());
-  }
-  EXPECT_EQ(paths.size(), 16u);
-  EXPECT_EQ(draw_run(folder_.path()).paths.size(), 16u);
-  EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "3 molecules, 3 replicas"));
-  EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "band: standard error"));
-  // What line and band are; what a run leaves out of averages, and what its thermostat does.
-  EXPECT_TRUE(
-      contains(read_text(folder_.file("energies.svg")), "line: mean; band: minimum to maximum"));
-  EXPECT_FALSE(contains(read_text(folder_.file("energies.svg")), "excluded from averages"));
-  EXPECT_FALSE(contains(read_text(folder_.file("conservation.svg")), "not conserved"));
-  io::JsonObject record;
-  record.add("deck", io::json(std::string_view("[thermostat]\nkind = \"gla\"\n\n[run]\nsteps = 9\n"
-                                               "equilibration_ps = 1.5\n\n[checkpoint]\n")));
-  test::write_text(folder_.file("run.json"), record.text());
-  draw_run(folder_.path());
-  EXPECT_TRUE(contains(read_text(folder_.file("energies.svg")), "grey: excluded from averages"));
-  EXPECT_TRUE(contains(read_text(folder_.file("conservation.svg")), "not conserved"));
 }
 
 }  // namespace

@@ -16,7 +16,6 @@
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/observe/observers.hpp"
-#include "tarn/observe/pictures.hpp"
 #include "tarn/physics/radial.hpp"
 #include "tarn/physics/water_model.hpp"
 
@@ -209,9 +208,6 @@ TEST_F(ProfileObserverTest, WritesDensitiesAndOrientationAfterEquilibration) {
   EXPECT_LT(all[4].oxygens_err * volumes[4], 1.0);
   EXPECT_EQ(all[6].oxygens_err, 0.0);
   EXPECT_FALSE(std::filesystem::exists(folder_.file("profile_by_bath.csv")));
-  if (!io::can_draw()) return;
-  EXPECT_TRUE(profile->draw().messages.empty());
-  EXPECT_TRUE(contains(read_text(folder_.file("profile.svg")), "density (g/cm³)"));
 }
 
 TEST_F(ProfileObserverTest, EachBathHasItsOwn) {
@@ -232,9 +228,6 @@ TEST_F(ProfileObserverTest, EachBathHasItsOwn) {
   EXPECT_EQ(all[15].within, 2.0);
   EXPECT_NEAR(rows()[2].oxygens, 1.0 / volumes[2], test::few_roundings())
       << "profile.csv has all of them";
-  if (!io::can_draw()) return;
-  profile->draw();
-  EXPECT_TRUE(contains(read_text(folder_.file("profile.svg")), ">100 K<"));
 }
 
 TEST_F(ProfileObserverTest, ContinuesFromASavedState) {
@@ -264,21 +257,6 @@ TEST_F(ProfileObserverTest, ContinuesFromASavedState) {
     second->finish();
     EXPECT_EQ(read_text(folder_.file("profile.csv")), expected) << stop;
   }
-}
-
-TEST_F(ProfileObserverTest, WithoutASampleThereIsNoPicture) {
-  const auto profile = observer(deck(1));
-  profile->begin();
-  observe(*profile, 0, {{0, 2.25, true}});
-  profile->finish();
-  for (const Row& row : rows()) {
-    EXPECT_EQ(row.oxygens, 0.0);
-    EXPECT_TRUE(std::isnan(row.cosine));
-  }
-  const Pictures pictures = profile->draw();
-  EXPECT_TRUE(pictures.paths.empty());
-  ASSERT_EQ(pictures.messages.size(), 1u);
-  EXPECT_TRUE(contains(pictures.messages[0].text, "no samples"));
 }
 
 TEST_F(ProfileObserverTest, RejectsRequestsBeyondItsMemory) {
