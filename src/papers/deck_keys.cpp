@@ -3,7 +3,7 @@
 #include "deck.hpp"
 #include "deck/checker.hpp"
 #include "deck/key_table.hpp"
-#include "deck/overrides.hpp"
+#include "deck/source.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_text.hpp"
 
