@@ -133,8 +133,7 @@ TEST_F(Arguments, MissingFilesAreReadErrors) {
     expect_refused(command + none, 4, none);
   }
   expect_refused("plot " + folder_.path(), 2, "is not the folder of a run");
-  test::write_text(folder_.file("compare.csv"), "");
-  expect_refused("plot " + folder_.path(), 2, "is the folder of a comparison");
+  expect_refused("plot", 2, "give the folder of a run, or --script");
 }
 
 }  // namespace

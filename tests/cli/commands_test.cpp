@@ -15,6 +15,7 @@
 #include "json_reader.hpp"
 #include "plain_water.hpp"
 #include "program.hpp"
+#include "rounding.hpp"
 #include "run_files.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"

@@ -368,7 +368,7 @@ TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
   const test::ScratchFolder scratch;
   const Deck deck = input("double-pendulum", {"integrator.omega=40"});
   const std::string message =
-      test::message_of<NumericalError>([&] { run_into(deck, scratch.file("out"), false, true); });
+      test::message_of<NumericalError>([&] { run_into(deck, scratch.file("out")); });
   EXPECT_NE(message.find("\"zs\" failed at step 8"), std::string::npos) << message;
   EXPECT_TRUE(test::contains(message, " or a smaller product of omega and step")) << message;
   const auto rows = rows_of(scratch.file("out/trajectory.csv"));
