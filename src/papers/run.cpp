@@ -19,7 +19,6 @@
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/draw.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/json.hpp"
 #include "tarn/version.hpp"
 
