@@ -289,7 +289,7 @@ hdf5::File new_h5md(const std::string& path) {
 }
 
 /// A group of particles with equal frames.
-void write_positions(hdf5::File& file, const std::string& name, const char* unit,
+void write_positions(const hdf5::File& file, const std::string& name, const char* unit,
                      const std::vector<double>& x, int frames) {
   const std::string group = "particles/" + name, position = group + "/position";
   file.make_group(group);
