@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <set>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
