@@ -259,24 +259,6 @@ TEST_F(H5md, EqualRunsGiveEqualBytes) {
   EXPECT_TRUE(files[0] == files[1]);
 }
 
-TEST_F(H5md, HoldsEveryReplicaWithStepsAndTimes) {
-  const std::string folder = new_folder();
-  go_on(folder, kFrames);
-  const auto reader = open_frames(folder + "/trajectory.h5");
-  for (int replica = 0; replica < replicas_; ++replica) {
-    for (int frame = 0; frame < kFrames; ++frame) {
-      const auto found = reader->next();
-      ASSERT_TRUE(found);
-      EXPECT_EQ(found->positions_A, some_positions(molecules_, 10 * frame, replica));
-      EXPECT_EQ(found->comment.at("replica"), "replica-000" + std::to_string(replica));
-      EXPECT_EQ(found->comment.at("step"), std::to_string(10 * frame));
-      EXPECT_EQ(std::stod(found->comment.at("time_ps")), 0.02 * frame);
-      EXPECT_EQ(found->model(), "tip3p");
-    }
-  }
-  EXPECT_FALSE(reader->next());
-}
-
 #ifdef TARN_HAVE_HDF5
 using hdf5::Handle;
 
