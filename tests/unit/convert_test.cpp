@@ -246,6 +246,8 @@ TEST_F(Convert, ReportsLostData) {
       {notes("distant.xyz", "distant.pdb"),
        "coordinates in .pdb have only 1 decimal in angstrom from step 0 of replica 0"},
   });
+  EXPECT_EQ(frames_of("late.trr").back().comment.at("step"), "2147483647");
+  EXPECT_EQ(frames_of("late.trr").back().time_ps(), 2.0);
   if (!has_h5md()) return;
   EXPECT_EQ(notes("late.xyz", "late.h5"), "");
   EXPECT_EQ(notes("distant.xyz", "distant.h5"), "");

@@ -90,37 +90,6 @@ TEST(Exchange, NeighboursTakeTurns) {
   EXPECT_EQ(lower_ids(5, frame), (Ids{1}));
 }
 
-/// Numbers of its own for each ladder, pair and step, of the seed.
-TEST(Exchange, ALadderAloneDecidesTheSame) {
-  const System s = ladder({100.0, 110.0, 121.0, 133.0});
-  std::mt19937_64 random(3);
-  std::normal_distribution<double> normal(0.0, 1.0);
-  int accepted = 0, refused = 0;
-  for (std::int64_t step = 5; step <= 1000; step += 5) {
-    std::vector<double> energies(12);
-    for (double& u : energies) u = normal(random);
-    const Frame all = frame_of(step, energies);
-    std::vector<ExchangeAttempt> one_by_one;
-    for (std::size_t first : {0u, 4u, 8u}) {
-      Frame alone = all;
-      alone.replica_ids.assign(all.replica_ids.begin() + first,
-                               all.replica_ids.begin() + first + 4);
-      alone.energies.assign(all.energies.begin() + first, all.energies.begin() + first + 4);
-      for (const auto& a : exchange_attempts(s, 5, alone)) one_by_one.push_back(a);
-    }
-    const auto together = exchange_attempts(s, 5, all);
-    ASSERT_EQ(together.size(), one_by_one.size());
-    for (std::size_t i = 0; i < together.size(); ++i) {
-      EXPECT_EQ(together[i].lower, one_by_one[i].lower);
-      EXPECT_EQ(together[i].probability, one_by_one[i].probability);
-      EXPECT_EQ(together[i].accepted, one_by_one[i].accepted);
-      if (together[i].probability < 1.0) ++(together[i].accepted ? accepted : refused);
-    }
-  }
-  EXPECT_GT(accepted, 100);
-  EXPECT_GT(refused, 100);
-}
-
 /// Energies of two harmonic baths, chi-squared of 2 n degrees, nearly normal: with equal spread s
 /// and means apart by d = (b0 - b1) s^2, the mean probability is erfc((b0 - b1) s / 2).
 TEST(Exchange, MeanAcceptanceOfNormalEnergies) {

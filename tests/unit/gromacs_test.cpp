@@ -161,25 +161,6 @@ TEST_F(Gromacs, CompressedWaterTakesTheBitsOfItsExtent) {
   EXPECT_LT(bytes, 0.55 * static_cast<double>(sizeof(float) * x.size()));
 }
 
-TEST_F(Gromacs, AllDigitsOfTrr) {
-  const std::vector<double> x = some_positions(5, 3), v = some_positions(5, 4);
-  const std::string path = file("a.trr");
-  const auto writer = writer_of(path, 5);
-  writer->append({0, 5, 0.01, x, v});
-  writer->append({0, std::int64_t{1} << 40, 1e9 / 3.0, x, v});
-  writer->finish();
-  const std::vector<Structure> frames = frames_of(path);
-  ASSERT_EQ(frames.size(), 2u);
-  for (const Structure& frame : frames) {
-    // Two roundings of numbers below 16 A.
-    EXPECT_LE(largest_difference(frame.positions_A, x), std::ldexp(1.0, -49));
-    EXPECT_LE(largest_difference(frame.velocities_A_per_akma, v), std::ldexp(1.0, -49));
-  }
-  EXPECT_EQ(frames[0].comment.at("step"), "5");
-  EXPECT_EQ(frames[1].comment.at("step"), "2147483647");  // the largest in 32 bits
-  EXPECT_EQ(frames[1].time_ps(), 1e9 / 3.0);
-}
-
 /// The site M of TIP4P is left out, and is not mistaken for a hydrogen if twelve atoms may be three
 /// or four molecules. Numbers of atoms that are not a multiple of three, compressed and
 /// uncompressed, with velocities.

@@ -15,7 +15,6 @@
 #include "scratch_folder.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/observe/observers.hpp"
-#include "tarn/run.hpp"
 
 /// @file
 /// heat_capacity.csv of runs with several baths.
@@ -227,27 +226,6 @@ TEST_F(HeatCapacityObserver, NeedsSeveralBathsAbove0K) {
   observer->finish();
   EXPECT_FALSE(std::ifstream(folder_.file("heat_capacity.csv")).good());
   EXPECT_TRUE(observer->averages().empty());
-}
-
-/// A whole run has the same table whatever the number of threads, and in two pieces.
-TEST(HeatCapacityOfARun, DependsOnNoThreadAndNoRestart) {
-  const auto table = [](const std::vector<std::int64_t>& pieces, int threads) {
-    const ScratchFolder folder;
-    RunOptions options;
-    options.out_dir = folder.file("out");
-    options.threads = threads;
-    options.pictures = false;
-    for (const std::int64_t steps : pieces) {
-      Deck deck = deck_of("[80, 120, 200]", 12, "equilibration_ps = 0.1\n");
-      deck.run.steps = steps;
-      run_deck(deck, options);
-      options.resume = true;
-    }
-    return read_text(folder.file("out/heat_capacity.csv"));
-  };
-  const std::string once = table({1600}, 1);
-  EXPECT_EQ(once, table({1600}, 3));
-  EXPECT_EQ(once, table({420, 1600}, 1));
 }
 
 }  // namespace
