@@ -266,31 +266,5 @@ TEST(Flexible, PacksAndFloatsAgreeWithDoubles) {
   }
 }
 
-/// The force field adds it to the pairs.
-TEST(Flexible, ForceFieldHasBothEnergies) {
-  for_flexible_models([](const WaterModel& model, const FlexibleParameters<double>& p) {
-    Random random(10);
-    std::vector<double> x;
-    double intramolecular = 0.0;
-    for (int m = 0; m < 3; ++m) {
-      Triple<double> t = random_molecule(model, random, 0.1) + random.triple(0.05);
-      const Vec3<double> at{3.5 * m, 0.5 * m, 0.0};
-      t = {t.o + at, t.h1 + at, t.h2 + at};
-      intramolecular += intramolecular_energy(t, p);
-      for (const double c : to_array(t)) x.push_back(c);
-    }
-    WaterModel rigid = model;
-    rigid.intramolecular = {};
-    ForceField all(model, 3), pairs(rigid, 3);
-    std::vector<double> f(27), f0(27);
-    const ClusterEnergy e = all.energy_and_forces(x, f), e0 = pairs.energy_and_forces(x, f0);
-    EXPECT_DOUBLE_EQ(e.intramolecular_kcal_per_mol, intramolecular);
-    EXPECT_EQ(e.coulomb_kcal_per_mol, e0.coulomb_kcal_per_mol);
-    EXPECT_EQ(e.total_kcal_per_mol(), all.energy(x).total_kcal_per_mol());
-    add_intramolecular_forces(model, x, f0);
-    EXPECT_EQ(f, f0);
-  });
-}
-
 }  // namespace
 }  // namespace tarn
