@@ -512,25 +512,6 @@ TEST(PooledBlocking, ReportsItsMemory) {
   }
 }
 
-TEST(PooledCovariance, ContinuesBitwise) {
-  const std::vector<double> values = ar1(0.9, 777, 8);
-  const std::vector<std::int64_t> ids{0, 1, 2};
-  PooledCovariance whole(3), before(3), after(3);
-  for (std::size_t t = 0; t + 2 < values.size(); t += 3) {
-    const std::span<const double> now(&values[t], 3);
-    whole.add_replicas(ids, now, now);
-    if (t < 300) {
-      before.add_replicas(ids, now, now);
-      after.restore(before.memory());
-    } else {
-      after.add_replicas(ids, now, now);
-    }
-  }
-  EXPECT_EQ(whole.memory(), after.memory());
-  EXPECT_EQ(whole.result().mean, after.result().mean);
-  EXPECT_EQ(whole.result().error, after.result().error);
-}
-
 /// y = 2 x + noise: the covariance is twice the variance of x, its error that of the products.
 TEST(PooledCovariance, OfTwoNumbers) {
   constexpr std::size_t kValues = 1 << 14;
