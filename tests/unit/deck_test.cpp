@@ -179,6 +179,7 @@ TEST(Deck, FillsDefaults) {
   expected.system.molecules = 7;
   expected.system.velocities = VelocityKind::zero;
   expected.system.relax = false;
+  expected.system.oxygen_mass_Da = units::mass_oxygen_Da;
   expected.run.steps = 1000;
   EXPECT_EQ(parse(kSmallest), expected) << resolved_deck(parse(kSmallest));
 }
