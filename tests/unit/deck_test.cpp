@@ -33,6 +33,10 @@ const std::string kWarm =
     "[system]\nmolecules = 7\n[run]\nsteps = 1000\n"
     "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\nfriction_per_ps = 5.0\n";
 
+const std::string kLibrary =
+    "[potential]\nkind = \"library\"\npath = \"libmine.so\"\noptions = \"k = 1\"\n";
+const std::string kSocket = "[potential]\nkind = \"socket\"\naddress = \"localhost:31415\"\n";
+
 // Every key of every section as tarn check prints them, with values other than the defaults.
 const std::string kEveryKey = R"([system]
 kind = "water"
@@ -465,52 +469,50 @@ TEST(ResolvedDeck, ReadsBackTheSame) {
 
 /// Formats that lose digits far from the origin are written relative to the centre of mass.
 TEST(ResolvedDeck, RecentresForFormatsOfLimitedRange) {
-  const auto with = [](const std::string& format, const std::string& recentre) {
-    std::vector<std::string> overrides{"observe.trajectory.format=" + format};
-    if (!recentre.empty()) overrides.push_back("system.recentre=" + recentre);
-    return parse(kWarm, overrides);
-  };
-  const auto expect = [](const Deck& deck, bool recentres, bool has_note) {
-    EXPECT_EQ(deck.system.recentre, recentres);
-    EXPECT_EQ(message_with(deck, "recentre = false: the cluster drifts").text != "none", has_note);
-  };
-  for (const char* format : {"dcd", "xtc", "gro", "pdb"}) {
-    SCOPED_TRACE(format);
-    expect(with(format, ""), true, false);
-    expect(with(format, "false"), false, true);
-  }
-  for (const char* format : {"xyz", "trr"}) {
-    SCOPED_TRACE(format);
-    expect(with(format, ""), false, false);
-    expect(with(format, "false"), false, false);
-    expect(with(format, "true"), true, false);
+  for (const std::string format : {"dcd", "xtc", "gro", "pdb", "xyz", "trr"}) {
+    const bool is_limited = format != "xyz" && format != "trr";
+    for (const std::string recentre : {"", "false", "true"}) {
+      SCOPED_TRACE(format + recentre);
+      std::vector<std::string> overrides{"observe.trajectory.format=" + format};
+      if (!recentre.empty()) overrides.push_back("system.recentre=" + recentre);
+      const Deck deck = parse(kWarm, overrides);
+      EXPECT_EQ(deck.system.recentre, recentre.empty() ? is_limited : recentre == "true");
+      EXPECT_EQ(message_with(deck, "recentre = false: the cluster drifts").text != "none",
+                is_limited && recentre == "false");
+    }
   }
   EXPECT_FALSE(parse(kWarm).system.recentre);
-  EXPECT_TRUE(contains(resolved_deck(with("xtc", "")), "recentre = true"));
+  EXPECT_TRUE(
+      contains(resolved_deck(parse(kWarm, {"observe.trajectory.format=xtc"})), "recentre = true"));
 }
 
 TEST(PhysicsFingerprint, OmitsOnlyKeysThatResumedRunsMayChange) {
-  const std::string stiff = kWarm + "[integrator]\nscheme = \"zss-stiff\"\n";
-  const std::string deck = physics_fingerprint(parse(stiff));
-  for (const char* same :
-       {"run.steps=5000", "run.duration_ps=50", "run.device=cpu", "run.threads=2",
-        "checkpoint.every=10", "checkpoint.every_minutes=1", "system.recentre=true"}) {
-    EXPECT_EQ(physics_fingerprint(parse(stiff, {same})), deck) << same;
-  }
-  for (const char* other :
-       {"system.seed=2", "system.replicas=2", "system.model=spc", "system.temperature_K=11",
-        "integrator.timestep_fs=2.0000000000000004", "integrator.omega=inf",
-        "thermostat.temperature_K=11", "thermostat.friction_per_ps=6", "run.precision=mixed",
-        "run.equilibration_ps=1", "observe.energies.every=100", "observe.rdf.bins=10"}) {
-    EXPECT_NE(physics_fingerprint(parse(stiff, {other})), deck) << other;
+  struct Case {
+    std::string text;
+    std::vector<const char*> same, other;
+  };
+  for (const Case& c : std::vector<Case>{
+           {kWarm + "[integrator]\nscheme = \"zss-stiff\"\n",
+            {"run.steps=5000", "run.duration_ps=50", "run.device=cpu", "run.threads=2",
+             "checkpoint.every=10", "checkpoint.every_minutes=1", "system.recentre=true"},
+            {"system.seed=2", "system.replicas=2", "system.model=spc", "system.temperature_K=11",
+             "integrator.timestep_fs=2.0000000000000004", "integrator.omega=inf",
+             "thermostat.temperature_K=11", "thermostat.friction_per_ps=6", "run.precision=mixed",
+             "run.equilibration_ps=1", "observe.energies.every=100", "observe.rdf.bins=10"}},
+           {kWarm + kLibrary, {}, {"potential.path=b.so", "potential.options=b"}},
+           {kWarm + kSocket,
+            {"potential.address=unix:b", "potential.clients=2", "potential.timeout_s=1"},
+            {}}}) {
+    const std::string own = physics_fingerprint(parse(c.text));
+    EXPECT_NE(own, physics_fingerprint(parse(kWarm)));
+    for (const char* key : c.same) EXPECT_EQ(physics_fingerprint(parse(c.text, {key})), own) << key;
+    for (const char* key : c.other) {
+      EXPECT_NE(physics_fingerprint(parse(c.text, {key})), own) << key;
+    }
   }
 }
 
 // --- Potentials ---
-
-const std::string kLibrary =
-    "[potential]\nkind = \"library\"\npath = \"libmine.so\"\noptions = \"k = 1\"\n";
-const std::string kSocket = "[potential]\nkind = \"socket\"\naddress = \"localhost:31415\"\n";
 
 TEST(Potential, SectionIsRead) {
   EXPECT_EQ(potential_kind(parse(kWarm)), PotentialKind::model);
@@ -558,19 +560,6 @@ TEST(Deck, AFrozenRunIsAWarning) {
   EXPECT_FALSE(is_frozen("start = \"random\"\n"));
   EXPECT_FALSE(is_frozen("velocities = \"maxwell\"\ntemperature_K = 100.0\n"));
   EXPECT_FALSE(is_frozen("", "[thermostat]\ntemperature_K = 10.0\nfriction_per_ps = 5.0\n"));
-}
-
-TEST(Potential, FingerprintHasTheLibraryButNoAddress) {
-  const std::string library = physics_fingerprint(parse(kWarm + kLibrary));
-  EXPECT_NE(library, physics_fingerprint(parse(kWarm)));
-  EXPECT_NE(library, physics_fingerprint(parse(kWarm + kLibrary, {"potential.path=b.so"})));
-  EXPECT_NE(library, physics_fingerprint(parse(kWarm + kLibrary, {"potential.options=b"})));
-  const std::string socket = physics_fingerprint(parse(kWarm + kSocket));
-  EXPECT_NE(socket, physics_fingerprint(parse(kWarm)));
-  for (const char* same :
-       {"potential.address=unix:b", "potential.clients=2", "potential.timeout_s=1"}) {
-    EXPECT_EQ(socket, physics_fingerprint(parse(kWarm + kSocket, {same})));
-  }
 }
 
 TEST(Potential, SupportsPathIntegralsAndExchange) {
