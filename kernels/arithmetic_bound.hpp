@@ -16,7 +16,7 @@
 namespace tarn {
 namespace gpu {
 
-/// Instructions per pair of molecules, for the forces on both. unit/arithmetic_bound_test compares
+/// Instructions per pair of molecules, for the forces on both. unit/device_layout_test compares
 /// them with the counts of tests/support/counting.hpp.
 /// @param m_site whether the model has four sites
 constexpr int instructions_of_pair(bool m_site) { return m_site ? 169 : 145; }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -38,6 +39,15 @@ inline std::vector<double> some_positions(int molecules, std::int64_t step,
                        -1.0 / 7.0});
   }
   return x;
+}
+
+/// The formats of this build.
+inline std::vector<std::reference_wrapper<const io::Format>> available_formats() {
+  std::vector<std::reference_wrapper<const io::Format>> all;
+  for (const io::Format& format : io::formats()) {
+    if (format.id != io::FileFormat::h5md || io::has_h5md()) all.push_back(format);
+  }
+  return all;
 }
 
 inline std::vector<io::Structure> frames_of(const std::string& path) {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <set>
-#include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -87,12 +87,10 @@ TEST(ClusterMoves, LeaveMoleculesRigidAndMoveSomething) {
       for (std::uint64_t hop = 0; hop < 100; ++hop) {
         const std::vector<double> y = moved(model, x, hop);
         for (std::size_t m = 0; m < static_cast<std::size_t>(n); ++m) {
-          EXPECT_NEAR((atom(y, m, 1) - atom(y, m, 0)).norm(), model.r_oh_A,
-                      test::length_rounding_A());
-          EXPECT_NEAR((atom(y, m, 2) - atom(y, m, 0)).norm(), model.r_oh_A,
-                      test::length_rounding_A());
-          EXPECT_NEAR((atom(y, m, 1) - atom(y, m, 2)).norm(), model.r_hh_A(),
-                      test::length_rounding_A());
+          for (const auto& [a, b, length] :
+               {std::tuple{1, 0, model.r_oh_A}, {2, 0, model.r_oh_A}, {1, 2, model.r_hh_A()}}) {
+            EXPECT_NEAR((atom(y, m, a) - atom(y, m, b)).norm(), length, test::length_rounding_A());
+          }
         }
         double largest = 0.0;
         for (std::size_t i = 0; i < x.size(); ++i) {

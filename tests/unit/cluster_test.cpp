@@ -22,18 +22,18 @@ void add_molecule(std::vector<double>& positions, double x) {
   for (double c : {x, 0.0, 0.0, x + 1.0, 0.0, 0.0, x, 1.0, 0.0}) positions.push_back(c);
 }
 
-TEST(ClusterShape, OfOneMoleculeIsNothing) {
+std::vector<double> molecules_at(const std::vector<double>& places) {
   std::vector<double> positions;
-  add_molecule(positions, 5.0);
-  const auto shape = cluster_shape(positions);
-  EXPECT_EQ(shape.radius_of_gyration_A, 0.0);
-  EXPECT_EQ(shape.hydrogen_bonds, 0);
-  EXPECT_EQ(shape.farthest_neighbour_A, 0.0);
+  for (const double x : places) add_molecule(positions, x);
+  return positions;
 }
 
 TEST(ClusterShape, OfAChainFollowsFromItsSpacing) {
-  std::vector<double> positions;
-  for (double x : {0.0, 3.0, 6.0, 20.0}) add_molecule(positions, x);
+  const auto lone = cluster_shape(molecules_at({5.0}));
+  EXPECT_EQ(lone.radius_of_gyration_A, 0.0);
+  EXPECT_EQ(lone.hydrogen_bonds, 0);
+  EXPECT_EQ(lone.farthest_neighbour_A, 0.0);
+  const std::vector<double> positions = molecules_at({0.0, 3.0, 6.0, 20.0});
   const auto shape = cluster_shape(positions);
   // Oxygens at 0, 3, 6, 20 about 7.25: squares 52.5625, 18.0625, 1.5625, 162.5625.
   EXPECT_NEAR(shape.radius_of_gyration_A, std::sqrt(58.6875), 1e-14);
@@ -61,21 +61,22 @@ TEST(ClusterShape, TheAngleDecides) {
 // --- departures ---
 
 TEST(DepartedMolecule, IsTheFirstOutsideTheLargestPart) {
-  const auto departed = [](const std::vector<double>& places) {
-    std::vector<double> positions;
-    for (const double x : places) add_molecule(positions, x);
-    return analysis::first_evaporated_molecule(positions, 8.0);
+  struct Case {
+    std::vector<double> places;
+    std::optional<int> departed;
   };
-  EXPECT_EQ(departed({}), std::nullopt);
-  EXPECT_EQ(departed({5.0}), std::nullopt);
-  EXPECT_EQ(departed({0.0, 7.9}), std::nullopt);
-  EXPECT_EQ(departed({0.0, 8.1}), 1);
-  EXPECT_EQ(departed({0.0, 14.0, 7.0, 21.0}), std::nullopt);  // a chain hangs together
-  EXPECT_EQ(departed({30.0, 0.0, 3.0, 6.0}), 0);
-  EXPECT_EQ(departed({0.0, 3.0, 30.0, 6.0}), 2);
-  EXPECT_EQ(departed({0.0, 30.0, 33.0, 3.0, 6.0}), 1);  // two that left together
-  EXPECT_EQ(departed({0.0, 3.0, 30.0, 33.0, 36.0}), 0);
-  EXPECT_EQ(departed({0.0, 20.0, 40.0}), 1);
+  for (const Case& c : std::vector<Case>{{{}, std::nullopt},
+                                         {{5.0}, std::nullopt},
+                                         {{0.0, 7.9}, std::nullopt},
+                                         {{0.0, 8.1}, 1},
+                                         {{0.0, 14.0, 7.0, 21.0}, std::nullopt},  // a chain
+                                         {{30.0, 0.0, 3.0, 6.0}, 0},
+                                         {{0.0, 3.0, 30.0, 6.0}, 2},
+                                         {{0.0, 30.0, 33.0, 3.0, 6.0}, 1},  // two left together
+                                         {{0.0, 3.0, 30.0, 33.0, 36.0}, 0},
+                                         {{0.0, 20.0, 40.0}, 1}}) {
+    EXPECT_EQ(analysis::first_evaporated_molecule(molecules_at(c.places), 8.0), c.departed);
+  }
 }
 
 // --- dipole moments ---
@@ -136,12 +137,8 @@ TEST(LindemannIndex, OfDistancesThatAlternate) {
   analysis::LindemannIndex index;
   EXPECT_TRUE(std::isnan(index.value()));
   for (const double r : {2.5, 3.5, 2.5, 3.5}) {
-    std::vector<double> positions;
     // The third is 10 A above the first: only the two pairs of the second molecule change.
-    add_molecule(positions, 0.0);
-    add_molecule(positions, r);
-    add_molecule(positions, -10.0);
-    index.add(positions);
+    index.add(molecules_at({0.0, r, -10.0}));
     EXPECT_EQ(std::isnan(index.value()), index.memory().samples == 1);
   }
   // Standard deviation 0.5 about 3 and about 13, and none about 10.
@@ -196,12 +193,10 @@ TEST(LindemannIndex, IsTheFormulaOverAllSamplesAndSurvivesARestore) {
 
 /// The lowest trimer is a ring with three bonds, the dimer has one.
 TEST(ClusterShape, OfKnownMinima) {
-  EXPECT_EQ(cluster_shape(lowest_cluster(kWaterModels[0], 2, 1, {.starts = 4}).positions_A)
-                .hydrogen_bonds,
-            1);
-  EXPECT_EQ(cluster_shape(lowest_cluster(kWaterModels[0], 3, 1, {.starts = 4}).positions_A)
-                .hydrogen_bonds,
-            3);
+  for (const auto& [molecules, bonds] : {std::pair{2, 1}, {3, 3}}) {
+    const auto lowest = lowest_cluster(kWaterModels[0], molecules, 1, {.starts = 4});
+    EXPECT_EQ(cluster_shape(lowest.positions_A).hydrogen_bonds, bonds);
+  }
 }
 
 }  // namespace

@@ -80,5 +80,97 @@ TEST(OrderFit, ThereIsNoneWhereTheErrorLevelsOff) {
   EXPECT_TRUE(std::isnan(fit_order(kSteps, kExact, kExact).order));  // without any error
 }
 
+// --- extrapolation to infinitely many beads, equation (84) ---
+
+constexpr std::array<int, 4> kBeads{64, 8, 16, 32};
+
+std::vector<MeanError> means_of(double (*value)(double), double error) {
+  std::vector<MeanError> means;
+  for (const int beads : kBeads) means.push_back({value(beads), error});
+  return means;
+}
+
+TEST(BeadLimits, TermsAreExact) {
+  const auto expect_limit = [](double (*value)(double), double c2, unsigned degrees_of_freedom) {
+    const BeadLimit fit = bead_limit(kBeads, means_of(value, 1e-6));
+    EXPECT_NEAR(fit.limit.mean, 3.0, 1e-12);
+    EXPECT_NEAR(fit.c1, -5.0, 1e-8);
+    EXPECT_NEAR(fit.c2, c2, 1e-5);
+    EXPECT_EQ(fit.degrees_of_freedom, degrees_of_freedom);
+    EXPECT_EQ(fit.points, 4u);
+    EXPECT_NEAR(fit.at(16.0), value(16.0), 1e-12);
+  };
+  expect_limit([](double p) { return 3.0 - 5.0 / (p * p); }, 0.0, 2);
+  expect_limit([](double p) { return 3.0 - 5.0 / (p * p) + 700.0 / (p * p * p * p); }, 700.0, 1);
+}
+
+/// Two means give a line; its error is that of the sum a y(2) - b y(1).
+TEST(BeadLimits, ErrorsFollowFromTheWeights) {
+  const std::array<int, 2> beads{16, 32};
+  const std::array<MeanError, 2> means{{{1.0, 0.3}, {2.0, 0.1}}};
+  const BeadLimit line = bead_limit(beads, means);
+  EXPECT_NEAR(line.limit.mean, (4.0 * 2.0 - 1.0) / 3.0, 1e-14);
+  EXPECT_NEAR(line.limit.error, std::hypot(4.0 * 0.1, 0.3) / 3.0, 1e-14);
+  EXPECT_EQ(line.degrees_of_freedom, 0u);
+}
+
+/// Kinetic energy of a quantum oscillator with P beads, in units of kT, from the sum over the modes
+/// of its ring; its limit is (x/4) coth(x/2) with x = 15.
+constexpr double kOscillatorX = 15.0;
+const double kOscillatorLimit = 0.25 * kOscillatorX / std::tanh(0.5 * kOscillatorX);
+double oscillator(double p) {
+  double sum = 0.0;
+  for (int k = 0; k < static_cast<int>(p); ++k) {
+    const double s = 2.0 * p * std::sin(k * M_PI / p);
+    sum += 0.5 * kOscillatorX * kOscillatorX / (kOscillatorX * kOscillatorX + s * s);
+  }
+  return sum;
+}
+
+/// With small errors, few beads are left out: with them the terms do not suffice.
+TEST(BeadLimits, LeavesOutTooFewBeads) {
+  const BeadLimit precise = bead_limit(kBeads, means_of(oscillator, 1e-4));
+  EXPECT_EQ(precise.points, 3u);
+  EXPECT_EQ(precise.degrees_of_freedom, 0u);
+  EXPECT_NEAR(precise.limit.mean, kOscillatorLimit, 2e-3 * kOscillatorLimit);
+  // Much closer than the largest number of beads alone.
+  EXPECT_LT(std::abs(precise.limit.mean - kOscillatorLimit),
+            0.1 * (kOscillatorLimit - oscillator(64)));
+  // Large errors allow all beads.
+  EXPECT_EQ(bead_limit(kBeads, means_of(oscillator, 1.0)).points, 4u);
+}
+
+/// Errors that grow with P, as those of the primitive estimator do, let the fewest beads dominate
+/// the fit. Exact means show by how much the terms that it lacks move the limit.
+TEST(BeadLimits, FewBeadsWithSmallErrorsDoNotBendTheLimit) {
+  const std::array<int, 6> beads{16, 24, 32, 60, 96, 198};
+  int checked = 0;
+  for (double size = 1e-5; size < 1.0; size *= 1.3) {
+    std::vector<MeanError> means;
+    for (const int p : beads) means.push_back({oscillator(p), size * p / 16.0});
+    const BeadLimit fit = bead_limit(beads, means);
+    if (fit.points == 3) continue;  // nothing is left to leave out
+    ++checked;
+    EXPECT_LT(std::abs(fit.limit.mean - kOscillatorLimit), 3.0 * fit.limit.error) << size;
+  }
+  EXPECT_GT(checked, 10);
+}
+
+TEST(BeadLimits, UnknownMeansAndErrors) {
+  const double none = std::nan("");
+  const auto limit = [](const std::array<MeanError, 3>& means) {
+    return bead_limit(std::array{8, 16, 32}, means);
+  };
+  const BeadLimit two = limit({{{none, none}, {1.0, 0.1}, {2.0, 0.1}}});
+  EXPECT_EQ(two.points, 2u);
+  EXPECT_NEAR(two.limit.mean, 7.0 / 3.0, 1e-14);
+  const BeadLimit without_errors = limit({{{0.0, 0.1}, {1.0, 0.0}, {2.0, 0.1}}});
+  EXPECT_EQ(without_errors.limit.error, 0.0);
+  EXPECT_EQ(without_errors.points, 3u);
+  const BeadLimit one = limit({{{none, none}, {1.0, 0.1}, {none, none}}});
+  EXPECT_TRUE(std::isnan(one.limit.mean));
+  EXPECT_EQ(one.points, 0u);
+}
+
 }  // namespace
 }  // namespace tarn::analysis

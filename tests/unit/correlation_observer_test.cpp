@@ -77,8 +77,12 @@ TEST_F(CorrelationObserverTest, HasRowsUpToTheLengthAndTheirIntegrals) {
   const Angle evenly = [&](std::int64_t, std::int64_t step) {
     return 0.5 * turn * static_cast<double>(step);
   };
+  // Without a whole window there are no rows.
   see(*correlation, 0, kFirstWindow - 2, {0}, evenly);
   EXPECT_TRUE(correlation->averages().empty());
+  correlation->finish();
+  EXPECT_TRUE(rows().empty());
+  EXPECT_TRUE(correlation->messages().empty());
   see(*correlation, kFirstWindow, kFirstWindow, {0}, evenly);
   correlation->finish();
   const auto all = rows();
@@ -122,41 +126,32 @@ TEST_F(CorrelationObserverTest, AveragesOverTheChosenReplicasAfterEquilibration)
     if (step < 250) return 0.3 * static_cast<double>(step * step);
     return 0.5 * kUnit * static_cast<double>((r + 1) * step);
   };
+  // The mean of the dipoles, in which each replica has this weight.
+  const auto expect_mean = [&](double first, double second, double third, bool has_errors) {
+    const auto all = rows();
+    for (std::size_t lag = 0; lag < all.size(); ++lag) {
+      const double angle = kUnit * static_cast<double>(lag);
+      const double sum =
+          first * std::cos(angle) + second * std::cos(2 * angle) + third * std::cos(3 * angle);
+      EXPECT_NEAR(all[lag][9], sum / (first + second + third), 1e-14);
+      if (has_errors && lag > 0) {
+        EXPECT_GT(all[lag][10], 0.0);
+      }
+    }
+  };
   EXPECT_EQ(correlation->every(), 250);
   see(*correlation, 0, 0, {0, 1, 2, 3}, turning);
   EXPECT_EQ(correlation->every(), 250);
   see(*correlation, 250, 250 + kFirstWindow, {0, 1, 2, 3}, turning);
   EXPECT_EQ(correlation->every(), 2);
   correlation->finish();
-  const auto cosine = [&](int r, std::size_t lag) {
-    return std::cos(kUnit * r * static_cast<double>(lag));
-  };
-  const auto first = rows();
-  for (std::size_t k = 0; k < first.size(); ++k) {
-    EXPECT_NEAR(first[k][9], (cosine(1, k) + cosine(2, k) + cosine(3, k)) / 3.0, 1e-14);
-  }
+  expect_mean(1.0, 1.0, 1.0, false);
   // Windows begin 64 samples after each other.
   see(*correlation, 252 + kFirstWindow, 250 + kFirstWindow + 128, {0, 1, 3}, turning);
   correlation->finish();
-  const auto second = rows();
-  for (std::size_t k = 0; k < second.size(); ++k) {
-    EXPECT_NEAR(second[k][9], (2.0 * cosine(1, k) + 2.0 * cosine(2, k) + cosine(3, k)) / 5.0,
-                1e-14);
-    // Two and three values of each replica, which differ: the spread of the replicas is the error.
-    if (k > 0) {
-      EXPECT_GT(second[k][10], 0.0);
-    }
-  }
+  // Two and three values of each replica, which differ: the spread of the replicas is the error.
+  expect_mean(2.0, 2.0, 1.0, true);
   EXPECT_EQ(correlation->averages().front().samples, 5);
-}
-
-TEST_F(CorrelationObserverTest, WithoutAWholeWindowThereAreNoRows) {
-  const auto correlation = observer(deck(1));
-  correlation->begin();
-  see(*correlation, 0, kFirstWindow - 2, {0}, [](std::int64_t, std::int64_t) { return 0.0; });
-  correlation->finish();
-  EXPECT_TRUE(rows().empty());
-  EXPECT_TRUE(correlation->messages().empty());
 }
 
 }  // namespace

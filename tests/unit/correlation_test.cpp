@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <optional>
 #include <random>
 #include <set>
 #include <utility>
@@ -211,35 +210,29 @@ TEST(TimeCorrelation, IsTheSumsOfItsDefinition) {
 }
 
 TEST(TimeCorrelation, ContinuesFromASavedState) {
-  const std::vector<Positions> samples = jumping(80);
   constexpr std::size_t kLongest = 17;
-  TimeCorrelation whole = correlation_of(4, kLongest);
-  for (std::size_t s = 0; s < samples.size(); ++s) {
+  TimeCorrelation whole = correlation_of(4, kLongest), restored = correlation_of(4, kLongest);
+  for (const Positions& sample : jumping(80)) {
     const std::vector<double> memory = whole.memory();
     EXPECT_LE(static_cast<double>(memory.size()), TimeCorrelation::typical_numbers(4.0, kLongest));
-    TimeCorrelation restored = correlation_of(4, kLongest);
     restored.restore(memory);
     EXPECT_EQ(restored.memory(), memory);
-    const auto expected = whole.add(samples[s]), window = restored.add(samples[s]);
+    const auto expected = whole.add(sample), window = restored.add(sample);
     ASSERT_EQ(window.has_value(), expected.has_value());
-    if (window) {
-      EXPECT_EQ(window->sums, expected->sums);
-    }
+    EXPECT_TRUE(!window || window->sums == expected->sums);
     EXPECT_EQ(restored.memory(), whole.memory());
   }
+  // Too short, one number too many, a missing window, a sample before the origins.
   const std::vector<double> memory = whole.memory();
-  TimeCorrelation other = correlation_of(4, kLongest);
-  for (const std::size_t less : {std::size_t{1}, memory.size() / 2, memory.size()}) {
-    EXPECT_THROW(other.restore(std::span(memory).first(memory.size() - less)), LayoutError);
-  }
-  // One number too many, a missing window, a sample before the origins.
-  std::vector<double> longer = memory;
-  longer.push_back(0.0);
-  EXPECT_THROW(other.restore(longer), LayoutError);
-  for (const std::size_t k : {0u, 1u}) {
-    std::vector<double> wrong = memory;
-    wrong[k] = 0.0;
-    EXPECT_THROW(other.restore(wrong), LayoutError) << k;
+  std::vector<std::vector<double>> wrong(6, memory);
+  wrong[0].pop_back();
+  wrong[1].resize(memory.size() / 2);
+  wrong[2].clear();
+  wrong[3].push_back(0.0);
+  wrong[4][0] = 0.0;
+  wrong[5][1] = 0.0;
+  for (std::size_t k = 0; k < wrong.size(); ++k) {
+    EXPECT_THROW(restored.restore(wrong[k]), LayoutError) << k;
   }
 }
 

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -11,7 +13,6 @@
 
 #include "csv_columns.hpp"
 #include "fake_engine.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/append_file.hpp"
@@ -20,6 +21,7 @@
 #include "tarn/observe/quantity_table.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "text_parts.hpp"
 #include "trajectory_fixtures.hpp"
 
 // Observers of a program that uses the library, in runs with an engine of arithmetic.
@@ -28,16 +30,7 @@ namespace tarn {
 namespace {
 
 namespace fs = std::filesystem;
-using test::columns_of;
-using test::contains;
-using test::contents_of;
-using test::contents_of_run;
-using test::fake_start;
-using test::FakeEngine;
-using test::FakeScript;
-using test::message_of;
-using test::read_text;
-using test::ScratchFolder;
+using namespace test;
 
 constexpr int kMolecules = 3;
 
@@ -58,6 +51,13 @@ QuantityTable first_coordinates() {
     values[1] = values[0] * values[0];
   };
   return table;
+}
+
+/// The table of first coordinates, or a table that is a little different.
+ObserverMaker table_with(const std::function<void(QuantityTable&)>& change = {}) {
+  QuantityTable table = first_coordinates();
+  if (change) change(table);
+  return quantity_table(table);
 }
 
 /// The largest first coordinate of all replicas so far: an observer written out, whose file and
@@ -174,7 +174,7 @@ class CustomObservers : public ::testing::Test {
 TEST_F(CustomObservers, ATableHasTheValuesTheirMeansAndErrors) {
   Deck d = deck(70);
   d.run.equilibration_ps = 0.042;  // 21 steps
-  const RunResult result = run(d, {quantity_table(first_coordinates())});
+  const RunResult result = run(d, {table_with()});
   const auto table = columns_of(out_ + "/mine.csv");
   // The same by an engine alone.
   FakeEngine engine(fake_start(kMolecules, 3), {}, 0.002);
@@ -214,20 +214,20 @@ TEST_F(CustomObservers, ATableHasTheValuesTheirMeansAndErrors) {
 TEST_F(CustomObservers, AResumedRunIsTheSameBytes) {
   const auto memory = std::make_shared<double>(0.0);
   const auto observers = [&]() -> std::vector<ObserverMaker> {
-    QuantityTable sum = first_coordinates();  // of all that was seen
-    sum.file = "sum";
-    sum.columns = {"sum_A"};
-    sum.values = [=](const Frame& frame, std::size_t r, std::span<double> values) {
-      values[0] = *memory += first_coordinate(frame, r);
-    };
-    sum.save = [=](std::ostream& out) { io::put(out, *memory); };
-    sum.load = [=](std::istream& in) { *memory = io::get_double(in); };
-    QuantityTable mean = first_coordinates();
-    mean.file = "mean";
-    mean.replicas = {ReplicaSelection::Kind::mean};
     *memory = 0.0;
-    return {quantity_table(first_coordinates()), record(), quantity_table(sum),
-            quantity_table(mean)};
+    return {table_with(), record(), table_with([&](QuantityTable& sum) {  // of all that was seen
+              sum.file = "sum";
+              sum.columns = {"sum_A"};
+              sum.values = [=](const Frame& frame, std::size_t r, std::span<double> values) {
+                values[0] = *memory += first_coordinate(frame, r);
+              };
+              sum.save = [=](std::ostream& out) { io::put(out, *memory); };
+              sum.load = [=](std::istream& in) { *memory = io::get_double(in); };
+            }),
+            table_with([](QuantityTable& mean) {
+              mean.file = "mean";
+              mean.replicas = {ReplicaSelection::Kind::mean};
+            })};
   };
   const std::string energies = "[observe.energies]\nevery = 7\n[checkpoint]\nevery = 50\n";
   for (const std::string& more : {energies, energies + kLadder}) {
@@ -249,15 +249,15 @@ TEST_F(CustomObservers, AResumedRunIsTheSameBytes) {
 }
 
 TEST_F(CustomObservers, ReceiveTheStateBeforeExchange) {
-  QuantityTable energy = first_coordinates();
-  energy.columns = {"mine"};
-  energy.every = 5;
-  energy.fields = kEnergies;
-  energy.values = [](const Frame& frame, std::size_t r, std::span<double> values) {
-    values[0] = frame.energies[r].potential_kcal_per_mol;
-  };
-  const RunResult result =
-      run(deck(100, kLadder + "[observe.energies]\nevery = 5\n"), {quantity_table(energy)});
+  const ObserverMaker energy = table_with([](QuantityTable& table) {
+    table.columns = {"mine"};
+    table.every = 5;
+    table.fields = kEnergies;
+    table.values = [](const Frame& frame, std::size_t r, std::span<double> values) {
+      values[0] = frame.energies[r].potential_kcal_per_mol;
+    };
+  });
+  const RunResult result = run(deck(100, kLadder + "[observe.energies]\nevery = 5\n"), {energy});
   ASSERT_TRUE(result.exchange);
   EXPECT_GT(result.exchange->pairs[0].accepted + result.exchange->pairs[1].accepted, 0);
   EXPECT_EQ(columns_of(out_ + "/mine.csv").at("mine"),
@@ -277,11 +277,11 @@ TEST_F(CustomObservers, ReceiveTheStateBeforeExchange) {
 }
 
 TEST_F(CustomObservers, AveragesOfBathsAreReportedInAnyOrder) {
-  run(deck(35, kLadder), {record(), quantity_table(first_coordinates())});
+  run(deck(35, kLadder), {record(), table_with()});
   const std::string averages = read_text(out_ + "/averages.csv");
-  EXPECT_TRUE(contains(averages, "table,quantity,bath_K,mean,"));
-  EXPECT_TRUE(contains(averages, "\nrecord,largest_x_A,nan,"));
-  EXPECT_TRUE(contains(averages, "\nmine,x_A,150,"));
+  expect_parts({{averages, "table,quantity,bath_K,mean,"},
+                {averages, "\nrecord,largest_x_A,nan,"},
+                {averages, "\nmine,x_A,150,"}});
 }
 
 TEST_F(CustomObservers, NotesPicturesAndAveragesReachTheResult) {
@@ -295,9 +295,8 @@ TEST_F(CustomObservers, NotesPicturesAndAveragesReachTheResult) {
 
 TEST_F(CustomObservers, StoppedReplicasAreLeftOut) {
   script_.blow_ups = {{1, 20}};
-  const RunResult result = run(deck(35), {quantity_table(first_coordinates())});
-  const auto table = columns_of(out_ + "/mine.csv");
-  EXPECT_EQ(table.at("replica"),
+  const RunResult result = run(deck(35), {table_with()});
+  EXPECT_EQ(columns_of(out_ + "/mine.csv").at("replica"),
             (std::vector<double>{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 2, 0, 2, 0, 2}));
   EXPECT_EQ(result.averages[0].samples, 15);
 }
@@ -326,7 +325,7 @@ TEST_F(CustomObservers, UnknownValuesAreInNoAverage) {
 }
 
 TEST_F(CustomObservers, AnotherSetIsRefusedAndNothingIsChanged) {
-  const auto mine = quantity_table(first_coordinates());
+  const auto mine = table_with();
   run(deck(30), {mine, record()});
   const auto before = contents_of(out_);
   const auto refused = [&](std::vector<ObserverMaker> observers, std::int64_t steps) {
@@ -335,84 +334,78 @@ TEST_F(CustomObservers, AnotherSetIsRefusedAndNothingIsChanged) {
     EXPECT_EQ(contents_of(out_), before);
     return message;
   };
-  EXPECT_TRUE(contains(refused({mine}, 40), "the run had an observer 'record'"));
-  EXPECT_TRUE(contains(refused({}, 40), "had an observer 'mine every 7 replicas all of x_A, "));
   Record::Settings other;
   other.name = "other", other.file = "other.txt";
-  EXPECT_TRUE(contains(refused({mine, record(), record(other)}, 40), "'other' is new"));
-  EXPECT_TRUE(contains(refused({mine, record(), record(other)}, 30), "'other' is new"))
-      << "of a run that has ended, too";
+  expect_parts({
+      {refused({mine}, 40), "the run had an observer 'record'"},
+      {refused({}, 40), "had an observer 'mine every 7 replicas all of x_A, "},
+      {refused({mine, record(), record(other)}, 40), "'other' is new"},
+      {refused({mine, record(), record(other)}, 30), "'other' is new"},  // of a run that has ended
+  });
   // A table with other settings is another one.
-  for (int change = 0; change < 5; ++change) {
-    QuantityTable changed = first_coordinates();
-    if (change == 0) changed.every = 14;
-    if (change == 1) changed.columns[1] = "x_cubed_A3";
-    if (change == 2) changed.settings = "within 3 A";
-    if (change == 3) changed.may_be_unknown = true;
-    if (change == 4) changed.steady = true;
-    EXPECT_TRUE(contains(refused({quantity_table(changed), record()}, 40), "mine"));
+  const std::vector<void (*)(QuantityTable&)> changes{
+      [](QuantityTable& table) { table.every = 14; },
+      [](QuantityTable& table) { table.columns[1] = "x_cubed_A3"; },
+      [](QuantityTable& table) { table.settings = "within 3 A"; },
+      [](QuantityTable& table) { table.may_be_unknown = true; },
+      [](QuantityTable& table) { table.steady = true; }};
+  for (const auto& change : changes) {
+    EXPECT_TRUE(contains(refused({table_with(change), record()}, 40), "mine"));
   }
   EXPECT_TRUE(resume(deck(30), {mine, record()}).already_finished);
   EXPECT_EQ(resume(deck(40), {record(), mine}).steps_done, 40) << "their order is free";
 }
 
 TEST_F(CustomObservers, NamesAndFilesAreTheirOwn) {
-  EXPECT_TRUE(contains(refusal({record(), record()}), "another observer writes this file"));
-  Record::Settings settings;
-  settings.file = "other.txt";
-  EXPECT_TRUE(contains(refusal({record(), record(settings)}), "two observers have the name 'rec"));
-  for (const char* file : {"", ".", "..", "../x", "/tmp/x", "a/b"}) {
+  const auto with_file = [](const std::string& file) {
+    Record::Settings settings;
     settings.file = file;
-    EXPECT_TRUE(contains(refusal({record(settings)}), "not a plain file name"));
+    return record(settings);
+  };
+  for (const char* file : {"", ".", "..", "../x", "/tmp/x", "a/b"}) {
+    EXPECT_TRUE(contains(refusal({with_file(file)}), "not a plain file name"));
   }
   for (const char* file : {"run.json", "checkpoint.bin", "energies.csv", "trajectory-0003.dcd"}) {
-    settings.file = file;
-    EXPECT_TRUE(contains(refusal({record(settings)}), "the run writes a file with this name"));
+    EXPECT_TRUE(contains(refusal({with_file(file)}), "the run writes a file with this name"));
   }
-  QuantityTable energies = first_coordinates();
-  energies.file = "energies";
-  EXPECT_TRUE(contains(refusal({quantity_table(energies)}), "'energies.csv'"));
-  QuantityTable often = first_coordinates();
-  often.every = 1;
-  EXPECT_TRUE(contains(refusal({quantity_table(first_coordinates()), quantity_table(often)}),
-                       "another observer writes this file"));
-  EXPECT_TRUE(contains(refusal({{}}), "empty function"));
-  QuantityTable both = first_coordinates();
-  both.steady = both.may_be_unknown = true;
-  EXPECT_TRUE(
-      contains(message_of<InputError>([&] { quantity_table(both); }), "mutually exclusive"));
+  const auto often = table_with([](QuantityTable& table) { table.every = 1; });
+  const auto energies = table_with([](QuantityTable& table) { table.file = "energies"; });
+  expect_parts({
+      {refusal({record(), record()}), "another observer writes this file"},
+      {refusal({record(), with_file("other.txt")}), "two observers have the name 'rec"},
+      {refusal({energies}), "'energies.csv'"},
+      {refusal({table_with(), often}), "another observer writes this file"},
+      {refusal({{}}), "empty function"},
+  });
   // None at all is fine.
   EXPECT_EQ(run(deck(5), {[](const RunInfo&) { return nullptr; }}).steps_done, 5);
 }
 
 TEST_F(CustomObservers, ATableThatCannotBeIsRefusedAtOnce) {
-  const auto refused = [](auto change) {
-    QuantityTable table = first_coordinates();
-    change(table);
-    return message_of<InputError>([&] { quantity_table(table); });
+  const auto refused = [](const auto& change) {
+    return message_of<InputError>([&] { table_with(change); });
   };
   using T = QuantityTable;
   for (const char* file : {"", "a/b", "mine.csv", "my table"}) {
     EXPECT_TRUE(contains(refused([&](T& t) { t.file = file; }), "invalid file name"));
   }
-  EXPECT_TRUE(contains(refused([](T& t) { t.columns.clear(); }), "no columns"));
   for (const char* column : {"", "a,b", "a\nb", "#a", "a\"b"}) {
     EXPECT_TRUE(contains(refused([&](T& t) { t.columns[0] = column; }), "not a valid column name"));
   }
   for (const char* column : {"x_squared_A2", "x_squared_A2_err", "step", "replica"}) {
     EXPECT_TRUE(contains(refused([&](T& t) { t.columns[0] = column; }), "exists twice"));
   }
-  EXPECT_TRUE(contains(refused([](T& t) { t.every = 0; }), "every = 0"));
-  EXPECT_TRUE(contains(refused([](T& t) { t.values = nullptr; }), "give a function"));
-  EXPECT_TRUE(contains(refused([](T& t) { t.save = [](std::ostream&) {}; }), "both save and load"));
-  EXPECT_TRUE(contains(refused([](T& t) { t.load = [](std::istream&) {}; }), "both save and load"));
-  EXPECT_TRUE(contains(refused([](T& t) {
-                         t.replicas = {ReplicaSelection::Kind::first, 0};
-                       }),
-                       "must be at least 1"));
-}
-
-TEST_F(CustomObservers, AnIntervalBelowOneEndsTheRun) {
+  const ReplicaSelection none{ReplicaSelection::Kind::first, 0};
+  expect_parts({
+      {refused([](T& t) { t.columns.clear(); }), "no columns"},
+      {refused([](T& t) { t.every = 0; }), "every = 0"},
+      {refused([](T& t) { t.values = nullptr; }), "give a function"},
+      {refused([](T& t) { t.save = [](std::ostream&) {}; }), "both save and load"},
+      {refused([](T& t) { t.load = [](std::istream&) {}; }), "both save and load"},
+      {refused([](T& t) { t.steady = t.may_be_unknown = true; }), "mutually exclusive"},
+      {refused([&](T& t) { t.replicas = none; }), "must be at least 1"},
+  });
+  // That of an observer is read in the run.
   Record::Settings never;
   never.every = 0;
   EXPECT_TRUE(contains(message_of<InputError>([&] { run(deck(5), {record(never)}); }),
@@ -439,11 +432,9 @@ TEST_F(CustomObservers, ExceptionsPropagateAndTheRunCanResume) {
 }
 
 TEST_F(CustomObservers, UnrequestedFieldsThrow) {
-  QuantityTable table = first_coordinates();
-  table.fields = kEnergies;
+  const auto energies = table_with([](QuantityTable& table) { table.fields = kEnergies; });
   EXPECT_TRUE(
-      contains(message_of<std::out_of_range>([&] { run(deck(7), {quantity_table(table)}); }),
-               "not requested"));
+      contains(message_of<std::out_of_range>([&] { run(deck(7), {energies}); }), "not requested"));
   Frame frame;
   FakeEngine(fake_start(2, 3), {}, 0.002).snapshot(kPositions | kVelocities | kOwnPositions, frame);
   EXPECT_EQ(frame.live(), 3u);
@@ -460,41 +451,34 @@ TEST_F(CustomObservers, UnrequestedFieldsThrow) {
 TEST_F(CustomObservers, FieldsReachTheSnapshot) {
   std::vector<unsigned> snapshots;
   script_.snapshots = &snapshots;
-  QuantityTable table = first_coordinates();
-  table.fields = kPositions | kMultipliers;
-  run(deck(7), {quantity_table(table)});
-  std::size_t asked = 0;
-  for (const unsigned fields : snapshots) asked += (fields & kMultipliers) != 0;
-  EXPECT_EQ(asked, 2u) << "at steps 0 and 7";
+  run(deck(7),
+      {table_with([](QuantityTable& table) { table.fields = kPositions | kMultipliers; })});
+  EXPECT_EQ(std::ranges::count_if(snapshots, [](unsigned f) { return (f & kMultipliers) != 0; }), 2)
+      << "at steps 0 and 7";
 }
 
 TEST_F(CustomObservers, OverwriteReplacesTheirFiles) {
-  run(deck(10), {record(), quantity_table(first_coordinates())});
-  test::write_text(out_ + "/mine.svg", "of the older run");
+  run(deck(10), {record(), table_with()});
+  write_text(out_ + "/mine.svg", "of the older run");
   RunOptions overwrite;
   overwrite.overwrite = true;
-  run(deck(10), {quantity_table(first_coordinates())}, overwrite);
+  run(deck(10), {table_with()}, overwrite);
   EXPECT_FALSE(fs::exists(out_ + "/mine.svg"));
   EXPECT_TRUE(fs::exists(out_ + "/record.txt")) << "nobody says whose that is";
 }
 
 TEST_F(CustomObservers, EmptyPartsMatchARun) {
-  const Deck d = deck(20, "[observe.energies]\nevery = 5\n");
+  RunFactories start;  // the start alone
+  start.make_start = [](const Deck& of) { return make_start(of); };
   RunOptions options;
   options.device = "cpu";
   options.threads = 1;
-  options.out_dir = folder_.file("whole");
-  run_deck(d, options);
-  const std::string whole = read_text(options.out_dir + "/energies.csv");
-  // The start alone, and nothing of one's own.
-  RunFactories parts;
-  options.out_dir = folder_.file("none");
-  run_deck(d, options, parts);
-  EXPECT_EQ(read_text(options.out_dir + "/energies.csv"), whole);
-  parts.make_start = [](const Deck& of) { return make_start(of); };
-  options.out_dir = folder_.file("start");
-  run_deck(d, options, parts);
-  EXPECT_EQ(read_text(options.out_dir + "/energies.csv"), whole);
+  const auto energies = [&](const std::string& name, const RunFactories& parts) {
+    options.out_dir = folder_.file(name);
+    run_deck(deck(20, "[observe.energies]\nevery = 5\n"), options, parts);
+    return read_text(options.out_dir + "/energies.csv");
+  };
+  EXPECT_EQ(energies("start", start), energies("none", {}));
 }
 
 }  // namespace

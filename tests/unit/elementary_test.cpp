@@ -1,7 +1,6 @@
 #include "tarn/core/elementary.hpp"
 
 #include <cmath>
-#include <cstddef>
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,14 @@
+#include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "engine_fixtures.hpp"
+#include "forked.hpp"
 #include "scratch_folder.hpp"
+#include "start/rings.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"
 
@@ -31,9 +35,12 @@ Input good_input() {
   return in;
 }
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 struct Mistake {
-  std::string told;  ///< part of the message
+  std::string message;  ///< a part of it
   std::function<void(Input&)> make;
+  const char* scheme = "settle";
 };
 
 const std::vector<Mistake> kMistakes{
@@ -53,45 +60,22 @@ const std::vector<Mistake> kMistakes{
     {"bins = -3", [](Input& in) { in.counts.bins = -3; }},
     {"groups = 0", [](Input& in) { in.counts.groups = 0; }},
     {"r_max_A = 0", [](Input& in) { in.counts.r_max_A = 0.0; }},
-    {"r_max_A = inf",
-     [](Input& in) { in.counts.r_max_A = std::numeric_limits<double>::infinity(); }},
-    {"does not support Newmark",
-     [](Input& in) {
-       in.system.integrator = integrator("pushforward");
-       in.system.precision = Precision::single;
-     }},
+    {"r_max_A = inf", [](Input& in) { in.counts.r_max_A = kInfinity; }},
+    {"does not support Newmark", [](Input& in) { in.system.precision = Precision::single; },
+     "pushforward"},
     {"timestep_akma = 0; it must be a number above 0",
      [](Input& in) { in.system.integrator.timestep_akma = 0.0; }},
-    {"timestep_akma = nan",
-     [](Input& in) {
-       in.system.integrator.timestep_akma = std::numeric_limits<double>::quiet_NaN();
-     }},
-    {"beta = 0",
-     [](Input& in) {
-       in.system.integrator = integrator("zss-stiff");
-       in.system.integrator.beta = 0.0;
-     }},
-    {"omega = 0",
-     [](Input& in) {
-       in.system.integrator = integrator("zss-stiff");
-       in.system.integrator.omega = 0.0;
-     }},
+    {"timestep_akma = nan", [](Input& in) { in.system.integrator.timestep_akma = std::nan(""); }},
+    {"beta = 0", [](Input& in) { in.system.integrator.beta = 0.0; }, "zss-stiff"},
+    {"omega = 0", [](Input& in) { in.system.integrator.omega = 0.0; }, "zss-stiff"},
+    {"omega = inf", [](Input& in) { in.system.integrator.omega = kInfinity; }, "verlet"},
     {"omega = inf",
      [](Input& in) {
-       in.system.integrator = integrator("verlet");
-       in.system.integrator.omega = std::numeric_limits<double>::infinity();
-     }},
-    {"omega = inf",
-     [](Input& in) {
-       in.system.integrator = integrator("zss-stiff");
        in.system.integrator.hessian = Hessian::full;
-       in.system.integrator.omega = std::numeric_limits<double>::infinity();
-     }},
-    {"tolerance = 0",
-     [](Input& in) {
-       in.system.integrator = integrator("shake");
-       in.system.integrator.tolerance = 0.0;
-     }},
+       in.system.integrator.omega = kInfinity;
+     },
+     "zss-stiff"},
+    {"tolerance = 0", [](Input& in) { in.system.integrator.tolerance = 0.0; }, "shake"},
     {"an atom of mass = 0", [](Input& in) { in.system.model.mass_h_Da = 0.0; }},
     {"temperature_K = -5", [](Input& in) { in.system.thermostat.temperature_K = -5.0; }},
     {"temperatures_K = -5; it must be 0 or more",
@@ -103,11 +87,8 @@ const std::vector<Mistake> kMistakes{
        in.system.thermostat.temperature_K = 0.0;
        in.system.thermostat.temperatures_K = {5.0, 0.0};
      }},
-    {"no half drift for BAOAB",
-     [](Input& in) {
-       in.system.integrator = integrator("one_step");
-       in.system.thermostat.kind = Thermostat::baoab;
-     }},
+    {"no half drift for BAOAB", [](Input& in) { in.system.thermostat.kind = Thermostat::baoab; },
+     "one_step"},
     {"friction_oxygen_per_akma = -1",
      [](Input& in) { in.system.thermostat.friction_oxygen_per_akma = -1.0; }},
     {"friction_hydrogen_per_akma = -1",
@@ -125,17 +106,18 @@ const std::vector<Mistake> kMistakes{
 TEST(EngineInput, AllFactoriesRejectInvalidInput) {
   for (const Mistake& mistake : kMistakes) {
     Input in = good_input();
+    in.system.integrator = integrator(mistake.scheme);
     mistake.make(in);
     // Before a device is looked for.
     for (const char* device : {"cpu", "cuda"}) {
       const std::string message = message_of<InputError>([&] {
         make_engine(in.system, in.start, in.counts, {device, 1});
       });
-      EXPECT_TRUE(contains(message, mistake.told));
+      EXPECT_TRUE(contains(message, mistake.message));
     }
     const std::string message =
         message_of<InputError>([&] { make_cpu_engine(in.system, in.start, in.counts, 1); });
-    EXPECT_TRUE(contains(message, mistake.told));
+    EXPECT_TRUE(contains(message, mistake.message));
   }
 }
 
@@ -152,7 +134,7 @@ TEST(EngineInput, UnusedParametersAreNotChecked) {
   make_cpu_engine(in.system, in.start, in.counts, 1)->advance(3);
   for (const char* scheme : {"zss-stiff", "pushforward"}) {
     in.system.integrator = integrator(scheme);
-    in.system.integrator.omega = std::numeric_limits<double>::infinity();
+    in.system.integrator.omega = kInfinity;
     make_cpu_engine(in.system, in.start, in.counts, 1)->advance(3);
   }
   // No replicas are legal, and nothing happens to them.
@@ -175,6 +157,63 @@ TEST(ForceFieldInput, HasItsSize) {
     EXPECT_THROW(force_field.energy_and_forces(x, forces), InputError);
   }
 }
+
+// --- engines in the child of a fork ---
+
+#if !defined(__SANITIZE_THREAD__)  // which does not support threads after a fork
+/// Several groups, which two threads share.
+std::unique_ptr<Engine> classical_engine() {
+  const System system = make_system({"settle", Bath::none}, tip3p(), 3);
+  return make_cpu_engine(system, start_state(system, spread_ids(64)), {}, 2);
+}
+std::unique_ptr<Engine> ring_engine() {
+  System system = make_system({"flexible_verlet", Bath::none}, tip4p(), 3);
+  system.path_integral.beads = 4;
+  system.path_integral.temperature_K = 200.0;
+  system.path_integral.method = RingMethod::rpmd;
+  return make_cpu_engine(
+      system, start::rings_of(system, start_state(system, spread_ids(64)), nullptr, true, false),
+      {}, 2);
+}
+
+class ForkedEngine : public testing::TestWithParam<std::unique_ptr<Engine> (*)()> {
+ protected:
+  std::unique_ptr<Engine> engine_of_two_threads() const { return GetParam()(); }
+};
+INSTANTIATE_TEST_SUITE_P(Engines, ForkedEngine, testing::Values(classical_engine, ring_engine));
+
+TEST_P(ForkedEngine, AnInheritedEngineGivesTheSameTrajectory) {
+  const auto engine = engine_of_two_threads(), other = engine_of_two_threads();
+  engine->advance(3);
+  other->advance(8);
+  const State expected = other->state();
+  EXPECT_EQ(status_of_child([&] {
+              engine->advance(5);
+              return engine->step() == 8 && engine->state().positions_A == expected.positions_A;
+            }),
+            0);
+}
+
+TEST_P(ForkedEngine, AnEngineThatComputedDuringTheForkReportsIt) {
+  const auto engine = engine_of_two_threads();
+  engine->begin_advance(5);
+  EXPECT_EQ(status_of_child([&] {
+              for (int call = 0; call < 2; ++call) {
+                try {
+                  engine->wait();
+                  return false;
+                } catch (const InputError&) {
+                }
+              }
+              const auto another = engine_of_two_threads();
+              another->advance(2);
+              return another->step() == 2;
+            }),
+            0);
+  engine->wait();
+  EXPECT_EQ(engine->step(), 5);
+}
+#endif
 
 }  // namespace
 }  // namespace tarn

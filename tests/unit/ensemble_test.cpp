@@ -14,16 +14,9 @@ namespace {
 
 using namespace test;
 
-Deck deck(const std::string& more = "") {
-  return parse_deck(R"(
-[system]
-molecules = 5
-replicas = 3
-[integrator]
-scheme = "settle"
-[run]
-steps = 60
-)" + more,
+Deck deck(const std::string& more = "", int replicas = 3) {
+  return parse_deck("[system]\nmolecules = 5\nreplicas = " + std::to_string(replicas) +
+                        "\n[integrator]\nscheme = \"settle\"\n[run]\nsteps = 60\n" + more,
                     "pentamer.toml");
 }
 const std::string kBath =
@@ -76,53 +69,23 @@ TEST(Ensemble, StopsOnRequest) {
 
 TEST(Ensemble, KeepsStoppedReplicas) {
   ScratchFolder folder;
-  const Deck hot = parse_deck(R"(
-[system]
-molecules = 3
-replicas = 8
-[integrator]
-scheme = "settle"
-timestep_fs = 12.0
-[thermostat]
-kind = "baoab"
-temperatures_K = [10, 10, 10, 10, 10, 10, 10, 4000]
-friction_per_ps = 5.0
-[run]
-steps = 0
-)",
-                              "hot.toml");
+  Deck hot = deck(
+      "[thermostat]\nfriction_per_ps = 5.0\n"
+      "temperatures_K = [10, 10, 10, 10, 10, 10, 10, 4000]\n",
+      8);
+  hot.integrator.timestep_fs = 12.0;
   Ensemble ensemble(hot, {"cpu"});
   while (ensemble.blow_ups().empty() && ensemble.step() < 100'000) ensemble.advance(100);
   const std::vector<BlowUp> stopped = ensemble.blow_ups();
   ASSERT_FALSE(stopped.empty());
   ASSERT_LT(stopped.size(), 8u);
-  EXPECT_NE(ensemble.text(stopped[0]).find("blew up"), std::string::npos);
+  EXPECT_TRUE(contains(ensemble.text(stopped[0]), "blew up"));
   ensemble.save(folder.file("x"));
   Ensemble again = Ensemble::load(folder.file("x"), {"cpu"});
   EXPECT_EQ(again.blow_ups(), stopped);
   Frame frame;
   again.snapshot(kPositions, frame);
   EXPECT_EQ(frame.live(), 8 - stopped.size());
-}
-
-TEST(Ensemble, WarnsOfResonances) {
-  const auto warnings = [](const std::string& free_ring) {
-    const Ensemble ensemble(
-        parse_deck("[system]\nmodel = \"qtip4pf\"\nmolecules = 1\n[path_integral]\nbeads = "
-                   "128\nfrequencies = \"trotter\"\n"
-                   "free_ring = \"" +
-                       free_ring +
-                       "\"\n[thermostat]\ntemperature_K = 300\nfriction_per_ps = 5\n[run]\n"
-                       "steps = 0\n",
-                   "rings.toml"),
-        {"cpu"});
-    return texts_of(Level::warning, ensemble.messages());
-  };
-  ASSERT_FALSE(warnings("exact").empty());
-  EXPECT_NE(warnings("exact").back().find("resonates: timestep_fs = 0.5"), std::string::npos);
-  for (const std::string& warning : warnings("cayley")) {
-    EXPECT_EQ(warning.find("resonates"), std::string::npos) << warning;
-  }
 }
 
 TEST(Ensemble, RejectsInvalidRequests) {

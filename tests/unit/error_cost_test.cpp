@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compare/energy_conservation.hpp"
 #include "rounding.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/core/units.hpp"
@@ -93,29 +94,32 @@ TEST(ErrorCost, NoiseIsTheMeanDistanceOfEqualDistributions) {
   EXPECT_NEAR(total_variation_noise(a, b, kWidth_A), mean, 4.5 * error);
 }
 
-/// At which 3 (N - 1) kT of eleven molecules is 10 kcal/mol.
-constexpr double kTemperature_K = 10.0 / (30.0 * units::boltzmann_kcal_per_mol_K);
+SchemeResult scheme(const char* label, double us_per_ps, double us_per_ps_err,
+                    const analysis::MeanError& potential_difference_kcal_per_mol = {}) {
+  SchemeResult s;
+  s.label = label;
+  s.us_per_ps = us_per_ps;
+  s.us_per_ps_err = us_per_ps_err;
+  // At which 3 (N - 1) kT of eleven molecules is 10 kcal/mol.
+  s.temperature_K.mean = 10.0 / (30.0 * units::boltzmann_kcal_per_mol_K);
+  s.potential_difference_kcal_per_mol = potential_difference_kcal_per_mol;
+  s.oo_total_variation = 0.03;
+  return s;
+}
+CheapestScheme cheapest(const std::vector<SchemeResult>& all, const std::string& within) {
+  for (const CheapestScheme& best : cheapest_schemes(all, 11)) {
+    if (best.within == within) return best;
+  }
+  return {"no such row", "no such row"};
+}
 
 TEST(ErrorCost, TheCheapestIsTheFastestWithinTheTolerance) {
-  const auto scheme = [](const char* label, double us_per_ps, double error, double uncertainty) {
-    SchemeResult s;
-    s.label = label;
-    s.us_per_ps = us_per_ps;
-    s.temperature_K.mean = kTemperature_K;
-    s.potential_difference_kcal_per_mol = {error, uncertainty};
-    s.oo_total_variation = 0.03;
-    return s;
-  };
-  std::vector<SchemeResult> all{scheme("reference", 1.0, 0.0, 0.0),
-                                scheme("exact", 90.0, 0.01, 0.0), scheme("good", 50.0, -0.5, 0.2),
-                                scheme("vague", 40.0, 0.5, 0.3), scheme("lost", 1.0, 0.0, 0.0)};
+  std::vector<SchemeResult> all{scheme("reference", 1.0, 0.0),
+                                scheme("exact", 90.0, 0.0, {0.01, 0.0}),
+                                scheme("good", 50.0, 0.0, {-0.5, 0.2}),
+                                scheme("vague", 40.0, 0.0, {0.5, 0.3}), scheme("lost", 1.0, 0.0)};
   all.back().blow_ups.emplace_back();
-  const auto row = [&](const std::string& within) {
-    for (const CheapestScheme& best : cheapest_schemes(all, 11)) {
-      if (best.within == within) return best;
-    }
-    return CheapestScheme{"no such row", "no such row"};
-  };
+  const auto row = [&](const std::string& within) { return cheapest(all, within); };
   EXPECT_EQ(row("<V0> to 30 % of 3(N-1)kT").label, "vague");
   // 0.5 + 2 x 0.3 kcal/mol is more than one, and 0.5 - 2 x 0.3 less: the fastest may be accurate.
   // Noise of half a kcal/mol takes (2 x 0.3 / 0.5)^2 times as long.
@@ -154,15 +158,6 @@ TEST(ErrorCost, DistancesWithinTheirNoiseAreNotResolved) {
 }
 
 TEST(ErrorCost, CostsWithinTheirErrorsAreTies) {
-  const auto scheme = [](const char* label, double us_per_ps, double error) {
-    SchemeResult s;
-    s.label = label;
-    s.us_per_ps = us_per_ps;
-    s.us_per_ps_err = error;
-    s.temperature_K.mean = kTemperature_K;
-    s.oo_total_variation = 0.03;
-    return s;
-  };
   // 20 is twice the error of the difference of the fastest and the first of these.
   std::vector<SchemeResult> all{scheme("reference", 1.0, 0.0),
                                 scheme("slower", 120.5, 8.0),
@@ -170,12 +165,7 @@ TEST(ErrorCost, CostsWithinTheirErrorsAreTies) {
                                 scheme("fastest", 100.0, 6.0),
                                 scheme("not known", 101.0, std::nan("")),
                                 scheme("vague", 130.0, 30.0)};
-  const auto row = [&](const std::string& within) {
-    for (const CheapestScheme& best : cheapest_schemes(all, 11)) {
-      if (best.within == within) return best;
-    }
-    return CheapestScheme{};
-  };
+  const auto row = [&](const std::string& within) { return cheapest(all, within); };
   EXPECT_EQ(row("<V0> to 10 % of 3(N-1)kT").label, "fastest");
   EXPECT_EQ(row("<V0> to 10 % of 3(N-1)kT").us_per_ps_err, 6.0);
   EXPECT_EQ(row("<V0> to 10 % of 3(N-1)kT").ties, (std::vector<std::string>{"as fast", "vague"}));
@@ -184,6 +174,70 @@ TEST(ErrorCost, CostsWithinTheirErrorsAreTies) {
   all[2].potential_difference_kcal_per_mol.mean = 2.0;
   EXPECT_EQ(row("<V0> to 10 % of 3(N-1)kT").ties, std::vector<std::string>{"vague"});
   EXPECT_EQ(row("<V0> to 30 % of 3(N-1)kT").ties, (std::vector<std::string>{"as fast", "vague"}));
+}
+
+// --- conservation of energy ---
+
+/// Energies and momenta of replicas 0, 1, ...
+Frame frame(const std::vector<double>& energies, double momentum = 0.0, double angular = 0.0) {
+  Frame f;
+  for (std::size_t r = 0; r < energies.size(); ++r) {
+    f.replica_ids.push_back(static_cast<std::int64_t>(r));
+    Conservation c;
+    c.energy_kcal_per_mol = energies[r];
+    c.momentum_Da_A_per_akma = {1.0 + momentum, 0.0, 0.0};
+    c.angular_momentum_Da_A2_per_akma = {0.0, 0.6 * angular, 2.0 - 0.8 * angular};
+    f.conservation.push_back(c);
+  }
+  return f;
+}
+
+TEST(EnergyConservation, ChangesSinceTheFirstSample) {
+  EnergyConservation c;
+  c.add(frame({-50.0, -40.0}));
+  c.add(frame({-49.0, -43.0}, 0.5, 0.25));
+  c.add(frame({-52.0, -40.0}, -0.25, 0.125));
+  const EnergyConservation::Result r = c.result();
+  // Mean squares (0 + 1 + 4)/3 and (0 + 9 + 0)/3: their mean 7/3 has the error 2/3.
+  EXPECT_DOUBLE_EQ(r.rms.mean, std::sqrt(7.0 / 3.0));
+  EXPECT_NEAR(r.rms.error, 2.0 / 3.0 / (2.0 * std::sqrt(7.0 / 3.0)), 1e-15);
+  EXPECT_DOUBLE_EQ(r.max, 3.0);
+  EXPECT_DOUBLE_EQ(r.momentum_max, 0.5);
+  EXPECT_NEAR(r.angular_max, 0.25, test::few_roundings());
+  // Slopes -1 and 0.
+  EXPECT_DOUBLE_EQ(r.drift.mean, -0.5);
+  EXPECT_DOUBLE_EQ(r.drift.error, 0.5);
+}
+
+TEST(EnergyConservation, OnlyReplicasThatAreLeftCount) {
+  EnergyConservation c;
+  EXPECT_TRUE(std::isnan(c.result().rms.mean));
+  EXPECT_TRUE(std::isnan(c.result().max));
+  c.add(frame({0.0, 0.0}));
+  EXPECT_TRUE(std::isnan(c.result().rms.mean)) << "there is no change yet";
+  c.add(frame({1.0, 1e9}));
+  EXPECT_TRUE(std::isnan(c.result().drift.mean)) << "a line needs three points";
+  c.add(frame({0.0}));
+  const EnergyConservation::Result r = c.result();
+  EXPECT_DOUBLE_EQ(r.max, 1.0);
+  EXPECT_DOUBLE_EQ(r.rms.mean, std::sqrt(1.0 / 3.0));
+  EXPECT_EQ(r.rms.error, 0.0) << "of one replica it is not known";
+}
+
+TEST(EnergyConservation, OrdersOmitLostReplicas) {
+  std::vector<EnergyPoint> points;
+  for (const double step_fs : {0.5, 1.0, 2.0}) {
+    points.push_back({0, step_fs, {3e-4 * step_fs * step_fs, 1e-5}, true});
+    points.push_back({1, step_fs, {1e-5 * std::pow(step_fs, 3), 1e-6}, true});
+  }
+  points.push_back({0, 4.0, {1e9, 0.0}, false});
+  const std::vector<SchemeOrder> orders = energy_orders(points, {"a", "b"});
+  ASSERT_EQ(orders.size(), 2u);
+  EXPECT_EQ(orders[0].quantity, "energy");
+  // Exact powers, up to the rounding of logarithms.
+  EXPECT_NEAR(orders[0].fit.order, 2.0, 1e-12);
+  EXPECT_EQ(orders[0].fit.points, 3u);
+  EXPECT_NEAR(orders[1].fit.order, 3.0, test::few_roundings(10.0));
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "tarn/physics/extremes.hpp"
 
-#include <cmath>
 #include <limits>
 #include <vector>
 

@@ -29,6 +29,15 @@ void for_flexible_models(const Op& op) {
   }
 }
 
+/// Calls op with distorted molecules of each model.
+template <class Op>
+void for_distorted_molecules(std::uint64_t seed, int count, const Op& op) {
+  for_flexible_models([&](const WaterModel& model, const FlexibleParameters<double>& p) {
+    Random random(seed);
+    for (int i = 0; i < count; ++i) op(model, p, distorted_molecule(model, random), random);
+  });
+}
+
 TEST(FlexibleModels, HaveThePublishedParameters) {
   ASSERT_EQ(kFlexibleWaterModels.size(), 4u);
   for (const WaterModel& model : kFlexibleWaterModels) {
@@ -63,69 +72,45 @@ TEST(Flexible, GeometryOfTheModelIsTheMinimum) {
 /// sizes 1e-14, which leaves a factor of five.
 TEST(Flexible, EnergyAndForceMatchTheDefinition) {
   Worst energy("log10_energy"), force("log10_force");
-  for_flexible_models([&](const WaterModel& model, const FlexibleParameters<double>& p) {
-    Random random(3);
-    for (int i = 0; i < 200; ++i) {
-      const Triple<double> x = distorted_molecule(model, random);
-      const FlexibleReference reference(model, to_vector(x));
-      energy.see((intramolecular_energy(x, p) - reference.energy) / 100.0L, i);
-      const Vector9 f = to_vector(intramolecular_force(x, p)) - reference.force();
-      force.see(f.cwiseAbs().maxCoeff() / 300.0L, i);
-    }
+  for_distorted_molecules(3, 200, [&](const auto& model, const auto& p, const auto& x, auto&) {
+    const FlexibleReference reference(model, to_vector(x));
+    energy.see((intramolecular_energy(x, p) - reference.energy) / 100.0L);
+    const Vector9 f = to_vector(intramolecular_force(x, p)) - reference.force();
+    force.see(f.cwiseAbs().maxCoeff() / 300.0L);
   });
   energy.expect_below(1e-14);
   force.expect_below(1e-14);
 }
 
+/// And the Hessian is minus the derivative of the force: up to 2000 kcal/mol/A^2.
 TEST(Flexible, ForceIsMinusTheGradient) {
   using D = Dual<double, 9>;
-  Worst error("log10_error");
-  for_flexible_models([&](const WaterModel& model, const FlexibleParameters<double>& p) {
-    Random random(4);
-    for (int i = 0; i < 50; ++i) {
-      const Triple<double> x = distorted_molecule(model, random);
-      const D energy = intramolecular_energy(variables<D>(x), p);
-      const std::array<double, 9> f = to_array(intramolecular_force(x, p));
-      for (std::size_t k = 0; k < 9; ++k) error.see((f[k] + energy.d[k]) / 300.0, i);
+  Worst force("log10_force"), hessian("log10_hessian");
+  for_distorted_molecules(4, 50, [&](const auto&, const auto& p, const auto& x, auto&) {
+    const D energy = intramolecular_energy(variables<D>(x), p);
+    const std::array<D, 9> f = to_array(intramolecular_force(variables<D>(x), p));
+    const IntramolecularHessian<double> h = intramolecular_hessian(x, p);
+    for (std::size_t r = 0; r < 9; ++r) {
+      force.see((f[r].value + energy.d[r]) / 300.0);
+      for (std::size_t c = 0; c < 9; ++c) hessian.see((h.at[r][c] + f[r].d[c]) / 2000.0);
     }
   });
-  error.expect_below(2e-14);
-}
-
-/// Second derivatives of up to 2000 kcal/mol/A^2.
-TEST(Flexible, HessianIsTheDerivativeOfTheForce) {
-  using D = Dual<double, 9>;
-  Worst error("log10_error");
-  for_flexible_models([&](const WaterModel& model, const FlexibleParameters<double>& p) {
-    Random random(5);
-    for (int i = 0; i < 50; ++i) {
-      const Triple<double> x = distorted_molecule(model, random);
-      const std::array<D, 9> f = to_array(intramolecular_force(variables<D>(x), p));
-      const IntramolecularHessian<double> h = intramolecular_hessian(x, p);
-      for (std::size_t r = 0; r < 9; ++r) {
-        for (std::size_t c = 0; c < 9; ++c) error.see((h.at[r][c] + f[r].d[c]) / 2000.0, i);
-      }
-    }
-  });
-  error.expect_below(2e-14);
+  force.expect_below(2e-14);
+  hessian.expect_below(2e-14);
 }
 
 /// Forces have no sum and no torque, and turn with the molecule.
 TEST(Flexible, ForceConservesMomentum) {
-  for_flexible_models([](const WaterModel& model, const FlexibleParameters<double>& p) {
-    Random random(6);
-    for (int i = 0; i < 50; ++i) {
-      const Triple<double> x = distorted_molecule(model, random);
-      const Triple<double> f = intramolecular_force(x, p);
-      const Vec3<double> net = f.o + f.h1 + f.h2;
-      const Vec3<double> torque = cross(x.h1 - x.o, f.h1) + cross(x.h2 - x.o, f.h2);
-      for (const double v : {net.x, net.y, net.z, torque.x, torque.y, torque.z}) {
-        EXPECT_NEAR(v, 0.0, few_roundings(300.0));
-      }
-      const RigidMotion motion = RigidMotion::random(random, 3.0);
-      const Triple<double> turned = intramolecular_force(motion(x), p) - motion.turn(f);
-      for (const double v : to_array(turned)) EXPECT_NEAR(v, 0.0, 10.0 * few_roundings(300.0));
+  for_distorted_molecules(6, 50, [](const auto&, const auto& p, const auto& x, auto& random) {
+    const Triple<double> f = intramolecular_force(x, p);
+    const Vec3<double> net = f.o + f.h1 + f.h2;
+    const Vec3<double> torque = cross(x.h1 - x.o, f.h1) + cross(x.h2 - x.o, f.h2);
+    for (const double v : {net.x, net.y, net.z, torque.x, torque.y, torque.z}) {
+      EXPECT_NEAR(v, 0.0, few_roundings(300.0));
     }
+    const RigidMotion motion = RigidMotion::random(random, 3.0);
+    const Triple<double> turned = intramolecular_force(motion(x), p) - motion.turn(f);
+    for (const double v : to_array(turned)) EXPECT_NEAR(v, 0.0, 10.0 * few_roundings(300.0));
   });
 }
 
@@ -145,21 +130,19 @@ TEST(Flexible, StraightMoleculeHasFiniteForces) {
 /// the longest step.
 TEST(Flexible, AccelerationSolvesTheWholeSystem) {
   Worst error("log10_error");
-  for_flexible_models([&](const WaterModel& model, const FlexibleParameters<double>& p) {
-    const Masses<double> m = masses(model);
-    const Vector9 mass = mass_matrix(m).diagonal();
-    Random random(7);
-    for (int i = 0; i < 100; ++i) {
-      const Triple<double> x = distorted_molecule(model, random), f0 = random.triple(20.0);
-      for (const double h : {0.001, 0.02, 0.1, 1.0}) {
-        const double bh2 = 0.42 * h * h;
-        const Vector9 a =
-            FlexibleReference(model, to_vector(x)).acceleration(model, mass, bh2, to_vector(f0));
-        const Vector9 found = to_vector(flexible_acceleration(x, f0, p, m, 1.0 / bh2));
-        error.see((found - a).norm() / (a.norm() + 20.0L), i);
-      }
-    }
-  });
+  for_distorted_molecules(
+      7, 100, [&](const auto& model, const auto& p, const auto& x, auto& random) {
+        const Masses<double> m = masses(model);
+        const Vector9 mass = mass_matrix(m).diagonal();
+        const Triple<double> f0 = random.triple(20.0);
+        for (const double h : {0.001, 0.02, 0.1, 1.0}) {
+          const double bh2 = 0.42 * h * h;
+          const Vector9 a =
+              FlexibleReference(model, to_vector(x)).acceleration(model, mass, bh2, to_vector(f0));
+          const Vector9 found = to_vector(flexible_acceleration(x, f0, p, m, 1.0 / bh2));
+          error.see((found - a).norm() / (a.norm() + 20.0L));
+        }
+      });
   error.expect_below(1e-12);
 }
 
@@ -281,32 +264,6 @@ TEST(Flexible, PacksAndFloatsAgreeWithDoubles) {
       EXPECT_NEAR(floats[k], f[k], 10.0 * kFloatEpsilon * 1500.0);
     }
   }
-}
-
-/// The force field adds it to the pairs.
-TEST(Flexible, ForceFieldHasBothEnergies) {
-  for_flexible_models([](const WaterModel& model, const FlexibleParameters<double>& p) {
-    Random random(10);
-    std::vector<double> x;
-    double intramolecular = 0.0;
-    for (int m = 0; m < 3; ++m) {
-      Triple<double> t = random_molecule(model, random, 0.1) + random.triple(0.05);
-      const Vec3<double> at{3.5 * m, 0.5 * m, 0.0};
-      t = {t.o + at, t.h1 + at, t.h2 + at};
-      intramolecular += intramolecular_energy(t, p);
-      for (const double c : to_array(t)) x.push_back(c);
-    }
-    WaterModel rigid = model;
-    rigid.intramolecular = {};
-    ForceField all(model, 3), pairs(rigid, 3);
-    std::vector<double> f(27), f0(27);
-    const ClusterEnergy e = all.energy_and_forces(x, f), e0 = pairs.energy_and_forces(x, f0);
-    EXPECT_DOUBLE_EQ(e.intramolecular_kcal_per_mol, intramolecular);
-    EXPECT_EQ(e.coulomb_kcal_per_mol, e0.coulomb_kcal_per_mol);
-    EXPECT_EQ(e.total_kcal_per_mol(), all.energy(x).total_kcal_per_mol());
-    add_intramolecular_forces(model, x, f0);
-    EXPECT_EQ(f, f0);
-  });
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
-#include <algorithm>
 #include <filesystem>
 #include <random>
 #include <string>
 #include <sys/resource.h>
-#include <vector>
 
 #include <gtest/gtest.h>
 

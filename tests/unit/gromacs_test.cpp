@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,21 +14,16 @@
 
 #include "full_product.hpp"
 #include "io/xdr.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
+#include "text_parts.hpp"
 #include "trajectory_fixtures.hpp"
 
 namespace tarn::io {
 namespace {
 
-using test::contains;
-using test::frames_of;
-using test::largest_difference;
-using test::message_of;
-using test::ScratchFolder;
-using test::some_positions;
+using namespace test;
 
 const std::string kFolder = std::string(TARN_SOURCE_DIR) + "/tests/data/trajectories/";
 
@@ -39,24 +33,38 @@ std::string number(std::int32_t value) {
   return text;
 }
 
+std::string replaced(std::string bytes, std::size_t at, const std::string& with) {
+  return bytes.replace(at, with.size(), with);
+}
+
+/// Places in a TRR file: the first number of the header, and the box, after header, time and
+/// lambda.
+constexpr std::size_t kFirstNumber = 4 + 8 + 12, kBox = kFirstNumber + 13 * 4 + 16;
+
 class Gromacs : public ::testing::Test {
  protected:
+  std::string file(const std::string& name) const { return folder_.file(name); }
+  static std::unique_ptr<TrajectoryWriter> writer_of(const std::string& path, int molecules,
+                                                     int sites_per_molecule = 3) {
+    TrajectoryInfo info;
+    info.path = path;
+    info.molecules = molecules;
+    info.sites_per_molecule = sites_per_molecule;
+    auto writer = trajectory_format_of(path).write(info);
+    writer->create();
+    return writer;
+  }
   /// Writes one frame to a file of that name.
   std::string written(const std::string& name, const std::vector<double>& positions_A,
                       std::int64_t step = 0) {
-    TrajectoryInfo info;
-    info.path = folder_.file(name);
-    info.molecules = static_cast<int>(positions_A.size() / 9);
-    const auto writer = trajectory_format_of(name).write(info);
-    writer->create();
+    const auto writer = writer_of(file(name), static_cast<int>(positions_A.size() / 9));
     writer->append({0, step, 0.5, positions_A});
     writer->finish();
-    return info.path;
+    return file(name);
   }
   std::string problem(const std::string& name, const std::string& bytes) {
-    const std::string path = folder_.file(name);
-    test::write_text(path, bytes);
-    return message_of<InputError>([&] { frames_of(path); });
+    write_text(file(name), bytes);
+    return message_of<InputError>([&] { frames_of(file(name)); });
   }
   ScratchFolder folder_;
 };
@@ -146,37 +154,16 @@ TEST_F(Gromacs, CompressedWaterTakesTheBitsOfItsExtent) {
   // Sizes are 2^(bits/3) and cover differences of both signs.
   const double bits = std::ceil(std::log2(product)) + 1.0 +
                       2.0 * std::ceil(3.0 * std::log2(2.0 * widest / kUnit_A));
-  const auto bytes = static_cast<double>(test::read_text(written("a.xtc", x)).size());
+  const auto bytes = static_cast<double>(read_text(written("a.xtc", x)).size());
   constexpr double kHeader = 92.0;
   // One bit more if a size is just above or below.
   EXPECT_NEAR(8.0 * (bytes - kHeader) / 100.0, bits, 3.0);
   EXPECT_LT(bytes, 0.55 * static_cast<double>(sizeof(float) * x.size()));
 }
 
-TEST_F(Gromacs, AllDigitsOfTrr) {
-  std::vector<double> x = some_positions(5, 3), v = some_positions(5, 4);
-  TrajectoryInfo info;
-  info.path = folder_.file("a.trr");
-  info.molecules = 5;
-  const auto writer = trajectory_format_of(info.path).write(info);
-  writer->create();
-  writer->append({0, 5, 0.01, x, v});
-  writer->append({0, std::int64_t{1} << 40, 1e9 / 3.0, x, v});
-  writer->finish();
-  const std::vector<Structure> frames = frames_of(info.path);
-  ASSERT_EQ(frames.size(), 2u);
-  for (const Structure& frame : frames) {
-    // Two roundings of numbers below 16 A.
-    EXPECT_LE(largest_difference(frame.positions_A, x), std::ldexp(1.0, -49));
-    EXPECT_LE(largest_difference(frame.velocities_A_per_akma, v), std::ldexp(1.0, -49));
-  }
-  EXPECT_EQ(frames[0].comment.at("step"), "5");
-  EXPECT_EQ(frames[1].comment.at("step"), "2147483647");  // the largest in 32 bits
-  EXPECT_EQ(frames[1].time_ps(), 1e9 / 3.0);
-}
-
 /// The site M of TIP4P is left out, and is not mistaken for a hydrogen if twelve atoms may be three
-/// or four molecules.
+/// or four molecules. Numbers of atoms that are not a multiple of three, compressed and
+/// uncompressed, with velocities.
 TEST_F(Gromacs, FourthSitesAreFound) {
   const auto with_site = [](const std::vector<double>& atoms) {
     std::vector<double> sites;
@@ -187,38 +174,25 @@ TEST_F(Gromacs, FourthSitesAreFound) {
     return sites;
   };
   for (const std::string name : {"a.trr", "a.xtc", "a.dcd"}) {
-    SCOPED_TRACE(name);
-    const std::vector<double> atoms = some_positions(3, 1);
-    const std::vector<Structure> frames = frames_of(written(name, with_site(atoms)));
-    ASSERT_EQ(frames.size(), 1u);
-    EXPECT_TRUE(frames[0].has_sites);
-    EXPECT_EQ(frames[0].molecules, 3);
-    EXPECT_LE(largest_difference(frames[0].positions_A, atoms), 0.5001e-4);
+    for (const int molecules : {1, 2, 3, 4, 7}) {
+      SCOPED_TRACE(name + fmt::format(" {}", molecules));
+      const std::string path = file(name);
+      const std::vector<double> x = some_positions(molecules, 2), v = some_positions(molecules, 3);
+      const auto writer = writer_of(path, molecules, 4);
+      writer->append({0, 0, 0.0, with_site(x), with_site(v)});
+      writer->finish();
+      const std::vector<Structure> frames = frames_of(path);
+      ASSERT_EQ(frames.size(), 1u);
+      EXPECT_TRUE(frames[0].has_sites);
+      EXPECT_EQ(frames[0].molecules, molecules);
+      const double rounding = name == "a.trr" ? std::ldexp(1.0, -49) : 0.5001e-4;
+      EXPECT_LE(largest_difference(frames[0].positions_A, x), rounding);
+      if (name != "a.trr") continue;
+      EXPECT_LE(largest_difference(frames[0].velocities_A_per_akma, v), rounding);
+    }
     const std::vector<Structure> plain = frames_of(written(name, some_positions(4, 1)));
     EXPECT_FALSE(plain[0].has_sites);
     EXPECT_EQ(plain[0].molecules, 4);
-  }
-  // Numbers of atoms that are not a multiple of three, compressed and uncompressed, with
-  // velocities.
-  for (const int molecules : {1, 2, 4, 7}) {
-    for (const std::string name : {"b.trr", "b.xtc", "b.dcd"}) {
-      SCOPED_TRACE(name + fmt::format(" {}", molecules));
-      TrajectoryInfo info;
-      info.path = folder_.file(name);
-      info.molecules = molecules;
-      info.sites_per_molecule = 4;
-      const std::vector<double> x = some_positions(molecules, 2), v = some_positions(molecules, 3);
-      const auto writer = trajectory_format_of(info.path).write(info);
-      writer->create();
-      writer->append({0, 0, 0.0, with_site(x), with_site(v)});
-      writer->finish();
-      const std::vector<Structure> frames = frames_of(info.path);
-      EXPECT_TRUE(frames[0].has_sites);
-      EXPECT_LE(largest_difference(frames[0].positions_A, x),
-                name == "b.trr" ? std::ldexp(1.0, -49) : 0.5001e-4);
-      if (name != "b.trr") continue;
-      EXPECT_LE(largest_difference(frames[0].velocities_A_per_akma, v), std::ldexp(1.0, -49));
-    }
   }
 }
 
@@ -242,18 +216,14 @@ TEST_F(Gromacs, RejectsOtherMolecules) {
       contains(message_of<InputError>([&] { check_molecules(frames[0], *open_frames(path), 7); }),
                "frame 7 (counted from 0): H1 of molecule 0 is 19 A"));
   // Later frames are not checked.
-  const std::string four = test::read_text(written("d.trr", some_positions(4, 0)));
+  const std::string four = read_text(written("d.trr", some_positions(4, 0)));
   std::vector<double> apart = some_positions(4, 0);
   for (std::size_t i = 3; i < apart.size(); i += 9) apart[i] += 20.0;
-  std::string other = four;
-  const std::string moved = [&] {
-    std::string numbers;
-    for (const double value : apart) put_xdr(numbers, value / 10.0);
-    return numbers;
-  }();
-  other.replace(other.size() - moved.size(), moved.size(), moved);
-  test::write_text(folder_.file("e.trr"), four + other);
-  const std::vector<Structure> both = frames_of(folder_.file("e.trr"));
+  std::string moved;
+  for (const double value : apart) put_xdr(moved, value / 10.0);
+  const std::string other = four.substr(0, four.size() - moved.size()) + moved;
+  write_text(file("e.trr"), four + other);
+  const std::vector<Structure> both = frames_of(file("e.trr"));
   ASSERT_EQ(both.size(), 2u);
   EXPECT_LE(largest_difference(both[1].positions_A, apart), 1e-13);
   EXPECT_FALSE(problem("f.trr", other).empty());  // alone it is not water
@@ -267,55 +237,46 @@ TEST_F(Gromacs, RejectsOtherMolecules) {
 
 /// GROMACS can write velocities and forces more often than positions.
 TEST_F(Gromacs, FramesWithoutPositionsArePassedOver) {
-  const std::string with = test::read_text(written("a.trr", some_positions(1, 0), 12));
-  // The frame of one molecule with forces instead of positions.
-  std::string without = with;
-  constexpr std::size_t kFirstNumber = 4 + 8 + 12;
+  const std::string with = read_text(written("a.trr", some_positions(1, 0), 12));
   ASSERT_EQ(with.substr(kFirstNumber + 7 * 4, 4), number(72));
-  without.replace(kFirstNumber + 7 * 4, 4, number(0));
-  without.replace(kFirstNumber + 9 * 4, 4, number(72));
-  test::write_text(folder_.file("b.trr"), without + with + without);
-  const std::vector<Structure> frames = frames_of(folder_.file("b.trr"));
+  // The frame of one molecule with forces instead of positions.
+  const std::string without =
+      replaced(replaced(with, kFirstNumber + 7 * 4, number(0)), kFirstNumber + 9 * 4, number(72));
+  write_text(file("b.trr"), without + with + without);
+  const std::vector<Structure> frames = frames_of(file("b.trr"));
   ASSERT_EQ(frames.size(), 1u);
   EXPECT_EQ(frames[0].comment.at("step"), "12");
-  EXPECT_TRUE(contains(problem("c.trr", without + without), "none of the 2 frames has positions"));
-  EXPECT_TRUE(contains(problem("e.trr", without + "garbage, and more of it"),
-                       "the number 1993 is missing in frame 0"));
-  // Only frames with positions are counted.
-  EXPECT_TRUE(contains(problem("d.trr", with + without + with.substr(0, 90)), "in frame 1"));
+  expect_parts({
+      {problem("c.trr", without + without), "none of the 2 frames has positions"},
+      {problem("e.trr", without + "garbage, and more of it"),
+       "the number 1993 is missing in frame 0"},
+      // Only frames with positions are counted.
+      {problem("d.trr", with + without + with.substr(0, 90)), "in frame 1"},
+  });
 }
 
 TEST_F(Gromacs, VirialsAndNoBox) {
-  const std::string with = test::read_text(written("a.trr", some_positions(1, 0), 3));
-  constexpr std::size_t kFirstNumber = 4 + 8 + 12, kBox = kFirstNumber + 13 * 4 + 16;
+  const std::string with = read_text(written("a.trr", some_positions(1, 0), 3));
   // Virial and pressure are between box and positions.
-  std::string more = with;
-  more.replace(kFirstNumber + 3 * 4, 8, number(72) + number(72));
-  more.insert(kBox + 72, 144, '\1');
-  test::write_text(folder_.file("b.trr"), more);
-  EXPECT_EQ(frames_of(folder_.file("b.trr"))[0].positions_A,
-            frames_of(folder_.file("a.trr"))[0].positions_A);
-  std::string less = with;
-  less.replace(kFirstNumber + 2 * 4, 4, number(0));
-  less.erase(kBox, 72);
-  test::write_text(folder_.file("c.trr"), less);
-  EXPECT_EQ(frames_of(folder_.file("c.trr"))[0].positions_A,
-            frames_of(folder_.file("a.trr"))[0].positions_A);
+  std::string more = replaced(with, kFirstNumber + 3 * 4, number(72) + number(72));
+  std::string less = replaced(with, kFirstNumber + 2 * 4, number(0));
+  for (const std::string& other : {more.insert(kBox + 72, 144, '\1'), less.erase(kBox, 72)}) {
+    write_text(file("b.trr"), other);
+    EXPECT_EQ(frames_of(file("b.trr"))[0].positions_A, frames_of(file("a.trr"))[0].positions_A);
+  }
   // A precision that changes within the frame.
-  std::string mixed = with;
-  mixed.replace(kFirstNumber + 2 * 4, 4, number(36));
-  EXPECT_TRUE(contains(problem("d.trr", mixed), "lengths do not match its number of atoms"));
+  EXPECT_TRUE(contains(problem("d.trr", replaced(with, kFirstNumber + 2 * 4, number(36))),
+                       "lengths do not match its number of atoms"));
 }
 
 TEST_F(Gromacs, DetectsABox) {
   for (const std::string name : {"a.trr", "a.xtc"}) {
-    std::string bytes = test::read_text(written(name, some_positions(1, 0)));
     std::string length;
     put_xdr(length, 2.5f);
-    // Its first number, after the header, time and lambda.
-    bytes.replace(name == "a.xtc" ? 16 : 24 + 13 * 4 + 16, 4, length);
-    test::write_text(folder_.file(name), bytes);
-    EXPECT_TRUE(frames_of(folder_.file(name))[0].has_box) << name;
+    // Its first number.
+    const std::string bytes = read_text(written(name, some_positions(1, 0)));
+    write_text(file(name), replaced(bytes, name == "a.xtc" ? 16 : kBox, length));
+    EXPECT_TRUE(frames_of(file(name))[0].has_box) << name;
   }
 }
 
@@ -326,12 +287,12 @@ TEST_F(Gromacs, ReportsTruncatedFiles) {
        {std::pair{"gromacs.xtc", std::vector<std::size_t>{268, 536, 808}},
         {"gromacs.trr", std::vector<std::size_t>{984, 1968, 2952}}}) {
     SCOPED_TRACE(name);
-    const std::string whole = test::read_text(kFolder + name);
+    const std::string whole = read_text(kFolder + name);
     ASSERT_EQ(whole.size(), ends.back());
-    const auto step = static_cast<std::size_t>(test::sparse_step());
+    const auto step = static_cast<std::size_t>(sparse_step());
     for (std::size_t length = 4; length < whole.size(); length += step) {
-      const std::string path = folder_.file(name);
-      test::write_text(path, whole.substr(0, length));
+      const std::string path = file(name);
+      write_text(path, whole.substr(0, length));
       const auto reader = open_frames(path);
       const auto expected = std::ranges::count_if(ends, [&](auto end) { return end <= length; });
       std::int64_t frames = 0;
@@ -362,13 +323,12 @@ TEST_F(Gromacs, DamagedLengthsAreNoEnd) {
   for (const Place& p : {Place{"gromacs.trr", 984, 0, 11}, Place{"gromacs.trr", 984, 24, 67},
                          Place{"gromacs.xtc", 268, 0, 7}, Place{"gromacs.xtc", 268, 52, 55},
                          Place{"gromacs.xtc", 268, 88, 88}}) {
-    const std::string whole = test::read_text(kFolder + p.name);
-    for (std::size_t at = p.first; at <= p.last; ++at) {
-      std::string bytes = whole;
-      bytes[p.frame + at] = static_cast<char>(bytes[p.frame + at] ^ 0x10);
-      const std::string path = folder_.file(p.name);
-      test::write_text(path, bytes);
-      const auto reader = open_frames(path);
+    std::string bytes = read_text(kFolder + p.name);
+    for (std::size_t at = p.frame + p.first; at <= p.frame + p.last; ++at) {
+      bytes[at] ^= 0x10;
+      write_text(file(p.name), bytes);
+      bytes[at] ^= 0x10;
+      const auto reader = open_frames(file(p.name));
       std::string note;
       EXPECT_TRUE(next_whole_frame(*reader, 0, note));
       EXPECT_THROW(next_whole_frame(*reader, 1, note), InputError) << p.name << " " << at;
@@ -380,17 +340,14 @@ TEST_F(Gromacs, DamagedLengthsAreNoEnd) {
 TEST_F(Gromacs, DamagedBytesAreNoDisaster) {
   for (const std::string name : {"gromacs.xtc", "gromacs.trr"}) {
     SCOPED_TRACE(name);
-    const std::string whole = test::read_text(kFolder + name);
+    const std::string whole = read_text(kFolder + name);
     int refused = 0;
-    const auto step = static_cast<std::size_t>(test::sparse_step());
+    const auto step = static_cast<std::size_t>(sparse_step());
     for (std::size_t at = 0; at < whole.size(); at += step) {
       for (const int bits : {0xff, 0x80, 0x01}) {
-        std::string bytes = whole;
-        bytes[at] = static_cast<char>(bytes[at] ^ bits);
-        const std::string path = folder_.file(name);
-        test::write_text(path, bytes);
+        write_text(file(name), replaced(whole, at, {static_cast<char>(whole[at] ^ bits)}));
         try {
-          for (const Structure& frame : frames_of(path)) {
+          for (const Structure& frame : frames_of(file(name))) {
             EXPECT_EQ(frame.positions_A.size(), 9 * static_cast<std::size_t>(frame.molecules));
             for (const double x : frame.positions_A) ASSERT_TRUE(std::isfinite(x));
           }
@@ -400,44 +357,42 @@ TEST_F(Gromacs, DamagedBytesAreNoDisaster) {
       }
     }
     // At least each byte of three magic numbers, of which one in seven is damaged by day.
-    EXPECT_GE(refused, 3 * 4 * 3 / test::sparse_step());
+    EXPECT_GE(refused, 3 * 4 * 3 / sparse_step());
   }
 }
 
 TEST_F(Gromacs, ErrorsNameTheirCause) {
-  const std::string xtc = test::read_text(kFolder + "gromacs.xtc");
+  const std::string xtc = read_text(kFolder + "gromacs.xtc");
+  const std::string trr = read_text(kFolder + "gromacs.trr");
   const auto with = [&](std::size_t at, std::int32_t value) {
-    std::string bytes = xtc;
-    return problem("a.xtc", bytes.replace(at, 4, number(value)));
+    return problem("a.xtc", replaced(xtc, at, number(value)));
   };
-  EXPECT_TRUE(
-      contains(with(0, 1994), "not in XTC format: the file does not begin with the number 1995"));
-  EXPECT_TRUE(contains(with(0, 1993), "the name indicates xtc but the contents look like trr"));
-  EXPECT_TRUE(contains(with(4, 35), "its two numbers of atoms differ in frame 0"));
-  EXPECT_TRUE(contains(with(56, 0), "its precision is not a positive number"));
-  EXPECT_TRUE(contains(with(56, 0x7f800000), "its precision is not a positive number"));
-  EXPECT_TRUE(contains(with(72, -100000), "its largest positions are below its smallest"));
-  EXPECT_TRUE(contains(with(84, 73), "the compressed positions are damaged"));
-  EXPECT_TRUE(contains(with(84, 8), "the compressed positions are damaged"));
-  EXPECT_TRUE(contains(with(88, 1 << 30), "its length does not match its number of atoms"));
-  EXPECT_TRUE(contains(with(88, -1), "its length does not match its number of atoms"));
-  EXPECT_TRUE(
-      contains(problem("b.trr", xtc), "the name indicates trr but the contents look like xtc"));
-  const std::string trr = test::read_text(kFolder + "gromacs.trr");
-  std::string other = trr;
-  EXPECT_TRUE(contains(problem("a.trr", other.replace(14, 3, "new")), "GMX_trn_file is missing"));
-  other = trr;
-  other[24 + 10 * 4 + 3] = 35;
-  EXPECT_TRUE(contains(problem("a.trr", other), "lengths do not match its number of atoms"));
-  other = trr;
+  expect_parts({
+      {with(0, 1994), "not in XTC format: the file does not begin with the number 1995"},
+      {with(0, 1993), "the name indicates xtc but the contents look like trr"},
+      {with(4, 35), "its two numbers of atoms differ in frame 0"},
+      {with(56, 0), "its precision is not a positive number"},
+      {with(56, 0x7f800000), "its precision is not a positive number"},
+      {with(72, -100000), "its largest positions are below its smallest"},
+      {with(84, 73), "the compressed positions are damaged"},
+      {with(84, 8), "the compressed positions are damaged"},
+      {with(88, 1 << 30), "its length does not match its number of atoms"},
+      {with(88, -1), "its length does not match its number of atoms"},
+      {problem("b.trr", xtc), "the name indicates trr but the contents look like xtc"},
+      {problem("a.trr", replaced(trr, 14, "new")), "GMX_trn_file is missing"},
+      {problem("a.trr", replaced(trr, 24 + 10 * 4 + 3, "#")),  // 35
+       "lengths do not match its number of atoms"},
+  });
   // Numbers without meaning: of a damaged file, or of a simulation that blew up. 1e30 nm/ps are
   // 4.9e29 A per AKMA time unit.
-  for (const float number : {std::numeric_limits<float>::infinity(), 1e30f}) {
+  for (const auto& [value, part] :
+       {std::pair{std::numeric_limits<float>::infinity(), "is not a finite number"},
+        {1e30f, "is 4.88882e+29"}}) {
     std::string bytes;
-    put_xdr(bytes, number);
-    const std::string message = problem("a.trr", other.replace(984 - 4, 4, bytes));
-    EXPECT_TRUE(contains(message, number > 1e31f ? "is not a finite number" : "is 4.88882e+29"));
-    EXPECT_TRUE(contains(message, "Either the file is damaged, or the simulation blew up"));
+    put_xdr(bytes, value);
+    const std::string message = problem("a.trr", replaced(trr, 984 - 4, bytes));
+    expect_parts(
+        {{message, part}, {message, "Either the file is damaged, or the simulation blew up"}});
   }
 }
 

@@ -90,15 +90,11 @@ namespace tarn::io {
 namespace {
 
 namespace fs = std::filesystem;
-using test::contains;
-using test::message_of;
-using test::ScratchFolder;
-using test::some_positions;
-using test::text_of_frames;
+using namespace test;
 
 constexpr int kFrames = 9;
 
-class H5md : public ::testing::Test {
+class H5md : public testing::Test {
  protected:
   void SetUp() override {
     if (!has_h5md()) GTEST_SKIP() << "this build has no HDF5";
@@ -130,7 +126,7 @@ class H5md : public ::testing::Test {
   static void checkpoint(TrajectoryWriter& writer, const std::string& folder, int frames) {
     std::ostringstream out;
     writer.save(out);
-    test::write_text(folder + "/checkpoint.tmp", std::to_string(frames) + '\n' + out.str());
+    write_text(folder + "/checkpoint.tmp", std::to_string(frames) + '\n' + out.str());
     fs::rename(folder + "/checkpoint.tmp", folder + "/checkpoint");
   }
   /// Continues from the checkpoint in the folder, or starts a new run if there is none.
@@ -138,7 +134,7 @@ class H5md : public ::testing::Test {
     const auto w = writer(folder);
     int first = 0;
     if (fs::exists(folder + "/checkpoint")) {
-      std::istringstream in(test::read_text(folder + "/checkpoint"));
+      std::istringstream in(read_text(folder + "/checkpoint"));
       std::string line;
       std::getline(in, line);
       first = std::stoi(line);
@@ -149,36 +145,52 @@ class H5md : public ::testing::Test {
     append(*w, first, last);
     w->finish();
   }
-  /// Runs `what` in a process that is killed at its call number `calls`. @return whether it was
-  /// killed
-  static bool dies_at(int calls, const std::function<void()>& what) {
+  /// Starts a run whose checkpoint has the first frames.
+  std::unique_ptr<TrajectoryWriter> started(const std::string& folder, int frames) const {
+    auto w = writer(folder);
+    w->create();
+    append(*w, 0, frames);
+    checkpoint(*w, folder, frames);
+    return w;
+  }
+  /// Runs `what` in another process. @return its status
+  static int status_of(const std::function<void()>& what) {
     const pid_t child = ::fork();
     if (child == 0) {
-      g_calls_to_live = calls;
       what();
       ::_exit(0);
     }
     int status = 0;
     ::waitpid(child, &status, 0);
+    return status;
+  }
+  /// Runs `what` in a process that is killed at its call number `calls`. @return whether it was
+  /// killed
+  static bool dies_at(int calls, const std::function<void()>& what) {
+    const int status = status_of([&] {
+      g_calls_to_live = calls;
+      what();
+    });
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   }
-  /// Checks that all readable frames are as written. @param frames receives their number by replica
-  void expect_whole_frames(const std::string& folder, std::map<std::string, int>& frames) const {
+  /// Checks that all readable frames are as written. @return their number by replica
+  std::map<std::string, int> whole_frames(const std::string& folder) const {
+    std::map<std::string, int> frames;
     const auto reader = open_frames(folder + "/trajectory.h5");
     while (const auto found = reader->next()) {
       const std::string& group = found->comment.at("replica");
       const int frame = frames[group]++;
       const int replica = std::stoi(group.substr(group.find('-') + 1));
-      ASSERT_EQ(found->positions_A, some_positions(molecules_, 10 * frame, replica));
-      ASSERT_EQ(found->comment.at("step"), std::to_string(10 * frame));
+      EXPECT_EQ(found->positions_A, some_positions(molecules_, 10 * frame, replica));
+      EXPECT_EQ(found->comment.at("step"), std::to_string(10 * frame));
     }
+    return frames;
   }
   /// Checks that the frames of the last checkpoint are readable and that the run can be continued.
   void expect_nothing_lost(const std::string& folder) const {
     if (fs::exists(folder + "/checkpoint")) {
-      const int saved = std::stoi(test::read_text(folder + "/checkpoint"));
-      std::map<std::string, int> frames;
-      expect_whole_frames(folder, frames);
+      const int saved = std::stoi(read_text(folder + "/checkpoint"));
+      const std::map<std::string, int> frames = whole_frames(folder);
       ASSERT_EQ(frames.size(), static_cast<std::size_t>(replicas_));
       for (const auto& [group, count] : frames) ASSERT_GE(count, saved) << group;
     }
@@ -193,14 +205,25 @@ class H5md : public ::testing::Test {
     }
     return straight_;
   }
+  /// Kills a run in the folder at every `every`-th call. @return how often
+  int deaths_of(const std::function<void()>& run, int every, const std::string& folder,
+                const std::function<void()>& prepare) {
+    int deaths = 0;
+    for (int calls = 0; !HasFatalFailure(); calls += every) {
+      prepare();
+      if (!dies_at(calls, run)) break;
+      ++deaths;
+      SCOPED_TRACE("died at call " + std::to_string(calls));
+      expect_nothing_lost(folder);
+    }
+    return deaths;
+  }
   /// Kills a run with two checkpoints at every `every`-th call. @return how often
   int deaths_of_a_run(int every) {
-    const auto run = [this](const std::string& folder) {
-      const auto w = writer(folder);
-      w->create();
+    const std::string folder = scratch_.file("x");
+    const auto run = [&] {
+      const auto w = started(folder, 1);
       std::ostringstream nobody;
-      append(*w, 0, 1);
-      checkpoint(*w, folder, 1);
       append(*w, 1, 3);
       w->save(nobody);  // the frames are in the file but not in the checkpoint
       append(*w, 3, 5);
@@ -209,15 +232,7 @@ class H5md : public ::testing::Test {
       w->save(nobody);
       w->finish();
     };
-    int deaths = 0;
-    for (int calls = 0; !HasFatalFailure(); calls += every) {
-      const std::string folder = new_folder();
-      if (!dies_at(calls, [&] { run(folder); })) break;
-      ++deaths;
-      SCOPED_TRACE("died at call " + std::to_string(calls));
-      expect_nothing_lost(folder);
-    }
-    return deaths;
+    return deaths_of(run, every, folder, [&] { new_folder(); });
   }
   std::string new_folder() {
     const std::string folder = scratch_.file("x");
@@ -237,62 +252,70 @@ TEST_F(H5md, EqualRunsGiveEqualBytes) {
   for (std::string& file : files) {
     const std::string folder = new_folder();
     go_on(folder, kFrames);
-    file = test::read_text(folder + "/trajectory.h5");
+    file = read_text(folder + "/trajectory.h5");
     // By default HDF5 records the creation time of an object in seconds.
     ::sleep(1);
   }
   EXPECT_TRUE(files[0] == files[1]);
 }
 
-TEST_F(H5md, HoldsEveryReplicaWithStepsAndTimes) {
-  const std::string folder = new_folder();
-  go_on(folder, kFrames);
-  const auto reader = open_frames(folder + "/trajectory.h5");
-  for (int replica = 0; replica < replicas_; ++replica) {
-    for (int frame = 0; frame < kFrames; ++frame) {
-      const auto found = reader->next();
-      ASSERT_TRUE(found);
-      EXPECT_EQ(found->positions_A, some_positions(molecules_, 10 * frame, replica));
-      EXPECT_EQ(found->comment.at("replica"), "replica-000" + std::to_string(replica));
-      EXPECT_EQ(found->comment.at("step"), std::to_string(10 * frame));
-      EXPECT_EQ(std::stod(found->comment.at("time_ps")), 0.02 * frame);
-      EXPECT_EQ(found->model(), "tip3p");
-    }
-  }
-  EXPECT_FALSE(reader->next());
+#ifdef TARN_HAVE_HDF5
+using hdf5::Handle;
+
+/// A file with the groups of H5MD.
+hdf5::File new_h5md(const std::string& path) {
+  hdf5::File file(path, hdf5::File::Mode::create);
+  file.make_group("h5md");
+  file.make_group("particles");
+  return file;
 }
 
-#ifdef TARN_HAVE_HDF5
+/// A group of particles with equal frames.
+void write_positions(const hdf5::File& file, const std::string& name, const char* unit,
+                     const std::vector<double>& x, int frames) {
+  const std::string group = "particles/" + name, position = group + "/position";
+  file.make_group(group);
+  file.make_group(position);
+  file.make_growing(position + "/value", H5T_IEEE_F64LE, {x.size() / 3, 3}, 1);
+  file.set_attribute(position + "/value", "unit", unit);
+  const Handle place = file.open(position);
+  for (int frame = 0; frame < frames; ++frame) {
+    file.append(place, "value", H5T_NATIVE_DOUBLE, x.data(), 1);
+  }
+}
+
+/// @param count 0: a scalar
+void write_dataset(const hdf5::File& file, const std::string& group, const char* name, hid_t type,
+                   hsize_t count, const void* values) {
+  const Handle space(count > 0 ? H5Screate_simple(1, &count, nullptr) : H5Screate(H5S_SCALAR),
+                     H5Sclose);
+  const Handle place = file.open(group);
+  const Handle dataset(
+      H5Dcreate2(place.id(), name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+      H5Dclose);
+  ASSERT_GE(H5Dwrite(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
+}
+
 /// A file with one molecule as another program may write it.
 /// @param width of texts of fixed length, as in MDAnalysis; 0: of variable length, as in tarn
 void write_other_h5md(const std::string& path, std::size_t width, const std::string& boundary) {
-  using hdf5::File;
-  using hdf5::Handle;
-  File file(path, File::Mode::create);
-  for (const char* group :
-       {"h5md", "particles", "particles/all", "particles/all/box", "particles/all/position"}) {
-    file.make_group(group);
-  }
-  const std::string position = "particles/all/position";
-  file.make_growing(position + "/value", H5T_IEEE_F64LE, {3, 3}, 1);
-  file.set_attribute(position + "/value", "unit", "Angstrom");
-  const std::vector<double> x{0, 0, 0, 1, 0, 0, 0, 1, 0};
-  file.append(file.open(position), "value", H5T_NATIVE_DOUBLE, x.data(), 1);
-  const Handle box = file.open("particles/all/box");
+  hdf5::File file = new_h5md(path);
+  write_positions(file, "all", "Angstrom", {0, 0, 0, 1, 0, 0, 0, 1, 0}, 1);
+  file.make_group("particles/all/box");
   if (width == 0) {
     file.set_attribute("particles/all/box", "boundary", std::vector<std::string>(3, boundary));
-  } else {
-    const hsize_t three = 3;
-    const Handle space(H5Screate_simple(1, &three, nullptr), H5Sclose);
-    const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-    ASSERT_GE(H5Tset_size(type.id(), width), 0);
-    const Handle attribute(
-        H5Acreate2(box.id(), "boundary", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
-        H5Aclose);
-    std::string texts(3 * width, '\0');
-    for (std::size_t k = 0; k < 3; ++k) texts.replace(k * width, boundary.size(), boundary);
-    ASSERT_GE(H5Awrite(attribute.id(), type.id(), texts.data()), 0);
+    return;
   }
+  const hsize_t three = 3;
+  const Handle box = file.open("particles/all/box");
+  const Handle space(H5Screate_simple(1, &three, nullptr), H5Sclose);
+  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  ASSERT_GE(H5Tset_size(type.id(), width), 0);
+  const Handle attribute(
+      H5Acreate2(box.id(), "boundary", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  std::string texts(3 * width, '\0');
+  for (std::size_t k = 0; k < 3; ++k) texts.replace(k * width, boundary.size(), boundary);
+  ASSERT_GE(H5Awrite(attribute.id(), type.id(), texts.data()), 0);
 }
 
 TEST_F(H5md, DetectsPeriodicBoxes) {
@@ -309,34 +332,17 @@ TEST_F(H5md, DetectsPeriodicBoxes) {
 }
 
 /// A file of six atoms and four frames whose steps and times are intervals, as H5MD permits.
-/// @param species written by that function, or nothing
+/// @param write_species writes the species, if any
 void write_intervals(const std::string& path,
                      const std::function<void(const hdf5::File&)>& write_species) {
-  using hdf5::File;
-  using hdf5::Handle;
-  File file(path, File::Mode::create);
-  for (const char* group : {"h5md", "particles", "particles/all", "particles/all/position"}) {
-    file.make_group(group);
-  }
+  hdf5::File file = new_h5md(path);
   const std::string position = "particles/all/position";
-  file.make_growing(position + "/value", H5T_IEEE_F64LE, {6, 3}, 1);
-  file.set_attribute(position + "/value", "unit", "nm");
-  const std::vector<double> x{0, 0, 0, .1, 0, 0, 0, .1, 0, 0, 0, .3, .1, 0, .3, 0, .1, .3};
-  for (int frame = 0; frame < 4; ++frame) {
-    file.append(file.open(position), "value", H5T_NATIVE_DOUBLE, x.data(), 1);
-  }
-  const auto write_scalar = [&](const std::string& name, hid_t type, const void* value) {
-    const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-    const Handle place = file.open(position);
-    const Handle dataset(H5Dcreate2(place.id(), name.c_str(), type, space.id(), H5P_DEFAULT,
-                                    H5P_DEFAULT, H5P_DEFAULT),
-                         H5Dclose);
-    ASSERT_GE(H5Dwrite(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, value), 0);
-  };
+  write_positions(file, "all", "nm", {0, 0, 0, .1, 0, 0, 0, .1, 0, 0, 0, .3, .1, 0, .3, 0, .1, .3},
+                  4);
   const int step = 50;
   const double time_fs = 100.0;
-  write_scalar("step", H5T_NATIVE_INT, &step);
-  write_scalar("time", H5T_NATIVE_DOUBLE, &time_fs);
+  write_dataset(file, position, "step", H5T_NATIVE_INT, 0, &step);
+  write_dataset(file, position, "time", H5T_NATIVE_DOUBLE, 0, &time_fs);
   file.set_attribute(position + "/time", "unit", "fs");
   file.set_attribute(position + "/time", "offset", 1000.0);
   if (write_species) write_species(file);
@@ -345,7 +351,7 @@ void write_intervals(const std::string& path,
 TEST_F(H5md, ScalarStepsAndTimesAreIntervals) {
   const std::string path = new_folder() + "/scalar.h5";
   write_intervals(path, {});
-  const std::vector<Structure> frames = test::frames_of(path);
+  const std::vector<Structure> frames = frames_of(path);
   ASSERT_EQ(frames.size(), 4u);
   EXPECT_EQ(frames[3].comment.at("step"), "150");
   EXPECT_EQ(frames[0].time_ps(), 1.0);
@@ -355,75 +361,54 @@ TEST_F(H5md, ScalarStepsAndTimesAreIntervals) {
 
 /// Species are strings of fixed or variable length, or an enumeration.
 TEST_F(H5md, SpeciesMayBeNames) {
-  using hdf5::Handle;
   const std::string path = new_folder() + "/named.h5";
-  const auto write = [&](hid_t type, const void* values) {
+  const auto frames_with = [&](const Handle& type, const void* values) {
     write_intervals(path, [&](const hdf5::File& file) {
-      const hsize_t six = 6;
-      const Handle space(H5Screate_simple(1, &six, nullptr), H5Sclose);
-      const Handle group = file.open("particles/all");
-      const Handle dataset(H5Dcreate2(group.id(), "species", type, space.id(), H5P_DEFAULT,
-                                      H5P_DEFAULT, H5P_DEFAULT),
-                           H5Dclose);
-      ASSERT_GE(H5Dwrite(dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
+      write_dataset(file, "particles/all", "species", type.id(), 6, values);
     });
+    return frames_of(path);
+  };
+  const auto refusal = [&](const Handle& type, const void* values) {
+    return message_of<InputError>([&] { frames_with(type, values); });
   };
   const Handle fixed(H5Tcopy(H5T_C_S1), H5Tclose), variable(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(fixed.id(), 3);
   H5Tset_size(variable.id(), H5T_VARIABLE);
   const char* const names[6] = {"OW", "HW1", "HW2", "OW", "HW1", "HW2"};
-  write(variable.id(), names);
-  EXPECT_EQ(test::frames_of(path).size(), 4u);
-  write(fixed.id(), "O  H  H  O\0\0H\0\0H\0");
-  EXPECT_EQ(test::frames_of(path).size(), 4u);
-  write(fixed.id(), "O  H  O  H  H  H ");
-  EXPECT_TRUE(contains(message_of<InputError>([&] { test::frames_of(path); }),
+  const char* const heavy[6] = {"O", "D", "D", "O", "D", "D"};
+  EXPECT_EQ(frames_with(variable, names).size(), 4u);
+  EXPECT_EQ(frames_with(fixed, "O  H  H  O\0\0H\0\0H\0").size(), 4u);
+  EXPECT_TRUE(contains(refusal(fixed, "O  H  O  H  H  H "),
                        "species: atom 2 is 'O'; the atoms of each molecule must be "
                        "in the order O H H"));
-  const char* const heavy[6] = {"O", "D", "D", "O", "D", "D"};
-  write(variable.id(), heavy);
-  EXPECT_EQ(test::frames_of(path).at(0).messages.size(), 1u);
+  EXPECT_EQ(frames_with(variable, heavy).at(0).messages.size(), 1u);
   const Handle kinds(H5Tenum_create(H5T_NATIVE_INT), H5Tclose);
   const int oxygen = 0, hydrogen = 1, order[6] = {0, 1, 1, 0, 1, 1}, other[6] = {1, 0, 0, 1, 0, 0};
   H5Tenum_insert(kinds.id(), "O", &oxygen);
   H5Tenum_insert(kinds.id(), "H", &hydrogen);
-  write(kinds.id(), order);
-  EXPECT_EQ(test::frames_of(path).size(), 4u);
-  write(kinds.id(), other);
-  EXPECT_TRUE(contains(message_of<InputError>([&] { test::frames_of(path); }), "atom 0 is"));
+  EXPECT_EQ(frames_with(kinds, order).size(), 4u);
+  EXPECT_TRUE(contains(refusal(kinds, other), "atom 0 is"));
 }
 
 /// Group names are arbitrary.
 TEST_F(H5md, GroupsOfAnyNameAreReplicas) {
   const std::string folder = new_folder(), path = folder + "/named.h5";
   {
-    hdf5::File file(path, hdf5::File::Mode::create);
-    file.make_group("h5md");
-    file.make_group("particles");
-    for (const std::string group : {"particles/solute", "particles/solvent"}) {
-      file.make_group(group);
-      file.make_group(group + "/position");
-      file.make_growing(group + "/position/value", H5T_IEEE_F64LE, {3, 3}, 1);
-      file.set_attribute(group + "/position/value", "unit", "Angstrom");
-      const double z = group.ends_with("solvent") ? 5.0 : 0.0;
-      const std::vector<double> x{0, 0, z, 1, 0, z, 0, 1, z};
-      const hdf5::Handle position = file.open(group + "/position");
-      for (int frame = 0; frame < 3; ++frame) {
-        file.append(position, "value", H5T_NATIVE_DOUBLE, x.data(), 1);
-      }
-    }
+    hdf5::File file = new_h5md(path);
+    write_positions(file, "solute", "Angstrom", {0, 0, 0, 1, 0, 0, 0, 1, 0}, 3);
+    write_positions(file, "solvent", "Angstrom", {0, 0, 5, 1, 0, 5, 0, 1, 5}, 3);
   }
   const Conversion done = convert_trajectory({path, folder + "/named.xyz"});
   EXPECT_EQ(done.replicas, 2);
   EXPECT_EQ(done.frames, 6);
   ASSERT_EQ(done.files.size(), 2u);
-  EXPECT_EQ(test::frames_of(done.files[0]).at(2).positions_A[2], 0.0);
-  EXPECT_EQ(test::frames_of(done.files[1]).at(2).positions_A[2], 5.0);
+  EXPECT_EQ(frames_of(done.files[0]).at(2).positions_A[2], 0.0);
+  EXPECT_EQ(frames_of(done.files[1]).at(2).positions_A[2], 5.0);
 }
 #endif
 
 TEST_F(H5md, ADeathAtAnyWriteLosesNothingOfTheLastCheckpoint) {
-  EXPECT_GT(deaths_of_a_run(test::sparse_step()), 30 / test::sparse_step());
+  EXPECT_GT(deaths_of_a_run(sparse_step()), 30 / sparse_step());
 }
 
 TEST_F(H5md, SurvivesADeathWithManyDatasets) {
@@ -434,30 +419,21 @@ TEST_F(H5md, SurvivesADeathWithManyDatasets) {
 
 TEST_F(H5md, ADeathWhileARunIsResumedLosesNothing) {
   // Killed after frame 5, with a checkpoint at frame 3.
-  const std::string killed = scratch_.file("killed");
+  const std::string killed = scratch_.file("killed"), folder = scratch_.file("y");
   fs::create_directory(killed);
   ASSERT_TRUE(dies_at(-1, [&] {
-    const auto w = writer(killed);
-    w->create();
-    append(*w, 0, 3);
-    checkpoint(*w, killed, 3);
+    const auto w = started(killed, 3);
     append(*w, 3, 5);
     std::ostringstream nobody;
     w->save(nobody);
     ::raise(SIGKILL);
   }));
-  int deaths = 0;
-  for (int calls = 0;; calls += test::sparse_step()) {
-    const std::string folder = scratch_.file("y");
-    fs::remove_all(folder);
-    fs::copy(killed, folder);
-    if (!dies_at(calls, [&] { go_on(folder, 7); })) break;
-    ++deaths;
-    SCOPED_TRACE("died at call " + std::to_string(calls));
-    expect_nothing_lost(folder);
-    if (HasFatalFailure()) return;
-  }
-  EXPECT_GT(deaths, 20 / test::sparse_step());
+  const int deaths = deaths_of([&] { go_on(folder, 7); }, sparse_step(), folder,
+                               [&] {
+                                 fs::remove_all(folder);
+                                 fs::copy(killed, folder);
+                               });
+  EXPECT_GT(deaths, 20 / sparse_step());
 }
 
 TEST_F(H5md, AFullDiskLosesNothingAndIsReportedOnce) {
@@ -467,8 +443,7 @@ TEST_F(H5md, AFullDiskLosesNothingAndIsReportedOnce) {
   for (rlim_t limit = 1000; limit < whole; limit += whole / 20) {
     SCOPED_TRACE("limit " + std::to_string(limit));
     const std::string folder = new_folder();
-    const pid_t child = ::fork();
-    if (child == 0) {
+    const int status = status_of([&] {
       const rlimit most{limit, limit};
       ::setrlimit(RLIMIT_FSIZE, &most);
       std::signal(SIGXFSZ, SIG_IGN);
@@ -483,10 +458,7 @@ TEST_F(H5md, AFullDiskLosesNothingAndIsReportedOnce) {
         // Not _exit: the exit handlers of the HDF5 library are part of the test.
         std::exit(contains(error.what(), "File too large") ? 42 : 43);
       }
-      std::exit(44);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
+    });
     ASSERT_TRUE(WIFEXITED(status));
     ASSERT_EQ(WEXITSTATUS(status), 42);
     EXPECT_FALSE(fs::exists(folder + "/trajectory.h5.tarn-tmp"));
@@ -505,8 +477,7 @@ TEST_F(H5md, AFullDiskLeavesWholeFramesOnly) {
       SCOPED_TRACE(std::to_string(full.writes) + " writes of " + std::to_string(full.bytes) +
                    " bytes fail from call " + std::to_string(calls));
       const std::string folder = new_folder();
-      const pid_t child = ::fork();
-      if (child == 0) {
+      const int status = status_of([&] {
         g_calls_to_full = calls;
         g_full = full;
         bool created = false;
@@ -524,16 +495,12 @@ TEST_F(H5md, AFullDiskLeavesWholeFramesOnly) {
         }
         // The library repeats some writes.
         std::exit(g_full.writes == full.writes ? 45 : 44);
-      }
-      int status = 0;
-      ::waitpid(child, &status, 0);
+      });
       ASSERT_TRUE(WIFEXITED(status));
       if (WEXITSTATUS(status) == 45) break;
       if (WEXITSTATUS(status) == 42) {
         ++failures;
-        std::map<std::string, int> frames;
-        expect_whole_frames(folder, frames);
-        for (const auto& [group, count] : frames) {
+        for (const auto& [group, count] : whole_frames(folder)) {
           EXPECT_TRUE(count == 3 || count == 7 || full.writes > 1) << group << " has " << count;
         }
       }
@@ -559,43 +526,32 @@ TEST_F(H5md, AFileThatLostFramesIsNotContinued) {
 }
 
 TEST_F(H5md, NeedsNoLocks) {
-  const std::string whole = new_folder();
-  go_on(whole, kFrames);
   constexpr int kNotSupportedByNfs = 524;
   for (const int failure : {ENOLCK, ENOSYS, EOPNOTSUPP, kNotSupportedByNfs}) {
     SCOPED_TRACE(failure);
+    const std::string& expected = straight();
     lock_failure = failure;
     const std::string folder = new_folder();
     {
-      const auto w = writer(folder);
-      w->create();
-      append(*w, 0, 3);
-      checkpoint(*w, folder, 3);
+      const auto w = started(folder, 3);
       append(*w, 3, 5);  // removed when the run continues
       w->finish();
     }
     go_on(folder, kFrames);
     const std::string frames = text_of_frames(folder + "/trajectory.h5");
     lock_failure = 0;
-    EXPECT_EQ(frames, text_of_frames(whole + "/trajectory.h5"));
+    EXPECT_EQ(frames, expected);
   }
 }
 
 /// Viewers such as those that use h5py lock the file that they read.
 TEST_F(H5md, NamesAViewerThatHasTheFileOpen) {
   const std::string folder = new_folder();
-  {
-    const auto w = writer(folder);
-    w->create();
-    append(*w, 0, 3);
-    checkpoint(*w, folder, 3);
-    w->finish();
-  }
+  started(folder, 3)->finish();
   const int viewer = ::open((folder + "/trajectory.h5").c_str(), O_RDONLY);
   ASSERT_EQ(::flock(viewer, LOCK_SH), 0);
-  const std::string refused = message_of<IoError>([&] { go_on(folder, kFrames); });
-  EXPECT_TRUE(contains(refused, folder + "/trajectory.h5': another program has it open"))
-      << refused;
+  EXPECT_TRUE(contains(message_of<IoError>([&] { go_on(folder, kFrames); }),
+                       folder + "/trajectory.h5': another program has it open"));
   ::close(viewer);
   go_on(folder, kFrames);
 }
@@ -604,7 +560,7 @@ TEST_F(H5md, ErrorsNameTheFileAndPrintNothing) {
   testing::internal::CaptureStderr();
   EXPECT_TRUE(contains(message_of<IoError>([&] { writer(scratch_.file("nowhere"))->create(); }),
                        "nowhere/trajectory.h5"));
-  test::write_text(scratch_.file("a.h5"), "\x89HDF\r\n\x1a\n and nothing else");
+  write_text(scratch_.file("a.h5"), "\x89HDF\r\n\x1a\n and nothing else");
   EXPECT_TRUE(contains(message_of<IoError>([&] { open_frames(scratch_.file("a.h5")); }), "a.h5"));
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }

@@ -67,36 +67,10 @@ TEST(Halves, ReplicasThatStoppedAreLeftOut) {
   EXPECT_NEAR(halves.shift(0.0).mean, 1.025, test::few_roundings(10.0));
 }
 
-/// Series in equilibrium differ as often as normal numbers do, correlated or not.
-TEST(Halves, AreAlikeInEquilibrium) {
-  constexpr int kRuns = 2000;
-  double squares = 0.0, beyond_two = 0.0;
-  std::mt19937_64 random(5);
-  std::normal_distribution<double> normal;
-  for (int run = 0; run < kRuns; ++run) {
-    Halves halves = Halves::of_replicas(8);
-    Values x(8);
-    for (double& v : x) v = normal(random);
-    const Ids ids{0, 1, 2, 3, 4, 5, 6, 7};
-    for (int t = 0; t < 200; ++t) {
-      for (double& v : x) v = 0.9 * v + std::sqrt(0.19) * normal(random);
-      halves.add_replicas(ids, x);
-    }
-    const double sigmas = halves.shift(0.0).sigmas;
-    squares += sigmas * sigmas / kRuns;
-    beyond_two += (std::abs(sigmas) > 2.0 ? 1.0 : 0.0) / kRuns;
-  }
-  // The square of a normal number has mean 1 and variance 2. That the half means of one series are
-  // correlated does not matter: the spread of the series has it.
-  EXPECT_NEAR(squares, 1.0, 4.5 * std::sqrt(2.0 / kRuns) + 0.01);
-  // Of normal numbers 4.55 % are beyond 2; of t with seven degrees of freedom 8.6 %.
-  constexpr double kBeyondTwo = 0.0455;
-  EXPECT_NEAR(beyond_two, kBeyondTwo, 4.5 * std::sqrt(kBeyondTwo * (1.0 - kBeyondTwo) / kRuns));
-}
-
-/// Correlated numbers in equilibrium, and in `halves`.
-void add_in_equilibrium(int series, int times, double phi, std::mt19937_64& random,
-                        const std::function<double(int t)>& start, Halves& halves) {
+/// Adds correlated numbers in equilibrium, and what start() adds to them.
+void add_in_equilibrium(
+    int series, int times, double phi, std::mt19937_64& random, Halves& halves,
+    const std::function<double(int t)>& start = [](int) { return 0.0; }) {
   std::normal_distribution<double> normal;
   Values x(static_cast<std::size_t>(series)), seen(x.size());
   Ids ids(x.size());
@@ -111,6 +85,26 @@ void add_in_equilibrium(int series, int times, double phi, std::mt19937_64& rand
   }
 }
 
+/// Series in equilibrium differ as often as normal numbers do, correlated or not.
+TEST(Halves, AreAlikeInEquilibrium) {
+  constexpr int kRuns = 2000;
+  double squares = 0.0, beyond_two = 0.0;
+  std::mt19937_64 random(5);
+  for (int run = 0; run < kRuns; ++run) {
+    Halves halves = Halves::of_replicas(8);
+    add_in_equilibrium(8, 200, 0.9, random, halves);
+    const double sigmas = halves.shift(0.0).sigmas;
+    squares += sigmas * sigmas / kRuns;
+    beyond_two += (std::abs(sigmas) > 2.0 ? 1.0 : 0.0) / kRuns;
+  }
+  // The square of a normal number has mean 1 and variance 2. That the half means of one series are
+  // correlated does not matter: the spread of the series has it.
+  EXPECT_NEAR(squares, 1.0, 4.5 * std::sqrt(2.0 / kRuns) + 0.01);
+  // Of normal numbers 4.55 % are beyond 2; of t with seven degrees of freedom 8.6 %.
+  constexpr double kBeyondTwo = 0.0455;
+  EXPECT_NEAR(beyond_two, kBeyondTwo, 4.5 * std::sqrt(kBeyondTwo * (1.0 - kBeyondTwo) / kRuns));
+}
+
 /// The beginning of series in equilibrium is called apart no more often than normal numbers are.
 /// The error of the second half is the largest of several levels, which makes it larger than it
 /// must be, by 1.23 at most as measured: no more than by 1.3.
@@ -122,8 +116,7 @@ TEST(Halves, BeginLikeTheyGoOnInEquilibrium) {
     double squares = 0.0, beyond_two = 0.0, beyond_four = 0.0;
     for (int run = 0; run < kRuns; ++run) {
       Halves halves = Halves::of_replicas(series);
-      add_in_equilibrium(
-          series, 640, 0.5, random, [](int) { return 0.0; }, halves);
+      add_in_equilibrium(series, 640, 0.5, random, halves);
       const double sigmas = std::abs(halves.shift_from_start().sigmas);
       squares += sigmas * sigmas / kRuns;
       beyond_two += (sigmas > 2.0 ? 1.0 : 0.0) / kRuns;
@@ -145,7 +138,7 @@ TEST(Halves, DetectADecayingTransient) {
     for (int run = 0; run < 20; ++run) {
       Halves halves = Halves::of_replicas(series);
       const auto start = [size = off](int t) { return -size * std::exp(-t / 32.0); };
-      add_in_equilibrium(series, 640, 0.5, random, start, halves);
+      add_in_equilibrium(series, 640, 0.5, random, halves, start);
       EXPECT_GT(halves.shift_from_start().sigmas, 3.8) << series;
       // The mean of the start over 80 times.
       EXPECT_NEAR(halves.shift_from_start().mean, off * 0.4 * (1.0 - std::exp(-2.5)), 1.0);

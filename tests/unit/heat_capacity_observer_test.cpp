@@ -5,6 +5,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,7 +15,6 @@
 #include "scratch_folder.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/observe/observers.hpp"
-#include "tarn/run.hpp"
 
 /// @file
 /// heat_capacity.csv of runs with several baths.
@@ -22,9 +22,7 @@
 namespace tarn {
 namespace {
 
-using test::columns_of;
-using test::read_text;
-using test::ScratchFolder;
+using namespace test;
 
 constexpr double k = units::boltzmann_kcal_per_mol_K;
 constexpr int kMolecules = 3;
@@ -38,37 +36,40 @@ Deck deck_of(const std::string& temperatures_K, int replicas, const std::string&
                     "deck.toml");
 }
 
-/// The observer of the curve alone; null where there is none.
-std::unique_ptr<Observer> curve_of(const Deck& deck, const std::string& folder,
-                                   std::int64_t first_averaged_step = 0) {
-  RunInfo info{folder, kMolecules, deck.system.replicas, "test", 2.0, first_averaged_step};
-  auto observers = make_observers(deck, info);
-  for (auto& observer : observers) {
-    if (observer->name().starts_with("heat capacity")) return std::move(observer);
-  }
-  return nullptr;
+/// A configurational energy of some made-up system at a temperature.
+using Energy = std::function<double(std::mt19937_64&, double temperature_K)>;
+
+double oscillators(std::mt19937_64& random, double t_K) {
+  return std::gamma_distribution(9.0, k * t_K)(random);
 }
 
-/// Frames with energies of places that some made-up system has at a temperature. A part of them is
-/// the wall's.
-class Frames {
- public:
-  Frames(const Deck& deck, std::function<double(std::mt19937_64&, double temperature_K)> energy)
-      : deck_(deck), energy_(std::move(energy)) {}
-  void show(Observer& observer, std::int64_t first_step, int frames) {
-    Frame frame;
-    frame.molecules = kMolecules;
+class HeatCapacityObserver : public ::testing::Test {
+ protected:
+  /// The observer of the curve alone; null where there is none.
+  std::unique_ptr<Observer> curve_of(const Deck& deck, std::int64_t first_averaged_step = 0) {
+    RunInfo info{folder_.path(), kMolecules, deck.system.replicas,
+                 "test",         2.0,        first_averaged_step};
+    auto observers = make_observers(deck, info);
+    for (auto& observer : observers) {
+      if (observer->name().starts_with("heat capacity")) return std::move(observer);
+    }
+    return nullptr;
+  }
+  /// Frames with these energies, a part of which is the wall's.
+  void show(Observer& observer, const Deck& deck, const Energy& energy, std::int64_t first_step,
+            int frames) {
+    const auto& ladder_K = deck.thermostat.temperatures_K;
     for (int i = 0; i < frames; ++i) {
+      Frame frame;
+      frame.molecules = kMolecules;
       frame.step = first_step + i;
-      frame.replica_ids.clear();
-      frame.energies.clear();
-      for (std::int64_t id = 0; id < deck_.system.replicas; ++id) {
-        const auto& ladder_K = deck_.thermostat.temperatures_K;
-        const double t_K = ladder_K[static_cast<std::size_t>(id) % ladder_K.size()];
+      for (std::int64_t id = 0; id < deck.system.replicas; ++id) {
         frame.replica_ids.push_back(id);
         Energies& e = frame.energies.emplace_back();
         e.wall_kcal_per_mol = 0.25;
-        e.potential_kcal_per_mol = energy_(random_, t_K) - e.wall_kcal_per_mol;
+        e.potential_kcal_per_mol =
+            energy(random_, ladder_K[static_cast<std::size_t>(id) % ladder_K.size()]) -
+            e.wall_kcal_per_mol;
         e.kinetic_kcal_per_mol = 7.0;
         e.total_kcal_per_mol =
             e.potential_kcal_per_mol + e.wall_kcal_per_mol + e.kinetic_kcal_per_mol;
@@ -76,29 +77,34 @@ class Frames {
       observer.observe(frame);
     }
   }
+  std::unique_ptr<Observer> finished(const std::string& temperatures_K, int replicas, int frames,
+                                     const Energy& energy) {
+    const Deck deck = deck_of(temperatures_K, replicas);
+    auto observer = curve_of(deck);
+    show(*observer, deck, energy, 0, frames);
+    observer->finish();
+    return observer;
+  }
+  auto table() const { return columns_of(folder_.file("heat_capacity.csv")); }
 
- private:
-  Deck deck_;
-  std::function<double(std::mt19937_64&, double)> energy_;
+  ScratchFolder folder_;
   std::mt19937_64 random_{5};
 };
 
 /// Oscillators: energy and heat capacity are linear and constant, and there is no maximum.
-TEST(HeatCapacityObserver, OfOscillators) {
+TEST_F(HeatCapacityObserver, OfOscillators) {
   constexpr double kShape = 9.0;
-  const ScratchFolder folder;
   const Deck deck = deck_of("[100, 160, 250]", 48);
-  const auto observer = curve_of(deck, folder.path(), 5);
+  const auto observer = curve_of(deck, 5);
   ASSERT_TRUE(observer);
-  Frames hot(deck, [](std::mt19937_64&, double) { return 1000.0; });
-  Frames frames(deck, [](std::mt19937_64& random, double t_K) {
-    return -50.0 + std::gamma_distribution(kShape, k * t_K)(random);
-  });
-  hot.show(*observer, 0, 5);  // equilibration
-  frames.show(*observer, 5, 300);
+  show(
+      *observer, deck, [](auto&, double) { return 1000.0; }, 0, 5);  // equilibration
+  show(
+      *observer, deck, [](auto& random, double t_K) { return -50.0 + oscillators(random, t_K); }, 5,
+      300);
   observer->finish();
   EXPECT_TRUE(observer->averages().empty());
-  const auto t = columns_of(folder.file("heat_capacity.csv"));
+  const auto t = table();
   const std::vector<double>& t_K = t.at("temperature_K");
   EXPECT_EQ(t_K.front(), 100.0);
   EXPECT_EQ(t_K[1], 101.0);
@@ -116,25 +122,16 @@ TEST(HeatCapacityObserver, OfOscillators) {
 }
 
 /// Baths that differ in the last bit of their temperature have no multiples of a step between them.
-TEST(HeatCapacityObserver, OfBathsThatAreNearlyTheSame) {
-  const ScratchFolder folder;
-  const Deck deck = deck_of("[300.0, 300.00000000000006]", 32);
-  const auto observer = curve_of(deck, folder.path(), 0);
-  ASSERT_TRUE(observer);
-  Frames frames(deck, [](std::mt19937_64& random, double t_K) {
-    return std::gamma_distribution(9.0, k * t_K)(random);
-  });
-  frames.show(*observer, 0, 100);
-  observer->finish();
-  const auto t = columns_of(folder.file("heat_capacity.csv"));
-  const std::vector<double>& t_K = t.at("temperature_K");
+TEST_F(HeatCapacityObserver, OfBathsThatAreNearlyTheSame) {
+  finished("[300.0, 300.00000000000006]", 32, 100, oscillators);
+  const std::vector<double> t_K = table().at("temperature_K");
   EXPECT_LE(t_K.size(), 3u);
   for (std::size_t i = 1; i < t_K.size(); ++i) EXPECT_GT(t_K[i], t_K[i - 1]);
 }
 
 /// Two levels D apart, the upper one g times as many: C - 3 N k = D^2/(k T^2) p (1 - p), whose
 /// maximum is found between the baths.
-TEST(HeatCapacityObserver, FindsTheMaximumOfTwoLevels) {
+TEST_F(HeatCapacityObserver, FindsTheMaximumOfTwoLevels) {
   constexpr double kGap = 2.0, kHalf_K = 150.0;
   const auto upper = [](double t_K) {
     return 1.0 / (1.0 + std::exp(kGap / k * (1.0 / t_K - 1.0 / kHalf_K)));
@@ -146,65 +143,50 @@ TEST(HeatCapacityObserver, FindsTheMaximumOfTwoLevels) {
   for (double t_K = 100.0; t_K < 200.0; t_K += 0.001) {
     if (capacity(t_K) > capacity(peak_K)) peak_K = t_K;
   }
-  const ScratchFolder folder;
-  const Deck deck = deck_of("[90, 130, 175, 240]", 64);
-  const auto observer = curve_of(deck, folder.path());
-  Frames frames(deck, [&](std::mt19937_64& random, double t_K) {
-    return std::bernoulli_distribution(upper(t_K))(random) ? kGap : 0.0;
-  });
-  frames.show(*observer, 0, 400);
-  observer->finish();
-  const std::vector<AveragedQuantity> peak = observer->averages();
-  ASSERT_EQ(peak.size(), 4u);
-  EXPECT_EQ(peak[0].quantity, "peak_temperature_K");
-  EXPECT_NEAR(peak[0].mean, peak_K, 4.5 * peak[0].error);
-  EXPECT_LT(peak[0].error, 1.5);
-  EXPECT_GT(peak[0].error, 0.05);
-  EXPECT_EQ(peak[1].quantity, "peak_kcal_per_mol_K");
-  EXPECT_NEAR(peak[1].mean, capacity(peak_K), 4.5 * peak[1].error);
-  EXPECT_LT(peak[1].error, 0.02 * peak[1].mean);
+  const auto observer =
+      finished("[90, 130, 175, 240]", 64, 400, [&](std::mt19937_64& random, double t_K) {
+        return std::bernoulli_distribution(upper(t_K))(random) ? kGap : 0.0;
+      });
   // Above the higher end of the curve, and as wide as half of that.
   const double prominence = capacity(peak_K) - std::max(capacity(90.0), capacity(240.0));
   double left_K = peak_K, right_K = peak_K;
   while (capacity(left_K) > capacity(peak_K) - 0.5 * prominence) left_K -= 0.01;
   while (capacity(right_K) > capacity(peak_K) - 0.5 * prominence) right_K += 0.01;
-  EXPECT_EQ(peak[2].quantity, "peak_prominence_kcal_per_mol_K");
-  EXPECT_NEAR(peak[2].mean, prominence, 4.5 * peak[2].error);
-  EXPECT_LT(peak[2].error, 0.05 * prominence);
-  EXPECT_EQ(peak[3].quantity, "peak_width_K");
-  EXPECT_NEAR(peak[3].mean, right_K - left_K, 4.5 * peak[3].error + 0.1);
-  EXPECT_LT(peak[3].error, 0.1 * peak[3].mean);
-  // Sixteen groups of ladders.
-  for (const AveragedQuantity& a : peak) {
-    EXPECT_DOUBLE_EQ(a.error_of_error.value(), a.error / std::sqrt(30.0)) << a.quantity;
+  const double width_K = right_K - left_K;
+  const std::vector<AveragedQuantity> peak = observer->averages();
+  ASSERT_EQ(peak.size(), 4u);
+  std::size_t i = 0;
+  for (const auto& [name, exact, resolution, most_error] :
+       {std::tuple{"peak_temperature_K", peak_K, 0.0, 1.5},
+        {"peak_kcal_per_mol_K", capacity(peak_K), 0.0, 0.02 * capacity(peak_K)},
+        {"peak_prominence_kcal_per_mol_K", prominence, 0.0, 0.05 * prominence},
+        {"peak_width_K", width_K, 0.1, 0.1 * width_K}}) {
+    const AveragedQuantity& found = peak[i++];
+    EXPECT_EQ(found.quantity, name);
+    EXPECT_NEAR(found.mean, exact, 4.5 * found.error + resolution) << name;
+    EXPECT_LT(found.error, most_error) << name;
+    // Sixteen groups of ladders.
+    EXPECT_DOUBLE_EQ(found.error_of_error.value(), found.error / std::sqrt(30.0)) << name;
   }
+  EXPECT_GT(peak[0].error, 0.05);
   EXPECT_FALSE(peak[0].bath_K);
   EXPECT_EQ(peak[0].samples, 64 * 400);
-  EXPECT_NE(read_text(folder.file("heat_capacity.csv"))
-                .find(fmt::format("; maximum at {:.3f} +- ", peak[0].mean)),
-            std::string::npos);
+  EXPECT_TRUE(contains(read_text(folder_.file("heat_capacity.csv")),
+                       fmt::format("; maximum at {:.3f} +- ", peak[0].mean)));
 }
 
 /// Where the baths have nothing in common the table says that it does not know.
-TEST(HeatCapacityObserver, ReportsUnknownValues) {
-  const ScratchFolder folder;
-  const Deck deck = deck_of("[1, 300]", 4);
-  const auto observer = curve_of(deck, folder.path());
-  Frames frames(deck, [](std::mt19937_64& random, double t_K) {
-    return std::gamma_distribution(9.0, k * t_K)(random);
-  });
-  frames.show(*observer, 0, 200);
-  observer->finish();
+TEST_F(HeatCapacityObserver, ReportsUnknownValues) {
+  const auto observer = finished("[1, 300]", 4, 200, oscillators);
   EXPECT_TRUE(observer->averages().empty());
-  const auto t = columns_of(folder.file("heat_capacity.csv"));
+  const auto t = table();
   EXPECT_FALSE(std::isnan(t.at("heat_capacity_kcal_per_mol_K").front()));
   EXPECT_FALSE(std::isnan(t.at("heat_capacity_kcal_per_mol_K").back()));
   for (std::size_t i = 0; i < t.at("temperature_K").size(); ++i) {
     const double t_K = t.at("temperature_K")[i];
-    const bool few = t_K > 1.0 && t_K < 300.0;
     for (const char* column : {"energy_kcal_per_mol", "energy_err", "heat_capacity_kcal_per_mol_K",
                                "heat_capacity_err"}) {
-      EXPECT_EQ(std::isnan(t.at(column)[i]), few);
+      EXPECT_EQ(std::isnan(t.at(column)[i]), t_K > 1.0 && t_K < 300.0);
     }
   }
   const Messages notes = observer->messages();
@@ -214,74 +196,36 @@ TEST(HeatCapacityObserver, ReportsUnknownValues) {
 }
 
 /// A bath between them is no help where nearly nothing was sampled.
-TEST(HeatCapacityObserver, WarnsOfFewSamples) {
-  const ScratchFolder folder;
-  const Deck deck = deck_of("[100, 300, 500]", 3);
-  const auto observer = curve_of(deck, folder.path());
-  Frames frames(deck, [](std::mt19937_64& random, double t_K) {
-    return std::gamma_distribution(9.0, k * t_K)(random);
-  });
-  frames.show(*observer, 0, 2);
-  observer->finish();
+TEST_F(HeatCapacityObserver, WarnsOfFewSamples) {
   EXPECT_EQ(
-      observer->messages(),
+      finished("[100, 300, 500]", 3, 2, oscillators)->messages(),
       Messages{Message::warning("2 samples per temperature are too few for heat_capacity.csv; run "
                                 "longer or reduce [observe.energies] every")});
 }
 
 /// Steps of a tenth of a kelvin are told as such.
-TEST(HeatCapacityObserver, PrintsRoundTemperatures) {
-  const ScratchFolder folder;
-  const Deck deck = deck_of("[100, 120]", 4);
-  const auto observer = curve_of(deck, folder.path());
-  Frames frames(deck, [](std::mt19937_64& random, double t_K) {
-    return std::gamma_distribution(9.0, k * t_K)(random);
-  });
-  frames.show(*observer, 0, 200);
-  observer->finish();
-  EXPECT_TRUE(observer->messages().empty());
-  const std::vector<double> t_K = columns_of(folder.file("heat_capacity.csv")).at("temperature_K");
+TEST_F(HeatCapacityObserver, PrintsRoundTemperatures) {
+  EXPECT_TRUE(finished("[100, 120]", 4, 200, oscillators)->messages().empty());
+  const std::vector<double> t_K = table().at("temperature_K");
   ASSERT_EQ(t_K.size(), 201u);
   for (std::size_t i = 0; i < t_K.size(); ++i) EXPECT_EQ(t_K[i], (1000.0 + i) / 10.0);
 }
 
-TEST(HeatCapacityObserver, NeedsSeveralBathsAbove0K) {
-  const ScratchFolder folder;
+TEST_F(HeatCapacityObserver, NeedsSeveralBathsAbove0K) {
   std::string many = "[1";
   for (int i = 2; i <= 257; ++i) many += ", " + std::to_string(i);
-  EXPECT_FALSE(curve_of(deck_of("[100]", 2), folder.path()));
-  EXPECT_FALSE(curve_of(deck_of("[100, 100]", 2), folder.path()));
-  EXPECT_FALSE(curve_of(deck_of("[0, 100]", 2), folder.path()));
-  EXPECT_FALSE(curve_of(deck_of(many + "]", 257), folder.path()));
-  EXPECT_TRUE(curve_of(deck_of("[100, 200, 100]", 3), folder.path()));
+  EXPECT_FALSE(curve_of(deck_of("[100]", 2)));
+  EXPECT_FALSE(curve_of(deck_of("[100, 100]", 2)));
+  EXPECT_FALSE(curve_of(deck_of("[0, 100]", 2)));
+  EXPECT_FALSE(curve_of(deck_of(many + "]", 257)));
+  EXPECT_TRUE(curve_of(deck_of("[100, 200, 100]", 3)));
 
   // No file before there is a sample.
-  const auto observer = curve_of(deck_of("[100, 200]", 2), folder.path(), 100);
+  const auto observer = curve_of(deck_of("[100, 200]", 2), 100);
   observer->begin();
   observer->finish();
-  EXPECT_FALSE(std::ifstream(folder.file("heat_capacity.csv")).good());
+  EXPECT_FALSE(std::ifstream(folder_.file("heat_capacity.csv")).good());
   EXPECT_TRUE(observer->averages().empty());
-}
-
-/// A whole run has the same table whatever the number of threads, and in two pieces.
-TEST(HeatCapacityObserver, DependsOnNoThreadAndNoRestart) {
-  const auto table = [](const std::vector<std::int64_t>& pieces, int threads) {
-    const ScratchFolder folder;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      Deck deck = deck_of("[80, 120, 200]", 12, "equilibration_ps = 0.1\n");
-      deck.run.steps = pieces[i];
-      RunOptions options;
-      options.out_dir = folder.file("out");
-      options.threads = threads;
-      options.resume = i > 0;
-      options.pictures = false;
-      run_deck(deck, options);
-    }
-    return read_text(folder.file("out/heat_capacity.csv"));
-  };
-  const std::string once = table({1600}, 1);
-  EXPECT_EQ(once, table({1600}, 3));
-  EXPECT_EQ(once, table({420, 1600}, 1));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -8,17 +9,23 @@
 
 #include <gtest/gtest.h>
 
+#include "counting.hpp"
+#include "kernels/arithmetic_bound.hpp"
 #include "kernels/launch_length.hpp"
 #include "kernels/layout.hpp"
+#include "src/cpu/layout.hpp"
 #include "tarn/deck.hpp"
+#include "tarn/physics/pair_force.hpp"
 
 /// @file
-/// Who works on what on a GPU: the plain functions that kernels compute their places with.
+/// Who works on what on a GPU: the plain functions that kernels compute their places with. And how
+/// the CPU engine deals a large cluster out to threads.
 
 namespace tarn {
 namespace {
 
 using namespace gpu;
+using namespace cpu;
 
 TEST(GpuLayout, ThePathDependsOnTheMoleculesOnly) {
   EXPECT_EQ(path_of(1), Path::warp);
@@ -27,13 +34,10 @@ TEST(GpuLayout, ThePathDependsOnTheMoleculesOnly) {
   EXPECT_EQ(path_of(128), Path::block);
   EXPECT_EQ(path_of(129), Path::tiles);
   EXPECT_EQ(path_of(1, true), Path::tiles);
-}
-
-/// The sums of a correction halve; few molecules do not take many threads.
-TEST(GpuLayout, CorrectingThreadsHalve) {
+  // The sums of a correction halve; few molecules do not take many threads.
   for (int n : {1, 31, 32, 33, 64, 129, 256, 257, 10'000}) {
     const int threads = correcting_threads(n);
-    EXPECT_EQ(threads & (threads - 1), 0) << n;
+    EXPECT_TRUE(is_power_of_two(threads)) << n;
     EXPECT_GE(threads, std::min(n, kMostCorrecting)) << n;
     EXPECT_LT(threads, std::max(2 * n, kWarpLanes + 1)) << n;
     EXPECT_LE(threads, kMostCorrecting) << n;
@@ -94,22 +98,19 @@ TEST(GpuLayout, RightHandSidesLieAlike) {
 /// As many clusters as fit, and the sum over one takes every molecule once.
 TEST(GpuLayout, WarpsAreFull) {
   for (int n = 1; n <= kMostInWarp; ++n) {
-    EXPECT_LE(clusters_per_warp(n) * n, kWarpLanes);
-    EXPECT_GT((clusters_per_warp(n) + 1) * n, kWarpLanes);
-    std::vector<std::vector<int>> holds;
+    EXPECT_EQ(clusters_per_warp(n), kWarpLanes / n);
+    std::vector<std::set<int>> holds;
     for (int i = 0; i < n; ++i) holds.push_back({i});
     for (int o = first_offset(n); o > 0; o /= 2) {
       const auto before = holds;
       for (int i = 0; i < n; ++i) {
         if (!adds(i, o, n)) continue;
-        const auto& other = before[static_cast<std::size_t>(i + o)];
-        auto& own = holds[static_cast<std::size_t>(i)];
-        own.insert(own.end(), other.begin(), other.end());
+        for (const int other : before.at(static_cast<std::size_t>(i + o))) {
+          EXPECT_TRUE(holds[static_cast<std::size_t>(i)].insert(other).second);
+        }
       }
     }
-    std::sort(holds[0].begin(), holds[0].end());
-    ASSERT_EQ(holds[0].size(), static_cast<std::size_t>(n));
-    for (int i = 0; i < n; ++i) EXPECT_EQ(holds[0][static_cast<std::size_t>(i)], i);
+    EXPECT_EQ(holds[0].size(), static_cast<std::size_t>(n));
     EXPECT_FALSE(adds(-1, 1, n));
     const int lanes = cluster_lanes(n);
     EXPECT_GE(lanes, n);
@@ -432,6 +433,95 @@ TEST(LaunchLength, IsShortAndNotTooShort) {
   const auto steps = static_cast<double>(most_steps_in_launch(Path::warp, 7, 200'000, large));
   EXPECT_GT(steps * pairs, 1e-3);
   EXPECT_GT(most_steps_in_launch(Path::warp, 7, 1, large), 1000);
+}
+
+// --- arithmetic of a pair ---
+
+template <bool kMSite>
+int counted() {
+  using C = test::Counted<double>;
+  const Vec3<C> v{C(1.0), C(2.0), C(3.0)};
+  SiteForces<C> f_i{v, v, v, v}, f_j = f_i;
+  const test::Operations o = test::count([&] {
+    add_pair_forces<kMSite>(PairParameters<double>{}, v, SiteOffsets<C>{v, v, v},
+                            SiteOffsets<C>{v, v, v}, AllLanes{}, f_i, f_j);
+  });
+  return o.add + o.multiply + o.fma + o.rsqrt;
+}
+
+/// By hand, and by a number that counts. Every pair of sites: a squared length of 3 instructions, a
+/// reciprocal root, and 3 on the force of each side. A Coulomb force takes 3 more; that of the
+/// oxygens y^2, y^6 (2), 12 A y^6 - 6 C, y^6 times that, and y^2 times it.
+TEST(ArithmeticBound, CountsThePairAsByHand) {
+  constexpr int kCommon = 3 + 1 + 6, kCoulomb = kCommon + 3, kOxygens = kCommon + 6;
+  // Three sites: the charges of the oxygens are one more; vectors from O to H twice, H to O twice,
+  // H to H four times.
+  const int three = instructions_of_pair(false);
+  EXPECT_EQ(three, kOxygens + 1 + 8 * kCoulomb + 3 * (2 + 2 + 4));
+  EXPECT_EQ(three, counted<false>());
+  // Four: one Coulomb force more; vectors from M to O, M to M, M to H twice, H to O twice, H to M
+  // twice, H to H four times.
+  const int four = instructions_of_pair(true);
+  EXPECT_EQ(four, kOxygens + 9 * kCoulomb + 3 * (1 + 1 + 2 + 2 + 2 + 4));
+  EXPECT_EQ(four, counted<true>());
+}
+
+/// A device of two multiprocessors, 4 lanes each and 10 cycles a second does 80 instructions.
+TEST(ArithmeticBound, SharesAreOfLanesAndClock) {
+  EXPECT_DOUBLE_EQ(bound_seconds(2.0, 20, 2, 4, 10.0), 0.5);
+  EXPECT_EQ(lanes_of("9.0", true), 128);
+  EXPECT_EQ(lanes_of("9.0", false), 64);
+  EXPECT_EQ(lanes_of("1.0", true), 0);
+  EXPECT_EQ(clock_Hz_of(1980000), 1.98e9);
+  EXPECT_EQ(clock_Hz_of(0), 1e9);
+}
+
+// --- the CPU engine ---
+
+TEST(CpuLargeClusters, EachPairOfBlocksIsOneTaskAndNoBlockIsEmpty) {
+  for (const int lanes : {2, 4, 8, 16}) {
+    for (int molecules = kSmallClusterMolecules + 1; molecules < 5000;
+         molecules += molecules < 300 ? 1 : 61) {
+      SCOPED_TRACE(testing::Message() << molecules << " molecules, " << lanes << " lanes");
+      const int blocks = pair_blocks(molecules, lanes);
+      const int full = molecules / lanes, each = (full + blocks - 1) / blocks;
+      ASSERT_GE(blocks, 2);
+      ASSERT_GE(useful_threads(molecules, blocks), 2);
+      ASSERT_LE(useful_threads(molecules, blocks), block_tasks(molecules, blocks));
+      ASSERT_LT((blocks - 1) * each, full);
+      std::map<std::pair<int, int>, int> times;
+      for (int k = 0; k < block_tasks(molecules, blocks); ++k) {
+        const BlockTask task = block_task(k, molecules, blocks);
+        ASSERT_LE(task.row, task.first_partner);
+        ASSERT_LT(task.first_partner, task.last_partner);
+        ASSERT_LE(task.last_partner, blocks);
+        for (int partner = task.first_partner; partner < task.last_partner; ++partner) {
+          ++times[{task.row, partner}];
+        }
+      }
+      for (int row = 0; row < blocks; ++row) {
+        for (int partner = row; partner < blocks; ++partner) {
+          ASSERT_EQ((times[{row, partner}]), 1) << row << " " << partner;
+        }
+      }
+      ASSERT_EQ(times.size(), static_cast<std::size_t>(blocks * (blocks + 1) / 2));
+    }
+  }
+}
+
+/// Where there are threads for all, each replica alone; else together, unless few are left over.
+TEST(CpuSmallClusters, RunAloneWhereThatIsFaster) {
+  EXPECT_TRUE(molecule_lanes_are_faster(7, 1, 8, 1));
+  EXPECT_TRUE(molecule_lanes_are_faster(7, 5, 8, 1)) << "5 x 4/3 packs, and 7";
+  EXPECT_FALSE(molecule_lanes_are_faster(7, 6, 8, 1));
+  EXPECT_TRUE(molecule_lanes_are_faster(7, 16, 8, 4))
+      << "4 x 4/3 packs a thread, and 7 for two of the threads";
+  EXPECT_FALSE(molecule_lanes_are_faster(7, 24, 8, 4)) << "6 x 4/3 packs, and 7";
+  EXPECT_FALSE(molecule_lanes_are_faster(7, 64, 8, 4));
+  EXPECT_TRUE(molecule_lanes_are_faster(7, 64, 8, 16));
+  EXPECT_TRUE(molecule_lanes_are_faster(32, 6, 8, 1));
+  EXPECT_FALSE(molecule_lanes_are_faster(32, 7, 8, 1));
+  EXPECT_FALSE(molecule_lanes_are_faster(7, 100'000'000, 8, 4)) << "too many for an int";
 }
 
 }  // namespace
