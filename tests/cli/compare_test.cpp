@@ -34,10 +34,7 @@ class Comparisons : public ::testing::Test {
     const std::size_t blank = words.find(' ') + 1;
     const std::string command = words.substr(0, blank) + kInputs + words.substr(blank);
     const std::string out = words.starts_with("run") ? folder_.file("run") : out_;
-    const test::Outcome outcome =
-        test::command(command + " --no-pictures --overwrite --out " + out);
-    EXPECT_EQ(outcome.exit_code, exit_code) << outcome.text;
-    return outcome.text;
+    return test::output_of(command + " --no-pictures --overwrite --out " + out, exit_code);
   }
   /// A column of a table, by row.
   std::vector<std::string> column(const std::string& name,
