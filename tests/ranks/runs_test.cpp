@@ -37,124 +37,62 @@ using test::read_text;
 using test::ScratchFolder;
 
 const std::string kStart =
-    "file = \"" + std::string(TARN_SOURCE_DIR) + "/inputs/structures/tip3p-7.xyz\"\n";
+    "system.file = \"" + std::string(TARN_SOURCE_DIR) + "/inputs/structures/tip3p-7.xyz\"\n";
 
 /// All observers, for each replica; GLA with several baths, one of which makes replicas blow up.
-const std::string kRows = "[system]\n" + kStart + R"(replicas = 20
-[integrator]
-scheme = "zss-stiff"
-timestep_fs = 2.0
-[thermostat]
-kind = "gla"
-temperatures_K = [10.0, 100.0, 300.0, 9e5]
-friction_per_ps = 5.0
-[run]
-steps = 400
-[observe.energies]
-every = 10
-[observe.conservation]
-every = 40
-[observe.geometry]
-every = 20
-[observe.multipliers]
-every = 20
-[observe.cluster]
-every = 20
-lindemann = true
-[observe.heat]
-every = 20
-[observe.rdf]
-every = 5
-[observe.trajectory]
-every = 100
-[observe.final]
-[checkpoint]
-every = 100
+const std::string kRows = kStart + R"(system.replicas = 20
+integrator = {scheme = "zss-stiff", timestep_fs = 2.0}
+thermostat = {kind = "gla", temperatures_K = [10.0, 100.0, 300.0, 9e5], friction_per_ps = 5.0}
+run.steps = 400
+observe.energies.every = 10
+observe.conservation.every = 40
+observe.geometry.every = 20
+observe.multipliers.every = 20
+observe.cluster = {every = 20, lindemann = true}
+observe.heat.every = 20
+observe.rdf.every = 5
+observe.trajectory.every = 100
+observe.final = {}
+checkpoint.every = 100
 )";
 /// Means over replicas, exchange with ladders across ranks, isomers; BAOAB.
-const std::string kMeans = "[system]\n" + kStart + R"(replicas = 12
-[integrator]
-scheme = "settle"
-timestep_fs = 2.0
-[thermostat]
-kind = "baoab"
-temperatures_K = [60.0, 80.0, 110.0, 150.0, 200.0, 260.0]
-friction_per_ps = 2.0
-[exchange]
-every = 10
-[confinement]
-radius_A = 8.0
-stiffness_kcal_per_mol_A2 = 5.0
-[run]
-steps = 400
-precision = "mixed"
-[observe.energies]
-every = 10
-replicas = "mean"
-[observe.cluster]
-every = 20
-replicas = "mean"
-[observe.profile]
-every = 20
-[observe.rdf]
-every = 5
-[observe.minima]
-every = 200
-[observe.trajectory]
-every = 200
-format = "h5md"
-[checkpoint]
-every = 100
+const std::string kMeans = kStart + R"(system.replicas = 12
+integrator = {scheme = "settle", timestep_fs = 2.0}
+thermostat.kind = "baoab"
+thermostat.temperatures_K = [60.0, 80.0, 110.0, 150.0, 200.0, 260.0]
+thermostat.friction_per_ps = 2.0
+exchange.every = 10
+confinement = {radius_A = 8.0, stiffness_kcal_per_mol_A2 = 5.0}
+run = {steps = 400, precision = "mixed"}
+observe.energies = {every = 10, replicas = "mean"}
+observe.cluster = {every = 20, replicas = "mean"}
+observe.profile.every = 20
+observe.rdf.every = 5
+observe.minima.every = 200
+observe.trajectory = {every = 200, format = "h5md"}
+checkpoint.every = 100
 )";
 /// Ring polymers.
-const std::string kRings = R"([system]
-model = "qtip4pf"
-molecules = 3
-replicas = 5
-seed = 3
-[integrator]
-scheme = "verlet"
-timestep_fs = 0.5
-[path_integral]
-beads = 8
-[thermostat]
-kind = "baoab"
-temperature_K = 100.0
-friction_per_ps = 2.0
-[run]
-steps = 60
-[observe.energies]
-every = 10
-[observe.path_integral]
-every = 10
-[observe.trajectory]
-every = 20
-[checkpoint]
-every = 20
+const std::string kRings = R"(system = {model = "qtip4pf", molecules = 3, replicas = 5, seed = 3}
+integrator = {scheme = "verlet", timestep_fs = 0.5}
+path_integral.beads = 8
+thermostat = {kind = "baoab", temperature_K = 100.0, friction_per_ps = 2.0}
+run.steps = 60
+observe.energies.every = 10
+observe.path_integral.every = 10
+observe.trajectory.every = 20
+checkpoint.every = 20
 )";
 
 /// Forces from clients; the start structure is that of kRings.
-const std::string kClients = R"([system]
-model = "qtip4pf"
-molecules = 3
-replicas = 4
-seed = 3
-[integrator]
-scheme = "verlet"
-timestep_fs = 0.5
-[thermostat]
-kind = "baoab"
-temperature_K = 100.0
-friction_per_ps = 2.0
-[run]
-steps = 40
-[observe.energies]
-every = 10
-[checkpoint]
-every = 20
-[potential]
-kind = "socket"
-address = "unix:)";
+const std::string kClients = R"(system = {model = "qtip4pf", molecules = 3, replicas = 4, seed = 3}
+integrator = {scheme = "verlet", timestep_fs = 0.5}
+thermostat = {kind = "baoab", temperature_K = 100.0, friction_per_ps = 2.0}
+run.steps = 40
+observe.energies.every = 10
+checkpoint.every = 20
+potential.kind = "socket"
+potential.address = "unix:)";
 
 class RanksRun : public ::testing::Test {
  protected:
@@ -537,8 +475,8 @@ TEST_F(RanksRun, StopAfterASignalToOneRank) {
 /// The same while rank 0 makes the initial states and the other ranks are idle.
 TEST_F(RanksRun, StopAfterASignalToAnIdleRank) {
   write_deck(
-      "[system]\nmolecules = 60\nreplicas = 10000\n[integrator]\nscheme = \"settle\"\n[run]\nsteps "
-      "= 1\n");
+      "system = {molecules = 60, replicas = 10000}\nintegrator.scheme = \"settle\"\nrun.steps = "
+      "1\n");
   Program program = start(2, run_arguments(out("a")));
   std::map<int, pid_t> ranks;
   ASSERT_TRUE(becomes_true([&] {
