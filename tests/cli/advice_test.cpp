@@ -30,7 +30,7 @@ namespace tarn {
 namespace {
 
 using test::contains;
-using test::Outcome;
+using test::output_of;
 
 /// A message, and the options that follow it; $1 and $2 are its numbers.
 struct Advice {
@@ -61,9 +61,9 @@ class Advised : public testing::Test {
     return path("deck.toml");
   }
   /// The numbers of the message in the output of a command; none without the message.
-  static std::vector<std::string> numbers_in(const Outcome& outcome, const std::string& message) {
+  static std::vector<std::string> numbers_in(const std::string& text, const std::string& message) {
     std::smatch found;
-    if (!std::regex_search(outcome.text, found, std::regex(message))) return {};
+    if (!std::regex_search(text, found, std::regex(message))) return {};
     return {found.begin() + 1, found.end()};
   }
   static std::string with_numbers(std::string options, const std::vector<std::string>& numbers) {
@@ -158,14 +158,12 @@ TEST_F(Advised, DecksThatFollowACheckGetNoMessage) {
     const std::string command = "check " + deck(advice.deck) + advice.options +
                                 (has_length ? "" : " --set run.steps=9") +
                                 " --device cuda";  // whose time is not measured
-    const Outcome before = test::command(command);
-    ASSERT_EQ(before.exit_code, 0) << before.text;
+    const std::string before = output_of(command);
     const std::vector<std::string> numbers = numbers_in(before, advice.message);
-    ASSERT_FALSE(numbers.empty()) << before.text;
-    const Outcome after = test::command(command + with_numbers(advice.follow, numbers));
-    EXPECT_EQ(after.exit_code, 0) << after.text;
+    ASSERT_FALSE(numbers.empty()) << before;
+    const std::string after = output_of(command + with_numbers(advice.follow, numbers));
     const std::string problem = advice.message.substr(0, advice.message.find(".*"));
-    EXPECT_FALSE(std::regex_search(after.text, std::regex(problem))) << after.text;
+    EXPECT_FALSE(std::regex_search(after, std::regex(problem))) << after;
   }
 }
 
@@ -175,17 +173,15 @@ TEST_F(Advised, ProposedLengthsGiveRows) {
       "[observe.correlation]\nevery = 7\nlength_ps = 1.1\n"
       "[observe.spectrum]\nevery = 3\nresolution_per_cm = 22\n");
   const std::string length = " --set run.duration_ps=0.9 --set run.equilibration_ps=0.211";
-  const Outcome check = test::command("check " + command + length);
+  const std::string check = output_of("check " + command + length);
   for (const std::string name : {"correlation", "spectrum"}) {
     const std::vector<std::string> numbers =
         numbers_in(check, "observe." + name + ". writes no rows.*duration_ps = ([0-9.]+) or more");
-    ASSERT_EQ(numbers.size(), 1u) << check.text;
-    const Outcome run =
-        test::command("run --quiet --no-pictures " + command + length +
-                      " --set run.duration_ps=" + numbers[0] + " --out " + path(name));
-    EXPECT_EQ(run.exit_code, 0) << run.text;
+    ASSERT_EQ(numbers.size(), 1u) << check;
+    output_of("run --quiet --no-pictures " + command + length +
+              " --set run.duration_ps=" + numbers[0] + " --out " + path(name));
     const std::string first = name == "spectrum" ? "wavenumber_per_cm" : "time_ps";
-    EXPECT_GT(column(name, name + ".csv", first).size(), 3u) << run.text;
+    EXPECT_GT(column(name, name + ".csv", first).size(), 3u);
   }
 }
 
@@ -198,15 +194,13 @@ TEST_F(Advised, ProposedWallsLeaveColdClustersAlone) {
         deck("[observe.trajectory]\nevery = 50\nreplicas = 1\n[run]\nsteps = 2000\n") +
         fmt::format(" --set system.molecules={} --set thermostat.temperature_K=60", molecules);
     const std::vector<std::string> radius =
-        numbers_in(test::command("check " + command), "radius_A = ([0-9.]+) acts only");
+        numbers_in(output_of("check " + command), "radius_A = ([0-9.]+) acts only");
     ASSERT_EQ(radius.size(), 1u);
     const std::string wall =
         " --set confinement.stiffness_kcal_per_mol_A2=2 --set confinement.radius_A=" + radius[0];
-    EXPECT_FALSE(contains(test::command("check " + command + wall).text, "outside the wall"));
+    EXPECT_FALSE(contains(output_of("check " + command + wall), "outside the wall"));
     const std::string out = path(std::to_string(molecules));
-    const Outcome run =
-        test::command("run --quiet --no-pictures " + command + wall + " --out " + out);
-    EXPECT_EQ(run.exit_code, 0) << run.text;
+    output_of("run --quiet --no-pictures " + command + wall + " --out " + out);
     io::XyzReader frames(out + "/trajectory-0000.xyz");
     int count = 0;
     for (; const auto frame = frames.next(); ++count) {
@@ -270,10 +264,8 @@ TEST_F(Advised, RemediesOfBlowUpsRemoveTheirCause) {
   EXPECT_FALSE(contains(describe(late, d, 0, 8), "stability limit"));
   const std::string command = "run --quiet --no-pictures " + deck("[run]\nsteps = 500\n") +
                               " --set thermostat.temperature_K=400 --set integrator.timestep_fs=";
-  EXPECT_EQ(test::command(command + "40 --out " + path("long")).exit_code, 3);
-  const Outcome followed =
-      test::command(fmt::format("{}{:g} --out {}", command, d.integrator.timestep_fs, path("ok")));
-  EXPECT_EQ(followed.exit_code, 0) << followed.text;
+  output_of(command + "40 --out " + path("long"), 3);
+  output_of(fmt::format("{}{:g} --out {}", command, d.integrator.timestep_fs, path("ok")));
 }
 
 /// A ladder that check proposes has the acceptance that it promises: "about 30 %", of a heat
@@ -287,17 +279,16 @@ TEST_F(Advised, ProposedLaddersHaveTheAcceptance) {
     const std::string message =
         "acceptance between neighbouring temperatures is ([0-9]+) %; for "
         "about 30 %, temperatures_K = \\[([^\\]]*)\\]";
-    const std::vector<std::string> first =
-        numbers_in(test::command(command + "2 --unset thermostat.temperature_K --set "
-                                           "'thermostat.temperatures_K=[60, 310]'"),
-                   message);
+    const auto proposed = [&](const std::string& temperatures_K) {
+      const auto count = std::count(temperatures_K.begin(), temperatures_K.end(), ',') + 1;
+      return numbers_in(output_of(command + fmt::format("{} --unset thermostat.temperature_K --set "
+                                                        "'thermostat.temperatures_K=[{}]'",
+                                                        count, temperatures_K)),
+                        message);
+    };
+    const std::vector<std::string> first = proposed("60, 310");
     ASSERT_EQ(first.size(), 2u);
-    const auto count = std::count(first[1].begin(), first[1].end(), ',') + 1;
-    const std::vector<std::string> second =
-        numbers_in(test::command(command + fmt::format("{} --unset thermostat.temperature_K --set "
-                                                       "'thermostat.temperatures_K=[{}]'",
-                                                       count, first[1])),
-                   message);
+    const std::vector<std::string> second = proposed(first[1]);
     ASSERT_EQ(second.size(), 2u);
     EXPECT_GE(std::stoi(second[0]), 29) << molecules;
   }
@@ -309,7 +300,7 @@ class Listed : public Advised {
   void expect_files_of(const std::string& words) const {
     SCOPED_TRACE(words);
     const std::vector<std::string> listed =
-        numbers_in(test::command("check " + words), "\nfiles in [^:]*: (.*)\n");
+        numbers_in(output_of("check " + words), "\nfiles in [^:]*: (.*)\n");
     ASSERT_EQ(listed.size(), 1u);
     std::set<std::string> promised, written;
     const std::regex file("([^ ,]*?)(-0000)?(\\.[a-z0-9]+)( to [^ ,]*-([0-9]{4})\\.[a-z0-9]+)?");
@@ -320,9 +311,7 @@ class Listed : public Advised {
         promised.insert((*at)[1].str() + number + (*at)[3].str());
       }
     }
-    const Outcome run =
-        test::command("run --quiet --no-pictures --overwrite " + words + " --out " + path("out"));
-    ASSERT_EQ(run.exit_code, 0) << run.text;
+    output_of("run --quiet --no-pictures --overwrite " + words + " --out " + path("out"));
     for (const auto& entry : std::filesystem::directory_iterator(path("out"))) {
       const std::string name = entry.path().filename().string();
       if (!name.starts_with('.')) written.insert(name);
@@ -368,10 +357,10 @@ TEST_F(Listed, FilesOfReplicasAndTemperatures) {
 class AdvisedExchange : public Advised {
  protected:
   /// A run of liquid tetramers in a wall.
-  Outcome run(const std::string& name, const std::string& temperatures_K, int ladders,
-              const std::string& more = "") const {
+  std::string run(const std::string& name, const std::string& temperatures_K, int ladders,
+                  const std::string& more = "") const {
     const auto count = std::count(temperatures_K.begin(), temperatures_K.end(), ',') + 1;
-    return test::command(
+    return output_of(
         "run --no-pictures " +
         deck("[exchange]\nevery = 10\n[confinement]\nradius_A = 4.5\n"
              "stiffness_kcal_per_mol_A2 = 2\n[run]\nsteps = 6000\nequilibration_ps = 2\n") +
@@ -382,29 +371,26 @@ class AdvisedExchange : public Advised {
 };
 
 TEST_F(AdvisedExchange, AddedTemperaturesExchange) {
-  const Outcome rare = run("rare", "250, 620", 16);
-  ASSERT_EQ(rare.exit_code, 0) << rare.text;
+  const std::string rare = run("rare", "250, 620", 16);
   const std::vector<std::string> numbers =
       numbers_in(rare, "250 K and 620 K exchange in only .*; add ([0-9]+) temperature");
-  ASSERT_EQ(numbers.size(), 1u) << rare.text;
+  ASSERT_EQ(numbers.size(), 1u) << rare;
   std::string ladder = "250";
   const int intervals = std::stoi(numbers[0]) + 1;
   for (int k = 1; k <= intervals; ++k) {
     ladder += fmt::format(", {:.4g}", 250.0 * std::pow(620.0 / 250.0, double(k) / intervals));
   }
-  const Outcome often = run("often", ladder, 8);
-  ASSERT_EQ(often.exit_code, 0) << often.text;
-  EXPECT_FALSE(contains(often.text, "exchange in only")) << often.text;
+  const std::string often = run("often", ladder, 8);
+  EXPECT_FALSE(contains(often, "exchange in only")) << often;
 }
 
 /// "temperatures_K = [...] would give an acceptance of 48 % between all neighbours".
 TEST_F(AdvisedExchange, EvenLaddersHaveThePredictedAcceptance) {
-  const Outcome uneven = run("uneven", "250, 262, 274, 400", 16);
-  ASSERT_EQ(uneven.exit_code, 0) << uneven.text;
+  const std::string uneven = run("uneven", "250, 262, 274, 400", 16);
   const std::vector<std::string> numbers =
       numbers_in(uneven, "temperatures_K = \\[([^\\]]*)\\] would give an acceptance of ([0-9]+) %");
-  ASSERT_EQ(numbers.size(), 2u) << uneven.text;
-  ASSERT_EQ(run("even", numbers[0], 16).exit_code, 0);
+  ASSERT_EQ(numbers.size(), 2u) << uneven;
+  run("even", numbers[0], 16);
   const std::vector<double> acceptance = column("even", "exchange.csv", "acceptance"),
                             error = column("even", "exchange.csv", "acceptance_err");
   ASSERT_EQ(acceptance.size(), 3u);
@@ -420,16 +406,16 @@ TEST_F(AdvisedExchange, EvenLaddersHaveThePredictedAcceptance) {
 TEST_F(AdvisedExchange, LongerRunsHaveEnoughChanges) {
   const std::string three = "--set system.molecules=3 --set run.equilibration_ps=0.5";
   const std::string message = " round trips between .*, ([0-9.]+) per walker, ";
-  const Outcome brief = run("brief", "300, 330", 32, three + " --set run.steps=500");
+  const std::string brief = run("brief", "300, 330", 32, three + " --set run.steps=500");
   const std::vector<std::string> times = numbers_in(brief, "Run ([0-9.]+) times longer");
-  ASSERT_EQ(times.size(), 1u) << brief.text;
+  ASSERT_EQ(times.size(), 1u) << brief;
   const auto steps = static_cast<long>(std::ceil(500.0 * std::stod(times[0])));
-  const Outcome followed =
+  const std::string followed =
       run("long", "300, 330", 32, three + fmt::format(" --set run.steps={}", steps));
   const std::vector<std::string> changes = numbers_in(followed, message);
-  ASSERT_EQ(changes.size(), 1u) << followed.text;
+  ASSERT_EQ(changes.size(), 1u) << followed;
   // "About": of 64 walkers with ten round trips each, 4.5 sigma are 18 %; both runs count.
-  EXPECT_GE(std::stod(changes[0]), 7.0) << followed.text;
+  EXPECT_GE(std::stod(changes[0]), 7.0) << followed;
 }
 
 TEST_F(Advised, TheProposedNumberOfThreadsIsThatOfTheProcessors) {
@@ -437,20 +423,20 @@ TEST_F(Advised, TheProposedNumberOfThreadsIsThatOfTheProcessors) {
       "run --no-pictures " + deck("[run]\nsteps = 1\n") + " --out " + path("out") + " --overwrite ";
   const std::string many = std::to_string(std::thread::hardware_concurrency() + 1);
   const std::vector<std::string> numbers =
-      numbers_in(test::command(command + "--threads " + many), "Use --threads ([0-9]+)");
+      numbers_in(output_of(command + "--threads " + many), "Use --threads ([0-9]+)");
   ASSERT_EQ(numbers.size(), 1u);
-  EXPECT_FALSE(contains(test::command(command + "--threads " + numbers[0]).text, "slows the run"));
+  EXPECT_FALSE(contains(output_of(command + "--threads " + numbers[0]), "slows the run"));
 }
 
 /// The nearest multiple of a bin width, with the digits that it takes.
 TEST_F(Advised, ProposedDistancesAreMultiplesOfTheBinWidth) {
-  ASSERT_EQ(test::command("cluster --quiet --molecules 3 -o " + path("a.xyz")).exit_code, 0);
+  output_of("cluster --quiet --molecules 3 -o " + path("a.xyz"));
   for (const std::string width : {"0.07", "0.333333333", "0.0123456789"}) {
     const std::string command = "rdf " + path("a.xyz") + " --bin-width-A " + width;
     const std::vector<std::string> numbers =
-        numbers_in(test::command(command + " --r-max-A 12.001"), "the nearest is ([0-9.]+) A");
+        numbers_in(output_of(command + " --r-max-A 12.001", 2), "the nearest is ([0-9.]+) A");
     ASSERT_EQ(numbers.size(), 1u) << width;
-    EXPECT_EQ(test::command(command + " --r-max-A " + numbers[0]).exit_code, 0) << numbers[0];
+    output_of(command + " --r-max-A " + numbers[0]);
   }
 }
 

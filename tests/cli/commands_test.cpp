@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 using tarn::test::contains;
 using tarn::test::largest_difference;
 using tarn::test::Outcome;
+using tarn::test::output_of;
 using tarn::test::read_text;
 
 const fs::path kSource = TARN_SOURCE_DIR;
@@ -89,30 +90,23 @@ std::vector<double> numbers_after(const std::string& text, const std::string& ke
 TEST_F(Commands, EnergyIsThePlainSumForEveryModel) {
   for (const tarn::test::PlainModel& model : tarn::test::plain_models()) {
     SCOPED_TRACE(model.name);
-    ASSERT_EQ(tarn("cluster --quiet --molecules 9 --model " + std::string(model.name) + " -o " +
-                   path("c.xyz"))
-                  .exit_code,
-              0);
-    {
-      const std::vector<double> x = tarn::io::read_structure(path("c.xyz")).positions_A;
-      const tarn::test::PlainEnergy expected = tarn::test::plain_energy(model, x);
-      const Outcome energy = tarn("energy " + path("c.xyz"));
-      ASSERT_EQ(energy.exit_code, 0) << energy.text;
-      const auto expect_near = [&](const char* key, long double value) {
-        const std::vector<double> numbers = numbers_after(energy.text, key);
-        ASSERT_EQ(numbers.size(), 1u) << key;
-        // Roundings of all pairs in the worst case, as of larger clusters (single_points_test).
-        EXPECT_NEAR(numbers[0], static_cast<double>(value), 1e-9) << key;
-      };
-      expect_near("coulomb_kcal_per_mol", expected.coulomb);
-      expect_near("lj_kcal_per_mol", expected.lj);
-      expect_near("potential_kcal_per_mol", expected.total());
-      const std::vector<double> forces = numbers_after(energy.text, "forces_kcal_per_mol_A");
-      ASSERT_EQ(forces.size(), x.size());
-      for (std::size_t k = 0; k < x.size(); ++k) {
-        EXPECT_NEAR(forces[k], static_cast<double>(expected.forces[k]), 1e-9) << k;
+    output_of("cluster --quiet --molecules 9 --model " + std::string(model.name) + " -o " +
+              path("c.xyz"));
+    const std::vector<double> x = tarn::io::read_structure(path("c.xyz")).positions_A;
+    const tarn::test::PlainEnergy expected = tarn::test::plain_energy(model, x);
+    const std::string energy = output_of("energy " + path("c.xyz"));
+    // Roundings of all pairs in the worst case, as of larger clusters (single_points_test).
+    const auto expect_near = [&](const char* key, const std::vector<long double>& values) {
+      const std::vector<double> numbers = numbers_after(energy, key);
+      ASSERT_EQ(numbers.size(), values.size()) << key;
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        EXPECT_NEAR(numbers[k], static_cast<double>(values[k]), 1e-9) << key << k;
       }
-    }
+    };
+    expect_near("coulomb_kcal_per_mol", {expected.coulomb});
+    expect_near("lj_kcal_per_mol", {expected.lj});
+    expect_near("potential_kcal_per_mol", {expected.total()});
+    expect_near("forces_kcal_per_mol_A", {expected.forces.begin(), expected.forces.end()});
   }
 }
 
@@ -132,11 +126,9 @@ TEST_F(Commands, ForcesStandInTheOrderOfTheFile) {
                        line("H1", 2, a2) + line("H2", 2, b2) + "END\n");
   write("hoh.pdb", line("H1", 1, a1) + line("O ", 1, o1) + line("H2", 1, b1) + line("H2", 2, b2) +
                        line("H1", 2, a2) + line("M ", 2, o2) + line("O ", 2, o2) + "END\n");
-  const Outcome ohh = tarn("energy " + path("ohh.pdb")), hoh = tarn("energy " + path("hoh.pdb"));
-  ASSERT_EQ(ohh.exit_code, 0) << ohh.text;
-  ASSERT_EQ(hoh.exit_code, 0) << hoh.text;
-  const std::vector<double> standard = numbers_after(ohh.text, "forces_kcal_per_mol_A");
-  const std::vector<double> forces = numbers_after(hoh.text, "forces_kcal_per_mol_A");
+  const std::string key = "forces_kcal_per_mol_A";
+  const std::vector<double> standard = numbers_after(output_of("energy " + path("ohh.pdb")), key);
+  const std::vector<double> forces = numbers_after(output_of("energy " + path("hoh.pdb")), key);
   ASSERT_EQ(standard.size(), 18u);
   ASSERT_EQ(forces.size(), 18u);
   // Which hydrogen comes first in the second molecule is for the file to say: H2 here.
@@ -148,18 +140,13 @@ TEST_F(Commands, ForcesStandInTheOrderOfTheFile) {
   }
 }
 
-/// The number after "potential_kcal_per_mol" in what `tarn energy` prints.
 double energy_of(const std::string& structure) {
-  const Outcome energy = tarn("energy " + structure);
-  EXPECT_EQ(energy.exit_code, 0) << energy.text;
-  const std::string key = "\"potential_kcal_per_mol\": ";
-  const std::size_t at = energy.text.find(key);
-  return at == std::string::npos ? 0.0 : std::atof(energy.text.c_str() + at + key.size());
+  return numbers_after(output_of("energy " + structure), "potential_kcal_per_mol").at(0);
 }
 
 /// A cluster of this size takes minutes; what was reached until the signal is kept.
 TEST_F(Commands, MinimiseKeepsItsResultWhenInterrupted) {
-  ASSERT_EQ(tarn("cluster --quiet --molecules 3000 -o " + path("start.xyz")).exit_code, 0);
+  output_of("cluster --quiet --molecules 3000 -o " + path("start.xyz"));
   tarn::test::Program program({TARN_BINARY, "minimise", path("start.xyz"), "-o", path("out.xyz")},
                               path("log"), path("log"));
   while (program.runs() && program.cpu_seconds() < 2.0) ::usleep(10'000);
@@ -189,10 +176,10 @@ TEST_F(Commands, TrajectoriesHaveVelocities) {
     const std::string words = run + " --set observe.trajectory.format=" + format +
                               " --set observe.trajectory.velocities=true --out ";
     const std::string whole = path(format), pieces = path(format + "-pieces");
-    ASSERT_EQ(tarn(words + whole).exit_code, 0);
+    output_of(words + whole);
     // As ever, a run in pieces leaves the same files.
-    ASSERT_EQ(tarn(words + pieces + " --set run.steps=150").exit_code, 0);
-    ASSERT_EQ(tarn(words + pieces + " --resume").exit_code, 0);
+    output_of(words + pieces + " --set run.steps=150");
+    output_of(words + pieces + " --resume");
     const std::string extension = format == "h5md" ? ".h5" : "." + format;
     const std::string file = whole + "/trajectory" + extension;
     const tarn::io::Structure last = frame_at(file, "400");
@@ -204,10 +191,10 @@ TEST_F(Commands, TrajectoriesHaveVelocities) {
     const tarn::io::Structure end = tarn::io::read_structure(whole + "/final.xyz");
     EXPECT_LT(largest_difference(last.velocities_A_per_akma, end.velocities_A_per_akma), 2.6e-9)
         << format;
-    for (const std::string& name : {std::string("a.xyz"), std::string("a.h5")}) {
-      if (name == "a.h5" && !tarn::io::has_h5md()) continue;
+    for (const char* name : {"a.xyz", "a.h5"}) {
+      if (name == std::string("a.h5") && !tarn::io::has_h5md()) continue;
       const std::string copy = path(name);
-      ASSERT_EQ(tarn("convert --quiet " + file + " -o " + copy).exit_code, 0);
+      output_of("convert --quiet " + file + " -o " + copy);
       EXPECT_LT(largest_difference(frame_at(copy, "400").velocities_A_per_akma,
                                    last.velocities_A_per_akma),
                 1e-14)
@@ -250,8 +237,7 @@ TEST_F(Commands, PlotDrawsThePicturesOfARunAgain) {
       before.push_back(contents(folder_ / "out" / (name + format)));
       fs::remove(folder_ / "out" / (name + format));
     }
-    const Outcome plot = tarn("plot " + path("out") + " --format " + format);
-    EXPECT_EQ(plot.exit_code, 0) << plot.text;
+    output_of("plot " + path("out") + " --format " + format);
     std::size_t i = 0;
     for (const char* name : {"energies.", "conservation.", "cluster.", "rdf."}) {
       EXPECT_EQ(contents(folder_ / "out" / (name + format)), before[i++]) << name;
@@ -270,37 +256,31 @@ TEST_F(Commands, PlotDrawsThePicturesOfARunAgain) {
   EXPECT_TRUE(contains(rdf.text, "no Python with matplotlib"));
   EXPECT_TRUE(fs::exists(path("a.csv")) && !fs::exists(path("a.png")));
   EXPECT_EQ(contents(folder_ / "out/rdf.csv"), table);
-  const Outcome nothing = tarn("plot " + folder_.string());
-  EXPECT_EQ(nothing.exit_code, 2);
-  EXPECT_TRUE(contains(nothing.text, "is not the folder of a run"));
-  EXPECT_EQ(tarn("plot " + path("out") + " --format pdf").exit_code, 2);
+  output_of("plot " + path("out") + " --format pdf", 2);
 }
 
 TEST_F(Commands, DrawShowsStructuresAndFrames) {
   const std::string seven = (kSource / "inputs/structures/tip3p-7.xyz").string();
   const std::string picture = path("seven.svg");
-  const Outcome one = tarn("draw " + seven + " -o " + picture);
-  EXPECT_EQ(one.exit_code, 0) << one.text;
-  EXPECT_TRUE(contains(one.text, "picture: " + picture));
+  EXPECT_TRUE(contains(output_of("draw " + seven + " -o " + picture), "picture: " + picture));
   EXPECT_TRUE(contains(read_text(picture), ">tip3p-7</text>"));
-  ASSERT_EQ(tarn("run " + small_deck() + " --out " + path("out")).exit_code, 0);
+  output_of("run " + small_deck() + " --out " + path("out"));
   // Steps 0, 100, ..., 400 of a replica; the label tells the time.
   const std::string trajectory = path("out/trajectory-0001.xyz");
-  ASSERT_EQ(tarn("draw " + trajectory + " -o " + picture).exit_code, 0);
+  output_of("draw " + trajectory + " -o " + picture);
   EXPECT_TRUE(contains(read_text(picture), ">replica 1, 0.200 ps</text>"));
-  const Outcome some = tarn("draw " + trajectory + " " + seven + " --frames 2 -o " + picture);
-  EXPECT_EQ(some.exit_code, 0);
-  EXPECT_TRUE(contains(some.text, "only the first 2 frames are drawn; --frames draws more"));
+  EXPECT_TRUE(contains(output_of("draw " + trajectory + " " + seven + " --frames 2 -o " + picture),
+                       "only the first 2 frames are drawn; --frames draws more"));
   EXPECT_TRUE(contains(read_text(picture), ">trajectory-0001: replica 1, 0 ps</text>"));
   EXPECT_TRUE(contains(read_text(picture), ">trajectory-0…: replica 1, 0.200 ps</text>"));
   EXPECT_FALSE(contains(read_text(picture), "tip3p-7"));
 
-  EXPECT_EQ(tarn("draw " + path("none.xyz") + " -o " + picture).exit_code, 4);
-  EXPECT_EQ(tarn("draw " + seven + " -o " + path("a.png")).exit_code, 0);
+  output_of("draw " + path("none.xyz") + " -o " + picture, 4);
+  output_of("draw " + seven + " -o " + path("a.png"));
   EXPECT_TRUE(contains(contents(folder_ / "a.png"), "PNG"));
-  EXPECT_EQ(tarn("draw " + seven + " -o a.pdf").exit_code, 2);
-  EXPECT_EQ(tarn("draw " + seven + " -o " + path("no/such/folder/a.svg")).exit_code, 4);
-  EXPECT_EQ(tarn("draw " + write("empty.xyz", "") + " -o " + picture).exit_code, 2);
+  output_of("draw " + seven + " -o a.pdf", 2);
+  output_of("draw " + seven + " -o " + path("no/such/folder/a.svg"), 4);
+  output_of("draw " + write("empty.xyz", "") + " -o " + picture, 2);
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "command.hpp"
 #include "program.hpp"
 #include "rounding.hpp"
 #include "scratch_folder.hpp"
@@ -26,54 +29,66 @@ const std::string kInputs = std::string(TARN_SOURCE_DIR) + "/inputs/";
 
 class Comparisons : public ::testing::Test {
  protected:
-  /// `tarn compare DECK` into out_, with these words.
-  std::vector<std::string> words(const std::string& deck, std::vector<std::string> more) const {
-    std::vector<std::string> all{TARN_BINARY,     "compare", deck, "--json",
-                                 "--no-pictures", "--out",   out_};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+  /// The output of `tarn compare` or `tarn run` with a deck of inputs and options.
+  std::string output_of(const std::string& words, int exit_code = 0) const {
+    const std::size_t blank = words.find(' ') + 1;
+    const std::string command = words.substr(0, blank) + kInputs + words.substr(blank);
+    const std::string out = words.starts_with("run") ? folder_.file("run") : out_;
+    return test::output_of(command + " --no-pictures --overwrite --out " + out, exit_code);
   }
-  test::Ending run(const std::string& deck, const std::vector<std::string>& more) {
-    return test::Program(words(deck, more), lines_, log_).wait();
-  }
-  /// The column of a table, by row.
-  std::vector<std::string> column(const std::string& name) const {
-    io::CsvReader csv(out_ + "/compare.csv");
+  /// A column of a table, by row.
+  std::vector<std::string> column(const std::string& name,
+                                  const std::string& table = "compare") const {
+    io::CsvReader csv(out_ + "/" + table + ".csv");
     std::vector<std::string> values;
     std::vector<std::string_view> cells;
     while (csv.next(cells)) values.emplace_back(cells[csv.column(name)]);
     return values;
   }
-  /// Interrupts it at its first progress; false if that has no effect within a minute.
-  bool ends_when_interrupted(const std::string& deck, const std::vector<std::string>& more) {
+  double number(const std::string& name, std::size_t row) const {
+    return std::stod(column(name)[row]);
+  }
+  /// Rows of correlation.csv by scheme, without its name.
+  std::map<std::string, std::vector<std::string>> correlations() const {
+    std::map<std::string, std::vector<std::string>> rows;
+    std::istringstream lines(read_text(out_ + "/correlation.csv"));
+    std::string line;
+    for (int skipped = 0; skipped < 2; ++skipped) std::getline(lines, line);
+    while (std::getline(lines, line)) {
+      rows[line.substr(0, line.find(','))].push_back(line.substr(line.find(',') + 1));
+    }
+    return rows;
+  }
+  /// Interrupts a comparison once a condition holds; it ends within a minute. Returns its output.
+  std::string interrupted(const std::string& words,
+                          const std::function<bool(const test::Program&)>& condition) const {
     using Clock = std::chrono::steady_clock;
-    test::Program program(words(deck, more), lines_, log_);
+    const std::string log = folder_.file("log");
+    std::vector<std::string> all{TARN_BINARY};
+    std::istringstream stream("compare " + kInputs + words + " --json --no-pictures --out " + out_);
+    for (std::string word; stream >> word;) all.push_back(word);
+    test::Program program(all, lines_, log);
     const Clock::time_point limit = Clock::now() + std::chrono::minutes(1);
-    const auto told = [&] {
-      return std::filesystem::exists(lines_) &&
-             read_text(lines_).find("progress") != std::string::npos;
-    };
-    while (program.runs() && !told() && Clock::now() < limit) ::usleep(10'000);
+    while (program.runs() && !condition(program) && Clock::now() < limit) ::usleep(10'000);
     program.signal(SIGINT);
     while (program.runs() && Clock::now() < limit) ::usleep(10'000);
-    if (program.runs()) return false;
-    EXPECT_EQ(program.wait().code, 130) << read_text(log_);
-    return true;
+    EXPECT_FALSE(program.runs());
+    EXPECT_EQ(program.wait().code, 130) << read_text(log);
+    return read_text(log);
   }
 
   test::ScratchFolder folder_;
-  std::string lines_ = folder_.file("lines"), log_ = folder_.file("log"),
-              out_ = folder_.file("out");
+  std::string lines_ = folder_.file("lines"), out_ = folder_.file("out");
 };
 
 /// At 8 fs velocity Verlet loses all replicas within some steps; its bonds stand 0.2 fs.
 TEST_F(Comparisons, SchemesWithoutReplicasHaveNoSpeedAndNoMeans) {
   for (const std::string schemes : {"settle,verlet:omega=100", "verlet:omega=100,settle"}) {
-    const test::Ending ending =
-        run(kInputs + "water7.toml",
-            {"--schemes", schemes, "--set", "integrator.timestep_fs=8", "--set", "run.steps=400",
-             "--set", "run.equilibration_ps=0", "--set", "system.replicas=3", "--overwrite"});
-    EXPECT_EQ(ending.code, 3);
+    const std::string text = output_of(
+        "compare water7.toml --set integrator.timestep_fs=8 --set run.steps=400 --set "
+        "run.equilibration_ps=0 --set system.replicas=3 --schemes " +
+            schemes,
+        3);
     const bool first = schemes.starts_with("verlet");
     const std::size_t gone = first ? 0 : 1, other = 1 - gone;
     EXPECT_EQ(column("stopped_replicas")[gone], "3");
@@ -86,30 +101,22 @@ TEST_F(Comparisons, SchemesWithoutReplicasHaveNoSpeedAndNoMeans) {
       const bool none = first && std::string(name) == "oo_total_variation";
       EXPECT_EQ(column(name)[other] == "nan", none) << name << ", " << schemes;
     }
-    const std::string log = read_text(log_);
-    EXPECT_TRUE(contains(log, "no replica is left"));
-    EXPECT_EQ(log.find("stay in the means"), std::string::npos);
-    std::filesystem::remove(log_);
+    EXPECT_TRUE(contains(text, "no replica is left"));
+    EXPECT_FALSE(contains(text, "stay in the means"));
   }
 }
 
 /// Bonds of omega = 20 change the energy by a tenth, rigid ones by nothing that can be seen.
 TEST_F(Comparisons, ErrorsAgainstCostByStep) {
-  ASSERT_EQ(run(kInputs + "water7-modern.toml",
-                {"--schemes", "shake,zss-stiff:omega=20", "--steps", "2,4", "--reference",
-                 "rattle:timestep_fs=1.5", "--set", "run.duration_ps=6", "--set",
-                 "run.equilibration_ps=2", "--set", "observe.energies.every=15"})
-                .code,
-            0)
-      << read_text(log_);
+  output_of(
+      "compare water7-modern.toml --schemes shake,zss-stiff:omega=20 --steps 2,4 --reference "
+      "rattle:timestep_fs=1.5 --set run.duration_ps=6 --set run.equilibration_ps=2 --set "
+      "observe.energies.every=15");
   EXPECT_EQ(column("scheme"),
             (std::vector<std::string>{"reference rattle:timestep_fs=1.5", "shake:timestep_fs=2",
                                       "shake:timestep_fs=4", "zss-stiff:omega=20:timestep_fs=2",
                                       "zss-stiff:omega=20:timestep_fs=4"}));
   EXPECT_EQ(column("timestep_fs"), (std::vector<std::string>{"1.5", "2", "4", "2", "4"}));
-  const auto number = [&](const std::string& name, std::size_t row) {
-    return std::stod(column(name)[row]);
-  };
   for (std::size_t row = 1; row < 5; ++row) {
     const double difference = number("potential_difference_kcal_per_mol", row);
     const double error = number("potential_difference_kcal_per_mol_err", row);
@@ -128,39 +135,33 @@ TEST_F(Comparisons, ErrorsAgainstCostByStep) {
         1e9, test::few_roundings(1e9));
     EXPECT_EQ(number("oo_total_variation", row) > 0.1, row >= 3);
     EXPECT_GT(number("oo_total_variation_err", row), 0.0);
+    EXPECT_GT(number("oo_total_variation_noise", row), 0.0);
   }
 }
 
 /// From the lowest minimum on, where the first picosecond is all heating.
 TEST_F(Comparisons, OfASchemeWithItselfReportNoErrorBeforeEquilibration) {
-  ASSERT_EQ(run(kInputs + "water7-modern.toml",
-                {"--schemes", "settle", "--steps", "2", "--reference", "settle:timestep_fs=2",
-                 "--set", "thermostat.temperature_K=100", "--set", "run.duration_ps=1", "--set",
-                 "run.equilibration_ps=0", "--set", "observe.energies.every=10", "--set",
-                 "system.replicas=256"})
-                .code,
-            0)
-      << read_text(log_);
-  const double error = std::stod(column("potential_difference_kcal_per_mol_err")[1]);
-  const double difference = std::stod(column("potential_difference_kcal_per_mol")[1]);
+  const std::string text = output_of(
+      "compare water7-modern.toml --schemes settle --steps 2 --reference settle:timestep_fs=2 "
+      "--set thermostat.temperature_K=100 --set run.duration_ps=1 --set run.equilibration_ps=0 "
+      "--set observe.energies.every=10 --set system.replicas=256");
+  const double error = number("potential_difference_kcal_per_mol_err", 1);
+  const double difference = number("potential_difference_kcal_per_mol", 1);
   // The error holds what all replicas do alike, too: over six seeds the difference scatters by 0.35
   // of it, and 1.6 are 4.5 standard deviations. Over twice the time it is 3 to 4.5 errors.
   EXPECT_LT(std::abs(difference), 1.6 * error);
   // Both tell that they were not in equilibrium.
   for (const char* label : {"reference settle:timestep_fs=2", "settle:timestep_fs=2"}) {
-    EXPECT_TRUE(contains(read_text(log_), std::string("warning: ") + label +
-                                              ": not equilibrated. potential_kcal_per_mol "))
-        << read_text(log_);
+    EXPECT_TRUE(contains(
+        text, fmt::format("warning: {}: not equilibrated. potential_kcal_per_mol ", label)))
+        << text;
   }
 }
 
 TEST_F(Comparisons, ReportUncertaintyOfCosts) {
-  ASSERT_EQ(run(kInputs + "water7-modern.toml",
-                {"--schemes", "settle,shake", "--steps", "2", "--set", "run.duration_ps=1", "--set",
-                 "run.equilibration_ps=0", "--set", "system.replicas=4"})
-                .code,
-            0)
-      << read_text(log_);
+  output_of(
+      "compare water7-modern.toml --schemes settle,shake --steps 2 --set run.duration_ps=1 --set "
+      "run.equilibration_ps=0 --set system.replicas=4");
   io::CsvReader csv(out_ + "/compare.csv");
   std::vector<std::string_view> cells;
   for (int row = 0; row < 3; ++row) {
@@ -172,29 +173,19 @@ TEST_F(Comparisons, ReportUncertaintyOfCosts) {
 
 /// A quench of so many molecules takes minutes.
 TEST_F(Comparisons, EndWhileTheirStartsAreMade) {
-  test::Program program(words(kInputs + "water7-modern.toml",
-                              {"--schemes", "settle,zss-stiff", "--unset", "system.file", "--set",
-                               "system.molecules=2000", "--set", "system.replicas=1"}),
-                        lines_, log_);
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point limit = Clock::now() + std::chrono::minutes(1);
-  while (program.runs() && !program.catches(SIGINT) && Clock::now() < limit) ::usleep(10'000);
-  program.signal(SIGINT);
-  EXPECT_EQ(program.wait().code, 130) << read_text(log_);
-  EXPECT_TRUE(contains(read_text(log_), "interrupted while the start was made"));
+  const std::string text = interrupted(
+      "water7-modern.toml --schemes settle,zss-stiff --unset system.file --set "
+      "system.molecules=2000 --set system.replicas=1",
+      [](const test::Program& program) { return program.catches(SIGINT); });
+  EXPECT_TRUE(contains(text, "interrupted while the start was made")) << text;
   EXPECT_FALSE(std::filesystem::exists(out_)) << "nothing was begun";
 }
 
 /// Without a thermostat: the drift that a run tells, and nothing of it with one.
 TEST_F(Comparisons, ReportEnergyConservation) {
-  const std::vector<std::string> settings{"--set", "run.steps=1000", "--set", "system.replicas=4"};
-  std::vector<std::string> of_run{TARN_BINARY, "run", kInputs + "conservation7.toml", "--out",
-                                  folder_.file("run")};
-  of_run.insert(of_run.end(), settings.begin(), settings.end());
-  ASSERT_EQ(test::Program(of_run, lines_, log_).wait().code, 0) << read_text(log_);
-  std::vector<std::string> of_compare = settings;
-  of_compare.insert(of_compare.end(), {"--schemes", "settle,zss-stiff"});
-  ASSERT_EQ(run(kInputs + "conservation7.toml", of_compare).code, 0) << read_text(log_);
+  const std::string settings = " conservation7.toml --set run.steps=1000 --set system.replicas=4 ";
+  output_of("run" + settings);
+  const std::string text = output_of("compare" + settings + "--schemes settle,zss-stiff");
   io::CsvReader csv(folder_.file("run") + "/averages.csv");
   std::vector<std::string_view> cells;
   std::string drift, error;
@@ -204,125 +195,80 @@ TEST_F(Comparisons, ReportEnergyConservation) {
     error = cells[csv.column("error")];
   }
   // The same engine and samples; times are multiplied in another order.
-  EXPECT_NEAR(std::stod(column("energy_drift_kcal_per_mol_per_ps")[1]) / std::stod(drift), 1.0,
-              1e-12);
-  EXPECT_NEAR(std::stod(column("energy_drift_kcal_per_mol_per_ps_err")[1]) / std::stod(error), 1.0,
-              1e-12);
+  EXPECT_NEAR(number("energy_drift_kcal_per_mol_per_ps", 1) / std::stod(drift), 1.0, 1e-12);
+  EXPECT_NEAR(number("energy_drift_kcal_per_mol_per_ps_err", 1) / std::stod(error), 1.0, 1e-12);
   for (std::size_t row = 0; row < 2; ++row) {
-    const double rms = std::stod(column("energy_rms_kcal_per_mol")[row]);
+    const double rms = number("energy_rms_kcal_per_mol", row);
     EXPECT_GT(rms, 0.0);
-    EXPECT_GT(std::stod(column("energy_max_kcal_per_mol")[row]), rms);
+    EXPECT_GT(number("energy_max_kcal_per_mol", row), rms);
   }
-  EXPECT_TRUE(contains(read_text(log_), "rms change of E"));
-  ASSERT_EQ(run(kInputs + "water7-modern.toml",
-                {"--schemes", "settle", "--set", "run.steps=10", "--set", "run.equilibration_ps=0",
-                 "--set", "system.replicas=1", "--overwrite"})
-                .code,
-            0);
+  EXPECT_TRUE(contains(text, "rms change of E"));
+  output_of(
+      "compare water7-modern.toml --schemes settle --set run.steps=10 --set "
+      "run.equilibration_ps=0 --set system.replicas=1");
   EXPECT_EQ(column("energy_rms_kcal_per_mol")[0], "nan");
   EXPECT_EQ(column("departed_replicas")[0], "0");
 }
 
 /// Both have order 2 (docs/methods.md).
 TEST_F(Comparisons, OrdersOfTheEnergyByStep) {
-  ASSERT_EQ(run(kInputs + "conservation7.toml",
-                {"--schemes", "settle,zss-stiff", "--steps", "0.5,1,2", "--set",
-                 "run.duration_ps=4", "--unset", "run.steps", "--set", "system.replicas=4"})
-                .code,
-            0)
-      << read_text(log_);
+  const std::string text = output_of(
+      "compare conservation7.toml --schemes settle,zss-stiff --steps 0.5,1,2 --set "
+      "run.duration_ps=4 --unset run.steps --set system.replicas=4");
   EXPECT_EQ(column("scheme").front(), "settle:timestep_fs=0.5") << "there is no reference";
-  io::CsvReader csv(out_ + "/orders.csv");
-  std::vector<std::string_view> cells;
-  int rows = 0;
-  for (; csv.next(cells); ++rows) {
-    EXPECT_EQ(cells[csv.column("quantity")], "energy");
-    // C h² (1 + O(w² h²)), where w h of the fastest librations, of some 40 fs, is 0.3 at 2 fs.
-    EXPECT_NEAR(csv.number(cells[csv.column("order")]), 2.0, 0.1);
-    EXPECT_EQ(cells[csv.column("points")], "3");
+  EXPECT_EQ(column("quantity", "orders"), std::vector<std::string>(2, "energy"));
+  EXPECT_EQ(column("points", "orders"), std::vector<std::string>(2, "3"));
+  // C h² (1 + O(w² h²)), where w h of the fastest librations, of some 40 fs, is 0.3 at 2 fs.
+  for (const std::string& order : column("order", "orders")) {
+    EXPECT_NEAR(std::stod(order), 2.0, 0.1);
   }
-  EXPECT_EQ(rows, 2);
-  EXPECT_TRUE(contains(read_text(log_), "order of E"));
+  EXPECT_TRUE(contains(text, "order of E"));
 }
 
 /// A run of the same deck gives the same numbers, and the same notes of them.
 TEST_F(Comparisons, ReportTheWarningsOfARun) {
   struct Case {
-    std::string deck;
-    std::vector<std::string> changes;
+    std::string deck;     // with changes
     std::string note;     // begins so
     std::string until{};  // of a run only; empty: nothing
   };
   const std::vector<Case> cases{
       // At 600 K molecules fly off within some picoseconds, and are seen each thousand steps.
-      {"water7-modern.toml",
-       {"thermostat.temperature_K=600", "run.duration_ps=20", "run.equilibration_ps=2",
-        "system.replicas=1"},
+      {"water7-modern.toml --set thermostat.temperature_K=600 --set run.duration_ps=20 "
+       "--set run.equilibration_ps=2 --set system.replicas=1",
        "replica 0: molecule "},
       // Oxygens need 80 ps to take up the paper's friction.
-      {"water7.toml", {"run.duration_ps=20", "run.equilibration_ps=2"}, "mean temperature "},
+      {"water7.toml --set run.duration_ps=20 --set run.equilibration_ps=2", "mean temperature "},
       // From the lowest minimum on, where the first picosecond is all heating.
-      {"water7-modern.toml",
-       {"thermostat.temperature_K=100", "run.duration_ps=4", "run.equilibration_ps=0",
-        "observe.energies.every=10"},
-       "not equilibrated. potential_kcal_per_mol ",
-       " or --skip of tarn analyse"},
+      {"water7-modern.toml --set thermostat.temperature_K=100 --set run.duration_ps=4 "
+       "--set run.equilibration_ps=0 --set observe.energies.every=10",
+       "not equilibrated. potential_kcal_per_mol ", " or --skip of tarn analyse"},
       // Librations that begin in step.
-      {"conservation7.toml",
-       {"run.steps=100", "system.replicas=64", "system.temperature_K=100",
-        "observe.energies.every=1"},
-       "not equilibrated. potential_kcal_per_mol ",
-       " or --skip of tarn analyse"},
+      {"conservation7.toml --set run.steps=100 --set system.replicas=64 "
+       "--set system.temperature_K=100 --set observe.energies.every=1",
+       "not equilibrated. potential_kcal_per_mol ", " or --skip of tarn analyse"},
   };
   for (const Case& c : cases) {
-    std::vector<std::string> settings;
-    for (const std::string& change : c.changes) {
-      settings.push_back("--set");
-      settings.push_back(change);
-    }
-    std::vector<std::string> of_run{TARN_BINARY,         "run",        kInputs + c.deck, "--out",
-                                    folder_.file("run"), "--overwrite"};
-    of_run.insert(of_run.end(), settings.begin(), settings.end());
-    const std::string run_log = folder_.file("run.log");
-    std::filesystem::remove(run_log);
-    EXPECT_EQ(test::Program(of_run, lines_, run_log).wait().code, 0) << read_text(run_log);
-    std::vector<std::string> of_compare = settings;
-    of_compare.insert(of_compare.end(), {"--schemes", "zss-stiff", "--overwrite"});
-    std::filesystem::remove(log_);
-    EXPECT_EQ(run(kInputs + c.deck, of_compare).code, 0) << read_text(log_);
-    const std::string told = read_text(run_log);
+    const std::string told = output_of("run " + c.deck);
+    const std::string compared = output_of("compare " + c.deck + " --schemes zss-stiff");
     const std::size_t at = told.find(c.note);
     ASSERT_NE(at, std::string::npos) << told;
     std::string note = told.substr(at, told.find('\n', at) - at);
     if (!c.until.empty()) note.erase(note.find(c.until));
-    EXPECT_TRUE(contains(read_text(log_), "zss-stiff: " + note)) << note << '\n' << read_text(log_);
+    EXPECT_TRUE(contains(compared, "zss-stiff: " + note)) << note << '\n' << compared;
   }
 }
 
 /// The same numbers as of a run, scheme after scheme, and times beside those of the first.
 TEST_F(Comparisons, ReportReorientation) {
-  const std::vector<std::string> more{"--set", "run.steps=300",
-                                      "--set", "run.equilibration_ps=0.1",
-                                      "--set", "system.replicas=4",
-                                      "--set", "integrator.timestep_fs=2",
-                                      "--set", "observe.correlation.every=5",
-                                      "--set", "observe.correlation.length_ps=0.2"};
-  std::vector<std::string> compared = more;
-  compared.insert(compared.end(), {"--schemes", "settle,shake,settle:timestep_fs=1"});
-  ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 0) << read_text(log_);
-  std::vector<std::string> alone{
-      TARN_BINARY,         "run",   kInputs + "water7-modern.toml", "--quiet", "--out",
-      folder_.file("run"), "--set", "integrator.scheme=settle",     "--unset", "integrator.omega"};
-  alone.insert(alone.end(), more.begin(), more.end());
-  ASSERT_EQ(test::Program(alone, lines_, folder_.file("run.log")).wait().code, 0);
-  std::map<std::string, std::vector<std::string>> rows;  // by scheme
-  io::CsvReader csv(out_ + "/correlation.csv");
-  for (std::vector<std::string_view> cells; csv.next(cells);) {
-    std::string row;
-    for (std::size_t c = 1; c < cells.size(); ++c)
-      row += (c > 1 ? "," : "") + std::string(cells[c]);
-    rows[std::string(cells[0])].push_back(row);
-  }
+  const std::string more =
+      " water7-modern.toml --set run.steps=300 --set run.equilibration_ps=0.1 --set "
+      "system.replicas=4 --set integrator.timestep_fs=2 --set observe.correlation.every=5 --set "
+      "observe.correlation.length_ps=0.2";
+  const std::string text =
+      output_of("compare" + more + " --schemes settle,shake,settle:timestep_fs=1");
+  output_of("run" + more + " --set integrator.scheme=settle --unset integrator.omega");
+  auto rows = correlations();
   EXPECT_EQ(rows["settle"].size(), 21u);
   EXPECT_EQ(rows["shake"].size(), 21u);
   EXPECT_EQ(rows["settle:timestep_fs=1"].size(), 21u) << "as often as with 2 fs";
@@ -330,96 +276,57 @@ TEST_F(Comparisons, ReportReorientation) {
   for (const std::string& row : rows["settle"]) {
     EXPECT_TRUE(contains(of_run, "\n" + row + "\n")) << row;
   }
-  io::CsvReader times(out_ + "/correlation_times.csv");
-  std::vector<double> dipoles;
-  for (std::vector<std::string_view> cells; times.next(cells);) {
-    dipoles.push_back(times.number(cells[times.column("dipole_p1_time_ps")]));
-    EXPECT_GT(times.number(cells[times.column("us_per_ps")]), 0.0);
-  }
+  const auto dipoles = column("dipole_p1_time_ps", "correlation_times");
   ASSERT_EQ(dipoles.size(), 3u);
+  for (const std::string& cost : column("us_per_ps", "correlation_times")) {
+    EXPECT_GT(std::stod(cost), 0.0);
+  }
   EXPECT_TRUE(contains(read_text(folder_.file("run/averages.csv")),
-                       fmt::format("correlation,dipole_p1_time_ps,{:.17g},", dipoles[0])));
-  const std::string log = read_text(log_);
-  EXPECT_TRUE(contains(log, "hydrogen-bond lifetime / ps")) << log;
-  EXPECT_TRUE(contains(log, " %")) << log;
-  EXPECT_TRUE(contains(log, "shake: correlation: not decayed at 0.2 ps: ")) << log;
+                       "correlation,dipole_p1_time_ps," + dipoles[0] + ","));
+  EXPECT_TRUE(contains(text, "hydrogen-bond lifetime / ps")) << text;
+  EXPECT_TRUE(contains(text, " %")) << text;
+  EXPECT_TRUE(contains(text, "shake: correlation: not decayed at 0.2 ps: ")) << text;
 
   // With steps all look at the same times; too short a run has no rows, and says so.
-  compared = more;
-  compared.insert(compared.end(), {"--schemes", "settle", "--steps", "2,5", "--overwrite"});
-  ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 0) << read_text(log_);
-  rows.clear();
-  io::CsvReader by_step(out_ + "/correlation.csv");
-  for (std::vector<std::string_view> cells; by_step.next(cells);) {
-    rows[std::string(cells[0])].emplace_back(cells[1]);
-  }
+  const std::string steps = "compare" + more + " --schemes settle --steps 2,5";
+  output_of(steps);
+  rows = correlations();
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows["settle:timestep_fs=2"].size(), rows["settle:timestep_fs=5"].size());
-  compared.insert(compared.end(), {"--set", "observe.correlation.length_ps=0.4"});
-  ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 0) << read_text(log_);
-  EXPECT_TRUE(contains(read_text(log_), "settle:timestep_fs=5: no correlations"));
+  EXPECT_TRUE(contains(output_of(steps + " --set observe.correlation.length_ps=0.4"),
+                       "settle:timestep_fs=5: no correlations"));
 
   // 10 fs are no multiple of 3 fs: how long bonds last is not compared. Lost replicas have no
   // times.
-  compared = more;
-  compared.insert(compared.end(), {"--schemes", "settle:timestep_fs=3,settle,verlet:timestep_fs=8",
-                                   "--overwrite", "--set", "run.steps=600"});
-  ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 3);
-  EXPECT_TRUE(contains(read_text(log_),
+  const std::string three = output_of("compare" + more +
+                                          " --set run.steps=600 --schemes "
+                                          "settle:timestep_fs=3,settle,verlet:timestep_fs=8",
+                                      3);
+  EXPECT_TRUE(contains(three,
                        "sampled every 9 fs (settle:timestep_fs=3), but every 10 fs (settle), 8 fs "
                        "(verlet:timestep_fs=8): hydrogen-bond lifetimes"))
-      << read_text(log_);
-  rows.clear();
-  io::CsvReader of_some(out_ + "/correlation.csv");
-  for (std::vector<std::string_view> cells; of_some.next(cells);) {
-    rows[std::string(cells[0])].emplace_back(cells[1]);
-  }
-  EXPECT_EQ(rows.size(), 2u);
-  io::CsvReader three(out_ + "/correlation_times.csv");
-  std::vector<double> stopped;
-  for (std::vector<std::string_view> cells; three.next(cells);) {
-    stopped.push_back(three.number(cells[three.column("stopped_replicas")]));
-  }
-  EXPECT_EQ(stopped, (std::vector<double>{0.0, 0.0, 4.0}));
+      << three;
+  EXPECT_EQ(correlations().size(), 2u);
+  EXPECT_EQ(column("stopped_replicas", "correlation_times"),
+            (std::vector<std::string>{"0", "0", "4"}));
 
   // One window of one replica has no error.
-  compared = more;
-  compared.insert(compared.end(), {"--schemes", "settle,shake", "--overwrite", "--set",
-                                   "system.replicas=1", "--set", "run.steps=180"});
-  ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 0) << read_text(log_);
-  EXPECT_TRUE(contains(read_text(log_), " +- ?, +")) << read_text(log_);
-  EXPECT_TRUE(contains(read_text(log_), " +- ? %")) << read_text(log_);
-  // Each scheme has its own numbers: together they are too many.
-  compared = more;
-  compared.insert(compared.end(), {"--schemes", "settle,shake,rattle", "--overwrite", "--set",
-                                   "system.replicas=200", "--set", "observe.correlation.every=1",
-                                   "--set", "observe.correlation.length_ps=30"});
-  EXPECT_EQ(run(kInputs + "water7-modern.toml", compared).code, 2);
-  EXPECT_TRUE(contains(read_text(log_), "the time correlations of 3 schemes need"))
-      << read_text(log_);
-}
-
-/// A distance of histograms says nothing without what it would be of equal distributions.
-TEST_F(Comparisons, PrintTheNoiseOfADistanceBesideIt) {
-  ASSERT_EQ(run(kInputs + "water7-modern.toml",
-                {"--schemes", "settle,shake", "--set", "run.steps=500", "--set",
-                 "run.equilibration_ps=0", "--set", "system.replicas=4"})
-                .code,
-            0);
-  const auto number = [&](const std::string& name) { return std::stod(column(name)[1]); };
-  ASSERT_GT(number("oo_total_variation_noise"), 0.0);
-  const std::string both = fmt::format("{:.4f} {:.4f}", number("oo_total_variation"),
-                                       number("oo_total_variation_noise"));
-  EXPECT_TRUE(contains(read_text(log_), both)) << both << '\n' << read_text(log_);
+  const std::string one = output_of(
+      "compare" + more + " --schemes settle,shake --set system.replicas=1 --set run.steps=180");
+  EXPECT_TRUE(contains(one, " +- ?, +")) << one;
+  EXPECT_TRUE(contains(one, " +- ? %")) << one;
 }
 
 /// A turn of a fortieth of these runs would take days.
 TEST_F(Comparisons, OfWaterEndSoonWhenInterrupted) {
-  ASSERT_TRUE(ends_when_interrupted(
-      kInputs + "water7.toml", {"--schemes", "settle,shake", "--set", "run.steps=1000000000000",
-                                "--set", "run.equilibration_ps=0", "--threads", "1"}));
+  const std::string text = interrupted(
+      "water7.toml --schemes settle,shake --set run.steps=1000000000000 --set "
+      "run.equilibration_ps=0 --threads 1",
+      [&](const test::Program&) {
+        return std::filesystem::exists(lines_) && contains(read_text(lines_), "progress");
+      });
   EXPECT_EQ(column("scheme"), (std::vector<std::string>{"settle", "shake"}));
-  EXPECT_TRUE(contains(read_text(log_), "interrupted"));
+  EXPECT_TRUE(contains(text, "interrupted"));
   EXPECT_TRUE(contains(read_text(lines_), "\"interrupted\""));
 }
 

@@ -45,30 +45,18 @@ const std::vector<std::string> kGrowingFiles{"energies.csv", "cluster.csv", "mul
 class Faults : public ::testing::Test {
  protected:
   Faults() {
-    test::write_text(deck_, "[system]\nfile = \"" + std::string(TARN_SOURCE_DIR) +
-                                "/inputs/structures/tip3p-7.xyz\"\nreplicas = 2\n"
-                                R"([integrator]
-scheme = "settle"
-[thermostat]
-kind = "gla"
-temperature_K = 10.0
-friction_per_ps = 5.0
-[run]
-steps = 10000
-[observe.energies]
-every = 50
-[observe.rdf]
-every = 10
-[observe.trajectory]
-every = 500
-[observe.cluster]
-every = 100
-[observe.multipliers]
-every = 20
-window_steps = 5
-[observe.final]
-[checkpoint]
-every = 500
+    test::write_text(deck_, "system = {replicas = 2, file = \"" TARN_SOURCE_DIR
+                            "/inputs/structures/tip3p-7.xyz\"}\n"
+                            R"(integrator.scheme = "settle"
+thermostat = {kind = "gla", temperature_K = 10.0, friction_per_ps = 5.0}
+run.steps = 10000
+observe.energies.every = 50
+observe.rdf.every = 10
+observe.trajectory.every = 500
+observe.cluster.every = 100
+observe.multipliers = {every = 20, window_steps = 5}
+observe.final = {}
+checkpoint.every = 500
 )");
   }
 

@@ -15,17 +15,14 @@
 namespace tarn {
 namespace {
 
-using test::Outcome;
-
 class Flexible : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.file(name); }
   /// The JSON object that a command prints.
   static test::Json json_of(const std::string& arguments) {
-    const Outcome outcome = test::command(arguments);
-    EXPECT_EQ(outcome.exit_code, 0) << arguments;
-    const std::size_t begin = outcome.text.find('{');
-    return test::JsonReader(outcome.text.substr(begin, outcome.text.rfind('}') + 1 - begin)).read();
+    const std::string text = test::output_of(arguments);
+    const std::size_t begin = text.find('{');
+    return test::JsonReader(text.substr(begin, text.rfind('}') + 1 - begin)).read();
   }
   test::ScratchFolder folder_;
 };
@@ -37,11 +34,8 @@ TEST_F(Flexible, PotentialIsTheEnergyBetweenMolecules) {
                    "[thermostat]\ntemperature_K = 150\nfriction_per_ps = 5\n"
                    "[observe.energies]\nevery = 100\n[observe.trajectory]\nevery = 100\n");
   const std::string quiet = " --quiet --no-pictures -o ";
-  ASSERT_EQ(test::command("run " + path("deck.toml") + quiet + path("run")).exit_code, 0);
-  ASSERT_EQ(
-      test::command("analyse " + path("run/trajectory.xyz") + " --no-pictures -o " + path("a"))
-          .exit_code,
-      0);
+  test::output_of("run " + path("deck.toml") + quiet + path("run"));
+  test::output_of("analyse " + path("run/trajectory.xyz") + " --no-pictures -o " + path("a"));
   const test::Json energy = json_of("energy --frame 3 " + path("run/trajectory.xyz"));
   for (const char* table : {"run/energies.csv", "a/potential.csv"}) {
     io::CsvReader csv(path(table));

@@ -19,20 +19,11 @@ fi
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
 cat >"$box/deck.toml" <<'DECK'
-[system]
-molecules = 5
-replicas = 2
-recentre = true
-[integrator]
-scheme = "settle"
-[thermostat]
-kind = "gla"
-temperature_K = 10.0
-friction_per_ps = 5.0
-[run]
-steps = 400
-[observe.trajectory]
-every = 50
+system = {molecules = 5, replicas = 2, recentre = true}
+integrator.scheme = "settle"
+thermostat = {kind = "gla", temperature_K = 10.0, friction_per_ps = 5.0}
+run.steps = 400
+observe.trajectory.every = 50
 DECK
 for format in xyz h5md dcd xtc trr gro pdb; do
   "$tarn" run "$box/deck.toml" --quiet --threads 1 --set "observe.trajectory.format=$format" \

@@ -37,6 +37,20 @@ bench = script("run")
 gpu = script("gpu")
 quantum = script("quantum")
 
+
+def run_script(name, folder, *arguments):
+    """Runs a script of bench/peers with its output in a folder."""
+    command = [sys.executable, os.path.join(PEERS, name), "--tarn", TARN, "--out", folder, *arguments]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def rows_of(folder, name):
+    """The rows of a table, whose first line names the script."""
+    with open(os.path.join(folder, name)) as file:
+        assert file.readline().startswith("# bench/peers/")
+        return list(csv.DictReader(file))
+
+
 SEVEN = os.path.join(ROOT, "inputs", "structures", "tip3p-7.xyz")
 
 
@@ -159,37 +173,25 @@ class Report(unittest.TestCase):
 
 
 class WholeBench(unittest.TestCase):
-    def run_bench(self, folder, *arguments):
-        return subprocess.run(
-            [os.path.join(PEERS, "run"), "--tarn", TARN, "--molecules", "2", "--threads", "1"]
-            + ["--rounds", "2", "--seconds", "0.01", "--out", folder, *arguments],
-            capture_output=True,
-            text=True,
-        )
+    few = ("--molecules", "2", "--threads", "1", "--rounds", "2", "--seconds", "0.01")
 
     def test_tarn_alone(self):
         with tempfile.TemporaryDirectory() as folder:
-            said = self.run_bench(folder, "--only", "none")
+            said = run_script("run", folder, *self.few, "--only", "none")
             self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
-            with open(os.path.join(folder, "peers.csv")) as file:
-                self.assertTrue(file.readline().startswith("# bench/peers/run"))
-                rows = list(csv.DictReader(file))
+            rows = rows_of(folder, "peers.csv")
             self.assertEqual(len(rows), 6)
             for row in rows:
                 self.assertEqual((row["molecules"], row["rounds"]), ("2", "2"))
                 self.assertGreater(float(row["cluster_steps_per_s_min"]), 0.0)
             with open(os.path.join(folder, "runs.json")) as file:
                 self.assertEqual(len(json.load(file)["runs"]), 12)
-            again = self.run_bench(folder, "--page-of", os.path.join(folder, "runs.json"))
+            again = run_script("run", folder, "--page-of", os.path.join(folder, "runs.json"))
             self.assertEqual(again.returncode, 0, again.stderr)
 
 
 class FlexibleBench(unittest.TestCase):
     """bench/peers/flexible, with OpenMM only if this Python has it."""
-
-    def run_bench(self, *arguments):
-        command = [sys.executable, os.path.join(PEERS, "flexible"), "--tarn", TARN, *arguments]
-        return subprocess.run(command, capture_output=True, text=True)
 
     def test_stretch_of_each_model_is_that_of_tarn(self):
         # A molecule at the equilibrium angle, with one bond longer by 0.05 A.
@@ -210,11 +212,9 @@ class FlexibleBench(unittest.TestCase):
 
     def test_tarn_is_timed(self):
         with tempfile.TemporaryDirectory() as folder:
-            said = self.run_bench("--copies", "2", "--rounds", "2", "--seconds", "0.01", "--out", folder)
+            said = run_script("flexible", folder, "--copies", "2", "--rounds", "2", "--seconds", "0.01")
             self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
-            with open(os.path.join(folder, "flexible.csv")) as file:
-                self.assertTrue(file.readline().startswith("# bench/peers/flexible"))
-                rows = [row for row in csv.DictReader(file) if row["program"].startswith("tarn")]
+            rows = [r for r in rows_of(folder, "flexible.csv") if r["program"].startswith("tarn")]
             self.assertEqual(len(rows), 4)
             for row in rows:
                 self.assertGreater(float(row["cluster_steps_per_s_min"]), 0.0)
@@ -265,14 +265,10 @@ class Averages(unittest.TestCase):
 class QuantumBench(unittest.TestCase):
     """bench/peers/quantum, with OpenMM and i-PI only if they are installed."""
 
-    def run_bench(self, *arguments):
-        command = [sys.executable, os.path.join(PEERS, "quantum"), "--tarn", TARN, *arguments]
-        return subprocess.run(command, capture_output=True, text=True)
-
     def test_tarn_alone(self):
         # The runs are read, and too short for averages.
         with tempfile.TemporaryDirectory() as folder:
-            said = self.run_bench("--only", "tarn", "--systems", "monomer", "--scale", "0.01", "--out", folder)
+            said = run_script("quantum", folder, "--only", "tarn", "--systems", "monomer", "--scale", "0.01")
             self.assertEqual(said.returncode, 1, said.stdout + said.stderr)
             self.assertIn("too short for their correlation times; increase --scale", said.stderr)
 
@@ -328,13 +324,6 @@ class QuantumBench(unittest.TestCase):
 class GpuBench(unittest.TestCase):
     """bench/peers/gpu on the CPU, where OpenMM may be missing."""
 
-    def run_bench(self, *arguments):
-        return subprocess.run(
-            [os.path.join(PEERS, "gpu"), "--tarn", TARN, "--device", "cpu", *arguments],
-            capture_output=True,
-            text=True,
-        )
-
     def test_cases(self):
         known = gpu.cases_of(gpu.CASES)
         self.assertEqual(known[0], (7, 1, 1))
@@ -353,15 +342,13 @@ class GpuBench(unittest.TestCase):
 
     def test_rings_of_tarn_alone_on_the_cpu(self):
         with tempfile.TemporaryDirectory() as folder:
-            said = self.run_bench(
-                *("--platform", "nowhere", "--only", "7x1,7p2x3", "--rounds", "1"),
-                *("--seconds", "0.02", "--limit", "60", "--out", folder),
+            said = run_script(
+                *("gpu", folder, "--device", "cpu", "--platform", "nowhere", "--only", "7x1,7p2x3"),
+                *("--rounds", "1", "--seconds", "0.02", "--limit", "60"),
             )
             self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
             self.assertIn("3 x N = 7, 2 beads:", said.stdout)
-            with open(os.path.join(folder, "gpu_peers.csv")) as file:
-                file.readline()
-                rows = list(csv.DictReader(file))
+            rows = rows_of(folder, "gpu_peers.csv")
             cases = [(row["molecules"], row["copies"], row["beads"]) for row in rows]
             self.assertEqual(cases, [("7", "1", "1"), ("7", "3", "2")])
             self.assertEqual(rows[0]["tarn_mixed_bead_steps_per_s"], "nan")

@@ -15,7 +15,7 @@ namespace tarn {
 namespace {
 
 using test::contains;
-using test::Outcome;
+using test::output_of;
 
 const std::string kExample = TARN_SOURCE_DIR "/docs/library/flexible_water.toml";
 
@@ -50,43 +50,41 @@ TEST(PotentialCommands, AdviceOnStiffBondsHolds) {
       deck_with(folder, "flexible_water", "1600",
                 "molecules = 2\n[thermostat]\ntemperature_K = 100.0\nfriction_per_ps = 1.0\n"
                 "[path_integral]\nbeads = 8");
-  const Outcome first = test::command(check + " --set integrator.timestep_fs=2");
-  EXPECT_EQ(first.exit_code, 0) << first.text;
+  const std::string first = output_of(check + " --set integrator.timestep_fs=2");
   const std::string needed = "1 % requires ", error = "at most ";
-  const std::size_t warning = first.text.find("is less than that of the potential");
-  ASSERT_NE(warning, std::string::npos) << first.text;
-  const double highest = number_after(first.text.substr(warning), "Use ");
-  const double step_fs = number_after(first.text, "steps per period. Use ");
-  const double beads = number_after(first.text, needed);
+  const std::size_t warning = first.find("is less than that of the potential");
+  ASSERT_NE(warning, std::string::npos) << first;
+  const double highest = number_after(first.substr(warning), "Use ");
+  const double step_fs = number_after(first, "steps per period. Use ");
+  const double beads = number_after(first, needed);
   // 108.6 sqrt(k/mu) for the springs alone; those between the hydrogens add to it.
-  EXPECT_GT(highest, 1.03 * 4460.0) << first.text;
+  EXPECT_GT(highest, 1.03 * 4460.0) << first;
   EXPECT_LT(highest, 1.03 * 5000.0);
   ASSERT_GT(step_fs, 0.0);
   const std::string with = fmt::format(
       " --set path_integral.highest_wavenumber_per_cm={} --set integrator.timestep_fs={}", highest,
       step_fs);
-  const Outcome second = test::command(check + with);
-  EXPECT_FALSE(contains(second.text, "highest_wavenumber_per_cm = ") &&
-               contains(second.text, "is less than"))
-      << second.text;
-  EXPECT_FALSE(contains(second.text, "is too long"));
+  const std::string second = output_of(check + with);
+  EXPECT_FALSE(contains(second, "highest_wavenumber_per_cm = ") && contains(second, "is less than"))
+      << second;
+  EXPECT_FALSE(contains(second, "is too long"));
   // The line of the first check holds with its advice.
-  EXPECT_EQ(number_after(second.text, error), number_after(first.text, error));
-  const Outcome third =
-      test::command(check + with + fmt::format(" --set path_integral.beads={}", beads));
-  EXPECT_LE(number_after(third.text, error), 1.0) << third.text;
-  EXPECT_GT(number_after(third.text, error), 0.0);
+  EXPECT_EQ(number_after(second, error), number_after(first, error));
+  const std::string third =
+      output_of(check + with + fmt::format(" --set path_integral.beads={}", beads));
+  EXPECT_LE(number_after(third, error), 1.0) << third;
+  EXPECT_GT(number_after(third, error), 0.0);
 }
 
 /// A call takes 20 ms and an image 5 ms.
 TEST(PotentialCommands, TheTimeOfARunIsThatOfItsCalls) {
   for (const int replicas : {1, 4}) {
-    const Outcome check =
-        test::command("check --potential " + with_library("broken", "sleep") +
-                      fmt::format(" --set system.replicas={} --set run.steps=199", replicas));
+    const std::string check =
+        output_of("check --potential " + with_library("broken", "sleep") +
+                  fmt::format(" --set system.replicas={} --set run.steps=199", replicas));
     const double expected_s = 200 * (0.020 + 0.005 * replicas);
-    const double seconds = number_after(check.text, "time: about ");
-    EXPECT_GT(seconds, 0.9 * expected_s) << check.text;
+    const double seconds = number_after(check, "time: about ");
+    EXPECT_GT(seconds, 0.9 * expected_s) << check;
   }
 }
 
@@ -96,13 +94,12 @@ struct Calls {
 /// Numbers of calls and images that the recorder prints at the end. It fails in calls that break a
 /// promise of tarn/potential.h.
 Calls recorded(const std::string& command) {
-  const Outcome outcome = test::command(command);
-  EXPECT_EQ(outcome.exit_code, 0) << command << outcome.text;
-  const double calls = number_after(outcome.text, "recorded: ");
+  const std::string text = output_of(command);
+  const double calls = number_after(text, "recorded: ");
   const std::string one = fmt::format("recorded: {} calls, ", calls);
   // A handle per command.
-  EXPECT_EQ(outcome.text.find("recorded: "), outcome.text.rfind("recorded: ")) << outcome.text;
-  return {calls, number_after(outcome.text, one)};
+  EXPECT_EQ(text.find("recorded: "), text.rfind("recorded: ")) << text;
+  return {calls, number_after(text, one)};
 }
 
 TEST(PotentialCommands, CallsKeepThePromisesOfTheHeader) {

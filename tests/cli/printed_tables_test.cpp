@@ -25,7 +25,6 @@ using test::ColumnsOf;
 using test::contains;
 using test::CsvRows;
 using test::expect_printed;
-using test::Outcome;
 
 const std::string kInputs = std::string(TARN_SOURCE_DIR) + "/inputs/";
 
@@ -33,9 +32,7 @@ class PrintedTables : public ::testing::Test {
  protected:
   /// Standard output and error of a command into out_.
   std::string printed(const std::string& words) {
-    const Outcome outcome = test::command(words + " --no-pictures --out " + out_);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.text;
-    return outcome.text;
+    return test::output_of(words + " --no-pictures --out " + out_);
   }
   std::string path(const std::string& name) const { return out_ + "/" + name; }
 

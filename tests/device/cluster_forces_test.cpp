@@ -1,12 +1,9 @@
 #include "tarn/cluster_forces.hpp"
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "device_names.hpp"
-#include "engine_fixtures.hpp"
-#include "tarn/core/error.hpp"
+#include "device_fixture.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/single_point.hpp"
 #include "tarn/start.hpp"
@@ -51,21 +48,14 @@ Results compute(const Clusters& c, const DeviceRequest& device) {
   return r;
 }
 
-class ClusterForcesOf : public ::testing::TestWithParam<std::string> {};
+class ClusterForcesOf : public DeviceTest {};
 
 TEST_P(ClusterForcesOf, MatchSinglePoints) {
   for (const char* name : {"tip3p", "tip4p", "qtip4pf", "spcfw"}) {
     for (const auto& [n, count] : {std::pair{1, 5}, {7, 19}, {33, 3}, {70, 2}}) {
       SCOPED_TRACE(std::string(name) + " " + std::to_string(n));
       const Clusters c = clusters(*find_water_model(name), n, count);
-      Results results;
-      try {
-        results = compute(c, {GetParam()});
-      } catch (const DeviceError& error) {
-        const char* required = std::getenv("TARN_REQUIRE_CUDA");
-        if (required != nullptr && std::string(required) == "1") FAIL() << error.what();
-        GTEST_SKIP() << error.what();
-      }
+      const Results results = compute(c, {GetParam()});
       for (std::size_t r = 0; r < c.count(); ++r) {
         const SinglePoint point = single_point(c.model, c.at(r), {"cpu"});
         // Another order of sums of some n^2 terms of up to 1e3 kcal/mol.

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <future>
 #include <map>
@@ -9,13 +8,12 @@
 #include <string_view>
 #include <utility>
 
-#include "device_names.hpp"
-#include "engine_fixtures.hpp"
+#include "device_fixture.hpp"
 #include "engine_parts.hpp"
 #include "interface/moments.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
-#include "tarn/core/error.hpp"
+#include "one_replica.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/split_engine.hpp"
 #include "tarn/steps/newmark.hpp"
@@ -32,23 +30,8 @@ using namespace test;
 
 constexpr Precision kPrecisions[] = {Precision::double_, Precision::mixed, Precision::single};
 
-class EngineDevices : public ::testing::TestWithParam<std::string> {
+class EngineDevices : public DeviceTest {
  protected:
-  /// Skips the test if there is no such device, or fails it if TARN_REQUIRE_CUDA=1.
-  void SetUp() override {
-    const System system = make_system({"zss_structured", Bath::none}, tip3p(), 2);
-    try {
-      make(system, start_state(system, {0}));
-    } catch (const DeviceError& error) {
-      // The message must name the requested device.
-      EXPECT_NE(std::string(error.what()).find(GetParam()), std::string::npos) << error.what();
-      const char* required = std::getenv("TARN_REQUIRE_CUDA");
-      if (GetParam() == "cpu" || (required != nullptr && std::string(required) == "1")) {
-        FAIL() << error.what();
-      }
-      GTEST_SKIP() << error.what();
-    }
-  }
   /// Whether the GPU is emulated (tests/emulated). Determined once, because engines are slow to
   /// make.
   bool stands_in() const {
@@ -71,18 +54,6 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
   /// tests larger batches, so that the other tests do not depend on cuSOLVER's behaviour there.
   static bool solved_in_batches(const std::string& scheme) {
     return scheme == "zss_dense" || scheme == "zss_full_dense" || scheme == "zss_molecule";
-  }
-  /// A replica of a state.
-  static State replica_of(const State& s, std::size_t r) {
-    const auto part = [&](const std::vector<double>& c) {
-      const auto first = c.begin() + static_cast<std::ptrdiff_t>(r * s.coordinates());
-      return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(s.coordinates()));
-    };
-    return {s.molecules,
-            s.step,
-            {s.replica_ids[r]},
-            part(s.positions_A),
-            part(s.velocities_A_per_akma)};
   }
   /// Many replicas with sixteen different starts; their noise differs.
   static State many_replicas(const System& system, int replicas) {
@@ -122,7 +93,7 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
   /// schemes, and 33 molecules also with the schemes that solve for all molecules together.
   bool worth_it(const EngineCase& c, int n) const {
     if (n > most_molecules(c.scheme) || !solvable(c.scheme)) return false;
-    if (GetParam() == "cpu" || n == 7 || !stands_in()) return true;
+    if (is_cpu() || n == 7 || !stands_in()) return true;
     if (n < 7) return has_all_sizes(c.scheme);
     if (n == 17 || n == 33) {
       const bool is_together = c.scheme == "zss_dense" || c.scheme == "zss_molecule" ||
@@ -173,7 +144,7 @@ TEST_P(EngineDevices, IsSelectedByAuto) {
 }
 
 TEST_P(EngineDevices, FindsCusolver) {
-  if (GetParam() == "cpu") GTEST_SKIP() << "the CPU has no use for it";
+  if (is_cpu()) GTEST_SKIP() << "the CPU has no use for it";
   EXPECT_EQ(cusolver_problem(), "");
 }
 
@@ -498,6 +469,7 @@ TEST_P(EngineDevices, ExchangeIsRestoredAfterABlowUp) {
       ASSERT_EQ(each->blow_ups().size(), 1u);
     }
     EXPECT_EQ(engine->blow_ups()[0].replica, 1);
+    EXPECT_EQ(engine->blow_ups()[0], restarted->blow_ups()[0]);
     EXPECT_TRUE(same_bits(bits_by_replica(*restarted), bits_by_replica(*engine)));
     EXPECT_THROW(engine->exchange(std::vector<StateExchange>{{2, 1, 1.0, 1.0}}), InputError);
     EXPECT_THROW(engine->exchange(std::vector<StateExchange>{{2, 7, 1.0, 1.0}}), InputError);
@@ -730,21 +702,14 @@ TEST_P(EngineDevices, MeasuresShapesAsTheCpu) {
     const auto near = [](double x, double y) {
       return std::fabs(x - y) <= 1e-9 * (1.0 + std::fabs(y));
     };
+    const auto rows_are_near = [&](const auto& x, const auto& y) {
+      const std::vector<double> found = numbers_of(x), expected = numbers_of(y);
+      for (std::size_t k = 0; k < found.size(); ++k) EXPECT_PRED2(near, found[k], expected[k]) << k;
+    };
     for (std::size_t r = 0; r < b.live(); ++r) {
-      EXPECT_PRED2(near, a.shape[r].radius_of_gyration_A, b.shape[r].radius_of_gyration_A);
       EXPECT_EQ(a.shape[r].hydrogen_bonds, b.shape[r].hydrogen_bonds);
-      EXPECT_PRED2(near, a.shape[r].farthest_neighbour_A, b.shape[r].farthest_neighbour_A);
-      EXPECT_PRED2(near, a.shape[r].dipole_D, b.shape[r].dipole_D);
-      EXPECT_PRED2(near, a.shape[r].molecule_dipole_D, b.shape[r].molecule_dipole_D);
-      EXPECT_PRED2(near, a.shape[r].farthest_oxygen_A, b.shape[r].farthest_oxygen_A);
-      for (const auto member : {&Geometry::reported, &Geometry::own}) {
-        const MoleculeGeometry &g = a.geometry[r].*member, &h = b.geometry[r].*member;
-        EXPECT_PRED2(near, g.oh_A, h.oh_A);
-        EXPECT_PRED2(near, g.hh_A, h.hh_A);
-        EXPECT_PRED2(near, g.angle_degrees, h.angle_degrees);
-        EXPECT_PRED2(near, g.oh_shortest_A, h.oh_shortest_A);
-        EXPECT_PRED2(near, g.oh_longest_A, h.oh_longest_A);
-      }
+      rows_are_near(a.shape[r], b.shape[r]);
+      rows_are_near(a.geometry[r], b.geometry[r]);
       EXPECT_EQ(a.parts[r].molecules_gone, b.parts[r].molecules_gone);
       EXPECT_EQ(a.parts[r].first_gone, b.parts[r].first_gone);
       EXPECT_PRED2(near, a.parts[r].relative_kinetic_kcal_per_mol,
@@ -759,15 +724,7 @@ TEST_P(EngineDevices, MeasuresShapesAsTheCpu) {
     }
     EXPECT_GE(in_parts, n > 2 ? 1 : 0);
     // A replica alone has the same rows.
-    State alone = start;
-    alone.replica_ids = {start.replica_ids[1]};
-    const auto part = [&](std::vector<double>& of) {
-      const auto first = of.begin() + static_cast<std::ptrdiff_t>(start.coordinates());
-      of = std::vector<double>(first, first + static_cast<std::ptrdiff_t>(start.coordinates()));
-    };
-    part(alone.positions_A);
-    part(alone.velocities_A_per_akma);
-    const auto one = make(system, alone);
+    const auto one = make(system, replica_of(start, 1));
     one->measure_with(settings);
     one->advance(5);
     Frame c;
@@ -912,11 +869,8 @@ void expect_same_state(const State& a, const State& b) {
 TEST_P(EngineDevices, LaterStepsDoNotChangeACopyOfTheState) {
   for (const int n : {7, 33, 129}) {
     const System system = make_system({"settle", Bath::gla}, tip3p(), n, Precision::mixed);
-    State start = tallied(start_state(system, spread_ids(n == 129 ? 3 : 33)));
-    for (std::size_t c = 0; c < 9; c += 3) {  // of the second replica
-      start.velocities_A_per_akma[start.coordinates() + 9 + c] = 200.0;
-    }
-    const auto engine = make(system, start);
+    const auto engine = make(
+        system, with_fast_molecule(tallied(start_state(system, spread_ids(n == 129 ? 3 : 33)))));
     for (int k = 0; k < 3; ++k) {
       engine->advance(2);
       const State now = engine->state();
@@ -986,10 +940,7 @@ TEST_P(EngineDevices, StopsABadReplicaAlone) {
     const Precision precision = name == "zss_structured" ? Precision::single : Precision::double_;
     const System system = make_system({name, Bath::gla}, tip3p(), n, precision);
     const State good = tallied(start_state(system, spread_ids(4)));
-    State start = good;
-    for (std::size_t c = 0; c < 9; c += 3) {
-      start.velocities_A_per_akma[start.coordinates() + 9 + c] = 200.0;
-    }
+    const State start = with_fast_molecule(good);
     const auto engine = make(system, start), untouched = make(system, good);
     const auto one_by_one = make(system, start);
     // Past a step at which states are kept: the kept state of a stopped replica does not change.
@@ -1032,10 +983,7 @@ TEST_P(EngineDevices, OmitsStoppedReplicas) {
       if (n > most_molecules(scheme) || (n > 33 && scheme != "shake" && stands_in())) continue;
       SCOPED_TRACE(scheme + ", N = " + std::to_string(n));
       const System system = make_system({scheme, Bath::gla}, tip3p(), n);
-      State start = start_state(system, spread_ids(3));
-      for (std::size_t c = 0; c < 9; c += 3) {
-        start.velocities_A_per_akma[start.coordinates() + 9 + c] = 200.0;
-      }
+      const State start = with_fast_molecule(start_state(system, spread_ids(3)));
       const auto reference = make_cpu_engine(system, start, {}, 1);
       const auto engine = make(system, start), one_by_one = make(system, start);
       constexpr int kSteps = 5;

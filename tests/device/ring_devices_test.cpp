@@ -1,15 +1,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "device_names.hpp"
+#include "device_fixture.hpp"
 #include "engine_parts.hpp"
+#include "one_replica.hpp"
 #include "ring_fixtures.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/split_engine.hpp"
 #include "worst.hpp"
@@ -27,20 +26,8 @@ struct RingSize {
   int beads, molecules, replicas;
 };
 
-class RingDevices : public ::testing::TestWithParam<std::string> {
+class RingDevices : public DeviceTest {
  protected:
-  /// Skips the test if there is no such device, or fails it if TARN_REQUIRE_CUDA=1.
-  void SetUp() override {
-    const System system = ring_system(2, Bath::none, 1);
-    try {
-      make(system, ring_start(system, {0}), 1);
-    } catch (const DeviceError& error) {
-      const char* required = std::getenv("TARN_REQUIRE_CUDA");
-      if (is_cpu() || (required != nullptr && std::string(required) == "1")) FAIL() << error.what();
-      GTEST_SKIP() << error.what();
-    }
-  }
-  bool is_cpu() const { return GetParam() == "cpu"; }
   std::unique_ptr<Engine> make(const System& system, const State& start, int threads) const {
     return make_engine(system, start, {}, {GetParam(), threads});
   }
@@ -86,7 +73,7 @@ TEST_P(RingDevices, Hold) {
         const System system = ring_system(beads, bath, molecules, precision);
         const std::int64_t first = kKeptSteps - 5;
         State start = ring_start(system, spread_ids(replicas), first);
-        if (bath != Bath::none) start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
+        if (bath != Bath::none) start = with_heat(start);
         const auto whole = make(system, start, 1);
         whole->advance(9);
         const State expected = whole->state();
@@ -97,18 +84,7 @@ TEST_P(RingDevices, Hold) {
         const auto resumed = make(system, threads->state(), 2);
         threads->advance(5);
         resumed->advance(5);
-        State one = start;
-        const auto r = static_cast<std::size_t>(replicas / 2);
-        one.replica_ids = {start.replica_ids[r]};
-        const std::size_t size = start.ring_coordinates();
-        const auto only = [&](std::vector<double>& numbers, std::size_t n) {
-          if (numbers.empty()) return;
-          numbers = std::vector<double>(numbers.begin() + static_cast<std::ptrdiff_t>(r * n),
-                                        numbers.begin() + static_cast<std::ptrdiff_t>((r + 1) * n));
-        };
-        only(one.positions_A, size);
-        only(one.velocities_A_per_akma, size);
-        only(one.heat_kcal_per_mol, size / 9);
+        const State one = replica_of(start, static_cast<std::size_t>(replicas / 2));
         const auto alone = make(system, one, 1);
         alone->advance(9);
         for (const std::int64_t id : spread_ids(replicas)) {
@@ -235,9 +211,7 @@ TEST_P(RingDevices, ConservesTheHamiltonianToSecondOrder) {
       system.confinement = {};
       const double h = 0.008 / (1 << halving);
       system.integrator.timestep_akma = h;
-      State start = ring_start(system, spread_ids(4));
-      start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
-      const auto engine = make(system, start, 1);
+      const auto engine = make(system, with_heat(ring_start(system, spread_ids(4))), 1);
       std::vector<double> sums(4, 0.0), squares(4, 0.0);
       const int samples = 200;
       Frame frame;
@@ -340,8 +314,7 @@ TEST_P(RingDevices, FramesDoNotDependOnTheThreads) {
   for (const auto& [beads, molecules] : {std::pair(3, 4), std::pair(16, 3), std::pair(33, 2)}) {
     SCOPED_TRACE(beads);
     const System system = ring_system(beads, Bath::baoab, molecules);
-    State start = ring_start(system, spread_ids(13));
-    start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
+    const State start = with_heat(ring_start(system, spread_ids(13)));
     PairCountRequest counts;
     counts.enabled = true;
     counts.every = 4;
@@ -373,17 +346,19 @@ TEST_P(RingDevices, BlowUpStopsOneReplica) {
     if (beads == 40 && !is_cpu() && !covers_everything()) continue;
     SCOPED_TRACE(beads);
     const System system = ring_system(beads, Bath::baoab, 3);
-    State start = ring_start(system, spread_ids(4));
-    start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
+    const State start = with_heat(ring_start(system, spread_ids(4)));
     const std::size_t size = start.ring_coordinates();
-    State bad = start;
-    // Two oxygens at one point, in replicas 0 and 2.
-    for (const std::size_t r : {0u, 2u}) {
-      for (std::size_t c = 0; c < 3; ++c) {
-        bad.positions_A[r * size + 9 + c] = bad.positions_A[r * size + c] + 1e-4;
+    // Two oxygens at one point, in some replicas.
+    const auto bad = [&](const std::vector<std::size_t>& replicas) {
+      State s = start;
+      for (const std::size_t at : replicas) {
+        for (std::size_t k = at * size; k < at * size + 3; ++k) {
+          s.positions_A[k + 9] = s.positions_A[k] + 1e-4;
+        }
       }
-    }
-    const auto engine = make(system, bad, 1), good = make(system, start, 1);
+      return s;
+    };
+    const auto engine = make(system, bad({0, 2}), 1), good = make(system, start, 1);
     engine->advance(200);
     good->advance(200);
     ASSERT_EQ(engine->blow_ups().size(), 2u);
@@ -402,13 +377,7 @@ TEST_P(RingDevices, BlowUpStopsOneReplica) {
               (std::vector<std::int64_t>{start.replica_ids[1], start.replica_ids[3]}));
     EXPECT_TRUE(all_finite(f));
     // Without any replica left the engine goes on.
-    State all_bad = bad;
-    for (std::size_t r = 0; r < 4; ++r) {
-      for (std::size_t c = 0; c < 3; ++c) {
-        all_bad.positions_A[r * size + 9 + c] = all_bad.positions_A[r * size + c] + 1e-4;
-      }
-    }
-    const auto none = make(system, all_bad, 2);
+    const auto none = make(system, bad({0, 1, 2, 3}), 2);
     none->advance(200);
     EXPECT_EQ(none->blow_ups().size(), 4u);
     EXPECT_EQ(none->step(), start.step + 200);
@@ -424,8 +393,7 @@ TEST_P(RingDevices, MeasuresAsTheCpu) {
     System system = ring_system(beads, Bath::baoab, molecules);
     system.thermostat.temperature_K = 200.0;
     system.thermostat.temperatures_K = {200.0, 250.0};
-    State start = ring_start(system, spread_ids(5));
-    start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
+    const State start = with_heat(ring_start(system, spread_ids(5)));
     const auto engine = make_engine(system, start, counts_of_pairs(), {GetParam(), 2});
     const auto reference = make_cpu_engine(system, start, counts_of_pairs(), 1);
     Frame a, b;
@@ -498,9 +466,8 @@ TEST_P(RingDevices, ExchangeEqualsAnEngineOfTheExchangedState) {
       SCOPED_TRACE(std::to_string(beads) + " beads, " + std::to_string(molecules) + " molecules, " +
                    name_of(precision));
       const System system = ring_ladder(beads, molecules, precision);
-      State start = ring_start(system, first_ids(6), kKeptSteps - 5);
-      start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
-      const auto engine = make(system, start, 1);
+      const auto engine =
+          make(system, with_heat(ring_start(system, first_ids(6), kKeptSteps - 5)), 1);
       MeasureSettings settings;
       settings.exchange_every = kKeptSteps - 1;  // an attempt of an odd number
       engine->measure_with(settings);

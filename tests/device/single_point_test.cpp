@@ -1,11 +1,8 @@
 #include "tarn/single_point.hpp"
 
-#include <cstdlib>
 #include <string>
 
-#include "device_names.hpp"
-#include "engine_fixtures.hpp"
-#include "tarn/core/error.hpp"
+#include "device_fixture.hpp"
 #include "tarn/start.hpp"
 
 /// @file
@@ -16,7 +13,7 @@ namespace {
 
 using namespace test;
 
-class SinglePointsOf : public ::testing::TestWithParam<std::string> {};
+class SinglePointsOf : public DeviceTest {};
 
 TEST_P(SinglePointsOf, AreThePlainSum) {
   for (const WaterModel& model : kWaterModels) {
@@ -25,14 +22,7 @@ TEST_P(SinglePointsOf, AreThePlainSum) {
       std::vector<double> x = random_cluster(model, n, 3, 0);
       for (double& c : x) c += 40.0;  // as in files whose origin is a corner
       const ReferenceForces expected = reference_forces(model, std::span<const double>(x));
-      SinglePoint point;
-      try {
-        point = single_point(model, x, {GetParam()});
-      } catch (const DeviceError& error) {
-        const char* required = std::getenv("TARN_REQUIRE_CUDA");
-        if (required != nullptr && std::string(required) == "1") FAIL() << error.what();
-        GTEST_SKIP() << error.what();
-      }
+      const SinglePoint point = single_point(model, x, {GetParam()});
       // Sums of positive terms of this size, in some order, each good to some ten roundings and to
       // what rounded coordinates of 50 A leave of distances of 2 A.
       const double tolerance = 1e-13 * static_cast<double>(expected.size) + 1e-15;

@@ -3,6 +3,7 @@
 
 #include "engine_fixtures.hpp"
 #include "flexible_reference.hpp"
+#include "one_replica.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/steps/step_parameters.hpp"
 #include "worst.hpp"
@@ -327,19 +328,6 @@ Real largest_difference(const std::vector<Vector9>& a, const double* b) {
   return worst;
 }
 
-/// One replica of a state.
-State only(const State& all, std::size_t r) {
-  const auto cut = [&](const std::vector<double>& c) {
-    const auto first = c.begin() + static_cast<std::ptrdiff_t>(r * all.coordinates());
-    return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(all.coordinates()));
-  };
-  return {all.molecules,
-          all.step,
-          {all.replica_ids[r]},
-          cut(all.positions_A),
-          cut(all.velocities_A_per_akma)};
-}
-
 class EngineAccuracy : public ::testing::TestWithParam<EngineCase> {};
 
 /// Each step starts from the engine's state, so that errors do not accumulate.
@@ -369,7 +357,7 @@ TEST_P(EngineAccuracy, AStepSolvesTheEquations) {
           engine->snapshot(kPositions | kVelocities | kEnergies, f);
           ASSERT_TRUE(engine->blow_ups().empty());
           const std::size_t r = before == 0 ? 1 : 0;
-          ReferenceStepper reference(system, only(from, r));
+          ReferenceStepper reference(system, replica_of(from, r));
           reference.step();
           x_error.see(largest_difference(reference.x(), &to.positions_A[r * to.coordinates()]), n);
           v_error.see(

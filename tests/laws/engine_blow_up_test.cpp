@@ -1,4 +1,5 @@
 #include "engine_fixtures.hpp"
+#include "one_replica.hpp"
 
 /// @file
 /// Replicas that blow up are stopped and reported, their neighbours in a pack are not affected, and
@@ -244,15 +245,6 @@ void expect_same(const Ending& other, const Ending& expected, const std::string&
   EXPECT_EQ(other.indefinite, expected.indefinite);
 }
 
-/// Replica r of a state alone.
-State alone(const State& s, std::size_t r) {
-  State one{s.molecules, s.step, {s.replica_ids[r]}, {}, {}};
-  const std::size_t n = s.coordinates();
-  append({&s.positions_A[r * n], n}, one.positions_A);
-  append({&s.velocities_A_per_akma[r * n], n}, one.velocities_A_per_akma);
-  return one;
-}
-
 /// The laws hold for blow-ups too: step, molecule, closest atoms, largest force, kept state, and
 /// counted steps and iterations do not depend on the batch, the division of the run, or threads.
 /// The noise takes replicas over the speed limit at different steps; padding molecules have no
@@ -292,7 +284,7 @@ TEST_P(EngineBlowUp, HappensToAReplicaAsIfItWereAlone) {
         expect_same(run(start, {4}, 3), expected, "in pieces, on several threads");
         Ending of_each;
         for (std::size_t r = 0; r < start.replica_ids.size(); ++r) {
-          of_each.merge(run(alone(start, r), {kSteps}, 1));
+          of_each.merge(run(replica_of(start, r), {kSteps}, 1));
         }
         expect_same(of_each, expected, "alone");
       }
@@ -320,7 +312,7 @@ TEST_P(EngineBlowUp, LeavesTheNextGroupOnTheThreadUnchanged) {
           SCOPED_TRACE(set + ", " + std::string(name_of(precision)) + ", N = " + std::to_string(n));
           Ending of_each;
           for (std::size_t r = 0; r < start.replica_ids.size(); ++r) {
-            of_each.merge(run(alone(start, r), 1));
+            of_each.merge(run(replica_of(start, r), 1));
           }
           EXPECT_EQ(of_each.stopped.size(), 1u);
           for (const std::int64_t piece : {2, 3, 6}) {

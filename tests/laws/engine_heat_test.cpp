@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "engine_fixtures.hpp"
+#include "one_replica.hpp"
 #include "tarn/core/error.hpp"
 
 /// @file
@@ -13,10 +14,6 @@ namespace {
 
 using namespace test;
 
-State with_heat(State s) {
-  s.heat_kcal_per_mol.assign(s.positions_A.size() / 9, 0.0);
-  return s;
-}
 std::unique_ptr<Engine> engine(const System& system, const State& start) {
   return make_cpu_engine(system, start, {}, 1);
 }
@@ -145,11 +142,7 @@ TEST(Heat, OfAStoppedReplicaIsThatOfItsLastGoodState) {
   for (int n : {7, 65}) {
     for (Precision precision : {Precision::double_, Precision::single}) {
       const System system = make_system({"settle", Bath::gla}, tip3p(), n, precision);
-      State start = start_state(system, spread_ids(3));
-      start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.25);
-      for (std::size_t c = 0; c < 9; c += 3) {
-        start.velocities_A_per_akma[start.coordinates() + 9 + c] = 200.0;
-      }
+      const State start = with_fast_molecule(with_heat(start_state(system, spread_ids(3)), 0.25));
       const auto e = engine(system, start);
       e->advance(5);
       ASSERT_EQ(e->blow_ups().size(), 1u);
@@ -170,10 +163,9 @@ MeanSquare squared_shadow_work(System system, double h, double time) {
   system.integrator.timestep_akma = h;
   constexpr int kReplicas = 1024;
   const bool rigid = is_rigid(system.integrator.scheme);
-  State start =
-      replicas_at(system.model, minimum_of_seven(system.integrator), kReplicas, 300.0, 1, rigid);
-  start.heat_kcal_per_mol.assign(start.positions_A.size() / 9, 0.0);
-  const auto e = make_cpu_engine(system, start, {}, 0);
+  const std::vector<double> x = minimum_of_seven(system.integrator);
+  const State start = replicas_at(system.model, x, kReplicas, 300.0, 1, rigid);
+  const auto e = make_cpu_engine(system, with_heat(start), {}, 0);
   // Away from the minimum first, where all replicas have the same error.
   const auto steps = static_cast<std::int64_t>(std::lround(time / h));
   e->advance(steps);

@@ -103,12 +103,6 @@ TEST(Exchange, EmptyListChangesNothing) {
   });
 }
 
-TEST(Exchange, RejectsUnknownReplicas) {
-  const System system = make_system({"settle", Bath::gla}, tip3p(), 2);
-  const auto e = engine(system, start_state(system, ids(0, 3)));
-  EXPECT_THROW(e->exchange(std::vector<StateExchange>{{0, 3, 1.0, 1.0}}), InputError);
-}
-
 /// A ladder has the same bits alone, in a batch, and in any order.
 TEST(Exchange, ALadderAloneIsTheSameInAnyBatch) {
   int accepted = 0;
@@ -171,27 +165,6 @@ TEST(Exchange, SkipsStoppedReplicas) {
     for (const auto& [id, bits] : bits_by_replica(*alone)) {
       EXPECT_TRUE(same_bits(bits, found.at(id)));
     }
-  }
-}
-
-/// After an exchange the received state is the kept state of a blow-up.
-TEST(Exchange, IsRestoredAfterABlowUp) {
-  for (const int n : {2, 65}) {
-    const System system = make_system({"settle", Bath::none}, tip3p(), n);
-    State start = start_state(system, ids(0, 2));
-    const auto e = engine(system, start);
-    e->advance(5);
-    const std::vector<StateExchange> pairs{{0, 1, 1.0, 1e9}};
-    State by_hand = e->state();
-    exchange_states(system, by_hand, pairs);
-    e->exchange(pairs);
-    const auto restarted = engine(system, by_hand);
-    for (const auto& each : {e.get(), restarted.get()}) {
-      each->advance(1);
-      ASSERT_EQ(each->blow_ups().size(), 1u);
-    }
-    EXPECT_EQ(e->blow_ups()[0], restarted->blow_ups()[0]);
-    EXPECT_TRUE(same_bits(bits_by_replica(*restarted), bits_by_replica(*e)));
   }
 }
 

@@ -6,9 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +30,15 @@ HEPTAMER = {
     "observe": {"energies": {"every": 10}, "rdf": {"every": 10}},
 }
 
+#: Two flexible molecules, for potentials and ring polymers.
+DIMERS = {
+    "system": {"model": "qtip4pf", "molecules": 2, "replicas": 3, "seed": 3},
+    "integrator": {"scheme": "verlet", "timestep_fs": 0.25},
+    "thermostat": {"kind": "baoab", "temperature_K": 200.0, "friction_per_ps": 2.0},
+    "run": {"steps": 60},
+    "observe": {"energies": {"every": 10}},
+}
+
 # nohup and the background jobs of shells ignore some signals, as then do programs that tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
@@ -36,6 +48,74 @@ for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
 def with_changes(deck: dict, **sections: dict) -> dict:
     """A copy of a deck with other keys in some sections."""
     return {**deck, **{name: {**deck.get(name, {}), **keys} for name, keys in sections.items()}}
+
+
+def at_temperatures(deck: dict, temperatures_K: object) -> dict:
+    """A copy of a deck with several temperatures."""
+    bath = {"kind": "baoab", "temperatures_K": temperatures_K, "friction_per_ps": 5.0}
+    return {**deck, "thermostat": bath}
+
+
+class Exported:
+    """An array of another library, which offers nothing but DLPack."""
+
+    def __init__(self, array: np.ndarray):
+        self._array = array
+
+    def __dlpack__(self, **options: object):
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
+def run_in_threads(*works: Callable[[], object]) -> None:
+    threads = [threading.Thread(target=work) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def output_of(code: str, *options: str) -> str:
+    """Of a Python program, which must not fail, hang or print to standard error."""
+    done = subprocess.run(
+        [sys.executable, *options, "-c", code], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def start(code: str) -> subprocess.Popen[str]:
+    """Starts a Python program and waits for its line "ready"."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None and child.stdout.readline() == "ready\n", child.stderr
+    return child
+
+
+def interrupt(
+    child: subprocess.Popen[str], times: int = 1, number: signal.Signals = signal.SIGINT
+) -> tuple[str, str, float]:
+    """Sends a signal, and waits. Returns the output and the time that it took.
+
+    Several signals, each half a second: the first ones may arrive before the computation begins.
+    """
+    began = time.monotonic()
+    try:
+        for _ in range(times - 1):
+            child.send_signal(number)
+            try:
+                out, err = child.communicate(timeout=0.5)
+                return out, err, time.monotonic() - began
+            except subprocess.TimeoutExpired:
+                pass
+        child.send_signal(number)
+        out, err = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    return out, err, time.monotonic() - began
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import HEPTAMER, with_changes
+from conftest import DIMERS, HEPTAMER, with_changes
 
 import tarn
 
@@ -105,16 +105,6 @@ def test_arrays_of_other_kinds_are_not_converted(array, message):
             function(array, **({} if function is tarn.rdf else {"model": "tip3p"}))
 
 
-def test_arrays_in_any_memory_are_read():
-    water = tarn.random_cluster(2)
-    expected = tarn.energy_and_forces(water, model="tip3p")[0]
-    packed = np.zeros(6, np.dtype([("element", "S1"), ("x", "f8", 3)]))  # misaligned
-    packed["x"] = water
-    assert not packed["x"].flags.aligned
-    for same in (packed["x"], water.astype(">f8"), water.astype(object), water.astype(np.longdouble)):
-        assert tarn.energy_and_forces(same, model="tip3p")[0] == expected
-
-
 def test_results_keep_their_folder(monkeypatch, tmp_path):
     result = tarn.run(HEPTAMER, out="a")
     comparison = tarn.compare(HEPTAMER, ["settle"], out="b", set={"run.steps": 60})
@@ -163,11 +153,7 @@ def test_rdf_checks_arrays_as_files():
 
 
 def test_rdf_of_beads():
-    deck = with_changes(
-        HEPTAMER, system={"model": "qtip4pf", "replicas": 2, "molecules": 7},
-        integrator={"scheme": "verlet", "timestep_fs": 0.25}, run={"steps": 20, "equilibration_ps": 0},
-    )  # fmt: skip
-    del deck["system"]["file"]
+    deck = with_changes(DIMERS, system={"replicas": 2, "molecules": 7}, run={"steps": 20})
     deck["path_integral"] = {"beads": 4}
     deck["observe"] = {"trajectory": {"every": 10, "beads": "all", "format": "xtc"}}
     result = tarn.run(deck, out="a")
@@ -187,11 +173,8 @@ def test_rdf_of_beads():
 
 
 def test_comparisons_of_free_rings():
-    deck = with_changes(
-        HEPTAMER, system={"model": "qtip4pf", "molecules": 2, "replicas": 2},
-        integrator={"scheme": "verlet", "timestep_fs": 0.25}, run={"steps": 80, "equilibration_ps": 0},
-    )  # fmt: skip
-    del deck["system"]["file"], deck["thermostat"], deck["observe"]
+    deck = with_changes(DIMERS, run={"steps": 80})
+    del deck["thermostat"], deck["observe"]
     deck["path_integral"] = {"beads": 4, "method": "rpmd", "temperature_K": 300.0}
     table = tarn.compare(deck, "verlet", out="a", free_ring=["cayley", "exact"]).table("compare")
     assert len(table) == 2 and len(set(table["scheme"])) == 2
@@ -203,12 +186,10 @@ def test_comparisons_of_free_rings():
 
 def test_comparisons_of_frequencies():
     deck = with_changes(
-        HEPTAMER, system={"model": "qtip4pf", "molecules": 1, "replicas": 2},
-        integrator={"scheme": "verlet", "timestep_fs": 0.5}, run={"steps": 80, "equilibration_ps": 0},
-        thermostat={"kind": "baoab", "temperature_K": 300.0, "friction_per_ps": 5.0},
+        DIMERS, system={"molecules": 1}, integrator={"timestep_fs": 0.5}, run={"steps": 80},
+        path_integral={"beads": 4}, thermostat={"temperature_K": 300.0, "friction_per_ps": 5.0},
     )  # fmt: skip
-    del deck["system"]["file"], deck["observe"]
-    deck["path_integral"] = {"beads": 4}
+    del deck["observe"]
     compared = tarn.compare(
         deck, "verlet", out="a", beads=[4, 8], frequencies=["economised", "trotter"]
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import HEPTAMER, with_changes
+from conftest import DIMERS, HEPTAMER, at_temperatures, run_in_threads, with_changes
 
 import tarn
 from tarn import _deck
@@ -52,13 +52,7 @@ def test_velocities_are_per_picosecond():
 
 
 def test_beads():
-    deck = {
-        "system": {"model": "qtip4pf", "molecules": 2, "replicas": 3},
-        "integrator": {"scheme": "verlet"},
-        "thermostat": {"kind": "baoab", "temperature_K": 200.0, "friction_per_ps": 2.0},
-        "path_integral": {"beads": 8},
-    }
-    e = tarn.Ensemble(deck)
+    e = tarn.Ensemble({**DIMERS, "path_integral": {"beads": 8}})
     e.advance(20)
     assert e.beads == 8 and e.positions_A.shape == (3, 8, 6, 3)
     assert e.velocities_A_per_ps.shape == (3, 6, 3)
@@ -167,15 +161,12 @@ def test_steps_are_not_negative():
 @pytest.mark.parametrize(
     ("deck", "message"),
     [
-        (with_changes(HEPTAMER, exchange={"every": 10}, thermostat={
-            "kind": "baoab", "temperatures_K": [50, 60, 70], "friction_per_ps": 5.0,
-        }), "does not exchange replicas"),
+        (at_temperatures({**HEPTAMER, "exchange": {"every": 10}}, [50, 60, 70]),
+         "does not exchange replicas"),
         ({"system": {"kind": "double-pendulum"}}, "tarn-papers run"),
     ],
 )  # fmt: skip
 def test_decks_without_an_ensemble(deck, message):
-    if "exchange" in deck:
-        del deck["thermostat"]["temperature_K"]
     with pytest.raises(tarn.InputError, match=message):
         tarn.Ensemble(deck)
 
@@ -219,10 +210,7 @@ def test_missing_checkpoints():
 
 def test_stopped_replicas_leave_the_arrays():
     deck = with_changes(HEPTAMER, integrator={"timestep_fs": 12.0}, system={"replicas": 16})
-    deck["thermostat"] = {
-        "kind": "baoab", "temperatures_K": [10] * 15 + [3000], "friction_per_ps": 5.0,
-    }  # fmt: skip
-    e = tarn.Ensemble(deck)
+    e = tarn.Ensemble(at_temperatures(deck, [10] * 15 + [3000]))
     for _ in range(50):
         e.advance(200)
         if e.blow_ups:
@@ -321,14 +309,6 @@ def test_frames_take_other_arrays_while_they_can():
         first.positions_A
     with pytest.raises(tarn.InputError, match="every = 0"):
         e.frames(10, 0)
-
-
-def run_in_threads(*works) -> None:
-    threads = [threading.Thread(target=work) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def test_two_ensembles_in_two_threads():

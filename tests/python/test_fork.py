@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
+import conftest
 import pytest
 from conftest import HEPTAMER
 
@@ -45,16 +43,8 @@ def run(i):
 
 
 def output_of(code: str) -> str:
-    """Of a Python program, which must not hang or print to standard error."""
     # Python 3.12 and later warn of any fork of a process with several threads.
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", PARENT + code],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    return conftest.output_of(PARENT + code, "-W", "ignore::DeprecationWarning")
 
 
 @pytest.mark.parametrize(

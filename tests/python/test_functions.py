@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import threading
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import HEPTAMER
+from conftest import HEPTAMER, Exported, run_in_threads
 
 import tarn
 
@@ -51,15 +50,6 @@ def test_the_program_gives_the_same_energy(program):
     assert np.abs(forces - theirs["forces_kcal_per_mol_A"]).max() < 1e-11 * np.abs(forces).max()
 
 
-def misaligned(array):
-    """A copy whose numbers are not at multiples of eight bytes, as in packed records."""
-    memory = np.empty(array.nbytes + 1, np.uint8)
-    copy = memory[1:].view(np.float64).reshape(array.shape)
-    copy[...] = array
-    assert not copy.flags.aligned
-    return copy
-
-
 @pytest.mark.parametrize(("unit", "factor"), [("bohr", 1 / 0.529177), ("nm", 0.1)])
 def test_positions_in_another_unit_are_refused(unit, factor):
     water = factor * tarn.random_cluster(3, replicas=2)
@@ -92,14 +82,14 @@ def test_stretched_molecules_are_minimised_with_a_flexible_model():
 def test_arrays_in_c_order_are_not_copied_and_others_are_converted():
     water = tarn.random_cluster(3, replicas=4)
     expected = tarn.energy_and_forces(water, model="tip3p")[0]
+    packed = np.zeros((4, 9), np.dtype([("element", "S1"), ("x", "f8", 3)]))  # as records
+    packed["x"] = water
+    assert not packed["x"].flags.aligned
     others = [
-        np.asfortranarray(water),
-        water[::-1][::-1],
-        np.repeat(water, 2, axis=0)[::2],
-        water.tolist(),
-        list(water),
-        misaligned(water),
-    ]
+        np.asfortranarray(water), water[::-1][::-1], np.repeat(water, 2, axis=0)[::2],
+        water.tolist(), list(water), packed["x"], water.astype(">f8"), water.astype(object),
+        water.astype(np.longdouble), Exported(water),
+    ]  # fmt: skip
     for other in others:
         assert np.array_equal(tarn.energy_and_forces(other, model="tip3p")[0], expected)
     read_only = water.copy()
@@ -122,25 +112,6 @@ def test_large_arrays_are_read_in_place():
     assert grown_kB < 0.2 * water.nbytes / 1024
 
 
-def test_arrays_of_other_libraries_come_by_dlpack():
-    class Foreign:
-        """An array that offers nothing but DLPack."""
-
-        def __init__(self, array: np.ndarray):
-            self._array = array
-
-        def __dlpack__(self, **options: object):
-            return self._array.__dlpack__()
-
-        def __dlpack_device__(self):
-            return self._array.__dlpack_device__()
-
-    water = tarn.random_cluster(3, replicas=4)
-    assert np.array_equal(
-        tarn.energy_and_forces(Foreign(water), model="tip3p")[0], tarn.energy_and_forces(water, model="tip3p")[0]
-    )
-
-
 def test_torch_tensors():
     torch = pytest.importorskip("torch")
     water = tarn.random_cluster(3, replicas=4)
@@ -159,11 +130,7 @@ def test_two_threads_compute_at_once():
             if not (np.array_equal(e, expected[0]) and np.array_equal(f, expected[1])):
                 failures.append(1)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_in_threads(*[work] * 4)
     assert not failures
 
 

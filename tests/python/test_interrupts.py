@@ -4,74 +4,14 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import HEPTAMER
+from conftest import HEPTAMER, interrupt, output_of, start
 
 import tarn
-
-
-def start(code: str) -> subprocess.Popen[str]:
-    """Starts a Python program and waits for its line "ready"."""
-    child = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert child.stdout is not None and child.stdout.readline() == "ready\n", child.stderr
-    return child
-
-
-def interrupt(
-    child: subprocess.Popen[str], times: int = 1, number: signal.Signals = signal.SIGINT
-) -> tuple[str, str, float]:
-    """Sends a signal, and waits. Returns the output and the time that it took.
-
-    Several signals, each half a second: the first ones may arrive before the computation begins.
-    """
-    began = time.monotonic()
-    try:
-        for _ in range(times - 1):
-            child.send_signal(number)
-            try:
-                out, err = child.communicate(timeout=0.5)
-                return out, err, time.monotonic() - began
-            except subprocess.TimeoutExpired:
-                pass
-        child.send_signal(number)
-        out, err = child.communicate(timeout=60)
-    finally:
-        child.kill()
-    return out, err, time.monotonic() - began
-
-
-def test_a_run_stops_after_a_checkpoint():
-    child = start(f"""
-import tarn
-ready = []
-def progress(p):
-    if p.step > 0 and not ready:
-        ready.append(1)
-        print("ready", flush=True)
-try:
-    tarn.run({HEPTAMER!r}, out="a", set={{"run.steps": 10**9}}, progress=progress)
-except KeyboardInterrupt as stop:
-    print(*stop.__notes__)
-""")
-    out, err, seconds = interrupt(child)
-    assert child.returncode == 0, err
-    assert "stopped after a checkpoint" in out and "resume=True" in out
-    assert seconds < 30
-    assert json.loads(Path("a/run.json").read_text())["status"] == "interrupted"
-    # The checkpoint is that of the last step.
-    done = tarn.Ensemble.load("a").step
-    rows = Path("a/energies.csv").read_text().splitlines()
-    assert 0 < done and done - 10 < int(rows[-1].split(",")[0]) <= done
-    more = tarn.run(HEPTAMER, out="a", set={"run.steps": done + 20}, resume=True)
-    assert more.steps_done == done + 20
 
 
 #: A run without end that prints "ready" after its first steps.
@@ -85,6 +25,38 @@ def progress(p):
 def run():
     tarn.run({HEPTAMER!r}, out="a", set={{"run.steps": 10**9}}, progress=progress)
 """
+#: Steps of an ensemble without end.
+ADVANCING = f"""
+import numpy, signal, tarn
+e = tarn.Ensemble({HEPTAMER!r})
+def advance():
+    print("ready", flush=True)
+    e.advance(10**10)
+"""
+
+
+def status_of(record: str = "a/run.json") -> str:
+    return json.loads(Path(record).read_text())["status"]
+
+
+def test_a_run_stops_after_a_checkpoint():
+    child = start(ENDLESS + """
+try:
+    run()
+except KeyboardInterrupt as stop:
+    print(*stop.__notes__)
+""")
+    out, err, seconds = interrupt(child)
+    assert child.returncode == 0, err
+    assert "stopped after a checkpoint" in out and "resume=True" in out
+    assert seconds < 30
+    assert status_of() == "interrupted"
+    # The checkpoint is that of the last step.
+    done = tarn.Ensemble.load("a").step
+    rows = Path("a/energies.csv").read_text().splitlines()
+    assert 0 < done and done - 10 < int(rows[-1].split(",")[0]) <= done
+    more = tarn.run(HEPTAMER, out="a", set={"run.steps": done + 20}, resume=True)
+    assert more.steps_done == done + 20
 
 
 @pytest.mark.parametrize(
@@ -95,7 +67,7 @@ def test_other_signals_end_the_program_after_a_checkpoint(number: signal.Signals
     out, err, seconds = interrupt(child, number=number)
     assert (child.returncode, out) == (-number, ""), err
     assert seconds < 30
-    assert json.loads(Path("a/run.json").read_text())["status"] == "interrupted"
+    assert status_of() == "interrupted"
     done = tarn.Ensemble.load("a").step
     assert done > 0
     assert tarn.run(HEPTAMER, out="a", set={"run.steps": done + 20}, resume=True).steps_done > done
@@ -106,7 +78,7 @@ def test_a_comparison_ends_with_its_tables_after_sigterm():
     child = start(code + "run()\n")
     out, err, _ = interrupt(child, number=signal.SIGTERM)
     assert (child.returncode, out) == (-signal.SIGTERM, ""), err
-    assert json.loads(Path("a/compare.json").read_text())["status"] == "interrupted"
+    assert status_of("a/compare.json") == "interrupted"
 
 
 def test_a_handler_of_the_program_for_sigterm_stays():
@@ -114,7 +86,7 @@ def test_a_handler_of_the_program_for_sigterm_stays():
     child = start(code)
     _, err, _ = interrupt(child, number=signal.SIGTERM)
     assert child.returncode == 7, err
-    assert json.loads(Path("a/run.json").read_text())["status"] == "interrupted"
+    assert status_of() == "interrupted"
 
 
 def test_sigterm_after_the_last_step_ends_the_program():
@@ -130,28 +102,20 @@ tarn.run({HEPTAMER!r}, out="a", observers=[last])
 """)
     _, err = child.communicate(timeout=60)
     assert child.returncode == -signal.SIGTERM, err
-    assert json.loads(Path("a/run.json").read_text())["status"] == "finished"
+    assert status_of() == "finished"
 
 
 def test_an_uncaught_interrupt_ends_the_program_as_usual():
-    child = start(f"""
-import tarn
-e = tarn.Ensemble({HEPTAMER!r})
-print("ready", flush=True)
-e.advance(10**10)
-""")
+    child = start(ADVANCING + "advance()\n")
     _, err, seconds = interrupt(child)
     assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in err
     assert seconds < 30
 
 
 def test_an_ensemble_continues_after_an_interrupt():
-    child = start(f"""
-import numpy, tarn
-e = tarn.Ensemble({HEPTAMER!r})
+    child = start(ADVANCING + """
 try:
-    print("ready", flush=True)
-    e.advance(10**10)
+    advance()
 except KeyboardInterrupt:
     e.advance(5)
     numpy.savez("state.npz", step=e.step, positions_A=e.positions_A)
@@ -180,17 +144,14 @@ def test_preparations_can_be_interrupted(work):
 
 
 def test_other_handlers_may_raise_other_exceptions():
-    child = start(f"""
-import signal, tarn
+    child = start(ADVANCING + """
 class TimeUp(Exception):
     pass
 def handler(number, frame):
     raise TimeUp
 signal.signal(signal.SIGINT, handler)
-e = tarn.Ensemble({HEPTAMER!r})
 try:
-    print("ready", flush=True)
-    e.advance(10**10)
+    advance()
 except TimeUp:
     print("time is up")
 """)
@@ -199,16 +160,13 @@ except TimeUp:
 
 
 def test_a_signal_handler_cannot_use_a_computing_ensemble_but_does_not_hang():
-    child = start(f"""
-import signal, tarn
+    child = start(ADVANCING + """
 def handler(number, frame):
     assert e.step >= 0 and e.molecules == 7  # these are constants or numbers of the last steps
     e.positions_A
 signal.signal(signal.SIGINT, handler)
-e = tarn.Ensemble({HEPTAMER!r})
-print("ready", flush=True)
 try:
-    e.advance(10**10)
+    advance()
 except tarn.InputError as error:
     print(error)
 """)
@@ -234,7 +192,7 @@ except KeyboardInterrupt as stop:
 """)
     out, err, _ = interrupt(child)
     assert "stopped after a checkpoint" in out, err
-    assert json.loads(Path("a/run.json").read_text())["status"] == "interrupted"
+    assert status_of() == "interrupted"
 
 
 def test_an_interrupt_after_the_last_step_is_raised():
@@ -247,7 +205,7 @@ def test_an_interrupt_after_the_last_step_is_raised():
     with pytest.raises(KeyboardInterrupt) as caught:
         tarn.run(HEPTAMER, out="a", observers=[last])
     assert caught.value.__notes__ == ["the run was complete; its files are in a"]
-    assert json.loads(Path("a/run.json").read_text())["status"] == "finished"
+    assert status_of() == "finished"
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
@@ -359,17 +317,13 @@ def test_a_run_that_the_exit_stops_can_be_resumed():
     exit_with_a_daemon_thread(
         'work = lambda: tarn.run(deck, out="a", set={"run.steps": 10**9})', seconds=1.0
     )
-    assert json.loads(Path("a/run.json").read_text())["status"] == "interrupted"
+    assert status_of() == "interrupted"
     assert tarn.Ensemble.load("a").step > 0
 
 
 def test_functions_of_atexit_compute():
     # Those that were registered before the import run after the end of other computations.
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            f"""
+    printed = output_of(f"""
 import atexit, threading, time
 def last():
     ensemble.advance(5)
@@ -379,13 +333,8 @@ import tarn
 ensemble, other = tarn.Ensemble({HEPTAMER!r}), tarn.Ensemble({HEPTAMER!r})
 threading.Thread(target=lambda: other.advance(10**10), daemon=True).start()
 time.sleep(0.2)
-""",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "5 True\n", "")
+""")
+    assert printed == "5 True\n"
 
 
 @pytest.mark.parametrize(

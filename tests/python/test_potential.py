@@ -5,26 +5,16 @@ from __future__ import annotations
 import functools
 import gc
 import json
-import signal
-import subprocess
-import sys
 import warnings
 import weakref
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import HEPTAMER, with_changes
+from conftest import DIMERS, HEPTAMER, Exported, interrupt, start, with_changes
 
 import tarn
 
-DIMERS = {
-    "system": {"model": "qtip4pf", "molecules": 2, "replicas": 3, "seed": 3},
-    "integrator": {"scheme": "verlet", "timestep_fs": 0.25},
-    "thermostat": {"kind": "baoab", "temperature_K": 200.0, "friction_per_ps": 2.0},
-    "run": {"steps": 60},
-    "observe": {"energies": {"every": 10}},
-}
 RINGS = {**DIMERS, "path_integral": {"beads": 4}}
 #: What runs with a potential do.
 AS_POTENTIAL = {"run.precision": "double", "system.relax": False}
@@ -417,14 +407,9 @@ def test_ctrl_c(what):
         "run": 'tarn.run({**DIMERS, "run": {"steps": 100000}}, out="out", potential=slow)',
         "advance": "tarn.Ensemble(DIMERS, potential=slow).advance(100000)",
     }[what]
-    child = subprocess.Popen(
-        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-         + CHILD.replace("CALL", call)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert child.stdout.readline() == "ready\n", child.stderr.read()
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
+    path = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+    child = start(path + CHILD.replace("CALL", call))
+    out, err, _ = interrupt(child)
     assert child.returncode == 0 and out.startswith("interrupted"), (out, err)
     if what == "run":
         assert "resume=True" in out
@@ -624,19 +609,6 @@ def test_a_function_may_return_the_same_arrays():
     for e in (same, other):
         e.advance(20)
     assert np.array_equal(same.positions_A, other.positions_A)
-
-
-class Exported:
-    """An array of another library, which only exports DLPack."""
-
-    def __init__(self, array):
-        self._array = array
-
-    def __dlpack__(self, **options):
-        return self._array.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self._array.__dlpack_device__()
 
 
 class Tensor:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pickle
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import HEPTAMER, with_changes
+from conftest import HEPTAMER, at_temperatures, output_of, with_changes
 
 import tarn
 
@@ -77,10 +76,7 @@ def test_long_names_of_averages():
 
 
 def test_several_baths_give_arrays():
-    deck = with_changes(HEPTAMER, system={"replicas": 4})
-    deck["thermostat"] = {
-        "kind": "baoab", "temperatures_K": [50, 150], "friction_per_ps": 5.0,
-    }  # fmt: skip
+    deck = at_temperatures(with_changes(HEPTAMER, system={"replicas": 4}), [50, 150])
     average = tarn.run(deck, out="a").averages["temperature_K"]
     again = tarn.run(deck, out="a", resume=True).averages["temperature_K"]
     assert repr(again) == repr(average)
@@ -127,9 +123,7 @@ def test_a_dictionary_is_the_deck_of_its_keys(inputs):
 
 def test_numpy_values_in_a_dictionary():
     deck = with_changes(HEPTAMER, run={"steps": np.int64(20), "equilibration_ps": 0.0})
-    deck["thermostat"] = {
-        "kind": "baoab", "temperatures_K": np.array([50.0, 60.0, 70.0]), "friction_per_ps": 5.0,
-    }  # fmt: skip
+    deck = at_temperatures(deck, np.array([50.0, 60.0, 70.0]))
     assert tarn.run(deck, out="a").steps_done == 20
 
 
@@ -213,10 +207,7 @@ def test_stopped_replicas_are_reported():
 
 
 def test_exchange_is_summarised():
-    deck = with_changes(HEPTAMER, exchange={"every": 10})
-    deck["thermostat"] = {
-        "kind": "baoab", "temperatures_K": [50, 60, 70], "friction_per_ps": 5.0,
-    }  # fmt: skip
+    deck = at_temperatures({**HEPTAMER, "exchange": {"every": 10}}, [50, 60, 70])
     result = tarn.run(deck, out="a")
     assert [pair.lower_bath_K for pair in result.exchange.pairs] == [50, 60]
     assert 0 <= result.exchange.structure_changes_per_walker < 10
@@ -286,10 +277,7 @@ def test_compare_accepts_one_scheme_and_one_step():
 
 
 def test_importing_needs_only_numpy():
-    import subprocess
-
-    code = "import sys, tarn; print(*sorted({m.split('.')[0] for m in sys.modules}))"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True
-    ).stdout.split()
+    loaded = output_of(
+        "import sys, tarn; print(*sorted({m.split('.')[0] for m in sys.modules}))"
+    ).split()
     assert not {"ase", "pandas", "matplotlib", "scipy"} & set(loaded)

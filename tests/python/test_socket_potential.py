@@ -17,22 +17,11 @@ if "[potential]" not in (ROOT / "docs/decks.md").read_text():
     pytest.skip("decks have no [potential] section", allow_module_level=True)
 
 DECK = """
-[system]
-model = "qtip4pf"
-molecules = 3
-replicas = 4
-seed = 3
-[integrator]
-scheme = "verlet"
-timestep_fs = 0.25
-[thermostat]
-kind = "baoab"
-temperature_K = 100.0
-friction_per_ps = 5.0
-[run]
-steps = 40
-[observe.energies]
-every = 10
+system = {model = "qtip4pf", molecules = 3, replicas = 4, seed = 3}
+integrator = {scheme = "verlet", timestep_fs = 0.25}
+thermostat = {kind = "baoab", temperature_K = 100.0, friction_per_ps = 5.0}
+run.steps = 40
+observe.energies.every = 10
 """
 
 CLIENT = """

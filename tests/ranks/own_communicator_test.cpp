@@ -5,6 +5,7 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "run_files.hpp"
@@ -42,11 +43,11 @@ std::string expect_same_run(const std::string& text, Ranks& ranks) {
 TEST(OwnCommunicator, RunsADeckOnEachHalf) {
   ASSERT_EQ(g_ranks->size(), 2);
   const std::string device = expect_same_run(
-      "[system]\nmolecules = 2\nreplicas = 6\nseed = " + std::to_string(5 + g_half) +
-          "\n[integrator]\nscheme = \"zss-stiff\"\n[thermostat]\nkind = \"gla\"\ntemperature_K = "
-          "100.0\nfriction_per_ps = 5.0\n"
-          "[run]\nsteps = " +
-          std::to_string(100 + 200 * g_half) + "\n[observe.energies]\nevery = 10\n",
+      fmt::format("system = {{molecules = 2, replicas = 6, seed = {}}}\n"
+                  "integrator.scheme = \"zss-stiff\"\n"
+                  "thermostat = {{kind = \"gla\", temperature_K = 100.0, friction_per_ps = 5.0}}\n"
+                  "run.steps = {}\nobserve.energies.every = 10\n",
+                  5 + g_half, 100 + 200 * g_half),
       *g_ranks);
   EXPECT_NE(device.find("2 ranks"), std::string::npos) << device;
 }
@@ -55,9 +56,8 @@ TEST(OwnCommunicator, RunsADeckOnEachHalf) {
 TEST(OwnCommunicator, MayHaveOneProcess) {
   const auto alone = Ranks::of_communicator(MPI_Comm_c2f(MPI_COMM_SELF));
   expect_same_run(
-      "[system]\nmolecules = 2\nreplicas = 6\n[integrator]\nscheme = \"zss-stiff\"\n[run]\n"
-      "steps = 100\n"
-      "[observe.energies]\nevery = 10\nreplicas = \"mean\"\n",
+      "system = {molecules = 2, replicas = 6}\nintegrator.scheme = \"zss-stiff\"\nrun.steps = 100\n"
+      "observe.energies = {every = 10, replicas = \"mean\"}\n",
       *alone);
 }
 

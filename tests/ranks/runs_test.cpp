@@ -37,145 +37,79 @@ using test::read_text;
 using test::ScratchFolder;
 
 const std::string kStart =
-    "file = \"" + std::string(TARN_SOURCE_DIR) + "/inputs/structures/tip3p-7.xyz\"\n";
+    "system.file = \"" + std::string(TARN_SOURCE_DIR) + "/inputs/structures/tip3p-7.xyz\"\n";
 
 /// All observers, for each replica; GLA with several baths, one of which makes replicas blow up.
-const std::string kRows = "[system]\n" + kStart + R"(replicas = 20
-[integrator]
-scheme = "zss-stiff"
-timestep_fs = 2.0
-[thermostat]
-kind = "gla"
-temperatures_K = [10.0, 100.0, 300.0, 9e5]
-friction_per_ps = 5.0
-[run]
-steps = 400
-[observe.energies]
-every = 10
-[observe.conservation]
-every = 40
-[observe.geometry]
-every = 20
-[observe.multipliers]
-every = 20
-[observe.cluster]
-every = 20
-lindemann = true
-[observe.heat]
-every = 20
-[observe.rdf]
-every = 5
-[observe.trajectory]
-every = 100
-[observe.final]
-[checkpoint]
-every = 100
+const std::string kRows = kStart + R"(system.replicas = 20
+integrator = {scheme = "zss-stiff", timestep_fs = 2.0}
+thermostat = {kind = "gla", temperatures_K = [10.0, 100.0, 300.0, 9e5], friction_per_ps = 5.0}
+run.steps = 400
+observe.energies.every = 10
+observe.conservation.every = 40
+observe.geometry.every = 20
+observe.multipliers.every = 20
+observe.cluster = {every = 20, lindemann = true}
+observe.heat.every = 20
+observe.rdf.every = 5
+observe.trajectory.every = 100
+observe.final = {}
+checkpoint.every = 100
 )";
 /// Means over replicas, exchange with ladders across ranks, isomers; BAOAB.
-const std::string kMeans = "[system]\n" + kStart + R"(replicas = 12
-[integrator]
-scheme = "settle"
-timestep_fs = 2.0
-[thermostat]
-kind = "baoab"
-temperatures_K = [60.0, 80.0, 110.0, 150.0, 200.0, 260.0]
-friction_per_ps = 2.0
-[exchange]
-every = 10
-[confinement]
-radius_A = 8.0
-stiffness_kcal_per_mol_A2 = 5.0
-[run]
-steps = 400
-precision = "mixed"
-[observe.energies]
-every = 10
-replicas = "mean"
-[observe.cluster]
-every = 20
-replicas = "mean"
-[observe.profile]
-every = 20
-[observe.rdf]
-every = 5
-[observe.minima]
-every = 200
-[observe.trajectory]
-every = 200
-format = "h5md"
-[checkpoint]
-every = 100
+const std::string kMeans = kStart + R"(system.replicas = 12
+integrator = {scheme = "settle", timestep_fs = 2.0}
+thermostat.kind = "baoab"
+thermostat.temperatures_K = [60.0, 80.0, 110.0, 150.0, 200.0, 260.0]
+thermostat.friction_per_ps = 2.0
+exchange.every = 10
+confinement = {radius_A = 8.0, stiffness_kcal_per_mol_A2 = 5.0}
+run = {steps = 400, precision = "mixed"}
+observe.energies = {every = 10, replicas = "mean"}
+observe.cluster = {every = 20, replicas = "mean"}
+observe.profile.every = 20
+observe.rdf.every = 5
+observe.minima.every = 200
+observe.trajectory = {every = 200, format = "h5md"}
+checkpoint.every = 100
 )";
 /// Ring polymers.
-const std::string kRings = R"([system]
-model = "qtip4pf"
-molecules = 3
-replicas = 5
-seed = 3
-[integrator]
-scheme = "verlet"
-timestep_fs = 0.5
-[path_integral]
-beads = 8
-[thermostat]
-kind = "baoab"
-temperature_K = 100.0
-friction_per_ps = 2.0
-[run]
-steps = 60
-[observe.energies]
-every = 10
-[observe.path_integral]
-every = 10
-[observe.trajectory]
-every = 20
-[checkpoint]
-every = 20
+const std::string kRings = R"(system = {model = "qtip4pf", molecules = 3, replicas = 5, seed = 3}
+integrator = {scheme = "verlet", timestep_fs = 0.5}
+path_integral.beads = 8
+thermostat = {kind = "baoab", temperature_K = 100.0, friction_per_ps = 2.0}
+run.steps = 60
+observe.energies.every = 10
+observe.path_integral.every = 10
+observe.trajectory.every = 20
+checkpoint.every = 20
 )";
 
 /// Forces from clients; the start structure is that of kRings.
-const std::string kClients = R"([system]
-model = "qtip4pf"
-molecules = 3
-replicas = 4
-seed = 3
-[integrator]
-scheme = "verlet"
-timestep_fs = 0.5
-[thermostat]
-kind = "baoab"
-temperature_K = 100.0
-friction_per_ps = 2.0
-[run]
-steps = 40
-[observe.energies]
-every = 10
-[checkpoint]
-every = 20
-[potential]
-kind = "socket"
-address = "unix:)";
+const std::string kClients = R"(system = {model = "qtip4pf", molecules = 3, replicas = 4, seed = 3}
+integrator = {scheme = "verlet", timestep_fs = 0.5}
+thermostat = {kind = "baoab", temperature_K = 100.0, friction_per_ps = 2.0}
+run.steps = 40
+observe.energies.every = 10
+checkpoint.every = 20
+potential.kind = "socket"
+potential.address = "unix:)";
 
 class RanksRun : public ::testing::Test {
  protected:
   void write_deck(const std::string& text) { test::write_text(deck_, text); }
 
-  /// The words of a run on some ranks; on 0 without mpirun.
-  std::vector<std::string> words(int ranks, const std::vector<std::string>& arguments,
-                                 const std::string& wrapper = {}) const {
+  /// Starts the program on some ranks; on 0 without mpirun. Words have blanks between them.
+  Program start(int ranks, const std::string& arguments, const std::string& wrapper = {}) {
+    fs::remove(log_);
     std::vector<std::string> all;
     if (ranks > 0) all = {TARN_MPIEXEC, TARN_MPIEXEC_NUMBER, std::to_string(ranks)};
     // Pictures would take most of the time, and are off.
     all.insert(all.end(), {"/usr/bin/env", "TARN_PICTURES=off"});
     if (!wrapper.empty()) all.insert(all.end(), {"/bin/sh", "-c", wrapper, "sh"});
     all.emplace_back(TARN_BINARY);
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return all;
-  }
-  Program start(int ranks, const std::vector<std::string>& arguments,
-                const std::string& wrapper = {}) {
-    fs::remove(log_);
-    return Program(words(ranks, arguments, wrapper), log_, log_, [] {
+    std::istringstream words(arguments);
+    for (std::string word; words >> word;) all.push_back(word);
+    return Program(all, log_, log_, [] {
       // Open MPI runs as root, and with more ranks than processors, only if asked
       // to. Containers may forbid copies between processes, about which it warns.
       for (const auto& [name, value] : {std::pair{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
@@ -187,15 +121,13 @@ class RanksRun : public ::testing::Test {
       }
     });
   }
-  std::vector<std::string> run_arguments(const std::string& out,
-                                         const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all{"run", deck_, "--out", out, "--threads", threads_};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+  /// The words of a run into a folder.
+  std::string run_words(const std::string& out, const std::string& more = {}) const {
+    return "run " + deck_ + " --out " + out + " --threads " + threads_ + " " + more;
   }
-  int run(int ranks, const std::string& out, const std::vector<std::string>& more = {},
+  int run(int ranks, const std::string& out, const std::string& more = {},
           const std::string& wrapper = {}) {
-    const Ending ending = start(ranks, run_arguments(out, more), wrapper).wait();
+    const Ending ending = start(ranks, run_words(out, more), wrapper).wait();
     EXPECT_FALSE(ending.by_signal) << "signal " << ending.code;
     return ending.code;
   }
@@ -241,9 +173,9 @@ class RanksRun : public ::testing::Test {
       ASSERT_EQ(run(ranks, to), exit_code) << log();
       expect_same_files(out("whole"), to);
     }
-    const std::string half = "run.steps=" + std::to_string(steps / 2);
-    ASSERT_EQ(run(3, out("resumed"), {"--set", half}), exit_code) << log();
-    ASSERT_EQ(run(2, out("resumed"), {"--resume"}), exit_code) << log();
+    const std::string half = "--set run.steps=" + std::to_string(steps / 2);
+    ASSERT_EQ(run(3, out("resumed"), half), exit_code) << log();
+    ASSERT_EQ(run(2, out("resumed"), "--resume"), exit_code) << log();
     expect_same_files(out("whole"), out("resumed"));
   }
   /// Whether there is a checkpoint of a later step than the first one.
@@ -296,11 +228,9 @@ TEST_F(RanksRun, WriteTheSameRings) { expect_law(kRings, 0, 60); }
 /// The map of the ranks is printed once and kept, and idle ranks are reported.
 TEST_F(RanksRun, PrintTheirMap) {
   write_deck(kMeans);
-  const std::vector<std::string> short_run{"--set",   "run.steps=20",
-                                           "--set",   "system.replicas=2",
-                                           "--unset", "exchange",
-                                           "--set",   "thermostat.temperature_K=100",
-                                           "--unset", "thermostat.temperatures_K"};
+  const std::string short_run =
+      "--set run.steps=20 --set system.replicas=2 --unset exchange --set "
+      "thermostat.temperature_K=100 --unset thermostat.temperatures_K";
   ASSERT_EQ(run(3, out("a"), short_run), 0) << log();
   EXPECT_EQ(count("replica 0: rank 0 on "), 1) << log();
   EXPECT_EQ(count("replica 1: rank 1 on "), 1) << log();
@@ -312,7 +242,7 @@ TEST_F(RanksRun, PrintTheirMap) {
 }
 
 TEST_F(RanksRun, AreListedByDoctor) {
-  ASSERT_EQ(start(3, {"doctor"}).wait().code, 0) << log();
+  ASSERT_EQ(start(3, "doctor").wait().code, 0) << log();
   for (const char* text :
        {"3 ranks", "rank 0: ", "rank 2: ", "3 of 3 on this node", "replicas 3/3"}) {
     EXPECT_EQ(count(text), 1) << text << "\n" << log();
@@ -321,16 +251,12 @@ TEST_F(RanksRun, AreListedByDoctor) {
 
 TEST_F(RanksRun, Compare) {
   write_deck(kMeans);
-  const std::vector<std::string> arguments{
-      "compare", deck_,      "--schemes", "settle,shake",   "--threads", "1",
-      "--unset", "exchange", "--unset",   "observe.minima", "--set",     "run.equilibration_ps=0"};
-  const auto with_out = [&](const std::string& to) {
-    std::vector<std::string> all = arguments;
-    all.insert(all.end(), {"--out", to});
-    return all;
-  };
-  ASSERT_EQ(start(0, with_out(out("a"))).wait().code, 0) << log();
-  ASSERT_EQ(start(3, with_out(out("b"))).wait().code, 0) << log();
+  const std::string compare =
+      "compare " + deck_ +
+      " --schemes settle,shake --threads 1 --unset exchange --unset observe.minima --set "
+      "run.equilibration_ps=0 --out ";
+  ASSERT_EQ(start(0, compare + out("a")).wait().code, 0) << log();
+  ASSERT_EQ(start(3, compare + out("b")).wait().code, 0) << log();
   // Times differ; distances do not depend on them.
   EXPECT_EQ(read_text(out("a") + "/rdf.csv"), read_text(out("b") + "/rdf.csv"));
 }
@@ -342,7 +268,7 @@ TEST_F(RanksRun, ReportABadDeckOnce) {
   EXPECT_EQ(run(3, out("a")), 2) << log();
   EXPECT_EQ(count("nonsense"), 1) << log();
   EXPECT_FALSE(fs::exists(out("a")));
-  EXPECT_EQ(start(3, {"run", "--no-such-option"}).wait().code, 2);
+  EXPECT_EQ(start(3, "run --no-such-option").wait().code, 2);
   EXPECT_EQ(count("--no-such-option"), 1) << log();
 }
 
@@ -364,18 +290,16 @@ TEST_F(RanksRun, DoNotRunSeparatelyUnasked) {
 TEST_F(RanksRun, MayRunAloneInAShellOfSrun) {
   write_deck(kMeans);
   const std::string execute = "SLURM_STEP_NUM_TASKS=8 SLURM_PROCID=3 exec \"$@\"";
-  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
-           {"--version"}, {"check", deck_}, {"run", "--help"}, {"models"}}) {
-    EXPECT_EQ(start(0, command, execute).wait().code, 0) << command[0] << log();
+  for (const std::string& command : {std::string("--version"), "check " + deck_,
+                                     std::string("run --help"), std::string("models")}) {
+    EXPECT_EQ(start(0, command, execute).wait().code, 0) << command << log();
   }
   // MPI finds out that it is alone by a program of its own.
-  EXPECT_EQ(start(0, {"doctor"}, "PATH=/usr/bin:/bin " + execute).wait().code, 0) << log();
+  EXPECT_EQ(start(0, "doctor", "PATH=/usr/bin:/bin " + execute).wait().code, 0) << log();
   EXPECT_TRUE(contains(log(), "MPI: srun started 8 processes")) << log();
-  const std::vector<std::string> short_run{"--set", "run.steps=20"};
-  std::vector<std::string> alone = short_run;
-  alone.insert(alone.end(), {"--ranks", "off"});
+  const std::string short_run = "--set run.steps=20";
   ASSERT_EQ(run(0, out("whole"), short_run), 0) << log();
-  ASSERT_EQ(run(0, out("a"), alone, execute), 0) << log();
+  ASSERT_EQ(run(0, out("a"), short_run + " --ranks off", execute), 0) << log();
   ASSERT_EQ(run(0, out("b"), short_run, "TARN_RANKS=off " + execute), 0) << log();
   expect_same_files(out("whole"), out("a"));
   expect_same_files(out("whole"), out("b"));
@@ -387,21 +311,21 @@ TEST_F(RanksRun, MayRunAloneInAShellOfSrun) {
 TEST_F(RanksRun, AreGivenOneRun) {
   write_deck(kMeans);
   const std::string rank = "r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; ";
-  const auto expect_refused = [&](const std::vector<std::string>& arguments,
-                                  const std::string& wrapper, const std::string& difference) {
+  const auto expect_refused = [&](const std::string& arguments, const std::string& wrapper,
+                                  const std::string& difference) {
     EXPECT_EQ(start(3, arguments, rank + wrapper).wait().code, 2) << log();
     EXPECT_EQ(count("the ranks do not share one run"), 1) << log();
     EXPECT_EQ(count("--ranks off (or TARN_RANKS=off) runs each process alone"), 1) << log();
     EXPECT_TRUE(contains_in_order(difference)) << difference << log();
     EXPECT_FALSE(fs::exists(out("a")));
   };
-  const std::vector<std::string> all = run_arguments(out("a"));
+  const std::string all = run_words(out("a"));
   expect_refused(
       all, "exec \"$@\" --set system.seed=$r",
       "rank 1 on ... was given '--set system.seed=1', rank 0 on ... '--set system.seed=0'");
   expect_refused(all, "[ $r != 2 ] || set -- \"$@\" --quiet; exec \"$@\"",
                  "rank 2 on ... was given '--quiet', rank 0 on ... no further argument");
-  expect_refused({"run"}, "exec \"$@\" missing-$r.toml",
+  expect_refused("run", "exec \"$@\" missing-$r.toml",
                  "'missing-1.toml', rank 0 ... 'missing-0.toml'");
   expect_refused(all, "p=$1; shift 2; c=run; [ $r = 0 ] || c=compare; exec $p $c \"$@\"",
                  "rank 1 on ... was given 'compare', rank 0 on ... 'run'");
@@ -409,8 +333,7 @@ TEST_F(RanksRun, AreGivenOneRun) {
   expect_refused(all, "cd " + out("") + "$r; exec \"$@\"",
                  "rank 1 on ... runs in ' ... /1', rank 0 on ... /0'");
   // Files of one name that differ, as on the disks of nodes.
-  std::vector<std::string> by_number = all;
-  by_number[1] = "/proc/self/fd/9";
+  const std::string by_number = "run /proc/self/fd/9 --out " + out("a");
   test::write_text(out("other.toml"), kMeans + "\n");
   for (const std::string& other : {"9<" + out("other.toml"), std::string("9<&-")}) {
     expect_refused(by_number,
@@ -424,7 +347,7 @@ TEST_F(RanksRun, AreGivenOneRun) {
 TEST_F(RanksRun, ReportThatTheOthersDoNotJoin) {
   write_deck(kMeans);
   Program program =
-      start(2, run_arguments(out("a")),
+      start(2, run_words(out("a")),
             "r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; [ $r = 0 ] || exec /bin/sleep 60; exec \"$@\"");
   EXPECT_TRUE(becomes_true([&] {
     return fs::exists(log_) && count("note: waiting for the other processes") == 1;
@@ -437,27 +360,21 @@ TEST_F(RanksRun, ReportThatTheOthersDoNotJoin) {
 TEST_F(RanksRun, MayBeSwitchedOff) {
   write_deck(kMeans);
   const std::string rank = "r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; ";
-  const std::vector<std::string> arguments{"run", deck_, "--set", "run.steps=20"};
-  const auto with = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  };
+  const std::string short_run = "run " + deck_ + " --set run.steps=20";
   const std::string own = " --set system.seed=$r --out " + out("") + "$r";
-  ASSERT_EQ(start(2, with(arguments, {"--ranks", "off"}), rank + "exec \"$@\"" + own).wait().code,
-            0)
+  ASSERT_EQ(start(2, short_run + " --ranks off", rank + "exec \"$@\"" + own).wait().code, 0)
       << log();
   const std::string variable = rank + "TARN_RANKS=off exec \"$@\"" + own + "-again";
-  ASSERT_EQ(start(2, arguments, variable).wait().code, 0) << log();
+  ASSERT_EQ(start(2, short_run, variable).wait().code, 0) << log();
   for (const std::string seed : {"0", "1"}) {
     const std::string whole = out("whole" + seed);
-    ASSERT_EQ(
-        start(0, with(arguments, {"--set", "system.seed=" + seed, "--out", whole})).wait().code, 0)
-        << log();
+    const std::string alone = short_run + " --set system.seed=" + seed + " --out " + whole;
+    ASSERT_EQ(start(0, alone).wait().code, 0) << log();
     expect_same_files(whole, out(seed));
     expect_same_files(whole, out(seed + "-again"));
   }
   // Commands that use no ranks run in each process.
-  ASSERT_EQ(start(2, {"--version"}).wait().code, 0) << log();
+  ASSERT_EQ(start(2, "--version").wait().code, 0) << log();
   EXPECT_EQ(count("tarn "), 2) << log();
 }
 
@@ -465,9 +382,8 @@ TEST_F(RanksRun, MayBeSwitchedOff) {
 TEST_F(RanksRun, EndIfOneIsKilled) {
   write_deck(kMeans);
   for (const int killed : {0, 1}) {
-    std::vector<std::string> long_run{"--set", "run.steps=1000000"};
-    if (killed == 1) long_run.emplace_back("--overwrite");
-    Program program = start(3, run_arguments(out("a"), long_run));
+    const std::string more = killed == 1 ? " --overwrite" : "";
+    Program program = start(3, run_words(out("a"), "--set run.steps=1000000" + more));
     ASSERT_TRUE(becomes_true([&] { return has_checkpoint(out("a")); })) << log();
     std::map<int, pid_t> ranks;
     ASSERT_TRUE(becomes_true([&] {
@@ -483,10 +399,8 @@ TEST_F(RanksRun, EndIfOneIsKilled) {
     expect_nothing_half_written(out("a"));
   }
   const auto steps = io::read_checkpoint(out("a") + "/checkpoint.bin").state.step + 200;
-  const std::vector<std::string> to_step{"--set", "run.steps=" + std::to_string(steps)};
-  std::vector<std::string> resumed = to_step;
-  resumed.emplace_back("--resume");
-  ASSERT_EQ(run(2, out("a"), resumed), 0) << log();
+  const std::string to_step = "--set run.steps=" + std::to_string(steps);
+  ASSERT_EQ(run(2, out("a"), to_step + " --resume"), 0) << log();
   ASSERT_EQ(run(0, out("whole"), to_step), 0) << log();
   expect_same_files(out("whole"), out("a"));
 }
@@ -496,7 +410,7 @@ TEST_F(RanksRun, StopAfterASignal) {
   write_deck(kMeans);
   for (const int number : {SIGUSR1, SIGTERM}) {
     const std::string to = out(std::to_string(number));
-    Program program = start(2, run_arguments(to, {"--set", "run.steps=1000000"}));
+    Program program = start(2, run_words(to, "--set run.steps=1000000"));
     ASSERT_TRUE(becomes_true([&] { return has_checkpoint(to); })) << log();
     const auto before = io::read_checkpoint(to + "/checkpoint.bin").state.step;
     program.signal(number);
@@ -522,7 +436,7 @@ TEST_F(RanksRun, StopAfterASignalToOneRank) {
        {std::pair{SIGUSR1, 1}, {SIGTERM, 2}, {SIGINT, 1}, {SIGUSR2, 0}}) {
     SCOPED_TRACE(std::to_string(number) + " to rank " + std::to_string(rank));
     const std::string to = out(std::to_string(number));
-    Program program = start(3, run_arguments(to, {"--set", "run.steps=100000000"}));
+    Program program = start(3, run_words(to, "--set run.steps=100000000"));
     ASSERT_TRUE(becomes_true([&] { return has_checkpoint(to); })) << log();
     ::kill(ranks_running().at(rank), number);
     const Ending ending = program.wait();
@@ -537,9 +451,9 @@ TEST_F(RanksRun, StopAfterASignalToOneRank) {
 /// The same while rank 0 makes the initial states and the other ranks are idle.
 TEST_F(RanksRun, StopAfterASignalToAnIdleRank) {
   write_deck(
-      "[system]\nmolecules = 60\nreplicas = 10000\n[integrator]\nscheme = \"settle\"\n[run]\nsteps "
-      "= 1\n");
-  Program program = start(2, run_arguments(out("a")));
+      "system = {molecules = 60, replicas = 10000}\nintegrator.scheme = \"settle\"\nrun.steps = "
+      "1\n");
+  Program program = start(2, run_words(out("a")));
   std::map<int, pid_t> ranks;
   ASSERT_TRUE(becomes_true([&] {
     ranks = ranks_running();
@@ -556,8 +470,7 @@ TEST_F(RanksRun, WaitForClients) {
   const std::string address = out("a");
   write_deck(kClients + address + "\"\n");
   const std::string water = out("water.xyz"), client_log = out("clients");
-  ASSERT_EQ(
-      start(0, {"cluster", "--molecules", "3", "--model", "qtip4pf", "-o", water}).wait().code, 0);
+  ASSERT_EQ(start(0, "cluster --molecules 3 --model qtip4pf -o " + water).wait().code, 0);
   const auto client = [&](const std::string& at) {
     return Program({TARN_BINARY, "serve", water, "--unix", at}, client_log, client_log);
   };
@@ -571,7 +484,7 @@ TEST_F(RanksRun, WaitForClients) {
   }
   for (const std::string late : {"", "-1"}) {
     const std::string to = out("late" + late);
-    Program ranks = start(2, run_arguments(to));
+    Program ranks = start(2, run_words(to));
     ASSERT_TRUE(waits_at(address) && waits_at(address + "-1")) << log();
     Program first = client(address + (late.empty() ? "-1" : ""));
     // Several times the interval at which rank 0 asks the others for signals.
@@ -581,7 +494,7 @@ TEST_F(RanksRun, WaitForClients) {
     expect_same_files(out("whole"), to);
   }
   // A signal ends the wait.
-  Program ranks = start(2, run_arguments(out("stopped")));
+  Program ranks = start(2, run_words(out("stopped")));
   ASSERT_TRUE(waits_at(address) && waits_at(address + "-1")) << log();
   ranks.signal(SIGUSR1);
   const Ending ending = ranks.wait();
@@ -595,7 +508,7 @@ TEST_F(RanksRun, ReportAFullDiskOnce) {
   write_deck(kMeans);
   const test::SmallDisk disk(out("disk"), "40k");
   if (!disk.made()) GTEST_SKIP() << "no small disk can be mounted here";
-  EXPECT_EQ(run(3, out("disk/a"), {"--set", "run.steps=1000000"}), 4) << log();
+  EXPECT_EQ(run(3, out("disk/a"), "--set run.steps=1000000"), 4) << log();
   EXPECT_EQ(count("No space left on device"), 1) << log();
   EXPECT_TRUE(ranks_running().empty());
 }
@@ -603,8 +516,8 @@ TEST_F(RanksRun, ReportAFullDiskOnce) {
 /// More ranks than processors.
 TEST_F(RanksRun, ShareProcessors) {
   write_deck(kMeans);
-  const std::vector<std::string> short_run{
-      "--set", "run.steps=40", "--set", "system.replicas=66", "--unset", "observe.minima"};
+  const std::string short_run =
+      "--set run.steps=40 --set system.replicas=66 --unset observe.minima";
   ASSERT_EQ(run(0, out("whole"), short_run), 0) << log();
   ASSERT_EQ(run(64, out("a"), short_run), 0) << log();
   expect_same_files(out("whole"), out("a"));

@@ -63,22 +63,12 @@ FAKE
 chmod +x "$box"/bin/*
 
 cat >"$box/deck.toml" <<'DECK'
-[system]
-molecules = 7
-replicas = 32
-[integrator]
-scheme = "zss-stiff"
-[thermostat]
-kind = "gla"
-temperature_K = 200.0
-friction_per_ps = 5.0
-[run]
-steps = 120000
-[observe.energies]
-every = 100
-replicas = "mean"
-[checkpoint]
-every = 1000
+system = {molecules = 7, replicas = 32}
+integrator.scheme = "zss-stiff"
+thermostat = {kind = "gla", temperature_K = 200.0, friction_per_ps = 5.0}
+run.steps = 120000
+observe.energies = {every = 100, replicas = "mean"}
+checkpoint.every = 1000
 DECK
 
 export PATH=$box/bin:$PATH SLURM_SUBMIT_DIR=$box/job SLURM_JOB_ID=12 SLURM_ARRAY_TASK_ID=3

@@ -5,6 +5,8 @@
 #include <string>
 #include <sys/wait.h>
 
+#include <gtest/gtest.h>
+
 namespace tarn::test {
 
 /// Exit code and output of a command.
@@ -25,6 +27,13 @@ inline Outcome command(const std::string& arguments, const std::string& before =
   const int status = pclose(pipe);
   outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return outcome;
+}
+
+/// The output of a command with this exit code.
+inline std::string output_of(const std::string& arguments, int exit_code = 0) {
+  const Outcome outcome = command(arguments);
+  EXPECT_EQ(outcome.exit_code, exit_code) << arguments << '\n' << outcome.text;
+  return outcome.text;
 }
 
 }  // namespace tarn::test
