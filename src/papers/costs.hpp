@@ -46,17 +46,9 @@ class CountedSystem final : public MechanicalSystem {
     return system_.gradient(q);
   }
   Sparsity sparsity() const override { return system_.sparsity(); }
-  void add_hessian(const Vector& q, double factor, BandMatrix& a) const override {
+  void add_hessian(const Vector& q, double factor, BandMatrix& a, Hessian kind) const override {
     ++costs_.hessians;
-    system_.add_hessian(q, factor, a);
-  }
-  void add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const override {
-    ++costs_.hessians;
-    system_.add_stiff_hessian(q, factor, a);
-  }
-  void add_gauss_newton_hessian(const Vector& q, double factor, BandMatrix& a) const override {
-    ++costs_.hessians;
-    system_.add_gauss_newton_hessian(q, factor, a);
+    system_.add_hessian(q, factor, a, kind);
   }
   Vector third_derivative(const Vector& q, const Vector& a) const override {
     ++costs_.third_derivatives;

@@ -10,27 +10,13 @@ void add_at(const std::vector<Index>& where, const Local& values, Vector& sum) {
   for (std::size_t k = 0; k < where.size(); ++k) sum[where[k]] += values[static_cast<Index>(k)];
 }
 
-/// M plus the terms that `add` adds.
-template <class Add>
-BandMatrix mass_and(const MechanicalSystem& system, const Add& add) {
-  BandMatrix a(system.size(), system.sparsity());
-  a.add_diagonal(system.masses());
-  add(a);
-  return a;
-}
-
 }  // namespace
 
-BandMatrix MechanicalSystem::shifted_mass(const Vector& q, double c) const {
-  return mass_and(*this, [&](BandMatrix& a) { add_hessian(q, c, a); });
-}
-
-BandMatrix MechanicalSystem::stiff_shifted_mass(const Vector& q, double c) const {
-  return mass_and(*this, [&](BandMatrix& a) { add_stiff_hessian(q, c, a); });
-}
-
-BandMatrix MechanicalSystem::gauss_newton_shifted_mass(const Vector& q, double c) const {
-  return mass_and(*this, [&](BandMatrix& a) { add_gauss_newton_hessian(q, c, a); });
+BandMatrix MechanicalSystem::shifted_mass(const Vector& q, double c, Hessian kind) const {
+  BandMatrix a(size(), sparsity());
+  a.add_diagonal(masses_);
+  add_hessian(q, c, a, kind);
+  return a;
 }
 
 Local Constraint::at(Index i, const Vector& q) const {
@@ -128,30 +114,16 @@ Sparsity Penalised::sparsity() const {
   return {std::max(a.half_bandwidth, b.half_bandwidth), a.cyclic || b.cyclic};
 }
 
-void Penalised::add_hessian(const Vector& q, double factor, BandMatrix& a) const {
-  soft_.add_hessian(q, factor, a);
-  add_stiff_hessian(q, factor, a);
-}
-
-void Penalised::add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const {
-  add_penalty_hessian(q, factor, true, a);
-}
-
-void Penalised::add_gauss_newton_hessian(const Vector& q, double factor, BandMatrix& a) const {
-  add_penalty_hessian(q, factor, false, a);
-}
-
-/// omega² (GᵀG + Σ g_i Hess g_i)
-/// @param curved whether to include the second term
-void Penalised::add_penalty_hessian(const Vector& q, double factor, bool curved,
-                                    BandMatrix& a) const {
+/// The penalty's is omega² (GᵀG + Σ g_i Hess g_i), with Gauss & Newton without the second term.
+void Penalised::add_hessian(const Vector& q, double factor, BandMatrix& a, Hessian kind) const {
+  if (kind == Hessian::full) soft_.add_hessian(q, factor, a, kind);
   for (Index i = 0; i < constraint_.count(); ++i) {
     const std::vector<Index>& where = constraint_.support(i);
     const Local x = constraint_.at(i, q);
     const Local row = constraint_.gradient(i, x);
     const Index n = x.size();
     LocalMatrix h = LocalMatrix::Zero(n, n);
-    if (curved) h = constraint_.value(i, x) * constraint_.hessian(i, x);
+    if (kind != Hessian::gauss_newton) h = constraint_.value(i, x) * constraint_.hessian(i, x);
     for (Index k = 0; k < n; ++k) {
       for (Index l = 0; l < n; ++l) {
         a.add(where[static_cast<std::size_t>(k)], where[static_cast<std::size_t>(l)],
