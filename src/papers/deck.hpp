@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "deck/schema.hpp"
+#include "dynamics.hpp"
+#include "methods.hpp"
 #include "tarn/deck.hpp"
 
 /// @file
@@ -41,10 +43,6 @@ enum class Scheme {
 };
 enum class DnaEnds { periodic, free };
 enum class DnaNoise { normal };
-enum class PenaltyHessian { full, gauss_newton };
-enum class Composition { none, yoshida4, suzuki4 };
-enum class MagnetQuadrature { first_order, trapezoidal };
-enum class MagnetAMass { paper, consistent };
 enum class TableFormat { csv };
 
 /// Empty lists have the values of the paper. Numbers in brackets are equations of
@@ -78,14 +76,14 @@ struct SystemKeys {
 
 struct IntegratorKeys {
   Scheme scheme = Scheme::zs;
-  double step = 0.0;            ///< time step h
-  std::optional<double> omega;  ///< strength of the penalty, omega^2 |g|^2 / 2
-  std::optional<double> beta;   ///< scheme parameter of the Newmark family
-  PenaltyHessian hessian = PenaltyHessian::full;
-  OneStepAcceleration acceleration = OneStepAcceleration::linearised;
+  double step = 0.0;                 ///< time step h
+  std::optional<double> omega;       ///< strength of the penalty, omega^2 |g|^2 / 2
+  std::optional<double> beta;        ///< scheme parameter of the Newmark family
+  Hessian hessian = Hessian::stiff;  ///< of the penalty
+  NewmarkOneStep::Acceleration acceleration = NewmarkOneStep::Acceleration::linearised;
   Composition compose = Composition::none;
-  MagnetQuadrature quadrature = MagnetQuadrature::trapezoidal;
-  MagnetAMass a_mass = MagnetAMass::paper;
+  LinearisedSo3::Quadrature quadrature = LinearisedSo3::Quadrature::trapezoidal;
+  LinearisedSo3::AMass a_mass = LinearisedSo3::AMass::paper;
   double tolerance = 1e-9;           ///< of g and its rate, for projections (48)
   double relative_tolerance = 1e-6;  ///< of the steps of Dormand & Prince (66)
   std::int64_t projections = 0;      ///< steps of Dormand & Prince that begin with a projection
@@ -140,6 +138,9 @@ struct SystemKind {
 };
 const std::vector<SystemKind>& system_kinds();
 
+/// The words of a list that is separated by spaces.
+std::vector<std::string_view> words(std::string_view list);
+
 /// The choices of `[integrator] scheme`.
 std::vector<decks::Choice> schemes();
 /// The name of the scheme in decks.
@@ -152,9 +153,6 @@ std::string trajectory_columns_table();
 
 /// The sections, keys and rules of these decks.
 const decks::Schema& schema();
-std::vector<decks::Rule> rules();
-/// Sets the defaults that depend on other keys.
-void fill_defaults(decks::Checker& checker);
 
 /// Reads and checks a deck. @param overrides, removals as for tarn::load_deck()
 /// @throws InputError with every problem found; IoError if the deck cannot be read
