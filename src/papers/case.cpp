@@ -304,7 +304,7 @@ void Case::step() {
 }
 
 std::unique_ptr<Case> make_case(const PaperDeck& deck) {
-  if (deck.own.integrator.scheme == Scheme::slow_manifold) {
+  if (deck.own.integrator.scheme == "slow-manifold") {
     return std::make_unique<SlowManifoldCase>(deck);
   }
   if (auto dynamics = make_dynamics(deck)) {

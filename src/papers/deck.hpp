@@ -16,31 +16,6 @@
 
 namespace tarn::papers {
 
-enum class Scheme {
-  verlet,
-  zs,
-  zss,
-  zss_stiff,
-  pushforward_newmark,
-  newmark,
-  newmark_one_step,
-  variational_euler,
-  midpoint,
-  midpoint_hamilton,
-  shake,
-  rattle,
-  rk4,
-  rk4_projected,
-  dormand_prince,
-  slow_manifold,
-  so3_linearised,
-  cayley_variational_euler,
-  moser_veselov,
-  constrained_euler,
-  variational_of_euler,
-  variational_of_rk2,
-  variational_of_rk4,
-};
 enum class DnaEnds { periodic, free };
 enum class DnaNoise { normal };
 enum class TableFormat { csv };
@@ -75,7 +50,7 @@ struct SystemKeys {
 };
 
 struct IntegratorKeys {
-  Scheme scheme = Scheme::zs;
+  std::string scheme = "zs";
   double step = 0.0;                 ///< time step h
   std::optional<double> omega;       ///< strength of the penalty, omega^2 |g|^2 / 2
   std::optional<double> beta;        ///< scheme parameter of the Newmark family
@@ -129,7 +104,7 @@ struct PaperDeck : Deck {
 inline constexpr std::int64_t kMaxSize = 100'000;
 
 /// Schemes with rigid constraints.
-inline bool is_rigid(Scheme scheme) { return scheme == Scheme::shake || scheme == Scheme::rattle; }
+inline bool is_rigid(std::string_view scheme) { return scheme == "shake" || scheme == "rattle"; }
 
 /// A kind of system, what it is, and the schemes that integrate it.
 struct SystemKind {
@@ -143,11 +118,9 @@ std::vector<std::string_view> words(std::string_view list);
 
 /// The choices of `[integrator] scheme`.
 std::vector<decks::Choice> schemes();
-/// The name of the scheme in decks.
-std::string_view scheme_name(Scheme scheme);
 
 /// Contents of the columns of trajectory.csv: "q: ...; v: ...".
-std::string trajectory_column_text(std::string_view kind, Scheme scheme);
+std::string trajectory_column_text(std::string_view kind, std::string_view scheme);
 /// The same for all kinds, as a table for the reference.
 std::string trajectory_columns_table();
 

@@ -6,7 +6,6 @@
 
 #include <Eigen/Geometry>
 
-#include "convergence.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::papers {

@@ -86,30 +86,30 @@ std::unique_ptr<Dynamics> make_magnet(const PaperDeck& deck) {
   const Magnet magnet{system.b_mu, integrator.step,
                       matrix_of<Eigen::Matrix3d>(vector_of(system.rotation)),
                       vector_of(system.angular_velocity)};
-  if (integrator.scheme == Scheme::so3_linearised) {
+  if (integrator.scheme == "so3-linearised") {
     return std::make_unique<LinearisedSo3>(magnet, *integrator.omega, *integrator.beta,
                                            integrator.quadrature, integrator.a_mass);
   }
   using S = RotatingMagnet::Scheme;
   return std::make_unique<RotatingMagnet>(
-      integrator.scheme == Scheme::rk4 ? S::runge_kutta : S::cayley_variational_euler, magnet);
+      integrator.scheme == "rk4" ? S::runge_kutta : S::cayley_variational_euler, magnet);
 }
 
 std::unique_ptr<Dynamics> make_rigid_body(const PaperDeck& deck) {
   const SystemKeys& system = deck.own.system;
   const double step = deck.own.integrator.step;
-  const Scheme scheme = deck.own.integrator.scheme;
+  const std::string& scheme = deck.own.integrator.scheme;
   const Vector alpha = vector_of(system.alpha);
   const Matrix momentum = matrix_of(vector_of(system.momentum));
   if (deck.system.kind == "free-body") {
     using S = FreeBody::Scheme;
-    return std::make_unique<FreeBody>(scheme == Scheme::rk4 ? S::runge_kutta : S::moser_veselov,
-                                      alpha, matrix_of(vector_of(system.rotation)), momentum, step);
+    return std::make_unique<FreeBody>(scheme == "rk4" ? S::runge_kutta : S::moser_veselov, alpha,
+                                      matrix_of(vector_of(system.rotation)), momentum, step);
   }
   using S = HeavyTop::Scheme;
-  return std::make_unique<HeavyTop>(scheme == Scheme::rattle ? S::rattle
-                                    : scheme == Scheme::rk4  ? S::runge_kutta
-                                                             : S::constrained_euler,
+  return std::make_unique<HeavyTop>(scheme == "rattle" ? S::rattle
+                                    : scheme == "rk4"  ? S::runge_kutta
+                                                       : S::constrained_euler,
                                     alpha, vector_of(system.chi), system.c, momentum,
                                     vector_of(system.direction), step);
 }
@@ -117,9 +117,9 @@ std::unique_ptr<Dynamics> make_rigid_body(const PaperDeck& deck) {
 std::unique_ptr<Dynamics> make_variational(const PaperDeck& deck) {
   const IntegratorKeys& integrator = deck.own.integrator;
   check_on_constraints(deck, make_experiment(deck));
-  const Layer layer = integrator.scheme == Scheme::variational_of_euler ? Layer::euler
-                      : integrator.scheme == Scheme::variational_of_rk2 ? Layer::rk2
-                                                                        : Layer::rk4;
+  const Layer layer = integrator.scheme == "variational-of:euler" ? Layer::euler
+                      : integrator.scheme == "variational-of:rk2" ? Layer::rk2
+                                                                  : Layer::rk4;
   return make_variational_of(pendula_of(deck), layer, integrator.step, integrator.bias);
 }
 
@@ -181,7 +181,7 @@ void check_on_constraints(const PaperDeck& deck, const Experiment& problem) {
                      "\"{4}\" needs a start on the constraints{5}; change the {0}, or omit it to "
                      "use the paper's",
                      what, worst + 1, is_rate ? "its rate" : "its value", values[worst],
-                     scheme_name(deck.own.integrator.scheme),
+                     deck.own.integrator.scheme,
                      is_rate ? " with velocities tangent to them" : "")});
   }
   if (!problems.empty()) throw InputError(std::move(problems));
@@ -201,7 +201,7 @@ Experiment make_experiment(const PaperDeck& deck) {
     problem = make_three_body_plane(omega);
   } else {
     problem = make_double_spring(omega);
-    if (deck.own.integrator.scheme != Scheme::slow_manifold) {
+    if (deck.own.integrator.scheme != "slow-manifold") {
       // AST (31)-(32), on the constraints: the start of its time-dependent solutions.
       problem.position = Eigen::Vector4d(1.0, 0.0, 2.0, 0.0);
     }
@@ -215,39 +215,36 @@ namespace {
 
 /// The method of a deck with a step h.
 std::unique_ptr<Method> simple_method(const PaperDeck& deck, const Experiment& problem, double h) {
-  using S = Scheme;
   const IntegratorKeys& keys = deck.own.integrator;
-  const S scheme = keys.scheme;
-  const MechanicalSystem &whole = problem.whole(), &soft = *problem.soft;
+  const std::string& name = keys.scheme;
   const double beta = keys.beta.value_or(0.0);
-  if (scheme == S::verlet) return std::make_unique<Verlet>(whole, h);
-  if (scheme == S::zs) return std::make_unique<Zs>(whole, h, beta);
-  if (scheme == S::zss) return std::make_unique<Zss>(whole, h, beta);
-  if (scheme == S::zss_stiff) return std::make_unique<ZssStiff>(whole, h, beta, keys.hessian);
-  if (scheme == S::pushforward_newmark) {
-    return std::make_unique<PushforwardNewmark>(whole, h, beta);
-  }
-  if (scheme == S::newmark) return std::make_unique<Newmark>(whole, h, beta);
-  if (scheme == S::newmark_one_step) {
+  const MechanicalSystem& whole = problem.whole();
+  if (name == "verlet") return std::make_unique<Verlet>(whole, h);
+  if (name == "zs") return std::make_unique<Zs>(whole, h, beta);
+  if (name == "zss") return std::make_unique<Zss>(whole, h, beta);
+  if (name == "zss-stiff") return std::make_unique<ZssStiff>(whole, h, beta, keys.hessian);
+  if (name == "pushforward-newmark") return std::make_unique<PushforwardNewmark>(whole, h, beta);
+  if (name == "newmark") return std::make_unique<Newmark>(whole, h, beta);
+  if (name == "newmark-one-step") {
     return std::make_unique<NewmarkOneStep>(whole, h, beta, keys.acceleration);
   }
-  if (scheme == S::variational_euler) return std::make_unique<VariationalEuler>(whole, h);
-  if (scheme == S::rk4) return std::make_unique<Rk4>(whole, h);
-  if (scheme == S::midpoint && !is_three_dimensional(deck)) {
-    return std::make_unique<Midpoint>(whole, h);
-  }
+  if (name == "variational-euler") return std::make_unique<VariationalEuler>(whole, h);
+  if (name == "rk4") return std::make_unique<Rk4>(whole, h);
+  const bool in_space = is_three_dimensional(deck);
+  if (name == "midpoint" && !in_space) return std::make_unique<Midpoint>(whole, h);
+  const MechanicalSystem& soft = *problem.soft;
   const Constraint& constraint = *problem.constraint;
-  if (scheme == S::shake) return std::make_unique<Shake>(soft, constraint, h);
-  if (scheme == S::rattle) return std::make_unique<Rattle>(soft, constraint, h);
+  if (name == "shake") return std::make_unique<Shake>(soft, constraint, h);
+  if (name == "rattle") return std::make_unique<Rattle>(soft, constraint, h);
   const SlowManifold manifold{constraint, omega_of(deck), keys.tolerance};
-  if (scheme == S::rk4_projected) return std::make_unique<ProjectedRk4>(whole, h, manifold);
-  if (scheme == S::dormand_prince) {
+  if (name == "rk4-projected") return std::make_unique<ProjectedRk4>(whole, h, manifold);
+  if (name == "dormand-prince") {
     return std::make_unique<AdaptiveSteps>(whole, h, manifold, keys.projections,
                                            keys.relative_tolerance);
   }
   using Equations = ConstrainedMidpoint::Equations;
   return std::make_unique<ConstrainedMidpoint>(
-      soft, constraint, h, scheme == S::midpoint ? Equations::newton : Equations::hamilton);
+      soft, constraint, h, name == "midpoint" ? Equations::newton : Equations::hamilton);
 }
 
 }  // namespace
@@ -295,7 +292,7 @@ std::unique_ptr<Dynamics> make_dynamics(const PaperDeck& deck) {
   const std::string& kind = deck.system.kind;
   if (kind == "magnet") return make_magnet(with_initial_data(deck));
   if (kind == "free-body" || kind == "heavy-top") return make_rigid_body(with_initial_data(deck));
-  if (!scheme_name(deck.own.integrator.scheme).starts_with("variational-of:")) return nullptr;
+  if (!deck.own.integrator.scheme.starts_with("variational-of:")) return nullptr;
   return make_variational(deck);
 }
 

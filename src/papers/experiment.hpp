@@ -46,7 +46,7 @@ Vector vector_of(const std::vector<double>& values);
 class Case {
  public:
   explicit Case(const PaperDeck& deck)
-      : name_(scheme_name(deck.own.integrator.scheme)), h_(deck.own.integrator.step) {}
+      : name_(deck.own.integrator.scheme), h_(deck.own.integrator.step) {}
   virtual ~Case() = default;
   /// Advances by one step. @throws NumericalError with the step number; the state is unchanged then
   void step();
@@ -66,7 +66,7 @@ class Case {
   /// Advances by one step. @throws NumericalError; the state is unchanged then
   virtual void advance() = 0;
 
-  std::string_view name_;
+  std::string name_;
   double h_;
   std::int64_t step_ = 0;
 };

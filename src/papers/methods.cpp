@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "convergence.hpp"
-
 namespace tarn::papers {
 namespace {
 

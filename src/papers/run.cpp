@@ -18,7 +18,6 @@
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/draw.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/json.hpp"
 #include "tarn/version.hpp"
 
@@ -151,9 +150,8 @@ class Run {
  private:
   void add_table(const std::string& name, std::int64_t every,
                  std::vector<Quantity> (Case::*values)() const) {
-    std::string text =
-        fmt::format("tarn {}; {}, {}; physics {:016x}", kVersion, deck_.system.kind,
-                    scheme_name(deck_.own.integrator.scheme), io::checksum(physics_));
+    std::string text = fmt::format("tarn {}; {}, {}; physics {:016x}", kVersion, deck_.system.kind,
+                                   deck_.own.integrator.scheme, io::checksum(physics_));
     if (name == "trajectory") {
       text += "; " + trajectory_column_text(deck_.system.kind, deck_.own.integrator.scheme);
     }

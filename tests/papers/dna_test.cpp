@@ -77,7 +77,9 @@ TEST(MechanicsDna, CoarseStepsAreLostLater) {
     while (steps < 10'000 && s.x.allFinite() && s.x.lpNorm<Eigen::Infinity>() < 1e6) {
       zs.step(s);
       ++steps;
-      if (steps == 1750) EXPECT_LT(s.x.lpNorm<Eigen::Infinity>(), 1e3) << seed;
+      if (steps == 1750) {
+        EXPECT_LT(s.x.lpNorm<Eigen::Infinity>(), 1e3) << seed;
+      }
     }
     EXPECT_GT(steps, 1750) << seed;
     EXPECT_LT(steps, 10'000) << seed;

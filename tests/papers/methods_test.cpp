@@ -64,8 +64,8 @@ class MechanicsMethods : public testing::TestWithParam<Row> {
 
   Experiment problem_ = make_three_body_plane(kOmega);
 };
-INSTANTIATE_TEST_SUITE_P(All, MechanicsMethods, testing::ValuesIn(kMethods), [](const auto& info) {
-  std::string name = info.param.name;
+INSTANTIATE_TEST_SUITE_P(All, MechanicsMethods, testing::ValuesIn(kMethods), [](const auto& row) {
+  std::string name = row.param.name;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
