@@ -210,22 +210,25 @@ TEST(MechanicsNewmark, IsPushedForward) {
 
 // --- the linear oscillator -----------------------------------------------------------------------
 
-/// V = ½ k Σ q²
+/// V = ½ qᵀ K q with masses 1
 class Springs : public MechanicalSystem {
  public:
-  Springs(Index n, double k) : MechanicalSystem(Vector::Ones(n)), k_(k) {}
-  double potential(const Vector& q) const override { return 0.5 * k_ * q.squaredNorm(); }
+  explicit Springs(const Matrix& k) : MechanicalSystem(Vector::Ones(k.rows())), k_(k) {}
+  double potential(const Vector& q) const override { return 0.5 * q.dot(k_ * q); }
   Vector gradient(const Vector& q) const override { return k_ * q; }
   void add_hessian(const Vector&, double factor, BandMatrix& a, Hessian) const override {
-    a.add_diagonal(Vector::Constant(size(), factor * k_));
+    for (Index i = 0; i < size(); ++i) {
+      for (Index j = 0; j < size(); ++j) a.add(i, j, factor * k_(i, j));
+    }
   }
   Vector third_derivative(const Vector& q, const Vector&) const override {
     return Vector::Zero(q.size());
   }
 
  private:
-  double k_;
+  Matrix k_;
 };
+const Springs kSpring(Matrix::Identity(1, 1));
 
 /// g = q1
 class FirstCoordinate : public Constraint {
@@ -269,10 +272,9 @@ double largest(Method& method) {
 
 // Beyond 2/√(1-4β) = 10 an eigenvalue of the step is -1.15 at 10.1.
 TEST(MechanicsOscillator, StableStepBelowAQuarter) {
-  const Springs spring(1, 1.0);
   for (const auto& [h, stable] : {std::pair(9.9, true), std::pair(10.1, false)}) {
-    MethodList methods = list_of<Zs, Zss, PushforwardNewmark, Newmark>(spring, h, 0.24);
-    methods.push_back(std::make_unique<Verlet>(spring, h / 5.0));  // its limit is 2
+    MethodList methods = list_of<Zs, Zss, PushforwardNewmark, Newmark>(kSpring, h, 0.24);
+    methods.push_back(std::make_unique<Verlet>(kSpring, h / 5.0));  // its limit is 2
     for (const auto& method : methods) {
       const double q = largest(*method);
       EXPECT_TRUE(stable ? q < kAmplitude : q > 100.0) << h << ' ' << q;
@@ -281,11 +283,10 @@ TEST(MechanicsOscillator, StableStepBelowAQuarter) {
 }
 
 TEST(MechanicsOscillator, StableForEveryStepFromAQuarterOn) {
-  const Springs spring(1, 1.0);
   for (double h = 0.1; h <= 1.0e3; h *= 1.7) {
     for (double beta : {0.25, 0.3, 0.5}) {
       for (const auto& method :
-           list_of<Zs, Zss, PushforwardNewmark, Newmark, Midpoint>(spring, h, beta)) {
+           list_of<Zs, Zss, PushforwardNewmark, Newmark, Midpoint>(kSpring, h, beta)) {
         EXPECT_LT(largest(*method), kAmplitude) << h << ' ' << beta;
       }
     }
@@ -296,7 +297,6 @@ TEST(MechanicsOscillator, StableForEveryStepFromAQuarterOn) {
 /// of the product of the five maps leave the unit circle for hΩ of 2.91 ... 3.82 and 7.59 ... 10.7
 /// at β = 1/4, and of 3.11 ... 4.33 at β = 0.4. Those of Yoshida's composition do not.
 TEST(MechanicsOscillator, SuzukisCompositionHasUnstableSteps) {
-  const Springs spring(1, 1.0);
   for (const auto& [h, beta, stable] : {std::tuple(2.8, 0.25, true),
                                         {3.4, 0.25, false},
                                         {4.0, 0.25, true},
@@ -307,7 +307,7 @@ TEST(MechanicsOscillator, SuzukisCompositionHasUnstableSteps) {
                                         {4.5, 0.4, true}}) {
     for (const Composition kind : {Composition::suzuki4, Composition::yoshida4}) {
       Composed method(
-          kind, h, [&, b = beta](double part) { return std::make_unique<Zss>(spring, part, b); });
+          kind, h, [&, b = beta](double part) { return std::make_unique<Zss>(kSpring, part, b); });
       const double q = largest(method);
       // Where it is stable |q| is bounded by the condition of the eigenvectors, some tens here.
       EXPECT_TRUE(stable || kind == Composition::yoshida4 ? q < 1e3 : q > 1e10)
@@ -320,7 +320,7 @@ TEST(MechanicsOscillator, SuzukisCompositionHasUnstableSteps) {
 /// by half of its value and more.
 TEST(MechanicsOscillator, NewmarksEnergyIsKept) {
   for (const double h : {0.5, 5.0}) {
-    const Springs spring(2, 1.0);
+    const Springs spring(Matrix::Identity(2, 2));
     for (const auto& method :
          list_of<Zs, Zss, ZssStiff, PushforwardNewmark, Newmark>(spring, h, kBeta)) {
       State s{Eigen::Vector2d(1.0, -0.5), Eigen::Vector2d(0.3, 0.7), {}, {}};
@@ -341,9 +341,8 @@ TEST(MechanicsOscillator, NewmarksEnergyIsKept) {
 
 // Of 1 + z + z²/2 + z³/6 + z⁴/24 with z = ih the square of the size is 1 - h⁶/72 + h⁸/576.
 TEST(MechanicsOscillator, RungeKuttasStableStep) {
-  const Springs spring(1, 1.0);
   for (const auto& [h, stable] : {std::pair(2.82, true), std::pair(2.84, false)}) {
-    Rk4 method(spring, h);
+    Rk4 method(kSpring, h);
     EXPECT_EQ(largest(method) < 10.0, stable) << h;
   }
 }
@@ -356,7 +355,7 @@ TEST(MechanicsOscillator, StableStepWithTheStiffHessian) {
     const double sum = soft + stiff * (1.0 - 4.0 * beta);
     const double room = 4.0 - sum;
     for (double shift : {-0.05, 0.05}) {
-      const Springs spring(1, soft + room + shift);
+      const Springs spring(Matrix::Constant(1, 1, soft + room + shift));
       const Penalised system(spring, g, std::sqrt(stiff));
       ZssStiff method(system, 1.0, beta);
       EXPECT_EQ(largest(method) < 100.0, shift < 0.0) << soft << ' ' << shift;
@@ -364,27 +363,11 @@ TEST(MechanicsOscillator, StableStepWithTheStiffHessian) {
   }
 }
 
-/// V = ½ (q2 - q1)²
-class Pair : public MechanicalSystem {
- public:
-  Pair() : MechanicalSystem(Vector::Ones(2)) {}
-  double potential(const Vector& q) const override { return 0.5 * std::pow(q[1] - q[0], 2); }
-  Vector gradient(const Vector& q) const override {
-    return Eigen::Vector2d(q[0] - q[1], q[1] - q[0]);
-  }
-  void add_hessian(const Vector&, double factor, BandMatrix& a, Hessian) const override {
-    a.add_diagonal(Vector::Constant(2, factor));
-    a.add(0, 1, -factor);
-    a.add(1, 0, -factor);
-  }
-  Vector third_derivative(const Vector&, const Vector&) const override { return Vector::Zero(2); }
-};
-
 // TO section 3: with g = q1 the limit is q1 = 0, q2 = cos t, and the multiplier is q2. The slow
 // mode of the penalised system is q2 = cos((1 - 1/(2 omega²)) t), q1 = q2/omega²; the fast one adds
 // to omega² q1 a cosine of amplitude one, which an average over a window w leaves with 2/(omega w).
 TEST(MechanicsPenalty, LinearExampleOfTheLimit) {
-  const Pair soft;
+  const Springs soft(Eigen::Matrix2d{{1.0, -1.0}, {-1.0, 1.0}});  // V = ½ (q2 - q1)²
   const FirstCoordinate g;
   const double omega = 200.0, h = 1e-4, window = 0.2;
   const Penalised system(soft, g, omega);
