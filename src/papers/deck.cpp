@@ -317,15 +317,12 @@ void length_is_possible(Checker& checker) {
 
 void scheme_goes_with_the_kind(Checker& checker) {
   if (!checker.is_reliable({"integrator.scheme"}) || !checker.has("integrator.scheme")) return;
-  const std::string& kind = checker.deck().system.kind;
+  const SystemKind& kind = kind_of(checker.deck());
   const std::string& scheme = deck_of(checker).own.integrator.scheme;
-  for (const SystemKind& k : system_kinds()) {
-    if (k.name != kind || std::count(k.schemes.begin(), k.schemes.end(), scheme) > 0) continue;
-    checker.problem(
-        "integrator.scheme",
-        fmt::format("scheme = \"{}\" does not support kind = \"{}\"; expected one of {}", scheme,
-                    kind, comma_list(k.schemes, true)));
-  }
+  if (kind.name.empty() || std::ranges::count(kind.schemes, scheme) > 0) return;
+  checker.problem("integrator.scheme",
+                  fmt::format("scheme = \"{}\" does not support kind = \"{}\"; expected one of {}",
+                              scheme, kind.name, comma_list(kind.schemes, true)));
 }
 
 void one_omega(Checker& checker) {
@@ -343,15 +340,10 @@ void bias_is_none_or_half(Checker& checker) {
 /// Number of points, bases or dimensions of the system.
 std::int64_t count_of(const PaperDeck& deck) {
   const SystemKeys& system = deck.own.system;
-  const std::string& kind = deck.system.kind;
-  if (kind == "three-body-plane" || kind == "heavy-top" || kind == "magnet") return 3;
-  if (kind == "double-spring" || kind == "double-spherical-pendulum") return 2;
-  if (kind == "spherical-pendulum") return 1;
-  if (kind == "free-body") {
-    return system.alpha.empty() ? 3 : static_cast<std::int64_t>(system.alpha.size());
-  }
-  if (system.n > 0) return system.n;
-  return kind == "double-pendulum" ? 2 : kind == "pendulum-chain" ? 10 : 200;
+  const bool is_body = deck.system.kind == "free-body" && !system.alpha.empty();
+  if (is_body) return static_cast<std::int64_t>(system.alpha.size());
+  const bool has_n = system.n > 0 && schema().is_used(*schema().find_key("system.n"), deck);
+  return has_n ? system.n : kind_of(deck).count;
 }
 
 void number_goes_with_the_kind(Checker& checker) {
@@ -433,7 +425,7 @@ void lists_have_their_length(Checker& checker) {
   const std::string& kind = checker.deck().system.kind;
   const SystemKeys& system = deck_of(checker).own.system;
   const std::int64_t count = count_of(deck_of(checker));
-  const int dimensions = kind == "dna" ? 1 : kind.ends_with("spherical-pendulum") ? 3 : 2;
+  const std::int64_t dimensions = kind_of(checker.deck()).dimensions;
   check_length(checker, "system.masses", system.masses, count);
   check_length(checker, "system.lengths", system.lengths, count);
   check_length(checker, "system.xi", system.xi, count);
@@ -465,7 +457,6 @@ std::string_view schemes_text() {
 void fill_defaults(Checker& checker) {
   auto& deck = static_cast<PaperDeck&>(checker.deck());
   Keys& m = deck.own;
-  const std::string& kind = deck.system.kind;
   if (const auto duration = checker.number("run.duration")) {
     m.run.steps = static_cast<std::int64_t>(whole_steps(*duration, 1e3 * m.integrator.step));
   }
@@ -476,15 +467,8 @@ void fill_defaults(Checker& checker) {
   const auto fill = [&](const char* path, std::optional<double>& field, double value) {
     if (used(path) && !field) field = value;
   };
-  const bool bodies = kind == "three-body-plane";
-  if (!m.system.omega) {
-    fill("integrator.omega", m.integrator.omega,
-         bodies                    ? 2.0
-         : kind == "double-spring" ? 1000.0
-         : kind == "magnet"        ? 10.0
-                                   : 20.0);
-  }
-  fill("integrator.beta", m.integrator.beta, bodies || kind == "dna" ? 0.3 : 0.4);
+  if (!m.system.omega) fill("integrator.omega", m.integrator.omega, kind_of(deck).omega);
+  fill("integrator.beta", m.integrator.beta, kind_of(deck).beta);
 }
 
 std::vector<Rule> rules() {

@@ -106,12 +106,17 @@ inline constexpr std::int64_t kMaxSize = 100'000;
 /// Schemes with rigid constraints.
 inline bool is_rigid(std::string_view scheme) { return scheme == "shake" || scheme == "rattle"; }
 
-/// A kind of system, what it is, and the schemes that integrate it.
+/// A kind of system, what it is, the schemes that integrate it, and its defaults.
 struct SystemKind {
   std::string_view name, description;
   std::vector<std::string_view> schemes;
+  std::int64_t dimensions = 2;  ///< coordinates of each point
+  std::int64_t count = 200;     ///< points, bases, or dimensions of a body
+  double omega = 20.0, beta = 0.4;
 };
 const std::vector<SystemKind>& system_kinds();
+/// That of a deck; the defaults above if it has none.
+const SystemKind& kind_of(const Deck& deck);
 
 /// The words of a list that is separated by spaces.
 std::vector<std::string_view> words(std::string_view list);

@@ -60,26 +60,34 @@ const std::vector<SystemKind>& system_kinds() {
       "variational-of:euler variational-of:rk2 variational-of:rk4";
   static const std::vector<SystemKind> table{
       {"double-pendulum", "a planar double pendulum, TO 4.1",
-       decks::joined({words(kChain), words(kVariational)})},
-      {"pendulum-chain", "a planar chain of pendula, TO 4.2", words(kChain)},
+       decks::joined({words(kChain), words(kVariational)}), 2, 2},
+      {"pendulum-chain", "a planar chain of pendula, TO 4.2", words(kChain), 2, 10},
       {"dna", "a strand of DNA bases, TO 4.4",
-       words("verlet zs zss newmark pushforward-newmark rk4")},
+       words("verlet zs zss newmark pushforward-newmark rk4"), 1, 200, 20.0, 0.3},
       {"three-body-plane",
        "points with masses 1, 1.7 and 0.6 in the plane, with bonds of length 1 between the first "
        "and second and between the second and third, and ½ (r - 1.2)² between the first and third",
-       words(kChain)},
+       words(kChain), 2, 3, 2.0, 0.3},
       {"magnet", "a magnetised rigid body, TO 4.5",
-       words("so3-linearised cayley-variational-euler rk4")},
+       words("so3-linearised cayley-variational-euler rk4"), 3, 3, 10.0},
       {"double-spring", "two stiff springs in the plane, AST 5.1",
-       words("slow-manifold rattle verlet rk4 rk4-projected dormand-prince")},
-      {"free-body", "a rigid body in n dimensions, MS 6.1", words("moser-veselov rk4")},
+       words("slow-manifold rattle verlet rk4 rk4-projected dormand-prince"), 2, 2, 1000.0},
+      {"free-body", "a rigid body in n dimensions, MS 6.1", words("moser-veselov rk4"), 3, 3},
       {"heavy-top", "a rigid body with a fixed point under gravity, MS 6.2",
-       words("rattle constrained-euler rk4")},
+       words("rattle constrained-euler rk4"), 3, 3},
       {"double-spherical-pendulum", "a double spherical pendulum, MS 6.3",
-       words("rattle midpoint midpoint-hamilton")},
+       words("rattle midpoint midpoint-hamilton"), 3, 2},
       {"spherical-pendulum", "a spherical pendulum, PCSZ",
-       decks::joined({words(kVariational), words("rattle")})}};
+       decks::joined({words(kVariational), words("rattle")}), 3, 1}};
   return table;
+}
+
+const SystemKind& kind_of(const Deck& deck) {
+  static const SystemKind none{};
+  for (const SystemKind& kind : system_kinds()) {
+    if (kind.name == deck.system.kind) return kind;
+  }
+  return none;
 }
 
 std::vector<decks::Choice> schemes() {
@@ -116,9 +124,7 @@ std::vector<decks::Choice> schemes() {
   for (decks::Choice& choice : choices) {
     choice.with.path = "system.kind";
     for (const SystemKind& k : system_kinds()) {
-      if (std::count(k.schemes.begin(), k.schemes.end(), choice.text) > 0) {
-        choice.with.choices.push_back(k.name);
-      }
+      if (std::ranges::count(k.schemes, choice.text) > 0) choice.with.choices.push_back(k.name);
     }
   }
   return choices;

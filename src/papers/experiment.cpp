@@ -151,7 +151,7 @@ bool is_pendula(const PaperDeck& deck) {
 }
 
 bool is_three_dimensional(const PaperDeck& deck) {
-  return deck.system.kind.ends_with("spherical-pendulum");
+  return is_pendula(deck) && kind_of(deck).dimensions == 3;
 }
 
 bool gives_rods(const PaperDeck& deck) { return deck.system.kind == "double-spherical-pendulum"; }
