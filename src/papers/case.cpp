@@ -41,19 +41,13 @@ class RnCase : public Case {
  public:
   explicit RnCase(const PaperDeck& deck)
       : Case(deck),
-        is_dna_(deck.system.kind == "dna"),
-        is_free_(deck.system.kind == "three-body-plane"),
-        dimensions_(is_three_dimensional(deck) ? 3 : 2),
-        rods_(gives_rods(deck)),
-        rigid_(is_rigid(deck.own.integrator.scheme) || is_three_dimensional(deck)),
-        composes_(deck.own.integrator.compose != Composition::none),
+        rigid_(is_rigid(keys_.scheme) || is_three_dimensional(deck)),
         problem_(make_experiment(deck)),
         method_(make_method(deck, problem_)) {
     const Keys& m = deck.own;
-    if (m.conservation) place_ = m.conservation->place;
     if (problem_.constraint && !rigid_ && m.trajectory) {
       omega2_ = std::pow(omega_of(deck), 2);
-      const double half = std::round(0.5 * m.trajectory->window / h_);
+      const double half = std::round(0.5 * m.trajectory->window / keys_.step);
       if (half > kMostHalfWindow) {
         throw InputError({Problem{deck.path, 0, 0,
                                   fmt::format("[observe.trajectory] window = {} is more than {} "
@@ -73,7 +67,7 @@ class RnCase : public Case {
     try {
       method_->begin(start);
     } catch (const NumericalError& error) {
-      throw NumericalError(fmt::format("\"{}\" failed at step 0: {}", name_, error.what()));
+      throw NumericalError(fmt::format("\"{}\" failed at step 0: {}", keys_.scheme, error.what()));
     }
     push(std::move(start));
     look_ahead();
@@ -83,8 +77,8 @@ class RnCase : public Case {
 
   std::vector<Quantity> row() const override {
     std::vector<Quantity> row =
-        rods_ ? row_of(relative_to_joints(now().x), relative_to_joints(now().v))
-              : row_of(now().x, now().v);
+        gives_rods(deck_) ? row_of(relative_to_joints(now().x), relative_to_joints(now().v))
+                          : row_of(now().x, now().v);
     append(row, "lambda", lambda());
     return row;
   }
@@ -102,22 +96,23 @@ class RnCase : public Case {
     }
     values.push_back({"kinetic", kinetic});
     values.push_back({"total", total});
-    if (is_dna_) values.push_back({"theta_bar", now().x.mean()});
+    if (deck_.system.kind == "dna") values.push_back({"theta_bar", now().x.mean()});
     return values;
   }
 
   std::vector<Quantity> conserved() const override {
     const MechanicalSystem& system = integrated_system();
-    const bool at_forces = place_ == EnergyPlace::forces;
+    const bool at_forces =
+        !deck_.own.conservation || deck_.own.conservation->place == EnergyPlace::forces;
     std::vector<Quantity> values{
         {"energy", at_forces ? energy(system, *method_, now()) : energy(system, now())}};
-    if (is_free_) {
+    if (deck_.system.kind == "three-body-plane") {
       const Vector p = linear_momentum(system, now().v, 2);
       values.push_back({"px", p[0]});
       values.push_back({"py", p[1]});
       values.push_back({"lz", angular_momentum_z(system, now().x, now().v, 2)});
     }
-    if (dimensions_ == 3) {
+    if (is_three_dimensional(deck_)) {
       values.push_back({"lz", angular_momentum_z(system, now().x, now().v, 3)});
     }
     if (problem_.constraint) {
@@ -177,7 +172,7 @@ class RnCase : public Case {
   /// Multipliers of the rigid constraints, or the mean of omega² g by the trapezoidal rule. For
   /// compositions they are recomputed: those of the last substep are only first order.
   Vector lambda() const {
-    if (rigid_ && composes_ && problem_.constraint) {
+    if (rigid_ && keys_.compose != Composition::none && problem_.constraint) {
       return multipliers_at(*problem_.constraint, problem_.soft->masses(), now().x, now().v,
                             problem_.soft->acceleration(now().x));
     }
@@ -194,11 +189,7 @@ class RnCase : public Case {
     return sum / static_cast<double>(end - begin);
   }
 
-  bool is_dna_, is_free_;
-  EnergyPlace place_ = EnergyPlace::forces;
-  Index dimensions_;
-  bool rods_;  // positions and velocities are reported relative to the joints
-  bool rigid_, composes_;
+  bool rigid_;
   Experiment problem_;
   std::unique_ptr<Method> method_;
   double omega2_ = 0.0;  // 0 if no mean is needed
@@ -297,8 +288,9 @@ void Case::step() {
   try {
     advance();
   } catch (const NumericalError& error) {
-    throw NumericalError(fmt::format("\"{}\" failed at step {} (time {:g}): {}", name_, step_ + 1,
-                                     static_cast<double>(step_ + 1) * h_, error.what()));
+    throw NumericalError(fmt::format("\"{}\" failed at step {} (time {:g}): {}", keys_.scheme,
+                                     step_ + 1, static_cast<double>(step_ + 1) * keys_.step,
+                                     error.what()));
   }
   ++step_;
 }

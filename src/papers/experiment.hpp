@@ -45,8 +45,7 @@ Vector vector_of(const std::vector<double>& values);
 /// A system and its scheme at the current step, which a run advances and writes.
 class Case {
  public:
-  explicit Case(const PaperDeck& deck)
-      : name_(deck.own.integrator.scheme), h_(deck.own.integrator.step) {}
+  explicit Case(const PaperDeck& deck) : deck_(deck), keys_(deck_.own.integrator) {}
   virtual ~Case() = default;
   /// Advances by one step. @throws NumericalError with the step number; the state is unchanged then
   void step();
@@ -66,8 +65,8 @@ class Case {
   /// Advances by one step. @throws NumericalError; the state is unchanged then
   virtual void advance() = 0;
 
-  std::string name_;
-  double h_;
+  const PaperDeck deck_;
+  const IntegratorKeys& keys_;  ///< of deck_
   std::int64_t step_ = 0;
 };
 
