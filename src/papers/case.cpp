@@ -76,9 +76,8 @@ class RnCase : public Case {
   void step_only() override { method_->step(ahead_.front()); }
 
   std::vector<Quantity> row() const override {
-    std::vector<Quantity> row =
-        gives_rods(deck_) ? row_of(relative_to_joints(now().x), relative_to_joints(now().v))
-                          : row_of(now().x, now().v);
+    std::vector<Quantity> row = gives_rods(deck_) ? row_of(rods_of(now().x, 3), rods_of(now().v, 3))
+                                                  : row_of(now().x, now().v);
     append(row, "lambda", lambda());
     return row;
   }

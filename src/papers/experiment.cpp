@@ -15,9 +15,9 @@ namespace {
 // Tolerance for a start on the constraints: decks contain rounded numbers.
 constexpr double kOnConstraints = 1e-9;
 
-/// Inverse of relative_to_joints().
-Vector from_relative(Vector rods) {
-  rods.tail(3) += rods.head(3).eval();
+/// Inverse of rods_of().
+Vector points_of(Vector rods, Index dimensions) {
+  for (Index i = dimensions; i < rods.size(); ++i) rods[i] += rods[i - dimensions];
   return rods;
 }
 
@@ -25,14 +25,11 @@ Vector from_relative(Vector rods) {
 void set_lengths(Pendula& pendula, const std::vector<double>& lengths) {
   if (lengths.empty()) return;
   const Index dimensions = pendula.position.size() / pendula.masses.size();
-  Vector rods = pendula.position;
-  const Index rest = rods.size() - dimensions;
-  rods.tail(rest) -= pendula.position.head(rest);
+  Vector rods = rods_of(pendula.position, dimensions);
   for (std::size_t k = 0; k < lengths.size(); ++k) {
     rods.segment(dimensions * static_cast<Index>(k), dimensions) *= lengths[k] / pendula.lengths[k];
   }
-  for (Index i = dimensions; i < rods.size(); ++i) rods[i] += rods[i - dimensions];
-  pendula.position = rods;
+  pendula.position = points_of(rods, dimensions);
   pendula.lengths = lengths;
 }
 
@@ -72,7 +69,7 @@ Pendula pendula_of(const PaperDeck& deck) {
   set_lengths(pendula, system.lengths);
   pendula.gravity = system.gravity;
   const auto points = [&](const std::vector<double>& given) {
-    return gives_rods(deck) ? from_relative(vector_of(given)) : vector_of(given);
+    return gives_rods(deck) ? points_of(vector_of(given), 3) : vector_of(given);
   };
   if (!system.position.empty()) pendula.position = points(system.position);
   if (!system.velocity.empty()) pendula.velocity = points(system.velocity);
@@ -160,9 +157,11 @@ double omega_of(const PaperDeck& deck) {
   return deck.own.system.omega.value_or(deck.own.integrator.omega.value_or(1.0));
 }
 
-Vector relative_to_joints(Vector points) {
-  points.tail(3) -= points.head(3).eval();
-  return points;
+Vector rods_of(const Vector& points, Index dimensions) {
+  const Index rest = points.size() - dimensions;
+  Vector rods = points;
+  rods.tail(rest) -= points.head(rest);
+  return rods;
 }
 
 void check_on_constraints(const PaperDeck& deck, const Experiment& problem) {
@@ -279,7 +278,7 @@ PaperDeck with_initial_data(PaperDeck deck) {
     }
     const Experiment start = make_experiment(deck);
     const auto given = [&](const Vector& points) {
-      return gives_rods(deck) ? relative_to_joints(points) : points;
+      return gives_rods(deck) ? rods_of(points, 3) : points;
     };
     // The positions of a strand follow from n, the noise and the seed.
     if (kind != "dna") fill(system.position, given(start.position));

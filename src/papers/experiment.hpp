@@ -37,8 +37,8 @@ double omega_of(const PaperDeck& deck);
 /// them, or if the gradients at the start do not determine the multipliers
 void check_on_constraints(const PaperDeck& deck, const Experiment& problem);
 
-/// Positions, or velocities, of two points relative to the joints.
-Vector relative_to_joints(Vector points);
+/// Positions, or velocities, of points relative to their joints.
+Vector rods_of(const Vector& points, Index dimensions);
 
 Vector vector_of(const std::vector<double>& values);
 
