@@ -213,9 +213,13 @@ class VariationalOf : public Dynamics {
 
   static Matrix slopes(const Vector& x) {
     const Point<double> p = point_of(x);
-    return Matrix::NullaryExpr(kD, kN, [&](Index i, Index c) {
-      return slope(p, static_cast<std::size_t>(i), static_cast<std::size_t>(c));
-    });
+    Matrix g(kD, kN);
+    for (std::size_t i = 0; i < kPoints; ++i) {
+      for (std::size_t c = 0; c < N; ++c) {
+        g(static_cast<Index>(i), static_cast<Index>(c)) = slope(p, i, c);
+      }
+    }
+    return g;
   }
   /// Orthonormal basis of the tangent space.
   static Matrix tangent_basis(const Vector& x) {
@@ -323,9 +327,12 @@ class VariationalOf : public Dynamics {
   /// B), X = -Gᵀ(GGᵀ)⁻¹ (vᵀ D²g) B.
   Ends ends(const Vector& x, const Vector& u) {
     const Matrix b = tangent_basis(x), g = slopes(x);
-    const Matrix curvatures = Matrix::NullaryExpr(kD, kFree, [&](Index i, Index j) {
-      return curvature(point_of(u), point_of(b.col(j)), static_cast<std::size_t>(i));
-    });
+    Matrix curvatures(kD, kFree);
+    for (Index j = 0; j < kFree; ++j) {
+      for (std::size_t i = 0; i < kPoints; ++i) {
+        curvatures(static_cast<Index>(i), j) = curvature(point_of(u), point_of(b.col(j)), i);
+      }
+    }
     const Matrix shear = -g.transpose() * (g * g.transpose()).partialPivLu().solve(curvatures);
     Point<Number> x_dual, u_dual;
     for (std::size_t c = 0; c < N; ++c) {
