@@ -185,7 +185,8 @@ def save(figure: Figure, path: Path, kind: str = "svg") -> None:
     """Writes a picture as SVG, with coordinates of two decimals, or PNG. It has its name when it is
     complete."""
     picture = io.BytesIO()
-    figure.savefig(picture, format=kind, dpi=300, metadata={"Date": None} if kind == "svg" else None)
+    options = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": 300}
+    figure.savefig(picture, format=kind, **options)
     data = picture.getvalue()
     if kind == "svg":
         rounded = partial(re.sub, rb"\d+\.\d{3,}", lambda number: b"%.2f" % float(number[0]))
