@@ -128,7 +128,11 @@ void RotatingMagnet::advance() {
   if (scheme_ == Scheme::cayley_variational_euler) return cayley_variational_euler();
   const auto rates = [&](const Matrix3d& r, const Vector3d& w) {
     ++costs_.forces;
-    return std::pair<Matrix3d, Vector3d>(r * hat(w), torque(magnet_.b_mu, r));
+    // Eigen's order of sums depends on the alignment of the result, which is fixed here.
+    alignas(16) double room[10];
+    Eigen::Map<Matrix3d> rate(room + 1);
+    rate.noalias() = r * hat(w);
+    return std::pair<Matrix3d, Vector3d>(rate, torque(magnet_.b_mu, r));
   };
   auto r = matrix_of<Matrix3d>(q);
   Vector3d w = v;
