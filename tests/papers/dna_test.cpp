@@ -20,7 +20,7 @@ double error_of(const Vector& sample) {
 }
 
 struct Outcome {
-  Vector crossing{kSeeds}, energies{kSeeds};
+  Vector crossing = Vector::Zero(kSeeds), energies = Vector::Zero(kSeeds);
 };
 
 /// Every seed to t = 1000.
