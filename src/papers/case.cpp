@@ -1,5 +1,3 @@
-#include "case.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -21,6 +19,8 @@ constexpr double kBlownUp = 1e6;
 // Maximum half window of the multiplier averages, in steps.
 constexpr double kMostHalfWindow = 1e5;
 
+double size_of(const Vector& v) { return v.lpNorm<Eigen::Infinity>(); }
+
 void append(std::vector<Quantity>& row, const char* letter, const Vector& v) {
   for (Index i = 0; i < v.size(); ++i) row.push_back({fmt::format("{}{}", letter, i), v[i]});
 }
@@ -40,64 +40,44 @@ std::vector<Quantity> row_of(const Vector& q, const Vector& v) {
 class RnCase : public Case {
  public:
   explicit RnCase(const PaperDeck& deck)
-      : name_(scheme_name(deck.own.integrator.scheme)),
-        h_(deck.own.integrator.step),
-        is_dna_(deck.system.kind == "dna"),
-        is_free_(deck.system.kind == "three-body-plane"),
-        dimensions_(is_three_dimensional(deck) ? 3 : 2),
-        rods_(deck.system.kind == "double-spherical-pendulum"),
-        rigid_(is_rigid(deck.own.integrator.scheme) || is_three_dimensional(deck)),
-        composes_(deck.own.integrator.compose != Composition::none),
+      : Case(deck),
+        rigid_(is_rigid(keys_.scheme) || is_three_dimensional(deck)),
         problem_(make_experiment(deck)),
         method_(make_method(deck, problem_)) {
     const Keys& m = deck.own;
-    if (m.conservation) place_ = m.conservation->place;
     if (problem_.constraint && !rigid_ && m.trajectory) {
       omega2_ = std::pow(omega_of(deck), 2);
-      const double half = std::round(0.5 * m.trajectory->window / h_);
+      const double half = std::round(0.5 * m.trajectory->window / keys_.step);
       if (half > kMostHalfWindow) {
-        throw InputError(
-            {problem_at(deck, fmt::format("[observe.trajectory] window = {} is more "
-                                          "than {} steps; use a shorter window",
-                                          m.trajectory->window, 2.0 * kMostHalfWindow))});
+        throw InputError({Problem{deck.path, 0, 0,
+                                  fmt::format("[observe.trajectory] window = {} is more than {} "
+                                              "steps; use a shorter window",
+                                              m.trajectory->window, 2.0 * kMostHalfWindow)}});
       }
       half_ = static_cast<Index>(half);
     }
     if (rigid_) check_on_constraints(deck, problem_);
     State start{problem_.position, problem_.velocity, {}, {}};
-    largest_x_ = kBlownUp * (1.0 + start.x.lpNorm<Eigen::Infinity>());
+    largest_x_ = kBlownUp * (1.0 + size_of(start.x));
     const double energy = problem_.soft->kinetic(start.v) +
                           std::abs((rigid_ ? *problem_.soft : problem_.whole()).potential(start.x));
     largest_v_ =
-        std::sqrt(kBlownUp) * (1.0 + start.v.lpNorm<Eigen::Infinity>() +
-                               std::sqrt(2.0 * energy / problem_.soft->masses().minCoeff()));
+        std::sqrt(kBlownUp) *
+        (1.0 + size_of(start.v) + std::sqrt(2.0 * energy / problem_.soft->masses().minCoeff()));
     try {
       method_->begin(start);
     } catch (const NumericalError& error) {
-      throw NumericalError(fmt::format("\"{}\" failed at step 0: {}", name_, error.what()));
+      throw NumericalError(fmt::format("\"{}\" failed at step 0: {}", keys_.scheme, error.what()));
     }
     push(std::move(start));
-    look_ahead();
-  }
-
-  void step() override {
-    if (ahead_.size() == 1) advance_last();
-    if (ahead_.size() == 1) throw NumericalError(failure_);
-    ahead_.pop_front();
-    ++step_;
-    if (static_cast<Index>(means_.size()) > half_ && first_mean_ < step_ - half_) {
-      means_.pop_front();
-      ++first_mean_;
-    }
     look_ahead();
   }
 
   void step_only() override { method_->step(ahead_.front()); }
 
   std::vector<Quantity> row() const override {
-    std::vector<Quantity> row =
-        rods_ ? row_of(relative_to_joints(now().x), relative_to_joints(now().v))
-              : row_of(now().x, now().v);
+    std::vector<Quantity> row = gives_rods(deck_) ? row_of(rods_of(now().x, 3), rods_of(now().v, 3))
+                                                  : row_of(now().x, now().v);
     append(row, "lambda", lambda());
     return row;
   }
@@ -115,27 +95,27 @@ class RnCase : public Case {
     }
     values.push_back({"kinetic", kinetic});
     values.push_back({"total", total});
-    if (is_dna_) values.push_back({"theta_bar", now().x.mean()});
+    if (deck_.system.kind == "dna") values.push_back({"theta_bar", now().x.mean()});
     return values;
   }
 
   std::vector<Quantity> conserved() const override {
     const MechanicalSystem& system = integrated_system();
-    const bool at_forces = place_ == EnergyPlace::forces;
+    const bool at_forces =
+        !deck_.own.conservation || deck_.own.conservation->place == EnergyPlace::forces;
     std::vector<Quantity> values{
         {"energy", at_forces ? energy(system, *method_, now()) : energy(system, now())}};
-    if (is_free_) {
+    if (deck_.system.kind == "three-body-plane") {
       const Vector p = linear_momentum(system, now().v, 2);
       values.push_back({"px", p[0]});
       values.push_back({"py", p[1]});
       values.push_back({"lz", angular_momentum_z(system, now().x, now().v, 2)});
     }
-    if (dimensions_ == 3) {
+    if (is_three_dimensional(deck_)) {
       values.push_back({"lz", angular_momentum_z(system, now().x, now().v, 3)});
     }
     if (problem_.constraint) {
-      values.push_back(
-          {"constraint_max", problem_.constraint->values(now().x).lpNorm<Eigen::Infinity>()});
+      values.push_back({"constraint_max", size_of(problem_.constraint->values(now().x))});
     }
     return values;
   }
@@ -143,8 +123,15 @@ class RnCase : public Case {
   Costs costs() const override { return method_->costs(); }
 
  private:
-  static Problem problem_at(const PaperDeck& deck, std::string message) {
-    return {deck.path, 0, 0, std::move(message)};
+  void advance() override {
+    if (ahead_.size() == 1) advance_last();
+    if (ahead_.size() == 1) throw NumericalError(failure_);
+    ahead_.pop_front();
+    if (static_cast<Index>(means_.size()) > half_ && first_mean_ < step_ + 1 - half_) {
+      means_.pop_front();
+      ++first_mean_;
+    }
+    look_ahead();
   }
 
   const MechanicalSystem& integrated_system() const {
@@ -165,30 +152,26 @@ class RnCase : public Case {
   /// Appends the next step, or records why it failed.
   void advance_last() {
     if (!failure_.empty()) return;
-    const std::int64_t next = step_ + static_cast<std::int64_t>(ahead_.size());
-    const auto fail = [&](const std::string& why) {
-      failure_ = fmt::format("\"{}\" failed at step {} (time {:g}): {}", name_, next,
-                             static_cast<double>(next) * h_, why);
-    };
     State s = ahead_.back();
     try {
       method_->step(s);
     } catch (const NumericalError& error) {
-      return fail(error.what());
+      failure_ = error.what();
+      return;
     }
-    const double x = s.x.lpNorm<Eigen::Infinity>(), v = s.v.lpNorm<Eigen::Infinity>();
-    if (!s.x.allFinite() || !s.v.allFinite() || x > largest_x_ || v > largest_v_) {
-      return fail(fmt::format(
-          "it blew up: largest coordinate {:.3g}, largest velocity {:.3g}. Try a smaller step{}", x,
-          v, problem_.constraint && !rigid_ ? " or a smaller product of omega and step" : ""));
+    const double x = size_of(s.x), v = size_of(s.v);
+    if (s.x.allFinite() && s.v.allFinite() && x <= largest_x_ && v <= largest_v_) {
+      return push(std::move(s));
     }
-    push(std::move(s));
+    failure_ = fmt::format(
+        "it blew up: largest coordinate {:.3g}, largest velocity {:.3g}. Try a smaller step{}", x,
+        v, problem_.constraint && !rigid_ ? " or a smaller product of omega and step" : "");
   }
 
   /// Multipliers of the rigid constraints, or the mean of omega² g by the trapezoidal rule. For
   /// compositions they are recomputed: those of the last substep are only first order.
   Vector lambda() const {
-    if (rigid_ && composes_ && problem_.constraint) {
+    if (rigid_ && keys_.compose != Composition::none && problem_.constraint) {
       return multipliers_at(*problem_.constraint, problem_.soft->masses(), now().x, now().v,
                             problem_.soft->acceleration(now().x));
     }
@@ -205,19 +188,12 @@ class RnCase : public Case {
     return sum / static_cast<double>(end - begin);
   }
 
-  std::string name_;
-  double h_;
-  bool is_dna_, is_free_;
-  EnergyPlace place_ = EnergyPlace::forces;
-  Index dimensions_;
-  bool rods_;  // positions and velocities are reported relative to the joints
-  bool rigid_, composes_;
+  bool rigid_;
   Experiment problem_;
   std::unique_ptr<Method> method_;
   double omega2_ = 0.0;  // 0 if no mean is needed
   Index half_ = 0;       // half window, in steps
   double largest_x_ = 0.0, largest_v_ = 0.0;
-  std::int64_t step_ = 0;
   std::int64_t first_mean_ = 0;  // step of the first of means_
   std::deque<State> ahead_;      // the reported step and the following ones
   std::deque<Vector> means_;     // omega² g around the reported step
@@ -228,69 +204,55 @@ class RnCase : public Case {
 class DynamicsCase : public Case {
  public:
   DynamicsCase(const PaperDeck& deck, std::unique_ptr<Dynamics> dynamics)
-      : name_(scheme_name(deck.own.integrator.scheme)),
-        h_(deck.own.integrator.step),
+      : Case(deck),
         dynamics_(std::move(dynamics)),
-        largest_(kBlownUp * (1.0 + dynamics_->q.lpNorm<Eigen::Infinity>() +
-                             dynamics_->v.lpNorm<Eigen::Infinity>())) {}
-
-  void step() override {
-    q_before_ = dynamics_->q;
-    v_before_ = dynamics_->v;
-    const auto fail = [&](const std::string& why) {
-      dynamics_->q = q_before_;
-      dynamics_->v = v_before_;
-      throw NumericalError(fmt::format("\"{}\" failed at step {} (time {:g}): {}", name_, step_ + 1,
-                                       static_cast<double>(step_ + 1) * h_, why));
-    };
-    try {
-      dynamics_->step();
-    } catch (const NumericalError& error) {
-      fail(error.what());
-    }
-    const double size =
-        std::max(dynamics_->q.lpNorm<Eigen::Infinity>(), dynamics_->v.lpNorm<Eigen::Infinity>());
-    if (!dynamics_->q.allFinite() || !dynamics_->v.allFinite() || size > largest_) {
-      fail(fmt::format("it blew up: largest value {:.3g}. Try a smaller step", size));
-    }
-    ++step_;
-  }
+        largest_(kBlownUp * (1.0 + size_of(q()) + size_of(v()))) {}
 
   void step_only() override { dynamics_->step(); }
-
-  std::vector<Quantity> row() const override { return row_of(dynamics_->q, dynamics_->v); }
-
+  std::vector<Quantity> row() const override { return row_of(q(), v()); }
   std::vector<Quantity> energies() const override { return {{"total", dynamics_->energy()}}; }
-
   std::vector<Quantity> conserved() const override {
     std::vector<Quantity> values{{"energy", dynamics_->energy()}};
     for (const Quantity& q : dynamics_->invariants()) values.push_back(q);
     return values;
   }
-
   Costs costs() const override { return dynamics_->costs(); }
 
  private:
-  std::string name_;
-  double h_;
+  void advance() override {
+    const Vector q_before = q(), v_before = v();
+    try {
+      dynamics_->step();
+      const double size = std::max(size_of(q()), size_of(v()));
+      if (!q().allFinite() || !v().allFinite() || size > largest_) {
+        throw NumericalError(
+            fmt::format("it blew up: largest value {:.3g}. Try a smaller step", size));
+      }
+    } catch (const NumericalError&) {
+      dynamics_->q = q_before;
+      dynamics_->v = v_before;
+      throw;
+    }
+  }
+  const Vector& q() const { return dynamics_->q; }
+  const Vector& v() const { return dynamics_->v; }
+
   std::unique_ptr<Dynamics> dynamics_;
-  Vector q_before_, v_before_;  // restored if the step fails
   double largest_;
-  std::int64_t step_ = 0;
 };
 
 /// The projection onto the slow manifold; each iterate is a step.
 class SlowManifoldCase : public Case {
  public:
   explicit SlowManifoldCase(const PaperDeck& deck)
-      : problem_(make_experiment(deck)),
-        iterates_(project_onto_slow_manifold(
-            CountedSystem(*problem_.penalised, costs_), *problem_.constraint, omega_of(deck),
-            problem_.position, problem_.velocity, deck.own.integrator.tolerance)) {
+      : Case(deck),
+        problem_(make_experiment(deck)),
+        iterates_(project_onto(
+            {*problem_.constraint, omega_of(deck), deck.own.integrator.tolerance},
+            CountedSystem(*problem_.penalised, costs_), problem_.position, problem_.velocity)) {
     costs_.iterations = costs_.steps = static_cast<std::int64_t>(iterates_.size()) - 1;
   }
 
-  void step() override { ++step_; }
   void step_only() override { ++step_; }
   std::optional<std::int64_t> steps() const override { return costs_.steps; }
   std::vector<Quantity> row() const override { return row_of(now().x, now().v); }
@@ -306,23 +268,34 @@ class SlowManifoldCase : public Case {
     return {{"penalty", potential}, {"kinetic", kinetic}, {"total", potential + kinetic}};
   }
   std::vector<Quantity> conserved() const override {
-    return {{"constraint_max", now().g.lpNorm<Eigen::Infinity>()}};
+    return {{"constraint_max", size_of(now().g)}};
   }
   Costs costs() const override { return costs_; }
 
  private:
+  void advance() override {}
   const SlowIterate& now() const { return iterates_[static_cast<std::size_t>(step_)]; }
 
   Experiment problem_;
   Costs costs_;
   std::vector<SlowIterate> iterates_;
-  std::int64_t step_ = 0;
 };
 
 }  // namespace
 
+void Case::step() {
+  try {
+    advance();
+  } catch (const NumericalError& error) {
+    throw NumericalError(fmt::format("\"{}\" failed at step {} (time {:g}): {}", keys_.scheme,
+                                     step_ + 1, static_cast<double>(step_ + 1) * keys_.step,
+                                     error.what()));
+  }
+  ++step_;
+}
+
 std::unique_ptr<Case> make_case(const PaperDeck& deck) {
-  if (deck.own.integrator.scheme == Scheme::slow_manifold) {
+  if (deck.own.integrator.scheme == "slow-manifold") {
     return std::make_unique<SlowManifoldCase>(deck);
   }
   if (auto dynamics = make_dynamics(deck)) {

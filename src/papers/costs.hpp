@@ -1,11 +1,17 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
 
 #include "system.hpp"
+#include "tarn/core/error.hpp"
 
 /// @file
-/// Cost of methods, in evaluations.
+/// What methods share: their costs in evaluations, the convergence of their iterations, and the
+/// Runge-Kutta step.
 
 namespace tarn::papers {
 
@@ -46,17 +52,9 @@ class CountedSystem final : public MechanicalSystem {
     return system_.gradient(q);
   }
   Sparsity sparsity() const override { return system_.sparsity(); }
-  void add_hessian(const Vector& q, double factor, BandMatrix& a) const override {
+  void add_hessian(const Vector& q, double factor, BandMatrix& a, Hessian kind) const override {
     ++costs_.hessians;
-    system_.add_hessian(q, factor, a);
-  }
-  void add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const override {
-    ++costs_.hessians;
-    system_.add_stiff_hessian(q, factor, a);
-  }
-  void add_gauss_newton_hessian(const Vector& q, double factor, BandMatrix& a) const override {
-    ++costs_.hessians;
-    system_.add_gauss_newton_hessian(q, factor, a);
+    system_.add_hessian(q, factor, a, kind);
   }
   Vector third_derivative(const Vector& q, const Vector& a) const override {
     ++costs_.third_derivatives;
@@ -67,5 +65,41 @@ class CountedSystem final : public MechanicalSystem {
   const MechanicalSystem& system_;
   Costs& costs_;
 };
+
+// --- convergence and steps of all systems --------------------------------------------------------
+
+inline constexpr int kMostIterations = 60;
+/// Relative change below which an iteration has converged.
+inline constexpr double kRoundOff = 2e-15;
+
+/// @param what subject of the message
+/// @param change last relative change
+[[noreturn]] inline void throw_not_converged(
+    const char* what, double change, const char* iterations = "iterations of Newton's method") {
+  throw NumericalError(std::string(what) + " did not converge in " +
+                       std::to_string(kMostIterations) + " " + iterations +
+                       "; the last relative change was " + three_digits(change) +
+                       ". A smaller step may help");
+}
+
+/// A change relative to a size, which may be 0.
+inline double relative(double change, double size) {
+  return change / std::max(size, std::numeric_limits<double>::min());
+}
+
+/// A step of the classical Runge-Kutta method for x' and v' = rates(x, v).
+/// @param first rates(x, v) at the start of the step
+/// @param rates (x, v) -> pair of X and V
+template <class X, class V, class Rates>
+void runge_kutta_step(double h, const std::pair<X, V>& first, const Rates& rates, X& x, V& v) {
+  const auto stage = [&](double length, const std::pair<X, V>& d) {
+    return rates(X(x + length * d.first), V(v + length * d.second));
+  };
+  const std::pair<X, V> second = stage(0.5 * h, first);
+  const std::pair<X, V> third = stage(0.5 * h, second);
+  const std::pair<X, V> fourth = stage(h, third);
+  x += h / 6.0 * (first.first + 2.0 * second.first + 2.0 * third.first + fourth.first);
+  v += h / 6.0 * (first.second + 2.0 * second.second + 2.0 * third.second + fourth.second);
+}
 
 }  // namespace tarn::papers

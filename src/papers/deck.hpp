@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "deck/schema.hpp"
+#include "dynamics.hpp"
+#include "methods.hpp"
 #include "tarn/deck.hpp"
 
 /// @file
@@ -14,37 +16,8 @@
 
 namespace tarn::papers {
 
-enum class Scheme {
-  verlet,
-  zs,
-  zss,
-  zss_stiff,
-  pushforward_newmark,
-  newmark,
-  newmark_one_step,
-  variational_euler,
-  midpoint,
-  midpoint_hamilton,
-  shake,
-  rattle,
-  rk4,
-  rk4_projected,
-  dormand_prince,
-  slow_manifold,
-  so3_linearised,
-  cayley_variational_euler,
-  moser_veselov,
-  constrained_euler,
-  variational_of_euler,
-  variational_of_rk2,
-  variational_of_rk4,
-};
 enum class DnaEnds { periodic, free };
 enum class DnaNoise { normal };
-enum class PenaltyHessian { full, gauss_newton };
-enum class Composition { none, yoshida4, suzuki4 };
-enum class MagnetQuadrature { first_order, trapezoidal };
-enum class MagnetAMass { paper, consistent };
 enum class TableFormat { csv };
 
 /// Empty lists have the values of the paper. Numbers in brackets are equations of
@@ -77,15 +50,15 @@ struct SystemKeys {
 };
 
 struct IntegratorKeys {
-  Scheme scheme = Scheme::zs;
-  double step = 0.0;            ///< time step h
-  std::optional<double> omega;  ///< strength of the penalty, omega^2 |g|^2 / 2
-  std::optional<double> beta;   ///< scheme parameter of the Newmark family
-  PenaltyHessian hessian = PenaltyHessian::full;
-  OneStepAcceleration acceleration = OneStepAcceleration::linearised;
+  std::string scheme = "zs";
+  double step = 0.0;                 ///< time step h
+  std::optional<double> omega;       ///< strength of the penalty, omega^2 |g|^2 / 2
+  std::optional<double> beta;        ///< scheme parameter of the Newmark family
+  Hessian hessian = Hessian::stiff;  ///< of the penalty
+  NewmarkOneStep::Acceleration acceleration = NewmarkOneStep::Acceleration::linearised;
   Composition compose = Composition::none;
-  MagnetQuadrature quadrature = MagnetQuadrature::trapezoidal;
-  MagnetAMass a_mass = MagnetAMass::paper;
+  LinearisedSo3::Quadrature quadrature = LinearisedSo3::Quadrature::trapezoidal;
+  LinearisedSo3::AMass a_mass = LinearisedSo3::AMass::paper;
   double tolerance = 1e-9;           ///< of g and its rate, for projections (48)
   double relative_tolerance = 1e-6;  ///< of the steps of Dormand & Prince (66)
   std::int64_t projections = 0;      ///< steps of Dormand & Prince that begin with a projection
@@ -131,30 +104,33 @@ struct PaperDeck : Deck {
 inline constexpr std::int64_t kMaxSize = 100'000;
 
 /// Schemes with rigid constraints.
-inline bool is_rigid(Scheme scheme) { return scheme == Scheme::shake || scheme == Scheme::rattle; }
+inline bool is_rigid(std::string_view scheme) { return scheme == "shake" || scheme == "rattle"; }
 
-/// A kind of system, what it is, and the schemes that integrate it.
+/// A kind of system, what it is, the schemes that integrate it, and its defaults.
 struct SystemKind {
   std::string_view name, description;
   std::vector<std::string_view> schemes;
+  std::int64_t dimensions = 2;  ///< coordinates of each point
+  std::int64_t count = 200;     ///< points, bases, or dimensions of a body
+  double omega = 20.0, beta = 0.4;
 };
 const std::vector<SystemKind>& system_kinds();
+/// That of a deck; the defaults above if it has none.
+const SystemKind& kind_of(const Deck& deck);
+
+/// The words of a list that is separated by spaces.
+std::vector<std::string_view> words(std::string_view list);
 
 /// The choices of `[integrator] scheme`.
 std::vector<decks::Choice> schemes();
-/// The name of the scheme in decks.
-std::string_view scheme_name(Scheme scheme);
 
 /// Contents of the columns of trajectory.csv: "q: ...; v: ...".
-std::string trajectory_column_text(std::string_view kind, Scheme scheme);
+std::string trajectory_column_text(std::string_view kind, std::string_view scheme);
 /// The same for all kinds, as a table for the reference.
 std::string trajectory_columns_table();
 
 /// The sections, keys and rules of these decks.
 const decks::Schema& schema();
-std::vector<decks::Rule> rules();
-/// Sets the defaults that depend on other keys.
-void fill_defaults(decks::Checker& checker);
 
 /// Reads and checks a deck. @param overrides, removals as for tarn::load_deck()
 /// @throws InputError with every problem found; IoError if the deck cannot be read

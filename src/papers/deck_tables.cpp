@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "deck.hpp"
+#include "deck/key_table.hpp"
 
 namespace tarn::papers {
 namespace {
@@ -41,113 +42,97 @@ const std::vector<Columns>& columns() {
 
 }  // namespace
 
+std::vector<std::string_view> words(std::string_view list) {
+  std::vector<std::string_view> all;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(' '), list.size());
+    all.push_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return all;
+}
+
 const std::vector<SystemKind>& system_kinds() {
-  static const std::vector<std::string_view> spatial{"verlet",
-                                                     "zs",
-                                                     "zss",
-                                                     "zss-stiff",
-                                                     "pushforward-newmark",
-                                                     "newmark",
-                                                     "newmark-one-step",
-                                                     "variational-euler",
-                                                     "midpoint",
-                                                     "rk4",
-                                                     "shake",
-                                                     "rattle"};
-  static const std::vector<SystemKind> table = [] {
-    std::vector<std::string_view> double_pendulum = spatial;
-    double_pendulum.insert(double_pendulum.end(),
-                           {"variational-of:euler", "variational-of:rk2", "variational-of:rk4"});
-    return std::vector<SystemKind>{
-        {"double-pendulum", "a planar double pendulum, TO 4.1", double_pendulum},
-        {"pendulum-chain", "a planar chain of pendula, TO 4.2", spatial},
-        {"dna",
-         "a strand of DNA bases, TO 4.4",
-         {"verlet", "zs", "zss", "newmark", "pushforward-newmark", "rk4"}},
-        {"three-body-plane",
-         "points with masses 1, 1.7 and 0.6 in the plane, with bonds of length 1 between the first "
-         "and second and between the second and third, and ½ (r - 1.2)² between the first and "
-         "third",
-         spatial},
-        {"magnet",
-         "a magnetised rigid body, TO 4.5",
-         {"so3-linearised", "cayley-variational-euler", "rk4"}},
-        {"double-spring",
-         "two stiff springs in the plane, AST 5.1",
-         {"slow-manifold", "rattle", "verlet", "rk4", "rk4-projected", "dormand-prince"}},
-        {"free-body", "a rigid body in n dimensions, MS 6.1", {"moser-veselov", "rk4"}},
-        {"heavy-top",
-         "a rigid body with a fixed point under gravity, MS 6.2",
-         {"rattle", "constrained-euler", "rk4"}},
-        {"double-spherical-pendulum",
-         "a double spherical pendulum, MS 6.3",
-         {"rattle", "midpoint", "midpoint-hamilton"}},
-        {"spherical-pendulum",
-         "a spherical pendulum, PCSZ",
-         {"variational-of:euler", "variational-of:rk2", "variational-of:rk4", "rattle"}}};
-  }();
+  static constexpr std::string_view kChain =
+      "verlet zs zss zss-stiff pushforward-newmark newmark newmark-one-step variational-euler "
+      "midpoint rk4 shake rattle";
+  static constexpr std::string_view kVariational =
+      "variational-of:euler variational-of:rk2 variational-of:rk4";
+  static const std::vector<SystemKind> table{
+      {"double-pendulum", "a planar double pendulum, TO 4.1",
+       decks::joined({words(kChain), words(kVariational)}), 2, 2},
+      {"pendulum-chain", "a planar chain of pendula, TO 4.2", words(kChain), 2, 10},
+      {"dna", "a strand of DNA bases, TO 4.4",
+       words("verlet zs zss newmark pushforward-newmark rk4"), 1, 200, 20.0, 0.3},
+      {"three-body-plane",
+       "points with masses 1, 1.7 and 0.6 in the plane, with bonds of length 1 between the first "
+       "and second and between the second and third, and ½ (r - 1.2)² between the first and third",
+       words(kChain), 2, 3, 2.0, 0.3},
+      {"magnet", "a magnetised rigid body, TO 4.5",
+       words("so3-linearised cayley-variational-euler rk4"), 3, 3, 10.0},
+      {"double-spring", "two stiff springs in the plane, AST 5.1",
+       words("slow-manifold rattle verlet rk4 rk4-projected dormand-prince"), 2, 2, 1000.0},
+      {"free-body", "a rigid body in n dimensions, MS 6.1", words("moser-veselov rk4"), 3, 3},
+      {"heavy-top", "a rigid body with a fixed point under gravity, MS 6.2",
+       words("rattle constrained-euler rk4"), 3, 3},
+      {"double-spherical-pendulum", "a double spherical pendulum, MS 6.3",
+       words("rattle midpoint midpoint-hamilton"), 3, 2},
+      {"spherical-pendulum", "a spherical pendulum, PCSZ",
+       decks::joined({words(kVariational), words("rattle")}), 3, 1}};
   return table;
 }
 
+const SystemKind& kind_of(const Deck& deck) {
+  static const SystemKind none{};
+  for (const SystemKind& kind : system_kinds()) {
+    if (kind.name == deck.system.kind) return kind;
+  }
+  return none;
+}
+
 std::vector<decks::Choice> schemes() {
-  using S = Scheme;
   std::vector<decks::Choice> choices{
-      {"verlet", S::verlet, "velocity Verlet"},
-      {"zs", S::zs, "Zhang & Skeel: symplectic, one linear solve per step"},
-      {"zss", S::zss, "`zs` without the third derivative"},
-      {"zss-stiff", S::zss_stiff, "`zss` with the Hessian of the penalty only"},
-      {"pushforward-newmark", S::pushforward_newmark,
+      {"verlet", 0, "velocity Verlet"},
+      {"zs", 0, "Zhang & Skeel: symplectic, one linear solve per step"},
+      {"zss", 0, "`zs` without the third derivative"},
+      {"zss-stiff", 0, "`zss` with the Hessian of the penalty only"},
+      {"pushforward-newmark", 0,
        "the implicit equations that `zs` linearises, solved to round-off"},
-      {"newmark", S::newmark, "Newmark's method, solved to round-off"},
-      {"newmark-one-step", S::newmark_one_step,
-       "Newmark's method with a single Newton iteration; it drifts"},
-      {"variational-euler", S::variational_euler, "symplectic Euler, order 1"},
-      {"midpoint", S::midpoint, "the implicit midpoint rule"},
-      {"midpoint-hamilton", S::midpoint_hamilton,
+      {"newmark", 0, "Newmark's method, solved to round-off"},
+      {"newmark-one-step", 0, "Newmark's method with a single Newton iteration; it drifts"},
+      {"variational-euler", 0, "symplectic Euler, order 1"},
+      {"midpoint", 0, "the implicit midpoint rule"},
+      {"midpoint-hamilton", 0,
        "the implicit midpoint rule for ½ vᵀMv + V + g·λ(q, v); symplectic, but drifts off the "
        "constraints"},
-      {"shake", S::shake, "rigid constraints; multipliers of order 2"},
-      {"rattle", S::rattle, "rigid constraints with projected velocities; multipliers of order 1"},
-      {"rk4", S::rk4,
-       "the classical Runge-Kutta method, for a penalised system or a rotating body"},
-      {"rk4-projected", S::rk4_projected,
-       "`rk4` with every stage projected onto the slow manifold"},
-      {"dormand-prince", S::dormand_prince,
+      {"shake", 0, "rigid constraints; multipliers of order 2"},
+      {"rattle", 0, "rigid constraints with projected velocities; multipliers of order 1"},
+      {"rk4", 0, "the classical Runge-Kutta method, for a penalised system or a rotating body"},
+      {"rk4-projected", 0, "`rk4` with every stage projected onto the slow manifold"},
+      {"dormand-prince", 0,
        "the pair of orders 5 and 4 of Dormand & Prince, with as many steps as its tolerance needs "
        "in each `step`"},
-      {"slow-manifold", S::slow_manifold,
+      {"slow-manifold", 0,
        "no time steps: projects the start onto the slow manifold and writes each iterate"},
-      {"so3-linearised", S::so3_linearised, "Zhang & Skeel on matrices with a penalty"},
-      {"cayley-variational-euler", S::cayley_variational_euler,
-       "variational Euler method on rotations"},
-      {"moser-veselov", S::moser_veselov, "integrable, order 2"},
-      {"constrained-euler", S::constrained_euler, "order 1"},
-      {"variational-of:euler", S::variational_of_euler,
-       "the variational method of an explicit Euler step"},
-      {"variational-of:rk2", S::variational_of_rk2,
-       "the variational method of an explicit midpoint step"},
-      {"variational-of:rk4", S::variational_of_rk4,
-       "the variational method of a classical Runge-Kutta step"}};
+      {"so3-linearised", 0, "Zhang & Skeel on matrices with a penalty"},
+      {"cayley-variational-euler", 0, "variational Euler method on rotations"},
+      {"moser-veselov", 0, "integrable, order 2"},
+      {"constrained-euler", 0, "order 1"},
+      {"variational-of:euler", 0, "the variational method of an explicit Euler step"},
+      {"variational-of:rk2", 0, "the variational method of an explicit midpoint step"},
+      {"variational-of:rk4", 0, "the variational method of a classical Runge-Kutta step"}};
   for (decks::Choice& choice : choices) {
     choice.with.path = "system.kind";
     for (const SystemKind& k : system_kinds()) {
-      if (std::count(k.schemes.begin(), k.schemes.end(), choice.text) > 0) {
-        choice.with.choices.push_back(k.name);
-      }
+      if (std::ranges::count(k.schemes, choice.text) > 0) choice.with.choices.push_back(k.name);
     }
   }
   return choices;
 }
 
-std::string_view scheme_name(Scheme scheme) {
-  static const std::vector<decks::Choice> all = schemes();
-  const auto is_it = [&](const decks::Choice& c) { return c.value == static_cast<int>(scheme); };
-  return std::find_if(all.begin(), all.end(), is_it)->text;
-}
-
-std::string trajectory_column_text(std::string_view kind, Scheme scheme) {
+std::string trajectory_column_text(std::string_view kind, std::string_view scheme) {
   for (const Columns& c : columns()) {
-    if (c.kind != kind || !scheme_name(scheme).starts_with(c.schemes)) continue;
+    if (c.kind != kind || !scheme.starts_with(c.schemes)) continue;
     return fmt::format("q: {}; v: {}", c.q, c.v);
   }
   return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,10 @@ class Dynamics {
  public:
   virtual ~Dynamics() = default;
   /// @throws NumericalError if an iteration does not converge
-  virtual void step() = 0;
+  void step() {
+    advance();
+    ++costs_.steps;
+  }
   virtual double energy() const = 0;
   virtual std::vector<Quantity> invariants() const = 0;
   const Costs& costs() const { return costs_; }
@@ -31,8 +35,17 @@ class Dynamics {
   Vector q, v;  ///< the whole state
 
  protected:
+  virtual void advance() = 0;
   Costs costs_;
 };
+
+/// A square matrix from its rows, and its rows.
+template <class M = Matrix>
+M matrix_of(const Vector& rows) {
+  const auto n = static_cast<Index>(std::lround(std::sqrt(rows.size())));
+  return M::Map(rows.data(), n, n).transpose();
+}
+inline Vector rows_of(const Matrix& m) { return m.transpose().reshaped(); }
 
 // --- magnetised rigid body, TO 4.5 ---------------------------------------------------------------
 
@@ -52,7 +65,6 @@ class LinearisedSo3 : public Dynamics {
   enum class AMass { paper, consistent };
   LinearisedSo3(const Magnet& magnet, double omega, double beta, Quadrature quadrature,
                 AMass a_mass);
-  void step() override;
   double energy() const override;
   std::vector<Quantity> invariants() const override;
 
@@ -61,6 +73,7 @@ class LinearisedSo3 : public Dynamics {
   Eigen::Matrix3d force(const Eigen::Matrix3d& r);
 
  private:
+  void advance() override;
   /// The force at q; it is reused by the next step.
   const Vector& force_here();
 
@@ -70,32 +83,21 @@ class LinearisedSo3 : public Dynamics {
   bool trapezoidal_;
 };
 
-/// Variational Euler with the Cayley map, TO (4.12) and (4.13), equation (47); v is the body's
-/// angular velocity.
-class CayleyVariationalEuler : public Dynamics {
+/// Rotation and angular velocity of the body; q is R, v the angular velocity in the body frame.
+class RotatingMagnet : public Dynamics {
  public:
-  explicit CayleyVariationalEuler(const Magnet& magnet);
-  void step() override;
+  /// Variational Euler with the Cayley map, TO (4.12) and (4.13), equation (47), or the classical
+  /// Runge-Kutta method, for reference solutions.
+  enum class Scheme { cayley_variational_euler, runge_kutta };
+  RotatingMagnet(Scheme scheme, const Magnet& magnet);
   double energy() const override;
   std::vector<Quantity> invariants() const override;
 
  private:
-  Magnet magnet_;
-};
+  void advance() override;
+  void cayley_variational_euler();
 
-/// Rotation and the body's angular velocity after `time`, by Runge-Kutta steps of length `step`.
-void exact_magnet(const Magnet& magnet, double time, double step, Eigen::Matrix3d& rotation,
-                  Eigen::Vector3d& angular_velocity);
-
-/// exact_magnet() as a Dynamics, for reference solutions. q is R, v the body's angular velocity.
-class RungeKuttaMagnet : public Dynamics {
- public:
-  explicit RungeKuttaMagnet(const Magnet& magnet);
-  void step() override;
-  double energy() const override;
-  std::vector<Quantity> invariants() const override;
-
- private:
+  Scheme scheme_;
   Magnet magnet_;
 };
 
@@ -114,12 +116,12 @@ class FreeBody : public Dynamics {
   enum class Scheme { moser_veselov, runge_kutta };
   FreeBody(Scheme scheme, const Vector& alpha, const Matrix& rotation, const Matrix& momentum,
            double t);
-  void step() override;
   double energy() const override;
   /// Components of the spatial momentum, and tr (m + J²)^k of Manakov 1976.
   std::vector<Quantity> invariants() const override;
 
  private:
+  void advance() override;
   Scheme scheme_;
   Vector alpha_;
   double t_;
@@ -133,12 +135,12 @@ class HeavyTop : public Dynamics {
   enum class Scheme { rattle, constrained_euler, runge_kutta };
   HeavyTop(Scheme scheme, const Eigen::Vector3d& alpha, const Eigen::Vector3d& chi, double c,
            const Eigen::Matrix3d& momentum, const Eigen::Vector3d& direction, double t);
-  void step() override;
   /// ¼ tr(I⁻¹(m) mᵀ) + c v·χ
   double energy() const override;
   std::vector<Quantity> invariants() const override;
 
  private:
+  void advance() override;
   void runge_kutta();
   /// v χᵀ - χ vᵀ; it is reused by the next step.
   const Eigen::Matrix3d& torque_over_c();

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "dormand_prince.hpp"
 #include "slow_manifold.hpp"
 #include "tarn/core/error.hpp"
 #include "variational_of.hpp"
@@ -16,9 +15,9 @@ namespace {
 // Tolerance for a start on the constraints: decks contain rounded numbers.
 constexpr double kOnConstraints = 1e-9;
 
-/// Inverse of relative_to_joints().
-Vector from_relative(Vector rods) {
-  rods.tail(3) += rods.head(3).eval();
+/// Inverse of rods_of().
+Vector points_of(Vector rods, Index dimensions) {
+  for (Index i = dimensions; i < rods.size(); ++i) rods[i] += rods[i - dimensions];
   return rods;
 }
 
@@ -26,28 +25,12 @@ Vector from_relative(Vector rods) {
 void set_lengths(Pendula& pendula, const std::vector<double>& lengths) {
   if (lengths.empty()) return;
   const Index dimensions = pendula.position.size() / pendula.masses.size();
-  Vector rods = pendula.position;
-  const Index rest = rods.size() - dimensions;
-  rods.tail(rest) -= pendula.position.head(rest);
+  Vector rods = rods_of(pendula.position, dimensions);
   for (std::size_t k = 0; k < lengths.size(); ++k) {
     rods.segment(dimensions * static_cast<Index>(k), dimensions) *= lengths[k] / pendula.lengths[k];
   }
-  for (Index i = dimensions; i < rods.size(); ++i) rods[i] += rods[i - dimensions];
-  pendula.position = rods;
+  pendula.position = points_of(rods, dimensions);
   pendula.lengths = lengths;
-}
-
-Matrix square_matrix(const std::vector<double>& rows, Index n) {
-  using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  return Eigen::Map<const RowMatrix>(rows.data(), n, n);
-}
-
-std::vector<double> rows_of(const Matrix& matrix) {
-  std::vector<double> rows;
-  for (Index i = 0; i < matrix.rows(); ++i) {
-    for (Index j = 0; j < matrix.cols(); ++j) rows.push_back(matrix(i, j));
-  }
-  return rows;
 }
 
 /// Fills an empty list with the paper's values.
@@ -74,22 +57,7 @@ Matrix paper_momentum(bool heavy, Index n) {
   return momentum;
 }
 
-void fill_magnet(SystemKeys& system) {
-  const Magnet paper;
-  fill(system.rotation, rows_of(paper.rotation));
-  fill(system.angular_velocity, paper.angular_velocity);
-}
-
-void fill_rigid_body(SystemKeys& system, bool heavy) {
-  fill(system.alpha, Eigen::Vector3d(0.44, 0.5, 1.0));
-  const auto n = static_cast<Index>(system.alpha.size());
-  fill(system.rotation, rows_of(Matrix::Identity(n, n)));
-  fill(system.momentum, rows_of(paper_momentum(heavy, n)));
-  fill(system.chi, Eigen::Vector3d(0.0, 0.0, 1.0));
-  fill(system.direction, Eigen::Vector3d(0.0, 1.0, 0.0));
-}
-
-/// The pendula of a deck, starting from the paper's initial data.
+/// The pendula of a deck, with the paper's values where it gives none.
 Pendula pendula_of(const PaperDeck& deck) {
   const std::string& kind = deck.system.kind;
   const SystemKeys& system = deck.own.system;
@@ -100,74 +68,56 @@ Pendula pendula_of(const PaperDeck& deck) {
   if (!system.masses.empty()) pendula.masses = vector_of(system.masses);
   set_lengths(pendula, system.lengths);
   pendula.gravity = system.gravity;
+  const auto points = [&](const std::vector<double>& given) {
+    return gives_rods(deck) ? points_of(vector_of(given), 3) : vector_of(given);
+  };
+  if (!system.position.empty()) pendula.position = points(system.position);
+  if (!system.velocity.empty()) pendula.velocity = points(system.velocity);
+  if (kind == "spherical-pendulum") pendula.lengths = {pendula.position.norm()};
   return pendula;
 }
 
-Magnet magnet_of(const PaperDeck& deck) {
-  const SystemKeys& system = deck.own.system;
-  Magnet magnet;
-  magnet.b_mu = system.b_mu;
-  magnet.h = deck.own.integrator.step;
-  magnet.rotation = square_matrix(system.rotation, 3);
-  magnet.angular_velocity = vector_of(system.angular_velocity);
-  return magnet;
-}
-
 std::unique_ptr<Dynamics> make_magnet(const PaperDeck& deck) {
+  const SystemKeys& system = deck.own.system;
   const IntegratorKeys& integrator = deck.own.integrator;
-  const Magnet magnet = magnet_of(deck);
-  if (integrator.scheme == Scheme::rk4) {
-    return std::make_unique<RungeKuttaMagnet>(magnet);
+  const Magnet magnet{system.b_mu, integrator.step,
+                      matrix_of<Eigen::Matrix3d>(vector_of(system.rotation)),
+                      vector_of(system.angular_velocity)};
+  if (integrator.scheme == "so3-linearised") {
+    return std::make_unique<LinearisedSo3>(magnet, *integrator.omega, *integrator.beta,
+                                           integrator.quadrature, integrator.a_mass);
   }
-  if (integrator.scheme == Scheme::cayley_variational_euler) {
-    return std::make_unique<CayleyVariationalEuler>(magnet);
-  }
-  using L = LinearisedSo3;
-  return std::make_unique<L>(
-      magnet, *integrator.omega, *integrator.beta,
-      integrator.quadrature == MagnetQuadrature::first_order ? L::Quadrature::first_order
-                                                             : L::Quadrature::trapezoidal,
-      integrator.a_mass == MagnetAMass::paper ? L::AMass::paper : L::AMass::consistent);
+  using S = RotatingMagnet::Scheme;
+  return std::make_unique<RotatingMagnet>(
+      integrator.scheme == "rk4" ? S::runge_kutta : S::cayley_variational_euler, magnet);
 }
 
 std::unique_ptr<Dynamics> make_rigid_body(const PaperDeck& deck) {
   const SystemKeys& system = deck.own.system;
-  const IntegratorKeys& integrator = deck.own.integrator;
+  const double step = deck.own.integrator.step;
+  const std::string& scheme = deck.own.integrator.scheme;
   const Vector alpha = vector_of(system.alpha);
-  const Index n = alpha.size();
-  const Matrix momentum = square_matrix(system.momentum, n);
+  const Matrix momentum = matrix_of(vector_of(system.momentum));
   if (deck.system.kind == "free-body") {
-    using Body = FreeBody;
-    return std::make_unique<Body>(
-        integrator.scheme == Scheme::rk4 ? Body::Scheme::runge_kutta : Body::Scheme::moser_veselov,
-        alpha, square_matrix(system.rotation, n), momentum, integrator.step);
+    using S = FreeBody::Scheme;
+    return std::make_unique<FreeBody>(scheme == "rk4" ? S::runge_kutta : S::moser_veselov, alpha,
+                                      matrix_of(vector_of(system.rotation)), momentum, step);
   }
-  using Top = HeavyTop;
-  const Top::Scheme scheme = integrator.scheme == Scheme::rattle ? Top::Scheme::rattle
-                             : integrator.scheme == Scheme::rk4  ? Top::Scheme::runge_kutta
-                                                                 : Top::Scheme::constrained_euler;
-  return std::make_unique<Top>(scheme, alpha, vector_of(system.chi), system.c, momentum,
-                               vector_of(system.direction), integrator.step);
+  using S = HeavyTop::Scheme;
+  return std::make_unique<HeavyTop>(scheme == "rattle" ? S::rattle
+                                    : scheme == "rk4"  ? S::runge_kutta
+                                                       : S::constrained_euler,
+                                    alpha, vector_of(system.chi), system.c, momentum,
+                                    vector_of(system.direction), step);
 }
 
-template <class System>
-std::unique_ptr<Dynamics> make_variational(const PaperDeck& deck, System system) {
+std::unique_ptr<Dynamics> make_variational(const PaperDeck& deck) {
   const IntegratorKeys& integrator = deck.own.integrator;
-  const Experiment experiment = make_experiment(deck);
-  check_on_constraints(deck, experiment);
-  system.gravity = deck.own.system.gravity;
-  if constexpr (System::d == 1) {
-    system.lengths = {experiment.position.norm()};
-  } else {
-    const Pendula pendula = pendula_of(deck);
-    std::copy(pendula.masses.begin(), pendula.masses.end(), system.masses.begin());
-    std::copy(pendula.lengths.begin(), pendula.lengths.end(), system.lengths.begin());
-  }
-  const Layer layer = integrator.scheme == Scheme::variational_of_euler ? Layer::euler
-                      : integrator.scheme == Scheme::variational_of_rk2 ? Layer::rk2
-                                                                        : Layer::rk4;
-  return std::make_unique<VariationalOf<System>>(system, layer, integrator.step, integrator.bias,
-                                                 experiment.position, experiment.velocity);
+  check_on_constraints(deck, make_experiment(deck));
+  const Layer layer = integrator.scheme == "variational-of:euler" ? Layer::euler
+                      : integrator.scheme == "variational-of:rk2" ? Layer::rk2
+                                                                  : Layer::rk4;
+  return make_variational_of(pendula_of(deck), layer, integrator.step, integrator.bias);
 }
 
 /// @throws InputError if the constraint gradients are linearly dependent
@@ -193,17 +143,25 @@ Vector vector_of(const std::vector<double>& values) {
   return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
 }
 
-bool is_three_dimensional(const PaperDeck& deck) {
-  return deck.system.kind.ends_with("spherical-pendulum");
+bool is_pendula(const PaperDeck& deck) {
+  return deck.system.kind.find("pendulum") != std::string::npos;
 }
+
+bool is_three_dimensional(const PaperDeck& deck) {
+  return is_pendula(deck) && kind_of(deck).dimensions == 3;
+}
+
+bool gives_rods(const PaperDeck& deck) { return deck.system.kind == "double-spherical-pendulum"; }
 
 double omega_of(const PaperDeck& deck) {
   return deck.own.system.omega.value_or(deck.own.integrator.omega.value_or(1.0));
 }
 
-Vector relative_to_joints(Vector points) {
-  points.tail(3) -= points.head(3).eval();
-  return points;
+Vector rods_of(const Vector& points, Index dimensions) {
+  const Index rest = points.size() - dimensions;
+  Vector rods = points;
+  rods.tail(rest) -= points.head(rest);
+  return rods;
 }
 
 void check_on_constraints(const PaperDeck& deck, const Experiment& problem) {
@@ -222,7 +180,7 @@ void check_on_constraints(const PaperDeck& deck, const Experiment& problem) {
                      "\"{4}\" needs a start on the constraints{5}; change the {0}, or omit it to "
                      "use the paper's",
                      what, worst + 1, is_rate ? "its rate" : "its value", values[worst],
-                     scheme_name(deck.own.integrator.scheme),
+                     deck.own.integrator.scheme,
                      is_rate ? " with velocities tangent to them" : "")});
   }
   if (!problems.empty()) throw InputError(std::move(problems));
@@ -232,121 +190,99 @@ void check_on_constraints(const PaperDeck& deck, const Experiment& problem) {
 Experiment make_experiment(const PaperDeck& deck) {
   const SystemKeys& system = deck.own.system;
   const double omega = omega_of(deck);
+  if (is_pendula(deck)) return make_pendula(pendula_of(deck), omega);
   Experiment problem;
   if (deck.system.kind == "dna") {
-    const Dna::Parameters parameters{system.n, system.a, system.x0, system.epsilon,
-                                     system.ends == DnaEnds::periodic};
-    const Vector xi =
-        system.xi.empty() ? standard_normals(system.seed, system.n) : vector_of(system.xi);
-    problem = make_dna(parameters, xi);
+    problem = make_dna(
+        {system.n, system.a, system.x0, system.epsilon, system.ends == DnaEnds::periodic},
+        system.xi.empty() ? standard_normals(system.seed, system.n) : vector_of(system.xi));
   } else if (deck.system.kind == "three-body-plane") {
     problem = make_three_body_plane(omega);
-  } else if (deck.system.kind == "double-spring") {
+  } else {
     problem = make_double_spring(omega);
-    if (deck.own.integrator.scheme != Scheme::slow_manifold) {
+    if (deck.own.integrator.scheme != "slow-manifold") {
       // AST (31)-(32), on the constraints: the start of its time-dependent solutions.
       problem.position = Eigen::Vector4d(1.0, 0.0, 2.0, 0.0);
     }
-  } else if (is_three_dimensional(deck)) {
-    const bool two = deck.system.kind == "double-spherical-pendulum";
-    Pendula pendula = pendula_of(deck);
-    const auto points = [&](const std::vector<double>& given) {
-      return two ? from_relative(vector_of(given)) : vector_of(given);
-    };
-    if (!system.position.empty()) pendula.position = points(system.position);
-    if (!system.velocity.empty()) pendula.velocity = points(system.velocity);
-    if (!two) pendula.lengths = {pendula.position.norm()};
-    return make_spherical_pendula(pendula, omega);
-  } else {
-    problem = make_pendula(pendula_of(deck), omega);
   }
   if (!system.position.empty()) problem.position = vector_of(system.position);
   if (!system.velocity.empty()) problem.velocity = vector_of(system.velocity);
   return problem;
 }
 
-std::unique_ptr<Method> make_method(const PaperDeck& deck, const Experiment& problem) {
-  const IntegratorKeys& integrator = deck.own.integrator;
-  const bool in_space = is_three_dimensional(deck);
-  using S = Scheme;
+namespace {
+
+/// The method of a deck with a step h.
+std::unique_ptr<Method> simple_method(const PaperDeck& deck, const Experiment& problem, double h) {
+  const IntegratorKeys& keys = deck.own.integrator;
+  const std::string& name = keys.scheme;
+  const double beta = keys.beta.value_or(0.0);
   const MechanicalSystem& whole = problem.whole();
-  const double beta = integrator.beta.value_or(0.0);
-  const auto make = [&](double h) -> std::unique_ptr<Method> {
-    switch (integrator.scheme) {
-      case S::verlet:
-        return std::make_unique<Verlet>(whole, h);
-      case S::zs:
-        return std::make_unique<Zs>(whole, h, beta);
-      case S::zss:
-        return std::make_unique<Zss>(whole, h, beta);
-      case S::zss_stiff:
-        return std::make_unique<ZssStiff>(whole, h, beta,
-                                          integrator.hessian == PenaltyHessian::gauss_newton
-                                              ? ZssStiff::Hessian::gauss_newton
-                                              : ZssStiff::Hessian::full);
-      case S::pushforward_newmark:
-        return std::make_unique<PushforwardNewmark>(whole, h, beta);
-      case S::newmark:
-        return std::make_unique<Newmark>(whole, h, beta);
-      case S::newmark_one_step:
-        return std::make_unique<NewmarkOneStep>(
-            whole, h, beta,
-            integrator.acceleration == OneStepAcceleration::force
-                ? NewmarkOneStep::Acceleration::force
-                : NewmarkOneStep::Acceleration::linearised);
-      case S::variational_euler:
-        return std::make_unique<VariationalEuler>(whole, h);
-      case S::midpoint:
-        if (in_space) {
-          return std::make_unique<ConstrainedMidpoint>(*problem.soft, *problem.constraint, h);
-        }
-        return std::make_unique<Midpoint>(whole, h);
-      case S::midpoint_hamilton:
-        return std::make_unique<ConstrainedMidpoint>(*problem.soft, *problem.constraint, h,
-                                                     ConstrainedMidpoint::Equations::hamilton);
-      case S::shake:
-        return std::make_unique<Shake>(*problem.soft, *problem.constraint, h);
-      case S::rattle:
-        return std::make_unique<Rattle>(*problem.soft, *problem.constraint, h);
-      case S::rk4:
-        return std::make_unique<Rk4>(whole, h);
-      case S::rk4_projected:
-        return std::make_unique<ProjectedRk4>(*problem.penalised, *problem.constraint,
-                                              omega_of(deck), integrator.tolerance, h);
-      case S::dormand_prince:
-        return std::make_unique<AdaptiveSteps>(whole, *problem.constraint, omega_of(deck),
-                                               integrator.tolerance, integrator.projections,
-                                               integrator.relative_tolerance, h);
-      default:  // schemes of systems on manifolds
-        return nullptr;
-    }
-  };
-  if (integrator.compose == Composition::none) return make(integrator.step);
-  return std::make_unique<Composed>(integrator.compose == Composition::yoshida4
-                                        ? Composed::Kind::triple_jump
-                                        : Composed::Kind::suzuki,
-                                    integrator.step, make);
+  if (name == "verlet") return std::make_unique<Verlet>(whole, h);
+  if (name == "zs") return std::make_unique<Zs>(whole, h, beta);
+  if (name == "zss") return std::make_unique<Zss>(whole, h, beta);
+  if (name == "zss-stiff") return std::make_unique<ZssStiff>(whole, h, beta, keys.hessian);
+  if (name == "pushforward-newmark") return std::make_unique<PushforwardNewmark>(whole, h, beta);
+  if (name == "newmark") return std::make_unique<Newmark>(whole, h, beta);
+  if (name == "newmark-one-step") {
+    return std::make_unique<NewmarkOneStep>(whole, h, beta, keys.acceleration);
+  }
+  if (name == "variational-euler") return std::make_unique<VariationalEuler>(whole, h);
+  if (name == "rk4") return std::make_unique<Rk4>(whole, h);
+  const bool in_space = is_three_dimensional(deck);
+  if (name == "midpoint" && !in_space) return std::make_unique<Midpoint>(whole, h);
+  const MechanicalSystem& soft = *problem.soft;
+  const Constraint& constraint = *problem.constraint;
+  if (name == "shake") return std::make_unique<Shake>(soft, constraint, h);
+  if (name == "rattle") return std::make_unique<Rattle>(soft, constraint, h);
+  const SlowManifold manifold{constraint, omega_of(deck), keys.tolerance};
+  if (name == "rk4-projected") return std::make_unique<ProjectedRk4>(whole, h, manifold);
+  if (name == "dormand-prince") {
+    return std::make_unique<AdaptiveSteps>(whole, h, manifold, keys.projections,
+                                           keys.relative_tolerance);
+  }
+  using Equations = ConstrainedMidpoint::Equations;
+  return std::make_unique<ConstrainedMidpoint>(
+      soft, constraint, h, name == "midpoint" ? Equations::newton : Equations::hamilton);
+}
+
+}  // namespace
+
+std::unique_ptr<Method> make_method(const PaperDeck& deck, const Experiment& problem) {
+  const auto make = [&](double h) { return simple_method(deck, problem, h); };
+  const IntegratorKeys& keys = deck.own.integrator;
+  if (keys.compose == Composition::none) return make(keys.step);
+  return std::make_unique<Composed>(keys.compose, keys.step, make);
 }
 
 PaperDeck with_initial_data(PaperDeck deck) {
   SystemKeys& system = deck.own.system;
   const std::string& kind = deck.system.kind;
+  const bool is_top = kind == "heavy-top";
   if (kind == "magnet") {
-    fill_magnet(system);
-  } else if (kind == "free-body" || kind == "heavy-top") {
-    fill_rigid_body(system, kind == "heavy-top");
+    const Magnet paper;
+    fill(system.rotation, rows_of(paper.rotation));
+    fill(system.angular_velocity, paper.angular_velocity);
+  } else if (kind == "free-body" || is_top) {
+    fill(system.alpha, Eigen::Vector3d(0.44, 0.5, 1.0));
+    const auto n = static_cast<Index>(system.alpha.size());
+    fill(system.rotation, rows_of(Matrix::Identity(n, n)));
+    fill(system.momentum, rows_of(paper_momentum(is_top, n)));
+    fill(system.chi, Eigen::Vector3d(0.0, 0.0, 1.0));
+    fill(system.direction, Eigen::Vector3d(0.0, 1.0, 0.0));
   } else {
-    if (kind.ends_with("pendulum") || kind == "pendulum-chain") {
+    if (is_pendula(deck)) {
       const Pendula pendula = pendula_of(deck);
       fill(system.masses, pendula.masses);
       fill(system.lengths, pendula.lengths);
     }
     const Experiment start = make_experiment(deck);
-    const bool rods = kind == "double-spherical-pendulum";
+    const auto given = [&](const Vector& points) {
+      return gives_rods(deck) ? rods_of(points, 3) : points;
+    };
     // The positions of a strand follow from n, the noise and the seed.
-    if (kind != "dna")
-      fill(system.position, rods ? relative_to_joints(start.position) : start.position);
-    fill(system.velocity, rods ? relative_to_joints(start.velocity) : start.velocity);
+    if (kind != "dna") fill(system.position, given(start.position));
+    fill(system.velocity, given(start.velocity));
   }
   return deck;
 }
@@ -355,10 +291,8 @@ std::unique_ptr<Dynamics> make_dynamics(const PaperDeck& deck) {
   const std::string& kind = deck.system.kind;
   if (kind == "magnet") return make_magnet(with_initial_data(deck));
   if (kind == "free-body" || kind == "heavy-top") return make_rigid_body(with_initial_data(deck));
-  if (!scheme_name(deck.own.integrator.scheme).starts_with("variational-of:")) return nullptr;
-  if (kind == "spherical-pendulum") return make_variational(deck, SphericalPendulum{{1.0}, {}});
-  if (kind == "double-pendulum") return make_variational(deck, PlanarDoublePendulum{});
-  return nullptr;
+  if (!deck.own.integrator.scheme.starts_with("variational-of:")) return nullptr;
+  return make_variational(deck);
 }
 
 }  // namespace tarn::papers

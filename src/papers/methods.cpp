@@ -1,10 +1,8 @@
 #include "methods.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
-
-#include "convergence.hpp"
 
 namespace tarn::papers {
 namespace {
@@ -12,112 +10,90 @@ namespace {
 /// Relative rounding error of a converged solution: about 100 units.
 constexpr double kRoundingOfQ = 100.0 * std::numeric_limits<double>::epsilon();
 
-/// Solves a = -M⁻¹ grad V(c + w a) to round-off by Newton's method from `a`.
-///
+Vector gram_solution(const Constraint& constraint, const Vector& masses, const Vector& x,
+                     const Vector& values) {
+  BandMatrix gram(constraint.count(), constraint.coupling());
+  constraint.add_gram(x, x, masses, 1.0, gram);
+  return gram.solve(values);
+}
+
+}  // namespace
+
+// --- without constraints -------------------------------------------------------------------------
+
 /// Rounding of q = c + w a changes the gradient. That moves q by a few of its roundings, however
 /// stiff V is, but `a` by these divided by w, which is large relative to a small `a`.
-void solve_acceleration(const MechanicalSystem& system, const Vector& c, double w, Vector& a,
-                        Costs& costs) {
+Vector FreeMethod::solve_acceleration(const Vector& c, double w, Vector a) {
   double last = std::numeric_limits<double>::infinity();
   double change = last;
   for (int i = 0; i < kMostIterations; ++i) {
     const Vector q = c + w * a;
-    const Vector residual = system.mass_times(a) + system.gradient(q);
-    const Vector step = system.shifted_mass(q, w).solve(residual);
+    const Vector residual = system_.mass_times(a) + system_.gradient(q);
+    const Vector step = system_.shifted_mass(q, w).solve(residual);
     a -= step;
-    ++costs.iterations;
-    ++costs.linear_solves;
+    ++costs_.iterations;
+    ++costs_.linear_solves;
     change = relative(step.lpNorm<Eigen::Infinity>(), a.lpNorm<Eigen::Infinity>());
     const double moved = relative(w * step.lpNorm<Eigen::Infinity>(), q.lpNorm<Eigen::Infinity>());
     // Near the end the change is due to rounding of the residual.
     const bool is_near = change < 1e-9 || moved < kRoundingOfQ;
-    if (change <= kRoundOff || (is_near && change >= 0.25 * last)) return;
+    if (change <= kRoundOff || (is_near && change >= 0.25 * last)) return a;
     if (!std::isfinite(change)) break;
     last = change;
   }
   throw_not_converged("the implicit equation", change);
 }
 
-}  // namespace
-
-void AccelerationMethod::step(State& s) {
+void AccelerationMethod::advance(State& s) {
   s.x += h_ * s.v + 0.5 * h_ * h_ * s.f;
   const Vector f = acceleration(s.x);
   s.v += 0.5 * h_ * (s.f + f);
   s.f = f;
-  ++costs_.steps;
+}
+
+Vector Zss::linearised(const Vector& x, Hessian kind) {
+  ++costs_.linear_solves;
+  return system_.shifted_mass(x, weight_, kind).solve(-system_.gradient(x));
 }
 
 Method::EnergyPlace Zs::energy_place(const MechanicalSystem& system, const State& s) const {
-  const Vector a = system.shifted_mass(s.x, beta_ * h_ * h_).solve(-system.gradient(s.x));
-  return newmark_place(s, a);
+  const Vector a = system.shifted_mass(s.x, weight_).solve(-system.gradient(s.x));
+  return newmark_place(s.x + weight_ * a, a);
 }
 
 Vector Zs::acceleration(const Vector& x) {
-  const double w = beta_ * h_ * h_;
-  const Vector a = system_.shifted_mass(x, w).solve(-system_.gradient(x));
-  ++costs_.linear_solves;
-  return a - 0.5 * w * w * system_.mass_solve(system_.third_derivative(x, a));
+  const Vector a = linearised(x, Hessian::full);
+  return a - 0.5 * weight_ * weight_ * system_.mass_solve(system_.third_derivative(x, a));
 }
 
-Vector Zss::acceleration(const Vector& x) {
-  ++costs_.linear_solves;
-  return system_.shifted_mass(x, beta_ * h_ * h_).solve(-system_.gradient(x));
-}
-
-Vector ZssStiff::acceleration(const Vector& x) {
-  ++costs_.linear_solves;
-  const double w = beta_ * h_ * h_;
-  const BandMatrix matrix = hessian_ == Hessian::full ? system_.stiff_shifted_mass(x, w)
-                                                      : system_.gauss_newton_shifted_mass(x, w);
-  return matrix.solve(-system_.gradient(x));
-}
-
-Vector PushforwardNewmark::acceleration(const Vector& x) {
-  Vector a = Vector::Zero(x.size());
-  solve_acceleration(system_, x, beta_ * h_ * h_, a, costs_);
-  return a;
-}
-
-void Newmark::step(State& s) {
+void Newmark::advance(State& s) {
   const Vector c = s.x + h_ * s.v + (0.5 - beta_) * h_ * h_ * s.f;
-  Vector a = s.f;
-  solve_acceleration(system_, c, beta_ * h_ * h_, a, costs_);
-  s.x = c + beta_ * h_ * h_ * a;
+  const Vector a = solve_acceleration(c, weight_, s.f);
+  s.x = c + weight_ * a;
   s.v += 0.5 * h_ * (s.f + a);
   s.f = a;
-  ++costs_.steps;
 }
 
-void NewmarkOneStep::step(State& s) {
-  const double w = beta_ * h_ * h_;
+void NewmarkOneStep::advance(State& s) {
   const Vector c = s.x + h_ * s.v + (0.5 - beta_) * h_ * h_ * s.f;
-  const Vector residual = system_.mass_times(c - s.x + w * s.f);
-  s.x += system_.shifted_mass(s.x, w).solve(residual);
+  const Vector residual = system_.mass_times(c - s.x + weight_ * s.f);
+  s.x += system_.shifted_mass(s.x, weight_).solve(residual);
   const Vector force = system_.acceleration(s.x);
-  const Vector a = kind_ == Acceleration::linearised ? Vector((s.x - c) / w) : force;
+  const Vector a = kind_ == Acceleration::linearised ? Vector((s.x - c) / weight_) : force;
   s.v += 0.5 * h_ * (s.f + a);
   s.f = force;
-  ++costs_.steps;
   ++costs_.linear_solves;
 }
 
-void VariationalEuler::step(State& s) {
-  s.v += h_ * system_.acceleration(s.x);
-  s.x += h_ * s.v;
-  ++costs_.steps;
-}
-
-void Midpoint::step(State& s) {
+void Midpoint::advance(State& s) {
   // Not from the acceleration at s.x: off stiff constraints it is large and leads to other roots.
-  Vector a = Vector::Zero(s.x.size());
-  solve_acceleration(system_, s.x + 0.5 * h_ * s.v, 0.25 * h_ * h_, a, costs_);
+  const Vector start = Vector::Zero(s.x.size());
+  const Vector a = solve_acceleration(s.x + 0.5 * h_ * s.v, 0.25 * h_ * h_, start);
   s.x += h_ * s.v + 0.5 * h_ * h_ * a;
   s.v += h_ * a;
-  ++costs_.steps;
 }
 
-void Rk4::step(State& s) {
+void Rk4::advance(State& s) {
   project(s.x, s.v);
   const auto rates_here = [&](const Vector& x, const Vector& v) {
     return std::pair<Vector, Vector>(v, system_.acceleration(x));
@@ -127,12 +103,128 @@ void Rk4::step(State& s) {
     return rates_here(x, v);
   };
   runge_kutta_step(h_, rates_here(s.x, s.v), rates, s.x, s.v);
-  ++costs_.steps;
 }
 
-Composed::Composed(Kind kind, double h,
+// --- with constraints ----------------------------------------------------------------------------
+
+Vector multipliers_at(const Constraint& constraint, const Vector& masses, const Vector& x,
+                      const Vector& v, const Vector& a) {
+  return gram_solution(constraint, masses, x, constraint.curvatures(x, v) + constraint.rates(x, a));
+}
+
+Vector ConstrainedMethod::solve_gram(const Vector& x, const Vector& values) {
+  ++costs_.linear_solves;
+  return gram_solution(constraint_, system_.masses(), x, values);
+}
+
+void ConstrainedVerlet::solve_multipliers(const Vector& gradient, const Vector& v, double weight,
+                                          State& s) {
+  const Vector& x = s.x;
+  const Vector a = system_.mass_solve(-gradient);
+  const Vector y = x + h_ * v + weight * a;
+  Vector q = y - weight * system_.mass_solve(constraint_.forces(x, s.lambda));
+  double last = std::numeric_limits<double>::infinity();
+  double change = last;
+  for (int i = 0;; ++i) {
+    if (i == kMostIterations || !std::isfinite(i == 0 ? 0.0 : change)) {
+      throw_not_converged("the constraints", change);
+    }
+    BandMatrix gram(constraint_.count(), constraint_.coupling());
+    constraint_.add_gram(q, x, system_.masses(), weight, gram);
+    const Vector step = gram.solve(constraint_.values(q));
+    const Vector moved = weight * system_.mass_solve(constraint_.forces(x, step));
+    s.lambda += step;
+    q -= moved;
+    ++costs_.iterations;
+    ++costs_.linear_solves;
+    // Not the change of lambda: for small h that is rounding of q, amplified by 1/h².
+    change = relative(moved.lpNorm<Eigen::Infinity>(), q.lpNorm<Eigen::Infinity>());
+    if (change <= kRoundOff || (change < 1e-12 && change >= 0.25 * last)) break;
+    last = change;
+  }
+  s.f = -system_.mass_solve(gradient + constraint_.forces(x, s.lambda));
+}
+
+void ConstrainedVerlet::begin(State& s) {
+  s.lambda = Vector::Zero(constraint_.count());
+  solve_multipliers(system_.gradient(s.x), s.v, 0.5 * h_ * h_, s);
+}
+
+void ConstrainedVerlet::take_over(State& s) {
+  // f contains the gradient; lambda is accurate to the order of the method.
+  const Vector gradient = -system_.mass_times(s.f) - constraint_.forces(s.x, s.lambda);
+  solve_multipliers(gradient, s.v, 0.5 * h_ * h_, s);
+}
+
+void Shake::advance(State& s) {
+  s.x += h_ * s.v + 0.5 * h_ * h_ * s.f;
+  const Vector half = s.v + 0.5 * h_ * s.f;
+  solve_multipliers(system_.gradient(s.x), half, h_ * h_, s);
+  s.v = half + 0.5 * h_ * s.f;
+}
+
+void Rattle::advance(State& s) {
+  s.x += h_ * s.v + 0.5 * h_ * h_ * s.f;
+  const Vector gradient = system_.gradient(s.x);
+  s.v += 0.5 * h_ * (s.f + system_.mass_solve(-gradient));
+  const Vector mu = solve_gram(s.x, constraint_.rates(s.x, s.v));
+  s.v -= system_.mass_solve(constraint_.forces(s.x, mu));
+  solve_multipliers(gradient, s.v, 0.5 * h_ * h_, s);
+}
+
+Vector ConstrainedMidpoint::multipliers(const Vector& x, const Vector& v, const Vector& a) {
+  return solve_gram(x, constraint_.curvatures(x, v) + constraint_.rates(x, a));
+}
+
+std::pair<Vector, Vector> ConstrainedMidpoint::rates(const Vector& x, const Vector& v) {
+  const Vector a = system_.acceleration(x);
+  const Vector lambda = multipliers(x, v, a);
+  const Vector pull = system_.mass_solve(constraint_.forces(x, lambda));
+  if (equations_ == Equations::newton) return {v, a - pull};
+  // Derivatives of g·lambda = w·(vᵀ Hess g v + G a), w = (G M⁻¹ Gᵀ)⁻¹ g, at constant g; the
+  // derivative of g is the pull.
+  const Vector w = solve_gram(x, constraint_.values(x));
+  const Vector along = system_.mass_solve(constraint_.forces(x, w));
+  BandMatrix hessian(system_.size(), system_.sparsity());
+  system_.add_hessian(x, 1.0, hessian, Hessian::full);
+  const Vector over_x = constraint_.third_derivatives(x, w, v) +
+                        constraint_.hessian_times(x, w, a - pull) -
+                        constraint_.hessian_times(x, lambda, along) - hessian.to_dense() * along;
+  return {v + 2.0 * system_.mass_solve(constraint_.hessian_times(x, w, v)),
+          a - pull - system_.mass_solve(over_x)};
+}
+
+void ConstrainedMidpoint::advance(State& s) {
+  // Fixed-point iteration for the midpoint; it contracts by about h/2 times a frequency.
+  Vector x = s.x, v = s.v;
+  double change = 0.0, last = 0.0;
+  for (int i = 0;; ++i) {
+    const auto [x_rate, v_rate] = rates(x, v);
+    const Vector next_x = s.x + 0.5 * h_ * x_rate, next_v = s.v + 0.5 * h_ * v_rate;
+    const double largest =
+        std::max(next_x.lpNorm<Eigen::Infinity>(), next_v.lpNorm<Eigen::Infinity>());
+    change = relative(
+        std::max((next_x - x).lpNorm<Eigen::Infinity>(), (next_v - v).lpNorm<Eigen::Infinity>()),
+        largest);
+    x = next_x;
+    v = next_v;
+    ++costs_.iterations;
+    if (change <= kRoundOff || (i > 2 && change < 1e-13 && change >= last)) break;
+    if (i == kMostIterations || !std::isfinite(change)) {
+      throw_not_converged("the midpoint rule", change, "iterations");
+    }
+    last = change;
+  }
+  s.x = 2.0 * x - s.x;
+  s.v = 2.0 * v - s.v;
+  begin(s);
+}
+
+// --- composition and diagnostics -----------------------------------------------------------------
+
+Composed::Composed(Composition kind, double h,
                    const std::function<std::unique_ptr<Method>(double h)>& make)
-    : steps_per_side_(kind == Kind::triple_jump ? 1 : 2) {
+    : steps_per_side_(kind == Composition::yoshida4 ? 1 : 2) {
   const double outer_steps = 2.0 * steps_per_side_;
   const double gamma = 1.0 / (outer_steps - std::cbrt(outer_steps));
   outer_ = make(gamma * h);
@@ -141,20 +233,21 @@ Composed::Composed(Kind kind, double h,
 
 void Composed::begin(State& s) {
   outer_->begin(s);
-  add_up(costs_.steps);
+  add_up();
 }
 
-void Composed::step(State& s) {
+void Composed::advance(State& s) {
   for (int k = 0; k < steps_per_side_; ++k) outer_->step(s);
   inner_->take_over(s);
   inner_->step(s);
   // Its state is also valid for the next step, which begins with the same method.
   outer_->take_over(s);
   for (int k = 0; k < steps_per_side_; ++k) outer_->step(s);
-  add_up(costs_.steps + 1);
+  add_up();
 }
 
-void Composed::add_up(std::int64_t steps) {
+void Composed::add_up() {
+  const std::int64_t steps = costs_.steps;
   costs_ = outer_->costs() + inner_->costs();
   costs_.steps = steps;
 }

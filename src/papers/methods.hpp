@@ -11,10 +11,8 @@
 /// One-step methods for M q'' = -grad V(q), with or without constraints, and their conserved
 /// quantities.
 ///
-/// TO is Tao & Owhadi 2016; equations are those of docs/equations.md. Each method is a small type
-/// with its properties as constants: `order`, `is_symplectic` (its map of (x, v) conserves dx ∧ M
-/// dv), `is_reversible` (a step with -h inverts a step). `h` is the time step. A method keeps
-/// references to its system and constraint, which must outlive it.
+/// TO is Tao & Owhadi 2016; equations are those of docs/equations.md. `h` is the time step. A
+/// method keeps references to its system and constraint, which must outlive it.
 
 namespace tarn::papers {
 
@@ -36,7 +34,10 @@ class Method {
   /// The same if the previous steps were those of this method with another time step.
   virtual void take_over(State& s) { begin(s); }
   /// @throws NumericalError if an iteration does not converge
-  virtual void step(State& s) = 0;
+  void step(State& s) {
+    advance(s);
+    ++costs_.steps;
+  }
   /// The point at which energies are evaluated; it is where the forces are computed.
   struct EnergyPlace {
     Vector q;
@@ -49,47 +50,46 @@ class Method {
   const Costs& costs() const { return costs_; }
 
  protected:
+  virtual void advance(State& s) = 0;
   Costs costs_;
 };
 
-/// ½(β - ¼)h² aᵀMa, equation (41). Newmark's method conserves its sum with the energy at q exactly
-/// if forces are linear.
-inline double newmark_energy(const MechanicalSystem& system, double h, double beta,
-                             const Vector& a) {
-  return 0.5 * (beta - 0.25) * h * h * a.dot(system.mass_times(a));
-}
-
 // --- without constraints -------------------------------------------------------------------------
 
-/// A method that needs only the system and the time step.
+/// A method that needs only the system, the time step and, in Newmark's family, beta.
 class FreeMethod : public Method {
  public:
-  FreeMethod(const MechanicalSystem& system, double h) : system_(system, costs_), h_(h) {}
+  FreeMethod(const MechanicalSystem& system, double h, double beta = 0.0)
+      : system_(system, costs_), h_(h), beta_(beta), weight_(beta * h * h) {}
   void begin(State&) override {}
 
  protected:
+  /// The place of a Newmark method: q, beside which it conserves ½(β - ¼)h² aᵀMa, equation (41),
+  /// exactly if forces are linear.
+  EnergyPlace newmark_place(const Vector& q, const Vector& a) const {
+    return {q, 0.5 * (beta_ - 0.25) * h_ * h_ * a.dot(system_.mass_times(a))};
+  }
+  /// The solution of a = -M⁻¹ grad V(c + w a) to round-off by Newton's method from `a`.
+  Vector solve_acceleration(const Vector& c, double w, Vector a);
+
   CountedSystem system_;
-  double h_;
+  double h_, beta_, weight_;  ///< weight_ = βh²
 };
 
 /// x+ = x + h v + h²/2 f(x), v+ = v + h/2 (f(x) + f(x+)), equation (40); f is kept between steps.
 class AccelerationMethod : public FreeMethod {
  public:
-  static constexpr int order = 2;
-  static constexpr bool is_reversible = true;
-
+  using FreeMethod::FreeMethod;
   void begin(State& s) override { s.f = acceleration(s.x); }
-  void step(State& s) override;
 
  protected:
-  using FreeMethod::FreeMethod;
+  void advance(State& s) override;
   virtual Vector acceleration(const Vector& x) = 0;
 };
 
-/// f = -M⁻¹ grad V
+/// f = -M⁻¹ grad V; symplectic.
 class Verlet : public AccelerationMethod {
  public:
-  static constexpr bool is_symplectic = true;
   using AccelerationMethod::AccelerationMethod;
   void take_over(State&) override {}
 
@@ -100,82 +100,66 @@ class Verlet : public AccelerationMethod {
 /// Methods that are (nearly) conjugate to Newmark's, TO 2.2: their energy place is q = x + βh² f.
 class NewmarkFamily : public AccelerationMethod {
  public:
-  NewmarkFamily(const MechanicalSystem& system, double h, double beta)
-      : AccelerationMethod(system, h), beta_(beta) {}
+  using AccelerationMethod::AccelerationMethod;
   EnergyPlace energy_place(const MechanicalSystem&, const State& s) const override {
-    return newmark_place(s, s.f);
+    return newmark_place(s.x + weight_ * s.f, s.f);
   }
-
- protected:
-  EnergyPlace newmark_place(const State& s, const Vector& a) const {
-    return {s.x + beta_ * h_ * h_ * a, newmark_energy(system_, h_, beta_, a)};
-  }
-  double beta_;
 };
 
-/// Zhang & Skeel, TO 1.1: f = a - ½β²h⁴ M⁻¹ V‴[a, a], (M + βh² Hess V) a = -grad V.
-class Zs : public NewmarkFamily {
+/// Simplified Z&S, TO 2.3: f = a, (M + βh² Hess V) a = -grad V. Symplectic up to terms of order h⁵.
+class Zss : public NewmarkFamily {
  public:
-  static constexpr bool is_symplectic = true;
   using NewmarkFamily::NewmarkFamily;
+
+ protected:
+  Vector acceleration(const Vector& x) override { return linearised(x, Hessian::full); }
+  Vector linearised(const Vector& x, Hessian kind);
+};
+
+/// Zhang & Skeel, TO 1.1: f = a - ½β²h⁴ M⁻¹ V‴[a, a]; symplectic.
+class Zs : public Zss {
+ public:
+  using Zss::Zss;
   EnergyPlace energy_place(const MechanicalSystem& system, const State& s) const override;
 
  private:
   Vector acceleration(const Vector& x) override;
 };
 
-/// Simplified Z&S, TO 2.3: f = a. Symplectic up to terms of order h⁵.
-class Zss : public NewmarkFamily {
- public:
-  static constexpr bool is_symplectic = false;
-  using NewmarkFamily::NewmarkFamily;
-
- private:
-  Vector acceleration(const Vector& x) override;
-};
-
 /// Simplified Z&S for stiff systems, TO 2.6, with the Hessian of the stiff part only.
-class ZssStiff : public NewmarkFamily {
+class ZssStiff : public Zss {
  public:
-  static constexpr bool is_symplectic = false;
-  /// With or without second derivatives of constraints; without them the matrix is positive
-  /// definite.
-  enum class Hessian { full, gauss_newton };
-  ZssStiff(const MechanicalSystem& system, double h, double beta, Hessian hessian = Hessian::full)
-      : NewmarkFamily(system, h, beta), hessian_(hessian) {}
+  ZssStiff(const MechanicalSystem& system, double h, double beta, Hessian kind = Hessian::stiff)
+      : Zss(system, h, beta), kind_(kind) {}
 
  private:
-  Vector acceleration(const Vector& x) override;
-  Hessian hessian_;
+  Vector acceleration(const Vector& x) override { return linearised(x, kind_); }
+  Hessian kind_;
 };
 
-/// TO 2.2: f = -M⁻¹ grad V(x + βh² f), solved to round-off.
+/// TO 2.2: f = -M⁻¹ grad V(x + βh² f), solved to round-off; symplectic.
 class PushforwardNewmark : public NewmarkFamily {
  public:
-  static constexpr bool is_symplectic = true;
   using NewmarkFamily::NewmarkFamily;
 
  private:
-  Vector acceleration(const Vector& x) override;
+  Vector acceleration(const Vector& x) override {
+    return solve_acceleration(x, weight_, Vector::Zero(x.size()));
+  }
 };
 
 /// Newmark's method with γ = ½, TO 2.1, equation (41). Conjugate to a symplectic method.
 class Newmark : public FreeMethod {
  public:
-  static constexpr int order = 2;
-  static constexpr bool is_symplectic = false;
-  static constexpr bool is_reversible = true;
-  Newmark(const MechanicalSystem& system, double h, double beta)
-      : FreeMethod(system, h), beta_(beta) {}
+  using FreeMethod::FreeMethod;
   void begin(State& s) override { s.f = system_.acceleration(s.x); }
   void take_over(State&) override {}
-  void step(State& s) override;
   EnergyPlace energy_place(const MechanicalSystem&, const State& s) const override {
-    return {s.x, newmark_energy(system_, h_, beta_, s.f)};
+    return newmark_place(s.x, s.f);
   }
 
  private:
-  double beta_;
+  void advance(State& s) override;
 };
 
 /// Newmark's method with a single Newton step from the old position, TO 4.1, equation (41).
@@ -184,139 +168,133 @@ class NewmarkOneStep : public FreeMethod {
   /// The new acceleration in the update of v: from the Newton step, or from the force at the new
   /// position. The latter is unstable for stiff forces.
   enum class Acceleration { linearised, force };
-  static constexpr int order = 2;
-  static constexpr bool is_symplectic = false;
-  static constexpr bool is_reversible = false;
   NewmarkOneStep(const MechanicalSystem& system, double h, double beta,
                  Acceleration acceleration = Acceleration::linearised)
-      : FreeMethod(system, h), beta_(beta), kind_(acceleration) {}
+      : FreeMethod(system, h, beta), kind_(acceleration) {}
   void begin(State& s) override { s.f = system_.acceleration(s.x); }
   void take_over(State&) override {}
-  void step(State& s) override;
 
  private:
-  double beta_;
+  void advance(State& s) override;
   Acceleration kind_;
 };
 
 /// v+ = v - h M⁻¹ grad V(x), x+ = x + h v+, equation (66).
 class VariationalEuler : public FreeMethod {
  public:
-  static constexpr int order = 1;
-  static constexpr bool is_symplectic = true;
-  static constexpr bool is_reversible = false;
   using FreeMethod::FreeMethod;
-  void step(State& s) override;
+
+ private:
+  void advance(State& s) override {
+    s.v += h_ * system_.acceleration(s.x);
+    s.x += h_ * s.v;
+  }
 };
 
 /// The implicit midpoint rule, equation (66).
 class Midpoint : public FreeMethod {
  public:
-  static constexpr int order = 2;
-  static constexpr bool is_symplectic = true;
-  static constexpr bool is_reversible = true;
   using FreeMethod::FreeMethod;
-  void step(State& s) override;
+
+ private:
+  void advance(State& s) override;
 };
 
 /// The classical Runge-Kutta method, equation (66).
 class Rk4 : public FreeMethod {
  public:
-  static constexpr int order = 4;
-  static constexpr bool is_symplectic = false;
-  static constexpr bool is_reversible = false;
   using FreeMethod::FreeMethod;
-  void step(State& s) override;
 
- protected:
+ private:
+  void advance(State& s) override;
   /// Called for the point of each evaluation; may move it.
   virtual void project(Vector&, Vector&) {}
 };
 
 // --- with constraints ----------------------------------------------------------------------------
 
-/// (G M⁻¹ Gᵀ)⁻¹ times values of the constraints, with G at x.
-Vector solve_gram(const Constraint& constraint, const Vector& masses, const Vector& x,
-                  const Vector& values);
 /// The multipliers for g'' = 0: (G M⁻¹ Gᵀ) λ = vᵀ Hess g v + G a.
 /// @param a accelerations without constraints
 Vector multipliers_at(const Constraint& constraint, const Vector& masses, const Vector& x,
                       const Vector& v, const Vector& a);
 
-/// Verlet with constraint forces -Gᵀ lambda for which the next position satisfies the constraints,
-/// equation (43).
 class ConstrainedMethod : public Method {
  public:
-  static constexpr int order = 2;
-  static constexpr bool is_symplectic = true;
-  static constexpr bool is_reversible = true;
   ConstrainedMethod(const MechanicalSystem& system, const Constraint& constraint, double h)
       : system_(system, costs_), constraint_(constraint), h_(h) {}
-  void begin(State& s) override;
-  void take_over(State& s) override;
 
  protected:
-  /// Solves for the multipliers for which y - weight M⁻¹ G(x)ᵀ lambda satisfies the constraints, by
-  /// Newton's method from `lambda`; sets f = -M⁻¹ (grad V(x) + G(x)ᵀ lambda).
-  /// @param gradient grad V(x)
-  void solve_multipliers(const Vector& x, const Vector& gradient, const Vector& y, double weight,
-                         State& s);
-  /// Multipliers and f of a first step, starting from `lambda`.
-  void start_from(const Vector& gradient, State& s);
+  /// (G M⁻¹ Gᵀ)⁻¹ times values of the constraints, with G at x.
+  Vector solve_gram(const Vector& x, const Vector& values);
 
   CountedSystem system_;
   const Constraint& constraint_;
   double h_;
 };
 
-/// SHAKE, with velocities v_k = (x_{k+1} - x_{k-1}) / 2h and multipliers of second order at t_k.
-class Shake : public ConstrainedMethod {
+/// Verlet with constraint forces -Gᵀ lambda for which the next position satisfies the constraints,
+/// equation (43).
+class ConstrainedVerlet : public ConstrainedMethod {
  public:
   using ConstrainedMethod::ConstrainedMethod;
-  void step(State& s) override;
+  void begin(State& s) override;
+  void take_over(State& s) override;
+
+ protected:
+  /// Solves for the multipliers for which s.x + h v + weight f, f = -M⁻¹ (grad V + Gᵀ lambda),
+  /// satisfies the constraints, by Newton's method from s.lambda; sets s.f = f.
+  /// @param gradient grad V(s.x)
+  void solve_multipliers(const Vector& gradient, const Vector& v, double weight, State& s);
+};
+
+/// SHAKE, with velocities v_k = (x_{k+1} - x_{k-1}) / 2h and multipliers of second order at t_k.
+class Shake : public ConstrainedVerlet {
+ public:
+  using ConstrainedVerlet::ConstrainedVerlet;
+
+ private:
+  void advance(State& s) override;
 };
 
 /// RATTLE: velocities satisfy the constraints. Its multiplier is that of the next position, of
 /// first order at t_k.
-class Rattle : public ConstrainedMethod {
+class Rattle : public ConstrainedVerlet {
  public:
-  using ConstrainedMethod::ConstrainedMethod;
-  void step(State& s) override;
+  using ConstrainedVerlet::ConstrainedVerlet;
+
+ private:
+  void advance(State& s) override;
 };
 
 /// The midpoint rule for the constrained equations with explicit multipliers,
 /// G M⁻¹ Gᵀ lambda = vᵀ Hess g v - G M⁻¹ grad V, equation (51). It drifts off the constraints,
 /// MS 6.3.
-class ConstrainedMidpoint : public Method {
+class ConstrainedMidpoint : public ConstrainedMethod {
  public:
-  static constexpr int order = 2;
-  static constexpr bool is_reversible = true;
   /// The equations for g other than zero: newton is x'' = -M⁻¹(grad V + Gᵀ lambda); hamilton are
   /// Hamilton's equations of ½ vᵀMv + V + g·lambda(x, v) with the momentum M v, for which the
   /// midpoint rule is symplectic.
   enum class Equations { newton, hamilton };
   ConstrainedMidpoint(const MechanicalSystem& system, const Constraint& constraint, double h,
                       Equations equations = Equations::newton)
-      : system_(system, costs_), constraint_(constraint), h_(h), equations_(equations) {}
-  void begin(State& s) override;
+      : ConstrainedMethod(system, constraint, h), equations_(equations) {}
+  void begin(State& s) override { s.lambda = multipliers(s.x, s.v, system_.acceleration(s.x)); }
   void take_over(State&) override {}
-  void step(State& s) override;
 
  private:
-  /// Counted in the costs.
-  Vector solve_gram(const Vector& x, const Vector& values);
+  void advance(State& s) override;
   /// @param a -M⁻¹ grad V(x)
   Vector multipliers(const Vector& x, const Vector& v, const Vector& a);
   /// x' and v'.
   std::pair<Vector, Vector> rates(const Vector& x, const Vector& v);
 
-  CountedSystem system_;
-  const Constraint& constraint_;
-  double h_;
   Equations equations_;
 };
 
 // --- composition ---------------------------------------------------------------------------------
+
+/// yoshida4: Yoshida 1990, k = 1. suzuki4: Suzuki 1990, k = 2; no step is longer than h.
+enum class Composition { none, yoshida4, suzuki4 };
 
 /// Composition of a symmetric method of order 2 to order 4, equation (55): k steps with γh, one
 /// with (1 - 2kγ)h and k with γh, γ = 1/(2k - ∛(2k)).
@@ -325,17 +303,14 @@ class ConstrainedMidpoint : public Method {
 /// step; there only order 2 would remain.
 class Composed : public Method {
  public:
-  /// triple_jump: Yoshida 1990, k = 1. suzuki: Suzuki 1990, k = 2; no step is longer than h.
-  enum class Kind { triple_jump, suzuki };
-  static constexpr int order = 4;
-  static constexpr bool is_reversible = true;
   /// @param make makes the method with a time step
-  Composed(Kind kind, double h, const std::function<std::unique_ptr<Method>(double h)>& make);
+  Composed(Composition kind, double h,
+           const std::function<std::unique_ptr<Method>(double h)>& make);
   void begin(State& s) override;
-  void step(State& s) override;
 
  private:
-  void add_up(std::int64_t steps);
+  void advance(State& s) override;
+  void add_up();
 
   int steps_per_side_;
   std::unique_ptr<Method> outer_, inner_;

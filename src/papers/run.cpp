@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "case.hpp"
 #include "experiment.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -27,64 +26,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A table with one row every given number of steps.
-class Table {
- public:
-  using Values = std::function<std::vector<Quantity>()>;
-  Table(const std::string& folder, const std::string& name, const std::string& provenance,
-        std::int64_t every, Values values)
-      : has_time_(name != "iterations"),
-        every_(every),
-        values_(std::move(values)),
-        csv_(fmt::format("{}/{}.csv", folder, name), header()) {
-    csv_.create(provenance);
-  }
-  void write(std::int64_t step, double time) {
-    if (step % every_ != 0) return;
-    csv_.cell(step);
-    if (has_time_) csv_.cell(time);
-    for (const Quantity& q : values_()) csv_.cell(q.value);
-    csv_.end_row();
-  }
-  void flush() { csv_.flush(); }
-
- private:
-  std::vector<std::string> header() const {
-    std::vector<std::string> names{"step", "time"};
-    if (!has_time_) names = {"iteration"};
-    for (const Quantity& q : values_()) names.push_back(q.name);
-    return names;
-  }
-
-  bool has_time_;
-  std::int64_t every_;
-  Values values_;
-  io::CsvWriter csv_;
-};
-
-/// A conserved quantity over the rows of conservation.csv.
+/// A column over the rows of a table.
 struct Change {
   std::string name;
   double start = 0.0, largest = 0.0, last = 0.0;
 };
 
-std::vector<Change> changes_in(const std::string& path) {
-  io::CsvReader csv(path);
-  std::vector<Change> changes;
-  constexpr std::size_t kStepAndTime = 2;
-  std::vector<std::string_view> cells;
-  while (csv.next(cells)) {
-    const bool first = changes.empty();
-    for (std::size_t k = kStepAndTime; k < cells.size(); ++k) {
-      const double value = csv.number(cells[k]);
-      if (first) changes.push_back({csv.header()[k], value});
-      Change& change = changes[k - kStepAndTime];
-      change.last = value - change.start;
+/// A table with one row every given number of steps.
+struct Table {
+  std::string name;
+  std::int64_t every;
+  std::function<std::vector<Quantity>()> values;
+  io::CsvWriter csv;
+  std::vector<Change> changes;  ///< of each value
+
+  bool has_time() const { return name != "iterations"; }
+  void write(std::int64_t step, double time) {
+    if (step % every != 0) return;
+    csv.cell(step);
+    if (has_time()) csv.cell(time);
+    const std::vector<Quantity> row = values();
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      csv.cell(row[k].value);
+      Change& change = changes[k];
+      change.last = row[k].value - change.start;
       change.largest = std::max(change.largest, std::abs(change.last));
     }
+    csv.end_row();
   }
-  return changes;
-}
+};
 
 /// The shortest core time of all steps of a deck in repetitions for this time [s]. Short runs are
 /// timed several at once, because the clock counts microseconds.
@@ -161,7 +131,7 @@ class Run {
       if (options_.timing_s > 0.0) seconds_ = shortest_time(deck_, last_step_, options_.timing_s);
     } catch (const NumericalError& error) {
       const std::string name = "blow-up-0000";
-      add_table(name, 1, [this] { return case_->row(); });
+      add_table(name, 1, &Case::row);
       tables_.back()->write(step_, time());
       flush();
       write_record("failed", error.what());
@@ -178,30 +148,35 @@ class Run {
   }
 
  private:
-  void add_table(const std::string& name, std::int64_t every, Table::Values values) {
-    std::string text =
-        fmt::format("tarn {}; {}, {}; physics {:016x}", kVersion, deck_.system.kind,
-                    scheme_name(deck_.own.integrator.scheme), io::checksum(physics_));
+  void add_table(const std::string& name, std::int64_t every,
+                 std::vector<Quantity> (Case::*values)() const) {
+    std::string text = fmt::format("tarn {}; {}, {}; physics {:016x}", kVersion, deck_.system.kind,
+                                   deck_.own.integrator.scheme, io::checksum(physics_));
     if (name == "trajectory") {
       text += "; " + trajectory_column_text(deck_.system.kind, deck_.own.integrator.scheme);
     }
-    tables_.push_back(std::make_unique<Table>(folder_, name, text, every, std::move(values)));
+    std::vector<std::string> header{"step", "time"};
+    if (name == "iterations") header = {"iteration"};
+    std::vector<Change> changes;
+    for (const Quantity& q : (*case_.*values)()) {
+      header.push_back(q.name);
+      changes.push_back({q.name, q.value});
+    }
+    tables_.emplace_back(new Table{name,
+                                   every,
+                                   [this, values] { return (*case_.*values)(); },
+                                   {fmt::format("{}/{}.csv", folder_, name), std::move(header)},
+                                   std::move(changes)});
+    tables_.back()->csv.create(text);
+    if (name == "conservation") conservation_ = tables_.back().get();
   }
 
   void make_tables() {
     const Keys& keys = deck_.own;
-    if (keys.trajectory) {
-      add_table("trajectory", keys.trajectory->every, [this] { return case_->row(); });
-    }
-    if (!case_->iterate().empty()) {
-      add_table("iterations", 1, [this] { return case_->iterate(); });
-    }
-    if (keys.energies) {
-      add_table("energies", keys.energies->every, [this] { return case_->energies(); });
-    }
-    if (keys.conservation) {
-      add_table("conservation", keys.conservation->every, [this] { return case_->conserved(); });
-    }
+    if (keys.trajectory) add_table("trajectory", keys.trajectory->every, &Case::row);
+    if (!case_->iterate().empty()) add_table("iterations", 1, &Case::iterate);
+    if (keys.energies) add_table("energies", keys.energies->every, &Case::energies);
+    if (keys.conservation) add_table("conservation", keys.conservation->every, &Case::conserved);
   }
 
   /// t = step * h, never accumulated.
@@ -211,14 +186,17 @@ class Run {
     for (const auto& table : tables_) table->write(step_, time());
   }
   void flush() {
-    for (const auto& table : tables_) table->flush();
-    if (deck_.own.conservation) changes_ = changes_in(folder_ + "/conservation.csv");
+    for (const auto& table : tables_) table->csv.flush();
+  }
+  /// The conserved quantities over the rows of conservation.csv.
+  std::vector<Change> changes() const {
+    return conservation_ != nullptr ? conservation_->changes : std::vector<Change>();
   }
 
   void write_record(std::string_view status, std::string_view error = {}) const {
     const Costs costs = case_->costs();
     std::vector<std::string> conserved;
-    for (const Change& change : changes_) {
+    for (const Change& change : changes()) {
       conserved.push_back(io::JsonObject()
                               .add("name", io::json(std::string_view(change.name)))
                               .add("start", io::json(change.start))
@@ -252,7 +230,7 @@ class Run {
 
   std::string summary() const {
     std::string text = fmt::format("{}: {} steps; files are in {}\n", deck_.name, step_, folder_);
-    for (const Change& c : changes_) {
+    for (const Change& c : changes()) {
       text += fmt::format("{:<16} {:>12.6g}, largest change {:.2g}, final change {:+.2g}\n", c.name,
                           c.start, c.largest, c.last);
     }
@@ -266,7 +244,7 @@ class Run {
   std::int64_t step_ = 0, last_step_;
   double seconds_ = std::numeric_limits<double>::quiet_NaN();
   std::vector<std::unique_ptr<Table>> tables_;
-  std::vector<Change> changes_;
+  const Table* conservation_ = nullptr;  ///< of tables_
 };
 
 }  // namespace

@@ -5,32 +5,25 @@
 namespace tarn::papers {
 namespace {
 
-/// Adds values at the coordinates that a constraint depends on.
-void add_at(const std::vector<Index>& where, const Local& values, Vector& sum) {
-  for (std::size_t k = 0; k < where.size(); ++k) sum[where[k]] += values[static_cast<Index>(k)];
-}
-
-/// M plus the terms that `add` adds.
-template <class Add>
-BandMatrix mass_and(const MechanicalSystem& system, const Add& add) {
-  BandMatrix a(system.size(), system.sparsity());
-  a.add_diagonal(system.masses());
-  add(a);
-  return a;
+/// Adds values at the coordinates that each constraint depends on, which `of` computes from its
+/// number and the positions there.
+template <class Of>
+Vector scattered(const Constraint& constraint, const Vector& q, Vector sum, const Of& of) {
+  for (Index i = 0; i < constraint.count(); ++i) {
+    const Local values = of(i, constraint.at(i, q));
+    const std::vector<Index>& where = constraint.support(i);
+    for (std::size_t k = 0; k < where.size(); ++k) sum[where[k]] += values[static_cast<Index>(k)];
+  }
+  return sum;
 }
 
 }  // namespace
 
-BandMatrix MechanicalSystem::shifted_mass(const Vector& q, double c) const {
-  return mass_and(*this, [&](BandMatrix& a) { add_hessian(q, c, a); });
-}
-
-BandMatrix MechanicalSystem::stiff_shifted_mass(const Vector& q, double c) const {
-  return mass_and(*this, [&](BandMatrix& a) { add_stiff_hessian(q, c, a); });
-}
-
-BandMatrix MechanicalSystem::gauss_newton_shifted_mass(const Vector& q, double c) const {
-  return mass_and(*this, [&](BandMatrix& a) { add_gauss_newton_hessian(q, c, a); });
+BandMatrix MechanicalSystem::shifted_mass(const Vector& q, double c, Hessian kind) const {
+  BandMatrix a(size(), sparsity());
+  a.add_diagonal(masses_);
+  add_hessian(q, c, a, kind);
+  return a;
 }
 
 Local Constraint::at(Index i, const Vector& q) const {
@@ -41,46 +34,35 @@ Local Constraint::at(Index i, const Vector& q) const {
 }
 
 Vector Constraint::values(const Vector& q) const {
-  Vector g(count());
-  for (Index i = 0; i < count(); ++i) g[i] = value(i, at(i, q));
-  return g;
+  return Vector::NullaryExpr(count(), [&](Index i) { return value(i, at(i, q)); });
 }
 
 Vector Constraint::rates(const Vector& q, const Vector& v) const {
-  Vector r(count());
-  for (Index i = 0; i < count(); ++i) r[i] = gradient(i, at(i, q)).dot(at(i, v));
-  return r;
+  return Vector::NullaryExpr(count(), [&](Index i) { return gradient(i, at(i, q)).dot(at(i, v)); });
 }
 
 Vector Constraint::forces(const Vector& q, const Vector& lambda) const {
-  Vector f = Vector::Zero(q.size());
-  for (Index i = 0; i < count(); ++i) add_at(support(i), lambda[i] * gradient(i, at(i, q)), f);
-  return f;
+  return scattered(*this, q, Vector::Zero(q.size()),
+                   [&](Index i, const Local& x) -> Local { return lambda[i] * gradient(i, x); });
 }
 
 Vector Constraint::curvatures(const Vector& q, const Vector& v) const {
-  Vector c(count());
-  for (Index i = 0; i < count(); ++i) {
+  return Vector::NullaryExpr(count(), [&](Index i) {
     const Local a = at(i, v);
-    c[i] = a.dot(hessian(i, at(i, q)) * a);
-  }
-  return c;
+    return a.dot(hessian(i, at(i, q)) * a);
+  });
 }
 
 Vector Constraint::hessian_times(const Vector& q, const Vector& w, const Vector& u) const {
-  Vector sum = Vector::Zero(q.size());
-  for (Index i = 0; i < count(); ++i) {
-    add_at(support(i), w[i] * (hessian(i, at(i, q)) * at(i, u)), sum);
-  }
-  return sum;
+  return scattered(*this, q, Vector::Zero(q.size()), [&](Index i, const Local& x) -> Local {
+    return w[i] * (hessian(i, x) * at(i, u));
+  });
 }
 
 Vector Constraint::third_derivatives(const Vector& q, const Vector& w, const Vector& v) const {
-  Vector sum = Vector::Zero(q.size());
-  for (Index i = 0; i < count(); ++i) {
-    add_at(support(i), w[i] * third_derivative(i, at(i, q), at(i, v)), sum);
-  }
-  return sum;
+  return scattered(*this, q, Vector::Zero(q.size()), [&](Index i, const Local& x) -> Local {
+    return w[i] * third_derivative(i, x, at(i, v));
+  });
 }
 
 void Constraint::add_gram(const Vector& left, const Vector& right, const Vector& masses,
@@ -128,30 +110,16 @@ Sparsity Penalised::sparsity() const {
   return {std::max(a.half_bandwidth, b.half_bandwidth), a.cyclic || b.cyclic};
 }
 
-void Penalised::add_hessian(const Vector& q, double factor, BandMatrix& a) const {
-  soft_.add_hessian(q, factor, a);
-  add_stiff_hessian(q, factor, a);
-}
-
-void Penalised::add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const {
-  add_penalty_hessian(q, factor, true, a);
-}
-
-void Penalised::add_gauss_newton_hessian(const Vector& q, double factor, BandMatrix& a) const {
-  add_penalty_hessian(q, factor, false, a);
-}
-
-/// omega² (GᵀG + Σ g_i Hess g_i)
-/// @param curved whether to include the second term
-void Penalised::add_penalty_hessian(const Vector& q, double factor, bool curved,
-                                    BandMatrix& a) const {
+/// The penalty's is omega² (GᵀG + Σ g_i Hess g_i), with Gauss & Newton without the second term.
+void Penalised::add_hessian(const Vector& q, double factor, BandMatrix& a, Hessian kind) const {
+  if (kind == Hessian::full) soft_.add_hessian(q, factor, a, kind);
   for (Index i = 0; i < constraint_.count(); ++i) {
     const std::vector<Index>& where = constraint_.support(i);
     const Local x = constraint_.at(i, q);
     const Local row = constraint_.gradient(i, x);
     const Index n = x.size();
     LocalMatrix h = LocalMatrix::Zero(n, n);
-    if (curved) h = constraint_.value(i, x) * constraint_.hessian(i, x);
+    if (kind != Hessian::gauss_newton) h = constraint_.value(i, x) * constraint_.hessian(i, x);
     for (Index k = 0; k < n; ++k) {
       for (Index l = 0; l < n; ++l) {
         a.add(where[static_cast<std::size_t>(k)], where[static_cast<std::size_t>(l)],
@@ -163,17 +131,14 @@ void Penalised::add_penalty_hessian(const Vector& q, double factor, bool curved,
 
 /// omega² Σ ( 2 (∇g_i·a) H_i a + (aᵀH_i a) ∇g_i + g_i g_i‴[a, a] )
 Vector Penalised::third_derivative(const Vector& q, const Vector& a) const {
-  Vector sum = soft_.third_derivative(q, a);
-  for (Index i = 0; i < constraint_.count(); ++i) {
-    const Local x = constraint_.at(i, q);
-    const Local b = constraint_.at(i, a);
-    const Local row = constraint_.gradient(i, x);
-    const Local hb = constraint_.hessian(i, x) * b;
-    const Local t = omega2_ * (2.0 * row.dot(b) * hb + b.dot(hb) * row +
-                               constraint_.value(i, x) * constraint_.third_derivative(i, x, b));
-    add_at(constraint_.support(i), t, sum);
-  }
-  return sum;
+  return scattered(
+      constraint_, q, soft_.third_derivative(q, a), [&](Index i, const Local& x) -> Local {
+        const Local b = constraint_.at(i, a);
+        const Local row = constraint_.gradient(i, x);
+        const Local hb = constraint_.hessian(i, x) * b;
+        return omega2_ * (2.0 * row.dot(b) * hb + b.dot(hb) * row +
+                          constraint_.value(i, x) * constraint_.third_derivative(i, x, b));
+      });
 }
 
 }  // namespace tarn::papers

@@ -9,6 +9,11 @@
 
 namespace tarn::papers {
 
+/// The whole Hessian of V, that of its stiff part, or the latter without second derivatives of
+/// constraints, which makes it positive semidefinite. Systems without a stiff part have one
+/// Hessian.
+enum class Hessian { full, stiff, gauss_newton };
+
 /// Points or angles with diagonal masses in a potential. Vectors have size() dimensionless numbers.
 /// Derived systems override the functions that the methods in use call: Verlet and methods with
 /// constraints need the gradient, linearly implicit ones the Hessian, Zs the third derivative.
@@ -31,22 +36,12 @@ class MechanicalSystem {
   /// The sparsity of the Hessian.
   virtual Sparsity sparsity() const { return dense(size()); }
   /// a += factor * Hess V(q)
-  virtual void add_hessian(const Vector& q, double factor, BandMatrix& a) const = 0;
-  /// The same for the stiff part of V; all of V by default.
-  virtual void add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const {
-    add_hessian(q, factor, a);
-  }
-  /// The stiff part without the second derivatives of constraints; the stiff part by default.
-  virtual void add_gauss_newton_hessian(const Vector& q, double factor, BandMatrix& a) const {
-    add_stiff_hessian(q, factor, a);
-  }
+  virtual void add_hessian(const Vector& q, double factor, BandMatrix& a, Hessian kind) const = 0;
   /// V‴(q)[a, a]: the gradient of aᵀ Hess V(q) a over q.
   virtual Vector third_derivative(const Vector& q, const Vector& a) const = 0;
 
-  /// M + c Hess V(q), and the same with the other Hessians.
-  BandMatrix shifted_mass(const Vector& q, double c) const;
-  BandMatrix stiff_shifted_mass(const Vector& q, double c) const;
-  BandMatrix gauss_newton_shifted_mass(const Vector& q, double c) const;
+  /// M + c Hess V(q)
+  BandMatrix shifted_mass(const Vector& q, double c, Hessian kind = Hessian::full) const;
 
  private:
   Vector masses_;
@@ -58,7 +53,7 @@ class FreeSystem : public MechanicalSystem {
   using MechanicalSystem::MechanicalSystem;
   double potential(const Vector&) const override { return 0.0; }
   Vector gradient(const Vector& q) const override { return Vector::Zero(q.size()); }
-  void add_hessian(const Vector&, double, BandMatrix&) const override {}
+  void add_hessian(const Vector&, double, BandMatrix&, Hessian) const override {}
   Vector third_derivative(const Vector& q, const Vector&) const override {
     return Vector::Zero(q.size());
   }
@@ -114,14 +109,10 @@ class Penalised : public MechanicalSystem {
   double potential(const Vector& q) const override;
   Vector gradient(const Vector& q) const override;
   Sparsity sparsity() const override;
-  void add_hessian(const Vector& q, double factor, BandMatrix& a) const override;
-  void add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const override;
-  void add_gauss_newton_hessian(const Vector& q, double factor, BandMatrix& a) const override;
+  void add_hessian(const Vector& q, double factor, BandMatrix& a, Hessian kind) const override;
   Vector third_derivative(const Vector& q, const Vector& a) const override;
 
  private:
-  void add_penalty_hessian(const Vector& q, double factor, bool curved, BandMatrix& a) const;
-
   const MechanicalSystem& soft_;
   const Constraint& constraint_;
   double omega2_;

@@ -14,11 +14,17 @@ Vector repeated(const Vector& point_masses, Index dimensions) {
   return point_masses.transpose().replicate(dimensions, 1).reshaped();
 }
 
-Vector vector_of(std::initializer_list<double> values) {
-  Vector v(static_cast<Index>(values.size()));
-  std::copy(values.begin(), values.end(), v.begin());
-  return v;
+/// A system with constraints |r|² = L² or |r| = L on bonds of points, and its penalty.
+Experiment with_bonds(std::unique_ptr<MechanicalSystem> soft, DistanceConstraint::Form form,
+                      Index dimensions, std::vector<DistanceConstraint::Bond> bonds, double omega) {
+  Experiment p;
+  p.soft = std::move(soft);
+  p.constraint = std::make_unique<DistanceConstraint>(form, dimensions, std::move(bonds));
+  p.penalised = std::make_unique<Penalised>(*p.soft, *p.constraint, omega);
+  return p;
 }
+
+using Form = DistanceConstraint::Form;
 
 }  // namespace
 
@@ -151,7 +157,7 @@ Vector Dna::gradient(const Vector& q) const {
   return sum;
 }
 
-void Dna::add_hessian(const Vector& q, double factor, BandMatrix& a) const {
+void Dna::add_hessian(const Vector& q, double factor, BandMatrix& a, Hessian) const {
   for (Index k = 0; k < size(); ++k) {
     a.add(k, k, factor * parameters_.epsilon * well(q[k]).second);
   }
@@ -178,60 +184,42 @@ Pendula double_pendulum() {
   return {Vector::Ones(2),
           {1.0, std::numbers::sqrt2},
           1.0,
-          vector_of({0.0, -1.0, 1.0, -2.0}),
+          Vector{{0.0, -1.0, 1.0, -2.0}},
           Vector::Zero(4)};
 }
 
 Pendula pendulum_chain(Index n) {
-  Pendula p;
-  p.masses = Vector::Ones(n);
-  p.lengths.assign(static_cast<std::size_t>(n), std::sqrt(5.0));
-  p.position.resize(2 * n);
+  Pendula p{Vector::Ones(n), std::vector<double>(static_cast<std::size_t>(n), std::sqrt(5.0)), 1.0,
+            Vector(2 * n), Vector::Zero(2 * n)};
   for (Index i = 0; i < n; ++i) {
-    p.position[2 * i] = static_cast<double>(i + 1);
-    p.position[2 * i + 1] = -2.0 * static_cast<double>(i + 1);
+    p.position.segment<2>(2 * i) = static_cast<double>(i + 1) * Eigen::Vector2d(1.0, -2.0);
   }
-  p.velocity = Vector::Zero(2 * n);
   return p;
-}
-
-namespace {
-
-Experiment make_hanging(const Pendula& pendula, double omega, Index dimensions) {
-  std::vector<DistanceConstraint::Bond> bonds;
-  for (Index i = 0; i < pendula.masses.size(); ++i) {
-    bonds.push_back({i - 1, i, pendula.lengths[static_cast<std::size_t>(i)]});
-  }
-  Experiment p;
-  p.soft = std::make_unique<Weight>(pendula.masses, dimensions, pendula.gravity);
-  p.constraint = std::make_unique<DistanceConstraint>(DistanceConstraint::Form::squared, dimensions,
-                                                      std::move(bonds));
-  p.penalised = std::make_unique<Penalised>(*p.soft, *p.constraint, omega);
-  p.position = pendula.position;
-  p.velocity = pendula.velocity;
-  return p;
-}
-
-}  // namespace
-
-Experiment make_pendula(const Pendula& pendula, double omega) {
-  return make_hanging(pendula, omega, 2);
-}
-
-Experiment make_spherical_pendula(const Pendula& pendula, double omega) {
-  return make_hanging(pendula, omega, 3);
 }
 
 Pendula spherical_pendulum() {
-  return {Vector::Ones(1), {1.0}, 1.0, vector_of({0.6, 0.0, -0.8}), vector_of({0.1, 0.7, 0.075})};
+  return {Vector::Ones(1), {1.0}, 1.0, Vector{{0.6, 0.0, -0.8}}, Vector{{0.1, 0.7, 0.075}}};
 }
 
 Pendula double_spherical_pendulum() {
   return {Vector::Ones(2),
           {1.0, 1.0},
           1.0,
-          vector_of({0.6, 0.0, -0.8, 0.6, 0.6, -1.6}),
-          vector_of({0.0, 0.5, 0.0, 0.4, 0.5, 0.0})};
+          Vector{{0.6, 0.0, -0.8, 0.6, 0.6, -1.6}},
+          Vector{{0.0, 0.5, 0.0, 0.4, 0.5, 0.0}}};
+}
+
+Experiment make_pendula(const Pendula& pendula, double omega) {
+  const Index dimensions = pendula.position.size() / pendula.masses.size();
+  std::vector<DistanceConstraint::Bond> bonds;
+  for (Index i = 0; i < pendula.masses.size(); ++i) {
+    bonds.push_back({i - 1, i, pendula.lengths[static_cast<std::size_t>(i)]});
+  }
+  Experiment p = with_bonds(std::make_unique<Weight>(pendula.masses, dimensions, pendula.gravity),
+                            Form::squared, dimensions, std::move(bonds), omega);
+  p.position = pendula.position;
+  p.velocity = pendula.velocity;
+  return p;
 }
 
 Experiment make_dna(const Dna::Parameters& parameters, const Vector& xi) {
@@ -248,14 +236,10 @@ Experiment make_dna(const Dna::Parameters& parameters, const Vector& xi) {
 }
 
 Experiment make_double_spring(double omega) {
-  Experiment p;
-  p.soft = std::make_unique<FreeSystem>(Vector::Ones(4));
-  p.constraint = std::make_unique<DistanceConstraint>(
-      DistanceConstraint::Form::plain, 2,
-      std::vector<DistanceConstraint::Bond>{{DistanceConstraint::kOrigin, 0, 1.0}, {0, 1, 1.0}});
-  p.penalised = std::make_unique<Penalised>(*p.soft, *p.constraint, omega);
-  p.position = vector_of({1.0, 0.25, 2.0, 0.0});
-  p.velocity = vector_of({0.0, -0.5, 0.0, 0.5});
+  Experiment p = with_bonds(std::make_unique<FreeSystem>(Vector::Ones(4)), Form::plain, 2,
+                            {{DistanceConstraint::kOrigin, 0, 1.0}, {0, 1, 1.0}}, omega);
+  p.position = Vector{{1.0, 0.25, 2.0, 0.0}};
+  p.velocity = Vector{{0.0, -0.5, 0.0, 0.5}};
   return p;
 }
 
@@ -274,17 +258,15 @@ Vector standard_normals(std::uint64_t seed, Index count) {
 }
 
 Experiment make_three_body_plane(double omega) {
-  using Form = DistanceConstraint::Form;
-  using Bonds = std::vector<DistanceConstraint::Bond>;
-  Experiment p;
-  p.extra = std::make_unique<FreeSystem>(repeated(vector_of({1.0, 1.7, 0.6}), 2));
-  p.extra_constraint = std::make_unique<DistanceConstraint>(Form::plain, 2, Bonds{{0, 2, 1.2}});
-  p.soft = std::make_unique<Penalised>(*p.extra, *p.extra_constraint, 1.0);
-  p.constraint =
-      std::make_unique<DistanceConstraint>(Form::squared, 2, Bonds{{0, 1, 1.0}, {1, 2, 1.0}});
-  p.penalised = std::make_unique<Penalised>(*p.soft, *p.constraint, omega);
-  p.position = vector_of({0.0, 0.0, 1.0, 0.0, 1.0, 1.0});
-  p.velocity = vector_of({0.1, 0.2, 0.1, -0.3, -0.4, -0.3});
+  const Vector masses{{1.0, 1.7, 0.6}};
+  Experiment soft = with_bonds(std::make_unique<FreeSystem>(repeated(masses, 2)), Form::plain, 2,
+                               {{0, 2, 1.2}}, 1.0);
+  Experiment p =
+      with_bonds(std::move(soft.penalised), Form::squared, 2, {{0, 1, 1.0}, {1, 2, 1.0}}, omega);
+  p.extra = std::move(soft.soft);
+  p.extra_constraint = std::move(soft.constraint);
+  p.position = Vector{{0.0, 0.0, 1.0, 0.0, 1.0, 1.0}};
+  p.velocity = Vector{{0.1, 0.2, 0.1, -0.3, -0.4, -0.3}};
   return p;
 }
 

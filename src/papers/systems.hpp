@@ -54,7 +54,7 @@ class Weight : public MechanicalSystem {
   double potential(const Vector& q) const override { return weight_.dot(q); }
   Vector gradient(const Vector&) const override { return weight_; }
   Sparsity sparsity() const override { return {0}; }
-  void add_hessian(const Vector&, double, BandMatrix&) const override {}
+  void add_hessian(const Vector&, double, BandMatrix&, Hessian) const override {}
   Vector third_derivative(const Vector& q, const Vector&) const override {
     return Vector::Zero(q.size());
   }
@@ -78,7 +78,7 @@ class Dna : public MechanicalSystem {
   double potential(const Vector& q) const override;
   Vector gradient(const Vector& q) const override;
   Sparsity sparsity() const override { return {1, parameters_.periodic}; }
-  void add_hessian(const Vector& q, double factor, BandMatrix& a) const override;
+  void add_hessian(const Vector& q, double factor, BandMatrix& a, Hessian) const override;
   Vector third_derivative(const Vector& q, const Vector& a) const override;
 
  private:
@@ -118,11 +118,9 @@ struct Pendula {
 Pendula double_pendulum();
 /// TO 4.2: masses 1, lengths √5, x_i = i, y_i = -2 i, at rest.
 Pendula pendulum_chain(Index n);
+/// In the plane or, if the positions have three coordinates, in space, MS 6.3, equation (51); there
+/// z is up, and positions and velocities are those of the points, not of the rods.
 Experiment make_pendula(const Pendula& pendula, double omega);
-
-/// Pendula in space, MS 6.3, equation (51). z is up; positions and velocities are those of the
-/// points, not of the rods.
-Experiment make_spherical_pendula(const Pendula& pendula, double omega);
 /// One rod of length 1 with its end at (0.6, 0, -0.8); and two, the second one along (0, 0.6,
 /// -0.8).
 Pendula spherical_pendulum();

@@ -2,16 +2,66 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <type_traits>
 
+#include "papers/dynamics.hpp"
 #include "papers/methods.hpp"
+#include "papers/systems.hpp"
 
 /// @file
 /// Geometric properties of methods.
 
 namespace tarn::papers {
+
+/// A method on the penalised system or, if it has constraints, on the soft one.
+template <class M>
+std::unique_ptr<Method> make_method(const Experiment& p, double h, double beta) {
+  if constexpr (std::is_base_of_v<ConstrainedMethod, M>) {
+    return std::make_unique<M>(*p.soft, *p.constraint, h);
+  } else {
+    return std::make_unique<M>(p.whole(), h, beta);
+  }
+}
+
+/// Two vectors as one.
+inline Vector joined(const Vector& a, const Vector& b) {
+  Vector both(a.size() + b.size());
+  both << a, b;
+  return both;
+}
+/// The state after steps of a method or a system with its integrator.
+inline Vector state_after(Method& method, const Vector& x, const Vector& v, std::int64_t steps) {
+  const State s = advanced(method, x, v, steps);
+  return joined(s.x, s.v);
+}
+inline Vector state_after(Dynamics& dynamics, std::int64_t steps) {
+  for (std::int64_t k = 0; k < steps; ++k) dynamics.step();
+  return joined(dynamics.q, dynamics.v);
+}
+
+/// The order of a method: log2 of the ratio of errors with that many and twice as many steps.
+/// @param at the result with a number of steps
+template <class At>
+double order_of(const At& at, const Vector& exact, int steps) {
+  return std::log2((at(steps) - exact).norm() / (at(2 * steps) - exact).norm());
+}
+
+/// The form dx ∧ dp, or another with the same blocks.
+inline Matrix canonical_form(Index n) {
+  Matrix omega = Matrix::Zero(2 * n, 2 * n);
+  omega.topRightCorner(n, n).setIdentity();
+  omega.bottomLeftCorner(n, n) = -Matrix::Identity(n, n);
+  return omega;
+}
+/// Largest entry of Jᵀ (form after) J - (form before).
+inline double form_defect(const Matrix& j, const Matrix& after, const Matrix& before) {
+  return (j.transpose() * after * j - before).cwiseAbs().maxCoeff();
+}
 
 /// Derivative of a map by central differences of order 12, equation (67). With a spacing of 0.01
 /// the error is about 1e-13 for maps that are smooth on a scale of 1.
@@ -39,19 +89,12 @@ inline Matrix derivative(const std::function<Vector(const Vector&)>& map, const 
 inline double symplectic_defect(const MechanicalSystem& system, Method& method, const Vector& x,
                                 const Vector& v, double spacing = 0.01) {
   const Index n = x.size();
-  Vector start(2 * n);
-  start << x, system.mass_times(v);
   const auto map = [&](const Vector& xp) {
     const State s = advanced(method, xp.head(n), system.mass_solve(xp.tail(n)), 1);
-    Vector end(2 * n);
-    end << s.x, system.mass_times(s.v);
-    return end;
+    return joined(s.x, system.mass_times(s.v));
   };
-  const Matrix j = derivative(map, start, spacing);
-  Matrix omega = Matrix::Zero(2 * n, 2 * n);
-  omega.topRightCorner(n, n).setIdentity();
-  omega.bottomLeftCorner(n, n) = -Matrix::Identity(n, n);
-  return (j.transpose() * omega * j - omega).cwiseAbs().maxCoeff();
+  const Matrix j = derivative(map, joined(x, system.mass_times(v)), spacing);
+  return form_defect(j, canonical_form(n), canonical_form(n));
 }
 
 /// Distance from the start after n steps, reversal of the velocities, and n further steps.

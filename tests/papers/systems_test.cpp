@@ -23,7 +23,7 @@ void expect_derivatives_agree(const MechanicalSystem& system, const Vector& q) {
   EXPECT_LT((derivative(as_vector, q).transpose() - system.gradient(q)).norm(), 1e-11);
   const auto hessian = [&](const Vector& x) {
     BandMatrix h(n, system.sparsity());
-    system.add_hessian(x, 1.0, h);
+    system.add_hessian(x, 1.0, h, Hessian::full);
     return h.to_dense();
   };
   const Matrix differences = derivative([&](const Vector& x) { return system.gradient(x); }, q);
@@ -51,9 +51,9 @@ TEST(MechanicsSystems, StiffPartIsThePenalty) {
   const Experiment p = make_three_body_plane(3.0);
   BandMatrix whole(6, p.whole().sparsity()), stiff(6, p.whole().sparsity());
   BandMatrix soft(6, dense(6));
-  p.whole().add_hessian(p.position, 1.0, whole);
-  p.whole().add_stiff_hessian(p.position, 1.0, stiff);
-  p.soft->add_hessian(p.position, 1.0, soft);
+  p.whole().add_hessian(p.position, 1.0, whole, Hessian::full);
+  p.whole().add_hessian(p.position, 1.0, stiff, Hessian::stiff);
+  p.soft->add_hessian(p.position, 1.0, soft, Hessian::full);
   EXPECT_LT((whole.to_dense() - stiff.to_dense() - soft.to_dense()).norm(),
             test::few_roundings(stiff.to_dense().norm()));
   EXPECT_GT(stiff.to_dense().norm(), 1.0);

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <initializer_list>
+#include <map>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -50,34 +52,31 @@ struct Arguments : Options {
   std::vector<std::string> set, unset;
 };
 
+double seconds_of(const std::string& text) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (*end == '\0' && seconds > 0.0) return seconds;
+  throw InputError(fmt::format("--time {}; expected a number of seconds above 0", text));
+}
+
 /// @throws InputError
 Arguments arguments_of(const std::vector<std::string>& words) {
   Arguments a;
+  const std::map<std::string_view, std::function<void(const std::string&)>> with_value{
+      {"--out", [&](const std::string& text) { a.out_dir = text; }},
+      {"--scheme", [&](const std::string& text) { a.scheme = text; }},
+      {"--set", [&](const std::string& text) { a.set.push_back(text); }},
+      {"--unset", [&](const std::string& text) { a.unset.push_back(text); }},
+      {"--time", [&](const std::string& text) { a.timing_s = seconds_of(text); }}};
   for (std::size_t k = 0; k < words.size(); ++k) {
     const std::string& word = words[k];
-    const auto value = [&]() -> const std::string& {
+    if (const auto option = with_value.find(word); option != with_value.end()) {
       if (++k == words.size()) throw InputError(word + " needs a value; see tarn-papers --help");
-      return words[k];
-    };
-    if (word == "--out") {
-      a.out_dir = value();
+      option->second(words[k]);
     } else if (word == "--overwrite") {
       a.overwrite = true;
-    } else if (word == "--scheme") {
-      a.scheme = value();
-    } else if (word == "--set") {
-      a.set.push_back(value());
-    } else if (word == "--unset") {
-      a.unset.push_back(value());
     } else if (word == "--no-pictures") {
       a.pictures = false;
-    } else if (word == "--time") {
-      const std::string& text = value();
-      char* end = nullptr;
-      a.timing_s = std::strtod(text.c_str(), &end);
-      if (*end != '\0' || !(a.timing_s > 0.0)) {
-        throw InputError(fmt::format("--time {}; expected a number of seconds above 0", text));
-      }
     } else if (word.starts_with("-") || !a.deck.empty()) {
       throw InputError(fmt::format("unexpected argument {}; see tarn-papers --help", word));
     } else {
