@@ -64,8 +64,7 @@ PenalisedPoint penalised_point(ForceField& force_field, double omega,
   return p;
 }
 
-// --- triangles and frames
-// --------------------------------------------------------------------------
+// --- triangles and frames -----------------------------------------------------------------------
 
 TEST(Triangle, HasTheLengthsThatItIsGiven) {
   Random random(1);
@@ -209,8 +208,7 @@ TEST(RigidFit, LeavesARigidMoleculeAlone) {
   EXPECT_LT(fit.largest_move_A, 1e-2);
 }
 
-// --- gradients
-// -------------------------------------------------------------------------------------
+// --- gradients ----------------------------------------------------------------------------------
 
 /// The largest difference between the gradient of a Problem and central differences, relative to
 /// the largest component.
@@ -256,8 +254,7 @@ TEST(Gradient, DeformableClusterMatchesDifferences) {
   });
 }
 
-// --- the minimiser on a known function
-// ----------------------------------------------------------------
+// --- the minimiser on a known function ----------------------------------------------------------
 
 /// Rosenbrock function in `n` dimensions: a minimum at (1, ..., 1) in a narrow curved valley.
 struct Rosenbrock {
@@ -310,8 +307,7 @@ TEST(Lbfgs, StopsAtTheIterationLimit) {
   EXPECT_EQ(r.energy_kcal_per_mol, f.energy(g));
 }
 
-// --- rigid quench
-// --------------------------------------------------------------------------------------
+// --- rigid quench -------------------------------------------------------------------------------
 
 TEST(Quench, TwoMolecules) {
   for (int k = 0; k < 10; ++k) {
@@ -498,8 +494,7 @@ TEST(Quench, ReportsProgressBeforeEachIteration) {
   EXPECT_EQ(quench(force_field, x = random_cluster(tip3p(), 6, 1, 0), options).iterations, 3);
 }
 
-// --- penalised relaxation
-// ------------------------------------------------------------------------------
+// --- penalised relaxation -----------------------------------------------------------------------
 
 struct Relaxed {
   MinimiseResult result;
@@ -593,8 +588,7 @@ TEST(Relax, ASingleMoleculeTakesItsReferenceLengths) {
   });
 }
 
-// --- invalid input
-// -----------------------------------------------------------------------------------------
+// --- invalid input ------------------------------------------------------------------------------
 
 TEST(Minimise, RefusesBadInput) {
   ForceField force_field(tip3p(), 2);

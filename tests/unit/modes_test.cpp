@@ -73,8 +73,7 @@ VectorXd mass_of_coordinates(const WaterModel& model, std::size_t size) {
   return m;
 }
 
-// --- second derivatives
-// ----------------------------------------------------------------------------
+// --- second derivatives -------------------------------------------------------------------------
 
 /// Two directions at a time: one derivative by each, and the second by both.
 using D1 = Dual<double, 1>;
@@ -278,8 +277,7 @@ TEST(ModeHessian, IsInvariantToRigidBodyMotion) {
   }
 }
 
-// --- closed forms
-// ----------------------------------------------------------------------------------
+// --- closed forms -------------------------------------------------------------------------------
 
 /// One molecule: omega^2 J M^-1 J^T of a triangle that is as wide as it is symmetric has one
 /// antisymmetric root and a symmetric pair.
@@ -377,8 +375,7 @@ TEST(Modes, IntensitiesSatisfyTheSumRule) {
   });
 }
 
-// --- another program
-// -----------------------------------------------------------------------------
+// --- another program ----------------------------------------------------------------------------
 
 /// What tests/regression/modes_numbers.py prints, to five decimals: other code, units from CODATA
 /// and the six motions of the whole not taken out.
@@ -433,8 +430,7 @@ TEST(Modes, MatchAnotherProgram) {
                         1.381295});
 }
 
-// --- what modes are
-// ---------------------------------------------------------------------------------
+// --- what modes are -----------------------------------------------------------------------------
 
 /// Displacements are orthonormal with the masses, and complete: a molecule has three shares each.
 TEST(Modes, AreOrthonormalAndComplete) {
@@ -574,8 +570,7 @@ TEST(Modes, MatchSmallOscillationsOfAPenalty) {
   expect_oscillations(model_of("tip4p"), 2, 50.0, 0.1, {6, 11, 12, 14, 17});
 }
 
-// --- minima, and what is none
-// -----------------------------------------------------------------------
+// --- minima, and what is none -------------------------------------------------------------------
 
 TEST(Modes, OfAMinimumAreAllReal) {
   for_models([](const WaterModel& model) {
@@ -622,8 +617,7 @@ TEST(Modes, OfAStretchedDimerAreImaginary) {
               0.5 * units::quantum_kcal_cm_per_mol * sum_per_cm, few_roundings(10.0));
 }
 
-// --- bad input
-// --------------------------------------------------------------------------------------
+// --- bad input ----------------------------------------------------------------------------------
 
 TEST(Modes, RefuseBadInput) {
   const WaterModel model = model_of("tip3p");

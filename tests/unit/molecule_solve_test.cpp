@@ -199,8 +199,7 @@ TEST(ZssMultipliers, EqualThoseOfTheSolve) {
   relative.expect_below(1e-9);
 }
 
-// --- the full Hessian
-// ------------------------------------------------------------------------------
+// --- the full Hessian ---------------------------------------------------------------------------
 
 /// The Hessian of the penalty over omega^2, J^T J + sum g_c Hess g_c, by second-order duals.
 Matrix9 dense_hessian(const Case& c) {
@@ -314,8 +313,7 @@ TEST(ZssFullAcceleration, KeepsMomentumAndNotAngularMomentum) {
   turning.expect_between(1e-3, 1.0);
 }
 
-// --- velocities
-// ------------------------------------------------------------------------------------
+// --- velocities ---------------------------------------------------------------------------------
 
 TEST(ProjectVelocities, IsTheOrthogonalProjectionOntoJvZero) {
   Worst tangent("projected_jv"), dense("projected_to_dense"), again("projected_twice");
@@ -406,8 +404,7 @@ TEST(ProjectVelocities, WithAConstantMatrixWhereTheBondsHold) {
   error.expect_below(300 * kEpsilon);
 }
 
-// --- packs
-// -----------------------------------------------------------------------------------------
+// --- packs --------------------------------------------------------------------------------------
 
 template <class T>
 Masses<T> rounded(const Masses<double>& m) {

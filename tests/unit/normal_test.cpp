@@ -134,7 +134,7 @@ TEST(BoxMuller, PackGivesTheBitsOfScalars) {
   });
 }
 
-// --- the nine numbers of a molecule --------------------------------------------------------------
+// --- the nine numbers of a molecule -------------------------------------------------------------
 
 std::array<double, 9> normals(std::uint64_t seed, std::uint64_t replica, std::uint64_t molecule,
                               std::uint64_t step, NoiseStream stream = NoiseStream::thermostat) {

@@ -354,7 +354,7 @@ TYPED_TEST(FloatPack, LanesAreSummedByHalving) {
   EXPECT_EQ(sum_lanes(whole), T(n * (n + 1) / 2));
 }
 
-// --- integers and conversions --------------------------------------------------------------------
+// --- integers and conversions -------------------------------------------------------------------
 
 class IntegerPack : public ::testing::Test {
  protected:

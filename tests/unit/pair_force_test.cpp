@@ -277,7 +277,7 @@ TEST(PairForce, ExchangesOfAtomsAndMolecules) {
   force.expect_below(kRoundings);
 }
 
-// --- closed forms --------------------------------------------------------------------------------
+// --- closed forms -------------------------------------------------------------------------------
 
 // Without charges the minimum is at r^6 = 2 A/C, with the energy -C^2/(4 A) and no force.
 TEST(PairForce, LennardJonesMinimum) {
@@ -353,8 +353,7 @@ TEST(PairForce, MSiteForceSpreadsWithItsTorque) {
   turning.expect_below(12 * kEpsilon);
 }
 
-// --- packs
-// -----------------------------------------------------------------------------------------
+// --- packs --------------------------------------------------------------------------------------
 
 template <class T>
 struct PackedPairs {
@@ -516,8 +515,7 @@ TYPED_TEST(PairForcePack, MaskedLanesAreUntouched) {
   });
 }
 
-// --- reference structures
-// --------------------------------------------------------------------------
+// --- reference structures -----------------------------------------------------------------------
 
 struct Cluster {
   double energy = 0.0;

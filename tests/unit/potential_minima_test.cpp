@@ -59,8 +59,7 @@ void expect_near(const std::vector<double>& a, const std::vector<double>& b, dou
   for (std::size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], tolerance) << k;
 }
 
-// --- energies
-// ----------------------------------------------------------------------------
+// --- energies -----------------------------------------------------------------------------------
 
 TEST(PotentialForceField, HasTheNumbersOfThePotential) {
   const auto potential = potential_of(3);
@@ -87,8 +86,7 @@ TEST(PotentialForceField, HasTheNumbersOfThePotential) {
   EXPECT_TRUE(std::isnan(by_potential.energy(x).total_kcal_per_mol()));
 }
 
-// --- minima
-// ----------------------------------------------------------------------------
+// --- minima -------------------------------------------------------------------------------------
 
 /// A gradient of 1e-6 leaves an energy of 1e-8 (minimise.hpp), and displacements of 1e-6/k with the
 /// smallest second derivative k of the cluster, here above 1e-2 kcal/mol/A^2.
@@ -315,8 +313,7 @@ TEST(PotentialMinima, RefuseWhatIsNoMolecule) {
   EXPECT_NO_THROW(minimise_clusters(tip3p(), 2, x, 0, {}, potential_of(2)));
 }
 
-// --- normal modes
-// ----------------------------------------------------------------------------
+// --- normal modes -------------------------------------------------------------------------------
 
 /// Truncation errors by displacements d (equation 90). Stretches: 7 (alpha d)^2/12 of the
 /// wavenumber, with d = 0.4 displacement_A (1 + mass ratio) of the bond; those of bends are
@@ -432,8 +429,7 @@ TEST(PotentialModes, RefuseWhatTheyDoNotSupport) {
   EXPECT_THROW(normal_modes(flexible(), x, *potential), std::runtime_error);
 }
 
-// --- searches
-// ----------------------------------------------------------------------------
+// --- searches -----------------------------------------------------------------------------------
 
 /// A few hops of 4 starts: the same moves, and minima to 1e-8, as with the model's energies.
 TEST(PotentialSearch, FindsTheMinimaOfTheModel) {
@@ -456,8 +452,7 @@ TEST(PotentialSearch, FindsTheMinimaOfTheModel) {
   EXPECT_THROW(lowest_cluster(flexible(), 3, 1, options), std::runtime_error);
 }
 
-// --- calls
-// ----------------------------------------------------------------------------
+// --- calls --------------------------------------------------------------------------------------
 
 TEST(SharedCalls, TasksWithoutCallsAndWithoutImages) {
   const auto potential = potential_of(1);
