@@ -84,7 +84,7 @@ Vec3<D2> constant(const Vec3<double>& v) { return {D2(v.x), D2(v.y), D2(v.z)}; }
 
 /// V0 of the formulas of energies.
 template <bool kMSite>
-D2 energy(const WaterModel& model, const std::vector<Triple<D2>>& x) {
+D2 energy_of_sites(const WaterModel& model, const std::vector<Triple<D2>>& x) {
   const PairParameters<double> p = pair_parameters<double>(model);
   D2 coulomb(0.0), lj(0.0);
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -94,6 +94,9 @@ D2 energy(const WaterModel& model, const std::vector<Triple<D2>>& x) {
     }
   }
   return coulomb + lj;
+}
+D2 energy(const WaterModel& model, const std::vector<Triple<D2>>& x) {
+  return model.has_m_site() ? energy_of_sites<true>(model, x) : energy_of_sites<false>(model, x);
 }
 struct Derivatives {
   double value = 0.0;
@@ -121,9 +124,11 @@ Derivatives derivatives(const VectorXd& at, const std::function<D2(const Numbers
   return result;
 }
 
-/// The derivatives of the coordinates that the dual numbers know by those of the modes, from what
-/// both do to the atoms.
-MatrixXd change_of_coordinates(const ModeCoordinates& coordinates, const MatrixXd& atoms) {
+/// Compares Hessians, the exact one in the coordinates of the dual numbers, whose derivatives by
+/// those of the modes follow from what both do to the atoms.
+/// @return the exact one in the coordinates of the modes
+MatrixXd expect_hessian(const ModeCoordinates& coordinates, const MatrixXd& found,
+                        const MatrixXd& exact, const MatrixXd& atoms) {
   MatrixXd change(atoms.cols(), coordinates.size());
   const auto solver = atoms.colPivHouseholderQr();
   for (Index i = 0; i < change.cols(); ++i) {
@@ -131,11 +136,18 @@ MatrixXd change_of_coordinates(const ModeCoordinates& coordinates, const MatrixX
     change.col(i) = solver.solve(dx);
     EXPECT_LT((atoms * change.col(i) - dx).norm(), few_roundings(5.0)) << i;
   }
-  return change;
+  const MatrixXd expected = change.transpose() * exact * change;
+  // Some hundred terms a number, of some ten roundings each; relative to the largest number.
+  EXPECT_LT((found - expected).cwiseAbs().maxCoeff(),
+            1000.0 * kEpsilon * expected.cwiseAbs().maxCoeff());
+  return expected;
 }
-
-/// Some hundred terms a number, of some ten roundings each; relative to the largest number.
-constexpr double kSecondDerivative = 1000.0 * kEpsilon;
+/// Forces of the model without a penalty.
+std::vector<double> forces_of(const WaterModel& model, const std::vector<double>& x) {
+  std::vector<double> forces(x.size());
+  ForceField(model, static_cast<int>(x.size() / 9)).energy_and_forces(x, forces);
+  return forces;
+}
 
 /// Molecules turn by Cayley's rotation, exp([w]) up to the third order in w, about the centre of
 /// mass: what is second order in w is that of the formula for the curvature.
@@ -163,7 +175,7 @@ TEST(ModeHessian, IsThatOfTheEnergyOfRigidMoleculesAwayFromMinima) {
         };
         moved.push_back({place(a.o), place(a.h1), place(a.h2)});
       }
-      return model.has_m_site() ? energy<true>(model, moved) : energy<false>(model, moved);
+      return energy(model, moved);
     });
     MatrixXd atoms = MatrixXd::Zero(27, 18);
     for (Index m = 0; m < 3; ++m) {
@@ -178,14 +190,10 @@ TEST(ModeHessian, IsThatOfTheEnergyOfRigidMoleculesAwayFromMinima) {
         }
       }
     }
-    std::vector<double> forces(x.size());
-    ForceField(model, 3).energy_and_forces(x, forces);
+    const std::vector<double> forces = forces_of(model, x);
     const ModeCoordinates coordinates(model, x, true);
-    const MatrixXd change = change_of_coordinates(coordinates, atoms);
-    const MatrixXd expected = change.transpose() * expected_tw.second * change;
-    const MatrixXd found = coordinates.hessian(0.0, forces);
-    EXPECT_LT((found - expected).cwiseAbs().maxCoeff(),
-              kSecondDerivative * expected.cwiseAbs().maxCoeff());
+    const MatrixXd expected =
+        expect_hessian(coordinates, coordinates.hessian(0.0, forces), expected_tw.second, atoms);
     // The curvature is a part that is seen: torques are far from zero here.
     const std::vector<double> none(x.size(), 0.0);
     EXPECT_GT((coordinates.hessian(0.0, none) - expected).cwiseAbs().maxCoeff(), 0.01);
@@ -205,21 +213,16 @@ TEST(ModeHessian, IsThatOfTheEnergyOfPenalisedMoleculesAwayFromMinima) {
       const Derivatives exact = derivatives(at, [&](const Numbers& v) {
         std::vector<Triple<D2>> moved;
         for (std::size_t m = 0; m < 2; ++m) {
-          std::array<D2, 9> a;
-          std::copy_n(v.begin() + static_cast<std::ptrdiff_t>(9 * m), 9, a.begin());
-          moved.push_back(to_triple(a));
+          const D2* a = &v[9 * m];
+          moved.push_back({{a[0], a[1], a[2]}, {a[3], a[4], a[5]}, {a[6], a[7], a[8]}});
         }
-        D2 e = model.has_m_site() ? energy<true>(model, moved) : energy<false>(model, moved);
+        D2 e = energy(model, moved);
         for (const Triple<D2>& m : moved) e = e + penalty_energy(m, bond_reference(model), omega);
         return e;
       });
-      std::vector<double> forces(x.size());
-      ForceField(model, 2).energy_and_forces(x, forces);
       const ModeCoordinates coordinates(model, x, false);
-      const MatrixXd change = change_of_coordinates(coordinates, MatrixXd::Identity(18, 18));
-      const MatrixXd expected = change.transpose() * exact.second * change;
-      EXPECT_LT((coordinates.hessian(omega, forces) - expected).cwiseAbs().maxCoeff(),
-                kSecondDerivative * expected.cwiseAbs().maxCoeff());
+      expect_hessian(coordinates, coordinates.hessian(omega, forces_of(model, x)), exact.second,
+                     MatrixXd::Identity(18, 18));
       const NormalModes modes = normal_modes(model, x, omega);
       const double largest = exact.first.lpNorm<Eigen::Infinity>();
       EXPECT_NEAR(modes.max_gradient_kcal_per_mol_A, largest, 1e-12 * largest);
@@ -235,8 +238,7 @@ TEST(ModeHessian, IsInvariantToRigidBodyMotion) {
     const WaterModel model = model_of(name);
     const double omega = 50.0;
     const std::vector<double> x = distorted(random_cluster(model, 4, 2, 0));
-    std::vector<double> f(x.size());
-    ForceField(model, 4).energy_and_forces(x, f);
+    std::vector<double> f = forces_of(model, x);
     const ModeCoordinates coordinates(model, x, false);
     const MatrixXd hessian = coordinates.hessian(omega, f);
     const MatrixXd whole = coordinates.rigid_body_motions();
@@ -357,8 +359,7 @@ TEST(Modes, IntensitiesSatisfyTheSumRule) {
     const double free = 9.0 * c * c * (4.0 / model.mass_o_Da + 2.0 / model.mass_h_Da);
     EXPECT_NEAR(sum_of(normal_modes(model, x, 40.0), &NormalMode::ir_intensity_D2_per_A2_Da),
                 kDebye2 * free, 1e-12 * kDebye2 * free);
-    const double half = 0.5 * model.r_hh_A();
-    const double height = std::sqrt(model.r_oh_A * model.r_oh_A - half * half);
+    const auto [height, half, zero] = molecule_at_origin(model).h1;
     // About the axis through both hydrogens' direction, and about that across the plane.
     const double reduced = 2.0 * model.mass_h_Da * model.mass_o_Da / model.molecule_mass_Da();
     const double across = reduced * height * height;
@@ -416,8 +417,7 @@ TEST(Modes, MatchAnotherProgram) {
                 2.507822});
   // Both dipole moments on one line: a saddle point, with two modes that carry no intensity.
   const WaterModel model = model_of("tip3p");
-  const double half = 0.5 * model.r_hh_A();
-  const double height = std::sqrt(model.r_oh_A * model.r_oh_A - half * half);
+  const auto [height, half, zero] = molecule_at_origin(model).h1;
   std::vector<double> x;
   for (const double z : {0.0, 2.937858695}) {
     const std::vector<double> molecule{0.0, 0.0, z, half, 0.0, z + height, -half, 0.0, z + height};
@@ -455,10 +455,7 @@ TEST(Modes, AreOrthonormalAndComplete) {
     EXPECT_NEAR(sum_of(modes, &NormalMode::rotation), 3.0 * n, 36 * orthonormal);
     EXPECT_NEAR(sum_of(modes, &NormalMode::vibration), std::isinf(omega) ? 0.0 : 3.0 * n,
                 36 * orthonormal);
-    EXPECT_TRUE(std::is_sorted(modes.modes.begin(), modes.modes.end(),
-                               [](const NormalMode& a, const NormalMode& b) {
-                                 return a.wavenumber_per_cm < b.wavenumber_per_cm;
-                               }));
+    EXPECT_TRUE(std::ranges::is_sorted(modes.modes, {}, &NormalMode::wavenumber_per_cm));
   }
 }
 
@@ -491,13 +488,10 @@ TEST(Modes, OfAStrongPenaltyEqualRigidModes) {
   for (const char* name : {"tip3p", "tip4p"}) {
     const WaterModel model = model_of(name);
     const std::vector<double> rigid = wavenumbers(normal_modes(model, minimum(model, 3, kRigid)));
-    const auto shift = [&](double omega) {
+    const auto shift = [&](double omega) -> VectorXd {
       const auto all = wavenumbers(normal_modes(model, minimum(model, 3, omega), omega));
-      VectorXd difference(static_cast<Index>(rigid.size()));
-      for (std::size_t k = 0; k < rigid.size(); ++k) {
-        difference[static_cast<Index>(k)] = all[k] - rigid[k];
-      }
-      return difference;
+      const auto n = static_cast<Index>(rigid.size());
+      return VectorXd::Map(all.data(), n) - VectorXd::Map(rigid.data(), n);
     };
     const VectorXd weak = shift(100.0), strong = shift(200.0);
     EXPECT_GT(weak.norm(), 1.0);
@@ -588,10 +582,9 @@ TEST(Modes, OfAMinimumAreAllReal) {
         EXPECT_LT(modes.modes[static_cast<std::size_t>(6 * n - 1)].wavenumber_per_cm, 1300.0) << n;
         // At a stationary point nothing holds the cluster as a whole: what is left of K z is some
         // of the gradient, 1e-8, and rounding of the bonds, 1e-13 of 4 omega^2.
-        std::vector<double> forces(x.size());
-        ForceField(model, n).energy_and_forces(x, forces);
         const ModeCoordinates coordinates(model, x, std::isinf(omega));
-        const MatrixXd hessian = coordinates.hessian(std::isinf(omega) ? 0.0 : omega, forces);
+        const MatrixXd hessian =
+            coordinates.hessian(std::isinf(omega) ? 0.0 : omega, forces_of(model, x));
         EXPECT_LT((hessian * coordinates.rigid_body_motions()).cwiseAbs().maxCoeff(), 1e-7) << n;
       }
     }
