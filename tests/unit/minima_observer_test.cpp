@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -185,45 +186,47 @@ TEST(MinimaObserver, SharesMatchTheTable) {
   const auto by_bath = columns_of(folder.file("out/isomers_by_bath.csv"));
   ASSERT_EQ(isomers.at("isomer"), (std::vector<double>{1, 2, 3, 4}));
   ASSERT_EQ(by_bath.at("isomer").size(), 8u);
-  std::map<double, double> samples_of_bath;
-  std::vector<double> energies;  // of cold and hot replicas
-  const auto bath_of = [](double replica) { return static_cast<int>(replica) % 3 == 1 ? 0 : 1; };
-  const std::vector<double>& minimum = minima.at("minimum_kcal_per_mol");
+  const std::vector<double>&minimum = minima.at("minimum_kcal_per_mol"),
+        &isomer = isomers.at("minimum_kcal_per_mol");
+  // Of the cold and the hot replicas, after equilibration.
+  struct Counts {
+    double samples = 0.0, sum = 0.0;
+    std::array<double, 4> of_isomer{};
+  } counts[2];
   for (std::size_t row = 0; row < minimum.size(); ++row) {
     if (minima.at("step")[row] < 2000) continue;
-    ++samples_of_bath[bath_of(minima.at("replica")[row])];
-    // None is below the lowest, and what is not in the list is above it.
-    EXPECT_GT(minimum[row], isomers.at("minimum_kcal_per_mol").front() - 1e-7);
+    Counts& bath = counts[static_cast<int>(minima.at("replica")[row]) % 3 == 1 ? 0 : 1];
+    ++bath.samples;
+    bath.sum += minimum[row];
     bool listed = false;
-    for (const double isomer : isomers.at("minimum_kcal_per_mol")) {
-      listed = listed || std::abs(minimum[row] - isomer) < 1e-7;
+    for (std::size_t i = 0; i < 4; ++i) {
+      if (std::abs(minimum[row] - isomer[i]) >= 1e-7) continue;
+      listed = true;
+      ++bath.of_isomer[i];
     }
-    EXPECT_EQ(listed, minimum[row] < isomers.at("minimum_kcal_per_mol").back() + 1e-7);
+    // None is below the lowest, and what is not in the list is above it.
+    EXPECT_GT(minimum[row], isomer.front() - 1e-7);
+    EXPECT_EQ(listed, minimum[row] < isomer.back() + 1e-7);
   }
-  EXPECT_EQ(samples_of_bath[0], 2 * 101.0);
-  EXPECT_EQ(samples_of_bath[1], 4 * 101.0);
+  EXPECT_EQ(counts[0].samples, 2 * 101.0);
+  EXPECT_EQ(counts[1].samples, 4 * 101.0);
   for (std::size_t row = 0; row < 8; ++row) {
-    const auto bath = static_cast<int>(row / 4);
-    EXPECT_EQ(by_bath.at("bath_K")[row], bath == 0 ? 100.0 : 250.0);
-    const double energy = isomers.at("minimum_kcal_per_mol")[row % 4];
-    double count = 0.0;
-    for (std::size_t i = 0; i < minimum.size(); ++i) {
-      if (minima.at("step")[i] < 2000 || bath_of(minima.at("replica")[i]) != bath) continue;
-      count += std::abs(minimum[i] - energy) < 1e-7 ? 1.0 : 0.0;
-    }
+    const Counts& bath = counts[row / 4];
+    const double count = bath.of_isomer[row % 4];
+    EXPECT_EQ(by_bath.at("bath_K")[row], row < 4 ? 100.0 : 250.0);
     EXPECT_EQ(by_bath.at("samples")[row], count);
-    EXPECT_DOUBLE_EQ(by_bath.at("share")[row], count / samples_of_bath[bath]);
+    EXPECT_EQ(by_bath.at("of_samples")[row], bath.samples);
+    EXPECT_DOUBLE_EQ(by_bath.at("share")[row], count / bath.samples);
     // Of replicas that have it for a part of the time.
     if (count > 0.0 && count < 101.0) {
       EXPECT_GT(by_bath.at("share_err")[row], 0.0);
     }
   }
   for (std::size_t i = 0; i < 4; ++i) {
-    const double count = by_bath.at("samples")[i] + by_bath.at("samples")[4 + i];
+    const double count = counts[0].of_isomer[i] + counts[1].of_isomer[i];
     EXPECT_EQ(isomers.at("samples")[i], count);
     EXPECT_DOUBLE_EQ(isomers.at("share")[i], count / (6 * 101.0));
     EXPECT_EQ(isomers.at("of_samples")[i], 606.0);
-    EXPECT_EQ(by_bath.at("of_samples")[i], 202.0);
   }
 
   // The structures are minima, about the origin, in the order of the table.
@@ -246,13 +249,8 @@ TEST(MinimaObserver, SharesMatchTheTable) {
   int baths = 0;
   for (const AveragedQuantity& a : result.averages) {
     if (a.quantity != "minimum_kcal_per_mol") continue;
-    const int bath = a.bath_K == 100.0 ? 0 : 1;
-    double sum = 0.0;
-    for (std::size_t row = 0; row < minimum.size(); ++row) {
-      const bool counts = minima.at("step")[row] >= 2000;
-      if (counts && bath_of(minima.at("replica")[row]) == bath) sum += minimum[row];
-    }
-    EXPECT_NEAR(a.mean, sum / samples_of_bath[bath], 1e-12 * std::abs(a.mean));
+    const Counts& bath = counts[a.bath_K == 100.0 ? 0 : 1];
+    EXPECT_NEAR(a.mean, bath.sum / bath.samples, 1e-12 * std::abs(a.mean));
     ++baths;
   }
   EXPECT_EQ(baths, 2);

@@ -11,7 +11,6 @@
 
 #include "scratch_folder.hpp"
 #include "start/cluster_coordinates.hpp"
-#include "start/lbfgs.hpp"
 #include "start/molecule_frame.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/modes.hpp"
@@ -43,12 +42,6 @@ std::vector<double> distorted(std::vector<double> x, double size, std::uint64_t 
   return x;
 }
 
-/// Components uniform up to `size`.
-Vector3d random_vector(Random& random, double size) {
-  Vector3d v;
-  for (double& c : v) c = random.uniform(-size, size);
-  return v;
-}
 std::vector<double> seven() { return flat(reference_cluster("tip3p-7.xyz")); }
 
 /// A cluster after quench().
@@ -88,49 +81,6 @@ PenalisedPoint penalised_point(ForceField& force_field, double omega,
 
 // --- triangles and frames -----------------------------------------------------------------------
 
-TEST(Triangle, HasTheLengthsThatItIsGiven) {
-  Random random(1);
-  for_models([&](const WaterModel& model) {
-    const auto reference = model.squared_lengths_A2();
-    start::Triangle t(model);
-    for (int k = 0; k < 200; ++k) {
-      const Vector3d g = random_vector(random, k == 0 ? 0.0 : 0.2);
-      ASSERT_TRUE(start::Triangle::from_bond_values(model, g, t));
-      // A few roundings of squares below 4 A^2.
-      EXPECT_NEAR(t.h1.squaredNorm(), reference[0] + g[0], 2e-15);
-      EXPECT_NEAR(t.h2.squaredNorm(), reference[1] + g[1], 2e-15);
-      EXPECT_NEAR((t.h2 - t.h1).squaredNorm(), reference[2] + g[2], 8e-15);
-    }
-    // A base that is too long, and a negative square.
-    EXPECT_FALSE(start::Triangle::from_bond_values(model, {0.0, 0.0, 3.0}, t));
-    EXPECT_FALSE(start::Triangle::from_bond_values(model, {-1.5, 0.0, 0.0}, t));
-  });
-}
-
-// Central differences with step e: truncation e^2 f'''/6, rounding 1e-16/e; both below 1e-9 here.
-TEST(Triangle, PullBackIsTheDerivative) {
-  Random random(2);
-  const double e = 1e-5;
-  for_models([&](const WaterModel& model) {
-    Worst worst("pull_back");
-    start::Triangle t(model), plus(model), minus(model);
-    for (int k = 0; k < 50; ++k) {
-      const Vector3d g = random_vector(random, 0.2), f1 = random_vector(random, 1.0),
-                     f2 = random_vector(random, 1.0);
-      ASSERT_TRUE(start::Triangle::from_bond_values(model, g, t));
-      const Vector3d found = t.pull_back(f1, f2);
-      for (int c = 0; c < 3; ++c) {
-        start::Triangle::from_bond_values(model, g + e * Vector3d::Unit(c), plus);
-        start::Triangle::from_bond_values(model, g - e * Vector3d::Unit(c), minus);
-        const double expected =
-            (f1.dot(plus.h1 - minus.h1) + f2.dot(plus.h2 - minus.h2)) / (2.0 * e);
-        worst.see(found[c] - expected, k);
-      }
-    }
-    worst.expect_below(1e-9);
-  });
-}
-
 TEST(MoleculeFrame, GivesBackTheAtoms) {
   Random random(3);
   for_models([&](const WaterModel& model) {
@@ -146,6 +96,9 @@ TEST(MoleculeFrame, GivesBackTheAtoms) {
       double y[9];
       frame.place(t, y);
       for (std::size_t c = 0; c < 9; ++c) worst.see(y[c] - a[c], k);
+      // A base that is too long, and a negative square.
+      EXPECT_FALSE(start::Triangle::from_bond_values(model, {0.0, 0.0, 3.0}, t));
+      EXPECT_FALSE(start::Triangle::from_bond_values(model, {-1.5, 0.0, 0.0}, t));
     }
     // Roundings of coordinates up to 12 A (1e-15 each) through squares and roots.
     worst.expect_below(2e-14);
@@ -271,50 +224,6 @@ TEST(Gradient, DeformableClusterMatchesDifferences) {
       EXPECT_NEAR(problem.energy(gradient), p.energy, 1e-11 * (1.0 + std::abs(p.penalty)));
     }
   });
-}
-
-// --- the minimiser on a known function ----------------------------------------------------------
-
-/// Rosenbrock function in `n` dimensions: a minimum at (1, ..., 1) in a narrow curved valley.
-struct Rosenbrock {
-  VectorXd x, tried;
-  int evaluations = 0;
-
-  explicit Rosenbrock(int n) : x(VectorXd::Constant(n, -1.2)), tried(x) {}
-  int size() const { return static_cast<int>(x.size()); }
-  double first_scale() const { return 1e-3; }
-  double step_limit(const VectorXd& step) const { return 0.5 / step.lpNorm<Eigen::Infinity>(); }
-  double max_gradient(const VectorXd& g) const { return g.lpNorm<Eigen::Infinity>(); }
-  double value(const VectorXd& u, VectorXd& g) {
-    ++evaluations;
-    double f = 0.0;
-    g.setZero();
-    for (Eigen::Index i = 0; i + 1 < u.size(); i += 2) {
-      const double a = u[i + 1] - u[i] * u[i], b = 1.0 - u[i];
-      f += 100.0 * a * a + b * b;
-      g[i] += -400.0 * a * u[i] - 2.0 * b;
-      g[i + 1] += 200.0 * a;
-    }
-    return f;
-  }
-  double energy(VectorXd& g) { return value(x, g); }
-  double try_step(const VectorXd& step, VectorXd& g) {
-    tried = x + step;
-    return value(tried, g);
-  }
-  void accept() { x = tried; }
-};
-
-TEST(Lbfgs, FollowsRosenbrocksValley) {
-  Rosenbrock f(10);
-  const MinimiseResult r = start::minimise(f, {1e-9, 1000});
-  EXPECT_TRUE(r.converged);
-  // The least curvature at the end is 0.399.
-  EXPECT_LT((f.x - VectorXd::Ones(10)).norm(), std::sqrt(10.0) * 1e-9 / 0.39);
-  // Quasi-Newton methods need some 40; steepest descent needs thousands.
-  EXPECT_LT(r.iterations, 100);
-  EXPECT_LT(f.evaluations, 200);
-  EXPECT_LE(r.max_gradient_kcal_per_mol_A, 1e-9);
 }
 
 // --- rigid quench -------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 #include "tarn/physics/ou.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -8,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "tarn/core/pack.hpp"
-#include "tarn/physics/noise.hpp"
 #include "tarn/steps/step_program.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
@@ -192,44 +190,6 @@ TEST(OuStep, PackGivesTheBitsOfScalars) {
     for (int lane = 0; lane < lanes; ++lane) {
       ASSERT_EQ(bits_of_triple(lane_of(r, lane)), bits_of_triple(ou_step(v[lane], xi[lane], p)));
     }
-  }
-}
-
-// With the noise of the engine: from any start, m <v^2> of each component is kT after many
-// relaxation times, and before that it lies on the closed form. The mean of n squares of variance
-// s^2 has the standard error s^2 sqrt(2/n).
-TEST(OuStep, RelaxesToTheTemperature) {
-  const WaterModel& model = kWaterModels[0];
-  const ThermostatSpec t = rates(298.15, 0.3, 0.9);
-  const double h = 0.05;
-  const OuParameters<double> p = ou_parameters(model, t, h);
-  const int n = 20000, steps = 40;
-  double oxygen2[2] = {}, hydrogen2[2] = {};  // after 5 steps and after all
-  for (int molecule = 0; molecule < n; ++molecule) {
-    Triple<double> v{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
-    for (int step = 0; step < steps; ++step) {
-      const MoleculeNormals xi = molecule_normals(7, 0, molecule, step, NoiseStream::thermostat);
-      std::array<double, 9> a;
-      std::copy_n(xi.xi, 9, a.begin());
-      v = ou_step(v, to_triple(a), p);
-      if (step == 4 || step == steps - 1) {
-        oxygen2[step != 4] += norm2(v.o) / (3 * n);
-        hydrogen2[step != 4] += (norm2(v.h1) + norm2(v.h2)) / (6 * n);
-      }
-    }
-  }
-  for (int k = 0; k < 2; ++k) {
-    const double time = h * (k == 0 ? 5 : steps);
-    const auto expect = [&](double found, double rate, double mass, int components) {
-      const double mean = std::exp(-rate * time);
-      const double variance = kBoltzmann * t.temperature_K / mass * (1 - mean * mean);
-      // Squares of numbers with mean m and variance s^2 have the variance 2 s^4 + 4 m^2 s^2.
-      const double error =
-          std::sqrt((2 * variance * variance + 4 * mean * mean * variance) / (components * n));
-      EXPECT_NEAR(found, variance + mean * mean, 4.5 * error);
-    };
-    expect(oxygen2[k], t.friction_oxygen_per_akma, model.mass_o_Da, 3);
-    expect(hydrogen2[k], t.friction_hydrogen_per_akma, model.mass_h_Da, 6);
   }
 }
 

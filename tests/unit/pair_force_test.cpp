@@ -515,19 +515,17 @@ Cluster evaluate_tip3p(const std::vector<Triple<double>>& x) {
   return r;
 }
 
-// -57.918723 is given with six decimals.
-TEST(ReferenceStructures, EnergyOfSevenMolecules) {
-  EXPECT_NEAR(evaluate_tip3p(reference_cluster("tip3p-7.xyz")).energy, -57.918723, 5e-7);
-}
-
 // Quenched rigid clusters, to about 1e-9 (17 digits of a coordinate of 5 A and force constants of
 // 1e3): no net force and no torque on any molecule, while single atoms feel
-// tens of kcal/mol/A.
+// tens of kcal/mol/A. -57.918723 is given with six decimals.
 TEST(ReferenceStructures, QuenchedClustersAreStationary) {
   for (const char* name : {"tip3p-7.xyz", "tip3p-32.xyz"}) {
     SCOPED_TRACE(name);
     const std::vector<Triple<double>> x = reference_cluster(name);
     const Cluster r = evaluate_tip3p(x);
+    if (x.size() == 7) {
+      EXPECT_NEAR(r.energy, -57.918723, 5e-7);
+    }
     Worst force(std::string(name) + "_force"), turning(std::string(name) + "_torque");
     Real single = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {

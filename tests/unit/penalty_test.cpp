@@ -39,19 +39,6 @@ TEST(Penalty, VanishesAtTheReferenceGeometryOnly) {
   });
 }
 
-TEST(Penalty, BondsAreDifferencesAndLengths) {
-  Random random(1);
-  const Triple<double> x = random.triple(3.0);
-  const Bonds<double> b = bonds(x);
-  const Vec3<double> d[3] = {x.h1 - x.o, x.h2 - x.o, x.h2 - x.h1};
-  EXPECT_EQ(to_array(Triple<double>{b.d1, b.d2, b.d3}), to_array(Triple<double>{d[0], d[1], d[2]}));
-  const double length2[3] = {b.length2.oh1, b.length2.oh2, b.length2.hh};
-  for (int c = 0; c < 3; ++c) {
-    EXPECT_NEAR(length2[c], d[c].x * d[c].x + d[c].y * d[c].y + d[c].z * d[c].z,
-                3 * kEpsilon * length2[c]);
-  }
-}
-
 // J u by duals of g and by J's definition; (J u).y = u.(J^T y). |d| < 1.9 A, |u|, |y| <= 1: two
 // roundings of a difference, five of a dot product of magnitude 2 |d| |u| < 8.
 TEST(Penalty, JacobianAndItsTransposed) {

@@ -26,7 +26,6 @@
 #include "tarn/modes.hpp"
 #include "tarn/potential.hpp"
 #include "tarn/start.hpp"
-#include "tarn/thermochemistry.hpp"
 #include "water_fixtures.hpp"
 
 /// @file
@@ -385,25 +384,6 @@ TEST(PotentialModes, DependOnTheMasses) {
   expect_near(wavenumbers(normal_modes(heavy, x, *potential, 1e-3)), exact, 0.01);
   expect_near(wavenumbers(normal_modes(rigid, x, *potential, 1e-3)), exact, 0.01);
   EXPECT_LT(exact.back(), 0.75 * wavenumbers(normal_modes(flexible(), x)).back());
-}
-
-/// Wavenumbers have errors of 0.05 cm^-1, or 1e-4 of the softest. The zero-point energy of 21 modes
-/// then has an error of 1.5e-3 kcal/mol, and their entropy, k each, one of 4e-3 cal/mol/K.
-TEST(PotentialModes, GiveThermodynamicFunctions) {
-  const std::vector<double> x = minimum_of(3);
-  const auto potential = potential_of(3);
-  const RigidRotor rotor = rigid_rotor(flexible(), x);
-  for (const Statistics statistics : {Statistics::quantum, Statistics::classical}) {
-    const auto state = [&](const NormalModes& modes) {
-      return harmonic_state(modes, rotor, 1, 150.0, statistics);
-    };
-    const HarmonicState a = state(normal_modes(flexible(), x, *potential));
-    const HarmonicState b = state(normal_modes(flexible(), x));
-    EXPECT_NEAR(a.energy_kcal_per_mol, b.energy_kcal_per_mol, 1.5e-3);
-    EXPECT_NEAR(a.free_energy_kcal_per_mol, b.free_energy_kcal_per_mol, 1.5e-3);
-    EXPECT_NEAR(a.entropy_cal_per_mol_K, b.entropy_cal_per_mol_K, 4e-3);
-    EXPECT_NEAR(a.heat_capacity_cal_per_mol_K, b.heat_capacity_cal_per_mol_K, 4e-3);
-  }
 }
 
 TEST(PotentialModes, RefuseWhatTheyDoNotSupport) {
