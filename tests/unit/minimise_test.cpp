@@ -1,6 +1,6 @@
 #include "tarn/minimise.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -257,6 +257,9 @@ TEST(Quench, ReferenceStructureIsTheMinimum) {
     if (distortion_A > 0.0) continue;
     // Error of a gradient of 1e-6 for coordinates with stiffnesses of 0.01 kcal/mol/A^2 and more.
     for (std::size_t c = 0; c < q.x.size(); ++c) EXPECT_NEAR(q.x[c], seven()[c], 1e-4);
+  }
+  for (const char* name : {"tip3p-7.xyz", "tip3p-32.xyz"}) {
+    EXPECT_EQ(Quenched(flat(reference_cluster(name)), {1e-7}).result.iterations, 0) << name;
   }
 }
 

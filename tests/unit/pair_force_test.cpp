@@ -5,7 +5,6 @@
 #include <cstring>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -318,30 +317,6 @@ TEST(PairForce, DipolesFarAway) {
   });
 }
 
-// The force and the torque of the spread force are those of the force on M.
-TEST(PairForce, MSiteForceSpreadsWithItsTorque) {
-  Random random(7);
-  Worst force("m_site_force"), turning("m_site_torque");
-  for_models_and_sites([&](const WaterModel& model, auto m_site) {
-    if constexpr (m_site()) {
-      const double w = model.m_site_weight();
-      for (int n = 0; n < 1000; ++n) {
-        const Triple<double> x = random_molecule(model, random, 0.0) + random.triple(0.2);
-        SiteForces<double> f{};
-        f.m = random.in_ball(1.0);
-        const Vec3<double> m = x.o + site_offsets<true>(x, w).m;
-        const Vector9 spread = to_vector(forces_on_atoms<true>(f, w));
-        const Vector3 on_m = to_vector(f.m);
-        force.see((total(spread) - on_m).norm());
-        turning.see((torque(x, spread) - to_vector(m).cross(on_m)).norm());
-      }
-    }
-  });
-  // A force of 1 on arms of 1.2 A, some ten roundings.
-  force.expect_below(10 * kEpsilon);
-  turning.expect_below(12 * kEpsilon);
-}
-
 // --- packs --------------------------------------------------------------------------------------
 
 template <class T>
@@ -492,52 +467,6 @@ TYPED_TEST(PairForcePack, MaskedLanesAreUntouched) {
       }
     }
   });
-}
-
-// --- reference structures -----------------------------------------------------------------------
-
-struct Cluster {
-  double energy = 0.0;
-  std::vector<Vector9> forces;
-};
-Cluster evaluate_tip3p(const std::vector<Triple<double>>& x) {
-  const auto p = pair_parameters<double>(kWaterModels[0]);
-  Cluster r;
-  r.forces.assign(x.size(), Vector9::Zero());
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    for (std::size_t j = i + 1; j < x.size(); ++j) {
-      const Pair<double> pair = evaluate<false>(p, x[i], x[j]);
-      r.energy += pair.coulomb + pair.lj;
-      r.forces[i] += to_vector(pair.f_i);
-      r.forces[j] += to_vector(pair.f_j);
-    }
-  }
-  return r;
-}
-
-// Quenched rigid clusters, to about 1e-9 (17 digits of a coordinate of 5 A and force constants of
-// 1e3): no net force and no torque on any molecule, while single atoms feel
-// tens of kcal/mol/A. -57.918723 is given with six decimals.
-TEST(ReferenceStructures, QuenchedClustersAreStationary) {
-  for (const char* name : {"tip3p-7.xyz", "tip3p-32.xyz"}) {
-    SCOPED_TRACE(name);
-    const std::vector<Triple<double>> x = reference_cluster(name);
-    const Cluster r = evaluate_tip3p(x);
-    if (x.size() == 7) {
-      EXPECT_NEAR(r.energy, -57.918723, 5e-7);
-    }
-    Worst force(std::string(name) + "_force"), turning(std::string(name) + "_torque");
-    Real single = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      force.see(total(r.forces[i]).norm());
-      const Vec3<double> o = x[i].o;
-      turning.see(torque({x[i].o - o, x[i].h1 - o, x[i].h2 - o}, r.forces[i]).norm());
-      single = std::max(single, largest(r.forces[i]));
-    }
-    EXPECT_GT(single, 10.0);
-    force.expect_below(1e-7);
-    turning.expect_below(1e-7);
-  }
 }
 
 }  // namespace
