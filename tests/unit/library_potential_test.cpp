@@ -265,14 +265,6 @@ TEST(PotentialCheck, NamesWrongUnitsSignsAndOrders) {
   EXPECT_TRUE(contains(warning_of(hydrogens_first), "forces in the order H1, H2, O"));
 }
 
-TEST(PotentialCheck, NamesEnergiesInOtherUnitsByTheBonds) {
-  const PotentialCheck check = check_of(multiplied(1.0 / kElectronvolt, 1.0 / kElectronvolt));
-  EXPECT_TRUE(check.forces_agree());
-  ASSERT_EQ(check.messages.size(), 1u);
-  EXPECT_EQ(check.messages[0].level, Level::warning);
-  EXPECT_TRUE(contains(check.messages[0].text, "likely cause: energies in eV; expected kcal/mol"));
-}
-
 TEST(PotentialCheck, NotesResultsThatDependOnTheBatch) {
   const PotentialCheck check = check_of([](std::span<double> e, auto) {
     for (double& energy : e) energy += 1e-12 * static_cast<double>(e.size());

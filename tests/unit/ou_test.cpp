@@ -125,24 +125,6 @@ TEST(OuParameters, Limits) {
   EXPECT_LT(cold.decay_o, 1.0);
 }
 
-// dp = -gamma M^-1 p dt + sqrt(2 gamma kT) dW over a short time: p decays by gamma/m h and gains
-// the variance 2 gamma kT h, the same for every mass, up to a relative error of gamma h/m.
-TEST(OuParameters, FrictionPerMassIsThatOfTheEquationOfMotion) {
-  for (const WaterModel& model : kWaterModels) {
-    for (double h : {1e-3, 5e-4}) {
-      const double gamma = 0.01, kT = 1.0 / 50;
-      const ThermostatSpec t = per_mass(model, kT / kBoltzmann, gamma);
-      for (const Atom& a : atoms(model, t, ou_parameters(model, t, h))) {
-        const double z = gamma * h / a.mass;
-        // The next term is z^2/6 and 2 z^2/3, and what is left of one rounds.
-        EXPECT_NEAR((1 - a.decay) / z, 1.0 - z / 2, z * z + 2.0 * kEpsilon / z);
-        const double variance_p = a.mass * a.mass * a.kick * a.kick;
-        EXPECT_NEAR(variance_p / (2 * gamma * kT * h), 1.0 - z, z * z + 2.0 * kEpsilon / z);
-      }
-    }
-  }
-}
-
 // v <- decay v + kick xi, atom by atom, with two roundings.
 TEST(OuStep, IsAffine) {
   Random random(2);
