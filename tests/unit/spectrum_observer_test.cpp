@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rounding.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
