@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -17,6 +18,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/force_field.hpp"
+#include "tarn/io/csv.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/minimise.hpp"
@@ -98,7 +100,13 @@ struct ObservedMinima {
     observers.at(0)->begin();
     observers.at(0)->observe(frame);
     observers.at(0)->finish();
-    return minima().at("minimum_kcal_per_mol");
+    io::CsvReader csv(folder.file("minima.csv"));
+    std::vector<std::string_view> cells;
+    std::vector<double> column;
+    while (csv.next(cells)) {
+      column.push_back(csv.number(cells[csv.column("minimum_kcal_per_mol")]));
+    }
+    return column;
   }
   std::map<std::string, std::vector<double>> minima() const {
     return columns_of(folder.file("minima.csv"));
