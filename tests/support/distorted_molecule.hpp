@@ -24,4 +24,20 @@ Triple<D> variables(const Triple<double>& x) {
   return to_triple(v);
 }
 
+/// The Hessian of the penalty by duals of duals.
+inline Matrix9 penalty_hessian(const Triple<double>& x, const BondReference<double>& r,
+                               double omega) {
+  using D1 = Dual<long double, 9>;
+  using D2 = Dual<D1, 9>;
+  std::array<D2, 9> v;
+  const std::array<double, 9> a = to_array(x);
+  for (int k = 0; k < 9; ++k) v[k] = D2::variable(D1::variable(a[k], k), k);
+  const D2 energy = penalty_energy(to_triple(v), r, omega);
+  Matrix9 hessian;
+  for (int i = 0; i < 9; ++i) {
+    for (int k = 0; k < 9; ++k) hessian(i, k) = energy.d[i].d[k];
+  }
+  return hessian;
+}
+
 }  // namespace tarn::test

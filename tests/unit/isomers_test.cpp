@@ -22,19 +22,12 @@ constexpr double kSame = 1e-7;
 std::vector<QuenchedCluster> sample(std::mt19937& random, std::vector<double>& positions_A) {
   std::geometric_distribution<int> level(0.3);
   std::vector<QuenchedCluster> clusters;
-  positions_A.clear();
-  positions_A.reserve(kReplicas[0] + kReplicas[1]);
-  for (std::size_t group = 0; group < kReplicas.size(); ++group) {
-    for (int place = 0; place < kReplicas[group]; ++place) {
-      const double energy = -50.0 + level(random);
-      positions_A.push_back(energy);  // represents a structure
-      clusters.push_back({group,
-                          place,
-                          place % 3,
-                          3 * static_cast<std::int64_t>(group) + place,
-                          energy,
-                          {&positions_A.back(), 1}});
-    }
+  positions_A.resize(kReplicas[0] + kReplicas[1]);
+  for (int walker = 0; double& energy : positions_A) {
+    energy = -50.0 + level(random);  // represents a structure
+    const std::size_t group = walker < kReplicas[0] ? 0 : 1;
+    const int place = group == 0 ? walker : walker - kReplicas[0];
+    clusters.push_back({group, place, place % 3, walker++, energy, {&energy, 1}});
   }
   return clusters;
 }
@@ -117,14 +110,14 @@ TEST(IsomerCensus, ContinuesFromASavedState) {
   }
   ASSERT_EQ(second.isomers().size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(second.isomers()[i].energy_kcal_per_mol, straight.isomers()[i].energy_kcal_per_mol);
-    EXPECT_EQ(second.isomers()[i].positions_A, straight.isomers()[i].positions_A);
-    for (std::size_t group = 0; group < kReplicas.size(); ++group) {
-      EXPECT_EQ(second.isomers()[i].shares[group].memory(),
-                straight.isomers()[i].shares[group].memory());
+    const Isomer &a = second.isomers()[i], &b = straight.isomers()[i];
+    EXPECT_EQ(a.energy_kcal_per_mol, b.energy_kcal_per_mol);
+    EXPECT_EQ(a.positions_A, b.positions_A);
+    for (const std::size_t group : {0u, 1u}) {
+      EXPECT_EQ(a.shares[group].memory(), b.shares[group].memory());
     }
-    EXPECT_EQ(second.isomers()[i].id, straight.isomers()[i].id);
-    EXPECT_EQ(second.isomers()[i].halves.memory(), straight.isomers()[i].halves.memory());
+    EXPECT_EQ(a.id, b.id);
+    EXPECT_EQ(a.halves.memory(), b.halves.memory());
   }
   EXPECT_EQ(second.paths().memory(), straight.paths().memory());
 }

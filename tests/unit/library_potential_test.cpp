@@ -1,24 +1,26 @@
 #include "tarn/library_potential.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
-#include <functional>
+#include <numeric>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "deck/socket_address.hpp"
+#include "recorded_potential.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/check_potential.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/deck_potential.hpp"
-#include "tarn/force_field.hpp"
 #include "tarn/physics/molecule_vibrations.hpp"
 #include "tarn/potential.h"
 #include "tarn/start.hpp"
@@ -43,8 +45,8 @@ struct Results {
 };
 Results results_of(Potential& potential, const std::vector<double>& positions_A,
                    std::size_t images) {
-  std::vector<std::int64_t> ids;
-  for (std::size_t i = 0; i < images; ++i) ids.push_back(static_cast<std::int64_t>(i));
+  std::vector<std::int64_t> ids(images);
+  std::iota(ids.begin(), ids.end(), 0);
   Results r{std::vector<double>(images, kNoNumber),
             std::vector<double>(positions_A.size(), kNoNumber)};
   potential.compute(positions_A, ids, r.energies, r.forces);
@@ -88,26 +90,24 @@ TEST(LibraryPotential, NameDependsOnFileAndOptionsOnly) {
 }
 
 TEST(LibraryPotential, RefusesLibrariesThatItCannotUse) {
-  const auto open = [](const std::string& path, const std::string& options = "") {
-    return message_of<InputError>([&] { make_library_potential(path, options, 7); });
-  };
-  EXPECT_TRUE(contains(open("/nowhere/libmine.so"), "there is no file /nowhere/libmine.so"));
-  EXPECT_TRUE(contains(open(TARN_POTENTIALS), "there is no file"));
-  EXPECT_TRUE(contains(open(library("broken_symbol")),
-                       "libbroken_symbol.so has no function tarn_potential_compute"));
-  const std::string version = open(library("broken_version"));
-  EXPECT_TRUE(contains(version, "version 42"));
-  EXPECT_TRUE(contains(version, "version " + std::to_string(TARN_POTENTIAL_VERSION)));
-  EXPECT_TRUE(
-      contains(open(library("broken"), "refuse"),
-               "library libbroken.so (refuse) did not open: no parameters for 7 molecules"));
-  EXPECT_TRUE(
-      contains(open(library("broken"), "refuse silently"), "did not open without a message"));
-  EXPECT_TRUE(contains(open(library("flexible_water"), "soft"), "\"soft\" is not a positive"));
-  EXPECT_TRUE(contains(open(library("broken_link")), "a_function_that_nothing_defines"));
-  test::ScratchFolder folder;
-  test::write_text(folder.file("libtext.so"), "no library\n");
-  EXPECT_TRUE(contains(open(folder.file("libtext.so")), "libtext.so cannot be loaded"));
+  const test::ScratchFolder folder;
+  const std::string text = folder.file("libtext.so");
+  test::write_text(text, "no library\n");
+  const std::string version = "version " + std::to_string(TARN_POTENTIAL_VERSION);
+  for (const auto& [path, options, words] : std::vector<std::array<std::string, 3>>{
+           {"/nowhere/libmine.so", "", "there is no file /nowhere/libmine.so"},
+           {TARN_POTENTIALS, "", "there is no file"},
+           {library("broken_symbol"), "", "_symbol.so has no function tarn_potential_compute"},
+           {library("broken_version"), "", "version 42"},
+           {library("broken_version"), "", version},
+           {library("broken"), "refuse", "(refuse) did not open: no parameters for 7 molecules"},
+           {library("broken"), "refuse silently", "did not open without a message"},
+           {library("flexible_water"), "soft", "\"soft\" is not a positive"},
+           {library("broken_link"), "", "a_function_that_nothing_defines"},
+           {text, "", "libtext.so cannot be loaded"}}) {
+    EXPECT_TRUE(
+        contains(message_of<InputError>([&] { make_library_potential(path, options, 7); }), words));
+  }
 }
 
 /// Its open() loads an extension module, which needs the symbols of Python.
@@ -156,12 +156,8 @@ TEST(DeckPotential, OtherRanksMakeTheSame) {
   const auto second = potential_of_rank(first->recipe(), 1);
   EXPECT_EQ(second->name(), first->name());
   EXPECT_EQ(second->name(), potential_text(deck));
-  std::vector<double> x(18), energies(2), f(18);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.7 * static_cast<double>(i * i % 11);
-  const std::int64_t id = 0;
-  first->compute(x, {&id, 1}, std::span(energies).first(1), f);
-  second->compute(x, {&id, 1}, std::span(energies).last(1), f);
-  EXPECT_EQ(energies[0], energies[1]);
+  const std::vector<double> x = test::clusters(2, 1);
+  EXPECT_EQ(results_of(*first, x, 1).energies, results_of(*second, x, 1).energies);
 }
 
 TEST(DeckPotential, ModelHasNone) {
@@ -182,10 +178,11 @@ TEST(SocketAddress, Forms) {
   using decks::socket_address;
   EXPECT_EQ(socket_address("unix:driver")->unix_name, "driver");
   EXPECT_EQ(socket_address("unix:/run/a:b")->unix_name, "/run/a:b");
-  EXPECT_EQ(socket_address("localhost:31415")->host, "localhost");
-  EXPECT_EQ(socket_address("localhost:31415")->port, 31415);
-  EXPECT_EQ(socket_address("[::1]:80")->host, "::1");
-  EXPECT_EQ(socket_address("[::1]:80")->port, 80);
+  for (const auto& [text, host, port] :
+       {std::tuple("localhost:31415", "localhost", 31415), {"[::1]:80", "::1", 80}}) {
+    EXPECT_EQ(socket_address(text)->host, host);
+    EXPECT_EQ(socket_address(text)->port, port);
+  }
   for (const char* text : {"", "unix:", "localhost", "localhost:", ":31415", "localhost:0",
                            "localhost:65536", "localhost:1x", "::1:80", "a b:80", "[]:80"}) {
     EXPECT_FALSE(socket_address(text)) << text;
@@ -193,46 +190,32 @@ TEST(SocketAddress, Forms) {
   EXPECT_FALSE(socket_address("unix:" + std::string(99, 'x')));
 }
 
-/// The flexible water model as a potential, with wrong factors, signs and orders.
-class Changed final : public Potential {
- public:
-  using Change = std::function<void(std::span<double> energies, std::span<double> forces)>;
-  Changed(int molecules, Change change)
-      : force_field_(*find_water_model("qtip4pf"), molecules), change_(std::move(change)) {}
-
-  void compute(std::span<const double> positions_A, std::span<const std::int64_t> ids,
-               std::span<double> energies, std::span<double> forces) override {
-    const std::size_t size = positions_A.size() / ids.size();
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      energies[i] = force_field_
-                        .energy_and_forces(positions_A.subspan(i * size, size),
-                                           forces.subspan(i * size, size))
-                        .total_kcal_per_mol();
-    }
-    if (change_) change_(energies, forces);
-  }
-  std::string name() const override { return "changed"; }
-
- private:
-  ForceField force_field_;
-  Change change_;
-};
-
 constexpr double kElectronvolt = 23.0605;  // in kcal/mol
 constexpr double kHartree = 627.5095;
 
-PotentialCheck check_of(Changed::Change change, int molecules = 5) {
-  Changed potential(molecules, std::move(change));
-  const auto x = quenched_cluster(*find_water_model("qtip4pf"), molecules, 3, 0);
-  return check_potential(potential, x);
+/// The flexible water model as a potential whose results `change` changes: wrong factors, signs and
+/// orders.
+template <class Change>
+PotentialCheck check_of(const Change& change, int molecules = 5,
+                        const PotentialCheckOptions& options = {}) {
+  const auto potential = test::potential_of(molecules);
+  potential->change = [&](auto, auto energies, auto forces) { change(energies, forces); };
+  return check_potential(*potential, quenched_cluster(test::flexible(), molecules, 3, 0), options);
 }
 void multiply(std::span<double> numbers, double factor) {
   for (double& x : numbers) x *= factor;
 }
+/// Changes units.
+auto multiplied(double of_energies, double of_forces) {
+  return [=](auto energies, auto forces) {
+    multiply(energies, of_energies);
+    multiply(forces, of_forces);
+  };
+}
 
 TEST(PotentialCheck, CorrectPotentialHasNoMessages) {
   for (const int molecules : {1, 5, 11}) {
-    const PotentialCheck check = check_of({}, molecules);
+    const PotentialCheck check = check_of(multiplied(1.0, 1.0), molecules);
     EXPECT_TRUE(check.forces_agree());
     EXPECT_TRUE(check.messages.empty()) << check.messages[0].text;
     EXPECT_EQ(check.coordinates, 9 * std::min(molecules, 10));
@@ -244,7 +227,7 @@ TEST(PotentialCheck, CorrectPotentialHasNoMessages) {
     EXPECT_LT(check.largest_difference_kcal_per_mol_A, 0.1);
     // Hydrogen bonds soften some bonds. The antisymmetric stretch of a free molecule is exact but
     // for a rotation in it and the anharmonicity over 0.005 A, some 1e-4 each.
-    const double free_per_cm = molecule_wavenumbers_per_cm(*find_water_model("qtip4pf")).back();
+    const double free_per_cm = molecule_wavenumbers_per_cm(test::flexible()).back();
     EXPECT_GT(check.oh_wavenumber_per_cm, (molecules == 1 ? 0.998 : 0.95) * free_per_cm);
     EXPECT_LT(check.oh_wavenumber_per_cm, 1.02 * free_per_cm);
     EXPECT_FALSE(check.depends_on_batch);
@@ -252,7 +235,8 @@ TEST(PotentialCheck, CorrectPotentialHasNoMessages) {
 }
 
 /// The warning of a changed potential.
-std::string warning_of(const Changed::Change& change) {
+template <class Change>
+std::string warning_of(const Change& change) {
   const PotentialCheck check = check_of(change);
   EXPECT_FALSE(check.forces_agree());
   EXPECT_FALSE(check.messages.empty());
@@ -260,41 +244,25 @@ std::string warning_of(const Changed::Change& change) {
 }
 
 TEST(PotentialCheck, NamesWrongUnitsSignsAndOrders) {
-  EXPECT_TRUE(contains(warning_of([](auto, auto f) { multiply(f, 1.0 / kElectronvolt); }),
-                       "energies in kcal/mol and forces in eV/A"));
-  EXPECT_TRUE(contains(warning_of([](auto, auto f) { multiply(f, units::kilojoules_per_kcal); }),
-                       "energies in kcal/mol and forces in kJ/mol/A"));
-  const auto in_atomic_units = [](auto e, auto f) {
-    multiply(e, 1.0 / kHartree);
-    multiply(f, units::angstrom_per_bohr / kHartree);
-  };
-  EXPECT_TRUE(
-      contains(warning_of(in_atomic_units), "energies in hartree and forces in hartree/bohr"));
-  const std::string sign = warning_of([](auto, auto f) { multiply(f, -1.0); });
-  EXPECT_TRUE(contains(sign, "the sign"));
-  EXPECT_FALSE(contains(sign, "forces in "));
-  const std::string both = warning_of([](auto, auto f) { multiply(f, -1.0 / kElectronvolt); });
-  EXPECT_TRUE(contains(both, "the sign"));
-  EXPECT_TRUE(contains(both, "forces in eV/A"));
+  const struct {
+    double of_energies, of_forces;
+    const char* words;
+  } factors[] = {{1.0, 1.0 / kElectronvolt, "energies in kcal/mol and forces in eV/A"},
+                 {1.0, units::kilojoules_per_kcal, "energies in kcal/mol and forces in kJ/mol/A"},
+                 {1.0 / kHartree, units::angstrom_per_bohr / kHartree,
+                  "in hartree and forces in hartree/bohr"},
+                 {1.0, -1.0, "the sign"},
+                 {1.0, -1.0 / kElectronvolt, "the sign"},
+                 {1.0, -1.0 / kElectronvolt, "forces in eV/A"},
+                 {0.0, 1.0, "an energy of fewer terms"}};
+  for (const auto& [of_energies, of_forces, words] : factors) {
+    EXPECT_TRUE(contains(warning_of(multiplied(of_energies, of_forces)), words));
+  }
+  EXPECT_FALSE(contains(warning_of(multiplied(1.0, -1.0)), "forces in "));
   const auto hydrogens_first = [](auto, std::span<double> f) {
-    for (std::size_t m = 0; m < f.size(); m += 9) {
-      std::rotate(&f[m], &f[m] + 3, &f[m] + 9);
-    }
+    for (std::size_t m = 0; m < f.size(); m += 9) std::rotate(&f[m], &f[m] + 3, &f[m] + 9);
   };
   EXPECT_TRUE(contains(warning_of(hydrogens_first), "forces in the order H1, H2, O"));
-  const auto missing_term = [](std::span<double> e, std::span<double>) { multiply(e, 0.0); };
-  EXPECT_TRUE(contains(warning_of(missing_term), "an energy of fewer terms"));
-}
-
-TEST(PotentialCheck, NamesEnergiesInOtherUnitsByTheBonds) {
-  const PotentialCheck check = check_of([](auto e, auto f) {
-    multiply(e, 1.0 / kElectronvolt);
-    multiply(f, 1.0 / kElectronvolt);
-  });
-  EXPECT_TRUE(check.forces_agree());
-  ASSERT_EQ(check.messages.size(), 1u);
-  EXPECT_EQ(check.messages[0].level, Level::warning);
-  EXPECT_TRUE(contains(check.messages[0].text, "likely cause: energies in eV; expected kcal/mol"));
 }
 
 TEST(PotentialCheck, NotesResultsThatDependOnTheBatch) {
@@ -313,14 +281,13 @@ TEST(PotentialCheck, EstimatesTheTimeOfBatchesOfEachSize) {
     for (const double image_s : {1e-7, 0.01, 60.0}) {
       double now_s = 1000.0;
       bool is_first = true;
-      Changed potential(2, [&](std::span<double> energies, auto) {
+      const auto takes_time = [&](std::span<double> energies, auto) {
         now_s += call_s + image_s * static_cast<double>(energies.size());
         if (std::exchange(is_first, false)) now_s += 30.0;
-      });
-      const auto x = quenched_cluster(*find_water_model("qtip4pf"), 2, 3, 0);
+      };
       PotentialCheckOptions options;
       options.clock_s = [&] { return now_s; };
-      const PotentialCheck check = check_potential(potential, x, options);
+      const PotentialCheck check = check_of(takes_time, 2, options);
       for (const std::int64_t images : {1, 2, 32, 1024}) {
         const double expected = call_s + image_s * static_cast<double>(images);
         // The clock is rounded to 1e-13 s, and its difference to 1e-9 of it per image at most.
@@ -331,12 +298,13 @@ TEST(PotentialCheck, EstimatesTheTimeOfBatchesOfEachSize) {
 }
 
 TEST(PotentialCheck, NumbersThatAreNotFiniteAreErrors) {
-  EXPECT_TRUE(
-      contains(message_of<NumericalError>([] { check_of([](auto e, auto) { e[0] = kNoNumber; }); }),
-               "an energy of nan for the start structure"));
-  EXPECT_TRUE(
-      contains(message_of<NumericalError>([] { check_of([](auto, auto f) { f[12] = HUGE_VAL; }); }),
-               "a force of inf on H1 of molecule 1"));
+  const auto error_of = [](auto change) {
+    return message_of<NumericalError>([&] { check_of(change); });
+  };
+  EXPECT_TRUE(contains(error_of([](auto e, auto) { e[0] = kNoNumber; }),
+                       "an energy of nan for the start structure"));
+  EXPECT_TRUE(contains(error_of([](auto, auto f) { f[12] = HUGE_VAL; }),
+                       "a force of inf on H1 of molecule 1"));
 }
 
 TEST(PotentialCheck, ExampleOfTheDocumentation) {

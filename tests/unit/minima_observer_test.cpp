@@ -1,18 +1,21 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <Eigen/Dense>
 #include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
 #include "observe/baths.hpp"
+#include "recorded_potential.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/analysis/cluster.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/csv.hpp"
@@ -22,18 +25,17 @@
 #include "tarn/modes.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/run.hpp"
-#include "tarn/start.hpp"
+#include "tarn/thermochemistry.hpp"
+#include "water_fixtures.hpp"
 
 /// @file
-/// [observe.minima]: quenches of a run, and the table of what they found.
+/// [observe.minima]: quenches of a run, by the water model or by a Potential, and the table of what
+/// they found.
 
 namespace tarn {
 namespace {
 
-using test::columns_of;
-using test::contains;
-using test::read_text;
-using test::ScratchFolder;
+using namespace test;
 
 /// Hot enough that six molecules change their basin every few samples.
 Deck warm(int replicas, const std::string& more, const std::string& scheme = "settle") {
@@ -59,30 +61,63 @@ RunResult run(const Deck& deck, const std::string& folder, int threads = 2) {
 }
 
 /// ln Z of equation (62) from wavenumbers, moments of inertia and the order of the point group.
-double log_partition_function(const WaterModel& model, const std::vector<double>& x, double order,
-                              double temperature_K) {
-  const NormalModes modes = normal_modes(model, x);
-  double sum = -modes.energy_kcal_per_mol / (units::boltzmann_kcal_per_mol_K * temperature_K);
+double log_partition_function(const std::vector<double>& x, double order, double temperature_K) {
+  const NormalModes modes = normal_modes(tip3p(), x);
+  double log = -modes.energy_kcal_per_mol / (units::boltzmann_kcal_per_mol_K * temperature_K);
   for (const NormalMode& mode : modes.modes) {
-    if (mode.wavenumber_per_cm > 0.0) sum -= std::log(mode.wavenumber_per_cm);
+    if (mode.wavenumber_per_cm > 0.0) log -= std::log(mode.wavenumber_per_cm);
   }
-  Eigen::Vector3d centre = Eigen::Vector3d::Zero();
-  double mass = 0.0;
-  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();
-  for (const bool second : {false, true}) {
-    for (std::size_t a = 0; a < x.size() / 3; ++a) {
-      const double m = model.mass_Da(static_cast<int>(a % 3));
-      const Eigen::Vector3d r(x[3 * a], x[3 * a + 1], x[3 * a + 2]);
-      if (second) {
-        const Eigen::Vector3d d = r - centre / mass;
-        inertia += m * (d.squaredNorm() * Eigen::Matrix3d::Identity() - d * d.transpose());
-      } else {
-        centre += m * r;
-        mass += m;
-      }
+  for (const double constant : rigid_rotor(tip3p(), x).constants_MHz) {
+    log -= 0.5 * std::log(constant);
+  }
+  return log - std::log(order);
+}
+
+/// [observe.minima] of one frame, by the water model or by the potential of the engine.
+struct ObservedMinima {
+  const ScratchFolder folder{};
+  std::vector<std::unique_ptr<Observer>> observers;
+  Frame frame;
+
+  ObservedMinima(const std::vector<std::int64_t>& ids, std::vector<double> positions_A,
+                 const std::string& keys = "", std::shared_ptr<Potential> potential = nullptr) {
+    const auto molecules = static_cast<int>(positions_A.size() / ids.size() / 9);
+    RunInfo info{folder.path(), molecules, 4, "test", 2.0, 0};
+    info.potential = std::move(potential);
+    observers = make_observers(
+        parse_deck("[system]\nmolecules = " + std::to_string(molecules) +
+                       "\nreplicas = 4\n[integrator]\nscheme = \"settle\"\ntimestep_fs = 2.0\n"
+                       "[run]\nsteps = 100\n[observe.minima]\n" +
+                       keys,
+                   "deck.toml"),
+        info);
+    frame.molecules = molecules;
+    frame.replica_ids = ids;
+    frame.positions_A = std::move(positions_A);
+  }
+  /// The column of energies in minima.csv; NaN if unknown.
+  std::vector<double> energies() {
+    observers.at(0)->begin();
+    observers.at(0)->observe(frame);
+    observers.at(0)->finish();
+    io::CsvReader csv(folder.file("minima.csv"));
+    std::vector<std::string_view> cells;
+    std::vector<double> column;
+    while (csv.next(cells)) {
+      column.push_back(csv.number(cells[csv.column("minimum_kcal_per_mol")]));
     }
+    return column;
   }
-  return sum + 0.5 * std::log(inertia.determinant()) - std::log(order);
+  std::map<std::string, std::vector<double>> minima() const {
+    return columns_of(folder.file("minima.csv"));
+  }
+  std::map<std::string, std::vector<double>> isomers() const {
+    return columns_of(folder.file("isomers.csv"));
+  }
+};
+/// Replicas 0, 2 and 3 of three molecules.
+ObservedMinima of_potential(const std::shared_ptr<RecordedPotential>& potential) {
+  return {{0, 2, 3}, clusters(3, 3), "", potential};
 }
 
 /// Half of the replicas start from each cube of eight molecules and stay there. Their populations
@@ -102,14 +137,13 @@ TEST(MinimaObserver, HarmonicSharesAreTheSuperposition) {
   options.on_message = [&](const Message& message) { messages.push_back(message.text); };
   run_deck(deck, options);
   const auto by_bath = columns_of(out.file("out/isomers_by_bath.csv"));
-  const WaterModel model = find_water_model("tip3p").value();
   const std::vector<double> d2d = io::read_structure(folder + "tip3p-8.xyz").positions_A;
   const std::vector<double> s4 = io::read_structure(folder + "tip3p-8-s4.xyz").positions_A;
   ASSERT_EQ(by_bath.at("share"), (std::vector<double>{0.5, 0.5, 0.5, 0.5}));
   for (const std::size_t bath : {0u, 1u}) {
     const double t_K = by_bath.at("bath_K")[2 * bath];
-    const double ratio = std::exp(log_partition_function(model, s4, 4.0, t_K) -
-                                  log_partition_function(model, d2d, 8.0, t_K));
+    const double ratio =
+        std::exp(log_partition_function(s4, 4.0, t_K) - log_partition_function(d2d, 8.0, t_K));
     // Wavenumbers of stored and of quenched structures differ by 1e-6 of them.
     EXPECT_NEAR(by_bath.at("harmonic_share")[2 * bath], 1.0 / (1.0 + ratio), 1e-4);
     EXPECT_NEAR(by_bath.at("harmonic_share")[2 * bath + 1], ratio / (1.0 + ratio), 1e-4);
@@ -132,7 +166,7 @@ TEST(MinimaObserver, QuenchesACopyOfEveryReplica) {
                            scheme);
     run(deck, folder.file("out"));
     const auto minima = columns_of(folder.file("out/minima.csv"));
-    ForceField force_field(find_water_model("tip3p").value(), 6);
+    ForceField force_field(tip3p(), 6);
     for (int replica = 0; replica < 2; ++replica) {
       io::XyzReader reader(folder.file("out/trajectory-000" + std::to_string(replica) + ".xyz"));
       for (std::size_t frame = 0; frame < 7; ++frame) {
@@ -160,49 +194,51 @@ TEST(MinimaObserver, SharesMatchTheTable) {
   const auto by_bath = columns_of(folder.file("out/isomers_by_bath.csv"));
   ASSERT_EQ(isomers.at("isomer"), (std::vector<double>{1, 2, 3, 4}));
   ASSERT_EQ(by_bath.at("isomer").size(), 8u);
-  std::map<double, double> samples_of_bath;
-  std::vector<double> energies;  // of cold and hot replicas
-  const auto bath_of = [](double replica) { return static_cast<int>(replica) % 3 == 1 ? 0 : 1; };
-  const std::vector<double>& minimum = minima.at("minimum_kcal_per_mol");
+  const std::vector<double>&minimum = minima.at("minimum_kcal_per_mol"),
+        &isomer = isomers.at("minimum_kcal_per_mol");
+  // Of the cold and the hot replicas, after equilibration.
+  struct Counts {
+    double samples = 0.0, sum = 0.0;
+    std::array<double, 4> of_isomer{};
+  } counts[2];
   for (std::size_t row = 0; row < minimum.size(); ++row) {
     if (minima.at("step")[row] < 2000) continue;
-    ++samples_of_bath[bath_of(minima.at("replica")[row])];
-    // None is below the lowest, and what is not in the list is above it.
-    EXPECT_GT(minimum[row], isomers.at("minimum_kcal_per_mol").front() - 1e-7);
+    Counts& bath = counts[static_cast<int>(minima.at("replica")[row]) % 3 == 1 ? 0 : 1];
+    ++bath.samples;
+    bath.sum += minimum[row];
     bool listed = false;
-    for (const double isomer : isomers.at("minimum_kcal_per_mol")) {
-      listed = listed || std::abs(minimum[row] - isomer) < 1e-7;
+    for (std::size_t i = 0; i < 4; ++i) {
+      if (std::abs(minimum[row] - isomer[i]) >= 1e-7) continue;
+      listed = true;
+      ++bath.of_isomer[i];
     }
-    EXPECT_EQ(listed, minimum[row] < isomers.at("minimum_kcal_per_mol").back() + 1e-7);
+    // None is below the lowest, and what is not in the list is above it.
+    EXPECT_GT(minimum[row], isomer.front() - 1e-7);
+    EXPECT_EQ(listed, minimum[row] < isomer.back() + 1e-7);
   }
-  EXPECT_EQ(samples_of_bath[0], 2 * 101.0);
-  EXPECT_EQ(samples_of_bath[1], 4 * 101.0);
+  EXPECT_EQ(counts[0].samples, 2 * 101.0);
+  EXPECT_EQ(counts[1].samples, 4 * 101.0);
   for (std::size_t row = 0; row < 8; ++row) {
-    const auto bath = static_cast<int>(row / 4);
-    EXPECT_EQ(by_bath.at("bath_K")[row], bath == 0 ? 100.0 : 250.0);
-    const double energy = isomers.at("minimum_kcal_per_mol")[row % 4];
-    double count = 0.0;
-    for (std::size_t i = 0; i < minimum.size(); ++i) {
-      if (minima.at("step")[i] < 2000 || bath_of(minima.at("replica")[i]) != bath) continue;
-      count += std::abs(minimum[i] - energy) < 1e-7 ? 1.0 : 0.0;
-    }
+    const Counts& bath = counts[row / 4];
+    const double count = bath.of_isomer[row % 4];
+    EXPECT_EQ(by_bath.at("bath_K")[row], row < 4 ? 100.0 : 250.0);
     EXPECT_EQ(by_bath.at("samples")[row], count);
-    EXPECT_DOUBLE_EQ(by_bath.at("share")[row], count / samples_of_bath[bath]);
+    EXPECT_EQ(by_bath.at("of_samples")[row], bath.samples);
+    EXPECT_DOUBLE_EQ(by_bath.at("share")[row], count / bath.samples);
     // Of replicas that have it for a part of the time.
     if (count > 0.0 && count < 101.0) {
       EXPECT_GT(by_bath.at("share_err")[row], 0.0);
     }
   }
   for (std::size_t i = 0; i < 4; ++i) {
-    const double count = by_bath.at("samples")[i] + by_bath.at("samples")[4 + i];
+    const double count = counts[0].of_isomer[i] + counts[1].of_isomer[i];
     EXPECT_EQ(isomers.at("samples")[i], count);
     EXPECT_DOUBLE_EQ(isomers.at("share")[i], count / (6 * 101.0));
     EXPECT_EQ(isomers.at("of_samples")[i], 606.0);
-    EXPECT_EQ(by_bath.at("of_samples")[i], 202.0);
   }
 
   // The structures are minima, about the origin, in the order of the table.
-  ForceField force_field(find_water_model("tip3p").value(), 6);
+  ForceField force_field(tip3p(), 6);
   io::XyzReader reader(folder.file("out/isomers.xyz"));
   for (std::size_t i = 0; i < 4; ++i) {
     const io::Structure structure = reader.next().value();
@@ -221,13 +257,8 @@ TEST(MinimaObserver, SharesMatchTheTable) {
   int baths = 0;
   for (const AveragedQuantity& a : result.averages) {
     if (a.quantity != "minimum_kcal_per_mol") continue;
-    const int bath = a.bath_K == 100.0 ? 0 : 1;
-    double sum = 0.0;
-    for (std::size_t row = 0; row < minimum.size(); ++row) {
-      const bool counts = minima.at("step")[row] >= 2000;
-      if (counts && bath_of(minima.at("replica")[row]) == bath) sum += minimum[row];
-    }
-    EXPECT_NEAR(a.mean, sum / samples_of_bath[bath], 1e-12 * std::abs(a.mean));
+    const Counts& bath = counts[a.bath_K == 100.0 ? 0 : 1];
+    EXPECT_NEAR(a.mean, bath.sum / bath.samples, 1e-12 * std::abs(a.mean));
     ++baths;
   }
   EXPECT_EQ(baths, 2);
@@ -252,100 +283,130 @@ TEST(MinimaObserver, DependOnNoThreadAndNoBatch) {
 /// One molecule of the second replica has its atoms on a line, or has left.
 TEST(MinimaObserver, AReplicaWithoutAMinimumIsLeftOut) {
   for (const bool departed : {false, true}) {
-    const ScratchFolder folder;
-    const Deck deck = warm(2, kOneBath + "[run]\nsteps = 100\n[observe.minima]\n");
-    const RunInfo info{folder.path(), 6, 2, "test", 2.0, 0};
-    const auto observers = make_observers(deck, info);
-    ASSERT_EQ(observers.size(), 1u);
-    Frame frame;
-    frame.molecules = 6;
-    frame.replica_ids = {0, 1};
-    frame.positions_A = make_start(deck).state.positions_A;
-    for (int k = 0; k < 3; ++k) {
-      double* x = &frame.positions_A[54 + static_cast<std::size_t>(k)];
-      if (departed) {
-        for (const int atom : {0, 3, 6}) x[atom] += 3000.0;
-        continue;
+    ObservedMinima observed({0, 1}, clusters(6, 2));
+    for (std::size_t k = 0; k < 3; ++k) {
+      double* x = &observed.frame.positions_A[54 + k];
+      for (const int atom : {0, 3, 6}) {
+        if (departed) {
+          x[atom] += 3000.0;
+        } else {
+          x[atom] = x[0] + (k == 0 ? atom / 3.0 : 0.0);
+        }
       }
-      x[3] = x[0] + (k == 0 ? 1.0 : 0.0);
-      x[6] = x[0] + (k == 0 ? 2.0 : 0.0);
     }
-    observers[0]->begin();
-    observers[0]->observe(frame);
-    observers[0]->finish();
-    const auto minima = columns_of(folder.file("minima.csv"));
-    ASSERT_EQ(minima.at("minimum_kcal_per_mol").size(), 2u);
-    EXPECT_TRUE(std::isfinite(minima.at("minimum_kcal_per_mol")[0]));
+    const std::vector<double> energies = observed.energies();
+    ASSERT_EQ(energies.size(), 2u);
+    EXPECT_TRUE(std::isfinite(energies[0]));
     for (const char* column :
          {"minimum_kcal_per_mol", "minimum_hydrogen_bonds", "minimum_radius_of_gyration_A"}) {
-      EXPECT_TRUE(std::isnan(minima.at(column)[1]));
+      EXPECT_TRUE(std::isnan(observed.minima().at(column)[1]));
     }
-    EXPECT_EQ(columns_of(folder.file("isomers.csv")).at("samples"), std::vector<double>{1.0});
-    const auto averages = observers[0]->averages();
+    EXPECT_EQ(observed.isomers().at("samples"), std::vector<double>{1.0});
+    const auto averages = observed.observers[0]->averages();
     ASSERT_EQ(averages.size(), 3u);
     EXPECT_EQ(averages[0].samples, 1);
-    EXPECT_EQ(averages[0].mean, minima.at("minimum_kcal_per_mol")[0]);
+    EXPECT_EQ(averages[0].mean, energies[0]);
   }
 }
 
 /// A sample that a quench leaves at a flat saddle point counts to the minimum below it, 6.6e-6
 /// kcal/mol lower (unit/minimise_test), as one that is there already does.
 TEST(MinimaObserver, ASaddlePointIsNoIsomer) {
-  const ScratchFolder folder;
-  const Deck deck = parse_deck(
-      "[system]\nmolecules = 5\nreplicas = 2\n[integrator]\nscheme = \"settle\"\n"
-      "timestep_fs = 2.0\n[run]\nsteps = 100\n[observe.minima]\n",
-      "deck.toml");
-  const RunInfo info{folder.path(), 5, 2, "test", 2.0, 0};
-  const auto observers = make_observers(deck, info);
-  const std::vector<double> saddle =
-      io::read_structure(std::string(TARN_SOURCE_DIR) + "/tests/data/structures/tip3p-5-saddle.xyz")
-          .positions_A;
-  std::vector<double> minimum = saddle;
-  ForceField force_field(find_water_model("tip3p").value(), 5);
+  std::vector<double> both =
+      io::read_structure(TARN_SOURCE_DIR "/tests/data/structures/tip3p-5-saddle.xyz").positions_A;
+  std::vector<double> minimum = both;
+  ForceField force_field(tip3p(), 5);
   quench_to_minimum(force_field, minimum);
-  Frame frame;
-  frame.molecules = 5;
-  frame.replica_ids = {0, 1};
-  frame.positions_A = saddle;
-  frame.positions_A.insert(frame.positions_A.end(), minimum.begin(), minimum.end());
-  observers[0]->begin();
-  observers[0]->observe(frame);
-  observers[0]->finish();
-  const auto minima = columns_of(folder.file("minima.csv"));
-  ASSERT_EQ(minima.at("minimum_kcal_per_mol").size(), 2u);
-  for (const double energy : minima.at("minimum_kcal_per_mol")) {
-    // What a gradient of 1e-6 leaves of its softest mode (minimise_test).
-    EXPECT_NEAR(energy, -38.753990251, 1e-8);
-  }
-  EXPECT_EQ(columns_of(folder.file("isomers.csv")).at("samples"), std::vector<double>{2.0});
+  both.insert(both.end(), minimum.begin(), minimum.end());
+  ObservedMinima observed({0, 1}, both);
+  const std::vector<double> energies = observed.energies();
+  ASSERT_EQ(energies.size(), 2u);
+  // What a gradient of 1e-6 leaves of its softest mode (minimise_test).
+  for (const double energy : energies) EXPECT_NEAR(energy, -38.753990251, 1e-8);
+  EXPECT_EQ(observed.isomers().at("samples"), std::vector<double>{2.0});
 }
 
 /// A row of means is that of the replicas that have a minimum.
 TEST(MinimaObserver, MeansExcludeUnknownValues) {
-  const ScratchFolder folder;
-  const Deck deck =
-      warm(3, kOneBath + "[run]\nsteps = 100\n[observe.minima]\nreplicas = \"mean\"\n");
-  const RunInfo info{folder.path(), 6, 3, "test", 2.0, 0};
-  const auto observers = make_observers(deck, info);
-  Frame frame;
-  frame.molecules = 6;
-  frame.replica_ids = {0, 1, 2};
-  frame.positions_A = make_start(deck).state.positions_A;
-  ForceField force_field(find_water_model("tip3p").value(), 6);
+  ObservedMinima observed({0, 1, 2}, clusters(6, 3), "replicas = \"mean\"\n");
+  ForceField force_field(tip3p(), 6);
   double sum = 0.0;
-  for (std::size_t r = 0; r < 2; ++r) {
-    std::vector<double> x(&frame.positions_A[54 * r], &frame.positions_A[54 * r] + 54);
+  for (const int replica : {0, 1}) {
+    std::vector<double> x = clusters(6, 1, replica);
     sum += quench_to_minimum(force_field, x, {1e-6}).energy_kcal_per_mol;
   }
-  for (const std::size_t atom : {0, 3, 6}) frame.positions_A[108 + atom] += 3000.0;
-  observers[0]->begin();
-  observers[0]->observe(frame);
-  observers[0]->finish();
-  io::CsvReader csv(folder.file("minima.csv"));
-  std::vector<std::string_view> cells;
-  ASSERT_TRUE(csv.next(cells));
-  EXPECT_EQ(csv.number(cells[csv.column("minimum_kcal_per_mol")]), sum / 2.0);
+  for (const std::size_t atom : {0, 3, 6}) observed.frame.positions_A[108 + atom] += 3000.0;
+  EXPECT_EQ(observed.energies(), std::vector<double>{sum / 2.0});
+}
+
+// --- with a Potential ---------------------------------------------------------------------------
+
+TEST(PotentialMinimaObserver, QuenchesInBatches) {
+  const auto potential = potential_of(3);
+  ObservedMinima observed = of_potential(potential);
+  EXPECT_FALSE(observed.observers.at(0)->may_lag()) << "the engine calls the potential meanwhile";
+  const std::vector<double> energies = observed.energies();
+  ASSERT_EQ(energies.size(), 3u);
+  for (int k = 0; k < 3; ++k) {
+    std::vector<double> x = clusters(3, 1, k);
+    ForceField built_in(flexible(), 3);
+    EXPECT_NEAR(energies[static_cast<std::size_t>(k)],
+                quench_to_minimum(built_in, x).energy_kcal_per_mol, 1e-8);
+  }
+  // Ids of replicas and of their displaced images; those below 4 are the engine's.
+  EXPECT_EQ(potential->calls.front(), (std::vector<std::int64_t>{4, 6, 7}));
+  EXPECT_GT(potential->images(), 2 * potential->calls.size());
+  for (const auto& call : potential->calls) {
+    for (const std::int64_t id : call) EXPECT_GE(id, 4);
+  }
+  // The charges of the model are not those of the potential.
+  EXPECT_TRUE(std::isnan(observed.isomers().at("dipole_D").at(0)));
+}
+
+/// Four replicas in two minima, with noisy forces: the tolerance finds both.
+TEST(PotentialMinimaObserver, ToleranceSuitsNoisyForces) {
+  std::vector<double> positions_A = clusters(3, 2), built_in;
+  for (const int replica : {0, 1}) {
+    std::vector<double> x = clusters(3, 1, replica);
+    positions_A.insert(positions_A.end(), x.begin(), x.end());
+    ForceField force_field(flexible(), 3);
+    built_in.push_back(quench_to_minimum(force_field, x).energy_kcal_per_mol);
+  }
+  const bool same = std::abs(built_in[0] - built_in[1]) < 1e-4;
+  for (const bool is_given : {false, true}) {
+    const auto potential = potential_of(3);
+    add_noise(*potential, 1e-5);
+    ObservedMinima observed({0, 1, 2, 3}, positions_A,
+                            is_given ? "tolerance_kcal_per_mol_A = 1e-3\n" : "", potential);
+    const std::vector<double> energies = observed.energies();
+    ASSERT_EQ(energies.size(), 4u);
+    for (const double energy : energies) EXPECT_EQ(std::isfinite(energy), is_given);
+    if (!is_given) continue;
+    EXPECT_NE(energies[0], energies[2]) << "the noise differs";
+    EXPECT_EQ(observed.isomers().at("share").size(), same ? 1u : 2u);
+    EXPECT_EQ(observed.isomers().at("share")[0], same ? 1.0 : 0.5);
+  }
+}
+
+TEST(PotentialMinimaObserver, AReplicaWithoutAnEnergyIsLeftOut) {
+  const auto potential = potential_of(3);
+  potential->change = [](auto ids, auto energies, auto) {
+    for (std::size_t k = 0; k < ids.size(); ++k) {
+      if (ids[k] == 6) energies[k] = std::nan("");
+    }
+  };
+  const std::vector<double> energies = of_potential(potential).energies();
+  for (const std::size_t k : {0u, 1u, 2u}) EXPECT_EQ(std::isnan(energies[k]), k == 1);
+}
+
+TEST(PotentialMinimaObserver, AnExceptionReachesTheRun) {
+  for (const int live : {1, 3}) {
+    const auto potential = potential_of(3);
+    potential->change = [](auto...) { throw NumericalError("no convergence"); };
+    const std::vector<std::int64_t> ids{0, 2, 3};
+    ObservedMinima observed({ids.begin(), ids.begin() + live}, clusters(3, live), "", potential);
+    EXPECT_THROW(observed.energies(), NumericalError);
+  }
 }
 
 TEST(Baths, CountEachReplicaOnce) {

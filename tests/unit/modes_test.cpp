@@ -73,8 +73,7 @@ VectorXd mass_of_coordinates(const WaterModel& model, std::size_t size) {
   return m;
 }
 
-// --- second derivatives
-// ----------------------------------------------------------------------------
+// --- second derivatives -------------------------------------------------------------------------
 
 /// Two directions at a time: one derivative by each, and the second by both.
 using D1 = Dual<double, 1>;
@@ -85,7 +84,7 @@ Vec3<D2> constant(const Vec3<double>& v) { return {D2(v.x), D2(v.y), D2(v.z)}; }
 
 /// V0 of the formulas of energies.
 template <bool kMSite>
-D2 energy(const WaterModel& model, const std::vector<Triple<D2>>& x) {
+D2 energy_of_sites(const WaterModel& model, const std::vector<Triple<D2>>& x) {
   const PairParameters<double> p = pair_parameters<double>(model);
   D2 coulomb(0.0), lj(0.0);
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -95,6 +94,9 @@ D2 energy(const WaterModel& model, const std::vector<Triple<D2>>& x) {
     }
   }
   return coulomb + lj;
+}
+D2 energy(const WaterModel& model, const std::vector<Triple<D2>>& x) {
+  return model.has_m_site() ? energy_of_sites<true>(model, x) : energy_of_sites<false>(model, x);
 }
 struct Derivatives {
   double value = 0.0;
@@ -108,9 +110,7 @@ Derivatives derivatives(const VectorXd& at, const std::function<D2(const Numbers
     for (Index j = 0; j < n; ++j) {
       Numbers numbers;
       for (Index k = 0; k < n; ++k) {
-        D1 inner(at[k]);
-        inner.d[0] = k == i ? 1.0 : 0.0;
-        D2& number = numbers.emplace_back(inner);
+        D2& number = numbers.emplace_back(k == i ? D1::variable(at[k], 0) : D1(at[k]));
         number.d[0] = D1(k == j ? 1.0 : 0.0);
       }
       const D2 e = energy(numbers);
@@ -122,9 +122,11 @@ Derivatives derivatives(const VectorXd& at, const std::function<D2(const Numbers
   return result;
 }
 
-/// The derivatives of the coordinates that the dual numbers know by those of the modes, from what
-/// both do to the atoms.
-MatrixXd change_of_coordinates(const ModeCoordinates& coordinates, const MatrixXd& atoms) {
+/// Compares Hessians, the exact one in the coordinates of the dual numbers, whose derivatives by
+/// those of the modes follow from what both do to the atoms.
+/// @return the exact one in the coordinates of the modes
+MatrixXd expect_hessian(const ModeCoordinates& coordinates, const MatrixXd& found,
+                        const MatrixXd& exact, const MatrixXd& atoms) {
   MatrixXd change(atoms.cols(), coordinates.size());
   const auto solver = atoms.colPivHouseholderQr();
   for (Index i = 0; i < change.cols(); ++i) {
@@ -132,11 +134,18 @@ MatrixXd change_of_coordinates(const ModeCoordinates& coordinates, const MatrixX
     change.col(i) = solver.solve(dx);
     EXPECT_LT((atoms * change.col(i) - dx).norm(), few_roundings(5.0)) << i;
   }
-  return change;
+  const MatrixXd expected = change.transpose() * exact * change;
+  // Some hundred terms a number, of some ten roundings each; relative to the largest number.
+  EXPECT_LT((found - expected).cwiseAbs().maxCoeff(),
+            1000.0 * kEpsilon * expected.cwiseAbs().maxCoeff());
+  return expected;
 }
-
-/// Some hundred terms a number, of some ten roundings each; relative to the largest number.
-constexpr double kSecondDerivative = 1000.0 * kEpsilon;
+/// Forces of the model without a penalty.
+std::vector<double> forces_of(const WaterModel& model, const std::vector<double>& x) {
+  std::vector<double> forces(x.size());
+  ForceField(model, static_cast<int>(x.size() / 9)).energy_and_forces(x, forces);
+  return forces;
+}
 
 /// Molecules turn by Cayley's rotation, exp([w]) up to the third order in w, about the centre of
 /// mass: what is second order in w is that of the formula for the curvature.
@@ -164,7 +173,7 @@ TEST(ModeHessian, IsThatOfTheEnergyOfRigidMoleculesAwayFromMinima) {
         };
         moved.push_back({place(a.o), place(a.h1), place(a.h2)});
       }
-      return model.has_m_site() ? energy<true>(model, moved) : energy<false>(model, moved);
+      return energy(model, moved);
     });
     MatrixXd atoms = MatrixXd::Zero(27, 18);
     for (Index m = 0; m < 3; ++m) {
@@ -179,14 +188,10 @@ TEST(ModeHessian, IsThatOfTheEnergyOfRigidMoleculesAwayFromMinima) {
         }
       }
     }
-    std::vector<double> forces(x.size());
-    ForceField(model, 3).energy_and_forces(x, forces);
+    const std::vector<double> forces = forces_of(model, x);
     const ModeCoordinates coordinates(model, x, true);
-    const MatrixXd change = change_of_coordinates(coordinates, atoms);
-    const MatrixXd expected = change.transpose() * expected_tw.second * change;
-    const MatrixXd found = coordinates.hessian(0.0, forces);
-    EXPECT_LT((found - expected).cwiseAbs().maxCoeff(),
-              kSecondDerivative * expected.cwiseAbs().maxCoeff());
+    const MatrixXd expected =
+        expect_hessian(coordinates, coordinates.hessian(0.0, forces), expected_tw.second, atoms);
     // The curvature is a part that is seen: torques are far from zero here.
     const std::vector<double> none(x.size(), 0.0);
     EXPECT_GT((coordinates.hessian(0.0, none) - expected).cwiseAbs().maxCoeff(), 0.01);
@@ -206,25 +211,21 @@ TEST(ModeHessian, IsThatOfTheEnergyOfPenalisedMoleculesAwayFromMinima) {
       const Derivatives exact = derivatives(at, [&](const Numbers& v) {
         std::vector<Triple<D2>> moved;
         for (std::size_t m = 0; m < 2; ++m) {
-          std::array<D2, 9> a;
-          std::copy_n(v.begin() + static_cast<std::ptrdiff_t>(9 * m), 9, a.begin());
-          moved.push_back(to_triple(a));
+          const D2* a = &v[9 * m];
+          moved.push_back({{a[0], a[1], a[2]}, {a[3], a[4], a[5]}, {a[6], a[7], a[8]}});
         }
-        D2 e = model.has_m_site() ? energy<true>(model, moved) : energy<false>(model, moved);
+        D2 e = energy(model, moved);
         for (const Triple<D2>& m : moved) e = e + penalty_energy(m, bond_reference(model), omega);
         return e;
       });
-      std::vector<double> forces(x.size());
-      ForceField(model, 2).energy_and_forces(x, forces);
       const ModeCoordinates coordinates(model, x, false);
-      const MatrixXd change = change_of_coordinates(coordinates, MatrixXd::Identity(18, 18));
-      const MatrixXd expected = change.transpose() * exact.second * change;
-      EXPECT_LT((coordinates.hessian(omega, forces) - expected).cwiseAbs().maxCoeff(),
-                kSecondDerivative * expected.cwiseAbs().maxCoeff());
+      expect_hessian(coordinates, coordinates.hessian(omega, forces_of(model, x)), exact.second,
+                     MatrixXd::Identity(18, 18));
       const NormalModes modes = normal_modes(model, x, omega);
       const double largest = exact.first.lpNorm<Eigen::Infinity>();
       EXPECT_NEAR(modes.max_gradient_kcal_per_mol_A, largest, 1e-12 * largest);
       EXPECT_NEAR(modes.energy_kcal_per_mol, exact.value, 1e-11 * std::abs(exact.value));
+      EXPECT_FALSE(modes.is_stationary());
     }
   }
 }
@@ -236,8 +237,7 @@ TEST(ModeHessian, IsInvariantToRigidBodyMotion) {
     const WaterModel model = model_of(name);
     const double omega = 50.0;
     const std::vector<double> x = distorted(random_cluster(model, 4, 2, 0));
-    std::vector<double> f(x.size());
-    ForceField(model, 4).energy_and_forces(x, f);
+    std::vector<double> f = forces_of(model, x);
     const ModeCoordinates coordinates(model, x, false);
     const MatrixXd hessian = coordinates.hessian(omega, f);
     const MatrixXd whole = coordinates.rigid_body_motions();
@@ -248,38 +248,26 @@ TEST(ModeHessian, IsInvariantToRigidBodyMotion) {
       const auto bond = to_array(penalty_force(molecule(x, m), bond_reference(model), omega));
       for (std::size_t c = 0; c < 9; ++c) f[9 * m + c] += bond[c];
     }
-    for (Index axis = 3; axis < 6; ++axis) {
-      const VectorXd dx = coordinates.displacements(whole.col(axis));
-      // dx = u x r + constant: u from the rotation of a molecule's two arms.
-      const auto atom = [](const auto& v, Index a) {
-        return Vector3d(v[static_cast<std::size_t>(3 * a)], v[static_cast<std::size_t>(3 * a + 1)],
-                        v[static_cast<std::size_t>(3 * a + 2)]);
-      };
-      const Vector3d d1 = atom(x, 1) - atom(x, 0), d2 = atom(x, 2) - atom(x, 0);
-      MatrixXd turn(6, 3);
-      VectorXd right(6);
-      for (int c = 0; c < 3; ++c) {
-        turn.col(c) << Vector3d::Unit(c).cross(d1), Vector3d::Unit(c).cross(d2);
+    MatrixXd change(36, 36);  // dx/dy
+    for (Index i = 0; i < 36; ++i) {
+      change.col(i) = coordinates.displacements(VectorXd::Unit(36, i));
+    }
+    for (Index axis = 0; axis < 3; ++axis) {
+      VectorXd dx(36), turned(36);  // u x r and u x g, g = -f, of which K y is dx/dy^T
+      for (Index a = 0; a < 36; a += 3) {
+        const Vector3d u = Vector3d::Unit(axis);
+        dx.segment<3>(a) = u.cross(Vector3d(&x[static_cast<std::size_t>(a)]));
+        turned.segment<3>(a) = -u.cross(Vector3d(&f[static_cast<std::size_t>(a)]));
       }
-      right << dx.segment<3>(3) - dx.segment<3>(0), dx.segment<3>(6) - dx.segment<3>(0);
-      const Vector3d u = turn.colPivHouseholderQr().solve(right);
-      // In y: dx/dy^T of the covector u x g, g = -f.
-      VectorXd expected(coordinates.size());
-      for (Index i = 0; i < expected.size(); ++i) {
-        const VectorXd column = coordinates.displacements(VectorXd::Unit(expected.size(), i));
-        expected[i] = 0.0;
-        for (Index a = 0; a < column.size() / 3; ++a) {
-          expected[i] -= column.segment<3>(3 * a).dot(u.cross(atom(f, a)));
-        }
-      }
-      EXPECT_LT((hessian * whole.col(axis) - expected).cwiseAbs().maxCoeff(), 1e-13 * size);
+      const VectorXd y = change.colPivHouseholderQr().solve(dx);
+      const VectorXd expected = change.transpose() * turned;
+      EXPECT_LT((hessian * y - expected).cwiseAbs().maxCoeff(), 1e-13 * size * y.norm());
       EXPECT_GT(expected.norm(), 0.1);
     }
   }
 }
 
-// --- closed forms
-// ----------------------------------------------------------------------------------
+// --- closed forms -------------------------------------------------------------------------------
 
 /// One molecule: omega^2 J M^-1 J^T of a triangle that is as wide as it is symmetric has one
 /// antisymmetric root and a symmetric pair.
@@ -359,8 +347,7 @@ TEST(Modes, IntensitiesSatisfyTheSumRule) {
     const double free = 9.0 * c * c * (4.0 / model.mass_o_Da + 2.0 / model.mass_h_Da);
     EXPECT_NEAR(sum_of(normal_modes(model, x, 40.0), &NormalMode::ir_intensity_D2_per_A2_Da),
                 kDebye2 * free, 1e-12 * kDebye2 * free);
-    const double half = 0.5 * model.r_hh_A();
-    const double height = std::sqrt(model.r_oh_A * model.r_oh_A - half * half);
+    const auto [height, half, zero] = molecule_at_origin(model).h1;
     // About the axis through both hydrogens' direction, and about that across the plane.
     const double reduced = 2.0 * model.mass_h_Da * model.mass_o_Da / model.molecule_mass_Da();
     const double across = reduced * height * height;
@@ -377,8 +364,7 @@ TEST(Modes, IntensitiesSatisfyTheSumRule) {
   });
 }
 
-// --- another program
-// -----------------------------------------------------------------------------
+// --- another program ----------------------------------------------------------------------------
 
 /// What tests/regression/modes_numbers.py prints, to five decimals: other code, units from CODATA
 /// and the six motions of the whole not taken out.
@@ -419,8 +405,7 @@ TEST(Modes, MatchAnotherProgram) {
                 2.507822});
   // Both dipole moments on one line: a saddle point, with two modes that carry no intensity.
   const WaterModel model = model_of("tip3p");
-  const double half = 0.5 * model.r_hh_A();
-  const double height = std::sqrt(model.r_oh_A * model.r_oh_A - half * half);
+  const auto [height, half, zero] = molecule_at_origin(model).h1;
   std::vector<double> x;
   for (const double z : {0.0, 2.937858695}) {
     const std::vector<double> molecule{0.0, 0.0, z, half, 0.0, z + height, -half, 0.0, z + height};
@@ -428,13 +413,13 @@ TEST(Modes, MatchAnotherProgram) {
   }
   const NormalModes saddle = normal_modes(model, x);
   EXPECT_EQ(saddle.imaginary_count(), 2);
+  EXPECT_EQ(saddle.lowest_per_cm(), saddle.modes[0].wavenumber_per_cm);
   expect_modes(saddle, {{-272.31172, -125.92037, 149.73020, 167.21164, 192.38655, 456.90119},
                         {143.70664, 0.0, 0.0, 142.93407, 107.88934, 602.74270},
                         1.381295});
 }
 
-// --- what modes are
-// ---------------------------------------------------------------------------------
+// --- what modes are -----------------------------------------------------------------------------
 
 /// Displacements are orthonormal with the masses, and complete: a molecule has three shares each.
 TEST(Modes, AreOrthonormalAndComplete) {
@@ -459,10 +444,7 @@ TEST(Modes, AreOrthonormalAndComplete) {
     EXPECT_NEAR(sum_of(modes, &NormalMode::rotation), 3.0 * n, 36 * orthonormal);
     EXPECT_NEAR(sum_of(modes, &NormalMode::vibration), std::isinf(omega) ? 0.0 : 3.0 * n,
                 36 * orthonormal);
-    EXPECT_TRUE(std::is_sorted(modes.modes.begin(), modes.modes.end(),
-                               [](const NormalMode& a, const NormalMode& b) {
-                                 return a.wavenumber_per_cm < b.wavenumber_per_cm;
-                               }));
+    EXPECT_TRUE(std::ranges::is_sorted(modes.modes, {}, &NormalMode::wavenumber_per_cm));
   }
 }
 
@@ -495,13 +477,10 @@ TEST(Modes, OfAStrongPenaltyEqualRigidModes) {
   for (const char* name : {"tip3p", "tip4p"}) {
     const WaterModel model = model_of(name);
     const std::vector<double> rigid = wavenumbers(normal_modes(model, minimum(model, 3, kRigid)));
-    const auto shift = [&](double omega) {
+    const auto shift = [&](double omega) -> VectorXd {
       const auto all = wavenumbers(normal_modes(model, minimum(model, 3, omega), omega));
-      VectorXd difference(static_cast<Index>(rigid.size()));
-      for (std::size_t k = 0; k < rigid.size(); ++k) {
-        difference[static_cast<Index>(k)] = all[k] - rigid[k];
-      }
-      return difference;
+      const auto n = static_cast<Index>(rigid.size());
+      return VectorXd::Map(all.data(), n) - VectorXd::Map(rigid.data(), n);
     };
     const VectorXd weak = shift(100.0), strong = shift(200.0);
     EXPECT_GT(weak.norm(), 1.0);
@@ -574,8 +553,7 @@ TEST(Modes, MatchSmallOscillationsOfAPenalty) {
   expect_oscillations(model_of("tip4p"), 2, 50.0, 0.1, {6, 11, 12, 14, 17});
 }
 
-// --- minima, and what is none
-// -----------------------------------------------------------------------
+// --- minima, and what is none -------------------------------------------------------------------
 
 TEST(Modes, OfAMinimumAreAllReal) {
   for_models([](const WaterModel& model) {
@@ -593,37 +571,16 @@ TEST(Modes, OfAMinimumAreAllReal) {
         EXPECT_LT(modes.modes[static_cast<std::size_t>(6 * n - 1)].wavenumber_per_cm, 1300.0) << n;
         // At a stationary point nothing holds the cluster as a whole: what is left of K z is some
         // of the gradient, 1e-8, and rounding of the bonds, 1e-13 of 4 omega^2.
-        std::vector<double> forces(x.size());
-        ForceField(model, n).energy_and_forces(x, forces);
         const ModeCoordinates coordinates(model, x, std::isinf(omega));
-        const MatrixXd hessian = coordinates.hessian(std::isinf(omega) ? 0.0 : omega, forces);
+        const MatrixXd hessian =
+            coordinates.hessian(std::isinf(omega) ? 0.0 : omega, forces_of(model, x));
         EXPECT_LT((hessian * coordinates.rigid_body_motions()).cwiseAbs().maxCoeff(), 1e-7) << n;
       }
     }
   });
 }
 
-/// Beyond the inflection of its bond a dimer falls apart: along one mode the energy curves
-/// downwards.
-TEST(Modes, OfAStretchedDimerAreImaginary) {
-  const WaterModel model = model_of("tip3p");
-  std::vector<double> x = minimum(model, 2, kRigid);
-  const Vector3d along = (Vector3d(x[9], x[10], x[11]) - Vector3d(x[0], x[1], x[2])).normalized();
-  for (std::size_t c = 9; c < 18; ++c) x[c] += along[static_cast<Index>(c % 3)];
-  const NormalModes modes = normal_modes(model, x);
-  EXPECT_FALSE(modes.is_stationary());
-  ASSERT_GE(modes.imaginary_count(), 1);
-  EXPECT_LT(modes.lowest_per_cm(), -10.0);
-  EXPECT_EQ(modes.lowest_per_cm(), modes.modes[0].wavenumber_per_cm);
-  // What is imaginary has no quantum.
-  double sum_per_cm = 0.0;
-  for (const double per_cm : wavenumbers(modes)) sum_per_cm += std::max(0.0, per_cm);
-  EXPECT_NEAR(modes.zero_point_energy_kcal_per_mol(),
-              0.5 * units::quantum_kcal_cm_per_mol * sum_per_cm, few_roundings(10.0));
-}
-
-// --- bad input
-// --------------------------------------------------------------------------------------
+// --- bad input ----------------------------------------------------------------------------------
 
 TEST(Modes, RefuseBadInput) {
   const WaterModel model = model_of("tip3p");

@@ -42,16 +42,21 @@ std::vector<Sample> samples(const std::vector<double>& beta, std::int64_t ladder
   }
   return all;
 }
+/// Their histograms; `change` may change a sample, and returns the value to be averaged.
+template <class F>
 MultiHistogram collected(const std::vector<double>& beta, std::int64_t ladders, int moments,
-                         unsigned seed) {
+                         unsigned seed, const F& change) {
   MultiHistogram histogram(beta, ladders);
-  const std::vector<Sample> all = samples(beta, ladders, moments, seed);
-  const std::size_t of_moment = beta.size() * static_cast<std::size_t>(ladders);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    histogram.add(all[i].bath, all[i].ladder, all[i].energy, all[i].energy);
-    if ((i + 1) % of_moment == 0) histogram.end_step();
+  for (Sample s : samples(beta, ladders, moments, seed)) {
+    const double value = change(s);
+    histogram.add(s.bath, s.ladder, s.energy, value);
+    if (s.bath + 1 == beta.size() && s.ladder + 1 == ladders) histogram.end_step();
   }
   return histogram;
+}
+MultiHistogram collected(const std::vector<double>& beta, std::int64_t ladders, int moments,
+                         unsigned seed) {
+  return collected(beta, ladders, moments, seed, [](const Sample& s) { return s.energy; });
 }
 /// One bin a sample.
 std::vector<std::vector<EnergyBin>> alone(const std::vector<Sample>& all, std::size_t baths) {
@@ -83,6 +88,20 @@ constexpr double kOfEquations = 1e-8;
 constexpr double kOfFreeEnergies = 2.0 * kOfEquations / 0.2;
 
 double capacity(const Reweighting& r, double beta) { return beta * beta * r.at(beta).covariance; }
+auto mean_at(double beta) {
+  return [beta](const Reweighting& r) { return r.at(beta).mean; };
+}
+auto capacity_at(double beta) {
+  return [beta](const Reweighting& r) { return capacity(r, beta); };
+}
+/// Expects f within 4.5 standard errors, and `more`, of a value; returns the standard error.
+template <class F>
+double expect_within_error(const MultiHistogram::Result& result, const F& f, double expected,
+                           double more = 0.0) {
+  const double standard_error = error(result, f);
+  EXPECT_NEAR(f(result.all()), expected, 4.5 * standard_error + more);
+  return standard_error;
+}
 
 /// A bath whose samples are of another temperature, and baths that agree: with the energies as they
 /// are none of 40 is 4.5 errors off; a tenth of a bath's energy is some 8 of its own.
@@ -93,15 +112,9 @@ TEST(MultiHistogram, ContradictionsAreFound) {
     EXPECT_TRUE(result->inconsistencies().empty()) << seed;
   }
   for (const double off : {1.25, 0.8}) {
-    MultiHistogram histogram(beta, 16);
-    for (const Sample& s : samples(beta, 16, 100, 3)) {
-      const double energy = s.bath == 1 ? off * s.energy : s.energy;
-      histogram.add(s.bath, s.ladder, energy, energy);
-      if (s.bath == 2 && s.ladder == 15) histogram.end_step();
-    }
-    const auto found = histogram.result()->inconsistencies();
-    const auto middle =
-        std::find_if(found.begin(), found.end(), [](const auto& c) { return c.bath == 1; });
+    const auto scaled = [off](Sample& s) { return s.energy *= s.bath == 1 ? off : 1.0; };
+    const auto found = collected(beta, 16, 100, 3, scaled).result()->inconsistencies();
+    const auto middle = std::ranges::find_if(found, [](const auto& c) { return c.bath == 1; });
     ASSERT_NE(middle, found.end()) << off;
     EXPECT_EQ(middle->difference > 0.0, off > 1.0);
   }
@@ -123,15 +136,14 @@ TEST(MultiHistogram, OscillatorsAtAnyTemperature) {
     ASSERT_TRUE(result->has_errors());
     EXPECT_TRUE(result->all().converged());
     for (const double b : {4.0, 3.2, 2.5, 2.0, 1.4, 1.1}) {
-      const auto mean = [b](const Reweighting& r) { return r.at(b).mean; };
-      const auto heat = [b](const Reweighting& r) { return capacity(r, b); };
-      EXPECT_NEAR(mean(result->all()), kShape / b, 4.5 * error(*result, mean)) << b;
-      EXPECT_NEAR(heat(result->all()), kShape, 4.5 * error(*result, heat)) << b;
+      SCOPED_TRACE(b);
+      const double mean_error = expect_within_error(*result, mean_at(b), kShape / b);
+      expect_within_error(*result, capacity_at(b), kShape);
       // All 80 000 samples at one temperature would have these errors, 20 000 of one bath alone
       // twice these; what is left of four parts in a jackknife of 16 varies by 18 %.
       const double least_mean = std::sqrt(kShape / 80000.0) / b;
-      EXPECT_GT(error(*result, mean), 0.45 * least_mean);
-      EXPECT_LT(error(*result, mean), 3.0 * least_mean);
+      EXPECT_GT(mean_error, 0.45 * least_mean);
+      EXPECT_LT(mean_error, 3.0 * least_mean);
       // 4.5 standard deviations of chi^2 above its mean, by Wilson & Hilferty (1931).
       const double part = 2.0 / (9.0 * freedom);
       const double most_g = std::pow(1.0 - part + 4.5 * std::sqrt(part), 3);
@@ -140,7 +152,7 @@ TEST(MultiHistogram, OscillatorsAtAnyTemperature) {
     }
     for (std::size_t k = 1; k < beta.size(); ++k) {
       const auto f = [k](const Reweighting& r) { return r.free_energies()[k]; };
-      EXPECT_NEAR(f(result->all()), kShape * std::log(beta[k] / beta[0]), 4.5 * error(*result, f));
+      expect_within_error(*result, f, kShape * std::log(beta[k] / beta[0]));
     }
   }
 }
@@ -155,7 +167,7 @@ TEST(MultiHistogram, ErrorsMatchTheScatterOfManyRuns) {
   double square = 0.0;
   for (unsigned run = 0; run < kRuns; ++run) {
     const auto result = collected(beta, 16, 40, 100 + run).result();
-    const auto heat = [](const Reweighting& r) { return capacity(r, kBetween); };
+    const auto heat = capacity_at(kBetween);
     square += std::pow((heat(result->all()) - kShape) / error(*result, heat), 2) / kRuns;
   }
   EXPECT_NEAR(square, 15.0 / 13.0, 4.5 * 1.84 / std::sqrt(kRuns));
@@ -189,18 +201,13 @@ TEST(MultiHistogram, NoiseOfTheInefficienciesIsTakenOut) {
 /// values, s/sqrt(8), however time is split.
 TEST(MultiHistogram, LaddersThatStayApartAreTheParts) {
   const std::vector<double> energies{1.0, 4.0, 2.5, 3.0, 2.0, 6.0, 3.5, 0.5};
-  MultiHistogram h({2.0}, 8);
   double mean = 0.0, squares = 0.0;
   for (const double u : energies) mean += u / 8.0;
   for (const double u : energies) squares += (u - mean) * (u - mean);
-  for (int moment = 0; moment < 100; ++moment) {
-    for (std::int64_t l = 0; l < 8; ++l) {
-      const double u = energies[static_cast<std::size_t>(l)];
-      h.add(0, l, u, u);
-    }
-    h.end_step();
-  }
-  const auto result = h.result();
+  const auto of_ladder = [&](Sample& s) {
+    return s.energy = energies[static_cast<std::size_t>(s.ladder)];
+  };
+  const auto result = collected({2.0}, 8, 100, 1, of_ladder).result();
   const auto f = [](const Reweighting& r) { return std::vector<double>{r.at(2.0).mean}; };
   const auto errors = result->errors_of(f(result->all()), f);
   // Sums of 800 energies up to 6.
@@ -303,11 +310,10 @@ TEST(MultiHistogram, ReportsBathsWithoutOverlap) {
 
 /// Free energies far from the initial guess are found.
 TEST(MultiHistogram, FindsFreeEnergiesFromAfar) {
-  const std::vector<double> beta{3.0, 2.4, 2.0};
+  const std::vector<double> beta{3.0, 2.4, 2.0}, n(3, 300.0);
   const auto bins = alone(samples(beta, 1, 300, 6), 3);
   std::vector<EnergyBin> all;
   for (const auto& of_bath : bins) all.insert(all.end(), of_bath.begin(), of_bath.end());
-  const std::vector<double> n(3, 300.0);
   const Reweighting near = reweighting(beta, bins);
   for (const double off : {-300.0, 30.0, 300.0}) {
     const Reweighting far(beta, n, all, std::vector<double>{0.0, off, -off});
@@ -357,10 +363,9 @@ TEST(MultiHistogram, AcceptanceOfAnyTwoBaths) {
     const auto acceptance = [colder = colder, hotter = hotter](const Reweighting& r) {
       return r.acceptance(colder, hotter);
     };
-    EXPECT_NEAR(acceptance(result->all()), exact_acceptance(colder, hotter),
-                4.5 * error(*result, acceptance) + 1e-12);
     // Less than that of 16 000 pairs of independent samples.
-    EXPECT_LT(error(*result, acceptance), 0.5 / std::sqrt(20.0 * 800.0));
+    EXPECT_LT(expect_within_error(*result, acceptance, exact_acceptance(colder, hotter), 1e-12),
+              0.5 / std::sqrt(20.0 * 800.0));
   }
   // Twelve terms with powers, of some 25 roundings each.
   EXPECT_NEAR(exact_acceptance(2.0, 2.0), 1.0, 12 * 25 * test::kEpsilon);
@@ -405,8 +410,8 @@ TEST(MultiHistogram, AnEvenLadderOfOscillatorsIsGeometric) {
   const auto two = equal_acceptance_ladder(reweighting, k, 0.5, 2.0, 2);
   EXPECT_EQ(two->temperatures_K, (std::vector<double>{0.5, 2.0}));
   const auto of_ends = [](const Reweighting& r) { return r.acceptance(4.0, 1.0); };
-  EXPECT_NEAR(two->acceptance, exact_acceptance(4.0, 1.0),
-              4.5 * error(*result, of_ends) + kBisection);
+  expect_within_error(*result, of_ends, exact_acceptance(4.0, 1.0));
+  EXPECT_NEAR(two->acceptance, of_ends(result->all()), kBisection);
   EXPECT_FALSE(equal_acceptance_ladder(reweighting, k, 0.01, 2.0, 4));
 }
 
@@ -456,16 +461,11 @@ TEST(MultiHistogram, HeatIsTheCovarianceWithTheEnergy) {
   const std::vector<double> beta{3.0, 2.4, 1.9};
   std::mt19937_64 random(21);
   std::normal_distribution<double> noise(0.0, 3.0);
-  MultiHistogram h(beta, 20);
-  const std::vector<Sample> all = samples(beta, 20, 1000, 22);
-  for (const Sample& s : all) h.add(s.bath, s.ladder, s.energy, 2.0 * s.energy + noise(random));
-  const auto result = h.result();
+  const auto noisy = [&](const Sample& s) { return 2.0 * s.energy + noise(random); };
+  const auto result = collected(beta, 20, 1000, 22, noisy).result();
   for (const double b : {3.0, 2.7, 2.0}) {
-    const auto heat = [b](const Reweighting& r) { return b * b * r.at(b).covariance; };
-    const auto mean = [b](const Reweighting& r) { return r.at(b).mean; };
-    EXPECT_NEAR(heat(result->all()), 2.0 * kShape, 4.5 * error(*result, heat));
-    EXPECT_LT(error(*result, heat), 0.05 * kShape);
-    EXPECT_NEAR(mean(result->all()), 2.0 * kShape / b, 4.5 * error(*result, mean));
+    EXPECT_LT(expect_within_error(*result, capacity_at(b), 2.0 * kShape), 0.05 * kShape);
+    expect_within_error(*result, mean_at(b), 2.0 * kShape / b);
     // The slope of the mean, by a difference that is off by (d/b)^2 of it.
     const double d = 1e-3;
     const double slope = (result->all().at(b + d).mean - result->all().at(b - d).mean) / (2.0 * d);
@@ -499,8 +499,7 @@ TEST(MultiHistogram, ContinuesFromASavedState) {
       EXPECT_EQ(once.memory(), twice.memory());
       const auto a = once.result(), b = twice.result();
       EXPECT_EQ(a->all().at(2.5).mean, b->all().at(2.5).mean);
-      const auto mean = [](const Reweighting& r) { return r.at(2.5).mean; };
-      EXPECT_EQ(error(*a, mean), error(*b, mean));
+      EXPECT_EQ(error(*a, mean_at(2.5)), error(*b, mean_at(2.5)));
       EXPECT_EQ(a->has_errors(), ladders * moments > 1);
     }
   }
@@ -551,7 +550,7 @@ TEST(MultiHistogram, WithoutEnough) {
   const auto result = h.result();
   ASSERT_TRUE(result);
   EXPECT_FALSE(result->has_errors());
-  EXPECT_EQ(error(*result, [](const Reweighting& r) { return r.at(1.5).mean; }), 0.0);
+  EXPECT_EQ(error(*result, mean_at(1.5)), 0.0);
 }
 
 }  // namespace

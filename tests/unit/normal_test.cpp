@@ -75,21 +75,22 @@ void for_words(F f) {
 // half and adds 1; x is exact, x^2 is rounded once and leaves at most 3/4 in sine and cosine, their
 // fits leave 1, the last steps of Horner's rule 2, and the last products 1 each: below 10. It
 // cannot be better than half a rounding of the product. Where ln u is a sum with e != 0 it does not
-// cancel.
+// cancel. A pack gives the bits of scalars.
 TEST(BoxMuller, AgreesWithLibm) {
   Worst relative_to_radius("box_muller_in_2^-24_of_radius"), largest("box_muller_largest");
   for_words([&](std::uint32_t r, std::uint32_t a) {
     float first, second;
     normals_from(r, a, first, second);
+    Pack<float> first_of_pack, second_of_pack;
+    box_muller(Pack<std::uint32_t>(r << 5), Pack<std::uint32_t>(a << 8), first_of_pack,
+               second_of_pack);
+    ASSERT_EQ(bits_of(first_of_pack[0]), bits_of(first));
+    ASSERT_EQ(bits_of(second_of_pack[0]), bits_of(second));
     const auto [exact_first, exact_second] = exact_normals(r, a);
-    const long double radius = std::hypot(exact_first, exact_second);
-    if (radius == 0) {
-      ASSERT_EQ(first, 0.0f);
-      ASSERT_EQ(second, 0.0f);
-    } else {
-      relative_to_radius.see(0x1p24L * (first - exact_first) / radius, r);
-      relative_to_radius.see(0x1p24L * (second - exact_second) / radius, r);
-    }
+    // Both are 0 where the radius is.
+    const long double radius = std::max(std::hypot(exact_first, exact_second), 0x1p-60L);
+    relative_to_radius.see(0x1p24L * (first - exact_first) / radius, r);
+    relative_to_radius.see(0x1p24L * (second - exact_second) / radius, r);
     largest.see(std::max(std::fabs(first), std::fabs(second)));
   });
   relative_to_radius.expect_between(0.5, 10.0);
@@ -114,27 +115,7 @@ TEST(BoxMuller, HalfTurnsAndMirrorsAreExact) {
   });
 }
 
-TEST(BoxMuller, PackGivesTheBitsOfScalars) {
-  constexpr int n = Pack<float>::lanes;
-  Pack<std::uint32_t> r, a;
-  int lane = 0;
-  for_words([&](std::uint32_t radius, std::uint32_t angle) {
-    r.v[lane] = radius << 5;
-    a.v[lane] = angle << 8;
-    if (++lane < n) return;
-    lane = 0;
-    Pack<float> first, second;
-    box_muller(r, a, first, second);
-    for (int i = 0; i < n; ++i) {
-      float x, y;
-      box_muller(static_cast<std::uint32_t>(r[i]), static_cast<std::uint32_t>(a[i]), x, y);
-      ASSERT_EQ(bits_of(first[i]), bits_of(x));
-      ASSERT_EQ(bits_of(second[i]), bits_of(y));
-    }
-  });
-}
-
-// --- the nine numbers of a molecule --------------------------------------------------------------
+// --- the nine numbers of a molecule -------------------------------------------------------------
 
 std::array<double, 9> normals(std::uint64_t seed, std::uint64_t replica, std::uint64_t molecule,
                               std::uint64_t step, NoiseStream stream = NoiseStream::thermostat) {
@@ -176,13 +157,14 @@ TEST(NormalBits, UseEachBitOnce) {
 
 // Each lane has an address of its own, with replicas and molecules mixed as an engine may do.
 TEST(MoleculeNormals, PacksGiveTheNumbersOfEachLane) {
+  using U64 = Pack<std::uint64_t>;
   std::mt19937_64 engine(2);
   for (int n = 0; n < 10000; ++n) {
     const std::uint64_t seed = engine(), step = engine() >> (8 + n % 56);
     const auto stream = static_cast<NoiseStream>(n % 3);
-    NoisePack<Pack<std::uint64_t>, Pack<std::uint64_t>> names[2];
+    NoisePack<U64, U64> names[2];
     for (auto& name : names) {
-      for (int i = 0; i < Pack<std::uint64_t>::lanes; ++i) {
+      for (int i = 0; i < U64::lanes; ++i) {
         name.replica.v[i] = engine() >> (32 + n % 32);
         name.molecule.v[i] = engine() >> (32 + n % 32);
       }
@@ -203,7 +185,6 @@ TEST(MoleculeNormals, PacksGiveTheNumbersOfEachLane) {
     };
     check(names);
     // A number for all lanes beside packs.
-    using U64 = Pack<std::uint64_t>;
     const std::uint64_t molecules[2] = {names[0].molecule[0], names[1].molecule[0]};
     const std::uint64_t replicas[2] = {names[0].replica[0], names[1].replica[0]};
     for (int k = 0; k < 2; ++k) names[k].molecule = U64(molecules[k]);
@@ -226,8 +207,7 @@ TEST(MoleculeNormals, AreTheSameEverywhere) {
   for (std::uint64_t replica = 0; replica < 4; ++replica) {
     for (std::uint64_t molecule = 0; molecule < 7; ++molecule) {
       for (std::uint64_t step = 0; step < 50; ++step) {
-        const MoleculeNormals n =
-            molecule_normals(1, replica, molecule, step, NoiseStream::thermostat);
+        const auto n = molecule_normals(1, replica, molecule, step, NoiseStream::thermostat);
         for (float x : n.xi) hash = (hash ^ bits_of(x)) * 0x100000001b3u;
       }
     }
@@ -242,12 +222,8 @@ constexpr int kSamples = kReplicas * kMolecules * kSteps;
 const std::vector<std::array<double, 9>>& samples() {
   static const std::vector<std::array<double, 9>> all = [] {
     std::vector<std::array<double, 9>> r;
-    r.reserve(kSamples);
-    for (int replica = 0; replica < kReplicas; ++replica) {
-      for (int molecule = 0; molecule < kMolecules; ++molecule) {
-        for (int step = 0; step < kSteps; ++step)
-          r.push_back(normals(2024, replica, molecule, step));
-      }
+    for (int k = 0; k < kSamples; ++k) {
+      r.push_back(normals(2024, k / kSteps / kMolecules, k / kSteps % kMolecules, k % kSteps));
     }
     return r;
   }();
@@ -332,55 +308,38 @@ TEST(MoleculeNormals, TheNineAreIndependent) {
   }
 }
 
+// Of samples that are a number of places apart: by a step, a molecule, a replica.
 TEST(MoleculeNormals, NeighboursAreIndependent) {
-  const auto lagged = [](int lag) {
-    return [lag](auto see) {
+  for (const int lag : {1, kSteps, kSteps * kMolecules}) {
+    SCOPED_TRACE(lag);
+    expect_independent([&](auto see) {
       for (int k = 0; k + lag < kSamples; ++k) {
         for (int c = 0; c < 9; ++c) see(samples()[k][c], samples()[k + lag][c]);
       }
-    };
-  };
-  {
-    SCOPED_TRACE("steps");
-    expect_independent(lagged(1));
-  }
-  {
-    SCOPED_TRACE("molecules");
-    expect_independent(lagged(kSteps));
-  }
-  {
-    SCOPED_TRACE("replicas");
-    expect_independent(lagged(kSteps * kMolecules));
+    });
   }
 }
 
 TEST(MoleculeNormals, SeedsAndStreamsAreIndependent) {
-  const auto against = [](std::uint64_t seed, NoiseStream stream, int replica) {
-    return [=](auto see) {
+  const struct {
+    const char* what;
+    std::uint64_t seed;
+    NoiseStream stream;
+  } others[] = {{"next seed", 2025, NoiseStream::thermostat},
+                {"high half of the seed", 2024 + (std::uint64_t{1} << 32), NoiseStream::thermostat},
+                {"start velocities", 2024, NoiseStream::start_velocities},
+                {"start cluster", 2024, NoiseStream::start_cluster}};
+  for (const auto& other : others) {
+    SCOPED_TRACE(other.what);
+    expect_independent([&](auto see) {
       for (int molecule = 0; molecule < kMolecules; ++molecule) {
         for (int step = 0; step < kSteps; ++step) {
-          const std::array<double, 9> x = normals(2024, replica, molecule, step);
-          const std::array<double, 9> y = normals(seed, replica, molecule, step, stream);
+          const auto x = normals(2024, 3, molecule, step);
+          const auto y = normals(other.seed, 3, molecule, step, other.stream);
           for (int c = 0; c < 9; ++c) see(x[c], y[c]);
         }
       }
-    };
-  };
-  {
-    SCOPED_TRACE("next seed");
-    expect_independent(against(2025, NoiseStream::thermostat, 3));
-  }
-  {
-    SCOPED_TRACE("high half of the seed");
-    expect_independent(against(2024 + (std::uint64_t{1} << 32), NoiseStream::thermostat, 3));
-  }
-  {
-    SCOPED_TRACE("start velocities");
-    expect_independent(against(2024, NoiseStream::start_velocities, 3));
-  }
-  {
-    SCOPED_TRACE("start cluster");
-    expect_independent(against(2024, NoiseStream::start_cluster, 3));
+    });
   }
 }
 

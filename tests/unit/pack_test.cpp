@@ -48,25 +48,13 @@ class FloatPack : public ::testing::Test {
   }
   /// Some numbers that formulas trip over among random ones.
   Pack<T> odd_pack() {
-    const T odd[] = {T(0),
-                     -T(0),
-                     std::numeric_limits<T>::infinity(),
-                     -std::numeric_limits<T>::infinity(),
-                     std::numeric_limits<T>::quiet_NaN(),
-                     T(1),
-                     std::numeric_limits<T>::max(),
-                     std::numeric_limits<T>::min()};
+    using Limits = std::numeric_limits<T>;
+    const T odd[] = {
+        T(0), -T(0),         Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(),
+        T(1), Limits::max(), Limits::min()};
     Pack<T> p;
     for (int i = 0; i < kLanes; ++i) p.v[i] = engine_() % 3 == 0 ? number() : odd[engine_() % 8];
     return p;
-  }
-  /// Demands that each lane of `result` holds the bits of f on the lanes of the arguments.
-  template <class F, class... P>
-  void expect_lanes(const Pack<T>& result, F f, const P&... arguments) {
-    for (int i = 0; i < kLanes; ++i) {
-      const T scalar = f(arguments[i]...);
-      ASSERT_TRUE(same(result[i], scalar)) << result[i] << " is not " << scalar;
-    }
   }
 };
 using FloatTypes = ::testing::Types<double, float>;
@@ -75,38 +63,29 @@ TYPED_TEST_SUITE(FloatPack, FloatTypes);
 TYPED_TEST(FloatPack, ArithmeticGivesTheBitsOfScalars) {
   using T = TypeParam;
   for (int n = 0; n < 4000; ++n) {
-    const bool odd = n % 4 == 0;
-    const Pack<T> a = odd ? this->odd_pack() : this->pack();
-    const Pack<T> b = odd ? this->odd_pack() : this->pack();
-    const Pack<T> c = odd ? this->odd_pack() : this->pack();
-    this->expect_lanes(
-        a + b, [](T x, T y) { return x + y; }, a, b);
-    this->expect_lanes(
-        a - b, [](T x, T y) { return x - y; }, a, b);
-    this->expect_lanes(
-        a * b, [](T x, T y) { return x * y; }, a, b);
-    this->expect_lanes(
-        a / b, [](T x, T y) { return x / y; }, a, b);
-    this->expect_lanes(
-        -a, [](T x) { return -x; }, a);
-    this->expect_lanes(
-        fma(a, b, c), [](T x, T y, T z) { return fma(x, y, z); }, a, b, c);
-    this->expect_lanes(
-        fnma(a, b, c), [](T x, T y, T z) { return fnma(x, y, z); }, a, b, c);
-    this->expect_lanes(
-        sqrt(a), [](T x) { return sqrt(x); }, a);
-    this->expect_lanes(
-        abs(a), [](T x) { return abs(x); }, a);
-    this->expect_lanes(
-        max(a, b), [](T x, T y) { return max(x, y); }, a, b);
-    this->expect_lanes(
-        min(a, b), [](T x, T y) { return min(x, y); }, a, b);
-    this->expect_lanes(
-        select(a < b, b, c), [](T x, T y, T z) { return x < y ? y : z; }, a, b, c);
-    this->expect_lanes(
-        select(a > b, b, c), [](T x, T y, T z) { return x > y ? y : z; }, a, b, c);
-    this->expect_lanes(
-        select(a == b, b, c), [](T x, T y, T z) { return x == y ? y : z; }, a, b, c);
+    const auto numbers = [&] { return n % 4 == 0 ? this->odd_pack() : this->pack(); };
+    const Pack<T> a = numbers(), b = numbers(), c = numbers();
+    const auto check = [&](auto f) {
+      const Pack<T> result = f(a, b, c);
+      for (int i = 0; i < this->kLanes; ++i) {
+        const T scalar = f(a[i], b[i], c[i]);
+        ASSERT_TRUE(same(result[i], scalar)) << result[i] << " is not " << scalar;
+      }
+    };
+    check([](auto x, auto y, auto) { return x + y; });
+    check([](auto x, auto y, auto) { return x - y; });
+    check([](auto x, auto y, auto) { return x * y; });
+    check([](auto x, auto y, auto) { return x / y; });
+    check([](auto x, auto, auto) { return -x; });
+    check([](auto x, auto y, auto z) { return fma(x, y, z); });
+    check([](auto x, auto y, auto z) { return fnma(x, y, z); });
+    check([](auto x, auto, auto) { return sqrt(x); });
+    check([](auto x, auto, auto) { return abs(x); });
+    check([](auto x, auto y, auto) { return max(x, y); });
+    check([](auto x, auto y, auto) { return min(x, y); });
+    check([](auto x, auto y, auto z) { return select(x < y, y, z); });
+    check([](auto x, auto y, auto z) { return select(x > y, y, z); });
+    check([](auto x, auto y, auto z) { return select(x == y, y, z); });
     if (::testing::Test::HasFatalFailure()) return;
   }
 }
@@ -295,16 +274,15 @@ TYPED_TEST(FloatPack, ScaledCubeOfTheReciprocalSquareRoot) {
     }
     const Pack<T> estimate[2] = {rsqrt_estimate(a[0]), rsqrt_estimate(a[1])};
     scaled_rsqrt_cubed(s, a, estimate, out);
-    for (int which = 0; which < 2; ++which) {
-      for (int i = 0; i < n; ++i) {
-        const T scale[1] = {s[which][i]}, square[1] = {a[which][i]};
-        if (scale[0] == T(0)) continue;
-        T y[1];
-        const T start[1] = {rsqrt_estimate(square[0])};
-        scaled_rsqrt_cubed(scale, square, start, y);
-        pack_error.see(error(scale[0], square[0], out[which][i]));
-        scalar_error.see(error(scale[0], square[0], y[0]));
-      }
+    for (int k = 0; k < 2 * n; ++k) {
+      const int which = k / n, i = k % n;
+      const T scale[1] = {s[which][i]}, square[1] = {a[which][i]};
+      if (scale[0] == T(0)) continue;
+      T y[1];
+      const T start[1] = {rsqrt_estimate(square[0])};
+      scaled_rsqrt_cubed(scale, square, start, y);
+      pack_error.see(error(scale[0], square[0], out[which][i]));
+      scalar_error.see(error(scale[0], square[0], y[0]));
     }
   }
   pack_error.expect_between(0.9, 9.0);
@@ -354,7 +332,7 @@ TYPED_TEST(FloatPack, LanesAreSummedByHalving) {
   EXPECT_EQ(sum_lanes(whole), T(n * (n + 1) / 2));
 }
 
-// --- integers and conversions --------------------------------------------------------------------
+// --- integers and conversions -------------------------------------------------------------------
 
 class IntegerPack : public ::testing::Test {
  protected:
@@ -482,10 +460,9 @@ TEST_F(IntegerPack, ScalarsAreMasksOfOneLane) {
   EXPECT_FALSE(any(false));
   EXPECT_EQ(select(true, 1.0, 2.0), 1.0);
   EXPECT_EQ(select(false, 1.0, 2.0), 2.0);
-  static_assert(std::is_same_v<mask_t<double>, bool>);
+  static_assert(std::is_same_v<mask_t<double>, bool> && std::is_same_v<scalar_t<double>, double>);
   static_assert(std::is_same_v<mask_t<Pack<float>>, Mask<float>>);
   static_assert(std::is_same_v<scalar_t<Pack<float>>, float>);
-  static_assert(std::is_same_v<scalar_t<double>, double>);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -148,36 +147,62 @@ TEST(PairForce, IsTheSameSumInEveryOrder) {
     for (int n = 0; n < 200; ++n) {
       const Molecules x = random_pair(model, random, random.uniform(2.3, 14.0), 10.0);
       expect_the_same_sums<m_site()>(pair_parameters<double>(model), x[0], x[1]);
-      const auto rounded = [](const Vec3<double>& a) {
-        return Vec3<float>{static_cast<float>(a.x), static_cast<float>(a.y),
-                           static_cast<float>(a.z)};
+      // One lane of packs of floats.
+      const auto rounded = [](const Triple<double>& t) {
+        std::array<Triple<double>, Pack<float>::lanes> all;
+        all.fill(t);
+        return lane_of(pack_triples<float>(all), 0);
       };
-      Triple<float> y[2];
-      for (int k = 0; k < 2; ++k) {
-        y[k] = {rounded(x[k].o), rounded(x[k].h1), rounded(x[k].h2)};
-      }
-      expect_the_same_sums<m_site()>(pair_parameters<float>(model), y[0], y[1]);
+      expect_the_same_sums<m_site()>(pair_parameters<float>(model), rounded(x[0]), rounded(x[1]));
+    }
+  });
+}
+
+/// The largest differences between energies and forces of pairs, relative to the magnitudes of all
+/// terms.
+class PairErrors {
+ public:
+  explicit PairErrors(const std::string& name)
+      : energy_(name + "_energy"), force_(name + "_force") {}
+  void see(const Pair<double>& found, Real energy, const Vector9& f_i, const Vector9& f_j,
+           const PlainSum& sizes) {
+    energy_.see((found.coulomb + found.lj - energy) / sizes.energy_scale);
+    force_.see(largest(to_vector(found.f_i) - f_i) / sizes.force_scale);
+    force_.see(largest(to_vector(found.f_j) - f_j) / sizes.force_scale);
+  }
+  void expect_below(double bound) const {
+    energy_.expect_below(bound);
+    force_.expect_below(bound);
+  }
+
+ private:
+  Worst energy_, force_;
+};
+
+/// Calls f(x, r, exact, evaluate) for random pairs of each model: their positions, energies and
+/// forces by the formulas, the plain sum, and the formulas for other positions.
+template <class F>
+void for_pairs(std::uint64_t seed, int pairs, double farthest_A, double shift_A, F f) {
+  Random random(seed);
+  for_models_and_sites([&](const WaterModel& model, auto m_site) {
+    const auto p = pair_parameters<double>(model);
+    const auto pair_of = [&](const auto& i, const auto& j) { return evaluate<m_site()>(p, i, j); };
+    for (int n = 0; n < pairs; ++n) {
+      const Molecules x = random_pair(model, random, random.uniform(2.3, farthest_A), shift_A);
+      f(x, pair_of(x[0], x[1]), PlainSum(model, x), pair_of);
     }
   });
 }
 
 TEST(PairForce, EqualsThePlainSumOverSites) {
-  Random random(1);
-  Worst energy("pair_energy_relative"), force("pair_force_relative");
-  for_models_and_sites([&](const WaterModel& model, auto m_site) {
-    const auto p = pair_parameters<double>(model);
-    for (int n = 0; n < 3000; ++n) {
-      const Molecules x = random_pair(model, random, random.uniform(2.3, 14.0), 10.0);
-      const PlainSum exact(model, x);
-      const Pair<double> r = evaluate<m_site()>(p, x[0], x[1]);
-      energy.see((r.coulomb - exact.coulomb) / exact.energy_scale, n);
-      energy.see((r.lj - exact.lj) / exact.energy_scale, n);
-      force.see(largest(to_vector(r.f_i) - exact.f_i) / exact.force_scale, n);
-      force.see(largest(to_vector(r.f_j) - exact.f_j) / exact.force_scale, n);
-    }
+  PairErrors errors("pair");
+  Worst lj("pair_lj");
+  for_pairs(1, 3000, 14.0, 10.0, [&](const auto&, const auto& r, const PlainSum& exact, auto) {
+    errors.see(r, exact.coulomb + exact.lj, exact.f_i, exact.f_j, exact);
+    lj.see((r.lj - exact.lj) / exact.energy_scale);
   });
-  energy.expect_below(kRoundings);
-  force.expect_below(kRoundings);
+  errors.expect_below(kRoundings);
+  lj.expect_below(kRoundings);
 }
 
 // Atoms of bent and stretched molecules too: the M site is a linear combination of the atoms, so
@@ -186,23 +211,15 @@ TEST(PairForce, IsMinusTheGradientOfTheEnergy) {
   using D = Dual<long double, 18>;
   Random random(2);
   Worst error("pair_gradient_relative");
-  for_models_and_sites([&](const WaterModel& model, auto m_site) {
-    const auto p = pair_parameters<double>(model);
-    for (int n = 0; n < 200; ++n) {
-      Molecules x = random_pair(model, random, random.uniform(2.3, 9.0), 10.0);
-      for (Triple<double>& t : x) t = t + random.triple(0.1);
-      std::array<std::array<D, 9>, 2> v;
-      for (int k = 0; k < 18; ++k) {
-        v[k / 9][k % 9] = D::variable(to_array(x[k / 9])[k % 9], k);
-      }
-      const Pair<D> dual = evaluate<m_site()>(p, to_triple(v[0]), to_triple(v[1]));
-      const Pair<double> r = evaluate<m_site()>(p, x[0], x[1]);
-      const PlainSum exact(model, x);
-      for (int k = 0; k < 18; ++k) {
-        const double f = to_array(k < 9 ? r.f_i : r.f_j)[k % 9];
-        const Real gradient = dual.coulomb.d[k] + dual.lj.d[k];
-        error.see((f + gradient) / exact.force_scale, k);
-      }
+  for_pairs(2, 200, 9.0, 10.0, [&](Molecules x, auto, const PlainSum& exact, auto pair_of) {
+    for (Triple<double>& t : x) t = t + random.triple(0.1);
+    std::array<std::array<D, 9>, 2> v;
+    for (int k = 0; k < 18; ++k) v[k / 9][k % 9] = D::variable(to_array(x[k / 9])[k % 9], k);
+    const Pair<D> dual = pair_of(to_triple(v[0]), to_triple(v[1]));
+    const Pair<double> r = pair_of(x[0], x[1]);
+    for (int k = 0; k < 18; ++k) {
+      const double f = to_array(k < 9 ? r.f_i : r.f_j)[k % 9];
+      error.see((f + dual.coulomb.d[k] + dual.lj.d[k]) / exact.force_scale, k);
     }
   });
   error.expect_below(kRoundings);
@@ -211,73 +228,44 @@ TEST(PairForce, IsMinusTheGradientOfTheEnergy) {
 // Each term is added to one atom and subtracted from another, with the same bits; what is left is
 // the rounding of the sums: under 30 additions.
 TEST(PairForce, ThirdLawAndNoTorque) {
-  Random random(3);
   Worst force("pair_total_force_relative"), turning("pair_total_torque_relative");
-  for_models_and_sites([&](const WaterModel& model, auto m_site) {
-    const auto p = pair_parameters<double>(model);
-    for (int n = 0; n < 1000; ++n) {
-      const Molecules x = random_pair(model, random, random.uniform(2.3, 9.0), 1.0);
-      const PlainSum exact(model, x);
-      const Pair<double> r = evaluate<m_site()>(p, x[0], x[1]);
-      const Vector9 f_i = to_vector(r.f_i), f_j = to_vector(r.f_j);
-      force.see((total(f_i) + total(f_j)).norm() / exact.force_scale, n);
-      // An error of the force acts on an arm of 12 A at most.
-      turning.see((torque(x[0], f_i) + torque(x[1], f_j)).norm() / (12 * exact.force_scale), n);
-    }
+  for_pairs(3, 1000, 9.0, 1.0, [&](const auto& x, const auto& r, const PlainSum& exact, auto) {
+    const Vector9 f_i = to_vector(r.f_i), f_j = to_vector(r.f_j);
+    force.see((total(f_i) + total(f_j)).norm() / exact.force_scale);
+    // An error of the force acts on an arm of 12 A at most.
+    turning.see((torque(x[0], f_i) + torque(x[1], f_j)).norm() / (12 * exact.force_scale));
   });
   force.expect_below(30 * kEpsilon);
   turning.expect_below(kRoundings);
 }
 
-TEST(PairForce, IsInvariantToTranslation) {
+TEST(PairForce, MovesWithTheMolecules) {
   Random random(4);
-  Worst energy("pair_motion_energy"), force("pair_motion_force");
-  for_models_and_sites([&](const WaterModel& model, auto m_site) {
-    const auto p = pair_parameters<double>(model);
-    for (int n = 0; n < 1000; ++n) {
-      const Molecules x = random_pair(model, random, random.uniform(2.3, 9.0), 1.0);
-      const RigidMotion motion = RigidMotion::random(random, 10.0);
-      const PlainSum exact(model, x);
-      const Pair<double> r = evaluate<m_site()>(p, x[0], x[1]);
-      const Pair<double> s = evaluate<m_site()>(p, motion(x[0]), motion(x[1]));
-      energy.see((s.coulomb + s.lj - r.coulomb - r.lj) / exact.energy_scale, n);
-      force.see(largest(to_vector(s.f_i) - to_vector(motion.turn(r.f_i))) / exact.force_scale, n);
-      force.see(largest(to_vector(s.f_j) - to_vector(motion.turn(r.f_j))) / exact.force_scale, n);
-    }
+  PairErrors errors("pair_motion");
+  for_pairs(4, 1000, 9.0, 1.0, [&](const auto& x, const auto& r, const auto& exact, auto pair_of) {
+    const RigidMotion motion = RigidMotion::random(random, 10.0);
+    errors.see(pair_of(motion(x[0]), motion(x[1])), r.coulomb + r.lj, to_vector(motion.turn(r.f_i)),
+               to_vector(motion.turn(r.f_j)), exact);
   });
   // Turned coordinates of up to 20 A are rounded, and distances of 1.3 A or more are made of them:
   // 15 roundings more in a distance, with the power 14 for the oxygens (2.3 A) at most.
-  energy.expect_below(14 * 15 * kEpsilon);
-  force.expect_below(14 * 15 * kEpsilon);
+  errors.expect_below(14 * 15 * kEpsilon);
 }
 
 TEST(PairForce, ExchangesOfAtomsAndMolecules) {
-  Random random(5);
-  Worst energy("pair_exchange_energy"), force("pair_exchange_force");
-  for_models_and_sites([&](const WaterModel& model, auto m_site) {
-    const auto p = pair_parameters<double>(model);
-    for (int n = 0; n < 1000; ++n) {
-      const Molecules x = random_pair(model, random, random.uniform(2.3, 9.0), 10.0);
-      const PlainSum exact(model, x);
-      const Pair<double> r = evaluate<m_site()>(p, x[0], x[1]);
-      const auto compare = [&](const Pair<double>& s, const Triple<double>& f_i,
-                               const Triple<double>& f_j) {
-        energy.see((s.coulomb + s.lj - r.coulomb - r.lj) / exact.energy_scale, n);
-        force.see(largest(to_vector(s.f_i) - to_vector(f_i)) / exact.force_scale, n);
-        force.see(largest(to_vector(s.f_j) - to_vector(f_j)) / exact.force_scale, n);
-      };
-      compare(evaluate<m_site()>(p, exchange_hydrogens(x[0]), x[1]), exchange_hydrogens(r.f_i),
-              r.f_j);
-      compare(evaluate<m_site()>(p, x[0], exchange_hydrogens(x[1])), r.f_i,
-              exchange_hydrogens(r.f_j));
-      compare(evaluate<m_site()>(p, x[1], x[0]), r.f_j, r.f_i);
-    }
+  PairErrors errors("pair_exchange");
+  for_pairs(5, 1000, 9.0, 10.0, [&](const auto& x, const auto& r, const auto& exact, auto pair_of) {
+    const auto compare = [&](const Pair<double>& s, const auto& f_i, const auto& f_j) {
+      errors.see(s, r.coulomb + r.lj, to_vector(f_i), to_vector(f_j), exact);
+    };
+    compare(pair_of(exchange_hydrogens(x[0]), x[1]), exchange_hydrogens(r.f_i), r.f_j);
+    compare(pair_of(x[0], exchange_hydrogens(x[1])), r.f_i, exchange_hydrogens(r.f_j));
+    compare(pair_of(x[1], x[0]), r.f_j, r.f_i);
   });
-  energy.expect_below(kRoundings);
-  force.expect_below(kRoundings);
+  errors.expect_below(kRoundings);
 }
 
-// --- closed forms --------------------------------------------------------------------------------
+// --- closed forms -------------------------------------------------------------------------------
 
 // Without charges the minimum is at r^6 = 2 A/C, with the energy -C^2/(4 A) and no force.
 TEST(PairForce, LennardJonesMinimum) {
@@ -329,38 +317,20 @@ TEST(PairForce, DipolesFarAway) {
   });
 }
 
-// The force and the torque of the spread force are those of the force on M.
-TEST(PairForce, MSiteForceSpreadsWithItsTorque) {
-  Random random(7);
-  Worst force("m_site_force"), turning("m_site_torque");
-  for_models_and_sites([&](const WaterModel& model, auto m_site) {
-    if constexpr (m_site()) {
-      const double w = model.m_site_weight();
-      for (int n = 0; n < 1000; ++n) {
-        const Triple<double> x = random_molecule(model, random, 0.0) + random.triple(0.2);
-        SiteForces<double> f{};
-        f.m = random.in_ball(1.0);
-        const Vec3<double> m = x.o + site_offsets<true>(x, w).m;
-        const Vector9 spread = to_vector(forces_on_atoms<true>(f, w));
-        const Vector3 on_m = to_vector(f.m);
-        force.see((total(spread) - on_m).norm());
-        turning.see((torque(x, spread) - to_vector(m).cross(on_m)).norm());
-      }
-    }
-  });
-  // A force of 1 on arms of 1.2 A, some ten roundings.
-  force.expect_below(10 * kEpsilon);
-  turning.expect_below(12 * kEpsilon);
-}
+// --- packs --------------------------------------------------------------------------------------
 
-// --- packs
-// -----------------------------------------------------------------------------------------
+template <class T>
+void set_lane(Vec3<Pack<T>>& v, int lane, const Vec3<double>& s) {
+  v.x.v[lane] = static_cast<T>(s.x);
+  v.y.v[lane] = static_cast<T>(s.y);
+  v.z.v[lane] = static_cast<T>(s.z);
+}
 
 template <class T>
 struct PackedPairs {
   std::array<Molecules, Pack<T>::lanes> x;
   Vec3<Pack<T>> r_oo;
-  SiteOffsets<Pack<T>> i, j;
+  SiteOffsets<Pack<T>> i{}, j{};
 
   /// Differences are taken in double and rounded to T, as engines do.
   template <bool kMSite>
@@ -370,11 +340,7 @@ struct PackedPairs {
     for (int lane = 0; lane < Pack<T>::lanes; ++lane) {
       r.x[lane] = random_pair(model, random, random.uniform(2.3, 9.0), 10.0);
       const auto [a, b] = r.x[lane];
-      const auto put = [&](Vec3<Pack<T>>& v, const Vec3<double>& s) {
-        v.x.v[lane] = static_cast<T>(s.x);
-        v.y.v[lane] = static_cast<T>(s.y);
-        v.z.v[lane] = static_cast<T>(s.z);
-      };
+      const auto put = [&](Vec3<Pack<T>>& v, const Vec3<double>& s) { set_lane(v, lane, s); };
       put(r.r_oo, a.o - b.o);
       const auto offsets_a = site_offsets<kMSite>(a, w), offsets_b = site_offsets<kMSite>(b, w);
       put(r.i.h1, offsets_a.h1);
@@ -436,33 +402,24 @@ TYPED_TEST(PairForcePack, EqualsThePlainSumOverSites) {
 TYPED_TEST(PairForcePack, LanesAreIndependent) {
   using T = TypeParam;
   constexpr int lanes = Pack<T>::lanes;
-  const auto shifted = [](const Pack<T>& a) {
-    Pack<T> r;
-    for (int i = 0; i < lanes; ++i) r.v[(i + 1) % lanes] = a[i];
-    return r;
-  };
-  const auto shifted3 = [&](const Vec3<Pack<T>>& v) -> Vec3<Pack<T>> {
-    return {shifted(v.x), shifted(v.y), shifted(v.z)};
+  const auto shifted = [&](const Vec3<Pack<T>>& v) -> Vec3<Pack<T>> {
+    return {rotate_lanes(v.x), rotate_lanes(v.y), rotate_lanes(v.z)};
   };
   Random random(9);
   for_models_and_sites([&](const WaterModel& model, auto m_site) {
     const auto p = pair_parameters<T>(model);
     for (int n = 0; n < 100; ++n) {
       const auto q = PackedPairs<T>::template random<m_site()>(model, random);
-      SiteOffsets<Pack<T>> i{shifted3(q.i.h1), shifted3(q.i.h2), {}};
-      SiteOffsets<Pack<T>> j{shifted3(q.j.h1), shifted3(q.j.h2), {}};
-      if constexpr (m_site()) {
-        i.m = shifted3(q.i.m);
-        j.m = shifted3(q.j.m);
-      }
+      SiteOffsets<Pack<T>> i = q.i, j = q.j;
+      for (Vec3<Pack<T>>* v : {&i.h1, &i.h2, &i.m, &j.h1, &j.h2, &j.m}) *v = shifted(*v);
       const auto r = evaluate<m_site()>(p, q.r_oo, q.i, q.j);
-      const auto s = evaluate<m_site()>(p, shifted3(q.r_oo), i, j);
+      const auto s = evaluate<m_site()>(p, shifted(q.r_oo), i, j);
       for (int lane = 0; lane < lanes; ++lane) {
-        const int to = (lane + 1) % lanes;
-        ASSERT_EQ(bits_of_triple(lane_of(r.f_i, lane)), bits_of_triple(lane_of(s.f_i, to)));
-        ASSERT_EQ(bits_of_triple(lane_of(r.f_j, lane)), bits_of_triple(lane_of(s.f_j, to)));
-        ASSERT_EQ(bits_of_number(r.coulomb[lane]), bits_of_number(s.coulomb[to]));
-        ASSERT_EQ(bits_of_number(r.lj[lane]), bits_of_number(s.lj[to]));
+        const int from = (lane + 1) % lanes;
+        ASSERT_EQ(bits_of_triple(lane_of(r.f_i, from)), bits_of_triple(lane_of(s.f_i, lane)));
+        ASSERT_EQ(bits_of_triple(lane_of(r.f_j, from)), bits_of_triple(lane_of(s.f_j, lane)));
+        ASSERT_EQ(bits_of_number(r.coulomb[from]), bits_of_number(s.coulomb[lane]));
+        ASSERT_EQ(bits_of_number(r.lj[from]), bits_of_number(s.lj[lane]));
       }
     }
   });
@@ -484,12 +441,7 @@ TYPED_TEST(PairForcePack, MaskedLanesAreUntouched) {
       const SomeLanes<Pack<T>> some{flags > Pack<T>(T(0))};
       SiteForces<Pack<T>> start;
       for (Vec3<Pack<T>>* v : {&start.o, &start.h1, &start.h2, &start.m}) {
-        for (int lane = 0; lane < lanes; ++lane) {
-          const Vec3<double> u = random.in_ball(5.0);
-          v->x.v[lane] = static_cast<T>(u.x);
-          v->y.v[lane] = static_cast<T>(u.y);
-          v->z.v[lane] = static_cast<T>(u.z);
-        }
+        for (int lane = 0; lane < lanes; ++lane) set_lane(*v, lane, random.in_ball(5.0));
       }
       auto all_i = start, all_j = start, some_i = start, some_j = start;
       Pack<T> all_coulomb(T(1.5)), all_lj(T(-0.25)), some_coulomb(T(1.5)), some_lj(T(-0.25));
@@ -502,10 +454,11 @@ TYPED_TEST(PairForcePack, MaskedLanesAreUntouched) {
         const auto& expected_i = counts ? all_i : start;
         const auto& expected_j = counts ? all_j : start;
         const auto same = [&](const SiteForces<Pack<T>>& a, const SiteForces<Pack<T>>& b) {
-          return bits_of_triple(lane_of(Triple<Pack<T>>{a.o, a.h1, a.h2}, lane)) ==
-                     bits_of_triple(lane_of(Triple<Pack<T>>{b.o, b.h1, b.h2}, lane)) &&
-                 bits_of_triple(lane_of(Triple<Pack<T>>{a.m, a.m, a.m}, lane)) ==
-                     bits_of_triple(lane_of(Triple<Pack<T>>{b.m, b.m, b.m}, lane));
+          const auto bits = [&](const auto& u, const auto& v, const auto& w) {
+            return bits_of_triple(lane_of(Triple<Pack<T>>{u, v, w}, lane));
+          };
+          return bits(a.o, a.h1, a.h2) == bits(b.o, b.h1, b.h2) &&
+                 bits(a.m, a.m, a.m) == bits(b.m, b.m, b.m);
         };
         ASSERT_TRUE(same(some_i, expected_i));
         ASSERT_TRUE(same(some_j, expected_j));
@@ -514,55 +467,6 @@ TYPED_TEST(PairForcePack, MaskedLanesAreUntouched) {
       }
     }
   });
-}
-
-// --- reference structures
-// --------------------------------------------------------------------------
-
-struct Cluster {
-  double energy = 0.0;
-  std::vector<Vector9> forces;
-};
-Cluster evaluate_tip3p(const std::vector<Triple<double>>& x) {
-  const auto p = pair_parameters<double>(kWaterModels[0]);
-  Cluster r;
-  r.forces.assign(x.size(), Vector9::Zero());
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    for (std::size_t j = i + 1; j < x.size(); ++j) {
-      const Pair<double> pair = evaluate<false>(p, x[i], x[j]);
-      r.energy += pair.coulomb + pair.lj;
-      r.forces[i] += to_vector(pair.f_i);
-      r.forces[j] += to_vector(pair.f_j);
-    }
-  }
-  return r;
-}
-
-// -57.918723 is given with six decimals.
-TEST(ReferenceStructures, EnergyOfSevenMolecules) {
-  EXPECT_NEAR(evaluate_tip3p(reference_cluster("tip3p-7.xyz")).energy, -57.918723, 5e-7);
-}
-
-// Quenched rigid clusters, to about 1e-9 (17 digits of a coordinate of 5 A and force constants of
-// 1e3): no net force and no torque on any molecule, while single atoms feel
-// tens of kcal/mol/A.
-TEST(ReferenceStructures, QuenchedClustersAreStationary) {
-  for (const char* name : {"tip3p-7.xyz", "tip3p-32.xyz"}) {
-    SCOPED_TRACE(name);
-    const std::vector<Triple<double>> x = reference_cluster(name);
-    const Cluster r = evaluate_tip3p(x);
-    Worst force(std::string(name) + "_force"), turning(std::string(name) + "_torque");
-    Real single = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      force.see(total(r.forces[i]).norm());
-      const Vec3<double> o = x[i].o;
-      turning.see(torque({x[i].o - o, x[i].h1 - o, x[i].h2 - o}, r.forces[i]).norm());
-      single = std::max(single, largest(r.forces[i]));
-    }
-    EXPECT_GT(single, 10.0);
-    force.expect_below(1e-7);
-    turning.expect_below(1e-7);
-  }
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <iterator>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -15,6 +17,7 @@
 
 #include "modes_numbers.hpp"
 #include "recorded_potential.hpp"
+#include "scratch_folder.hpp"
 #include "start/shared_calls.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
@@ -23,7 +26,6 @@
 #include "tarn/modes.hpp"
 #include "tarn/potential.hpp"
 #include "tarn/start.hpp"
-#include "tarn/thermochemistry.hpp"
 #include "water_fixtures.hpp"
 
 /// @file
@@ -54,13 +56,20 @@ std::vector<double> distances(std::span<const double> x) {
   }
   return all;
 }
+std::vector<MinimiseResult> minimise(const std::shared_ptr<RecordedPotential>& potential,
+                                     int molecules, std::vector<double>& x, int threads = 0,
+                                     const MinimiseOptions& options = {}) {
+  return minimise_clusters(flexible(), molecules, x, threads, options, potential);
+}
+void throw_from(RecordedPotential& potential) {
+  potential.change = [](auto...) { throw std::runtime_error("no convergence"); };
+}
 void expect_near(const std::vector<double>& a, const std::vector<double>& b, double tolerance) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], tolerance) << k;
 }
 
-// --- energies
-// ----------------------------------------------------------------------------
+// --- energies -----------------------------------------------------------------------------------
 
 TEST(PotentialForceField, HasTheNumbersOfThePotential) {
   const auto potential = potential_of(3);
@@ -87,8 +96,7 @@ TEST(PotentialForceField, HasTheNumbersOfThePotential) {
   EXPECT_TRUE(std::isnan(by_potential.energy(x).total_kcal_per_mol()));
 }
 
-// --- minima
-// ----------------------------------------------------------------------------
+// --- minima -------------------------------------------------------------------------------------
 
 /// A gradient of 1e-6 leaves an energy of 1e-8 (minimise.hpp), and displacements of 1e-6/k with the
 /// smallest second derivative k of the cluster, here above 1e-2 kcal/mol/A^2.
@@ -172,7 +180,7 @@ TEST(PotentialMinima, AreFoundInBatches) {
   const auto potential = potential_of(n);
   std::vector<double> x = start;
   const auto threads = threads_now();
-  const auto results = minimise_clusters(flexible(), n, x, 0, {}, potential);
+  const auto results = minimise(potential, n, x);
   EXPECT_EQ(threads_now(), threads);
   EXPECT_EQ(potential->callers, std::set<std::thread::id>{std::this_thread::get_id()});
   // As many calls as the longest minimisation has: all eight take part in the first ones, in order.
@@ -188,7 +196,7 @@ TEST(PotentialMinima, AreFoundInBatches) {
   for (std::size_t k = 0; k < 8; ++k) {
     const auto own = potential_of(n);
     std::vector<double> alone(&start[k * size], &start[k * size] + size);
-    const auto one = minimise_clusters(flexible(), n, alone, 0, {}, own);
+    const auto one = minimise(own, n, alone);
     EXPECT_TRUE(one[0].converged);
     EXPECT_EQ(one[0].energy_kcal_per_mol, results[k].energy_kcal_per_mol);
     EXPECT_EQ(one[0].iterations, results[k].iterations);
@@ -199,7 +207,7 @@ TEST(PotentialMinima, AreFoundInBatches) {
   EXPECT_EQ(potential->calls.size(), longest);
   const auto again = potential_of(n);
   std::vector<double> y = start;
-  minimise_clusters(flexible(), n, y, 3, {}, again);
+  minimise(again, n, y, 3);
   EXPECT_EQ(again->calls, potential->calls);
   EXPECT_EQ(x, y);
 }
@@ -209,15 +217,15 @@ TEST(PotentialMinima, AreFoundInBatches) {
 TEST(PotentialMinima, MoreThanAreMinimisedAtATime) {
   const auto run = [](std::vector<double>& x) {
     const auto potential = potential_of(1);
-    minimise_clusters(flexible(), 1, x, 0, {}, potential);
+    minimise(potential, 1, x);
     return potential->calls;
   };
-  std::vector<double> x = clusters(1, 150), y = x;
+  std::vector<double> x = clusters(1, 150);
   // Different numbers of iterations.
   for (std::size_t k = 0; k < x.size(); k += 9) {
     for (std::size_t c = 3; c < 6; ++c) x[k + c] += 0.002 * static_cast<double>(k / 9 % 7);
   }
-  y = x;
+  std::vector<double> y = x;
   const auto calls = run(x);
   EXPECT_EQ(calls.front().size(), 64u);
   EXPECT_EQ(run(y), calls);
@@ -233,23 +241,13 @@ TEST(PotentialMinima, ExceptionsEndAllMinimisations) {
   const auto threads = threads_now();
   for (const int count : {1, 5, 100}) {
     SCOPED_TRACE(count);
-    const std::vector<double> start = clusters(2, count);
-    const auto run = [&](const std::shared_ptr<RecordedPotential>& potential,
-                         const MinimiseOptions& options = {}) {
-      std::vector<double> x = start;
-      return minimise_clusters(flexible(), 2, x, 0, options, potential);
-    };
+    std::vector<double> x = clusters(2, count);
     const auto throws = potential_of(2);
     throws->change = [&](auto...) {
       // Of a kind that the minimisation of a cluster reports as its own.
       if (throws->calls.size() == 7) throw NumericalError("no convergence");
     };
-    try {
-      run(throws);
-      ADD_FAILURE();
-    } catch (const NumericalError& error) {
-      EXPECT_STREQ(error.what(), "no convergence");
-    }
+    EXPECT_EQ(message_of<NumericalError>([&] { minimise(throws, 2, x); }), "no convergence");
     EXPECT_EQ(throws->calls.size(), 7u);
     EXPECT_EQ(threads_now(), threads);
 
@@ -259,12 +257,14 @@ TEST(PotentialMinima, ExceptionsEndAllMinimisations) {
       if (++checks == 20) throw std::runtime_error("interrupted");
       return true;
     };
-    EXPECT_THROW(run(potential_of(2), options), std::runtime_error);
+    x = clusters(2, count);
+    EXPECT_THROW(minimise(potential_of(2), 2, x, 0, options), std::runtime_error);
     EXPECT_EQ(threads_now(), threads);
 
     // A minimisation that is asked to stop is no exception.
     options.should_continue = [] { return false; };
-    for (const MinimiseResult& r : run(potential_of(2), options)) {
+    x = clusters(2, count);
+    for (const MinimiseResult& r : minimise(potential_of(2), 2, x, 0, options)) {
       EXPECT_FALSE(r.converged);
       EXPECT_EQ(r.iterations, 0);
     }
@@ -274,25 +274,18 @@ TEST(PotentialMinima, ExceptionsEndAllMinimisations) {
 /// At the start it is an error that names the cluster; later, steps are shortened.
 TEST(PotentialMinima, NumbersThatAreNotFinite) {
   const auto threads = threads_now();
-  const int n = 2;
-  const std::vector<double> start = clusters(n, 3);
   for (const bool energy : {false, true}) {
-    const auto potential = potential_of(n);
+    const auto potential = potential_of(2);
     const auto spoil = [&](auto ids, auto energies, auto forces) {
       for (std::size_t k = 0; k < ids.size(); ++k) {
-        if (ids[k] == 1)
-          (energy ? energies[k] : forces[18 * k + 3]) = std::numeric_limits<double>::quiet_NaN();
+        if (ids[k] == 1) (energy ? energies[k] : forces[18 * k + 3]) = std::nan("");
       }
     };
     potential->change = spoil;
-    std::vector<double> x = start;
-    try {
-      minimise_clusters(flexible(), n, x, 0, {}, potential);
-      ADD_FAILURE();
-    } catch (const NumericalError& error) {
-      EXPECT_EQ(std::string(error.what()).substr(0, 14), "positions[1]: ") << error.what();
-      EXPECT_NE(std::string(error.what()).find("the potential returned"), std::string::npos);
-    }
+    std::vector<double> x = clusters(2, 3);
+    const std::string error = message_of<NumericalError>([&] { minimise(potential, 2, x); });
+    EXPECT_TRUE(error.starts_with("positions[1]: ")) << error;
+    EXPECT_TRUE(contains(error, "the potential returned"));
     EXPECT_EQ(potential->calls.size(), 1u);
     EXPECT_EQ(threads_now(), threads);
 
@@ -300,9 +293,8 @@ TEST(PotentialMinima, NumbersThatAreNotFinite) {
     potential->change = [&](auto ids, auto energies, auto forces) {
       if (potential->calls.size() == 5) spoil(ids, energies, forces);
     };
-    x = start;
-    const auto results = minimise_clusters(flexible(), n, x, 0, {}, potential);
-    for (const MinimiseResult& r : results) EXPECT_TRUE(r.converged);
+    x = clusters(2, 3);
+    for (const MinimiseResult& r : minimise(potential, 2, x)) EXPECT_TRUE(r.converged);
   }
 }
 
@@ -315,8 +307,7 @@ TEST(PotentialMinima, RefuseWhatIsNoMolecule) {
   EXPECT_NO_THROW(minimise_clusters(tip3p(), 2, x, 0, {}, potential_of(2)));
 }
 
-// --- normal modes
-// ----------------------------------------------------------------------------
+// --- normal modes -------------------------------------------------------------------------------
 
 /// Truncation errors by displacements d (equation 90). Stretches: 7 (alpha d)^2/12 of the
 /// wavenumber, with d = 0.4 displacement_A (1 + mass ratio) of the bond; those of bends are
@@ -362,8 +353,9 @@ TEST(PotentialModes, AreOneCall) {
   const auto potential = potential_of(2);
   const NormalModes found = normal_modes(flexible(), x, *potential);
   ASSERT_EQ(potential->calls.size(), 1u);
-  ASSERT_EQ(potential->calls[0].size(), 37u);
-  for (std::size_t k = 0; k < 37; ++k) EXPECT_EQ(potential->calls[0][k], static_cast<int>(k));
+  std::vector<std::int64_t> ids(37);
+  std::iota(ids.begin(), ids.end(), 0);
+  EXPECT_EQ(potential->calls[0], ids);
   const NormalModes exact = normal_modes(flexible(), x);
   EXPECT_EQ(found.energy_kcal_per_mol, exact.energy_kcal_per_mol);
   EXPECT_EQ(found.max_gradient_kcal_per_mol_A, exact.max_gradient_kcal_per_mol_A);
@@ -394,25 +386,6 @@ TEST(PotentialModes, DependOnTheMasses) {
   EXPECT_LT(exact.back(), 0.75 * wavenumbers(normal_modes(flexible(), x)).back());
 }
 
-/// Wavenumbers have errors of 0.05 cm^-1, or 1e-4 of the softest. The zero-point energy of 21 modes
-/// then has an error of 1.5e-3 kcal/mol, and their entropy, k each, one of 4e-3 cal/mol/K.
-TEST(PotentialModes, GiveThermodynamicFunctions) {
-  const std::vector<double> x = minimum_of(3);
-  const auto potential = potential_of(3);
-  const RigidRotor rotor = rigid_rotor(flexible(), x);
-  for (const Statistics statistics : {Statistics::quantum, Statistics::classical}) {
-    const auto state = [&](const NormalModes& modes) {
-      return harmonic_state(modes, rotor, 1, 150.0, statistics);
-    };
-    const HarmonicState a = state(normal_modes(flexible(), x, *potential));
-    const HarmonicState b = state(normal_modes(flexible(), x));
-    EXPECT_NEAR(a.energy_kcal_per_mol, b.energy_kcal_per_mol, 1.5e-3);
-    EXPECT_NEAR(a.free_energy_kcal_per_mol, b.free_energy_kcal_per_mol, 1.5e-3);
-    EXPECT_NEAR(a.entropy_cal_per_mol_K, b.entropy_cal_per_mol_K, 4e-3);
-    EXPECT_NEAR(a.heat_capacity_cal_per_mol_K, b.heat_capacity_cal_per_mol_K, 4e-3);
-  }
-}
-
 TEST(PotentialModes, RefuseWhatTheyDoNotSupport) {
   const std::vector<double> x = clusters(2, 1);
   const auto potential = potential_of(2);
@@ -428,12 +401,11 @@ TEST(PotentialModes, RefuseWhatTheyDoNotSupport) {
     energies[5] = -std::numeric_limits<double>::infinity();
   };
   EXPECT_THROW(normal_modes(flexible(), x, *potential), NumericalError);
-  potential->change = [](auto...) { throw std::runtime_error("no convergence"); };
+  throw_from(*potential);
   EXPECT_THROW(normal_modes(flexible(), x, *potential), std::runtime_error);
 }
 
-// --- searches
-// ----------------------------------------------------------------------------
+// --- searches -----------------------------------------------------------------------------------
 
 /// A few hops of 4 starts: the same moves, and minima to 1e-8, as with the model's energies.
 TEST(PotentialSearch, FindsTheMinimaOfTheModel) {
@@ -452,12 +424,11 @@ TEST(PotentialSearch, FindsTheMinimaOfTheModel) {
     if (++calls > 100) std::ranges::fill(energies, std::numeric_limits<double>::quiet_NaN());
   };
   EXPECT_THROW(lowest_cluster(flexible(), 3, 1, options), NumericalError);
-  potential->change = [](auto...) { throw std::runtime_error("no convergence"); };
+  throw_from(*potential);
   EXPECT_THROW(lowest_cluster(flexible(), 3, 1, options), std::runtime_error);
 }
 
-// --- calls
-// ----------------------------------------------------------------------------
+// --- calls --------------------------------------------------------------------------------------
 
 TEST(SharedCalls, TasksWithoutCallsAndWithoutImages) {
   const auto potential = potential_of(1);
@@ -486,19 +457,17 @@ TEST(SharedCalls, TheFirstExceptionIsThatOfTheLowestTask) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     const auto potential = potential_of(1);
     std::vector<std::int64_t> ids(20);
-    for (std::size_t k = 0; k < ids.size(); ++k) ids[k] = static_cast<std::int64_t>(k);
-    try {
-      start::share_calls(*potential, ids, 20, [&](std::int64_t i, auto& own) {
-        std::vector<double> e(1), f(9);
-        own->compute(x, std::vector<std::int64_t>{0}, e, f);
-        if (i % 8 == 3) throw std::runtime_error(std::to_string(i));
-        own->compute(x, std::vector<std::int64_t>{0}, e, f);
-        ADD_FAILURE() << "no call follows an exception";
-      });
-      ADD_FAILURE();
-    } catch (const std::runtime_error& error) {
-      EXPECT_STREQ(error.what(), "3");
-    }
+    std::iota(ids.begin(), ids.end(), 0);
+    const auto task = [&](std::int64_t i, auto& own) {
+      std::vector<double> e(1), f(9);
+      own->compute(x, std::vector<std::int64_t>{0}, e, f);
+      if (i % 8 == 3) throw std::runtime_error(std::to_string(i));
+      own->compute(x, std::vector<std::int64_t>{0}, e, f);
+      ADD_FAILURE() << "no call follows an exception";
+    };
+    EXPECT_EQ(
+        message_of<std::runtime_error>([&] { start::share_calls(*potential, ids, 20, task); }),
+        "3");
     EXPECT_EQ(potential->calls.size(), 1u);
   }
 }

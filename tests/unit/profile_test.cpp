@@ -7,12 +7,13 @@
 
 #include <gtest/gtest.h>
 
+#include "csv_columns.hpp"
 #include "interface/moments.hpp"
 #include "rounding.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/analysis/rdf.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/io/csv.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/physics/radial.hpp"
 #include "tarn/physics/water_model.hpp"
@@ -20,8 +21,8 @@
 namespace tarn {
 namespace {
 
+using test::columns_of;
 using test::contains;
-using test::read_text;
 using test::ScratchFolder;
 
 constexpr double kO = 15.9994, kH = 1.008;
@@ -108,11 +109,6 @@ TEST(Density, OfADaltonPerCubicAngstrom) {
   EXPECT_NEAR(units::g_per_cm3_of_Da_per_A3, 1.66053906660, 1e-8);
 }
 
-struct Row {
-  double r_A, density, density_err, oxygens, oxygens_err, hydrogens, hydrogens_err, cosine,
-      cosine_err, within;
-};
-
 class ProfileObserverTest : public ::testing::Test {
  protected:
   static Deck deck(int replicas, const std::string& more = "") {
@@ -135,36 +131,21 @@ class ProfileObserverTest : public ::testing::Test {
     bool out;
   };
   /// Passes the replicas to the observer, counted as it asks for.
-  static void observe(Observer& profile, std::int64_t step, const std::vector<Pair>& replicas) {
+  void observe(Observer& profile, std::int64_t step, const std::vector<Pair>& replicas) {
     MeasureSettings settings;
     profile.configure(settings);
     Frame f;
     f.step = step;
     f.molecules = 2;
     clear_radial(settings.radial, f.radial_counts);
-    const WaterModel model = *find_water_model("tip3p");
     for (const Pair& pair : replicas) {
       f.replica_ids.push_back(pair.id);
-      add_radial(line(pair.x, pair.out), model.mass_o_Da, model.mass_h_Da, settings.radial,
+      add_radial(line(pair.x, pair.out), model_.mass_o_Da, model_.mass_h_Da, settings.radial,
                  static_cast<int>(pair.id % settings.radial.groups), f.radial_counts);
     }
     profile.observe(f);
   }
-  std::vector<Row> rows(const char* name = "profile.csv", bool by_bath = false) {
-    std::vector<Row> all;
-    io::CsvReader csv(folder_.file(name));
-    std::vector<std::string_view> cells;
-    while (csv.next(cells)) {
-      const auto number = [&](std::size_t k) {
-        const std::string_view cell = cells[k + (by_bath ? 1 : 0)];
-        return cell == "nan" ? std::nan("") : csv.number(cell);
-      };
-      all.push_back({number(0), number(1), number(2), number(3), number(4), number(5), number(6),
-                     number(7), number(8), number(9)});
-    }
-    return all;
-  }
-
+  const WaterModel model_ = *find_water_model("tip3p");
   ScratchFolder folder_;
 };
 
@@ -179,32 +160,39 @@ TEST_F(ProfileObserverTest, WritesDensitiesAndOrientationAfterEquilibration) {
   observe(*profile, 500, {{0, 2.25, true}, {1, 2.25, false}});
   observe(*profile, 510, {{0, 2.25, true}, {1, 1.25, true}});
   profile->finish();
-  const std::vector<Row> all = rows();
-  ASSERT_EQ(all.size(), 8u);
+  const auto table = columns_of(folder_.file("profile.csv"));
+  ASSERT_EQ(table.at("r_A").size(), 8u);
+  EXPECT_EQ(table.at("r_A")[4], 2.25);
   const std::vector<double> volumes = analysis::shell_volumes_A3(4.0, 8);
-  const std::optional<WaterModel> model = find_water_model("tip3p");
-  EXPECT_EQ(all[4].r_A, 2.25);
-  EXPECT_NEAR(all[4].oxygens, 1.5 / volumes[4], test::few_roundings());
-  EXPECT_NEAR(all[2].oxygens, 0.5 / volumes[2], test::few_roundings());
-  EXPECT_NEAR(all[3].hydrogens, 2.0 / volumes[3], test::few_roundings())
-      << "of the second, both times";
-  EXPECT_NEAR(all[5].hydrogens, 2.0 / volumes[5], test::few_roundings());
-  // One over Avogadro's number is 3.4e-10 more than the measured constant.
-  EXPECT_NEAR(all[5].density, 2.0 * model->mass_h_Da * 1.66053906660 / volumes[5],
-              4e-10 * all[5].density);
-  EXPECT_NEAR(all[4].density, 1.5 * model->mass_o_Da * 1.66053906660 / volumes[4],
-              4e-10 * all[4].density);
+  // The hydrogens of the second are in shell 3 both times. One over Avogadro's number is 3.4e-10
+  // more than the measured constant.
+  constexpr double kDensity = 1.66053906660;
+  const struct {
+    const char* column;
+    std::size_t shell;
+    double expected, relative_error;
+  } densities[] = {{"oxygens_per_A3", 4, 1.5, test::few_roundings()},
+                   {"oxygens_per_A3", 2, 0.5, test::few_roundings()},
+                   {"hydrogens_per_A3", 3, 2.0, test::few_roundings()},
+                   {"hydrogens_per_A3", 5, 2.0, test::few_roundings()},
+                   {"density_g_per_cm3", 5, 2.0 * model_.mass_h_Da * kDensity, 4e-10},
+                   {"density_g_per_cm3", 4, 1.5 * model_.mass_o_Da * kDensity, 4e-10}};
+  for (const auto& [column, shell, expected, relative_error] : densities) {
+    EXPECT_NEAR(table.at(column)[shell] * volumes[shell] / expected, 1.0, relative_error)
+        << column << shell;
+  }
   // Of three pairs in shell 4 two point out.
-  EXPECT_NEAR(all[4].cosine, 1.0 / 3.0, kCosineUnit);
-  EXPECT_NEAR(all[2].cosine, 1.0, kCosineUnit);
-  EXPECT_TRUE(std::isnan(all[0].cosine)) << "nothing was there";
-  EXPECT_EQ(all[7].within, 2.0);
-  EXPECT_EQ(all[3].within, 0.5);
+  EXPECT_NEAR(table.at("cos_dipole")[4], 1.0 / 3.0, kCosineUnit);
+  EXPECT_NEAR(table.at("cos_dipole")[2], 1.0, kCosineUnit);
+  EXPECT_TRUE(std::isnan(table.at("cos_dipole")[0])) << "nothing was there";
+  EXPECT_EQ(table.at("molecules_within")[7], 2.0);
+  EXPECT_EQ(table.at("molecules_within")[3], 0.5);
   // Replica 0 always had two oxygens in shell 4, replica 1 two and none: the mean 1.5 of four
   // values with a variance of 1 about it, over series that are told apart.
-  EXPECT_GT(all[4].oxygens_err * volumes[4], 0.5 * std::sqrt(1.0 / 4.0));
-  EXPECT_LT(all[4].oxygens_err * volumes[4], 1.0);
-  EXPECT_EQ(all[6].oxygens_err, 0.0);
+  const std::vector<double>& errors = table.at("oxygens_per_A3_err");
+  EXPECT_GT(errors[4] * volumes[4], 0.5 * std::sqrt(1.0 / 4.0));
+  EXPECT_LT(errors[4] * volumes[4], 1.0);
+  EXPECT_EQ(errors[6], 0.0);
   EXPECT_FALSE(std::filesystem::exists(folder_.file("profile_by_bath.csv")));
 }
 
@@ -215,36 +203,35 @@ TEST_F(ProfileObserverTest, EachBathHasItsOwn) {
   profile->begin();
   observe(*profile, 500, {{0, 2.25, true}, {1, 1.25, false}, {2, 3.25, true}, {3, 1.25, true}});
   profile->finish();
-  const std::vector<Row> all = rows("profile_by_bath.csv", true);
-  ASSERT_EQ(all.size(), 16u);
+  const auto by_bath = columns_of(folder_.file("profile_by_bath.csv"));
+  const std::vector<double>& oxygens = by_bath.at("oxygens_per_A3");
+  ASSERT_EQ(oxygens.size(), 16u);
   const std::vector<double> volumes = analysis::shell_volumes_A3(4.0, 8);
   // The colder bath first: replicas 1 and 3.
-  EXPECT_NEAR(all[2].oxygens, 2.0 / volumes[2], 1e-15);
-  EXPECT_NEAR(all[2].cosine, 0.0, kCosineUnit);
-  EXPECT_NEAR(all[8 + 4].oxygens, 1.0 / volumes[4], test::few_roundings());
-  EXPECT_NEAR(all[8 + 6].oxygens, 1.0 / volumes[6], test::few_roundings());
-  EXPECT_EQ(all[15].within, 2.0);
-  EXPECT_NEAR(rows()[2].oxygens, 1.0 / volumes[2], test::few_roundings())
+  EXPECT_NEAR(oxygens[2], 2.0 / volumes[2], 1e-15);
+  EXPECT_NEAR(by_bath.at("cos_dipole")[2], 0.0, kCosineUnit);
+  EXPECT_NEAR(oxygens[8 + 4], 1.0 / volumes[4], test::few_roundings());
+  EXPECT_NEAR(oxygens[8 + 6], 1.0 / volumes[6], test::few_roundings());
+  EXPECT_EQ(by_bath.at("molecules_within")[15], 2.0);
+  EXPECT_NEAR(columns_of(folder_.file("profile.csv")).at("oxygens_per_A3")[2], 1.0 / volumes[2],
+              test::few_roundings())
       << "profile.csv has all of them";
 }
 
 TEST_F(ProfileObserverTest, RejectsRequestsBeyondItsMemory) {
-  const std::string baths =
-      "[thermostat]\nkind = \"gla\"\nfriction_per_ps = 1.0\ntemperatures_K = [";
-  std::string ladder;
-  for (int k = 0; k < 64; ++k) ladder += std::to_string(100 + k) + ".0,";
   std::string text =
       "[system]\nmolecules = 2\nreplicas = 6400\n[integrator]\nscheme = \"settle\"\n"
-      "[run]\nsteps = 1000000\n[observe.profile]\nbins = 1000\n" +
-      baths + ladder + "]\n";
-  try {
-    parse_deck(text, "test.toml");
-    FAIL() << "64 baths with 32 series each of 4000 sums";
-  } catch (const InputError& error) {
-    EXPECT_TRUE(contains(error.what(), "error bars of 1000 shells")) << error.what();
-  }
+      "[run]\nsteps = 1000000\n[thermostat]\nkind = \"gla\"\nfriction_per_ps = 1.0\n"
+      "[observe.profile]\nbins = 1000\n";
+  std::string baths = "thermostat.temperatures_K=[";
+  for (int k = 0; k < 64; ++k) baths += std::to_string(100 + k) + ".0,";
+  baths += "]";
+  // 64 baths with 32 series each of 4000 sums.
+  EXPECT_TRUE(
+      contains(test::message_of<InputError>([&] { parse_deck(text, "test.toml", {baths}); }),
+               "error bars of 1000 shells"));
   text.replace(text.find("bins = 1000"), 11, "bins = 100");
-  EXPECT_NO_THROW(parse_deck(text, "test.toml"));
+  EXPECT_NO_THROW(parse_deck(text, "test.toml", {baths}));
 }
 
 }  // namespace

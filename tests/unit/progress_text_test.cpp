@@ -30,8 +30,8 @@ TEST(ProgressText, EightyColumnsHaveTheSpeedAndTheTimeLeft) {
 }
 
 TEST(ProgressText, OneReplicaHasOneSpeed) {
-  const std::string text = ProgressText(half_way(1234.0, 5.5, 1.0, 60.0)).full();
-  EXPECT_EQ(text, " 50.0 %  1234 steps/s  5.5 ns/day  1 min 00 s left");
+  EXPECT_EQ(ProgressText(half_way(1234.0, 5.5, 1.0, 60.0)).full(),
+            " 50.0 %  1234 steps/s  5.5 ns/day  1 min 00 s left");
   EXPECT_EQ(ProgressText(half_way(1234.0, 0.0, 1.0, 60.0)).full(),
             " 50.0 %  1234 steps/s  1 min 00 s left");
 }
