@@ -1,12 +1,7 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-
 #include "papers/methods.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Geometric properties of methods.

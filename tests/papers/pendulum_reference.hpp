@@ -1,12 +1,9 @@
 #pragma once
 
-#include <cmath>
-#include <numbers>
-#include <vector>
-
 #include <Eigen/Dense>
 
 #include "papers/methods.hpp"
+#include "testing.hpp"
 
 /// @file
 /// The double pendulum of TO 4.1 in angles, independent of the methods under test.

@@ -1,10 +1,5 @@
-#include <cmath>
-#include <string>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// The errors that a run tells are those of its averages.

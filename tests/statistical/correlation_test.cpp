@@ -1,18 +1,6 @@
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <map>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "csv_columns.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Time correlation functions of lone rigid molecules against closed forms.
@@ -20,7 +8,7 @@
 namespace tarn {
 namespace {
 
-using test::ScratchFolder;
+using namespace test;
 
 constexpr double kTemperature_K = 300.0;
 
@@ -55,7 +43,7 @@ TEST(Correlation, BeginsAsFreeMoleculesTurn) {
                       "[observe.correlation]\nevery = 2\nlength_ps = 0.01\n",
                       "free.toml"),
            options);
-  const Columns columns = test::columns_of(folder.file("out/correlation.csv"));
+  const Columns columns = columns_of(folder.file("out/correlation.csv"));
   constexpr std::size_t kRow = 5;
   EXPECT_NEAR(columns.at("time_ps")[kRow], 0.005, 1e-12);
   const double t = units::akma_from_fs(5.0);
@@ -93,7 +81,7 @@ TEST(Correlation, OfMoleculesThatDiffuseIsExponential) {
                              kStep_fs, kFriction_per_ps),
                  "diffusing.toml"),
       options);
-  const Columns columns = test::columns_of(folder.file("out/correlation.csv"));
+  const Columns columns = columns_of(folder.file("out/correlation.csv"));
   constexpr std::size_t kRow = 25;
   EXPECT_NEAR(columns.at("time_ps")[kRow], 0.5, 1e-12);
   const double h = units::akma_from_fs(kStep_fs);

@@ -1,23 +1,12 @@
 #include "tarn/exchange.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/physics/exchange.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 // Averages by bath with replica exchange are those without, equations (34) and (35); with mistakes
 // in it they are not.

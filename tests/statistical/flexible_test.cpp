@@ -1,17 +1,8 @@
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Equipartition and heat capacity of flexible molecules.

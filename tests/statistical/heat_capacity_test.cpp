@@ -1,15 +1,6 @@
-#include <array>
-#include <cmath>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// The heat capacity, a variance at one temperature, is the slope of the energy between

@@ -1,12 +1,6 @@
-#include <cmath>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "csv_columns.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// The heat capacity of a water molecule with quantum nuclei, by the covariance of two estimators

@@ -1,17 +1,8 @@
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include <Eigen/Eigenvalues>
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Spectra of runs against closed forms.
@@ -19,7 +10,7 @@
 namespace tarn {
 namespace {
 
-using test::ScratchFolder;
+using namespace test;
 
 /// Frequencies of the three bonds of TIP3P at omega = 1, equation (9): the roots of the eigenvalues
 /// of J M^-1 J^T, written down here for a molecule in the plane.

@@ -1,10 +1,5 @@
-#include <cstdint>
-#include <limits>
-#include <optional>
-
-#include <gtest/gtest.h>
-
 #include "io/replica_frames.hpp"
+#include "testing.hpp"
 
 namespace tarn::io {
 namespace {

@@ -1,13 +1,7 @@
 #include "run/replica_exchange.hpp"
 
-#include <random>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "fake_engine.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

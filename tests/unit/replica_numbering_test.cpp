@@ -1,18 +1,10 @@
-#include <cstdint>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "io/replica_frames.hpp"
-#include "scratch_folder.hpp"
+#include "testing.hpp"
 
 namespace tarn::io {
 namespace {
 
-using test::contains;
+using namespace test;
 
 using Numbers = std::vector<std::int64_t>;
 

@@ -1,23 +1,11 @@
-#include <array>
-#include <cmath>
-#include <memory>
-#include <random>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "csv_columns.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/physics/molecule_vibrations.hpp"
 #include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// heat_capacity.csv of ring polymers, for molecules whose vibrations are harmonic.
@@ -25,9 +13,7 @@
 namespace tarn {
 namespace {
 
-using test::columns_of;
-using test::read_text;
-using test::ScratchFolder;
+using namespace test;
 
 constexpr double k = units::boltzmann_kcal_per_mol_K;
 

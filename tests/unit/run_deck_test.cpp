@@ -1,31 +1,18 @@
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
-#include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
-#include <fstream>
-#include <set>
-#include <string>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "fake_engine.hpp"
 #include "run/blow_up.hpp"
 #include "run/run_messages.hpp"
 #include "run/run_record.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/compare.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
@@ -33,6 +20,7 @@
 #include "tarn/io/xyz.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 #include "trajectory_fixtures.hpp"
 
 // Runs into folders, with an engine of arithmetic instead of physics.
@@ -71,15 +59,7 @@ namespace tarn {
 namespace {
 
 namespace fs = std::filesystem;
-using test::contains;
-using test::contents_of;
-using test::contents_of_run;
-using test::fake_start;
-using test::FakeEngine;
-using test::FakeScript;
-using test::message_of;
-using test::read_text;
-using test::ScratchFolder;
+using namespace test;
 
 constexpr int kMolecules = 3;
 
@@ -235,9 +215,9 @@ TEST_F(RunDeck, AKilledRunResumesFromItsLastCheckpoint) {
     std::ofstream(out_ + "/" + name, std::ios::app) << "700,1.4,0,-12.3";
   }
   fs::remove(out_ + "/rdf.csv");
-  test::write_text(out_ + "/checkpoint.bin.tarn-tmp", "half");
+  write_text(out_ + "/checkpoint.bin.tarn-tmp", "half");
   fs::create_directories(out_ + "/new.1-1.tarn-tmp");
-  test::write_text(out_ + "/new.1-1.tarn-tmp/cluster.csv", "half");
+  write_text(out_ + "/new.1-1.tarn-tmp/cluster.csv", "half");
   resume(d);
   EXPECT_EQ(files(), straight);
 }
@@ -398,9 +378,9 @@ TEST_F(RunDeck, RefusesAnExistingRun) {
 
 TEST_F(RunDeck, OverwriteReplacesTheRunAndNothingElse) {
   run(deck(10));
-  test::write_text(out_ + "/notes.txt", "mine");
-  test::write_text(out_ + "/trajectory-of-mine.xyz", "mine");
-  test::write_text(out_ + "/trajectory-0002.xyz", "of an older run");
+  write_text(out_ + "/notes.txt", "mine");
+  write_text(out_ + "/trajectory-of-mine.xyz", "mine");
+  write_text(out_ + "/trajectory-0002.xyz", "of an older run");
   RunOptions options;
   options.overwrite = true;
   run(deck(10, "[observe.energies]\nevery = 5\n"), options);
@@ -460,7 +440,7 @@ TEST_F(RunDeck, AFolderHasOneWriter) {
   }
   EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
   // What a killed program left is nobody's.
-  test::write_text(out_ + "/.tarn-lock", "");
+  write_text(out_ + "/.tarn-lock", "");
   EXPECT_EQ(resume(deck(20)).steps_done, 20);
   EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
 }
@@ -543,7 +523,7 @@ TEST_F(RunDeck, IsNotComparedInItsFolder) {
 TEST_F(RunDeck, DoesNotRunInTheFolderOfAComparison) {
   fs::create_directories(out_);
   for (const char* name : {"compare.json", "compare.csv", "rdf.csv"}) {
-    test::write_text(out_ + "/" + name, "of a comparison");
+    write_text(out_ + "/" + name, "of a comparison");
   }
   const auto before = contents_of(out_);
   for (const bool overwrite : {false, true}) {
@@ -595,7 +575,7 @@ TEST_F(RunDeck, ARunThatBeganInTheMeantimeIsNotTouched) {
 
 TEST_F(RunDeck, AFolderWithOtherFilesIsNoRun) {
   fs::create_directories(out_);
-  test::write_text(out_ + "/notes.txt", "mine");
+  write_text(out_ + "/notes.txt", "mine");
   EXPECT_NO_THROW(run(deck(10)));
 }
 
@@ -652,7 +632,7 @@ TEST_F(RunDeck, WithoutACheckpointNothingIsResumedAndNothingRemoved) {
 }
 
 TEST_F(RunDeck, AnUnwritableFolderIsReportedFirst) {
-  test::write_text(folder_.file("out"), "a file");
+  write_text(folder_.file("out"), "a file");
   EXPECT_TRUE(
       contains(message_of<IoError>([&] { run(deck(10)); }), "A file has the name of a folder"));
   EXPECT_EQ(starts_, 0);
@@ -1262,8 +1242,7 @@ TEST_F(RunDeck, ABlowUpNamesTheLikelyCause) {
   of_file.system.file = "eight.xyz";
   fs::create_directories(out_);
   write_record(out_ + "/run.json", of_file, record);
-  EXPECT_TRUE(
-      contains(test::read_text(out_ + "/run.json"), "7.2 A^3 per molecule for 8 molecules"));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "7.2 A^3 per molecule for 8 molecules"));
   quenched.confinement->radius_A = 2.5;
   EXPECT_FALSE(contains(describe(early, quenched, 0, 8), "[confinement]"));
   EXPECT_TRUE(contains(cause("zss-stiff", 4329, 0.5), "came too close"));

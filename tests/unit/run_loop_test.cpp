@@ -1,22 +1,11 @@
-#include <algorithm>
-#include <numeric>
-#include <set>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "fake_engine.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
 
-using test::fake_start;
-using test::FakeEngine;
-using test::FakeScript;
+using namespace test;
 
 /// Remembers at which steps it was called.
 class Recorder final : public Observer {

@@ -1,18 +1,9 @@
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "csv_columns.hpp"
 #include "model_potential.hpp"
 #include "run_files.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/ensemble.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Runs whose forces come from a Potential.

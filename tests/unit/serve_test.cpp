@@ -1,41 +1,24 @@
 #include "tarn/serve.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <functional>
 #include <netinet/in.h>
-#include <span>
-#include <string>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <thread>
 #include <unistd.h>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
 #include "json_reader.hpp"
 #include "raw_socket.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/analysis/cluster.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/physics/parameters.hpp"
 #include "tarn/physics/penalty.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::message_of;
-using test::RawSocket;
-using test::ScratchFolder;
+using namespace test;
 
 /// What came back for one set of positions, in atomic units.
 struct Forces {
@@ -61,7 +44,7 @@ class Listener : public RawSocket {
     port_ = ntohs(at.sin_port);
   }
   explicit Listener(const std::string& path) {
-    const sockaddr_un at = test::unix_address(path);
+    const sockaddr_un at = unix_address(path);
     listening_ = ::socket(AF_UNIX, SOCK_STREAM, 0);
     EXPECT_EQ(::bind(listening_, reinterpret_cast<const sockaddr*>(&at), sizeof(at)), 0);
     EXPECT_EQ(::listen(listening_, 1), 0);
@@ -156,7 +139,7 @@ class Serve : public ::testing::Test {
 
   ScratchFolder folder_;
   ServeOptions options_{*find_water_model("tip4p")};
-  std::vector<double> positions_A_ = test::lattice_cluster(options_.model, kMolecules, 5);
+  std::vector<double> positions_A_ = lattice_cluster(options_.model, kMolecules, 5);
 };
 
 TEST_F(Serve, GivesEnergyForcesVirialAndDipole) {
@@ -194,9 +177,9 @@ TEST_F(Serve, GivesEnergyForcesVirialAndDipole) {
   }
   EXPECT_EQ(again.energy, first.energy);
   EXPECT_EQ(again.forces, first.forces);
-  const test::Json extra = test::JsonReader(first.extra).read();
+  const Json extra = JsonReader(first.extra).read();
   double square = 0.0;
-  for (const test::Json& component : extra["dipole"].items) {
+  for (const Json& component : extra["dipole"].items) {
     square += component.number * component.number;
   }
   EXPECT_NEAR(std::sqrt(square) * units::angstrom_per_bohr * units::debye_per_e_A,
@@ -321,7 +304,7 @@ TEST_F(Serve, ForcesOfThePenaltyMatchItsEnergy) {
   // The third derivative of omega^2 g^2/2 is 12 omega^2 d: some 10 hartree/bohr^3 along 36 numbers,
   // over 6 h^2, and the energy's rounding over h.
   EXPECT_NEAR((behind.energy - ahead.energy) / (2.0 * h), along, 1e-5 * std::abs(along) + 1e-7);
-  EXPECT_GT(test::JsonReader(here.extra).read()["penalty_kcal_per_mol"].number, 0.1);
+  EXPECT_GT(JsonReader(here.extra).read()["penalty_kcal_per_mol"].number, 0.1);
 }
 
 /// A flexible model has bond forces of its own, and no penalty.
@@ -339,7 +322,7 @@ TEST_F(Serve, FlexibleModelsHaveTheirOwnBonds) {
   const double unit = units::kcal_per_mol_per_hartree;
   EXPECT_NEAR(f.energy * unit, energy.total_kcal_per_mol(), 1e-9);
   EXPECT_GT(energy.intramolecular_kcal_per_mol, 0.1);
-  EXPECT_NEAR(test::JsonReader(f.extra).read()["intramolecular_kcal_per_mol"].number,
+  EXPECT_NEAR(JsonReader(f.extra).read()["intramolecular_kcal_per_mol"].number,
               energy.intramolecular_kcal_per_mol, 1e-9);
   for (std::size_t k = 0; k < expected.size(); ++k) {
     EXPECT_NEAR(f.forces[k] * unit / units::angstrom_per_bohr, expected[k], 1e-9);

@@ -1,21 +1,12 @@
 // Starts without vibration of the bonds: the filter, one molecule, and what a deck gives.
-#include <array>
-#include <cmath>
-#include <cstdlib>
-#include <optional>
-#include <span>
 
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
 #include "start/slow_manifold_start.hpp"
 #include "start/velocities.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/core/slow_point.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/physics/slow_manifold.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 
 namespace tarn {
@@ -443,7 +434,7 @@ TEST(SlowStart, ReportsMissingConvergence) {
 
 // Law 3: a resumed run equals the whole, and run.json has the energies of the start.
 TEST(SlowStart, RunsReportItAndResume) {
-  const test::ScratchFolder scratch;
+  const ScratchFolder scratch;
   const auto run = [&](int steps, const std::string& folder, bool resume) {
     const Deck deck = parse_deck(
         "[system]\nmolecules = 3\ntemperature_K = 50.0\nproject = \"slow-manifold\"\n"

@@ -1,39 +1,22 @@
 #include "tarn/socket_potential.hpp"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <functional>
-#include <limits>
 #include <list>
-#include <memory>
 #include <mutex>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <span>
-#include <string>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <thread>
 #include <unistd.h>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
 #include "raw_socket.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/physics/parameters.hpp"
+#include "testing.hpp"
 
 namespace {
 
@@ -57,10 +40,7 @@ extern "C" int setsockopt(int socket, int level, int name, const void* value,
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::message_of;
-using test::RawSocket;
-using test::ScratchFolder;
+using namespace test;
 using namespace std::chrono_literals;
 
 constexpr int kMolecules = 3;
@@ -72,7 +52,7 @@ WaterModel model() { return *find_water_model("tip4p"); }
 class RawClient : public RawSocket {
  public:
   explicit RawClient(const std::string& path) : RawSocket(::socket(AF_UNIX, SOCK_STREAM, 0)) {
-    const sockaddr_un to = test::unix_address(path);
+    const sockaddr_un to = unix_address(path);
     EXPECT_EQ(::connect(descriptor_, reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
     const timeval limit{20, 0};
     ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
@@ -132,7 +112,7 @@ class RawClient : public RawSocket {
 struct Images {
   explicit Images(int count) {
     for (int i = 0; i < count; ++i) {
-      const std::vector<double> x = test::lattice_cluster(model(), kMolecules, 20 + i);
+      const std::vector<double> x = lattice_cluster(model(), kMolecules, 20 + i);
       positions_A.insert(positions_A.end(), x.begin(), x.end());
       ids.push_back(100 + i);
     }
@@ -750,13 +730,13 @@ TEST_F(SocketPotentials, RemoveTheFilesOfDeadProgramsOnly) {
     images.compute(*potential);
     // Another program has replaced the file.
     std::filesystem::remove(path());
-    test::write_text(path(), "no socket");
+    write_text(path(), "no socket");
   }
   join();
-  EXPECT_EQ(test::read_text(path()), "no socket");
+  EXPECT_EQ(read_text(path()), "no socket");
   EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
                        "the file exists and is not a socket"));
-  EXPECT_EQ(test::read_text(path()), "no socket");
+  EXPECT_EQ(read_text(path()), "no socket");
   options_.address.unix_name = folder_.file("missing/socket");
   EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
                        "cannot listen at " + path() + ": No such file"));

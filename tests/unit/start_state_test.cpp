@@ -1,21 +1,10 @@
 #include "tarn/start_state.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "messages.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 #include "trajectory_fixtures.hpp"
 #include "water_fixtures.hpp"
 

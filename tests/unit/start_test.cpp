@@ -1,25 +1,16 @@
 #include "tarn/start.hpp"
 
-#include <array>
 #include <atomic>
-#include <cmath>
-#include <filesystem>
-#include <limits>
-#include <stdexcept>
-#include <string>
 #include <unistd.h>
-#include <vector>
 
 #include <Eigen/Dense>
-#include <gtest/gtest.h>
 
-#include "scratch_folder.hpp"
 #include "start/cell_grid.hpp"
 #include "start/uniform.hpp"
 #include "start/velocities.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/physics/penalty.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 
 namespace tarn {

@@ -1,36 +1,19 @@
 #include "tarn/observe/trajectory_tables.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <optional>
 #include <regex>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
-#include "messages.hpp"
-#include "rounding.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/convert.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::message_of;
-using test::read_text;
-using test::ScratchFolder;
-using test::write_text;
+using namespace test;
 
 using Row = std::vector<std::string>;
 
@@ -78,7 +61,7 @@ class TrajectoryTablesTest : public ::testing::Test {
   }
   /// The messages, but for the warning that such short trajectories always cause.
   static std::vector<std::string> told(const TrajectoryTables& result) {
-    std::vector<std::string> texts = test::texts(result.messages);
+    std::vector<std::string> texts = texts(result.messages);
     std::erase_if(texts, [](const std::string& text) {
       return text.starts_with("too few independent samples");
     });
@@ -118,14 +101,14 @@ TEST_F(TrajectoryTablesTest, EqualTheTablesOfTheRun) {
     ASSERT_EQ(potential.size(), 120u);
     for (std::size_t i = 0; i < of_run.size(); ++i) {
       EXPECT_EQ(std::stoi(of_run[i][0]), 10 * std::stoi(of_files[i][0]));
-      EXPECT_NEAR(std::stod(of_run[i][1]), std::stod(of_files[i][1]), test::few_roundings(10.0));
+      EXPECT_NEAR(std::stod(of_run[i][1]), std::stod(of_files[i][1]), few_roundings(10.0));
       EXPECT_EQ(of_run[i][2], of_files[i][2]);
       for (std::size_t c = 3; c < of_run[i].size(); ++c) {
         const double value = std::stod(of_run[i][c]), again = std::stod(of_files[i][c]);
         EXPECT_EQ(std::isnan(value), std::isnan(again));
         // Lengths of some angstroms; fluctuations of the Lindemann index are a thousandth of them.
         if (std::isnan(value)) continue;
-        EXPECT_NEAR(value, again, test::few_roundings(1000.0));
+        EXPECT_NEAR(value, again, few_roundings(1000.0));
       }
       // The same sum in another order.
       EXPECT_NEAR(std::stod(energies[i][3]), std::stod(potential[i][3]), 1e-11);
@@ -170,7 +153,7 @@ TEST_F(TrajectoryTablesTest, CorrelationsEqualThoseOfTheRun) {
     for (std::size_t c = 0; c < of_run[i].size(); c += c == 0 ? 1 : 2) {
       // Sums of up to 4 molecules, 16 origins, 2 windows and 3 replicas.
       EXPECT_NEAR(std::stod(of_run[i][c]), std::stod(of_files[i][c]),
-                  test::rounding(400, 4, 1.0 + std::stod(of_run[i][c])));
+                  rounding(400, 4, 1.0 + std::stod(of_run[i][c])));
     }
   }
   const auto found =
@@ -198,7 +181,7 @@ TEST_F(TrajectoryTablesTest, CorrelationsEqualThoseOfTheRun) {
   options.correlation_ps = 0.2;
   const std::vector<std::string> whole = options.files;
   options.files = {whole[0], folder_.file("short.xyz"), whole[2]};
-  const std::vector<std::string> told = test::texts(write_trajectory_tables(options).messages);
+  const std::vector<std::string> told = texts(write_trajectory_tables(options).messages);
   ASSERT_FALSE(told.empty());
   EXPECT_EQ(told[0],
             "1 of 3 replicas have fewer than 26 frames and are excluded from correlation.csv");
@@ -434,17 +417,17 @@ TEST_F(TrajectoryTablesTest, TheModelDecidesTheEnergy) {
 TEST_F(TrajectoryTablesTest, ReplaceOlderTablesAtTheEnd) {
   const std::string path = run("xyz") + "/trajectory-0000.xyz";
   tables({path});
-  const auto before = test::contents_of(folder_.file("tables"));
+  const auto before = contents_of(folder_.file("tables"));
   ASSERT_FALSE(before.empty());
   const std::string water = "O 0 0 0\nH 0.9572 0 0\nH -0.2399872 0.92662721 0\n";
   const std::string apart = "O 5 0 0\nH 5.9572 0 0\nH 4.7600128 0.92662721 0\n";
   const std::string bad = folder_.file("bad.xyz");
-  test::write_text(bad, "6\n\n" + water + apart + "6\n\n" + water + water);
+  write_text(bad, "6\n\n" + water + apart + "6\n\n" + water + water);
   EXPECT_THROW(tables({bad}), InputError);
-  EXPECT_EQ(test::contents_of(folder_.file("tables")), before);
-  test::write_text(bad, "6\n\n" + water + apart);
+  EXPECT_EQ(contents_of(folder_.file("tables")), before);
+  write_text(bad, "6\n\n" + water + apart);
   tables({bad});
-  const auto after = test::contents_of(folder_.file("tables"));
+  const auto after = contents_of(folder_.file("tables"));
   EXPECT_NE(after.at("potential.csv"), before.at("potential.csv"));
   for (const auto& [name, text] : after) EXPECT_TRUE(before.contains(name)) << name;
 }
@@ -467,7 +450,7 @@ TEST_F(TrajectoryTablesTest, TakeTheFramesThatAreChosen) {
   ASSERT_EQ(rows.size(), 9u);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(rows[i][0], all[4 + 3 * i][0]) << "steps are places in the file";
-    EXPECT_NEAR(std::stod(rows[i][1]), std::stod(all[4 + 3 * i][1]), test::few_roundings(10.0));
+    EXPECT_NEAR(std::stod(rows[i][1]), std::stod(all[4 + 3 * i][1]), few_roundings(10.0));
     // All but the Lindemann index, which is of the frames so far.
     EXPECT_TRUE(std::equal(rows[i].begin() + 2, rows[i].end() - 1, all[4 + 3 * i].begin() + 2))
         << i;

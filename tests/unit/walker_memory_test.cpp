@@ -1,11 +1,5 @@
-#include <cstdint>
-#include <numeric>
-#include <sstream>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "run/replica_exchange.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
