@@ -45,9 +45,9 @@ TEST(ReplicaNumbering, OtherNamesAreNumberedAsTheyAppear) {
   // A number that is too large is ignored.
   EXPECT_EQ(next(places, "99999999999999999999"), (Numbers{2, 2, 0}));
   ASSERT_EQ(places.messages().size(), 1u);
-  EXPECT_TRUE(contains(places.messages()[0].text,
-                       "a.xyz: replicas whose names do not end in a unique number"));
-  EXPECT_TRUE(contains(places.messages()[0].text, "solute is 0, solvent is 1, 9"));
+  expect_parts_of(places.messages()[0].text,
+                  {"a.xyz: replicas whose names do not end in a unique number",
+                   "solute is 0, solvent is 1, 9"});
 }
 
 TEST(ReplicaNumbering, NoNumberIsGivenTwice) {

@@ -236,10 +236,8 @@ TEST(RingHeatCapacity, LeavesOutBiasedValues) {
   EXPECT_TRUE(observer->averages().empty());
   ASSERT_FALSE(observer->messages().empty());
   const std::string text = observer->messages()[0].text;
-  EXPECT_NE(text.find("heat_capacity.csv: 2 of 2 values by the covariance are left out"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find(" beads"), std::string::npos);
+  expect_parts_of(text,
+                  {"heat_capacity.csv: 2 of 2 values by the covariance are left out", " beads"});
   EXPECT_EQ(observer->messages()[0].level, Level::warning);
   // One temperature is usually chosen for other averages.
   const Deck single = deck_of("temperature_K = 300", 16, 8, "economised");

@@ -88,9 +88,7 @@ TEST_P(RunPotential, AnExceptionLeavesACheckpointOfTheLastStep) {
   throwing->throws_at = 40;
   EXPECT_EQ(message_of<std::runtime_error>([&] { run("parts", throwing); }), "no convergence");
   const std::string record = file("parts", "run.json");
-  EXPECT_TRUE(contains(record, "\"status\": \"failed\""));
-  EXPECT_TRUE(contains(record, "no convergence"));
-  EXPECT_TRUE(contains(record, "\"steps_done\": 38"));
+  expect_parts_of(record, {"\"status\": \"failed\"", "no convergence", "\"steps_done\": 38"});
   const auto rest = potential();
   EXPECT_EQ(run("parts", rest, true).steps_done, 60);
   EXPECT_EQ(rest->calls, 1 + 60 - 38);
@@ -115,10 +113,9 @@ TEST_P(RunPotential, AnotherPotentialIsRefused) {
   EXPECT_THROW(run("a", throwing), std::runtime_error);
   const auto other = potential();
   other->own_name = "another model";
-  const std::string text = message_of<InputError>([&] { run("a", other, true); });
-  EXPECT_TRUE(contains(text, "was 'name = \"model\"', is 'name = \"another model\"'"));
-  const std::string none = message_of<InputError>([&] { run("a", {}, true); });
-  EXPECT_TRUE(contains(none, "[potential] was removed"));
+  expect_throws<InputError>([&] { run("a", other, true); },
+                            {"was 'name = \"model\"', is 'name = \"another model\"'"});
+  expect_throws<InputError>([&] { run("a", {}, true); }, {"[potential] was removed"});
   EXPECT_EQ(run("a", potential(), true).steps_done, 60);
 }
 
@@ -145,10 +142,11 @@ TEST_P(RunPotential, AnEnsembleContinuesWithTheSamePotential) {
   second.advance(12);
   EXPECT_EQ(whole.state().positions_A, second.state().positions_A);
   EXPECT_EQ(whole.state().velocities_A_per_akma, second.state().velocities_A_per_akma);
-  const std::string text = message_of<InputError>([&] {
-    Ensemble::load(folders_.file("state.bin"), {"cpu", 1});
-  });
-  EXPECT_TRUE(contains(text, "of the potential 'model', not of the deck"));
+  expect_throws<InputError>(
+      [&] {
+        Ensemble::load(folders_.file("state.bin"), {"cpu", 1});
+      },
+      {"of the potential 'model', not of the deck"});
   EXPECT_THROW(Ensemble(deck(), {"cuda", 1, potential()}), InputError);
 }
 

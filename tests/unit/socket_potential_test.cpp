@@ -244,8 +244,8 @@ TEST_F(SocketPotentials, WorkOverTcp) {
   Images images(4);
   {
     const auto potential = make_socket_potential(options_);
-    EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
-                         "another program uses this address"));
+    expect_throws<IoError>([&] { make_socket_potential(options_); },
+                           {"another program uses this address"});
     start_serve();
     start_serve();
     images.compute(*potential);
@@ -489,8 +489,8 @@ TEST_F(SocketPotentials, EndWithAnImageThatAllClientsLose) {
       next.positions();
     }
   });
-  EXPECT_TRUE(contains(text, "client 3"));
-  EXPECT_TRUE(contains(text, "while it computed image 100. 3 clients were lost with this image"));
+  expect_parts_of(text,
+                  {"client 3", "while it computed image 100. 3 clients were lost with this image"});
 }
 
 TEST_F(SocketPotentials, RejectInvalidMessages) {
@@ -704,8 +704,8 @@ TEST_F(SocketPotentials, RemoveTheFilesOfDeadProgramsOnly) {
   {
     const auto potential = make_socket_potential(options_);
     EXPECT_TRUE(std::filesystem::exists(path()));
-    EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
-                         "cannot listen at " + path() + ": another program uses this address"));
+    expect_throws<IoError>([&] { make_socket_potential(options_); },
+                           {"cannot listen at " + path() + ": another program uses this address"});
     EXPECT_TRUE(std::filesystem::exists(path()));
     start_serve();
     Images images(1);
@@ -734,12 +734,12 @@ TEST_F(SocketPotentials, RemoveTheFilesOfDeadProgramsOnly) {
   }
   join();
   EXPECT_EQ(read_text(path()), "no socket");
-  EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
-                       "the file exists and is not a socket"));
+  expect_throws<IoError>([&] { make_socket_potential(options_); },
+                         {"the file exists and is not a socket"});
   EXPECT_EQ(read_text(path()), "no socket");
   options_.address.unix_name = folder_.file("missing/socket");
-  EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
-                       "cannot listen at " + path() + ": No such file"));
+  expect_throws<IoError>([&] { make_socket_potential(options_); },
+                         {"cannot listen at " + path() + ": No such file"});
 }
 
 TEST_F(SocketPotentials, RejectInvalidOptions) {
@@ -756,8 +756,8 @@ TEST_F(SocketPotentials, RejectInvalidOptions) {
       contains(error_with([](auto& o) { o.address = {std::string(200, 'a')}; }), "exceeds"));
   EXPECT_TRUE(contains(error_with([](auto& o) { o.address = {"", "localhost", 0}; }), "port 0"));
   options_.address = {"", "no-such-host.invalid", 1};
-  EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
-                       "cannot find the host 'no-such-host.invalid'"));
+  expect_throws<IoError>([&] { make_socket_potential(options_); },
+                         {"cannot find the host 'no-such-host.invalid'"});
 }
 
 }  // namespace

@@ -332,8 +332,7 @@ TEST_F(StartStateTest, ProblemsNameTheKeyAndTheRemedy) {
   const std::string path = folder_.file("a/checkpoint.bin");
   const std::string bytes = read_text(path);
   write_text(path, bytes.substr(0, bytes.size() / 2));
-  EXPECT_TRUE(contains(refusal(three), "b.toml:2:9: cannot use the checkpoint"));
-  EXPECT_TRUE(contains(refusal(three), "it is cut off after"));
+  expect_parts_of(refusal(three), {"b.toml:2:9: cannot use the checkpoint", "it is cut off after"});
   std::string damaged = bytes;
   damaged[bytes.size() / 2] = static_cast<char>(~damaged[bytes.size() / 2]);
   write_text(path, damaged);
@@ -390,8 +389,7 @@ TEST_F(StartStateTest, MoleculesThatAreFarFromRigidAreNotMadeSo) {
   io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("a/checkpoint.bin"));
   checkpoint.state = before;
   io::write_checkpoint(folder_.file("a/checkpoint.bin"), checkpoint);
-  EXPECT_TRUE(contains(message_of<InputError>([&] { start("", scheme("\"settle\"")); }),
-                       "molecule 1 has O-H1"));
+  expect_throws<InputError>([&] { start("", scheme("\"settle\"")); }, {"molecule 1 has O-H1"});
   EXPECT_EQ(start("", scheme("\"zss-stiff\"")).state.positions_A, before.positions_A);
 }
 

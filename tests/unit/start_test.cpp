@@ -588,10 +588,7 @@ TEST_F(StartFromFile, RejectsOtherMolecules) {
   Deck deck = deck_of(x);
   for (const Scheme scheme : {Scheme::settle, Scheme::zss_stiff}) {
     deck.integrator.scheme = scheme;
-    const std::string message = message_of<InputError>([&] { make_start(deck); });
-    EXPECT_NE(message.find("start.xyz"), std::string::npos) << message;
-    EXPECT_NE(message.find("molecule 2 "), std::string::npos) << message;
-    EXPECT_NE(message.find("O-H2"), std::string::npos) << message;
+    expect_throws<InputError>([&] { make_start(deck); }, {"start.xyz", "molecule 2 ", "O-H2"});
   }
 }
 
@@ -653,9 +650,7 @@ TEST(Start, ReportsMoleculesFarOutsideTheWall) {
     const Start start = make_start(deck);
     ASSERT_EQ(start.messages.size(), radius_A < 1.0 ? 1u : 0u);
     if (start.messages.empty()) continue;
-    EXPECT_NE(start.messages[0].text.find("3 of 3 replicas start outside"), std::string::npos);
-    EXPECT_NE(start.messages[0].text.find("radius_A = 0.3."), std::string::npos)
-        << start.messages[0].text;
+    expect_parts_of(start.messages[0].text, {"3 of 3 replicas start outside", "radius_A = 0.3."});
   }
 }
 
@@ -671,9 +666,8 @@ TEST(Start, RefusesAQuenchInWhichAtomsFuse) {
   model.charge_hydrogen_e = 0.417;
   EXPECT_NO_THROW(make_start(deck));
   deck.model->sigma_A = 1.0;
-  const std::string message = message_of<InputError>([&] { make_start(deck); });
-  EXPECT_NE(message.find("the quenched start of replica "), std::string::npos) << message;
-  EXPECT_NE(message.find("[model] sigma_A = 1 and"), std::string::npos) << message;
+  expect_throws<InputError>([&] { make_start(deck); },
+                            {"the quenched start of replica ", "[model] sigma_A = 1 and"});
   deck.system.start = StartKind::random;
   EXPECT_NO_THROW(make_start(deck));
 }

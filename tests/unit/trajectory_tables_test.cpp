@@ -281,8 +281,7 @@ TEST_F(TrajectoryTablesTest, ReportAnUnequilibratedStart) {
   EXPECT_TRUE(notes_of(3.6, 3).empty());
   const std::vector<std::string> notes = notes_of(3.6, 1);
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_TRUE(contains(notes[0], "not equilibrated. potential_kcal_per_mol "));
-  EXPECT_TRUE(contains(notes[0], "--skip"));
+  expect_parts_of(notes[0], {"not equilibrated. potential_kcal_per_mol ", "--skip"});
 }
 
 TEST_F(TrajectoryTablesTest, FramesWithoutTimesAreCounted) {

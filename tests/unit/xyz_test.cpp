@@ -347,9 +347,8 @@ TEST_F(Xyz, RefusesOverlapsAndBrokenMolecules) {
 }
 
 TEST_F(Xyz, FilesThatCannotBeReadAreIoErrors) {
-  EXPECT_TRUE(contains(message_of<IoError>([&] { read_structure(folder_.file("none.xyz")); }),
-                       "No such file"));
-  EXPECT_TRUE(contains(message_of<Error>([&] { read_structure(folder_.path()); }), folder_.path()));
+  expect_throws<IoError>([&] { read_structure(folder_.file("none.xyz")); }, {"No such file"});
+  expect_throws<Error>([&] { read_structure(folder_.path()); }, {folder_.path()});
 }
 
 TEST_F(Xyz, NeverWritesNan) {
