@@ -219,15 +219,12 @@ TEST(PaperRun, SystemsOnManifoldsKeepTheStateBeforeTheBlowUp) {
 
 TEST(PaperRun, RecordsOmegaForPenaltiesOnly) {
   const test::ScratchFolder scratch;
-  test::expect_throws<NumericalError>(
-      [&] {
-        run_into(
-            parse_deck("[system]\nkind = \"dna\"\n[integrator]\nscheme = \"verlet\"\nstep = 3\n"
-                       "[run]\nsteps = 1000\n",
-                       "dna.toml"),
-            scratch.file("out"));
-      },
-      {"it blew up", "Try a smaller step"});
+  test::expect_throws<NumericalError>({"it blew up", "Try a smaller step"}, [&] {
+    run_into(parse_deck("[system]\nkind = \"dna\"\n[integrator]\nscheme = \"verlet\"\nstep = 3\n"
+                        "[run]\nsteps = 1000\n",
+                        "dna.toml"),
+             scratch.file("out"));
+  });
 }
 
 TEST(PaperRun, NoConvergenceIsAnErrorWithStepAndResidual) {
@@ -237,8 +234,8 @@ TEST(PaperRun, NoConvergenceIsAnErrorWithStepAndResidual) {
       "[run]\nsteps = 1000\n[observe.trajectory]\n",
       "coarse.toml");
   test::expect_throws<NumericalError>(
-      [&] { run_into(deck, scratch.file("out")); },
-      {"did not converge", "the last relative change was", "failed at step"});
+      {"did not converge", "the last relative change was", "failed at step"},
+      [&] { run_into(deck, scratch.file("out")); });
 }
 
 TEST(PaperRun, RigidSchemesRefuseAStartOffTheConstraints) {
@@ -246,8 +243,9 @@ TEST(PaperRun, RigidSchemesRefuseAStartOffTheConstraints) {
       "[system]\nkind = \"double-pendulum\"\nposition = [0, -1, 1, -2.1]\n"
       "velocity = [0, 1, 0, 1]\n[integrator]\nscheme = \"rattle\"\nstep = 0.1\n[run]\nsteps = 1\n",
       "off.toml");
-  test::expect_throws<InputError>([&] { make_case(deck); }, {"position violates constraint 2",
-                                                             "velocity violates constraint 1"});
+  test::expect_throws<InputError>(
+      {"position violates constraint 2", "velocity violates constraint 1"},
+      [&] { make_case(deck); });
 }
 
 TEST(PaperRun, VariationalSchemesRefuseAVelocityOffTheSphere) {
@@ -260,8 +258,8 @@ TEST(PaperRun, VariationalSchemesRefuseAVelocityOffTheSphere) {
             "[run]\nsteps = 1\n",
         "sphere.toml");
   };
-  test::expect_throws<InputError>([&] { make_case(deck("[0.5, 0.3, 0.3]")); },
-                                  {"velocity violates constraint 1 (its rate is -0.12"});
+  test::expect_throws<InputError>({"velocity violates constraint 1 (its rate is -0.12"},
+                                  [&] { make_case(deck("[0.5, 0.3, 0.3]")); });
   EXPECT_NO_THROW(make_case(deck("[0.5, 0.4, 0.3]")));
 }
 
@@ -272,8 +270,8 @@ TEST(PaperRun, DirectionsOfATopHaveLengthOne) {
                       "top.toml");
   };
   test::expect_throws<InputError>(
-      [&] { top("chi = [0, 0, 2]\ndirection = [0, 1, 1e-4]\n"); },
-      {"chi has the length 2; expected a unit vector", "direction has the length 1.000000005;"});
+      {"chi has the length 2; expected a unit vector", "direction has the length 1.000000005;"},
+      [&] { top("chi = [0, 0, 2]\ndirection = [0, 1, 1e-4]\n"); });
   EXPECT_NO_THROW(top("chi = [0, 0.6, 0.8]\ndirection = [0.5, 0.5, 0.7071067812]\n"));
 }
 
@@ -315,9 +313,9 @@ TEST(PaperRun, SingularConstraintsAreAnError) {
                                       run}) {
     const test::ScratchFolder scratch;
     test::expect_throws<InputError>(
-        [&] { run_into(parse_deck(text, "singular.toml"), scratch.file("out")); },
         {"singular.toml: the constraints are singular at the start: the "
-         "gradient of constraint 1 is zero"});
+         "gradient of constraint 1 is zero"},
+        [&] { run_into(parse_deck(text, "singular.toml"), scratch.file("out")); });
     EXPECT_FALSE(std::filesystem::exists(scratch.file("out")));
   }
 }
@@ -329,8 +327,8 @@ TEST(PaperRun, ProjectionThatDoesNotSettleWritesNothing) {
       "[system]\nkind = \"double-spring\"\nposition = [0, 0, 0, 0]\n[integrator]\n"
       "scheme = \"slow-manifold\"\n",
       "far.toml");
-  test::expect_throws<NumericalError>([&] { run_into(deck, scratch.file("out")); },
-                                      {"blew up in iteration 1"});
+  test::expect_throws<NumericalError>({"blew up in iteration 1"},
+                                      [&] { run_into(deck, scratch.file("out")); });
   EXPECT_FALSE(std::filesystem::exists(scratch.file("out")));
 }
 
@@ -442,8 +440,8 @@ TEST(PaperRun, BlowUpIsAnErrorThatNamesTheStep) {
             std::vector<std::vector<double>>{rows.back()});
   // A folder is replaced only on request, with the state before the blow-up.
   test::expect_throws<InputError>(
-      [&] { run_into(input("magnet"), scratch.file("out")); },
-      {"already contains a run: choose another folder with --out, or use --overwrite"});
+      {"already contains a run: choose another folder with --out, or use --overwrite"},
+      [&] { run_into(input("magnet"), scratch.file("out")); });
   run_into(input("magnet", {"run.steps=3"}), scratch.file("out"), true);
   EXPECT_FALSE(std::filesystem::exists(scratch.file("out/blow-up-0000.csv")));
 }

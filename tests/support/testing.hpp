@@ -56,7 +56,7 @@ inline void expect_parts_of(const std::string& text, std::initializer_list<std::
 
 /// Expects that what() throws an E with all parts in its message.
 template <class E, class F>
-void expect_throws(const F& what, std::initializer_list<std::string_view> parts,
+void expect_throws(std::initializer_list<std::string_view> parts, const F& what,
                    std::source_location where = std::source_location::current()) {
   expect_parts_of(message_of<E>(what), parts, where);
 }

@@ -280,8 +280,8 @@ TEST_F(RunDeck, ACheckpointThatCannotBeWrittenEndsTheRun) {
       fs::remove(out_ + "/checkpoint.bin");
       fs::create_directories(out_ + "/checkpoint.bin/in_the_way");
     };
-    expect_throws<IoError>([&] { run(deck(1000, kObserve + "[checkpoint]\nevery = 300\n")); },
-                           {"cannot write", out_ + "/checkpoint.bin"});
+    expect_throws<IoError>({"cannot write", out_ + "/checkpoint.bin"},
+                           [&] { run(deck(1000, kObserve + "[checkpoint]\nevery = 300\n")); });
     const std::string json = read_text(out_ + "/run.json");
     expect_parts_of(json, {"\"status\": \"failed\"", "checkpoint.bin"});
   }
@@ -362,8 +362,8 @@ TEST_F(RunDeck, FinishedRunsAreRecognised) {
 TEST_F(RunDeck, RefusesAnExistingRun) {
   run(deck(10));
   const auto before = contents_of(out_);
-  expect_throws<InputError>([&] { run(deck(20)); },
-                            {"'" + out_ + "' already contains a run", "--resume", "--overwrite"});
+  expect_throws<InputError>({"'" + out_ + "' already contains a run", "--resume", "--overwrite"},
+                            [&] { run(deck(20)); });
   EXPECT_EQ(contents_of(out_), before);
   EXPECT_EQ(starts_, 1) << "it must be refused before the work of a start";
 }
@@ -522,8 +522,8 @@ TEST_F(RunDeck, DoesNotRunInTheFolderOfAComparison) {
     RunOptions options;
     options.out_dir = out_;
     options.overwrite = overwrite;
-    expect_throws<InputError>([&] { run_deck(deck(10), options, parts()); },
-                              {"contains a comparison"});
+    expect_throws<InputError>({"contains a comparison"},
+                              [&] { run_deck(deck(10), options, parts()); });
   }
   EXPECT_EQ(contents_of(out_), before);
 }
@@ -544,8 +544,8 @@ TEST_F(RunDeck, AResumedRunRepeatsTheNotesOfItsStart) {
   options.on_message = [&](const Message& message) { told.push_back(message.text); };
   run_deck(deck(20), options, slow);
   EXPECT_EQ(std::count(told.begin(), told.end(), "a note of the start"), 0);
-  const std::string record = read_text(out_ + "/run.json");
-  expect_parts_of(record, {"\"a note of the start\"", "\"iterations\": 7", "0.25"});
+  expect_parts_of(read_text(out_ + "/run.json"),
+                  {"\"a note of the start\"", "\"iterations\": 7", "0.25"});
 }
 
 TEST_F(RunDeck, ARunThatBeganInTheMeantimeIsNotTouched) {
@@ -558,7 +558,7 @@ TEST_F(RunDeck, ARunThatBeganInTheMeantimeIsNotTouched) {
   };
   RunOptions options;
   options.out_dir = out_;
-  expect_throws<InputError>([&] { run_deck(deck(10), options, late); }, {"already contains a run"});
+  expect_throws<InputError>({"already contains a run"}, [&] { run_deck(deck(10), options, late); });
   EXPECT_EQ(contents_of(out_), before);
 }
 
@@ -569,28 +569,28 @@ TEST_F(RunDeck, AFolderWithOtherFilesIsNoRun) {
 }
 
 TEST_F(RunDeck, RejectsAMismatchedCheckpoint) {
-  expect_throws<InputError>([&] { resume(deck(10)); }, {"nothing to resume in"});
+  expect_throws<InputError>({"nothing to resume in"}, [&] { resume(deck(10)); });
   run(deck(100));
   const auto before = contents_of(out_);
-  expect_throws<InputError>([&] { resume(deck(99)); },
-                            {"requests 99 steps, but 100 are already done"});
-  expect_throws<InputError>([&] { resume(deck(200, kObserve, "beta = 0.4\n")); },
-                            {"[integrator] was 'beta = 0.42', is 'beta = 0.4'"});
+  expect_throws<InputError>({"requests 99 steps, but 100 are already done"},
+                            [&] { resume(deck(99)); });
+  expect_throws<InputError>({"[integrator] was 'beta = 0.42', is 'beta = 0.4'"},
+                            [&] { resume(deck(200, kObserve, "beta = 0.4\n")); });
   Deck settle = deck(200);
   settle.integrator.scheme = Scheme::settle;
-  expect_throws<InputError>([&] { resume(settle); },
-                            {"was 'scheme = \"zss-stiff\"', is 'scheme = \"settle\"'",
-                             "add --set 'integrator.scheme=zss-stiff'"});
-  expect_throws<InputError>([&] { resume(deck(200, "[observe.energies]\nevery = 7\n")); },
-                            {"the deck has changed"});
+  expect_throws<InputError>({"was 'scheme = \"zss-stiff\"', is 'scheme = \"settle\"'",
+                             "add --set 'integrator.scheme=zss-stiff'"},
+                            [&] { resume(settle); });
+  expect_throws<InputError>({"the deck has changed"},
+                            [&] { resume(deck(200, "[observe.energies]\nevery = 7\n")); });
   EXPECT_EQ(contents_of(out_), before);
 
   io::Checkpoint other = io::read_checkpoint(out_ + "/checkpoint.bin");
   other.tarn_version = "0.0.9";
   io::write_checkpoint(out_ + "/checkpoint.bin", other);
-  expect_throws<InputError>([&] { resume(deck(200)); }, {"by tarn 0.0.9"});
+  expect_throws<InputError>({"by tarn 0.0.9"}, [&] { resume(deck(200)); });
   fs::resize_file(out_ + "/checkpoint.bin", 100);
-  expect_throws<IoError>([&] { resume(deck(200)); }, {"cut off"});
+  expect_throws<IoError>({"cut off"}, [&] { resume(deck(200)); });
 }
 
 TEST_F(RunDeck, AnotherDeviceIsAWarning) {
@@ -608,8 +608,9 @@ TEST_F(RunDeck, WithoutACheckpointNothingIsResumedAndNothingRemoved) {
   run(deck(100));
   fs::remove(out_ + "/checkpoint.bin");
   const auto before = contents_of(out_);
-  expect_throws<InputError>([&] { resume(deck(100)); }, {"the run there has no checkpoint.bin",
-                                                         "--overwrite", "[checkpoint] every"});
+  expect_throws<InputError>(
+      {"the run there has no checkpoint.bin", "--overwrite", "[checkpoint] every"},
+      [&] { resume(deck(100)); });
   EXPECT_EQ(contents_of(out_), before);
   EXPECT_EQ(starts_, 1) << "it must be refused before the work of a start";
   RunOptions overwrite;
@@ -626,7 +627,7 @@ TEST_F(RunDeck, AnUnwritableFolderIsReportedFirst) {
 
 TEST_F(RunDeck, NoNaNReachesAFileAndTheErrorIsRecorded) {
   script_.not_a_number_at = 14;
-  expect_throws<NumericalError>([&] { run(deck(100)); }, {"not a number"});
+  expect_throws<NumericalError>({"not a number"}, [&] { run(deck(100)); });
   for (const auto& [name, text] : contents_of(out_)) {
     // Of the first row there is no Lindemann index yet, in the last column.
     std::size_t at = 0;
@@ -995,7 +996,7 @@ TEST_F(RunDeck, ExchangesGoOnAfterAResume) {
   run(deck_of(100));
   Deck other = deck_of(200);
   other.exchange->every = 10;
-  expect_throws<InputError>([&] { resume(other); }, {"[exchange]"});
+  expect_throws<InputError>({"[exchange]"}, [&] { resume(other); });
 }
 
 TEST_F(RunDeck, ExchangesAreInTheResultTheTablesAndTheRecord) {
@@ -1099,8 +1100,8 @@ TEST_F(RunDeck, AStoppedReplicaTakesNoPartInExchanges) {
 TEST_F(RunDeck, ClustersOfLaddersHaveNoLindemannIndexByDefault) {
   EXPECT_FALSE(deck(9, kLadders + "[observe.cluster]\n").cluster->lindemann);
   EXPECT_TRUE(deck(9, "[observe.cluster]\n").cluster->lindemann);
-  expect_throws<InputError>([&] { deck(9, kLadders + "[observe.cluster]\nlindemann = true\n"); },
-                            {"write lindemann = false"});
+  expect_throws<InputError>({"write lindemann = false"},
+                            [&] { deck(9, kLadders + "[observe.cluster]\nlindemann = true\n"); });
 }
 
 TEST_F(RunDeck, PairsWithoutAttemptsHaveNoAcceptance) {
@@ -1228,8 +1229,8 @@ TEST_F(RunDeck, ABlowUpNamesTheLikelyCause) {
   EXPECT_FALSE(contains(describe(early, quenched, 0, 8), "[confinement]"));
   EXPECT_TRUE(contains(cause("zss-stiff", 4329, 0.5), "came too close"));
   // No beta holds such a step.
-  const std::string longer = cause("zss-stiff:omega=20:beta=0.36:timestep_fs=10", 4329, 1.7);
-  expect_parts_of(longer, {"above the stability limit of this scheme", "or beta = 0.42"});
+  expect_parts_of(cause("zss-stiff:omega=20:beta=0.36:timestep_fs=10", 4329, 1.7),
+                  {"above the stability limit of this scheme", "or beta = 0.42"});
 }
 
 TEST_F(RunDeck, ReportsIndefiniteHessians) {
@@ -1310,8 +1311,8 @@ TEST_F(RunDeck, DoesNotReplaceItsOwnStart) {
 TEST_F(RunDeck, NoReplicaLeftIsAnErrorAfterTheFilesAreDone) {
   script_.blow_ups = {{0, 60}, {1, 55}, {2, 80}};
   expect_throws<NumericalError>(
-      [&] { run(deck(100)); },
-      {"no replica is left", "replica 1 blew up at step 55 (molecule 1)", "blow-up-0001.xyz"});
+      {"no replica is left", "replica 1 blew up at step 55 (molecule 1)", "blow-up-0001.xyz"},
+      [&] { run(deck(100)); });
   // Nothing was done after the last of them, at whatever speed.
   const std::string record = read_text(out_ + "/run.json");
   for (const char* told : {"\"status\": \"failed\"", "\"steps_done\": 80,",

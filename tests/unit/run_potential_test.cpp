@@ -87,8 +87,8 @@ TEST_P(RunPotential, AnExceptionLeavesACheckpointOfTheLastStep) {
   const auto throwing = potential();
   throwing->throws_at = 40;
   EXPECT_EQ(message_of<std::runtime_error>([&] { run("parts", throwing); }), "no convergence");
-  const std::string record = file("parts", "run.json");
-  expect_parts_of(record, {"\"status\": \"failed\"", "no convergence", "\"steps_done\": 38"});
+  expect_parts_of(file("parts", "run.json"),
+                  {"\"status\": \"failed\"", "no convergence", "\"steps_done\": 38"});
   const auto rest = potential();
   EXPECT_EQ(run("parts", rest, true).steps_done, 60);
   EXPECT_EQ(rest->calls, 1 + 60 - 38);
@@ -113,9 +113,9 @@ TEST_P(RunPotential, AnotherPotentialIsRefused) {
   EXPECT_THROW(run("a", throwing), std::runtime_error);
   const auto other = potential();
   other->own_name = "another model";
-  expect_throws<InputError>([&] { run("a", other, true); },
-                            {"was 'name = \"model\"', is 'name = \"another model\"'"});
-  expect_throws<InputError>([&] { run("a", {}, true); }, {"[potential] was removed"});
+  expect_throws<InputError>({"was 'name = \"model\"', is 'name = \"another model\"'"},
+                            [&] { run("a", other, true); });
+  expect_throws<InputError>({"[potential] was removed"}, [&] { run("a", {}, true); });
   EXPECT_EQ(run("a", potential(), true).steps_done, 60);
 }
 
@@ -142,11 +142,9 @@ TEST_P(RunPotential, AnEnsembleContinuesWithTheSamePotential) {
   second.advance(12);
   EXPECT_EQ(whole.state().positions_A, second.state().positions_A);
   EXPECT_EQ(whole.state().velocities_A_per_akma, second.state().velocities_A_per_akma);
-  expect_throws<InputError>(
-      [&] {
-        Ensemble::load(folders_.file("state.bin"), {"cpu", 1});
-      },
-      {"of the potential 'model', not of the deck"});
+  expect_throws<InputError>({"of the potential 'model', not of the deck"}, [&] {
+    Ensemble::load(folders_.file("state.bin"), {"cpu", 1});
+  });
   EXPECT_THROW(Ensemble(deck(), {"cuda", 1, potential()}), InputError);
 }
 

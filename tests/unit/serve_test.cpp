@@ -244,8 +244,8 @@ TEST_F(Serve, TakesEachAtomOnce) {
                                         {0, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
                                         {-1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12}}) {
     options_.atom_order = atoms;
-    expect_throws<InputError>([&] { serve([](Listener&) {}); },
-                              {"must contain each number from 0 to 11 once"});
+    expect_throws<InputError>({"must contain each number from 0 to 11 once"},
+                              [&] { serve([](Listener&) {}); });
   }
 }
 
@@ -375,46 +375,43 @@ TEST_F(Serve, FlexibleMoleculesMayBeFarFromTheirGeometry) {
   EXPECT_TRUE(contains(notes[0], "do not let it wrap atoms into a cell")) << notes[0];
   std::vector<double> exchanged = positions_A_;
   std::swap_ranges(exchanged.begin(), exchanged.begin() + 3, exchanged.begin() + 3);
-  expect_throws<InputError>(
-      [&] { serve([&](Listener& l) { l.send_positions(in_bohr(exchanged)); }); },
-      {"in the same order"});
+  expect_throws<InputError>({"in the same order"}, [&] {
+    serve([&](Listener& l) { l.send_positions(in_bohr(exchanged)); });
+  });
 }
 
 TEST_F(Serve, RejectsInvalidMessages) {
   const auto other = [&](const std::function<void(Listener&)>& talk) {
     return [this, talk] { serve(talk); };
   };
-  expect_throws<InputError>(other([&](Listener& l) { l.send_positions(std::vector<double>(9)); }),
-                            {"the other program has 3 atoms, but the structure file has 12"});
-  expect_throws<IoError>(other([](Listener& l) { l.say("GETFORCE"); }), {"without positions"});
-  expect_throws<IoError>(other([](Listener& l) { l.say("HELLO"); }), {"received 'HELLO'"});
-  expect_throws<IoError>(other([](Listener& l) { l.send("STAT", 4); }), {"within a message"});
-  expect_throws<IoError>(other([](Listener& l) {
+  expect_throws<InputError>({"the other program has 3 atoms, but the structure file has 12"},
+                            other([&](Listener& l) { l.send_positions(std::vector<double>(9)); }));
+  expect_throws<IoError>({"without positions"}, other([](Listener& l) { l.say("GETFORCE"); }));
+  expect_throws<IoError>({"received 'HELLO'"}, other([](Listener& l) { l.say("HELLO"); }));
+  expect_throws<IoError>({"within a message"}, other([](Listener& l) { l.send("STAT", 4); }));
+  expect_throws<IoError>({"INIT with -1 bytes"}, other([](Listener& l) {
                            l.say("INIT");
                            l.send_number(std::int32_t{0});
                            l.send_number(std::int32_t{-1});
-                         }),
-                         {"INIT with -1 bytes"});
-  expect_throws<NumericalError>(other([&](Listener& l) {
+                         }));
+  expect_throws<NumericalError>({"not finite numbers"}, other([&](Listener& l) {
                                   std::vector<double> x = in_bohr(positions_A_);
                                   x[4] = std::nan("");
                                   l.send_positions(x);
-                                }),
-                                {"not finite numbers"});
-  expect_throws<NumericalError>(other([&](Listener& l) {
+                                }));
+  expect_throws<NumericalError>({"at the same position"}, other([&](Listener& l) {
                                   std::vector<double> x = in_bohr(positions_A_);
                                   for (int k = 0; k < 9; ++k) x[9 + k] = x[k];
                                   l.send_positions(x);
-                                }),
-                                {"at the same position"});
+                                }));
 }
 
 TEST_F(Serve, WaitsForAProgramThatDoesNotListenYet) {
   options_.wait_seconds = 0.0;
-  expect_throws<IoError>([&] { serve_forces(address(), options_); },
-                         {"cannot connect to " + folder_.file("socket")});
+  expect_throws<IoError>({"cannot connect to " + folder_.file("socket")},
+                         [&] { serve_forces(address(), options_); });
   options_.wait_seconds = std::nan("");
-  expect_throws<InputError>([&] { serve_forces(address(), options_); }, {"number of seconds"});
+  expect_throws<InputError>({"number of seconds"}, [&] { serve_forces(address(), options_); });
   options_.wait_seconds = 10.0;
   std::string note;
   options_.on_wait = [&](const std::string& text) { note = text; };

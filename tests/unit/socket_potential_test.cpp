@@ -244,8 +244,8 @@ TEST_F(SocketPotentials, WorkOverTcp) {
   Images images(4);
   {
     const auto potential = make_socket_potential(options_);
-    expect_throws<IoError>([&] { make_socket_potential(options_); },
-                           {"another program uses this address"});
+    expect_throws<IoError>({"another program uses this address"},
+                           [&] { make_socket_potential(options_); });
     start_serve();
     start_serve();
     images.compute(*potential);
@@ -704,8 +704,8 @@ TEST_F(SocketPotentials, RemoveTheFilesOfDeadProgramsOnly) {
   {
     const auto potential = make_socket_potential(options_);
     EXPECT_TRUE(std::filesystem::exists(path()));
-    expect_throws<IoError>([&] { make_socket_potential(options_); },
-                           {"cannot listen at " + path() + ": another program uses this address"});
+    expect_throws<IoError>({"cannot listen at " + path() + ": another program uses this address"},
+                           [&] { make_socket_potential(options_); });
     EXPECT_TRUE(std::filesystem::exists(path()));
     start_serve();
     Images images(1);
@@ -734,12 +734,12 @@ TEST_F(SocketPotentials, RemoveTheFilesOfDeadProgramsOnly) {
   }
   join();
   EXPECT_EQ(read_text(path()), "no socket");
-  expect_throws<IoError>([&] { make_socket_potential(options_); },
-                         {"the file exists and is not a socket"});
+  expect_throws<IoError>({"the file exists and is not a socket"},
+                         [&] { make_socket_potential(options_); });
   EXPECT_EQ(read_text(path()), "no socket");
   options_.address.unix_name = folder_.file("missing/socket");
-  expect_throws<IoError>([&] { make_socket_potential(options_); },
-                         {"cannot listen at " + path() + ": No such file"});
+  expect_throws<IoError>({"cannot listen at " + path() + ": No such file"},
+                         [&] { make_socket_potential(options_); });
 }
 
 TEST_F(SocketPotentials, RejectInvalidOptions) {
@@ -756,8 +756,8 @@ TEST_F(SocketPotentials, RejectInvalidOptions) {
       contains(error_with([](auto& o) { o.address = {std::string(200, 'a')}; }), "exceeds"));
   EXPECT_TRUE(contains(error_with([](auto& o) { o.address = {"", "localhost", 0}; }), "port 0"));
   options_.address = {"", "no-such-host.invalid", 1};
-  expect_throws<IoError>([&] { make_socket_potential(options_); },
-                         {"cannot find the host 'no-such-host.invalid'"});
+  expect_throws<IoError>({"cannot find the host 'no-such-host.invalid'"},
+                         [&] { make_socket_potential(options_); });
 }
 
 }  // namespace

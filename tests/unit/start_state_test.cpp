@@ -389,7 +389,7 @@ TEST_F(StartStateTest, MoleculesThatAreFarFromRigidAreNotMadeSo) {
   io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("a/checkpoint.bin"));
   checkpoint.state = before;
   io::write_checkpoint(folder_.file("a/checkpoint.bin"), checkpoint);
-  expect_throws<InputError>([&] { start("", scheme("\"settle\"")); }, {"molecule 1 has O-H1"});
+  expect_throws<InputError>({"molecule 1 has O-H1"}, [&] { start("", scheme("\"settle\"")); });
   EXPECT_EQ(start("", scheme("\"zss-stiff\"")).state.positions_A, before.positions_A);
 }
 

@@ -588,7 +588,7 @@ TEST_F(StartFromFile, RejectsOtherMolecules) {
   Deck deck = deck_of(x);
   for (const Scheme scheme : {Scheme::settle, Scheme::zss_stiff}) {
     deck.integrator.scheme = scheme;
-    expect_throws<InputError>([&] { make_start(deck); }, {"start.xyz", "molecule 2 ", "O-H2"});
+    expect_throws<InputError>({"start.xyz", "molecule 2 ", "O-H2"}, [&] { make_start(deck); });
   }
 }
 
@@ -666,8 +666,8 @@ TEST(Start, RefusesAQuenchInWhichAtomsFuse) {
   model.charge_hydrogen_e = 0.417;
   EXPECT_NO_THROW(make_start(deck));
   deck.model->sigma_A = 1.0;
-  expect_throws<InputError>([&] { make_start(deck); },
-                            {"the quenched start of replica ", "[model] sigma_A = 1 and"});
+  expect_throws<InputError>({"the quenched start of replica ", "[model] sigma_A = 1 and"},
+                            [&] { make_start(deck); });
   deck.system.start = StartKind::random;
   EXPECT_NO_THROW(make_start(deck));
 }

@@ -347,8 +347,8 @@ TEST_F(Xyz, RefusesOverlapsAndBrokenMolecules) {
 }
 
 TEST_F(Xyz, FilesThatCannotBeReadAreIoErrors) {
-  expect_throws<IoError>([&] { read_structure(folder_.file("none.xyz")); }, {"No such file"});
-  expect_throws<Error>([&] { read_structure(folder_.path()); }, {folder_.path()});
+  expect_throws<IoError>({"No such file"}, [&] { read_structure(folder_.file("none.xyz")); });
+  expect_throws<Error>({folder_.path()}, [&] { read_structure(folder_.path()); });
 }
 
 TEST_F(Xyz, NeverWritesNan) {
