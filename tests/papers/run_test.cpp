@@ -80,7 +80,7 @@ TEST(PaperRun, EveryDeckRuns) {
     const std::string text = unescaped(record["deck"].text);
     std::istringstream names(given);
     for (std::string key; names >> key;) {
-      EXPECT_NE(text.find('\n' + key + " = ["), std::string::npos) << name << ' ' << key << text;
+      EXPECT_TRUE(test::contains(text, '\n' + key + " = [")) << name << ' ' << key << text;
     }
     run_into(parse_deck(text, "again.toml"), scratch.file("again"));
     EXPECT_EQ(unescaped(record_of(scratch.file("again"))["deck"].text), text) << name;
@@ -434,8 +434,7 @@ TEST(PaperRun, BlowUpIsAnErrorThatNamesTheStep) {
   }
   EXPECT_EQ(record_of(scratch.file("out"))["status"].text, "failed");
   EXPECT_TRUE(test::contains(
-      message, "; the last good state is in '" + scratch.file("out/blow-up-0000.csv")))
-      << message;
+      message, "; the last good state is in '" + scratch.file("out/blow-up-0000.csv")));
   EXPECT_EQ(rows_of(scratch.file("out/blow-up-0000.csv")),
             std::vector<std::vector<double>>{rows.back()});
   // A folder is replaced only on request, with the state before the blow-up.
@@ -508,8 +507,7 @@ TEST(PaperDecks, AreRefusedByTarn) {
     const std::string message = test::message_of<InputError>([&] { tarn::load_deck(path); });
     EXPECT_TRUE(test::contains(
         message, "kind = \"" + std::string(kind.name) +
-                     "\" is a system of the papers; run it with: tarn-papers run " + path))
-        << message;
+                     "\" is a system of the papers; run it with: tarn-papers run " + path));
     EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 0) << message;
   }
 }
@@ -548,7 +546,7 @@ TEST(PapersProgram, RunsADeck) {
   EXPECT_GT(record_of(scratch.file("out"))["core_seconds"].number, 0.0);
   const test::Outcome again = test::command(deck);
   EXPECT_EQ(again.exit_code, 2);
-  EXPECT_TRUE(test::contains(again.text, "use --overwrite")) << again.text;
+  EXPECT_TRUE(test::contains(again.text, "use --overwrite"));
 }
 
 TEST(PapersProgram, ListsSystemsAndHelps) {
@@ -578,7 +576,7 @@ TEST(PapersProgram, RefusesWithAnExitCode) {
     const test::Outcome outcome = test::command(words);
     EXPECT_EQ(outcome.exit_code, code) << words;
     EXPECT_TRUE(outcome.text.starts_with("tarn-papers: ")) << outcome.text;
-    EXPECT_TRUE(test::contains(outcome.text, message)) << outcome.text;
+    EXPECT_TRUE(test::contains(outcome.text, message));
   }
 }
 

@@ -1,3 +1,4 @@
+#include "quiet_run.hpp"
 #include "tarn/run.hpp"
 #include "testing.hpp"
 
@@ -15,9 +16,6 @@ TEST(Averages, OfTheTemperatureAreWithinTheirErrors) {
   for (const int replicas : {1, 40}) {
     SCOPED_TRACE(replicas);
     const test::ScratchFolder folder;
-    RunOptions options;
-    options.out_dir = folder.file("out");
-    options.pictures = false;
     const int steps = 1'200'000 / replicas;
     const RunResult result =
         run_deck(parse_deck("[system]\nmolecules = 7\nreplicas = " + std::to_string(replicas) +
@@ -26,7 +24,7 @@ TEST(Averages, OfTheTemperatureAreWithinTheirErrors) {
                                 "friction_per_ps = 10.0\n[run]\nequilibration_ps = 3.0\nsteps = " +
                                 std::to_string(steps) + "\n[observe.energies]\nevery = 20\n",
                             "deck.toml"),
-                 options);
+                 test::quiet_run(folder.file("out")));
     const AveragedQuantity& t = result.averages.at(4);
     ASSERT_EQ(t.quantity, "temperature_K");
     EXPECT_TRUE(t.converged);

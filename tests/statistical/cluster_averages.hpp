@@ -146,8 +146,7 @@ inline double largest_distance(const std::vector<double>& a, const std::vector<d
   return most;
 }
 
-// --- what chance does
-// ------------------------------------------------------------------------------
+// --- what chance does ---
 
 /// Scatter of a replica's averages over 1000 units, as 384 replicas of 5000 had it: it goes as one
 /// over the root of the time.

@@ -1,3 +1,4 @@
+#include "quiet_run.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/run.hpp"
@@ -76,9 +77,6 @@ TEST(FlexibleEquipartition, AllClassesHaveTheTemperatureOfTheBath) {
 /// which the anharmonic bonds change by less than 2 % at 100 K.
 TEST(FlexibleHeatCapacity, IncludesBonds) {
   const test::ScratchFolder folder;
-  RunOptions options;
-  options.out_dir = folder.file("out");
-  options.pictures = false;
   const RunResult result =
       run_deck(parse_deck("[system]\nmodel = \"qtip4pf\"\nmolecules = 1\nreplicas = 256\n"
                           "[integrator]\nscheme = \"verlet\"\n"
@@ -87,7 +85,7 @@ TEST(FlexibleHeatCapacity, IncludesBonds) {
                           "[run]\nequilibration_ps = 1.0\nduration_ps = 8.0\n"
                           "[observe.energies]\nevery = 20\nreplicas = \"mean\"\n",
                           "deck.toml"),
-               options);
+               test::quiet_run(folder.file("out")));
   constexpr double k = units::boltzmann_kcal_per_mol_K;
   int seen = 0;
   for (const AveragedQuantity& a : result.averages) {

@@ -1,5 +1,6 @@
 #include "csv_columns.hpp"
 #include "model_potential.hpp"
+#include "quiet_run.hpp"
 #include "run_files.hpp"
 #include "tarn/ensemble.hpp"
 #include "tarn/run.hpp"
@@ -38,9 +39,7 @@ class RunPotential : public ::testing::TestWithParam<bool> {
   }
   RunResult run(const std::string& folder, std::shared_ptr<Potential> potential,
                 bool resume = false) {
-    RunOptions options;
-    options.out_dir = folders_.file(folder);
-    options.pictures = false;
+    RunOptions options = quiet_run(folders_.file(folder));
     options.resume = resume;
     options.threads = 2;
     options.potential = std::move(potential);

@@ -1,3 +1,4 @@
+#include "quiet_run.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/minimise.hpp"
@@ -104,9 +105,7 @@ TEST_F(StartFiles, AveragesThatDependOnTheStartAreNotConverged) {
   const Deck cold = deck(R"(["a.xyz", "b.xyz"])",
                          "replicas = 8\n[thermostat]\nkind = \"gla\"\ntemperature_K = 20.0\n"
                          "friction_per_ps = 50.0\n[observe.energies]\nevery = 5\n");
-  RunOptions options;
-  options.out_dir = folder_.file("out");
-  options.pictures = false;
+  RunOptions options = quiet_run(folder_.file("out"));
   std::vector<std::string> messages;
   options.on_message = [&](const Message& message) { messages.push_back(message.text); };
   const RunResult result = run_deck(cold, options);
@@ -132,9 +131,7 @@ TEST_F(StartFiles, WalkersContinueAfterARestart) {
                             "temperatures_K = [300.0, 900.0]\n[confinement]\nradius_A = 5.0\n"
                             "stiffness_kcal_per_mol_A2 = 10.0\n[exchange]\nevery = 2\n"
                             "[observe.minima]\nevery = 40\n");
-    RunOptions options;
-    options.out_dir = folder_.file(name);
-    options.pictures = false;
+    RunOptions options = quiet_run(folder_.file(name));
     for (const std::int64_t steps : {stop, std::int64_t{2000}}) {
       Deck part = whole;
       part.run.steps = steps;

@@ -34,8 +34,7 @@ Vector3d centre_of_mass(const WaterModel& model, std::span<const double> x) {
   return sum / mass;
 }
 
-// --- random numbers and cells
-// ------------------------------------------------------------------------
+// --- random numbers and cells ---
 
 // Moments at 4.5 standard errors over 20000 draws.
 TEST(Uniform, DirectionsAndRotationsAreUniform) {
@@ -91,8 +90,7 @@ TEST(CellGrid, FindsEveryNeighbour) {
   }
 }
 
-// --- random clusters
-// ---------------------------------------------------------------------------------
+// --- random clusters ---
 
 TEST(RandomCluster, RigidCentredAndApart) {
   for (const WaterModel& model : kWaterModels) {
@@ -169,8 +167,7 @@ TEST(QuenchIterations, FallWithTheNumberOfPairs) {
   EXPECT_EQ(max_quench_iterations(100'000), 1);
 }
 
-// --- search for the lowest minimum
-// -------------------------------------------------------------------
+// --- search for the lowest minimum ---
 
 TEST(LowestCluster, DoesNotDependOnThreads) {
   const LowestCluster one = lowest_cluster(tip3p(), 6, 3, {.starts = 5, .threads = 1});
@@ -324,8 +321,7 @@ TEST(LowestCluster, DefaultStarts) {
   }
 }
 
-// --- velocities
-// --------------------------------------------------------------------------------------
+// --- velocities ---
 
 struct Sample {
   WaterModel model = tip3p();
@@ -458,8 +454,7 @@ TEST(Momentum, AtomsOnALine) {
   for (double c : u) EXPECT_NEAR(c, 0.0, few_roundings());
 }
 
-// --- the start of a deck
-// -----------------------------------------------------------------------------
+// --- the start of a deck ---
 
 class StartFromFile : public ::testing::Test {
  protected:
@@ -549,8 +544,7 @@ TEST_F(StartFromFile, RigidSchemesGetRigidMolecules) {
     const Start start = make_start(deck);
     EXPECT_LT(worst_length(tip3p(), start.state.positions_A), length_rounding_A());
     ASSERT_EQ(start.messages.size(), 1u);
-    EXPECT_NE(start.messages[0].text.find("molecule 4"), std::string::npos)
-        << start.messages[0].text;
+    EXPECT_TRUE(contains(start.messages[0].text, "molecule 4"));
     for (double v : start.state.velocities_A_per_akma) EXPECT_EQ(v, 0.0);
   }
   // A penalty scheme without relaxation keeps the structure.
@@ -569,7 +563,7 @@ TEST_F(StartFromFile, PenaltySchemesAreRelaxed) {
   deck.system.replicas = 2;
   const Start start = make_start(deck);
   ASSERT_EQ(start.messages.size(), 1u);
-  EXPECT_NE(start.messages[0].text.find("-61.014119"), std::string::npos) << start.messages[0].text;
+  EXPECT_TRUE(contains(start.messages[0].text, "-61.014119"));
   const State& s = start.state;
   const std::vector<double> x = replica(s.positions_A, s, 0);
   EXPECT_EQ(x, replica(s.positions_A, s, 1));
@@ -596,9 +590,8 @@ TEST_F(StartFromFile, ReportsFilesOfAnotherModel) {
   const Deck deck = deck_of(random_cluster(*find_water_model("spc"), 3, 1, 0), "spc");
   const Start start = make_start(deck);
   ASSERT_EQ(start.messages.size(), 2u);
-  EXPECT_NE(start.messages[0].text.find("spc"), std::string::npos) << start.messages[0].text;
-  EXPECT_NE(start.messages[1].text.find("rigid geometry"), std::string::npos)
-      << start.messages[1].text;
+  EXPECT_TRUE(contains(start.messages[0].text, "spc"));
+  EXPECT_TRUE(contains(start.messages[1].text, "rigid geometry"));
 }
 
 TEST_F(StartFromFile, ReportsTheMomentumOfVelocities) {
@@ -621,8 +614,7 @@ TEST_F(StartFromFile, ReportsTheMomentumOfVelocities) {
     const Start start = make_start(again);
     EXPECT_EQ(start.messages.size(), rests ? 1u : 0u);
     if (rests) {
-      EXPECT_NE(start.messages[0].text.find("has no momentum. Set remove_momentum = true"),
-                std::string::npos);
+      EXPECT_TRUE(contains(start.messages[0].text, "has no momentum. Set remove_momentum = true"));
     }
     again.system.remove_momentum = true;
     EXPECT_TRUE(make_start(again).messages.empty()) << "it knows";

@@ -479,8 +479,7 @@ TEST_F(TrajectoryTablesTest, UseTheCompleteFramesOfATruncatedFile) {
   const TrajectoryTables cut = tables({path});
   EXPECT_EQ(cut.frames, whole.frames - 1);
   ASSERT_EQ(cut.messages.size(), whole.messages.size() + 1);
-  EXPECT_TRUE(contains(cut.messages.front().text, "ends within its frame"))
-      << cut.messages.front().text;
+  EXPECT_TRUE(contains(cut.messages.front().text, "ends within its frame"));
 }
 
 /// Atoms that a program left at the origin have no energy.
