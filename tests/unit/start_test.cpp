@@ -5,13 +5,13 @@
 
 #include <Eigen/Dense>
 
+#include "engine_fixtures.hpp"
 #include "start/cell_grid.hpp"
 #include "start/uniform.hpp"
 #include "start/velocities.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/physics/penalty.hpp"
 #include "testing.hpp"
-#include "water_fixtures.hpp"
 
 namespace tarn {
 namespace {
@@ -458,37 +458,22 @@ TEST(Momentum, AtomsOnALine) {
 
 class StartFromFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("tarn-start-" + std::to_string(getpid()) + "-" +
-               ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   Deck deck_of(const std::vector<double>& x, const std::string& model = "tip3p") {
     io::Structure s;
     s.molecules = static_cast<int>(x.size() / 9);
     s.positions_A = x;
     s.comment["model"] = model;
-    io::write_structure((folder_ / "start.xyz").string(), s);
+    io::write_structure(folder_.file("start.xyz"), s);
     Deck deck;
-    deck.path = (folder_ / "deck.toml").string();
+    deck.path = folder_.file("deck.toml");
     deck.system.file = "start.xyz";
     deck.integrator.scheme = Scheme::settle;
     deck.system.relax = false;
     return deck;
   }
-  static std::vector<double> seven() {
-    std::vector<double> x;
-    for (const Triple<double>& t : reference_cluster("tip3p-7.xyz")) {
-      const auto a = to_array(t);
-      x.insert(x.end(), a.begin(), a.end());
-    }
-    return x;
-  }
+  static std::vector<double> seven() { return reference_positions(7); }
 
-  std::filesystem::path folder_;
+  ScratchFolder folder_;
 };
 
 Deck random_deck(int molecules, int replicas) {
@@ -605,7 +590,7 @@ TEST_F(StartFromFile, ReportsTheMomentumOfVelocities) {
     file.molecules = 7;
     file.positions_A = drawn.state.positions_A;
     file.velocities_A_per_akma = drawn.state.velocities_A_per_akma;
-    const std::string path = (folder_ / "moving.xyz").string();
+    const std::string path = folder_.file("moving.xyz");
     io::write_structure(path, file);
     Deck again = deck;
     again.system.file = path;
