@@ -1,4 +1,5 @@
 #include "quiet_run.hpp"
+#include "tarn/analysis/errors.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/run.hpp"
@@ -10,19 +11,6 @@
 
 namespace tarn {
 namespace {
-
-/// Mean over replicas with its standard error.
-struct Estimate {
-  double mean = 0.0, error = 0.0;
-
-  explicit Estimate(const std::vector<double>& values) {
-    const auto n = static_cast<double>(values.size());
-    for (const double v : values) mean += v / n;
-    double squares = 0.0;
-    for (const double v : values) squares += (v - mean) * (v - mean);
-    error = std::sqrt(squares / (n * (n - 1.0)));
-  }
-};
 
 /// Translation, rotation and bonds of seven molecules have the temperature of the bath, with
 /// velocity Verlet at its default step and, in the potential of harmonic bonds, with Z&Ss at four
@@ -65,7 +53,7 @@ TEST(FlexibleEquipartition, AllClassesHaveTheTemperatureOfTheBath) {
       }
     }
     for (const std::vector<double>& sum : sums) {
-      const Estimate t(sum);
+      const analysis::MeanError t = analysis::mean_and_error(sum);
       // At most 2.5 K, which 64 replicas tell to 9 %: 4.5 of these more are 3.5 K.
       EXPECT_LT(t.error, 4.0);
       EXPECT_NEAR(t.mean, 298.0, 4.5 * t.error);
