@@ -137,6 +137,27 @@ class Serve : public ::testing::Test {
     return serve_forces(address, options_);
   }
 
+  /// The answer for positions, of a program that then ends.
+  Forces forces_at(const std::vector<double>& positions_A) {
+    Forces forces;
+    serve([&](Listener& l) {
+      forces = l.evaluate(in_bohr(positions_A));
+      l.say("EXIT");
+    });
+    return forces;
+  }
+  /// Messages of a program that evaluates these positions.
+  std::vector<std::string> notes_of(const std::vector<std::vector<double>>& positions_bohr) {
+    std::vector<std::string> notes;
+    options_.on_message = [&](const Message& message) { notes.push_back(message.text); };
+    serve([&](Listener& l) {
+      for (const std::vector<double>& x : positions_bohr) l.evaluate(x);
+      l.say("EXIT");
+    });
+    options_.on_message = {};
+    return notes;
+  }
+
   ScratchFolder folder_;
   ServeOptions options_{*find_water_model("tip4p")};
   std::vector<double> positions_A_ = lattice_cluster(options_.model, kMolecules, 5);
@@ -314,11 +335,7 @@ TEST_F(Serve, FlexibleModelsHaveTheirOwnBonds) {
   ForceField force_field(options_.model, kMolecules);
   std::vector<double> expected(positions_A_.size());
   const ClusterEnergy energy = force_field.energy_and_forces(positions_A_, expected);
-  Forces f;
-  serve([&](Listener& l) {
-    f = l.evaluate(in_bohr(positions_A_));
-    l.say("EXIT");
-  });
+  const Forces f = forces_at(positions_A_);
   const double unit = units::kcal_per_mol_per_hartree;
   EXPECT_NEAR(f.energy * unit, energy.total_kcal_per_mol(), 1e-9);
   EXPECT_GT(energy.intramolecular_kcal_per_mol, 0.1);
@@ -332,16 +349,10 @@ TEST_F(Serve, FlexibleModelsHaveTheirOwnBonds) {
 }
 
 TEST_F(Serve, WarnsOnceOfMissingBondForces) {
-  std::vector<std::string> notes;
-  options_.on_message = [&](const Message& message) { notes.push_back(message.text); };
   std::vector<double> later_A = positions_A_;
   later_A[3 + 9] += 0.5;
-  serve([&](Listener& l) {
-    l.evaluate(in_bohr(positions_A_));
-    l.evaluate(in_bohr(later_A));
-    l.evaluate(in_bohr(later_A));
-    l.say("EXIT");
-  });
+  const std::vector<std::string> notes =
+      notes_of({in_bohr(positions_A_), in_bohr(later_A), in_bohr(later_A)});
   ASSERT_EQ(notes.size(), 1u);
   expect_parts_of(notes[0], {"molecule 1", "give an omega"});
 }
@@ -350,8 +361,6 @@ TEST_F(Serve, WarnsOnceOfMissingBondForces) {
 /// wrapped into a cell are farther.
 TEST_F(Serve, FlexibleMoleculesMayBeFarFromTheirGeometry) {
   options_.model = *find_water_model("qtip4pf");
-  std::vector<std::string> notes;
-  options_.on_message = [&](const Message& message) { notes.push_back(message.text); };
   const auto moved = [&](double distance_A) {
     std::vector<double> x = positions_A_;
     for (int k = 0; k < 3; ++k) {  // the first hydrogen, along its bond of 0.9572 A
@@ -359,18 +368,8 @@ TEST_F(Serve, FlexibleMoleculesMayBeFarFromTheirGeometry) {
     }
     return in_bohr(x);
   };
-  serve([&](Listener& l) {
-    l.evaluate(moved(0.4));
-    l.evaluate(moved(0.8));
-    l.say("EXIT");
-  });
-  EXPECT_TRUE(notes.empty()) << notes[0];
-  serve([&](Listener& l) {
-    l.evaluate(moved(0.4));
-    l.evaluate(moved(2.0));
-    l.evaluate(moved(2.0));
-    l.say("EXIT");
-  });
+  EXPECT_TRUE(notes_of({moved(0.4), moved(0.8)}).empty());
+  const std::vector<std::string> notes = notes_of({moved(0.4), moved(2.0), moved(2.0)});
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_TRUE(contains(notes[0], "do not let it wrap atoms into a cell"));
   std::vector<double> exchanged = positions_A_;
