@@ -5,7 +5,7 @@ import plots
 from motions import motion
 from page import Page, Table, markdown
 
-TITLE = "Stability of schemes on the double pendulum"
+TITLE, SLOW = "Stability of schemes on the double pendulum", True
 DECK = "papers/double-pendulum.toml"
 # The panels of the picture.
 GROUPS = [

@@ -185,7 +185,8 @@ def save(figure: Figure, path: Path, kind: str = "svg") -> None:
     """Writes a picture as SVG, with coordinates of two decimals, or PNG. It has its name when it is
     complete."""
     picture = io.BytesIO()
-    figure.savefig(picture, format=kind, dpi=300, metadata={"Date": None} if kind == "svg" else None)
+    options = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": 300}
+    figure.savefig(picture, format=kind, **options)
     data = picture.getvalue()
     if kind == "svg":
         rounded = partial(re.sub, rb"\d+\.\d{3,}", lambda number: b"%.2f" % float(number[0]))
@@ -1257,7 +1258,7 @@ def structures(frames: Sequence[tuple[dict[str, str], Array]], columns: int = 0)
     if not molecules:
         raise ValueError("there is no cluster to draw")
     clusters = [Cluster(positions, int(comment.get("beads", 1))) for comment, positions in frames]
-    n, several_files = len(clusters), len({comment.get("file") for comment, _ in frames}) > 1
+    n, several_files = len(clusters), any(comment.get("files", "1") != "1" for comment, _ in frames)
     columns = columns or (n if n <= 4 else math.ceil(math.sqrt(1.3 * n)))
     rows = -(-n // columns)
     cell = 2.0 * CELL_PX if n == 1 else CELL_PX
@@ -1381,6 +1382,10 @@ def draw_one(draw: Callable[[], Figure | None], stem: Path, kinds: Sequence[str]
     """Draws one picture to `stem` with each kind as extension."""
     try:
         figure = draw()
+        if figure and figure.get_layout_engine():
+            # Formats measure texts differently; all of them have the same layout.
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
         for kind in kinds if figure else ():
             path = stem.with_name(f"{stem.name}.{kind}")
             save(figure, path, kind)

@@ -43,9 +43,10 @@ std::string quoted(std::string text) {
 
 /// A frame with the keys of its comment, the name of its file and its number there, for the
 /// caption.
-std::string xyz_of(const io::Structure& structure, const std::string& file, std::int64_t frame) {
-  std::string keys =
-      fmt::format("file={} frame={}", quoted(std::filesystem::path(file).stem().string()), frame);
+std::string xyz_of(const io::Structure& structure, const std::string& file, std::size_t files,
+                   std::int64_t frame) {
+  std::string keys = fmt::format("file={} files={} frame={}",
+                                 quoted(std::filesystem::path(file).stem().string()), files, frame);
   for (const auto& [key, value] : structure.comment) {
     keys += fmt::format(" {}={}", key, quoted(value));
   }
@@ -81,7 +82,7 @@ void draw(const Arguments& a) {
         break;
       }
       io::check_molecules(*structure, *reader, of_file - 1);
-      frames += xyz_of(*structure, file, of_file - 1);
+      frames += xyz_of(*structure, file, a.files.size(), of_file - 1);
       molecules += structure->positions_A.size() / 9;
       ++clusters;
       io::add_new_messages(structure->messages, messages);

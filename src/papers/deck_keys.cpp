@@ -2,8 +2,8 @@
 
 #include "deck.hpp"
 #include "deck/checker.hpp"
+#include "deck/deck_paths.hpp"
 #include "deck/key_table.hpp"
-#include "deck/overrides.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_text.hpp"
 

@@ -18,7 +18,8 @@
 #include "tarn/io/binary.hpp"
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/io_error.hpp"
+#include "tarn/io/draw.hpp"
+#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/json.hpp"
 #include "tarn/version.hpp"
 
@@ -169,7 +170,12 @@ class Run {
           fmt::format("{}; the last good state is in '{}/{}.csv'", error.what(), folder_, name));
     }
     write_record("finished");
-    return summary();
+    std::string text = summary();
+    if (options_.pictures) {
+      for (const Message& message : io::draw_pictures(folder_).messages)
+        text += message.text + '\n';
+    }
+    return text;
   }
 
  private:

@@ -61,8 +61,13 @@ def test_energies_have_a_line_and_a_band(tmp_path):
     for text in ("Energies: tip3p, 3 molecules, 12 replicas<", "potential (kcal/mol)",
                  "line: mean; band: minimum to maximum", "grey: excluded from averages"):  # fmt: skip
         assert text in svg
-    # Equal data give an equal picture.
+    # Equal data give an equal picture, whatever other formats are drawn.
     assert drawn(tmp_path, "energies") == svg
+    for kinds in (["png"], ["svg", "png"]):
+        list(plots.draw_folder(tmp_path, kinds))
+        png = (tmp_path / "energies.png").read_bytes()
+        assert kinds == ["png"] or png == first
+        first = png
 
 
 def test_temperatures_have_lines_of_their_own(tmp_path):
@@ -230,7 +235,7 @@ def test_structures(tmp_path):
         (line,) = plots.draw_file(octamer, tmp_path / f"a.{kind}")
         assert line.startswith("picture: ") and (tmp_path / f"a.{kind}").stat().st_size < 300_000
     rings = np.concatenate([atoms + 0.01 * k for k in range(4)])
-    figure = plots.structures([({"beads": "4", "file": "<a>"}, rings), ({"file": "b"}, atoms)])
+    figure = plots.structures([({"beads": "4", "file": "<a>", "files": "2"}, rings), ({"file": "b"}, atoms)])
     assert [text.get_text() for text in figure.axes[0].texts] == ["<a>: 4 beads", "b"]
     (line,) = plots.draw_file(octamer, tmp_path / "a.pdf")
     assert "give a name that ends with .svg or .png" in line

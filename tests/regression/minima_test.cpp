@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 
+#include "full_product.hpp"
 #include "plain_water.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/csv.hpp"
@@ -143,18 +144,13 @@ void expect_minimum(const std::string& name, const std::vector<double>& position
 
 // --- minima ---
 
-#ifdef NDEBUG
-constexpr std::uint64_t kSeeds = 3;
-#else
-constexpr std::uint64_t kSeeds = 1;
-#endif
-
 class LowestMinimum : public ::testing::TestWithParam<Minimum> {};
 
 TEST_P(LowestMinimum, IsFoundFromEverySeed) {
   const Minimum expected = GetParam();
   // Larger clusters of every model would take most of the time of all tests.
-  const std::uint64_t seeds = expected.model == "tip3p" || expected.molecules <= 4 ? kSeeds : 1;
+  const bool is_quick = expected.model == "tip3p" || expected.molecules <= 4;
+  const std::uint64_t seeds = is_quick && test::covers_everything() ? 3 : 1;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const LowestCluster found =
         lowest_cluster(*find_water_model(expected.model), expected.molecules, seed);

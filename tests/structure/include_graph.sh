@@ -22,7 +22,7 @@ for folder in include src kernels python; do [[ -d $folder ]] && folders+=("$fol
 grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh' \
   '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' "${folders[@]}" |
   sed -E 's/:[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]([^>"]*)[>"].*/:\1/' |
-  awk -F: -v sources="$(find src -name '*.cpp' -not -path 'src/cli/*' | tr '\n' ' ')" '
+  awk -F: -v sources="$(find src -name '*.cpp' -not -path 'src/cli/*' -not -path 'src/papers/*' | tr '\n' ' ')" '
     # The module of a path: src/io/x and tarn/io/x -> io; tarn/x.hpp -> the module with x.cpp.
     function module_of(path, parts, n, stem) {
       sub(/^include\//, "", path)
