@@ -1,16 +1,9 @@
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "plain_water.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 #include "worst.hpp"
 
 /// @file
@@ -20,7 +13,7 @@
 namespace tarn {
 namespace {
 
-using test::Worst;
+using namespace test;
 
 constexpr double kMassO_Da = 15.9994, kMassH_Da = 1.00794, kMassD_Da = 2.014102;
 constexpr double kCoulomb_kcal_A_per_mol_e2 = 332.0637133;
@@ -38,7 +31,7 @@ WaterModel as_there(const char* name, double mass_h_Da = kMassH_Da) {
 /// Energies and forces are plain sums with the parameters of the papers. Energies of some 100
 /// kcal/mol per molecule, and forces of up to 300 kcal/mol/A.
 TEST(FlexibleEnergies, ArePlainSums) {
-  for (const test::PlainFlexibleModel& plain : test::plain_flexible_models()) {
+  for (const PlainFlexibleModel& plain : plain_flexible_models()) {
     SCOPED_TRACE(plain.pairs.name);
     const WaterModel model = *find_water_model(plain.pairs.name);
     for (const int molecules : {1, 2, 9}) {
@@ -46,8 +39,8 @@ TEST(FlexibleEnergies, ArePlainSums) {
       for (std::size_t k = 0; k < x.size(); ++k) {
         x[k] += 0.05 * std::sin(7.0 * static_cast<double>(k + 1));
       }
-      test::PlainEnergy expected = test::plain_energy(plain.pairs, x);
-      const long double bonds = test::add_plain_bonds(plain, x, expected.forces);
+      PlainEnergy expected = plain_energy(plain.pairs, x);
+      const long double bonds = add_plain_bonds(plain, x, expected.forces);
       std::vector<double> forces(x.size());
       const ClusterEnergy e = ForceField(model, molecules).energy_and_forces(x, forces);
       EXPECT_NEAR(e.coulomb_kcal_per_mol, static_cast<double>(expected.coulomb), 1e-11);

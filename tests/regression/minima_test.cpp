@@ -1,22 +1,16 @@
-#include <cmath>
-#include <cstdint>
-#include <map>
 #include <ostream>
-#include <string>
-#include <vector>
 
 #include <Eigen/Dense>
-#include <gtest/gtest.h>
 
 #include "full_product.hpp"
 #include "plain_water.hpp"
-#include "rounding.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 /// @file
 /// The lowest minima known of small rigid clusters: found from any seed, and minima by the

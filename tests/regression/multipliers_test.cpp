@@ -1,12 +1,7 @@
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "tarn/cpu_engine.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

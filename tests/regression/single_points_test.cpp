@@ -1,17 +1,10 @@
-#include <cmath>
-#include <cstddef>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "plain_water.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Single points of every model against a program that shares nothing with tarn.
@@ -19,10 +12,7 @@
 namespace tarn {
 namespace {
 
-using test::plain_energy;
-using test::plain_model;
-using test::PlainEnergy;
-using test::PlainModel;
+using namespace test;
 
 // No atoms of two molecules are nearer than 1.5 A in these clusters, so that no term is above 200
 // kcal/mol, and 4950 pairs of molecules of at most 10 terms lose at most 1e-16 * 200 * 5e4 = 1e-9
@@ -76,7 +66,7 @@ TEST_P(SinglePoints, ForceFieldIsThePlainSum) {
 TEST_P(SinglePoints, ARunStartsAtThePlainSum) {
   for (const int molecules : {7, 20}) {
     SCOPED_TRACE(molecules);
-    const test::ScratchFolder folder;
+    const ScratchFolder folder;
     io::Structure structure;
     structure.molecules = molecules;
     structure.positions_A = random_cluster(model(), molecules, 4, 0);

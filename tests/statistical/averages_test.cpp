@@ -1,10 +1,6 @@
-#include <cmath>
-#include <string>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
+#include "quiet_run.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// The errors that a run tells are those of its averages.
@@ -20,9 +16,6 @@ TEST(Averages, OfTheTemperatureAreWithinTheirErrors) {
   for (const int replicas : {1, 40}) {
     SCOPED_TRACE(replicas);
     const test::ScratchFolder folder;
-    RunOptions options;
-    options.out_dir = folder.file("out");
-    options.pictures = false;
     const int steps = 1'200'000 / replicas;
     const RunResult result =
         run_deck(parse_deck("[system]\nmolecules = 7\nreplicas = " + std::to_string(replicas) +
@@ -31,7 +24,7 @@ TEST(Averages, OfTheTemperatureAreWithinTheirErrors) {
                                 "friction_per_ps = 10.0\n[run]\nequilibration_ps = 3.0\nsteps = " +
                                 std::to_string(steps) + "\n[observe.energies]\nevery = 20\n",
                             "deck.toml"),
-                 options);
+                 test::quiet_run(folder.file("out")));
     const AveragedQuantity& t = result.averages.at(4);
     ASSERT_EQ(t.quantity, "temperature_K");
     EXPECT_TRUE(t.converged);

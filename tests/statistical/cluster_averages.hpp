@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine_fixtures.hpp"
+#include "tarn/analysis/errors.hpp"
 
 /// @file
 /// Averages of seven TIP3P molecules at 10.06 K in the mode of the paper: h = 0.05, friction 0.01
@@ -99,16 +100,12 @@ inline ClusterAverages averages(const System& system, int replicas, double spin_
     }
   }
   EXPECT_TRUE(engine->blow_ups().empty());
-  const auto mean_and_error = [&](const std::vector<double>& values, double& mean, double& error) {
-    const double n = static_cast<double>(values.size());
-    mean = error = 0.0;
-    for (double x : values) mean += x / n;
-    for (double x : values) error += (x - mean) * (x - mean);
-    error = std::sqrt(error / (n - 1.0) / n);
-  };
+  const auto potential = analysis::mean_and_error(v), temperature = analysis::mean_and_error(t);
   ClusterAverages a;
-  mean_and_error(v, a.potential, a.potential_error);
-  mean_and_error(t, a.temperature, a.temperature_error);
+  a.potential = potential.mean;
+  a.potential_error = potential.error;
+  a.temperature = temperature.mean;
+  a.temperature_error = temperature.error;
 
   engine->snapshot(kPairCounts, f);
   a.oo.assign(static_cast<std::size_t>(counts.bins), 0.0);
@@ -146,8 +143,7 @@ inline double largest_distance(const std::vector<double>& a, const std::vector<d
   return most;
 }
 
-// --- what chance does
-// ------------------------------------------------------------------------------
+// --- what chance does ---
 
 /// Scatter of a replica's averages over 1000 units, as 384 replicas of 5000 had it: it goes as one
 /// over the root of the time.

@@ -1,18 +1,7 @@
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <map>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "csv_columns.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
+#include "quiet_run.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Time correlation functions of lone rigid molecules against closed forms.
@@ -20,7 +9,7 @@
 namespace tarn {
 namespace {
 
-using test::ScratchFolder;
+using namespace test;
 
 constexpr double kTemperature_K = 300.0;
 
@@ -47,15 +36,12 @@ using Columns = std::map<std::string, std::vector<double>>;
 /// 1/I').
 TEST(Correlation, BeginsAsFreeMoleculesTurn) {
   const ScratchFolder folder;
-  RunOptions options;
-  options.out_dir = folder.file("out");
-  options.pictures = false;
   run_deck(parse_deck("[system]\nmolecules = 1\nreplicas = 20000\ntemperature_K = 300.0\nseed = 3\n"
                       "[integrator]\nscheme = \"settle\"\ntimestep_fs = 0.5\n[run]\nsteps = 60\n"
                       "[observe.correlation]\nevery = 2\nlength_ps = 0.01\n",
                       "free.toml"),
-           options);
-  const Columns columns = test::columns_of(folder.file("out/correlation.csv"));
+           quiet_run(folder.file("out")));
+  const Columns columns = columns_of(folder.file("out/correlation.csv"));
   constexpr std::size_t kRow = 5;
   EXPECT_NEAR(columns.at("time_ps")[kRow], 0.005, 1e-12);
   const double t = units::akma_from_fs(5.0);
@@ -82,9 +68,6 @@ TEST(Correlation, BeginsAsFreeMoleculesTurn) {
 TEST(Correlation, OfMoleculesThatDiffuseIsExponential) {
   constexpr double kFriction_per_ps = 400.0, kStep_fs = 1.0;
   const ScratchFolder folder;
-  RunOptions options;
-  options.out_dir = folder.file("out");
-  options.pictures = false;
   const RunResult result = run_deck(
       parse_deck(fmt::format("[system]\nmolecules = 1\nreplicas = 2048\nseed = 5\n[integrator]\n"
                              "scheme = \"settle\"\ntimestep_fs = {}\n[thermostat]\nkind = \"gla\"\n"
@@ -92,8 +75,8 @@ TEST(Correlation, OfMoleculesThatDiffuseIsExponential) {
                              "[observe.correlation]\nevery = 20\nlength_ps = 5.0\n",
                              kStep_fs, kFriction_per_ps),
                  "diffusing.toml"),
-      options);
-  const Columns columns = test::columns_of(folder.file("out/correlation.csv"));
+      quiet_run(folder.file("out")));
+  const Columns columns = columns_of(folder.file("out/correlation.csv"));
   constexpr std::size_t kRow = 25;
   EXPECT_NEAR(columns.at("time_ps")[kRow], 0.5, 1e-12);
   const double h = units::akma_from_fs(kStep_fs);

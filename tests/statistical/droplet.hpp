@@ -1,13 +1,7 @@
 #pragma once
 
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
 #include "tarn/compare.hpp"
+#include "testing.hpp"
 
 /// @file
 /// The deck of 32 molecules at 298 K (inputs/droplet32.toml), with whatever is to be changed in it.

@@ -1,24 +1,14 @@
 #include "tarn/exchange.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "full_product.hpp"
-#include "scratch_folder.hpp"
+#include "quiet_run.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/physics/exchange.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 // Averages by bath with replica exchange are those without, equations (34) and (35); with mistakes
 // in it they are not.
@@ -168,10 +158,7 @@ TEST(Exchange, AveragesByBathEqualThoseWithoutExchange) {
 TEST(Exchange, TheEvenLadderIsEven) {
   const auto summary_of = [](Deck deck) {
     const test::ScratchFolder folder;
-    RunOptions options;
-    options.out_dir = folder.file("out");
-    options.pictures = false;
-    return run_deck(deck, options).exchange.value();
+    return run_deck(deck, test::quiet_run(folder.file("out"))).exchange.value();
   };
   const std::string thermostat = "kind = \"baoab\"\nfriction_per_ps = 2.0\ntemperatures_K = ";
   const std::string settle = "scheme = \"settle\"\n";
@@ -247,11 +234,8 @@ TEST(RingExchange, KeepsTheAveragesOfAllTemperatures) {
   const test::ScratchFolder folder;
   std::vector<AveragedQuantity> averages[2];
   for (const bool exchange : {false, true}) {
-    RunOptions options;
-    options.out_dir = folder.file(exchange ? "with" : "without");
-    options.pictures = false;
-    const RunResult result =
-        run_deck(ring_ladder_deck(exchange ? "[exchange]\nevery = 10\n" : ""), options);
+    const RunResult result = run_deck(ring_ladder_deck(exchange ? "[exchange]\nevery = 10\n" : ""),
+                                      test::quiet_run(folder.file(exchange ? "with" : "without")));
     averages[exchange] = result.averages;
     if (!exchange) continue;
     ASSERT_TRUE(result.exchange);

@@ -1,36 +1,16 @@
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
+#include "quiet_run.hpp"
+#include "tarn/analysis/errors.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Equipartition and heat capacity of flexible molecules.
 
 namespace tarn {
 namespace {
-
-/// Mean over replicas with its standard error.
-struct Estimate {
-  double mean = 0.0, error = 0.0;
-
-  explicit Estimate(const std::vector<double>& values) {
-    const auto n = static_cast<double>(values.size());
-    for (const double v : values) mean += v / n;
-    double squares = 0.0;
-    for (const double v : values) squares += (v - mean) * (v - mean);
-    error = std::sqrt(squares / (n * (n - 1.0)));
-  }
-};
 
 /// Translation, rotation and bonds of seven molecules have the temperature of the bath, with
 /// velocity Verlet at its default step and, in the potential of harmonic bonds, with Z&Ss at four
@@ -73,7 +53,7 @@ TEST(FlexibleEquipartition, AllClassesHaveTheTemperatureOfTheBath) {
       }
     }
     for (const std::vector<double>& sum : sums) {
-      const Estimate t(sum);
+      const analysis::MeanError t = analysis::mean_and_error(sum);
       // At most 2.5 K, which 64 replicas tell to 9 %: 4.5 of these more are 3.5 K.
       EXPECT_LT(t.error, 4.0);
       EXPECT_NEAR(t.mean, 298.0, 4.5 * t.error);
@@ -85,9 +65,6 @@ TEST(FlexibleEquipartition, AllClassesHaveTheTemperatureOfTheBath) {
 /// which the anharmonic bonds change by less than 2 % at 100 K.
 TEST(FlexibleHeatCapacity, IncludesBonds) {
   const test::ScratchFolder folder;
-  RunOptions options;
-  options.out_dir = folder.file("out");
-  options.pictures = false;
   const RunResult result =
       run_deck(parse_deck("[system]\nmodel = \"qtip4pf\"\nmolecules = 1\nreplicas = 256\n"
                           "[integrator]\nscheme = \"verlet\"\n"
@@ -96,7 +73,7 @@ TEST(FlexibleHeatCapacity, IncludesBonds) {
                           "[run]\nequilibration_ps = 1.0\nduration_ps = 8.0\n"
                           "[observe.energies]\nevery = 20\nreplicas = \"mean\"\n",
                           "deck.toml"),
-               options);
+               test::quiet_run(folder.file("out")));
   constexpr double k = units::boltzmann_kcal_per_mol_K;
   int seen = 0;
   for (const AveragedQuantity& a : result.averages) {

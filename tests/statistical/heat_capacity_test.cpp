@@ -1,15 +1,7 @@
-#include <array>
-#include <cmath>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
+#include "quiet_run.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// The heat capacity, a variance at one temperature, is the slope of the energy between
@@ -43,9 +35,6 @@ TEST(HeatCapacity, IntegratesToTheEnergyBetweenBaths) {
   constexpr int kMolecules = 4;
   constexpr double kFirst_K = 200.0, kStep_K = 20.0;
   const test::ScratchFolder folder;
-  RunOptions options;
-  options.out_dir = folder.file("out");
-  options.pictures = false;
   const RunResult result =
       run_deck(parse_deck("[system]\nmolecules = 4\nreplicas = 48\n"
                           "[integrator]\nscheme = \"settle\"\ntimestep_fs = 1.0\n"
@@ -55,7 +44,7 @@ TEST(HeatCapacity, IntegratesToTheEnergyBetweenBaths) {
                           "[run]\nequilibration_ps = 20.0\nsteps = 520000\n"
                           "[observe.energies]\nevery = 20\nreplicas = 1\n",
                           "deck.toml"),
-               options);
+               test::quiet_run(folder.file("out")));
   std::array<double, 3> energy{}, energy_error{}, capacity{}, capacity_error{};
   for (const AveragedQuantity& a : result.averages) {
     if (!a.bath_K) continue;
@@ -94,9 +83,6 @@ TEST(HeatCapacity, IntegratesToTheEnergyBetweenBaths) {
 /// common is at most the sum of theirs.
 TEST(HeatCapacity, IntegratesToTheEnergyWithSoftBonds) {
   const test::ScratchFolder folder;
-  RunOptions options;
-  options.out_dir = folder.file("out");
-  options.pictures = false;
   run_deck(parse_deck("[system]\nmodel = \"tip3p\"\nmolecules = 2\nreplicas = 64\n"
                       "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 1.0\nomega = 20.0\n"
                       "[thermostat]\nkind = \"baoab\"\ntemperatures_K = [10, 15, 22, 33]\n"
@@ -104,7 +90,7 @@ TEST(HeatCapacity, IntegratesToTheEnergyWithSoftBonds) {
                       "[run]\nequilibration_ps = 10.0\nduration_ps = 60.0\n"
                       "[observe.energies]\nevery = 10\nreplicas = 1\n",
                       "deck.toml"),
-           options);
+           test::quiet_run(folder.file("out")));
   io::CsvReader csv(folder.file("out/heat_capacity.csv"));
   std::vector<std::string_view> cells;
   double integral = 0.0, error = 0.0, change = 0.0, last_K = 0.0, last_c = 0.0, last_error = 0.0;
@@ -137,9 +123,6 @@ TEST(HeatCapacity, IntegratesToTheEnergyWithSoftBonds) {
 /// that the scheme samples, equation (35).
 TEST(HeatCapacity, FromAllBathsWithAPenalty) {
   const test::ScratchFolder folder;
-  RunOptions options;
-  options.out_dir = folder.file("out");
-  options.pictures = false;
   const RunResult result =
       run_deck(parse_deck("[system]\nmolecules = 3\nreplicas = 60\n"
                           "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 1.0\nomega = 50.0\n"
@@ -149,7 +132,7 @@ TEST(HeatCapacity, FromAllBathsWithAPenalty) {
                           "[run]\nequilibration_ps = 10.0\nsteps = 100000\n"
                           "[observe.energies]\nevery = 20\nreplicas = 1\n",
                           "deck.toml"),
-               options);
+               test::quiet_run(folder.file("out")));
   int baths = 0;
   for (const AveragedQuantity& a : result.averages) {
     if (a.quantity != "heat_capacity_kcal_per_mol_K") continue;

@@ -1,4 +1,5 @@
 #include "cluster_averages.hpp"
+#include "tarn/analysis/errors.hpp"
 
 /// @file
 /// The full Hessian of the penalty (TO 2.6 as printed) heats at the paper's own parameters; the
@@ -9,13 +10,9 @@ namespace {
 
 using namespace test;
 
-struct Ratio {
-  double mean = 0.0, error = 0.0;
-};
-
 /// Temperature of translation over that of the bath, of replicas that ran 6000 units, some four
 /// times as long as friction and heat need to come to a balance.
-Ratio translation(Hessian hessian, double beta) {
+analysis::MeanError translation(Hessian hessian, double beta) {
   System system = paper_system("zss_structured", 20.0, 3);
   system.integrator.hessian = hessian;
   system.integrator.beta = beta;
@@ -37,10 +34,7 @@ Ratio translation(Hessian hessian, double beta) {
       of_replica[r] += f.energies[r].temperature_translation_K / 10.06 / kSamples;
     }
   }
-  Ratio ratio;
-  for (double x : of_replica) ratio.mean += x / kReplicas;
-  for (double x : of_replica) ratio.error += (x - ratio.mean) * (x - ratio.mean);
-  ratio.error = std::sqrt(ratio.error / (kReplicas - 1.0) / kReplicas);
+  const analysis::MeanError ratio = analysis::mean_and_error(of_replica);
   ::testing::Test::RecordProperty(
       (hessian == Hessian::full ? "full_" : "gauss_newton_") + std::to_string(beta),
       std::to_string(ratio.mean) + " +- " + std::to_string(ratio.error));
@@ -48,12 +42,12 @@ Ratio translation(Hessian hessian, double beta) {
 }
 
 TEST(Heating, IsThatOfTheFullHessian) {
-  const Ratio stiff = translation(Hessian::full, 0.4);
+  const auto stiff = translation(Hessian::full, 0.4);
   EXPECT_NEAR(stiff.mean, 1.45, 0.05 + 4.5 * stiff.error);
   EXPECT_GT(stiff.mean, 1.0 + 4.5 * stiff.error);
-  const Ratio less = translation(Hessian::full, 0.3);
+  const auto less = translation(Hessian::full, 0.3);
   EXPECT_NEAR(less.mean, 1.225, 0.075 + 4.5 * less.error);
-  const Ratio none = translation(Hessian::gauss_newton, 0.4);
+  const auto none = translation(Hessian::gauss_newton, 0.4);
   EXPECT_NEAR(none.mean, 1.0, 4.5 * none.error);
   EXPECT_LT(none.error, 0.04);  // so that the heat above is eleven of it
 }

@@ -1,12 +1,7 @@
-#include <cmath>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "csv_columns.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
+#include "quiet_run.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// The heat capacity of a water molecule with quantum nuclei, by the covariance of two estimators
@@ -17,9 +12,7 @@ namespace {
 
 TEST(RingHeatCapacity, IsTheSlopeOfTheEnergy) {
   const test::ScratchFolder folder;
-  RunOptions options;
-  options.out_dir = folder.file("out");
-  options.pictures = false;
+  RunOptions options = test::quiet_run(folder.file("out"));
   const RunResult result = run_deck(
       parse_deck("[system]\nmodel = \"qtip4pf\"\nmolecules = 1\nreplicas = 192\n"
                  "[thermostat]\nfriction_per_ps = 20.0\ntemperatures_K = [588, 600, 612]\n"

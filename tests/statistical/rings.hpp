@@ -1,13 +1,7 @@
 #pragma once
 
-#include <cmath>
-#include <string>
-#include <string_view>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Runs of ring polymers, and comparisons of their averages with numbers of an independent program:

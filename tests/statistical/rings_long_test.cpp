@@ -1,7 +1,5 @@
-#include <string>
-
 #include "rings.hpp"
-#include "tarn/core/units.hpp"
+#include "testing.hpp"
 
 /// @file
 /// rings_test.cpp with some fifteen times the samples, down to a fraction of the errors of the
@@ -11,8 +9,7 @@
 namespace tarn {
 namespace {
 
-using test::expect_mean;
-using test::run_rings;
+using namespace test;
 
 /// One run with its averages as properties of the test.
 RunResult recorded(const std::string& model, int molecules, int beads, double temperature_K,

@@ -1,15 +1,8 @@
-#include <cmath>
-#include <map>
-#include <string>
-#include <tuple>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
+#include "quiet_run.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 // The scatter of results between seeds divided by the errors that the runs quote, for every column
 // of averages.csv, heat_capacity.csv and isomers_by_bath.csv of a hexamer with replica exchange.
@@ -55,9 +48,7 @@ Results results_of(int seed) {
       "[observe.minima]\nevery = 1250\nreplicas = 1\n",
       "seeds.toml");
   deck.system.seed = static_cast<std::uint64_t>(seed);
-  RunOptions options;
-  options.out_dir = folder.file("out");
-  options.pictures = false;
+  RunOptions options = test::quiet_run(folder.file("out"));
   run_deck(deck, options);
   Results results;
   read_rows(options.out_dir, "averages.csv", "quantity", "bath_K", "mean", "error", results);

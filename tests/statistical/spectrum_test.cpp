@@ -1,17 +1,9 @@
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include <Eigen/Eigenvalues>
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
+#include "quiet_run.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Spectra of runs against closed forms.
@@ -19,7 +11,7 @@
 namespace tarn {
 namespace {
 
-using test::ScratchFolder;
+using namespace test;
 
 /// Frequencies of the three bonds of TIP3P at omega = 1, equation (9): the roots of the eigenvalues
 /// of J M^-1 J^T, written down here for a molecule in the plane.
@@ -72,11 +64,7 @@ TEST(Spectrum, OfALoneMoleculeIsThreeLinesWhereTheStepHasThem) {
                     "[observe.spectrum]\nresolution_per_cm = {}\n",
                     c.scheme, c.omega, c.timestep_fs, limit_per_cm / 2000.0),
         "lone.toml");
-    RunOptions options;
-    options.out_dir = folder.file("out");
-    options.pictures = false;
-    options.threads = 1;
-    run_deck(deck, options);
+    run_deck(deck, quiet_run(folder.file("out"), 1));
     std::vector<double> x, power;
     io::CsvReader csv(folder.file("out/spectrum.csv"));
     for (std::vector<std::string_view> cells; csv.next(cells);) {
@@ -113,11 +101,7 @@ TEST(Spectrum, CountsTheDegreesOfFreedom) {
                     "[observe.spectrum]\nevery = 4\nresolution_per_cm = 50.0\n",
                     rigid ? "settle" : "zss-stiff"),
         "count.toml");
-    RunOptions options;
-    options.out_dir = folder.file("out");
-    options.pictures = false;
-    options.threads = 2;
-    const RunResult result = run_deck(deck, options);
+    const RunResult result = run_deck(deck, quiet_run(folder.file("out"), 2));
     ASSERT_FALSE(result.averages.empty());
     const AveragedQuantity& states = result.averages.front();
     EXPECT_EQ(states.quantity, "states");
@@ -145,11 +129,7 @@ TEST(Spectrum, CountsAModeLessWithBaoab) {
                     "[observe.spectrum]\nresolution_per_cm = 100.0\n",
                     kOmega, kTimestep_fs, kind),
         "count.toml");
-    RunOptions options;
-    options.out_dir = folder.file("out");
-    options.pictures = false;
-    options.threads = 2;
-    const RunResult result = run_deck(deck, options);
+    const RunResult result = run_deck(deck, quiet_run(folder.file("out"), 2));
     const AveragedQuantity& states = result.averages.at(0);
     double less = 0.0;
     for (const double unit : bond_frequencies()) {
@@ -172,11 +152,7 @@ TEST(Spectrum, OfAFreeMoleculeInABathIsTheLorentzianOfItsFriction) {
       "friction_per_ps = 10.0\n[run]\nduration_ps = 205.0\nequilibration_ps = 5.0\n"
       "[observe.spectrum]\nevery = 5\nresolution_per_cm = 10.0\n",
       "free.toml");
-  RunOptions options;
-  options.out_dir = folder.file("out");
-  options.pictures = false;
-  options.threads = 2;
-  run_deck(deck, options);
+  run_deck(deck, quiet_run(folder.file("out"), 2));
   io::CsvReader csv(folder.file("out/spectrum.csv"));
   int rows = 0;
   for (std::vector<std::string_view> cells; csv.next(cells);) {

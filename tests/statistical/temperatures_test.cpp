@@ -1,15 +1,7 @@
-#include <array>
-#include <cmath>
-#include <string>
-#include <string_view>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "engine_fixtures.hpp"
+#include "tarn/analysis/errors.hpp"
 
 /// @file
 /// What the thermostat makes of many replicas: the same temperature in every kind of motion, and
@@ -11,20 +12,11 @@ namespace tarn {
 namespace {
 
 using namespace test;
+using analysis::mean_and_error;
+using analysis::MeanError;
 
 constexpr double kSigmas = 4.5;
 constexpr double kTemperature = 10.0;
-
-struct MeanAndError {
-  double mean, error;
-};
-MeanAndError mean_and_error(const std::vector<double>& values) {
-  const double n = static_cast<double>(values.size());
-  double sum = 0.0, squares = 0.0;
-  for (double v : values) sum += v;
-  for (double v : values) squares += (v - sum / n) * (v - sum / n);
-  return {sum / n, std::sqrt(squares / (n - 1.0) / n)};
-}
 
 /// Kinetic energies of one molecule.
 struct Motion {
@@ -132,7 +124,7 @@ TEST_P(ThermostatEquipartition, EachKindOfMotionIsAtTheTemperature) {
     }
     const char* names[] = {"translation", "rotation", "bonds"};
     for (int kind = 0; kind < 3; ++kind) {
-      const MeanAndError t = mean_and_error(kinds[kind]);
+      const MeanError t = mean_and_error(kinds[kind]);
       RecordProperty(std::string(names[kind]) + "_" + std::to_string(n),
                      std::to_string(t.mean) + " +- " + std::to_string(t.error));
       if (rigid && kind == 2) {
@@ -146,7 +138,7 @@ TEST_P(ThermostatEquipartition, EachKindOfMotionIsAtTheTemperature) {
       EXPECT_LT(t.error, 1.3 * kTemperature * std::sqrt(2.0 / (3.0 * n * replicas)));
       EXPECT_GT(t.error, 0.8 * kTemperature * std::sqrt(2.0 / (3.0 * n * replicas * kSamples)));
     }
-    const MeanAndError t = mean_and_error(reported);
+    const MeanError t = mean_and_error(reported);
     EXPECT_NEAR(t.mean, kTemperature, kSigmas * t.error);
   }
 }
@@ -213,7 +205,7 @@ TEST_P(FreeMolecule, VelocityCorrelationAndDiffusionAreExact) {
     for (int j = 1; j < n; ++j) spread += 2.0 * (n - j) * std::pow(c, j);
     spread *= h * h * 3.0 * variance;
 
-    const MeanAndError p = mean_and_error(products), s = mean_and_error(squares);
+    const MeanError p = mean_and_error(products), s = mean_and_error(squares);
     RecordProperty(
         "autocorrelation_" + std::to_string(n),
         std::to_string(p.mean / (3.0 * variance)) + ", expected " + std::to_string(std::pow(c, n)));
@@ -229,7 +221,7 @@ TEST_P(FreeMolecule, VelocityCorrelationAndDiffusionAreExact) {
     EXPECT_NEAR(s.error / (spread * std::sqrt(2.0 / 3.0 / kReplicas)), 1.0, of_squares);
     // No direction is preferred, and replicas do not share their noise: both would show here.
     for (const std::vector<double>& along : x_now) {
-      const MeanAndError x = mean_and_error(along);
+      const MeanError x = mean_and_error(along);
       EXPECT_NEAR(x.mean, 0.0, kSigmas * x.error);
       EXPECT_NEAR(x.error, std::sqrt(spread / 3.0 / kReplicas), of_normal * x.error);
     }
@@ -269,7 +261,7 @@ TEST(TemperatureLadder, ReplicasHaveTheirOwnTemperatures) {
         found[f.replica_ids[r] % 3].push_back(f.energies[r].temperature_K);
       }
       for (std::size_t k = 0; k < 3; ++k) {
-        const MeanAndError t = mean_and_error(found[k]);
+        const MeanError t = mean_and_error(found[k]);
         EXPECT_NEAR(t.mean, ladder[k], kSigmas * t.error) << scheme << ", N = " << n;
         EXPECT_LT(t.error, 0.03 * ladder[k]);
       }

@@ -46,7 +46,7 @@ struct FakeScript {
 
 /// An engine with arithmetic instead of physics. The motion of a replica is a function of its id
 /// and state only, so that the laws hold.
-class FakeEngine final : public Engine {
+class FakeEngine : public Engine {
  public:
   FakeEngine(State start, PairCountRequest counts, double timestep_ps, FakeScript script = {})
       : state_(std::move(start)),

@@ -1,14 +1,6 @@
 #include "tarn/analysis/rdf.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <random>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
+#include "testing.hpp"
 
 namespace tarn::analysis {
 namespace {

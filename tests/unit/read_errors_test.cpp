@@ -1,23 +1,13 @@
 // A read error in the middle of a file is reported and not mistaken for its end.
 #include <cerrno>
-#include <cstdint>
 #include <fcntl.h>
-#include <filesystem>
-#include <limits>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <vector>
 
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/line_reader.hpp"
+#include "testing.hpp"
 #include "trajectory_fixtures.hpp"
 
 namespace {
@@ -39,8 +29,7 @@ extern "C" ssize_t read(int descriptor, void* buffer, std::size_t bytes) {
 namespace tarn::io {
 namespace {
 
-using test::contains;
-using test::message_of;
+using namespace test;
 
 class ReadErrors : public ::testing::Test {
  protected:
@@ -66,14 +55,14 @@ class ReadErrors : public ::testing::Test {
     }
   }
 
-  test::ScratchFolder folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(ReadErrors, OfLines) {
   const std::string path = folder_.file("lines");
   std::string text;
   for (int i = 0; i < 20'000; ++i) text += "some line\n";
-  test::write_text(path, text);
+  write_text(path, text);
   expect_error(path, [&] {
     return [reader = std::make_shared<LineReader>(path)] { return reader->next(); };
   });
@@ -84,7 +73,7 @@ TEST_F(ReadErrors, OfTables) {
   for (const bool has_rows : {true, false}) {
     std::string text = has_rows ? "# a table\nx,y\n" : "";
     for (int i = 0; i < 20'000; ++i) text += has_rows ? "1.5,2.5\n" : "# no row\n";
-    test::write_text(path, has_rows ? text : text + "x,y\n1,2\n3,4\n");
+    write_text(path, has_rows ? text : text + "x,y\n1,2\n3,4\n");
     expect_error(path, [&] {
       return [reader = std::make_shared<CsvReader>(path)] {
         std::vector<std::string_view> cells;
@@ -107,7 +96,7 @@ TEST_F(ReadErrors, OfTrajectories) {
     info.timestep_fs = 2.0;
     const auto writer = format.write(info);
     writer->create();
-    const std::vector<double> positions = test::some_positions(30, 1);
+    const std::vector<double> positions = some_positions(30, 1);
     for (int frame = 0; frame < 200; ++frame) {
       writer->append({0, 10 * frame, 0.02 * frame, positions});
     }

@@ -1,13 +1,7 @@
 #include "run/replica_exchange.hpp"
 
-#include <random>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "fake_engine.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
@@ -63,6 +57,106 @@ TEST(ReplicaExchange, SlowBathsMakeNoEvenLadder) {
     EXPECT_TRUE(told(ladders, 1)) << ladders;
     EXPECT_FALSE(told(ladders, 2000)) << ladders;
   }
+}
+
+constexpr int kTemperatures = 2, kReplicas = 4;
+
+/// A chain of oxygens 3 A apart, in this order.
+std::vector<double> chain(const std::vector<int>& order) {
+  std::vector<double> x(9 * order.size(), 0.0);
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    x[9 * static_cast<std::size_t>(order[place])] = 3.0 * static_cast<double>(place);
+  }
+  return x;
+}
+
+const std::vector<int> kStart{0, 1, 2, 3, 4};
+
+std::vector<int> in_order(std::size_t molecules) {
+  std::vector<int> order(molecules);
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+/// Two ladders of two temperatures; replicas 0 and 2 are the coldest.
+class WalkerMemoryTest : public ::testing::Test {
+ protected:
+  WalkerMemory make(int molecules = 5) {
+    return {kTemperatures, kReplicas, molecules, 50,
+            [this](std::int64_t r) { return walkers_[static_cast<std::size_t>(r)]; }};
+  }
+  /// All replicas have this chain, but replica 2 keeps the first one.
+  void observe(WalkerMemory& memory, const std::vector<int>& order) {
+    Frame frame;
+    frame.molecules = static_cast<int>(order.size());
+    for (int r = 0; r < kReplicas; ++r) {
+      frame.replica_ids.push_back(r);
+      const std::vector<double> x = chain(r == 2 ? in_order(order.size()) : order);
+      frame.positions_A.insert(frame.positions_A.end(), x.begin(), x.end());
+    }
+    memory.observe(frame);
+  }
+  static double changes(const WalkerMemory& memory) {
+    return memory.structure_changes()->per_walker * kReplicas;
+  }
+
+  std::vector<std::int64_t> walkers_{0, 1, 2, 3};  // [replica]
+};
+
+TEST_F(WalkerMemoryTest, CountsReturnsWithOtherNeighbours) {
+  WalkerMemory memory = make();
+  observe(memory, kStart);
+  observe(memory, {1, 0, 2, 3, 4});  // keeps 0-1, 2-3, 3-4: three of five pairs
+  EXPECT_EQ(changes(memory), 0.0);
+  observe(memory, {0, 2, 4, 1, 3});  // no pair of the start
+  EXPECT_EQ(changes(memory), 1.0);
+  observe(memory, {0, 2, 4, 1, 3});
+  EXPECT_EQ(changes(memory), 1.0);
+}
+
+TEST_F(WalkerMemoryTest, FollowsWalkersAndIgnoresHotReplicas) {
+  WalkerMemory memory = make();
+  observe(memory, kStart);
+  walkers_ = {1, 0, 2, 3};
+  observe(memory, {0, 2, 4, 1, 3});  // the first visit of walker 1, while walker 0 is hot
+  EXPECT_EQ(changes(memory), 0.0);
+  walkers_ = {0, 1, 2, 3};
+  observe(memory, {0, 2, 4, 1, 3});  // walker 0 returns with other neighbours
+  EXPECT_EQ(changes(memory), 1.0);
+  walkers_ = {1, 0, 2, 3};
+  observe(memory, {0, 2, 4, 1, 3});  // walker 1 with those that it had
+  EXPECT_EQ(changes(memory), 1.0);
+}
+
+TEST_F(WalkerMemoryTest, ContinuesFromASavedState) {
+  WalkerMemory first = make(), second = make();
+  observe(first, kStart);
+  observe(first, {0, 2, 4, 1, 3});
+  std::stringstream saved;
+  first.save(saved);
+  second.load(saved);
+  observe(first, kStart);
+  observe(second, kStart);
+  EXPECT_EQ(changes(first), 2.0);
+  EXPECT_EQ(changes(second), 2.0);
+}
+
+TEST_F(WalkerMemoryTest, FewMoleculesAreAlwaysNeighbours) {
+  EXPECT_FALSE(make(3).structure_changes());
+  EXPECT_TRUE(make(4).structure_changes());
+}
+
+/// The first 32 molecules are compared.
+TEST_F(WalkerMemoryTest, TakesLargeClusters) {
+  WalkerMemory memory = make(100);
+  std::vector<int> order = in_order(100);
+  observe(memory, order);
+  // Even molecules first: no neighbours of before.
+  for (int i = 0; i < 32; ++i) {
+    order[static_cast<std::size_t>(i)] = i < 16 ? 2 * i : 2 * (i - 16) + 1;
+  }
+  observe(memory, order);
+  EXPECT_EQ(changes(memory), 1.0);
 }
 
 }  // namespace

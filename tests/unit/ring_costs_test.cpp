@@ -1,20 +1,10 @@
-#include <algorithm>
-#include <cstdint>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "counting.hpp"
 #include "document_table.hpp"
 #include "kernels/cluster_program.hpp"
 #include "kernels/layout.hpp"
 #include "kernels/ring_transform.hpp"
 #include "tarn/physics/noise.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Compares the cost of ring polymers on a GPU with the tables in docs/operations.md. The program

@@ -1,14 +1,5 @@
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <utility>
-#include <vector>
 
-#include <gtest/gtest.h>
-
-#include "tarn/core/units.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/physics/exchange.hpp"
 #include "tarn/physics/molecule_vibrations.hpp"
@@ -16,6 +7,7 @@
 #include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/physics/ring_polymer.hpp"
 #include "tarn/physics/water_model.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Exchanges of ring polymers of harmonic oscillators, whose distributions are known in closed

@@ -1,21 +1,14 @@
 #include "tarn/physics/ring_frequencies.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/physics/molecule_vibrations.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
 
-using test::kEpsilon;
+using namespace test;
 
 /// Published wavenumbers of q-TIP4P/F and others, with these masses (docs/models.md), and those of
 /// the second derivatives of the energy.

@@ -1,23 +1,11 @@
-#include <array>
-#include <cmath>
-#include <memory>
-#include <random>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "csv_columns.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/physics/molecule_vibrations.hpp"
 #include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// heat_capacity.csv of ring polymers, for molecules whose vibrations are harmonic.
@@ -25,9 +13,7 @@
 namespace tarn {
 namespace {
 
-using test::columns_of;
-using test::read_text;
-using test::ScratchFolder;
+using namespace test;
 
 constexpr double k = units::boltzmann_kcal_per_mol_K;
 
@@ -250,10 +236,8 @@ TEST(RingHeatCapacity, LeavesOutBiasedValues) {
   EXPECT_TRUE(observer->averages().empty());
   ASSERT_FALSE(observer->messages().empty());
   const std::string text = observer->messages()[0].text;
-  EXPECT_NE(text.find("heat_capacity.csv: 2 of 2 values by the covariance are left out"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find(" beads"), std::string::npos);
+  expect_parts_of(text,
+                  {"heat_capacity.csv: 2 of 2 values by the covariance are left out", " beads"});
   EXPECT_EQ(observer->messages()[0].level, Level::warning);
   // One temperature is usually chosen for other averages.
   const Deck single = deck_of("temperature_K = 300", 16, 8, "economised");
@@ -298,8 +282,8 @@ TEST(RingHeatCapacity, WarnsIfBothDisagree) {
   show(*wrong, one, 2000, 5);
   wrong->finish();
   ASSERT_EQ(wrong->messages().size(), 1u);
-  EXPECT_NE(wrong->messages()[0].text.find("by the difference quotient and by covariances differ"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(wrong->messages()[0].text, "by the difference quotient and by covariances differ"));
 }
 
 }  // namespace

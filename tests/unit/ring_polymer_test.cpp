@@ -1,18 +1,11 @@
 #include "tarn/physics/ring_polymer.hpp"
 
-#include <array>
-#include <cmath>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

@@ -1,12 +1,6 @@
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
 #include "src/cpu/kernel_table.hpp"
 #include "src/cpu/ring_tables.hpp"
+#include "testing.hpp"
 
 /// @file
 /// The transforms between beads and modes, against the sums of equation (80).

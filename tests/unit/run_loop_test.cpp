@@ -1,22 +1,11 @@
-#include <algorithm>
-#include <numeric>
-#include <set>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "fake_engine.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
 
-using test::fake_start;
-using test::FakeEngine;
-using test::FakeScript;
+using namespace test;
 
 /// Remembers at which steps it was called.
 class Recorder final : public Observer {
@@ -132,28 +121,18 @@ TEST_F(RunLoop, WithoutObserversItJustAdvances) {
 }
 
 /// Notes when steps begin.
-class NotingEngine final : public Engine {
+class NotingEngine final : public FakeEngine {
  public:
-  NotingEngine(FakeEngine& engine, Log& log) : engine_(engine), log_(log) {}
-  void advance(std::int64_t n) override { engine_.advance(n); }
+  NotingEngine(const FakeEngine& engine, Log& log) : FakeEngine(engine), log_(log) {}
   void begin_advance(std::int64_t n) override {
     log_.push_back("begin" + std::to_string(step()));
     advance(n);
   }
   void wait() override { ++waits; }
-  std::int64_t step() const override { return engine_.step(); }
-  void snapshot(unsigned fields, Frame& frame) override { engine_.snapshot(fields, frame); }
-  void measure_with(const MeasureSettings& s) override { engine_.measure_with(s); }
-  void exchange(std::span<const StateExchange> pairs) override { engine_.exchange(pairs); }
-  State state() const override { return engine_.state(); }
-  std::vector<BlowUp> blow_ups() const override { return engine_.blow_ups(); }
-  EngineReport report() const override { return engine_.report(); }
-  std::string description() const override { return engine_.description(); }
 
   int waits = 0;
 
  private:
-  FakeEngine& engine_;
   Log& log_;
 };
 
@@ -163,14 +142,12 @@ TEST_F(RunLoop, SomeObserversLag) {
   add("a", 1'000'000).lags();
   add("b", 1'000'000);
   add("c", 1'000'000).lags();
-  FakeEngine e = engine();
-  NotingEngine noting(e, log_);
+  NotingEngine noting(engine(), log_);
   run(noting, 1);
   EXPECT_EQ(log_, (Log{"b0", "begin0", "a0", "c0"}));
   log_.clear();
   add("d", 1'000'000).reads_others();
-  FakeEngine f = engine();
-  NotingEngine other(f, log_);
+  NotingEngine other(engine(), log_);
   run(other, 1);
   EXPECT_EQ(log_, (Log{"a0", "b0", "c0", "d0", "begin0"}));
 }
@@ -190,8 +167,7 @@ TEST_F(RunLoop, WaitsForTheEngineAfterAnException) {
     void finish() override {}
   };
   observers_.push_back(std::make_unique<Thrower>());
-  FakeEngine e = engine();
-  NotingEngine noting(e, log_);
+  NotingEngine noting(engine(), log_);
   EXPECT_THROW(run(noting, 10), std::runtime_error);
   EXPECT_EQ(log_, (Log{"begin0"}));
   EXPECT_EQ(noting.waits, 2);  // for the first frame, and at the end

@@ -1,18 +1,10 @@
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "csv_columns.hpp"
 #include "model_potential.hpp"
+#include "quiet_run.hpp"
 #include "run_files.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/ensemble.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Runs whose forces come from a Potential.
@@ -47,9 +39,7 @@ class RunPotential : public ::testing::TestWithParam<bool> {
   }
   RunResult run(const std::string& folder, std::shared_ptr<Potential> potential,
                 bool resume = false) {
-    RunOptions options;
-    options.out_dir = folders_.file(folder);
-    options.pictures = false;
+    RunOptions options = quiet_run(folders_.file(folder));
     options.resume = resume;
     options.threads = 2;
     options.potential = std::move(potential);
@@ -96,10 +86,8 @@ TEST_P(RunPotential, AnExceptionLeavesACheckpointOfTheLastStep) {
   const auto throwing = potential();
   throwing->throws_at = 40;
   EXPECT_EQ(message_of<std::runtime_error>([&] { run("parts", throwing); }), "no convergence");
-  const std::string record = file("parts", "run.json");
-  EXPECT_TRUE(contains(record, "\"status\": \"failed\""));
-  EXPECT_TRUE(contains(record, "no convergence"));
-  EXPECT_TRUE(contains(record, "\"steps_done\": 38"));
+  expect_parts_of(file("parts", "run.json"),
+                  {"\"status\": \"failed\"", "no convergence", "\"steps_done\": 38"});
   const auto rest = potential();
   EXPECT_EQ(run("parts", rest, true).steps_done, 60);
   EXPECT_EQ(rest->calls, 1 + 60 - 38);
@@ -124,10 +112,9 @@ TEST_P(RunPotential, AnotherPotentialIsRefused) {
   EXPECT_THROW(run("a", throwing), std::runtime_error);
   const auto other = potential();
   other->own_name = "another model";
-  const std::string text = message_of<InputError>([&] { run("a", other, true); });
-  EXPECT_TRUE(contains(text, "was 'name = \"model\"', is 'name = \"another model\"'"));
-  const std::string none = message_of<InputError>([&] { run("a", {}, true); });
-  EXPECT_TRUE(contains(none, "[potential] was removed"));
+  expect_throws<InputError>({"was 'name = \"model\"', is 'name = \"another model\"'"},
+                            [&] { run("a", other, true); });
+  expect_throws<InputError>({"[potential] was removed"}, [&] { run("a", {}, true); });
   EXPECT_EQ(run("a", potential(), true).steps_done, 60);
 }
 
@@ -154,10 +141,9 @@ TEST_P(RunPotential, AnEnsembleContinuesWithTheSamePotential) {
   second.advance(12);
   EXPECT_EQ(whole.state().positions_A, second.state().positions_A);
   EXPECT_EQ(whole.state().velocities_A_per_akma, second.state().velocities_A_per_akma);
-  const std::string text = message_of<InputError>([&] {
+  expect_throws<InputError>({"of the potential 'model', not of the deck"}, [&] {
     Ensemble::load(folders_.file("state.bin"), {"cpu", 1});
   });
-  EXPECT_TRUE(contains(text, "of the potential 'model', not of the deck"));
   EXPECT_THROW(Ensemble(deck(), {"cuda", 1, potential()}), InputError);
 }
 

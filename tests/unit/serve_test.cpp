@@ -1,41 +1,24 @@
 #include "tarn/serve.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <functional>
 #include <netinet/in.h>
-#include <span>
-#include <string>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <thread>
 #include <unistd.h>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
 #include "json_reader.hpp"
 #include "raw_socket.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/analysis/cluster.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/physics/parameters.hpp"
 #include "tarn/physics/penalty.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::message_of;
-using test::RawSocket;
-using test::ScratchFolder;
+using namespace test;
 
 /// What came back for one set of positions, in atomic units.
 struct Forces {
@@ -61,7 +44,7 @@ class Listener : public RawSocket {
     port_ = ntohs(at.sin_port);
   }
   explicit Listener(const std::string& path) {
-    const sockaddr_un at = test::unix_address(path);
+    const sockaddr_un at = unix_address(path);
     listening_ = ::socket(AF_UNIX, SOCK_STREAM, 0);
     EXPECT_EQ(::bind(listening_, reinterpret_cast<const sockaddr*>(&at), sizeof(at)), 0);
     EXPECT_EQ(::listen(listening_, 1), 0);
@@ -154,9 +137,30 @@ class Serve : public ::testing::Test {
     return serve_forces(address, options_);
   }
 
+  /// The answer for positions, of a program that then ends.
+  Forces forces_at(const std::vector<double>& positions_A) {
+    Forces forces;
+    serve([&](Listener& l) {
+      forces = l.evaluate(in_bohr(positions_A));
+      l.say("EXIT");
+    });
+    return forces;
+  }
+  /// Messages of a program that evaluates these positions.
+  std::vector<std::string> notes_of(const std::vector<std::vector<double>>& positions_bohr) {
+    std::vector<std::string> notes;
+    options_.on_message = [&](const Message& message) { notes.push_back(message.text); };
+    serve([&](Listener& l) {
+      for (const std::vector<double>& x : positions_bohr) l.evaluate(x);
+      l.say("EXIT");
+    });
+    options_.on_message = {};
+    return notes;
+  }
+
   ScratchFolder folder_;
   ServeOptions options_{*find_water_model("tip4p")};
-  std::vector<double> positions_A_ = test::lattice_cluster(options_.model, kMolecules, 5);
+  std::vector<double> positions_A_ = lattice_cluster(options_.model, kMolecules, 5);
 };
 
 TEST_F(Serve, GivesEnergyForcesVirialAndDipole) {
@@ -194,9 +198,9 @@ TEST_F(Serve, GivesEnergyForcesVirialAndDipole) {
   }
   EXPECT_EQ(again.energy, first.energy);
   EXPECT_EQ(again.forces, first.forces);
-  const test::Json extra = test::JsonReader(first.extra).read();
+  const Json extra = JsonReader(first.extra).read();
   double square = 0.0;
-  for (const test::Json& component : extra["dipole"].items) {
+  for (const Json& component : extra["dipole"].items) {
     square += component.number * component.number;
   }
   EXPECT_NEAR(std::sqrt(square) * units::angstrom_per_bohr * units::debye_per_e_A,
@@ -261,8 +265,8 @@ TEST_F(Serve, TakesEachAtomOnce) {
                                         {0, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
                                         {-1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12}}) {
     options_.atom_order = atoms;
-    EXPECT_TRUE(contains(message_of<InputError>([&] { serve([](Listener&) {}); }),
-                         "must contain each number from 0 to 11 once"));
+    expect_throws<InputError>({"must contain each number from 0 to 11 once"},
+                              [&] { serve([](Listener&) {}); });
   }
 }
 
@@ -321,7 +325,7 @@ TEST_F(Serve, ForcesOfThePenaltyMatchItsEnergy) {
   // The third derivative of omega^2 g^2/2 is 12 omega^2 d: some 10 hartree/bohr^3 along 36 numbers,
   // over 6 h^2, and the energy's rounding over h.
   EXPECT_NEAR((behind.energy - ahead.energy) / (2.0 * h), along, 1e-5 * std::abs(along) + 1e-7);
-  EXPECT_GT(test::JsonReader(here.extra).read()["penalty_kcal_per_mol"].number, 0.1);
+  EXPECT_GT(JsonReader(here.extra).read()["penalty_kcal_per_mol"].number, 0.1);
 }
 
 /// A flexible model has bond forces of its own, and no penalty.
@@ -331,15 +335,11 @@ TEST_F(Serve, FlexibleModelsHaveTheirOwnBonds) {
   ForceField force_field(options_.model, kMolecules);
   std::vector<double> expected(positions_A_.size());
   const ClusterEnergy energy = force_field.energy_and_forces(positions_A_, expected);
-  Forces f;
-  serve([&](Listener& l) {
-    f = l.evaluate(in_bohr(positions_A_));
-    l.say("EXIT");
-  });
+  const Forces f = forces_at(positions_A_);
   const double unit = units::kcal_per_mol_per_hartree;
   EXPECT_NEAR(f.energy * unit, energy.total_kcal_per_mol(), 1e-9);
   EXPECT_GT(energy.intramolecular_kcal_per_mol, 0.1);
-  EXPECT_NEAR(test::JsonReader(f.extra).read()["intramolecular_kcal_per_mol"].number,
+  EXPECT_NEAR(JsonReader(f.extra).read()["intramolecular_kcal_per_mol"].number,
               energy.intramolecular_kcal_per_mol, 1e-9);
   for (std::size_t k = 0; k < expected.size(); ++k) {
     EXPECT_NEAR(f.forces[k] * unit / units::angstrom_per_bohr, expected[k], 1e-9);
@@ -349,27 +349,18 @@ TEST_F(Serve, FlexibleModelsHaveTheirOwnBonds) {
 }
 
 TEST_F(Serve, WarnsOnceOfMissingBondForces) {
-  std::vector<std::string> notes;
-  options_.on_message = [&](const Message& message) { notes.push_back(message.text); };
   std::vector<double> later_A = positions_A_;
   later_A[3 + 9] += 0.5;
-  serve([&](Listener& l) {
-    l.evaluate(in_bohr(positions_A_));
-    l.evaluate(in_bohr(later_A));
-    l.evaluate(in_bohr(later_A));
-    l.say("EXIT");
-  });
+  const std::vector<std::string> notes =
+      notes_of({in_bohr(positions_A_), in_bohr(later_A), in_bohr(later_A)});
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_TRUE(contains(notes[0], "molecule 1")) << notes[0];
-  EXPECT_TRUE(contains(notes[0], "give an omega")) << notes[0];
+  expect_parts_of(notes[0], {"molecule 1", "give an omega"});
 }
 
 /// Beads of a ring polymer are far from the geometry of the model; a wrong atom order and an atom
 /// wrapped into a cell are farther.
 TEST_F(Serve, FlexibleMoleculesMayBeFarFromTheirGeometry) {
   options_.model = *find_water_model("qtip4pf");
-  std::vector<std::string> notes;
-  options_.on_message = [&](const Message& message) { notes.push_back(message.text); };
   const auto moved = [&](double distance_A) {
     std::vector<double> x = positions_A_;
     for (int k = 0; k < 3; ++k) {  // the first hydrogen, along its bond of 0.9572 A
@@ -377,68 +368,49 @@ TEST_F(Serve, FlexibleMoleculesMayBeFarFromTheirGeometry) {
     }
     return in_bohr(x);
   };
-  serve([&](Listener& l) {
-    l.evaluate(moved(0.4));
-    l.evaluate(moved(0.8));
-    l.say("EXIT");
-  });
-  EXPECT_TRUE(notes.empty()) << notes[0];
-  serve([&](Listener& l) {
-    l.evaluate(moved(0.4));
-    l.evaluate(moved(2.0));
-    l.evaluate(moved(2.0));
-    l.say("EXIT");
-  });
+  EXPECT_TRUE(notes_of({moved(0.4), moved(0.8)}).empty());
+  const std::vector<std::string> notes = notes_of({moved(0.4), moved(2.0), moved(2.0)});
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_TRUE(contains(notes[0], "do not let it wrap atoms into a cell")) << notes[0];
+  EXPECT_TRUE(contains(notes[0], "do not let it wrap atoms into a cell"));
   std::vector<double> exchanged = positions_A_;
   std::swap_ranges(exchanged.begin(), exchanged.begin() + 3, exchanged.begin() + 3);
-  EXPECT_TRUE(contains(message_of<InputError>([&] {
-                         serve([&](Listener& l) { l.send_positions(in_bohr(exchanged)); });
-                       }),
-                       "in the same order"));
+  expect_throws<InputError>({"in the same order"}, [&] {
+    serve([&](Listener& l) { l.send_positions(in_bohr(exchanged)); });
+  });
 }
 
 TEST_F(Serve, RejectsInvalidMessages) {
   const auto other = [&](const std::function<void(Listener&)>& talk) {
     return [this, talk] { serve(talk); };
   };
-  EXPECT_TRUE(contains(
-      message_of<InputError>(other([&](Listener& l) { l.send_positions(std::vector<double>(9)); })),
-      "the other program has 3 atoms, but the structure file has 12"));
-  EXPECT_TRUE(contains(message_of<IoError>(other([](Listener& l) { l.say("GETFORCE"); })),
-                       "without positions"));
-  EXPECT_TRUE(contains(message_of<IoError>(other([](Listener& l) { l.say("HELLO"); })),
-                       "received 'HELLO'"));
-  EXPECT_TRUE(contains(message_of<IoError>(other([](Listener& l) { l.send("STAT", 4); })),
-                       "within a message"));
-  EXPECT_TRUE(contains(message_of<IoError>(other([](Listener& l) {
-                         l.say("INIT");
-                         l.send_number(std::int32_t{0});
-                         l.send_number(std::int32_t{-1});
-                       })),
-                       "INIT with -1 bytes"));
-  EXPECT_TRUE(contains(message_of<NumericalError>(other([&](Listener& l) {
-                         std::vector<double> x = in_bohr(positions_A_);
-                         x[4] = std::nan("");
-                         l.send_positions(x);
-                       })),
-                       "not finite numbers"));
-  EXPECT_TRUE(contains(message_of<NumericalError>(other([&](Listener& l) {
-                         std::vector<double> x = in_bohr(positions_A_);
-                         for (int k = 0; k < 9; ++k) x[9 + k] = x[k];
-                         l.send_positions(x);
-                       })),
-                       "at the same position"));
+  expect_throws<InputError>({"the other program has 3 atoms, but the structure file has 12"},
+                            other([&](Listener& l) { l.send_positions(std::vector<double>(9)); }));
+  expect_throws<IoError>({"without positions"}, other([](Listener& l) { l.say("GETFORCE"); }));
+  expect_throws<IoError>({"received 'HELLO'"}, other([](Listener& l) { l.say("HELLO"); }));
+  expect_throws<IoError>({"within a message"}, other([](Listener& l) { l.send("STAT", 4); }));
+  expect_throws<IoError>({"INIT with -1 bytes"}, other([](Listener& l) {
+                           l.say("INIT");
+                           l.send_number(std::int32_t{0});
+                           l.send_number(std::int32_t{-1});
+                         }));
+  expect_throws<NumericalError>({"not finite numbers"}, other([&](Listener& l) {
+                                  std::vector<double> x = in_bohr(positions_A_);
+                                  x[4] = std::nan("");
+                                  l.send_positions(x);
+                                }));
+  expect_throws<NumericalError>({"at the same position"}, other([&](Listener& l) {
+                                  std::vector<double> x = in_bohr(positions_A_);
+                                  for (int k = 0; k < 9; ++k) x[9 + k] = x[k];
+                                  l.send_positions(x);
+                                }));
 }
 
 TEST_F(Serve, WaitsForAProgramThatDoesNotListenYet) {
   options_.wait_seconds = 0.0;
-  EXPECT_TRUE(contains(message_of<IoError>([&] { serve_forces(address(), options_); }),
-                       "cannot connect to " + folder_.file("socket")));
+  expect_throws<IoError>({"cannot connect to " + folder_.file("socket")},
+                         [&] { serve_forces(address(), options_); });
   options_.wait_seconds = std::nan("");
-  EXPECT_TRUE(contains(message_of<InputError>([&] { serve_forces(address(), options_); }),
-                       "number of seconds"));
+  expect_throws<InputError>({"number of seconds"}, [&] { serve_forces(address(), options_); });
   options_.wait_seconds = 10.0;
   std::string note;
   options_.on_wait = [&](const std::string& text) { note = text; };

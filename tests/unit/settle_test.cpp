@@ -1,15 +1,9 @@
 #include "tarn/physics/settle.hpp"
 
-#include <array>
-#include <cmath>
-#include <limits>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "constraint_fixtures.hpp"
 #include "tarn/core/pack.hpp"
 #include "tarn/physics/shake.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

@@ -1,17 +1,11 @@
 #include "tarn/physics/shake.hpp"
 
-#include <array>
-#include <cmath>
-#include <limits>
-#include <set>
-#include <string>
-
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
-#include <gtest/gtest.h>
 
 #include "constraint_fixtures.hpp"
 #include "tarn/core/pack.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

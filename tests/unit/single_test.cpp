@@ -1,13 +1,8 @@
-#include <array>
 #include <bit>
-#include <cmath>
-#include <cstdint>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "tarn/core/pack.hpp"
 #include "tarn/steps/step_program.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

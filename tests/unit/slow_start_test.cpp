@@ -1,22 +1,13 @@
 // Starts without vibration of the bonds: the filter, one molecule, and what a deck gives.
-#include <array>
-#include <cmath>
-#include <cstdlib>
-#include <optional>
-#include <span>
 
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
+#include "engine_fixtures.hpp"
 #include "start/slow_manifold_start.hpp"
 #include "start/velocities.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/core/slow_point.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/physics/slow_manifold.hpp"
 #include "tarn/run.hpp"
-#include "water_fixtures.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
@@ -182,11 +173,7 @@ struct Cluster {
 constexpr double kTemperature_K = 10.06;
 
 Cluster seven(double omega, From from) {
-  Cluster c;
-  for (const Triple<double>& t : reference_cluster("tip3p-7.xyz")) {
-    const auto a = to_array(t);
-    c.x.insert(c.x.end(), a.begin(), a.end());
-  }
+  Cluster c{reference_positions(7), {}};
   c.v.resize(c.x.size());
   ForceField force_field(tip3p(), 7);
   if (from != From::rigid) relax_penalised(force_field, omega, c.x, {1e-9, 2'000});
@@ -197,6 +184,18 @@ Cluster seven(double omega, From from) {
 SlowManifoldStart project(double omega, Cluster& c) {
   ForceField force_field(tip3p(), 7);
   return start::project_onto_slow_manifold(force_field, omega, c.x, c.v);
+}
+
+/// Clusters whose start is projected.
+Deck projected_deck(int molecules, int replicas, double temperature_K) {
+  Deck deck;
+  deck.path = "nowhere/deck.toml";
+  deck.system.molecules = molecules;
+  deck.system.replicas = replicas;
+  deck.system.temperature_K = temperature_K;
+  deck.integrator.scheme = Scheme::zss_stiff;
+  deck.system.project = StartProjection::slow_manifold;
+  return deck;
 }
 
 /// Linear momentum, centre of mass and angular momentum.
@@ -246,14 +245,7 @@ TEST(SlowStart, EnergyFallsAsTheFourthPower) {
 
 // Three modes of kT/2 a molecule, to 4.5 standard errors of chi-squared with 3 N R degrees.
 TEST(SlowStart, EnergyBeforeIsThatOfMaxwell) {
-  Deck deck;
-  deck.path = "nowhere/deck.toml";
-  deck.system.molecules = 5;
-  deck.system.replicas = 32;
-  deck.system.temperature_K = 100.0;
-  deck.integrator.scheme = Scheme::zss_stiff;
-  deck.system.project = StartProjection::slow_manifold;
-  const Start start = make_start(deck);
+  const Start start = make_start(projected_deck(5, 32, 100.0));
   ASSERT_TRUE(start.slow.has_value());
   const double modes = 3.0 * 5 * 32;
   const double expected = 3.0 * 5 * 0.5 * units::boltzmann_kcal_per_mol_K * 100.0;
@@ -287,10 +279,8 @@ TEST(SlowStart, BondsDoNotVibrate) {
     for (int step = 0; step < 50 * 12; ++step) {
       const State s = engine->state();
       for (std::size_t m = 0; m < 7; ++m) {
-        std::array<double, 9> a;
-        std::copy_n(s.positions_A.begin() + static_cast<std::ptrdiff_t>(9 * m), 9, a.begin());
         const BondValues<double> g =
-            constraint_values(bonds(to_triple(a)), bond_reference(tip3p()));
+            constraint_values(bonds(molecule(s.positions_A, m)), bond_reference(tip3p()));
         const std::array<double, 3> values{g.oh1, g.oh2, g.hh};
         for (std::size_t k = 0; k < 3; ++k) {
           low[3 * m + k] = std::min(low[3 * m + k], values[k]);
@@ -324,11 +314,8 @@ TEST(SlowStart, VelocitiesBecomeTangent) {
     Cluster c = seven(omega, From::maxwell);
     project(omega, c);
     double worst = 0.0;
-    for (std::size_t k = 0; k < c.x.size(); k += 9) {
-      std::array<double, 9> x, v;
-      std::copy_n(c.x.begin() + static_cast<std::ptrdiff_t>(k), 9, x.begin());
-      std::copy_n(c.v.begin() + static_cast<std::ptrdiff_t>(k), 9, v.begin());
-      const BondValues<double> rate = apply_jacobian(bonds(to_triple(x)), to_triple(v));
+    for (std::size_t m = 0; m < c.x.size() / 9; ++m) {
+      const BondValues<double> rate = apply_jacobian(bonds(molecule(c.x, m)), molecule(c.v, m));
       worst = std::max({worst, std::abs(rate.oh1), std::abs(rate.oh2), std::abs(rate.hh)});
     }
     return worst;
@@ -385,14 +372,8 @@ TEST(SlowStart, KeepsMomentum) {
 
 // Law 2 and law 4, and with remove_momentum the cluster neither moves nor turns.
 TEST(SlowStart, ReplicaAloneAndThreads) {
-  Deck deck;
-  deck.path = "nowhere/deck.toml";
-  deck.system.molecules = 4;
-  deck.system.replicas = 5;
-  deck.system.temperature_K = 100.0;
+  Deck deck = projected_deck(4, 5, 100.0);
   deck.system.remove_momentum = true;
-  deck.integrator.scheme = Scheme::zss_stiff;
-  deck.system.project = StartProjection::slow_manifold;
   deck.run.threads = 1;
   const Start batch = make_start(deck);
   deck.run.threads = 3;
@@ -417,14 +398,9 @@ TEST(SlowStart, ReplicaAloneAndThreads) {
 TEST(SlowStart, OtherModelsAndMasses) {
   for (const WaterModel& model : kWaterModels) {
     for (const double hydrogen : {1.008, 4.0}) {
-      Deck deck;
-      deck.path = "nowhere/deck.toml";
+      Deck deck = projected_deck(2, 1, 10.0);
       deck.system.model = std::string(model.name);
-      deck.system.molecules = 2;
-      deck.system.temperature_K = 10.0;
       deck.system.hydrogen_mass_Da = hydrogen;
-      deck.integrator.scheme = Scheme::zss_stiff;
-      deck.system.project = StartProjection::slow_manifold;
       const Start start = make_start(deck);
       EXPECT_LT(start.slow->fast_after_kcal_per_mol, 1e-4 * start.slow->fast_before_kcal_per_mol)
           << model.name << ' ' << hydrogen;
@@ -443,7 +419,7 @@ TEST(SlowStart, ReportsMissingConvergence) {
 
 // Law 3: a resumed run equals the whole, and run.json has the energies of the start.
 TEST(SlowStart, RunsReportItAndResume) {
-  const test::ScratchFolder scratch;
+  const ScratchFolder scratch;
   const auto run = [&](int steps, const std::string& folder, bool resume) {
     const Deck deck = parse_deck(
         "[system]\nmolecules = 3\ntemperature_K = 50.0\nproject = \"slow-manifold\"\n"
@@ -484,20 +460,12 @@ TEST(SlowStart, OfDecks) {
   // Rigid schemes drop it where a comparison changes the scheme, and refuse it in a deck.
   EXPECT_EQ(with_scheme(deck, "settle").system.project, StartProjection::none);
   const auto problem = [&](const std::string& integrator) {
-    try {
-      parse_deck(text + "[integrator]\n" + integrator, "d.toml");
-    } catch (const InputError& e) {
-      return std::string(e.what());
-    }
-    return std::string("none");
+    return message_of<InputError>(
+        [&] { parse_deck(text + "[integrator]\n" + integrator, "d.toml"); });
   };
-  EXPECT_NE(problem("scheme = \"rattle\"").find("d.toml:3:11: project is not used with"),
-            std::string::npos)
-      << problem("scheme = \"rattle\"");
-  EXPECT_NE(problem("scheme = \"zss-stiff\"\nomega = inf")
-                .find("project = \"slow-manifold\" needs finite omega"),
-            std::string::npos)
-      << problem("scheme = \"zss-stiff\"\nomega = inf");
+  EXPECT_TRUE(contains(problem("scheme = \"rattle\""), "d.toml:3:11: project is not used with"));
+  EXPECT_TRUE(contains(problem("scheme = \"zss-stiff\"\nomega = inf"),
+                       "project = \"slow-manifold\" needs finite omega"));
 }
 
 }  // namespace

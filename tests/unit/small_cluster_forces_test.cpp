@@ -1,14 +1,8 @@
 #include "src/cpu/small_cluster_forces.hpp"
 
-#include <cstddef>
-#include <limits>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "src/cpu/layout.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 
 /// @file

@@ -1,39 +1,22 @@
 #include "tarn/socket_potential.hpp"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <functional>
-#include <limits>
 #include <list>
-#include <memory>
 #include <mutex>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <span>
-#include <string>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <thread>
 #include <unistd.h>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
 #include "raw_socket.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/physics/parameters.hpp"
+#include "testing.hpp"
 
 namespace {
 
@@ -57,10 +40,7 @@ extern "C" int setsockopt(int socket, int level, int name, const void* value,
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::message_of;
-using test::RawSocket;
-using test::ScratchFolder;
+using namespace test;
 using namespace std::chrono_literals;
 
 constexpr int kMolecules = 3;
@@ -72,7 +52,7 @@ WaterModel model() { return *find_water_model("tip4p"); }
 class RawClient : public RawSocket {
  public:
   explicit RawClient(const std::string& path) : RawSocket(::socket(AF_UNIX, SOCK_STREAM, 0)) {
-    const sockaddr_un to = test::unix_address(path);
+    const sockaddr_un to = unix_address(path);
     EXPECT_EQ(::connect(descriptor_, reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
     const timeval limit{20, 0};
     ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
@@ -110,6 +90,22 @@ class RawClient : public RawSocket {
     for (double& value : x) value = number<double>();
     return x;
   }
+  std::vector<double> take_positions() {
+    answer_status("READY");
+    return positions();
+  }
+  void give_forces(double energy, int atoms = kAtoms, std::int32_t text = 0) {
+    answer_status("HAVEDATA");
+    send_forces(energy, atoms, text);
+  }
+  void expect_end() {
+    answer_status("READY");
+    EXPECT_EQ(header(), "EXIT");
+  }
+  /// Until tarn closes the connection.
+  void hang() {
+    while (header() != "") continue;
+  }
   /// Answers GETFORCE.
   void send_forces(double energy, int atoms = kAtoms, std::int32_t text = 0) {
     EXPECT_EQ(header(), "GETFORCE");
@@ -132,7 +128,7 @@ class RawClient : public RawSocket {
 struct Images {
   explicit Images(int count) {
     for (int i = 0; i < count; ++i) {
-      const std::vector<double> x = test::lattice_cluster(model(), kMolecules, 20 + i);
+      const std::vector<double> x = lattice_cluster(model(), kMolecules, 20 + i);
       positions_A.insert(positions_A.end(), x.begin(), x.end());
       ids.push_back(100 + i);
     }
@@ -209,20 +205,24 @@ class SocketPotentials : public ::testing::Test {
     return std::any_of(messages_.begin(), messages_.end(),
                        [&](const Message& m) { return m.text.find(part) != std::string::npos; });
   }
-  /// The message of the error that compute() throws for the answers of a client.
-  std::string error_for(const std::function<void(RawClient&)>& talk) {
-    Images images(1);
-    std::string text;
+  /// Computes with the forces of a client, until both have ended.
+  void compute(Images& images, const std::function<void(RawClient&)>& talk) {
     {
       const auto potential = make_socket_potential(options_);
       start([&] {
         RawClient client(path());
         talk(client);
       });
-      text = message_of<IoError>([&] { images.compute(*potential); });
+      images.compute(*potential);
     }
     join();
-    return text;
+  }
+  /// Expects an error with these parts for the answers of a client.
+  void expect_error(std::initializer_list<std::string_view> parts,
+                    const std::function<void(RawClient&)>& talk) {
+    Images images(1);
+    expect_throws<IoError>(parts, [&] { compute(images, talk); });
+    join();
   }
 
   ScratchFolder folder_;
@@ -264,8 +264,8 @@ TEST_F(SocketPotentials, WorkOverTcp) {
   Images images(4);
   {
     const auto potential = make_socket_potential(options_);
-    EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
-                         "another program uses this address"));
+    expect_throws<IoError>({"another program uses this address"},
+                           [&] { make_socket_potential(options_); });
     start_serve();
     start_serve();
     images.compute(*potential);
@@ -289,14 +289,11 @@ TEST_F(SocketPotentials, UseAllClientsAtOnce) {
     for (int c = 0; c < 3; ++c) {
       start([&] {
         RawClient client(path());
-        client.answer_status("READY");
-        client.positions();
+        client.take_positions();
         ++busy;
         while (busy < 3) std::this_thread::sleep_for(1ms);
-        client.answer_status("HAVEDATA");
-        client.send_forces(1.0);
-        client.answer_status("READY");
-        EXPECT_EQ(client.header(), "EXIT");
+        client.give_forces(1.0);
+        client.expect_end();
       });
     }
     images.compute(*potential);
@@ -313,27 +310,19 @@ TEST_F(SocketPotentials, SendImageIdsAndAVacuumCell) {
   std::vector<double> received;
   double edge = 0.0, inverse = 0.0, corner = 1.0;
   std::string last;
-  {
-    const auto potential = make_socket_potential(options_);
-    start([&] {
-      RawClient client(path());
+  compute(images, [&](RawClient& client) {
+    client.answer_status("NEEDINIT");
+    for (int i = 0; i < 2; ++i) {
+      ids.push_back(client.init());
+      received = client.take_positions();
+      client.give_forces(i == 0 ? std::nan("") : -0.5, kAtoms, 70'000);
       client.answer_status("NEEDINIT");
-      for (int i = 0; i < 2; ++i) {
-        ids.push_back(client.init());
-        client.answer_status("READY");
-        received = client.positions();
-        client.answer_status("HAVEDATA");
-        client.send_forces(i == 0 ? std::nan("") : -0.5, kAtoms, 70'000);
-        client.answer_status("NEEDINIT");
-      }
-      edge = client.cell()[8];
-      corner = client.cell()[1];
-      inverse = client.cell()[17];
-      last = client.header();
-    });
-    images.compute(*potential);
-  }
-  join();
+    }
+    edge = client.cell()[8];
+    corner = client.cell()[1];
+    inverse = client.cell()[17];
+    last = client.header();
+  });
   EXPECT_EQ(ids[0], (std::pair<std::int32_t, std::string>{7, "7"}));
   EXPECT_EQ(ids[1], (std::pair<std::int32_t, std::string>{5, "6442450949"}));
   EXPECT_TRUE(std::isnan(images.energies[0])) << "the engine stops this replica";
@@ -355,18 +344,13 @@ TEST_F(SocketPotentials, WaitForTheFirstClientAndUseLateOnes) {
     start([&] {  // holds its image until another client has connected and computed the other one
       while (!has_message("waiting for 2 clients at " + path())) std::this_thread::sleep_for(1ms);
       RawClient first(path());
-      first.answer_status("READY");
-      first.positions();
+      first.take_positions();
       RawClient second(path());
+      second.take_positions();
+      second.give_forces(2.0);
       second.answer_status("READY");
-      second.positions();
-      second.answer_status("HAVEDATA");
-      second.send_forces(2.0);
-      second.answer_status("READY");
-      first.answer_status("HAVEDATA");
-      first.send_forces(1.0);
-      first.answer_status("READY");
-      EXPECT_EQ(first.header(), "EXIT");
+      first.give_forces(1.0);
+      first.expect_end();
       EXPECT_EQ(second.header(), "EXIT");
     });
     images.compute(*potential);
@@ -384,17 +368,12 @@ TEST_F(SocketPotentials, FurtherClientsWait) {
     const auto potential = make_socket_potential(options_);
     start([&] {
       RawClient first(path()), second(path());
-      first.answer_status("READY");
-      first.positions();
-      first.answer_status("HAVEDATA");
-      first.send_forces(1.0);
+      first.take_positions();
+      first.give_forces(1.0);
       first.hang_up();
-      second.answer_status("READY");
-      second.positions();
-      second.answer_status("HAVEDATA");
-      second.send_forces(2.0);
-      second.answer_status("READY");
-      EXPECT_EQ(second.header(), "EXIT");
+      second.take_positions();
+      second.give_forces(2.0);
+      second.expect_end();
     });
     images.compute(*potential);
   }
@@ -412,8 +391,7 @@ TEST_F(SocketPotentials, ReplaceAClientThatDies) {
     const auto potential = make_socket_potential(options_);
     start([&] {
       RawClient client(path());
-      client.answer_status("READY");
-      client.positions();
+      client.take_positions();
       if (within_message) {
         client.answer_status("HAVEDATA");
         EXPECT_EQ(client.header(), "GETFORCE");
@@ -449,10 +427,9 @@ TEST_F(SocketPotentials, ReplaceAClientThatHangs) {
     std::atomic<bool> is_busy = false;
     start([&] {
       RawClient client(path());
-      client.answer_status("READY");
-      client.positions();
+      client.take_positions();
       is_busy = true;
-      while (client.header() != "") continue;
+      client.hang();
     });
     start([&] {
       while (!is_busy) std::this_thread::sleep_for(1ms);
@@ -484,86 +461,72 @@ TEST_F(SocketPotentials, EndAWaitWithoutClients) {
   }
   join();
   expect_forces_of_the_model(images);
-  const std::string hung = error_for([](RawClient& client) {
+  expect_error({"for 0.3 s: 0 clients connected"}, [](RawClient& client) {
     client.answer_status("READY");
-    while (client.header() != "") continue;
+    client.hang();
   });
-  EXPECT_TRUE(contains(hung, "for 0.3 s: 0 clients connected"));
   EXPECT_TRUE(has_message("client 1 at " + path() + " did not answer for 0.3 s"));
   // Not even an answer to STATUS.
-  EXPECT_TRUE(contains(error_for([](RawClient& client) {
-                         while (client.header() != "") continue;
-                       }),
-                       "no client computed"));
+  expect_error({"no client computed"}, [](RawClient& client) { client.hang(); });
 }
 
 /// A restarted client that fails for one image must not repeat that forever.
 TEST_F(SocketPotentials, EndWithAnImageThatAllClientsLose) {
-  const std::string text = error_for([&](RawClient& client) {
-    client.answer_status("READY");
-    client.positions();
-    client.hang_up();
-    for (int i = 0; i < 2; ++i) {
-      RawClient next(path());
-      next.answer_status("READY");
-      next.positions();
-    }
-  });
-  EXPECT_TRUE(contains(text, "client 3"));
-  EXPECT_TRUE(contains(text, "while it computed image 100. 3 clients were lost with this image"));
+  expect_error({"client 3", "while it computed image 100. 3 clients were lost with this image"},
+               [&](RawClient& client) {
+                 client.take_positions();
+                 client.hang_up();
+                 for (int i = 0; i < 2; ++i) {
+                   RawClient next(path());
+                   next.take_positions();
+                 }
+               });
 }
 
 TEST_F(SocketPotentials, RejectInvalidMessages) {
   const auto until_forces = [](RawClient& client) {
-    client.answer_status("READY");
-    client.positions();
+    client.take_positions();
     client.answer_status("HAVEDATA");
   };
-  EXPECT_TRUE(contains(error_for([](RawClient& client) {
-                         client.answer_status("NEEDINIT");
-                         client.init();
-                         client.answer_status("NEEDINIT");
-                       }),
-                       "answered 'NEEDINIT' after INIT; expected READY"));
-  EXPECT_TRUE(contains(error_for([](RawClient& client) {
-                         client.answer_status("READY");
-                         client.positions();
-                         client.answer_status("READY");
-                       }),
-                       "answered 'READY' after it received positions; expected HAVEDATA"));
-  EXPECT_TRUE(contains(error_for([&](RawClient& client) {
-                         until_forces(client);
-                         client.header();
-                         client.say("HAVEDATA");
-                       }),
-                       "answered 'HAVEDATA' to GETFORCE; expected FORCEREADY"));
-  EXPECT_TRUE(contains(error_for([&](RawClient& client) {
-                         until_forces(client);
-                         client.send_forces(1.0, 12);
-                       }),
-                       "sent forces on 12 atoms; each image has 9"));
-  EXPECT_TRUE(contains(error_for([&](RawClient& client) {
-                         until_forces(client);
-                         client.send_forces(1.0, -1);
-                       }),
-                       "sent forces on -1 atoms"));
+  expect_error({"answered 'NEEDINIT' after INIT; expected READY"}, [](RawClient& client) {
+    client.answer_status("NEEDINIT");
+    client.init();
+    client.answer_status("NEEDINIT");
+  });
+  expect_error({"answered 'READY' after it received positions; expected HAVEDATA"},
+               [](RawClient& client) {
+                 client.take_positions();
+                 client.answer_status("READY");
+               });
+  expect_error({"answered 'HAVEDATA' to GETFORCE; expected FORCEREADY"}, [&](RawClient& client) {
+    until_forces(client);
+    client.header();
+    client.say("HAVEDATA");
+  });
+  expect_error({"sent forces on 12 atoms; each image has 9"}, [&](RawClient& client) {
+    until_forces(client);
+    client.send_forces(1.0, 12);
+  });
+  expect_error({"sent forces on -1 atoms"}, [&](RawClient& client) {
+    until_forces(client);
+    client.send_forces(1.0, -1);
+  });
   for (const std::int32_t size : {-1, (1 << 20) + 1}) {
-    EXPECT_TRUE(contains(error_for([&](RawClient& client) {
-                           until_forces(client);
-                           client.header();
-                           client.say("FORCEREADY");
-                           client.send_number(1.0);
-                           client.send_number(std::int32_t{kAtoms});
-                           for (int i = 0; i < 3 * kAtoms + 9; ++i) client.send_number(0.25);
-                           client.send_number(size);
-                         }),
-                         "sent forces with a text of " + std::to_string(size) + " bytes"));
+    expect_error({"sent forces with a text of " + std::to_string(size) + " bytes"},
+                 [&](RawClient& client) {
+                   until_forces(client);
+                   client.header();
+                   client.say("FORCEREADY");
+                   client.send_number(1.0);
+                   client.send_number(std::int32_t{kAtoms});
+                   for (int i = 0; i < 3 * kAtoms + 9; ++i) client.send_number(0.25);
+                   client.send_number(size);
+                 });
   }
-  EXPECT_TRUE(contains(error_for([](RawClient& client) {
-                         client.header();
-                         client.send("READY       READY       ", 24);
-                       }),
-                       "sent 12 bytes without a request"));
+  expect_error({"sent 12 bytes without a request"}, [](RawClient& client) {
+    client.header();
+    client.send("READY       READY       ", 24);
+  });
 }
 
 /// Port scans, browsers and other programs, before the first client and between two calls.
@@ -611,31 +574,22 @@ TEST_F(SocketPotentials, IgnoreBadClientsBesideAGoodOne) {
   options_.clients = 2;
   Images images(3);
   constexpr int kBad = 4;
-  {
-    const auto potential = make_socket_potential(options_);
-    start([&] {
-      RawClient good(path());
-      good.answer_status("READY");
-      for (int image = 0; image < 3; ++image) {
-        good.positions();
-        for (int bad = 0; image == 1 && bad < kBad; ++bad) {
-          RawClient client(path());
-          client.answer_status("READY");
-          client.positions();
-          client.answer_status("HAVEDATA");
-          client.send_forces(1.0, 12);
-          EXPECT_EQ(client.header(), "STATUS");
-          EXPECT_EQ(client.header(), "");
-        }
-        good.answer_status("HAVEDATA");
-        good.send_forces(image);
-        good.answer_status("READY");
+  compute(images, [&](RawClient& good) {
+    good.answer_status("READY");
+    for (int image = 0; image < 3; ++image) {
+      good.positions();
+      for (int bad = 0; image == 1 && bad < kBad; ++bad) {
+        RawClient client(path());
+        client.take_positions();
+        client.give_forces(1.0, 12);
+        EXPECT_EQ(client.header(), "STATUS");
+        EXPECT_EQ(client.header(), "");
       }
-      EXPECT_EQ(good.header(), "EXIT");
-    });
-    images.compute(*potential);
-  }
-  join();
+      good.give_forces(image);
+      good.answer_status("READY");
+    }
+    EXPECT_EQ(good.header(), "EXIT");
+  });
   EXPECT_EQ(images.energies[2], 2 * units::kcal_per_mol_per_hartree);
   EXPECT_EQ(count_of(Level::warning), kBad);
   EXPECT_TRUE(has_message("client 5 at " + path() +
@@ -652,22 +606,13 @@ TEST_F(SocketPotentials, SendDriftedClustersNearTheOrigin) {
     images.positions_A[size + k] = images.positions_A[k] + drift_A[k % 3];
   }
   std::vector<double> received[2];
-  {
-    const auto potential = make_socket_potential(options_);
-    start([&] {
-      RawClient client(path());
-      for (std::vector<double>& positions : received) {
-        client.answer_status("READY");
-        positions = client.positions();
-        client.answer_status("HAVEDATA");
-        client.send_forces(1.0);
-      }
-      client.answer_status("READY");
-      EXPECT_EQ(client.header(), "EXIT");
-    });
-    images.compute(*potential);
-  }
-  join();
+  compute(images, [&](RawClient& client) {
+    for (std::vector<double>& positions : received) {
+      positions = client.take_positions();
+      client.give_forces(1.0);
+    }
+    client.expect_end();
+  });
   // Half edges of the cell of 1000 A.
   const double shift_A[2][3] = {{0.0, 0.0, 0.0}, {500.0, -1500.0, 0.0}};
   for (std::size_t k = 0; k < 2 * size; ++k) {
@@ -688,20 +633,15 @@ TEST_F(SocketPotentials, EndOnRequestAndCanBeUsedAgain) {
     options_.interrupted = {};
     start([&] {
       RawClient client(path());
-      client.answer_status("READY");
-      client.positions();
+      client.take_positions();
       is_busy = true;
       while (!can_answer) std::this_thread::sleep_for(1ms);
-      client.answer_status("HAVEDATA");
-      client.send_forces(9.0);
+      client.give_forces(9.0);
       for (int i = 1; i <= 3; ++i) {
-        client.answer_status("READY");
-        client.positions();
-        client.answer_status("HAVEDATA");
-        client.send_forces(i);
+        client.take_positions();
+        client.give_forces(i);
       }
-      client.answer_status("READY");
-      EXPECT_EQ(client.header(), "EXIT");
+      client.expect_end();
     });
     start([&] {
       while (!is_busy) std::this_thread::sleep_for(1ms);
@@ -724,8 +664,8 @@ TEST_F(SocketPotentials, RemoveTheFilesOfDeadProgramsOnly) {
   {
     const auto potential = make_socket_potential(options_);
     EXPECT_TRUE(std::filesystem::exists(path()));
-    EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
-                         "cannot listen at " + path() + ": another program uses this address"));
+    expect_throws<IoError>({"cannot listen at " + path() + ": another program uses this address"},
+                           [&] { make_socket_potential(options_); });
     EXPECT_TRUE(std::filesystem::exists(path()));
     start_serve();
     Images images(1);
@@ -750,16 +690,16 @@ TEST_F(SocketPotentials, RemoveTheFilesOfDeadProgramsOnly) {
     images.compute(*potential);
     // Another program has replaced the file.
     std::filesystem::remove(path());
-    test::write_text(path(), "no socket");
+    write_text(path(), "no socket");
   }
   join();
-  EXPECT_EQ(test::read_text(path()), "no socket");
-  EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
-                       "the file exists and is not a socket"));
-  EXPECT_EQ(test::read_text(path()), "no socket");
+  EXPECT_EQ(read_text(path()), "no socket");
+  expect_throws<IoError>({"the file exists and is not a socket"},
+                         [&] { make_socket_potential(options_); });
+  EXPECT_EQ(read_text(path()), "no socket");
   options_.address.unix_name = folder_.file("missing/socket");
-  EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
-                       "cannot listen at " + path() + ": No such file"));
+  expect_throws<IoError>({"cannot listen at " + path() + ": No such file"},
+                         [&] { make_socket_potential(options_); });
 }
 
 TEST_F(SocketPotentials, RejectInvalidOptions) {
@@ -776,8 +716,8 @@ TEST_F(SocketPotentials, RejectInvalidOptions) {
       contains(error_with([](auto& o) { o.address = {std::string(200, 'a')}; }), "exceeds"));
   EXPECT_TRUE(contains(error_with([](auto& o) { o.address = {"", "localhost", 0}; }), "port 0"));
   options_.address = {"", "no-such-host.invalid", 1};
-  EXPECT_TRUE(contains(message_of<IoError>([&] { make_socket_potential(options_); }),
-                       "cannot find the host 'no-such-host.invalid'"));
+  expect_throws<IoError>({"cannot find the host 'no-such-host.invalid'"},
+                         [&] { make_socket_potential(options_); });
 }
 
 }  // namespace

@@ -1,22 +1,11 @@
-#include <cmath>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/observe/observers.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::ScratchFolder;
+using namespace test;
 
 constexpr double kIntervalFs = 4.0;  // 2 steps of 2 fs
 constexpr double kBath_K = 100.0;
@@ -217,7 +206,7 @@ TEST_F(SpectrumObserverTest, PenaltiesHaveNineDegreesOfFreedomAMolecule) {
     }));
   }
   spectrum->finish();
-  EXPECT_NEAR(integral(rows(), &Row::states_cm), 12.0, test::rounding(200, 4, 12.0));
+  EXPECT_NEAR(integral(rows(), &Row::states_cm), 12.0, rounding(200, 4, 12.0));
 }
 
 }  // namespace

@@ -1,15 +1,8 @@
 #include "tarn/analysis/spectrum.hpp"
 
-#include <cmath>
 #include <complex>
-#include <numeric>
-#include <random>
-#include <vector>
 
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
-#include "tarn/core/units.hpp"
+#include "testing.hpp"
 
 namespace tarn::analysis {
 namespace {

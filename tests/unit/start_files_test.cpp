@@ -1,17 +1,10 @@
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
+#include "quiet_run.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 
 // Runs that start from several structures.
@@ -19,7 +12,7 @@
 namespace tarn {
 namespace {
 
-using test::contains;
+using namespace test;
 
 constexpr int kMolecules = 6;
 
@@ -41,7 +34,7 @@ class StartFiles : public ::testing::Test {
   }
   Deck deck(const std::string& files, const std::string& more = "") const {
     const std::string path = folder_.file("deck.toml");
-    test::write_text(path, "[system]\nfiles = " + files + "\n" + more + "[run]\nsteps = 100\n");
+    write_text(path, "[system]\nfiles = " + files + "\n" + more + "[run]\nsteps = 100\n");
     return load_deck(path);
   }
   /// Which of the structures a replica starts from.
@@ -63,8 +56,8 @@ class StartFiles : public ::testing::Test {
     return starts;
   }
 
-  WaterModel tip3p_ = test::tip3p();
-  test::ScratchFolder folder_;
+  WaterModel tip3p_ = tip3p();
+  ScratchFolder folder_;
   std::vector<std::vector<double>> structures_;
 };
 
@@ -90,15 +83,15 @@ TEST_F(StartFiles, ReplicasOfOneTemperatureTakeThemInTurn) {
 }
 
 TEST_F(StartFiles, FramesAreSelectedByNumber) {
-  test::write_text(folder_.file("all.xyz"), test::read_text(folder_.file("a.xyz")) +
-                                                test::read_text(folder_.file("b.xyz")) +
-                                                test::read_text(folder_.file("c.xyz")));
+  write_text(folder_.file("all.xyz"), read_text(folder_.file("a.xyz")) +
+                                          read_text(folder_.file("b.xyz")) +
+                                          read_text(folder_.file("c.xyz")));
   EXPECT_EQ(starts(R"(["all.xyz:2", "all.xyz:0"])", "replicas = 3\n"), (std::vector<int>{2, 0, 2}));
 }
 
 TEST_F(StartFiles, ProblemsNameTheFile) {
   const auto problem = [this](const std::string& files) {
-    return test::message_of<InputError>([&] { deck(files, "replicas = 4\n"); });
+    return message_of<InputError>([&] { deck(files, "replicas = 4\n"); });
   };
   EXPECT_TRUE(
       contains(problem(R"(["a.xyz", "none.xyz"])"), "files = \"none.xyz\": there is no file"));
@@ -112,9 +105,7 @@ TEST_F(StartFiles, AveragesThatDependOnTheStartAreNotConverged) {
   const Deck cold = deck(R"(["a.xyz", "b.xyz"])",
                          "replicas = 8\n[thermostat]\nkind = \"gla\"\ntemperature_K = 20.0\n"
                          "friction_per_ps = 50.0\n[observe.energies]\nevery = 5\n");
-  RunOptions options;
-  options.out_dir = folder_.file("out");
-  options.pictures = false;
+  RunOptions options = quiet_run(folder_.file("out"));
   std::vector<std::string> messages;
   options.on_message = [&](const Message& message) { messages.push_back(message.text); };
   const RunResult result = run_deck(cold, options);
@@ -129,7 +120,7 @@ TEST_F(StartFiles, AveragesThatDependOnTheStartAreNotConverged) {
   EXPECT_TRUE(std::ranges::any_of(messages, [](const std::string& text) {
     return contains(text, "averages depend on the start");
   }));
-  EXPECT_TRUE(contains(test::read_text(folder_.file("out/averages.csv")), "sigmas_between_starts"));
+  EXPECT_TRUE(contains(read_text(folder_.file("out/averages.csv")), "sigmas_between_starts"));
 }
 
 /// What walkers remember continues after a restart.
@@ -140,9 +131,7 @@ TEST_F(StartFiles, WalkersContinueAfterARestart) {
                             "temperatures_K = [300.0, 900.0]\n[confinement]\nradius_A = 5.0\n"
                             "stiffness_kcal_per_mol_A2 = 10.0\n[exchange]\nevery = 2\n"
                             "[observe.minima]\nevery = 40\n");
-    RunOptions options;
-    options.out_dir = folder_.file(name);
-    options.pictures = false;
+    RunOptions options = quiet_run(folder_.file(name));
     for (const std::int64_t steps : {stop, std::int64_t{2000}}) {
       Deck part = whole;
       part.run.steps = steps;
@@ -153,8 +142,8 @@ TEST_F(StartFiles, WalkersContinueAfterARestart) {
     return -1.0;
   };
   EXPECT_EQ(changes_after("whole", 2000), changes_after("parts", 700));
-  EXPECT_EQ(test::read_text(folder_.file("whole/isomers.csv")),
-            test::read_text(folder_.file("parts/isomers.csv")));
+  EXPECT_EQ(read_text(folder_.file("whole/isomers.csv")),
+            read_text(folder_.file("parts/isomers.csv")));
 }
 
 }  // namespace

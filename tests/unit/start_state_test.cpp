@@ -1,21 +1,10 @@
 #include "tarn/start_state.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "messages.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 #include "trajectory_fixtures.hpp"
 #include "water_fixtures.hpp"
 
@@ -51,6 +40,15 @@ class StartStateTest : public ::testing::Test {
     fs::create_directories(folder_.file(name));
     io::write_checkpoint(folder_.file(name + "/checkpoint.bin"), checkpoint);
     return checkpoint.state;
+  }
+  io::Checkpoint stored() const { return io::read_checkpoint(folder_.file("a/checkpoint.bin")); }
+  void store(const io::Checkpoint& checkpoint) const {
+    io::write_checkpoint(folder_.file("a/checkpoint.bin"), checkpoint);
+  }
+  void store(const State& state) const {
+    io::Checkpoint checkpoint = stored();
+    checkpoint.state = state;
+    store(checkpoint);
   }
   std::string write(const std::string& text) {
     write_text(folder_.file("b.toml"), text);
@@ -99,9 +97,7 @@ TEST_F(StartStateTest, IsTakenToTheBitByTheSameScheme) {
     State before = leave("a", "molecules = 5\nreplicas = 3\n", scheme(words));
     // A projection would change these.
     for (double& x : before.positions_A) x = std::nextafter(x, 2.0 * x);
-    io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("a/checkpoint.bin"));
-    checkpoint.state = before;
-    io::write_checkpoint(folder_.file("a/checkpoint.bin"), checkpoint);
+    store(before);
     const Start s = start("replicas = 3\n", scheme(words));
     EXPECT_TRUE(s.messages.empty()) << s.messages.front().text;
     EXPECT_EQ(s.state.step, 0);
@@ -184,7 +180,7 @@ TEST_F(StartStateTest, APenaltyTakesRigidMoleculesAsTheyAre) {
 // must not do so in another scheme or with other masses.
 TEST_F(StartStateTest, VelocitiesAlongRigidBondsDoNotAct) {
   const State before = leave("a", "molecules = 5\n", scheme("\"settle\"") + kBath);
-  io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("a/checkpoint.bin"));
+  io::Checkpoint checkpoint = stored();
   const WaterModel model = tip3p();
   std::vector<double>& v = checkpoint.state.velocities_A_per_akma;
   for (std::size_t m = 0; m < v.size(); m += 9) {
@@ -197,9 +193,9 @@ TEST_F(StartStateTest, VelocitiesAlongRigidBondsDoNotAct) {
     }
   }
   ASSERT_GT(largest_difference(v, before.velocities_A_per_akma), 0.5);
-  const io::Checkpoint clean = io::read_checkpoint(folder_.file("a/checkpoint.bin"));
+  const io::Checkpoint clean = stored();
   const auto velocities = [&](const io::Checkpoint& of, const char* system, const char* words) {
-    io::write_checkpoint(folder_.file("a/checkpoint.bin"), of);
+    store(of);
     return start(system, scheme(words)).state.velocities_A_per_akma;
   };
   EXPECT_EQ(velocities(checkpoint, "", "\"settle\""), v);
@@ -258,7 +254,7 @@ TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
 TEST_F(StartStateTest, ReportedPositionsStayWithAnotherStep) {
   const std::string system = "molecules = 5\nreplicas = 2\n", newmark = "\"pushforward-newmark\"";
   leave("a", system, scheme(newmark));
-  io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("a/checkpoint.bin"));
+  io::Checkpoint checkpoint = stored();
   const auto engine_of = [&](const State& state, const std::string& words) {
     const Deck deck = parse_deck("[system]\n" + system + kRun + scheme(words), "a.toml");
     return make_cpu_engine(make_system(deck, 5), state, {});
@@ -266,31 +262,26 @@ TEST_F(StartStateTest, ReportedPositionsStayWithAnotherStep) {
   const auto before = engine_of(checkpoint.state, newmark);
   before->advance(100);
   checkpoint.state = before->state();
-  io::write_checkpoint(folder_.file("a/checkpoint.bin"), checkpoint);
+  store(checkpoint);
   Frame old;
   before->snapshot(kPositions, old);
-  const auto largest = [](const std::vector<double>& x, const std::vector<double>& y) {
-    double all = 0.0;
-    for (std::size_t i = 0; i < x.size(); ++i) all = std::max(all, std::abs(x[i] - y[i]));
-    return all;
-  };
-  const double push = largest(old.positions_A, checkpoint.state.positions_A);
+  const double push = largest_difference(old.positions_A, checkpoint.state.positions_A);
   ASSERT_GT(push, 5e-3);
 
   for (const char* words :
        {"\"pushforward-newmark\"\ntimestep_fs = 1", "\"pushforward-newmark\"\nbeta = 0.6"}) {
     const State now = start("replicas = 2\n", scheme(words)).state;
-    EXPECT_GT(largest(now.positions_A, checkpoint.state.positions_A), 0.1 * push);
+    EXPECT_GT(largest_difference(now.positions_A, checkpoint.state.positions_A), 0.1 * push);
     Frame frame;
     engine_of(now, words)->snapshot(kPositions, frame);
     // Both solve M a = F(q) to round-off, which b h² ω² makes some 1e2 times as large.
-    EXPECT_LT(largest(frame.positions_A, old.positions_A), 1e-11);
+    EXPECT_LT(largest_difference(frame.positions_A, old.positions_A), 1e-11);
   }
   // Z&Ss solve that equation to first order in the push.
   const char* linear = "\"zss-stiff\"\ntimestep_fs = 1";
   Frame frame;
   engine_of(start("replicas = 2\n", scheme(linear)).state, linear)->snapshot(kPositions, frame);
-  EXPECT_LT(largest(frame.positions_A, old.positions_A), 4.0 * push * push);
+  EXPECT_LT(largest_difference(frame.positions_A, old.positions_A), 4.0 * push * push);
   // Without push-forward, internal and reported positions are equal.
   const State verlet = start("replicas = 2\n", scheme("\"verlet\"\ntimestep_fs = 0.2")).state;
   EXPECT_EQ(verlet.positions_A, old.positions_A);
@@ -322,29 +313,30 @@ TEST_F(StartStateTest, ProblemsNameTheKeyAndTheRemedy) {
             "b.toml:2:9: state = \"nowhere\": there is no run and no checkpoint nowhere; "
             "paths in a deck and in --set are relative to the folder of the deck");
   fs::create_directories(folder_.file("empty"));
-  EXPECT_TRUE(contains(refusal("[system]\nstate = \"empty\"\n"),
-                       "b.toml:2:9: state = \"empty\": there is no checkpoint.bin in empty"));
-  EXPECT_TRUE(contains(refusal("[system]\nstate = \"b.toml\"\n"), "is not a checkpoint of tarn"));
   EXPECT_EQ(refusal(three + "molecules = 7\n"), "b.toml:4:13: molecules = 7, but the state has 2");
-  EXPECT_TRUE(contains(refusal(state + "replicas = 2\n"),
-                       "b.toml:3:12: replicas = 2, but the state has 3; write replicas = 3"));
-  EXPECT_TRUE(contains(refusal(state), "b.toml:1:2: replicas = 1, but the state has 3"));
-  EXPECT_TRUE(contains(refusal(three + "file = \"a.xyz\"\n"), "exclude each other"));
-  EXPECT_TRUE(contains(refusal(three + "start = \"random\"\n"), "start is not used with state"));
-  EXPECT_TRUE(contains(refusal(three + "relax = true\n" + scheme("\"zss-stiff\"")),
-                       "relax is not used with state"));
-  EXPECT_TRUE(contains(refusal(three + "temperature_K = 5\n"),
-                       "temperature_K is not used with [system] velocities = \"state\""));
-  EXPECT_TRUE(contains(refusal(three + "velocities = \"file\"\n"),
-                       "b.toml:4:14: velocities = \"file\" needs file"));
-  EXPECT_TRUE(contains(refusal("[system]\nmolecules = 2\nvelocities = \"state\"\n"),
-                       "b.toml:3:14: velocities = \"state\" needs state"));
+  const std::string zss = scheme("\"zss-stiff\"");
+  for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
+           {"[system]\nstate = \"empty\"\n",
+            "b.toml:2:9: state = \"empty\": there is no checkpoint.bin in empty"},
+           {"[system]\nstate = \"b.toml\"\n", "is not a checkpoint of tarn"},
+           {state + "replicas = 2\n",
+            "b.toml:3:12: replicas = 2, but the state has 3; write replicas = 3"},
+           {state, "b.toml:1:2: replicas = 1, but the state has 3"},
+           {three + "file = \"a.xyz\"\n", "exclude each other"},
+           {three + "start = \"random\"\n", "start is not used with state"},
+           {three + "relax = true\n" + zss, "relax is not used with state"},
+           {three + "temperature_K = 5\n",
+            "temperature_K is not used with [system] velocities = \"state\""},
+           {three + "velocities = \"file\"\n", "b.toml:4:14: velocities = \"file\" needs file"},
+           {"[system]\nmolecules = 2\nvelocities = \"state\"\n",
+            "b.toml:3:14: velocities = \"state\" needs state"}}) {
+    EXPECT_TRUE(contains(refusal(text), part));
+  }
 
   const std::string path = folder_.file("a/checkpoint.bin");
   const std::string bytes = read_text(path);
   write_text(path, bytes.substr(0, bytes.size() / 2));
-  EXPECT_TRUE(contains(refusal(three), "b.toml:2:9: cannot use the checkpoint"));
-  EXPECT_TRUE(contains(refusal(three), "it is cut off after"));
+  expect_parts_of(refusal(three), {"b.toml:2:9: cannot use the checkpoint", "it is cut off after"});
   std::string damaged = bytes;
   damaged[bytes.size() / 2] = static_cast<char>(~damaged[bytes.size() / 2]);
   write_text(path, damaged);
@@ -398,11 +390,8 @@ TEST_F(StartStateTest, OfSomethingElseIsRefused) {
 TEST_F(StartStateTest, MoleculesThatAreFarFromRigidAreNotMadeSo) {
   State before = leave("a", "molecules = 3\n", scheme("\"verlet\"\ntimestep_fs = 0.2"));
   before.positions_A[9 + 3] += 0.5;
-  io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("a/checkpoint.bin"));
-  checkpoint.state = before;
-  io::write_checkpoint(folder_.file("a/checkpoint.bin"), checkpoint);
-  EXPECT_TRUE(contains(message_of<InputError>([&] { start("", scheme("\"settle\"")); }),
-                       "molecule 1 has O-H1"));
+  store(before);
+  expect_throws<InputError>({"molecule 1 has O-H1"}, [&] { start("", scheme("\"settle\"")); });
   EXPECT_EQ(start("", scheme("\"zss-stiff\"")).state.positions_A, before.positions_A);
 }
 

@@ -1,26 +1,17 @@
 #include "tarn/start.hpp"
 
-#include <array>
 #include <atomic>
-#include <cmath>
-#include <filesystem>
-#include <limits>
-#include <stdexcept>
-#include <string>
 #include <unistd.h>
-#include <vector>
 
 #include <Eigen/Dense>
-#include <gtest/gtest.h>
 
-#include "scratch_folder.hpp"
+#include "engine_fixtures.hpp"
 #include "start/cell_grid.hpp"
 #include "start/uniform.hpp"
 #include "start/velocities.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/physics/penalty.hpp"
-#include "water_fixtures.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
@@ -43,8 +34,7 @@ Vector3d centre_of_mass(const WaterModel& model, std::span<const double> x) {
   return sum / mass;
 }
 
-// --- random numbers and cells
-// ------------------------------------------------------------------------
+// --- random numbers and cells ---
 
 // Moments at 4.5 standard errors over 20000 draws.
 TEST(Uniform, DirectionsAndRotationsAreUniform) {
@@ -100,8 +90,7 @@ TEST(CellGrid, FindsEveryNeighbour) {
   }
 }
 
-// --- random clusters
-// ---------------------------------------------------------------------------------
+// --- random clusters ---
 
 TEST(RandomCluster, RigidCentredAndApart) {
   for (const WaterModel& model : kWaterModels) {
@@ -178,8 +167,7 @@ TEST(QuenchIterations, FallWithTheNumberOfPairs) {
   EXPECT_EQ(max_quench_iterations(100'000), 1);
 }
 
-// --- search for the lowest minimum
-// -------------------------------------------------------------------
+// --- search for the lowest minimum ---
 
 TEST(LowestCluster, DoesNotDependOnThreads) {
   const LowestCluster one = lowest_cluster(tip3p(), 6, 3, {.starts = 5, .threads = 1});
@@ -333,8 +321,7 @@ TEST(LowestCluster, DefaultStarts) {
   }
 }
 
-// --- velocities
-// --------------------------------------------------------------------------------------
+// --- velocities ---
 
 struct Sample {
   WaterModel model = tip3p();
@@ -467,42 +454,26 @@ TEST(Momentum, AtomsOnALine) {
   for (double c : u) EXPECT_NEAR(c, 0.0, few_roundings());
 }
 
-// --- the start of a deck
-// -----------------------------------------------------------------------------
+// --- the start of a deck ---
 
 class StartFromFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("tarn-start-" + std::to_string(getpid()) + "-" +
-               ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   Deck deck_of(const std::vector<double>& x, const std::string& model = "tip3p") {
     io::Structure s;
     s.molecules = static_cast<int>(x.size() / 9);
     s.positions_A = x;
     s.comment["model"] = model;
-    io::write_structure((folder_ / "start.xyz").string(), s);
+    io::write_structure(folder_.file("start.xyz"), s);
     Deck deck;
-    deck.path = (folder_ / "deck.toml").string();
+    deck.path = folder_.file("deck.toml");
     deck.system.file = "start.xyz";
     deck.integrator.scheme = Scheme::settle;
     deck.system.relax = false;
     return deck;
   }
-  static std::vector<double> seven() {
-    std::vector<double> x;
-    for (const Triple<double>& t : reference_cluster("tip3p-7.xyz")) {
-      const auto a = to_array(t);
-      x.insert(x.end(), a.begin(), a.end());
-    }
-    return x;
-  }
+  static std::vector<double> seven() { return reference_positions(7); }
 
-  std::filesystem::path folder_;
+  ScratchFolder folder_;
 };
 
 Deck random_deck(int molecules, int replicas) {
@@ -558,8 +529,7 @@ TEST_F(StartFromFile, RigidSchemesGetRigidMolecules) {
     const Start start = make_start(deck);
     EXPECT_LT(worst_length(tip3p(), start.state.positions_A), length_rounding_A());
     ASSERT_EQ(start.messages.size(), 1u);
-    EXPECT_NE(start.messages[0].text.find("molecule 4"), std::string::npos)
-        << start.messages[0].text;
+    EXPECT_TRUE(contains(start.messages[0].text, "molecule 4"));
     for (double v : start.state.velocities_A_per_akma) EXPECT_EQ(v, 0.0);
   }
   // A penalty scheme without relaxation keeps the structure.
@@ -578,7 +548,7 @@ TEST_F(StartFromFile, PenaltySchemesAreRelaxed) {
   deck.system.replicas = 2;
   const Start start = make_start(deck);
   ASSERT_EQ(start.messages.size(), 1u);
-  EXPECT_NE(start.messages[0].text.find("-61.014119"), std::string::npos) << start.messages[0].text;
+  EXPECT_TRUE(contains(start.messages[0].text, "-61.014119"));
   const State& s = start.state;
   const std::vector<double> x = replica(s.positions_A, s, 0);
   EXPECT_EQ(x, replica(s.positions_A, s, 1));
@@ -597,10 +567,7 @@ TEST_F(StartFromFile, RejectsOtherMolecules) {
   Deck deck = deck_of(x);
   for (const Scheme scheme : {Scheme::settle, Scheme::zss_stiff}) {
     deck.integrator.scheme = scheme;
-    const std::string message = message_of<InputError>([&] { make_start(deck); });
-    EXPECT_NE(message.find("start.xyz"), std::string::npos) << message;
-    EXPECT_NE(message.find("molecule 2 "), std::string::npos) << message;
-    EXPECT_NE(message.find("O-H2"), std::string::npos) << message;
+    expect_throws<InputError>({"start.xyz", "molecule 2 ", "O-H2"}, [&] { make_start(deck); });
   }
 }
 
@@ -608,9 +575,8 @@ TEST_F(StartFromFile, ReportsFilesOfAnotherModel) {
   const Deck deck = deck_of(random_cluster(*find_water_model("spc"), 3, 1, 0), "spc");
   const Start start = make_start(deck);
   ASSERT_EQ(start.messages.size(), 2u);
-  EXPECT_NE(start.messages[0].text.find("spc"), std::string::npos) << start.messages[0].text;
-  EXPECT_NE(start.messages[1].text.find("rigid geometry"), std::string::npos)
-      << start.messages[1].text;
+  EXPECT_TRUE(contains(start.messages[0].text, "spc"));
+  EXPECT_TRUE(contains(start.messages[1].text, "rigid geometry"));
 }
 
 TEST_F(StartFromFile, ReportsTheMomentumOfVelocities) {
@@ -624,7 +590,7 @@ TEST_F(StartFromFile, ReportsTheMomentumOfVelocities) {
     file.molecules = 7;
     file.positions_A = drawn.state.positions_A;
     file.velocities_A_per_akma = drawn.state.velocities_A_per_akma;
-    const std::string path = (folder_ / "moving.xyz").string();
+    const std::string path = folder_.file("moving.xyz");
     io::write_structure(path, file);
     Deck again = deck;
     again.system.file = path;
@@ -633,8 +599,7 @@ TEST_F(StartFromFile, ReportsTheMomentumOfVelocities) {
     const Start start = make_start(again);
     EXPECT_EQ(start.messages.size(), rests ? 1u : 0u);
     if (rests) {
-      EXPECT_NE(start.messages[0].text.find("has no momentum. Set remove_momentum = true"),
-                std::string::npos);
+      EXPECT_TRUE(contains(start.messages[0].text, "has no momentum. Set remove_momentum = true"));
     }
     again.system.remove_momentum = true;
     EXPECT_TRUE(make_start(again).messages.empty()) << "it knows";
@@ -662,9 +627,7 @@ TEST(Start, ReportsMoleculesFarOutsideTheWall) {
     const Start start = make_start(deck);
     ASSERT_EQ(start.messages.size(), radius_A < 1.0 ? 1u : 0u);
     if (start.messages.empty()) continue;
-    EXPECT_NE(start.messages[0].text.find("3 of 3 replicas start outside"), std::string::npos);
-    EXPECT_NE(start.messages[0].text.find("radius_A = 0.3."), std::string::npos)
-        << start.messages[0].text;
+    expect_parts_of(start.messages[0].text, {"3 of 3 replicas start outside", "radius_A = 0.3."});
   }
 }
 
@@ -680,9 +643,8 @@ TEST(Start, RefusesAQuenchInWhichAtomsFuse) {
   model.charge_hydrogen_e = 0.417;
   EXPECT_NO_THROW(make_start(deck));
   deck.model->sigma_A = 1.0;
-  const std::string message = message_of<InputError>([&] { make_start(deck); });
-  EXPECT_NE(message.find("the quenched start of replica "), std::string::npos) << message;
-  EXPECT_NE(message.find("[model] sigma_A = 1 and"), std::string::npos) << message;
+  expect_throws<InputError>({"the quenched start of replica ", "[model] sigma_A = 1 and"},
+                            [&] { make_start(deck); });
   deck.system.start = StartKind::random;
   EXPECT_NO_THROW(make_start(deck));
 }

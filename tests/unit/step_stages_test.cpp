@@ -1,13 +1,7 @@
-#include <array>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "src/cpu/group_steps.hpp"
+#include "testing.hpp"
 
 /// @file
 /// The stages that the first half of a step is counted in, with passes that take a given time.

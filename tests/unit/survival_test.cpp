@@ -1,15 +1,6 @@
 #include "tarn/analysis/survival.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "tarn/core/error.hpp"
+#include "testing.hpp"
 
 namespace tarn::analysis {
 namespace {

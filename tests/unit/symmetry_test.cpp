@@ -1,14 +1,7 @@
 #include "tarn/analysis/symmetry.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "tarn/io/xyz.hpp"
+#include "testing.hpp"
 
 namespace tarn::analysis {
 namespace {

@@ -1,10 +1,5 @@
-#include <cmath>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/csv.hpp"
+#include "testing.hpp"
 #include "trajectory_fixtures.hpp"
 
 namespace tarn::io {

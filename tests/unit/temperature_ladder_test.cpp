@@ -1,13 +1,7 @@
 #include "tarn/physics/temperature_ladder.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "core/bisect.hpp"
-#include "tarn/core/error.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

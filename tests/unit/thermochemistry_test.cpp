@@ -1,23 +1,11 @@
 #include "tarn/thermochemistry.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <numbers>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/symmetry.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 
 namespace tarn {

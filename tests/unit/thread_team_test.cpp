@@ -1,11 +1,8 @@
 #include "src/cpu/thread_team.hpp"
 
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include <gtest/gtest.h>
+#include "testing.hpp"
 
 /// @file
 /// Threads that work on one thing.

@@ -1,20 +1,13 @@
 #include "src/core/threads.hpp"
 
 #include <atomic>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <string>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "forked.hpp"
-#include "scratch_folder.hpp"
 #include "src/core/processors.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Teams of threads, and how many there are.

@@ -1,36 +1,19 @@
 #include "tarn/observe/trajectory_tables.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <optional>
 #include <regex>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
-#include "messages.hpp"
-#include "rounding.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/convert.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::message_of;
-using test::read_text;
-using test::ScratchFolder;
-using test::write_text;
+using namespace test;
 
 using Row = std::vector<std::string>;
 
@@ -40,6 +23,14 @@ std::vector<Row> rows_of(const std::string& path) {
   std::vector<std::string_view> cells;
   while (csv.next(cells)) rows.emplace_back(cells.begin(), cells.end());
   return rows;
+}
+
+/// A frame of two molecules at a distance, after its own words in the comment.
+std::string frame_of_two(const std::string& words, double distance_A) {
+  return fmt::format(
+      "6\nmodel=tip3p {0} replica=0\nO 0 0 0\nH 0.9572 0 0\nH -0.24 0.9266 0\n"
+      "O {1} 0 0\nH {2} 0.7569 0\nH {2} -0.7569 0\n",
+      words, distance_A, distance_A + 0.5859);
 }
 
 /// Runs of two molecules in three replicas, 40 frames each, with all that is measured of a
@@ -69,20 +60,35 @@ class TrajectoryTablesTest : public ::testing::Test {
     return out;
   }
   TrajectoryTables tables(const std::vector<std::string>& files, std::int64_t skipped = 0) {
+    TrajectoryTablesOptions options = options_of(files);
+    options.frames.skip = skipped;
+    return write_trajectory_tables(options);
+  }
+  TrajectoryTablesOptions options_of(const std::vector<std::string>& files) const {
     TrajectoryTablesOptions options;
     options.files = files;
     options.folder = folder_.file("tables");
-    options.frames.skip = skipped;
     options.pictures = false;
-    return write_trajectory_tables(options);
+    return options;
+  }
+  /// The files of the replicas of a run.
+  static std::vector<std::string> files_of(const std::string& out, const std::string& end = "xyz") {
+    std::vector<std::string> files;
+    for (int r = 0; r < 3; ++r) {
+      files.push_back(fmt::format("{}/trajectory-000{}.{}", out, r, end));
+    }
+    return files;
+  }
+  std::vector<Row> rows(const std::string& table) const {
+    return rows_of(folder_.file("tables/" + table + ".csv"));
   }
   /// The messages, but for the warning that such short trajectories always cause.
   static std::vector<std::string> told(const TrajectoryTables& result) {
-    std::vector<std::string> texts = test::texts(result.messages);
-    std::erase_if(texts, [](const std::string& text) {
+    std::vector<std::string> all = texts(result.messages);
+    std::erase_if(all, [](const std::string& text) {
       return text.starts_with("too few independent samples");
     });
-    return texts;
+    return all;
   }
   std::string refusal(const TrajectoryTablesOptions& options) {
     return message_of<InputError>([&] { write_trajectory_tables(options); });
@@ -98,9 +104,7 @@ TEST_F(TrajectoryTablesTest, EqualTheTablesOfTheRun) {
     if (format == "h5md" && !io::has_h5md()) continue;
     const std::string out = run(format);
     const TrajectoryTables result =
-        format == "h5md" ? tables({out + "/trajectory.h5"})
-                         : tables({out + "/trajectory-0000.xyz", out + "/trajectory-0001.xyz",
-                                   out + "/trajectory-0002.xyz"});
+        tables(format == "h5md" ? std::vector{out + "/trajectory.h5"} : files_of(out));
     EXPECT_EQ(result.frames, 120);
     EXPECT_EQ(result.replicas, 3);
     EXPECT_EQ(result.molecules, 4);
@@ -110,29 +114,29 @@ TEST_F(TrajectoryTablesTest, EqualTheTablesOfTheRun) {
       EXPECT_FALSE(io::read_structure(out + "/trajectory-0000.xyz").bath_K()) << "of one bath";
     }
     const std::vector<Row> of_run = rows_of(out + "/cluster.csv");
-    const std::vector<Row> of_files = rows_of(folder_.file("tables/cluster.csv"));
+    const std::vector<Row> of_files = rows("cluster");
     const std::vector<Row> energies = rows_of(out + "/energies.csv");
-    const std::vector<Row> potential = rows_of(folder_.file("tables/potential.csv"));
+    const std::vector<Row> potential = rows("potential");
     ASSERT_EQ(of_files.size(), 120u);
     ASSERT_EQ(of_run.size(), 120u);
     ASSERT_EQ(potential.size(), 120u);
     for (std::size_t i = 0; i < of_run.size(); ++i) {
       EXPECT_EQ(std::stoi(of_run[i][0]), 10 * std::stoi(of_files[i][0]));
-      EXPECT_NEAR(std::stod(of_run[i][1]), std::stod(of_files[i][1]), test::few_roundings(10.0));
+      EXPECT_NEAR(std::stod(of_run[i][1]), std::stod(of_files[i][1]), few_roundings(10.0));
       EXPECT_EQ(of_run[i][2], of_files[i][2]);
       for (std::size_t c = 3; c < of_run[i].size(); ++c) {
         const double value = std::stod(of_run[i][c]), again = std::stod(of_files[i][c]);
         EXPECT_EQ(std::isnan(value), std::isnan(again));
         // Lengths of some angstroms; fluctuations of the Lindemann index are a thousandth of them.
         if (std::isnan(value)) continue;
-        EXPECT_NEAR(value, again, test::few_roundings(1000.0));
+        EXPECT_NEAR(value, again, few_roundings(1000.0));
       }
       // The same sum in another order.
       EXPECT_NEAR(std::stod(energies[i][3]), std::stod(potential[i][3]), 1e-11);
     }
     // Sums over the replicas are of other groups.
     const std::vector<Row> profile = rows_of(out + "/profile.csv");
-    const std::vector<Row> again = rows_of(folder_.file("tables/profile.csv"));
+    const std::vector<Row> again = rows("profile");
     ASSERT_EQ(profile.size(), again.size());
     for (std::size_t i = 0; i < profile.size(); ++i) {
       for (std::size_t c : {0u, 1u, 3u, 5u, 9u}) {
@@ -155,22 +159,18 @@ TEST_F(TrajectoryTablesTest, EqualTheTablesOfTheRun) {
 /// Correlations too, where they are asked for.
 TEST_F(TrajectoryTablesTest, CorrelationsEqualThoseOfTheRun) {
   const std::string out = run("xyz");
-  TrajectoryTablesOptions options;
-  for (const char* r : {"0", "1", "2"}) {
-    options.files.push_back(fmt::format("{}/trajectory-000{}.xyz", out, r));
-  }
-  options.folder = folder_.file("tables");
+  TrajectoryTablesOptions options = options_of(files_of(out));
   options.correlation_ps = 0.2;
   const TrajectoryTables result = write_trajectory_tables(options);
   const std::vector<Row> of_run = rows_of(out + "/correlation.csv");
-  const std::vector<Row> of_files = rows_of(folder_.file("tables/correlation.csv"));
+  const std::vector<Row> of_files = rows("correlation");
   ASSERT_EQ(of_run.size(), 11u);
   ASSERT_EQ(of_files.size(), 11u);
   for (std::size_t i = 0; i < of_run.size(); ++i) {
     for (std::size_t c = 0; c < of_run[i].size(); c += c == 0 ? 1 : 2) {
       // Sums of up to 4 molecules, 16 origins, 2 windows and 3 replicas.
       EXPECT_NEAR(std::stod(of_run[i][c]), std::stod(of_files[i][c]),
-                  test::rounding(400, 4, 1.0 + std::stod(of_run[i][c])));
+                  rounding(400, 4, 1.0 + std::stod(of_run[i][c])));
     }
   }
   const auto found =
@@ -185,7 +185,7 @@ TEST_F(TrajectoryTablesTest, CorrelationsEqualThoseOfTheRun) {
                        "are 20"));
   options.correlation_ps = 0.16;
   write_trajectory_tables(options);
-  const std::vector<Row> of_half = rows_of(folder_.file("tables/correlation.csv"));
+  const std::vector<Row> of_half = rows("correlation");
   ASSERT_EQ(of_half.size(), 5u);
   EXPECT_NEAR(std::stod(of_half[4][0]), 0.16, 1e-12);
 
@@ -198,7 +198,7 @@ TEST_F(TrajectoryTablesTest, CorrelationsEqualThoseOfTheRun) {
   options.correlation_ps = 0.2;
   const std::vector<std::string> whole = options.files;
   options.files = {whole[0], folder_.file("short.xyz"), whole[2]};
-  const std::vector<std::string> told = test::texts(write_trajectory_tables(options).messages);
+  const std::vector<std::string> told = texts(write_trajectory_tables(options).messages);
   ASSERT_FALSE(told.empty());
   EXPECT_EQ(told[0],
             "1 of 3 replicas have fewer than 26 frames and are excluded from correlation.csv");
@@ -239,12 +239,10 @@ TEST_F(TrajectoryTablesTest, CorrelationsEqualThoseOfTheRun) {
 
 /// Replicas whose frames take turns in one file are what they are in files of their own.
 TEST_F(TrajectoryTablesTest, ReplicasMayBeInterleaved) {
-  const std::string out = run("xyz");
-  std::vector<std::string> files;
+  const std::vector<std::string> files = files_of(run("xyz"));
   std::vector<std::vector<std::string>> lines(3);
-  for (int r = 0; r < 3; ++r) {
-    files.push_back(fmt::format("{}/trajectory-000{}.xyz", out, r));
-    std::ifstream file(files.back());
+  for (std::size_t r = 0; r < 3; ++r) {
+    std::ifstream file(files[r]);
     for (std::string line; std::getline(file, line);) lines[r].push_back(line + "\n");
   }
   constexpr std::size_t kLinesOfFrame = 14;
@@ -269,10 +267,10 @@ TEST_F(TrajectoryTablesTest, SkipRequestedFrames) {
   const std::string out = run("xyz");
   const TrajectoryTables result = tables({out + "/trajectory-0001.xyz"}, 30);
   EXPECT_EQ(result.frames, 10);
-  const std::vector<Row> rows = rows_of(folder_.file("tables/cluster.csv"));
-  ASSERT_EQ(rows.size(), 10u);
-  EXPECT_EQ(rows[0][0], "30") << "the place of the frame in its replica";
-  EXPECT_EQ(rows[0][2], "0") << "replicas are counted";
+  const std::vector<Row> left = rows("cluster");
+  ASSERT_EQ(left.size(), 10u);
+  EXPECT_EQ(left[0][0], "30") << "the place of the frame in its replica";
+  EXPECT_EQ(left[0][2], "0") << "replicas are counted";
 }
 
 /// Two molecules that swing about a distance, in the first sixteen of 128 frames about another.
@@ -280,11 +278,8 @@ TEST_F(TrajectoryTablesTest, ReportAnUnequilibratedStart) {
   const auto notes_of = [&](double start_A, int replicas) {
     std::string text;
     for (int k = 0; k < 128; ++k) {
-      const double x = (k < 16 ? start_A : 3.0) + 0.1 * std::sin(2.0 * k);
-      text += fmt::format(
-          "6\nmodel=tip3p step={0} time_ps={0} replica=0\nO 0 0 0\nH 0.9572 0 0\nH -0.24 0.9266 0\n"
-          "O {1} 0 0\nH {2} 0.7569 0\nH {2} -0.7569 0\n",
-          k, x, x + 0.5859);
+      text += frame_of_two(fmt::format("step={0} time_ps={0}", k),
+                           (k < 16 ? start_A : 3.0) + 0.1 * std::sin(2.0 * k));
     }
     std::vector<std::string> files;
     for (int r = 0; r < replicas; ++r) {
@@ -298,8 +293,7 @@ TEST_F(TrajectoryTablesTest, ReportAnUnequilibratedStart) {
   EXPECT_TRUE(notes_of(3.6, 3).empty());
   const std::vector<std::string> notes = notes_of(3.6, 1);
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_TRUE(contains(notes[0], "not equilibrated. potential_kcal_per_mol "));
-  EXPECT_TRUE(contains(notes[0], "--skip"));
+  expect_parts_of(notes[0], {"not equilibrated. potential_kcal_per_mol ", "--skip"});
 }
 
 TEST_F(TrajectoryTablesTest, FramesWithoutTimesAreCounted) {
@@ -309,7 +303,7 @@ TEST_F(TrajectoryTablesTest, FramesWithoutTimesAreCounted) {
   const TrajectoryTables result = tables({path});
   ASSERT_EQ(told(result).size(), 1u);
   EXPECT_TRUE(contains(told(result)[0], "no times"));
-  EXPECT_EQ(rows_of(folder_.file("tables/cluster.csv"))[7][1], "7");
+  EXPECT_EQ(rows("cluster")[7][1], "7");
 }
 
 /// Each frame has its own time, whatever the others have; times of correlation are told in ps where
@@ -318,11 +312,7 @@ TEST_F(TrajectoryTablesTest, FramesHaveTheirOwnTimes) {
   const auto file_of = [&](const std::string& name, const std::vector<double>& times) {
     std::string text;
     for (const double time : times) {
-      const double x = 3.0 + 0.1 * std::sin(20.0 * time);
-      text += fmt::format(
-          "6\nmodel=tip3p time_ps={0} replica=0\nO 0 0 0\nH 0.9572 0 0\nH -0.24 0.9266 0\n"
-          "O {1} 0 0\nH {2} 0.7569 0\nH {2} -0.7569 0\n",
-          time, x, x + 0.5859);
+      text += frame_of_two(fmt::format("time_ps={}", time), 3.0 + 0.1 * std::sin(20.0 * time));
     }
     write_text(folder_.file(name), text);
     return folder_.file(name);
@@ -333,7 +323,7 @@ TEST_F(TrajectoryTablesTest, FramesHaveTheirOwnTimes) {
   };
   const auto times_of = [&] {
     std::vector<std::string> times;
-    for (const Row& row : rows_of(folder_.file("tables/potential.csv"))) times.push_back(row[1]);
+    for (const Row& row : rows("potential")) times.push_back(row[1]);
     return times;
   };
   using Times = std::vector<std::string>;
@@ -394,18 +384,14 @@ TEST_F(TrajectoryTablesTest, ReportPooledBaths) {
     if (format == "h5md" && !io::has_h5md()) continue;
     SCOPED_TRACE(format);
     const std::string out = run(format, "tip3p", several);
-    std::vector<std::string> files;
+    const std::vector<std::string> files =
+        format == "h5md" ? std::vector(3, out + "/trajectory.h5") : files_of(out, format);
     std::vector<std::optional<double>> baths_K;
     for (int r = 0; r < 3; ++r) {
-      files.push_back(format == "h5md" ? out + "/trajectory.h5"
-                                       : fmt::format("{}/trajectory-000{}.{}", out, r, format));
-      const io::FrameChoice last{39, r};
-      baths_K.push_back(io::read_structure(files.back(), last).bath_K());
+      baths_K.push_back(io::read_structure(files[static_cast<std::size_t>(r)], {39, r}).bath_K());
     }
     EXPECT_EQ(baths_K, (std::vector<std::optional<double>>{60.0, 90.5, 60.0}));
-    TrajectoryTablesOptions options;
-    options.folder = folder_.file("tables");
-    options.files = files;
+    TrajectoryTablesOptions options = options_of(files);
     if (format == "h5md") options.files.resize(1);
     const std::vector<std::string> texts = told(write_trajectory_tables(options));
     ASSERT_EQ(texts.size(), 1u);
@@ -419,9 +405,8 @@ TEST_F(TrajectoryTablesTest, ReportPooledBaths) {
 TEST_F(TrajectoryTablesTest, TheModelDecidesTheEnergy) {
   const std::string xyz = run("xyz", "spce") + "/trajectory-0000.xyz";
   EXPECT_EQ(tables({xyz}).model, "spce");
-  const std::string own = rows_of(folder_.file("tables/potential.csv"))[0][3];
-  TrajectoryTablesOptions options;
-  options.files = {xyz};
+  const std::string own = rows("potential")[0][3];
+  TrajectoryTablesOptions options = options_of({xyz});
   options.folder = folder_.file("other");
   options.model = "tip3p";
   EXPECT_EQ(write_trajectory_tables(options).model, "tip3p");
@@ -434,17 +419,17 @@ TEST_F(TrajectoryTablesTest, TheModelDecidesTheEnergy) {
 TEST_F(TrajectoryTablesTest, ReplaceOlderTablesAtTheEnd) {
   const std::string path = run("xyz") + "/trajectory-0000.xyz";
   tables({path});
-  const auto before = test::contents_of(folder_.file("tables"));
+  const auto before = contents_of(folder_.file("tables"));
   ASSERT_FALSE(before.empty());
   const std::string water = "O 0 0 0\nH 0.9572 0 0\nH -0.2399872 0.92662721 0\n";
   const std::string apart = "O 5 0 0\nH 5.9572 0 0\nH 4.7600128 0.92662721 0\n";
   const std::string bad = folder_.file("bad.xyz");
-  test::write_text(bad, "6\n\n" + water + apart + "6\n\n" + water + water);
+  write_text(bad, "6\n\n" + water + apart + "6\n\n" + water + water);
   EXPECT_THROW(tables({bad}), InputError);
-  EXPECT_EQ(test::contents_of(folder_.file("tables")), before);
-  test::write_text(bad, "6\n\n" + water + apart);
+  EXPECT_EQ(contents_of(folder_.file("tables")), before);
+  write_text(bad, "6\n\n" + water + apart);
   tables({bad});
-  const auto after = test::contents_of(folder_.file("tables"));
+  const auto after = contents_of(folder_.file("tables"));
   EXPECT_NE(after.at("potential.csv"), before.at("potential.csv"));
   for (const auto& [name, text] : after) EXPECT_TRUE(before.contains(name)) << name;
 }
@@ -455,21 +440,19 @@ TEST_F(TrajectoryTablesTest, TakeTheFramesThatAreChosen) {
   const io::FrameSelection chosen{.skip = 4, .every = 3, .max_frames = 9};
   io::convert_trajectory({.from = path, .to = folder_.file("some.xyz"), .frames = chosen});
   const TrajectoryTables of_all = tables({path});
-  const std::vector<Row> all = rows_of(folder_.file("tables/cluster.csv"));
+  const std::vector<Row> all = rows("cluster");
   const TrajectoryTables of_some = tables({folder_.file("some.xyz")});
-  TrajectoryTablesOptions options;
-  options.files = {path};
-  options.folder = folder_.file("tables");
+  TrajectoryTablesOptions options = options_of({path});
   options.frames = chosen;
   const TrajectoryTables result = write_trajectory_tables(options);
   EXPECT_EQ(result.frames, 9);
-  const std::vector<Row> rows = rows_of(folder_.file("tables/cluster.csv"));
-  ASSERT_EQ(rows.size(), 9u);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    EXPECT_EQ(rows[i][0], all[4 + 3 * i][0]) << "steps are places in the file";
-    EXPECT_NEAR(std::stod(rows[i][1]), std::stod(all[4 + 3 * i][1]), test::few_roundings(10.0));
+  const std::vector<Row> left = rows("cluster");
+  ASSERT_EQ(left.size(), 9u);
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    EXPECT_EQ(left[i][0], all[4 + 3 * i][0]) << "steps are places in the file";
+    EXPECT_NEAR(std::stod(left[i][1]), std::stod(all[4 + 3 * i][1]), few_roundings(10.0));
     // All but the Lindemann index, which is of the frames so far.
-    EXPECT_TRUE(std::equal(rows[i].begin() + 2, rows[i].end() - 1, all[4 + 3 * i].begin() + 2))
+    EXPECT_TRUE(std::equal(left[i].begin() + 2, left[i].end() - 1, all[4 + 3 * i].begin() + 2))
         << i;
   }
   ASSERT_EQ(result.averages.size(), of_some.averages.size());
@@ -496,8 +479,7 @@ TEST_F(TrajectoryTablesTest, UseTheCompleteFramesOfATruncatedFile) {
   const TrajectoryTables cut = tables({path});
   EXPECT_EQ(cut.frames, whole.frames - 1);
   ASSERT_EQ(cut.messages.size(), whole.messages.size() + 1);
-  EXPECT_TRUE(contains(cut.messages.front().text, "ends within its frame"))
-      << cut.messages.front().text;
+  EXPECT_TRUE(contains(cut.messages.front().text, "ends within its frame"));
 }
 
 /// Atoms that a program left at the origin have no energy.
@@ -507,21 +489,16 @@ TEST_F(TrajectoryTablesTest, RefuseCoincidentAtoms) {
       "6\nstep=0 time_ps=0\n" + water + "O 0 0 3\nH 0.9572 0 3\nH -0.24 0.9266 3\n";
   const std::string unset = "6\nstep=1 time_ps=1\n" + water + "O 0 0 0\nH 0 0 0\nH 0 0 0\n";
   write_text(folder_.file("unset.xyz"), whole + unset);
-  TrajectoryTablesOptions options;
-  options.files = {folder_.file("unset.xyz")};
-  options.folder = folder_.file("tables");
-  const std::string text = refusal(options);
-  EXPECT_TRUE(contains(text,
+  const TrajectoryTablesOptions options = options_of({folder_.file("unset.xyz")});
+  EXPECT_TRUE(contains(refusal(options),
                        "unset.xyz:14:1: frame 1 (counted from 0): O of molecule 1 is 0 A from "
-                       "O of molecule 0"))
-      << text;
+                       "O of molecule 0"));
   EXPECT_FALSE(std::filesystem::exists(options.folder));
 }
 
 TEST_F(TrajectoryTablesTest, RejectUnsupportedRequests) {
   const std::string out = run("xyz");
-  TrajectoryTablesOptions options;
-  options.files = {out + "/trajectory-0000.xyz"};
+  TrajectoryTablesOptions options = options_of({out + "/trajectory-0000.xyz"});
   options.folder = out;
   EXPECT_TRUE(contains(refusal(options), "is the folder of a run"));
   EXPECT_EQ(rows_of(out + "/cluster.csv").size(), 120u) << "nothing is lost";

@@ -1,8 +1,6 @@
 #include "tarn/core/units.hpp"
 
-#include <cmath>
-
-#include <gtest/gtest.h>
+#include "testing.hpp"
 
 namespace tarn::units {
 namespace {

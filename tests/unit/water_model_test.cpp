@@ -1,23 +1,15 @@
 #include "tarn/physics/water_model.hpp"
 
-#include <array>
-#include <cmath>
-#include <limits>
-#include <string>
-#include <string_view>
-
-#include <gtest/gtest.h>
-
 #include "tarn/physics/pair_force.hpp"
 #include "tarn/physics/parameters.hpp"
 #include "tarn/physics/triple.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 
 namespace tarn {
 namespace {
 
-using test::for_models;
-using test::kEpsilon;
+using namespace test;
 
 const WaterModel& model_named(std::string_view name) {
   for (const WaterModel& model : kWaterModels) {
@@ -104,7 +96,7 @@ TEST(WaterModel, MSiteLiesOnTheBisector) {
       EXPECT_EQ(model.m_site_weight(), 0.0);
       return;
     }
-    const Triple<double> x = test::molecule_at_origin(model);
+    const Triple<double> x = molecule_at_origin(model);
     const Vec3<double> m = site_offsets<true>(x, model.m_site_weight()).m;
     EXPECT_NEAR(m.x, model.r_om_A, 4 * kEpsilon);
     EXPECT_NEAR(m.y, 0.0, 4 * kEpsilon);
@@ -114,7 +106,7 @@ TEST(WaterModel, MSiteLiesOnTheBisector) {
 
 TEST(WaterModel, Masses) {
   for_models([](const WaterModel& model) {
-    EXPECT_NEAR(model.molecule_mass_Da(), 18.0154, test::few_roundings(18.0));
+    EXPECT_NEAR(model.molecule_mass_Da(), 18.0154, few_roundings(18.0));
     EXPECT_EQ(model.mass_Da(0), units::mass_oxygen_Da);
     EXPECT_EQ(model.mass_Da(1), units::mass_hydrogen_Da);
     EXPECT_EQ(model.mass_Da(2), units::mass_hydrogen_Da);

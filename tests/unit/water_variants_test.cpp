@@ -1,14 +1,8 @@
 #include "compare/water_variants.hpp"
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

@@ -1,20 +1,11 @@
 #include "tarn/io/xyz.hpp"
 
-#include <limits>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
+#include "testing.hpp"
 
 namespace tarn::io {
 namespace {
 
-using test::contains;
-using test::message_of;
-using test::ScratchFolder;
+using namespace test;
 
 const std::string kWater = "O 0 0 0\nH 0.9 0 0\nH 0 0.9 0\n";
 const std::string kHead = "3\nProperties=species:S:1:pos:R:3\n";
@@ -22,7 +13,7 @@ const std::string kHead = "3\nProperties=species:S:1:pos:R:3\n";
 class Xyz : public ::testing::Test {
  protected:
   std::string file(const std::string& text) {
-    test::write_text(folder_.file("a.xyz"), text);
+    write_text(folder_.file("a.xyz"), text);
     return folder_.file("a.xyz");
   }
   Structure read(const std::string& text) { return read_structure(file(text)); }
@@ -58,9 +49,9 @@ TEST_F(Xyz, ReadsPlainFilesWithMoreColumnsCrlfAndBlankLines) {
 }
 
 TEST_F(Xyz, ReadsFilesThatBeginWithAByteOrderMark) {
-  test::write_text(folder_.file("bom.xyz"),
-                   "\xEF\xBB\xBF"
-                   "3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n");
+  write_text(folder_.file("bom.xyz"),
+             "\xEF\xBB\xBF"
+             "3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n");
   EXPECT_EQ(read_structure(folder_.file("bom.xyz")).molecules, 1);
 }
 
@@ -175,11 +166,11 @@ TEST_F(Xyz, UsesTheUnitInTheComment) {
                        "2:1: the file contains velocities; give one of positions"));
 
   const std::string pdb = folder_.file("a.pdb");
-  test::write_text(pdb,
-                   "TITLE     positions{atomic_unit} cell{atomic_unit} Step: 0 Bead: 0\n"
-                   "ATOM      1  O   HOH     1       0.000   0.000   0.000  1.00  0.00\n"
-                   "ATOM      2  H1  HOH     1       1.809   0.000   0.000  1.00  0.00\n"
-                   "ATOM      3  H2  HOH     1      -0.454   1.751   0.000  1.00  0.00\nEND\n");
+  write_text(pdb,
+             "TITLE     positions{atomic_unit} cell{atomic_unit} Step: 0 Bead: 0\n"
+             "ATOM      1  O   HOH     1       0.000   0.000   0.000  1.00  0.00\n"
+             "ATOM      2  H1  HOH     1       1.809   0.000   0.000  1.00  0.00\n"
+             "ATOM      3  H2  HOH     1      -0.454   1.751   0.000  1.00  0.00\nEND\n");
   EXPECT_NEAR(first_bond_A(read_structure(pdb)), 1.809 * kBohr_A, 1e-9);
 }
 
@@ -201,10 +192,10 @@ TEST_F(Xyz, NotesThatDeuteriumHasTheMassOfHydrogen) {
   EXPECT_TRUE(contains(s.messages[0].text, "set [system] hydrogen_mass_Da = 2.014"));
   EXPECT_TRUE(read("3\n\n" + kWater).messages.empty());
   const std::string gro = folder_.file("a.gro");
-  test::write_text(gro,
-                   "\n    3\n    1SOL     OW    1   0.000   0.000   0.000\n"
-                   "    1SOL     D1    2   0.096   0.000   0.000\n"
-                   "    1SOL     D2    3  -0.024   0.093   0.000\n   0.0 0.0 0.0\n");
+  write_text(gro,
+             "\n    3\n    1SOL     OW    1   0.000   0.000   0.000\n"
+             "    1SOL     D1    2   0.096   0.000   0.000\n"
+             "    1SOL     D2    3  -0.024   0.093   0.000\n   0.0 0.0 0.0\n");
   const Structure heavy = read_structure(gro);
   ASSERT_EQ(heavy.messages.size(), 1u);
   EXPECT_TRUE(contains(heavy.messages[0].text, "atoms D are read as H"));
@@ -356,9 +347,8 @@ TEST_F(Xyz, RefusesOverlapsAndBrokenMolecules) {
 }
 
 TEST_F(Xyz, FilesThatCannotBeReadAreIoErrors) {
-  EXPECT_TRUE(contains(message_of<IoError>([&] { read_structure(folder_.file("none.xyz")); }),
-                       "No such file"));
-  EXPECT_TRUE(contains(message_of<Error>([&] { read_structure(folder_.path()); }), folder_.path()));
+  expect_throws<IoError>({"No such file"}, [&] { read_structure(folder_.file("none.xyz")); });
+  expect_throws<Error>({folder_.path()}, [&] { read_structure(folder_.path()); });
 }
 
 TEST_F(Xyz, NeverWritesNan) {
