@@ -32,7 +32,16 @@ class CorrelationObserver final : public ArchivedObserver {
   void observe(const Frame& frame) override {
     if (frame.step >= info_.first_averaged_step) correlations_.observe(frame, info_.threads);
   }
-  void finish() override;
+  void finish() override {
+    const std::string path = info_.out_dir + "/correlation.csv";
+    io::CsvFormat csv(path, Correlations::header());
+    std::string text = csv.head(info_.provenance + "; " + std::string(Correlations::kRemark));
+    for (std::size_t lag = 0; correlations_.has_rows() && lag <= correlations_.longest(); ++lag) {
+      correlations_.append_cells(lag, csv);
+      text += csv.row();
+    }
+    io::write_file(path, text);
+  }
   std::vector<AveragedQuantity> averages() const override { return correlations_.times(); }
   Messages messages() const override {
     Messages messages;
@@ -47,17 +56,6 @@ class CorrelationObserver final : public ArchivedObserver {
   ObserverContext info_;
   Correlations correlations_;
 };
-
-void CorrelationObserver::finish() {
-  const std::string path = info_.out_dir + "/correlation.csv";
-  io::CsvFormat csv(path, Correlations::header());
-  std::string text = csv.head(info_.provenance + "; " + std::string(Correlations::kRemark));
-  for (std::size_t lag = 0; correlations_.has_rows() && lag <= correlations_.longest(); ++lag) {
-    correlations_.append_cells(lag, csv);
-    text += csv.row();
-  }
-  io::write_file(path, text);
-}
 
 }  // namespace
 
