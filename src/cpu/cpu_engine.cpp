@@ -124,16 +124,7 @@ class CpuEngine final : public Engine {
 
   void exchange(std::span<const StateExchange> pairs) override {
     if (pairs.empty()) return;
-    const auto places = exchange_places(pairs, live_places()) {
-      ReplicaPlaces<Place> live;
-      live.reserve(replica_ids_.size());
-      for (std::size_t g = 0; g < groups_.size(); ++g) {
-        groups_[g].for_each_running([&](int r, std::size_t replica) {
-          live.add(replica_ids_[replica], {g, r});
-        });
-      }
-      return live;
-    }
+    const auto places = exchange_places(pairs, live_places());
     constexpr std::int64_t kGrain = 64;  // fewer pairs than this are faster on one thread
     for_each_index(
         static_cast<std::int64_t>(pairs.size()), threads_, [](int) { return 0; },
@@ -383,7 +374,16 @@ class CpuEngine final : public Engine {
     int replica;  ///< within the group
   };
   /// The running replicas, by id.
-  ReplicaPlaces<Place> live_places() const;
+  ReplicaPlaces<Place> live_places() const {
+    ReplicaPlaces<Place> live;
+    live.reserve(replica_ids_.size());
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_[g].for_each_running([&](int r, std::size_t replica) {
+        live.add(replica_ids_[replica], {g, r});
+      });
+    }
+    return live;
+  }
   void exchange(const StateExchange& pair, const Place& first, const Place& second) {
     const std::vector<double> from_first = coordinates_at(first),
                               from_second = coordinates_at(second);

@@ -68,17 +68,7 @@ class ForceServer {
         bonds_(bond_reference(options.model)),
         positions_A_(9 * static_cast<std::size_t>(options.molecules)),
         forces_(positions_A_.size()) {
-    check_atom_order() {
-      std::vector<int> sorted = options_.atom_order;
-      if (sorted.empty()) return;
-      std::sort(sorted.begin(), sorted.end());
-      for (std::size_t i = 0; i < std::max(sorted.size(), atoms()); ++i) {
-        if (i < sorted.size() && i < atoms() && sorted[i] == static_cast<int>(i)) continue;
-        throw InputError(
-            fmt::format("the atom order of {} must contain each number from 0 to {} once",
-                        count_text(options_.molecules, "molecule"), atoms() - 1));
-      }
-    }
+    check_atom_order();
   }
 
   std::size_t atoms() const { return positions_A_.size() / 3; }
@@ -138,7 +128,17 @@ class ForceServer {
                                        : static_cast<std::size_t>(options_.atom_order[theirs]);
   }
   /// @throws InputError unless each atom occurs once
-  void check_atom_order() const;
+  void check_atom_order() const {
+    std::vector<int> sorted = options_.atom_order;
+    if (sorted.empty()) return;
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t i = 0; i < std::max(sorted.size(), atoms()); ++i) {
+      if (i < sorted.size() && i < atoms() && sorted[i] == static_cast<int>(i)) continue;
+      throw InputError(
+          fmt::format("the atom order of {} must contain each number from 0 to {} once",
+                      count_text(options_.molecules, "molecule"), atoms() - 1));
+    }
+  }
   /// Adds the forces of the penalty. @return its energy
   double add_penalty() {
     if (options_.omega == 0.0) return 0.0;

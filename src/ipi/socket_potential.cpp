@@ -111,6 +111,18 @@ class Reader {
   std::size_t position_ = 0;
 };
 
+const SocketPotentialOptions& checked(const SocketPotentialOptions& options) {
+  if (options.clients < 1) throw InputError("clients must be at least 1");
+  if (options.molecules < 1) throw InputError("there must be at least one molecule");
+  if (!(options.timeout_s > 0.0 && options.timeout_s <= 1e9)) {
+    throw InputError("timeout_s must be a number of seconds above 0, up to 1e9");
+  }
+  if (!(options.cell_A > 0.0 && options.cell_A < 1e9)) {
+    throw InputError("cell_A must be a length above 0 and below 1e9");
+  }
+  return options;
+}
+
 class SocketPotential final : public Potential {
  public:
   explicit SocketPotential(const SocketPotentialOptions& options)
@@ -119,7 +131,7 @@ class SocketPotential final : public Potential {
             std::chrono::duration<double>(options.timeout_s))),
         listener_(options.address) {}
 
-  SocketPotential::~SocketPotential() {
+  ~SocketPotential() override {
     const auto end = Clock::now() + kFarewell;
     const auto wait = [end](const Client& client, short events) {
       pollfd waiting{client.descriptor(), events, 0};
@@ -139,7 +151,6 @@ class SocketPotential final : public Potential {
           ::recv(client.descriptor(), answer.data(), answer.size(), 0);
     }
   }
-  ~SocketPotential() override;
 
   void compute(std::span<const double> positions_A, std::span<const std::int64_t> image_ids,
                std::span<double> energies_kcal_per_mol,
@@ -447,18 +458,6 @@ class SocketPotential final : public Potential {
   Clock::time_point without_since_{};  ///< since when no client has had an image
   bool is_absence_reported_ = false, is_stranger_reported_ = false;
 };
-
-const SocketPotentialOptions& checked(const SocketPotentialOptions& options) {
-  if (options.clients < 1) throw InputError("clients must be at least 1");
-  if (options.molecules < 1) throw InputError("there must be at least one molecule");
-  if (!(options.timeout_s > 0.0 && options.timeout_s <= 1e9)) {
-    throw InputError("timeout_s must be a number of seconds above 0, up to 1e9");
-  }
-  if (!(options.cell_A > 0.0 && options.cell_A < 1e9)) {
-    throw InputError("cell_A must be a length above 0 and below 1e9");
-  }
-  return options;
-}
 
 }  // namespace
 

@@ -7,7 +7,6 @@
 #include "correlations.hpp"
 #include "observable.hpp"
 #include "replica_table.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {
@@ -33,14 +32,13 @@ class CorrelationObserver final : public ArchivedObserver {
     if (frame.step >= info_.first_averaged_step) correlations_.observe(frame, info_.threads);
   }
   void finish() override {
-    const std::string path = info_.out_dir + "/correlation.csv";
-    io::CsvFormat csv(path, Correlations::header());
-    std::string text = csv.head(info_.provenance + "; " + std::string(Correlations::kRemark));
+    io::CsvTable csv(info_.out_dir + "/correlation.csv", Correlations::header(),
+                     info_.provenance + "; " + std::string(Correlations::kRemark));
     for (std::size_t lag = 0; correlations_.has_rows() && lag <= correlations_.longest(); ++lag) {
       correlations_.append_cells(lag, csv);
-      text += csv.row();
+      csv.end_row();
     }
-    io::write_file(path, text);
+    csv.write();
   }
   std::vector<AveragedQuantity> averages() const override { return correlations_.times(); }
   Messages messages() const override {

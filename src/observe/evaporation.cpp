@@ -2,7 +2,6 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,8 +15,8 @@
 #include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/survival.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {
@@ -42,7 +41,7 @@ struct Sum {
   analysis::MeanError mean(std::int64_t n) const {
     const auto count = static_cast<double>(n);
     const double mean = values / count, spread2 = std::max(0.0, squares / count - mean * mean);
-    return {n > 0 ? mean : std::nan(""), n > 1 ? std::sqrt(spread2 / (count - 1.0)) : 0.0};
+    return {n > 0 ? mean : kNoNumber, n > 1 ? std::sqrt(spread2 / (count - 1.0)) : 0.0};
   }
 };
 
@@ -112,8 +111,8 @@ class EvaporationObserver final : public ArchivedObserver {
   }
   void finish() override {
     csv_.flush();
-    io::write_file(path("survival.csv"), survival_table());
-    io::write_file(path("evaporation_rates.csv"), rates_table());
+    write_survival();
+    write_rates();
   }
   std::vector<AveragedQuantity> averages() const override {
     std::vector<AveragedQuantity> all;
@@ -123,11 +122,8 @@ class EvaporationObserver final : public ArchivedObserver {
       const std::int64_t of_bath = departures(bath);
       const Rate r = rate(bath);
       if (std::isnan(r.value)) continue;
-      AveragedQuantity& a = all.emplace_back();
-      a.table = "evaporation";
-      a.quantity = "evaporation_rate_per_ns";
-      a.mean = r.value;
-      a.error = r.error;
+      AveragedQuantity& a =
+          all.emplace_back("evaporation", "evaporation_rate_per_ns", r.value, r.error);
       a.independent_samples = static_cast<double>(of_bath);
       a.samples = bath.replicas;
       a.converged = of_bath >= kEnoughDepartures;
@@ -136,11 +132,8 @@ class EvaporationObserver final : public ArchivedObserver {
       most = std::max(most, of_bath);
     }
     if (const auto fitted = fit()) {
-      AveragedQuantity& a = all.emplace_back();
-      a.table = "evaporation";
-      a.quantity = "activation_energy_kcal_per_mol";
-      a.mean = fitted->activation;
-      a.error = fitted->activation_error;
+      AveragedQuantity& a = all.emplace_back("evaporation", "activation_energy_kcal_per_mol",
+                                             fitted->activation, fitted->activation_error);
       a.independent_samples = static_cast<double>(all_departures);
       a.samples = followed();
       a.converged = all_departures - most >= kEnoughDepartures;
@@ -291,26 +284,24 @@ class EvaporationObserver final : public ArchivedObserver {
     const ClusterParts& parts = frame.parts[r];
     const double kinetic = parts.relative_kinetic_kcal_per_mol;
     const double potential = frame.energies[r].potential_kcal_per_mol;
-    csv_.cell(frame.step).cell(info_.time_of(frame)).cell(id);
+    csv_.cells(frame.step, info_.time_of(frame), id);
     if (several()) csv_.cell(baths_.temperature_K(baths_.of(id)).value());
-    csv_.cell(std::int64_t{parts.first_gone}).cell(std::int64_t{parts.molecules_gone});
-    csv_.cell(kinetic).cell(potential);
+    csv_.cells(parts.first_gone, parts.molecules_gone, kinetic, potential);
     csv_.end_row();
     bath.single += parts.molecules_gone == 1;
     bath.kinetic.add(kinetic);
     bath.potential.add(potential);
   }
-  std::string survival_table() const {
+  void write_survival() const {
     std::vector<std::string> header{"time_ps",  "at_risk",      "departures",
                                     "survival", "survival_err", "at_constant_rate"};
     if (several()) header.insert(header.begin(), "bath_K");
-    io::CsvFormat csv(path("survival.csv"), std::move(header));
-    std::string text = csv.head(
+    io::CsvTable csv(
+        path("survival.csv"), std::move(header),
         info_.provenance +
-        "; fraction of replicas that have lost no molecule since the first check, which is the "
-        "first "
-        "row (Kaplan-Meier, error by Greenwood); at_constant_rate = prediction of the rate in "
-        "evaporation_rates.csv");
+            "; fraction of replicas that have lost no molecule since the first check, which is the "
+            "first row (Kaplan-Meier, error by Greenwood); at_constant_rate = prediction of the "
+            "rate in evaporation_rates.csv");
     for (std::size_t b = 0; b < per_bath_.size(); ++b) {
       const Bath& bath = per_bath_[b];
       if (bath.replicas == 0) continue;
@@ -318,10 +309,9 @@ class EvaporationObserver final : public ArchivedObserver {
       const auto row = [&](const SurvivalCurve::Point& point) {
         const double time_ps = info_.time_ps(point.step);
         if (several()) csv.cell(baths_.temperature_K(b).value());
-        csv.cell(time_ps).cell(point.at_risk).cell(point.events);
-        csv.cell(point.survival).cell(point.error);
+        csv.cells(time_ps, point.at_risk, point.events, point.survival, point.error);
         csv.cell_or_nan(std::exp(-per_ps * (time_ps - info_.time_ps(start_))));
-        text += csv.row();
+        csv.end_row();
       };
       SurvivalCurve::Point last{start_, bath.replicas, 0, 1.0, 0.0};
       row(last);
@@ -330,52 +320,40 @@ class EvaporationObserver final : public ArchivedObserver {
       }
       if (last.step < last_) row({last_, bath.curve.left(), 0, last.survival, last.error});
     }
-    return text;
+    csv.write();
   }
-  std::string rates_table() const {
-    std::vector<std::string> header{"replicas",
-                                    "departures",
-                                    "of_one_molecule",
-                                    "returns",
-                                    "time_ns",
-                                    "rate_per_ns",
-                                    "rate_err",
-                                    "relative_kinetic_kcal_per_mol",
-                                    "relative_kinetic_err",
-                                    "potential_leaving_kcal_per_mol",
-                                    "potential_leaving_err",
-                                    "potential_whole_kcal_per_mol"};
-    if (temperature_K(0)) header.insert(header.begin(), "bath_K");
+  void write_rates() const {
+    std::vector<std::string> header;
+    if (temperature_K(0)) header.emplace_back("bath_K");
+    header.insert(header.end(), {"replicas", "departures", "of_one_molecule", "returns", "time_ns",
+                                 "rate_per_ns", "rate_err", "relative_kinetic_kcal_per_mol",
+                                 "relative_kinetic_err", "potential_leaving_kcal_per_mol",
+                                 "potential_leaving_err", "potential_whole_kcal_per_mol"});
     if (several()) header.emplace_back("arrhenius_rate_per_ns");
-    io::CsvFormat csv(path("evaporation_rates.csv"), std::move(header));
-    std::string text = csv.head(
+    io::CsvTable csv(
+        path("evaporation_rates.csv"), std::move(header),
         info_.provenance +
-        "; rates at which whole clusters lose their first molecule: departures per total time of "
-        "all "
-        "whole replicas (rate_err without departures: the rate of one); returns = departed "
-        "replicas "
-        "that were whole again later; relative_kinetic, potential_leaving = means at departure; "
-        "potential_whole = mean over whole clusters" +
-        (several() ? "; arrhenius_rate = exp(log_prefactor - E/kT), maximum likelihood over all "
-                     "temperatures"
-                   : ""));
+            "; rates at which whole clusters lose their first molecule: departures per total time "
+            "of all whole replicas (rate_err without departures: the rate of one); returns = "
+            "departed replicas that were whole again later; relative_kinetic, potential_leaving = "
+            "means at departure; potential_whole = mean over whole clusters" +
+            (several() ? "; arrhenius_rate = exp(log_prefactor - E/kT), maximum likelihood over "
+                         "all temperatures"
+                       : ""));
     const auto fitted = fit();
     for (std::size_t b = 0; b < per_bath_.size(); ++b) {
       const Bath& bath = per_bath_[b];
       if (const auto bath_K = temperature_K(b)) csv.cell(*bath_K);
       const analysis::MeanError kinetic = bath.kinetic.mean(departures(bath));
       const analysis::MeanError leaving = bath.potential.mean(departures(bath));
-      csv.cell(bath.replicas).cell(departures(bath)).cell(bath.single).cell(bath.returns);
-      csv.cell(exposure(bath).time);
-      for (const double value :
-           {rate(bath).value, rate(bath).error, kinetic.mean, kinetic.error, leaving.mean,
-            leaving.error, bath.whole_potentials / static_cast<double>(bath.whole_looks)}) {
-        csv.cell_or_nan(value);
-      }
-      if (several()) csv.cell_or_nan(fitted ? fitted->rate(beta(b)) : std::nan(""));
-      text += csv.row();
+      csv.cells(bath.replicas, departures(bath), bath.single, bath.returns, exposure(bath).time);
+      csv.cells_or_nan(rate(bath).value, rate(bath).error, kinetic.mean, kinetic.error,
+                       leaving.mean, leaving.error,
+                       bath.whole_potentials / static_cast<double>(bath.whole_looks));
+      if (several()) csv.cell_or_nan(fitted ? fitted->rate(beta(b)) : kNoNumber);
+      csv.end_row();
     }
-    return text;
+    csv.write();
   }
   bool rate_has_changed() const {
     double more = 0.0, variance = 0.0;

@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -17,10 +16,10 @@
 #include "io/archive.hpp"
 #include "observable.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/exchange.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/steps/measure.hpp"
 
@@ -34,7 +33,6 @@ using analysis::Reweighting;
 constexpr double kFewSamples = 100.0;
 /// Minimum prominence of a reported maximum, in standard errors.
 constexpr double kProminenceSigmas = 4.5;
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double beta_mol_per_kcal(double temperature_K) {
   return 1.0 / (units::boltzmann_kcal_per_mol_K * temperature_K);
@@ -183,31 +181,30 @@ class HeatCapacity final : public ArchivedObserver {
     for (std::size_t row = 0; row < rows; ++row) {
       samples.push_back(all.at(beta_mol_per_kcal(temperatures_K[row])).effective_samples);
       if (is_known(temperatures_K[row], samples.back())) continue;
-      for (const std::size_t i : {row, rows + row}) values[i] = errors[i] = kUnknown;
+      for (const std::size_t i : {row, rows + row}) values[i] = errors[i] = kNoNumber;
     }
     find_peak(*result, temperatures_K,
               {values.begin() + static_cast<std::ptrdiff_t>(rows), values.end()});
 
-    io::CsvFormat csv(info_.out_dir + "/heat_capacity.csv",
-                      {"temperature_K", "energy_kcal_per_mol", "energy_err",
-                       "heat_capacity_kcal_per_mol_K", "heat_capacity_err", "effective_samples"});
-    std::string text = csv.head(
+    io::CsvTable csv(
+        info_.out_dir + "/heat_capacity.csv",
+        {"temperature_K", "energy_kcal_per_mol", "energy_err", "heat_capacity_kcal_per_mol_K",
+         "heat_capacity_err", "effective_samples"},
         info_.provenance +
-        "; energy of pairs and wall, and heat capacity for rigid bonds, from the samples of all "
-        "temperatures by multiple histograms; _err = jackknife standard error (0: unknown); nan: "
-        "fewer than "
-        "100 effective samples, or between temperatures that share fewer than 20" +
-        (peak_ ? fmt::format("; maximum at {:.3f} +- {:.3f} K", peak_->values[0], peak_->errors[0])
-               : ""));
+            "; energy of pairs and wall, and heat capacity for rigid bonds, from the samples of "
+            "all temperatures by multiple histograms; _err = jackknife standard error (0: "
+            "unknown); nan: fewer than 100 effective samples, or between temperatures that share "
+            "fewer than 20" +
+            (peak_ ? fmt::format("; maximum at {:.3f} +- {:.3f} K", peak_->values[0],
+                                 peak_->errors[0])
+                   : ""));
     for (std::size_t row = 0; row < rows; ++row) {
       csv.cell(temperatures_K[row]);
-      for (const double value :
-           {values[row], errors[row], values[rows + row], errors[rows + row], samples[row]}) {
-        csv.cell_or_nan(value);
-      }
-      text += csv.row();
+      csv.cells_or_nan(values[row], errors[row], values[rows + row], errors[rows + row],
+                       samples[row]);
+      csv.end_row();
     }
-    io::write_file(info_.out_dir + "/heat_capacity.csv", text);
+    csv.write();
   }
   std::vector<AveragedQuantity> averages() const override {
     if (!peak_) return {};
@@ -232,7 +229,7 @@ class HeatCapacity final : public ArchivedObserver {
   std::vector<double> betas() const {
     std::vector<double> betas;
     for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
-      betas.push_back(beta_mol_per_kcal(baths_.temperature_K(bath).value()));
+      betas.push_back(beta_mol_per_kcal(bath_K(bath)));
     }
     return betas;
   }

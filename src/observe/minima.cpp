@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,6 +26,7 @@
 #include "tarn/analysis/isomers.hpp"
 #include "tarn/analysis/symmetry.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
@@ -64,14 +64,14 @@ double minimum_near(ForceField& force_field, std::span<double> positions_A,
     // Collinear molecules or overlapping atoms: the replica is about to blow up.
   } catch (const NumericalError&) {
   }
-  return std::numeric_limits<double>::quiet_NaN();
+  return kNoNumber;
 }
 
 /// Population of a minimum: fraction of the samples of one bath or of all.
 struct Share {
   double samples = 0.0, value = 0.0, error = 0.0;
   bool converged = true;  // false: the error may be a lower bound
-  double harmonic = std::numeric_limits<double>::quiet_NaN();
+  double harmonic = kNoNumber;
 };
 
 /// Results of all quenches of a run.
@@ -95,7 +95,7 @@ class Minima {
     const std::size_t replicas = frame.replica_ids.size();
     size_ = 9 * static_cast<std::size_t>(frame.molecules);
     positions_A_ = frame.positions_A;
-    energies_.assign(replicas, std::numeric_limits<double>::quiet_NaN());
+    energies_.assign(replicas, kNoNumber);
     const auto quench_one = [&](ForceField& force_field, std::int64_t i) {
       const auto r = static_cast<std::size_t>(i);
       energies_[r] = minimum_near(force_field, quenched(r), tolerance_kcal_per_mol_A_);
@@ -153,8 +153,8 @@ class Minima {
   void finish() {
     count_changes();
     find_harmonic_shares();
-    io::write_file(path("isomers.csv"), table());
-    if (baths_.size() > 1) io::write_file(path("isomers_by_bath.csv"), table_by_bath());
+    write_table();
+    if (baths_.size() > 1) write_table_by_bath();
     io::write_file(path("isomers.xyz"), structures());
   }
   Messages messages() const {
@@ -252,9 +252,8 @@ class Minima {
   }
   void put_share(std::size_t number, std::size_t group, io::CsvFormat& csv) const {
     const Share s = share(number, group);
-    csv.cell(static_cast<std::int64_t>(s.samples));
-    csv.cell(static_cast<std::int64_t>(census_.samples(group)));
-    csv.cell(s.value).cell(s.error).cell(std::int64_t{s.converged});
+    csv.cells(static_cast<std::int64_t>(s.samples),
+              static_cast<std::int64_t>(census_.samples(group)), s.value, s.error, s.converged);
     if (has_harmonic_shares()) csv.cell_or_nan(s.harmonic);
   }
   /// Whether the tables have the column harmonic_share.
@@ -276,9 +275,8 @@ class Minima {
   /// The populations of all minima in the table together, divided by equation (62). A temperature
   /// pools its samples; all together are a mean over the temperatures.
   void find_harmonic_shares() {
-    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
     const std::vector<analysis::Isomer>& isomers = census_.isomers();
-    harmonic_.assign(census_.all() + 1, std::vector<double>(isomers.size(), kUnknown));
+    harmonic_.assign(census_.all() + 1, std::vector<double>(isomers.size(), kNoNumber));
     if (!has_harmonic_shares()) return;
     const Statistics statistics = beads_ > 1 ? Statistics::quantum : Statistics::classical;
     std::vector<double> pooled(isomers.size(), 0.0);
@@ -364,47 +362,43 @@ class Minima {
   }
   /// From the charges of the model; nan with a potential.
   double dipole_D(const analysis::Isomer& isomer) const {
-    if (info_.potential) return std::numeric_limits<double>::quiet_NaN();
+    if (info_.potential) return kNoNumber;
     return analysis::cluster_dipole(isomer.positions_A, model_.dipole_charge_e()).cluster_D;
   }
   double lowest() const { return census_.isomers().front().energy_kcal_per_mol; }
-  std::string table() const {
-    io::CsvFormat csv(
+  void write_table() const {
+    io::CsvTable csv(
         path("isomers.csv"),
         with_shares({"isomer", "minimum_kcal_per_mol", "above_lowest_kcal_per_mol",
-                     "hydrogen_bonds", "radius_of_gyration_A", "dipole_D", "symmetry_order"}));
-    std::string text = csv.head(
+                     "hydrogen_bonds", "radius_of_gyration_A", "dipole_D", "symmetry_order"}),
         info_.provenance + "; lowest minima found by quenching samples, all replicas pooled; " +
-        text_of_columns());
-    std::int64_t number = 0;
+            text_of_columns());
+    std::size_t number = 0;
     for (const analysis::Isomer& isomer : census_.isomers()) {
       const analysis::ClusterShape shape = analysis::cluster_shape(isomer.positions_A);
-      csv.cell(++number).cell(isomer.energy_kcal_per_mol);
-      csv.cell(isomer.energy_kcal_per_mol - lowest()).cell(std::int64_t{shape.hydrogen_bonds});
-      csv.cell(shape.radius_of_gyration_A);
-      csv.cell_or_nan(dipole_D(isomer));
-      csv.cell(std::int64_t{analysis::symmetry_order(isomer.positions_A)});
-      put_share(static_cast<std::size_t>(number - 1), census_.all(), csv);
-      text += csv.row();
+      csv.cells(++number, isomer.energy_kcal_per_mol, isomer.energy_kcal_per_mol - lowest(),
+                shape.hydrogen_bonds, shape.radius_of_gyration_A);
+      csv.cell_or_nan(dipole_D(isomer)).cell(analysis::symmetry_order(isomer.positions_A));
+      put_share(number - 1, census_.all(), csv);
+      csv.end_row();
     }
-    return text;
+    csv.write();
   }
-  std::string table_by_bath() const {
-    io::CsvFormat csv(path("isomers_by_bath.csv"),
-                      with_shares({"bath_K", "isomer", "above_lowest_kcal_per_mol"}));
-    std::string text = csv.head(info_.provenance +
-                                "; minima of isomers.csv, replicas of each temperature pooled; " +
-                                text_of_columns());
+  void write_table_by_bath() const {
+    io::CsvTable csv(
+        path("isomers_by_bath.csv"), with_shares({"bath_K", "isomer", "above_lowest_kcal_per_mol"}),
+        info_.provenance + "; minima of isomers.csv, replicas of each temperature pooled; " +
+            text_of_columns());
     for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
-      std::int64_t number = 0;
+      std::size_t number = 0;
       for (const analysis::Isomer& isomer : census_.isomers()) {
-        csv.cell(baths_.temperature_K(bath).value()).cell(++number);
-        csv.cell(isomer.energy_kcal_per_mol - lowest());
-        put_share(static_cast<std::size_t>(number - 1), bath, csv);
-        text += csv.row();
+        csv.cells(baths_.temperature_K(bath).value(), ++number,
+                  isomer.energy_kcal_per_mol - lowest());
+        put_share(number - 1, bath, csv);
+        csv.end_row();
       }
     }
-    return text;
+    csv.write();
   }
   std::string structures() const {
     std::string text;

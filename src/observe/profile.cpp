@@ -1,8 +1,5 @@
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -17,8 +14,8 @@
 #include "observable.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/rdf.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/physics/radial.hpp"
 
@@ -56,8 +53,7 @@ class ProfileMeans {
     }
   }
   /// Appends the rows of the table, each preceded by `bath_K` if given.
-  void append_rows(std::optional<double> bath_K, double r_max_A, io::CsvFormat& csv,
-                   std::string& text) const {
+  void append_rows(std::optional<double> bath_K, double r_max_A, io::CsvTable& csv) const {
     const int bins = static_cast<int>(mass_.size());
     const std::vector<double> r_A = analysis::bin_centres_A(r_max_A, bins);
     const std::vector<double> volumes_A3 = analysis::shell_volumes_A3(r_max_A, bins);
@@ -65,7 +61,7 @@ class ProfileMeans {
     for (std::size_t b = 0; b < mass_.size(); ++b) {
       const auto density = [&](const PooledBlocking& sums, double unit) {
         const analysis::Blocking mean = sums.result();
-        csv.cell(unit / volumes_A3[b] * mean.mean).cell(unit / volumes_A3[b] * mean.error);
+        csv.cells(unit / volumes_A3[b] * mean.mean, unit / volumes_A3[b] * mean.error);
       };
       if (bath_K) csv.cell(*bath_K);
       csv.cell(r_A[b]);
@@ -74,11 +70,10 @@ class ProfileMeans {
       density(hydrogens_[b], 1.0);
       const bool known = cosines_[b].samples() > 0.0;
       const analysis::Blocking cosine = cosines_[b].result();
-      const double unknown = std::numeric_limits<double>::quiet_NaN();
-      csv.cell_or_nan(known ? cosine.mean : unknown).cell_or_nan(known ? cosine.error : unknown);
+      csv.cells_or_nan(known ? cosine.mean : kNoNumber, known ? cosine.error : kNoNumber);
       within += oxygens_[b].result().mean;
       csv.cell(within);
-      text += csv.row();
+      csv.end_row();
     }
   }
 
@@ -154,7 +149,6 @@ class ProfileObserver final : public ArchivedObserver {
  private:
   void archive(io::Archive& a) override { a.fixed(tables_); }
   void write(const char* name, std::span<const ProfileMeans> tables) const {
-    const std::string path = fmt::format("{}/{}.csv", info_.out_dir, name);
     const bool by_bath = &tables.front() != &tables_.front();
     std::vector<std::string> header{"r_A"};
     if (by_bath) header.insert(header.begin(), "bath_K");
@@ -164,20 +158,19 @@ class ProfileObserver final : public ArchivedObserver {
       header.push_back(fmt::format("{}_err", column));
     }
     header.emplace_back("molecules_within");
-    io::CsvFormat csv(path, header);
-    std::string text = csv.head(fmt::format(
-        "{}; {} pooled; r = distance from the centre of mass; cos_dipole = mean cosine of the "
-        "angle "
-        "between the outward radial direction and the dipoles of molecules with their oxygen in "
-        "the "
-        "shell (nan: none); molecules_within = oxygens up to the upper edge of the bin; _err = "
-        "standard error by blocking",
-        info_.provenance, by_bath ? "replicas of each bath" : "all replicas"));
+    io::CsvTable csv(
+        fmt::format("{}/{}.csv", info_.out_dir, name), header,
+        fmt::format(
+            "{}; {} pooled; r = distance from the centre of mass; cos_dipole = mean cosine of the "
+            "angle between the outward radial direction and the dipoles of molecules with their "
+            "oxygen in the shell (nan: none); molecules_within = oxygens up to the upper edge of "
+            "the bin; _err = standard error by blocking",
+            info_.provenance, by_bath ? "replicas of each bath" : "all replicas"));
     for (std::size_t t = 0; t < tables.size(); ++t) {
-      tables[t].append_rows(by_bath ? baths_.temperature_K(t) : std::nullopt, section_.r_max_A, csv,
-                            text);
+      tables[t].append_rows(by_bath ? baths_.temperature_K(t) : std::nullopt, section_.r_max_A,
+                            csv);
     }
-    io::write_file(path, text);
+    csv.write();
   }
 
   ObserveProfile section_;

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,8 +13,8 @@
 #include "io/archive.hpp"
 #include "observable.hpp"
 #include "tarn/analysis/blocking.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/physics/molecule_vibrations.hpp"
 #include "tarn/physics/ring_frequencies.hpp"
@@ -26,7 +25,6 @@ namespace {
 using analysis::Blocking;
 
 constexpr double kBoltzmann = units::boltzmann_kcal_per_mol_K;
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 /// A bias of this part of the heat capacity is accepted even if the statistical error is smaller.
 constexpr double kAcceptedBias = 0.01;
 
@@ -82,7 +80,7 @@ class Vibrations {
 /// A heat capacity with its harmonic error [kcal/mol/K].
 struct Capacity {
   double low_K = 0.0, high_K = 0.0;  // equal for a covariance
-  double value = kUnknown, error = kUnknown, bias = kUnknown;
+  double value = kNoNumber, error = kNoNumber, bias = kNoNumber;
 
   double middle_K() const { return 0.5 * (low_K + high_K); }
   /// The largest accepted bias.
@@ -146,36 +144,34 @@ class RingHeatCapacity final : public ArchivedObserver {
       report_disagreement(differences[i], covariances[i], covariances[i + 1]);
     }
 
-    io::CsvFormat csv(
+    io::CsvTable csv(
         info_.out_dir + "/heat_capacity.csv",
         {"temperature_K", "energy_kcal_per_mol", "energy_err", "heat_capacity_kcal_per_mol_K",
          "heat_capacity_err", "heat_capacity_bias", "difference_quotient_kcal_per_mol_K",
-         "difference_quotient_err", "difference_quotient_bias", "classical_kcal_per_mol_K"});
-    std::string text = csv.head(info_.provenance + remark(covariances, differences));
+         "difference_quotient_err", "difference_quotient_bias", "classical_kcal_per_mol_K"},
+        info_.provenance + remark(covariances, differences));
     const double classical = (9.0 * system_.molecules - 3.0) * kBoltzmann;
     const auto add = [&](const Capacity& c) {
-      csv.cell_or_nan(c.is_refused() ? kUnknown : c.value);
-      csv.cell_or_nan(c.is_refused() ? kUnknown : c.error);
-      csv.cell_or_nan(c.bias);
+      csv.cells_or_nan(c.is_refused() ? kNoNumber : c.value, c.is_refused() ? kNoNumber : c.error,
+                       c.bias);
     };
     const Capacity none;
     for (std::size_t i = 0; i < sampled.size(); ++i) {
       if (i > 0) {
-        csv.cell(differences[i - 1].middle_K());
-        csv.cell_or_nan(kUnknown).cell_or_nan(kUnknown);
+        csv.cell(differences[i - 1].middle_K()).cells_or_nan(kNoNumber, kNoNumber);
         add(none);
         add(differences[i - 1]);
         csv.cell(classical);
-        text += csv.row();
+        csv.end_row();
       }
       const Blocking energy = per_bath_[sampled[i]].energy.result();
-      csv.cell(covariances[i].low_K).cell_or_nan(energy.mean).cell_or_nan(energy.error);
+      csv.cell(covariances[i].low_K).cells_or_nan(energy.mean, energy.error);
       add(covariances[i]);
       add(none);
       csv.cell(classical);
-      text += csv.row();
+      csv.end_row();
     }
-    io::write_file(info_.out_dir + "/heat_capacity.csv", text);
+    csv.write();
   }
   std::vector<AveragedQuantity> averages() const override {
     std::vector<AveragedQuantity> all;

@@ -19,7 +19,6 @@
 #include "replica_table.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {
@@ -78,52 +77,16 @@ class SpectrumObserver final : public ArchivedObserver {
                      [](double v) { return static_cast<float>(v); });
     }
     velocities_ = std::move(still);  // without stopped replicas
-    if (++gathered_ == samples_) end_segment() {
-        std::vector<std::int64_t> ids;
-        for (const auto& [id, velocities] : velocities_) ids.push_back(id);
-        std::vector<SegmentPower> powers(ids.size());
-        for_each_index(
-            static_cast<std::int64_t>(ids.size()), info_.threads,
-            [&](int) { return analysis::Periodogram(samples_); },
-            [&](analysis::Periodogram& periodogram, std::int64_t i) {
-              const auto at = static_cast<std::size_t>(i);
-              powers[at] = power_of(velocities_.at(ids[at]), periodogram);
-            });
-        // One value per series: the sum over its replicas, in order.
-        const std::size_t series = analysis::PooledBlocking::series_of_replicas(replicas_);
-        for (std::size_t s = 0; s < series; ++s) {
-          std::vector<double> kinetic(states_.size(), 0.0), dipole(states_.size(), 0.0);
-          double weight = 0.0;
-          for (std::size_t i = 0; i < ids.size(); ++i) {
-            if (sample_group(ids[i], series) != s) continue;
-            for (std::size_t k = 0; k < kinetic.size(); ++k) {
-              kinetic[k] += powers[i].kinetic[k];
-              dipole[k] += powers[i].dipole[k];
-            }
-            weight += kT_of(powers[i].kinetic.back());
-          }
-          if (!(weight > 0.0) || !std::isfinite(weight)) continue;  // no motion
-          for (std::size_t k = 0; k < kinetic.size(); ++k) {
-            states_[k].add(s, kinetic[k], weight);
-            absorption_[k].add(s, dipole[k], weight);
-          }
-        }
-        const auto half = static_cast<std::ptrdiff_t>(samples_ / 2 * coordinates());
-        for (auto& [id, velocities] : velocities_) {
-          velocities.erase(velocities.begin(), velocities.begin() + half);
-        }
-        gathered_ -= samples_ / 2;
-        segments_ += static_cast<std::int64_t>(ids.size());
-      }
+    if (++gathered_ == samples_) end_segment();
   }
   void finish() override {
-    const std::string path = info_.out_dir + "/spectrum.csv";
-    io::CsvFormat csv(path, {"wavenumber_per_cm", "states_cm", "states_cm_err",
-                             "absorption_km_cm_per_mol", "absorption_km_cm_per_mol_err"});
-    std::string text = csv.head(
-        info_.provenance +
-        "; density of states in modes per 1/cm and absorption of the cluster in km/mol per 1/cm, "
-        "equations (56) and (57); _err = standard error by blocking (0: unknown)");
+    io::CsvTable csv(info_.out_dir + "/spectrum.csv",
+                     {"wavenumber_per_cm", "states_cm", "states_cm_err", "absorption_km_cm_per_mol",
+                      "absorption_km_cm_per_mol_err"},
+                     info_.provenance +
+                         "; density of states in modes per 1/cm and absorption of the cluster in "
+                         "km/mol per 1/cm, "
+                         "equations (56) and (57); _err = standard error by blocking (0: unknown)");
     const std::size_t rows = segments_ > 0 ? samples_ / 2 + 1 : 0;
     for (std::size_t k = 0; k < rows; ++k) {
       // The first and last rows represent half an interval.
@@ -132,11 +95,11 @@ class SpectrumObserver final : public ArchivedObserver {
       for (const auto& [means, unit] :
            {std::pair(&states_, 1.0), {&absorption_, units::absorption_km_per_mol_Da_per_e2}}) {
         const analysis::Blocking mean = (*means)[k].result();
-        csv.cell(unit / width * mean.mean).cell(unit / width * mean.error);
+        csv.cells(unit / width * mean.mean, unit / width * mean.error);
       }
-      text += csv.row();
+      csv.end_row();
     }
-    io::write_file(path, text);
+    csv.write();
   }
   std::vector<AveragedQuantity> averages() const override {
     std::vector<AveragedQuantity> all;
@@ -164,7 +127,43 @@ class SpectrumObserver final : public ArchivedObserver {
     a.fixed(states_, absorption_);
   }
   std::size_t coordinates() const { return static_cast<std::size_t>(info_.molecules) * 9; }
-  void end_segment();
+  void end_segment() {
+    std::vector<std::int64_t> ids;
+    for (const auto& [id, velocities] : velocities_) ids.push_back(id);
+    std::vector<SegmentPower> powers(ids.size());
+    for_each_index(
+        static_cast<std::int64_t>(ids.size()), info_.threads,
+        [&](int) { return analysis::Periodogram(samples_); },
+        [&](analysis::Periodogram& periodogram, std::int64_t i) {
+          const auto at = static_cast<std::size_t>(i);
+          powers[at] = power_of(velocities_.at(ids[at]), periodogram);
+        });
+    // One value per series: the sum over its replicas, in order.
+    const std::size_t series = analysis::PooledBlocking::series_of_replicas(replicas_);
+    for (std::size_t s = 0; s < series; ++s) {
+      std::vector<double> kinetic(states_.size(), 0.0), dipole(states_.size(), 0.0);
+      double weight = 0.0;
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (sample_group(ids[i], series) != s) continue;
+        for (std::size_t k = 0; k < kinetic.size(); ++k) {
+          kinetic[k] += powers[i].kinetic[k];
+          dipole[k] += powers[i].dipole[k];
+        }
+        weight += kT_of(powers[i].kinetic.back());
+      }
+      if (!(weight > 0.0) || !std::isfinite(weight)) continue;  // no motion
+      for (std::size_t k = 0; k < kinetic.size(); ++k) {
+        states_[k].add(s, kinetic[k], weight);
+        absorption_[k].add(s, dipole[k], weight);
+      }
+    }
+    const auto half = static_cast<std::ptrdiff_t>(samples_ / 2 * coordinates());
+    for (auto& [id, velocities] : velocities_) {
+      velocities.erase(velocities.begin(), velocities.begin() + half);
+    }
+    gathered_ -= samples_ / 2;
+    segments_ += static_cast<std::int64_t>(ids.size());
+  }
   /// @param velocities [sample][coordinate]
   SegmentPower power_of(const std::vector<float>& velocities,
                         analysis::Periodogram& periodogram) const {

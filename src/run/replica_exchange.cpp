@@ -10,7 +10,6 @@
 
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {
@@ -163,38 +162,37 @@ ExchangeSummary ReplicaExchange::summary() const {
 }
 
 void ReplicaExchange::write_pairs() const {
-  const std::string path = info_.out_dir + "/exchange.csv";
-  io::CsvFormat csv(path, {"lower_bath_K", "upper_bath_K", "attempts", "accepted", "acceptance",
-                           "acceptance_err"});
   const ExchangeSummary s = summary();
-  std::string text = csv.head(fmt::format(
-      "{}; attempts after equilibration; acceptance = mean probability; {} round trips, {:.6g} per "
-      "walker and ns",
-      info_.provenance, s.round_trips, s.round_trips_per_ns));
+  io::CsvTable csv(
+      info_.out_dir + "/exchange.csv",
+      {"lower_bath_K", "upper_bath_K", "attempts", "accepted", "acceptance", "acceptance_err"},
+      fmt::format("{}; attempts after equilibration; acceptance = mean probability; {} round "
+                  "trips, {:.6g} per walker and ns",
+                  info_.provenance, s.round_trips, s.round_trips_per_ns));
   for (const ExchangePair& p : s.pairs) {
-    csv.cell(p.lower_bath_K).cell(p.upper_bath_K).cell(p.attempts).cell(p.accepted);
-    text += csv.cell_or_nan(p.acceptance).cell_or_nan(p.error).row();
+    csv.cells(p.lower_bath_K, p.upper_bath_K, p.attempts, p.accepted);
+    csv.cells_or_nan(p.acceptance, p.error);
+    csv.end_row();
   }
-  io::write_file(path, text);
+  csv.write();
 }
 
 void ReplicaExchange::write_paths() const {
-  const std::string path = info_.out_dir + "/walkers.csv";
   std::vector<std::string> header{"step", "time_ps"};
   for (std::size_t w = 0; w < length(); ++w) header.push_back(fmt::format("walker_{}_bath_K", w));
-  io::CsvFormat csv(path, header);
-  std::string text = csv.head(fmt::format(
-      "{}; temperature of each walker of the first ladder after the exchange at this step; "
-      "walker w started as replica w; at most {} rows",
-      info_.provenance, kMostPathPoints));
+  io::CsvTable csv(info_.out_dir + "/walkers.csv", header,
+                   fmt::format("{}; temperature of each walker of the first ladder after the "
+                               "exchange at this step; walker w started as replica w; at most {} "
+                               "rows",
+                               info_.provenance, kMostPathPoints));
   for (std::size_t at = 0; at < paths_.size(); at += length() + 1) {
-    csv.cell(paths_[at]).cell(info_.time_ps(paths_[at]));
+    csv.cells(paths_[at], info_.time_ps(paths_[at]));
     for (std::size_t w = 0; w < length(); ++w) {
       csv.cell(temperatures_K_[static_cast<std::size_t>(paths_[at + 1 + w])]);
     }
-    text += csv.row();
+    csv.end_row();
   }
-  io::write_file(path, text);
+  csv.write();
 }
 
 void ReplicaExchange::find_equal_acceptance_ladder() {
