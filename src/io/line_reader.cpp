@@ -37,7 +37,7 @@ bool LineReader::next_nonblank() {
 }
 
 void LineReader::fail(int column, const std::string& message) const {
-  throw InputError({Problem{path_, line_number_, column, message}});
+  throw InputError(path_, message, line_number_, column);
 }
 
 }  // namespace tarn::io
