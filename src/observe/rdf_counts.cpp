@@ -20,6 +20,13 @@ constexpr std::array<std::string_view, kPairClasses> kPairNames{"OO", "OH", "HH"
 // it.
 constexpr int kGroupsForErrors = 16;
 
+/// Groups of replicas, or time blocks.
+struct Parts {
+  std::vector<double> samples;
+  std::vector<double> sums;  ///< over the bins so far
+  bool groups;
+};
+
 }  // namespace
 
 std::string_view pair_name(int pair_class) {
@@ -67,17 +74,6 @@ double RdfCounts::error_of(std::span<const double> parts, std::span<const double
   // With 32 to 64 blocks, blocking is noisy: it may raise the error but not lower it.
   return std::max(analysis::mean_and_error(means).error, analysis::blocking(means).error);
 }
-
-namespace {
-
-/// Groups of replicas, or time blocks.
-struct Parts {
-  std::vector<double> samples;
-  std::vector<double> sums;  ///< over the bins so far
-  bool groups;
-};
-
-}  // namespace
 
 RdfCounts::Column RdfCounts::column_of(std::size_t pair_class, bool from_groups) const {
   const std::vector<std::uint64_t> pooled = pooled_counts();

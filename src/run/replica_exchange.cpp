@@ -25,6 +25,42 @@ std::vector<double> betas(const std::vector<double>& temperatures_K) {
   return betas;
 }
 
+/// Oxygens of hydrogen bonds are closer than this.
+constexpr double kNeighbour_A = 3.5;
+/// More molecules do not make the count better.
+constexpr std::size_t kMostMolecules = 32;
+constexpr std::size_t kFewestMolecules = 4;
+constexpr std::size_t kBits = 64;
+
+/// Bits of the pairs of molecules that are neighbours.
+std::vector<std::uint64_t> neighbours(std::span<const double> positions_A, std::size_t molecules,
+                                      std::size_t words) {
+  std::vector<std::uint64_t> bits(words, 0);
+  std::size_t pair = 0;
+  for (std::size_t i = 0; i < molecules; ++i) {
+    for (std::size_t j = 0; j < i; ++j, ++pair) {
+      double square = 0.0;
+      for (std::size_t k = 0; k < 3; ++k) {
+        square += std::pow(positions_A[9 * i + k] - positions_A[9 * j + k], 2);
+      }
+      if (square < kNeighbour_A * kNeighbour_A) {
+        bits[pair / kBits] |= std::uint64_t{1} << (pair % kBits);
+      }
+    }
+  }
+  return bits;
+}
+
+/// Whether fewer than half of the pairs in either list are in both.
+bool are_different(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
+  int both = 0, either = 0;
+  for (std::size_t w = 0; w < a.size(); ++w) {
+    both += std::popcount(a[w] & b[w]);
+    either += std::popcount(a[w] | b[w]);
+  }
+  return 2 * both < either;
+}
+
 }  // namespace
 
 ReplicaExchange::ReplicaExchange(const Deck& deck, const System& system, const RunInfo& info,
@@ -209,46 +245,6 @@ void ReplicaExchange::finish() {
   write_pairs();
   write_paths();
 }
-
-namespace {
-
-/// Oxygens of hydrogen bonds are closer than this.
-constexpr double kNeighbour_A = 3.5;
-/// More molecules do not make the count better.
-constexpr std::size_t kMostMolecules = 32;
-constexpr std::size_t kFewestMolecules = 4;
-constexpr std::size_t kBits = 64;
-
-/// Bits of the pairs of molecules that are neighbours.
-std::vector<std::uint64_t> neighbours(std::span<const double> positions_A, std::size_t molecules,
-                                      std::size_t words) {
-  std::vector<std::uint64_t> bits(words, 0);
-  std::size_t pair = 0;
-  for (std::size_t i = 0; i < molecules; ++i) {
-    for (std::size_t j = 0; j < i; ++j, ++pair) {
-      double square = 0.0;
-      for (std::size_t k = 0; k < 3; ++k) {
-        square += std::pow(positions_A[9 * i + k] - positions_A[9 * j + k], 2);
-      }
-      if (square < kNeighbour_A * kNeighbour_A) {
-        bits[pair / kBits] |= std::uint64_t{1} << (pair % kBits);
-      }
-    }
-  }
-  return bits;
-}
-
-/// Whether fewer than half of the pairs in either list are in both.
-bool are_different(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
-  int both = 0, either = 0;
-  for (std::size_t w = 0; w < a.size(); ++w) {
-    both += std::popcount(a[w] & b[w]);
-    either += std::popcount(a[w] | b[w]);
-  }
-  return 2 * both < either;
-}
-
-}  // namespace
 
 WalkerMemory::WalkerMemory(std::size_t temperatures, int replicas, int molecules,
                            std::int64_t every,
