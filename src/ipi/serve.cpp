@@ -19,7 +19,6 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "protocol.hpp"
 #include "sockets.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -49,10 +48,6 @@ std::vector<std::uint64_t> RdfCounts::pooled_counts() const {
   std::vector<std::uint64_t> pooled(size_, 0);
   for (std::size_t i = 0; i < counts.size(); ++i) pooled[i % size_] += counts[i];
   return pooled;
-}
-
-std::int64_t RdfCounts::pooled_samples() const {
-  return std::accumulate(samples.begin(), samples.end(), std::int64_t{0});
 }
 
 /// Counts of each group, or time block, in one bin.

@@ -1,5 +1,3 @@
-#include "ranks_engine.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
