@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 #include "aligned.hpp"

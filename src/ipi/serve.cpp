@@ -6,15 +6,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <poll.h>
 #include <span>
-#include <string>
 #include <sys/socket.h>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

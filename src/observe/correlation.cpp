@@ -1,6 +1,4 @@
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 

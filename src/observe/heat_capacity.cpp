@@ -2,12 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -2,14 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

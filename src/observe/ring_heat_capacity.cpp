@@ -3,9 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

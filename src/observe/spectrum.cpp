@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <stdexcept>
 #include <thread>

@@ -1,11 +1,8 @@
 #include "tarn/check_potential.hpp"
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +11,6 @@
 
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
-#include "tarn/core/units.hpp"
 
 namespace tarn {
 namespace {
