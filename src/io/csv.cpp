@@ -95,14 +95,16 @@ CsvReader::CsvReader(const std::string& path) : path_(path), stream_(path) {
     return;
   }
   if (stream_.bad()) throw_io_error("read", path, errno);
-  throw InputError(path, line_number_ == 0 ? "the file is empty"
-                                           : "no header row: this is not a table written by tarn");
+  throw InputError(
+      {Problem{path, 0, 0,
+               line_number_ == 0 ? "the file is empty"
+                                 : "no header row: this is not a table written by tarn"}});
 }
 
 std::size_t CsvReader::column(std::string_view name) const {
   const auto found = std::find(header_.begin(), header_.end(), name);
   if (found == header_.end()) {
-    throw InputError(path_, fmt::format("there is no column '{}'", name));
+    throw InputError({Problem{path_, 0, 0, fmt::format("there is no column '{}'", name)}});
   }
   return static_cast<std::size_t>(found - header_.begin());
 }
@@ -121,9 +123,9 @@ bool CsvReader::next(std::vector<std::string_view>& cells) {
   } while (line_.empty() || line_[0] == '#');
   split_cells(line_, cells);
   if (cells.size() != header_.size()) {
-    throw InputError(path_,
-                     fmt::format("{} cells; the header has {}", cells.size(), header_.size()),
-                     line_number_);
+    throw InputError(
+        {Problem{path_, line_number_, 0,
+                 fmt::format("{} cells; the header has {}", cells.size(), header_.size())}});
   }
   return true;
 }
@@ -132,8 +134,8 @@ double CsvReader::number(std::string_view cell) const {
   double value = 0.0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error != std::errc{} || end != cell.data() + cell.size()) {
-    throw InputError(path_, fmt::format("'{}' is not a number", cell), line_number_,
-                     static_cast<int>(cell.data() - line_.data()) + 1);
+    throw InputError({Problem{path_, line_number_, static_cast<int>(cell.data() - line_.data()) + 1,
+                              fmt::format("'{}' is not a number", cell)}});
   }
   return value;
 }

@@ -167,7 +167,8 @@ class DcdReader final : public FrameReader {
     if (number(kFixedAtoms) != 0) {
       fail(
           "some atoms are fixed and appear in the first frame only: write the file with all atoms "
-          "in every frame");
+          "in "
+          "every frame");
     }
     announced_frames_ = number(kFrames);
     has_cell_ = charmm && number(kHasCell) != 0;
@@ -225,7 +226,8 @@ class DcdReader final : public FrameReader {
     if (announced_frames_ <= frame_) return {};
     return fmt::format(
         "{}: the header announces {} frames and the file contains {}; the program that wrote it "
-        "may have been stopped",
+        "may "
+        "have been stopped",
         path_, announced_frames_, frame_);
   }
 
@@ -236,7 +238,9 @@ class DcdReader final : public FrameReader {
   const std::string& path() const override { return path_; }
 
  private:
-  [[noreturn]] void fail(const std::string& message) const { throw InputError(path_, message); }
+  [[noreturn]] void fail(const std::string& message) const {
+    throw InputError({Problem{path_, 0, 0, message}});
+  }
 
   /// Finds the byte order and the size of the marks from those of the header.
   void find_marks() {

@@ -88,7 +88,7 @@ class H5mdReader final : public FrameReader {
 
  private:
   [[noreturn]] void fail(const std::string& message) const {
-    throw InputError(file_.path(), message);
+    throw InputError({Problem{file_.path(), 0, 0, message}});
   }
 
   /// Coordinates or velocities of all atoms of the next frame.
@@ -227,8 +227,10 @@ class H5mdReader final : public FrameReader {
       const AtomKind expected = a % kAtomsPerMolecule == 0 ? AtomKind::oxygen : AtomKind::hydrogen;
       has_deuterium_ = has_deuterium_ || is_deuterium(names[a]);
       if (kind_of_atom(names[a]) == expected) continue;
-      fail(fmt::format("{}: atom {} is '{}'; the atoms of each molecule must be in the order O H H",
-                       name, a, names[a]));
+      fail(
+          fmt::format("{}: atom {} is '{}'; the atoms of each molecule must be in "
+                      "the order O H H",
+                      name, a, names[a]));
     }
   }
 
@@ -256,10 +258,11 @@ class H5mdReader final : public FrameReader {
 std::unique_ptr<FrameReader> open_h5md(const std::string& path) {
   // The library needs a seekable file.
   if (readable_path(path) != path) {
-    throw InputError(path, "H5MD cannot be read from a pipe; give the name of a file");
+    throw InputError(
+        {Problem{path, 0, 0, "H5MD cannot be read from a pipe; give the name of a file"}});
   }
   if (!File::is_hdf5(path)) {
-    throw InputError(path, "not an HDF5 file: it does not begin as one");
+    throw InputError({Problem{path, 0, 0, "not an HDF5 file: it does not begin as one"}});
   }
   return std::make_unique<H5mdReader>(path);
 }

@@ -37,7 +37,7 @@ bool LineReader::next_nonblank() {
 }
 
 void LineReader::fail(int column, const std::string& message) const {
-  throw InputError(path_, message, line_number_, column);
+  throw InputError({Problem{path_, line_number_, column, message}});
 }
 
 }  // namespace tarn::io

@@ -87,10 +87,9 @@ class AtomParser {
     const auto oxygens =
         static_cast<std::size_t>(std::count(is_oxygen_.begin(), is_oxygen_.end(), true));
     if (atoms == 0 || atoms != kAtomsPerMolecule * oxygens) {
-      throw InputError(
-          path_,
-          fmt::format("{} O and {} H do not form whole water molecules", oxygens, atoms - oxygens),
-          count_line, 1);
+      throw InputError({Problem{path_, count_line, 1,
+                                fmt::format("{} O and {} H do not form whole water molecules",
+                                            oxygens, atoms - oxygens)}});
     }
     structure.molecules = static_cast<int>(oxygens);
     if (!in_order_) {

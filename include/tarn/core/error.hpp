@@ -41,9 +41,6 @@ struct Problem {
 class InputError : public Error {
  public:
   explicit InputError(std::vector<Problem> problems);
-  /// A single problem of a file.
-  InputError(const std::string& file, const std::string& message, int line = 0, int column = 0)
-      : InputError(std::vector{Problem{file, line, column, message}}) {}
   explicit InputError(const std::string& message) : Error(ExitCode::bad_input, message) {}
   const std::vector<Problem>& problems() const noexcept { return problems_; }
 
