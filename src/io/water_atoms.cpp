@@ -343,9 +343,8 @@ void check_writable(double value) {
   if (std::abs(value) <= kLargestNumber) return;
   check_finite(value);
   throw NumericalError(fmt::format(
-      "a structure contains the number {:g} and was not written, because readers accept "
-      "numbers up to {:g}: the simulation blew up. Try a smaller timestep or a start "
-      "without overlaps.",
+      "a structure contains the number {:g} and was not written, because readers accept numbers up "
+      "to {:g}: the simulation blew up. Try a smaller timestep or a start without overlaps.",
       value, kLargestNumber));
 }
 
@@ -398,8 +397,7 @@ void group_by_distance(const std::vector<bool>& is_oxygen, const std::string& pa
       problems.add(
           "oxygens without two hydrogens",
           {path, lines[a], 1,
-           fmt::format("this oxygen is the nearest one of {} hydrogen{} within {} A, not of "
-                       "two",
+           fmt::format("this oxygen is the nearest one of {} hydrogen{} within {} A, not of two",
                        count[a], count[a] == 1 ? "" : "s", kLongestBond_A)});
       continue;
     }

@@ -182,8 +182,7 @@ class ForceServer {
                      "fs), and do not let it wrap atoms into a cell",
                      kVerletLimit_fs / options_.omega)
                : ". Let the other program constrain the bonds or give an omega for bond forces, "
-                 "and "
-                 "do not let it wrap atoms into a cell")));
+                 "and do not let it wrap atoms into a cell")));
       return;
     }
   }

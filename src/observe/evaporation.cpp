@@ -164,8 +164,7 @@ class EvaporationObserver final : public ArchivedObserver {
           "For "
           "fewer returns, reduce the friction, which acts in the vacuum too, or increase link_A",
           returns, gone,
-          2 * returns > gone ? "; the rate is therefore that of reaching link_A, not of "
-                               "evaporation"
+          2 * returns > gone ? "; the rate is therefore that of reaching link_A, not of evaporation"
                              : "")));
     }
     if (start_ >= 0 && rate_has_changed()) {

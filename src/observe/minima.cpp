@@ -340,8 +340,7 @@ class Minima {
       const auto t_K = baths_.temperature_K(bath);
       const std::string found = fmt::format(
           "the populations of isomers {} and {}{} have a ratio of {:.3g}; the harmonic "
-          "superposition "
-          "gives {:.3g} (harmonic_share of {}.csv)",
+          "superposition gives {:.3g} (harmonic_share of {}.csv)",
           shares[0].number, shares[1].number, t_K ? fmt::format(" at {:g} K", *t_K) : "",
           a.value / b.value, a.harmonic / b.harmonic, t_K ? "isomers_by_bath" : "isomers");
       if (changes_[bath] && has_forgotten(bath)) {

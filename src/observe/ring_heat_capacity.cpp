@@ -286,8 +286,7 @@ class RingHeatCapacity final : public ArchivedObserver {
     if (!differences.empty()) text += fmt::format(" and {}", largest(differences));
     return text +
            "; nan: this exceeds the standard error and 1 % of the value; classical: classical "
-           "nuclei "
-           "with harmonic vibrations";
+           "nuclei with harmonic vibrations";
   }
 
   std::int64_t every_;

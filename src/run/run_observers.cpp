@@ -104,8 +104,7 @@ void refuse_equal_names(const std::vector<std::unique_ptr<Observer>>& observers)
   for (const auto& observer : observers) {
     if (names.insert(observer->name()).second) continue;
     throw InputError(fmt::format(
-        "two observers have the name '{}'. Checkpoints need unique names; rename one of "
-        "them.",
+        "two observers have the name '{}'. Checkpoints need unique names; rename one of them.",
         observer->name()));
   }
 }
