@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -11,7 +10,6 @@
 #include "interface/moments.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/physics/cluster_parts.hpp"
-#include "tarn/physics/cluster_shape.hpp"
 #include "tarn/physics/geometry.hpp"
 
 namespace tarn::cpu {

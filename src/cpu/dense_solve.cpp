@@ -1,9 +1,6 @@
 #include "dense_solve.hpp"
 
 #include <cstddef>
-#include <vector>
-
-#include <Eigen/Core>
 
 #include "core/dense.hpp"
 #include "tarn/flat_coordinates.hpp"

@@ -1,9 +1,7 @@
 #include "group.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
-#include <vector>
 
 #include "core/parallel.hpp"
 #include "ring_tables.hpp"

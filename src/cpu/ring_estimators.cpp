@@ -73,13 +73,75 @@ class Ring {
       return {l[0] / beads, l[1] / beads, l[2] / beads};
     }
   };
-  Sums sums() const;
-  RingEstimate estimate(const Sums& sums, const BeadEnergies& energies);
+  Sums sums() const {
+    const Masses<double> mass = masses(system_.model);
+    const AlignedVector<double>& hot =
+        group_.v_thermal.empty() || std::isnan(group_.v_thermal[at(0, 0)]) ? group_.v
+                                                                           : group_.v_thermal;
+    Sums sum;
+    for (int mode = 0; mode < beads_; ++mode) {
+      const double spring = group_.springs[first_slot_ + mode];
+      for (int m = 0; m < n_; ++m) {
+        const auto triple = [&](const AlignedVector<double>& packs) {
+          double numbers[9];
+          std::size_t i = at(mode, m);
+          for (double& number : numbers) {
+            number = packs[i];
+            i += lanes_;
+          }
+          return molecule_at(numbers, 0);
+        };
+        double terms[RingTerm::kNumbers];
+        ring_terms(mass, mode, spring, triple(group_.x), triple(group_.a), triple(group_.v),
+                   triple(hot), terms);
+        for (int k = 0; k < RingTerm::kNumbers; ++k) sum.numbers[k] += terms[k];
+      }
+    }
+    return sum;
+  }
+  RingEstimate estimate(const Sums& sums, const BeadEnergies& energies) {
+    double beads[BeadTerm::kNumbers] = {};
+    add_bead_energies(energies, beads);
+    return ring_estimate(n_, beads_, kT(), sums.numbers, beads);
+  }
   /// Mean over the beads of all potential energies.
-  double mean_potential(const BeadEnergies& energies);
+  double mean_potential(const BeadEnergies& energies) {
+    double beads[BeadTerm::kNumbers] = {};
+    add_bead_energies(energies, beads);
+    return mean_ring_potential(beads_, beads);
+  }
   /// Equation (83) for each atom. @param out 3 N numbers
-  void atom_kinetic(double* out) const;
-  Geometry mean_geometry();
+  void atom_kinetic(double* out) const {
+    const double kT = this->kT();
+    for (int m = 0; m < n_; ++m) {
+      for (int atom = 0; atom < 3; ++atom) {
+        double virial = 0.0;
+        for (int mode = 1; mode < beads_; ++mode) {
+          std::size_t i = at(mode, m) + static_cast<std::size_t>(3 * atom) * lanes_;
+          for (int c = 0; c < 3; ++c, i += lanes_) virial -= group_.x[i] * group_.a[i];
+        }
+        out[3 * m + atom] = ring_atom_kinetic(kT, virial, beads_);
+      }
+    }
+  }
+  Geometry mean_geometry() {
+    double all[GeometryTerm::kNumbers] = {};
+    bool first = true;
+    for_each_bead([&](int, const std::vector<double>& x) {
+      for (int m = 0; m < n_; ++m) {
+        double terms[GeometryTerm::kNumbers];
+        geometry_terms(molecule_at(x.data(), static_cast<std::size_t>(m)), terms);
+        if (first) {
+          std::copy(std::begin(terms), std::end(terms), all);
+        } else {
+          add_geometry(terms, all);
+        }
+        first = false;
+      }
+    });
+    const MoleculeGeometry mean = molecule_geometry(all, n_ * beads_);
+    return {mean, mean};
+  }
   /// Calls op(bead, its 9 N coordinates) for each bead.
   template <class Op>
   void for_each_bead(const Op& op) {
@@ -95,8 +157,32 @@ class Ring {
   }
   /// Index of the first coordinate of a molecule; the others follow at strides of the lanes.
   std::size_t at(int mode, int m) const { return layout_.index(group_, first_slot_ + mode, m, 0); }
-  double wall_energy_of_beads();
-  void add_bead_energies(const BeadEnergies& energies, double (&beads)[BeadTerm::kNumbers]);
+  double wall_energy_of_beads() {
+    const Confinement<double> wall{system_.confinement.radius_A,
+                                   system_.confinement.stiffness_kcal_per_mol_A2};
+    if (wall.stiffness <= 0.0) return 0.0;
+    const Masses<double> mass = masses(system_.model);
+    double sum = 0.0;
+    for_each_bead([&](int, const std::vector<double>& x) {
+      Vec3<double> moment{0.0, 0.0, 0.0};
+      for (int m = 0; m < n_; ++m) {
+        moment = moment + mass_moment(molecule_at(x.data(), static_cast<std::size_t>(m)), mass);
+      }
+      const Vec3<double> centre = 1.0 / (n_ * (mass.o + 2.0 * mass.h)) * moment;
+      for (int m = 0; m < n_; ++m) {
+        sum += wall_energy(molecule_at(x.data(), static_cast<std::size_t>(m)).o - centre, wall);
+      }
+    });
+    return sum;
+  }
+  void add_bead_energies(const BeadEnergies& energies, double (&beads)[BeadTerm::kNumbers]) {
+    for (int bead = 0; bead < beads_; ++bead) {
+      const auto slot = static_cast<std::size_t>(first_slot_ + bead);
+      beads[BeadTerm::kPairs] += energies.pairs[slot];
+      beads[BeadTerm::kBonds] += energies.bonds[slot];
+    }
+    beads[BeadTerm::kWall] = wall_energy_of_beads();
+  }
 
   const System& system_;
   const GroupLayout& layout_;
@@ -108,106 +194,6 @@ class Ring {
   std::int64_t id_;
   std::vector<double> bead_;  ///< work space
 };
-
-double Ring::wall_energy_of_beads() {
-  const Confinement<double> wall{system_.confinement.radius_A,
-                                 system_.confinement.stiffness_kcal_per_mol_A2};
-  if (wall.stiffness <= 0.0) return 0.0;
-  const Masses<double> mass = masses(system_.model);
-  double sum = 0.0;
-  for_each_bead([&](int, const std::vector<double>& x) {
-    Vec3<double> moment{0.0, 0.0, 0.0};
-    for (int m = 0; m < n_; ++m) {
-      moment = moment + mass_moment(molecule_at(x.data(), static_cast<std::size_t>(m)), mass);
-    }
-    const Vec3<double> centre = 1.0 / (n_ * (mass.o + 2.0 * mass.h)) * moment;
-    for (int m = 0; m < n_; ++m) {
-      sum += wall_energy(molecule_at(x.data(), static_cast<std::size_t>(m)).o - centre, wall);
-    }
-  });
-  return sum;
-}
-
-Ring::Sums Ring::sums() const {
-  const Masses<double> mass = masses(system_.model);
-  const AlignedVector<double>& hot =
-      group_.v_thermal.empty() || std::isnan(group_.v_thermal[at(0, 0)]) ? group_.v
-                                                                         : group_.v_thermal;
-  Sums sum;
-  for (int mode = 0; mode < beads_; ++mode) {
-    const double spring = group_.springs[first_slot_ + mode];
-    for (int m = 0; m < n_; ++m) {
-      const auto triple = [&](const AlignedVector<double>& packs) {
-        double numbers[9];
-        std::size_t i = at(mode, m);
-        for (double& number : numbers) {
-          number = packs[i];
-          i += lanes_;
-        }
-        return molecule_at(numbers, 0);
-      };
-      double terms[RingTerm::kNumbers];
-      ring_terms(mass, mode, spring, triple(group_.x), triple(group_.a), triple(group_.v),
-                 triple(hot), terms);
-      for (int k = 0; k < RingTerm::kNumbers; ++k) sum.numbers[k] += terms[k];
-    }
-  }
-  return sum;
-}
-
-void Ring::add_bead_energies(const BeadEnergies& energies, double (&beads)[BeadTerm::kNumbers]) {
-  for (int bead = 0; bead < beads_; ++bead) {
-    const auto slot = static_cast<std::size_t>(first_slot_ + bead);
-    beads[BeadTerm::kPairs] += energies.pairs[slot];
-    beads[BeadTerm::kBonds] += energies.bonds[slot];
-  }
-  beads[BeadTerm::kWall] = wall_energy_of_beads();
-}
-
-RingEstimate Ring::estimate(const Sums& sums, const BeadEnergies& energies) {
-  double beads[BeadTerm::kNumbers] = {};
-  add_bead_energies(energies, beads);
-  return ring_estimate(n_, beads_, kT(), sums.numbers, beads);
-}
-
-double Ring::mean_potential(const BeadEnergies& energies) {
-  double beads[BeadTerm::kNumbers] = {};
-  add_bead_energies(energies, beads);
-  return mean_ring_potential(beads_, beads);
-}
-
-void Ring::atom_kinetic(double* out) const {
-  const double kT = this->kT();
-  for (int m = 0; m < n_; ++m) {
-    for (int atom = 0; atom < 3; ++atom) {
-      double virial = 0.0;
-      for (int mode = 1; mode < beads_; ++mode) {
-        std::size_t i = at(mode, m) + static_cast<std::size_t>(3 * atom) * lanes_;
-        for (int c = 0; c < 3; ++c, i += lanes_) virial -= group_.x[i] * group_.a[i];
-      }
-      out[3 * m + atom] = ring_atom_kinetic(kT, virial, beads_);
-    }
-  }
-}
-
-Geometry Ring::mean_geometry() {
-  double all[GeometryTerm::kNumbers] = {};
-  bool first = true;
-  for_each_bead([&](int, const std::vector<double>& x) {
-    for (int m = 0; m < n_; ++m) {
-      double terms[GeometryTerm::kNumbers];
-      geometry_terms(molecule_at(x.data(), static_cast<std::size_t>(m)), terms);
-      if (first) {
-        std::copy(std::begin(terms), std::end(terms), all);
-      } else {
-        add_geometry(terms, all);
-      }
-      first = false;
-    }
-  });
-  const MoleculeGeometry mean = molecule_geometry(all, n_ * beads_);
-  return {mean, mean};
-}
 
 /// Potential energies of the ring polymers of a group, each rescaled to another temperature.
 void fill_rescaled(const StepContext& context, const Group& group,

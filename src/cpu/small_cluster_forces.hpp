@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstddef>
-
 #include "aligned.hpp"
 #include "kernel_table.hpp"
 #include "tarn/physics/water_model.hpp"

@@ -27,6 +27,34 @@ bool is_no_regular_file(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+std::string_view advice(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+      return "Free some space there or choose another folder.";
+    case EFBIG:
+      return "The file reached the size limit of this shell or disk: raise it (ulimit -f) or write "
+             "less often.";
+    case EACCES:
+    case EPERM:
+      return "Change the permissions or choose a folder that you may use.";
+    case EROFS:
+      return "The disk is read-only: choose another folder.";
+    case ENOENT:
+      return "Check the name, and that the file and its folder still exist.";
+    case ENOTDIR:
+    case EEXIST:
+      return "A file has the name of a folder that is needed: remove it or choose another name.";
+    case EISDIR:
+      return "This is a folder: give the name of a file.";
+    case EMFILE:
+    case ENFILE:
+      return "Too many open files: raise the limit (ulimit -n).";
+    default:
+      return "Check the disk and try again.";
+  }
+}
+
 }  // namespace
 
 std::string temporary_name(const std::string& path) {
@@ -129,38 +157,6 @@ std::string read_file(const std::string& path) {
   if (error) throw_io_error("read", path, error);
   return text;
 }
-
-namespace {
-
-std::string_view advice(int error_number) {
-  switch (error_number) {
-    case ENOSPC:
-    case EDQUOT:
-      return "Free some space there or choose another folder.";
-    case EFBIG:
-      return "The file reached the size limit of this shell or disk: raise it (ulimit -f) or write "
-             "less often.";
-    case EACCES:
-    case EPERM:
-      return "Change the permissions or choose a folder that you may use.";
-    case EROFS:
-      return "The disk is read-only: choose another folder.";
-    case ENOENT:
-      return "Check the name, and that the file and its folder still exist.";
-    case ENOTDIR:
-    case EEXIST:
-      return "A file has the name of a folder that is needed: remove it or choose another name.";
-    case EISDIR:
-      return "This is a folder: give the name of a file.";
-    case EMFILE:
-    case ENFILE:
-      return "Too many open files: raise the limit (ulimit -n).";
-    default:
-      return "Check the disk and try again.";
-  }
-}
-
-}  // namespace
 
 void throw_io_error(std::string_view action, const std::string& path, int error_number) {
   throw IoError(fmt::format("cannot {} '{}': {}. {}", action, path,

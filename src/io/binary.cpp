@@ -84,6 +84,27 @@ std::vector<T> counted(std::vector<T> values, std::size_t count) {
   throw LayoutError(std::to_string(values.size()) + " values instead of " + std::to_string(count));
 }
 
+constexpr std::uint64_t kPrime1 = 0x9e3779b185ebca87u, kPrime2 = 0xc2b2ae3d27d4eb4fu,
+                        kPrime3 = 0x165667b19e3779f9u, kPrime4 = 0x85ebca77c2b2ae63u,
+                        kPrime5 = 0x27d4eb2f165667c5u;
+
+template <class T>
+T little_endian_at(const char* bytes) {
+  T value = 0;
+  if constexpr (kSameBytes) {
+    std::memcpy(&value, bytes, sizeof(T));
+  } else {
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      value |= static_cast<T>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+    }
+  }
+  return value;
+}
+
+constexpr std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) {
+  return std::rotl(sum + word * kPrime2, 31) * kPrime1;
+}
+
 }  // namespace
 
 void put(std::ostream& out, std::uint64_t value) { put_bytes(out, value); }
@@ -128,31 +149,6 @@ std::uint64_t checksum(std::string_view bytes) {
   }
   return hash;
 }
-
-namespace {
-
-constexpr std::uint64_t kPrime1 = 0x9e3779b185ebca87u, kPrime2 = 0xc2b2ae3d27d4eb4fu,
-                        kPrime3 = 0x165667b19e3779f9u, kPrime4 = 0x85ebca77c2b2ae63u,
-                        kPrime5 = 0x27d4eb2f165667c5u;
-
-template <class T>
-T little_endian_at(const char* bytes) {
-  T value = 0;
-  if constexpr (kSameBytes) {
-    std::memcpy(&value, bytes, sizeof(T));
-  } else {
-    for (std::size_t i = 0; i < sizeof(T); ++i) {
-      value |= static_cast<T>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-    }
-  }
-  return value;
-}
-
-constexpr std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) {
-  return std::rotl(sum + word * kPrime2, 31) * kPrime1;
-}
-
-}  // namespace
 
 LongChecksum::LongChecksum() : sums_{kPrime1 + kPrime2, kPrime2, 0, 0 - kPrime1} {}
 

@@ -36,7 +36,7 @@ void CsvFormat::check_columns_of_file() const {
       path_, own, names));
 }
 
-CsvFormat& CsvFormat::cell(std::int64_t value) {
+CsvFormat& CsvFormat::integer(std::int64_t value) {
   return cell(std::string_view(fmt::to_string(value)));
 }
 
@@ -69,6 +69,8 @@ std::string CsvFormat::row() {
   cells_ = 0;
   return std::exchange(row_, {}) + '\n';
 }
+
+void CsvTable::write() const { write_file(path_, text_); }
 
 CsvWriter::CsvWriter(const std::string& path, std::vector<std::string> header,
                      std::string_view likely)

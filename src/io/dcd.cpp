@@ -167,8 +167,7 @@ class DcdReader final : public FrameReader {
     if (number(kFixedAtoms) != 0) {
       fail(
           "some atoms are fixed and appear in the first frame only: write the file with all atoms "
-          "in "
-          "every frame");
+          "in every frame");
     }
     announced_frames_ = number(kFrames);
     has_cell_ = charmm && number(kHasCell) != 0;
@@ -226,8 +225,7 @@ class DcdReader final : public FrameReader {
     if (announced_frames_ <= frame_) return {};
     return fmt::format(
         "{}: the header announces {} frames and the file contains {}; the program that wrote it "
-        "may "
-        "have been stopped",
+        "may have been stopped",
         path_, announced_frames_, frame_);
   }
 

@@ -227,10 +227,8 @@ class H5mdReader final : public FrameReader {
       const AtomKind expected = a % kAtomsPerMolecule == 0 ? AtomKind::oxygen : AtomKind::hydrogen;
       has_deuterium_ = has_deuterium_ || is_deuterium(names[a]);
       if (kind_of_atom(names[a]) == expected) continue;
-      fail(
-          fmt::format("{}: atom {} is '{}'; the atoms of each molecule must be in "
-                      "the order O H H",
-                      name, a, names[a]));
+      fail(fmt::format("{}: atom {} is '{}'; the atoms of each molecule must be in the order O H H",
+                       name, a, names[a]));
     }
   }
 

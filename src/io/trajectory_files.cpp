@@ -98,10 +98,9 @@ class GrowingFiles final : public TrajectoryWriter {
     constexpr int kFewDecimals = 3;
     if (decimals >= kFewDecimals || !messages_.empty()) return;
     messages_.push_back(Message::warning(fmt::format(
-        "coordinates in {} have only {} in angstrom from step {} of replica {} on, because "
-        "a molecule is far from the origin; write xyz or h5md or, if the cluster drifts, set "
-        "[system] "
-        "recentre = true",
+        "coordinates in {} have only {} in angstrom from step {} of replica {} on, because a "
+        "molecule is far from the origin; write xyz or h5md or, if the cluster drifts, set "
+        "[system] recentre = true",
         extension_, count_text(decimals, "decimal"), frame.step, frame.replica)));
   }
 

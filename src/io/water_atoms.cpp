@@ -54,6 +54,113 @@ bool same_but_case(std::string_view a, std::string_view b) {
   });
 }
 
+/// Fraction of the molecules with H near their O, and M near it if there are four sites.
+double likeness(const std::vector<double>& positions_A, std::size_t sites) {
+  constexpr double kBond_A = 1.5, kSite_A = 0.5;
+  const std::size_t size = 3 * sites;
+  if (positions_A.empty() || positions_A.size() % size != 0) return 0.0;
+  const auto is_near = [&](std::size_t o, std::size_t site, double most_A) {
+    double square = 0.0;
+    for (std::size_t c = 0; c < 3; ++c) {
+      const double d = positions_A[o + 3 * site + c] - positions_A[o + c];
+      square += d * d;
+    }
+    return square <= most_A * most_A;
+  };
+  std::size_t alike = 0;
+  for (std::size_t o = 0; o < positions_A.size(); o += size) {
+    alike +=
+        is_near(o, 1, kBond_A) && is_near(o, 2, kBond_A) && (sites == 3 || is_near(o, 3, kSite_A));
+  }
+  return static_cast<double>(alike * size) / static_cast<double>(positions_A.size());
+}
+
+/// The first three of every four vectors.
+std::vector<double> without_sites(const std::vector<double>& vectors) {
+  std::vector<double> atoms;
+  atoms.reserve(vectors.size() / 4 * 3);
+  for (std::size_t o = 0; o < vectors.size(); o += 12) {
+    atoms.insert(atoms.end(), vectors.begin() + static_cast<std::ptrdiff_t>(o),
+                 vectors.begin() + static_cast<std::ptrdiff_t>(o + 9));
+  }
+  return atoms;
+}
+
+/// A more distant hydrogen belongs to another molecule: hydrogen bonds are longer than 1.5 A.
+constexpr double kLongestBond_A = 1.3;
+
+/// The oxygens sorted along x, for a search near a position only.
+class Oxygens {
+ public:
+  Oxygens(const std::vector<bool>& is_oxygen, const std::vector<double>& positions_A)
+      : x_A_(positions_A) {
+    for (std::size_t a = 0; a < is_oxygen.size(); ++a) {
+      if (is_oxygen[a]) atoms_.push_back(a);
+    }
+    std::sort(atoms_.begin(), atoms_.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(x_A_[3 * a], a) < std::pair(x_A_[3 * b], b);
+    });
+  }
+
+  /// The nearest oxygen within kLongestBond_A, or the hydrogen itself if there is none.
+  std::size_t nearest(std::size_t hydrogen) const {
+    const double x = x_A_[3 * hydrogen];
+    std::size_t found = hydrogen;
+    double shortest = kLongestBond_A;
+    auto at =
+        std::lower_bound(atoms_.begin(), atoms_.end(), x - kLongestBond_A,
+                         [&](std::size_t atom, double from) { return x_A_[3 * atom] < from; });
+    for (; at != atoms_.end() && x_A_[3 * *at] <= x + kLongestBond_A; ++at) {
+      const double distance =
+          std::hypot(x_A_[3 * *at] - x, x_A_[3 * *at + 1] - x_A_[3 * hydrogen + 1],
+                     x_A_[3 * *at + 2] - x_A_[3 * hydrogen + 2]);
+      if (distance > shortest) continue;
+      shortest = distance;
+      found = *at;
+    }
+    return found;
+  }
+
+  /// The first hydrogens, each as a molecule of its nearest oxygen at any distance and itself
+  /// twice, to recognise the unit of coordinates.
+  std::vector<double> with_nearest(const std::vector<bool>& is_oxygen) const {
+    constexpr std::size_t kMostNumbers = 900;
+    std::vector<double> molecules_A;
+    for (std::size_t h = 0; h < is_oxygen.size() && molecules_A.size() < kMostNumbers; ++h) {
+      if (is_oxygen[h] || atoms_.empty()) continue;
+      const auto square = [&](std::size_t o) {
+        double sum = 0.0;
+        for (std::size_t c = 0; c < 3; ++c) {
+          const double d = x_A_[3 * o + c] - x_A_[3 * h + c];
+          sum += d * d;
+        }
+        return sum;
+      };
+      const std::size_t nearest = *std::ranges::min_element(atoms_, {}, square);
+      for (const std::size_t atom : {nearest, h, h}) {
+        const auto first = x_A_.begin() + static_cast<std::ptrdiff_t>(3 * atom);
+        molecules_A.insert(molecules_A.end(), first, first + 3);
+      }
+    }
+    return molecules_A;
+  }
+
+ private:
+  const std::vector<double>& x_A_;
+  std::vector<std::size_t> atoms_;
+};
+
+void reorder(const std::vector<std::size_t>& order, std::vector<double>& values) {
+  if (values.empty()) return;
+  std::vector<double> moved;
+  moved.reserve(values.size());
+  for (const std::size_t atom : order) {
+    const auto first = values.begin() + static_cast<std::ptrdiff_t>(3 * atom);
+    moved.insert(moved.end(), first, first + 3);
+  }
+  values = std::move(moved);
+}
+
 }  // namespace
 
 AtomKind kind_of_atom(std::string_view name) {
@@ -154,42 +261,6 @@ Structure MoleculeBuilder::take(std::vector<int>& lines) {
   return std::exchange(structure_, {});
 }
 
-namespace {
-
-/// Fraction of the molecules with H near their O, and M near it if there are four sites.
-double likeness(const std::vector<double>& positions_A, std::size_t sites) {
-  constexpr double kBond_A = 1.5, kSite_A = 0.5;
-  const std::size_t size = 3 * sites;
-  if (positions_A.empty() || positions_A.size() % size != 0) return 0.0;
-  const auto is_near = [&](std::size_t o, std::size_t site, double most_A) {
-    double square = 0.0;
-    for (std::size_t c = 0; c < 3; ++c) {
-      const double d = positions_A[o + 3 * site + c] - positions_A[o + c];
-      square += d * d;
-    }
-    return square <= most_A * most_A;
-  };
-  std::size_t alike = 0;
-  for (std::size_t o = 0; o < positions_A.size(); o += size) {
-    alike +=
-        is_near(o, 1, kBond_A) && is_near(o, 2, kBond_A) && (sites == 3 || is_near(o, 3, kSite_A));
-  }
-  return static_cast<double>(alike * size) / static_cast<double>(positions_A.size());
-}
-
-/// The first three of every four vectors.
-std::vector<double> without_sites(const std::vector<double>& vectors) {
-  std::vector<double> atoms;
-  atoms.reserve(vectors.size() / 4 * 3);
-  for (std::size_t o = 0; o < vectors.size(); o += 12) {
-    atoms.insert(atoms.end(), vectors.begin() + static_cast<std::ptrdiff_t>(o),
-                 vectors.begin() + static_cast<std::ptrdiff_t>(o + 9));
-  }
-  return atoms;
-}
-
-}  // namespace
-
 void check_numbers(const std::string& path, std::string_view frame, std::string_view quantity,
                    std::span<const double> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -272,9 +343,8 @@ void check_writable(double value) {
   if (std::abs(value) <= kLargestNumber) return;
   check_finite(value);
   throw NumericalError(fmt::format(
-      "a structure contains the number {:g} and was not written, because readers accept "
-      "numbers up to {:g}: the simulation blew up. Try a smaller timestep or a start "
-      "without overlaps.",
+      "a structure contains the number {:g} and was not written, because readers accept numbers up "
+      "to {:g}: the simulation blew up. Try a smaller timestep or a start without overlaps.",
       value, kLargestNumber));
 }
 
@@ -299,85 +369,6 @@ std::size_t largest_number(std::span<const double> values) {
       values, [](double a, double b) { return std::abs(a) < std::abs(b); });
   return static_cast<std::size_t>(largest - values.begin());
 }
-
-namespace {
-
-/// A more distant hydrogen belongs to another molecule: hydrogen bonds are longer than 1.5 A.
-constexpr double kLongestBond_A = 1.3;
-
-/// The oxygens sorted along x, for a search near a position only.
-class Oxygens {
- public:
-  Oxygens(const std::vector<bool>& is_oxygen, const std::vector<double>& positions_A)
-      : x_A_(positions_A) {
-    for (std::size_t a = 0; a < is_oxygen.size(); ++a) {
-      if (is_oxygen[a]) atoms_.push_back(a);
-    }
-    std::sort(atoms_.begin(), atoms_.end(), [&](std::size_t a, std::size_t b) {
-      return std::pair(x_A_[3 * a], a) < std::pair(x_A_[3 * b], b);
-    });
-  }
-
-  /// The nearest oxygen within kLongestBond_A, or the hydrogen itself if there is none.
-  std::size_t nearest(std::size_t hydrogen) const {
-    const double x = x_A_[3 * hydrogen];
-    std::size_t found = hydrogen;
-    double shortest = kLongestBond_A;
-    auto at =
-        std::lower_bound(atoms_.begin(), atoms_.end(), x - kLongestBond_A,
-                         [&](std::size_t atom, double from) { return x_A_[3 * atom] < from; });
-    for (; at != atoms_.end() && x_A_[3 * *at] <= x + kLongestBond_A; ++at) {
-      const double distance =
-          std::hypot(x_A_[3 * *at] - x, x_A_[3 * *at + 1] - x_A_[3 * hydrogen + 1],
-                     x_A_[3 * *at + 2] - x_A_[3 * hydrogen + 2]);
-      if (distance > shortest) continue;
-      shortest = distance;
-      found = *at;
-    }
-    return found;
-  }
-
-  /// The first hydrogens, each as a molecule of its nearest oxygen at any distance and itself
-  /// twice, to recognise the unit of coordinates.
-  std::vector<double> with_nearest(const std::vector<bool>& is_oxygen) const {
-    constexpr std::size_t kMostNumbers = 900;
-    std::vector<double> molecules_A;
-    for (std::size_t h = 0; h < is_oxygen.size() && molecules_A.size() < kMostNumbers; ++h) {
-      if (is_oxygen[h] || atoms_.empty()) continue;
-      const auto square = [&](std::size_t o) {
-        double sum = 0.0;
-        for (std::size_t c = 0; c < 3; ++c) {
-          const double d = x_A_[3 * o + c] - x_A_[3 * h + c];
-          sum += d * d;
-        }
-        return sum;
-      };
-      const std::size_t nearest = *std::ranges::min_element(atoms_, {}, square);
-      for (const std::size_t atom : {nearest, h, h}) {
-        const auto first = x_A_.begin() + static_cast<std::ptrdiff_t>(3 * atom);
-        molecules_A.insert(molecules_A.end(), first, first + 3);
-      }
-    }
-    return molecules_A;
-  }
-
- private:
-  const std::vector<double>& x_A_;
-  std::vector<std::size_t> atoms_;
-};
-
-void reorder(const std::vector<std::size_t>& order, std::vector<double>& values) {
-  if (values.empty()) return;
-  std::vector<double> moved;
-  moved.reserve(values.size());
-  for (const std::size_t atom : order) {
-    const auto first = values.begin() + static_cast<std::ptrdiff_t>(3 * atom);
-    moved.insert(moved.end(), first, first + 3);
-  }
-  values = std::move(moved);
-}
-
-}  // namespace
 
 void group_by_distance(const std::vector<bool>& is_oxygen, const std::string& path,
                        Structure& structure, std::vector<int>& lines) {
@@ -406,8 +397,7 @@ void group_by_distance(const std::vector<bool>& is_oxygen, const std::string& pa
       problems.add(
           "oxygens without two hydrogens",
           {path, lines[a], 1,
-           fmt::format("this oxygen is the nearest one of {} hydrogen{} within {} A, not of "
-                       "two",
+           fmt::format("this oxygen is the nearest one of {} hydrogen{} within {} A, not of two",
                        count[a], count[a] == 1 ? "" : "s", kLongestBond_A)});
       continue;
     }

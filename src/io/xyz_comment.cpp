@@ -26,6 +26,32 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+/// A name of columns without its case, blanks, dots and underscores: "Particle Type" of OVITO is
+/// "particletype".
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalnum(letter) != 0) plain += static_cast<char>(std::tolower(letter));
+  }
+  return plain;
+}
+
+/// Rank of a column of symbols or atomic numbers; the lowest is used. Negative for other columns.
+int rank_of_species(std::string_view name, std::string_view type) {
+  if (type != "S" && type != "I") return -1;
+  constexpr std::array<std::string_view, 9> kNames{"species",       "element", "symbol",
+                                                   "symbols",       "z",       "atomicnumber",
+                                                   "atomicnumbers", "numbers", "particletype"};
+  const auto* const found = std::ranges::find(kNames, plain_name(name));
+  return found == kNames.end() ? -1 : static_cast<int>(found - kNames.begin());
+}
+
+bool is_position(std::string_view name) {
+  const std::string plain = plain_name(name);
+  return plain == "pos" || plain == "position" || plain == "positions";
+}
+
 }  // namespace
 
 std::vector<CommentEntry> parse_comment(std::string_view line) {
@@ -96,36 +122,6 @@ double take_unit_A(std::map<std::string, std::string>& comment, std::string& pro
   }
   return unit_A.value_or(1.0);
 }
-
-namespace {
-
-/// A name of columns without its case, blanks, dots and underscores: "Particle Type" of OVITO is
-/// "particletype".
-std::string plain_name(std::string_view name) {
-  std::string plain;
-  for (const char c : name) {
-    const auto letter = static_cast<unsigned char>(c);
-    if (std::isalnum(letter) != 0) plain += static_cast<char>(std::tolower(letter));
-  }
-  return plain;
-}
-
-/// Rank of a column of symbols or atomic numbers; the lowest is used. Negative for other columns.
-int rank_of_species(std::string_view name, std::string_view type) {
-  if (type != "S" && type != "I") return -1;
-  constexpr std::array<std::string_view, 9> kNames{"species",       "element", "symbol",
-                                                   "symbols",       "z",       "atomicnumber",
-                                                   "atomicnumbers", "numbers", "particletype"};
-  const auto* const found = std::ranges::find(kNames, plain_name(name));
-  return found == kNames.end() ? -1 : static_cast<int>(found - kNames.begin());
-}
-
-bool is_position(std::string_view name) {
-  const std::string plain = plain_name(name);
-  return plain == "pos" || plain == "position" || plain == "positions";
-}
-
-}  // namespace
 
 XyzColumns parse_properties(std::string_view value, std::string& problem) {
   XyzColumns columns{-1, -1, -1, 0, true};

@@ -6,20 +6,16 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <poll.h>
 #include <span>
-#include <string>
 #include <sys/socket.h>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "protocol.hpp"
 #include "sockets.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
@@ -74,7 +70,52 @@ class ForceServer {
   std::size_t atoms() const { return positions_A_.size() / 3; }
 
   /// @param positions_bohr in the atom order of the other program
-  Answer evaluate(std::span<const double> positions_bohr);
+  Answer evaluate(std::span<const double> positions_bohr) {
+    if (!all_finite(positions_bohr)) {
+      throw NumericalError("the other program sent positions that are not finite numbers");
+    }
+    for (std::size_t theirs = 0; theirs < atoms(); ++theirs) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        positions_A_[3 * atom_index(theirs) + k] =
+            angstrom_per_bohr * positions_bohr[3 * theirs + k];
+      }
+    }
+    check_bonds();
+    const ClusterEnergy e = force_field_.energy_and_forces(positions_A_, forces_);
+    const double penalty = add_penalty();
+    const double energy = e.total_kcal_per_mol() + penalty;
+    if (!std::isfinite(energy) || !all_finite(forces_)) {
+      throw NumericalError("the forces are not finite: some atoms are at the same position");
+    }
+    Answer a;
+    a.energy_hartree = energy / kcal_per_mol_per_hartree;
+    const double to_atomic = angstrom_per_bohr / kcal_per_mol_per_hartree;
+    a.forces.resize(forces_.size());
+    for (std::size_t theirs = 0; theirs < atoms(); ++theirs) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        a.forces[3 * theirs + k] = to_atomic * forces_[3 * atom_index(theirs) + k];
+      }
+    }
+    std::array<double, 3> dipole_e_A{};
+    for (std::size_t atom = 0; atom < atoms(); ++atom) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        dipole_e_A[k] += charge_e(atom) * positions_A_[3 * atom + k];
+        for (std::size_t l = 0; l < 3; ++l) {
+          a.virial_hartree[3 * k + l] +=
+              positions_A_[3 * atom + k] * forces_[3 * atom + l] / kcal_per_mol_per_hartree;
+        }
+      }
+    }
+    if (!options_.extra) return a;
+    a.extra = fmt::format(
+        "{{\"dipole\": [{}, {}, {}], \"coulomb_kcal_per_mol\": {}, \"lj_kcal_per_mol\": {}, "
+        "\"{}_kcal_per_mol\": {}}}",
+        dipole_e_A[0] / angstrom_per_bohr, dipole_e_A[1] / angstrom_per_bohr,
+        dipole_e_A[2] / angstrom_per_bohr, e.coulomb_kcal_per_mol, e.lj_kcal_per_mol,
+        options_.model.is_flexible() ? "intramolecular" : "penalty",
+        penalty + e.intramolecular_kcal_per_mol);
+    return a;
+  }
 
  private:
   /// The index in positions_A_ of an atom of the other program.
@@ -83,11 +124,68 @@ class ForceServer {
                                        : static_cast<std::size_t>(options_.atom_order[theirs]);
   }
   /// @throws InputError unless each atom occurs once
-  void check_atom_order() const;
+  void check_atom_order() const {
+    std::vector<int> sorted = options_.atom_order;
+    if (sorted.empty()) return;
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t i = 0; i < std::max(sorted.size(), atoms()); ++i) {
+      if (i < sorted.size() && i < atoms() && sorted[i] == static_cast<int>(i)) continue;
+      throw InputError(
+          fmt::format("the atom order of {} must contain each number from 0 to {} once",
+                      count_text(options_.molecules, "molecule"), atoms() - 1));
+    }
+  }
   /// Adds the forces of the penalty. @return its energy
-  double add_penalty();
+  double add_penalty() {
+    if (options_.omega == 0.0) return 0.0;
+    double energy = 0.0;
+    for (std::size_t m = 0; m < atoms() / 3; ++m) {
+      const Triple<double> x = molecule_at(positions_A_.data(), m);
+      energy += penalty_energy(x, bonds_, options_.omega);
+      put_molecule(molecule_at(forces_.data(), m) + penalty_force(x, bonds_, options_.omega),
+                   forces_.data(), m);
+    }
+    return energy;
+  }
   /// Warns once about broken bonds. @throws InputError if they are broken in the first positions
-  void check_bonds();
+  void check_bonds() {
+    const bool first = std::exchange(is_first_, false);
+    if (has_warned_) return;
+    const double limit_A = !options_.model.is_flexible() ? kBrokenBond_A
+                           : first                       ? kBrokenFlexibleStart_A
+                                                         : kBrokenFlexibleBond_A;
+    for (std::size_t m = 0; m < atoms() / 3; ++m) {
+      const BondValues<double> length2 = bonds(molecule_at(positions_A_.data(), m)).length2;
+      const double deviation_A =
+          std::max({std::abs(std::sqrt(length2.oh1) - std::sqrt(bonds_.oh2)),
+                    std::abs(std::sqrt(length2.oh2) - std::sqrt(bonds_.oh2)),
+                    std::abs(std::sqrt(length2.hh) - std::sqrt(bonds_.hh2))});
+      if (!(deviation_A > limit_A)) continue;
+      const std::string problem =
+          fmt::format("molecule {} deviates by up to {:.2g} A from the geometry of {}", m,
+                      deviation_A, options_.model.name);
+      if (first) {
+        throw InputError(
+            problem +
+            ": the other program must have the atoms of the structure file, in the same order");
+      }
+      has_warned_ = true;
+      if (!options_.on_message) return;
+      options_.on_message(Message::warning(
+          problem +
+          (options_.model.is_flexible()
+               ? ". Reduce the step of the other program (velocity Verlet: 0.5 fs), and do not let "
+                 "it wrap atoms into a cell"
+           : options_.omega > 0.0
+               ? fmt::format(
+                     ". Reduce the step of the other program (velocity Verlet: below {:.2g} "
+                     "fs), and do not let it wrap atoms into a cell",
+                     kVerletLimit_fs / options_.omega)
+               : ". Let the other program constrain the bonds or give an omega for bond forces, "
+                 "and do not let it wrap atoms into a cell")));
+      return;
+    }
+  }
   double charge_e(std::size_t atom) const {
     return (atom % 3 == 0 ? -2.0 : 1.0) * options_.model.dipole_charge_e();
   }
@@ -98,112 +196,6 @@ class ForceServer {
   std::vector<double> positions_A_, forces_;  // [molecule][O, H1, H2][x, y, z]
   bool is_first_ = true, has_warned_ = false;
 };
-
-void ForceServer::check_atom_order() const {
-  std::vector<int> sorted = options_.atom_order;
-  if (sorted.empty()) return;
-  std::sort(sorted.begin(), sorted.end());
-  for (std::size_t i = 0; i < std::max(sorted.size(), atoms()); ++i) {
-    if (i < sorted.size() && i < atoms() && sorted[i] == static_cast<int>(i)) continue;
-    throw InputError(fmt::format("the atom order of {} must contain each number from 0 to {} once",
-                                 count_text(options_.molecules, "molecule"), atoms() - 1));
-  }
-}
-
-double ForceServer::add_penalty() {
-  if (options_.omega == 0.0) return 0.0;
-  double energy = 0.0;
-  for (std::size_t m = 0; m < atoms() / 3; ++m) {
-    const Triple<double> x = molecule_at(positions_A_.data(), m);
-    energy += penalty_energy(x, bonds_, options_.omega);
-    put_molecule(molecule_at(forces_.data(), m) + penalty_force(x, bonds_, options_.omega),
-                 forces_.data(), m);
-  }
-  return energy;
-}
-
-void ForceServer::check_bonds() {
-  const bool first = std::exchange(is_first_, false);
-  if (has_warned_) return;
-  const double limit_A = !options_.model.is_flexible() ? kBrokenBond_A
-                         : first                       ? kBrokenFlexibleStart_A
-                                                       : kBrokenFlexibleBond_A;
-  for (std::size_t m = 0; m < atoms() / 3; ++m) {
-    const BondValues<double> length2 = bonds(molecule_at(positions_A_.data(), m)).length2;
-    const double deviation_A = std::max({std::abs(std::sqrt(length2.oh1) - std::sqrt(bonds_.oh2)),
-                                         std::abs(std::sqrt(length2.oh2) - std::sqrt(bonds_.oh2)),
-                                         std::abs(std::sqrt(length2.hh) - std::sqrt(bonds_.hh2))});
-    if (!(deviation_A > limit_A)) continue;
-    const std::string problem =
-        fmt::format("molecule {} deviates by up to {:.2g} A from the geometry of {}", m,
-                    deviation_A, options_.model.name);
-    if (first) {
-      throw InputError(
-          problem +
-          ": the other program must have the atoms of the structure file, in the same order");
-    }
-    has_warned_ = true;
-    if (!options_.on_message) return;
-    options_.on_message(Message::warning(
-        problem +
-        (options_.model.is_flexible()
-             ? ". Reduce the step of the other program (velocity Verlet: 0.5 fs), and do not let "
-               "it wrap atoms into a cell"
-         : options_.omega > 0.0
-             ? fmt::format(". Reduce the step of the other program (velocity Verlet: below {:.2g} "
-                           "fs), and do not let it wrap atoms into a cell",
-                           kVerletLimit_fs / options_.omega)
-             : ". Let the other program constrain the bonds or give an omega for bond forces, and "
-               "do not let it wrap atoms into a cell")));
-    return;
-  }
-}
-
-Answer ForceServer::evaluate(std::span<const double> positions_bohr) {
-  if (!all_finite(positions_bohr)) {
-    throw NumericalError("the other program sent positions that are not finite numbers");
-  }
-  for (std::size_t theirs = 0; theirs < atoms(); ++theirs) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      positions_A_[3 * atom_index(theirs) + k] = angstrom_per_bohr * positions_bohr[3 * theirs + k];
-    }
-  }
-  check_bonds();
-  const ClusterEnergy e = force_field_.energy_and_forces(positions_A_, forces_);
-  const double penalty = add_penalty();
-  const double energy = e.total_kcal_per_mol() + penalty;
-  if (!std::isfinite(energy) || !all_finite(forces_)) {
-    throw NumericalError("the forces are not finite: some atoms are at the same position");
-  }
-  Answer a;
-  a.energy_hartree = energy / kcal_per_mol_per_hartree;
-  const double to_atomic = angstrom_per_bohr / kcal_per_mol_per_hartree;
-  a.forces.resize(forces_.size());
-  for (std::size_t theirs = 0; theirs < atoms(); ++theirs) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      a.forces[3 * theirs + k] = to_atomic * forces_[3 * atom_index(theirs) + k];
-    }
-  }
-  std::array<double, 3> dipole_e_A{};
-  for (std::size_t atom = 0; atom < atoms(); ++atom) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      dipole_e_A[k] += charge_e(atom) * positions_A_[3 * atom + k];
-      for (std::size_t l = 0; l < 3; ++l) {
-        a.virial_hartree[3 * k + l] +=
-            positions_A_[3 * atom + k] * forces_[3 * atom + l] / kcal_per_mol_per_hartree;
-      }
-    }
-  }
-  if (!options_.extra) return a;
-  a.extra = fmt::format(
-      "{{\"dipole\": [{}, {}, {}], \"coulomb_kcal_per_mol\": {}, \"lj_kcal_per_mol\": {}, "
-      "\"{}_kcal_per_mol\": {}}}",
-      dipole_e_A[0] / angstrom_per_bohr, dipole_e_A[1] / angstrom_per_bohr,
-      dipole_e_A[2] / angstrom_per_bohr, e.coulomb_kcal_per_mol, e.lj_kcal_per_mol,
-      options_.model.is_flexible() ? "intramolecular" : "penalty",
-      penalty + e.intramolecular_kcal_per_mol);
-  return a;
-}
 
 // --- the connection ------------------------------------------------------------------------------
 
@@ -225,13 +217,53 @@ class Connection {
   /// Fills the bytes. @return false if the other program closed the connection before the first
   /// byte
   /// @throws IoError if it closed the connection later; Interruption
-  bool try_receive(std::span<std::byte> bytes);
+  bool try_receive(std::span<std::byte> bytes) {
+    std::size_t done = 0;
+    while (true) {
+      const std::size_t n_ready = std::min(bytes.size() - done, end_ - begin_);
+      std::copy_n(received_.begin() + static_cast<std::ptrdiff_t>(begin_), n_ready,
+                  bytes.begin() + static_cast<std::ptrdiff_t>(done));
+      done += n_ready;
+      begin_ += n_ready;
+      if (done == bytes.size()) return true;
+      if (interrupted_ && interrupted_()) throw Interruption();
+      pollfd waiting{socket_.descriptor(), POLLIN, 0};
+      const int ready = ::poll(&waiting, 1, kPoll_ms);
+      if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+      const ssize_t n = ipi::receive_some(socket_, received_);
+      if (n > 0) {
+        begin_ = 0;
+        end_ = static_cast<std::size_t>(n);
+        continue;
+      }
+      if (n < 0 && errno != ECONNRESET)
+        throw IoError("the connection was lost: " + ipi::error_text(errno));
+      if (done == 0) return false;
+      throw IoError(kClosedInMessage);
+    }
+  }
   /// Fills the bytes. @throws IoError if the connection was closed; Interruption
-  void receive(std::span<std::byte> bytes);
+  void receive(std::span<std::byte> bytes) {
+    if (!try_receive(bytes)) throw IoError(kClosedInMessage);
+  }
   /// @throws IoError if the connection was closed
-  void send(std::span<const std::byte> bytes);
+  void send(std::span<const std::byte> bytes) {
+    if (!try_send(bytes)) {
+      throw IoError("the other program closed the connection before it received the answer");
+    }
+  }
   /// @return false if the other program closed the connection
-  bool try_send(std::span<const std::byte> bytes);
+  bool try_send(std::span<const std::byte> bytes) {
+    for (std::size_t done = 0; done < bytes.size();) {
+      const ssize_t n =
+          ::send(socket_.descriptor(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0 && (errno == EPIPE || errno == ECONNRESET)) return false;
+      if (n < 0) throw IoError("the connection was lost: " + ipi::error_text(errno));
+      done += static_cast<std::size_t>(n);
+    }
+    return true;
+  }
 
   template <class T>
   T receive_number() {
@@ -274,54 +306,6 @@ Connection::Connection(const ServeAddress& address, double wait_seconds,
     if (!reported && on_wait) on_wait("waiting for a program to listen at " + address.text());
     if (interrupted_ && interrupted_()) throw Interruption();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-}
-
-bool Connection::try_receive(std::span<std::byte> bytes) {
-  std::size_t done = 0;
-  while (true) {
-    const std::size_t n_ready = std::min(bytes.size() - done, end_ - begin_);
-    std::copy_n(received_.begin() + static_cast<std::ptrdiff_t>(begin_), n_ready,
-                bytes.begin() + static_cast<std::ptrdiff_t>(done));
-    done += n_ready;
-    begin_ += n_ready;
-    if (done == bytes.size()) return true;
-    if (interrupted_ && interrupted_()) throw Interruption();
-    pollfd waiting{socket_.descriptor(), POLLIN, 0};
-    const int ready = ::poll(&waiting, 1, kPoll_ms);
-    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
-    const ssize_t n = ipi::receive_some(socket_, received_);
-    if (n > 0) {
-      begin_ = 0;
-      end_ = static_cast<std::size_t>(n);
-      continue;
-    }
-    if (n < 0 && errno != ECONNRESET)
-      throw IoError("the connection was lost: " + ipi::error_text(errno));
-    if (done == 0) return false;
-    throw IoError(kClosedInMessage);
-  }
-}
-
-void Connection::receive(std::span<std::byte> bytes) {
-  if (!try_receive(bytes)) throw IoError(kClosedInMessage);
-}
-
-bool Connection::try_send(std::span<const std::byte> bytes) {
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t n =
-        ::send(socket_.descriptor(), bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && (errno == EPIPE || errno == ECONNRESET)) return false;
-    if (n < 0) throw IoError("the connection was lost: " + ipi::error_text(errno));
-    done += static_cast<std::size_t>(n);
-  }
-  return true;
-}
-
-void Connection::send(std::span<const std::byte> bytes) {
-  if (!try_send(bytes)) {
-    throw IoError("the other program closed the connection before it received the answer");
   }
 }
 

@@ -215,4 +215,28 @@ std::optional<Accepted> Listener::accept() const {
   return Accepted{std::move(s), fmt::format("{}:{}", host.data(), port.data())};
 }
 
+void Outgoing::put_header(std::string_view text) {
+  const std::string header = fmt::format("{:<{}}", text, kHeaderLength);
+  put(std::as_bytes(std::span(header)));
+}
+
+std::string header_text(std::span<const std::byte> header) {
+  std::string text;
+  for (const std::byte b : header) text.push_back(static_cast<char>(b));
+  text.resize(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+std::string printable(std::string text) {
+  for (char& c : text) c = c < ' ' || c > '~' ? '?' : c;
+  return text;
+}
+
+std::size_t checked_text_size(std::int32_t size, std::string_view message) {
+  if (size < 0 || size > kMaxText) {
+    throw IoError(fmt::format("received {} with {} bytes", message, size));
+  }
+  return static_cast<std::size_t>(size);
+}
+
 }  // namespace tarn::ipi

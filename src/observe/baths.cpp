@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "tarn/analysis/blocking.hpp"
-#include "tarn/core/replica_map.hpp"
-
 namespace tarn {
 
 Baths::Baths(const RunInfo& info)
@@ -26,10 +23,6 @@ Baths::Baths(const RunInfo& info)
       std::min(static_cast<std::size_t>(std::max(info.replicas, 1)), series * bath_of_.size()));
 }
 
-std::size_t Baths::series(std::size_t bath) const {
-  return analysis::PooledBlocking::series_of_replicas(replicas_[bath], starts_);
-}
-
 std::vector<int> Baths::starts(std::size_t bath) const {
   if (starts_ == 1) return {};
   constexpr int kNone = -2, kSeveral = -1;
@@ -40,14 +33,6 @@ std::vector<int> Baths::starts(std::size_t bath) const {
     start = start == kNone || start == here ? here : kSeveral;
   }
   return starts;
-}
-
-std::optional<double> Baths::temperature_K(std::size_t bath) const {
-  return several_ ? std::optional(temperatures_K_[bath]) : std::nullopt;
-}
-
-std::size_t Baths::of(std::int64_t replica_id) const {
-  return bath_of_[ReplicaMap(bath_of_.size()).place(replica_id)];
 }
 
 std::int64_t Baths::index_in_bath(std::int64_t replica_id) const {

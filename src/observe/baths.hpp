@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "tarn/analysis/blocking.hpp"
+#include "tarn/core/replica_map.hpp"
 #include "tarn/observe/observers.hpp"
 
 namespace tarn {
@@ -15,14 +17,20 @@ class Baths {
 
   std::size_t size() const { return temperatures_K_.size(); }
   /// Baths are in ascending order; empty if all replicas have the same bath.
-  std::optional<double> temperature_K(std::size_t bath) const;
+  std::optional<double> temperature_K(std::size_t bath) const {
+    return several_ ? std::optional(temperatures_K_[bath]) : std::nullopt;
+  }
   /// The bath of a replica, and its index among the replicas of this bath.
-  std::size_t of(std::int64_t replica_id) const;
+  std::size_t of(std::int64_t replica_id) const {
+    return bath_of_[ReplicaMap(bath_of_.size()).place(replica_id)];
+  }
   std::int64_t index_in_bath(std::int64_t replica_id) const;
   /// Number of replicas of each bath.
   const std::vector<int>& replicas() const { return replicas_; }
   /// Number of series of the averages of a bath.
-  std::size_t series(std::size_t bath) const;
+  std::size_t series(std::size_t bath) const {
+    return analysis::PooledBlocking::series_of_replicas(replicas_[bath], starts_);
+  }
   /// Start structure of each series of the averages of a bath; -1: several. Empty if all replicas
   /// have the same.
   std::vector<int> starts(std::size_t bath) const;

@@ -1,7 +1,4 @@
-#include <cstdint>
-#include <memory>
 #include <span>
-#include <vector>
 
 #include "io/archive.hpp"
 #include "observable.hpp"

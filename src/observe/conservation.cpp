@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <memory>
-#include <vector>
 
 #include "energy_drift.hpp"
 #include "table_observer.hpp"

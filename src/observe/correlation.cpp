@@ -1,13 +1,10 @@
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "correlations.hpp"
 #include "observable.hpp"
 #include "replica_table.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {
@@ -32,7 +29,15 @@ class CorrelationObserver final : public ArchivedObserver {
   void observe(const Frame& frame) override {
     if (frame.step >= info_.first_averaged_step) correlations_.observe(frame, info_.threads);
   }
-  void finish() override;
+  void finish() override {
+    io::CsvTable csv(info_.out_dir + "/correlation.csv", Correlations::header(),
+                     info_.provenance + "; " + std::string(Correlations::kRemark));
+    for (std::size_t lag = 0; correlations_.has_rows() && lag <= correlations_.longest(); ++lag) {
+      correlations_.append_cells(lag, csv);
+      csv.end_row();
+    }
+    csv.write();
+  }
   std::vector<AveragedQuantity> averages() const override { return correlations_.times(); }
   Messages messages() const override {
     Messages messages;
@@ -47,17 +52,6 @@ class CorrelationObserver final : public ArchivedObserver {
   ObserverContext info_;
   Correlations correlations_;
 };
-
-void CorrelationObserver::finish() {
-  const std::string path = info_.out_dir + "/correlation.csv";
-  io::CsvFormat csv(path, Correlations::header());
-  std::string text = csv.head(info_.provenance + "; " + std::string(Correlations::kRemark));
-  for (std::size_t lag = 0; correlations_.has_rows() && lag <= correlations_.longest(); ++lag) {
-    correlations_.append_cells(lag, csv);
-    text += csv.row();
-  }
-  io::write_file(path, text);
-}
 
 }  // namespace
 

@@ -1,10 +1,9 @@
 #include "correlations.hpp"
 
-#include <limits>
-
 #include <fmt/format.h>
 
 #include "core/parallel.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/replica_map.hpp"
 
 namespace tarn {
@@ -152,8 +151,7 @@ void Correlations::append_cells(std::size_t lag, io::CsvFormat& csv) const {
   for (const std::vector<PooledBlocking>& means : means_) {
     const bool known = means[lag].samples() > 0.0;
     const analysis::Blocking mean = means[lag].result();
-    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-    csv.cell_or_nan(known ? mean.mean : kUnknown).cell_or_nan(known ? mean.error : kUnknown);
+    csv.cells_or_nan(known ? mean.mean : kNoNumber, known ? mean.error : kNoNumber);
   }
 }
 

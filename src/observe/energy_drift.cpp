@@ -7,10 +7,6 @@
 
 namespace tarn {
 
-std::size_t EnergyDrift::full_blocks() const {
-  return static_cast<std::size_t>(samples_ / length_);
-}
-
 void EnergyDrift::add(std::span<const std::int64_t> ids, std::span<const double> values) {
   if (full_blocks() == kMost) {
     for (auto& [id, of] : of_replica_) {

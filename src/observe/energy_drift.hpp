@@ -40,7 +40,7 @@ class EnergyDrift {
     void archive(io::Archive& a) { a(first, sums); }
   };
 
-  std::size_t full_blocks() const;
+  std::size_t full_blocks() const { return static_cast<std::size_t>(samples_ / length_); }
 
   std::int64_t length_ = 1;  // samples per block
   std::int64_t samples_ = 0;

@@ -1,7 +1,3 @@
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "observable.hpp"
 #include "table_observer.hpp"
 

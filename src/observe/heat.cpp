@@ -1,8 +1,5 @@
 #include <cmath>
 #include <map>
-#include <memory>
-#include <utility>
-#include <vector>
 
 #include "io/archive.hpp"
 #include "table_observer.hpp"

@@ -2,13 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,10 +11,10 @@
 #include "io/archive.hpp"
 #include "observable.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/exchange.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/steps/measure.hpp"
 
@@ -34,7 +28,6 @@ using analysis::Reweighting;
 constexpr double kFewSamples = 100.0;
 /// Minimum prominence of a reported maximum, in standard errors.
 constexpr double kProminenceSigmas = 4.5;
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double beta_mol_per_kcal(double temperature_K) {
   return 1.0 / (units::boltzmann_kcal_per_mol_K * temperature_K);
@@ -140,8 +133,86 @@ class HeatCapacity final : public ArchivedObserver {
     histogram_.add_step(samples_, info_.threads);
   }
 
-  void finish() override;
-  std::vector<AveragedQuantity> averages() const override;
+  void finish() override {
+    const auto result = histogram_.result();
+    warnings_.clear();
+    if (!result) return;
+    const Reweighting& all = result->all();
+    report_gaps(all);
+    for (const MultiHistogram::Inconsistency& c : result->inconsistencies()) {
+      warnings_.push_back(Message::warning(fmt::format(
+          "not equilibrated. The energy at {:g} K is {:.1f} standard errors {} the value "
+          "predicted by the other temperatures; run longer or add [exchange]",
+          bath_K(c.bath), std::abs(c.difference) / c.error,
+          c.difference > 0.0 ? "above" : "below")));
+    }
+    if (!all.converged()) {
+      warnings_.push_back(Message::warning(
+          "the multiple-histogram equations did not converge; heat_capacity.csv has no heat "
+          "capacities"));
+    }
+    const auto is_known = [&](double t_K, double samples) {
+      return all.converged() && samples >= kFewSamples &&
+             std::none_of(all.gaps().begin(), all.gaps().end(), [&](const Reweighting::Gap& gap) {
+               return bath_K(gap.below) < t_K && t_K < bath_K(gap.above);
+             });
+    };
+    const std::vector<double> temperatures_K = temperatures_between(
+        baths_.temperature_K(0).value(), baths_.temperature_K(baths_.size() - 1).value());
+    // Energies at all temperatures, followed by heat capacities.
+    const auto curve = [&](const Reweighting& r) {
+      std::vector<double> energies, capacities;
+      for (const double t_K : temperatures_K) {
+        const Reweighting::Moments moments = r.at(beta_mol_per_kcal(t_K));
+        energies.push_back(moments.mean);
+        capacities.push_back(capacity(moments, t_K));
+      }
+      energies.insert(energies.end(), capacities.begin(), capacities.end());
+      return energies;
+    };
+    const std::size_t rows = temperatures_K.size();
+    std::vector<double> values = curve(all), errors = result->errors(values, curve);
+    std::vector<double> samples;
+    for (std::size_t row = 0; row < rows; ++row) {
+      samples.push_back(all.at(beta_mol_per_kcal(temperatures_K[row])).effective_samples);
+      if (is_known(temperatures_K[row], samples.back())) continue;
+      for (const std::size_t i : {row, rows + row}) values[i] = errors[i] = kNoNumber;
+    }
+    find_peak(*result, temperatures_K,
+              {values.begin() + static_cast<std::ptrdiff_t>(rows), values.end()});
+
+    io::CsvTable csv(
+        info_.out_dir + "/heat_capacity.csv",
+        {"temperature_K", "energy_kcal_per_mol", "energy_err", "heat_capacity_kcal_per_mol_K",
+         "heat_capacity_err", "effective_samples"},
+        info_.provenance +
+            "; energy of pairs and wall, and heat capacity for rigid bonds, from the samples of "
+            "all temperatures by multiple histograms; _err = jackknife standard error (0: "
+            "unknown); nan: fewer than 100 effective samples, or between temperatures that share "
+            "fewer than 20" +
+            (peak_ ? fmt::format("; maximum at {:.3f} +- {:.3f} K", peak_->values[0],
+                                 peak_->errors[0])
+                   : ""));
+    for (std::size_t row = 0; row < rows; ++row) {
+      csv.cell(temperatures_K[row]);
+      csv.cells_or_nan(values[row], errors[row], values[rows + row], errors[rows + row],
+                       samples[row]);
+      csv.end_row();
+    }
+    csv.write();
+  }
+  std::vector<AveragedQuantity> averages() const override {
+    if (!peak_) return {};
+    std::vector<AveragedQuantity> all;
+    for (std::size_t i = 0; i < kPeakQuantities.size(); ++i) {
+      AveragedQuantity& a =
+          all.emplace_back("heat_capacity", kPeakQuantities[i], peak_->values[i], peak_->errors[i]);
+      a.samples = static_cast<std::int64_t>(histogram_.samples());
+      a.converged = peak_->converged;
+      a.error_of_error = peak_->errors_of_errors[i];
+    }
+    return all;
+  }
   Messages messages() const override { return warnings_; }
 
  private:
@@ -153,7 +224,7 @@ class HeatCapacity final : public ArchivedObserver {
   std::vector<double> betas() const {
     std::vector<double> betas;
     for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
-      betas.push_back(beta_mol_per_kcal(baths_.temperature_K(bath).value()));
+      betas.push_back(beta_mol_per_kcal(bath_K(bath)));
     }
     return betas;
   }
@@ -166,9 +237,70 @@ class HeatCapacity final : public ArchivedObserver {
   double capacity(const Reweighting& r, double temperature_K) const {
     return capacity(r.at(beta_mol_per_kcal(temperature_K)), temperature_K);
   }
-  void report_gaps(const Reweighting& all);
+  void report_gaps(const Reweighting& all) {
+    const double of_a_bath = histogram_.samples() / static_cast<double>(baths_.size());
+    if (!all.gaps().empty() && of_a_bath < kFewSamples) {
+      warnings_.push_back(Message::warning(fmt::format(
+          "{:.3g} samples per temperature are too few for heat_capacity.csv; run longer or reduce "
+          "[observe.energies] every",
+          of_a_bath)));
+      return;
+    }
+    for (const Reweighting::Gap& gap : all.gaps()) {
+      warnings_.push_back(Message::warning(
+          fmt::format("the temperatures up to {:g} K and from {:g} K share only {:.2g} samples. "
+                      "heat_capacity.csv has no values between them; add a temperature there",
+                      bath_K(gap.below), bath_K(gap.above), gap.shared)));
+    }
+  }
   void find_peak(const MultiHistogram::Result& result, const std::vector<double>& temperatures_K,
-                 const std::vector<double>& capacities);
+                 const std::vector<double>& capacities) {
+    peak_.reset();
+    const std::optional<Maximum> maximum = most_prominent(capacities);
+    if (!maximum || !result.has_errors()) return;
+    const std::size_t first = maximum->left, last = maximum->right;
+    const auto peak_of = [&](const Reweighting& r) {
+      std::vector<double> curve;
+      for (std::size_t i = first; i <= last; ++i) curve.push_back(capacity(r, temperatures_K[i]));
+      const auto highest =
+          first + static_cast<std::size_t>(std::ranges::max_element(curve) - curve.begin());
+      const double low_K = temperatures_K[std::max(highest, first + 1) - 1];
+      const double high_K = temperatures_K[std::min(highest + 1, last)];
+      const double at_K =
+          maximum_between(low_K, high_K, [&](double t_K) { return capacity(r, t_K); });
+      const double height = capacity(r, at_K);
+      const double prominence = height - std::max(curve.front(), curve.back());
+      const double half = height - 0.5 * prominence;
+      // Where the curve falls below half of the prominence, by linear interpolation.
+      const auto half_at_K = [&](std::size_t i, std::size_t next) {
+        const double inner = curve[i - first], outer = curve[next - first];
+        const double part =
+            inner > outer ? std::clamp((inner - half) / (inner - outer), 0.0, 1.0) : 0.0;
+        return temperatures_K[i] + part * (temperatures_K[next] - temperatures_K[i]);
+      };
+      std::size_t left = highest, right = highest;
+      while (left > first + 1 && curve[left - 1 - first] > half) --left;
+      while (right + 1 < last && curve[right + 1 - first] > half) ++right;
+      const double width_K = half_at_K(right, right + 1 <= last ? right + 1 : last) -
+                             half_at_K(left, left > first ? left - 1 : first);
+      return std::vector<double>{at_K, height, prominence, width_K};
+    };
+    const std::vector<double> values = peak_of(result.all());
+    const auto errors = result.errors_of(values, peak_of);
+    if (!std::ranges::all_of(errors.largest, [](double e) { return std::isfinite(e); })) return;
+    if (errors.sigmas(1, maximum->prominence) < kProminenceSigmas) return;
+    // Errors that grow by half with the block length have not converged.
+    constexpr double kGrows = 1.5;
+    const bool grow = errors.largest[0] > kGrows * errors.of_shortest[0] ||
+                      errors.largest[1] > kGrows * errors.of_shortest[1];
+    // Errors do not cover baths that are not equilibrated.
+    const bool converged = !grow && result.inconsistencies().empty();
+    peak_ = {values, errors.largest, {}, converged};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double freedom = static_cast<double>(errors.parts[i]) - 1.0;
+      peak_->errors_of_errors.push_back(errors.largest[i] / std::sqrt(2.0 * freedom));
+    }
+  }
 
   std::int64_t every_;
   System system_;
@@ -187,155 +319,6 @@ class HeatCapacity final : public ArchivedObserver {
   std::optional<Peak> peak_;
   Messages warnings_;
 };
-
-void HeatCapacity::find_peak(const MultiHistogram::Result& result,
-                             const std::vector<double>& temperatures_K,
-                             const std::vector<double>& capacities) {
-  peak_.reset();
-  const std::optional<Maximum> maximum = most_prominent(capacities);
-  if (!maximum || !result.has_errors()) return;
-  const std::size_t first = maximum->left, last = maximum->right;
-  const auto peak_of = [&](const Reweighting& r) {
-    std::vector<double> curve;
-    for (std::size_t i = first; i <= last; ++i) curve.push_back(capacity(r, temperatures_K[i]));
-    const auto highest =
-        first + static_cast<std::size_t>(std::ranges::max_element(curve) - curve.begin());
-    const double low_K = temperatures_K[std::max(highest, first + 1) - 1];
-    const double high_K = temperatures_K[std::min(highest + 1, last)];
-    const double at_K =
-        maximum_between(low_K, high_K, [&](double t_K) { return capacity(r, t_K); });
-    const double height = capacity(r, at_K);
-    const double prominence = height - std::max(curve.front(), curve.back());
-    const double half = height - 0.5 * prominence;
-    // Where the curve falls below half of the prominence, by linear interpolation.
-    const auto half_at_K = [&](std::size_t i, std::size_t next) {
-      const double inner = curve[i - first], outer = curve[next - first];
-      const double part =
-          inner > outer ? std::clamp((inner - half) / (inner - outer), 0.0, 1.0) : 0.0;
-      return temperatures_K[i] + part * (temperatures_K[next] - temperatures_K[i]);
-    };
-    std::size_t left = highest, right = highest;
-    while (left > first + 1 && curve[left - 1 - first] > half) --left;
-    while (right + 1 < last && curve[right + 1 - first] > half) ++right;
-    const double width_K = half_at_K(right, right + 1 <= last ? right + 1 : last) -
-                           half_at_K(left, left > first ? left - 1 : first);
-    return std::vector<double>{at_K, height, prominence, width_K};
-  };
-  const std::vector<double> values = peak_of(result.all());
-  const auto errors = result.errors_of(values, peak_of);
-  if (!std::ranges::all_of(errors.largest, [](double e) { return std::isfinite(e); })) return;
-  if (errors.sigmas(1, maximum->prominence) < kProminenceSigmas) return;
-  // Errors that grow by half with the block length have not converged.
-  constexpr double kGrows = 1.5;
-  const bool grow = errors.largest[0] > kGrows * errors.of_shortest[0] ||
-                    errors.largest[1] > kGrows * errors.of_shortest[1];
-  // Errors do not cover baths that are not equilibrated.
-  const bool converged = !grow && result.inconsistencies().empty();
-  peak_ = {values, errors.largest, {}, converged};
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double freedom = static_cast<double>(errors.parts[i]) - 1.0;
-    peak_->errors_of_errors.push_back(errors.largest[i] / std::sqrt(2.0 * freedom));
-  }
-}
-
-void HeatCapacity::report_gaps(const Reweighting& all) {
-  const double of_a_bath = histogram_.samples() / static_cast<double>(baths_.size());
-  if (!all.gaps().empty() && of_a_bath < kFewSamples) {
-    warnings_.push_back(Message::warning(fmt::format(
-        "{:.3g} samples per temperature are too few for heat_capacity.csv; run longer or reduce "
-        "[observe.energies] every",
-        of_a_bath)));
-    return;
-  }
-  for (const Reweighting::Gap& gap : all.gaps()) {
-    warnings_.push_back(Message::warning(
-        fmt::format("the temperatures up to {:g} K and from {:g} K share only {:.2g} samples. "
-                    "heat_capacity.csv has no values between them; add a temperature there",
-                    bath_K(gap.below), bath_K(gap.above), gap.shared)));
-  }
-}
-
-void HeatCapacity::finish() {
-  const auto result = histogram_.result();
-  warnings_.clear();
-  if (!result) return;
-  const Reweighting& all = result->all();
-  report_gaps(all);
-  for (const MultiHistogram::Inconsistency& c : result->inconsistencies()) {
-    warnings_.push_back(Message::warning(fmt::format(
-        "not equilibrated. The energy at {:g} K is {:.1f} standard errors {} the value "
-        "predicted by the other temperatures; run longer or add [exchange]",
-        bath_K(c.bath), std::abs(c.difference) / c.error, c.difference > 0.0 ? "above" : "below")));
-  }
-  if (!all.converged()) {
-    warnings_.push_back(Message::warning(
-        "the multiple-histogram equations did not converge; heat_capacity.csv has no heat "
-        "capacities"));
-  }
-  const auto is_known = [&](double t_K, double samples) {
-    return all.converged() && samples >= kFewSamples &&
-           std::none_of(all.gaps().begin(), all.gaps().end(), [&](const Reweighting::Gap& gap) {
-             return bath_K(gap.below) < t_K && t_K < bath_K(gap.above);
-           });
-  };
-  const std::vector<double> temperatures_K = temperatures_between(
-      baths_.temperature_K(0).value(), baths_.temperature_K(baths_.size() - 1).value());
-  // Energies at all temperatures, followed by heat capacities.
-  const auto curve = [&](const Reweighting& r) {
-    std::vector<double> energies, capacities;
-    for (const double t_K : temperatures_K) {
-      const Reweighting::Moments moments = r.at(beta_mol_per_kcal(t_K));
-      energies.push_back(moments.mean);
-      capacities.push_back(capacity(moments, t_K));
-    }
-    energies.insert(energies.end(), capacities.begin(), capacities.end());
-    return energies;
-  };
-  const std::size_t rows = temperatures_K.size();
-  std::vector<double> values = curve(all), errors = result->errors(values, curve);
-  std::vector<double> samples;
-  for (std::size_t row = 0; row < rows; ++row) {
-    samples.push_back(all.at(beta_mol_per_kcal(temperatures_K[row])).effective_samples);
-    if (is_known(temperatures_K[row], samples.back())) continue;
-    for (const std::size_t i : {row, rows + row}) values[i] = errors[i] = kUnknown;
-  }
-  find_peak(*result, temperatures_K,
-            {values.begin() + static_cast<std::ptrdiff_t>(rows), values.end()});
-
-  io::CsvFormat csv(info_.out_dir + "/heat_capacity.csv",
-                    {"temperature_K", "energy_kcal_per_mol", "energy_err",
-                     "heat_capacity_kcal_per_mol_K", "heat_capacity_err", "effective_samples"});
-  std::string text = csv.head(
-      info_.provenance +
-      "; energy of pairs and wall, and heat capacity for rigid bonds, from the samples of all "
-      "temperatures by multiple histograms; _err = jackknife standard error (0: unknown); nan: "
-      "fewer than "
-      "100 effective samples, or between temperatures that share fewer than 20" +
-      (peak_ ? fmt::format("; maximum at {:.3f} +- {:.3f} K", peak_->values[0], peak_->errors[0])
-             : ""));
-  for (std::size_t row = 0; row < rows; ++row) {
-    csv.cell(temperatures_K[row]);
-    for (const double value :
-         {values[row], errors[row], values[rows + row], errors[rows + row], samples[row]}) {
-      csv.cell_or_nan(value);
-    }
-    text += csv.row();
-  }
-  io::write_file(info_.out_dir + "/heat_capacity.csv", text);
-}
-
-std::vector<AveragedQuantity> HeatCapacity::averages() const {
-  if (!peak_) return {};
-  std::vector<AveragedQuantity> all;
-  for (std::size_t i = 0; i < kPeakQuantities.size(); ++i) {
-    AveragedQuantity& a =
-        all.emplace_back("heat_capacity", kPeakQuantities[i], peak_->values[i], peak_->errors[i]);
-    a.samples = static_cast<std::int64_t>(histogram_.samples());
-    a.converged = peak_->converged;
-    a.error_of_error = peak_->errors_of_errors[i];
-  }
-  return all;
-}
 
 /// @return null without several temperatures, with one at 0 K, or with more than 256
 std::unique_ptr<Observer> make_heat_capacity(const ObserveTable& section,

@@ -2,15 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <memory>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -27,6 +19,7 @@
 #include "tarn/analysis/isomers.hpp"
 #include "tarn/analysis/symmetry.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
@@ -64,14 +57,14 @@ double minimum_near(ForceField& force_field, std::span<double> positions_A,
     // Collinear molecules or overlapping atoms: the replica is about to blow up.
   } catch (const NumericalError&) {
   }
-  return std::numeric_limits<double>::quiet_NaN();
+  return kNoNumber;
 }
 
 /// Population of a minimum: fraction of the samples of one bath or of all.
 struct Share {
   double samples = 0.0, value = 0.0, error = 0.0;
   bool converged = true;  // false: the error may be a lower bound
-  double harmonic = std::numeric_limits<double>::quiet_NaN();
+  double harmonic = kNoNumber;
 };
 
 /// Results of all quenches of a run.
@@ -95,7 +88,7 @@ class Minima {
     const std::size_t replicas = frame.replica_ids.size();
     size_ = 9 * static_cast<std::size_t>(frame.molecules);
     positions_A_ = frame.positions_A;
-    energies_.assign(replicas, std::numeric_limits<double>::quiet_NaN());
+    energies_.assign(replicas, kNoNumber);
     const auto quench_one = [&](ForceField& force_field, std::int64_t i) {
       const auto r = static_cast<std::size_t>(i);
       energies_[r] = minimum_near(force_field, quenched(r), tolerance_kcal_per_mol_A_);
@@ -131,9 +124,63 @@ class Minima {
     values.push_back(known ? shape.radius_of_gyration_A : energies_[r]);
   }
 
-  void archive(io::Archive& a);
-  void finish();
-  Messages messages() const;
+  void archive(io::Archive& a) {
+    const auto archive_one = [&a](analysis::Isomer& isomer) {
+      a(isomer.energy_kcal_per_mol, isomer.id, isomer.positions_A, isomer.halves);
+      a.fixed(isomer.shares);
+    };
+    analysis::Isomer elsewhere = census_.elsewhere();
+    std::vector<analysis::Isomer> isomers = census_.isomers();
+    std::vector<std::int64_t> paths = census_.paths().memory();
+    archive_one(elsewhere);
+    a(paths);
+    std::uint64_t count = isomers.size();
+    a(count);
+    if (a.is_reading()) isomers.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (a.is_reading()) isomers.push_back(census_.elsewhere());
+      archive_one(isomers[i]);
+    }
+    if (a.is_reading()) census_.restore(std::move(isomers), std::move(elsewhere), paths);
+  }
+  void finish() {
+    count_changes();
+    find_harmonic_shares();
+    write_table();
+    if (baths_.size() > 1) write_table_by_bath();
+    io::write_file(path("isomers.xyz"), structures());
+  }
+  Messages messages() const {
+    Messages messages;
+    const auto& changes = changes_[census_.all()];
+    // With exchange, the run reports it.
+    if (!info_.walker_at && changes && !changes->are_enough()) {
+      messages.push_back(Message::warning(fmt::format(
+          "{:.1f} {} per replica, fewer than about {:g}: populations may depend on the "
+          "start. {}, or add [exchange]",
+          changes->per_walker, changes->what, StructureChanges::kEnough, run_longer(*changes))));
+    }
+    append(message_on_harmonic_shares(), messages);
+    StartComparison comparison;
+    for (std::size_t i = 0; i < census_.isomers().size(); ++i) {
+      const analysis::Isomer& isomer = census_.isomers()[i];
+      const std::string name = fmt::format("population of isomer {}", i + 1);
+      bool is_populated = false;
+      for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
+        if (isomer.shares[bath].result().mean < kPopulated) continue;
+        is_populated = true;
+        comparison.add(name, baths_.temperature_K(bath), sigmas_between_starts(isomer, bath));
+      }
+      if (!is_populated) continue;
+      // Populations are too slow for the test of the first eighth.
+      BathShifts shifts;
+      shifts.from_first_half.push_back(
+          isomer.halves.shift(isomer.shares[census_.all()].result().error));
+      append(equilibration_warning("The " + name, shifts), messages);
+    }
+    append(comparison.message("populations"), messages);
+    return messages;
+  }
   /// Nothing with fewer than two populated isomers.
   std::optional<StructureChanges> structure_changes() const {
     return changes_.empty() ? std::nullopt : changes_[census_.all()];
@@ -168,7 +215,24 @@ class Minima {
     const auto& changes = changes_[info_.walker_at ? census_.all() : group];
     return !changes || changes->are_enough();
   }
-  void count_changes();
+  /// Counts changes between the two most populated isomers of a bath: others may be defects that
+  /// form and vanish quickly. Walkers of an exchange are judged by the coldest bath with two of
+  /// them.
+  void count_changes() {
+    changes_.assign(census_.all() + 1, std::nullopt);
+    std::optional<StructureChanges>& all = changes_[census_.all()];
+    for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
+      const auto populated = census_.isomers_above(kPopulated, bath);
+      if (populated.size() < 2) continue;
+      const std::array ids{populated[0]->id, populated[1]->id};
+      const auto is_here = [&](std::int64_t replica) { return baths_.of(replica) == bath; };
+      const auto counts = info_.walker_at ? std::function<bool(std::int64_t)>{} : is_here;
+      changes_[bath] = {census_.paths().changes_per_walker(ids, counts),
+                        "changes between the two most populated isomers"};
+      if (!all || changes_[bath]->per_walker < all->per_walker) all = changes_[bath];
+      if (info_.walker_at) return;
+    }
+  }
   /// Population among the samples of one bath or of all.
   Share share(std::size_t number, std::size_t group) const {
     const analysis::Isomer& isomer = census_.isomers()[number];
@@ -181,9 +245,8 @@ class Minima {
   }
   void put_share(std::size_t number, std::size_t group, io::CsvFormat& csv) const {
     const Share s = share(number, group);
-    csv.cell(static_cast<std::int64_t>(s.samples));
-    csv.cell(static_cast<std::int64_t>(census_.samples(group)));
-    csv.cell(s.value).cell(s.error).cell(std::int64_t{s.converged});
+    csv.cells(static_cast<std::int64_t>(s.samples),
+              static_cast<std::int64_t>(census_.samples(group)), s.value, s.error, s.converged);
     if (has_harmonic_shares()) csv.cell_or_nan(s.harmonic);
   }
   /// Whether the tables have the column harmonic_share.
@@ -202,17 +265,149 @@ class Minima {
   std::string text_of_columns() const {
     return std::string(kErrors) + (has_harmonic_shares() ? std::string(kHarmonic) : "");
   }
-  void find_harmonic_shares();
-  std::optional<Message> message_on_harmonic_shares() const;
+  /// The populations of all minima in the table together, divided by equation (62). A temperature
+  /// pools its samples; all together are a mean over the temperatures.
+  void find_harmonic_shares() {
+    const std::vector<analysis::Isomer>& isomers = census_.isomers();
+    harmonic_.assign(census_.all() + 1, std::vector<double>(isomers.size(), kNoNumber));
+    if (!has_harmonic_shares()) return;
+    const Statistics statistics = beads_ > 1 ? Statistics::quantum : Statistics::classical;
+    std::vector<double> pooled(isomers.size(), 0.0);
+    std::vector<std::vector<double>> free_energies(baths_.size());
+    for (const analysis::Isomer& isomer : isomers) {
+      const analysis::PointGroup group = analysis::point_group(isomer.positions_A);
+      // Reflections double the copies of a chiral minimum.
+      const double mirror_images = group.order == group.rotations ? 2.0 : 1.0;
+      try {
+        NormalModes modes = normal_modes(model_, isomer.positions_A);
+        modes.stationary_gradient_kcal_per_mol_A =
+            std::max(modes.stationary_gradient_kcal_per_mol_A, 2.0 * tolerance_kcal_per_mol_A_);
+        const RigidRotor rotor = rigid_rotor(model_, isomer.positions_A);
+        for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
+          const double t_K = baths_.temperature_K(bath).value_or(info_.baths_K.front());
+          const HarmonicState state =
+              harmonic_state(modes, rotor, group.rotations, t_K, statistics);
+          free_energies[bath].push_back(state.free_energy_kcal_per_mol /
+                                            (units::boltzmann_kcal_per_mol_K * t_K) -
+                                        std::log(mirror_images));
+        }
+      } catch (const Error&) {  // not a minimum, or collinear
+        return;
+      }
+    }
+    for (std::size_t bath = 0; bath < baths_.size() && !isomers.empty(); ++bath) {
+      const double lowest = std::ranges::min(free_energies[bath]);
+      double sum = 0.0, populated = 0.0;
+      for (std::size_t i = 0; i < isomers.size(); ++i) {
+        harmonic_[bath][i] = std::exp(lowest - free_energies[bath][i]);
+        sum += harmonic_[bath][i];
+        populated += isomers[i].shares[bath].result().mean;
+      }
+      for (std::size_t i = 0; i < isomers.size(); ++i) {
+        harmonic_[bath][i] *= populated / sum;
+        pooled[i] += harmonic_[bath][i] * census_.samples(bath) / census_.samples(census_.all());
+      }
+    }
+    harmonic_[census_.all()] = pooled;
+  }
+  /// At the lowest temperature at which the two most populated minima are not in the harmonic
+  /// ratio.
+  std::optional<Message> message_on_harmonic_shares() const {
+    constexpr double kMostOthers = 0.1, kSigmas = 3.0;
+    for (std::size_t bath = 0; bath < baths_.size() && has_harmonic_shares(); ++bath) {
+      struct Numbered {
+        std::size_t number;
+        Share share;
+      };
+      std::vector<Numbered> shares;
+      double populated = 0.0;
+      for (std::size_t i = 0; i < census_.isomers().size(); ++i) {
+        shares.push_back({i + 1, share(i, bath)});
+        populated += shares.back().share.value;
+      }
+      // The superposition holds for cold clusters, which are in a few low minima.
+      if (shares.size() < 2 || populated < 1.0 - kMostOthers) continue;
+      std::ranges::stable_sort(shares, std::greater{},
+                               [](const Numbered& n) { return n.share.value; });
+      const Share &a = shares[0].share, &b = shares[1].share;
+      if (!(b.value > 0.0) || !(b.harmonic > 0.0)) continue;
+      const double log_ratio = std::log(a.value / b.value * b.harmonic / a.harmonic);
+      const double error = a.error / a.value + b.error / b.value;
+      if (std::abs(log_ratio) < std::log(kFarFromHarmonic) ||
+          std::abs(log_ratio) < kSigmas * error) {
+        continue;
+      }
+      const auto t_K = baths_.temperature_K(bath);
+      const std::string found = fmt::format(
+          "the populations of isomers {} and {}{} have a ratio of {:.3g}; the harmonic "
+          "superposition gives {:.3g} (harmonic_share of {}.csv)",
+          shares[0].number, shares[1].number, t_K ? fmt::format(" at {:g} K", *t_K) : "",
+          a.value / b.value, a.harmonic / b.harmonic, t_K ? "isomers_by_bath" : "isomers");
+      if (changes_[bath] && has_forgotten(bath)) {
+        return Message::note(found +
+                             ". The clusters changed often, so they are probably anharmonic");
+      }
+      return Message::warning(found +
+                              ". Either they are anharmonic, or the clusters remember their start");
+    }
+    return std::nullopt;
+  }
   /// From the charges of the model; nan with a potential.
   double dipole_D(const analysis::Isomer& isomer) const {
-    if (info_.potential) return std::numeric_limits<double>::quiet_NaN();
+    if (info_.potential) return kNoNumber;
     return analysis::cluster_dipole(isomer.positions_A, model_.dipole_charge_e()).cluster_D;
   }
   double lowest() const { return census_.isomers().front().energy_kcal_per_mol; }
-  std::string table() const;
-  std::string table_by_bath() const;
-  std::string structures() const;
+  void write_table() const {
+    io::CsvTable csv(
+        path("isomers.csv"),
+        with_shares({"isomer", "minimum_kcal_per_mol", "above_lowest_kcal_per_mol",
+                     "hydrogen_bonds", "radius_of_gyration_A", "dipole_D", "symmetry_order"}),
+        info_.provenance + "; lowest minima found by quenching samples, all replicas pooled; " +
+            text_of_columns());
+    std::size_t number = 0;
+    for (const analysis::Isomer& isomer : census_.isomers()) {
+      const analysis::ClusterShape shape = analysis::cluster_shape(isomer.positions_A);
+      csv.cells(++number, isomer.energy_kcal_per_mol, isomer.energy_kcal_per_mol - lowest(),
+                shape.hydrogen_bonds, shape.radius_of_gyration_A);
+      csv.cell_or_nan(dipole_D(isomer)).cell(analysis::symmetry_order(isomer.positions_A));
+      put_share(number - 1, census_.all(), csv);
+      csv.end_row();
+    }
+    csv.write();
+  }
+  void write_table_by_bath() const {
+    io::CsvTable csv(
+        path("isomers_by_bath.csv"), with_shares({"bath_K", "isomer", "above_lowest_kcal_per_mol"}),
+        info_.provenance + "; minima of isomers.csv, replicas of each temperature pooled; " +
+            text_of_columns());
+    for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
+      std::size_t number = 0;
+      for (const analysis::Isomer& isomer : census_.isomers()) {
+        csv.cells(baths_.temperature_K(bath).value(), ++number,
+                  isomer.energy_kcal_per_mol - lowest());
+        put_share(number - 1, bath, csv);
+        csv.end_row();
+      }
+    }
+    csv.write();
+  }
+  std::string structures() const {
+    std::string text;
+    int number = 0;
+    const std::string potential =
+        info_.potential ? io::potential_key(info_.potential->name()) : std::string();
+    for (const analysis::Isomer& isomer : census_.isomers()) {
+      std::vector<double> positions_A = isomer.positions_A;
+      start::move_centre_to_origin(model_, positions_A);
+      const std::string energy = io::exact(isomer.energy_kcal_per_mol);
+      text +=
+          io::xyz_frame(positions_A, {},
+                        fmt::format("model={} {}isomer={} minimum_kcal_per_mol={} pbc=\"F F F\"",
+                                    model_.name, potential, ++number, energy));
+    }
+    return text;
+  }
   std::string path(const char* name) const { return info_.out_dir + "/" + name; }
 
   WaterModel model_;
@@ -233,226 +428,6 @@ class Minima {
   std::vector<double> positions_A_;  // [replica][molecule][9], quenched
   std::vector<double> energies_;     // [replica]; nan: not known
 };
-
-std::string Minima::table() const {
-  io::CsvFormat csv(
-      path("isomers.csv"),
-      with_shares({"isomer", "minimum_kcal_per_mol", "above_lowest_kcal_per_mol", "hydrogen_bonds",
-                   "radius_of_gyration_A", "dipole_D", "symmetry_order"}));
-  std::string text = csv.head(info_.provenance +
-                              "; lowest minima found by quenching samples, all replicas pooled; " +
-                              text_of_columns());
-  std::int64_t number = 0;
-  for (const analysis::Isomer& isomer : census_.isomers()) {
-    const analysis::ClusterShape shape = analysis::cluster_shape(isomer.positions_A);
-    csv.cell(++number).cell(isomer.energy_kcal_per_mol);
-    csv.cell(isomer.energy_kcal_per_mol - lowest()).cell(std::int64_t{shape.hydrogen_bonds});
-    csv.cell(shape.radius_of_gyration_A);
-    csv.cell_or_nan(dipole_D(isomer));
-    csv.cell(std::int64_t{analysis::symmetry_order(isomer.positions_A)});
-    put_share(static_cast<std::size_t>(number - 1), census_.all(), csv);
-    text += csv.row();
-  }
-  return text;
-}
-
-std::string Minima::table_by_bath() const {
-  io::CsvFormat csv(path("isomers_by_bath.csv"),
-                    with_shares({"bath_K", "isomer", "above_lowest_kcal_per_mol"}));
-  std::string text =
-      csv.head(info_.provenance + "; minima of isomers.csv, replicas of each temperature pooled; " +
-               text_of_columns());
-  for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
-    std::int64_t number = 0;
-    for (const analysis::Isomer& isomer : census_.isomers()) {
-      csv.cell(baths_.temperature_K(bath).value()).cell(++number);
-      csv.cell(isomer.energy_kcal_per_mol - lowest());
-      put_share(static_cast<std::size_t>(number - 1), bath, csv);
-      text += csv.row();
-    }
-  }
-  return text;
-}
-
-std::string Minima::structures() const {
-  std::string text;
-  int number = 0;
-  const std::string potential =
-      info_.potential ? io::potential_key(info_.potential->name()) : std::string();
-  for (const analysis::Isomer& isomer : census_.isomers()) {
-    std::vector<double> positions_A = isomer.positions_A;
-    start::move_centre_to_origin(model_, positions_A);
-    const std::string energy = io::exact(isomer.energy_kcal_per_mol);
-    text += io::xyz_frame(positions_A, {},
-                          fmt::format("model={} {}isomer={} minimum_kcal_per_mol={} pbc=\"F F F\"",
-                                      model_.name, potential, ++number, energy));
-  }
-  return text;
-}
-
-/// The populations of all minima in the table together, divided by equation (62). A temperature
-/// pools its samples; all together are a mean over the temperatures.
-void Minima::find_harmonic_shares() {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<analysis::Isomer>& isomers = census_.isomers();
-  harmonic_.assign(census_.all() + 1, std::vector<double>(isomers.size(), kUnknown));
-  if (!has_harmonic_shares()) return;
-  const Statistics statistics = beads_ > 1 ? Statistics::quantum : Statistics::classical;
-  std::vector<double> pooled(isomers.size(), 0.0);
-  std::vector<std::vector<double>> free_energies(baths_.size());
-  for (const analysis::Isomer& isomer : isomers) {
-    const analysis::PointGroup group = analysis::point_group(isomer.positions_A);
-    // Reflections double the copies of a chiral minimum.
-    const double mirror_images = group.order == group.rotations ? 2.0 : 1.0;
-    try {
-      NormalModes modes = normal_modes(model_, isomer.positions_A);
-      modes.stationary_gradient_kcal_per_mol_A =
-          std::max(modes.stationary_gradient_kcal_per_mol_A, 2.0 * tolerance_kcal_per_mol_A_);
-      const RigidRotor rotor = rigid_rotor(model_, isomer.positions_A);
-      for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
-        const double t_K = baths_.temperature_K(bath).value_or(info_.baths_K.front());
-        const HarmonicState state = harmonic_state(modes, rotor, group.rotations, t_K, statistics);
-        free_energies[bath].push_back(state.free_energy_kcal_per_mol /
-                                          (units::boltzmann_kcal_per_mol_K * t_K) -
-                                      std::log(mirror_images));
-      }
-    } catch (const Error&) {  // not a minimum, or collinear
-      return;
-    }
-  }
-  for (std::size_t bath = 0; bath < baths_.size() && !isomers.empty(); ++bath) {
-    const double lowest = std::ranges::min(free_energies[bath]);
-    double sum = 0.0, populated = 0.0;
-    for (std::size_t i = 0; i < isomers.size(); ++i) {
-      harmonic_[bath][i] = std::exp(lowest - free_energies[bath][i]);
-      sum += harmonic_[bath][i];
-      populated += isomers[i].shares[bath].result().mean;
-    }
-    for (std::size_t i = 0; i < isomers.size(); ++i) {
-      harmonic_[bath][i] *= populated / sum;
-      pooled[i] += harmonic_[bath][i] * census_.samples(bath) / census_.samples(census_.all());
-    }
-  }
-  harmonic_[census_.all()] = pooled;
-}
-
-/// At the lowest temperature at which the two most populated minima are not in the harmonic ratio.
-std::optional<Message> Minima::message_on_harmonic_shares() const {
-  constexpr double kMostOthers = 0.1, kSigmas = 3.0;
-  for (std::size_t bath = 0; bath < baths_.size() && has_harmonic_shares(); ++bath) {
-    struct Numbered {
-      std::size_t number;
-      Share share;
-    };
-    std::vector<Numbered> shares;
-    double populated = 0.0;
-    for (std::size_t i = 0; i < census_.isomers().size(); ++i) {
-      shares.push_back({i + 1, share(i, bath)});
-      populated += shares.back().share.value;
-    }
-    // The superposition holds for cold clusters, which are in a few low minima.
-    if (shares.size() < 2 || populated < 1.0 - kMostOthers) continue;
-    std::ranges::stable_sort(shares, std::greater{},
-                             [](const Numbered& n) { return n.share.value; });
-    const Share &a = shares[0].share, &b = shares[1].share;
-    if (!(b.value > 0.0) || !(b.harmonic > 0.0)) continue;
-    const double log_ratio = std::log(a.value / b.value * b.harmonic / a.harmonic);
-    const double error = a.error / a.value + b.error / b.value;
-    if (std::abs(log_ratio) < std::log(kFarFromHarmonic) || std::abs(log_ratio) < kSigmas * error) {
-      continue;
-    }
-    const auto t_K = baths_.temperature_K(bath);
-    const std::string found = fmt::format(
-        "the populations of isomers {} and {}{} have a ratio of {:.3g}; the harmonic superposition "
-        "gives {:.3g} (harmonic_share of {}.csv)",
-        shares[0].number, shares[1].number, t_K ? fmt::format(" at {:g} K", *t_K) : "",
-        a.value / b.value, a.harmonic / b.harmonic, t_K ? "isomers_by_bath" : "isomers");
-    if (changes_[bath] && has_forgotten(bath)) {
-      return Message::note(found + ". The clusters changed often, so they are probably anharmonic");
-    }
-    return Message::warning(found +
-                            ". Either they are anharmonic, or the clusters remember their start");
-  }
-  return std::nullopt;
-}
-
-Messages Minima::messages() const {
-  Messages messages;
-  const auto& changes = changes_[census_.all()];
-  // With exchange, the run reports it.
-  if (!info_.walker_at && changes && !changes->are_enough()) {
-    messages.push_back(Message::warning(fmt::format(
-        "{:.1f} {} per replica, fewer than about {:g}: populations may depend on the "
-        "start. {}, or add [exchange]",
-        changes->per_walker, changes->what, StructureChanges::kEnough, run_longer(*changes))));
-  }
-  append(message_on_harmonic_shares(), messages);
-  StartComparison comparison;
-  for (std::size_t i = 0; i < census_.isomers().size(); ++i) {
-    const analysis::Isomer& isomer = census_.isomers()[i];
-    const std::string name = fmt::format("population of isomer {}", i + 1);
-    bool is_populated = false;
-    for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
-      if (isomer.shares[bath].result().mean < kPopulated) continue;
-      is_populated = true;
-      comparison.add(name, baths_.temperature_K(bath), sigmas_between_starts(isomer, bath));
-    }
-    if (!is_populated) continue;
-    // Populations are too slow for the test of the first eighth.
-    BathShifts shifts;
-    shifts.from_first_half.push_back(
-        isomer.halves.shift(isomer.shares[census_.all()].result().error));
-    append(equilibration_warning("The " + name, shifts), messages);
-  }
-  append(comparison.message("populations"), messages);
-  return messages;
-}
-
-/// Counts changes between the two most populated isomers of a bath: others may be defects that form
-/// and vanish quickly. Walkers of an exchange are judged by the coldest bath with two of them.
-void Minima::count_changes() {
-  changes_.assign(census_.all() + 1, std::nullopt);
-  std::optional<StructureChanges>& all = changes_[census_.all()];
-  for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
-    const auto populated = census_.isomers_above(kPopulated, bath);
-    if (populated.size() < 2) continue;
-    const std::array ids{populated[0]->id, populated[1]->id};
-    const auto is_here = [&](std::int64_t replica) { return baths_.of(replica) == bath; };
-    const auto counts = info_.walker_at ? std::function<bool(std::int64_t)>{} : is_here;
-    changes_[bath] = {census_.paths().changes_per_walker(ids, counts),
-                      "changes between the two most populated isomers"};
-    if (!all || changes_[bath]->per_walker < all->per_walker) all = changes_[bath];
-    if (info_.walker_at) return;
-  }
-}
-
-void Minima::finish() {
-  count_changes();
-  find_harmonic_shares();
-  io::write_file(path("isomers.csv"), table());
-  if (baths_.size() > 1) io::write_file(path("isomers_by_bath.csv"), table_by_bath());
-  io::write_file(path("isomers.xyz"), structures());
-}
-
-void Minima::archive(io::Archive& a) {
-  const auto archive_one = [&a](analysis::Isomer& isomer) {
-    a(isomer.energy_kcal_per_mol, isomer.id, isomer.positions_A, isomer.halves);
-    a.fixed(isomer.shares);
-  };
-  analysis::Isomer elsewhere = census_.elsewhere();
-  std::vector<analysis::Isomer> isomers = census_.isomers();
-  std::vector<std::int64_t> paths = census_.paths().memory();
-  archive_one(elsewhere);
-  a(paths);
-  std::uint64_t count = isomers.size();
-  a(count);
-  if (a.is_reading()) isomers.clear();
-  for (std::size_t i = 0; i < count; ++i) {
-    if (a.is_reading()) isomers.push_back(census_.elsewhere());
-    archive_one(isomers[i]);
-  }
-  if (a.is_reading()) census_.restore(std::move(isomers), std::move(elsewhere), paths);
-}
 
 std::unique_ptr<Observer> make_minima(const ObserveMinima& section, const ObserverContext& info) {
   const auto minima = std::make_shared<Minima>(section, info);

@@ -1,5 +1,4 @@
 #include <deque>
-#include <string_view>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,5 @@
 #include "tarn/observe/observers.hpp"
 
-#include <limits>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,8 +8,9 @@
 #include "deck/system_limits.hpp"
 #include "io/xyz_comment.hpp"
 #include "observable.hpp"
-#include "tarn/io/atomic_file.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/io/binary.hpp"
+#include "tarn/io/csv.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn {
@@ -84,12 +83,6 @@ std::vector<std::string> observer_file_names() {
   return names;
 }
 
-namespace {
-
-constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
-
 void write_averages(const std::string& path, const std::string& provenance,
                     const std::vector<AveragedQuantity>& averages) {
   std::vector<std::string> header{"table",   "quantity",           "mean",
@@ -102,32 +95,29 @@ void write_averages(const std::string& path, const std::string& provenance,
     return a.sigmas_between_starts.has_value();
   });
   if (by_start) header.push_back("sigmas_between_starts");
-  io::CsvFormat csv(path, header);
-  std::string text = csv.head(
+  io::CsvTable csv(
+      path, header,
       provenance +
-      (by_bath
-           ? "; after equilibration, replicas of each temperature pooled (bath_K = nan: all baths)"
-           : "; after equilibration, all replicas pooled") +
-      "; error = standard error by blocking (0: unknown); converged = 0: error and "
-      "correlation time may be lower bounds; correlation time nan: result of the whole run, "
-      "mean over the replicas" +
-      (by_start ? "; sigmas_between_starts = largest deviation of the replicas with one start "
-                  "structure from the others, in standard errors"
-                : ""));
+          (by_bath ? "; after equilibration, replicas of each temperature pooled (bath_K = nan: "
+                     "all baths)"
+                   : "; after equilibration, all replicas pooled") +
+          "; error = standard error by blocking (0: unknown); converged = 0: error and correlation "
+          "time may be lower bounds; correlation time nan: result of the whole run, mean over the "
+          "replicas" +
+          (by_start ? "; sigmas_between_starts = largest deviation of the replicas with one start "
+                      "structure from the others, in standard errors"
+                    : ""));
   for (const AveragedQuantity& a : averages) {
-    csv.cell(std::string_view(a.table)).cell(std::string_view(a.quantity));
-    if (by_bath) csv.cell_or_nan(a.bath_K.value_or(kNotKnown));
-    for (const double value :
-         {a.mean, a.error, a.autocorrelation_ps.value_or(kNotKnown), a.independent_samples}) {
-      // The input tables are finite, but squares of their values may overflow; that is no failure.
-      csv.cell_or_nan(value);
-    }
-    csv.cell(a.samples).cell(std::int64_t{a.converged});
-    csv.cell_or_nan(a.error_of_error.value_or(kNotKnown));
-    if (by_start) csv.cell_or_nan(a.sigmas_between_starts.value_or(kNotKnown));
-    text += csv.row();
+    csv.cells(a.table, a.quantity);
+    if (by_bath) csv.cell_or_nan(a.bath_K.value_or(kNoNumber));
+    // The input tables are finite, but squares of their values may overflow; that is no failure.
+    csv.cells_or_nan(a.mean, a.error, a.autocorrelation_ps.value_or(kNoNumber),
+                     a.independent_samples);
+    csv.cells(a.samples, a.converged).cell_or_nan(a.error_of_error.value_or(kNoNumber));
+    if (by_start) csv.cell_or_nan(a.sigmas_between_starts.value_or(kNoNumber));
+    csv.end_row();
   }
-  io::write_file(path, text);
+  csv.write();
 }
 
 }  // namespace tarn

@@ -16,8 +16,7 @@ std::unique_ptr<Observer> make_path_integral(const ObserveTable& section,
   spec.remark =
       "; kinetic energies per atom by the centroid-virial estimator; potential, intramolecular = "
       "means over the beads; spring = sum over the beads; gyration2 = squared radius of gyration "
-      "of "
-      "the ring of an atom";
+      "of the ring of an atom";
   spec.values_follow_from_frame = true;
   spec.append_values = [](const Frame& frame, std::size_t r, std::vector<double>& values) {
     for (const RingColumn& column : kRingColumns) values.push_back(column.of(frame.rings[r]));

@@ -1,6 +1,5 @@
 #include "tarn/observe/quantity_table.hpp"
 
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -11,6 +10,7 @@
 
 #include "table_observer.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/number.hpp"
 
 namespace tarn {
 namespace {
@@ -63,7 +63,7 @@ TableSpec spec_of(const QuantityTable& table) {
       "QuantityTable::may_be_unknown (in Python: may_be_unknown=True of tarn.observer)";
   spec.append_values = [columns = table.columns.size(), values_of = table.values](
                            const Frame& frame, std::size_t r, std::vector<double>& values) {
-    values.resize(values.size() + columns, std::numeric_limits<double>::quiet_NaN());
+    values.resize(values.size() + columns, kNoNumber);
     values_of(frame, r, std::span(values).last(columns));
   };
   if (table.save) {

@@ -1,12 +1,9 @@
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <set>
 #include <span>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -19,6 +18,13 @@ constexpr std::array<std::string_view, kPairClasses> kPairNames{"OO", "OH", "HH"
 // uncertain; time blocks, which miss differences between replicas, may then raise it but not lower
 // it.
 constexpr int kGroupsForErrors = 16;
+
+/// Groups of replicas, or time blocks.
+struct Parts {
+  std::vector<double> samples;
+  std::vector<double> sums;  ///< over the bins so far
+  bool groups;
+};
 
 }  // namespace
 
@@ -44,10 +50,6 @@ std::vector<std::uint64_t> RdfCounts::pooled_counts() const {
   return pooled;
 }
 
-std::int64_t RdfCounts::pooled_samples() const {
-  return std::accumulate(samples.begin(), samples.end(), std::int64_t{0});
-}
-
 /// Counts of each group, or time block, in one bin.
 std::vector<double> RdfCounts::parts(std::size_t value, bool from_groups) const {
   if (!from_groups) return blocks_.sums(value);
@@ -67,17 +69,6 @@ double RdfCounts::error_of(std::span<const double> parts, std::span<const double
   // With 32 to 64 blocks, blocking is noisy: it may raise the error but not lower it.
   return std::max(analysis::mean_and_error(means).error, analysis::blocking(means).error);
 }
-
-namespace {
-
-/// Groups of replicas, or time blocks.
-struct Parts {
-  std::vector<double> samples;
-  std::vector<double> sums;  ///< over the bins so far
-  bool groups;
-};
-
-}  // namespace
 
 RdfCounts::Column RdfCounts::column_of(std::size_t pair_class, bool from_groups) const {
   const std::vector<std::uint64_t> pooled = pooled_counts();
@@ -130,16 +121,17 @@ std::string rdf_csv(const std::string& path, std::string_view provenance,
     header.push_back(fmt::format("{}_n", pair));
     header.push_back(fmt::format("{}_n_err", pair));
   }
-  io::CsvFormat csv(path, header);
-  std::string text = csv.head(fmt::format(
-      "{}; {} pooled; g = count / (samples * pairs * (r_hi^3 - r_lo^3) / r_max^3), 1 for pairs "
-      "distributed uniformly in a sphere of radius r_max = {:.17g} A; n = running coordination "
-      "number up to the upper edge of the bin, OH: hydrogens around an oxygen; standard errors "
-      "from {}",
-      provenance, baths_K.empty() ? "all replicas" : "replicas of each bath", request.r_max_A,
-      from_groups
-          ? "groups of replicas"
-          : "blocks of time or the spread of replicas, whichever is larger (0: fewer than two)"));
+  io::CsvTable csv(
+      path, header,
+      fmt::format(
+          "{}; {} pooled; g = count / (samples * pairs * (r_hi^3 - r_lo^3) / r_max^3), 1 for pairs "
+          "distributed uniformly in a sphere of radius r_max = {:.17g} A; n = running coordination "
+          "number up to the upper edge of the bin, OH: hydrogens around an oxygen; standard errors "
+          "from {}",
+          provenance, baths_K.empty() ? "all replicas" : "replicas of each bath", request.r_max_A,
+          from_groups ? "groups of replicas"
+                      : "blocks of time or the spread of replicas, whichever is larger (0: fewer "
+                        "than two)"));
   const std::vector<double> r_A = analysis::bin_centres_A(request.r_max_A, request.bins);
   for (std::size_t t = 0; t < tables.size(); ++t) {
     std::vector<RdfCounts::Column> columns;
@@ -148,15 +140,15 @@ std::string rdf_csv(const std::string& path, std::string_view provenance,
       if (!baths_K.empty()) csv.cell(baths_K[t]);
       csv.cell(r_A[b]);
       for (const RdfCounts::Column& column : columns) {
-        csv.cell(static_cast<std::int64_t>(column.counts[b])).cell(column.g[b]).cell(column.err[b]);
+        csv.cells(column.counts[b], column.g[b], column.err[b]);
       }
       for (const RdfCounts::Column& column : columns) {
-        csv.cell(column.neighbours[b]).cell(column.neighbours_err[b]);
+        csv.cells(column.neighbours[b], column.neighbours_err[b]);
       }
-      text += csv.row();
+      csv.end_row();
     }
   }
-  return text;
+  return csv.text();
 }
 
 void TimeBlocks::add(std::span<const std::uint64_t> sums, std::int64_t samples) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,7 +68,9 @@ class RdfCounts {
   std::int64_t block_length() const { return blocks_.length(); }
   void end_block() { blocks_.add(pooled_counts(), pooled_samples()); }
 
-  std::int64_t pooled_samples() const;
+  std::int64_t pooled_samples() const {
+    return std::accumulate(samples.begin(), samples.end(), std::int64_t{0});
+  }
   /// Table columns of a pair class, [bin].
   struct Column {
     std::vector<std::uint64_t> counts;

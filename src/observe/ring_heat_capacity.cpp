@@ -3,10 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,8 +10,8 @@
 #include "io/archive.hpp"
 #include "observable.hpp"
 #include "tarn/analysis/blocking.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/physics/molecule_vibrations.hpp"
 #include "tarn/physics/ring_frequencies.hpp"
@@ -26,7 +22,6 @@ namespace {
 using analysis::Blocking;
 
 constexpr double kBoltzmann = units::boltzmann_kcal_per_mol_K;
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 /// A bias of this part of the heat capacity is accepted even if the statistical error is smaller.
 constexpr double kAcceptedBias = 0.01;
 
@@ -82,7 +77,7 @@ class Vibrations {
 /// A heat capacity with its harmonic error [kcal/mol/K].
 struct Capacity {
   double low_K = 0.0, high_K = 0.0;  // equal for a covariance
-  double value = kUnknown, error = kUnknown, bias = kUnknown;
+  double value = kNoNumber, error = kNoNumber, bias = kNoNumber;
 
   double middle_K() const { return 0.5 * (low_K + high_K); }
   /// The largest accepted bias.
@@ -124,8 +119,76 @@ class RingHeatCapacity final : public ArchivedObserver {
     }
   }
 
-  void finish() override;
-  std::vector<AveragedQuantity> averages() const override;
+  void finish() override {
+    messages_.clear();
+    std::vector<Capacity> covariances, differences;
+    std::vector<std::size_t> sampled;
+    for (std::size_t bath = 0; bath < per_bath_.size(); ++bath) {
+      if (has_samples(bath)) sampled.push_back(bath);
+    }
+    if (sampled.empty()) return;
+    for (std::size_t i = 0; i < sampled.size(); ++i) {
+      covariances.push_back(covariance_at(sampled[i]));
+      if (i > 0) differences.push_back(difference_between(sampled[i - 1], sampled[i]));
+    }
+    report_bias(covariances, "the covariance", [&](const Capacity& c, int beads) {
+      return vibrations_.covariance_bias(c.low_K, beads);
+    });
+    report_bias(differences, "the difference quotient", [&](const Capacity& c, int beads) {
+      return vibrations_.difference_bias(c.low_K, c.high_K, beads);
+    });
+    for (std::size_t i = 0; i < differences.size(); ++i) {
+      report_disagreement(differences[i], covariances[i], covariances[i + 1]);
+    }
+
+    io::CsvTable csv(
+        info_.out_dir + "/heat_capacity.csv",
+        {"temperature_K", "energy_kcal_per_mol", "energy_err", "heat_capacity_kcal_per_mol_K",
+         "heat_capacity_err", "heat_capacity_bias", "difference_quotient_kcal_per_mol_K",
+         "difference_quotient_err", "difference_quotient_bias", "classical_kcal_per_mol_K"},
+        info_.provenance + remark(covariances, differences));
+    const double classical = (9.0 * system_.molecules - 3.0) * kBoltzmann;
+    const auto add = [&](const Capacity& c) {
+      csv.cells_or_nan(c.is_refused() ? kNoNumber : c.value, c.is_refused() ? kNoNumber : c.error,
+                       c.bias);
+    };
+    const Capacity none;
+    for (std::size_t i = 0; i < sampled.size(); ++i) {
+      if (i > 0) {
+        csv.cell(differences[i - 1].middle_K()).cells_or_nan(kNoNumber, kNoNumber);
+        add(none);
+        add(differences[i - 1]);
+        csv.cell(classical);
+        csv.end_row();
+      }
+      const Blocking energy = per_bath_[sampled[i]].energy.result();
+      csv.cell(covariances[i].low_K).cells_or_nan(energy.mean, energy.error);
+      add(covariances[i]);
+      add(none);
+      csv.cell(classical);
+      csv.end_row();
+    }
+    csv.write();
+  }
+  std::vector<AveragedQuantity> averages() const override {
+    std::vector<AveragedQuantity> all;
+    for (std::size_t bath = 0; bath < per_bath_.size(); ++bath) {
+      if (!has_samples(bath)) continue;
+      const Capacity c = covariance_at(bath);
+      if (c.is_refused()) continue;
+      const Blocking b = per_bath_[bath].covariance.result();
+      const double samples = per_bath_[bath].covariance.samples();
+      AveragedQuantity& a = all.emplace_back(
+          AveragedQuantity{"heat_capacity", "heat_capacity_kcal_per_mol_K", c.value, c.error});
+      if (samples > 1.0) a.autocorrelation_ps = b.autocorrelation_time * info_.time_ps(every_);
+      a.independent_samples = samples / (2.0 * b.autocorrelation_time);
+      a.samples = static_cast<std::int64_t>(samples);
+      a.converged = b.converged;
+      if (b.error_of_error > 0.0) a.error_of_error = c.error / b.error * b.error_of_error;
+      a.bath_K = baths_.temperature_K(bath);
+    }
+    return all;
+  }
   Messages messages() const override { return messages_; }
 
  private:
@@ -159,12 +222,72 @@ class RingHeatCapacity final : public ArchivedObserver {
             std::hypot(above.error, below.error) / step_K,
             vibrations_.difference_bias(low_K, high_K, system_.path_integral.beads)};
   }
+  /// Names the number of beads for the worst value.
+  /// @param bias_of a value for a number of beads
   template <class BiasOf>
   void report_bias(const std::vector<Capacity>& all, const std::string& what,
-                   const BiasOf& bias_of);
-  void report_disagreement(const Capacity& difference, const Capacity& low, const Capacity& high);
+                   const BiasOf& bias_of) {
+    const auto excess = [](const Capacity& c) { return std::abs(c.bias) - c.limit(); };
+    const auto worst = std::max_element(
+        all.begin(), all.end(),
+        [&](const Capacity& a, const Capacity& b) { return excess(a) < excess(b); });
+    if (worst == all.end() || !worst->is_refused()) return;
+    const int beads =
+        fewest_beads([&](int p) { return std::abs(bias_of(*worst, p)) <= worst->limit(); });
+    const auto refused =
+        std::count_if(all.begin(), all.end(), [](const Capacity& c) { return c.is_refused(); });
+    // Runs at one temperature are usually made for other averages.
+    const Level level = baths_.size() == 1 ? Level::note : Level::warning;
+    std::string text = fmt::format(
+        "heat_capacity.csv: {} of {} values by {} are left out, because the error of {} beads "
+        "exceeds their statistical error: {:.2g} against {:.2g} kcal/mol/K at {:g} K. Use {} beads",
+        refused, all.size(), what, system_.path_integral.beads, worst->bias, worst->error,
+        worst->middle_K(),
+        beads == 0 ? fmt::format("more than {}", kMaxBeads) : std::to_string(beads));
+    messages_.push_back({level, std::move(text)});
+  }
+  /// Compares a difference quotient with the covariances at both ends, without harmonic errors and
+  /// with the harmonic curvature between them.
+  void report_disagreement(const Capacity& difference, const Capacity& low, const Capacity& high) {
+    // Between distant temperatures the curvature is not harmonic.
+    constexpr double kNear = 1.15, kSigmas = 5.0;
+    if (difference.is_refused() || low.is_refused() || high.is_refused()) return;
+    if (high.low_K > kNear * low.low_K) return;
+    const double exact =
+        (vibrations_.energy(high.low_K) - vibrations_.energy(low.low_K)) / (high.low_K - low.low_K);
+    const double curvature =
+        exact - 0.5 * (vibrations_.capacity(low.low_K) + vibrations_.capacity(high.low_K));
+    const double expected = 0.5 * (low.value - low.bias + high.value - high.bias) + curvature;
+    const double found = difference.value - difference.bias;
+    const double error = std::hypot(difference.error, 0.5 * std::hypot(low.error, high.error));
+    if (!(error > 0.0) || std::abs(found - expected) <= kSigmas * error) return;
+    messages_.push_back(Message::warning(
+        fmt::format("the heat capacities at {:g} K by the difference quotient and by covariances "
+                    "differ: {:.4g} and {:.4g} +- {:.2g} kcal/mol/K. Run longer, or increase [run] "
+                    "equilibration_ps",
+                    difference.middle_K(), found, expected, error)));
+  }
   std::string remark(const std::vector<Capacity>& covariances,
-                     const std::vector<Capacity>& differences) const;
+                     const std::vector<Capacity>& differences) const {
+    const auto largest = [](const std::vector<Capacity>& all) {
+      const auto found = std::max_element(
+          all.begin(), all.end(),
+          [](const Capacity& a, const Capacity& b) { return std::abs(a.bias) < std::abs(b.bias); });
+      return fmt::format("{:.2g} at {:g} K", found->bias, found->middle_K());
+    };
+    std::string text = fmt::format(
+        "; heat_capacity: by the covariance of two estimators, with the frequencies of the rings "
+        "fixed; difference_quotient: between neighbouring temperatures; _err = standard error; "
+        "_bias "
+        "= error of {} beads for harmonic vibrations of {}, which is not subtracted, at most {}",
+        system_.path_integral.beads,
+        info_.potential ? fmt::format("the water model {}", system_.model.name) : "the molecules",
+        largest(covariances));
+    if (!differences.empty()) text += fmt::format(" and {}", largest(differences));
+    return text +
+           "; nan: this exceeds the standard error and 1 % of the value; classical: classical "
+           "nuclei with harmonic vibrations";
+  }
 
   std::int64_t every_;
   System system_;
@@ -176,149 +299,6 @@ class RingHeatCapacity final : public ArchivedObserver {
   std::vector<double> virial_, primitive_;
   Messages messages_;
 };
-
-/// Names the number of beads for the worst value.
-/// @param bias_of a value for a number of beads
-template <class BiasOf>
-void RingHeatCapacity::report_bias(const std::vector<Capacity>& all, const std::string& what,
-                                   const BiasOf& bias_of) {
-  const auto excess = [](const Capacity& c) { return std::abs(c.bias) - c.limit(); };
-  const auto worst =
-      std::max_element(all.begin(), all.end(),
-                       [&](const Capacity& a, const Capacity& b) { return excess(a) < excess(b); });
-  if (worst == all.end() || !worst->is_refused()) return;
-  const int beads =
-      fewest_beads([&](int p) { return std::abs(bias_of(*worst, p)) <= worst->limit(); });
-  const auto refused =
-      std::count_if(all.begin(), all.end(), [](const Capacity& c) { return c.is_refused(); });
-  // Runs at one temperature are usually made for other averages.
-  const Level level = baths_.size() == 1 ? Level::note : Level::warning;
-  std::string text = fmt::format(
-      "heat_capacity.csv: {} of {} values by {} are left out, because the error of {} beads "
-      "exceeds their statistical error: {:.2g} against {:.2g} kcal/mol/K at {:g} K. Use {} beads",
-      refused, all.size(), what, system_.path_integral.beads, worst->bias, worst->error,
-      worst->middle_K(),
-      beads == 0 ? fmt::format("more than {}", kMaxBeads) : std::to_string(beads));
-  messages_.push_back({level, std::move(text)});
-}
-
-/// Compares a difference quotient with the covariances at both ends, without harmonic errors and
-/// with the harmonic curvature between them.
-void RingHeatCapacity::report_disagreement(const Capacity& difference, const Capacity& low,
-                                           const Capacity& high) {
-  // Between distant temperatures the curvature is not harmonic.
-  constexpr double kNear = 1.15, kSigmas = 5.0;
-  if (difference.is_refused() || low.is_refused() || high.is_refused()) return;
-  if (high.low_K > kNear * low.low_K) return;
-  const double exact =
-      (vibrations_.energy(high.low_K) - vibrations_.energy(low.low_K)) / (high.low_K - low.low_K);
-  const double curvature =
-      exact - 0.5 * (vibrations_.capacity(low.low_K) + vibrations_.capacity(high.low_K));
-  const double expected = 0.5 * (low.value - low.bias + high.value - high.bias) + curvature;
-  const double found = difference.value - difference.bias;
-  const double error = std::hypot(difference.error, 0.5 * std::hypot(low.error, high.error));
-  if (!(error > 0.0) || std::abs(found - expected) <= kSigmas * error) return;
-  messages_.push_back(Message::warning(
-      fmt::format("the heat capacities at {:g} K by the difference quotient and by covariances "
-                  "differ: {:.4g} and {:.4g} +- {:.2g} kcal/mol/K. Run longer, or increase [run] "
-                  "equilibration_ps",
-                  difference.middle_K(), found, expected, error)));
-}
-
-std::string RingHeatCapacity::remark(const std::vector<Capacity>& covariances,
-                                     const std::vector<Capacity>& differences) const {
-  const auto largest = [](const std::vector<Capacity>& all) {
-    const auto found = std::max_element(
-        all.begin(), all.end(),
-        [](const Capacity& a, const Capacity& b) { return std::abs(a.bias) < std::abs(b.bias); });
-    return fmt::format("{:.2g} at {:g} K", found->bias, found->middle_K());
-  };
-  std::string text = fmt::format(
-      "; heat_capacity: by the covariance of two estimators, with the frequencies of the rings "
-      "fixed; difference_quotient: between neighbouring temperatures; _err = standard error; _bias "
-      "= error of {} beads for harmonic vibrations of {}, which is not subtracted, at most {}",
-      system_.path_integral.beads,
-      info_.potential ? fmt::format("the water model {}", system_.model.name) : "the molecules",
-      largest(covariances));
-  if (!differences.empty()) text += fmt::format(" and {}", largest(differences));
-  return text +
-         "; nan: this exceeds the standard error and 1 % of the value; classical: classical nuclei "
-         "with harmonic vibrations";
-}
-
-void RingHeatCapacity::finish() {
-  messages_.clear();
-  std::vector<Capacity> covariances, differences;
-  std::vector<std::size_t> sampled;
-  for (std::size_t bath = 0; bath < per_bath_.size(); ++bath) {
-    if (has_samples(bath)) sampled.push_back(bath);
-  }
-  if (sampled.empty()) return;
-  for (std::size_t i = 0; i < sampled.size(); ++i) {
-    covariances.push_back(covariance_at(sampled[i]));
-    if (i > 0) differences.push_back(difference_between(sampled[i - 1], sampled[i]));
-  }
-  report_bias(covariances, "the covariance", [&](const Capacity& c, int beads) {
-    return vibrations_.covariance_bias(c.low_K, beads);
-  });
-  report_bias(differences, "the difference quotient", [&](const Capacity& c, int beads) {
-    return vibrations_.difference_bias(c.low_K, c.high_K, beads);
-  });
-  for (std::size_t i = 0; i < differences.size(); ++i) {
-    report_disagreement(differences[i], covariances[i], covariances[i + 1]);
-  }
-
-  io::CsvFormat csv(
-      info_.out_dir + "/heat_capacity.csv",
-      {"temperature_K", "energy_kcal_per_mol", "energy_err", "heat_capacity_kcal_per_mol_K",
-       "heat_capacity_err", "heat_capacity_bias", "difference_quotient_kcal_per_mol_K",
-       "difference_quotient_err", "difference_quotient_bias", "classical_kcal_per_mol_K"});
-  std::string text = csv.head(info_.provenance + remark(covariances, differences));
-  const double classical = (9.0 * system_.molecules - 3.0) * kBoltzmann;
-  const auto add = [&](const Capacity& c) {
-    csv.cell_or_nan(c.is_refused() ? kUnknown : c.value);
-    csv.cell_or_nan(c.is_refused() ? kUnknown : c.error);
-    csv.cell_or_nan(c.bias);
-  };
-  const Capacity none;
-  for (std::size_t i = 0; i < sampled.size(); ++i) {
-    if (i > 0) {
-      csv.cell(differences[i - 1].middle_K());
-      csv.cell_or_nan(kUnknown).cell_or_nan(kUnknown);
-      add(none);
-      add(differences[i - 1]);
-      csv.cell(classical);
-      text += csv.row();
-    }
-    const Blocking energy = per_bath_[sampled[i]].energy.result();
-    csv.cell(covariances[i].low_K).cell_or_nan(energy.mean).cell_or_nan(energy.error);
-    add(covariances[i]);
-    add(none);
-    csv.cell(classical);
-    text += csv.row();
-  }
-  io::write_file(info_.out_dir + "/heat_capacity.csv", text);
-}
-
-std::vector<AveragedQuantity> RingHeatCapacity::averages() const {
-  std::vector<AveragedQuantity> all;
-  for (std::size_t bath = 0; bath < per_bath_.size(); ++bath) {
-    if (!has_samples(bath)) continue;
-    const Capacity c = covariance_at(bath);
-    if (c.is_refused()) continue;
-    const Blocking b = per_bath_[bath].covariance.result();
-    const double samples = per_bath_[bath].covariance.samples();
-    AveragedQuantity& a = all.emplace_back(
-        AveragedQuantity{"heat_capacity", "heat_capacity_kcal_per_mol_K", c.value, c.error});
-    if (samples > 1.0) a.autocorrelation_ps = b.autocorrelation_time * info_.time_ps(every_);
-    a.independent_samples = samples / (2.0 * b.autocorrelation_time);
-    a.samples = static_cast<std::int64_t>(samples);
-    a.converged = b.converged;
-    if (b.error_of_error > 0.0) a.error_of_error = c.error / b.error * b.error_of_error;
-    a.bath_K = baths_.temperature_K(bath);
-  }
-  return all;
-}
 
 }  // namespace
 

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <map>
 #include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,7 +15,6 @@
 #include "replica_table.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {
@@ -62,9 +57,65 @@ class SpectrumObserver final : public ArchivedObserver {
   std::int64_t every() const override {
     return gathered_ == 0 ? info_.first_sample(section_.every) : section_.every;
   }
-  void observe(const Frame& frame) override;
-  void finish() override;
-  std::vector<AveragedQuantity> averages() const override;
+  void observe(const Frame& frame) override {
+    if (frame.step < info_.first_averaged_step) return;
+    std::map<std::int64_t, std::vector<float>> still;
+    for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+      const std::int64_t id = frame.replica_ids[r];
+      if (id >= replicas_) continue;
+      std::vector<float>& velocities = still[id];
+      velocities.swap(velocities_[id]);
+      velocities.reserve(samples_ * coordinates());
+      const auto begin =
+          frame.velocities_A_per_akma.begin() + static_cast<std::ptrdiff_t>(r * coordinates());
+      std::transform(begin, begin + static_cast<std::ptrdiff_t>(coordinates()),
+                     std::back_inserter(velocities),
+                     [](double v) { return static_cast<float>(v); });
+    }
+    velocities_ = std::move(still);  // without stopped replicas
+    if (++gathered_ == samples_) end_segment();
+  }
+  void finish() override {
+    io::CsvTable csv(info_.out_dir + "/spectrum.csv",
+                     {"wavenumber_per_cm", "states_cm", "states_cm_err", "absorption_km_cm_per_mol",
+                      "absorption_km_cm_per_mol_err"},
+                     info_.provenance +
+                         "; density of states in modes per 1/cm and absorption of the cluster in "
+                         "km/mol per 1/cm, "
+                         "equations (56) and (57); _err = standard error by blocking (0: unknown)");
+    const std::size_t rows = segments_ > 0 ? samples_ / 2 + 1 : 0;
+    for (std::size_t k = 0; k < rows; ++k) {
+      // The first and last rows represent half an interval.
+      const double width = (k == 0 || k + 1 == rows ? 0.5 : 1.0) * spacing_per_cm_;
+      csv.cell(static_cast<double>(k) * spacing_per_cm_);
+      for (const auto& [means, unit] :
+           {std::pair(&states_, 1.0), {&absorption_, units::absorption_km_per_mol_Da_per_e2}}) {
+        const analysis::Blocking mean = (*means)[k].result();
+        csv.cells(unit / width * mean.mean, unit / width * mean.error);
+      }
+      csv.end_row();
+    }
+    csv.write();
+  }
+  std::vector<AveragedQuantity> averages() const override {
+    std::vector<AveragedQuantity> all;
+    if (segments_ == 0) return all;
+    const auto add = [&](const char* quantity, const analysis::PooledBlocking& sums, double unit) {
+      const analysis::Blocking mean = sums.result();
+      AveragedQuantity& a = all.emplace_back(
+          AveragedQuantity{"spectrum", quantity, unit * mean.mean, unit * mean.error});
+      // Consecutive segments start half a segment apart.
+      a.autocorrelation_ps = mean.autocorrelation_time * info_.time_ps(section_.every) *
+                             static_cast<double>(samples_ / 2);
+      a.independent_samples = static_cast<double>(segments_) / (2.0 * mean.autocorrelation_time);
+      a.samples = segments_;
+      a.converged = mean.converged;
+    };
+    // Without a bath, kT comes from the segments and the number of states is fixed.
+    if (kT_ > 0.0) add("states", states_.back(), 1.0);
+    add("absorption_km_per_mol", absorption_.back(), units::absorption_km_per_mol_Da_per_e2);
+    return all;
+  }
 
  private:
   void archive(io::Archive& a) override {
@@ -72,10 +123,71 @@ class SpectrumObserver final : public ArchivedObserver {
     a.fixed(states_, absorption_);
   }
   std::size_t coordinates() const { return static_cast<std::size_t>(info_.molecules) * 9; }
-  void end_segment();
+  void end_segment() {
+    std::vector<std::int64_t> ids;
+    for (const auto& [id, velocities] : velocities_) ids.push_back(id);
+    std::vector<SegmentPower> powers(ids.size());
+    for_each_index(
+        static_cast<std::int64_t>(ids.size()), info_.threads,
+        [&](int) { return analysis::Periodogram(samples_); },
+        [&](analysis::Periodogram& periodogram, std::int64_t i) {
+          const auto at = static_cast<std::size_t>(i);
+          powers[at] = power_of(velocities_.at(ids[at]), periodogram);
+        });
+    // One value per series: the sum over its replicas, in order.
+    const std::size_t series = analysis::PooledBlocking::series_of_replicas(replicas_);
+    for (std::size_t s = 0; s < series; ++s) {
+      std::vector<double> kinetic(states_.size(), 0.0), dipole(states_.size(), 0.0);
+      double weight = 0.0;
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (sample_group(ids[i], series) != s) continue;
+        for (std::size_t k = 0; k < kinetic.size(); ++k) {
+          kinetic[k] += powers[i].kinetic[k];
+          dipole[k] += powers[i].dipole[k];
+        }
+        weight += kT_of(powers[i].kinetic.back());
+      }
+      if (!(weight > 0.0) || !std::isfinite(weight)) continue;  // no motion
+      for (std::size_t k = 0; k < kinetic.size(); ++k) {
+        states_[k].add(s, kinetic[k], weight);
+        absorption_[k].add(s, dipole[k], weight);
+      }
+    }
+    const auto half = static_cast<std::ptrdiff_t>(samples_ / 2 * coordinates());
+    for (auto& [id, velocities] : velocities_) {
+      velocities.erase(velocities.begin(), velocities.begin() + half);
+    }
+    gathered_ -= samples_ / 2;
+    segments_ += static_cast<std::int64_t>(ids.size());
+  }
   /// @param velocities [sample][coordinate]
   SegmentPower power_of(const std::vector<float>& velocities,
-                        analysis::Periodogram& periodogram) const;
+                        analysis::Periodogram& periodogram) const {
+    SegmentPower power{std::vector<double>(states_.size(), 0.0),
+                       std::vector<double>(states_.size(), 0.0)};
+    const std::size_t size = coordinates();
+    std::vector<double> series(samples_);
+    for (std::size_t c = 0; c < size; ++c) {
+      for (std::size_t j = 0; j < samples_; ++j) series[j] = velocities[j * size + c];
+      const double mass_Da =
+          c % 9 < 3 ? info_.system.model.mass_o_Da : info_.system.model.mass_h_Da;
+      periodogram.add(series, mass_Da, power.kinetic);
+    }
+    const double charge_e = info_.system.model.dipole_charge_e();
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      for (std::size_t j = 0; j < samples_; ++j) {
+        series[j] = 0.0;
+        for (std::size_t m = j * size + axis; m < (j + 1) * size; m += 9) {
+          series[j] +=
+              double{velocities[m + 3]} + double{velocities[m + 6]} - 2.0 * double{velocities[m]};
+        }
+      }
+      periodogram.add(series, charge_e * charge_e, power.dipole);
+    }
+    power.kinetic.back() = std::accumulate(power.kinetic.begin(), power.kinetic.end() - 1, 0.0);
+    power.dipole.back() = std::accumulate(power.dipole.begin(), power.dipole.end() - 1, 0.0);
+    return power;
+  }
   /// kT of the bath or, without one, of the segment.
   double kT_of(double kinetic) const { return kT_ > 0.0 ? kT_ : kinetic / degrees_; }
 
@@ -94,132 +206,6 @@ class SpectrumObserver final : public ArchivedObserver {
   std::int64_t segments_ = 0;  // summed over replicas
   Means states_, absorption_;
 };
-
-void SpectrumObserver::observe(const Frame& frame) {
-  if (frame.step < info_.first_averaged_step) return;
-  std::map<std::int64_t, std::vector<float>> still;
-  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
-    const std::int64_t id = frame.replica_ids[r];
-    if (id >= replicas_) continue;
-    std::vector<float>& velocities = still[id];
-    velocities.swap(velocities_[id]);
-    velocities.reserve(samples_ * coordinates());
-    const auto begin =
-        frame.velocities_A_per_akma.begin() + static_cast<std::ptrdiff_t>(r * coordinates());
-    std::transform(begin, begin + static_cast<std::ptrdiff_t>(coordinates()),
-                   std::back_inserter(velocities), [](double v) { return static_cast<float>(v); });
-  }
-  velocities_ = std::move(still);  // without stopped replicas
-  if (++gathered_ == samples_) end_segment();
-}
-
-void SpectrumObserver::end_segment() {
-  std::vector<std::int64_t> ids;
-  for (const auto& [id, velocities] : velocities_) ids.push_back(id);
-  std::vector<SegmentPower> powers(ids.size());
-  for_each_index(
-      static_cast<std::int64_t>(ids.size()), info_.threads,
-      [&](int) { return analysis::Periodogram(samples_); },
-      [&](analysis::Periodogram& periodogram, std::int64_t i) {
-        const auto at = static_cast<std::size_t>(i);
-        powers[at] = power_of(velocities_.at(ids[at]), periodogram);
-      });
-  // One value per series: the sum over its replicas, in order.
-  const std::size_t series = analysis::PooledBlocking::series_of_replicas(replicas_);
-  for (std::size_t s = 0; s < series; ++s) {
-    std::vector<double> kinetic(states_.size(), 0.0), dipole(states_.size(), 0.0);
-    double weight = 0.0;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (sample_group(ids[i], series) != s) continue;
-      for (std::size_t k = 0; k < kinetic.size(); ++k) {
-        kinetic[k] += powers[i].kinetic[k];
-        dipole[k] += powers[i].dipole[k];
-      }
-      weight += kT_of(powers[i].kinetic.back());
-    }
-    if (!(weight > 0.0) || !std::isfinite(weight)) continue;  // no motion
-    for (std::size_t k = 0; k < kinetic.size(); ++k) {
-      states_[k].add(s, kinetic[k], weight);
-      absorption_[k].add(s, dipole[k], weight);
-    }
-  }
-  const auto half = static_cast<std::ptrdiff_t>(samples_ / 2 * coordinates());
-  for (auto& [id, velocities] : velocities_) {
-    velocities.erase(velocities.begin(), velocities.begin() + half);
-  }
-  gathered_ -= samples_ / 2;
-  segments_ += static_cast<std::int64_t>(ids.size());
-}
-
-SegmentPower SpectrumObserver::power_of(const std::vector<float>& velocities,
-                                        analysis::Periodogram& periodogram) const {
-  SegmentPower power{std::vector<double>(states_.size(), 0.0),
-                     std::vector<double>(states_.size(), 0.0)};
-  const std::size_t size = coordinates();
-  std::vector<double> series(samples_);
-  for (std::size_t c = 0; c < size; ++c) {
-    for (std::size_t j = 0; j < samples_; ++j) series[j] = velocities[j * size + c];
-    const double mass_Da = c % 9 < 3 ? info_.system.model.mass_o_Da : info_.system.model.mass_h_Da;
-    periodogram.add(series, mass_Da, power.kinetic);
-  }
-  const double charge_e = info_.system.model.dipole_charge_e();
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    for (std::size_t j = 0; j < samples_; ++j) {
-      series[j] = 0.0;
-      for (std::size_t m = j * size + axis; m < (j + 1) * size; m += 9) {
-        series[j] +=
-            double{velocities[m + 3]} + double{velocities[m + 6]} - 2.0 * double{velocities[m]};
-      }
-    }
-    periodogram.add(series, charge_e * charge_e, power.dipole);
-  }
-  power.kinetic.back() = std::accumulate(power.kinetic.begin(), power.kinetic.end() - 1, 0.0);
-  power.dipole.back() = std::accumulate(power.dipole.begin(), power.dipole.end() - 1, 0.0);
-  return power;
-}
-
-void SpectrumObserver::finish() {
-  const std::string path = info_.out_dir + "/spectrum.csv";
-  io::CsvFormat csv(path, {"wavenumber_per_cm", "states_cm", "states_cm_err",
-                           "absorption_km_cm_per_mol", "absorption_km_cm_per_mol_err"});
-  std::string text = csv.head(
-      info_.provenance +
-      "; density of states in modes per 1/cm and absorption of the cluster in km/mol per 1/cm, "
-      "equations (56) and (57); _err = standard error by blocking (0: unknown)");
-  const std::size_t rows = segments_ > 0 ? samples_ / 2 + 1 : 0;
-  for (std::size_t k = 0; k < rows; ++k) {
-    // The first and last rows represent half an interval.
-    const double width = (k == 0 || k + 1 == rows ? 0.5 : 1.0) * spacing_per_cm_;
-    csv.cell(static_cast<double>(k) * spacing_per_cm_);
-    for (const auto& [means, unit] :
-         {std::pair(&states_, 1.0), {&absorption_, units::absorption_km_per_mol_Da_per_e2}}) {
-      const analysis::Blocking mean = (*means)[k].result();
-      csv.cell(unit / width * mean.mean).cell(unit / width * mean.error);
-    }
-    text += csv.row();
-  }
-  io::write_file(path, text);
-}
-
-std::vector<AveragedQuantity> SpectrumObserver::averages() const {
-  std::vector<AveragedQuantity> all;
-  if (segments_ == 0) return all;
-  const auto add = [&](const char* quantity, const analysis::PooledBlocking& sums, double unit) {
-    const analysis::Blocking mean = sums.result();
-    AveragedQuantity& a = all.emplace_back(
-        AveragedQuantity{"spectrum", quantity, unit * mean.mean, unit * mean.error});
-    // Consecutive segments start half a segment apart.
-    a.autocorrelation_ps = mean.autocorrelation_time * info_.time_ps(section_.every) *
-                           static_cast<double>(samples_ / 2);
-    a.independent_samples = static_cast<double>(segments_) / (2.0 * mean.autocorrelation_time);
-    a.samples = segments_;
-    a.converged = mean.converged;
-  };
-  // Without a bath, kT comes from the segments and the number of states is fixed.
-  if (kT_ > 0.0) add("states", states_.back(), 1.0);
-  add("absorption_km_per_mol", absorption_.back(), units::absorption_km_per_mol_Da_per_e2);
-  return all;
-}
 
 }  // namespace
 

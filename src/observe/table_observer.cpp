@@ -153,10 +153,6 @@ double TableObserver::temperature_K(std::size_t bath) const {
   return baths_.temperature_K(bath).value_or(only_K);
 }
 
-bool TableObserver::fluctuates(std::size_t bath) const {
-  return spec_.fluctuation && temperature_K(bath) > 0.0;
-}
-
 void TableObserver::add_averages(const Frame& frame, std::size_t bath_number) {
   if (replicas_of(bath_number) == 0) return;
   Averages& bath = per_bath_[bath_number];

@@ -168,7 +168,7 @@ class TableObserver final : public ArchivedObserver {
     std::vector<analysis::Halves> halves{};  // [steady column], with the series of `averages`
   };
   /// Whether the bath has the average of FluctuationSpec.
-  bool fluctuates(std::size_t bath) const;
+  bool fluctuates(std::size_t bath) const { return spec_.fluctuation && temperature_K(bath) > 0.0; }
   double temperature_K(std::size_t bath) const;
   /// Whether values of single replicas are needed.
   bool takes_rows() const { return !table_.has_means() || spec_.moment_columns.empty(); }

@@ -1,7 +1,5 @@
 #include <cstddef>
 #include <span>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -2,10 +2,8 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <map>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

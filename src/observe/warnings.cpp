@@ -53,8 +53,7 @@ std::optional<Message> StartComparison::message(const std::string& what) const {
   constexpr double kByChance = 0.01;
   if (std::erfc(most_sigmas_ / std::sqrt(2.0)) * results_ > kByChance) {
     return Message::note(
-        fmt::format("{} {} from different starts agree; the largest difference is "
-                    "that of {}",
+        fmt::format("{} {} from different starts agree; the largest difference is that of {}",
                     results_, what, largest));
   }
   return Message::warning(fmt::format(

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <map>
 #include <set>
-#include <thread>
 #include <unistd.h>
 
 #include "core/processors.hpp"

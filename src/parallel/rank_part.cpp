@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <map>
 #include <new>
-#include <utility>
 
 #include "interface/frame_fields.hpp"
 #include "kernels/device_probe.hpp"

@@ -9,7 +9,7 @@
 #include "launcher.hpp"
 #include "messages.hpp"
 #include "rank_device.hpp"
-#include "ranks_engine.hpp"
+#include "rank_part.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/version.hpp"
 #include "transport.hpp"

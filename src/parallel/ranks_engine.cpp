@@ -1,5 +1,3 @@
-#include "ranks_engine.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -178,6 +176,14 @@ class RanksEngine final : public Engine, private FrameOwner {
       throw;
     }
   }
+  /// Calls take(reply) for each reply with contents.
+  template <class Take>
+  void for_each_reply(Words own, const Take& take) {
+    for (const Words& words : take_replies(std::move(own))) {
+      Unpacker from(words);
+      if (!from.is_empty()) take(from);
+    }
+  }
   void take_frame(unsigned fields, Frame& frame) {
     Words own = part_.frame_reply(fields);
     const std::vector<Words> replies = take_replies(std::move(own));
@@ -221,11 +227,8 @@ class RanksEngine final : public Engine, private FrameOwner {
     wait();
     give(OrderKind::state);
     std::vector<State> shares;
-    for (const Words& words : take_replies(part_.state_reply())) {
-      if (words.empty()) continue;
-      Unpacker from(words);
-      shares.push_back(unpack_state(from));
-    }
+    for_each_reply(part_.state_reply(),
+                   [&](Unpacker& from) { shares.push_back(unpack_state(from)); });
     return joined(shares);
   }
   std::vector<BlowUp> gathered_blow_ups() {
@@ -233,11 +236,7 @@ class RanksEngine final : public Engine, private FrameOwner {
     wait();
     give(OrderKind::blow_ups);
     std::vector<std::vector<BlowUp>> all;
-    for (const Words& words : take_replies(part_.blow_ups_reply())) {
-      if (words.empty()) continue;
-      Unpacker from(words);
-      from.take(all.emplace_back());
-    }
+    for_each_reply(part_.blow_ups_reply(), [&](Unpacker& from) { from.take(all.emplace_back()); });
     return blow_ups_ = joined(all);
   }
   EngineReport gathered_report() {
@@ -245,11 +244,8 @@ class RanksEngine final : public Engine, private FrameOwner {
     wait();
     give(OrderKind::report);
     report_ = {};
-    for (const Words& words : take_replies(part_.report_reply())) {
-      if (words.empty()) continue;
-      Unpacker from(words);
-      report_ += from.take<EngineReport>();
-    }
+    for_each_reply(part_.report_reply(),
+                   [&](Unpacker& from) { report_ += from.take<EngineReport>(); });
     return report_;
   }
 

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -53,7 +52,31 @@ class PartThread {
   }
 
  private:
-  void serve();
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return ends_ || !work_.empty(); });
+      if (work_.empty()) return;
+      const std::function<void()> next = std::move(work_.front());
+      work_.pop_front();
+      if (failure_) {
+        changed_.notify_all();
+        continue;
+      }
+      is_working_ = true;
+      lock.unlock();
+      std::exception_ptr thrown;
+      try {
+        next();
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+      lock.lock();
+      is_working_ = false;
+      failure_ = thrown;
+      changed_.notify_all();
+    }
+  }
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -62,32 +85,6 @@ class PartThread {
   std::exception_ptr failure_;
   std::thread thread_;  ///< uses the members above
 };
-
-void PartThread::serve() {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [this] { return ends_ || !work_.empty(); });
-    if (work_.empty()) return;
-    const std::function<void()> next = std::move(work_.front());
-    work_.pop_front();
-    if (failure_) {
-      changed_.notify_all();
-      continue;
-    }
-    is_working_ = true;
-    lock.unlock();
-    std::exception_ptr thrown;
-    try {
-      next();
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-    lock.lock();
-    is_working_ = false;
-    failure_ = thrown;
-    changed_.notify_all();
-  }
-}
 
 /// A part is used on its own thread only: engines keep threads and devices by thread.
 struct Part {

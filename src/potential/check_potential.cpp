@@ -1,11 +1,8 @@
 #include "tarn/check_potential.hpp"
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +11,6 @@
 
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
-#include "tarn/core/units.hpp"
 
 namespace tarn {
 namespace {
@@ -71,9 +67,8 @@ class Batch {
     if (bad == f.end()) return;
     const auto at = static_cast<std::size_t>(bad - f.begin());
     throw NumericalError(
-        fmt::format("the potential returned a force of {} on {} of molecule {} "
-                    "for {}",
-                    *bad, std::array{"O", "H1", "H2"}[at / 3 % 3], at / 9, image_text(image)));
+        fmt::format("the potential returned a force of {} on {} of molecule {} for {}", *bad,
+                    std::array{"O", "H1", "H2"}[at / 3 % 3], at / 9, image_text(image)));
   }
   static std::string image_text(std::size_t image) {
     return image == 0 ? "the start structure"

@@ -2,8 +2,6 @@
 
 #include <cstring>
 #include <span>
-#include <string>
-#include <utility>
 
 #include <fmt/format.h>
 

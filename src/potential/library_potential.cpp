@@ -131,8 +131,7 @@ class LibraryPotential final : public Potential {
         forces_kcal_per_mol_A.size() != positions_A.size() ||
         energies_kcal_per_mol.size() != image_ids.size()) {
       throw InputError(
-          fmt::format("potential: {} was opened for {} molecules; {} images have {} "
-                      "coordinates",
+          fmt::format("potential: {} was opened for {} molecules; {} images have {} coordinates",
                       file_, size_ / 9, image_ids.size(), positions_A.size()));
     }
     if (image_ids.empty()) return;

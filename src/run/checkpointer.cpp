@@ -228,8 +228,7 @@ io::Checkpoint checkpoint_for(const std::string& path, const std::string& physic
     refuse(
         fmt::format("the deck has changed: {}. Only steps (or duration_ps), device, threads and "
                     "[checkpoint] may change.{} To continue with another deck, set [system] state "
-                    "to this folder and choose a new one with --out; to restart, use "
-                    "--overwrite.",
+                    "to this folder and choose a new one with --out; to restart, use --overwrite.",
                     difference.text, cure));
   }
   if (steps < checkpoint.state.step) {

@@ -1,7 +1,6 @@
 #include "tarn/ensemble.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include <fmt/format.h>

@@ -13,15 +13,10 @@
 namespace tarn {
 namespace {
 
-/// Steps between checks. Measured cost: 0.3 % of a run of 64 seven-molecule clusters.
-constexpr std::int64_t kEvery = 1000;
-
 /// Longer O-H bonds are broken [A]. Vibrations reach 1.4 A, and an acceptor is 1.7 A away.
 constexpr double kBrokenBond_A = 2.0;
 
 }  // namespace
-
-std::int64_t FirstEventWatch::every() const { return kEvery; }
 
 void FirstEventWatch::observe(const Frame& frame) {
   std::unordered_set<std::int64_t> known;
@@ -60,10 +55,6 @@ std::string EvaporationWatch::describe(const MoleculeEvent& event) const {
       event.replica, event.molecule, event.step, analysis::kLink_A);
 }
 
-std::string EvaporationWatch::describe_others() const {
-  return "further replicas with evaporated molecules are listed only in run.json";
-}
-
 std::optional<FirstEventWatch::Found> EvaporationWatch::find(const Frame& frame,
                                                              std::size_t r) const {
   if (frame.parts[r].molecules_gone == 0) return std::nullopt;
@@ -75,10 +66,6 @@ std::string DissociationWatch::describe(const MoleculeEvent& event) const {
       "replica {}: an O-H bond of molecule {} broke (detected at step {}, {:.3g} A long). Models "
       "of whole molecules do not describe the fragments; reduce timestep_fs or the temperature",
       event.replica, event.molecule, event.step, event.length_A);
-}
-
-std::string DissociationWatch::describe_others() const {
-  return "further replicas with broken bonds are listed only in run.json";
 }
 
 std::optional<FirstEventWatch::Found> DissociationWatch::find(const Frame& frame,

@@ -10,7 +10,6 @@
 
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {
@@ -24,6 +23,42 @@ std::vector<double> betas(const std::vector<double>& temperatures_K) {
     betas.push_back(1.0 / (units::boltzmann_kcal_per_mol_K * t_K));
   }
   return betas;
+}
+
+/// Oxygens of hydrogen bonds are closer than this.
+constexpr double kNeighbour_A = 3.5;
+/// More molecules do not make the count better.
+constexpr std::size_t kMostMolecules = 32;
+constexpr std::size_t kFewestMolecules = 4;
+constexpr std::size_t kBits = 64;
+
+/// Bits of the pairs of molecules that are neighbours.
+std::vector<std::uint64_t> neighbours(std::span<const double> positions_A, std::size_t molecules,
+                                      std::size_t words) {
+  std::vector<std::uint64_t> bits(words, 0);
+  std::size_t pair = 0;
+  for (std::size_t i = 0; i < molecules; ++i) {
+    for (std::size_t j = 0; j < i; ++j, ++pair) {
+      double square = 0.0;
+      for (std::size_t k = 0; k < 3; ++k) {
+        square += std::pow(positions_A[9 * i + k] - positions_A[9 * j + k], 2);
+      }
+      if (square < kNeighbour_A * kNeighbour_A) {
+        bits[pair / kBits] |= std::uint64_t{1} << (pair % kBits);
+      }
+    }
+  }
+  return bits;
+}
+
+/// Whether fewer than half of the pairs in either list are in both.
+bool are_different(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
+  int both = 0, either = 0;
+  for (std::size_t w = 0; w < a.size(); ++w) {
+    both += std::popcount(a[w] & b[w]);
+    either += std::popcount(a[w] | b[w]);
+  }
+  return 2 * both < either;
 }
 
 }  // namespace
@@ -163,38 +198,37 @@ ExchangeSummary ReplicaExchange::summary() const {
 }
 
 void ReplicaExchange::write_pairs() const {
-  const std::string path = info_.out_dir + "/exchange.csv";
-  io::CsvFormat csv(path, {"lower_bath_K", "upper_bath_K", "attempts", "accepted", "acceptance",
-                           "acceptance_err"});
   const ExchangeSummary s = summary();
-  std::string text = csv.head(fmt::format(
-      "{}; attempts after equilibration; acceptance = mean probability; {} round trips, {:.6g} per "
-      "walker and ns",
-      info_.provenance, s.round_trips, s.round_trips_per_ns));
+  io::CsvTable csv(
+      info_.out_dir + "/exchange.csv",
+      {"lower_bath_K", "upper_bath_K", "attempts", "accepted", "acceptance", "acceptance_err"},
+      fmt::format("{}; attempts after equilibration; acceptance = mean probability; {} round "
+                  "trips, {:.6g} per walker and ns",
+                  info_.provenance, s.round_trips, s.round_trips_per_ns));
   for (const ExchangePair& p : s.pairs) {
-    csv.cell(p.lower_bath_K).cell(p.upper_bath_K).cell(p.attempts).cell(p.accepted);
-    text += csv.cell_or_nan(p.acceptance).cell_or_nan(p.error).row();
+    csv.cells(p.lower_bath_K, p.upper_bath_K, p.attempts, p.accepted);
+    csv.cells_or_nan(p.acceptance, p.error);
+    csv.end_row();
   }
-  io::write_file(path, text);
+  csv.write();
 }
 
 void ReplicaExchange::write_paths() const {
-  const std::string path = info_.out_dir + "/walkers.csv";
   std::vector<std::string> header{"step", "time_ps"};
   for (std::size_t w = 0; w < length(); ++w) header.push_back(fmt::format("walker_{}_bath_K", w));
-  io::CsvFormat csv(path, header);
-  std::string text = csv.head(fmt::format(
-      "{}; temperature of each walker of the first ladder after the exchange at this step; "
-      "walker w started as replica w; at most {} rows",
-      info_.provenance, kMostPathPoints));
+  io::CsvTable csv(info_.out_dir + "/walkers.csv", header,
+                   fmt::format("{}; temperature of each walker of the first ladder after the "
+                               "exchange at this step; walker w started as replica w; at most {} "
+                               "rows",
+                               info_.provenance, kMostPathPoints));
   for (std::size_t at = 0; at < paths_.size(); at += length() + 1) {
-    csv.cell(paths_[at]).cell(info_.time_ps(paths_[at]));
+    csv.cells(paths_[at], info_.time_ps(paths_[at]));
     for (std::size_t w = 0; w < length(); ++w) {
       csv.cell(temperatures_K_[static_cast<std::size_t>(paths_[at + 1 + w])]);
     }
-    text += csv.row();
+    csv.end_row();
   }
-  io::write_file(path, text);
+  csv.write();
 }
 
 void ReplicaExchange::find_equal_acceptance_ladder() {
@@ -211,46 +245,6 @@ void ReplicaExchange::finish() {
   write_pairs();
   write_paths();
 }
-
-namespace {
-
-/// Oxygens of hydrogen bonds are closer than this.
-constexpr double kNeighbour_A = 3.5;
-/// More molecules do not make the count better.
-constexpr std::size_t kMostMolecules = 32;
-constexpr std::size_t kFewestMolecules = 4;
-constexpr std::size_t kBits = 64;
-
-/// Bits of the pairs of molecules that are neighbours.
-std::vector<std::uint64_t> neighbours(std::span<const double> positions_A, std::size_t molecules,
-                                      std::size_t words) {
-  std::vector<std::uint64_t> bits(words, 0);
-  std::size_t pair = 0;
-  for (std::size_t i = 0; i < molecules; ++i) {
-    for (std::size_t j = 0; j < i; ++j, ++pair) {
-      double square = 0.0;
-      for (std::size_t k = 0; k < 3; ++k) {
-        square += std::pow(positions_A[9 * i + k] - positions_A[9 * j + k], 2);
-      }
-      if (square < kNeighbour_A * kNeighbour_A) {
-        bits[pair / kBits] |= std::uint64_t{1} << (pair % kBits);
-      }
-    }
-  }
-  return bits;
-}
-
-/// Whether fewer than half of the pairs in either list are in both.
-bool are_different(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
-  int both = 0, either = 0;
-  for (std::size_t w = 0; w < a.size(); ++w) {
-    both += std::popcount(a[w] & b[w]);
-    either += std::popcount(a[w] | b[w]);
-  }
-  return 2 * both < either;
-}
-
-}  // namespace
 
 WalkerMemory::WalkerMemory(std::size_t temperatures, int replicas, int molecules,
                            std::int64_t every,

@@ -32,45 +32,6 @@ State empty_like(const State& state) {
   return empty;
 }
 
-}  // namespace
-
-std::vector<double> replica_part(const State& state, const std::vector<double>& values,
-                                 std::size_t replica) {
-  const auto size = static_cast<std::ptrdiff_t>(state.ring_coordinates());
-  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(replica) * size;
-  return {begin, begin + size};
-}
-
-LiveAndStopped split(State state, const std::vector<BlowUp>& blow_ups) {
-  if (blow_ups.empty()) {
-    State none = empty_like(state);
-    return {std::move(state), std::move(none)};
-  }
-  std::set<std::int64_t> stopped;
-  for (const BlowUp& blow_up : blow_ups) stopped.insert(blow_up.replica);
-  LiveAndStopped parts{empty_like(state), empty_like(state)};
-  for (std::size_t r = 0; r < state.replica_ids.size(); ++r) {
-    append_replica(state, r, stopped.contains(state.replica_ids[r]) ? parts.stopped : parts.live);
-  }
-  return parts;
-}
-
-State join(State live, const State& stopped) {
-  if (stopped.replica_ids.empty()) return live;
-  State all = empty_like(live);
-  std::size_t s = 0;
-  for (std::size_t r = 0; r <= live.replica_ids.size(); ++r) {
-    while (s < stopped.replica_ids.size() &&
-           (r == live.replica_ids.size() || stopped.replica_ids[s] < live.replica_ids[r])) {
-      append_replica(stopped, s++, all);
-    }
-    if (r < live.replica_ids.size()) append_replica(live, r, all);
-  }
-  return all;
-}
-
-namespace {
-
 void centre(const WaterModel& model, std::size_t molecules, std::vector<double>& positions_A) {
   const std::size_t size = molecules * kCoordinatesPerMolecule;
   for (std::size_t begin = 0; begin < positions_A.size(); begin += size) {
@@ -114,6 +75,41 @@ class CentredEngine final : public Engine {
 };
 
 }  // namespace
+
+std::vector<double> replica_part(const State& state, const std::vector<double>& values,
+                                 std::size_t replica) {
+  const auto size = static_cast<std::ptrdiff_t>(state.ring_coordinates());
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(replica) * size;
+  return {begin, begin + size};
+}
+
+LiveAndStopped split(State state, const std::vector<BlowUp>& blow_ups) {
+  if (blow_ups.empty()) {
+    State none = empty_like(state);
+    return {std::move(state), std::move(none)};
+  }
+  std::set<std::int64_t> stopped;
+  for (const BlowUp& blow_up : blow_ups) stopped.insert(blow_up.replica);
+  LiveAndStopped parts{empty_like(state), empty_like(state)};
+  for (std::size_t r = 0; r < state.replica_ids.size(); ++r) {
+    append_replica(state, r, stopped.contains(state.replica_ids[r]) ? parts.stopped : parts.live);
+  }
+  return parts;
+}
+
+State join(State live, const State& stopped) {
+  if (stopped.replica_ids.empty()) return live;
+  State all = empty_like(live);
+  std::size_t s = 0;
+  for (std::size_t r = 0; r <= live.replica_ids.size(); ++r) {
+    while (s < stopped.replica_ids.size() &&
+           (r == live.replica_ids.size() || stopped.replica_ids[s] < live.replica_ids[r])) {
+      append_replica(stopped, s++, all);
+    }
+    if (r < live.replica_ids.size()) append_replica(live, r, all);
+  }
+  return all;
+}
 
 std::unique_ptr<Engine> centred(std::unique_ptr<Engine> engine, const WaterModel& model) {
   return std::make_unique<CentredEngine>(std::move(engine), model);

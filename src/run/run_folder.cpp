@@ -78,6 +78,25 @@ void check_writable(const std::string& folder) {
   }
 }
 
+/// Whether the open file still has this name: its last owner may have removed it between open() and
+/// flock().
+bool is_file_of(int descriptor, const std::string& path) {
+  struct stat open_file {
+  }, named_file{};
+  return ::fstat(descriptor, &open_file) == 0 && ::stat(path.c_str(), &named_file) == 0 &&
+         open_file.st_dev == named_file.st_dev && open_file.st_ino == named_file.st_ino;
+}
+
+/// Requests the lock. @return 0, or errno: EWOULDBLOCK if another process has it, otherwise the
+/// file system has no locks
+int request_lock(int descriptor) {
+  int result = 0;
+  do {
+    result = ::flock(descriptor, LOCK_EX | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  return result == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 RunFolder::RunFolder(const Deck& deck, const RunOptions& options)
@@ -180,29 +199,6 @@ bool is_file_of_runs(const std::string& name) { return is_one_of(run_file_patter
 std::string blow_up_file_name(std::int64_t replica) {
   return fmt::format("blow-up-{:04}.xyz", replica);
 }
-
-namespace {
-
-/// Whether the open file still has this name: its last owner may have removed it between open() and
-/// flock().
-bool is_file_of(int descriptor, const std::string& path) {
-  struct stat open_file {
-  }, named_file{};
-  return ::fstat(descriptor, &open_file) == 0 && ::stat(path.c_str(), &named_file) == 0 &&
-         open_file.st_dev == named_file.st_dev && open_file.st_ino == named_file.st_ino;
-}
-
-/// Requests the lock. @return 0, or errno: EWOULDBLOCK if another process has it, otherwise the
-/// file system has no locks
-int request_lock(int descriptor) {
-  int result = 0;
-  do {
-    result = ::flock(descriptor, LOCK_EX | LOCK_NB);
-  } while (result != 0 && errno == EINTR);
-  return result == 0 ? 0 : errno;
-}
-
-}  // namespace
 
 FolderLock::FolderLock(const std::string& folder) : path_(folder + "/.tarn-lock") {
   // Each further attempt means that another owner has just removed the file; if it never ends, the

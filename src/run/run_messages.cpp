@@ -39,6 +39,66 @@ std::size_t sharing_a_device(std::span<const EnginePart> parts) {
   return all;
 }
 
+std::optional<Message> estimator_warning(const AveragedQuantity& primitive,
+                                         const AveragedQuantity& virial, const Deck& deck) {
+  constexpr double kFew = 16.0;
+  if (!(primitive.error > 0.0) || primitive.independent_samples < kFew) return std::nullopt;
+  // Both contain the potential energy, so that this error is too large if anything.
+  const double error = std::hypot(primitive.error, virial.error);
+  if (std::abs(primitive.mean - virial.mean) <= 5.0 * error) return std::nullopt;
+  const bool exact = deck.path_integral && deck.path_integral->free_ring == FreeRing::exact;
+  const bool rpmd = deck.path_integral && deck.path_integral->method == RingMethod::rpmd;
+  return Message::warning(fmt::format(
+      "the mean energies by the primitive and by the virial estimator{} differ: {:.5g} +- {:.2g} "
+      "and {:.5g} +- {:.2g} kcal/mol. {} or {}",
+      virial.bath_K ? fmt::format(" at {:g} K", *virial.bath_K) : "", primitive.mean,
+      primitive.error, virial.mean, virial.error,
+      exact ? "Use free_ring = \"cayley\", reduce timestep_fs" : "Reduce timestep_fs",
+      rpmd ? "start from the state of a pimd run with the same beads, temperature and masses"
+           : "increase [run] equilibration_ps"));
+}
+
+using Eigen::MatrixXd;
+
+/// The matrix of a linear function of the nine velocities.
+template <class Function>
+MatrixXd matrix_of(const Function& function) {
+  MatrixXd matrix(9, 9);
+  for (std::size_t k = 0; k < 9; ++k) {
+    std::array<double, 9> unit{};
+    unit[k] = 1.0;
+    const Triple<double> column = function(molecule_at(unit.data(), 0));
+    put_molecule(column, unit.data(), 0);
+    matrix.col(static_cast<Eigen::Index>(k)) = Eigen::Map<const Eigen::VectorXd>(unit.data(), 9);
+  }
+  return matrix;
+}
+
+/// Stationary temperatures of free rigid molecules, relative to the bath temperature.
+struct StationaryTemperature {
+  double all, translation;
+};
+StationaryTemperature stationary_temperature(const System& system) {
+  const Masses<double> m = masses(system.model);
+  const OuParameters<double> ou = step_parameters(system).ou;
+  const std::vector<double> molecule = random_cluster(system.model, 1, 1, 0);
+  const Triple<double> x = molecule_at(molecule.data(), 0);
+  const Triple<double> none{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+  const auto project = [&](const Triple<double>& v) { return project_velocities(x, v, m); };
+  const MatrixXd map =
+      matrix_of([&](const auto& v) { return project(ou_step(project(v), none, ou)); });
+  const MatrixXd noise = matrix_of([&](const auto& xi) { return project(ou_step(none, xi, ou)); });
+  const MatrixXd c = dense::solve_lyapunov(map, noise);
+  const double kT = units::boltzmann_kcal_per_mol_K * system.thermostat.temperature_K;
+  const double masses_of[9] = {m.o, m.o, m.o, m.h, m.h, m.h, m.h, m.h, m.h};
+  double all = 0.0, moving = 0.0;
+  for (int i = 0; i < 9; ++i) {
+    all += masses_of[i] * c(i, i);
+    for (int j = i % 3; j < 9; j += 3) moving += masses_of[i] * masses_of[j] * c(i, j);
+  }
+  return {all / (6.0 * kT), moving / ((m.o + 2.0 * m.h) * 3.0 * kT)};
+}
+
 }  // namespace
 
 Messages part_messages(std::span<const EnginePart> parts) {
@@ -87,29 +147,6 @@ std::vector<std::string> part_lines(std::span<const EnginePart> parts) {
   return lines;
 }
 
-namespace {
-
-std::optional<Message> estimator_warning(const AveragedQuantity& primitive,
-                                         const AveragedQuantity& virial, const Deck& deck) {
-  constexpr double kFew = 16.0;
-  if (!(primitive.error > 0.0) || primitive.independent_samples < kFew) return std::nullopt;
-  // Both contain the potential energy, so that this error is too large if anything.
-  const double error = std::hypot(primitive.error, virial.error);
-  if (std::abs(primitive.mean - virial.mean) <= 5.0 * error) return std::nullopt;
-  const bool exact = deck.path_integral && deck.path_integral->free_ring == FreeRing::exact;
-  const bool rpmd = deck.path_integral && deck.path_integral->method == RingMethod::rpmd;
-  return Message::warning(fmt::format(
-      "the mean energies by the primitive and by the virial estimator{} differ: {:.5g} +- {:.2g} "
-      "and {:.5g} +- {:.2g} kcal/mol. {} or {}",
-      virial.bath_K ? fmt::format(" at {:g} K", *virial.bath_K) : "", primitive.mean,
-      primitive.error, virial.mean, virial.error,
-      exact ? "Use free_ring = \"cayley\", reduce timestep_fs" : "Reduce timestep_fs",
-      rpmd ? "start from the state of a pimd run with the same beads, temperature and masses"
-           : "increase [run] equilibration_ps"));
-}
-
-}  // namespace
-
 Messages estimator_warnings(const std::vector<AveragedQuantity>& averages, const Deck& deck) {
   Messages warnings;
   for (const AveragedQuantity& primitive : averages) {
@@ -123,51 +160,6 @@ Messages estimator_warnings(const std::vector<AveragedQuantity>& averages, const
   }
   return warnings;
 }
-
-namespace {
-
-using Eigen::MatrixXd;
-
-/// The matrix of a linear function of the nine velocities.
-template <class Function>
-MatrixXd matrix_of(const Function& function) {
-  MatrixXd matrix(9, 9);
-  for (std::size_t k = 0; k < 9; ++k) {
-    std::array<double, 9> unit{};
-    unit[k] = 1.0;
-    const Triple<double> column = function(molecule_at(unit.data(), 0));
-    put_molecule(column, unit.data(), 0);
-    matrix.col(static_cast<Eigen::Index>(k)) = Eigen::Map<const Eigen::VectorXd>(unit.data(), 9);
-  }
-  return matrix;
-}
-
-/// Stationary temperatures of free rigid molecules, relative to the bath temperature.
-struct StationaryTemperature {
-  double all, translation;
-};
-StationaryTemperature stationary_temperature(const System& system) {
-  const Masses<double> m = masses(system.model);
-  const OuParameters<double> ou = step_parameters(system).ou;
-  const std::vector<double> molecule = random_cluster(system.model, 1, 1, 0);
-  const Triple<double> x = molecule_at(molecule.data(), 0);
-  const Triple<double> none{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-  const auto project = [&](const Triple<double>& v) { return project_velocities(x, v, m); };
-  const MatrixXd map =
-      matrix_of([&](const auto& v) { return project(ou_step(project(v), none, ou)); });
-  const MatrixXd noise = matrix_of([&](const auto& xi) { return project(ou_step(none, xi, ou)); });
-  const MatrixXd c = dense::solve_lyapunov(map, noise);
-  const double kT = units::boltzmann_kcal_per_mol_K * system.thermostat.temperature_K;
-  const double masses_of[9] = {m.o, m.o, m.o, m.h, m.h, m.h, m.h, m.h, m.h};
-  double all = 0.0, moving = 0.0;
-  for (int i = 0; i < 9; ++i) {
-    all += masses_of[i] * c(i, i);
-    for (int j = i % 3; j < 9; j += 3) moving += masses_of[i] * masses_of[j] * c(i, j);
-  }
-  return {all / (6.0 * kT), moving / ((m.o + 2.0 * m.h) * 3.0 * kT)};
-}
-
-}  // namespace
 
 std::optional<Message> friction_warning(const System& system) {
   constexpr double kTold = 0.005;

@@ -5,8 +5,6 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "io/xyz_comment.hpp"
 #include "run_folder.hpp"
 #include "tarn/core/error.hpp"
@@ -30,10 +28,6 @@ FinalStructures::FinalStructures(const Deck& deck, const RunInfo& info, Engine& 
       info_(info),
       engine_(engine),
       replicas_(deck.final_structures->replicas.count_of(info.replicas)) {}
-
-std::string FinalStructures::name() const {
-  return fmt::format("final structures of {} replicas", replicas_);
-}
 
 std::string FinalStructures::path_of(std::int64_t replica) const {
   if (info_.replicas == 1) return info_.out_dir + "/final.xyz";
@@ -104,8 +98,7 @@ void refuse_equal_names(const std::vector<std::unique_ptr<Observer>>& observers)
   for (const auto& observer : observers) {
     if (names.insert(observer->name()).second) continue;
     throw InputError(fmt::format(
-        "two observers have the name '{}'. Checkpoints need unique names; rename one of "
-        "them.",
+        "two observers have the name '{}'. Checkpoints need unique names; rename one of them.",
         observer->name()));
   }
 }

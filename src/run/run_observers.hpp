@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "io/archive.hpp"
 #include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
@@ -60,7 +62,9 @@ class FinalStructures final : public Observer {
  public:
   FinalStructures(const Deck& deck, const RunInfo& info, Engine& engine);
 
-  std::string name() const override;
+  std::string name() const override {
+    return fmt::format("final structures of {} replicas", replicas_);
+  }
   unsigned fields() const override { return kNoFields; }
   std::int64_t every() const override { return kLastStepOnly; }
   void observe(const Frame& /*frame*/) override {}

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -27,23 +28,48 @@ class CsvFormat {
   std::string head(std::string_view provenance) const;
   /// @throws InputError if the file exists and its second line names other columns
   void check_columns_of_file() const;
-  CsvFormat& cell(std::int64_t value);
+  CsvFormat& cell(std::integral auto value) { return integer(static_cast<std::int64_t>(value)); }
   /// @throws NumericalError when the value is not finite
   CsvFormat& cell(double value);
   /// A number that may be undefined: "nan" if it is not finite.
   CsvFormat& cell_or_nan(double value);
   /// @throws std::logic_error for a comma or a line break, which would split the cell
   CsvFormat& cell(std::string_view text);
+  template <class... T>
+  CsvFormat& cells(const T&... values) {
+    return (cell(values), ...);
+  }
+  template <class... T>
+  CsvFormat& cells_or_nan(T... values) {
+    return (cell_or_nan(values), ...);
+  }
   /// Ends and returns the row. @throws std::logic_error if it has more or fewer cells than the
   /// header
   std::string row();
 
  private:
+  CsvFormat& integer(std::int64_t value);
+
   std::string path_;
   std::vector<std::string> header_;
   std::string_view likely_;
   std::string row_;
   std::size_t cells_ = 0;
+};
+
+/// A CSV table that is written as a whole.
+class CsvTable : public CsvFormat {
+ public:
+  CsvTable(const std::string& path, std::vector<std::string> header, std::string_view provenance)
+      : CsvFormat(path, std::move(header)), path_(path), text_(head(provenance)) {}
+
+  void end_row() { text_ += row(); }
+  const std::string& text() const { return text_; }
+  /// @throws IoError
+  void write() const;
+
+ private:
+  std::string path_, text_;
 };
 
 /// The likely cause of a number that is not finite in the table of a simulation.
@@ -67,10 +93,14 @@ class CsvWriter {
     file_.cut(length);
   }
 
+  template <class... T>
+  CsvWriter& cells(const T&... values) {
+    format_.cells(values...);
+    return *this;
+  }
   template <class T>
   CsvWriter& cell(const T& value) {
-    format_.cell(value);
-    return *this;
+    return cells(value);
   }
   void cell_or_nan(double value) { format_.cell_or_nan(value); }
   /// @throws IoError
