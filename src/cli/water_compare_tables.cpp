@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "compare/energy_conservation.hpp"
-#include "compare/water_tables.hpp"
+#include "compare/tables.hpp"
 #include "compare_tables.hpp"
 #include "core/text.hpp"
 #include "terminal.hpp"

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "observe/ring_columns.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/deck.hpp"
@@ -11,6 +12,9 @@
 /// Averages of ring polymers in a comparison.
 
 namespace tarn {
+
+/// The columns of path_integral.csv with a limit for many beads.
+const std::vector<RingColumn>& bead_columns();
 
 /// Averages of the columns of path_integral.csv over all replicas and samples.
 class BeadAverages {
@@ -31,10 +35,5 @@ class BeadAverages {
 /// @param curve_labels of each scheme of the result; equal labels differ in the number of beads
 std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& schemes,
                                          const std::vector<std::string>& curve_labels);
-
-/// Writes beads.csv, one row per scheme.
-void write_beads(const CompareResult& result, const std::string& provenance);
-/// Writes bead_limits.csv.
-void write_bead_limits(const CompareResult& result, const std::string& provenance);
 
 }  // namespace tarn

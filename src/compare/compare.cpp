@@ -12,13 +12,13 @@
 
 #include <fmt/format.h>
 
-#include "compare_record.hpp"
 #include "run/run_folder.hpp"
+#include "tables.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/draw.hpp"
 #include "tarn/start.hpp"
-#include "water_compare.hpp"
+#include "water_variants.hpp"
 
 namespace tarn {
 namespace {

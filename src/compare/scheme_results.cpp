@@ -153,7 +153,7 @@ CheapestScheme cheapest_scheme(const std::vector<SchemeResult>& schemes, std::st
 
 void ComparedRun::advance_to(std::int64_t step) {
   const std::int64_t before = run.replica_steps();
-  const double seconds = run.advance_to(step).wall_seconds;
+  const double seconds = run.advance_to(step);
   wall_seconds += seconds;
   const auto steps = static_cast<double>(run.replica_steps() - before);
   const double ps = steps * run.deck.integrator.timestep_fs * 1e-3;

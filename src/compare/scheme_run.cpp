@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <numeric>
 #include <utility>
 
@@ -129,8 +128,8 @@ bool SchemeRun::has_lost_all_replicas() const {
   return engine->blow_ups().size() == static_cast<std::size_t>(deck.system.replicas);
 }
 
-Elapsed SchemeRun::advance_to(std::int64_t step) {
-  Elapsed elapsed;
+double SchemeRun::advance_to(std::int64_t step) {
+  double seconds = 0.0;
   while (engine->step() < step) {
     const std::int64_t now = engine->step();
     std::int64_t stop = std::min(step, next_multiple(now, sample_every));
@@ -138,14 +137,11 @@ Elapsed SchemeRun::advance_to(std::int64_t step) {
     if (dissociation) stop = std::min(stop, next_multiple(now, dissociation->every()));
     if (correlations) stop = std::min(stop, next_multiple(now, deck.correlation->every));
     const auto start = std::chrono::steady_clock::now();
-    const std::clock_t core_start = std::clock();
     engine->advance(stop - now);
-    elapsed.core_seconds += static_cast<double>(std::clock() - core_start) / CLOCKS_PER_SEC;
-    elapsed.wall_seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     sample();
   }
-  return elapsed;
+  return seconds;
 }
 
 Messages end_warnings(const SchemeRun& run) {

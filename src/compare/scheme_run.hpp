@@ -21,12 +21,6 @@
 
 namespace tarn {
 
-/// Time taken by a number of steps.
-struct Elapsed {
-  double wall_seconds = 0.0;
-  double core_seconds = 0.0;  ///< of all threads of the program together
-};
-
 /// A quantity whose mean is constant in equilibrium, over the replicas of one bath.
 struct StationaryQuantity {
   analysis::PooledBlocking mean;
@@ -64,8 +58,8 @@ struct SchemeRun {
 
   /// Takes the samples that are due at this step: energies, correlations and evaporation.
   void sample();
-  /// Advances to a step and takes the samples that are due; only the steps are timed.
-  Elapsed advance_to(std::int64_t step);
+  /// Advances to a step and takes the samples that are due. @return wall time of the steps [s]
+  double advance_to(std::int64_t step);
 };
 
 /// The warnings that `tarn run` would print about this run: evaporated molecules, broken bonds,

@@ -1,27 +1,20 @@
-#include "water_compare.hpp"
-
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
 
-#include "bead_averages.hpp"
 #include "deck/notes.hpp"
 #include "deck/schema.hpp"
 #include "deck/system_limits.hpp"
-#include "energy_conservation.hpp"
-#include "error_cost.hpp"
-#include "interleaved_runs.hpp"
 #include "run/blow_up.hpp"
 #include "run/progress.hpp"
-#include "scheme_results.hpp"
+#include "tables.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/observe/observers.hpp"
-#include "water_correlations.hpp"
-#include "water_distances.hpp"
-#include "water_tables.hpp"
+#include "water_variants.hpp"
 
 namespace tarn {
 namespace {
@@ -52,6 +45,37 @@ void check_correlation_size(const std::vector<Variant>& variants, int molecules)
       "allowed. Compare fewer schemes, or change every, length_ps or replicas in "
       "[observe.correlation]",
       variants.size(), numbers, analysis::kMaxCorrelationNumbers));
+}
+
+/// Interleaves several runs in short slices, so that other load on the machine affects all of them
+/// equally. A slice takes about a quarter of a second, and at most a fortieth of the whole.
+/// @param advance_to advances all runs to a step
+/// @param on_report called about twice a second, between slices; returning false stops the runs
+/// @return the step that all runs have reached
+std::int64_t run_interleaved(std::int64_t total_steps,
+                             const std::function<void(std::int64_t step)>& advance_to,
+                             const std::function<bool(std::int64_t step)>& on_report) {
+  constexpr std::int64_t kMinSlices = 40;
+  const std::int64_t longest = std::max<std::int64_t>(total_steps / kMinSlices, 1);
+  Pace pace;
+  std::int64_t done = 0;
+  while (done < total_steps) {
+    const std::int64_t steps = std::min({longest, pace.steps(), total_steps - done});
+    advance_to(done + steps);
+    done += steps;
+    pace.note(steps);
+    if (pace.is_time_to_report() && !on_report(done)) break;
+  }
+  return done;
+}
+
+/// The step of a run of `run_steps` when one of `total_steps` has reached `step`.
+std::int64_t proportional_step(std::int64_t run_steps, std::int64_t step,
+                               std::int64_t total_steps) {
+  if (run_steps == total_steps) return step;
+  if (step == total_steps) return run_steps;
+  const double part = static_cast<double>(step) / static_cast<double>(total_steps);
+  return std::llround(part * static_cast<double>(run_steps));
 }
 
 /// A comparison of schemes for water.
@@ -240,7 +264,7 @@ class WaterComparison {
   void write_files() {
     // Labels contain the keys of the schemes; all other settings are equal.
     const std::string provenance = provenance_of(runs_.front().run.deck, molecules_);
-    write_water_table(result_, provenance);
+    write_scheme_table(result_, provenance);
     write_distances(runs_, provenance, result_.out_dir);
     if (deck_.correlation) write_correlation_files(provenance);
     if (std::ranges::any_of(runs_, [](const ComparedRun& r) { return r.run.rings.has_value(); })) {
@@ -250,9 +274,9 @@ class WaterComparison {
   }
 
   void write_correlation_files(const std::string& provenance) {
-    std::vector<LabelledCorrelations> all;
-    for (std::size_t k = 0; k < runs_.size(); ++k) {
-      const SchemeRun& run = runs_[k].run;
+    std::vector<const SchemeRun*> with_rows;
+    for (const ComparedRun& compared : runs_) {
+      const SchemeRun& run = compared.run;
       if (run.has_lost_all_replicas()) continue;
       if (!run.correlations->has_rows()) {
         warn(run.label +
@@ -260,9 +284,9 @@ class WaterComparison {
              "twice [observe.correlation] length_ps");
         continue;
       }
-      all.push_back({run.label, &*run.correlations});
+      with_rows.push_back(&run);
     }
-    write_correlations(all, provenance, result_.out_dir);
+    write_correlations(with_rows, provenance, result_.out_dir);
     write_correlation_times(result_, provenance);
   }
 
