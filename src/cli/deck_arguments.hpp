@@ -32,7 +32,7 @@ inline std::string shell_quoted(const std::string& word) {
 
 /// --ranks, which join_ranks() has obeyed.
 inline void add_ranks_option(Command& command, std::string& ranks) {
-  command.add_option("--ranks", ranks, kRanksHelp)->check(one_of({"auto", "off"}));
+  command.add_option("--ranks", ranks, kRanksHelp, one_of({"auto", "off"}));
 }
 
 /// A deck and the changes made to it by --set and --unset.
@@ -73,10 +73,9 @@ struct DeckArguments : DeckOverrides {
     command.add_option("-o,--out", out, out_help);
     command.add_option("--device", device,
                        fmt::format("{}; default: that of the deck", kDevicesHelp));
-    command
-        .add_option("--threads", threads,
-                    "number of CPU threads, 0 for all; default: that of the deck")
-        ->check(number_of_threads());
+    command.add_option("--threads", threads,
+                       "number of CPU threads, 0 for all; default: that of the deck",
+                       number_of_threads());
     add_ranks_option(command, ranks);
     add_override_options(command);
     command.add_flag("--overwrite", overwrite, overwrite_help);

@@ -8,7 +8,6 @@
 #include "commands.hpp"
 #include "io/paths.hpp"
 #include "structure_files.hpp"
-#include "table_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/observe/trajectory_rdf.hpp"
