@@ -70,6 +70,7 @@ class Checker {
   void read_entry(const Entry& entry);
   void unknown_key(const Entry& entry);
   void key_outside_sections(const Entry& entry);
+  void section_as_key(const std::string& path, const Place& place);
   void choose_scheme_and_thermostat();
   void check_conditions();
   /// Reports a problem if the condition is not met. @return whether it is met
@@ -116,5 +117,19 @@ class Checker {
   std::optional<int> start_molecules_;
   std::vector<KeyProblem> start_problems_;
 };
+
+/// A problem for each of the keys that the deck does not give: "[section] needs key".
+void require_keys(Checker& checker, std::initializer_list<std::string_view> paths);
+
+/// A problem if the deck gives none of the keys.
+/// @param at the key at which the problem is reported
+void require_one_of(Checker& checker, std::initializer_list<std::string_view> paths,
+                    std::string_view at, const std::string& message);
+
+/// The rule of a limit, checked if these keys have no problem.
+/// @param key the key at which the problem is reported
+Rule limit(std::string_view text,
+           std::optional<std::string> (*problem)(const Deck&, std::int64_t molecules),
+           std::string_view key, std::vector<std::string_view> relies_on);
 
 }  // namespace tarn::decks

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <fmt/format.h>
-
 #include "source.hpp"
 #include "tarn/core/error.hpp"
 

@@ -1,10 +1,12 @@
 #include "value_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -18,23 +20,10 @@ namespace tarn::decks {
 namespace {
 
 std::string_view type_text(RawValue::Kind kind) {
-  switch (kind) {
-    case RawValue::Kind::boolean:
-      return "a boolean";
-    case RawValue::Kind::integer:
-      return "an integer";
-    case RawValue::Kind::number:
-      return "a floating-point number";
-    case RawValue::Kind::string:
-      return "a string";
-    case RawValue::Kind::array:
-      return "a list";
-    case RawValue::Kind::table:
-      return "a table";
-    case RawValue::Kind::other:
-      break;
-  }
-  return "a date or time";
+  constexpr std::array<std::string_view, 7> kTypes{
+      "a boolean", "an integer", "a floating-point number", "a string",
+      "a list",    "a table",    "a date or time"};
+  return kTypes[static_cast<std::size_t>(kind)];
 }
 
 constexpr std::int64_t kLargestInteger = std::numeric_limits<std::int64_t>::max();
@@ -176,21 +165,32 @@ bool is_device(std::string_view text) {
 
 }  // namespace
 
-void ValueReader::add_problem(const Place& place, std::string message) {
+std::nullopt_t ValueReader::refuse(const Place& place, std::string message) {
   problems_.push_back({place.file, place.line, place.column, std::move(message)});
+  return std::nullopt;
 }
 
 std::optional<Value> ValueReader::read(const Key& key, const RawValue& raw) {
   if (raw.is_bare && (raw.string.empty() || !takes_text(key, raw.string))) {
-    add_problem(raw.place, bare_value_message(key, raw));
-    return std::nullopt;
+    return refuse(raw.place, bare_value_message(key, raw));
   }
   std::optional<Value> value = read_value(key, raw);
-  if (value && raw.is_bare) report_missing_quotes(key, raw);
+  // --set takes strings without quotes.
+  if (value && raw.is_bare && raw.place.line > 0) {
+    refuse(raw.place, fmt::format("{0} = {1}: a string needs quotes; write {0} = {2}", key.name,
+                                  raw.text, toml_string(raw.string)));
+  }
   return value;
 }
 
 std::optional<Value> ValueReader::read_value(const Key& key, const RawValue& raw) {
+  const auto items_of = [&](Type type) {
+    return [&, type](const RawValue& item) {
+      Key element = key;
+      element.type = type;
+      return read_value(element, item);
+    };
+  };
   switch (key.type) {
     case Type::boolean:
       if (raw.kind == RawValue::Kind::boolean) return Value{raw.boolean};
@@ -207,14 +207,14 @@ std::optional<Value> ValueReader::read_value(const Key& key, const RawValue& raw
     case Type::choices:
       return read_choices(key, raw);
     case Type::numbers:
-      return read_numbers(key, raw);
+      return read_list<double>(key, raw, items_of(Type::number));
     case Type::file:
       if (raw.kind != RawValue::Kind::string) break;
       if (!raw.string.empty()) return Value{raw.string};
-      add_problem(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
-      return std::nullopt;
+      return refuse(raw.place,
+                    fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
     case Type::files:
-      return read_files(key, raw);
+      return read_list<std::string>(key, raw, items_of(Type::file));
     case Type::text:
       if (raw.kind == RawValue::Kind::string) return Value{raw.string};
       break;
@@ -222,22 +222,14 @@ std::optional<Value> ValueReader::read_value(const Key& key, const RawValue& raw
       if (raw.kind != RawValue::Kind::string) break;
       if (is_device(raw.string)) return Value{raw.string};
       const std::string meant = nearest(raw.string, {"auto", "cpu", "cuda"}).name;
-      add_problem(
+      return refuse(
           raw.place,
           fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
                       meant.empty() ? "" : fmt::format(" (did you mean {}?)", toml_string(meant)),
                       expected_text(key)));
-      return std::nullopt;
     }
   }
-  wrong_type(key, raw);
-  return std::nullopt;
-}
-
-void ValueReader::report_missing_quotes(const Key& key, const RawValue& raw) {
-  if (raw.place.line == 0) return;  // --set takes strings without quotes
-  add_problem(raw.place, fmt::format("{0} = {1}: a string needs quotes; write {0} = {2}", key.name,
-                                     raw.text, toml_string(raw.string)));
+  return wrong_type(key, raw);
 }
 
 std::optional<Value> ValueReader::read_number(const Key& key, const RawValue& raw) {
@@ -246,8 +238,7 @@ std::optional<Value> ValueReader::read_number(const Key& key, const RawValue& ra
       key.range.infinity_allowed && raw.kind == RawValue::Kind::string && raw.string == "infinite";
   if (!spelled_infinite && raw.kind != RawValue::Kind::integer &&
       !(wants_float && raw.kind == RawValue::Kind::number)) {
-    wrong_type(key, raw);
-    return std::nullopt;
+    return wrong_type(key, raw);
   }
   double number =
       raw.kind == RawValue::Kind::integer ? static_cast<double>(raw.integer) : raw.number;
@@ -255,15 +246,13 @@ std::optional<Value> ValueReader::read_number(const Key& key, const RawValue& ra
   const Range& range = key.range;
   if (std::isinf(number) && number > 0 && range.infinity_allowed) return Value{number};
   if (!std::isfinite(number)) {
-    add_problem(raw.place, fmt::format("{} = {} is not finite; expected {}", key.name, raw.text,
-                                       expected_text(key)));
-    return std::nullopt;
+    return refuse(raw.place, fmt::format("{} = {} is not finite; expected {}", key.name, raw.text,
+                                         expected_text(key)));
   }
   const bool low = number < range.low || (range.low_open && number == range.low);
   if (low || number > range.high) {
-    add_problem(raw.place, fmt::format("{} = {} is out of range; expected {}", key.name, raw.text,
-                                       expected_text(key)));
-    return std::nullopt;
+    return refuse(raw.place, fmt::format("{} = {} is out of range; expected {}", key.name, raw.text,
+                                         expected_text(key)));
   }
   if (wants_float) return Value{number};
   return Value{raw.integer};
@@ -271,20 +260,17 @@ std::optional<Value> ValueReader::read_number(const Key& key, const RawValue& ra
 
 std::optional<Value> ValueReader::read_choice(const Key& key, const RawValue& raw) {
   if (raw.kind != RawValue::Kind::string) {
-    wrong_type(key, raw);
-    return std::nullopt;
+    return wrong_type(key, raw);
   }
   for (const Choice& choice : key.choices) {
     if (choice.text != raw.string) continue;
     if (choice.value >= 0) return Value{raw.string};
-    add_problem(raw.place, fmt::format("{} = {} is not possible: {}; expected {}", key.name,
-                                       raw.text, choice.description, expected_text(key)));
-    return std::nullopt;
+    return refuse(raw.place, fmt::format("{} = {} is not possible: {}; expected {}", key.name,
+                                         raw.text, choice.description, expected_text(key)));
   }
   const Key here = with_available_choices(key);
-  add_problem(raw.place, fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
-                                     choice_suggestion(here, raw.string), expected_text(here)));
-  return std::nullopt;
+  return refuse(raw.place, fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
+                                       choice_suggestion(here, raw.string), expected_text(here)));
 }
 
 Key ValueReader::with_available_choices(const Key& key) const {
@@ -294,69 +280,36 @@ Key ValueReader::with_available_choices(const Key& key) const {
   return here;
 }
 
-bool ValueReader::is_filled_array(const Key& key, const RawValue& raw) {
-  if (raw.kind != RawValue::Kind::array) {
-    wrong_type(key, raw);
-    return false;
-  }
+template <class T, class Read>
+std::optional<Value> ValueReader::read_list(const Key& key, const RawValue& raw, const Read& read) {
+  if (raw.kind != RawValue::Kind::array) return wrong_type(key, raw);
   if (raw.items.empty()) {
-    add_problem(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
-    return false;
+    return refuse(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
   }
-  return true;
+  std::vector<T> values;
+  for (const RawValue& item : raw.items) {
+    if (const std::optional<Value> value = read(item)) values.push_back(std::get<T>(*value));
+  }
+  if (values.size() < raw.items.size()) return std::nullopt;
+  return Value{values};
 }
 
 std::optional<Value> ValueReader::read_choices(const Key& key, const RawValue& raw) {
-  if (!is_filled_array(key, raw)) return std::nullopt;
-  std::vector<std::string> chosen;
-  bool good = true;
-  for (const RawValue& item : raw.items) {
+  std::set<std::string> chosen;
+  return read_list<std::string>(key, raw, [&](const RawValue& item) -> std::optional<Value> {
     const std::optional<Value> choice = read_choice(key, item);
-    good = good && choice.has_value();
-    if (!choice) continue;
-    const auto& text = std::get<std::string>(*choice);
-    if (std::find(chosen.begin(), chosen.end(), text) != chosen.end()) {
-      add_problem(item.place, fmt::format("{} contains {} twice", key.name, toml_string(text)));
-      good = false;
-    }
-    chosen.push_back(text);
-  }
-  if (!good) return std::nullopt;
-  return Value{chosen};
+    if (!choice || chosen.insert(std::get<std::string>(*choice)).second) return choice;
+    return refuse(item.place,
+                  fmt::format("{} contains {} twice", key.name, toml_string(item.string)));
+  });
 }
 
-std::optional<Value> ValueReader::read_numbers(const Key& key, const RawValue& raw) {
-  if (!is_filled_array(key, raw)) return std::nullopt;
-  Key element = key;
-  element.type = Type::number;
-  std::vector<double> numbers;
-  for (const RawValue& item : raw.items) {
-    const std::optional<Value> number = read_number(element, item);
-    if (number) numbers.push_back(std::get<double>(*number));
-  }
-  if (numbers.size() < raw.items.size()) return std::nullopt;
-  return Value{numbers};
-}
-
-std::optional<Value> ValueReader::read_files(const Key& key, const RawValue& raw) {
-  if (!is_filled_array(key, raw)) return std::nullopt;
-  Key element = key;
-  element.type = Type::file;
-  std::vector<std::string> paths;
-  for (const RawValue& item : raw.items) {
-    const std::optional<Value> path = read_value(element, item);
-    if (path) paths.push_back(std::get<std::string>(*path));
-  }
-  if (paths.size() < raw.items.size()) return std::nullopt;
-  return Value{paths};
-}
-
-void ValueReader::wrong_type(const Key& key, const RawValue& raw) {
+std::nullopt_t ValueReader::wrong_type(const Key& key, const RawValue& raw) {
   const bool shown = raw.kind != RawValue::Kind::other;
-  add_problem(raw.place,
-              fmt::format("{}{} is {}; expected {}{}", key.name,
-                          shown ? " = " + raw.text : std::string{}, type_text(raw.kind),
-                          expected_text(with_available_choices(key)), correction_hint(key, raw)));
+  return refuse(raw.place,
+                fmt::format("{}{} is {}; expected {}{}", key.name,
+                            shown ? " = " + raw.text : std::string{}, type_text(raw.kind),
+                            expected_text(with_available_choices(key)), correction_hint(key, raw)));
 }
 
 }  // namespace tarn::decks

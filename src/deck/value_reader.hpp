@@ -25,15 +25,12 @@ class ValueReader {
   std::optional<Value> read_number(const Key& key, const RawValue& raw);
   std::optional<Value> read_choice(const Key& key, const RawValue& raw);
   std::optional<Value> read_choices(const Key& key, const RawValue& raw);
-  std::optional<Value> read_numbers(const Key& key, const RawValue& raw);
-  std::optional<Value> read_files(const Key& key, const RawValue& raw);
-  /// Whether the value is an array with an element; reports a problem if not.
-  bool is_filled_array(const Key& key, const RawValue& raw);
-  /// Reports a string of the deck without quotes.
-  void report_missing_quotes(const Key& key, const RawValue& raw);
-  void wrong_type(const Key& key, const RawValue& raw);
-  void add_problem(const Place& place, std::string message);
-
+  /// @param read std::optional<Value>(const RawValue& item), which reports problems
+  template <class T, class Read>
+  std::optional<Value> read_list(const Key& key, const RawValue& raw, const Read& read);
+  std::nullopt_t wrong_type(const Key& key, const RawValue& raw);
+  /// Reports a problem.
+  std::nullopt_t refuse(const Place& place, std::string message);
   /// The key with only the choices that are available in this deck.
   Key with_available_choices(const Key& key) const;
 

@@ -10,7 +10,6 @@
 #include "deck/checker.hpp"
 #include "deck/defaults.hpp"
 #include "deck/key_table.hpp"
-#include "deck/rule_helpers.hpp"
 
 namespace tarn::papers {
 namespace {

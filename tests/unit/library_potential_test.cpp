@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "deck/socket_address.hpp"
+#include "deck/deck_paths.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/check_potential.hpp"
 #include "tarn/core/error.hpp"
