@@ -8,9 +8,8 @@
 
 #include <Eigen/Core>
 
-#include "core/dense.hpp"
-
 #include "core/bisect.hpp"
+#include "core/dense.hpp"
 
 namespace tarn::analysis {
 namespace {

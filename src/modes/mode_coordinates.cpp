@@ -8,7 +8,6 @@
 
 #include "core/dense.hpp"
 #include "cpu/dense_solve.hpp"
-#include "inertia.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::modes {
