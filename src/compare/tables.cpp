@@ -125,19 +125,19 @@ void write_energy_orders(const CompareResult& result, const std::string& provena
   table.write();
 }
 
-void write_distances(const std::vector<ComparedRun>& runs, const std::string& provenance,
+void write_distances(const std::vector<SchemeRun>& runs, const std::string& provenance,
                      const std::string& folder) {
   constexpr std::array<const char*, kPairClasses> class_names{"OO", "OH", "HH"};
-  const ObserveRdf& rdf = *runs.front().run.deck.rdf;  // equal for all runs
+  const ObserveRdf& rdf = *runs.front().deck.rdf;  // equal for all runs
   std::vector<std::size_t> classes;
   for (std::size_t p = 0; p < class_names.size(); ++p) {
     if (rdf.pairs[p]) classes.push_back(p);
   }
   std::vector<std::string> header{"r_A"};
-  for (const ComparedRun& compared : runs) {
+  for (const SchemeRun& run : runs) {
     for (const std::size_t p : classes) {
       for (const char* what : {"_count", "_density_per_A", "_density_per_A_err"}) {
-        header.push_back(compared.run.label + " " + class_names[p] + what);
+        header.push_back(run.label + " " + class_names[p] + what);
       }
     }
   }
@@ -148,9 +148,9 @@ void write_distances(const std::vector<ComparedRun>& runs, const std::string& pr
   const std::vector<double> centres_A = analysis::bin_centres_A(rdf.r_max_A, rdf.bins);
   for (std::size_t b = 0; b < centres_A.size(); ++b) {
     table.cell(centres_A[b]);
-    for (const ComparedRun& compared : runs) {
+    for (const SchemeRun& run : runs) {
       for (const std::size_t p : classes) {
-        const DistanceHistogram& h = compared.histograms[p];
+        const DistanceHistogram& h = run.histograms[p];
         table.cell(static_cast<std::int64_t>(h.counts[b]));
         table.cell(h.density_per_A[b]).cell(h.error_per_A[b]);
       }

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scheme_results.hpp"
+#include "scheme_run.hpp"
 #include "tarn/compare.hpp"
 
 /// @file
@@ -25,7 +25,7 @@ void write_scheme_table(const CompareResult& result, const std::string& provenan
 void write_energy_orders(const CompareResult& result, const std::string& provenance);
 
 /// Writes `rdf.csv`, one row per bin and one group of columns per scheme and pair class.
-void write_distances(const std::vector<ComparedRun>& runs, const std::string& provenance,
+void write_distances(const std::vector<SchemeRun>& runs, const std::string& provenance,
                      const std::string& folder);
 
 /// Writes `correlation.csv`, one row per scheme and lag.

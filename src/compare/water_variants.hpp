@@ -27,6 +27,11 @@ bool has_thermostat(const Deck& deck);
 std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::string>& schemes,
                                    const CompareOptions& options);
 
+/// Extrapolates the averages of each curve to infinitely many beads, without those of one bead.
+/// Only Trotter frequencies have such a limit curve.
+std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& schemes,
+                                         const std::vector<Variant>& variants);
+
 /// Runs the variants interleaved and writes tables.
 /// @param begin called when initial states and engines are ready, before anything is written
 void compare_water(const Deck& deck, const std::vector<Variant>& variants,
