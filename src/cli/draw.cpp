@@ -115,7 +115,7 @@ void draw(const Arguments& a) {
 
 }  // namespace
 
-void add_draw(Command& app) {
+void add_draw(Command& app, int& /*exit_code*/) {
   auto a = std::make_shared<Arguments>();
   Command* command = app.add_subcommand("draw", "draw structures and their hydrogen bonds");
   command

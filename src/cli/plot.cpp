@@ -74,7 +74,7 @@ void plot(const Arguments& a) {
 
 }  // namespace
 
-void add_plot(Command& app) {
+void add_plot(Command& app, int& /*exit_code*/) {
   auto a = std::make_shared<Arguments>();
   Command* command =
       app.add_subcommand("plot", "redraw the pictures of a run or comparison from its CSV files");
