@@ -62,7 +62,8 @@ io::Structure load_structure(const std::string& path, const io::FrameChoice& cho
 
 WaterModel choose_water_model(const std::string& path, const io::Structure& structure,
                               const std::string& name, Terminal& terminal) {
-  const WaterModel model = select_water_model(structure, name);
+  const WaterModel model =
+      water_model_named(name.empty() ? structure.model().value_or("tip3p") : name);
   if (name.empty()) {
     terminal.print(
         io::warning_of_potential(path + " is", structure.potential(), std::string(model.name)));
@@ -78,10 +79,6 @@ WaterModel choose_water_model(const std::string& path, const io::Structure& stru
                     path, model.name));
   }
   return model;
-}
-
-WaterModel select_water_model(const io::Structure& structure, const std::string& name) {
-  return water_model_named(name.empty() ? structure.model().value_or("tip3p") : name);
 }
 
 void fit_to_model(const WaterModel& model, std::vector<double>& positions_A,

@@ -30,14 +30,11 @@ void add_beads_option(Command& command, std::optional<int>& beads);
 io::Structure load_structure(const std::string& path, const io::FrameChoice& choice,
                              Terminal& terminal);
 
-/// As select_water_model(). Warns if neither the name nor the file selects the model, and about
-/// fourth sites that were therefore ignored. @throws InputError that lists all models
+/// The model of that name; if the name is empty, the model named in the file, or tip3p. Warns if
+/// neither selects the model, and about fourth sites that were therefore ignored.
+/// @throws InputError that lists all models
 WaterModel choose_water_model(const std::string& path, const io::Structure& structure,
                               const std::string& name, Terminal& terminal);
-
-/// The model of that name; if the name is empty, the model named in the file, or tip3p.
-/// @throws InputError that lists all models
-WaterModel select_water_model(const io::Structure& structure, const std::string& name);
 
 /// Puts the molecules of an input structure onto the geometry of a rigid model, with a warning if
 /// they move; those of a flexible model keep theirs. @throws InputError if they are not water

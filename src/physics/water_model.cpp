@@ -1,7 +1,11 @@
 #include "tarn/physics/water_model.hpp"
 
+#include <array>
 #include <cmath>
 #include <span>
+#include <utility>
+
+#include "tarn/physics/model_table.hpp"
 
 namespace tarn {
 
@@ -46,6 +50,66 @@ std::optional<WaterModel> find_water_model(std::string_view name) {
     if (model.name == name) return model;
   }
   return std::nullopt;
+}
+
+namespace {
+
+struct Paper {
+  std::string_view name, title, source;
+};
+
+/// The full references are in docs/equations-sources.md.
+constexpr std::array<Paper, kWaterModels.size() + kFlexibleWaterModels.size()> kPapers{{
+    {"tip3p", "TIP3P", "Jorgensen et al. 1983"},
+    {"spc", "SPC", "Jorgensen et al. 1983"},
+    {"spce", "SPC/E", "Berendsen et al. 1987"},
+    {"bf", "BF", "Jorgensen et al. 1983"},
+    {"tips2", "TIPS2", "Jorgensen et al. 1983"},
+    {"tip4p", "TIP4P", "Jorgensen et al. 1983"},
+    {"tip4pew", "TIP4P-Ew", "Horn et al. 2004"},
+    {"tip4p2005", "TIP4P/2005", "Abascal & Vega 2005"},
+    {"tip4pice", "TIP4P/Ice", "Abascal et al. 2005"},
+    {"opc", "OPC", "Izadi et al. 2014"},
+    {"opc3", "OPC3", "Izadi & Onufriev 2016"},
+    {"qtip4pf", "q-TIP4P/F", "Habershon, Markland & Manolopoulos 2009"},
+    {"tip4p2005f", "TIP4P/2005f", "González & Abascal 2011"},
+    {"spcfw", "SPC/Fw", "Wu, Tepper & Voth 2006"},
+    {"qspcfw", "q-SPC/Fw", "Paesani et al. 2006"},
+}};
+
+}  // namespace
+
+std::string_view stretch_name(Stretch stretch) {
+  constexpr std::array<std::string_view, 4> kNames{"rigid", "harmonic", "quartic", "morse"};
+  return kNames[static_cast<std::size_t>(stretch)];
+}
+
+ModelDescription describe_model(const WaterModel& model, std::string name) {
+  ModelDescription d{model, std::move(name), {}, {}};
+  d.title = model.name;
+  for (const Paper& paper : kPapers) {
+    if (paper.name != model.name) continue;
+    d.title = paper.title;
+    d.source = paper.source;
+  }
+  // |r_H1 + r_H2 - 2 r_O|, the vector of equations (2) and (28).
+  const double both_A =
+      2.0 * model.r_oh_A * std::cos(0.5 * model.angle_hoh_degrees * units::pi / 180.0);
+  const double a = model.lj_a_kcal_A12_per_mol, c = model.lj_c_kcal_A6_per_mol;
+  d.om_A = model.m_site_weight() * both_A;
+  d.sigma_A = std::pow(a / c, 1.0 / 6.0);
+  d.epsilon_kcal_per_mol = c * c / (4.0 * a);
+  d.dipole_D = model.dipole_charge_e() * both_A * units::debye_per_e_A;
+  return d;
+}
+
+std::vector<ModelDescription> describe_models() {
+  std::vector<ModelDescription> all;
+  for (const WaterModel& m : kWaterModels) all.push_back(describe_model(m, std::string(m.name)));
+  for (const WaterModel& m : kFlexibleWaterModels) {
+    all.push_back(describe_model(m, std::string(m.name)));
+  }
+  return all;
 }
 
 }  // namespace tarn

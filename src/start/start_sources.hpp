@@ -52,16 +52,6 @@ std::optional<Message> warning_of_momentum(const Deck& deck, const std::string& 
 /// The same for the velocities of another run's state.
 std::optional<Message> warning_of_momentum(const Deck& deck, const StartState& start);
 
-/// Ring polymers that start from a run with other beads, temperatures or masses, and are averaged
-/// before they reach equilibrium.
-std::optional<Message> warning_of_rings(const Deck& deck, const StartState& start);
-
-/// A state of a run with another water model.
-std::optional<Message> note_on_model(const Deck& deck, const StartState& start);
-
-/// Velocities of a run with other masses.
-std::optional<Message> note_on_masses(const Deck& deck, const StartState& start);
-
 /// All messages about a state, before it is changed.
 Messages messages_on_state(const Deck& deck, const StartState& start);
 
