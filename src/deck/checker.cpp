@@ -19,7 +19,6 @@
 #include "suggest.hpp"
 #include "tarn/deck_text.hpp"
 #include "tarn/io/structure.hpp"
-#include "value_reader.hpp"
 #include "water_keys.hpp"
 
 namespace tarn::decks {
@@ -438,8 +437,7 @@ void Checker::read_entry(const Entry& entry) {
   const Key* key = schema_->find_key(entry.section, entry.name);
   if (key == nullptr) return unknown_key(entry);
   if (entry.value.is_unreadable) return mark_unreliable(key->path());
-  const std::optional<Value> value =
-      ValueReader(*schema_, deck_, problems_).read(*key, entry.value);
+  const std::optional<Value> value = read_value(*key, entry.value, *schema_, deck_, problems_);
   if (!value) return mark_unreliable(key->path());
   values_[key->path()] = {*value, entry.value.place};
   key->set(*value, deck_);

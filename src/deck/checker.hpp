@@ -19,6 +19,13 @@ namespace tarn::decks {
 /// What the path of a model names, for messages.
 inline constexpr const char* kModelFile = "file with a water model";
 
+/// Checks a value of a deck against the type and range of its key.
+/// @param deck the values read so far, which determine the available choices of the schema
+/// @param problems receives the problems
+/// @return the value; empty if it has a problem
+std::optional<Value> read_value(const Key& key, const RawValue& raw, const Schema& schema,
+                                const Deck& deck, std::vector<Problem>& problems);
+
 /// Checks a deck against the schema and the rules, and collects all problems.
 ///
 /// After a problem it continues with the most likely correction, and it does not report problems

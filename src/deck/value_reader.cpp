@@ -1,5 +1,3 @@
-#include "value_reader.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -12,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "checker.hpp"
 #include "interface/device_name.hpp"
 #include "io/words.hpp"
 #include "suggest.hpp"
@@ -163,153 +162,175 @@ bool is_device(std::string_view text) {
   return text == "auto" || text == "cpu" || parse_cuda_devices(text).has_value();
 }
 
-}  // namespace
+/// Checks a value against the type and range of its key.
+class ValueReader {
+ public:
+  ValueReader(const Schema& schema, const Deck& deck, std::vector<Problem>& problems)
+      : schema_(schema), deck_(deck), problems_(problems) {}
 
-std::nullopt_t ValueReader::refuse(const Place& place, std::string message) {
-  problems_.push_back({place.file, place.line, place.column, std::move(message)});
-  return std::nullopt;
-}
-
-std::optional<Value> ValueReader::read(const Key& key, const RawValue& raw) {
-  if (raw.is_bare && (raw.string.empty() || !takes_text(key, raw.string))) {
-    return refuse(raw.place, bare_value_message(key, raw));
+  std::optional<Value> read(const Key& key, const RawValue& raw) {
+    if (raw.is_bare && (raw.string.empty() || !takes_text(key, raw.string))) {
+      return refuse(raw.place, bare_value_message(key, raw));
+    }
+    std::optional<Value> value = read_value(key, raw);
+    // --set takes strings without quotes.
+    if (value && raw.is_bare && raw.place.line > 0) {
+      refuse(raw.place, fmt::format("{0} = {1}: a string needs quotes; write {0} = {2}", key.name,
+                                    raw.text, toml_string(raw.string)));
+    }
+    return value;
   }
-  std::optional<Value> value = read_value(key, raw);
-  // --set takes strings without quotes.
-  if (value && raw.is_bare && raw.place.line > 0) {
-    refuse(raw.place, fmt::format("{0} = {1}: a string needs quotes; write {0} = {2}", key.name,
-                                  raw.text, toml_string(raw.string)));
-  }
-  return value;
-}
 
-std::optional<Value> ValueReader::read_value(const Key& key, const RawValue& raw) {
-  const auto items_of = [&](Type type) {
-    return [&, type](const RawValue& item) {
-      Key element = key;
-      element.type = type;
-      return read_value(element, item);
+ private:
+  std::optional<Value> read_value(const Key& key, const RawValue& raw) {
+    const auto items_of = [&](Type type) {
+      return [&, type](const RawValue& item) {
+        Key element = key;
+        element.type = type;
+        return read_value(element, item);
+      };
     };
-  };
-  switch (key.type) {
-    case Type::boolean:
-      if (raw.kind == RawValue::Kind::boolean) return Value{raw.boolean};
-      break;
-    case Type::integer:
-    case Type::number:
-      return read_number(key, raw);
-    case Type::selection:
-      if (raw.kind == RawValue::Kind::string && !io::finite_number(raw.string))
+    switch (key.type) {
+      case Type::boolean:
+        if (raw.kind == RawValue::Kind::boolean) return Value{raw.boolean};
+        break;
+      case Type::integer:
+      case Type::number:
+        return read_number(key, raw);
+      case Type::selection:
+        if (raw.kind == RawValue::Kind::string && !io::finite_number(raw.string))
+          return read_choice(key, raw);
+        return read_number(key, raw);
+      case Type::choice:
         return read_choice(key, raw);
-      return read_number(key, raw);
-    case Type::choice:
-      return read_choice(key, raw);
-    case Type::choices:
-      return read_choices(key, raw);
-    case Type::numbers:
-      return read_list<double>(key, raw, items_of(Type::number));
-    case Type::file:
-      if (raw.kind != RawValue::Kind::string) break;
-      if (!raw.string.empty()) return Value{raw.string};
+      case Type::choices:
+        return read_choices(key, raw);
+      case Type::numbers:
+        return read_list<double>(key, raw, items_of(Type::number));
+      case Type::file:
+        if (raw.kind != RawValue::Kind::string) break;
+        if (!raw.string.empty()) return Value{raw.string};
+        return refuse(raw.place,
+                      fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
+      case Type::files:
+        return read_list<std::string>(key, raw, items_of(Type::file));
+      case Type::text:
+        if (raw.kind == RawValue::Kind::string) return Value{raw.string};
+        break;
+      case Type::device: {
+        if (raw.kind != RawValue::Kind::string) break;
+        if (is_device(raw.string)) return Value{raw.string};
+        const std::string meant = nearest(raw.string, {"auto", "cpu", "cuda"}).name;
+        return refuse(
+            raw.place,
+            fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
+                        meant.empty() ? "" : fmt::format(" (did you mean {}?)", toml_string(meant)),
+                        expected_text(key)));
+      }
+    }
+    return wrong_type(key, raw);
+  }
+
+  std::optional<Value> read_number(const Key& key, const RawValue& raw) {
+    const bool wants_float = key.type == Type::number;
+    const bool spelled_infinite = key.range.infinity_allowed &&
+                                  raw.kind == RawValue::Kind::string && raw.string == "infinite";
+    if (!spelled_infinite && raw.kind != RawValue::Kind::integer &&
+        !(wants_float && raw.kind == RawValue::Kind::number)) {
+      return wrong_type(key, raw);
+    }
+    double number =
+        raw.kind == RawValue::Kind::integer ? static_cast<double>(raw.integer) : raw.number;
+    if (spelled_infinite) number = std::numeric_limits<double>::infinity();
+    const Range& range = key.range;
+    if (std::isinf(number) && number > 0 && range.infinity_allowed) return Value{number};
+    if (!std::isfinite(number)) {
+      return refuse(raw.place, fmt::format("{} = {} is not finite; expected {}", key.name, raw.text,
+                                           expected_text(key)));
+    }
+    const bool low = number < range.low || (range.low_open && number == range.low);
+    if (low || number > range.high) {
+      return refuse(raw.place, fmt::format("{} = {} is out of range; expected {}", key.name,
+                                           raw.text, expected_text(key)));
+    }
+    if (wants_float) return Value{number};
+    return Value{raw.integer};
+  }
+
+  std::optional<Value> read_choice(const Key& key, const RawValue& raw) {
+    if (raw.kind != RawValue::Kind::string) {
+      return wrong_type(key, raw);
+    }
+    for (const Choice& choice : key.choices) {
+      if (choice.text != raw.string) continue;
+      if (choice.value >= 0) return Value{raw.string};
+      return refuse(raw.place, fmt::format("{} = {} is not possible: {}; expected {}", key.name,
+                                           raw.text, choice.description, expected_text(key)));
+    }
+    const Key here = with_available_choices(key);
+    return refuse(raw.place, fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
+                                         choice_suggestion(here, raw.string), expected_text(here)));
+  }
+
+  std::optional<Value> read_choices(const Key& key, const RawValue& raw) {
+    std::set<std::string> chosen;
+    return read_list<std::string>(key, raw, [&](const RawValue& item) -> std::optional<Value> {
+      const std::optional<Value> choice = read_choice(key, item);
+      if (!choice || chosen.insert(std::get<std::string>(*choice)).second) return choice;
+      return refuse(item.place,
+                    fmt::format("{} contains {} twice", key.name, toml_string(item.string)));
+    });
+  }
+
+  /// @param read std::optional<Value>(const RawValue& item), which reports problems
+  template <class T, class Read>
+  std::optional<Value> read_list(const Key& key, const RawValue& raw, const Read& read) {
+    if (raw.kind != RawValue::Kind::array) return wrong_type(key, raw);
+    if (raw.items.empty()) {
       return refuse(raw.place,
                     fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
-    case Type::files:
-      return read_list<std::string>(key, raw, items_of(Type::file));
-    case Type::text:
-      if (raw.kind == RawValue::Kind::string) return Value{raw.string};
-      break;
-    case Type::device: {
-      if (raw.kind != RawValue::Kind::string) break;
-      if (is_device(raw.string)) return Value{raw.string};
-      const std::string meant = nearest(raw.string, {"auto", "cpu", "cuda"}).name;
-      return refuse(
-          raw.place,
-          fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
-                      meant.empty() ? "" : fmt::format(" (did you mean {}?)", toml_string(meant)),
-                      expected_text(key)));
     }
+    std::vector<T> values;
+    for (const RawValue& item : raw.items) {
+      if (const std::optional<Value> value = read(item)) values.push_back(std::get<T>(*value));
+    }
+    if (values.size() < raw.items.size()) return std::nullopt;
+    return Value{values};
   }
-  return wrong_type(key, raw);
-}
 
-std::optional<Value> ValueReader::read_number(const Key& key, const RawValue& raw) {
-  const bool wants_float = key.type == Type::number;
-  const bool spelled_infinite =
-      key.range.infinity_allowed && raw.kind == RawValue::Kind::string && raw.string == "infinite";
-  if (!spelled_infinite && raw.kind != RawValue::Kind::integer &&
-      !(wants_float && raw.kind == RawValue::Kind::number)) {
-    return wrong_type(key, raw);
+  std::nullopt_t wrong_type(const Key& key, const RawValue& raw) {
+    const bool shown = raw.kind != RawValue::Kind::other;
+    return refuse(
+        raw.place,
+        fmt::format("{}{} is {}; expected {}{}", key.name, shown ? " = " + raw.text : std::string{},
+                    type_text(raw.kind), expected_text(with_available_choices(key)),
+                    correction_hint(key, raw)));
   }
-  double number =
-      raw.kind == RawValue::Kind::integer ? static_cast<double>(raw.integer) : raw.number;
-  if (spelled_infinite) number = std::numeric_limits<double>::infinity();
-  const Range& range = key.range;
-  if (std::isinf(number) && number > 0 && range.infinity_allowed) return Value{number};
-  if (!std::isfinite(number)) {
-    return refuse(raw.place, fmt::format("{} = {} is not finite; expected {}", key.name, raw.text,
-                                         expected_text(key)));
-  }
-  const bool low = number < range.low || (range.low_open && number == range.low);
-  if (low || number > range.high) {
-    return refuse(raw.place, fmt::format("{} = {} is out of range; expected {}", key.name, raw.text,
-                                         expected_text(key)));
-  }
-  if (wants_float) return Value{number};
-  return Value{raw.integer};
-}
 
-std::optional<Value> ValueReader::read_choice(const Key& key, const RawValue& raw) {
-  if (raw.kind != RawValue::Kind::string) {
-    return wrong_type(key, raw);
+  /// Reports a problem.
+  std::nullopt_t refuse(const Place& place, std::string message) {
+    problems_.push_back({place.file, place.line, place.column, std::move(message)});
+    return std::nullopt;
   }
-  for (const Choice& choice : key.choices) {
-    if (choice.text != raw.string) continue;
-    if (choice.value >= 0) return Value{raw.string};
-    return refuse(raw.place, fmt::format("{} = {} is not possible: {}; expected {}", key.name,
-                                         raw.text, choice.description, expected_text(key)));
+
+  /// The key with only the choices that are available in this deck.
+  Key with_available_choices(const Key& key) const {
+    Key here = key;
+    std::erase_if(here.choices,
+                  [&](const Choice& choice) { return !schema_.is_met(choice.with, deck_); });
+    return here;
   }
-  const Key here = with_available_choices(key);
-  return refuse(raw.place, fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
-                                       choice_suggestion(here, raw.string), expected_text(here)));
-}
 
-Key ValueReader::with_available_choices(const Key& key) const {
-  Key here = key;
-  std::erase_if(here.choices,
-                [&](const Choice& choice) { return !schema_.is_met(choice.with, deck_); });
-  return here;
-}
+  const Schema& schema_;
+  const Deck& deck_;
+  std::vector<Problem>& problems_;
+};
 
-template <class T, class Read>
-std::optional<Value> ValueReader::read_list(const Key& key, const RawValue& raw, const Read& read) {
-  if (raw.kind != RawValue::Kind::array) return wrong_type(key, raw);
-  if (raw.items.empty()) {
-    return refuse(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
-  }
-  std::vector<T> values;
-  for (const RawValue& item : raw.items) {
-    if (const std::optional<Value> value = read(item)) values.push_back(std::get<T>(*value));
-  }
-  if (values.size() < raw.items.size()) return std::nullopt;
-  return Value{values};
-}
+}  // namespace
 
-std::optional<Value> ValueReader::read_choices(const Key& key, const RawValue& raw) {
-  std::set<std::string> chosen;
-  return read_list<std::string>(key, raw, [&](const RawValue& item) -> std::optional<Value> {
-    const std::optional<Value> choice = read_choice(key, item);
-    if (!choice || chosen.insert(std::get<std::string>(*choice)).second) return choice;
-    return refuse(item.place,
-                  fmt::format("{} contains {} twice", key.name, toml_string(item.string)));
-  });
-}
-
-std::nullopt_t ValueReader::wrong_type(const Key& key, const RawValue& raw) {
-  const bool shown = raw.kind != RawValue::Kind::other;
-  return refuse(raw.place,
-                fmt::format("{}{} is {}; expected {}{}", key.name,
-                            shown ? " = " + raw.text : std::string{}, type_text(raw.kind),
-                            expected_text(with_available_choices(key)), correction_hint(key, raw)));
+std::optional<Value> read_value(const Key& key, const RawValue& raw, const Schema& schema,
+                                const Deck& deck, std::vector<Problem>& problems) {
+  return ValueReader(schema, deck, problems).read(key, raw);
 }
 
 }  // namespace tarn::decks
