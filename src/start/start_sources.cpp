@@ -11,7 +11,6 @@
 #include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/start.hpp"
-#include "velocities.hpp"
 
 namespace tarn {
 namespace {

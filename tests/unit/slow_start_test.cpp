@@ -8,8 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
-#include "start/slow_manifold_start.hpp"
-#include "start/velocities.hpp"
+#include "start/start_sources.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/slow_point.hpp"
 #include "tarn/core/units.hpp"
