@@ -3,7 +3,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -25,7 +24,8 @@ std::string_view type_text(RawValue::Kind kind) {
   return kTypes[static_cast<std::size_t>(kind)];
 }
 
-constexpr std::int64_t kLargestInteger = std::numeric_limits<std::int64_t>::max();
+constexpr const char* kLargestIntegerHint =
+    "; the largest integer is 2^63 - 1 = 9223372036854775807";
 
 /// True for digits of a number that exceeds the integers of TOML.
 bool is_too_large(const std::string& text) {
@@ -37,41 +37,35 @@ bool is_too_large(const std::string& text) {
                        std::errc::result_out_of_range;
 }
 
+bool is_text(Type type) {
+  return type == Type::choice || type == Type::file || type == Type::text || type == Type::device;
+}
+
 /// How to correct a value of the wrong type, if it is clear.
 std::string correction_hint(const Key& key, const RawValue& raw) {
+  using Kind = RawValue::Kind;
   const bool wants_number =
       key.type == Type::integer || key.type == Type::number || key.type == Type::selection;
-  const bool wants_text = key.type == Type::choice || key.type == Type::file ||
-                          key.type == Type::text || key.type == Type::device;
-  switch (raw.kind) {
-    case RawValue::Kind::number:
-      if (wants_number && raw.number == std::trunc(raw.number) && std::abs(raw.number) < 1e18) {
-        return fmt::format("; write {}", static_cast<std::int64_t>(raw.number));
-      }
-      break;
-    case RawValue::Kind::string:
-      if (key.type == Type::integer && is_too_large(raw.string)) {
-        return fmt::format("; the largest integer is 2^63 - 1 = {}", kLargestInteger);
-      }
-      if ((wants_number && io::finite_number(raw.string)) ||
-          (key.type == Type::boolean && (raw.string == "true" || raw.string == "false"))) {
-        return "; write it without quotes";
-      }
-      if (key.type == Type::choices || key.type == Type::files) {
-        return fmt::format("; write [{}]", raw.text);
-      }
-      break;
-    case RawValue::Kind::integer:
-      if (key.type == Type::boolean && (raw.integer == 0 || raw.integer == 1)) {
-        return raw.integer == 1 ? "; write true" : "; write false";
-      }
-      break;
-    default:
-      break;
+  if (raw.kind == Kind::number && wants_number && raw.number == std::trunc(raw.number) &&
+      std::abs(raw.number) < 1e18) {
+    return fmt::format("; write {}", static_cast<std::int64_t>(raw.number));
   }
-  const bool is_list = raw.kind == RawValue::Kind::array || raw.kind == RawValue::Kind::table;
-  if (wants_text && !is_list) return "; put it in quotes";
-  return {};
+  if (raw.kind == Kind::string) {
+    if (key.type == Type::integer && is_too_large(raw.string)) return kLargestIntegerHint;
+    if ((wants_number && io::finite_number(raw.string)) ||
+        (key.type == Type::boolean && (raw.string == "true" || raw.string == "false"))) {
+      return "; write it without quotes";
+    }
+    if (key.type == Type::choices || key.type == Type::files) {
+      return fmt::format("; write [{}]", raw.text);
+    }
+  }
+  if (raw.kind == Kind::integer && key.type == Type::boolean &&
+      (raw.integer == 0 || raw.integer == 1)) {
+    return raw.integer == 1 ? "; write true" : "; write false";
+  }
+  const bool is_list = raw.kind == Kind::array || raw.kind == Kind::table;
+  return is_text(key.type) && !is_list ? "; put it in quotes" : "";
 }
 
 /// " (did you mean ...?)" for an unknown choice.
@@ -87,19 +81,9 @@ std::string choice_suggestion(const Key& key, std::string_view text) {
 
 /// Whether a string can be the value of the key.
 bool takes_text(const Key& key, std::string_view text) {
-  switch (key.type) {
-    case Type::choice:
-    case Type::file:
-    case Type::text:
-    case Type::device:
-      return true;
-    case Type::selection:
-      return std::isalpha(static_cast<unsigned char>(text[0])) != 0;
-    case Type::number:
-      return key.range.infinity_allowed && text == "infinite";
-    default:
-      return false;
-  }
+  if (key.type == Type::selection) return std::isalpha(static_cast<unsigned char>(text[0])) != 0;
+  if (key.type == Type::number) return key.range.infinity_allowed && text == "infinite";
+  return is_text(key.type);
 }
 
 /// How to write a value without quotes that is not TOML, if it is clear.
@@ -130,9 +114,7 @@ std::string bare_value_hint(const Key& key, const std::string& text) {
     }
     return {};
   }
-  if (is_too_large(text)) {
-    return fmt::format("; the largest integer is 2^63 - 1 = {}", kLargestInteger);
-  }
+  if (is_too_large(text)) return kLargestIntegerHint;
   // A number that TOML writes in another way, or one with its unit.
   const std::size_t end = std::min(text.find_first_not_of("+-.0123456789eE_"), text.size());
   const std::optional<double> number = io::finite_number(io::trimmed(text.substr(0, end)));

@@ -72,22 +72,11 @@ class ClusterMoves {
     while (kind < kKinds - 1 && choice > kFrequencies[static_cast<std::size_t>(kind)]) {
       choice -= kFrequencies[static_cast<std::size_t>(kind++)];
     }
-    switch (kind) {
-      case kShake:
-        shake(random);
-        break;
-      case kTurnAll:
-        turn_all(random);
-        break;
-      case kOneWeak:
-        reinsert_weakest(random, 1);
-        break;
-      case kTwoWeak:
-        reinsert_weakest(random, 2);
-        break;
-      default:
-        reverse_hydrogen_bonds(random);
-    }
+    if (kind == kShake) shake(random);
+    if (kind == kTurnAll) turn_all(random);
+    if (kind == kOneWeak) reinsert_weakest(random, 1);
+    if (kind == kTwoWeak) reinsert_weakest(random, 2);
+    if (kind == kReverse) reverse_hydrogen_bonds(random);
     for (std::size_t m = 0; m < frames_.size(); ++m) frames_[m].place(triangle_, &x[9 * m]);
   }
 
