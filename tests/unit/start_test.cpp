@@ -15,8 +15,8 @@
 
 #include "scratch_folder.hpp"
 #include "start/cell_grid.hpp"
-#include "start/uniform.hpp"
 #include "start/start_sources.hpp"
+#include "start/uniform.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/physics/penalty.hpp"
