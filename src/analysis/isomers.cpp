@@ -44,19 +44,18 @@ std::vector<std::int64_t> IsomerPaths::memory() const {
 }
 
 void IsomerPaths::restore(std::span<const std::int64_t> memory) {
-  std::size_t at = 0;
+  const auto require = [](bool holds) {
+    if (!holds) throw LayoutError("the visited isomers have the wrong amount of data");
+  };
   for (std::vector<std::int64_t>& visits : visits_) {
-    if (at >= memory.size()) throw LayoutError("the visited isomers have the wrong amount of data");
-    const auto length = static_cast<std::size_t>(memory[at++]);
-    if (length > memory.size() - at)
-      throw LayoutError("the visited isomers have the wrong amount of data");
-    const std::span<const std::int64_t> own = memory.subspan(at, length);
+    require(!memory.empty());
+    const auto length = static_cast<std::size_t>(memory.front());
+    require(length < memory.size());
+    const std::span<const std::int64_t> own = memory.subspan(1, length);
     visits.assign(own.begin(), own.end());
-    at += length;
+    memory = memory.subspan(1 + length);
   }
-  if (at < memory.size()) {
-    throw LayoutError("the visited isomers have the wrong amount of data");
-  }
+  require(memory.empty());
 }
 
 IsomerCensus::IsomerCensus(std::size_t most, double same_kcal_per_mol,

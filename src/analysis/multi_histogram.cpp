@@ -127,11 +127,7 @@ void MultiHistogram::end_step() {
 void MultiHistogram::add_to(Part& sum, const Part& part, double sign) {
   for (std::size_t bath = 0; bath < part.size(); ++bath) {
     for (const auto& [number, bin] : part[bath]) {
-      EnergyBin& of = sum[bath][number];
-      of.samples += sign * bin.samples;
-      of.energy += sign * bin.energy;
-      of.value += sign * bin.value;
-      of.product += sign * bin.product;
+      sum[bath][number] += bin.weighted(sign);
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <stdexcept>
 
 #include "tarn/core/units.hpp"
@@ -78,9 +79,7 @@ std::vector<double> shell_volumes_A3(double r_max_A, int bins) {
 namespace {
 
 double sum_of(std::span<const double> values) {
-  double sum = 0.0;
-  for (const double value : values) sum += value;
-  return sum;
+  return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 /// Calls visit(p_i - q_i) for each bin of the normalised histograms.

@@ -37,7 +37,7 @@ void analyse(TrajectoryTablesOptions options) {
 
 }  // namespace
 
-void add_analyse(Command& app) {
+void add_analyse(Command& app, int& /*exit_code*/) {
   auto a = std::make_shared<TrajectoryTablesOptions>();
   Command* command = app.add_subcommand(
       "analyse",

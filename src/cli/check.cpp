@@ -19,7 +19,6 @@
 #include "deck/schema.hpp"
 #include "deck/system_limits.hpp"
 #include "deck_arguments.hpp"
-#include "run_plan.hpp"
 #include "start/molecule_frame.hpp"
 #include "start/rings.hpp"
 #include "start/start_sources.hpp"

@@ -9,7 +9,6 @@
 
 #include "command.hpp"
 #include "commands.hpp"
-#include "minimise_options.hpp"
 #include "structure_files.hpp"
 #include "tarn/analysis/isomers.hpp"
 #include "tarn/core/error.hpp"
@@ -35,20 +34,13 @@ struct Arguments {
   int threads = 0, keep = 1;
 };
 
-/// A minimum as a frame. @param potential null: of the model
-io::Structure frame_of(const WaterModel& model, const FoundMinimum& minimum,
-                       const Potential* potential) {
-  return potential != nullptr ? minimum_structure(model, minimum.positions_A, *potential,
-                                                  minimum.energy_kcal_per_mol)
-                              : minimum_structure(model, minimum.positions_A);
-}
-
 /// Writes the minima as frames of one file, the lowest first.
 void write_minima(const std::string& path, const WaterModel& model, const Potential* potential,
                   const std::vector<FoundMinimum>& minima) {
   std::string text;
   for (std::size_t i = 0; i < minima.size(); ++i) {
-    io::Structure structure = frame_of(model, minima[i], potential);
+    io::Structure structure =
+        minimum_structure(model, minima[i].positions_A, potential, minima[i].energy_kcal_per_mol);
     structure.comment["starts"] = fmt::to_string(minima[i].starts_that_hit);
     structure.comment["minimum"] = fmt::to_string(i);
     text += io::format_for_writing(path).structure_text(structure);
@@ -182,8 +174,7 @@ void cluster(const Arguments& a, int& exit_code) {
   const auto potential = a.potential.make(a.molecules, terminal);
   io::Structure structure;
   if (a.minimise) {
-    LowestCluster lowest = search(a, model, terminal, exit_code);
-    std::vector<FoundMinimum> minima = std::move(lowest.minima);
+    std::vector<FoundMinimum> minima = search(a, model, terminal, exit_code).minima;
     if (potential) {
       minima = minima_of(potential, a.potential.tolerance_kcal_per_mol_A, model, minima, terminal,
                          exit_code);
@@ -191,8 +182,8 @@ void cluster(const Arguments& a, int& exit_code) {
     if (a.keep > 1) {
       return write_several_minima(a, model, potential.get(), std::move(minima), terminal);
     }
-    structure = potential ? frame_of(model, minima.front(), potential.get())
-                          : minimum_structure(model, std::move(lowest.positions_A));
+    structure = minimum_structure(model, std::move(minima.front().positions_A), potential.get(),
+                                  minima.front().energy_kcal_per_mol);
   } else {
     structure.molecules = a.molecules;
     structure.comment["model"] = model.name;
@@ -209,31 +200,31 @@ void add_cluster(Command& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   Command* command =
       app.add_subcommand("cluster", "generate a random cluster, or search for its lowest energy");
-  command->add_option("--molecules", a->molecules, "number of molecules")
-      ->required()
-      ->check(whole_number(1, kMaxMolecules));
-  command->add_option("--seed", a->seed, "random seed; default: 1")->check(whole_number(0));
+  command
+      ->add_option("--molecules", a->molecules, "number of molecules",
+                   whole_number(1, kMaxMolecules))
+      ->required();
+  command->add_option("--seed", a->seed, "random seed; default: 1", whole_number(0));
   command->add_option("--model", a->model, fmt::format("{}; default: tip3p", kModelHelp));
-  a->potential.add_to(*command)->description(
+  a->potential.add_to(
+      *command,
       "deck whose [potential] minimises the lowest minima of the model again; all atoms move");
   command->add_flag("--minimise", a->minimise,
                     "search for the lowest energy minimum, with rigid molecules");
-  command
-      ->add_option("--starts", a->starts,
-                   "number of independent searches; the default finds the global minimum of up to "
-                   "8 molecules; with --hops, the default keeps the total number of hops")
-      ->check(whole_number(1, std::numeric_limits<int>::max()));
-  command
-      ->add_option("--hops", a->hops,
-                   "hops between minima in each search; default: 50 for up to 8 molecules, more "
-                   "for larger clusters")
-      ->check(whole_number(1, std::numeric_limits<int>::max()));
-  command
-      ->add_option("--keep", a->keep,
-                   "number of lowest distinct minima to write, as frames of one .xyz file; "
-                   "default: 1")
-      ->check(whole_number(1, 10'000));
-  command->add_option("--threads", a->threads, kThreadsHelp)->check(number_of_threads());
+  command->add_option(
+      "--starts", a->starts,
+      "number of independent searches; the default finds the global minimum of up to "
+      "8 molecules; with --hops, the default keeps the total number of hops",
+      whole_number(1, std::numeric_limits<int>::max()));
+  command->add_option("--hops", a->hops,
+                      "hops between minima in each search; default: 50 for up to 8 molecules, more "
+                      "for larger clusters",
+                      whole_number(1, std::numeric_limits<int>::max()));
+  command->add_option("--keep", a->keep,
+                      "number of lowest distinct minima to write, as frames of one .xyz file; "
+                      "default: 1",
+                      whole_number(1, 10'000));
+  command->add_option("--threads", a->threads, kThreadsHelp, number_of_threads());
   command->add_option("-o,--out", a->out, kStructureOutHelp)->required();
   command->add_flag("--quiet", a->quiet, kQuietHelp);
   command->callback([a, &exit_code] { cluster(*a, exit_code); });

@@ -95,11 +95,6 @@ Option* Option::required() {
   return this;
 }
 
-Option* Option::check(const Check& check) {
-  option_->check(*check.validator_);
-  return this;
-}
-
 Option* Option::excludes(const Option* other) {
   option_->excludes(other->option_);
   return this;
@@ -120,11 +115,6 @@ Option* Option::one_value_each() {
   return this;
 }
 
-Option* Option::description(const std::string& text) {
-  option_->description(text);
-  return this;
-}
-
 Command* Command::add_subcommand(const std::string& name, const std::string& description) {
   Command& command = commands_.emplace_back();
   command.app_ = app_->add_subcommand(name, description);
@@ -132,9 +122,11 @@ Command* Command::add_subcommand(const std::string& name, const std::string& des
 }
 
 template <class T>
-Option* Command::add_option(const std::string& names, T& value, const std::string& help) {
+Option* Command::add_option(const std::string& names, T& value, const std::string& help,
+                            const Check& check) {
   Option& option = options_.emplace_back();
   option.option_ = app_->add_option(names, value, help);
+  if (check.validator_) option.option_->check(*check.validator_);
   return &option;
 }
 
@@ -195,17 +187,17 @@ std::optional<std::string> split_change_problem(const std::vector<std::string>& 
 
 // The types of arguments.
 using Text = const std::string&;
-template Option* Command::add_option(Text, int&, Text);
-template Option* Command::add_option(Text, std::int64_t&, Text);
-template Option* Command::add_option(Text, std::uint64_t&, Text);
-template Option* Command::add_option(Text, double&, Text);
-template Option* Command::add_option(Text, std::string&, Text);
-template Option* Command::add_option(Text, std::optional<int>&, Text);
-template Option* Command::add_option(Text, std::optional<std::int64_t>&, Text);
-template Option* Command::add_option(Text, std::optional<double>&, Text);
-template Option* Command::add_option(Text, std::vector<int>&, Text);
-template Option* Command::add_option(Text, std::vector<std::int64_t>&, Text);
-template Option* Command::add_option(Text, std::vector<double>&, Text);
-template Option* Command::add_option(Text, std::vector<std::string>&, Text);
+template Option* Command::add_option(Text, int&, Text, const Check&);
+template Option* Command::add_option(Text, std::int64_t&, Text, const Check&);
+template Option* Command::add_option(Text, std::uint64_t&, Text, const Check&);
+template Option* Command::add_option(Text, double&, Text, const Check&);
+template Option* Command::add_option(Text, std::string&, Text, const Check&);
+template Option* Command::add_option(Text, std::optional<int>&, Text, const Check&);
+template Option* Command::add_option(Text, std::optional<std::int64_t>&, Text, const Check&);
+template Option* Command::add_option(Text, std::optional<double>&, Text, const Check&);
+template Option* Command::add_option(Text, std::vector<int>&, Text, const Check&);
+template Option* Command::add_option(Text, std::vector<std::int64_t>&, Text, const Check&);
+template Option* Command::add_option(Text, std::vector<double>&, Text, const Check&);
+template Option* Command::add_option(Text, std::vector<std::string>&, Text, const Check&);
 
 }  // namespace tarn::cli

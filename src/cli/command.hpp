@@ -22,10 +22,11 @@ namespace tarn::cli {
 /// A condition on an argument.
 class Check {
  public:
+  Check() = default;  // none
   explicit Check(CLI::Validator validator);
 
  private:
-  friend class Option;
+  friend class Command;
   std::shared_ptr<const CLI::Validator> validator_;
 };
 
@@ -44,14 +45,12 @@ Check number_of_threads();
 class Option {
  public:
   Option* required();
-  Option* check(const Check& check);
   Option* excludes(const Option* other);
   Option* needs(const Option* other);
   /// Splits an argument into values.
   Option* delimiter(char separator);
   /// Takes one value each time that the option is given.
   Option* one_value_each();
-  Option* description(const std::string& text);
 
  private:
   friend class Command;
@@ -64,7 +63,8 @@ class Command {
   Command* add_subcommand(const std::string& name, const std::string& description);
   /// @param names such as "-o,--out", or "deck" for a positional argument
   template <class T>
-  Option* add_option(const std::string& names, T& value, const std::string& help);
+  Option* add_option(const std::string& names, T& value, const std::string& help,
+                     const Check& check = {});
   /// @param names such as "--quiet", or "!--no-pictures" for a flag that sets false
   Option* add_flag(const std::string& names, bool& value, const std::string& help);
   /// @param run called after the arguments were read

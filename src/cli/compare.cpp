@@ -74,7 +74,7 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   events.ended(result.out_dir, result.interrupted, exit_code);
   // With --json, standard output is reserved for events.
   std::FILE* out = a.json ? stderr : stdout;
-  print_water_tables(out, deck, result, !options.steps.empty());
+  print_compare_tables(out, deck, result, !options.steps.empty());
   for (const std::string& picture : result.pictures) fmt::print(out, "Picture: {}\n", picture);
 }
 

@@ -12,13 +12,51 @@
 #include "command.hpp"
 #include "commands.hpp"
 #include "core/processors.hpp"
-#include "events.hpp"
 #include "ranks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
+#include "tarn/io/json.hpp"
+#include "tarn/run.hpp"
 #include "terminal.hpp"
 
+namespace tarn::decks {
+class Checker;
+}
+
 namespace tarn::cli {
+
+/// What a run of a deck will do, in a few lines: system, scheme, length, files and, for water, the
+/// estimated time.
+/// @param given the checker that read the deck, which knows the keys that it contains
+/// @param molecules per cluster
+/// @param potential_seconds estimated time of the run in its potential, if that was measured
+std::vector<std::string> run_plan(const Deck& deck, const decks::Checker& given, int molecules,
+                                  std::optional<double> potential_seconds);
+
+/// Prints events for other programs: one JSON object per line of standard output, each with the key
+/// `event`. Prints nothing unless enabled. Enabled or not, it keeps the program running when the
+/// reader of standard output or standard error exits.
+class Events {
+ public:
+  explicit Events(bool enabled);
+
+  void started(const RunStart& start);
+  void progress(const Progress& progress) const;
+  /// The event "note" or "warning".
+  void message(const Message& message) const;
+  void blow_up(const BlowUp& blow_up, const std::string& text) const;
+  void checkpoint(std::int64_t step) const;
+  /// The last line: `finished` or `interrupted`, with the files in the folder.
+  void ended(const std::string& folder, bool interrupted, int exit_code) const;
+  /// The last line after an exception.
+  void failed(const std::exception& error) const;
+
+ private:
+  void write(const io::JsonObject& object) const;
+
+  bool enabled_;
+  std::string folder_;
+};
 
 /// A word for a shell, quoted if necessary.
 inline std::string shell_quoted(const std::string& word) {
@@ -32,7 +70,7 @@ inline std::string shell_quoted(const std::string& word) {
 
 /// --ranks, which join_ranks() has obeyed.
 inline void add_ranks_option(Command& command, std::string& ranks) {
-  command.add_option("--ranks", ranks, kRanksHelp)->check(one_of({"auto", "off"}));
+  command.add_option("--ranks", ranks, kRanksHelp, one_of({"auto", "off"}));
 }
 
 /// A deck and the changes made to it by --set and --unset.
@@ -73,10 +111,9 @@ struct DeckArguments : DeckOverrides {
     command.add_option("-o,--out", out, out_help);
     command.add_option("--device", device,
                        fmt::format("{}; default: that of the deck", kDevicesHelp));
-    command
-        .add_option("--threads", threads,
-                    "number of CPU threads, 0 for all; default: that of the deck")
-        ->check(number_of_threads());
+    command.add_option("--threads", threads,
+                       "number of CPU threads, 0 for all; default: that of the deck",
+                       number_of_threads());
     add_ranks_option(command, ranks);
     add_override_options(command);
     command.add_flag("--overwrite", overwrite, overwrite_help);

@@ -75,7 +75,7 @@ void doctor() {
 
 }  // namespace
 
-void add_doctor(Command& app) {
+void add_doctor(Command& app, int& /*exit_code*/) {
   app.add_subcommand("doctor", "show the capabilities of this machine and this build")
       ->callback(doctor);
 }

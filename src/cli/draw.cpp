@@ -13,7 +13,6 @@
 #include "commands.hpp"
 #include "io/replica_frames.hpp"
 #include "structure_files.hpp"
-#include "table_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
@@ -117,7 +116,7 @@ void draw(const Arguments& a) {
 
 }  // namespace
 
-void add_draw(Command& app) {
+void add_draw(Command& app, int& /*exit_code*/) {
   auto a = std::make_shared<Arguments>();
   Command* command = app.add_subcommand("draw", "draw structures and their hydrogen bonds");
   command
@@ -126,8 +125,8 @@ void add_draw(Command& app) {
   command->add_option("-o,--out", a->out, "picture, .svg or .png")->required();
   add_frame_options(*command, a->choice);
   add_beads_option(*command, a->beads);
-  command->add_option("--frames", a->frames, "largest number of clusters to draw; default: 12")
-      ->check(whole_number(1));
+  command->add_option("--frames", a->frames, "largest number of clusters to draw; default: 12",
+                      whole_number(1));
   command->callback([a] { draw(*a); });
 }
 

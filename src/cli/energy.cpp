@@ -83,7 +83,7 @@ void energy(const Arguments& a) {
 
 }  // namespace
 
-void add_energy(Command& app) {
+void add_energy(Command& app, int& /*exit_code*/) {
   auto a = std::make_shared<Arguments>();
   Command* command =
       app.add_subcommand("energy", "compute the energy and forces of one structure, as JSON");

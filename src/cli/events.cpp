@@ -1,5 +1,3 @@
-#include "events.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -8,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "deck_arguments.hpp"
 #include "run/blow_up.hpp"
 #include "terminal.hpp"
 

@@ -20,15 +20,23 @@
 #include "tarn/version.hpp"
 #include "terminal.hpp"
 
+namespace tarn::cli {
 namespace {
+
+/// @return the exit code
+int report_failure(const std::exception& error) {
+  const Failure failure = failure_of(error);
+  write_to_stderr(fmt::format("tarn: {}\n", failure.message));
+  return failure.exit_code;
+}
 
 /// Reports a failed write to standard output. @param number errno, or 0 if it is no longer known
 int report_lost_output(int number) {
   const std::string reason =
       number == 0 ? "" : " (" + std::generic_category().message(number) + ")";
-  tarn::cli::write_to_stderr(
+  write_to_stderr(
       fmt::format("tarn: cannot write standard output{}: the output is incomplete\n", reason));
-  return static_cast<int>(tarn::ExitCode::io);
+  return static_cast<int>(ExitCode::io);
 }
 
 /// Message for the first empty argument, or option that ends with an equals sign. Most likely a
@@ -58,20 +66,19 @@ int flush_output(int exit_code) {
 }
 
 /// Follows the orders of rank 0, which also asks for caught signals. @return exit code
-int serve(tarn::Ranks& ranks, bool quiet) {
-  tarn::cli::catch_interrupts();
-  tarn::cli::Terminal terminal(quiet);
+int serve(Ranks& ranks, bool quiet) {
+  catch_interrupts();
+  Terminal terminal(quiet);
   try {
-    const tarn::PotentialCallbacks callbacks{
-        tarn::cli::interrupted, [&](const tarn::Message& message) { terminal.print(message); }};
-    ranks.serve(tarn::cli::caught_signal, [&](const std::string& recipe, int rank) {
-      return tarn::potential_of_rank(recipe, rank, callbacks);
+    const PotentialCallbacks callbacks{interrupted,
+                                       [&](const Message& message) { terminal.print(message); }};
+    ranks.serve(caught_signal, [&](const std::string& recipe, int rank) {
+      return potential_of_rank(recipe, rank, callbacks);
     });
     return 0;
   } catch (const std::exception& error) {
-    const tarn::cli::Failure failure = tarn::cli::failure_of(error);
-    tarn::cli::write_to_stderr(
-        fmt::format("tarn: rank {} failed: {}\n", ranks.rank(), failure.message));
+    const Failure failure = failure_of(error);
+    write_to_stderr(fmt::format("tarn: rank {} failed: {}\n", ranks.rank(), failure.message));
     ranks.abort(failure.exit_code);
     return failure.exit_code;
   }
@@ -79,45 +86,34 @@ int serve(tarn::Ranks& ranks, bool quiet) {
 
 /// Runs the command of the arguments. @return exit code
 int run_command(std::vector<std::string> words) {
-  tarn::cli::Program app(
-      "tarn: molecular dynamics of water clusters", "tarn", "tarn " + std::string(tarn::kVersion),
+  Program app(
+      "tarn: molecular dynamics of water clusters", "tarn", "tarn " + std::string(kVersion),
       "'tarn COMMAND --help' describes a command; 'tarn check --reference' describes decks.\n");
   int exit_code = 0;
-  tarn::cli::add_run(app, exit_code);
-  tarn::cli::add_check(app, exit_code);
-  tarn::cli::add_energy(app);
-  tarn::cli::add_cluster(app, exit_code);
-  tarn::cli::add_minimise(app, exit_code);
-  tarn::cli::add_modes(app, exit_code);
-  tarn::cli::add_compare(app, exit_code);
-  tarn::cli::add_serve(app, exit_code);
-  tarn::cli::add_rdf(app);
-  tarn::cli::add_analyse(app);
-  tarn::cli::add_convert(app, exit_code);
-  tarn::cli::add_plot(app);
-  tarn::cli::add_draw(app);
-  tarn::cli::add_models(app);
-  tarn::cli::add_doctor(app);
+  for (AddCommand* const add :
+       {add_run, add_check, add_energy, add_cluster, add_minimise, add_modes, add_compare,
+        add_serve, add_rdf, add_analyse, add_convert, add_plot, add_draw, add_models, add_doctor}) {
+    add(app, exit_code);
+  }
   if (const std::string problem = empty_argument_problem(words); !problem.empty()) {
-    tarn::cli::write_to_stderr(problem);
-    return static_cast<int>(tarn::ExitCode::bad_input);
+    write_to_stderr(problem);
+    return static_cast<int>(ExitCode::bad_input);
   }
   try {
-    if (!app.run(std::move(words))) return static_cast<int>(tarn::ExitCode::bad_input);
+    if (!app.run(std::move(words))) return static_cast<int>(ExitCode::bad_input);
   } catch (const std::exception& error) {
     // The same message as at the end of the program.
     const auto* system_error = dynamic_cast<const std::system_error*>(&error);
     if (system_error != nullptr && std::ferror(stdout) != 0) {
       return report_lost_output(system_error->code().value());
     }
-    const tarn::cli::Failure failure = tarn::cli::failure_of(error);
-    tarn::cli::write_to_stderr(fmt::format("tarn: {}\n", failure.message));
-    return failure.exit_code;
+    return report_failure(error);
   }
   return flush_output(exit_code);
 }
 
 }  // namespace
+}  // namespace tarn::cli
 
 int main(int argc, char** argv) {
   tarn::cli::open_standard_streams();
@@ -128,13 +124,11 @@ int main(int argc, char** argv) {
     const std::unique_ptr<tarn::Ranks> ranks = tarn::cli::join_ranks(words);
     tarn::cli::guard_libraries();
     if (ranks && ranks->rank() > 0) {
-      return serve(*ranks, std::ranges::find(words, "--quiet") != words.end());
+      return tarn::cli::serve(*ranks, std::ranges::find(words, "--quiet") != words.end());
     }
     tarn::cli::set_ranks(ranks.get());
-    return run_command(std::move(words));
+    return tarn::cli::run_command(std::move(words));
   } catch (const std::exception& error) {
-    const tarn::cli::Failure failure = tarn::cli::failure_of(error);
-    tarn::cli::write_to_stderr(fmt::format("tarn: {}\n", failure.message));
-    return failure.exit_code;
+    return tarn::cli::report_failure(error);
   }
 }

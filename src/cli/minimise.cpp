@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "minimise_options.hpp"
 #include "structure_files.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
@@ -43,9 +42,8 @@ void minimise(const Arguments& a, int& exit_code) {
       },
       potential ? kNoisyForces : "", terminal, exit_code);
   fmt::print("{}\n", result_text(r));
-  io::write_structure(a.out, potential ? minimum_structure(model, structure.positions_A, *potential,
-                                                           r.energy_kcal_per_mol)
-                                       : minimum_structure(model, structure.positions_A));
+  io::write_structure(a.out, minimum_structure(model, structure.positions_A, potential.get(),
+                                               r.energy_kcal_per_mol));
   terminal.info("written: " + a.out);
 }
 

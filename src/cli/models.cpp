@@ -122,7 +122,7 @@ void models(const Arguments& a) {
 
 }  // namespace
 
-void add_models(Command& app) {
+void add_models(Command& app, int& /*exit_code*/) {
   auto a = std::make_shared<Arguments>();
   Command* command = app.add_subcommand(
       "models", "print the parameters, dipole moments and sources of the water models");

@@ -9,9 +9,7 @@
 
 #include "commands.hpp"
 #include "io/paths.hpp"
-#include "minimise_options.hpp"
 #include "structure_files.hpp"
-#include "table_files.hpp"
 #include "tarn/analysis/symmetry.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/csv.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "table_files.hpp"
+#include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/draw.hpp"
@@ -74,13 +74,12 @@ void plot(const Arguments& a) {
 
 }  // namespace
 
-void add_plot(Command& app) {
+void add_plot(Command& app, int& /*exit_code*/) {
   auto a = std::make_shared<Arguments>();
   Command* command =
       app.add_subcommand("plot", "redraw the pictures of a run or comparison from its CSV files");
   command->add_option("paths", a->paths, "folders of runs and comparisons, tables, XYZ files");
-  command->add_option("--format", a->format, "svg or png; default: svg")
-      ->check(one_of({"svg", "png"}));
+  command->add_option("--format", a->format, "svg or png; default: svg", one_of({"svg", "png"}));
   command->add_flag("--script", a->script,
                     "print the Python script that draws, to change the pictures in a copy of it");
   command->callback([a] { plot(*a); });

@@ -8,7 +8,6 @@
 #include "commands.hpp"
 #include "io/paths.hpp"
 #include "structure_files.hpp"
-#include "table_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/observe/trajectory_rdf.hpp"
@@ -83,7 +82,7 @@ void rdf(const Arguments& a) {
 
 }  // namespace
 
-void add_rdf(Command& app) {
+void add_rdf(Command& app, int& /*exit_code*/) {
   auto a = std::make_shared<Arguments>();
   Command* command = app.add_subcommand(
       "rdf", "compute radial distribution functions of trajectories: " + io::format_names());

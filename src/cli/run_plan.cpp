@@ -1,5 +1,3 @@
-#include "run_plan.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
+#include "deck/checker.hpp"
 #include "deck/system_limits.hpp"
+#include "deck_arguments.hpp"
 #include "run/step_cost.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/io/formats.hpp"

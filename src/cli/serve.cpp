@@ -56,19 +56,18 @@ void add_serve(Command& app, int& exit_code) {
                                      "UNIX socket: NAME for /tmp/ipi_NAME, or a path");
   command->add_option("--host", a->address.host, "host of the other program; default: localhost")
       ->excludes(name);
-  command->add_option("--port", a->address.port, "port of the other program; default: 31415")
-      ->excludes(name)
-      ->check(in_range(1, 65535));
+  command
+      ->add_option("--port", a->address.port, "port of the other program; default: 31415",
+                   in_range(1, 65535))
+      ->excludes(name);
   command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
-  command
-      ->add_option(
-          "--omega", a->omega,
-          "penalty strength of the bonds of a rigid model [sqrt(kcal/mol)/A^2]; default: 0")
-      ->check(in_range(0.0, 1e6));
-  command
-      ->add_option("--wait", a->wait_seconds,
-                   "seconds to wait for the other program to listen; default: 60")
-      ->check(in_range(0.0, 1e9));
+  command->add_option(
+      "--omega", a->omega,
+      "penalty strength of the bonds of a rigid model [sqrt(kcal/mol)/A^2]; default: 0",
+      in_range(0.0, 1e6));
+  command->add_option("--wait", a->wait_seconds,
+                      "seconds to wait for the other program to listen; default: 60",
+                      in_range(0.0, 1e9));
   command->add_flag("--extra", a->extra,
                     "also send the dipole and the energy terms, for i-PI; not supported by ASE");
   command->add_flag("--quiet", a->quiet, "print warnings only");

@@ -9,9 +9,12 @@
 
 #include "run/run_folder.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/deck.hpp"
+#include "tarn/deck_potential.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/io/draw.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
@@ -19,24 +22,19 @@
 namespace tarn::cli {
 
 void add_frame_options(Command& command, io::FrameChoice& choice) {
-  command
-      .add_option("--frame", choice.frame, "frame of the trajectory, counted from 0; default: 0")
-      ->check(whole_number(0));
-  command
-      .add_option("--replica", choice.replica, "replica, counted from 0, if the file has several")
-      ->check(whole_number(0));
+  command.add_option("--frame", choice.frame, "frame of the trajectory, counted from 0; default: 0",
+                     whole_number(0));
+  command.add_option("--replica", choice.replica,
+                     "replica, counted from 0, if the file has several", whole_number(0));
 }
 
 void add_frame_selection(Command& command, io::FrameSelection& selection) {
-  command
-      .add_option("--skip", selection.skip, "number of frames to skip at the start of each replica")
-      ->check(whole_number(0));
-  command.add_option("--every", selection.every, "use every n-th frame; default: 1")
-      ->check(whole_number(1));
-  command
-      .add_option("--most", selection.max_frames,
-                  "largest number of frames per replica; default: all")
-      ->check(whole_number(1));
+  command.add_option("--skip", selection.skip,
+                     "number of frames to skip at the start of each replica", whole_number(0));
+  command.add_option("--every", selection.every, "use every n-th frame; default: 1",
+                     whole_number(1));
+  command.add_option("--most", selection.max_frames,
+                     "largest number of frames per replica; default: all", whole_number(1));
   command
       .add_option("--replicas", selection.replicas, "replicas to use, counted from 0; default: all")
       ->delimiter(',')
@@ -44,11 +42,10 @@ void add_frame_selection(Command& command, io::FrameSelection& selection) {
 }
 
 void add_beads_option(Command& command, std::optional<int>& beads) {
-  command
-      .add_option("--beads", beads,
-                  "number of beads in each frame, for trajectories of ring polymers that do not "
-                  "name it (.xtc, .trr)")
-      ->check(whole_number(1));
+  command.add_option("--beads", beads,
+                     "number of beads in each frame, for trajectories of ring polymers that do not "
+                     "name it (.xtc, .trr)",
+                     whole_number(1));
 }
 
 io::Structure load_structure(const std::string& path, const io::FrameChoice& choice,
@@ -65,7 +62,8 @@ io::Structure load_structure(const std::string& path, const io::FrameChoice& cho
 
 WaterModel choose_water_model(const std::string& path, const io::Structure& structure,
                               const std::string& name, Terminal& terminal) {
-  const WaterModel model = select_water_model(structure, name);
+  const WaterModel model =
+      water_model_named(name.empty() ? structure.model().value_or("tip3p") : name);
   if (name.empty()) {
     terminal.print(
         io::warning_of_potential(path + " is", structure.potential(), std::string(model.name)));
@@ -81,10 +79,6 @@ WaterModel choose_water_model(const std::string& path, const io::Structure& stru
                     path, model.name));
   }
   return model;
-}
-
-WaterModel select_water_model(const io::Structure& structure, const std::string& name) {
-  return water_model_named(name.empty() ? structure.model().value_or("tip3p") : name);
 }
 
 void fit_to_model(const WaterModel& model, std::vector<double>& positions_A,
@@ -127,27 +121,115 @@ void check_writable(const std::string& path) {
 }
 
 io::Structure minimum_structure(const WaterModel& model, std::vector<double> positions_A,
-                                const Potential& potential, double energy_kcal_per_mol) {
+                                const Potential* potential, double energy_kcal_per_mol) {
   io::Structure structure;
   structure.molecules = static_cast<int>(positions_A.size() / 9);
   structure.positions_A = std::move(positions_A);
   structure.comment["model"] = model.name;
-  structure.comment["potential"] = potential.name();
+  if (potential != nullptr) {
+    structure.comment["potential"] = potential->name();
+  } else {
+    const ClusterEnergy e = ForceField(model, structure.molecules).energy(structure.positions_A);
+    structure.comment["potential_kcal_per_mol"] = io::exact(e.between_molecules_kcal_per_mol());
+    if (!model.is_flexible()) return structure;
+    energy_kcal_per_mol = e.total_kcal_per_mol();
+  }
   structure.comment["total_potential_kcal_per_mol"] = io::exact(energy_kcal_per_mol);
   return structure;
 }
 
-io::Structure minimum_structure(const WaterModel& model, std::vector<double> positions_A) {
-  io::Structure structure;
-  structure.molecules = static_cast<int>(positions_A.size() / 9);
-  const ClusterEnergy e = ForceField(model, structure.molecules).energy(positions_A);
-  structure.positions_A = std::move(positions_A);
-  structure.comment["model"] = model.name;
-  structure.comment["potential_kcal_per_mol"] = io::exact(e.between_molecules_kcal_per_mol());
-  if (model.is_flexible()) {
-    structure.comment["total_potential_kcal_per_mol"] = io::exact(e.total_kcal_per_mol());
+MinimiseResult minimise_with_report(
+    MinimiseOptions options,
+    const std::function<MinimiseResult(const MinimiseOptions& options)>& minimise,
+    std::string_view advice, Terminal& terminal, int& exit_code) {
+  ReportTimer is_due;
+  options.should_continue = [] { return !interrupted(); };
+  options.on_iteration = [&](const MinimiseResult& r) {
+    if (!is_due()) return;
+    terminal.info(fmt::format("iteration {}: {:.6f} kcal/mol, largest force {:.1e} kcal/mol/A",
+                              r.iterations, r.energy_kcal_per_mol, r.max_gradient_kcal_per_mol_A));
+  };
+  const MinimiseResult result = minimise(options);
+  if (interrupted()) {
+    exit_code = interrupted_exit_code();
+    terminal.warning("interrupted before the minimum was reached");
+  } else if (!result.converged) {
+    exit_code = static_cast<int>(ExitCode::numerical);
+    terminal.warning(
+        fmt::format("not converged: a force or torque is still larger than {:.0e} kcal/mol/A{}",
+                    options.tolerance_kcal_per_mol_A, advice));
   }
-  return structure;
+  if (result.saddle_points > 0) {
+    terminal.note(fmt::format(
+        "reached {}, where the forces vanish too, and continued from there to a minimum",
+        result.saddle_points == 1 ? std::string("a saddle point")
+                                  : fmt::format("{} saddle points", result.saddle_points)));
+  }
+  return result;
+}
+
+std::string result_text(const MinimiseResult& r) {
+  return fmt::format(
+      "{:.9f} kcal/mol before, {:.9f} kcal/mol after {} iterations; largest remaining force or "
+      "torque {:.1e} kcal/mol/A",
+      r.start_energy_kcal_per_mol, r.energy_kcal_per_mol, r.iterations,
+      r.max_gradient_kcal_per_mol_A);
+}
+
+Option* PotentialOption::add_to(Command& command, const char* help) {
+  Option* potential = command.add_option("--potential", deck, help);
+  command
+      .add_option("--tolerance", tolerance_kcal_per_mol_A,
+                  "largest force at which minimisations with the potential end [kcal/mol/A]; "
+                  "default: 1e-6",
+                  in_range(1e-8, 0.01))
+      ->needs(potential);
+  return potential;
+}
+
+std::optional<WaterModel> PotentialOption::model(const std::string& given) const {
+  if (!is_given() || !given.empty()) return std::nullopt;
+  return water_model(load_deck(deck));
+}
+
+std::shared_ptr<Potential> PotentialOption::make(int molecules, Terminal& terminal) const {
+  if (!is_given()) return nullptr;
+  auto potential =
+      make_potential(load_deck(deck), molecules,
+                     {.interrupted = interrupted,
+                      .on_message = [&](const Message& message) { terminal.print(message); }});
+  if (!potential) {
+    throw InputError(fmt::format(
+        "--potential {}: the deck needs [potential] kind = \"library\" or \"socket\"", deck));
+  }
+  return potential;
+}
+
+void check_picture_name(std::string_view option, const std::string& path) {
+  const std::filesystem::path extension = std::filesystem::path(path).extension();
+  if (extension == ".svg" || extension == ".png") return;
+  throw InputError(fmt::format("{} {}: give a name that ends with .svg or .png", option, path));
+}
+
+TableFiles table_files(const std::string& out, const std::string& plot) {
+  TableFiles files{out, plot};
+  if (plot.empty()) return files;
+  check_picture_name("--plot", plot);
+  if (out.empty()) files.table = std::filesystem::path(plot).replace_extension(".csv").string();
+  return files;
+}
+
+void draw_picture(const std::string& file, const std::string& picture, Terminal& terminal) {
+  const Pictures pictures = io::draw_picture(file, picture);
+  for (const std::string& path : pictures.paths) terminal.info("picture: " + path);
+  if (pictures.failed) throw IoError(pictures.messages.front().text);
+  terminal.print(pictures.messages);
+}
+
+void write_table(const TableFiles& files, std::string_view csv, Terminal& terminal) {
+  io::write_file(files.table, csv);
+  terminal.info("written: " + files.table);
+  if (!files.picture.empty()) draw_picture(files.table, files.picture, terminal);
 }
 
 }  // namespace tarn::cli

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "command.hpp"
@@ -27,14 +30,11 @@ void add_beads_option(Command& command, std::optional<int>& beads);
 io::Structure load_structure(const std::string& path, const io::FrameChoice& choice,
                              Terminal& terminal);
 
-/// As select_water_model(). Warns if neither the name nor the file selects the model, and about
-/// fourth sites that were therefore ignored. @throws InputError that lists all models
+/// The model of that name; if the name is empty, the model named in the file, or tip3p. Warns if
+/// neither selects the model, and about fourth sites that were therefore ignored.
+/// @throws InputError that lists all models
 WaterModel choose_water_model(const std::string& path, const io::Structure& structure,
                               const std::string& name, Terminal& terminal);
-
-/// The model of that name; if the name is empty, the model named in the file, or tip3p.
-/// @throws InputError that lists all models
-WaterModel select_water_model(const io::Structure& structure, const std::string& name);
 
 /// Puts the molecules of an input structure onto the geometry of a rigid model, with a warning if
 /// they move; those of a flexible model keep theirs. @throws InputError if they are not water
@@ -58,9 +58,65 @@ void check_structure_path(const std::string& path);
 void check_writable(const std::string& path);
 
 /// The structure to write for a minimum, with its model and energies.
-io::Structure minimum_structure(const WaterModel& model, std::vector<double> positions_A);
-/// The same for a minimum of a potential.
+/// @param potential null: the model, whose energies are computed here
 io::Structure minimum_structure(const WaterModel& model, std::vector<double> positions_A,
-                                const Potential& potential, double energy_kcal_per_mol);
+                                const Potential* potential, double energy_kcal_per_mol);
+
+/// Runs a minimisation with progress lines. It stops when interrupted (see catch_interrupts()), and
+/// warns if it did not converge.
+/// @param options without callbacks
+/// @param advice added to this warning
+/// @param exit_code set if no minimum was reached
+MinimiseResult minimise_with_report(
+    MinimiseOptions options,
+    const std::function<MinimiseResult(const MinimiseOptions& options)>& minimise,
+    std::string_view advice, Terminal& terminal, int& exit_code);
+
+/// Advice for a minimisation with a potential that did not converge.
+inline constexpr std::string_view kNoisyForces =
+    ". Check the forces with tarn check --potential; if their errors are larger, increase "
+    "--tolerance";
+
+/// Energies before and after, and the largest remaining force.
+std::string result_text(const MinimiseResult& result);
+
+/// --potential DECK and --tolerance of commands on structures.
+struct PotentialOption {
+  std::string deck;
+  double tolerance_kcal_per_mol_A = MinimiseOptions{}.tolerance_kcal_per_mol_A;
+
+  /// @return the option --potential
+  Option* add_to(Command& command,
+                 const char* help =
+                     "deck whose [potential] computes energies and forces; all atoms "
+                     "move");
+  bool is_given() const { return !deck.empty(); }
+  /// The water model of the deck, unless --model gives another one.
+  std::optional<WaterModel> model(const std::string& given) const;
+  /// @return null without the option
+  /// @throws InputError if the deck has no potential, and as make_potential()
+  std::shared_ptr<Potential> make(int molecules, Terminal& terminal) const;
+};
+
+/// The output files named by -o and --plot.
+struct TableFiles {
+  std::string table;    ///< empty: none is written
+  std::string picture;  ///< empty: none is drawn
+};
+
+/// @throws InputError unless the name of a picture ends with .svg or .png
+/// @param option name of the option, for the message
+void check_picture_name(std::string_view option, const std::string& path);
+
+/// A picture is drawn from its table. Without -o the table is written next to the picture.
+/// @param out, plot values of -o and --plot; empty if not given
+/// @throws InputError for an unknown picture format
+TableFiles table_files(const std::string& out, const std::string& plot);
+
+/// Draws a table or structures, and prints the name of the picture. @throws IoError
+void draw_picture(const std::string& file, const std::string& picture, Terminal& terminal);
+
+/// Writes the table, draws the picture and prints the names of both. @throws IoError
+void write_table(const TableFiles& files, std::string_view csv, Terminal& terminal);
 
 }  // namespace tarn::cli

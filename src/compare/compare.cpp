@@ -1,7 +1,6 @@
 #include "tarn/compare.hpp"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <filesystem>
 #include <set>
@@ -12,13 +11,13 @@
 
 #include <fmt/format.h>
 
-#include "compare_record.hpp"
 #include "run/run_folder.hpp"
+#include "tables.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/draw.hpp"
 #include "tarn/start.hpp"
-#include "water_compare.hpp"
+#include "water_variants.hpp"
 
 namespace tarn {
 namespace {
@@ -27,22 +26,22 @@ namespace fs = std::filesystem;
 
 /// All files that a comparison may write. compare.json, which identifies a comparison, is removed
 /// last.
-constexpr std::array kFiles{"compare.csv",
-                            "orders.csv",
-                            "rdf.csv",
-                            "rdf.svg",
-                            "rdf.png",
-                            "correlation.csv",
-                            "correlation_times.csv",
-                            "correlation.svg",
-                            "correlation.png",
-                            "errors.svg",
-                            "errors.png",
-                            "beads.csv",
-                            "bead_limits.csv",
-                            "beads.svg",
-                            "beads.png",
-                            "compare.json"};
+constexpr const char* kFiles[] = {"compare.csv",
+                                  "orders.csv",
+                                  "rdf.csv",
+                                  "rdf.svg",
+                                  "rdf.png",
+                                  "correlation.csv",
+                                  "correlation_times.csv",
+                                  "correlation.svg",
+                                  "correlation.png",
+                                  "errors.svg",
+                                  "errors.png",
+                                  "beads.csv",
+                                  "bead_limits.csv",
+                                  "beads.svg",
+                                  "beads.png",
+                                  "compare.json"};
 
 /// @throws InputError if files in the folder would be lost
 void check_output_folder(const std::string& folder, bool overwrite) {

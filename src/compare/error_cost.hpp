@@ -43,6 +43,8 @@ struct CostPoint {
   double us_per_ps_err = 0.0;     ///< standard error; NaN if unknown
 };
 
+CostPoint cost_point(const SchemeResult& result);
+
 enum class ErrorMeasure { potential, distance };
 
 /// The factor on the length of the runs that reduces the noise of an error to half of a limit; 1 if

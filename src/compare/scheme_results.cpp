@@ -1,5 +1,3 @@
-#include "scheme_results.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "deck/system_limits.hpp"
+#include "error_cost.hpp"
 #include "run/progress.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/units.hpp"
@@ -39,13 +38,13 @@ void clear_averages(SchemeResult& s) {
   }
 }
 
-void add_speed(const ComparedRun& compared, SchemeResult& s) {
-  if (compared.wall_seconds > 0.0) {
-    s.steps_per_second = static_cast<double>(compared.run.replica_steps()) / compared.wall_seconds;
+void add_speed(const SchemeRun& run, SchemeResult& s) {
+  if (run.wall_seconds > 0.0) {
+    s.steps_per_second = static_cast<double>(run.replica_steps()) / run.wall_seconds;
   }
   s.ns_per_day = ns_per_day(s.steps_per_second, s.timestep_fs);
   s.us_per_ps = 1e9 / (s.steps_per_second * s.timestep_fs);
-  const analysis::Blocking slices = compared.us_per_ps.result();
+  const analysis::Blocking slices = run.us_per_ps.result();
   s.us_per_ps_err = slices.error > 0.0 ? slices.error : kNone;
 }
 
@@ -86,15 +85,15 @@ void add_conservation(const SchemeRun& run, SchemeResult& s) {
 }
 
 /// Differences from the first run; NaN if it has lost all replicas.
-void add_differences(const ComparedRun& compared, const ComparedRun& first, SchemeResult& s) {
+void add_differences(const SchemeRun& run, const SchemeRun& first, SchemeResult& s) {
   s.oo_total_variation = s.oo_kolmogorov_smirnov = kNone;
   s.oo_total_variation_err = s.oo_total_variation_noise = kNone;
   s.potential_difference_kcal_per_mol = {kNone, kNone};
-  if (first.run.has_lost_all_replicas()) return;
-  const bool is_first = &compared == &first;
-  const DistanceHistogram& histogram = compared.histograms[kOO];
+  if (first.has_lost_all_replicas()) return;
+  const bool is_first = &run == &first;
+  const DistanceHistogram& histogram = run.histograms[kOO];
   const DistanceHistogram& first_histogram = first.histograms[kOO];
-  const ObserveRdf& rdf = *first.run.deck.rdf;
+  const ObserveRdf& rdf = *first.deck.rdf;
   const analysis::MeanError distance =
       is_first ? analysis::MeanError{} : total_variation_and_error(histogram, first_histogram);
   s.oo_total_variation = distance.mean;
@@ -102,15 +101,15 @@ void add_differences(const ComparedRun& compared, const ComparedRun& first, Sche
   s.oo_total_variation_noise =
       total_variation_noise(histogram, first_histogram, rdf.r_max_A / rdf.bins);
   s.oo_kolmogorov_smirnov = analysis::kolmogorov_smirnov(first_histogram.counts, histogram.counts);
-  const analysis::MeanError reference = mean_and_error(first.run.potential);
+  const analysis::MeanError reference = mean_and_error(first.potential);
   s.potential_difference_kcal_per_mol = {
       s.potential_kcal_per_mol.mean - reference.mean,
       is_first ? 0.0 : std::hypot(s.potential_kcal_per_mol.error, reference.error)};
 }
 
-void add_mean_distance(const ComparedRun& compared, SchemeResult& s) {
-  const ObserveRdf& rdf = *compared.run.deck.rdf;
-  const std::vector<double>& counts = compared.histograms[kOO].counts;
+void add_mean_distance(const SchemeRun& run, SchemeResult& s) {
+  const ObserveRdf& rdf = *run.deck.rdf;
+  const std::vector<double>& counts = run.histograms[kOO].counts;
   const double pairs = std::accumulate(counts.begin(), counts.end(), 0.0);
   if (!(pairs > 0.0)) return;
   const std::vector<double> centres_A = analysis::bin_centres_A(rdf.r_max_A, rdf.bins);
@@ -151,28 +150,7 @@ CheapestScheme cheapest_scheme(const std::vector<SchemeResult>& schemes, std::st
 
 }  // namespace
 
-void ComparedRun::advance_to(std::int64_t step) {
-  const std::int64_t before = run.replica_steps();
-  const double seconds = run.advance_to(step).wall_seconds;
-  wall_seconds += seconds;
-  const auto steps = static_cast<double>(run.replica_steps() - before);
-  const double ps = steps * run.deck.integrator.timestep_fs * 1e-3;
-  if (ps > 0.0) us_per_ps.add(0, 1e6 * seconds, ps);
-}
-
-void ComparedRun::take_histograms() {
-  const ObserveRdf& rdf = *run.deck.rdf;
-  Frame frame;
-  run.engine->snapshot(kPairCounts, frame);
-  const std::array<double, 3> pairs = analysis::pairs_per_sample(frame.molecules);
-  for (std::size_t p = 0; p < histograms.size(); ++p) {
-    histograms[p] = distance_histogram(frame, static_cast<PairClass>(p), rdf.bins,
-                                       rdf.r_max_A / rdf.bins, pairs[p]);
-  }
-}
-
-SchemeResult scheme_result(const ComparedRun& compared, const ComparedRun& first) {
-  const SchemeRun& run = compared.run;
+SchemeResult scheme_result(const SchemeRun& run, const SchemeRun& first) {
   SchemeResult s;
   s.label = run.label;
   s.steps = run.engine->step();
@@ -195,12 +173,12 @@ SchemeResult scheme_result(const ComparedRun& compared, const ComparedRun& first
   if (run.rings) {
     s.rings = run.rings->result(static_cast<double>(run.sample_every) * s.timestep_fs * 1e-3);
   }
-  add_speed(compared, s);
+  add_speed(run, s);
   add_engine_report(run.engine->report(), s);
   add_averages(run, s);
   if (!has_thermostat(run.deck)) add_conservation(run, s);
-  add_differences(compared, first, s);
-  add_mean_distance(compared, s);
+  add_differences(run, first, s);
+  add_mean_distance(run, s);
   return s;
 }
 
@@ -237,6 +215,39 @@ std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& sc
                                   ErrorMeasure::distance, limit));
   }
   return all;
+}
+
+std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& schemes,
+                                         const std::vector<Variant>& variants) {
+  std::vector<SchemeBeadLimit> limits;
+  for (std::size_t curve = 0; curve <= variants.back().curve; ++curve) {
+    std::string label;
+    std::vector<const SchemeResult*> of_curve;
+    for (std::size_t k = 0; k < schemes.size(); ++k) {
+      const SchemeResult& s = schemes[k];
+      if (variants[k].curve != curve || s.rings.empty() || s.beads == 1) continue;
+      if (s.frequencies == RingFrequencies::economised) continue;
+      label = variants[k].curve_label;
+      of_curve.push_back(&s);
+    }
+    if (of_curve.empty()) continue;
+    std::ranges::sort(of_curve, {},
+                      [](const SchemeResult* s) { return std::pair(s->beads, s->timestep_fs); });
+    std::vector<int> beads;
+    for (const SchemeResult* s : of_curve) beads.push_back(s->beads);
+    for (std::size_t column = 0; column < bead_columns().size(); ++column) {
+      // Both estimators of the energy have the same mean; the errors of this one grow with P, so
+      // that few beads would determine its limit.
+      const std::string quantity(bead_columns()[column].name);
+      if (quantity == "energy_primitive_kcal_per_mol") continue;
+      std::vector<analysis::MeanError> means;
+      for (const SchemeResult* s : of_curve) {
+        means.push_back({s->rings[column].mean, s->rings[column].error});
+      }
+      limits.push_back({label, quantity, analysis::bead_limit(beads, means)});
+    }
+  }
+  return limits;
 }
 
 }  // namespace tarn

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
 #include "deck/notes.hpp"
 #include "observe/warnings.hpp"
 #include "run/run_messages.hpp"
+#include "tarn/analysis/rdf.hpp"
 
 namespace tarn {
 namespace {
@@ -65,6 +66,43 @@ Messages temperature_warnings(const SchemeRun& run, const BathShifts& rises) {
 }
 
 }  // namespace
+
+const std::vector<RingColumn>& bead_columns() {
+  static const std::vector<RingColumn> columns = [] {
+    std::vector<RingColumn> all;
+    std::ranges::copy_if(kRingColumns, std::back_inserter(all), &RingColumn::has_limit);
+    return all;
+  }();
+  return columns;
+}
+
+BeadAverages::BeadAverages(int replicas)
+    : means_(bead_columns().size(), analysis::PooledBlocking::of_replicas(replicas)) {}
+
+void BeadAverages::add(const Frame& frame) {
+  std::vector<double> values(frame.rings.size());
+  for (std::size_t column = 0; column < bead_columns().size(); ++column) {
+    for (std::size_t r = 0; r < values.size(); ++r) {
+      values[r] = bead_columns()[column].of(frame.rings[r]);
+    }
+    means_[column].add_replicas(frame.replica_ids, values);
+  }
+}
+
+std::vector<AveragedQuantity> BeadAverages::result(double interval_ps) const {
+  std::vector<AveragedQuantity> averages;
+  for (std::size_t column = 0; column < bead_columns().size(); ++column) {
+    const analysis::Blocking blocking = means_[column].result();
+    AveragedQuantity& average = averages.emplace_back();
+    average.table = "beads";
+    average.quantity = bead_columns()[column].name;
+    average.mean = blocking.mean;
+    average.error = blocking.error;
+    average.independent_samples = means_[column].samples() / (2.0 * blocking.autocorrelation_time);
+    average.autocorrelation_ps = blocking.autocorrelation_time * interval_ps;
+  }
+  return averages;
+}
 
 StationaryQuantity StationaryQuantity::of_replicas(int replicas) {
   return {analysis::PooledBlocking::of_replicas(replicas), analysis::Halves::of_replicas(replicas)};
@@ -129,8 +167,9 @@ bool SchemeRun::has_lost_all_replicas() const {
   return engine->blow_ups().size() == static_cast<std::size_t>(deck.system.replicas);
 }
 
-Elapsed SchemeRun::advance_to(std::int64_t step) {
-  Elapsed elapsed;
+void SchemeRun::advance_to(std::int64_t step) {
+  const std::int64_t before = replica_steps();
+  double seconds = 0.0;
   while (engine->step() < step) {
     const std::int64_t now = engine->step();
     std::int64_t stop = std::min(step, next_multiple(now, sample_every));
@@ -138,14 +177,25 @@ Elapsed SchemeRun::advance_to(std::int64_t step) {
     if (dissociation) stop = std::min(stop, next_multiple(now, dissociation->every()));
     if (correlations) stop = std::min(stop, next_multiple(now, deck.correlation->every));
     const auto start = std::chrono::steady_clock::now();
-    const std::clock_t core_start = std::clock();
     engine->advance(stop - now);
-    elapsed.core_seconds += static_cast<double>(std::clock() - core_start) / CLOCKS_PER_SEC;
-    elapsed.wall_seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     sample();
   }
-  return elapsed;
+  wall_seconds += seconds;
+  const double ps =
+      static_cast<double>(replica_steps() - before) * deck.integrator.timestep_fs * 1e-3;
+  if (ps > 0.0) us_per_ps.add(0, 1e6 * seconds, ps);
+}
+
+void SchemeRun::take_histograms() {
+  const ObserveRdf& rdf = *deck.rdf;
+  Frame frame;
+  engine->snapshot(kPairCounts, frame);
+  const std::array<double, 3> pairs = analysis::pairs_per_sample(frame.molecules);
+  for (std::size_t p = 0; p < histograms.size(); ++p) {
+    histograms[p] = distance_histogram(frame, static_cast<PairClass>(p), rdf.bins,
+                                       rdf.r_max_A / rdf.bins, pairs[p]);
+  }
 }
 
 Messages end_warnings(const SchemeRun& run) {

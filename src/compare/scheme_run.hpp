@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -7,25 +9,20 @@
 #include <string>
 #include <vector>
 
-#include "bead_averages.hpp"
 #include "energy_conservation.hpp"
 #include "observe/baths.hpp"
 #include "observe/correlations.hpp"
+#include "observe/ring_columns.hpp"
 #include "run/first_events.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/halves.hpp"
+#include "tarn/compare.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn {
-
-/// Time taken by a number of steps.
-struct Elapsed {
-  double wall_seconds = 0.0;
-  double core_seconds = 0.0;  ///< of all threads of the program together
-};
 
 /// A quantity whose mean is constant in equilibrium, over the replicas of one bath.
 struct StationaryQuantity {
@@ -34,6 +31,31 @@ struct StationaryQuantity {
 
   static StationaryQuantity of_replicas(int replicas);
   void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
+};
+
+/// The columns of path_integral.csv with a limit for many beads.
+const std::vector<RingColumn>& bead_columns();
+
+/// Averages of the columns of path_integral.csv over all replicas and samples.
+class BeadAverages {
+ public:
+  explicit BeadAverages(int replicas);
+
+  /// @param frame with kRings
+  void add(const Frame& frame);
+  /// @param interval_ps between samples
+  std::vector<AveragedQuantity> result(double interval_ps) const;
+
+ private:
+  std::vector<analysis::PooledBlocking> means_;
+};
+
+/// Pair counts of one pair class, and the probability density of the distance with errors.
+struct DistanceHistogram {
+  std::vector<std::vector<double>> group_counts;  ///< [group of replicas][bin]
+  std::vector<double> counts;                     ///< of all groups
+  std::vector<double> density_per_A;
+  std::vector<double> error_per_A;
 };
 
 /// The run of one scheme among several that are interleaved, with its measurements.
@@ -49,6 +71,9 @@ struct SchemeRun {
   double constraint_max_A2 = 0.0;
   std::optional<BeadAverages> rings;         ///< if the deck has [path_integral]
   std::optional<Correlations> correlations;  ///< if the deck has [observe.correlation]
+  double wall_seconds = 0.0;                 ///< of stepping
+  analysis::PooledBlocking us_per_ps;  ///< one value per slice, weighted by its simulated time
+  std::array<DistanceHistogram, kPairClasses> histograms;  ///< set by take_histograms()
   std::int64_t sample_every = 100;
   std::int64_t first_step = 0;                      ///< first step that is averaged
   std::unique_ptr<EvaporationWatch> evaporation;    ///< null if the deck has a wall
@@ -65,7 +90,9 @@ struct SchemeRun {
   /// Takes the samples that are due at this step: energies, correlations and evaporation.
   void sample();
   /// Advances to a step and takes the samples that are due; only the steps are timed.
-  Elapsed advance_to(std::int64_t step);
+  void advance_to(std::int64_t step);
+  /// Takes the distance histograms from the engine.
+  void take_histograms();
 };
 
 /// The warnings that `tarn run` would print about this run: evaporated molecules, broken bonds,
@@ -81,18 +108,13 @@ SchemeRun make_scheme_run(const Deck& deck, const std::string& label, const Star
                           const EngineMaker& engine_maker = {},
                           const std::shared_ptr<Potential>& potential = {});
 
-/// Pair counts of one pair class, and the probability density of the distance with errors.
-struct DistanceHistogram {
-  std::vector<std::vector<double>> group_counts;  ///< [group of replicas][bin]
-  std::vector<double> counts;                     ///< of all groups
-  std::vector<double> density_per_A;
-  std::vector<double> error_per_A;
-};
-
 /// @param frame with pair counts, of `bins` bins of `width_A`; @param pairs number of pairs per
 /// sample
 DistanceHistogram distance_histogram(const Frame& frame, PairClass pair_class, int bins,
                                      double width_A, double pairs);
+
+/// The results of a run. @param first the run that it is compared with; may be the run itself
+SchemeResult scheme_result(const SchemeRun& run, const SchemeRun& first);
 
 analysis::MeanError mean_and_error(const analysis::PooledBlocking& quantity);
 

@@ -1,27 +1,20 @@
-#include "water_compare.hpp"
-
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
 
-#include "bead_averages.hpp"
 #include "deck/notes.hpp"
 #include "deck/schema.hpp"
 #include "deck/system_limits.hpp"
-#include "energy_conservation.hpp"
-#include "error_cost.hpp"
-#include "interleaved_runs.hpp"
 #include "run/blow_up.hpp"
 #include "run/progress.hpp"
-#include "scheme_results.hpp"
+#include "tables.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/observe/observers.hpp"
-#include "water_correlations.hpp"
-#include "water_distances.hpp"
-#include "water_tables.hpp"
+#include "water_variants.hpp"
 
 namespace tarn {
 namespace {
@@ -54,26 +47,54 @@ void check_correlation_size(const std::vector<Variant>& variants, int molecules)
       variants.size(), numbers, analysis::kMaxCorrelationNumbers));
 }
 
+/// Interleaves several runs in short slices, so that other load on the machine affects all of them
+/// equally. A slice takes about a quarter of a second, and at most a fortieth of the whole.
+/// @param advance_to advances all runs to a step
+/// @param on_report called about twice a second, between slices; returning false stops the runs
+/// @return the step that all runs have reached
+std::int64_t run_interleaved(std::int64_t total_steps,
+                             const std::function<void(std::int64_t step)>& advance_to,
+                             const std::function<bool(std::int64_t step)>& on_report) {
+  constexpr std::int64_t kMinSlices = 40;
+  const std::int64_t longest = std::max<std::int64_t>(total_steps / kMinSlices, 1);
+  Pace pace;
+  std::int64_t done = 0;
+  while (done < total_steps) {
+    const std::int64_t steps = std::min({longest, pace.steps(), total_steps - done});
+    advance_to(done + steps);
+    done += steps;
+    pace.note(steps);
+    if (pace.is_time_to_report() && !on_report(done)) break;
+  }
+  return done;
+}
+
+/// The step of a run of `run_steps` when one of `total_steps` has reached `step`.
+std::int64_t proportional_step(std::int64_t run_steps, std::int64_t step,
+                               std::int64_t total_steps) {
+  if (run_steps == total_steps) return step;
+  if (step == total_steps) return run_steps;
+  const double part = static_cast<double>(step) / static_cast<double>(total_steps);
+  return std::llround(part * static_cast<double>(run_steps));
+}
+
 /// A comparison of schemes for water.
 class WaterComparison {
  public:
   WaterComparison(const Deck& deck, const std::vector<Variant>& variants,
                   const CompareOptions& options, CompareResult& result)
-      : deck_(deck), options_(options), result_(result) {
+      : deck_(deck), variants_(variants), options_(options), result_(result) {
     tell_about_deck();
     std::vector<std::shared_ptr<const Start>> starts;
     for (const Variant& v : variants) {
-      starts.push_back(next_start(variants, starts));
+      starts.push_back(next_start(starts));
       if (starts.size() == 1) {
         check_correlation_size(variants, starts.front()->state.molecules);
         potential_ = potential_of(deck, starts.front()->state.molecules, options.potential,
                                   {options.interrupted, options.on_message});
       }
-      ComparedRun& compared = runs_.emplace_back();
-      compared.run =
-          make_scheme_run(v.deck, v.label, *starts.back(), options.make_engine, potential_);
-      compared.curve = v.curve;
-      curve_labels_.push_back(v.curve_label);
+      runs_.push_back(
+          make_scheme_run(v.deck, v.label, *starts.back(), options.make_engine, potential_));
       for (const Message& message : starts.back()->messages) emit(v.label, message);
     }
     if (!use_same_arithmetic()) {
@@ -82,22 +103,22 @@ class WaterComparison {
       for (std::size_t k = 0; k < variants.size(); ++k) {
         Deck on_cpu = variants[k].deck;
         on_cpu.run.device = "cpu";
-        runs_[k].run =
+        runs_[k] =
             make_scheme_run(on_cpu, variants[k].label, *starts[k], options.make_engine, potential_);
       }
     }
-    result_.device = runs_.front().run.engine->description();
-    molecules_ = result_.molecules = runs_.front().run.molecules;
+    result_.device = runs_.front().engine->description();
+    molecules_ = result_.molecules = runs_.front().molecules;
     if (deck_.correlation) warn_about_correlations();
   }
 
   void run() {
     run_schemes();
-    for (ComparedRun& compared : runs_) compared.take_histograms();
-    for (const ComparedRun& compared : runs_) {
-      result_.schemes.push_back(scheme_result(compared, runs_.front()));
-      report_blow_ups(result_.schemes.back(), compared.run);
-      for (const Message& warning : end_warnings(compared.run)) emit(compared.run.label, warning);
+    for (SchemeRun& run : runs_) run.take_histograms();
+    for (const SchemeRun& run : runs_) {
+      result_.schemes.push_back(scheme_result(run, runs_.front()));
+      report_blow_ups(result_.schemes.back(), run);
+      for (const Message& warning : end_warnings(run)) emit(run.label, warning);
     }
     if (!options_.steps.empty()) warn_about_short_timings();
     write_files();
@@ -120,21 +141,20 @@ class WaterComparison {
   /// Start of the next variant; variants with equal starts share it.
   /// @throws StartInterrupted
   std::shared_ptr<const Start> next_start(
-      const std::vector<Variant>& variants,
       const std::vector<std::shared_ptr<const Start>>& starts) const {
-    const Deck& deck = variants[starts.size()].deck;
+    const Deck& deck = variants_[starts.size()].deck;
     for (std::size_t k = 0; k < starts.size(); ++k) {
-      if (have_equal_starts(variants[k].deck, deck)) return starts[k];
+      if (have_equal_starts(variants_[k].deck, deck)) return starts[k];
     }
     const auto replicas_before = [&](std::size_t end) {
       int replicas = 0;
-      for (std::size_t k = 0; k < end; ++k) replicas += variants[k].deck.system.replicas;
+      for (std::size_t k = 0; k < end; ++k) replicas += variants_[k].deck.system.replicas;
       return replicas;
     };
     const auto should_continue = [&](int done, int) {
       if (options_.on_preparation) {
         options_.on_preparation(replicas_before(starts.size()) + done,
-                                replicas_before(variants.size()));
+                                replicas_before(variants_.size()));
       }
       return !is_interrupted();
     };
@@ -143,19 +163,17 @@ class WaterComparison {
 
   /// False if device "auto" selected the CPU for some schemes only.
   bool use_same_arithmetic() const {
-    const std::string first = runs_.front().run.engine->arithmetic();
-    return std::all_of(runs_.begin(), runs_.end(), [&](const ComparedRun& compared) {
-      return compared.run.engine->arithmetic() == first;
-    });
+    const std::string first = runs_.front().engine->arithmetic();
+    return std::all_of(runs_.begin(), runs_.end(),
+                       [&](const SchemeRun& run) { return run.engine->arithmetic() == first; });
   }
 
   /// Warns about requested correlations that cannot be computed or compared.
   void warn_about_correlations() const {
-    const SchemeRun& first = runs_.front().run;
+    const SchemeRun& first = runs_.front();
     const double first_fs = first.correlation_interval_fs();
     std::vector<std::string> others;
-    for (const ComparedRun& compared : runs_) {
-      const SchemeRun& run = compared.run;
+    for (const SchemeRun& run : runs_) {
       if (const auto warning = decks::warning_of_correlation(run.deck)) emit(run.label, *warning);
       const double interval_fs = run.correlation_interval_fs();
       if (interval_fs == first_fs) continue;
@@ -184,12 +202,12 @@ class WaterComparison {
       options_.on_progress(progress_of(step * count, 0, total * count, elapsed.count(),
                                        deck_.integrator.timestep_fs, deck_.system.replicas));
     };
-    for (ComparedRun& compared : runs_) compared.run.sample();
+    for (SchemeRun& run : runs_) run.sample();
     const std::int64_t done = run_interleaved(
         total,
         [&](std::int64_t step) {
-          for (ComparedRun& compared : runs_) {
-            compared.advance_to(proportional_step(compared.run.deck.run.steps, step, total));
+          for (SchemeRun& run : runs_) {
+            run.advance_to(proportional_step(run.deck.run.steps, step, total));
           }
         },
         [&](std::int64_t step) {
@@ -222,37 +240,36 @@ class WaterComparison {
   void warn_about_short_timings() const {
     constexpr double kEnoughSeconds = 1.0;
     std::size_t count = 0;
-    const ComparedRun* shortest = nullptr;
-    for (const ComparedRun& compared : runs_) {
-      if (compared.run.has_lost_all_replicas() || compared.wall_seconds >= kEnoughSeconds) continue;
+    const SchemeRun* shortest = nullptr;
+    for (const SchemeRun& run : runs_) {
+      if (run.has_lost_all_replicas() || run.wall_seconds >= kEnoughSeconds) continue;
       ++count;
-      if (!shortest || compared.wall_seconds < shortest->wall_seconds) shortest = &compared;
+      if (!shortest || run.wall_seconds < shortest->wall_seconds) shortest = &run;
     }
     if (!shortest) return;
     warn(fmt::format(
         "costs are uncertain: {} of {} schemes were timed for less than {:g} s, {} for only "
         "{:.2g} s. Use a longer run or more replicas",
-        count, runs_.size(), kEnoughSeconds, shortest->run.label, shortest->wall_seconds));
+        count, runs_.size(), kEnoughSeconds, shortest->label, shortest->wall_seconds));
   }
 
   // --- files ---
 
   void write_files() {
     // Labels contain the keys of the schemes; all other settings are equal.
-    const std::string provenance = provenance_of(runs_.front().run.deck, molecules_);
-    write_water_table(result_, provenance);
+    const std::string provenance = provenance_of(runs_.front().deck, molecules_);
+    write_scheme_table(result_, provenance);
     write_distances(runs_, provenance, result_.out_dir);
     if (deck_.correlation) write_correlation_files(provenance);
-    if (std::ranges::any_of(runs_, [](const ComparedRun& r) { return r.run.rings.has_value(); })) {
+    if (std::ranges::any_of(runs_, [](const SchemeRun& r) { return r.rings.has_value(); })) {
       write_ring_files(provenance);
     }
     if (!options_.steps.empty() && !has_thermostat(deck_)) write_orders(provenance);
   }
 
   void write_correlation_files(const std::string& provenance) {
-    std::vector<LabelledCorrelations> all;
-    for (std::size_t k = 0; k < runs_.size(); ++k) {
-      const SchemeRun& run = runs_[k].run;
+    std::vector<const SchemeRun*> with_rows;
+    for (const SchemeRun& run : runs_) {
       if (run.has_lost_all_replicas()) continue;
       if (!run.correlations->has_rows()) {
         warn(run.label +
@@ -260,16 +277,16 @@ class WaterComparison {
              "twice [observe.correlation] length_ps");
         continue;
       }
-      all.push_back({run.label, &*run.correlations});
+      with_rows.push_back(&run);
     }
-    write_correlations(all, provenance, result_.out_dir);
+    write_correlations(with_rows, provenance, result_.out_dir);
     write_correlation_times(result_, provenance);
   }
 
   void write_ring_files(const std::string& provenance) {
     write_beads(result_, provenance);
     if (!options_.beads.empty()) {
-      result_.bead_limits = bead_limits(result_.schemes, curve_labels_);
+      result_.bead_limits = bead_limits(result_.schemes, variants_);
       if (!result_.bead_limits.empty()) write_bead_limits(result_, provenance);
     }
   }
@@ -280,7 +297,7 @@ class WaterComparison {
     for (std::size_t k = 0; k < result_.schemes.size(); ++k) {
       const SchemeResult& s = result_.schemes[k];
       points.push_back(
-          {runs_[k].curve, s.timestep_fs, s.energy_rms_kcal_per_mol, s.blow_ups.empty()});
+          {variants_[k].curve, s.timestep_fs, s.energy_rms_kcal_per_mol, s.blow_ups.empty()});
     }
     result_.orders = energy_orders(points, labels_of_curves());
     write_energy_orders(result_, provenance);
@@ -289,8 +306,8 @@ class WaterComparison {
   /// Labels of the curves by their numbers, without the reference.
   std::vector<std::string> labels_of_curves() const {
     std::vector<std::string> labels;
-    for (std::size_t k = 0; k < runs_.size(); ++k) {
-      if (runs_[k].curve == labels.size()) labels.push_back(curve_labels_[k]);
+    for (const Variant& v : variants_) {
+      if (v.curve == labels.size()) labels.push_back(v.curve_label);
     }
     return labels;
   }
@@ -306,10 +323,10 @@ class WaterComparison {
   void warn(const std::string& text) const { emit(Message::warning(text)); }
 
   const Deck& deck_;
+  const std::vector<Variant>& variants_;
   const CompareOptions& options_;
   CompareResult& result_;
-  std::vector<ComparedRun> runs_;  // one per variant
-  std::vector<std::string> curve_labels_;
+  std::vector<SchemeRun> runs_;  // one per variant
   int molecules_ = 0;
   std::shared_ptr<Potential> potential_;  ///< of all variants; null: the water model
 };

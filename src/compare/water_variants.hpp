@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,16 @@ bool has_thermostat(const Deck& deck);
 /// @throws InputError
 std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::string>& schemes,
                                    const CompareOptions& options);
+
+/// Extrapolates the averages of each curve to infinitely many beads, without those of one bead.
+/// Only Trotter frequencies have such a limit curve.
+std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& schemes,
+                                         const std::vector<Variant>& variants);
+
+/// Runs the variants interleaved and writes tables.
+/// @param begin called when initial states and engines are ready, before anything is written
+void compare_water(const Deck& deck, const std::vector<Variant>& variants,
+                   const CompareOptions& options, const std::function<void()>& begin,
+                   CompareResult& result);
 
 }  // namespace tarn

@@ -19,7 +19,6 @@
 #include "suggest.hpp"
 #include "tarn/deck_text.hpp"
 #include "tarn/io/structure.hpp"
-#include "value_reader.hpp"
 #include "water_keys.hpp"
 
 namespace tarn::decks {
@@ -27,9 +26,8 @@ namespace {
 
 /// True for "observe", which contains sections and no keys.
 bool is_section_group(const Schema& schema, std::string_view name) {
-  return std::any_of(schema.sections.begin(), schema.sections.end(), [&](const Section& section) {
-    return section.name.size() > name.size() && section.name.substr(0, name.size()) == name &&
-           section.name[name.size()] == '.';
+  return std::ranges::any_of(schema.sections, [&](const Section& section) {
+    return section.name.starts_with(name) && section.name.substr(name.size()).starts_with('.');
   });
 }
 
@@ -54,22 +52,16 @@ std::vector<std::string_view> section_names(const Schema& schema) {
   return names;
 }
 
-/// Whether a condition allows a key for this kind of system.
-bool goes_with_kind(const Schema& schema, const Condition& condition, const Deck& deck) {
-  return condition.path != "system.kind" || schema.is_met(condition, deck);
-}
-
 /// The keys of a section that this kind of system has.
 std::vector<std::string_view> key_names(const Schema& schema, std::string_view section,
                                         const Deck& deck) {
+  const auto goes_with_kind = [&](const Condition& condition) {
+    return condition.path != "system.kind" || schema.is_met(condition, deck);
+  };
   std::vector<std::string_view> names;
   for (const Key& key : schema.keys) {
-    if (key.section == section &&
-        std::all_of(key.used_with.begin(), key.used_with.end(), [&](const Condition& condition) {
-          return goes_with_kind(schema, condition, deck);
-        })) {
-      names.push_back(key.name);
-    }
+    if (key.section != section || !std::ranges::all_of(key.used_with, goes_with_kind)) continue;
+    names.push_back(key.name);
   }
   return names;
 }
@@ -82,11 +74,26 @@ std::vector<std::string_view> sections_with(const Schema& schema, std::string_vi
   return names;
 }
 
+/// The last value that a source and overrides give a key of [system]; null: none.
+template <class Entries>
+auto* last_in_system(Entries& entries, Entries& overrides, std::string_view name) {
+  decltype(&entries.front()) given = nullptr;
+  for (Entries* list : {&entries, &overrides}) {
+    for (auto& entry : *list) {
+      if (entry.section == "system" && entry.name == name) given = &entry;
+    }
+  }
+  return given;
+}
+
+[[noreturn]] void refuse(const Place& place, std::string message) {
+  throw InputError({Problem{place.file, place.line, place.column, std::move(message)}});
+}
+
 }  // namespace
 
-Checker::Checker(const std::string& path, bool read_files) : path_(path), read_files_(read_files) {
-  deck_.path = path;
-  deck_.name = std::filesystem::path(path).stem().string();
+Checker::Checker(const std::string& path, bool read_files) : Checker(path, water_schema(), water_) {
+  read_files_ = read_files;
 }
 
 Checker::Checker(const std::string& path, const Schema& schema, Deck& deck)
@@ -233,9 +240,7 @@ void Checker::apply_removals(const std::vector<Override>& removals, Source& sour
   for (const Entry& entry : source.entries) found.push_back(path_of(entry));
   for (const Override& removal : removals) {
     if (std::find(found.begin(), found.end(), removal.text) != found.end()) continue;
-    const auto depth = [](std::string_view path) {
-      return std::count(path.begin(), path.end(), '.');
-    };
+    const auto depth = [](std::string_view path) { return std::ranges::count(path, '.'); };
     std::vector<std::string_view> alike;
     for (const std::string& path : found) {
       if (depth(path) == depth(removal.text)) alike.push_back(path);
@@ -261,12 +266,7 @@ void Checker::apply_removals(const std::vector<Override>& removals, Source& sour
 }
 
 void Checker::read_model_file(Source& source, std::vector<Entry>& overrides) {
-  Entry* given = nullptr;
-  for (std::vector<Entry>* entries : {&source.entries, &overrides}) {
-    for (Entry& entry : *entries) {
-      if (entry.section == "system" && entry.name == "model") given = &entry;
-    }
-  }
+  Entry* given = last_in_system(source.entries, overrides, "model");
   if (given == nullptr || !given->value.string.ends_with(".toml")) return;
   const Place place = given->value.place;
   const std::string path =
@@ -276,18 +276,14 @@ void Checker::read_model_file(Source& source, std::vector<Entry>& overrides) {
   const auto is_model = [](const SourceSection& section) { return section.path == "model"; };
   try {
     if (std::any_of(source.sections.begin(), source.sections.end(), is_model)) {
-      throw InputError(
-          {Problem{place.file, place.line, place.column,
-                   fmt::format("model = {} and [model] exclude each other; remove one of them",
-                               as_written)}});
+      refuse(place, fmt::format("model = {} and [model] exclude each other; remove one of them",
+                                as_written));
     }
     const Source file = read_source(read_toml_text(path, kModelFile), path);
     problems_.insert(problems_.end(), file.problems.begin(), file.problems.end());
     const auto section = std::find_if(file.sections.begin(), file.sections.end(), is_model);
     if (section == file.sections.end()) {
-      throw InputError(
-          {Problem{place.file, place.line, place.column,
-                   fmt::format("model = {}: {} has no section [model]", as_written, path)}});
+      refuse(place, fmt::format("model = {}: {} has no section [model]", as_written, path));
     }
     source.sections.push_back(*section);
     std::copy_if(file.entries.begin(), file.entries.end(), std::back_inserter(source.entries),
@@ -304,21 +300,14 @@ void Checker::read_model_file(Source& source, std::vector<Entry>& overrides) {
 /// Considers the last `kind`.
 void Checker::refuse_paper_systems(const Source& source,
                                    const std::vector<Entry>& overrides) const {
-  const Entry* given = nullptr;
-  for (const std::vector<Entry>* entries : {&source.entries, &overrides}) {
-    for (const Entry& entry : *entries) {
-      if (entry.section == "system" && entry.name == "kind") given = &entry;
-    }
-  }
+  const Entry* given = last_in_system(source.entries, overrides, "kind");
   if (given == nullptr ||
       std::ranges::find(kPaperSystems, given->value.string) == kPaperSystems.end()) {
     return;
   }
-  const Place& place = given->value.place;
-  throw InputError(
-      {Problem{place.file, place.line, place.column,
-               fmt::format("kind = {} is a system of the papers; run it with: tarn-papers run {}",
-                           toml_string(given->value.string), path_)}});
+  refuse(given->value.place,
+         fmt::format("kind = {} is a system of the papers; run it with: tarn-papers run {}",
+                     toml_string(given->value.string), path_));
 }
 
 void Checker::open_section(const std::string& name, const Place& place) {
@@ -384,15 +373,17 @@ void Checker::read_sections(const Source& source) {
   }
 }
 
+void Checker::section_as_key(const std::string& path, const Place& place) {
+  add_problem(
+      place, fmt::format("{0} is a section; write [{0}], in single brackets, and its keys below it",
+                         path));
+  mark_section_unreliable(path);
+}
+
 void Checker::key_outside_sections(const Entry& entry) {
   if (entry.value.is_unreadable) return mark_section_unreliable(entry.name);
   if (schema_->find_section(entry.name) != nullptr || is_section_group(*schema_, entry.name)) {
-    add_problem(entry.place,
-                fmt::format("{0} is a section; write [{0}], in single brackets, and its "
-                            "keys below it",
-                            entry.name));
-    mark_section_unreliable(entry.name);
-    return;
+    return section_as_key(entry.name, entry.place);
   }
   const std::vector<std::string_view> homes = sections_with(*schema_, entry.name);
   add_problem(entry.place,
@@ -404,12 +395,10 @@ void Checker::key_outside_sections(const Entry& entry) {
 
 void Checker::apply_overrides(Source overrides) {
   const auto remove = [&](std::string_view section, std::string_view name, bool from_deck_only) {
-    entries_.erase(std::remove_if(entries_.begin(), entries_.end(),
-                                  [&](const Entry& entry) {
-                                    return entry.section == section && entry.name == name &&
-                                           (!from_deck_only || entry.place.file == path_);
-                                  }),
-                   entries_.end());
+    std::erase_if(entries_, [&](const Entry& entry) {
+      return entry.section == section && entry.name == name &&
+             (!from_deck_only || entry.place.file == path_);
+    });
   };
   for (const SourceSection& section : overrides.sections) {
     if (schema_->find_section(section.path) != nullptr) {
@@ -448,8 +437,7 @@ void Checker::read_entry(const Entry& entry) {
   const Key* key = schema_->find_key(entry.section, entry.name);
   if (key == nullptr) return unknown_key(entry);
   if (entry.value.is_unreadable) return mark_unreliable(key->path());
-  const std::optional<Value> value =
-      ValueReader(*schema_, deck_, problems_).read(*key, entry.value);
+  const std::optional<Value> value = read_value(*key, entry.value, *schema_, deck_, problems_);
   if (!value) return mark_unreliable(key->path());
   values_[key->path()] = {*value, entry.value.place};
   key->set(*value, deck_);
@@ -458,11 +446,7 @@ void Checker::read_entry(const Entry& entry) {
 void Checker::unknown_key(const Entry& entry) {
   const std::string path = entry.section + '.' + entry.name;
   if (schema_->find_section(path) != nullptr) {
-    add_problem(entry.place,
-                fmt::format("{0} is a section; write [{0}], in single brackets, and its "
-                            "keys below it",
-                            path));
-    return mark_section_unreliable(path);
+    return section_as_key(path, entry.place);
   }
   if (schema_->find_section(entry.section) == nullptr) {
     add_problem(entry.place, fmt::format("[{}] contains sections and no keys; known: {}",
@@ -608,14 +592,12 @@ void Checker::read_structure_file(const StructureSource& source) {
     if (!is_reliable({"system.model", "model.oh_A", "model.hoh_degrees"})) return;
     if (deck_.system.model == kOwnModel && !(has("model.oh_A") && has("model.hoh_degrees"))) return;
     const WaterModel model = water_model(deck_);
-    for (Problem& bond : io::bond_length_problems(model, structure.positions_A, path)) {
-      problems_.push_back(std::move(bond));
-    }
+    std::ranges::move(io::bond_length_problems(model, structure.positions_A, path),
+                      std::back_inserter(problems_));
   } catch (const InputError& error) {
     if (error.problems().empty()) problem(key, error.what());
-    problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
-  } catch (
-      const IoError&) {  // not a problem of the deck; reported when the run reads the structure
+    add_problems(error);
+  } catch (const IoError&) {  // reported when the run reads the structure
   }
 }
 
@@ -673,6 +655,32 @@ void Checker::fill_defaults() {
   if (deck_.cluster && deck_.exchange && !has("observe.cluster.lindemann")) {
     deck_.cluster->lindemann = false;
   }
+}
+
+void require_keys(Checker& checker, std::initializer_list<std::string_view> paths) {
+  for (std::string_view path : paths) {
+    if (!checker.is_reliable({path}) || checker.has(path)) continue;
+    const std::size_t dot = path.rfind('.');
+    checker.problem(path, fmt::format("[{}] needs {}", path.substr(0, dot), path.substr(dot + 1)));
+  }
+}
+
+void require_one_of(Checker& checker, std::initializer_list<std::string_view> paths,
+                    std::string_view at, const std::string& message) {
+  if (!checker.is_reliable(paths)) return;
+  if (std::any_of(paths.begin(), paths.end(), [&](auto path) { return checker.has(path); })) return;
+  checker.problem(at, message);
+}
+
+Rule limit(std::string_view text,
+           std::optional<std::string> (*problem)(const Deck&, std::int64_t molecules),
+           std::string_view key, std::vector<std::string_view> relies_on) {
+  const auto check = [=](Checker& checker) {
+    if (!checker.is_reliable(relies_on)) return;
+    const auto message = problem(checker.deck(), checker.molecules());
+    if (message) checker.problem(key, *message);
+  };
+  return {text, check, {}, problem};
 }
 
 }  // namespace tarn::decks

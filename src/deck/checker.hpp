@@ -19,6 +19,13 @@ namespace tarn::decks {
 /// What the path of a model names, for messages.
 inline constexpr const char* kModelFile = "file with a water model";
 
+/// Checks a value of a deck against the type and range of its key.
+/// @param deck the values read so far, which determine the available choices of the schema
+/// @param problems receives the problems
+/// @return the value; empty if it has a problem
+std::optional<Value> read_value(const Key& key, const RawValue& raw, const Schema& schema,
+                                const Deck& deck, std::vector<Problem>& problems);
+
 /// Checks a deck against the schema and the rules, and collects all problems.
 ///
 /// After a problem it continues with the most likely correction, and it does not report problems
@@ -70,6 +77,7 @@ class Checker {
   void read_entry(const Entry& entry);
   void unknown_key(const Entry& entry);
   void key_outside_sections(const Entry& entry);
+  void section_as_key(const std::string& path, const Place& place);
   void choose_scheme_and_thermostat();
   void check_conditions();
   /// Reports a problem if the condition is not met. @return whether it is met
@@ -116,5 +124,19 @@ class Checker {
   std::optional<int> start_molecules_;
   std::vector<KeyProblem> start_problems_;
 };
+
+/// A problem for each of the keys that the deck does not give: "[section] needs key".
+void require_keys(Checker& checker, std::initializer_list<std::string_view> paths);
+
+/// A problem if the deck gives none of the keys.
+/// @param at the key at which the problem is reported
+void require_one_of(Checker& checker, std::initializer_list<std::string_view> paths,
+                    std::string_view at, const std::string& message);
+
+/// The rule of a limit, checked if these keys have no problem.
+/// @param key the key at which the problem is reported
+Rule limit(std::string_view text,
+           std::optional<std::string> (*problem)(const Deck&, std::int64_t molecules),
+           std::string_view key, std::vector<std::string_view> relies_on);
 
 }  // namespace tarn::decks

@@ -106,17 +106,12 @@ std::string library_potential_name(const std::string& path, const std::string& o
 }
 
 std::string potential_text(const Deck& deck) {
-  switch (potential_kind(deck)) {
-    case PotentialKind::model:
-      break;
-    case PotentialKind::library:
-      return library_potential_name(deck.potential->path.value(), deck.potential->options);
-    case PotentialKind::socket:
-      return "i-PI clients";
-    case PotentialKind::program:
-      return deck.potential->name;
+  const PotentialKind kind = potential_kind(deck);
+  if (kind == PotentialKind::library) {
+    return library_potential_name(deck.potential->path.value(), deck.potential->options);
   }
-  return {};
+  if (kind == PotentialKind::program) return deck.potential->name;
+  return kind == PotentialKind::socket ? "i-PI clients" : "";
 }
 
 std::optional<std::string> potential_path(const Deck& deck) {

@@ -1,11 +1,16 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "source.hpp"
 #include "tarn/deck.hpp"
+
+/// @file
+/// Paths and addresses in decks.
 
 namespace tarn::decks {
 
@@ -23,5 +28,15 @@ inline std::vector<Override> given_by(const std::string& option,
   for (const std::string& text : texts) changes.push_back({text, option + " " + text});
   return changes;
 }
+
+/// An address at which a program listens: "unix:NAME", "host:port" or "[IPv6]:port".
+struct SocketAddress {
+  std::string unix_name;  ///< a name for /tmp/ipi_<name>, or a path; empty: host and port
+  std::string host;
+  int port = 0;
+};
+
+/// @return empty if the text is not an address
+std::optional<SocketAddress> socket_address(std::string_view text);
 
 }  // namespace tarn::decks

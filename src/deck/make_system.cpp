@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "core/text.hpp"
 #include "defaults.hpp"
 #include "schema.hpp"
 #include "system_limits.hpp"
@@ -11,6 +13,8 @@
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/deck.hpp"
+#include "tarn/io/formats.hpp"
+#include "tarn/physics/molecule_vibrations.hpp"
 
 /// @file
 /// Conversion of a deck to internal units.
@@ -213,3 +217,85 @@ bool has_several_baths(const std::vector<double>& baths_K) {
 }
 
 }  // namespace tarn
+
+namespace tarn::decks {
+
+double whole_steps(double time_ps, double timestep_fs) {
+  const double steps = time_ps * 1e3 / timestep_fs;
+  const double whole = std::round(steps);
+  const double round_off = 1e-9 + 1e-15 * whole;
+  return std::abs(steps - whole) <= round_off ? whole : std::ceil(steps);
+}
+
+Scheme default_scheme(const Deck& deck) {
+  return is_flexible(deck) ? Scheme::verlet : Scheme::settle;
+}
+
+bool moves_bonds(const Deck& deck) {
+  return is_flexible(deck) ||
+         (potential_kind(deck) != PotentialKind::model && deck.integrator.scheme == Scheme::verlet);
+}
+
+bool default_relax(const Deck& deck) {
+  if (potential_kind(deck) != PotentialKind::model) return false;
+  const bool stretches = !is_rigid(deck.integrator.scheme) && std::isfinite(deck.integrator.omega);
+  return stretches && !deck.system.state && deck.system.velocities != VelocityKind::file;
+}
+
+bool default_recentre(const Deck& deck) {
+  return deck.trajectory && !io::format_of(deck.trajectory->format).keeps_digits;
+}
+
+double default_highest_wavenumber_per_cm(const Deck& deck) {
+  return std::ceil(kWavenumberMargin * molecule_wavenumbers_per_cm(model_of_dynamics(deck)).back());
+}
+
+std::optional<std::string> system_problem(const Deck& deck, std::int64_t molecules) {
+  if (auto problem = size_problem(molecules, deck.system.replicas, beads_of(deck))) return problem;
+  if (auto problem = lone_molecule_problem(deck, molecules)) return problem;
+  if (auto problem = total_hessian_problem(deck.integrator, molecules)) return problem;
+  for (const Rule& rule : water_schema().rules) {
+    if (rule.limit == nullptr) continue;
+    if (const auto problem = rule.limit(deck, molecules)) {
+      return fmt::format("[{}] {}", rule.section, *problem);
+    }
+  }
+  return std::nullopt;
+}
+
+std::size_t distinct_baths(const Deck& deck) {
+  const std::vector<double>& ladder_K = deck.thermostat.temperatures_K;
+  return has_several_baths(ladder_K) ? std::set(ladder_K.begin(), ladder_K.end()).size() : 1;
+}
+
+std::optional<std::string> total_hessian_problem(const IntegratorSection& integrator,
+                                                 std::int64_t molecules) {
+  if (integrator.scheme != Scheme::zss_stiff || integrator.hessian != Hessian::total) {
+    return std::nullopt;
+  }
+  if (molecules <= kMaxTotalHessianMolecules) return std::nullopt;
+  return fmt::format(
+      "hessian = \"total\" supports at most {2} molecules, not {1}: each step factorises a {0}×{0} "
+      "matrix",
+      9 * molecules, molecules, kMaxTotalHessianMolecules);
+}
+
+std::optional<std::string> lone_molecule_problem(const Deck& deck, std::int64_t molecules) {
+  if (molecules != 1 || !deck.system.remove_momentum) return std::nullopt;
+  if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
+  return "remove_momentum = true stops a single molecule completely; remove it, or use two "
+         "molecules or a thermostat";
+}
+
+std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas,
+                                        std::int64_t beads) {
+  const std::int64_t total = molecules * replicas * beads;
+  if (total <= kMaxTotalMolecules) return std::nullopt;
+  return fmt::format(
+      "{2} molecules ({0} of {1}{5}) exceed the limit of {4}; positions and velocities alone would "
+      "take {3:.1f} GB",
+      count_text(replicas, "replica"), molecules, total, static_cast<double>(total) * 144e-9,
+      kMaxTotalMolecules, beads > 1 ? fmt::format(" with {} beads", beads) : "");
+}
+
+}  // namespace tarn::decks

@@ -3,13 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "checker.hpp"
 #include "core/text.hpp"
 #include "defaults.hpp"
 #include "notes.hpp"
-#include "rule_helpers.hpp"
 #include "system_limits.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/correlation.hpp"
+#include "water_keys.hpp"
 
 /// @file
 /// Observers that write functions of a distance, frequency or time at the end of the run.

@@ -5,13 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "checker.hpp"
 #include "core/text.hpp"
 #include "io/frame_formats.hpp"
-#include "rule_helpers.hpp"
 #include "system_limits.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
+#include "water_keys.hpp"
 
 /// @file
 /// Observers of structures: evaporation, minima, trajectories and final structures.

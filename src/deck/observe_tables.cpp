@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
-#include "rule_helpers.hpp"
+#include "checker.hpp"
 #include "tarn/analysis/cluster.hpp"
+#include "water_keys.hpp"
 
 /// @file
 /// Observers that write a row per replica at an interval.

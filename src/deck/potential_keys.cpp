@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
-#include "rule_helpers.hpp"
-#include "socket_address.hpp"
+#include "deck_paths.hpp"
 #include "water_keys.hpp"
 
 /// @file

@@ -4,92 +4,53 @@
 #include <array>
 #include <cctype>
 
+#include <fmt/format.h>
+
 namespace tarn::decks {
 namespace {
 
-struct Synonym {
-  std::string_view word;  ///< lower case, letters and digits only
+struct Synonyms {
   std::string_view name;
+  std::string_view words;  ///< lower case, letters and digits only
 };
 
-/// Words of other programs (GROMACS, OpenMM, LAMMPS, ASE) that are not similar to the names here. A
-/// word may stand for names of several keys.
-constexpr auto kSynonyms = std::to_array<Synonym>({
+/// Words of other programs (GROMACS, OpenMM, LAMMPS, ASE) that are not similar to the names here.
+constexpr auto kSynonyms = std::to_array<Synonyms>({
     // sections and keys
-    {"dt", "timestep_fs"},
-    {"nsteps", "steps"},
-    {"totaltime", "duration_ps"},
-    {"gamma", "friction_per_ps"},
-    {"damp", "friction_per_ps"},
-    {"taut", "friction_per_ps"},
-    {"collisionrate", "friction_per_ps"},
-    {"reft", "temperature_K"},
-    {"genseed", "seed"},
-    {"ldseed", "seed"},
-    {"nmolecules", "molecules"},
-    {"waters", "molecules"},
-    {"natoms", "molecules"},
-    {"watermodel", "model"},
-    {"forcefield", "model"},
-    {"integrator", "scheme"},
-    {"algorithm", "scheme"},
-    {"type", "kind"},
-    {"nstxout", "every"},
-    {"nstenergy", "every"},
-    {"interval", "every"},
-    {"stride", "every"},
-    {"outputfrequency", "every"},
-    {"platform", "device"},
-    {"nthreads", "threads"},
-    {"tcoupl", "thermostat"},
-    {"temperaturecoupling", "thermostat"},
-    {"simulation", "run"},
+    {"timestep_fs", "dt"},
+    {"steps", "nsteps"},
+    {"duration_ps", "totaltime"},
+    {"friction_per_ps", "gamma damp taut collisionrate"},
+    {"temperature_K", "reft"},
+    {"seed", "genseed ldseed"},
+    {"molecules", "nmolecules waters natoms"},
+    {"model", "watermodel forcefield"},
+    {"scheme", "integrator algorithm"},
+    {"kind", "type"},
+    {"every", "nstxout nstenergy interval stride outputfrequency"},
+    {"device", "platform"},
+    {"threads", "nthreads"},
+    {"thermostat", "tcoupl temperaturecoupling"},
+    {"run", "simulation"},
     // schemes
-    {"leapfrog", "verlet"},
-    {"md", "verlet"},
-    {"mdvv", "verlet"},
-    {"vv", "verlet"},
-    {"velocityverlet", "verlet"},
-    {"verletintegrator", "verlet"},
-    {"stormerverlet", "verlet"},
-    {"lincs", "settle"},
-    {"rigid", "settle"},
-    {"hbonds", "settle"},
-    {"ccma", "shake"},
-    {"rungekutta", "rk4"},
-    {"rungekutta4", "rk4"},
-    {"implicitmidpoint", "midpoint"},
-    {"euler", "variational-euler"},
-    {"symplecticeuler", "variational-euler"},
+    {"verlet", "leapfrog md mdvv vv velocityverlet verletintegrator stormerverlet"},
+    {"settle", "lincs rigid hbonds"},
+    {"shake", "ccma"},
+    {"rk4", "rungekutta rungekutta4"},
+    {"midpoint", "implicitmidpoint"},
+    {"variational-euler", "euler symplecticeuler"},
     // thermostats
-    {"langevin", "baoab"},
-    {"langevinmiddle", "baoab"},
-    {"langevinintegrator", "baoab"},
-    {"langevinmiddleintegrator", "baoab"},
-    {"sd", "baoab"},
-    {"bd", "baoab"},
-    {"brownian", "baoab"},
-    {"nvt", "baoab"},
-    {"vrescale", "baoab"},
-    {"csvr", "baoab"},
-    {"bussi", "baoab"},
-    {"nosehoover", "baoab"},
-    {"berendsen", "baoab"},
-    {"andersen", "baoab"},
-    {"nve", "none"},
-    {"no", "none"},
+    {"baoab",
+     "langevin langevinmiddle langevinintegrator langevinmiddleintegrator sd bd brownian nvt "
+     "vrescale csvr bussi nosehoover berendsen andersen"},
+    {"none", "nve no"},
     // methods of ring polymers, devices, precisions
-    {"pile", "pimd"},
-    {"centroidmd", "trpmd"},
-    {"cmd", "trpmd"},
-    {"gpu", "cuda"},
-    {"opencl", "cuda"},
-    {"reference", "cpu"},
-    {"float", "single"},
-    {"float32", "single"},
-    {"fp32", "single"},
-    {"float64", "double"},
-    {"fp64", "double"},
+    {"pimd", "pile"},
+    {"trpmd", "centroidmd cmd"},
+    {"cuda", "gpu opencl"},
+    {"cpu", "reference"},
+    {"single", "float float32 fp32"},
+    {"double", "float64 fp64"},
 });
 
 bool same_letter(char a, char b) {
@@ -156,9 +117,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 NameSuggestion nearest(std::string_view word, const std::vector<std::string_view>& known) {
   if (word.size() > 100) return {};  // too long for a typing error
   if (const std::string bare = letters_and_digits(word); !bare.empty()) {
-    for (const auto& [synonym, name] : kSynonyms) {
-      const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
-      if (is_known && bare == synonym) return {std::string(name), 0};
+    for (const auto& [name, words] : kSynonyms) {
+      if (fmt::format(" {} ", words).find(fmt::format(" {} ", bare)) == std::string::npos) continue;
+      if (std::ranges::find(known, name) != known.end()) return {std::string(name), 0};
     }
     for (std::string_view name : known) {
       if (letters_and_digits(name) == bare) return {std::string(name), edit_distance(word, name)};

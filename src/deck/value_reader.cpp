@@ -1,15 +1,15 @@
-#include "value_reader.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <limits>
+#include <set>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "checker.hpp"
 #include "interface/device_name.hpp"
 #include "io/words.hpp"
 #include "suggest.hpp"
@@ -18,26 +18,14 @@ namespace tarn::decks {
 namespace {
 
 std::string_view type_text(RawValue::Kind kind) {
-  switch (kind) {
-    case RawValue::Kind::boolean:
-      return "a boolean";
-    case RawValue::Kind::integer:
-      return "an integer";
-    case RawValue::Kind::number:
-      return "a floating-point number";
-    case RawValue::Kind::string:
-      return "a string";
-    case RawValue::Kind::array:
-      return "a list";
-    case RawValue::Kind::table:
-      return "a table";
-    case RawValue::Kind::other:
-      break;
-  }
-  return "a date or time";
+  constexpr std::array<std::string_view, 7> kTypes{
+      "a boolean", "an integer", "a floating-point number", "a string",
+      "a list",    "a table",    "a date or time"};
+  return kTypes[static_cast<std::size_t>(kind)];
 }
 
-constexpr std::int64_t kLargestInteger = std::numeric_limits<std::int64_t>::max();
+constexpr const char* kLargestIntegerHint =
+    "; the largest integer is 2^63 - 1 = 9223372036854775807";
 
 /// True for digits of a number that exceeds the integers of TOML.
 bool is_too_large(const std::string& text) {
@@ -49,41 +37,35 @@ bool is_too_large(const std::string& text) {
                        std::errc::result_out_of_range;
 }
 
+bool is_text(Type type) {
+  return type == Type::choice || type == Type::file || type == Type::text || type == Type::device;
+}
+
 /// How to correct a value of the wrong type, if it is clear.
 std::string correction_hint(const Key& key, const RawValue& raw) {
+  using Kind = RawValue::Kind;
   const bool wants_number =
       key.type == Type::integer || key.type == Type::number || key.type == Type::selection;
-  const bool wants_text = key.type == Type::choice || key.type == Type::file ||
-                          key.type == Type::text || key.type == Type::device;
-  switch (raw.kind) {
-    case RawValue::Kind::number:
-      if (wants_number && raw.number == std::trunc(raw.number) && std::abs(raw.number) < 1e18) {
-        return fmt::format("; write {}", static_cast<std::int64_t>(raw.number));
-      }
-      break;
-    case RawValue::Kind::string:
-      if (key.type == Type::integer && is_too_large(raw.string)) {
-        return fmt::format("; the largest integer is 2^63 - 1 = {}", kLargestInteger);
-      }
-      if ((wants_number && io::finite_number(raw.string)) ||
-          (key.type == Type::boolean && (raw.string == "true" || raw.string == "false"))) {
-        return "; write it without quotes";
-      }
-      if (key.type == Type::choices || key.type == Type::files) {
-        return fmt::format("; write [{}]", raw.text);
-      }
-      break;
-    case RawValue::Kind::integer:
-      if (key.type == Type::boolean && (raw.integer == 0 || raw.integer == 1)) {
-        return raw.integer == 1 ? "; write true" : "; write false";
-      }
-      break;
-    default:
-      break;
+  if (raw.kind == Kind::number && wants_number && raw.number == std::trunc(raw.number) &&
+      std::abs(raw.number) < 1e18) {
+    return fmt::format("; write {}", static_cast<std::int64_t>(raw.number));
   }
-  const bool is_list = raw.kind == RawValue::Kind::array || raw.kind == RawValue::Kind::table;
-  if (wants_text && !is_list) return "; put it in quotes";
-  return {};
+  if (raw.kind == Kind::string) {
+    if (key.type == Type::integer && is_too_large(raw.string)) return kLargestIntegerHint;
+    if ((wants_number && io::finite_number(raw.string)) ||
+        (key.type == Type::boolean && (raw.string == "true" || raw.string == "false"))) {
+      return "; write it without quotes";
+    }
+    if (key.type == Type::choices || key.type == Type::files) {
+      return fmt::format("; write [{}]", raw.text);
+    }
+  }
+  if (raw.kind == Kind::integer && key.type == Type::boolean &&
+      (raw.integer == 0 || raw.integer == 1)) {
+    return raw.integer == 1 ? "; write true" : "; write false";
+  }
+  const bool is_list = raw.kind == Kind::array || raw.kind == Kind::table;
+  return is_text(key.type) && !is_list ? "; put it in quotes" : "";
 }
 
 /// " (did you mean ...?)" for an unknown choice.
@@ -99,19 +81,9 @@ std::string choice_suggestion(const Key& key, std::string_view text) {
 
 /// Whether a string can be the value of the key.
 bool takes_text(const Key& key, std::string_view text) {
-  switch (key.type) {
-    case Type::choice:
-    case Type::file:
-    case Type::text:
-    case Type::device:
-      return true;
-    case Type::selection:
-      return std::isalpha(static_cast<unsigned char>(text[0])) != 0;
-    case Type::number:
-      return key.range.infinity_allowed && text == "infinite";
-    default:
-      return false;
-  }
+  if (key.type == Type::selection) return std::isalpha(static_cast<unsigned char>(text[0])) != 0;
+  if (key.type == Type::number) return key.range.infinity_allowed && text == "infinite";
+  return is_text(key.type);
 }
 
 /// How to write a value without quotes that is not TOML, if it is clear.
@@ -142,9 +114,7 @@ std::string bare_value_hint(const Key& key, const std::string& text) {
     }
     return {};
   }
-  if (is_too_large(text)) {
-    return fmt::format("; the largest integer is 2^63 - 1 = {}", kLargestInteger);
-  }
+  if (is_too_large(text)) return kLargestIntegerHint;
   // A number that TOML writes in another way, or one with its unit.
   const std::size_t end = std::min(text.find_first_not_of("+-.0123456789eE_"), text.size());
   const std::optional<double> number = io::finite_number(io::trimmed(text.substr(0, end)));
@@ -174,189 +144,175 @@ bool is_device(std::string_view text) {
   return text == "auto" || text == "cpu" || parse_cuda_devices(text).has_value();
 }
 
+/// Checks a value against the type and range of its key.
+class ValueReader {
+ public:
+  ValueReader(const Schema& schema, const Deck& deck, std::vector<Problem>& problems)
+      : schema_(schema), deck_(deck), problems_(problems) {}
+
+  std::optional<Value> read(const Key& key, const RawValue& raw) {
+    if (raw.is_bare && (raw.string.empty() || !takes_text(key, raw.string))) {
+      return refuse(raw.place, bare_value_message(key, raw));
+    }
+    std::optional<Value> value = read_value(key, raw);
+    // --set takes strings without quotes.
+    if (value && raw.is_bare && raw.place.line > 0) {
+      refuse(raw.place, fmt::format("{0} = {1}: a string needs quotes; write {0} = {2}", key.name,
+                                    raw.text, toml_string(raw.string)));
+    }
+    return value;
+  }
+
+ private:
+  std::optional<Value> read_value(const Key& key, const RawValue& raw) {
+    const auto items_of = [&](Type type) {
+      return [&, type](const RawValue& item) {
+        Key element = key;
+        element.type = type;
+        return read_value(element, item);
+      };
+    };
+    switch (key.type) {
+      case Type::boolean:
+        if (raw.kind == RawValue::Kind::boolean) return Value{raw.boolean};
+        break;
+      case Type::integer:
+      case Type::number:
+        return read_number(key, raw);
+      case Type::selection:
+        if (raw.kind == RawValue::Kind::string && !io::finite_number(raw.string))
+          return read_choice(key, raw);
+        return read_number(key, raw);
+      case Type::choice:
+        return read_choice(key, raw);
+      case Type::choices:
+        return read_choices(key, raw);
+      case Type::numbers:
+        return read_list<double>(key, raw, items_of(Type::number));
+      case Type::file:
+        if (raw.kind != RawValue::Kind::string) break;
+        if (!raw.string.empty()) return Value{raw.string};
+        return refuse(raw.place,
+                      fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
+      case Type::files:
+        return read_list<std::string>(key, raw, items_of(Type::file));
+      case Type::text:
+        if (raw.kind == RawValue::Kind::string) return Value{raw.string};
+        break;
+      case Type::device: {
+        if (raw.kind != RawValue::Kind::string) break;
+        if (is_device(raw.string)) return Value{raw.string};
+        const std::string meant = nearest(raw.string, {"auto", "cpu", "cuda"}).name;
+        return refuse(
+            raw.place,
+            fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
+                        meant.empty() ? "" : fmt::format(" (did you mean {}?)", toml_string(meant)),
+                        expected_text(key)));
+      }
+    }
+    return wrong_type(key, raw);
+  }
+
+  std::optional<Value> read_number(const Key& key, const RawValue& raw) {
+    const bool wants_float = key.type == Type::number;
+    const bool spelled_infinite = key.range.infinity_allowed &&
+                                  raw.kind == RawValue::Kind::string && raw.string == "infinite";
+    if (!spelled_infinite && raw.kind != RawValue::Kind::integer &&
+        !(wants_float && raw.kind == RawValue::Kind::number)) {
+      return wrong_type(key, raw);
+    }
+    double number =
+        raw.kind == RawValue::Kind::integer ? static_cast<double>(raw.integer) : raw.number;
+    if (spelled_infinite) number = std::numeric_limits<double>::infinity();
+    const Range& range = key.range;
+    if (std::isinf(number) && number > 0 && range.infinity_allowed) return Value{number};
+    if (!std::isfinite(number)) {
+      return refuse(raw.place, fmt::format("{} = {} is not finite; expected {}", key.name, raw.text,
+                                           expected_text(key)));
+    }
+    const bool low = number < range.low || (range.low_open && number == range.low);
+    if (low || number > range.high) {
+      return refuse(raw.place, fmt::format("{} = {} is out of range; expected {}", key.name,
+                                           raw.text, expected_text(key)));
+    }
+    if (wants_float) return Value{number};
+    return Value{raw.integer};
+  }
+
+  std::optional<Value> read_choice(const Key& key, const RawValue& raw) {
+    if (raw.kind != RawValue::Kind::string) {
+      return wrong_type(key, raw);
+    }
+    for (const Choice& choice : key.choices) {
+      if (choice.text != raw.string) continue;
+      if (choice.value >= 0) return Value{raw.string};
+      return refuse(raw.place, fmt::format("{} = {} is not possible: {}; expected {}", key.name,
+                                           raw.text, choice.description, expected_text(key)));
+    }
+    const Key here = with_available_choices(key);
+    return refuse(raw.place, fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
+                                         choice_suggestion(here, raw.string), expected_text(here)));
+  }
+
+  std::optional<Value> read_choices(const Key& key, const RawValue& raw) {
+    std::set<std::string> chosen;
+    return read_list<std::string>(key, raw, [&](const RawValue& item) -> std::optional<Value> {
+      const std::optional<Value> choice = read_choice(key, item);
+      if (!choice || chosen.insert(std::get<std::string>(*choice)).second) return choice;
+      return refuse(item.place,
+                    fmt::format("{} contains {} twice", key.name, toml_string(item.string)));
+    });
+  }
+
+  /// @param read std::optional<Value>(const RawValue& item), which reports problems
+  template <class T, class Read>
+  std::optional<Value> read_list(const Key& key, const RawValue& raw, const Read& read) {
+    if (raw.kind != RawValue::Kind::array) return wrong_type(key, raw);
+    if (raw.items.empty()) {
+      return refuse(raw.place,
+                    fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
+    }
+    std::vector<T> values;
+    for (const RawValue& item : raw.items) {
+      if (const std::optional<Value> value = read(item)) values.push_back(std::get<T>(*value));
+    }
+    if (values.size() < raw.items.size()) return std::nullopt;
+    return Value{values};
+  }
+
+  std::nullopt_t wrong_type(const Key& key, const RawValue& raw) {
+    const bool shown = raw.kind != RawValue::Kind::other;
+    return refuse(
+        raw.place,
+        fmt::format("{}{} is {}; expected {}{}", key.name, shown ? " = " + raw.text : std::string{},
+                    type_text(raw.kind), expected_text(with_available_choices(key)),
+                    correction_hint(key, raw)));
+  }
+
+  /// Reports a problem.
+  std::nullopt_t refuse(const Place& place, std::string message) {
+    problems_.push_back({place.file, place.line, place.column, std::move(message)});
+    return std::nullopt;
+  }
+
+  /// The key with only the choices that are available in this deck.
+  Key with_available_choices(const Key& key) const {
+    Key here = key;
+    std::erase_if(here.choices,
+                  [&](const Choice& choice) { return !schema_.is_met(choice.with, deck_); });
+    return here;
+  }
+
+  const Schema& schema_;
+  const Deck& deck_;
+  std::vector<Problem>& problems_;
+};
+
 }  // namespace
 
-void ValueReader::add_problem(const Place& place, std::string message) {
-  problems_.push_back({place.file, place.line, place.column, std::move(message)});
-}
-
-std::optional<Value> ValueReader::read(const Key& key, const RawValue& raw) {
-  if (raw.is_bare && (raw.string.empty() || !takes_text(key, raw.string))) {
-    add_problem(raw.place, bare_value_message(key, raw));
-    return std::nullopt;
-  }
-  std::optional<Value> value = read_value(key, raw);
-  if (value && raw.is_bare) report_missing_quotes(key, raw);
-  return value;
-}
-
-std::optional<Value> ValueReader::read_value(const Key& key, const RawValue& raw) {
-  switch (key.type) {
-    case Type::boolean:
-      if (raw.kind == RawValue::Kind::boolean) return Value{raw.boolean};
-      break;
-    case Type::integer:
-    case Type::number:
-      return read_number(key, raw);
-    case Type::selection:
-      if (raw.kind == RawValue::Kind::string && !io::finite_number(raw.string))
-        return read_choice(key, raw);
-      return read_number(key, raw);
-    case Type::choice:
-      return read_choice(key, raw);
-    case Type::choices:
-      return read_choices(key, raw);
-    case Type::numbers:
-      return read_numbers(key, raw);
-    case Type::file:
-      if (raw.kind != RawValue::Kind::string) break;
-      if (!raw.string.empty()) return Value{raw.string};
-      add_problem(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
-      return std::nullopt;
-    case Type::files:
-      return read_files(key, raw);
-    case Type::text:
-      if (raw.kind == RawValue::Kind::string) return Value{raw.string};
-      break;
-    case Type::device: {
-      if (raw.kind != RawValue::Kind::string) break;
-      if (is_device(raw.string)) return Value{raw.string};
-      const std::string meant = nearest(raw.string, {"auto", "cpu", "cuda"}).name;
-      add_problem(
-          raw.place,
-          fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
-                      meant.empty() ? "" : fmt::format(" (did you mean {}?)", toml_string(meant)),
-                      expected_text(key)));
-      return std::nullopt;
-    }
-  }
-  wrong_type(key, raw);
-  return std::nullopt;
-}
-
-void ValueReader::report_missing_quotes(const Key& key, const RawValue& raw) {
-  if (raw.place.line == 0) return;  // --set takes strings without quotes
-  add_problem(raw.place, fmt::format("{0} = {1}: a string needs quotes; write {0} = {2}", key.name,
-                                     raw.text, toml_string(raw.string)));
-}
-
-std::optional<Value> ValueReader::read_number(const Key& key, const RawValue& raw) {
-  const bool wants_float = key.type == Type::number;
-  const bool spelled_infinite =
-      key.range.infinity_allowed && raw.kind == RawValue::Kind::string && raw.string == "infinite";
-  if (!spelled_infinite && raw.kind != RawValue::Kind::integer &&
-      !(wants_float && raw.kind == RawValue::Kind::number)) {
-    wrong_type(key, raw);
-    return std::nullopt;
-  }
-  double number =
-      raw.kind == RawValue::Kind::integer ? static_cast<double>(raw.integer) : raw.number;
-  if (spelled_infinite) number = std::numeric_limits<double>::infinity();
-  const Range& range = key.range;
-  if (std::isinf(number) && number > 0 && range.infinity_allowed) return Value{number};
-  if (!std::isfinite(number)) {
-    add_problem(raw.place, fmt::format("{} = {} is not finite; expected {}", key.name, raw.text,
-                                       expected_text(key)));
-    return std::nullopt;
-  }
-  const bool low = number < range.low || (range.low_open && number == range.low);
-  if (low || number > range.high) {
-    add_problem(raw.place, fmt::format("{} = {} is out of range; expected {}", key.name, raw.text,
-                                       expected_text(key)));
-    return std::nullopt;
-  }
-  if (wants_float) return Value{number};
-  return Value{raw.integer};
-}
-
-std::optional<Value> ValueReader::read_choice(const Key& key, const RawValue& raw) {
-  if (raw.kind != RawValue::Kind::string) {
-    wrong_type(key, raw);
-    return std::nullopt;
-  }
-  for (const Choice& choice : key.choices) {
-    if (choice.text != raw.string) continue;
-    if (choice.value >= 0) return Value{raw.string};
-    add_problem(raw.place, fmt::format("{} = {} is not possible: {}; expected {}", key.name,
-                                       raw.text, choice.description, expected_text(key)));
-    return std::nullopt;
-  }
-  const Key here = with_available_choices(key);
-  add_problem(raw.place, fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
-                                     choice_suggestion(here, raw.string), expected_text(here)));
-  return std::nullopt;
-}
-
-Key ValueReader::with_available_choices(const Key& key) const {
-  Key here = key;
-  std::erase_if(here.choices,
-                [&](const Choice& choice) { return !schema_.is_met(choice.with, deck_); });
-  return here;
-}
-
-bool ValueReader::is_filled_array(const Key& key, const RawValue& raw) {
-  if (raw.kind != RawValue::Kind::array) {
-    wrong_type(key, raw);
-    return false;
-  }
-  if (raw.items.empty()) {
-    add_problem(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
-    return false;
-  }
-  return true;
-}
-
-std::optional<Value> ValueReader::read_choices(const Key& key, const RawValue& raw) {
-  if (!is_filled_array(key, raw)) return std::nullopt;
-  std::vector<std::string> chosen;
-  bool good = true;
-  for (const RawValue& item : raw.items) {
-    const std::optional<Value> choice = read_choice(key, item);
-    good = good && choice.has_value();
-    if (!choice) continue;
-    const auto& text = std::get<std::string>(*choice);
-    if (std::find(chosen.begin(), chosen.end(), text) != chosen.end()) {
-      add_problem(item.place, fmt::format("{} contains {} twice", key.name, toml_string(text)));
-      good = false;
-    }
-    chosen.push_back(text);
-  }
-  if (!good) return std::nullopt;
-  return Value{chosen};
-}
-
-std::optional<Value> ValueReader::read_numbers(const Key& key, const RawValue& raw) {
-  if (!is_filled_array(key, raw)) return std::nullopt;
-  Key element = key;
-  element.type = Type::number;
-  std::vector<double> numbers;
-  for (const RawValue& item : raw.items) {
-    const std::optional<Value> number = read_number(element, item);
-    if (number) numbers.push_back(std::get<double>(*number));
-  }
-  if (numbers.size() < raw.items.size()) return std::nullopt;
-  return Value{numbers};
-}
-
-std::optional<Value> ValueReader::read_files(const Key& key, const RawValue& raw) {
-  if (!is_filled_array(key, raw)) return std::nullopt;
-  Key element = key;
-  element.type = Type::file;
-  std::vector<std::string> paths;
-  for (const RawValue& item : raw.items) {
-    const std::optional<Value> path = read_value(element, item);
-    if (path) paths.push_back(std::get<std::string>(*path));
-  }
-  if (paths.size() < raw.items.size()) return std::nullopt;
-  return Value{paths};
-}
-
-void ValueReader::wrong_type(const Key& key, const RawValue& raw) {
-  const bool shown = raw.kind != RawValue::Kind::other;
-  add_problem(raw.place,
-              fmt::format("{}{} is {}; expected {}{}", key.name,
-                          shown ? " = " + raw.text : std::string{}, type_text(raw.kind),
-                          expected_text(with_available_choices(key)), correction_hint(key, raw)));
+std::optional<Value> read_value(const Key& key, const RawValue& raw, const Schema& schema,
+                                const Deck& deck, std::vector<Problem>& problems) {
+  return ValueReader(schema, deck, problems).read(key, raw);
 }
 
 }  // namespace tarn::decks

@@ -6,7 +6,6 @@
 #include "checker.hpp"
 #include "core/text.hpp"
 #include "defaults.hpp"
-#include "rule_helpers.hpp"
 #include "system_limits.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/physics/water_model.hpp"
@@ -255,6 +254,11 @@ void equilibration_is_shorter_than_run(Checker& checker) {
 }
 
 }  // namespace
+
+bool has_infinite_penalty(const Checker& checker) {
+  return checker.is_reliable({"integrator.scheme", "integrator.omega"}) &&
+         !is_rigid(checker.deck().integrator.scheme) && std::isinf(checker.deck().integrator.omega);
+}
 
 std::vector<Rule> scheme_rules() {
   return {

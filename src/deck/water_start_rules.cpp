@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
-#include "rule_helpers.hpp"
 #include "system_limits.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "water_keys.hpp"

@@ -3,22 +3,90 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "at_rest.hpp"
 #include "core/parallel.hpp"
 #include "cpu/layout.hpp"
 #include "cpu/small_cluster_forces.hpp"
+#include "device_engine.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/physics/cluster_shape.hpp"
+#include "tarn/single_point.hpp"
+#include "tarn/state.hpp"
 
 namespace tarn {
 namespace {
+
+/// Bond strength so small that its forces are below the rounding of all others in double precision.
+constexpr double kNoStrength = 1e-12;
+
+System system_of(const WaterModel& model, int molecules, Scheme scheme) {
+  System system;
+  system.model = model;
+  system.molecules = molecules;
+  system.integrator.scheme = scheme;
+  system.integrator.timestep_akma = 1.0;
+  system.integrator.omega = kNoStrength;
+  return system;
+}
+
+/// Clusters at rest, evaluated by the engine of a device.
+class AtRest {
+ public:
+  /// @param positions_A [cluster][molecule][9]
+  AtRest(int molecules, std::span<const double> positions_A, DeviceRequest device);
+
+  /// Energies at the positions, of each cluster; the kinetic ones are 0.
+  std::vector<Energies> energies(const WaterModel& model) const;
+  /// Forces between molecules, of the size of the positions.
+  std::vector<double> forces_kcal_per_mol_A(const WaterModel& model) const;
+
+ private:
+  State at_;
+  DeviceRequest device_;
+};
+
+AtRest::AtRest(int molecules, std::span<const double> positions_A, DeviceRequest device)
+    : device_(std::move(device)) {
+  at_.molecules = molecules;
+  at_.replica_ids.resize(positions_A.size() / at_.coordinates());
+  std::iota(at_.replica_ids.begin(), at_.replica_ids.end(), 0);
+  at_.positions_A.assign(positions_A.begin(), positions_A.end());
+  at_.velocities_A_per_akma.assign(positions_A.size(), 0.0);
+}
+
+/// With this scheme the positions equal the reported positions.
+std::vector<Energies> AtRest::energies(const WaterModel& model) const {
+  const System system = system_of(model, at_.molecules, Scheme::verlet);
+  Frame frame;
+  make_device_engine(system, at_, {}, device_)->snapshot(kEnergies, frame);
+  return std::move(frame.energies);
+}
+
+/// Forces of a rigid model from the reported positions of Z&Ss, q = x + b h^2 F/m. b h^2 is so
+/// large that the rounding of x is negligible.
+std::vector<double> AtRest::forces_kcal_per_mol_A(const WaterModel& model) const {
+  WaterModel rigid = model;
+  rigid.intramolecular = {};
+  System system = system_of(rigid, at_.molecules, Scheme::zss_stiff);
+  system.integrator.beta = 0.25;
+  system.integrator.timestep_akma = 0x1p11;
+  constexpr double kBh2 = 0x1p20;
+  Frame frame;
+  make_device_engine(system, at_, {}, device_)->snapshot(kPositions, frame);
+  std::vector<double> forces(at_.positions_A.size());
+  for (std::size_t k = 0; k < forces.size(); ++k) {
+    const double mass_Da = rigid.mass_Da(static_cast<int>(k % 9 / 3));
+    forces[k] = mass_Da * (frame.positions_A.at(k) - at_.positions_A[k]) / kBh2;
+  }
+  return forces;
+}
 
 /// Work space of one thread for clusters of one size.
 class Worker {
@@ -141,6 +209,33 @@ std::vector<double> dipole_moments_e_A(const WaterModel& model, int molecules,
     sum[2] += moment.z;
   }
   return moments;
+}
+
+SinglePoint single_point(const WaterModel& model, std::span<const double> positions_A,
+                         const DeviceRequest& device) {
+  const auto molecules = static_cast<int>(positions_A.size() / kCoordinatesPerMolecule);
+  SinglePoint result;
+  if (device.name == "auto" || device.name == "cpu") {
+    result.forces_kcal_per_mol_A.resize(positions_A.size());
+    result.energy =
+        ForceField(model, molecules).energy_and_forces(positions_A, result.forces_kcal_per_mol_A);
+    return result;
+  }
+  if (molecules == 0) throw InputError("a single point needs at least one molecule");
+  const AtRest cluster(molecules, positions_A, device);
+  // Engines report the sum of both energies.
+  WaterModel charges = model, spheres = model;
+  charges.lj_a_kcal_A12_per_mol = charges.lj_c_kcal_A6_per_mol = 0.0;
+  spheres.charge_o_e = spheres.charge_h_e = spheres.charge_m_e = 0.0;
+  const Energies of_charges = cluster.energies(charges).at(0);
+  result.energy.coulomb_kcal_per_mol = of_charges.potential_kcal_per_mol;
+  result.energy.lj_kcal_per_mol = cluster.energies(spheres).at(0).potential_kcal_per_mol;
+  result.forces_kcal_per_mol_A = cluster.forces_kcal_per_mol_A(model);
+  if (model.is_flexible()) {
+    result.energy.intramolecular_kcal_per_mol = of_charges.bond_kcal_per_mol;
+    add_intramolecular_forces(model, positions_A, result.forces_kcal_per_mol_A);
+  }
+  return result;
 }
 
 }  // namespace tarn

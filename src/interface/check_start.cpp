@@ -48,16 +48,14 @@ void check_replica_ids(std::vector<std::int64_t> ids) {
 
 void check_counts(const PairCountRequest& counts) {
   if (!counts.enabled) return;
-  if (counts.every < 1) {
-    throw InputError("pair counts: every = " + to_string(counts.every) + "; it must be 1 or more");
-  }
-  if (counts.bins < 1) {
-    throw InputError("pair counts: bins = " + to_string(counts.bins) + "; it must be 1 or more");
-  }
-  if (counts.groups < 1) {
-    throw InputError("pair counts: groups = " + to_string(counts.groups) +
+  const auto check = [](const char* name, std::int64_t number) {
+    if (number >= 1) return;
+    throw InputError(std::string("pair counts: ") + name + " = " + to_string(number) +
                      "; it must be 1 or more");
-  }
+  };
+  check("every", counts.every);
+  check("bins", counts.bins);
+  check("groups", counts.groups);
   if (!(counts.r_max_A > 0.0) || !std::isfinite(counts.r_max_A)) {
     throw InputError("pair counts: r_max_A = " + three_digits(counts.r_max_A) +
                      "; it must be a number above 0");

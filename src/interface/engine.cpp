@@ -1,5 +1,8 @@
 #include "tarn/engine.hpp"
 
+#include <charconv>
+
+#include "device_name.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn {
@@ -26,6 +29,27 @@ std::vector<EnginePart> Engine::parts() const {
   part.device = description();
   part.arithmetic = arithmetic();
   return {part};
+}
+
+std::optional<CudaDevices> parse_cuda_devices(std::string_view name) {
+  constexpr std::string_view kCuda = "cuda";
+  constexpr int kLargestIndex = 99'999;
+  if (!name.starts_with(kCuda)) return std::nullopt;
+  name.remove_prefix(kCuda.size());
+  if (name.empty()) return CudaDevices{false, {0}};
+  if (name == ":all") return CudaDevices{true, {}};
+  CudaDevices devices;
+  // Each index follows a separator.
+  for (char separator = ':'; !name.empty(); separator = ',') {
+    if (name.front() != separator) return std::nullopt;
+    name.remove_prefix(1);
+    int index = -1;
+    const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), index);
+    if (error != std::errc() || index < 0 || index > kLargestIndex) return std::nullopt;
+    devices.indices.push_back(index);
+    name.remove_prefix(static_cast<std::size_t>(rest - name.data()));
+  }
+  return devices;
 }
 
 }  // namespace tarn

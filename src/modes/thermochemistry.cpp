@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/dense.hpp"
-#include "inertia.hpp"
+#include "mode_coordinates.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 

@@ -9,7 +9,6 @@
 #include "deck/deck_paths.hpp"
 #include "deck/defaults.hpp"
 #include "deck/key_table.hpp"
-#include "deck/rule_helpers.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_text.hpp"
 

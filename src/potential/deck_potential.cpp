@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/packing.hpp"
-#include "deck/socket_address.hpp"
+#include "deck/deck_paths.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/library_potential.hpp"
 #include "tarn/socket_potential.hpp"

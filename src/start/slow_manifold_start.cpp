@@ -1,11 +1,10 @@
-#include "slow_manifold_start.hpp"
-
 #include <cmath>
 #include <vector>
 
 #include <Eigen/Core>
 
 #include "core/dense.hpp"
+#include "start_sources.hpp"
 #include "tarn/core/slow_point.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/slow_manifold.hpp"

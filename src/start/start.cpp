@@ -10,13 +10,11 @@
 #include "core/parallel.hpp"
 #include "molecule_frame.hpp"
 #include "rings.hpp"
-#include "slow_manifold_start.hpp"
 #include "start_sources.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/physics/extremes.hpp"
 #include "tarn/start_state.hpp"
-#include "velocities.hpp"
 
 namespace tarn {
 namespace {

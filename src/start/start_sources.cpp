@@ -11,7 +11,6 @@
 #include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/start.hpp"
-#include "velocities.hpp"
 
 namespace tarn {
 namespace {
@@ -210,8 +209,8 @@ std::vector<double> temperatures_of(const System& system, int replicas, int of_s
   return all_K;
 }
 
-}  // namespace
-
+/// Ring polymers that start from a run with other beads, temperatures or masses, and are averaged
+/// before they reach equilibrium.
 std::optional<Message> warning_of_rings(const Deck& deck, const StartState& start) {
   // Beads spread within 0.05 ps; other temperatures take longer.
   constexpr double kSpread_ps = 0.05, kHeating_ps = 1.0;
@@ -249,6 +248,32 @@ std::optional<Message> warning_of_rings(const Deck& deck, const StartState& star
             : ". Set [run] equilibration_ps to leave the first picoseconds out of averages"));
 }
 
+/// A state of a run with another water model.
+std::optional<Message> note_on_model(const Deck& deck, const StartState& start) {
+  const Deck& source = start.deck;
+  if (source.system.model == kOwnModel && deck.system.model == kOwnModel) {
+    if (source.model == deck.model) return std::nullopt;
+    return Message::note(
+        fmt::format("{} comes from a run with other values in [model]", start.path));
+  }
+  if (source.system.model == deck.system.model) return std::nullopt;
+  return Message::note(fmt::format("{} comes from a run with model {}, and this deck uses {}",
+                                   start.path, source.system.model, deck.system.model));
+}
+
+/// Velocities of a run with other masses.
+std::optional<Message> note_on_masses(const Deck& deck, const StartState& start) {
+  if (deck.system.velocities != VelocityKind::state) return std::nullopt;
+  const int molecules = start.state.molecules;
+  const std::string changes =
+      changed_masses(make_system(start.deck, molecules).model, make_system(deck, molecules).model);
+  if (changes.empty()) return std::nullopt;
+  return Message::note(
+      fmt::format("masses change ({}): velocities are kept, so the temperature changes", changes));
+}
+
+}  // namespace
+
 std::optional<Message> warning_of_momentum(const Deck& deck, const std::string& path,
                                            const WaterModel& model, const io::Structure& file) {
   if (deck.system.remove_momentum || deck.thermostat.kind != Thermostat::none) return std::nullopt;
@@ -267,28 +292,6 @@ std::optional<Message> warning_of_momentum(const Deck& deck, const StartState& s
   if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
   if (!make_system(start.deck, start.state.molecules).zero_momentum) return std::nullopt;
   return no_momentum("the run of " + start.path + " had");
-}
-
-std::optional<Message> note_on_model(const Deck& deck, const StartState& start) {
-  const Deck& source = start.deck;
-  if (source.system.model == kOwnModel && deck.system.model == kOwnModel) {
-    if (source.model == deck.model) return std::nullopt;
-    return Message::note(
-        fmt::format("{} comes from a run with other values in [model]", start.path));
-  }
-  if (source.system.model == deck.system.model) return std::nullopt;
-  return Message::note(fmt::format("{} comes from a run with model {}, and this deck uses {}",
-                                   start.path, source.system.model, deck.system.model));
-}
-
-std::optional<Message> note_on_masses(const Deck& deck, const StartState& start) {
-  if (deck.system.velocities != VelocityKind::state) return std::nullopt;
-  const int molecules = start.state.molecules;
-  const std::string changes =
-      changed_masses(make_system(start.deck, molecules).model, make_system(deck, molecules).model);
-  if (changes.empty()) return std::nullopt;
-  return Message::note(
-      fmt::format("masses change ({}): velocities are kept, so the temperature changes", changes));
 }
 
 Messages messages_on_state(const Deck& deck, const StartState& start) {

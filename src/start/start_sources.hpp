@@ -11,12 +11,14 @@
 #include "tarn/force_field.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/minimise.hpp"
+#include "tarn/physics/water_model.hpp"
+#include "tarn/start.hpp"
 #include "tarn/start_state.hpp"
 #include "tarn/state.hpp"
 #include "tarn/system.hpp"
 
 /// @file
-/// Structures and states that a deck starts from, prepared for its scheme and model.
+/// Structures, states and velocities that a deck starts from, prepared for its scheme and model.
 
 namespace tarn::start {
 
@@ -52,16 +54,6 @@ std::optional<Message> warning_of_momentum(const Deck& deck, const std::string& 
 /// The same for the velocities of another run's state.
 std::optional<Message> warning_of_momentum(const Deck& deck, const StartState& start);
 
-/// Ring polymers that start from a run with other beads, temperatures or masses, and are averaged
-/// before they reach equilibrium.
-std::optional<Message> warning_of_rings(const Deck& deck, const StartState& start);
-
-/// A state of a run with another water model.
-std::optional<Message> note_on_model(const Deck& deck, const StartState& start);
-
-/// Velocities of a run with other masses.
-std::optional<Message> note_on_masses(const Deck& deck, const StartState& start);
-
 /// All messages about a state, before it is changed.
 Messages messages_on_state(const Deck& deck, const StartState& start);
 
@@ -76,5 +68,37 @@ std::optional<Message> warning_of_copies(const Deck& deck, bool shared_starts);
 
 /// Molecules that start far outside the wall: a note if few do, before the averages begin.
 std::optional<Message> message_on_wall(const Deck& deck, const System& system, const State& state);
+
+/// Draws velocities from the Maxwell distribution, sqrt(kT/m) xi.
+/// @param positions_A 9 N numbers
+/// @param tangent remove the components that change bond lengths: then J v = 0, and 6 N of the 9 N
+/// degrees of freedom remain
+/// @param velocities_A_per_akma 9 N numbers; written
+void draw_velocities(const WaterModel& model, std::span<const double> positions_A,
+                     double temperature_K, bool tangent, std::uint64_t seed, std::int64_t replica,
+                     std::span<double> velocities_A_per_akma);
+
+/// Removes the velocity components that change bond lengths, as draw_velocities() does for
+/// `tangent`.
+void project_onto_constraints(const WaterModel& model, std::span<const double> positions_A,
+                              std::span<double> velocities_A_per_akma);
+
+/// Subtracts the rigid-body motion of the cluster: the total linear and angular momentum become
+/// zero, and J v does not change.
+void remove_momentum(const WaterModel& model, std::span<const double> positions_A,
+                     std::span<double> velocities_A_per_akma);
+
+/// Moves one penalised cluster onto the slow manifold, where its bonds do not vibrate.
+///
+/// Applies IPA (move_to_slow_point) with all forces. g and its rate become their means over a
+/// window of three periods of the slowest vibration on each side, by the smallest mass-weighted
+/// moves of the atoms. The momentum and the centre of mass of each molecule are conserved exactly,
+/// the angular momentum to the order of the amplitude.
+/// @param omega penalty strength, finite
+/// @param positions_A, velocities_A_per_akma 9 N numbers; replaced
+/// @throws NumericalError if it does not converge
+SlowManifoldStart project_onto_slow_manifold(ForceField& force_field, double omega,
+                                             std::span<double> positions_A,
+                                             std::span<double> velocities_A_per_akma);
 
 }  // namespace tarn::start

@@ -1,11 +1,10 @@
-#include "velocities.hpp"
-
 #include <cmath>
 #include <cstddef>
 
-#include <Eigen/Core>
+#include <Eigen/Geometry>
 
 #include "core/dense.hpp"
+#include "start_sources.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/molecule_solve.hpp"

@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "deck/socket_address.hpp"
+#include "deck/deck_paths.hpp"
 #include "recorded_potential.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/check_potential.hpp"

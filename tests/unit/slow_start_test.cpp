@@ -1,8 +1,7 @@
 // Starts without vibration of the bonds: the filter, one molecule, and what a deck gives.
 
 #include "engine_fixtures.hpp"
-#include "start/slow_manifold_start.hpp"
-#include "start/velocities.hpp"
+#include "start/start_sources.hpp"
 #include "tarn/core/slow_point.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/physics/slow_manifold.hpp"

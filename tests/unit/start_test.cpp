@@ -7,8 +7,8 @@
 
 #include "engine_fixtures.hpp"
 #include "start/cell_grid.hpp"
+#include "start/start_sources.hpp"
 #include "start/uniform.hpp"
-#include "start/velocities.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/physics/penalty.hpp"
 #include "testing.hpp"

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "tarn/core/number.hpp"
 #include "tarn/core/vec3.hpp"
@@ -357,86 +358,51 @@ TARN_HD T sum_lanes(const Pack<T>& a) {
   return r[0];
 }
 
+/// Lane l of the result is lane index(l) of a and b, one after the other.
+template <auto index, class Native, int... l>
+TARN_HD auto shuffled(const Native& a, const Native& b, std::integer_sequence<int, l...>) {
+  return __builtin_shufflevector(a, b, index(l)...);
+}
+/// The first lanes of that.
+template <int lanes, auto index, class Native>
+TARN_HD auto shuffled(const Native& a, const Native& b) {
+  return shuffled<index>(a, b, std::make_integer_sequence<int, lanes>{});
+}
+
 /// Lane l of the result is lane l + 1 of a; its last lane is lane 0 of a.
 template <class T>
 TARN_HD Pack<T> rotate_lanes(const Pack<T>& a) {
-  if constexpr (Pack<T>::lanes == 16) {
-    return {
-        __builtin_shufflevector(a.v, a.v, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0)};
-  } else if constexpr (Pack<T>::lanes == 8) {
-    return {__builtin_shufflevector(a.v, a.v, 1, 2, 3, 4, 5, 6, 7, 0)};
-  } else if constexpr (Pack<T>::lanes == 4) {
-    return {__builtin_shufflevector(a.v, a.v, 1, 2, 3, 0)};
-  } else {
-    return {__builtin_shufflevector(a.v, a.v, 1, 0)};
-  }
+  constexpr int lanes = Pack<T>::lanes;
+  return {shuffled<lanes, [](int l) { return (l + 1) % lanes; }>(a.v, a.v)};
 }
 
 /// Lane l of the result is the sum over the lanes of a[l]. Pairs of packs are added to one, with
 /// shuffles within 16 bytes where possible. The packs are overwritten.
 template <class T>
 TARN_HD Pack<T> sum_lanes_of_each(Pack<T> (&a)[Pack<T>::lanes]) {
-  using P = Pack<T>;
-  constexpr int lanes = P::lanes;
-  if constexpr (lanes == 16) {
-    for (int i = 0; i < 16; i += 2) {
-      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 1].v, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25,
-                                       12, 28, 13, 29)) +
-             P(__builtin_shufflevector(a[i].v, a[i + 1].v, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11,
-                                       27, 14, 30, 15, 31));
-    }
-    for (int i = 0; i < 16; i += 4) {
-      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 2].v, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25,
-                                       12, 13, 28, 29)) +
-             P(__builtin_shufflevector(a[i].v, a[i + 2].v, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26,
-                                       27, 14, 15, 30, 31));
-    }
-    const auto add_16_bytes = [](const P& low, const P& high) {
-      return P(__builtin_shufflevector(low.v, high.v, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24,
-                                       25, 26, 27)) +
-             P(__builtin_shufflevector(low.v, high.v, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23,
-                                       28, 29, 30, 31));
-    };
-    return add_16_bytes(add_16_bytes(a[0], a[4]), add_16_bytes(a[8], a[12]));
-  } else if constexpr (lanes == 8 && sizeof(T) == 4) {
-    for (int i = 0; i < 8; i += 2) {
-      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 1].v, 0, 8, 1, 9, 4, 12, 5, 13)) +
-             P(__builtin_shufflevector(a[i].v, a[i + 1].v, 2, 10, 3, 11, 6, 14, 7, 15));
-    }
-    for (int i = 0; i < 8; i += 4) {
-      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 2].v, 0, 1, 8, 9, 4, 5, 12, 13)) +
-             P(__builtin_shufflevector(a[i].v, a[i + 2].v, 2, 3, 10, 11, 6, 7, 14, 15));
-    }
-    return P(__builtin_shufflevector(a[0].v, a[4].v, 0, 1, 2, 3, 8, 9, 10, 11)) +
-           P(__builtin_shufflevector(a[0].v, a[4].v, 4, 5, 6, 7, 12, 13, 14, 15));
-  } else if constexpr (lanes == 8) {
-    for (int i = 0; i < 8; i += 2) {
-      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 1].v, 0, 8, 2, 10, 4, 12, 6, 14)) +
-             P(__builtin_shufflevector(a[i].v, a[i + 1].v, 1, 9, 3, 11, 5, 13, 7, 15));
-    }
-    const auto add_pairs = [](const P& low, const P& high) {
-      return P(__builtin_shufflevector(low.v, high.v, 0, 1, 4, 5, 8, 9, 12, 13)) +
-             P(__builtin_shufflevector(low.v, high.v, 2, 3, 6, 7, 10, 11, 14, 15));
-    };
-    return add_pairs(add_pairs(a[0], a[2]), add_pairs(a[4], a[6]));
-  } else if constexpr (lanes == 4 && sizeof(T) == 4) {
-    for (int i = 0; i < 4; i += 2) {
-      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 1].v, 0, 4, 1, 5)) +
-             P(__builtin_shufflevector(a[i].v, a[i + 1].v, 2, 6, 3, 7));
-    }
-    return P(__builtin_shufflevector(a[0].v, a[2].v, 0, 1, 4, 5)) +
-           P(__builtin_shufflevector(a[0].v, a[2].v, 2, 3, 6, 7));
-  } else if constexpr (lanes == 4) {
-    for (int i = 0; i < 4; i += 2) {
-      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 1].v, 0, 4, 2, 6)) +
-             P(__builtin_shufflevector(a[i].v, a[i + 1].v, 1, 5, 3, 7));
-    }
-    return P(__builtin_shufflevector(a[0].v, a[2].v, 0, 1, 4, 5)) +
-           P(__builtin_shufflevector(a[0].v, a[2].v, 2, 3, 6, 7));
-  } else {
-    return P(__builtin_shufflevector(a[0].v, a[1].v, 0, 2)) +
-           P(__builtin_shufflevector(a[0].v, a[1].v, 1, 3));
+  constexpr int lanes = Pack<T>::lanes, part = 16 / static_cast<int>(sizeof(T)), half = part / 2;
+  // Adds two shuffles of packs i and j; the lanes of the second are `by` after those of the first.
+  const auto add = [&a]<int by, auto index>(int i, int j) TARN_INLINE_LAMBDA {
+    a[i] = Pack<T>(shuffled<lanes, index>(a[i].v, a[j].v)) +
+           Pack<T>(shuffled<lanes, [](int l) { return index(l) + by; }>(a[i].v, a[j].v));
+  };
+  if constexpr (half == 2) {
+    constexpr auto alternate = [](int l) { return l % 2 * lanes + l / 4 * 4 + l % 4 / 2; };
+    for (int i = 0; i < lanes; i += 2) add.template operator()<2, alternate>(i, i + 1);
   }
+  constexpr auto by_halves = [](int l) {
+    return l % part / half * lanes + l / part * part + l % half;
+  };
+  for (int i = 0; i < lanes; i += part) add.template operator()<half, by_halves>(i, i + half);
+  if constexpr (lanes > part) {
+    constexpr auto by_parts = [](int l) {
+      const int m = l % (lanes / 2);
+      return l / (lanes / 2) * lanes + m / part * 2 * part + m % part;
+    };
+    for (int i = 0; i < lanes; i += 2 * part) add.template operator()<part, by_parts>(i, i + part);
+    if constexpr (lanes > 2 * part) add.template operator()<part, by_parts>(0, 2 * part);
+  }
+  return a[0];
 }
 
 // --- conversions ---------------------------------------------------------------------------------
@@ -463,33 +429,15 @@ TARN_HD Pack<std::uint64_t> multiply_low32(const Pack<std::uint64_t>& a, std::ui
 /// The first and the second half of the lanes, and the inverse join_halves().
 template <class T>
 TARN_HD HalfNative<T> first_half(const Pack<T>& a) {
-  if constexpr (Pack<T>::lanes == 16) {
-    return __builtin_shufflevector(a.v, a.v, 0, 1, 2, 3, 4, 5, 6, 7);
-  } else if constexpr (Pack<T>::lanes == 8) {
-    return __builtin_shufflevector(a.v, a.v, 0, 1, 2, 3);
-  } else {
-    return __builtin_shufflevector(a.v, a.v, 0, 1);
-  }
+  return shuffled<Pack<T>::lanes / 2, [](int l) { return l; }>(a.v, a.v);
 }
 template <class T>
 TARN_HD HalfNative<T> second_half(const Pack<T>& a) {
-  if constexpr (Pack<T>::lanes == 16) {
-    return __builtin_shufflevector(a.v, a.v, 8, 9, 10, 11, 12, 13, 14, 15);
-  } else if constexpr (Pack<T>::lanes == 8) {
-    return __builtin_shufflevector(a.v, a.v, 4, 5, 6, 7);
-  } else {
-    return __builtin_shufflevector(a.v, a.v, 2, 3);
-  }
+  return shuffled<Pack<T>::lanes / 2, [](int l) { return l + Pack<T>::lanes / 2; }>(a.v, a.v);
 }
 template <class T>
 TARN_HD Pack<T> join_halves(const HalfNative<T>& a, const HalfNative<T>& b) {
-  if constexpr (Pack<T>::lanes == 16) {
-    return {__builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)};
-  } else if constexpr (Pack<T>::lanes == 8) {
-    return {__builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)};
-  } else {
-    return {__builtin_shufflevector(a, b, 0, 1, 2, 3)};
-  }
+  return {shuffled<Pack<T>::lanes, [](int l) { return l; }>(a, b)};
 }
 
 /// The low 32 bits of 2 L lanes of 64 bits, `low` first.
@@ -497,15 +445,8 @@ template <class T>
 TARN_HD Pack<std::uint32_t> narrow(const Pack<T>& low, const Pack<T>& high) {
   constexpr int lanes = 2 * Pack<T>::lanes;
   using Words = typename Simd<std::uint32_t, 4 * lanes>::Native;
-  const Words a = reinterpret_cast<Words>(low.v), b = reinterpret_cast<Words>(high.v);
-  if constexpr (lanes == 16) {
-    return {
-        __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)};
-  } else if constexpr (lanes == 8) {
-    return {__builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)};
-  } else {
-    return {__builtin_shufflevector(a, b, 0, 2, 4, 6)};
-  }
+  return {shuffled<lanes, [](int l) { return 2 * l; }>(reinterpret_cast<Words>(low.v),
+                                                       reinterpret_cast<Words>(high.v))};
 }
 
 /// Converts as many floats to a double pack, and back with rounding.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "tarn/physics/ring_polymer.hpp"
-#include "tarn/steps/flexible.hpp"
 #include "tarn/steps/thermostat.hpp"
 
 /// @file
