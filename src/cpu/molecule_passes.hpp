@@ -3,6 +3,7 @@
 #include "pack_memory.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/noise.hpp"
+#include "tarn/steps/step_checks.hpp"
 #include "tarn/steps/step_program.hpp"
 
 /// @file
@@ -18,14 +19,6 @@ using cpu::NewmarkCorrection;
 using cpu::PackLanes;
 using cpu::PassReport;
 using cpu::SinglePacks;
-
-/// Whether a molecule has blown up: its velocities are too large or NaN.
-/// @param largest_speed2 [A^2/akma^2]; of modes of P beads, P times as large
-template <class T>
-TARN_HD mask_t<T> is_too_fast(const Triple<T>& v, double largest_speed2 = kLargestSpeed2) {
-  const T one(scalar_t<T>(1)), largest(static_cast<scalar_t<T>>(largest_speed2));
-  return !(weighted_norm2(one, one, v) < largest);
-}
 
 /// What a pass over molecules changes and therefore stores.
 struct Changes {

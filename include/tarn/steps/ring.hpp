@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tarn/physics/ring_polymer.hpp"
+#include "tarn/steps/flexible.hpp"
 #include "tarn/steps/thermostat.hpp"
 
 /// @file

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tarn/physics/flexible.hpp"
+#include "tarn/steps/flexible.hpp"
 #include "tarn/steps/newmark.hpp"
 #include "tarn/steps/rigid.hpp"
 #include "tarn/steps/single.hpp"
@@ -132,18 +132,12 @@ TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, End end, const Triple<number
 }
 
 /// end_step() of flexible molecules: accelerations from the forces of the other molecules and the
-/// intramolecular ones. Z&Ss for stiff systems takes the intramolecular potential as the stiff one,
-/// equation (78); velocity Verlet takes all forces at x.
-/// @param f force of the other molecules and the wall at x
-template <class S, class M, class T = number_t<M>>
-TARN_HD Triple<T> flexible_step_acceleration(const StepNumbers<S>& q, End end, const Triple<T>& f,
-                                             const M& s) {
-  const auto& shape = shape_of(s);
-  if (end == End::flexible_zss) {
-    return flexible_acceleration(shape, f, q.flexible, q.masses, q.zss.inverse_bh2);
-  }
-  const Triple<T> all = f + intramolecular_force(shape, q.flexible);
-  return scale(T(q.masses.inverse_o), T(q.masses.inverse_h), all);
+/// intramolecular ones.
+template <class S, class M>
+TARN_HD Triple<number_t<M>> flexible_step_acceleration(const StepNumbers<S>& q, End end,
+                                                       const Triple<number_t<M>>& f, const M& s) {
+  if (end == End::flexible_zss) return flexible_zss_acceleration(s, f, q.flexible, q.masses, q.zss);
+  return flexible_verlet_acceleration(s, f, q.flexible, q.masses);
 }
 
 /// end_step() of rigid and penalised, or of flexible molecules. The choice is made at compile time:

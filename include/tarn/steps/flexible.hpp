@@ -1,0 +1,32 @@
+#pragma once
+
+#include "tarn/physics/flexible.hpp"
+#include "tarn/steps/molecule_state.hpp"
+
+/// @file
+/// Steps with flexible molecules, equation (10). The schemes differ in the acceleration only.
+
+namespace tarn {
+inline namespace TARN_ARCH {
+
+/// Velocity Verlet: all forces at x [A/akma^2].
+/// @param f0 force of the other molecules and the wall at x
+template <class M, class S>
+TARN_HD Triple<number_t<M>> flexible_verlet_acceleration(const M& s, const Triple<number_t<M>>& f0,
+                                                         const FlexibleParameters<S>& p,
+                                                         const Masses<S>& m) {
+  using T = number_t<M>;
+  return scale(T(m.inverse_o), T(m.inverse_h), f0 + intramolecular_force(shape_of(s), p));
+}
+
+/// Z&Ss for stiff systems with the intramolecular potential as the stiff one, equation (78).
+template <class M, class S>
+TARN_HD Triple<number_t<M>> flexible_zss_acceleration(const M& s, const Triple<number_t<M>>& f0,
+                                                      const FlexibleParameters<S>& p,
+                                                      const Masses<S>& m,
+                                                      const ZssParameters<S>& zss) {
+  return flexible_acceleration(shape_of(s), f0, p, m, zss.inverse_bh2);
+}
+
+}  // namespace TARN_ARCH
+}  // namespace tarn
