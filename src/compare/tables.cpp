@@ -17,7 +17,7 @@
 namespace tarn {
 namespace {
 
-constexpr double kNone = SchemeResult::kNone;
+constexpr double kNotKnown = SchemeResult::kNone;
 
 /// A table that is written at once.
 class Table {
@@ -191,7 +191,7 @@ void write_correlation_times(const CompareResult& result, const std::string& pro
     table.cell(static_cast<std::int64_t>(s.blow_ups.size())).cell(s.correlation_interval_fs);
     for (const std::string& name : names) {
       const AveragedQuantity* time = s.correlation_time(name);
-      table.numbers({time ? time->mean : kNone, time ? time->error : kNone});
+      table.numbers({time ? time->mean : kNotKnown, time ? time->error : kNotKnown});
       table.cell(std::int64_t{time && time->converged});
     }
     table.end_row();
@@ -210,8 +210,8 @@ void write_beads(const CompareResult& result, const std::string& provenance) {
   for (const SchemeResult& s : result.schemes) {
     table.cell(s.label).cell(std::int64_t{s.beads}).cell(s.timestep_fs).numbers({s.us_per_ps});
     for (std::size_t k = 0; k < columns; ++k) {
-      table.numbers(
-          {s.rings.empty() ? kNone : s.rings[k].mean, s.rings.empty() ? kNone : s.rings[k].error});
+      table.numbers({s.rings.empty() ? kNotKnown : s.rings[k].mean,
+                     s.rings.empty() ? kNotKnown : s.rings[k].error});
     }
     table.end_row();
   }

@@ -263,7 +263,7 @@ TYPED_TEST(FloatPack, ScaledCubeOfTheReciprocalSquareRoot) {
     return std::ldexp((static_cast<long double>(y) - exact) / exact,
                       std::numeric_limits<T>::digits);
   };
-  for (int k = 0; k < 100000 / n; ++k) {
+  for (int round = 0; round < 100000 / n; ++round) {
     const Pack<T> s[2] = {this->pack(), this->pack()};
     Pack<T> a[2], out[2];
     for (Pack<T>& p : a) {

@@ -107,8 +107,8 @@ TEST(Penalty, HessianIsGaussNewtonWhereTheBondsHold) {
       Matrix9 expected = k.transpose() * k;
       const Eigen::Matrix<Real, 3, 1> g = dense_constraint(bent, r);
       const int ends[3][3] = {{-1, 1, 0}, {-1, 0, 1}, {0, -1, 1}};
-      for (int k = 0; k < 27; ++k) {
-        const int c = k / 9, a = k / 3 % 3, b = k % 3;
+      for (int m = 0; m < 27; ++m) {
+        const int c = m / 9, a = m / 3 % 3, b = m % 3;
         expected.block<3, 3>(3 * a, 3 * b) +=
             2 * g(c) * ends[c][a] * ends[c][b] * Eigen::Matrix<Real, 3, 3>::Identity();
       }
