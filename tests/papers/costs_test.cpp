@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -188,9 +189,10 @@ std::int64_t check(auto&& dynamics, Law forces, Law derivatives = kNone) {
 TEST(MechanicsManifoldCosts, OfMagnets) {
   const Magnet magnet;
   using L = LinearisedSo3;
-  for (const auto& [quadrature, law] : {std::pair(L::Quadrature::first_order, Law{0, 1, 0}),
-                                        {L::Quadrature::trapezoidal, Law{1, 1, 0}}}) {
-    L linearised(magnet, 20.0, 0.4, quadrature, L::AMass::paper);
+  for (const auto& [quadrature, mass, law] :
+       {std::tuple(L::Quadrature::first_order, L::AMass::paper, Law{0, 1, 0}),
+        {L::Quadrature::trapezoidal, L::AMass::consistent, Law{1, 1, 0}}}) {
+    L linearised(magnet, 20.0, 0.4, quadrature, mass);
     check(linearised, law, law);
     EXPECT_EQ(linearised.costs().third_derivatives, law.of(linearised.costs()));
     EXPECT_EQ(linearised.costs().linear_solves, law.of(linearised.costs()));
