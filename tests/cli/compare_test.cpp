@@ -311,8 +311,8 @@ TEST_F(Comparisons, ReportReorientation) {
             (std::vector<std::string>{"0", "0", "4"}));
 
   // One window of one replica has no error.
-  const std::string one = output_of(
-      "compare" + more + " --schemes settle,shake --set system.replicas=1 --set run.steps=180");
+  const std::string one =
+      output_of("compare" + more + " --schemes settle,shake --set system.replicas=1");
   EXPECT_TRUE(contains(one, " +- ?, +")) << one;
   EXPECT_TRUE(contains(one, " +- ? %")) << one;
 }
