@@ -35,6 +35,8 @@ grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh'
       if (stem ~ /^(state|system)$/) return "physics"
       if (stem ~ /^(engine|observer|potential)$/) return "interface"
       if (stem ~ /^(version|build_features)$/) return "core"
+      if (stem == "single_point") return "engine"  # in cluster_forces.cpp
+      if (stem == "model_by_name") return "deck"   # in deck_text.cpp
       if (match(sources, "src/[a-z_]+/" stem "\\.cpp ")) {
         split(substr(sources, RSTART), parts, "/")
         return parts[2]
