@@ -173,6 +173,11 @@ Pictures draw_pictures(const std::string& folder, const PictureFormats& formats)
 
 Pictures draw_pictures(const std::string& folder) {
   if (environment("TARN_PICTURES") == "off") return {};
+  const std::filesystem::directory_iterator files(folder);
+  if (std::none_of(begin(files), end(files),
+                   [](const auto& file) { return file.path().extension() == ".csv"; })) {
+    return {};
+  }
   return draw_pictures(folder, {PictureFormat::svg, PictureFormat::png});
 }
 

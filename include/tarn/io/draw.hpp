@@ -32,7 +32,7 @@ std::string python_with_matplotlib();
 /// Draws the pictures of all tables in the folder of a run, a comparison or an analysis, next to
 /// the tables. A picture that cannot be drawn is a message of the result, not an error.
 Pictures draw_pictures(const std::string& folder, const PictureFormats& formats);
-/// As SVG and PNG, at the end of a run; nothing with TARN_PICTURES=off.
+/// As SVG and PNG, at the end of a run; nothing without tables or with TARN_PICTURES=off.
 Pictures draw_pictures(const std::string& folder);
 
 /// Draws a table, or the structures of an XYZ file.
