@@ -820,8 +820,8 @@ def log_axes(axes: Axes, x: Array, y: Array, margins: tuple[float, float] = (1.3
 
 def compared_errors(results: Results, table: Table) -> Figure | None:
     """Errors against cost, or without a thermostat the change in energy against step and cost."""
-    if "us_per_ps" not in table:
-        return errors_of_system(results, table) if "error_q_max" in table else None
+    if "us_per_ps" not in table:  # a comparison of 0.2 without water
+        return None
     schemes = Schemes(results)
     if not schemes.by_step:
         return None
@@ -1018,54 +1018,6 @@ def conservation_of_system(_: Results, table: Table) -> Figure | None:
     axes.set(yscale="log", ylabel=f"absolute change{of_all}")
     x_label += "" if x == "step" else "     points: maximum per 1/200 of the time"
     return finish(figure, (axes,), system_and_scheme(table), x_label)
-
-
-def drift(_: Results, table: Table) -> Figure | None:
-    """Changes of the energy, of a momentum and of a constraint that all schemes have."""
-    groups, of_panels = table.groups("scheme"), []
-    for names in (("energy",), ("lz", "spatial_jz", "spatial_12", "momentum_dot_direction"),
-                  ("constraint_max", "rotation_error", "direction_norm2")):  # fmt: skip
-        columns = [f"{name}_change" for name in names if f"{name}_change" in table]
-        columns = [c for c in columns if all(np.isfinite(table[c][rows]).all() for _, rows in groups)]
-        of_panels += [c for c in columns[:1] if np.any(table[c] != 0.0)]
-    if not of_panels:
-        return None
-    figure, all_axes = panels(len(of_panels), 2.8, sharex=True)
-    for axes, column in zip(all_axes, of_panels, strict=True):
-        for k, (scheme, rows) in enumerate(groups):
-            axes.plot(*largest_changes(table["time"][rows], table[column][rows], 100), label=scheme,
-                      color=COLOURS[k % 8], linestyle="-" if k < 8 else "--")  # fmt: skip
-        axes.set(yscale="log", ylabel=f"change of {column[:-7]}")
-    title = f"Largest change since the start in each hundredth of the run, {system_and_scheme(table)}"
-    return finish(figure, all_axes, title, "time")
-
-
-def errors_of_system(results: Results, table: Table) -> Figure | None:
-    """The largest error against step, time and force evaluations; grey where the reference limits it."""
-    error, own = table["error_q_max"], table.error("error_q_max")
-    own = np.nan_to_num(table["reference_error_q_max"])
-    orders = {q: orders_of(results, q) for q in "qv"}
-    labels = np.array([re.sub(r":step=[^:]*$", "", str(label)) for label in table["scheme"]])
-    shown = [("step", "step"), ("us_per_time", "wall time per unit time (µs)")]
-    if np.any(table["forces_per_time"] > 0.0):
-        shown.append(("forces_per_time", "force evaluations per unit time"))
-    if not np.any(error > 0.0):
-        return None
-    figure, all_axes = panels(len(shown), 3.2)
-    for axes, (name, x_label) in zip(all_axes, shown, strict=True):
-        known = (error > 0.0) & (table[name] > 0.0)
-        for k, scheme in enumerate(dict.fromkeys(labels)):
-            rows = np.flatnonzero(known & (labels == scheme))
-            label = scheme + (f", order {orders['q'][scheme]}" if scheme in orders["q"] else "")
-            curve(axes, table[name][rows], error[rows], own[rows], label=label, color=COLOURS[k % 8],
-                  marker=MARKERS[k % 8], linestyle="-" if k < 8 else "--")  # fmt: skip
-        limited = known & (error < 10.0 * own)
-        if limited.any():
-            axes.plot(table[name][limited], error[limited], "o", color="#BBBBBB", zorder=5,
-                      label="limited by the reference")  # fmt: skip
-        axes.set(ylabel="largest error of q", xlabel=x_label)
-        log_axes(axes, table[name][known], error[known])
-    return finish(figure, all_axes, f"Error of {system_and_scheme(table)}", shown[-1][1])
 
 
 # --- structures ---
@@ -1347,7 +1299,6 @@ COMPARISON: tuple[tuple[str, str, Draw], ...] = (
     ("correlation", "correlation", compared_correlations),
     ("beads", "beads", compared_beads),
     ("compare", "errors", compared_errors),
-    ("drift", "drift", drift),
 )
 
 

@@ -20,7 +20,7 @@ using PictureFormats = std::vector<PictureFormat>;
 /// "svg" or "png".
 std::string_view name_of(PictureFormat format);
 
-/// The script. It has a command line of its own.
+/// The script that draws, a program with command line options.
 std::string_view plot_script();
 
 /// Sets the interpreter that is tried first.
