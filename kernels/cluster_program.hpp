@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "tarn/physics/confinement.hpp"
-#include "tarn/physics/pair_force.hpp"
-#include "tarn/steps/ring.hpp"
-#include "tarn/steps/step_program.hpp"
+#include "physics/confinement.hpp"
+#include "physics/pair_force.hpp"
+#include "steps/ring.hpp"
+#include "steps/step_program.hpp"
 
 /// @file
 /// Steps of small clusters in the lanes of a warp, one molecule per lane. The program is a template

@@ -1,6 +1,6 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
-#include "tarn/physics/dense_matrix.hpp"
+#include "physics/dense_matrix.hpp"
 
 /// @file
 /// Matrices and right-hand sides of dense solves: lower triangles in column-major order.

@@ -5,7 +5,7 @@
 
 #include "kernels/cluster_program.hpp"
 #include "kernels/layout.hpp"
-#include "tarn/physics/noise.hpp"
+#include "physics/noise.hpp"
 
 /// @file
 /// Device memory of the replicas, and functions that load and store one molecule.

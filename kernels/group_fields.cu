@@ -2,9 +2,9 @@
 
 #include "kernels/launch_kernel.hpp"
 #include "kernels/measured.cuh"
+#include "physics/moments.hpp"
+#include "physics/radial.hpp"
 #include "tarn/core/replica_map.hpp"
-#include "tarn/physics/moments.hpp"
-#include "tarn/physics/radial.hpp"
 
 namespace tarn::gpu {
 namespace {

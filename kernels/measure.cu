@@ -3,8 +3,8 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
 #include "kernels/measure_sums.cuh"
-#include "tarn/physics/cluster_shape.hpp"
-#include "tarn/physics/geometry.hpp"
+#include "physics/cluster_shape.hpp"
+#include "physics/geometry.hpp"
 
 /// @file
 /// Rows of numbers per replica. The terms of a molecule are formulas of steps/measure.hpp and

@@ -5,8 +5,8 @@
 #include <cuda_runtime.h>
 
 #include "kernels/device_state.cuh"
-#include "tarn/physics/geometry.hpp"
-#include "tarn/steps/measure.hpp"
+#include "physics/geometry.hpp"
+#include "steps/measure.hpp"
 
 /// @file
 /// Measurements on the device: one row of numbers per replica; see measure.cu.

@@ -2,7 +2,7 @@
 
 #include "kernels/launch_kernel.hpp"
 #include "kernels/measured.cuh"
-#include "tarn/physics/pair_force.hpp"
+#include "physics/pair_force.hpp"
 
 /// @file
 /// Sums over the molecules of each replica, of terms(replica, molecule, out); see measure.cu. In an

@@ -5,7 +5,7 @@
 
 #include "kernels/device_state.cuh"
 #include "kernels/measure.hpp"
-#include "tarn/physics/cluster_shape.hpp"
+#include "physics/cluster_shape.hpp"
 
 /// @file
 /// Molecules and pairs as they are measured, reported positions q = x + b h^2 a, equation (15), and

@@ -4,8 +4,8 @@
 
 #include "kernels/bulk.hpp"
 #include "kernels/layout.hpp"
+#include "steps/step_parameters.hpp"
 #include "tarn/core/number.hpp"
-#include "tarn/steps/step_parameters.hpp"
 
 namespace tarn::gpu {
 

@@ -1,4 +1,4 @@
-#include "tarn/steps/ring_measure.hpp"
+#include "steps/ring_measure.hpp"
 
 #include <cstring>
 
@@ -6,7 +6,7 @@
 #include "kernels/measure_sums.cuh"
 #include "kernels/ring_modes.cuh"
 #include "kernels/ring_polymers.hpp"
-#include "tarn/physics/geometry.hpp"
+#include "physics/geometry.hpp"
 
 /// @file
 /// Estimators of ring polymers, and their centroids. The order of all sums depends on the numbers

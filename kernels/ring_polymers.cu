@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "physics/ring_polymer.hpp"
 #include "tarn/exchange.hpp"
-#include "tarn/physics/ring_polymer.hpp"
 
 namespace tarn::gpu {
 

@@ -7,9 +7,9 @@
 
 #include "kernels/group_fields.hpp"
 #include "kernels/launch.hpp"
+#include "physics/cluster_shape.hpp"
+#include "steps/ring_measure.hpp"
 #include "tarn/core/replica_map.hpp"
-#include "tarn/physics/cluster_shape.hpp"
-#include "tarn/steps/ring_measure.hpp"
 
 namespace tarn::gpu {
 namespace {

@@ -8,7 +8,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda_check.hpp"
-#include "tarn/steps/step_parameters.hpp"
+#include "steps/step_parameters.hpp"
 
 namespace tarn::gpu {
 

@@ -18,21 +18,21 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/symmetry.hpp"
 #include "arrays.hpp"
 #include "interrupts.hpp"
 #include "locks.hpp"
+#include "observe/trajectory_rdf.hpp"
 #include "parts.hpp"
+#include "physics/molecule_vibrations.hpp"
+#include "physics/temperature_ladder.hpp"
 #include "potential.hpp"
-#include "tarn/analysis/symmetry.hpp"
 #include "tarn/check_potential.hpp"
 #include "tarn/cluster_forces.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/modes.hpp"
-#include "tarn/observe/trajectory_rdf.hpp"
-#include "tarn/physics/molecule_vibrations.hpp"
-#include "tarn/physics/temperature_ladder.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn::python {

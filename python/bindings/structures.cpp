@@ -14,13 +14,13 @@
 #include "arrays.hpp"
 #include "locks.hpp"
 #include "parts.hpp"
+#include "physics/model_table.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/devices.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/model_by_name.hpp"
-#include "tarn/physics/model_table.hpp"
 #include "tarn/physics/water_model.hpp"
 
 namespace tarn::python {

@@ -1,4 +1,4 @@
-#include "tarn/analysis/blocking.hpp"
+#include "blocking.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <cstddef>
 
-#include "tarn/physics/cluster_parts.hpp"
-#include "tarn/physics/cluster_shape.hpp"
-#include "tarn/physics/confinement.hpp"
+#include "physics/cluster_parts.hpp"
+#include "physics/cluster_shape.hpp"
+#include "physics/confinement.hpp"
 
 namespace tarn::analysis {
 namespace {

@@ -1,11 +1,11 @@
-#include "tarn/analysis/correlation.hpp"
+#include "correlation.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "blocking.hpp"
 #include "memory.hpp"
-#include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/cluster.hpp"
 
 namespace tarn::analysis {

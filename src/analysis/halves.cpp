@@ -1,10 +1,10 @@
-#include "tarn/analysis/halves.hpp"
+#include "halves.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include "blocking.hpp"
 #include "memory.hpp"
-#include "tarn/analysis/blocking.hpp"
 
 namespace tarn::analysis {
 namespace {

@@ -1,4 +1,4 @@
-#include "tarn/analysis/isomers.hpp"
+#include "isomers.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tarn/analysis/rdf.hpp"
+#include "rdf.hpp"
 
 #include <algorithm>
 #include <cmath>

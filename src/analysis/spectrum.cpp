@@ -1,4 +1,4 @@
-#include "tarn/analysis/spectrum.hpp"
+#include "spectrum.hpp"
 
 #include <algorithm>
 #include <cmath>

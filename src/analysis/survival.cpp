@@ -1,4 +1,4 @@
-#include "tarn/analysis/survival.hpp"
+#include "survival.hpp"
 
 #include <algorithm>
 #include <cmath>

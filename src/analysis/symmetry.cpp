@@ -1,4 +1,4 @@
-#include "tarn/analysis/symmetry.hpp"
+#include "symmetry.hpp"
 
 #include <cmath>
 

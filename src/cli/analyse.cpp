@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "observe/trajectory_tables.hpp"
 #include "run_end_text.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/model_by_name.hpp"
-#include "tarn/observe/trajectory_tables.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

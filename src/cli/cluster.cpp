@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "analysis/isomers.hpp"
 #include "command.hpp"
 #include "commands.hpp"
 #include "structure_files.hpp"
-#include "tarn/analysis/isomers.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/atomic_file.hpp"

@@ -1,4 +1,4 @@
-#include "tarn/io/convert.hpp"
+#include "io/convert.hpp"
 
 #include <memory>
 

@@ -12,10 +12,10 @@
 #include "command.hpp"
 #include "commands.hpp"
 #include "core/processors.hpp"
+#include "io/json.hpp"
 #include "ranks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/io/json.hpp"
 #include "tarn/run.hpp"
 #include "terminal.hpp"
 

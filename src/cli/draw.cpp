@@ -12,11 +12,11 @@
 #include "command.hpp"
 #include "commands.hpp"
 #include "io/replica_frames.hpp"
+#include "io/xyz.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/io/xyz.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

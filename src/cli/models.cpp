@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "tarn/io/json.hpp"
+#include "io/json.hpp"
+#include "physics/model_table.hpp"
 #include "tarn/model_by_name.hpp"
-#include "tarn/physics/model_table.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

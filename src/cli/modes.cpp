@@ -7,14 +7,14 @@
 
 #include <fmt/format.h>
 
+#include "analysis/symmetry.hpp"
 #include "commands.hpp"
+#include "io/json.hpp"
+#include "io/molden.hpp"
 #include "io/paths.hpp"
 #include "structure_files.hpp"
-#include "tarn/analysis/symmetry.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/json.hpp"
-#include "tarn/io/molden.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
 #include "tarn/thermochemistry.hpp"

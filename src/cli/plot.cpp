@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "io/draw.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/draw.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

@@ -7,10 +7,10 @@
 
 #include "commands.hpp"
 #include "io/paths.hpp"
+#include "observe/trajectory_rdf.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/observe/trajectory_rdf.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "io/draw.hpp"
 #include "run/run_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
@@ -14,7 +15,6 @@
 #include "tarn/force_field.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/draw.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"

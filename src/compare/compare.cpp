@@ -11,11 +11,11 @@
 
 #include <fmt/format.h>
 
+#include "io/draw.hpp"
 #include "run/run_folder.hpp"
 #include "tables.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/draw.hpp"
 #include "tarn/start.hpp"
 #include "water_variants.hpp"
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "tarn/analysis/rdf.hpp"
+#include "analysis/rdf.hpp"
 
 namespace tarn {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "analysis/rdf.hpp"
 #include "deck/system_limits.hpp"
 #include "error_cost.hpp"
 #include "run/progress.hpp"
-#include "tarn/analysis/rdf.hpp"
 #include "tarn/core/units.hpp"
 #include "water_variants.hpp"
 

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include "analysis/rdf.hpp"
 #include "deck/notes.hpp"
 #include "observe/warnings.hpp"
 #include "run/run_messages.hpp"
-#include "tarn/analysis/rdf.hpp"
 
 namespace tarn {
 namespace {

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "analysis/blocking.hpp"
+#include "analysis/halves.hpp"
 #include "energy_conservation.hpp"
 #include "observe/baths.hpp"
 #include "observe/correlations.hpp"
 #include "observe/ring_columns.hpp"
 #include "run/first_events.hpp"
-#include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
-#include "tarn/analysis/halves.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"

@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "analysis/rdf.hpp"
+#include "io/json.hpp"
 #include "observe/ring_columns.hpp"
-#include "tarn/analysis/rdf.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/json.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn {

@@ -1,4 +1,4 @@
-#include "tarn/core/slow_point.hpp"
+#include "slow_point.hpp"
 
 #include <cmath>
 #include <numbers>

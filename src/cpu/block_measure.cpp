@@ -8,9 +8,9 @@
 #include <unordered_map>
 
 #include "interface/moments.hpp"
+#include "physics/cluster_parts.hpp"
+#include "physics/geometry.hpp"
 #include "tarn/core/replica_map.hpp"
-#include "tarn/physics/cluster_parts.hpp"
-#include "tarn/physics/geometry.hpp"
 
 namespace tarn::cpu {
 namespace {

@@ -7,11 +7,11 @@
 #include "aligned.hpp"
 #include "group.hpp"
 #include "kernel_table.hpp"
+#include "physics/cluster_shape.hpp"
 #include "potential_forces.hpp"
+#include "steps/measure.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/force_field.hpp"
-#include "tarn/physics/cluster_shape.hpp"
-#include "tarn/steps/measure.hpp"
 
 namespace tarn::cpu {
 

@@ -3,9 +3,9 @@
 #include <cstddef>
 
 #include "core/dense.hpp"
+#include "physics/dense_matrix.hpp"
+#include "physics/flexible_hessian.hpp"
 #include "tarn/flat_coordinates.hpp"
-#include "tarn/physics/dense_matrix.hpp"
-#include "tarn/physics/flexible_hessian.hpp"
 
 namespace tarn::cpu {
 namespace {

@@ -11,10 +11,10 @@
 #include "aligned.hpp"
 #include "kernel_table.hpp"
 #include "layout.hpp"
+#include "physics/flexible.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/flat_coordinates.hpp"
-#include "tarn/physics/flexible.hpp"
 
 namespace tarn {
 

@@ -4,10 +4,10 @@
 #include <map>
 
 #include "core/parallel.hpp"
+#include "physics/ring_polymer.hpp"
 #include "ring_tables.hpp"
+#include "steps/step_parameters.hpp"
 #include "tarn/core/number.hpp"
-#include "tarn/physics/ring_polymer.hpp"
-#include "tarn/steps/step_parameters.hpp"
 
 namespace tarn::cpu {
 namespace {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "group.hpp"
+#include "physics/confinement.hpp"
+#include "physics/pair_force.hpp"
 #include "potential_forces.hpp"
-#include "tarn/physics/confinement.hpp"
-#include "tarn/physics/pair_force.hpp"
-#include "tarn/steps/step_parameters.hpp"
+#include "steps/step_parameters.hpp"
 
 namespace tarn::cpu {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "dense_solve.hpp"
-#include "tarn/steps/newmark.hpp"
-#include "tarn/steps/zss.hpp"
+#include "steps/newmark.hpp"
+#include "steps/zss.hpp"
 
 namespace tarn::cpu {
 

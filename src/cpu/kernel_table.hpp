@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tarn/steps/step_parameters.hpp"
+#include "steps/step_parameters.hpp"
 
 namespace tarn {
 struct MeasureNumbers;
@@ -49,7 +49,7 @@ struct MoleculePacks : PackLanes {
   double* v_thermal;  ///< velocities right after the noise, for BAOAB; may be null otherwise
 };
 
-/// Molecules in single precision (tarn/steps/single.hpp), in packs of twice as many lanes, so that
+/// Molecules in single precision (steps/single.hpp), in packs of twice as many lanes, so that
 /// there is one sub-block.
 struct SinglePacks : PackLanes {
   std::uint32_t* x;  ///< [pack][12][lane]: cell, O, H1, H2

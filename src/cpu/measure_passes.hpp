@@ -1,9 +1,9 @@
 #pragma once
 
 #include "pack_memory.hpp"
-#include "tarn/physics/cluster_shape.hpp"
-#include "tarn/physics/geometry.hpp"
-#include "tarn/steps/measure.hpp"
+#include "physics/cluster_shape.hpp"
+#include "physics/geometry.hpp"
+#include "steps/measure.hpp"
 
 /// @file
 /// Measurements of the replicas in the lanes of a pack: sums over their molecules, in order.

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "pack_memory.hpp"
-#include "tarn/physics/confinement.hpp"
-#include "tarn/physics/noise.hpp"
-#include "tarn/steps/step_checks.hpp"
-#include "tarn/steps/step_program.hpp"
+#include "physics/confinement.hpp"
+#include "physics/noise.hpp"
+#include "steps/step_checks.hpp"
+#include "steps/step_program.hpp"
 
 /// @file
 /// Passes over molecules: all parts of a step but the pair forces. Molecules are independent but

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "core/pack.hpp"
 #include "kernel_table.hpp"
-#include "tarn/core/pack.hpp"
-#include "tarn/physics/pair_force.hpp"
-#include "tarn/steps/single.hpp"
+#include "physics/pair_force.hpp"
+#include "steps/single.hpp"
 
 /// @file
 /// Loads and stores of packs of molecules, sites and forces, and sums over a cluster.

@@ -6,13 +6,13 @@
 #include <cstddef>
 
 #include "interface/moments.hpp"
+#include "physics/confinement.hpp"
+#include "physics/geometry.hpp"
 #include "ring_steps.hpp"
+#include "steps/ring_measure.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/flat_coordinates.hpp"
-#include "tarn/physics/confinement.hpp"
-#include "tarn/physics/geometry.hpp"
-#include "tarn/steps/ring_measure.hpp"
 
 namespace tarn::cpu {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "aligned.hpp"
 #include "kernel_table.hpp"
-#include "tarn/physics/ring_polymer.hpp"
+#include "physics/ring_polymer.hpp"
 
 namespace tarn::cpu {
 

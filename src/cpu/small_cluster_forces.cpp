@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "layout.hpp"
-#include "tarn/physics/flexible.hpp"
+#include "physics/flexible.hpp"
 #include "tarn/state.hpp"
 
 namespace tarn::cpu {

@@ -5,16 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "analysis/spectrum.hpp"
 #include "core/text.hpp"
 #include "defaults.hpp"
+#include "physics/molecule_vibrations.hpp"
 #include "schema.hpp"
 #include "system_limits.hpp"
-#include "tarn/analysis/spectrum.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/physics/molecule_vibrations.hpp"
 
 /// @file
 /// Conversion of a deck to internal units.

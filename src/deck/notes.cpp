@@ -11,13 +11,13 @@
 
 #include "core/text.hpp"
 #include "defaults.hpp"
+#include "physics/molecule_vibrations.hpp"
+#include "physics/ring_frequencies.hpp"
+#include "physics/ring_polymer.hpp"
 #include "schema.hpp"
 #include "system_limits.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/physics/molecule_vibrations.hpp"
-#include "tarn/physics/ring_frequencies.hpp"
-#include "tarn/physics/ring_polymer.hpp"
 #include "tarn/physics/water_model.hpp"
 
 namespace tarn::decks {

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "analysis/blocking.hpp"
+#include "analysis/correlation.hpp"
 #include "checker.hpp"
 #include "core/text.hpp"
 #include "defaults.hpp"
 #include "notes.hpp"
 #include "system_limits.hpp"
-#include "tarn/analysis/blocking.hpp"
-#include "tarn/analysis/correlation.hpp"
 #include "water_keys.hpp"
 
 /// @file

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "analysis/blocking.hpp"
 #include "checker.hpp"
 #include "core/text.hpp"
 #include "io/frame_formats.hpp"
 #include "system_limits.hpp"
-#include "tarn/analysis/blocking.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 #include "water_keys.hpp"

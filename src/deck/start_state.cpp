@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "deck_paths.hpp"
+#include "io/checkpoint.hpp"
 #include "schema.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/checkpoint.hpp"
 
 namespace tarn {
 namespace {

@@ -6,10 +6,10 @@
 #include "checker.hpp"
 #include "core/text.hpp"
 #include "defaults.hpp"
+#include "steps/step_parameters.hpp"
 #include "system_limits.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/physics/water_model.hpp"
-#include "tarn/steps/step_parameters.hpp"
 #include "water_keys.hpp"
 
 namespace tarn::decks {

@@ -13,10 +13,10 @@
 #include "cpu/layout.hpp"
 #include "cpu/small_cluster_forces.hpp"
 #include "device_engine.hpp"
+#include "physics/cluster_shape.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/force_field.hpp"
-#include "tarn/physics/cluster_shape.hpp"
 #include "tarn/single_point.hpp"
 #include "tarn/state.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "steps/single.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/steps/single.hpp"
 
 namespace tarn {
 namespace {

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "exchange_places.hpp"
+#include "physics/exchange.hpp"
+#include "physics/noise.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/physics/exchange.hpp"
-#include "tarn/physics/noise.hpp"
 
 namespace tarn {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "frame_fields.hpp"
+#include "physics/confinement.hpp"
+#include "physics/molecule_solve.hpp"
+#include "physics/pair_force.hpp"
 #include "tarn/flat_coordinates.hpp"
-#include "tarn/physics/confinement.hpp"
-#include "tarn/physics/molecule_solve.hpp"
-#include "tarn/physics/pair_force.hpp"
 
 namespace tarn {
 namespace {

@@ -4,9 +4,9 @@
 #include <functional>
 #include <vector>
 
+#include "steps/measure.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/physics/triple.hpp"
-#include "tarn/steps/measure.hpp"
 
 namespace tarn {
 

@@ -6,10 +6,10 @@
 
 #include "core/parallel.hpp"
 #include "frame_fields.hpp"
+#include "physics/confinement.hpp"
+#include "physics/radial.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/flat_coordinates.hpp"
-#include "tarn/physics/confinement.hpp"
-#include "tarn/physics/radial.hpp"
 
 namespace tarn {
 namespace {

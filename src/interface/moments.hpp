@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "physics/moments.hpp"
+#include "steps/measure.hpp"
 #include "tarn/engine.hpp"
-#include "tarn/physics/moments.hpp"
-#include "tarn/steps/measure.hpp"
 
 namespace tarn {
 

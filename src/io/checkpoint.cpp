@@ -1,4 +1,4 @@
-#include "tarn/io/checkpoint.hpp"
+#include "checkpoint.hpp"
 
 #include <limits>
 #include <ostream>

@@ -1,4 +1,4 @@
-#include "tarn/io/convert.hpp"
+#include "convert.hpp"
 
 #include <algorithm>
 #include <charconv>

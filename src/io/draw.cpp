@@ -1,4 +1,4 @@
-#include "tarn/io/draw.hpp"
+#include "draw.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -12,8 +12,8 @@
 #include "paths.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/xyz.hpp"
 #include "words.hpp"
+#include "xyz.hpp"
 
 namespace tarn::io {
 namespace {

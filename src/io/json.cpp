@@ -1,4 +1,4 @@
-#include "tarn/io/json.hpp"
+#include "json.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tarn/io/line_reader.hpp"
+#include "line_reader.hpp"
 
 #include <cerrno>
 

@@ -1,4 +1,4 @@
-#include "tarn/io/molden.hpp"
+#include "molden.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "frame_formats.hpp"
+#include "line_reader.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/line_reader.hpp"
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"
 #include "words.hpp"

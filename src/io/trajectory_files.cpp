@@ -13,8 +13,8 @@
 #include "tarn/io/append_file.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
-#include "tarn/io/xyz.hpp"
 #include "words.hpp"
+#include "xyz.hpp"
 #include "xyz_comment.hpp"
 
 namespace tarn::io {

@@ -1,4 +1,4 @@
-#include "tarn/io/xyz.hpp"
+#include "xyz.hpp"
 
 #include <algorithm>
 #include <iterator>

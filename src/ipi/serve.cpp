@@ -16,13 +16,13 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
+#include "physics/penalty.hpp"
 #include "sockets.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/physics/parameters.hpp"
-#include "tarn/physics/penalty.hpp"
 
 namespace tarn {
 namespace {

@@ -12,12 +12,12 @@
 
 #include "core/dense.hpp"
 #include "mode_coordinates.hpp"
+#include "physics/penalty.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/force_field.hpp"
-#include "tarn/physics/penalty.hpp"
 
 namespace tarn {
 namespace {

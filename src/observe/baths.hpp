@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "tarn/analysis/blocking.hpp"
+#include "analysis/blocking.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/observe/observers.hpp"
 

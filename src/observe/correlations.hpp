@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/blocking.hpp"
+#include "analysis/correlation.hpp"
 #include "io/archive.hpp"
-#include "tarn/analysis/blocking.hpp"
-#include "tarn/analysis/correlation.hpp"
 #include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"

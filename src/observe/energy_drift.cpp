@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "tarn/analysis/blocking.hpp"
+#include "analysis/blocking.hpp"
 #include "tarn/analysis/convergence.hpp"
 
 namespace tarn {

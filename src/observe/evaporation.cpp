@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "analysis/survival.hpp"
 #include "baths.hpp"
 #include "core/bisect.hpp"
 #include "io/archive.hpp"
 #include "observable.hpp"
 #include "tarn/analysis/errors.hpp"
-#include "tarn/analysis/survival.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"

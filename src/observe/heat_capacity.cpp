@@ -10,13 +10,13 @@
 #include "core/parallel.hpp"
 #include "io/archive.hpp"
 #include "observable.hpp"
+#include "steps/measure.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/steps/measure.hpp"
 
 namespace tarn {
 namespace {

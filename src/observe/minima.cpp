@@ -6,9 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "analysis/isomers.hpp"
+#include "analysis/symmetry.hpp"
 #include "baths.hpp"
 #include "core/parallel.hpp"
 #include "io/archive.hpp"
+#include "io/xyz.hpp"
 #include "io/xyz_comment.hpp"
 #include "observable.hpp"
 #include "start/molecule_frame.hpp"
@@ -16,14 +19,11 @@
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"
-#include "tarn/analysis/isomers.hpp"
-#include "tarn/analysis/symmetry.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/xyz.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/thermochemistry.hpp"

@@ -5,15 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "analysis/blocking.hpp"
+#include "analysis/rdf.hpp"
 #include "baths.hpp"
 #include "io/archive.hpp"
 #include "observable.hpp"
-#include "tarn/analysis/blocking.hpp"
-#include "tarn/analysis/rdf.hpp"
+#include "physics/radial.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/physics/radial.hpp"
 
 namespace tarn {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "tarn/analysis/blocking.hpp"
+#include "analysis/blocking.hpp"
+#include "analysis/rdf.hpp"
 #include "tarn/analysis/errors.hpp"
-#include "tarn/analysis/rdf.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {

@@ -6,15 +6,15 @@
 
 #include <fmt/format.h>
 
+#include "analysis/blocking.hpp"
 #include "baths.hpp"
 #include "io/archive.hpp"
 #include "observable.hpp"
-#include "tarn/analysis/blocking.hpp"
+#include "physics/molecule_vibrations.hpp"
+#include "physics/ring_frequencies.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/physics/molecule_vibrations.hpp"
-#include "tarn/physics/ring_frequencies.hpp"
 
 namespace tarn {
 namespace {

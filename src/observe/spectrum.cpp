@@ -1,4 +1,4 @@
-#include "tarn/analysis/spectrum.hpp"
+#include "analysis/spectrum.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "analysis/blocking.hpp"
 #include "core/parallel.hpp"
 #include "io/archive.hpp"
 #include "observable.hpp"
 #include "replica_table.hpp"
-#include "tarn/analysis/blocking.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 

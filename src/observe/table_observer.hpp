@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/blocking.hpp"
+#include "analysis/halves.hpp"
 #include "baths.hpp"
 #include "interface/moments.hpp"
 #include "io/archive.hpp"
 #include "observable.hpp"
 #include "replica_table.hpp"
-#include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
-#include "tarn/analysis/halves.hpp"
 #include "tarn/observer.hpp"
 #include "warnings.hpp"
 

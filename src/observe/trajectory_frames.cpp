@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
+#include "physics/cluster_parts.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/physics/cluster_parts.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn {

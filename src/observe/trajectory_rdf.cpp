@@ -1,4 +1,4 @@
-#include "tarn/observe/trajectory_rdf.hpp"
+#include "trajectory_rdf.hpp"
 
 #include <cmath>
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/rdf.hpp"
 #include "rdf_counts.hpp"
-#include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/state.hpp"

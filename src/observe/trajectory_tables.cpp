@@ -1,4 +1,4 @@
-#include "tarn/observe/trajectory_tables.hpp"
+#include "trajectory_tables.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -15,17 +15,17 @@
 
 #include <fmt/format.h>
 
+#include "analysis/correlation.hpp"
+#include "io/draw.hpp"
 #include "io/paths.hpp"
 #include "io/replica_frames.hpp"
 #include "observable.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
-#include "tarn/analysis/correlation.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/draw.hpp"
 #include "tarn/observe/quantity_table.hpp"
 #include "trajectory_frames.hpp"
 #include "warnings.hpp"

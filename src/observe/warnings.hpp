@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tarn/analysis/halves.hpp"
+#include "analysis/halves.hpp"
 #include "tarn/core/message.hpp"
 #include "tarn/observer.hpp"
 

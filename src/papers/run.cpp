@@ -12,13 +12,13 @@
 #include <fmt/format.h>
 
 #include "experiment.hpp"
+#include "io/checkpoint.hpp"
+#include "io/draw.hpp"
+#include "io/json.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
-#include "tarn/io/checkpoint.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/draw.hpp"
-#include "tarn/io/json.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn::papers {

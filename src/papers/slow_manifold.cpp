@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/slow_point.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/core/slow_point.hpp"
 
 namespace tarn::papers {
 namespace {

@@ -6,11 +6,11 @@
 
 #include "interface/exchange_places.hpp"
 #include "messages.hpp"
+#include "physics/cluster_shape.hpp"
 #include "rank_device.hpp"
 #include "rank_part.hpp"
 #include "shares.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/physics/cluster_shape.hpp"
 
 namespace tarn::parallel {
 namespace {

@@ -1,4 +1,4 @@
-#include "tarn/physics/cluster_parts.hpp"
+#include "cluster_parts.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tarn/physics/ring_frequencies.hpp"
+#include "ring_frequencies.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "core/bisect.hpp"
+#include "ring_polymer.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/physics/ring_polymer.hpp"
 
 namespace tarn {
 namespace {

@@ -1,12 +1,12 @@
-#include "tarn/physics/temperature_ladder.hpp"
+#include "temperature_ladder.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 
 #include "core/bisect.hpp"
+#include "molecule_vibrations.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/physics/molecule_vibrations.hpp"
 
 namespace tarn {
 namespace {

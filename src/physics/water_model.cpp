@@ -6,9 +6,9 @@
 #include <span>
 #include <utility>
 
-#include "tarn/physics/flexible.hpp"
-#include "tarn/physics/model_table.hpp"
-#include "tarn/physics/molecule_vibrations.hpp"
+#include "flexible.hpp"
+#include "model_table.hpp"
+#include "molecule_vibrations.hpp"
 #include "tarn/physics/parameters.hpp"
 
 namespace tarn {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "io/json.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
-#include "tarn/io/json.hpp"
 
 namespace tarn {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tarn/io/checkpoint.hpp"
+#include "io/checkpoint.hpp"
 #include "tarn/observer.hpp"
 
 namespace tarn {

@@ -7,11 +7,11 @@
 
 #include "blow_up.hpp"
 #include "deck/notes.hpp"
+#include "io/checkpoint.hpp"
 #include "progress.hpp"
 #include "replicas.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
-#include "tarn/io/checkpoint.hpp"
 #include "tarn/potential.hpp"
 #include "tarn/start_state.hpp"
 #include "tarn/version.hpp"

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "physics/geometry.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/flat_coordinates.hpp"
-#include "tarn/physics/geometry.hpp"
 
 namespace tarn {
 namespace {

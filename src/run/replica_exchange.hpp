@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/blocking.hpp"
 #include "io/archive.hpp"
-#include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/multi_histogram.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/exchange.hpp"

@@ -12,11 +12,11 @@
 #include <fmt/ranges.h>
 
 #include "core/dense.hpp"
+#include "physics/molecule_solve.hpp"
+#include "physics/ou.hpp"
+#include "steps/step_parameters.hpp"
 #include "tarn/flat_coordinates.hpp"
-#include "tarn/physics/molecule_solve.hpp"
-#include "tarn/physics/ou.hpp"
 #include "tarn/start.hpp"
-#include "tarn/steps/step_parameters.hpp"
 
 namespace tarn {
 namespace {

@@ -5,11 +5,11 @@
 #include <system_error>
 #include <utility>
 
+#include "io/xyz.hpp"
 #include "io/xyz_comment.hpp"
 #include "run_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/xyz.hpp"
 
 namespace tarn {
 

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "blow_up.hpp"
+#include "io/json.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
-#include "tarn/io/json.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn {

@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "molecule_frame.hpp"
+#include "physics/flexible.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"
-#include "tarn/physics/flexible.hpp"
 
 /// @file
 /// The energy of a cluster as a function of molecular coordinates, for minimise() of lbfgs.hpp. The

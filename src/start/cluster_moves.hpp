@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "molecule_frame.hpp"
+#include "physics/pair_force.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/physics/pair_force.hpp"
 #include "tarn/physics/parameters.hpp"
 #include "uniform.hpp"
 

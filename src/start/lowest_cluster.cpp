@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
+#include "analysis/isomers.hpp"
 #include "cluster_moves.hpp"
 #include "core/parallel.hpp"
 #include "molecule_frame.hpp"
 #include "shared_calls.hpp"
-#include "tarn/analysis/isomers.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
 

@@ -12,11 +12,11 @@
 
 #include <fmt/format.h>
 
+#include "analysis/isomers.hpp"
 #include "cluster_coordinates.hpp"
 #include "core/parallel.hpp"
 #include "lbfgs.hpp"
 #include "shared_calls.hpp"
-#include "tarn/analysis/isomers.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/structure.hpp"

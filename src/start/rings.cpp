@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "tarn/physics/noise.hpp"
-#include "tarn/physics/ring_polymer.hpp"
+#include "physics/noise.hpp"
+#include "physics/ring_polymer.hpp"
 
 namespace tarn::start {
 namespace {

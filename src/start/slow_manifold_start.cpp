@@ -4,10 +4,10 @@
 #include <Eigen/Core>
 
 #include "core/dense.hpp"
+#include "core/slow_point.hpp"
+#include "physics/slow_manifold.hpp"
 #include "start_sources.hpp"
-#include "tarn/core/slow_point.hpp"
 #include "tarn/flat_coordinates.hpp"
-#include "tarn/physics/slow_manifold.hpp"
 
 namespace tarn::start {
 namespace {

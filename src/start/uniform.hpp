@@ -7,8 +7,8 @@
 #include <Eigen/Core>
 #include <Eigen/Geometry>
 
+#include "physics/noise.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/physics/noise.hpp"
 
 namespace tarn::start {
 

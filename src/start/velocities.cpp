@@ -4,11 +4,11 @@
 #include <Eigen/Geometry>
 
 #include "core/dense.hpp"
+#include "physics/molecule_solve.hpp"
+#include "physics/noise.hpp"
 #include "start_sources.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/flat_coordinates.hpp"
-#include "tarn/physics/molecule_solve.hpp"
-#include "tarn/physics/noise.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn::start {

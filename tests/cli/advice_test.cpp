@@ -13,13 +13,13 @@
 #include <gtest/gtest.h>
 
 #include "command.hpp"
+#include "io/xyz.hpp"
 #include "run/blow_up.hpp"
 #include "scratch_folder.hpp"
 #include "start/molecule_frame.hpp"
 #include "start/start_sources.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/xyz.hpp"
 #include "tarn/start.hpp"
 
 /// @file

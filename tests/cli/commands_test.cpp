@@ -10,12 +10,12 @@
 #include <gtest/gtest.h>
 
 #include "command.hpp"
+#include "io/xyz.hpp"
 #include "plain_water.hpp"
 #include "program.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/io/xyz.hpp"
 #include "trajectory_fixtures.hpp"
 
 /// @file

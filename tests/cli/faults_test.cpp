@@ -14,12 +14,12 @@
 #include <unistd.h>
 #include <vector>
 
+#include "io/checkpoint.hpp"
 #include "program.hpp"
 #include "run_files.hpp"
 #include "scratch_folder.hpp"
 #include "small_disk.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/checkpoint.hpp"
 #include "tarn/io/formats.hpp"
 
 /// @file

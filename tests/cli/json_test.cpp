@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "io/checkpoint.hpp"
 #include "json_reader.hpp"
 #include "program.hpp"
 #include "scratch_folder.hpp"
-#include "tarn/io/checkpoint.hpp"
 
 /// @file
 /// What `--json` tells programs that watch, line by line.

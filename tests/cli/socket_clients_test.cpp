@@ -12,11 +12,11 @@
 #include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
+#include "io/xyz.hpp"
 #include "program.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"
-#include "tarn/io/xyz.hpp"
 #include "tarn/physics/parameters.hpp"
 #include "tarn/socket_potential.hpp"
 

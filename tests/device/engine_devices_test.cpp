@@ -14,10 +14,10 @@
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
 #include "one_replica.hpp"
+#include "steps/newmark.hpp"
+#include "steps/step_parameters.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/split_engine.hpp"
-#include "tarn/steps/newmark.hpp"
-#include "tarn/steps/step_parameters.hpp"
 #include "worst.hpp"
 
 /// @file

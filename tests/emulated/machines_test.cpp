@@ -15,11 +15,11 @@
 #include "ring_fixtures.hpp"
 #include "run/step_cost.hpp"
 #include "scratch_folder.hpp"
+#include "steps/step_parameters.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/single_point.hpp"
-#include "tarn/steps/step_parameters.hpp"
 
 /// @file
 /// Machines that lack something: the probe or the engine reports what.

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "input_file.hpp"
+#include "io/checkpoint.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/binary.hpp"
-#include "tarn/io/checkpoint.hpp"
 
 namespace tarn::fuzz {
 

@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include "input_file.hpp"
+#include "io/xyz.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/structure.hpp"
-#include "tarn/io/xyz.hpp"
 
 namespace tarn::fuzz {
 

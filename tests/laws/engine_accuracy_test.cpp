@@ -4,8 +4,8 @@
 #include "engine_fixtures.hpp"
 #include "flexible_reference.hpp"
 #include "one_replica.hpp"
+#include "steps/step_parameters.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/steps/step_parameters.hpp"
 #include "worst.hpp"
 
 /// @file

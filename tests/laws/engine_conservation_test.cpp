@@ -1,6 +1,6 @@
 #include "engine_fixtures.hpp"
+#include "steps/step_parameters.hpp"
 #include "tarn/analysis/errors.hpp"
-#include "tarn/steps/step_parameters.hpp"
 #include "worst.hpp"
 
 /// @file

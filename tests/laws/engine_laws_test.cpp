@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "engine_fixtures.hpp"
-#include "tarn/steps/single.hpp"
+#include "steps/single.hpp"
 
 /// @file
 /// Bitwise reproducibility of the CPU engine: results do not depend on the division of a run, the

@@ -11,14 +11,14 @@
 #include <gtest/gtest.h>
 
 #include "constraint_fixtures.hpp"
+#include "core/pack.hpp"
 #include "dual.hpp"
-#include "tarn/core/pack.hpp"
-#include "tarn/physics/molecule_solve.hpp"
-#include "tarn/physics/noise.hpp"
-#include "tarn/physics/ou.hpp"
-#include "tarn/physics/pair_force.hpp"
-#include "tarn/physics/settle.hpp"
-#include "tarn/physics/shake.hpp"
+#include "physics/molecule_solve.hpp"
+#include "physics/noise.hpp"
+#include "physics/ou.hpp"
+#include "physics/pair_force.hpp"
+#include "physics/settle.hpp"
+#include "physics/shake.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

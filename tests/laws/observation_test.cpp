@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "io/checkpoint.hpp"
 #include "scratch_folder.hpp"
-#include "tarn/io/checkpoint.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
 

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "io/checkpoint.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/io/checkpoint.hpp"
 #include "tarn/run.hpp"
 
 // The state of a run is all that its future depends on: a run of a + b steps ends where one of b

@@ -13,9 +13,9 @@
 #include "model_potential.hpp"
 #include "scratch_folder.hpp"
 #include "start/rings.hpp"
+#include "steps/step_parameters.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/ranks.hpp"
-#include "tarn/steps/step_parameters.hpp"
 #if defined(TARN_TEST_EMULATED)
 #include "emulated_machine.hpp"
 #endif

@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "io/checkpoint.hpp"
 #include "json_reader.hpp"
 #include "program.hpp"
 #include "run_files.hpp"
 #include "scratch_folder.hpp"
 #include "small_disk.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/io/checkpoint.hpp"
 
 /// @file
 /// Law 6 for runs that mpirun starts: every file has the bytes of a run without MPI. Faults of such

@@ -3,10 +3,10 @@
 #include <Eigen/Dense>
 
 #include "full_product.hpp"
+#include "io/xyz.hpp"
 #include "plain_water.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/xyz.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/start.hpp"

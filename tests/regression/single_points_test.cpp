@@ -1,7 +1,7 @@
+#include "io/xyz.hpp"
 #include "plain_water.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/xyz.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"

@@ -1,11 +1,11 @@
 #include "tarn/exchange.hpp"
 
 #include "full_product.hpp"
+#include "physics/exchange.hpp"
 #include "quiet_run.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/physics/exchange.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"

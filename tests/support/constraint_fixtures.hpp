@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "steps/rigid.hpp"
 #include "tarn/physics/parameters.hpp"
-#include "tarn/steps/rigid.hpp"
 #include "water_fixtures.hpp"
 
 /// @file

@@ -15,10 +15,10 @@
 #include <gtest/gtest.h>
 
 #include "full_product.hpp"
+#include "physics/molecule_solve.hpp"
+#include "physics/noise.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/minimise.hpp"
-#include "tarn/physics/molecule_solve.hpp"
-#include "tarn/physics/noise.hpp"
 #include "water_fixtures.hpp"
 
 /// @file

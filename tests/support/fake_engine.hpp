@@ -16,13 +16,13 @@
 #include <thread>
 #include <vector>
 
+#include "analysis/rdf.hpp"
 #include "interface/moments.hpp"
 #include "observe/trajectory_frames.hpp"
-#include "tarn/analysis/rdf.hpp"
+#include "physics/geometry.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/flat_coordinates.hpp"
-#include "tarn/physics/geometry.hpp"
 
 namespace tarn::test {
 

@@ -8,10 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
+#include "physics/ring_frequencies.hpp"
+#include "physics/ring_polymer.hpp"
 #include "start/rings.hpp"
-#include "tarn/physics/ring_frequencies.hpp"
-#include "tarn/physics/ring_polymer.hpp"
-#include "tarn/steps/step_parameters.hpp"
+#include "steps/step_parameters.hpp"
 
 /// @file
 /// Ring polymers for the tests of engines, and their steps by plain equations.

@@ -17,10 +17,10 @@
 #include <Eigen/Geometry>
 #include <gtest/gtest.h>
 
+#include "core/pack.hpp"
 #include "dense.hpp"
+#include "physics/penalty.hpp"
 #include "rounding.hpp"
-#include "tarn/core/pack.hpp"
-#include "tarn/physics/penalty.hpp"
 #include "tarn/physics/triple.hpp"
 #include "tarn/physics/water_model.hpp"
 

@@ -1,4 +1,4 @@
-#include "tarn/analysis/blocking.hpp"
+#include "analysis/blocking.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
-#include "tarn/physics/confinement.hpp"
+#include "physics/confinement.hpp"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
+#include "core/pack.hpp"
 #include "dual.hpp"
-#include "tarn/core/pack.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

@@ -1,4 +1,4 @@
-#include "tarn/io/convert.hpp"
+#include "io/convert.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,11 +13,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "io/xyz.hpp"
 #include "messages.hpp"
 #include "rounding.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/io/xyz.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "text_parts.hpp"
 #include "trajectory_fixtures.hpp"

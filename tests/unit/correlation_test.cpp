@@ -1,4 +1,4 @@
-#include "tarn/analysis/correlation.hpp"
+#include "analysis/correlation.hpp"
 
 #include <algorithm>
 #include <array>

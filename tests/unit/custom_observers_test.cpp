@@ -13,11 +13,11 @@
 
 #include "csv_columns.hpp"
 #include "fake_engine.hpp"
+#include "io/checkpoint.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/append_file.hpp"
 #include "tarn/io/binary.hpp"
-#include "tarn/io/checkpoint.hpp"
 #include "tarn/observe/quantity_table.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"

@@ -13,9 +13,9 @@
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/launch_length.hpp"
 #include "kernels/layout.hpp"
+#include "physics/pair_force.hpp"
 #include "src/cpu/layout.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/physics/pair_force.hpp"
 
 /// @file
 /// Who works on what on a GPU: the plain functions that kernels compute their places with. And how

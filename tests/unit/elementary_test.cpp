@@ -1,11 +1,11 @@
-#include "tarn/core/elementary.hpp"
+#include "core/elementary.hpp"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
+#include "core/pack.hpp"
 #include "rounding.hpp"
-#include "tarn/core/pack.hpp"
 #include "worst.hpp"
 
 namespace tarn {

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include "physics/exchange.hpp"
 #include "rounding.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/physics/exchange.hpp"
 
 // Equations (34) and (35): who changes places, and with what probability.
 

@@ -17,10 +17,10 @@
 
 #include <gtest/gtest.h>
 
+#include "io/checkpoint.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
-#include "tarn/io/checkpoint.hpp"
 #include "tarn/io/csv.hpp"
 #include "text_parts.hpp"
 

@@ -1,4 +1,4 @@
-#include "tarn/physics/flexible.hpp"
+#include "physics/flexible.hpp"
 
 #include <array>
 #include <cmath>
@@ -7,12 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include "core/pack.hpp"
 #include "distorted_molecule.hpp"
 #include "dual.hpp"
 #include "flexible_reference.hpp"
-#include "tarn/core/pack.hpp"
+#include "physics/flexible_hessian.hpp"
 #include "tarn/force_field.hpp"
-#include "tarn/physics/flexible_hessian.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

@@ -15,10 +15,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "io/convert.hpp"
 #include "io/frame_formats.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/io/convert.hpp"
 #include "text_parts.hpp"
 #include "trajectory_fixtures.hpp"
 

@@ -16,9 +16,9 @@
 #include <gtest/gtest.h>
 
 #include "full_product.hpp"
+#include "io/convert.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/convert.hpp"
 #include "tarn/io/formats.hpp"
 #include "trajectory_fixtures.hpp"
 

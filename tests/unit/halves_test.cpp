@@ -1,4 +1,4 @@
-#include "tarn/analysis/halves.hpp"
+#include "analysis/halves.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "tarn/analysis/isomers.hpp"
+#include "analysis/isomers.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "tarn/io/json.hpp"
+#include "io/json.hpp"
 
 #include <sstream>
 #include <string>

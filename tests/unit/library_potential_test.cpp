@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "deck/deck_paths.hpp"
+#include "physics/molecule_vibrations.hpp"
 #include "recorded_potential.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/check_potential.hpp"
@@ -21,7 +22,6 @@
 #include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/deck_potential.hpp"
-#include "tarn/physics/molecule_vibrations.hpp"
 #include "tarn/potential.h"
 #include "tarn/start.hpp"
 

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
+#include "io/xyz.hpp"
 #include "observe/baths.hpp"
 #include "recorded_potential.hpp"
 #include "scratch_folder.hpp"
@@ -20,7 +21,6 @@
 #include "tarn/force_field.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/structure.hpp"
-#include "tarn/io/xyz.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/observe/observers.hpp"

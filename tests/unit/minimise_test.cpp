@@ -9,12 +9,12 @@
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
 
+#include "physics/penalty.hpp"
 #include "scratch_folder.hpp"
 #include "start/cluster_coordinates.hpp"
 #include "start/molecule_frame.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/modes.hpp"
-#include "tarn/physics/penalty.hpp"
 #include "tarn/start.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"

@@ -1,4 +1,4 @@
-#include "tarn/physics/model_table.hpp"
+#include "physics/model_table.hpp"
 
 #include <cmath>
 #include <map>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tarn/physics/cluster_shape.hpp"
+#include "physics/cluster_shape.hpp"
 #include "tarn/physics/parameters.hpp"
 #include "water_fixtures.hpp"
 

@@ -1,4 +1,4 @@
-#include "tarn/io/molden.hpp"
+#include "io/molden.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "tarn/physics/molecule_solve.hpp"
+#include "physics/molecule_solve.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/pack.hpp"
 #include "distorted_molecule.hpp"
-#include "tarn/core/pack.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
-#include "tarn/core/pack.hpp"
+#include "core/pack.hpp"
+#include "physics/noise.hpp"
 #include "tarn/core/philox.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/physics/noise.hpp"
 #include "worst.hpp"
 
 namespace tarn {

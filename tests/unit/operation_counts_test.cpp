@@ -9,10 +9,10 @@
 #include "counting.hpp"
 #include "document_table.hpp"
 #include "kernels/ring_transform.hpp"
-#include "tarn/physics/noise.hpp"
-#include "tarn/physics/pair_force.hpp"
-#include "tarn/steps/ring.hpp"
-#include "tarn/steps/step_program.hpp"
+#include "physics/noise.hpp"
+#include "physics/pair_force.hpp"
+#include "steps/ring.hpp"
+#include "steps/step_program.hpp"
 #include "water_fixtures.hpp"
 
 /// @file

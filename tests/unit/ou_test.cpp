@@ -1,4 +1,4 @@
-#include "tarn/physics/ou.hpp"
+#include "physics/ou.hpp"
 
 #include <array>
 #include <cmath>
@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tarn/core/pack.hpp"
-#include "tarn/steps/step_program.hpp"
+#include "core/pack.hpp"
+#include "steps/step_program.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

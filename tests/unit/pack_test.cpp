@@ -1,4 +1,4 @@
-#include "tarn/core/pack.hpp"
+#include "core/pack.hpp"
 
 #include <array>
 #include <cmath>

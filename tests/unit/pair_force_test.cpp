@@ -1,4 +1,4 @@
-#include "tarn/physics/pair_force.hpp"
+#include "physics/pair_force.hpp"
 
 #include <array>
 #include <cmath>
@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/pack.hpp"
 #include "dual.hpp"
-#include "tarn/core/pack.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

@@ -1,4 +1,4 @@
-#include "tarn/physics/penalty.hpp"
+#include "physics/penalty.hpp"
 
 #include <array>
 #include <cmath>
@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/pack.hpp"
 #include "distorted_molecule.hpp"
 #include "dual.hpp"
-#include "tarn/core/pack.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

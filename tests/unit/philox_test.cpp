@@ -12,8 +12,8 @@
 #include <Random123/philox.h>
 #include <gtest/gtest.h>
 
-#include "tarn/core/pack.hpp"
-#include "tarn/physics/noise.hpp"
+#include "core/pack.hpp"
+#include "physics/noise.hpp"
 
 namespace tarn {
 namespace {

@@ -7,15 +7,15 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/rdf.hpp"
 #include "csv_columns.hpp"
 #include "interface/moments.hpp"
+#include "physics/radial.hpp"
 #include "rounding.hpp"
 #include "scratch_folder.hpp"
-#include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/observe/observers.hpp"
-#include "tarn/physics/radial.hpp"
 #include "tarn/physics/water_model.hpp"
 
 namespace tarn {

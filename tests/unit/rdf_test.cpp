@@ -1,4 +1,4 @@
-#include "tarn/analysis/rdf.hpp"
+#include "analysis/rdf.hpp"
 
 #include "testing.hpp"
 

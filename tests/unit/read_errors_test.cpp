@@ -4,9 +4,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "io/line_reader.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/io/line_reader.hpp"
 #include "testing.hpp"
 #include "trajectory_fixtures.hpp"
 

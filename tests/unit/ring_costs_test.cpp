@@ -3,7 +3,7 @@
 #include "kernels/cluster_program.hpp"
 #include "kernels/layout.hpp"
 #include "kernels/ring_transform.hpp"
-#include "tarn/physics/noise.hpp"
+#include "physics/noise.hpp"
 #include "testing.hpp"
 
 /// @file

@@ -1,11 +1,11 @@
 #include <iterator>
 
+#include "physics/exchange.hpp"
+#include "physics/molecule_vibrations.hpp"
+#include "physics/noise.hpp"
+#include "physics/ring_frequencies.hpp"
+#include "physics/ring_polymer.hpp"
 #include "tarn/exchange.hpp"
-#include "tarn/physics/exchange.hpp"
-#include "tarn/physics/molecule_vibrations.hpp"
-#include "tarn/physics/noise.hpp"
-#include "tarn/physics/ring_frequencies.hpp"
-#include "tarn/physics/ring_polymer.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "testing.hpp"
 

@@ -1,7 +1,7 @@
-#include "tarn/physics/ring_frequencies.hpp"
+#include "physics/ring_frequencies.hpp"
 
+#include "physics/molecule_vibrations.hpp"
 #include "tarn/modes.hpp"
-#include "tarn/physics/molecule_vibrations.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"
 

@@ -1,9 +1,9 @@
 #include "csv_columns.hpp"
+#include "physics/molecule_vibrations.hpp"
+#include "physics/ring_frequencies.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/observe/observers.hpp"
-#include "tarn/physics/molecule_vibrations.hpp"
-#include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/run.hpp"
 #include "testing.hpp"
 

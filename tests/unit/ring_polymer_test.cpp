@@ -1,9 +1,9 @@
-#include "tarn/physics/ring_polymer.hpp"
+#include "physics/ring_polymer.hpp"
 
+#include "physics/ring_frequencies.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
-#include "tarn/physics/ring_frequencies.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"
 

@@ -9,15 +9,15 @@
 #include <unistd.h>
 
 #include "fake_engine.hpp"
+#include "io/checkpoint.hpp"
+#include "io/json.hpp"
+#include "io/xyz.hpp"
 #include "run/blow_up.hpp"
 #include "run/run_messages.hpp"
 #include "run/run_record.hpp"
 #include "tarn/compare.hpp"
-#include "tarn/io/checkpoint.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/io/json.hpp"
-#include "tarn/io/xyz.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"

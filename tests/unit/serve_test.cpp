@@ -8,11 +8,11 @@
 
 #include "engine_fixtures.hpp"
 #include "json_reader.hpp"
+#include "physics/penalty.hpp"
 #include "raw_socket.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/physics/parameters.hpp"
-#include "tarn/physics/penalty.hpp"
 #include "testing.hpp"
 
 namespace tarn {

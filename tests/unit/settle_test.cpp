@@ -1,8 +1,8 @@
-#include "tarn/physics/settle.hpp"
+#include "physics/settle.hpp"
 
 #include "constraint_fixtures.hpp"
-#include "tarn/core/pack.hpp"
-#include "tarn/physics/shake.hpp"
+#include "core/pack.hpp"
+#include "physics/shake.hpp"
 #include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"

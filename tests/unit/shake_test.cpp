@@ -1,10 +1,10 @@
-#include "tarn/physics/shake.hpp"
+#include "physics/shake.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 
 #include "constraint_fixtures.hpp"
-#include "tarn/core/pack.hpp"
+#include "core/pack.hpp"
 #include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"

@@ -1,7 +1,7 @@
 #include <bit>
 
-#include "tarn/core/pack.hpp"
-#include "tarn/steps/step_program.hpp"
+#include "core/pack.hpp"
+#include "steps/step_program.hpp"
 #include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"

@@ -1,10 +1,10 @@
 // Starts without vibration of the bonds: the filter, one molecule, and what a deck gives.
 
+#include "core/slow_point.hpp"
 #include "engine_fixtures.hpp"
+#include "physics/slow_manifold.hpp"
 #include "start/start_sources.hpp"
-#include "tarn/core/slow_point.hpp"
 #include "tarn/cpu_engine.hpp"
-#include "tarn/physics/slow_manifold.hpp"
 #include "tarn/run.hpp"
 #include "testing.hpp"
 

@@ -1,4 +1,4 @@
-#include "tarn/analysis/spectrum.hpp"
+#include "analysis/spectrum.hpp"
 
 #include <complex>
 

@@ -1,7 +1,7 @@
 #include "tarn/start_state.hpp"
 
+#include "io/checkpoint.hpp"
 #include "tarn/cpu_engine.hpp"
-#include "tarn/io/checkpoint.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"

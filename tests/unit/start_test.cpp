@@ -6,11 +6,11 @@
 #include <Eigen/Dense>
 
 #include "engine_fixtures.hpp"
+#include "io/xyz.hpp"
+#include "physics/penalty.hpp"
 #include "start/cell_grid.hpp"
 #include "start/start_sources.hpp"
 #include "start/uniform.hpp"
-#include "tarn/io/xyz.hpp"
-#include "tarn/physics/penalty.hpp"
 #include "testing.hpp"
 
 namespace tarn {

@@ -1,4 +1,4 @@
-#include "tarn/analysis/survival.hpp"
+#include "analysis/survival.hpp"
 
 #include "testing.hpp"
 

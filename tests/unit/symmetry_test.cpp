@@ -1,6 +1,6 @@
-#include "tarn/analysis/symmetry.hpp"
+#include "analysis/symmetry.hpp"
 
-#include "tarn/io/xyz.hpp"
+#include "io/xyz.hpp"
 #include "testing.hpp"
 
 namespace tarn::analysis {

@@ -1,4 +1,4 @@
-#include "tarn/physics/temperature_ladder.hpp"
+#include "physics/temperature_ladder.hpp"
 
 #include "core/bisect.hpp"
 #include "testing.hpp"

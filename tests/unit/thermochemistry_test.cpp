@@ -1,8 +1,8 @@
 #include "tarn/thermochemistry.hpp"
 
+#include "analysis/symmetry.hpp"
+#include "io/xyz.hpp"
 #include "tarn/analysis/cluster.hpp"
-#include "tarn/analysis/symmetry.hpp"
-#include "tarn/io/xyz.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"

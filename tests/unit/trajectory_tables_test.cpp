@@ -1,9 +1,9 @@
-#include "tarn/observe/trajectory_tables.hpp"
+#include "observe/trajectory_tables.hpp"
 
 #include <regex>
 
 #include "csv_columns.hpp"
-#include "tarn/io/convert.hpp"
+#include "io/convert.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/structure.hpp"

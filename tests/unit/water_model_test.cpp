@@ -1,6 +1,6 @@
 #include "tarn/physics/water_model.hpp"
 
-#include "tarn/physics/pair_force.hpp"
+#include "physics/pair_force.hpp"
 #include "tarn/physics/parameters.hpp"
 #include "tarn/physics/triple.hpp"
 #include "testing.hpp"

@@ -1,6 +1,6 @@
 #include "compare/water_variants.hpp"
 
-#include "tarn/io/checkpoint.hpp"
+#include "io/checkpoint.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"
 

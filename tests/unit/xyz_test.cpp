@@ -1,4 +1,4 @@
-#include "tarn/io/xyz.hpp"
+#include "io/xyz.hpp"
 
 #include "testing.hpp"
 

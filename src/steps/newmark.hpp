@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tarn/physics/molecule_solve.hpp"
-#include "tarn/steps/molecule_state.hpp"
+#include "molecule_state.hpp"
+#include "physics/molecule_solve.hpp"
 
 /// @file
 /// Newmark's method with gamma = 1/2 for the penalised system: push-forward Newmark, solved to

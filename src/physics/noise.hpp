@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "tarn/core/pack.hpp"
+#include "core/pack.hpp"
 #include "tarn/core/philox.hpp"
 #include "tarn/physics/triple.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tarn/io/line_reader.hpp"
+#include "line_reader.hpp"
 #include "tarn/io/structure.hpp"
 
 /// @file

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tarn/physics/jacobi_vectors.hpp"
-#include "tarn/physics/penalty.hpp"
+#include "jacobi_vectors.hpp"
+#include "penalty.hpp"
 
 /// @file
 /// Linear solves of one molecule, with its three bonds as unknowns.

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "tarn/physics/pair_force.hpp"
+#include "pair_force.hpp"
+#include "penalty.hpp"
 #include "tarn/physics/parameters.hpp"
-#include "tarn/physics/penalty.hpp"
 #include "tarn/physics/triple.hpp"
 
 /// @file

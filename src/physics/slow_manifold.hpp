@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tarn/physics/molecule_solve.hpp"
+#include "molecule_solve.hpp"
 
 /// @file
 /// Fast and slow parts of the motion of one molecule's bonds under the penalty, equation (48).

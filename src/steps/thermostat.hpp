@@ -2,10 +2,10 @@
 
 #include <type_traits>
 
-#include "tarn/physics/molecule_solve.hpp"
-#include "tarn/physics/ou.hpp"
-#include "tarn/steps/molecule_state.hpp"
-#include "tarn/steps/rigid.hpp"
+#include "molecule_state.hpp"
+#include "physics/molecule_solve.hpp"
+#include "physics/ou.hpp"
+#include "rigid.hpp"
 
 /// @file
 /// Langevin dynamics by splitting, equations (21) and (37). The geometric Langevin algorithm (GLA,

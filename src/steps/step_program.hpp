@@ -1,12 +1,12 @@
 #pragma once
 
-#include "tarn/steps/flexible.hpp"
-#include "tarn/steps/newmark.hpp"
-#include "tarn/steps/rigid.hpp"
-#include "tarn/steps/single.hpp"
-#include "tarn/steps/step_parameters.hpp"
-#include "tarn/steps/thermostat.hpp"
-#include "tarn/steps/zss.hpp"
+#include "flexible.hpp"
+#include "newmark.hpp"
+#include "rigid.hpp"
+#include "single.hpp"
+#include "step_parameters.hpp"
+#include "thermostat.hpp"
+#include "zss.hpp"
 
 /// @file
 /// One step of one molecule, with the scheme chosen at run time: begin_step or begin_baoab, forces,

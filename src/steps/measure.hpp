@@ -1,13 +1,13 @@
 #pragma once
 
+#include "physics/confinement.hpp"
+#include "physics/exchange.hpp"
+#include "physics/flexible.hpp"
+#include "physics/molecule_solve.hpp"
+#include "physics/penalty.hpp"
+#include "step_parameters.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/physics/confinement.hpp"
-#include "tarn/physics/exchange.hpp"
-#include "tarn/physics/flexible.hpp"
 #include "tarn/physics/measured.hpp"
-#include "tarn/physics/molecule_solve.hpp"
-#include "tarn/physics/penalty.hpp"
-#include "tarn/steps/step_parameters.hpp"
 
 /// @file
 /// Energies, temperatures and momenta of a cluster as sums over its molecules: what each molecule

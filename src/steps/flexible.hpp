@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tarn/physics/flexible.hpp"
-#include "tarn/steps/molecule_state.hpp"
+#include "molecule_state.hpp"
+#include "physics/flexible.hpp"
 
 /// @file
 /// Steps with flexible molecules, equation (10). The schemes differ in the acceleration only.

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tarn/core/elementary.hpp"
-#include "tarn/physics/molecule_solve.hpp"
+#include "core/elementary.hpp"
+#include "molecule_solve.hpp"
 #include "tarn/physics/triple.hpp"
 
 /// @file

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "tarn/physics/molecule_solve.hpp"
-#include "tarn/steps/molecule_state.hpp"
+#include "molecule_state.hpp"
+#include "physics/molecule_solve.hpp"
 
 /// @file
 /// Steps with penalised bonds, equation (10): x+ = x + h v + h^2/2 a(x), v+ = v + h/2 (a(x) +

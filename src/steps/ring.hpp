@@ -1,8 +1,8 @@
 #pragma once
 
-#include "tarn/physics/ring_polymer.hpp"
-#include "tarn/steps/flexible.hpp"
-#include "tarn/steps/thermostat.hpp"
+#include "flexible.hpp"
+#include "physics/ring_polymer.hpp"
+#include "thermostat.hpp"
 
 /// @file
 /// A step of ring polymers for one molecule of one mode, equations (81) and (82).

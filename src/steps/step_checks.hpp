@@ -1,7 +1,7 @@
 #pragma once
 
+#include "step_parameters.hpp"
 #include "tarn/physics/triple.hpp"
-#include "tarn/steps/step_parameters.hpp"
 
 /// @file
 /// The check of the end of a step.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tarn/physics/jacobi_vectors.hpp"
+#include "jacobi_vectors.hpp"
 
 /// @file
 /// SHAKE: iterations for the position x = x_free + M^-1 J(x_old)^T mu at which the three bond

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "measure.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/physics/measured.hpp"
-#include "tarn/steps/measure.hpp"
 
 /// @file
 /// Estimators of ring polymers, equation (83), as sums over modes, molecules and beads: what each

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tarn/physics/jacobi_vectors.hpp"
+#include "physics/jacobi_vectors.hpp"
 
 /// @file
 /// The state of a molecule and the functions that steps require of it. A state has velocities v and

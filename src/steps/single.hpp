@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "tarn/steps/molecule_state.hpp"
+#include "molecule_state.hpp"
 
 /// @file
 /// The state of a molecule in single precision.

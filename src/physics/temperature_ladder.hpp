@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "tarn/physics/ring_frequencies.hpp"
+#include "ring_frequencies.hpp"
 #include "tarn/physics/water_model.hpp"
 
 /// @file

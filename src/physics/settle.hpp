@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tarn/physics/jacobi_vectors.hpp"
+#include "jacobi_vectors.hpp"
 
 namespace tarn {
 inline namespace TARN_ARCH {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tarn/physics/flexible.hpp"
+#include "flexible.hpp"
 
 namespace tarn {
 inline namespace TARN_ARCH {

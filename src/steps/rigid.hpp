@@ -2,10 +2,10 @@
 
 #include <type_traits>
 
-#include "tarn/physics/molecule_solve.hpp"
-#include "tarn/physics/settle.hpp"
-#include "tarn/physics/shake.hpp"
-#include "tarn/steps/molecule_state.hpp"
+#include "molecule_state.hpp"
+#include "physics/molecule_solve.hpp"
+#include "physics/settle.hpp"
+#include "physics/shake.hpp"
 
 /// @file
 /// Velocity Verlet with rigid bonds, equation (54): the constraint force of the position update

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "tarn/analysis/blocking.hpp"
-#include "tarn/analysis/halves.hpp"
+#include "blocking.hpp"
+#include "halves.hpp"
 
 namespace tarn::analysis {
 
