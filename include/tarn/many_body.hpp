@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tarn/potential.hpp"
+
+/// @file
+/// Many-body models of water clusters: MB-pol (flexible) and Dang-Chang 1997 (rigid, polarisable).
+
+namespace tarn {
+
+enum class ManyBodyModel { mbpol, dang_chang };
+
+/// Why the energy of an image is not that of a cluster of water molecules.
+enum class ImageFailure : std::uint8_t {
+  none,
+  too_close,        ///< two oxygens below 2 A, where MB-pol drops its polynomials: a step
+  broken_molecule,  ///< an OH bond outside of 0.5 to 2 A
+  polarisation,     ///< the dipole equations are not positive definite
+};
+std::string_view failure_text(ImageFailure failure);
+
+/// Results of ManyBody::compute(). Members may be empty; they are then left out.
+struct ManyBodyResults {
+  std::span<double> energies_kcal_per_mol;  ///< [image]
+  std::span<double> terms_kcal_per_mol;     ///< [image][term], see many_body_terms()
+  std::span<double> forces_kcal_per_mol_A;  ///< [image][molecule][O, H1, H2][x, y, z]
+  std::span<double> dipoles_eA;             ///< [image][x, y, z]
+  std::span<ImageFailure> failures;         ///< [image]
+};
+
+/// one_body, two_body, three_body, dispersion, charges, induction; coulomb, lj, induction.
+std::vector<std::string> many_body_terms(ManyBodyModel model);
+
+/// Energies and exact gradients of many clusters of the same size. The results of an image have the
+/// same bits in any batch and with any number of threads.
+class ManyBody {
+ public:
+  /// @param mixed whether the products of trimers are computed in float
+  /// @param threads 0: default_threads()
+  /// @param instruction_set empty: the best one
+  explicit ManyBody(ManyBodyModel model, bool mixed = false, int threads = 0,
+                    std::string_view instruction_set = {});
+  ~ManyBody();
+
+  /// An image with a failure has an energy of NaN.
+  /// @param positions_A [image][molecule][O, H1, H2][x, y, z]
+  void compute(int molecules, std::span<const double> positions_A, const ManyBodyResults& results);
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
+
+/// The same as a Potential, whose name and recipe contain the model and the precision.
+std::shared_ptr<Potential> many_body_potential(ManyBodyModel model, bool mixed = false,
+                                               int threads = 0);
+/// From Potential::recipe().
+std::shared_ptr<Potential> many_body_potential(const std::string& recipe);
+
+}  // namespace tarn

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+/// @file
+/// The polynomials of MB-pol as tables for one loop (kernels_impl.hpp).
+///
+/// The variables x are exponentials of distances between sites. Exchanges of like sites within a
+/// molecule permute them. An orbit of 2^m variables is replaced by its sums and differences
+/// s_chi = 2^-m sum_b (-1)^(b.chi) x_b; those of chi = 0 are measured from their means over minima,
+/// so that terms cancel less. With z = (1, s, products of two s), the polynomial is a sum of
+/// c z_a z_b, each monomial once.
+
+namespace tarn::many_body {
+
+/// x = exp(k (d - r)), or that divided by r.
+struct PairKind {
+  double k, d;  ///< [1/A], [A]
+  bool divide_by_r;
+  double mean;  ///< of x over the dimers and trimers of small clusters at their minima
+};
+/// Consecutive variables, ordered by b.
+struct Orbit {
+  int first, size;
+  PairKind kind;
+};
+/// A variable belongs to the distance between these sites: O, H1, H2 of each molecule, for dimers
+/// followed by the two lone pairs.
+struct SitePair {
+  int a, b;
+};
+/// z[number of variables + 1 + p] = z[a] z[b].
+struct Product {
+  int a, b;
+};
+
+/// A table as plain pointers.
+template <class T>
+struct PolynomialRows {
+  const Orbit* orbits;
+  const SitePair* variables;
+  const Product* products;
+  const std::int32_t* row_begin;
+  const std::uint16_t* columns;
+  const T* coefficients;
+  int orbit_count, variable_count, product_count;
+};
+
+struct PolynomialTable {
+  std::vector<Orbit> orbits;
+  std::vector<SitePair> variables;
+  std::vector<Product> products;
+  /// Row a has the entries row_begin[a] to row_begin[a + 1].
+  std::vector<std::int32_t> row_begin;
+  std::vector<std::uint16_t> columns;
+  std::vector<double> coefficients;
+  std::vector<float> rounded_coefficients;
+
+  PolynomialRows<double> rows() const { return rows_with(coefficients); }
+  PolynomialRows<float> rounded_rows() const { return rows_with(rounded_coefficients); }
+
+ private:
+  template <class T>
+  PolynomialRows<T> rows_with(const std::vector<T>& c) const {
+    return {orbits.data(),
+            variables.data(),
+            products.data(),
+            row_begin.data(),
+            columns.data(),
+            c.data(),
+            static_cast<int>(orbits.size()),
+            static_cast<int>(variables.size()),
+            static_cast<int>(products.size())};
+  }
+};
+
+/// Computed at the first call, in some ten milliseconds.
+const PolynomialTable& two_body_table();
+const PolynomialTable& three_body_table();
+
+/// A sum over runs of x1^i x2^j (c_0 + c_1 x3 + ...), as plain pointers.
+struct SurfaceRows {
+  struct Run {
+    int i, j;
+  };
+  const Run* runs;
+  const double* coefficients;  ///< [run][power of x3]
+  int count, powers;           ///< runs, powers of x3
+  double constant;             ///< the term without any variable, which the runs leave out
+};
+struct Surface {
+  std::vector<SurfaceRows::Run> runs;
+  std::vector<double> coefficients;
+  int powers = 0;
+  double constant = 0.0;
+
+  SurfaceRows rows() const {
+    return {runs.data(), coefficients.data(), static_cast<int>(runs.size()), powers, constant};
+  }
+};
+/// The energy [1/cm] and the charges [e] of a monomer (Partridge & Schwenke 1997).
+const Surface& monomer_surface();
+const Surface& charge_surface();
+
+}  // namespace tarn::many_body
