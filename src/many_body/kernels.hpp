@@ -43,9 +43,9 @@ struct Kernels {
   /// A polynomial with its switch: dimers, trimers, and trimers with products in float.
   /// @param in [9 bodies][lane] positions
   /// @param out [9 bodies + 1][lane] gradient and energy
-  void (*dimers)(const PolynomialRows<double>&, const double* in, double* out);
-  void (*trimers)(const PolynomialRows<double>&, const double* in, double* out);
-  void (*rounded_trimers)(const PolynomialRows<float>&, const double* in, double* out);
+  void (*dimers)(const PolynomialView<double>&, const double* in, double* out);
+  void (*trimers)(const PolynomialView<double>&, const double* in, double* out);
+  void (*rounded_trimers)(const PolynomialView<float>&, const double* in, double* out);
   int lanes, rounded_lanes;  ///< of a call
 };
 

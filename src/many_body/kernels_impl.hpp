@@ -430,39 +430,56 @@ void compute_block(const Block& block) {
 
 /// Sums and differences of the variables of an orbit; divided by its size, they are s.
 void add_and_subtract(P* x, int size) {
-  for (int half = 1; half < size; half *= 2) {
-    for (int k = 0; k < size; ++k) {
-      if ((k & half) != 0) continue;
-      const P sum = x[k] + x[k + half];
-      x[k + half] = x[k] - x[k + half];
-      x[k] = sum;
-    }
-  }
+  if (size == 1) return;
+  const P a = x[0] + x[1], b = x[0] - x[1];
+  x[0] = a;
+  x[1] = b;
+  if (size == 2) return;
+  const P c = x[2] + x[3], d = x[2] - x[3];
+  x[0] = a + c;
+  x[1] = b + d;
+  x[2] = a - c;
+  x[3] = b - d;
 }
 
-/// The polynomial, and its derivatives dz by each z. @tparam Z the packs of the products
+/// z, and the derivatives by them.
 template <class Z>
-Z sum_products(const many_body::PolynomialRows<scalar_t<Z>>& t, Z* z, Z* dz) {
+struct Factors {
+  static constexpr int kMost = 400;
+  Z z[kMost], dz[kMost];
+};
+/// The polynomial and its derivatives. @tparam Z the packs of the products
+template <class Z>
+Z sum_products(const many_body::PolynomialView<scalar_t<Z>>& t, Factors<Z>& f) {
+  constexpr auto kZero = scalar_t<Z>(0);
   const int first = t.variable_count + 1, rows = first + t.product_count;
-  for (int k = 0; k < t.product_count; ++k) z[first + k] = z[t.products[k].a] * z[t.products[k].b];
-  for (int k = 0; k < rows; ++k) dz[k] = Z(scalar_t<Z>(0));
-  Z value = Z(scalar_t<Z>(0));
+  for (int k = 0; k < t.product_count; ++k) {
+    f.z[first + k] = f.z[t.products[k].a] * f.z[t.products[k].b];
+  }
+  for (int k = 0; k < rows; ++k) f.dz[k] = Z(kZero);
+  Z value = Z(kZero);
+  std::int32_t e = 0;
   for (int row = 0; row < rows; ++row) {
-    const Z z_row = z[row];
-    Z sum = Z(scalar_t<Z>(0));
-    for (std::int32_t e = t.row_begin[row]; e < t.row_begin[row + 1]; ++e) {
-      const Z c = Z(t.coefficients[e]);
-      const int column = t.columns[e];
-      sum = fma(c, z[column], sum);
-      dz[column] = fma(c, z_row, dz[column]);
+    const Z z_row = f.z[row];
+    Z sums[many_body::kGroup];
+    for (Z& sum : sums) sum = Z(kZero);
+    for (; e < t.row_ends[row]; e += many_body::kGroup) {
+      TARN_UNROLL(4)
+      for (int i = 0; i < many_body::kGroup; ++i) {
+        const Z c = Z(t.coefficients[e + i]);
+        const int column = t.columns[e + i];
+        sums[i] = fma(c, f.z[column], sums[i]);
+        f.dz[column] = fma(c, z_row, f.dz[column]);
+      }
     }
+    const Z sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     value = fma(z_row, sum, value);
-    dz[row] = dz[row] + sum;
+    f.dz[row] = f.dz[row] + sum;
   }
   for (int k = t.product_count - 1; k >= 0; --k) {
     const auto [a, b] = t.products[k];
-    dz[a] = fma(dz[first + k], z[b], dz[a]);
-    dz[b] = fma(dz[first + k], z[a], dz[b]);
+    f.dz[a] = fma(f.dz[first + k], f.z[b], f.dz[a]);
+    f.dz[b] = fma(f.dz[first + k], f.z[a], f.dz[b]);
   }
   return value;
 }
@@ -527,14 +544,14 @@ P add_switch(const V* site, const P& energy, V* g) {
 
 /// Energies and gradients of dimers or trimers in lanes. @tparam S numbers of the products
 template <int kBodies, class S>
-void polynomial(const many_body::PolynomialRows<S>& t, const double* in, double* out) {
+void polynomial(const many_body::PolynomialView<S>& t, const double* in, double* out) {
   using Z = Pack<S>;
-  constexpr int kSites = kBodies == 2 ? 5 : 3, kMostVariables = 36, kMostRows = 400;
+  constexpr int kSites = kBodies == 2 ? 5 : 3, kMostVariables = 36;
   constexpr int kPacks = Z::lanes / P::lanes, kLanes = Z::lanes;
   V site[kPacks][kBodies * kSites];
   P slope[kPacks][kMostVariables];  // derivatives of the variables by the distance, divided by it
-  Z z[kMostRows], dz[kMostRows];
-  z[0] = Z(S(1));
+  Factors<Z> f;
+  f.z[0] = Z(S(1));
   for (int p = 0; p < kPacks; ++p) {
     for (int k = 0; k < 3 * kBodies; ++k) {
       const double* const row = in + 3 * k * kLanes + p * P::lanes;
@@ -542,49 +559,43 @@ void polynomial(const many_body::PolynomialRows<S>& t, const double* in, double*
                                          P::load(row + 2 * kLanes)};
     }
     if constexpr (kBodies == 2) place_lone_pairs<kBodies>(site[p]);
+    P x[kMostVariables];
+    for (int v = 0; v < t.variable_count; ++v) {
+      const auto [i, j, k, offset, by_r] = t.variables[v];
+      const P square = norm2(site[p][j] - site[p][i]), inverse_r = rsqrt(square);
+      const P divisor = fma(P(by_r), inverse_r, P(1.0 - by_r));
+      x[v] = exponential(fnma(P(k), square * inverse_r, P(offset))) * divisor;
+      slope[p][v] = fnma(P(by_r), inverse_r, P(-k)) * inverse_r * x[v];
+    }
     for (int o = 0; o < t.orbit_count; ++o) {
-      const many_body::Orbit& orbit = t.orbits[o];
-      const auto [k, d, divide_by_r, mean] = orbit.kind;
-      P x[4];
-      for (int b = 0; b < orbit.size; ++b) {
-        const auto [i, j] = t.variables[orbit.first + b];
-        const P square = norm2(site[p][j] - site[p][i]), inverse_r = rsqrt(square);
-        x[b] = exponential(fnma(P(k), square * inverse_r, P(k * d)));
-        P rate = P(-k);
-        if (divide_by_r) {
-          x[b] = x[b] * inverse_r;
-          rate = rate - inverse_r;
-        }
-        slope[p][orbit.first + b] = rate * inverse_r * x[b];
-      }
-      add_and_subtract(x, orbit.size);
-      for (int b = 0; b < orbit.size; ++b) {
-        x[b] = P(1.0 / orbit.size) * x[b];
-        if (b == 0) x[b] = x[b] - P(mean);
-        store_as(x[b], reinterpret_cast<S*>(z + 1 + orbit.first + b) + p * P::lanes);
+      const auto [begin, size, mean] = t.orbits[o];
+      add_and_subtract(x + begin, size);
+      for (int v = begin; v < begin + size; ++v) {
+        const P s = fma(P(1.0 / size), x[v], P(v == begin ? -mean : 0.0));
+        store_as(s, reinterpret_cast<S*>(&f.z[1 + v]) + p * P::lanes);
       }
     }
   }
-  const Z value = sum_products(t, z, dz);
+  const Z value = sum_products(t, f);
   for (int p = 0; p < kPacks; ++p) {
     const P energy = load_as(reinterpret_cast<const S*>(&value) + p * P::lanes);
     V g[kBodies * kSites];
     for (V& v : g) v = {P(0.0), P(0.0), P(0.0)};
     const P factor = add_switch<kBodies>(site[p], energy, g);
+    P x[kMostVariables];
+    for (int v = 0; v < t.variable_count; ++v) {
+      x[v] = load_as(reinterpret_cast<const S*>(&f.dz[1 + v]) + p * P::lanes);
+    }
     for (int o = 0; o < t.orbit_count; ++o) {
-      const many_body::Orbit& orbit = t.orbits[o];
-      P x[4];
-      for (int b = 0; b < orbit.size; ++b) {
-        x[b] = load_as(reinterpret_cast<const S*>(dz + 1 + orbit.first + b) + p * P::lanes);
-      }
-      add_and_subtract(x, orbit.size);
-      for (int b = 0; b < orbit.size; ++b) {
-        const auto [i, j] = t.variables[orbit.first + b];
-        const P radial = P(1.0 / orbit.size) * x[b] * slope[p][orbit.first + b] * factor;
-        const V force = radial * (site[p][j] - site[p][i]);
-        g[j] = g[j] + force;
-        g[i] = g[i] - force;
-      }
+      const auto [begin, size, mean] = t.orbits[o];
+      add_and_subtract(x + begin, size);
+      for (int v = begin; v < begin + size; ++v) x[v] = P(1.0 / size) * factor * x[v];
+    }
+    for (int v = 0; v < t.variable_count; ++v) {
+      const int i = t.variables[v].a, j = t.variables[v].b;
+      const V force = (x[v] * slope[p][v]) * (site[p][j] - site[p][i]);
+      g[j] = g[j] + force;
+      g[i] = g[i] - force;
     }
     if constexpr (kBodies == 2) spread_lone_pairs<kBodies>(site[p], g);
     for (int k = 0; k < 3 * kBodies; ++k) {

@@ -130,16 +130,16 @@ class ManyBody::Work {
     if (!is_mbpol_) return kernels_->dang_chang(block);
     kernels_->mbpol(block);
     add_clusters<2>(m.dimers, kernels_->lanes, threads, m, [&](const double* in, double* out) {
-      kernels_->dimers(two_body_table().rows(), in, out);
+      kernels_->dimers(two_body_table().view(), in, out);
     });
     if (mixed_) {
       add_clusters<3>(m.trimers, kernels_->rounded_lanes, threads, m,
                       [&](const double* in, double* out) {
-                        kernels_->rounded_trimers(three_body_table().rounded_rows(), in, out);
+                        kernels_->rounded_trimers(three_body_table().rounded_view(), in, out);
                       });
     } else {
       add_clusters<3>(m.trimers, kernels_->lanes, threads, m, [&](const double* in, double* out) {
-        kernels_->trimers(three_body_table().rows(), in, out);
+        kernels_->trimers(three_body_table().view(), in, out);
       });
     }
   }
@@ -147,8 +147,12 @@ class ManyBody::Work {
   /// Adds the dimers and trimers of an image to the lists.
   ImageFailure list_clusters(int n, const double* x, int image, BlockMemory& m) const {
     const auto distance = [&](int atom, int other) {
-      return std::hypot(x[3 * atom] - x[3 * other], x[3 * atom + 1] - x[3 * other + 1],
-                        x[3 * atom + 2] - x[3 * other + 2]);
+      double square = 0.0;
+      for (int k = 0; k < 3; ++k) {
+        const double d = x[3 * atom + k] - x[3 * other + k];
+        square += d * d;
+      }
+      return std::sqrt(square);
     };
     auto failure = ImageFailure::none;
     m.distances.resize(static_cast<std::size_t>(n * n));
@@ -198,17 +202,20 @@ class ManyBody::Work {
     const auto cluster = [&](int number) -> const Cluster& {
       return list[static_cast<std::size_t>(number)];
     };
-    // Row of the block's arrays with number k of the coordinates of a cluster.
-    const auto row = [](const Cluster& c, int k) {
-      return static_cast<std::size_t>(
-          (9 * c.molecules[static_cast<std::size_t>(k / 9)] + k % 9) * kImages + c.image);
+    // The first coordinate of a molecule of a cluster in the block's arrays.
+    const auto at = [](cpu::AlignedVector<double>& rows, const Cluster& c, int body) {
+      return &rows[static_cast<std::size_t>(
+          9 * kImages * c.molecules[static_cast<std::size_t>(body)] + c.image)];
     };
     for_each_index(packs, threads, [&](std::int64_t pack) {
       alignas(64) double in[(kRows - 1) * kMostLanes];
       const int first = static_cast<int>(pack) * lanes;
       for (int lane = 0; lane < lanes; ++lane) {
         const Cluster& c = cluster(std::min(first + lane, count - 1));
-        for (int k = 0; k < kRows - 1; ++k) in[k * lanes + lane] = m.x[row(c, k)];
+        for (int body = 0; body < kBodies; ++body) {
+          const double* const x = at(m.x, c, body);
+          for (int k = 0; k < 9; ++k) in[(9 * body + k) * lanes + lane] = x[k * kImages];
+        }
       }
       kernel(in, &m.clusters[static_cast<std::size_t>(first * kRows)]);
     });
@@ -216,9 +223,12 @@ class ManyBody::Work {
       const Cluster& c = cluster(number);
       const double* const out =
           &m.clusters[static_cast<std::size_t>(number / lanes * lanes * kRows + number % lanes)];
-      for (int k = 0; k < kRows - 1; ++k) m.gradient[row(c, k)] += out[k * lanes];
-      m.terms[static_cast<std::size_t>((kBodies == 2 ? kTwoBody : kThreeBody) * kImages +
-                                       c.image)] += out[(kRows - 1) * lanes];
+      for (int body = 0; body < kBodies; ++body) {
+        double* const gradient = at(m.gradient, c, body);
+        for (int k = 0; k < 9; ++k) gradient[k * kImages] += out[(9 * body + k) * lanes];
+      }
+      const int term = kBodies == 2 ? kTwoBody : kThreeBody;
+      m.terms[static_cast<std::size_t>(term * kImages + c.image)] += out[(kRows - 1) * lanes];
     }
   }
 

@@ -58,294 +58,304 @@ Surface make_surface(std::string_view text, const Coefficient& coefficient) {
 // --- polynomials ---------------------------------------------------------------------------------
 
 constexpr std::size_t kDegree = 4;
-/// Numbers of variables in ascending order, filled up with -1.
+/// Numbers of variables in ascending order; -1 is the factor 1.
 using Monomial = std::array<int, kDegree>;
 
+Monomial sorted(Monomial m) {
+  std::ranges::sort(m);
+  return m;
+}
 /// Number of a monomial among all of up to four variables.
 std::size_t rank_of(const Monomial& m) {
-  const auto a = static_cast<std::size_t>(m[0] + 1), b = static_cast<std::size_t>(m[1] + 2),
-             c = static_cast<std::size_t>(m[2] + 3), d = static_cast<std::size_t>(m[3] + 4);
-  return a + b * (b - 1) / 2 + c * (c - 1) * (c - 2) / 6 + d * (d - 1) * (d - 2) * (d - 3) / 24;
+  const int a = m[0] + 1, b = m[1] + 2, c = m[2] + 3, d = m[3] + 4;
+  return static_cast<std::size_t>(a + b * (b - 1) / 2 + c * (c - 1) * (c - 2) / 6 +
+                                  d * (d - 1) * (d - 2) / 6 * (d - 3) / 4);
 }
-
-/// A polynomial of degree four with a place for each monomial, of rank_of().
-struct Polynomial {
-  explicit Polynomial(int variables) {
-    Monomial m;
-    for (m[3] = -1; m[3] < variables; ++m[3]) {
-      for (m[2] = -1; m[2] <= m[3]; ++m[2]) {
-        for (m[1] = -1; m[1] <= m[2]; ++m[1]) {
-          for (m[0] = -1; m[0] <= m[1]; ++m[0]) monomials.push_back(m);
-        }
+/// All monomials of these variables, in the order of rank_of().
+std::vector<Monomial> all_monomials(int variables) {
+  std::vector<Monomial> all;
+  for (int d = -1; d < variables; ++d) {
+    for (int c = -1; c <= d; ++c) {
+      for (int b = -1; b <= c; ++b) {
+        for (int a = -1; a <= b; ++a) all.push_back({a, b, c, d});
       }
     }
-    c.resize(monomials.size());
   }
-  /// Removes what only rounding has left.
-  void remove_zeros() {
-    double largest = 0.0;
-    for (const double value : c) largest = std::max(largest, std::abs(value));
-    for (double& value : c) value = std::abs(value) < 1e-12 * largest ? 0.0 : value;
-  }
+  return all;
+}
 
-  std::vector<Monomial> monomials;
-  std::vector<double> c;
+/// Of variables x = exp(k (d - r)), or that divided by r.
+struct Kind {
+  int count;
+  double k, d, by_r, mean;
 };
-
-/// What describes a polynomial: molecules, sites, variables in the order of the file.
+/// What describes a polynomial.
 struct Description {
   int molecules, sites;                  ///< sites of one molecule
   std::vector<std::array<int, 2>> like;  ///< pairs of sites of a molecule that may be exchanged
-  std::string_view pairs;                ///< of sites: two digits for each variable
-  std::vector<std::pair<int, PairKind>> kinds;  ///< number of variables, in order
-  std::string_view text;                        ///< the rows: coefficient, variables
+  std::string_view pairs;                ///< of sites: two digits for each variable of the file
+  std::vector<Kind> kinds;               ///< of the variables of the file, in order
+  std::string_view text;                 ///< rows: coefficient, variables
 };
 
 class Builder {
  public:
   explicit Builder(const Description& d) : d_(d) {
-    read_variables();
+    list_permutations();
     make_orbits();
-    Polynomial p(static_cast<int>(table_.variables.size()));
-    expand(p);
-    shift(p);
-    choose_products(p);
-    fill_rows(p);
+    monomials_ = all_monomials(static_cast<int>(parity_.size()));
+    c_.resize(monomials_.size());
+    expand();
+    shift();
+    choose_products();
+    fill_rows();
   }
   PolynomialTable take() { return std::move(table_); }
 
  private:
-  using Sites = std::vector<int>;  // a permutation of the sites
+  using Images = std::vector<int>;  // of the variables of the file under a permutation of sites
   struct Place {
-    std::size_t orbit;
+    int orbit;
     unsigned b;
   };
 
-  void read_variables() {
+  void list_permutations() {
+    std::map<std::array<int, 2>, int> variable_of;
     for (std::size_t k = 0; k < d_.pairs.size(); k += 3) {
-      file_variables_.push_back({d_.pairs[k] - '0', d_.pairs[k + 1] - '0'});
+      const int a = d_.pairs[k] - '0', b = d_.pairs[k + 1] - '0';
+      variable_of[{a, b}] = variable_of[{b, a}] = static_cast<int>(site_pairs_.size());
+      site_pairs_.push_back({a, b});
     }
-    const auto all = static_cast<std::size_t>(d_.molecules * d_.sites);
-    Sites identity(all);
-    std::iota(identity.begin(), identity.end(), 0);
+    std::vector<int> sites(static_cast<std::size_t>(d_.molecules * d_.sites));
+    const auto images = [&] {
+      Images all;
+      for (const auto& [a, b] : site_pairs_) {
+        all.push_back(variable_of.at(
+            {sites[static_cast<std::size_t>(a)], sites[static_cast<std::size_t>(b)]}));
+      }
+      return all;
+    };
     for (int molecule = 0; molecule < d_.molecules; ++molecule) {
       for (const auto& [a, b] : d_.like) {
-        Sites swapped = identity;
-        std::swap(swapped[static_cast<std::size_t>(molecule * d_.sites + a)],
-                  swapped[static_cast<std::size_t>(molecule * d_.sites + b)]);
-        exchanges_.push_back(swapped);
+        std::iota(sites.begin(), sites.end(), 0);
+        const auto first = sites.begin() + molecule * d_.sites;
+        std::iter_swap(first + a, first + b);
+        exchanges_.push_back(images());
       }
     }
-    Sites order(static_cast<std::size_t>(d_.molecules));
+    std::vector<int> order(static_cast<std::size_t>(d_.molecules));
     std::iota(order.begin(), order.end(), 0);
     do {
-      Sites sites;
-      for (const int molecule : order) {
-        for (int s = 0; s < d_.sites; ++s) sites.push_back(molecule * d_.sites + s);
+      for (std::size_t k = 0; k < sites.size(); ++k) {
+        const auto n = static_cast<std::size_t>(d_.sites);
+        sites[k] = order[k / n] * d_.sites + static_cast<int>(k % n);
       }
-      molecule_orders_.push_back(sites);
+      molecule_orders_.push_back(images());
     } while (std::next_permutation(order.begin(), order.end()));
   }
-  std::size_t image(std::size_t variable, const Sites& sites) const {
-    const auto at = [&](int s) { return sites[static_cast<std::size_t>(s)]; };
-    const int a = at(file_variables_[variable].a), b = at(file_variables_[variable].b);
-    return static_cast<std::size_t>(std::ranges::find_if(file_variables_,
-                                                         [&](const SitePair& p) {
-                                                           return (p.a == a && p.b == b) ||
-                                                                  (p.a == b && p.b == a);
-                                                         }) -
-                                    file_variables_.begin());
+  static int image(const Images& images, int variable) {
+    return variable < 0 ? variable : images[static_cast<std::size_t>(variable)];
+  }
+  static Monomial image(const Images& images, Monomial m) {
+    for (int& variable : m) variable = image(images, variable);
+    return sorted(m);
   }
 
   void make_orbits() {
-    places_.resize(file_variables_.size(), {file_variables_.size(), 0});
-    std::size_t v = 0;
-    for (const auto& [count, kind] : d_.kinds) {
-      for (const std::size_t end = v + static_cast<std::size_t>(count); v < end; ++v) {
-        if (places_[v].orbit < file_variables_.size()) continue;
-        std::vector<std::size_t> movers, members{v};
+    places_.resize(site_pairs_.size(), {-1, 0});
+    const auto place = [&](int v) -> Place& { return places_[static_cast<std::size_t>(v)]; };
+    int v = 0;
+    for (const Kind& kind : d_.kinds) {
+      for (const int end = v + kind.count; v < end; ++v) {
+        if (place(v).orbit >= 0) continue;
+        std::vector<std::size_t> movers;
+        std::vector<int> members{v};
         for (std::size_t e = 0; e < exchanges_.size(); ++e) {
-          if (image(v, exchanges_[e]) == v) continue;
+          if (image(exchanges_[e], v) == v) continue;
           movers.push_back(e);
           for (std::size_t k = 0, size = members.size(); k < size; ++k) {
-            members.push_back(image(members[k], exchanges_[e]));
+            members.push_back(image(exchanges_[e], members[k]));
           }
         }
-        const auto first = static_cast<int>(table_.variables.size());
+        const auto first = static_cast<int>(parity_.size()),
+                   size = static_cast<int>(members.size());
         for (unsigned b = 0; b < members.size(); ++b) {
-          places_[members[b]] = {table_.orbits.size(), b};
-          table_.variables.push_back(file_variables_[members[b]]);
+          place(members[b]) = {static_cast<int>(table_.orbits.size()), b};
+          const auto [site_a, site_b] = site_pairs_[static_cast<std::size_t>(members[b])];
+          table_.variables.push_back({site_a, site_b, kind.k, kind.k * kind.d, kind.by_r});
           unsigned parity = 0;
           for (std::size_t k = 0; k < movers.size(); ++k) parity |= (b >> k & 1u) << movers[k];
           parity_.push_back(parity);
         }
-        table_.orbits.push_back({first, static_cast<int>(members.size()), kind});
+        table_.orbits.push_back({first, size, kind.mean});
       }
     }
   }
 
   /// Sums the rows over their permutations, in the variables s. The exchanges leave only the even
   /// monomials of one representative.
-  void expand(Polynomial& p) const {
-    std::vector<std::vector<std::size_t>> exchanged, reordered;
-    const auto images = [&](const Sites& sites) {
-      std::vector<std::size_t> all(file_variables_.size());
-      for (std::size_t v = 0; v < all.size(); ++v) all[v] = image(v, sites);
-      return all;
-    };
-    for (unsigned subset = 0; subset < 1u << exchanges_.size(); ++subset) {
-      std::vector<std::size_t> all(file_variables_.size());
-      std::iota(all.begin(), all.end(), 0u);
-      for (std::size_t e = 0; e < exchanges_.size(); ++e) {
-        if ((subset >> e & 1u) == 0) continue;
-        const auto once = images(exchanges_[e]);
-        for (std::size_t& v : all) v = once[v];
-      }
-      exchanged.push_back(all);
-    }
-    for (const Sites& order : molecule_orders_) reordered.push_back(images(order));
-    using Variables = std::vector<std::size_t>;
-    const auto applied = [](const std::vector<std::size_t>& images_of, Variables variables) {
-      for (std::size_t& v : variables) v = images_of[v];
-      std::ranges::sort(variables);
-      return variables;
-    };
+  void expand() {
     for (const std::vector<double>& row : rows_of(d_.text)) {
-      const Variables variables(row.begin() + 1, row.end());
-      std::vector<Variables> seen;  // the smallest member of each orbit under the exchanges
-      for (const auto& order : reordered) {
-        std::vector<Variables> orbit;
-        for (const auto& exchange : exchanged) {
-          orbit.push_back(applied(exchange, applied(order, variables)));
+      Monomial m{-1, -1, -1, -1};
+      std::copy(row.begin() + 1, row.end(), m.begin());
+      std::vector<Monomial> seen;  // the smallest member of each orbit under the exchanges
+      for (const Images& order : molecule_orders_) {
+        std::vector<Monomial> orbit{image(order, m)};
+        for (const Images& exchange : exchanges_) {
+          for (std::size_t k = 0, size = orbit.size(); k < size; ++k) {
+            orbit.push_back(image(exchange, orbit[k]));
+          }
         }
         std::ranges::sort(orbit);
         orbit.erase(std::unique(orbit.begin(), orbit.end()), orbit.end());
-        if (std::ranges::find(seen, orbit.front()) != seen.end()) continue;
-        seen.push_back(orbit.front());
-        add_even(p, orbit.front(), 0, 0, {-1, -1, -1, -1},
-                 row[0] * static_cast<double>(orbit.size()));
+        if (std::ranges::find(seen, orbit[0]) != seen.end()) continue;
+        seen.push_back(orbit[0]);
+        add_even(orbit[0], 0, 0, row[0] * static_cast<double>(orbit.size()));
       }
     }
-    p.remove_zeros();
+    remove_zeros();
   }
-  /// Adds c times the even part of the product of the variables from number k on and of m.
-  void add_even(Polynomial& p, const std::vector<std::size_t>& variables, std::size_t k,
-                unsigned parity, const Monomial& m, double c) const {
-    if (k == variables.size() || k == kDegree) {
-      if (parity != 0) return;
-      Monomial sorted = m;
-      std::ranges::sort(sorted);
-      p.c[rank_of(sorted)] += c;
+  /// Adds c times the even part of a product, whose factors before number k are s already.
+  void add_even(const Monomial& m, std::size_t k, unsigned parity, double c) {
+    if (k == kDegree) {
+      if (parity == 0) c_[rank_of(sorted(m))] += c;
       return;
     }
-    const auto [orbit, b] = places_[variables[k]];
-    for (unsigned chi = 0; chi < static_cast<unsigned>(table_.orbits[orbit].size); ++chi) {
+    if (m[k] < 0) return add_even(m, k + 1, parity, c);
+    const auto [number, b] = places_[static_cast<std::size_t>(m[k])];
+    const Orbit& orbit = table_.orbits[static_cast<std::size_t>(number)];
+    for (unsigned chi = 0; chi < static_cast<unsigned>(orbit.size); ++chi) {
       Monomial next = m;
-      next[k] = table_.orbits[orbit].first + static_cast<int>(chi);
-      add_even(p, variables, k + 1, parity ^ parity_[static_cast<std::size_t>(next[k])], next,
+      next[k] = orbit.first + static_cast<int>(chi);
+      add_even(next, k + 1, parity ^ parity_[static_cast<std::size_t>(next[k])],
                std::popcount(b & chi) % 2 == 0 ? c : -c);
     }
   }
+  /// Removes what only rounding has left.
+  void remove_zeros() {
+    double largest = 0.0;
+    for (const double c : c_) largest = std::max(largest, std::abs(c));
+    for (double& c : c_) c = std::abs(c) < 1e-12 * largest ? 0.0 : c;
+  }
 
   /// Replaces the first s of each orbit by its deviation from the mean.
-  void shift(Polynomial& p) const {
+  void shift() {
     for (const Orbit& orbit : table_.orbits) {
-      const std::vector<double> before = p.c;
+      const std::vector<double> before = c_;
       for (std::size_t k = 0; k < before.size(); ++k) {
         if (before[k] == 0.0) continue;
-        Monomial m = p.monomials[k];
+        Monomial m = monomials_[k];
         double c = before[k];
         const auto power = std::ranges::count(m, orbit.first);
         for (std::ptrdiff_t left = power; left > 0; --left) {  // binomial coefficients
-          c *= orbit.kind.mean * static_cast<double>(left) / static_cast<double>(power - left + 1);
+          c *= orbit.mean * static_cast<double>(left) / static_cast<double>(power - left + 1);
           *std::ranges::find(m, orbit.first) = -1;
-          std::ranges::sort(m);
-          p.c[rank_of(m)] += c;
+          m = sorted(m);
+          c_[rank_of(m)] += c;
         }
       }
     }
-    p.remove_zeros();
+    remove_zeros();
   }
 
-  /// Index in z of the product of two variables; -1 is the factor 1.
-  int& index_of(int a, int b) {
-    return index_[static_cast<std::size_t>((a + 1) * (static_cast<int>(parity_.size()) + 1) + b +
-                                           1)];
-  }
+  /// A monomial as a product of two pairs of variables, by their numbers.
   struct Split {
-    std::array<int, 2> a, b;
+    std::size_t a, b;
   };
-  /// The three ways to write a monomial as a product of two pairs.
-  static std::array<Split, 3> splits(const Monomial& m) {
-    return {
-        {{{m[0], m[1]}, {m[2], m[3]}}, {{m[0], m[2]}, {m[1], m[3]}}, {{m[0], m[3]}, {m[1], m[2]}}}};
+  std::size_t pair(int a, int b) const {
+    return static_cast<std::size_t>(a + 1) * (parity_.size() + 1) + static_cast<std::size_t>(b + 1);
   }
+  std::array<Split, 3> splits(const Monomial& m) const {
+    return {{{pair(m[0], m[1]), pair(m[2], m[3])},
+             {pair(m[0], m[2]), pair(m[1], m[3])},
+             {pair(m[0], m[3]), pair(m[1], m[2])}}};
+  }
+  bool is_there(const Split& s) const { return index_[s.a] >= 0 && index_[s.b] >= 0; }
 
   /// Chooses the products of two variables, until each monomial is a product of two z: repeatedly
   /// the pair that completes most monomials. A pair counts a little for those that need one more.
-  void choose_products(const Polynomial& p) {
-    const auto n = static_cast<int>(table_.variables.size());
-    index_.assign(static_cast<std::size_t>((n + 1) * (n + 1)), -1);
-    for (int v = -1; v < n; ++v) index_of(-1, v) = v + 1;
-    std::vector<std::array<Split, 3>> open;
-    for (std::size_t k = 0; k < p.c.size(); ++k) {
-      if (p.c[k] != 0.0 && p.monomials[k][1] >= 0) open.push_back(splits(p.monomials[k]));
-    }
-    const auto is_there = [&](const std::array<int, 2>& a) { return index_of(a[0], a[1]) >= 0; };
-    while (!open.empty()) {
-      std::vector<double> gain(index_.size());
-      const auto gain_of = [&](const std::array<int, 2>& a) -> double& {
-        return gain[static_cast<std::size_t>(&index_of(a[0], a[1]) - index_.data())];
-      };
-      for (const auto& monomial : open) {
-        for (const Split& split : monomial) {
-          const bool completes_a = is_there(split.b) || split.a == split.b;
-          gain_of(split.a) += completes_a ? 1.0 : 0.1;
-          if (split.a != split.b) gain_of(split.b) += is_there(split.a) ? 1.0 : 0.1;
-        }
+  void choose_products() {
+    const auto n = static_cast<int>(parity_.size());
+    index_.assign(pair(n, 0), -1);
+    for (int v = -1; v < n; ++v) index_[pair(-1, v)] = v + 1;
+    std::vector<int> gain(index_.size());
+    std::vector<std::vector<std::size_t>> open(index_.size());  // monomials with this pair
+    const auto add_gain = [&](std::size_t monomial, int sign) {
+      for (const auto& [a, b] : splits(monomials_[monomial])) {
+        gain[a] += sign * (index_[b] >= 0 || a == b ? 10 : 1);
+        if (a != b) gain[b] += sign * (index_[a] >= 0 ? 10 : 1);
       }
-      for (std::size_t k = 0; k < gain.size(); ++k) gain[k] = index_[k] >= 0 ? 0.0 : gain[k];
-      const auto best = static_cast<int>(std::ranges::max_element(gain) - gain.begin());
-      const int a = best / (n + 1), b = best % (n + 1);
-      index_[static_cast<std::size_t>(best)] = n + 1 + static_cast<int>(table_.products.size());
-      table_.products.push_back({a, b});
-      std::erase_if(open, [&](const auto& monomial) {
-        return std::ranges::any_of(monomial,
-                                   [&](const Split& s) { return is_there(s.a) && is_there(s.b); });
-      });
+    };
+    const auto is_complete = [&](std::size_t monomial) {
+      return std::ranges::any_of(splits(monomials_[monomial]),
+                                 [&](const Split& s) { return is_there(s); });
+    };
+    for (std::size_t k = 0; k < c_.size(); ++k) {
+      if (c_[k] == 0.0 || is_complete(k)) continue;
+      add_gain(k, 1);
+      for (const auto& [a, b] : splits(monomials_[k])) {
+        open[a].push_back(k);
+        if (b != a) open[b].push_back(k);
+      }
+    }
+    for (;;) {
+      std::size_t best = 0;
+      for (std::size_t k = 0; k < gain.size(); ++k) {
+        if (index_[k] < 0 && gain[k] > gain[best]) best = k;
+      }
+      if (best == 0) break;
+      auto& monomials = open[best];
+      std::ranges::sort(monomials);
+      monomials.erase(std::unique(monomials.begin(), monomials.end()), monomials.end());
+      std::erase_if(monomials, is_complete);
+      for (const std::size_t monomial : monomials) add_gain(monomial, -1);
+      index_[best] = n + 1 + static_cast<int>(table_.products.size());
+      const auto width = static_cast<std::size_t>(n + 1);
+      table_.products.push_back({static_cast<int>(best / width), static_cast<int>(best % width)});
+      for (const std::size_t monomial : monomials) {
+        if (!is_complete(monomial)) add_gain(monomial, 1);
+      }
     }
   }
 
-  void fill_rows(const Polynomial& p) {
-    const std::size_t rows = 1 + table_.variables.size() + table_.products.size();
-    std::vector<std::map<int, double>> entries(rows);
-    for (std::size_t k = 0; k < p.c.size(); ++k) {
-      if (p.c[k] == 0.0) continue;
-      for (const Split& split : splits(p.monomials[k])) {
-        const int a = index_of(split.a[0], split.a[1]), b = index_of(split.b[0], split.b[1]);
-        if (a < 0 || b < 0) continue;
-        entries[static_cast<std::size_t>(std::max(a, b))][std::min(a, b)] = p.c[k];
-        break;
-      }
+  /// Entries (a, b) and (b, a) are equivalent. Each belongs to the row of the larger index, except
+  /// those moved to the other row to make the number of entries of a row a multiple of kGroup.
+  void fill_rows() {
+    std::vector<std::map<int, double>> rows(1 + table_.variables.size() + table_.products.size());
+    const auto row = [&](int k) -> auto& { return rows[static_cast<std::size_t>(k)]; };
+    for (std::size_t k = 0; k < c_.size(); ++k) {
+      if (c_[k] == 0.0) continue;
+      const auto all = splits(monomials_[k]);
+      const Split& split = *std::ranges::find_if(all, [&](const Split& s) { return is_there(s); });
+      const auto [b, a] = std::minmax({index_[split.a], index_[split.b]});
+      row(a)[b] = c_[k];
     }
-    for (const auto& row : entries) {
-      table_.row_begin.push_back(static_cast<std::int32_t>(table_.columns.size()));
-      for (const auto& [column, c] : row) {
+    for (int k = static_cast<int>(rows.size()) - 1; k >= 0; --k) {
+      for (auto entry = row(k).begin(); row(k).size() % kGroup != 0 && entry->first < k;) {
+        row(entry->first)[k] = entry->second;
+        entry = row(k).erase(entry);
+      }
+      for (int column = 0; row(k).size() % kGroup != 0; ++column) row(k).try_emplace(column, 0.0);
+    }
+    for (const auto& entries : rows) {
+      for (const auto& [column, c] : entries) {
         table_.columns.push_back(static_cast<std::uint16_t>(column));
         table_.coefficients.push_back(c);
         table_.rounded_coefficients.push_back(static_cast<float>(c));
       }
+      table_.row_ends.push_back(static_cast<std::int32_t>(table_.columns.size()));
     }
-    table_.row_begin.push_back(static_cast<std::int32_t>(table_.columns.size()));
   }
 
   const Description& d_;
   PolynomialTable table_;
-  std::vector<SitePair> file_variables_;
-  std::vector<Sites> exchanges_, molecule_orders_;
-  std::vector<Place> places_;     // of the variables of the file
-  std::vector<unsigned> parity_;  // of each s: the exchanges that change its sign
-  std::vector<int> index_;        // in z, of pairs of variables; -1: no product
+  std::vector<std::array<int, 2>> site_pairs_;  // of the variables of the file
+  std::vector<Images> exchanges_, molecule_orders_;
+  std::vector<Place> places_;        // of the variables of the file
+  std::vector<unsigned> parity_;     // of each s: the exchanges that change its sign
+  std::vector<Monomial> monomials_;  // in the variables s
+  std::vector<double> c_;            // their coefficients
+  std::vector<int> index_;           // in z, of pairs of variables; -1: no product
 };
 
 }  // namespace
@@ -358,14 +368,14 @@ const PolynomialTable& two_body_table() {
                {{1, 2}, {3, 4}},
                "12 67 01 02 56 57 16 17 26 27 06 07 51 52 05 36 37 46 47 81 82 91 92 08 09 53 54 "
                "38 39 48 49",
-               {{2, {-0.6480884773303821, 1, false, 1.416}},
-                {4, {1.674518993682975, 1, false, 1.059}},
-                {4, {1.148231864355956, 4, true, 0.968}},
-                {4, {1.205989761123099, 4, true, 1.417}},
-                {1, {1.395357065790959, 4, true, 1.136}},
-                {8, {0.7347036852042255, 4, false, 1.769}},
-                {4, {0.7998249864422826, 4, false, 1.784}},
-                {4, {0.7960663960630585, 4, false, 1.776}}},
+               {{2, -0.6480884773303821, 1, 0, 1.416},
+                {4, 1.674518993682975, 1, 0, 1.059},
+                {4, 1.148231864355956, 4, 1, 0.968},
+                {4, 1.205989761123099, 4, 1, 1.417},
+                {1, 1.395357065790959, 4, 1, 1.136},
+                {8, 0.7347036852042255, 4, 0, 1.769},
+                {4, 0.7998249864422826, 4, 0, 1.784},
+                {4, 0.7960663960630585, 4, 0, 1.776}},
                data::two_body})
           .take();
   return table;
@@ -378,11 +388,11 @@ const PolynomialTable& three_body_table() {
                {{1, 2}},
                "12 45 78 01 02 34 35 67 68 14 15 17 18 24 25 27 28 47 48 57 58 04 05 07 08 31 32 "
                "37 38 61 62 64 65 03 06 36",
-               {{3, {-2.254303257872797, 1.690594510379166, false, 0.7065}},
-                {6, {-0.2564771901404151, -2.999999868517452, false, 2.7657}},
-                {12, {0.4247920544074333, 3.499031358429095, false, 1.0423}},
-                {12, {0.8128985941165371, 4.854042963514281, false, 4.0517}},
-                {3, {0.0374945798461648, 4.816312044947604e-8, false, 0.8803}}},
+               {{3, -2.254303257872797, 1.690594510379166, 0, 0.7065},
+                {6, -0.2564771901404151, -2.999999868517452, 0, 2.7657},
+                {12, 0.4247920544074333, 3.499031358429095, 0, 1.0423},
+                {12, 0.8128985941165371, 4.854042963514281, 0, 4.0517},
+                {3, 0.0374945798461648, 4.816312044947604e-8, 0, 0.8803}},
                data::three_body})
           .take();
   return table;

@@ -16,34 +16,32 @@
 
 namespace tarn::many_body {
 
-/// x = exp(k (d - r)), or that divided by r.
-struct PairKind {
-  double k, d;  ///< [1/A], [A]
-  bool divide_by_r;
-  double mean;  ///< of x over the dimers and trimers of small clusters at their minima
+/// x = exp(offset - k r), divided by r if by_r is 1, of the distance r between two sites: O, H1, H2
+/// of each molecule, for dimers followed by the two lone pairs.
+struct Variable {
+  int a, b;
+  double k, offset;  ///< [1/A], 1
+  double by_r;
 };
 /// Consecutive variables, ordered by b.
 struct Orbit {
   int first, size;
-  PairKind kind;
-};
-/// A variable belongs to the distance between these sites: O, H1, H2 of each molecule, for dimers
-/// followed by the two lone pairs.
-struct SitePair {
-  int a, b;
+  double mean;  ///< of x over the dimers and trimers of small clusters at their minima
 };
 /// z[number of variables + 1 + p] = z[a] z[b].
 struct Product {
   int a, b;
 };
+/// The number of entries of a row is a multiple of this: so many sums overlap in time.
+inline constexpr int kGroup = 4;
 
 /// A table as plain pointers.
 template <class T>
-struct PolynomialRows {
+struct PolynomialView {
   const Orbit* orbits;
-  const SitePair* variables;
+  const Variable* variables;
   const Product* products;
-  const std::int32_t* row_begin;
+  const std::int32_t* row_ends;
   const std::uint16_t* columns;
   const T* coefficients;
   int orbit_count, variable_count, product_count;
@@ -51,24 +49,23 @@ struct PolynomialRows {
 
 struct PolynomialTable {
   std::vector<Orbit> orbits;
-  std::vector<SitePair> variables;
+  std::vector<Variable> variables;
   std::vector<Product> products;
-  /// Row a has the entries row_begin[a] to row_begin[a + 1].
-  std::vector<std::int32_t> row_begin;
+  std::vector<std::int32_t> row_ends;  ///< the entries of a row follow those of the row before
   std::vector<std::uint16_t> columns;
   std::vector<double> coefficients;
   std::vector<float> rounded_coefficients;
 
-  PolynomialRows<double> rows() const { return rows_with(coefficients); }
-  PolynomialRows<float> rounded_rows() const { return rows_with(rounded_coefficients); }
+  PolynomialView<double> view() const { return view_with(coefficients); }
+  PolynomialView<float> rounded_view() const { return view_with(rounded_coefficients); }
 
  private:
   template <class T>
-  PolynomialRows<T> rows_with(const std::vector<T>& c) const {
+  PolynomialView<T> view_with(const std::vector<T>& c) const {
     return {orbits.data(),
             variables.data(),
             products.data(),
-            row_begin.data(),
+            row_ends.data(),
             columns.data(),
             c.data(),
             static_cast<int>(orbits.size()),
