@@ -28,14 +28,11 @@ std::string_view failure_text(ImageFailure failure);
 /// Results of ManyBody::compute(). Members may be empty; they are then left out.
 struct ManyBodyResults {
   std::span<double> energies_kcal_per_mol;  ///< [image]
-  std::span<double> terms_kcal_per_mol;     ///< [image][term], see many_body_terms()
+  std::span<double> terms_kcal_per_mol;     ///< [image][term], see ManyBody::terms()
   std::span<double> forces_kcal_per_mol_A;  ///< [image][molecule][O, H1, H2][x, y, z]
   std::span<double> dipoles_eA;             ///< [image][x, y, z]
   std::span<ImageFailure> failures;         ///< [image]
 };
-
-/// one_body, two_body, three_body, dispersion, charges, induction; coulomb, lj, induction.
-std::vector<std::string> many_body_terms(ManyBodyModel model);
 
 /// Energies and exact gradients of many clusters of the same size. The results of an image have the
 /// same bits in any batch and with any number of threads.
@@ -48,6 +45,8 @@ class ManyBody {
                     std::string_view instruction_set = {});
   ~ManyBody();
 
+  /// one_body, two_body, three_body, dispersion, charges, induction; coulomb, lj, induction.
+  const std::vector<std::string>& terms() const;
   /// An image with a failure has an energy of NaN.
   /// @param positions_A [image][molecule][O, H1, H2][x, y, z]
   void compute(int molecules, std::span<const double> positions_A, const ManyBodyResults& results);

@@ -28,11 +28,6 @@ std::string_view failure_text(ImageFailure failure) {
   return "";
 }
 
-std::vector<std::string> many_body_terms(ManyBodyModel model) {
-  if (model == ManyBodyModel::dang_chang) return {"coulomb", "lj", "induction"};
-  return {"one_body", "two_body", "three_body", "dispersion", "charges", "induction"};
-}
-
 namespace {
 
 /// A dimer or trimer of an image of the block.
@@ -76,6 +71,7 @@ class ManyBody::Work {
     }
   }
 
+  bool is_mbpol() const { return is_mbpol_; }
   void compute(int molecules, std::span<const double> positions, const ManyBodyResults& results) {
     const auto size = static_cast<std::size_t>(9 * molecules);
     if (molecules < 1 || positions.size() % size != 0) {
@@ -272,6 +268,12 @@ class ManyBody::Work {
 ManyBody::ManyBody(ManyBodyModel model, bool mixed, int threads, std::string_view instruction_set)
     : work_(std::make_unique<Work>(model, mixed, threads, instruction_set)) {}
 ManyBody::~ManyBody() = default;
+const std::vector<std::string>& ManyBody::terms() const {
+  static const std::vector<std::string> mbpol{"one_body",   "two_body", "three_body",
+                                              "dispersion", "charges",  "induction"};
+  static const std::vector<std::string> dang_chang{"coulomb", "lj", "induction"};
+  return work_->is_mbpol() ? mbpol : dang_chang;
+}
 void ManyBody::compute(int molecules, std::span<const double> positions_A,
                        const ManyBodyResults& results) {
   work_->compute(molecules, positions_A, results);
