@@ -458,23 +458,29 @@ Z sum_products(const many_body::PolynomialView<scalar_t<Z>>& t, Factors<Z>& f) {
   }
   for (int k = 0; k < rows; ++k) f.dz[k] = Z(kZero);
   Z value = Z(kZero);
-  std::int32_t e = 0;
-  for (int row = 0; row < rows; ++row) {
-    const Z z_row = f.z[row];
-    Z sums[many_body::kGroup];
-    for (Z& sum : sums) sum = Z(kZero);
-    for (; e < t.row_ends[row]; e += many_body::kGroup) {
+  for (int group = 0, tile = 0; group < t.group_count; ++group) {
+    const auto& [row, end] = t.groups[group];
+    Z z_row[many_body::kGroup], sum[many_body::kGroup];
+    for (int i = 0; i < many_body::kGroup; ++i) {
+      z_row[i] = f.z[row[i]];
+      sum[i] = Z(kZero);
+    }
+    for (; tile < end; ++tile) {
+      const int column = t.columns[tile];
+      const Z z = f.z[column];
+      Z dz = f.dz[column];
       TARN_UNROLL(4)
       for (int i = 0; i < many_body::kGroup; ++i) {
-        const Z c = Z(t.coefficients[e + i]);
-        const int column = t.columns[e + i];
-        sums[i] = fma(c, f.z[column], sums[i]);
-        f.dz[column] = fma(c, z_row, f.dz[column]);
+        const Z c = Z(t.coefficients[many_body::kGroup * tile + i]);
+        sum[i] = fma(c, z, sum[i]);
+        dz = fma(c, z_row[i], dz);
       }
+      f.dz[column] = dz;
     }
-    const Z sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    value = fma(z_row, sum, value);
-    f.dz[row] = f.dz[row] + sum;
+    for (int i = 0; i < many_body::kGroup; ++i) {
+      value = fma(z_row[i], sum[i], value);
+      f.dz[row[i]] = f.dz[row[i]] + sum[i];
+    }
   }
   for (int k = t.product_count - 1; k >= 0; --k) {
     const auto [a, b] = t.products[k];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <bitset>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -108,7 +109,7 @@ class Builder {
     expand();
     shift();
     choose_products();
-    fill_rows();
+    fill_tiles();
   }
   PolynomialTable take() { return std::move(table_); }
 
@@ -318,33 +319,71 @@ class Builder {
     }
   }
 
-  /// Entries (a, b) and (b, a) are equivalent. Each belongs to the row of the larger index, except
-  /// those moved to the other row to make the number of entries of a row a multiple of kGroup.
-  void fill_rows() {
-    std::vector<std::map<int, double>> rows(1 + table_.variables.size() + table_.products.size());
-    const auto row = [&](int k) -> auto& { return rows[static_cast<std::size_t>(k)]; };
+  /// Places each monomial in one of the products z_a z_b that it equals: few tiles, with few zeros.
+  /// Rows that may have the same columns form groups; then the fullest tiles are taken first.
+  void fill_tiles() {
+    using Columns = std::bitset<512>;
+    const std::size_t n = 1 + table_.variables.size() + table_.products.size();
+    std::vector<Columns> possible(n);
+    std::vector<int> monomial(n * n, -1);  // by row and column
     for (std::size_t k = 0; k < c_.size(); ++k) {
       if (c_[k] == 0.0) continue;
-      const auto all = splits(monomials_[k]);
-      const Split& split = *std::ranges::find_if(all, [&](const Split& s) { return is_there(s); });
-      const auto [b, a] = std::minmax({index_[split.a], index_[split.b]});
-      row(a)[b] = c_[k];
-    }
-    for (int k = static_cast<int>(rows.size()) - 1; k >= 0; --k) {
-      for (auto entry = row(k).begin(); row(k).size() % kGroup != 0 && entry->first < k;) {
-        row(entry->first)[k] = entry->second;
-        entry = row(k).erase(entry);
+      for (const Split& split : splits(monomials_[k])) {
+        if (!is_there(split)) continue;
+        const auto a = static_cast<std::size_t>(index_[split.a]);
+        const auto b = static_cast<std::size_t>(index_[split.b]);
+        monomial[a * n + b] = monomial[b * n + a] = static_cast<int>(k);
+        possible[a].set(b);
+        possible[b].set(a);
       }
-      for (int column = 0; row(k).size() % kGroup != 0; ++column) row(k).try_emplace(column, 0.0);
     }
-    for (const auto& entries : rows) {
-      for (const auto& [column, c] : entries) {
+    std::vector<std::size_t> left(n);
+    std::iota(left.begin(), left.end(), 0u);
+    std::erase_if(left, [&](std::size_t row) { return possible[row].none(); });
+    std::vector<std::vector<std::size_t>> groups;
+    while (!left.empty()) {
+      groups.emplace_back();
+      Columns common;
+      common.set();
+      while (groups.back().size() < kGroup && !left.empty()) {
+        const auto fit = [&](std::size_t row) {
+          return 10 * static_cast<int>((possible[row] & common).count()) -
+                 3 * static_cast<int>((possible[row] & ~common).count());
+        };
+        const auto best = std::ranges::max_element(left, {}, fit);
+        groups.back().push_back(*best);
+        common &= possible[*best];
+        left.erase(best);
+      }
+    }
+    std::vector<std::map<std::size_t, std::array<double, kGroup>>> tiles(groups.size());
+    for (int wanted = kGroup; wanted > 0; --wanted) {
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        for (std::size_t column = 0; column < n; ++column) {
+          std::array<double, kGroup> tile{};
+          std::vector<std::size_t> covered;
+          for (std::size_t i = 0; i < groups[g].size(); ++i) {
+            const int k = monomial[groups[g][i] * n + column];
+            if (k < 0 || c_[static_cast<std::size_t>(k)] == 0.0) continue;
+            covered.push_back(static_cast<std::size_t>(k));
+            tile[i] = c_[covered.back()];
+          }
+          if (static_cast<int>(covered.size()) != wanted) continue;
+          tiles[g][column] = tile;
+          for (const std::size_t k : covered) c_[k] = 0.0;
+        }
+      }
+    }
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (const auto& [column, tile] : tiles[g]) {
         table_.columns.push_back(static_cast<std::uint16_t>(column));
-        table_.coefficients.push_back(c);
-        table_.rounded_coefficients.push_back(static_cast<float>(c));
+        table_.coefficients.insert(table_.coefficients.end(), tile.begin(), tile.end());
       }
-      table_.row_ends.push_back(static_cast<std::int32_t>(table_.columns.size()));
+      RowGroup group{{}, static_cast<int>(table_.columns.size())};
+      std::ranges::copy(groups[g], group.rows);
+      table_.groups.push_back(group);
     }
+    table_.rounded_coefficients.assign(table_.coefficients.begin(), table_.coefficients.end());
   }
 
   const Description& d_;

@@ -32,8 +32,12 @@ struct Orbit {
 struct Product {
   int a, b;
 };
-/// The number of entries of a row is a multiple of this: so many sums overlap in time.
+/// Rows a of the products c z_a z_b that share their columns b. A tile is one column of a group.
 inline constexpr int kGroup = 4;
+struct RowGroup {
+  int rows[kGroup];  ///< those beyond the last one are 0, with coefficients of 0
+  int end;           ///< the tiles of a group follow those of the group before
+};
 
 /// A table as plain pointers.
 template <class T>
@@ -41,17 +45,17 @@ struct PolynomialView {
   const Orbit* orbits;
   const Variable* variables;
   const Product* products;
-  const std::int32_t* row_ends;
-  const std::uint16_t* columns;
-  const T* coefficients;
-  int orbit_count, variable_count, product_count;
+  const RowGroup* groups;
+  const std::uint16_t* columns;  ///< [tile]
+  const T* coefficients;         ///< [tile][row of the group]
+  int orbit_count, variable_count, product_count, group_count;
 };
 
 struct PolynomialTable {
   std::vector<Orbit> orbits;
   std::vector<Variable> variables;
   std::vector<Product> products;
-  std::vector<std::int32_t> row_ends;  ///< the entries of a row follow those of the row before
+  std::vector<RowGroup> groups;
   std::vector<std::uint16_t> columns;
   std::vector<double> coefficients;
   std::vector<float> rounded_coefficients;
@@ -65,16 +69,17 @@ struct PolynomialTable {
     return {orbits.data(),
             variables.data(),
             products.data(),
-            row_ends.data(),
+            groups.data(),
             columns.data(),
             c.data(),
             static_cast<int>(orbits.size()),
             static_cast<int>(variables.size()),
-            static_cast<int>(products.size())};
+            static_cast<int>(products.size()),
+            static_cast<int>(groups.size())};
   }
 };
 
-/// Computed at the first call, in some ten milliseconds.
+/// Computed at the first call, in some tens of milliseconds.
 const PolynomialTable& two_body_table();
 const PolynomialTable& three_body_table();
 
