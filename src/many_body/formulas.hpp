@@ -32,42 +32,37 @@ TARN_HD Pack<double> times_power_of_two(const Pack<double>& p, const Pack<double
 }
 #endif
 
+/// 1, 1/n(1), 1/(n(1) n(2)), ...
+template <int count>
+struct Series {
+  double c[count];
+
+  constexpr explicit Series(double (*n)(int)) : c{1.0} {
+    for (int k = 1; k < count; ++k) c[k] = c[k - 1] / n(k);
+  }
+};
+
 }  // namespace detail
 
 /// exp(x); x beyond -700 to 700 counts as that.
 template <class T>
 TARN_HD T exponential(const T& x) {
-  constexpr double kReciprocalFactorials[] = {1.0,
-                                              1.0,
-                                              1.0 / 2,
-                                              1.0 / 6,
-                                              1.0 / 24,
-                                              1.0 / 120,
-                                              1.0 / 720,
-                                              1.0 / 5040,
-                                              1.0 / 40320,
-                                              1.0 / 362880,
-                                              1.0 / 3628800,
-                                              1.0 / 39916800,
-                                              1.0 / 479001600,
-                                              1.0 / 6227020800};
+  constexpr detail::Series<14> kSeries([](int k) -> double { return k; });
   constexpr double kInteger = 0x1.8p52;  // doubles of this size are integers
   const T limited = max(T(-700.0), min(T(700.0), x));
   const T shifted = fma(limited, T(1.4426950408889634), T(kInteger));
   const T n = shifted - T(kInteger);
   const T rest =  // x - n log 2, in two parts
       fnma(n, T(1.90821492927058770002e-10), fnma(n, T(6.93147180369123816490e-01), limited));
-  return detail::times_power_of_two(detail::polynomial(kReciprocalFactorials, rest), shifted);
+  return detail::times_power_of_two(detail::polynomial(kSeries.c, rest), shifted);
 }
 
 /// log(x) for 1/2 <= x <= 2, by the series of 2 artanh((x - 1)/(x + 1)).
 template <class T>
 TARN_HD T log_near_one(const T& x) {
-  constexpr double kOddReciprocals[] = {2.0,      2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,  2.0 / 11,
-                                        2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21, 2.0 / 23,
-                                        2.0 / 25, 2.0 / 27, 2.0 / 29, 2.0 / 31, 2.0 / 33};
+  constexpr detail::Series<17> kSeries([](int k) { return (2.0 * k + 1.0) / (2.0 * k - 1.0); });
   const T s = (x - T(1.0)) / (x + T(1.0));
-  return s * detail::polynomial(kOddReciprocals, s * s);
+  return (s + s) * detail::polynomial(kSeries.c, s * s);
 }
 
 /// A value and its derivative.
@@ -80,33 +75,13 @@ struct Slope {
 template <class T>
 TARN_HD Slope<T> switch_off(const T& r, double a, double b) {
   constexpr double kPi = 3.14159265358979323846;
-  constexpr double kSine[] = {1.0,
-                              -1.0 / 6,
-                              1.0 / 120,
-                              -1.0 / 5040,
-                              1.0 / 362880,
-                              -1.0 / 39916800,
-                              1.0 / 6227020800,
-                              -1.0 / 1307674368000,
-                              1.0 / 355687428096000,
-                              -1.0 / 121645100408832000,
-                              1.0 / 51090942171709440000.0};
-  constexpr double kCosine[] = {1.0,
-                                -1.0 / 2,
-                                1.0 / 24,
-                                -1.0 / 720,
-                                1.0 / 40320,
-                                -1.0 / 3628800,
-                                1.0 / 479001600,
-                                -1.0 / 87178291200,
-                                1.0 / 20922789888000,
-                                -1.0 / 6402373705728000,
-                                1.0 / 2432902008176640000.0};
+  constexpr detail::Series<11> kSine([](int k) { return -2.0 * k * (2.0 * k + 1.0); });
+  constexpr detail::Series<11> kCosine([](int k) { return -2.0 * k * (2.0 * k - 1.0); });
   // The angle is measured from the middle, where the cosine is -sin(angle).
   const T fraction = max(T(0.0), min(T(1.0), (r - T(a)) * T(1.0 / (b - a))));
   const T angle = T(kPi) * (fraction - T(0.5)), angle2 = angle * angle;
-  const T sine = angle * detail::polynomial(kSine, angle2);
-  const T cosine = detail::polynomial(kCosine, angle2);
+  const T sine = angle * detail::polynomial(kSine.c, angle2);
+  const T cosine = detail::polynomial(kCosine.c, angle2);
   const T outside_slope = T(-0.5 * kPi / (b - a)) * cosine;
   const auto within = (T(a) < r) & (r < T(b));
   return {T(0.5) - T(0.5) * sine, select(within, outside_slope, T(0.0))};
@@ -248,9 +223,9 @@ TARN_HD void dipole_surface(const Bonds<T>& m, const many_body::SurfaceRows& row
 /// -C6 f(delta r)/r^6 with the damping of Tang and Toennies, and its derivative divided by r.
 template <class T>
 TARN_HD Slope<T> dispersion(const T& r, const T& inverse_r, double c6, double delta) {
-  constexpr double kSeries[] = {1.0, 1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720};
+  constexpr detail::Series<7> kSeries([](int k) -> double { return k; });
   const T x = T(delta) * r, e = exponential(-x);
-  const T f = fnma(e, detail::polynomial(kSeries, x), T(1.0));
+  const T f = fnma(e, detail::polynomial(kSeries.c, x), T(1.0));
   const T inverse2 = inverse_r * inverse_r, c = T(-c6) * inverse2 * inverse2 * inverse2;
   const T x2 = x * x, slope = e * (x2 * x2 * x2) * (x * T(1.0 / 720));  // x times that of f
   return {c * f, c * inverse2 * (slope - T(6.0) * f)};
@@ -260,28 +235,17 @@ TARN_HD Slope<T> dispersion(const T& r, const T& inverse_r, double c6, double de
 template <class T>
 struct Thole {
   T t3, t5, t7;
-  T e, inverse_r2;
+  T e;  ///< E
 
   template <bool kDamped>
   static TARN_HD Thole make(const T& square, const T& inverse_r, double k4) {
-    Thole t;
-    t.inverse_r2 = inverse_r * inverse_r;
-    const T inverse3 = inverse_r * t.inverse_r2;
-    if constexpr (!kDamped) {
-      t.e = T(0.0);
-      t.t3 = inverse3;
-      t.t5 = inverse3 * t.inverse_r2;
-      t.t7 = t.t5 * t.inverse_r2;
-    } else {
-      const T u = T(k4) * square * square;
-      t.e = exponential(-u);
-      const T ue = u * t.e, a = T(1.0) - t.e, b = fnma(T(4.0 / 3), ue, a);
-      t.t3 = a * inverse3;
-      t.t5 = b * inverse3 * t.inverse_r2;
-      t.t7 = fnma(T(4.0 / 15) * ue, fma(T(4.0), u, T(-1.0)), b) * inverse3 * t.inverse_r2 *
-             t.inverse_r2;
-    }
-    return t;
+    const T inverse2 = inverse_r * inverse_r, inverse3 = inverse_r * inverse2;
+    const T inverse5 = inverse3 * inverse2, inverse7 = inverse5 * inverse2;
+    if constexpr (!kDamped) return {inverse3, inverse5, inverse7, T(0.0)};
+    const T u = T(k4) * square * square, e = exponential(-u), ue = u * e;
+    const T a = T(1.0) - e, b = fnma(T(4.0 / 3), ue, a);
+    const T c = fnma(T(4.0 / 15) * ue, fma(T(4.0), u, T(-1.0)), b);
+    return {a * inverse3, b * inverse5, c * inverse7, e};
   }
 };
 

@@ -15,9 +15,9 @@ inline constexpr int kImages = 8;
 inline constexpr int kOneBody = 0, kTwoBody = 1, kThreeBody = 2, kDispersion = 3, kCharges = 4,
                      kInduction = 5, kTerms = 6;
 
-/// Eight images. All arrays begin at 64 bytes.
+/// Up to eight images. All arrays begin at 64 bytes.
 struct Block {
-  int molecules;
+  int molecules, images;
   const double* x;   ///< [9 N][image] positions [A]
   double* gradient;  ///< [9 N][image] out [kcal/mol/A]
   double* terms;     ///< [kTerms][image] out [kcal/mol]

@@ -125,7 +125,6 @@ void solve(int n, const BlockMatrix& m, P* x) {
 struct MbPol {
   static constexpr bool kIsDamped = true, kIsFlexible = true;
   static constexpr int kPolarSites = 3;
-  static constexpr int kChargeTerm = many_body::kCharges, kAttractionTerm = many_body::kDispersion;
   static constexpr double kRoot = 18.222615317236983;  // of the Coulomb constant, 332.063709
   static constexpr double kWeightOfH = 0.213353441;    // of M; that of O is the rest
   static constexpr double kGamma = 1.0 - 0.426706882, kShare = 0.5 * 0.426706882 / kGamma;
@@ -156,7 +155,6 @@ struct MbPol {
 struct DangChang {
   static constexpr bool kIsDamped = false, kIsFlexible = false;
   static constexpr int kPolarSites = 1;
-  static constexpr int kChargeTerm = many_body::kCharges, kAttractionTerm = many_body::kDispersion;
   static constexpr double kRoot = 18.222615435222245;        // of the Coulomb constant, 332.0637133
   static constexpr double kWeightOfH = 0.18348395964542336;  // 0.215 A/(2 0.9572 A cos(52.26 deg))
   static constexpr double kChargeOfH = 0.519;
@@ -331,7 +329,7 @@ void add_pairs(int molecules, const Arrays& a, P* terms) {
         if constexpr (Model::kIsDamped) {
           t1 = t1 * damped_charges(P(Model::kChargeRate[h]) * square * inverse_r, damped.e);
         }
-        terms[Model::kChargeTerm] = fma(qs * qt, t1, terms[Model::kChargeTerm]);
+        terms[many_body::kCharges] = fma(qs * qt, t1, terms[many_body::kCharges]);
         potential_s = fma(qt, t1, potential_s);
         potential_t = fma(qs, t1, potential_t);
         radial = -(qs * qt) * damped.t3;
@@ -356,7 +354,7 @@ void add_pairs(int molecules, const Arrays& a, P* terms) {
     }
     if (Model::has_attraction(s, t)) {
       const Slope<P> pair = Model::attraction(square * inverse_r, inverse_r, h);
-      terms[Model::kAttractionTerm] = terms[Model::kAttractionTerm] + pair.value;
+      terms[many_body::kDispersion] = terms[many_body::kDispersion] + pair.value;
       radial = radial + pair.derivative;
     }
     add(i, s, j, t, fma(radial, d, g));
@@ -379,7 +377,7 @@ template <class Model>
 void compute_block(const Block& block) {
   const int n = block.molecules, dipoles = n * Model::kPolarSites;
   const Arrays a(block.work, n);
-  for (int lane = 0; lane < kImages; lane += P::lanes) {
+  for (int lane = 0; lane < block.images; lane += P::lanes) {
     place_sites<Model>(block, block.x + lane, a);
     make_equations<Model>(n, a);
     for (int k = 0; k < dipoles; ++k) a.dipole[k] = a.field[k];

@@ -115,6 +115,7 @@ class ManyBody::Work {
           list_clusters(molecules, positions + image * size, image, m);
     }
     const Block block{molecules,
+                      count,
                       m.x.data(),
                       m.gradient.data(),
                       m.terms.data(),
