@@ -35,7 +35,8 @@ struct ManyBodyResults {
 };
 
 /// Energies and exact gradients of many clusters of the same size. The results of an image have the
-/// same bits in any batch and with any number of threads.
+/// same bits in any batch and with any number of threads. An object must not be used by several
+/// threads at once.
 class ManyBody {
  public:
   /// @param mixed whether the products of trimers are computed in float

@@ -85,34 +85,29 @@ P factorise(int n, const BlockMatrix& m) {
 
 /// Solves the equations of a factorised matrix; x is the right-hand side and the solution.
 void solve(int n, const BlockMatrix& m, P* x) {
-  const auto divide = [&](int row, bool transposed) {
-    const P(*const l)[3] = m.block(row, row);
-    P* const r = x + 3 * row;
-    if (transposed) {
-      r[2] = r[2] * l[2][2];
-      r[1] = fnma(l[2][1], r[2], r[1]) * l[1][1];
-      r[0] = fnma(l[1][0], r[1], fnma(l[2][0], r[2], r[0])) * l[0][0];
-    } else {
-      r[0] = r[0] * l[0][0];
-      r[1] = fnma(l[1][0], r[0], r[1]) * l[1][1];
-      r[2] = fnma(l[2][1], r[1], fnma(l[2][0], r[0], r[2])) * l[2][2];
-    }
-  };
   for (int row = 0; row < n; ++row) {
+    P *const r = x + 3 * row, (*const diagonal)[3] = m.block(row, row);
     for (int k = 0; k < row; ++k) {
       const P(*const l)[3] = m.block(row, k);
       for (int a = 0; a < 3; ++a) {
-        for (int b = 0; b < 3; ++b) x[3 * row + a] = fnma(l[a][b], x[3 * k + b], x[3 * row + a]);
+        for (int b = 0; b < 3; ++b) r[a] = fnma(l[a][b], x[3 * k + b], r[a]);
       }
     }
-    divide(row, false);
+    for (int a = 0; a < 3; ++a) {
+      for (int b = 0; b < a; ++b) r[a] = fnma(diagonal[a][b], r[b], r[a]);
+      r[a] = r[a] * diagonal[a][a];
+    }
   }
   for (int row = n - 1; row >= 0; --row) {
-    divide(row, true);
+    P *const r = x + 3 * row, (*const diagonal)[3] = m.block(row, row);
+    for (int a = 2; a >= 0; --a) {
+      for (int b = a + 1; b < 3; ++b) r[a] = fnma(diagonal[b][a], r[b], r[a]);
+      r[a] = r[a] * diagonal[a][a];
+    }
     for (int k = 0; k < row; ++k) {
       const P(*const l)[3] = m.block(row, k);
       for (int b = 0; b < 3; ++b) {
-        for (int a = 0; a < 3; ++a) x[3 * k + b] = fnma(l[a][b], x[3 * row + a], x[3 * k + b]);
+        for (int a = 0; a < 3; ++a) x[3 * k + b] = fnma(l[a][b], r[a], x[3 * k + b]);
       }
     }
   }
@@ -443,8 +438,7 @@ void add_and_subtract(P* x, int size) {
 /// z, and the derivatives by them.
 template <class Z>
 struct Factors {
-  static constexpr int kMost = 400;
-  Z z[kMost], dz[kMost];
+  Z z[many_body::kMostFactors], dz[many_body::kMostFactors];
 };
 /// The polynomial and its derivatives. @tparam Z the packs of the products
 template <class Z>

@@ -28,6 +28,8 @@ struct Orbit {
   int first, size;
   double mean;  ///< of x over the dimers and trimers of small clusters at their minima
 };
+/// Largest number of z.
+inline constexpr int kMostFactors = 352;
 /// z[number of variables + 1 + p] = z[a] z[b].
 struct Product {
   int a, b;

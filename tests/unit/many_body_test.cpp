@@ -130,6 +130,18 @@ TEST(MbPol, HasTheReferenceNumbers) {
   }
 }
 
+/// Monomials after the change of variables, of which 12 725 and 33 525 were in the original ones.
+TEST(MbPol, HasSmallTables) {
+  const auto check = [](const many_body::PolynomialTable& t, std::ptrdiff_t monomials) {
+    const auto zeros = std::ranges::count(t.coefficients, 0.0);
+    EXPECT_EQ(std::ssize(t.coefficients) - zeros, monomials);
+    EXPECT_LT(zeros, std::ssize(t.coefficients) / 8);
+    EXPECT_LE(1 + t.variables.size() + t.products.size(), many_body::kMostFactors);
+  };
+  check(many_body::two_body_table(), 2243);
+  check(many_body::three_body_table(), 7425);
+}
+
 /// plain_sum.py adds all terms of a cluster of nine, of a dimer beyond 6.5 A, of a trimer whose
 /// three-body term is switched off, and of one with r_OO < 2 A, whose polynomials are left out.
 TEST(MbPol, EqualsAPlainSum) {
