@@ -1,4 +1,4 @@
-# src/cpu/kernels_<arch>.cpp is compiled for one instruction set, with the inline namespace
+# kernels_<arch>.cpp of a module is compiled for one instruction set, with the inline namespace
 # TARN_ARCH=<arch>; the engine selects one at run time. "portable" uses the compiler's default.
 include(CheckCXXCompilerFlag)
 
@@ -68,7 +68,8 @@ function(tarn_use_instruction_sets target)
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${flags})
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS TARN_ARCH=${arch})
     string(TOUPPER TARN_HAVE_${arch} macro)
-    set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/cpu/kernel_table.cpp
+    cmake_path(GET source PARENT_PATH folder)
+    set_property(SOURCE ${folder}/kernel_table.cpp
       APPEND PROPERTY COMPILE_DEFINITIONS ${macro})
   endforeach()
   set_property(TARGET ${target} PROPERTY SOURCES ${sources})

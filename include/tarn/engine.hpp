@@ -12,6 +12,7 @@
 
 #include "tarn/physics/extremes.hpp"
 #include "tarn/physics/measured.hpp"
+#include "tarn/potential.hpp"
 #include "tarn/state.hpp"
 #include "tarn/system.hpp"
 
@@ -19,8 +20,6 @@
 /// An engine owns the state of R replicas and advances it. Results are returned as Frames.
 
 namespace tarn {
-
-class Potential;
 
 /// The fields of a snapshot, as a set of bits.
 enum Fields : unsigned {
@@ -50,14 +49,15 @@ enum Fields : unsigned {
   kAtomKinetic = 1u << 21,   ///< kinetic energy of each atom of ring polymers
   /// Potential energy of each ring polymer at the temperature of the neighbour with which it
   /// attempts an exchange; see MeasureSettings::exchange_every and equation (89).
-  kRescaledEnergies = 1u << 22
+  kRescaledEnergies = 1u << 22,
+  kDipoles = 1u << 23  ///< dipole moment of each replica of a many-body model
 };
 
 /// Fields that are one row of numbers per replica, those that are a row per group of replicas, and
 /// those that are numbers per molecule.
 inline constexpr unsigned kRowFields = kEnergies | kConservation | kHeat | kShape | kParts |
                                        kLindemann | kExchangeEnergies | kGeometry | kRings |
-                                       kRescaledEnergies;
+                                       kRescaledEnergies | kDipoles;
 inline constexpr unsigned kGroupFields =
     kEnergyMoments | kShapeMoments | kGeometryMoments | kLindemannMoments | kRadialCounts;
 inline constexpr unsigned kArrayFields =
@@ -159,6 +159,7 @@ struct BlowUp {
   bool seen_in_last_good_state = false;
   /// An energy or force of a Potential was not finite.
   bool potential_was_not_finite = false;
+  ImageFailure failure = ImageFailure::none;  ///< its reason, of a many-body model
 
   bool operator==(const BlowUp&) const = default;
 };
@@ -198,6 +199,8 @@ struct Frame {
   std::vector<double> exchange_energies_kcal_per_mol;
   /// [replica]; nan without a neighbour, and for classical replicas.
   std::vector<double> rescaled_energies_kcal_per_mol;
+  /// [replica], with induced dipoles; mean over the beads; nan for pairwise models.
+  std::vector<std::array<double, 3>> dipoles_e_A;
   std::vector<Geometry> geometry;   ///< [replica]
   std::vector<RingMeasures> rings;  ///< [replica]
   /// Of the members of Energies, the potential energy with that of the wall, and the exchange

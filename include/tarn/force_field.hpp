@@ -13,10 +13,13 @@ struct ClusterEnergy {
   double coulomb_kcal_per_mol = 0.0;
   double lj_kcal_per_mol = 0.0;
   double intramolecular_kcal_per_mol = 0.0;  ///< of flexible models
-  double potential_kcal_per_mol = 0.0;       ///< of a Potential, in place of all others
-  double between_molecules_kcal_per_mol() const { return coulomb_kcal_per_mol + lj_kcal_per_mol; }
+  /// Of a Potential, in place of all others; of a many-body model, in place of the first two.
+  double potential_kcal_per_mol = 0.0;
+  double between_molecules_kcal_per_mol() const {
+    return coulomb_kcal_per_mol + lj_kcal_per_mol + potential_kcal_per_mol;
+  }
   double total_kcal_per_mol() const {
-    return between_molecules_kcal_per_mol() + intramolecular_kcal_per_mol + potential_kcal_per_mol;
+    return between_molecules_kcal_per_mol() + intramolecular_kcal_per_mol;
   }
 };
 
@@ -43,6 +46,8 @@ class ForceField {
   const WaterModel& model() const;
   /// Null: energies and forces are those of the model.
   const std::shared_ptr<Potential>& potential() const;
+  /// Of the last configuration; empty for pairwise models.
+  PotentialDetails details() const;
   /// Whether all atoms move: with a potential, or a flexible model.
   bool is_flexible() const { return potential() != nullptr || model().is_flexible(); }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 /// @file
 /// Energies and forces that another program computes, in place of those of the water model.
@@ -17,6 +18,23 @@ namespace tarn {
 class PotentialInterrupted : public std::runtime_error {
  public:
   PotentialInterrupted() : std::runtime_error("interrupted while the potential was computed") {}
+};
+
+/// Why an image of a many-body model has no energy.
+enum class ImageFailure : std::uint8_t {
+  none,
+  too_close,        ///< two oxygens below 2 A, where MB-pol drops its polynomials: a step
+  broken_molecule,  ///< an OH bond outside of 0.5 to 2 A
+  polarisation,     ///< the dipole equations are not positive definite
+};
+std::string_view failure_text(ImageFailure failure);
+
+/// More results of Potential::compute(); empty if the potential does not know them.
+struct PotentialDetails {
+  /// [image] energy of the bonds and angles within molecules, which the energy includes.
+  std::span<const double> bond_energies_kcal_per_mol;
+  std::span<const double> dipoles_e_A;     ///< [image][x, y, z]
+  std::span<const ImageFailure> failures;  ///< [image]
 };
 
 /// A potential energy surface of clusters of water molecules. An engine calls compute() once per
@@ -49,6 +67,8 @@ class Potential {
   virtual void compute(std::span<const double> positions_A, std::span<const std::int64_t> image_ids,
                        std::span<double> energies_kcal_per_mol,
                        std::span<double> forces_kcal_per_mol_A) = 0;
+  /// Of the last call of compute(), valid until the next one.
+  virtual PotentialDetails details() const { return {}; }
   /// Identifies the potential and its settings. A run can only be resumed with a potential of the
   /// same name.
   virtual std::string name() const = 0;

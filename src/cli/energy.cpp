@@ -69,8 +69,13 @@ void energy(const Arguments& a) {
   io::JsonObject json;
   json.add("model", io::json(model.name));
   json.add("molecules", io::json(std::int64_t{structure.molecules}));
-  json.add("coulomb_kcal_per_mol", io::json(e.coulomb_kcal_per_mol));
-  json.add("lj_kcal_per_mol", io::json(e.lj_kcal_per_mol));
+  if (!model.is_many_body()) {
+    json.add("coulomb_kcal_per_mol", io::json(e.coulomb_kcal_per_mol));
+    json.add("lj_kcal_per_mol", io::json(e.lj_kcal_per_mol));
+  }
+  for (const auto& [term, value] : point.terms_kcal_per_mol) {
+    json.add(term + "_kcal_per_mol", io::json(value));
+  }
   json.add("potential_kcal_per_mol", io::json(e.between_molecules_kcal_per_mol()));
   if (model.is_flexible()) {
     json.add("intramolecular_kcal_per_mol", io::json(e.intramolecular_kcal_per_mol));

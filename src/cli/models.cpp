@@ -39,7 +39,8 @@ Rows model_rows(const std::vector<ModelDescription>& models, bool html) {
          fmt::to_string(d.sites()), m.is_flexible() ? "flexible" : "rigid",
          fmt::format("{:.6g}", m.r_oh_A), fmt::format("{:.6g}", m.angle_hoh_degrees),
          or_none(d.om_A, fmt::format("{:.4g}", d.om_A)), fmt::format("{:.6g}", m.charge_h_e),
-         fmt::format("{:.6g}", d.sigma_A), fmt::format("{:.5g}", d.epsilon_kcal_per_mol),
+         or_none(d.sigma_A, fmt::format("{:.6g}", d.sigma_A)),
+         or_none(d.sigma_A, fmt::format("{:.5g}", d.epsilon_kcal_per_mol)),
          fmt::format("{:.3f}", d.dipole_D), d.source.empty() ? "-" : std::string(d.source)});
   }
   return rows;
@@ -54,7 +55,7 @@ Rows bond_rows(const std::vector<ModelDescription>& models, bool html) {
   const auto number = [](double x) { return or_none(x, fmt::format("{:.6g}", x)); };
   for (const ModelDescription& d : models) {
     const IntramolecularModel& b = d.model.intramolecular;
-    if (!d.model.is_flexible()) continue;
+    if (!d.model.is_flexible() || d.model.is_many_body()) continue;
     rows.push_back({std::string(d.title),
                     b.stretch == Stretch::morse ? "Morse" : std::string(stretch_name(b.stretch)),
                     number(b.stretch_stiffness_kcal_per_mol_A2), number(b.depth_kcal_per_mol),
@@ -88,8 +89,8 @@ std::string json_of(const ModelDescription& d) {
   json.add("sites", io::json(std::int64_t{d.sites()}));
   json.add("oh_A", io::json(m.r_oh_A)).add("hoh_degrees", io::json(m.angle_hoh_degrees));
   json.add("om_A", io::json(d.om_A)).add("gamma", if_used(m.m_site_gamma));
-  json.add("charge_hydrogen_e", io::json(m.charge_h_e)).add("sigma_A", io::json(d.sigma_A));
-  json.add("epsilon_kcal_per_mol", io::json(d.epsilon_kcal_per_mol));
+  json.add("charge_hydrogen_e", io::json(m.charge_h_e)).add("sigma_A", if_used(d.sigma_A));
+  json.add("epsilon_kcal_per_mol", if_used(d.epsilon_kcal_per_mol));
   json.add("dipole_D", io::json(d.dipole_D)).add("stretch", io::json(stretch_name(b.stretch)));
   json.add("stretch_stiffness_kcal_per_mol_A2", if_used(b.stretch_stiffness_kcal_per_mol_A2));
   json.add("stretch_depth_kcal_per_mol", if_used(b.depth_kcal_per_mol));

@@ -72,6 +72,26 @@ double quota_of_control_group(const std::string& groups, const std::string& root
   return least;
 }
 
+bool has_instructions(std::string_view name) {
+#if defined(__x86_64__)
+  if (name == "avx512") {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd");
+  }
+  if (name == "avx2") return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#endif
+  return name == "portable";
+}
+
+const std::string& wanted_instructions() {
+  static const std::string wanted = [] {
+    const char* const name = std::getenv("TARN_CPU_KERNELS");
+    return std::string(name == nullptr ? "" : name);
+  }();
+  return wanted;
+}
+
 int processors() {
   static const int count = count_processors();
   return count;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 /// @file
 /// The processors of this machine and the default number of threads.
@@ -13,6 +14,11 @@ int processors();
 
 /// Default number of threads: OMP_NUM_THREADS, or all processors.
 int default_threads();
+
+/// Whether this processor has the instructions of the kernels named "avx512", "avx2" or "portable".
+bool has_instructions(std::string_view name);
+/// The environment variable TARN_CPU_KERNELS, the instruction set to use; empty: the best one.
+const std::string& wanted_instructions();
 
 /// Name of the processor, such as "AMD EPYC (family 25, model 17)"; empty if unknown.
 /// @param cpuinfo a file in the format of /proc/cpuinfo; its first processor counts

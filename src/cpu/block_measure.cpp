@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "physics/cluster_parts.hpp"
 #include "physics/geometry.hpp"
 #include "tarn/core/replica_map.hpp"
+#include "tarn/core/units.hpp"
 
 namespace tarn::cpu {
 namespace {
@@ -113,6 +115,17 @@ double BlockMeasure::heat_of(int replica, const std::vector<Group>& groups) cons
   return sum;
 }
 
+std::array<double, 3> BlockMeasure::dipole_of_potential(int replica) const {
+  if (potential_ == nullptr || potential_->dipoles().empty()) {
+    return {kNoNumber, kNoNumber, kNoNumber};
+  }
+  const auto size = 3 * static_cast<std::size_t>(layout_.copies());
+  const double* const dipoles = &potential_->dipoles()[static_cast<std::size_t>(replica) * size];
+  std::array<double, 3> mean{};
+  for (std::size_t i = 0; i < size; ++i) mean[i % 3] += dipoles[i] / layout_.copies();
+  return mean;
+}
+
 /// @param for_each_live calls op(lane, place in the frame) for each running replica of the block
 template <class ForEachLive>
 void BlockMeasure::fill_energies(unsigned fields, std::int64_t block, const MeasuredPacks& packs,
@@ -137,6 +150,10 @@ void BlockMeasure::fill_energies(unsigned fields, std::int64_t block, const Meas
     double sums[EnergyTerm::kNumbers], inertia[InertiaTerm::kNumbers];
     take_lane(s.sums, lanes_, lane, sums);
     take_lane(s.inertia, lanes_, lane, inertia);
+    if (potential_ != nullptr && !potential_->bond_energies().empty()) {
+      sums[EnergyTerm::kBondEnergy] =
+          potential_->bond_energies()[static_cast<std::size_t>(block * lanes_ + lane)];
+    }
     const Energies e =
         energies_of(numbers_, sums, degrees_of_freedom(numbers_, inertia), s.potential[lane]);
     if (fields & kEnergies) frame.energies[at] = e;
@@ -172,6 +189,11 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
       frame.heat_kcal_per_mol[at] = heat_of(static_cast<int>(first) + lane, groups);
     });
   }
+  if (fields & kDipoles) {
+    for_each_live([&](int lane, std::size_t at) {
+      frame.dipoles_e_A[at] = dipole_of_potential(static_cast<int>(first) + lane);
+    });
+  }
   if (fields & kShape) {
     kernels_.measure.shape_sums(numbers_, s.q.data(), s.sums.data());
     for_each_live([&](int lane, std::size_t at) {
@@ -179,8 +201,11 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
       take_lane(s.sums, lanes_, lane, sums);
       frame.shape[at] = cluster_measures(sums, n_);
       if (potential_ == nullptr) return;
-      // The charges of the molecules are unknown.
-      frame.shape[at].dipole_D = frame.shape[at].molecule_dipole_D = kNoNumber;
+      // The charges of the molecules are unknown, and their sum, with induced dipoles, may be
+      // known.
+      frame.shape[at].molecule_dipole_D = kNoNumber;
+      const auto [x, y, z] = dipole_of_potential(static_cast<int>(first) + lane);
+      frame.shape[at].dipole_D = units::debye_per_e_A * std::hypot(x, y, z);
     });
   }
   if (fields & kGeometry) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "aligned.hpp"
+#include "core/aligned.hpp"
 #include "group.hpp"
 #include "kernel_table.hpp"
 #include "physics/cluster_shape.hpp"
@@ -58,6 +58,8 @@ class BlockMeasure {
   template <class ForEachLive>
   void fill_energies(unsigned fields, std::int64_t block, const MeasuredPacks& packs,
                      const ForEachLive& for_each_live, Space& space, Frame& frame) const;
+  /// Mean over the beads [e A]; NaN if the potential has none.
+  std::array<double, 3> dipole_of_potential(int replica) const;
   /// Heat of a replica of the state, summed over its molecules.
   double heat_of(int replica, const std::vector<Group>& groups) const;
   std::size_t pairs() const { return static_cast<std::size_t>(molecule_pairs(n_)); }

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "aligned.hpp"
 #include "block_measure.hpp"
+#include "core/aligned.hpp"
 #include "core/parallel.hpp"
 #include "core/processors.hpp"
 #include "flush_denormals.hpp"
@@ -29,6 +29,7 @@
 #include "tarn/core/number.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/force_field.hpp"
+#include "tarn/many_body.hpp"
 #include "thread_team.hpp"
 
 namespace tarn {
@@ -743,6 +744,10 @@ std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start
                                         const std::string& instruction_set,
                                         std::shared_ptr<Potential> potential) {
   check_start(system, start, counts);
+  if (!potential && system.model.is_many_body()) {
+    potential =
+        many_body_potential(system.model.many_body, system.precision == Precision::mixed, threads);
+  }
   const System stepped = potential ? cpu::without_model_forces(system) : system;
   std::array<const cpu::KernelTable*, 8> tables{};
   const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));

@@ -8,13 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "aligned.hpp"
+#include "core/aligned.hpp"
 #include "kernel_table.hpp"
 #include "layout.hpp"
 #include "physics/flexible.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/flat_coordinates.hpp"
+#include "tarn/many_body.hpp"
 
 namespace tarn {
 
@@ -31,16 +32,20 @@ void add_intramolecular_forces(const WaterModel& model, std::span<const double> 
 struct ForceField::Impl {
   WaterModel model;
   int molecules;
-  std::shared_ptr<Potential> potential;
+  std::shared_ptr<Potential> given;      ///< null: the model's energies and forces
+  std::shared_ptr<Potential> potential;  ///< the same, or that of a many-body model
   const cpu::KernelTable& kernels = cpu::best_kernels();
   PairParameters<double> parameters = pair_parameters<double>(model);
   FlexibleParameters<double> bonds = flexible_parameters(model);
   int padded = cpu::padded_molecules(molecules);
-  cpu::AlignedVector<double> x, sites, block_f, f;
+  AlignedVector<double> x, sites, block_f, f;
   std::vector<double> unused_forces;
 
   Impl(const WaterModel& m, int n, std::shared_ptr<Potential> p)
-      : model(m), molecules(n), potential(std::move(p)) {
+      : model(m), molecules(n), given(p), potential(std::move(p)) {
+    if (!potential && model.is_many_body()) {
+      potential = many_body_potential(model.many_body, false, 1);
+    }
     if (n < 1) throw InputError("a ForceField is for 1 molecule or more, not " + std::to_string(n));
     if (potential) return;
     const std::size_t padded_size = static_cast<std::size_t>(padded);
@@ -70,6 +75,10 @@ struct ForceField::Impl {
                          std::ranges::all_of(forces_kcal_per_mol_A,
                                              [](double force) { return std::isfinite(force); });
     if (!is_good) e.potential_kcal_per_mol = kNoNumber;
+    if (const auto bonds = potential->details().bond_energies_kcal_per_mol; !bonds.empty()) {
+      e.intramolecular_kcal_per_mol = bonds[0];
+      e.potential_kcal_per_mol -= bonds[0];
+    }
     return e;
   }
   /// All molecules in one block, for one thread.
@@ -108,7 +117,11 @@ ForceField::ForceField(ForceField&&) noexcept = default;
 ForceField& ForceField::operator=(ForceField&&) noexcept = default;
 int ForceField::molecules() const { return impl_->molecules; }
 const WaterModel& ForceField::model() const { return impl_->model; }
-const std::shared_ptr<Potential>& ForceField::potential() const { return impl_->potential; }
+const std::shared_ptr<Potential>& ForceField::potential() const { return impl_->given; }
+
+PotentialDetails ForceField::details() const {
+  return impl_->potential ? impl_->potential->details() : PotentialDetails{};
+}
 
 ClusterEnergy ForceField::energy(std::span<const double> positions_A) {
   if (impl_->potential) {

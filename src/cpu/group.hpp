@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "aligned.hpp"
+#include "core/aligned.hpp"
 #include "kernel_table.hpp"
 #include "layout.hpp"
 #include "tarn/state.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "aligned.hpp"
+#include "core/aligned.hpp"
 #include "group.hpp"
 #include "group_forces.hpp"
 #include "group_solvers.hpp"

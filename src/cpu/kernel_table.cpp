@@ -1,32 +1,27 @@
 #include "kernel_table.hpp"
 
-#include <cstdlib>
 #include <string>
 
+#include "core/processors.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::cpu {
 
 int usable_kernels(const KernelTable** tables, int capacity) {
-  static const std::string fastest = [] {
-    const char* const name = std::getenv("TARN_CPU_KERNELS");
-    return std::string(name == nullptr ? "" : name);
-  }();
+  const std::string& fastest = wanted_instructions();
   int n = 0;
   const auto add = [&](const KernelTable& table) {
     if (n < capacity && (n > 0 || fastest.empty() || fastest == table.name)) tables[n++] = &table;
   };
 #if defined(TARN_HAVE_AVX512)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512cd")) {
+  if (has_instructions("avx512")) {
     const bool amd = __builtin_cpu_is("amd");
     add(amd ? kKernels_avx512_amd : kKernels_avx512);
     add(amd ? kKernels_avx512 : kKernels_avx512_amd);
   }
 #endif
 #if defined(TARN_HAVE_AVX2)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) add(kKernels_avx2);
+  if (has_instructions("avx2")) add(kKernels_avx2);
 #endif
 #if defined(TARN_HAVE_PORTABLE)
   add(kKernels_portable);

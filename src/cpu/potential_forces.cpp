@@ -31,7 +31,9 @@ System without_model_forces(System system) {
     throw InputError("a potential does not support precision = \"single\"; use \"double\"");
   }
   system.precision = Precision::double_;
-  system.model.intramolecular = {};
+  // Flexible many-body models have bonds without forces, whose energies are those of the potential.
+  const bool has_bonds = system.model.is_many_body() && system.model.is_flexible();
+  system.model.intramolecular = {has_bonds ? Stretch::harmonic : Stretch::rigid};
   system.integrator.omega = 0.0;
   return system;
 }
@@ -112,6 +114,30 @@ void PotentialForces::call(std::vector<double>& energies, std::vector<double>& f
 void PotentialForces::compute() {
   call(energies_, forces_);
   for (const std::size_t replica : batch_) bad_[replica] = first_bad_molecule(replica);
+  keep_details();
+}
+
+void PotentialForces::keep_details() {
+  const PotentialDetails details = potential_->details();
+  const bool has_bonds = !details.bond_energies_kcal_per_mol.empty();
+  if (has_bonds) bonds_.resize(energies_.size());
+  if (!details.dipoles_e_A.empty()) dipoles_.resize(3 * energies_.size());
+  if (!details.failures.empty()) failures_.resize(bad_.size());
+  for (std::size_t k = 0; k < batch_.size(); ++k) {
+    const std::size_t from = k * copies_, to = batch_[k] * copies_;
+    if (!failures_.empty()) failures_[batch_[k]] = ImageFailure::none;
+    for (std::size_t copy = 0; copy < copies_; ++copy) {
+      if (has_bonds) {
+        bonds_[to + copy] = details.bond_energies_kcal_per_mol[from + copy];
+        energies_[to + copy] -= bonds_[to + copy];
+      }
+      if (!failures_.empty() && details.failures[from + copy] != ImageFailure::none) {
+        failures_[batch_[k]] = details.failures[from + copy];
+      }
+    }
+    if (dipoles_.empty()) continue;
+    std::copy_n(&details.dipoles_e_A[3 * from], 3 * copies_, &dipoles_[3 * to]);
+  }
 }
 
 void PotentialForces::compute_rescaled() {
@@ -167,8 +193,14 @@ void PotentialForces::put_forces(const Group& group, double* f) const {
 
 void PotentialForces::swap(int first, int second) {
   const std::size_t a = image_of(first, 0), b = image_of(second, 0);
-  std::swap_ranges(&energies_[a], &energies_[a] + copies_, &energies_[b]);
-  std::swap_ranges(&forces_[a * size_], &forces_[a * size_] + copies_ * size_, &forces_[b * size_]);
+  const auto swap_images = [&](std::vector<double>& numbers, std::size_t size) {
+    if (numbers.empty()) return;
+    std::swap_ranges(&numbers[a * size], &numbers[a * size] + copies_ * size, &numbers[b * size]);
+  };
+  swap_images(energies_, 1);
+  swap_images(bonds_, 1);
+  swap_images(dipoles_, 3);
+  swap_images(forces_, size_);
 }
 
 }  // namespace tarn::cpu

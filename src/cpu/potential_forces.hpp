@@ -47,9 +47,17 @@ class PotentialForces {
   }
   /// Whether that is so of any running replica.
   bool any_is_bad(const Group& group) const;
-  /// Energies [kcal/mol], [replica of the state][copy].
+  /// Energies without those of bonds [kcal/mol], [replica of the state][copy].
   const std::vector<double>& energies() const { return energies_; }
-  /// Those of compute_rescaled(); NaN where they are not finite.
+  /// Energies of bonds; empty if the potential does not know them.
+  const std::vector<double>& bond_energies() const { return bonds_; }
+  /// Dipole moments [e A], [replica of the state][copy][3]; empty if the potential has none.
+  const std::vector<double>& dipoles() const { return dipoles_; }
+  /// Why the potential has no energy for an image of a replica of a group.
+  ImageFailure failure(const Group& group, int r) const {
+    return failures_.empty() ? ImageFailure::none : failures_[group.replica_of_state(r)];
+  }
+  /// Those of compute_rescaled(), with those of bonds; NaN where they are not finite.
   const std::vector<double>& rescaled_energies() const { return rescaled_; }
   /// Forces on a copy of a replica, [molecule][9].
   const double* forces_on(int replica, int copy) const {
@@ -72,15 +80,17 @@ class PotentialForces {
     AlignedVector<double> x, v, v_thermal, heat;
   };
   void call(std::vector<double>& energies, std::vector<double>& forces);
+  void keep_details();
   int first_bad_molecule(std::size_t replica) const;
 
   std::shared_ptr<Potential> potential_;
   GroupLayout layout_;
   std::size_t copies_, size_;      ///< numbers per image, 9 N
   std::vector<std::int64_t> ids_;  ///< [image]
-  std::vector<double> positions_, forces_, energies_, rescaled_;
-  std::vector<int> bad_;            ///< [replica]; -1: good
-  std::vector<std::size_t> batch_;  ///< replicas of the state
+  std::vector<double> positions_, forces_, energies_, rescaled_, bonds_, dipoles_;
+  std::vector<ImageFailure> failures_;  ///< [replica]
+  std::vector<int> bad_;                ///< [replica]; -1: good
+  std::vector<std::size_t> batch_;      ///< replicas of the state
   // Results of a call, and positions of a batch that leaves out some replicas.
   std::vector<std::int64_t> batch_ids_;
   std::vector<double> batch_positions_, batch_forces_, batch_energies_, unused_forces_;

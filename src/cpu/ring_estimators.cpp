@@ -21,10 +21,9 @@ namespace {
 struct BeadEnergies {
   AlignedVector<double> pairs, bonds;
 };
-/// @param of_potential its energies, if there is one
+/// @param rescaled whether a potential has them in rescaled_energies()
 BeadEnergies bead_energies(const StepContext& context, const Group& group,
-                           const AlignedVector<double>& beads,
-                           const std::vector<double>& (PotentialForces::*of_potential)() const) {
+                           const AlignedVector<double>& beads, bool rescaled) {
   const WaterModel& model = context.system.model;
   const PairParameters<double> pair = pair_parameters<double>(model);
   const int lanes = context.layout.lanes(), n = context.layout.molecules();
@@ -33,9 +32,12 @@ BeadEnergies bead_energies(const StepContext& context, const Group& group,
     numbers->resize(static_cast<std::size_t>(group.slots));
   }
   if (const PotentialForces* const potential = context.forces.potential()) {
-    const auto first =
-        (potential->*of_potential)().begin() + context.layout.first_slot(group.first_replica);
-    std::copy(first, first + context.layout.first_slot(group.replicas), e.pairs.begin());
+    const auto copy = [&](const std::vector<double>& from, AlignedVector<double>& to) {
+      const auto first = from.begin() + context.layout.first_slot(group.first_replica);
+      std::copy(first, first + context.layout.first_slot(group.replicas), to.begin());
+    };
+    copy(rescaled ? potential->rescaled_energies() : potential->energies(), e.pairs);
+    if (!rescaled && !potential->bond_energies().empty()) copy(potential->bond_energies(), e.bonds);
     return e;
   }
   for (int slot = 0; slot < group.slots; slot += lanes) {
@@ -200,8 +202,7 @@ void fill_rescaled(const StepContext& context, const Group& group,
                    const std::vector<std::int64_t>& place, const FactorOfReplica& factor_of,
                    AlignedVector<double>& positions, Frame& frame) {
   const std::vector<char> has_neighbour = place_rescaled(context, group, factor_of, positions);
-  const BeadEnergies energies =
-      bead_energies(context, group, positions, &PotentialForces::rescaled_energies);
+  const BeadEnergies energies = bead_energies(context, group, positions, true);
   for (int replica = 0; replica < group.replicas; ++replica) {
     const std::int64_t at = place[group.first_replica + replica];
     if (at < 0) continue;
@@ -251,7 +252,7 @@ void fill_from_beads(unsigned fields, const StepContext& context, const Group& g
   place_beads(context, group, group.x, positions);
   BeadEnergies energies;
   if (fields & kEstimates) {
-    energies = bead_energies(context, group, positions, &PotentialForces::energies);
+    energies = bead_energies(context, group, positions, false);
   }
   for (int replica = 0; replica < group.replicas; ++replica) {
     const std::int64_t found = place[group.first_replica + replica];

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "aligned.hpp"
+#include "core/aligned.hpp"
 #include "kernel_table.hpp"
 #include "physics/ring_polymer.hpp"
 

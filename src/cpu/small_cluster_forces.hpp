@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aligned.hpp"
+#include "core/aligned.hpp"
 #include "kernel_table.hpp"
 #include "tarn/physics/water_model.hpp"
 

@@ -71,6 +71,7 @@ void StoppedReplicas::record_potential(const Group& group, int r, const std::vec
                                        StoppedReplica& stopped) const {
   BlowUp& blow_up = stopped.blow_up;
   blow_up.potential_was_not_finite = forces_.bad_molecule(group, r) >= 0;
+  blow_up.failure = forces_.potential()->failure(group, r);
   const bool finite = std::all_of(x.begin(), x.end(), [](double c) { return std::isfinite(c); });
   blow_up.seen_in_last_good_state = !finite;
   const std::vector<double>& all = finite ? x : stopped.x;

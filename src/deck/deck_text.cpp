@@ -106,8 +106,7 @@ WaterModel water_model_named(const std::string& name) {
   }
   if (const auto model = find_water_model(name)) return *model;
   std::vector<std::string_view> names;
-  for (const WaterModel& model : kWaterModels) names.push_back(model.name);
-  for (const WaterModel& model : kFlexibleWaterModels) names.push_back(model.name);
+  for (const WaterModel& model : water_models()) names.push_back(model.name);
   const std::string meant = decks::nearest_model(name, names).name;
   throw InputError(fmt::format("unknown water model '{}'{}: use one of {}", name,
                                meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant),

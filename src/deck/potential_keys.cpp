@@ -16,13 +16,28 @@ std::string kind_text(const Checker& checker) {
   const PotentialKind kind = potential_kind(checker.deck());
   return kind == PotentialKind::library  ? "[potential] kind = \"library\""
          : kind == PotentialKind::socket ? "[potential] kind = \"socket\""
+         : kind == PotentialKind::model  ? "model = " + toml_string(checker.deck().system.model)
                                          : "a potential";
+}
+
+/// Of the forces of a many-body model, not of another potential.
+ManyBodyModel many_body_of(const Deck& deck) {
+  const std::optional<WaterModel> model = find_water_model(deck.system.model);
+  const bool is_used = model && potential_kind(deck) == PotentialKind::model;
+  return is_used ? model->many_body : ManyBodyModel::none;
 }
 
 /// Whether the deck has another potential, and these keys have no problem.
 bool has_other(const Checker& checker, const std::vector<std::string_view>& keys) {
   return checker.is_reliable({"potential.kind"}) && checker.is_reliable(keys) &&
          potential_kind(checker.deck()) != PotentialKind::model;
+}
+
+/// The same for a deck with another potential or a many-body model.
+bool has_no_pairs(const Checker& checker, std::string_view key) {
+  return has_other(checker, {key}) ||
+         (checker.is_reliable({"potential.kind", "system.model", key}) &&
+          many_body_of(checker.deck()) != ManyBodyModel::none);
 }
 
 void potential_is_complete(Checker& checker) {
@@ -46,24 +61,30 @@ void address_is_valid(Checker& checker) {
 }
 
 void potential_supports_scheme(Checker& checker) {
-  if (!has_other(checker, {"integrator.scheme"})) return;
+  if (!has_no_pairs(checker, "integrator.scheme")) return;
   const Scheme scheme = checker.deck().integrator.scheme;
-  if (is_rigid(scheme) || scheme == Scheme::verlet) return;
+  const ManyBodyModel many_body = many_body_of(checker.deck());
+  const bool may_bend = many_body != ManyBodyModel::dang_chang,
+             may_be_rigid = many_body != ManyBodyModel::mbpol;
+  if ((may_be_rigid && is_rigid(scheme)) || (may_bend && scheme == Scheme::verlet)) return;
   checker.problem("integrator.scheme",
-                  fmt::format("{} needs scheme = \"verlet\", \"shake\", \"rattle\" or \"settle\": "
-                              "this scheme uses the bonds of the water model",
-                              kind_text(checker)));
+                  fmt::format("{} needs scheme = {}{}{}", kind_text(checker),
+                              may_bend ? "\"verlet\"" : "", may_bend && may_be_rigid ? ", " : "",
+                              may_be_rigid ? "\"shake\", \"rattle\" or \"settle\"" : ""));
 }
 
 void potential_is_double(Checker& checker) {
-  if (!has_other(checker, {"run.precision"})) return;
-  if (checker.deck().run.precision == Precision::double_) return;
+  if (!has_no_pairs(checker, "run.precision")) return;
+  const Precision precision = checker.deck().run.precision;
+  const bool may_be_mixed = many_body_of(checker.deck()) == ManyBodyModel::mbpol;
+  if (precision == Precision::double_ || (may_be_mixed && precision == Precision::mixed)) return;
   checker.problem("run.precision",
-                  fmt::format("{} needs precision = \"double\"", kind_text(checker)));
+                  fmt::format("{} needs precision = \"double\"{}", kind_text(checker),
+                              may_be_mixed ? " or \"mixed\"" : ""));
 }
 
 void potential_runs_on_the_cpu(Checker& checker) {
-  if (!has_other(checker, {"run.device"})) return;
+  if (!has_no_pairs(checker, "run.device")) return;
   if (!checker.deck().run.device.starts_with("cuda")) return;
   checker.problem("run.device",
                   fmt::format("{} runs on the CPU; write device = \"cpu\"", kind_text(checker)));
@@ -117,11 +138,13 @@ SectionTable potential_section() {
         potential_is_complete},
        {"`address` is `unix:NAME`, `host:port` or `[IPv6]:port`.", address_is_valid},
        {"A potential other than the model requires `scheme` `verlet`, `shake`, `rattle` or "
-        "`settle`.",
+        "`settle`; of these, `mbpol` requires `verlet`, and `dang-chang` one of the others.",
         potential_supports_scheme},
-       {"With a potential other than the model, `precision` is `double`.", potential_is_double},
-       {"With a potential other than the model, `device` is `cpu` or `auto`, which is then the "
-        "CPU.",
+       {"With a potential other than the model or a many-body model, `precision` is `double`; "
+        "`mbpol` may be `mixed`.",
+        potential_is_double},
+       {"With a potential other than the model or a many-body model, `device` is `cpu` or `auto`, "
+        "which is then the CPU.",
         potential_runs_on_the_cpu}});
   // Conditions of other keys read it in decks without the section too.
   Key& kind = table.keys.front();

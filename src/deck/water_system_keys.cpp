@@ -13,6 +13,8 @@ std::vector<Choice> models() {
   };
   for (const WaterModel& model : kWaterModels) add(model.name);
   for (const WaterModel& model : kFlexibleWaterModels) add(model.name, "flexible");
+  add("mbpol", "flexible, many-body");
+  add("dang-chang", "rigid, polarisable");
   add(kOwnModel, "the model of `[model]`");
   return choices;
 }

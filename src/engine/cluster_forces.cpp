@@ -17,6 +17,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/force_field.hpp"
+#include "tarn/many_body.hpp"
 #include "tarn/single_point.hpp"
 #include "tarn/state.hpp"
 
@@ -128,12 +129,18 @@ struct ClusterForces::Impl {
   int molecules;
   DeviceRequest device;
   std::optional<Worker> worker;  ///< of the calling thread
+  std::shared_ptr<Potential> many_body{};
 
   std::size_t numbers() const {
     return static_cast<std::size_t>(molecules) * kCoordinatesPerMolecule;
   }
 
   void compute_on_cpu(std::span<const double> x, std::span<double> e, std::span<double> f) {
+    if (model.is_many_body()) {
+      if (!many_body) many_body = many_body_potential(model.many_body, false, device.threads);
+      const std::vector<std::int64_t> ids(e.size());
+      return many_body->compute(x, ids, e, f);
+    }
     if (!worker) worker.emplace(model, molecules);
     const auto lanes = static_cast<std::size_t>(worker->lanes());
     const std::size_t blocks = (e.size() + lanes - 1) / lanes;
@@ -199,8 +206,12 @@ std::vector<double> dipole_moments_e_A(const WaterModel& model, int molecules,
     throw InputError(fmt::format("dipole moments: {} coordinates are not whole clusters of {}",
                                  positions_A.size(), molecules));
   }
-  const double charge_e = model.dipole_charge_e();
   std::vector<double> moments(positions_A.size() / numbers * 3, 0.0);
+  if (model.is_many_body()) {
+    ManyBody(model.many_body).compute(molecules, positions_A, {{}, {}, {}, moments, {}});
+    return moments;
+  }
+  const double charge_e = model.dipole_charge_e();
   for (std::size_t m = 0; m < positions_A.size() / 9; ++m) {
     const Vec3<double> moment = dipole_moment(molecule_at(positions_A.data(), m), charge_e);
     double* sum = &moments[9 * m / numbers * 3];
@@ -219,6 +230,16 @@ SinglePoint single_point(const WaterModel& model, std::span<const double> positi
     result.forces_kcal_per_mol_A.resize(positions_A.size());
     result.energy =
         ForceField(model, molecules).energy_and_forces(positions_A, result.forces_kcal_per_mol_A);
+    if (model.is_many_body()) {
+      ManyBody many_body(model.many_body, false, device.threads);
+      std::vector<double> terms(many_body.terms().size());
+      auto failure = ImageFailure::none;
+      many_body.compute(molecules, positions_A, {{}, terms, {}, {}, {&failure, 1}});
+      if (failure != ImageFailure::none) throw NumericalError(std::string(failure_text(failure)));
+      for (std::size_t k = 0; k < terms.size(); ++k) {
+        result.terms_kcal_per_mol.emplace_back(many_body.terms()[k], terms[k]);
+      }
+    }
     return result;
   }
   if (molecules == 0) throw InputError("a single point needs at least one molecule");

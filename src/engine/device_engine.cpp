@@ -34,7 +34,7 @@ bool has_too_large_rings(const System& system) {
 
 AutoDevice auto_device(const System& system, std::int64_t replicas, int threads) {
   const DeviceProbe probe = probe_devices();
-  if (probe.status != ProbeStatus::ok) return {"cpu", ""};
+  if (probe.status != ProbeStatus::ok || system.model.is_many_body()) return {"cpu", ""};
   const ProbedDevice& device = probe.devices.front();
   constexpr int kFewLanes = 16;
   const int lanes = gpu::lanes_of(device.compute_capability, false);
@@ -63,16 +63,18 @@ AutoDevice auto_device(const System& system, std::int64_t replicas, int threads)
   return {"cuda", "few molecules and replicas for a GPU; --device cpu is likely faster"};
 }
 
-void refuse_cuda_for_potential(const DeviceRequest& device) {
+void refuse_cuda_for_potential(const System& system, const DeviceRequest& device) {
+  if (!device.potential && !system.model.is_many_body()) return;
   if (device.name == "auto" || device.name == "cpu") return;
-  throw InputError("device '" + device.name + "': a potential requires the CPU; use --device cpu");
+  const std::string what = device.potential ? "a potential" : "a many-body model";
+  throw InputError("device '" + device.name + "': " + what + " requires the CPU; use --device cpu");
 }
 
 std::unique_ptr<Engine> make_device_engine(const System& system, const State& start,
                                            const PairCountRequest& counts,
                                            const DeviceRequest& device) {
   check_start(system, start, counts);
-  if (device.potential) refuse_cuda_for_potential(device);
+  refuse_cuda_for_potential(system, device);
   const std::string name = device.potential ? "cpu"
                            : device.name == "auto"
                                ? auto_device(system, start.replicas(), device.threads).name

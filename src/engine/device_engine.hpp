@@ -6,8 +6,9 @@
 
 namespace tarn {
 
-/// @throws InputError if a request with a Potential names another device than the CPU
-void refuse_cuda_for_potential(const DeviceRequest& device);
+/// @throws InputError if a request for a Potential or a many-body model names another device than
+/// the CPU
+void refuse_cuda_for_potential(const System& system, const DeviceRequest& device);
 
 /// Makes an engine on one device.
 /// @throws what make_engine() throws; InputError if the name selects several devices

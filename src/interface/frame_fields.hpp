@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -38,6 +39,7 @@ void for_each_field(const F& f) {
   f(FrameField<double>{kLindemann, &Frame::lindemann});
   f(FrameField<double>{kExchangeEnergies, &Frame::exchange_energies_kcal_per_mol});
   f(FrameField<double>{kRescaledEnergies, &Frame::rescaled_energies_kcal_per_mol});
+  f(FrameField<std::array<double, 3>>{kDipoles, &Frame::dipoles_e_A});
   f(FrameField<Geometry>{kGeometry, &Frame::geometry});
   f(FrameField<RingMeasures>{kRings, &Frame::rings});
   f(FrameField<double>{kPositions, &Frame::positions_A, 9});

@@ -54,7 +54,8 @@ void put_blow_up(std::ostream& out, const BlowUp& blow_up) {
   put_atom(out, blow_up.largest_force.at);
   put(out, blow_up.largest_force.force_kcal_per_mol_A);
   put(out, std::int64_t{blow_up.seen_in_last_good_state} +
-               2 * std::int64_t{blow_up.potential_was_not_finite});
+               2 * std::int64_t{blow_up.potential_was_not_finite} +
+               4 * static_cast<std::int64_t>(blow_up.failure));
 }
 
 BlowUp get_blow_up(std::istream& in) {
@@ -70,6 +71,7 @@ BlowUp get_blow_up(std::istream& in) {
   const std::int64_t flags = get_i64(in);
   blow_up.seen_in_last_good_state = (flags & 1) != 0;
   blow_up.potential_was_not_finite = (flags & 2) != 0;
+  blow_up.failure = static_cast<ImageFailure>(flags / 4);
   return blow_up;
 }
 

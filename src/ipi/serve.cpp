@@ -97,9 +97,11 @@ class ForceServer {
       }
     }
     std::array<double, 3> dipole_e_A{};
+    const std::span<const double> known_e_A = force_field_.details().dipoles_e_A;
+    if (!known_e_A.empty()) std::ranges::copy(known_e_A, dipole_e_A.begin());
     for (std::size_t atom = 0; atom < atoms(); ++atom) {
       for (std::size_t k = 0; k < 3; ++k) {
-        dipole_e_A[k] += charge_e(atom) * positions_A_[3 * atom + k];
+        if (known_e_A.empty()) dipole_e_A[k] += charge_e(atom) * positions_A_[3 * atom + k];
         for (std::size_t l = 0; l < 3; ++l) {
           a.virial_hartree[3 * k + l] +=
               positions_A_[3 * atom + k] * forces_[3 * atom + l] / kcal_per_mol_per_hartree;

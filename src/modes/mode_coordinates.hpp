@@ -89,8 +89,14 @@ class ModeCoordinates {
           hessian.block(n * k, n * l, n, n) = own;
           hessian.block(n * l, n * k, n, n) = own.transpose();
         });
-    if (!rigid_) return hessian;
-    for (int k = 0; k < molecules(); ++k) {
+    add_rotation_curvature(forces_kcal_per_mol_A, hessian);
+    return hessian;
+  }
+  /// For rigid molecules, the term of K with the forces.
+  void add_rotation_curvature(std::span<const double> forces_kcal_per_mol_A,
+                              Eigen::MatrixXd& hessian) const {
+    const int n = per_molecule();
+    for (int k = 0; rigid_ && k < molecules(); ++k) {
       // -f . (w x (w x d)) / 2 for each atom, written as w^T C w / 2.
       const Eigen::Matrix3d f = atoms(forces_kcal_per_mol_A, k), &d = at(k).arms;
       const Eigen::Matrix3d fd = f * d.transpose();
@@ -99,7 +105,6 @@ class ModeCoordinates {
       hessian.block<3, 3>(n * k + 3, n * k + 3) +=
           at(k).rotation_vectors.transpose() * curvature * at(k).rotation_vectors;
     }
-    return hessian;
   }
   /// dV/dy. @param forces_kcal_per_mol_A total forces, 9 N
   Eigen::VectorXd gradient(std::span<const double> forces_kcal_per_mol_A) const {

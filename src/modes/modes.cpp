@@ -18,6 +18,7 @@
 #include "tarn/core/units.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/force_field.hpp"
+#include "tarn/many_body.hpp"
 
 namespace tarn {
 namespace {
@@ -91,6 +92,10 @@ void add_modes(const modes::ModeCoordinates& coordinates, MatrixXd hessian, cons
   }
 }
 
+/// Displacement for a many-body model, whose forces are exact [A]: differences then have relative
+/// errors of 1e-6.
+constexpr double kManyBodyDisplacement_A = 2e-3;
+
 /// Energies and forces of a potential at a configuration and at steps of both signs of each
 /// coordinate, from one call.
 class Displacements {
@@ -115,7 +120,11 @@ class Displacements {
     potential.compute(x, ids, energies, forces_);
     energy_kcal_per_mol_ = energies[0];
     const auto is_finite = [](double number) { return std::isfinite(number); };
-    if (std::ranges::all_of(energies, is_finite) && std::ranges::all_of(forces_, is_finite)) return;
+    if (std::ranges::all_of(energies, is_finite) && std::ranges::all_of(forces_, is_finite)) {
+      const auto dipoles = potential.details().dipoles_e_A;
+      dipoles_e_A_.assign(dipoles.begin(), dipoles.end());
+      return;
+    }
     throw NumericalError(fmt::format(
         "the potential returned an energy or force that is not finite for the structure, or within "
         "{:g} A of it",
@@ -133,7 +142,22 @@ class Displacements {
                             coordinates_.gradient(forces_of(image(i, 1)))) /
                            (2.0 * steps_[static_cast<std::size_t>(i)]);
     }
-    return 0.5 * (differences + differences.transpose());
+    MatrixXd hessian = 0.5 * (differences + differences.transpose());
+    coordinates_.add_rotation_curvature(forces(), hessian);
+    return hessian;
+  }
+  /// Derivatives of the dipole moment, 3 x size(); NaN if the potential has none.
+  MatrixXd dipole_derivatives() const {
+    MatrixXd derivatives = MatrixXd::Constant(3, coordinates_.size(), kNoNumber);
+    if (dipoles_e_A_.empty()) return derivatives;
+    for (int i = 0; i < coordinates_.size(); ++i) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        derivatives(static_cast<Index>(c), i) =
+            (dipoles_e_A_[3 * image(i, 0) + c] - dipoles_e_A_[3 * image(i, 1) + c]) /
+            (2.0 * steps_[static_cast<std::size_t>(i)]);
+      }
+    }
+    return derivatives;
   }
 
  private:
@@ -146,9 +170,20 @@ class Displacements {
 
   const modes::ModeCoordinates& coordinates_;
   std::size_t size_;
-  std::vector<double> steps_, forces_;  // [coordinate]; [image][9 N]
+  std::vector<double> steps_, forces_, dipoles_e_A_;  // [coordinate]; [image][9 N]; [image][3]
   double energy_kcal_per_mol_ = kNoNumber;
 };
+
+NormalModes modes_by_differences(const modes::ModeCoordinates& coordinates,
+                                 std::span<const double> positions_A, double displacement_A,
+                                 Potential& potential) {
+  const Displacements displacements(coordinates, positions_A, displacement_A, potential);
+  NormalModes result;
+  result.energy_kcal_per_mol = displacements.energy_kcal_per_mol();
+  result.max_gradient_kcal_per_mol_A = coordinates.max_gradient(displacements.forces());
+  add_modes(coordinates, displacements.hessian(), displacements.dipole_derivatives(), result);
+  return result;
+}
 
 }  // namespace
 
@@ -182,6 +217,9 @@ void check_modes(const WaterModel& model, int molecules, double omega) {
         "model: {}",
         omega, model.name, rigid_model_names()));
   }
+  if (model.is_many_body() && !no_penalty) {
+    throw InputError(fmt::format("omega = {:g}: {} has no penalty; omit omega", omega, model.name));
+  }
   const bool rigid = no_penalty && !model.is_flexible();
   if (!no_penalty && !(omega > 0.0 && omega <= kMaxModeOmega)) {
     throw InputError(
@@ -197,6 +235,10 @@ NormalModes normal_modes(const WaterModel& model, std::span<const double> positi
   check_arguments(model, positions_A, omega);
   const bool penalised = std::isfinite(omega), rigid = !penalised && !model.is_flexible();
   const modes::ModeCoordinates coordinates(model, positions_A, rigid);
+  if (model.is_many_body()) {
+    return modes_by_differences(coordinates, positions_A, kManyBodyDisplacement_A,
+                                *many_body_potential(model.many_body));
+  }
   std::vector<double> forces(positions_A.size());
   NormalModes result;
   result.energy_kcal_per_mol = ForceField(model, coordinates.molecules())
@@ -227,14 +269,8 @@ NormalModes normal_modes(const WaterModel& model, std::span<const double> positi
     throw InputError(fmt::format("displacement_A = {:g}: must be above 0 and at most {:g}",
                                  displacement_A, kMaxDisplacement_A));
   }
-  const modes::ModeCoordinates coordinates(model, positions_A, false);
-  const Displacements displacements(coordinates, positions_A, displacement_A, potential);
-  NormalModes result;
-  result.energy_kcal_per_mol = displacements.energy_kcal_per_mol();
-  result.max_gradient_kcal_per_mol_A = coordinates.max_gradient(displacements.forces());
-  add_modes(coordinates, displacements.hessian(),
-            MatrixXd::Constant(3, coordinates.size(), kNoNumber), result);
-  return result;
+  return modes_by_differences(modes::ModeCoordinates(model, positions_A, false), positions_A,
+                              displacement_A, potential);
 }
 
 bool has_negative_curvature(const WaterModel& model, std::span<const double> positions_A,
@@ -242,6 +278,10 @@ bool has_negative_curvature(const WaterModel& model, std::span<const double> pos
   check_arguments(model, positions_A, std::numeric_limits<double>::infinity());
   const modes::ModeCoordinates coordinates(model, positions_A, !model.is_flexible());
   if (coordinates.molecules() < 2 && !model.is_flexible()) return false;
+  if (model.is_many_body()) {
+    const double lowest_per_cm = normal_modes(model, positions_A).lowest_per_cm();
+    return lowest_per_cm < -units::wavenumber_per_cm(std::sqrt(curvature_kcal_per_mol_A2_Da));
+  }
   std::vector<double> forces(positions_A.size());
   ForceField(model, coordinates.molecules()).energy_and_forces(positions_A, forces);
   MatrixXd hessian = finite_hessian(coordinates, 0.0, forces);

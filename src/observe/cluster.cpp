@@ -36,6 +36,8 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Obse
       {"farthest_neighbour_A", &ClusterMeasures::farthest_neighbour_A, 2}};
   if (!info.potential) {  // it has no charges
     columns.push_back({"dipole_D", &ClusterMeasures::dipole_D, 3});
+  }
+  if (!info.potential && !info.system.model.is_many_body()) {
     columns.push_back({"molecule_dipole_D", &ClusterMeasures::molecule_dipole_D, 4});
   }
   columns.push_back({"farthest_oxygen_A", &ClusterMeasures::farthest_oxygen_A, 5});

@@ -53,7 +53,7 @@ class SpectrumObserver final : public ArchivedObserver {
     return fmt::format("spectrum every {} samples {} from step {} replicas {}", section_.every,
                        samples_, info_.first_averaged_step, selection_text(section_.replicas));
   }
-  unsigned fields() const override { return kVelocities; }
+  unsigned fields() const override { return has_dipoles() ? kVelocities | kDipoles : kVelocities; }
   std::int64_t every() const override {
     return gathered_ == 0 ? info_.first_sample(section_.every) : section_.every;
   }
@@ -65,12 +65,14 @@ class SpectrumObserver final : public ArchivedObserver {
       if (id >= replicas_) continue;
       std::vector<float>& velocities = still[id];
       velocities.swap(velocities_[id]);
-      velocities.reserve(samples_ * coordinates());
+      velocities.reserve(samples_ * numbers());
       const auto begin =
           frame.velocities_A_per_akma.begin() + static_cast<std::ptrdiff_t>(r * coordinates());
       std::transform(begin, begin + static_cast<std::ptrdiff_t>(coordinates()),
                      std::back_inserter(velocities),
                      [](double v) { return static_cast<float>(v); });
+      if (!has_dipoles()) continue;
+      for (const double d : frame.dipoles_e_A[r]) velocities.push_back(static_cast<float>(d));
     }
     velocities_ = std::move(still);  // without stopped replicas
     if (++gathered_ == samples_) end_segment();
@@ -123,6 +125,10 @@ class SpectrumObserver final : public ArchivedObserver {
     a.fixed(states_, absorption_);
   }
   std::size_t coordinates() const { return static_cast<std::size_t>(info_.molecules) * 9; }
+  /// Whether the dipole moments are not those of charges on the atoms.
+  bool has_dipoles() const { return !info_.potential && info_.system.model.is_many_body(); }
+  /// Stored per sample: velocities, and the dipole moment.
+  std::size_t numbers() const { return coordinates() + (has_dipoles() ? 3 : 0); }
   void end_segment() {
     std::vector<std::int64_t> ids;
     for (const auto& [id, velocities] : velocities_) ids.push_back(id);
@@ -153,26 +159,58 @@ class SpectrumObserver final : public ArchivedObserver {
         absorption_[k].add(s, dipole[k], weight);
       }
     }
-    const auto half = static_cast<std::ptrdiff_t>(samples_ / 2 * coordinates());
+    const auto half = static_cast<std::ptrdiff_t>(samples_ / 2 * numbers());
     for (auto& [id, velocities] : velocities_) {
       velocities.erase(velocities.begin(), velocities.begin() + half);
     }
     gathered_ -= samples_ / 2;
     segments_ += static_cast<std::int64_t>(ids.size());
   }
-  /// @param velocities [sample][coordinate]
+  /// @param velocities [sample][number]
   SegmentPower power_of(const std::vector<float>& velocities,
                         analysis::Periodogram& periodogram) const {
     SegmentPower power{std::vector<double>(states_.size(), 0.0),
                        std::vector<double>(states_.size(), 0.0)};
-    const std::size_t size = coordinates();
+    const std::size_t size = numbers();
     std::vector<double> series(samples_);
-    for (std::size_t c = 0; c < size; ++c) {
+    for (std::size_t c = 0; c < coordinates(); ++c) {
       for (std::size_t j = 0; j < samples_; ++j) series[j] = velocities[j * size + c];
       const double mass_Da =
           c % 9 < 3 ? info_.system.model.mass_o_Da : info_.system.model.mass_h_Da;
       periodogram.add(series, mass_Da, power.kinetic);
     }
+    if (has_dipoles()) {
+      add_dipole_power(velocities, periodogram, power.dipole);
+    } else {
+      add_charge_power(velocities, periodogram, power.dipole);
+    }
+    power.kinetic.back() = std::accumulate(power.kinetic.begin(), power.kinetic.end() - 1, 0.0);
+    power.dipole.back() = std::accumulate(power.dipole.begin(), power.dipole.end() - 1, 0.0);
+    return power;
+  }
+  /// The power of the derivative of the dipole moments: omega^2 times theirs.
+  void add_dipole_power(const std::vector<float>& velocities, analysis::Periodogram& periodogram,
+                        std::vector<double>& power) const {
+    std::vector<double> series(samples_), of_dipole(power.size(), 0.0);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      double mean = 0.0;
+      for (std::size_t j = 0; j < samples_; ++j) {
+        series[j] = velocities[j * numbers() + coordinates() + axis];
+        mean += series[j] / static_cast<double>(samples_);
+      }
+      for (double& dipole : series) dipole -= mean;  // which the window would spread
+      periodogram.add(series, 1.0, of_dipole);
+    }
+    for (std::size_t k = 0; k < power.size(); ++k) {
+      const double omega = static_cast<double>(k) * spacing_per_cm_ / units::wavenumber_per_cm(1.0);
+      power[k] += omega * omega * of_dipole[k];
+    }
+  }
+  /// The power of the currents of the charges.
+  void add_charge_power(const std::vector<float>& velocities, analysis::Periodogram& periodogram,
+                        std::vector<double>& power) const {
+    const std::size_t size = coordinates();
+    std::vector<double> series(samples_);
     const double charge_e = info_.system.model.dipole_charge_e();
     for (std::size_t axis = 0; axis < 3; ++axis) {
       for (std::size_t j = 0; j < samples_; ++j) {
@@ -182,11 +220,8 @@ class SpectrumObserver final : public ArchivedObserver {
               double{velocities[m + 3]} + double{velocities[m + 6]} - 2.0 * double{velocities[m]};
         }
       }
-      periodogram.add(series, charge_e * charge_e, power.dipole);
+      periodogram.add(series, charge_e * charge_e, power);
     }
-    power.kinetic.back() = std::accumulate(power.kinetic.begin(), power.kinetic.end() - 1, 0.0);
-    power.dipole.back() = std::accumulate(power.dipole.begin(), power.dipole.end() - 1, 0.0);
-    return power;
   }
   /// kT of the bath or, without one, of the segment.
   double kT_of(double kinetic) const { return kT_ > 0.0 ? kT_ : kinetic / degrees_; }

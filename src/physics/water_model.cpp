@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "flexible.hpp"
 #include "model_table.hpp"
@@ -44,13 +45,20 @@ std::string comma_list(std::span<const WaterModel> models) {
 }  // namespace
 
 std::string rigid_model_names() { return comma_list(kWaterModels); }
-std::string flexible_model_names() { return comma_list(kFlexibleWaterModels); }
+std::string flexible_model_names() { return comma_list(kFlexibleWaterModels) + ", mbpol"; }
+
+std::span<const WaterModel> water_models() {
+  static const std::vector<WaterModel> all = [] {
+    std::vector<WaterModel> models(kWaterModels.begin(), kWaterModels.end());
+    models.insert(models.end(), kFlexibleWaterModels.begin(), kFlexibleWaterModels.end());
+    models.insert(models.end(), kManyBodyModels.begin(), kManyBodyModels.end());
+    return models;
+  }();
+  return all;
+}
 
 std::optional<WaterModel> find_water_model(std::string_view name) {
-  for (const WaterModel& model : kWaterModels) {
-    if (model.name == name) return model;
-  }
-  for (const WaterModel& model : kFlexibleWaterModels) {
+  for (const WaterModel& model : water_models()) {
     if (model.name == name) return model;
   }
   return std::nullopt;
@@ -63,7 +71,7 @@ struct Paper {
 };
 
 /// The full references are in docs/equations-sources.md.
-constexpr std::array<Paper, kWaterModels.size() + kFlexibleWaterModels.size()> kPapers{{
+constexpr std::array<Paper, 17> kPapers{{
     {"tip3p", "TIP3P", "Jorgensen et al. 1983"},
     {"spc", "SPC", "Jorgensen et al. 1983"},
     {"spce", "SPC/E", "Berendsen et al. 1987"},
@@ -79,6 +87,8 @@ constexpr std::array<Paper, kWaterModels.size() + kFlexibleWaterModels.size()> k
     {"tip4p2005f", "TIP4P/2005f", "González & Abascal 2011"},
     {"spcfw", "SPC/Fw", "Wu, Tepper & Voth 2006"},
     {"qspcfw", "q-SPC/Fw", "Paesani et al. 2006"},
+    {"mbpol", "MB-pol", "Babin, Medders & Paesani 2014"},
+    {"dang-chang", "Dang-Chang", "Dang & Chang 1997"},
 }};
 
 }  // namespace
@@ -101,18 +111,17 @@ ModelDescription describe_model(const WaterModel& model, std::string name) {
       2.0 * model.r_oh_A * std::cos(0.5 * model.angle_hoh_degrees * units::pi / 180.0);
   const double a = model.lj_a_kcal_A12_per_mol, c = model.lj_c_kcal_A6_per_mol;
   d.om_A = model.m_site_weight() * both_A;
-  d.sigma_A = std::pow(a / c, 1.0 / 6.0);
-  d.epsilon_kcal_per_mol = c * c / (4.0 * a);
+  if (a > 0.0) {  // MB-pol has no Lennard-Jones term
+    d.sigma_A = std::pow(a / c, 1.0 / 6.0);
+    d.epsilon_kcal_per_mol = c * c / (4.0 * a);
+  }
   d.dipole_D = model.dipole_charge_e() * both_A * units::debye_per_e_A;
   return d;
 }
 
 std::vector<ModelDescription> describe_models() {
   std::vector<ModelDescription> all;
-  for (const WaterModel& m : kWaterModels) all.push_back(describe_model(m, std::string(m.name)));
-  for (const WaterModel& m : kFlexibleWaterModels) {
-    all.push_back(describe_model(m, std::string(m.name)));
-  }
+  for (const WaterModel& m : water_models()) all.push_back(describe_model(m, std::string(m.name)));
   return all;
 }
 

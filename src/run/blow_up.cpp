@@ -124,6 +124,10 @@ std::string atoms_text(const BlowUp& blow_up) {
 }  // namespace
 
 std::string headline(const BlowUp& blow_up) {
+  if (blow_up.failure != ImageFailure::none) {
+    return fmt::format("replica {} was stopped at step {}: {}", blow_up.replica, blow_up.step,
+                       failure_text(blow_up.failure));
+  }
   if (blow_up.potential_was_not_finite) {
     return fmt::format(
         "replica {} was stopped at step {}: the potential returned nan or infinity (molecule {})",
@@ -135,6 +139,11 @@ std::string headline(const BlowUp& blow_up) {
 
 std::string describe(const BlowUp& blow_up, const Deck& deck, std::int64_t indefinite_hessians,
                      int molecules) {
+  if (blow_up.failure != ImageFailure::none) {
+    return fmt::format(
+        "{}. {}Try timestep_fs = {:g}, a start structure of lower energy, or a lower temperature.",
+        headline(blow_up), atoms_text(blow_up), 0.5 * deck.integrator.timestep_fs);
+  }
   if (blow_up.potential_was_not_finite) {
     return fmt::format(
         "{}. {}Check the potential with this structure; if molecules were too close, try "

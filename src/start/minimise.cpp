@@ -46,9 +46,14 @@ void check_size(const ForceField& force_field, std::span<const double> positions
   }
 }
 
+/// Whether second derivatives are differences of forces.
+bool by_differences(const ForceField& force_field) {
+  return force_field.potential() || force_field.model().is_many_body();
+}
+
 bool can_find_saddle_points(const ForceField& force_field) {
-  const int most = force_field.potential() ? kMostSaddleMolecules
-                                           : most_mode_molecules(!force_field.is_flexible());
+  const int most = by_differences(force_field) ? kMostSaddleMolecules
+                                               : most_mode_molecules(!force_field.is_flexible());
   return force_field.molecules() <= most;
 }
 
@@ -61,10 +66,12 @@ std::vector<double> descending_mode(const ForceField& force_field,
   const double curvature = tolerance_kcal_per_mol_A / kPush_A;
   const WaterModel& model = force_field.model();
   NormalModes modes;
-  if (force_field.potential()) {
+  if (by_differences(force_field)) {
     // The errors of the forces and of the truncation are then about equal.
     const double displacement_A = std::cbrt(tolerance_kcal_per_mol_A / kFourthDerivative);
-    modes = normal_modes(model, positions_A, *force_field.potential(), displacement_A);
+    modes = force_field.potential()
+                ? normal_modes(model, positions_A, *force_field.potential(), displacement_A)
+                : normal_modes(model, positions_A);
     const double lowest = modes.modes.front().wavenumber_per_cm / units::wavenumber_per_cm(1.0);
     if (!(lowest < -std::sqrt(curvature))) return {};
   } else {
@@ -84,7 +91,8 @@ MinimiseResult quench(ForceField& force_field, std::span<double> positions_A,
     const MinimiseResult result = start::minimise(
         cluster, options, force_field.potential() != nullptr,
         force_field.potential() ? "the potential returned an energy or force that is not"
-                                : "atoms of two molecules may coincide");
+        : force_field.model().is_many_body() ? "molecules are too close, or an O-H bond is broken"
+                                             : "atoms of two molecules may coincide");
     cluster.write(positions_A);
     return result;
   };
@@ -137,6 +145,7 @@ MinimiseResult relax_penalised(ForceField& force_field, double omega, std::span<
     throw InputError(force_field.potential() ? "molecules of a potential have no penalty"
                                              : "flexible water models have no penalty");
   }
+  if (force_field.model().is_many_body()) throw InputError("many-body models have no penalty");
   if (!(omega > 0.0) || !std::isfinite(omega)) {
     throw InputError("omega must be positive and finite to relax a penalised cluster");
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,9 @@ namespace tarn {
 
 /// The potential of the O-H bonds of a model, equation (74); `rigid` has none.
 enum class Stretch { rigid, harmonic, quartic, morse };
+
+/// Models whose energy is not a sum over pairs: tarn/many_body.hpp.
+enum class ManyBodyModel { none, mbpol, dang_chang };
 
 /// The intramolecular potential of a flexible model, equations (74) and (75). Its minimum is the
 /// geometry of the WaterModel.
@@ -26,7 +30,9 @@ struct IntramolecularModel {
 /// rigid, or flexible with an intramolecular potential.
 ///
 /// Engines accept any model. Start from one of kWaterModels or kFlexibleWaterModels and change its
-/// numbers.
+/// numbers. Energies and forces of a many-body model do not use these numbers: the charges are
+/// those of the molecule at its minimum, and the intramolecular potential is an approximation for
+/// estimates such as the number of beads.
 struct WaterModel {
   std::string_view name;  ///< must outlive the model, as a literal does
   double r_oh_A = 0.0;
@@ -42,7 +48,9 @@ struct WaterModel {
   /// gamma of r_M = gamma r_O + (1 - gamma)/2 (r_H1 + r_H2) of flexible models; 0: no M site.
   double m_site_gamma = 0.0;
   IntramolecularModel intramolecular{};
+  ManyBodyModel many_body = ManyBodyModel::none;
 
+  constexpr bool is_many_body() const { return many_body != ManyBodyModel::none; }
   constexpr bool is_flexible() const { return intramolecular.stretch != Stretch::rigid; }
   constexpr bool has_m_site() const { return r_om_A != 0.0 || m_site_gamma != 0.0; }
   /// Charge of the site that carries the negative charge: M if there is one, O otherwise.
@@ -134,11 +142,30 @@ inline constexpr std::array<WaterModel, 4> kFlexibleWaterModels{{
                    {Stretch::harmonic, 1059.162, 0.0, 0.0, 75.90}),
 }};
 
+/// A model with the forces of tarn/many_body.hpp.
+constexpr WaterModel many_body_model(ManyBodyModel many_body, WaterModel model) {
+  model.many_body = many_body;
+  return model;
+}
+
+/// All many-body models: MB-pol: Babin, Leforestier & Paesani 2013, with the stiffnesses of the
+/// molecule at its minimum; Dang & Chang 1997.
+inline constexpr std::array<WaterModel, 2> kManyBodyModels{{
+    many_body_model(ManyBodyModel::mbpol,
+                    flexible_model("mbpol", 0.957836445, 104.507764, 1.0, 0.0, 0.577334846,
+                                   0.573293118, {Stretch::harmonic, 1217.65, 0.0, 0.0, 101.135})),
+    many_body_model(ManyBodyModel::dang_chang,
+                    of_sigma_epsilon("dang-chang", 0.9572, 104.52, 3.234, 0.1825, 0.519, 0.215)),
+}};
+
+/// All models: rigid, flexible, and many-body ones.
+std::span<const WaterModel> water_models();
+
 /// The names of the rigid and of the flexible models, separated by commas.
 std::string rigid_model_names();
 std::string flexible_model_names();
 
-/// The rigid or flexible model with a name, or nothing.
+/// The model of water_models() with a name, or nothing.
 std::optional<WaterModel> find_water_model(std::string_view name);
 
 /// Name of a model that a deck defines itself.

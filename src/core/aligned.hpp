@@ -4,7 +4,7 @@
 #include <new>
 #include <vector>
 
-namespace tarn::cpu {
+namespace tarn {
 
 /// Allocates at cache-line boundaries, as the widest packs require.
 template <class T>
@@ -23,4 +23,4 @@ struct AlignedAllocator {
 template <class T>
 using AlignedVector = std::vector<T, AlignedAllocator<T>>;
 
-}  // namespace tarn::cpu
+}  // namespace tarn

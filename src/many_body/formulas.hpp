@@ -1,0 +1,280 @@
+#pragma once
+
+#include "core/elementary.hpp"
+#include "core/pack.hpp"
+#include "polynomial_table.hpp"
+#include "tarn/core/number.hpp"
+#include "tarn/core/vec3.hpp"
+
+/// @file
+/// Formulas of MB-pol (Babin, Leforestier, Paesani 2013) in Å, kcal/mol and e, for all number types
+/// of doubles.
+
+namespace tarn {
+inline namespace TARN_ARCH {
+
+namespace detail {
+
+/// p 2^n, from shifted = n + 0x1.8p52.
+TARN_HD double times_power_of_two(double p, double shifted) {
+  std::uint64_t bits, n;
+  std::memcpy(&bits, &p, sizeof(bits));
+  std::memcpy(&n, &shifted, sizeof(n));
+  bits += n << 52;
+  std::memcpy(&p, &bits, sizeof(bits));
+  return p;
+}
+#if !defined(__CUDACC__)
+TARN_HD Pack<double> times_power_of_two(const Pack<double>& p, const Pack<double>& shifted) {
+  using Bits = Pack<std::uint64_t>::Native;
+  return {reinterpret_cast<Pack<double>::Native>(reinterpret_cast<Bits>(p.v) +
+                                                 (reinterpret_cast<Bits>(shifted.v) << 52))};
+}
+#endif
+
+/// 1, 1/n(1), 1/(n(1) n(2)), ...
+template <int count>
+struct Series {
+  double c[count];
+
+  constexpr explicit Series(double (*n)(int)) : c{1.0} {
+    for (int k = 1; k < count; ++k) c[k] = c[k - 1] / n(k);
+  }
+};
+
+}  // namespace detail
+
+/// exp(x); x beyond -700 to 700 counts as that.
+template <class T>
+TARN_HD T exponential(const T& x) {
+  constexpr detail::Series<14> kSeries([](int k) -> double { return k; });
+  constexpr double kInteger = 0x1.8p52;  // doubles of this size are integers
+  const T limited = max(T(-700.0), min(T(700.0), x));
+  const T shifted = fma(limited, T(1.4426950408889634), T(kInteger));
+  const T n = shifted - T(kInteger);
+  const T rest =  // x - n log 2, in two parts
+      fnma(n, T(1.90821492927058770002e-10), fnma(n, T(6.93147180369123816490e-01), limited));
+  return detail::times_power_of_two(detail::polynomial(kSeries.c, rest), shifted);
+}
+
+/// log(x) for 1/2 <= x <= 2, by the series of 2 artanh((x - 1)/(x + 1)).
+template <class T>
+TARN_HD T log_near_one(const T& x) {
+  constexpr detail::Series<17> kSeries([](int k) { return (2.0 * k + 1.0) / (2.0 * k - 1.0); });
+  const T s = (x - T(1.0)) / (x + T(1.0));
+  return (s + s) * detail::polynomial(kSeries.c, s * s);
+}
+
+/// A value and its derivative.
+template <class T>
+struct Slope {
+  T value, derivative;
+};
+
+/// 1 below a, 0 above b, (1 + cos(pi (r - a)/(b - a)))/2 between them.
+template <class T>
+TARN_HD Slope<T> switch_off(const T& r, double a, double b) {
+  constexpr double kPi = 3.14159265358979323846;
+  constexpr detail::Series<11> kSine([](int k) { return -2.0 * k * (2.0 * k + 1.0); });
+  constexpr detail::Series<11> kCosine([](int k) { return -2.0 * k * (2.0 * k - 1.0); });
+  // The angle is measured from the middle, where the cosine is -sin(angle).
+  const T fraction = max(T(0.0), min(T(1.0), (r - T(a)) * T(1.0 / (b - a))));
+  const T angle = T(kPi) * (fraction - T(0.5)), angle2 = angle * angle;
+  const T sine = angle * detail::polynomial(kSine.c, angle2);
+  const T cosine = detail::polynomial(kCosine.c, angle2);
+  const T outside_slope = T(-0.5 * kPi / (b - a)) * cosine;
+  const auto within = (T(a) < r) & (r < T(b));
+  return {T(0.5) - T(0.5) * sine, select(within, outside_slope, T(0.0))};
+}
+
+// --- monomers ------------------------------------------------------------------------------------
+
+/// Bond vectors of a molecule as lengths, directions and the cosine of their angle.
+template <class T>
+struct Bonds {
+  T r1, r2, c, inverse_r1, inverse_r2;
+  Vec3<T> e1, e2;
+
+  TARN_HD Bonds(const Vec3<T>& o, const Vec3<T>& h1, const Vec3<T>& h2) {
+    const Vec3<T> d1 = h1 - o, d2 = h2 - o;
+    const T square1 = norm2(d1), square2 = norm2(d2);
+    inverse_r1 = rsqrt(square1);
+    inverse_r2 = rsqrt(square2);
+    r1 = square1 * inverse_r1;
+    r2 = square2 * inverse_r2;
+    e1 = inverse_r1 * d1;
+    e2 = inverse_r2 * d2;
+    c = dot(e1, e2);
+  }
+};
+/// A function of r1, r2 and c, and its derivatives.
+template <class T>
+struct BondFunction {
+  T value, r1, r2, c;
+};
+/// Adds the gradient of a function of the bonds.
+template <class T>
+TARN_HD void add_bond_gradient(const Bonds<T>& b, const T& r1, const T& r2, const T& c, Vec3<T>& o,
+                               Vec3<T>& h1, Vec3<T>& h2) {
+  const T c1 = c * b.inverse_r1, c2 = c * b.inverse_r2;
+  const Vec3<T> g1 = fma(c1, b.e2, fnma(c1, b.c * b.e1, r1 * b.e1));
+  const Vec3<T> g2 = fma(c2, b.e1, fnma(c2, b.c * b.e2, r2 * b.e2));
+  h1 = h1 + g1;
+  h2 = h2 + g2;
+  o = o - (g1 + g2);
+}
+
+/// The sums over the rows of x1^i x2^j x3^k and x2^i x1^j x3^k, with derivatives by x1, x2, x3.
+template <class T>
+TARN_HD void sum_rows(const many_body::SurfaceRows& rows, const T& x1, const T& x2, const T& x3,
+                      BondFunction<T>* sum) {
+  constexpr int kPowers = 9;
+  T a[kPowers + 1], b[kPowers + 1];  // [1 + power], of x1 and x2
+  a[0] = b[0] = T(0.0);
+  a[1] = b[1] = T(1.0);
+  for (int k = 1; k < kPowers; ++k) {
+    a[k + 1] = a[k] * x1;
+    b[k + 1] = b[k] * x2;
+  }
+  sum[0] = sum[1] = {T(0.0), T(0.0), T(0.0), T(0.0)};
+  for (int run = 0; run < rows.count; ++run) {
+    const double* const c = rows.coefficients + run * rows.powers;
+    T q = T(c[rows.powers - 1]), slope = T(0.0);
+    for (int k = rows.powers - 2; k >= 0; --k) {
+      slope = fma(slope, x3, q);
+      q = fma(q, x3, T(c[k]));
+    }
+    const int i = rows.runs[run].i, j = rows.runs[run].j;
+    const T di = T(static_cast<double>(i)) * q, dj = T(static_cast<double>(j)) * q;
+    const T first = a[i + 1] * b[j + 1], second = b[i + 1] * a[j + 1];
+    sum[0].value = fma(first, q, sum[0].value);
+    sum[0].r1 = fma(di * a[i], b[j + 1], sum[0].r1);
+    sum[0].r2 = fma(dj * a[i + 1], b[j], sum[0].r2);
+    sum[0].c = fma(first, slope, sum[0].c);
+    sum[1].value = fma(second, q, sum[1].value);
+    sum[1].r1 = fma(dj * b[i + 1], a[j], sum[1].r1);
+    sum[1].r2 = fma(di * b[i], a[j + 1], sum[1].r2);
+    sum[1].c = fma(second, slope, sum[1].c);
+  }
+}
+
+/// Bond length [A] and cosine of the angle in which the surfaces are expanded.
+inline constexpr double kExpansionLength = 0.958649, kExpansionCosine = -0.24780227221366464506;
+
+/// The energy of a monomer [kcal/mol] (Partridge & Schwenke 1997).
+template <class T>
+TARN_HD BondFunction<T> monomer_energy(const Bonds<T>& m, const many_body::SurfaceRows& rows) {
+  constexpr double kPerCm = 100 * 6.02214129e23 * 6.62606957e-34 * 299792458 / 4184;  // CODATA 2010
+  constexpr double kDepth = 0.999677885 * 42290.92019288289 * kPerCm, kAlpha = 2.587949757553683;
+  constexpr double kRepulsion = 0.999677885 * 16.94879431193463 * kPerCm;
+  constexpr double kKappa = 12.66426998162947, kMorseLength = 0.9519607159623009;
+  constexpr double kInverse = 1.0 / kExpansionLength;
+
+  const T morse1 = exponential(T(kAlpha) * (T(kMorseLength) - m.r1));
+  const T morse2 = exponential(T(kAlpha) * (T(kMorseLength) - m.r2));
+  const T square = m.r1 * m.r1 + m.r2 * m.r2 - T(2.0) * m.r1 * m.r2 * m.c;  // of the distance H-H
+  const T inverse_hh = rsqrt(square);
+  const T repulsion = T(kRepulsion) * exponential(T(kKappa) * (T(1.0) - square * inverse_hh));
+  const T repulsion_slope = T(-kKappa) * repulsion * inverse_hh;  // divided by the distance
+
+  const T d1 = m.r1 - T(kExpansionLength), d2 = m.r2 - T(kExpansionLength);
+  const T damping = T(kPerCm) * exponential(T(-2.0) * (d1 * d1 + d2 * d2));
+  BondFunction<T> sum[2];
+  sum_rows(rows, T(kInverse) * d1, T(kInverse) * d2, m.c - T(kExpansionCosine), sum);
+  const T value = sum[0].value + sum[1].value;
+  return {T(kDepth) * (morse1 * (morse1 - T(2.0)) + morse2 * (morse2 - T(2.0))) + repulsion +
+              damping * value + T(kPerCm * (2.0 * rows.constant + 0.44739574026257)),
+          T(-2.0 * kAlpha * kDepth) * morse1 * (morse1 - T(1.0)) +
+              repulsion_slope * (m.r1 - m.r2 * m.c) +
+              damping * (T(kInverse) * (sum[0].r1 + sum[1].r1) - T(4.0) * d1 * value),
+          T(-2.0 * kAlpha * kDepth) * morse2 * (morse2 - T(1.0)) +
+              repulsion_slope * (m.r2 - m.r1 * m.c) +
+              damping * (T(kInverse) * (sum[0].r2 + sum[1].r2) - T(4.0) * d2 * value),
+          damping * (sum[0].c + sum[1].c) - repulsion_slope * m.r1 * m.r2};
+}
+
+/// The charges q1, q2 of the dipole surface [e].
+template <class T>
+TARN_HD void dipole_surface(const Bonds<T>& m, const many_body::SurfaceRows& rows,
+                            BondFunction<T>* q) {
+  constexpr double kBohr = 0.52917721092, kExponent = -0.6932, kInverse = 1.0 / kExpansionLength;
+  const T d1 = m.r1 - T(kExpansionLength), d2 = m.r2 - T(kExpansionLength);
+  const T damping = exponential(-(d1 * d1 + d2 * d2));
+  const T power1 = exponential(T(kExponent) * log_near_one(m.r1));
+  const T power2 = exponential(T(kExponent) * log_near_one(m.r2));
+  const T legendre = T(0.2999 * kBohr) *
+                     (T(1.0099 - 0.5 * 0.0892) - T(0.1801) * m.c + T(1.5 * 0.0892) * m.c * m.c);
+  const T legendre_slope = T(0.2999 * kBohr) * (T(3.0 * 0.0892) * m.c - T(0.1801));
+  const T powers = power1 + power2;
+  sum_rows(rows, T(kInverse) * d1, T(kInverse) * d2, m.c - T(kExpansionCosine), q);
+  for (int k = 0; k < 2; ++k) {
+    const T p = q[k].value;
+    q[k].value = T(rows.constant) + damping * p + powers * legendre;
+    q[k].r1 = damping * (T(kInverse) * q[k].r1 - T(2.0) * d1 * p) +
+              T(kExponent) * power1 * m.inverse_r1 * legendre;
+    q[k].r2 = damping * (T(kInverse) * q[k].r2 - T(2.0) * d2 * p) +
+              T(kExponent) * power2 * m.inverse_r2 * legendre;
+    q[k].c = damping * q[k].c + powers * legendre_slope;
+  }
+}
+
+// --- pairs of atoms ------------------------------------------------------------------------------
+
+/// -C6 f(delta r)/r^6 with the damping of Tang and Toennies, and its derivative divided by r.
+template <class T>
+TARN_HD Slope<T> dispersion(const T& r, const T& inverse_r, double c6, double delta) {
+  constexpr detail::Series<7> kSeries([](int k) -> double { return k; });
+  const T x = T(delta) * r, e = exponential(-x);
+  const T f = fnma(e, detail::polynomial(kSeries.c, x), T(1.0));
+  const T inverse2 = inverse_r * inverse_r, c = T(-c6) * inverse2 * inverse2 * inverse2;
+  const T x2 = x * x, slope = e * (x2 * x2 * x2) * (x * T(1.0 / 720));  // x times that of f
+  return {c * f, c * inverse2 * (slope - T(6.0) * f)};
+}
+
+/// Thole's damping of multipoles, with u = tau (r/A)^4 = k4 r^4. Undamped: E = 0.
+template <class T>
+struct Thole {
+  T t3, t5, t7;
+  T e;  ///< E
+
+  template <bool kDamped>
+  static TARN_HD Thole make(const T& square, const T& inverse_r, double k4) {
+    const T inverse2 = inverse_r * inverse_r, inverse3 = inverse_r * inverse2;
+    const T inverse5 = inverse3 * inverse2, inverse7 = inverse5 * inverse2;
+    if constexpr (!kDamped) return {inverse3, inverse5, inverse7, T(0.0)};
+    const T u = T(k4) * square * square, e = exponential(-u), ue = u * e;
+    const T a = T(1.0) - e, b = fnma(T(4.0 / 3), ue, a);
+    const T c = fnma(T(4.0 / 15) * ue, fma(T(4.0), u, T(-1.0)), b);
+    return {a * inverse3, b * inverse5, c * inverse7, e};
+  }
+};
+
+/// exp(v^4) Gamma(3/4, v^4), to 1e-15 of exp(v^4) for 0 <= v <= 2.515; larger v count as that.
+/// Where v is larger, exp(-v^4) < 5e-18.
+template <class T>
+TARN_HD T scaled_incomplete_gamma(const T& v) {
+  constexpr double kLimit = 2.515;
+  constexpr double kCoefficients[] = {
+      0.7384834249788045,     -0.5675722089370584,    0.28716485130826536,
+      0.015569533999035972,   -0.21796893702548162,   0.24537597531232064,
+      -0.1244553219206521,    -0.03810045911566511,   0.13339393470977176,
+      -0.1210227426409784,    0.04041110349546036,    0.03584745486681686,
+      -0.060508933430698866,  0.036351752497064536,   0.0019936504085873315,
+      -0.0231052017273865,    0.01960741824008265,    -0.004287800324952402,
+      -0.006997954198490279,  0.008198372822742597,   -0.003270432609834094,
+      -0.0015634377102030318, 0.0032447463984760076,  -0.0018549786684691567,
+      -0.000565673450471196,  0.0014622059500454692,  -0.00047752612718735877,
+      -0.0004595948292746226, 0.0003393699556445294,  4.6615832482330934e-05,
+      -9.428914774772729e-05, 1.0427195132310907e-05, 1.058599637785114e-05,
+      -2.599405924323753e-06};
+  return detail::polynomial(kCoefficients, fma(min(v, T(kLimit)), T(2.0 / kLimit), T(-1.0)));
+}
+
+/// The energy of two unit charges times r, from E = exp(-v^4), v = tau^(1/4) r/A.
+template <class T>
+TARN_HD T damped_charges(const T& v, const T& e) {
+  return fma(e, fma(v, scaled_incomplete_gamma(v), T(-1.0)), T(1.0));
+}
+
+}  // namespace TARN_ARCH
+}  // namespace tarn

@@ -1,0 +1,8 @@
+#include "kernels_impl.hpp"
+
+namespace tarn::many_body {
+
+extern const Kernels kKernels_avx2;
+const Kernels kKernels_avx2 = make_kernels("avx2");
+
+}  // namespace tarn::many_body

@@ -1,0 +1,8 @@
+#include "kernels_impl.hpp"
+
+namespace tarn::many_body {
+
+extern const Kernels kKernels_portable;
+const Kernels kKernels_portable = make_kernels("portable");
+
+}  // namespace tarn::many_body
