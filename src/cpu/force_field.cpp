@@ -75,9 +75,9 @@ struct ForceField::Impl {
                          std::ranges::all_of(forces_kcal_per_mol_A,
                                              [](double force) { return std::isfinite(force); });
     if (!is_good) e.potential_kcal_per_mol = kNoNumber;
-    if (const auto bonds = potential->details().bond_energies_kcal_per_mol; !bonds.empty()) {
-      e.intramolecular_kcal_per_mol = bonds[0];
-      e.potential_kcal_per_mol -= bonds[0];
+    if (const auto within = potential->details().bond_energies_kcal_per_mol; !within.empty()) {
+      e.intramolecular_kcal_per_mol = within[0];
+      e.potential_kcal_per_mol -= within[0];
     }
     return e;
   }
