@@ -57,12 +57,12 @@ template <Same<Frame> S, class F>
 void with_members(S& frame, const F& f) {
   auto& [step, time_ps, molecules, beads, replica_ids, positions_A, velocities, beads_A,
          atom_kinetic, own_positions_A, multipliers, energies, conservation, heat, shape, parts,
-         lindemann, lindemann_sums, exchange_energies, rescaled_energies, geometry, rings,
+         lindemann, lindemann_sums, exchange_energies, rescaled_energies, dipoles, geometry, rings,
          energy_moments, shape_moments, geometry_moments, lindemann_moments, radial_counts,
          pair_counts, pair_samples] = frame;
   f(step, time_ps, molecules, beads, replica_ids, positions_A, velocities, beads_A, atom_kinetic,
     own_positions_A, multipliers, energies, conservation, heat, shape, parts, lindemann,
-    lindemann_sums, exchange_energies, rescaled_energies, geometry, rings);
+    lindemann_sums, exchange_energies, rescaled_energies, dipoles, geometry, rings);
 }
 
 /// Puts values, and the members of structs.
