@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -47,6 +48,10 @@ class ManyBody {
   class Work;
   std::unique_ptr<Work> work_;
 };
+
+/// Dipole moment of one cluster [e A]. @param positions_A 9 N
+std::array<double, 3> many_body_dipole_e_A(ManyBodyModel model,
+                                           std::span<const double> positions_A);
 
 /// The same as a Potential, with all PotentialDetails. Engines and other functions that take a
 /// WaterModel make it themselves.

@@ -281,6 +281,14 @@ void ManyBody::compute(int molecules, std::span<const double> positions_A,
   work_->compute(molecules, positions_A, results);
 }
 
+std::array<double, 3> many_body_dipole_e_A(ManyBodyModel model,
+                                           std::span<const double> positions_A) {
+  std::array<double, 3> dipole{};
+  ManyBody(model, false, 1)
+      .compute(static_cast<int>(positions_A.size() / 9), positions_A, {{}, {}, {}, dipole, {}});
+  return dipole;
+}
+
 namespace {
 
 class ManyBodyPotential final : public Potential {

@@ -10,6 +10,7 @@
 #include "mode_coordinates.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/many_body.hpp"
 
 namespace tarn {
 namespace {
@@ -38,7 +39,11 @@ RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> position
   }
   const Eigen::Vector3d centre = x * masses_Da / masses_Da.sum();
   const Eigen::Matrix3Xd arms = x.colwise() - centre;
-  const Eigen::Vector3d dipole_e_A = arms * charges_e;
+  Eigen::Vector3d dipole_e_A = arms * charges_e;
+  if (model.is_many_body()) {
+    const auto dipole = many_body_dipole_e_A(model.many_body, positions_A);
+    dipole_e_A = Eigen::Vector3d(dipole.data());
+  }
   const dense::Spectrum3 axes =
       dense::symmetric_spectrum(modes::moment_of_inertia(arms, masses_Da));
   const Eigen::Vector3d along = axes.vectors.transpose() * dipole_e_A;

@@ -24,6 +24,7 @@
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/many_body.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/thermochemistry.hpp"
@@ -352,9 +353,13 @@ class Minima {
     }
     return std::nullopt;
   }
-  /// From the charges of the model; nan with a potential.
+  /// Nan with a potential.
   double dipole_D(const analysis::Isomer& isomer) const {
     if (info_.potential) return kNoNumber;
+    if (model_.is_many_body()) {
+      const auto [x, y, z] = many_body_dipole_e_A(model_.many_body, isomer.positions_A);
+      return units::debye_per_e_A * std::hypot(x, y, z);
+    }
     return analysis::cluster_dipole(isomer.positions_A, model_.dipole_charge_e()).cluster_D;
   }
   double lowest() const { return census_.isomers().front().energy_kcal_per_mol; }

@@ -1,5 +1,6 @@
 #include "trajectory_frames.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <system_error>
@@ -10,8 +11,11 @@
 #include "core/text.hpp"
 #include "physics/cluster_parts.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/replica_map.hpp"
+#include "tarn/core/units.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/many_body.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn {
@@ -174,7 +178,13 @@ void PositionMeasures::fill(unsigned requested, Frame& frame) {
   for (std::size_t r = 0; r < replicas; ++r) {
     const std::span<const double> q = frame.positions_A_of(r);
     if (fields & kShape) {
-      frame.shape[r] = analysis::cluster_measures(q, model_.dipole_charge_e(), masses(model_));
+      ClusterMeasures& shape = frame.shape[r];
+      shape = analysis::cluster_measures(q, model_.dipole_charge_e(), masses(model_));
+      if (model_.is_many_body()) {
+        const auto [x, y, z] = many_body_dipole_e_A(model_.many_body, q);
+        shape.dipole_D = units::debye_per_e_A * std::hypot(x, y, z);
+        shape.molecule_dipole_D = kNoNumber;
+      }
     }
     if (fields & kParts) {
       const bool known = !frame.velocities_A_per_akma.empty();
