@@ -70,7 +70,7 @@ def run(page: Page) -> None:
                           if abs(minimum[r["isomer"]] - energies[c]) < SAME_KCAL_PER_MOL), Value(0.0, 0.0))
                     for c in NAMES
                 ]  # fmt: skip
-                free = [_tarn.classical_free_energy(x[c].ravel(), model, t_K) for c in NAMES]
+                free = [_tarn.harmonic_free_energies(x[c].ravel(), model, [t_K], False)[0] for c in NAMES]
                 harmonic = math.exp((free[0] - free[1]) / (BOLTZMANN_KCAL_PER_MOL_K * t_K))
                 rows.append([model, start, t_K, *shares, ratio(np.transpose(counts)), harmonic])
 

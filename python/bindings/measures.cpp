@@ -173,14 +173,27 @@ nb::object engine_forces(const Deck& deck, const std::vector<double>& positions_
   return array_of(std::move(f), {positions_A.size() / 3, 3});
 }
 
-/// Classical harmonic free energy of a cluster at a minimum [kcal/mol], with its rotation.
-double classical_free_energy(const std::vector<double>& positions_A, const std::string& model,
-                             double temperature_K) {
+/// Harmonic free energies of a cluster at a minimum [kcal/mol], with its rotation, by temperature.
+std::vector<double> harmonic_free_energies(const std::vector<double>& positions_A,
+                                           const std::string& model,
+                                           const std::vector<double>& temperatures_K,
+                                           bool quantum) {
   const WaterModel water = ModelName::model_of(model);
-  return harmonic_state(tarn::normal_modes(water, positions_A), rigid_rotor(water, positions_A),
-                        analysis::point_group(positions_A).rotations, temperature_K,
-                        Statistics::classical)
-      .free_energy_kcal_per_mol;
+  const NormalModes modes = tarn::normal_modes(water, positions_A);
+  const RigidRotor rotor = rigid_rotor(water, positions_A);
+  const int rotations = analysis::point_group(positions_A).rotations;
+  std::vector<double> all;
+  for (const double t_K : temperatures_K) {
+    all.push_back(harmonic_state(modes, rotor, rotations, t_K,
+                                 quantum ? Statistics::quantum : Statistics::classical)
+                      .free_energy_kcal_per_mol);
+  }
+  return all;
+}
+
+bool is_chiral(const std::vector<double>& positions_A) {
+  const analysis::PointGroup group = analysis::point_group(positions_A);
+  return group.rotations == group.order;
 }
 
 /// The lowest minimum that the default number of searches finds, with its shape.
@@ -229,8 +242,9 @@ void add_measures(nb::module_& module) {
   module.def("record_conservation", record_conservation, nb::arg("deck"), nb::arg("first"),
              nb::arg("every"), nb::arg("threads"));
   module.def("engine_forces", engine_forces, nb::arg("deck"), nb::arg("positions_A"));
-  module.def("classical_free_energy", classical_free_energy, nb::arg("positions_A"),
-             nb::arg("model"), nb::arg("temperature_K"));
+  module.def("harmonic_free_energies", harmonic_free_energies, nb::arg("positions_A"),
+             nb::arg("model"), nb::arg("temperatures_K"), nb::arg("quantum"));
+  module.def("is_chiral", is_chiral, nb::arg("positions_A"));
   module.def("lowest_cluster", lowest_cluster, nb::arg("model"), nb::arg("molecules"),
              nb::arg("seed"), nb::arg("threads"));
   module.def("use_python", io::use_python, nb::arg("path"), "Draws pictures with this Python.");

@@ -96,6 +96,7 @@ nb::list models() {
     d["title"] = std::string(description.title);
     d["source"] = std::string(description.source);
     d["is_flexible"] = m.is_flexible();
+    d["is_many_body"] = m.is_many_body();
     d["sites"] = description.sites();
     d["oh_A"] = m.r_oh_A;
     d["hoh_degrees"] = m.angle_hoh_degrees;

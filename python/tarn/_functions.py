@@ -31,6 +31,7 @@ class WaterModel:
     title: str  #: as in papers
     source: str  #: the paper
     is_flexible: bool
+    is_many_body: bool  #: charges and bonds are then those of a molecule near its minimum
     sites: int  #: 4 with the massless site M
     oh_A: float
     hoh_degrees: float
@@ -48,7 +49,9 @@ class WaterModel:
 
     def parameters(self) -> dict[str, Any]:
         """A new dictionary with the keys of [model], to change and use as an own model."""
-        derived = {"name", "title", "source", "is_flexible", "sites", "dipole_D"}
+        if self.is_many_body:
+            raise InputError(f"{self.name} is a many-body model, which [model] cannot describe")
+        derived = {"name", "title", "source", "is_flexible", "is_many_body", "sites", "dipole_D"}
         derived |= {"om_A"} if self.is_flexible or not self.om_A else set()
         return {
             key: value

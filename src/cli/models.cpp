@@ -86,6 +86,7 @@ std::string json_of(const ModelDescription& d) {
   io::JsonObject json;
   json.add("name", io::json(d.name)).add("title", io::json(d.title));
   json.add("flexible", m.is_flexible() ? "true" : "false");
+  json.add("many_body", m.is_many_body() ? "true" : "false");
   json.add("sites", io::json(std::int64_t{d.sites()}));
   json.add("oh_A", io::json(m.r_oh_A)).add("hoh_degrees", io::json(m.angle_hoh_degrees));
   json.add("om_A", io::json(d.om_A)).add("gamma", if_used(m.m_site_gamma));

@@ -66,7 +66,8 @@ void potential_supports_scheme(Checker& checker) {
   const ManyBodyModel many_body = many_body_of(checker.deck());
   const bool may_bend = many_body != ManyBodyModel::dang_chang,
              may_be_rigid = many_body != ManyBodyModel::mbpol;
-  if ((may_be_rigid && is_rigid(scheme)) || (may_bend && scheme == Scheme::verlet)) return;
+  // Rigid schemes for MB-pol are a problem of all flexible models.
+  if (is_rigid(scheme) || (may_bend && scheme == Scheme::verlet)) return;
   checker.problem("integrator.scheme",
                   fmt::format("{} needs scheme = {}{}{}", kind_text(checker),
                               may_bend ? "\"verlet\"" : "", may_bend && may_be_rigid ? ", " : "",
