@@ -85,7 +85,11 @@ class ForceServer {
     const double penalty = add_penalty();
     const double energy = e.total_kcal_per_mol() + penalty;
     if (!std::isfinite(energy) || !all_finite(forces_)) {
-      throw NumericalError("the forces are not finite: some atoms are at the same position");
+      const auto failures = force_field_.details().failures;
+      const bool is_known = !failures.empty() && failures[0] != ImageFailure::none;
+      throw NumericalError(fmt::format(
+          "the forces are not finite: {}",
+          is_known ? failure_text(failures[0]) : "some atoms are at the same position"));
     }
     Answer a;
     a.energy_hartree = energy / kcal_per_mol_per_hartree;
@@ -109,13 +113,16 @@ class ForceServer {
       }
     }
     if (!options_.extra) return a;
-    a.extra = fmt::format(
-        "{{\"dipole\": [{}, {}, {}], \"coulomb_kcal_per_mol\": {}, \"lj_kcal_per_mol\": {}, "
-        "\"{}_kcal_per_mol\": {}}}",
-        dipole_e_A[0] / angstrom_per_bohr, dipole_e_A[1] / angstrom_per_bohr,
-        dipole_e_A[2] / angstrom_per_bohr, e.coulomb_kcal_per_mol, e.lj_kcal_per_mol,
-        options_.model.is_flexible() ? "intramolecular" : "penalty",
-        penalty + e.intramolecular_kcal_per_mol);
+    const std::string between =
+        options_.model.is_many_body()
+            ? fmt::format("\"potential_kcal_per_mol\": {}", e.potential_kcal_per_mol)
+            : fmt::format("\"coulomb_kcal_per_mol\": {}, \"lj_kcal_per_mol\": {}",
+                          e.coulomb_kcal_per_mol, e.lj_kcal_per_mol);
+    a.extra = fmt::format("{{\"dipole\": [{}, {}, {}], {}, \"{}_kcal_per_mol\": {}}}",
+                          dipole_e_A[0] / angstrom_per_bohr, dipole_e_A[1] / angstrom_per_bohr,
+                          dipole_e_A[2] / angstrom_per_bohr, between,
+                          options_.model.is_flexible() ? "intramolecular" : "penalty",
+                          penalty + e.intramolecular_kcal_per_mol);
     return a;
   }
 
