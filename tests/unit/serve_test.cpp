@@ -348,6 +348,21 @@ TEST_F(Serve, FlexibleModelsHaveTheirOwnBonds) {
   EXPECT_THROW(serve_forces({}, options_), InputError);
 }
 
+TEST_F(Serve, ManyBodyModelsHaveTheirOwnDipoles) {
+  options_.model = *find_water_model("mbpol");
+  options_.extra = true;
+  ForceField force_field(options_.model, kMolecules);
+  const ClusterEnergy energy = force_field.energy(positions_A_);
+  const Forces f = forces_at(positions_A_);
+  EXPECT_NEAR(f.energy * units::kcal_per_mol_per_hartree, energy.total_kcal_per_mol(), 1e-9);
+  const Json extra = JsonReader(f.extra).read();
+  EXPECT_NEAR(extra["potential_kcal_per_mol"].number, energy.potential_kcal_per_mol, 1e-9);
+  const std::vector<double> dipole = dipole_moments_e_A(options_.model, kMolecules, positions_A_);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_NEAR(extra["dipole"].items[k].number * units::angstrom_per_bohr, dipole[k], 1e-9);
+  }
+}
+
 TEST_F(Serve, WarnsOnceOfMissingBondForces) {
   std::vector<double> later_A = positions_A_;
   later_A[3 + 9] += 0.5;
