@@ -11,6 +11,7 @@
 #include "physics/penalty.hpp"
 #include "raw_socket.hpp"
 #include "tarn/analysis/cluster.hpp"
+#include "tarn/cluster_forces.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/physics/parameters.hpp"
 #include "testing.hpp"
