@@ -1,24 +1,9 @@
 #include "io/convert.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <numbers>
-#include <sstream>
-#include <string>
-#include <tuple>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "io/xyz.hpp"
-#include "messages.hpp"
-#include "rounding.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/physics/water_model.hpp"
+#include "testing.hpp"
 #include "text_parts.hpp"
 #include "trajectory_fixtures.hpp"
 

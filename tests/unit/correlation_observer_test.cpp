@@ -1,20 +1,13 @@
-#include <cmath>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include <gtest/gtest.h>
 
-#include "scratch_folder.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/observe/observers.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::ScratchFolder;
+using namespace test;
 
 /// The angle by which the only molecule of replica r has turned in its plane at a step.
 using Angle = std::function<double(std::int64_t r, std::int64_t step)>;

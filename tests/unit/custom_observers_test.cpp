@@ -1,26 +1,14 @@
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
-#include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
 #include "fake_engine.hpp"
 #include "io/checkpoint.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/io/append_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/observe/quantity_table.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 #include "text_parts.hpp"
 #include "trajectory_fixtures.hpp"
 

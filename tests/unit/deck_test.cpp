@@ -1,30 +1,16 @@
 #include "tarn/deck.hpp"
 
-#include <cmath>
-#include <filesystem>
-#include <limits>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "deck/notes.hpp"
 #include "deck/schema.hpp"
 #include "deck/suggest.hpp"
-#include "rounding.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/deck_text.hpp"
+#include "testing.hpp"
 #include "text_parts.hpp"
 
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::expect_parts;
+using namespace test;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -624,7 +610,7 @@ TEST(WithScheme, ProblemsNameIt) {
 class DeckFiles : public testing::Test {
  protected:
   std::string write(const std::string& name, const std::string& text) const {
-    test::write_text(folder_.file(name), text);
+    write_text(folder_.file(name), text);
     return folder_.file(name);
   }
 
@@ -639,7 +625,7 @@ class DeckFiles : public testing::Test {
     return problems.empty() ? std::string{} : InputError(problems).what();
   }
 
-  test::ScratchFolder folder_;
+  ScratchFolder folder_;
 };
 
 /// A structure with the given number of molecules.
@@ -691,7 +677,7 @@ TEST_F(DeckFiles, StructuresAreRelativeToTheDeck) {
   EXPECT_TRUE(problems[0].message.ends_with(
       "; paths in a deck and in --set are relative to the folder of the deck"));
   // A file that is in the current folder.
-  test::write_text("deck-files-here.xyz", row_of(1));
+  write_text("deck-files-here.xyz", row_of(1));
   const std::string here = message_of(path, {"system.file=deck-files-here.xyz"});
   std::filesystem::remove("deck-files-here.xyz");
   EXPECT_TRUE(contains(here, "relative to the folder of the deck: write \""));
@@ -856,7 +842,7 @@ TEST(MakeSystem, ConvertsUnitsOnce) {
   EXPECT_EQ(system.seed, 9u);
   EXPECT_EQ(system.precision, Precision::mixed);
   EXPECT_EQ(system.integrator.scheme, Scheme::zss_stiff);
-  EXPECT_NEAR(system.integrator.timestep_akma, 0.05, test::few_roundings());
+  EXPECT_NEAR(system.integrator.timestep_akma, 0.05, few_roundings());
   EXPECT_EQ(system.integrator.beta, 0.4);
   EXPECT_EQ(system.integrator.omega, 20.0);
   EXPECT_EQ(system.integrator.solver, Solver::dense);
@@ -874,8 +860,7 @@ TEST(MakeSystem, KeepMoleculeMassTakesTheMassFromTheOxygen) {
       "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\nfriction_amu_per_ps = 0.2045483\n";
   const System light = make_system(parse(kSmallest), 7), heavy = make_system(parse(text), 7);
   EXPECT_EQ(heavy.model.mass_h_Da, 3.024);
-  EXPECT_NEAR(heavy.model.molecule_mass_Da(), light.model.molecule_mass_Da(),
-              test::few_roundings(18.0));
+  EXPECT_NEAR(heavy.model.molecule_mass_Da(), light.model.molecule_mass_Da(), few_roundings(18.0));
   // Friction per mass uses the masses of the dynamics.
   EXPECT_NEAR(heavy.thermostat.friction_hydrogen_per_akma, 0.01 / 3.024, 2.5e-7 * 0.01 / 3.024);
   const double oxygen_Da = 15.9994 - 2.0 * (3.024 - 1.008);
@@ -1025,7 +1010,7 @@ TEST(MakeSystem, ChecksTheNumberOfMoleculesOfAFile) {
   EXPECT_THROW(make_system(parse(text + "replicas = 1000000\n"), 101), InputError);
   const Deck bound = parse(text + "molecules = 7\n");
   EXPECT_EQ(make_system(bound, 7).molecules, 7);
-  EXPECT_EQ(test::message_of<InputError>([&] { make_system(bound, 12); }),
+  EXPECT_EQ(message_of<InputError>([&] { make_system(bound, 12); }),
             "folder/some.deck.toml: [system] molecules = 7, but the structure has 12");
 }
 
@@ -1177,8 +1162,8 @@ TEST(DeckText, ProblemsHaveKeysAndAdvice) {
 }
 
 TEST(DeckText, IsReadFromFiles) {
-  const test::ScratchFolder folder;
-  test::write_text(folder.file("a.toml"), kFaultyDeck);
+  const ScratchFolder folder;
+  write_text(folder.file("a.toml"), kFaultyDeck);
   EXPECT_EQ(read_deck_text(folder.file("a.toml")), kFaultyDeck);
   EXPECT_THROW(read_deck_text(folder.file("missing.toml")), IoError);
   EXPECT_THROW(read_deck_text(folder.path()), IoError);
@@ -1187,7 +1172,7 @@ TEST(DeckText, IsReadFromFiles) {
 // --- The reference page ---
 
 TEST(DeckReference, IsThePageInTheDocumentation) {
-  EXPECT_EQ(test::read_text(TARN_SOURCE_DIR "/docs/decks.md"), deck_reference())
+  EXPECT_EQ(read_text(TARN_SOURCE_DIR "/docs/decks.md"), deck_reference())
       << "docs/decks.md is out of date; renew it: tarn check --reference > docs/decks.md";
 }
 

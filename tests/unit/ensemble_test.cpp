@@ -1,13 +1,7 @@
 #include "tarn/ensemble.hpp"
 
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

@@ -1,35 +1,17 @@
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <numeric>
-#include <random>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <utility>
-#include <vector>
 
-#include <gtest/gtest.h>
 
 #include "observe/observable.hpp"
 #include "observe/trajectory_frames.hpp"
 #include "run/first_events.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/observe/observers.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::ScratchFolder;
+using namespace test;
 
 constexpr std::int64_t kEvery = 10;
 constexpr double kStep_fs = 2.0;
@@ -80,7 +62,7 @@ class EvaporationObserverTest : public ::testing::Test {
       f.energies.emplace_back().potential_kcal_per_mol =
           -8.0 * static_cast<double>(4 - away.size()) - 0.1 * static_cast<double>(id);
     }
-    PositionMeasures(test::tip3p(), {}).fill(kParts, f);
+    PositionMeasures(tip3p(), {}).fill(kParts, f);
     return f;
   }
   static void see(Observer& observer, std::int64_t first, std::int64_t last,
@@ -328,7 +310,7 @@ Frame frame_with_broken(std::int64_t replica) {
       }
     }
   }
-  PositionMeasures(test::tip3p(), {}).fill(kParts, frame);
+  PositionMeasures(tip3p(), {}).fill(kParts, frame);
   return frame;
 }
 

@@ -1,27 +1,15 @@
-#include <array>
 #include <cerrno>
-#include <cmath>
 #include <csignal>
 #include <fcntl.h>
-#include <filesystem>
-#include <limits>
-#include <map>
-#include <span>
-#include <sstream>
-#include <string>
-#include <string_view>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "io/checkpoint.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
+#include "testing.hpp"
 #include "text_parts.hpp"
 
 /// @file

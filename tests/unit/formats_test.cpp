@@ -1,24 +1,10 @@
 #include "tarn/io/formats.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <iterator>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "io/convert.hpp"
 #include "io/frame_formats.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
+#include "testing.hpp"
 #include "text_parts.hpp"
 #include "trajectory_fixtures.hpp"
 

@@ -1,22 +1,10 @@
 // XTC and TRR: contents of our files, and files written by GROMACS in tests/data/trajectories.
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "full_product.hpp"
 #include "io/xdr.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
+#include "testing.hpp"
 #include "text_parts.hpp"
 #include "trajectory_fixtures.hpp"
 

@@ -1,25 +1,16 @@
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <sstream>
-#include <string>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <gtest/gtest.h>
-
 #include "full_product.hpp"
 #include "io/convert.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
+#include "testing.hpp"
 #include "trajectory_fixtures.hpp"
 
 #ifdef TARN_HAVE_HDF5

@@ -1,20 +1,8 @@
-#include <cmath>
-#include <cstdint>
-#include <fstream>
-#include <functional>
-#include <memory>
-#include <random>
-#include <string>
-#include <tuple>
-#include <vector>
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/observe/observers.hpp"
+#include "testing.hpp"
 
 /// @file
 /// heat_capacity.csv of runs with several baths.

@@ -1,23 +1,10 @@
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
 #include "io/xyz.hpp"
 #include "observe/baths.hpp"
 #include "recorded_potential.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/analysis/cluster.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/structure.hpp"
@@ -26,6 +13,7 @@
 #include "tarn/observe/observers.hpp"
 #include "tarn/run.hpp"
 #include "tarn/thermochemistry.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 
 /// @file

@@ -1,21 +1,5 @@
 #include "tarn/observe/observers.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <limits>
-#include <map>
-#include <memory>
-#include <random>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "analysis/blocking.hpp"
 #include "analysis/rdf.hpp"
 #include "fake_engine.hpp"
@@ -25,29 +9,20 @@
 #include "observe/rdf_counts.hpp"
 #include "observe/table_observer.hpp"
 #include "observe/trajectory_rdf.hpp"
-#include "rounding.hpp"
-#include "scratch_folder.hpp"
 #include "start/molecule_frame.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 #include "trajectory_fixtures.hpp"
 
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::contents_of_run;
-using test::fake_start;
-using test::FakeEngine;
-using test::FakeScript;
-using test::read_text;
-using test::ScratchFolder;
+using namespace test;
 
 constexpr int kMolecules = 3;
 constexpr double kStepFs = 2.0, kStepPs = 0.002;
@@ -256,8 +231,8 @@ TEST_F(ObserversTest, MeansHaveStandardErrors) {
       // Sums of five numbers in another order; the error is a root of a difference of such sums.
       double largest = 0.0;
       for (const double value : values) largest = std::max(largest, std::fabs(value));
-      EXPECT_NEAR(mean.rows[step][3 + 2 * c], expected.mean, test::few_roundings(5.0 * largest));
-      EXPECT_NEAR(mean.rows[step][4 + 2 * c], expected.error, test::few_roundings(5.0 * largest));
+      EXPECT_NEAR(mean.rows[step][3 + 2 * c], expected.mean, few_roundings(5.0 * largest));
+      EXPECT_NEAR(mean.rows[step][4 + 2 * c], expected.error, few_roundings(5.0 * largest));
     }
   }
 }
@@ -644,7 +619,7 @@ TEST_F(ObserversTest, ErrorsOfABathUseItsReplicasOnly) {
         if (d.thermostat.temperatures_K[bath] == a.bath_K) energies.push_back(energy(id));
       }
       ASSERT_EQ(energies.size(), 16u);
-      EXPECT_NEAR(a.error, analysis::mean_and_error(energies).error, test::few_roundings())
+      EXPECT_NEAR(a.error, analysis::mean_and_error(energies).error, few_roundings())
           << baths << " baths, " << a.bath_K.value() << " K";
       EXPECT_TRUE(a.converged);
     }
@@ -767,10 +742,10 @@ TEST_F(ObserversTest, RdfIsTheSumOverAllSamples) {
         const auto count = static_cast<double>(counts[c * 32 + b]);
         EXPECT_EQ(t.rows[b][1 + 3 * c], count);
         EXPECT_NEAR(t.rows[b][2 + 3 * c], count / (151.0 * replicas * pairs[c]) * weights[b],
-                    test::few_roundings(10.0));
+                    few_roundings(10.0));
         sums[c] += count;
         EXPECT_NEAR(t.rows[b][10 + 2 * c], sums[c] / (151.0 * replicas * atoms[c]),
-                    test::few_roundings(10.0));
+                    few_roundings(10.0));
         total += t.rows[b][3 + 3 * c];
       }
     }
@@ -782,7 +757,7 @@ TEST_F(ObserversTest, RdfIsTheSumOverAllSamples) {
 /// A running mean, as a Lindemann index is: many replicas agree on a number that still rises.
 TEST(TableObserver, ResultsThatStillMoveHaveNotConverged) {
   for (const bool rises : {false, true}) {
-    const test::ScratchFolder folder;
+    const ScratchFolder folder;
     TableSpec spec;
     spec.file = "table";
     spec.columns = {"result"};
@@ -891,7 +866,7 @@ TEST_F(ObserversTest, RdfErrorsOfManyReplicasAreTheirSpread) {
     }
     const analysis::MeanError expected = analysis::mean_and_error(g);
     EXPECT_NEAR(t.rows[b][3], expected.error, 1e-12 + 1e-12 * expected.error);
-    EXPECT_NEAR(t.rows[b][11], analysis::mean_and_error(neighbours).error, test::few_roundings());
+    EXPECT_NEAR(t.rows[b][11], analysis::mean_and_error(neighbours).error, few_roundings());
   }
 }
 
@@ -984,7 +959,7 @@ TEST_F(ObserversTest, RdfOfTheTrajectoryIsThatOfTheRun) {
       const TrajectoryRdf rdf = rdf_of_trajectories(options, "test");
       EXPECT_EQ(rdf.frames, 151 * replicas);
       EXPECT_EQ(rdf.replicas, replicas);
-      test::write_text(folder_.file("again.csv"), rdf.csv);
+      write_text(folder_.file("again.csv"), rdf.csv);
       const Table again = table("again.csv");
       Table own = table("rdf.csv");
       EXPECT_EQ(again.header, own.header);
@@ -1032,7 +1007,7 @@ TEST_F(ObserversTest, RdfOfTrajectoriesRejectsInvalidOptions) {
   TrajectoryRdfOptions options;
   options.files = {folder_.file("trajectory.xyz")};
   const auto refusal = [](const TrajectoryRdfOptions& o) {
-    return test::message_of<InputError>([&] { rdf_of_trajectories(o, "test"); });
+    return message_of<InputError>([&] { rdf_of_trajectories(o, "test"); });
   };
   TrajectoryRdfOptions bad = options;
   bad.frames.skip = 3;
@@ -1044,10 +1019,10 @@ TEST_F(ObserversTest, RdfOfTrajectoriesRejectsInvalidOptions) {
     bad.bin_width_A = width;
     EXPECT_TRUE(contains(refusal(bad), "both must be greater than 0"));
   }
-  test::write_text(folder_.file("one.xyz"), "3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n");
+  write_text(folder_.file("one.xyz"), "3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n");
   options.files.push_back(folder_.file("one.xyz"));
   EXPECT_TRUE(contains(refusal(options), "one.xyz:3: this frame has 1 molecule, the first one 3"));
-  test::write_text(folder_.file("empty.xyz"), "");
+  write_text(folder_.file("empty.xyz"), "");
   options.files = {folder_.file("empty.xyz")};
   EXPECT_TRUE(contains(refusal(options), "the file is empty"));
 }
@@ -1206,7 +1181,7 @@ TEST_F(ObserversTest, OnlyEnergiesThatAreConservedHaveADrift) {
       continue;
     }
     ASSERT_EQ(averages.size(), 1u);
-    EXPECT_NEAR(averages[0].mean, 1.0 / kStepPs, test::few_roundings(1.0 / kStepPs));
+    EXPECT_NEAR(averages[0].mean, 1.0 / kStepPs, few_roundings(1.0 / kStepPs));
     EXPECT_EQ(averages[0].samples, 1);
   }
 }

@@ -1,14 +1,8 @@
-#include <filesystem>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include <gtest/gtest.h>
 
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/model_by_name.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

@@ -1,31 +1,15 @@
-#include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <cstdint>
-#include <filesystem>
-#include <iterator>
-#include <limits>
-#include <memory>
-#include <numeric>
-#include <set>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "modes_numbers.hpp"
 #include "recorded_potential.hpp"
-#include "scratch_folder.hpp"
 #include "start/shared_calls.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/potential.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 
 /// @file

@@ -1,15 +1,12 @@
-#include <algorithm>
-#include <string>
 
-#include <gtest/gtest.h>
 
 #include "cli/run_end_text.hpp"
-#include "scratch_folder.hpp"
+#include "testing.hpp"
 
 namespace tarn::cli {
 namespace {
 
-using test::contains;
+using namespace test;
 
 Progress half_way(double steps_per_second, double ns_per_day, double replicas, double seconds) {
   return {50, 100, 10.0, steps_per_second, ns_per_day, replicas * ns_per_day, seconds};
