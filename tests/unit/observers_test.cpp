@@ -33,6 +33,8 @@ struct Table {
   std::string provenance;
   std::vector<std::string> header;
   std::vector<std::vector<double>> rows;
+
+  std::string columns() const { return fmt::format("{}", fmt::join(header, ",")); }
 };
 
 Table read_table(const std::string& path) {
@@ -48,13 +50,18 @@ Table read_table(const std::string& path) {
 
 class ObserversTest : public ::testing::Test {
  protected:
-  Deck deck(int replicas, const std::string& observe) {
-    return parse_deck(
+  Deck deck(int replicas, const std::string& observe, std::vector<double> temperatures_K = {}) {
+    Deck d = parse_deck(
         "[system]\nmodel = \"tip3p\"\nmolecules = 3\nreplicas = " + std::to_string(replicas) +
             "\n[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 2.0\n"
             "[run]\nsteps = 100\n" +
             observe,
         "test.toml");
+    if (temperatures_K.empty()) return d;
+    d.thermostat.kind = Thermostat::gla;
+    d.thermostat.friction_per_ps = 5.0;
+    d.thermostat.temperatures_K = std::move(temperatures_K);
+    return d;
   }
   RunInfo info(const Deck& d) {
     return {folder_.path(),    kMolecules,
@@ -68,13 +75,23 @@ class ObserversTest : public ::testing::Test {
   static void steps(FakeEngine& e, const Observers& observers, std::int64_t last, bool first) {
     run_loop(e, observers, last, first, [](std::int64_t) { return true; });
   }
-  /// Runs 0 .. last and writes all files.
-  void run(const Deck& d, std::int64_t last, FakeScript script = {}) {
-    const Observers observers = make_observers(d, info(d));
+  /// The observers of a run of the steps 0 .. last, before they finish.
+  Observers observers_after(const Deck& d, std::int64_t last, FakeScript script = {}) {
+    Observers observers = make_observers(d, info(d));
     FakeEngine e = engine(d, std::move(script));
     for (const auto& observer : observers) observer->begin();
     steps(e, observers, last, true);
-    for (const auto& observer : observers) observer->finish();
+    return observers;
+  }
+  /// Runs 0 .. last and writes all files.
+  void run(const Deck& d, std::int64_t last, FakeScript script = {}) {
+    for (const auto& observer : observers_after(d, last, std::move(script))) observer->finish();
+  }
+  /// The first observer, before its first step.
+  std::unique_ptr<Observer> first_observer(const Deck& d) {
+    auto observer = std::move(make_observers(d, info(d)).front());
+    observer->begin();
+    return observer;
   }
   Table table(const std::string& name) { return read_table(folder_.file(name)); }
   /// The law of observers: stops at a few steps, writes on, as a run does that is killed, and
@@ -175,10 +192,9 @@ TEST_F(ObserversTest, EnergiesOfEveryReplicaFromStepZero) {
   const Deck d = deck(2, "[observe.energies]\nevery = 50\n");
   run(d, 100);
   const Table t = table("energies.csv");
-  EXPECT_EQ(t.header,
-            (std::vector<std::string>{"step", "time_ps", "replica", "potential_kcal_per_mol",
-                                      "penalty_kcal_per_mol", "kinetic_kcal_per_mol",
-                                      "total_kcal_per_mol", "temperature_K"}));
+  EXPECT_EQ(t.columns(),
+            "step,time_ps,replica,potential_kcal_per_mol,penalty_kcal_per_mol,"
+            "kinetic_kcal_per_mol,total_kcal_per_mol,temperature_K");
   ASSERT_EQ(t.rows.size(), 6u);
   FakeEngine e = engine(d);
   Frame frame;
@@ -188,11 +204,10 @@ TEST_F(ObserversTest, EnergiesOfEveryReplicaFromStepZero) {
     e.snapshot(kEnergies, frame);
     for (std::size_t r = 0; r < 2; ++r, ++row) {
       const Energies& en = frame.energies[r];
-      EXPECT_EQ(t.rows[row],
-                (std::vector<double>{
-                    static_cast<double>(step), static_cast<double>(step) * kStepFs / 1000,
-                    static_cast<double>(r), en.potential_kcal_per_mol, en.bond_kcal_per_mol,
-                    en.kinetic_kcal_per_mol, en.total_kcal_per_mol, en.temperature_K}));
+      EXPECT_EQ(t.rows[row], (std::vector<double>{1.0 * step, step * kStepFs / 1000, 1.0 * r,
+                                                  en.potential_kcal_per_mol, en.bond_kcal_per_mol,
+                                                  en.kinetic_kcal_per_mol, en.total_kcal_per_mol,
+                                                  en.temperature_K}));
     }
   }
 }
@@ -279,10 +294,9 @@ TEST_F(ObserversTest, HeatIsTakenOffBothEnergies) {
   d.run.equilibration_ps = 0.08;  // 40 steps
   run(d, 150);
   const Table t = table("heat.csv");
-  EXPECT_EQ(t.header,
-            (std::vector<std::string>{"step", "time_ps", "replica", "heat_kcal_per_mol",
-                                      "shadow_work_kcal_per_mol", "shadow_work_kcal_per_mol_per_ps",
-                                      "conserved_kcal_per_mol"}));
+  EXPECT_EQ(t.columns(),
+            "step,time_ps,replica,heat_kcal_per_mol,shadow_work_kcal_per_mol,"
+            "shadow_work_kcal_per_mol_per_ps,conserved_kcal_per_mol");
   ASSERT_EQ(t.rows.size(), 8u);
   FakeEngine e = engine(d);
   std::array<double, 2> first{}, averaged{};
@@ -307,10 +321,9 @@ TEST_F(ObserversTest, MomentaArePerPicosecond) {
   const Deck d = deck(1, "[observe.conservation]\nevery = 100\n");
   run(d, 100);
   const Table t = table("conservation.csv");
-  EXPECT_EQ(t.header, (std::vector<std::string>{
-                          "step", "time_ps", "replica", "energy_kcal_per_mol", "px_Da_A_per_ps",
-                          "py_Da_A_per_ps", "pz_Da_A_per_ps", "lx_Da_A2_per_ps", "ly_Da_A2_per_ps",
-                          "lz_Da_A2_per_ps", "constraint_max_A2"}));
+  EXPECT_EQ(t.columns(),
+            "step,time_ps,replica,energy_kcal_per_mol,px_Da_A_per_ps,py_Da_A_per_ps,pz_Da_A_per_ps,"
+            "lx_Da_A2_per_ps,ly_Da_A2_per_ps,lz_Da_A2_per_ps,constraint_max_A2");
   FakeEngine e = engine(d);
   e.advance(100);
   Frame frame;
@@ -356,9 +369,8 @@ TEST_F(ObserversTest, TimesAreStepsOfTheDecksTimeStep) {
                 "[observe.trajectory]\nevery = 1\n[observe.cluster]\nevery = 1\n"
                 "replicas = \"mean\"\n"),
            options);
-  EXPECT_EQ(table("run/multipliers.csv").header,
-            (std::vector<std::string>{"step", "time_ps", "replica", "molecule", "lambda_OH1",
-                                      "lambda_OH2", "lambda_HH"}));
+  EXPECT_EQ(table("run/multipliers.csv").columns(),
+            "step,time_ps,replica,molecule,lambda_OH1,lambda_OH2,lambda_HH");
   for (const char* name : {"run/energies.csv", "run/multipliers.csv", "run/cluster.csv"}) {
     const Table t = table(name);
     EXPECT_GE(t.rows.size(), 101u) << name;
@@ -377,10 +389,9 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
   d.run.equilibration_ps = 0.1;  // 50 steps
   run(d, 100);
   const Table t = table("cluster.csv");
-  EXPECT_EQ(t.header,
-            (std::vector<std::string>{"step", "time_ps", "replica", "radius_of_gyration_A",
-                                      "hydrogen_bonds", "farthest_neighbour_A", "dipole_D",
-                                      "molecule_dipole_D", "farthest_oxygen_A", "lindemann"}));
+  EXPECT_EQ(t.columns(),
+            "step,time_ps,replica,radius_of_gyration_A,hydrogen_bonds,farthest_neighbour_A,"
+            "dipole_D,molecule_dipole_D,farthest_oxygen_A,lindemann");
   std::array<analysis::LindemannIndex, 2> index;
   FakeEngine e = engine(d);
   Frame frame;
@@ -408,11 +419,7 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
   EXPECT_NE(index[0].value(), index[1].value());
   // An average of what is not known is none.
   const auto has_lindemann = [&](std::int64_t last) {
-    const Observers observers = make_observers(d, info(d));
-    FakeEngine some = engine(d);
-    for (const auto& observer : observers) observer->begin();
-    steps(some, observers, last, true);
-    const std::vector<AveragedQuantity> averages = observers[0]->averages();
+    const auto averages = observers_after(d, last)[0]->averages();
     EXPECT_EQ(averages.front().quantity, "radius_of_gyration_A");
     return averages.back().quantity == "lindemann";
   };
@@ -421,11 +428,7 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
 
   // What it remembers is of three molecules, and not of four.
   std::ostringstream saved;
-  const Observers three = make_observers(d, info(d));
-  FakeEngine some = engine(d);
-  three[0]->begin();
-  steps(some, three, 100, true);
-  three[0]->save(saved);
+  observers_after(d, 100)[0]->save(saved);
   for (const int molecules : {3, 4}) {
     RunInfo other = info(d);
     other.molecules = d.system.molecules = molecules;
@@ -455,8 +458,7 @@ void add_energy_moments(const Observer& observer, Frame& frame) {
 TEST_F(ObserversTest, AveragesReportDrift) {
   const Deck d = deck(1, "[observe.energies]\nevery = 1\n");
   const auto drift_of = [&](double fall_K) {
-    const Observers observers = make_observers(d, info(d));
-    observers[0]->begin();
+    const auto observer = first_observer(d);
     Frame frame;
     frame.molecules = kMolecules;
     frame.replica_ids = {0};
@@ -465,10 +467,10 @@ TEST_F(ObserversTest, AveragesReportDrift) {
       Energies energies{};
       energies.temperature_K = 100.0 + std::sin(12.9898 * t * t) + fall_K * std::exp(-t / 200.0);
       frame.energies = {energies};
-      add_energy_moments(*observers[0], frame);
-      observers[0]->observe(frame);
+      add_energy_moments(*observer, frame);
+      observer->observe(frame);
     }
-    for (const AveragedQuantity& a : observers[0]->averages()) {
+    for (const AveragedQuantity& a : observer->averages()) {
       if (a.quantity == "temperature_K") return a.drift;
     }
     return std::nan("");
@@ -482,17 +484,12 @@ TEST_F(ObserversTest, AveragesReportDrift) {
 TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
   // What is written must not matter.
   for (const char* selection : {"", "replicas = 1\n", "replicas = \"mean\"\n"}) {
-    Deck d =
-        deck(3, std::string("[observe.energies]\nevery = 10\n") + selection +
-                    "[observe.cluster]\nevery = 20\n" + selection + "[observe.conservation]\n");
+    Deck d = deck(3, fmt::format("[observe.energies]\nevery = 10\n{0}[observe.cluster]\n"
+                                 "every = 20\n{0}[observe.conservation]\n",
+                                 selection));
     d.run.equilibration_ps = 0.1;  // 50 steps
-    const Observers observers = make_observers(d, info(d));
-    FakeEngine e = engine(d);
-    for (const auto& observer : observers) observer->begin();
-    steps(e, observers, 40, true);
-    for (const auto& observer : observers) EXPECT_TRUE(observer->averages().empty());
-    steps(e, observers, 200, false);
-
+    for (const auto& observer : observers_after(d, 40)) EXPECT_TRUE(observer->averages().empty());
+    const Observers observers = observers_after(d, 200);
     analysis::PooledBlocking potential(3);
     std::array<analysis::LindemannIndex, 3> lindemann;
     FakeEngine again = engine(d);
@@ -526,8 +523,9 @@ TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
     EXPECT_EQ(index.quantity, "lindemann");
     const std::vector<double> last{lindemann[0].value(), lindemann[1].value(),
                                    lindemann[2].value()};
-    EXPECT_EQ(index.mean, analysis::mean_and_error(last).mean);
-    EXPECT_EQ(index.error, analysis::mean_and_error(last).error);
+    const analysis::MeanError indices = analysis::mean_and_error(last);
+    EXPECT_EQ(index.mean, indices.mean);
+    EXPECT_EQ(index.error, indices.error);
     EXPECT_FALSE(index.autocorrelation_ps);
     EXPECT_EQ(index.samples, 3);
     EXPECT_DOUBLE_EQ(index.error_of_error.value(), 0.5 * index.error)
@@ -537,10 +535,9 @@ TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
 
 TEST(Observers, AveragesThatAreNotFiniteAreNotKnown) {
   const ScratchFolder folder;
-  const double infinite = std::numeric_limits<double>::infinity();
   AveragedQuantity a{"energies", "x", 1.5, std::nan("")};
   a.autocorrelation_ps = std::nan("");
-  a.independent_samples = infinite;
+  a.independent_samples = HUGE_VAL;
   a.samples = 7;
   write_averages(folder.file("averages.csv"), "p", {a});
   EXPECT_TRUE(
@@ -548,14 +545,8 @@ TEST(Observers, AveragesThatAreNotFiniteAreNotKnown) {
 }
 
 TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
-  Deck d = deck(5, "[observe.energies]\nevery = 10\nreplicas = \"mean\"\n");
-  d.thermostat.kind = Thermostat::gla;
-  d.thermostat.friction_per_ps = 5.0;
-  d.thermostat.temperatures_K = {200.0, 50.0, 200.0};
-  const Observers observers = make_observers(d, info(d));
-  FakeEngine e = engine(d);
-  for (const auto& observer : observers) observer->begin();
-  steps(e, observers, 100, true);
+  Deck d = deck(5, "[observe.energies]\nevery = 10\nreplicas = \"mean\"\n", {200.0, 50.0, 200.0});
+  const std::vector<AveragedQuantity> averages = observers_after(d, 100)[0]->averages();
   std::array<double, 2> sums{};
   FakeEngine again = engine(d);
   Frame frame;
@@ -566,7 +557,6 @@ TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
       sums[r % 3 == 1 ? 0 : 1] += frame.energies[r].potential_kcal_per_mol;
     }
   }
-  const std::vector<AveragedQuantity> averages = observers[0]->averages();
   ASSERT_EQ(averages.size(), 12u);
   EXPECT_EQ(averages[0].bath_K, 50.0);  // replicas 1 and 4
   EXPECT_EQ(averages[0].samples, 22);
@@ -582,12 +572,9 @@ TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
 
   // One temperature, however often, is one bath.
   d.thermostat.temperatures_K = {50.0, 50.0};
-  const Observers same = make_observers(d, info(d));
-  FakeEngine third = engine(d);
-  same[0]->begin();
-  steps(third, same, 10, true);
-  ASSERT_EQ(same[0]->averages().size(), 6u);
-  EXPECT_FALSE(same[0]->averages()[0].bath_K);
+  const auto same = observers_after(d, 10)[0]->averages();
+  ASSERT_EQ(same.size(), 6u);
+  EXPECT_FALSE(same[0].bath_K);
 }
 
 /// Replicas that stay where they are: their spread is the error, however many baths there are
@@ -595,13 +582,11 @@ TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
 TEST_F(ObserversTest, ErrorsOfABathUseItsReplicasOnly) {
   // Sixteen of each of the temperatures.
   for (const auto& [baths, each] : {std::pair{2, 16}, {5, 16}, {20, 4}}) {
-    Deck d = deck(baths * each, "[observe.energies]\nevery = 1\nreplicas = 1\n");
-    d.thermostat.kind = Thermostat::gla;
-    d.thermostat.friction_per_ps = 5.0;
-    d.thermostat.temperatures_K.clear();
-    for (int b = 0; b < baths; ++b) d.thermostat.temperatures_K.push_back(10.0 * (1 + b % 5));
-    const Observers observers = make_observers(d, info(d));
-    observers[0]->begin();
+    std::vector<double> temperatures_K;
+    for (int b = 0; b < baths; ++b) temperatures_K.push_back(10.0 * (1 + b % 5));
+    const Deck d =
+        deck(baths * each, "[observe.energies]\nevery = 1\nreplicas = 1\n", temperatures_K);
+    const auto observer = first_observer(d);
     const auto energy = [](std::int64_t id) { return std::sin(static_cast<double>(id)); };
     Frame frame;
     frame.molecules = kMolecules;
@@ -609,14 +594,14 @@ TEST_F(ObserversTest, ErrorsOfABathUseItsReplicasOnly) {
       frame.replica_ids.push_back(id);
       frame.energies.emplace_back().potential_kcal_per_mol = energy(id);
     }
-    add_energy_moments(*observers[0], frame);
-    for (frame.step = 0; frame.step < 1024; ++frame.step) observers[0]->observe(frame);
-    for (const AveragedQuantity& a : observers[0]->averages()) {
+    add_energy_moments(*observer, frame);
+    for (frame.step = 0; frame.step < 1024; ++frame.step) observer->observe(frame);
+    for (const AveragedQuantity& a : observer->averages()) {
       if (a.quantity != "potential_kcal_per_mol") continue;
       std::vector<double> energies;
       for (std::int64_t id = 0; id < d.system.replicas; ++id) {
         const auto bath = static_cast<std::size_t>(id % baths);
-        if (d.thermostat.temperatures_K[bath] == a.bath_K) energies.push_back(energy(id));
+        if (temperatures_K[bath] == a.bath_K) energies.push_back(energy(id));
       }
       ASSERT_EQ(energies.size(), 16u);
       EXPECT_NEAR(a.error, analysis::mean_and_error(energies).error, few_roundings())
@@ -629,21 +614,13 @@ TEST_F(ObserversTest, ErrorsOfABathUseItsReplicasOnly) {
 /// 3 N k + cov(V0 + wall, U)/(k T^2) by two passes, of each bath; the error is that of independent
 /// samples or more.
 TEST_F(ObserversTest, HeatCapacityIsTheCovarianceWithTheEnergyThatIsSampled) {
-  Deck d = deck(6, "[observe.energies]\nevery = 10\nreplicas = 1\n");
-  d.thermostat.kind = Thermostat::gla;
-  d.thermostat.friction_per_ps = 5.0;
+  Deck d = deck(6, "[observe.energies]\nevery = 10\nreplicas = 1\n", {80.0});
   for (const std::vector<double>& baths_K :
        {std::vector<double>{80.0}, std::vector<double>{200.0, 50.0}}) {
-    d.thermostat.temperature_K.reset();
-    d.thermostat.temperatures_K = baths_K;
-    if (baths_K.size() == 1) {
-      d.thermostat.temperatures_K.clear();
-      d.thermostat.temperature_K = baths_K.front();
-    }
-    const Observers observers = make_observers(d, info(d));
-    FakeEngine e = engine(d);
-    observers[0]->begin();
-    steps(e, observers, 200, true);
+    const bool one = baths_K.size() == 1;
+    d.thermostat.temperatures_K = one ? std::vector<double>{} : baths_K;
+    d.thermostat.temperature_K = one ? std::optional(baths_K.front()) : std::nullopt;
+    const Observers observers = observers_after(d, 200);
     std::vector<std::vector<double>> values(baths_K.size()), sampled(baths_K.size());
     const System system = make_system(d, kMolecules);
     FakeEngine again = engine(d);
@@ -691,15 +668,9 @@ TEST_F(ObserversTest, HeatCapacityIsTheCovarianceWithTheEnergyThatIsSampled) {
   }
   // Without a bath, or at 0 K, there is none.
   d.thermostat.temperatures_K = {0.0};
-  const Observers cold = make_observers(d, info(d));
+  EXPECT_EQ(observers_after(d, 20)[0]->averages().size(), 5u);
   d.thermostat = {};
-  const Observers none = make_observers(d, info(d));
-  for (const Observers* observers : {&cold, &none}) {
-    FakeEngine e = engine(d);
-    (*observers)[0]->begin();
-    steps(e, *observers, 20, true);
-    EXPECT_EQ((*observers)[0]->averages().size(), 5u);
-  }
+  EXPECT_EQ(observers_after(d, 20)[0]->averages().size(), 5u);
 }
 
 // --- radial distribution functions ---
@@ -711,10 +682,9 @@ TEST_F(ObserversTest, RdfIsTheSumOverAllSamples) {
     const Deck d = deck(replicas, kRdf);
     run(d, 300);
     const Table t = table("rdf.csv");
-    EXPECT_EQ(t.header,
-              (std::vector<std::string>{"r_A", "OO_count", "OO_g", "OO_g_err", "OH_count", "OH_g",
-                                        "OH_g_err", "HH_count", "HH_g", "HH_g_err", "OO_n",
-                                        "OO_n_err", "OH_n", "OH_n_err", "HH_n", "HH_n_err"}));
+    EXPECT_EQ(t.columns(),
+              "r_A,OO_count,OO_g,OO_g_err,OH_count,OH_g,OH_g_err,HH_count,HH_g,HH_g_err,"
+              "OO_n,OO_n_err,OH_n,OH_n_err,HH_n,HH_n_err");
     ASSERT_EQ(t.rows.size(), 32u);
 
     // The same by hand: every second step, all replicas.
@@ -810,8 +780,7 @@ TEST_F(ObserversTest, RdfWritesRequestedPairsAndSkipsEquilibration) {
   d.run.equilibration_ps = 0.1;  // 50 steps
   run(d, 100);
   const Table t = table("rdf.csv");
-  EXPECT_EQ(t.header,
-            (std::vector<std::string>{"r_A", "OH_count", "OH_g", "OH_g_err", "OH_n", "OH_n_err"}));
+  EXPECT_EQ(t.columns(), "r_A,OH_count,OH_g,OH_g_err,OH_n,OH_n_err");
   double count = 0.0;
   for (const auto& row : t.rows) count += row[1];
   EXPECT_EQ(count, 2 * 26 * 12);  // replicas, samples at 50, 52 .. 100, OH pairs of 3 molecules
@@ -836,12 +805,10 @@ TEST_F(ObserversTest, RdfOfOneMoleculeIsZeroAndNotNaN) {
 
 TEST_F(ObserversTest, RdfStopsTheEngineOnlyALogarithmOfTimes) {
   const Deck d = deck(1, kRdf);
-  const Observers observers = make_observers(d, info(d));
   std::vector<unsigned> snapshots;
   FakeScript script;
   script.snapshots = &snapshots;
-  FakeEngine e = engine(d, script);
-  steps(e, observers, 20'000, true);
+  observers_after(d, 20'000, script);
   // 10 000 samples: 64 single ones, then 32 for each doubling of the block, and the end.
   EXPECT_LE(snapshots.size(), 64u + 32u * 8u + 2u);
 }
@@ -875,13 +842,10 @@ TEST_F(ObserversTest, RdfErrorsOfManyReplicasAreTheirSpread) {
 TEST_F(ObserversTest, RdfErrorsLookAtTheGroupsOfABath) {
   for (const auto& [bins, groups, from_groups] :
        {std::tuple{29411, 17, true}, {33333, 15, false}}) {
-    Deck d = deck(96, "[observe.rdf]\nbins = " + std::to_string(bins) + "\nr_max_A = 8.0\n");
-    d.thermostat.kind = Thermostat::gla;
-    d.thermostat.friction_per_ps = 5.0;
-    d.thermostat.temperatures_K = {200.0, 50.0};
+    const Deck d =
+        deck(96, fmt::format("[observe.rdf]\nbins = {}\nr_max_A = 8.0\n", bins), {200.0, 50.0});
     EXPECT_EQ(make_pair_count_request(d).groups, 2 * groups);
-    const Observers observers = make_observers(d, info(d));
-    EXPECT_EQ(observers[0]->every() == kLastStepOnly, from_groups);
+    EXPECT_EQ(make_observers(d, info(d))[0]->every() == kLastStepOnly, from_groups);
   }
 }
 
@@ -889,11 +853,8 @@ TEST_F(ObserversTest, RdfErrorsLookAtTheGroupsOfABath) {
 /// and from groups of replicas.
 TEST_F(ObserversTest, RdfOfABathIsThatOfItsReplicasAlone) {
   for (const int replicas : {5, 96}) {
-    Deck d = deck(replicas, kRdf);
-    d.thermostat.kind = Thermostat::gla;
-    d.thermostat.friction_per_ps = 5.0;
     const double third_K = replicas == 5 ? 200.0 : 90.0;
-    d.thermostat.temperatures_K = {200.0, 50.0, third_K};
+    const Deck d = deck(replicas, kRdf, {200.0, 50.0, third_K});
     const std::set<double> baths_K{50.0, third_K, 200.0};
     run(d, 300);
     const Table by_bath = table("rdf_by_bath.csv");
@@ -1035,9 +996,9 @@ TEST_F(ObserversTest, FilesAfterARestoreAreTheSameBytes) {
   const std::string observe =
       "[observe.energies]\nevery = 7\n[observe.conservation]\nevery = 10\nreplicas = \"mean\"\n"
       "[observe.trajectory]\nevery = 9\n[observe.cluster]\nevery = 13\n"
-      "[observe.evaporation]\nevery = 5\n[observe.temperatures]\nevery = "
-      "8\n[observe.geometry]\nevery = 6\n"
-      "[observe.multipliers]\nevery = 11\n[observe.profile]\nevery = 4\nbins = 20\n" +
+      "[observe.evaporation]\nevery = 5\n[observe.temperatures]\nevery = 8\n"
+      "[observe.geometry]\nevery = 6\n[observe.multipliers]\nevery = 11\n"
+      "[observe.profile]\nevery = 4\nbins = 20\n" +
       kRdf;
   const std::string of_one_temperature =
       "[observe.spectrum]\nevery = 3\nresolution_per_cm = 200\n"
@@ -1048,11 +1009,10 @@ TEST_F(ObserversTest, FilesAfterARestoreAreTheSameBytes) {
   for (const int replicas : {1, 17}) {
     expect_restored_files_are_the_same(deck(replicas, observe + of_one_temperature), script);
   }
-  const std::string ladder =
-      "[observe.heat]\nevery = 9\n[thermostat]\nkind = \"gla\"\nfriction_per_ps = 5.0\n"
-      "temperatures_K = [200.0, 50.0]\n";
   for (const int replicas : {5, 40}) {
-    const Deck d = deck(replicas, observe + ladder);
+    const Deck d = deck(replicas, observe +
+                                      "[observe.heat]\nevery = 9\n[thermostat]\nkind = \"gla\"\n"
+                                      "friction_per_ps = 5.0\ntemperatures_K = [200.0, 50.0]\n");
     const auto has_observer = [](const Observable& row) { return row.make != nullptr; };
     EXPECT_EQ(make_observers(d, info(d)).size() + 4,
               static_cast<std::size_t>(std::ranges::count_if(observables(), has_observer)));
@@ -1111,18 +1071,14 @@ TEST_F(ObserversTest, TheDriftOfTheEnergyIsTheSlope) {
   const std::array slopes_per_ps{0.5, -0.25, 2.0};
   const Deck d = deck(3, "[observe.conservation]\nevery = 5\n");
   for (const int samples : {3, 31, 32, 33, 1000}) {
-    const Observers observers = make_observers(d, info(d));
-    Observer& observer = *observers[0];
-    observer.begin();
+    const auto observer = first_observer(d);
     for (int k = 0; k < samples; ++k) {
-      if (k < 3) {
-        EXPECT_TRUE(observer.averages().empty());
-      }
+      EXPECT_TRUE(k >= 3 || observer->averages().empty());
       std::vector<double> energies;
       for (double slope : slopes_per_ps) energies.push_back(-40.0 + slope * 5 * k * kStepPs);
-      observer.observe(frame_of_energies(5 * k, energies));
+      observer->observe(frame_of_energies(5 * k, energies));
     }
-    const auto averages = observer.averages();
+    const auto averages = observer->averages();
     ASSERT_EQ(averages.size(), 1u) << samples;
     const AveragedQuantity& a = averages[0];
     EXPECT_EQ(a.table, "conservation");
@@ -1147,13 +1103,11 @@ TEST_F(ObserversTest, TheDriftOfOneReplicaHasAnError) {
   std::normal_distribution<double> noise;
   double squares = 0.0;
   for (int time = 0; time < kTimes; ++time) {
-    const Observers observers = make_observers(d, info(d));
-    observers[0]->begin();
+    const auto observer = first_observer(d);
     for (int k = 0; k < kSamples; ++k) {
-      observers[0]->observe(
-          frame_of_energies(k, {kSlope_per_ps * k * kStepPs + 0.1 * noise(random)}));
+      observer->observe(frame_of_energies(k, {kSlope_per_ps * k * kStepPs + 0.1 * noise(random)}));
     }
-    const AveragedQuantity a = observers[0]->averages().at(0);
+    const AveragedQuantity a = observer->averages().at(0);
     const double ratio = (a.mean - kSlope_per_ps) / a.error;
     squares += ratio * ratio / kTimes;
   }
@@ -1163,19 +1117,15 @@ TEST_F(ObserversTest, TheDriftOfOneReplicaHasAnError) {
 
 // A thermostat changes the energy; a replica that was stopped has no part in the mean.
 TEST_F(ObserversTest, OnlyEnergiesThatAreConservedHaveADrift) {
-  const Deck with_bath = deck(2,
-                              "[observe.conservation]\nevery = 1\n[thermostat]\nkind = \"gla\"\n"
-                              "temperature_K = 300.0\nfriction_per_ps = 1.0\n");
-  const Deck without = deck(2, "[observe.conservation]\nevery = 1\n");
-  for (const Deck& d : {with_bath, without}) {
-    const Observers observers = make_observers(d, info(d));
-    observers[0]->begin();
+  const std::string observe = "[observe.conservation]\nevery = 1\n";
+  for (const Deck& d : {deck(2, observe, {300.0}), deck(2, observe)}) {
+    const auto observer = first_observer(d);
     for (int k = 0; k < 80; ++k) {
       std::vector<double> energies{1.0 * k};
       if (k < 40) energies.push_back(1e6 * k * k);
-      observers[0]->observe(frame_of_energies(k, energies));
+      observer->observe(frame_of_energies(k, energies));
     }
-    const auto averages = observers[0]->averages();
+    const auto averages = observer->averages();
     if (d.thermostat.kind != Thermostat::none) {
       EXPECT_TRUE(averages.empty());
       continue;
