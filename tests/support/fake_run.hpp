@@ -48,7 +48,7 @@ class FakeRuns : public ::testing::Test {
     if (flag != nullptr) options.*flag = true;
     return options;
   }
-  std::string record() const { return read_text(out_ + "/run.json"); }
+  std::string run_json() const { return read_text(out_ + "/run.json"); }
   /// All files but run.json, which contains times.
   std::map<std::string, std::string> files() const {
     auto files = contents_of_run(out_);

@@ -111,7 +111,7 @@ class RunDeck : public FakeRuns {
       return fmt::format("    {{\"replica\": {}, \"step\": {}, \"molecule\": 2}}", replica, step);
     };
     EXPECT_TRUE(contains(
-        record(), "\"departures\": [\n" + gone(0, first) + ",\n" + gone(2, second) + "\n  ]"));
+        run_json(), "\"departures\": [\n" + gone(0, first) + ",\n" + gone(2, second) + "\n  ]"));
   }
 
   /// A run that stops after so many steps and resumes has the files of one that does not.
@@ -152,11 +152,11 @@ TEST_F(RunDeck, WritesEveryFile) {
         "trajectory-0000.xyz", "trajectory-0001.xyz", "final-0000.xyz", "final-0001.xyz"}) {
     EXPECT_TRUE(fs::exists(out_ + "/" + name)) << name;
   }
-  expect_parts_of(record(), {"\"status\": \"finished\"", "\"device\": \"fake \\\"engine\\\"\"",
-                             "\\nsteps = 1000\\n", "\"pair\": 0.59999999999999998",
-                             "\"notes\": [\"a note\"],\n  \"warnings\": [\n    \"too few "
-                             "independent samples of potential_",
-                             "\"constraint_iterations_per_molecule_step\": 4"});
+  expect_parts_of(run_json(), {"\"status\": \"finished\"", "\"device\": \"fake \\\"engine\\\"\"",
+                               "\\nsteps = 1000\\n", "\"pair\": 0.59999999999999998",
+                               "\"notes\": [\"a note\"],\n  \"warnings\": [\n    \"too few "
+                               "independent samples of potential_",
+                               "\"constraint_iterations_per_molecule_step\": 4"});
   for (const auto& [name, text] : files()) EXPECT_FALSE(name.ends_with("-tmp")) << name;
 }
 
@@ -256,7 +256,7 @@ TEST_F(RunDeck, ACheckpointThatCannotBeWrittenEndsTheRun) {
     };
     expect_throws<IoError>({"cannot write", out_ + "/checkpoint.bin"},
                            [&] { run(deck(1000, kCheckpointed)); });
-    expect_parts_of(record(), {"\"status\": \"failed\"", "checkpoint.bin"});
+    expect_parts_of(run_json(), {"\"status\": \"failed\"", "checkpoint.bin"});
   }
 }
 
@@ -301,7 +301,7 @@ TEST_F(RunDeck, AnInterruptedRunResumes) {
   EXPECT_TRUE(result.interrupted);
   EXPECT_GT(result.steps_done, 0);
   EXPECT_LT(result.steps_done, 300);
-  EXPECT_TRUE(contains(record(), "\"status\": \"interrupted\""));
+  EXPECT_TRUE(contains(run_json(), "\"status\": \"interrupted\""));
   EXPECT_TRUE(fs::exists(out_ + "/rdf.csv"));
   script_.seconds_per_step = 0.0;
   resume(deck(300));
@@ -490,7 +490,7 @@ TEST_F(RunDeck, AResumedRunRepeatsTheNotesOfItsStart) {
   options.on_message = [&](const Message& message) { told.push_back(message.text); };
   run_deck(deck(20), options, slow);
   EXPECT_EQ(std::count(told.begin(), told.end(), "a note of the start"), 0);
-  expect_parts_of(record(), {"\"a note of the start\"", "\"iterations\": 7", "0.25"});
+  expect_parts_of(run_json(), {"\"a note of the start\"", "\"iterations\": 7", "0.25"});
 }
 
 TEST_F(RunDeck, ARunThatBeganInTheMeantimeIsNotTouched) {
@@ -579,7 +579,7 @@ TEST_F(RunDeck, NoNaNReachesAFileAndTheErrorIsRecorded) {
     }
   }
   EXPECT_TRUE(contains(read_text(out_ + "/energies.csv"), "\n7,"));
-  expect_parts_of(record(), {"\"status\": \"failed\"", "not a number"});
+  expect_parts_of(run_json(), {"\"status\": \"failed\"", "not a number"});
 }
 
 TEST_F(RunDeck, AFailedRunRecordsTimeAndCause) {
@@ -593,7 +593,7 @@ TEST_F(RunDeck, AFailedRunRecordsTimeAndCause) {
       EXPECT_THROW(overwrite(d), NumericalError);
     }
     script_.no_memory_at = -1;
-    const std::string json = record();
+    const std::string json = run_json();
     expect_parts_of(json,
                     {"\"status\": \"failed\"", no_memory ? "not enough memory" : "not a number"});
     // Thirty steps at least, none of which sleeps less than it was told to.
@@ -631,7 +631,7 @@ TEST_F(RunDeck, ReportsObserversWithoutASample) {
   EXPECT_TRUE(contains(told("equilibration_ps = 1.6\n"),
                        "no samples of [observe.energies] between the end of the equilibration "
                        "(step 800) and the end of the run (step 900)"));
-  EXPECT_TRUE(contains(record(), "no samples of [observe.energies]"));
+  EXPECT_TRUE(contains(run_json(), "no samples of [observe.energies]"));
   EXPECT_TRUE(contains(told("equilibration_ps = 1.602\n"),
                        "no samples of [observe.energies], [observe.cluster] between"));
 }
@@ -724,7 +724,7 @@ TEST_F(RunDeck, AveragesAreInTheResultTheTableAndTheRecord) {
   io::CsvReader csv(out_ + "/averages.csv");
   EXPECT_TRUE(contains(csv.provenance(), "after equilibration"));
   std::vector<std::string_view> cells;
-  const std::string json = record();
+  const std::string json = run_json();
   for (const AveragedQuantity& a : result.averages) {
     ASSERT_TRUE(csv.next(cells));
     EXPECT_EQ(cells[csv.column("table")], a.table);
@@ -760,12 +760,12 @@ TEST_F(RunDeck, ReportsADepartureOncePerReplica) {
 TEST_F(RunDeck, AResumedRunNotesAnotherLength) {
   run(deck(100));
   resume(deck(100));
-  EXPECT_FALSE(contains(record(), "this run now has"));
+  EXPECT_FALSE(contains(run_json(), "this run now has"));
   for (const auto& [steps, lengths] :
        {std::pair(250, "250 steps (0.5 ps), and had 100 steps (0.2 ps) before"),
         {400, "400 steps (0.8 ps), and had 250 steps (0.5 ps) before"}}) {
     resume(deck(steps));
-    EXPECT_TRUE(contains(record(), std::string("this run now has ") + lengths));
+    EXPECT_TRUE(contains(run_json(), std::string("this run now has ") + lengths));
   }
 }
 
@@ -786,7 +786,7 @@ TEST_F(RunDeck, ReportsABrokenBondOncePerReplica) {
   resume(flexible(6000));
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(contains(warnings_[0], "replica 2: " + told + "4000, "));
-  expect_parts_of(record(),
+  expect_parts_of(run_json(),
                   {"\"broken_bonds\": [\n    {\"replica\": 0, \"step\": 2000, \"molecule\": 1, "
                    "\"length_A\": ",
                    "{\"replica\": 2, \"step\": 4000, \"molecule\": 1, \"length_A\": "});
@@ -829,7 +829,7 @@ TEST_F(RunDeck, ManyDeparturesAreListedInRunJsonOnly) {
   run(d);
   EXPECT_EQ(warnings_.size(), 1u + 5u + 1u);
   EXPECT_TRUE(contains(warnings_.back(), "only in run.json"));
-  EXPECT_TRUE(contains(record(), "{\"replica\": 29, "));
+  EXPECT_TRUE(contains(run_json(), "{\"replica\": 29, "));
 }
 
 // --- recentring ---
@@ -903,7 +903,7 @@ TEST_F(RunDeck, ExchangesAreInTheResultTheTablesAndTheRecord) {
   EXPECT_GT(result.exchange->round_trips, 0);
   EXPECT_DOUBLE_EQ(result.exchange->round_trips_per_ns,
                    static_cast<double>(result.exchange->round_trips) / (6 * 0.02));
-  const std::string json = record();
+  const std::string json = run_json();
   io::CsvReader csv(out_ + "/exchange.csv");
   std::vector<std::string_view> cells;
   for (const ExchangePair& p : result.exchange->pairs) {
@@ -951,7 +951,7 @@ TEST_F(RunDeck, ReportsWalkersThatRememberTheirStart) {
   const RunResult few = result_of(40);
   EXPECT_FALSE(few.exchange->structure_changes.are_enough());
   EXPECT_GE(warnings_with(remark), 1);
-  EXPECT_TRUE(contains(record(), "fewer than about 10"));
+  EXPECT_TRUE(contains(run_json(), "fewer than about 10"));
   int of_energies = 0;
   for (const AveragedQuantity& a : few.averages) {
     if (a.table != "energies") continue;
@@ -998,7 +998,7 @@ TEST_F(RunDeck, PairsWithoutAttemptsHaveNoAcceptance) {
   EXPECT_TRUE(std::isnan(result.exchange->pairs[0].acceptance));
   EXPECT_EQ(result.exchange->pairs[1].attempts, 1);
   EXPECT_TRUE(contains(read_text(out_ + "/exchange.csv"), "100,150,0,0,nan,nan\n"));
-  EXPECT_TRUE(contains(record(), "\"acceptance\": null, \"error\": null"));
+  EXPECT_TRUE(contains(run_json(), "\"acceptance\": null, \"error\": null"));
 }
 
 TEST_F(RunDeck, WalkersStandStillWhenAllWereStopped) {
@@ -1033,12 +1033,12 @@ TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
       "[{\"molecule\": 0, \"atom\": \"O\"}, {\"molecule\": 1, \"atom\": \"H2\"}], "
       "\"closest_distance_A\": 0.5, \"largest_force_on\": {\"molecule\": 1, \"atom\": \"H2\"}, "
       "\"largest_force_kcal_per_mol_A\": 200000, \"seen_in_last_good_state\": true, \"text\": ";
-  EXPECT_TRUE(contains(record(), told));
+  EXPECT_TRUE(contains(run_json(), told));
   // A resumed run still knows it, and does not tell it again.
   warnings_.clear();
   resume(deck(150));
   EXPECT_TRUE(warnings_.empty());
-  EXPECT_TRUE(contains(record(), told));
+  EXPECT_TRUE(contains(run_json(), told));
 }
 
 /// The fourth of a kind says nothing new.
@@ -1105,7 +1105,7 @@ TEST_F(RunDeck, ABlowUpNamesTheLikelyCause) {
   of_file.system.file = "eight.xyz";
   fs::create_directories(out_);
   write_record(out_ + "/run.json", of_file, written);
-  EXPECT_TRUE(contains(record(), "7.2 A^3 per molecule for 8 molecules"));
+  EXPECT_TRUE(contains(run_json(), "7.2 A^3 per molecule for 8 molecules"));
   quenched.confinement->radius_A = 2.5;
   EXPECT_FALSE(contains(describe(early, quenched, 0, 8), "[confinement]"));
   EXPECT_TRUE(contains(cause("zss-stiff", 4329, 0.5), "came too close"));
@@ -1122,12 +1122,12 @@ TEST_F(RunDeck, ReportsIndefiniteHessians) {
   script_.indefinite_hessian_a_blow_up = true;
   run(full(100));
   EXPECT_EQ(warnings_with("was not positive definite (1 time in this run); use hessian"), 1);
-  EXPECT_TRUE(contains(record(), "\"indefinite_hessians\": 1,"));
+  EXPECT_TRUE(contains(run_json(), "\"indefinite_hessians\": 1,"));
   // Those before a restart are not forgotten.
   resume(full(150));
   EXPECT_TRUE(contains(warnings_.back(), "(2 times in this run)"));
-  EXPECT_TRUE(contains(record(), "\"indefinite_hessians\": 2,"));
-  EXPECT_FALSE(contains(record(), "overlapped"));
+  EXPECT_TRUE(contains(run_json(), "\"indefinite_hessians\": 2,"));
+  EXPECT_FALSE(contains(run_json(), "overlapped"));
 }
 
 TEST_F(RunDeck, AResumedRunLeavesStoppedReplicasAlone) {
@@ -1186,8 +1186,8 @@ TEST_F(RunDeck, NoReplicaLeftIsAnErrorAfterTheFilesAreDone) {
       {"no replica is left", "replica 1 blew up at step 55 (molecule 1)", "blow-up-0001.xyz"},
       [&] { run(deck(100)); });
   // Nothing was done after the last of them, at whatever speed.
-  expect_parts_of(record(), {"\"status\": \"failed\"", "\"steps_done\": 80,",
-                             "\"steps_per_second\": null,", "\"ns_per_day_total\": null,"});
+  expect_parts_of(run_json(), {"\"status\": \"failed\"", "\"steps_done\": 80,",
+                               "\"steps_per_second\": null,", "\"ns_per_day_total\": null,"});
   for (const char* name : {"rdf.csv", "energies.csv", "blow-up-0000.xyz", "checkpoint.bin"}) {
     EXPECT_TRUE(fs::exists(out_ + "/" + name)) << name;
   }
