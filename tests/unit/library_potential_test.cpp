@@ -89,8 +89,7 @@ TEST(LibraryPotential, RefusesLibrariesThatItCannotUse) {
            {library("flexible_water"), "soft", "\"soft\" is not a positive"},
            {library("broken_link"), "", "a_function_that_nothing_defines"},
            {text, "", "libtext.so cannot be loaded"}}) {
-    EXPECT_TRUE(
-        contains(message_of<InputError>([&] { make_library_potential(path, options, 7); }), words));
+    expect_throws<InputError>({words}, [&] { make_library_potential(path, options, 7); });
   }
 }
 
@@ -123,9 +122,11 @@ Deck deck_with(const std::string& potential, const std::string& more = "") {
                     TARN_POTENTIALS "/deck.toml");
 }
 
+const std::string kLibrary =
+    "[potential]\nkind = \"library\"\npath = \"./libflexible_water.so\"\noptions = ";
+
 TEST(DeckPotential, PathIsRelativeToTheDeck) {
-  const Deck deck = deck_with(
-      "[potential]\nkind = \"library\"\npath = \"./libflexible_water.so\"\noptions = \"900\"\n");
+  const Deck deck = deck_with(kLibrary + "\"900\"\n");
   EXPECT_EQ(potential_text(deck), "library libflexible_water.so (900)");
   const auto potential = make_potential(deck, 5);
   ASSERT_NE(potential, nullptr);
@@ -133,9 +134,7 @@ TEST(DeckPotential, PathIsRelativeToTheDeck) {
 }
 
 TEST(DeckPotential, OtherRanksMakeTheSame) {
-  const Deck deck = deck_with(
-      "[potential]\nkind = \"library\"\npath = \"./libflexible_water.so\"\noptions = \"900 \\n "
-      "x\"\n");
+  const Deck deck = deck_with(kLibrary + "\"900 \\n x\"\n");
   const auto first = make_potential(deck, 2);
   const auto second = potential_of_rank(first->recipe(), 1);
   EXPECT_EQ(second->name(), first->name());
@@ -145,17 +144,14 @@ TEST(DeckPotential, OtherRanksMakeTheSame) {
 }
 
 TEST(DeckPotential, ModelHasNone) {
-  EXPECT_EQ(make_potential(deck_with(""), 5), nullptr);
-  const Deck deck = deck_with("[potential]\nkind = \"model\"\n");
-  EXPECT_EQ(make_potential(deck, 5), nullptr);
-  EXPECT_EQ(potential_text(deck), "");
-}
-
-/// Another address is no other potential.
-TEST(DeckPotential, NamesClients) {
-  EXPECT_EQ(potential_text(
-                deck_with("[potential]\nkind = \"socket\"\naddress = \"unix:mbx\"\nclients = 4\n")),
-            "i-PI clients");
+  for (const char* section : {"", "[potential]\nkind = \"model\"\n"}) {
+    const Deck deck = deck_with(section);
+    EXPECT_EQ(make_potential(deck, 5), nullptr);
+    EXPECT_EQ(potential_text(deck), "");
+  }
+  // Another address is no other potential.
+  const Deck clients = deck_with("[potential]\nkind = \"socket\"\naddress = \"unix:mbx\"\n");
+  EXPECT_EQ(potential_text(clients), "i-PI clients");
 }
 
 TEST(SocketAddress, Forms) {
@@ -282,13 +278,10 @@ TEST(PotentialCheck, EstimatesTheTimeOfBatchesOfEachSize) {
 }
 
 TEST(PotentialCheck, NumbersThatAreNotFiniteAreErrors) {
-  const auto error_of = [](auto change) {
-    return message_of<NumericalError>([&] { check_of(change); });
-  };
-  EXPECT_TRUE(contains(error_of([](auto e, auto) { e[0] = kNoNumber; }),
-                       "an energy of nan for the start structure"));
-  EXPECT_TRUE(contains(error_of([](auto, auto f) { f[12] = HUGE_VAL; }),
-                       "a force of inf on H1 of molecule 1"));
+  expect_throws<NumericalError>({"an energy of nan for the start structure"},
+                                [] { check_of([](auto e, auto) { e[0] = kNoNumber; }); });
+  expect_throws<NumericalError>({"a force of inf on H1 of molecule 1"},
+                                [] { check_of([](auto, auto f) { f[12] = HUGE_VAL; }); });
 }
 
 TEST(PotentialCheck, ExampleOfTheDocumentation) {

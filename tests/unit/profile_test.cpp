@@ -3,8 +3,8 @@
 #include "analysis/rdf.hpp"
 #include "csv_columns.hpp"
 #include "interface/moments.hpp"
+#include "observer_of.hpp"
 #include "physics/radial.hpp"
-#include "tarn/observe/observers.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "testing.hpp"
 
@@ -106,12 +106,7 @@ class ProfileObserverTest : public ::testing::Test {
                           more,
                       "test.toml");
   }
-  std::unique_ptr<Observer> observer(const Deck& d) {
-    RunInfo info{folder_.path(),       2,   d.system.replicas,
-                 "tarn; test, seed 1", 2.0, first_averaged_step(d)};
-    info.baths_K = d.thermostat.temperatures_K;
-    return std::move(make_observers(d, info).front());
-  }
+  std::unique_ptr<Observer> observer(const Deck& d) { return observer_of(d, folder_.path()); }
   struct Pair {
     std::int64_t id;
     double x;
@@ -214,8 +209,8 @@ TEST_F(ProfileObserverTest, RejectsRequestsBeyondItsMemory) {
   for (int k = 0; k < 64; ++k) baths += std::to_string(100 + k) + ".0,";
   baths += "]";
   // 64 baths with 32 series each of 4000 sums.
-  EXPECT_TRUE(contains(message_of<InputError>([&] { parse_deck(text, "test.toml", {baths}); }),
-                       "error bars of 1000 shells"));
+  expect_throws<InputError>({"error bars of 1000 shells"},
+                            [&] { parse_deck(text, "test.toml", {baths}); });
   text.replace(text.find("bins = 1000"), 11, "bins = 100");
   EXPECT_NO_THROW(parse_deck(text, "test.toml", {baths}));
 }

@@ -8,7 +8,6 @@
 
 #include "engine_fixtures.hpp"
 #include "json_reader.hpp"
-#include "physics/penalty.hpp"
 #include "raw_socket.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/force_field.hpp"
@@ -138,7 +137,7 @@ class Serve : public ::testing::Test {
     });
     return forces;
   }
-  /// The forces [kcal/mol/A] and energies of the model itself.
+  /// Energies of the model itself, and its forces [kcal/mol/A].
   ClusterEnergy model_forces(std::vector<double>& forces) const {
     forces.resize(positions_A_.size());
     return ForceField(options_.model, kMolecules).energy_and_forces(positions_A_, forces);
