@@ -1,5 +1,6 @@
 #include "io/xyz.hpp"
 
+#include "tarn/io/structure.hpp"
 #include "testing.hpp"
 
 namespace tarn::io {
@@ -320,8 +321,26 @@ TEST_F(Xyz, FilesThatCannotBeReadAreIoErrors) {
 }
 
 TEST_F(Xyz, NeverWritesNan) {
-  const std::vector<double> bad(9, std::numeric_limits<double>::quiet_NaN());
-  EXPECT_THROW(xyz_frame(bad, {}, ""), NumericalError);
+  EXPECT_THROW(xyz_frame(std::vector<double>(9, std::nan("")), {}, ""), NumericalError);
+}
+
+TEST(MoleculeOrder, AssignsHydrogensToTheirOxygens) {
+  EXPECT_TRUE(molecule_order({}, {}).empty());
+  // H O H H O H of two molecules; the first H is of the second O.
+  const std::vector<int> numbers{1, 8, 1, 1, 8, 1};
+  const std::vector<double> x{5.9, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 5, 0, 0, 5, 1, 0};
+  EXPECT_EQ(molecule_order(numbers, x), (std::vector<int>{1, 2, 3, 4, 0, 5}));
+  std::vector<double> far = x;
+  far[9] = 3.0;
+  expect_throws<InputError>({"atom 3: no oxygen is within 1.3 A",
+                             "atom 1: this oxygen is the nearest one of 1 hydrogen "},
+                            [&] { molecule_order(numbers, far); });
+  expect_throws<InputError>({"atom 0: atomic number 6"}, [&] {
+    molecule_order(std::vector{6, 8, 1, 1, 8, 1}, x);
+  });
+  expect_throws<InputError>({"18 coordinates, not 3"}, [&] {
+    molecule_order(numbers, std::vector{0.0, 0.0, 0.0});
+  });
 }
 
 }  // namespace
