@@ -171,8 +171,7 @@ TEST_F(RunDeck, AResumedRunIsTheSameBytes) {
 }
 
 TEST_F(RunDeck, AResumedRunIsTheSameInEveryFormat) {
-  for (const io::Format& format : io::formats()) {
-    if (format.id == io::FileFormat::h5md && !io::has_h5md()) continue;
+  for (const io::Format& format : available_formats()) {
     SCOPED_TRACE(format.name);
     const std::string more = "[observe.trajectory]\nevery = 20\nreplicas = 2\nformat = \"" +
                              std::string(format.name) + "\"\n[checkpoint]\nevery = 50\n";
