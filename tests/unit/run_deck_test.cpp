@@ -12,6 +12,7 @@
 #include "io/checkpoint.hpp"
 #include "io/json.hpp"
 #include "io/xyz.hpp"
+#include "one_replica.hpp"
 #include "run/blow_up.hpp"
 #include "run/run_messages.hpp"
 #include "run/run_record.hpp"
@@ -944,22 +945,19 @@ TEST_F(RunDeck, ReportsWalkersThatRememberTheirStart) {
   EXPECT_FALSE(few.exchange->structure_changes.are_enough());
   EXPECT_GE(warnings_with(remark), 1);
   EXPECT_TRUE(contains(run_json(), "fewer than about 10"));
-  int of_energies = 0;
-  for (const AveragedQuantity& a : few.averages) {
-    if (a.table != "energies") continue;
-    EXPECT_FALSE(a.converged) << a.quantity;
-    ++of_energies;
-  }
-  EXPECT_GT(of_energies, 0);
+  const auto converged = [](const RunResult& result) {
+    return std::ranges::count_if(result.averages, [](const AveragedQuantity& a) {
+      return a.table == "energies" && a.converged;
+    });
+  };
+  EXPECT_EQ(converged(few), 0);
   const RunResult many = result_of(20000);
   EXPECT_TRUE(many.exchange->structure_changes.are_enough())
       << many.exchange->structure_changes.per_walker;
   EXPECT_DOUBLE_EQ(many.exchange->round_trips_per_state,
                    static_cast<double>(many.exchange->round_trips) / 6.0);
   EXPECT_EQ(warnings_with(remark), 0);
-  EXPECT_TRUE(std::ranges::any_of(many.averages, [](const AveragedQuantity& a) {
-    return a.table == "energies" && a.converged;
-  }));
+  EXPECT_GT(converged(many), 0);
 }
 
 TEST_F(RunDeck, AStoppedReplicaTakesNoPartInExchanges) {
@@ -1014,9 +1012,7 @@ TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
   FakeEngine good(fake_start(kMolecules, 3), {}, 0.002);
   good.advance(54);
   const io::Structure kept = *io::XyzReader(out_ + "/blow-up-0001.xyz").next();
-  const State expected = good.state();
-  EXPECT_TRUE(std::equal(kept.positions_A.begin(), kept.positions_A.end(),
-                         expected.positions_A.begin() + 27));
+  EXPECT_EQ(kept.positions_A, replica_of(good.state(), 1).positions_A);
   EXPECT_TRUE(contains(warnings_[1],
                        "Closest atoms of the last good state: O of molecule 0 and H2 of molecule 1 "
                        "are 0.5 A apart; largest force: 2e+05 kcal/mol/A on H2 of molecule 1."));
@@ -1140,11 +1136,9 @@ TEST_F(RunDeck, FinalStructuresAreOfTheEndAndOfReplicasThatReachedIt) {
   };
   for (const int replica : {0, 1}) {
     const io::Structure s = final_of(replica);
-    const auto begin = static_cast<std::ptrdiff_t>(replica) * 27;
-    EXPECT_TRUE(std::equal(s.positions_A.begin(), s.positions_A.end(),
-                           expected.state().positions_A.begin() + begin));
-    EXPECT_TRUE(std::equal(s.velocities_A_per_akma.begin(), s.velocities_A_per_akma.end(),
-                           expected.state().velocities_A_per_akma.begin() + begin));
+    const State own = replica_of(expected.state(), static_cast<std::size_t>(replica));
+    EXPECT_EQ(s.positions_A, own.positions_A);
+    EXPECT_EQ(s.velocities_A_per_akma, own.velocities_A_per_akma);
     EXPECT_EQ(s.comment.at("step"), "100");
     EXPECT_EQ(s.comment.at("time_ps"), "0.20000000000000001");
     EXPECT_EQ(s.comment.at("replica"), std::to_string(replica));
@@ -1160,15 +1154,16 @@ TEST_F(RunDeck, FinalStructuresAreOfTheEndAndOfReplicasThatReachedIt) {
 TEST_F(RunDeck, DoesNotReplaceItsOwnStart) {
   run(deck(100));
   const auto before = contents_of(out_);
-  const std::string file = out_ + "/final-0000.xyz";
-  const auto from = [&](const std::string& key, const std::string& path) {
-    Deck d = deck(100);
-    (key == "state" ? d.system.state : d.system.file) = path;
-    return message_of<InputError>([&] { overwrite(d); });
-  };
-  EXPECT_TRUE(contains(from("file", file), "contains final-0000.xyz, from which this run starts"));
-  EXPECT_TRUE(contains(from("state", out_), "contains checkpoint.bin, from which this run starts"));
-  EXPECT_TRUE(contains(from("state", out_ + "/../x/checkpoint.bin"), "with --out"));
+  Deck d = deck(100);
+  d.system.file = out_ + "/final-0000.xyz";
+  expect_throws<InputError>({"contains final-0000.xyz, from which this run starts"},
+                            [&] { overwrite(d); });
+  d.system.file.reset();
+  for (const char* path : {"", "/../x/checkpoint.bin"}) {
+    d.system.state = out_ + path;
+    expect_throws<InputError>({"contains checkpoint.bin, from which this run starts", "with --out"},
+                              [&] { overwrite(d); });
+  }
   EXPECT_EQ(contents_of(out_), before);
 }
 
