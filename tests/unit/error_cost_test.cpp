@@ -1,16 +1,8 @@
 #include "compare/error_cost.hpp"
 
-#include <cmath>
-#include <random>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "compare/energy_conservation.hpp"
-#include "rounding.hpp"
 #include "tarn/compare.hpp"
-#include "tarn/core/units.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
