@@ -1,21 +1,9 @@
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <optional>
 #include <regex>
-#include <set>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "command.hpp"
 #include "io/xyz.hpp"
 #include "run/blow_up.hpp"
-#include "scratch_folder.hpp"
 #include "start/molecule_frame.hpp"
 #include "start/start_sources.hpp"
 #include "tarn/deck.hpp"

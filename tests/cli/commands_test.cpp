@@ -1,19 +1,9 @@
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <filesystem>
-#include <string>
 #include <unistd.h>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "command.hpp"
 #include "io/xyz.hpp"
 #include "plain_water.hpp"
 #include "program.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "trajectory_fixtures.hpp"

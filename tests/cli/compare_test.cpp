@@ -1,19 +1,8 @@
 #include <chrono>
-#include <cmath>
 #include <csignal>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include "command.hpp"
 #include "program.hpp"
-#include "rounding.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/io/csv.hpp"
 
 /// @file

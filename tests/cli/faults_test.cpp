@@ -1,25 +1,16 @@
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <grp.h>
-#include <random>
-#include <string>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
-#include <vector>
 
 #include "io/checkpoint.hpp"
 #include "program.hpp"
 #include "run_files.hpp"
-#include "scratch_folder.hpp"
 #include "small_disk.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 
 /// @file

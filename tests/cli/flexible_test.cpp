@@ -1,12 +1,5 @@
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "command.hpp"
 #include "json_reader.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/io/csv.hpp"
 
 /// @file

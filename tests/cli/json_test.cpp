@@ -1,14 +1,8 @@
-#include <algorithm>
 #include <csignal>
-#include <filesystem>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "io/checkpoint.hpp"
 #include "json_reader.hpp"
 #include "program.hpp"
-#include "scratch_folder.hpp"
 
 /// @file
 /// What `--json` tells programs that watch, line by line.

@@ -1,12 +1,4 @@
-#include <cstdlib>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "command.hpp"
-#include "scratch_folder.hpp"
 
 /// @file
 /// Potentials of shared libraries: advice with numbers, and the calls; see also potential.txt.

@@ -1,18 +1,5 @@
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "command.hpp"
-#include "messages.hpp"
 #include "printed_table.hpp"
-#include "scratch_folder.hpp"
 
 /// @file
 /// All tables that commands print beside files: each cell is a number of a file, and no table is

@@ -1,19 +1,5 @@
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "command.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/analysis/convergence.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "trajectory_fixtures.hpp"

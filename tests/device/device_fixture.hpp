@@ -1,13 +1,7 @@
 #pragma once
 
-#include <cstdlib>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "device_names.hpp"
 #include "engine_fixtures.hpp"
-#include "tarn/core/error.hpp"
 
 namespace tarn::test {
 

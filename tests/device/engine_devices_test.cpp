@@ -1,12 +1,5 @@
-#include <algorithm>
 #include <cctype>
-#include <cmath>
-#include <functional>
 #include <future>
-#include <map>
-#include <span>
-#include <string_view>
-#include <utility>
 
 #include "device_fixture.hpp"
 #include "engine_parts.hpp"

@@ -1,10 +1,3 @@
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "device_fixture.hpp"
 #include "engine_parts.hpp"
 #include "one_replica.hpp"

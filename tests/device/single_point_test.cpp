@@ -1,7 +1,5 @@
 #include "tarn/single_point.hpp"
 
-#include <string>
-
 #include "device_fixture.hpp"
 #include "tarn/start.hpp"
 

@@ -1,11 +1,6 @@
-#include <algorithm>
-#include <functional>
 #include <stdlib.h>
-#include <string>
-#include <vector>
 
 #include <cuda_runtime.h>
-#include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
 #include "engine_parts.hpp"
@@ -14,10 +9,8 @@
 #include "kernels/launch_length.hpp"
 #include "ring_fixtures.hpp"
 #include "run/step_cost.hpp"
-#include "scratch_folder.hpp"
 #include "steps/step_parameters.hpp"
 #include "tarn/compare.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/single_point.hpp"
 

@@ -1,9 +1,5 @@
 #include <chrono>
-#include <cstdint>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "kernels/ring_polymers.hpp"
 #include "kernels/step_stream.hpp"

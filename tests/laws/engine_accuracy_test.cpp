@@ -5,7 +5,6 @@
 #include "flexible_reference.hpp"
 #include "one_replica.hpp"
 #include "steps/step_parameters.hpp"
-#include "tarn/core/error.hpp"
 #include "worst.hpp"
 
 /// @file

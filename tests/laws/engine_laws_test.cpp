@@ -1,6 +1,3 @@
-#include <functional>
-#include <numeric>
-
 #include "engine_fixtures.hpp"
 #include "steps/single.hpp"
 

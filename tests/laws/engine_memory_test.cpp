@@ -1,5 +1,4 @@
 #include <atomic>
-#include <cstdlib>
 #include <new>
 
 #include "engine_fixtures.hpp"

@@ -1,5 +1,3 @@
-#include <numeric>
-
 #include "engine_fixtures.hpp"
 
 /// @file

@@ -1,14 +1,4 @@
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "engine_fixtures.hpp"
-#include "tarn/core/error.hpp"
 
 /// @file
 /// Order, reversal and conservation of the schemes with flexible models.

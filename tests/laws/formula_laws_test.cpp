@@ -1,15 +1,5 @@
 // Laws of many formulas, and relations between formulas.
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "constraint_fixtures.hpp"
 #include "core/pack.hpp"
 #include "dual.hpp"

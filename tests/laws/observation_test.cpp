@@ -1,13 +1,7 @@
-#include <cstdlib>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "io/checkpoint.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Observation changes no bit of a run.

@@ -1,18 +1,13 @@
 #include "tarn/split_engine.hpp"
 
 #include <atomic>
-#include <string>
 #include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
 #include "engine_parts.hpp"
 #include "fake_engine.hpp"
 #include "parallel/shares.hpp"
 #include "start/rings.hpp"
-#include "tarn/core/error.hpp"
 
 /// @file
 /// Law 6: the number of parts of an engine changes no bit. Parts on CUDA devices are tested in

@@ -1,15 +1,9 @@
-#include <algorithm>
-#include <cmath>
 #include <ostream>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "io/checkpoint.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 // The state of a run is all that its future depends on: a run of a + b steps ends where one of b
 // steps does that starts from the state of one of a.

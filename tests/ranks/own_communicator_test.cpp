@@ -1,17 +1,12 @@
-#include <memory>
-#include <string>
-
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "run_files.hpp"
 #include "tarn/deck_text.hpp"
 #include "tarn/ranks.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// A program that starts MPI itself and divides its processes into two halves, each of which runs a

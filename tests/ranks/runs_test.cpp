@@ -1,23 +1,12 @@
-#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <dirent.h>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <sstream>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "io/checkpoint.hpp"
 #include "json_reader.hpp"
 #include "program.hpp"
 #include "run_files.hpp"
-#include "scratch_folder.hpp"
 #include "small_disk.hpp"
 #include "tarn/io/atomic_file.hpp"
 

@@ -1,5 +1,4 @@
 #include "rings.hpp"
-#include "testing.hpp"
 
 /// @file
 /// rings_test.cpp with some fifteen times the samples, down to a fraction of the errors of the

@@ -1,7 +1,5 @@
 #include "rings.hpp"
 
-#include "tarn/core/units.hpp"
-
 /// @file
 /// Averages of ring polymers against those of an independent program.
 

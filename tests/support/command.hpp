@@ -1,11 +1,9 @@
 #pragma once
 
-#include <array>
 #include <cstdio>
-#include <string>
 #include <sys/wait.h>
 
-#include <gtest/gtest.h>
+#include "testing.hpp"
 
 namespace tarn::test {
 

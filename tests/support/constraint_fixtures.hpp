@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cmath>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "steps/rigid.hpp"
 #include "tarn/physics/parameters.hpp"
 #include "water_fixtures.hpp"

@@ -1,11 +1,7 @@
 #pragma once
 
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "tarn/io/csv.hpp"
+#include "testing.hpp"
 
 namespace tarn::test {
 

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <cmath>
-#include <string>
-
-#include <gtest/gtest.h>
+#include "testing.hpp"
 
 namespace tarn::test {
 

@@ -1,18 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <map>
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "full_product.hpp"
 #include "physics/molecule_solve.hpp"

@@ -1,17 +1,8 @@
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <type_traits>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "engine_fixtures.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/engine.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Law 6: an engine made of parts gives the same bits as one engine.

@@ -1,20 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <cstdint>
-#include <functional>
 #include <iterator>
-#include <map>
-#include <memory>
 #include <new>
-#include <span>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "analysis/rdf.hpp"
 #include "interface/moments.hpp"
@@ -23,6 +13,7 @@
 #include "tarn/engine.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/flat_coordinates.hpp"
+#include "testing.hpp"
 
 namespace tarn::test {
 

@@ -1,17 +1,11 @@
 #pragma once
 
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "engine_fixtures.hpp"
 #include "physics/ring_frequencies.hpp"
 #include "physics/ring_polymer.hpp"
 #include "start/rings.hpp"
 #include "steps/step_parameters.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Ring polymers for the tests of engines, and their steps by plain equations.

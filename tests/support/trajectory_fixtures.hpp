@@ -1,21 +1,7 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <limits>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-
-#include "scratch_folder.hpp"
 #include "tarn/io/formats.hpp"
+#include "testing.hpp"
 
 namespace tarn::test {
 

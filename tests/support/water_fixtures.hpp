@@ -1,28 +1,16 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
-#include <cstdint>
-#include <fstream>
-#include <random>
-#include <span>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include <Eigen/Core>
 #include <Eigen/Geometry>
-#include <gtest/gtest.h>
 
 #include "core/pack.hpp"
 #include "dense.hpp"
 #include "physics/penalty.hpp"
-#include "rounding.hpp"
 #include "tarn/physics/triple.hpp"
 #include "tarn/physics/water_model.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Molecules, clusters and reference structures for the tests of the formulas.
