@@ -148,31 +148,25 @@ TEST_P(EngineDevices, ForcesEqualThePlainSum) {
     for (int n : {1, 2, 7, 16, 17, 31, 33, 65, 100, 129, 257, 400}) {
       if (n > 33 && model.name != "tip3p" && model.name != "tip4p") continue;
       const std::vector<double> x = lattice_cluster(model, n, 7);
-      const ReferenceForces reference = reference_forces(model, std::span<const double>(x));
+      const PlainEnergy reference = plain_energy(model, x);
       const int count = replicas(n, 3);
       for (Precision precision : precisions("shake", n)) {
         const auto engine = make(system_that_shows_forces(model, n, precision),
                                  replicas_at(model, x, count, 0.0, 1, false));
         // All replicas have the same configuration.
-        Frame f;
-        engine->snapshot(kPositions, f);
-        ASSERT_EQ(f.positions_A.size(), static_cast<std::size_t>(count) * x.size());
-        const std::vector<double> at = engine->state().positions_A;
-        for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r) {
-          std::vector<double> forces(x.size());
-          for (std::size_t k = 0; k < x.size(); ++k) {
-            forces[k] = model.mass_Da(static_cast<int>(k) % 9 / 3) *
-                        (f.positions_A[r * x.size() + k] - at[r * x.size() + k]);
-          }
+        const std::vector<double> all = forces_shown(*engine, model);
+        ASSERT_EQ(all.size(), static_cast<std::size_t>(count) * x.size());
+        for (auto at = all.begin(); at != all.end(); at += std::ssize(x)) {
+          const std::vector<double> forces(at, at + std::ssize(x));
           if (n == 1) {
             for (double force : forces) EXPECT_NEAR(force, 0.0, 1e-15);
           } else if (precision == Precision::double_) {
-            double_error.see(relative_rms(forces, reference.f), n);
+            double_error.see(relative_rms(forces, reference.forces), n);
           } else {
-            const double error = relative_rms(forces, reference.f);
+            const double error = relative_rms(forces, reference.forces);
             float_error.see(error, n);
             share.see(error / (float_error_of_roots(GetParam()) * norm(reference.by_roots) /
-                               norm(reference.f)),
+                               norm(reference.forces)),
                       n);
           }
         }
@@ -194,21 +188,12 @@ TEST_P(EngineDevices, OneStepIsThatOfTheCpu) {
   // Effect of pairs in float on the accelerations of free atoms, by model and number of molecules.
   std::map<std::pair<std::string_view, int>, double> by_pairs;
   const auto acceleration_error = [&](const System& system, const State& start) {
-    const std::size_t replicas = start.replica_ids.size();
     const auto [at, is_new] = by_pairs.try_emplace({system.model.name, system.molecules}, 0.0);
-    if (!is_new) return at->second;
-    std::vector<double> error;
-    const std::size_t size = start.coordinates();
-    for (std::size_t r = 0; r < replicas; ++r) {
-      const std::span<const double> x(&start.positions_A[r * size], size);
-      const ReferenceForces forces = reference_forces(system.model, x);
-      for (std::size_t k = 0; k < size; ++k) {
-        error.push_back(static_cast<double>(forces.by_roots[k]) /
-                        std::sqrt(system.model.mass_Da(static_cast<int>(k) % 9 / 3)));
-      }
+    if (is_new) {
+      at->second = float_error_of_accelerations(GetParam(), system.model, start.positions_A,
+                                                start.coordinates());
     }
-    return at->second =
-               float_error_of_roots(GetParam()) * norm(error) / std::sqrt(system.model.mass_h_Da);
+    return at->second;
   };
   for (const EngineCase& c : engine_cases()) {
     for (const WaterModel& model : {tip3p(), tip4p()}) {
@@ -246,7 +231,7 @@ TEST_P(EngineDevices, OneStepIsThatOfTheCpu) {
           // of velocities of 0.6; positions are of 1 A and more.
           const bool single = precision == Precision::single;
           const double h = system.integrator.timestep_akma;
-          const double kick = 2.0 * h * (n == 1 ? 0.0 : acceleration_error(system, start));
+          const double kick = 2.0 * h * acceleration_error(system, start);
           (single ? single_x : mixed_x)
               .see(x / (h * kick / norm(b.positions_A) + (single ? 5e-6 : 1e-14)), n);
           (single ? single_v : mixed_v)
@@ -477,13 +462,12 @@ TEST_P(EngineDevices, ExchangeIsRestoredAfterABlowUp) {
 TEST_P(EngineDevices, CountsPairsAsTheCpu) {
   for (int n : {2, 7, 32, 33, 129}) {
     const System system = make_system({"zss_structured", Bath::gla}, tip3p(), n);
-    PairCountRequest counts;
-    counts.enabled = true;
-    counts.r_max_A = 6.0;
-    counts.bins = 60;
-    counts.every = 2;
-    counts.first_step = n == 7 ? 3 : 0;
-    counts.groups = n == 7 ? 3 : 32;  // ids 3 and 24 share one of three
+    const PairCountRequest counts{.enabled = true,
+                                  .r_max_A = 6.0,
+                                  .bins = 60,
+                                  .every = 2,
+                                  .first_step = n == 7 ? 3 : 0,
+                                  .groups = n == 7 ? 3 : 32};  // ids 3 and 24 share one of three
     const State start = start_state(system, spread_ids(5));
     const auto engine = make_engine(system, start, counts, {GetParam(), 1});
     const auto reference = make_cpu_engine(system, start, counts, 1);
@@ -502,11 +486,7 @@ TEST_P(EngineDevices, CountsPairsAsTheCpu) {
 TEST_P(EngineDevices, CountsPairsOfReportedPositions) {
   for (int n : {7, 33, 129}) {
     const System system = make_system({"zss_structured", Bath::gla}, tip3p(), n, Precision::single);
-    PairCountRequest counts;
-    counts.enabled = true;
-    counts.r_max_A = 6.0;
-    counts.bins = 60;
-    counts.every = 2;
+    const PairCountRequest counts{.enabled = true, .r_max_A = 6.0, .bins = 60, .every = 2};
     const State start = start_state(system, spread_ids(3));
     const auto engine = make_engine(system, start, counts, {GetParam(), 1});
     const auto other = make(system, start);
@@ -674,9 +654,7 @@ TEST_P(EngineDevices, MeasuresShapesAsTheCpu) {
     for (std::size_t c = 0; c < 18 && c < start.coordinates(); c += 3) {
       start.positions_A[2 * start.coordinates() - 3 - c] += 100.0;
     }
-    MeasureSettings settings;
-    settings.link_A = 12.0;
-    settings.lindemann = {true, 2, 0};
+    const MeasureSettings settings{.link_A = 12.0, .lindemann = {true, 2, 0}};
     const auto engine = make(system, start);
     const auto reference = make_cpu_engine(system, start, {}, 1);
     for (Engine* e : {engine.get(), reference.get()}) {
@@ -741,10 +719,8 @@ TEST_P(EngineDevices, ReducesRowsAsTheCpu) {
     const State start = start_state(system, spread_ids(n > 100 ? 3 : 70));
     const auto engine = make(system, start);
     const auto reference = make_cpu_engine(system, start, {}, 1);
-    MeasureSettings settings;
-    settings.moment_groups = 2;
-    settings.radial = {12.0, 24, 3};
-    settings.lindemann = {true, 1, 0};
+    const MeasureSettings settings{
+        .lindemann = {true, 1, 0}, .moment_groups = 2, .radial = {12.0, 24, 3}};
     for (Engine* e : {engine.get(), reference.get()}) {
       e->measure_with(settings);
       e->advance(3);
@@ -1178,16 +1154,7 @@ TEST_P(EngineDevices, PartsEqualTheWhole) {
       for (const int parts : {2, 3}) {
         if (covers() && parts == (n > 100 ? 3 : precision == Precision::mixed ? 2 : 0)) continue;
         const auto whole = make_engine(system, start, counts_of_pairs(), {GetParam(), 1});
-        std::unique_ptr<Engine> split;
-        if (GetParam() == "cuda") {
-          const std::string devices = parts == 2 ? "cuda:0,0" : "cuda:0,0,0";
-          split = make_engine(system, start, counts_of_pairs(), {devices, 1});
-        } else {
-          const PartMaker maker = [&system = system](const State& share) {
-            return make_cpu_engine(system, share, counts_of_pairs(), 1);
-          };
-          split = make_split_engine(system, start, {static_cast<std::size_t>(parts), maker}, 1);
-        }
+        const auto split = make_parts(system, start, parts);
         ASSERT_EQ(split->parts().size(), static_cast<std::size_t>(parts));
         expect_same_steps(*whole, *split, true);
       }

@@ -139,21 +139,10 @@ TEST_P(RingDevices, OneStepIsThatOfTheCpu) {
           double_v.see(v, beads);
           continue;
         }
-        std::vector<double> error;
-        const std::size_t size = start.coordinates();
-        for (std::size_t at = 0; at < f.beads_A.size(); at += size) {
-          const ReferenceForces forces =
-              reference_forces(system.model, std::span<const double>(&f.beads_A[at], size));
-          for (std::size_t k = 0; k < size; ++k) {
-            error.push_back(static_cast<double>(forces.by_roots[k]) /
-                            std::sqrt(system.model.mass_Da(static_cast<int>(k) % 9 / 3)));
-          }
-        }
-        const double acceleration = molecules == 1
-                                        ? 0.0
-                                        : float_error_of_roots(GetParam()) * norm(error) /
-                                              std::sqrt(system.model.mass_h_Da);
-        const double h = system.integrator.timestep_akma, kick = 2.0 * h * acceleration;
+        const double h = system.integrator.timestep_akma;
+        const double kick =
+            2.0 * h *
+            float_error_of_accelerations(GetParam(), system.model, f.beads_A, start.coordinates());
         mixed_x.see(x / (h * kick / norm(b.positions_A) + 1e-14), beads);
         mixed_v.see(v / (kick / norm(b.velocities_A_per_akma) + 1e-12), beads);
       }
@@ -308,18 +297,10 @@ TEST_P(RingDevices, FramesDoNotDependOnTheThreads) {
     SCOPED_TRACE(beads);
     const System system = ring_system(beads, Bath::baoab, molecules);
     const State start = with_heat(ring_start(system, spread_ids(13)));
-    PairCountRequest counts;
-    counts.enabled = true;
-    counts.every = 4;
-    MeasureSettings settings;
-    settings.lindemann.enabled = true;
-    settings.lindemann.every = 5;
-    settings.moment_groups = 2;
-    settings.radial = {8.0, 20, 2};
     Bits expected;
     for (const int threads : {1, 2, 3}) {
-      const auto engine = make_engine(system, start, counts, {GetParam(), threads});
-      engine->measure_with(settings);
+      const auto engine = make_engine(system, start, counts_of_pairs(), {GetParam(), threads});
+      engine->measure_with(settings_of_all_fields());
       Bits bits = bits_of_frame(*engine);
       engine->begin_advance(7);
       EXPECT_EQ(engine->step(), start.step + 7);
@@ -393,14 +374,14 @@ TEST_P(RingDevices, MeasuresAsTheCpu) {
     for (Engine* e : {engine.get(), reference.get()}) {
       e->measure_with(settings_of_all_fields());
       e->advance(5);
-      e->snapshot(kRowFields | kGroupFields | kArrayFields | kLindemannSums | kPairCounts,
-                  e == engine.get() ? a : b);
+      e->snapshot(kEveryField, e == engine.get() ? a : b);
     }
     ASSERT_EQ(a.replica_ids, b.replica_ids);
     EXPECT_EQ(a.beads, beads);
     const auto near = [](const char* what, const std::vector<double>& x,
                          const std::vector<double>& y) {
       SCOPED_TRACE(what);
+      EXPECT_FALSE(y.empty());
       ASSERT_EQ(x.size(), y.size());
       for (std::size_t k = 0; k < x.size(); ++k) {
         if (std::isnan(x[k]) && std::isnan(y[k])) continue;
@@ -502,15 +483,7 @@ TEST_P(RingDevices, PartsEqualTheWhole) {
     const System system = ring_ladder(beads, molecules);
     const State start = ring_start(system, first_ids(7), kKeptSteps - 4);
     const auto whole = make_engine(system, start, counts_of_pairs(), {GetParam(), 1});
-    std::unique_ptr<Engine> split;
-    if (is_cpu()) {
-      const PartMaker maker = [&](const State& share) {
-        return make_cpu_engine(system, share, counts_of_pairs(), 1);
-      };
-      split = make_split_engine(system, start, {std::size_t{3}, maker}, 1);
-    } else {
-      split = make_engine(system, start, counts_of_pairs(), {"cuda:0,0,0", 1});
-    }
+    const auto split = make_parts(system, start, 3);
     ASSERT_EQ(split->parts().size(), 3u);
     expect_same_steps(*whole, *split, true);
   }

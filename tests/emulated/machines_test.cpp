@@ -313,11 +313,7 @@ TEST_F(Machines, ThatAreSlowGetShortLaunches) {
       if (n > 7 && !covers_everything() && turn++ % 4 != 0) continue;
       SCOPED_TRACE(std::string(scheme) + ", N = " + std::to_string(n) + ", " + name_of(precision));
       const System system = make_system({scheme, bath}, tip3p(), n, precision);
-      PairCountRequest counts;
-      counts.enabled = true;
-      counts.r_max_A = 6.0;
-      counts.bins = 60;
-      counts.every = 4;
+      const PairCountRequest counts{.enabled = true, .r_max_A = 6.0, .bins = 60, .every = 4};
       State start = tallied(start_state(system, spread_ids(5), kKeptSteps - 6));
       // The third one flies apart after a few steps.
       start.velocities_A_per_akma[2 * start.coordinates()] = 200.0;

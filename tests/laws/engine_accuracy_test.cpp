@@ -162,7 +162,7 @@ class ReferenceStepper {
   std::vector<Real> forces_at(const std::vector<Vector9>& x, bool with_wall = true) const {
     std::vector<Real> flat;
     for (const Vector9& xk : x) flat.insert(flat.end(), xk.data(), xk.data() + 9);
-    std::vector<Real> forces = reference_forces(system_.model, std::span<const Real>(flat)).f;
+    std::vector<Real> forces = plain_energy(system_.model, flat).forces;
     if (with_wall) add_wall(x, forces);
     return forces;
   }
@@ -400,12 +400,12 @@ TEST(EngineForces, EqualThePlainSum) {
       if (n > 33 && model.name != "tip3p" && model.name != "tip4p") continue;
       if (n > 1000 && model.name != "tip3p") continue;
       const std::vector<double> x = lattice_cluster(model, n, 5);
-      const ReferenceForces reference = reference_forces(model, std::span<const double>(x));
+      const PlainEnergy reference = plain_energy(model, x);
 
       ForceField force_field(model, n);
       std::vector<double> f(x.size());
       const ClusterEnergy e = force_field.energy_and_forces(x, f);
-      double_error.see(relative_rms(f, reference.f), n);
+      double_error.see(relative_rms(f, reference.forces), n);
       const ClusterEnergy only_energy = force_field.energy(x);
       EXPECT_EQ(e.coulomb_kcal_per_mol, only_energy.coulomb_kcal_per_mol);
       EXPECT_EQ(e.lj_kcal_per_mol, only_energy.lj_kcal_per_mol);
@@ -418,7 +418,7 @@ TEST(EngineForces, EqualThePlainSum) {
           const auto engine =
               make_cpu_engine(system_that_shows_forces(model, n, precision), start, {}, 1, set);
           const std::vector<double> shown = forces_shown(*engine, model);
-          const double error = relative_rms(shown, reference.f);
+          const double error = relative_rms(shown, reference.forces);
           (precision == Precision::double_ ? double_error : mixed_error).see(error, n);
           // Mixed and single must be what they say: with doubles throughout this would be 1e-15.
           if (precision != Precision::double_) {
@@ -452,11 +452,11 @@ TEST(EngineForces, AreAsGoodFarFromTheOrigin) {
     for (int n : {2, 7, 16, 17, 100}) {
       std::vector<double> x = lattice_cluster(model, n, 5);
       for (std::size_t k = 0; k < x.size(); ++k) x[k] += std::array{1e4, -1e4, 7e3}[k % 3];
-      const ReferenceForces reference = reference_forces(model, std::span<const double>(x));
+      const PlainEnergy reference = plain_energy(model, x);
       for (Precision precision : kPrecisions) {
         const auto engine = make_cpu_engine(system_that_shows_forces(model, n, precision),
                                             replicas_at(model, x, 1, 0.0, 1, false), {}, 1);
-        const double error = relative_rms(forces_shown(*engine, model), reference.f);
+        const double error = relative_rms(forces_shown(*engine, model), reference.forces);
         (precision == Precision::double_ ? double_error : mixed_error).see(error, n);
       }
     }

@@ -18,14 +18,6 @@ namespace {
 
 using namespace test;
 
-std::unique_ptr<Engine> split_on_cpu(const System& system, const State& start, int parts,
-                                     int threads) {
-  const PartMaker maker = [&system, threads](const State& share) {
-    return make_cpu_engine(system, share, counts_of_pairs(), threads);
-  };
-  return make_split_engine(system, start, {static_cast<std::size_t>(parts), maker}, threads);
-}
-
 class SplitEngines : public ::testing::TestWithParam<EngineCase> {};
 INSTANTIATE_TEST_SUITE_P(Laws, SplitEngines, ::testing::ValuesIn(engine_cases()), EngineCaseName());
 
