@@ -654,7 +654,9 @@ TEST_P(EngineDevices, MeasuresShapesAsTheCpu) {
     for (std::size_t c = 0; c < 18 && c < start.coordinates(); c += 3) {
       start.positions_A[2 * start.coordinates() - 3 - c] += 100.0;
     }
-    const MeasureSettings settings{.link_A = 12.0, .lindemann = {true, 2, 0}};
+    MeasureSettings settings;
+    settings.link_A = 12.0;
+    settings.lindemann = {true, 2, 0};
     const auto engine = make(system, start);
     const auto reference = make_cpu_engine(system, start, {}, 1);
     for (Engine* e : {engine.get(), reference.get()}) {
@@ -719,8 +721,10 @@ TEST_P(EngineDevices, ReducesRowsAsTheCpu) {
     const State start = start_state(system, spread_ids(n > 100 ? 3 : 70));
     const auto engine = make(system, start);
     const auto reference = make_cpu_engine(system, start, {}, 1);
-    const MeasureSettings settings{
-        .lindemann = {true, 1, 0}, .moment_groups = 2, .radial = {12.0, 24, 3}};
+    MeasureSettings settings;
+    settings.moment_groups = 2;
+    settings.radial = {12.0, 24, 3};
+    settings.lindemann = {true, 1, 0};
     for (Engine* e : {engine.get(), reference.get()}) {
       e->measure_with(settings);
       e->advance(3);

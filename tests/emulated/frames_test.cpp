@@ -22,7 +22,11 @@ class Frames : public ::testing::TestWithParam<int> {
   static std::unique_ptr<Engine> make(int replicas) {
     const System system = make_system({"zss_structured", Bath::gla}, tip3p(), GetParam());
     auto engine = make_cuda_engine(system, start_state(system, first_ids(replicas)), {});
-    engine->measure_with({.lindemann = {true, 1, 0}, .moment_groups = 2, .radial = {12.0, 50, 2}});
+    MeasureSettings settings;
+    settings.lindemann = {true, 1, 0};
+    settings.moment_groups = 2;
+    settings.radial = {12.0, 50, 2};
+    engine->measure_with(settings);
     engine->advance(2);
     return engine;
   }

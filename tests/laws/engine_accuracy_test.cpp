@@ -82,8 +82,7 @@ class ReferenceStepper {
     std::vector<Vector9> q = x_;
     const IntegratorSpec& i = system_.integrator;
     if (!uses_pushforward(i.scheme)) return q;
-    const Real bh2 = Real(i.beta) * i.timestep_akma * i.timestep_akma;
-    for (std::size_t k = 0; k < q.size(); ++k) q[k] += bh2 * a_[k];
+    for (std::size_t k = 0; k < q.size(); ++k) q[k] += bh2() * a_[k];
     return q;
   }
 
@@ -100,22 +99,7 @@ class ReferenceStepper {
   static Vector9 part(const std::vector<double>& c, int molecule) {
     return Eigen::Map<const Eigen::Matrix<double, 9, 1>>(c.data() + 9 * molecule).cast<Real>();
   }
-  static Matrix39 jacobian(const Vector9& x) {
-    Matrix39 j = Matrix39::Zero();
-    const int ends[3][2] = {{0, 1}, {0, 2}, {1, 2}};
-    for (int c = 0; c < 3; ++c) {
-      const Vector3 d = x.segment<3>(3 * ends[c][1]) - x.segment<3>(3 * ends[c][0]);
-      j.block<1, 3>(c, 3 * ends[c][1]) = 2 * d.transpose();
-      j.block<1, 3>(c, 3 * ends[c][0]) = -2 * d.transpose();
-    }
-    return j;
-  }
-  Vector3 constraint(const Vector9& x) const {
-    return Vector3((x.segment<3>(3) - x.segment<3>(0)).squaredNorm(),
-                   (x.segment<3>(6) - x.segment<3>(0)).squaredNorm(),
-                   (x.segment<3>(6) - x.segment<3>(3)).squaredNorm()) -
-           squares_;
-  }
+  Vector3 constraint(const Vector9& x) const { return dense_constraint(x, squares_); }
   /// M^-1 J^T y.
   Vector9 by_mass(const Vector9& f) const { return f.cwiseQuotient(mass_); }
 
@@ -128,17 +112,16 @@ class ReferenceStepper {
       return study_accelerations();
     }
     const std::vector<Real> forces = forces_at(x_);
-    const Real bh2 = Real(i.beta) * i.timestep_akma * i.timestep_akma;
     std::vector<Vector9> a(x_.size());
     for (std::size_t k = 0; k < x_.size(); ++k) {
       const Vector9 f = Eigen::Map<const Vector9>(forces.data() + 9 * k);
       if (system_.model.is_flexible()) {
         const FlexibleReference molecule(system_.model, x_[k]);
         a[k] = i.scheme == Scheme::verlet ? by_mass(f + molecule.force())
-                                          : molecule.acceleration(system_.model, mass_, bh2, f);
+                                          : molecule.acceleration(system_.model, mass_, bh2(), f);
         continue;
       }
-      const Matrix39 j = jacobian(x_[k]);
+      const Matrix39 j = dense_jacobian(x_[k]);
       if (rigid()) {
         a[k] = by_mass(f);
       } else if (i.scheme == Scheme::verlet || i.scheme == Scheme::newmark_one_step) {
@@ -149,7 +132,7 @@ class ReferenceStepper {
         saddle.topRightCorner<9, 3>() = j.transpose();
         saddle.bottomLeftCorner<3, 9>() = j;
         Eigen::Matrix<Real, 12, 1> right;
-        right << f, -constraint(x_[k]) / bh2;
+        right << f, -constraint(x_[k]) / bh2();
         a[k] = saddle.fullPivLu().solve(right).head<9>();
       } else {
         const Real w2 = Real(i.omega) * i.omega;
@@ -166,34 +149,37 @@ class ReferenceStepper {
     if (with_wall) add_wall(x, forces);
     return forces;
   }
+  Real bh2() const {
+    const IntegratorSpec& i = system_.integrator;
+    return Real(i.beta) * i.timestep_akma * i.timestep_akma;
+  }
   /// M + b h^2 times the Hessian of the penalty of one molecule.
   Matrix9 matrix(const Vector9& x) const {
     const IntegratorSpec& i = system_.integrator;
-    const Real bh2w2 = Real(i.beta) * i.timestep_akma * i.timestep_akma * i.omega * i.omega;
-    const Matrix39 j = jacobian(x);
+    const Real bh2w2 = bh2() * i.omega * i.omega;
+    const Matrix39 j = dense_jacobian(x);
     Matrix9 m = Matrix9(mass_.asDiagonal()) + bh2w2 * j.transpose() * j;
     if (i.hessian != Hessian::gauss_newton) m += bh2w2 * curvature(constraint(x));
     return m;
   }
   Vector9 penalty_force(const Vector9& x) const {
     const Real w2 = Real(system_.integrator.omega) * system_.integrator.omega;
-    return -w2 * jacobian(x).transpose() * constraint(x);
+    return -w2 * dense_jacobian(x).transpose() * constraint(x);
   }
   /// Solves M a = -grad V(x + b h^2 a) until a does not change.
   std::vector<Vector9> newmark_accelerations() const {
     const IntegratorSpec& i = system_.integrator;
-    const Real bh2 = Real(i.beta) * i.timestep_akma * i.timestep_akma;
     std::vector<Vector9> a(x_.size(), Vector9::Zero()), q = x_;
     Real change = 1;
     for (int iteration = 0; iteration < 100 && change > 1e-18L; ++iteration) {
-      for (std::size_t k = 0; k < q.size(); ++k) q[k] = x_[k] + bh2 * a[k];
+      for (std::size_t k = 0; k < q.size(); ++k) q[k] = x_[k] + bh2() * a[k];
       const std::vector<Real> forces = forces_at(q);
       change = 0;
       for (std::size_t k = 0; k < q.size(); ++k) {
         const Vector9 f = Eigen::Map<const Vector9>(forces.data() + 9 * k) + penalty_force(q[k]);
         const Vector9 d = matrix(q[k]).llt().solve(f - mass_.cwiseProduct(a[k]));
         a[k] += d;
-        change = std::max(change, bh2 * d.norm());
+        change = std::max(change, bh2() * d.norm());
       }
     }
     EXPECT_LE(change, 1e-17L);
@@ -203,7 +189,6 @@ class ReferenceStepper {
   /// order of the forces.
   std::vector<Vector9> study_accelerations() const {
     const IntegratorSpec& i = system_.integrator;
-    const Real bh2 = Real(i.beta) * i.timestep_akma * i.timestep_akma;
     const auto n = static_cast<Eigen::Index>(x_.size());
     Matrix hessian(9 * n, 9 * n);
     for (Eigen::Index column = 0; column < 9 * n; ++column) {
@@ -220,11 +205,11 @@ class ReferenceStepper {
     }
     const std::vector<Real> forces = forces_at(x_);
     Eigen::Matrix<Real, Eigen::Dynamic, 1> right(9 * n);
-    Matrix all = bh2 * hessian;
+    Matrix all = bh2() * hessian;
     if (i.hessian == Hessian::molecule) all.setZero();
     for (Eigen::Index k = 0; k < n; ++k) {
       const auto m = static_cast<std::size_t>(k);
-      all.block<9, 9>(9 * k, 9 * k) = bh2 * hessian.block<9, 9>(9 * k, 9 * k) + matrix(x_[m]);
+      all.block<9, 9>(9 * k, 9 * k) = bh2() * hessian.block<9, 9>(9 * k, 9 * k) + matrix(x_[m]);
       right.segment<9>(9 * k) =
           Eigen::Map<const Vector9>(forces.data() + 9 * k) + penalty_force(x_[m]);
     }
@@ -274,18 +259,18 @@ class ReferenceStepper {
   }
   /// x_free + M^-1 J(x_old)^T mu with g = 0, by Newton's method.
   Vector9 constrained(const Vector9& x_old, const Vector9& x_free) const {
-    const Matrix39 j = jacobian(x_old);
+    const Matrix39 j = dense_jacobian(x_old);
     Vector9 x = x_free;
     for (int i = 0; i < 30; ++i) {
       Eigen::Matrix<Real, 9, 3> directions = j.transpose();
       for (int c = 0; c < 3; ++c) directions.col(c) = by_mass(directions.col(c));
-      const Matrix3 slope = jacobian(x) * directions;
+      const Matrix3 slope = dense_jacobian(x) * directions;
       x -= directions * slope.fullPivLu().solve(constraint(x));
     }
     return x;
   }
   Vector9 tangent(const Vector9& x, const Vector9& v) const {
-    const Matrix39 j = jacobian(x);
+    const Matrix39 j = dense_jacobian(x);
     const Matrix3 s = j * mass_.cwiseInverse().asDiagonal() * j.transpose();
     return v - by_mass(j.transpose() * s.fullPivLu().solve(j * v));
   }

@@ -78,8 +78,12 @@ inline Bits bits_of_frame(Engine& engine) {
 
 /// Settings with which all fields have numbers.
 inline MeasureSettings settings_of_all_fields() {
-  return {
-      .lindemann = {true, 1, 0}, .moment_groups = 3, .radial = {12.0, 20, 2}, .exchange_every = 2};
+  MeasureSettings settings;
+  settings.moment_groups = 3;
+  settings.radial = {12.0, 20, 2};
+  settings.lindemann = {true, 1, 0};
+  settings.exchange_every = 2;
+  return settings;
 }
 inline PairCountRequest counts_of_pairs() {
   return {.enabled = true, .r_max_A = 6.0, .bins = 40, .every = 2, .groups = 4};

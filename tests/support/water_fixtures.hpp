@@ -138,25 +138,29 @@ inline Matrix9 inverse_mass_matrix(const Masses<double>& m) {
   return mass_matrix(m).diagonal().cwiseInverse().asDiagonal();
 }
 /// J by its definition, grad g_c = 2 (x_a - x_b) at atom a and the opposite at b.
-inline Matrix39 dense_jacobian(const Triple<double>& x) {
-  const Vector9 v = to_vector(x);
+inline Matrix39 dense_jacobian(const Vector9& x) {
   const int ends[3][2] = {{0, 1}, {0, 2}, {1, 2}};
   Matrix39 jacobian = Matrix39::Zero();
   for (int c = 0; c < 3; ++c) {
     const auto [a, b] = ends[c];
-    const Eigen::Matrix<Real, 3, 1> d = v.segment<3>(3 * a) - v.segment<3>(3 * b);
+    const Eigen::Matrix<Real, 3, 1> d = x.segment<3>(3 * a) - x.segment<3>(3 * b);
     jacobian.block<1, 3>(c, 3 * a) = 2 * d.transpose();
     jacobian.block<1, 3>(c, 3 * b) = -2 * d.transpose();
   }
   return jacobian;
 }
-/// g by its definition.
+inline Matrix39 dense_jacobian(const Triple<double>& x) { return dense_jacobian(to_vector(x)); }
+/// g by its definition. @param length2 squared lengths of the bonds
+inline Eigen::Matrix<Real, 3, 1> dense_constraint(const Vector9& x,
+                                                  const Eigen::Matrix<Real, 3, 1>& length2) {
+  return Eigen::Matrix<Real, 3, 1>((x.segment<3>(3) - x.segment<3>(0)).squaredNorm(),
+                                   (x.segment<3>(6) - x.segment<3>(0)).squaredNorm(),
+                                   (x.segment<3>(6) - x.segment<3>(3)).squaredNorm()) -
+         length2;
+}
 inline Eigen::Matrix<Real, 3, 1> dense_constraint(const Triple<double>& x,
                                                   const BondReference<double>& r) {
-  const Vector9 v = to_vector(x);
-  return {(v.segment<3>(3) - v.segment<3>(0)).squaredNorm() - r.oh2,
-          (v.segment<3>(6) - v.segment<3>(0)).squaredNorm() - r.oh2,
-          (v.segment<3>(6) - v.segment<3>(3)).squaredNorm() - r.hh2};
+  return dense_constraint(to_vector(x), {r.oh2, r.oh2, r.hh2});
 }
 /// Sum of x_i cross f_i over the atoms.
 inline Eigen::Matrix<Real, 3, 1> torque(const Triple<double>& x, const Vector9& f) {
