@@ -168,7 +168,6 @@ class ReferenceStepper {
   }
   /// Solves M a = -grad V(x + b h^2 a) until a does not change.
   std::vector<Vector9> newmark_accelerations() const {
-    const IntegratorSpec& i = system_.integrator;
     std::vector<Vector9> a(x_.size(), Vector9::Zero()), q = x_;
     Real change = 1;
     for (int iteration = 0; iteration < 100 && change > 1e-18L; ++iteration) {
