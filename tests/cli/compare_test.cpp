@@ -2,8 +2,9 @@
 #include <csignal>
 
 #include "command.hpp"
+#include "csv_columns.hpp"
+#include "printed_table.hpp"
 #include "program.hpp"
-#include "tarn/io/csv.hpp"
 
 /// @file
 /// Numbers of comparisons, failing schemes and interrupts; see also compare.txt.
@@ -28,11 +29,7 @@ class Comparisons : public ::testing::Test {
   /// A column of a table, by row.
   std::vector<std::string> column(const std::string& name,
                                   const std::string& table = "compare") const {
-    io::CsvReader csv(out_ + "/" + table + ".csv");
-    std::vector<std::string> values;
-    std::vector<std::string_view> cells;
-    while (csv.next(cells)) values.emplace_back(cells[csv.column(name)]);
-    return values;
+    return test::cells_of(out_ + "/" + table + ".csv", name);
   }
   double number(const std::string& name, std::size_t row) const {
     return std::stod(column(name)[row]);
@@ -152,12 +149,9 @@ TEST_F(Comparisons, ReportUncertaintyOfCosts) {
       "compare water7-modern.toml --schemes settle,shake --steps 2 --set run.duration_ps=1 --set "
       "run.equilibration_ps=0 --set system.replicas=4");
   io::CsvReader csv(out_ + "/compare.csv");
-  std::vector<std::string_view> cells;
-  for (int row = 0; row < 3; ++row) {
-    ASSERT_TRUE(csv.next(cells));
-    EXPECT_EQ(csv.column("us_per_ps_err"), cells.size() - 1) << "new columns come last";
-    EXPECT_GT(csv.number(cells.back()), 0.0);
-  }
+  EXPECT_EQ(csv.header().back(), "us_per_ps_err") << "new columns come last";
+  ASSERT_EQ(column("us_per_ps_err").size(), 3u);
+  for (std::size_t row = 0; row < 3; ++row) EXPECT_GT(number("us_per_ps_err", row), 0.0);
 }
 
 /// A quench of so many molecules takes minutes.
@@ -175,17 +169,11 @@ TEST_F(Comparisons, ReportEnergyConservation) {
   const std::string settings = " conservation7.toml --set run.steps=1000 --set system.replicas=4 ";
   output_of("run" + settings);
   const std::string text = output_of("compare" + settings + "--schemes settle,zss-stiff");
-  io::CsvReader csv(folder_.file("run") + "/averages.csv");
-  std::vector<std::string_view> cells;
-  std::string drift, error;
-  while (csv.next(cells)) {
-    if (cells[csv.column("quantity")] != "energy_drift_kcal_per_mol_per_ps") continue;
-    drift = cells[csv.column("mean")];
-    error = cells[csv.column("error")];
-  }
+  const test::CsvRows averages(folder_.file("run/averages.csv"), {"quantity"});
+  const std::string drift = "energy_drift_kcal_per_mol_per_ps";
   // The same engine and samples; times are multiplied in another order.
-  EXPECT_NEAR(number("energy_drift_kcal_per_mol_per_ps", 1) / std::stod(drift), 1.0, 1e-12);
-  EXPECT_NEAR(number("energy_drift_kcal_per_mol_per_ps_err", 1) / std::stod(error), 1.0, 1e-12);
+  EXPECT_NEAR(number(drift, 1) / averages(drift, "mean"), 1.0, 1e-12);
+  EXPECT_NEAR(number(drift + "_err", 1) / averages(drift, "error"), 1.0, 1e-12);
   for (std::size_t row = 0; row < 2; ++row) {
     const double rms = number("energy_rms_kcal_per_mol", row);
     EXPECT_GT(rms, 0.0);

@@ -7,6 +7,7 @@ namespace tarn {
 namespace {
 
 using test::contains;
+using test::number_after;
 using test::output_of;
 
 const std::string kExample = TARN_SOURCE_DIR "/docs/library/flexible_water.toml";
@@ -26,12 +27,6 @@ std::string deck_with(const test::ScratchFolder& folder, const std::string& libr
                        options + "\"\npath = \"" TARN_POTENTIALS "/lib" + library +
                        ".so\"\n[system]\nmodel = \"qtip4pf\"\n" + system + "\n");
   return path;
-}
-
-/// The number behind a text.
-double number_after(const std::string& text, const std::string& before) {
-  const std::size_t at = text.find(before);
-  return at == std::string::npos ? -1.0 : std::strtod(&text[at + before.size()], nullptr);
 }
 
 /// Each number that `tarn check --potential` proposes is used in a second check.

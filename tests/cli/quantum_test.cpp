@@ -1,4 +1,6 @@
 #include "command.hpp"
+#include "csv_columns.hpp"
+#include "printed_table.hpp"
 #include "tarn/analysis/convergence.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
@@ -11,6 +13,7 @@ namespace tarn {
 namespace {
 
 using test::contains;
+using test::number_after;
 using test::output_of;
 
 class Quantum : public testing::Test {
@@ -105,19 +108,18 @@ TEST_F(Quantum, RdfOfATrajectoryOfBeads) {
   }
   const std::string rdf = output_of("rdf" + files + " -o " + path("rdf.csv"));
   EXPECT_TRUE(contains(rdf, "3 molecules of 8 beads, 33 frames of 3 replicas")) << rdf;
-  io::CsvReader ours(path("rdf.csv")), of_run(path("all") + "/rdf.csv");
-  ASSERT_EQ(ours.header(), of_run.header());
-  std::vector<std::string_view> a, b;
-  double counted = 0.0;
-  while (ours.next(a)) {
-    ASSERT_TRUE(of_run.next(b));
-    for (const char* column : {"r_A", "OO_count", "OH_count", "HH_count", "OO_g", "OH_g", "HH_n"}) {
-      const std::size_t c = ours.column(column);
-      EXPECT_NEAR(ours.number(a[c]), of_run.number(b[c]), 1e-12 * std::abs(of_run.number(b[c])))
-          << column;
+  const std::string ours = path("rdf.csv"), of_run = path("all/rdf.csv");
+  EXPECT_EQ(io::CsvReader(ours).header(), io::CsvReader(of_run).header());
+  for (const char* column : {"r_A", "OO_count", "OH_count", "HH_count", "OO_g", "OH_g", "HH_n"}) {
+    const std::vector<double> a = test::numbers_of(ours, column),
+                              b = test::numbers_of(of_run, column);
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      EXPECT_NEAR(a[k], b[k], 1e-12 * std::abs(b[k])) << column;
     }
-    counted += ours.number(a[ours.column("OO_count")]);
   }
+  const std::vector<double> counts = test::numbers_of(ours, "OO_count");
+  const double counted = std::accumulate(counts.begin(), counts.end(), 0.0);
   // All pairs of oxygens are within 12 A.
   EXPECT_EQ(counted, 3.0 * 8.0 * 33.0);
 }
@@ -159,13 +161,10 @@ TEST_F(Quantum, ResumedTrajectoriesOfBeads) {
 
 /// Columns of a table with their errors, by row.
 std::vector<analysis::MeanError> means_in(const std::string& table, const std::string& column) {
-  io::CsvReader csv(table);
+  const std::vector<double> mean = test::numbers_of(table, column),
+                            error = test::numbers_of(table, column + "_err");
   std::vector<analysis::MeanError> means;
-  std::vector<std::string_view> cells;
-  while (csv.next(cells)) {
-    means.push_back(
-        {csv.number(cells[csv.column(column)]), csv.number(cells[csv.column(column + "_err")])});
-  }
+  for (std::size_t k = 0; k < mean.size(); ++k) means.push_back({mean[k], error[k]});
   return means;
 }
 
@@ -175,13 +174,6 @@ std::string line_with(const std::string& text, const std::string& part) {
   if (at == std::string::npos) return {};
   const std::size_t begin = text.rfind('\n', at) + 1;
   return text.substr(begin, text.find('\n', at) - begin);
-}
-
-/// The number after a word.
-double number_after(const std::string& text, const std::string& word) {
-  const std::size_t at = text.find(word);
-  EXPECT_NE(at, std::string::npos) << word << " in " << text;
-  return at == std::string::npos ? 0.0 : std::stod(text.substr(at + word.size()));
 }
 
 /// The numbers of beads that check proposes have the errors that it names, and the temperatures
@@ -233,32 +225,23 @@ TEST_F(Quantum, ComparesNumbersOfBeads) {
   output_of("run --quiet --no-pictures " + pimd + " -o " + path("run"));
 
   const std::array<int, 2> beads{4, 8};  // without one
-  std::map<std::string, analysis::MeanError> of_run;
-  io::CsvReader averages(path("run/averages.csv"));
-  std::vector<std::string_view> cells;
-  while (averages.next(cells)) {
-    if (cells[averages.column("table")] != "path_integral") continue;
-    of_run[std::string(cells[averages.column("quantity")])] = {
-        averages.number(cells[averages.column("mean")]),
-        averages.number(cells[averages.column("error")])};
-  }
-  io::CsvReader limits(path("beads/bead_limits.csv"));
-  int rows = 0;
-  while (limits.next(cells)) {
-    ++rows;
-    const std::string quantity(cells[limits.column("quantity")]);
-    const double limit = limits.number(cells[limits.column("limit")]);
-    const double error = limits.number(cells[limits.column("limit_err")]);
+  const test::CsvRows of_run(path("run/averages.csv"), {"table", "quantity"});
+  const test::CsvRows limits(path("beads/bead_limits.csv"), {"quantity"});
+  const std::vector<std::string> quantities =
+      test::cells_of(path("beads/bead_limits.csv"), "quantity");
+  EXPECT_EQ(quantities.size(), 9u);
+  for (const std::string& quantity : quantities) {
+    SCOPED_TRACE(quantity);
+    const double limit = limits(quantity, "limit"), error = limits(quantity, "limit_err");
     std::vector<analysis::MeanError> means = means_in(path("beads/beads.csv"), quantity);
     ASSERT_EQ(means.size(), 3u);
     means.erase(means.begin() + 1);
-    ASSERT_EQ(of_run.count(quantity), 1u) << quantity;
-    EXPECT_NEAR(means[1].mean, of_run[quantity].mean, 1e-9 * std::abs(means[1].mean)) << quantity;
+    EXPECT_NEAR(means[1].mean, of_run("path_integral " + quantity, "mean"),
+                1e-9 * std::abs(means[1].mean));
     const analysis::BeadLimit fit = analysis::bead_limit(beads, means);
-    EXPECT_NEAR(limit, fit.limit.mean, 1e-6 * std::abs(limit)) << quantity;
-    EXPECT_NEAR(error, fit.limit.error, 1e-6 * error) << quantity;
+    EXPECT_NEAR(limit, fit.limit.mean, 1e-6 * std::abs(limit));
+    EXPECT_NEAR(error, fit.limit.error, 1e-6 * error);
   }
-  EXPECT_EQ(rows, 9);
   // One bead is classical: its kinetic energy has no error.
   const std::vector<analysis::MeanError> kinetic =
       means_in(path("beads/beads.csv"), "kinetic_h_kcal_per_mol");
@@ -288,15 +271,12 @@ TEST_F(Quantum, ComparesFrequencies) {
 TEST_F(Quantum, ComparesFlowsOfTheFreeRing) {
   output_of("compare --quiet --no-pictures " + deck("pimd.toml", kRings) +
             " --schemes verlet --free-ring cayley,exact --steps 0.25,0.5 -o " + path("rings"));
-  io::CsvReader csv(path("rings/beads.csv"));
-  std::vector<std::string> labels;
-  std::vector<std::string_view> cells;
-  while (csv.next(cells)) labels.emplace_back(cells[csv.column("scheme")]);
-  EXPECT_EQ(labels, (std::vector<std::string>{"reference verlet:timestep_fs=0.125",
-                                              "verlet:free_ring=cayley:timestep_fs=0.25",
-                                              "verlet:free_ring=cayley:timestep_fs=0.5",
-                                              "verlet:free_ring=exact:timestep_fs=0.25",
-                                              "verlet:free_ring=exact:timestep_fs=0.5"}));
+  EXPECT_EQ(
+      test::cells_of(path("rings/beads.csv"), "scheme"),
+      (std::vector<std::string>{
+          "reference verlet:timestep_fs=0.125", "verlet:free_ring=cayley:timestep_fs=0.25",
+          "verlet:free_ring=cayley:timestep_fs=0.5", "verlet:free_ring=exact:timestep_fs=0.25",
+          "verlet:free_ring=exact:timestep_fs=0.5"}));
   // The flows differ.
   const std::vector<analysis::MeanError> energies =
       means_in(path("rings/beads.csv"), "energy_virial_kcal_per_mol");
