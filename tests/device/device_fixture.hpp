@@ -47,6 +47,27 @@ class DeviceTest : public ::testing::TestWithParam<std::string> {
   }
 };
 
+/// Expects numbers that differ by this share of 1 + |y|. Unknown ones are NaN in both lists.
+inline void expect_near(const char* what, const std::vector<double>& x,
+                        const std::vector<double>& y, double tolerance = 1e-9) {
+  SCOPED_TRACE(what);
+  EXPECT_FALSE(y.empty());
+  ASSERT_EQ(x.size(), y.size());
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    if (std::isnan(x[k]) && std::isnan(y[k])) continue;
+    EXPECT_NEAR(x[k], y[k], tolerance * (1.0 + std::fabs(y[k]))) << k;
+  }
+}
+template <class Row>
+void expect_rows_near(const char* what, const std::vector<Row>& x, const std::vector<Row>& y,
+                      double tolerance = 1e-9) {
+  EXPECT_FALSE(y.empty()) << what;
+  ASSERT_EQ(x.size(), y.size()) << what;
+  for (std::size_t r = 0; r < x.size(); ++r) {
+    expect_near(what, numbers_of(x[r]), numbers_of(y[r]), tolerance);
+  }
+}
+
 /// The effect of pairs in float on the accelerations of free atoms, in the norm over all
 /// configurations of `size` coordinates each [A/akma^2].
 inline double float_error_of_accelerations(const std::string& device, const WaterModel& model,

@@ -378,39 +378,24 @@ TEST_P(RingDevices, MeasuresAsTheCpu) {
     }
     ASSERT_EQ(a.replica_ids, b.replica_ids);
     EXPECT_EQ(a.beads, beads);
-    const auto near = [](const char* what, const std::vector<double>& x,
-                         const std::vector<double>& y) {
-      SCOPED_TRACE(what);
-      EXPECT_FALSE(y.empty());
-      ASSERT_EQ(x.size(), y.size());
-      for (std::size_t k = 0; k < x.size(); ++k) {
-        if (std::isnan(x[k]) && std::isnan(y[k])) continue;
-        EXPECT_NEAR(x[k], y[k], 1e-9 * (1.0 + std::fabs(y[k]))) << k;
-      }
-    };
-    const auto rows_are_near = [&](const char* what, const auto& x, const auto& y) {
-      ASSERT_EQ(x.size(), y.size()) << what;
-      EXPECT_FALSE(y.empty()) << what;
-      for (std::size_t r = 0; r < x.size(); ++r) near(what, numbers_of(x[r]), numbers_of(y[r]));
-    };
-    rows_are_near("energies", a.energies, b.energies);
-    rows_are_near("conservation", a.conservation, b.conservation);
-    rows_are_near("shape", a.shape, b.shape);
-    rows_are_near("geometry", a.geometry, b.geometry);
-    rows_are_near("rings", a.rings, b.rings);
-    near("positions", a.positions_A, b.positions_A);
-    near("velocities", a.velocities_A_per_akma, b.velocities_A_per_akma);
-    if (beads > 1) near("beads", a.beads_A, b.beads_A);
-    near("atom kinetic", a.atom_kinetic_kcal_per_mol, b.atom_kinetic_kcal_per_mol);
-    near("heat", a.heat_kcal_per_mol, b.heat_kcal_per_mol);
-    near("exchange", a.exchange_energies_kcal_per_mol, b.exchange_energies_kcal_per_mol);
-    near("rescaled", a.rescaled_energies_kcal_per_mol, b.rescaled_energies_kcal_per_mol);
-    near("lindemann", a.lindemann, b.lindemann);
-    near("lindemann sums", a.lindemann_sums.means_A, b.lindemann_sums.means_A);
+    expect_rows_near("energies", a.energies, b.energies);
+    expect_rows_near("conservation", a.conservation, b.conservation);
+    expect_rows_near("shape", a.shape, b.shape);
+    expect_rows_near("geometry", a.geometry, b.geometry);
+    expect_rows_near("rings", a.rings, b.rings);
+    expect_near("positions", a.positions_A, b.positions_A);
+    expect_near("velocities", a.velocities_A_per_akma, b.velocities_A_per_akma);
+    if (beads > 1) expect_near("beads", a.beads_A, b.beads_A);
+    expect_near("atom kinetic", a.atom_kinetic_kcal_per_mol, b.atom_kinetic_kcal_per_mol);
+    expect_near("heat", a.heat_kcal_per_mol, b.heat_kcal_per_mol);
+    expect_near("exchange", a.exchange_energies_kcal_per_mol, b.exchange_energies_kcal_per_mol);
+    expect_near("rescaled", a.rescaled_energies_kcal_per_mol, b.rescaled_energies_kcal_per_mol);
+    expect_near("lindemann", a.lindemann, b.lindemann);
+    expect_near("lindemann sums", a.lindemann_sums.means_A, b.lindemann_sums.means_A);
     for (const auto moments : {&Frame::energy_moments, &Frame::shape_moments,
                                &Frame::geometry_moments, &Frame::lindemann_moments}) {
       EXPECT_EQ((a.*moments).counts, (b.*moments).counts);
-      near("pivots", (a.*moments).pivots, (b.*moments).pivots);
+      expect_near("pivots", (a.*moments).pivots, (b.*moments).pivots);
     }
     for (const auto counts : {&RadialCounts::replicas, &RadialCounts::oxygens,
                               &RadialCounts::hydrogens, &RadialCounts::cosines}) {
