@@ -56,6 +56,15 @@ def at_temperatures(deck: dict, temperatures_K: object) -> dict:
     return {**deck, "thermostat": bath}
 
 
+def advanced(steps: int, deck: object = HEPTAMER, **options: object):
+    """An ensemble after some steps."""
+    import tarn  # some tests do without
+
+    ensemble = tarn.Ensemble(deck, **options)
+    ensemble.advance(steps)
+    return ensemble
+
+
 class Exported:
     """An array of another library, which offers nothing but DLPack."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import HEPTAMER, interrupted, output_of, start
+from conftest import HEPTAMER, advanced, interrupted, output_of, start
 
 import tarn
 
@@ -113,9 +113,7 @@ except KeyboardInterrupt:
 """)
     assert status == 0, err
     state = np.load("state.npz")
-    e = tarn.Ensemble(HEPTAMER)
-    e.advance(int(state["step"]))
-    assert np.array_equal(e.positions_A, state["positions_A"])
+    assert np.array_equal(advanced(int(state["step"])).positions_A, state["positions_A"])
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import DIMERS, HEPTAMER, Exported, interrupted, with_changes
+from conftest import DIMERS, HEPTAMER, Exported, advanced, interrupted, with_changes
 
 import tarn
 
@@ -27,9 +27,7 @@ def qtip4pf(positions_A):
 
 
 def positions_after(steps, deck=DIMERS, **options):
-    with tarn.Ensemble(deck, **options) as e:
-        e.advance(steps)
-        return e.positions_A
+    return advanced(steps, deck, **options).positions_A
 
 
 def named(function, name="own"):
@@ -79,17 +77,12 @@ def test_the_model_as_a_function_gives_its_trajectory(deck):
 
 @BOTH
 def test_threads_batches_and_restarts_do_not_change_a_bit(deck):
-    def ensemble(**options):
-        return tarn.Ensemble(deck, potential=qtip4pf, **options)
-
-    whole = ensemble(threads=1)
-    whole.advance(40)
+    whole = advanced(40, deck, potential=qtip4pf, threads=1)
     two = positions_after(40, deck, potential=qtip4pf, threads=2)
     assert np.array_equal(whole.positions_A, two)
     alone = positions_after(40, deck, potential=qtip4pf, set={"system.replicas": 1})
     assert np.array_equal(alone[0], whole.positions_A[0])
-    first = ensemble()
-    first.advance(13)
+    first = advanced(13, deck, potential=qtip4pf)
     first.save("state")
     second = tarn.Ensemble.load("state", potential=qtip4pf)
     second.advance(27)
