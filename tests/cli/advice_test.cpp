@@ -17,9 +17,7 @@
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::number_after;
-using test::output_of;
+using namespace test;
 
 /// A message, and the options that follow it; $1 and $2 are its numbers.
 struct Advice {
@@ -46,7 +44,7 @@ class Advised : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.file(name); }
   std::string deck(const std::string& lines) const {
-    test::write_text(path("deck.toml"), kBase + lines);
+    write_text(path("deck.toml"), kBase + lines);
     return path("deck.toml");
   }
   /// The numbers of the message in the output of a command; none without the message.
@@ -65,7 +63,7 @@ class Advised : public testing::Test {
     return options;
   }
 
-  test::ScratchFolder folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(Advised, DecksThatFollowACheckGetNoMessage) {
@@ -159,7 +157,7 @@ TEST_F(Advised, ProposedLengthsGiveRows) {
     output_of("run --quiet --no-pictures " + command + length +
               " --set run.duration_ps=" + numbers[0] + " --out " + path(name));
     const std::string first = name == "spectrum" ? "wavenumber_per_cm" : "time_ps";
-    EXPECT_GT(test::cells_of(path(name + "/" + name + ".csv"), first).size(), 3u);
+    EXPECT_GT(cells_of(path(name + "/" + name + ".csv"), first).size(), 3u);
   }
 }
 
@@ -296,7 +294,7 @@ class Listed : public Advised {
 TEST_F(Listed, FilesOfTheDecksOfInputs) {
   for (const auto& entry : std::filesystem::directory_iterator(TARN_SOURCE_DIR "/inputs")) {
     if (entry.path().extension() != ".toml") continue;
-    const std::string text = test::read_text(entry.path().string());
+    const std::string text = read_text(entry.path().string());
     const bool has_steps = !contains(text, "slow-manifold\"");
     const bool is_water = contains(text, "[system]\nmolecules") || contains(text, "model = ") ||
                           contains(text, "molecules = ") || contains(text, "files = ") ||
@@ -365,8 +363,8 @@ TEST_F(AdvisedExchange, EvenLaddersHaveThePredictedAcceptance) {
   ASSERT_EQ(numbers.size(), 2u) << uneven;
   run("even", numbers[0], 16);
   const std::string table = path("even/exchange.csv");
-  const std::vector<double> acceptance = test::numbers_of(table, "acceptance"),
-                            error = test::numbers_of(table, "acceptance_err");
+  const std::vector<double> acceptance = numbers_of(table, "acceptance"),
+                            error = numbers_of(table, "acceptance_err");
   ASSERT_EQ(acceptance.size(), 3u);
   for (std::size_t k = 0; k < acceptance.size(); ++k) {
     // 4.5 sigma of both runs, whose errors are alike, and the rounding to a per cent.

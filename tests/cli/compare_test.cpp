@@ -12,8 +12,7 @@
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::read_text;
+using namespace test;
 
 const std::string kInputs = std::string(TARN_SOURCE_DIR) + "/inputs/";
 
@@ -29,7 +28,7 @@ class Comparisons : public ::testing::Test {
   /// A column of a table, by row.
   std::vector<std::string> column(const std::string& name,
                                   const std::string& table = "compare") const {
-    return test::cells_of(out_ + "/" + table + ".csv", name);
+    return cells_of(out_ + "/" + table + ".csv", name);
   }
   double number(const std::string& name, std::size_t row) const {
     return std::stod(column(name)[row]);
@@ -47,13 +46,13 @@ class Comparisons : public ::testing::Test {
   }
   /// Interrupts a comparison once a condition holds; it ends within a minute. Returns its output.
   std::string interrupted(const std::string& words,
-                          const std::function<bool(const test::Program&)>& condition) const {
+                          const std::function<bool(const Program&)>& condition) const {
     using Clock = std::chrono::steady_clock;
     const std::string log = folder_.file("log");
     std::vector<std::string> all{TARN_BINARY};
     std::istringstream stream("compare " + kInputs + words + " --json --no-pictures --out " + out_);
     for (std::string word; stream >> word;) all.push_back(word);
-    test::Program program(all, lines_, log);
+    Program program(all, lines_, log);
     const Clock::time_point limit = Clock::now() + std::chrono::minutes(1);
     while (program.runs() && !condition(program) && Clock::now() < limit) ::usleep(10'000);
     program.signal(SIGINT);
@@ -63,7 +62,7 @@ class Comparisons : public ::testing::Test {
     return read_text(log);
   }
 
-  test::ScratchFolder folder_;
+  ScratchFolder folder_;
   std::string lines_ = folder_.file("lines"), out_ = folder_.file("out");
 };
 
@@ -109,7 +108,7 @@ TEST_F(Comparisons, ErrorsAgainstCostByStep) {
     // Of numbers that are written to the last bit: energies below 100, and products of 1e9.
     EXPECT_NEAR(difference,
                 number("potential_kcal_per_mol", row) - number("potential_kcal_per_mol", 0),
-                test::few_roundings(100.0));
+                few_roundings(100.0));
     EXPECT_GT(error, number("potential_kcal_per_mol_err", row));
     if (row < 3) {
       EXPECT_LT(std::abs(difference), 4.5 * error);
@@ -118,7 +117,7 @@ TEST_F(Comparisons, ErrorsAgainstCostByStep) {
     }
     EXPECT_NEAR(
         number("us_per_ps", row) * number("cluster_steps_per_s", row) * number("timestep_fs", row),
-        1e9, test::few_roundings(1e9));
+        1e9, few_roundings(1e9));
     EXPECT_EQ(number("oo_total_variation", row) > 0.1, row >= 3);
     EXPECT_GT(number("oo_total_variation_err", row), 0.0);
     EXPECT_GT(number("oo_total_variation_noise", row), 0.0);
@@ -159,7 +158,7 @@ TEST_F(Comparisons, EndWhileTheirStartsAreMade) {
   const std::string text = interrupted(
       "water7-modern.toml --schemes settle,zss-stiff --unset system.file --set "
       "system.molecules=2000 --set system.replicas=1",
-      [](const test::Program& program) { return program.catches(SIGINT); });
+      [](const Program& program) { return program.catches(SIGINT); });
   EXPECT_TRUE(contains(text, "interrupted while the start was made")) << text;
   EXPECT_FALSE(std::filesystem::exists(out_)) << "nothing was begun";
 }
@@ -169,7 +168,7 @@ TEST_F(Comparisons, ReportEnergyConservation) {
   const std::string settings = " conservation7.toml --set run.steps=1000 --set system.replicas=4 ";
   output_of("run" + settings);
   const std::string text = output_of("compare" + settings + "--schemes settle,zss-stiff");
-  const test::CsvRows averages(folder_.file("run/averages.csv"), {"quantity"});
+  const CsvRows averages(folder_.file("run/averages.csv"), {"quantity"});
   const std::string drift = "energy_drift_kcal_per_mol_per_ps";
   // The same engine and samples; times are multiplied in another order.
   EXPECT_NEAR(number(drift, 1) / averages(drift, "mean"), 1.0, 1e-12);
@@ -299,7 +298,7 @@ TEST_F(Comparisons, OfWaterEndSoonWhenInterrupted) {
   const std::string text = interrupted(
       "water7.toml --schemes settle,shake --set run.steps=1000000000000 --set "
       "run.equilibration_ps=0 --threads 1",
-      [&](const test::Program&) {
+      [&](const Program&) {
         return std::filesystem::exists(lines_) && contains(read_text(lines_), "progress");
       });
   EXPECT_EQ(column("scheme"), (std::vector<std::string>{"settle", "shake"}));

@@ -124,7 +124,6 @@ TYPED_TEST(Formulas, LanesAreIndependent) {
 }
 
 // --- ties between formulas
-// ---------------------------------------------------------------------------
 
 // Where the bonds hold and omega is infinite, the acceleration of Z&Ss is that of the constrained
 // system, M^-1 F0 projected onto the tangent space.
@@ -245,7 +244,6 @@ TEST(FormulaTies, ForcesAlongTheOldBondsDoNotCount) {
 }
 
 // --- homogeneity of the pair energy
-// -------------------------------------------------------------------
 
 // Euler's theorem: stretching all distances by s, the Coulomb energy goes with 1/s, the two terms
 // of Lennard-Jones with s^-12 and s^-6; the derivative at s = 1 is minus the virial of the forces.
@@ -302,7 +300,6 @@ TEST(PairEnergy, VirialTheorem) {
 }
 
 // --- temperature of rigid molecules
-// --------------------------------------------------------------------
 
 /// Mean kinetic energy of a rigid molecule over kT/2 per degree of freedom, in the stationary state
 /// of v <- P (decay P v + kick xi); the linear map is read off the formulas themselves.

@@ -111,42 +111,34 @@ inline const char* name_of(Precision p) {
 /// A scheme by its name; velocity Verlet gets a step for which it is stable.
 inline IntegratorSpec integrator(const std::string& scheme, double timestep_akma = 0.05,
                                  double omega = 100.0) {
+  static const std::map<std::string, Scheme> schemes{
+      {"pushforward", Scheme::pushforward_newmark},
+      {"pushforward_infinite", Scheme::pushforward_newmark},
+      {"one_step", Scheme::newmark_one_step},
+      {"one_step_full", Scheme::newmark_one_step},
+      {"verlet", Scheme::verlet},
+      {"flexible_verlet", Scheme::verlet},
+      {"shake", Scheme::shake},
+      {"shake_sweeps", Scheme::shake},
+      {"rattle", Scheme::rattle},
+      {"settle", Scheme::settle}};
   IntegratorSpec i;
   i.timestep_akma = timestep_akma;
-  i.omega = omega;
-  if (scheme == "zss_dense" || scheme == "zss_full_dense") i.solver = Solver::dense;
-  if (scheme == "zss_infinite" || scheme == "pushforward_infinite")
-    i.omega = std::numeric_limits<double>::infinity();
-  if (scheme == "zss_molecule" || scheme == "zss_total" || scheme == "zss_full" ||
-      scheme == "zss_full_dense") {
-    i.hessian = scheme == "zss_molecule" ? Hessian::molecule
-                : scheme == "zss_total"  ? Hessian::total
-                                         : Hessian::full;
+  i.omega = scheme.ends_with("_infinite") ? std::numeric_limits<double>::infinity() : omega;
+  if (const auto at = schemes.find(scheme); at != schemes.end()) i.scheme = at->second;
+  if (scheme.ends_with("_dense")) i.solver = Solver::dense;
+  if (scheme == "zss_molecule") i.hessian = Hessian::molecule;
+  if (scheme == "zss_total") i.hessian = Hessian::total;
+  if (scheme.find("_full") != std::string::npos) i.hessian = Hessian::full;
+  if (i.hessian != Hessian::gauss_newton && scheme.starts_with("zss")) {
     i.omega = std::min(omega, 10.0);  // so soft that the matrix is definite at 300 K
   }
-  if (scheme == "pushforward" || scheme == "pushforward_infinite") {
-    i.scheme = Scheme::pushforward_newmark;
-  }
-  if (scheme == "one_step" || scheme == "one_step_full") {
-    i.scheme = Scheme::newmark_one_step;
+  if (i.scheme == Scheme::newmark_one_step) {
     i.timestep_akma = std::min(timestep_akma, 0.2 / omega);  // longer ones blow up at 300 K
   }
-  if (scheme == "one_step_full") i.hessian = Hessian::full;
-  if (scheme == "verlet") {
-    i.scheme = Scheme::verlet;
-    i.timestep_akma = std::min(timestep_akma, 0.4 / omega);
-  }
-  if (scheme == "flexible_verlet") {
-    i.scheme = Scheme::verlet;
-    i.timestep_akma = std::min(timestep_akma, 0.01);
-  }
-  if (scheme == "shake") i.scheme = Scheme::shake;
-  if (scheme == "shake_sweeps") {
-    i.scheme = Scheme::shake;
-    i.iteration = ShakeIteration::sweeps;
-  }
-  if (scheme == "rattle") i.scheme = Scheme::rattle;
-  if (scheme == "settle") i.scheme = Scheme::settle;
+  if (scheme == "verlet") i.timestep_akma = std::min(timestep_akma, 0.4 / omega);
+  if (scheme == "flexible_verlet") i.timestep_akma = std::min(timestep_akma, 0.01);
+  if (scheme == "shake_sweeps") i.iteration = ShakeIteration::sweeps;
   return i;
 }
 

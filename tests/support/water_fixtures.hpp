@@ -109,7 +109,6 @@ inline std::array<Triple<double>, 2> random_pair(const WaterModel& model, Random
 }
 
 // --- in matrices
-// -----------------------------------------------------------------------------------
 
 template <class T>
 std::array<T, 9> to_array(const Triple<T>& x) {
@@ -178,7 +177,6 @@ inline Eigen::Matrix<Real, 3, 1> total(const Vector9& f) {
 }
 
 // --- in packs
-// --------------------------------------------------------------------------------------
 
 /// Puts one triple into each lane.
 template <class T>
@@ -213,7 +211,6 @@ std::array<std::uint64_t, 9> bits_of_triple(const Triple<T>& t) {
 }
 
 // --- reference structures
-// ----------------------------------------------------------------------------
 
 /// Reads tests/data/structures/<name>: molecules in the atom order O, H1, H2.
 inline std::vector<Triple<double>> reference_cluster(const std::string& name) {
@@ -244,7 +241,6 @@ inline std::vector<Triple<double>> reference_cluster(const std::string& name) {
 }
 
 // --- models and whole clusters
-// ----------------------------------------------------------------------------
 
 inline WaterModel tip3p() { return *find_water_model("tip3p"); }
 
