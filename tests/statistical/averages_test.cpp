@@ -1,6 +1,4 @@
 #include "quiet_run.hpp"
-#include "tarn/run.hpp"
-#include "testing.hpp"
 
 /// @file
 /// The errors that a run tells are those of its averages.

@@ -1,7 +1,5 @@
 #include "csv_columns.hpp"
 #include "quiet_run.hpp"
-#include "tarn/run.hpp"
-#include "testing.hpp"
 
 /// @file
 /// Time correlation functions of lone rigid molecules against closed forms.

@@ -1,10 +1,7 @@
 #include "quiet_run.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/cpu_engine.hpp"
-#include "tarn/deck.hpp"
-#include "tarn/run.hpp"
 #include "tarn/start.hpp"
-#include "testing.hpp"
 
 /// @file
 /// Equipartition and heat capacity of flexible molecules.

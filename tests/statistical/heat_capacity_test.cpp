@@ -1,7 +1,5 @@
 #include "quiet_run.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/run.hpp"
-#include "testing.hpp"
 
 /// @file
 /// The heat capacity, a variance at one temperature, is the slope of the energy between

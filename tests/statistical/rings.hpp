@@ -1,7 +1,6 @@
 #pragma once
 
-#include "tarn/run.hpp"
-#include "testing.hpp"
+#include "quiet_run.hpp"
 
 /// @file
 /// Runs of ring polymers, and comparisons of their averages with numbers of an independent program:
@@ -15,21 +14,17 @@ inline RunResult run_rings(const std::string& model, int molecules, int beads, d
                            double duration_ps, int replicas, const std::string& more = "",
                            const std::string& frequencies = "trotter") {
   const ScratchFolder folder;
-  RunOptions options;
-  options.out_dir = folder.file("out");
-  return run_deck(
-      parse_deck("[system]\nmodel = \"" + model + "\"\nmolecules = " + std::to_string(molecules) +
-                     "\nreplicas = " + std::to_string(replicas) + "\n" + more +
-                     "[integrator]\nscheme = \"verlet\"\n"
-                     "[thermostat]\nkind = \"baoab\"\nfriction_per_ps = 5.0\ntemperature_K = " +
-                     std::to_string(temperature_K) +
-                     "\n[path_integral]\nbeads = " + std::to_string(beads) + "\nfrequencies = \"" +
-                     frequencies + "\"\n[run]\nequilibration_ps = 1.0\nduration_ps = " +
-                     std::to_string(duration_ps) +
-                     "\n[observe.path_integral]\nevery = 20\nreplicas = \"mean\"\n"
-                     "[observe.geometry]\nevery = 20\nreplicas = \"mean\"\n",
-                 "deck.toml"),
-      options);
+  return run_text(
+      "[system]\nmodel = \"" + model + "\"\nmolecules = " + std::to_string(molecules) +
+          "\nreplicas = " + std::to_string(replicas) + "\n" + more +
+          "[integrator]\nscheme = \"verlet\"\n"
+          "[thermostat]\nkind = \"baoab\"\nfriction_per_ps = 5.0\ntemperature_K = " +
+          std::to_string(temperature_K) + "\n[path_integral]\nbeads = " + std::to_string(beads) +
+          "\nfrequencies = \"" + frequencies +
+          "\"\n[run]\nequilibration_ps = 1.0\nduration_ps = " + std::to_string(duration_ps) +
+          "\n[observe.path_integral]\nevery = 20\nreplicas = \"mean\"\n"
+          "[observe.geometry]\nevery = 20\nreplicas = \"mean\"\n",
+      folder);
 }
 
 /// Expects a mean within 4.5 standard errors of a number that is itself known to `error`.

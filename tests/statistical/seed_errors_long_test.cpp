@@ -1,8 +1,5 @@
 #include "quiet_run.hpp"
-#include "tarn/deck.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/run.hpp"
-#include "testing.hpp"
 
 // The scatter of results between seeds divided by the errors that the runs quote, for every column
 // of averages.csv, heat_capacity.csv and isomers_by_bath.csv of a hexamer with replica exchange.
