@@ -51,7 +51,6 @@ class DeviceTest : public ::testing::TestWithParam<std::string> {
 inline void expect_near(const char* what, const std::vector<double>& x,
                         const std::vector<double>& y, double tolerance = 1e-9) {
   SCOPED_TRACE(what);
-  EXPECT_FALSE(y.empty());
   ASSERT_EQ(x.size(), y.size());
   for (std::size_t k = 0; k < x.size(); ++k) {
     if (std::isnan(x[k]) && std::isnan(y[k])) continue;
