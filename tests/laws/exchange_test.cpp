@@ -1,9 +1,6 @@
 #include "tarn/exchange.hpp"
 
-#include <functional>
-
 #include "engine_fixtures.hpp"
-#include "tarn/core/error.hpp"
 
 /// @file
 /// Exchanges of replicas on the CPU engine, bit by bit.
