@@ -1,10 +1,7 @@
 // The DNA model of TO 4.4 over twenty seeds: when the strand opens, and the energy it keeps.
-#include <cmath>
-
-#include <gtest/gtest.h>
-
 #include "papers/methods.hpp"
 #include "papers/systems.hpp"
+#include "testing.hpp"
 
 namespace tarn::papers {
 namespace {

@@ -1,17 +1,9 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <type_traits>
-
 #include "papers/dynamics.hpp"
 #include "papers/methods.hpp"
 #include "papers/systems.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Geometric properties of methods.

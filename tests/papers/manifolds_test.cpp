@@ -1,22 +1,12 @@
 // Systems on manifolds: the magnetised body of TO 4.5, the rigid bodies and the double spherical
 // pendulum of MS, the variational methods of PCSZ.
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <memory>
-#include <numbers>
-#include <string>
-#include <vector>
-
 #include <Eigen/Geometry>
-#include <gtest/gtest.h>
 
 #include "geometry.hpp"
 #include "papers/dynamics.hpp"
 #include "papers/systems.hpp"
 #include "papers/variational_of.hpp"
-#include "rounding.hpp"
-#include "tarn/core/error.hpp"
+#include "testing.hpp"
 
 namespace tarn::papers {
 namespace {

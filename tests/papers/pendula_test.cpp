@@ -1,16 +1,9 @@
 // Numbers of the double pendulum and of the chain of pendula, TO 4.1 and 4.2. Those of the double
 // pendulum were computed by a separate program, from the equations and nothing of this one.
-#include <cmath>
-#include <memory>
-#include <numbers>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "geometry.hpp"
 #include "papers/methods.hpp"
 #include "papers/systems.hpp"
-#include "rounding.hpp"
+#include "testing.hpp"
 
 namespace tarn::papers {
 namespace {

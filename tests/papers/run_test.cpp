@@ -1,28 +1,13 @@
 // Decks of the papers' systems: their files, messages and failures, and the program tarn-papers.
 #include "papers/run.hpp"
 
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <map>
-#include <sstream>
-#include <string>
-#include <tuple>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "command.hpp"
 #include "deck/checker.hpp"
 #include "json_reader.hpp"
-#include "messages.hpp"
 #include "papers/methods.hpp"
 #include "papers/systems.hpp"
-#include "rounding.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/csv.hpp"
+#include "testing.hpp"
 
 namespace tarn::papers {
 namespace {

@@ -1,14 +1,9 @@
 // The double spring of AST 5 and 6: projections onto the slow manifold, and slow solutions.
 #include "papers/slow_manifold.hpp"
 
-#include <array>
-#include <cmath>
-
-#include <gtest/gtest.h>
-
 #include "papers/methods.hpp"
 #include "papers/systems.hpp"
-#include "tarn/core/error.hpp"
+#include "testing.hpp"
 
 namespace tarn::papers {
 namespace {

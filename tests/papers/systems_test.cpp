@@ -1,13 +1,8 @@
 // Derivatives of the systems by differences, and the solvers against Eigen's.
 #include "papers/systems.hpp"
 
-#include <cmath>
-#include <stdexcept>
-
-#include <gtest/gtest.h>
-
 #include "geometry.hpp"
-#include "rounding.hpp"
+#include "testing.hpp"
 
 namespace tarn::papers {
 namespace {

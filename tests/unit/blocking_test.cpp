@@ -1,20 +1,7 @@
 #include "analysis/blocking.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <numeric>
-#include <random>
-#include <span>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
 #include "tarn/analysis/errors.hpp"
-#include "tarn/core/error.hpp"
+#include "testing.hpp"
 
 namespace tarn::analysis {
 namespace {

@@ -1,16 +1,8 @@
 #include "tarn/analysis/cluster.hpp"
 
-#include <cmath>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "plain_water.hpp"
-#include "rounding.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

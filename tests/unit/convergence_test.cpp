@@ -1,12 +1,6 @@
 #include "tarn/analysis/convergence.hpp"
 
-#include <array>
-#include <cmath>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
+#include "testing.hpp"
 
 namespace tarn::analysis {
 namespace {

@@ -1,14 +1,3 @@
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <set>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "counting.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/launch_length.hpp"
@@ -16,6 +5,7 @@
 #include "physics/pair_force.hpp"
 #include "src/cpu/layout.hpp"
 #include "tarn/deck.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Who works on what on a GPU: the plain functions that kernels compute their places with. And how

@@ -1,11 +1,7 @@
 #include "core/elementary.hpp"
 
-#include <cmath>
-
-#include <gtest/gtest.h>
-
 #include "core/pack.hpp"
-#include "rounding.hpp"
+#include "testing.hpp"
 #include "worst.hpp"
 
 namespace tarn {

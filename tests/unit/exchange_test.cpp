@@ -1,16 +1,7 @@
 #include "tarn/exchange.hpp"
 
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "physics/exchange.hpp"
-#include "rounding.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
+#include "testing.hpp"
 
 // Equations (34) and (35): who changes places, and with what probability.
 

@@ -1,9 +1,6 @@
 #include "tarn/physics/extremes.hpp"
 
-#include <limits>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

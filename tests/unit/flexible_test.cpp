@@ -1,18 +1,12 @@
 #include "physics/flexible.hpp"
 
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "core/pack.hpp"
 #include "distorted_molecule.hpp"
 #include "dual.hpp"
 #include "flexible_reference.hpp"
 #include "physics/flexible_hessian.hpp"
 #include "tarn/force_field.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

@@ -1,9 +1,5 @@
-#include <cmath>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "tarn/analysis/convergence.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

@@ -1,21 +1,13 @@
 #include "tarn/minimise.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include <Eigen/Dense>
-#include <gtest/gtest.h>
 
 #include "physics/penalty.hpp"
-#include "scratch_folder.hpp"
 #include "start/cluster_coordinates.hpp"
 #include "start/molecule_frame.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

@@ -1,14 +1,8 @@
 #include "physics/model_table.hpp"
 
-#include <cmath>
-#include <map>
-#include <set>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "physics/cluster_shape.hpp"
 #include "tarn/physics/parameters.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 
 namespace tarn {

@@ -1,28 +1,17 @@
 #include "tarn/modes.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <numeric>
-#include <string>
-#include <vector>
-
 #include <Eigen/Dense>
-#include <gtest/gtest.h>
 
 #include "dual.hpp"
 #include "modes/mode_coordinates.hpp"
 #include "modes_numbers.hpp"
 #include "physics/pair_force.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

@@ -1,11 +1,5 @@
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/structure.hpp"
+#include "testing.hpp"
 
 namespace tarn::io {
 namespace {

@@ -1,16 +1,8 @@
 #include "physics/molecule_solve.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "core/pack.hpp"
 #include "distorted_molecule.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

@@ -1,18 +1,7 @@
 #include "tarn/analysis/multi_histogram.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <span>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
 #include "tarn/analysis/errors.hpp"
-#include "tarn/core/error.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Harmonic oscillators, whose energies have the gamma distribution and whose every moment is known

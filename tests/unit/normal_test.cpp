@@ -1,18 +1,9 @@
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "core/pack.hpp"
 #include "physics/noise.hpp"
 #include "tarn/core/philox.hpp"
-#include "tarn/core/units.hpp"
+#include "testing.hpp"
 #include "worst.hpp"
 
 namespace tarn {

@@ -1,15 +1,6 @@
 #include "core/pack.hpp"
 
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <type_traits>
-#include <vector>
-
-#include <gtest/gtest.h>
-
+#include "testing.hpp"
 #include "worst.hpp"
 
 namespace tarn {

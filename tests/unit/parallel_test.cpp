@@ -1,11 +1,8 @@
 #include "src/core/parallel.hpp"
 
 #include <atomic>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
-#include <gtest/gtest.h>
+#include "testing.hpp"
 
 /// @file
 /// Loops over threads: each index once, and no exception is lost.

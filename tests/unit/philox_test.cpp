@@ -1,19 +1,12 @@
 #include "tarn/core/philox.hpp"
 
-#include <array>
 #include <bit>
-#include <cmath>
-#include <cstdint>
-#include <functional>
-#include <random>
-#include <utility>
-#include <vector>
 
 #include <Random123/philox.h>
-#include <gtest/gtest.h>
 
 #include "core/pack.hpp"
 #include "physics/noise.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

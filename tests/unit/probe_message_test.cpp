@@ -1,13 +1,6 @@
 #include "kernels/probe_message.hpp"
 
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
+#include "testing.hpp"
 
 /// @file
 /// What is told where there is no device to run on: each cause has its own words and its own cure.
