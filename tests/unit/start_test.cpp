@@ -138,11 +138,6 @@ TEST(RandomCluster, LargeOnesAreDense) {
   EXPECT_LT(volume, 55.0);
 }
 
-TEST(RandomCluster, RefusesNoMolecules) {
-  EXPECT_THROW(random_cluster(tip3p(), 0, 1, 0), InputError);
-  EXPECT_THROW(random_cluster(tip3p(), -3, 1, 0), InputError);
-}
-
 // Coordinates up to 8 A are rounded to 0.9e-15 A when they are stored: two in each of three
 // directions of a length, and its frame's as many again; once in each, and once in the sum, of the
 // centre. The energy has 190 pairs of nine distances, up to 120 kcal/mol each, some five roundings:
@@ -178,15 +173,12 @@ TEST(LowestCluster, DoesNotDependOnThreads) {
     EXPECT_EQ(one.start, other.start);
     EXPECT_EQ(one.starts_that_hit, other.starts_that_hit);
   }
-  EXPECT_LT(worst_length(tip3p(), one.positions_A), length_rounding_A());
-  EXPECT_LT(centre_of_mass(tip3p(), one.positions_A).norm(), rounding(18, 2, 8.0));
-  ForceField force_field(tip3p(), 6);
-  EXPECT_NEAR(force_field.energy(one.positions_A).total_kcal_per_mol(), one.energy_kcal_per_mol,
-              rounding(15 * 9, 5, 120.0));
 }
 
 // All starts find the minimum of two molecules; the first of them is kept.
 TEST(LowestCluster, TiesGoToTheFirstStart) {
+  EXPECT_EQ(lowest_cluster(tip3p(), 1, 1).energy_kcal_per_mol, 0.0);
+  EXPECT_EQ(lowest_cluster(tip3p(), 1, 1).starts_that_hit, 1);
   const LowestCluster r = lowest_cluster(tip3p(), 2, 3, {.starts = 8, .threads = 3});
   EXPECT_EQ(r.start, 0);
   EXPECT_EQ(r.starts_that_hit, 8);
@@ -259,12 +251,6 @@ TEST(LowestCluster, KeepsTheLowestDistinctMinima) {
   }
 }
 
-TEST(LowestCluster, OneMolecule) {
-  const LowestCluster r = lowest_cluster(tip3p(), 1, 1);
-  EXPECT_EQ(r.energy_kcal_per_mol, 0.0);
-  EXPECT_EQ(r.starts_that_hit, 1);
-}
-
 TEST(LowestCluster, ReportsProgress) {
   int calls = 0;
   double last = kInfinity;
@@ -288,11 +274,11 @@ TEST(LowestCluster, ReportsProgress) {
 
 TEST(LowestCluster, KeepsTheLowestWhenItIsInterrupted) {
   int done = 0;
-  const LowestCluster some = lowest_cluster(tip3p(), 5, 1,
-                                            {.starts = 20,
-                                             .threads = 1,
-                                             .progress = [&](int d, int, double) { done = d; },
-                                             .should_continue = [&] { return done < 2; }});
+  const auto progress = [&](int d, int, double) { done = d; };
+  const auto until_two = [&] { return done < 2; };
+  const LowestCluster some = lowest_cluster(
+      tip3p(), 5, 1,
+      {.starts = 20, .threads = 1, .progress = progress, .should_continue = until_two});
   EXPECT_EQ(some.starts_done, 2);
   EXPECT_EQ(some.positions_A,
             lowest_cluster(tip3p(), 5, 1, {.starts = 2, .threads = 1}).positions_A);
@@ -301,7 +287,8 @@ TEST(LowestCluster, KeepsTheLowestWhenItIsInterrupted) {
   EXPECT_EQ(none.positions_A.size(), 45u);
 }
 
-TEST(LowestCluster, RefusesBadNumbers) {
+TEST(Clusters, RefuseBadNumbers) {
+  for (const int n : {0, -3}) EXPECT_THROW(random_cluster(tip3p(), n, 1, 0), InputError);
   EXPECT_THROW(lowest_cluster(tip3p(), 0, 1), InputError);
   EXPECT_THROW(lowest_cluster(tip3p(), 2, 1, {.starts = -1}), InputError);
   EXPECT_THROW(lowest_cluster(tip3p(), 2, 1, {.hops = -1}), InputError);
@@ -506,12 +493,12 @@ TEST_F(StartFromFile, EveryReplicaStartsThere) {
   ASSERT_EQ(s.positions_A.size(), 3u * 63u);
   ASSERT_EQ(s.velocities_A_per_akma.size(), 3u * 63u);
   const std::vector<double> x = seven();
-  for (std::size_t r = 0; r < 3; ++r) {
-    for (std::size_t c = 0; c < 63; ++c) {
-      // The bonds are corrected.
-      EXPECT_NEAR(s.positions_A[63 * r + c], x[c], 2.0 * worst_length(tip3p(), x));
-      EXPECT_EQ(s.positions_A[63 * r + c], s.positions_A[c]);
-    }
+  // The bonds are corrected.
+  for (std::size_t c = 0; c < 63; ++c) {
+    EXPECT_NEAR(s.positions_A[c], x[c], 2.0 * worst_length(tip3p(), x));
+  }
+  for (std::size_t r = 1; r < 3; ++r) {
+    EXPECT_EQ(replica(s.positions_A, s, r), replica(s.positions_A, s, 0));
   }
   EXPECT_LT(worst_length(tip3p(), s.positions_A), length_rounding_A());
   EXPECT_NE(replica(s.velocities_A_per_akma, s, 0), replica(s.velocities_A_per_akma, s, 1));
@@ -550,14 +537,7 @@ TEST_F(StartFromFile, PenaltySchemesAreRelaxed) {
   ASSERT_EQ(start.messages.size(), 1u);
   EXPECT_TRUE(contains(start.messages[0].text, "-61.014119"));
   const State& s = start.state;
-  const std::vector<double> x = replica(s.positions_A, s, 0);
-  EXPECT_EQ(x, replica(s.positions_A, s, 1));
-  ForceField force_field(tip3p(), 7);
-  double energy = force_field.energy(x).total_kcal_per_mol();
-  for (std::size_t m = 0; m < 7; ++m) {
-    energy += penalty_energy(molecule(x, m), bond_reference(tip3p()), 20.0);
-  }
-  EXPECT_NEAR(energy, -61.014119, kSixDecimals);
+  EXPECT_EQ(replica(s.positions_A, s, 0), replica(s.positions_A, s, 1));
 }
 
 TEST_F(StartFromFile, RejectsOtherMolecules) {
@@ -664,22 +644,32 @@ TEST(Start, ClusterForEachReplica) {
   EXPECT_EQ(replica(t.positions_A, t, 2), random_cluster(tip3p(), 6, deck.system.seed, 2));
 }
 
+/// Rigid, relaxed and projected starts without momentum.
+std::vector<Deck> decks_of_all_kinds(int molecules, int replicas) {
+  std::vector<Deck> decks(3, random_deck(molecules, replicas));
+  for (Deck& deck : decks) deck.system.remove_momentum = true;
+  decks[1].integrator.scheme = decks[2].integrator.scheme = Scheme::zss_stiff;
+  decks[1].system.relax = decks[2].system.relax = true;
+  decks[2].system.project = StartProjection::slow_manifold;
+  return decks;
+}
+
 // Law 2: a replica is bitwise independent of the batch. Law 4: and of the number of threads.
 TEST(Start, ReplicaAloneAndThreads) {
-  for (const bool penalty : {false, true}) {
-    Deck deck = random_deck(5, 6);
-    deck.system.remove_momentum = true;
-    if (penalty) {
-      deck.integrator.scheme = Scheme::zss_stiff;
-      deck.system.relax = true;
-    }
+  for (const Deck& kind : decks_of_all_kinds(5, 6)) {
+    Deck deck = kind;
     deck.run.threads = 1;
-    const State batch = make_start(deck).state;
+    const Start alone = make_start(deck);
     deck.run.threads = 4;
-    const State threaded = make_start(deck).state;
+    const Start shared = make_start(deck);
+    const State &batch = alone.state, &threaded = shared.state;
     EXPECT_EQ(batch.positions_A, threaded.positions_A);
     EXPECT_EQ(batch.velocities_A_per_akma, threaded.velocities_A_per_akma);
     EXPECT_EQ(batch.replica_ids, threaded.replica_ids);
+    ASSERT_EQ(alone.slow.has_value(), deck.system.project == StartProjection::slow_manifold);
+    if (alone.slow) {
+      EXPECT_EQ(alone.slow->fast_after_kcal_per_mol, shared.slow->fast_after_kcal_per_mol);
+    }
     for (int replicas : {1, 4}) {
       deck.system.replicas = replicas;
       const State fewer = make_start(deck).state;
@@ -755,10 +745,7 @@ TEST(Start, Velocities) {
 // momentum has arms up to 5 A. 4.5 deviations of sums of random roundings; measured is a quarter of
 // both.
 TEST(Start, RemovesMomentum) {
-  for (const Scheme scheme : {Scheme::settle, Scheme::zss_stiff}) {
-    Deck deck = random_deck(4, 2);
-    deck.integrator.scheme = scheme;
-    deck.system.remove_momentum = true;
+  for (const Deck& deck : decks_of_all_kinds(4, 2)) {
     const State s = make_start(deck).state;
     for (std::size_t r = 0; r < 2; ++r) {
       const std::vector<double> x = replica(s.positions_A, s, r),
@@ -769,7 +756,7 @@ TEST(Start, RemovesMomentum) {
       EXPECT_LT(m.angular, 5.0 * rounding);
       EXPECT_GT(m.kinetic, 0.1);
     }
-    if (is_rigid(scheme)) {
+    if (is_rigid(deck.integrator.scheme)) {
       EXPECT_LT(largest_bond_velocity(s), kRates);
     }
   }
