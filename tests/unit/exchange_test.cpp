@@ -79,6 +79,11 @@ TEST(Exchange, NeighboursTakeTurns) {
   frame.energies.pop_back();
   EXPECT_EQ(lower_ids(10, frame), (Ids{4, 0, 2}));
   EXPECT_EQ(lower_ids(5, frame), (Ids{1}));
+  // Partners have each other, in ladders of three; one temperature has none.
+  EXPECT_EQ(exchange_partner(4, 3, 10, 20), 3);
+  EXPECT_EQ(exchange_partner(3, 3, 10, 20), 4);
+  EXPECT_EQ(exchange_partner(4, 3, 10, 10), 5);
+  for (const std::size_t length : {0u, 1u}) EXPECT_FALSE(exchange_partner(0, length, 10, 0));
 }
 
 /// Energies of two harmonic baths, chi-squared of 2 n degrees, nearly normal: with equal spread s
