@@ -195,20 +195,7 @@ Deck projected_deck(int molecules, int replicas, double temperature_K) {
   return deck;
 }
 
-/// Linear momentum, centre of mass and angular momentum.
-std::array<Eigen::Vector3d, 3> momenta(const Cluster& c) {
-  std::array<Eigen::Vector3d, 3> sums;
-  sums.fill(Eigen::Vector3d::Zero());
-  for (std::size_t a = 0; a < c.x.size() / 3; ++a) {
-    const double mass = tip3p().mass_Da(static_cast<int>(a % 3));
-    const Eigen::Vector3d x(c.x[3 * a], c.x[3 * a + 1], c.x[3 * a + 2]);
-    const Eigen::Vector3d v(c.v[3 * a], c.v[3 * a + 1], c.v[3 * a + 2]);
-    sums[0] += mass * v;
-    sums[1] += mass * x;
-    sums[2] += mass * x.cross(v);
-  }
-  return sums;
-}
+Momenta momenta(const Cluster& c) { return test::momenta(tip3p(), c.x, c.v); }
 
 /// What a sum of that many terms and of that size rounds by, of both the terms and the sum.
 double sum_rounding(double terms, double size) { return 2.0 * terms * kEpsilon * size; }
@@ -310,12 +297,7 @@ TEST(SlowStart, VelocitiesBecomeTangent) {
   const auto largest_rate = [](double omega) {
     Cluster c = seven(omega, From::maxwell);
     project(omega, c);
-    double worst = 0.0;
-    for (std::size_t m = 0; m < c.x.size() / 9; ++m) {
-      const BondValues<double> rate = apply_jacobian(bonds(molecule(c.x, m)), molecule(c.v, m));
-      worst = std::max({worst, std::abs(rate.oh1), std::abs(rate.oh2), std::abs(rate.hh)});
-    }
-    return worst;
+    return largest_bond_rate(c.x, c.v);
   };
   expect_power(largest_rate, -2.0, 1.2e-3);
 }
@@ -351,18 +333,18 @@ TEST(SlowStart, IsIdempotent) {
 TEST(SlowStart, KeepsMomentum) {
   for (const double omega : {100.0, 400.0}) {
     Cluster c = seven(omega, From::maxwell);
-    const auto before = momenta(c);
+    const Momenta before = momenta(c);
     project(omega, c);
-    const auto after = momenta(c);
+    const Momenta after = momenta(c);
     // Of both: momenta of an atom are 1 at most, and positions of 3 A weigh 16.
-    EXPECT_LT((after[0] - before[0]).norm(), 2.0 * sum_rounding(21, 1.0));
-    EXPECT_LT((after[1] - before[1]).norm(), 2.0 * sum_rounding(21, 16.0 * 3.0));
+    EXPECT_LT((after.linear - before.linear).norm(), 2.0 * sum_rounding(21, 1.0));
+    EXPECT_LT((after.moment - before.moment).norm(), 2.0 * sum_rounding(21, 16.0 * 3.0));
   }
   const auto turned = [](double omega) {
     Cluster c = seven(omega, From::maxwell);
-    const Eigen::Vector3d before = momenta(c)[2];
+    const Eigen::Vector3d before = momenta(c).angular;
     project(omega, c);
-    return (momenta(c)[2] - before).norm();
+    return (momenta(c).angular - before).norm();
   };
   expect_power(turned, -2.0, 0.05);
 }
