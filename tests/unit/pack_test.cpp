@@ -280,13 +280,6 @@ TYPED_TEST(FloatPack, ScaledCubeOfTheReciprocalSquareRoot) {
   scalar_error.expect_between(0.9, 9.0);
 }
 
-TYPED_TEST(FloatPack, LanesRotate) {
-  using T = TypeParam;
-  constexpr int n = Pack<T>::lanes;
-  const Pack<T> a = this->pack(), r = rotate_lanes(a);
-  for (int i = 0; i < n; ++i) EXPECT_TRUE(same(r[i], a[(i + 1) % n])) << i;
-}
-
 // Whole numbers, whose sums are exact in any order.
 TYPED_TEST(FloatPack, SumsTheLanesOfManyPacks) {
   using T = TypeParam;
@@ -358,33 +351,6 @@ TEST_F(IntegerPack, BitOperationsMatchScalars) {
   }
 }
 
-TEST_F(IntegerPack, LowHalvesAreMultipliedTo64Bits) {
-  for (int n = 0; n < 1000; ++n) {
-    const Pack<std::uint64_t> a = pack<std::uint64_t>();
-    const std::uint32_t b = n == 0 ? 0xffffffffu : static_cast<std::uint32_t>(engine_());
-    const Pack<std::uint64_t> product = multiply_low32(a, b);
-    for (int i = 0; i < Pack<std::uint64_t>::lanes; ++i) {
-      const std::uint64_t exact = std::uint64_t{static_cast<std::uint32_t>(a[i])} * b;
-      ASSERT_EQ(product[i], exact);
-      ASSERT_EQ(multiply_low32(a[i], b), exact);
-    }
-  }
-  const std::uint64_t largest = multiply_low32(~std::uint64_t{0}, 0xffffffffu);
-  EXPECT_EQ(largest, 0xfffffffe00000001u);
-}
-
-TEST_F(IntegerPack, NarrowKeepsTheLowHalvesInOrder) {
-  constexpr int n = Pack<std::uint64_t>::lanes;
-  for (int k = 0; k < 1000; ++k) {
-    const Pack<std::uint64_t> low = pack<std::uint64_t>(), high = pack<std::uint64_t>();
-    const Pack<std::uint32_t> r = narrow(low, high);
-    for (int i = 0; i < n; ++i) {
-      ASSERT_EQ(r[i], static_cast<std::uint32_t>(low[i]));
-      ASSERT_EQ(r[n + i], static_cast<std::uint32_t>(high[i]));
-    }
-  }
-}
-
 TEST_F(IntegerPack, FloatsWidenExactlyAndDoublesRoundToNearest) {
   constexpr int n = Pack<double>::lanes;
   for (int k = 0; k < 1000; ++k) {
@@ -446,15 +412,9 @@ TEST_F(IntegerPack, BitsOfFloats) {
   EXPECT_EQ(bits_of(Pack<float>(-0.0f))[0], 0x80000000u);
 }
 
-TEST_F(IntegerPack, ScalarsAreMasksOfOneLane) {
-  EXPECT_TRUE(any(true));
-  EXPECT_FALSE(any(false));
-  EXPECT_EQ(select(true, 1.0, 2.0), 1.0);
-  EXPECT_EQ(select(false, 1.0, 2.0), 2.0);
-  static_assert(std::is_same_v<mask_t<double>, bool> && std::is_same_v<scalar_t<double>, double>);
-  static_assert(std::is_same_v<mask_t<Pack<float>>, Mask<float>>);
-  static_assert(std::is_same_v<scalar_t<Pack<float>>, float>);
-}
+static_assert(std::is_same_v<mask_t<double>, bool> && std::is_same_v<scalar_t<double>, double>);
+static_assert(std::is_same_v<mask_t<Pack<float>>, Mask<float>>);
+static_assert(std::is_same_v<scalar_t<Pack<float>>, float>);
 
 }  // namespace
 }  // namespace tarn
