@@ -36,6 +36,18 @@ inline Vector state_after(Dynamics& dynamics, std::int64_t steps) {
   return joined(dynamics.q, dynamics.v);
 }
 
+/// Largest value of a function of the state over a number of steps.
+template <class Of>
+double largest_in(const Experiment& p, Method& method, int steps, const Of& of) {
+  State s = advanced(method, p.position, p.velocity, 0);
+  double worst = 0.0;
+  for (int k = 0; k < steps; ++k) {
+    method.step(s);
+    worst = std::max(worst, of(s));
+  }
+  return worst;
+}
+
 /// The order of a method: log2 of the ratio of errors with that many and twice as many steps.
 /// @param at the result with a number of steps
 template <class At>

@@ -97,18 +97,6 @@ TEST(MechanicsDoublePendulum, ErrorsOfEachMethodToFifty) {
   }
 }
 
-/// Largest value of a function of the state over a number of steps.
-template <class Of>
-double largest_in(const Experiment& p, Method& method, int steps, const Of& of) {
-  State s = advanced(method, p.position, p.velocity, 0);
-  double worst = 0.0;
-  for (int k = 0; k < steps; ++k) {
-    method.step(s);
-    worst = std::max(worst, of(s));
-  }
-  return worst;
-}
-
 /// Largest change of the energy at x, or of that which the method keeps.
 double worst_energy_error(const Experiment& p, Method& method, int steps, bool kept = false) {
   const auto energy_of = [&](const State& s) {
@@ -264,17 +252,6 @@ TEST(MechanicsDoublePendulum, ShakeConvergesAtTheShortestSteps) {
 }
 
 // --- multipliers ---------------------------------------------------------------------------------
-
-TEST(MechanicsMultipliers, AtTheStart) {
-  const Experiment p = pendulum(20.0);
-  const double h = 1e-3;
-  Shake shake(*p.soft, *p.constraint, h);
-  const State s = advanced(shake, p.position, p.velocity, 0);
-  // The error at a start at rest is h²/18, and rounding over h².
-  const double error = h * h / 18.0 + 4.0 * test::kEpsilon / (h * h);
-  EXPECT_NEAR(s.lambda[0], 2.0 / 3.0, error);
-  EXPECT_NEAR(s.lambda[1], 1.0 / 6.0, error);
-}
 
 TEST(MechanicsMultipliers, OrdersOfShakeAndRattle) {
   const Experiment p = pendulum(20.0);

@@ -234,7 +234,6 @@ TEST(NormalBits, UseEachBitOnce) {
 
 // Each lane has an address of its own, with replicas and molecules mixed as an engine may do.
 TEST(MoleculeNormals, PacksGiveTheNumbersOfEachLane) {
-  using U64 = Pack<std::uint64_t>;
   std::mt19937_64 engine(2);
   for (int n = 0; n < 10000; ++n) {
     const std::uint64_t seed = engine(), step = engine() >> (8 + n % 56);
