@@ -196,36 +196,25 @@ TEST(ClusterShape, OfKnownMinima) {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Molecules along x, 10 A apart, with bonds of 1 A.
-std::vector<double> row(int molecules) {
-  std::vector<double> x;
-  for (int m = 0; m < molecules; ++m) {
-    const double at = 10.0 * m;
-    x.insert(x.end(), {at, 0, 0, at, 1, 0, at, 0, 1});
-  }
-  return x;
-}
-
 TEST(ClosestAtoms, AreOfDifferentMolecules) {
-  std::vector<double> x = row(3);
-  x[2 * 9 + 3] = 10.0;  // H1 of the last one to the second one, 2 A above its H1
+  std::vector<double> x = molecules_at({0.0, 10.0, 20.0});
+  x[2 * 9 + 3] = 10.0;  // H1 of the last one to the second one, 2 A above its H2
   x[2 * 9 + 4] = 3.0;
-  EXPECT_EQ(closest_atoms(x), (ClosestAtoms{{1, 1}, {2, 1}, 2.0}));
+  EXPECT_EQ(closest_atoms(x), (ClosestAtoms{{1, 2}, {2, 1}, 2.0}));
 }
 
 TEST(ClosestAtoms, OfOneMoleculeAreItsOwn) {
-  std::vector<double> x = row(1);
+  std::vector<double> x = molecules_at({0.0});
   x[7] = 0.5;
-  x[8] = 0.0;
   EXPECT_EQ(closest_atoms(x), (ClosestAtoms{{0, 0}, {0, 2}, 0.5}));
 }
 
 TEST(ClosestAtoms, IgnoresNan) {
-  std::vector<double> x = row(3);
+  std::vector<double> x = molecules_at({0.0, 10.0, 20.0});
   for (int c = 9; c < 18; ++c) x[static_cast<std::size_t>(c)] = kNaN;
   EXPECT_EQ(closest_atoms(x).a.molecule, 0);
   EXPECT_EQ(closest_atoms(x).b.molecule, 2);
-  EXPECT_EQ(closest_atoms(x).distance_A, 20.0);
+  EXPECT_EQ(closest_atoms(x).distance_A, 19.0);
   for (double& c : x) c = kNaN;
   EXPECT_EQ(closest_atoms(x).a.molecule, -1);
 }

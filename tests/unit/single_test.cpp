@@ -13,31 +13,21 @@ using namespace test;
 using U = std::uint32_t;
 using Fixed = FixedPosition<U>;
 
-template <class F>
-void for_coordinates(const Triple<double>& x, F f) {
-  for (const Vec3<double>* a : {&x.o, &x.h1, &x.h2}) {
-    f(a->x);
-    f(a->y);
-    f(a->z);
-  }
-}
 std::array<U, 12> words(const Fixed& p) {
   const auto& [o, h1, h2] = p.x;
   return {p.cell.x, p.cell.y, p.cell.z, o.x, o.y, o.z, h1.x, h1.y, h1.z, h2.x, h2.y, h2.z};
 }
-Triple<float> rounded(const Triple<double>& a) {
-  const auto f = [](const Vec3<double>& v) -> Vec3<float> {
-    return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)};
-  };
-  return {f(a.o), f(a.h1), f(a.h2)};
+template <class To, class From>
+Triple<To> converted(const Triple<From>& a) {
+  std::array<To, 9> numbers;
+  std::ranges::transform(to_array(a), numbers.begin(), [](From c) { return static_cast<To>(c); });
+  return to_triple(numbers);
 }
-Triple<double> widened(const Triple<float>& a) {
-  const auto d = [](const Vec3<float>& v) -> Vec3<double> { return {v.x, v.y, v.z}; };
-  return {d(a.o), d(a.h1), d(a.h2)};
-}
+Triple<float> rounded(const Triple<double>& a) { return converted<float>(a); }
+Triple<double> widened(const Triple<float>& a) { return converted<double>(a); }
 double largest(const Triple<double>& a) {
   double r = 0.0;
-  for_coordinates(a, [&](double c) { r = std::max(r, std::abs(c)); });
+  for (const double c : to_array(a)) r = std::max(r, std::abs(c));
   return r;
 }
 
