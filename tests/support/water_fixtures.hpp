@@ -260,6 +260,37 @@ inline Triple<double> molecule(std::span<const double> x, std::size_t m) {
   return to_triple(a);
 }
 
+/// Sums over the atoms of a cluster.
+struct Momenta {
+  Eigen::Vector3d linear = Eigen::Vector3d::Zero();   ///< of m v
+  Eigen::Vector3d angular = Eigen::Vector3d::Zero();  ///< of m x cross v
+  Eigen::Vector3d moment = Eigen::Vector3d::Zero();   ///< of m x
+  double kinetic = 0.0;
+};
+inline Momenta momenta(const WaterModel& model, std::span<const double> x,
+                       std::span<const double> v) {
+  Momenta sums;
+  for (std::size_t a = 0; a < x.size() / 3; ++a) {
+    const double m = model.mass_Da(static_cast<int>(a % 3));
+    const Eigen::Map<const Eigen::Vector3d> r(&x[3 * a]), u(&v[3 * a]);
+    sums.linear += m * u;
+    sums.angular += m * r.cross(u);
+    sums.moment += m * r;
+    sums.kinetic += 0.5 * m * u.squaredNorm();
+  }
+  return sums;
+}
+
+/// Largest rate of a squared bond length.
+inline double largest_bond_rate(std::span<const double> x, std::span<const double> v) {
+  double largest = 0.0;
+  for (std::size_t m = 0; m < x.size() / 9; ++m) {
+    const BondValues<double> rate = apply_jacobian(bonds(molecule(x, m)), molecule(v, m));
+    largest = std::max({largest, std::abs(rate.oh1), std::abs(rate.oh2), std::abs(rate.hh)});
+  }
+  return largest;
+}
+
 /// Largest error of a bond length [A].
 inline double worst_length(const WaterModel& model, std::span<const double> x) {
   double worst = 0.0;
