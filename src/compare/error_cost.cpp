@@ -15,8 +15,9 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-const analysis::MeanError& error_of(const CostPoint& point, ErrorMeasure measure) {
-  return measure == ErrorMeasure::potential ? point.potential : point.distance;
+analysis::MeanError error_of(const SchemeResult& s, ErrorMeasure measure) {
+  if (measure == ErrorMeasure::potential) return s.potential_difference_kcal_per_mol;
+  return {s.oo_total_variation, s.oo_total_variation_err};
 }
 
 /// Jackknife error of the total variation distance, leaving out one group of replicas of `a` at a
@@ -83,22 +84,22 @@ double total_variation_noise(const DistanceHistogram& a, const DistanceHistogram
   return 0.5 * width_A * std::sqrt(2.0 / std::numbers::pi) * sum;
 }
 
-bool costs_agree_within_errors(const CostPoint& faster, const CostPoint& slower) {
+bool costs_agree_within_errors(const SchemeResult& faster, const SchemeResult& slower) {
   return slower.us_per_ps - faster.us_per_ps <=
          2.0 * std::hypot(faster.us_per_ps_err, slower.us_per_ps_err);
 }
 
-bool is_error_below(const CostPoint& point, ErrorMeasure measure, double limit) {
-  const analysis::MeanError& e = error_of(point, measure);
-  return point.survived && std::fabs(e.mean) + 2.0 * e.error < limit;
+bool is_error_below(const SchemeResult& scheme, ErrorMeasure measure, double limit) {
+  const analysis::MeanError e = error_of(scheme, measure);
+  return scheme.blow_ups.empty() && std::fabs(e.mean) + 2.0 * e.error < limit;
 }
 
-double times_longer_to_resolve(const CostPoint& point, ErrorMeasure measure, double limit) {
-  const analysis::MeanError& e = error_of(point, measure);
+double times_longer_to_resolve(const SchemeResult& scheme, ErrorMeasure measure, double limit) {
+  const analysis::MeanError e = error_of(scheme, measure);
   // Equal distributions have a distance, too.
   const double noise =
-      2.0 * e.error + (measure == ErrorMeasure::distance ? point.distance_noise : 0.0);
-  if (is_error_below(point, measure, limit) || std::fabs(e.mean) - noise > limit) return 1.0;
+      2.0 * e.error + (measure == ErrorMeasure::distance ? scheme.oo_total_variation_noise : 0.0);
+  if (is_error_below(scheme, measure, limit) || std::fabs(e.mean) - noise > limit) return 1.0;
   if (!std::isfinite(noise)) return std::numeric_limits<double>::infinity();
   return std::max(1.0, 4.0 * noise * noise / (limit * limit));
 }

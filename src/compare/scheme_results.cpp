@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -125,16 +126,15 @@ CheapestScheme cheapest_scheme(const std::vector<SchemeResult>& schemes, std::st
   best.within = std::move(within);
   std::vector<const SchemeResult*> good;
   for (std::size_t k = 1; k < schemes.size(); ++k) {
-    if (is_error_below(cost_point(schemes[k]), measure, limit)) good.push_back(&schemes[k]);
+    if (is_error_below(schemes[k], measure, limit)) good.push_back(&schemes[k]);
   }
   std::ranges::stable_sort(good, {}, &SchemeResult::us_per_ps);
   for (std::size_t k = 1; k < schemes.size(); ++k) {
-    const CostPoint point = cost_point(schemes[k]);
-    const bool is_faster =
-        good.empty() || (point.us_per_ps < good[0]->us_per_ps &&
-                         !costs_agree_within_errors(point, cost_point(*good[0])));
-    if (!point.survived || !is_faster) continue;
-    best.times_longer = std::max(best.times_longer, times_longer_to_resolve(point, measure, limit));
+    const SchemeResult& s = schemes[k];
+    const bool is_faster = good.empty() || (s.us_per_ps < good[0]->us_per_ps &&
+                                            !costs_agree_within_errors(s, *good[0]));
+    if (!s.blow_ups.empty() || !is_faster) continue;
+    best.times_longer = std::max(best.times_longer, times_longer_to_resolve(s, measure, limit));
   }
   if (good.empty() || best.times_longer > 1.0) return best;
   const SchemeResult& fastest = *good.front();
@@ -142,8 +142,7 @@ CheapestScheme cheapest_scheme(const std::vector<SchemeResult>& schemes, std::st
   best.us_per_ps = fastest.us_per_ps;
   best.us_per_ps_err = fastest.us_per_ps_err;
   for (std::size_t k = 1; k < good.size(); ++k) {
-    if (!costs_agree_within_errors(cost_point(fastest), cost_point(*good[k]))) continue;
-    best.ties.push_back(good[k]->label);
+    if (costs_agree_within_errors(fastest, *good[k])) best.ties.push_back(good[k]->label);
   }
   return best;
 }
@@ -180,18 +179,6 @@ SchemeResult scheme_result(const SchemeRun& run, const SchemeRun& first) {
   add_differences(run, first, s);
   add_mean_distance(run, s);
   return s;
-}
-
-CostPoint cost_point(const SchemeResult& s) {
-  CostPoint p;
-  p.timestep_fs = s.timestep_fs;
-  p.us_per_ps = s.us_per_ps;
-  p.us_per_ps_err = s.us_per_ps_err;
-  p.potential = s.potential_difference_kcal_per_mol;
-  p.distance = {s.oo_total_variation, s.oo_total_variation_err};
-  p.distance_noise = s.oo_total_variation_noise;
-  p.survived = s.blow_ups.empty();
-  return p;
 }
 
 const AveragedQuantity* SchemeResult::correlation_time(std::string_view quantity) const {
@@ -248,6 +235,24 @@ std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& scheme
     }
   }
   return limits;
+}
+
+std::vector<SchemeOrder> energy_orders(const std::vector<SchemeResult>& schemes,
+                                       const std::vector<Variant>& variants) {
+  std::map<std::size_t, std::vector<std::size_t>> curves;
+  for (std::size_t k = 0; k < schemes.size(); ++k) curves[variants[k].curve].push_back(k);
+  std::vector<SchemeOrder> orders;
+  for (const auto& [curve, points] : curves) {
+    std::vector<double> steps_fs, changes;
+    for (const std::size_t k : points) {
+      if (!schemes[k].blow_ups.empty()) continue;
+      steps_fs.push_back(schemes[k].timestep_fs);
+      changes.push_back(schemes[k].energy_rms_kcal_per_mol.mean);
+    }
+    orders.push_back({variants[points.front()].curve_label, "energy",
+                      analysis::fit_order(steps_fs, changes)});
+  }
+  return orders;
 }
 
 }  // namespace tarn

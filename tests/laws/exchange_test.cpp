@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "engine_fixtures.hpp"
+#include "exchange_states.hpp"
 #include "tarn/core/error.hpp"
 
 /// @file

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analysis/rdf.hpp"
+#include "exchange_states.hpp"
 #include "interface/moments.hpp"
 #include "observe/trajectory_frames.hpp"
 #include "physics/geometry.hpp"
