@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tarn/engine.hpp"
-#include "tarn/state.hpp"
 #include "tarn/system.hpp"
 
 /// @file

@@ -6,7 +6,6 @@
 #include "observe/trajectory_tables.hpp"
 #include "run_end_text.hpp"
 #include "structure_files.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/model_by_name.hpp"
 #include "terminal.hpp"
 

@@ -7,7 +7,6 @@
 #include "commands.hpp"
 #include "io/paths.hpp"
 #include "structure_files.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/model_by_name.hpp"
 #include "terminal.hpp"

@@ -10,7 +10,6 @@
 #include "start/molecule_frame.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/model_by_name.hpp"
 #include "tarn/single_point.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"

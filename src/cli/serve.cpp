@@ -6,7 +6,6 @@
 
 #include "commands.hpp"
 #include "structure_files.hpp"
-#include "tarn/model_by_name.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

@@ -16,7 +16,6 @@
 #include "tables.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/start.hpp"
 #include "water_variants.hpp"
 
 namespace tarn {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <utility>
 

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "line_reader.hpp"
 #include "tarn/io/structure.hpp"

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 
 #include "tarn/analysis/errors.hpp"
