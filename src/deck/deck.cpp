@@ -130,18 +130,18 @@ Deck with_potential(const Deck& deck, const std::string& name) {
   const std::string label = "the potential " + name;
   if (const PotentialKind kind = potential_kind(deck);
       kind == PotentialKind::library || kind == PotentialKind::socket) {
-    throw InputError({{label, 0, 0,
-                       fmt::format("the deck has another potential, {}; remove one of them",
-                                   potential_text(deck))}});
+    throw InputError(label, 0,
+                     fmt::format("the deck has another potential, {}; remove one of them",
+                                 potential_text(deck)));
   }
   Deck other = deck;
   if (potential_kind(deck) == PotentialKind::program) {
     std::string& own = other.potential->name;
     if (!own.empty() && own != name) {
-      throw InputError({{label, 0, 0,
-                         fmt::format("the deck has the potential {}; give the potential this name, "
-                                     "or remove the name from the deck",
-                                     decks::toml_string(own))}});
+      throw InputError(label, 0,
+                       fmt::format("the deck has the potential {}; give the potential this name, "
+                                   "or remove the name from the deck",
+                                   decks::toml_string(own)));
     }
     own = name;
     return other;

@@ -125,18 +125,17 @@ class Scan {
   /// Frames with broken molecules are converted as they are.
   void check(const Structure& frame, const FrameReader& reader, std::int64_t number) {
     if (frame.molecules != contents_.molecules) {
-      throw InputError(
-          {Problem{options_.from, reader.line_of_atom(0), 0,
-                   fmt::format("this frame has {} and the first one has {}; all frames of a "
-                               "trajectory must be of one cluster",
-                               count_text(frame.molecules, "molecule"), contents_.molecules)}});
+      throw InputError(options_.from, reader.line_of_atom(0),
+                       fmt::format("this frame has {} and the first one has {}; all frames of a "
+                                   "trajectory must be of one cluster",
+                                   count_text(frame.molecules, "molecule"), contents_.molecules));
     }
     if (frame.beads() != contents_.beads) {
-      throw InputError({Problem{
-          options_.from, reader.line_of_atom(0), 0,
+      throw InputError(
+          options_.from, reader.line_of_atom(0),
           fmt::format("this frame has beads = {} and the first one {}; all frames of a trajectory "
                       "must have the same number",
-                      frame.beads(), contents_.beads)}});
+                      frame.beads(), contents_.beads));
     }
     std::vector<Problem> overlaps = overlap_problems(frame, reader, number);
     if (!overlaps.empty()) throw InputError(std::move(overlaps));

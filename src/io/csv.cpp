@@ -95,16 +95,15 @@ CsvReader::CsvReader(const std::string& path) : path_(path), stream_(path) {
     return;
   }
   if (stream_.bad()) throw_io_error("read", path, errno);
-  throw InputError(
-      {Problem{path, 0, 0,
-               line_number_ == 0 ? "the file is empty"
-                                 : "no header row: this is not a table written by tarn"}});
+  throw InputError(path, 0,
+                   line_number_ == 0 ? "the file is empty"
+                                     : "no header row: this is not a table written by tarn");
 }
 
 std::size_t CsvReader::column(std::string_view name) const {
   const auto found = std::find(header_.begin(), header_.end(), name);
   if (found == header_.end()) {
-    throw InputError({Problem{path_, 0, 0, fmt::format("there is no column '{}'", name)}});
+    throw InputError(path_, 0, fmt::format("there is no column '{}'", name));
   }
   return static_cast<std::size_t>(found - header_.begin());
 }
@@ -123,9 +122,8 @@ bool CsvReader::next(std::vector<std::string_view>& cells) {
   } while (line_.empty() || line_[0] == '#');
   split_cells(line_, cells);
   if (cells.size() != header_.size()) {
-    throw InputError(
-        {Problem{path_, line_number_, 0,
-                 fmt::format("{} cells; the header has {}", cells.size(), header_.size())}});
+    throw InputError(path_, line_number_,
+                     fmt::format("{} cells; the header has {}", cells.size(), header_.size()));
   }
   return true;
 }

@@ -54,9 +54,9 @@ std::optional<FrameIndex> ReplicaNumbering::next(const Structure& frame,
                                                  const FrameReader& reader) {
   const std::string name = frame.replica_name();
   if (name.empty() && !chosen_.empty()) {
-    throw InputError({Problem{reader.path(), reader.line_of_atom(0), 0,
-                              "this frame does not name its replica; do not select replicas by "
-                              "number"}});
+    throw InputError(reader.path(), reader.line_of_atom(0),
+                     "this frame does not name its replica; do not select replicas by "
+                     "number");
   }
   return next(reader.path(), name);
 }

@@ -191,8 +191,8 @@ std::vector<Problem> overlap_problems(const Structure& frame, const FrameReader&
 
 void set_beads(Structure& frame, int beads, const FrameReader& reader) {
   const auto refuse = [&](const std::string& why) {
-    throw InputError({Problem{reader.path(), reader.line_of_atom(0), 0,
-                              fmt::format("--beads {}: {}", beads, why)}});
+    throw InputError(reader.path(), reader.line_of_atom(0),
+                     fmt::format("--beads {}: {}", beads, why));
   };
   if (frame.comment.contains("beads") && frame.beads() != beads) {
     refuse(fmt::format("the frame has beads = {}; omit --beads", frame.beads()));
@@ -255,7 +255,7 @@ std::string unit_problem(std::span<const double> positions_A) {
 
 void check_unit(std::span<const double> positions_A, const std::string& path) {
   std::string problem = unit_problem(positions_A);
-  if (!problem.empty()) throw InputError({Problem{path, 0, 0, std::move(problem)}});
+  if (!problem.empty()) throw InputError(path, 0, std::move(problem));
 }
 
 std::vector<Problem> bond_length_problems(const WaterModel& model,

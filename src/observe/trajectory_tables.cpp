@@ -254,7 +254,7 @@ void refuse_what_cannot_be_done(const TrajectoryTablesOptions& options) {
   }
   for (const std::string& file : options.files) {
     if (fs::exists(file) && !fs::is_regular_file(file) && !fs::is_directory(file)) {
-      throw InputError({Problem{file, 0, 0, "cannot be read twice; save it to a regular file"}});
+      throw InputError(file, 0, "cannot be read twice; save it to a regular file");
     }
   }
 }

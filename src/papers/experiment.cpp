@@ -132,9 +132,9 @@ void check_gradients(const PaperDeck& deck, const Experiment& problem) {
     which = fmt::format("the gradient of constraint {} is zero", i + 1);
     break;
   }
-  throw InputError({Problem{
-      deck.path, 0, 0,
-      fmt::format("the constraints are singular at the start: {}; choose another start", which)}});
+  throw InputError(
+      deck.path, 0,
+      fmt::format("the constraints are singular at the start: {}; choose another start", which));
 }
 
 }  // namespace
