@@ -38,10 +38,9 @@ void analyse(TrajectoryTablesOptions options) {
 
 void add_analyse(Command& app, int& /*exit_code*/) {
   auto a = std::make_shared<TrajectoryTablesOptions>();
-  Command* command = app.add_subcommand(
-      "analyse",
-      "compute energies, shape, hydrogen bonds, dipole, density profile and dynamics of "
-      "trajectories");
+  Command* command = app.add_subcommand("analyse",
+                                        "compute energies, shape, hydrogen bonds, dipole, density "
+                                        "profile and dynamics of trajectories");
   command
       ->add_option("trajectories", a->files,
                    "trajectories of one cluster, written by tarn or another program")

@@ -90,15 +90,13 @@ void add_compare(Command& app, int& exit_code) {
                    "schemes and their [integrator] keys, such as shake,settle,zss-stiff:omega=20")
       ->required();
   command
-      ->add_option(
-          "--steps", a->steps,
-          "run each scheme with each of these time steps (in fs) and plot errors against cost; "
-          "also orders of convergence of the energy without a thermostat")
+      ->add_option("--steps", a->steps,
+                   "run each scheme with each of these time steps (in fs) and plot errors against "
+                   "cost; also orders of convergence of the energy without a thermostat")
       ->delimiter(',');
-  command->add_option(
-      "--reference", a->reference,
-      "reference scheme for --steps; default: settle, or verlet for flexible models, with half of "
-      "the smallest step");
+  command->add_option("--reference", a->reference,
+                      "reference scheme for --steps; default: settle, or verlet for flexible "
+                      "models, with half of the smallest step");
   command
       ->add_option("--beads", a->beads,
                    "run each scheme with each of these numbers of beads and extrapolate energies "

@@ -117,10 +117,9 @@ void print_cheapest(std::FILE* out, const CompareResult& result) {
     }
     for (const std::string& tie : best.ties) rows.push_back({"", "as fast", tie});
   }
-  fmt::print(
-      out,
-      "\nFastest scheme whose error, plus twice its uncertainty, is below a limit (as fast: within "
-      "errors)\n");
+  fmt::print(out,
+             "\nFastest scheme whose error, plus twice its uncertainty, is below a limit (as fast: "
+             "within errors)\n");
   print_table(out, rows);
 }
 

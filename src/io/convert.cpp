@@ -131,11 +131,10 @@ class Scan {
                                    count_text(frame.molecules, "molecule"), contents_.molecules));
     }
     if (frame.beads() != contents_.beads) {
-      throw InputError(
-          options_.from, reader.line_of_atom(0),
-          fmt::format("this frame has beads = {} and the first one {}; all frames of a trajectory "
-                      "must have the same number",
-                      frame.beads(), contents_.beads));
+      throw InputError(options_.from, reader.line_of_atom(0),
+                       fmt::format("this frame has beads = {} and the first one {}; all frames of "
+                                   "a trajectory must have the same number",
+                                   frame.beads(), contents_.beads));
     }
     std::vector<Problem> overlaps = overlap_problems(frame, reader, number);
     if (!overlaps.empty()) throw InputError(std::move(overlaps));
@@ -207,10 +206,10 @@ void note_on_interval(const ConvertOptions& options, const TrajectoryContents& c
     const double first_ps =
         static_cast<double>(contents.first_step(r.clock)) * contents.step_ps(r.clock);
     if (!contents.times || times_agree(first_ps, r.clock.first_ps())) continue;
-    messages.push_back(Message::note(
-        fmt::format("times in a DCD file follow from its steps: they begin at {:g} ps instead of "
-                    "the {:g} ps of {}",
-                    first_ps, r.clock.first_ps(), options.from)));
+    messages.push_back(
+        Message::note(fmt::format("times in a DCD file follow from its steps: they begin at {:g} "
+                                  "ps instead of the {:g} ps of {}",
+                                  first_ps, r.clock.first_ps(), options.from)));
     return;
   }
 }
@@ -309,10 +308,9 @@ class Converter {
     const std::optional<WaterModel> model =
         options_.own_model ? options_.own_model : find_water_model(contents_.model);
     if (!model) {
-      refuse(
-          fmt::format("there is no water model '{}'; give a model, or the deck that defines it, "
-                      "by --model",
-                      contents_.model));
+      refuse(fmt::format(
+          "there is no water model '{}'; give a model, or the deck that defines it, by --model",
+          contents_.model));
     }
     if (!model->has_m_site()) {
       refuse(fmt::format("molecules of {} have no virtual site", contents_.model));

@@ -144,8 +144,7 @@ class PdbReader final : public TextFrameReader {
     }
     if (frames_ == 0 && lines_.line_number() > 0) {
       throw InputError(path(), 0,
-                       "the file contains no ATOM or HETATM record of water; is it a PDB "
-                       "file?");
+                       "the file contains no ATOM or HETATM record of water; is it a PDB file?");
     }
     return std::nullopt;
   }

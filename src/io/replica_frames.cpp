@@ -55,8 +55,7 @@ std::optional<FrameIndex> ReplicaNumbering::next(const Structure& frame,
   const std::string name = frame.replica_name();
   if (name.empty() && !chosen_.empty()) {
     throw InputError(reader.path(), reader.line_of_atom(0),
-                     "this frame does not name its replica; do not select replicas by "
-                     "number");
+                     "this frame does not name its replica; do not select replicas by number");
   }
   return next(reader.path(), name);
 }
@@ -89,10 +88,10 @@ Messages ReplicaNumbering::messages() const {
           fmt::format("{} is {}", name.empty() ? "the one without a name" : name, number));
     }
     if (file.unnumbered.size() > kMostNamed) named.emplace_back("and so on");
-    messages.push_back(Message::note(fmt::format(
-        "{}: replicas whose names do not end in a unique number are numbered in order of "
-        "appearance: {}",
-        file.name, fmt::join(named, ", "))));
+    messages.push_back(
+        Message::note(fmt::format("{}: replicas whose names do not end in a unique number are "
+                                  "numbered in order of appearance: {}",
+                                  file.name, fmt::join(named, ", "))));
   }
   return messages;
 }

@@ -176,10 +176,9 @@ bool is_deuterium(std::string_view name) {
 }
 
 Message note_on_deuterium(const std::string& path) {
-  return Message::note(
-      path +
-      ": atoms D are read as H, with its mass. For deuterium set [system] hydrogen_mass_Da = "
-      "2.014");
+  return Message::note(path +
+                       ": atoms D are read as H, with its mass. For deuterium set [system] "
+                       "hydrogen_mass_Da = 2.014");
 }
 
 void MoleculeBuilder::add(const NamedAtom& atom) {
@@ -201,8 +200,8 @@ void MoleculeBuilder::add(const NamedAtom& atom) {
     is_spoilt_ = true;
     note(atom.line, atom.name_column,
          fmt::format(
-             "'{}' of residue {} is not an atom of water; tarn simulates water only: remove "
-             "all other molecules. Accepted names are O, OW, OH2, H1, H2, HW1, HW2 and similar",
+             "'{}' of residue {} is not an atom of water; tarn simulates water only: remove all "
+             "other molecules. Accepted names are O, OW, OH2, H1, H2, HW1, HW2 and similar",
              atom.name, atom.residue));
     return;
   }
@@ -266,16 +265,14 @@ void check_numbers(const std::string& path, std::string_view frame, std::string_
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::abs(values[i]) <= kLargestNumber) continue;
     const std::string atom = fmt::format("{}: a {} of atom {}", frame, quantity, i / 3);
-    throw InputError(
-        path, 0,
-        std::isfinite(values[i])
-            ? fmt::format(
-                  "{} is {:g}; the largest accepted is {:g}. Either the file is damaged, or "
-                  "the simulation blew up: leave the frame out",
-                  atom, values[i], kLargestNumber)
-            : atom +
-                  " is not a finite number. Either the file is damaged, or the simulation blew "
-                  "up: leave the frame out");
+    throw InputError(path, 0,
+                     std::isfinite(values[i])
+                         ? fmt::format("{} is {:g}; the largest accepted is {:g}. Either the file "
+                                       "is damaged, or the simulation blew up: leave the frame out",
+                                       atom, values[i], kLargestNumber)
+                         : atom +
+                               " is not a finite number. Either the file is damaged, or the "
+                               "simulation blew up: leave the frame out");
   }
 }
 
@@ -306,20 +303,19 @@ Structure UnnamedWater::take(const std::string& path, std::int64_t frame,
     if (std::max(three, four) < kEnough) {
       throw InputError(
           path, 0,
-          fmt::format(
-              "fewer than half of the {} atoms of the first frame belong to molecules O H H or "
-              "O H H M. The file has no atom names, so it must contain only water, in this "
-              "order and with whole molecules (gmx trjconv -pbc mol makes them whole)",
-              atoms));
+          fmt::format("fewer than half of the {} atoms of the first frame belong to molecules O H "
+                      "H or O H H M. The file has no atom names, so it must contain only water, in "
+                      "this order and with whole molecules (gmx trjconv -pbc mol makes them whole)",
+                      atoms));
     }
     sites_ = four > three ? 4 : 3;
   }
   if (atoms % sites_ != 0) {
     throw InputError(
         path, 0,
-        fmt::format("a frame has {} atoms, not a multiple of the {} per molecule of the "
-                    "first frame",
-                    atoms, sites_));
+        fmt::format(
+            "a frame has {} atoms, not a multiple of the {} per molecule of the first frame", atoms,
+            sites_));
   }
   Structure structure;
   structure.has_sites = sites_ == 4;

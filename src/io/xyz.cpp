@@ -59,15 +59,14 @@ class AtomParser {
       return;
     }
     if (kind == AtomKind::other) {
-      note(
-          "atoms that are not of water", column_of(species),
-          fmt::format("'{}' is not an atom of water; tarn simulates water only. Accepted names are "
-                      "O, H, 8, 1, OW, OH2, HW1, HW2 and similar{}",
-                      species,
-                      species.find_first_not_of("0123456789") == std::string_view::npos
-                          ? "; if the numbers are LAMMPS types, write elements with "
-                            "dump_modify ID element O H"
-                          : ""));
+      note("atoms that are not of water", column_of(species),
+           fmt::format("'{}' is not an atom of water; tarn simulates water only. Accepted names "
+                       "are O, H, 8, 1, OW, OH2, HW1, HW2 and similar{}",
+                       species,
+                       species.find_first_not_of("0123456789") == std::string_view::npos
+                           ? "; if the numbers are LAMMPS types, write elements with dump_modify "
+                             "ID element O H"
+                           : ""));
     }
     if (is_deuterium(species)) has_deuterium_ = true;
     const bool is_oxygen = kind == AtomKind::oxygen;
@@ -94,10 +93,9 @@ class AtomParser {
     structure.molecules = static_cast<int>(oxygens);
     if (!in_order_) {
       group_by_distance(is_oxygen_, path_, structure, lines_);
-      structure.messages.push_back(Message::note(
-          path_ +
-          ": the atoms are not in the order O H H; each hydrogen was assigned to its nearest "
-          "oxygen"));
+      structure.messages.push_back(
+          Message::note(path_ + ": the atoms are not in the order O H H; each hydrogen was "
+                                "assigned to its nearest oxygen"));
     }
     if (has_deuterium_) structure.messages.push_back(note_on_deuterium(path_));
     return std::move(lines_);

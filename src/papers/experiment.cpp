@@ -176,12 +176,11 @@ void check_on_constraints(const PaperDeck& deck, const Experiment& problem) {
     if (size <= kOnConstraints) continue;
     problems.push_back(
         {deck.path, 0, 0,
-         fmt::format("the initial {0} violates constraint {1} ({2} is {3:.3g} instead of 0). "
-                     "\"{4}\" needs a start on the constraints{5}; change the {0}, or omit it to "
-                     "use the paper's",
-                     what, worst + 1, is_rate ? "its rate" : "its value", values[worst],
-                     deck.own.integrator.scheme,
-                     is_rate ? " with velocities tangent to them" : "")});
+         fmt::format(
+             "the initial {0} violates constraint {1} ({2} is {3:.3g} instead of 0). \"{4}\" needs "
+             "a start on the constraints{5}; change the {0}, or omit it to use the paper's",
+             what, worst + 1, is_rate ? "its rate" : "its value", values[worst],
+             deck.own.integrator.scheme, is_rate ? " with velocities tangent to them" : "")});
   }
   if (!problems.empty()) throw InputError(std::move(problems));
   check_gradients(deck, problem);

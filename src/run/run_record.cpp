@@ -47,13 +47,12 @@ std::string average_list(const std::vector<AveragedQuantity>& averages) {
   std::vector<std::string> values;
   for (const AveragedQuantity& a : averages) {
     const std::string bath = a.bath_K ? fmt::format("\"bath_K\": {}, ", json(*a.bath_K)) : "";
-    values.push_back(
-        fmt::format("{{\"table\": {}, \"quantity\": {}, {}\"mean\": {}, \"error\": {}, "
-                    "\"autocorrelation_ps\": {}, "
-                    "\"independent_samples\": {}, \"samples\": {}, \"converged\": {}}}",
-                    text(a.table), text(a.quantity), bath, json(a.mean), json(a.error),
-                    a.autocorrelation_ps ? json(*a.autocorrelation_ps) : "null",
-                    json(a.independent_samples), json(a.samples), a.converged));
+    values.push_back(fmt::format(
+        "{{\"table\": {}, \"quantity\": {}, {}\"mean\": {}, \"error\": {}, \"autocorrelation_ps\": "
+        "{}, \"independent_samples\": {}, \"samples\": {}, \"converged\": {}}}",
+        text(a.table), text(a.quantity), bath, json(a.mean), json(a.error),
+        a.autocorrelation_ps ? json(*a.autocorrelation_ps) : "null", json(a.independent_samples),
+        json(a.samples), a.converged));
   }
   return io::json_array(values);
 }
@@ -63,8 +62,8 @@ std::string exchange(const std::optional<ExchangeSummary>& summary) {
   std::vector<std::string> pairs;
   for (const ExchangePair& p : summary->pairs) {
     pairs.push_back(
-        fmt::format("{{\"lower_bath_K\": {}, \"upper_bath_K\": {}, \"attempts\": {}, "
-                    "\"accepted\": {}, \"acceptance\": {}, \"error\": {}}}",
+        fmt::format("{{\"lower_bath_K\": {}, \"upper_bath_K\": {}, \"attempts\": {}, \"accepted\": "
+                    "{}, \"acceptance\": {}, \"error\": {}}}",
                     json(p.lower_bath_K), json(p.upper_bath_K), json(p.attempts), json(p.accepted),
                     json(p.acceptance), json(p.error)));
   }
