@@ -6,7 +6,6 @@
 
 #include "core/processors.hpp"
 #include "interface/check_start.hpp"
-#include "interface/device_name.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"

@@ -22,7 +22,7 @@
 #include "tarn/version.hpp"
 #include "trajectory_files.hpp"
 #include "water_atoms.hpp"
-#include "xyz_comment.hpp"
+#include "xyz.hpp"
 
 namespace tarn::io {
 namespace {

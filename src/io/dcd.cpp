@@ -20,7 +20,7 @@
 #include "trajectory_files.hpp"
 #include "water_atoms.hpp"
 #include "words.hpp"
-#include "xyz_comment.hpp"
+#include "xyz.hpp"
 
 namespace tarn::io {
 namespace {

@@ -10,7 +10,7 @@
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"
 #include "words.hpp"
-#include "xyz_comment.hpp"
+#include "xyz.hpp"
 
 namespace tarn::io {
 namespace {

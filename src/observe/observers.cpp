@@ -6,7 +6,7 @@
 
 #include "core/text.hpp"
 #include "deck/system_limits.hpp"
-#include "io/xyz_comment.hpp"
+#include "io/xyz.hpp"
 #include "observable.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/io/binary.hpp"

@@ -7,7 +7,6 @@
 
 #include "slow_manifold.hpp"
 #include "tarn/core/error.hpp"
-#include "variational_of.hpp"
 
 namespace tarn::papers {
 namespace {

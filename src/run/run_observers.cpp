@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "io/xyz.hpp"
-#include "io/xyz_comment.hpp"
 #include "run_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"

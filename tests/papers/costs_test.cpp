@@ -13,7 +13,6 @@
 #include "papers/methods.hpp"
 #include "papers/slow_manifold.hpp"
 #include "papers/systems.hpp"
-#include "papers/variational_of.hpp"
 
 namespace tarn::papers {
 namespace {

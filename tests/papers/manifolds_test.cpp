@@ -14,7 +14,6 @@
 #include "geometry.hpp"
 #include "papers/dynamics.hpp"
 #include "papers/systems.hpp"
-#include "papers/variational_of.hpp"
 #include "rounding.hpp"
 #include "tarn/core/error.hpp"
 
