@@ -11,8 +11,8 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/bench_system.hpp"
+#include "bench/gpu_timer.hpp"
 #include "bench/molecule_solves.hpp"
-#include "gpu_timer.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/bench_system.hpp"
-#include "gpu_timer.hpp"
+#include "bench/gpu_timer.hpp"
 #include "kernels/dense_solver.hpp"
 #include "kernels/launch_kernel.hpp"
 #include "kernels/layout.hpp"

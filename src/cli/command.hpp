@@ -91,10 +91,11 @@ class Program : public Command {
 
  private:
   std::unique_ptr<CLI::App> owned_;
+  std::vector<std::string> words_;
 };
 
 /// The problem with a change of --set that was split at a blank, "--set run.steps 5".
-/// @param words arguments that may be its value
+/// @param words command line, or only the argument that may be its value
 std::optional<std::string> split_change_problem(const std::vector<std::string>& changes,
                                                 const std::vector<std::string>& words);
 

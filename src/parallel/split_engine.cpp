@@ -19,7 +19,6 @@
 #include "interface/check_start.hpp"
 #include "interface/exchange_places.hpp"
 #include "kernels/device_probe.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/engine.hpp"
 
 namespace tarn {
@@ -326,11 +325,8 @@ namespace {
 
 /// The devices of "cuda:all".
 std::vector<int> all_devices() {
-  const DeviceProbe probe = probe_devices();
-  if (probe.status != ProbeStatus::ok) {
-    throw DeviceError("device 'cuda:all': " + probe.message + "; or use --device cpu");
-  }
-  std::vector<int> indices(probe.devices.size());
+  check_device("cuda:all");
+  std::vector<int> indices(probe_devices().devices.size());
   std::iota(indices.begin(), indices.end(), 0);
   return indices;
 }

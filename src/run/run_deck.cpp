@@ -11,6 +11,7 @@
 #include "checkpointer.hpp"
 #include "core/text.hpp"
 #include "deck/notes.hpp"
+#include "engine/device_engine.hpp"
 #include "first_events.hpp"
 #include "io/draw.hpp"
 #include "observe/warnings.hpp"
@@ -612,8 +613,13 @@ RunResult run_deck(const Deck& deck, const RunOptions& options, const RunFactori
   RunFactories all = parts;
   if (!all.make_start)
     all.make_start = [&](const Deck& d) { return make_start(d, should_continue); };
-  if (!all.make_engine) all.make_engine = make_engine;
   const Deck used = options.potential ? with_potential(deck, options.potential->name()) : deck;
+  if (!all.make_engine) {
+    all.make_engine = make_engine;
+    if (!options.resume && potential_kind(used) == PotentialKind::model) {
+      check_device(options.device.value_or(used.run.device));
+    }
+  }
   RunFolder folder(used, options);
   return Run(used, options, folder).go(all);
 }
