@@ -1,15 +1,14 @@
 #include "command.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "core/text.hpp"
 #include "deck/suggest.hpp"
 
 namespace tarn::cli {
@@ -91,12 +90,9 @@ Check one_of(const std::vector<std::string>& words) { return Check(CLI::IsMember
 
 Check whole_number(std::int64_t low, std::int64_t high) {
   const auto problem = [low, high](const std::string& text) {
-    std::int64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    const auto number = number_in<std::int64_t>(text);
     const bool leading_zero = text.size() > 1 && text[text[0] == '-' ? 1 : 0] == '0';
-    const bool read = error == std::errc() && rest == end && !leading_zero;
-    if (read && number >= low && number <= high) return std::string{};
+    if (number && !leading_zero && *number >= low && *number <= high) return std::string{};
     return high == std::numeric_limits<std::int64_t>::max()
                ? fmt::format("{}: give a whole number, {} or more, and at most 2^63 - 1 = {}", text,
                              low, high)

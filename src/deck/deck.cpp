@@ -1,7 +1,6 @@
 #include "tarn/deck.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -73,14 +72,11 @@ std::vector<StructureSource> structure_sources(const Deck& deck) {
   for (const std::string& written : system.files) {
     StructureSource& source = sources.emplace_back("files", written);
     const std::size_t colon = written.rfind(':');
-    const std::string frame = colon == std::string::npos ? "" : written.substr(colon + 1);
-    std::int64_t number = 0;
-    const char* end = frame.data() + frame.size();
-    const auto [at, failure] = std::from_chars(frame.data(), end, number);
-    const bool has_frame =
-        !frame.empty() && colon > 0 && failure == std::errc{} && at == end && number >= 0;
+    const bool has_colon = colon != std::string::npos && colon > 0;
+    const auto frame = number_in<std::int64_t>(has_colon ? written.substr(colon + 1) : "");
+    const bool has_frame = frame.value_or(-1) >= 0;
     source.path = resolved(has_frame ? written.substr(0, colon) : written);
-    if (has_frame) source.frame = number;
+    if (has_frame) source.frame = frame;
   }
   return sources;
 }

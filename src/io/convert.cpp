@@ -1,7 +1,6 @@
 #include "convert.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -82,11 +81,8 @@ struct TrajectoryContents {
 std::optional<std::int64_t> step_of(const Structure& frame) {
   const auto found = frame.comment.find("step");
   if (found == frame.comment.end()) return std::nullopt;
-  std::int64_t step = 0;
-  const char* const end = found->second.data() + found->second.size();
-  const auto [stop, error] = std::from_chars(found->second.data(), end, step);
-  if (error != std::errc{} || stop != end || step < 0) return std::nullopt;
-  return step;
+  const auto step = number_in<std::int64_t>(found->second);
+  return step.value_or(-1) < 0 ? std::nullopt : step;
 }
 
 /// Adds frames to the contents, one by one.

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "core/text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "words.hpp"
@@ -129,35 +129,22 @@ bool CsvReader::next(std::vector<std::string_view>& cells) {
 }
 
 double CsvReader::number(std::string_view cell) const {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc{} || end != cell.data() + cell.size()) {
-    throw InputError({Problem{path_, line_number_, static_cast<int>(cell.data() - line_.data()) + 1,
-                              fmt::format("'{}' is not a number", cell)}});
-  }
-  return value;
+  if (const auto value = number_in<double>(cell)) return *value;
+  throw InputError({Problem{path_, line_number_, static_cast<int>(cell.data() - line_.data()) + 1,
+                            fmt::format("'{}' is not a number", cell)}});
 }
 
 namespace {
 
-/// Reads all of a cell. @return whether it is a number of that type
-template <class T>
-bool read_all(std::string_view cell, T& value) {
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  return error == std::errc{} && end == cell.data() + cell.size();
-}
-
 /// Adds a cell; a cell of another kind changes that of the column.
 void add(std::string_view cell, TableColumn& column) {
   if (column.kind == TableColumn::Kind::integer) {
-    std::int64_t value = 0;
-    if (read_all(cell, value)) return column.integers.push_back(value);
+    if (const auto value = number_in<std::int64_t>(cell)) return column.integers.push_back(*value);
     column.kind = TableColumn::Kind::number;
     column.numbers.assign(column.integers.begin(), column.integers.end());
   }
   if (column.kind == TableColumn::Kind::number) {
-    double value = 0.0;
-    if (read_all(cell, value)) return column.numbers.push_back(value);
+    if (const auto value = number_in<double>(cell)) return column.numbers.push_back(*value);
     column.kind = TableColumn::Kind::text;
     for (const double number : column.numbers) column.texts.push_back(exact(number));
   }

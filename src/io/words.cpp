@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/text.hpp"
 #include "tarn/core/units.hpp"
 
 namespace tarn::io {
@@ -79,19 +80,10 @@ std::string parse_number(std::string_view word, double& value, double unit) {
 
 std::optional<std::int64_t> number_at_end(std::string_view name) {
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
-  std::int64_t number = 0;
-  const char* end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data() + digits, end, number);
-  if (error != std::errc{}) return std::nullopt;
-  return number;
+  return number_in<std::int64_t>(name.substr(digits));
 }
 
-int parse_count(std::string_view word) {
-  int count = 0;
-  const char* end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, count);
-  return error == std::errc{} && stop == end && count > 0 ? count : 0;
-}
+int parse_count(std::string_view word) { return std::max(number_in<int>(word).value_or(0), 0); }
 
 std::optional<double> length_unit_A(std::string_view name) {
   struct Unit {

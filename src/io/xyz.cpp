@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -344,10 +343,8 @@ XyzColumns parse_properties(std::string_view value, std::string& problem) {
   for (std::size_t i = 0; i < parts.size(); i += 3) {
     const std::string_view name = parts[i];
     const std::string_view type = parts[i + 1];
-    int count = 0;
-    const char* end = parts[i + 2].data() + parts[i + 2].size();
-    const auto [stop, error] = std::from_chars(parts[i + 2].data(), end, count);
-    if (error != std::errc{} || stop != end || count < 1 || count > 1000) {
+    const int count = number_in<int>(parts[i + 2]).value_or(0);
+    if (count < 1 || count > 1000) {
       problem =
           fmt::format("Properties: '{}' is not a number of columns of '{}'", parts[i + 2], name);
       return columns;

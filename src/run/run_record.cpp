@@ -1,14 +1,13 @@
 #include "run_record.hpp"
 
-#include <charconv>
 #include <filesystem>
 #include <new>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "blow_up.hpp"
+#include "core/text.hpp"
 #include "io/json.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
@@ -191,17 +190,15 @@ std::string failure_reason(const std::exception& error) {
 }
 
 std::optional<Message> note_on_other_length(const std::string& folder, const Deck& deck) {
-  const std::string text = deck_value(folder, "run", "steps");
-  std::int64_t before = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), before);
-  if (read.ec != std::errc{} || before == deck.run.steps) return std::nullopt;
+  const auto before = number_in<std::int64_t>(deck_value(folder, "run", "steps"));
+  if (!before || *before == deck.run.steps) return std::nullopt;
   const auto length = [&](std::int64_t steps) {
     return fmt::format("{} steps ({:.6g} ps)", steps,
                        1e-3 * deck.integrator.timestep_fs * static_cast<double>(steps));
   };
   return Message::note(
       fmt::format("this run now has {}, and had {} before; --set run.steps={} keeps that length",
-                  length(deck.run.steps), length(before), before));
+                  length(deck.run.steps), length(*before), *before));
 }
 
 bool record_is_finished(const std::string& path) {
