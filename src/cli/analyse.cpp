@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "observe/trajectory_tables.hpp"
 #include "run_end_text.hpp"
 #include "structure_files.hpp"

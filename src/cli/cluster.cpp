@@ -9,7 +9,6 @@
 
 #include "analysis/isomers.hpp"
 #include "command.hpp"
-#include "commands.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"

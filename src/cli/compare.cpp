@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "compare/energy_conservation.hpp"
 #include "compare/tables.hpp"
 #include "core/text.hpp"

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
-#include "commands.hpp"
 #include "io/replica_frames.hpp"
 #include "io/xyz.hpp"
 #include "structure_files.hpp"

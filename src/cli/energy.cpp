@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "io/json.hpp"
 #include "start/molecule_frame.hpp"
 #include "structure_files.hpp"

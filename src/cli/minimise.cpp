@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "structure_files.hpp"
 #include "terminal.hpp"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/symmetry.hpp"
-#include "commands.hpp"
+#include "command.hpp"
 #include "io/json.hpp"
 #include "io/molden.hpp"
 #include "io/paths.hpp"

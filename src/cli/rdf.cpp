@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "io/paths.hpp"
 #include "observe/trajectory_rdf.hpp"
 #include "structure_files.hpp"

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "deck/notes.hpp"
 #include "deck_arguments.hpp"
 #include "observe/warnings.hpp"
