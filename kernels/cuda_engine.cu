@@ -16,7 +16,6 @@
 #include "interface/measure.hpp"
 #include "interface/moments.hpp"
 #include "kernels/arithmetic_bound.hpp"
-#include "kernels/blow_up_finder.hpp"
 #include "kernels/bulk.hpp"
 #include "kernels/dense_solver.hpp"
 #include "kernels/device_buffer.hpp"

@@ -14,7 +14,7 @@
 #include "observe/baths.hpp"
 #include "observe/correlations.hpp"
 #include "observe/ring_columns.hpp"
-#include "run/first_events.hpp"
+#include "run/run_observers.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/deck.hpp"

@@ -12,7 +12,6 @@
 
 #include "core/text.hpp"
 #include "paths.hpp"
-#include "replica_frames.hpp"
 #include "structure_checks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"

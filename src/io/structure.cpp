@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "replica_frames.hpp"
 #include "structure_checks.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"

@@ -18,7 +18,7 @@
 #include "analysis/correlation.hpp"
 #include "io/draw.hpp"
 #include "io/paths.hpp"
-#include "io/replica_frames.hpp"
+#include "io/structure_checks.hpp"
 #include "observable.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"

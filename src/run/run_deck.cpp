@@ -7,12 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "blow_up.hpp"
 #include "checkpointer.hpp"
 #include "core/text.hpp"
 #include "deck/notes.hpp"
 #include "engine/device_engine.hpp"
-#include "first_events.hpp"
 #include "io/draw.hpp"
 #include "observe/warnings.hpp"
 #include "physics/temperature_ladder.hpp"

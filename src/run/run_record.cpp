@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "blow_up.hpp"
 #include "core/text.hpp"
 #include "io/json.hpp"
+#include "run_messages.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/version.hpp"

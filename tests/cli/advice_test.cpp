@@ -14,7 +14,7 @@
 
 #include "command.hpp"
 #include "io/xyz.hpp"
-#include "run/blow_up.hpp"
+#include "run/run_messages.hpp"
 #include "scratch_folder.hpp"
 #include "start/molecule_frame.hpp"
 #include "start/start_sources.hpp"

@@ -17,7 +17,7 @@
 
 #include "observe/observable.hpp"
 #include "observe/trajectory_frames.hpp"
-#include "run/first_events.hpp"
+#include "run/run_observers.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"

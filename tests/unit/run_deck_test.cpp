@@ -12,7 +12,6 @@
 #include "io/checkpoint.hpp"
 #include "io/json.hpp"
 #include "io/xyz.hpp"
-#include "run/blow_up.hpp"
 #include "run/run_messages.hpp"
 #include "run/run_record.hpp"
 #include "tarn/compare.hpp"
