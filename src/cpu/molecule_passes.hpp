@@ -3,6 +3,7 @@
 #include "pack_memory.hpp"
 #include "physics/confinement.hpp"
 #include "physics/noise.hpp"
+#include "steps/step_checks.hpp"
 #include "steps/step_program.hpp"
 
 /// @file
@@ -25,14 +26,6 @@ struct Changes {
 };
 inline constexpr Changes kChangesXV{true, true, false}, kChangesVA{false, true, true},
     kChangesV{false, true, false};
-
-/// Whether a molecule has blown up: its velocities are too large or NaN.
-/// @param largest_speed2 [A^2/akma^2]; of modes of P beads, P times as large
-template <class T>
-TARN_HD mask_t<T> is_too_fast(const Triple<T>& v, double largest_speed2 = kLargestSpeed2) {
-  const T one(scalar_t<T>(1)), largest(static_cast<scalar_t<T>>(largest_speed2));
-  return !(weighted_norm2(one, one, v) < largest);
-}
 
 TARN_HD MoleculeState<D> load_state(const MoleculePacks& packs, int p) {
   const std::ptrdiff_t at = nine_at(p);
