@@ -4,7 +4,7 @@
 #include "command.hpp"
 #include "csv_columns.hpp"
 #include "io/xyz.hpp"
-#include "run/blow_up.hpp"
+#include "run/run_messages.hpp"
 #include "start/molecule_frame.hpp"
 #include "start/start_sources.hpp"
 #include "tarn/deck.hpp"

@@ -3,6 +3,7 @@
 
 #include "device_fixture.hpp"
 #include "engine_parts.hpp"
+#include "exchange_states.hpp"
 #include "interface/moments.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"

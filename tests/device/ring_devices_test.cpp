@@ -1,5 +1,6 @@
 #include "device_fixture.hpp"
 #include "engine_parts.hpp"
+#include "exchange_states.hpp"
 #include "one_replica.hpp"
 #include "ring_fixtures.hpp"
 #include "tarn/exchange.hpp"

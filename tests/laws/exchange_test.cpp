@@ -1,6 +1,7 @@
 #include "tarn/exchange.hpp"
 
 #include "engine_fixtures.hpp"
+#include "exchange_states.hpp"
 
 /// @file
 /// Exchanges of replicas on the CPU engine, bit by bit.

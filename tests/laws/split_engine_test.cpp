@@ -6,7 +6,7 @@
 #include "engine_fixtures.hpp"
 #include "engine_parts.hpp"
 #include "fake_engine.hpp"
-#include "parallel/shares.hpp"
+#include "parallel/frame_parts.hpp"
 #include "start/rings.hpp"
 
 /// @file

@@ -5,7 +5,6 @@
 #include "papers/methods.hpp"
 #include "papers/slow_manifold.hpp"
 #include "papers/systems.hpp"
-#include "papers/variational_of.hpp"
 #include "testing.hpp"
 
 namespace tarn::papers {

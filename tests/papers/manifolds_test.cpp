@@ -5,7 +5,6 @@
 #include "geometry.hpp"
 #include "papers/dynamics.hpp"
 #include "papers/systems.hpp"
-#include "papers/variational_of.hpp"
 #include "testing.hpp"
 
 namespace tarn::papers {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "analysis/rdf.hpp"
+#include "exchange_states.hpp"
 #include "interface/moments.hpp"
 #include "observe/trajectory_frames.hpp"
 #include "physics/geometry.hpp"

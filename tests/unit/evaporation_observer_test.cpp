@@ -4,7 +4,7 @@
 #include "observe/observable.hpp"
 #include "observe/trajectory_frames.hpp"
 #include "observer_of.hpp"
-#include "run/first_events.hpp"
+#include "run/run_observers.hpp"
 #include "tarn/io/csv.hpp"
 #include "testing.hpp"
 #include "water_fixtures.hpp"

@@ -1,6 +1,7 @@
 #include "tarn/exchange.hpp"
 
 #include "core/bisect.hpp"
+#include "exchange_states.hpp"
 #include "physics/exchange.hpp"
 #include "physics/temperature_ladder.hpp"
 #include "testing.hpp"
@@ -137,7 +138,7 @@ TEST(Exchange, OfAState) {
     s.velocities_A_per_akma.push_back(100.0 + k);
   }
   State t = s;
-  exchange_states({}, t, std::vector<StateExchange>{{9, 4, 0.5, 2.0}});
+  test::exchange_states({}, t, std::vector<StateExchange>{{9, 4, 0.5, 2.0}});
   EXPECT_EQ(t.heat_kcal_per_mol, s.heat_kcal_per_mol);
   for (std::size_t k = 0; k < 27; ++k) {
     const std::size_t from = k < 9 ? k + 18 : k < 18 ? k : k - 18;
@@ -151,7 +152,7 @@ TEST(Exchange, OfAState) {
   const State kept = t;
   for (const Pairs& wrong : {Pairs{{9, 5, 1.0, 1.0}}, Pairs{{9, 4, 1.0, 1.0}, {2, 9, 1.0, 1.0}},
                              Pairs{{2, 2, 1.0, 1.0}}}) {
-    EXPECT_THROW(exchange_states({}, t, wrong), InputError);
+    EXPECT_THROW(test::exchange_states({}, t, wrong), InputError);
   }
   EXPECT_EQ(t.positions_A, kept.positions_A);
 }

@@ -1,5 +1,4 @@
-#include "io/replica_frames.hpp"
-
+#include "io/structure_checks.hpp"
 #include "testing.hpp"
 
 namespace tarn::io {

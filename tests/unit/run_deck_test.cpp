@@ -13,7 +13,6 @@
 #include "io/json.hpp"
 #include "io/xyz.hpp"
 #include "one_replica.hpp"
-#include "run/blow_up.hpp"
 #include "run/run_messages.hpp"
 #include "run/run_record.hpp"
 #include "tarn/compare.hpp"
