@@ -11,11 +11,11 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/bench_system.hpp"
+#include "bench/gpu_timer.hpp"
 #include "bench/molecule_solves.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
-#include "kernels/gpu_timer.hpp"
 #include "tarn/core/error.hpp"
 
 /// @file

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "bench/bench_system.hpp"
+#include "bench/gpu_timer.hpp"
 #include "kernels/dense_solver.hpp"
-#include "kernels/gpu_timer.hpp"
 #include "kernels/launch_kernel.hpp"
 #include "kernels/layout.hpp"
 

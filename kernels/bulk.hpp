@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -12,7 +11,6 @@
 #include "kernels/cuda_check.hpp"
 #include "kernels/device_buffer.hpp"
 #if !defined(__CUDACC__)
-#include <utility>
 #endif
 
 /// @file

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -18,7 +16,6 @@
 #include "interface/measure.hpp"
 #include "interface/moments.hpp"
 #include "kernels/arithmetic_bound.hpp"
-#include "kernels/blow_up_finder.hpp"
 #include "kernels/bulk.hpp"
 #include "kernels/dense_solver.hpp"
 #include "kernels/device_buffer.hpp"

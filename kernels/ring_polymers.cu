@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "physics/ring_polymer.hpp"
 #include "tarn/exchange.hpp"

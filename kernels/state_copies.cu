@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <utility>
 
 #include "core/parallel.hpp"
 #include "kernels/launch_kernel.hpp"

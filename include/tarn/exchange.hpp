@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tarn/engine.hpp"
-#include "tarn/state.hpp"
 #include "tarn/system.hpp"
 
 /// @file
@@ -50,10 +49,5 @@ std::optional<std::int64_t> exchange_partner(std::int64_t replica_id, std::size_
 /// with the same reduced values q omega_k sqrt(m/(P k T)), equation (89). omega_k is proportional
 /// to the temperature; the centroid keeps its position.
 double ring_mode_factor(const System& system, std::int64_t from_replica, std::int64_t to_replica);
-
-/// Exchanges positions and velocities in a State, as Engine::exchange() does. Heat is not
-/// exchanged.
-/// @throws InputError if a replica does not exist or is named twice
-void exchange_states(const System& system, State& state, std::span<const StateExchange> pairs);
 
 }  // namespace tarn

@@ -17,16 +17,12 @@ struct Point {
 
 }  // namespace
 
-OrderFit fit_order(std::span<const double> steps, std::span<const double> errors,
-                   std::span<const double> reference_errors) {
+OrderFit fit_order(std::span<const double> steps, std::span<const double> errors) {
   std::vector<Point> points;
   for (std::size_t k = 0; k < steps.size(); ++k) {
-    if (!std::isfinite(errors[k]) || !(errors[k] > 0.0)) continue;
-    if (!(errors[k] >= kMinErrorRatio * reference_errors[k])) continue;
-    points.push_back({steps[k], errors[k]});
+    if (std::isfinite(errors[k]) && errors[k] > 0.0) points.push_back({steps[k], errors[k]});
   }
-  std::sort(points.begin(), points.end(),
-            [](const Point& a, const Point& b) { return a.step < b.step; });
+  std::ranges::sort(points, {}, &Point::step);
   std::vector<double> slopes;
   for (std::size_t k = 0; k + 1 < points.size(); ++k) {
     slopes.push_back(std::log(points[k + 1].error / points[k].error) /

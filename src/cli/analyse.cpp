@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "observe/trajectory_tables.hpp"
 #include "run_end_text.hpp"
 #include "structure_files.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/model_by_name.hpp"
 #include "terminal.hpp"
 
@@ -39,10 +38,9 @@ void analyse(TrajectoryTablesOptions options) {
 
 void add_analyse(Command& app, int& /*exit_code*/) {
   auto a = std::make_shared<TrajectoryTablesOptions>();
-  Command* command = app.add_subcommand(
-      "analyse",
-      "compute energies, shape, hydrogen bonds, dipole, density profile and dynamics of "
-      "trajectories");
+  Command* command = app.add_subcommand("analyse",
+                                        "compute energies, shape, hydrogen bonds, dipole, density "
+                                        "profile and dynamics of trajectories");
   command
       ->add_option("trajectories", a->files,
                    "trajectories of one cluster, written by tarn or another program")

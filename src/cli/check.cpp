@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "core/text.hpp"
 #include "deck/checker.hpp"
 #include "deck/deck_paths.hpp"

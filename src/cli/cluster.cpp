@@ -9,7 +9,6 @@
 
 #include "analysis/isomers.hpp"
 #include "command.hpp"
-#include "commands.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
@@ -58,10 +57,9 @@ void check_arguments(const Arguments& a) {
   }
   check_structure_path(a.out);
   if (a.keep > 1 && io::format_for_writing(a.out).id != io::FileFormat::xyz) {
-    throw InputError(
-        fmt::format("-o {}: --keep writes several frames as extended XYZ; give a name that ends "
-                    "with .xyz",
-                    a.out));
+    throw InputError(fmt::format(
+        "-o {}: --keep writes several frames as extended XYZ; give a name that ends with .xyz",
+        a.out));
   }
 }
 
@@ -211,19 +209,18 @@ void add_cluster(Command& app, int& exit_code) {
       "deck whose [potential] minimises the lowest minima of the model again; all atoms move");
   command->add_flag("--minimise", a->minimise,
                     "search for the lowest energy minimum, with rigid molecules");
-  command->add_option(
-      "--starts", a->starts,
-      "number of independent searches; the default finds the global minimum of up to "
-      "8 molecules; with --hops, the default keeps the total number of hops",
-      whole_number(1, std::numeric_limits<int>::max()));
+  command->add_option("--starts", a->starts,
+                      "number of independent searches; the default finds the global minimum of up "
+                      "to 8 molecules; with --hops, the default keeps the total number of hops",
+                      whole_number(1, std::numeric_limits<int>::max()));
   command->add_option("--hops", a->hops,
                       "hops between minima in each search; default: 50 for up to 8 molecules, more "
                       "for larger clusters",
                       whole_number(1, std::numeric_limits<int>::max()));
-  command->add_option("--keep", a->keep,
-                      "number of lowest distinct minima to write, as frames of one .xyz file; "
-                      "default: 1",
-                      whole_number(1, 10'000));
+  command->add_option(
+      "--keep", a->keep,
+      "number of lowest distinct minima to write, as frames of one .xyz file; default: 1",
+      whole_number(1, 10'000));
   command->add_option("--threads", a->threads, kThreadsHelp, number_of_threads());
   command->add_option("-o,--out", a->out, kStructureOutHelp)->required();
   command->add_flag("--quiet", a->quiet, kQuietHelp);

@@ -1,15 +1,14 @@
 #include "command.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "core/text.hpp"
 #include "deck/suggest.hpp"
 
 namespace tarn::cli {
@@ -20,7 +19,9 @@ std::string help_hint(const CLI::App& command) {
 }
 
 /// Message for an invalid command line: the problem and its solution, as complete lines.
-std::string usage_text(const CLI::App& app, const CLI::Error& error) {
+/// @param words the command line
+std::string usage_text(const CLI::App& app, const CLI::Error& error,
+                       const std::vector<std::string>& words) {
   if (!app.get_subcommands().empty()) {
     // Report unknown options first: a misspelt option may be the reason why another is missing.
     const CLI::App& command = *app.get_subcommands().front();
@@ -28,17 +29,17 @@ std::string usage_text(const CLI::App& app, const CLI::Error& error) {
       if (!word.starts_with("--")) continue;
       std::vector<std::string> names;
       for (const CLI::Option* option : command.get_options()) {
-        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+        names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
       }
       const std::vector<std::string_view> views(names.begin(), names.end());
-      const std::string meant = decks::nearest(word, views).name;
+      const std::string meant = decks::nearest(std::string_view(word).substr(2), views).name;
       return fmt::format("tarn: {} has no option {}{}\n{}", command.get_name(), word,
-                         meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant),
+                         meant.empty() ? "" : fmt::format(" (did you mean '--{}'?)", meant),
                          help_hint(command));
     }
     const std::vector<std::string> rest = command.remaining();
     if (const CLI::Option* set = command.get_option_no_throw("--set")) {
-      if (const auto text = split_change_problem(set->results(), rest)) {
+      if (const auto text = split_change_problem(set->results(), words)) {
         return fmt::format("tarn: {}\n", *text);
       }
     }
@@ -68,18 +69,30 @@ std::string usage_text(const CLI::App& app, const CLI::Error& error) {
 Check::Check(CLI::Validator validator)
     : validator_(std::make_shared<const CLI::Validator>(std::move(validator))) {}
 
-Check in_range(double low, double high) { return Check(CLI::Range(low, high)); }
-Check in_range(int low, int high) { return Check(CLI::Range(low, high)); }
+namespace {
+
+/// The check of the library with another message.
+template <class T>
+Check range(T low, T high) {
+  const CLI::Range inside(low, high);
+  const auto problem = [=](std::string text) {
+    return inside(text).empty() ? ""
+                                : fmt::format("{}: give a number from {} to {}", text, low, high);
+  };
+  return Check({problem, inside.get_description()});
+}
+
+}  // namespace
+
+Check in_range(double low, double high) { return range(low, high); }
+Check in_range(int low, int high) { return range(low, high); }
 Check one_of(const std::vector<std::string>& words) { return Check(CLI::IsMember(words)); }
 
 Check whole_number(std::int64_t low, std::int64_t high) {
   const auto problem = [low, high](const std::string& text) {
-    std::int64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    const auto number = number_in<std::int64_t>(text);
     const bool leading_zero = text.size() > 1 && text[text[0] == '-' ? 1 : 0] == '0';
-    const bool read = error == std::errc() && rest == end && !leading_zero;
-    if (read && number >= low && number <= high) return std::string{};
+    if (number && !leading_zero && *number >= low && *number <= high) return std::string{};
     return high == std::numeric_limits<std::int64_t>::max()
                ? fmt::format("{}: give a whole number, {} or more, and at most 2^63 - 1 = {}", text,
                              low, high)
@@ -145,8 +158,9 @@ Program::Program(const std::string& description, const std::string& name,
   app_->set_version_flag("--version", version);
   app_->require_subcommand(1);
   app_->footer(footer);
-  app_->failure_message(
-      [](const CLI::App* failed, const CLI::Error& error) { return usage_text(*failed, error); });
+  app_->failure_message([this](const CLI::App* failed, const CLI::Error& error) {
+    return usage_text(*failed, error, words_);
+  });
 }
 
 Program::~Program() = default;
@@ -162,6 +176,7 @@ bool Program::run(std::vector<std::string> words) {
       words.insert(words.begin() + (words.empty() ? 0 : 1), "--help");
     }
   }
+  words_ = words;
   std::reverse(words.begin(), words.end());  // the order that the parser expects
   try {
     app_->parse(std::move(words));
@@ -177,7 +192,11 @@ std::optional<std::string> split_change_problem(const std::vector<std::string>& 
   for (const std::string& change : changes) {
     const std::size_t equals = change.find('=');
     if (equals != std::string::npos && equals + 1 < change.size()) continue;
-    std::string value = words.empty() ? "VALUE" : words.front();
+    const auto at = std::ranges::find_if(
+        words, [&](const std::string& word) { return word.ends_with(change); });
+    const auto next = std::find_if(at == words.end() ? words.begin() : at + 1, words.end(),
+                                   [](const std::string& word) { return word != "="; });
+    std::string value = next == words.end() ? "VALUE" : *next;
     if (value.starts_with('=')) value.erase(0, 1);
     return fmt::format("--set {}: write key=value without blanks, as in --set {}={}", change,
                        change.substr(0, equals), value);

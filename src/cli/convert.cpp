@@ -4,10 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "io/paths.hpp"
 #include "structure_files.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/model_by_name.hpp"
 #include "terminal.hpp"

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
-#include "commands.hpp"
 #include "core/processors.hpp"
 #include "io/json.hpp"
 #include "ranks.hpp"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "core/processors.hpp"
 #include "doctor_text.hpp"
 #include "io/draw.hpp"

@@ -10,8 +10,7 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
-#include "commands.hpp"
-#include "io/replica_frames.hpp"
+#include "io/structure_checks.hpp"
 #include "io/xyz.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"

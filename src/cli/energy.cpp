@@ -5,12 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "io/json.hpp"
 #include "start/molecule_frame.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/model_by_name.hpp"
 #include "tarn/single_point.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"

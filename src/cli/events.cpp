@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "deck_arguments.hpp"
-#include "run/blow_up.hpp"
+#include "run/run_messages.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

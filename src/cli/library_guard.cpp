@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "potential/library_call.hpp"
 #include "tarn/core/error.hpp"
 

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
-#include "commands.hpp"
 #include "ranks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"

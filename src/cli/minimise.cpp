@@ -4,10 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "structure_files.hpp"
-#include "tarn/model_by_name.hpp"
-#include "tarn/start.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "io/json.hpp"
 #include "physics/model_table.hpp"
 #include "tarn/model_by_name.hpp"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/symmetry.hpp"
-#include "commands.hpp"
+#include "command.hpp"
 #include "io/json.hpp"
 #include "io/molden.hpp"
 #include "io/paths.hpp"
@@ -16,7 +16,6 @@
 #include "tarn/core/error.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/model_by_name.hpp"
-#include "tarn/start.hpp"
 #include "tarn/thermochemistry.hpp"
 #include "tarn/version.hpp"
 #include "terminal.hpp"

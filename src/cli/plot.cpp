@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "io/draw.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"

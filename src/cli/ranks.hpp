@@ -1,11 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "tarn/core/message.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/ranks.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "io/paths.hpp"
 #include "observe/trajectory_rdf.hpp"
 #include "structure_files.hpp"
@@ -61,9 +61,8 @@ void rdf(const Arguments& a) {
   } else if (const double end = default_r_max_A(a.bin_width_A);
              end > 0.0 && end != options.r_max_A) {
     terminal.info(
-        fmt::format("distances up to {:.9g} A, the multiple of the bin width nearest to "
-                    "{} A",
-                    end, options.r_max_A));
+        fmt::format("distances up to {:.9g} A, the multiple of the bin width nearest to {} A", end,
+                    options.r_max_A));
     options.r_max_A = end;
   }
   options.frames = a.frames;

@@ -6,12 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "deck/notes.hpp"
 #include "deck_arguments.hpp"
 #include "observe/warnings.hpp"
@@ -165,10 +164,9 @@ void run(const Arguments& a, Events& events, int& exit_code) {
     const bool is_layout = dynamic_cast<const LayoutError*>(&error) != nullptr;
     if (!has_checkpoint || is_layout) throw;
     const std::string what = error.what();
-    throw IoError(
-        fmt::format("{}{} The last checkpoint is kept: solve the problem, then continue the run "
-                    "with --resume.",
-                    what, what.ends_with('.') ? "" : "."));
+    throw IoError(fmt::format(
+        "{}{} The last checkpoint is kept: solve the problem, then continue the run with --resume.",
+        what, what.ends_with('.') ? "" : "."));
   }
   terminal.close_bar();
   if (!result.blow_ups.empty()) exit_code = static_cast<int>(ExitCode::numerical);

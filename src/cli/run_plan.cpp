@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -12,10 +11,8 @@
 #include "deck/system_limits.hpp"
 #include "deck_arguments.hpp"
 #include "run/step_cost.hpp"
-#include "tarn/deck_potential.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/observe/observers.hpp"
-#include "tarn/start.hpp"
 
 namespace tarn::cli {
 namespace {

@@ -4,9 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "commands.hpp"
+#include "command.hpp"
 #include "structure_files.hpp"
-#include "tarn/model_by_name.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

@@ -73,10 +73,8 @@ WaterModel choose_water_model(const std::string& path, const io::Structure& stru
           io::warning_of_sites(path, structure, model, "; choose the water model with --model")) {
     terminal.print(*warning);
   } else {
-    terminal.note(
-        fmt::format("{} names no water model, so {} is used; choose another with "
-                    "--model",
-                    path, model.name));
+    terminal.note(fmt::format("{} names no water model, so {} is used; choose another with --model",
+                              path, model.name));
   }
   return model;
 }
@@ -110,10 +108,10 @@ void check_writable(const std::string& path) {
   const std::filesystem::path folder = file.parent_path();
   if (std::filesystem::exists(file) && is_file_of_runs(file.filename().string()) &&
       std::filesystem::exists(folder / "checkpoint.bin")) {
-    throw InputError(fmt::format(
-        "'{}' is a file of the run in that folder, which could then not be resumed: choose another "
-        "output file",
-        path));
+    throw InputError(
+        fmt::format("'{}' is a file of the run in that folder, which could then not be resumed: "
+                    "choose another output file",
+                    path));
   }
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
     io::throw_io_error("write", path, errno);
@@ -179,10 +177,10 @@ std::string result_text(const MinimiseResult& r) {
 Option* PotentialOption::add_to(Command& command, const char* help) {
   Option* potential = command.add_option("--potential", deck, help);
   command
-      .add_option("--tolerance", tolerance_kcal_per_mol_A,
-                  "largest force at which minimisations with the potential end [kcal/mol/A]; "
-                  "default: 1e-6",
-                  in_range(1e-8, 0.01))
+      .add_option(
+          "--tolerance", tolerance_kcal_per_mol_A,
+          "largest force at which minimisations with the potential end [kcal/mol/A]; default: 1e-6",
+          in_range(1e-8, 0.01))
       ->needs(potential);
   return potential;
 }

@@ -86,10 +86,9 @@ struct PotentialOption {
   double tolerance_kcal_per_mol_A = MinimiseOptions{}.tolerance_kcal_per_mol_A;
 
   /// @return the option --potential
-  Option* add_to(Command& command,
-                 const char* help =
-                     "deck whose [potential] computes energies and forces; all atoms "
-                     "move");
+  Option* add_to(
+      Command& command,
+      const char* help = "deck whose [potential] computes energies and forces; all atoms move");
   bool is_given() const { return !deck.empty(); }
   /// The water model of the deck, unless --model gives another one.
   std::optional<WaterModel> model(const std::string& given) const;

@@ -16,7 +16,6 @@
 #include "tables.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
-#include "tarn/start.hpp"
 #include "water_variants.hpp"
 
 namespace tarn {
@@ -47,9 +46,8 @@ constexpr const char* kFiles[] = {"compare.csv",
 void check_output_folder(const std::string& folder, bool overwrite) {
   std::error_code error;
   if (fs::exists(folder + "/run.json", error)) {
-    throw InputError(folder +
-                     " contains a run, whose tables would be lost: choose another folder with "
-                     "--out");
+    throw InputError(
+        folder + " contains a run, whose tables would be lost: choose another folder with --out");
   }
   if (overwrite) return;
   for (const char* name : kFiles) {
@@ -92,9 +90,9 @@ void check_request(const Deck& deck, const std::vector<std::string>& schemes,
     throw InputError("--schemes: each scheme must be given only once");
   }
   if (deck.exchange) {
-    throw InputError(deck.path +
-                     ": tarn compare does not support replica exchange; remove it with --unset "
-                     "exchange");
+    throw InputError(
+        deck.path +
+        ": tarn compare does not support replica exchange; remove it with --unset exchange");
   }
 }
 

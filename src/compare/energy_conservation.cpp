@@ -68,22 +68,4 @@ std::string order_text(const analysis::OrderFit& fit) {
   return fmt::format("{:.2f}{}", fit.order, fit.points < 3 ? "?" : "");
 }
 
-std::vector<SchemeOrder> energy_orders(const std::vector<EnergyPoint>& points,
-                                       const std::vector<std::string>& schemes) {
-  std::vector<SchemeOrder> orders;
-  for (std::size_t curve = 0; curve < schemes.size(); ++curve) {
-    std::vector<double> steps_fs, changes;
-    for (const EnergyPoint& point : points) {
-      if (point.curve != curve || !point.survived) continue;
-      steps_fs.push_back(point.timestep_fs);
-      changes.push_back(point.energy_rms.mean);
-    }
-    // The energy of the exact solution is constant.
-    const std::vector<double> reference_errors(steps_fs.size(), 0.0);
-    orders.push_back(
-        {schemes[curve], "energy", analysis::fit_order(steps_fs, changes, reference_errors)});
-  }
-  return orders;
-}
-
 }  // namespace tarn

@@ -44,18 +44,6 @@ class EnergyConservation {
   std::map<std::int64_t, Changes> replicas_;
 };
 
-/// The energy conservation of a scheme with one step.
-struct EnergyPoint {
-  std::size_t curve = 0;  ///< number of the scheme
-  double timestep_fs = 0.0;
-  analysis::MeanError energy_rms;  ///< [kcal/mol]
-  bool survived = true;            ///< false: a replica was lost; excluded from orders
-};
-
-/// Convergence order of the rms change of the energy, by scheme.
-std::vector<SchemeOrder> energy_orders(const std::vector<EnergyPoint>& points,
-                                       const std::vector<std::string>& schemes);
-
 /// "2.00", "2.00?" if fitted to only two points, or "-".
 std::string order_text(const analysis::OrderFit& fit);
 

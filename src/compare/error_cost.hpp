@@ -32,30 +32,19 @@ analysis::MeanError total_variation_and_error(const DistanceHistogram& histogram
 double total_variation_noise(const DistanceHistogram& a, const DistanceHistogram& b,
                              double width_A);
 
-/// Errors and cost of a scheme with one step.
-struct CostPoint {
-  double timestep_fs = 0.0;
-  double us_per_ps = 0.0;         ///< wall time per picosecond of one cluster
-  analysis::MeanError potential;  ///< difference of the mean from the reference [kcal/mol]
-  analysis::MeanError distance;   ///< total variation distance of the OO histogram
-  double distance_noise = 0.0;    ///< expected distance of equal distributions
-  bool survived = true;           ///< false: a replica was lost
-  double us_per_ps_err = 0.0;     ///< standard error; NaN if unknown
-};
-
-CostPoint cost_point(const SchemeResult& result);
-
+/// The errors of a scheme: the difference of <V0> from that of the reference [kcal/mol], or the total
+/// variation distance of the OO histogram.
 enum class ErrorMeasure { potential, distance };
 
 /// The factor on the length of the runs that reduces the noise of an error to half of a limit; 1 if
 /// the error is below the limit, or above it, by more than the noise, or if the noise is less than
 /// half of the limit. Infinity for unknown noise.
-double times_longer_to_resolve(const CostPoint& point, ErrorMeasure measure, double limit);
+double times_longer_to_resolve(const SchemeResult& scheme, ErrorMeasure measure, double limit);
 
 /// Whether the costs differ by at most twice the error of the difference.
-bool costs_agree_within_errors(const CostPoint& faster, const CostPoint& slower);
+bool costs_agree_within_errors(const SchemeResult& faster, const SchemeResult& slower);
 
-/// Whether the error plus twice its uncertainty is below a limit.
-bool is_error_below(const CostPoint& point, ErrorMeasure measure, double limit);
+/// Whether no replica was lost and the error plus twice its uncertainty is below a limit.
+bool is_error_below(const SchemeResult& scheme, ErrorMeasure measure, double limit);
 
 }  // namespace tarn

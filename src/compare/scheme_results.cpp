@@ -1,5 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <numbers>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -125,16 +129,15 @@ CheapestScheme cheapest_scheme(const std::vector<SchemeResult>& schemes, std::st
   best.within = std::move(within);
   std::vector<const SchemeResult*> good;
   for (std::size_t k = 1; k < schemes.size(); ++k) {
-    if (is_error_below(cost_point(schemes[k]), measure, limit)) good.push_back(&schemes[k]);
+    if (is_error_below(schemes[k], measure, limit)) good.push_back(&schemes[k]);
   }
   std::ranges::stable_sort(good, {}, &SchemeResult::us_per_ps);
   for (std::size_t k = 1; k < schemes.size(); ++k) {
-    const CostPoint point = cost_point(schemes[k]);
-    const bool is_faster =
-        good.empty() || (point.us_per_ps < good[0]->us_per_ps &&
-                         !costs_agree_within_errors(point, cost_point(*good[0])));
-    if (!point.survived || !is_faster) continue;
-    best.times_longer = std::max(best.times_longer, times_longer_to_resolve(point, measure, limit));
+    const SchemeResult& s = schemes[k];
+    const bool is_faster = good.empty() || (s.us_per_ps < good[0]->us_per_ps &&
+                                            !costs_agree_within_errors(s, *good[0]));
+    if (!s.blow_ups.empty() || !is_faster) continue;
+    best.times_longer = std::max(best.times_longer, times_longer_to_resolve(s, measure, limit));
   }
   if (good.empty() || best.times_longer > 1.0) return best;
   const SchemeResult& fastest = *good.front();
@@ -142,8 +145,7 @@ CheapestScheme cheapest_scheme(const std::vector<SchemeResult>& schemes, std::st
   best.us_per_ps = fastest.us_per_ps;
   best.us_per_ps_err = fastest.us_per_ps_err;
   for (std::size_t k = 1; k < good.size(); ++k) {
-    if (!costs_agree_within_errors(cost_point(fastest), cost_point(*good[k]))) continue;
-    best.ties.push_back(good[k]->label);
+    if (costs_agree_within_errors(fastest, *good[k])) best.ties.push_back(good[k]->label);
   }
   return best;
 }
@@ -180,18 +182,6 @@ SchemeResult scheme_result(const SchemeRun& run, const SchemeRun& first) {
   add_differences(run, first, s);
   add_mean_distance(run, s);
   return s;
-}
-
-CostPoint cost_point(const SchemeResult& s) {
-  CostPoint p;
-  p.timestep_fs = s.timestep_fs;
-  p.us_per_ps = s.us_per_ps;
-  p.us_per_ps_err = s.us_per_ps_err;
-  p.potential = s.potential_difference_kcal_per_mol;
-  p.distance = {s.oo_total_variation, s.oo_total_variation_err};
-  p.distance_noise = s.oo_total_variation_noise;
-  p.survived = s.blow_ups.empty();
-  return p;
 }
 
 const AveragedQuantity* SchemeResult::correlation_time(std::string_view quantity) const {
@@ -248,6 +238,115 @@ std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& scheme
     }
   }
   return limits;
+}
+
+std::vector<SchemeOrder> energy_orders(const std::vector<SchemeResult>& schemes,
+                                       const std::vector<Variant>& variants) {
+  std::map<std::size_t, std::vector<std::size_t>> curves;
+  for (std::size_t k = 0; k < schemes.size(); ++k) curves[variants[k].curve].push_back(k);
+  std::vector<SchemeOrder> orders;
+  for (const auto& [curve, points] : curves) {
+    std::vector<double> steps_fs, changes;
+    for (const std::size_t k : points) {
+      if (!schemes[k].blow_ups.empty()) continue;
+      steps_fs.push_back(schemes[k].timestep_fs);
+      changes.push_back(schemes[k].energy_rms_kcal_per_mol.mean);
+    }
+    orders.push_back(
+        {variants[points.front()].curve_label, "energy", analysis::fit_order(steps_fs, changes)});
+  }
+  return orders;
+}
+
+namespace {
+
+analysis::MeanError error_of(const SchemeResult& s, ErrorMeasure measure) {
+  if (measure == ErrorMeasure::potential) return s.potential_difference_kcal_per_mol;
+  return {s.oo_total_variation, s.oo_total_variation_err};
+}
+
+/// Jackknife error of the total variation distance, leaving out one group of replicas of `a` at a
+/// time. Groups without replicas are ignored; NaN for fewer than two groups.
+double jackknife_error(const DistanceHistogram& a, const DistanceHistogram& b) {
+  std::vector<double> without;
+  for (const std::vector<double>& group : a.group_counts) {
+    const bool is_empty =
+        std::all_of(group.begin(), group.end(), [](double count) { return count == 0.0; });
+    if (is_empty) continue;
+    std::vector<double> rest = a.counts;
+    for (std::size_t k = 0; k < rest.size(); ++k) rest[k] -= group[k];
+    without.push_back(analysis::total_variation(rest, b.counts));
+  }
+  const double n = static_cast<double>(without.size());
+  if (n < 2.0) return kNone;
+  double mean = 0.0, squares = 0.0;
+  for (double d : without) mean += d / n;
+  for (double d : without) squares += (d - mean) * (d - mean);
+  return std::sqrt((n - 1.0) / n * squares);
+}
+
+/// The number of steps of `variant` closest in time to `every` steps of `deck`.
+std::int64_t matching_interval(std::int64_t every, const Deck& deck, const Deck& variant) {
+  const double interval_fs = static_cast<double>(every) * deck.integrator.timestep_fs;
+  return std::max<std::int64_t>(1, std::llround(interval_fs / variant.integrator.timestep_fs));
+}
+
+}  // namespace
+
+void match_correlation_interval(const Deck& deck, Deck& variant) {
+  if (!variant.correlation) return;
+  variant.correlation->every = matching_interval(variant.correlation->every, deck, variant);
+}
+
+Deck with_scheme_and_step(const Deck& deck, const std::string& scheme, double timestep_fs) {
+  Deck variant = with_scheme(deck, fmt::format("{}:timestep_fs={}", scheme, timestep_fs));
+  if (!variant.energies) variant.energies = ObserveTable{};
+  if (!variant.rdf) variant.rdf = ObserveRdf{};
+  variant.energies->every = matching_interval(variant.energies->every, deck, variant);
+  variant.rdf->every = matching_interval(variant.rdf->every, deck, variant);
+  match_correlation_interval(deck, variant);
+  return variant;
+}
+
+analysis::MeanError total_variation_and_error(const DistanceHistogram& histogram,
+                                              const DistanceHistogram& reference) {
+  const double all = analysis::total_variation(histogram.counts, reference.counts);
+  return {all,
+          std::hypot(jackknife_error(histogram, reference), jackknife_error(reference, histogram))};
+}
+
+double total_variation_noise(const DistanceHistogram& a, const DistanceHistogram& b,
+                             double width_A) {
+  const auto is_known = [](const DistanceHistogram& d) {
+    return std::any_of(d.error_per_A.begin(), d.error_per_A.end(),
+                       [](double error) { return error > 0.0; });
+  };
+  if (!is_known(a) || !is_known(b)) return kNone;
+  double sum = 0.0;
+  for (std::size_t k = 0; k < a.error_per_A.size(); ++k) {
+    sum += std::hypot(a.error_per_A[k], b.error_per_A[k]);
+  }
+  return 0.5 * width_A * std::sqrt(2.0 / std::numbers::pi) * sum;
+}
+
+bool costs_agree_within_errors(const SchemeResult& faster, const SchemeResult& slower) {
+  return slower.us_per_ps - faster.us_per_ps <=
+         2.0 * std::hypot(faster.us_per_ps_err, slower.us_per_ps_err);
+}
+
+bool is_error_below(const SchemeResult& scheme, ErrorMeasure measure, double limit) {
+  const analysis::MeanError e = error_of(scheme, measure);
+  return scheme.blow_ups.empty() && std::fabs(e.mean) + 2.0 * e.error < limit;
+}
+
+double times_longer_to_resolve(const SchemeResult& scheme, ErrorMeasure measure, double limit) {
+  const analysis::MeanError e = error_of(scheme, measure);
+  // Equal distributions have a distance, too.
+  const double noise =
+      2.0 * e.error + (measure == ErrorMeasure::distance ? scheme.oo_total_variation_noise : 0.0);
+  if (is_error_below(scheme, measure, limit) || std::fabs(e.mean) - noise > limit) return 1.0;
+  if (!std::isfinite(noise)) return std::numeric_limits<double>::infinity();
+  return std::max(1.0, 4.0 * noise * noise / (limit * limit));
 }
 
 }  // namespace tarn

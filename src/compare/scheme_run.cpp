@@ -4,7 +4,6 @@
 #include <chrono>
 #include <iterator>
 #include <numeric>
-#include <utility>
 
 #include "analysis/rdf.hpp"
 #include "deck/notes.hpp"

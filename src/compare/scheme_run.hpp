@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,7 +14,7 @@
 #include "observe/baths.hpp"
 #include "observe/correlations.hpp"
 #include "observe/ring_columns.hpp"
-#include "run/first_events.hpp"
+#include "run/run_observers.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/deck.hpp"

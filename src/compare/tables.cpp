@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,32 +17,6 @@ namespace tarn {
 namespace {
 
 constexpr double kNotKnown = SchemeResult::kNone;
-
-/// A table that is written at once.
-class Table {
- public:
-  Table(std::string path, const std::vector<std::string>& header, const std::string& first_line)
-      : path_(std::move(path)), csv_(path_, header), text_(csv_.head(first_line)) {}
-
-  template <class T>
-  Table& cell(const T& value) {
-    csv_.cell(value);
-    return *this;
-  }
-  Table& cell(const std::string& text) { return cell(std::string_view(text)); }
-  Table& numbers(std::initializer_list<double> values) {
-    for (const double value : values) csv_.cell_or_nan(value);
-    return *this;
-  }
-  io::CsvFormat& format() { return csv_; }
-  void end_row() { text_ += csv_.row(); }
-  void write() const { io::write_file(path_, text_); }
-
- private:
-  std::string path_;
-  io::CsvFormat csv_;
-  std::string text_;
-};
 
 using S = const SchemeResult&;
 
@@ -103,24 +76,24 @@ void write_scheme_table(const CompareResult& result, const std::string& provenan
   for (const Column& column : kColumns) header.emplace_back(column.name);
   std::string meanings = kShareMeanings;
   std::ranges::replace(meanings, '\n', ' ');
-  Table table(result.out_dir + "/compare.csv", header, provenance + "; " + meanings);
+  io::CsvTable table(result.out_dir + "/compare.csv", header, provenance + "; " + meanings);
   for (const SchemeResult& s : result.schemes) {
     table.cell(s.label);
-    for (const Column& column : kColumns) table.numbers({column.of(s)});
+    for (const Column& column : kColumns) table.cell_or_nan(column.of(s));
     table.end_row();
   }
   table.write();
 }
 
 void write_energy_orders(const CompareResult& result, const std::string& provenance) {
-  Table table(result.out_dir + "/orders.csv",
-              {"scheme", "quantity", "order", "spread", "points", "smallest_timestep_fs",
-               "largest_timestep_fs"},
-              provenance + "; convergence order of the rms change of the total energy");
+  io::CsvTable table(result.out_dir + "/orders.csv",
+                     {"scheme", "quantity", "order", "spread", "points", "smallest_timestep_fs",
+                      "largest_timestep_fs"},
+                     provenance + "; convergence order of the rms change of the total energy");
   for (const SchemeOrder& o : result.orders) {
-    table.cell(o.label).cell(o.quantity).numbers({o.fit.order, o.fit.spread});
-    table.cell(static_cast<std::int64_t>(o.fit.points));
-    table.numbers({o.fit.smallest_step, o.fit.largest_step}).end_row();
+    table.cells(o.label, o.quantity).cells_or_nan(o.fit.order, o.fit.spread).cell(o.fit.points);
+    table.cells_or_nan(o.fit.smallest_step, o.fit.largest_step);
+    table.end_row();
   }
   table.write();
 }
@@ -141,18 +114,17 @@ void write_distances(const std::vector<SchemeRun>& runs, const std::string& prov
       }
     }
   }
-  Table table(folder + "/rdf.csv", header,
-              provenance +
-                  "; probability densities of intermolecular distances: the integral over r is 1 "
-                  "minus the part beyond r_max");
+  io::CsvTable table(folder + "/rdf.csv", header,
+                     provenance +
+                         "; probability densities of intermolecular distances: the integral over r "
+                         "is 1 minus the part beyond r_max");
   const std::vector<double> centres_A = analysis::bin_centres_A(rdf.r_max_A, rdf.bins);
   for (std::size_t b = 0; b < centres_A.size(); ++b) {
     table.cell(centres_A[b]);
     for (const SchemeRun& run : runs) {
       for (const std::size_t p : classes) {
         const DistanceHistogram& h = run.histograms[p];
-        table.cell(static_cast<std::int64_t>(h.counts[b]));
-        table.cell(h.density_per_A[b]).cell(h.error_per_A[b]);
+        table.cells(static_cast<std::int64_t>(h.counts[b]), h.density_per_A[b], h.error_per_A[b]);
       }
     }
     table.end_row();
@@ -164,11 +136,11 @@ void write_correlations(const std::vector<const SchemeRun*>& runs, const std::st
                         const std::string& folder) {
   std::vector<std::string> header = Correlations::header();
   header.insert(header.begin(), "scheme");
-  Table table(folder + "/correlation.csv", header,
-              provenance + "; " + std::string(Correlations::kRemark));
+  io::CsvTable table(folder + "/correlation.csv", header,
+                     provenance + "; " + std::string(Correlations::kRemark));
   for (const SchemeRun* run : runs) {
     for (std::size_t lag = 0; lag <= run->correlations->longest(); ++lag) {
-      run->correlations->append_cells(lag, table.cell(run->label).format());
+      run->correlations->append_cells(lag, table.cell(run->label));
       table.end_row();
     }
   }
@@ -182,17 +154,17 @@ void write_correlation_times(const CompareResult& result, const std::string& pro
   for (const std::string& name : names) {
     for (const char* what : {"", "_err", "_converged"}) header.push_back(name + what);
   }
-  Table table(result.out_dir + "/correlation_times.csv", header,
-              provenance +
-                  "; integrals of the correlation functions up to the last row; converged = 0: the "
-                  "error is a lower bound");
+  io::CsvTable table(result.out_dir + "/correlation_times.csv", header,
+                     provenance +
+                         "; integrals of the correlation functions up to the last row; converged = "
+                         "0: the error is a lower bound");
   for (const SchemeResult& s : result.schemes) {
-    table.cell(s.label).cell(s.timestep_fs).numbers({s.us_per_ps});
-    table.cell(static_cast<std::int64_t>(s.blow_ups.size())).cell(s.correlation_interval_fs);
+    table.cells(s.label, s.timestep_fs).cell_or_nan(s.us_per_ps);
+    table.cells(s.blow_ups.size(), s.correlation_interval_fs);
     for (const std::string& name : names) {
       const AveragedQuantity* time = s.correlation_time(name);
-      table.numbers({time ? time->mean : kNotKnown, time ? time->error : kNotKnown});
-      table.cell(std::int64_t{time && time->converged});
+      table.cells_or_nan(time ? time->mean : kNotKnown, time ? time->error : kNotKnown);
+      table.cell(int{time && time->converged});
     }
     table.end_row();
   }
@@ -205,13 +177,13 @@ void write_beads(const CompareResult& result, const std::string& provenance) {
   for (const RingColumn& column : bead_columns()) {
     for (const char* what : {"", "_err"}) header.push_back(std::string(column.name) + what);
   }
-  Table table(result.out_dir + "/beads.csv", header,
-              provenance + "; averages of ring polymers as in path_integral.csv");
+  io::CsvTable table(result.out_dir + "/beads.csv", header,
+                     provenance + "; averages of ring polymers as in path_integral.csv");
   for (const SchemeResult& s : result.schemes) {
-    table.cell(s.label).cell(std::int64_t{s.beads}).cell(s.timestep_fs).numbers({s.us_per_ps});
+    table.cells(s.label, s.beads, s.timestep_fs).cell_or_nan(s.us_per_ps);
     for (std::size_t k = 0; k < columns; ++k) {
-      table.numbers({s.rings.empty() ? kNotKnown : s.rings[k].mean,
-                     s.rings.empty() ? kNotKnown : s.rings[k].error});
+      table.cells_or_nan(s.rings.empty() ? kNotKnown : s.rings[k].mean,
+                         s.rings.empty() ? kNotKnown : s.rings[k].error);
     }
     table.end_row();
   }
@@ -219,15 +191,16 @@ void write_beads(const CompareResult& result, const std::string& provenance) {
 }
 
 void write_bead_limits(const CompareResult& result, const std::string& provenance) {
-  Table table(result.out_dir + "/bead_limits.csv",
-              {"scheme", "quantity", "limit", "limit_err", "c1", "c2", "points", "chi2",
-               "degrees_of_freedom"},
-              provenance + "; fits limit + c1/P^2 + c2/P^4 to the means of beads.csv");
+  io::CsvTable table(result.out_dir + "/bead_limits.csv",
+                     {"scheme", "quantity", "limit", "limit_err", "c1", "c2", "points", "chi2",
+                      "degrees_of_freedom"},
+                     provenance + "; fits limit + c1/P^2 + c2/P^4 to the means of beads.csv");
   for (const SchemeBeadLimit& b : result.bead_limits) {
-    table.cell(b.label).cell(b.quantity);
-    table.numbers({b.fit.limit.mean, b.fit.limit.error, b.fit.c1, b.fit.c2});
-    table.cell(static_cast<std::int64_t>(b.fit.points)).numbers({b.fit.chi2});
-    table.cell(static_cast<std::int64_t>(b.fit.degrees_of_freedom)).end_row();
+    const analysis::BeadLimit& fit = b.fit;
+    table.cells(b.label, b.quantity);
+    table.cells_or_nan(fit.limit.mean, fit.limit.error, fit.c1, fit.c2).cell(fit.points);
+    table.cell_or_nan(fit.chi2).cell(fit.degrees_of_freedom);
+    table.end_row();
   }
   table.write();
 }

@@ -8,8 +8,8 @@
 #include "deck/notes.hpp"
 #include "deck/schema.hpp"
 #include "deck/system_limits.hpp"
-#include "run/blow_up.hpp"
 #include "run/progress.hpp"
+#include "run/run_messages.hpp"
 #include "tables.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
@@ -264,7 +264,10 @@ class WaterComparison {
     if (std::ranges::any_of(runs_, [](const SchemeRun& r) { return r.rings.has_value(); })) {
       write_ring_files(provenance);
     }
-    if (!options_.steps.empty() && !has_thermostat(deck_)) write_orders(provenance);
+    if (!options_.steps.empty() && !has_thermostat(deck_)) {
+      result_.orders = energy_orders(result_.schemes, variants_);
+      write_energy_orders(result_, provenance);
+    }
   }
 
   void write_correlation_files(const std::string& provenance) {
@@ -289,27 +292,6 @@ class WaterComparison {
       result_.bead_limits = bead_limits(result_.schemes, variants_);
       if (!result_.bead_limits.empty()) write_bead_limits(result_, provenance);
     }
-  }
-
-  /// Orders of the energy conservation.
-  void write_orders(const std::string& provenance) {
-    std::vector<EnergyPoint> points;
-    for (std::size_t k = 0; k < result_.schemes.size(); ++k) {
-      const SchemeResult& s = result_.schemes[k];
-      points.push_back(
-          {variants_[k].curve, s.timestep_fs, s.energy_rms_kcal_per_mol, s.blow_ups.empty()});
-    }
-    result_.orders = energy_orders(points, labels_of_curves());
-    write_energy_orders(result_, provenance);
-  }
-
-  /// Labels of the curves by their numbers, without the reference.
-  std::vector<std::string> labels_of_curves() const {
-    std::vector<std::string> labels;
-    for (const Variant& v : variants_) {
-      if (v.curve == labels.size()) labels.push_back(v.curve_label);
-    }
-    return labels;
   }
 
   bool is_interrupted() const { return options_.interrupted && options_.interrupted(); }

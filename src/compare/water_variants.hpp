@@ -32,6 +32,11 @@ std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::stri
 std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& schemes,
                                          const std::vector<Variant>& variants);
 
+/// Convergence order of the rms change of the energy, by curve. Schemes that lost a replica are
+/// excluded.
+std::vector<SchemeOrder> energy_orders(const std::vector<SchemeResult>& schemes,
+                                       const std::vector<Variant>& variants);
+
 /// Runs the variants interleaved and writes tables.
 /// @param begin called when initial states and engines are ready, before anything is written
 void compare_water(const Deck& deck, const std::vector<Variant>& variants,

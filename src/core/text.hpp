@@ -1,9 +1,12 @@
 #pragma once
 
+#include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -15,6 +18,15 @@ inline std::string count_text(std::int64_t n, std::string_view singular,
   std::string text = std::to_string(n) + ' ';
   if (n == 1) return text.append(singular);
   return plural.empty() ? text.append(singular) + 's' : text.append(plural);
+}
+
+/// The number that all of a text is; empty for any other text.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
 }
 
 /// A number that is not above x > 0 ("at most").

@@ -19,7 +19,6 @@
 #include "interface/measure.hpp"
 #include "interface/moments.hpp"
 #include "kernel_table.hpp"
-#include "pair_histograms.hpp"
 #include "potential_forces.hpp"
 #include "ring_estimators.hpp"
 #include "ring_steps.hpp"

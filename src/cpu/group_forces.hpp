@@ -8,7 +8,9 @@
 #include "physics/confinement.hpp"
 #include "physics/pair_force.hpp"
 #include "potential_forces.hpp"
+#include "stage_clock.hpp"
 #include "steps/step_parameters.hpp"
+#include "tarn/engine.hpp"
 
 namespace tarn::cpu {
 
@@ -85,5 +87,16 @@ class GroupForces {
   Masses<float> single_masses_;
   Confinement<double> wall_;
 };
+
+/// Accelerations by dense factorisation, replica by replica.
+void solve_dense(const System& system, const GroupLayout& layout, Group& group,
+                 const WorkSpace& space, EngineReport& report);
+
+/// Accelerations of push-forward Newmark, by iteration. It starts from a = 0: the solution is a
+/// function of the positions only, and the first correction is the acceleration of Z&Ss. A
+/// converged replica is not changed by further corrections.
+void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
+                   const GroupForces& forces, const KernelTable& kernels, Group& group,
+                   WorkSpace& space, TeamMember& member, EngineReport& report, StageClock& clock);
 
 }  // namespace tarn::cpu

@@ -9,7 +9,6 @@
 #include "core/aligned.hpp"
 #include "group.hpp"
 #include "group_forces.hpp"
-#include "group_solvers.hpp"
 #include "kernel_table.hpp"
 #include "ring_tables.hpp"
 #include "stage_clock.hpp"

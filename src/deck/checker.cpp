@@ -1,13 +1,9 @@
 #include "checker.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <system_error>
 #include <tuple>
 #include <utility>

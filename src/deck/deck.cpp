@@ -1,9 +1,7 @@
 #include "tarn/deck.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -74,14 +72,11 @@ std::vector<StructureSource> structure_sources(const Deck& deck) {
   for (const std::string& written : system.files) {
     StructureSource& source = sources.emplace_back("files", written);
     const std::size_t colon = written.rfind(':');
-    const std::string frame = colon == std::string::npos ? "" : written.substr(colon + 1);
-    std::int64_t number = 0;
-    const char* end = frame.data() + frame.size();
-    const auto [at, failure] = std::from_chars(frame.data(), end, number);
-    const bool has_frame =
-        !frame.empty() && colon > 0 && failure == std::errc{} && at == end && number >= 0;
+    const bool has_colon = colon != std::string::npos && colon > 0;
+    const auto frame = number_in<std::int64_t>(has_colon ? written.substr(colon + 1) : "");
+    const bool has_frame = frame.value_or(-1) >= 0;
     source.path = resolved(has_frame ? written.substr(0, colon) : written);
-    if (has_frame) source.frame = number;
+    if (has_frame) source.frame = frame;
   }
   return sources;
 }
@@ -131,18 +126,18 @@ Deck with_potential(const Deck& deck, const std::string& name) {
   const std::string label = "the potential " + name;
   if (const PotentialKind kind = potential_kind(deck);
       kind == PotentialKind::library || kind == PotentialKind::socket) {
-    throw InputError({{label, 0, 0,
-                       fmt::format("the deck has another potential, {}; remove one of them",
-                                   potential_text(deck))}});
+    throw InputError(label, 0,
+                     fmt::format("the deck has another potential, {}; remove one of them",
+                                 potential_text(deck)));
   }
   Deck other = deck;
   if (potential_kind(deck) == PotentialKind::program) {
     std::string& own = other.potential->name;
     if (!own.empty() && own != name) {
-      throw InputError({{label, 0, 0,
-                         fmt::format("the deck has the potential {}; give the potential this name, "
-                                     "or remove the name from the deck",
-                                     decks::toml_string(own))}});
+      throw InputError(label, 0,
+                       fmt::format("the deck has the potential {}; give the potential this name, "
+                                   "or remove the name from the deck",
+                                   decks::toml_string(own)));
     }
     own = name;
     return other;

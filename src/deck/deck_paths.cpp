@@ -1,10 +1,10 @@
 #include "deck_paths.hpp"
 
-#include <charconv>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "core/text.hpp"
 #include "schema.hpp"
 
 namespace tarn::decks {
@@ -47,8 +47,7 @@ std::optional<SocketAddress> socket_address(std::string_view text) {
   if (host.empty() || (!in_brackets && host.find_first_of(":[] /") != std::string_view::npos)) {
     return std::nullopt;
   }
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
-  if (error != std::errc() || end != port.data() + port.size()) return std::nullopt;
+  address.port = number_in<int>(port).value_or(0);
   if (address.port < 1 || address.port > 65535) return std::nullopt;
   address.host = host;
   return address;

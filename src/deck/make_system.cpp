@@ -49,9 +49,8 @@ WaterModel water_model(const Deck& deck) {
                                  own.gamma.value_or(0.0), bonds);
   }
   if (!model) {
-    throw InputError(
-        {Problem{deck.path, 0, 0,
-                 fmt::format("model = {} is unknown", decks::toml_string(deck.system.model))}});
+    throw InputError(deck.path, 0,
+                     fmt::format("model = {} is unknown", decks::toml_string(deck.system.model)));
   }
   if (!deck.system.keep_molecule_mass) {
     model->mass_o_Da = deck.system.oxygen_mass_Da.value_or(units::mass_oxygen_Da);
@@ -118,9 +117,7 @@ bool keeps_zero_momentum(const Deck& deck) {
 
 /// @throws InputError if the deck does not support this number of molecules
 void check_molecules(const Deck& deck, int molecules) {
-  const auto refuse = [&](const std::string& message) {
-    throw InputError({Problem{deck.path, 0, 0, message}});
-  };
+  const auto refuse = [&](const std::string& message) { throw InputError(deck.path, 0, message); };
   if (deck.system.molecules != 0 && deck.system.molecules != molecules) {
     refuse(fmt::format("[system] molecules = {}, but the {} has {}", deck.system.molecules,
                        deck.system.state ? "state" : "structure", molecules));

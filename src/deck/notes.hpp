@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"

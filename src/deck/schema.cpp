@@ -205,7 +205,7 @@ std::vector<Override> scheme_overrides(const Schema& schema, const std::string& 
     end = std::min(spec.find(':', begin), spec.size());
     const std::string part = spec.substr(begin, end - begin);
     if (part.starts_with("scheme=")) {
-      throw InputError({{label, 0, 0, "write the scheme first, as in " + part.substr(7)}});
+      throw InputError(label, 0, "write the scheme first, as in " + part.substr(7));
     }
     overrides.push_back({"integrator." + part, label, "key=value"});
   }

@@ -111,7 +111,7 @@ int parts_of(std::string_view text) {
 }
 
 [[noreturn]] void refuse(const Override& override_, const std::string& message) {
-  throw InputError({Problem{override_.label, 0, 0, message}});
+  throw InputError(override_.label, 0, message);
 }
 
 RawValue bare_string(const std::string& text) {

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
-#include "interface/device_name.hpp"
+#include "interface/check_start.hpp"
 #include "io/words.hpp"
 #include "suggest.hpp"
 

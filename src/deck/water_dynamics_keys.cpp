@@ -72,7 +72,7 @@ std::vector<KeyOf<I>> solver_keys() {
           {.used_with = with_rigid_molecules({"integrator.scheme", {"zss-stiff"}})}),
       key(&I::acceleration, "acceleration",
           {{"force", OneStepAcceleration::force, "from the forces at the new positions"},
-           {"linearised", kRejected, "only mechanical systems have it"}},
+           {"linearised", kRejected, "only tarn-papers has it, for the systems of the papers"}},
           "Acceleration of the second kick.",
           {.used_with = {{"integrator.scheme", {"newmark-one-step"}}}}),
       key(&I::tolerance, "tolerance", from_to(1e-15, 0.1),

@@ -187,8 +187,7 @@ std::vector<Rule> start_rules() {
       {"Drawn `velocities` require `[system] temperature_K` or a thermostat.",
        velocities_have_a_temperature, "system"},
       {"`velocities = \"file\"` requires a `file` or `files` with velocities, and `\"state\"` "
-       "requires "
-       "`state`.",
+       "requires `state`.",
        velocities_have_a_source, "system"},
       {"`remove_momentum` without a thermostat requires two or more molecules.",
        single_molecule_keeps_momentum, "system"},

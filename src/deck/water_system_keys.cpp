@@ -81,9 +81,8 @@ std::vector<KeyOf<S>> velocity_keys() {
            {"zero", VelocityKind::zero, "zero"},
            {"file", VelocityKind::file,
             "from `file` or `files`: columns `vel_A_per_akma:R:3` of extended XYZ, in Å per "
-            "48.88821 fs (1 of "
-            "these units is 20.45483 Å/ps), or the velocities of GRO, in nm/ps; projected onto the "
-            "constraints for rigid schemes"},
+            "48.88821 fs (1 of these units is 20.45483 Å/ps), or the velocities of GRO, in nm/ps; "
+            "projected onto the constraints for rigid schemes"},
            {"state", VelocityKind::state, "from `state`"}},
           "Start velocities.",
           {.default_text = "`\"maxwell\"`; `\"zero\"` if the deck has no temperature; `\"state\"` "
@@ -158,8 +157,7 @@ SectionTable model_section() {
       &Deck::model, "model",
       "A user-defined water model: one O and two H, a Lennard-Jones term 4 epsilon ((sigma/r)¹² - "
       "(sigma/r)⁶) between oxygens, equal charges on the hydrogens, and -2 times this charge on O "
-      "or M. With a `stretch` the model is flexible. See "
-      "[models.md](models.md#your-own-model).",
+      "or M. With a `stretch` the model is flexible. See [models.md](models.md#your-own-model).",
       {
           key(&M::oh_A, "oh_A", from_to(0.5, 2),
               "O-H distance; of flexible models where the stretch is zero.",

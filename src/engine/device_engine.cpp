@@ -1,12 +1,10 @@
 #include "device_engine.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "core/processors.hpp"
 #include "interface/check_start.hpp"
-#include "interface/device_name.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
@@ -30,7 +28,24 @@ bool has_too_large_rings(const System& system) {
   return system.path_integral.beads > 1 && system.molecules > kMostRingMolecules;
 }
 
+CudaDevices cuda_devices(const std::string& name) {
+  if (const auto devices = parse_cuda_devices(name)) return *devices;
+  throw InputError("unknown device '" + name +
+                   "': use auto, cpu, cuda, cuda:<number>, cuda:<number>,<number> or cuda:all");
+}
+
+DeviceError unusable(const std::string& name, const std::string& why) {
+  return DeviceError("device '" + name + "': " + why + "; or use --device cpu");
+}
+
 }  // namespace
+
+void check_device(const std::string& name) {
+  if (name == "auto" || name == "cpu") return;
+  cuda_devices(name);
+  const DeviceProbe probe = probe_devices();
+  if (probe.status != ProbeStatus::ok) throw unusable(name, probe.message);
+}
 
 AutoDevice auto_device(const System& system, std::int64_t replicas, int threads) {
   const DeviceProbe probe = probe_devices();
@@ -82,12 +97,8 @@ std::unique_ptr<Engine> make_device_engine(const System& system, const State& st
   if (name == "cpu") {
     return make_cpu_engine(system, start, counts, device.threads, "", device.potential);
   }
-  const std::optional<CudaDevices> devices = parse_cuda_devices(name);
-  if (!devices) {
-    throw InputError("unknown device '" + name +
-                     "': use auto, cpu, cuda, cuda:<number>, cuda:<number>,<number> or cuda:all");
-  }
-  if (devices->indices.size() != 1) {
+  const CudaDevices devices = cuda_devices(name);
+  if (devices.indices.size() != 1) {
     throw InputError("device '" + name + "': only runs can use several devices; use cuda:<number>");
   }
   if (has_too_large_rings(system)) {
@@ -96,9 +107,9 @@ std::unique_ptr<Engine> make_device_engine(const System& system, const State& st
                      " molecules run on the CPU; use --device cpu");
   }
   try {
-    return make_cuda_engine(system, start, counts, devices->indices.front(), device.threads);
+    return make_cuda_engine(system, start, counts, devices.indices.front(), device.threads);
   } catch (const DeviceError& error) {
-    throw DeviceError("device '" + device.name + "': " + error.what() + "; or use --device cpu");
+    throw unusable(device.name, error.what());
   }
 }
 

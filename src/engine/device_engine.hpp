@@ -1,10 +1,15 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "tarn/engine.hpp"
 
 namespace tarn {
+
+/// Checks a name before a start is prepared.
+/// @throws InputError for an unknown name; DeviceError if it requires a GPU and there is none
+void check_device(const std::string& name);
 
 /// @throws InputError if a request for a Potential or a many-body model names another device than
 /// the CPU

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+#include <string_view>
+#include <vector>
+
 #include "tarn/engine.hpp"
 
 namespace tarn {
@@ -9,5 +13,14 @@ namespace tarn {
 /// or replicas of one id; when a number of the system is out of its range; when pairs cannot be
 /// counted as asked for; when single precision has not the scheme, or cannot hold the molecules
 void check_start(const System& system, const State& start, const PairCountRequest& counts);
+
+/// The CUDA devices that a name selects.
+struct CudaDevices {
+  bool all = false;          ///< all that the process can use
+  std::vector<int> indices;  ///< otherwise these
+};
+
+/// Reads "cuda", "cuda:i", "cuda:i,j,..." or "cuda:all"; empty for any other text.
+std::optional<CudaDevices> parse_cuda_devices(std::string_view name);
 
 }  // namespace tarn

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "device_name.hpp"
+#include "check_start.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn {

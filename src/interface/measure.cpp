@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frame_fields.hpp"
 #include "physics/confinement.hpp"
 #include "physics/molecule_solve.hpp"
 #include "physics/pair_force.hpp"

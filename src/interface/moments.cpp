@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/parallel.hpp"
-#include "frame_fields.hpp"
+#include "measure.hpp"
 #include "physics/confinement.hpp"
 #include "physics/radial.hpp"
 #include "tarn/core/replica_map.hpp"

@@ -1,7 +1,6 @@
 #include "convert.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -13,7 +12,6 @@
 
 #include "core/text.hpp"
 #include "paths.hpp"
-#include "replica_frames.hpp"
 #include "structure_checks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -22,7 +20,7 @@
 #include "tarn/version.hpp"
 #include "trajectory_files.hpp"
 #include "water_atoms.hpp"
-#include "xyz_comment.hpp"
+#include "xyz.hpp"
 
 namespace tarn::io {
 namespace {
@@ -82,11 +80,8 @@ struct TrajectoryContents {
 std::optional<std::int64_t> step_of(const Structure& frame) {
   const auto found = frame.comment.find("step");
   if (found == frame.comment.end()) return std::nullopt;
-  std::int64_t step = 0;
-  const char* const end = found->second.data() + found->second.size();
-  const auto [stop, error] = std::from_chars(found->second.data(), end, step);
-  if (error != std::errc{} || stop != end || step < 0) return std::nullopt;
-  return step;
+  const auto step = number_in<std::int64_t>(found->second);
+  return step.value_or(-1) < 0 ? std::nullopt : step;
 }
 
 /// Adds frames to the contents, one by one.
@@ -125,18 +120,16 @@ class Scan {
   /// Frames with broken molecules are converted as they are.
   void check(const Structure& frame, const FrameReader& reader, std::int64_t number) {
     if (frame.molecules != contents_.molecules) {
-      throw InputError(
-          {Problem{options_.from, reader.line_of_atom(0), 0,
-                   fmt::format("this frame has {} and the first one has {}; all frames of a "
-                               "trajectory must be of one cluster",
-                               count_text(frame.molecules, "molecule"), contents_.molecules)}});
+      throw InputError(options_.from, reader.line_of_atom(0),
+                       fmt::format("this frame has {} and the first one has {}; all frames of a "
+                                   "trajectory must be of one cluster",
+                                   count_text(frame.molecules, "molecule"), contents_.molecules));
     }
     if (frame.beads() != contents_.beads) {
-      throw InputError({Problem{
-          options_.from, reader.line_of_atom(0), 0,
-          fmt::format("this frame has beads = {} and the first one {}; all frames of a trajectory "
-                      "must have the same number",
-                      frame.beads(), contents_.beads)}});
+      throw InputError(options_.from, reader.line_of_atom(0),
+                       fmt::format("this frame has beads = {} and the first one {}; all frames of "
+                                   "a trajectory must have the same number",
+                                   frame.beads(), contents_.beads));
     }
     std::vector<Problem> overlaps = overlap_problems(frame, reader, number);
     if (!overlaps.empty()) throw InputError(std::move(overlaps));
@@ -208,10 +201,10 @@ void note_on_interval(const ConvertOptions& options, const TrajectoryContents& c
     const double first_ps =
         static_cast<double>(contents.first_step(r.clock)) * contents.step_ps(r.clock);
     if (!contents.times || times_agree(first_ps, r.clock.first_ps())) continue;
-    messages.push_back(Message::note(
-        fmt::format("times in a DCD file follow from its steps: they begin at {:g} ps instead of "
-                    "the {:g} ps of {}",
-                    first_ps, r.clock.first_ps(), options.from)));
+    messages.push_back(
+        Message::note(fmt::format("times in a DCD file follow from its steps: they begin at {:g} "
+                                  "ps instead of the {:g} ps of {}",
+                                  first_ps, r.clock.first_ps(), options.from)));
     return;
   }
 }
@@ -310,10 +303,9 @@ class Converter {
     const std::optional<WaterModel> model =
         options_.own_model ? options_.own_model : find_water_model(contents_.model);
     if (!model) {
-      refuse(
-          fmt::format("there is no water model '{}'; give a model, or the deck that defines it, "
-                      "by --model",
-                      contents_.model));
+      refuse(fmt::format(
+          "there is no water model '{}'; give a model, or the deck that defines it, by --model",
+          contents_.model));
     }
     if (!model->has_m_site()) {
       refuse(fmt::format("molecules of {} have no virtual site", contents_.model));

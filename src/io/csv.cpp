@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "core/text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "words.hpp"
@@ -95,16 +95,15 @@ CsvReader::CsvReader(const std::string& path) : path_(path), stream_(path) {
     return;
   }
   if (stream_.bad()) throw_io_error("read", path, errno);
-  throw InputError(
-      {Problem{path, 0, 0,
-               line_number_ == 0 ? "the file is empty"
-                                 : "no header row: this is not a table written by tarn"}});
+  throw InputError(path, 0,
+                   line_number_ == 0 ? "the file is empty"
+                                     : "no header row: this is not a table written by tarn");
 }
 
 std::size_t CsvReader::column(std::string_view name) const {
   const auto found = std::find(header_.begin(), header_.end(), name);
   if (found == header_.end()) {
-    throw InputError({Problem{path_, 0, 0, fmt::format("there is no column '{}'", name)}});
+    throw InputError(path_, 0, fmt::format("there is no column '{}'", name));
   }
   return static_cast<std::size_t>(found - header_.begin());
 }
@@ -123,43 +122,29 @@ bool CsvReader::next(std::vector<std::string_view>& cells) {
   } while (line_.empty() || line_[0] == '#');
   split_cells(line_, cells);
   if (cells.size() != header_.size()) {
-    throw InputError(
-        {Problem{path_, line_number_, 0,
-                 fmt::format("{} cells; the header has {}", cells.size(), header_.size())}});
+    throw InputError(path_, line_number_,
+                     fmt::format("{} cells; the header has {}", cells.size(), header_.size()));
   }
   return true;
 }
 
 double CsvReader::number(std::string_view cell) const {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc{} || end != cell.data() + cell.size()) {
-    throw InputError({Problem{path_, line_number_, static_cast<int>(cell.data() - line_.data()) + 1,
-                              fmt::format("'{}' is not a number", cell)}});
-  }
-  return value;
+  if (const auto value = number_in<double>(cell)) return *value;
+  throw InputError({Problem{path_, line_number_, static_cast<int>(cell.data() - line_.data()) + 1,
+                            fmt::format("'{}' is not a number", cell)}});
 }
 
 namespace {
 
-/// Reads all of a cell. @return whether it is a number of that type
-template <class T>
-bool read_all(std::string_view cell, T& value) {
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  return error == std::errc{} && end == cell.data() + cell.size();
-}
-
 /// Adds a cell; a cell of another kind changes that of the column.
 void add(std::string_view cell, TableColumn& column) {
   if (column.kind == TableColumn::Kind::integer) {
-    std::int64_t value = 0;
-    if (read_all(cell, value)) return column.integers.push_back(value);
+    if (const auto value = number_in<std::int64_t>(cell)) return column.integers.push_back(*value);
     column.kind = TableColumn::Kind::number;
     column.numbers.assign(column.integers.begin(), column.integers.end());
   }
   if (column.kind == TableColumn::Kind::number) {
-    double value = 0.0;
-    if (read_all(cell, value)) return column.numbers.push_back(value);
+    if (const auto value = number_in<double>(cell)) return column.numbers.push_back(*value);
     column.kind = TableColumn::Kind::text;
     for (const double number : column.numbers) column.texts.push_back(exact(number));
   }

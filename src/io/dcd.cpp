@@ -20,7 +20,7 @@
 #include "trajectory_files.hpp"
 #include "water_atoms.hpp"
 #include "words.hpp"
-#include "xyz_comment.hpp"
+#include "xyz.hpp"
 
 namespace tarn::io {
 namespace {
@@ -236,9 +236,7 @@ class DcdReader final : public FrameReader {
   const std::string& path() const override { return path_; }
 
  private:
-  [[noreturn]] void fail(const std::string& message) const {
-    throw InputError({Problem{path_, 0, 0, message}});
-  }
+  [[noreturn]] void fail(const std::string& message) const { throw InputError(path_, 0, message); }
 
   /// Finds the byte order and the size of the marks from those of the header.
   void find_marks() {

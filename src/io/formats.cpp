@@ -212,33 +212,31 @@ const Format& trajectory_format_of(const std::string& path) {
 
 std::unique_ptr<FrameReader> open_frames(const std::string& path) {
   const std::string beginning = beginning_of(path);
-  if (beginning.empty()) throw InputError({Problem{path, 0, 0, "the file is empty"}});
+  if (beginning.empty()) throw InputError(path, 0, "the file is empty");
   if (is_compressed(beginning)) {
     throw InputError(
-        {Problem{path, 0, 0,
-                 "the file is compressed: decompress it first, or pass <(zcat in.gz) or similar"}});
+        path, 0, "the file is compressed: decompress it first, or pass <(zcat in.gz) or similar");
   }
   const Format* by_name = format_of_name(path);
   if (by_name != nullptr && by_name->looks_like(beginning)) return by_name->open(path);
   for (const Format& format : formats()) {
     if (!format.looks_like(beginning)) continue;
     if (by_name == nullptr) return format.open(path);
-    throw InputError({Problem{
-        path, 0, 0,
+    throw InputError(
+        path, 0,
         fmt::format("the name indicates {} but the contents look like {}: rename the file to "
                     "end with {}",
-                    by_name->name, format.name, format.extensions.front())}});
+                    by_name->name, format.name, format.extensions.front()));
   }
   // The reader of that format reports where it fails.
   if (by_name != nullptr) return by_name->open(path);
   if (const std::string cure = cure_for(path); !cure.empty()) {
-    throw InputError({Problem{path, 0, 0, "tarn cannot read this format; " + cure}});
+    throw InputError(path, 0, "tarn cannot read this format; " + cure);
   }
-  throw InputError(
-      {Problem{path, 0, 0,
-               fmt::format("unknown format: neither the name nor the contents identify "
-                           "it. Rename the file to end with one of {}",
-                           extension_list(false))}});
+  throw InputError(path, 0,
+                   fmt::format("unknown format: neither the name nor the contents identify "
+                               "it. Rename the file to end with one of {}",
+                               extension_list(false)));
 }
 
 bool looks_like_h5md(std::string_view beginning) {

@@ -11,7 +11,7 @@
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"
 #include "words.hpp"
-#include "xyz_comment.hpp"
+#include "xyz.hpp"
 
 namespace tarn::io {
 namespace {
@@ -140,10 +140,9 @@ class GroReader final : public TextFrameReader {
       }
       if (width == 0) width = coordinate_width(lines_.line());
       if (width == 0) {
-        lines_.fail(
-            1,
-            "this line has no coordinates with decimal points after column 20, where a GRO file "
-            "has them");
+        lines_.fail(1,
+                    "this line has no coordinates with decimal points after column 20, where a GRO "
+                    "file has them");
       }
       AtomLine(lines_.line(), lines_.line_number(), builder).parse(width);
     }
@@ -177,8 +176,8 @@ class GroReader final : public TextFrameReader {
       if (problem.empty()) continue;
       lines_.fail(static_cast<int>(word.data() - lines_.line().data()) + 1,
                   problem +
-                      ": the line after the atoms is the box, with three or nine numbers; "
-                      "check the number of atoms in the second line of the frame");
+                      ": the line after the atoms is the box, with three or nine numbers; check "
+                      "the number of atoms in the second line of the frame");
     }
     if (words.size() != 3 && words.size() != 9) {
       lines_.fail(1, fmt::format("the box has {} numbers; expected three or nine", words.size()));

@@ -88,7 +88,7 @@ class H5mdReader final : public FrameReader {
 
  private:
   [[noreturn]] void fail(const std::string& message) const {
-    throw InputError({Problem{file_.path(), 0, 0, message}});
+    throw InputError(file_.path(), 0, message);
   }
 
   /// Coordinates or velocities of all atoms of the next frame.
@@ -256,11 +256,10 @@ class H5mdReader final : public FrameReader {
 std::unique_ptr<FrameReader> open_h5md(const std::string& path) {
   // The library needs a seekable file.
   if (readable_path(path) != path) {
-    throw InputError(
-        {Problem{path, 0, 0, "H5MD cannot be read from a pipe; give the name of a file"}});
+    throw InputError(path, 0, "H5MD cannot be read from a pipe; give the name of a file");
   }
   if (!File::is_hdf5(path)) {
-    throw InputError({Problem{path, 0, 0, "not an HDF5 file: it does not begin as one"}});
+    throw InputError(path, 0, "not an HDF5 file: it does not begin as one");
   }
   return std::make_unique<H5mdReader>(path);
 }

@@ -99,27 +99,15 @@ std::string valid_utf8(std::string_view text) {
 }
 
 std::string json(std::string_view text) {
+  constexpr std::string_view kSpecial = "\"\\\n\t", kLetters = "\"\\nt";
   std::string quoted = "\"";
   for (const char c : valid_utf8(text)) {
-    switch (c) {
-      case '"':
-        quoted += "\\\"";
-        break;
-      case '\\':
-        quoted += "\\\\";
-        break;
-      case '\n':
-        quoted += "\\n";
-        break;
-      case '\t':
-        quoted += "\\t";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-        } else {
-          quoted += c;
-        }
+    if (const std::size_t at = kSpecial.find(c); at != kSpecial.npos) {
+      quoted += {'\\', kLetters[at]};
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      quoted += c;
     }
   }
   return quoted + '"';

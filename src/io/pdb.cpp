@@ -10,7 +10,7 @@
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"
 #include "words.hpp"
-#include "xyz_comment.hpp"
+#include "xyz.hpp"
 
 namespace tarn::io {
 namespace {
@@ -132,7 +132,7 @@ class PdbReader final : public TextFrameReader {
     Structure structure = builder.take(atom_lines_);
     std::string problem;
     const double unit_A = take_unit_A(comment, problem);
-    if (!problem.empty()) throw InputError({Problem{path(), 0, 0, "TITLE: " + problem}});
+    if (!problem.empty()) throw InputError(path(), 0, "TITLE: " + problem);
     for (double& x : structure.positions_A) x *= unit_A;
     structure.comment = std::move(comment);
     structure.has_box = has_box_;
@@ -143,9 +143,8 @@ class PdbReader final : public TextFrameReader {
       return structure;
     }
     if (frames_ == 0 && lines_.line_number() > 0) {
-      throw InputError({Problem{path(), 0, 0,
-                                "the file contains no ATOM or HETATM record of water; is it a PDB "
-                                "file?"}});
+      throw InputError(path(), 0,
+                       "the file contains no ATOM or HETATM record of water; is it a PDB file?");
     }
     return std::nullopt;
   }

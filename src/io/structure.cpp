@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "replica_frames.hpp"
 #include "structure_checks.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
@@ -20,7 +19,7 @@ namespace {
 constexpr std::int64_t kMostCounted = 1000;
 
 [[noreturn]] void throw_no_frame(const std::string& path) {
-  throw InputError({Problem{path, 0, 0, "the file contains no frame"}});
+  throw InputError(path, 0, "the file contains no frame");
 }
 
 /// The text that a comment gives for a key, or nothing.
@@ -62,7 +61,7 @@ NumberedFrame chosen_frame(FrameReader& reader, const FrameChoice& choice,
           ? fmt::format("there is no replica {} in this file; replicas count from 0", *replica)
           : fmt::format("there is no frame {}: replica {} has {} frame{}, counted from 0",
                         *choice.frame, *replica, of_replica, of_replica == 1 ? "" : "s");
-  throw InputError({Problem{reader.path(), 0, 0, message}});
+  throw InputError(reader.path(), 0, message);
 }
 
 /// Counts the frames after the first. They are not used, so an unreadable frame ends the count
@@ -108,12 +107,12 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
   NumberedFrame chosen = chosen_frame(*reader, choice, numbering);
   Structure& structure = chosen.structure;
   if (const int beads = structure.beads(); beads > 1) {
-    throw InputError({Problem{
-        path, reader->line_of_atom(0), 0,
+    throw InputError(
+        path, reader->line_of_atom(0),
         fmt::format("this frame contains {} beads of a ring polymer; a structure has one position "
                     "of each atom. Write the trajectory with [observe.trajectory] beads = "
                     "\"centroid\" or the number of a bead",
-                    beads)}});
+                    beads));
   }
   check_molecules(structure, *reader, chosen.number);
   reader->check_rest();

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "tarn/core/error.hpp"
+#include "tarn/core/message.hpp"
 #include "tarn/io/structure.hpp"
 
 /// @file
@@ -65,6 +68,89 @@ class GroupedProblems {
   std::vector<Problem> problems_;
   std::string file_;
   std::int64_t count_ = 0;
+};
+
+/// Steps and times of the frames of one replica: the first one, the interval, and whether the
+/// interval is constant. Without steps or times in the frames the first one is 0, and the step
+/// interval is 1.
+class ReplicaClock {
+ public:
+  /// Adds the next frame; nothing for a step or time that it does not give.
+  void add(std::optional<std::int64_t> step, std::optional<double> time_ps);
+
+  std::int64_t frames() const { return frames_; }
+  /// Whether all frames give their step or time.
+  bool has_steps() const { return has_steps_; }
+  bool has_times() const { return has_times_; }
+  /// Of the first frame.
+  std::int64_t first_step() const { return first_step_; }
+  double first_ps() const { return first_ps_; }
+  /// Interval between the first two frames; 1 if steps do not increase.
+  std::int64_t every() const { return every_; }
+  double interval_ps() const { return interval_ps_; }
+  /// Whether all intervals equal that of the first two frames.
+  bool has_even_steps() const { return even_steps_; }
+  bool has_even_times() const { return even_times_; }
+  std::int64_t largest_step() const { return largest_step_; }
+
+ private:
+  void add_step(std::int64_t step);
+  void add_time(double time_ps);
+
+  std::int64_t frames_ = 0;
+  bool has_steps_ = true, has_times_ = true, even_steps_ = true, even_times_ = true;
+  std::int64_t first_step_ = 0, every_ = 1, last_step_ = 0, largest_step_ = 0;
+  double first_ps_ = 0.0, interval_ps_ = 0.0;
+};
+
+/// Whether times agree within the precision of a single-precision timestep, as in DCD.
+bool times_agree(double a_ps, double b_ps);
+
+/// Replica and index of a frame.
+struct FrameIndex {
+  std::int64_t replica = 0;  ///< over all files, in order of appearance from 0
+  std::int64_t number = 0;   ///< number of the replica in its file
+  std::int64_t frame = 0;    ///< index in the replica, counted from 0
+};
+
+/// Assigns frames to replicas by file and by the replica name in the frame. Frames of several
+/// replicas may be in any order.
+///
+/// The number of a replica is the number at the end of its name, "3" or "replica-0003". If there is
+/// none, or another replica of the file has it, the number is its order of appearance in the file,
+/// or the next free number.
+class ReplicaNumbering {
+ public:
+  /// @param chosen numbers of the selected replicas; empty: all
+  explicit ReplicaNumbering(std::vector<std::int64_t> chosen = {}) : chosen_(std::move(chosen)) {}
+
+  /// Adds a frame. @return nothing if its replica is not selected
+  std::optional<FrameIndex> next(const std::string& file, const std::string& name);
+  /// @throws InputError if replicas are selected and the frame names none
+  std::optional<FrameIndex> next(const Structure& frame, const FrameReader& reader);
+
+  /// Number of selected replicas so far, over all files.
+  std::int64_t replicas() const { return replicas_; }
+  /// Numbers of these replicas.
+  const std::set<std::int64_t>& numbers() const { return numbers_; }
+  /// Notes on numbers that differ from the names, one per file.
+  Messages messages() const;
+
+ private:
+  struct File {
+    std::string name;
+    // The next frame of each replica, by name; nothing for replicas that are not selected.
+    std::map<std::string, std::optional<FrameIndex>> next;
+    std::set<std::int64_t> numbers;  // of all replicas, selected or not
+    std::vector<std::pair<std::string, std::int64_t>> unnumbered;  // names and assigned numbers
+  };
+
+  std::optional<FrameIndex> first_place(File& file, const std::string& name);
+
+  std::vector<std::int64_t> chosen_;
+  std::vector<File> files_;  // the last one is being read
+  std::int64_t replicas_ = 0;
+  std::set<std::int64_t> numbers_;
 };
 
 }  // namespace tarn::io

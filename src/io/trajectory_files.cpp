@@ -15,7 +15,6 @@
 #include "tarn/io/binary.hpp"
 #include "words.hpp"
 #include "xyz.hpp"
-#include "xyz_comment.hpp"
 
 namespace tarn::io {
 namespace {

@@ -133,11 +133,10 @@ class TrrReader final : public FrameReader {
       return structure;
     }
     if (passed_over_ > 0 && input_.frames() == 0) {
-      throw InputError(
-          {Problem{path(), 0, 0,
-                   fmt::format("none of the {} frames has positions (perhaps nstxout = 0 in "
-                               "the run); use the XTC file of that run",
-                               passed_over_)}});
+      throw InputError(path(), 0,
+                       fmt::format("none of the {} frames has positions (perhaps nstxout = 0 in "
+                                   "the run); use the XTC file of that run",
+                                   passed_over_));
     }
     return std::nullopt;
   }

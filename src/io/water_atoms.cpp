@@ -176,10 +176,9 @@ bool is_deuterium(std::string_view name) {
 }
 
 Message note_on_deuterium(const std::string& path) {
-  return Message::note(
-      path +
-      ": atoms D are read as H, with its mass. For deuterium set [system] hydrogen_mass_Da = "
-      "2.014");
+  return Message::note(path +
+                       ": atoms D are read as H, with its mass. For deuterium set [system] "
+                       "hydrogen_mass_Da = 2.014");
 }
 
 void MoleculeBuilder::add(const NamedAtom& atom) {
@@ -201,8 +200,8 @@ void MoleculeBuilder::add(const NamedAtom& atom) {
     is_spoilt_ = true;
     note(atom.line, atom.name_column,
          fmt::format(
-             "'{}' of residue {} is not an atom of water; tarn simulates water only: remove "
-             "all other molecules. Accepted names are O, OW, OH2, H1, H2, HW1, HW2 and similar",
+             "'{}' of residue {} is not an atom of water; tarn simulates water only: remove all "
+             "other molecules. Accepted names are O, OW, OH2, H1, H2, HW1, HW2 and similar",
              atom.name, atom.residue));
     return;
   }
@@ -266,26 +265,25 @@ void check_numbers(const std::string& path, std::string_view frame, std::string_
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::abs(values[i]) <= kLargestNumber) continue;
     const std::string atom = fmt::format("{}: a {} of atom {}", frame, quantity, i / 3);
-    throw InputError({Problem{
-        path, 0, 0,
-        std::isfinite(values[i])
-            ? fmt::format(
-                  "{} is {:g}; the largest accepted is {:g}. Either the file is damaged, or "
-                  "the simulation blew up: leave the frame out",
-                  atom, values[i], kLargestNumber)
-            : atom + " is not a finite number. Either the file is damaged, or the simulation blew "
-                     "up: leave the frame out"}});
+    throw InputError(path, 0,
+                     std::isfinite(values[i])
+                         ? fmt::format("{} is {:g}; the largest accepted is {:g}. Either the file "
+                                       "is damaged, or the simulation blew up: leave the frame out",
+                                       atom, values[i], kLargestNumber)
+                         : atom +
+                               " is not a finite number. Either the file is damaged, or the "
+                               "simulation blew up: leave the frame out");
   }
 }
 
 void check_unnamed_water(const std::string& path, std::int64_t atoms) {
   if (atoms > 0 && (atoms % 3 == 0 || atoms % 4 == 0)) return;
-  throw InputError({Problem{
-      path, 0, 0,
+  throw InputError(
+      path, 0,
       fmt::format(
           "{} atoms do not form whole water molecules. The file has no atom names, so it must "
           "contain only water, with the atoms of each molecule in the order O H H or O H H M",
-          atoms)}});
+          atoms));
 }
 
 Structure UnnamedWater::take(const std::string& path, std::int64_t frame,
@@ -303,22 +301,21 @@ Structure UnnamedWater::take(const std::string& path, std::int64_t frame,
     // Molecules at the faces of a periodic box may be broken, but rarely half of them.
     constexpr double kEnough = 0.5;
     if (std::max(three, four) < kEnough) {
-      throw InputError({Problem{
-          path, 0, 0,
-          fmt::format(
-              "fewer than half of the {} atoms of the first frame belong to molecules O H H or "
-              "O H H M. The file has no atom names, so it must contain only water, in this "
-              "order and with whole molecules (gmx trjconv -pbc mol makes them whole)",
-              atoms)}});
+      throw InputError(
+          path, 0,
+          fmt::format("fewer than half of the {} atoms of the first frame belong to molecules O H "
+                      "H or O H H M. The file has no atom names, so it must contain only water, in "
+                      "this order and with whole molecules (gmx trjconv -pbc mol makes them whole)",
+                      atoms));
     }
     sites_ = four > three ? 4 : 3;
   }
   if (atoms % sites_ != 0) {
     throw InputError(
-        {Problem{path, 0, 0,
-                 fmt::format("a frame has {} atoms, not a multiple of the {} per molecule of the "
-                             "first frame",
-                             atoms, sites_)}});
+        path, 0,
+        fmt::format(
+            "a frame has {} atoms, not a multiple of the {} per molecule of the first frame", atoms,
+            sites_));
   }
   Structure structure;
   structure.has_sites = sites_ == 4;
@@ -405,7 +402,7 @@ void group_by_distance(const std::vector<bool>& is_oxygen, const std::string& pa
   }
   if (problems.count() > 0) {
     if (std::string unit = unit_problem(oxygens.with_nearest(is_oxygen)); !unit.empty()) {
-      throw InputError({Problem{path, 0, 0, std::move(unit)}});
+      throw InputError(path, 0, std::move(unit));
     }
     throw InputError(problems.take());
   }

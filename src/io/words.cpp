@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "core/text.hpp"
+#include "line_reader.hpp"
+#include "paths.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/io/atomic_file.hpp"
 
 namespace tarn::io {
 namespace {
@@ -79,19 +85,10 @@ std::string parse_number(std::string_view word, double& value, double unit) {
 
 std::optional<std::int64_t> number_at_end(std::string_view name) {
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
-  std::int64_t number = 0;
-  const char* end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data() + digits, end, number);
-  if (error != std::errc{}) return std::nullopt;
-  return number;
+  return number_in<std::int64_t>(name.substr(digits));
 }
 
-int parse_count(std::string_view word) {
-  int count = 0;
-  const char* end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, count);
-  return error == std::errc{} && stop == end && count > 0 ? count : 0;
-}
+int parse_count(std::string_view word) { return std::max(number_in<int>(word).value_or(0), 0); }
 
 std::optional<double> length_unit_A(std::string_view name) {
   struct Unit {
@@ -118,6 +115,37 @@ std::optional<double> length_unit_A(std::string_view name) {
   const auto* const found = std::ranges::find(kUnits, name, &Unit::name);
   if (found == kUnits.end()) return std::nullopt;
   return found->length_A;
+}
+
+LineReader::LineReader(const std::string& path) : path_(path), stream_(readable_path(path)) {
+  if (!stream_) throw_io_error("read", path, errno);
+  if (stream_.peek() == std::ifstream::traits_type::eof() && stream_.bad()) {
+    throw_io_error("read", path, errno);  // a folder opens, but cannot be read
+  }
+  stream_.clear();
+}
+
+bool LineReader::next() {
+  if (!std::getline(stream_, line_)) {
+    if (stream_.bad()) throw_io_error("read", path_, errno);
+    return false;
+  }
+  ++line_number_;
+  if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+  // Skip the invisible byte order mark that some editors write.
+  if (line_number_ == 1 && line_.starts_with("\xEF\xBB\xBF")) line_.erase(0, 3);
+  return true;
+}
+
+bool LineReader::next_nonblank() {
+  while (next()) {
+    if (!is_blank(line_)) return true;
+  }
+  return false;
+}
+
+void LineReader::fail(int column, const std::string& message) const {
+  throw InputError({Problem{path_, line_number_, column, message}});
 }
 
 }  // namespace tarn::io

@@ -66,8 +66,7 @@ bool XdrInput::begin_frame() {
 }
 
 void XdrInput::fail(std::string_view why) const {
-  throw InputError(
-      {Problem{path_, 0, 0, fmt::format("{} in frame {} (counted from 0)", why, frame_)}});
+  throw InputError(path_, 0, fmt::format("{} in frame {} (counted from 0)", why, frame_));
 }
 
 void XdrInput::expect(std::int32_t magic, std::string_view format) {
@@ -76,9 +75,9 @@ void XdrInput::expect(std::int32_t magic, std::string_view format) {
     return;
   }
   if (has_magic_) fail(fmt::format("the file is damaged: the number {} is missing", magic));
-  throw InputError({Problem{
-      path_, 0, 0,
-      fmt::format("not in {} format: the file does not begin with the number {}", format, magic)}});
+  throw InputError(
+      path_, 0,
+      fmt::format("not in {} format: the file does not begin with the number {}", format, magic));
 }
 
 void XdrInput::need(std::int64_t count) {

@@ -181,17 +181,15 @@ class ForceServer {
       has_warned_ = true;
       if (!options_.on_message) return;
       options_.on_message(Message::warning(
-          problem +
-          (options_.model.is_flexible()
-               ? ". Reduce the step of the other program (velocity Verlet: 0.5 fs), and do not let "
-                 "it wrap atoms into a cell"
-           : options_.omega > 0.0
-               ? fmt::format(
-                     ". Reduce the step of the other program (velocity Verlet: below {:.2g} "
-                     "fs), and do not let it wrap atoms into a cell",
-                     kVerletLimit_fs / options_.omega)
-               : ". Let the other program constrain the bonds or give an omega for bond forces, "
-                 "and do not let it wrap atoms into a cell")));
+          problem + (options_.model.is_flexible()
+                         ? ". Reduce the step of the other program (velocity Verlet: 0.5 fs), and "
+                           "do not let it wrap atoms into a cell"
+                     : options_.omega > 0.0
+                         ? fmt::format(". Reduce the step of the other program (velocity Verlet: "
+                                       "below {:.2g} fs), and do not let it wrap atoms into a cell",
+                                       kVerletLimit_fs / options_.omega)
+                         : ". Let the other program constrain the bonds or give an omega for bond "
+                           "forces, and do not let it wrap atoms into a cell")));
       return;
     }
   }
@@ -307,10 +305,11 @@ Connection::Connection(const ServeAddress& address, double wait_seconds,
     if (!is_temporary || Clock::now() >= end) {
       throw IoError(fmt::format(
           "cannot connect to {}: {}{}", address.text(), ipi::error_text(number),
-          is_temporary ? fmt::format(". No program listened within {:g} s: start the program that "
-                                     "moves the atoms",
-                                     wait_seconds)
-                       : ""));
+          is_temporary
+              ? fmt::format(
+                    ". No program listened within {:g} s: start the program that moves the atoms",
+                    wait_seconds)
+              : ""));
     }
     if (!reported && on_wait) on_wait("waiting for a program to listen at " + address.text());
     if (interrupted_ && interrupted_()) throw Interruption();
@@ -395,10 +394,10 @@ std::string ServeAddress::text() const {
 
 ServeResult serve_forces(const ServeAddress& address, const ServeOptions& options) {
   if (options.model.is_flexible() && options.omega != 0.0) {
-    throw InputError(fmt::format(
-        "omega = {:g}: {} is a flexible model, which has no penalty. Omit omega, or use a rigid "
-        "model: {}",
-        options.omega, options.model.name, rigid_model_names()));
+    throw InputError(
+        fmt::format("omega = {:g}: {} is a flexible model, which has no penalty. Omit omega, or "
+                    "use a rigid model: {}",
+                    options.omega, options.model.name, rigid_model_names()));
   }
   ServeResult result;
   try {

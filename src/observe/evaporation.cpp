@@ -65,14 +65,12 @@ class EvaporationObserver final : public ArchivedObserver {
   bool may_lag() const override { return true; }
   std::int64_t every() const override { return section_.every; }
   void begin() override {
-    csv_.create(
-        info_.provenance +
-        fmt::format(
-            "; one row per replica, when an oxygen is first detected farther than {:g} A from "
-            "those of the largest part; molecule (from 0) = first evaporated molecule; "
-            "relative_kinetic = evaporated molecules relative to the rest; potential = all parts "
-            "together",
-            section_.link_A));
+    csv_.create(info_.provenance +
+                fmt::format("; one row per replica, when an oxygen is first detected farther than "
+                            "{:g} A from those of the largest part; molecule (from 0) = first "
+                            "evaporated molecule; relative_kinetic = evaporated molecules relative "
+                            "to the rest; potential = all parts together",
+                            section_.link_A));
   }
   void observe(const Frame& frame) override {
     if (frame.step < info_.first_averaged_step) return;
@@ -139,10 +137,10 @@ class EvaporationObserver final : public ArchivedObserver {
   Messages messages() const override {
     Messages messages;
     if (start_ >= 0 && followed() == 0) {
-      messages.push_back(Message::warning(
-          fmt::format("evaporation: no replica was whole at step {}. Check that link_A = {:g} A "
-                      "exceeds the distances between neighbours",
-                      start_, section_.link_A)));
+      messages.push_back(
+          Message::warning(fmt::format("evaporation: no replica was whole at step {}. Check that "
+                                       "link_A = {:g} A exceeds the distances between neighbours",
+                                       start_, section_.link_A)));
     }
     std::int64_t gone = 0, returns = 0;
     for (const Bath& bath : per_bath_) {
@@ -161,8 +159,8 @@ class EvaporationObserver final : public ArchivedObserver {
     if (returns > 0) {
       messages.push_back(Message::warning(fmt::format(
           "evaporation: {} of the {} replicas were whole again later, but count as evaporated{}. "
-          "For "
-          "fewer returns, reduce the friction, which acts in the vacuum too, or increase link_A",
+          "For fewer returns, reduce the friction, which acts in the vacuum too, or increase "
+          "link_A",
           returns, gone,
           2 * returns > gone ? "; the rate is therefore that of reaching link_A, not of evaporation"
                              : "")));
@@ -179,10 +177,10 @@ class EvaporationObserver final : public ArchivedObserver {
       const double spread2 = 2.0 / (9.0 * fitted->degrees);
       const double root = std::cbrt(fitted->deviance / fitted->degrees);
       if ((root - (1.0 - spread2)) / std::sqrt(spread2) > kSigmas) {
-        messages.push_back(Message::note(fmt::format(
-            "evaporation: ln k against 1/T is not linear (chi squared {:.3g} for {} degrees of "
-            "freedom); the activation energy is an average",
-            fitted->deviance, fitted->degrees)));
+        messages.push_back(Message::note(
+            fmt::format("evaporation: ln k against 1/T is not linear (chi squared {:.3g} for {} "
+                        "degrees of freedom); the activation energy is an average",
+                        fitted->deviance, fitted->degrees)));
       }
     }
     return messages;
@@ -291,12 +289,11 @@ class EvaporationObserver final : public ArchivedObserver {
     std::vector<std::string> header{"time_ps",  "at_risk",      "departures",
                                     "survival", "survival_err", "at_constant_rate"};
     if (several()) header.insert(header.begin(), "bath_K");
-    io::CsvTable csv(
-        path("survival.csv"), std::move(header),
-        info_.provenance +
-            "; fraction of replicas that have lost no molecule since the first check, which is the "
-            "first row (Kaplan-Meier, error by Greenwood); at_constant_rate = prediction of the "
-            "rate in evaporation_rates.csv");
+    io::CsvTable csv(path("survival.csv"), std::move(header),
+                     info_.provenance +
+                         "; fraction of replicas that have lost no molecule since the first check, "
+                         "which is the first row (Kaplan-Meier, error by Greenwood); "
+                         "at_constant_rate = prediction of the rate in evaporation_rates.csv");
     for (std::size_t b = 0; b < per_bath_.size(); ++b) {
       const Bath& bath = per_bath_[b];
       if (bath.replicas == 0) continue;

@@ -140,16 +140,16 @@ class HeatCapacity final : public ArchivedObserver {
     const Reweighting& all = result->all();
     report_gaps(all);
     for (const MultiHistogram::Inconsistency& c : result->inconsistencies()) {
-      warnings_.push_back(Message::warning(fmt::format(
-          "not equilibrated. The energy at {:g} K is {:.1f} standard errors {} the value "
-          "predicted by the other temperatures; run longer or add [exchange]",
-          bath_K(c.bath), std::abs(c.difference) / c.error,
-          c.difference > 0.0 ? "above" : "below")));
+      warnings_.push_back(Message::warning(
+          fmt::format("not equilibrated. The energy at {:g} K is {:.1f} standard errors {} the "
+                      "value predicted by the other temperatures; run longer or add [exchange]",
+                      bath_K(c.bath), std::abs(c.difference) / c.error,
+                      c.difference > 0.0 ? "above" : "below")));
     }
     if (!all.converged()) {
-      warnings_.push_back(Message::warning(
-          "the multiple-histogram equations did not converge; heat_capacity.csv has no heat "
-          "capacities"));
+      warnings_.push_back(
+          Message::warning("the multiple-histogram equations did not converge; heat_capacity.csv "
+                           "has no heat capacities"));
     }
     const auto is_known = [&](double t_K, double samples) {
       return all.converged() && samples >= kFewSamples &&
@@ -181,18 +181,17 @@ class HeatCapacity final : public ArchivedObserver {
     find_peak(*result, temperatures_K,
               {values.begin() + static_cast<std::ptrdiff_t>(rows), values.end()});
 
-    io::CsvTable csv(
-        info_.out_dir + "/heat_capacity.csv",
-        {"temperature_K", "energy_kcal_per_mol", "energy_err", "heat_capacity_kcal_per_mol_K",
-         "heat_capacity_err", "effective_samples"},
-        info_.provenance +
-            "; energy of pairs and wall, and heat capacity for rigid bonds, from the samples of "
-            "all temperatures by multiple histograms; _err = jackknife standard error (0: "
-            "unknown); nan: fewer than 100 effective samples, or between temperatures that share "
-            "fewer than 20" +
-            (peak_ ? fmt::format("; maximum at {:.3f} +- {:.3f} K", peak_->values[0],
-                                 peak_->errors[0])
-                   : ""));
+    io::CsvTable csv(info_.out_dir + "/heat_capacity.csv",
+                     {"temperature_K", "energy_kcal_per_mol", "energy_err",
+                      "heat_capacity_kcal_per_mol_K", "heat_capacity_err", "effective_samples"},
+                     info_.provenance +
+                         "; energy of pairs and wall, and heat capacity for rigid bonds, from the "
+                         "samples of all temperatures by multiple histograms; _err = jackknife "
+                         "standard error (0: unknown); nan: fewer than 100 effective samples, or "
+                         "between temperatures that share fewer than 20" +
+                         (peak_ ? fmt::format("; maximum at {:.3f} +- {:.3f} K", peak_->values[0],
+                                              peak_->errors[0])
+                                : ""));
     for (std::size_t row = 0; row < rows; ++row) {
       csv.cell(temperatures_K[row]);
       csv.cells_or_nan(values[row], errors[row], values[rows + row], errors[rows + row],
@@ -240,10 +239,10 @@ class HeatCapacity final : public ArchivedObserver {
   void report_gaps(const Reweighting& all) {
     const double of_a_bath = histogram_.samples() / static_cast<double>(baths_.size());
     if (!all.gaps().empty() && of_a_bath < kFewSamples) {
-      warnings_.push_back(Message::warning(fmt::format(
-          "{:.3g} samples per temperature are too few for heat_capacity.csv; run longer or reduce "
-          "[observe.energies] every",
-          of_a_bath)));
+      warnings_.push_back(Message::warning(
+          fmt::format("{:.3g} samples per temperature are too few for heat_capacity.csv; run "
+                      "longer or reduce [observe.energies] every",
+                      of_a_bath)));
       return;
     }
     for (const Reweighting::Gap& gap : all.gaps()) {

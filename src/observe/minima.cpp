@@ -12,7 +12,6 @@
 #include "core/parallel.hpp"
 #include "io/archive.hpp"
 #include "io/xyz.hpp"
-#include "io/xyz_comment.hpp"
 #include "observable.hpp"
 #include "start/molecule_frame.hpp"
 #include "start/shared_calls.hpp"

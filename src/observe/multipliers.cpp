@@ -4,7 +4,7 @@
 
 #include "io/archive.hpp"
 #include "observable.hpp"
-#include "replica_table.hpp"
+#include "table_observer.hpp"
 #include "tarn/io/csv.hpp"
 
 namespace tarn {

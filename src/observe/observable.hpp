@@ -53,7 +53,7 @@ Observable observable(std::optional<Settings> Deck::*section,
   return {std::move(files), remark, make_from_deck};
 }
 
-/// @name Rows, each in the file with its name
+/// @name Rows, each in the file with its name; those of plain tables in energies.cpp
 /// @{
 Observable energies_observable();
 Observable heat_capacity_observable();

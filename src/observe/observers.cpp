@@ -6,7 +6,7 @@
 
 #include "core/text.hpp"
 #include "deck/system_limits.hpp"
-#include "io/xyz_comment.hpp"
+#include "io/xyz.hpp"
 #include "observable.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/io/binary.hpp"
@@ -95,18 +95,17 @@ void write_averages(const std::string& path, const std::string& provenance,
     return a.sigmas_between_starts.has_value();
   });
   if (by_start) header.push_back("sigmas_between_starts");
-  io::CsvTable csv(
-      path, header,
-      provenance +
-          (by_bath ? "; after equilibration, replicas of each temperature pooled (bath_K = nan: "
-                     "all baths)"
-                   : "; after equilibration, all replicas pooled") +
-          "; error = standard error by blocking (0: unknown); converged = 0: error and correlation "
-          "time may be lower bounds; correlation time nan: result of the whole run, mean over the "
-          "replicas" +
-          (by_start ? "; sigmas_between_starts = largest deviation of the replicas with one start "
-                      "structure from the others, in standard errors"
-                    : ""));
+  io::CsvTable csv(path, header,
+                   provenance +
+                       (by_bath ? "; after equilibration, replicas of each temperature pooled "
+                                  "(bath_K = nan: all baths)"
+                                : "; after equilibration, all replicas pooled") +
+                       "; error = standard error by blocking (0: unknown); converged = 0: error "
+                       "and correlation time may be lower bounds; correlation time nan: result of "
+                       "the whole run, mean over the replicas" +
+                       (by_start ? "; sigmas_between_starts = largest deviation of the replicas "
+                                   "with one start structure from the others, in standard errors"
+                                 : ""));
   for (const AveragedQuantity& a : averages) {
     csv.cells(a.table, a.quantity);
     if (by_bath) csv.cell_or_nan(a.bath_K.value_or(kNoNumber));

@@ -156,12 +156,11 @@ class ProfileObserver final : public ArchivedObserver {
     header.emplace_back("molecules_within");
     io::CsvTable csv(
         fmt::format("{}/{}.csv", info_.out_dir, name), header,
-        fmt::format(
-            "{}; {} pooled; r = distance from the centre of mass; cos_dipole = mean cosine of the "
-            "angle between the outward radial direction and the dipoles of molecules with their "
-            "oxygen in the shell (nan: none); molecules_within = oxygens up to the upper edge of "
-            "the bin; _err = standard error by blocking",
-            info_.provenance, by_bath ? "replicas of each bath" : "all replicas"));
+        fmt::format("{}; {} pooled; r = distance from the centre of mass; cos_dipole = mean cosine "
+                    "of the angle between the outward radial direction and the dipoles of "
+                    "molecules with their oxygen in the shell (nan: none); molecules_within = "
+                    "oxygens up to the upper edge of the bin; _err = standard error by blocking",
+                    info_.provenance, by_bath ? "replicas of each bath" : "all replicas"));
     for (std::size_t t = 0; t < tables.size(); ++t) {
       tables[t].append_rows(by_bath ? baths_.temperature_K(t) : std::nullopt, section_.r_max_A,
                             csv);

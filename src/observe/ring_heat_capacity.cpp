@@ -261,11 +261,10 @@ class RingHeatCapacity final : public ArchivedObserver {
     const double found = difference.value - difference.bias;
     const double error = std::hypot(difference.error, 0.5 * std::hypot(low.error, high.error));
     if (!(error > 0.0) || std::abs(found - expected) <= kSigmas * error) return;
-    messages_.push_back(Message::warning(
-        fmt::format("the heat capacities at {:g} K by the difference quotient and by covariances "
-                    "differ: {:.4g} and {:.4g} +- {:.2g} kcal/mol/K. Run longer, or increase [run] "
-                    "equilibration_ps",
-                    difference.middle_K(), found, expected, error)));
+    messages_.push_back(Message::warning(fmt::format(
+        "the heat capacities at {:g} K by the difference quotient and by covariances differ: "
+        "{:.4g} and {:.4g} +- {:.2g} kcal/mol/K. Run longer, or increase [run] equilibration_ps",
+        difference.middle_K(), found, expected, error)));
   }
   std::string remark(const std::vector<Capacity>& covariances,
                      const std::vector<Capacity>& differences) const {
@@ -278,8 +277,8 @@ class RingHeatCapacity final : public ArchivedObserver {
     std::string text = fmt::format(
         "; heat_capacity: by the covariance of two estimators, with the frequencies of the rings "
         "fixed; difference_quotient: between neighbouring temperatures; _err = standard error; "
-        "_bias "
-        "= error of {} beads for harmonic vibrations of {}, which is not subtracted, at most {}",
+        "_bias = error of {} beads for harmonic vibrations of {}, which is not subtracted, at most "
+        "{}",
         system_.path_integral.beads,
         info_.potential ? fmt::format("the water model {}", system_.model.name) : "the molecules",
         largest(covariances));

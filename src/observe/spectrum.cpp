@@ -13,7 +13,7 @@
 #include "core/parallel.hpp"
 #include "io/archive.hpp"
 #include "observable.hpp"
-#include "replica_table.hpp"
+#include "table_observer.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 

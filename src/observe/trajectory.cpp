@@ -5,7 +5,7 @@
 
 #include "io/water_atoms.hpp"
 #include "observable.hpp"
-#include "replica_table.hpp"
+#include "table_observer.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/io/formats.hpp"

@@ -33,10 +33,10 @@ void check_given_once(const std::vector<std::string>& files) {
     if (is_new) continue;
     const std::string as =
         first->second == file ? "" : fmt::format(", first as '{}'", first->second);
-    throw InputError({Problem{file, 0, 0,
-                              fmt::format("the file is given twice{}, and would count as another "
-                                          "replica; give each file once",
-                                          as)}});
+    throw InputError(file, 0,
+                     fmt::format("the file is given twice{}, and would count as another "
+                                 "replica; give each file once",
+                                 as));
   }
 }
 
@@ -74,23 +74,22 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       if (model_.empty()) model_ = own;
       if (potential_.empty()) potential_ = frame->potential();
       if (!own.empty() && own != model_) {
-        throw InputError({Problem{file, reader_->line_of_atom(0), 0,
-                                  fmt::format("this frame has the water model {}, earlier ones {}; "
-                                              "give trajectories of one water model",
-                                              own, model_)}});
+        throw InputError(file, reader_->line_of_atom(0),
+                         fmt::format("this frame has the water model {}, earlier ones {}; "
+                                     "give trajectories of one water model",
+                                     own, model_));
       }
       if (frame->molecules != molecules_) {
-        throw InputError(
-            {Problem{file, reader_->line_of_atom(0), 0,
-                     fmt::format("this frame has {}, the first one {}; give "
-                                 "trajectories of one cluster",
-                                 count_text(frame->molecules, "molecule"), molecules_)}});
+        throw InputError(file, reader_->line_of_atom(0),
+                         fmt::format("this frame has {}, the first one {}; give "
+                                     "trajectories of one cluster",
+                                     count_text(frame->molecules, "molecule"), molecules_));
       }
       if (frame->beads() != beads_) {
-        throw InputError({Problem{file, reader_->line_of_atom(0), 0,
-                                  fmt::format("this frame has beads = {}, the first one {}; give "
-                                              "trajectories with the same number",
-                                              frame->beads(), beads_)}});
+        throw InputError(file, reader_->line_of_atom(0),
+                         fmt::format("this frame has beads = {}, the first one {}; give "
+                                     "trajectories with the same number",
+                                     frame->beads(), beads_));
       }
       if (!selection_.selects(place_.frame)) continue;
       io::check_molecules(*frame, *reader_, frames_of_file_ - 1);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "interface/moments.hpp"
-#include "io/replica_frames.hpp"
+#include "io/structure_checks.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/core/message.hpp"
 #include "tarn/engine.hpp"

@@ -82,10 +82,10 @@ void check_frame(std::span<const double> positions_A, int beads, const std::stri
                  std::int64_t number) {
   for (std::size_t i = 0; i < positions_A.size(); ++i) {
     if (std::isfinite(positions_A[i])) continue;
-    throw InputError({Problem{name, 0, 0,
-                              fmt::format("frame {}: atom {} (both counted from 0) has the "
-                                          "coordinate {}; leave the frame out",
-                                          number, i / 3, positions_A[i])}});
+    throw InputError(name, 0,
+                     fmt::format("frame {}: atom {} (both counted from 0) has the "
+                                 "coordinate {}; leave the frame out",
+                                 number, i / 3, positions_A[i]));
   }
   io::Structure frame;
   frame.molecules = static_cast<int>(positions_A.size() / kCoordinatesPerMolecule);

@@ -18,7 +18,7 @@
 #include "analysis/correlation.hpp"
 #include "io/draw.hpp"
 #include "io/paths.hpp"
-#include "io/replica_frames.hpp"
+#include "io/structure_checks.hpp"
 #include "observable.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
@@ -177,9 +177,9 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
     const bool has_sites = frames.has_sites();
     contents.messages.push_back(
         {has_sites ? Level::warning : Level::note,
-         fmt::format("the frames name no water model, so tip3p is used{}. Choose another with "
-                     "--model",
-                     has_sites ? ", although the frames have a fourth site" : "")});
+         fmt::format(
+             "the frames name no water model, so tip3p is used{}. Choose another with --model",
+             has_sites ? ", although the frames have a fourth site" : "")});
   }
   return contents;
 }
@@ -248,13 +248,13 @@ void pool(const Indices& indices, AveragedQuantity& a) {
 void refuse_what_cannot_be_done(const TrajectoryTablesOptions& options) {
   namespace fs = std::filesystem;
   if (fs::exists(options.folder + "/run.json")) {
-    throw InputError(options.folder +
-                     " is the folder of a run, whose tables would be overwritten; "
-                     "choose another folder");
+    throw InputError(
+        options.folder +
+        " is the folder of a run, whose tables would be overwritten; choose another folder");
   }
   for (const std::string& file : options.files) {
     if (fs::exists(file) && !fs::is_regular_file(file) && !fs::is_directory(file)) {
-      throw InputError({Problem{file, 0, 0, "cannot be read twice; save it to a regular file"}});
+      throw InputError(file, 0, "cannot be read twice; save it to a regular file");
     }
   }
 }
@@ -321,10 +321,10 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
       contents.molecules, static_cast<int>(plan.replicas.size()),
       static_cast<int>(contents.replicas), lags, static_cast<double>(most));
   if (numbers > analysis::kMaxCorrelationNumbers) {
-    throw InputError(fmt::format(
-        "{} of {} replicas require {:.2g} stored numbers; the limit is {:.0e}. Use a shorter time, "
-        "fewer frames (--every) or fewer replicas (--replicas)",
-        what, plan.replicas.size(), numbers, analysis::kMaxCorrelationNumbers));
+    throw InputError(
+        fmt::format("{} of {} replicas require {:.2g} stored numbers; the limit is {:.0e}. Use a "
+                    "shorter time, fewer frames (--every) or fewer replicas (--replicas)",
+                    what, plan.replicas.size(), numbers, analysis::kMaxCorrelationNumbers));
   }
   return plan;
 }
@@ -376,11 +376,10 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   refuse_what_cannot_be_done(options);
   const Contents contents = contents_of(options);
   if (contents.beads > 1) {
-    throw InputError(
-        fmt::format("the frames contain {} beads of ring polymers, whose tables a run writes. For "
-                    "the centroids, write the trajectory with [observe.trajectory] beads = "
-                    "\"centroid\"",
-                    contents.beads));
+    throw InputError(fmt::format(
+        "the frames contain {} beads of ring polymers, whose tables a run writes. For the "
+        "centroids, write the trajectory with [observe.trajectory] beads = \"centroid\"",
+        contents.beads));
   }
   TrajectoryTables result;
   result.frames = contents.frames;

@@ -49,10 +49,10 @@ class RnCase : public Case {
       omega2_ = std::pow(omega_of(deck), 2);
       const double half = std::round(0.5 * m.trajectory->window / keys_.step);
       if (half > kMostHalfWindow) {
-        throw InputError({Problem{deck.path, 0, 0,
-                                  fmt::format("[observe.trajectory] window = {} is more than {} "
-                                              "steps; use a shorter window",
-                                              m.trajectory->window, 2.0 * kMostHalfWindow)}});
+        throw InputError(deck.path, 0,
+                         fmt::format("[observe.trajectory] window = {} is more than {} "
+                                     "steps; use a shorter window",
+                                     m.trajectory->window, 2.0 * kMostHalfWindow));
       }
       half_ = static_cast<Index>(half);
     }

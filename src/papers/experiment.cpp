@@ -7,7 +7,6 @@
 
 #include "slow_manifold.hpp"
 #include "tarn/core/error.hpp"
-#include "variational_of.hpp"
 
 namespace tarn::papers {
 namespace {
@@ -132,9 +131,9 @@ void check_gradients(const PaperDeck& deck, const Experiment& problem) {
     which = fmt::format("the gradient of constraint {} is zero", i + 1);
     break;
   }
-  throw InputError({Problem{
-      deck.path, 0, 0,
-      fmt::format("the constraints are singular at the start: {}; choose another start", which)}});
+  throw InputError(
+      deck.path, 0,
+      fmt::format("the constraints are singular at the start: {}; choose another start", which));
 }
 
 }  // namespace
@@ -176,12 +175,11 @@ void check_on_constraints(const PaperDeck& deck, const Experiment& problem) {
     if (size <= kOnConstraints) continue;
     problems.push_back(
         {deck.path, 0, 0,
-         fmt::format("the initial {0} violates constraint {1} ({2} is {3:.3g} instead of 0). "
-                     "\"{4}\" needs a start on the constraints{5}; change the {0}, or omit it to "
-                     "use the paper's",
-                     what, worst + 1, is_rate ? "its rate" : "its value", values[worst],
-                     deck.own.integrator.scheme,
-                     is_rate ? " with velocities tangent to them" : "")});
+         fmt::format(
+             "the initial {0} violates constraint {1} ({2} is {3:.3g} instead of 0). \"{4}\" needs "
+             "a start on the constraints{5}; change the {0}, or omit it to use the paper's",
+             what, worst + 1, is_rate ? "its rate" : "its value", values[worst],
+             deck.own.integrator.scheme, is_rate ? " with velocities tangent to them" : "")});
   }
   if (!problems.empty()) throw InputError(std::move(problems));
   check_gradients(deck, problem);

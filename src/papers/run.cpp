@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "experiment.hpp"
-#include "io/checkpoint.hpp"
 #include "io/draw.hpp"
 #include "io/json.hpp"
 #include "tarn/core/error.hpp"

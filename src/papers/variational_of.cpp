@@ -1,10 +1,10 @@
-#include "variational_of.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
 
+#include "dynamics.hpp"
+#include "systems.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::papers {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -8,6 +9,8 @@
 
 #include "interface/moments.hpp"
 #include "tarn/engine.hpp"
+#include "tarn/state.hpp"
+#include "tarn/system.hpp"
 
 /// @file
 /// What the parts of an engine report, as the whole engine reports it.
@@ -58,5 +61,17 @@ struct PartExchanges {
 std::vector<PartExchanges> divide_exchanges(
     std::span<const StateExchange> pairs,
     std::span<const std::pair<std::size_t, std::size_t>> parts_of_pairs, std::size_t parts);
+
+/// Where the shares of an engine's parts begin in its replicas, and the end. Shares are contiguous
+/// and nearly equal. They consist of whole ladders of baths and of whole packs of replicas if that
+/// leaves enough for every part; with fewer replicas than parts, the last ones are empty.
+std::vector<std::size_t> share_begins(std::size_t replicas, std::size_t parts,
+                                      const System& system);
+
+/// Replicas begin to end - 1.
+State share_of(const State& state, std::size_t begin, std::size_t end);
+
+/// The states of all parts as one.
+State joined(std::span<const State> shares);
 
 }  // namespace tarn::parallel

@@ -6,10 +6,10 @@
 #include <map>
 #include <new>
 
-#include "interface/frame_fields.hpp"
+#include "interface/measure.hpp"
 #include "kernels/device_probe.hpp"
+#include "launcher.hpp"
 #include "messages.hpp"
-#include "rank_device.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/potential.hpp"

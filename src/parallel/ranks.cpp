@@ -8,7 +8,6 @@
 #include "interface/check_start.hpp"
 #include "launcher.hpp"
 #include "messages.hpp"
-#include "rank_device.hpp"
 #include "rank_part.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/version.hpp"

@@ -4,12 +4,12 @@
 #include <map>
 #include <utility>
 
+#include "frame_parts.hpp"
 #include "interface/exchange_places.hpp"
+#include "launcher.hpp"
 #include "messages.hpp"
 #include "physics/cluster_shape.hpp"
-#include "rank_device.hpp"
 #include "rank_part.hpp"
-#include "shares.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::parallel {

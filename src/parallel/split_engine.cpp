@@ -6,15 +6,20 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "core/processors.hpp"
+#include "engine/device_engine.hpp"
 #include "frame_parts.hpp"
 #include "interface/check_start.hpp"
 #include "interface/exchange_places.hpp"
-#include "shares.hpp"
+#include "kernels/device_probe.hpp"
+#include "tarn/engine.hpp"
 
 namespace tarn {
 namespace parallel {
@@ -314,6 +319,38 @@ std::unique_ptr<Engine> make_split_engine(const System& system, const State& sta
   if (makers.empty()) throw std::invalid_argument("make_split_engine: no parts");
   check_start(system, start, {});
   return std::make_unique<parallel::SplitEngine>(system, start, makers, threads);
+}
+
+namespace {
+
+/// The devices of "cuda:all".
+std::vector<int> all_devices() {
+  check_device("cuda:all");
+  std::vector<int> indices(probe_devices().devices.size());
+  std::iota(indices.begin(), indices.end(), 0);
+  return indices;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_engine(const System& system, const State& start,
+                                    const PairCountRequest& counts, const DeviceRequest& device) {
+  check_start(system, start, counts);
+  refuse_cuda_for_potential(system, device);
+  std::optional<CudaDevices> devices = parse_cuda_devices(device.name);
+  if (devices && devices->all) devices->indices = all_devices();
+  if (!devices || (!devices->all && devices->indices.size() == 1)) {
+    return make_device_engine(system, start, counts, device);
+  }
+  const int threads = device.threads > 0 ? device.threads : default_threads();
+  const int each = std::max(1, threads / static_cast<int>(devices->indices.size()));
+  std::vector<PartMaker> makers;
+  for (const int index : devices->indices) {
+    makers.emplace_back([&, index](const State& share) {
+      return make_device_engine(system, share, counts, {"cuda:" + std::to_string(index), each});
+    });
+  }
+  return make_split_engine(system, start, makers, threads);
 }
 
 }  // namespace tarn

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "blow_up.hpp"
 #include "replicas.hpp"
+#include "run_messages.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/version.hpp"
 

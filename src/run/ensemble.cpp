@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "blow_up.hpp"
 #include "deck/notes.hpp"
 #include "io/checkpoint.hpp"
 #include "progress.hpp"
 #include "replicas.hpp"
+#include "run_messages.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/potential.hpp"

@@ -7,11 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "blow_up.hpp"
 #include "checkpointer.hpp"
 #include "core/text.hpp"
 #include "deck/notes.hpp"
-#include "first_events.hpp"
+#include "engine/device_engine.hpp"
 #include "io/draw.hpp"
 #include "observe/warnings.hpp"
 #include "physics/temperature_ladder.hpp"
@@ -167,10 +166,9 @@ class Run {
     for (const Message& message : part_messages(engine_->parts())) emit(message);
     before_.device = engine_->arithmetic();
     if (folder_.resumes() && checkpoint_.device != before_.device) {
-      emit(Message::note(
-          fmt::format("resumed on '{}', started on '{}'; results are equivalent, but not bitwise "
-                      "identical",
-                      before_.device, checkpoint_.device)));
+      emit(Message::note(fmt::format(
+          "resumed on '{}', started on '{}'; results are equivalent, but not bitwise identical",
+          before_.device, checkpoint_.device)));
     }
   }
 
@@ -182,11 +180,11 @@ class Run {
       emit(Message::note("no heat_capacity.csv: " + obstacle));
     }
     if (!deck_.rdf && !deck_.profile) return;
-    emit(Message::note(fmt::format(
-        "{}{}{} pool{} all temperatures; the *_by_bath.csv tables, averages.csv and the pictures "
-        "do not",
-        deck_.rdf ? "rdf.csv" : "", deck_.rdf && deck_.profile ? " and " : "",
-        deck_.profile ? "profile.csv" : "", deck_.rdf && deck_.profile ? "" : "s")));
+    emit(Message::note(
+        fmt::format("{}{}{} pool{} all temperatures; the *_by_bath.csv tables, averages.csv and "
+                    "the pictures do not",
+                    deck_.rdf ? "rdf.csv" : "", deck_.rdf && deck_.profile ? " and " : "",
+                    deck_.profile ? "profile.csv" : "", deck_.rdf && deck_.profile ? "" : "s")));
   }
 
   int threads() const { return options_.threads.value_or(deck_.run.threads); }
@@ -387,9 +385,9 @@ class Run {
     }
     const auto message = comparison.message("averages");
     if (!message && structure_sources(deck_).size() > 1 && !averages_.empty()) {
-      emit(Message::note(
-          "averages from different starts cannot be compared: each start needs two ladders, or "
-          "without several temperatures two replicas"));
+      emit(
+          Message::note("averages from different starts cannot be compared: each start needs two "
+                        "ladders, or without several temperatures two replicas"));
     }
     emit(message);
   }
@@ -526,8 +524,8 @@ class Run {
     const BlowUp& first = *std::min_element(
         all.begin(), all.end(), [](const BlowUp& a, const BlowUp& b) { return a.step < b.step; });
     throw NumericalError(fmt::format(
-        "{}: no replica is left. The first blow-up: {}; run.json gives the likely cause. "
-        "The last good structure is in '{}'.",
+        "{}: no replica is left. The first blow-up: {}; run.json gives the likely cause. The last "
+        "good structure is in '{}'.",
         folder_.path(), headline(first), folder_.file(blow_up_file_name(first.replica))));
   }
 
@@ -613,8 +611,13 @@ RunResult run_deck(const Deck& deck, const RunOptions& options, const RunFactori
   RunFactories all = parts;
   if (!all.make_start)
     all.make_start = [&](const Deck& d) { return make_start(d, should_continue); };
-  if (!all.make_engine) all.make_engine = make_engine;
   const Deck used = options.potential ? with_potential(deck, options.potential->name()) : deck;
+  if (!all.make_engine) {
+    all.make_engine = make_engine;
+    if (!options.resume && potential_kind(used) == PotentialKind::model) {
+      check_device(options.device.value_or(used.run.device));
+    }
+  }
   RunFolder folder(used, options);
   return Run(used, options, folder).go(all);
 }

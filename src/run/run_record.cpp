@@ -1,15 +1,14 @@
 #include "run_record.hpp"
 
-#include <charconv>
 #include <filesystem>
 #include <new>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
-#include "blow_up.hpp"
+#include "core/text.hpp"
 #include "io/json.hpp"
+#include "run_messages.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/version.hpp"
@@ -47,13 +46,12 @@ std::string average_list(const std::vector<AveragedQuantity>& averages) {
   std::vector<std::string> values;
   for (const AveragedQuantity& a : averages) {
     const std::string bath = a.bath_K ? fmt::format("\"bath_K\": {}, ", json(*a.bath_K)) : "";
-    values.push_back(
-        fmt::format("{{\"table\": {}, \"quantity\": {}, {}\"mean\": {}, \"error\": {}, "
-                    "\"autocorrelation_ps\": {}, "
-                    "\"independent_samples\": {}, \"samples\": {}, \"converged\": {}}}",
-                    text(a.table), text(a.quantity), bath, json(a.mean), json(a.error),
-                    a.autocorrelation_ps ? json(*a.autocorrelation_ps) : "null",
-                    json(a.independent_samples), json(a.samples), a.converged));
+    values.push_back(fmt::format(
+        "{{\"table\": {}, \"quantity\": {}, {}\"mean\": {}, \"error\": {}, \"autocorrelation_ps\": "
+        "{}, \"independent_samples\": {}, \"samples\": {}, \"converged\": {}}}",
+        text(a.table), text(a.quantity), bath, json(a.mean), json(a.error),
+        a.autocorrelation_ps ? json(*a.autocorrelation_ps) : "null", json(a.independent_samples),
+        json(a.samples), a.converged));
   }
   return io::json_array(values);
 }
@@ -63,8 +61,8 @@ std::string exchange(const std::optional<ExchangeSummary>& summary) {
   std::vector<std::string> pairs;
   for (const ExchangePair& p : summary->pairs) {
     pairs.push_back(
-        fmt::format("{{\"lower_bath_K\": {}, \"upper_bath_K\": {}, \"attempts\": {}, "
-                    "\"accepted\": {}, \"acceptance\": {}, \"error\": {}}}",
+        fmt::format("{{\"lower_bath_K\": {}, \"upper_bath_K\": {}, \"attempts\": {}, \"accepted\": "
+                    "{}, \"acceptance\": {}, \"error\": {}}}",
                     json(p.lower_bath_K), json(p.upper_bath_K), json(p.attempts), json(p.accepted),
                     json(p.acceptance), json(p.error)));
   }
@@ -192,17 +190,15 @@ std::string failure_reason(const std::exception& error) {
 }
 
 std::optional<Message> note_on_other_length(const std::string& folder, const Deck& deck) {
-  const std::string text = deck_value(folder, "run", "steps");
-  std::int64_t before = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), before);
-  if (read.ec != std::errc{} || before == deck.run.steps) return std::nullopt;
+  const auto before = number_in<std::int64_t>(deck_value(folder, "run", "steps"));
+  if (!before || *before == deck.run.steps) return std::nullopt;
   const auto length = [&](std::int64_t steps) {
     return fmt::format("{} steps ({:.6g} ps)", steps,
                        1e-3 * deck.integrator.timestep_fs * static_cast<double>(steps));
   };
   return Message::note(
       fmt::format("this run now has {}, and had {} before; --set run.steps={} keeps that length",
-                  length(deck.run.steps), length(before), before));
+                  length(deck.run.steps), length(*before), *before));
 }
 
 bool record_is_finished(const std::string& path) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "first_events.hpp"
+#include "run_observers.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/run.hpp"

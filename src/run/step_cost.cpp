@@ -11,7 +11,6 @@
 #include "core/processors.hpp"
 #include "start/rings.hpp"
 #include "tarn/cpu_engine.hpp"
-#include "tarn/minimise.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn {

@@ -155,8 +155,7 @@ MinimiseResult relax_penalised(ForceField& force_field, double omega, std::span<
   if (!(result.energy_kcal_per_mol > kDissociated * std::max(1, force_field.molecules()))) {
     throw NumericalError(
         fmt::format("omega = {:g} is too small: molecules dissociate during the relaxation. Use a "
-                    "larger omega, "
-                    "or set relax = false in the deck",
+                    "larger omega, or set relax = false in the deck",
                     omega));
   }
   cluster.write(positions_A);

@@ -30,10 +30,10 @@ class ConvergenceTally {
   }
   std::optional<Message> note(const char* what, int replicas) const {
     if (count_ == 0) return std::nullopt;
-    return Message::note(fmt::format(
-        "{} did not converge in {} of {} replicas; the largest remaining gradient is {:.2g} "
-        "kcal/mol/A",
-        what, count_, replicas, largest_gradient_));
+    return Message::note(
+        fmt::format("{} did not converge in {} of {} replicas; the largest remaining gradient is "
+                    "{:.2g} kcal/mol/A",
+                    what, count_, replicas, largest_gradient_));
   }
 
  private:
@@ -72,16 +72,15 @@ void reject_fused_atoms(const Deck& deck, std::span<const double> quenched_A,
   if (deck.system.model != kOwnModel) return;
   const ClosestAtoms closest = closest_atoms(quenched_A);
   if (closest.a.molecule == closest.b.molecule || closest.distance_A >= kFused_A) return;
-  throw InputError({Problem{
-      deck.path, 0, 0,
+  throw InputError(
+      deck.path, 0,
       fmt::format("the quenched start of replica {} has {} of molecule {} and {} of molecule {} "
-                  "{:.2g} A apart. [model] sigma_A = {:g} and "
-                  "epsilon_kcal_per_mol = {:g} are too small for its charges{}: increase them, or "
-                  "reduce the charges",
+                  "{:.2g} A apart. [model] sigma_A = {:g} and epsilon_kcal_per_mol = {:g} are too "
+                  "small for its charges{}: increase them, or reduce the charges",
                   replica, atom_name(closest.a), closest.a.molecule, atom_name(closest.b),
                   closest.b.molecule, closest.distance_A, deck.model->sigma_A,
                   deck.model->epsilon_kcal_per_mol,
-                  is_flexible(deck) ? ", or its bonds are too soft" : "")}});
+                  is_flexible(deck) ? ", or its bonds are too soft" : ""));
 }
 
 /// Makes the starts of all replicas from one source.
@@ -165,10 +164,10 @@ class StartMaker {
     for (const auto& [key, written, path, frame] : sources) {
       files.push_back(io::read_structure(path, {frame}, &counts.emplace_back()));
       if (files.back().molecules == files.front().molecules) continue;
-      throw InputError({Problem{
-          path, 0, 0,
+      throw InputError(
+          path, 0,
           fmt::format("the structure has {} molecules, and {} has {}", files.back().molecules,
-                      sources.front().path, files.front().molecules)}});
+                      sources.front().path, files.front().molecules));
     }
     return files;
   }
@@ -189,7 +188,7 @@ class StartMaker {
     io::Structure& file = files_[i];
     const std::string& path = paths_[i].path;
     if (file.velocities_A_per_akma.empty()) {
-      throw InputError({Problem{deck_.path, 0, 0, missing_velocities_message(path)}});
+      throw InputError(deck_.path, 0, missing_velocities_message(path));
     }
     add(start::warning_of_push(deck_, path, file));
     add(start::warning_of_momentum(deck_, path, system_.model, file));
@@ -273,11 +272,11 @@ class StartMaker {
     add(start::message_on_wall(deck_, system_, start_.state));
     if (!projected_) return;
     start_.slow = mean_of(slow_);
-    start_.messages.push_back(Message::note(fmt::format(
-        "projected onto the slow manifold: the bond vibration energy changed from {:.3g} to {:.3g} "
-        "kcal/mol in {} iterations{}",
-        start_.slow->fast_before_kcal_per_mol, start_.slow->fast_after_kcal_per_mol,
-        start_.slow->iterations, replicas > 1 ? " (replica means)" : "")));
+    start_.messages.push_back(Message::note(
+        fmt::format("projected onto the slow manifold: the bond vibration energy changed from "
+                    "{:.3g} to {:.3g} kcal/mol in {} iterations{}",
+                    start_.slow->fast_before_kcal_per_mol, start_.slow->fast_after_kcal_per_mol,
+                    start_.slow->iterations, replicas > 1 ? " (replica means)" : "")));
   }
 
   const Deck& deck_;

@@ -81,13 +81,13 @@ void prepare_file(const std::string& path, const System& system, bool on_constra
   if (!relaxed) return;
   ForceField force_field(model, system.molecules);
   const MinimiseResult r = relax(force_field, system.integrator.omega, x, should_continue);
-  messages.push_back(Message::note(
-      fmt::format("relaxed to V0 + V1 = {:.6f} kcal/mol in {} iterations{}", r.energy_kcal_per_mol,
-                  r.iterations,
-                  r.converged ? ""
-                              : fmt::format("; not converged, the largest remaining gradient is "
-                                            "{:.2g} kcal/mol/A",
-                                            r.max_gradient_kcal_per_mol_A))));
+  messages.push_back(Message::note(fmt::format(
+      "relaxed to V0 + V1 = {:.6f} kcal/mol in {} iterations{}", r.energy_kcal_per_mol,
+      r.iterations,
+      r.converged
+          ? ""
+          : fmt::format("; not converged, the largest remaining gradient is {:.2g} kcal/mol/A",
+                        r.max_gradient_kcal_per_mol_A))));
 }
 
 StartState checked_state(const Deck& deck) {
@@ -139,10 +139,10 @@ std::optional<Message> make_rigid(const WaterModel& model, std::span<double> pos
       molecules > 0
           ? fmt::format("{} of replica {}", fit.molecule % molecules, fit.molecule / molecules)
           : fmt::to_string(fit.molecule);
-  return Message::note(fmt::format(
-      "the molecules of {} were put onto the rigid geometry of {}: an atom of molecule {} moved "
-      "{:.2g} A, the most",
-      path, model.name, place, fit.largest_move_A));
+  return Message::note(
+      fmt::format("the molecules of {} were put onto the rigid geometry of {}: an atom of molecule "
+                  "{} moved {:.2g} A, the most",
+                  path, model.name, place, fit.largest_move_A));
 }
 
 }  // namespace tarn
@@ -151,10 +151,9 @@ namespace tarn::start {
 namespace {
 
 Message no_momentum(const std::string& what) {
-  return Message::warning(
-      what +
-      " no momentum. Set remove_momentum = true: temperatures then leave out those six degrees of "
-      "freedom");
+  return Message::warning(what +
+                          " no momentum. Set remove_momentum = true: temperatures then leave out "
+                          "those six degrees of freedom");
 }
 
 /// Share of the kinetic energy that is rigid motion of the whole cluster; nothing at rest.
@@ -319,8 +318,8 @@ std::optional<Message> warning_of_copies(const Deck& deck, bool shared_starts) {
   if (deck.system.replicas == 1 || !shared_starts || !same_velocities) return std::nullopt;
   if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
   return Message::warning(
-      "replicas with the same positions and velocities stay identical without a "
-      "thermostat. Draw velocities, or run one replica");
+      "replicas with the same positions and velocities stay identical without a thermostat. Draw "
+      "velocities, or run one replica");
 }
 
 std::optional<Message> message_on_wall(const Deck& deck, const System& system, const State& state) {

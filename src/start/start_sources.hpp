@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"

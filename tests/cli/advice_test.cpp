@@ -1,25 +1,13 @@
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <optional>
 #include <regex>
-#include <set>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "command.hpp"
+#include "csv_columns.hpp"
 #include "io/xyz.hpp"
-#include "run/blow_up.hpp"
-#include "scratch_folder.hpp"
+#include "run/run_messages.hpp"
 #include "start/molecule_frame.hpp"
 #include "start/start_sources.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/io/csv.hpp"
 #include "tarn/start.hpp"
 
 /// @file
@@ -29,8 +17,7 @@
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::output_of;
+using namespace test;
 
 /// A message, and the options that follow it; $1 and $2 are its numbers.
 struct Advice {
@@ -57,7 +44,7 @@ class Advised : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.file(name); }
   std::string deck(const std::string& lines) const {
-    test::write_text(path("deck.toml"), kBase + lines);
+    write_text(path("deck.toml"), kBase + lines);
     return path("deck.toml");
   }
   /// The numbers of the message in the output of a command; none without the message.
@@ -75,19 +62,8 @@ class Advised : public testing::Test {
     }
     return options;
   }
-  /// The values of a column of a table of a run.
-  std::vector<double> column(const std::string& run, const std::string& table,
-                             const std::string& name) const {
-    io::CsvReader csv(path(run) + '/' + table);
-    const std::size_t at = csv.column(name);
-    std::vector<double> values;
-    for (std::vector<std::string_view> cells; csv.next(cells);) {
-      values.push_back(csv.number(cells[at]));
-    }
-    return values;
-  }
 
-  test::ScratchFolder folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(Advised, DecksThatFollowACheckGetNoMessage) {
@@ -181,7 +157,7 @@ TEST_F(Advised, ProposedLengthsGiveRows) {
     output_of("run --quiet --no-pictures " + command + length +
               " --set run.duration_ps=" + numbers[0] + " --out " + path(name));
     const std::string first = name == "spectrum" ? "wavenumber_per_cm" : "time_ps";
-    EXPECT_GT(column(name, name + ".csv", first).size(), 3u);
+    EXPECT_GT(cells_of(path(name + "/" + name + ".csv"), first).size(), 3u);
   }
 }
 
@@ -246,11 +222,6 @@ TEST_F(Advised, RemediesOfBlowUpsRemoveTheirCause) {
   Deck d = parse_deck(kBase + "[run]\nsteps = 1\n", "a.toml");
   BlowUp late;
   late.step = 1'000'000;
-  const auto number_after = [](const std::string& text, const std::string& words) {
-    const std::size_t at = text.find(words);
-    EXPECT_NE(at, std::string::npos) << text;
-    return at == std::string::npos ? 0.0 : std::stod(text.substr(at + words.size()));
-  };
   for (const int molecules : {1, 2, 3, 8, 33, 100, 1000, 20000}) {
     d.confinement = ConfinementSection{};
     d.confinement->stiffness_kcal_per_mol_A2 = 1.0;
@@ -323,7 +294,7 @@ class Listed : public Advised {
 TEST_F(Listed, FilesOfTheDecksOfInputs) {
   for (const auto& entry : std::filesystem::directory_iterator(TARN_SOURCE_DIR "/inputs")) {
     if (entry.path().extension() != ".toml") continue;
-    const std::string text = test::read_text(entry.path().string());
+    const std::string text = read_text(entry.path().string());
     const bool has_steps = !contains(text, "slow-manifold\"");
     const bool is_water = contains(text, "[system]\nmolecules") || contains(text, "model = ") ||
                           contains(text, "molecules = ") || contains(text, "files = ") ||
@@ -391,8 +362,9 @@ TEST_F(AdvisedExchange, EvenLaddersHaveThePredictedAcceptance) {
       numbers_in(uneven, "temperatures_K = \\[([^\\]]*)\\] would give an acceptance of ([0-9]+) %");
   ASSERT_EQ(numbers.size(), 2u) << uneven;
   run("even", numbers[0], 16);
-  const std::vector<double> acceptance = column("even", "exchange.csv", "acceptance"),
-                            error = column("even", "exchange.csv", "acceptance_err");
+  const std::string table = path("even/exchange.csv");
+  const std::vector<double> acceptance = numbers_of(table, "acceptance"),
+                            error = numbers_of(table, "acceptance_err");
   ASSERT_EQ(acceptance.size(), 3u);
   for (std::size_t k = 0; k < acceptance.size(); ++k) {
     // 4.5 sigma of both runs, whose errors are alike, and the rounding to a per cent.

@@ -1,20 +1,10 @@
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <filesystem>
-#include <string>
 #include <unistd.h>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "command.hpp"
+#include "csv_columns.hpp"
 #include "io/xyz.hpp"
 #include "plain_water.hpp"
 #include "program.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "trajectory_fixtures.hpp"
 
@@ -107,6 +97,25 @@ TEST_F(Commands, EnergyIsThePlainSumForEveryModel) {
     expect_near("lj_kcal_per_mol", {expected.lj});
     expect_near("potential_kcal_per_mol", {expected.total()});
     expect_near("forces_kcal_per_mol_A", {expected.forces.begin(), expected.forces.end()});
+  }
+}
+
+/// One meaning in the tables of a run, in those of its trajectory, and in tarn energy.
+TEST_F(Commands, PotentialIsTheEnergyBetweenMolecules) {
+  const std::string deck =
+      write("deck.toml",
+            "[system]\nmodel = \"qtip4pf\"\nmolecules = 4\n[run]\nsteps = 400\n"
+            "[thermostat]\ntemperature_K = 150\nfriction_per_ps = 5\n"
+            "[observe.energies]\nevery = 100\n[observe.trajectory]\nevery = 100\n");
+  output_of("run " + deck + " --quiet --no-pictures -o " + path("run"));
+  output_of("analyse " + path("run/trajectory.xyz") + " --no-pictures -o " + path("a"));
+  const std::string energy = output_of("energy --frame 3 " + path("run/trajectory.xyz"));
+  for (const char* table : {"run/energies.csv", "a/potential.csv"}) {
+    for (const char* column : {"potential_kcal_per_mol", "intramolecular_kcal_per_mol"}) {
+      EXPECT_NEAR(tarn::test::numbers_of(path(table), column).at(3),
+                  numbers_after(energy, column).at(0), 1e-9)
+          << table << ' ' << column;
+    }
   }
 }
 

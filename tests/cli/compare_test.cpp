@@ -1,20 +1,10 @@
 #include <chrono>
-#include <cmath>
 #include <csignal>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include "command.hpp"
+#include "csv_columns.hpp"
+#include "printed_table.hpp"
 #include "program.hpp"
-#include "rounding.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/io/csv.hpp"
 
 /// @file
 /// Numbers of comparisons, failing schemes and interrupts; see also compare.txt.
@@ -22,8 +12,7 @@
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::read_text;
+using namespace test;
 
 const std::string kInputs = std::string(TARN_SOURCE_DIR) + "/inputs/";
 
@@ -39,11 +28,7 @@ class Comparisons : public ::testing::Test {
   /// A column of a table, by row.
   std::vector<std::string> column(const std::string& name,
                                   const std::string& table = "compare") const {
-    io::CsvReader csv(out_ + "/" + table + ".csv");
-    std::vector<std::string> values;
-    std::vector<std::string_view> cells;
-    while (csv.next(cells)) values.emplace_back(cells[csv.column(name)]);
-    return values;
+    return cells_of(out_ + "/" + table + ".csv", name);
   }
   double number(const std::string& name, std::size_t row) const {
     return std::stod(column(name)[row]);
@@ -61,13 +46,13 @@ class Comparisons : public ::testing::Test {
   }
   /// Interrupts a comparison once a condition holds; it ends within a minute. Returns its output.
   std::string interrupted(const std::string& words,
-                          const std::function<bool(const test::Program&)>& condition) const {
+                          const std::function<bool(const Program&)>& condition) const {
     using Clock = std::chrono::steady_clock;
     const std::string log = folder_.file("log");
     std::vector<std::string> all{TARN_BINARY};
     std::istringstream stream("compare " + kInputs + words + " --json --no-pictures --out " + out_);
     for (std::string word; stream >> word;) all.push_back(word);
-    test::Program program(all, lines_, log);
+    Program program(all, lines_, log);
     const Clock::time_point limit = Clock::now() + std::chrono::minutes(1);
     while (program.runs() && !condition(program) && Clock::now() < limit) ::usleep(10'000);
     program.signal(SIGINT);
@@ -77,7 +62,7 @@ class Comparisons : public ::testing::Test {
     return read_text(log);
   }
 
-  test::ScratchFolder folder_;
+  ScratchFolder folder_;
   std::string lines_ = folder_.file("lines"), out_ = folder_.file("out");
 };
 
@@ -123,7 +108,7 @@ TEST_F(Comparisons, ErrorsAgainstCostByStep) {
     // Of numbers that are written to the last bit: energies below 100, and products of 1e9.
     EXPECT_NEAR(difference,
                 number("potential_kcal_per_mol", row) - number("potential_kcal_per_mol", 0),
-                test::few_roundings(100.0));
+                few_roundings(100.0));
     EXPECT_GT(error, number("potential_kcal_per_mol_err", row));
     if (row < 3) {
       EXPECT_LT(std::abs(difference), 4.5 * error);
@@ -132,7 +117,7 @@ TEST_F(Comparisons, ErrorsAgainstCostByStep) {
     }
     EXPECT_NEAR(
         number("us_per_ps", row) * number("cluster_steps_per_s", row) * number("timestep_fs", row),
-        1e9, test::few_roundings(1e9));
+        1e9, few_roundings(1e9));
     EXPECT_EQ(number("oo_total_variation", row) > 0.1, row >= 3);
     EXPECT_GT(number("oo_total_variation_err", row), 0.0);
     EXPECT_GT(number("oo_total_variation_noise", row), 0.0);
@@ -163,12 +148,9 @@ TEST_F(Comparisons, ReportUncertaintyOfCosts) {
       "compare water7-modern.toml --schemes settle,shake --steps 2 --set run.duration_ps=1 --set "
       "run.equilibration_ps=0 --set system.replicas=4");
   io::CsvReader csv(out_ + "/compare.csv");
-  std::vector<std::string_view> cells;
-  for (int row = 0; row < 3; ++row) {
-    ASSERT_TRUE(csv.next(cells));
-    EXPECT_EQ(csv.column("us_per_ps_err"), cells.size() - 1) << "new columns come last";
-    EXPECT_GT(csv.number(cells.back()), 0.0);
-  }
+  EXPECT_EQ(csv.header().back(), "us_per_ps_err") << "new columns come last";
+  ASSERT_EQ(column("us_per_ps_err").size(), 3u);
+  for (std::size_t row = 0; row < 3; ++row) EXPECT_GT(number("us_per_ps_err", row), 0.0);
 }
 
 /// A quench of so many molecules takes minutes.
@@ -176,7 +158,7 @@ TEST_F(Comparisons, EndWhileTheirStartsAreMade) {
   const std::string text = interrupted(
       "water7-modern.toml --schemes settle,zss-stiff --unset system.file --set "
       "system.molecules=2000 --set system.replicas=1",
-      [](const test::Program& program) { return program.catches(SIGINT); });
+      [](const Program& program) { return program.catches(SIGINT); });
   EXPECT_TRUE(contains(text, "interrupted while the start was made")) << text;
   EXPECT_FALSE(std::filesystem::exists(out_)) << "nothing was begun";
 }
@@ -186,17 +168,11 @@ TEST_F(Comparisons, ReportEnergyConservation) {
   const std::string settings = " conservation7.toml --set run.steps=1000 --set system.replicas=4 ";
   output_of("run" + settings);
   const std::string text = output_of("compare" + settings + "--schemes settle,zss-stiff");
-  io::CsvReader csv(folder_.file("run") + "/averages.csv");
-  std::vector<std::string_view> cells;
-  std::string drift, error;
-  while (csv.next(cells)) {
-    if (cells[csv.column("quantity")] != "energy_drift_kcal_per_mol_per_ps") continue;
-    drift = cells[csv.column("mean")];
-    error = cells[csv.column("error")];
-  }
+  const CsvRows averages(folder_.file("run/averages.csv"), {"quantity"});
+  const std::string drift = "energy_drift_kcal_per_mol_per_ps";
   // The same engine and samples; times are multiplied in another order.
-  EXPECT_NEAR(number("energy_drift_kcal_per_mol_per_ps", 1) / std::stod(drift), 1.0, 1e-12);
-  EXPECT_NEAR(number("energy_drift_kcal_per_mol_per_ps_err", 1) / std::stod(error), 1.0, 1e-12);
+  EXPECT_NEAR(number(drift, 1) / averages(drift, "mean"), 1.0, 1e-12);
+  EXPECT_NEAR(number(drift + "_err", 1) / averages(drift, "error"), 1.0, 1e-12);
   for (std::size_t row = 0; row < 2; ++row) {
     const double rms = number("energy_rms_kcal_per_mol", row);
     EXPECT_GT(rms, 0.0);
@@ -322,7 +298,7 @@ TEST_F(Comparisons, OfWaterEndSoonWhenInterrupted) {
   const std::string text = interrupted(
       "water7.toml --schemes settle,shake --set run.steps=1000000000000 --set "
       "run.equilibration_ps=0 --threads 1",
-      [&](const test::Program&) {
+      [&](const Program&) {
         return std::filesystem::exists(lines_) && contains(read_text(lines_), "progress");
       });
   EXPECT_EQ(column("scheme"), (std::vector<std::string>{"settle", "shake"}));

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The completion for bash offers every command, and the options of each, of the program as it is.
-# usage: completion.sh PROGRAM COMPLETION
+# usage: completion.sh PROGRAM
 set -euo pipefail
 program=$1
 # shellcheck source=/dev/null
-source "$2"
+source "$(dirname "$0")/../../src/cli/completion.bash"
 
 offered() { # the words before the cursor, the last of them begun
   COMP_WORDS=("$program" "$@")

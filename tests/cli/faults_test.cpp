@@ -1,25 +1,16 @@
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <grp.h>
-#include <random>
-#include <string>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
-#include <vector>
 
 #include "io/checkpoint.hpp"
 #include "program.hpp"
 #include "run_files.hpp"
-#include "scratch_folder.hpp"
 #include "small_disk.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 
 /// @file
@@ -31,13 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::microseconds;
-using test::contains;
-using test::Ending;
-using test::expect_same_files;
-using test::Program;
-using test::read_text;
-using test::ScratchFolder;
-using test::SmallDisk;
+using namespace test;
 
 constexpr std::int64_t kCheckpointSteps = 500;
 const std::vector<std::string> kGrowingFiles{"energies.csv", "cluster.csv", "multipliers.csv"};
@@ -45,9 +30,9 @@ const std::vector<std::string> kGrowingFiles{"energies.csv", "cluster.csv", "mul
 class Faults : public ::testing::Test {
  protected:
   Faults() {
-    test::write_text(deck_, "system = {replicas = 2, file = \"" TARN_SOURCE_DIR
-                            "/inputs/structures/tip3p-7.xyz\"}\n"
-                            R"(integrator.scheme = "settle"
+    write_text(deck_, "system = {replicas = 2, file = \"" TARN_SOURCE_DIR
+                      "/inputs/structures/tip3p-7.xyz\"}\n"
+                      R"(integrator.scheme = "settle"
 thermostat = {kind = "gla", temperature_K = 10.0, friction_per_ps = 5.0}
 run.steps = 10000
 observe.energies.every = 50
@@ -97,6 +82,13 @@ checkpoint.every = 500
     return row.empty() || !std::isdigit(static_cast<unsigned char>(row[0])) ? -1 : std::stoll(row);
   }
 
+  /// The run in `out_` goes on to the files of a whole run. @param more words of both
+  void expect_continues(std::vector<std::string> more) {
+    ASSERT_EQ(run(whole_, more), 0) << log();
+    more.push_back(again(out_).front());
+    ASSERT_EQ(run(out_, more), 0) << log();
+    expect_same_files(out_, whole_);
+  }
   void kill_and_resume(int kills, const std::vector<std::string>& set);
 
   int killed_in_start_ = 0, went_on_ = 0, ended_ = 0;
@@ -247,11 +239,7 @@ TEST_F(Faults, ASecondSignalEndsTheProgramAndLosesNoFile) {
     program.signal(SIGTERM);  // two of one kind might become one
     EXPECT_TRUE(program.wait().by_signal) << log();
   }
-  std::vector<std::string> more = with_steps(kEndless, 7000);
-  ASSERT_EQ(run(whole_, more), 0) << log();
-  more.push_back("--resume");
-  ASSERT_EQ(run(out_, more), 0) << log();
-  expect_same_files(out_, whole_);
+  expect_continues(with_steps(kEndless, 7000));
 }
 
 /// As under nohup, and in the background of a shell.
@@ -355,11 +343,7 @@ TEST_F(Faults, ASecondProgramDoesNotWriteIntoARun) {
     first.wait();
   }
   // The lock of a killed program holds nobody up.
-  std::vector<std::string> more = with_steps(kEndless, 7000);
-  ASSERT_EQ(run(whole_, more), 0) << log();
-  more.push_back(again(out_).front());
-  ASSERT_EQ(run(out_, more), 0) << log();
-  expect_same_files(out_, whole_);
+  expect_continues(with_steps(kEndless, 7000));
 }
 
 // --- no space, no permission ---
@@ -446,7 +430,7 @@ TEST_F(Wants, AFolderThatMayNotBeWritten) {
   }
   ::umask(0);
   ASSERT_EQ(run(out_, {"--set", "run.steps=3000"}, become_nobody), 0) << log();
-  const auto before = test::contents_of(out_);
+  const auto before = contents_of(out_);
   for (const std::string& folder : {out_, folder_.file("new")}) {
     SCOPED_TRACE(folder);
     fs::create_directories(folder);
@@ -455,22 +439,22 @@ TEST_F(Wants, AFolderThatMayNotBeWritten) {
     fs::permissions(folder_.path(), fs::perms::others_exec | fs::perms::owner_all);
     const std::vector<std::string> more =
         folder == out_ ? std::vector<std::string>{"--resume"} : std::vector<std::string>{};
-    test::write_text(log_, "");
+    write_text(log_, "");
     fs::permissions(log_, fs::perms::all);
     const Ending ending = Program(run_words(folder, more), log_, log_, become_nobody).wait();
     EXPECT_EQ(ending.code, static_cast<int>(ExitCode::io)) << log();
     EXPECT_TRUE(contains(log(), "cannot write into '" + folder + "': Permission denied"));
     fs::permissions(folder_.path(), fs::perms::all);
   }
-  EXPECT_EQ(test::contents_of(out_), before);
-  EXPECT_TRUE(test::contents_of(folder_.file("new")).empty());
+  EXPECT_EQ(contents_of(out_), before);
+  EXPECT_TRUE(contents_of(folder_.file("new")).empty());
   // A run that is done says so without writing.
   fs::permissions(folder_.path(), fs::perms::others_exec | fs::perms::owner_all);
   const Ending done =
       Program(run_words(out_, {"--resume", "--set", "run.steps=3000"}), log_, log_, become_nobody)
           .wait();
   EXPECT_EQ(done.code, 0) << log();
-  EXPECT_EQ(test::contents_of(out_), before);
+  EXPECT_EQ(contents_of(out_), before);
   fs::permissions(folder_.path(), fs::perms::all);
   fs::permissions(out_, fs::perms::all);
   expect_resumes();

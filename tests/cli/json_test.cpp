@@ -1,14 +1,8 @@
-#include <algorithm>
 #include <csignal>
-#include <filesystem>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "io/checkpoint.hpp"
 #include "json_reader.hpp"
 #include "program.hpp"
-#include "scratch_folder.hpp"
 
 /// @file
 /// What `--json` tells programs that watch, line by line.
@@ -16,20 +10,17 @@
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::Json;
-using test::Program;
-using test::read_text;
+using namespace test;
 
 class JsonLines : public ::testing::Test {
  protected:
   JsonLines() {
-    test::write_text(deck_, "[system]\nfile = \"" + std::string(TARN_SOURCE_DIR) +
-                                "/inputs/structures/tip3p-7.xyz\"\nreplicas = 3\n"
-                                "[integrator]\nscheme = \"settle\"\n"
-                                "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\n"
-                                "friction_per_ps = 5.0\n[run]\nsteps = 400\n"
-                                "[observe.energies]\nevery = 20\n[checkpoint]\nevery = 150\n");
+    write_text(deck_, "[system]\nfile = \"" + std::string(TARN_SOURCE_DIR) +
+                          "/inputs/structures/tip3p-7.xyz\"\nreplicas = 3\n"
+                          "[integrator]\nscheme = \"settle\"\n"
+                          "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\n"
+                          "friction_per_ps = 5.0\n[run]\nsteps = 400\n"
+                          "[observe.energies]\nevery = 20\n[checkpoint]\nevery = 150\n");
   }
   Program start(const std::string& command, const std::vector<std::string>& more) {
     std::filesystem::remove(lines_);
@@ -41,7 +32,7 @@ class JsonLines : public ::testing::Test {
   }
   /// Exit code; every line of standard output is parsed into `events_`.
   int run(const std::string& command, const std::vector<std::string>& more = {}) {
-    const test::Ending ending = start(command, more).wait();
+    const Ending ending = start(command, more).wait();
     EXPECT_FALSE(ending.by_signal);
     parse();
     return ending.code;
@@ -50,7 +41,7 @@ class JsonLines : public ::testing::Test {
     events_.clear();
     std::istringstream lines(read_text(lines_));
     for (std::string line; std::getline(lines, line);) {
-      events_.push_back(test::json_of(line));
+      events_.push_back(json_of(line));
       EXPECT_EQ(events_.back().kind, Json::Kind::object) << line;
     }
   }
@@ -67,7 +58,7 @@ class JsonLines : public ::testing::Test {
                        [&](const Json& f) { return f.text == out_ + "/" + name; });
   }
 
-  test::ScratchFolder folder_;
+  ScratchFolder folder_;
   std::string deck_ = folder_.file("deck.toml");
   std::string lines_ = folder_.file("lines");
   std::string log_ = folder_.file("log");
@@ -131,7 +122,7 @@ TEST_F(JsonLines, OfBlowUps) {
   EXPECT_TRUE(contains(events_.back()["text"].text, "no replica is left"));
   EXPECT_TRUE(last_names_file("blow-up-0001.xyz"));
   // The record says the same.
-  const Json record = test::json_of(read_text(out_ + "/run.json"));
+  const Json record = json_of(read_text(out_ + "/run.json"));
   EXPECT_EQ(record["blow_ups"].items[1]["text"].text, blow_up["text"].text);
 }
 
@@ -174,7 +165,7 @@ TEST_F(JsonLines, AClosedPipeDoesNotStopTheRun) {
   const std::string command = "PATH=/usr/bin:/bin; '" + std::string(TARN_BINARY) + "' run " +
                               deck_ + " --json --quiet --out " + out_ + " 2>" + log_ + " | true";
   ASSERT_EQ(std::system(command.c_str()), 0);
-  EXPECT_EQ(test::json_of(read_text(out_ + "/run.json"))["status"].text, "finished");
+  EXPECT_EQ(json_of(read_text(out_ + "/run.json"))["status"].text, "finished");
 }
 
 }  // namespace

@@ -38,17 +38,30 @@ gpu = script("gpu")
 quantum = script("quantum")
 
 
-def run_script(name, folder, *arguments):
-    """Runs a script of bench/peers with its output in a folder."""
-    command = [sys.executable, os.path.join(PEERS, name), "--tarn", TARN, "--out", folder, *arguments]
-    return subprocess.run(command, capture_output=True, text=True)
+class Scripts(unittest.TestCase):
+    """Runs the scripts of bench/peers with their output in a folder."""
 
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory())
 
-def rows_of(folder, name):
-    """The rows of a table, whose first line names the script."""
-    with open(os.path.join(folder, name)) as file:
-        assert file.readline().startswith("# bench/peers/")
-        return list(csv.DictReader(file))
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def read(self, name):
+        with open(self.path(name)) as file:
+            return file.read()
+
+    def run_script(self, name, *arguments, status=0):
+        command = [sys.executable, os.path.join(PEERS, name), "--tarn", TARN, "--out", self.folder, *arguments]
+        said = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(said.returncode, status, said.stdout + said.stderr)
+        return said
+
+    def rows_of(self, name):
+        """The rows of a table, whose first line names the script."""
+        first, *lines = self.read(name).splitlines()
+        self.assertTrue(first.startswith("# bench/peers/"))
+        return list(csv.DictReader(lines))
 
 
 SEVEN = os.path.join(ROOT, "inputs", "structures", "tip3p-7.xyz")
@@ -172,25 +185,21 @@ class Report(unittest.TestCase):
         self.assertIn("The load average was 1.0 to 2.5 on 4 cores", page)
 
 
-class WholeBench(unittest.TestCase):
+class WholeBench(Scripts):
     few = ("--molecules", "2", "--threads", "1", "--rounds", "2", "--seconds", "0.01")
 
     def test_tarn_alone(self):
-        with tempfile.TemporaryDirectory() as folder:
-            said = run_script("run", folder, *self.few, "--only", "none")
-            self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
-            rows = rows_of(folder, "peers.csv")
-            self.assertEqual(len(rows), 6)
-            for row in rows:
-                self.assertEqual((row["molecules"], row["rounds"]), ("2", "2"))
-                self.assertGreater(float(row["cluster_steps_per_s_min"]), 0.0)
-            with open(os.path.join(folder, "runs.json")) as file:
-                self.assertEqual(len(json.load(file)["runs"]), 12)
-            again = run_script("run", folder, "--page-of", os.path.join(folder, "runs.json"))
-            self.assertEqual(again.returncode, 0, again.stderr)
+        self.run_script("run", *self.few, "--only", "none")
+        rows = self.rows_of("peers.csv")
+        self.assertEqual(len(rows), 6)
+        for row in rows:
+            self.assertEqual((row["molecules"], row["rounds"]), ("2", "2"))
+            self.assertGreater(float(row["cluster_steps_per_s_min"]), 0.0)
+        self.assertEqual(len(json.loads(self.read("runs.json"))["runs"]), 12)
+        self.run_script("run", "--page-of", self.path("runs.json"))
 
 
-class FlexibleBench(unittest.TestCase):
+class FlexibleBench(Scripts):
     """bench/peers/flexible, with OpenMM only if this Python has it."""
 
     def test_stretch_of_each_model_is_that_of_tarn(self):
@@ -198,10 +207,8 @@ class FlexibleBench(unittest.TestCase):
         for name, model in openmm_flexible.MODELS.items():
             r, angle = model.r_eq_A + 0.05, math.radians(model.angle_degrees)
             h2 = (model.r_eq_A * math.cos(angle), model.r_eq_A * math.sin(angle), 0.0)
-            with tempfile.TemporaryDirectory() as folder:
-                path = os.path.join(folder, "one.xyz")
-                water.write_xyz(path, [(0.0, 0.0, 0.0), (r, 0.0, 0.0), h2], name)
-                values = water.tarn_values(TARN, path)
+            water.write_xyz(self.path("one.xyz"), [(0.0, 0.0, 0.0), (r, 0.0, 0.0), h2], name)
+            values = water.tarn_values(TARN, self.path("one.xyz"))
             energy, _, definition = model.stretch.replace("^", "**").partition("; s = ")
             variables = {"r": 0.1 * r, "exp": math.exp}
             if definition:
@@ -211,15 +218,12 @@ class FlexibleBench(unittest.TestCase):
             self.assertAlmostEqual(values["intramolecular_kcal_per_mol"] / known, 1.0, delta=1e-12, msg=name)
 
     def test_tarn_is_timed(self):
-        with tempfile.TemporaryDirectory() as folder:
-            said = run_script("flexible", folder, "--copies", "2", "--rounds", "2", "--seconds", "0.01")
-            self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
-            rows = [r for r in rows_of(folder, "flexible.csv") if r["program"].startswith("tarn")]
-            self.assertEqual(len(rows), 4)
-            for row in rows:
-                self.assertGreater(float(row["cluster_steps_per_s_min"]), 0.0)
-            with open(os.path.join(folder, "flexible.md")) as file:
-                self.assertIn("| 2 × N = 7 | tarn verlet+baoab double |", file.read())
+        self.run_script("flexible", "--copies", "2", "--rounds", "2", "--seconds", "0.01")
+        rows = [r for r in self.rows_of("flexible.csv") if r["program"].startswith("tarn")]
+        self.assertEqual(len(rows), 4)
+        for row in rows:
+            self.assertGreater(float(row["cluster_steps_per_s_min"]), 0.0)
+        self.assertIn("| 2 × N = 7 | tarn verlet+baoab double |", self.read("flexible.md"))
 
 
 class Averages(unittest.TestCase):
@@ -262,23 +266,19 @@ class Averages(unittest.TestCase):
         self.assertAlmostEqual(measured["oh_A"], 1.0, delta=1e-12)
 
 
-class QuantumBench(unittest.TestCase):
+class QuantumBench(Scripts):
     """bench/peers/quantum, with OpenMM and i-PI only if they are installed."""
 
     def test_tarn_alone(self):
         # The runs are read, and too short for averages.
-        with tempfile.TemporaryDirectory() as folder:
-            said = run_script("quantum", folder, "--only", "tarn", "--systems", "monomer", "--scale", "0.01")
-            self.assertEqual(said.returncode, 1, said.stdout + said.stderr)
-            self.assertIn("too short for their correlation times; increase --scale", said.stderr)
+        said = self.run_script("quantum", "--only", "tarn", "--systems", "monomer", "--scale", "0.01", status=1)
+        self.assertIn("too short for their correlation times; increase --scale", said.stderr)
 
     def results(self, shift):
         """Fake results, with means of OpenMM that are higher by `shift` errors of both programs together."""
         system, runs = quantum.SYSTEMS[0], {}
-        for program in (
-            *(path_integrals.Tarn("tarn", "tarn", TARN, path_integrals.DEFAULT_STEP),),
-            *(path_integrals.OpenMM(),),
-        ):
+        tarn = path_integrals.Tarn("tarn", "tarn", TARN, path_integrals.DEFAULT_STEP)
+        for program in (tarn, path_integrals.OpenMM()):
             # The error of a mean of 1000 independent samples of +-1.
             higher = shift / math.sqrt(1000.0 / 2.0) if program.name == "openmm" else 0.0
             noise = [1.0, -1.0] * 500
@@ -321,7 +321,7 @@ class QuantumBench(unittest.TestCase):
         self.assertEqual(root.find("output/properties").get("stride"), "10")
 
 
-class GpuBench(unittest.TestCase):
+class GpuBench(Scripts):
     """bench/peers/gpu on the CPU, where OpenMM may be missing."""
 
     def test_cases(self):
@@ -341,20 +341,18 @@ class GpuBench(unittest.TestCase):
                 gpu.chosen_cases(words, known)
 
     def test_rings_of_tarn_alone_on_the_cpu(self):
-        with tempfile.TemporaryDirectory() as folder:
-            said = run_script(
-                *("gpu", folder, "--device", "cpu", "--platform", "nowhere", "--only", "7x1,7p2x3"),
-                *("--rounds", "1", "--seconds", "0.02", "--limit", "60"),
-            )
-            self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
-            self.assertIn("3 x N = 7, 2 beads:", said.stdout)
-            rows = rows_of(folder, "gpu_peers.csv")
-            cases = [(row["molecules"], row["copies"], row["beads"]) for row in rows]
-            self.assertEqual(cases, [("7", "1", "1"), ("7", "3", "2")])
-            self.assertEqual(rows[0]["tarn_mixed_bead_steps_per_s"], "nan")
-            for row in rows[1:]:
-                rate = float(row["tarn_mixed_cluster_steps_per_s"])
-                self.assertAlmostEqual(float(row["tarn_mixed_bead_steps_per_s"]) / rate, 2.0, delta=1e-12)
+        said = self.run_script(
+            *("gpu", "--device", "cpu", "--platform", "nowhere", "--only", "7x1,7p2x3"),
+            *("--rounds", "1", "--seconds", "0.02", "--limit", "60"),
+        )
+        self.assertIn("3 x N = 7, 2 beads:", said.stdout)
+        rows = self.rows_of("gpu_peers.csv")
+        cases = [(row["molecules"], row["copies"], row["beads"]) for row in rows]
+        self.assertEqual(cases, [("7", "1", "1"), ("7", "3", "2")])
+        self.assertEqual(rows[0]["tarn_mixed_bead_steps_per_s"], "nan")
+        for row in rows[1:]:
+            rate = float(row["tarn_mixed_cluster_steps_per_s"])
+            self.assertAlmostEqual(float(row["tarn_mixed_bead_steps_per_s"]) / rate, 2.0, delta=1e-12)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,4 @@
-#include <cstdlib>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "command.hpp"
-#include "scratch_folder.hpp"
 
 /// @file
 /// Potentials of shared libraries: advice with numbers, and the calls; see also potential.txt.
@@ -14,8 +6,7 @@
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::output_of;
+using namespace test;
 
 const std::string kExample = TARN_SOURCE_DIR "/docs/library/flexible_water.toml";
 
@@ -25,26 +16,20 @@ std::string with_library(const std::string& name, const std::string& options = "
 }
 
 /// The path of a deck of q-TIP4P/F with a library. @param system keys of [system], and sections
-std::string deck_with(const test::ScratchFolder& folder, const std::string& library,
+std::string deck_with(const ScratchFolder& folder, const std::string& library,
                       const std::string& options, const std::string& system) {
   const std::string path = folder.file("deck-" + library + ".toml");
-  test::write_text(path,
-                   "[run]\nsteps = 5\n[integrator]\nscheme = \"verlet\"\n[potential]\n"
-                   "kind = \"library\"\noptions = \"" +
-                       options + "\"\npath = \"" TARN_POTENTIALS "/lib" + library +
-                       ".so\"\n[system]\nmodel = \"qtip4pf\"\n" + system + "\n");
+  write_text(path,
+             "[run]\nsteps = 5\n[integrator]\nscheme = \"verlet\"\n[potential]\n"
+             "kind = \"library\"\noptions = \"" +
+                 options + "\"\npath = \"" TARN_POTENTIALS "/lib" + library +
+                 ".so\"\n[system]\nmodel = \"qtip4pf\"\n" + system + "\n");
   return path;
-}
-
-/// The number behind a text.
-double number_after(const std::string& text, const std::string& before) {
-  const std::size_t at = text.find(before);
-  return at == std::string::npos ? -1.0 : std::strtod(&text[at + before.size()], nullptr);
 }
 
 /// Each number that `tarn check --potential` proposes is used in a second check.
 TEST(PotentialCommands, AdviceOnStiffBondsHolds) {
-  test::ScratchFolder folder;
+  ScratchFolder folder;
   const std::string check =
       "check --potential " +
       deck_with(folder, "flexible_water", "1600",
@@ -103,7 +88,7 @@ Calls recorded(const std::string& command) {
 }
 
 TEST(PotentialCommands, CallsKeepThePromisesOfTheHeader) {
-  test::ScratchFolder folder;
+  ScratchFolder folder;
   const std::string observers =
       "[observe.energies]\nevery = 5\n[observe.geometry]\nevery = 5\n[observe.cluster]\nevery = "
       "5\n[observe.rdf]\nevery = 5\n[observe.profile]\nevery = 5\n[observe.temperatures]\nevery = "

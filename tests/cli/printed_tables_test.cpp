@@ -1,18 +1,5 @@
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "command.hpp"
-#include "messages.hpp"
 #include "printed_table.hpp"
-#include "scratch_folder.hpp"
 
 /// @file
 /// All tables that commands print beside files: each cell is a number of a file, and no table is
@@ -21,10 +8,7 @@
 namespace tarn {
 namespace {
 
-using test::ColumnsOf;
-using test::contains;
-using test::CsvRows;
-using test::expect_printed;
+using namespace test;
 
 const std::string kInputs = std::string(TARN_SOURCE_DIR) + "/inputs/";
 
@@ -32,11 +16,11 @@ class PrintedTables : public ::testing::Test {
  protected:
   /// Standard output and error of a command into out_.
   std::string printed(const std::string& words) {
-    return test::output_of(words + " --no-pictures --out " + out_);
+    return output_of(words + " --no-pictures --out " + out_);
   }
   std::string path(const std::string& name) const { return out_ + "/" + name; }
 
-  test::ScratchFolder folder_;
+  ScratchFolder folder_;
   std::string out_ = folder_.file("out");
 };
 
@@ -134,13 +118,13 @@ TEST_F(PrintedTables, OfSteps) {
     return compared(label, column);
   };
   EXPECT_GE(expect_printed(text, "scheme", kWater, number_of), 1u) << text;
-  const auto fastest = test::printed_tables(text, "limit");
+  const auto fastest = printed_tables(text, "limit");
   ASSERT_EQ(fastest.size(), 1u) << text;
   ASSERT_GT(fastest[0].size(), 7u);
   for (const auto& row : fastest[0]) {
     // "none", "not resolved: run 7 times longer", or a scheme that is equally fast
     if (row[0].empty() || !compared.has(row.back())) continue;
-    test::expect_cell(row[1], row.back(), {"us_per_ps", "us_per_ps_err"}, number_of);
+    expect_cell(row[1], row.back(), {"us_per_ps", "us_per_ps_err"}, number_of);
   }
 }
 

@@ -1,19 +1,7 @@
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "command.hpp"
-#include "scratch_folder.hpp"
+#include "csv_columns.hpp"
+#include "printed_table.hpp"
 #include "tarn/analysis/convergence.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "trajectory_fixtures.hpp"
@@ -24,27 +12,26 @@
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::output_of;
+using namespace test;
 
 class Quantum : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.file(name); }
-  std::string text_of(const std::string& name) const { return test::read_text(path(name)); }
+  std::string text_of(const std::string& name) const { return read_text(path(name)); }
   /// A deck of three molecules; `ring` is the section [path_integral].
   std::string deck(const std::string& name, const std::string& ring) const {
-    test::write_text(path(name),
-                     "[system]\nmodel = \"qtip4pf\"\nmolecules = 3\nreplicas = 3\nseed = 7\n"
-                     "[thermostat]\ntemperature_K = 150\nfriction_per_ps = 5\n" +
-                         ring +
-                         "[confinement]\nradius_A = 6\nstiffness_kcal_per_mol_A2 = 2\n"
-                         "[run]\nsteps = 200\nequilibration_ps = 0.05\n"
-                         "[observe.energies]\nevery = 20\n[observe.rdf]\nevery = 20\n"
-                         "[observe.trajectory]\nevery = 50\n[observe.path_integral]\nevery = 20\n");
+    write_text(path(name),
+               "[system]\nmodel = \"qtip4pf\"\nmolecules = 3\nreplicas = 3\nseed = 7\n"
+               "[thermostat]\ntemperature_K = 150\nfriction_per_ps = 5\n" +
+                   ring +
+                   "[confinement]\nradius_A = 6\nstiffness_kcal_per_mol_A2 = 2\n"
+                   "[run]\nsteps = 200\nequilibration_ps = 0.05\n"
+                   "[observe.energies]\nevery = 20\n[observe.rdf]\nevery = 20\n"
+                   "[observe.trajectory]\nevery = 50\n[observe.path_integral]\nevery = 20\n");
     return path(name);
   }
 
-  test::ScratchFolder folder_;
+  ScratchFolder folder_;
 };
 
 constexpr const char* kRings = "[path_integral]\nbeads = 8\n";
@@ -53,7 +40,7 @@ constexpr const char* kTrotterRings = "[path_integral]\nbeads = 8\nfrequencies =
 /// Positions of all frames of a trajectory.
 std::vector<std::vector<double>> positions_in(const std::string& file) {
   std::vector<std::vector<double>> frames;
-  for (const io::Structure& frame : test::frames_of(file)) frames.push_back(frame.positions_A);
+  for (const io::Structure& frame : frames_of(file)) frames.push_back(frame.positions_A);
   return frames;
 }
 
@@ -82,10 +69,10 @@ TEST_F(Quantum, TrajectoriesOfBeads) {
     std::vector<double> mean(kSize, 0.0), bead;
     for (std::size_t i = 0; i < all[k].size(); ++i) mean[i % kSize] += all[k][i] / kBeads;
     // Sums of eight numbers of a few angstrom.
-    EXPECT_LT(test::largest_difference(mean, centroids[k]), 1e-13);
+    EXPECT_LT(largest_difference(mean, centroids[k]), 1e-13);
     bead.assign(all[k].begin() + 5 * kSize, all[k].begin() + 6 * kSize);
     EXPECT_EQ(fifth[k], bead);
-    spread = std::max(spread, test::largest_difference(bead, mean));
+    spread = std::max(spread, largest_difference(bead, mean));
   }
   EXPECT_GT(spread, 0.05);
   EXPECT_TRUE(contains(text_of("all" + file), "model=qtip4pf beads=8 step=20 "));
@@ -96,7 +83,7 @@ TEST_F(Quantum, TrajectoriesOfBeads) {
   output_of("convert --quiet " + path("all") + file + " -o " + trr);
   for (const std::string& drawn : {path("all") + file, trr + " --beads 8"}) {
     output_of("draw " + drawn + " --frame 10 -o " + picture);
-    EXPECT_TRUE(contains(test::read_text(picture), "0.100 ps, 8 beads</text>"));
+    EXPECT_TRUE(contains(read_text(picture), "0.100 ps, 8 beads</text>"));
   }
 }
 
@@ -119,19 +106,17 @@ TEST_F(Quantum, RdfOfATrajectoryOfBeads) {
   }
   const std::string rdf = output_of("rdf" + files + " -o " + path("rdf.csv"));
   EXPECT_TRUE(contains(rdf, "3 molecules of 8 beads, 33 frames of 3 replicas")) << rdf;
-  io::CsvReader ours(path("rdf.csv")), of_run(path("all") + "/rdf.csv");
-  ASSERT_EQ(ours.header(), of_run.header());
-  std::vector<std::string_view> a, b;
-  double counted = 0.0;
-  while (ours.next(a)) {
-    ASSERT_TRUE(of_run.next(b));
-    for (const char* column : {"r_A", "OO_count", "OH_count", "HH_count", "OO_g", "OH_g", "HH_n"}) {
-      const std::size_t c = ours.column(column);
-      EXPECT_NEAR(ours.number(a[c]), of_run.number(b[c]), 1e-12 * std::abs(of_run.number(b[c])))
-          << column;
+  const std::string ours = path("rdf.csv"), of_run = path("all/rdf.csv");
+  EXPECT_EQ(io::CsvReader(ours).header(), io::CsvReader(of_run).header());
+  for (const char* column : {"r_A", "OO_count", "OH_count", "HH_count", "OO_g", "OH_g", "HH_n"}) {
+    const std::vector<double> a = numbers_of(ours, column), b = numbers_of(of_run, column);
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      EXPECT_NEAR(a[k], b[k], 1e-12 * std::abs(b[k])) << column;
     }
-    counted += ours.number(a[ours.column("OO_count")]);
   }
+  const std::vector<double> counts = numbers_of(ours, "OO_count");
+  const double counted = std::accumulate(counts.begin(), counts.end(), 0.0);
   // All pairs of oxygens are within 12 A.
   EXPECT_EQ(counted, 3.0 * 8.0 * 33.0);
 }
@@ -149,12 +134,12 @@ TEST_F(Quantum, ResumedTrajectoriesOfBeads) {
                             name;
     output_of(run + " -o " + path(name));
     output_of(run + " --set run.steps=100 -o " + parts);
-    const std::string checkpoint = test::read_text(parts + "/checkpoint.bin");
+    const std::string checkpoint = read_text(parts + "/checkpoint.bin");
     output_of(run + " --set run.steps=150 --resume -o " + parts);
-    test::write_text(parts + "/checkpoint.bin", checkpoint);
+    write_text(parts + "/checkpoint.bin", checkpoint);
     output_of(run + " --resume -o " + parts);
     int files = 0;
-    const auto whole = test::contents_of_run(path(name)), again = test::contents_of_run(parts);
+    const auto whole = contents_of_run(path(name)), again = contents_of_run(parts);
     for (const auto& [file, text] : whole) {
       if (!file.starts_with("trajectory") && file != "topology.pdb") continue;
       ++files;
@@ -164,7 +149,7 @@ TEST_F(Quantum, ResumedTrajectoriesOfBeads) {
     const std::string file = format.id == io::FileFormat::h5md
                                  ? "trajectory.h5"
                                  : "trajectory-0002" + std::string(format.extensions.front());
-    const std::vector<io::Structure> frames = test::frames_of(parts + "/" + file);
+    const std::vector<io::Structure> frames = frames_of(parts + "/" + file);
     ASSERT_GE(frames.size(), 5u);
     EXPECT_EQ(frames.back().molecules, 24);
     EXPECT_EQ(frames.back().beads(), format.has_comments ? 8 : 1);
@@ -173,13 +158,10 @@ TEST_F(Quantum, ResumedTrajectoriesOfBeads) {
 
 /// Columns of a table with their errors, by row.
 std::vector<analysis::MeanError> means_in(const std::string& table, const std::string& column) {
-  io::CsvReader csv(table);
+  const std::vector<double> mean = numbers_of(table, column),
+                            error = numbers_of(table, column + "_err");
   std::vector<analysis::MeanError> means;
-  std::vector<std::string_view> cells;
-  while (csv.next(cells)) {
-    means.push_back(
-        {csv.number(cells[csv.column(column)]), csv.number(cells[csv.column(column + "_err")])});
-  }
+  for (std::size_t k = 0; k < mean.size(); ++k) means.push_back({mean[k], error[k]});
   return means;
 }
 
@@ -189,13 +171,6 @@ std::string line_with(const std::string& text, const std::string& part) {
   if (at == std::string::npos) return {};
   const std::size_t begin = text.rfind('\n', at) + 1;
   return text.substr(begin, text.find('\n', at) - begin);
-}
-
-/// The number after a word.
-double number_after(const std::string& text, const std::string& word) {
-  const std::size_t at = text.find(word);
-  EXPECT_NE(at, std::string::npos) << word << " in " << text;
-  return at == std::string::npos ? 0.0 : std::stod(text.substr(at + word.size()));
 }
 
 /// The numbers of beads that check proposes have the errors that it names, and the temperatures
@@ -247,32 +222,22 @@ TEST_F(Quantum, ComparesNumbersOfBeads) {
   output_of("run --quiet --no-pictures " + pimd + " -o " + path("run"));
 
   const std::array<int, 2> beads{4, 8};  // without one
-  std::map<std::string, analysis::MeanError> of_run;
-  io::CsvReader averages(path("run/averages.csv"));
-  std::vector<std::string_view> cells;
-  while (averages.next(cells)) {
-    if (cells[averages.column("table")] != "path_integral") continue;
-    of_run[std::string(cells[averages.column("quantity")])] = {
-        averages.number(cells[averages.column("mean")]),
-        averages.number(cells[averages.column("error")])};
-  }
-  io::CsvReader limits(path("beads/bead_limits.csv"));
-  int rows = 0;
-  while (limits.next(cells)) {
-    ++rows;
-    const std::string quantity(cells[limits.column("quantity")]);
-    const double limit = limits.number(cells[limits.column("limit")]);
-    const double error = limits.number(cells[limits.column("limit_err")]);
+  const CsvRows of_run(path("run/averages.csv"), {"table", "quantity"});
+  const CsvRows limits(path("beads/bead_limits.csv"), {"quantity"});
+  const std::vector<std::string> quantities = cells_of(path("beads/bead_limits.csv"), "quantity");
+  EXPECT_EQ(quantities.size(), 9u);
+  for (const std::string& quantity : quantities) {
+    SCOPED_TRACE(quantity);
+    const double limit = limits(quantity, "limit"), error = limits(quantity, "limit_err");
     std::vector<analysis::MeanError> means = means_in(path("beads/beads.csv"), quantity);
     ASSERT_EQ(means.size(), 3u);
     means.erase(means.begin() + 1);
-    ASSERT_EQ(of_run.count(quantity), 1u) << quantity;
-    EXPECT_NEAR(means[1].mean, of_run[quantity].mean, 1e-9 * std::abs(means[1].mean)) << quantity;
+    EXPECT_NEAR(means[1].mean, of_run("path_integral " + quantity, "mean"),
+                1e-9 * std::abs(means[1].mean));
     const analysis::BeadLimit fit = analysis::bead_limit(beads, means);
-    EXPECT_NEAR(limit, fit.limit.mean, 1e-6 * std::abs(limit)) << quantity;
-    EXPECT_NEAR(error, fit.limit.error, 1e-6 * error) << quantity;
+    EXPECT_NEAR(limit, fit.limit.mean, 1e-6 * std::abs(limit));
+    EXPECT_NEAR(error, fit.limit.error, 1e-6 * error);
   }
-  EXPECT_EQ(rows, 9);
   // One bead is classical: its kinetic energy has no error.
   const std::vector<analysis::MeanError> kinetic =
       means_in(path("beads/beads.csv"), "kinetic_h_kcal_per_mol");
@@ -302,15 +267,12 @@ TEST_F(Quantum, ComparesFrequencies) {
 TEST_F(Quantum, ComparesFlowsOfTheFreeRing) {
   output_of("compare --quiet --no-pictures " + deck("pimd.toml", kRings) +
             " --schemes verlet --free-ring cayley,exact --steps 0.25,0.5 -o " + path("rings"));
-  io::CsvReader csv(path("rings/beads.csv"));
-  std::vector<std::string> labels;
-  std::vector<std::string_view> cells;
-  while (csv.next(cells)) labels.emplace_back(cells[csv.column("scheme")]);
-  EXPECT_EQ(labels, (std::vector<std::string>{"reference verlet:timestep_fs=0.125",
-                                              "verlet:free_ring=cayley:timestep_fs=0.25",
-                                              "verlet:free_ring=cayley:timestep_fs=0.5",
-                                              "verlet:free_ring=exact:timestep_fs=0.25",
-                                              "verlet:free_ring=exact:timestep_fs=0.5"}));
+  EXPECT_EQ(
+      cells_of(path("rings/beads.csv"), "scheme"),
+      (std::vector<std::string>{
+          "reference verlet:timestep_fs=0.125", "verlet:free_ring=cayley:timestep_fs=0.25",
+          "verlet:free_ring=cayley:timestep_fs=0.5", "verlet:free_ring=exact:timestep_fs=0.25",
+          "verlet:free_ring=exact:timestep_fs=0.5"}));
   // The flows differ.
   const std::vector<analysis::MeanError> energies =
       means_in(path("rings/beads.csv"), "energy_virial_kcal_per_mol");

@@ -1,21 +1,8 @@
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <optional>
-#include <span>
-#include <string>
 #include <unistd.h>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
 #include "io/xyz.hpp"
 #include "program.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/physics/parameters.hpp"
 #include "tarn/socket_potential.hpp"

@@ -1,8 +1,5 @@
 #include "tarn/cluster_forces.hpp"
 
-#include <string>
-#include <vector>
-
 #include "device_fixture.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/single_point.hpp"

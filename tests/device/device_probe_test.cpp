@@ -1,8 +1,6 @@
 #include "kernels/device_probe.hpp"
 
-#include <cstdlib>
-
-#include <gtest/gtest.h>
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

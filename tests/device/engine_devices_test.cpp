@@ -1,15 +1,9 @@
-#include <algorithm>
 #include <cctype>
-#include <cmath>
-#include <functional>
 #include <future>
-#include <map>
-#include <span>
-#include <string_view>
-#include <utility>
 
 #include "device_fixture.hpp"
 #include "engine_parts.hpp"
+#include "exchange_states.hpp"
 #include "interface/moments.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
@@ -155,31 +149,25 @@ TEST_P(EngineDevices, ForcesEqualThePlainSum) {
     for (int n : {1, 2, 7, 16, 17, 31, 33, 65, 100, 129, 257, 400}) {
       if (n > 33 && model.name != "tip3p" && model.name != "tip4p") continue;
       const std::vector<double> x = lattice_cluster(model, n, 7);
-      const ReferenceForces reference = reference_forces(model, std::span<const double>(x));
+      const PlainEnergy reference = plain_energy(model, x);
       const int count = replicas(n, 3);
       for (Precision precision : precisions("shake", n)) {
         const auto engine = make(system_that_shows_forces(model, n, precision),
                                  replicas_at(model, x, count, 0.0, 1, false));
         // All replicas have the same configuration.
-        Frame f;
-        engine->snapshot(kPositions, f);
-        ASSERT_EQ(f.positions_A.size(), static_cast<std::size_t>(count) * x.size());
-        const std::vector<double> at = engine->state().positions_A;
-        for (std::size_t r = 0; r < static_cast<std::size_t>(count); ++r) {
-          std::vector<double> forces(x.size());
-          for (std::size_t k = 0; k < x.size(); ++k) {
-            forces[k] = model.mass_Da(static_cast<int>(k) % 9 / 3) *
-                        (f.positions_A[r * x.size() + k] - at[r * x.size() + k]);
-          }
+        const std::vector<double> all = forces_shown(*engine, model);
+        ASSERT_EQ(all.size(), static_cast<std::size_t>(count) * x.size());
+        for (auto at = all.begin(); at != all.end(); at += std::ssize(x)) {
+          const std::vector<double> forces(at, at + std::ssize(x));
           if (n == 1) {
             for (double force : forces) EXPECT_NEAR(force, 0.0, 1e-15);
           } else if (precision == Precision::double_) {
-            double_error.see(relative_rms(forces, reference.f), n);
+            double_error.see(relative_rms(forces, reference.forces), n);
           } else {
-            const double error = relative_rms(forces, reference.f);
+            const double error = relative_rms(forces, reference.forces);
             float_error.see(error, n);
             share.see(error / (float_error_of_roots(GetParam()) * norm(reference.by_roots) /
-                               norm(reference.f)),
+                               norm(reference.forces)),
                       n);
           }
         }
@@ -201,21 +189,12 @@ TEST_P(EngineDevices, OneStepIsThatOfTheCpu) {
   // Effect of pairs in float on the accelerations of free atoms, by model and number of molecules.
   std::map<std::pair<std::string_view, int>, double> by_pairs;
   const auto acceleration_error = [&](const System& system, const State& start) {
-    const std::size_t replicas = start.replica_ids.size();
     const auto [at, is_new] = by_pairs.try_emplace({system.model.name, system.molecules}, 0.0);
-    if (!is_new) return at->second;
-    std::vector<double> error;
-    const std::size_t size = start.coordinates();
-    for (std::size_t r = 0; r < replicas; ++r) {
-      const std::span<const double> x(&start.positions_A[r * size], size);
-      const ReferenceForces forces = reference_forces(system.model, x);
-      for (std::size_t k = 0; k < size; ++k) {
-        error.push_back(static_cast<double>(forces.by_roots[k]) /
-                        std::sqrt(system.model.mass_Da(static_cast<int>(k) % 9 / 3)));
-      }
+    if (is_new) {
+      at->second = float_error_of_accelerations(GetParam(), system.model, start.positions_A,
+                                                start.coordinates());
     }
-    return at->second =
-               float_error_of_roots(GetParam()) * norm(error) / std::sqrt(system.model.mass_h_Da);
+    return at->second;
   };
   for (const EngineCase& c : engine_cases()) {
     for (const WaterModel& model : {tip3p(), tip4p()}) {
@@ -253,7 +232,7 @@ TEST_P(EngineDevices, OneStepIsThatOfTheCpu) {
           // of velocities of 0.6; positions are of 1 A and more.
           const bool single = precision == Precision::single;
           const double h = system.integrator.timestep_akma;
-          const double kick = 2.0 * h * (n == 1 ? 0.0 : acceleration_error(system, start));
+          const double kick = 2.0 * h * acceleration_error(system, start);
           (single ? single_x : mixed_x)
               .see(x / (h * kick / norm(b.positions_A) + (single ? 5e-6 : 1e-14)), n);
           (single ? single_v : mixed_v)
@@ -484,13 +463,12 @@ TEST_P(EngineDevices, ExchangeIsRestoredAfterABlowUp) {
 TEST_P(EngineDevices, CountsPairsAsTheCpu) {
   for (int n : {2, 7, 32, 33, 129}) {
     const System system = make_system({"zss_structured", Bath::gla}, tip3p(), n);
-    PairCountRequest counts;
-    counts.enabled = true;
-    counts.r_max_A = 6.0;
-    counts.bins = 60;
-    counts.every = 2;
-    counts.first_step = n == 7 ? 3 : 0;
-    counts.groups = n == 7 ? 3 : 32;  // ids 3 and 24 share one of three
+    const PairCountRequest counts{.enabled = true,
+                                  .r_max_A = 6.0,
+                                  .bins = 60,
+                                  .every = 2,
+                                  .first_step = n == 7 ? 3 : 0,
+                                  .groups = n == 7 ? 3 : 32};  // ids 3 and 24 share one of three
     const State start = start_state(system, spread_ids(5));
     const auto engine = make_engine(system, start, counts, {GetParam(), 1});
     const auto reference = make_cpu_engine(system, start, counts, 1);
@@ -509,11 +487,7 @@ TEST_P(EngineDevices, CountsPairsAsTheCpu) {
 TEST_P(EngineDevices, CountsPairsOfReportedPositions) {
   for (int n : {7, 33, 129}) {
     const System system = make_system({"zss_structured", Bath::gla}, tip3p(), n, Precision::single);
-    PairCountRequest counts;
-    counts.enabled = true;
-    counts.r_max_A = 6.0;
-    counts.bins = 60;
-    counts.every = 2;
+    const PairCountRequest counts{.enabled = true, .r_max_A = 6.0, .bins = 60, .every = 2};
     const State start = start_state(system, spread_ids(3));
     const auto engine = make_engine(system, start, counts, {GetParam(), 1});
     const auto other = make(system, start);
@@ -659,12 +633,7 @@ TEST_P(EngineDevices, MeasuresAsTheCpu) {
                   single ? 1e-4 : 1e-11);
         EXPECT_LT(relative_rms(a.multipliers_kcal_per_mol_A2, b.multipliers_kcal_per_mol_A2),
                   single ? 1e-3 : 1e-8);
-        for (std::size_t r = 0; r < b.energies.size(); ++r) {
-          const std::vector<double> x = numbers_of(a.energies[r]), y = numbers_of(b.energies[r]);
-          for (std::size_t k = 0; k < x.size(); ++k) {
-            EXPECT_NEAR(x[k], y[k], (single ? 1e-4 : 1e-9) * (1.0 + std::fabs(y[k])));
-          }
-        }
+        expect_rows_near("energies", a.energies, b.energies, single ? 1e-4 : 1e-9);
       }
     }
   }
@@ -699,28 +668,18 @@ TEST_P(EngineDevices, MeasuresShapesAsTheCpu) {
     EXPECT_EQ(b.lindemann_sums.samples, 3);
     int in_parts = 0;
     // Five steps of rounding, sums over up to 129 molecules.
-    const auto near = [](double x, double y) {
-      return std::fabs(x - y) <= 1e-9 * (1.0 + std::fabs(y));
-    };
-    const auto rows_are_near = [&](const auto& x, const auto& y) {
-      const std::vector<double> found = numbers_of(x), expected = numbers_of(y);
-      for (std::size_t k = 0; k < found.size(); ++k) EXPECT_PRED2(near, found[k], expected[k]) << k;
-    };
+    expect_rows_near("shape", a.shape, b.shape);
+    expect_rows_near("geometry", a.geometry, b.geometry);
+    expect_near("exchange", a.exchange_energies_kcal_per_mol, b.exchange_energies_kcal_per_mol);
+    expect_near("lindemann", a.lindemann, b.lindemann);
     for (std::size_t r = 0; r < b.live(); ++r) {
       EXPECT_EQ(a.shape[r].hydrogen_bonds, b.shape[r].hydrogen_bonds);
-      rows_are_near(a.shape[r], b.shape[r]);
-      rows_are_near(a.geometry[r], b.geometry[r]);
       EXPECT_EQ(a.parts[r].molecules_gone, b.parts[r].molecules_gone);
       EXPECT_EQ(a.parts[r].first_gone, b.parts[r].first_gone);
-      EXPECT_PRED2(near, a.parts[r].relative_kinetic_kcal_per_mol,
-                   b.parts[r].relative_kinetic_kcal_per_mol);
-      EXPECT_PRED2(near, a.exchange_energies_kcal_per_mol[r], b.exchange_energies_kcal_per_mol[r]);
+      expect_near("relative kinetic energy", {a.parts[r].relative_kinetic_kcal_per_mol},
+                  {b.parts[r].relative_kinetic_kcal_per_mol});
+      EXPECT_EQ(std::isnan(b.lindemann[r]), n == 1);
       in_parts += b.parts[r].molecules_gone > 0;
-      if (n == 1) {
-        EXPECT_TRUE(std::isnan(a.lindemann[r]) && std::isnan(b.lindemann[r]));
-      } else {
-        EXPECT_PRED2(near, a.lindemann[r], b.lindemann[r]);
-      }
     }
     EXPECT_GE(in_parts, n > 2 ? 1 : 0);
     // A replica alone has the same rows.
@@ -764,21 +723,13 @@ TEST_P(EngineDevices, ReducesRowsAsTheCpu) {
     Frame expected = rows;
     ReplicaGroups groups(settings.moment_groups);
     fill_moments(kGroupFields, system.model.is_flexible(), groups, 1, expected);
-    const auto same = [](const std::vector<double>& a, const std::vector<double>& b) {
-      ASSERT_EQ(a.size(), b.size());
-      for (std::size_t i = 0; i < a.size(); ++i) {
-        EXPECT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) << i;
-      }
-    };
     for (const auto member : {&Frame::energy_moments, &Frame::shape_moments,
                               &Frame::geometry_moments, &Frame::lindemann_moments}) {
-      const GroupMoments &is = moments.*member, &must = expected.*member;
-      EXPECT_EQ(is.groups, 2);
-      EXPECT_EQ(is.counts, must.counts);
-      same(is.pivots, must.pivots);
-      same(is.sums, must.sums);
-      same(is.squares, must.squares);
-      same(is.products, must.products);
+      Frame is, must;
+      is.*member = moments.*member;
+      must.*member = expected.*member;
+      EXPECT_EQ((is.*member).groups, 2);
+      EXPECT_TRUE(same_bits(bits_of(must), bits_of(is)));
     }
     RadialCounts counts;
     clear_radial(settings.radial, counts);
@@ -1031,6 +982,18 @@ TEST_P(EngineDevices, CorrectsAsOftenAsTheCpu) {
   }
 }
 
+/// Expects one blow-up of each engine, at the same step of the same molecule.
+BlowUp same_blow_up(const Engine& engine, const Engine& reference) {
+  EXPECT_EQ(engine.blow_ups().size(), 1u);
+  EXPECT_EQ(reference.blow_ups().size(), 1u);
+  if (engine.blow_ups().empty() || reference.blow_ups().empty()) return {};
+  const BlowUp a = engine.blow_ups()[0], b = reference.blow_ups()[0];
+  EXPECT_EQ(a.step, b.step);
+  EXPECT_EQ(a.replica, b.replica);
+  EXPECT_EQ(a.molecule, b.molecule);
+  return b;
+}
+
 /// A replica that does not converge, at the start or in a step, blows up after the same number of
 /// corrections as on the CPU; the others are not affected.
 TEST_P(EngineDevices, StopsUnsolvableReplicas) {
@@ -1051,14 +1014,9 @@ TEST_P(EngineDevices, StopsUnsolvableReplicas) {
       const auto engine = make(system, start), untouched = make(system, good);
       const auto reference = make_cpu_engine(system, start, {}, 1);
       for (Engine* e : {engine.get(), untouched.get(), reference.get()}) e->advance(2);
-      ASSERT_EQ(reference->blow_ups().size(), 1u);
-      ASSERT_EQ(engine->blow_ups().size(), 1u);
-      const BlowUp a = engine->blow_ups()[0], b = reference->blow_ups()[0];
-      EXPECT_EQ(b.step, speed > 0.0 ? 1 : 0);
-      EXPECT_EQ(a.step, b.step);
-      EXPECT_EQ(a.replica, b.replica);
-      EXPECT_EQ(a.molecule, b.molecule);
-      EXPECT_EQ(a.replica, 10);
+      const BlowUp stop = same_blow_up(*engine, *reference);
+      EXPECT_EQ(stop.step, speed > 0.0 ? 1 : 0);
+      EXPECT_EQ(stop.replica, 10);
       // Its state is the start, the last good state.
       const State held = engine->state();
       EXPECT_TRUE(std::equal(x, x + start.coordinates(), &held.positions_A[start.coordinates()]));
@@ -1100,13 +1058,7 @@ TEST_P(EngineDevices, IdentifiesTheIndefiniteMatrix) {
         engine->advance(3);
         reference->advance(3);
         SCOPED_TRACE(scheme + ", N = " + std::to_string(n) + ", " + name_of(precision));
-        ASSERT_EQ(reference->blow_ups().size(), 1u);
-        ASSERT_EQ(engine->blow_ups().size(), 1u);
-        const BlowUp a = engine->blow_ups()[0], b = reference->blow_ups()[0];
-        EXPECT_EQ(b.molecule, scheme == "zss_total" ? 0 : 2);
-        EXPECT_EQ(a.molecule, b.molecule);
-        EXPECT_EQ(a.replica, b.replica);
-        EXPECT_EQ(a.step, b.step);
+        EXPECT_EQ(same_blow_up(*engine, *reference).molecule, scheme == "zss_total" ? 0 : 2);
         EXPECT_EQ(engine->report().indefinite_hessians, 1);
         EXPECT_EQ(reference->report().indefinite_hessians, 1);
       }
@@ -1185,16 +1137,7 @@ TEST_P(EngineDevices, PartsEqualTheWhole) {
       for (const int parts : {2, 3}) {
         if (covers() && parts == (n > 100 ? 3 : precision == Precision::mixed ? 2 : 0)) continue;
         const auto whole = make_engine(system, start, counts_of_pairs(), {GetParam(), 1});
-        std::unique_ptr<Engine> split;
-        if (GetParam() == "cuda") {
-          const std::string devices = parts == 2 ? "cuda:0,0" : "cuda:0,0,0";
-          split = make_engine(system, start, counts_of_pairs(), {devices, 1});
-        } else {
-          const PartMaker maker = [&system = system](const State& share) {
-            return make_cpu_engine(system, share, counts_of_pairs(), 1);
-          };
-          split = make_split_engine(system, start, {static_cast<std::size_t>(parts), maker}, 1);
-        }
+        const auto split = make_parts(system, start, parts);
         ASSERT_EQ(split->parts().size(), static_cast<std::size_t>(parts));
         expect_same_steps(*whole, *split, true);
       }

@@ -1,12 +1,6 @@
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "device_fixture.hpp"
 #include "engine_parts.hpp"
+#include "exchange_states.hpp"
 #include "one_replica.hpp"
 #include "ring_fixtures.hpp"
 #include "tarn/exchange.hpp"
@@ -146,21 +140,10 @@ TEST_P(RingDevices, OneStepIsThatOfTheCpu) {
           double_v.see(v, beads);
           continue;
         }
-        std::vector<double> error;
-        const std::size_t size = start.coordinates();
-        for (std::size_t at = 0; at < f.beads_A.size(); at += size) {
-          const ReferenceForces forces =
-              reference_forces(system.model, std::span<const double>(&f.beads_A[at], size));
-          for (std::size_t k = 0; k < size; ++k) {
-            error.push_back(static_cast<double>(forces.by_roots[k]) /
-                            std::sqrt(system.model.mass_Da(static_cast<int>(k) % 9 / 3)));
-          }
-        }
-        const double acceleration = molecules == 1
-                                        ? 0.0
-                                        : float_error_of_roots(GetParam()) * norm(error) /
-                                              std::sqrt(system.model.mass_h_Da);
-        const double h = system.integrator.timestep_akma, kick = 2.0 * h * acceleration;
+        const double h = system.integrator.timestep_akma;
+        const double kick =
+            2.0 * h *
+            float_error_of_accelerations(GetParam(), system.model, f.beads_A, start.coordinates());
         mixed_x.see(x / (h * kick / norm(b.positions_A) + 1e-14), beads);
         mixed_v.see(v / (kick / norm(b.velocities_A_per_akma) + 1e-12), beads);
       }
@@ -315,18 +298,10 @@ TEST_P(RingDevices, FramesDoNotDependOnTheThreads) {
     SCOPED_TRACE(beads);
     const System system = ring_system(beads, Bath::baoab, molecules);
     const State start = with_heat(ring_start(system, spread_ids(13)));
-    PairCountRequest counts;
-    counts.enabled = true;
-    counts.every = 4;
-    MeasureSettings settings;
-    settings.lindemann.enabled = true;
-    settings.lindemann.every = 5;
-    settings.moment_groups = 2;
-    settings.radial = {8.0, 20, 2};
     Bits expected;
     for (const int threads : {1, 2, 3}) {
-      const auto engine = make_engine(system, start, counts, {GetParam(), threads});
-      engine->measure_with(settings);
+      const auto engine = make_engine(system, start, counts_of_pairs(), {GetParam(), threads});
+      engine->measure_with(settings_of_all_fields());
       Bits bits = bits_of_frame(*engine);
       engine->begin_advance(7);
       EXPECT_EQ(engine->step(), start.step + 7);
@@ -400,43 +375,28 @@ TEST_P(RingDevices, MeasuresAsTheCpu) {
     for (Engine* e : {engine.get(), reference.get()}) {
       e->measure_with(settings_of_all_fields());
       e->advance(5);
-      e->snapshot(kRowFields | kGroupFields | kArrayFields | kLindemannSums | kPairCounts,
-                  e == engine.get() ? a : b);
+      e->snapshot(kEveryField, e == engine.get() ? a : b);
     }
     ASSERT_EQ(a.replica_ids, b.replica_ids);
     EXPECT_EQ(a.beads, beads);
-    const auto near = [](const char* what, const std::vector<double>& x,
-                         const std::vector<double>& y) {
-      SCOPED_TRACE(what);
-      ASSERT_EQ(x.size(), y.size());
-      for (std::size_t k = 0; k < x.size(); ++k) {
-        if (std::isnan(x[k]) && std::isnan(y[k])) continue;
-        EXPECT_NEAR(x[k], y[k], 1e-9 * (1.0 + std::fabs(y[k]))) << k;
-      }
-    };
-    const auto rows_are_near = [&](const char* what, const auto& x, const auto& y) {
-      ASSERT_EQ(x.size(), y.size()) << what;
-      EXPECT_FALSE(y.empty()) << what;
-      for (std::size_t r = 0; r < x.size(); ++r) near(what, numbers_of(x[r]), numbers_of(y[r]));
-    };
-    rows_are_near("energies", a.energies, b.energies);
-    rows_are_near("conservation", a.conservation, b.conservation);
-    rows_are_near("shape", a.shape, b.shape);
-    rows_are_near("geometry", a.geometry, b.geometry);
-    rows_are_near("rings", a.rings, b.rings);
-    near("positions", a.positions_A, b.positions_A);
-    near("velocities", a.velocities_A_per_akma, b.velocities_A_per_akma);
-    if (beads > 1) near("beads", a.beads_A, b.beads_A);
-    near("atom kinetic", a.atom_kinetic_kcal_per_mol, b.atom_kinetic_kcal_per_mol);
-    near("heat", a.heat_kcal_per_mol, b.heat_kcal_per_mol);
-    near("exchange", a.exchange_energies_kcal_per_mol, b.exchange_energies_kcal_per_mol);
-    near("rescaled", a.rescaled_energies_kcal_per_mol, b.rescaled_energies_kcal_per_mol);
-    near("lindemann", a.lindemann, b.lindemann);
-    near("lindemann sums", a.lindemann_sums.means_A, b.lindemann_sums.means_A);
+    expect_rows_near("energies", a.energies, b.energies);
+    expect_rows_near("conservation", a.conservation, b.conservation);
+    expect_rows_near("shape", a.shape, b.shape);
+    expect_rows_near("geometry", a.geometry, b.geometry);
+    expect_rows_near("rings", a.rings, b.rings);
+    expect_near("positions", a.positions_A, b.positions_A);
+    expect_near("velocities", a.velocities_A_per_akma, b.velocities_A_per_akma);
+    if (beads > 1) expect_near("beads", a.beads_A, b.beads_A);
+    expect_near("atom kinetic", a.atom_kinetic_kcal_per_mol, b.atom_kinetic_kcal_per_mol);
+    expect_near("heat", a.heat_kcal_per_mol, b.heat_kcal_per_mol);
+    expect_near("exchange", a.exchange_energies_kcal_per_mol, b.exchange_energies_kcal_per_mol);
+    expect_near("rescaled", a.rescaled_energies_kcal_per_mol, b.rescaled_energies_kcal_per_mol);
+    expect_near("lindemann", a.lindemann, b.lindemann);
+    expect_near("lindemann sums", a.lindemann_sums.means_A, b.lindemann_sums.means_A);
     for (const auto moments : {&Frame::energy_moments, &Frame::shape_moments,
                                &Frame::geometry_moments, &Frame::lindemann_moments}) {
       EXPECT_EQ((a.*moments).counts, (b.*moments).counts);
-      near("pivots", (a.*moments).pivots, (b.*moments).pivots);
+      expect_near("pivots", (a.*moments).pivots, (b.*moments).pivots);
     }
     for (const auto counts : {&RadialCounts::replicas, &RadialCounts::oxygens,
                               &RadialCounts::hydrogens, &RadialCounts::cosines}) {
@@ -509,15 +469,7 @@ TEST_P(RingDevices, PartsEqualTheWhole) {
     const System system = ring_ladder(beads, molecules);
     const State start = ring_start(system, first_ids(7), kKeptSteps - 4);
     const auto whole = make_engine(system, start, counts_of_pairs(), {GetParam(), 1});
-    std::unique_ptr<Engine> split;
-    if (is_cpu()) {
-      const PartMaker maker = [&](const State& share) {
-        return make_cpu_engine(system, share, counts_of_pairs(), 1);
-      };
-      split = make_split_engine(system, start, {std::size_t{3}, maker}, 1);
-    } else {
-      split = make_engine(system, start, counts_of_pairs(), {"cuda:0,0,0", 1});
-    }
+    const auto split = make_parts(system, start, 3);
     ASSERT_EQ(split->parts().size(), 3u);
     expect_same_steps(*whole, *split, true);
   }

@@ -1,11 +1,7 @@
 #include "device/roots.hpp"
 
-#include <cmath>
-#include <cstdlib>
-
-#include <gtest/gtest.h>
-
 #include "kernels/device_probe.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Roots on a GPU; its instructions cannot be emulated.

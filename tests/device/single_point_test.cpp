@@ -1,7 +1,5 @@
 #include "tarn/single_point.hpp"
 
-#include <string>
-
 #include "device_fixture.hpp"
 #include "tarn/start.hpp"
 
@@ -21,7 +19,7 @@ TEST_P(SinglePointsOf, AreThePlainSum) {
       SCOPED_TRACE(std::string(model.name) + " " + std::to_string(n));
       std::vector<double> x = random_cluster(model, n, 3, 0);
       for (double& c : x) c += 40.0;  // as in files whose origin is a corner
-      const ReferenceForces expected = reference_forces(model, std::span<const double>(x));
+      const PlainEnergy expected = plain_energy(model, x);
       const SinglePoint point = single_point(model, x, {GetParam()});
       // Sums of positive terms of this size, in some order, each good to some ten roundings and to
       // what rounded coordinates of 50 A leave of distances of 2 A.
@@ -33,7 +31,7 @@ TEST_P(SinglePointsOf, AreThePlainSum) {
       if (n == 1) {
         for (double force : point.forces_kcal_per_mol_A) EXPECT_EQ(force, 0.0);
       } else {
-        EXPECT_LT(relative_rms(point.forces_kcal_per_mol_A, expected.f), 1e-13);
+        EXPECT_LT(relative_rms(point.forces_kcal_per_mol_A, expected.forces), 1e-13);
       }
     }
   }

@@ -1,10 +1,6 @@
-#include <cstdint>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "kernels/bulk_calls.hpp"
 #include "kernels/layout.hpp"
+#include "testing.hpp"
 
 namespace tarn::gpu {
 namespace {

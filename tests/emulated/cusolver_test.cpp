@@ -1,12 +1,8 @@
-#include <cmath>
-#include <limits>
-#include <random>
-
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
-#include <gtest/gtest.h>
 
 #include "kernels/cusolver_calls.hpp"
+#include "testing.hpp"
 
 /// @file
 /// The emulated cuSOLVER follows cuSOLVER's documentation: it factorises and solves, uses only the

@@ -1,10 +1,5 @@
 #include "estimates.hpp"
 
-#include <cmath>
-#include <limits>
-
-#include <gtest/gtest.h>
-
 #include "tarn/core/number.hpp"
 #include "water_fixtures.hpp"
 

@@ -1,11 +1,8 @@
 #include "fibers.hpp"
 
-#include <cstdlib>
-#include <stdexcept>
-#include <vector>
-
 #include <cuda_runtime.h>
-#include <gtest/gtest.h>
+
+#include "testing.hpp"
 
 /// @file
 /// The emulation: barriers hold, shuffles move values, and code that would hang a GPU is an error.

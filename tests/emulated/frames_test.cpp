@@ -1,9 +1,4 @@
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include <cuda_runtime.h>
-#include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
 #include "engine_parts.hpp"

@@ -1,11 +1,6 @@
-#include <algorithm>
-#include <functional>
 #include <stdlib.h>
-#include <string>
-#include <vector>
 
 #include <cuda_runtime.h>
-#include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
 #include "engine_parts.hpp"
@@ -14,10 +9,8 @@
 #include "kernels/launch_length.hpp"
 #include "ring_fixtures.hpp"
 #include "run/step_cost.hpp"
-#include "scratch_folder.hpp"
 #include "steps/step_parameters.hpp"
 #include "tarn/compare.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/single_point.hpp"
 
@@ -88,18 +81,15 @@ TEST_F(Machines, AreTakenByAuto) {
   const auto taken = [](const std::string& scheme, Precision precision, std::int64_t replicas) {
     return auto_device(make_system({scheme, Bath::none}, tip3p(), 7, precision), replicas, 4);
   };
-  const auto note_contains = [](const AutoDevice& device, const std::string& words) {
-    return device.note.find(words) != std::string::npos;
-  };
   for (std::int64_t replicas : {1, 30, 1'000'000}) {
     const AutoDevice device = taken("zss_structured", Precision::double_, replicas);
     EXPECT_EQ(device.name, "cuda");
-    EXPECT_EQ(note_contains(device, "--device cpu"), replicas <= 30) << device.note;
+    EXPECT_EQ(contains(device.note, "--device cpu"), replicas <= 30) << device.note;
     EXPECT_EQ(device.note.empty(), replicas > 30) << device.note;
   }
   EXPECT_EQ(taken("zss_dense", Precision::double_, 1000).name,
             cusolver_problem().empty() ? "cuda" : "cpu");
-  EXPECT_EQ(note_contains(taken("zss_dense", Precision::double_, 1000), "cuSOLVER"),
+  EXPECT_EQ(contains(taken("zss_dense", Precision::double_, 1000).note, "cuSOLVER"),
             !cusolver_problem().empty());
 
   emulated::machine.major = 8;
@@ -107,7 +97,7 @@ TEST_F(Machines, AreTakenByAuto) {
   EXPECT_EQ(taken("settle", Precision::mixed, 1000).name, "cuda");
   const AutoDevice doubles = taken("settle", Precision::double_, 1000);
   EXPECT_EQ(doubles.name, "cpu");
-  EXPECT_TRUE(note_contains(doubles, "double precision")) << doubles.note;
+  EXPECT_TRUE(contains(doubles.note, "double precision"));
 
   emulated::machine = {};
   emulated::machine.devices = 0;
@@ -138,12 +128,7 @@ TEST_F(Machines, ShareReplicas) {
   for (const auto& [name, words] : {std::pair{"cuda:0,3", "there is no device cuda:3"},
                                     {"cuda:0,", "unknown device 'cuda:0,'"},
                                     {"cuda:some", "unknown device 'cuda:some'"}}) {
-    try {
-      make_engine(system, start, {}, {name, 1});
-      ADD_FAILURE() << name;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
-    }
+    expect_throws<Error>({words}, [&] { make_engine(system, start, {}, {name, 1}); });
   }
   // Single points use one device.
   EXPECT_THROW(single_point(tip3p(), lattice_cluster(tip3p(), 2, 1), {"cuda:all", 1}), InputError);
@@ -188,13 +173,8 @@ TEST_F(Machines, WithLittleMemoryReportTheAmount) {
   ASSERT_EQ(emulated::allocated_bytes(), 0u);
   for (std::size_t KiB : {0, 100, 500, 2000, 3000}) {
     emulated::machine.memory = KiB << 10;
-    try {
-      make_cuda_engine(system, start, {});
-      ADD_FAILURE() << KiB;
-    } catch (const DeviceError& error) {
-      EXPECT_NE(std::string(error.what()).find("not enough memory on the GPU"), std::string::npos);
-      EXPECT_NE(std::string(error.what()).find("fewer replicas"), std::string::npos);
-    }
+    expect_throws<DeviceError>({"not enough memory on the GPU", "fewer replicas"},
+                               [&] { make_cuda_engine(system, start, {}); });
     EXPECT_EQ(emulated::allocated_bytes(), 0u) << KiB;
     EXPECT_TRUE(emulated::streams.empty()) << KiB;
   }
@@ -270,18 +250,12 @@ TEST_F(Machines, ThatRejectALaunchNameIt) {
     for (cudaError_t code : {cudaErrorInvalidConfiguration, cudaErrorNoKernelImageForDevice,
                              cudaErrorUnsupportedPtxVersion, cudaErrorIllegalAddress}) {
       emulated::machine.launch = code;
-      try {
-        make_cuda_engine(system, start, {});
-        ADD_FAILURE() << n;
-      } catch (const DeviceError& error) {
-        const std::string what = error.what();
-        EXPECT_NE(what.find(place), std::string::npos) << what;
-        EXPECT_EQ(
-            what.find("CMAKE_CUDA_ARCHITECTURES") != std::string::npos,
-            code == cudaErrorNoKernelImageForDevice || code == cudaErrorUnsupportedPtxVersion);
-        EXPECT_EQ(what.find("CUDA_LAUNCH_BLOCKING") != std::string::npos,
-                  code == cudaErrorIllegalAddress);
-      }
+      const std::string what =
+          message_of<DeviceError>([&] { make_cuda_engine(system, start, {}); });
+      EXPECT_TRUE(contains(what, place));
+      EXPECT_EQ(contains(what, "CMAKE_CUDA_ARCHITECTURES"),
+                code == cudaErrorNoKernelImageForDevice || code == cudaErrorUnsupportedPtxVersion);
+      EXPECT_EQ(contains(what, "CUDA_LAUNCH_BLOCKING"), code == cudaErrorIllegalAddress);
       EXPECT_NO_THROW(make_cuda_engine(system, start, {}));
     }
   }
@@ -299,12 +273,7 @@ TEST_F(Machines, WithBlockingLaunchesNameTheFailedKernel) {
   engine->advance(9);
   EXPECT_TRUE(same_bits(bits_by_replica(*with_graphs), bits_by_replica(*engine)));
   emulated::machine.launch = cudaErrorIllegalAddress;
-  try {
-    engine->advance(1);
-    ADD_FAILURE();
-  } catch (const DeviceError& error) {
-    EXPECT_NE(std::string(error.what()).find("(tile_path.cu:"), std::string::npos) << error.what();
-  }
+  expect_throws<DeviceError>({"(tile_path.cu:"}, [&] { engine->advance(1); });
 }
 
 /// If steps take long an advance has several launches, with the same bits: with heat, with counted
@@ -320,11 +289,7 @@ TEST_F(Machines, ThatAreSlowGetShortLaunches) {
       if (n > 7 && !covers_everything() && turn++ % 4 != 0) continue;
       SCOPED_TRACE(std::string(scheme) + ", N = " + std::to_string(n) + ", " + name_of(precision));
       const System system = make_system({scheme, bath}, tip3p(), n, precision);
-      PairCountRequest counts;
-      counts.enabled = true;
-      counts.r_max_A = 6.0;
-      counts.bins = 60;
-      counts.every = 4;
+      const PairCountRequest counts{.enabled = true, .r_max_A = 6.0, .bins = 60, .every = 4};
       State start = tallied(start_state(system, spread_ids(5), kKeptSteps - 6));
       // The third one flies apart after a few steps.
       start.velocities_A_per_akma[2 * start.coordinates()] = 200.0;

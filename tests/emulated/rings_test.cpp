@@ -1,16 +1,11 @@
 #include <chrono>
-#include <cstdint>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "kernels/ring_polymers.hpp"
 #include "kernels/step_stream.hpp"
+#include "quiet_run.hpp"
 #include "ring_fixtures.hpp"
 #include "run_files.hpp"
-#include "tarn/deck.hpp"
-#include "tarn/run.hpp"
 
 /// @file
 /// Both paths of ring polymers on the same system. An engine takes one of them, by the numbers of
@@ -98,11 +93,8 @@ TEST(RingPaths, RunDecks) {
        "observe.geometry.every=5", "observe.rdf.every=10", "observe.cluster.every=5",
        "observe.trajectory.every=10", "observe.trajectory.beads=all", "checkpoint.every=10"});
   const auto run = [&](const char* name, const char* device, bool interrupted) {
-    RunOptions options;
-    options.out_dir = folder.file(name);
+    RunOptions options = quiet_run(folder.file(name), 1);
     options.device = device;
-    options.threads = 1;
-    options.pictures = false;
     if (interrupted) {
       bool written = false;
       options.on_checkpoint = [&](std::int64_t step) {

@@ -5,7 +5,6 @@
 #include "flexible_reference.hpp"
 #include "one_replica.hpp"
 #include "steps/step_parameters.hpp"
-#include "tarn/core/error.hpp"
 #include "worst.hpp"
 
 /// @file
@@ -83,8 +82,7 @@ class ReferenceStepper {
     std::vector<Vector9> q = x_;
     const IntegratorSpec& i = system_.integrator;
     if (!uses_pushforward(i.scheme)) return q;
-    const Real bh2 = Real(i.beta) * i.timestep_akma * i.timestep_akma;
-    for (std::size_t k = 0; k < q.size(); ++k) q[k] += bh2 * a_[k];
+    for (std::size_t k = 0; k < q.size(); ++k) q[k] += bh2() * a_[k];
     return q;
   }
 
@@ -101,22 +99,7 @@ class ReferenceStepper {
   static Vector9 part(const std::vector<double>& c, int molecule) {
     return Eigen::Map<const Eigen::Matrix<double, 9, 1>>(c.data() + 9 * molecule).cast<Real>();
   }
-  static Matrix39 jacobian(const Vector9& x) {
-    Matrix39 j = Matrix39::Zero();
-    const int ends[3][2] = {{0, 1}, {0, 2}, {1, 2}};
-    for (int c = 0; c < 3; ++c) {
-      const Vector3 d = x.segment<3>(3 * ends[c][1]) - x.segment<3>(3 * ends[c][0]);
-      j.block<1, 3>(c, 3 * ends[c][1]) = 2 * d.transpose();
-      j.block<1, 3>(c, 3 * ends[c][0]) = -2 * d.transpose();
-    }
-    return j;
-  }
-  Vector3 constraint(const Vector9& x) const {
-    return Vector3((x.segment<3>(3) - x.segment<3>(0)).squaredNorm(),
-                   (x.segment<3>(6) - x.segment<3>(0)).squaredNorm(),
-                   (x.segment<3>(6) - x.segment<3>(3)).squaredNorm()) -
-           squares_;
-  }
+  Vector3 constraint(const Vector9& x) const { return dense_constraint(x, squares_); }
   /// M^-1 J^T y.
   Vector9 by_mass(const Vector9& f) const { return f.cwiseQuotient(mass_); }
 
@@ -129,17 +112,16 @@ class ReferenceStepper {
       return study_accelerations();
     }
     const std::vector<Real> forces = forces_at(x_);
-    const Real bh2 = Real(i.beta) * i.timestep_akma * i.timestep_akma;
     std::vector<Vector9> a(x_.size());
     for (std::size_t k = 0; k < x_.size(); ++k) {
       const Vector9 f = Eigen::Map<const Vector9>(forces.data() + 9 * k);
       if (system_.model.is_flexible()) {
         const FlexibleReference molecule(system_.model, x_[k]);
         a[k] = i.scheme == Scheme::verlet ? by_mass(f + molecule.force())
-                                          : molecule.acceleration(system_.model, mass_, bh2, f);
+                                          : molecule.acceleration(system_.model, mass_, bh2(), f);
         continue;
       }
-      const Matrix39 j = jacobian(x_[k]);
+      const Matrix39 j = dense_jacobian(x_[k]);
       if (rigid()) {
         a[k] = by_mass(f);
       } else if (i.scheme == Scheme::verlet || i.scheme == Scheme::newmark_one_step) {
@@ -150,7 +132,7 @@ class ReferenceStepper {
         saddle.topRightCorner<9, 3>() = j.transpose();
         saddle.bottomLeftCorner<3, 9>() = j;
         Eigen::Matrix<Real, 12, 1> right;
-        right << f, -constraint(x_[k]) / bh2;
+        right << f, -constraint(x_[k]) / bh2();
         a[k] = saddle.fullPivLu().solve(right).head<9>();
       } else {
         const Real w2 = Real(i.omega) * i.omega;
@@ -163,38 +145,40 @@ class ReferenceStepper {
   std::vector<Real> forces_at(const std::vector<Vector9>& x, bool with_wall = true) const {
     std::vector<Real> flat;
     for (const Vector9& xk : x) flat.insert(flat.end(), xk.data(), xk.data() + 9);
-    std::vector<Real> forces = reference_forces(system_.model, std::span<const Real>(flat)).f;
+    std::vector<Real> forces = plain_energy(system_.model, flat).forces;
     if (with_wall) add_wall(x, forces);
     return forces;
+  }
+  Real bh2() const {
+    const IntegratorSpec& i = system_.integrator;
+    return Real(i.beta) * i.timestep_akma * i.timestep_akma;
   }
   /// M + b h^2 times the Hessian of the penalty of one molecule.
   Matrix9 matrix(const Vector9& x) const {
     const IntegratorSpec& i = system_.integrator;
-    const Real bh2w2 = Real(i.beta) * i.timestep_akma * i.timestep_akma * i.omega * i.omega;
-    const Matrix39 j = jacobian(x);
+    const Real bh2w2 = bh2() * i.omega * i.omega;
+    const Matrix39 j = dense_jacobian(x);
     Matrix9 m = Matrix9(mass_.asDiagonal()) + bh2w2 * j.transpose() * j;
     if (i.hessian != Hessian::gauss_newton) m += bh2w2 * curvature(constraint(x));
     return m;
   }
   Vector9 penalty_force(const Vector9& x) const {
     const Real w2 = Real(system_.integrator.omega) * system_.integrator.omega;
-    return -w2 * jacobian(x).transpose() * constraint(x);
+    return -w2 * dense_jacobian(x).transpose() * constraint(x);
   }
   /// Solves M a = -grad V(x + b h^2 a) until a does not change.
   std::vector<Vector9> newmark_accelerations() const {
-    const IntegratorSpec& i = system_.integrator;
-    const Real bh2 = Real(i.beta) * i.timestep_akma * i.timestep_akma;
     std::vector<Vector9> a(x_.size(), Vector9::Zero()), q = x_;
     Real change = 1;
     for (int iteration = 0; iteration < 100 && change > 1e-18L; ++iteration) {
-      for (std::size_t k = 0; k < q.size(); ++k) q[k] = x_[k] + bh2 * a[k];
+      for (std::size_t k = 0; k < q.size(); ++k) q[k] = x_[k] + bh2() * a[k];
       const std::vector<Real> forces = forces_at(q);
       change = 0;
       for (std::size_t k = 0; k < q.size(); ++k) {
         const Vector9 f = Eigen::Map<const Vector9>(forces.data() + 9 * k) + penalty_force(q[k]);
         const Vector9 d = matrix(q[k]).llt().solve(f - mass_.cwiseProduct(a[k]));
         a[k] += d;
-        change = std::max(change, bh2 * d.norm());
+        change = std::max(change, bh2() * d.norm());
       }
     }
     EXPECT_LE(change, 1e-17L);
@@ -204,7 +188,6 @@ class ReferenceStepper {
   /// order of the forces.
   std::vector<Vector9> study_accelerations() const {
     const IntegratorSpec& i = system_.integrator;
-    const Real bh2 = Real(i.beta) * i.timestep_akma * i.timestep_akma;
     const auto n = static_cast<Eigen::Index>(x_.size());
     Matrix hessian(9 * n, 9 * n);
     for (Eigen::Index column = 0; column < 9 * n; ++column) {
@@ -221,11 +204,11 @@ class ReferenceStepper {
     }
     const std::vector<Real> forces = forces_at(x_);
     Eigen::Matrix<Real, Eigen::Dynamic, 1> right(9 * n);
-    Matrix all = bh2 * hessian;
+    Matrix all = bh2() * hessian;
     if (i.hessian == Hessian::molecule) all.setZero();
     for (Eigen::Index k = 0; k < n; ++k) {
       const auto m = static_cast<std::size_t>(k);
-      all.block<9, 9>(9 * k, 9 * k) = bh2 * hessian.block<9, 9>(9 * k, 9 * k) + matrix(x_[m]);
+      all.block<9, 9>(9 * k, 9 * k) = bh2() * hessian.block<9, 9>(9 * k, 9 * k) + matrix(x_[m]);
       right.segment<9>(9 * k) =
           Eigen::Map<const Vector9>(forces.data() + 9 * k) + penalty_force(x_[m]);
     }
@@ -275,18 +258,18 @@ class ReferenceStepper {
   }
   /// x_free + M^-1 J(x_old)^T mu with g = 0, by Newton's method.
   Vector9 constrained(const Vector9& x_old, const Vector9& x_free) const {
-    const Matrix39 j = jacobian(x_old);
+    const Matrix39 j = dense_jacobian(x_old);
     Vector9 x = x_free;
     for (int i = 0; i < 30; ++i) {
       Eigen::Matrix<Real, 9, 3> directions = j.transpose();
       for (int c = 0; c < 3; ++c) directions.col(c) = by_mass(directions.col(c));
-      const Matrix3 slope = jacobian(x) * directions;
+      const Matrix3 slope = dense_jacobian(x) * directions;
       x -= directions * slope.fullPivLu().solve(constraint(x));
     }
     return x;
   }
   Vector9 tangent(const Vector9& x, const Vector9& v) const {
-    const Matrix39 j = jacobian(x);
+    const Matrix39 j = dense_jacobian(x);
     const Matrix3 s = j * mass_.cwiseInverse().asDiagonal() * j.transpose();
     return v - by_mass(j.transpose() * s.fullPivLu().solve(j * v));
   }
@@ -401,12 +384,12 @@ TEST(EngineForces, EqualThePlainSum) {
       if (n > 33 && model.name != "tip3p" && model.name != "tip4p") continue;
       if (n > 1000 && model.name != "tip3p") continue;
       const std::vector<double> x = lattice_cluster(model, n, 5);
-      const ReferenceForces reference = reference_forces(model, std::span<const double>(x));
+      const PlainEnergy reference = plain_energy(model, x);
 
       ForceField force_field(model, n);
       std::vector<double> f(x.size());
       const ClusterEnergy e = force_field.energy_and_forces(x, f);
-      double_error.see(relative_rms(f, reference.f), n);
+      double_error.see(relative_rms(f, reference.forces), n);
       const ClusterEnergy only_energy = force_field.energy(x);
       EXPECT_EQ(e.coulomb_kcal_per_mol, only_energy.coulomb_kcal_per_mol);
       EXPECT_EQ(e.lj_kcal_per_mol, only_energy.lj_kcal_per_mol);
@@ -419,7 +402,7 @@ TEST(EngineForces, EqualThePlainSum) {
           const auto engine =
               make_cpu_engine(system_that_shows_forces(model, n, precision), start, {}, 1, set);
           const std::vector<double> shown = forces_shown(*engine, model);
-          const double error = relative_rms(shown, reference.f);
+          const double error = relative_rms(shown, reference.forces);
           (precision == Precision::double_ ? double_error : mixed_error).see(error, n);
           // Mixed and single must be what they say: with doubles throughout this would be 1e-15.
           if (precision != Precision::double_) {
@@ -453,11 +436,11 @@ TEST(EngineForces, AreAsGoodFarFromTheOrigin) {
     for (int n : {2, 7, 16, 17, 100}) {
       std::vector<double> x = lattice_cluster(model, n, 5);
       for (std::size_t k = 0; k < x.size(); ++k) x[k] += std::array{1e4, -1e4, 7e3}[k % 3];
-      const ReferenceForces reference = reference_forces(model, std::span<const double>(x));
+      const PlainEnergy reference = plain_energy(model, x);
       for (Precision precision : kPrecisions) {
         const auto engine = make_cpu_engine(system_that_shows_forces(model, n, precision),
                                             replicas_at(model, x, 1, 0.0, 1, false), {}, 1);
-        const double error = relative_rms(forces_shown(*engine, model), reference.f);
+        const double error = relative_rms(forces_shown(*engine, model), reference.forces);
         (precision == Precision::double_ ? double_error : mixed_error).see(error, n);
       }
     }

@@ -12,12 +12,7 @@ using namespace test;
 
 constexpr unsigned kAllFields = kPositions | kVelocities | kEnergies | kConservation | kPairCounts;
 
-PairCountRequest every_step() {
-  PairCountRequest c;
-  c.enabled = true;
-  c.every = 1;
-  return c;
-}
+constexpr PairCountRequest kEveryStep{.enabled = true, .every = 1};
 
 /// Ways to spoil one replica of a state.
 struct Accident {
@@ -92,7 +87,7 @@ TEST_P(EngineBlowUp, OneReplicaStopsAndTheOthersGoOn) {
         auto expected = bits_by_replica(*untouched);
         expected.erase(ids[bad]);
 
-        const auto engine = make_cpu_engine(system, start, every_step(), threads_for(n));
+        const auto engine = make_cpu_engine(system, start, kEveryStep, threads_for(n));
         Frame f;
         std::int64_t left_at = -1;
         for (int step = 0; step <= kSteps; ++step) {
@@ -116,8 +111,7 @@ TEST_P(EngineBlowUp, OneReplicaStopsAndTheOthersGoOn) {
         EXPECT_EQ(f.replica_ids.size(), ids.size() - 1);
         EXPECT_EQ(engine->report().molecule_steps,
                   n * (static_cast<std::int64_t>(ids.size() - 1) * kSteps + what.step));
-        EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[bad] % every_step().groups)],
-                  left_at);
+        EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[bad] % kEveryStep.groups)], left_at);
         EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[0])], kSteps + 1);
 
         // The others are what they are without it.
@@ -152,7 +146,7 @@ TEST_P(EngineBlowUp, WhenAllAreStoppedAdvancingIsHarmless) {
     const std::vector<std::int64_t> ids = spread_ids(n <= 64 ? 11 : 4);
     State start = start_state(system, ids);
     for (std::size_t r = 0; r < ids.size(); ++r) kAccidents[r % kAccidents.size()].spoil(start, r);
-    const auto engine = make_cpu_engine(system, start, every_step(), threads_for(n));
+    const auto engine = make_cpu_engine(system, start, kEveryStep, threads_for(n));
     engine->advance(20);
     const std::vector<BlowUp> stopped = engine->blow_ups();
     ASSERT_EQ(stopped.size(), ids.size());
@@ -193,7 +187,7 @@ TEST_P(EngineBlowUp, DetectsATimestepThatIsFarTooLarge) {
   System system = make_system(GetParam(), tip3p(), 7);
   system.integrator.timestep_akma = 1.0;  // 49 fs
   system.confinement = {};
-  const auto engine = make_cpu_engine(system, start_state(system, spread_ids(11)), every_step(), 1);
+  const auto engine = make_cpu_engine(system, start_state(system, spread_ids(11)), kEveryStep, 1);
   for (int k = 0; k < 20; ++k) {
     engine->advance(k);
     Frame f;

@@ -1,9 +1,5 @@
-#include <cmath>
-#include <functional>
-
 #include "engine_fixtures.hpp"
 #include "one_replica.hpp"
-#include "tarn/core/error.hpp"
 
 /// @file
 /// The heat of the thermostat and the shadow work, equations (32) and (33). engine_laws_test tests

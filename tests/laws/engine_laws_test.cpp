@@ -1,6 +1,3 @@
-#include <functional>
-#include <numeric>
-
 #include "engine_fixtures.hpp"
 #include "steps/single.hpp"
 
@@ -24,14 +21,7 @@ struct Variant {
   std::string instruction_set;
 };
 
-PairCountRequest count_requests() {
-  PairCountRequest c;
-  c.enabled = true;
-  c.r_max_A = 6.0;
-  c.bins = 60;
-  c.every = 4;
-  return c;
-}
+constexpr PairCountRequest kCounts{.enabled = true, .r_max_A = 6.0, .bins = 60, .every = 4};
 
 class EngineLaws : public ::testing::TestWithParam<EngineCase> {
  protected:
@@ -104,7 +94,7 @@ TEST_P(EngineLaws, ATrajectoryIsTheSameHoweverItIsMade) {
       return start_state(system(n), some, 4'294'967'290);
     };
     const auto advanced = [&](const std::vector<std::int64_t>& some, int steps, int threads = 1) {
-      auto e = engine(start(some), threads, count_requests());
+      auto e = engine(start(some), threads, kCounts);
       e->advance(steps);
       EXPECT_EQ(e->step(), start(some).step + steps);
       return e;
@@ -126,7 +116,7 @@ TEST_P(EngineLaws, ATrajectoryIsTheSameHoweverItIsMade) {
       const auto pieces = advanced(ids, first);
       Frame frame;
       pieces->snapshot(kPositions | kVelocities | kEnergies | kConservation | kPairCounts, frame);
-      const auto resumed = engine(pieces->state(), 1, count_requests());
+      const auto resumed = engine(pieces->state(), 1, kCounts);
       EXPECT_EQ(resumed->step(), pieces->step());
       if (system(n).thermostat.kind != Thermostat::baoab) {
         EXPECT_TRUE(same_bits(bits_by_replica(*pieces), bits_by_replica(*resumed)))

@@ -1,5 +1,4 @@
 #include <atomic>
-#include <cstdlib>
 #include <new>
 
 #include "engine_fixtures.hpp"
@@ -67,10 +66,7 @@ const std::vector<Case> kCases{
 
 /// All functions of an engine, including a blow-up of its last replica.
 void use_engine(const System& system, const State& start, int threads) {
-  PairCountRequest counts;
-  counts.enabled = true;
-  counts.every = 1;
-  const auto engine = make_cpu_engine(system, start, counts, threads);
+  const auto engine = make_cpu_engine(system, start, {.enabled = true, .every = 1}, threads);
   engine->advance(2);
   Frame frame;
   engine->snapshot(kPositions | kVelocities | kEnergies | kConservation | kPairCounts, frame);

@@ -1,5 +1,3 @@
-#include <numeric>
-
 #include "engine_fixtures.hpp"
 
 /// @file
@@ -51,14 +49,14 @@ TEST_P(EnginePairCounts, MatchTheReportedPositions) {
           SCOPED_TRACE(set + ", " + name_of(precision) + ", N = " + std::to_string(n) + ", pairs " +
                        std::to_string(pairs));
           const System system = make_system({GetParam(), Bath::gla}, tip3p(), n, precision);
-          PairCountRequest request;
-          request.enabled = true;
-          request.pairs = {(pairs & 1) != 0, (pairs & 2) != 0, (pairs & 4) != 0};
-          request.r_max_A = 5.0;  // some distances lie beyond
-          request.bins = 37;
-          request.every = 3;
-          request.first_step = 1007;
-          request.groups = n % 2 == 0 ? 32 : 8;
+          const PairCountRequest request{
+              .enabled = true,
+              .pairs = {(pairs & 1) != 0, (pairs & 2) != 0, (pairs & 4) != 0},
+              .r_max_A = 5.0,  // some distances lie beyond
+              .bins = 37,
+              .every = 3,
+              .first_step = 1007,
+              .groups = n % 2 == 0 ? 32 : 8};
           // Ids 3 and 35 share a group, and a batch of 19 straddles the packs.
           std::vector<std::int64_t> ids = spread_ids(n <= 64 ? 19 : 2);
           ids.back() = 35;
@@ -95,10 +93,7 @@ TEST_P(EnginePairCounts, IncludeStepZero) {
     for (const int n : {2, 33}) {
       if (n > most_molecules(GetParam())) continue;
       const System system = make_system({GetParam(), Bath::gla}, tip3p(), n);
-      PairCountRequest request;
-      request.enabled = true;
-      request.every = 3;
-      request.groups = 8;
+      const PairCountRequest request{.enabled = true, .every = 3, .groups = 8};
       const auto engine = make_cpu_engine(system, start_state(system, {1, 5}, start), request, 1);
       Histogram expected(static_cast<std::size_t>(request.groups * kPairClasses * request.bins));
       std::vector<std::int64_t> samples(static_cast<std::size_t>(request.groups));

@@ -1,9 +1,7 @@
 #include "tarn/exchange.hpp"
 
-#include <functional>
-
 #include "engine_fixtures.hpp"
-#include "tarn/core/error.hpp"
+#include "exchange_states.hpp"
 
 /// @file
 /// Exchanges of replicas on the CPU engine, bit by bit.

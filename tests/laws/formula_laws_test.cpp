@@ -1,15 +1,5 @@
 // Laws of many formulas, and relations between formulas.
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "constraint_fixtures.hpp"
 #include "core/pack.hpp"
 #include "dual.hpp"
@@ -134,7 +124,6 @@ TYPED_TEST(Formulas, LanesAreIndependent) {
 }
 
 // --- ties between formulas
-// ---------------------------------------------------------------------------
 
 // Where the bonds hold and omega is infinite, the acceleration of Z&Ss is that of the constrained
 // system, M^-1 F0 projected onto the tangent space.
@@ -255,7 +244,6 @@ TEST(FormulaTies, ForcesAlongTheOldBondsDoNotCount) {
 }
 
 // --- homogeneity of the pair energy
-// -------------------------------------------------------------------
 
 // Euler's theorem: stretching all distances by s, the Coulomb energy goes with 1/s, the two terms
 // of Lennard-Jones with s^-12 and s^-6; the derivative at s = 1 is minus the virial of the forces.
@@ -312,7 +300,6 @@ TEST(PairEnergy, VirialTheorem) {
 }
 
 // --- temperature of rigid molecules
-// --------------------------------------------------------------------
 
 /// Mean kinetic energy of a rigid molecule over kT/2 per degree of freedom, in the stationary state
 /// of v <- P (decay P v + kick xi); the linear map is read off the formulas themselves.

@@ -1,12 +1,5 @@
-#include <cstdlib>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "io/checkpoint.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/run.hpp"
+#include "quiet_run.hpp"
 #include "tarn/start.hpp"
 
 /// @file
@@ -42,10 +35,8 @@ TEST(Observation, ChangesNoBitOfTheRun) {
     const State alone = engine->state();
     for (const char* recentre : {"", "recentre = true\n"}) {
       const test::ScratchFolder folder;
-      RunOptions options;
-      options.out_dir = folder.file("out");
       run_deck(deck_of(scheme, std::string("model = \"tip4p\"\n") + recentre, kEverything),
-               options);
+               test::quiet_run(folder.file("out")));
       const State watched = io::read_checkpoint(folder.file("out/checkpoint.bin")).state;
       EXPECT_EQ(watched.positions_A, alone.positions_A);
       EXPECT_EQ(watched.velocities_A_per_akma, alone.velocities_A_per_akma);
@@ -56,7 +47,6 @@ TEST(Observation, ChangesNoBitOfTheRun) {
 /// Threads that begin the next steps while observers work change no byte, with and without
 /// exchange.
 TEST(Observation, ThreadsChangeNoByteOfAFile) {
-  ::setenv("TARN_PICTURES", "off", 1);  // pictures would take most of the time
   for (const std::string exchange : {"", "[exchange]\nevery = 10\n"}) {
     const auto files = [&](int threads) {
       const test::ScratchFolder folder;
@@ -70,10 +60,7 @@ TEST(Observation, ThreadsChangeNoByteOfAFile) {
           "[observe.geometry]\nevery = 20\n[observe.rdf]\n[checkpoint]\nevery = 70\n" +
               exchange,
           "deck.toml");
-      RunOptions options;
-      options.out_dir = folder.file("out");
-      options.threads = threads;
-      run_deck(deck, options);
+      run_deck(deck, test::quiet_run(folder.file("out"), threads));
       auto all = test::contents_of(folder.file("out"));
       all.erase("run.json");
       return all;
@@ -93,10 +80,7 @@ TEST(Observation, TimeSeriesAreIndependentOfThreadsAndBatches) {
                         "[observe.spectrum]\nevery = 5\nresolution_per_cm = 100\n" + chosen +
                             "[observe.correlation]\nevery = 5\nlength_ps = 0.7\n" + chosen);
     deck.system.replicas = replicas;
-    RunOptions options;
-    options.out_dir = folder.file("out");
-    options.threads = threads;
-    run_deck(deck, options);
+    run_deck(deck, test::quiet_run(folder.file("out"), threads));
     std::vector<std::string> tables;
     for (const char* table : {"out/spectrum.csv", "out/correlation.csv"}) {
       const std::string text = test::read_text(folder.file(table));
@@ -116,8 +100,7 @@ TEST(Observation, HotClustersEvaporateAndColdOnesDoNot) {
   for (const bool hot : {true, false}) {
     const test::ScratchFolder folder;
     std::vector<std::string> warnings;
-    RunOptions options;
-    options.out_dir = folder.file("out");
+    RunOptions options = test::quiet_run(folder.file("out"));
     options.on_message = [&](const Message& message) {
       if (message.text.find(" evaporated (detected") == std::string::npos) return;
       warnings.push_back(message.text);

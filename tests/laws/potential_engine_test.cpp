@@ -1,17 +1,7 @@
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <stdexcept>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "engine_parts.hpp"
 #include "model_potential.hpp"
 #include "ring_fixtures.hpp"
 #include "tarn/cluster_forces.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"
 
 /// @file

@@ -1,14 +1,4 @@
-#include <cmath>
-#include <random>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "ring_fixtures.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 
 /// @file
 /// Starts of ring polymers, and systems that the engine does not support. Laws and steps are tested

@@ -1,18 +1,13 @@
 #include "tarn/split_engine.hpp"
 
 #include <atomic>
-#include <string>
 #include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
 #include "engine_parts.hpp"
 #include "fake_engine.hpp"
-#include "parallel/shares.hpp"
+#include "parallel/frame_parts.hpp"
 #include "start/rings.hpp"
-#include "tarn/core/error.hpp"
 
 /// @file
 /// Law 6: the number of parts of an engine changes no bit. Parts on CUDA devices are tested in
@@ -22,14 +17,6 @@ namespace tarn {
 namespace {
 
 using namespace test;
-
-std::unique_ptr<Engine> split_on_cpu(const System& system, const State& start, int parts,
-                                     int threads) {
-  const PartMaker maker = [&system, threads](const State& share) {
-    return make_cpu_engine(system, share, counts_of_pairs(), threads);
-  };
-  return make_split_engine(system, start, {static_cast<std::size_t>(parts), maker}, threads);
-}
 
 class SplitEngines : public ::testing::TestWithParam<EngineCase> {};
 INSTANTIATE_TEST_SUITE_P(Laws, SplitEngines, ::testing::ValuesIn(engine_cases()), EngineCaseName());

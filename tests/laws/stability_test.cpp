@@ -29,12 +29,7 @@ System free_molecule(const IntegratorSpec& integrator) {
   return s;
 }
 double largest_move(const Engine& engine, const State& start) {
-  const State now = engine.state();
-  double worst = 0.0;
-  for (std::size_t k = 0; k < now.positions_A.size(); ++k) {
-    worst = std::max(worst, std::fabs(now.positions_A[k] - start.positions_A[k]));
-  }
-  return worst;
+  return largest_difference(engine.state().positions_A, start.positions_A);
 }
 
 /// From rest each mode keeps its amplitude, so that in the norm of the masses a move is at most

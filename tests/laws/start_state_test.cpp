@@ -1,15 +1,7 @@
-#include <algorithm>
-#include <cmath>
 #include <ostream>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "io/checkpoint.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/deck.hpp"
-#include "tarn/run.hpp"
+#include "quiet_run.hpp"
 
 // The state of a run is all that its future depends on: a run of a + b steps ends where one of b
 // steps does that starts from the state of one of a.
@@ -74,8 +66,7 @@ class StartState : public ::testing::TestWithParam<Case> {
     test::write_text(path, "[system]\nreplicas = 3\n" + system + "\n[integrator]\n" + c.integrator +
                                "\n" + more + "\n[run]\nprecision = \"" + c.precision +
                                "\"\nsteps = " + std::to_string(steps) + "\n");
-    RunOptions options;
-    options.out_dir = folder_.file(name);
+    RunOptions options = test::quiet_run(folder_.file(name));
     // A state of the same scheme is taken as it is.
     options.on_message = [&](const Message& message) {
       if (system.starts_with("state")) ADD_FAILURE() << message.text;

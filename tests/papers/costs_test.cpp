@@ -1,19 +1,11 @@
 // Numbers of evaluations of forces, Hessians and third derivatives by each method.
 #include "papers/costs.hpp"
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <tuple>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "papers/dynamics.hpp"
 #include "papers/methods.hpp"
 #include "papers/slow_manifold.hpp"
 #include "papers/systems.hpp"
-#include "papers/variational_of.hpp"
+#include "testing.hpp"
 
 namespace tarn::papers {
 namespace {

@@ -1,17 +1,9 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <type_traits>
-
 #include "papers/dynamics.hpp"
 #include "papers/methods.hpp"
 #include "papers/systems.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Geometric properties of methods.
@@ -42,6 +34,18 @@ inline Vector state_after(Method& method, const Vector& x, const Vector& v, std:
 inline Vector state_after(Dynamics& dynamics, std::int64_t steps) {
   for (std::int64_t k = 0; k < steps; ++k) dynamics.step();
   return joined(dynamics.q, dynamics.v);
+}
+
+/// Largest value of a function of the state over a number of steps.
+template <class Of>
+double largest_in(const Experiment& p, Method& method, int steps, const Of& of) {
+  State s = advanced(method, p.position, p.velocity, 0);
+  double worst = 0.0;
+  for (int k = 0; k < steps; ++k) {
+    method.step(s);
+    worst = std::max(worst, of(s));
+  }
+  return worst;
 }
 
 /// The order of a method: log2 of the ratio of errors with that many and twice as many steps.

@@ -1,21 +1,9 @@
 // Order, symplecticity, reversibility, momenta and stability of the methods in R^n.
 #include "papers/methods.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <memory>
-#include <span>
-#include <string>
-#include <tuple>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "geometry.hpp"
 #include "papers/systems.hpp"
-#include "rounding.hpp"
-#include "tarn/core/error.hpp"
+#include "testing.hpp"
 
 namespace tarn::papers {
 namespace {

@@ -1,16 +1,9 @@
 // Numbers of the double pendulum and of the chain of pendula, TO 4.1 and 4.2. Those of the double
 // pendulum were computed by a separate program, from the equations and nothing of this one.
-#include <cmath>
-#include <memory>
-#include <numbers>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "geometry.hpp"
 #include "papers/methods.hpp"
 #include "papers/systems.hpp"
-#include "rounding.hpp"
+#include "testing.hpp"
 
 namespace tarn::papers {
 namespace {
@@ -102,18 +95,6 @@ TEST(MechanicsDoublePendulum, ErrorsOfEachMethodToFifty) {
     EXPECT_NEAR(worst[0], row.x, kLastDigit) << row.name;
     EXPECT_NEAR(worst[1], row.y, kLastDigit) << row.name;
   }
-}
-
-/// Largest value of a function of the state over a number of steps.
-template <class Of>
-double largest_in(const Experiment& p, Method& method, int steps, const Of& of) {
-  State s = advanced(method, p.position, p.velocity, 0);
-  double worst = 0.0;
-  for (int k = 0; k < steps; ++k) {
-    method.step(s);
-    worst = std::max(worst, of(s));
-  }
-  return worst;
 }
 
 /// Largest change of the energy at x, or of that which the method keeps.
@@ -271,17 +252,6 @@ TEST(MechanicsDoublePendulum, ShakeConvergesAtTheShortestSteps) {
 }
 
 // --- multipliers ---------------------------------------------------------------------------------
-
-TEST(MechanicsMultipliers, AtTheStart) {
-  const Experiment p = pendulum(20.0);
-  const double h = 1e-3;
-  Shake shake(*p.soft, *p.constraint, h);
-  const State s = advanced(shake, p.position, p.velocity, 0);
-  // The error at a start at rest is h²/18, and rounding over h².
-  const double error = h * h / 18.0 + 4.0 * test::kEpsilon / (h * h);
-  EXPECT_NEAR(s.lambda[0], 2.0 / 3.0, error);
-  EXPECT_NEAR(s.lambda[1], 1.0 / 6.0, error);
-}
 
 TEST(MechanicsMultipliers, OrdersOfShakeAndRattle) {
   const Experiment p = pendulum(20.0);

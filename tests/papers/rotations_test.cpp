@@ -1,16 +1,10 @@
 // Geometric properties of the schemes on rotations: the canonical form of the cotangent bundle, the
 // Lie-Poisson bracket, and reversibility.
-#include <cmath>
-#include <functional>
-#include <utility>
-#include <vector>
-
 #include <Eigen/Geometry>
-#include <gtest/gtest.h>
 
 #include "geometry.hpp"
 #include "papers/dynamics.hpp"
-#include "rounding.hpp"
+#include "testing.hpp"
 
 namespace tarn::papers {
 namespace {

@@ -56,6 +56,15 @@ def at_temperatures(deck: dict, temperatures_K: object) -> dict:
     return {**deck, "thermostat": bath}
 
 
+def advanced(steps: int, deck: object = HEPTAMER, **options: object):
+    """An ensemble after some steps."""
+    import tarn  # some tests do without
+
+    ensemble = tarn.Ensemble(deck, **options)
+    ensemble.advance(steps)
+    return ensemble
+
+
 class Exported:
     """An array of another library, which offers nothing but DLPack."""
 
@@ -97,25 +106,30 @@ def start(code: str) -> subprocess.Popen[str]:
 
 def interrupt(
     child: subprocess.Popen[str], times: int = 1, number: signal.Signals = signal.SIGINT
-) -> tuple[str, str, float]:
-    """Sends a signal, and waits. Returns the output and the time that it took.
+) -> tuple[str, str]:
+    """Sends a signal, and waits for a minute at most. Returns the output and the errors.
 
     Several signals, each half a second: the first ones may arrive before the computation begins.
     """
-    began = time.monotonic()
     try:
         for _ in range(times - 1):
             child.send_signal(number)
             try:
-                out, err = child.communicate(timeout=0.5)
-                return out, err, time.monotonic() - began
+                return child.communicate(timeout=0.5)
             except subprocess.TimeoutExpired:
                 pass
         child.send_signal(number)
-        out, err = child.communicate(timeout=60)
+        return child.communicate(timeout=60)
     finally:
         child.kill()
-    return out, err, time.monotonic() - began
+
+
+def interrupted(code: str, after_s: float = 0.0, **options: object) -> tuple[int, str, str]:
+    """Exit status, output and errors of a Python program that a signal reaches when it is ready."""
+    child = start(code)
+    time.sleep(after_s)
+    out, err = interrupt(child, **options)
+    return child.returncode, out, err
 
 
 @pytest.fixture(autouse=True)

@@ -172,7 +172,7 @@ def test_rdf_of_beads():
         tarn.rdf(files, beads=0)
 
 
-def test_comparisons_of_free_rings():
+def test_comparisons_of_ring_polymers():
     deck = with_changes(DIMERS, run={"steps": 80})
     del deck["thermostat"], deck["observe"]
     deck["path_integral"] = {"beads": 4, "method": "rpmd", "temperature_K": 300.0}
@@ -182,20 +182,13 @@ def test_comparisons_of_free_rings():
         tarn.compare(deck, "verlet", out="b", free_ring="none")
     with pytest.raises(tarn.InputError, match='require frequencies = "trotter"'):
         tarn.compare(deck, "verlet", out="c", frequencies="economised")
-
-
-def test_comparisons_of_frequencies():
-    deck = with_changes(
-        DIMERS, system={"molecules": 1}, integrator={"timestep_fs": 0.5}, run={"steps": 80},
-        path_integral={"beads": 4}, thermostat={"temperature_K": 300.0, "friction_per_ps": 5.0},
-    )  # fmt: skip
+    deck = with_changes(DIMERS, run={"steps": 80}, path_integral={"beads": 4})
     del deck["observe"]
-    compared = tarn.compare(
-        deck, "verlet", out="a", beads=[4, 8], frequencies=["economised", "trotter"]
-    )
+    kinds = ["economised", "trotter"]
+    compared = tarn.compare(deck, "verlet", out="d", beads=[4, 8], frequencies=kinds)
     assert list(compared.table("beads")["scheme"]) == [
         f"verlet:frequencies={kind}:beads={beads}"
-        for kind in ("economised", "trotter")
+        for kind in kinds
         for beads in (4, 8)
     ]
     assert set(compared.table("bead_limits")["scheme"]) == {"verlet:frequencies=trotter"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import HEPTAMER, interrupt, output_of, start
+from conftest import HEPTAMER, advanced, interrupted, output_of, start
 
 import tarn
 
@@ -40,16 +40,13 @@ def status_of(record: str = "a/run.json") -> str:
 
 
 def test_a_run_stops_after_a_checkpoint():
-    child = start(ENDLESS + """
+    status, out, err = interrupted(ENDLESS + """
 try:
     run()
 except KeyboardInterrupt as stop:
     print(*stop.__notes__)
 """)
-    out, err, seconds = interrupt(child)
-    assert child.returncode == 0, err
-    assert "stopped after a checkpoint" in out and "resume=True" in out
-    assert seconds < 30
+    assert status == 0 and "stopped after a checkpoint" in out and "resume=True" in out, err
     assert status_of() == "interrupted"
     # The checkpoint is that of the last step.
     done = tarn.Ensemble.load("a").step
@@ -63,10 +60,8 @@ except KeyboardInterrupt as stop:
     "number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2], ids=str
 )
 def test_other_signals_end_the_program_after_a_checkpoint(number: signal.Signals):
-    child = start(ENDLESS + "run()\nprint('not reached')\n")
-    out, err, seconds = interrupt(child, number=number)
-    assert (child.returncode, out) == (-number, ""), err
-    assert seconds < 30
+    status, out, err = interrupted(ENDLESS + "run()\nprint('not reached')\n", number=number)
+    assert (status, out) == (-number, ""), err
     assert status_of() == "interrupted"
     done = tarn.Ensemble.load("a").step
     assert done > 0
@@ -75,17 +70,15 @@ def test_other_signals_end_the_program_after_a_checkpoint(number: signal.Signals
 
 def test_a_comparison_ends_with_its_tables_after_sigterm():
     code = ENDLESS.replace("tarn.run(", 'tarn.compare(schemes=["settle", "shake"], deck=')
-    child = start(code + "run()\n")
-    out, err, _ = interrupt(child, number=signal.SIGTERM)
-    assert (child.returncode, out) == (-signal.SIGTERM, ""), err
+    status, out, err = interrupted(code + "run()\n", number=signal.SIGTERM)
+    assert (status, out) == (-signal.SIGTERM, ""), err
     assert status_of("a/compare.json") == "interrupted"
 
 
 def test_a_handler_of_the_program_for_sigterm_stays():
     code = ENDLESS + "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\nrun()\n"
-    child = start(code)
-    _, err, _ = interrupt(child, number=signal.SIGTERM)
-    assert child.returncode == 7, err
+    status, _, err = interrupted(code, number=signal.SIGTERM)
+    assert status == 7, err
     assert status_of() == "interrupted"
 
 
@@ -106,26 +99,21 @@ tarn.run({HEPTAMER!r}, out="a", observers=[last])
 
 
 def test_an_uncaught_interrupt_ends_the_program_as_usual():
-    child = start(ADVANCING + "advance()\n")
-    _, err, seconds = interrupt(child)
-    assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in err
-    assert seconds < 30
+    status, _, err = interrupted(ADVANCING + "advance()\n")
+    assert status == -signal.SIGINT and "KeyboardInterrupt" in err
 
 
 def test_an_ensemble_continues_after_an_interrupt():
-    child = start(ADVANCING + """
+    status, _, err = interrupted(ADVANCING + """
 try:
     advance()
 except KeyboardInterrupt:
     e.advance(5)
     numpy.savez("state.npz", step=e.step, positions_A=e.positions_A)
 """)
-    _, err, _ = interrupt(child)
-    assert child.returncode == 0, err
+    assert status == 0, err
     state = np.load("state.npz")
-    e = tarn.Ensemble(HEPTAMER)
-    e.advance(int(state["step"]))
-    assert np.array_equal(e.positions_A, state["positions_A"])
+    assert np.array_equal(advanced(int(state["step"])).positions_A, state["positions_A"])
 
 
 @pytest.mark.parametrize(
@@ -137,14 +125,14 @@ except KeyboardInterrupt:
     ],
 )
 def test_preparations_can_be_interrupted(work):
-    child = start(f'import tarn\nprint("ready", flush=True)\n{work}\n')
-    time.sleep(0.3)
-    _, err, seconds = interrupt(child)
-    assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in err and seconds < 30
+    status, _, err = interrupted(
+        f'import tarn\nprint("ready", flush=True)\n{work}\n', after_s=0.3
+    )
+    assert status == -signal.SIGINT and "KeyboardInterrupt" in err
 
 
 def test_other_handlers_may_raise_other_exceptions():
-    child = start(ADVANCING + """
+    _, out, err = interrupted(ADVANCING + """
 class TimeUp(Exception):
     pass
 def handler(number, frame):
@@ -155,12 +143,11 @@ try:
 except TimeUp:
     print("time is up")
 """)
-    out, err, _ = interrupt(child)
     assert out == "time is up\n", err
 
 
 def test_a_signal_handler_cannot_use_a_computing_ensemble_but_does_not_hang():
-    child = start(ADVANCING + """
+    code = ADVANCING + """
 def handler(number, frame):
     assert e.step >= 0 and e.molecules == 7  # these are constants or numbers of the last steps
     e.positions_A
@@ -169,14 +156,13 @@ try:
     advance()
 except tarn.InputError as error:
     print(error)
-""")
-    out, err, seconds = interrupt(child, times=20)
+"""
+    _, out, err = interrupted(code, times=20)
     assert "cannot use an ensemble while it computes" in out, err
-    assert seconds < 30
 
 
 def test_an_observer_completes_when_a_run_is_interrupted():
-    child = start(f"""
+    _, out, err = interrupted(f"""
 import time, tarn
 @tarn.observer(columns=["x_A"], every=10)
 def slow(frame):
@@ -190,7 +176,6 @@ try:
 except KeyboardInterrupt as stop:
     print(*stop.__notes__)
 """)
-    out, err, _ = interrupt(child)
     assert "stopped after a checkpoint" in out, err
     assert status_of() == "interrupted"
 
@@ -249,8 +234,8 @@ assert e.is_open
     assert (child.returncode, out, err) == (0, "", "")
 
 
-def exit_with_a_daemon_thread(work: str, seconds: float = 0.5) -> float:
-    """Ends a program while a daemon thread repeats work(). Returns the time that the exit took."""
+def exit_with_a_daemon_thread(work: str, seconds: float = 0.5) -> None:
+    """Ends a program while a daemon thread repeats work(), within 40 s."""
     child = start(f"""
 import threading, time, warnings
 import numpy as np
@@ -266,13 +251,11 @@ threading.Thread(target=repeat, daemon=True).start()
 time.sleep({seconds})
 print("ready", flush=True)
 """)
-    began = time.monotonic()
     try:
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=40)
     finally:
         child.kill()
     assert (child.returncode, out, err) == (0, "", "")
-    return time.monotonic() - began
 
 
 @pytest.mark.parametrize(
@@ -299,7 +282,7 @@ work = lambda: tarn.run(
     ],
 )
 def test_the_interpreter_exits_while_a_daemon_thread_computes(work: str):
-    assert exit_with_a_daemon_thread(work) < 30
+    exit_with_a_daemon_thread(work)
 
 
 def test_the_interpreter_does_not_wait_long_for_a_daemon_thread():
@@ -310,7 +293,7 @@ def slow(frame):
     return frame.positions_A[:, 0, 0]
 work = lambda: tarn.run(deck, out="a", overwrite=True, observers=[slow])
 """
-    assert exit_with_a_daemon_thread(work) < 40
+    exit_with_a_daemon_thread(work)
 
 
 def test_a_run_that_the_exit_stops_can_be_resumed():
@@ -346,7 +329,7 @@ time.sleep(0.2)
     ],
 )
 def test_long_functions_stop(work):
-    child = start(f"""
+    code = f"""
 import numpy as np
 import tarn
 many = np.tile(tarn.random_cluster(30), (40_000, 1, 1))
@@ -356,8 +339,7 @@ try:
         {work}
 except KeyboardInterrupt:
     print("stopped")
-""")
-    time.sleep(1)
-    out, err, seconds = interrupt(child)
-    assert (child.returncode, out) == (0, "stopped\n"), err
-    assert seconds < 30  # many times that of an idle machine, and 100 times less than the work
+"""
+    # A minute is many times that of an idle machine, and 100 times less than the work.
+    status, out, err = interrupted(code, after_s=1.0)
+    assert (status, out) == (0, "stopped\n"), err

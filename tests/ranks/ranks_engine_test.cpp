@@ -1,20 +1,11 @@
-#include <cstdlib>
-#include <fstream>
-#include <memory>
-#include <string>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
 #include "engine_parts.hpp"
 #include "model_potential.hpp"
-#include "scratch_folder.hpp"
 #include "start/rings.hpp"
 #include "steps/step_parameters.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/ranks.hpp"
 #if defined(TARN_TEST_EMULATED)
 #include "emulated_machine.hpp"

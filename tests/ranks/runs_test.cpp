@@ -1,23 +1,12 @@
-#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <dirent.h>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <sstream>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "io/checkpoint.hpp"
 #include "json_reader.hpp"
 #include "program.hpp"
 #include "run_files.hpp"
-#include "scratch_folder.hpp"
 #include "small_disk.hpp"
 #include "tarn/io/atomic_file.hpp"
 
@@ -29,12 +18,7 @@ namespace tarn {
 namespace {
 
 namespace fs = std::filesystem;
-using test::contains;
-using test::Ending;
-using test::expect_same_files;
-using test::Program;
-using test::read_text;
-using test::ScratchFolder;
+using namespace test;
 
 const std::string kStart =
     "system.file = \"" + std::string(TARN_SOURCE_DIR) + "/inputs/structures/tip3p-7.xyz\"\n";
@@ -96,7 +80,7 @@ potential.address = "unix:)";
 
 class RanksRun : public ::testing::Test {
  protected:
-  void write_deck(const std::string& text) { test::write_text(deck_, text); }
+  void write_deck(const std::string& text) { write_text(deck_, text); }
 
   /// Starts the program on some ranks; on 0 without mpirun. Words have blanks between them.
   Program start(int ranks, const std::string& arguments, const std::string& wrapper = {}) {
@@ -157,7 +141,7 @@ class RanksRun : public ::testing::Test {
   }
 
   static void expect_nothing_half_written(const std::string& folder) {
-    for (const auto& [name, text] : test::contents_of(folder)) {
+    for (const auto& [name, text] : contents_of(folder)) {
       EXPECT_FALSE(name.ends_with(io::kTemporarySuffix)) << name;
     }
     EXPECT_GT(io::read_checkpoint(folder + "/checkpoint.bin").state.step, 0);
@@ -334,7 +318,7 @@ TEST_F(RanksRun, AreGivenOneRun) {
                  "rank 1 on ... runs in ' ... /1', rank 0 on ... /0'");
   // Files of one name that differ, as on the disks of nodes.
   const std::string by_number = "run /proc/self/fd/9 --out " + out("a");
-  test::write_text(out("other.toml"), kMeans + "\n");
+  write_text(out("other.toml"), kMeans + "\n");
   for (const std::string& other : {"9<" + out("other.toml"), std::string("9<&-")}) {
     expect_refused(by_number,
                    "exec 9<" + deck_ + "; [ $r != 1 ] || exec " + other + "; exec \"$@\"",
@@ -457,7 +441,7 @@ TEST_F(RanksRun, StopAfterASignalToAnIdleRank) {
   std::map<int, pid_t> ranks;
   ASSERT_TRUE(becomes_true([&] {
     ranks = ranks_running();
-    return ranks.size() == 2 && test::catches_signal(ranks[1], SIGTERM);
+    return ranks.size() == 2 && catches_signal(ranks[1], SIGTERM);
   })) << log();
   ::kill(ranks.at(1), SIGTERM);
   const Ending ending = program.wait();
@@ -506,7 +490,7 @@ TEST_F(RanksRun, WaitForClients) {
 
 TEST_F(RanksRun, ReportAFullDiskOnce) {
   write_deck(kMeans);
-  const test::SmallDisk disk(out("disk"), "40k");
+  const SmallDisk disk(out("disk"), "40k");
   if (!disk.made()) GTEST_SKIP() << "no small disk can be mounted here";
   EXPECT_EQ(run(3, out("disk/a"), "--set run.steps=1000000"), 4) << log();
   EXPECT_EQ(count("No space left on device"), 1) << log();

@@ -1,3 +1,4 @@
+#include "flexible_reference.hpp"
 #include "plain_water.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/minimise.hpp"
@@ -34,13 +35,25 @@ TEST(FlexibleEnergies, ArePlainSums) {
   for (const PlainFlexibleModel& plain : plain_flexible_models()) {
     SCOPED_TRACE(plain.pairs.name);
     const WaterModel model = *find_water_model(plain.pairs.name);
+    WaterModel with_bonds;
+    with_bonds.r_oh_A = static_cast<double>(plain.pairs.r_oh);
+    with_bonds.angle_hoh_degrees = static_cast<double>(plain.pairs.angle_degrees);
+    with_bonds.intramolecular = plain.bonds;
     for (const int molecules : {1, 2, 9}) {
       std::vector<double> x = random_cluster(model, molecules, 3, 0);
       for (std::size_t k = 0; k < x.size(); ++k) {
         x[k] += 0.05 * std::sin(7.0 * static_cast<double>(k + 1));
       }
       PlainEnergy expected = plain_energy(plain.pairs, x);
-      const long double bonds = add_plain_bonds(plain, x, expected.forces);
+      long double bonds = 0;
+      for (std::size_t m = 0; m < x.size(); m += 9) {
+        const FlexibleReference molecule(
+            with_bonds, Eigen::Map<const Eigen::Matrix<double, 9, 1>>(&x[m]).cast<Real>());
+        bonds += molecule.energy;
+        for (int k = 0; k < 9; ++k) {
+          expected.forces[m + static_cast<std::size_t>(k)] += molecule.force()[k];
+        }
+      }
       std::vector<double> forces(x.size());
       const ClusterEnergy e = ForceField(model, molecules).energy_and_forces(x, forces);
       EXPECT_NEAR(e.coulomb_kcal_per_mol, static_cast<double>(expected.coulomb), 1e-11);

@@ -1,6 +1,4 @@
 #include "quiet_run.hpp"
-#include "tarn/run.hpp"
-#include "testing.hpp"
 
 /// @file
 /// The errors that a run tells are those of its averages.
@@ -18,13 +16,12 @@ TEST(Averages, OfTheTemperatureAreWithinTheirErrors) {
     const test::ScratchFolder folder;
     const int steps = 1'200'000 / replicas;
     const RunResult result =
-        run_deck(parse_deck("[system]\nmolecules = 7\nreplicas = " + std::to_string(replicas) +
-                                "\n[integrator]\nscheme = \"settle\"\ntimestep_fs = 1.0\n"
-                                "[thermostat]\nkind = \"baoab\"\ntemperature_K = 150.0\n"
-                                "friction_per_ps = 10.0\n[run]\nequilibration_ps = 3.0\nsteps = " +
-                                std::to_string(steps) + "\n[observe.energies]\nevery = 20\n",
-                            "deck.toml"),
-                 test::quiet_run(folder.file("out")));
+        test::run_text("[system]\nmolecules = 7\nreplicas = " + std::to_string(replicas) +
+                           "\n[integrator]\nscheme = \"settle\"\ntimestep_fs = 1.0\n"
+                           "[thermostat]\nkind = \"baoab\"\ntemperature_K = 150.0\n"
+                           "friction_per_ps = 10.0\n[run]\nequilibration_ps = 3.0\nsteps = " +
+                           std::to_string(steps) + "\n[observe.energies]\nevery = 20\n",
+                       folder);
     const AveragedQuantity& t = result.averages.at(4);
     ASSERT_EQ(t.quantity, "temperature_K");
     EXPECT_TRUE(t.converged);

@@ -72,13 +72,12 @@ inline void warm_up_vibrations(const WaterModel& model, State& s) {
 inline ClusterAverages averages(const System& system, int replicas, double spin_up,
                                 double duration) {
   const double h = system.integrator.timestep_akma;
-  PairCountRequest counts;
-  counts.enabled = true;
-  counts.pairs = {true, false, false};
-  counts.r_max_A = 12.0;
-  counts.bins = static_cast<int>(std::lround(counts.r_max_A / kBinWidth));
-  counts.every = std::lround(1.0 / h);
-  counts.first_step = std::lround(spin_up / h) + 1;
+  const PairCountRequest counts{.enabled = true,
+                                .pairs = {true, false, false},
+                                .r_max_A = 12.0,
+                                .bins = static_cast<int>(std::lround(12.0 / kBinWidth)),
+                                .every = std::lround(1.0 / h),
+                                .first_step = std::lround(spin_up / h) + 1};
   const bool tangent = is_rigid(system.integrator.scheme);
   State start = replicas_at(system.model, minimum_of_seven(system.integrator), replicas,
                             system.thermostat.temperature_K, system.seed, tangent);

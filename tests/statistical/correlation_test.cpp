@@ -1,7 +1,5 @@
 #include "csv_columns.hpp"
 #include "quiet_run.hpp"
-#include "tarn/run.hpp"
-#include "testing.hpp"
 
 /// @file
 /// Time correlation functions of lone rigid molecules against closed forms.
@@ -36,11 +34,11 @@ using Columns = std::map<std::string, std::vector<double>>;
 /// 1/I').
 TEST(Correlation, BeginsAsFreeMoleculesTurn) {
   const ScratchFolder folder;
-  run_deck(parse_deck("[system]\nmolecules = 1\nreplicas = 20000\ntemperature_K = 300.0\nseed = 3\n"
-                      "[integrator]\nscheme = \"settle\"\ntimestep_fs = 0.5\n[run]\nsteps = 60\n"
-                      "[observe.correlation]\nevery = 2\nlength_ps = 0.01\n",
-                      "free.toml"),
-           quiet_run(folder.file("out")));
+  run_text(
+      "[system]\nmolecules = 1\nreplicas = 20000\ntemperature_K = 300.0\nseed = 3\n"
+      "[integrator]\nscheme = \"settle\"\ntimestep_fs = 0.5\n[run]\nsteps = 60\n"
+      "[observe.correlation]\nevery = 2\nlength_ps = 0.01\n",
+      folder);
   const Columns columns = columns_of(folder.file("out/correlation.csv"));
   constexpr std::size_t kRow = 5;
   EXPECT_NEAR(columns.at("time_ps")[kRow], 0.005, 1e-12);
@@ -68,14 +66,13 @@ TEST(Correlation, BeginsAsFreeMoleculesTurn) {
 TEST(Correlation, OfMoleculesThatDiffuseIsExponential) {
   constexpr double kFriction_per_ps = 400.0, kStep_fs = 1.0;
   const ScratchFolder folder;
-  const RunResult result = run_deck(
-      parse_deck(fmt::format("[system]\nmolecules = 1\nreplicas = 2048\nseed = 5\n[integrator]\n"
-                             "scheme = \"settle\"\ntimestep_fs = {}\n[thermostat]\nkind = \"gla\"\n"
-                             "temperature_K = 300.0\nfriction_per_ps = {}\n[run]\nsteps = 12000\n"
-                             "[observe.correlation]\nevery = 20\nlength_ps = 5.0\n",
-                             kStep_fs, kFriction_per_ps),
-                 "diffusing.toml"),
-      quiet_run(folder.file("out")));
+  const RunResult result =
+      run_text(fmt::format("[system]\nmolecules = 1\nreplicas = 2048\nseed = 5\n[integrator]\n"
+                           "scheme = \"settle\"\ntimestep_fs = {}\n[thermostat]\nkind = \"gla\"\n"
+                           "temperature_K = 300.0\nfriction_per_ps = {}\n[run]\nsteps = 12000\n"
+                           "[observe.correlation]\nevery = 20\nlength_ps = 5.0\n",
+                           kStep_fs, kFriction_per_ps),
+               folder);
   const Columns columns = columns_of(folder.file("out/correlation.csv"));
   constexpr std::size_t kRow = 25;
   EXPECT_NEAR(columns.at("time_ps")[kRow], 0.5, 1e-12);

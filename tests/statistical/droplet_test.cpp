@@ -1,10 +1,9 @@
-#include "droplet.hpp"
-
 #include "engine_fixtures.hpp"
+#include "tarn/compare.hpp"
 
 /// @file
-/// A droplet at 298 K: what the schemes and the thermostats do to <V0> and to temperatures. The
-/// same with ten times the samples in droplet_long_test.cpp.
+/// A droplet at 298 K (inputs/droplet32.toml): what the schemes and the thermostats do to <V0> and
+/// to temperatures. With the label `long` also with ten times the samples.
 
 namespace tarn {
 namespace {
@@ -12,6 +11,34 @@ namespace {
 using namespace test;
 
 constexpr double kDuration = 35.0, kEquilibration = 15.0;
+constexpr double kRoom_K = 298.15;
+
+/// One scheme with its keys; the others of the deck are as they are written there.
+SchemeResult droplet(const std::string& scheme, std::vector<std::string> overrides,
+                     double duration_ps, double equilibration_ps) {
+  const ScratchFolder folder;
+  overrides.push_back("run.duration_ps=" + std::to_string(duration_ps));
+  overrides.push_back("run.equilibration_ps=" + std::to_string(equilibration_ps));
+  overrides.push_back("observe.energies.every=50");
+  const Deck deck = load_deck(std::string(TARN_SOURCE_DIR) + "/inputs/droplet32.toml", overrides);
+  CompareOptions options;
+  options.out_dir = folder.path();
+  options.overwrite = true;
+  const SchemeResult r = compare_schemes(deck, {scheme}, options).schemes.at(0);
+  const std::string name = scheme + "_" + (overrides.empty() ? "" : overrides[0]);
+  ::testing::Test::RecordProperty(name + "_V0", std::to_string(r.potential_kcal_per_mol.mean));
+  ::testing::Test::RecordProperty(name + "_V0_error",
+                                  std::to_string(r.potential_kcal_per_mol.error));
+  ::testing::Test::RecordProperty(name + "_T_translation", std::to_string(r.translation_K.mean));
+  ::testing::Test::RecordProperty(name + "_stopped", static_cast<int>(r.blow_ups.size()));
+  return r;
+}
+
+/// A mean that is within 4.5 standard errors of a number that itself is known to `known` only.
+void expect_mean(const analysis::MeanError& mean, double value, double known,
+                 const std::string& what) {
+  EXPECT_NEAR(mean.mean, value, 4.5 * mean.error + known) << what << " +- " << mean.error;
+}
 
 TEST(Droplet, RigidWaterDoesNotCareForTheStepWithBaoab) {
   for (const std::string step : {"2", "8"}) {
@@ -30,7 +57,7 @@ TEST(Droplet, RigidWaterDriftsWithGla) {
   EXPECT_GT(r.potential_kcal_per_mol.mean, -243.4 + 4.5 * r.potential_kcal_per_mol.error);
 }
 
-/// By what omega = 100 does, 1 %, droplet_long_test tells it from rigid water; this is too short.
+/// By what omega = 100 does, 1 %, the long test tells it from rigid water; this is too short.
 TEST(Droplet, PenaltiesLowerTheEnergy) {
   const auto energy = [](const std::string& scheme) {
     return droplet(scheme, {"integrator.timestep_fs=2"}, kDuration, kEquilibration)
@@ -67,18 +94,38 @@ TEST(Droplet, StiffBondsBlowUpAtLargeSteps) {
   EXPECT_GE(r.blow_ups.size(), 8u);  // of 16 replicas
 }
 
+/// The numbers that docs/verdict.md rests on.
+TEST(Droplet, ReproducesTheVerdictAverages) {
+  if (!covers_everything()) GTEST_SKIP() << "a long test";
+  const auto run = [](const std::string& scheme, const std::string& step,
+                      const std::string& thermostat) {
+    return droplet(scheme, {"integrator.timestep_fs=" + step, "thermostat.kind=" + thermostat},
+                   420.0, 20.0)
+        .potential_kcal_per_mol;
+  };
+  for (const std::string step : {"1", "2", "4", "8"}) {
+    const analysis::MeanError v0 = run("settle", step, "baoab");
+    expect_mean(v0, -243.4, 0.3, "settle, baoab, " + step + " fs");
+    EXPECT_LT(v0.error, 0.4);  // what others are off by is 2 and more
+  }
+  expect_mean(run("settle", "4", "gla"), -241.5, 0.3, "settle, gla, 4 fs");
+  expect_mean(run("settle", "8", "gla"), -232.6, 1.0, "settle, gla, 8 fs");
+  expect_mean(run("zss-stiff", "1", "baoab"), -245.4, 1.0, "omega = 100, 1 fs");
+  expect_mean(run("zss-stiff", "2", "baoab"), -246.1, 1.0, "omega = 100, 2 fs");
+}
+
 /// Without a wall a cluster of seven does not hold at room temperature: within 200 ps a molecule is
 /// more than 8 A from the nearest other one in 89 % of the replicas (428 of 480). Fewer than 7 of
 /// 16 are as rare as 4.5 sigma. At 10 K none leaves.
 TEST(Droplet, SevenMoleculesEvaporateWithoutAWall) {
   const auto replicas_with_departures = [](double temperature_K) {
     System system;
-    system.model = test::tip3p();
+    system.model = tip3p();
     system.molecules = 7;
-    system.integrator = test::integrator("settle", units::akma_from_fs(2.0));
-    system.thermostat = test::thermostat(test::Bath::baoab, temperature_K, 0.05);
+    system.integrator = integrator("settle", units::akma_from_fs(2.0));
+    system.thermostat = thermostat(Bath::baoab, temperature_K, 0.05);
     const State start =
-        test::replicas_at(system.model, test::reference_positions(7), 16, temperature_K, 4, true);
+        replicas_at(system.model, reference_positions(7), 16, temperature_K, 4, true);
     const auto engine = make_cpu_engine(system, start, {}, 2);
     engine->advance(100'000);
     Frame f;

@@ -5,10 +5,7 @@
 #include "quiet_run.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/cpu_engine.hpp"
-#include "tarn/deck.hpp"
-#include "tarn/run.hpp"
 #include "tarn/start.hpp"
-#include "testing.hpp"
 
 // Averages by bath with replica exchange are those without, equations (34) and (35); with mistakes
 // in it they are not.

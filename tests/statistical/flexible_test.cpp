@@ -1,10 +1,7 @@
 #include "quiet_run.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/cpu_engine.hpp"
-#include "tarn/deck.hpp"
-#include "tarn/run.hpp"
 #include "tarn/start.hpp"
-#include "testing.hpp"
 
 /// @file
 /// Equipartition and heat capacity of flexible molecules.
@@ -65,15 +62,14 @@ TEST(FlexibleEquipartition, AllClassesHaveTheTemperatureOfTheBath) {
 /// which the anharmonic bonds change by less than 2 % at 100 K.
 TEST(FlexibleHeatCapacity, IncludesBonds) {
   const test::ScratchFolder folder;
-  const RunResult result =
-      run_deck(parse_deck("[system]\nmodel = \"qtip4pf\"\nmolecules = 1\nreplicas = 256\n"
-                          "[integrator]\nscheme = \"verlet\"\n"
-                          "[thermostat]\nkind = \"baoab\"\ntemperatures_K = [90.0, 100.0]\n"
-                          "friction_per_ps = 20.0\n"
-                          "[run]\nequilibration_ps = 1.0\nduration_ps = 8.0\n"
-                          "[observe.energies]\nevery = 20\nreplicas = \"mean\"\n",
-                          "deck.toml"),
-               test::quiet_run(folder.file("out")));
+  const RunResult result = test::run_text(
+      "[system]\nmodel = \"qtip4pf\"\nmolecules = 1\nreplicas = 256\n"
+      "[integrator]\nscheme = \"verlet\"\n"
+      "[thermostat]\nkind = \"baoab\"\ntemperatures_K = [90.0, 100.0]\n"
+      "friction_per_ps = 20.0\n"
+      "[run]\nequilibration_ps = 1.0\nduration_ps = 8.0\n"
+      "[observe.energies]\nevery = 20\nreplicas = \"mean\"\n",
+      folder);
   constexpr double k = units::boltzmann_kcal_per_mol_K;
   int seen = 0;
   for (const AveragedQuantity& a : result.averages) {

@@ -1,7 +1,5 @@
 #include "quiet_run.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/run.hpp"
-#include "testing.hpp"
 
 /// @file
 /// The heat capacity, a variance at one temperature, is the slope of the energy between
@@ -35,16 +33,15 @@ TEST(HeatCapacity, IntegratesToTheEnergyBetweenBaths) {
   constexpr int kMolecules = 4;
   constexpr double kFirst_K = 200.0, kStep_K = 20.0;
   const test::ScratchFolder folder;
-  const RunResult result =
-      run_deck(parse_deck("[system]\nmolecules = 4\nreplicas = 48\n"
-                          "[integrator]\nscheme = \"settle\"\ntimestep_fs = 1.0\n"
-                          "[thermostat]\nkind = \"baoab\"\ntemperatures_K = [200.0, 220.0, 240.0]\n"
-                          "friction_per_ps = 5.0\n"
-                          "[confinement]\nradius_A = 4.0\nstiffness_kcal_per_mol_A2 = 5.0\n"
-                          "[run]\nequilibration_ps = 20.0\nsteps = 520000\n"
-                          "[observe.energies]\nevery = 20\nreplicas = 1\n",
-                          "deck.toml"),
-               test::quiet_run(folder.file("out")));
+  const RunResult result = test::run_text(
+      "[system]\nmolecules = 4\nreplicas = 48\n"
+      "[integrator]\nscheme = \"settle\"\ntimestep_fs = 1.0\n"
+      "[thermostat]\nkind = \"baoab\"\ntemperatures_K = [200.0, 220.0, 240.0]\n"
+      "friction_per_ps = 5.0\n"
+      "[confinement]\nradius_A = 4.0\nstiffness_kcal_per_mol_A2 = 5.0\n"
+      "[run]\nequilibration_ps = 20.0\nsteps = 520000\n"
+      "[observe.energies]\nevery = 20\nreplicas = 1\n",
+      folder);
   std::array<double, 3> energy{}, energy_error{}, capacity{}, capacity_error{};
   for (const AveragedQuantity& a : result.averages) {
     if (!a.bath_K) continue;
@@ -83,14 +80,14 @@ TEST(HeatCapacity, IntegratesToTheEnergyBetweenBaths) {
 /// common is at most the sum of theirs.
 TEST(HeatCapacity, IntegratesToTheEnergyWithSoftBonds) {
   const test::ScratchFolder folder;
-  run_deck(parse_deck("[system]\nmodel = \"tip3p\"\nmolecules = 2\nreplicas = 64\n"
-                      "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 1.0\nomega = 20.0\n"
-                      "[thermostat]\nkind = \"baoab\"\ntemperatures_K = [10, 15, 22, 33]\n"
-                      "friction_per_ps = 5.0\n"
-                      "[run]\nequilibration_ps = 10.0\nduration_ps = 60.0\n"
-                      "[observe.energies]\nevery = 10\nreplicas = 1\n",
-                      "deck.toml"),
-           test::quiet_run(folder.file("out")));
+  test::run_text(
+      "[system]\nmodel = \"tip3p\"\nmolecules = 2\nreplicas = 64\n"
+      "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 1.0\nomega = 20.0\n"
+      "[thermostat]\nkind = \"baoab\"\ntemperatures_K = [10, 15, 22, 33]\n"
+      "friction_per_ps = 5.0\n"
+      "[run]\nequilibration_ps = 10.0\nduration_ps = 60.0\n"
+      "[observe.energies]\nevery = 10\nreplicas = 1\n",
+      folder);
   io::CsvReader csv(folder.file("out/heat_capacity.csv"));
   std::vector<std::string_view> cells;
   double integral = 0.0, error = 0.0, change = 0.0, last_K = 0.0, last_c = 0.0, last_error = 0.0;
@@ -123,16 +120,15 @@ TEST(HeatCapacity, IntegratesToTheEnergyWithSoftBonds) {
 /// that the scheme samples, equation (35).
 TEST(HeatCapacity, FromAllBathsWithAPenalty) {
   const test::ScratchFolder folder;
-  const RunResult result =
-      run_deck(parse_deck("[system]\nmolecules = 3\nreplicas = 60\n"
-                          "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 1.0\nomega = 50.0\n"
-                          "[thermostat]\nkind = \"gla\"\ntemperatures_K = [150, 200, 270]\n"
-                          "friction_per_ps = 5.0\n[exchange]\nevery = 20\n"
-                          "[confinement]\nradius_A = 4.0\nstiffness_kcal_per_mol_A2 = 5.0\n"
-                          "[run]\nequilibration_ps = 10.0\nsteps = 100000\n"
-                          "[observe.energies]\nevery = 20\nreplicas = 1\n",
-                          "deck.toml"),
-               test::quiet_run(folder.file("out")));
+  const RunResult result = test::run_text(
+      "[system]\nmolecules = 3\nreplicas = 60\n"
+      "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 1.0\nomega = 50.0\n"
+      "[thermostat]\nkind = \"gla\"\ntemperatures_K = [150, 200, 270]\n"
+      "friction_per_ps = 5.0\n[exchange]\nevery = 20\n"
+      "[confinement]\nradius_A = 4.0\nstiffness_kcal_per_mol_A2 = 5.0\n"
+      "[run]\nequilibration_ps = 10.0\nsteps = 100000\n"
+      "[observe.energies]\nevery = 20\nreplicas = 1\n",
+      folder);
   int baths = 0;
   for (const AveragedQuantity& a : result.averages) {
     if (a.quantity != "heat_capacity_kcal_per_mol_K") continue;

@@ -1,7 +1,5 @@
 #include "csv_columns.hpp"
 #include "quiet_run.hpp"
-#include "tarn/run.hpp"
-#include "testing.hpp"
 
 /// @file
 /// The heat capacity of a water molecule with quantum nuclei, by the covariance of two estimators

@@ -2,8 +2,6 @@
 
 #include "quiet_run.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/run.hpp"
-#include "testing.hpp"
 
 /// @file
 /// Spectra of runs against closed forms.

@@ -1,5 +1,3 @@
-#include <limits>
-
 #include "engine_fixtures.hpp"
 #include "tarn/analysis/errors.hpp"
 

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <array>
 #include <cstdio>
-#include <string>
 #include <sys/wait.h>
 
-#include <gtest/gtest.h>
+#include "testing.hpp"
 
 namespace tarn::test {
 
@@ -34,6 +32,13 @@ inline std::string output_of(const std::string& arguments, int exit_code = 0) {
   const Outcome outcome = command(arguments);
   EXPECT_EQ(outcome.exit_code, exit_code) << arguments << '\n' << outcome.text;
   return outcome.text;
+}
+
+/// The number after the first occurrence of some words.
+inline double number_after(const std::string& text, const std::string& words) {
+  const std::size_t at = text.find(words);
+  EXPECT_NE(at, std::string::npos) << words << " in " << text;
+  return at == std::string::npos ? 0.0 : std::strtod(&text[at + words.size()], nullptr);
 }
 
 }  // namespace tarn::test

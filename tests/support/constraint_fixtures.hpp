@@ -1,10 +1,5 @@
 #pragma once
 
-#include <cmath>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "steps/rigid.hpp"
 #include "tarn/physics/parameters.hpp"
 #include "water_fixtures.hpp"
@@ -85,20 +80,10 @@ void for_turns(F f) {
 inline Vector9 constrained_by_newton(const Move& c) {
   const Eigen::Matrix<Real, 9, 3> force =
       inverse_mass_matrix(c.m) * dense_jacobian(c.x_old).transpose();
-  const int ends[3][2] = {{0, 1}, {0, 2}, {1, 2}};
-  const Real length2[3] = {c.reference.oh2, c.reference.oh2, c.reference.hh2};
+  const Eigen::Matrix<Real, 3, 1> length2(c.reference.oh2, c.reference.oh2, c.reference.hh2);
   Vector9 x = to_vector(c.x_free);
   for (int iteration = 0; iteration < 50; ++iteration) {
-    Eigen::Matrix<Real, 3, 1> g;
-    Matrix39 jacobian = Matrix39::Zero();
-    for (int k = 0; k < 3; ++k) {
-      const int a = 3 * ends[k][0], b = 3 * ends[k][1];
-      const Eigen::Matrix<Real, 3, 1> d = x.segment<3>(b) - x.segment<3>(a);
-      g(k) = d.squaredNorm() - length2[k];
-      jacobian.block<1, 3>(k, a) = -2 * d.transpose();
-      jacobian.block<1, 3>(k, b) = 2 * d.transpose();
-    }
-    const Vector9 step = force * solution(jacobian * force, g);
+    const Vector9 step = force * solution(dense_jacobian(x) * force, dense_constraint(x, length2));
     x -= step;
     if (step.norm() < 1e-18L) break;
   }

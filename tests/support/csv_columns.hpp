@@ -1,11 +1,7 @@
 #pragma once
 
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "tarn/io/csv.hpp"
+#include "testing.hpp"
 
 namespace tarn::test {
 
@@ -20,6 +16,21 @@ inline std::map<std::string, std::vector<double>> columns_of(const std::string& 
     }
   }
   return columns;
+}
+
+/// The cells of one column of a table.
+inline std::vector<std::string> cells_of(const std::string& path, const std::string& column) {
+  io::CsvReader csv(path);
+  std::vector<std::string> values;
+  for (std::vector<std::string_view> cells; csv.next(cells);) {
+    values.emplace_back(cells[csv.column(column)]);
+  }
+  return values;
+}
+inline std::vector<double> numbers_of(const std::string& path, const std::string& column) {
+  std::vector<double> numbers;
+  for (const std::string& cell : cells_of(path, column)) numbers.push_back(std::stod(cell));
+  return numbers;
 }
 
 }  // namespace tarn::test

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-
 #include "dual.hpp"
 #include "water_fixtures.hpp"
 

@@ -1,11 +1,6 @@
 #pragma once
 
-#include <fstream>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include "testing.hpp"
 
 /// @file
 /// Tables of the documents, which tests compare with computed ones.

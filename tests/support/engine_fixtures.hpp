@@ -1,22 +1,11 @@
 #pragma once
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <map>
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "full_product.hpp"
 #include "physics/molecule_solve.hpp"
 #include "physics/noise.hpp"
+#include "plain_water.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/minimise.hpp"
 #include "water_fixtures.hpp"
@@ -122,42 +111,34 @@ inline const char* name_of(Precision p) {
 /// A scheme by its name; velocity Verlet gets a step for which it is stable.
 inline IntegratorSpec integrator(const std::string& scheme, double timestep_akma = 0.05,
                                  double omega = 100.0) {
+  static const std::map<std::string, Scheme> schemes{
+      {"pushforward", Scheme::pushforward_newmark},
+      {"pushforward_infinite", Scheme::pushforward_newmark},
+      {"one_step", Scheme::newmark_one_step},
+      {"one_step_full", Scheme::newmark_one_step},
+      {"verlet", Scheme::verlet},
+      {"flexible_verlet", Scheme::verlet},
+      {"shake", Scheme::shake},
+      {"shake_sweeps", Scheme::shake},
+      {"rattle", Scheme::rattle},
+      {"settle", Scheme::settle}};
   IntegratorSpec i;
   i.timestep_akma = timestep_akma;
-  i.omega = omega;
-  if (scheme == "zss_dense" || scheme == "zss_full_dense") i.solver = Solver::dense;
-  if (scheme == "zss_infinite" || scheme == "pushforward_infinite")
-    i.omega = std::numeric_limits<double>::infinity();
-  if (scheme == "zss_molecule" || scheme == "zss_total" || scheme == "zss_full" ||
-      scheme == "zss_full_dense") {
-    i.hessian = scheme == "zss_molecule" ? Hessian::molecule
-                : scheme == "zss_total"  ? Hessian::total
-                                         : Hessian::full;
+  i.omega = scheme.ends_with("_infinite") ? std::numeric_limits<double>::infinity() : omega;
+  if (const auto at = schemes.find(scheme); at != schemes.end()) i.scheme = at->second;
+  if (scheme.ends_with("_dense")) i.solver = Solver::dense;
+  if (scheme == "zss_molecule") i.hessian = Hessian::molecule;
+  if (scheme == "zss_total") i.hessian = Hessian::total;
+  if (scheme.find("_full") != std::string::npos) i.hessian = Hessian::full;
+  if (i.hessian != Hessian::gauss_newton && scheme.starts_with("zss")) {
     i.omega = std::min(omega, 10.0);  // so soft that the matrix is definite at 300 K
   }
-  if (scheme == "pushforward" || scheme == "pushforward_infinite") {
-    i.scheme = Scheme::pushforward_newmark;
-  }
-  if (scheme == "one_step" || scheme == "one_step_full") {
-    i.scheme = Scheme::newmark_one_step;
+  if (i.scheme == Scheme::newmark_one_step) {
     i.timestep_akma = std::min(timestep_akma, 0.2 / omega);  // longer ones blow up at 300 K
   }
-  if (scheme == "one_step_full") i.hessian = Hessian::full;
-  if (scheme == "verlet") {
-    i.scheme = Scheme::verlet;
-    i.timestep_akma = std::min(timestep_akma, 0.4 / omega);
-  }
-  if (scheme == "flexible_verlet") {
-    i.scheme = Scheme::verlet;
-    i.timestep_akma = std::min(timestep_akma, 0.01);
-  }
-  if (scheme == "shake") i.scheme = Scheme::shake;
-  if (scheme == "shake_sweeps") {
-    i.scheme = Scheme::shake;
-    i.iteration = ShakeIteration::sweeps;
-  }
-  if (scheme == "rattle") i.scheme = Scheme::rattle;
-  if (scheme == "settle") i.scheme = Scheme::settle;
+  if (scheme == "verlet") i.timestep_akma = std::min(timestep_akma, 0.4 / omega);
+  if (scheme == "flexible_verlet") i.timestep_akma = std::min(timestep_akma, 0.01);
+  if (scheme == "shake_sweeps") i.iteration = ShakeIteration::sweeps;
   return i;
 }
 
@@ -419,78 +400,6 @@ inline bool all_finite(const Frame& f) {
 }
 
 // --- forces ------------------------------------------------------------------------------------
-
-struct ReferenceForces {
-  std::vector<Real> f;  ///< on the atoms [kcal/mol/A]
-  Real coulomb = 0, lj = 0;
-  Real size = 0;  ///< sum of the sizes of all energies that were added
-  /// Sums of the sizes of df/d(ln y) over all pairs of sites, y their reciprocal distance: what a
-  /// relative error of each 1/r can change f by, times that error.
-  std::vector<Real> by_roots;
-};
-
-/// The plain double sum over sites in long double, by the definition of the model.
-inline ReferenceForces reference_forces(const WaterModel& model, std::span<const Real> x) {
-  using Vector = Eigen::Matrix<Real, 3, 1>;
-  const Real k = units::coulomb_kcal_A_per_mol_e2;
-  const Real half = model.angle_hoh_degrees * std::acos(Real(-1)) / 360;
-  const Real w = model.is_flexible() ? (model.has_m_site() ? (1 - Real(model.m_site_gamma)) / 2 : 0)
-                 : model.has_m_site() ? model.r_om_A / (2 * model.r_oh_A * std::cos(half))
-                                      : Real(0);
-  const Real q[4] = {model.charge_o_e, model.charge_h_e, model.charge_h_e, model.charge_m_e};
-  const std::size_t n = x.size() / 9;
-  const auto atom = [&](std::size_t m, std::size_t a) {
-    return Vector(x[9 * m + 3 * a], x[9 * m + 3 * a + 1], x[9 * m + 3 * a + 2]);
-  };
-  const auto site = [&](std::size_t m, std::size_t s) -> Vector {
-    return s < 3 ? atom(m, s) : (1 - 2 * w) * atom(m, 0) + w * (atom(m, 1) + atom(m, 2));
-  };
-  ReferenceForces r;
-  r.f.assign(x.size(), 0);
-  r.by_roots.assign(x.size(), 0);
-  const auto push = [&](std::size_t m, std::size_t s, const Vector& f, const Vector& by_root) {
-    const Real share[4] = {s == 3 ? 1 - 2 * w : Real(s == 0), s == 3 ? w : Real(s == 1),
-                           s == 3 ? w : Real(s == 2)};
-    for (std::size_t a = 0; a < 3; ++a) {
-      for (std::size_t c = 0; c < 3; ++c) {
-        r.f[9 * m + 3 * a + c] += share[a] * f[static_cast<Eigen::Index>(c)];
-        r.by_roots[9 * m + 3 * a + c] +=
-            std::fabs(share[a] * by_root[static_cast<Eigen::Index>(c)]);
-      }
-    }
-  };
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = i + 1; j < n; ++j) {
-      for (std::size_t a = 0; a < 4; ++a) {
-        for (std::size_t b = 0; b < 4; ++b) {
-          if (q[a] * q[b] == 0) continue;
-          const Vector d = site(i, a) - site(j, b);
-          const Real e = k * q[a] * q[b] / d.norm();
-          r.coulomb += e;
-          r.size += std::fabs(e);
-          const Vector f = e / d.squaredNorm() * d;
-          push(i, a, f, 3 * f);
-          push(j, b, -f, 3 * f);
-        }
-      }
-      const Vector d = atom(i, 0) - atom(j, 0);
-      const Real r6 = std::pow(d.squaredNorm(), 3);
-      const Real repulsion = model.lj_a_kcal_A12_per_mol / (r6 * r6);
-      const Real dispersion = model.lj_c_kcal_A6_per_mol / r6;
-      r.lj += repulsion - dispersion;
-      r.size += repulsion + dispersion;
-      const Vector f = (12 * repulsion - 6 * dispersion) / d.squaredNorm() * d;
-      const Vector by_root = (14 * 12 * repulsion + 8 * 6 * dispersion) / d.squaredNorm() * d;
-      push(i, 0, f, by_root);
-      push(j, 0, -f, by_root);
-    }
-  }
-  return r;
-}
-inline ReferenceForces reference_forces(const WaterModel& model, std::span<const double> x) {
-  const std::vector<Real> wide(x.begin(), x.end());
-  return reference_forces(model, std::span<const Real>(wide));
-}
 
 /// A system whose reported positions contain the forces: with negligible bonds and b h^2 = 1 the
 /// reported position is q = x + F0/m, to rounding.

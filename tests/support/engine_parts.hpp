@@ -1,17 +1,7 @@
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <type_traits>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "engine_fixtures.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/engine.hpp"
+#include "tarn/split_engine.hpp"
 
 /// @file
 /// Law 6: an engine made of parts gives the same bits as one engine.
@@ -77,6 +67,15 @@ inline Bits bits_of(const State& s) {
   return bits;
 }
 
+/// All fields of a frame.
+inline constexpr unsigned kEveryField =
+    kRowFields | kGroupFields | kArrayFields | kLindemannSums | kPairCounts;
+inline Bits bits_of_frame(Engine& engine) {
+  Frame f;
+  engine.snapshot(kEveryField, f);
+  return bits_of(f);
+}
+
 /// Settings with which all fields have numbers.
 inline MeasureSettings settings_of_all_fields() {
   MeasureSettings settings;
@@ -87,13 +86,16 @@ inline MeasureSettings settings_of_all_fields() {
   return settings;
 }
 inline PairCountRequest counts_of_pairs() {
-  PairCountRequest counts;
-  counts.enabled = true;
-  counts.r_max_A = 6.0;
-  counts.bins = 40;
-  counts.every = 2;
-  counts.groups = 4;
-  return counts;
+  return {.enabled = true, .r_max_A = 6.0, .bins = 40, .every = 2, .groups = 4};
+}
+
+/// Parts of the CPU that count pairs.
+inline std::unique_ptr<Engine> split_on_cpu(const System& system, const State& start, int parts,
+                                            int threads) {
+  const PartMaker maker = [&system, threads](const State& share) {
+    return make_cpu_engine(system, share, counts_of_pairs(), threads);
+  };
+  return make_split_engine(system, start, {static_cast<std::size_t>(parts), maker}, threads);
 }
 
 /// Expects the same of both engines: frames of all fields, of some and of none, states, blow-ups.
@@ -103,8 +105,8 @@ inline void expect_same_engines(Engine& whole, Engine& parts) {
   EXPECT_EQ(whole.blow_ups(), parts.blow_ups());
   EXPECT_TRUE(same_bits(bits_of(whole.state()), bits_of(parts.state()))) << "state";
   EXPECT_TRUE(same_bits(bits_of(whole.begin_state()()), bits_of(parts.begin_state()())));
-  const unsigned all = kRowFields | kGroupFields | kArrayFields | kLindemannSums | kPairCounts;
-  for (const unsigned fields : {all, kGroupFields, kEnergies | kEnergyMoments, kNoFields + 0u}) {
+  for (const unsigned fields :
+       {kEveryField, kGroupFields, kEnergies | kEnergyMoments, kNoFields + 0u}) {
     Frame a, b;
     whole.snapshot(fields, a);
     parts.snapshot(fields, b);

@@ -1,28 +1,20 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <cstdint>
-#include <functional>
 #include <iterator>
-#include <map>
-#include <memory>
 #include <new>
-#include <span>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "analysis/rdf.hpp"
+#include "exchange_states.hpp"
 #include "interface/moments.hpp"
 #include "observe/trajectory_frames.hpp"
 #include "physics/geometry.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/flat_coordinates.hpp"
+#include "testing.hpp"
 
 namespace tarn::test {
 
@@ -77,13 +69,11 @@ class FakeEngine : public Engine {
       frame.replica_ids.push_back(state_.replica_ids[r]);
       const double* x = &state_.positions_A[r * size];
       const double* v = &state_.velocities_A_per_akma[r * size];
-      if (fields & kPositions) frame.positions_A.insert(frame.positions_A.end(), x, x + size);
+      frame.positions_A.insert(frame.positions_A.end(), x, x + size);
       if (fields & kOwnPositions) {
         frame.own_positions_A.insert(frame.own_positions_A.end(), x, x + size);
       }
-      if (fields & kVelocities) {
-        frame.velocities_A_per_akma.insert(frame.velocities_A_per_akma.end(), v, v + size);
-      }
+      frame.velocities_A_per_akma.insert(frame.velocities_A_per_akma.end(), v, v + size);
       const bool is_bad = script_.not_a_number_at >= 0 && step() >= script_.not_a_number_at;
       const double e = is_bad ? std::nan("") : x[0] + v[1];
       if (fields & kEnergies) {
@@ -105,7 +95,13 @@ class FakeEngine : public Engine {
     }
     if (fields & kGeometry) measure_geometry(frame);
     fill_moments(requested & (kEnergyMoments | kGeometryMoments), false, groups_, 1, frame);
-    measure(requested, frame);
+    if (requested & (kShape | kParts | kLindemann | kLindemannSums | kShapeMoments |
+                     kLindemannMoments | kRadialCounts)) {
+      measures_.fill(requested, frame);
+      measures_.put_sums(frame);
+    }
+    if (!(fields & kPositions)) frame.positions_A.clear();
+    if (!(fields & kVelocities)) frame.velocities_A_per_akma.clear();
     if (fields & kPairCounts) {
       frame.pair_counts = counts_;
       frame.pair_samples = samples_;
@@ -139,35 +135,6 @@ class FakeEngine : public Engine {
   std::string description() const override { return "fake \"engine\""; }
 
  private:
-  /// Rows that follow from the positions.
-  void measure(unsigned fields, Frame& frame) {
-    const unsigned measured = kShape | kParts | kLindemann | kLindemannSums | kShapeMoments |
-                              kLindemannMoments | kRadialCounts;
-    if ((fields & measured) == 0) return;
-    Frame with_positions;
-    with_positions.step = frame.step;
-    with_positions.molecules = frame.molecules;
-    with_positions.replica_ids = frame.replica_ids;
-    const std::size_t size = state_.coordinates();
-    for (std::size_t r = 0; r < is_stopped_.size(); ++r) {
-      if (is_stopped_[r]) continue;
-      const auto add = [&](const std::vector<double>& from, std::vector<double>& to) {
-        to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(r * size),
-                  from.begin() + static_cast<std::ptrdiff_t>((r + 1) * size));
-      };
-      add(state_.positions_A, with_positions.positions_A);
-      add(state_.velocities_A_per_akma, with_positions.velocities_A_per_akma);
-    }
-    measures_.fill(fields, with_positions);
-    measures_.put_sums(with_positions);
-    frame.shape = with_positions.shape;
-    frame.parts = with_positions.parts;
-    frame.lindemann = with_positions.lindemann;
-    frame.lindemann_sums = with_positions.lindemann_sums;
-    frame.shape_moments = with_positions.shape_moments;
-    frame.lindemann_moments = with_positions.lindemann_moments;
-    frame.radial_counts = with_positions.radial_counts;
-  }
   void measure_geometry(Frame& frame) const {
     frame.geometry.clear();
     for (std::size_t r = 0; r < is_stopped_.size(); ++r) {

@@ -1,11 +1,6 @@
 #pragma once
 
-#include <cstdlib>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include "testing.hpp"
 
 namespace tarn::test {
 

@@ -1,19 +1,9 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "tarn/force_field.hpp"
 #include "tarn/potential.hpp"
 #include "tarn/system.hpp"
+#include "testing.hpp"
 
 namespace tarn::test {
 

@@ -8,8 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "tarn/core/units.hpp"
+#include "tarn/physics/water_model.hpp"
+
 /// @file
-/// The water models, independent of tarn: a table from the literature, sites placed by their
+/// The water models without formulas of tarn: a table from the literature, sites placed by their
 /// definition, and plain loops over all pairs of sites, in long double.
 
 namespace tarn::test {
@@ -56,15 +59,19 @@ inline const PlainModel& plain_model(std::string_view name) {
 
 struct PlainEnergy {
   long double coulomb = 0, lj = 0;
+  long double size = 0;             ///< sum of the sizes of all energies that were added
   std::vector<long double> forces;  ///< on O, H1, H2 of each molecule, M's share among them
+  /// Sums of the sizes of df/d(ln y) over all pairs of sites, y their reciprocal distance: what a
+  /// relative error of each 1/r can change a force by, times that error.
+  std::vector<long double> by_roots;
   long double total() const { return coulomb + lj; }
 };
 
 /// @param x O, H1, H2 of each molecule, 9 N numbers; M is `r_om` from O on the bisector when the
 /// molecule has the model's geometry, and the same combination of the atoms when it has not
 template <class Numbers>
-PlainEnergy plain_energy(const PlainModel& model, const Numbers& x) {
-  constexpr long double kCoulomb = 332.0637L;
+PlainEnergy plain_energy(const PlainModel& model, const Numbers& x,
+                         long double coulomb_kcal_A_per_mol_e2 = 332.0637L) {
   const long double pi = std::acos(-1.0L);
   const std::size_t n = x.size() / 9;
   // The hydrogens' midpoint is r_OH cos(angle/2) from O; M is r_OM along the same line.
@@ -84,31 +91,36 @@ PlainEnergy plain_energy(const PlainModel& model, const Numbers& x) {
   }
   PlainEnergy e;
   e.forces.assign(x.size(), 0);
+  e.by_roots.assign(x.size(), 0);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = i + 1; j < n; ++j) {
-      for (int s = 0; s < 4; ++s) {
-        for (int t = 0; t < 4; ++t) {
-          std::array<long double, 3> d;
-          long double r2 = 0;
-          for (std::size_t k = 0; k < 3; ++k) {
-            d[k] = sites[i][s][k] - sites[j][t][k];
-            r2 += d[k] * d[k];
-          }
-          const long double coulomb = kCoulomb * q[s] * q[t] / std::sqrt(r2);
-          e.coulomb += coulomb;
-          long double minus_slope_by_r = coulomb / r2;
-          if (s == 0 && t == 0) {
-            const long double c = model.c / (r2 * r2 * r2);
-            const long double a = model.a / (r2 * r2 * r2 * r2 * r2 * r2);
-            e.lj += a - c;
-            minus_slope_by_r += (12 * a - 6 * c) / r2;
-          }
-          for (std::size_t k = 0; k < 3; ++k) {
-            for (std::size_t atom = 0; atom < 3; ++atom) {
-              e.forces[9 * i + 3 * atom + k] += parts[s][atom] * minus_slope_by_r * d[k];
-              e.forces[9 * j + 3 * atom + k] -= parts[t][atom] * minus_slope_by_r * d[k];
-            }
-          }
+      for (int pair = 0; pair < 16; ++pair) {
+        const int s = pair / 4, t = pair % 4;
+        if (pair > 0 && q[s] * q[t] == 0) continue;
+        std::array<long double, 3> d;
+        long double r2 = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+          d[k] = sites[i][s][k] - sites[j][t][k];
+          r2 += d[k] * d[k];
+        }
+        const long double coulomb = coulomb_kcal_A_per_mol_e2 * q[s] * q[t] / std::sqrt(r2);
+        e.coulomb += coulomb;
+        e.size += std::fabs(coulomb);
+        long double minus_slope_by_r = coulomb / r2, by_root = 3 * std::fabs(coulomb) / r2;
+        if (pair == 0) {
+          const long double c = model.c / (r2 * r2 * r2);
+          const long double a = model.a / (r2 * r2 * r2 * r2 * r2 * r2);
+          e.lj += a - c;
+          e.size += a + c;
+          minus_slope_by_r += (12 * a - 6 * c) / r2;
+          by_root += (14 * 12 * a + 8 * 6 * c) / r2;
+        }
+        for (std::size_t k = 0; k < 9; ++k) {
+          const long double f_i = parts[s][k / 3] * d[k % 3], f_j = parts[t][k / 3] * d[k % 3];
+          e.forces[9 * i + k] += f_i * minus_slope_by_r;
+          e.forces[9 * j + k] -= f_j * minus_slope_by_r;
+          e.by_roots[9 * i + k] += std::fabs(f_i) * by_root;
+          e.by_roots[9 * j + k] += std::fabs(f_j) * by_root;
         }
       }
     }
@@ -116,13 +128,29 @@ PlainEnergy plain_energy(const PlainModel& model, const Numbers& x) {
   return e;
 }
 
-/// Flexible models: the form of the stretch with its stiffness or depth [kcal/mol/A^2, kcal/mol]
-/// and alpha [1/A], and the stiffness of the bend [kcal/mol/rad^2]. In units of the papers.
-enum class PlainStretch { harmonic, quartic, morse };
+/// The same with the parameters of tarn's table or of a changed model.
+template <class Numbers>
+PlainEnergy plain_energy(const WaterModel& model, const Numbers& x) {
+  PlainModel plain{"",
+                   model.r_oh_A,
+                   model.angle_hoh_degrees,
+                   model.lj_a_kcal_A12_per_mol,
+                   model.lj_c_kcal_A6_per_mol,
+                   model.charge_o_e,
+                   model.charge_h_e,
+                   model.charge_m_e,
+                   model.r_om_A};
+  if (model.m_site_gamma != 0.0) {
+    const long double half = plain.angle_degrees * std::acos(-1.0L) / 360;
+    plain.r_om = (1 - static_cast<long double>(model.m_site_gamma)) * plain.r_oh * std::cos(half);
+  }
+  return plain_energy(plain, x, units::coulomb_kcal_A_per_mol_e2);
+}
+
+/// Flexible models, in units of the papers.
 struct PlainFlexibleModel {
   PlainModel pairs;
-  PlainStretch stretch;
-  long double strength, alpha, bend;
+  IntramolecularModel bonds;
 };
 inline const std::array<PlainFlexibleModel, 4>& plain_flexible_models() {
   const auto lj = [](long double sigma, long double epsilon_kcal, int power) {
@@ -135,79 +163,18 @@ inline const std::array<PlainFlexibleModel, 4>& plain_flexible_models() {
   static const std::array<PlainFlexibleModel, 4> all{{
       {{"qtip4pf", .9419L, 107.4L, lj(3.1589L, .1852L, 12), lj(3.1589L, .1852L, 6), 0, .5564L,
         -1.1128L, to_m},
-       PlainStretch::quartic,
-       116.09L,
-       2.287L,
-       87.85L},
+       {Stretch::quartic, 0, 116.09, 2.287, 87.85}},
       {{"tip4p2005f", .9419L, 107.4L, lj(3.1644L, 93.2L * k, 12), lj(3.1644L, 93.2L * k, 6), 0,
         .5564L, -1.1128L, to_m},
-       PlainStretch::morse,
-       432.581L / 4.184L,
-       2.287L,
-       367.81L / 4.184L},
+       {Stretch::morse, 0, 432.581 / 4.184, 2.287, 367.81 / 4.184}},
       {{"spcfw", 1.012L, 113.24L, lj(3.165492L, .1554253L, 12), lj(3.165492L, .1554253L, 6), -.82L,
         .41L, 0, 0},
-       PlainStretch::harmonic,
-       1059.162L,
-       0,
-       75.90L},
+       {Stretch::harmonic, 1059.162, 0, 0, 75.90}},
       {{"qspcfw", 1.0L, 112.0L, lj(3.165492L, .1554252L, 12), lj(3.165492L, .1554252L, 6), -.84L,
         .42L, 0, 0},
-       PlainStretch::harmonic,
-       1059.162L,
-       0,
-       75.90L},
+       {Stretch::harmonic, 1059.162, 0, 0, 75.90}},
   }};
   return all;
-}
-
-/// Adds the intramolecular energy and forces of all molecules. @return the energy
-template <class Numbers>
-long double add_plain_bonds(const PlainFlexibleModel& model, const Numbers& x,
-                            std::vector<long double>& forces) {
-  using Vector = std::array<long double, 3>;
-  const auto dot = [](const Vector& a, const Vector& b) {
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-  };
-  long double energy = 0;
-  for (std::size_t m = 0; m < x.size(); m += 9) {
-    Vector d[2];
-    long double r[2];
-    for (std::size_t h = 0; h < 2; ++h) {
-      for (std::size_t k = 0; k < 3; ++k) d[h][k] = x[m + 3 + 3 * h + k] - (0.0L + x[m + k]);
-      r[h] = std::sqrt(dot(d[h], d[h]));
-    }
-    const auto push = [&](std::size_t h, std::size_t c, long double f) {
-      forces[m + 3 + 3 * h + c] += f;
-      forces[m + c] -= f;
-    };
-    for (std::size_t h = 0; h < 2; ++h) {
-      const long double s = r[h] - model.pairs.r_oh, u = model.alpha * s, e = std::exp(-u);
-      long double slope = 0;
-      if (model.stretch == PlainStretch::harmonic) {
-        energy += model.strength * s * s / 2;
-        slope = model.strength * s;
-      } else if (model.stretch == PlainStretch::quartic) {
-        energy += model.strength * (u * u - u * u * u + 7 * u * u * u * u / 12);
-        slope = model.strength * model.alpha * (2 * u - 3 * u * u + 7 * u * u * u / 3);
-      } else {
-        energy += model.strength * (1 - e) * (1 - e);
-        slope = 2 * model.strength * model.alpha * e * (1 - e);
-      }
-      for (std::size_t k = 0; k < 3; ++k) push(h, k, -slope * d[h][k] / r[h]);
-    }
-    const long double cosine = dot(d[0], d[1]) / (r[0] * r[1]), angle = std::acos(cosine);
-    const long double bend = angle - model.pairs.angle_degrees * std::acos(-1.0L) / 180.0L;
-    energy += model.bend * bend * bend / 2;
-    for (std::size_t h = 0; h < 2; ++h) {
-      for (std::size_t k = 0; k < 3; ++k) {
-        const long double of_cosine =
-            d[1 - h][k] / (r[0] * r[1]) - cosine * d[h][k] / (r[h] * r[h]);
-        push(h, k, model.bend * bend * of_cosine / std::sqrt(1 - cosine * cosine));
-      }
-    }
-  }
-  return energy;
 }
 
 }  // namespace tarn::test

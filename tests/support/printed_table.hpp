@@ -1,18 +1,7 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdlib>
-#include <functional>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "tarn/io/csv.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Tables that the program prints, compared with the files that it writes, cell by cell.

@@ -3,15 +3,10 @@
 #include <csignal>
 #include <ctime>
 #include <fcntl.h>
-#include <fstream>
-#include <functional>
-#include <string>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <utility>
-#include <vector>
 
-#include <gtest/gtest.h>
+#include "testing.hpp"
 
 namespace tarn::test {
 

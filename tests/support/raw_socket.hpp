@@ -1,12 +1,10 @@
 #pragma once
 
-#include <cstddef>
-#include <cstring>
-#include <string>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <utility>
+
+#include "testing.hpp"
 
 /// @file
 /// A connection by the protocol of i-PI, of which a test chooses the bytes.

@@ -1,24 +1,12 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <random>
-#include <set>
-#include <span>
-#include <string>
 #include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "tarn/force_field.hpp"
 #include "tarn/potential.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 /// @file
 /// A flexible water model as a Potential.

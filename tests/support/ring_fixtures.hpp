@@ -1,17 +1,11 @@
 #pragma once
 
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "engine_fixtures.hpp"
 #include "physics/ring_frequencies.hpp"
 #include "physics/ring_polymer.hpp"
 #include "start/rings.hpp"
 #include "steps/step_parameters.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Ring polymers for the tests of engines, and their steps by plain equations.
@@ -154,37 +148,5 @@ class PlainRing {
   std::vector<double> omega_;  // [mode]
   std::vector<std::vector<double>> q_, v_, f_;
 };
-
-template <class T>
-void append_rows(const std::vector<T>& rows, Bits& bits) {
-  for (const T& row : rows) append_bits(numbers_of(row), bits);
-}
-/// Everything that frames contain of the beads and of the centroids.
-inline Bits bits_of_frame(Engine& engine) {
-  Frame f;
-  engine.snapshot(kPositions | kVelocities | kBeads | kAtomKinetic | kEnergies | kConservation |
-                      kHeat | kShape | kLindemann | kLindemannSums | kGeometry | kRings |
-                      kEnergyMoments | kShapeMoments | kRadialCounts | kPairCounts,
-                  f);
-  Bits bits;
-  append_rows(f.energies, bits);
-  append_rows(f.conservation, bits);
-  append_rows(f.shape, bits);
-  append_rows(f.geometry, bits);
-  append_rows(f.rings, bits);
-  for (const auto* numbers :
-       {&f.positions_A, &f.velocities_A_per_akma, &f.beads_A, &f.atom_kinetic_kcal_per_mol,
-        &f.heat_kcal_per_mol, &f.lindemann, &f.lindemann_sums.means_A, &f.lindemann_sums.squares_A2,
-        &f.energy_moments.sums, &f.shape_moments.squares}) {
-    EXPECT_FALSE(numbers->empty());
-    append_bits(*numbers, bits);
-  }
-  for (const auto* counts : {&f.radial_counts.oxygens, &f.radial_counts.cosines, &f.pair_samples}) {
-    EXPECT_FALSE(counts->empty());
-    for (const std::int64_t count : *counts) bits.push_back(static_cast<std::uint64_t>(count));
-  }
-  bits.insert(bits.end(), f.pair_counts.begin(), f.pair_counts.end());
-  return bits;
-}
 
 }  // namespace tarn::test

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <map>
-#include <string>
-
-#include "scratch_folder.hpp"
 #include "tarn/io/formats.hpp"
+#include "testing.hpp"
 
 /// @file
 /// The files of two runs that must be the same.

@@ -43,6 +43,14 @@
 
 namespace tarn::test {
 
+/// Largest difference between two lists of numbers; infinity if their lengths differ or are 0.
+inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size() || a.empty()) return std::numeric_limits<double>::infinity();
+  double largest = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
 /// Expects all parts in a text.
 inline void expect_parts_of(const std::string& text, std::initializer_list<std::string_view> parts,
                             std::source_location where = std::source_location::current()) {

@@ -1,31 +1,9 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <limits>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-
-#include "scratch_folder.hpp"
 #include "tarn/io/formats.hpp"
+#include "testing.hpp"
 
 namespace tarn::test {
-
-/// Largest difference between two lists of numbers; infinity if their lengths differ or are 0.
-inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() != b.size() || a.empty()) return std::numeric_limits<double>::infinity();
-  double largest = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
-  return largest;
-}
 
 /// Positions of a few molecules on a line, O-H 0.96 A, shifted a little from step to step.
 inline std::vector<double> some_positions(int molecules, std::int64_t step,

@@ -1,28 +1,16 @@
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
-#include <cstdint>
-#include <fstream>
-#include <random>
-#include <span>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include <Eigen/Core>
 #include <Eigen/Geometry>
-#include <gtest/gtest.h>
 
 #include "core/pack.hpp"
 #include "dense.hpp"
 #include "physics/penalty.hpp"
-#include "rounding.hpp"
 #include "tarn/physics/triple.hpp"
 #include "tarn/physics/water_model.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Molecules, clusters and reference structures for the tests of the formulas.
@@ -121,7 +109,6 @@ inline std::array<Triple<double>, 2> random_pair(const WaterModel& model, Random
 }
 
 // --- in matrices
-// -----------------------------------------------------------------------------------
 
 template <class T>
 std::array<T, 9> to_array(const Triple<T>& x) {
@@ -150,25 +137,29 @@ inline Matrix9 inverse_mass_matrix(const Masses<double>& m) {
   return mass_matrix(m).diagonal().cwiseInverse().asDiagonal();
 }
 /// J by its definition, grad g_c = 2 (x_a - x_b) at atom a and the opposite at b.
-inline Matrix39 dense_jacobian(const Triple<double>& x) {
-  const Vector9 v = to_vector(x);
+inline Matrix39 dense_jacobian(const Vector9& x) {
   const int ends[3][2] = {{0, 1}, {0, 2}, {1, 2}};
   Matrix39 jacobian = Matrix39::Zero();
   for (int c = 0; c < 3; ++c) {
     const auto [a, b] = ends[c];
-    const Eigen::Matrix<Real, 3, 1> d = v.segment<3>(3 * a) - v.segment<3>(3 * b);
+    const Eigen::Matrix<Real, 3, 1> d = x.segment<3>(3 * a) - x.segment<3>(3 * b);
     jacobian.block<1, 3>(c, 3 * a) = 2 * d.transpose();
     jacobian.block<1, 3>(c, 3 * b) = -2 * d.transpose();
   }
   return jacobian;
 }
-/// g by its definition.
+inline Matrix39 dense_jacobian(const Triple<double>& x) { return dense_jacobian(to_vector(x)); }
+/// g by its definition. @param length2 squared lengths of the bonds
+inline Eigen::Matrix<Real, 3, 1> dense_constraint(const Vector9& x,
+                                                  const Eigen::Matrix<Real, 3, 1>& length2) {
+  return Eigen::Matrix<Real, 3, 1>((x.segment<3>(3) - x.segment<3>(0)).squaredNorm(),
+                                   (x.segment<3>(6) - x.segment<3>(0)).squaredNorm(),
+                                   (x.segment<3>(6) - x.segment<3>(3)).squaredNorm()) -
+         length2;
+}
 inline Eigen::Matrix<Real, 3, 1> dense_constraint(const Triple<double>& x,
                                                   const BondReference<double>& r) {
-  const Vector9 v = to_vector(x);
-  return {(v.segment<3>(3) - v.segment<3>(0)).squaredNorm() - r.oh2,
-          (v.segment<3>(6) - v.segment<3>(0)).squaredNorm() - r.oh2,
-          (v.segment<3>(6) - v.segment<3>(3)).squaredNorm() - r.hh2};
+  return dense_constraint(to_vector(x), {r.oh2, r.oh2, r.hh2});
 }
 /// Sum of x_i cross f_i over the atoms.
 inline Eigen::Matrix<Real, 3, 1> torque(const Triple<double>& x, const Vector9& f) {
@@ -186,7 +177,6 @@ inline Eigen::Matrix<Real, 3, 1> total(const Vector9& f) {
 }
 
 // --- in packs
-// --------------------------------------------------------------------------------------
 
 /// Puts one triple into each lane.
 template <class T>
@@ -221,7 +211,6 @@ std::array<std::uint64_t, 9> bits_of_triple(const Triple<T>& t) {
 }
 
 // --- reference structures
-// ----------------------------------------------------------------------------
 
 /// Reads tests/data/structures/<name>: molecules in the atom order O, H1, H2.
 inline std::vector<Triple<double>> reference_cluster(const std::string& name) {
@@ -252,7 +241,6 @@ inline std::vector<Triple<double>> reference_cluster(const std::string& name) {
 }
 
 // --- models and whole clusters
-// ----------------------------------------------------------------------------
 
 inline WaterModel tip3p() { return *find_water_model("tip3p"); }
 
@@ -270,6 +258,37 @@ inline Triple<double> molecule(std::span<const double> x, std::size_t m) {
   std::array<double, 9> a;
   std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(9 * m), 9, a.begin());
   return to_triple(a);
+}
+
+/// Sums over the atoms of a cluster.
+struct Momenta {
+  Eigen::Vector3d linear = Eigen::Vector3d::Zero();   ///< of m v
+  Eigen::Vector3d angular = Eigen::Vector3d::Zero();  ///< of m x cross v
+  Eigen::Vector3d moment = Eigen::Vector3d::Zero();   ///< of m x
+  double kinetic = 0.0;
+};
+inline Momenta momenta(const WaterModel& model, std::span<const double> x,
+                       std::span<const double> v) {
+  Momenta sums;
+  for (std::size_t a = 0; a < x.size() / 3; ++a) {
+    const double m = model.mass_Da(static_cast<int>(a % 3));
+    const Eigen::Map<const Eigen::Vector3d> r(&x[3 * a]), u(&v[3 * a]);
+    sums.linear += m * u;
+    sums.angular += m * r.cross(u);
+    sums.moment += m * r;
+    sums.kinetic += 0.5 * m * u.squaredNorm();
+  }
+  return sums;
+}
+
+/// Largest rate of a squared bond length.
+inline double largest_bond_rate(std::span<const double> x, std::span<const double> v) {
+  double largest = 0.0;
+  for (std::size_t m = 0; m < x.size() / 9; ++m) {
+    const BondValues<double> rate = apply_jacobian(bonds(molecule(x, m)), molecule(v, m));
+    largest = std::max({largest, std::abs(rate.oh1), std::abs(rate.oh2), std::abs(rate.hh)});
+  }
+  return largest;
 }
 
 /// Largest error of a bond length [A].

@@ -1,10 +1,6 @@
 #pragma once
 
-#include <cmath>
-#include <limits>
-#include <string>
-
-#include <gtest/gtest.h>
+#include "testing.hpp"
 
 namespace tarn::test {
 

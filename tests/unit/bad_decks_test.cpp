@@ -1,14 +1,7 @@
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
 
-#include <gtest/gtest.h>
 
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
+#include "testing.hpp"
 
 // Each file of tests/data/bad-decks contains decks after lines "=== name". Below a line of a deck
 // stand its problems, each a caret under their column and a fragment of the message; "^^" precedes

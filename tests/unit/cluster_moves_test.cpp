@@ -1,18 +1,9 @@
 #include "start/cluster_moves.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <set>
-#include <tuple>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

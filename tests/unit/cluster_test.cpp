@@ -1,16 +1,9 @@
 #include "tarn/analysis/cluster.hpp"
 
-#include <cmath>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "plain_water.hpp"
-#include "rounding.hpp"
+#include "tarn/physics/extremes.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
@@ -197,6 +190,50 @@ TEST(ClusterShape, OfKnownMinima) {
     const auto lowest = lowest_cluster(kWaterModels[0], molecules, 1, {.starts = 4});
     EXPECT_EQ(cluster_shape(lowest.positions_A).hydrogen_bonds, bonds);
   }
+}
+
+// --- extremes ---
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+TEST(ClosestAtoms, AreOfDifferentMolecules) {
+  std::vector<double> x = molecules_at({0.0, 10.0, 20.0});
+  x[2 * 9 + 3] = 10.0;  // H1 of the last one to the second one, 2 A above its H2
+  x[2 * 9 + 4] = 3.0;
+  EXPECT_EQ(closest_atoms(x), (ClosestAtoms{{1, 2}, {2, 1}, 2.0}));
+}
+
+TEST(ClosestAtoms, OfOneMoleculeAreItsOwn) {
+  std::vector<double> x = molecules_at({0.0});
+  x[7] = 0.5;
+  EXPECT_EQ(closest_atoms(x), (ClosestAtoms{{0, 0}, {0, 2}, 0.5}));
+}
+
+TEST(ClosestAtoms, IgnoresNan) {
+  std::vector<double> x = molecules_at({0.0, 10.0, 20.0});
+  for (int c = 9; c < 18; ++c) x[static_cast<std::size_t>(c)] = kNaN;
+  EXPECT_EQ(closest_atoms(x).a.molecule, 0);
+  EXPECT_EQ(closest_atoms(x).b.molecule, 2);
+  EXPECT_EQ(closest_atoms(x).distance_A, 19.0);
+  for (double& c : x) c = kNaN;
+  EXPECT_EQ(closest_atoms(x).a.molecule, -1);
+}
+
+TEST(LargestForce, IsALengthAndTheFirstOfEquals) {
+  std::vector<double> f(18, 0.0);
+  f[4] = -3.0;
+  f[5] = 4.0;
+  f[17] = 5.0;
+  EXPECT_EQ(largest_force(f), (LargestForce{{0, 1}, 5.0}));
+  f[17] = 5.5;
+  EXPECT_EQ(largest_force(f), (LargestForce{{1, 2}, 5.5}));
+  EXPECT_EQ(largest_force(std::vector<double>(9, 0.0)), (LargestForce{{0, 0}, 0.0}));
+}
+
+TEST(LargestForce, NanIsLargest) {
+  std::vector<double> f(18, 1e300);
+  f[12] = kNaN;
+  EXPECT_EQ(largest_force(f), (LargestForce{{1, 1}, std::numeric_limits<double>::infinity()}));
 }
 
 }  // namespace

@@ -1,11 +1,8 @@
 #include "physics/confinement.hpp"
 
-#include <cmath>
-
-#include <gtest/gtest.h>
-
 #include "core/pack.hpp"
 #include "dual.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

@@ -1,24 +1,10 @@
 #include "io/convert.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <numbers>
-#include <sstream>
-#include <string>
-#include <tuple>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
+#include "io/xdr.hpp"
 #include "io/xyz.hpp"
-#include "messages.hpp"
-#include "rounding.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/physics/water_model.hpp"
+#include "testing.hpp"
 #include "text_parts.hpp"
 #include "trajectory_fixtures.hpp"
 
@@ -184,7 +170,8 @@ TEST_F(Convert, WritesTheFourthSite) {
     std::istringstream words(line);
     std::string species;
     double x[6];
-    words >> species >> x[0] >> x[1] >> x[2] >> x[3] >> x[4] >> x[5];
+    words >> species;
+    for (double& number : x) words >> number;
     EXPECT_EQ(species, "X");
     for (int c = 0; c < 3; ++c) EXPECT_NEAR(x[c], m_A[k / 4][c], few_roundings(4.0)) << line;
     EXPECT_NEAR(x[3], -(x[1] - 2.0), few_roundings(4.0)) << line;
@@ -270,8 +257,8 @@ TEST_F(Convert, RefusesSitesThatAreNot) {
 TEST_F(Convert, KeepsTheBathsOfReplicas) {
   std::string text;
   for (int r = 0; r < 3; ++r) {
-    text +=
-        frame_text(0, r, fmt::format("step=0 time_ps=0 replica={} bath_K={}", r, 100.5 + 20 * r));
+    const double bath_K = 100.5 + 20 * r;
+    text += frame_text(0, r, fmt::format("step=0 time_ps=0 replica={} bath_K={}", r, bath_K));
   }
   write("in.xyz", text);
   for (const Format& format : available_formats()) {
@@ -368,8 +355,8 @@ TEST_F(Convert, DcdKeepsTimes) {
   for (const bool steps : {false, true}) {
     std::string uneven;
     for (const int i : {0, 1, 3}) {
-      uneven +=
-          frame_text(i, 0, fmt::format("{}time_ps={}", steps ? fmt::format("step={} ", i) : "", i));
+      const std::string step = steps ? fmt::format("step={} ", i) : "";
+      uneven += frame_text(i, 0, fmt::format("{}time_ps={}", step, i));
     }
     write("in.xyz", uneven);
     EXPECT_TRUE(contains(notes("in.xyz", "out.dcd"), "frames are not evenly spaced in time"));
@@ -428,8 +415,8 @@ TEST_F(Convert, TheEndMayBeMissing) {
     EXPECT_GT(left_out, 10);
     // Damage before the last frame is an error.
     std::string damaged = whole;
-    const std::size_t middle =
-        whole.size() / 2 + (format.names_atoms ? last_frame / 2 : 0);  // position of a length
+    // The position of a length.
+    const std::size_t middle = whole.size() / 2 + (format.names_atoms ? last_frame / 2 : 0);
     write(cut, damaged.replace(middle, last_frame / 3, last_frame / 3, '?'));
     refusal(cut, "none.xyz");
     if (format.id == FileFormat::pdb) continue;  // a single model needs no end record
@@ -450,10 +437,8 @@ TEST_F(Convert, AbsurdCoordinatesAreRefused) {
   }
   writer->finish();
   // The last coordinate of the last frame, in nm.
-  std::string bytes = read_text(info.path), number(sizeof(double), '\0');
-  const double huge_nm = 1e299;
-  std::memcpy(number.data(), &huge_nm, sizeof huge_nm);
-  std::reverse(number.begin(), number.end());
+  std::string bytes = read_text(info.path), number;
+  put_xdr(number, 1e299);
   write("huge.trr", bytes.replace(bytes.size() - number.size(), number.size(), number));
   EXPECT_TRUE(contains(refusal("huge.trr", "out.xyz"),
                        "huge.trr: frame 1 (counted from 0): a coordinate of atom 11 is 1e+300"));

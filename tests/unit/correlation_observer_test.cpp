@@ -1,20 +1,13 @@
-#include <cmath>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include <gtest/gtest.h>
 
-#include "scratch_folder.hpp"
+#include "observer_of.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/observe/observers.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::ScratchFolder;
+using namespace test;
 
 /// The angle by which the only molecule of replica r has turned in its plane at a step.
 using Angle = std::function<double(std::int64_t r, std::int64_t step)>;
@@ -33,11 +26,7 @@ class CorrelationObserverTest : public ::testing::Test {
                           more,
                       "test.toml");
   }
-  std::unique_ptr<Observer> observer(const Deck& d) {
-    const RunInfo info{folder_.path(),       1,   d.system.replicas,
-                       "tarn; test, seed 1", 2.0, first_averaged_step(d)};
-    return std::move(make_observers(d, info).front());
-  }
+  std::unique_ptr<Observer> observer(const Deck& d) { return observer_of(d, folder_.path()); }
   static void see(Observer& observer, std::int64_t first, std::int64_t last,
                   const std::vector<std::int64_t>& ids, const Angle& angle) {
     for (std::int64_t step = first; step <= last; step += 2) {

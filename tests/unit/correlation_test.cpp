@@ -1,20 +1,9 @@
 #include "analysis/correlation.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <random>
-#include <set>
-#include <utility>
-#include <vector>
-
 #include <Eigen/Geometry>
-#include <gtest/gtest.h>
 
 #include "tarn/analysis/cluster.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
+#include "testing.hpp"
 
 namespace tarn::analysis {
 namespace {

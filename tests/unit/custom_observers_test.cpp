@@ -1,28 +1,12 @@
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
-#include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
-#include "fake_engine.hpp"
+#include "fake_run.hpp"
 #include "io/checkpoint.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/io/append_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/observe/quantity_table.hpp"
-#include "tarn/run.hpp"
-#include "tarn/start.hpp"
 #include "text_parts.hpp"
-#include "trajectory_fixtures.hpp"
 
 // Observers of a program that uses the library, in runs with an engine of arithmetic.
 
@@ -31,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace test;
-
-constexpr int kMolecules = 3;
 
 const std::string kLadder =
     "[thermostat]\nkind = \"gla\"\nfriction_per_ps = 1.0\ntemperatures_K = [100.0, 150.0, 300.0]\n"
@@ -116,40 +98,19 @@ ObserverMaker record(Record::Settings settings = {}) {
   return [settings](const RunInfo& run) { return std::make_unique<Record>(run, settings); };
 }
 
-class CustomObservers : public ::testing::Test {
+class CustomObservers : public FakeRuns {
  protected:
-  CustomObservers() { ::setenv("TARN_PICTURES", "off", 1); }
-
-  static Deck deck(std::int64_t steps, const std::string& more = "") {
-    return parse_deck(
-        "[system]\nmodel = \"tip3p\"\nmolecules = 3\nreplicas = 3\n"
-        "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 2.0\n"
-        "[run]\nsteps = " +
-            std::to_string(steps) + "\n" + more,
-        "test.toml");
-  }
   RunResult run(const Deck& d, std::vector<ObserverMaker> observers, RunOptions options = {}) {
     options.out_dir = out_;
     options.observers = std::move(observers);
     options.on_message = [this](const Message& message) {
-      if (contains(message.text, "too few independent")) return;
+      if (contains(message.text, "too few independent") || message.text == "a note") return;
       messages_.push_back(message);
     };
-    RunFactories parts;
-    parts.make_start = [](const Deck& of) {
-      return Start{fake_start(kMolecules, of.system.replicas), {}};
-    };
-    parts.make_engine = [this](const System& system, const State& start,
-                               const PairCountRequest& counts, const DeviceRequest&) {
-      return std::make_unique<FakeEngine>(
-          start, counts, units::ps_from_akma(system.integrator.timestep_akma), script_);
-    };
-    return run_deck(d, options, parts);
+    return run_deck(d, options, parts());
   }
   RunResult resume(const Deck& d, std::vector<ObserverMaker> observers) {
-    RunOptions options;
-    options.resume = true;
-    return run(d, std::move(observers), options);
+    return run(d, std::move(observers), to_out(&RunOptions::resume));
   }
   /// What the run with these observers is refused for.
   std::string refusal(std::vector<ObserverMaker> observers) {
@@ -158,16 +119,7 @@ class CustomObservers : public ::testing::Test {
     EXPECT_FALSE(fs::exists(out_)) << "a refused run leaves nothing";
     return message;
   }
-  /// All files but run.json, which tells of times.
-  std::map<std::string, std::string> files() const {
-    auto files = contents_of_run(out_);
-    files.erase("run.json");
-    return files;
-  }
 
-  ScratchFolder folder_;
-  std::string out_ = folder_.file("out/x");
-  FakeScript script_;
   Messages messages_;
 };
 
@@ -202,13 +154,12 @@ TEST_F(CustomObservers, ATableHasTheValuesTheirMeansAndErrors) {
   EXPECT_EQ(x.table, "mine");
   EXPECT_EQ(x.quantity, "x_A");
   EXPECT_EQ(x.samples, 24);
-  EXPECT_NEAR(x.mean, sum / 24.0,
-              1e-14);  // 24 roundings of numbers below 1, and as many in the sum
+  // 24 roundings of numbers below 1, and as many in the sum
+  EXPECT_NEAR(x.mean, sum / 24.0, 1e-14);
   EXPECT_GT(x.error, 0.0);
   EXPECT_EQ(result.averages[1].quantity, "x_squared_A2");
   EXPECT_TRUE(contains(read_text(out_ + "/averages.csv"), "\nmine,x_A,"));
-  EXPECT_TRUE(
-      contains(read_text(out_ + "/run.json"), "{\"table\": \"mine\", \"quantity\": \"x_A\""));
+  EXPECT_TRUE(contains(run_json(), "{\"table\": \"mine\", \"quantity\": \"x_A\""));
 }
 
 TEST_F(CustomObservers, AResumedRunIsTheSameBytes) {
@@ -278,10 +229,8 @@ TEST_F(CustomObservers, ReceiveTheStateBeforeExchange) {
 
 TEST_F(CustomObservers, AveragesOfBathsAreReportedInAnyOrder) {
   run(deck(35, kLadder), {record(), table_with()});
-  const std::string averages = read_text(out_ + "/averages.csv");
-  expect_parts({{averages, "table,quantity,bath_K,mean,"},
-                {averages, "\nrecord,largest_x_A,nan,"},
-                {averages, "\nmine,x_A,150,"}});
+  expect_parts_of(read_text(out_ + "/averages.csv"),
+                  {"table,quantity,bath_K,mean,", "\nrecord,largest_x_A,nan,", "\nmine,x_A,150,"});
 }
 
 TEST_F(CustomObservers, NotesPicturesAndAveragesReachTheResult) {
@@ -307,9 +256,8 @@ TEST_F(CustomObservers, UnknownValuesAreInNoAverage) {
     values[0] = first_coordinate(frame, r);
     if (frame.step % 14 == 0) values[1] = 2.0;  // and no number otherwise
   };
-  EXPECT_TRUE(contains(message_of<NumericalError>([&] { run(deck(28), {quantity_table(table)}); }),
-                       "x_squared_A2"));
-  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "may_be_unknown"));
+  expect_throws<NumericalError>({"x_squared_A2"}, [&] { run(deck(28), {quantity_table(table)}); });
+  EXPECT_TRUE(contains(run_json(), "may_be_unknown"));
   fs::remove_all(out_);
   table.may_be_unknown = true;
   const RunResult result = run(deck(28), {quantity_table(table)});
@@ -334,22 +282,19 @@ TEST_F(CustomObservers, AnotherSetIsRefusedAndNothingIsChanged) {
     EXPECT_EQ(contents_of(out_), before);
     return message;
   };
-  Record::Settings other;
-  other.name = "other", other.file = "other.txt";
+  const auto other = record({.name = "other", .file = "other.txt"});
   expect_parts({
       {refused({mine}, 40), "the run had an observer 'record'"},
       {refused({}, 40), "had an observer 'mine every 7 replicas all of x_A, "},
-      {refused({mine, record(), record(other)}, 40), "'other' is new"},
-      {refused({mine, record(), record(other)}, 30), "'other' is new"},  // of a run that has ended
+      {refused({mine, record(), other}, 40), "'other' is new"},
+      {refused({mine, record(), other}, 30), "'other' is new"},  // of a run that has ended
   });
   // A table with other settings is another one.
-  const std::vector<void (*)(QuantityTable&)> changes{
-      [](QuantityTable& table) { table.every = 14; },
-      [](QuantityTable& table) { table.columns[1] = "x_cubed_A3"; },
-      [](QuantityTable& table) { table.settings = "within 3 A"; },
-      [](QuantityTable& table) { table.may_be_unknown = true; },
-      [](QuantityTable& table) { table.steady = true; }};
-  for (const auto& change : changes) {
+  using T = QuantityTable;
+  for (const auto change : std::vector<void (*)(T&)>{
+           [](T& t) { t.every = 14; }, [](T& t) { t.columns[1] = "x_cubed_A3"; },
+           [](T& t) { t.settings = "within 3 A"; }, [](T& t) { t.may_be_unknown = true; },
+           [](T& t) { t.steady = true; }}) {
     EXPECT_TRUE(contains(refused({table_with(change), record()}, 40), "mine"));
   }
   EXPECT_TRUE(resume(deck(30), {mine, record()}).already_finished);
@@ -357,11 +302,7 @@ TEST_F(CustomObservers, AnotherSetIsRefusedAndNothingIsChanged) {
 }
 
 TEST_F(CustomObservers, NamesAndFilesAreTheirOwn) {
-  const auto with_file = [](const std::string& file) {
-    Record::Settings settings;
-    settings.file = file;
-    return record(settings);
-  };
+  const auto with_file = [](const std::string& file) { return record({.file = file}); };
   for (const char* file : {"", ".", "..", "../x", "/tmp/x", "a/b"}) {
     EXPECT_TRUE(contains(refusal({with_file(file)}), "not a plain file name"));
   }
@@ -406,10 +347,8 @@ TEST_F(CustomObservers, ATableThatCannotBeIsRefusedAtOnce) {
       {refused([&](T& t) { t.replicas = none; }), "must be at least 1"},
   });
   // That of an observer is read in the run.
-  Record::Settings never;
-  never.every = 0;
-  EXPECT_TRUE(contains(message_of<InputError>([&] { run(deck(5), {record(never)}); }),
-                       "'record' returned every() = 0"));
+  expect_throws<InputError>({"'record' returned every() = 0"},
+                            [&] { run(deck(5), {record({.every = 0})}); });
 }
 
 TEST_F(CustomObservers, ExceptionsPropagateAndTheRunCanResume) {
@@ -420,12 +359,11 @@ TEST_F(CustomObservers, ExceptionsPropagateAndTheRunCanResume) {
   bad.fails_at = 75;
   fs::remove_all(out_);
   EXPECT_EQ(message_of<std::runtime_error>([&] { run(d, {record(bad)}); }), "mine has failed");
-  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "\"status\": \"failed\""));
-  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "mine has failed"));
+  expect_parts_of(run_json(), {"\"status\": \"failed\"", "mine has failed"});
   EXPECT_EQ(io::read_checkpoint(out_ + "/checkpoint.bin").state.step, 60);
   bad.fails_with_a_number = true;
   EXPECT_THROW(resume(d, {record(bad)}), int);
-  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "\"status\": \"failed\""));
+  EXPECT_TRUE(contains(run_json(), "\"status\": \"failed\""));
   EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
   resume(d, {record()});
   EXPECT_EQ(files(), straight);
@@ -433,8 +371,7 @@ TEST_F(CustomObservers, ExceptionsPropagateAndTheRunCanResume) {
 
 TEST_F(CustomObservers, UnrequestedFieldsThrow) {
   const auto energies = table_with([](QuantityTable& table) { table.fields = kEnergies; });
-  EXPECT_TRUE(
-      contains(message_of<std::out_of_range>([&] { run(deck(7), {energies}); }), "not requested"));
+  expect_throws<std::out_of_range>({"not requested"}, [&] { run(deck(7), {energies}); });
   Frame frame;
   FakeEngine(fake_start(2, 3), {}, 0.002).snapshot(kPositions | kVelocities | kOwnPositions, frame);
   EXPECT_EQ(frame.live(), 3u);
@@ -460,9 +397,7 @@ TEST_F(CustomObservers, FieldsReachTheSnapshot) {
 TEST_F(CustomObservers, OverwriteReplacesTheirFiles) {
   run(deck(10), {record(), table_with()});
   write_text(out_ + "/mine.svg", "of the older run");
-  RunOptions overwrite;
-  overwrite.overwrite = true;
-  run(deck(10), {table_with()}, overwrite);
+  run(deck(10), {table_with()}, to_out(&RunOptions::overwrite));
   EXPECT_FALSE(fs::exists(out_ + "/mine.svg"));
   EXPECT_TRUE(fs::exists(out_ + "/record.txt")) << "nobody says whose that is";
 }

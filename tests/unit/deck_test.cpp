@@ -1,37 +1,22 @@
 #include "tarn/deck.hpp"
 
-#include <cmath>
-#include <filesystem>
-#include <limits>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "deck/notes.hpp"
 #include "deck/schema.hpp"
 #include "deck/suggest.hpp"
-#include "rounding.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/deck_text.hpp"
+#include "testing.hpp"
 #include "text_parts.hpp"
 
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::expect_parts;
+using namespace test;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 const std::string kSmallest = "[system]\nmolecules = 7\n[run]\nsteps = 1000\n";
 const std::string kWarm =
-    "[system]\nmolecules = 7\n[run]\nsteps = 1000\n"
-    "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\nfriction_per_ps = 5.0\n";
+    kSmallest + "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\nfriction_per_ps = 5.0\n";
 
 const std::string kLibrary =
     "[potential]\nkind = \"library\"\npath = \"libmine.so\"\noptions = \"k = 1\"\n";
@@ -130,8 +115,9 @@ every = 12
 every_minutes = 7.5
 )";
 
-Deck parse(const std::string& text, const std::vector<std::string>& overrides = {},
-           const std::vector<std::string>& removals = {}) {
+using Texts = std::vector<std::string>;
+
+Deck parse(const std::string& text, const Texts& overrides = {}, const Texts& removals = {}) {
   return parse_deck(text, "folder/some.deck.toml", overrides, removals);
 }
 
@@ -147,10 +133,9 @@ std::vector<Problem> problems_by(const Read& read) {
 }
 
 /// The messages of the problems, with their places.
-std::vector<std::string> problems_of(const std::string& text,
-                                     const std::vector<std::string>& overrides = {},
-                                     const std::vector<std::string>& removals = {}) {
-  std::vector<std::string> texts;
+Texts problems_of(const std::string& text, const Texts& overrides = {},
+                  const Texts& removals = {}) {
+  Texts texts;
   for (const Problem& problem : problems_by([&] { parse(text, overrides, removals); })) {
     texts.push_back(problem.text());
   }
@@ -158,9 +143,9 @@ std::vector<std::string> problems_of(const std::string& text,
 }
 
 /// The text of the single problem.
-std::string problem_of(const std::string& text, const std::vector<std::string>& overrides = {},
-                       const std::vector<std::string>& removals = {}) {
-  const std::vector<std::string> all = problems_of(text, overrides, removals);
+std::string problem_of(const std::string& text, const Texts& overrides = {},
+                       const Texts& removals = {}) {
+  const Texts all = problems_of(text, overrides, removals);
   EXPECT_EQ(all.size(), 1u);
   return all.empty() ? std::string{} : all.front();
 }
@@ -233,7 +218,7 @@ TEST(Deck, RelaxFollowsTheScheme) {
 
 TEST(Deck, VelocitiesFollowTheTemperature) {
   using Start = std::pair<VelocityKind, std::optional<double>>;
-  const auto start_of = [](const std::string& text, const std::vector<std::string>& overrides) {
+  const auto start_of = [](const std::string& text, const Texts& overrides) {
     const SystemSection system = parse(text, overrides).system;
     return Start{system.velocities, system.temperature_K};
   };
@@ -294,8 +279,7 @@ TEST(Deck, TheSchemeFollowsTheModel) {
 }
 
 TEST(Deck, AThermostatIsBaoabUnlessItsKindIsGiven) {
-  const std::vector<std::string> bath{"thermostat.temperature_K=100",
-                                      "thermostat.friction_per_ps=5"};
+  const Texts bath{"thermostat.temperature_K=100", "thermostat.friction_per_ps=5"};
   EXPECT_EQ(parse(kSmallest, bath).thermostat.kind, Thermostat::baoab);
   EXPECT_EQ(parse(kSmallest).thermostat.kind, Thermostat::none);
   EXPECT_EQ(parse(kWarm).thermostat.kind, Thermostat::gla);
@@ -317,9 +301,8 @@ TEST(DeckProblems, CarryFileLineAndColumn) {
 }
 
 TEST(DeckProblems, ComeInTheOrderOfTheLinesAndThenOfTheCommandLine) {
-  const std::vector<std::string> all =
-      problems_of("[run]\nsteps = -1\nthread = 1\n[system]\nmolecules = 0\n",
-                  {"run.device=gpu", "observe.rdf.every=0", "sytem.seed=1"});
+  const Texts all = problems_of("[run]\nsteps = -1\nthread = 1\n[system]\nmolecules = 0\n",
+                                {"run.device=gpu", "observe.rdf.every=0", "sytem.seed=1"});
   ASSERT_EQ(all.size(), 6u);
   expect_parts({{all[0], ":2:9: steps"},
                 {all[1], ":3:1: unknown key \"thread\""},
@@ -379,20 +362,18 @@ TEST(DeckOverrides, FileNamesStayText) {
 }
 
 TEST(DeckOverrides, ProblemsNameThem) {
-  const std::vector<std::pair<std::string, std::string>> cases{
-      {"run.steps", "--set run.steps: expected section.key=value"},
-      {"steps=5", "--set steps=5: expected section.key=value"},
-      {"=5", "--set =5: expected section.key=value"},
-      {"run..steps=5", "--set run..steps=5: expected section.key=value"},
-      {"run.steps=", "--set run.steps=: the value is missing"},
-      {"run.stpes=5",
-       "--set run.stpes=5: unknown key \"stpes\" in [run] (did you mean \"steps\"?)"},
-      {"observe.every=5", "--set observe.every=5: [observe] contains sections and no keys"},
-      {"run.steps=5.0", "--set run.steps=5.0: steps = 5.0 is a floating-point number"},
-      {"run.steps=many", "--set run.steps=many: steps = many is not an integer"},
-      {"system.seed=5\nreplicas=3", "seed = \"5\\u000Areplicas=3\" is a string"},
-  };
-  for (const auto& [override_, message] : cases) {
+  for (const auto& [override_, message] : std::vector<std::pair<std::string, std::string>>{
+           {"run.steps", "--set run.steps: expected section.key=value"},
+           {"steps=5", "--set steps=5: expected section.key=value"},
+           {"=5", "--set =5: expected section.key=value"},
+           {"run..steps=5", "--set run..steps=5: expected section.key=value"},
+           {"run.steps=", "--set run.steps=: the value is missing"},
+           {"run.stpes=5",
+            "--set run.stpes=5: unknown key \"stpes\" in [run] (did you mean \"steps\"?)"},
+           {"observe.every=5", "--set observe.every=5: [observe] contains sections and no keys"},
+           {"run.steps=5.0", "--set run.steps=5.0: steps = 5.0 is a floating-point number"},
+           {"run.steps=many", "--set run.steps=many: steps = many is not an integer"},
+           {"system.seed=5\nreplicas=3", "seed = \"5\\u000Areplicas=3\" is a string"}}) {
     EXPECT_TRUE(contains(problem_of(kSmallest, {override_}), message)) << override_;
   }
 }
@@ -400,8 +381,7 @@ TEST(DeckOverrides, ProblemsNameThem) {
 TEST(DeckRemovals, TakeKeysAndSectionsAway) {
   const std::string text = kWarm + "[confinement]\nradius_A = 9\nstiffness_kcal_per_mol_A2 = 2\n" +
                            "[observe.rdf]\nevery = 5\n[observe.energies]\nevery = 7\n";
-  const auto without = [&](const std::vector<std::string>& removals,
-                           const std::vector<std::string>& overrides = {}) {
+  const auto without = [&](const Texts& removals, const Texts& overrides = {}) {
     return parse(text, overrides, removals);
   };
   EXPECT_FALSE(without({"confinement"}).confinement);
@@ -414,8 +394,7 @@ TEST(DeckRemovals, TakeKeysAndSectionsAway) {
   EXPECT_EQ(cold.thermostat, ThermostatSection{});
   EXPECT_EQ(parse(resolved_deck(cold)), cold);
   // --set applies after --unset.
-  const Deck other = without({"thermostat"}, {"thermostat.kind=none"});
-  EXPECT_EQ(other.thermostat, ThermostatSection{});
+  EXPECT_EQ(without({"thermostat"}, {"thermostat.kind=none"}).thermostat, ThermostatSection{});
   EXPECT_EQ(without({"confinement.radius_A"}, {"confinement.radius_A=4"}).confinement->radius_A, 4);
   EXPECT_EQ(without({"run.steps"}, {"run.duration_ps=1"}).run.steps, 500);
   // Also for invalid keys, and for the kind, which determines the keys.
@@ -428,18 +407,16 @@ TEST(DeckRemovals, TakeKeysAndSectionsAway) {
 }
 
 TEST(DeckRemovals, OfMissingKeysAreProblems) {
-  const std::vector<std::pair<std::string, std::string>> cases{
-      {"confinement",
-       "--unset confinement: the deck has no such section or key; expected section or "},
-      {"observe", "--unset observe: the deck has no such"},
-      {"thermostat.frition_per_ps", "(did you mean thermostat.friction_per_ps?)"},
-      {"thermosat", "(did you mean thermostat?)"},
-      {"friction_per_ps", "(did you mean thermostat.friction_per_ps?)"},
-      {"run.steps=5", "(did you mean run.steps?)"},
-      {"", "--unset : the deck has no such"},
-      {"run.steps", "folder/some.deck.toml:3:2: [run] needs steps or duration_ps"},
-  };
-  for (const auto& [removal, message] : cases) {
+  for (const auto& [removal, message] : std::vector<std::pair<std::string, std::string>>{
+           {"confinement",
+            "--unset confinement: the deck has no such section or key; expected section or "},
+           {"observe", "--unset observe: the deck has no such"},
+           {"thermostat.frition_per_ps", "(did you mean thermostat.friction_per_ps?)"},
+           {"thermosat", "(did you mean thermostat?)"},
+           {"friction_per_ps", "(did you mean thermostat.friction_per_ps?)"},
+           {"run.steps=5", "(did you mean run.steps?)"},
+           {"", "--unset : the deck has no such"},
+           {"run.steps", "folder/some.deck.toml:3:2: [run] needs steps or duration_ps"}}) {
     EXPECT_TRUE(contains(problem_of(kWarm, {}, {removal}), message));
   }
 }
@@ -447,19 +424,16 @@ TEST(DeckRemovals, OfMissingKeysAreProblems) {
 // --- The resolved deck ---
 
 TEST(ResolvedDeck, ReadsBackTheSame) {
-  const std::vector<std::string> texts{
-      kSmallest,
-      kWarm,
-      kEveryKey,
-      kSmallest + "[integrator]\nscheme = \"settle\"\ntimestep_fs = 0.1\n",
-      kSmallest + "[integrator]\nscheme = \"shake\"\ntolerance = 1.2345678901234567e-9\n",
-      kSmallest +
-          "[integrator]\nscheme = \"zss-stiff\"\nomega = \"infinite\"\ntimestep_fs = "
-          "2.4444104999999997\n",
-      "[system]\nfile = \"start.xyz\"\n[run]\nduration_ps = 1.0\n[observe.trajectory]\n",
-      "[system]\nfile = \"a \\\"b\\\" \\\\c\\t\\u00e9.xyz\"\nmolecules = 3\n[run]\nsteps = 0\n",
-  };
-  for (const std::string& text : texts) {
+  for (const std::string& text :
+       {kSmallest, kWarm, kEveryKey,
+        kSmallest + "[integrator]\nscheme = \"settle\"\ntimestep_fs = 0.1\n",
+        kSmallest + "[integrator]\nscheme = \"shake\"\ntolerance = 1.2345678901234567e-9\n",
+        kSmallest + "[integrator]\nscheme = \"zss-stiff\"\nomega = \"infinite\"\n"
+                    "timestep_fs = 2.4444104999999997\n",
+        std::string(
+            "[system]\nfile = \"start.xyz\"\n[run]\nduration_ps = 1.0\n[observe.trajectory]\n"),
+        std::string("[system]\nfile = \"a \\\"b\\\" \\\\c\\t\\u00e9.xyz\"\nmolecules = 3\n[run]\n"
+                    "steps = 0\n")}) {
     const Deck deck = parse(text);
     const std::string resolved = resolved_deck(deck);
     EXPECT_EQ(parse(resolved), deck) << resolved;
@@ -473,7 +447,7 @@ TEST(ResolvedDeck, RecentresForFormatsOfLimitedRange) {
     const bool is_limited = format != "xyz" && format != "trr";
     for (const std::string recentre : {"", "false", "true"}) {
       SCOPED_TRACE(format + recentre);
-      std::vector<std::string> overrides{"observe.trajectory.format=" + format};
+      Texts overrides{"observe.trajectory.format=" + format};
       if (!recentre.empty()) overrides.push_back("system.recentre=" + recentre);
       const Deck deck = parse(kWarm, overrides);
       EXPECT_EQ(deck.system.recentre, recentre.empty() ? is_limited : recentre == "true");
@@ -482,8 +456,8 @@ TEST(ResolvedDeck, RecentresForFormatsOfLimitedRange) {
     }
   }
   EXPECT_FALSE(parse(kWarm).system.recentre);
-  EXPECT_TRUE(
-      contains(resolved_deck(parse(kWarm, {"observe.trajectory.format=xtc"})), "recentre = true"));
+  const Deck limited = parse(kWarm, {"observe.trajectory.format=xtc"});
+  EXPECT_TRUE(contains(resolved_deck(limited), "recentre = true"));
 }
 
 TEST(PhysicsFingerprint, OmitsOnlyKeysThatResumedRunsMayChange) {
@@ -506,9 +480,8 @@ TEST(PhysicsFingerprint, OmitsOnlyKeysThatResumedRunsMayChange) {
     const std::string own = physics_fingerprint(parse(c.text));
     EXPECT_NE(own, physics_fingerprint(parse(kWarm)));
     for (const char* key : c.same) EXPECT_EQ(physics_fingerprint(parse(c.text, {key})), own) << key;
-    for (const char* key : c.other) {
+    for (const char* key : c.other)
       EXPECT_NE(physics_fingerprint(parse(c.text, {key})), own) << key;
-    }
   }
 }
 
@@ -567,7 +540,7 @@ TEST(Potential, SupportsPathIntegralsAndExchange) {
                             "[thermostat]\ntemperatures_K = [100, 150]\nfriction_per_ps = 5\n"
                             "[exchange]\n[path_integral]\nbeads = 16\n",
                         {"system.model=qtip4pf", "system.replicas=2"}),
-            std::vector<std::string>{});
+            Texts{});
 }
 
 TEST(Potential, MessagesOnChargesOfTheModel) {
@@ -605,13 +578,11 @@ TEST(WithScheme, TakesKeys) {
 }
 
 TEST(WithScheme, ProblemsNameIt) {
-  const std::vector<std::pair<std::string, std::string>> cases{
-      {"newmark-one-step:omega=infinite", "scheme = \"newmark-one-step\" needs finite omega"},
-      {"zss-stiff:omga=3", "unknown key \"omga\""},
-      {"shake:tolerance", "expected key=value"},
-      {"zss-stiff:scheme=shake", "write the scheme first, as in shake"},
-  };
-  for (const auto& [spec, message] : cases) {
+  for (const auto& [spec, message] : std::vector<std::pair<std::string, std::string>>{
+           {"newmark-one-step:omega=infinite", "scheme = \"newmark-one-step\" needs finite omega"},
+           {"zss-stiff:omga=3", "unknown key \"omga\""},
+           {"shake:tolerance", "expected key=value"},
+           {"zss-stiff:scheme=shake", "write the scheme first, as in shake"}}) {
     const auto problems = problems_by([&, &scheme = spec] { with_scheme(parse(kWarm), scheme); });
     ASSERT_FALSE(problems.empty()) << spec << " was accepted";
     EXPECT_TRUE(contains(problems[0].text(), "--schemes " + spec + ": " + message));
@@ -624,22 +595,20 @@ TEST(WithScheme, ProblemsNameIt) {
 class DeckFiles : public testing::Test {
  protected:
   std::string write(const std::string& name, const std::string& text) const {
-    test::write_text(folder_.file(name), text);
+    write_text(folder_.file(name), text);
     return folder_.file(name);
   }
 
-  static std::vector<Problem> problems_of_file(const std::string& path,
-                                               const std::vector<std::string>& overrides) {
+  static std::vector<Problem> problems_of_file(const std::string& path, const Texts& overrides) {
     return problems_by([&] { load_deck(path, overrides); });
   }
   /// The message for a rejected deck with one problem; empty if it is accepted.
-  static std::string message_of(const std::string& path,
-                                const std::vector<std::string>& overrides) {
+  static std::string message_of(const std::string& path, const Texts& overrides) {
     const auto problems = problems_of_file(path, overrides);
     return problems.empty() ? std::string{} : InputError(problems).what();
   }
 
-  test::ScratchFolder folder_;
+  ScratchFolder folder_;
 };
 
 /// A structure with the given number of molecules.
@@ -691,7 +660,7 @@ TEST_F(DeckFiles, StructuresAreRelativeToTheDeck) {
   EXPECT_TRUE(problems[0].message.ends_with(
       "; paths in a deck and in --set are relative to the folder of the deck"));
   // A file that is in the current folder.
-  test::write_text("deck-files-here.xyz", row_of(1));
+  write_text("deck-files-here.xyz", row_of(1));
   const std::string here = message_of(path, {"system.file=deck-files-here.xyz"});
   std::filesystem::remove("deck-files-here.xyz");
   EXPECT_TRUE(contains(here, "relative to the folder of the deck: write \""));
@@ -737,7 +706,7 @@ TEST_F(DeckFiles, AreCheckedTogetherWithTheStructure) {
 TEST_F(DeckFiles, FollowTheRulesForTheMoleculesOfTheStructure) {
   write("start.xyz", row_of(200));
   const std::string path = write("a.toml", "[run]\nsteps = 1\n[system]\nfile = \"start.xyz\"\n");
-  const auto refusal = [&](const std::vector<std::string>& set) { return message_of(path, set); };
+  const auto refusal = [&](const Texts& set) { return message_of(path, set); };
   EXPECT_EQ(refusal({"system.molecules=200"}), "");
   EXPECT_EQ(refusal({"system.molecules=7"}),
             "--set system.molecules=7: molecules = 7, but the structure has 200");
@@ -790,11 +759,10 @@ TEST(DeckWarnings, ExactRingsResonate) {
 /// Economised frequencies for averages, with the highest wavenumber of the molecule and its masses;
 /// those of Trotter for dynamics.
 TEST(Deck, FrequenciesOfRingPolymers) {
-  const std::vector<std::string> pimd{"system.model=qtip4pf", "path_integral.beads=8",
-                                      "thermostat.temperature_K=100",
-                                      "thermostat.friction_per_ps=5"};
-  const auto parsed = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> keys = pimd;
+  const Texts pimd{"system.model=qtip4pf", "path_integral.beads=8", "thermostat.temperature_K=100",
+                   "thermostat.friction_per_ps=5"};
+  const auto parsed = [&](const Texts& more) {
+    Texts keys = pimd;
     keys.insert(keys.end(), more.begin(), more.end());
     return *parse(kSmallest, keys).path_integral;
   };
@@ -856,7 +824,7 @@ TEST(MakeSystem, ConvertsUnitsOnce) {
   EXPECT_EQ(system.seed, 9u);
   EXPECT_EQ(system.precision, Precision::mixed);
   EXPECT_EQ(system.integrator.scheme, Scheme::zss_stiff);
-  EXPECT_NEAR(system.integrator.timestep_akma, 0.05, test::few_roundings());
+  EXPECT_NEAR(system.integrator.timestep_akma, 0.05, few_roundings());
   EXPECT_EQ(system.integrator.beta, 0.4);
   EXPECT_EQ(system.integrator.omega, 20.0);
   EXPECT_EQ(system.integrator.solver, Solver::dense);
@@ -874,8 +842,7 @@ TEST(MakeSystem, KeepMoleculeMassTakesTheMassFromTheOxygen) {
       "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\nfriction_amu_per_ps = 0.2045483\n";
   const System light = make_system(parse(kSmallest), 7), heavy = make_system(parse(text), 7);
   EXPECT_EQ(heavy.model.mass_h_Da, 3.024);
-  EXPECT_NEAR(heavy.model.molecule_mass_Da(), light.model.molecule_mass_Da(),
-              test::few_roundings(18.0));
+  EXPECT_NEAR(heavy.model.molecule_mass_Da(), light.model.molecule_mass_Da(), few_roundings(18.0));
   // Friction per mass uses the masses of the dynamics.
   EXPECT_NEAR(heavy.thermostat.friction_hydrogen_per_akma, 0.01 / 3.024, 2.5e-7 * 0.01 / 3.024);
   const double oxygen_Da = 15.9994 - 2.0 * (3.024 - 1.008);
@@ -883,8 +850,7 @@ TEST(MakeSystem, KeepMoleculeMassTakesTheMassFromTheOxygen) {
               2.5e-7 * 0.01 / oxygen_Da);
   // The record of the run contains it.
   const std::string resolved = resolved_deck(parse(text));
-  EXPECT_NE(resolved.find("hydrogen_mass_Da = 3.024\nkeep_molecule_mass = true\n"),
-            std::string::npos);
+  EXPECT_TRUE(contains(resolved, "hydrogen_mass_Da = 3.024\nkeep_molecule_mass = true\n"));
   EXPECT_EQ(parse(resolved), parse(text));
   // Normal modes use the masses of the isotopes.
   EXPECT_EQ(water_model(parse(text)).mass_h_Da, units::mass_hydrogen_Da);
@@ -930,8 +896,7 @@ TEST(MakeSystem, IsotopesHaveTheirMasses) {
       "[system]\nmolecules = 7\nhydrogen_mass_Da = 2.014\noxygen_mass_Da = 15.999\n[run]\n"
       "steps = 1\n";
   const Deck deck = parse(text);
-  const WaterModel of_system = make_system(deck, 7).model, of_deck = water_model(deck);
-  for (const WaterModel& model : {of_system, of_deck}) {
+  for (const WaterModel& model : {make_system(deck, 7).model, water_model(deck)}) {
     EXPECT_EQ(model.mass_h_Da, 2.014);
     EXPECT_EQ(model.mass_o_Da, 15.999);
   }
@@ -948,7 +913,7 @@ TEST(MakeSystem, IsotopesHaveTheirMasses) {
       EXPECT_EQ(model.mass_h_Da, 2.014);
       EXPECT_EQ(model.mass_o_Da, 15.9994);
     }
-    EXPECT_NE(resolved_deck(heavy).find("oxygen_mass_Da = 15.9994\n"), std::string::npos);
+    EXPECT_TRUE(contains(resolved_deck(heavy), "oxygen_mass_Da = 15.9994\n"));
   }
 }
 
@@ -1025,7 +990,7 @@ TEST(MakeSystem, ChecksTheNumberOfMoleculesOfAFile) {
   EXPECT_THROW(make_system(parse(text + "replicas = 1000000\n"), 101), InputError);
   const Deck bound = parse(text + "molecules = 7\n");
   EXPECT_EQ(make_system(bound, 7).molecules, 7);
-  EXPECT_EQ(test::message_of<InputError>([&] { make_system(bound, 12); }),
+  EXPECT_EQ(message_of<InputError>([&] { make_system(bound, 12); }),
             "folder/some.deck.toml: [system] molecules = 7, but the structure has 12");
 }
 
@@ -1177,8 +1142,8 @@ TEST(DeckText, ProblemsHaveKeysAndAdvice) {
 }
 
 TEST(DeckText, IsReadFromFiles) {
-  const test::ScratchFolder folder;
-  test::write_text(folder.file("a.toml"), kFaultyDeck);
+  const ScratchFolder folder;
+  write_text(folder.file("a.toml"), kFaultyDeck);
   EXPECT_EQ(read_deck_text(folder.file("a.toml")), kFaultyDeck);
   EXPECT_THROW(read_deck_text(folder.file("missing.toml")), IoError);
   EXPECT_THROW(read_deck_text(folder.path()), IoError);
@@ -1187,7 +1152,7 @@ TEST(DeckText, IsReadFromFiles) {
 // --- The reference page ---
 
 TEST(DeckReference, IsThePageInTheDocumentation) {
-  EXPECT_EQ(test::read_text(TARN_SOURCE_DIR "/docs/decks.md"), deck_reference())
+  EXPECT_EQ(read_text(TARN_SOURCE_DIR "/docs/decks.md"), deck_reference())
       << "docs/decks.md is out of date; renew it: tarn check --reference > docs/decks.md";
 }
 

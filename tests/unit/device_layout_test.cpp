@@ -1,25 +1,16 @@
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <set>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "counting.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/launch_length.hpp"
 #include "kernels/layout.hpp"
+#include "kernels/probe_message.hpp"
 #include "physics/pair_force.hpp"
 #include "src/cpu/layout.hpp"
 #include "tarn/deck.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Who works on what on a GPU: the plain functions that kernels compute their places with. And how
-/// the CPU engine deals a large cluster out to threads.
+/// the CPU engine deals a large cluster out to threads, and what is told where there is no device.
 
 namespace tarn {
 namespace {
@@ -522,6 +513,25 @@ TEST(CpuSmallClusters, RunAloneWhereThatIsFaster) {
   EXPECT_TRUE(molecule_lanes_are_faster(32, 6, 8, 1));
   EXPECT_FALSE(molecule_lanes_are_faster(32, 7, 8, 1));
   EXPECT_FALSE(molecule_lanes_are_faster(7, 100'000'000, 8, 4)) << "too many for an int";
+}
+
+// --- messages: each cause has its own words and its own cure ---
+
+TEST(ProbeMessage, IsOneLineThatNamesTheCauseAndTheCure) {
+  std::set<std::string> seen;
+  for (const auto& [status, words] : std::vector<std::pair<ProbeStatus, std::vector<std::string>>>{
+           {ProbeStatus::ok, {}},
+           {ProbeStatus::not_built, {"without CUDA", "toolkit 12 or newer", "-DTARN_CUDA=ON"}},
+           {ProbeStatus::no_driver, {"no NVIDIA driver", "install", "CUDA 13.0"}},
+           {ProbeStatus::driver_too_old, {"supports CUDA 11.8", "needs 13.0", "update the driver"}},
+           {ProbeStatus::no_device, {"no device", "nvidia-smi", "CUDA_VISIBLE_DEVICES"}},
+           {ProbeStatus::failed, {"words"}}}) {
+    const std::string text = probe_message(status, "11.8", "13.0", "words");
+    for (const std::string& word : words) EXPECT_TRUE(test::contains(text, word));
+    EXPECT_TRUE(seen.insert(text).second) << text;
+    EXPECT_EQ(text.find('\n'), std::string::npos);
+    EXPECT_EQ(text.empty(), status == ProbeStatus::ok);
+  }
 }
 
 }  // namespace

@@ -1,16 +1,8 @@
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "engine_fixtures.hpp"
 #include "forked.hpp"
-#include "scratch_folder.hpp"
 #include "start/rings.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"
+#include "testing.hpp"
 
 /// @file
 /// What a program may hand to an engine or a ForceField by mistake: it is told, and nothing is read

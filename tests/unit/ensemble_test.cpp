@@ -1,13 +1,7 @@
 #include "tarn/ensemble.hpp"
 
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/run.hpp"
+#include "quiet_run.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
@@ -25,9 +19,7 @@ const std::string kBath =
 TEST(Ensemble, HasTheStatesOfARun) {
   ScratchFolder folder;
   const Deck d = deck(kBath + "[observe.heat]\nevery = 30\n");
-  RunOptions options;
-  options.out_dir = folder.file("run");
-  run_deck(d, options);
+  run_deck(d, quiet_run(folder.file("run")));
   Ensemble ensemble(d, {"cpu", 1});
   EXPECT_TRUE(ensemble.advance(60));
   const State of_run = Ensemble::load(folder.file("run"), {"cpu"}).state();

@@ -1,16 +1,9 @@
 #include "compare/error_cost.hpp"
 
-#include <cmath>
-#include <random>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "compare/energy_conservation.hpp"
-#include "rounding.hpp"
+#include "compare/water_variants.hpp"
 #include "tarn/compare.hpp"
-#include "tarn/core/units.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
@@ -59,9 +52,9 @@ TEST(ErrorCost, EmptyGroupsHaveNoResult) {
     EXPECT_NEAR(e.mean, 1.0 / 6.0, test::few_roundings());
     EXPECT_TRUE(std::isnan(e.error)) << e.error;
   }
-  CostPoint point;
-  point.distance = total_variation_and_error(one, reference);
-  EXPECT_FALSE(is_error_below(point, ErrorMeasure::distance, 1.0));
+  SchemeResult of_one;
+  of_one.oo_total_variation_err = total_variation_and_error(one, reference).error;
+  EXPECT_FALSE(is_error_below(of_one, ErrorMeasure::distance, 1.0));
   DistanceHistogram a, b;
   a.error_per_A = {0.0, 0.0};
   b.error_per_A = {0.1, 0.1};
@@ -143,17 +136,18 @@ TEST(ErrorCost, TheCheapestIsTheFastestWithinTheTolerance) {
 /// A distance of 0.03 is what equal distributions have with noise of 0.03: nothing is known about
 /// a limit of 0.02.
 TEST(ErrorCost, DistancesWithinTheirNoiseAreNotResolved) {
-  CostPoint p;
-  p.distance = {0.03, 0.001};
+  SchemeResult s;
+  s.oo_total_variation = 0.03;
+  s.oo_total_variation_err = 0.001;
   const auto longer = [&](double limit) {
-    return times_longer_to_resolve(p, ErrorMeasure::distance, limit);
+    return times_longer_to_resolve(s, ErrorMeasure::distance, limit);
   };
-  p.distance_noise = 0.03;
+  s.oo_total_variation_noise = 0.03;
   EXPECT_EQ(longer(0.05), 1.0);
   EXPECT_NEAR(longer(0.02), 0.032 * 0.032 / (0.01 * 0.01), test::few_roundings(10.24));
-  p.distance_noise = 0.005;
+  s.oo_total_variation_noise = 0.005;
   EXPECT_EQ(longer(0.02), 1.0) << "well above it";
-  p.distance.error = p.distance_noise = std::nan("");
+  s.oo_total_variation_err = s.oo_total_variation_noise = std::nan("");
   EXPECT_TRUE(std::isinf(longer(0.05))) << "of one replica";
 }
 
@@ -225,13 +219,20 @@ TEST(EnergyConservation, OnlyReplicasThatAreLeftCount) {
 }
 
 TEST(EnergyConservation, OrdersOmitLostReplicas) {
-  std::vector<EnergyPoint> points;
+  std::vector<SchemeResult> schemes;
+  std::vector<Variant> variants;
+  const auto add = [&](std::size_t curve, double step_fs, double change) {
+    variants.push_back({"", {}, curve, curve == 0 ? "a" : "b"});
+    schemes.emplace_back().timestep_fs = step_fs;
+    schemes.back().energy_rms_kcal_per_mol.mean = change;
+  };
   for (const double step_fs : {0.5, 1.0, 2.0}) {
-    points.push_back({0, step_fs, {3e-4 * step_fs * step_fs, 1e-5}, true});
-    points.push_back({1, step_fs, {1e-5 * std::pow(step_fs, 3), 1e-6}, true});
+    add(0, step_fs, 3e-4 * step_fs * step_fs);
+    add(1, step_fs, 1e-5 * std::pow(step_fs, 3));
   }
-  points.push_back({0, 4.0, {1e9, 0.0}, false});
-  const std::vector<SchemeOrder> orders = energy_orders(points, {"a", "b"});
+  add(0, 4.0, 1e9);
+  schemes.back().blow_ups.emplace_back();
+  const std::vector<SchemeOrder> orders = energy_orders(schemes, variants);
   ASSERT_EQ(orders.size(), 2u);
   EXPECT_EQ(orders[0].quantity, "energy");
   // Exact powers, up to the rounding of logarithms.

@@ -1,18 +1,12 @@
 #include "physics/flexible.hpp"
 
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "core/pack.hpp"
 #include "distorted_molecule.hpp"
 #include "dual.hpp"
 #include "flexible_reference.hpp"
 #include "physics/flexible_hessian.hpp"
-#include "tarn/force_field.hpp"
+#include "steps/step_parameters.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 
@@ -233,6 +227,8 @@ TEST(Flexible, PacksAndFloatsAgreeWithDoubles) {
   using P = Pack<double>;
   const WaterModel model = *find_water_model("tip4p2005f");
   const FlexibleParameters<double> p = flexible_parameters(model);
+  StepParameters step{};
+  step.flexible = p;
   Random random(9);
   for (int i = 0; i < 20; ++i) {
     const Triple<double> x = distorted_molecule(model, random);
@@ -245,19 +241,10 @@ TEST(Flexible, PacksAndFloatsAgreeWithDoubles) {
       wide[k] = P(all[k]);
       narrow[k] = static_cast<float>(d[k]);
     }
-    const FlexibleParameters<float> q{static_cast<float>(p.r_eq),
-                                      static_cast<float>(p.angle_eq),
-                                      static_cast<float>(p.bend),
-                                      static_cast<float>(p.k2),
-                                      static_cast<float>(p.k3),
-                                      static_cast<float>(p.k4),
-                                      static_cast<float>(p.depth),
-                                      static_cast<float>(p.alpha),
-                                      static_cast<float>(p.least_curvature),
-                                      p.is_morse};
     const std::array<double, 9> f = to_array(intramolecular_force(x, p));
     const std::array<P, 9> packs = to_array(intramolecular_force(to_triple(wide), p));
-    const std::array<float, 9> floats = to_array(intramolecular_force(to_triple(narrow), q));
+    const std::array<float, 9> floats =
+        to_array(intramolecular_force(to_triple(narrow), rounded_to_float(step).flexible));
     for (std::size_t k = 0; k < 9; ++k) {
       // Packs have other reciprocal roots.
       EXPECT_NEAR(packs[k][0], f[k], few_roundings(300.0));

@@ -1,9 +1,4 @@
-#include <filesystem>
-#include <random>
-#include <string>
 #include <sys/resource.h>
-
-#include <gtest/gtest.h>
 
 #include "full_product.hpp"
 #include "fuzz/checkpoint_fuzz.hpp"
@@ -12,7 +7,7 @@
 #include "fuzz/h5md_fuzz.hpp"
 #endif
 #include "fuzz/structure_fuzz.hpp"
-#include "scratch_folder.hpp"
+#include "testing.hpp"
 
 #if defined(TARN_HAVE_HDF5) && defined(__SANITIZE_ADDRESS__)
 /// The HDF5 library forgets blocks of its own where a file is damaged.

@@ -1,22 +1,10 @@
 // XTC and TRR: contents of our files, and files written by GROMACS in tests/data/trajectories.
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "full_product.hpp"
 #include "io/xdr.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
+#include "testing.hpp"
 #include "text_parts.hpp"
 #include "trajectory_fixtures.hpp"
 
@@ -25,7 +13,7 @@ namespace {
 
 using namespace test;
 
-const std::string kFolder = std::string(TARN_SOURCE_DIR) + "/tests/data/trajectories/";
+const std::string kFolder = TARN_SOURCE_DIR "/tests/data/trajectories/";
 
 std::string number(std::int32_t value) {
   std::string text;
@@ -109,22 +97,17 @@ TEST_F(Gromacs, CompressedPositionsAreRightToTheirUnit) {
   };
   constexpr double kHalf_A = 0.5e-4 + 1e-11;
   for (const int molecules : {1, 2, 3, 4, 5, 32, 33, 100}) {
-    SCOPED_TRACE(molecules);
-    // Uncompressed, a float in nm below 1.
+    SCOPED_TRACE(molecules);  // uncompressed, a float in nm below 1
     check(some_positions(molecules, 1), molecules <= 3 ? 10.0 * std::ldexp(1.0, -25) : kHalf_A);
   }
   // The largest difference is 838.8608 A in both directions.
   for (const double shift_A : {-3000.0, -800.0, 5.0, 100.0, 700.0, 830.0, 900.0, 40000.0}) {
     SCOPED_TRACE(shift_A);
-    std::vector<double> x = some_positions(6, 2);
-    for (double& value : x) value += shift_A;
-    check(x, kHalf_A);
-    x = some_positions(6, 2);
-    for (std::size_t i = 0; i < 9; ++i) x[i] += shift_A;
-    check(x, kHalf_A);
-    x = some_positions(6, 2);
-    x[3] += shift_A;  // one atom
-    check(x, kHalf_A);
+    std::vector<double> whole = some_positions(6, 2), molecule = whole, atom = whole;
+    for (double& value : whole) value += shift_A;
+    for (std::size_t i = 0; i < 9; ++i) molecule[i] += shift_A;
+    atom[3] += shift_A;
+    for (const std::vector<double>& x : {whole, molecule, atom}) check(x, kHalf_A);
   }
   std::vector<double> far = some_positions(4, 0);
   far[0] = 2e5;
@@ -135,7 +118,7 @@ TEST_F(Gromacs, CompressedPositionsAreRightToTheirUnit) {
 /// size above their differences. One bit per molecule indicates an unchanged size.
 TEST_F(Gromacs, CompressedWaterTakesTheBitsOfItsExtent) {
   const std::vector<double> x =
-      read_structure(std::string(TARN_SOURCE_DIR) + "/inputs/structures/tip3p-100.xyz").positions_A;
+      read_structure(TARN_SOURCE_DIR "/inputs/structures/tip3p-100.xyz").positions_A;
   constexpr double kUnit_A = 1e-4;
   double product = 1.0, widest = 0.0;
   for (std::size_t c = 0; c < 3; ++c) {
@@ -203,18 +186,17 @@ TEST_F(Gromacs, RejectsOtherMolecules) {
   for (int atom = 0; atom < 12; ++atom) x.insert(x.end(), {3.0 * atom, 0.0, 0.0});
   for (const std::string name : {"a.trr", "a.xtc", "a.dcd"}) {
     const std::string path = written(name, x);
-    EXPECT_TRUE(
-        contains(message_of<InputError>([&] { frames_of(path); }),
-                 "fewer than half of the 12 atoms of the first frame belong to molecules O H H"));
+    expect_throws<InputError>(
+        {"fewer than half of the 12 atoms of the first frame belong to molecules O H H"},
+        [&] { frames_of(path); });
   }
   std::vector<double> broken = some_positions(6, 0);
   broken[3] += 18.0;
   const std::string path = written("b.xtc", broken);
   const std::vector<Structure> frames = frames_of(path);
   ASSERT_EQ(frames.size(), 1u);
-  EXPECT_TRUE(
-      contains(message_of<InputError>([&] { check_molecules(frames[0], *open_frames(path), 7); }),
-               "frame 7 (counted from 0): H1 of molecule 0 is 19 A"));
+  expect_throws<InputError>({"frame 7 (counted from 0): H1 of molecule 0 is 19 A"},
+                            [&] { check_molecules(frames[0], *open_frames(path), 7); });
   // Later frames are not checked.
   const std::string four = read_text(written("d.trr", some_positions(4, 0)));
   std::vector<double> apart = some_positions(4, 0);
@@ -390,9 +372,8 @@ TEST_F(Gromacs, ErrorsNameTheirCause) {
         {1e30f, "is 4.88882e+29"}}) {
     std::string bytes;
     put_xdr(bytes, value);
-    const std::string message = problem("a.trr", replaced(trr, 984 - 4, bytes));
-    expect_parts(
-        {{message, part}, {message, "Either the file is damaged, or the simulation blew up"}});
+    expect_parts_of(problem("a.trr", replaced(trr, 984 - 4, bytes)),
+                    {part, "Either the file is damaged, or the simulation blew up"});
   }
 }
 

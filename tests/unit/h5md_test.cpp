@@ -1,25 +1,16 @@
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <sstream>
-#include <string>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <gtest/gtest.h>
-
 #include "full_product.hpp"
 #include "io/convert.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
+#include "testing.hpp"
 #include "trajectory_fixtures.hpp"
 
 #ifdef TARN_HAVE_HDF5
@@ -32,6 +23,8 @@
 
 namespace {
 
+/// errno of all locks; 0: they succeed.
+int lock_failure = 0;
 int g_calls_to_live = -1;  // negative: unlimited
 int g_calls_to_full = -1;  // until the disk is full; negative: never
 
@@ -68,10 +61,6 @@ extern "C" int ftruncate(int file, off_t length) noexcept {
   return static_cast<int>(::syscall(SYS_ftruncate, file, length));
 }
 
-namespace {
-/// errno of all locks; 0: they succeed.
-int lock_failure = 0;
-}  // namespace
 extern "C" int flock(int file, int operation) noexcept {
   if (lock_failure != 0) {
     errno = lock_failure;
@@ -379,8 +368,8 @@ TEST_F(H5md, SpeciesMayBeNames) {
   EXPECT_EQ(frames_with(variable, names).size(), 4u);
   EXPECT_EQ(frames_with(fixed, "O  H  H  O\0\0H\0\0H\0").size(), 4u);
   EXPECT_TRUE(contains(refusal(fixed, "O  H  O  H  H  H "),
-                       "species: atom 2 is 'O'; the atoms of each molecule must be "
-                       "in the order O H H"));
+                       "species: atom 2 is 'O'; the atoms of each molecule must be in the order "
+                       "O H H"));
   EXPECT_EQ(frames_with(variable, heavy).at(0).messages.size(), 1u);
   const Handle kinds(H5Tenum_create(H5T_NATIVE_INT), H5Tclose);
   const int oxygen = 0, hydrogen = 1, order[6] = {0, 1, 1, 0, 1, 1}, other[6] = {1, 0, 0, 1, 0, 0};
@@ -474,8 +463,8 @@ TEST_F(H5md, AFullDiskLeavesWholeFramesOnly) {
   for (const FullDisk full : {FullDisk{for_ever, 0}, {for_ever, 4096}, {1, 0}, {1, 4096}}) {
     int failures = 0;
     for (int calls = 1;; ++calls) {
-      SCOPED_TRACE(std::to_string(full.writes) + " writes of " + std::to_string(full.bytes) +
-                   " bytes fail from call " + std::to_string(calls));
+      SCOPED_TRACE(
+          fmt::format("{} writes of {} bytes fail from call {}", full.writes, full.bytes, calls));
       const std::string folder = new_folder();
       const int status = status_of([&] {
         g_calls_to_full = calls;
@@ -521,8 +510,7 @@ TEST_F(H5md, AFileThatLostFramesIsNotContinued) {
   w->finish();
   go_on(folder, 2);  // another, shorter run
   std::istringstream in(saved.str());
-  EXPECT_TRUE(contains(message_of<IoError>([&] { writer(folder)->load(in); }),
-                       "has 2 frames and the checkpoint 4"));
+  expect_throws<IoError>({"has 2 frames and the checkpoint 4"}, [&] { writer(folder)->load(in); });
 }
 
 TEST_F(H5md, NeedsNoLocks) {
@@ -550,18 +538,18 @@ TEST_F(H5md, NamesAViewerThatHasTheFileOpen) {
   started(folder, 3)->finish();
   const int viewer = ::open((folder + "/trajectory.h5").c_str(), O_RDONLY);
   ASSERT_EQ(::flock(viewer, LOCK_SH), 0);
-  EXPECT_TRUE(contains(message_of<IoError>([&] { go_on(folder, kFrames); }),
-                       folder + "/trajectory.h5': another program has it open"));
+  expect_throws<IoError>({folder + "/trajectory.h5': another program has it open"},
+                         [&] { go_on(folder, kFrames); });
   ::close(viewer);
   go_on(folder, kFrames);
 }
 
 TEST_F(H5md, ErrorsNameTheFileAndPrintNothing) {
   testing::internal::CaptureStderr();
-  EXPECT_TRUE(contains(message_of<IoError>([&] { writer(scratch_.file("nowhere"))->create(); }),
-                       "nowhere/trajectory.h5"));
+  expect_throws<IoError>({"nowhere/trajectory.h5"},
+                         [&] { writer(scratch_.file("nowhere"))->create(); });
   write_text(scratch_.file("a.h5"), "\x89HDF\r\n\x1a\n and nothing else");
-  EXPECT_TRUE(contains(message_of<IoError>([&] { open_frames(scratch_.file("a.h5")); }), "a.h5"));
+  expect_throws<IoError>({"a.h5"}, [&] { open_frames(scratch_.file("a.h5")); });
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 

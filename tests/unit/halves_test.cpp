@@ -1,15 +1,6 @@
 #include "analysis/halves.hpp"
 
-#include <cmath>
-#include <cstdint>
-#include <functional>
-#include <numeric>
-#include <random>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
+#include "testing.hpp"
 
 namespace tarn::analysis {
 namespace {

@@ -1,20 +1,8 @@
-#include <cmath>
-#include <cstdint>
-#include <fstream>
-#include <functional>
-#include <memory>
-#include <random>
-#include <string>
-#include <tuple>
-#include <vector>
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/units.hpp"
-#include "tarn/observe/observers.hpp"
+#include "observer_of.hpp"
+#include "testing.hpp"
 
 /// @file
 /// heat_capacity.csv of runs with several baths.
@@ -46,14 +34,8 @@ double oscillators(std::mt19937_64& random, double t_K) {
 class HeatCapacityObserver : public ::testing::Test {
  protected:
   /// The observer of the curve alone; null where there is none.
-  std::unique_ptr<Observer> curve_of(const Deck& deck, std::int64_t first_averaged_step = 0) {
-    RunInfo info{folder_.path(), kMolecules, deck.system.replicas,
-                 "test",         2.0,        first_averaged_step};
-    auto observers = make_observers(deck, info);
-    for (auto& observer : observers) {
-      if (observer->name().starts_with("heat capacity")) return std::move(observer);
-    }
-    return nullptr;
+  std::unique_ptr<Observer> curve_of(const Deck& deck) {
+    return observer_of(deck, folder_.path(), "heat capacity");
   }
   /// Frames with these energies, a part of which is the wall's.
   void show(Observer& observer, const Deck& deck, const Energy& energy, std::int64_t first_step,
@@ -71,8 +53,7 @@ class HeatCapacityObserver : public ::testing::Test {
             energy(random_, ladder_K[static_cast<std::size_t>(id) % ladder_K.size()]) -
             e.wall_kcal_per_mol;
         e.kinetic_kcal_per_mol = 7.0;
-        e.total_kcal_per_mol =
-            e.potential_kcal_per_mol + e.wall_kcal_per_mol + e.kinetic_kcal_per_mol;
+        e.total_kcal_per_mol = e.potential_kcal_per_mol + 0.25 + 7.0;
       }
       observer.observe(frame);
     }
@@ -94,14 +75,13 @@ class HeatCapacityObserver : public ::testing::Test {
 /// Oscillators: energy and heat capacity are linear and constant, and there is no maximum.
 TEST_F(HeatCapacityObserver, OfOscillators) {
   constexpr double kShape = 9.0;
-  const Deck deck = deck_of("[100, 160, 250]", 48);
-  const auto observer = curve_of(deck, 5);
+  const Deck deck = deck_of("[100, 160, 250]", 48, "equilibration_ps = 0.01\n");  // 5 steps
+  const auto observer = curve_of(deck);
   ASSERT_TRUE(observer);
-  show(
-      *observer, deck, [](auto&, double) { return 1000.0; }, 0, 5);  // equilibration
-  show(
-      *observer, deck, [](auto& random, double t_K) { return -50.0 + oscillators(random, t_K); }, 5,
-      300);
+  const Energy wild = [](auto&, double) { return 1000.0; };
+  const Energy energy = [](auto& random, double t_K) { return -50.0 + oscillators(random, t_K); };
+  show(*observer, deck, wild, 0, 5);
+  show(*observer, deck, energy, 5, 300);
   observer->finish();
   EXPECT_TRUE(observer->averages().empty());
   const auto t = table();
@@ -221,7 +201,7 @@ TEST_F(HeatCapacityObserver, NeedsSeveralBathsAbove0K) {
   EXPECT_TRUE(curve_of(deck_of("[100, 200, 100]", 3)));
 
   // No file before there is a sample.
-  const auto observer = curve_of(deck_of("[100, 200]", 2), 100);
+  const auto observer = curve_of(deck_of("[100, 200]", 2, "equilibration_ps = 0.2\n"));
   observer->begin();
   observer->finish();
   EXPECT_FALSE(std::ifstream(folder_.file("heat_capacity.csv")).good());

@@ -1,16 +1,6 @@
 #include "analysis/isomers.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <span>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "tarn/core/error.hpp"
+#include "testing.hpp"
 
 namespace tarn::analysis {
 namespace {

@@ -1,12 +1,7 @@
 #include "io/json.hpp"
 
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "json_reader.hpp"
+#include "testing.hpp"
 
 namespace tarn::io {
 namespace {

@@ -1,29 +1,14 @@
 #include "tarn/library_potential.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <numeric>
-#include <span>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "deck/deck_paths.hpp"
 #include "physics/molecule_vibrations.hpp"
 #include "recorded_potential.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/check_potential.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/potential.h"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Potentials of shared libraries, of decks, and the comparison of forces with energies.
@@ -32,8 +17,7 @@
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::message_of;
+using namespace test;
 
 std::string library(const std::string& name) {
   return std::string(TARN_POTENTIALS "/lib") + name + ".so";
@@ -90,9 +74,9 @@ TEST(LibraryPotential, NameDependsOnFileAndOptionsOnly) {
 }
 
 TEST(LibraryPotential, RefusesLibrariesThatItCannotUse) {
-  const test::ScratchFolder folder;
+  const ScratchFolder folder;
   const std::string text = folder.file("libtext.so");
-  test::write_text(text, "no library\n");
+  write_text(text, "no library\n");
   const std::string version = "version " + std::to_string(TARN_POTENTIAL_VERSION);
   for (const auto& [path, options, words] : std::vector<std::array<std::string, 3>>{
            {"/nowhere/libmine.so", "", "there is no file /nowhere/libmine.so"},
@@ -105,8 +89,7 @@ TEST(LibraryPotential, RefusesLibrariesThatItCannotUse) {
            {library("flexible_water"), "soft", "\"soft\" is not a positive"},
            {library("broken_link"), "", "a_function_that_nothing_defines"},
            {text, "", "libtext.so cannot be loaded"}}) {
-    EXPECT_TRUE(
-        contains(message_of<InputError>([&] { make_library_potential(path, options, 7); }), words));
+    expect_throws<InputError>({words}, [&] { make_library_potential(path, options, 7); });
   }
 }
 
@@ -139,9 +122,11 @@ Deck deck_with(const std::string& potential, const std::string& more = "") {
                     TARN_POTENTIALS "/deck.toml");
 }
 
+const std::string kLibrary =
+    "[potential]\nkind = \"library\"\npath = \"./libflexible_water.so\"\noptions = ";
+
 TEST(DeckPotential, PathIsRelativeToTheDeck) {
-  const Deck deck = deck_with(
-      "[potential]\nkind = \"library\"\npath = \"./libflexible_water.so\"\noptions = \"900\"\n");
+  const Deck deck = deck_with(kLibrary + "\"900\"\n");
   EXPECT_EQ(potential_text(deck), "library libflexible_water.so (900)");
   const auto potential = make_potential(deck, 5);
   ASSERT_NE(potential, nullptr);
@@ -149,29 +134,24 @@ TEST(DeckPotential, PathIsRelativeToTheDeck) {
 }
 
 TEST(DeckPotential, OtherRanksMakeTheSame) {
-  const Deck deck = deck_with(
-      "[potential]\nkind = \"library\"\npath = \"./libflexible_water.so\"\noptions = \"900 \\n "
-      "x\"\n");
+  const Deck deck = deck_with(kLibrary + "\"900 \\n x\"\n");
   const auto first = make_potential(deck, 2);
   const auto second = potential_of_rank(first->recipe(), 1);
   EXPECT_EQ(second->name(), first->name());
   EXPECT_EQ(second->name(), potential_text(deck));
-  const std::vector<double> x = test::clusters(2, 1);
+  const std::vector<double> x = clusters(2, 1);
   EXPECT_EQ(results_of(*first, x, 1).energies, results_of(*second, x, 1).energies);
 }
 
 TEST(DeckPotential, ModelHasNone) {
-  EXPECT_EQ(make_potential(deck_with(""), 5), nullptr);
-  const Deck deck = deck_with("[potential]\nkind = \"model\"\n");
-  EXPECT_EQ(make_potential(deck, 5), nullptr);
-  EXPECT_EQ(potential_text(deck), "");
-}
-
-/// Another address is no other potential.
-TEST(DeckPotential, NamesClients) {
-  EXPECT_EQ(potential_text(
-                deck_with("[potential]\nkind = \"socket\"\naddress = \"unix:mbx\"\nclients = 4\n")),
-            "i-PI clients");
+  for (const char* section : {"", "[potential]\nkind = \"model\"\n"}) {
+    const Deck deck = deck_with(section);
+    EXPECT_EQ(make_potential(deck, 5), nullptr);
+    EXPECT_EQ(potential_text(deck), "");
+  }
+  // Another address is no other potential.
+  const Deck clients = deck_with("[potential]\nkind = \"socket\"\naddress = \"unix:mbx\"\n");
+  EXPECT_EQ(potential_text(clients), "i-PI clients");
 }
 
 TEST(SocketAddress, Forms) {
@@ -198,9 +178,9 @@ constexpr double kHartree = 627.5095;
 template <class Change>
 PotentialCheck check_of(const Change& change, int molecules = 5,
                         const PotentialCheckOptions& options = {}) {
-  const auto potential = test::potential_of(molecules);
+  const auto potential = potential_of(molecules);
   potential->change = [&](auto, auto energies, auto forces) { change(energies, forces); };
-  return check_potential(*potential, quenched_cluster(test::flexible(), molecules, 3, 0), options);
+  return check_potential(*potential, quenched_cluster(flexible(), molecules, 3, 0), options);
 }
 void multiply(std::span<double> numbers, double factor) {
   for (double& x : numbers) x *= factor;
@@ -227,7 +207,7 @@ TEST(PotentialCheck, CorrectPotentialHasNoMessages) {
     EXPECT_LT(check.largest_difference_kcal_per_mol_A, 0.1);
     // Hydrogen bonds soften some bonds. The antisymmetric stretch of a free molecule is exact but
     // for a rotation in it and the anharmonicity over 0.005 A, some 1e-4 each.
-    const double free_per_cm = molecule_wavenumbers_per_cm(test::flexible()).back();
+    const double free_per_cm = molecule_wavenumbers_per_cm(flexible()).back();
     EXPECT_GT(check.oh_wavenumber_per_cm, (molecules == 1 ? 0.998 : 0.95) * free_per_cm);
     EXPECT_LT(check.oh_wavenumber_per_cm, 1.02 * free_per_cm);
     EXPECT_FALSE(check.depends_on_batch);
@@ -298,13 +278,10 @@ TEST(PotentialCheck, EstimatesTheTimeOfBatchesOfEachSize) {
 }
 
 TEST(PotentialCheck, NumbersThatAreNotFiniteAreErrors) {
-  const auto error_of = [](auto change) {
-    return message_of<NumericalError>([&] { check_of(change); });
-  };
-  EXPECT_TRUE(contains(error_of([](auto e, auto) { e[0] = kNoNumber; }),
-                       "an energy of nan for the start structure"));
-  EXPECT_TRUE(contains(error_of([](auto, auto f) { f[12] = HUGE_VAL; }),
-                       "a force of inf on H1 of molecule 1"));
+  expect_throws<NumericalError>({"an energy of nan for the start structure"},
+                                [] { check_of([](auto e, auto) { e[0] = kNoNumber; }); });
+  expect_throws<NumericalError>({"a force of inf on H1 of molecule 1"},
+                                [] { check_of([](auto, auto f) { f[12] = HUGE_VAL; }); });
 }
 
 TEST(PotentialCheck, ExampleOfTheDocumentation) {

@@ -1,23 +1,11 @@
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
 #include "io/xyz.hpp"
 #include "observe/baths.hpp"
+#include "quiet_run.hpp"
 #include "recorded_potential.hpp"
-#include "scratch_folder.hpp"
 #include "tarn/analysis/cluster.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/structure.hpp"
@@ -26,6 +14,7 @@
 #include "tarn/observe/observers.hpp"
 #include "tarn/run.hpp"
 #include "tarn/thermochemistry.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 
 /// @file
@@ -45,19 +34,12 @@ Deck warm(int replicas, const std::string& more, const std::string& scheme = "se
           "\"\ntimestep_fs = 2.0\n[thermostat]\nkind = \"baoab\"\nfriction_per_ps = 2.0\n" + more,
       "deck.toml");
 }
-const std::string kOneBath =
-    "temperature_K = 250.0\n[confinement]\nradius_A = 5.0\n"
-    "stiffness_kcal_per_mol_A2 = 10.0\n";
-const std::string kBaths =
-    "temperatures_K = [250.0, 100.0, 250.0]\n[confinement]\n"
-    "radius_A = 5.0\nstiffness_kcal_per_mol_A2 = 10.0\n";
+const std::string kWall = "[confinement]\nradius_A = 5.0\nstiffness_kcal_per_mol_A2 = 10.0\n";
+const std::string kOneBath = "temperature_K = 250.0\n" + kWall;
+const std::string kBaths = "temperatures_K = [250.0, 100.0, 250.0]\n" + kWall;
 
 RunResult run(const Deck& deck, const std::string& folder, int threads = 2) {
-  RunOptions options;
-  options.out_dir = folder;
-  options.pictures = false;
-  options.threads = threads;
-  return run_deck(deck, options);
+  return run_deck(deck, quiet_run(folder, threads));
 }
 
 /// ln Z of equation (62) from wavenumbers, moments of inertia and the order of the point group.
@@ -101,9 +83,8 @@ struct ObservedMinima {
     observers.at(0)->observe(frame);
     observers.at(0)->finish();
     io::CsvReader csv(folder.file("minima.csv"));
-    std::vector<std::string_view> cells;
     std::vector<double> column;
-    while (csv.next(cells)) {
+    for (std::vector<std::string_view> cells; csv.next(cells);) {
       column.push_back(csv.number(cells[csv.column("minimum_kcal_per_mol")]));
     }
     return column;
@@ -126,15 +107,14 @@ TEST(MinimaObserver, HarmonicSharesAreTheSuperposition) {
   const std::string folder = TARN_SOURCE_DIR "/inputs/structures/";
   const ScratchFolder out;
   const Deck deck = parse_deck(
-      "[system]\nfiles = [\"" + folder + "tip3p-8.xyz\", \"" + folder +
-          "tip3p-8-s4.xyz\"]\nreplicas = 8\n[thermostat]\nfriction_per_ps = 5.0\n"
-          "temperatures_K = [20, 60]\n[run]\nsteps = 200\n[observe.minima]\nevery = 20\n",
+      fmt::format("[system]\nfiles = [\"{0}tip3p-8.xyz\", \"{0}tip3p-8-s4.xyz\"]\nreplicas = 8\n"
+                  "[thermostat]\nfriction_per_ps = 5.0\ntemperatures_K = [20, 60]\n"
+                  "[run]\nsteps = 200\n[observe.minima]\nevery = 20\n",
+                  folder),
       "deck.toml");
-  RunOptions options;
-  options.out_dir = out.file("out");
-  options.pictures = false;
-  std::vector<std::string> messages;
-  options.on_message = [&](const Message& message) { messages.push_back(message.text); };
+  RunOptions options = quiet_run(out.file("out"));
+  std::string messages;
+  options.on_message = [&](const Message& message) { messages += message.text + "\n"; };
   run_deck(deck, options);
   const auto by_bath = columns_of(out.file("out/isomers_by_bath.csv"));
   const std::vector<double> d2d = io::read_structure(folder + "tip3p-8.xyz").positions_A;
@@ -149,22 +129,16 @@ TEST(MinimaObserver, HarmonicSharesAreTheSuperposition) {
     EXPECT_NEAR(by_bath.at("harmonic_share")[2 * bath + 1], ratio / (1.0 + ratio), 1e-4);
     EXPECT_EQ(by_bath.at("converged")[2 * bath], 0.0) << "no cluster changed";
   }
-  const auto reports = [&](const std::string& part) {
-    return std::ranges::any_of(messages, [&](const std::string& m) { return contains(m, part); });
-  };
-  EXPECT_TRUE(reports("0.0 changes between the two most populated isomers per replica"));
-  EXPECT_TRUE(reports("populations depend on the start"));
+  expect_parts_of(messages, {"0.0 changes between the two most populated isomers per replica",
+                             "populations depend on the start"});
 }
 
 TEST(MinimaObserver, QuenchesACopyOfEveryReplica) {
   for (const char* scheme : {"settle", "zss-stiff"}) {
     const ScratchFolder folder;
-    const Deck deck = warm(2,
-                           kOneBath +
-                               "[run]\nsteps = 900\n[observe.minima]\nevery = 150\n"
-                               "[observe.trajectory]\nevery = 150\n",
-                           scheme);
-    run(deck, folder.file("out"));
+    const std::string observe =
+        "[run]\nsteps = 900\n[observe.minima]\nevery = 150\n[observe.trajectory]\nevery = 150\n";
+    run(warm(2, kOneBath + observe, scheme), folder.file("out"));
     const auto minima = columns_of(folder.file("out/minima.csv"));
     ForceField force_field(tip3p(), 6);
     for (int replica = 0; replica < 2; ++replica) {
@@ -208,9 +182,9 @@ TEST(MinimaObserver, SharesMatchTheTable) {
     bath.sum += minimum[row];
     bool listed = false;
     for (std::size_t i = 0; i < 4; ++i) {
-      if (std::abs(minimum[row] - isomer[i]) >= 1e-7) continue;
-      listed = true;
-      ++bath.of_isomer[i];
+      const bool is_isomer = std::abs(minimum[row] - isomer[i]) < 1e-7;
+      listed |= is_isomer;
+      bath.of_isomer[i] += is_isomer;
     }
     // None is below the lowest, and what is not in the list is above it.
     EXPECT_GT(minimum[row], isomer.front() - 1e-7);
@@ -226,9 +200,7 @@ TEST(MinimaObserver, SharesMatchTheTable) {
     EXPECT_EQ(by_bath.at("of_samples")[row], bath.samples);
     EXPECT_DOUBLE_EQ(by_bath.at("share")[row], count / bath.samples);
     // Of replicas that have it for a part of the time.
-    if (count > 0.0 && count < 101.0) {
-      EXPECT_GT(by_bath.at("share_err")[row], 0.0);
-    }
+    EXPECT_TRUE(count == 0.0 || count >= 101.0 || by_bath.at("share_err")[row] > 0.0);
   }
   for (std::size_t i = 0; i < 4; ++i) {
     const double count = counts[0].of_isomer[i] + counts[1].of_isomer[i];
@@ -284,16 +256,9 @@ TEST(MinimaObserver, DependOnNoThreadAndNoBatch) {
 TEST(MinimaObserver, AReplicaWithoutAMinimumIsLeftOut) {
   for (const bool departed : {false, true}) {
     ObservedMinima observed({0, 1}, clusters(6, 2));
-    for (std::size_t k = 0; k < 3; ++k) {
-      double* x = &observed.frame.positions_A[54 + k];
-      for (const int atom : {0, 3, 6}) {
-        if (departed) {
-          x[atom] += 3000.0;
-        } else {
-          x[atom] = x[0] + (k == 0 ? atom / 3.0 : 0.0);
-        }
-      }
-    }
+    double* const x = &observed.frame.positions_A[54];
+    for (int k = 0; k < 9; ++k)
+      x[k] = departed ? x[k] + 3000.0 : x[k % 3] + (k % 3 == 0 ? k / 3 : 0);
     const std::vector<double> energies = observed.energies();
     ASSERT_EQ(energies.size(), 2u);
     EXPECT_TRUE(std::isfinite(energies[0]));

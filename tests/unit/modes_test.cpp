@@ -1,28 +1,17 @@
 #include "tarn/modes.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <numeric>
-#include <string>
-#include <vector>
-
 #include <Eigen/Dense>
-#include <gtest/gtest.h>
 
 #include "dual.hpp"
 #include "modes/mode_coordinates.hpp"
 #include "modes_numbers.hpp"
 #include "physics/pair_force.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 
@@ -543,12 +532,9 @@ void expect_oscillations(const WaterModel& model, int molecules, double omega, d
   }
 }
 
-TEST(Modes, MatchSmallOscillationsOfSettle) {
+TEST(Modes, MatchSmallOscillations) {
   expect_oscillations(model_of("tip3p"), 4, kRigid, 1.0, {6, 9, 14, 19, 23});
   expect_oscillations(model_of("tip4p2005"), 3, kRigid, 2.0, {6, 10, 14, 17});
-}
-
-TEST(Modes, MatchSmallOscillationsOfAPenalty) {
   expect_oscillations(model_of("tip3p"), 3, 20.0, 0.2, {6, 12, 17, 18, 21, 26});
   expect_oscillations(model_of("tip4p"), 2, 50.0, 0.1, {6, 11, 12, 14, 17});
 }

@@ -1,28 +1,13 @@
 #include "io/molden.hpp"
 
-#include <cmath>
-#include <limits>
-#include <map>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/start.hpp"
+#include "testing.hpp"
 
 namespace tarn::io {
 namespace {
 
-using test::contains;
-using test::message_of;
-using test::read_text;
-using test::ScratchFolder;
+using namespace test;
 
 /// The numbers of each section of a file, as a viewer parses it; those of a vibration follow its
 /// name. Positions and species are in two sections.
@@ -150,7 +135,7 @@ TEST(Molden, HasNoIntensitiesIfNoneIsKnown) {
 TEST(Molden, KeepsTheFileIfItCannotWrite) {
   const ScratchFolder folder;
   const std::string path = folder.file("a.molden");
-  test::write_text(path, "older");
+  write_text(path, "older");
   const std::vector<double> x(9, 1.0), short_one(6, 0.0);
   std::vector<double> bad(9, 0.0);
   bad[8] = std::numeric_limits<double>::quiet_NaN();
@@ -166,7 +151,7 @@ TEST(Molden, KeepsTheFileIfItCannotWrite) {
   EXPECT_THROW(write(good, bad)(), NumericalError);
   EXPECT_THROW(write({1.0, 2.0, short_one}, x)(), std::logic_error);
   EXPECT_THROW(write(good, x, "two\nlines")(), std::logic_error);
-  EXPECT_EQ(test::contents_of(folder.path()),
+  EXPECT_EQ(contents_of(folder.path()),
             (std::map<std::string, std::string>{{"a.molden", "older"}}));
   EXPECT_TRUE(contains(message_of<IoError>(write(good, x, "t", "none/a")), "cannot write"));
 }

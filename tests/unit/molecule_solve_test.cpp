@@ -1,16 +1,9 @@
 #include "physics/molecule_solve.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "core/pack.hpp"
 #include "distorted_molecule.hpp"
+#include "steps/step_parameters.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 
@@ -385,12 +378,6 @@ TEST(ProjectVelocities, WithAConstantMatrixWhereTheBondsHold) {
 
 // --- packs --------------------------------------------------------------------------------------
 
-template <class T>
-Masses<T> rounded(const Masses<double>& m) {
-  return {static_cast<T>(m.o),         static_cast<T>(m.h),          static_cast<T>(m.inverse_o),
-          static_cast<T>(m.inverse_h), static_cast<T>(m.fraction_h), static_cast<T>(m.w)};
-}
-
 // There is no reciprocal square root in these formulas: a lane gives the bits of a scalar.
 TEST(MoleculeSolvePack, GivesTheBitsOfScalars) {
   constexpr int lanes = Pack<double>::lanes;
@@ -433,13 +420,13 @@ TEST(MoleculeSolvePack, FloatsAreAsGoodAsFloatsCanBe) {
       x[lane] = c.x + random.triple(0.01);
       f0[lane] = c.f0;
     }
-    const BondReference<float> r{static_cast<float>(c.reference.oh2),
-                                 static_cast<float>(c.reference.hh2)};
-    const ZssParameters<double> p = c.parameters();
+    StepParameters step{};
+    step.bonds = c.reference;
+    step.masses = c.m;
+    step.zss = c.parameters();
+    const StepNumbers<float> q = rounded_to_float(step);
     const auto a =
-        zss_acceleration(pack_triples<float>(x), pack_triples<float>(f0), r, rounded<float>(c.m),
-                         ZssParameters<float>{static_cast<float>(p.inverse_bh2),
-                                              static_cast<float>(p.inverse_bh2w2)});
+        zss_acceleration(pack_triples<float>(x), pack_triples<float>(f0), q.bonds, q.masses, q.zss);
     for (int lane = 0; lane < lanes; ++lane) {
       Case d = c;
       d.x = x[lane];

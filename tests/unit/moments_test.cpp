@@ -1,14 +1,7 @@
 #include "interface/moments.hpp"
 
-#include <cmath>
-#include <limits>
-#include <random>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
 #include "tarn/analysis/errors.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {

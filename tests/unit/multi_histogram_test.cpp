@@ -1,18 +1,7 @@
 #include "tarn/analysis/multi_histogram.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <random>
-#include <span>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "rounding.hpp"
 #include "tarn/analysis/errors.hpp"
-#include "tarn/core/error.hpp"
+#include "testing.hpp"
 
 /// @file
 /// Harmonic oscillators, whose energies have the gamma distribution and whose every moment is known
@@ -423,20 +412,18 @@ TEST(MultiHistogram, SamplesThatFollowEachOtherAreWorthLess) {
   for (const std::int64_t ladders : {1, 8}) {
     double square = 0.0, g = 0.0, of_independent = 0.0;
     for (unsigned run = 0; run < kRuns; ++run) {
-      std::mt19937_64 random(300 + run);
-      MultiHistogram h(beta, ladders);
       std::vector<double> cold(static_cast<std::size_t>(ladders));
-      std::gamma_distribution<double> at_cold(kShape, 1.0 / beta[0]), at_hot(kShape, 1.0 / beta[1]);
-      for (int moment = 0; moment < kMoments / ladders; ++moment) {
-        for (std::int64_t ladder = 0; ladder < ladders; ++ladder) {
-          double& energy = cold[static_cast<std::size_t>(ladder)];
-          if (moment % kRepeats == 0) energy = at_cold(random);
-          h.add(0, ladder, energy, energy);
-          const double hot = at_hot(random);
-          h.add(1, ladder, hot, hot);
+      std::int64_t calls = 0;
+      const auto repeated = [&](Sample& s) {
+        if (s.bath == 0) {
+          double& energy = cold[static_cast<std::size_t>(s.ladder)];
+          if (calls++ / ladders % kRepeats == 0) energy = s.energy;
+          s.energy = energy;
         }
-        h.end_step();
-      }
+        return s.energy;
+      };
+      const auto moments = static_cast<int>(kMoments / ladders);
+      const MultiHistogram h = collected(beta, ladders, moments, 300 + run, repeated);
       const std::vector<double> both = h.statistical_inefficiencies();
       g += both[0] / kRuns;
       of_independent += both[1] / kRuns;

@@ -1,21 +1,5 @@
 #include "tarn/observe/observers.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <limits>
-#include <map>
-#include <memory>
-#include <random>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "analysis/blocking.hpp"
 #include "analysis/rdf.hpp"
 #include "fake_engine.hpp"
@@ -25,29 +9,21 @@
 #include "observe/rdf_counts.hpp"
 #include "observe/table_observer.hpp"
 #include "observe/trajectory_rdf.hpp"
-#include "rounding.hpp"
-#include "scratch_folder.hpp"
+#include "quiet_run.hpp"
 #include "start/molecule_frame.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/run.hpp"
+#include "testing.hpp"
 #include "trajectory_fixtures.hpp"
 
 namespace tarn {
 namespace {
 
-using test::contains;
-using test::contents_of_run;
-using test::fake_start;
-using test::FakeEngine;
-using test::FakeScript;
-using test::read_text;
-using test::ScratchFolder;
+using namespace test;
 
 constexpr int kMolecules = 3;
 constexpr double kStepFs = 2.0, kStepPs = 0.002;
@@ -58,6 +34,8 @@ struct Table {
   std::string provenance;
   std::vector<std::string> header;
   std::vector<std::vector<double>> rows;
+
+  std::string columns() const { return fmt::format("{}", fmt::join(header, ",")); }
 };
 
 Table read_table(const std::string& path) {
@@ -73,13 +51,18 @@ Table read_table(const std::string& path) {
 
 class ObserversTest : public ::testing::Test {
  protected:
-  Deck deck(int replicas, const std::string& observe) {
-    return parse_deck(
+  Deck deck(int replicas, const std::string& observe, std::vector<double> temperatures_K = {}) {
+    Deck d = parse_deck(
         "[system]\nmodel = \"tip3p\"\nmolecules = 3\nreplicas = " + std::to_string(replicas) +
             "\n[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 2.0\n"
             "[run]\nsteps = 100\n" +
             observe,
         "test.toml");
+    if (temperatures_K.empty()) return d;
+    d.thermostat.kind = Thermostat::gla;
+    d.thermostat.friction_per_ps = 5.0;
+    d.thermostat.temperatures_K = std::move(temperatures_K);
+    return d;
   }
   RunInfo info(const Deck& d) {
     return {folder_.path(),    kMolecules,
@@ -93,13 +76,34 @@ class ObserversTest : public ::testing::Test {
   static void steps(FakeEngine& e, const Observers& observers, std::int64_t last, bool first) {
     run_loop(e, observers, last, first, [](std::int64_t) { return true; });
   }
-  /// Runs 0 .. last and writes all files.
-  void run(const Deck& d, std::int64_t last, FakeScript script = {}) {
-    const Observers observers = make_observers(d, info(d));
+  /// The observers of a run of the steps 0 .. last, before they finish.
+  Observers observers_after(const Deck& d, std::int64_t last, FakeScript script = {}) {
+    Observers observers = make_observers(d, info(d));
     FakeEngine e = engine(d, std::move(script));
     for (const auto& observer : observers) observer->begin();
     steps(e, observers, last, true);
-    for (const auto& observer : observers) observer->finish();
+    return observers;
+  }
+  /// Passes each frame of another engine to `see`.
+  void for_frames(const Deck& d, unsigned fields, std::int64_t every, std::int64_t last,
+                  const std::function<void(const Frame&)>& see) {
+    FakeEngine e = engine(d);
+    Frame frame;
+    for (std::int64_t step = 0; step <= last; step += every) {
+      if (step > 0) e.advance(every);
+      e.snapshot(fields, frame);
+      see(frame);
+    }
+  }
+  /// Runs 0 .. last and writes all files.
+  void run(const Deck& d, std::int64_t last, FakeScript script = {}) {
+    for (const auto& observer : observers_after(d, last, std::move(script))) observer->finish();
+  }
+  /// The first observer, before its first step.
+  std::unique_ptr<Observer> first_observer(const Deck& d) {
+    auto observer = std::move(make_observers(d, info(d)).front());
+    observer->begin();
+    return observer;
   }
   Table table(const std::string& name) { return read_table(folder_.file(name)); }
   /// The law of observers: stops at a few steps, writes on, as a run does that is killed, and
@@ -155,16 +159,12 @@ class ObserversTest : public ::testing::Test {
 
 TEST_F(ObserversTest, MultipliersOfTheChosenReplicas) {
   const auto rows = [&](const std::string& replicas) {
-    RunOptions options;
-    options.out_dir = folder_.file("of-" + replicas);
-    options.threads = 1;
-    options.pictures = false;
     run_deck(parse_deck("[system]\nmolecules = 2\nreplicas = 3\n"
                         "[integrator]\nscheme = \"zss-stiff\"\n[run]\nsteps = 4\n"
                         "[observe.multipliers]\nevery = 2\nreplicas = " +
                             replicas + "\n",
                         "test.toml"),
-             options);
+             quiet_run(folder_.file("of-" + replicas), 1));
     std::map<double, int> of_replica;
     for (const auto& row : table("of-" + replicas + "/multipliers.csv").rows) ++of_replica[row[2]];
     return of_replica;
@@ -200,26 +200,20 @@ TEST_F(ObserversTest, EnergiesOfEveryReplicaFromStepZero) {
   const Deck d = deck(2, "[observe.energies]\nevery = 50\n");
   run(d, 100);
   const Table t = table("energies.csv");
-  EXPECT_EQ(t.header,
-            (std::vector<std::string>{"step", "time_ps", "replica", "potential_kcal_per_mol",
-                                      "penalty_kcal_per_mol", "kinetic_kcal_per_mol",
-                                      "total_kcal_per_mol", "temperature_K"}));
+  EXPECT_EQ(t.columns(),
+            "step,time_ps,replica,potential_kcal_per_mol,penalty_kcal_per_mol,"
+            "kinetic_kcal_per_mol,total_kcal_per_mol,temperature_K");
   ASSERT_EQ(t.rows.size(), 6u);
-  FakeEngine e = engine(d);
-  Frame frame;
   std::size_t row = 0;
-  for (const std::int64_t step : {0, 50, 100}) {
-    if (step > 0) e.advance(50);
-    e.snapshot(kEnergies, frame);
-    for (std::size_t r = 0; r < 2; ++r, ++row) {
-      const Energies& en = frame.energies[r];
-      EXPECT_EQ(t.rows[row],
-                (std::vector<double>{
-                    static_cast<double>(step), static_cast<double>(step) * kStepFs / 1000,
-                    static_cast<double>(r), en.potential_kcal_per_mol, en.bond_kcal_per_mol,
-                    en.kinetic_kcal_per_mol, en.total_kcal_per_mol, en.temperature_K}));
+  for_frames(d, kEnergies, 50, 100, [&](const Frame& frame) {
+    for (const std::size_t r : {0, 1}) {
+      const Energies& e = frame.energies[r];
+      EXPECT_EQ(t.rows[row++], (std::vector<double>{1.0 * frame.step, frame.step * kStepFs / 1000,
+                                                    1.0 * r, e.potential_kcal_per_mol,
+                                                    e.bond_kcal_per_mol, e.kinetic_kcal_per_mol,
+                                                    e.total_kcal_per_mol, e.temperature_K}));
     }
-  }
+  });
 }
 
 TEST_F(ObserversTest, ProvenanceHoldsNoTimeNoPathAndNoStepCount) {
@@ -256,8 +250,8 @@ TEST_F(ObserversTest, MeansHaveStandardErrors) {
       // Sums of five numbers in another order; the error is a root of a difference of such sums.
       double largest = 0.0;
       for (const double value : values) largest = std::max(largest, std::fabs(value));
-      EXPECT_NEAR(mean.rows[step][3 + 2 * c], expected.mean, test::few_roundings(5.0 * largest));
-      EXPECT_NEAR(mean.rows[step][4 + 2 * c], expected.error, test::few_roundings(5.0 * largest));
+      EXPECT_NEAR(mean.rows[step][3 + 2 * c], expected.mean, few_roundings(5.0 * largest));
+      EXPECT_NEAR(mean.rows[step][4 + 2 * c], expected.error, few_roundings(5.0 * largest));
     }
   }
 }
@@ -304,67 +298,59 @@ TEST_F(ObserversTest, HeatIsTakenOffBothEnergies) {
   d.run.equilibration_ps = 0.08;  // 40 steps
   run(d, 150);
   const Table t = table("heat.csv");
-  EXPECT_EQ(t.header,
-            (std::vector<std::string>{"step", "time_ps", "replica", "heat_kcal_per_mol",
-                                      "shadow_work_kcal_per_mol", "shadow_work_kcal_per_mol_per_ps",
-                                      "conserved_kcal_per_mol"}));
+  EXPECT_EQ(t.columns(),
+            "step,time_ps,replica,heat_kcal_per_mol,shadow_work_kcal_per_mol,"
+            "shadow_work_kcal_per_mol_per_ps,conserved_kcal_per_mol");
   ASSERT_EQ(t.rows.size(), 8u);
-  FakeEngine e = engine(d);
   std::array<double, 2> first{}, averaged{};
-  Frame frame;
-  for (std::size_t k = 0; k < 8; ++k) {
-    const std::size_t r = k % 2;
-    if (k >= 2 && r == 0) e.advance(50);
-    e.snapshot(kEnergies | kHeat, frame);
-    const double heat = frame.heat_kcal_per_mol[r];
-    const double physical = frame.energies[r].physical_kcal_per_mol - heat;
-    if (k / 2 == 0) first[r] = physical;
-    if (k / 2 == 1) averaged[r] = physical;
-    EXPECT_EQ(t.rows[k][3], heat);
-    EXPECT_EQ(t.rows[k][4], physical - first[r]);
-    const double rate = (physical - averaged[r]) / (t.rows[k][1] - 0.1);
-    EXPECT_TRUE(k < 4 ? std::isnan(t.rows[k][5]) : std::abs(t.rows[k][5] - rate) <= 1e-12) << k;
-    EXPECT_EQ(t.rows[k][6], frame.energies[r].total_kcal_per_mol - heat);
-  }
+  for_frames(d, kEnergies | kHeat, 50, 150, [&](const Frame& frame) {
+    for (const std::size_t r : {0, 1}) {
+      const std::vector<double>& row = t.rows[static_cast<std::size_t>(frame.step) / 25 + r];
+      const double heat = frame.heat_kcal_per_mol[r];
+      const double physical = frame.energies[r].physical_kcal_per_mol - heat;
+      if (frame.step == 0) first[r] = physical;
+      if (frame.step == 50) averaged[r] = physical;
+      EXPECT_EQ(row[3], heat);
+      EXPECT_EQ(row[4], physical - first[r]);
+      const double rate = (physical - averaged[r]) / (row[1] - 0.1);
+      EXPECT_TRUE(frame.step < 100 ? std::isnan(row[5]) : std::abs(row[5] - rate) <= 1e-12);
+      EXPECT_EQ(row[6], frame.energies[r].total_kcal_per_mol - heat);
+    }
+  });
 }
 
 TEST_F(ObserversTest, MomentaArePerPicosecond) {
   const Deck d = deck(1, "[observe.conservation]\nevery = 100\n");
   run(d, 100);
   const Table t = table("conservation.csv");
-  EXPECT_EQ(t.header, (std::vector<std::string>{
-                          "step", "time_ps", "replica", "energy_kcal_per_mol", "px_Da_A_per_ps",
-                          "py_Da_A_per_ps", "pz_Da_A_per_ps", "lx_Da_A2_per_ps", "ly_Da_A2_per_ps",
-                          "lz_Da_A2_per_ps", "constraint_max_A2"}));
-  FakeEngine e = engine(d);
-  e.advance(100);
-  Frame frame;
-  e.snapshot(kConservation, frame);
-  const Conservation& c = frame.conservation[0];
-  // 1 Da A/akma = 1 Da A / (0.04888821 ps).
-  EXPECT_NEAR(t.rows[1][4], c.momentum_Da_A_per_akma[0] / 0.04888821, 1e-13);
-  EXPECT_NEAR(t.rows[1][9], c.angular_momentum_Da_A2_per_akma[2] / 0.04888821, 1e-12);
-  EXPECT_EQ(t.rows[1][3], c.energy_kcal_per_mol);
-  EXPECT_EQ(t.rows[1][10], c.constraint_max_A2);
+  EXPECT_EQ(t.columns(),
+            "step,time_ps,replica,energy_kcal_per_mol,px_Da_A_per_ps,py_Da_A_per_ps,pz_Da_A_per_ps,"
+            "lx_Da_A2_per_ps,ly_Da_A2_per_ps,lz_Da_A2_per_ps,constraint_max_A2");
+  for_frames(d, kConservation, 100, 100, [&](const Frame& frame) {
+    const std::vector<double>& row = t.rows[frame.step == 0 ? 0 : 1];
+    const Conservation& c = frame.conservation[0];
+    // 1 Da A/akma = 1 Da A / (0.04888821 ps).
+    EXPECT_NEAR(row[4], c.momentum_Da_A_per_akma[0] / 0.04888821, 1e-13);
+    EXPECT_NEAR(row[9], c.angular_momentum_Da_A2_per_akma[2] / 0.04888821, 1e-12);
+    EXPECT_EQ(row[3], c.energy_kcal_per_mol);
+    EXPECT_EQ(row[10], c.constraint_max_A2);
+  });
 }
 
 TEST_F(ObserversTest, TrajectoriesAreExtendedXyz) {
   const Deck one = deck(1, "[observe.trajectory]\nevery = 50\n");
   run(one, 100);
   io::XyzReader reader(folder_.file("trajectory.xyz"));
-  FakeEngine e = engine(one);
-  for (const std::int64_t step : {0, 50, 100}) {
-    if (step > 0) e.advance(50);
+  for_frames(one, kPositions, 50, 100, [&](const Frame& frame) {
     const auto structure = reader.next();
     ASSERT_TRUE(structure);
-    EXPECT_EQ(structure->positions_A, e.state().positions_A);
-    EXPECT_EQ(structure->comment.at("step"), std::to_string(step));
-    EXPECT_EQ(std::stod(structure->comment.at("time_ps")),
-              static_cast<double>(step) * kStepFs / 1000);
+    EXPECT_EQ(structure->positions_A, frame.positions_A);
+    EXPECT_EQ(structure->comment.at("step"), std::to_string(frame.step));
+    EXPECT_EQ(std::stod(structure->comment.at("time_ps")), frame.step * kStepFs / 1000);
     EXPECT_EQ(structure->comment.at("replica"), "0");
     EXPECT_EQ(structure->comment.at("pbc"), "F F F");
     EXPECT_EQ(structure->model(), "tip3p");
-  }
+  });
   EXPECT_FALSE(reader.next());
   run(deck(2, "[observe.trajectory]\nevery = 50\n"), 100);
   EXPECT_TRUE(std::filesystem::exists(folder_.file("trajectory-0000.xyz")));
@@ -373,17 +359,13 @@ TEST_F(ObserversTest, TrajectoriesAreExtendedXyz) {
 
 /// Tables are joined by time: it is that of the deck, through no other unit.
 TEST_F(ObserversTest, TimesAreStepsOfTheDecksTimeStep) {
-  RunOptions options;
-  options.out_dir = folder_.file("run");
-  options.threads = 1;
   run_deck(deck(1,
                 "[observe.energies]\nevery = 1\n[observe.multipliers]\nevery = 1\n"
                 "[observe.trajectory]\nevery = 1\n[observe.cluster]\nevery = 1\n"
                 "replicas = \"mean\"\n"),
-           options);
-  EXPECT_EQ(table("run/multipliers.csv").header,
-            (std::vector<std::string>{"step", "time_ps", "replica", "molecule", "lambda_OH1",
-                                      "lambda_OH2", "lambda_HH"}));
+           quiet_run(folder_.file("run"), 1));
+  EXPECT_EQ(table("run/multipliers.csv").columns(),
+            "step,time_ps,replica,molecule,lambda_OH1,lambda_OH2,lambda_HH");
   for (const char* name : {"run/energies.csv", "run/multipliers.csv", "run/cluster.csv"}) {
     const Table t = table(name);
     EXPECT_GE(t.rows.size(), 101u) << name;
@@ -402,42 +384,31 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
   d.run.equilibration_ps = 0.1;  // 50 steps
   run(d, 100);
   const Table t = table("cluster.csv");
-  EXPECT_EQ(t.header,
-            (std::vector<std::string>{"step", "time_ps", "replica", "radius_of_gyration_A",
-                                      "hydrogen_bonds", "farthest_neighbour_A", "dipole_D",
-                                      "molecule_dipole_D", "farthest_oxygen_A", "lindemann"}));
+  EXPECT_EQ(t.columns(),
+            "step,time_ps,replica,radius_of_gyration_A,hydrogen_bonds,farthest_neighbour_A,"
+            "dipole_D,molecule_dipole_D,farthest_oxygen_A,lindemann");
   std::array<analysis::LindemannIndex, 2> index;
-  FakeEngine e = engine(d);
-  Frame frame;
-  std::size_t row = 0;
-  const double charge = find_water_model("tip3p")->dipole_charge_e();
-  for (std::int64_t step = 0; step <= 100; step += 5) {
-    if (step > 0) e.advance(5);
-    e.snapshot(kPositions, frame);
-    for (std::size_t r = 0; r < 2; ++r, ++row) {
-      const auto positions = std::span(frame.positions_A).subspan(27 * r, 27);
-      if (step >= 50) index[r].add(positions);
-      const auto dipole = analysis::cluster_dipole(positions, charge);
-      EXPECT_EQ(t.rows[row][6], dipole.cluster_D);
-      EXPECT_EQ(t.rows[row][7], dipole.molecule_D);
-      EXPECT_DOUBLE_EQ(t.rows[row][8],
-                       start::farthest_oxygen_A(*find_water_model("tip3p"), positions));
-      EXPECT_EQ(std::isnan(t.rows[row][9]), step < 55) << "there are no two samples";
-      if (step >= 55) {
-        EXPECT_EQ(t.rows[row][9], index[r].value());
-      }
+  std::size_t rows = 0;
+  const WaterModel model = *find_water_model("tip3p");
+  for_frames(d, kPositions, 5, 100, [&](const Frame& frame) {
+    for (const std::size_t r : {0, 1}) {
+      const std::vector<double>& row = t.rows.at(rows++);
+      const auto positions = frame.positions_A_of(r);
+      if (frame.step >= 50) index[r].add(positions);
+      const auto dipole = analysis::cluster_dipole(positions, model.dipole_charge_e());
+      EXPECT_EQ(row[6], dipole.cluster_D);
+      EXPECT_EQ(row[7], dipole.molecule_D);
+      EXPECT_DOUBLE_EQ(row[8], start::farthest_oxygen_A(model, positions));
+      // There are two samples from step 55.
+      EXPECT_TRUE(frame.step < 55 ? std::isnan(row[9]) : row[9] == index[r].value());
     }
-  }
-  EXPECT_EQ(row, t.rows.size());
+  });
+  EXPECT_EQ(rows, t.rows.size());
   EXPECT_GT(index[0].value(), 0.0);
   EXPECT_NE(index[0].value(), index[1].value());
   // An average of what is not known is none.
   const auto has_lindemann = [&](std::int64_t last) {
-    const Observers observers = make_observers(d, info(d));
-    FakeEngine some = engine(d);
-    for (const auto& observer : observers) observer->begin();
-    steps(some, observers, last, true);
-    const std::vector<AveragedQuantity> averages = observers[0]->averages();
+    const auto averages = observers_after(d, last)[0]->averages();
     EXPECT_EQ(averages.front().quantity, "radius_of_gyration_A");
     return averages.back().quantity == "lindemann";
   };
@@ -446,11 +417,7 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
 
   // What it remembers is of three molecules, and not of four.
   std::ostringstream saved;
-  const Observers three = make_observers(d, info(d));
-  FakeEngine some = engine(d);
-  three[0]->begin();
-  steps(some, three, 100, true);
-  three[0]->save(saved);
+  observers_after(d, 100)[0]->save(saved);
   for (const int molecules : {3, 4}) {
     RunInfo other = info(d);
     other.molecules = d.system.molecules = molecules;
@@ -480,8 +447,7 @@ void add_energy_moments(const Observer& observer, Frame& frame) {
 TEST_F(ObserversTest, AveragesReportDrift) {
   const Deck d = deck(1, "[observe.energies]\nevery = 1\n");
   const auto drift_of = [&](double fall_K) {
-    const Observers observers = make_observers(d, info(d));
-    observers[0]->begin();
+    const auto observer = first_observer(d);
     Frame frame;
     frame.molecules = kMolecules;
     frame.replica_ids = {0};
@@ -490,10 +456,10 @@ TEST_F(ObserversTest, AveragesReportDrift) {
       Energies energies{};
       energies.temperature_K = 100.0 + std::sin(12.9898 * t * t) + fall_K * std::exp(-t / 200.0);
       frame.energies = {energies};
-      add_energy_moments(*observers[0], frame);
-      observers[0]->observe(frame);
+      add_energy_moments(*observer, frame);
+      observer->observe(frame);
     }
-    for (const AveragedQuantity& a : observers[0]->averages()) {
+    for (const AveragedQuantity& a : observer->averages()) {
       if (a.quantity == "temperature_K") return a.drift;
     }
     return std::nan("");
@@ -507,30 +473,20 @@ TEST_F(ObserversTest, AveragesReportDrift) {
 TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
   // What is written must not matter.
   for (const char* selection : {"", "replicas = 1\n", "replicas = \"mean\"\n"}) {
-    Deck d =
-        deck(3, std::string("[observe.energies]\nevery = 10\n") + selection +
-                    "[observe.cluster]\nevery = 20\n" + selection + "[observe.conservation]\n");
+    Deck d = deck(3, fmt::format("[observe.energies]\nevery = 10\n{0}[observe.cluster]\n"
+                                 "every = 20\n{0}[observe.conservation]\n",
+                                 selection));
     d.run.equilibration_ps = 0.1;  // 50 steps
-    const Observers observers = make_observers(d, info(d));
-    FakeEngine e = engine(d);
-    for (const auto& observer : observers) observer->begin();
-    steps(e, observers, 40, true);
-    for (const auto& observer : observers) EXPECT_TRUE(observer->averages().empty());
-    steps(e, observers, 200, false);
-
+    for (const auto& observer : observers_after(d, 40)) EXPECT_TRUE(observer->averages().empty());
+    const Observers observers = observers_after(d, 200);
     analysis::PooledBlocking potential(3);
     std::array<analysis::LindemannIndex, 3> lindemann;
-    FakeEngine again = engine(d);
-    again.advance(40);
-    Frame frame;
-    for (int step = 50; step <= 200; step += 10) {
-      again.advance(10);
-      again.snapshot(kEnergies | kPositions, frame);
-      for (std::size_t r = 0; r < 3; ++r) {
+    for_frames(d, kEnergies | kPositions, 10, 200, [&](const Frame& frame) {
+      for (std::size_t r = 0; frame.step >= 50 && r < 3; ++r) {
         potential.add(r, frame.energies[r].potential_kcal_per_mol);
-        if (step % 20 == 0) lindemann[r].add(std::span(frame.positions_A).subspan(27 * r, 27));
+        if (frame.step % 20 == 0) lindemann[r].add(frame.positions_A_of(r));
       }
-    }
+    });
     const std::vector<AveragedQuantity> energies = observers[0]->averages();
     ASSERT_EQ(energies.size(), 5u);
     EXPECT_EQ(energies[0].table, "energies");
@@ -551,8 +507,9 @@ TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
     EXPECT_EQ(index.quantity, "lindemann");
     const std::vector<double> last{lindemann[0].value(), lindemann[1].value(),
                                    lindemann[2].value()};
-    EXPECT_EQ(index.mean, analysis::mean_and_error(last).mean);
-    EXPECT_EQ(index.error, analysis::mean_and_error(last).error);
+    const analysis::MeanError indices = analysis::mean_and_error(last);
+    EXPECT_EQ(index.mean, indices.mean);
+    EXPECT_EQ(index.error, indices.error);
     EXPECT_FALSE(index.autocorrelation_ps);
     EXPECT_EQ(index.samples, 3);
     EXPECT_DOUBLE_EQ(index.error_of_error.value(), 0.5 * index.error)
@@ -562,10 +519,9 @@ TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
 
 TEST(Observers, AveragesThatAreNotFiniteAreNotKnown) {
   const ScratchFolder folder;
-  const double infinite = std::numeric_limits<double>::infinity();
   AveragedQuantity a{"energies", "x", 1.5, std::nan("")};
   a.autocorrelation_ps = std::nan("");
-  a.independent_samples = infinite;
+  a.independent_samples = HUGE_VAL;
   a.samples = 7;
   write_averages(folder.file("averages.csv"), "p", {a});
   EXPECT_TRUE(
@@ -573,25 +529,14 @@ TEST(Observers, AveragesThatAreNotFiniteAreNotKnown) {
 }
 
 TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
-  Deck d = deck(5, "[observe.energies]\nevery = 10\nreplicas = \"mean\"\n");
-  d.thermostat.kind = Thermostat::gla;
-  d.thermostat.friction_per_ps = 5.0;
-  d.thermostat.temperatures_K = {200.0, 50.0, 200.0};
-  const Observers observers = make_observers(d, info(d));
-  FakeEngine e = engine(d);
-  for (const auto& observer : observers) observer->begin();
-  steps(e, observers, 100, true);
+  Deck d = deck(5, "[observe.energies]\nevery = 10\nreplicas = \"mean\"\n", {200.0, 50.0, 200.0});
+  const std::vector<AveragedQuantity> averages = observers_after(d, 100)[0]->averages();
   std::array<double, 2> sums{};
-  FakeEngine again = engine(d);
-  Frame frame;
-  for (int step = 0; step <= 100; step += 10) {
-    if (step > 0) again.advance(10);
-    again.snapshot(kEnergies, frame);
+  for_frames(d, kEnergies, 10, 100, [&](const Frame& frame) {
     for (std::size_t r = 0; r < 5; ++r) {
       sums[r % 3 == 1 ? 0 : 1] += frame.energies[r].potential_kcal_per_mol;
     }
-  }
-  const std::vector<AveragedQuantity> averages = observers[0]->averages();
+  });
   ASSERT_EQ(averages.size(), 12u);
   EXPECT_EQ(averages[0].bath_K, 50.0);  // replicas 1 and 4
   EXPECT_EQ(averages[0].samples, 22);
@@ -607,12 +552,9 @@ TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
 
   // One temperature, however often, is one bath.
   d.thermostat.temperatures_K = {50.0, 50.0};
-  const Observers same = make_observers(d, info(d));
-  FakeEngine third = engine(d);
-  same[0]->begin();
-  steps(third, same, 10, true);
-  ASSERT_EQ(same[0]->averages().size(), 6u);
-  EXPECT_FALSE(same[0]->averages()[0].bath_K);
+  const auto same = observers_after(d, 10)[0]->averages();
+  ASSERT_EQ(same.size(), 6u);
+  EXPECT_FALSE(same[0].bath_K);
 }
 
 /// Replicas that stay where they are: their spread is the error, however many baths there are
@@ -620,13 +562,11 @@ TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
 TEST_F(ObserversTest, ErrorsOfABathUseItsReplicasOnly) {
   // Sixteen of each of the temperatures.
   for (const auto& [baths, each] : {std::pair{2, 16}, {5, 16}, {20, 4}}) {
-    Deck d = deck(baths * each, "[observe.energies]\nevery = 1\nreplicas = 1\n");
-    d.thermostat.kind = Thermostat::gla;
-    d.thermostat.friction_per_ps = 5.0;
-    d.thermostat.temperatures_K.clear();
-    for (int b = 0; b < baths; ++b) d.thermostat.temperatures_K.push_back(10.0 * (1 + b % 5));
-    const Observers observers = make_observers(d, info(d));
-    observers[0]->begin();
+    std::vector<double> temperatures_K;
+    for (int b = 0; b < baths; ++b) temperatures_K.push_back(10.0 * (1 + b % 5));
+    const Deck d =
+        deck(baths * each, "[observe.energies]\nevery = 1\nreplicas = 1\n", temperatures_K);
+    const auto observer = first_observer(d);
     const auto energy = [](std::int64_t id) { return std::sin(static_cast<double>(id)); };
     Frame frame;
     frame.molecules = kMolecules;
@@ -634,17 +574,17 @@ TEST_F(ObserversTest, ErrorsOfABathUseItsReplicasOnly) {
       frame.replica_ids.push_back(id);
       frame.energies.emplace_back().potential_kcal_per_mol = energy(id);
     }
-    add_energy_moments(*observers[0], frame);
-    for (frame.step = 0; frame.step < 1024; ++frame.step) observers[0]->observe(frame);
-    for (const AveragedQuantity& a : observers[0]->averages()) {
+    add_energy_moments(*observer, frame);
+    for (frame.step = 0; frame.step < 1024; ++frame.step) observer->observe(frame);
+    for (const AveragedQuantity& a : observer->averages()) {
       if (a.quantity != "potential_kcal_per_mol") continue;
       std::vector<double> energies;
       for (std::int64_t id = 0; id < d.system.replicas; ++id) {
         const auto bath = static_cast<std::size_t>(id % baths);
-        if (d.thermostat.temperatures_K[bath] == a.bath_K) energies.push_back(energy(id));
+        if (temperatures_K[bath] == a.bath_K) energies.push_back(energy(id));
       }
       ASSERT_EQ(energies.size(), 16u);
-      EXPECT_NEAR(a.error, analysis::mean_and_error(energies).error, test::few_roundings())
+      EXPECT_NEAR(a.error, analysis::mean_and_error(energies).error, few_roundings())
           << baths << " baths, " << a.bath_K.value() << " K";
       EXPECT_TRUE(a.converged);
     }
@@ -654,35 +594,23 @@ TEST_F(ObserversTest, ErrorsOfABathUseItsReplicasOnly) {
 /// 3 N k + cov(V0 + wall, U)/(k T^2) by two passes, of each bath; the error is that of independent
 /// samples or more.
 TEST_F(ObserversTest, HeatCapacityIsTheCovarianceWithTheEnergyThatIsSampled) {
-  Deck d = deck(6, "[observe.energies]\nevery = 10\nreplicas = 1\n");
-  d.thermostat.kind = Thermostat::gla;
-  d.thermostat.friction_per_ps = 5.0;
+  Deck d = deck(6, "[observe.energies]\nevery = 10\nreplicas = 1\n", {80.0});
   for (const std::vector<double>& baths_K :
        {std::vector<double>{80.0}, std::vector<double>{200.0, 50.0}}) {
-    d.thermostat.temperature_K.reset();
-    d.thermostat.temperatures_K = baths_K;
-    if (baths_K.size() == 1) {
-      d.thermostat.temperatures_K.clear();
-      d.thermostat.temperature_K = baths_K.front();
-    }
-    const Observers observers = make_observers(d, info(d));
-    FakeEngine e = engine(d);
-    observers[0]->begin();
-    steps(e, observers, 200, true);
+    const bool one = baths_K.size() == 1;
+    d.thermostat.temperatures_K = one ? std::vector<double>{} : baths_K;
+    d.thermostat.temperature_K = one ? std::optional(baths_K.front()) : std::nullopt;
+    const Observers observers = observers_after(d, 200);
     std::vector<std::vector<double>> values(baths_K.size()), sampled(baths_K.size());
     const System system = make_system(d, kMolecules);
-    FakeEngine again = engine(d);
-    Frame frame;
-    for (int step = 0; step <= 200; step += 10) {
-      if (step > 0) again.advance(10);
-      again.snapshot(kEnergies, frame);
+    for_frames(d, kEnergies, 10, 200, [&](const Frame& frame) {
       for (std::size_t r = 0; r < 6; ++r) {
         values[r % values.size()].push_back(frame.energies[r].potential_kcal_per_mol +
                                             frame.energies[r].wall_kcal_per_mol);
         sampled[r % values.size()].push_back(
             canonical_energy_kcal_per_mol(system, frame.energies[r]));
       }
-    }
+    });
     int found = 0;
     for (const AveragedQuantity& a : observers[0]->averages()) {
       if (a.quantity != "heat_capacity_kcal_per_mol_K") continue;
@@ -691,15 +619,14 @@ TEST_F(ObserversTest, HeatCapacityIsTheCovarianceWithTheEnergyThatIsSampled) {
       const std::size_t bath = T == baths_K.front() ? 0 : 1;
       const std::vector<double>&v = values[bath], &u = sampled[bath];
       const auto n = static_cast<double>(v.size());
-      double mean = 0.0, mean_u = 0.0, covariance = 0.0, squares = 0.0, squares_u = 0.0;
-      for (const double x : v) mean += x / n;
-      for (const double x : u) mean_u += x / n;
+      const double mean = std::accumulate(v.begin(), v.end(), 0.0) / n;
+      const double mean_u = std::accumulate(u.begin(), u.end(), 0.0) / n;
+      double covariance = 0.0, squares = 0.0, squares_u = 0.0, fourth = 0.0;
       for (std::size_t i = 0; i < v.size(); ++i) {
         covariance += (v[i] - mean) * (u[i] - mean_u) / n;
         squares += std::pow(v[i] - mean, 2) / n;
         squares_u += std::pow(u[i] - mean_u, 2) / n;
       }
-      double fourth = 0.0;
       for (std::size_t i = 0; i < v.size(); ++i) {
         fourth += std::pow((v[i] - mean) * (u[i] - mean_u) - covariance, 2) / n;
       }
@@ -716,15 +643,9 @@ TEST_F(ObserversTest, HeatCapacityIsTheCovarianceWithTheEnergyThatIsSampled) {
   }
   // Without a bath, or at 0 K, there is none.
   d.thermostat.temperatures_K = {0.0};
-  const Observers cold = make_observers(d, info(d));
+  EXPECT_EQ(observers_after(d, 20)[0]->averages().size(), 5u);
   d.thermostat = {};
-  const Observers none = make_observers(d, info(d));
-  for (const Observers* observers : {&cold, &none}) {
-    FakeEngine e = engine(d);
-    (*observers)[0]->begin();
-    steps(e, *observers, 20, true);
-    EXPECT_EQ((*observers)[0]->averages().size(), 5u);
-  }
+  EXPECT_EQ(observers_after(d, 20)[0]->averages().size(), 5u);
 }
 
 // --- radial distribution functions ---
@@ -736,25 +657,18 @@ TEST_F(ObserversTest, RdfIsTheSumOverAllSamples) {
     const Deck d = deck(replicas, kRdf);
     run(d, 300);
     const Table t = table("rdf.csv");
-    EXPECT_EQ(t.header,
-              (std::vector<std::string>{"r_A", "OO_count", "OO_g", "OO_g_err", "OH_count", "OH_g",
-                                        "OH_g_err", "HH_count", "HH_g", "HH_g_err", "OO_n",
-                                        "OO_n_err", "OH_n", "OH_n_err", "HH_n", "HH_n_err"}));
+    EXPECT_EQ(t.columns(),
+              "r_A,OO_count,OO_g,OO_g_err,OH_count,OH_g,OH_g_err,HH_count,HH_g,HH_g_err,"
+              "OO_n,OO_n_err,OH_n,OH_n_err,HH_n,HH_n_err");
     ASSERT_EQ(t.rows.size(), 32u);
 
     // The same by hand: every second step, all replicas.
     std::vector<std::uint64_t> counts(3 * 32, 0);
-    FakeEngine e = engine(d);
-    for (int sample = 0; sample <= 150; ++sample) {
-      if (sample > 0) e.advance(2);
-      const State state = e.state();
-      for (int r = 0; r < replicas; ++r) {
-        analysis::count_pairs(
-            std::span(state.positions_A)
-                .subspan(static_cast<std::size_t>(r) * state.coordinates(), state.coordinates()),
-            8.0, 32, counts);
+    for_frames(d, kPositions, 2, 300, [&](const Frame& frame) {
+      for (std::size_t r = 0; r < frame.live(); ++r) {
+        analysis::count_pairs(frame.positions_A_of(r), 8.0, 32, counts);
       }
-    }
+    });
     const auto pairs = analysis::pairs_per_sample(kMolecules);
     const std::vector<double> weights = analysis::rdf_weights(32);
     double total = 0.0;
@@ -767,10 +681,10 @@ TEST_F(ObserversTest, RdfIsTheSumOverAllSamples) {
         const auto count = static_cast<double>(counts[c * 32 + b]);
         EXPECT_EQ(t.rows[b][1 + 3 * c], count);
         EXPECT_NEAR(t.rows[b][2 + 3 * c], count / (151.0 * replicas * pairs[c]) * weights[b],
-                    test::few_roundings(10.0));
+                    few_roundings(10.0));
         sums[c] += count;
         EXPECT_NEAR(t.rows[b][10 + 2 * c], sums[c] / (151.0 * replicas * atoms[c]),
-                    test::few_roundings(10.0));
+                    few_roundings(10.0));
         total += t.rows[b][3 + 3 * c];
       }
     }
@@ -782,7 +696,7 @@ TEST_F(ObserversTest, RdfIsTheSumOverAllSamples) {
 /// A running mean, as a Lindemann index is: many replicas agree on a number that still rises.
 TEST(TableObserver, ResultsThatStillMoveHaveNotConverged) {
   for (const bool rises : {false, true}) {
-    const test::ScratchFolder folder;
+    const ScratchFolder folder;
     TableSpec spec;
     spec.file = "table";
     spec.columns = {"result"};
@@ -835,8 +749,7 @@ TEST_F(ObserversTest, RdfWritesRequestedPairsAndSkipsEquilibration) {
   d.run.equilibration_ps = 0.1;  // 50 steps
   run(d, 100);
   const Table t = table("rdf.csv");
-  EXPECT_EQ(t.header,
-            (std::vector<std::string>{"r_A", "OH_count", "OH_g", "OH_g_err", "OH_n", "OH_n_err"}));
+  EXPECT_EQ(t.columns(), "r_A,OH_count,OH_g,OH_g_err,OH_n,OH_n_err");
   double count = 0.0;
   for (const auto& row : t.rows) count += row[1];
   EXPECT_EQ(count, 2 * 26 * 12);  // replicas, samples at 50, 52 .. 100, OH pairs of 3 molecules
@@ -861,12 +774,10 @@ TEST_F(ObserversTest, RdfOfOneMoleculeIsZeroAndNotNaN) {
 
 TEST_F(ObserversTest, RdfStopsTheEngineOnlyALogarithmOfTimes) {
   const Deck d = deck(1, kRdf);
-  const Observers observers = make_observers(d, info(d));
   std::vector<unsigned> snapshots;
   FakeScript script;
   script.snapshots = &snapshots;
-  FakeEngine e = engine(d, script);
-  steps(e, observers, 20'000, true);
+  observers_after(d, 20'000, script);
   // 10 000 samples: 64 single ones, then 32 for each doubling of the block, and the end.
   EXPECT_LE(snapshots.size(), 64u + 32u * 8u + 2u);
 }
@@ -891,7 +802,7 @@ TEST_F(ObserversTest, RdfErrorsOfManyReplicasAreTheirSpread) {
     }
     const analysis::MeanError expected = analysis::mean_and_error(g);
     EXPECT_NEAR(t.rows[b][3], expected.error, 1e-12 + 1e-12 * expected.error);
-    EXPECT_NEAR(t.rows[b][11], analysis::mean_and_error(neighbours).error, test::few_roundings());
+    EXPECT_NEAR(t.rows[b][11], analysis::mean_and_error(neighbours).error, few_roundings());
   }
 }
 
@@ -900,13 +811,10 @@ TEST_F(ObserversTest, RdfErrorsOfManyReplicasAreTheirSpread) {
 TEST_F(ObserversTest, RdfErrorsLookAtTheGroupsOfABath) {
   for (const auto& [bins, groups, from_groups] :
        {std::tuple{29411, 17, true}, {33333, 15, false}}) {
-    Deck d = deck(96, "[observe.rdf]\nbins = " + std::to_string(bins) + "\nr_max_A = 8.0\n");
-    d.thermostat.kind = Thermostat::gla;
-    d.thermostat.friction_per_ps = 5.0;
-    d.thermostat.temperatures_K = {200.0, 50.0};
+    const Deck d =
+        deck(96, fmt::format("[observe.rdf]\nbins = {}\nr_max_A = 8.0\n", bins), {200.0, 50.0});
     EXPECT_EQ(make_pair_count_request(d).groups, 2 * groups);
-    const Observers observers = make_observers(d, info(d));
-    EXPECT_EQ(observers[0]->every() == kLastStepOnly, from_groups);
+    EXPECT_EQ(make_observers(d, info(d))[0]->every() == kLastStepOnly, from_groups);
   }
 }
 
@@ -914,11 +822,8 @@ TEST_F(ObserversTest, RdfErrorsLookAtTheGroupsOfABath) {
 /// and from groups of replicas.
 TEST_F(ObserversTest, RdfOfABathIsThatOfItsReplicasAlone) {
   for (const int replicas : {5, 96}) {
-    Deck d = deck(replicas, kRdf);
-    d.thermostat.kind = Thermostat::gla;
-    d.thermostat.friction_per_ps = 5.0;
     const double third_K = replicas == 5 ? 200.0 : 90.0;
-    d.thermostat.temperatures_K = {200.0, 50.0, third_K};
+    const Deck d = deck(replicas, kRdf, {200.0, 50.0, third_K});
     const std::set<double> baths_K{50.0, third_K, 200.0};
     run(d, 300);
     const Table by_bath = table("rdf_by_bath.csv");
@@ -929,20 +834,15 @@ TEST_F(ObserversTest, RdfOfABathIsThatOfItsReplicasAlone) {
     std::size_t first_row = 0;
     for (const double bath_K : baths_K) {
       const State all = fake_start(kMolecules, replicas);
-      State some = all;
-      some.replica_ids.clear();
-      some.positions_A.clear();
-      some.velocities_A_per_akma.clear();
-      const auto take = [&](const std::vector<double>& from, std::int64_t id,
-                            std::vector<double>& to) {
-        const auto begin = from.begin() + id * static_cast<std::int64_t>(all.coordinates());
-        to.insert(to.end(), begin, begin + static_cast<std::int64_t>(all.coordinates()));
-      };
+      State some;
+      some.molecules = kMolecules;
       for (std::int64_t id = 0; id < replicas; ++id) {
         if (d.thermostat.temperatures_K[static_cast<std::size_t>(id % 3)] != bath_K) continue;
         some.replica_ids.push_back(id);
-        take(all.positions_A, id, some.positions_A);
-        take(all.velocities_A_per_akma, id, some.velocities_A_per_akma);
+        for (const auto numbers : {&State::positions_A, &State::velocities_A_per_akma}) {
+          const double* const x = &(all.*numbers)[static_cast<std::size_t>(id) * 27];
+          (some.*numbers).insert((some.*numbers).end(), x, x + 27);
+        }
       }
       Deck alone = deck(static_cast<int>(some.replica_ids.size()), kRdf);
       const Observers observers = make_observers(alone, info(alone));
@@ -984,7 +884,7 @@ TEST_F(ObserversTest, RdfOfTheTrajectoryIsThatOfTheRun) {
       const TrajectoryRdf rdf = rdf_of_trajectories(options, "test");
       EXPECT_EQ(rdf.frames, 151 * replicas);
       EXPECT_EQ(rdf.replicas, replicas);
-      test::write_text(folder_.file("again.csv"), rdf.csv);
+      write_text(folder_.file("again.csv"), rdf.csv);
       const Table again = table("again.csv");
       Table own = table("rdf.csv");
       EXPECT_EQ(again.header, own.header);
@@ -1031,25 +931,25 @@ TEST_F(ObserversTest, RdfOfTrajectoriesRejectsInvalidOptions) {
   run(deck(1, "[observe.trajectory]\nevery = 50\n"), 100);
   TrajectoryRdfOptions options;
   options.files = {folder_.file("trajectory.xyz")};
-  const auto refusal = [](const TrajectoryRdfOptions& o) {
-    return test::message_of<InputError>([&] { rdf_of_trajectories(o, "test"); });
+  const auto expect_refusal = [](const TrajectoryRdfOptions& o, std::string_view part) {
+    expect_throws<InputError>({part}, [&] { rdf_of_trajectories(o, "test"); });
   };
   TrajectoryRdfOptions bad = options;
   bad.frames.skip = 3;
-  EXPECT_TRUE(contains(refusal(bad), "no frames are left"));
+  expect_refusal(bad, "no frames are left");
   bad = options;
   bad.bin_width_A = 0.07;
-  EXPECT_TRUE(contains(refusal(bad), "12 A is not a multiple of the bin width 0.07 A"));
+  expect_refusal(bad, "12 A is not a multiple of the bin width 0.07 A");
   for (const double width : {0.0, -1.0, 1e-9}) {
     bad.bin_width_A = width;
-    EXPECT_TRUE(contains(refusal(bad), "both must be greater than 0"));
+    expect_refusal(bad, "both must be greater than 0");
   }
-  test::write_text(folder_.file("one.xyz"), "3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n");
+  write_text(folder_.file("one.xyz"), "3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n");
   options.files.push_back(folder_.file("one.xyz"));
-  EXPECT_TRUE(contains(refusal(options), "one.xyz:3: this frame has 1 molecule, the first one 3"));
-  test::write_text(folder_.file("empty.xyz"), "");
+  expect_refusal(options, "one.xyz:3: this frame has 1 molecule, the first one 3");
+  write_text(folder_.file("empty.xyz"), "");
   options.files = {folder_.file("empty.xyz")};
-  EXPECT_TRUE(contains(refusal(options), "the file is empty"));
+  expect_refusal(options, "the file is empty");
 }
 
 // --- saving and restoring ---
@@ -1060,9 +960,9 @@ TEST_F(ObserversTest, FilesAfterARestoreAreTheSameBytes) {
   const std::string observe =
       "[observe.energies]\nevery = 7\n[observe.conservation]\nevery = 10\nreplicas = \"mean\"\n"
       "[observe.trajectory]\nevery = 9\n[observe.cluster]\nevery = 13\n"
-      "[observe.evaporation]\nevery = 5\n[observe.temperatures]\nevery = "
-      "8\n[observe.geometry]\nevery = 6\n"
-      "[observe.multipliers]\nevery = 11\n[observe.profile]\nevery = 4\nbins = 20\n" +
+      "[observe.evaporation]\nevery = 5\n[observe.temperatures]\nevery = 8\n"
+      "[observe.geometry]\nevery = 6\n[observe.multipliers]\nevery = 11\n"
+      "[observe.profile]\nevery = 4\nbins = 20\n" +
       kRdf;
   const std::string of_one_temperature =
       "[observe.spectrum]\nevery = 3\nresolution_per_cm = 200\n"
@@ -1073,11 +973,10 @@ TEST_F(ObserversTest, FilesAfterARestoreAreTheSameBytes) {
   for (const int replicas : {1, 17}) {
     expect_restored_files_are_the_same(deck(replicas, observe + of_one_temperature), script);
   }
-  const std::string ladder =
-      "[observe.heat]\nevery = 9\n[thermostat]\nkind = \"gla\"\nfriction_per_ps = 5.0\n"
-      "temperatures_K = [200.0, 50.0]\n";
   for (const int replicas : {5, 40}) {
-    const Deck d = deck(replicas, observe + ladder);
+    const Deck d = deck(replicas, observe +
+                                      "[observe.heat]\nevery = 9\n[thermostat]\nkind = \"gla\"\n"
+                                      "friction_per_ps = 5.0\ntemperatures_K = [200.0, 50.0]\n");
     const auto has_observer = [](const Observable& row) { return row.make != nullptr; };
     EXPECT_EQ(make_observers(d, info(d)).size() + 4,
               static_cast<std::size_t>(std::ranges::count_if(observables(), has_observer)));
@@ -1086,8 +985,7 @@ TEST_F(ObserversTest, FilesAfterARestoreAreTheSameBytes) {
 }
 
 TEST_F(ObserversTest, TrajectoriesOfEveryFormatAfterARestoreAreTheSame) {
-  for (const io::Format& format : io::formats()) {
-    if (format.id == io::FileFormat::h5md && !io::has_h5md()) continue;
+  for (const io::Format& format : available_formats()) {
     SCOPED_TRACE(format.name);
     for (const int replicas : {1, 3}) {
       // 3 replicas: only the first two are written.
@@ -1103,13 +1001,12 @@ TEST_F(ObserversTest, NamesDistinguishSettings) {
   const auto name = [&](const std::string& observe) {
     return make_observers(deck(4, observe), info(deck(4, observe)))[0]->name();
   };
-  EXPECT_NE(name("[observe.energies]\nevery = 10\n"), name("[observe.energies]\nevery = 20\n"));
-  EXPECT_NE(name("[observe.energies]\nevery = 10\n"),
-            name("[observe.energies]\nevery = 10\nreplicas = 1\n"));
-  EXPECT_NE(name("[observe.rdf]\nbins = 10\n"), name("[observe.rdf]\nbins = 20\n"));
-  EXPECT_NE(name("[observe.spectrum]\nresolution_per_cm = 10\n"), name("[observe.spectrum]\n"));
-  EXPECT_NE(name("[observe.correlation]\nlength_ps = 1\n"), name("[observe.correlation]\n"));
-  EXPECT_NE(name("[observe.evaporation]\nlink_A = 7\n"), name("[observe.evaporation]\n"));
+  for (const std::string change : {"energies]\nevery = 20\n", "energies]\nreplicas = 1\n",
+                                   "rdf]\nbins = 20\n", "spectrum]\nresolution_per_cm = 10\n",
+                                   "correlation]\nlength_ps = 1\n", "evaporation]\nlink_A = 7\n"}) {
+    const std::string section = "[observe." + change;
+    EXPECT_NE(name(section), name(section.substr(0, section.find('\n') + 1))) << section;
+  }
 }
 
 TEST_F(ObserversTest, NoObserverIsLegal) {
@@ -1136,18 +1033,14 @@ TEST_F(ObserversTest, TheDriftOfTheEnergyIsTheSlope) {
   const std::array slopes_per_ps{0.5, -0.25, 2.0};
   const Deck d = deck(3, "[observe.conservation]\nevery = 5\n");
   for (const int samples : {3, 31, 32, 33, 1000}) {
-    const Observers observers = make_observers(d, info(d));
-    Observer& observer = *observers[0];
-    observer.begin();
+    const auto observer = first_observer(d);
     for (int k = 0; k < samples; ++k) {
-      if (k < 3) {
-        EXPECT_TRUE(observer.averages().empty());
-      }
+      EXPECT_TRUE(k >= 3 || observer->averages().empty());
       std::vector<double> energies;
       for (double slope : slopes_per_ps) energies.push_back(-40.0 + slope * 5 * k * kStepPs);
-      observer.observe(frame_of_energies(5 * k, energies));
+      observer->observe(frame_of_energies(5 * k, energies));
     }
-    const auto averages = observer.averages();
+    const auto averages = observer->averages();
     ASSERT_EQ(averages.size(), 1u) << samples;
     const AveragedQuantity& a = averages[0];
     EXPECT_EQ(a.table, "conservation");
@@ -1172,13 +1065,11 @@ TEST_F(ObserversTest, TheDriftOfOneReplicaHasAnError) {
   std::normal_distribution<double> noise;
   double squares = 0.0;
   for (int time = 0; time < kTimes; ++time) {
-    const Observers observers = make_observers(d, info(d));
-    observers[0]->begin();
+    const auto observer = first_observer(d);
     for (int k = 0; k < kSamples; ++k) {
-      observers[0]->observe(
-          frame_of_energies(k, {kSlope_per_ps * k * kStepPs + 0.1 * noise(random)}));
+      observer->observe(frame_of_energies(k, {kSlope_per_ps * k * kStepPs + 0.1 * noise(random)}));
     }
-    const AveragedQuantity a = observers[0]->averages().at(0);
+    const AveragedQuantity a = observer->averages().at(0);
     const double ratio = (a.mean - kSlope_per_ps) / a.error;
     squares += ratio * ratio / kTimes;
   }
@@ -1188,25 +1079,21 @@ TEST_F(ObserversTest, TheDriftOfOneReplicaHasAnError) {
 
 // A thermostat changes the energy; a replica that was stopped has no part in the mean.
 TEST_F(ObserversTest, OnlyEnergiesThatAreConservedHaveADrift) {
-  const Deck with_bath = deck(2,
-                              "[observe.conservation]\nevery = 1\n[thermostat]\nkind = \"gla\"\n"
-                              "temperature_K = 300.0\nfriction_per_ps = 1.0\n");
-  const Deck without = deck(2, "[observe.conservation]\nevery = 1\n");
-  for (const Deck& d : {with_bath, without}) {
-    const Observers observers = make_observers(d, info(d));
-    observers[0]->begin();
+  const std::string observe = "[observe.conservation]\nevery = 1\n";
+  for (const Deck& d : {deck(2, observe, {300.0}), deck(2, observe)}) {
+    const auto observer = first_observer(d);
     for (int k = 0; k < 80; ++k) {
       std::vector<double> energies{1.0 * k};
       if (k < 40) energies.push_back(1e6 * k * k);
-      observers[0]->observe(frame_of_energies(k, energies));
+      observer->observe(frame_of_energies(k, energies));
     }
-    const auto averages = observers[0]->averages();
+    const auto averages = observer->averages();
     if (d.thermostat.kind != Thermostat::none) {
       EXPECT_TRUE(averages.empty());
       continue;
     }
     ASSERT_EQ(averages.size(), 1u);
-    EXPECT_NEAR(averages[0].mean, 1.0 / kStepPs, test::few_roundings(1.0 / kStepPs));
+    EXPECT_NEAR(averages[0].mean, 1.0 / kStepPs, few_roundings(1.0 / kStepPs));
     EXPECT_EQ(averages[0].samples, 1);
   }
 }

@@ -1,11 +1,3 @@
-#include <algorithm>
-#include <array>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "counting.hpp"
 #include "document_table.hpp"
 #include "kernels/ring_transform.hpp"
@@ -13,6 +5,7 @@
 #include "physics/pair_force.hpp"
 #include "steps/ring.hpp"
 #include "steps/step_program.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 
 /// @file

@@ -1,13 +1,8 @@
 #include "physics/ou.hpp"
 
-#include <array>
-#include <cmath>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "core/pack.hpp"
 #include "steps/step_program.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

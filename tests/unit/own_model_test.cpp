@@ -1,14 +1,8 @@
-#include <filesystem>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include <gtest/gtest.h>
 
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/model_by_name.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
@@ -19,11 +13,6 @@ constexpr const char* kOwn =
     "[model]\noh_A = 0.8724\nhoh_degrees = 103.6\nsigma_A = 3.16655\n"
     "epsilon_kcal_per_mol = 0.21280\ncharge_hydrogen_e = 0.6791\nom_A = 0.1594\n";
 constexpr const char* kRest = "[system]\nmolecules = 2\n[run]\nsteps = 1\n";
-
-template <class Read>
-std::string error_of(const Read& read) {
-  return message_of<InputError>(read);
-}
 
 TEST(OwnModel, ASectionIsEnough) {
   const WaterModel own = water_model_of_text(kOwn, "own");
@@ -51,7 +40,7 @@ TEST(OwnModel, ProblemsOfTheModelAreReported) {
            {"[system]\nkind = \"magnet\"\n", "a system of the papers"},
            {std::string(kOwn) + "sigma = 3\n", "own.toml:8:1: unknown key"},
            {"[model]\noh_A = 1.0\n", "sigma_A"}}) {
-    EXPECT_TRUE(contains(error_of([&] { water_model_of_text(text, "own.toml"); }), words));
+    expect_throws<InputError>({words}, [&, &t = text] { water_model_of_text(t, "own.toml"); });
   }
 }
 
@@ -72,7 +61,7 @@ TEST(OwnModel, ADeckNamesTheFileOfAModel) {
   EXPECT_EQ(deck.system.model, kOwnModel);
   EXPECT_EQ(deck.model, parse_deck(std::string(kRest) + kOwn, "a.toml").model);
   EXPECT_EQ(parse_deck(text, name, {"model.om_A=0.15"}).model->om_A, 0.15);
-  EXPECT_TRUE(contains(error_of([&] { parse_deck(text + kOwn, name); }), "exclude each other"));
+  expect_throws<InputError>({"exclude each other"}, [&] { parse_deck(text + kOwn, name); });
   write_text(folder.file("empty.toml"), "[run]\n");
   write_text(folder.file("wrong.toml"), std::string(kOwn) + "sigma = 3\n");
   for (const auto& [model, words] :
@@ -80,7 +69,7 @@ TEST(OwnModel, ADeckNamesTheFileOfAModel) {
         {"empty.toml", "empty.toml has no section [model]"},
         {"wrong.toml", "wrong.toml:8:1: unknown key"}}) {
     const std::string change = std::string("system.model=") + model;
-    EXPECT_TRUE(contains(error_of([&] { parse_deck(kRest, name, {change}); }), words));
+    expect_throws<InputError>({words}, [&] { parse_deck(kRest, name, {change}); });
   }
 }
 
@@ -91,9 +80,9 @@ TEST(Overrides, ATableIsASection) {
   EXPECT_TRUE(with("observe={final={}, energies={every=7}}").final_structures);
   EXPECT_EQ(with("observe.energies={every=7}").energies->every, 7);
   EXPECT_EQ(with("run={steps=3}").run.steps, 3);
-  EXPECT_TRUE(contains(error_of([&] { with("observe.finale={}"); }), "unknown section"));
-  EXPECT_TRUE(contains(error_of([&] { with("observe.final={no=1}"); }), "unknown key"));
-  EXPECT_TRUE(contains(error_of([&] { with("run=3"); }), "expected section.key=value"));
+  expect_throws<InputError>({"unknown section"}, [&] { with("observe.finale={}"); });
+  expect_throws<InputError>({"unknown key"}, [&] { with("observe.final={no=1}"); });
+  expect_throws<InputError>({"expected section.key=value"}, [&] { with("run=3"); });
 }
 
 }  // namespace

@@ -1,20 +1,14 @@
 #include "core/pack.hpp"
 
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <type_traits>
-#include <vector>
-
-#include <gtest/gtest.h>
-
+#include "core/elementary.hpp"
+#include "testing.hpp"
 #include "worst.hpp"
 
 namespace tarn {
 namespace {
 
+using test::kEpsilon;
+using test::kFloatEpsilon;
 using test::Worst;
 
 /// Equal bits; a NaN equals a NaN.
@@ -289,13 +283,6 @@ TYPED_TEST(FloatPack, ScaledCubeOfTheReciprocalSquareRoot) {
   scalar_error.expect_between(0.9, 9.0);
 }
 
-TYPED_TEST(FloatPack, LanesRotate) {
-  using T = TypeParam;
-  constexpr int n = Pack<T>::lanes;
-  const Pack<T> a = this->pack(), r = rotate_lanes(a);
-  for (int i = 0; i < n; ++i) EXPECT_TRUE(same(r[i], a[(i + 1) % n])) << i;
-}
-
 // Whole numbers, whose sums are exact in any order.
 TYPED_TEST(FloatPack, SumsTheLanesOfManyPacks) {
   using T = TypeParam;
@@ -367,33 +354,6 @@ TEST_F(IntegerPack, BitOperationsMatchScalars) {
   }
 }
 
-TEST_F(IntegerPack, LowHalvesAreMultipliedTo64Bits) {
-  for (int n = 0; n < 1000; ++n) {
-    const Pack<std::uint64_t> a = pack<std::uint64_t>();
-    const std::uint32_t b = n == 0 ? 0xffffffffu : static_cast<std::uint32_t>(engine_());
-    const Pack<std::uint64_t> product = multiply_low32(a, b);
-    for (int i = 0; i < Pack<std::uint64_t>::lanes; ++i) {
-      const std::uint64_t exact = std::uint64_t{static_cast<std::uint32_t>(a[i])} * b;
-      ASSERT_EQ(product[i], exact);
-      ASSERT_EQ(multiply_low32(a[i], b), exact);
-    }
-  }
-  const std::uint64_t largest = multiply_low32(~std::uint64_t{0}, 0xffffffffu);
-  EXPECT_EQ(largest, 0xfffffffe00000001u);
-}
-
-TEST_F(IntegerPack, NarrowKeepsTheLowHalvesInOrder) {
-  constexpr int n = Pack<std::uint64_t>::lanes;
-  for (int k = 0; k < 1000; ++k) {
-    const Pack<std::uint64_t> low = pack<std::uint64_t>(), high = pack<std::uint64_t>();
-    const Pack<std::uint32_t> r = narrow(low, high);
-    for (int i = 0; i < n; ++i) {
-      ASSERT_EQ(r[i], static_cast<std::uint32_t>(low[i]));
-      ASSERT_EQ(r[n + i], static_cast<std::uint32_t>(high[i]));
-    }
-  }
-}
-
 TEST_F(IntegerPack, FloatsWidenExactlyAndDoublesRoundToNearest) {
   constexpr int n = Pack<double>::lanes;
   for (int k = 0; k < 1000; ++k) {
@@ -455,14 +415,90 @@ TEST_F(IntegerPack, BitsOfFloats) {
   EXPECT_EQ(bits_of(Pack<float>(-0.0f))[0], 0x80000000u);
 }
 
-TEST_F(IntegerPack, ScalarsAreMasksOfOneLane) {
-  EXPECT_TRUE(any(true));
-  EXPECT_FALSE(any(false));
-  EXPECT_EQ(select(true, 1.0, 2.0), 1.0);
-  EXPECT_EQ(select(false, 1.0, 2.0), 2.0);
-  static_assert(std::is_same_v<mask_t<double>, bool> && std::is_same_v<scalar_t<double>, double>);
-  static_assert(std::is_same_v<mask_t<Pack<float>>, Mask<float>>);
-  static_assert(std::is_same_v<scalar_t<Pack<float>>, float>);
+static_assert(std::is_same_v<mask_t<double>, bool> && std::is_same_v<scalar_t<double>, double>);
+static_assert(std::is_same_v<mask_t<Pack<float>>, Mask<float>>);
+static_assert(std::is_same_v<scalar_t<Pack<float>>, float>);
+
+// --- elementary functions
+// -------------------------------------------------------------------------
+
+constexpr int kPoints = 20'000;
+
+/// Calls op(x) for points between two limits, both included.
+template <class Op>
+void for_points(long double low, long double high, const Op& op) {
+  for (int i = 0; i <= kPoints; ++i) op(low + (high - low) * i / kPoints);
+}
+
+/// The polynomial has a relative error of 0.25 roundings; its Horner steps add less than four.
+TEST(Elementary, ArcTangentIsThatOfTheLibrary) {
+  Worst error("log10_double"), float_error("log10_float");
+  for_points(-1.0L, 1.0L, [&](long double point) {
+    const auto t = static_cast<double>(point);
+    if (t == 0.0) return;
+    error.see(atan_of_unit_interval(t) / std::atan(static_cast<long double>(t)) - 1.0L);
+    const auto f = static_cast<float>(point);
+    float_error.see(atan_of_unit_interval(f) / std::atan(static_cast<long double>(f)) - 1.0L);
+  });
+  error.expect_below(4.0 * kEpsilon);
+  float_error.expect_below(4.0 * kFloatEpsilon);
+  EXPECT_EQ(atan_of_unit_interval(0.0), 0.0);
+}
+
+/// The half angle adds a division, the sum of the cosine and the errors of sine and cosine: four
+/// roundings of an angle of at most pi/2, beside those of the polynomial.
+TEST(Elementary, AngleIsThatOfItsSineAndCosine) {
+  Worst error("log10_error");
+  const long double right = std::acos(-1.0L) / 2;
+  for_points(-right, right, [&](long double angle) {
+    const auto sine = static_cast<double>(std::sin(angle));
+    const auto cosine = static_cast<double>(std::cos(angle));
+    error.see(angle_of(sine, cosine) - angle);
+  });
+  error.expect_below(8.0 * kEpsilon * static_cast<double>(right));
+  EXPECT_EQ(angle_of(1.0, 0.0), -angle_of(-1.0, 0.0));
+  EXPECT_NEAR(angle_of(1.0, 0.0), static_cast<double>(right), 2 * kEpsilon);
+}
+
+/// Each of the five doublings, seven below -11, multiplies the relative error of q = exp(x) - 1 by
+/// (2 + 2 q)/(2 + q), at most 2, and adds two roundings; q starts with three. Together less than
+/// 2^5 (3 + 2) roundings for large q; below q = 1 the factor is 4/3 or less.
+TEST(Elementary, ExponentialIsThatOfTheLibrary) {
+  Worst small("log10_small"), large("log10_large"), float_error("log10_float");
+  for_points(-44.0L, 11.0L, [&](long double point) {
+    const auto x = static_cast<double>(point);
+    if (x == 0.0) return;
+    const long double error = expm1_below_limit(x) / std::expm1(static_cast<long double>(x)) - 1.0L;
+    (x < std::log(2.0) ? small : large).see(error, static_cast<long long>(100 * x));
+    const auto f = static_cast<float>(point);
+    if (f < 0.69f) {
+      float_error.see(expm1_below_limit(f) / std::expm1(static_cast<long double>(f)) - 1.0L);
+    }
+  });
+  small.expect_below(20.0 * kEpsilon);
+  large.expect_below(160.0 * kEpsilon);
+  float_error.expect_below(20.0 * kFloatEpsilon);
+  EXPECT_EQ(expm1_below_limit(0.0), 0.0);
+  EXPECT_EQ(expm1_below_limit(50.0), expm1_below_limit(11.0));
+  EXPECT_EQ(expm1_below_limit(-50.0), -1.0);
+  EXPECT_EQ(expm1_below_limit(-50.0f), -1.0f);
+}
+
+/// Each lane has the bits of the scalar function.
+TEST(Elementary, PacksAreScalars) {
+  using P = Pack<double>;
+  for (int i = 0; i < 100; ++i) {
+    P t, x;
+    for (int l = 0; l < P::lanes; ++l) {
+      t.v[l] = -1.0 + 0.02 * i + 0.001 * l;
+      x.v[l] = -48.0 + 0.6 * i + 0.01 * l;
+    }
+    const P atan = atan_of_unit_interval(t), expm1 = expm1_below_limit(x);
+    for (int l = 0; l < P::lanes; ++l) {
+      EXPECT_EQ(atan[l], atan_of_unit_interval(static_cast<double>(t[l])));
+      EXPECT_EQ(expm1[l], expm1_below_limit(static_cast<double>(x[l])));
+    }
+  }
 }
 
 }  // namespace

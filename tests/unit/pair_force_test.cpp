@@ -1,15 +1,8 @@
 #include "physics/pair_force.hpp"
 
-#include <array>
-#include <cmath>
-#include <cstring>
-#include <string>
-#include <type_traits>
-
-#include <gtest/gtest.h>
-
 #include "core/pack.hpp"
 #include "dual.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

@@ -1,14 +1,9 @@
 #include "physics/penalty.hpp"
 
-#include <array>
-#include <cmath>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "core/pack.hpp"
 #include "distorted_molecule.hpp"
 #include "dual.hpp"
+#include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

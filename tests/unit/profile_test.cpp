@@ -1,29 +1,17 @@
-#include <cmath>
-#include <filesystem>
-#include <memory>
-#include <numeric>
-#include <string>
-#include <vector>
 
-#include <gtest/gtest.h>
 
 #include "analysis/rdf.hpp"
 #include "csv_columns.hpp"
 #include "interface/moments.hpp"
+#include "observer_of.hpp"
 #include "physics/radial.hpp"
-#include "rounding.hpp"
-#include "scratch_folder.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
-#include "tarn/observe/observers.hpp"
 #include "tarn/physics/water_model.hpp"
+#include "testing.hpp"
 
 namespace tarn {
 namespace {
 
-using test::columns_of;
-using test::contains;
-using test::ScratchFolder;
+using namespace test;
 
 constexpr double kO = 15.9994, kH = 1.008;
 
@@ -98,9 +86,8 @@ TEST(RadialCounts, DoNotDependOnWhereTheClusterIsAndHowItIsTurned) {
 
 TEST(ShellVolumes, FillTheBall) {
   const std::vector<double> volumes = analysis::shell_volumes_A3(3.0, 60);
-  EXPECT_NEAR(volumes[0], 4.0 / 3.0 * units::pi * 0.05 * 0.05 * 0.05,
-              test::few_roundings(volumes[0]));
-  EXPECT_NEAR(sum(volumes), 36.0 * units::pi, test::few_roundings(36.0 * units::pi));
+  EXPECT_NEAR(volumes[0], 4.0 / 3.0 * units::pi * 0.05 * 0.05 * 0.05, few_roundings(volumes[0]));
+  EXPECT_NEAR(sum(volumes), 36.0 * units::pi, few_roundings(36.0 * units::pi));
 }
 
 /// A gram of water is its mass in daltons times the atomic mass constant, 1.66053906660e-24 g
@@ -119,12 +106,7 @@ class ProfileObserverTest : public ::testing::Test {
                           more,
                       "test.toml");
   }
-  std::unique_ptr<Observer> observer(const Deck& d) {
-    RunInfo info{folder_.path(),       2,   d.system.replicas,
-                 "tarn; test, seed 1", 2.0, first_averaged_step(d)};
-    info.baths_K = d.thermostat.temperatures_K;
-    return std::move(make_observers(d, info).front());
-  }
+  std::unique_ptr<Observer> observer(const Deck& d) { return observer_of(d, folder_.path()); }
   struct Pair {
     std::int64_t id;
     double x;
@@ -171,10 +153,10 @@ TEST_F(ProfileObserverTest, WritesDensitiesAndOrientationAfterEquilibration) {
     const char* column;
     std::size_t shell;
     double expected, relative_error;
-  } densities[] = {{"oxygens_per_A3", 4, 1.5, test::few_roundings()},
-                   {"oxygens_per_A3", 2, 0.5, test::few_roundings()},
-                   {"hydrogens_per_A3", 3, 2.0, test::few_roundings()},
-                   {"hydrogens_per_A3", 5, 2.0, test::few_roundings()},
+  } densities[] = {{"oxygens_per_A3", 4, 1.5, few_roundings()},
+                   {"oxygens_per_A3", 2, 0.5, few_roundings()},
+                   {"hydrogens_per_A3", 3, 2.0, few_roundings()},
+                   {"hydrogens_per_A3", 5, 2.0, few_roundings()},
                    {"density_g_per_cm3", 5, 2.0 * model_.mass_h_Da * kDensity, 4e-10},
                    {"density_g_per_cm3", 4, 1.5 * model_.mass_o_Da * kDensity, 4e-10}};
   for (const auto& [column, shell, expected, relative_error] : densities) {
@@ -210,11 +192,11 @@ TEST_F(ProfileObserverTest, EachBathHasItsOwn) {
   // The colder bath first: replicas 1 and 3.
   EXPECT_NEAR(oxygens[2], 2.0 / volumes[2], 1e-15);
   EXPECT_NEAR(by_bath.at("cos_dipole")[2], 0.0, kCosineUnit);
-  EXPECT_NEAR(oxygens[8 + 4], 1.0 / volumes[4], test::few_roundings());
-  EXPECT_NEAR(oxygens[8 + 6], 1.0 / volumes[6], test::few_roundings());
+  EXPECT_NEAR(oxygens[8 + 4], 1.0 / volumes[4], few_roundings());
+  EXPECT_NEAR(oxygens[8 + 6], 1.0 / volumes[6], few_roundings());
   EXPECT_EQ(by_bath.at("molecules_within")[15], 2.0);
   EXPECT_NEAR(columns_of(folder_.file("profile.csv")).at("oxygens_per_A3")[2], 1.0 / volumes[2],
-              test::few_roundings())
+              few_roundings())
       << "profile.csv has all of them";
 }
 
@@ -227,9 +209,8 @@ TEST_F(ProfileObserverTest, RejectsRequestsBeyondItsMemory) {
   for (int k = 0; k < 64; ++k) baths += std::to_string(100 + k) + ".0,";
   baths += "]";
   // 64 baths with 32 series each of 4000 sums.
-  EXPECT_TRUE(
-      contains(test::message_of<InputError>([&] { parse_deck(text, "test.toml", {baths}); }),
-               "error bars of 1000 shells"));
+  expect_throws<InputError>({"error bars of 1000 shells"},
+                            [&] { parse_deck(text, "test.toml", {baths}); });
   text.replace(text.find("bins = 1000"), 11, "bins = 100");
   EXPECT_NO_THROW(parse_deck(text, "test.toml", {baths}));
 }

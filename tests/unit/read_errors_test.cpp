@@ -49,8 +49,7 @@ class ReadErrors : public ::testing::Test {
     EXPECT_GT(count(), 1);
     for (const std::int64_t place : {size / 2, std::int64_t{1}}) {
       g_bad_place = place;
-      const std::string message = message_of<IoError>(count);
-      EXPECT_TRUE(contains(message, "cannot read '" + path + "': Input/output error")) << place;
+      expect_throws<IoError>({"cannot read '" + path + "': Input/output error"}, count);
       g_bad_place = std::numeric_limits<std::int64_t>::max();
     }
   }
@@ -84,22 +83,20 @@ TEST_F(ReadErrors, OfTables) {
 }
 
 TEST_F(ReadErrors, OfTrajectories) {
+  TrajectoryInfo info;
+  info.folder = folder_.path();
+  info.numbered = false;
+  info.molecules = 30;
+  info.model = "tip3p";
+  info.every = 10;
+  info.timestep_fs = 2.0;
+  const std::vector<double> positions = some_positions(30, 1);
   for (const Format& format : formats()) {
     if (format.id == FileFormat::h5md) continue;  // HDF5 reports its own errors
     SCOPED_TRACE(format.name);
-    TrajectoryInfo info;
-    info.folder = folder_.path();
-    info.numbered = false;
-    info.molecules = 30;
-    info.model = "tip3p";
-    info.every = 10;
-    info.timestep_fs = 2.0;
     const auto writer = format.write(info);
     writer->create();
-    const std::vector<double> positions = some_positions(30, 1);
-    for (int frame = 0; frame < 200; ++frame) {
-      writer->append({0, 10 * frame, 0.02 * frame, positions});
-    }
+    for (int k = 0; k < 200; ++k) writer->append({0, 10 * k, 0.02 * k, positions});
     writer->finish();
     const std::string path = folder_.file("trajectory" + std::string(format.extensions.front()));
     expect_error(path, [&] {

@@ -1,5 +1,4 @@
-#include "io/replica_frames.hpp"
-
+#include "io/structure_checks.hpp"
 #include "testing.hpp"
 
 namespace tarn::io {
@@ -59,9 +58,9 @@ TEST(ReplicaNumbering, NoNumberIsGivenTwice) {
   EXPECT_EQ(next(places, ""), (Numbers{4, 3, 0}));
   EXPECT_EQ(next(places, "0"), (Numbers{0, 4, 0}));
   ASSERT_EQ(places.messages().size(), 1u);
-  EXPECT_TRUE(
-      contains(places.messages()[0].text, "right-1 is 2, 2 is 3, the one without a name is 4"));
-  EXPECT_FALSE(contains(places.messages()[0].text, "left-1"));
+  const std::string text = places.messages()[0].text;
+  EXPECT_TRUE(contains(text, "right-1 is 2, 2 is 3, the one without a name is 4"));
+  EXPECT_FALSE(contains(text, "left-1"));
 }
 
 TEST(ReplicaNumbering, AnotherFileHasOtherReplicas) {
@@ -100,24 +99,19 @@ TEST(ReplicaClock, FindsStartAndSpacingOfFrames) {
   EXPECT_TRUE(clock.has_even_steps() && clock.has_even_times());
 }
 
-TEST(ReplicaClock, TimesNeedNoSteps) {
-  ReplicaClock clock;
-  for (int i = 0; i < 3; ++i) clock.add(std::nullopt, 0.5 * i);
-  EXPECT_FALSE(clock.has_steps());
-  EXPECT_TRUE(clock.has_times());
-  EXPECT_EQ(clock.first_step(), 0);
-  EXPECT_EQ(clock.every(), 1);
-  EXPECT_EQ(clock.interval_ps(), 0.5);
-  EXPECT_TRUE(clock.has_even_times());
-}
-
-TEST(ReplicaClock, StepsNeedNoTimes) {
-  ReplicaClock clock;
-  for (int i = 0; i < 3; ++i) clock.add(4 * i, std::nullopt);
-  EXPECT_TRUE(clock.has_steps());
-  EXPECT_FALSE(clock.has_times());
-  EXPECT_EQ(clock.every(), 4);
-  EXPECT_EQ(clock.interval_ps(), 0.0);
+TEST(ReplicaClock, TimesNeedNoStepsAndStepsNoTimes) {
+  ReplicaClock times, steps;
+  for (int i = 0; i < 3; ++i) {
+    times.add(std::nullopt, 0.5 * i);
+    steps.add(4 * i, std::nullopt);
+  }
+  EXPECT_FALSE(times.has_steps() || steps.has_times());
+  EXPECT_TRUE(times.has_times() && steps.has_steps() && times.has_even_times());
+  EXPECT_EQ(times.first_step(), 0);
+  EXPECT_EQ(times.every(), 1);
+  EXPECT_EQ(times.interval_ps(), 0.5);
+  EXPECT_EQ(steps.every(), 4);
+  EXPECT_EQ(steps.interval_ps(), 0.0);
 }
 
 TEST(ReplicaClock, DetectsUnevenSpacing) {
@@ -133,21 +127,15 @@ TEST(ReplicaClock, DetectsUnevenSpacing) {
   EXPECT_FALSE(clock.has_even_times());
 }
 
-TEST(ReplicaClock, StepsThatDoNotGrowAreNotEven) {
-  ReplicaClock clock;
-  clock.add(7, 1.0);
-  clock.add(7, 1.0);
-  EXPECT_EQ(clock.every(), 1);
-  EXPECT_EQ(clock.interval_ps(), 0.0);
-  EXPECT_FALSE(clock.has_even_steps());
-}
-
-TEST(ReplicaClock, TheLargestStepsDoNotOverflow) {
+TEST(ReplicaClock, StepsThatDoNotGrowAreNotEvenAndLargeOnesDoNotOverflow) {
+  ReplicaClock same, large;
+  for (int i = 0; i < 2; ++i) same.add(7, 1.0);
+  EXPECT_EQ(same.every(), 1);
+  EXPECT_EQ(same.interval_ps(), 0.0);
   constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
-  ReplicaClock clock;
-  for (const std::int64_t step : {std::int64_t{0}, kLargest, kLargest}) clock.add(step, 0.0);
-  EXPECT_EQ(clock.largest_step(), kLargest);
-  EXPECT_FALSE(clock.has_even_steps());
+  for (const std::int64_t step : {std::int64_t{0}, kLargest, kLargest}) large.add(step, 0.0);
+  EXPECT_EQ(large.largest_step(), kLargest);
+  EXPECT_FALSE(same.has_even_steps() || large.has_even_steps());
 }
 
 TEST(ReplicaClock, OneFrameWithoutTimeMakesItUnknown) {

@@ -5,6 +5,7 @@
 #include "physics/noise.hpp"
 #include "physics/ring_frequencies.hpp"
 #include "physics/ring_polymer.hpp"
+#include "tarn/analysis/errors.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "testing.hpp"
@@ -40,49 +41,43 @@ class Oscillators {
   }
 
   struct Means {
-    double before[2][2], after[2][2];  ///< [bath][reduced potential energy, centroid alone]
-    double error[2][2];
-    double ratio, ratio_error, delta, delta_error, acceptance;
+    /// [bath][reduced potential energy, centroid alone]
+    analysis::MeanError before[2][2], after[2][2];
+    analysis::MeanError ratio, delta;
+    double acceptance = 0.0;
   };
   /// Attempts an exchange `count` times.
   Means attempt(int count) const {
-    Sum before[2][2], after[2][2], ratios, deltas;
-    double acceptance = 0.0;
+    using Values = std::vector<double>;
+    Values before[2][2], after[2][2], ratios, deltas;
+    Means m;
     for (int n = 0; n < count; ++n) {
-      std::vector<double> q[2] = {sample(0, n), sample(1, n)};
-      const double b[2] = {beta(0), beta(1)};
-      const std::vector<double> moved[2] = {rescaled(q[1], 1, 0), rescaled(q[0], 0, 1)};
-      const double ratio = ring_exchange_log_ratio(b[0], b[1], potential(q[0]), potential(q[1]),
-                                                   potential(moved[0]), potential(moved[1]));
-      ratios.add(std::exp(ratio));
-      deltas.add(-ratio);
-      for (int t = 0; t < 2; ++t) {
-        before[t][0].add(b[t] * potential(q[t]));
-        before[t][1].add(b[t] * centroid_potential(q[t]));
-      }
-      acceptance += std::min(1.0, std::exp(ratio)) / count;
-      if (uniform(n) < std::exp(ratio)) {
-        q[0] = moved[0];
-        q[1] = moved[1];
-      }
-      for (int t = 0; t < 2; ++t) {
-        after[t][0].add(b[t] * potential(q[t]));
-        after[t][1].add(b[t] * centroid_potential(q[t]));
-      }
+      Values q[2] = {sample(0, n), sample(1, n)};
+      const auto note = [&](Values(&values)[2][2]) {
+        for (int t = 0; t < 2; ++t) {
+          values[t][0].push_back(beta(t) * potential(q[t]));
+          values[t][1].push_back(beta(t) * centroid_potential(q[t]));
+        }
+      };
+      note(before);
+      const Values moved[2] = {rescaled(q[1], 1, 0), rescaled(q[0], 0, 1)};
+      const double ratio =
+          ring_exchange_log_ratio(beta(0), beta(1), potential(q[0]), potential(q[1]),
+                                  potential(moved[0]), potential(moved[1]));
+      ratios.push_back(std::exp(ratio));
+      deltas.push_back(-ratio);
+      m.acceptance += std::min(1.0, std::exp(ratio)) / count;
+      if (uniform(n) < std::exp(ratio)) std::copy_n(moved, 2, q);
+      note(after);
     }
-    Means m{};
     for (int t = 0; t < 2; ++t) {
       for (int k = 0; k < 2; ++k) {
-        m.before[t][k] = before[t][k].mean();
-        m.after[t][k] = after[t][k].mean();
-        m.error[t][k] = after[t][k].error();
+        m.before[t][k] = analysis::mean_and_error(before[t][k]);
+        m.after[t][k] = analysis::mean_and_error(after[t][k]);
       }
     }
-    m.ratio = ratios.mean();
-    m.ratio_error = ratios.error();
-    m.delta = deltas.mean();
-    m.delta_error = deltas.error();
-    m.acceptance = acceptance;
+    m.ratio = analysis::mean_and_error(ratios);
+    m.delta = analysis::mean_and_error(deltas);
     return m;
   }
   /// Mean of Delta, equation (89).
@@ -107,18 +102,6 @@ class Oscillators {
   }
 
  private:
-  struct Sum {
-    double sum = 0.0, squares = 0.0;
-    int count = 0;
-    void add(double x) {
-      sum += x;
-      squares += x * x;
-      ++count;
-    }
-    double mean() const { return sum / count; }
-    double error() const { return std::sqrt((squares / count - mean() * mean()) / count); }
-  };
-
   double temperature_K(int t) const { return replica_temperature_K(system_, t); }
   double beta(int t) const { return 1.0 / (units::boltzmann_kcal_per_mol_K * temperature_K(t)); }
   static double uniform(int n) {
@@ -128,8 +111,7 @@ class Oscillators {
   }
   /// [oscillator][mode], of mass 1 Da.
   std::vector<double> sample(int t, int n) const {
-    std::vector<double> q;
-    std::vector<double> normals;
+    std::vector<double> q, normals;
     for (std::uint64_t call = 0; normals.size() < springs_of_potential_.size() * springs_[t].size();
          ++call) {
       const MoleculeNormals z =
@@ -182,16 +164,17 @@ TEST(RingExchange, KeepsTheDistributionsOfOscillators) {
       for (int t = 0; t < 2; ++t) {
         for (const int part : {0, 1}) {
           const double exact = oscillators.exact(t, part == 1);
-          EXPECT_NEAR(m.before[t][part], exact, 4.5 * m.error[t][part]);
-          EXPECT_NEAR(m.after[t][part], exact, 4.5 * m.error[t][part]);
-          EXPECT_LT(m.error[t][part], 0.02 * exact);
+          const analysis::MeanError after = m.after[t][part];
+          EXPECT_NEAR(m.before[t][part].mean, exact, 4.5 * after.error);
+          EXPECT_NEAR(after.mean, exact, 4.5 * after.error);
+          EXPECT_LT(after.error, 0.02 * exact);
         }
       }
-      EXPECT_NEAR(m.ratio, 1.0, 4.5 * m.ratio_error);
-      EXPECT_LT(m.ratio_error, 0.05);
+      EXPECT_NEAR(m.ratio.mean, 1.0, 4.5 * m.ratio.error);
+      EXPECT_LT(m.ratio.error, 0.05);
       const double delta = oscillators.exact_delta();
-      EXPECT_NEAR(m.delta, delta, 4.5 * m.delta_error);
-      EXPECT_LT(m.delta_error, 0.02);
+      EXPECT_NEAR(m.delta.mean, delta, 4.5 * m.delta.error);
+      EXPECT_LT(m.delta.error, 0.02);
       // Of a normally distributed Delta, which a sum over some twenty modes is within a few
       // percent.
       EXPECT_NEAR(m.acceptance, std::erfc(0.5 * std::sqrt(delta)), 0.06);
@@ -211,7 +194,7 @@ TEST(RingExchange, HasTheEstimatedAcceptanceForAllNumbersOfBeads) {
       const Oscillators oscillators(RingFrequencies::economised, beads, lower_K, upper_K,
                                     wavenumbers_per_cm);
       const Oscillators::Means m = oscillators.attempt(2000);
-      EXPECT_NEAR(m.delta, oscillators.exact_delta(), 4.5 * m.delta_error);
+      EXPECT_NEAR(m.delta.mean, oscillators.exact_delta(), 4.5 * m.delta.error);
       // Of a normally distributed Delta, as above.
       EXPECT_NEAR(m.acceptance, std::erfc(0.5 * std::sqrt(oscillators.exact_delta())), 0.06);
       return m.acceptance;
@@ -242,20 +225,6 @@ TEST(RingExchange, KeepsReducedModes) {
       EXPECT_NEAR(to[mode].spring * factor * factor / 113.0, reduced, 1e-14 * reduced) << mode;
     }
   }
-}
-
-TEST(RingExchange, HasNeighboursByTurns) {
-  // Ladders of three temperatures: 0-1 and 3-4 at even attempts, 1-2 and 4-5 at odd ones.
-  for (const std::int64_t step : {0, 20}) {
-    EXPECT_EQ(exchange_partner(0, 3, 10, step), 1);
-    EXPECT_EQ(exchange_partner(4, 3, 10, step), 3);
-    EXPECT_FALSE(exchange_partner(2, 3, 10, step));
-  }
-  EXPECT_FALSE(exchange_partner(3, 3, 10, 10));
-  EXPECT_EQ(exchange_partner(4, 3, 10, 10), 5);
-  EXPECT_EQ(exchange_partner(5, 3, 10, 10), 4);
-  EXPECT_FALSE(exchange_partner(0, 1, 10, 0));
-  EXPECT_FALSE(exchange_partner(0, 0, 10, 0));
 }
 
 }  // namespace

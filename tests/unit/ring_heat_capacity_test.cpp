@@ -1,9 +1,9 @@
 #include "csv_columns.hpp"
+#include "observer_of.hpp"
 #include "physics/molecule_vibrations.hpp"
 #include "physics/ring_frequencies.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/modes.hpp"
-#include "tarn/observe/observers.hpp"
 #include "tarn/run.hpp"
 #include "testing.hpp"
 
@@ -27,12 +27,8 @@ Deck deck_of(const std::string& temperatures, int beads, int replicas, const std
       "deck.toml");
 }
 
-std::unique_ptr<Observer> observer_of(const Deck& deck, const std::string& folder) {
-  const RunInfo info{folder, 1, deck.system.replicas, "test", 0.5, 0};
-  for (auto& observer : make_observers(deck, info)) {
-    if (observer->name().starts_with("heat capacity")) return std::move(observer);
-  }
-  return nullptr;
+std::unique_ptr<Observer> curve_of(const Deck& deck, const ScratchFolder& folder) {
+  return observer_of(deck, folder.path(), "heat capacity");
 }
 
 /// The energies of a molecule with harmonic vibrations, translations and rotations, sampled from
@@ -118,16 +114,13 @@ void show(Observer& observer, const Deck& deck, int frames, std::uint64_t seed) 
 /// Both heat capacities are those of the rings within their errors, at several temperatures and
 /// numbers of beads.
 TEST(RingHeatCapacity, OfHarmonicMolecules) {
-  struct Case {
-    const char* kind;
-    int beads;
-  };
-  for (const auto& [kind, beads] : {Case{"economised", 16}, {"economised", 33}, {"trotter", 64}}) {
+  for (const auto& [kind, beads] :
+       {std::pair{"economised", 16}, {"economised", 33}, {"trotter", 64}}) {
     SCOPED_TRACE(fmt::format("{}, {} beads", kind, beads));
     const ScratchFolder folder;
     const std::vector<double> t_K{600.0, 700.0, 900.0};
     const Deck deck = deck_of("temperatures_K = [600, 700, 900]", beads, 24, kind);
-    const auto observer = observer_of(deck, folder.path());
+    const auto observer = curve_of(deck, folder);
     ASSERT_TRUE(observer);
     show(*observer, deck, 2000, 11);
     observer->finish();
@@ -178,11 +171,6 @@ TEST(RingHeatCapacity, IsTheSlopeOfTheEnergyOfTheRings) {
 /// independent program. Its octamer has slightly different vibrations. The stretches of separate
 /// molecules are faster than those with hydrogen bonds, and have more error.
 TEST(RingHeatCapacity, HasTheBiasOfTheBeads) {
-  struct Case {
-    double temperature_K;
-    int beads;
-    double fixed;  // error in k
-  };
   const io::Structure cube =
       io::read_structure(std::string(TARN_SOURCE_DIR) + "/inputs/structures/qtip4pf-8.xyz");
   const WaterModel model = *find_water_model("qtip4pf");
@@ -195,29 +183,30 @@ TEST(RingHeatCapacity, HasTheBiasOfTheBeads) {
   for (const double wavenumber : molecule_wavenumbers_per_cm(model)) {
     separate.insert(separate.end(), 8, wavenumber);
   }
-  for (const Case& c : {Case{100, 64, 18.2},
-                        {100, 80, 4.4},
-                        {100, 96, 0.9},
-                        {200, 32, 10.3},
-                        {200, 40, 3.1},
-                        {200, 48, 0.63},
-                        {300, 24, 5.3},
-                        {300, 32, 0.67}}) {
-    SCOPED_TRACE(fmt::format("{} K, {} beads", c.temperature_K, c.beads));
+  // The last number is the error in k.
+  for (const auto& [temperature_K, beads, error] : {std::tuple{100.0, 64, 18.2},
+                                                    {100.0, 80, 4.4},
+                                                    {100.0, 96, 0.9},
+                                                    {200.0, 32, 10.3},
+                                                    {200.0, 40, 3.1},
+                                                    {200.0, 48, 0.63},
+                                                    {300.0, 24, 5.3},
+                                                    {300.0, 32, 0.67}}) {
+    SCOPED_TRACE(fmt::format("{} K, {} beads", temperature_K, beads));
     PathIntegralSpec rings;
-    rings.beads = c.beads;
+    rings.beads = beads;
     rings.frequencies = RingFrequencies::economised;
     rings.highest_wavenumber_per_cm = 4000.0;
-    const ReducedRing here = reduced_ring(rings, c.temperature_K);
-    const auto fixed = [&](const std::vector<double>& wavenumbers) {
+    const ReducedRing here = reduced_ring(rings, temperature_K);
+    const auto fixed = [&, t_K = temperature_K](const std::vector<double>& wavenumbers) {
       double sum = 0.0;
       for (const double wavenumber : wavenumbers) {
-        const double x = reduced_frequency(wavenumber, c.temperature_K);
+        const double x = reduced_frequency(wavenumber, t_K);
         sum += here.heat_capacity(x) - oscillator_heat_capacity(x);
       }
       return sum;
     };
-    EXPECT_NEAR(fixed(cluster), c.fixed, 0.1 * std::abs(c.fixed) + 0.1);
+    EXPECT_NEAR(fixed(cluster), error, 0.1 * error + 0.1);
     EXPECT_GT(fixed(separate), fixed(cluster));
     EXPECT_LT(fixed(separate), 3.0 * fixed(cluster));
   }
@@ -227,7 +216,7 @@ TEST(RingHeatCapacity, HasTheBiasOfTheBeads) {
 TEST(RingHeatCapacity, LeavesOutBiasedValues) {
   const ScratchFolder folder;
   const Deck deck = deck_of("temperatures_K = [300, 330]", 16, 8, "economised");
-  const auto observer = observer_of(deck, folder.path());
+  const auto observer = curve_of(deck, folder);
   show(*observer, deck, 400, 3);
   observer->finish();
   const auto t = columns_of(folder.file("heat_capacity.csv"));
@@ -235,13 +224,12 @@ TEST(RingHeatCapacity, LeavesOutBiasedValues) {
   EXPECT_GT(t.at("heat_capacity_bias")[0], 0.0);
   EXPECT_TRUE(observer->averages().empty());
   ASSERT_FALSE(observer->messages().empty());
-  const std::string text = observer->messages()[0].text;
-  expect_parts_of(text,
+  expect_parts_of(observer->messages()[0].text,
                   {"heat_capacity.csv: 2 of 2 values by the covariance are left out", " beads"});
   EXPECT_EQ(observer->messages()[0].level, Level::warning);
   // One temperature is usually chosen for other averages.
   const Deck single = deck_of("temperature_K = 300", 16, 8, "economised");
-  const auto alone = observer_of(single, folder.path());
+  const auto alone = curve_of(single, folder);
   show(*alone, single, 400, 3);
   alone->finish();
   ASSERT_EQ(alone->messages().size(), 1u);
@@ -252,7 +240,7 @@ TEST(RingHeatCapacity, LeavesOutBiasedValues) {
 TEST(RingHeatCapacity, OfOneTemperature) {
   const ScratchFolder folder;
   const Deck deck = deck_of("temperature_K = 600", 16, 8, "economised");
-  const auto observer = observer_of(deck, folder.path());
+  const auto observer = curve_of(deck, folder);
   ASSERT_TRUE(observer);
   show(*observer, deck, 100, 3);
   // A resumed run has the same table.
@@ -260,20 +248,20 @@ TEST(RingHeatCapacity, OfOneTemperature) {
   observer->save(memory);
   observer->finish();
   const std::string whole = read_text(folder.file("heat_capacity.csv"));
-  const auto again = observer_of(deck, folder.path());
+  const auto again = curve_of(deck, folder);
   again->load(memory);
   again->finish();
   EXPECT_EQ(read_text(folder.file("heat_capacity.csv")), whole);
   EXPECT_EQ(columns_of(folder.file("heat_capacity.csv")).at("temperature_K").size(), 1u);
-  EXPECT_FALSE(observer_of(deck_of("temperature_K = 600", 1, 8, "economised"), folder.path()));
+  EXPECT_FALSE(curve_of(deck_of("temperature_K = 600", 1, 8, "economised"), folder));
 }
 
 /// A difference quotient that the covariances contradict is reported.
 TEST(RingHeatCapacity, WarnsIfBothDisagree) {
   const ScratchFolder folder;
   const Deck deck = deck_of("temperatures_K = [600, 650]", 24, 16, "economised");
-  const auto observer = observer_of(deck, folder.path());
-  const auto wrong = observer_of(deck, folder.path());
+  const auto observer = curve_of(deck, folder);
+  const auto wrong = curve_of(deck, folder);
   show(*observer, deck, 2000, 5);
   observer->finish();
   EXPECT_TRUE(observer->messages().empty());

@@ -16,42 +16,38 @@ class Recorder final : public Observer {
   std::string name() const override { return name_; }
   unsigned fields() const override { return fields_; }
   std::int64_t every() const override { return every_; }
-  bool may_lag() const override { return may_lag_; }
-  bool reads_observers() const override { return reads_observers_; }
+  bool may_lag() const override { return lags; }
+  bool reads_observers() const override { return reads_others; }
   void begin() override {}
   void observe(const Frame& frame) override {
+    if (throws) throw std::runtime_error("mine");
     log_.push_back(name_ + std::to_string(frame.step));
-    if (doubles_after_ > 0 && --doubles_after_ == 0) every_ *= 2;
-    if (fields_ & kPairCounts) {
-      samples_ = std::accumulate(frame.pair_samples.begin(), frame.pair_samples.end(), 0);
-    }
-    if (fields_ & kEnergies) {
-      EXPECT_FALSE(frame.energies.empty());
-    }
+    if (doubles_after > 0 && --doubles_after == 0) every_ *= 2;
+    EXPECT_TRUE(!(fields_ & kEnergies) || !frame.energies.empty());
+    count(frame);
   }
   void catch_up(const Frame& frame) override {
     log_.push_back(name_ + "-end" + std::to_string(frame.step));
-    samples_ = std::accumulate(frame.pair_samples.begin(), frame.pair_samples.end(), 0);
+    count(frame);
   }
   void save(std::ostream&) override {}
   void load(std::istream&) override {}
   void finish() override {}
 
-  Recorder& lags() {
-    may_lag_ = true;
-    return *this;
-  }
-  void reads_others() { reads_observers_ = true; }
-  void double_after(int calls) { doubles_after_ = calls; }
   int samples() const { return samples_; }
 
+  bool lags = false, reads_others = false, throws = false;
+  int doubles_after = 0;
+
  private:
+  void count(const Frame& frame) {
+    samples_ = std::accumulate(frame.pair_samples.begin(), frame.pair_samples.end(), 0);
+  }
+
   std::string name_;
   std::int64_t every_;
   unsigned fields_;
   std::vector<std::string>& log_;
-  bool may_lag_ = false, reads_observers_ = false;
-  int doubles_after_ = 0;
   int samples_ = 0;
 };
 
@@ -139,14 +135,14 @@ class NotingEngine final : public FakeEngine {
 /// Observers that may lag receive the frame after the next steps have begun, the others before; all
 /// receive it before one that reads them.
 TEST_F(RunLoop, SomeObserversLag) {
-  add("a", 1'000'000).lags();
+  add("a", 1'000'000).lags = true;
   add("b", 1'000'000);
-  add("c", 1'000'000).lags();
+  add("c", 1'000'000).lags = true;
   NotingEngine noting(engine(), log_);
   run(noting, 1);
   EXPECT_EQ(log_, (Log{"b0", "begin0", "a0", "c0"}));
   log_.clear();
-  add("d", 1'000'000).reads_others();
+  add("d", 1'000'000).reads_others = true;
   NotingEngine other(engine(), log_);
   run(other, 1);
   EXPECT_EQ(log_, (Log{"a0", "b0", "c0", "d0", "begin0"}));
@@ -154,19 +150,8 @@ TEST_F(RunLoop, SomeObserversLag) {
 
 /// After an exception of an observer the engine computes no more.
 TEST_F(RunLoop, WaitsForTheEngineAfterAnException) {
-  class Thrower final : public Observer {
-   public:
-    std::string name() const override { return "thrower"; }
-    unsigned fields() const override { return kNoFields; }
-    std::int64_t every() const override { return 5; }
-    bool may_lag() const override { return true; }
-    void begin() override {}
-    void observe(const Frame&) override { throw std::runtime_error("mine"); }
-    void save(std::ostream&) override {}
-    void load(std::istream&) override {}
-    void finish() override {}
-  };
-  observers_.push_back(std::make_unique<Thrower>());
+  Recorder& thrower = add("thrower", 5, kNoFields);
+  thrower.lags = thrower.throws = true;
   NotingEngine noting(engine(), log_);
   EXPECT_THROW(run(noting, 10), std::runtime_error);
   EXPECT_EQ(log_, (Log{"begin0"}));
@@ -174,7 +159,7 @@ TEST_F(RunLoop, WaitsForTheEngineAfterAnException) {
 }
 
 TEST_F(RunLoop, AnObserverMayBecomeRarer) {
-  add("a", 2).double_after(3);
+  add("a", 2).doubles_after = 3;
   FakeEngine e = engine();
   run(e, 14);
   EXPECT_EQ(log_, (Log{"a0", "a2", "a4", "a8", "a12"}));

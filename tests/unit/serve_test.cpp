@@ -8,7 +8,6 @@
 
 #include "engine_fixtures.hpp"
 #include "json_reader.hpp"
-#include "physics/penalty.hpp"
 #include "raw_socket.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/cluster_forces.hpp"
@@ -37,19 +36,12 @@ class Listener : public RawSocket {
     sockaddr_in at{};
     at.sin_family = AF_INET;
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    listening_ = ::socket(AF_INET, SOCK_STREAM, 0);
-    EXPECT_EQ(::bind(listening_, reinterpret_cast<const sockaddr*>(&at), sizeof(at)), 0);
-    EXPECT_EQ(::listen(listening_, 1), 0);
+    listen(at, AF_INET);
     socklen_t size = sizeof(at);
     ::getsockname(listening_, reinterpret_cast<sockaddr*>(&at), &size);
     port_ = ntohs(at.sin_port);
   }
-  explicit Listener(const std::string& path) {
-    const sockaddr_un at = unix_address(path);
-    listening_ = ::socket(AF_UNIX, SOCK_STREAM, 0);
-    EXPECT_EQ(::bind(listening_, reinterpret_cast<const sockaddr*>(&at), sizeof(at)), 0);
-    EXPECT_EQ(::listen(listening_, 1), 0);
-  }
+  explicit Listener(const std::string& path) { listen(unix_address(path), AF_UNIX); }
   ~Listener() { ::close(listening_); }
 
   int port() const { return port_; }
@@ -97,6 +89,12 @@ class Listener : public RawSocket {
   }
 
  private:
+  template <class Address>
+  void listen(const Address& at, int family) {
+    listening_ = ::socket(family, SOCK_STREAM, 0);
+    EXPECT_EQ(::bind(listening_, reinterpret_cast<const sockaddr*>(&at), sizeof(at)), 0);
+    EXPECT_EQ(::listen(listening_, 1), 0);
+  }
   int listening_ = -1, port_ = 0;
 };
 
@@ -117,35 +115,33 @@ class Serve : public ::testing::Test {
   ServeAddress address() const { return {folder_.file("socket")}; }
   /// Serves while `talk` is the other side.
   ServeResult serve(const std::function<void(Listener&)>& talk) {
+    std::filesystem::remove(folder_.file("socket"));  // of the program before
     Listener listener(folder_.file("socket"));
-    struct Removes {
-      std::string path;
-      ~Removes() { ::unlink(path.c_str()); }
-    } const removes{folder_.file("socket")};
     return serve(listener, address(), talk);
   }
   ServeResult serve(Listener& listener, const ServeAddress& address,
                     const std::function<void(Listener&)>& talk) {
-    std::thread other([&] {
+    const std::jthread other([&] {
       listener.accept();
       talk(listener);
       listener.hang_up();
     });
-    struct Joins {
-      std::thread& thread;
-      ~Joins() { thread.join(); }
-    } const joins{other};
     return serve_forces(address, options_);
   }
 
-  /// The answer for positions, of a program that then ends.
-  Forces forces_at(const std::vector<double>& positions_A) {
+  /// The answer for positions [bohr], of a program that then ends.
+  Forces forces_at(const std::vector<double>& positions_bohr) {
     Forces forces;
     serve([&](Listener& l) {
-      forces = l.evaluate(in_bohr(positions_A));
+      forces = l.evaluate(positions_bohr);
       l.say("EXIT");
     });
     return forces;
+  }
+  /// Energies of the model itself, and its forces [kcal/mol/A].
+  ClusterEnergy model_forces(std::vector<double>& forces) const {
+    forces.resize(positions_A_.size());
+    return ForceField(options_.model, kMolecules).energy_and_forces(positions_A_, forces);
   }
   /// Messages of a program that evaluates these positions.
   std::vector<std::string> notes_of(const std::vector<std::vector<double>>& positions_bohr) {
@@ -165,9 +161,8 @@ class Serve : public ::testing::Test {
 };
 
 TEST_F(Serve, GivesEnergyForcesVirialAndDipole) {
-  ForceField force_field(options_.model, kMolecules);
-  std::vector<double> expected(positions_A_.size());
-  const ClusterEnergy e = force_field.energy_and_forces(positions_A_, expected);
+  std::vector<double> expected;
+  const ClusterEnergy e = model_forces(expected);
   options_.extra = true;
   Forces first, again;
   const ServeResult result = serve([&](Listener& l) {
@@ -201,9 +196,7 @@ TEST_F(Serve, GivesEnergyForcesVirialAndDipole) {
   EXPECT_EQ(again.forces, first.forces);
   const Json extra = JsonReader(first.extra).read();
   double square = 0.0;
-  for (const Json& component : extra["dipole"].items) {
-    square += component.number * component.number;
-  }
+  for (const Json& part : extra["dipole"].items) square += part.number * part.number;
   EXPECT_NEAR(std::sqrt(square) * units::angstrom_per_bohr * units::debye_per_e_A,
               analysis::cluster_dipole(positions_A_, options_.model.dipole_charge_e()).cluster_D,
               1e-12);
@@ -238,15 +231,13 @@ TEST_F(Serve, TheVirialIsThatOfAStrain) {
 TEST_F(Serve, WorksOverTcp) {
   Listener listener;
   const ServeAddress address{"", "127.0.0.1", listener.port()};
-  Forces over_tcp, over_unix;
-  EXPECT_EQ(serve(listener, address,
-                  [&](Listener& l) {
-                    over_tcp = l.evaluate(in_bohr(positions_A_));
-                    l.say("EXIT");
-                  })
-                .evaluations,
-            1);
-  serve([&](Listener& l) { over_unix = l.evaluate(in_bohr(positions_A_)); });
+  Forces over_tcp;
+  const ServeResult result = serve(listener, address, [&](Listener& l) {
+    over_tcp = l.evaluate(in_bohr(positions_A_));
+    l.say("EXIT");
+  });
+  EXPECT_EQ(result.evaluations, 1);
+  const Forces over_unix = forces_at(in_bohr(positions_A_));
   EXPECT_EQ(over_tcp.energy, over_unix.energy);
   EXPECT_EQ(over_tcp.forces, over_unix.forces);
 }
@@ -275,18 +266,14 @@ TEST_F(Serve, TakesTheOrderOfTheOtherProgram) {
   // All oxygens first.
   for (int m = 0; m < kMolecules; ++m) options_.atom_order.push_back(3 * m);
   for (int m = 0; m < kMolecules; ++m) {
-    options_.atom_order.push_back(3 * m + 1);
-    options_.atom_order.push_back(3 * m + 2);
+    options_.atom_order.insert(options_.atom_order.end(), {3 * m + 1, 3 * m + 2});
   }
-  std::vector<double> theirs;
+  std::vector<double> theirs, expected;
   for (const int atom : options_.atom_order) {
-    for (int k = 0; k < 3; ++k) {
-      theirs.push_back(positions_A_[static_cast<std::size_t>(3 * atom + k)]);
-    }
+    const auto first = positions_A_.begin() + 3 * atom;
+    theirs.insert(theirs.end(), first, first + 3);
   }
-  ForceField force_field(options_.model, kMolecules);
-  std::vector<double> expected(positions_A_.size());
-  force_field.energy_and_forces(positions_A_, expected);
+  model_forces(expected);
   Forces f;
   serve([&](Listener& l) { f = l.evaluate(in_bohr(theirs)); });  // and hangs up without EXIT
   EXPECT_TRUE(f.extra.empty()) << "ASE cannot take any";
@@ -333,10 +320,9 @@ TEST_F(Serve, ForcesOfThePenaltyMatchItsEnergy) {
 TEST_F(Serve, FlexibleModelsHaveTheirOwnBonds) {
   options_.model = *find_water_model("qspcfw");
   options_.extra = true;
-  ForceField force_field(options_.model, kMolecules);
-  std::vector<double> expected(positions_A_.size());
-  const ClusterEnergy energy = force_field.energy_and_forces(positions_A_, expected);
-  const Forces f = forces_at(positions_A_);
+  std::vector<double> expected;
+  const ClusterEnergy energy = model_forces(expected);
+  const Forces f = forces_at(in_bohr(positions_A_));
   const double unit = units::kcal_per_mol_per_hartree;
   EXPECT_NEAR(f.energy * unit, energy.total_kcal_per_mol(), 1e-9);
   EXPECT_GT(energy.intramolecular_kcal_per_mol, 0.1);
@@ -365,10 +351,9 @@ TEST_F(Serve, ManyBodyModelsHaveTheirOwnDipoles) {
 }
 
 TEST_F(Serve, WarnsOnceOfMissingBondForces) {
-  std::vector<double> later_A = positions_A_;
-  later_A[3 + 9] += 0.5;
-  const std::vector<std::string> notes =
-      notes_of({in_bohr(positions_A_), in_bohr(later_A), in_bohr(later_A)});
+  std::vector<double> later = in_bohr(positions_A_);
+  later[3 + 9] += 1.0;
+  const std::vector<std::string> notes = notes_of({in_bohr(positions_A_), later, later});
   ASSERT_EQ(notes.size(), 1u);
   expect_parts_of(notes[0], {"molecule 1", "give an omega"});
 }
@@ -399,6 +384,9 @@ TEST_F(Serve, RejectsInvalidMessages) {
   const auto other = [&](const std::function<void(Listener&)>& talk) {
     return [this, talk] { serve(talk); };
   };
+  std::vector<double> not_finite = in_bohr(positions_A_), coincident = not_finite;
+  not_finite[4] = std::nan("");
+  std::copy_n(coincident.begin(), 9, coincident.begin() + 9);
   expect_throws<InputError>({"the other program has 3 atoms, but the structure file has 12"},
                             other([&](Listener& l) { l.send_positions(std::vector<double>(9)); }));
   expect_throws<IoError>({"without positions"}, other([](Listener& l) { l.say("GETFORCE"); }));
@@ -409,16 +397,10 @@ TEST_F(Serve, RejectsInvalidMessages) {
                            l.send_number(std::int32_t{0});
                            l.send_number(std::int32_t{-1});
                          }));
-  expect_throws<NumericalError>({"not finite numbers"}, other([&](Listener& l) {
-                                  std::vector<double> x = in_bohr(positions_A_);
-                                  x[4] = std::nan("");
-                                  l.send_positions(x);
-                                }));
-  expect_throws<NumericalError>({"at the same position"}, other([&](Listener& l) {
-                                  std::vector<double> x = in_bohr(positions_A_);
-                                  for (int k = 0; k < 9; ++k) x[9 + k] = x[k];
-                                  l.send_positions(x);
-                                }));
+  expect_throws<NumericalError>({"not finite numbers"},
+                                other([&](Listener& l) { l.send_positions(not_finite); }));
+  expect_throws<NumericalError>({"at the same position"},
+                                other([&](Listener& l) { l.send_positions(coincident); }));
 }
 
 TEST_F(Serve, WaitsForAProgramThatDoesNotListenYet) {

@@ -13,31 +13,21 @@ using namespace test;
 using U = std::uint32_t;
 using Fixed = FixedPosition<U>;
 
-template <class F>
-void for_coordinates(const Triple<double>& x, F f) {
-  for (const Vec3<double>* a : {&x.o, &x.h1, &x.h2}) {
-    f(a->x);
-    f(a->y);
-    f(a->z);
-  }
-}
 std::array<U, 12> words(const Fixed& p) {
   const auto& [o, h1, h2] = p.x;
   return {p.cell.x, p.cell.y, p.cell.z, o.x, o.y, o.z, h1.x, h1.y, h1.z, h2.x, h2.y, h2.z};
 }
-Triple<float> rounded(const Triple<double>& a) {
-  const auto f = [](const Vec3<double>& v) -> Vec3<float> {
-    return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)};
-  };
-  return {f(a.o), f(a.h1), f(a.h2)};
+template <class To, class From>
+Triple<To> converted(const Triple<From>& a) {
+  std::array<To, 9> numbers;
+  std::ranges::transform(to_array(a), numbers.begin(), [](From c) { return static_cast<To>(c); });
+  return to_triple(numbers);
 }
-Triple<double> widened(const Triple<float>& a) {
-  const auto d = [](const Vec3<float>& v) -> Vec3<double> { return {v.x, v.y, v.z}; };
-  return {d(a.o), d(a.h1), d(a.h2)};
-}
+Triple<float> rounded(const Triple<double>& a) { return converted<float>(a); }
+Triple<double> widened(const Triple<float>& a) { return converted<double>(a); }
 double largest(const Triple<double>& a) {
   double r = 0.0;
-  for_coordinates(a, [&](double c) { r = std::max(r, std::abs(c)); });
+  for (const double c : to_array(a)) r = std::max(r, std::abs(c));
   return r;
 }
 
@@ -58,17 +48,11 @@ std::vector<Triple<double>> positions(Random& random) {
   return all;
 }
 
-TEST(Single, PositionsAreWithinHalfAUnit) {
+TEST(Single, PositionsAreWithinHalfAUnitAndReadAgainTheSame) {
   Random random(1);
   for (const Triple<double>& x : positions(random)) {
-    EXPECT_LE(largest(position_of(fixed_position(x)) - x), 0.5 * kFixedUnit);
-  }
-}
-
-TEST(Single, APositionReadAgainIsTheSame) {
-  Random random(2);
-  for (const Triple<double>& x : positions(random)) {
     const Fixed p = fixed_position(x);
+    EXPECT_LE(largest(position_of(p) - x), 0.5 * kFixedUnit);
     EXPECT_EQ(words(fixed_position(position_of(p))), words(p));
     for (U o : {p.x.o.x, p.x.o.y, p.x.o.z}) {
       const std::int32_t from_cell = static_cast<std::int32_t>(o);
@@ -77,29 +61,19 @@ TEST(Single, APositionReadAgainIsTheSame) {
   }
 }
 
-/// The step is rounded once, to a float and then to a unit.
+/// The step is rounded once, to a float and then to a unit, and undone exactly.
 TEST(Single, DriftRoundsTheStepOnly) {
   Random random(3);
   for (const Triple<double>& x : positions(random)) {
     const float h = static_cast<float>(random.log_uniform(0.004, 0.1));
     const Triple<float> v = rounded(random.triple(random.log_uniform(1e-6, 10.0)));
-    Fixed p = fixed_position(x);
-    const Triple<double> before = position_of(p);
-    fixed_drift(p, h, v);
-    const Triple<double> step = scale(double{h}, double{h}, widened(v));
-    EXPECT_LE(largest(position_of(p) - before - step), 0.5 * kFixedUnit + 0x1p-23 * largest(step));
-    EXPECT_EQ(words(fixed_position(position_of(p))), words(p));
-  }
-}
-
-TEST(Single, DriftIsUndoneExactly) {
-  Random random(4);
-  for (const Triple<double>& x : positions(random)) {
-    const float h = static_cast<float>(random.log_uniform(0.004, 0.1));
-    const Triple<float> v = rounded(random.triple(3.0));
     const Fixed start = fixed_position(x);
     Fixed p = start;
     fixed_drift(p, h, v);
+    const Triple<double> step = scale(double{h}, double{h}, widened(v));
+    EXPECT_LE(largest(position_of(p) - position_of(start) - step),
+              0.5 * kFixedUnit + 0x1p-23 * largest(step));
+    EXPECT_EQ(words(fixed_position(position_of(p))), words(p));
     fixed_drift(p, -h, v);
     EXPECT_EQ(words(p), words(start));
   }

@@ -114,7 +114,7 @@ class RawClient : public RawSocket {
     send_number(atoms);
     for (int i = 0; i < 3 * atoms + 9; ++i) send_number(0.25);
     send_number(text);
-    const std::string words(static_cast<std::size_t>(text), 'x');
+    const std::string words(static_cast<std::size_t>(std::max(text, 0)), 'x');
     send(words.data(), words.size());
   }
   const std::array<double, 18>& cell() const { return cell_; }
@@ -136,8 +136,8 @@ struct Images {
     forces.assign(positions_A.size(), 0.0);
   }
   void compute(Potential& potential) {
-    std::fill(energies.begin(), energies.end(), std::numeric_limits<double>::quiet_NaN());
-    std::fill(forces.begin(), forces.end(), std::numeric_limits<double>::quiet_NaN());
+    std::ranges::fill(energies, std::nan(""));
+    std::ranges::fill(forces, std::nan(""));
     potential.compute(positions_A, ids, energies, forces);
   }
   std::vector<double> positions_A;
@@ -196,26 +196,28 @@ class SocketPotentials : public ::testing::Test {
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
   }
-  int count_of(Level level) const {
-    return static_cast<int>(std::count_if(messages_.begin(), messages_.end(),
-                                          [&](const Message& m) { return m.level == level; }));
+  std::ptrdiff_t warnings() const {
+    return std::ranges::count(messages_, Level::warning, &Message::level);
   }
   bool has_message(const std::string& part) {
     const std::lock_guard lock(mutex_);
-    return std::any_of(messages_.begin(), messages_.end(),
-                       [&](const Message& m) { return m.text.find(part) != std::string::npos; });
+    return std::ranges::any_of(messages_, [&](const Message& m) { return contains(m.text, part); });
   }
-  /// Computes with the forces of a client, until both have ended.
-  void compute(Images& images, const std::function<void(RawClient&)>& talk) {
+  /// Computes while these programs run, until all have ended.
+  void compute_with(Images& images, const std::vector<std::function<void()>>& programs) {
     {
       const auto potential = make_socket_potential(options_);
-      start([&] {
-        RawClient client(path());
-        talk(client);
-      });
+      for (const auto& program : programs) start(program);
       images.compute(*potential);
     }
     join();
+  }
+  /// Computes with the forces of a client, until both have ended.
+  void compute(Images& images, const std::function<void(RawClient&)>& talk) {
+    compute_with(images, {[&] {
+                   RawClient client(path());
+                   talk(client);
+                 }});
   }
   /// Expects an error with these parts for the answers of a client.
   void expect_error(std::initializer_list<std::string_view> parts,
@@ -245,7 +247,7 @@ TEST_F(SocketPotentials, GiveTheForcesOfTheModelWithAnyNumberOfClients) {
   expect_forces_of_the_model(one);
   EXPECT_EQ(one.energies, three.energies);
   EXPECT_EQ(one.forces, three.forces);
-  EXPECT_EQ(count_of(Level::warning), 0);
+  EXPECT_EQ(warnings(), 0);
 }
 
 TEST_F(SocketPotentials, WorkOverTcp) {
@@ -284,21 +286,15 @@ TEST_F(SocketPotentials, UseAllClientsAtOnce) {
   options_.clients = 3;
   Images images(3);
   std::atomic<int> busy = 0;
-  {
-    const auto potential = make_socket_potential(options_);
-    for (int c = 0; c < 3; ++c) {
-      start([&] {
-        RawClient client(path());
-        client.take_positions();
-        ++busy;
-        while (busy < 3) std::this_thread::sleep_for(1ms);
-        client.give_forces(1.0);
-        client.expect_end();
-      });
-    }
-    images.compute(*potential);
-  }
-  join();
+  const auto program = [&] {
+    RawClient client(path());
+    client.take_positions();
+    ++busy;
+    while (busy < 3) std::this_thread::sleep_for(1ms);
+    client.give_forces(1.0);
+    client.expect_end();
+  };
+  compute_with(images, {program, program, program});
   for (const double e : images.energies) EXPECT_EQ(e, units::kcal_per_mol_per_hartree);
 }
 
@@ -308,7 +304,7 @@ TEST_F(SocketPotentials, SendImageIdsAndAVacuumCell) {
   images.ids = {7, (std::int64_t{3} << 31) + 5};
   std::vector<std::pair<std::int32_t, std::string>> ids;
   std::vector<double> received;
-  double edge = 0.0, inverse = 0.0, corner = 1.0;
+  std::array<double, 18> cell{};
   std::string last;
   compute(images, [&](RawClient& client) {
     client.answer_status("NEEDINIT");
@@ -318,9 +314,7 @@ TEST_F(SocketPotentials, SendImageIdsAndAVacuumCell) {
       client.give_forces(i == 0 ? std::nan("") : -0.5, kAtoms, 70'000);
       client.answer_status("NEEDINIT");
     }
-    edge = client.cell()[8];
-    corner = client.cell()[1];
-    inverse = client.cell()[17];
+    cell = client.cell();
     last = client.header();
   });
   EXPECT_EQ(ids[0], (std::pair<std::int32_t, std::string>{7, "7"}));
@@ -330,32 +324,30 @@ TEST_F(SocketPotentials, SendImageIdsAndAVacuumCell) {
   EXPECT_EQ(images.forces[5], 0.25 * units::kcal_per_mol_per_hartree / units::angstrom_per_bohr);
   ASSERT_EQ(received.size(), 3u * kAtoms);
   EXPECT_EQ(received[4], images.positions_A[3 * kAtoms + 4] / units::angstrom_per_bohr);
-  EXPECT_GT(edge, 1000.0);
-  EXPECT_NEAR(edge * inverse, 1.0, 1e-15);
-  EXPECT_EQ(corner, 0.0);
+  EXPECT_GT(cell[8], 1000.0);
+  EXPECT_NEAR(cell[8] * cell[17], 1.0, 1e-15);
+  EXPECT_EQ(cell[1], 0.0);
   EXPECT_EQ(last, "EXIT");
 }
 
 TEST_F(SocketPotentials, WaitForTheFirstClientAndUseLateOnes) {
   options_.clients = 2;
   Images images(2);
-  {
-    const auto potential = make_socket_potential(options_);
-    start([&] {  // holds its image until another client has connected and computed the other one
-      while (!has_message("waiting for 2 clients at " + path())) std::this_thread::sleep_for(1ms);
-      RawClient first(path());
-      first.take_positions();
-      RawClient second(path());
-      second.take_positions();
-      second.give_forces(2.0);
-      second.answer_status("READY");
-      first.give_forces(1.0);
-      first.expect_end();
-      EXPECT_EQ(second.header(), "EXIT");
-    });
-    images.compute(*potential);
-  }
-  join();
+  // The first client holds its image until another one has connected and computed the other.
+  compute_with(images, {[&] {
+                 while (!has_message("waiting for 2 clients at " + path())) {
+                   std::this_thread::sleep_for(1ms);
+                 }
+                 RawClient first(path());
+                 first.take_positions();
+                 RawClient second(path());
+                 second.take_positions();
+                 second.give_forces(2.0);
+                 second.answer_status("READY");
+                 first.give_forces(1.0);
+                 first.expect_end();
+                 EXPECT_EQ(second.header(), "EXIT");
+               }});
   EXPECT_EQ(images.energies[0], units::kcal_per_mol_per_hartree);
   EXPECT_EQ(images.energies[1], 2.0 * units::kcal_per_mol_per_hartree);
   EXPECT_EQ(messages_.size(), 1u);
@@ -364,20 +356,15 @@ TEST_F(SocketPotentials, WaitForTheFirstClientAndUseLateOnes) {
 /// No more clients than requested have an image; the next one replaces a client that leaves.
 TEST_F(SocketPotentials, FurtherClientsWait) {
   Images images(2);
-  {
-    const auto potential = make_socket_potential(options_);
-    start([&] {
-      RawClient first(path()), second(path());
-      first.take_positions();
-      first.give_forces(1.0);
-      first.hang_up();
-      second.take_positions();
-      second.give_forces(2.0);
-      second.expect_end();
-    });
-    images.compute(*potential);
-  }
-  join();
+  compute(images, [&](RawClient& first) {
+    RawClient second(path());
+    first.take_positions();
+    first.give_forces(1.0);
+    first.hang_up();
+    second.take_positions();
+    second.give_forces(2.0);
+    second.expect_end();
+  });
   EXPECT_EQ(images.energies[0], units::kcal_per_mol_per_hartree);
   EXPECT_EQ(images.energies[1], 2.0 * units::kcal_per_mol_per_hartree);
   EXPECT_TRUE(has_message("client 1 at " + path() + " closed the connection"));
@@ -401,7 +388,7 @@ TEST_F(SocketPotentials, ReplaceAClientThatDies) {
       client.hang_up();
       // A client that connects earlier takes the image without that warning.
       for (int ms = 0; ms < 10'000 && !has_message("no client is left"); ++ms) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        std::this_thread::sleep_for(1ms);
       }
       start_serve();
     });
@@ -409,7 +396,7 @@ TEST_F(SocketPotentials, ReplaceAClientThatDies) {
     expect_forces_of_the_model(images);
     images.compute(*potential);
     expect_forces_of_the_model(images);
-    EXPECT_EQ(count_of(Level::warning), 2);
+    EXPECT_EQ(warnings(), 2);
     EXPECT_TRUE(has_message("client 1 at " + path() +
                             " closed the connection while it computed image 100, which goes to "
                             "another client"));
@@ -422,26 +409,21 @@ TEST_F(SocketPotentials, ReplaceAClientThatHangs) {
   options_.clients = 2;
   options_.timeout_s = 0.3;
   Images images(5);
-  {
-    const auto potential = make_socket_potential(options_);
-    std::atomic<bool> is_busy = false;
-    start([&] {
-      RawClient client(path());
-      client.take_positions();
-      is_busy = true;
-      client.hang();
-    });
-    start([&] {
-      while (!is_busy) std::this_thread::sleep_for(1ms);
-      ServeOptions options{model()};
-      options.molecules = kMolecules;
-      serve_forces(options_.address, options);
-    });
-    images.compute(*potential);
-  }
-  join();
+  std::atomic<bool> is_busy = false;
+  compute_with(images, {[&] {
+                          RawClient client(path());
+                          client.take_positions();
+                          is_busy = true;
+                          client.hang();
+                        },
+                        [&] {
+                          while (!is_busy) std::this_thread::sleep_for(1ms);
+                          ServeOptions options{model()};
+                          options.molecules = kMolecules;
+                          serve_forces(options_.address, options);
+                        }});
   expect_forces_of_the_model(images);
-  EXPECT_EQ(count_of(Level::warning), 1);
+  EXPECT_EQ(warnings(), 1);
   EXPECT_TRUE(has_message("client 1 at " + path() +
                           " did not answer for 0.3 s while it computed image 100"));
 }
@@ -451,10 +433,9 @@ TEST_F(SocketPotentials, EndAWaitWithoutClients) {
   Images images(4);
   {
     const auto potential = make_socket_potential(options_);
-    const std::string text = message_of<IoError>([&] { images.compute(*potential); });
-    EXPECT_TRUE(
-        contains(text, "no client computed at " + path() + " for 0.3 s: 0 clients connected"));
-    EXPECT_TRUE(contains(text, "0 of 4 images computed, image 100 is next. Start clients"));
+    expect_throws<IoError>({"no client computed at " + path() + " for 0.3 s: 0 clients connected",
+                            "0 of 4 images computed, image 100 is next. Start clients"},
+                           [&] { images.compute(*potential); });
     // A potential can be used again.
     start_serve();
     images.compute(*potential);
@@ -488,6 +469,13 @@ TEST_F(SocketPotentials, RejectInvalidMessages) {
     client.take_positions();
     client.answer_status("HAVEDATA");
   };
+  // Answers GETFORCE with a message of so many atoms and bytes of text.
+  const auto expect_error_of = [&](std::string_view part, int atoms, std::int32_t text) {
+    expect_error({part}, [&](RawClient& client) {
+      until_forces(client);
+      client.send_forces(1.0, atoms, text);
+    });
+  };
   expect_error({"answered 'NEEDINIT' after INIT; expected READY"}, [](RawClient& client) {
     client.answer_status("NEEDINIT");
     client.init();
@@ -503,25 +491,10 @@ TEST_F(SocketPotentials, RejectInvalidMessages) {
     client.header();
     client.say("HAVEDATA");
   });
-  expect_error({"sent forces on 12 atoms; each image has 9"}, [&](RawClient& client) {
-    until_forces(client);
-    client.send_forces(1.0, 12);
-  });
-  expect_error({"sent forces on -1 atoms"}, [&](RawClient& client) {
-    until_forces(client);
-    client.send_forces(1.0, -1);
-  });
+  expect_error_of("sent forces on 12 atoms; each image has 9", 12, 0);
+  expect_error_of("sent forces on -1 atoms", -1, 0);
   for (const std::int32_t size : {-1, (1 << 20) + 1}) {
-    expect_error({"sent forces with a text of " + std::to_string(size) + " bytes"},
-                 [&](RawClient& client) {
-                   until_forces(client);
-                   client.header();
-                   client.say("FORCEREADY");
-                   client.send_number(1.0);
-                   client.send_number(std::int32_t{kAtoms});
-                   for (int i = 0; i < 3 * kAtoms + 9; ++i) client.send_number(0.25);
-                   client.send_number(size);
-                 });
+    expect_error_of(fmt::format("sent forces with a text of {} bytes", size), kAtoms, size);
   }
   expect_error({"sent 12 bytes without a request"}, [](RawClient& client) {
     client.header();
@@ -558,14 +531,11 @@ TEST_F(SocketPotentials, IgnoreStrangers) {
     }
   }
   join();
-  EXPECT_EQ(count_of(Level::warning), 0);
-  EXPECT_EQ(std::ranges::count_if(messages_,
-                                  [](const Message& m) {
-                                    return contains(
-                                        m.text,
-                                        "; further connections of other programs are not reported");
-                                  }),
-            1);
+  EXPECT_EQ(warnings(), 0);
+  const auto is_last = [](const Message& m) {
+    return contains(m.text, "; further connections of other programs are not reported");
+  };
+  EXPECT_EQ(std::ranges::count_if(messages_, is_last), 1);
   EXPECT_TRUE(has_message("a connection at " + path() + " "));
 }
 
@@ -591,7 +561,7 @@ TEST_F(SocketPotentials, IgnoreBadClientsBesideAGoodOne) {
     EXPECT_EQ(good.header(), "EXIT");
   });
   EXPECT_EQ(images.energies[2], 2 * units::kcal_per_mol_per_hartree);
-  EXPECT_EQ(count_of(Level::warning), kBad);
+  EXPECT_EQ(warnings(), kBad);
   EXPECT_TRUE(has_message("client 5 at " + path() +
                           " sent forces on 12 atoms; each image has 9, for image 102, which goes "
                           "to another client"));
@@ -654,9 +624,8 @@ TEST_F(SocketPotentials, EndOnRequestAndCanBeUsedAgain) {
     images.compute(*potential);
   }
   join();
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(images.energies[static_cast<std::size_t>(i)],
-              (i + 1) * units::kcal_per_mol_per_hartree);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(images.energies[i], (1.0 + i) * units::kcal_per_mol_per_hartree);
   }
 }
 
@@ -675,9 +644,7 @@ TEST_F(SocketPotentials, RemoveTheFilesOfDeadProgramsOnly) {
   join();
   EXPECT_FALSE(std::filesystem::exists(path()));
   // A program that ended without removing its file.
-  sockaddr_un at{};
-  at.sun_family = AF_UNIX;
-  std::memcpy(at.sun_path, path().c_str(), path().size() + 1);
+  const sockaddr_un at = unix_address(path());
   const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
   ASSERT_EQ(::bind(dead, reinterpret_cast<const sockaddr*>(&at), sizeof(at)), 0);
   ::listen(dead, 1);
@@ -703,18 +670,17 @@ TEST_F(SocketPotentials, RemoveTheFilesOfDeadProgramsOnly) {
 }
 
 TEST_F(SocketPotentials, RejectInvalidOptions) {
-  const auto error_with = [&](const std::function<void(SocketPotentialOptions&)>& change) {
+  const auto expect_error_with = [&](std::string_view part, const auto& change) {
     SocketPotentialOptions options = options_;
     change(options);
-    return message_of<InputError>([&] { make_socket_potential(options); });
+    expect_throws<InputError>({part}, [&] { make_socket_potential(options); });
   };
-  EXPECT_TRUE(contains(error_with([](auto& o) { o.clients = 0; }), "clients must be at least 1"));
-  EXPECT_TRUE(contains(error_with([](auto& o) { o.molecules = 0; }), "at least one molecule"));
-  EXPECT_TRUE(contains(error_with([](auto& o) { o.timeout_s = std::nan(""); }), "timeout_s must"));
-  EXPECT_TRUE(contains(error_with([](auto& o) { o.cell_A = 0.0; }), "cell_A must be a length"));
-  EXPECT_TRUE(
-      contains(error_with([](auto& o) { o.address = {std::string(200, 'a')}; }), "exceeds"));
-  EXPECT_TRUE(contains(error_with([](auto& o) { o.address = {"", "localhost", 0}; }), "port 0"));
+  expect_error_with("clients must be at least 1", [](auto& o) { o.clients = 0; });
+  expect_error_with("at least one molecule", [](auto& o) { o.molecules = 0; });
+  expect_error_with("timeout_s must", [](auto& o) { o.timeout_s = std::nan(""); });
+  expect_error_with("cell_A must be a length", [](auto& o) { o.cell_A = 0.0; });
+  expect_error_with("exceeds", [](auto& o) { o.address = {std::string(200, 'a')}; });
+  expect_error_with("port 0", [](auto& o) { o.address = {"", "localhost", 0}; });
   options_.address = {"", "no-such-host.invalid", 1};
   expect_throws<IoError>({"cannot find the host 'no-such-host.invalid'"},
                          [&] { make_socket_potential(options_); });

@@ -1,5 +1,5 @@
+#include "observer_of.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/observe/observers.hpp"
 #include "testing.hpp"
 
 namespace tarn {
@@ -29,11 +29,7 @@ class SpectrumObserverTest : public ::testing::Test {
             "\"\ntimestep_fs = 2.0\n[run]\nsteps = 10000\n" + more,
         "test.toml");
   }
-  std::unique_ptr<Observer> observer(const Deck& d) {
-    const RunInfo info{folder_.path(),       2,   d.system.replicas,
-                       "tarn; test, seed 1", 2.0, first_averaged_step(d)};
-    return std::move(make_observers(d, info).front());
-  }
+  std::unique_ptr<Observer> observer(const Deck& d) { return observer_of(d, folder_.path()); }
   static Frame frame(std::int64_t step, const std::vector<std::int64_t>& ids,
                      const Motion& velocity) {
     Frame f;
@@ -50,8 +46,7 @@ class SpectrumObserverTest : public ::testing::Test {
   std::vector<Row> rows() {
     std::vector<Row> all;
     io::CsvReader csv(folder_.file("spectrum.csv"));
-    std::vector<std::string_view> cells;
-    while (csv.next(cells)) {
+    for (std::vector<std::string_view> cells; csv.next(cells);) {
       all.push_back({csv.number(cells[0]), csv.number(cells[1]), csv.number(cells[2]),
                      csv.number(cells[3]), csv.number(cells[4])});
     }
@@ -181,11 +176,10 @@ TEST_F(SpectrumObserverTest, MoleculesAtRestHaveNoSpectrum) {
 /// A rigid molecule alone that is at rest has no degrees of freedom to count by.
 TEST_F(SpectrumObserverTest, AMoleculeAtRestHasNoSpectrum) {
   Deck d = deck(1, "[observe.spectrum]\nevery = 2\nresolution_per_cm = 200.0\n");
-  const RunInfo info{folder_.path(), 1, 1, "tarn; test, seed 1", 2.0, 0};
   d.system.molecules = 1;
   d.system.remove_momentum = false;
   d.system.velocities = VelocityKind::zero;
-  const auto spectrum = std::move(make_observers(d, info).front());
+  const auto spectrum = observer(d);
   for (std::int64_t step = 0; step <= 400; step += 2) {
     Frame f = frame(step, {}, {});
     f.molecules = 1;

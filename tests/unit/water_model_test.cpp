@@ -1,8 +1,9 @@
 #include "tarn/physics/water_model.hpp"
 
+#include "physics/cluster_shape.hpp"
+#include "physics/model_table.hpp"
 #include "physics/pair_force.hpp"
 #include "tarn/physics/parameters.hpp"
-#include "tarn/physics/triple.hpp"
 #include "testing.hpp"
 #include "water_fixtures.hpp"
 
@@ -11,20 +12,12 @@ namespace {
 
 using namespace test;
 
-const WaterModel& model_named(std::string_view name) {
-  for (const WaterModel& model : kWaterModels) {
-    if (model.name == name) return model;
-  }
-  throw std::runtime_error("no such model");
-}
-
 TEST(WaterModel, IsFoundByItsName) {
   for (const char* name : {"tip3p", "spc", "spce", "bf", "tips2", "tip4p", "tip4pew", "tip4p2005",
                            "tip4pice", "opc", "opc3"}) {
     const std::optional<WaterModel> model = find_water_model(name);
     ASSERT_TRUE(model.has_value()) << name;
     EXPECT_EQ(model->name, name);
-    EXPECT_EQ(model->charge_h_e, model_named(name).charge_h_e);
   }
   for (const char* name : {"", "TIP3P", "tip3", "tip5p"}) EXPECT_FALSE(find_water_model(name));
 }
@@ -38,26 +31,10 @@ TEST(WaterModel, IsNeutral) {
   });
 }
 
-// Dipole moments in debye (1 e A = 4.80320 D) as printed with the models, three digits: SPC, TIPS2,
-// TIP3P and TIP4P (Jorgensen et al. 1983), SPC/E (Berendsen et al. 1987: 2.35), TIP4P-Ew (Horn et
-// al. 2004: 2.32), TIP4P/2005 (2.305), TIP4P/Ice (2.426), OPC (2.48), OPC3 (2.43).
-TEST(WaterModel, DipoleMomentsMatchTheLiterature) {
-  const std::pair<const char*, double> published[] = {
-      {"tip3p", 2.35}, {"spc", 2.27},     {"spce", 2.35},       {"tips2", 2.24},
-      {"tip4p", 2.18}, {"tip4pew", 2.32}, {"tip4p2005", 2.305}, {"tip4pice", 2.426},
-      {"opc", 2.48},   {"opc3", 2.43}};
-  for (const auto& [name, debye] : published) {
-    const WaterModel& m = model_named(name);
-    const double height = m.r_oh_A * std::cos(m.angle_hoh_degrees * units::pi / 360);
-    EXPECT_NEAR(4.80320 * (2 * m.charge_h_e * height + m.charge_m_e * m.r_om_A), debye, 0.005)
-        << name;
-  }
-}
-
 // sigma = (A/C)^(1/6) and epsilon = C^2/(4 A), as often quoted (kcal/mol).
 TEST(WaterModel, LennardJonesParametersMatchTheLiterature) {
   const auto check = [](const char* name, double sigma_A, double epsilon) {
-    const WaterModel& m = model_named(name);
+    const WaterModel m = *find_water_model(name);
     const double a = m.lj_a_kcal_A12_per_mol, c = m.lj_c_kcal_A6_per_mol;
     EXPECT_NEAR(std::pow(a / c, 1.0 / 6.0), sigma_A, 5e-4) << name;
     EXPECT_NEAR(c * c / (4 * a), epsilon, 5e-5) << name;
@@ -148,6 +125,56 @@ TEST(ZssParameters, AreInversesAndVanishWithInfiniteOmega) {
   s.omega = std::numeric_limits<double>::infinity();
   EXPECT_EQ(zss_parameters(s).inverse_bh2w2, 0.0);
   EXPECT_EQ(zss_parameters(s).inverse_bh2, p.inverse_bh2);
+}
+
+// --- the table of the models ---
+
+TEST(ModelTable, EveryModelHasATitleAndASource) {
+  std::set<std::string_view> titles;
+  const std::vector<ModelDescription> all = describe_models();
+  ASSERT_EQ(all.size(), kWaterModels.size() + kFlexibleWaterModels.size());
+  for (const ModelDescription& d : all) {
+    EXPECT_EQ(find_water_model(d.name)->name, d.model.name);
+    EXPECT_NE(d.title, d.name) << "a title as in papers";
+    EXPECT_TRUE(titles.insert(d.title).second) << d.title;
+    EXPECT_FALSE(d.source.empty()) << d.name;
+  }
+}
+
+// Dipole moments in debye as printed with the models, three digits: SPC, TIPS2, TIP3P and TIP4P
+// (Jorgensen et al. 1983), SPC/E (Berendsen et al. 1987: 2.35), TIP4P-Ew (Horn et al. 2004: 2.32),
+// TIP4P/2005 (2.305), TIP4P/Ice (2.426), OPC (2.48), OPC3 (2.43). Flexible models at the minimum of
+// their intramolecular potential: 2 q_H gamma r cos(theta/2).
+TEST(ModelTable, DipoleMomentsMatchTheLiterature) {
+  const std::map<std::string, double> published{
+      {"tip3p", 2.35}, {"spc", 2.27},     {"spce", 2.35},       {"tips2", 2.24},
+      {"tip4p", 2.18}, {"tip4pew", 2.32}, {"tip4p2005", 2.305}, {"tip4pice", 2.426},
+      {"opc", 2.48},   {"opc3", 2.43}};
+  for (const ModelDescription& d : describe_models()) {
+    if (const auto found = published.find(d.name); found != published.end()) {
+      EXPECT_NEAR(d.dipole_D, found->second, 0.005) << d.name;
+    }
+    const Triple<double> x = molecule_at_origin(d.model);
+    const Vec3<double> moment = dipole_moment(x, d.model.dipole_charge_e());
+    EXPECT_NEAR(d.dipole_D, std::sqrt(norm2(moment)) * units::debye_per_e_A, 1e-12) << d.name;
+  }
+}
+
+TEST(ModelTable, PublishedSigmaEpsilonAndSitesComeBack) {
+  const ModelDescription rigid =
+      describe_model(of_sigma_epsilon("own", 0.96, 105.0, 3.2, 0.18, 0.5, 0.14), "own");
+  EXPECT_NEAR(rigid.sigma_A, 3.2, 1e-14);
+  EXPECT_NEAR(rigid.epsilon_kcal_per_mol, 0.18, 1e-15);
+  EXPECT_NEAR(rigid.om_A, 0.14, 1e-15);
+  EXPECT_EQ(rigid.sites(), 4);
+  EXPECT_EQ(rigid.title, "own");
+  EXPECT_TRUE(rigid.source.empty());
+  const ModelDescription spc = describe_model(*find_water_model("spc"), "spc");
+  EXPECT_EQ(spc.om_A, 0.0);
+  EXPECT_EQ(spc.sites(), 3);
+  // r_OM of a flexible model is (1 - gamma) r cos(theta/2).
+  const ModelDescription flexible = describe_model(*find_water_model("qtip4pf"), "qtip4pf");
+  EXPECT_NEAR(flexible.om_A, (1 - 0.73612) * 0.9419 * std::cos(107.4 * units::pi / 360), 1e-14);
 }
 
 }  // namespace

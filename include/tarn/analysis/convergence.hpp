@@ -1,9 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <optional>
 #include <span>
 
 #include "tarn/analysis/errors.hpp"
@@ -23,17 +21,12 @@ struct OrderFit {
   double smallest_step = kNone, largest_step = kNone;  ///< of the points
 };
 
-/// Smallest usable ratio of an error to the error of the reference: the error is then accurate to a
-/// tenth.
-constexpr double kMinErrorRatio = 10.0;
-
-/// Fits the asymptotic range: from the smallest step with a usable error (kMinErrorRatio) upwards,
-/// as long as all slopes between neighbours agree to a tenth. There is no order if the first slope
-/// is below one half, where the error levels off.
-/// @param steps, errors of the same length, in any order; errors that are not finite are ignored
-/// @param reference_errors of the reference solution, of the same length
-OrderFit fit_order(std::span<const double> steps, std::span<const double> errors,
-                   std::span<const double> reference_errors);
+/// Fits the asymptotic range: from the smallest step upwards, as long as all slopes between
+/// neighbours agree to a tenth. There is no order if the first slope is below one half, where the
+/// error levels off.
+/// @param steps, errors of the same length, in any order; errors that are not finite and above 0
+/// are ignored
+OrderFit fit_order(std::span<const double> steps, std::span<const double> errors);
 
 /// Least squares fit of a straight line, as used by equation (67).
 struct LineFit {

@@ -42,6 +42,9 @@ class InputError : public Error {
  public:
   explicit InputError(std::vector<Problem> problems);
   explicit InputError(const std::string& message) : Error(ExitCode::bad_input, message) {}
+  /// A single problem. @param line 0: the whole file
+  InputError(const std::string& file, int line, const std::string& message)
+      : InputError(std::vector{Problem{file, line, 0, message}}) {}
   const std::vector<Problem>& problems() const noexcept { return problems_; }
 
  private:

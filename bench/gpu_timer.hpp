@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include "kernels/cuda_check.hpp"
 
 namespace tarn::gpu {

@@ -1,8 +1,6 @@
+#include "full_product.hpp"
 #include "quiet_run.hpp"
-#include "tarn/deck.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/run.hpp"
-#include "testing.hpp"
 
 // The scatter of results between seeds divided by the errors that the runs quote, for every column
 // of averages.csv, heat_capacity.csv and isomers_by_bath.csv of a hexamer with replica exchange.
@@ -65,6 +63,7 @@ Results results_of(int seed) {
 /// which exchange correlates: 4.5 of these deviations for each column. Errors that are too small by
 /// a factor of two fail. All columns together know it better.
 TEST(SeedErrors, AreTheScatterBetweenSeeds) {
+  if (!test::covers_everything()) GTEST_SKIP() << "a long test";
   std::map<std::tuple<std::string, std::string, double>, std::vector<Result>> all;
   for (int seed = 1; seed <= kSeeds; ++seed) {
     for (const auto& [key, result] : results_of(seed)) all[key].push_back(result);

@@ -1,9 +1,16 @@
 #include "src/cpu/kernel_table.hpp"
+
+#include "src/cpu/layout.hpp"
 #include "src/cpu/ring_tables.hpp"
+#include "src/cpu/small_cluster_forces.hpp"
+#include "tarn/start.hpp"
 #include "testing.hpp"
+#include "water_fixtures.hpp"
 
 /// @file
-/// The transforms between beads and modes, against the sums of equation (80).
+/// Kernels of all instruction sets: the transforms between beads and modes, against the sums of
+/// equation (80), and small clusters, where one molecule per lane and one cluster per lane give the
+/// same bits.
 
 namespace tarn::cpu {
 namespace {
@@ -99,6 +106,59 @@ TEST(RingGroups, FillThePacks) {
       EXPECT_GE(10 * slots, 9 * padded);
       EXPECT_LE(padded, kMaxRingSlots);
     }
+  }
+}
+
+// --- energies and forces of small clusters ---
+
+struct Results {
+  std::vector<double> energies, forces;
+  bool operator==(const Results&) const = default;
+};
+
+/// The results of clusters that are passed to compute() in parts.
+Results compute(SmallClusterForces& forces, int clusters_per_call, const std::vector<double>& x,
+                std::size_t numbers) {
+  Results r{std::vector<double>(x.size() / numbers), std::vector<double>(x.size())};
+  const auto step = static_cast<std::size_t>(clusters_per_call);
+  for (std::size_t first = 0; first < r.energies.size(); first += step) {
+    forces.compute(clusters_per_call, &x[first * numbers], &r.energies[first],
+                   &r.forces[first * numbers]);
+  }
+  return r;
+}
+
+void check(const WaterModel& model, int molecules, const KernelTable& kernels) {
+  SCOPED_TRACE(std::string(model.name) + " " + std::to_string(molecules) + " " + kernels.name);
+  std::vector<double> x;
+  Random random(5);
+  for (int r = 0; r < kernels.lanes; ++r) {
+    for (const double c : random_cluster(model, molecules, 3, r)) {
+      x.push_back(c + random.uniform(-0.02, 0.02));
+    }
+  }
+  SmallClusterForces forces(model, molecules, kernels);
+  const auto numbers = static_cast<std::size_t>(9 * molecules);
+  // Earlier clusters leave nothing behind.
+  const std::vector<double> invalid(x.size(), std::numeric_limits<double>::quiet_NaN());
+  compute(forces, kernels.lanes, invalid, numbers);
+  const Results alone = compute(forces, 1, x, numbers);
+  EXPECT_EQ(alone, compute(forces, kernels.lanes, x, numbers));
+  compute(forces, 1, invalid, numbers);
+  EXPECT_EQ(alone, compute(forces, 1, x, numbers));
+}
+
+TEST(SmallClusterForces, HaveTheSameBitsWithAMoleculeOrAClusterPerLane) {
+  for (const KernelTable* kernels : all_kernels()) {
+    ASSERT_TRUE(molecule_lanes_are_faster(7, 1, kernels->lanes, 1));
+    ASSERT_FALSE(molecule_lanes_are_faster(7, kernels->lanes, kernels->lanes, 1));
+    for (const WaterModel& model : kWaterModels) {
+      for (int n = 1; n <= 17; ++n) check(model, n, *kernels);
+    }
+    for (const WaterModel& model : kFlexibleWaterModels) {
+      for (int n = 1; n <= 17; ++n) check(model, n, *kernels);
+    }
+    for (const int n : {31, 33, 64}) check(tip3p(), n, *kernels);
   }
 }
 

@@ -1,9 +1,0 @@
-#include "deck_fuzz.hpp"
-
-#include <cstddef>
-#include <cstdint>
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  tarn::fuzz::deck({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
