@@ -62,8 +62,7 @@ def draw(page: Page):
     colours = ScalarMappable(Normalize(0, ORBITS - 1), "viridis")
     for orbit, t in table.by("orbit").items():
         # One path of lines without length, whose round ends are the points: a file of a fifth of the size.
-        crossings = np.stack([t["m13"], t["m12"]], axis=1)
-        ends = np.repeat(crossings[: len(t) // 2], 2, axis=0)
+        ends = np.repeat(np.stack([t["m13"], t["m12"]], axis=1), 2, axis=0)
         points = Outline(ends, [Outline.MOVETO, Outline.LINETO] * (len(ends) // 2))
         points.should_simplify = False
         section.add_patch(PathPatch(points, edgecolor=colours.to_rgba(orbit), linewidth=1.1, capstyle="round"))
