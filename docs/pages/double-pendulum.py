@@ -23,8 +23,8 @@ def run(page: Page) -> None:
     runs = timed_motions(page, {s: {"step": step / n, "every": n} for s, n in inner.items()})
     page.write(
         ["scheme", "time", "x2_error", "y2_error"],
-        [[s, m["time"][k], errors[k]] for s, m in runs.items() for errors in [(m["x"] - reference)[:, 2:]]
-         for k in thinned(KEPT, *errors.T)],
+        [[s, m["time"][k], errors[k]] for s, m in runs.items()
+         for errors in [(m["x"] - reference)[:, 2:]] for k in thinned(KEPT, *errors.T)],
         digits=6,
     )  # fmt: skip
     write_costs(page, runs, "zs")

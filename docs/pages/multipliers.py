@@ -39,8 +39,9 @@ def run(page: Page) -> None:
     runs = {label: multipliers(page, *case) for label, case in cases.items()}
     page.write(
         ["scheme", "time_ps", *COLUMNS],
-        [[label, t, v[0], m[0]] for label, run in runs.items() for t, v, m in zip(*run, strict=True)],
-    )
+        [[label, t, v[0], m[0]] for label, run in runs.items()
+         for t, v, m in zip(*run, strict=True)],
+    )  # fmt: skip
     reference = runs[REFERENCE][1:]
     errors = {
         scheme: [np.linalg.norm(own - exact) / np.linalg.norm(exact)

@@ -186,8 +186,8 @@ def _cells(value: Any, digits: int) -> Iterator[str]:
 
 
 def thinned(each: int, *columns: np.ndarray) -> np.ndarray:
-    """Indices of rows that a long table keeps: every `each`-th, the last, and those with the smallest and
-    the largest value of a column."""
+    """Indices of rows that a long table keeps: every `each`-th, the last, and those with the
+    smallest and the largest value of a column."""
     every, last = range(0, len(columns[0]), each), len(columns[0]) - 1
     return np.unique([*every, last, *(k(c) for c in columns for k in (np.argmin, np.argmax))])
 
@@ -311,8 +311,9 @@ class Page:
     # --- from runs to tables
 
     def write(
-        self, columns: Sequence[str], rows: Iterable[Any], suffix: str = "", machine: str = "", digits: int = 17
-    ) -> None:
+        self, columns: Sequence[str], rows: Iterable[Any], suffix: str = "", machine: str = "",
+        digits: int = 17,
+    ) -> None:  # fmt: skip
         """Writes <name><suffix>.csv; see write_table(). The machine is added to the provenance."""
         import tarn
 

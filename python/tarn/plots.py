@@ -196,8 +196,8 @@ def save(figure: Figure, path: Path, kind: str = "svg") -> None:
 
 
 def shortened(svg: str) -> str:
-    """An SVG file of matplotlib in half of the bytes: paths by relative_path(), other numbers with two
-    decimals, and attributes that all parts of a group share only once."""
+    """An SVG file of matplotlib in half of the bytes: paths by relative_path(), other numbers with
+    two decimals, and attributes that all parts of a group share only once."""
 
     def rounded(number: re.Match[str]) -> str:
         return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
@@ -207,21 +207,21 @@ def shortened(svg: str) -> str:
         return re.sub(r"\d+\.\d{3,}", rounded, text)
 
     def group(parts: re.Match[str]) -> str:
-        inner = parts[2]
-        clips, styles = (re.findall(rf' {name}="([^"]*)"', inner) for name in ("clip-path", "style"))
-        lists = [style.split("; ") for style in styles]
-        if len(styles) < inner.count("<") or "style=" in parts[1]:
+        attributes, inner = parts[1], parts[2]
+        clips = re.findall(r' clip-path="[^"]*"', inner)
+        styles = [style.split("; ") for style in re.findall(r' style="([^"]*)"', inner)]
+        if len(styles) < inner.count("<") or "style=" in attributes:
             return parts[0]
-        # The opacity of a group is not that of its parts; without "stroke", its width and ends are not used.
-        shared = [one for one in dict.fromkeys(sum(lists, [])) if not one.startswith("opacity") and all(
-                  one in own or one.startswith("stroke-") and not re.search(rf"stroke:|{one.split(':')[0]}:", style)
-                  for own, style in zip(lists, styles, strict=True))]  # fmt: skip
-        attributes = parts[1] + (f' style="{"; ".join(shared)}"' if shared else "")
-        own_style = lambda style: "; ".join(one for one in style[1].split("; ") if one not in shared)  # noqa: E731
-        inner = re.sub(r'(?<= style=")([^"]*)', own_style, inner).replace(' style=""', "")
-        if len(clips) == len(styles) and len(set(clips)) == 1 and "clip-path" not in attributes:
-            clip = f' clip-path="{clips[0]}"'
-            attributes, inner = attributes + clip, inner.replace(clip, "")
+        common = [one for one in dict.fromkeys(sum(styles, [])) if is_common(one, styles)]
+
+        def own(style: re.Match[str]) -> str:
+            return "; ".join(one for one in style[0].split("; ") if one not in common)
+
+        if common:
+            attributes += f' style="{"; ".join(common)}"'
+            inner = re.sub(r'(?<= style=")[^"]*', own, inner).replace(' style=""', "")
+        if len(clips) == len(styles) and len(set(clips)) == 1 and "clip-path=" not in attributes:
+            attributes, inner = attributes + clips[0], inner.replace(clips[0], "")
         return f"<g{attributes}>{inner}</g>"
 
     # Ends of lines are inherited from groups.
@@ -230,9 +230,21 @@ def shortened(svg: str) -> str:
     return re.sub(r"<g([^>]*)>((?:\s*<(?:path|use) [^>]*/>){2,}\s*)</g>", group, svg)
 
 
+def is_common(one: str, styles: Sequence[Sequence[str]]) -> bool:
+    """Whether the style of a group can have a property: all parts have it, or have no lines if it
+    is one of lines. The opacity of a group is not that of its parts."""
+    name = one.split(":")[0]
+
+    def fits(style: Sequence[str]) -> bool:
+        names = [other.split(":")[0] for other in style]
+        return one in style or (name.startswith("stroke-") and not {name, "stroke"} & {*names})
+
+    return name != "opacity" and all(fits(style) for style in styles)
+
+
 def relative_path(data: str) -> str:
-    """The data of a path with relative coordinates in hundredths, and with arcs for circles. Some points
-    are absolute, because roundings of viewers add up."""
+    """The data of a path with relative coordinates in hundredths, and with arcs for circles. Some
+    points are absolute, because roundings of viewers add up."""
     parts = [(part[0], [round(100.0 * float(word)) for word in part[1:].split()])
              for part in re.findall("[MLQCz][^MLQCz]*", data)]  # fmt: skip
     text: list[str] = []

@@ -243,14 +243,16 @@ def test_structures(tmp_path):
 
 
 def test_files_are_shortened():
-    assert plots.relative_path("M 1 2 \nL 3.006 2 \nL 3.01 5 \nz\nM 1 1 \nL 2 1 \n") == "m1 2 2.01 0 0 3zm0 -1 1 0"
+    lines = "M 1 2 \nL 3.006 2 \nL 3.01 5 \nz\nM 1 1 \nL 2 1 \n"
+    assert plots.relative_path(lines) == "m1 2 2.01 0 0 3zm0 -1 1 0"
     corners = [f"{2 * x + 10} {2 * y + 20}" for x, y in plots.CIRCLE.vertices]
-    circle = f"M {corners[0]} " + "".join(f"\nC {' '.join(corners[k : k + 3])} " for k in (1, 4, 7, 10))
+    curves = (" ".join(corners[k : k + 3]) for k in (1, 4, 7, 10))
+    circle = f"M {corners[0]} " + "".join(f"\nC {curve} " for curve in curves)
     assert plots.relative_path(circle) == "m12 20a2 2 0 1 0 -4 0 2 2 0 1 0 4 0"
-    part = '<path d="M 0 0 \nL 1 {0} " clip-path="url(#c)" style="fill: none{1}; stroke-width: 1.125"/>'
+    part = '<path d="M 0 0 \nL 1 {} " clip-path="url(#c)" style="fill: red{}; stroke-width: 1.125"/>'
     group = "<g>\n {}\n {}\n</g>"
     assert plots.shortened(group.format(part.format(1, ""), part.format(2, "; opacity: 0.5"))) == (
-        '<g style="fill: none; stroke-width: 1.12" clip-path="url(#c)">\n<path d="m0 0 1 1"/>\n'
+        '<g style="fill: red; stroke-width: 1.12" clip-path="url(#c)">\n<path d="m0 0 1 1"/>\n'
         '<path d="m0 0 1 2" style="opacity: 0.5"/>\n</g>')  # fmt: skip
 
 
