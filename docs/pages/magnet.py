@@ -33,7 +33,7 @@ def run(page: Page) -> None:
         energy, rotation = m["energies"]["total"], m["conservation"]["rotation_error"]
         rows += [[scheme, k * h, math.dist(m["x"][k], exact[k]), energy[k] - energy[0], rotation[k]]
                  for k in range(len(exact))]  # fmt: skip
-    page.write(["scheme", "time", *COLUMNS], rows)
+    page.write(["scheme", "time", *COLUMNS], rows, digits=6)
     write_costs(page, runs, SCHEMES[0])
     at = [round(t / h) for t in SNAPSHOTS]
     page.write(

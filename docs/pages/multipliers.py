@@ -2,7 +2,7 @@
 
 import numpy as np
 import plots
-from page import Page, Table, markdown
+from page import Page, markdown
 
 TITLE = "Multipliers of the penalty and of SHAKE (Tao & Owhadi, Fig. 5)"
 DECK, SCHEMES = "multipliers7.toml", ["zss-stiff", "rattle"]
@@ -11,7 +11,8 @@ FINE = 20  # steps of the reference per step
 REFERENCE = "rattle at a 20th of the step"
 HALF_WINDOW = 2  # in steps: with h = 0.05 the window is the paper's 0.2
 BONDS = ("OH1", "OH2", "HH")
-COLUMNS = ("lambda_kcal_per_mol_A2", "lambda_mean_kcal_per_mol_A2")
+COLUMNS = ("lambda_kcal_per_mol_A2", "lambda_mean_kcal_per_mol_A2")  # of the first O-H bond
+ERRORS = ("relative_rms_error", "relative_rms_error_of_means")  # over all bonds of all molecules
 
 
 def multipliers(page: Page, scheme: str, fine: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -34,28 +35,28 @@ def multipliers(page: Page, scheme: str, fine: int) -> tuple[np.ndarray, np.ndar
 
 
 def run(page: Page) -> None:
-    runs = {REFERENCE: ("rattle", FINE)} | {scheme: (scheme, 1) for scheme in SCHEMES}
+    cases = {REFERENCE: ("rattle", FINE)} | {scheme: (scheme, 1) for scheme in SCHEMES}
+    runs = {label: multipliers(page, *case) for label, case in cases.items()}
     page.write(
-        ["scheme", "time_ps", "molecule", "bond", *COLUMNS],
-        [[label, t, c // 3, BONDS[c % 3], v, m]
-         for label, run in runs.items()
-         for t, values, means in zip(*multipliers(page, *run), strict=True)
-         for c, (v, m) in enumerate(zip(values, means, strict=True))],
+        ["scheme", "time_ps", *COLUMNS],
+        [[label, t, v[0], m[0]] for label, run in runs.items()
+         for t, v, m in zip(*run, strict=True)],
     )  # fmt: skip
-
-
-def error(own: Table, reference: Table, column: str) -> str:
-    rms = np.linalg.norm(own[column] - reference[column]) / np.linalg.norm(reference[column])
-    return f"{rms:.4f}"
+    reference = runs[REFERENCE][1:]
+    errors = {
+        scheme: [np.linalg.norm(own - exact) / np.linalg.norm(exact)
+                 for own, exact in zip(runs[scheme][1:], reference, strict=True)]
+        for scheme in SCHEMES
+    }  # fmt: skip
+    page.write(["scheme", *ERRORS], [[scheme, own] for scheme, own in errors.items()], "-errors")
 
 
 def text(page: Page) -> dict:
-    runs = page.table().by("scheme")
     return {
         "errors": markdown(
             ["scheme", "relative rms error of window means", "relative rms error at the steps"],
-            [[f"`{s}`", *(error(runs[s], runs[REFERENCE], column) for column in COLUMNS[::-1])]
-             for s in SCHEMES],
+            [[f"`{row.scheme}`", *(f"{getattr(row, e):.4f}" for e in ERRORS[::-1])]
+             for row in page.table("-errors")],
         ),
         "steps": page.key("run.steps"), "fine": FINE, "window": 2 * HALF_WINDOW,
     }  # fmt: skip
@@ -63,7 +64,7 @@ def text(page: Page) -> dict:
 
 def draw(page: Page):
     figure, (means, values) = plots.panels(2, sharex=True)
-    rows_of = page.table().where(molecule=0, bond="OH1").by("scheme")
+    rows_of = page.table().by("scheme")
     for k, (scheme, rows) in enumerate(rows_of.items()):
         # The curves coincide: the schemes are points, at different steps.
         shown, style = (slice(2 * k, None, 4), "") if k else (slice(None), "-")

@@ -171,27 +171,36 @@ def read_table(path: Path) -> Table:
     return Table(columns, "\n".join(head))
 
 
-def _cells(value: Any) -> Iterator[str]:
+def _cells(value: Any, digits: int) -> Iterator[str]:
     if isinstance(value, Value):
-        yield from _cells([value.mean, value.error])
+        yield from _cells([value.mean, value.error], digits)
     elif isinstance(value, str):
         yield value
     elif isinstance(value, Iterable):
         for one in value:
-            yield from _cells(one)
+            yield from _cells(one, digits)
     elif isinstance(value, int | np.integer):
         yield str(value)
     else:
-        yield format(float(value), ".17g")
+        yield format(float(value), f".{digits}g")
 
 
-def write_table(path: Path, provenance: str, columns: Sequence[str], rows: Iterable[Any]) -> None:
+def thinned(each: int, *columns: np.ndarray) -> np.ndarray:
+    """Indices of rows that a long table keeps: every `each`-th, the last, and those with the
+    smallest and the largest value of a column."""
+    every, last = range(0, len(columns[0]), each), len(columns[0]) - 1
+    return np.unique([*every, last, *(k(c) for c in columns for k in (np.argmin, np.argmax))])
+
+
+def write_table(
+    path: Path, provenance: str, columns: Sequence[str], rows: Iterable[Any], digits: int = 17
+) -> None:
     """Writes a CSV file. Cells of a row are numbers, texts, Values (two cells) or lists of these."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        cells = list(_cells(row))
+        cells = list(_cells(row, digits))
         if len(cells) != len(columns):
             raise ValueError(f"{path}: a row of {len(cells)} cells for {len(columns)} columns")
         writer.writerow(cells)
@@ -302,13 +311,14 @@ class Page:
     # --- from runs to tables
 
     def write(
-        self, columns: Sequence[str], rows: Iterable[Any], suffix: str = "", machine: str = ""
-    ) -> None:
+        self, columns: Sequence[str], rows: Iterable[Any], suffix: str = "", machine: str = "",
+        digits: int = 17,
+    ) -> None:  # fmt: skip
         """Writes <name><suffix>.csv; see write_table(). The machine is added to the provenance."""
         import tarn
 
         provenance = "; ".join(filter(None, [f"tarn {tarn.__version__}", self.deck, machine]))
-        write_table(self.path(f"{suffix}.csv"), provenance, columns, rows)
+        write_table(self.path(f"{suffix}.csv"), provenance, columns, rows, digits)
 
     def scratch(self) -> tempfile.TemporaryDirectory[str]:
         """A temporary folder beside the files of the page."""

@@ -315,8 +315,8 @@ class Engine {
   virtual bool begin_snapshot(unsigned /*fields*/) { return false; }
   virtual void finish_snapshot(Frame& /*frame*/) {}
   /// Exchanges the positions and velocities of pairs of replicas. Each replica may occur once.
-  /// Noise, bath and heat stay with the replica id. The engine is then bitwise equal to a new engine
-  /// made from the exchanged state, except that sums and counts continue.
+  /// Noise, bath and heat stay with the replica id. The engine is then bitwise equal to a new
+  /// engine made from the exchanged state, except that sums and counts continue.
   /// @throws InputError if a replica does not exist, was stopped, or is named twice
   virtual void exchange(std::span<const StateExchange> pairs) = 0;
   /// The numbers that exchange() would move, of replicas that exchange states with another engine

@@ -20,7 +20,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +38,7 @@ WIDTH_IN = 7.2
 #: Equal data give equal files.
 STYLE = {
     "svg.hashsalt": "tarn", "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "Helvetica"],
     "axes.titlesize": 9, "axes.spines.top": False, "axes.spines.right": False,
     "axes.grid": True, "grid.color": "#E5E5E5", "grid.linewidth": 0.6, "axes.axisbelow": True,
     "xtick.direction": "in", "ytick.direction": "in", "lines.linewidth": 1.3,
@@ -182,21 +182,104 @@ def plain_ticks(axis: Any, values: Sequence[float], labels: dict[float, str] | N
 
 
 def save(figure: Figure, path: Path, kind: str = "svg") -> None:
-    """Writes a picture as SVG, with coordinates of two decimals, or PNG. It has its name when it is
-    complete."""
+    """Writes a picture as SVG, shortened, or PNG. It has its name when it is complete."""
     picture = io.BytesIO()
     options = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": 300}
     figure.savefig(picture, format=kind, **options)
-    data = picture.getvalue()
-    if kind == "svg":
-        rounded = partial(re.sub, rb"\d+\.\d{3,}", lambda number: b"%.2f" % float(number[0]))
-        data = re.sub(rb"<[^>]*>", lambda tag: rounded(tag[0]), data)
+    data = shortened(picture.getvalue().decode()).encode() if kind == "svg" else picture.getvalue()
     temporary = path.resolve().with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_bytes(data)
         temporary.replace(path.resolve())
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def shortened(svg: str) -> str:
+    """An SVG file of matplotlib in half of the bytes: paths by relative_path(), other numbers with
+    two decimals, and attributes that all parts of a group share only once."""
+
+    def rounded(number: re.Match[str]) -> str:
+        return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+    def shorter(tag: re.Match[str]) -> str:
+        text = re.sub(r'(?<= d=")[^"]*', lambda data: relative_path(data[0]), tag[0])
+        return re.sub(r"\d+\.\d{3,}", rounded, text)
+
+    def group(parts: re.Match[str]) -> str:
+        attributes, inner = parts[1], parts[2]
+        clips = re.findall(r' clip-path="[^"]*"', inner)
+        styles = [style.split("; ") for style in re.findall(r' style="([^"]*)"', inner)]
+        if len(styles) < inner.count("<") or "style=" in attributes:
+            return parts[0]
+        common = [one for one in dict.fromkeys(sum(styles, [])) if is_common(one, styles)]
+
+        def own(style: re.Match[str]) -> str:
+            return "; ".join(one for one in style[0].split("; ") if one not in common)
+
+        if common:
+            attributes += f' style="{"; ".join(common)}"'
+            inner = re.sub(r'(?<= style=")[^"]*', own, inner).replace(' style=""', "")
+        if len(clips) == len(styles) and len(set(clips)) == 1 and "clip-path=" not in attributes:
+            attributes, inner = attributes + clips[0], inner.replace(clips[0], "")
+        return f"<g{attributes}>{inner}</g>"
+
+    # Ends of lines are inherited from groups.
+    svg = re.sub(r"\n +<", "\n<", svg.replace(">*{stroke-linejoin", ">svg{stroke-linejoin"))
+    svg = re.sub(r"<[^>]*>", shorter, svg)
+    return re.sub(r"<g([^>]*)>((?:\s*<(?:path|use) [^>]*/>){2,}\s*)</g>", group, svg)
+
+
+def is_common(one: str, styles: Sequence[Sequence[str]]) -> bool:
+    """Whether the style of a group can have a property: all parts have it, or have no lines if it
+    is one of lines. The opacity of a group is not that of its parts."""
+    name = one.split(":")[0]
+
+    def fits(style: Sequence[str]) -> bool:
+        names = [other.split(":")[0] for other in style]
+        return one in style or (name.startswith("stroke-") and not {name, "stroke"} & {*names})
+
+    return name != "opacity" and all(fits(style) for style in styles)
+
+
+def relative_path(data: str) -> str:
+    """The data of a path with relative coordinates in hundredths, and with arcs for circles. Some
+    points are absolute, because roundings of viewers add up."""
+    parts = [(part[0], [round(100.0 * float(word)) for word in part[1:].split()])
+             for part in re.findall("[MLQCz][^MLQCz]*", data)]  # fmt: skip
+    text: list[str] = []
+    last, start, at = "", (0, 0), (0, 0)
+
+    def add(letter: str, numbers: Sequence[float]) -> None:
+        nonlocal last
+        words = [f"{number / 100.0:.2f}".rstrip("0").rstrip(".") for number in numbers]
+        text.append((letter if letter != last else " ") + " ".join(words))
+        last = "l" if letter == "m" else letter
+
+    while parts:
+        letter, numbers = parts.pop(0)
+        if letter == "L" and len(text) % 40 == 39:
+            add(letter, numbers)
+        else:
+            add(letter.lower(), [number - at[k % 2] for k, number in enumerate(numbers)])
+        at = (numbers[-2], numbers[-1]) if numbers else start
+        if letter != "M":
+            continue
+        start, curves = at, [own for name, own in parts[:4] if name == "C"]
+        if len(curves) == 4 and is_circle(*start, curves):
+            width = curves[1][-2] - start[0]
+            for end in (width, -width):
+                add("a", [abs(width) / 2, abs(width) / 2, 0, 100, 0, end, 0])
+            del parts[:4]
+    return "".join(text)
+
+
+def is_circle(x: int, y: int, curves: Sequence[Sequence[int]]) -> bool:
+    """Whether four Bézier curves from (x, y) are CIRCLE, to the rounding."""
+    ends = np.array([own[-2:] for own in curves])
+    radius, height = (x - ends[1][0]) / 2, ends[0][1] - y
+    on_it = [(x - radius, y + height), (x - 2 * radius, y), (x - radius, y - height), (x, y)]
+    return bool(abs(abs(radius) - abs(height)) <= 2 and np.abs(ends - on_it).max() <= 2)
 
 
 def finish(figure: Figure, all_axes: Sequence[Axes], title: str, x_label: str) -> Figure:

@@ -32,8 +32,8 @@ analysis::MeanError total_variation_and_error(const DistanceHistogram& histogram
 double total_variation_noise(const DistanceHistogram& a, const DistanceHistogram& b,
                              double width_A);
 
-/// The errors of a scheme: the difference of <V0> from that of the reference [kcal/mol], or the total
-/// variation distance of the OO histogram.
+/// The errors of a scheme: the difference of <V0> from that of the reference [kcal/mol], or the
+/// total variation distance of the OO histogram.
 enum class ErrorMeasure { potential, distance };
 
 /// The factor on the length of the runs that reduces the noise of an error to half of a limit; 1 if

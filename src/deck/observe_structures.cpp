@@ -157,7 +157,8 @@ std::vector<Choice> trajectory_formats() {
   for (const io::Format& format : io::formats()) {
     choices.push_back({format.name, format.id, format.meaning});
   }
-  choices.push_back({"csv", kRejected, "only tarn-papers writes it, for the systems of the papers"});
+  choices.push_back(
+      {"csv", kRejected, "only tarn-papers writes it, for the systems of the papers"});
   return choices;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <fcntl.h>
 #include <memory>
 #include <unistd.h>

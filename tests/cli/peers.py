@@ -343,7 +343,7 @@ class GpuBench(Scripts):
     def test_rings_of_tarn_alone_on_the_cpu(self):
         said = self.run_script(
             *("gpu", "--device", "cpu", "--platform", "nowhere", "--only", "7x1,7p2x3"),
-            *("--rounds", "1", "--seconds", "0.02", "--limit", "60"),
+            *("--rounds", "1", "--seconds", "0.02", "--limit", "600"),
         )
         self.assertIn("3 x N = 7, 2 beads:", said.stdout)
         rows = self.rows_of("gpu_peers.csv")

@@ -242,6 +242,20 @@ def test_structures(tmp_path):
     assert plots.fitted("replica 1, 0.200 ps", "trajectory-0001", 34) == "trajectory-0…: replica 1, 0.200 ps"
 
 
+def test_files_are_shortened():
+    lines = "M 1 2 \nL 3.006 2 \nL 3.01 5 \nz\nM 1 1 \nL 2 1 \n"
+    assert plots.relative_path(lines) == "m1 2 2.01 0 0 3zm0 -1 1 0"
+    corners = [f"{2 * x + 10} {2 * y + 20}" for x, y in plots.CIRCLE.vertices]
+    curves = (" ".join(corners[k : k + 3]) for k in (1, 4, 7, 10))
+    circle = f"M {corners[0]} " + "".join(f"\nC {curve} " for curve in curves)
+    assert plots.relative_path(circle) == "m12 20a2 2 0 1 0 -4 0 2 2 0 1 0 4 0"
+    part = '<path d="M 0 0 \nL 1 {} " clip-path="url(#c)" style="fill: red{}; stroke-width: 1.125"/>'
+    group = "<g>\n {}\n {}\n</g>"
+    assert plots.shortened(group.format(part.format(1, ""), part.format(2, "; opacity: 0.5"))) == (
+        '<g style="fill: red; stroke-width: 1.12" clip-path="url(#c)">\n<path d="m0 0 1 1"/>\n'
+        '<path d="m0 0 1 2" style="opacity: 0.5"/>\n</g>')  # fmt: skip
+
+
 def test_command_line(tmp_path):
     write(tmp_path / "run", "energies.csv", ENERGIES, energies([150.0]))
     (tmp_path / "run/rdf.csv").write_text("r_A,OO_g\n1,2\n3\n")

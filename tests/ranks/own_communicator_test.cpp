@@ -2,10 +2,11 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
-#include "quiet_run.hpp"
 #include "run_files.hpp"
 #include "tarn/deck_text.hpp"
 #include "tarn/ranks.hpp"
+#include "tarn/run.hpp"
+#include "testing.hpp"
 
 /// @file
 /// A program that starts MPI itself and divides its processes into two halves, each of which runs a
@@ -21,8 +22,10 @@ int g_half = 0;
 std::string expect_same_run(const std::string& text, Ranks& ranks) {
   const test::ScratchFolder folder;
   const Deck deck = load_deck_text(text, folder.file("deck.toml"));
-  RunOptions options = test::quiet_run(folder.file("alone"), 1);
+  RunOptions options;
   options.device = "cpu";
+  options.threads = 1;
+  options.out_dir = folder.file("alone");
   run_deck(deck, options);
   RunFactories factories;
   factories.make_engine = ranks.engine_maker();

@@ -4,7 +4,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree"/{include/tarn/core,src/cpu,src/deck,kernels,python/bindings,docs}
+mkdir -p "$tree"/{include/tarn/core,src/cpu,src/deck,kernels,python/bindings,docs/results}
 printf 'core:\ncpu: interface core\nkernels: interface core\ninterface: core\ndeck: interface core\npython: interface core\n' \
   >"$tree/modules.txt"
 
@@ -47,6 +47,7 @@ finds documents docs/bad.md '[text](#nowhere)'
 finds documents docs/bad.md '[text](bad.md#nowhere)'
 finds documents docs/bad.md 'run inputs/nowhere.toml'
 finds documents docs/bad.md 'blank at the end '
+finds documents docs/results/bad.csv "$(printf '%0150000d' 0)"
 mkdir "$tree/inputs"
 touch "$tree/inputs/listed.toml"
 printf '| `listed` | a question | 1 |\n' >"$tree/inputs/README.md"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks all text files: no absolute paths of one machine, no dead links, no stray white space.
+# Checks all text files: no absolute paths of one machine, no dead links, no stray white space, no
+# tables and pictures of results that are too large.
 # usage: documents.sh [TREE]
 set -euo pipefail
 cd "${1:-.}"
@@ -63,6 +64,10 @@ for file in "${files[@]}"; do
     [[ -e $name ]] || complain "$file: $name does not exist"
   done < <(grep -oE '\b(inputs/[[:alnum:]_-]+\.toml|tools/[[:alnum:]_-]+)' "$file" | sort -u || true)
 done
+# Tables and pictures of results are part of every clone.
+large=$(find docs/results -type f -size +150000c 2>/dev/null || true)
+[[ -z $large ]] || complain "larger than 150 000 bytes; write fewer rows or digits:
+$large"
 # The table of inputs/README.md lists all decks; README.md stays short.
 for deck in inputs/*.toml; do
   [[ ! -e $deck ]] || grep -qF "| \`$(basename "$deck" .toml)\` |" inputs/README.md ||

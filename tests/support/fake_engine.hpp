@@ -94,12 +94,12 @@ class FakeEngine : public Engine {
       }
     }
     if (fields & kGeometry) measure_geometry(frame);
-    fill_moments(requested & (kEnergyMoments | kGeometryMoments), false, groups_, 1, frame);
     if (requested & (kShape | kParts | kLindemann | kLindemannSums | kShapeMoments |
                      kLindemannMoments | kRadialCounts)) {
       measures_.fill(requested, frame);
       measures_.put_sums(frame);
     }
+    fill_moments(requested, false, groups_, 1, frame);
     if (!(fields & kPositions)) frame.positions_A.clear();
     if (!(fields & kVelocities)) frame.velocities_A_per_akma.clear();
     if (fields & kPairCounts) {
