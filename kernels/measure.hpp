@@ -66,6 +66,7 @@ struct DeviceRows {
   Geometry* geometry;
   double* energy_moments;  ///< rows of EnergyMoment
   double* rescaled;        ///< of ring polymers, by launch_ring_potentials()
+  double* dipoles;         ///< of many-body models, by launch_dipole_rows(): [replica][3]
   RingMeasures* rings;     ///< of ring polymers, by launch_ring_rows()
   bool needs_centres;      ///< for radial counts
 };
