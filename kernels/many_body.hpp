@@ -16,12 +16,10 @@
 /// classical replica or a bead. The kernels: lists of dimers and trimers (many_body_lists.cu),
 /// polynomials, several entries of the lists per block (many_body_polynomials.cu), and everything
 /// else, one image per block (many_body_images.cu). The order of all sums depends on the number of
-/// molecules only. Grids have one size, so that graphs contain them: blocks beyond the lists return.
+/// molecules only. Grids have one size, so that graphs contain them: blocks beyond the lists
+/// return.
 
 namespace tarn::gpu {
-
-/// Larger clusters run on the CPU.
-inline constexpr int kMostManyBodyMolecules = kWarpLanes;
 
 /// The molecules of a dimer or trimer: eight bits each.
 using ListEntry = std::uint32_t;
@@ -51,16 +49,22 @@ struct ProductUse {
 template <class Z>
 struct DevicePolynomial {
   many_body::PolynomialView<Z> view;
-  const int* group_order;      ///< those with most tiles first
-  const int* factor_order;     ///< those in most tiles first
-  const int* column_begins;    ///< [factor + 1], of column_tiles
+  const int* group_order;          ///< those with most tiles first
+  const int* factor_order;         ///< those in most tiles first
+  const int* column_begins;        ///< [factor + 1], of column_tiles
   const ColumnTile* column_tiles;  ///< the tiles of a column
-  const int* use_begins;       ///< [variable + 1], of uses
-  const ProductUse* uses;      ///< the products that contain a variable
+  const int* use_begins;           ///< [variable + 1], of uses
+  const ProductUse* uses;          ///< the products that contain a variable
 };
 
 /// Numbers of an image. The potential energy leaves out the bonds; it is NaN if there is a failure.
 enum ImageNumber { kImagePotential, kImageBonds, kImageDipole, kImageNumbers = kImageDipole + 3 };
+
+/// The number of an image in a sum over its molecules: the first one has it.
+__device__ inline double image_number(const double* numbers, std::int64_t image, int molecule,
+                                      ImageNumber number) {
+  return molecule == 0 ? numbers[image * kImageNumbers + number] : 0.0;
+}
 
 /// What the kernel of images reads and writes, beside the positions.
 struct ImageWork {
@@ -102,7 +106,7 @@ void launch_dipole_rows(std::int64_t replicas, int copies, const double* numbers
                         const struct DeviceRows& rows, cudaStream_t stream);
 
 /// Forces and energies of all images of an engine. Memory per image: 28 numbers per possible trimer
-/// and 19 per dimer, 80 kB for 10 molecules and 1.2 MB for 32.
+/// and 19 per dimer, 34 kB for 10 molecules and 1.2 MB for 32.
 class ManyBodyStage {
  public:
   /// @param system with the model's own precision @param images replicas times beads

@@ -15,12 +15,12 @@ constexpr int kMostWarps = kMostThreads / kWarpLanes;
 
 /// Arrays over the molecules of an image, in shared memory.
 struct ImageArrays {
-  Vec3<double>*site, *gradient;   // [molecule][4]
-  Vec3<double>*field, *dipole;    // [polar site]
-  double *charge, *potential;     // [molecule][4]
-  Monomer<double>* monomer;       // [molecule]
-  double* sums;                   // [warp][ImageNumber]
-  double* diagonal;               // 3 x 3
+  Vec3<double>*site, *gradient;  // [molecule][4]
+  Vec3<double>*field, *dipole;   // [polar site]
+  double *charge, *potential;    // [molecule][4]
+  Monomer<double>* monomer;      // [molecule]
+  double* sums;                  // [warp][ImageNumber]
+  double* diagonal;              // 3 x 3
   double* end;
 
   __device__ ImageArrays(unsigned char* memory, int n)
@@ -35,8 +35,7 @@ struct ImageArrays {
         diagonal(sums + kMostWarps * kImageNumbers),
         end(diagonal + 9) {}
 };
-constexpr int kNumbersOfMolecule =
-    50 + static_cast<int>(sizeof(Monomer<double>) / sizeof(double));
+constexpr int kNumbersOfMolecule = 50 + static_cast<int>(sizeof(Monomer<double>) / sizeof(double));
 
 /// The matrix of the dipole equations, lower half, column by column; the last row is the right-hand
 /// side, so that the factorisation also solves the first of the two triangular systems.
@@ -90,7 +89,7 @@ class ImageProgram {
       close = close || square < many_body::kShortestOo * many_body::kShortestOo;
     }
     close = __syncthreads_or(close);
-    return broken ? ImageFailure::broken_molecule
+    return broken  ? ImageFailure::broken_molecule
            : close ? ImageFailure::too_close
                    : ImageFailure::none;
   }
@@ -228,9 +227,9 @@ class ImageProgram {
           if (is_first) energy += coulomb + attraction;
         } else if (s != t && Model::is_polar(s) && Model::is_polar(t)) {
           const double square = norm2(r);
-          by_r = dipole_gradient(Thole<double>::make<Model::kIsDamped>(square, rsqrt(square),
-                                                                       Model::bond_damping(s1)),
-                                 r, dipole(m1, s1), dipole(m2, s2));
+          by_r = dipole_gradient(
+              Thole<double>::make<Model::kIsDamped>(square, rsqrt(square), Model::bond_damping(s1)),
+              r, dipole(m1, s1), dipole(m2, s2));
         }
         g = is_first ? g - by_r : g + by_r;
       }
@@ -246,7 +245,7 @@ class ImageProgram {
   /// What a molecule adds to the numbers, and its gradient with the wall. @param numbers of this
   /// thread
   __device__ void end_molecule(double (&numbers)[kImageNumbers]) const {
-    Vec3<double> *const own = a_.site + 4 * thread_, *const g = a_.gradient + 4 * thread_;
+    Vec3<double>*const own = a_.site + 4 * thread_, *const g = a_.gradient + 4 * thread_;
     const double* const q = a_.charge + 4 * thread_;
     Vec3<double> moment{0.0, 0.0, 0.0};
     for (int k = 1; k < 4; ++k) moment = fma(q[k], own[k], moment);
@@ -264,9 +263,7 @@ class ImageProgram {
     if (work_.wall.stiffness == 0.0) return;
     const Masses<double>& m = work_.masses;
     Vec3<double> centre{0.0, 0.0, 0.0}, net = centre;
-    const auto atoms = [&](int k) {
-      return Triple<double>{site(k, 0), site(k, 1), site(k, 2)};
-    };
+    const auto atoms = [&](int k) { return Triple<double>{site(k, 0), site(k, 1), site(k, 2)}; };
     for (int k = 0; k < n_; ++k) centre = centre + mass_moment(atoms(k), m);
     centre = 1.0 / (n_ * (m.o + 2.0 * m.h)) * centre;
     for (int k = 0; k < n_; ++k) net = net + wall_force(site(k, 0) - centre, work_.wall);
@@ -322,8 +319,7 @@ class ImageProgram {
     return a_.dipole[kPolar * molecule + (Model::is_polar(s) ? Model::polar_index(s) : 0)];
   }
   template <class Op>
-  __device__ void for_each_entry(const ClusterList& list, int first, int step,
-                                 const Op& op) const {
+  __device__ void for_each_entry(const ClusterList& list, int first, int step, const Op& op) const {
     const int begin = list.begins[image_], count = list.begins[image_ + 1] - begin;
     for (int k = first; k < count; k += step) {
       op(list.entries[image_ * list.capacity + k], begin + k);
@@ -348,8 +344,7 @@ __global__ void __launch_bounds__(kMostThreads)
   const ImageArrays arrays(memory, d.molecules);
   const int rows = 3 * Model::kPolarSites * d.molecules;
   const DipoleMatrix matrix{
-      work.matrices == nullptr ? arrays.end
-                               : work.matrices + blockIdx.x * dipole_matrix_size(rows),
+      work.matrices == nullptr ? arrays.end : work.matrices + blockIdx.x * dipole_matrix_size(rows),
       rows};
   for (std::int64_t image = blockIdx.x; image < d.replicas; image += work.blocks) {
     if (d.stopped[image] != 0) continue;
@@ -400,8 +395,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
   double mean[3] = {};
   for (int copy = 0; copy < copies; ++copy) {
     for (int k = 0; k < 3; ++k) {
-      mean[k] +=
-          numbers[(replica * copies + copy) * kImageNumbers + kImageDipole + k] / copies;
+      mean[k] += numbers[(replica * copies + copy) * kImageNumbers + kImageDipole + k] / copies;
     }
   }
   for (int k = 0; rows.dipoles != nullptr && k < 3; ++k) rows.dipoles[3 * replica + k] = mean[k];

@@ -28,15 +28,16 @@ __global__ void __launch_bounds__(kThreads) lists_kernel(DeviceState d, ClusterL
       load_vector<double>(d.x, d.slots, device_slot(d, image, lane < n ? lane : 0));
   unsigned own_near = 0, own_far = 0;  // molecules within kTrimerLimit, and not too close
   for (int i = 0; i < last; ++i) {
-    const Vec3<double> r = o - Vec3<double>{__shfl_sync(kAllLanes, o.x, i),
-                                            __shfl_sync(kAllLanes, o.y, i),
-                                            __shfl_sync(kAllLanes, o.z, i)};
+    const Vec3<double> r =
+        o - Vec3<double>{__shfl_sync(kAllLanes, o.x, i), __shfl_sync(kAllLanes, o.y, i),
+                         __shfl_sync(kAllLanes, o.z, i)};
     const double square = norm2(r);
     const auto within = [&](double limit) {
       return __ballot_sync(kAllLanes, lane < n && lane != i && square < limit * limit);
     };
     const unsigned close = within(many_body::kShortestOo);
-    const unsigned near = within(many_body::kTrimerLimit), in_dimers = within(many_body::kDimerLimit);
+    const unsigned near = within(many_body::kTrimerLimit),
+                   in_dimers = within(many_body::kDimerLimit);
     if (lane == i) {
       own_near = near;
       own_far = ~close;
@@ -69,7 +70,8 @@ __global__ void __launch_bounds__(kThreads) lists_kernel(DeviceState d, ClusterL
 constexpr int kPrefixThreads = 256;
 
 /// One block: the first numbers of the images' entries.
-__global__ void __launch_bounds__(kPrefixThreads) begins_kernel(std::int64_t images, ClusterLists lists) {
+__global__ void __launch_bounds__(kPrefixThreads)
+    begins_kernel(std::int64_t images, ClusterLists lists) {
   __shared__ int sums[kPrefixThreads];
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t share = (images + kPrefixThreads - 1) / kPrefixThreads;

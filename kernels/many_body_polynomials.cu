@@ -144,8 +144,8 @@ __global__ void __launch_bounds__(kThreads)
           double sum = static_cast<double>(dz[1 + v][e]);
           for (int k = table.use_begins[v]; k < table.use_begins[v + 1]; ++k) {
             const ProductUse use = table.uses[k];
-            sum = fma(static_cast<double>(dz[use.product][e]),
-                      static_cast<double>(z[use.other][e]), sum);
+            sum = fma(static_cast<double>(dz[use.product][e]), static_cast<double>(z[use.other][e]),
+                      sum);
           }
           return sum;
         },
@@ -173,9 +173,8 @@ __global__ void __launch_bounds__(kThreads)
 template <int kBodies, class Z>
 void launch_polynomial(const DeviceState& d, const ClusterList& list, const DevicePolynomial<Z>& t,
                        cudaStream_t stream) {
-  const std::size_t bytes =
-      sizeof(EntryNumbers<kBodies>) +
-      2 * sizeof(Z) * kEntries * static_cast<std::size_t>(factors_of(t.view));
+  const std::size_t bytes = sizeof(EntryNumbers<kBodies>) +
+                            2 * sizeof(Z) * kEntries * static_cast<std::size_t>(factors_of(t.view));
   allow_shared_bytes(polynomial_kernel<kBodies, Z>, bytes);
   launch_kernel(polynomial_kernel<kBodies, Z>,
                 static_cast<unsigned>((list.stride + kEntries - 1) / kEntries), kThreads, bytes,

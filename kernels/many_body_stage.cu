@@ -117,8 +117,8 @@ DevicePolynomial<Z> ManyBodyStage::upload_table(const many_body::PolynomialTable
   t.view.products = upload(table.products);
   t.view.groups = upload(table.groups);
   t.view.columns = upload(table.columns);
-  t.view.coefficients = upload(
-      std::vector<Z>(view.coefficients, view.coefficients + table.coefficients.size()));
+  t.view.coefficients =
+      upload(std::vector<Z>(view.coefficients, view.coefficients + table.coefficients.size()));
   t.group_order = upload(in_order_of(tiles_of_group));
   t.factor_order = upload(in_order_of(tiles_of_column));
   t.column_begins = upload(by_column.begins);

@@ -51,6 +51,7 @@ struct MeasureScratch {
   double* geometry;       ///< [replica][chunk][kGeometrySums]
   int* labels;            ///< two of [replica][molecule]
   int* part_sizes;        ///< [replica][molecule]
+  const double* images;   ///< ManyBodyStage::numbers() of replicas; null: pairs are summed
 };
 
 /// The rows to fill, [replica]; null: not requested. A row of Conservation has

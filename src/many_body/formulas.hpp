@@ -7,8 +7,8 @@
 #include "tarn/core/vec3.hpp"
 
 /// @file
-/// Formulas of MB-pol (Babin, Leforestier, Paesani 2013) and Dang-Chang (1997) in Å, kcal/mol and e,
-/// for all number types of doubles.
+/// Formulas of MB-pol (Babin, Leforestier, Paesani 2013) and Dang-Chang (1997) in Å, kcal/mol and
+/// e, for all number types of doubles.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -114,8 +114,8 @@ struct BondFunction {
 };
 /// Adds the gradient of a function of the bonds.
 template <class T>
-TARN_HD void add_bond_gradient(const MonomerBonds<T>& b, const T& r1, const T& r2, const T& c, Vec3<T>& o,
-                               Vec3<T>& h1, Vec3<T>& h2) {
+TARN_HD void add_bond_gradient(const MonomerBonds<T>& b, const T& r1, const T& r2, const T& c,
+                               Vec3<T>& o, Vec3<T>& h1, Vec3<T>& h2) {
   const T c1 = c * b.inverse_r1, c2 = c * b.inverse_r2;
   const Vec3<T> g1 = fma(c1, b.e2, fnma(c1, b.c * b.e1, r1 * b.e1));
   const Vec3<T> g2 = fma(c2, b.e1, fnma(c2, b.c * b.e2, r2 * b.e2));
@@ -163,7 +163,8 @@ inline constexpr double kExpansionLength = 0.958649, kExpansionCosine = -0.24780
 
 /// The energy of a monomer [kcal/mol] (Partridge & Schwenke 1997).
 template <class T>
-TARN_HD BondFunction<T> monomer_energy(const MonomerBonds<T>& m, const many_body::SurfaceRows& rows) {
+TARN_HD BondFunction<T> monomer_energy(const MonomerBonds<T>& m,
+                                       const many_body::SurfaceRows& rows) {
   constexpr double kPerCm = 100 * 6.02214129e23 * 6.62606957e-34 * 299792458 / 4184;  // CODATA 2010
   constexpr double kDepth = 0.999677885 * 42290.92019288289 * kPerCm, kAlpha = 2.587949757553683;
   constexpr double kRepulsion = 0.999677885 * 16.94879431193463 * kPerCm;
@@ -391,8 +392,8 @@ TARN_HD void gather_monomer(const Vec3<T>* site, const T* potential, const Monom
     g[k] = fma(T(k == 0 ? 1.0 - 2.0 * Model::kWeightOfH : Model::kWeightOfH), g[3], g[k]);
   }
   if constexpr (Model::kIsFlexible) {
-    const T both = fma(T(Model::kShare), potential[1] + potential[2],
-                       T(-1.0 / Model::kGamma) * potential[3]);
+    const T both =
+        fma(T(Model::kShare), potential[1] + potential[2], T(-1.0 / Model::kGamma) * potential[3]);
     const T by1 = T(Model::kRoot) * (potential[1] + both);
     const T by2 = T(Model::kRoot) * (potential[2] + both);
     const BondFunction<T>*const q = m.surface, &e = m.energy;
@@ -539,8 +540,9 @@ TARN_HD T add_switch(const Vec3<T>* site, const T& energy, Vec3<T>* g) {
   for (int k = 0; k < kPairs; ++k) {
     const Vec3<T> d = site[second(k)] - site[first(k)];
     const T square = norm2(d), inverse_r = rsqrt(square);
-    s[k] = kBodies == 2 ? switch_off(square * inverse_r, many_body::kDimerSwitch, many_body::kDimerLimit)
-                        : switch_off(square * inverse_r, 0.0, many_body::kTrimerLimit);
+    s[k] = kBodies == 2
+               ? switch_off(square * inverse_r, many_body::kDimerSwitch, many_body::kDimerLimit)
+               : switch_off(square * inverse_r, 0.0, many_body::kTrimerLimit);
     along[k] = inverse_r * d;
   }
   T value = s[0].value;

@@ -117,10 +117,10 @@ void solve(int n, const BlockMatrix& m, P* x) {
 
 /// Memory of a block: arrays over the sites and the molecules.
 struct Arrays {
-  V *site, *gradient;                // [molecule][4]
-  V *field, *dipole;                 // [molecule][polar site]
-  P *charge, *potential;             // [molecule][4]; those of O are not used
-  Monomer<P>* monomer;               // [molecule]
+  V *site, *gradient;     // [molecule][4]
+  V *field, *dipole;      // [molecule][polar site]
+  P *charge, *potential;  // [molecule][4]; those of O are not used
+  Monomer<P>* monomer;    // [molecule]
   BlockMatrix matrix;
 
   Arrays(double* work, int n)

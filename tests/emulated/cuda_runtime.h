@@ -248,7 +248,7 @@ struct Machine {
   std::int64_t good_launches = -1;             ///< until one fails; -1: all are good
   int clock_kHz = usual_clock_kHz();
   bool locks_pages = true;
-  int major = 9, minor = 0;  ///< compute capability
+  int major = 9, minor = 0;       ///< compute capability
   int shared_bytes = 227 * 1024;  ///< most that a kernel may be allowed
 };
 inline Machine machine;
