@@ -90,7 +90,7 @@ void launch_trimers(const DeviceState& d, const ClusterList& list, const DeviceP
 
 // many_body_images.cu
 /// Elements of the matrix of the dipole equations, with the right-hand side as the last row.
-constexpr std::size_t dipole_matrix_size(int rows) {
+TARN_HD constexpr std::size_t dipole_matrix_size(int rows) {
   return static_cast<std::size_t>(rows) * static_cast<std::size_t>(rows + 3) / 2;
 }
 /// Bytes of shared memory without the matrix.

@@ -37,7 +37,7 @@ template <int count>
 struct Series {
   double c[count];
 
-  constexpr explicit Series(double (*n)(int)) : c{1.0} {
+  TARN_HD constexpr explicit Series(double (*n)(int)) : c{1.0} {
     for (int k = 1; k < count; ++k) c[k] = c[k - 1] / n(k);
   }
 };
