@@ -2,7 +2,7 @@
 
 #include "core/elementary.hpp"
 #include "core/pack.hpp"
-#include "many_body/polynomial_table.hpp"
+#include "polynomial_table.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/core/vec3.hpp"
 

@@ -124,7 +124,7 @@ TEST_P(ManyBodyDevices, MeasureAndStepAsTheCpu) {
 TEST_P(ManyBodyDevices, BatchesAndRestartsChangeNoBit) {
   for (const System& s : systems()) {
     SCOPED_TRACE(text_of(s));
-    const std::vector<std::int64_t> ids = spread_ids(s.molecules > 7 ? 2 : 9);
+    const std::vector<std::int64_t> ids = spread_ids(s.molecules > 7 ? 2 : 4);
     const auto whole = make(s, start_of(s, ids)), first = make(s, start_of(s, ids));
     whole->advance(30);
     EXPECT_TRUE(whole->blow_ups().empty());

@@ -1,7 +1,6 @@
 #include <cuda_runtime.h>
 
-#include "engine_fixtures.hpp"
-#include "one_replica.hpp"
+#include "engine_parts.hpp"
 #include "tarn/devices.hpp"
 
 /// @file
