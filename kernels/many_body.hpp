@@ -80,13 +80,10 @@ struct ImageWork {
 void launch_cluster_lists(const DeviceState& d, const ClusterLists& lists, cudaStream_t stream);
 
 // many_body_polynomials.cu
-/// Computes the results of a list.
-void launch_dimers(const DeviceState& d, const ClusterList& list, const DevicePolynomial<double>& t,
-                   cudaStream_t stream);
-void launch_trimers(const DeviceState& d, const ClusterList& list,
-                    const DevicePolynomial<double>& t, cudaStream_t stream);
-void launch_trimers(const DeviceState& d, const ClusterList& list, const DevicePolynomial<float>& t,
-                    cudaStream_t stream);
+/// Computes the results of a list: of dimers in double, of trimers in double or float.
+template <int kBodies, class Z>
+void launch_polynomials(const DeviceState& d, const ClusterList& list, const DevicePolynomial<Z>& t,
+                        cudaStream_t stream);
 
 // many_body_images.cu
 /// Elements of the matrix of the dipole equations, with the right-hand side as the last row.

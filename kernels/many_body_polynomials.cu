@@ -11,7 +11,7 @@ namespace {
 constexpr int kEntries = 8, kShares = 8, kThreads = kEntries * kShares;
 constexpr int kMostVariables = 36;
 template <int kBodies>
-inline constexpr int kAllSites = kBodies* kPolynomialSites<kBodies>;
+inline constexpr int kAllSites = kPolynomialSites<kBodies>* kBodies;
 
 /// Shared memory of a block, followed by z and the derivatives by z, [factor][entry].
 template <int kBodies>
@@ -22,10 +22,6 @@ struct EntryNumbers {
   double sum[kShares][kEntries];           ///< parts of the polynomial
   double factor[kEntries];                 ///< the switch
 };
-template <class Z>
-int factors_of(const many_body::PolynomialView<Z>& t) {
-  return 1 + t.variable_count + t.product_count;
-}
 
 /// The image with an entry: the last one that begins at or before it.
 __device__ std::int64_t image_of(const int* begins, std::int64_t images, int number) {
@@ -170,30 +166,25 @@ __global__ void __launch_bounds__(kThreads)
   if (share == 0) list.results[9 * kBodies * list.stride + number] = own.factor[e] * energy;
 }
 
+}  // namespace
+
 template <int kBodies, class Z>
-void launch_polynomial(const DeviceState& d, const ClusterList& list, const DevicePolynomial<Z>& t,
-                       cudaStream_t stream) {
-  const std::size_t bytes = sizeof(EntryNumbers<kBodies>) +
-                            2 * sizeof(Z) * kEntries * static_cast<std::size_t>(factors_of(t.view));
+void launch_polynomials(const DeviceState& d, const ClusterList& list, const DevicePolynomial<Z>& t,
+                        cudaStream_t stream) {
+  if (list.stride == 0) return;
+  const int factors = 1 + t.view.variable_count + t.view.product_count;
+  const std::size_t bytes =
+      sizeof(EntryNumbers<kBodies>) + 2 * sizeof(Z) * kEntries * static_cast<std::size_t>(factors);
   allow_shared_bytes(polynomial_kernel<kBodies, Z>, bytes);
   launch_kernel(polynomial_kernel<kBodies, Z>,
                 static_cast<unsigned>((list.stride + kEntries - 1) / kEntries), kThreads, bytes,
                 stream, d, list, t);
 }
-
-}  // namespace
-
-void launch_dimers(const DeviceState& d, const ClusterList& list, const DevicePolynomial<double>& t,
-                   cudaStream_t stream) {
-  launch_polynomial<2>(d, list, t, stream);
-}
-void launch_trimers(const DeviceState& d, const ClusterList& list,
-                    const DevicePolynomial<double>& t, cudaStream_t stream) {
-  launch_polynomial<3>(d, list, t, stream);
-}
-void launch_trimers(const DeviceState& d, const ClusterList& list, const DevicePolynomial<float>& t,
-                    cudaStream_t stream) {
-  launch_polynomial<3>(d, list, t, stream);
-}
+template void launch_polynomials<2>(const DeviceState&, const ClusterList&,
+                                    const DevicePolynomial<double>&, cudaStream_t);
+template void launch_polynomials<3>(const DeviceState&, const ClusterList&,
+                                    const DevicePolynomial<double>&, cudaStream_t);
+template void launch_polynomials<3>(const DeviceState&, const ClusterList&,
+                                    const DevicePolynomial<float>&, cudaStream_t);
 
 }  // namespace tarn::gpu

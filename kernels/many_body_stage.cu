@@ -148,12 +148,9 @@ void ManyBodyStage::launch(const DeviceState& d, double* forces, int* failures, 
                            cudaStream_t stream) const {
   if (model_ == ManyBodyModel::mbpol) {
     launch_cluster_lists(d, lists_, stream);
-    if (lists_.dimers.capacity > 0) launch_dimers(d, lists_.dimers, dimers_, stream);
-    if (lists_.trimers.capacity > 0 && mixed_) {
-      launch_trimers(d, lists_.trimers, rounded_trimers_, stream);
-    } else if (lists_.trimers.capacity > 0) {
-      launch_trimers(d, lists_.trimers, trimers_, stream);
-    }
+    launch_polynomials<2>(d, lists_.dimers, dimers_, stream);
+    mixed_ ? launch_polynomials<3>(d, lists_.trimers, rounded_trimers_, stream)
+           : launch_polynomials<3>(d, lists_.trimers, trimers_, stream);
   }
   launch_images(d, lists_, work_, model_, forces, failures, step, stream);
 }

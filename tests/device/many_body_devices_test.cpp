@@ -109,6 +109,9 @@ TEST_P(ManyBodyDevices, MeasureAndStepAsTheCpu) {
       rows_are_near("dipoles", a.dipoles_e_A, b.dipoles_e_A);
       rows_are_near("shape", a.shape, b.shape);
       rows_are_near("rings", a.rings, b.rings);
+      Frame dipoles;
+      engine->snapshot(kDipoles, dipoles);
+      EXPECT_EQ(dipoles.dipoles_e_A, a.dipoles_e_A);
       near("heat", a.heat_kcal_per_mol, b.heat_kcal_per_mol);
       near("exchange", a.exchange_energies_kcal_per_mol, b.exchange_energies_kcal_per_mol);
       near("rescaled", a.rescaled_energies_kcal_per_mol, b.rescaled_energies_kcal_per_mol);
