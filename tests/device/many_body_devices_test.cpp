@@ -1,15 +1,7 @@
-#include <cmath>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "device_fixture.hpp"
 #include "engine_parts.hpp"
 #include "one_replica.hpp"
 #include "ring_fixtures.hpp"
-#include "worst.hpp"
 
 /// @file
 /// Many-body models on each device: frames and steps compared with the CPU, laws, and failures.
@@ -90,35 +82,23 @@ TEST_P(ManyBodyDevices, MeasureAndStepAsTheCpu) {
       }
       ASSERT_EQ(a.replica_ids, b.replica_ids);
       ASSERT_EQ(a.live(), start.replica_ids.size());
-      const auto near = [&](const char* what, const std::vector<double>& x,
-                            const std::vector<double>& y) {
-        SCOPED_TRACE(what);
-        ASSERT_EQ(x.size(), y.size());
-        for (std::size_t k = 0; k < x.size(); ++k) {
-          if (std::isnan(x[k]) && std::isnan(y[k])) continue;
-          EXPECT_NEAR(x[k], y[k], tolerance * (1.0 + std::fabs(y[k]))) << k;
-        }
-      };
-      const auto rows_are_near = [&](const char* what, const auto& x, const auto& y) {
-        ASSERT_EQ(x.size(), y.size()) << what;
-        EXPECT_FALSE(y.empty()) << what;
-        for (std::size_t r = 0; r < x.size(); ++r) near(what, numbers_of(x[r]), numbers_of(y[r]));
-      };
-      rows_are_near("energies", a.energies, b.energies);
-      rows_are_near("conservation", a.conservation, b.conservation);
-      rows_are_near("dipoles", a.dipoles_e_A, b.dipoles_e_A);
-      rows_are_near("shape", a.shape, b.shape);
-      rows_are_near("rings", a.rings, b.rings);
+      expect_rows_near("energies", a.energies, b.energies, tolerance);
+      expect_rows_near("conservation", a.conservation, b.conservation, tolerance);
+      expect_rows_near("dipoles", a.dipoles_e_A, b.dipoles_e_A, tolerance);
+      expect_rows_near("shape", a.shape, b.shape, tolerance);
+      expect_rows_near("rings", a.rings, b.rings, tolerance);
       Frame dipoles;
       engine->snapshot(kDipoles, dipoles);
       EXPECT_EQ(dipoles.dipoles_e_A, a.dipoles_e_A);
-      near("heat", a.heat_kcal_per_mol, b.heat_kcal_per_mol);
-      near("exchange", a.exchange_energies_kcal_per_mol, b.exchange_energies_kcal_per_mol);
-      near("rescaled", a.rescaled_energies_kcal_per_mol, b.rescaled_energies_kcal_per_mol);
-      near("moments", a.energy_moments.pivots, b.energy_moments.pivots);
-      near("dipole moments", a.shape_moments.pivots, b.shape_moments.pivots);
-      near("positions", a.positions_A, b.positions_A);
-      near("velocities", a.velocities_A_per_akma, b.velocities_A_per_akma);
+      expect_near("heat", a.heat_kcal_per_mol, b.heat_kcal_per_mol, tolerance);
+      expect_near("exchange", a.exchange_energies_kcal_per_mol, b.exchange_energies_kcal_per_mol,
+                  tolerance);
+      expect_near("rescaled", a.rescaled_energies_kcal_per_mol, b.rescaled_energies_kcal_per_mol,
+                  tolerance);
+      expect_near("moments", a.energy_moments.pivots, b.energy_moments.pivots, tolerance);
+      expect_near("dipole moments", a.shape_moments.pivots, b.shape_moments.pivots, tolerance);
+      expect_near("positions", a.positions_A, b.positions_A, tolerance);
+      expect_near("velocities", a.velocities_A_per_akma, b.velocities_A_per_akma, tolerance);
     }
   }
 }

@@ -1,7 +1,6 @@
 #include <cuda_runtime.h>
 
 #include "engine_parts.hpp"
-#include "tarn/devices.hpp"
 
 /// @file
 /// Many-body models on machines with little memory.
