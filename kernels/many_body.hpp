@@ -49,8 +49,6 @@ struct ProductUse {
 template <class Z>
 struct DevicePolynomial {
   many_body::PolynomialView<Z> view;
-  const int* group_order;          ///< those with most tiles first
-  const int* factor_order;         ///< those in most tiles first
   const int* column_begins;        ///< [factor + 1], of column_tiles
   const ColumnTile* column_tiles;  ///< the tiles of a column
   const int* use_begins;           ///< [variable + 1], of uses

@@ -97,8 +97,7 @@ __global__ void __launch_bounds__(kThreads)
   // Sums over the columns of each row. The rows of incomplete groups are 0.
   constexpr int kGroup = many_body::kGroup;
   Z value = Z(0);
-  for (int k = share; k < t.group_count; k += kShares) {
-    const int g = table.group_order[k];
+  for (int g = share; g < t.group_count; g += kShares) {
     Z sum[kGroup] = {};
     for (int tile = g == 0 ? 0 : t.groups[g - 1].end; tile < t.groups[g].end; ++tile) {
       const Z at_column = z[t.columns[tile]][e];
@@ -115,8 +114,7 @@ __global__ void __launch_bounds__(kThreads)
   own.sum[share][e] = static_cast<double>(value);
   __syncthreads();
   // Sums over the rows of each column.
-  for (int k = share; k < factors; k += kShares) {
-    const int column = table.factor_order[k];
+  for (int column = share; column < factors; column += kShares) {
     Z sum = dz[column][e];
     for (int at = table.column_begins[column]; at < table.column_begins[column + 1]; ++at) {
       const many_body::RowGroup& group = t.groups[table.column_tiles[at].group];

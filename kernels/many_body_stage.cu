@@ -1,21 +1,10 @@
 #include <algorithm>
-#include <cstring>
-#include <numeric>
 
 #include "kernels/many_body.hpp"
 
 namespace tarn::gpu {
 namespace {
 
-/// Numbers in descending order of what they count.
-std::vector<int> in_order_of(const std::vector<int>& counts) {
-  std::vector<int> order(counts.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return counts[static_cast<std::size_t>(a)] > counts[static_cast<std::size_t>(b)];
-  });
-  return order;
-}
 /// Lists one after another, and where each begins.
 template <class T>
 struct Joined {
@@ -93,15 +82,12 @@ DevicePolynomial<Z> ManyBodyStage::upload_table(const many_body::PolynomialTable
   const std::size_t variables = table.variables.size(), first_product = 1 + variables;
   std::vector<std::vector<ColumnTile>> tiles(first_product + table.products.size());
   std::vector<std::vector<ProductUse>> uses(variables);
-  std::vector<int> tiles_of_group, tiles_of_column;
   int tile = 0;
   for (std::size_t g = 0; g < table.groups.size(); ++g) {
-    tiles_of_group.push_back(table.groups[g].end - tile);
     for (; tile < table.groups[g].end; ++tile) {
       tiles[table.columns[static_cast<std::size_t>(tile)]].push_back({tile, static_cast<int>(g)});
     }
   }
-  for (const auto& list : tiles) tiles_of_column.push_back(static_cast<int>(list.size()));
   for (std::size_t k = 0; k < table.products.size(); ++k) {
     const auto [a, b] = table.products[k];
     const auto number = static_cast<int>(first_product + k);
@@ -119,8 +105,6 @@ DevicePolynomial<Z> ManyBodyStage::upload_table(const many_body::PolynomialTable
   t.view.columns = upload(table.columns);
   t.view.coefficients =
       upload(std::vector<Z>(view.coefficients, view.coefficients + table.coefficients.size()));
-  t.group_order = upload(in_order_of(tiles_of_group));
-  t.factor_order = upload(in_order_of(tiles_of_column));
   t.column_begins = upload(by_column.begins);
   t.column_tiles = upload(by_column.all);
   t.use_begins = upload(by_variable.begins);
