@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "interface/check_start.hpp"
 #include "interface/exchange_places.hpp"
 #include "interface/measure.hpp"
 #include "interface/moments.hpp"
@@ -22,6 +23,7 @@
 #include "kernels/device_probe.hpp"
 #include "kernels/launch.hpp"
 #include "kernels/launch_length.hpp"
+#include "kernels/many_body.hpp"
 #include "kernels/newmark_solver.hpp"
 #include "kernels/pair_count_memory.hpp"
 #include "kernels/replica_memory.hpp"
@@ -76,27 +78,29 @@ std::string device_uuid(int device) {
 
 class CudaEngine final : public Engine {
  public:
-  CudaEngine(const System& system, const State& start, const PairCountRequest& counts, int device,
-             int threads)
+  CudaEngine(const System& model_system, const State& start, const PairCountRequest& counts,
+             int device, int threads)
       : device_(device),
         threads_(threads),
-        system_(system),
-        measure_(system),
-        measure_numbers_(measure_numbers(system)),
-        n_(system.molecules),
-        dense_(uses_dense_solver(system.integrator)),
-        newmark_(system.integrator.scheme == Scheme::pushforward_newmark),
-        path_(path_of(system.molecules, dense_ || newmark_, system.path_integral.beads)),
-        precision_(pair_force_precision(system)),
-        m_site_(system.model.has_m_site()),
+        many_body_(model_system.model.is_many_body()),
+        system_(many_body_ ? without_model_forces(model_system) : model_system),
+        measure_(system_),
+        measure_numbers_(measure_numbers(system_)),
+        n_(system_.molecules),
+        dense_(uses_dense_solver(system_.integrator)),
+        newmark_(system_.integrator.scheme == Scheme::pushforward_newmark),
+        path_(path_of(n_, dense_ || newmark_ || many_body_, system_.path_integral.beads)),
+        precision_(pair_force_precision(system_)),
+        m_site_(system_.model.has_m_site()),
         step_(start.step),
         first_step_(start.step),
         timed_step_(start.step),
-        blow_ups_(system),
-        rows_(system, start.replica_ids, device),
+        blow_ups_(system_),
+        rows_(system_, start.replica_ids, device),
         states_(device),
         stream_(device) {
     use_device();
+    const System& system = system_;
     const IssueRate rate = issue_rate(device);
     most_steps_ = most_steps_in_launch(path_, n_, start.replicas(), rate, start.beads);
     block_rows_ = block_rows(n_, start.replicas(), rate.multiprocessors);
@@ -104,12 +108,16 @@ class CudaEngine final : public Engine {
     cluster_.passes = step_passes(system);
     cluster_.thermostat = system.thermostat.kind;
     cluster_.wall = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
+    if (many_body_) cluster_.wall = {};  // the stage adds it to its forces
     cluster_.pair = pair_parameters<double>(system.model);
     cluster_.molecules = n_;
     replicas_ = ReplicaMemory(system, start, path_);
     const bool has_rings = gpu::has_rings(path_) && !replica_ids().empty();
     if (has_rings) {
       rings_.emplace(system, replicas_.device(), replica_ids(), rate.multiprocessors);
+    }
+    if (many_body_ && !replica_ids().empty()) {
+      stage_.emplace(model_system, start.replicas() * start.beads, device);
     }
     counts_ =
         PairCountMemory(counts, rings_ ? rings_->bead_ids() : start.replica_ids, cluster_.step.bh2);
@@ -288,7 +296,7 @@ class CudaEngine final : public Engine {
 
   std::vector<BlowUp> blow_ups() const override {
     use_device();
-    return blow_ups_.find(replicas_);
+    return blow_ups_.find(replicas_, stage());
   }
 
   /// Kernels fuse the stages of a step. The warp and block paths count the cycles of each stage; on
@@ -375,7 +383,8 @@ class CudaEngine final : public Engine {
   }
 
   ClusterLaunch clusters(const ClusterSystem& cluster, Precision precision) const {
-    return {replicas_.device(), cluster, precision, m_site_, block_rows_, stream_.stream()};
+    return {replicas_.device(), cluster,          precision, m_site_,
+            block_rows_,        stream_.stream(), stage()};
   }
   ClusterLaunch clusters() const { return clusters(cluster_, precision_); }
   void prepare(Prepare what, const ClusterSystem& cluster, Precision precision) {
@@ -402,9 +411,9 @@ class CudaEngine final : public Engine {
   }
 
   void bead_forces(long long* counter) {
-    launch_bead_forces(
-        {rings_->beads(), cluster_, precision_, m_site_, rings_->block_rows(), stream_.stream()},
-        counter);
+    launch_bead_forces({rings_->beads(), cluster_, precision_, m_site_, rings_->block_rows(),
+                        stream_.stream(), stage()},
+                       counter);
   }
   void rings_at(const RingWork& work) {
     launch_rings(replicas_.device(), rings_->tables(), rings_->beads(), cluster_, work, step_,
@@ -440,6 +449,7 @@ class CudaEngine final : public Engine {
     rings_at({.accelerate = true, .prepare = false, .end = false, .begin = false});
   }
   const RingPolymers* rings() const { return rings_ ? &*rings_ : nullptr; }
+  const ManyBodyStage* stage() const { return stage_ ? &*stage_ : nullptr; }
   void count_if_due() {
     if (!counts_.is_due(step_)) return;
     if (rings_) rings_->place_beads(replicas_.device(), cluster_, stream_.stream());
@@ -497,7 +507,8 @@ class CudaEngine final : public Engine {
     snapshot_step_ = step_;
     row_fields_ = fields;
     if (!rings_ && (fields & kRings)) fields |= kEnergies;
-    rows_.begin(fields, replicas_.device(), rings(), cluster_, m_site_, step_, stream_.stream());
+    rows_.begin(fields, replicas_.device(), rings(), stage(), cluster_, m_site_, step_,
+                stream_.stream());
   }
   void finish_rows(Frame& frame) {
     rows_.finish(frame);
@@ -572,6 +583,7 @@ class CudaEngine final : public Engine {
 
   int device_;
   int threads_;  ///< host threads for snapshots
+  bool many_body_;
   System system_;
   Measure measure_;
   MeasureNumbers measure_numbers_;
@@ -587,7 +599,8 @@ class CudaEngine final : public Engine {
   double seconds_ = 0.0;         ///< time of all steps
   std::int64_t timed_step_ = 0;  ///< steps up to this one are in stage_times_
   ReplicaMemory replicas_;
-  std::optional<RingPolymers> rings_;  ///< of several beads
+  std::optional<RingPolymers> rings_;   ///< of several beads
+  std::optional<ManyBodyStage> stage_;  ///< forces of a many-body model
   PairCountMemory counts_;
   BlowUpFinder blow_ups_;
   DeviceBuffer<unsigned char> sites_;

@@ -12,6 +12,8 @@
 
 namespace tarn::gpu {
 
+class ManyBodyStage;
+
 /// Whether to compute the initial accelerations (and d.f), or only the forces d.f.
 enum class Prepare { accelerations, forces };
 
@@ -23,6 +25,8 @@ struct ClusterLaunch {
   bool m_site;
   int rows;  ///< on the block path: thread rows per block, block_slices(N) or 1; see block_rows()
   cudaStream_t stream;
+  /// Forces on the tile path and on beads in place of the pairs and the wall; else null.
+  const ManyBodyStage* stage = nullptr;
 };
 
 // warp_path.cu

@@ -70,7 +70,9 @@ void launch_kernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& 
 #if defined(__CUDACC__)
   kernel<<<grid, threads, shared_bytes, on.stream>>>(static_cast<Parameters>(arguments)...);
 #else
-  emulated::launch(on.stream, reinterpret_cast<const void*>(kernel), [=] {
+  const auto* const address = reinterpret_cast<const void*>(kernel);
+  emulated::check_shared_bytes(address, shared_bytes);
+  emulated::launch(on.stream, address, [=] {
     emulated::run_grid(grid, threads, shared_bytes,
                        [&] { kernel(static_cast<Parameters>(arguments)...); });
   });
@@ -113,6 +115,14 @@ cudaFuncAttributes load_kernel(void (*kernel)(Parameters...), const char* file =
   cudaFuncAttributes attributes{};
   cuda_check(cudaFuncGetAttributes(&attributes, kernel), file, line);
   return attributes;
+}
+
+/// Before the launch of a kernel that may need more than the usual 48 kB of shared memory.
+template <class... Parameters>
+void allow_shared_bytes(void (*kernel)(Parameters...), std::size_t bytes) {
+  if (bytes <= 48 * 1024) return;
+  cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(bytes)));
 }
 
 }  // namespace tarn::gpu

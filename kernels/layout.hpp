@@ -22,6 +22,7 @@ enum class Path {
 };
 inline constexpr int kMostInWarp = 32;
 inline constexpr int kMostInBlock = 128;
+inline constexpr int kMostManyBodyMolecules = kWarpLanes;  ///< of many-body models
 constexpr bool has_rings(Path path) {
   return path == Path::ring_block || path == Path::ring_memory;
 }
@@ -100,10 +101,11 @@ constexpr int rings_in_block(int beads, int molecules) {
 inline constexpr int kMostRingsInBlock = 64;
 static_assert(rings_in_block(2, 1) == kMostRingsInBlock);
 
-/// @param together whether accelerations are solved for all molecules together
+/// @param together whether accelerations are solved for all molecules together, or forces are
+/// those of a ManyBodyStage
 constexpr Path path_of(int molecules, bool together = false, int beads = 1) {
   if (beads > 1) {
-    return ring_fits_in_block(beads, molecules) ? Path::ring_block : Path::ring_memory;
+    return !together && ring_fits_in_block(beads, molecules) ? Path::ring_block : Path::ring_memory;
   }
   return together                    ? Path::tiles
          : molecules <= kMostInWarp  ? Path::warp

@@ -2,6 +2,7 @@
 
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
+#include "kernels/many_body.hpp"
 #include "kernels/measure_sums.cuh"
 #include "physics/cluster_shape.hpp"
 #include "physics/geometry.hpp"
@@ -36,7 +37,7 @@ struct EnergyTerms {
   DeviceState d;
   MeasureNumbers n;
   PairParameters<double> pair;
-  const double* centres;
+  const double *centres, *images;
 
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
     const std::int64_t slot = device_slot(d, replica, molecule);
@@ -46,6 +47,11 @@ struct EnergyTerms {
     energy_terms(n, m, load_centres(n, centres, replica).mass_q, terms);
     for (int k = 0; k < EnergyTerm::kNumbers; ++k) out[k] = terms[k];
     out[kHeatSum] = d.heat != nullptr ? d.heat[slot] : 0.0;
+    if (images != nullptr) {
+      out[EnergyTerm::kBondEnergy] = image_number(images, replica, molecule, kImageBonds);
+      out[kPotentialSum] = image_number(images, replica, molecule, kImagePotential);
+      return;
+    }
     out[kPotentialSum] = pairs_in_chunk(d.molecules)
                              ? pair_energy_of<kMSite>(d, n.step.bh2, pair, replica, molecule, m.q)
                              : 0.0;
@@ -328,9 +334,11 @@ void launch_measure(const DeviceState& d, const MeasureNumbers& n, const Cluster
   }
   if (energies) {
     if (m_site) {
-      launch_sum(EnergyTerms<true>{d, n, system.pair, scratch.centres}, scratch.energies, stream);
+      launch_sum(EnergyTerms<true>{d, n, system.pair, scratch.centres, scratch.images},
+                 scratch.energies, stream);
     } else {
-      launch_sum(EnergyTerms<false>{d, n, system.pair, scratch.centres}, scratch.energies, stream);
+      launch_sum(EnergyTerms<false>{d, n, system.pair, scratch.centres, scratch.images},
+                 scratch.energies, stream);
     }
     if (n.motionless) launch_sum(InertiaTerms{d, n, scratch.centres}, scratch.inertia, stream);
     if (!pairs_in_chunk(d.molecules)) {

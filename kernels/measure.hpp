@@ -51,6 +51,7 @@ struct MeasureScratch {
   double* geometry;       ///< [replica][chunk][kGeometrySums]
   int* labels;            ///< two of [replica][molecule]
   int* part_sizes;        ///< [replica][molecule]
+  const double* images;   ///< ManyBodyStage::numbers() of replicas; null: pairs are summed
 };
 
 /// The rows to fill, [replica]; null: not requested. A row of Conservation has
@@ -66,6 +67,7 @@ struct DeviceRows {
   Geometry* geometry;
   double* energy_moments;  ///< rows of EnergyMoment
   double* rescaled;        ///< of ring polymers, by launch_ring_potentials()
+  double* dipoles;         ///< of many-body models, by launch_dipole_rows(): [replica][3]
   RingMeasures* rings;     ///< of ring polymers, by launch_ring_rows()
   bool needs_centres;      ///< for radial counts
 };

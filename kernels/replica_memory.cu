@@ -9,6 +9,7 @@
 #include "steps/step_parameters.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/flat_coordinates.hpp"
+#include "tarn/many_body.hpp"
 
 namespace tarn::gpu {
 
@@ -183,12 +184,14 @@ void forces_on_host(const PairParameters<double>& pair, const std::vector<double
 
 }  // namespace
 
-std::vector<BlowUp> BlowUpFinder::find(const ReplicaMemory& replicas) const {
+std::vector<BlowUp> BlowUpFinder::find(const ReplicaMemory& replicas,
+                                       const ManyBodyStage* stage) const {
   const std::vector<int> stopped = replicas.stopped(), molecules = replicas.blow_up_molecules();
   const std::vector<long long> steps = replicas.blow_up_steps();
   std::vector<BlowUp> all;
   if (std::find(stopped.begin(), stopped.end(), 1) == stopped.end()) return all;
   std::vector<double> kept;
+  const std::vector<int> failures = stage != nullptr ? stage->failures() : std::vector<int>{};
   std::vector<double> x(static_cast<std::size_t>(replicas.device().molecules) * 9);
   for (std::size_t r = 0; r < stopped.size(); ++r) {
     if (!stopped[r]) continue;
@@ -205,10 +208,19 @@ std::vector<BlowUp> BlowUpFinder::find(const ReplicaMemory& replicas) const {
     blow_up.replica = replicas.ids()[r];
     blow_up.step = steps[r];
     blow_up.molecule = molecules[r];
+    const std::size_t images = failures.size() / stopped.size();
+    for (std::size_t image = r * images; image < (r + 1) * images; ++image) {
+      if (failures[image] != 0) blow_up.failure = static_cast<ImageFailure>(failures[image]);
+    }
+    blow_up.potential_was_not_finite = blow_up.failure != ImageFailure::none;
     // The positions at that step are lost: the device has restored the kept state.
     measure_.record_extremes(
         x, x,
         [&](const std::vector<double>& at, std::vector<double>& f) {
+          if (stage != nullptr) {
+            const int n = replicas.device().molecules;
+            return ManyBody(model_, false, 1).compute(n, at, {{}, {}, f, {}, {}});
+          }
           m_site_ ? forces_on_host<true>(pair_, at, f) : forces_on_host<false>(pair_, at, f);
         },
         blow_up);

@@ -10,6 +10,7 @@
 #include "interface/measure.hpp"
 #include "kernels/device_buffer.hpp"
 #include "kernels/device_state.cuh"
+#include "kernels/many_body.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/state.hpp"
 #include "tarn/system.hpp"
@@ -71,14 +72,16 @@ class BlowUpFinder {
  public:
   explicit BlowUpFinder(const System& system)
       : measure_(system),
+        model_(system.model.many_body),
         pair_(pair_parameters<double>(system.model)),
         m_site_(system.model.has_m_site()) {}
 
-  /// All blow-ups so far, in order of replica.
-  std::vector<BlowUp> find(const ReplicaMemory& replicas) const;
+  /// All blow-ups so far, in order of replica. @param stage of many-body models, else null
+  std::vector<BlowUp> find(const ReplicaMemory& replicas, const ManyBodyStage* stage) const;
 
  private:
   Measure measure_;
+  ManyBodyModel model_;
   PairParameters<double> pair_;
   bool m_site_;
   /// By place in the batch. The kept state of a stopped replica does not change, so that each is

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "kernels/launch_kernel.hpp"
+#include "kernels/many_body.hpp"
 #include "kernels/measure_sums.cuh"
 #include "kernels/ring_modes.cuh"
 #include "kernels/ring_polymers.hpp"
@@ -45,11 +46,16 @@ struct BeadTerms {
   DeviceState d;
   MeasureNumbers n;
   PairParameters<double> pair;
-  const double* centres;
+  const double *centres, *images;
   __device__ void operator()(std::int64_t bead, int molecule, double (&out)[kNumbers]) const {
     const Triple<double> q = load_triple(d.x, d.slots, device_slot(d, bead, molecule));
-    out[BeadTerm::kPairs] = pair_energy_of<kMSite>(d, 0.0, pair, bead, molecule, q);
-    out[BeadTerm::kBonds] = intramolecular_energy(q, n.step.flexible);
+    if (images != nullptr) {
+      out[BeadTerm::kPairs] = image_number(images, bead, molecule, kImagePotential);
+      out[BeadTerm::kBonds] = image_number(images, bead, molecule, kImageBonds);
+    } else {
+      out[BeadTerm::kPairs] = pair_energy_of<kMSite>(d, 0.0, pair, bead, molecule, q);
+      out[BeadTerm::kBonds] = intramolecular_energy(q, n.step.flexible);
+    }
     out[BeadTerm::kWall] = 0.0;
     if (n.wall.stiffness > 0.0) {
       out[BeadTerm::kWall] = wall_energy(q.o - load_centres(n, centres, bead).mass_q, n.wall);
@@ -209,7 +215,7 @@ void launch_bead_energies(const DeviceState& beads, const MeasureNumbers& n,
                           cudaStream_t stream) {
   if (n.wall.stiffness > 0.0) launch_centres(beads, n, scratch.bead_centres, stream);
   const auto launch = [&]<bool kMSite>() {
-    launch_sum(BeadTerms<kMSite>{beads, n, system.pair, scratch.bead_centres},
+    launch_sum(BeadTerms<kMSite>{beads, n, system.pair, scratch.bead_centres, scratch.images},
                scratch.bead_energies, stream);
   };
   m_site ? launch.template operator()<true>() : launch.template operator()<false>();

@@ -90,6 +90,7 @@ struct RingScratch {
   double* bead_centres;   ///< [bead][CentreTerm]
   double* bead_energies;  ///< [bead][BeadTerm]
   double* bead_geometry;  ///< [bead][kGeometrySums]
+  const double* images;   ///< ManyBodyStage::numbers() of beads; null: pairs are summed
 };
 /// Replaces those rows of centroids that are not the ring polymers' and fills those of ring
 /// polymers, equation (83).

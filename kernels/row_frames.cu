@@ -92,6 +92,7 @@ RowFrames::Layout RowFrames::layout_of(unsigned fields) const {
   layout.lindemann = part(kLindemann, replicas * sizeof(double));
   layout.geometry = part(kGeometry, replicas * sizeof(Geometry));
   layout.rescaled = part(kRescaledEnergies, replicas * sizeof(double));
+  layout.dipoles = part(kDipoles, 3 * replicas * sizeof(double));
   layout.rings = part(has_rings_ ? kRings : kNoFields, replicas * sizeof(RingMeasures));
   layout.energy_moments = moments(kEnergyMoments, EnergyMoment::kNumbers);
   layout.shape_moments = moments(kShapeMoments, kShapeNumbers);
@@ -140,6 +141,7 @@ DeviceRows RowFrames::rows_at(const Layout& layout) {
   }
   if (fields_ & kEnergyMoments) rows.energy_moments = only_summed_.get() + energy_moments;
   rows.rescaled = at(kRescaledEnergies, layout.rescaled, rows.rescaled);
+  rows.dipoles = at(kDipoles, layout.dipoles, rows.dipoles);
   if (has_rings_) rows.rings = at(kRings, layout.rings, rows.rings);
   rows.needs_centres = fields_ & kRadialCounts;
   return rows;
@@ -201,8 +203,8 @@ void RowFrames::reserve_ring_scratch(unsigned fields, const DeviceState& beads) 
 }
 
 void RowFrames::begin(unsigned fields, const DeviceState& state, const RingPolymers* rings,
-                      const ClusterSystem& system, bool m_site, std::int64_t step,
-                      cudaStream_t stream) {
+                      const ManyBodyStage* stage, const ClusterSystem& system, bool m_site,
+                      std::int64_t step, cudaStream_t stream) {
   fields_ = fields;
   has_rings_ = rings != nullptr;
   const DeviceState& d = has_rings_ ? rings->centroids() : state;
@@ -216,25 +218,41 @@ void RowFrames::begin(unsigned fields, const DeviceState& state, const RingPolym
     reserve_ring_scratch(needed, rings->beads());
   }
   // The rows of the previous frame have been copied: finish() waits for that.
-  const MeasureScratch scratch{centres_.get(),       energies_.get(),  inertia_.get(),
-                               tile_energies_.get(), shapes_.get(),    geometry_.get(),
-                               labels_.get(),        part_sizes_.get()};
+  const MeasureScratch scratch{centres_.get(),
+                               energies_.get(),
+                               inertia_.get(),
+                               tile_energies_.get(),
+                               shapes_.get(),
+                               geometry_.get(),
+                               labels_.get(),
+                               part_sizes_.get(),
+                               stage != nullptr && !has_rings_ ? stage->numbers() : nullptr};
   const DeviceRows rows = rows_at(layout);
-  const RingScratch ring_scratch{bead_centres_.get(), bead_energies_.get(), bead_geometry_.get()};
+  const RingScratch ring_scratch{bead_centres_.get(), bead_energies_.get(), bead_geometry_.get(),
+                                 stage != nullptr ? stage->numbers() : nullptr};
   if (has_rings_) {
     if ((fields & kRescaledEnergies) && settings_.exchange_every > 0) {
       const double* const factors = rings->factors(settings_.exchange_every, step);
       rings->rescale(state, factors, system, stream);
+      if (stage != nullptr) stage->measure(rings->beads(), stream);
       launch_ring_potentials(*rings, numbers_, system, m_site, ring_scratch, factors, rows.rescaled,
                              stream);
     }
     rings->measure(state, system, stream);
   }
+  const bool by_stage =
+      stage != nullptr && (needed & (kEnergyFields | kRings | kShape | kDipoles)) != 0;
+  if (by_stage) stage->measure(has_rings_ ? rings->beads() : d, stream);
   launch_measure(d, numbers_, system, m_site, scratch, rows,
                  {samples_, means_.get(), squares_.get()}, settings_.link_A, stream);
   if (has_rings_) {
     launch_ring_rows(state, *rings, numbers_, system, m_site, ring_scratch, rows, stream);
   }
+  if (stage == nullptr && rows.dipoles != nullptr) {  // not numbers
+    cuda_check(
+        cudaMemsetAsync(rows.dipoles, 0xff, 3 * replica_ids_.size() * sizeof(double), stream));
+  }
+  if (by_stage) launch_dipole_rows(d.replicas, state.copies, stage->numbers(), rows, stream);
   launch_groups(layout, rows, has_rings_ ? rings->beads() : d,
                 has_rings_ ? bead_centres_.get() : centres_.get(), d, stream);
   // Later steps may stop more replicas.
@@ -318,6 +336,7 @@ void RowFrames::finish(Frame& frame) {
   take(fields_ & kGeometry, layout.geometry, frame.geometry);
   take(has_rings_ && (fields_ & kRings), layout.rings, frame.rings);
   take(fields_ & kRescaledEnergies, layout.rescaled, frame.rescaled_energies_kcal_per_mol);
+  take(fields_ & kDipoles, layout.dipoles, frame.dipoles_e_A);
   if (!has_rings_ || settings_.exchange_every <= 0) {
     std::fill(frame.rescaled_energies_kcal_per_mol.begin(),
               frame.rescaled_energies_kcal_per_mol.end(), kNoNumber);

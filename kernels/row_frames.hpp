@@ -5,6 +5,7 @@
 
 #include "interface/moments.hpp"
 #include "kernels/device_buffer.hpp"
+#include "kernels/many_body.hpp"
 #include "kernels/measure.hpp"
 #include "kernels/ring_polymers.hpp"
 #include "tarn/engine.hpp"
@@ -27,9 +28,11 @@ class RowFrames {
   /// @param fields of kRowFields and kGroupFields
   /// @param d replicas, or the modes of ring polymers
   /// @param rings of ring polymers, else null
+  /// @param stage of many-body models, else null
   /// @param step number of the state
   void begin(unsigned fields, const DeviceState& d, const RingPolymers* rings,
-             const ClusterSystem& system, bool m_site, std::int64_t step, cudaStream_t stream);
+             const ManyBodyStage* stage, const ClusterSystem& system, bool m_site,
+             std::int64_t step, cudaStream_t stream);
   /// Waits for the copy and fills the rows of the replicas that were running at begin().
   /// @param frame replica_ids too
   void finish(Frame& frame);
@@ -47,7 +50,7 @@ class RowFrames {
   /// Where the rows of each field begin, in bytes.
   struct Layout {
     std::size_t energies, conservation, heat, exchange, shape, parts, lindemann, geometry, rings;
-    std::size_t rescaled;
+    std::size_t rescaled, dipoles;
     std::size_t energy_moments, shape_moments, geometry_moments, lindemann_moments, radial;
     std::size_t stopped, size;
   };

@@ -1,5 +1,6 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
+#include "kernels/many_body.hpp"
 #include "kernels/partner_loop.cuh"
 
 /// @file
@@ -562,9 +563,15 @@ void with_step_kernel(const ClusterLaunch& c, const Op& op) {
   });
 }
 
+static_assert(force_rows(kMostManyBodyMolecules) == 1);
 /// Launches the partial forces at the stored sites, and the sums of the wall.
 template <class S, class R, bool kMSite>
 void launch_pairs(const ClusterLaunch& c, const TileScratch& scratch, bool of_step) {
+  if (c.stage != nullptr) {
+    c.stage->compute(c.d, static_cast<double*>(scratch.partial), of_step ? scratch.step : nullptr,
+                     c.stream);
+    return;
+  }
   const SystemNumbers<S> numbers = rounded_system<S>(c.system);
   const std::int64_t blocks = c.d.replicas * pair_blocks(c.d.molecules);
   const auto kernel =

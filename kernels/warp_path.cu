@@ -1,5 +1,6 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
+#include "kernels/many_body.hpp"
 #include "kernels/warp_lanes.cuh"
 
 /// @file
@@ -188,6 +189,7 @@ void launch_warp_advance(const ClusterLaunch& c, std::int64_t first, std::int64_
 }
 
 void launch_bead_forces(const ClusterLaunch& c, long long* step) {
+  if (c.stage != nullptr) return c.stage->compute(c.d, c.d.f, step, c.stream);
   if (c.d.molecules > kMostInWarp) return launch_block_bead_forces(c, step);
   with_pairs(c.precision, c.m_site, [&]<class R, bool kMSite>() {
     launch_kernel(bead_forces_kernel<R, kMSite>, blocks_for(c.d), kThreads, 0, c.stream, c.d,

@@ -747,7 +747,7 @@ std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start
     potential =
         many_body_potential(system.model.many_body, system.precision == Precision::mixed, threads);
   }
-  const System stepped = potential ? cpu::without_model_forces(system) : system;
+  const System stepped = potential ? without_model_forces(system) : system;
   std::array<const cpu::KernelTable*, 8> tables{};
   const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));
   for (int i = 0; i < n; ++i) {

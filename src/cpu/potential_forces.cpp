@@ -21,23 +21,6 @@ void copy_state(const From& from, To& to) {
 
 }  // namespace
 
-System without_model_forces(System system) {
-  if (!is_rigid(system.integrator.scheme) && system.integrator.scheme != Scheme::verlet) {
-    throw InputError(
-        "a potential supports velocity Verlet, SHAKE, RATTLE and SETTLE only: the other schemes "
-        "use the bonds of the water model");
-  }
-  if (system.precision == Precision::single) {
-    throw InputError("a potential does not support precision = \"single\"; use \"double\"");
-  }
-  system.precision = Precision::double_;
-  // Flexible many-body models have bonds without forces, whose energies are those of the potential.
-  const bool has_bonds = system.model.is_many_body() && system.model.is_flexible();
-  system.model.intramolecular = {has_bonds ? Stretch::harmonic : Stretch::rigid};
-  system.integrator.omega = 0.0;
-  return system;
-}
-
 PotentialForces::PotentialForces(std::shared_ptr<Potential> potential, const System& system,
                                  int lanes, const std::vector<std::int64_t>& replica_ids)
     : potential_(std::move(potential)),

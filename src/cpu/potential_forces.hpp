@@ -11,10 +11,6 @@
 
 namespace tarn::cpu {
 
-/// The system whose steps and measurements have no forces or energies of the water model.
-/// @throws InputError if the scheme or the precision requires those
-System without_model_forces(System system);
-
 /// Energies and forces of a Potential on all images of an engine. A batch is begin(), place() for
 /// each group, and compute().
 ///

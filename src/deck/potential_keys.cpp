@@ -84,11 +84,19 @@ void potential_is_double(Checker& checker) {
                               may_be_mixed ? " or \"mixed\"" : ""));
 }
 
+/// Larger clusters of many-body models run on the CPU.
+constexpr int kMostOnGpu = 32;
+
 void potential_runs_on_the_cpu(Checker& checker) {
-  if (!has_no_pairs(checker, "run.device")) return;
   if (!checker.deck().run.device.starts_with("cuda")) return;
-  checker.problem("run.device",
-                  fmt::format("{} runs on the CPU; write device = \"cpu\"", kind_text(checker)));
+  const bool other = has_other(checker, {"run.device"});
+  const bool large =
+      checker.is_reliable({"system.molecules"}) && checker.deck().system.molecules > kMostOnGpu;
+  if (!other && !(large && has_no_pairs(checker, "run.device"))) return;
+  checker.problem(
+      "run.device",
+      fmt::format("{}{} runs on the CPU; write device = \"cpu\"", kind_text(checker),
+                  other ? "" : fmt::format(" with more than {} molecules", kMostOnGpu)));
 }
 
 }  // namespace
@@ -144,8 +152,8 @@ SectionTable potential_section() {
        {"With a potential other than the model or a many-body model, `precision` is `double`; "
         "`mbpol` may be `mixed`.",
         potential_is_double},
-       {"With a potential other than the model or a many-body model, `device` is `cpu` or `auto`, "
-        "which is then the CPU.",
+       {"With a potential other than the model, or a many-body model of more than 32 molecules, "
+        "`device` is `cpu` or `auto`, which is then the CPU.",
         potential_runs_on_the_cpu}});
   // Conditions of other keys read it in decks without the section too.
   Key& kind = table.keys.front();

@@ -22,10 +22,20 @@ namespace {
 /// clusters in that time.
 constexpr double kPairsPerThread = 200.0;
 
-/// The forces on beads are those of small clusters.
-constexpr int kMostRingMolecules = gpu::kMostInBlock;
-bool has_too_large_rings(const System& system) {
-  return system.path_integral.beads > 1 && system.molecules > kMostRingMolecules;
+/// Images of a many-body model per CPU thread below which the CPU is likely faster: by the count of
+/// operations, not measured.
+constexpr std::int64_t kImagesPerThread = 4;
+
+/// The sentence on systems that only the CPU supports; empty for others. The forces on beads are
+/// those of small clusters.
+std::string cpu_only(const System& system) {
+  const bool many_body = system.model.is_many_body();
+  const int most = many_body                        ? gpu::kMostManyBodyMolecules
+                   : system.path_integral.beads > 1 ? gpu::kMostInBlock
+                                                    : system.molecules;
+  if (system.molecules <= most) return {};
+  return std::string(many_body ? "many-body models" : "ring polymers") + " of more than " +
+         std::to_string(most) + " molecules run on the CPU";
 }
 
 CudaDevices cuda_devices(const std::string& name) {
@@ -49,19 +59,18 @@ void check_device(const std::string& name) {
 
 AutoDevice auto_device(const System& system, std::int64_t replicas, int threads) {
   const DeviceProbe probe = probe_devices();
-  if (probe.status != ProbeStatus::ok || system.model.is_many_body()) return {"cpu", ""};
+  if (probe.status != ProbeStatus::ok) return {"cpu", ""};
+  const bool many_body = system.model.is_many_body();
   const ProbedDevice& device = probe.devices.front();
   constexpr int kFewLanes = 16;
   const int lanes = gpu::lanes_of(device.compute_capability, false);
-  if (pair_force_precision(system) == Precision::double_ && lanes > 0 && lanes < kFewLanes) {
+  if ((many_body || pair_force_precision(system) == Precision::double_) && lanes > 0 &&
+      lanes < kFewLanes) {
     return {"cpu", device.name +
                        " has few units for double precision; using the CPU. Use --device cuda or "
                        "precision = \"mixed\" for the GPU"};
   }
-  if (has_too_large_rings(system)) {
-    return {"cpu", "ring polymers of more than " + std::to_string(kMostRingMolecules) +
-                       " molecules run on the CPU"};
-  }
+  if (const std::string problem = cpu_only(system); !problem.empty()) return {"cpu", problem};
   if (uses_dense_solver(system.integrator)) {
     const std::string problem = cusolver_problem();
     if (!problem.empty()) return {"cpu", "dense solves run on the CPU: " + problem};
@@ -70,7 +79,11 @@ AutoDevice auto_device(const System& system, std::int64_t replicas, int threads)
       0.5 * system.molecules * (system.molecules - 1) * replicas * system.path_integral.beads;
   const std::int64_t cores =
       std::min<std::int64_t>(threads > 0 ? threads : default_threads(), replicas);
-  if (pairs > kPairsPerThread * static_cast<double>(cores)) {
+  const std::int64_t images = replicas * system.path_integral.beads;
+  if (many_body && images < kImagesPerThread * (threads > 0 ? threads : default_threads())) {
+    return {"cpu", ""};
+  }
+  if (many_body || pairs > kPairsPerThread * static_cast<double>(cores)) {
     if (probe.devices.size() == 1 || replicas == 1) return {"cuda", ""};
     return {"cuda", "using one of " + std::to_string(probe.devices.size()) +
                         " GPUs; --device cuda:all uses all of them"};
@@ -78,18 +91,18 @@ AutoDevice auto_device(const System& system, std::int64_t replicas, int threads)
   return {"cuda", "few molecules and replicas for a GPU; --device cpu is likely faster"};
 }
 
-void refuse_cuda_for_potential(const System& system, const DeviceRequest& device) {
-  if (!device.potential && !system.model.is_many_body()) return;
+void refuse_cuda(const System& system, const DeviceRequest& device) {
   if (device.name == "auto" || device.name == "cpu") return;
-  const std::string what = device.potential ? "a potential" : "a many-body model";
-  throw InputError("device '" + device.name + "': " + what + " requires the CPU; use --device cpu");
+  const std::string problem = device.potential ? "a potential requires the CPU" : cpu_only(system);
+  if (problem.empty()) return;
+  throw InputError("device '" + device.name + "': " + problem + "; use --device cpu");
 }
 
 std::unique_ptr<Engine> make_device_engine(const System& system, const State& start,
                                            const PairCountRequest& counts,
                                            const DeviceRequest& device) {
   check_start(system, start, counts);
-  refuse_cuda_for_potential(system, device);
+  refuse_cuda(system, device);
   const std::string name = device.potential ? "cpu"
                            : device.name == "auto"
                                ? auto_device(system, start.replicas(), device.threads).name
@@ -100,11 +113,6 @@ std::unique_ptr<Engine> make_device_engine(const System& system, const State& st
   const CudaDevices devices = cuda_devices(name);
   if (devices.indices.size() != 1) {
     throw InputError("device '" + name + "': only runs can use several devices; use cuda:<number>");
-  }
-  if (has_too_large_rings(system)) {
-    throw InputError("device '" + device.name + "': ring polymers of more than " +
-                     std::to_string(kMostRingMolecules) +
-                     " molecules run on the CPU; use --device cpu");
   }
   try {
     return make_cuda_engine(system, start, counts, devices.indices.front(), device.threads);

@@ -13,7 +13,7 @@ void check_device(const std::string& name);
 
 /// @throws InputError if a request for a Potential or a many-body model names another device than
 /// the CPU
-void refuse_cuda_for_potential(const System& system, const DeviceRequest& device);
+void refuse_cuda(const System& system, const DeviceRequest& device);
 
 /// Makes an engine on one device.
 /// @throws what make_engine() throws; InputError if the name selects several devices

@@ -192,4 +192,21 @@ void check_start(const System& system, const State& start, const PairCountReques
   if (system.precision == Precision::single) check_single(system, start);
 }
 
+System without_model_forces(System system) {
+  if (!is_rigid(system.integrator.scheme) && system.integrator.scheme != Scheme::verlet) {
+    throw InputError(
+        "a potential supports velocity Verlet, SHAKE, RATTLE and SETTLE only: the other schemes "
+        "use the bonds of the water model");
+  }
+  if (system.precision == Precision::single) {
+    throw InputError("a potential does not support precision = \"single\"; use \"double\"");
+  }
+  system.precision = Precision::double_;
+  // Flexible many-body models have bonds without forces, whose energies are those of the potential.
+  const bool has_bonds = system.model.is_many_body() && system.model.is_flexible();
+  system.model.intramolecular = {has_bonds ? Stretch::harmonic : Stretch::rigid};
+  system.integrator.omega = 0.0;
+  return system;
+}
+
 }  // namespace tarn

@@ -23,4 +23,8 @@ struct CudaDevices {
 /// Reads "cuda", "cuda:i", "cuda:i,j,..." or "cuda:all"; empty for any other text.
 std::optional<CudaDevices> parse_cuda_devices(std::string_view name);
 
+/// The system whose steps and measurements have no forces or energies of the water model.
+/// @throws InputError if the scheme or the precision requires those
+System without_model_forces(System system);
+
 }  // namespace tarn

@@ -7,8 +7,8 @@
 #include "tarn/core/vec3.hpp"
 
 /// @file
-/// Formulas of MB-pol (Babin, Leforestier, Paesani 2013) in Å, kcal/mol and e, for all number types
-/// of doubles.
+/// Formulas of MB-pol (Babin, Leforestier, Paesani 2013) and Dang-Chang (1997) in Å, kcal/mol and
+/// e, for all number types of doubles.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -37,7 +37,7 @@ template <int count>
 struct Series {
   double c[count];
 
-  constexpr explicit Series(double (*n)(int)) : c{1.0} {
+  TARN_HD constexpr explicit Series(double (*n)(int)) : c{1.0} {
     for (int k = 1; k < count; ++k) c[k] = c[k - 1] / n(k);
   }
 };
@@ -91,11 +91,11 @@ TARN_HD Slope<T> switch_off(const T& r, double a, double b) {
 
 /// Bond vectors of a molecule as lengths, directions and the cosine of their angle.
 template <class T>
-struct Bonds {
+struct MonomerBonds {
   T r1, r2, c, inverse_r1, inverse_r2;
   Vec3<T> e1, e2;
 
-  TARN_HD Bonds(const Vec3<T>& o, const Vec3<T>& h1, const Vec3<T>& h2) {
+  TARN_HD MonomerBonds(const Vec3<T>& o, const Vec3<T>& h1, const Vec3<T>& h2) {
     const Vec3<T> d1 = h1 - o, d2 = h2 - o;
     const T square1 = norm2(d1), square2 = norm2(d2);
     inverse_r1 = rsqrt(square1);
@@ -114,8 +114,8 @@ struct BondFunction {
 };
 /// Adds the gradient of a function of the bonds.
 template <class T>
-TARN_HD void add_bond_gradient(const Bonds<T>& b, const T& r1, const T& r2, const T& c, Vec3<T>& o,
-                               Vec3<T>& h1, Vec3<T>& h2) {
+TARN_HD void add_bond_gradient(const MonomerBonds<T>& b, const T& r1, const T& r2, const T& c,
+                               Vec3<T>& o, Vec3<T>& h1, Vec3<T>& h2) {
   const T c1 = c * b.inverse_r1, c2 = c * b.inverse_r2;
   const Vec3<T> g1 = fma(c1, b.e2, fnma(c1, b.c * b.e1, r1 * b.e1));
   const Vec3<T> g2 = fma(c2, b.e1, fnma(c2, b.c * b.e2, r2 * b.e2));
@@ -163,7 +163,8 @@ inline constexpr double kExpansionLength = 0.958649, kExpansionCosine = -0.24780
 
 /// The energy of a monomer [kcal/mol] (Partridge & Schwenke 1997).
 template <class T>
-TARN_HD BondFunction<T> monomer_energy(const Bonds<T>& m, const many_body::SurfaceRows& rows) {
+TARN_HD BondFunction<T> monomer_energy(const MonomerBonds<T>& m,
+                                       const many_body::SurfaceRows& rows) {
   constexpr double kPerCm = 100 * 6.02214129e23 * 6.62606957e-34 * 299792458 / 4184;  // CODATA 2010
   constexpr double kDepth = 0.999677885 * 42290.92019288289 * kPerCm, kAlpha = 2.587949757553683;
   constexpr double kRepulsion = 0.999677885 * 16.94879431193463 * kPerCm;
@@ -195,7 +196,7 @@ TARN_HD BondFunction<T> monomer_energy(const Bonds<T>& m, const many_body::Surfa
 
 /// The charges q1, q2 of the dipole surface [e].
 template <class T>
-TARN_HD void dipole_surface(const Bonds<T>& m, const many_body::SurfaceRows& rows,
+TARN_HD void dipole_surface(const MonomerBonds<T>& m, const many_body::SurfaceRows& rows,
                             BondFunction<T>* q) {
   constexpr double kBohr = 0.52917721092, kExponent = -0.6932, kInverse = 1.0 / kExpansionLength;
   const T d1 = m.r1 - T(kExpansionLength), d2 = m.r2 - T(kExpansionLength);
@@ -274,6 +275,288 @@ TARN_HD T scaled_incomplete_gamma(const T& v) {
 template <class T>
 TARN_HD T damped_charges(const T& v, const T& e) {
   return fma(e, fma(v, scaled_incomplete_gamma(v), T(-1.0)), T(1.0));
+}
+
+// --- models --------------------------------------------------------------------------------------
+// Sites of a molecule are O, H1, H2, M, numbered from 0; charges are on H1, H2 and M. Charges and
+// dipoles are multiplied by the square root of the Coulomb constant.
+
+/// The number of hydrogens in a pair of sites.
+TARN_HD constexpr int hydrogens(int s, int t) {
+  return static_cast<int>(s == 1 || s == 2) + static_cast<int>(t == 1 || t == 2);
+}
+/// The number for pairs with h hydrogens.
+TARN_HD constexpr double of_pair(int h, double none, double one, double two) {
+  return h == 0 ? none : h == 1 ? one : two;
+}
+
+/// MB-pol (TTM4-F): damped, with dipoles on the atoms.
+struct MbPol {
+  static constexpr bool kIsDamped = true, kIsFlexible = true;
+  static constexpr int kPolarSites = 3;
+  static constexpr double kRoot = 18.222615317236983;  // of the Coulomb constant, 332.063709
+  static constexpr double kWeightOfH = 0.213353441;    // of M; that of O is the rest
+  static constexpr double kGamma = 1.0 - 0.426706882, kShare = 0.5 * 0.426706882 / kGamma;
+  static constexpr double kChargeOfH = 0.0;  // charges depend on the geometry
+  TARN_HD static constexpr bool is_polar(int site) { return site < 3; }
+  TARN_HD static constexpr int polar_index(int site) { return site; }
+  TARN_HD static constexpr int polar_site(int index) { return index; }
+  TARN_HD static constexpr double inverse_polarisability(int site) {
+    return site == 0 ? 1.0 / 1.310 : 1.0 / 0.294;
+  }
+  // By the number of H in a pair of sites: tau/A^4, A^6 = a_i a_j, a = 1.310 (O, M), 0.294 A^3 (H).
+  TARN_HD static constexpr double charge_damping(int h) {  // tau = 0.4
+    return of_pair(h, 0.2790604330158333, 0.755638784256513, 2.0461158398627726);
+  }
+  TARN_HD static constexpr double charge_rate(int h) {  // tau^(1/4)/A
+    return of_pair(h, 0.7268161451356526, 0.9323491090609639, 1.1960037858054626);
+  }
+  TARN_HD static constexpr double dipole_damping(int h) {  // tau = 0.055
+    return of_pair(h, 0.03837080953967707, 0.10390033283527052, 0.2813409279811312);
+  }
+  TARN_HD static constexpr double bond_damping(int site) {  // tau = 0.626 for OH
+    return site == 0 ? 1.1825746973614426 : dipole_damping(2);
+  }
+  TARN_HD static constexpr bool has_attraction(int s, int t) { return s < 3 && t < 3; }
+  template <class T>
+  TARN_HD static Slope<T> attraction(const T& r, const T& inverse_r, int h) {
+    return dispersion(r, inverse_r,
+                      of_pair(h, 237.32122131931163, 83.49556668260037, 20.09358599426386),
+                      of_pair(h, 9.29548582, 9.77520243, 9.40647517));
+  }
+};
+
+/// Dang-Chang 1997: rigid, undamped, one dipole on M.
+struct DangChang {
+  static constexpr bool kIsDamped = false, kIsFlexible = false;
+  static constexpr int kPolarSites = 1;
+  static constexpr double kRoot = 18.222615435222245;        // of the Coulomb constant, 332.0637133
+  static constexpr double kWeightOfH = 0.18348395964542336;  // 0.215 A/(2 0.9572 A cos(52.26 deg))
+  static constexpr double kChargeOfH = 0.519;
+  static constexpr double kGamma = 1.0, kShare = 0.0;  // charges are constant
+  TARN_HD static constexpr bool is_polar(int site) { return site == 3; }
+  TARN_HD static constexpr int polar_index(int) { return 0; }
+  TARN_HD static constexpr int polar_site(int) { return 3; }
+  TARN_HD static constexpr double inverse_polarisability(int) { return 1.0 / 1.444; }
+  TARN_HD static constexpr double charge_damping(int) { return 0.0; }
+  TARN_HD static constexpr double charge_rate(int) { return 0.0; }
+  TARN_HD static constexpr double dipole_damping(int) { return 0.0; }
+  TARN_HD static constexpr double bond_damping(int) { return 0.0; }
+  TARN_HD static constexpr bool has_attraction(int s, int t) { return s == 0 && t == 0; }
+  template <class T>
+  TARN_HD static Slope<T> attraction(const T&, const T& inverse_r, int) {  // Lennard-Jones
+    constexpr double kEpsilon = 0.1825, kSigma2 = 3.234 * 3.234;
+    const T inverse2 = inverse_r * inverse_r, ratio2 = T(kSigma2) * inverse2;
+    const T ratio6 = ratio2 * ratio2 * ratio2;
+    return {T(4.0 * kEpsilon) * ratio6 * (ratio6 - T(1.0)),
+            T(-24.0 * kEpsilon) * ratio6 * (T(2.0) * ratio6 - T(1.0)) * inverse2};
+  }
+};
+
+/// Whether a pair of sites has a term of charge and dipole.
+template <class Model>
+TARN_HD constexpr bool has_field(int s, int t) {
+  return (s != 0 && Model::is_polar(t)) || (t != 0 && Model::is_polar(s));
+}
+
+/// Charges of a molecule, and what they and its energy depend on.
+template <class T>
+struct Monomer {
+  BondFunction<T> energy, surface[2];  ///< of flexible models
+};
+/// Computes the site M and the charges of a molecule. @param site O, H1, H2, then M (out)
+template <class Model, class T>
+TARN_HD void place_charges(const many_body::SurfaceRows& energy_rows,
+                           const many_body::SurfaceRows& charge_rows, Vec3<T>* site, T* q,
+                           Monomer<T>& m) {
+  site[3] = fma(T(Model::kWeightOfH), (site[1] - site[0]) + (site[2] - site[0]), site[0]);
+  if constexpr (Model::kIsFlexible) {
+    const MonomerBonds<T> bonds(site[0], site[1], site[2]);
+    m.energy = monomer_energy(bonds, energy_rows);
+    dipole_surface(bonds, charge_rows, m.surface);
+    const T sum = m.surface[0].value + m.surface[1].value;
+    q[1] = T(Model::kRoot) * fma(T(Model::kShare), sum, m.surface[0].value);
+    q[2] = T(Model::kRoot) * fma(T(Model::kShare), sum, m.surface[1].value);
+    q[3] = T(-Model::kRoot / Model::kGamma) * sum;
+  } else {
+    q[1] = q[2] = T(Model::kRoot * Model::kChargeOfH);
+    q[3] = T(-2.0 * Model::kRoot * Model::kChargeOfH);
+  }
+}
+/// Moves the gradient of M to the atoms, and adds that of the charges and of the energy.
+/// @param potential at the charges @param g of O, H1, H2 and M
+template <class Model, class T>
+TARN_HD void gather_monomer(const Vec3<T>* site, const T* potential, const Monomer<T>& m,
+                            Vec3<T>* g) {
+  for (int k = 0; k < 3; ++k) {
+    g[k] = fma(T(k == 0 ? 1.0 - 2.0 * Model::kWeightOfH : Model::kWeightOfH), g[3], g[k]);
+  }
+  if constexpr (Model::kIsFlexible) {
+    const T both =
+        fma(T(Model::kShare), potential[1] + potential[2], T(-1.0 / Model::kGamma) * potential[3]);
+    const T by1 = T(Model::kRoot) * (potential[1] + both);
+    const T by2 = T(Model::kRoot) * (potential[2] + both);
+    const BondFunction<T>*const q = m.surface, &e = m.energy;
+    add_bond_gradient(MonomerBonds<T>(site[0], site[1], site[2]),
+                      fma(by1, q[0].r1, fma(by2, q[1].r1, e.r1)),
+                      fma(by1, q[0].r2, fma(by2, q[1].r2, e.r2)),
+                      fma(by1, q[0].c, fma(by2, q[1].c, e.c)), g[0], g[1], g[2]);
+  }
+}
+
+/// The dipole equations' block of two sites at distance d.
+template <class T>
+TARN_HD void dipole_block(const Thole<T>& t, const Vec3<T>& d, T (*out)[3]) {
+  const T v[] = {d.x, d.y, d.z}, t5 = T(-3.0) * t.t5;
+  for (int k = 0; k < 3; ++k) {
+    for (int l = 0; l < 3; ++l) out[k][l] = fma(t5 * v[k], v[l], k == l ? t.t3 : T(0.0));
+  }
+}
+/// The gradient by d of the energy of two dipoles, d from the first to the second.
+template <class T>
+TARN_HD Vec3<T> dipole_gradient(const Thole<T>& t, const Vec3<T>& d, const Vec3<T>& first,
+                                const Vec3<T>& second) {
+  const T along1 = dot(d, first), along2 = dot(d, second);
+  const T radial = T(15.0) * t.t7 * along1 * along2 - T(3.0) * t.t5 * dot(first, second);
+  return fma(radial, d, T(-3.0) * t.t5 * fma(along2, first, along1 * second));
+}
+
+/// Adds the energies of sites s and t of different molecules, and the potentials at their charges.
+/// @param d from s to t @param qs charge, ms dipole, vs potential of s; unused where s has none
+/// @return the gradient by d of all energies, for given dipoles
+template <class Model, class T>
+TARN_HD Vec3<T> add_site_pair(int s, int t, const Vec3<T>& d, const T& qs, const T& qt,
+                              const Vec3<T>& ms, const Vec3<T>& mt, T& vs, T& vt, T& coulomb,
+                              T& attraction) {
+  const T square = norm2(d), inverse_r = rsqrt(square);
+  const int h = hydrogens(s, t);
+  T radial = T(0.0);
+  Vec3<T> g = {T(0.0), T(0.0), T(0.0)};
+  const bool charges = s != 0 && t != 0;
+  if (charges || has_field<Model>(s, t)) {
+    const auto damped =
+        Thole<T>::template make<Model::kIsDamped>(square, inverse_r, Model::charge_damping(h));
+    if (charges) {
+      T t1 = inverse_r;
+      if constexpr (Model::kIsDamped) {
+        t1 = t1 * damped_charges(T(Model::charge_rate(h)) * square * inverse_r, damped.e);
+      }
+      coulomb = fma(qs * qt, t1, coulomb);
+      vs = fma(qt, t1, vs);
+      vt = fma(qs, t1, vt);
+      radial = -(qs * qt) * damped.t3;
+    }
+    if (t != 0 && Model::is_polar(s)) {
+      const T along = dot(d, ms), q3 = qt * damped.t3;
+      vt = fma(damped.t3, along, vt);
+      radial = fnma(T(3.0) * qt * damped.t5, along, radial);
+      g = fma(q3, ms, g);
+    }
+    if (s != 0 && Model::is_polar(t)) {
+      const T along = dot(d, mt), q3 = qs * damped.t3;
+      vs = fnma(damped.t3, along, vs);
+      radial = fma(T(3.0) * qs * damped.t5, along, radial);
+      g = fnma(q3, mt, g);
+    }
+  }
+  if (Model::is_polar(s) && Model::is_polar(t)) {
+    const auto damped =
+        Thole<T>::template make<Model::kIsDamped>(square, inverse_r, Model::dipole_damping(h));
+    g = g + dipole_gradient(damped, d, ms, mt);
+  }
+  if (Model::has_attraction(s, t)) {
+    const Slope<T> pair = Model::attraction(square * inverse_r, inverse_r, h);
+    attraction = attraction + pair.value;
+    radial = radial + pair.derivative;
+  }
+  return fma(radial, d, g);
+}
+
+// --- polynomials ---------------------------------------------------------------------------------
+// Sites of a dimer are O, H1, H2 and two lone pairs of each molecule, those of a trimer the atoms.
+
+/// A variable at the distance d of its sites, and its derivative by the distance, divided by it.
+template <class T>
+TARN_HD Slope<T> variable_at(const many_body::Variable& v, const Vec3<T>& d) {
+  const T square = norm2(d), inverse_r = rsqrt(square);
+  const T divisor = fma(T(v.by_r), inverse_r, T(1.0 - v.by_r));
+  const T x = exponential(fnma(T(v.k), square * inverse_r, T(v.offset))) * divisor;
+  return {x, fnma(T(v.by_r), inverse_r, T(-v.k)) * inverse_r * x};
+}
+
+/// Sums and differences of the variables of an orbit; divided by its size, they are s.
+template <class T>
+TARN_HD void add_and_subtract(T* x, int size) {
+  if (size == 1) return;
+  const T a = x[0] + x[1], b = x[0] - x[1];
+  x[0] = a;
+  x[1] = b;
+  if (size == 2) return;
+  const T c = x[2] + x[3], d = x[2] - x[3];
+  x[0] = a + c;
+  x[1] = b + d;
+  x[2] = a - c;
+  x[3] = b - d;
+}
+
+/// Lone pairs O + g (OH1 + OH2)/2 +- h OH1 x OH2.
+inline constexpr double kLonePairInPlane = -0.09721486914088159 / 2;
+inline constexpr double kLonePairOutOfPlane = 0.0985927207840615;
+/// @param site O, H1, H2 of a molecule, then the lone pairs (out)
+template <class T>
+TARN_HD void place_lone_pairs(Vec3<T>* site) {
+  const Vec3<T> d1 = site[1] - site[0], d2 = site[2] - site[0];
+  const Vec3<T> middle = fma(T(kLonePairInPlane), d1 + d2, site[0]);
+  const Vec3<T> normal = T(kLonePairOutOfPlane) * cross(d1, d2);
+  site[3] = middle + normal;
+  site[4] = middle - normal;
+}
+/// Moves the gradient from the lone pairs of a molecule to its atoms.
+template <class T>
+TARN_HD void spread_lone_pairs(const Vec3<T>* site, Vec3<T>* g) {
+  const Vec3<T> d1 = site[1] - site[0], d2 = site[2] - site[0];
+  const Vec3<T> sum = g[3] + g[4], difference = T(kLonePairOutOfPlane) * (g[3] - g[4]);
+  const Vec3<T> g1 = fma(T(kLonePairInPlane), sum, cross(d2, difference));
+  const Vec3<T> g2 = fma(T(kLonePairInPlane), sum, cross(difference, d1));
+  g[0] = g[0] + (sum - g1 - g2);
+  g[1] = g[1] + g1;
+  g[2] = g[2] + g2;
+}
+
+template <int kBodies>
+inline constexpr int kPolynomialSites = kBodies == 2 ? 5 : 3;  // of a molecule
+
+/// The switch of a dimer or trimer and its gradient, times the energy before it: adds these to the
+/// gradient.
+/// @return the switch
+template <int kBodies, class T>
+TARN_HD T add_switch(const Vec3<T>* site, const T& energy, Vec3<T>* g) {
+  constexpr int kPairs = kBodies == 2 ? 1 : 3, kSites = kPolynomialSites<kBodies>;
+  Slope<T> s[3];
+  Vec3<T> along[3];
+  // Pairs of molecules (0, 1), (0, 2), (1, 2).
+  const auto first = [](int k) { return kSites * (k / 2); };
+  const auto second = [](int k) { return kSites * (k == 0 ? 1 : 2); };
+  for (int k = 0; k < kPairs; ++k) {
+    const Vec3<T> d = site[second(k)] - site[first(k)];
+    const T square = norm2(d), inverse_r = rsqrt(square);
+    s[k] = kBodies == 2
+               ? switch_off(square * inverse_r, many_body::kDimerSwitch, many_body::kDimerLimit)
+               : switch_off(square * inverse_r, 0.0, many_body::kTrimerLimit);
+    along[k] = inverse_r * d;
+  }
+  T value = s[0].value;
+  for (int k = 0; k < kPairs; ++k) {
+    T slope = s[k].derivative;
+    if constexpr (kBodies == 3) slope = slope * (s[(k + 1) % 3].value + s[(k + 2) % 3].value);
+    const Vec3<T> force = (energy * slope) * along[k];
+    g[second(k)] = g[second(k)] + force;
+    g[first(k)] = g[first(k)] - force;
+  }
+  if constexpr (kBodies == 3) {
+    value = fma(s[0].value, s[1].value, s[2].value * (s[0].value + s[1].value));
+  }
+  return value;
 }
 
 }  // namespace TARN_ARCH

@@ -35,8 +35,6 @@ struct Cluster {
   int image;
   std::array<int, 3> molecules;
 };
-constexpr double kShortestOo = 2.0, kDimerLimit = 6.5, kTrimerLimit = 4.5;
-constexpr double kShortestBond = 0.5, kLongestBond = 2.0;
 
 /// Memory of a block.
 struct BlockMemory {

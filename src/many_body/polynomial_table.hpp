@@ -16,6 +16,12 @@
 
 namespace tarn::many_body {
 
+/// O-O distances [A]: the switches of dimers begin and end, those of trimers end, and an image with
+/// a shorter distance has no energy.
+inline constexpr double kDimerSwitch = 4.5, kDimerLimit = 6.5, kTrimerLimit = 4.5, kShortestOo = 2;
+/// O-H distances [A] beyond which a molecule is broken.
+inline constexpr double kShortestBond = 0.5, kLongestBond = 2.0;
+
 /// x = exp(offset - k r), divided by r if by_r is 1, of the distance r between two sites: O, H1, H2
 /// of each molecule, for dimers followed by the two lone pairs.
 struct Variable {

@@ -336,7 +336,7 @@ std::vector<int> all_devices() {
 std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                     const PairCountRequest& counts, const DeviceRequest& device) {
   check_start(system, start, counts);
-  refuse_cuda_for_potential(system, device);
+  refuse_cuda(system, device);
   std::optional<CudaDevices> devices = parse_cuda_devices(device.name);
   if (devices && devices->all) devices->indices = all_devices();
   if (!devices || (!devices->all && devices->indices.size() == 1)) {

@@ -83,7 +83,6 @@ inline void run_grid(const dim3& grid, const dim3& block, std::size_t shared_byt
   const unsigned threads = block.x * block.y;
   if (grid.x == 0 || grid.x > 0x7fffffffu) throw std::logic_error("a grid of this size");
   if (threads == 0 || threads > 1024) throw std::logic_error("a block of this size");
-  if (shared_bytes > 48 * 1024) throw std::logic_error("too much shared memory");
   static bool backwards = true;
   backwards = !backwards;
   for (unsigned k = 0; k < grid.x; ++k) {
@@ -201,6 +200,7 @@ inline long long clock64() {
   return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 template <class T>
 T atomicAdd(T* to, T value) {
   return std::atomic_ref(*to).fetch_add(value, std::memory_order_relaxed);
@@ -248,7 +248,8 @@ struct Machine {
   std::int64_t good_launches = -1;             ///< until one fails; -1: all are good
   int clock_kHz = usual_clock_kHz();
   bool locks_pages = true;
-  int major = 9, minor = 0;  ///< compute capability
+  int major = 9, minor = 0;       ///< compute capability
+  int shared_bytes = 227 * 1024;  ///< most that a kernel may be allowed
 };
 inline Machine machine;
 inline std::int64_t launches = 0;
@@ -284,6 +285,15 @@ namespace tarn::emulated {
 inline cudaError_t last_error = cudaSuccess;
 /// Loaded kernels.
 inline std::set<const void*> loaded;
+/// Bytes of shared memory that kernels may have beside the usual 48 kB.
+inline std::map<const void*, std::size_t> shared_limits;
+inline void check_shared_bytes(const void* kernel, std::size_t bytes) {
+  const Turn turn;
+  const auto limit = shared_limits.find(kernel);
+  if (bytes > std::max<std::size_t>(48 * 1024, limit == shared_limits.end() ? 0 : limit->second)) {
+    throw std::logic_error("too much shared memory");
+  }
+}
 /// Adds a kernel to a stream; the emulated machine may refuse it.
 inline void launch(Stream* stream, const void* kernel, std::function<void()> run) {
   const Turn turn;
@@ -313,6 +323,15 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, Kernel* kernel) {
   tarn::emulated::loaded.insert(reinterpret_cast<const void*>(kernel));
   return cudaSuccess;
 }
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {
+  const tarn::emulated::Turn turn;
+  if (bytes > tarn::emulated::machine.shared_bytes) return cudaErrorInvalidConfiguration;
+  tarn::emulated::shared_limits[reinterpret_cast<const void*>(kernel)] =
+      static_cast<std::size_t>(bytes);
+  return cudaSuccess;
+}
 inline cudaError_t cudaGetLastError() {
   const tarn::emulated::Turn turn;
   return std::exchange(tarn::emulated::last_error, cudaSuccess);
@@ -338,14 +357,17 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int devic
 enum cudaDeviceAttr {
   cudaDevAttrClockRate,
   cudaDevAttrMultiProcessorCount,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin,
   cudaDevAttrComputeCapabilityMajor,
   cudaDevAttrComputeCapabilityMinor
 };
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
-  *value = which == cudaDevAttrClockRate                ? tarn::emulated::machine.clock_kHz
-           : which == cudaDevAttrMultiProcessorCount    ? 1
-           : which == cudaDevAttrComputeCapabilityMajor ? tarn::emulated::machine.major
-                                                        : tarn::emulated::machine.minor;
+  using tarn::emulated::machine;
+  *value = which == cudaDevAttrClockRate                      ? machine.clock_kHz
+           : which == cudaDevAttrMultiProcessorCount          ? 1
+           : which == cudaDevAttrMaxSharedMemoryPerBlockOptin ? machine.shared_bytes
+           : which == cudaDevAttrComputeCapabilityMajor       ? machine.major
+                                                              : machine.minor;
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int device) {

@@ -83,15 +83,9 @@ TEST(RingPaths, GiveTheSameBits) {
   }
 }
 
-/// A run of a deck: files of one device, of several, and of a run that was interrupted and resumed.
-TEST(RingPaths, RunDecks) {
+/// Files of one device, of several, and of a run that was interrupted and resumed.
+void expect_same_runs(const Deck& deck) {
   const ScratchFolder folder;
-  Deck deck = load_deck(
-      std::string(TARN_SOURCE_DIR) + "/inputs/pimd7.toml",
-      {"system.molecules=3", "system.replicas=4", "path_integral.beads=6", "run.steps=30",
-       "run.equilibration_ps=0", "observe.energies.every=5", "observe.path_integral.every=5",
-       "observe.geometry.every=5", "observe.rdf.every=10", "observe.cluster.every=5",
-       "observe.trajectory.every=10", "observe.trajectory.beads=all", "checkpoint.every=10"});
   const auto run = [&](const char* name, const char* device, bool interrupted) {
     RunOptions options = quiet_run(folder.file(name), 1);
     options.device = device;
@@ -115,6 +109,22 @@ TEST(RingPaths, RunDecks) {
   const std::string whole = run("whole", "cuda:0", false);
   expect_same_files(whole, run("parts", "cuda:0,0", false));
   expect_same_files(whole, run("resumed", "cuda:0", true));
+}
+
+TEST(RingPaths, RunDecks) {
+  expect_same_runs(load_deck(
+      std::string(TARN_SOURCE_DIR) + "/inputs/pimd7.toml",
+      {"system.molecules=3", "system.replicas=4", "path_integral.beads=6", "run.steps=30",
+       "run.equilibration_ps=0", "observe.energies.every=5", "observe.path_integral.every=5",
+       "observe.geometry.every=5", "observe.rdf.every=10", "observe.cluster.every=5",
+       "observe.trajectory.every=10", "observe.trajectory.beads=all", "checkpoint.every=10"}));
+}
+TEST(RingPaths, RunManyBodyDecks) {
+  expect_same_runs(load_deck(
+      std::string(TARN_SOURCE_DIR) + "/inputs/mbpol6.toml",
+      {"system.molecules=3", "system.replicas=4", "run.duration_ps=0.015", "run.precision=mixed",
+       "integrator.timestep_fs=0.5", "run.equilibration_ps=0", "observe.energies.every=5",
+       "observe.cluster.every=5", "observe.minima.every=30", "checkpoint.every=10"}));
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ TEST(GpuLayout, ThePathDependsOnTheMoleculesOnly) {
   EXPECT_EQ(path_of(128), Path::block);
   EXPECT_EQ(path_of(129), Path::tiles);
   EXPECT_EQ(path_of(1, true), Path::tiles);
+  EXPECT_EQ(path_of(1, true, 4), Path::ring_memory);
   // The sums of a correction halve; few molecules do not take many threads.
   for (int n : {1, 31, 32, 33, 64, 129, 256, 257, 10'000}) {
     const int threads = correcting_threads(n);
