@@ -63,8 +63,9 @@ class Measure {
 /// A member with one row per replica, or with an array of numbers per replica.
 template <class T>
 struct FrameField {
+  using Member = std::vector<T> Frame::*;  // nvcc's host code for a plain one has a warning
   unsigned bit;
-  std::vector<T> Frame::*member;
+  Member member;
   int per_molecule = 0;   ///< numbers of an array; 0: one row per replica
   bool per_bead = false;  ///< the array is that of each bead
 
