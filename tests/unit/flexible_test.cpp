@@ -40,7 +40,7 @@ TEST(FlexibleModels, HaveThePublishedParameters) {
     EXPECT_DOUBLE_EQ(model.negative_charge_e(), -2.0 * model.charge_h_e);
   }
   for (const WaterModel& model : kWaterModels) EXPECT_FALSE(model.is_flexible());
-  EXPECT_EQ(flexible_model_names(), "qtip4pf, tip4p2005f, spcfw, qspcfw");
+  EXPECT_EQ(flexible_model_names(), "qtip4pf, tip4p2005f, spcfw, qspcfw, mbpol");
   // r_M = gamma r_O + (1 - gamma)/2 (r_H1 + r_H2).
   EXPECT_DOUBLE_EQ(find_water_model("qtip4pf")->m_site_weight(), 0.5 * (1.0 - 0.73612));
   EXPECT_FALSE(find_water_model("spcfw")->has_m_site());

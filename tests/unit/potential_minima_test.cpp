@@ -64,7 +64,7 @@ TEST(PotentialForceField, HasTheNumbersOfThePotential) {
   EXPECT_EQ(e.total_kcal_per_mol(), built_in.energy_and_forces(x, g).total_kcal_per_mol());
   EXPECT_EQ(f, g);
   EXPECT_EQ(e.potential_kcal_per_mol, e.total_kcal_per_mol());
-  EXPECT_EQ(e.between_molecules_kcal_per_mol(), 0.0);
+  EXPECT_EQ(e.intramolecular_kcal_per_mol, 0.0);
   EXPECT_EQ(by_potential.energy(x).potential_kcal_per_mol, e.potential_kcal_per_mol);
   EXPECT_EQ(potential->calls, (std::vector<std::vector<std::int64_t>>{{0}, {0}}));
   EXPECT_TRUE(by_potential.is_flexible());

@@ -340,7 +340,7 @@ TEST_F(Serve, ManyBodyModelsHaveTheirOwnDipoles) {
   options_.extra = true;
   ForceField force_field(options_.model, kMolecules);
   const ClusterEnergy energy = force_field.energy(positions_A_);
-  const Forces f = forces_at(positions_A_);
+  const Forces f = forces_at(in_bohr(positions_A_));
   EXPECT_NEAR(f.energy * units::kcal_per_mol_per_hartree, energy.total_kcal_per_mol(), 1e-9);
   const Json extra = JsonReader(f.extra).read();
   EXPECT_NEAR(extra["potential_kcal_per_mol"].number, energy.potential_kcal_per_mol, 1e-9);

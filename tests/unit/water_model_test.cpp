@@ -132,7 +132,7 @@ TEST(ZssParameters, AreInversesAndVanishWithInfiniteOmega) {
 TEST(ModelTable, EveryModelHasATitleAndASource) {
   std::set<std::string_view> titles;
   const std::vector<ModelDescription> all = describe_models();
-  ASSERT_EQ(all.size(), kWaterModels.size() + kFlexibleWaterModels.size());
+  ASSERT_EQ(all.size(), water_models().size());
   for (const ModelDescription& d : all) {
     EXPECT_EQ(find_water_model(d.name)->name, d.model.name);
     EXPECT_NE(d.title, d.name) << "a title as in papers";
