@@ -62,13 +62,17 @@ def run(page: Page) -> None:
     page.write(["kind", "molecules", "us_per_step", "us_low", "us_high"], rows, machine=machine)
 
 
+def short(us: float) -> str:
+    return f"{us:.0f}" if us >= 100 else f"{us:.3g}"
+
+
 def text(page: Page) -> dict:
     table = page.table()
     of = {(r.kind, int(r.molecules)): r.us_per_step for r in table}
     heptamer = {name: of[name, 7] for name in (*KINDS, "ASE")}
     return {
         "costs": markdown(
-            ["molecules", *KINDS], [[f"{n}", *(f"{of[name, n]:.3g}" for name in KINDS)] for n in MOLECULES]
+            ["molecules", *KINDS], [[f"{n}", *(short(of[name, n]) for name in KINDS)] for n in MOLECULES]
         ),
         "heptamer": {name.replace(", ", "_").replace(" ", "_"): f"{us:.3g}" for name, us in heptamer.items()},
         "one": heptamer["MB-pol, one cluster"] / heptamer["MB-pol"],
