@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -119,6 +120,14 @@ void models(const Arguments& a) {
   if (const Rows bonds = bond_rows(all, a.markdown); bonds.size() > 1) {
     fmt::print("\n");
     print(bonds);
+  }
+  const auto is_mbpol = [](const ModelDescription& d) {
+    return d.model.many_body == ManyBodyModel::mbpol;
+  };
+  if (!a.markdown && std::ranges::any_of(all, is_mbpol)) {
+    fmt::print(
+        "\nThe tables of MB-pol: copyright (c) 2014 F. Paesani, G. Medders, A. Zonca and R. "
+        "Sinkovits, MIT licence\n");
   }
 }
 
