@@ -91,8 +91,8 @@ std::string json_of(const ModelDescription& d) {
   json.add("sites", io::json(std::int64_t{d.sites()}));
   json.add("oh_A", io::json(m.r_oh_A)).add("hoh_degrees", io::json(m.angle_hoh_degrees));
   json.add("om_A", io::json(d.om_A)).add("gamma", if_used(m.m_site_gamma));
-  json.add("charge_hydrogen_e", io::json(m.charge_h_e)).add("sigma_A", if_used(d.sigma_A));
-  json.add("epsilon_kcal_per_mol", if_used(d.epsilon_kcal_per_mol));
+  json.add("charge_hydrogen_e", io::json(m.charge_h_e)).add("sigma_A", io::json(d.sigma_A));
+  json.add("epsilon_kcal_per_mol", io::json(d.epsilon_kcal_per_mol));
   json.add("dipole_D", io::json(d.dipole_D)).add("stretch", io::json(stretch_name(b.stretch)));
   json.add("stretch_stiffness_kcal_per_mol_A2", if_used(b.stretch_stiffness_kcal_per_mol_A2));
   json.add("stretch_depth_kcal_per_mol", if_used(b.depth_kcal_per_mol));

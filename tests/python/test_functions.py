@@ -250,7 +250,7 @@ def test_frames_of_trajectories():
 
 def test_models_and_devices():
     assert tarn.models["tip3p"].sites == 3 and tarn.models["qtip4pf"].is_flexible
-    assert len(tarn.models) == 15
+    assert len(tarn.models) == 17
     cpu = tarn.devices()[0]
     assert cpu.name == "cpu" and cpu.threads >= 1 and cpu.description.startswith("CPU")
     with pytest.raises(TypeError):

@@ -29,8 +29,14 @@ def test_the_table_is_that_of_the_program(program):
     for row in rows:
         ours = dataclasses.asdict(tarn.models[row["name"]])
         assert ours.pop("is_flexible") == row.pop("flexible")
+        assert ours.pop("is_many_body") == row.pop("many_body")
         assert ours == {key: row[key] for key in ours}, row["name"]
-        assert row["source"] and row["dipole_D"] > 2
+        assert row["source"] and row["dipole_D"] > 1.8
+
+
+def test_a_many_body_model_has_no_parameters_of_an_own_model():
+    with pytest.raises(tarn.InputError, match="mbpol is a many-body model"):
+        tarn.models["mbpol"].parameters()
 
 
 def same(model: object, name: str) -> None:
