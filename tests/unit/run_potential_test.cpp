@@ -1,6 +1,7 @@
 #include "csv_columns.hpp"
 #include "model_potential.hpp"
 #include "quiet_run.hpp"
+#include "run/run_messages.hpp"
 #include "run_files.hpp"
 #include "tarn/ensemble.hpp"
 #include "tarn/run.hpp"
@@ -157,6 +158,16 @@ TEST_P(RunPotential, AFailedAdvanceOfAnEnsembleKeepsItsLastStep) {
   Ensemble b(deck(), {"cpu", 1, potential()});
   b.advance(20);
   EXPECT_EQ(a.state().positions_A, b.state().positions_A);
+}
+
+TEST(RunManyBody, AStoppedReplicaHasAReason) {
+  BlowUp blow_up;
+  blow_up.replica = 1;
+  blow_up.step = 11;
+  blow_up.failure = ImageFailure::too_close;
+  EXPECT_EQ(headline(blow_up),
+            "replica 1 was stopped at step 11: two oxygen atoms are closer than 2 A, where the "
+            "model is not defined");
 }
 
 }  // namespace
