@@ -42,7 +42,7 @@ def shape_of(positions_A) -> tuple:
 
 
 def minima(page: Page) -> list:
-    """Energies and positions of the MB-pol minima from random starts, by energy."""
+    """Energies, positions and shapes of the MB-pol minima from random starts, by energy."""
     import tarn
 
     found: list[list] = []
@@ -54,8 +54,8 @@ def minima(page: Page) -> list:
         for energy, x, converged in zip(
             result.energy_kcal_per_mol, result.positions_A, result.converged, strict=True
         ):
-            if converged and all(abs(energy - e) > SAME_KCAL_PER_MOL for e, _ in found):
-                found.append([energy, x])
+            if converged and all(abs(energy - e) > SAME_KCAL_PER_MOL for e, *_ in found):
+                found.append([energy, x, shape_of(x)])
     return sorted(found, key=lambda one: one[0])
 
 
@@ -66,7 +66,7 @@ def run(page: Page) -> None:
     found = minima(page)
     rows, populations, frames = [], [], []
     for name, (bonds, neighbours, least, most, place) in ISOMERS.items():
-        alike = [x for _, x in found if shape_of(x)[:2] == (bonds, neighbours) and least <= shape_of(x)[2] < most]
+        alike = [x for _, x, shape in found if shape[:2] == (bonds, neighbours) and least <= shape[2] < most]
         if place >= len(alike):
             continue  # a shortened search
         frames.append(({"caption": name}, alike[place].ravel()))

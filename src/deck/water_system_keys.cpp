@@ -13,8 +13,9 @@ std::vector<Choice> models() {
   };
   for (const WaterModel& model : kWaterModels) add(model.name);
   for (const WaterModel& model : kFlexibleWaterModels) add(model.name, "flexible");
-  add("mbpol", "flexible, many-body");
-  add("dang-chang", "rigid, polarisable");
+  for (const WaterModel& model : kManyBodyModels) {
+    add(model.name, model.is_flexible() ? "flexible, many-body" : "rigid, polarisable");
+  }
   add(kOwnModel, "the model of `[model]`");
   return choices;
 }

@@ -117,6 +117,14 @@ class Worker {
   std::optional<ForceField> large_;
 };
 
+/// AtRest takes the energy of a model apart into pairs and bonds.
+void refuse_device_for_terms(const WaterModel& model, const DeviceRequest& device) {
+  if (!model.is_many_body()) return;
+  throw InputError(
+      fmt::format("device '{}': single energies of many-body models need the CPU; use --device cpu",
+                  device.name));
+}
+
 void check_size(const char* what, std::size_t size, std::size_t expected) {
   if (size == expected) return;
   throw InputError(fmt::format("ClusterForces: {} {}, not {}", size, what, expected));
@@ -180,6 +188,7 @@ ClusterForces::ClusterForces(const WaterModel& model, int molecules, const Devic
     throw InputError(fmt::format("ClusterForces need 1 molecule or more, not {}", molecules));
   }
   if (device.name == "auto") impl_->device.name = "cpu";
+  if (impl_->device.name != "cpu") refuse_device_for_terms(model, device);
 }
 ClusterForces::~ClusterForces() = default;
 ClusterForces::ClusterForces(ClusterForces&&) noexcept = default;
@@ -243,6 +252,7 @@ SinglePoint single_point(const WaterModel& model, std::span<const double> positi
     return result;
   }
   if (molecules == 0) throw InputError("a single point needs at least one molecule");
+  refuse_device_for_terms(model, device);
   const AtRest cluster(molecules, positions_A, device);
   // Engines report the sum of both energies.
   WaterModel charges = model, spheres = model;

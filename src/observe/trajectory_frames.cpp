@@ -174,14 +174,19 @@ void PositionMeasures::fill(unsigned requested, Frame& frame) {
   frame.lindemann.resize(fields & kLindemann ? replicas : 0);
   const std::vector<double> no_velocities(frame.coordinates(), 0.0);
   const LindemannRequest& lindemann = settings_.lindemann;
+  std::vector<double> dipoles_e_A(fields & kShape && model_.is_many_body() ? 3 * replicas : 0);
+  if (!dipoles_e_A.empty()) {
+    ManyBody(model_.many_body)
+        .compute(frame.molecules, frame.positions_A, {{}, {}, {}, dipoles_e_A, {}});
+  }
   for (std::size_t r = 0; r < replicas; ++r) {
     const std::span<const double> q = frame.positions_A_of(r);
     if (fields & kShape) {
       ClusterMeasures& shape = frame.shape[r];
       shape = analysis::cluster_measures(q, model_.dipole_charge_e(), masses(model_));
-      if (model_.is_many_body()) {
-        const auto [x, y, z] = many_body_dipole_e_A(model_.many_body, q);
-        shape.dipole_D = units::debye_per_e_A * std::hypot(x, y, z);
+      if (!dipoles_e_A.empty()) {
+        const double* const d = &dipoles_e_A[3 * r];
+        shape.dipole_D = units::debye_per_e_A * std::hypot(d[0], d[1], d[2]);
         shape.molecule_dipole_D = kNoNumber;
       }
     }

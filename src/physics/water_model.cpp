@@ -33,9 +33,10 @@ std::array<double, 3> WaterModel::squared_lengths_A2() const {
 
 namespace {
 
-std::string comma_list(std::span<const WaterModel> models) {
+std::string comma_list(std::span<const WaterModel> models, bool flexible) {
   std::string names;
   for (const WaterModel& model : models) {
+    if (model.is_flexible() != flexible) continue;
     if (!names.empty()) names += ", ";
     names += model.name;
   }
@@ -44,8 +45,8 @@ std::string comma_list(std::span<const WaterModel> models) {
 
 }  // namespace
 
-std::string rigid_model_names() { return comma_list(kWaterModels); }
-std::string flexible_model_names() { return comma_list(kFlexibleWaterModels) + ", mbpol"; }
+std::string rigid_model_names() { return comma_list(kWaterModels, false); }
+std::string flexible_model_names() { return comma_list(water_models(), true); }
 
 std::span<const WaterModel> water_models() {
   static const std::vector<WaterModel> all = [] {

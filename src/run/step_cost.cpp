@@ -129,7 +129,9 @@ std::optional<RunCost> estimated_cost(const Deck& deck, int molecules) {
         (device == "auto" &&
          auto_device(make_system(deck, molecules), deck.system.replicas, deck.run.threads).name ==
              "cpu");
-    return on_cpu ? cost_on_cpu(deck, molecules) : cost_on_gpu(deck, molecules);
+    if (on_cpu) return cost_on_cpu(deck, molecules);
+    if (water_model(deck).is_many_body()) return std::nullopt;  // not measured on a GPU
+    return cost_on_gpu(deck, molecules);
   } catch (const std::exception&) {  // the run itself reports what is wrong
     return std::nullopt;
   }
@@ -148,7 +150,12 @@ double gpu_bytes(const System& system, std::int64_t replicas) {
     const int half = (n + 127) / 128 / 2, parts = n <= 1024 ? 2 : 1;
     triples += 1.0 * n * (std::min(40, 4 * parts * (1 + half)) + half * parts + 1);
   }
-  return static_cast<double>(replicas) * triples * kTriple;
+  double bytes = triples * kTriple;
+  if (system.model.many_body == ManyBodyModel::mbpol) {  // ManyBodyStage
+    const double dimers = 0.5 * n * (n - 1), trimers = dimers * (n - 2) / 3.0;
+    bytes += beads * (19.0 * dimers + 28.0 * trimers) * sizeof(double);
+  }
+  return static_cast<double>(replicas) * bytes;
 }
 
 }  // namespace tarn
