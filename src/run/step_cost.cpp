@@ -109,7 +109,8 @@ double gpu_rate(std::span<const GpuRate> rates, double molecules, double replica
 }
 
 std::optional<RunCost> cost_on_gpu(const Deck& deck, int molecules) {
-  if (deck.path_integral && deck.path_integral->beads > 1) return std::nullopt;  // never timed
+  const bool has_rings = deck.path_integral && deck.path_integral->beads > 1;
+  if (has_rings || water_model(deck).is_many_body()) return std::nullopt;  // never timed
   const double rate =
       gpu_rate(deck.run.precision == Precision::double_ ? kDoubleRates : kMixedRates, molecules,
                deck.system.replicas);
@@ -129,9 +130,7 @@ std::optional<RunCost> estimated_cost(const Deck& deck, int molecules) {
         (device == "auto" &&
          auto_device(make_system(deck, molecules), deck.system.replicas, deck.run.threads).name ==
              "cpu");
-    if (on_cpu) return cost_on_cpu(deck, molecules);
-    if (water_model(deck).is_many_body()) return std::nullopt;  // not measured on a GPU
-    return cost_on_gpu(deck, molecules);
+    return on_cpu ? cost_on_cpu(deck, molecules) : cost_on_gpu(deck, molecules);
   } catch (const std::exception&) {  // the run itself reports what is wrong
     return std::nullopt;
   }
