@@ -67,6 +67,9 @@ class Potential {
   virtual void compute(std::span<const double> positions_A, std::span<const std::int64_t> image_ids,
                        std::span<double> energies_kcal_per_mol,
                        std::span<double> forces_kcal_per_mol_A) = 0;
+  /// Another object for the same energies, which another thread may call at the same time; null if
+  /// compute() is called for all images at once.
+  virtual std::unique_ptr<Potential> for_thread() const { return nullptr; }
   /// Of the last call of compute(), valid until the next one.
   virtual PotentialDetails details() const { return {}; }
   /// Identifies the potential and its settings. A run can only be resumed with a potential of the

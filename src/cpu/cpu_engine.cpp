@@ -10,8 +10,8 @@
 #include "block_measure.hpp"
 #include "core/aligned.hpp"
 #include "core/parallel.hpp"
+#include "core/flush_denormals.hpp"
 #include "core/processors.hpp"
-#include "flush_denormals.hpp"
 #include "group.hpp"
 #include "group_steps.hpp"
 #include "interface/check_start.hpp"
@@ -66,7 +66,12 @@ class CpuEngine final : public Engine {
                 static_cast<std::int64_t>(replica_ids_.size())),
         measure_spaces_(static_cast<std::size_t>(threads_)) {
     spaces_.resize(static_cast<std::size_t>(threads_));
+    for (std::size_t k = 0; k < spaces_.size(); ++k) spaces_[k].thread = k;
     totals_.resize(spaces_.size());
+    // Fewer groups than threads are computed by all threads together.
+    PotentialForces* const forces = context_.forces.potential();
+    shares_potential_ =
+        forces != nullptr && (groups_.size() < spaces_.size() || !forces->divide(spaces_.size()));
     compute_shared_forces({});
     for_each_group([&](auto& steps, std::size_t g, PairHistograms&) { prepare_group(steps, g); });
   }
@@ -260,13 +265,13 @@ class CpuEngine final : public Engine {
   };
   void begin_steps(std::int64_t n_steps) {
     const bool has_team = team_size() > 1;
-    if (has_potential()) advance_steps(AllGroups{*this}, n_steps);
+    if (shares_potential_) advance_steps(AllGroups{*this}, n_steps);
     if (has_team) {
       for_each_group([&](auto& steps, std::size_t g, PairHistograms& pairs) {
         advance_group(steps, g, n_steps, pairs);
       });
     }
-    if (has_potential() || has_team) {
+    if (shares_potential_ || has_team) {
       step_ += n_steps;
       if (is_due(settings_.lindemann, step_)) add_distances();
       return;
@@ -286,20 +291,22 @@ class CpuEngine final : public Engine {
     Steps& steps;
     std::size_t g;
     PairHistograms& pairs;
-    static constexpr bool kMayFuse = true;
 
+    bool may_fuse() const { return !steps.context.forces.potential(); }
     bool begin() const { return steps.group.running_replicas > 0; }
     template <class Op>
     void for_each(const Op& op) const {
       op(steps, g, pairs);
     }
-    void finish_forces(std::int64_t) const {}
+    void finish_forces(std::int64_t) const {
+      steps.context.forces.finish(steps.group, steps.space);
+    }
   };
   /// All groups, step by step.
   struct AllGroups {
     CpuEngine& engine;
-    static constexpr bool kMayFuse = false;
 
+    bool may_fuse() const { return false; }
     bool begin() const { return engine.context_.forces.begin(engine.groups_); }
     template <class Op>
     void for_each(const Op& op) const {
@@ -309,7 +316,7 @@ class CpuEngine final : public Engine {
     }
     void finish_forces(std::int64_t step) const { engine.finish_forces(step); }
   };
-  /// Steps of OneGroup of the water model, or of AllGroups of a Potential.
+  /// Steps of OneGroup, or of AllGroups of a Potential that is called for all of them.
   template <class Groups>
   void advance_steps(const Groups& groups, std::int64_t n_steps) {
     const std::int64_t last = step_ + n_steps;
@@ -317,7 +324,7 @@ class CpuEngine final : public Engine {
       groups.for_each([&](auto& steps, std::size_t, PairHistograms& pairs) {
         if (step == 0 && counts_are_due(counting_, 0)) count(steps, pairs);
         steps.clock = StageClock(is_apart(step));
-        context_.forces.save(steps.group);
+        if (shares_potential_) context_.forces.save(steps.group);
         if (!steps.has_begun) {
           if (step % kKeptSteps == 0) steps.keep();
           first_half(steps, step);
@@ -330,7 +337,7 @@ class CpuEngine final : public Engine {
           steps.report.molecule_steps += std::int64_t{n_} * steps.group.running_replicas;
         }
         steps.forces();
-        end_step(steps, g, step, Groups::kMayFuse && step + 1 < last, pairs);
+        end_step(steps, g, step, groups.may_fuse() && step + 1 < last, pairs);
       });
     }
   }
@@ -728,6 +735,7 @@ class CpuEngine final : public Engine {
   std::vector<Group> groups_;
   std::vector<WorkSpace> spaces_;     ///< [thread]; a team uses the first one
   std::vector<ThreadTotals> totals_;  ///< [thread]
+  bool shares_potential_ = false;     ///< one object computes all groups
   StoppedReplicas stopped_;
   MeasureSettings settings_;
   BlockMeasure blocks_;

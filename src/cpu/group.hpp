@@ -67,6 +67,7 @@ struct SingleGroup {
 
 /// Work space for the steps of a group.
 struct WorkSpace {
+  std::size_t thread = 0;
   SingleGroup single;
   AlignedVector<double> f, work, q, totals;      ///< work: for small clusters; q: or beads
   AlignedVector<double> next_x, next_v;          ///< packs; see PassesOfKind::fused

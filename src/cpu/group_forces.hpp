@@ -42,6 +42,10 @@ class GroupForces {
   void finish() const {
     if (potential_) potential_->compute();
   }
+  /// Instead of begin() and finish(), for one group if potentials are divided().
+  void finish(const Group& group, const WorkSpace& space) const {
+    if (potential_) potential_->compute(group, space.thread);
+  }
   int bad_molecule(const Group& group, int r) const {
     return potential_ ? potential_->bad_molecule(group, r) : -1;
   }

@@ -23,7 +23,7 @@ void copy_state(const From& from, To& to) {
 
 PotentialForces::PotentialForces(std::shared_ptr<Potential> potential, const System& system,
                                  int lanes, const std::vector<std::int64_t>& replica_ids)
-    : potential_(std::move(potential)),
+    : calls_{{std::move(potential), {}, {}, {}, {}, {}}},
       layout_(system, lanes),
       copies_(static_cast<std::size_t>(layout_.copies())),
       size_(9 * static_cast<std::size_t>(layout_.molecules())),
@@ -40,13 +40,14 @@ PotentialForces::PotentialForces(std::shared_ptr<Potential> potential, const Sys
 }
 
 bool PotentialForces::begin(const std::vector<Group>& groups, const std::vector<char>& chosen) {
-  batch_.clear();
+  std::vector<std::size_t>& batch = calls_.front().replicas;
+  batch.clear();
   for (const Group& group : groups) {
     group.for_each_running([&](int, std::size_t replica) {
-      if (chosen.empty() || chosen[replica]) batch_.push_back(replica);
+      if (chosen.empty() || chosen[replica]) batch.push_back(replica);
     });
   }
-  return !batch_.empty();
+  return !batch.empty();
 }
 
 void PotentialForces::save(const Group& group) {
@@ -64,58 +65,67 @@ void PotentialForces::place(const Group& group, const AlignedVector<double>& x) 
   }
 }
 
-/// The arrays change after the call, which may throw. The results are NaN before it, so that an
-/// image that the potential skips is not good.
-void PotentialForces::call(std::vector<double>& energies, std::vector<double>& forces) {
-  if (batch_.empty()) return;
-  if (is_whole()) {
-    batch_energies_.assign(energies.size(), kNoNumber);
-    batch_forces_.assign(forces.size(), kNoNumber);
-    potential_->compute(positions_, ids_, batch_energies_, batch_forces_);
-    energies.swap(batch_energies_);
-    forces.swap(batch_forces_);
-    return;
-  }
-  batch_ids_.clear();
-  batch_positions_.clear();
-  for (const std::size_t replica : batch_) {
+/// The results are NaN before the call, so that an image that the potential skips is not good.
+void PotentialForces::run(Call& call) const {
+  call.ids.clear();
+  call.positions.clear();
+  for (const std::size_t replica : call.replicas) {
     const std::size_t first = replica * copies_;
-    batch_ids_.insert(batch_ids_.end(), &ids_[first], &ids_[first] + copies_);
+    call.ids.insert(call.ids.end(), &ids_[first], &ids_[first] + copies_);
     const double* const x = &positions_[first * size_];
-    batch_positions_.insert(batch_positions_.end(), x, x + copies_ * size_);
+    call.positions.insert(call.positions.end(), x, x + copies_ * size_);
   }
-  batch_energies_.assign(batch_ids_.size(), kNoNumber);
-  batch_forces_.assign(batch_positions_.size(), kNoNumber);
-  potential_->compute(batch_positions_, batch_ids_, batch_energies_, batch_forces_);
-  for (std::size_t k = 0; k < batch_.size(); ++k) {
-    const std::size_t from = k * copies_, to = batch_[k] * copies_;
-    std::copy_n(&batch_energies_[from], copies_, &energies[to]);
-    std::copy_n(&batch_forces_[from * size_], copies_ * size_, &forces[to * size_]);
-  }
+  call.energies.assign(call.ids.size(), kNoNumber);
+  call.forces.assign(call.positions.size(), kNoNumber);
+  if (call.ids.empty()) return;
+  call.potential->compute(call.positions, call.ids, call.energies, call.forces);
 }
 
-void PotentialForces::compute() {
-  call(energies_, forces_);
-  for (const std::size_t replica : batch_) bad_[replica] = first_bad_molecule(replica);
-  keep_details();
+void PotentialForces::compute(Call& call) {
+  run(call);
+  for (std::size_t k = 0; k < call.replicas.size(); ++k) {
+    const std::size_t from = k * copies_, to = call.replicas[k] * copies_;
+    std::copy_n(&call.energies[from], copies_, &energies_[to]);
+    std::copy_n(&call.forces[from * size_], copies_ * size_, &forces_[to * size_]);
+    bad_[call.replicas[k]] = first_bad_molecule(call.replicas[k]);
+  }
+  keep_details(call);
 }
 
-void PotentialForces::keep_details() {
-  const PotentialDetails details = potential_->details();
-  const bool has_bonds = !details.bond_energies_kcal_per_mol.empty();
-  if (has_bonds) bonds_.resize(energies_.size());
+void PotentialForces::compute() { compute(calls_.front()); }
+
+bool PotentialForces::divide(std::size_t threads) {
+  for (std::size_t thread = 0; thread < threads; ++thread) {
+    std::shared_ptr<Potential> own = calls_.front().potential->for_thread();
+    if (!own) return false;
+    calls_.push_back({std::move(own), {}, {}, {}, {}, {}});
+  }
+  return true;
+}
+
+void PotentialForces::compute(const Group& group, std::size_t thread) {
+  Call& call = calls_[1 + thread];
+  call.replicas.clear();
+  group.for_each_running([&](int, std::size_t replica) { call.replicas.push_back(replica); });
+  compute(call);
+}
+
+void PotentialForces::keep_details(const Call& call) {
+  const PotentialDetails details = call.potential->details();
+  // The first call is for all groups: later ones, of several threads, find the sizes.
+  if (!details.bond_energies_kcal_per_mol.empty()) bonds_.resize(energies_.size());
   if (!details.dipoles_e_A.empty()) dipoles_.resize(3 * energies_.size());
   if (!details.failures.empty()) failures_.resize(bad_.size());
-  for (std::size_t k = 0; k < batch_.size(); ++k) {
-    const std::size_t from = k * copies_, to = batch_[k] * copies_;
-    if (!failures_.empty()) failures_[batch_[k]] = ImageFailure::none;
+  for (std::size_t k = 0; k < call.replicas.size(); ++k) {
+    const std::size_t from = k * copies_, to = call.replicas[k] * copies_;
+    if (!failures_.empty()) failures_[call.replicas[k]] = ImageFailure::none;
     for (std::size_t copy = 0; copy < copies_; ++copy) {
-      if (has_bonds) {
+      if (!bonds_.empty()) {
         bonds_[to + copy] = details.bond_energies_kcal_per_mol[from + copy];
         energies_[to + copy] -= bonds_[to + copy];
       }
       if (!failures_.empty() && details.failures[from + copy] != ImageFailure::none) {
-        failures_[batch_[k]] = details.failures[from + copy];
+        failures_[call.replicas[k]] = details.failures[from + copy];
       }
     }
     if (dipoles_.empty()) continue;
@@ -124,11 +134,13 @@ void PotentialForces::keep_details() {
 }
 
 void PotentialForces::compute_rescaled() {
+  Call& call = calls_.front();
+  run(call);
   rescaled_.assign(energies_.size(), kNoNumber);
-  unused_forces_.resize(forces_.size());
-  call(rescaled_, unused_forces_);
-  for (double& energy : rescaled_) {
-    if (!std::isfinite(energy)) energy = kNoNumber;
+  for (std::size_t k = 0; k < call.energies.size(); ++k) {
+    const double energy = call.energies[k];
+    if (std::isfinite(energy))
+      rescaled_[call.replicas[k / copies_] * copies_ + k % copies_] = energy;
   }
 }
 

@@ -30,6 +30,10 @@ class PotentialForces {
   void place(const Group& group, const AlignedVector<double>& x);
   /// Calls the potential. @throws what it throws
   void compute();
+  /// Makes each of the threads a potential of its own. @return whether the potential can do that
+  bool divide(std::size_t threads);
+  /// Calls the potential of a thread for a group that was placed.
+  void compute(const Group& group, std::size_t thread);
   /// Calls the potential for positions that only need energies; the kept results do not change.
   void compute_rescaled();
 
@@ -70,27 +74,30 @@ class PotentialForces {
   std::size_t image_of(int replica, int copy) const {
     return static_cast<std::size_t>(replica) * copies_ + static_cast<std::size_t>(copy);
   }
-  bool is_whole() const { return batch_.size() * copies_ == energies_.size(); }
   /// The state of a group after a complete step.
   struct SavedGroup {
     AlignedVector<double> x, v, v_thermal, heat;
   };
-  void call(std::vector<double>& energies, std::vector<double>& forces);
-  void keep_details();
+  /// A call of a potential, by one thread.
+  struct Call {
+    std::shared_ptr<Potential> potential;
+    std::vector<std::size_t> replicas;  ///< of the state
+    std::vector<std::int64_t> ids;
+    std::vector<double> positions, energies, forces;
+  };
+  void run(Call& call) const;
+  void compute(Call& call);
+  void keep_details(const Call& call);
   int first_bad_molecule(std::size_t replica) const;
 
-  std::shared_ptr<Potential> potential_;
+  std::vector<Call> calls_;  ///< one for all groups, or [thread]
   GroupLayout layout_;
   std::size_t copies_, size_;      ///< numbers per image, 9 N
   std::vector<std::int64_t> ids_;  ///< [image]
   std::vector<double> positions_, forces_, energies_, rescaled_, bonds_, dipoles_;
   std::vector<ImageFailure> failures_;  ///< [replica]
   std::vector<int> bad_;                ///< [replica]; -1: good
-  std::vector<std::size_t> batch_;      ///< replicas of the state
-  // Results of a call, and positions of a batch that leaves out some replicas.
-  std::vector<std::int64_t> batch_ids_;
-  std::vector<double> batch_positions_, batch_forces_, batch_energies_, unused_forces_;
-  std::vector<SavedGroup> saved_;  ///< [first replica of the group]
+  std::vector<SavedGroup> saved_;       ///< [first replica of the group]
 };
 
 }  // namespace tarn::cpu

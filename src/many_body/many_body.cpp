@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/aligned.hpp"
+#include "core/flush_denormals.hpp"
 #include "core/parallel.hpp"
 #include "kernels.hpp"
 #include "tarn/core/error.hpp"
@@ -88,6 +89,7 @@ class ManyBody::Work {
     for_each_index(
         blocks, threads_, [&](int rank) { return &memory_[static_cast<std::size_t>(rank)]; },
         [&](BlockMemory* memory, std::int64_t block) {
+          const FlushDenormals flush;
           const std::int64_t first = block * kImages;
           const int count = static_cast<int>(std::min<std::int64_t>(kImages, images - first));
           memory->resize(molecules);
@@ -204,6 +206,7 @@ class ManyBody::Work {
           9 * kImages * c.molecules[static_cast<std::size_t>(body)] + c.image)];
     };
     for_each_index(packs, threads, [&](std::int64_t pack) {
+      const FlushDenormals flush;
       alignas(64) double in[(kRows - 1) * kMostLanes];
       const int first = static_cast<int>(pack) * lanes;
       for (int lane = 0; lane < lanes; ++lane) {
@@ -293,6 +296,9 @@ class ManyBodyPotential final : public Potential {
  public:
   ManyBodyPotential(ManyBodyModel model, bool mixed, int threads, std::string_view instruction_set)
       : many_body_(model, mixed, threads, instruction_set),
+        model_(model),
+        mixed_(mixed),
+        instruction_set_(instruction_set),
         name_(std::string(model == ManyBodyModel::mbpol ? "mbpol" : "dang-chang") +
               (mixed ? " mixed" : "")) {}
   void compute(std::span<const double> positions_A, std::span<const std::int64_t> image_ids,
@@ -309,11 +315,16 @@ class ManyBodyPotential final : public Potential {
     for (std::size_t i = 0; i < images; ++i) bonds_.push_back(terms_[i * terms + kOneBody]);
   }
   PotentialDetails details() const override { return {bonds_, dipoles_, failures_}; }
+  std::unique_ptr<Potential> for_thread() const override {
+    return std::make_unique<ManyBodyPotential>(model_, mixed_, 1, instruction_set_);
+  }
   std::string name() const override { return name_; }
 
  private:
   ManyBody many_body_;
-  std::string name_;
+  ManyBodyModel model_;
+  bool mixed_;
+  std::string instruction_set_, name_;
   std::vector<double> terms_, bonds_, dipoles_;
   std::vector<ImageFailure> failures_;
 };

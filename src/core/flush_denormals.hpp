@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tarn::cpu {
+namespace tarn {
 
 /// Flushes denormal numbers to zero in this thread during its lifetime. Friction reduces the
 /// velocities of padding molecules without limit, and arithmetic with denormals is slow.
@@ -44,4 +44,4 @@ class FlushDenormals {
   unsigned long before_ = 0;
 };
 
-}  // namespace tarn::cpu
+}  // namespace tarn
