@@ -102,7 +102,7 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
     const Vec3<S> net = per_molecule * block_sum(memory, kNetForce, total(f));
     f = remove_net_force(f, net, m);
   }
-  if (system.wall.stiffness > S(0)) {
+  if (system.outside.act()) {
     const Triple<S> at = [&]() -> Triple<S> {
       if constexpr (std::is_same_v<S, double>) {
         return x;
@@ -112,7 +112,8 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
     }();
     const S share = S(1) / (static_cast<S>(system.molecules) * (m.o + S(2) * m.h));
     const Vec3<S> centre = share * block_sum(memory, kCentre, owner ? mass_moment(at, m) : zero);
-    const Vec3<S> push = owner ? wall_force(at.o - centre, system.wall) : zero;
+    const Vec3<S> push = owner ? wall_force(at.o - centre, system.outside) : zero;
+    f = with_field(f, system.outside);
     f.o = f.o + push;
     f = remove_net_force(f, per_molecule * block_sum(memory, kPush, push), m);
   }

@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "physics/confinement.hpp"
+#include "physics/bias.hpp"
+#include "physics/outside_forces.hpp"
 #include "physics/pair_force.hpp"
 #include "steps/ring.hpp"
 #include "steps/step_program.hpp"
@@ -50,7 +51,8 @@ struct SystemNumbers {
   StepNumbers<S> step;
   StepPasses passes;
   Thermostat thermostat;
-  Confinement<S> wall;
+  OutsideForces<S> outside;
+  Biases biases;  ///< on the tile path and of ring polymers in memory
   PairParameters<S> pair;
   int molecules;
 };
@@ -69,7 +71,8 @@ SystemNumbers<S> rounded_system(const ClusterSystem& s) {
     return {rounded_to_float(s.step),
             s.passes,
             s.thermostat,
-            {static_cast<float>(s.wall.radius), static_cast<float>(s.wall.stiffness)},
+            rounded_to_float(s.outside),
+            s.biases,
             rounded_parameters<float>(s.pair),
             s.molecules};
   }
@@ -240,7 +243,8 @@ TARN_HD SiteForces<T> as_sums(const SiteForces<R>& f) {
   }
 }
 
-/// All forces but those of the bonds: pairs in precision R, each computed once, and the wall.
+/// All forces but those of the bonds: pairs in precision R, each computed once, and those from
+/// outside.
 /// @param x positions in the format of the state
 template <class W, class R, bool kMSite, class S, class X>
 TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& system,
@@ -274,19 +278,20 @@ TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& 
     on_atoms =
         remove_net_force(on_atoms, per_molecule * w.sum(total(on_atoms)), system.step.masses);
   }
-  if (system.wall.stiffness > S(0)) {
+  if (system.outside.act()) {
     const Masses<S>& m = system.step.masses;
-    const auto with_wall = [&](const Triple<T>& at) {
+    const auto add_outside = [&](const Triple<T>& at) {
       const T share = T(S(1) / (static_cast<S>(system.molecules) * (m.o + S(2) * m.h)));
       const Vec3<T> centre = share * w.sum(mass_moment(at, m));
-      const Vec3<T> push = wall_force(at.o - centre, system.wall);
+      const Vec3<T> push = wall_force(at.o - centre, system.outside);
       on_atoms.o = on_atoms.o + push;
+      on_atoms = with_field(on_atoms, system.outside);
       on_atoms = remove_net_force(on_atoms, per_molecule * w.sum(push), m);
     };
     if constexpr (std::is_same_v<S, double>) {
-      with_wall(x);
+      add_outside(x);
     } else {
-      with_wall(positions_from(shuffled(w, own.o, w.first()), own));
+      add_outside(positions_from(shuffled(w, own.o, w.first()), own));
     }
   }
   return on_atoms;

@@ -89,7 +89,8 @@ class CudaEngine final : public Engine {
         n_(system_.molecules),
         dense_(uses_dense_solver(system_.integrator)),
         newmark_(system_.integrator.scheme == Scheme::pushforward_newmark),
-        path_(path_of(n_, dense_ || newmark_ || many_body_, system_.path_integral.beads)),
+        path_(path_of(n_, dense_ || newmark_ || many_body_ || !system_.biases.empty(),
+                      system_.path_integral.beads)),
         precision_(pair_force_precision(system_)),
         m_site_(system_.model.has_m_site()),
         step_(start.step),
@@ -107,8 +108,11 @@ class CudaEngine final : public Engine {
     cluster_.step = step_parameters(system);
     cluster_.passes = step_passes(system);
     cluster_.thermostat = system.thermostat.kind;
-    cluster_.wall = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
-    if (many_body_) cluster_.wall = {};  // the stage adds it to its forces
+    cluster_.outside = outside_forces(system);
+    if (many_body_) cluster_.outside = {};  // the stage adds it to its forces
+    cluster_.biases = biases_of(system);
+    bias_ = DeviceBuffer<double>(
+        system.biases.empty() ? 0 : 3 * static_cast<std::size_t>(start.replicas() * n_));
     cluster_.pair = pair_parameters<double>(system.model);
     cluster_.molecules = n_;
     replicas_ = ReplicaMemory(system, start, path_);
@@ -223,7 +227,7 @@ class CudaEngine final : public Engine {
     launch_exchange(replicas_.device(), newmark_solution(), on_device.get(),
                     static_cast<std::int64_t>(placed.size()),
                     system_.precision == Precision::single, stream_.stream());
-    compute_ring_accelerations();
+    compute_new_accelerations();
     stream_.wait();
   }
 
@@ -254,7 +258,7 @@ class CudaEngine final : public Engine {
                            static_cast<std::int64_t>(replicas.size()),
                            system_.precision == Precision::single, received.get(),
                            stream_.stream());
-    compute_ring_accelerations();
+    compute_new_accelerations();
     stream_.wait();
   }
 
@@ -375,6 +379,7 @@ class CudaEngine final : public Engine {
               partial_.get(),
               net_.get(),
               wall_.get(),
+              system_.biases.empty() ? nullptr : bias_.get(),
               device_step_.get(),
               begun_.get(),
               sum_rows(n_, replicas_.device().replicas, multiprocessors),
@@ -414,6 +419,9 @@ class CudaEngine final : public Engine {
     launch_bead_forces({rings_->beads(), cluster_, precision_, m_site_, rings_->block_rows(),
                         stream_.stream(), stage()},
                        counter);
+    if (system_.biases.empty()) return;
+    launch_biases(replicas_.device(), cluster_.biases, bias_.get(), rings_->beads(),
+                  stream_.stream());
   }
   void rings_at(const RingWork& work) {
     launch_rings(replicas_.device(), rings_->tables(), rings_->beads(), cluster_, work, step_,
@@ -441,8 +449,13 @@ class CudaEngine final : public Engine {
     stage_times_.end(Stage::rest, stream_.stream());
     launch_tile_restore_stopped(replicas_.device(), stream_.stream());
   }
-  /// After an exchange: rescaled ring polymers have other forces than before.
-  void compute_ring_accelerations() {
+  /// After an exchange: rescaled ring polymers, and replicas in other windows, have other forces
+  /// than before.
+  void compute_new_accelerations() {
+    if (!rings_ && windows_of(system_) && !replica_ids().empty()) {
+      dense_solver_ || newmark_solver_ ? solved_step(step_, true)
+                                       : prepare(Prepare::accelerations, cluster_, precision_);
+    }
     if (!rings_) return;
     rings_->place_beads(replicas_.device(), cluster_, stream_.stream());
     bead_forces(nullptr);
@@ -604,7 +617,7 @@ class CudaEngine final : public Engine {
   PairCountMemory counts_;
   BlowUpFinder blow_ups_;
   DeviceBuffer<unsigned char> sites_;
-  DeviceBuffer<double> partial_, net_, wall_;
+  DeviceBuffer<double> partial_, net_, wall_, bias_;
   DeviceBuffer<long long> device_step_;
   DeviceBuffer<unsigned> begun_;
   DeviceBuffer<double> arrays_;   ///< kArrayFields of a frame

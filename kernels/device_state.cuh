@@ -38,6 +38,7 @@ struct DeviceState {
   double *heat, *kept_heat;          ///< [slot]; null if not tallied
   double mass_o_Da, mass_h_Da;       ///< for the heat, always in double
   unsigned long long* stage_cycles;  ///< [Stage], see StageClock
+  const double* bias_centres;        ///< [bias][replica]
 };
 
 /// Counts the cycles of the stages in one step of kTimedSteps, by the first thread of each block.

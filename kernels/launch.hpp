@@ -77,6 +77,13 @@ void launch_rings(const DeviceState& d, const RingTables& rings, const DeviceSta
 /// Loads the kernel of launch_rings().
 void load_rings(const DeviceState& d);
 
+// bias.cu
+/// Forces of biases at the positions of replicas, or of the centroids of ring polymers.
+/// @param d replicas or modes @param pushes out: [replica][molecule][3]
+/// @param beads of ring polymers: the forces are added to those on the beads
+void launch_biases(const DeviceState& d, const Biases& biases, double* pushes,
+                   const DeviceState& beads, cudaStream_t stream);
+
 // tile_path.cu
 /// Work space of the tile path.
 struct TileScratch {
@@ -84,6 +91,7 @@ struct TileScratch {
   void* partial;  ///< [row][9][slot]: partial forces, in the state precision
   void* net;      ///< [replica][band and slice][3]: net forces of blocks, same precision
   double* wall;   ///< [replica][9]: origin, centre of mass, net wall force
+  double* bias;   ///< [slot][3]: forces of biases on oxygens; null: none
   /// Number of the current step; pairs_kernel increments it to the number of the state at the end
   /// of the step. In memory because the arguments of a captured graph are constant.
   long long* step;

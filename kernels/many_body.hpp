@@ -55,8 +55,15 @@ struct DevicePolynomial {
   const ProductUse* uses;          ///< the products that contain a variable
 };
 
-/// Numbers of an image. The potential energy leaves out the bonds; it is NaN if there is a failure.
-enum ImageNumber { kImagePotential, kImageBonds, kImageDipole, kImageNumbers = kImageDipole + 3 };
+/// Numbers of an image. The potential energy leaves out bonds and field; it is NaN if there is a
+/// failure.
+enum ImageNumber {
+  kImagePotential,
+  kImageBonds,
+  kImageField,
+  kImageDipole,
+  kImageNumbers = kImageDipole + 3
+};
 
 /// The number of an image in a sum over its molecules: the first one has it.
 __device__ inline double image_number(const double* numbers, std::int64_t image, int molecule,
@@ -67,7 +74,8 @@ __device__ inline double image_number(const double* numbers, std::int64_t image,
 /// What the kernel of images reads and writes, beside the positions.
 struct ImageWork {
   many_body::SurfaceRows energy_rows, charge_rows;
-  Confinement<double> wall;
+  OutsideForces<double> outside;  ///< without the field
+  double field[3];                ///< [kcal/mol/(e A)]
   Masses<double> masses;
   double* numbers;   ///< out: [image][ImageNumber]
   double* matrices;  ///< [block]; null: matrices are in shared memory

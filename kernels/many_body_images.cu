@@ -132,7 +132,7 @@ class ImageProgram {
                               .t3;
         field = fnma(a_.charge[4 * j + t] * t3, r, field);
       }
-      field = over_four(field);
+      field = over_four(field) + outside_field();
       if (at >= polar || t > 0) continue;
       a_.field[at] = field;
       matrix_(3 * polar, 3 * at) = field.x;
@@ -242,34 +242,47 @@ class ImageProgram {
     return energy;
   }
 
-  /// What a molecule adds to the numbers, and its gradient with the wall. @param numbers of this
-  /// thread
+  /// In the unit of the fields of charges that are multiplied by the root.
+  __device__ Vec3<double> outside_field() const {
+    const double* const e = work_.field;
+    return 1.0 / Model::kRoot * Vec3<double>{e[0], e[1], e[2]};
+  }
+  /// What a molecule adds to the numbers, and its gradient with wall and field. @param numbers of
+  /// this thread
   __device__ void end_molecule(double (&numbers)[kImageNumbers]) const {
     Vec3<double>*const own = a_.site + 4 * thread_, *const g = a_.gradient + 4 * thread_;
     const double* const q = a_.charge + 4 * thread_;
     Vec3<double> moment{0.0, 0.0, 0.0};
-    for (int k = 1; k < 4; ++k) moment = fma(q[k], own[k], moment);
+    const Vec3<double> field = outside_field();
+    for (int k = 1; k < 4; ++k) {
+      moment = fma(q[k], own[k], moment);
+      a_.potential[4 * thread_ + k] -= dot(field, own[k]);
+      g[k] = fnma(q[k], field, g[k]);
+      numbers[kImagePotential] = fma(-q[k], dot(field, own[k]), numbers[kImagePotential]);
+    }
     for (int k = kPolar * thread_; k < kPolar * (thread_ + 1); ++k) {
       numbers[kImagePotential] =
           fma(-0.5, dot(a_.field[k], a_.dipole[k]), numbers[kImagePotential]);
       moment = moment + a_.dipole[k];
     }
+    numbers[kImageField] = -dot(field, moment);
+    numbers[kImagePotential] -= numbers[kImageField];
     moment = 1.0 / Model::kRoot * moment;
     numbers[kImageDipole] = moment.x;
     numbers[kImageDipole + 1] = moment.y;
     numbers[kImageDipole + 2] = moment.z;
     if constexpr (Model::kIsFlexible) numbers[kImageBonds] = a_.monomer[thread_].energy.value;
     gather_monomer<Model>(own, a_.potential + 4 * thread_, a_.monomer[thread_], g);
-    if (work_.wall.stiffness == 0.0) return;
+    if (work_.outside.stiffness == 0.0) return;
     const Masses<double>& m = work_.masses;
     Vec3<double> centre{0.0, 0.0, 0.0}, net = centre;
     const auto atoms = [&](int k) { return Triple<double>{site(k, 0), site(k, 1), site(k, 2)}; };
     for (int k = 0; k < n_; ++k) centre = centre + mass_moment(atoms(k), m);
     centre = 1.0 / (n_ * (m.o + 2.0 * m.h)) * centre;
-    for (int k = 0; k < n_; ++k) net = net + wall_force(site(k, 0) - centre, work_.wall);
+    for (int k = 0; k < n_; ++k) net = net + wall_force(site(k, 0) - centre, work_.outside);
     const Vec3<double> none{0.0, 0.0, 0.0};
     const Triple<double> push = remove_net_force(
-        Triple<double>{wall_force(own[0] - centre, work_.wall), none, none}, 1.0 / n_ * net, m);
+        Triple<double>{wall_force(own[0] - centre, work_.outside), none, none}, 1.0 / n_ * net, m);
     g[0] = g[0] - push.o;
     g[1] = g[1] - push.h1;
     g[2] = g[2] - push.h2;
@@ -402,8 +415,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
   if (rows.shape == nullptr) return;
   // The dipoles of single molecules are unknown.
   rows.shape[replica].molecule_dipole_D = kNoNumber;
-  rows.shape[replica].dipole_D =
-      units::debye_per_e_A * sqrt(mean[0] * mean[0] + mean[1] * mean[1] + mean[2] * mean[2]);
+  put_dipole({mean[0], mean[1], mean[2]}, rows.shape[replica]);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ ManyBodyStage::ManyBodyStage(const System& system, std::int64_t images, int devi
   const auto count = static_cast<std::size_t>(images);
   numbers_ = DeviceBuffer<double>(count * kImageNumbers);
   failures_ = DeviceBuffer<int>(count, 0);
-  work_.wall = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
+  work_.outside = outside_forces(system);
+  std::copy_n(system.model.field_kcal_per_mol_e_A.begin(), 3, work_.field);
   work_.masses = masses(system.model);
   work_.numbers = numbers_.get();
   const bool is_mbpol = model_ == ManyBodyModel::mbpol;

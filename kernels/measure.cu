@@ -49,6 +49,7 @@ struct EnergyTerms {
     out[kHeatSum] = d.heat != nullptr ? d.heat[slot] : 0.0;
     if (images != nullptr) {
       out[EnergyTerm::kBondEnergy] = image_number(images, replica, molecule, kImageBonds);
+      out[EnergyTerm::kField] = image_number(images, replica, molecule, kImageField);
       out[kPotentialSum] = image_number(images, replica, molecule, kImagePotential);
       return;
     }
@@ -151,7 +152,13 @@ __global__ void __launch_bounds__(kMeasureThreads)
   if (lane > 0) return;
   double sums[EnergyTerm::kNumbers];
   for (int k = 0; k < EnergyTerm::kNumbers; ++k) sums[k] = numbers[k];
-  const Energies e = energies_of(n, sums, degrees_of_freedom(n, inertia), potential);
+  const BiasMeasure bias =
+      measure_biases(n.biases, d.molecules, d.bias_centres + replica, d.replicas, [&](int k) {
+        const std::int64_t slot = device_slot(d, replica, k);
+        const Vec3<double> o = load_vector<double>(d.x, d.slots, slot);
+        return d.a == nullptr ? o : fma(n.step.bh2, load_vector<double>(d.a, d.slots, slot), o);
+      });
+  const Energies e = energies_of(n, sums, degrees_of_freedom(n, inertia), potential, bias);
   if (rows.energies != nullptr) rows.energies[replica] = e;
   if (rows.heat != nullptr) rows.heat[replica] = numbers[kHeatSum];
   if (rows.exchange != nullptr) rows.exchange[replica] = exchange_energy_of(n, e);

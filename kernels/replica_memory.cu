@@ -23,7 +23,7 @@ ReplicaMemory::ReplicaMemory(const System& system, const State& start, Path path
   device_.slots = slots_for(path, device_.replicas * device_.copies, n);
   upload_coordinates(start, system.thermostat.kind == Thermostat::baoab);
   if (!start.heat_kcal_per_mol.empty()) upload_heat(start);
-  upload_replicas(start, system.thermostat);
+  upload_replicas(start, system);
   device_ = {device_.slots,
              device_.replicas,
              n,
@@ -47,7 +47,8 @@ ReplicaMemory::ReplicaMemory(const System& system, const State& start, Path path
              kept_heat_.get(),
              system.model.mass_o_Da,
              system.model.mass_h_Da,
-             stage_cycles_.get()};
+             stage_cycles_.get(),
+             bias_centres_.get()};
 }
 
 std::array<double, kStages> ReplicaMemory::stage_cycles() const {
@@ -99,13 +100,18 @@ void ReplicaMemory::upload_heat(const State& start) {
   kept_heat_ = in_slots(heat, 1, false);
 }
 
-void ReplicaMemory::upload_replicas(const State& start, const ThermostatSpec& thermostat) {
+void ReplicaMemory::upload_replicas(const State& start, const System& system) {
   std::vector<std::uint64_t> ids;
   std::vector<double> scales;
   for (std::int64_t id : start.replica_ids) {
     ids.push_back(static_cast<std::uint64_t>(id));
-    scales.push_back(kick_scale_of(thermostat, id));
+    scales.push_back(kick_scale_of(system.thermostat, id));
   }
+  std::vector<double> centres;
+  for (const BiasSpec& bias : system.biases) {
+    for (const std::int64_t id : start.replica_ids) centres.push_back(bias.centre(id));
+  }
+  bias_centres_ = DeviceBuffer<double>(centres);
   noise_ids_ = DeviceBuffer<std::uint64_t>(ids);
   kick_scale_ = DeviceBuffer<double>(scales);
   stopped_ = DeviceBuffer<int>(ids.size(), 0);
@@ -219,7 +225,8 @@ std::vector<BlowUp> BlowUpFinder::find(const ReplicaMemory& replicas,
         [&](const std::vector<double>& at, std::vector<double>& f) {
           if (stage != nullptr) {
             const int n = replicas.device().molecules;
-            return ManyBody(model_, false, 1).compute(n, at, {{}, {}, f, {}, {}});
+            return ManyBody(model_.many_body, false, 1, {}, model_.field_kcal_per_mol_e_A)
+                .compute(n, at, {{}, {}, f, {}, {}});
           }
           m_site_ ? forces_on_host<true>(pair_, at, f) : forces_on_host<false>(pair_, at, f);
         },

@@ -56,11 +56,12 @@ class ReplicaMemory {
                                 bool fill_with_first) const;
   void upload_coordinates(const State& start, bool baoab);
   void upload_heat(const State& start);
-  void upload_replicas(const State& start, const ThermostatSpec& thermostat);
+  void upload_replicas(const State& start, const System& system);
 
   DeviceState device_{};
   std::vector<std::int64_t> ids_;
-  DeviceBuffer<double> x_, v_, a_, f_, v_thermal_, kept_x_, kept_v_, heat_, kept_heat_, kick_scale_;
+  DeviceBuffer<double> x_, v_, a_, f_, v_thermal_, kept_x_, kept_v_, heat_, kept_heat_, kick_scale_,
+      bias_centres_;
   DeviceBuffer<std::uint64_t> noise_ids_;
   DeviceBuffer<int> stopped_, blow_molecule_;
   DeviceBuffer<long long> blow_step_;
@@ -72,7 +73,7 @@ class BlowUpFinder {
  public:
   explicit BlowUpFinder(const System& system)
       : measure_(system),
-        model_(system.model.many_body),
+        model_(system.model),
         pair_(pair_parameters<double>(system.model)),
         m_site_(system.model.has_m_site()) {}
 
@@ -81,7 +82,7 @@ class BlowUpFinder {
 
  private:
   Measure measure_;
-  ManyBodyModel model_;
+  WaterModel model_;
   PairParameters<double> pair_;
   bool m_site_;
   /// By place in the batch. The kept state of a stopped replica does not change, so that each is

@@ -52,13 +52,16 @@ struct BeadTerms {
     if (images != nullptr) {
       out[BeadTerm::kPairs] = image_number(images, bead, molecule, kImagePotential);
       out[BeadTerm::kBonds] = image_number(images, bead, molecule, kImageBonds);
+      out[BeadTerm::kField] = image_number(images, bead, molecule, kImageField);
     } else {
       out[BeadTerm::kPairs] = pair_energy_of<kMSite>(d, 0.0, pair, bead, molecule, q);
       out[BeadTerm::kBonds] = intramolecular_energy(q, n.step.flexible);
+      out[BeadTerm::kField] = 0.0;
     }
     out[BeadTerm::kWall] = 0.0;
-    if (n.wall.stiffness > 0.0) {
-      out[BeadTerm::kWall] = wall_energy(q.o - load_centres(n, centres, bead).mass_q, n.wall);
+    if (n.outside.act()) {
+      out[BeadTerm::kWall] = wall_energy(q.o - load_centres(n, centres, bead).mass_q, n.outside);
+      out[BeadTerm::kField] = field_energy(q, n.outside);
     }
   }
 };
@@ -108,18 +111,23 @@ __global__ void __launch_bounds__(kMeasureThreads)
   if (thread > 0) return;
   const RingEstimate e = ring_estimate(modes.molecules, p, rings.kT[bath], sums, beads);
   if (rows.rings != nullptr) rows.rings[replica] = e.rings;
-  if (rows.energies != nullptr) put_ring_energies(e, modes.molecules, rows.energies[replica]);
+  if (rows.energies != nullptr) put_ring_energies(e, modes.molecules, p, rows.energies[replica]);
   if (rows.energy_moments != nullptr) {
     double* const row = rows.energy_moments + replica * EnergyMoment::kNumbers;
     Energies energies;
     std::memcpy(static_cast<void*>(&energies), row, sizeof(energies));
-    put_ring_energies(e, modes.molecules, energies);
+    put_ring_energies(e, modes.molecules, p, energies);
     energy_moment_row(n.flexible, energies, potential_of(e), row);
   }
   if (rows.exchange != nullptr) rows.exchange[replica] = potential_of(e);
   if (rows.conservation != nullptr) {
     double* const row = rows.conservation + replica * kConservationNumbers;
-    row[0] = e.hamiltonian_kcal_per_mol;
+    const BiasMeasure bias = measure_biases(
+        n.biases, modes.molecules, modes.bias_centres + replica, modes.replicas, [&](int k) {
+          const std::int64_t slot = mode_slot(modes, replica, 0, k);
+          return rsqrt(static_cast<double>(p)) * load_vector<double>(modes.x, modes.slots, slot);
+        });
+    row[0] = e.hamiltonian_kcal_per_mol + p * bias.energy;
     // The mean over the beads, which is conserved; that of the centroids is not.
     for (int k = 0; k < 3; ++k) row[4 + k] = sums[RingTerm::kAngularMomentum + k] / p;
   }
@@ -213,7 +221,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
 void launch_bead_energies(const DeviceState& beads, const MeasureNumbers& n,
                           const ClusterSystem& system, bool m_site, const RingScratch& scratch,
                           cudaStream_t stream) {
-  if (n.wall.stiffness > 0.0) launch_centres(beads, n, scratch.bead_centres, stream);
+  if (n.outside.act()) launch_centres(beads, n, scratch.bead_centres, stream);
   const auto launch = [&]<bool kMSite>() {
     launch_sum(BeadTerms<kMSite>{beads, n, system.pair, scratch.bead_centres, scratch.images},
                scratch.bead_energies, stream);

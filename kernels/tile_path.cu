@@ -294,7 +294,7 @@ __global__ void __launch_bounds__(kWallThreads)
   wall.centre = share * reduce(shared, moment);
   for (int k = static_cast<int>(threadIdx.x); k < d.molecules; k += kWallThreads) {
     const Vec3<S> o = wall_positions<S, R, kMSite>(d, scratch, wall.origin, first + k).o;
-    push = push + wall_force(o - wall.centre, system.wall);
+    push = push + wall_force(o - wall.centre, system.outside);
   }
   wall.push = reduce(shared, push);
   if (threadIdx.x == 0) wall.store(scratch, replica);
@@ -393,12 +393,14 @@ __device__ Triple<S> whole_force(const DeviceState& d, const SystemNumbers<S>& s
   const Masses<S>& m = system.step.masses;
   const S per_molecule = S(1) / static_cast<S>(d.molecules);
   if constexpr (floats) f = remove_net_force(f, per_molecule * sum_over_warp(sum.net), m);
-  if (p.there && system.wall.stiffness > S(0)) {
+  if (p.there && system.outside.act()) {
     const Wall<S> wall = Wall<S>::load(scratch, p.replica);
     const Vec3<S> o = wall_positions<S, R, kMSite>(d, scratch, wall.origin, p.slot).o;
-    f.o = f.o + wall_force(o - wall.centre, system.wall);
+    f = with_field(f, system.outside);
+    f.o = f.o + wall_force(o - wall.centre, system.outside);
     f = remove_net_force(f, per_molecule * wall.push, m);
   }
+  if (p.there && scratch.bias != nullptr) f.o = f.o + load_vector<S>(scratch.bias, 1, 3 * p.slot);
   return f;
 }
 
@@ -567,6 +569,9 @@ static_assert(force_rows(kMostManyBodyMolecules) == 1);
 /// Launches the partial forces at the stored sites, and the sums of the wall.
 template <class S, class R, bool kMSite>
 void launch_pairs(const ClusterLaunch& c, const TileScratch& scratch, bool of_step) {
+  if (scratch.bias != nullptr) {
+    launch_biases(c.d, c.system.biases, scratch.bias, DeviceState{}, c.stream);
+  }
   if (c.stage != nullptr) {
     c.stage->compute(c.d, static_cast<double*>(scratch.partial), of_step ? scratch.step : nullptr,
                      c.stream);
@@ -578,7 +583,7 @@ void launch_pairs(const ClusterLaunch& c, const TileScratch& scratch, bool of_st
       scratch.few_blocks ? pairs_kernel<S, R, kMSite, true> : pairs_kernel<S, R, kMSite, false>;
   launch_early(of_step && scratch.early, kernel, static_cast<unsigned>(blocks), kBand, 0, c.stream,
                c.d, rounded_parameters<R>(c.system.pair), numbers.pair.m_weight, scratch, of_step);
-  if (c.system.wall.stiffness > 0.0) {
+  if (c.system.outside.act()) {
     launch_kernel(wall_kernel<S, R, kMSite>, static_cast<unsigned>(c.d.replicas), kWallThreads, 0,
                   c.stream, c.d, numbers, scratch);
   }
@@ -620,9 +625,8 @@ void launch_tile_step(const ClusterLaunch& c, const TileScratch& scratch, bool b
     if (after_pairs) after_pairs();
     const ChunkShape<S, R> chunk(scratch);
     with_step_kernel<S, R, kMSite>(c, [&](auto kernel) {
-      launch_early(scratch.early && c.system.wall.stiffness == 0.0, kernel, chunks_of(c.d),
-                   chunk.threads, chunk.bytes, c.stream, c.d, rounded_system<S>(c.system), scratch,
-                   begin_next);
+      launch_early(scratch.early && !c.system.outside.act(), kernel, chunks_of(c.d), chunk.threads,
+                   chunk.bytes, c.stream, c.d, rounded_system<S>(c.system), scratch, begin_next);
     });
   });
 }

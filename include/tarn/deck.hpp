@@ -138,6 +138,23 @@ struct ConfinementSection {
   bool operator==(const ConfinementSection&) const = default;
 };
 
+/// Windows or a wall on a coordinate of the oxygens. Those of contacts have keys without units.
+struct BiasSection {
+  BiasCoordinate coordinate = BiasCoordinate::distance;
+  BiasKind kind = BiasKind::harmonic;
+  std::vector<double> molecules;
+  double r0_A = 3.5;
+  std::vector<double> centres_A, centres;
+  double stiffness_kcal_per_mol_A2 = 0.0, stiffness_kcal_per_mol = 0.0;
+  bool operator==(const BiasSection&) const = default;
+};
+
+/// A uniform electric field.
+struct FieldSection {
+  double x_V_per_nm = 0.0, y_V_per_nm = 0.0, z_V_per_nm = 0.0;
+  bool operator==(const FieldSection&) const = default;
+};
+
 /// What computes energies and forces: the water model, a shared library, programs over sockets, or
 /// the program that runs the deck.
 enum class PotentialKind { model, library, socket, program };
@@ -166,6 +183,12 @@ struct ObserveTable {
   std::int64_t every = 100;
   ReplicaSelection replicas;
   bool operator==(const ObserveTable&) const = default;
+};
+struct ObserveBias {
+  std::int64_t every = 25;
+  ReplicaSelection replicas{};  ///< all
+  double bin_width = 0.1;
+  bool operator==(const ObserveBias&) const = default;
 };
 struct ObserveCluster {
   std::int64_t every = 100;
@@ -245,9 +268,12 @@ struct Deck {
   std::optional<PathIntegralSection> path_integral;
   std::optional<ExchangeSection> exchange;
   std::optional<ConfinementSection> confinement;
+  std::optional<FieldSection> field;
+  std::optional<BiasSection> bias;
   std::optional<PotentialSection> potential;
   RunSection run;
   std::optional<ObserveTable> energies;
+  std::optional<ObserveBias> bias_table;
   std::optional<ObserveTable> path_integral_table;
   std::optional<ObserveTable> conservation;
   std::optional<ObserveTable> heat;

@@ -19,7 +19,10 @@ namespace tarn {
 /// @throws InputError for BAOAB with 0 < beta <= 1/4: U cannot be computed from the energies
 double canonical_energy_kcal_per_mol(const System& system, const Energies& energies);
 
-/// An attempted exchange of two neighbours in temperature.
+/// The temperatures or windows that replicas exchange; 0: none.
+std::size_t ladder_length(const System& system);
+
+/// An attempted exchange of two neighbours in temperature or in the centres of a bias.
 struct ExchangeAttempt {
   std::int64_t lower = 0, upper = 0;  ///< replica ids
   double probability = 0.0;           ///< of acceptance, at most 1
@@ -31,7 +34,7 @@ struct ExchangeAttempt {
 /// the Frame are skipped.
 /// @param system its temperatures are those of the ladder, above 0 and ascending
 /// @param frame with kExchangeEnergies or kEnergies, of ring polymers with kExchangeEnergies and
-///        kRescaledEnergies; at a multiple of `every`
+///        kRescaledEnergies, for windows with kEnergies; at a multiple of `every`
 std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_t every,
                                                const Frame& frame);
 

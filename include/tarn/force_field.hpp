@@ -13,13 +13,14 @@ struct ClusterEnergy {
   double coulomb_kcal_per_mol = 0.0;
   double lj_kcal_per_mol = 0.0;
   double intramolecular_kcal_per_mol = 0.0;  ///< of flexible models
+  double field_kcal_per_mol = 0.0;           ///< of the dipole moment in a field
   /// Of a Potential, in place of all others; of a many-body model, in place of the first two.
   double potential_kcal_per_mol = 0.0;
   double between_molecules_kcal_per_mol() const {
     return coulomb_kcal_per_mol + lj_kcal_per_mol + potential_kcal_per_mol;
   }
   double total_kcal_per_mol() const {
-    return between_molecules_kcal_per_mol() + intramolecular_kcal_per_mol;
+    return between_molecules_kcal_per_mol() + intramolecular_kcal_per_mol + field_kcal_per_mol;
   }
 };
 
@@ -27,6 +28,11 @@ struct ClusterEnergy {
 /// @param positions_A, forces_kcal_per_mol_A 9 N numbers each
 void add_intramolecular_forces(const WaterModel& model, std::span<const double> positions_A,
                                std::span<double> forces_kcal_per_mol_A);
+
+/// Adds the forces of the field of a pairwise model. @param forces_kcal_per_mol_A may be empty
+/// @return the energy in the field [kcal/mol]
+double add_field_forces(const WaterModel& model, std::span<const double> positions_A,
+                        std::span<double> forces_kcal_per_mol_A);
 
 /// Energy and forces of single configurations in double precision: all pairs, vacuum, no cutoff. An
 /// object keeps its work space between calls, and must not be used by several threads at once.

@@ -33,12 +33,15 @@ class ManyBody {
   /// @param mixed whether the products of trimers are computed in float
   /// @param threads 0: default_threads()
   /// @param instruction_set empty: the best one
+  /// @param field_kcal_per_mol_e_A a uniform field, see WaterModel
   /// @throws InputError for ManyBodyModel::none, or an unknown instruction set
   explicit ManyBody(ManyBodyModel model, bool mixed = false, int threads = 0,
-                    std::string_view instruction_set = {});
+                    std::string_view instruction_set = {},
+                    const std::array<double, 3>& field_kcal_per_mol_e_A = {});
   ~ManyBody();
 
-  /// one_body, two_body, three_body, dispersion, charges, induction; coulomb, lj, induction.
+  /// one_body, two_body, three_body, dispersion, charges, induction; coulomb, lj, induction. With a
+  /// field `field` follows, the energy of the whole dipole moment.
   const std::vector<std::string>& terms() const;
   /// An image with a failure has an energy of NaN.
   /// @param positions_A [image][molecule][O, H1, H2][x, y, z]
@@ -50,13 +53,13 @@ class ManyBody {
 };
 
 /// Dipole moment of one cluster [e A]. @param positions_A 9 N
-std::array<double, 3> many_body_dipole_e_A(ManyBodyModel model,
+std::array<double, 3> many_body_dipole_e_A(const WaterModel& model,
                                            std::span<const double> positions_A);
 
 /// The same as a Potential, with all PotentialDetails. Engines and other functions that take a
 /// WaterModel make it themselves.
-std::shared_ptr<Potential> many_body_potential(ManyBodyModel model, bool mixed = false,
-                                               int threads = 0,
-                                               std::string_view instruction_set = {});
+std::shared_ptr<Potential> many_body_potential(
+    ManyBodyModel model, bool mixed = false, int threads = 0, std::string_view instruction_set = {},
+    const std::array<double, 3>& field_kcal_per_mol_e_A = {});
 
 }  // namespace tarn

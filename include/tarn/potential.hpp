@@ -33,6 +33,8 @@ std::string_view failure_text(ImageFailure failure);
 struct PotentialDetails {
   /// [image] energy of the bonds and angles within molecules, which the energy includes.
   std::span<const double> bond_energies_kcal_per_mol;
+  /// [image] energy of the dipole moment in a field, which the energy includes.
+  std::span<const double> field_energies_kcal_per_mol;
   std::span<const double> dipoles_e_A;     ///< [image][x, y, z]
   std::span<const ImageFailure> failures;  ///< [image]
 };

@@ -87,6 +87,7 @@ struct ExchangePair {
 /// Results of [exchange], after equilibration.
 struct ExchangeSummary {
   std::vector<ExchangePair> pairs;
+  bool has_windows = false;  ///< the ladder is one of windows: "baths" are their centres
   /// Number of times that a state went from the coldest bath to the hottest and back.
   std::int64_t round_trips = 0;
   double round_trips_per_state = 0.0;  ///< average over states

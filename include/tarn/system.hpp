@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -90,6 +91,35 @@ struct ConfinementSpec {
   double stiffness_kcal_per_mol_A2 = 0.0;
 };
 
+/// A function xi of the positions of the oxygens, of the centroids of ring polymers: the distance
+/// of two [A]; the separation of one from the mean of the others [A]; a smooth maximum of all
+/// separations [A]; the sum of 1/(1 + (r/r0)^6) over pairs; the radius of gyration [A].
+enum class BiasCoordinate {
+  distance,
+  separation,
+  largest_separation,
+  contacts,
+  radius_of_gyration
+};
+/// K/2 (xi - centre)^2, everywhere or on one side of the centre.
+enum class BiasKind { harmonic, upper_wall, lower_wall };
+/// An energy of a coordinate, equation (97). With several centres, replica r has element r modulo
+/// their number.
+struct BiasSpec {
+  BiasCoordinate coordinate = BiasCoordinate::distance;
+  BiasKind kind = BiasKind::harmonic;
+  std::array<int, 2> molecules{0, 1};  ///< of a distance; the first one of a separation
+  double r0_A = 3.5;                   ///< of contacts
+  double stiffness = 0.0;              ///< K [kcal/mol] over the square of the unit of xi
+  std::vector<double> centres;
+
+  bool has_windows() const { return centres.size() > 1; }
+  double centre(std::int64_t replica_id) const {
+    return centres[ReplicaMap(centres.size()).place(replica_id)];
+  }
+};
+inline constexpr int kMostBiases = 4;
+
 /// Sampling (pimd), constant energy (rpmd), or a thermostat on the internal modes only (trpmd).
 enum class RingMethod { pimd, rpmd, trpmd };
 /// The flow of the free ring polymer: the Cayley map, or exact.
@@ -119,6 +149,7 @@ struct System {
   IntegratorSpec integrator;
   ThermostatSpec thermostat;
   ConfinementSpec confinement;
+  std::vector<BiasSpec> biases;  ///< at most kMostBiases
   PathIntegralSpec path_integral;
   /// The linear and angular momentum are zero at the start, and there is no noise that would change
   /// them. Temperatures leave out these six degrees of freedom.
@@ -126,6 +157,14 @@ struct System {
   std::uint64_t seed = 1;
   Precision precision = Precision::double_;
 };
+
+/// The bias that differs between replicas; null if none does.
+inline const BiasSpec* windows_of(const System& s) {
+  for (const BiasSpec& b : s.biases) {
+    if (b.has_windows()) return &b;
+  }
+  return nullptr;
+}
 
 /// Temperature of the bath of a replica or, without a thermostat, of its ring polymer [K].
 inline double replica_temperature_K(const System& s, std::int64_t replica_id) {

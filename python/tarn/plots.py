@@ -719,26 +719,53 @@ def heat_capacity(axes: Axes, table: Table) -> bool:
     return bool(known.any())
 
 
+def free_energy(results: Results, table: Table) -> Figure:
+    """The free energy along a coordinate, and the histograms of the windows below it."""
+    if not len(table):
+        raise NoPicture("warning: free_energy.csv has no rows and no picture")
+    figure, (profile, windows) = panels(2, 2.6, sharex=True)
+    x, y = table["coordinate"], table["free_energy_kcal_per_mol"]
+    error = np.nan_to_num(table["free_energy_kcal_per_mol_err"])
+    # Bins without samples are gaps.
+    width = np.min(np.diff(x)) if len(x) > 1 else 1.0
+    for k, part in enumerate(np.split(np.arange(len(x)), np.where(np.diff(x) > 1.5 * width)[0] + 1)):
+        profile.plot(x[part], y[part], color=COLOURS[0], label="F" if k == 0 else None)
+        profile.fill_between(x[part], (y - error)[part], (y + error)[part], color=COLOURS[0], alpha=0.22, linewidth=0)
+    if "without_volume_kcal_per_mol" in table:
+        shifted = table["without_volume_kcal_per_mol"]
+        profile.plot(x, shifted - np.nanmin(shifted), "--", color=GREY, label="without the volume element")
+    profile.set_ylabel("free energy (kcal/mol)")
+    samples = results.table("bias")
+    match = re.search(r"(\d+) windows", table.provenance)
+    for k in range(int(match.group(1)) if match and samples is not None else 0):
+        own = samples["coordinate"][samples["replica"] % int(match.group(1)) == k]
+        counts, edges = np.histogram(own, bins=np.arange(x[0] - width / 2, x[-1] + width, width / 2))
+        windows.stairs(counts, edges, color=COLOURS[k % len(COLOURS)])
+    windows.set_ylabel("samples of each window")
+    return finish(figure, (profile, windows), table.title("Free energy"), "coordinate (Å, or contacts)     band: standard error")
+
+
 def exchange(results: Results, table: Table) -> Figure:
     figure, (pairs, walkers) = panels(2, 2.6)
     tried = table["attempts"] > 0
-    middle_K = 0.5 * (table["lower_bath_K"] + table["upper_bath_K"])
+    ladder, unit = ("centre", "centre") if "lower_centre" in table else ("bath_K", "temperature (K)")
+    middle_K = 0.5 * (table[f"lower_{ladder}"] + table[f"upper_{ladder}"])
     curve(pairs, middle_K[tried], table["acceptance"][tried], table.error("acceptance")[tried], color=COLOURS[0])
     pairs.set_ylim(0.0, 1.0)
     pairs.set_ylabel("acceptance")
-    pairs.set_xlabel("mean temperature of the pair (K)     bars: standard error")
+    pairs.set_xlabel(f"mean {unit} of the pair     bars: standard error")
     walk = results.table("walkers")
     names = [name for name in walk.names if name.startswith("walker_")] if walk else []
     smoothed = walk is not None and len(walk) > MOST_BLOCKS
-    walkers.set_ylabel("mean temperature (K)" if smoothed else "temperature (K)")
+    walkers.set_ylabel(f"mean {unit}" if smoothed else unit)
     shown = min(len(names), 3)  # more curves would be indistinguishable
     for k in range(shown if walk else 0):
         x, y = walk["time_ps"], walk[names[k * (len(names) - 1) // max(shown - 1, 1)]]
-        label = f"{y[0]:g} K" if len(y) else None
+        label = f"{y[0]:g}{' K' if ladder == 'bath_K' else ''}" if len(y) else None
         x, y, _, _ = merged((x, y, y, y), MOST_BLOCKS)
         walkers.plot(x, y, color=COLOURS[k], label=label)
     return finish(figure, (pairs, walkers), table.title("Replica exchange"),
-                  "time (ps)     walkers of the first ladder, labelled by initial temperature")  # fmt: skip
+                  f"time (ps)     walkers of the first ladder, labelled by initial {unit.split(' (')[0]}")  # fmt: skip
 
 
 def evaporation(results: Results, table: Table) -> Figure:
@@ -1371,6 +1398,7 @@ RUN: tuple[tuple[str, str, Draw], ...] = (
     ("spectrum", "spectrum", spectrum),
     ("correlation", "correlation", correlation),
     ("survival", "evaporation", evaporation),
+    ("free_energy", "free_energy", free_energy),
     ("isomers", "isomers", isomers),
     ("averages", "baths", baths),
     ("trajectory", "trajectory", coordinates),

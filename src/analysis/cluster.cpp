@@ -5,7 +5,7 @@
 
 #include "physics/cluster_parts.hpp"
 #include "physics/cluster_shape.hpp"
-#include "physics/confinement.hpp"
+#include "physics/outside_forces.hpp"
 
 namespace tarn::analysis {
 namespace {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <numbers>
 #include <optional>
 #include <span>
 #include <string>
@@ -111,6 +112,31 @@ void report_ladder(const Deck& deck, const System& system, Terminal& terminal) {
                   potential_kind(deck) != PotentialKind::model && system.model.is_flexible()
                       ? fmt::format(" (with the vibrations of {})", system.model.name)
                       : ""));
+}
+
+/// The overlap of neighbouring windows where the free energy is flat, whose histograms are normal
+/// with the variance kT/K, and centres or a stiffness for the wanted overlap.
+void report_windows(const System& system, Terminal& terminal) {
+  const BiasSpec* const windows = windows_of(system);
+  if (windows == nullptr) return;
+  constexpr double kWanted = 0.3, kSpacing = 2.07;  // of that overlap, in standard deviations
+  const std::vector<double>& c = windows->centres;
+  const double kT = units::boltzmann_kcal_per_mol_K * replica_temperature_K(system, 0);
+  const double width = std::sqrt(kT / windows->stiffness);
+  double widest = 0.0;
+  for (std::size_t k = 0; k + 1 < c.size(); ++k) widest = std::max(widest, c[k + 1] - c[k]);
+  const double range = c.back() - c.front();
+  const auto count = static_cast<int>(std::ceil(range / (kSpacing * width) - 1e-9)) + 1;
+  std::string text;
+  for (int k = 0; k < count; ++k) {
+    text +=
+        fmt::format("{}{:.4g}", k == 0 ? "" : ", ", c.front() + range * k / std::max(1, count - 1));
+  }
+  terminal.info(fmt::format(
+      "windows: histograms of neighbours overlap by {:.0f} % or more where the free energy is "
+      "flat; for about {:.0f} %, centres [{}], or a stiffness of {:.3g}",
+      100.0 * std::erfc(widest / (2.0 * std::numbers::sqrt2 * width)), 100.0 * kWanted, text,
+      kT * std::pow(kSpacing * static_cast<double>(c.size() - 1) / range, 2)));
 }
 
 /// Exit code for forces that are not the derivatives of the energies.
@@ -251,7 +277,8 @@ void check(Arguments& a, int& exit_code) {
     }
     report_beads(deck, measured_per_cm, terminal);
   }
-  if (deck.exchange) report_ladder(deck, system, terminal);
+  if (deck.exchange && !windows_of(system)) report_ladder(deck, system, terminal);
+  report_windows(system, terminal);
   print_deck_and_plan(deck, checker, molecules, potential_seconds, terminal);
 }
 

@@ -27,6 +27,7 @@ struct Arguments {
   int molecules = 0;
   std::uint64_t seed = 1;
   std::string model, out;
+  std::vector<double> field_V_per_nm;
   PotentialOption potential;
   bool minimise = false, quiet = false;
   int starts = 0, hops = 0;  // 0: chosen by the number of molecules
@@ -166,8 +167,8 @@ void write_several_minima(const Arguments& a, const WaterModel& model, const Pot
 void cluster(const Arguments& a, int& exit_code) {
   check_arguments(a);
   const auto of_deck = a.potential.model(a.model);
-  const WaterModel model =
-      of_deck ? *of_deck : water_model_named(a.model.empty() ? "tip3p" : a.model);
+  WaterModel model = of_deck ? *of_deck : water_model_named(a.model.empty() ? "tip3p" : a.model);
+  set_field(a.field_V_per_nm, model);
   Terminal terminal(a.quiet);
   const auto potential = a.potential.make(a.molecules, terminal);
   io::Structure structure;
@@ -204,9 +205,10 @@ void add_cluster(Command& app, int& exit_code) {
       ->required();
   command->add_option("--seed", a->seed, "random seed; default: 1", whole_number(0));
   command->add_option("--model", a->model, fmt::format("{}; default: tip3p", kModelHelp));
-  a->potential.add_to(
-      *command,
-      "deck whose [potential] minimises the lowest minima of the model again; all atoms move");
+  add_field_option(*command, a->field_V_per_nm)
+      ->excludes(a->potential.add_to(*command,
+                                     "deck whose [potential] minimises the lowest minima of the "
+                                     "model again; all atoms move"));
   command->add_flag("--minimise", a->minimise,
                     "search for the lowest energy minimum, with rigid molecules");
   command->add_option("--starts", a->starts,

@@ -20,6 +20,7 @@ namespace {
 struct Arguments {
   io::FrameChoice choice;
   std::string structure, model, device = "cpu";
+  std::vector<double> field_V_per_nm;
   bool rigid = false;
 };
 
@@ -52,7 +53,8 @@ void check_geometry(const Arguments& a, const WaterModel& model, std::span<doubl
 void energy(const Arguments& a) {
   Terminal terminal(false);
   io::Structure structure = load_structure(a.structure, a.choice, terminal);
-  const WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
+  WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
+  set_field(a.field_V_per_nm, model);
   check_geometry(a, model, structure.positions_A, terminal);
   const SinglePoint point = single_point(model, structure.positions_A, {a.device});
   const ClusterEnergy& e = point.energy;
@@ -76,8 +78,13 @@ void energy(const Arguments& a) {
     json.add(term + "_kcal_per_mol", io::json(value));
   }
   json.add("potential_kcal_per_mol", io::json(e.between_molecules_kcal_per_mol()));
+  if (model.has_field() && !model.is_many_body()) {  // those have it among their terms
+    json.add("field_kcal_per_mol", io::json(e.field_kcal_per_mol));
+  }
   if (model.is_flexible()) {
     json.add("intramolecular_kcal_per_mol", io::json(e.intramolecular_kcal_per_mol));
+  }
+  if (model.is_flexible() || model.has_field()) {
     json.add("total_potential_kcal_per_mol", io::json(e.total_kcal_per_mol()));
   }
   json.add("farthest_oxygen_A", io::json(start::farthest_oxygen_A(model, structure.positions_A)));
@@ -94,6 +101,7 @@ void add_energy(Command& app, int& /*exit_code*/) {
   command->add_option("structure", a->structure, kStructureHelp)->required();
   add_frame_options(*command, a->choice);
   command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
+  add_field_option(*command, a->field_V_per_nm);
   command->add_option("--device", a->device, fmt::format("{}; default: cpu", kDeviceHelp));
   command->add_flag("--rigid", a->rigid,
                     "first replace the geometry of each molecule by that of the model");

@@ -15,6 +15,7 @@ struct Arguments {
   io::FrameChoice choice;
   PotentialOption potential;
   std::string structure, model, out;
+  std::vector<double> field_V_per_nm;
   bool quiet = false;
 };
 
@@ -24,8 +25,9 @@ void minimise(const Arguments& a, int& exit_code) {
   Terminal terminal(a.quiet);
   io::Structure structure = load_structure(a.structure, a.choice, terminal);
   const auto of_deck = a.potential.model(a.model);
-  const WaterModel model =
+  WaterModel model =
       of_deck ? *of_deck : choose_water_model(a.structure, structure, a.model, terminal);
+  set_field(a.field_V_per_nm, model);
   const auto potential = a.potential.make(structure.molecules, terminal);
   if (potential) {
     check_bond_lengths(model, true, structure.positions_A, a.structure);
@@ -54,7 +56,7 @@ void add_minimise(Command& app, int& exit_code) {
   command->add_option("structure", a->structure, kStructureHelp)->required();
   add_frame_options(*command, a->choice);
   command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
-  a->potential.add_to(*command);
+  add_field_option(*command, a->field_V_per_nm)->excludes(a->potential.add_to(*command));
   command->add_option("-o,--out", a->out, kStructureOutHelp)->required();
   command->add_flag("--quiet", a->quiet, kQuietHelp);
   command->callback([a, &exit_code] { minimise(*a, exit_code); });

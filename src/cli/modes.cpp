@@ -29,7 +29,7 @@ struct Arguments {
   io::FrameChoice choice;
   PotentialOption potential;
   std::string structure, model, out, plot, molden;
-  std::vector<double> temperatures_K;
+  std::vector<double> temperatures_K, field_V_per_nm;
   double omega = kRigid;
   std::optional<double> hydrogen_mass_Da, oxygen_mass_Da;
   bool minimise = false;
@@ -190,6 +190,7 @@ void modes(const Arguments& a, int& exit_code) {
   WaterModel model =
       of_deck ? *of_deck : choose_water_model(a.structure, structure, a.model, terminal);
   set_masses(a.hydrogen_mass_Da, a.oxygen_mass_Da, model);
+  set_field(a.field_V_per_nm, model);
   const auto potential = a.potential.make(structure.molecules, terminal);
   if (!potential) check_modes(model, structure.molecules, a.omega);
   const bool rigid = !potential && std::isinf(a.omega) && !model.is_flexible();
@@ -243,6 +244,7 @@ void add_modes(Command& app, int& exit_code) {
   add_frame_options(*command, a->choice);
   command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
   Option* potential = a->potential.add_to(*command);
+  add_field_option(*command, a->field_V_per_nm)->excludes(potential);
   command
       ->add_option(
           "--omega", a->omega,

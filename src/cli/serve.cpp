@@ -16,6 +16,7 @@ struct Arguments {
   std::string structure, model;
   ServeAddress address;
   double omega = 0.0, wait_seconds = 60.0;
+  std::vector<double> field_V_per_nm;
   bool extra = false, quiet = false;
 };
 
@@ -24,6 +25,7 @@ void serve(const Arguments& a, int& exit_code) {
   Terminal terminal(a.quiet);
   const io::Structure structure = load_structure(a.structure, a.choice, terminal);
   ServeOptions options{choose_water_model(a.structure, structure, a.model, terminal)};
+  set_field(a.field_V_per_nm, options.model);
   options.molecules = structure.molecules;
   options.atom_order.assign(structure.file_order.begin(), structure.file_order.end());
   options.omega = a.omega;
@@ -60,6 +62,7 @@ void add_serve(Command& app, int& exit_code) {
                    in_range(1, 65535))
       ->excludes(name);
   command->add_option("--model", a->model, fmt::format("{}{}", kModelHelp, kModelFromFileHelp));
+  add_field_option(*command, a->field_V_per_nm);
   command->add_option(
       "--omega", a->omega,
       "penalty strength of the bonds of a rigid model [sqrt(kcal/mol)/A^2]; default: 0",

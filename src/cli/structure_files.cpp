@@ -60,6 +60,22 @@ io::Structure load_structure(const std::string& path, const io::FrameChoice& cho
   return structure;
 }
 
+Option* add_field_option(Command& command, std::vector<double>& field_V_per_nm) {
+  return command
+      .add_option("--field", field_V_per_nm,
+                  "uniform electric field [V/nm], such as 0,0,1; default: none")
+      ->delimiter(',');
+}
+void set_field(const std::vector<double>& field_V_per_nm, WaterModel& model) {
+  if (field_V_per_nm.empty()) return;
+  const bool in_range = std::ranges::all_of(
+      field_V_per_nm, [](double component) { return std::abs(component) <= 100.0; });
+  if (field_V_per_nm.size() != 3 || !in_range) {
+    throw InputError("--field needs three components from -100 to 100 V/nm, such as --field 0,0,1");
+  }
+  set_field_V_per_nm({field_V_per_nm[0], field_V_per_nm[1], field_V_per_nm[2]}, model);
+}
+
 WaterModel choose_water_model(const std::string& path, const io::Structure& structure,
                               const std::string& name, Terminal& terminal) {
   const WaterModel model =

@@ -30,6 +30,11 @@ void add_beads_option(Command& command, std::optional<int>& beads);
 io::Structure load_structure(const std::string& path, const io::FrameChoice& choice,
                              Terminal& terminal);
 
+/// --field of a command that computes energies of a model.
+Option* add_field_option(Command& command, std::vector<double>& field_V_per_nm);
+/// Sets that field, if it was given.
+void set_field(const std::vector<double>& field_V_per_nm, WaterModel& model);
+
 /// The model of that name; if the name is empty, the model named in the file, or tip3p. Warns if
 /// neither selects the model, and about fourth sites that were therefore ignored.
 /// @throws InputError that lists all models

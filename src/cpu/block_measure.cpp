@@ -115,6 +115,19 @@ double BlockMeasure::heat_of(int replica, const std::vector<Group>& groups) cons
   return sum;
 }
 
+BiasMeasure BlockMeasure::bias_of(int replica, int lane, const std::vector<Group>& groups,
+                                  const Space& s) const {
+  if (numbers_.biases.count == 0) return {};
+  const Group& group = group_of(groups, replica);
+  const int centres = layout_.has_rings() ? group.replicas : group.slots;
+  return measure_biases(numbers_.biases, n_, &group.bias_centres[replica - group.first_replica],
+                        centres, [&](int k) -> Vec3<double> {
+                          const double* const q =
+                              &s.q[pack_index(lanes_, static_cast<std::size_t>(k), 0, lane)];
+                          return {q[0], q[lanes_], q[2 * lanes_]};
+                        });
+}
+
 std::array<double, 3> BlockMeasure::dipole_of_potential(int replica) const {
   if (potential_ == nullptr || potential_->dipoles().empty()) {
     return {kNoNumber, kNoNumber, kNoNumber};
@@ -129,7 +142,8 @@ std::array<double, 3> BlockMeasure::dipole_of_potential(int replica) const {
 /// @param for_each_live calls op(lane, place in the frame) for each running replica of the block
 template <class ForEachLive>
 void BlockMeasure::fill_energies(unsigned fields, std::int64_t block, const MeasuredPacks& packs,
-                                 const ForEachLive& for_each_live, Space& s, Frame& frame) const {
+                                 const std::vector<Group>& groups, const ForEachLive& for_each_live,
+                                 Space& s, Frame& frame) const {
   kernels_.measure.energy_sums(numbers_, packs, s.sums.data(), s.inertia.data());
   if (potential_ != nullptr) {
     for_each_live([&](int lane, std::size_t) {
@@ -150,12 +164,17 @@ void BlockMeasure::fill_energies(unsigned fields, std::int64_t block, const Meas
     double sums[EnergyTerm::kNumbers], inertia[InertiaTerm::kNumbers];
     take_lane(s.sums, lanes_, lane, sums);
     take_lane(s.inertia, lanes_, lane, inertia);
-    if (potential_ != nullptr && !potential_->bond_energies().empty()) {
-      sums[EnergyTerm::kBondEnergy] =
-          potential_->bond_energies()[static_cast<std::size_t>(block * lanes_ + lane)];
+    const auto put = [&](const std::vector<double>& of_potential, EnergyTerm::Number term) {
+      if (of_potential.empty()) return;
+      sums[term] = of_potential[static_cast<std::size_t>(block * lanes_ + lane)];
+    };
+    if (potential_ != nullptr) {
+      put(potential_->bond_energies(), EnergyTerm::kBondEnergy);
+      put(potential_->field_energies(), EnergyTerm::kField);
     }
+    const BiasMeasure bias = bias_of(static_cast<int>(block * lanes_ + lane), lane, groups, s);
     const Energies e =
-        energies_of(numbers_, sums, degrees_of_freedom(numbers_, inertia), s.potential[lane]);
+        energies_of(numbers_, sums, degrees_of_freedom(numbers_, inertia), s.potential[lane], bias);
     if (fields & kEnergies) frame.energies[at] = e;
     if (fields & kExchangeEnergies) {
       frame.exchange_energies_kcal_per_mol[at] = exchange_energy_of(numbers_, e);
@@ -182,7 +201,7 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
     }
   };
   if (fields & (kEnergies | kConservation | kExchangeEnergies)) {
-    fill_energies(fields, block, packs, for_each_live, s, frame);
+    fill_energies(fields, block, packs, groups, for_each_live, s, frame);
   }
   if (fields & kHeat) {
     for_each_live([&](int lane, std::size_t at) {
@@ -205,7 +224,7 @@ void BlockMeasure::fill(unsigned fields, std::int64_t block, const std::vector<G
       // known.
       frame.shape[at].molecule_dipole_D = kNoNumber;
       const auto [x, y, z] = dipole_of_potential(static_cast<int>(first) + lane);
-      frame.shape[at].dipole_D = units::debye_per_e_A * std::hypot(x, y, z);
+      put_dipole({x, y, z}, frame.shape[at]);
     });
   }
   if (fields & kGeometry) {

@@ -58,7 +58,11 @@ class BlockMeasure {
   void replica_of_lane(const double* packed, int lane, std::vector<double>& out) const;
   template <class ForEachLive>
   void fill_energies(unsigned fields, std::int64_t block, const MeasuredPacks& packs,
-                     const ForEachLive& for_each_live, Space& space, Frame& frame) const;
+                     const std::vector<Group>& groups, const ForEachLive& for_each_live,
+                     Space& space, Frame& frame) const;
+  /// At the reported positions, Space::q. @param replica of the state, in this lane
+  BiasMeasure bias_of(int replica, int lane, const std::vector<Group>& groups,
+                      const Space& space) const;
   /// Mean over the beads [e A]; NaN if the potential has none.
   std::array<double, 3> dipole_of_potential(int replica) const;
   /// Heat of a replica of the state, summed over its molecules.

@@ -9,8 +9,8 @@
 
 #include "block_measure.hpp"
 #include "core/aligned.hpp"
-#include "core/parallel.hpp"
 #include "core/flush_denormals.hpp"
+#include "core/parallel.hpp"
 #include "core/processors.hpp"
 #include "group.hpp"
 #include "group_steps.hpp"
@@ -144,7 +144,7 @@ class CpuEngine final : public Engine {
         potential->swap(static_cast<int>(replica_at(first)), static_cast<int>(replica_at(second)));
       }
     }
-    if (context_.layout.has_rings()) compute_forces(changed);
+    if (context_.layout.has_rings() || windows_of(context_.system)) compute_forces(changed);
   }
   std::vector<double> take_coordinates(std::span<const std::int64_t> replica_ids) const override {
     auto live = live_places();
@@ -446,16 +446,19 @@ class CpuEngine final : public Engine {
   std::size_t replica_at(const Place& place) const {
     return static_cast<std::size_t>(groups_[place.group].first_replica + place.replica);
   }
-  /// Computes the forces of replicas at new positions; ring polymers have them from here.
+  /// Computes the forces of replicas at new positions; ring polymers and replicas in windows have
+  /// them from here.
   /// @param changed [replica of the state]
   void compute_forces(const std::vector<char>& changed) {
     compute_shared_forces(changed);
-    if (!context_.layout.has_rings()) return;
+    if (!context_.layout.has_rings() && !windows_of(context_.system)) return;
     for_each_group_by_rank([&](std::size_t g, std::size_t rank) {
       Group& group = groups_[g];
       const auto first = changed.begin() + group.first_replica;
       if (std::count(first, first + group.replicas, 1) == 0) return;
       with_group_alone(g, rank, [this](auto& steps, std::size_t number, PairHistograms&) {
+        // A bias differs between replicas, so that the accelerations change too.
+        if (!context_.layout.has_rings()) return prepare_group(steps, number);
         steps.forces();
         if (!context_.forces.any_is_bad(steps.group)) return;
         stopped_.stop_bad(steps.group, number, step_, [](int) { return -1; });
@@ -752,8 +755,8 @@ std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start
                                         std::shared_ptr<Potential> potential) {
   check_start(system, start, counts);
   if (!potential && system.model.is_many_body()) {
-    potential =
-        many_body_potential(system.model.many_body, system.precision == Precision::mixed, threads);
+    potential = many_body_potential(system.model.many_body, system.precision == Precision::mixed,
+                                    threads, {}, system.model.field_kcal_per_mol_e_A);
   }
   const System stepped = potential ? without_model_forces(system) : system;
   std::array<const cpu::KernelTable*, 8> tables{};

@@ -12,6 +12,8 @@
 #include "kernel_table.hpp"
 #include "layout.hpp"
 #include "physics/flexible.hpp"
+#include "physics/outside_forces.hpp"
+#include "steps/step_parameters.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/flat_coordinates.hpp"
@@ -29,6 +31,21 @@ void add_intramolecular_forces(const WaterModel& model, std::span<const double> 
   }
 }
 
+double add_field_forces(const WaterModel& model, std::span<const double> positions_A,
+                        std::span<double> forces_kcal_per_mol_A) {
+  System system;
+  system.model = model;
+  const OutsideForces<double> field = outside_forces(system);
+  double energy = 0.0;
+  for (std::size_t m = 0; m < positions_A.size() / 9; ++m) {
+    energy += field_energy(molecule_at(positions_A.data(), m), field);
+    if (forces_kcal_per_mol_A.empty()) continue;
+    double* const f = forces_kcal_per_mol_A.data();
+    put_molecule(with_field(molecule_at(f, m), field), f, m);
+  }
+  return energy;
+}
+
 struct ForceField::Impl {
   WaterModel model;
   int molecules;
@@ -44,7 +61,7 @@ struct ForceField::Impl {
   Impl(const WaterModel& m, int n, std::shared_ptr<Potential> p)
       : model(m), molecules(n), given(p), potential(std::move(p)) {
     if (!potential && model.is_many_body()) {
-      potential = many_body_potential(model.many_body, false, 1);
+      potential = many_body_potential(model.many_body, false, 1, {}, model.field_kcal_per_mol_e_A);
     }
     if (n < 1) throw InputError("a ForceField is for 1 molecule or more, not " + std::to_string(n));
     if (potential) return;
@@ -79,6 +96,10 @@ struct ForceField::Impl {
       e.intramolecular_kcal_per_mol = within[0];
       e.potential_kcal_per_mol -= within[0];
     }
+    if (const auto field = potential->details().field_energies_kcal_per_mol; !field.empty()) {
+      e.field_kcal_per_mol = field[0];
+      e.potential_kcal_per_mol -= field[0];
+    }
     return e;
   }
   /// All molecules in one block, for one thread.
@@ -101,6 +122,7 @@ struct ForceField::Impl {
             intramolecular_energy(molecule_at(positions_A.data(), m), bonds);
       }
     }
+    if (model.has_field()) e.field_kcal_per_mol = add_field_forces(model, positions_A, {});
     const bool m_site = model.has_m_site();
     kernels.build_sites[m_site][0](args, parameters, 0, padded / kernels.lanes);
     kernels.large_energy[m_site](args, parameters, &e.coulomb_kcal_per_mol, &e.lj_kcal_per_mol);
@@ -151,6 +173,7 @@ ClusterEnergy ForceField::energy_and_forces(std::span<const double> positions_A,
   if (s.model.is_flexible()) {
     add_intramolecular_forces(s.model, positions_A, forces_kcal_per_mol_A);
   }
+  if (s.model.has_field()) add_field_forces(s.model, positions_A, forces_kcal_per_mol_A);
   return e;
 }
 

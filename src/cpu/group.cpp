@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kRingConstants = 7;
 
 /// Lanes without a replica repeat the first one; their results are ignored.
-void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& thermostat,
-          Group& group) {
+void fill(const System& system, const GroupLayout& layout, const State& start, Group& group) {
+  const ThermostatSpec& thermostat = system.thermostat;
   const int n = layout.molecules(), used = layout.first_slot(group.replicas);
   group.stopped.assign(static_cast<std::size_t>(group.replicas), 0);
   group.running_replicas = group.replicas;
@@ -62,6 +62,13 @@ void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& t
   }
   if (!group.lanes_are_replicas) {
     for (int m = n; m < padded_molecules(n); ++m) copy(0, 0, m, 0, false);
+  }
+  const int centres = layout.has_rings() ? group.replicas : group.slots;
+  for (const BiasSpec& bias : system.biases) {
+    for (int slot = 0; slot < centres; ++slot) {
+      const int replica = slot < group.replicas ? slot : 0;
+      group.bias_centres.push_back(bias.centre(start.replica_ids[group.replica_of_state(replica)]));
+    }
   }
   if (thermostat.kind == Thermostat::baoab) group.v_thermal.assign(group.v.size(), kNoNumber);
 }
@@ -268,7 +275,7 @@ std::vector<Group> make_groups(const System& system, const GroupLayout& layout, 
       layout.has_rings() ? modes_by_temperature(system, start) : ModesByTemperature{};
   for_each_index(static_cast<std::int64_t>(groups.size()), threads, [&](std::int64_t g) {
     Group& group = groups[g];
-    fill(layout, start, system.thermostat, group);
+    fill(system, layout, start, group);
     if (layout.has_rings()) fill_modes(system, layout, modes, group);
   });
   return groups;

@@ -30,12 +30,13 @@ struct Group {
   /// Packs; velocities right after the noise of BAOAB, NaN before the first noise.
   AlignedVector<double> v_thermal;
   AlignedVector<double> heat,
-      kept_heat;                     ///< packs with one number per molecule; empty if not tallied
-  AlignedVector<std::uint64_t> ids;  ///< [slot]
-  AlignedVector<double> kick_scale;  ///< [slot] or [molecule]
-  std::vector<char> stopped;         ///< [replica of the group]
-  int running_replicas = 0;          ///< those that are not stopped
-  AlignedVector<double> running;     ///< [slot], see PackLanes
+      kept_heat;                       ///< packs with one number per molecule; empty if not tallied
+  AlignedVector<std::uint64_t> ids;    ///< [slot]
+  AlignedVector<double> kick_scale;    ///< [slot] or [molecule]
+  std::vector<char> stopped;           ///< [replica of the group]
+  int running_replicas = 0;            ///< those that are not stopped
+  AlignedVector<double> running;       ///< [slot], see PackLanes
+  AlignedVector<double> bias_centres;  ///< [bias][slot]; of ring polymers [bias][replica]
   /// Of ring polymers: [member][slot], and by slot.
   AlignedVector<double> ring_constants, springs, bad;
   AlignedVector<std::uint64_t> first_numbers;

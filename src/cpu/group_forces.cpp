@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dense_solve.hpp"
+#include "steps/measure.hpp"
 #include "steps/newmark.hpp"
 #include "steps/zss.hpp"
 
@@ -43,7 +44,8 @@ GroupForces::GroupForces(const System& system, const GroupLayout& layout,
       pairs_(kernels, system.model.has_m_site(), mixed_, layout.pairs_are_floats()),
       pair_(pair_parameters<double>(system.model)),
       single_pair_(pair_parameters<float>(system.model)),
-      wall_{system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2} {
+      outside_(outside_forces(system)),
+      biases_(biases_of(system)) {
   const StepParameters parameters = step_parameters(system);
   masses_ = parameters.masses;
   single_masses_ = rounded_to_float(parameters).masses;
@@ -58,7 +60,7 @@ void GroupForces::compute(double* x, Group& group, WorkSpace& space, TeamMember&
   if (parts) packs.last_pack = part;
   if (potential_) {
     potential_->put_forces(group, space.f.data());
-    if (!has_wall()) return;
+    if (!outside_act() && !has_biases()) return;
   }
   for (int k = 0; k < (parts ? group.slots / wide : 1); ++k) {
     const std::size_t at = pack_index(lanes, static_cast<std::size_t>(k * part), 0, 0);
@@ -66,8 +68,45 @@ void GroupForces::compute(double* x, Group& group, WorkSpace& space, TeamMember&
     double* const f = space.f.data() + at;
     if (!potential_) pair_forces(packs, f, space, member);
     if (mixed_) remove_net_force(kernels_.step, packs, masses_, member, space.totals, f);
-    if (has_wall()) kernels_.step.confine(packs, masses_, wall_, f);
+    if (outside_act()) kernels_.step.confine(packs, masses_, outside_, f);
+    for (int b = 0; b < biases_.count && !layout_.has_rings(); ++b) {
+      kernels_.add_bias(packs, biases_.terms[b], &group.bias_centres[b * group.slots + k * wide],
+                        f);
+    }
   }
+}
+
+void GroupForces::bias_centroids(Group& group) const {
+  for (int r = 0; r < group.replicas; ++r) {
+    for (int b = 0; b < biases_.count; ++b) {
+      bias_forces(
+          biases_.terms[b], layout_.molecules(), group.bias_centres[b * group.replicas + r],
+          [&](int k) { return centroid_of_oxygen(group, r, k); },
+          [&](int k, const Vec3<double>& push) {
+            const Vec3<double> f = 1.0 / layout_.centroid_scale() * push;
+            const auto at = [&](int c) {
+              return layout_.index(group, layout_.first_slot(r), k, c);
+            };
+            group.a[at(0)] += f.x;
+            group.a[at(1)] += f.y;
+            group.a[at(2)] += f.z;
+          });
+    }
+  }
+}
+
+double GroupForces::centroid_bias(const Group& group, int r) const {
+  if (!has_biases()) return 0.0;
+  return measure_biases(biases_, layout_.molecules(), &group.bias_centres[r], group.replicas,
+                        [&](int k) { return centroid_of_oxygen(group, r, k); })
+      .energy;
+}
+
+Vec3<double> GroupForces::centroid_of_oxygen(const Group& group, int r, int molecule) const {
+  const auto x = [&](int c) {
+    return group.x[layout_.index(group, layout_.first_slot(r), molecule, c)];
+  };
+  return layout_.centroid_scale() * Vec3<double>{x(0), x(1), x(2)};
 }
 
 void GroupForces::pair_forces(const MoleculePacks& packs, double* f, WorkSpace& space,
@@ -128,10 +167,8 @@ void GroupForces::compute(const SinglePacks& packs, WorkSpace& space, TeamMember
     }
   }
   remove_net_force(kernels_.single_step, packs, single_masses_, member, s.totals, s.f.data());
-  if (has_wall()) {
-    const Confinement<float> wall{static_cast<float>(wall_.radius),
-                                  static_cast<float>(wall_.stiffness)};
-    kernels_.single_step.confine(packs, single_masses_, wall, s.f.data());
+  if (outside_act()) {
+    kernels_.single_step.confine(packs, single_masses_, rounded_to_float(outside_), s.f.data());
   }
 }
 

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "group.hpp"
-#include "physics/confinement.hpp"
+#include "physics/bias.hpp"
+#include "physics/outside_forces.hpp"
 #include "physics/pair_force.hpp"
 #include "potential_forces.hpp"
 #include "stage_clock.hpp"
@@ -14,9 +15,9 @@
 
 namespace tarn::cpu {
 
-/// All forces on a group but those of the bonds: pairs, wall, and the correction of the net force.
-/// Those of a Potential replace the pairs and contain the bonds; one call computes those on all
-/// groups.
+/// All forces on a group but those of the bonds: pairs, wall, field, biases and the correction of
+/// the net force. Those of a Potential replace the pairs and contain the bonds; one call computes
+/// those on all groups.
 ///
 /// The forces of a step are begin() for all groups, place() for each, finish() for all, and
 /// compute() for each. All but compute() do nothing without a Potential.
@@ -53,7 +54,12 @@ class GroupForces {
 
   /// Forces at positions x, laid out as those of the group, into space.f.
   void compute(double* x, Group& group, WorkSpace& space, TeamMember& member) const;
-  bool has_wall() const { return wall_.stiffness > 0.0; }
+  bool outside_act() const { return outside_.act(); }
+  bool has_biases() const { return biases_.count > 0; }
+  /// Adds the forces of biases on the centroids of ring polymers to those on their modes.
+  void bias_centroids(Group& group) const;
+  /// Energy of the biases of ring polymer r.
+  double centroid_bias(const Group& group, int r) const;
   /// The same in single precision, into space.single.f.
   void compute(const SinglePacks& packs, WorkSpace& space, TeamMember& member) const;
 
@@ -77,6 +83,7 @@ class GroupForces {
 
   void pair_forces(const MoleculePacks& packs, double* f, WorkSpace& space,
                    TeamMember& member) const;
+  Vec3<double> centroid_of_oxygen(const Group& group, int r, int molecule) const;
   LargePairs large_pairs_of(const double* x, void* sites) const;
   void large_pair_forces(const LargePairs& args, WorkSpace& space, TeamMember& member) const;
 
@@ -89,7 +96,8 @@ class GroupForces {
   PairParameters<float> single_pair_;
   Masses<double> masses_;
   Masses<float> single_masses_;
-  Confinement<double> wall_;
+  OutsideForces<double> outside_;
+  Biases biases_;
 };
 
 /// Accelerations by dense factorisation, replica by replica.

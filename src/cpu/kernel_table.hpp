@@ -7,6 +7,10 @@
 #include "steps/step_parameters.hpp"
 
 namespace tarn {
+struct BiasTerm;
+}
+
+namespace tarn {
 struct MeasureNumbers;
 }
 
@@ -203,8 +207,8 @@ struct StepKernels {
   /// Subtracts from f the net force that rounded pair forces leave, so that momentum is conserved.
   /// @param totals of all packs; may be null if the pass takes all packs
   void (*remove_net_force)(const Packs&, const Masses<S>&, const S* totals, S* f);
-  /// Adds the forces of the wall and their recoil to f.
-  void (*confine)(const Packs&, const Masses<S>&, const Confinement<S>&, S* f);
+  /// Adds the forces of the wall, their recoil and the forces of the field to f.
+  void (*confine)(const Packs&, const Masses<S>&, const OutsideForces<S>&, S* f);
 };
 
 /// Kernels for single precision only.
@@ -320,6 +324,8 @@ struct KernelTable {
   /// Push-forward Newmark: adds one correction to the accelerations of the active lanes, from the
   /// positions q = x + bh2 a and the forces there.
   void (*correct_newmark)(const StepParameters&, const MoleculePacks&, const NewmarkCorrection&);
+  /// Adds the forces of a bias to f. @param centres [slot]
+  void (*add_bias)(const MoleculePacks&, const BiasTerm&, const double* centres, double* f);
   /// out <- x + bh2 a, laid out as x.
   void (*report_positions)(const StepParameters&, const MoleculePacks&, double* out);
 

@@ -52,6 +52,7 @@ constexpr cpu::KernelTable make_table(const char* name) {
           step_kernels<float, SinglePacks>(),
           end_kick,
           correct_newmark,
+          add_bias,
           report_positions,
           {{small_pairs<false, DoublePairs, kOrder>, small_pairs<false, MixedPairs, kOrder>},
            {small_pairs<true, DoublePairs, kOrder>, small_pairs<true, MixedPairs, kOrder>}},

@@ -1,8 +1,9 @@
 #pragma once
 
 #include "pack_memory.hpp"
-#include "physics/confinement.hpp"
+#include "physics/bias.hpp"
 #include "physics/noise.hpp"
+#include "physics/outside_forces.hpp"
 #include "steps/step_checks.hpp"
 #include "steps/step_program.hpp"
 
@@ -418,30 +419,34 @@ TARN_HD void subtract_net_force(const Vec3<P>& net_force, const PackLanes& packs
   }
 }
 
-/// Adds forces push(p) to the oxygens of a cluster, and subtracts their sum from all molecules.
+/// Adds the forces of the field, and push(p) to the oxygens of a cluster, whose sum is subtracted
+/// from all molecules.
 template <class S, class Push>
-TARN_HD void add_wall_forces(const PackLanes& packs, int first, int count, const Masses<S>& m, S* f,
-                             const Push& push) {
+TARN_HD void add_outside_forces(const PackLanes& packs, int first, int count, const Masses<S>& m,
+                                const OutsideForces<S>& outside, S* f, const Push& push) {
   using P = Pack<S>;
   const Vec3<P> net = sum_over_cluster<P>(packs, first, count, [&](int p) {
     const Vec3<P> of_pack = push(p);
     S* at = f + nine_at<P>(p);
-    if (takes(packs, p)) store_vec3(load_vec3(at) + of_pack, at);
+    if (takes(packs, p)) {
+      const Triple<P> sum = with_field(load_triple(at), outside);
+      store_triple(Triple<P>{sum.o + of_pack, sum.h1, sum.h2}, at);
+    }
     return of_pack;
   });
   subtract_net_force(net, packs, first, count, m, f);
 }
 
-void confine(const MoleculePacks& packs, const Masses<double>& m, const Confinement<double>& wall,
-             double* f) {
+void confine(const MoleculePacks& packs, const Masses<double>& m,
+             const OutsideForces<double>& outside, double* f) {
   const double cluster_mass = packs.molecules * (m.o + 2.0 * m.h);
   for_each_cluster<D>(packs, [&](int first, int count) {
     const Vec3<D> centre =
         D(1.0 / cluster_mass) * sum_over_cluster<D>(packs, first, count, [&](int p) {
           return mass_moment(load_triple(packs.x + nine_at(p)), m);
         });
-    add_wall_forces(packs, first, count, m, f, [&](int p) {
-      return wall_force(load_vec3(packs.x + nine_at(p)) - centre, wall);
+    add_outside_forces(packs, first, count, m, outside, f, [&](int p) {
+      return wall_force(load_vec3(packs.x + nine_at(p)) - centre, outside);
     });
   });
 }
@@ -468,6 +473,35 @@ void remove_net_force_of_cluster(const Packs& packs, const Masses<S>& m, const S
                                : total(load_triple(f + nine_at<P>(p)));
     });
     subtract_net_force(net, packs, first, count, m, f);
+  });
+}
+
+void add_bias(const MoleculePacks& packs, const BiasTerm& bias, const double* centres, double* f) {
+  for_each_cluster<D>(packs, [&](int first, int count) {
+    if (packs.lanes_are_replicas) {
+      const D centre = D::load(centres + first / count * D::lanes);
+      bias_forces(
+          bias, count, centre, [&](int k) { return load_vec3(packs.x + nine_at(first + k)); },
+          [&](int k, const Vec3<D>& push) {
+            double* const at = f + nine_at(first + k);
+            store_vec3(load_vec3(at) + push, at);
+          });
+      return;
+    }
+    const auto at = [](int k) { return nine_at(k / D::lanes) + k % D::lanes; };
+    bias_forces(
+        bias, packs.molecules, *centres,
+        [&](int k) -> Vec3<double> {
+          const double* const x = packs.x + at(k);
+          return {x[0], x[D::lanes], x[2 * D::lanes]};
+        },
+        [&](int k, const Vec3<double>& push) {
+          if (!takes(packs, k / D::lanes)) return;
+          double* const to = f + at(k);
+          to[0] += push.x;
+          to[D::lanes] += push.y;
+          to[2 * D::lanes] += push.z;
+        });
   });
 }
 

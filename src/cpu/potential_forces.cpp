@@ -114,6 +114,7 @@ void PotentialForces::keep_details(const Call& call) {
   const PotentialDetails details = call.potential->details();
   // The first call is for all groups: later ones, of several threads, find the sizes.
   if (!details.bond_energies_kcal_per_mol.empty()) bonds_.resize(energies_.size());
+  if (!details.field_energies_kcal_per_mol.empty()) fields_.resize(energies_.size());
   if (!details.dipoles_e_A.empty()) dipoles_.resize(3 * energies_.size());
   if (!details.failures.empty()) failures_.resize(bad_.size());
   for (std::size_t k = 0; k < call.replicas.size(); ++k) {
@@ -123,6 +124,10 @@ void PotentialForces::keep_details(const Call& call) {
       if (!bonds_.empty()) {
         bonds_[to + copy] = details.bond_energies_kcal_per_mol[from + copy];
         energies_[to + copy] -= bonds_[to + copy];
+      }
+      if (!fields_.empty()) {
+        fields_[to + copy] = details.field_energies_kcal_per_mol[from + copy];
+        energies_[to + copy] -= fields_[to + copy];
       }
       if (!failures_.empty() && details.failures[from + copy] != ImageFailure::none) {
         failures_[call.replicas[k]] = details.failures[from + copy];
@@ -194,6 +199,7 @@ void PotentialForces::swap(int first, int second) {
   };
   swap_images(energies_, 1);
   swap_images(bonds_, 1);
+  swap_images(fields_, 1);
   swap_images(dipoles_, 3);
   swap_images(forces_, size_);
 }

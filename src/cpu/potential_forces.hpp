@@ -47,10 +47,12 @@ class PotentialForces {
   }
   /// Whether that is so of any running replica.
   bool any_is_bad(const Group& group) const;
-  /// Energies without those of bonds [kcal/mol], [replica of the state][copy].
+  /// Energies without those of bonds and field [kcal/mol], [replica of the state][copy].
   const std::vector<double>& energies() const { return energies_; }
   /// Energies of bonds; empty if the potential does not know them.
   const std::vector<double>& bond_energies() const { return bonds_; }
+  /// Of dipole moments in a field; empty if there is none.
+  const std::vector<double>& field_energies() const { return fields_; }
   /// Dipole moments [e A], [replica of the state][copy][3]; empty if the potential has none.
   const std::vector<double>& dipoles() const { return dipoles_; }
   /// Why the potential has no energy for an image of a replica of a group.
@@ -94,7 +96,7 @@ class PotentialForces {
   GroupLayout layout_;
   std::size_t copies_, size_;      ///< numbers per image, 9 N
   std::vector<std::int64_t> ids_;  ///< [image]
-  std::vector<double> positions_, forces_, energies_, rescaled_, bonds_, dipoles_;
+  std::vector<double> positions_, forces_, energies_, rescaled_, bonds_, fields_, dipoles_;
   std::vector<ImageFailure> failures_;  ///< [replica]
   std::vector<int> bad_;                ///< [replica]; -1: good
   std::vector<SavedGroup> saved_;       ///< [first replica of the group]

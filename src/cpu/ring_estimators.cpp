@@ -6,8 +6,8 @@
 #include <cstddef>
 
 #include "interface/moments.hpp"
-#include "physics/confinement.hpp"
 #include "physics/geometry.hpp"
+#include "physics/outside_forces.hpp"
 #include "ring_steps.hpp"
 #include "steps/ring_measure.hpp"
 #include "tarn/core/number.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 /// Energies of the beads of a group, [slot].
 struct BeadEnergies {
-  AlignedVector<double> pairs, bonds;
+  AlignedVector<double> pairs, bonds, fields;
 };
 /// @param rescaled whether a potential has them in rescaled_energies()
 BeadEnergies bead_energies(const StepContext& context, const Group& group,
@@ -28,7 +28,7 @@ BeadEnergies bead_energies(const StepContext& context, const Group& group,
   const PairParameters<double> pair = pair_parameters<double>(model);
   const int lanes = context.layout.lanes(), n = context.layout.molecules();
   BeadEnergies e;
-  for (AlignedVector<double>* numbers : {&e.pairs, &e.bonds}) {
+  for (AlignedVector<double>* numbers : {&e.pairs, &e.bonds, &e.fields}) {
     numbers->resize(static_cast<std::size_t>(group.slots));
   }
   if (const PotentialForces* const potential = context.forces.potential()) {
@@ -37,7 +37,9 @@ BeadEnergies bead_energies(const StepContext& context, const Group& group,
       std::copy(first, first + context.layout.first_slot(group.replicas), to.begin());
     };
     copy(rescaled ? potential->rescaled_energies() : potential->energies(), e.pairs);
-    if (!rescaled && !potential->bond_energies().empty()) copy(potential->bond_energies(), e.bonds);
+    if (rescaled) return e;
+    if (!potential->bond_energies().empty()) copy(potential->bond_energies(), e.bonds);
+    if (!potential->field_energies().empty()) copy(potential->field_energies(), e.fields);
     return e;
   }
   for (int slot = 0; slot < group.slots; slot += lanes) {
@@ -159,12 +161,10 @@ class Ring {
   }
   /// Index of the first coordinate of a molecule; the others follow at strides of the lanes.
   std::size_t at(int mode, int m) const { return layout_.index(group_, first_slot_ + mode, m, 0); }
-  double wall_energy_of_beads() {
-    const Confinement<double> wall{system_.confinement.radius_A,
-                                   system_.confinement.stiffness_kcal_per_mol_A2};
-    if (wall.stiffness <= 0.0) return 0.0;
+  void add_outside_energies(double (&beads)[BeadTerm::kNumbers]) {
+    const OutsideForces<double> outside = outside_forces(system_);
+    if (!outside.act()) return;
     const Masses<double> mass = masses(system_.model);
-    double sum = 0.0;
     for_each_bead([&](int, const std::vector<double>& x) {
       Vec3<double> moment{0.0, 0.0, 0.0};
       for (int m = 0; m < n_; ++m) {
@@ -172,18 +172,20 @@ class Ring {
       }
       const Vec3<double> centre = 1.0 / (n_ * (mass.o + 2.0 * mass.h)) * moment;
       for (int m = 0; m < n_; ++m) {
-        sum += wall_energy(molecule_at(x.data(), static_cast<std::size_t>(m)).o - centre, wall);
+        const Triple<double> q = molecule_at(x.data(), static_cast<std::size_t>(m));
+        beads[BeadTerm::kWall] += wall_energy(q.o - centre, outside);
+        beads[BeadTerm::kField] += field_energy(q, outside);
       }
     });
-    return sum;
   }
   void add_bead_energies(const BeadEnergies& energies, double (&beads)[BeadTerm::kNumbers]) {
     for (int bead = 0; bead < beads_; ++bead) {
       const auto slot = static_cast<std::size_t>(first_slot_ + bead);
       beads[BeadTerm::kPairs] += energies.pairs[slot];
       beads[BeadTerm::kBonds] += energies.bonds[slot];
+      beads[BeadTerm::kField] += energies.fields[slot];
     }
-    beads[BeadTerm::kWall] = wall_energy_of_beads();
+    add_outside_energies(beads);
   }
 
   const System& system_;
@@ -266,9 +268,11 @@ void fill_from_beads(unsigned fields, const StepContext& context, const Group& g
       if (fields & kExchangeEnergies) {
         frame.exchange_energies_kcal_per_mol[at] = potential_of(e);
       }
-      if (fields & kEnergies) put_ring_energies(e, n, frame.energies[at]);
+      if (fields & kEnergies) put_ring_energies(e, n, context.layout.copies(), frame.energies[at]);
       if (fields & kConservation) {
-        frame.conservation[at].energy_kcal_per_mol = e.hamiltonian_kcal_per_mol;
+        frame.conservation[at].energy_kcal_per_mol =
+            e.hamiltonian_kcal_per_mol +
+            context.layout.copies() * context.forces.centroid_bias(group, replica);
         frame.conservation[at].angular_momentum_Da_A2_per_akma =
             sums.mean_angular_momentum(context.layout.copies());
       }

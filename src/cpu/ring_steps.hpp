@@ -36,7 +36,7 @@ struct RingSteps : GroupInSteps {
     const RingKernels& kernels = context.kernels.rings;
     const int packs = group.slots / layout.lanes(), n = layout.molecules();
     const bool of_model = context.forces.potential() == nullptr;
-    if (of_model || context.forces.has_wall()) place_beads(context, group, group.x, space.q);
+    if (of_model || context.forces.outside_act()) place_beads(context, group, group.x, space.q);
     clock.add_to(report.rest_seconds);
     context.forces.compute(space.q.data(), group, space, member);
     clock.add_to(report.pair_seconds);
@@ -47,6 +47,7 @@ struct RingSteps : GroupInSteps {
     clock.add_to(report.bond_seconds);
     kernels.transform(context.transforms.to_modes(group.replicas, packs, 9 * n), space.f.data(),
                       group.a.data());
+    if (context.forces.has_biases()) context.forces.bias_centroids(group);
     clock.add_to(report.rest_seconds);
   }
   /// Nothing is left to solve.

@@ -140,7 +140,7 @@ void narrow_single(const SinglePairs& args, const PairParameters<float>& paramet
 
 /// Positions are relative to the cell of the first molecule, so that the result is independent of
 /// the distance of the cluster from the origin.
-void confine(const SinglePacks& packs, const Masses<float>& m, const Confinement<float>& wall,
+void confine(const SinglePacks& packs, const Masses<float>& m, const OutsideForces<float>& outside,
              float* f) {
   Vec3<U> origin = load_fixed(packs.x, 0).cell;
   if (!packs.lanes_are_replicas) {
@@ -158,8 +158,8 @@ void confine(const SinglePacks& packs, const Masses<float>& m, const Confinement
     const Vec3<F> centre = F(1.0f / cluster_mass) *
                            sum_over_cluster<F>(packs, first, count,
                                                [&](int p) { return mass_moment(position(p), m); });
-    add_wall_forces(packs, first, count, m, f,
-                    [&](int p) { return wall_force(position(p).o - centre, wall); });
+    add_outside_forces(packs, first, count, m, outside, f,
+                       [&](int p) { return wall_force(position(p).o - centre, outside); });
   });
 }
 

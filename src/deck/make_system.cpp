@@ -66,6 +66,9 @@ WaterModel decks::model_of_dynamics(const Deck& deck) {
     model.mass_h_Da = deck.system.hydrogen_mass_Da;
     model.mass_o_Da = molecule_mass_Da - 2.0 * deck.system.hydrogen_mass_Da;
   }
+  if (const auto& f = deck.field) {
+    set_field_V_per_nm({f->x_V_per_nm, f->y_V_per_nm, f->z_V_per_nm}, model);
+  }
   return model;
 }
 
@@ -109,7 +112,7 @@ bool keeps_zero_momentum(const Deck& deck) {
   const bool has_noise =
       thermostat.kind != Thermostat::none &&
       thermostat.friction_per_ps.value_or(0.0) + thermostat.friction_amu_per_ps.value_or(0.0) > 0.0;
-  if (has_noise) return false;
+  if (has_noise || deck.field) return false;
   const VelocityKind velocities = deck.system.velocities;
   return deck.system.remove_momentum || velocities == VelocityKind::zero ||
          (is_drawn(velocities) && !deck.system.temperature_K && bath_temperatures_K(deck).empty());
@@ -140,6 +143,20 @@ PathIntegralSpec ring_spec(const PathIntegralSection& rings) {
           .highest_wavenumber_per_cm = rings.highest_wavenumber_per_cm.value_or(0.0)};
 }
 
+BiasSpec bias_spec(const BiasSection& bias) {
+  const bool contacts = bias.coordinate == BiasCoordinate::contacts;
+  BiasSpec spec{
+      .coordinate = bias.coordinate,
+      .kind = bias.kind,
+      .r0_A = bias.r0_A,
+      .stiffness = contacts ? bias.stiffness_kcal_per_mol : bias.stiffness_kcal_per_mol_A2,
+      .centres = contacts ? bias.centres : bias.centres_A};
+  for (std::size_t k = 0; k < std::min<std::size_t>(bias.molecules.size(), 2); ++k) {
+    spec.molecules[k] = static_cast<int>(bias.molecules[k]);
+  }
+  return spec;
+}
+
 System make_system(const Deck& deck, int molecules) {
   check_molecules(deck, molecules);
   System system;
@@ -150,6 +167,7 @@ System make_system(const Deck& deck, int molecules) {
   if (deck.confinement) {
     system.confinement = {deck.confinement->radius_A, deck.confinement->stiffness_kcal_per_mol_A2};
   }
+  if (deck.bias) system.biases.push_back(bias_spec(*deck.bias));
   if (deck.path_integral) system.path_integral = ring_spec(*deck.path_integral);
   system.zero_momentum = keeps_zero_momentum(deck);
   system.seed = deck.system.seed;

@@ -23,6 +23,11 @@ void path_integral_table_needs_rings(Checker& checker) {
                   "[observe.path_integral] needs a section [path_integral]");
 }
 
+void bias_table_needs_bias(Checker& checker) {
+  if (!checker.deck().bias_table || checker.deck().bias) return;
+  checker.problem("observe.bias.every", "[observe.bias] needs a section [bias]");
+}
+
 void heat_needs_thermostat(Checker& checker) {
   if (!checker.deck().heat || !checker.is_reliable({"thermostat.kind"})) return;
   if (checker.deck().thermostat.kind != Thermostat::none) return;
@@ -161,6 +166,17 @@ std::vector<SectionTable> table_sections() {
       table(&Deck::energies, "observe.energies",
             "Writes `energies.csv` and, with several temperatures and classical nuclei, "
             "`heat_capacity.csv`."),
+      section(
+          &Deck::bias_table, "observe.bias",
+          "Writes `bias.csv`: the coordinate of [`[bias]`](#bias) and the energy of the bias, for "
+          "all replicas. With windows, also `free_energy.csv` at the end: the free energy along "
+          "the coordinate by MBAR (equations 99 and 100), with errors from the replicas of each "
+          "window or, with one, from blocks of time.",
+          {every_key<ObserveBias>(),
+           key(&ObserveBias::bin_width, "bin_width", above_to(0, 100),
+               "Width of the bins of the free energy, in the unit of the coordinate; their "
+               "middles are multiples of it.")},
+          {{"`[observe.bias]` requires `[bias]`.", bias_table_needs_bias}}),
       table(&Deck::path_integral_table, "observe.path_integral",
             "Writes `path_integral.csv`: total energy by the primitive and by the centroid-virial "
             "estimator, kinetic energy of an oxygen and of a hydrogen, energies between and within "

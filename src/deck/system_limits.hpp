@@ -43,6 +43,9 @@ namespace tarn {
 /// Number of beads of each replica; 1: classical.
 int beads_of(const Deck& deck);
 
+/// The bias of a section.
+BiasSpec bias_spec(const BiasSection& bias);
+
 /// The section in the units of engines.
 PathIntegralSpec ring_spec(const PathIntegralSection& rings);
 

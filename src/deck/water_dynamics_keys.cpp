@@ -216,6 +216,68 @@ SectionTable confinement_section() {
       });
 }
 
+SectionTable field_section() {
+  const auto component = [](double FieldSection::*member, const char* name, const char* axis) {
+    return key(member, name, from_to(-100, 100), fmt::format("Component along {}.", axis),
+               {.used_with = {{"potential.kind", {"model"}}}});
+  };
+  return section(&Deck::field, "field",
+                 "A uniform static electric field that acts on all charges, those of massless "
+                 "sites and induced dipoles included (equation 96). `energies.csv` then has the "
+                 "energy -E·μ as `field_kcal_per_mol`, which `potential_kcal_per_mol` leaves out "
+                 "and the total includes, and `cluster.csv` the components of the dipole moment. "
+                 "Only the angular momentum along the field is conserved.",
+                 {component(&FieldSection::x_V_per_nm, "x_V_per_nm", "x"),
+                  component(&FieldSection::y_V_per_nm, "y_V_per_nm", "y"),
+                  component(&FieldSection::z_V_per_nm, "z_V_per_nm", "z")});
+}
+
+SectionTable bias_section() {
+  using B = BiasSection;
+  const Condition lengths{"bias.coordinate",
+                          {"distance", "separation", "largest_separation", "radius_of_gyration"}};
+  const Condition contacts{"bias.coordinate", {"contacts"}};
+  return section(
+      &Deck::bias, "bias",
+      "An additional energy of a coordinate ξ of the oxygens (equations 97 and 98), of the "
+      "centroids of ring polymers. With several centres, the windows, replica r has centre r "
+      "modulo "
+      "their number; [`[exchange]`](#exchange) exchanges neighbouring windows, and "
+      "[`[observe.bias]`](#observebias) writes the free energy along ξ. The total energy includes "
+      "the bias, and `potential_kcal_per_mol` does not.",
+      {
+          key(&B::coordinate, "coordinate",
+              {{"distance", BiasCoordinate::distance, "distance of two oxygens"},
+               {"separation", BiasCoordinate::separation,
+                "distance of an oxygen from the mean of the others"},
+               {"largest_separation", BiasCoordinate::largest_separation,
+                "smooth maximum of the separations of all oxygens"},
+               {"contacts", BiasCoordinate::contacts,
+                "sum of 1/(1 + (r/r0)⁶) over the pairs of oxygens"},
+               {"radius_of_gyration", BiasCoordinate::radius_of_gyration,
+                "root mean square distance of the oxygens from their mean"}},
+              "Coordinate ξ."),
+          key(&B::molecules, "molecules", from_to(0, kMaxMolecules - 1),
+              "Two molecules of a `distance`, or the one of a `separation`, counted from 0.",
+              {.default_text = "[0, 1] or [0]",
+               .used_with = {{"bias.coordinate", {"distance", "separation"}}}}),
+          key(&B::r0_A, "r0_A", above_to(0, 100), "r0 of `contacts`.", {.used_with = {contacts}}),
+          key(&B::kind, "kind",
+              {{"harmonic", BiasKind::harmonic, "K/2 (ξ - centre)²"},
+               {"upper_wall", BiasKind::upper_wall, "the same where ξ is above the centre"},
+               {"lower_wall", BiasKind::lower_wall, "the same where ξ is below the centre"}},
+              "Form of the bias."),
+          key(&B::centres_A, "centres_A", from_to(0, 1e6), "Centres, in ascending order.",
+              {.default_text = "required", .used_with = {lengths}}),
+          key(&B::centres, "centres", from_to(0, 1e6), "Centres of `contacts`.",
+              {.default_text = "required", .used_with = {contacts}}),
+          key(&B::stiffness_kcal_per_mol_A2, "stiffness_kcal_per_mol_A2", above_to(0, 1e6),
+              "Stiffness K.", {.default_text = "required", .used_with = {lengths}}),
+          key(&B::stiffness_kcal_per_mol, "stiffness_kcal_per_mol", above_to(0, 1e6),
+              "Stiffness K of `contacts`.", {.default_text = "required", .used_with = {contacts}}),
+      });
+}
+
 SectionTable run_section() {
   return section(
       &Deck::run, "run", "Length, precision and device of the run.",

@@ -190,8 +190,72 @@ void ring_polymers_are_warm(Checker& checker) {
   }
 }
 
+/// The deck's windows; none: empty.
+std::vector<double> windows_of_deck(const Deck& deck) {
+  if (!deck.bias) return {};
+  std::vector<double> centres = bias_spec(*deck.bias).centres;
+  return centres.size() > 1 ? centres : std::vector<double>{};
+}
+
+void bias_is_complete(Checker& checker) {
+  const Deck& deck = checker.deck();
+  if (!deck.bias || !checker.is_reliable({"bias.coordinate"})) return;
+  const bool contacts = deck.bias->coordinate == BiasCoordinate::contacts;
+  const std::string_view centres = contacts ? "bias.centres" : "bias.centres_A";
+  require_keys(checker, {centres, contacts ? "bias.stiffness_kcal_per_mol"
+                                           : "bias.stiffness_kcal_per_mol_A2"});
+  const std::vector<double> windows = windows_of_deck(deck);
+  if (std::adjacent_find(windows.begin(), windows.end(), std::greater_equal<>()) != windows.end()) {
+    checker.problem(centres, "the centres must be in ascending order");
+  }
+  const auto length = static_cast<int>(windows.size());
+  const int replicas = deck.system.replicas;
+  if (length > 1 && checker.is_reliable({"system.replicas"}) && replicas % length != 0) {
+    checker.problem("system.replicas",
+                    fmt::format("replicas = {} is not a multiple of the {} windows of [bias]; "
+                                "write replicas = {}",
+                                replicas, length, (replicas + length - 1) / length * length));
+  }
+  if (length > 1 && has_several_baths(bath_temperatures_K(deck))) {
+    checker.problem("thermostat.temperatures_K",
+                    "several temperatures and several windows of [bias] exclude each other");
+  }
+  if (length > 1 && deck.thermostat.kind == Thermostat::none) {
+    checker.problem(centres, "windows need a thermostat");
+  }
+  if (deck.run.precision == Precision::single) {
+    checker.problem("run.precision", "[bias] needs precision = \"double\" or \"mixed\"");
+  }
+  if (deck.exchange && length < 2 && deck.path_integral) {
+    checker.problem("bias.coordinate",
+                    "[bias] with one centre does not support [exchange] of ring polymers");
+  }
+  if (deck.multipliers) {
+    checker.problem("observe.multipliers.every", "[observe.multipliers] does not support [bias]");
+  }
+}
+
+std::optional<std::string> bias_problem(const Deck& deck, std::int64_t molecules) {
+  if (!deck.bias) return std::nullopt;
+  const auto& chosen = deck.bias->molecules;
+  const BiasSpec bias = bias_spec(*deck.bias);
+  const bool pair = bias.coordinate == BiasCoordinate::distance;
+  if (molecules < 2) return "a bias needs at least two molecules";
+  for (const double m : chosen) {
+    if (m != std::floor(m) || m >= static_cast<double>(molecules)) {
+      return fmt::format("molecules = {:g}: the molecules are 0 to {}", m, molecules - 1);
+    }
+  }
+  const bool right = chosen.empty() || chosen.size() == (pair ? 2 : 1);
+  if (!right || (pair && bias.molecules[0] == bias.molecules[1])) {
+    return pair ? "a distance needs two different molecules, such as molecules = [0, 1]"
+                : "a separation needs one molecule, such as molecules = [0]";
+  }
+  return std::nullopt;
+}
+
 void exchange_ladders_are_complete(Checker& checker) {
-  if (!checker.deck().exchange) return;
+  if (!checker.deck().exchange || !windows_of_deck(checker.deck()).empty()) return;
   if (!checker.is_reliable({"thermostat.kind", "thermostat.temperatures_K"})) return;
   const ThermostatSection& thermostat = checker.deck().thermostat;
   if (thermostat.kind == Thermostat::none || !checker.has("thermostat.temperatures_K")) {
@@ -300,6 +364,9 @@ std::vector<Rule> run_rules() {
       {"Several `beads` require temperatures above 0.", ring_polymers_are_warm, "path_integral"},
       {"`[confinement]` requires `radius_A` and `stiffness_kcal_per_mol_A2`.",
        confinement_is_complete, "confinement"},
+      {"`[bias]` requires centres and a stiffness, with windows also a thermostat with one "
+       "temperature and a multiple of their number of replicas.",
+       bias_is_complete, "bias", bias_problem},
       {"`[run]` requires exactly one of `steps` and `duration_ps`.", length_is_given, "run"},
       {"`duration_ps` is at most 10¹² steps.", length_is_possible, "run"},
       {"`equilibration_ps` is less than the length of the run.", equilibration_is_shorter_than_run,

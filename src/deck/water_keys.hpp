@@ -17,6 +17,8 @@ SectionTable thermostat_section();
 SectionTable path_integral_section();
 SectionTable exchange_section();
 SectionTable confinement_section();
+SectionTable field_section();
+SectionTable bias_section();
 SectionTable potential_section();
 SectionTable run_section();
 SectionTable checkpoint_section();

@@ -92,7 +92,7 @@ std::vector<double> AtRest::forces_kcal_per_mol_A(const WaterModel& model) const
 /// Work space of one thread for clusters of one size.
 class Worker {
  public:
-  Worker(const WaterModel& model, int molecules) {
+  Worker(const WaterModel& model, int molecules) : model_(model) {
     if (cpu::is_small_cluster(molecules)) {
       small_.emplace(model, molecules);
     } else {
@@ -105,14 +105,21 @@ class Worker {
   void compute(int clusters, std::span<const double> positions_A, double* energies_kcal_per_mol,
                std::span<double> forces_kcal_per_mol_A) {
     if (small_) {
-      return small_->compute(clusters, positions_A.data(), energies_kcal_per_mol,
-                             forces_kcal_per_mol_A.data());
+      small_->compute(clusters, positions_A.data(), energies_kcal_per_mol,
+                      forces_kcal_per_mol_A.data());
+      const std::size_t size = positions_A.size() / static_cast<std::size_t>(clusters);
+      for (std::size_t c = 0; model_.has_field() && c * size < positions_A.size(); ++c) {
+        energies_kcal_per_mol[c] += add_field_forces(model_, positions_A.subspan(c * size, size),
+                                                     forces_kcal_per_mol_A.subspan(c * size, size));
+      }
+      return;
     }
     *energies_kcal_per_mol =
         large_->energy_and_forces(positions_A, forces_kcal_per_mol_A).total_kcal_per_mol();
   }
 
  private:
+  WaterModel model_;
   std::optional<cpu::SmallClusterForces> small_;
   std::optional<ForceField> large_;
 };
@@ -145,7 +152,10 @@ struct ClusterForces::Impl {
 
   void compute_on_cpu(std::span<const double> x, std::span<double> e, std::span<double> f) {
     if (model.is_many_body()) {
-      if (!many_body) many_body = many_body_potential(model.many_body, false, device.threads);
+      if (!many_body) {
+        many_body = many_body_potential(model.many_body, false, device.threads, {},
+                                        model.field_kcal_per_mol_e_A);
+      }
       const std::vector<std::int64_t> ids(e.size());
       return many_body->compute(x, ids, e, f);
     }
@@ -173,9 +183,8 @@ struct ClusterForces::Impl {
     if (e.empty()) return;
     const AtRest clusters(molecules, x, device);
     const std::vector<Energies> energies = clusters.energies(model);
-    std::transform(energies.begin(), energies.end(), e.begin(), [](const Energies& one) {
-      return one.potential_kcal_per_mol + one.bond_kcal_per_mol;
-    });
+    std::transform(energies.begin(), energies.end(), e.begin(),
+                   [](const Energies& one) { return one.all_potential_kcal_per_mol(); });
     const std::vector<double> forces = clusters.forces_kcal_per_mol_A(model);
     std::copy(forces.begin(), forces.end(), f.begin());
     if (model.is_flexible()) add_intramolecular_forces(model, x, f);
@@ -217,7 +226,8 @@ std::vector<double> dipole_moments_e_A(const WaterModel& model, int molecules,
   }
   std::vector<double> moments(positions_A.size() / numbers * 3, 0.0);
   if (model.is_many_body()) {
-    ManyBody(model.many_body).compute(molecules, positions_A, {{}, {}, {}, moments, {}});
+    ManyBody(model.many_body, false, 0, {}, model.field_kcal_per_mol_e_A)
+        .compute(molecules, positions_A, {{}, {}, {}, moments, {}});
     return moments;
   }
   const double charge_e = model.dipole_charge_e();
@@ -240,7 +250,7 @@ SinglePoint single_point(const WaterModel& model, std::span<const double> positi
     result.energy =
         ForceField(model, molecules).energy_and_forces(positions_A, result.forces_kcal_per_mol_A);
     if (model.is_many_body()) {
-      ManyBody many_body(model.many_body, false, device.threads);
+      ManyBody many_body(model.many_body, false, device.threads, {}, model.field_kcal_per_mol_e_A);
       std::vector<double> terms(many_body.terms().size());
       auto failure = ImageFailure::none;
       many_body.compute(molecules, positions_A, {{}, terms, {}, {}, {&failure, 1}});
@@ -263,6 +273,7 @@ SinglePoint single_point(const WaterModel& model, std::span<const double> positi
   result.energy.lj_kcal_per_mol = cluster.energies(spheres).at(0).potential_kcal_per_mol;
   result.forces_kcal_per_mol_A = cluster.forces_kcal_per_mol_A(model);
   if (model.is_flexible()) {
+    result.energy.field_kcal_per_mol = of_charges.field_kcal_per_mol;
     result.energy.intramolecular_kcal_per_mol = of_charges.bond_kcal_per_mol;
     add_intramolecular_forces(model, positions_A, result.forces_kcal_per_mol_A);
   }

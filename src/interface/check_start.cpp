@@ -138,6 +138,29 @@ void check_rings(const System& s) {
   check_number("internal_friction", rings.internal_friction, true);
 }
 
+void check_biases(const System& s) {
+  const auto refuse = [](const std::string& why) { throw InputError("a bias " + why); };
+  if (s.biases.size() > kMostBiases) refuse("is one of more than " + to_string(kMostBiases));
+  if (!s.biases.empty() && s.precision == Precision::single) {
+    refuse("needs double or mixed precision");
+  }
+  for (const BiasSpec& b : s.biases) {
+    check_number("the stiffness of a bias", b.stiffness, false);
+    if (b.centres.empty()) refuse("has no centre");
+    const bool pair = b.coordinate == BiasCoordinate::distance;
+    const auto is_molecule = [&](int m) { return m >= 0 && m < s.molecules; };
+    if (s.molecules < 2) refuse("needs two molecules or more");
+    if (!is_molecule(b.molecules[0]) || (pair && !is_molecule(b.molecules[1])) ||
+        (pair && b.molecules[0] == b.molecules[1])) {
+      refuse("names molecules that the system does not have");
+    }
+    if (!(b.r0_A > 0.0)) refuse("of contacts needs r0 above 0");
+    if (b.has_windows() && (!s.thermostat.temperatures_K.empty() || windows_of(s) != &b)) {
+      refuse("has windows beside several temperatures or other windows");
+    }
+  }
+}
+
 void check_system(const System& s) {
   check_rings(s);
 
@@ -161,6 +184,7 @@ void check_system(const System& s) {
     check_number("friction_oxygen_per_akma", s.thermostat.friction_oxygen_per_akma, true);
     check_number("friction_hydrogen_per_akma", s.thermostat.friction_hydrogen_per_akma, true);
   }
+  check_biases(s);
   check_number("radius_A", s.confinement.radius_A, true);
   check_number("stiffness_kcal_per_mol_A2", s.confinement.stiffness_kcal_per_mol_A2, true);
 }

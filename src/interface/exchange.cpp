@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "exchange_places.hpp"
+#include "physics/bias.hpp"
 #include "physics/exchange.hpp"
 #include "physics/noise.hpp"
 #include "tarn/core/error.hpp"
@@ -34,27 +35,42 @@ void check_canonical(const System& system) {
 
 double canonical_energy_kcal_per_mol(const System& system, const Energies& e) {
   check_canonical(system);
-  const double potential = e.potential_kcal_per_mol + e.bond_kcal_per_mol + e.wall_kcal_per_mol;
+  const double potential = e.all_potential_kcal_per_mol();
   const double b = has_beta(system.integrator.scheme) ? system.integrator.beta : 0.0;
   const bool in_the_middle = system.thermostat.kind == Thermostat::baoab;
   return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol, b,
                          in_the_middle);
 }
 
+std::size_t ladder_length(const System& system) {
+  const BiasSpec* const windows = windows_of(system);
+  return windows ? windows->centres.size() : system.thermostat.temperatures_K.size();
+}
+
 std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_t every,
                                                const Frame& frame) {
-  const std::vector<double>& temperatures_K = system.thermostat.temperatures_K;
-  const ReplicaMap map(temperatures_K.size());
+  const ReplicaMap map(ladder_length(system));
+  const BiasSpec* const windows = windows_of(system);
   check_canonical(system);
   const std::vector<double>& measured = frame.exchange_energies_kcal_per_mol;
   const std::vector<double>& rescaled = frame.rescaled_energies_kcal_per_mol;
-  const bool rings = system.path_integral.beads > 1;
+  const bool rings = system.path_integral.beads > 1 && windows == nullptr;
   if (rings && (measured.empty() || rescaled.empty())) {
     throw InputError("exchanges of ring polymers need their rescaled energies");
   }
   const auto energy_of = [&](std::size_t r) {
     return measured.empty() ? canonical_energy_kcal_per_mol(system, frame.energies[r])
                             : measured[r];
+  };
+  // Equation (98): the other energies are the same before and after.
+  const auto log_ratio_of_windows = [&](std::size_t r, std::size_t other) {
+    const std::int64_t a = frame.replica_ids[r], b = frame.replica_ids[other];
+    const auto energy = [&](std::size_t at, std::int64_t window) {
+      return bias_energy(bias_term(*windows), frame.energies[at].bias_coordinate,
+                         windows->centre(window));
+    };
+    return (energy(r, a) + energy(other, b) - energy(other, a) - energy(r, b)) /
+           (units::boltzmann_kcal_per_mol_K * replica_temperature_K(system, a));
   };
   std::vector<ExchangeAttempt> attempts;
   ReplicaPlaces<std::size_t> places;
@@ -63,15 +79,18 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
     const std::size_t place = map.place(id);  // in the ladder
-    if (exchange_partner(id, temperatures_K.size(), every, frame.step) != id + 1) continue;
+    if (exchange_partner(id, ladder_length(system), every, frame.step) != id + 1) continue;
     const std::size_t* upper = places.find(id + 1);
     if (upper == nullptr) continue;
-    const double b_lower = 1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place]);
-    const double b_upper = 1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place + 1]);
+    const double b_lower =
+        1.0 / (units::boltzmann_kcal_per_mol_K * replica_temperature_K(system, id));
+    const double b_upper =
+        1.0 / (units::boltzmann_kcal_per_mol_K * replica_temperature_K(system, id + 1));
     const double ratio =
-        rings ? ring_exchange_log_ratio(b_lower, b_upper, energy_of(r), energy_of(*upper),
-                                        rescaled[*upper], rescaled[r])
-              : exchange_log_ratio(b_lower, b_upper, energy_of(r), energy_of(*upper));
+        windows ? log_ratio_of_windows(r, *upper)
+        : rings ? ring_exchange_log_ratio(b_lower, b_upper, energy_of(r), energy_of(*upper),
+                                          rescaled[*upper], rescaled[r])
+                : exchange_log_ratio(b_lower, b_upper, energy_of(r), energy_of(*upper));
     // NaN is rejected.
     const double probability = ratio >= 0.0 ? 1.0 : ratio < 0.0 ? std::exp(ratio) : 0.0;
     attempts.push_back({id, id + 1, probability,
@@ -83,13 +102,11 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
 
 std::vector<StateExchange> accepted_exchanges(const System& system,
                                               std::span<const ExchangeAttempt> attempts) {
-  const std::vector<double>& temperatures_K = system.thermostat.temperatures_K;
-  const ReplicaMap map(temperatures_K.size());
   std::vector<StateExchange> pairs;
   for (const ExchangeAttempt& attempt : attempts) {
     if (!attempt.accepted) continue;
-    const double lower_K = temperatures_K[map.place(attempt.lower)];
-    const double upper_K = temperatures_K[map.place(attempt.upper)];
+    const double lower_K = replica_temperature_K(system, attempt.lower);
+    const double upper_K = replica_temperature_K(system, attempt.upper);
     pairs.push_back(
         {attempt.lower, attempt.upper, std::sqrt(lower_K / upper_K), std::sqrt(upper_K / lower_K)});
   }

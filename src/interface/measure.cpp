@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "physics/confinement.hpp"
 #include "physics/molecule_solve.hpp"
+#include "physics/outside_forces.hpp"
 #include "physics/pair_force.hpp"
 #include "tarn/flat_coordinates.hpp"
 
@@ -76,8 +76,7 @@ void Measure::fill_classical_rings(Frame& frame) const {
     m.kinetic_o_kcal_per_mol = m.kinetic_h_kcal_per_mol = kinetic;
     m.potential_kcal_per_mol = e.potential_kcal_per_mol;
     m.intramolecular_kcal_per_mol = e.bond_kcal_per_mol;
-    m.virial_kcal_per_mol = e.potential_kcal_per_mol + e.bond_kcal_per_mol + e.wall_kcal_per_mol +
-                            3.0 * system_.molecules * kinetic;
+    m.virial_kcal_per_mol = e.all_potential_kcal_per_mol() + 3.0 * system_.molecules * kinetic;
     m.primitive_kcal_per_mol = m.virial_kcal_per_mol;
     m.centroid_K = e.temperature_K;
     frame.rings[r] = m;
@@ -96,7 +95,7 @@ void Measure::multipliers(const Replica& r, const Forces& forces, double* lambda
   if (numbers_.multipliers_need_forces) {
     const std::vector<double>& at = numbers_.solved_at_q ? r.q : r.x;
     forces(at, f);
-    add_wall(at, f);
+    add_outside(at, f);
   }
   for (int k = 0; k < system_.molecules; ++k) {
     const MeasuredMolecule<double> m{
@@ -112,7 +111,7 @@ void Measure::record_extremes(const std::vector<double>& x, const std::vector<do
   const auto force_at = [&](const std::vector<double>& at) {
     std::vector<double> f(at.size());
     forces(at, f);
-    add_wall(at, f);
+    add_outside(at, f);
     return largest_force(f);
   };
   blow_up.closest = closest_atoms(last_good_x);
@@ -126,16 +125,16 @@ void Measure::record_extremes(const std::vector<double>& x, const std::vector<do
   blow_up.seen_in_last_good_state = false;
 }
 
-void Measure::add_wall(const std::vector<double>& x, std::vector<double>& f) const {
-  if (numbers_.wall.stiffness <= 0.0) return;
+void Measure::add_outside(const std::vector<double>& x, std::vector<double>& f) const {
+  if (!numbers_.outside.act()) return;
   const Masses<double>& m = numbers_.step.masses;
   const int n = system_.molecules;
   const Vec3<double> centre = centre_of_mass(x, n, m);
   Vec3<double> net{0, 0, 0};
   std::vector<Triple<double>> on_atoms;
   for (int k = 0; k < n; ++k) {
-    Triple<double> fk = molecule(f, k);
-    const Vec3<double> push = wall_force(molecule(x, k).o - centre, numbers_.wall);
+    Triple<double> fk = with_field(molecule(f, k), numbers_.outside);
+    const Vec3<double> push = wall_force(molecule(x, k).o - centre, numbers_.outside);
     fk.o = fk.o + push;
     net = net + push;
     on_atoms.push_back(fk);

@@ -51,7 +51,7 @@ class Measure {
   /// what they have along the bonds.
   void project(Replica& r) const;
   void multipliers(const Replica& r, const Forces& forces, double* lambda) const;
-  void add_wall(const std::vector<double>& x, std::vector<double>& f) const;
+  void add_outside(const std::vector<double>& x, std::vector<double>& f) const;
 
   System system_;
   MeasureNumbers numbers_;

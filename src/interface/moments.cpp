@@ -6,7 +6,7 @@
 
 #include "core/parallel.hpp"
 #include "measure.hpp"
-#include "physics/confinement.hpp"
+#include "physics/outside_forces.hpp"
 #include "physics/radial.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/flat_coordinates.hpp"

@@ -13,50 +13,6 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-namespace detail {
-
-/// p 2^n, from shifted = n + 0x1.8p52.
-TARN_HD double times_power_of_two(double p, double shifted) {
-  std::uint64_t bits, n;
-  std::memcpy(&bits, &p, sizeof(bits));
-  std::memcpy(&n, &shifted, sizeof(n));
-  bits += n << 52;
-  std::memcpy(&p, &bits, sizeof(bits));
-  return p;
-}
-#if !defined(__CUDACC__)
-TARN_HD Pack<double> times_power_of_two(const Pack<double>& p, const Pack<double>& shifted) {
-  using Bits = Pack<std::uint64_t>::Native;
-  return {reinterpret_cast<Pack<double>::Native>(reinterpret_cast<Bits>(p.v) +
-                                                 (reinterpret_cast<Bits>(shifted.v) << 52))};
-}
-#endif
-
-/// 1, 1/n(1), 1/(n(1) n(2)), ...
-template <int count>
-struct Series {
-  double c[count];
-
-  TARN_HD constexpr explicit Series(double (*n)(int)) : c{1.0} {
-    for (int k = 1; k < count; ++k) c[k] = c[k - 1] / n(k);
-  }
-};
-
-}  // namespace detail
-
-/// exp(x); x beyond -700 to 700 counts as that.
-template <class T>
-TARN_HD T exponential(const T& x) {
-  constexpr detail::Series<14> kSeries([](int k) -> double { return k; });
-  constexpr double kInteger = 0x1.8p52;  // doubles of this size are integers
-  const T limited = max(T(-700.0), min(T(700.0), x));
-  const T shifted = fma(limited, T(1.4426950408889634), T(kInteger));
-  const T n = shifted - T(kInteger);
-  const T rest =  // x - n log 2, in two parts
-      fnma(n, T(1.90821492927058770002e-10), fnma(n, T(6.93147180369123816490e-01), limited));
-  return detail::times_power_of_two(detail::polynomial(kSeries.c, rest), shifted);
-}
-
 /// log(x) for 1/2 <= x <= 2, by the series of 2 artanh((x - 1)/(x + 1)).
 template <class T>
 TARN_HD T log_near_one(const T& x) {

@@ -13,7 +13,7 @@ inline constexpr int kImages = 8;
 
 /// Terms of the energy, in the order of ManyBody::terms().
 inline constexpr int kOneBody = 0, kTwoBody = 1, kThreeBody = 2, kDispersion = 3, kCharges = 4,
-                     kInduction = 5, kTerms = 6;
+                     kInduction = 5, kField = 6, kTerms = 7;
 
 /// Up to eight images. All arrays begin at 64 bytes.
 struct Block {
@@ -25,6 +25,7 @@ struct Block {
   double* pivot;     ///< [image] out: not positive if the dipole equations are not solvable
   double* work;      ///< work_size() numbers
   SurfaceRows energy_rows, charge_rows;
+  std::array<double, 3> field;  ///< [kcal/mol/(e A)]
 };
 /// Numbers in Block::work.
 constexpr std::size_t work_size(int molecules) {

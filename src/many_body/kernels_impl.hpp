@@ -246,7 +246,9 @@ void compute_block(const Block& block) {
   for (int lane = 0; lane < block.images; lane += P::lanes) {
     place_sites<Model>(block, block.x + lane, a);
     make_equations<Model>(n, a);
-    for (int k = 0; k < dipoles; ++k) a.dipole[k] = a.field[k];
+    const auto scaled = [&](int k) { return P(block.field[k] / Model::kRoot); };
+    const V field{scaled(0), scaled(1), scaled(2)};
+    for (int k = 0; k < dipoles; ++k) a.dipole[k] = a.field[k] = a.field[k] + field;
     factorise(dipoles, a.matrix).store(block.pivot + lane);
     solve(dipoles, a.matrix, &a.dipole[0].x);
 
@@ -263,16 +265,23 @@ void compute_block(const Block& block) {
           fma(P(-0.5), dot(a.field[k], a.dipole[k]), terms[many_body::kInduction]);
       moment = moment + a.dipole[k];
     }
+    terms[many_body::kInduction] = terms[many_body::kInduction] + dot(field, moment);
     for (int m = 0; m < n; ++m) {
       V *const g = a.gradient + 4 * m, *const site = a.site + 4 * m;
-      const P *const q = a.charge + 4 * m, *const potential = a.potential + 4 * m;
-      for (int k = 1; k < 4; ++k) moment = fma(q[k], site[k], moment);
+      const P* const q = a.charge + 4 * m;
+      P* const potential = a.potential + 4 * m;
+      for (int k = 1; k < 4; ++k) {
+        moment = fma(q[k], site[k], moment);
+        potential[k] = potential[k] - dot(field, site[k]);
+        g[k] = fnma(q[k], field, g[k]);
+      }
       gather_monomer<Model>(site, potential, a.monomer[m], g);
       if constexpr (Model::kIsFlexible) {
         terms[many_body::kOneBody] = terms[many_body::kOneBody] + a.monomer[m].energy.value;
       }
       for (int k = 0; k < 3; ++k) store(g[k], block.gradient + (9 * m + 3 * k) * kImages + lane);
     }
+    terms[many_body::kField] = -dot(field, moment);
     for (int k = 0; k < many_body::kTerms; ++k) terms[k].store(block.terms + k * kImages + lane);
     store(P(1.0 / Model::kRoot) * moment, block.dipole + lane);
   }

@@ -59,19 +59,26 @@ struct BlockMemory {
 
 class ManyBody::Work {
  public:
-  Work(ManyBodyModel model, bool mixed, int threads, std::string_view instruction_set)
+  Work(ManyBodyModel model, bool mixed, int threads, std::string_view instruction_set,
+       const std::array<double, 3>& field)
       : is_mbpol_(model == ManyBodyModel::mbpol),
         mixed_(mixed),
         threads_(threads),
+        field_(field),
         kernels_(instruction_set.empty() ? &best_kernels() : kernels_named(instruction_set)) {
     if (kernels_ == nullptr) {
       throw InputError("this build has no instruction set \"" + std::string(instruction_set) +
                        "\"");
     }
     if (model == ManyBodyModel::none) throw InputError("a pairwise model has no many-body terms");
+    using Names = std::vector<std::string>;
+    names_ = is_mbpol_
+                 ? Names{"one_body", "two_body", "three_body", "dispersion", "charges", "induction"}
+                 : Names{"coulomb", "lj", "induction"};
+    if (field_ != std::array<double, 3>{}) names_.emplace_back("field");
   }
 
-  bool is_mbpol() const { return is_mbpol_; }
+  const std::vector<std::string>& names() const { return names_; }
   void compute(int molecules, std::span<const double> positions, const ManyBodyResults& results) {
     const auto size = static_cast<std::size_t>(9 * molecules);
     if (molecules < 1 || positions.size() % size != 0) {
@@ -124,7 +131,8 @@ class ManyBody::Work {
                       m.pivot.data(),
                       m.work.data(),
                       monomer_surface().rows(),
-                      charge_surface().rows()};
+                      charge_surface().rows(),
+                      field_};
     if (!is_mbpol_) return kernels_->dang_chang(block);
     kernels_->mbpol(block);
     add_clusters<2>(m.dimers, kernels_->lanes, threads, m, [&](const double* in, double* out) {
@@ -245,12 +253,10 @@ class ManyBody::Work {
     }
     if (!results.failures.empty()) results.failures[to] = failure;
     if (!results.terms_kcal_per_mol.empty()) {
-      const std::array<int, 3> rigid{kCharges, kDispersion, kInduction};
-      const int terms = is_mbpol_ ? kTerms : 3;
-      for (int k = 0; k < terms; ++k) {
-        results.terms_kcal_per_mol[to * static_cast<std::size_t>(terms) +
-                                   static_cast<std::size_t>(k)] =
-            at(m.terms, is_mbpol_ ? k : rigid[static_cast<std::size_t>(k)]);
+      constexpr std::array<int, 4> kRigid{kCharges, kDispersion, kInduction, kField};
+      for (std::size_t k = 0; k < names_.size(); ++k) {
+        results.terms_kcal_per_mol[to * names_.size() + k] =
+            at(m.terms, is_mbpol_ ? static_cast<int>(k) : kRigid[k]);
       }
     }
     const auto size = static_cast<std::size_t>(9 * molecules);
@@ -264,28 +270,26 @@ class ManyBody::Work {
 
   bool is_mbpol_, mixed_;
   int threads_;
+  std::array<double, 3> field_;
   const Kernels* kernels_;
+  std::vector<std::string> names_;
   std::vector<BlockMemory> memory_;  // [thread]
 };
 
-ManyBody::ManyBody(ManyBodyModel model, bool mixed, int threads, std::string_view instruction_set)
-    : work_(std::make_unique<Work>(model, mixed, threads, instruction_set)) {}
+ManyBody::ManyBody(ManyBodyModel model, bool mixed, int threads, std::string_view instruction_set,
+                   const std::array<double, 3>& field)
+    : work_(std::make_unique<Work>(model, mixed, threads, instruction_set, field)) {}
 ManyBody::~ManyBody() = default;
-const std::vector<std::string>& ManyBody::terms() const {
-  static const std::vector<std::string> mbpol{"one_body",   "two_body", "three_body",
-                                              "dispersion", "charges",  "induction"};
-  static const std::vector<std::string> dang_chang{"coulomb", "lj", "induction"};
-  return work_->is_mbpol() ? mbpol : dang_chang;
-}
+const std::vector<std::string>& ManyBody::terms() const { return work_->names(); }
 void ManyBody::compute(int molecules, std::span<const double> positions_A,
                        const ManyBodyResults& results) {
   work_->compute(molecules, positions_A, results);
 }
 
-std::array<double, 3> many_body_dipole_e_A(ManyBodyModel model,
+std::array<double, 3> many_body_dipole_e_A(const WaterModel& model,
                                            std::span<const double> positions_A) {
   std::array<double, 3> dipole{};
-  ManyBody(model, false, 1)
+  ManyBody(model.many_body, false, 1, {}, model.field_kcal_per_mol_e_A)
       .compute(static_cast<int>(positions_A.size() / 9), positions_A, {{}, {}, {}, dipole, {}});
   return dipole;
 }
@@ -294,11 +298,13 @@ namespace {
 
 class ManyBodyPotential final : public Potential {
  public:
-  ManyBodyPotential(ManyBodyModel model, bool mixed, int threads, std::string_view instruction_set)
-      : many_body_(model, mixed, threads, instruction_set),
+  ManyBodyPotential(ManyBodyModel model, bool mixed, int threads, std::string_view instruction_set,
+                    const std::array<double, 3>& field)
+      : many_body_(model, mixed, threads, instruction_set, field),
         model_(model),
         mixed_(mixed),
         instruction_set_(instruction_set),
+        field_(field),
         name_(std::string(model == ManyBodyModel::mbpol ? "mbpol" : "dang-chang") +
               (mixed ? " mixed" : "")) {}
   void compute(std::span<const double> positions_A, std::span<const std::int64_t> image_ids,
@@ -308,15 +314,19 @@ class ManyBodyPotential final : public Potential {
     dipoles_.resize(3 * images);
     failures_.resize(images);
     bonds_.clear();
+    fields_.clear();
     if (images == 0) return;
     many_body_.compute(static_cast<int>(positions_A.size() / images / 9), positions_A,
                        {energies, terms_, forces, dipoles_, failures_});
-    if (terms != std::size_t{kTerms}) return;  // rigid
-    for (std::size_t i = 0; i < images; ++i) bonds_.push_back(terms_[i * terms + kOneBody]);
+    for (std::size_t i = 0; i < images; ++i) {
+      const double* const own = &terms_[i * terms];
+      if (model_ == ManyBodyModel::mbpol) bonds_.push_back(own[kOneBody]);
+      if (field_ != std::array<double, 3>{}) fields_.push_back(own[terms - 1]);
+    }
   }
-  PotentialDetails details() const override { return {bonds_, dipoles_, failures_}; }
+  PotentialDetails details() const override { return {bonds_, fields_, dipoles_, failures_}; }
   std::unique_ptr<Potential> for_thread() const override {
-    return std::make_unique<ManyBodyPotential>(model_, mixed_, 1, instruction_set_);
+    return std::make_unique<ManyBodyPotential>(model_, mixed_, 1, instruction_set_, field_);
   }
   std::string name() const override { return name_; }
 
@@ -324,16 +334,19 @@ class ManyBodyPotential final : public Potential {
   ManyBody many_body_;
   ManyBodyModel model_;
   bool mixed_;
-  std::string instruction_set_, name_;
-  std::vector<double> terms_, bonds_, dipoles_;
+  std::string instruction_set_;
+  std::array<double, 3> field_;
+  std::string name_;
+  std::vector<double> terms_, bonds_, fields_, dipoles_;
   std::vector<ImageFailure> failures_;
 };
 
 }  // namespace
 
 std::shared_ptr<Potential> many_body_potential(ManyBodyModel model, bool mixed, int threads,
-                                               std::string_view instruction_set) {
-  return std::make_shared<ManyBodyPotential>(model, mixed, threads, instruction_set);
+                                               std::string_view instruction_set,
+                                               const std::array<double, 3>& field) {
+  return std::make_shared<ManyBodyPotential>(model, mixed, threads, instruction_set, field);
 }
 
 }  // namespace tarn

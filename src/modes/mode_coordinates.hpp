@@ -154,6 +154,12 @@ class ModeCoordinates {
       own.bottomRightCorner<3, 3>() = dense::inverse(at(k).rotation_vectors);
     }
     motions.leftCols<3>() /= std::sqrt(mass * molecules());
+    if (model_.has_field()) {  // rotations about its direction remain
+      const Eigen::Vector3d field(model_.field_kcal_per_mol_e_A.data());
+      motions.col(3) = (motions.rightCols<3>() * field).normalized();
+      motions.conservativeResize(Eigen::NoChange, 4);
+      return motions;
+    }
     dense::orthonormalise(motions.rightCols<3>());
     return motions;
   }

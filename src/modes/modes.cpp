@@ -236,8 +236,9 @@ NormalModes normal_modes(const WaterModel& model, std::span<const double> positi
   const bool penalised = std::isfinite(omega), rigid = !penalised && !model.is_flexible();
   const modes::ModeCoordinates coordinates(model, positions_A, rigid);
   if (model.is_many_body()) {
-    return modes_by_differences(coordinates, positions_A, kManyBodyDisplacement_A,
-                                *many_body_potential(model.many_body));
+    return modes_by_differences(
+        coordinates, positions_A, kManyBodyDisplacement_A,
+        *many_body_potential(model.many_body, false, 0, {}, model.field_kcal_per_mol_e_A));
   }
   std::vector<double> forces(positions_A.size());
   NormalModes result;

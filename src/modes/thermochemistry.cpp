@@ -41,7 +41,7 @@ RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> position
   const Eigen::Matrix3Xd arms = x.colwise() - centre;
   Eigen::Vector3d dipole_e_A = arms * charges_e;
   if (model.is_many_body()) {
-    const auto dipole = many_body_dipole_e_A(model.many_body, positions_A);
+    const auto dipole = many_body_dipole_e_A(model, positions_A);
     dipole_e_A = Eigen::Vector3d(dipole.data());
   }
   const dense::Spectrum3 axes =

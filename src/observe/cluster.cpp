@@ -41,6 +41,11 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Obse
     columns.push_back({"molecule_dipole_D", &ClusterMeasures::molecule_dipole_D, 4});
   }
   columns.push_back({"farthest_oxygen_A", &ClusterMeasures::farthest_oxygen_A, 5});
+  if (info.system.model.has_field()) {
+    columns.insert(columns.end(), {{"dipole_x_D", &ClusterMeasures::dipole_x_D, 6},
+                                   {"dipole_y_D", &ClusterMeasures::dipole_y_D, 7},
+                                   {"dipole_z_D", &ClusterMeasures::dipole_z_D, 8}});
+  }
   set_columns<ClusterMeasures>(spec, &Frame::shape, &Frame::shape_moments, columns);
   if (section.lindemann) {
     spec.fields |= kLindemann;

@@ -33,6 +33,9 @@ std::unique_ptr<Observer> make_energies(const ObserveTable& section, const Obser
     columns.push_back({flexible ? "intramolecular_kcal_per_mol" : "penalty_kcal_per_mol",
                        &Energies::bond_kcal_per_mol, EnergyMoment::kBondEnergy});
   }
+  if (system.model.has_field()) {
+    columns.push_back({"field_kcal_per_mol", &Energies::field_kcal_per_mol, EnergyMoment::kField});
+  }
   columns.insert(columns.end(),
                  {{"kinetic_kcal_per_mol", &Energies::kinetic_kcal_per_mol, EnergyMoment::kKinetic},
                   {"total_kcal_per_mol", &Energies::total_kcal_per_mol, EnergyMoment::kTotal},

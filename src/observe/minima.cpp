@@ -356,7 +356,7 @@ class Minima {
   double dipole_D(const analysis::Isomer& isomer) const {
     if (info_.potential) return kNoNumber;
     if (model_.is_many_body()) {
-      const auto [x, y, z] = many_body_dipole_e_A(model_.many_body, isomer.positions_A);
+      const auto [x, y, z] = many_body_dipole_e_A(model_, isomer.positions_A);
       return units::debye_per_e_A * std::hypot(x, y, z);
     }
     return analysis::cluster_dipole(isomer.positions_A, model_.dipole_charge_e()).cluster_D;

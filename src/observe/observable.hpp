@@ -57,6 +57,7 @@ Observable observable(std::optional<Settings> Deck::*section,
 /// @{
 Observable energies_observable();
 Observable heat_capacity_observable();
+Observable bias_observable();
 Observable path_integral_observable();
 Observable conservation_observable();
 Observable heat_observable();

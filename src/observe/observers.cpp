@@ -29,6 +29,7 @@ std::string provenance_of(const Deck& deck, int molecules) {
 const std::vector<Observable>& observables() {
   static const std::vector<Observable> rows{energies_observable(),
                                             heat_capacity_observable(),
+                                            bias_observable(),
                                             path_integral_observable(),
                                             conservation_observable(),
                                             heat_observable(),

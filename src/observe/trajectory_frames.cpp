@@ -10,6 +10,7 @@
 
 #include "core/text.hpp"
 #include "physics/cluster_parts.hpp"
+#include "physics/cluster_shape.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/core/replica_map.hpp"
@@ -186,7 +187,7 @@ void PositionMeasures::fill(unsigned requested, Frame& frame) {
       shape = analysis::cluster_measures(q, model_.dipole_charge_e(), masses(model_));
       if (!dipoles_e_A.empty()) {
         const double* const d = &dipoles_e_A[3 * r];
-        shape.dipole_D = units::debye_per_e_A * std::hypot(d[0], d[1], d[2]);
+        put_dipole({d[0], d[1], d[2]}, shape);
         shape.molecule_dipole_D = kNoNumber;
       }
     }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "interface/measure.hpp"
+#include "tarn/exchange.hpp"
 
 namespace tarn::parallel {
 namespace {
@@ -133,7 +134,7 @@ constexpr std::size_t kPack = 8;
 
 std::vector<std::size_t> share_begins(std::size_t replicas, std::size_t parts,
                                       const System& system) {
-  const std::size_t ladder = std::max<std::size_t>(1, system.thermostat.temperatures_K.size());
+  const std::size_t ladder = std::max<std::size_t>(1, ladder_length(system));
   std::size_t unit = 1;
   for (const std::size_t wanted : {std::lcm(ladder, kPack), ladder, kPack}) {
     if (replicas / wanted < parts) continue;

@@ -27,6 +27,11 @@ void with_members(S& thermostat, const F& f) {
   auto& [kind, temperature_K, temperatures_K, friction_o, friction_h] = thermostat;
   f(kind, temperature_K, temperatures_K, friction_o, friction_h);
 }
+template <Same<BiasSpec> S, class F>
+void with_members(S& bias, const F& f) {
+  auto& [coordinate, kind, molecules, r0_A, stiffness, centres] = bias;
+  f(coordinate, kind, molecules, r0_A, stiffness, centres);
+}
 template <Same<State> S, class F>
 void with_members(S& state, const F& f) {
   auto& [molecules, step, replica_ids, positions_A, velocities, heat, beads] = state;
@@ -98,12 +103,13 @@ T taken(Unpacker& from) {
 }  // namespace
 
 void pack(const System& system, Packer& to) {
-  const auto& [model, molecules, integrator, thermostat, confinement, path_integral, zero_momentum,
-               seed, precision] = system;
+  const auto& [model, molecules, integrator, thermostat, confinement, biases, path_integral,
+               zero_momentum, seed, precision] = system;
   WaterModel nameless = model;
   nameless.name = {};
   put_all(to, nameless, std::string(model.name), molecules, integrator, thermostat, confinement,
-          path_integral, zero_momentum, seed, precision);
+          path_integral, zero_momentum, seed, precision, biases.size());
+  for (const BiasSpec& bias : biases) put_all(to, bias);
 }
 System unpack_system(Unpacker& from) {
   System system;
@@ -111,6 +117,8 @@ System unpack_system(Unpacker& from) {
   take_all(from, system.model, name, system.molecules, system.integrator, system.thermostat,
            system.confinement, system.path_integral, system.zero_momentum, system.seed,
            system.precision);
+  system.biases.resize(taken<std::size_t>(from));
+  for (BiasSpec& bias : system.biases) take_all(from, bias);
   system.model.name = kept_name(name);
   return system;
 }

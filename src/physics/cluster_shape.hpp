@@ -89,6 +89,13 @@ TARN_HD void add_shape(const T (&terms)[ShapeTerm::kNumbers], T (&all)[ShapeTerm
   for (int k = ShapeTerm::kSums; k < ShapeTerm::kNumbers; ++k) all[k] = max(all[k], terms[k]);
 }
 
+/// @param moment dipole moment of the cluster [e A]
+TARN_HD void put_dipole(const Vec3<double>& moment, ClusterMeasures& m) {
+  m.dipole_D = sqrt(norm2(moment)) * units::debye_per_e_A;
+  m.dipole_x_D = moment.x * units::debye_per_e_A;
+  m.dipole_y_D = moment.y * units::debye_per_e_A;
+  m.dipole_z_D = moment.z * units::debye_per_e_A;
+}
 /// From the sums and maxima over the molecules to the row of a replica.
 TARN_HD ClusterMeasures cluster_measures(const double (&sum)[ShapeTerm::kNumbers], int molecules) {
   const double n = molecules;
@@ -98,7 +105,7 @@ TARN_HD ClusterMeasures cluster_measures(const double (&sum)[ShapeTerm::kNumbers
   m.radius_of_gyration_A = sqrt(sum[ShapeTerm::kSquare] / n);
   m.hydrogen_bonds = sum[ShapeTerm::kBonds];
   m.farthest_neighbour_A = sqrt(sum[ShapeTerm::kNearest2]);
-  m.dipole_D = sqrt(norm2(moment)) * units::debye_per_e_A;
+  put_dipole(moment, m);
   m.molecule_dipole_D = sum[ShapeTerm::kDipole] / n * units::debye_per_e_A;
   m.farthest_oxygen_A = sqrt(sum[ShapeTerm::kRadius2]);
   return m;

@@ -17,6 +17,12 @@ namespace {
 
 constexpr std::size_t kMostPathPoints = 1024;
 
+/// Temperatures, or the centres of windows.
+std::vector<double> ladder_of(const System& system) {
+  const BiasSpec* const windows = windows_of(system);
+  return windows ? windows->centres : system.thermostat.temperatures_K;
+}
+
 std::vector<double> betas(const std::vector<double>& temperatures_K) {
   std::vector<double> betas;
   for (const double t_K : temperatures_K) {
@@ -69,8 +75,9 @@ ReplicaExchange::ReplicaExchange(const Deck& deck, const System& system, const R
       every_(deck.exchange->every),
       info_(info),
       engine_(engine),
-      temperatures_K_(deck.thermostat.temperatures_K),
-      energies_(betas(temperatures_K_), info.replicas / static_cast<std::int64_t>(length())) {
+      ladder_(ladder_of(system)),
+      energies_(betas(deck.thermostat.temperatures_K),
+                info.replicas / static_cast<std::int64_t>(length())) {
   const auto ladders = static_cast<std::size_t>(info.replicas) / length();
   for (std::size_t k = 0; k + 1 < length(); ++k) {
     pairs_.push_back({0, 0, analysis::PooledBlocking::of_replicas(static_cast<int>(ladders))});
@@ -83,7 +90,8 @@ ReplicaExchange::ReplicaExchange(const Deck& deck, const System& system, const R
 }
 
 std::string ReplicaExchange::name() const {
-  return fmt::format("exchange and energies every {} of {} temperatures", every_, length());
+  return fmt::format("exchange and energies every {} of {} {}", every_, length(),
+                     has_windows() ? "windows" : "temperatures");
 }
 
 void ReplicaExchange::observe(const Frame& frame) {
@@ -111,13 +119,13 @@ void ReplicaExchange::observe(const Frame& frame) {
   }
   if (counts) {
     count_round_trips();
-    samples_.resize(frame.live());
+    samples_.resize(has_windows() ? 0 : frame.live());
     for (std::size_t r = 0; r < samples_.size(); ++r) {
       const double energy = frame.exchange_energies_kcal_per_mol[r];
       const std::int64_t id = frame.replica_ids[r];
       samples_[r] = {map.place(id), map.ladder(id), energy, energy};
     }
-    energies_.add_step(samples_, info_.threads);
+    if (!has_windows()) energies_.add_step(samples_, info_.threads);
   }
   note_paths();
 }
@@ -166,12 +174,14 @@ std::vector<AveragedQuantity> ReplicaExchange::averages() const {
     if (pair.attempts == 0) continue;
     const analysis::Blocking b = pair.probability.result();
     AveragedQuantity a{"exchange", "acceptance_with_next_bath", b.mean, b.error};
+    if (has_windows())
+      a.quantity = fmt::format("acceptance_from_{:g}_to_{:g}", ladder_[k], ladder_[k + 1]);
     // Each pair is attempted at every other exchange step.
     a.autocorrelation_ps = b.autocorrelation_time * info_.time_ps(2 * every_);
     a.independent_samples = static_cast<double>(pair.attempts) / (2.0 * b.autocorrelation_time);
     a.samples = pair.attempts;
     a.converged = b.converged;
-    a.bath_K = temperatures_K_[k];
+    if (!has_windows()) a.bath_K = ladder_[k];
     all.push_back(a);
   }
   return all;
@@ -180,13 +190,14 @@ std::vector<AveragedQuantity> ReplicaExchange::averages() const {
 ExchangeSummary ReplicaExchange::summary() const {
   ExchangeSummary s;
   for (std::size_t k = 0; k < pairs_.size(); ++k) {
-    ExchangePair& pair = s.pairs.emplace_back(ExchangePair{
-        temperatures_K_[k], temperatures_K_[k + 1], pairs_[k].attempts, pairs_[k].accepted});
+    ExchangePair& pair = s.pairs.emplace_back(
+        ExchangePair{ladder_[k], ladder_[k + 1], pairs_[k].attempts, pairs_[k].accepted});
     if (pair.attempts == 0) continue;
     const analysis::Blocking b = pairs_[k].probability.result();
     pair.acceptance = b.mean;
     pair.error = b.error;
   }
+  s.has_windows = has_windows();
   s.equal_acceptance_ladder = even_;
   s.round_trips = round_trips_;
   s.round_trips_per_state = round_trips_per_state();
@@ -201,7 +212,9 @@ void ReplicaExchange::write_pairs() const {
   const ExchangeSummary s = summary();
   io::CsvTable csv(
       info_.out_dir + "/exchange.csv",
-      {"lower_bath_K", "upper_bath_K", "attempts", "accepted", "acceptance", "acceptance_err"},
+      {has_windows() ? "lower_centre" : "lower_bath_K",
+       has_windows() ? "upper_centre" : "upper_bath_K", "attempts", "accepted", "acceptance",
+       "acceptance_err"},
       fmt::format("{}; attempts after equilibration; acceptance = mean probability; {} round "
                   "trips, {:.6g} per walker and ns",
                   info_.provenance, s.round_trips, s.round_trips_per_ns));
@@ -215,16 +228,19 @@ void ReplicaExchange::write_pairs() const {
 
 void ReplicaExchange::write_paths() const {
   std::vector<std::string> header{"step", "time_ps"};
-  for (std::size_t w = 0; w < length(); ++w) header.push_back(fmt::format("walker_{}_bath_K", w));
-  io::CsvTable csv(info_.out_dir + "/walkers.csv", header,
-                   fmt::format("{}; temperature of each walker of the first ladder after the "
-                               "exchange at this step; walker w started as replica w; at most {} "
-                               "rows",
-                               info_.provenance, kMostPathPoints));
+  for (std::size_t w = 0; w < length(); ++w) {
+    header.push_back(fmt::format("walker_{}_{}", w, has_windows() ? "centre" : "bath_K"));
+  }
+  io::CsvTable csv(
+      info_.out_dir + "/walkers.csv", header,
+      fmt::format("{}; {} of each walker of the first ladder after the "
+                  "exchange at this step; walker w started as replica w; at most {} "
+                  "rows",
+                  info_.provenance, has_windows() ? "window" : "temperature", kMostPathPoints));
   for (std::size_t at = 0; at < paths_.size(); at += length() + 1) {
     csv.cells(paths_[at], info_.time_ps(paths_[at]));
     for (std::size_t w = 0; w < length(); ++w) {
-      csv.cell(temperatures_K_[static_cast<std::size_t>(paths_[at + 1 + w])]);
+      csv.cell(ladder_[static_cast<std::size_t>(paths_[at + 1 + w])]);
     }
     csv.end_row();
   }
@@ -234,10 +250,9 @@ void ReplicaExchange::write_paths() const {
 void ReplicaExchange::find_equal_acceptance_ladder() {
   const auto reweighting = energies_.reweighting();
   // The energies of ring polymers at one temperature do not give those at another one.
-  if (has_rings() || length() < 3 || !reweighting) return;
-  even_ =
-      analysis::equal_acceptance_ladder(*reweighting, units::boltzmann_kcal_per_mol_K,
-                                        temperatures_K_.front(), temperatures_K_.back(), length());
+  if (has_rings() || has_windows() || length() < 3 || !reweighting) return;
+  even_ = analysis::equal_acceptance_ladder(*reweighting, units::boltzmann_kcal_per_mol_K,
+                                            ladder_.front(), ladder_.back(), length());
 }
 
 void ReplicaExchange::finish() {

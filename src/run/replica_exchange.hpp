@@ -25,6 +25,7 @@ class ReplicaExchange final : public ArchivedObserver {
 
   std::string name() const override;
   unsigned fields() const override {
+    if (windows_of(system_) != nullptr) return kEnergies;
     return has_rings() ? kExchangeEnergies | kRescaledEnergies : kExchangeEnergies + 0u;
   }
   void configure(MeasureSettings& settings) const override { settings.exchange_every = every_; }
@@ -57,7 +58,8 @@ class ReplicaExchange final : public ArchivedObserver {
   /// End of the ladder that a walker visited last.
   enum class End : std::int64_t { none, bottom, top_after_bottom };
 
-  std::size_t length() const { return temperatures_K_.size(); }
+  std::size_t length() const { return ladder_.size(); }
+  bool has_windows() const { return windows_of(system_) != nullptr; }
   bool has_rings() const { return system_.path_integral.beads > 1; }
   void change_places(const ExchangeAttempt& attempt);
   void count_round_trips();
@@ -74,7 +76,7 @@ class ReplicaExchange final : public ArchivedObserver {
   std::int64_t every_;
   RunInfo info_;
   Engine& engine_;
-  std::vector<double> temperatures_K_;
+  std::vector<double> ladder_;  ///< temperatures [K], or the centres of windows
   std::vector<Pair> pairs_;
   analysis::MultiHistogram energies_;                      ///< sampled at the attempts
   std::vector<analysis::MultiHistogram::Sample> samples_;  ///< of the last attempt

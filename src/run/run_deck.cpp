@@ -233,8 +233,8 @@ class Run {
       }
       // A walker takes longer to return from the highest temperature.
       constexpr std::int64_t kExchanges = 20;
-      add<WalkerMemory>(info.baths_K.size(), deck_.system.replicas, molecules_,
-                        kExchanges * deck_.exchange->every, info.walker_at);
+      add<WalkerMemory>(ladder_length(make_system(deck_, molecules_)), deck_.system.replicas,
+                        molecules_, kExchanges * deck_.exchange->every, info.walker_at);
       exchange_ = add<ReplicaExchange>(deck_, make_system(deck_, molecules_), info, *engine_);
     }
     refuse_equal_names(observers_);
@@ -429,8 +429,12 @@ class Run {
     }
     for (const ExchangePair& p : exchanged_->pairs) {
       if (p.attempts == 0 || p.acceptance + 2.0 * p.error >= kRareExchange) continue;
-      warn(fmt::format("{:g} K and {:g} K {}", p.lower_bath_K, p.upper_bath_K,
-                       rare_exchange_text(p.acceptance)));
+      warn(exchanged_->has_windows
+               ? fmt::format("the windows at {:g} and {:g} exchange in only {:.2g} % of the "
+                             "attempts; add a window between them, or reduce the stiffness",
+                             p.lower_bath_K, p.upper_bath_K, 100.0 * p.acceptance)
+               : fmt::format("{:g} K and {:g} K {}", p.lower_bath_K, p.upper_bath_K,
+                             rare_exchange_text(p.acceptance)));
     }
   }
 

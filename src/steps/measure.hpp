@@ -1,9 +1,10 @@
 #pragma once
 
-#include "physics/confinement.hpp"
+#include "physics/bias.hpp"
 #include "physics/exchange.hpp"
 #include "physics/flexible.hpp"
 #include "physics/molecule_solve.hpp"
+#include "physics/outside_forces.hpp"
 #include "physics/penalty.hpp"
 #include "step_parameters.hpp"
 #include "tarn/core/units.hpp"
@@ -19,7 +20,7 @@ namespace tarn {
 /// Numbers and choices that measurements need, as plain data.
 struct MeasureNumbers {
   StepParameters step;
-  Confinement<double> wall;
+  OutsideForces<double> outside;
   int molecules;
   double beta;  ///< of the scheme; 0 where it has none
   bool rigid, flexible, baoab;
@@ -32,13 +33,14 @@ struct MeasureNumbers {
   bool multipliers_need_forces;
   bool motionless;  ///< centre of mass and rotation are at rest
   double dipole_charge_e;
+  Biases biases;
 };
 
 inline MeasureNumbers measure_numbers(const System& system) {
   const IntegratorSpec& i = system.integrator;
   MeasureNumbers q{};
   q.step = step_parameters(system);
-  q.wall = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
+  q.outside = outside_forces(system);
   q.molecules = system.molecules;
   q.beta = has_beta(i.scheme) ? i.beta : 0.0;
   q.rigid = is_rigid(i.scheme);
@@ -52,6 +54,7 @@ inline MeasureNumbers measure_numbers(const System& system) {
   q.multipliers_need_forces = q.rigid ? system.precision == Precision::single : !finite;
   q.motionless = system.zero_momentum;
   q.dipole_charge_e = system.model.dipole_charge_e();
+  q.biases = biases_of(system);
   return q;
 }
 
@@ -112,6 +115,7 @@ struct EnergyTerm {
     kBonds,
     kBondEnergy,
     kWall,
+    kField,
     kAccelerations,  ///< a.M a
     kMomentum,
     kAngularMomentum = kMomentum + 3,
@@ -180,7 +184,9 @@ TARN_HD void energy_terms(const MeasureNumbers& n, const MeasuredMolecule<T>& m,
     bond = penalty_energy(m.q, n.step.bonds, n.step.omega);
   }
   out[EnergyTerm::kBondEnergy] = bond;
-  out[EnergyTerm::kWall] = n.wall.stiffness > 0.0 ? wall_energy(m.q.o - centre, n.wall) : zero;
+  const bool outside = n.outside.act();
+  out[EnergyTerm::kWall] = outside ? wall_energy(m.q.o - centre, n.outside) : zero;
+  out[EnergyTerm::kField] = outside ? field_energy(m.q, n.outside) : zero;
   out[EnergyTerm::kAccelerations] = n.beta > 0.0 ? weighted_norm2(mass_o, mass_h, m.a) : zero;
   const Triple<T> momentum = scale(mass_o, mass_h, m.v);
   const Vec3<T> p = total(momentum);
@@ -271,17 +277,41 @@ TARN_HD DegreesOfFreedom degrees_of_freedom(const MeasureNumbers& n, const doubl
   return {each - 3.0 - orbital, each - 3.0 + orbital, bonds};
 }
 
+/// Energy of all biases of a replica, and the coordinate of the first one.
+struct BiasMeasure {
+  double energy = 0.0, coordinate = 0.0;
+};
+/// @param centres of this replica, at strides of `stride`
+/// @param oxygen reported positions, as in bias_forces()
+template <class Oxygen>
+TARN_HD BiasMeasure measure_biases(const Biases& biases, int molecules, const double* centres,
+                                   std::ptrdiff_t stride, const Oxygen& oxygen) {
+  BiasMeasure all;
+  for (int k = 0; k < biases.count; ++k) {
+    const double xi = bias_forces(biases.terms[k], molecules, centres[k * stride], oxygen,
+                                  [](int, const Vec3<double>&) {});
+    if (k == 0) all.coordinate = xi;
+    all.energy += bias_energy(biases.terms[k], xi, centres[k * stride]);
+  }
+  return all;
+}
+
 /// The row of a replica, from the sums over its molecules.
 /// @param potential non-bonded energy V0 [kcal/mol]
 TARN_HD Energies energies_of(const MeasureNumbers& n, const double (&sum)[EnergyTerm::kNumbers],
-                             const DegreesOfFreedom& degrees, double potential) {
+                             const DegreesOfFreedom& degrees, double potential,
+                             const BiasMeasure& bias) {
   Energies e;
   e.potential_kcal_per_mol = potential;
   e.bond_kcal_per_mol = sum[EnergyTerm::kBondEnergy];
   e.wall_kcal_per_mol = sum[EnergyTerm::kWall];
+  e.field_kcal_per_mol = sum[EnergyTerm::kField];
+  e.bias_kcal_per_mol = bias.energy;
+  e.bias_coordinate = bias.coordinate;
   e.kinetic_kcal_per_mol = sum[EnergyTerm::kKinetic];
-  e.physical_kcal_per_mol =
-      e.kinetic_kcal_per_mol + e.potential_kcal_per_mol + e.bond_kcal_per_mol + e.wall_kcal_per_mol;
+  e.physical_kcal_per_mol = e.kinetic_kcal_per_mol + e.potential_kcal_per_mol +
+                            e.bond_kcal_per_mol + e.wall_kcal_per_mol + e.field_kcal_per_mol +
+                            e.bias_kcal_per_mol;
   const double h = n.step.h;
   e.total_kcal_per_mol = e.physical_kcal_per_mol;
   if (n.beta > 0.0) {
@@ -301,14 +331,15 @@ TARN_HD Energies energies_of(const MeasureNumbers& n, const double (&sum)[Energy
 }
 /// The energy that replica exchange compares, equation (35) [kcal/mol].
 TARN_HD double exchange_energy_of(const MeasureNumbers& n, const Energies& e) {
-  const double potential = e.potential_kcal_per_mol + e.bond_kcal_per_mol + e.wall_kcal_per_mol;
+  const double potential = e.all_potential_kcal_per_mol();
   return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol, n.beta, n.baoab);
 }
 
 /// A of the heat capacity, equation (53): the energy at the reported positions, with that of
 /// flexible bonds but without a penalty [kcal/mol].
 TARN_HD double configurational_energy(bool flexible, const Energies& e) {
-  const double between = e.potential_kcal_per_mol + e.wall_kcal_per_mol;
+  const double between =
+      e.potential_kcal_per_mol + e.wall_kcal_per_mol + e.field_kcal_per_mol + e.bias_kcal_per_mol;
   return flexible ? between + e.bond_kcal_per_mol : between;
 }
 
@@ -327,6 +358,9 @@ struct EnergyMoment {
     kPotential,
     kBondEnergy,
     kWall,
+    kField,
+    kBias,
+    kBiasCoordinate,
     kKinetic,
     kTotal,
     kTemperature,
@@ -342,18 +376,15 @@ struct EnergyMoment {
 static_assert(sizeof(Energies) == EnergyMoment::kConfigurational * sizeof(double));
 TARN_HD void energy_moment_row(bool flexible, const Energies& e, double exchange_energy,
                                double* row) {
-  const double numbers[EnergyMoment::kNumbers] = {e.potential_kcal_per_mol,
-                                                  e.bond_kcal_per_mol,
-                                                  e.wall_kcal_per_mol,
-                                                  e.kinetic_kcal_per_mol,
-                                                  e.total_kcal_per_mol,
-                                                  e.temperature_K,
-                                                  e.temperature_translation_K,
-                                                  e.temperature_rotation_K,
-                                                  e.temperature_bond_K,
-                                                  e.physical_kcal_per_mol,
-                                                  configurational_energy(flexible, e),
-                                                  exchange_energy};
+  const double numbers[EnergyMoment::kNumbers] = {
+      e.potential_kcal_per_mol, e.bond_kcal_per_mol,
+      e.wall_kcal_per_mol,      e.field_kcal_per_mol,
+      e.bias_kcal_per_mol,      e.bias_coordinate,
+      e.kinetic_kcal_per_mol,   e.total_kcal_per_mol,
+      e.temperature_K,          e.temperature_translation_K,
+      e.temperature_rotation_K, e.temperature_bond_K,
+      e.physical_kcal_per_mol,  configurational_energy(flexible, e),
+      exchange_energy};
   for (int k = 0; k < EnergyMoment::kNumbers; ++k) row[k] = numbers[k];
 }
 

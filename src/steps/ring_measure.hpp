@@ -26,9 +26,9 @@ struct RingTerm {
     kNumbers = kAngularMomentum + 3
   };
 };
-/// What a bead adds: energies between molecules, within molecules, and of the wall.
+/// What a bead adds: energies between molecules, within molecules, of wall and field.
 struct BeadTerm {
-  enum Number { kPairs, kBonds, kWall, kNumbers };
+  enum Number { kPairs, kBonds, kWall, kField, kNumbers };
 };
 
 inline namespace TARN_ARCH {
@@ -67,13 +67,15 @@ TARN_HD double ring_atom_kinetic(double kT, double virial, int beads) {
 /// @param beads sums over beads of BeadTerm
 TARN_HD double mean_ring_potential(int number_of_beads, const double (&beads)[BeadTerm::kNumbers]) {
   const double p = number_of_beads;
-  return beads[BeadTerm::kPairs] / p + beads[BeadTerm::kBonds] / p + beads[BeadTerm::kWall] / p;
+  return beads[BeadTerm::kPairs] / p + beads[BeadTerm::kBonds] / p + beads[BeadTerm::kWall] / p +
+         beads[BeadTerm::kField] / p;
 }
 
-/// A ring polymer's estimators, the mean energy of the wall and the energy that the steps conserve.
+/// A ring polymer's estimators, the mean energies of wall and field, and the energy that the steps
+/// conserve.
 struct RingEstimate {
   RingMeasures rings;
-  double wall_kcal_per_mol;
+  double wall_kcal_per_mol, field_kcal_per_mol;
   double hamiltonian_kcal_per_mol;
 };
 /// @param kT of the bath [kcal/mol]
@@ -88,6 +90,7 @@ TARN_HD RingEstimate ring_estimate(int molecules, int number_of_beads, double kT
   r.potential_kcal_per_mol = beads[BeadTerm::kPairs] / p;
   r.intramolecular_kcal_per_mol = beads[BeadTerm::kBonds] / p;
   e.wall_kcal_per_mol = beads[BeadTerm::kWall] / p;
+  e.field_kcal_per_mol = beads[BeadTerm::kField] / p;
   r.kinetic_o_kcal_per_mol = ring_atom_kinetic(kT, sum[RingTerm::kVirialO] / n, number_of_beads);
   r.kinetic_h_kcal_per_mol =
       ring_atom_kinetic(kT, sum[RingTerm::kVirialH] / (2.0 * n), number_of_beads);
@@ -106,17 +109,20 @@ TARN_HD RingEstimate ring_estimate(int molecules, int number_of_beads, double kT
 
 /// The energy that an exchange compares.
 TARN_HD double potential_of(const RingEstimate& e) {
-  return e.rings.potential_kcal_per_mol + e.rings.intramolecular_kcal_per_mol + e.wall_kcal_per_mol;
+  return e.rings.potential_kcal_per_mol + e.rings.intramolecular_kcal_per_mol +
+         e.wall_kcal_per_mol + e.field_kcal_per_mol;
 }
-/// Replaces the energies of the centroids.
-TARN_HD void put_ring_energies(const RingEstimate& e, int molecules, Energies& energies) {
+/// Replaces the energies of the centroids, except that of biases, which are theirs.
+TARN_HD void put_ring_energies(const RingEstimate& e, int molecules, int beads,
+                               Energies& energies) {
   energies.potential_kcal_per_mol = e.rings.potential_kcal_per_mol;
   energies.bond_kcal_per_mol = e.rings.intramolecular_kcal_per_mol;
   energies.wall_kcal_per_mol = e.wall_kcal_per_mol;
+  energies.field_kcal_per_mol = e.field_kcal_per_mol;
   energies.kinetic_kcal_per_mol =
       molecules * (e.rings.kinetic_o_kcal_per_mol + 2.0 * e.rings.kinetic_h_kcal_per_mol);
-  energies.total_kcal_per_mol = e.rings.virial_kcal_per_mol;
-  energies.physical_kcal_per_mol = e.hamiltonian_kcal_per_mol;
+  energies.total_kcal_per_mol = e.rings.virial_kcal_per_mol + energies.bias_kcal_per_mol;
+  energies.physical_kcal_per_mol = e.hamiltonian_kcal_per_mol + beads * energies.bias_kcal_per_mol;
 }
 
 }  // namespace TARN_ARCH

@@ -49,6 +49,14 @@ struct StepNumbers {
 };
 using StepParameters = StepNumbers<double>;
 
+inline OutsideForces<double> outside_forces(const System& s) {
+  OutsideForces<double> o{s.confinement.radius_A, s.confinement.stiffness_kcal_per_mol_A2, {}};
+  // Induced dipoles feel the field too, and are those of the many-body model.
+  const double charge_e = s.model.is_many_body() ? 0.0 : s.model.dipole_charge_e();
+  for (std::size_t k = 0; k < 3; ++k) o.field[k] = charge_e * s.model.field_kcal_per_mol_e_A[k];
+  return o;
+}
+
 inline StepParameters step_parameters(const System& system) {
   const IntegratorSpec& i = system.integrator;
   StepParameters p{};

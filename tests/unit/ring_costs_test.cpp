@@ -193,7 +193,7 @@ StepWork work_of_step() {
   s.molecules = kMolecules;
   s.integrator.scheme = Scheme::verlet;
   const ClusterSystem system{
-      step_parameters(s), step_passes(s), Thermostat::baoab, {}, pair_parameters<double>(s.model),
+      step_parameters(s), step_passes(s), Thermostat::baoab, {}, {}, pair_parameters<double>(s.model),
       kMolecules};
   const auto pair = rounded_parameters<scalar_t<R>>(system.pair);
   const Vec3<D> zero{D(0.0), D(0.0), D(0.0)};

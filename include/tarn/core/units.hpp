@@ -54,6 +54,11 @@ constexpr double per_akma_from_per_ps(double rate_per_ps) {
   return rate_per_ps * picoseconds_per_akma;
 }
 
+/// Electric field [kcal/mol/(e A)].
+constexpr double field_from_V_per_nm(double field_V_per_nm) {
+  return field_V_per_nm / (0.01 * meV_per_kcal_per_mol);
+}
+
 /// Wavenumber [1/cm] of an angular frequency [1/akma].
 constexpr double wavenumber_per_cm(double frequency_per_akma) {
   return frequency_per_akma / (2.0 * pi * speed_of_light_cm_per_fs * femtoseconds_per_akma);

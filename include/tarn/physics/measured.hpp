@@ -13,7 +13,10 @@ struct Energies {
   /// Within molecules: the penalty, y.y / (2 omega^2) for Z&Ss; the intramolecular energy of
   /// flexible models; 0 for rigid schemes.
   double bond_kcal_per_mol = 0.0;
-  double wall_kcal_per_mol = 0.0;  ///< of the confinement, at the reported positions
+  double wall_kcal_per_mol = 0.0;   ///< of the confinement, at the reported positions
+  double field_kcal_per_mol = 0.0;  ///< of the dipole moment in the field
+  double bias_kcal_per_mol = 0.0;   ///< of all biases; of ring polymers at the centroids
+  double bias_coordinate = 0.0;     ///< of the first bias, equation (97)
   double kinetic_kcal_per_mol = 0.0;
   double total_kcal_per_mol = 0.0;  ///< what the scheme conserves: E_N for Z&Ss
   /// Kinetic, of the velocities right after the noise; 6N degrees of freedom if rigid, 9N if not.
@@ -25,6 +28,11 @@ struct Energies {
   double temperature_bond_K = 0.0;
   /// Potential, bond, kinetic and wall energy: H of equation (33).
   double physical_kcal_per_mol = 0.0;
+
+  constexpr double all_potential_kcal_per_mol() const {
+    return potential_kcal_per_mol + bond_kcal_per_mol + wall_kcal_per_mol + field_kcal_per_mol +
+           bias_kcal_per_mol;
+  }
 };
 
 /// Estimators of one ring polymer at one step, equation (83); those of classical nuclei for one
@@ -64,6 +72,7 @@ struct ClusterMeasures {
   double dipole_D = 0.0;           ///< length of the cluster's dipole moment [debye]
   double molecule_dipole_D = 0.0;  ///< mean length of the moment of a molecule [debye]
   double farthest_oxygen_A = 0.0;  ///< largest distance of an oxygen from the centre of mass [A]
+  double dipole_x_D = 0.0, dipole_y_D = 0.0, dipole_z_D = 0.0;  ///< of the cluster [debye]
 };
 
 /// Shape of the molecules of one cluster at one step: means over the molecules, and the shortest

@@ -74,12 +74,21 @@ struct OuParameters {
 /// A wall that acts on oxygens beyond a radius R from the centre of mass of the cluster:
 /// V = K/2 max(0, r - R)^2, equation (24). The centre moves with the molecules, so that the cluster
 /// takes the recoil: the sum of the wall's forces is subtracted from all atoms, in proportion to
-/// mass.
+/// mass. A uniform field acts on the charges, equation (96).
 template <class S>
-struct Confinement {
+struct OutsideForces {
   S radius;     ///< R [A]
-  S stiffness;  ///< K [kcal/mol/A^2]
+  S stiffness;  ///< K [kcal/mol/A^2]; 0: no wall
+  S field[3];   ///< force on a hydrogen [kcal/mol/A]; that on an oxygen is -2 times as large
+
+  constexpr bool act() const {
+    return stiffness > S(0) || field[0] != S(0) || field[1] != S(0) || field[2] != S(0);
+  }
 };
+inline OutsideForces<float> rounded_to_float(const OutsideForces<double>& o) {
+  const auto f = [](double number) { return static_cast<float>(number); };
+  return {f(o.radius), f(o.stiffness), {f(o.field[0]), f(o.field[1]), f(o.field[2])}};
+}
 
 template <class S>
 PairParameters<S> pair_parameters(const WaterModel& model) {

@@ -49,8 +49,11 @@ struct WaterModel {
   double m_site_gamma = 0.0;
   IntramolecularModel intramolecular{};
   ManyBodyModel many_body = ManyBodyModel::none;
+  /// A uniform static field that acts on all charges; see units::field_from_V_per_nm().
+  std::array<double, 3> field_kcal_per_mol_e_A{};
 
   constexpr bool is_many_body() const { return many_body != ManyBodyModel::none; }
+  constexpr bool has_field() const { return field_kcal_per_mol_e_A != std::array<double, 3>{}; }
   constexpr bool is_flexible() const { return intramolecular.stretch != Stretch::rigid; }
   constexpr bool has_m_site() const { return r_om_A != 0.0 || m_site_gamma != 0.0; }
   /// Charge of the site that carries the negative charge: M if there is one, O otherwise.
@@ -68,6 +71,13 @@ struct WaterModel {
   constexpr double mass_Da(int atom) const { return atom == 0 ? mass_o_Da : mass_h_Da; }
   constexpr double molecule_mass_Da() const { return mass_o_Da + 2.0 * mass_h_Da; }
 };
+
+/// Sets the field of a model.
+constexpr void set_field_V_per_nm(const std::array<double, 3>& field_V_per_nm, WaterModel& model) {
+  for (std::size_t k = 0; k < 3; ++k) {
+    model.field_kcal_per_mol_e_A[k] = units::field_from_V_per_nm(field_V_per_nm[k]);
+  }
+}
 
 /// A = 4 epsilon sigma^12 and C = 4 epsilon sigma^6.
 constexpr double lennard_jones(double sigma_A, double epsilon_kcal_per_mol, int power) {

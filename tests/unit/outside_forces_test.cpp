@@ -1,7 +1,8 @@
-#include "physics/confinement.hpp"
+#include "physics/outside_forces.hpp"
 
 #include "core/pack.hpp"
 #include "dual.hpp"
+#include "steps/step_parameters.hpp"
 #include "testing.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
@@ -10,7 +11,7 @@ namespace tarn {
 namespace {
 
 using namespace test;
-constexpr Confinement<double> kWall{6.3, 10.0};
+constexpr OutsideForces<double> kWall{6.3, 10.0, {}};
 
 /// A vector of that length in a random direction.
 Vec3<double> at_distance(Random& random, double r) {
@@ -84,6 +85,37 @@ TEST(Wall, PackAgreesWithScalars) {
     }
   }
   force.expect_below(10 * 15 * 8 * kEpsilon);
+}
+
+/// The field is linear in the positions: its energy is -E.mu with the charges of the atoms, and its
+/// forces add up to zero.
+TEST(Field, ActsOnTheDipoleMoment) {
+  Random random(5);
+  WaterModel model = *find_water_model("tip4p2005");
+  set_field_V_per_nm({0.3, -2.0, 10.0}, model);
+  // One volt per nanometre: CODATA's charge, Avogadro constant and 4184 J.
+  EXPECT_NEAR(model.field_kcal_per_mol_e_A[2], 23.06054783, 1e-8);
+  System system;
+  system.model = model;
+  const OutsideForces<double> o = outside_forces(system);
+  Worst error("field");
+  for (int n = 0; n < 200; ++n) {
+    const Triple<double> x = random.triple(10.0);
+    // Charges of H, and of M at r_O + w (r_H1 + r_H2 - 2 r_O).
+    const double h = model.charge_h_e, w = model.m_site_weight();
+    const Vec3<double> m = x.o + w * ((x.h1 - x.o) + (x.h2 - x.o));
+    const Vec3<double> moment = h * (x.h1 + x.h2) - 2.0 * h * m;
+    const auto& e = model.field_kcal_per_mol_e_A;
+    error.see(field_energy(x, o) + dot(Vec3<double>{e[0], e[1], e[2]}, moment));
+    const Vec3<double> zero{0.0, 0.0, 0.0};
+    const Triple<double> f = with_field(Triple<double>{zero, zero, zero}, o);
+    EXPECT_NEAR(norm2(f.o + f.h1 + f.h2), 0.0, 1e-28);
+    const Triple<double> step = random.triple(1.0);
+    error.see(field_energy(x + step, o) - field_energy(x, o) + dot(f.o, step.o) +
+              dot(f.h1, step.h1) + dot(f.h2, step.h2));
+  }
+  // Charges of 0.6 e at 20 A in 25 kcal/mol/e/A.
+  error.expect_below(20 * 0.6 * 20 * 25 * kEpsilon);
 }
 
 TEST(MassMoment, IsTheMassTimesTheCentreOfMass) {

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cmath>
+
+#include "core/elementary.hpp"
+#include "tarn/core/vec3.hpp"
+#include "tarn/system.hpp"
+
+/// @file
+/// Biases on a coordinate xi of the oxygens, equations (97) and (98): windows and walls.
+
+namespace tarn {
+
+/// A BiasSpec without the centres, as plain data.
+struct BiasTerm {
+  BiasCoordinate coordinate;
+  BiasKind kind;
+  int first, second;  ///< molecules
+  double r0, stiffness;
+};
+inline BiasTerm bias_term(const BiasSpec& b) {
+  return {b.coordinate, b.kind, b.molecules[0], b.molecules[1], b.r0_A, b.stiffness};
+}
+
+inline namespace TARN_ARCH {
+
+/// kappa of the largest separation [1/A].
+inline constexpr double kSharpness_per_A = 10.0;
+
+TARN_HD double logarithm(double x) { return log(x); }
+#if !defined(__CUDACC__)
+TARN_HD Pack<double> logarithm(const Pack<double>& x) {
+  double lanes[Pack<double>::lanes];
+  x.store(lanes);
+  for (double& lane : lanes) lane = std::log(lane);
+  return Pack<double>::load(lanes);
+}
+#endif
+
+/// How far xi is beyond the centre, where the bias acts.
+template <class T>
+TARN_HD T bias_excess(BiasKind kind, const T& xi, const T& centre) {
+  const T beyond = xi - centre;
+  if (kind == BiasKind::upper_wall) return max(beyond, T(0.0));
+  return kind == BiasKind::lower_wall ? min(beyond, T(0.0)) : beyond;
+}
+template <class T>
+TARN_HD T bias_energy(const BiasTerm& b, const T& xi, const T& centre) {
+  const T excess = bias_excess(b.kind, xi, centre);
+  return T(0.5 * b.stiffness) * excess * excess;
+}
+
+/// Computes xi and the forces of a bias on n oxygens. All sums are in order of the molecules.
+/// @param oxygen oxygen(k) is the position of that of molecule k
+/// @param add add(k, force) is called for each of them
+/// @return xi
+template <class T, class Oxygen, class Add>
+TARN_HD T bias_forces(const BiasTerm& b, int n, const T& centre, const Oxygen& oxygen,
+                      const Add& add) {
+  const auto slope_at = [&](const T& xi) {
+    return T(-b.stiffness) * bias_excess(b.kind, xi, centre);
+  };
+  const double others = n > 1 ? n - 1.0 : 1.0;
+  const auto mean_of = [&](int left_out, double number) {
+    Vec3<T> sum{T(0.0), T(0.0), T(0.0)};
+    for (int k = 0; k < n; ++k) {
+      if (k != left_out) sum = sum + oxygen(k);
+    }
+    return T(1.0 / number) * sum;
+  };
+  const auto length = [](const Vec3<T>& d) { return sqrt(max(norm2(d), T(1e-24))); };
+  switch (b.coordinate) {
+    case BiasCoordinate::distance:
+    case BiasCoordinate::separation: {
+      const bool pair = b.coordinate == BiasCoordinate::distance;
+      const Vec3<T> d = oxygen(b.first) - (pair ? oxygen(b.second) : mean_of(b.first, others));
+      const T xi = length(d);
+      const Vec3<T> push = (slope_at(xi) / xi) * d;
+      for (int k = 0; k < n; ++k) {
+        if (k == b.first) {
+          add(k, push);
+        } else if (!pair || k == b.second) {
+          add(k, T(pair ? -1.0 : -1.0 / others) * push);
+        }
+      }
+      return xi;
+    }
+    case BiasCoordinate::largest_separation: {
+      const Vec3<T> mean = mean_of(-1, n);
+      const double scale = n / others;  // of the distance from the mean of all
+      T largest(0.0), sum(0.0);
+      for (int k = 0; k < n; ++k) largest = max(largest, length(oxygen(k) - mean));
+      Vec3<T> net{T(0.0), T(0.0), T(0.0)};
+      const auto weighted = [&](int k, T& weight) {
+        const Vec3<T> d = oxygen(k) - mean;
+        const T r = length(d);
+        weight = exponential(T(kSharpness_per_A * scale) * (r - largest));
+        return (weight / r) * d;
+      };
+      for (int k = 0; k < n; ++k) {
+        T weight(0.0);
+        net = net + weighted(k, weight);
+        sum = sum + weight;
+      }
+      const T xi = fma(T(scale), largest, T(1.0 / kSharpness_per_A) * logarithm(T(1.0 / n) * sum));
+      const T slope = T(scale) * slope_at(xi) / sum;
+      for (int k = 0; k < n; ++k) {
+        T weight(0.0);
+        add(k, slope * (weighted(k, weight) - T(1.0 / n) * net));
+      }
+      return xi;
+    }
+    case BiasCoordinate::contacts: {
+      // u^6 and 1/(1 + u^6) of a pair
+      const auto contact = [&](const Vec3<T>& d, T& u6) {
+        const T u2 = T(1.0 / (b.r0 * b.r0)) * norm2(d);
+        u6 = u2 * u2 * u2;
+        return T(1.0) / (T(1.0) + u6);
+      };
+      T xi(0.0), u6(0.0);
+      for (int i = 1; i < n; ++i) {
+        for (int j = 0; j < i; ++j) xi = xi + contact(oxygen(i) - oxygen(j), u6);
+      }
+      const T slope = T(-6.0) * slope_at(xi);
+      for (int i = 0; i < n; ++i) {
+        Vec3<T> push{T(0.0), T(0.0), T(0.0)};
+        for (int j = 0; j < n; ++j) {
+          if (j == i) continue;
+          const Vec3<T> d = oxygen(i) - oxygen(j);
+          const T c = contact(d, u6);
+          push = fma(slope * u6 * c * c / max(norm2(d), T(1e-24)), d, push);
+        }
+        add(i, push);
+      }
+      return xi;
+    }
+    case BiasCoordinate::radius_of_gyration: {
+      const Vec3<T> mean = mean_of(-1, n);
+      T square(0.0);
+      for (int k = 0; k < n; ++k) square = square + norm2(oxygen(k) - mean);
+      const T xi = sqrt(max(T(1.0 / n) * square, T(1e-24)));
+      const T slope = T(1.0 / n) * slope_at(xi) / xi;
+      for (int k = 0; k < n; ++k) add(k, slope * (oxygen(k) - mean));
+      return xi;
+    }
+  }
+  return T(0.0);
+}
+
+}  // namespace TARN_ARCH
+
+/// Several biases of a launch or an engine.
+struct Biases {
+  BiasTerm terms[kMostBiases];
+  int count = 0;
+};
+inline Biases biases_of(const System& system) {
+  Biases all{};
+  for (const BiasSpec& b : system.biases) all.terms[all.count++] = bias_term(b);
+  return all;
+}
+
+}  // namespace tarn
