@@ -1,6 +1,7 @@
 #include "physics/bias.hpp"
 
 #include "kernels/launch.hpp"
+#include "kernels/launch_kernel.hpp"
 #include "kernels/ring_modes.cuh"
 
 namespace tarn::gpu {

@@ -161,7 +161,7 @@ FreeEnergyProfile free_energy_profile(const BiasSpec& bias, double kT_kcal_per_m
     if (found == bins.end() || reference == bins.end()) {
       return std::numeric_limits<double>::quiet_NaN();
     }
-    return -kT_kcal_per_mol * std::log(found->second / reference->second);
+    return kT_kcal_per_mol * std::log(reference->second / found->second);
   };
   std::map<std::int64_t, double> squares;
   for (int without = 0; without < series && series > 1; ++without) {
@@ -176,8 +176,10 @@ FreeEnergyProfile free_energy_profile(const BiasSpec& bias, double kT_kcal_per_m
   for (const auto& [bin, weight] : all) {
     const double error = series > 1 ? std::sqrt((series - 1.0) / series * squares[bin])
                                     : std::numeric_limits<double>::quiet_NaN();
-    profile.points.push_back(
-        {static_cast<double>(bin) * bin_width, free_energy(all, bin), error, counts[bin]});
+    // A multiple without the rounding of the width.
+    constexpr double kDigits = 1e9;
+    profile.points.push_back({std::round(static_cast<double>(bin) * bin_width * kDigits) / kDigits,
+                              free_energy(all, bin), error, counts[bin]});
   }
   return profile;
 }

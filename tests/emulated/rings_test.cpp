@@ -22,7 +22,7 @@ ClusterSystem cluster_of(const System& system) {
   c.step = step_parameters(system);
   c.passes = step_passes(system);
   c.thermostat = system.thermostat.kind;
-  c.wall = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
+  c.outside = outside_forces(system);
   c.pair = pair_parameters<double>(system.model);
   c.molecules = system.molecules;
   return c;
