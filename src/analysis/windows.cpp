@@ -37,6 +37,7 @@ class Mbar {
     for (const WindowSample& s : samples_) {
       if (s.series != without) counts_[s.window] += 1.0;
     }
+    log_counts_ = counts_.array().log();
     constexpr int kMostNewtonSteps = 200;
     constexpr double kNewtonTolerance = 1e-10;  // [kT]
     Sums at = sums(f);
@@ -62,9 +63,11 @@ class Mbar {
   /// Sums of the weights of the samples in each bin, equation (100).
   std::map<std::int64_t, double> histogram(const VectorXd& f, double bin_width) const {
     std::map<std::int64_t, double> bins;
+    VectorXd p(f.size());
     for (const WindowSample& s : samples_) {
       if (s.series == without_) continue;
-      bins[std::llround(s.coordinate / bin_width)] += std::exp(-log_denominator(f, s.coordinate));
+      bins[std::llround(s.coordinate / bin_width)] +=
+          std::exp(-log_denominator(f, s.coordinate, p));
     }
     return bins;
   }
@@ -75,14 +78,16 @@ class Mbar {
     VectorXd weights;
     MatrixXd hessian;
   };
-  double exponent(const VectorXd& f, Eigen::Index k, double xi) const {
-    const double centre = centres_[static_cast<std::size_t>(k)];
-    return std::log(counts_[k]) + f[k] - bias_energy(bias_, xi, centre) / kT_;
-  }
-  double log_denominator(const VectorXd& f, double xi) const {
-    double largest = -std::numeric_limits<double>::infinity(), sum = 0.0;
-    for (Eigen::Index k = 0; k < f.size(); ++k) largest = std::max(largest, exponent(f, k, xi));
-    for (Eigen::Index k = 0; k < f.size(); ++k) sum += std::exp(exponent(f, k, xi) - largest);
+  /// log D of equation (99). @param p out: the parts of the windows in D
+  double log_denominator(const VectorXd& f, double xi, VectorXd& p) const {
+    for (Eigen::Index k = 0; k < f.size(); ++k) {
+      const double centre = centres_[static_cast<std::size_t>(k)];
+      p[k] = log_counts_[k] + f[k] - bias_energy(bias_, xi, centre) / kT_;
+    }
+    const double largest = p.maxCoeff();
+    for (double& part : p) part = std::exp(part - largest);
+    const double sum = p.sum();
+    p /= sum;
     return largest + std::log(sum);
   }
   Sums sums(const VectorXd& f) const {
@@ -96,9 +101,7 @@ class Mbar {
       const auto first = static_cast<std::size_t>(block) * kBlock;
       for (std::size_t n = first; n < std::min(samples_.size(), first + kBlock); ++n) {
         if (samples_[n].series == without_) continue;
-        const double xi = samples_[n].coordinate, log_sum = log_denominator(f, xi);
-        for (Eigen::Index k = 0; k < f.size(); ++k) p[k] = std::exp(exponent(f, k, xi) - log_sum);
-        part.value += log_sum;
+        part.value += log_denominator(f, samples_[n].coordinate, p);
         part.weights += p;
         part.hessian -= p * p.transpose();
       }
@@ -118,7 +121,7 @@ class Mbar {
   double kT_;
   const std::vector<WindowSample>& samples_;
   int threads_, without_ = -1;
-  VectorXd counts_;
+  VectorXd counts_, log_counts_;
 };
 
 std::vector<double> overlaps_of(const std::vector<WindowSample>& samples, std::size_t windows,
@@ -155,7 +158,15 @@ FreeEnergyProfile free_energy_profile(const BiasSpec& bias, double kT_kcal_per_m
   std::map<std::int64_t, std::int64_t> counts;
   for (const WindowSample& s : samples) ++counts[std::llround(s.coordinate / bin_width)];
   const auto all = mbar.histogram(f, bin_width);
-  const auto lowest = std::ranges::max_element(all, {}, [](const auto& bin) { return bin.second; });
+  // Bins with few samples may be the lowest by chance.
+  const auto has_enough = [&](const auto& bin) {
+    return 4 * counts[bin->first] * static_cast<std::int64_t>(all.size()) >=
+           static_cast<std::int64_t>(samples.size());
+  };
+  auto lowest = all.begin();
+  for (auto bin = all.begin(); bin != all.end(); ++bin) {
+    if (has_enough(bin) && (!has_enough(lowest) || bin->second > lowest->second)) lowest = bin;
+  }
   const auto free_energy = [&](const std::map<std::int64_t, double>& bins, std::int64_t bin) {
     const auto found = bins.find(bin), reference = bins.find(lowest->first);
     if (found == bins.end() || reference == bins.end()) {

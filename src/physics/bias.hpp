@@ -88,47 +88,53 @@ TARN_HD T bias_forces(const BiasTerm& b, int n, const T& centre, const Oxygen& o
     case BiasCoordinate::largest_separation: {
       const Vec3<T> mean = mean_of(-1, n);
       const double scale = n / others;  // of the distance from the mean of all
-      T largest(0.0), sum(0.0);
-      for (int k = 0; k < n; ++k) largest = max(largest, length(oxygen(k) - mean));
-      Vec3<T> net{T(0.0), T(0.0), T(0.0)};
-      const auto weighted = [&](int k, T& weight) {
+      // Exponents are relative to the root mean square distance: the largest one is not negative,
+      // and is below 700 within 60 A of it.
+      T square(0.0), sum(0.0), weight(0.0);
+      for (int k = 0; k < n; ++k) square = square + norm2(oxygen(k) - mean);
+      const T middle = sqrt(T(1.0 / n) * square);
+      const auto weighted = [&](int k) {
         const Vec3<T> d = oxygen(k) - mean;
         const T r = length(d);
-        weight = exponential(T(kSharpness_per_A * scale) * (r - largest));
+        weight = exponential(T(kSharpness_per_A * scale) * (r - middle));
         return (weight / r) * d;
       };
+      constexpr int kKept = 12;  // the others are computed again
+      Vec3<T> kept[kKept], net{T(0.0), T(0.0), T(0.0)};
       for (int k = 0; k < n; ++k) {
-        T weight(0.0);
-        net = net + weighted(k, weight);
+        const Vec3<T> one = weighted(k);
+        if (k < kKept) kept[k] = one;
+        net = net + one;
         sum = sum + weight;
       }
-      const T xi = fma(T(scale), largest, T(1.0 / kSharpness_per_A) * logarithm(T(1.0 / n) * sum));
+      const T xi = fma(T(scale), middle, T(1.0 / kSharpness_per_A) * logarithm(T(1.0 / n) * sum));
       const T slope = T(scale) * slope_at(xi) / sum;
       for (int k = 0; k < n; ++k) {
-        T weight(0.0);
-        add(k, slope * (weighted(k, weight) - T(1.0 / n) * net));
+        add(k, slope * ((k < kKept ? kept[k] : weighted(k)) - T(1.0 / n) * net));
       }
       return xi;
     }
     case BiasCoordinate::contacts: {
-      // u^6 and 1/(1 + u^6) of a pair
-      const auto contact = [&](const Vec3<T>& d, T& u6) {
-        const T u2 = T(1.0 / (b.r0 * b.r0)) * norm2(d);
-        u6 = u2 * u2 * u2;
-        return T(1.0) / (T(1.0) + u6);
+      // u^4 and 1/(1 + u^6) of a pair; the gradient is -6 u^4/(r0 (1 + u^6))^2 d.
+      const T inverse_r02(1.0 / (b.r0 * b.r0));
+      T xi(0.0), u4(0.0);
+      const auto contact = [&](const Vec3<T>& d) {
+        const T u2 = inverse_r02 * norm2(d);
+        u4 = u2 * u2;
+        return T(1.0) / fma(u4, u2, T(1.0));
       };
-      T xi(0.0), u6(0.0);
       for (int i = 1; i < n; ++i) {
-        for (int j = 0; j < i; ++j) xi = xi + contact(oxygen(i) - oxygen(j), u6);
+        for (int j = 0; j < i; ++j) xi = xi + contact(oxygen(i) - oxygen(j));
       }
-      const T slope = T(-6.0) * slope_at(xi);
-      for (int i = 0; i < n; ++i) {
+      const T slope = T(-6.0) * inverse_r02 * slope_at(xi);
+      for (int i = 1; i < n; ++i) {
         Vec3<T> push{T(0.0), T(0.0), T(0.0)};
-        for (int j = 0; j < n; ++j) {
-          if (j == i) continue;
+        for (int j = 0; j < i; ++j) {
           const Vec3<T> d = oxygen(i) - oxygen(j);
-          const T c = contact(d, u6);
-          push = fma(slope * u6 * c * c / max(norm2(d), T(1e-24)), d, push);
+          const T c = contact(d);
+          const Vec3<T> f = (slope * u4 * c * c) * d;
+          push = push + f;
+          add(j, T(-1.0) * f);
         }
         add(i, push);
       }

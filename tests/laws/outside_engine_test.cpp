@@ -5,8 +5,10 @@
 
 #include "engine_parts.hpp"
 #include "ring_fixtures.hpp"
+#include "tarn/cluster_forces.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/exchange.hpp"
+#include "tarn/force_field.hpp"
 
 /// @file
 /// The laws of engines with windows and fields.
@@ -179,6 +181,51 @@ TEST(OutsideEngine, AFieldConservesTheAngularMomentumAlongIt) {
   };
   EXPECT_LT(change(2), 1e-8);
   EXPECT_GT(change(0) + change(1), 1e-3);
+}
+
+/// The forces of all models are minus the gradient of the whole energy, whose derivative by the
+/// field is minus the dipole moment: charges and induced dipoles answer to the field exactly.
+TEST(Field, EnergiesForcesAndDipolesOfAllKindsOfModelsAgree) {
+  for (const char* name : {"mbpol", "dang-chang", "tip4p2005", "qtip4pf"}) {
+    SCOPED_TRACE(name);
+    WaterModel model = *find_water_model(name);
+    const System s = [&] {
+      System all =
+          make_system({model.is_flexible() ? "flexible_verlet" : "settle", Bath::none}, tip4p(), 3);
+      all.model = model;
+      return all;
+    }();
+    const std::vector<double> x = start_state(s, {0}).positions_A;
+    const std::array<double, 3> field{2.0, -3.0, 1.0};
+    const auto energy = [&](const std::vector<double>& at, const std::array<double, 3>& f) {
+      set_field_V_per_nm(f, model);
+      return ForceField(model, 3).energy(at).total_kcal_per_mol();
+    };
+    set_field_V_per_nm(field, model);
+    std::vector<double> forces(x.size());
+    const ClusterEnergy e = ForceField(model, 3).energy_and_forces(x, forces);
+    const std::vector<double> dipole = dipole_moments_e_A(model, 3, x);
+    double work = 0.0;
+    for (std::size_t k = 0; k < 3; ++k) work -= model.field_kcal_per_mol_e_A[k] * dipole[k];
+    EXPECT_NEAR(e.field_kcal_per_mol, work, 1e-10);
+    // Central differences have errors of h^2 times a third derivative, about 1e4 kcal/mol/A^3.
+    constexpr double kH = 1e-4;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      std::vector<double> up = x, down = x;
+      up[k] += kH;
+      down[k] -= kH;
+      EXPECT_NEAR(forces[k], -(energy(up, field) - energy(down, field)) / (2.0 * kH), 2e-4) << k;
+    }
+    for (std::size_t k = 0; k < 3; ++k) {
+      auto up = field, down = field;
+      up[k] += 0.1;
+      down[k] -= 0.1;
+      // The energy is a quadratic function of the field.
+      const double slope =
+          (energy(x, up) - energy(x, down)) / (2.0 * units::field_from_V_per_nm(0.1));
+      EXPECT_NEAR(-slope, dipole[k], 1e-9);
+    }
+  }
 }
 
 }  // namespace

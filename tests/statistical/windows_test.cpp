@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "csv_columns.hpp"
 #include "quiet_run.hpp"
 #include "tarn/analysis/errors.hpp"
+#include "tarn/core/units.hpp"
 
 // The free energy of a rigid TIP4P dimer from windows is that from averages over orientations,
 // F(r) = -kT ln(r^2 <exp(-U/kT)>).
@@ -61,6 +63,59 @@ TEST(Windows, DimerHasItsFreeEnergy) {
     // Neighbouring bins share the errors of the windows: five of the bins are independent.
     EXPECT_LT(chi2 / static_cast<double>(differences.size()), 1.0 + 4.5 * std::sqrt(2.0 / 5.0));
   }
+}
+
+/// A rigid dipole in a field: <cos> = coth a - 1/a with a = mu E/kT.
+TEST(Field, AlignsAMoleculeByLangevinsFunction) {
+  const ScratchFolder folder;
+  constexpr double kField_V_per_nm = 2.0, kTemperature_K = 300.0;
+  const RunResult r = run_text(
+      "[system]\nmodel = 'tip4p'\nmolecules = 1\nreplicas = 256\n[integrator]\ntimestep_fs = 4\n"
+      "[thermostat]\ntemperature_K = 300\nfriction_per_ps = 10\n[run]\nduration_ps = 40\n"
+      "equilibration_ps = 4\n[field]\nz_V_per_nm = 2\n[observe.cluster]\nevery = 25\n"
+      "[observe.energies]\nevery = 25\n",
+      folder);
+  const WaterModel model = *find_water_model("tip4p");
+  const double mu_e_A = 2.0 * model.dipole_charge_e() * model.r_oh_A *
+                        std::cos(0.5 * model.angle_hoh_degrees * units::pi / 180.0);
+  const double a = mu_e_A * units::field_from_V_per_nm(kField_V_per_nm) /
+                   (units::boltzmann_kcal_per_mol_K * kTemperature_K);
+  const double wanted_D = mu_e_A * units::debye_per_e_A * (1.0 / std::tanh(a) - 1.0 / a);
+  int found = 0;
+  for (const AveragedQuantity& q : r.averages) {
+    if (q.quantity == "dipole_z_D") {
+      EXPECT_NEAR(q.mean, wanted_D, 4.5 * q.error);
+      EXPECT_LT(q.error, 0.02 * wanted_D);
+      ++found;
+    }
+    if (q.quantity == "field_kcal_per_mol") {
+      EXPECT_NEAR(q.mean,
+                  -wanted_D / units::debye_per_e_A * units::field_from_V_per_nm(kField_V_per_nm),
+                  4.5 * q.error);
+      ++found;
+    }
+    if (q.quantity == "dipole_x_D") {
+      EXPECT_NEAR(q.mean, 0.0, 4.5 * q.error);
+    }
+  }
+  EXPECT_EQ(found, 2);
+}
+
+/// A wall on the largest separation holds a hexamer together at a temperature at which it
+/// evaporates, and does not act while it is whole.
+TEST(Bias, AWallHoldsAHexamerTogether) {
+  const ScratchFolder folder;
+  run_text(
+      "[system]\nmodel = 'tip4p'\nmolecules = 6\nreplicas = 32\n[integrator]\ntimestep_fs = 4\n"
+      "[thermostat]\ntemperature_K = 300\nfriction_per_ps = 5\n[run]\nduration_ps = 60\n"
+      "[bias]\ncoordinate = 'largest_separation'\nkind = 'upper_wall'\ncentres_A = [5.0]\n"
+      "stiffness_kcal_per_mol_A2 = 20\n[observe.bias]\nevery = 50\n",
+      folder);
+  auto columns = columns_of(folder.file("out/bias.csv"));
+  // K/2 x^2 of 20 kT is at 1.1 A.
+  EXPECT_LT(*std::ranges::max_element(columns["coordinate"]), 6.1);
+  EXPECT_GT(*std::ranges::max_element(columns["bias_kcal_per_mol"]), 0.0);
+  EXPECT_EQ(*std::ranges::min_element(columns["bias_kcal_per_mol"]), 0.0);
 }
 
 }  // namespace

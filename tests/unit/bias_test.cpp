@@ -164,7 +164,10 @@ TEST(Bias, PacksAgreeWithScalarsBitForBit) {
           return {pack_of(k, &Vec3<double>::x), pack_of(k, &Vec3<double>::y),
                   pack_of(k, &Vec3<double>::z)};
         },
-        [&](int k, const Vec3<Pack<double>>& f) { forces[static_cast<std::size_t>(k)] = f; });
+        [&](int k, const Vec3<Pack<double>>& f) {
+          auto& at = forces[static_cast<std::size_t>(k)];
+          at = at + f;
+        });
     for (int lane = 0; lane < lanes; ++lane) {
       const Result r = forces_of(b, 3.0, all[static_cast<std::size_t>(lane)]);
       EXPECT_EQ(bits_of_number(xi[lane]), bits_of_number(r.xi));
