@@ -18,9 +18,9 @@ namespace {
 
 /// Names of the members of Energies, in their order.
 constexpr std::array kEnergyNames{
-    "potential_kcal_per_mol", "bond_kcal_per_mol",  "wall_kcal_per_mol",
-    "kinetic_kcal_per_mol",   "total_kcal_per_mol", "temperature_K",
-    "translation_K",          "rotation_K",         "bond_K",
+    "potential_kcal_per_mol", "bond_kcal_per_mol", "wall_kcal_per_mol",    "field_kcal_per_mol",
+    "bias_kcal_per_mol",      "bias_coordinate",   "kinetic_kcal_per_mol", "total_kcal_per_mol",
+    "temperature_K",          "translation_K",     "rotation_K",           "bond_K",
     "physical_kcal_per_mol"};
 static_assert(sizeof(Energies) == kEnergyNames.size() * sizeof(double));
 
