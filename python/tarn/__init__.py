@@ -43,7 +43,7 @@ from tarn._functions import (
 )
 from tarn._observer import Observer, observer
 from tarn._potential import AsePotential
-from tarn._run import Average, Averages, Progress, Result, run
+from tarn._run import Average, Averages, Progress, Report, Result, open, report, run
 from tarn._table import Picture, Table
 from tarn._tarn import use_python
 from tarn._tarn import version as __version__
@@ -70,6 +70,7 @@ __all__ = [
     "PotentialCheck",
     "Problem",
     "Progress",
+    "Report",
     "Result",
     "Structure",
     "Table",
@@ -87,9 +88,11 @@ __all__ = [
     "models",
     "normal_modes",
     "observer",
+    "open",
     "random_cluster",
     "rdf",
     "read_structure",
+    "report",
     "run",
     "temperature_ladder",
     "write_structure",

@@ -10,7 +10,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, TextIO
@@ -19,7 +19,7 @@ import numpy as np
 
 from tarn import _arguments, _deck, _tarn
 from tarn._ensemble import BlowUp
-from tarn._errors import InputError, TarnWarning, name_arguments
+from tarn._errors import InputError, MissingFileError, TarnWarning, name_arguments
 from tarn._observer import Observer
 from tarn._potential import PotentialLike, function_of
 from tarn._table import Files
@@ -146,30 +146,66 @@ class Exchange:
     structure_changes_per_walker: float  #: about ten are needed to forget the start
 
 
-def _recorded(out: str) -> dict[str, Any]:
-    """Averages, pictures and messages of a complete run, from its run.json."""
-    record = json.loads((Path(out) / "run.json").read_text(encoding="utf-8"))
+def _record(out: Path) -> dict[str, Any]:
+    """Contents of run.json."""
+    if not out.is_dir():
+        raise MissingFileError(f"cannot read '{out}': there is no such folder")
+    if not (out / "run.json").is_file():
+        raise InputError(
+            f"'{out}' is not the folder of a run: run.json is missing. Give the output folder of "
+            "tarn.run or tarn run"
+        )
+    record: dict[str, Any] = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    return record
 
-    def number(value: float | None) -> float:
-        return math.nan if value is None else float(value)
 
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _recorded(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Averages, exchange, pictures and messages of a run, from its run.json."""
     averages = [
         {
             **row,
-            "mean": number(row["mean"]),
-            "error": number(row["error"]),
-            "correlation_ps": number(row["autocorrelation_ps"]),
-            "independent_samples": number(row["independent_samples"]),
-            "bath_K": number(row["bath_K"]) if "bath_K" in row else None,
+            "mean": _number(row["mean"]),
+            "error": _number(row["error"]),
+            "correlation_ps": _number(row["autocorrelation_ps"]),
+            "independent_samples": _number(row["independent_samples"]),
+            "bath_K": _number(row["bath_K"]) if "bath_K" in row else None,
         }
         for row in record.get("averages", [])
     ]
+    exchange = record.get("exchange")
+    if exchange is not None:
+        keys = [field.name for field in fields(ExchangePair)]
+        pairs = [[pair[key] for key in keys] for pair in exchange["pairs"]]
+        exchange = {
+            "pairs": [[math.nan if value is None else value for value in pair] for pair in pairs],
+            "round_trips": exchange["round_trips"],
+            "round_trips_per_state": exchange["round_trips"] / record["replicas"],
+            "structure_changes_per_walker": exchange["structure_changes_per_walker"],
+        }
     return {
         "averages": averages,
+        "exchange": exchange,
         "pictures": record.get("pictures", []),
         "notes": record.get("notes", []),
         "warnings": record.get("warnings", []),
     }
+
+
+def _last_step(out: Path) -> int:
+    """The last step in the tables of a run."""
+    last = 0
+    for path in out.glob("*.csv"):
+        with path.open("rb") as file:
+            head = [file.readline(), file.readline()][1]
+            file.seek(max(file.tell(), path.stat().st_size - 65536))
+            rows = file.read().split(b"\n")[:-1]  # without a row that is not complete
+        if head.startswith(b"step,") and rows:
+            last = max(last, int(rows[-1].split(b",")[0]))
+    return last
 
 
 class Result(Files):
@@ -198,7 +234,7 @@ class Result(Files):
     blow_ups: tuple[BlowUp, ...]
     exchange: Exchange | None
     steps_done: int
-    already_finished: bool  #: a resumed run was complete; it has no `exchange` here
+    already_finished: bool  #: a resumed run was complete
     wall_seconds: float
     steps_per_second: float
     ns_per_day_per_replica: float
@@ -226,6 +262,17 @@ class Result(Files):
             "ns_per_day_per_replica", "ns_per_day_total", "device",
         ):  # fmt: skip
             setattr(self, name, values[name])
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Contents of run.json now: `record["status"]` is "running", "finished", "interrupted" or
+        "failed", `record["deck"]` the complete deck."""
+        return _record(self.out)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the run has done all its steps. False for one that is running or was killed."""
+        return bool(self.record["status"] == "finished")
 
     def __repr__(self) -> str:
         what = f"Result of {self.out}: {self.steps_done} steps, {len(self.averages)} averages"
@@ -475,9 +522,105 @@ def run(
         )
         interrupt.note = f"the run was complete; its files are in {values['out']}"
         if values["already_finished"]:
-            recorded = _recorded(values["out"])
+            recorded = _recorded(_record(Path(values["out"])))
             reports.notes += recorded.pop("notes")
             for warning in recorded.pop("warnings"):
                 reports.warn(warning)
             values.update(recorded)
     return Result(values, reports.notes, reports.warnings, reports.blow_ups)
+
+
+def open(folder: str | os.PathLike[str]) -> Result:
+    """Opens the folder of a run of `run` or of the program.
+
+    Of a run that is not finished, the result contains what is there: tables and `steps_done`, the
+    last step in them, while it runs; averages too after an interruption.
+
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    Result
+        As returned by `run`. No warnings are issued.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such folder.
+    InputError
+        If the folder is not that of a run.
+    """
+    out = Path(_arguments.path("open", "folder", folder))
+    record = _record(out)
+    is_running = record["status"] == "running"
+    values = {
+        **_recorded(record),
+        "out": out,
+        "steps_done": max(record["steps_done"], _last_step(out) if is_running else 0),
+        "already_finished": False,
+        "device": record["device"],
+    }
+    for name in ("wall_seconds", "steps_per_second", "ns_per_day_per_replica", "ns_per_day_total"):
+        values[name] = _number(record[name])
+    keys = [field.name for field in fields(BlowUp)]
+    blow_ups = [BlowUp(*(row[key] for key in keys)) for row in record.get("blow_ups", [])]
+    return Result(values, values["notes"], values["warnings"], blow_ups)
+
+
+class Report(Files):
+    """A comparison of runs; `print(report)` prints it.
+
+    `table("report")` has one row per quantity, temperature and run. Pictures are "rdf",
+    "heat_capacity", "spectrum" and "isomers", of what the runs have.
+    """
+
+    def __init__(self, text: str, out: Path, pictures: Sequence[str]):
+        super().__init__(out, pictures)
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def report(
+    folders: str | os.PathLike[str] | Result | Sequence[str | os.PathLike[str] | Result],
+    out: str | os.PathLike[str] = "report",
+    *,
+    pictures: bool = True,
+) -> Report:
+    """Compares finished runs, as `tarn report` does.
+
+    Parameters
+    ----------
+    folders : path, Result, or sequence of these
+        The runs. Differences are those from the first one.
+    out : path
+        Folder for `report.csv` and the pictures. Nothing is written for a single run.
+    pictures : bool
+        Whether to draw the curves of several runs.
+
+    Returns
+    -------
+    Report
+    """
+    from tarn import reports  # imports matplotlib
+
+    paths = [
+        one.out if isinstance(one, Result) else Path(_arguments.path("report", "folders", one))
+        for one in _arguments.many(folders)
+    ]
+    for path in paths:
+        _record(path)
+    into = Path(_arguments.path("report", "out", out))
+    kind = "svg" if _arguments.flag("report", "pictures", pictures) else None
+    try:
+        text, lines = reports.report(paths, into if len(paths) > 1 else None, kind)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    drawn = [line.removeprefix("picture: ") for line in lines if line.startswith("picture: ")]
+    for line in lines:
+        if not line.startswith("picture: "):
+            warnings.warn(line.partition(": ")[2], TarnWarning, stacklevel=2)
+    return Report(text, into, drawn)

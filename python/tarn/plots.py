@@ -19,7 +19,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -588,28 +588,37 @@ def spectrum(results: Results, table: Table) -> Figure:
     if len(table) < 2:
         raise NoPicture("warning: spectrum.csv has no rows and no picture: the run after equilibration "
                         "is shorter than a segment; see [observe.spectrum] resolution_per_cm")  # fmt: skip
+    return spectra({None: table}, table.title("Spectrum"))
+
+
+def spectra(tables: Mapping[str | None, Table], title: str) -> Figure:
+    """Spectra of one or several runs, with the labels of the legend."""
     figure, all_axes = panels(2, sharex=True)
-    x, last, note = table[table.names[0]], 1, ""
-    curves: list[tuple[Axes, Bands]] = []
+    end, note = 0.0, ""
+    curves: list[tuple[Axes, Bands, dict[str, Any]]] = []
     for axes, (name, label) in zip(all_axes, (("states_cm", "modes per cm⁻¹"),
                                               ("absorption_km_cm_per_mol", "absorption (km/mol per cm⁻¹)")),
                                    strict=True):  # fmt: skip
-        own = with_error(x, table[name], table.error(name), True)
-        sums = np.cumsum(own[1])
-        last = max(last, int(np.searchsorted(sums, 0.99 * sums[-1])))
-        curves.append((axes, own))
         axes.set_ylabel(label)
-        axes.set_ylim(bottom=0.0)
+        highest = behind = 0.0
+        for k, (text, table) in enumerate(tables.items()):
+            x = table[table.names[0]]
+            own = with_error(x, table[name], table.error(name), True)
+            sums = np.cumsum(own[1])
+            last = max(1, int(np.searchsorted(sums, 0.99 * sums[-1])))
+            end = max(end, min(1.2 * x[min(last, len(x) - 1)], x[-1]))
+            curves.append((axes, own, {"label": text, "color": COLOURS[k % 8]}))
+            highest = max(highest, own[3].max())
+            behind = max(behind, own[3][own[0] > 50.0].max(initial=0.0))
+        axes.set_ylim(0.0, 1.05 * highest or 1.0)
         # The peak of overall motion near zero would compress the rest of the plot.
-        highest, behind = own[3].max(), own[3][own[0] > 50.0].max(initial=0.0)
         if name == "states_cm" and highest > 1.5 * behind > 0.0:
             axes.set_ylim(0.0, 1.1 * behind)
             note = f"     peak near 0: {highest:.2g}"
-    end = min(1.2 * x[min(last, len(x) - 1)], x[-1])
-    for axes, own in curves:
+    for axes, own, style in curves:
         axes.set_xlim(0.0, end)
-        band(axes, merged(cut(own, end), 1000), color=COLOURS[0])
-    return finish(figure, all_axes, table.title("Spectrum"), f"wavenumber (cm⁻¹)     band: standard error{note}")
+        band(axes, merged(cut(own, end), 1000), **style)
+    return finish(figure, all_axes, title, f"wavenumber (cm⁻¹)     band: standard error{note}")
 
 
 def correlation(results: Results, table: Table) -> Figure:
@@ -702,19 +711,24 @@ def baths(results: Results, table: Table) -> Figure | None:
     return finish(figure, all_axes, title, f"temperature (K)     bars, band: standard error{note}")
 
 
-def heat_capacity(axes: Axes, table: Table) -> bool:
-    """The heat capacity of all temperatures together, or the difference quotient of ring polymers."""
+def heat_capacity(axes: Axes, table: Table, label: str | None = None, colour: str = COLOURS[0]) -> bool:
+    """The heat capacity of all temperatures together, or the difference quotient of ring polymers.
+
+    Parameters
+    ----------
+    label : of a run among others; default: the method, and the classical value is also drawn
+    """
     of_rings = "difference_quotient_kcal_per_mol_K" in table
     name = "difference_quotient" if of_rings else "heat_capacity"
     y, error = 1000.0 * table[f"{name}_kcal_per_mol_K"], 1000.0 * table[f"{name}_err"]
     x, known = table["temperature_K"], np.isfinite(y)
     if known.any() and of_rings:
-        curve(axes, x, y, np.nan_to_num(error), label="difference quotient", color=COLOURS[0])
+        curve(axes, x, y, np.nan_to_num(error), label=label or "difference quotient", color=colour)
     elif known.any():
         # A gap between temperatures without common samples.
-        (line,) = axes.plot(x, y, color=COLOURS[0], label="all temperatures")
+        (line,) = axes.plot(x, y, color=colour, label=label or "all temperatures")
         axes.fill_between(x, y - error, y + error, color=line.get_color(), alpha=0.22, linewidth=0)
-    if "classical_kcal_per_mol_K" in table:
+    if "classical_kcal_per_mol_K" in table and not label:
         axes.plot(x, 1000.0 * table["classical_kcal_per_mol_K"], "--", color=GREY, label="classical nuclei, harmonic")
     return bool(known.any())
 

@@ -103,7 +103,8 @@ std::optional<std::string> split_change_problem(const std::vector<std::string>& 
 /// exit code that is not caused by an error, such as that of an interrupt.
 using AddCommand = void(Command& app, int& exit_code);
 AddCommand add_run, add_check, add_energy, add_cluster, add_minimise, add_modes, add_compare,
-    add_serve, add_rdf, add_analyse, add_convert, add_plot, add_draw, add_models, add_doctor;
+    add_serve, add_rdf, add_analyse, add_convert, add_plot, add_report, add_draw, add_models,
+    add_doctor;
 
 inline constexpr const char* kDeckHelp = "deck (TOML file)";
 inline constexpr const char* kStructureHelp =

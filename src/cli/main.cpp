@@ -91,7 +91,8 @@ int run_command(std::vector<std::string> words) {
   int exit_code = 0;
   for (AddCommand* const add :
        {add_run, add_check, add_energy, add_cluster, add_minimise, add_modes, add_compare,
-        add_serve, add_rdf, add_analyse, add_convert, add_plot, add_draw, add_models, add_doctor}) {
+        add_serve, add_rdf, add_analyse, add_convert, add_plot, add_report, add_draw, add_models,
+        add_doctor}) {
     add(app, exit_code);
   }
   if (const std::string problem = empty_argument_problem(words); !problem.empty()) {

@@ -15,6 +15,8 @@
 
 #include <fmt/format.h>
 
+#include "tarn/core/error.hpp"
+
 extern char** environ;
 
 namespace tarn::io {
@@ -26,6 +28,12 @@ constexpr const char* kNotHere = "import sys; sys.path[:] = [p for p in sys.path
 constexpr const char* kFind =
     "from importlib.util import find_spec as f; sys.exit(not (f('numpy') and f('matplotlib')))";
 constexpr const char* kExecute = "exec(compile(sys.stdin.buffer.read(), 'plots.py', 'exec'))";
+/// The report is a program that imports the other script.
+constexpr const char* kExecuteReport =
+    "import types; plots = sys.modules['plots'] = types.ModuleType('plots'); "
+    "texts = sys.stdin.buffer.read().split(b'\\0'); "
+    "exec(compile(texts[0], 'plots.py', 'exec'), plots.__dict__); "
+    "exec(compile(texts[1], 'reports.py', 'exec'))";
 
 std::string& preferred_python() {
   static std::string path;
@@ -49,12 +57,6 @@ std::string find_in_path(const std::string& name) {
   return {};
 }
 
-/// The result of a program.
-struct Ended {
-  bool succeeded = false;
-  std::string output, errors;
-};
-
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 /// An unnamed temporary file, deleted when it is closed.
@@ -70,13 +72,13 @@ std::string contents_of(std::FILE* file) {
 
 /// Runs Python with a program and its standard input. The input is a file instead of a pipe, which
 /// would block or raise SIGPIPE if Python ends early.
-Ended run_python(const std::string& python, std::vector<std::string> arguments,
-                 std::string_view input) {
+ScriptResult run_python(const std::string& python, std::vector<std::string> arguments,
+                        std::string_view input) {
   const File in = scratch_file(), out = scratch_file(), errors = scratch_file();
   if (!in || !out || !errors ||
       std::fwrite(input.data(), 1, input.size(), in.get()) != input.size() ||
       std::fflush(in.get()) != 0) {
-    return {false, "", "no scratch file could be written"};
+    return {1, "", "no scratch file could be written"};
   }
   ::lseek(::fileno(in.get()), 0, SEEK_SET);
   posix_spawn_file_actions_t actions;
@@ -92,11 +94,11 @@ Ended run_python(const std::string& python, std::vector<std::string> arguments,
   const int error =
       ::posix_spawn(&child, python.c_str(), &actions, nullptr, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return {false, "", python + " could not be started"};
+  if (error != 0) return {1, "", python + " could not be started"};
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return {WIFEXITED(status) && WEXITSTATUS(status) == 0, contents_of(out.get()),
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 1, contents_of(out.get()),
           contents_of(errors.get())};
 }
 
@@ -115,7 +117,7 @@ Pictures draw(std::vector<std::string> arguments, const PathOf& path_of) {
     return pictures;
   }
   arguments.insert(arguments.begin(), {"-c", std::string(kNotHere) + kExecute});
-  const Ended ended = run_python(python, std::move(arguments), plot_script());
+  const ScriptResult ended = run_python(python, std::move(arguments), plot_script());
   const auto fail = [&](const std::string& why) {
     pictures.failed = true;
     pictures.messages.push_back(Message::warning(why + ". The CSV files are complete"));
@@ -133,7 +135,7 @@ Pictures draw(std::vector<std::string> arguments, const PathOf& path_of) {
       pictures.messages.push_back(kind == "note" ? Message::note(text) : Message::warning(text));
     }
   }
-  if (!ended.succeeded && !pictures.failed) {
+  if (ended.exit_code != 0 && !pictures.failed) {
     const std::string errors = ended.errors.substr(0, ended.errors.find_last_not_of('\n') + 1);
     fail(fmt::format("pictures could not be drawn by {}: {}", python,
                      errors.substr(errors.find_last_of('\n') + 1)));
@@ -157,7 +159,7 @@ std::string python_with_matplotlib() {
   }
   for (const std::string& python : candidates) {
     if (python.empty()) continue;
-    if (run_python(python, {"-c", std::string(kNotHere) + kFind}, "").succeeded) return python;
+    if (run_python(python, {"-c", std::string(kNotHere) + kFind}, "").exit_code == 0) return python;
   }
   return {};
 }
@@ -183,6 +185,19 @@ Pictures draw_pictures(const std::string& folder) {
 
 Pictures draw_picture(const std::string& file, const std::string& picture) {
   return draw({"--out=" + picture, "--", file}, [&](const std::string&) { return picture; });
+}
+
+ScriptResult report(std::vector<std::string> arguments) {
+  const std::string python = python_with_matplotlib();
+  if (python.empty()) {
+    throw IoError(
+        "tarn report needs Python 3 with NumPy and matplotlib, which was not found; install "
+        "python3-matplotlib (Debian, Ubuntu) or matplotlib (pip)");
+  }
+  arguments.insert(arguments.begin(), {"-c", std::string(kNotHere) + kExecuteReport});
+  std::string scripts(plot_script());
+  scripts.append(1, '\0').append(report_script());
+  return run_python(python, std::move(arguments), scripts);
 }
 
 }  // namespace tarn::io

@@ -22,6 +22,8 @@ std::string_view name_of(PictureFormat format);
 
 /// The script that draws, a program with command line options.
 std::string_view plot_script();
+/// The script python/tarn/reports.py, which compares runs and uses the other one.
+std::string_view report_script();
 
 /// Sets the interpreter that is tried first.
 void use_python(std::string path);
@@ -38,5 +40,12 @@ Pictures draw_pictures(const std::string& folder);
 /// Draws a table, or the structures of an XYZ file.
 /// @param picture path that ends with .svg or .png
 Pictures draw_picture(const std::string& file, const std::string& picture);
+
+struct ScriptResult {
+  int exit_code = 0;
+  std::string output, errors;
+};
+/// Runs report_script(). @throws IoError without a suitable Python
+ScriptResult report(std::vector<std::string> arguments);
 
 }  // namespace tarn::io

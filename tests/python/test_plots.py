@@ -109,6 +109,14 @@ def test_distributions_state_their_temperature(tmp_path):
     assert "7 of 9 temperatures" in drawn(tmp_path, "rdf")
 
 
+def test_the_axes_of_a_spectrum_show_its_peaks(tmp_path):
+    rows = [(10.0 * k, 0.01, 0.001, 20.0 if k == 50 else 0.1, 0.5) for k in range(100)]
+    header = "wavenumber_per_cm,states_cm,states_cm_err,absorption_km_cm_per_mol,absorption_km_cm_per_mol_err"
+    write(tmp_path, "spectrum.csv", header, rows)
+    figure = plots.spectrum(plots.Results(tmp_path), plots.Table(tmp_path / "spectrum.csv"))
+    assert [axes.get_ylim()[1] > least for axes, least in zip(figure.axes, (0.011, 20.5), strict=True)] == [True, True]
+
+
 @pytest.mark.parametrize(
     ("table", "header", "said"),
     [
