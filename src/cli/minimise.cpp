@@ -28,7 +28,7 @@ void minimise(const Arguments& a, int& exit_code) {
       of_deck ? *of_deck : choose_water_model(a.structure, structure, a.model, terminal);
   const auto potential = a.potential.make(structure.molecules, terminal);
   if (potential) {
-    check_bond_lengths(model, true, structure.positions_A, a.structure);
+    io::check_bond_lengths(model, true, structure.positions_A, a.structure);
   } else {
     fit_to_model(model, structure.positions_A, a.structure, terminal);
   }

@@ -1,5 +1,3 @@
-#include "tarn/library_potential.hpp"
-
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -19,6 +17,7 @@
 #include "core/text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
+#include "tarn/deck_potential.hpp"
 #include "tarn/potential.h"
 
 namespace tarn {

@@ -77,6 +77,4 @@ int32_t tarn_potential_compute(void* handle, int64_t images, const int64_t* ids,
 }
 #endif
 
-void tarn_potential_close(void* handle) {
-  free(handle);
-}
+void tarn_potential_close(void* handle) { free(handle); }
