@@ -24,15 +24,6 @@ macro(tarn_optional package debian)
   endif()
 endmacro()
 
-# tarn_soname(<shared library> <variable>): the name by which programs load it.
-function(tarn_soname library variable)
-  execute_process(COMMAND ${CMAKE_OBJDUMP} -p ${library} OUTPUT_VARIABLE header)
-  if(NOT header MATCHES "SONAME +([^ \n]+)")
-    message(FATAL_ERROR "${library} is not a shared library with a SONAME, which TARN_PORTABLE needs")
-  endif()
-  set(${variable} ${CMAKE_MATCH_1} PARENT_SCOPE)
-endfunction()
-
 tarn_require(Threads libc6-dev)
 tarn_require(Eigen3 libeigen3-dev NO_MODULE)
 tarn_require(fmt libfmt-dev)
@@ -48,17 +39,6 @@ if(NOT TARN_RANDOM123_INCLUDE_DIR)
 endif()
 
 tarn_optional(HDF5 "libhdf5-dev" COMPONENTS C)
-set(TARN_HDF5_TARGET HDF5::HDF5)
-if(TARN_HAVE_HDF5 AND TARN_PORTABLE)
-  # src/io/hdf5_calls.cpp loads the library by its soname.
-  list(GET HDF5_C_LIBRARIES 0 library)
-  tarn_soname(${library} soname)
-  add_library(tarn_hdf5_at_run_time INTERFACE)
-  target_include_directories(tarn_hdf5_at_run_time SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
-  target_compile_definitions(tarn_hdf5_at_run_time INTERFACE TARN_HDF5_SONAME="${soname}")
-  target_link_libraries(tarn_hdf5_at_run_time INTERFACE ${CMAKE_DL_LIBS})
-  set(TARN_HDF5_TARGET tarn_hdf5_at_run_time)
-endif()
 
 set(MPI_DETERMINE_LIBRARY_VERSION ON)
 tarn_optional(MPI "libopenmpi-dev openmpi-bin" COMPONENTS CXX)

@@ -37,11 +37,6 @@ endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 
-# Libraries that differ between releases of Debian are loaded at run time (HDF5), or come with the
-# Python package.
-option(TARN_PORTABLE "Make the Python package work on other releases of Debian" OFF)
-mark_as_advanced(TARN_PORTABLE)
-
 find_program(TARN_CCACHE ccache)
 mark_as_advanced(TARN_CCACHE)
 set(use_ccache ${TARN_CCACHE})

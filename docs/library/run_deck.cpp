@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <tarn/core/error.hpp>
 #include <tarn/deck.hpp>
@@ -32,13 +30,10 @@ int main(int argc, char** argv) try {
 
   // Each table is also a file.
   if (!deck.energies) return EXIT_SUCCESS;
-  tarn::io::CsvReader table(result.out_dir + "/energies.csv");
-  const std::size_t column = table.column("potential_kcal_per_mol");
-  double lowest = 0.0;
-  for (std::vector<std::string_view> cells; table.next(cells);) {
-    lowest = std::min(lowest, table.number(cells[column]));
-  }
-  std::printf("lowest potential energy: %.4f kcal/mol\n", lowest);
+  const tarn::io::Table table = tarn::io::read_table(result.out_dir + "/energies.csv");
+  const auto column =
+      std::ranges::find(table.columns, "potential_kcal_per_mol", &tarn::io::TableColumn::name);
+  std::printf("lowest potential energy: %.4f kcal/mol\n", std::ranges::min(column->numbers));
 } catch (const tarn::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return static_cast<int>(error.code());

@@ -91,7 +91,7 @@ class Observer {
   /// and finish(). It writes nothing.
   virtual void catch_up(const Frame& /*frame*/) {}
   /// Writes the observer's state (sums, file lengths) in binary (tarn/io/binary.hpp), and flushes
-  /// its files (tarn/io/append_file.hpp). Called at every checkpoint.
+  /// its files (tarn/io/atomic_file.hpp). Called at every checkpoint.
   virtual void save(std::ostream& out) = 0;
   /// Restores the state of save() and truncates the files accordingly. @throws IoError
   virtual void load(std::istream& in) = 0;

@@ -18,7 +18,7 @@
  *
  * Functions are called by one thread at a time, not always by the same one. Different handles may
  * be used at the same time. The library stays loaded until the program ends. Functions must return:
- * exit() ends the run with an error.
+ * exit() and crashes end the whole program, and the run can be resumed from its last checkpoint.
  */
 
 /** Version of this header. A library returns the one that it was compiled with. */

@@ -4,10 +4,10 @@
 
 #include "command.hpp"
 #include "observe/trajectory_tables.hpp"
-#include "run_end_text.hpp"
 #include "structure_files.hpp"
 #include "tarn/model_by_name.hpp"
 #include "terminal.hpp"
+#include "texts.hpp"
 
 namespace tarn::cli {
 namespace {

@@ -17,6 +17,7 @@
 #include "compare/tables.hpp"
 #include "core/text.hpp"
 #include "deck_arguments.hpp"
+#include "io/words.hpp"
 #include "ranks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
@@ -342,18 +343,6 @@ struct Arguments : DeckArguments {
   std::vector<std::string> free_rings, frequencies;
 };
 
-/// The parts between commas, including empty ones; none for an empty text.
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  while (!text.empty() && begin <= text.size()) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 /// Whether a scheme lost a replica.
 bool has_failed(const CompareResult& result) {
   return std::ranges::any_of(result.schemes,
@@ -374,8 +363,9 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   terminal.print(a.warning_of_threads(deck));
 
   CompareResult result;
+  const std::vector<std::string_view> schemes = io::split(a.schemes, ',');
   try {
-    result = compare_schemes(deck, split(a.schemes), options);
+    result = compare_schemes(deck, {schemes.begin(), schemes.end()}, options);
   } catch (const StartInterrupted& interruption) {
     exit_code = interrupted_exit_code();
     events.ended({}, true, exit_code);

@@ -2,7 +2,6 @@
 
 #include "command.hpp"
 #include "core/processors.hpp"
-#include "doctor_text.hpp"
 #include "io/draw.hpp"
 #include "io/frame_formats.hpp"
 #include "kernels/cuda_engine.hpp"
@@ -12,6 +11,7 @@
 #include "tarn/cpu_engine.hpp"
 #include "tarn/version.hpp"
 #include "terminal.hpp"
+#include "texts.hpp"
 
 namespace tarn::cli {
 namespace {

@@ -38,7 +38,8 @@ void check_geometry(const Arguments& a, const WaterModel& model, std::span<doubl
     terminal.print(make_rigid(model, positions_A, a.structure));
     return;
   }
-  const std::vector<Problem> problems = io::bond_length_problems(model, positions_A, a.structure);
+  const std::vector<Problem> problems =
+      io::bond_length_problems(model, model.is_flexible(), positions_A, a.structure);
   for (const Problem& problem : problems) terminal.warning(problem.text());
   if (model.is_flexible()) return;
   const double deviation_A = io::largest_length_error_A(model, positions_A);

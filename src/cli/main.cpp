@@ -122,7 +122,6 @@ int main(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   try {
     const std::unique_ptr<tarn::Ranks> ranks = tarn::cli::join_ranks(words);
-    tarn::cli::guard_libraries();
     if (ranks && ranks->rank() > 0) {
       return tarn::cli::serve(*ranks, std::ranges::find(words, "--quiet") != words.end());
     }

@@ -30,7 +30,7 @@ void minimise(const Arguments& a, int& exit_code) {
   set_field(a.field_V_per_nm, model);
   const auto potential = a.potential.make(structure.molecules, terminal);
   if (potential) {
-    check_bond_lengths(model, true, structure.positions_A, a.structure);
+    io::check_bond_lengths(model, true, structure.positions_A, a.structure);
   } else {
     fit_to_model(model, structure.positions_A, a.structure, terminal);
   }

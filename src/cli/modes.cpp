@@ -9,8 +9,8 @@
 
 #include "analysis/symmetry.hpp"
 #include "command.hpp"
+#include "io/frame_formats.hpp"
 #include "io/json.hpp"
-#include "io/molden.hpp"
 #include "io/paths.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
@@ -195,11 +195,11 @@ void modes(const Arguments& a, int& exit_code) {
   if (!potential) check_modes(model, structure.molecules, a.omega);
   const bool rigid = !potential && std::isinf(a.omega) && !model.is_flexible();
   if (potential) {
-    check_bond_lengths(model, true, structure.positions_A, a.structure);
+    io::check_bond_lengths(model, true, structure.positions_A, a.structure);
   } else if (rigid || model.is_flexible()) {
     fit_to_model(model, structure.positions_A, a.structure, terminal);
   } else {
-    check_bond_lengths(model, structure.positions_A, a.structure);
+    io::check_bond_lengths(model, false, structure.positions_A, a.structure);
   }
   const bool stopped =
       a.minimise && !minimise(a, model, potential, structure.positions_A, terminal, exit_code);

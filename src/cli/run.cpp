@@ -16,10 +16,10 @@
 #include "observe/warnings.hpp"
 #include "ranks.hpp"
 #include "run/run_messages.hpp"
-#include "run_end_text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
+#include "texts.hpp"
 
 namespace tarn::cli {
 namespace {

@@ -97,19 +97,8 @@ WaterModel choose_water_model(const std::string& path, const io::Structure& stru
 
 void fit_to_model(const WaterModel& model, std::vector<double>& positions_A,
                   const std::string& path, Terminal& terminal) {
-  if (model.is_flexible()) return check_bond_lengths(model, positions_A, path);
+  if (model.is_flexible()) return io::check_bond_lengths(model, true, positions_A, path);
   terminal.print(make_rigid(model, positions_A, path));
-}
-
-void check_bond_lengths(const WaterModel& model, bool flexible,
-                        const std::vector<double>& positions_A, const std::string& path) {
-  std::vector<Problem> problems = io::bond_length_problems(model, flexible, positions_A, path);
-  if (!problems.empty()) throw InputError(std::move(problems));
-}
-
-void check_bond_lengths(const WaterModel& model, const std::vector<double>& positions_A,
-                        const std::string& path) {
-  check_bond_lengths(model, model.is_flexible(), positions_A, path);
 }
 
 void check_structure_path(const std::string& path) {

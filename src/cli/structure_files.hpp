@@ -46,12 +46,6 @@ WaterModel choose_water_model(const std::string& path, const io::Structure& stru
 /// molecules of this model
 void fit_to_model(const WaterModel& model, std::vector<double>& positions_A,
                   const std::string& path, Terminal& terminal);
-/// @param flexible whether the molecules are, as with a flexible model or a potential
-/// @throws InputError if the molecules are not those of this model
-void check_bond_lengths(const WaterModel& model, bool flexible,
-                        const std::vector<double>& positions_A, const std::string& path);
-void check_bond_lengths(const WaterModel& model, const std::vector<double>& positions_A,
-                        const std::string& path);
 
 /// Checks, before a long search, that a structure can be written to this path.
 /// @throws InputError for an unknown extension, IoError if the path is not writable

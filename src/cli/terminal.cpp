@@ -17,9 +17,9 @@
 
 #include "observe/warnings.hpp"
 #include "run/run_record.hpp"
-#include "run_end_text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/potential.hpp"
+#include "texts.hpp"
 
 namespace tarn::cli {
 namespace {

@@ -60,9 +60,10 @@ void check_output_folder(const std::string& folder, bool overwrite) {
 }
 
 /// Creates and locks the folder, and removes the files of an earlier comparison.
-FolderLock prepare_output_folder(const std::string& folder, bool overwrite) {
+void prepare_output_folder(const std::string& folder, bool overwrite,
+                           std::optional<FolderLock>& lock) {
   io::make_folder(folder);
-  FolderLock lock(folder);
+  lock.emplace(folder);
   check_output_folder(folder, overwrite);
   std::error_code error;
   for (const char* name : kFiles) {
@@ -70,7 +71,6 @@ FolderLock prepare_output_folder(const std::string& folder, bool overwrite) {
     fs::remove(path, error);
     if (error) io::throw_io_error("remove", path, error.value());
   }
-  return lock;
 }
 
 /// @throws InputError
@@ -110,17 +110,19 @@ CompareResult compare_schemes(const Deck& given, const std::vector<std::string>&
   };
   // Called when initial states and engines are ready. No file is changed before; from then on
   // compare.json describes the tables, even after a failure.
-  FolderLock lock;
+  std::optional<FolderLock> lock;
+  bool has_begun = false;
   const auto begin = [&] {
-    lock = prepare_output_folder(result.out_dir, options.overwrite);
-    if (lock.note() && options.on_message) options.on_message(*lock.note());
+    prepare_output_folder(result.out_dir, options.overwrite, lock);
+    has_begun = true;
+    if (lock->note() && options.on_message) options.on_message(*lock->note());
     record("running");
   };
   try {
     compare_water(deck, make_variants(deck, schemes, options), options, begin, result);
   } catch (const std::exception& failure) {
     try {
-      if (lock.locked()) record("failed", failure.what());
+      if (has_begun) record("failed", failure.what());
     } catch (const std::exception&) {  // report the first error
     }
     throw;

@@ -588,8 +588,9 @@ void Checker::read_structure_file(const StructureSource& source) {
     if (!is_reliable({"system.model", "model.oh_A", "model.hoh_degrees"})) return;
     if (deck_.system.model == kOwnModel && !(has("model.oh_A") && has("model.hoh_degrees"))) return;
     const WaterModel model = water_model(deck_);
-    std::ranges::move(io::bond_length_problems(model, structure.positions_A, path),
-                      std::back_inserter(problems_));
+    std::ranges::move(
+        io::bond_length_problems(model, model.is_flexible(), structure.positions_A, path),
+        std::back_inserter(problems_));
   } catch (const InputError& error) {
     if (error.problems().empty()) problem(key, error.what());
     add_problems(error);

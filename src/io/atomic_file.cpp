@@ -15,7 +15,6 @@
 
 #include "paths.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/append_file.hpp"
 
 namespace tarn::io {
 namespace {

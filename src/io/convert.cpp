@@ -16,7 +16,6 @@
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/io/trajectory.hpp"
 #include "tarn/version.hpp"
 #include "trajectory_files.hpp"
 #include "water_atoms.hpp"

@@ -1,15 +1,14 @@
 #include "tarn/io/csv.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
+#include <fstream>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "core/text.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "words.hpp"
 
 namespace tarn::io {
@@ -81,59 +80,6 @@ void CsvWriter::create(std::string_view provenance) {
   file_.append(format_.head(provenance));
 }
 
-CsvReader::CsvReader(const std::string& path) : path_(path), stream_(path) {
-  if (!stream_) throw_io_error("read", path, errno);
-  while (std::getline(stream_, line_)) {
-    ++line_number_;
-    if (!line_.empty() && line_[0] == '#') {
-      provenance_ += line_.substr(1);
-      continue;
-    }
-    std::vector<std::string_view> cells;
-    split_cells(line_, cells);
-    header_.assign(cells.begin(), cells.end());
-    return;
-  }
-  if (stream_.bad()) throw_io_error("read", path, errno);
-  throw InputError(path, 0,
-                   line_number_ == 0 ? "the file is empty"
-                                     : "no header row: this is not a table written by tarn");
-}
-
-std::size_t CsvReader::column(std::string_view name) const {
-  const auto found = std::find(header_.begin(), header_.end(), name);
-  if (found == header_.end()) {
-    throw InputError(path_, 0, fmt::format("there is no column '{}'", name));
-  }
-  return static_cast<std::size_t>(found - header_.begin());
-}
-
-bool CsvReader::has_column(std::string_view name) const {
-  return std::find(header_.begin(), header_.end(), name) != header_.end();
-}
-
-bool CsvReader::next(std::vector<std::string_view>& cells) {
-  do {
-    if (!std::getline(stream_, line_)) {
-      if (stream_.bad()) throw_io_error("read", path_, errno);
-      return false;
-    }
-    ++line_number_;
-  } while (line_.empty() || line_[0] == '#');
-  split_cells(line_, cells);
-  if (cells.size() != header_.size()) {
-    throw InputError(path_, line_number_,
-                     fmt::format("{} cells; the header has {}", cells.size(), header_.size()));
-  }
-  return true;
-}
-
-double CsvReader::number(std::string_view cell) const {
-  if (const auto value = number_in<double>(cell)) return *value;
-  throw InputError({Problem{path_, line_number_, static_cast<int>(cell.data() - line_.data()) + 1,
-                            fmt::format("'{}' is not a number", cell)}});
-}
-
 namespace {
 
 /// Adds a cell; a cell of another kind changes that of the column.
@@ -151,19 +97,39 @@ void add(std::string_view cell, TableColumn& column) {
   column.texts.emplace_back(cell);
 }
 
-Table empty_table(const std::string& provenance, const std::vector<std::string>& header) {
-  Table table{provenance, 0, {}};
-  for (const std::string& name : header) table.columns.push_back({name});
-  return table;
-}
+}  // namespace
 
-void add_row(const std::vector<std::string_view>& cells, Table& table) {
-  for (std::size_t c = 0; c < cells.size(); ++c) add(cells[c], table.columns[c]);
-  ++table.rows;
-}
-
-/// Frees the numbers that columns of another kind had at first.
-Table finished(Table table) {
+Table parse_table(std::string_view text, const std::string& path) {
+  Table table;
+  const bool is_empty = text.empty();
+  for (int number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const bool is_head = table.columns.empty();
+    if (line.starts_with('#')) {
+      if (is_head) table.provenance += line.substr(1);
+      continue;
+    }
+    if (line.empty() && !is_head) continue;
+    const std::vector<std::string_view> cells = split(line, ',');
+    if (is_head) {
+      for (const std::string_view name : cells) table.columns.push_back({std::string(name)});
+      continue;
+    }
+    if (cells.size() != table.columns.size()) {
+      throw InputError(
+          path, number,
+          fmt::format("{} cells; the header has {}", cells.size(), table.columns.size()));
+    }
+    for (std::size_t c = 0; c < cells.size(); ++c) add(cells[c], table.columns[c]);
+    ++table.rows;
+  }
+  if (table.columns.empty()) {
+    throw InputError(
+        path, 0,
+        is_empty ? "the file is empty" : "no header row: this is not a table written by tarn");
+  }
+  // Numbers that columns of another kind had at first.
   for (TableColumn& column : table.columns) {
     if (column.kind != TableColumn::Kind::integer) column.integers = {};
     if (column.kind != TableColumn::Kind::number) column.numbers = {};
@@ -171,30 +137,6 @@ Table finished(Table table) {
   return table;
 }
 
-}  // namespace
-
-Table read_table(const std::string& path) {
-  CsvReader reader(path);
-  Table table = empty_table(reader.provenance(), reader.header());
-  for (std::vector<std::string_view> cells; reader.next(cells);) add_row(cells, table);
-  return finished(std::move(table));
-}
-
-Table parse_table(std::string_view text) {
-  const auto next_line = [&] {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    return line;
-  };
-  const std::string provenance(next_line().substr(1));
-  std::vector<std::string_view> cells;
-  split_cells(next_line(), cells);
-  Table table = empty_table(provenance, {cells.begin(), cells.end()});
-  while (!text.empty()) {
-    split_cells(next_line(), cells);
-    add_row(cells, table);
-  }
-  return finished(std::move(table));
-}
+Table read_table(const std::string& path) { return parse_table(read_file(path), path); }
 
 }  // namespace tarn::io

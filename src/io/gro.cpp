@@ -6,7 +6,6 @@
 
 #include "core/text.hpp"
 #include "frame_formats.hpp"
-#include "line_reader.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"

@@ -8,10 +8,6 @@
 
 #include <hdf5.h>
 
-#ifdef TARN_HDF5_SONAME
-#include "hdf5_calls.hpp"
-#endif
-
 /// @file
 /// The part of the HDF5 library that tarn uses. Errors are thrown as IoError, and nothing is
 /// printed.

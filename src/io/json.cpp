@@ -86,8 +86,8 @@ std::string wrapped(std::string_view value, std::size_t column) {
   return text + '\n' + value.back();
 }
 
-}  // namespace
-
+/// The text with U+FFFD, the replacement character, in place of bytes that are not UTF-8, which
+/// file names may contain.
 std::string valid_utf8(std::string_view text) {
   std::string valid;
   while (!text.empty()) {
@@ -97,6 +97,8 @@ std::string valid_utf8(std::string_view text) {
   }
   return valid;
 }
+
+}  // namespace
 
 std::string json(std::string_view text) {
   constexpr std::string_view kSpecial = "\"\\\n\t", kLetters = "\"\\nt";

@@ -11,10 +11,6 @@
 
 namespace tarn::io {
 
-/// The text with U+FFFD, the replacement character, in place of bytes that are not UTF-8, which
-/// file names may contain.
-std::string valid_utf8(std::string_view text);
-
 /// A string with quotes and escapes.
 std::string json(std::string_view text);
 /// 17 significant digits; `null` for numbers that are not finite, which JSON does not have.

@@ -1,5 +1,3 @@
-#include "molden.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -7,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "frame_formats.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "frame_formats.hpp"
-#include "line_reader.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"

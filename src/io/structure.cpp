@@ -22,18 +22,10 @@ constexpr std::int64_t kMostCounted = 1000;
   throw InputError(path, 0, "the file contains no frame");
 }
 
-/// The text that a comment gives for a key, or nothing.
+/// The text that a comment gives for a key, or an empty one.
 std::string text_of(const std::map<std::string, std::string>& comment, const char* key) {
   const auto found = comment.find(key);
   return found == comment.end() ? std::string{} : found->second;
-}
-
-/// The number that a comment gives for a key, or nothing.
-std::optional<double> number_of(const std::map<std::string, std::string>& comment,
-                                const char* key) {
-  const auto found = comment.find(key);
-  if (found == comment.end()) return std::nullopt;
-  return finite_number(found->second);
 }
 
 /// A frame and its number in the file, counted from 0.
@@ -86,20 +78,22 @@ FrameCounts count_rest(FrameReader& reader, ReplicaNumbering& numbering, std::st
 }  // namespace
 
 std::optional<std::string> Structure::model() const {
-  const auto found = comment.find("model");
-  if (found == comment.end()) return std::nullopt;
-  return found->second;
+  if (!comment.contains("model")) return std::nullopt;
+  return comment.at("model");
 }
 
 std::string Structure::potential() const { return text_of(comment, "potential"); }
 std::string Structure::replica_name() const { return text_of(comment, "replica"); }
-std::optional<double> Structure::time_ps() const { return number_of(comment, "time_ps"); }
-std::optional<double> Structure::bath_K() const { return number_of(comment, "bath_K"); }
-std::optional<double> Structure::push_fs2() const { return number_of(comment, "push_fs2"); }
-int Structure::beads() const {
-  const auto found = comment.find("beads");
-  return found == comment.end() ? 1 : std::max(parse_count(found->second), 1);
+std::optional<double> Structure::time_ps() const {
+  return finite_number(text_of(comment, "time_ps"));
 }
+std::optional<double> Structure::bath_K() const {
+  return finite_number(text_of(comment, "bath_K"));
+}
+std::optional<double> Structure::push_fs2() const {
+  return finite_number(text_of(comment, "push_fs2"));
+}
+int Structure::beads() const { return std::max(parse_count(text_of(comment, "beads")), 1); }
 
 Structure read_structure(const std::string& path, const FrameChoice& choice, FrameCounts* counts) {
   const std::unique_ptr<FrameReader> reader = open_frames(path);

@@ -262,12 +262,6 @@ void check_unit(std::span<const double> positions_A, const std::string& path) {
   if (!problem.empty()) throw InputError(path, 0, std::move(problem));
 }
 
-std::vector<Problem> bond_length_problems(const WaterModel& model,
-                                          std::span<const double> positions_A,
-                                          const std::string& path) {
-  return bond_length_problems(model, model.is_flexible(), positions_A, path);
-}
-
 std::vector<Problem> bond_length_problems(const WaterModel& model, bool flexible,
                                           std::span<const double> positions_A,
                                           const std::string& path) {
@@ -297,6 +291,12 @@ std::vector<Problem> bond_length_problems(const WaterModel& model, bool flexible
     }
   }
   return problems.take();
+}
+
+void check_bond_lengths(const WaterModel& model, bool flexible, std::span<const double> positions_A,
+                        const std::string& path) {
+  std::vector<Problem> problems = bond_length_problems(model, flexible, positions_A, path);
+  if (!problems.empty()) throw InputError(std::move(problems));
 }
 
 double largest_length_error_A(const WaterModel& model, std::span<const double> positions_A) {

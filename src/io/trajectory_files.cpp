@@ -10,7 +10,6 @@
 
 #include "core/text.hpp"
 #include "frame_formats.hpp"
-#include "tarn/io/append_file.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "words.hpp"
@@ -58,7 +57,7 @@ class GrowingFiles final : public TrajectoryWriter {
     AppendFile& file = files_[is_of_run ? static_cast<std::size_t>(frame.replica) : 0];
     const bool is_first = file.length() == header_.bytes.size();
     if (names_ == AtomNames::beside && is_of_run && frame.replica == 0 && is_first) {
-      write_topology(info_, frame);
+      write_topology(info_.folder + "/topology.pdb", info_, frame.positions_A);
     }
     const std::string bytes = frame_bytes_(info_, frame);
     // The count first: appending may flush, and then both reach the file together.
@@ -180,10 +179,6 @@ std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,
 void write_topology(const std::string& path, const TrajectoryInfo& info,
                     std::span<const double> positions_A) {
   write_file(path, pdb_text(positions_A, trimmed(system_keys(info)), info.sites_per_molecule));
-}
-
-void write_topology(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
-  write_topology(info.folder + "/topology.pdb", info, frame.positions_A);
 }
 
 std::int32_t step_of_32_bits(std::int64_t step) {

@@ -6,15 +6,13 @@
 #include <string>
 #include <string_view>
 
-#include "tarn/io/trajectory.hpp"
+#include "tarn/io/formats.hpp"
 
 namespace tarn::io {
 
 /// Writes the first structure of a trajectory with atom names, for formats without them.
 void write_topology(const std::string& path, const TrajectoryInfo& info,
                     std::span<const double> positions_A);
-/// The same for a run: topology.pdb in its folder.
-void write_topology(const TrajectoryInfo& info, const TrajectoryFrame& frame);
 
 using FrameBytes = std::string (*)(const TrajectoryInfo& info, const TrajectoryFrame& frame);
 

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "line_reader.hpp"
 #include "paths.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
@@ -50,6 +49,16 @@ std::string_view trimmed(std::string_view text) {
   if (is_blank(text)) return {};
   const std::size_t begin = text.find_first_not_of(kBlank);
   return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
 }
 
 std::vector<std::string_view> words_of(std::string_view line) {

@@ -16,7 +16,6 @@
 #include "tarn/core/units.hpp"
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"
-#include "words.hpp"
 
 namespace tarn::io {
 namespace {
@@ -36,6 +35,85 @@ bool has_periodic_box(const std::map<std::string, std::string>& comment) {
   const auto lattice = comment.find("Lattice");
   return lattice != comment.end() &&
          lattice->second.find_first_of("123456789") != std::string::npos;
+}
+
+/// Indices of the required columns; -1: none.
+struct XyzColumns {
+  int species = 0;
+  int position = 1;
+  int velocity = -1;
+  int count = 4;       ///< columns of an atom line
+  bool exact = false;  ///< whether more columns are an error
+};
+
+constexpr std::string_view kBlank = " \t";
+
+/// A name of columns without its case, blanks, dots and underscores: "Particle Type" of OVITO is
+/// "particletype".
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalnum(letter) != 0) plain += static_cast<char>(std::tolower(letter));
+  }
+  return plain;
+}
+
+/// Rank of a column of symbols or atomic numbers; the lowest is used. Negative for other columns.
+int rank_of_species(std::string_view name, std::string_view type) {
+  if (type != "S" && type != "I") return -1;
+  constexpr std::array<std::string_view, 9> kNames{"species",       "element", "symbol",
+                                                   "symbols",       "z",       "atomicnumber",
+                                                   "atomicnumbers", "numbers", "particletype"};
+  const auto* const found = std::ranges::find(kNames, plain_name(name));
+  return found == kNames.end() ? -1 : static_cast<int>(found - kNames.begin());
+}
+
+bool is_position(std::string_view name) {
+  const std::string plain = plain_name(name);
+  return plain == "pos" || plain == "position" || plain == "positions";
+}
+
+/// Reads the value of a Properties key, name:type:count triples separated by colons.
+/// @param problem receives the problem, or stays empty
+XyzColumns parse_properties(std::string_view value, std::string& problem) {
+  XyzColumns columns{-1, -1, -1, 0, true};
+  int species_rank = -1;
+  const std::vector<std::string_view> parts = split(value, ':');
+  if (parts.size() % 3 != 0) {
+    problem = "Properties must be name:type:count triples, as in species:S:1:pos:R:3";
+    return columns;
+  }
+  for (std::size_t i = 0; i < parts.size(); i += 3) {
+    const std::string_view name = parts[i];
+    const std::string_view type = parts[i + 1];
+    const int count = number_in<int>(parts[i + 2]).value_or(0);
+    if (count < 1 || count > 1000) {
+      problem =
+          fmt::format("Properties: '{}' is not a number of columns of '{}'", parts[i + 2], name);
+      return columns;
+    }
+    if (type != "S" && type != "R" && type != "I" && type != "L") {
+      problem = fmt::format("Properties: '{}' is not a type of '{}'; allowed are S, R, I and L",
+                            type, name);
+      return columns;
+    }
+    const int rank = count == 1 ? rank_of_species(name, type) : -1;
+    if (rank >= 0 && (species_rank < 0 || rank < species_rank)) {
+      species_rank = rank;
+      columns.species = columns.count;
+    }
+    if (is_position(name) && type == "R" && count == 3) columns.position = columns.count;
+    // Columns of other programs do not specify a unit.
+    if (name == "vel_A_per_akma" && type == "R" && count == 3) columns.velocity = columns.count;
+    columns.count += count;
+  }
+  if (columns.species < 0) {
+    problem =
+        "Properties has no species:S:1, which is needed; Z:I:1 with atomic numbers also works";
+  }
+  if (columns.position < 0) problem = "Properties has no pos:R:3, which is needed";
+  return columns;
 }
 
 /// Reads the atom lines of one frame and collects their problems.
@@ -221,48 +299,6 @@ std::string xyz_text(const Structure& structure) {
                    comment_line(structure.comment));
 }
 
-namespace {
-
-constexpr std::string_view kBlank = " \t";
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
-/// A name of columns without its case, blanks, dots and underscores: "Particle Type" of OVITO is
-/// "particletype".
-std::string plain_name(std::string_view name) {
-  std::string plain;
-  for (const char c : name) {
-    const auto letter = static_cast<unsigned char>(c);
-    if (std::isalnum(letter) != 0) plain += static_cast<char>(std::tolower(letter));
-  }
-  return plain;
-}
-
-/// Rank of a column of symbols or atomic numbers; the lowest is used. Negative for other columns.
-int rank_of_species(std::string_view name, std::string_view type) {
-  if (type != "S" && type != "I") return -1;
-  constexpr std::array<std::string_view, 9> kNames{"species",       "element", "symbol",
-                                                   "symbols",       "z",       "atomicnumber",
-                                                   "atomicnumbers", "numbers", "particletype"};
-  const auto* const found = std::ranges::find(kNames, plain_name(name));
-  return found == kNames.end() ? -1 : static_cast<int>(found - kNames.begin());
-}
-
-bool is_position(std::string_view name) {
-  const std::string plain = plain_name(name);
-  return plain == "pos" || plain == "position" || plain == "positions";
-}
-
-}  // namespace
-
 std::vector<CommentEntry> parse_comment(std::string_view line) {
   std::vector<CommentEntry> entries;
   std::size_t at = 0;
@@ -330,46 +366,6 @@ double take_unit_A(std::map<std::string, std::string>& comment, std::string& pro
         "the positions have the unit '{}'; known are angstrom, nanometer and atomic_unit", unit);
   }
   return unit_A.value_or(1.0);
-}
-
-XyzColumns parse_properties(std::string_view value, std::string& problem) {
-  XyzColumns columns{-1, -1, -1, 0, true};
-  int species_rank = -1;
-  const std::vector<std::string_view> parts = split(value, ':');
-  if (parts.size() % 3 != 0) {
-    problem = "Properties must be name:type:count triples, as in species:S:1:pos:R:3";
-    return columns;
-  }
-  for (std::size_t i = 0; i < parts.size(); i += 3) {
-    const std::string_view name = parts[i];
-    const std::string_view type = parts[i + 1];
-    const int count = number_in<int>(parts[i + 2]).value_or(0);
-    if (count < 1 || count > 1000) {
-      problem =
-          fmt::format("Properties: '{}' is not a number of columns of '{}'", parts[i + 2], name);
-      return columns;
-    }
-    if (type != "S" && type != "R" && type != "I" && type != "L") {
-      problem = fmt::format("Properties: '{}' is not a type of '{}'; allowed are S, R, I and L",
-                            type, name);
-      return columns;
-    }
-    const int rank = count == 1 ? rank_of_species(name, type) : -1;
-    if (rank >= 0 && (species_rank < 0 || rank < species_rank)) {
-      species_rank = rank;
-      columns.species = columns.count;
-    }
-    if (is_position(name) && type == "R" && count == 3) columns.position = columns.count;
-    // Columns of other programs do not specify a unit.
-    if (name == "vel_A_per_akma" && type == "R" && count == 3) columns.velocity = columns.count;
-    columns.count += count;
-  }
-  if (columns.species < 0) {
-    problem =
-        "Properties has no species:S:1, which is needed; Z:I:1 with atomic numbers also works";
-  }
-  if (columns.position < 0) problem = "Properties has no pos:R:3, which is needed";
-  return columns;
 }
 
 }  // namespace tarn::io

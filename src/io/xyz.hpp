@@ -7,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "line_reader.hpp"
-#include "tarn/io/structure.hpp"
+#include "words.hpp"
 
 /// @file
 /// Extended XYZ files of water molecules, written with atoms in the order O H H.
@@ -72,18 +71,5 @@ inline constexpr std::string_view kWithForces = " with forces by ";
 /// names none. Removes such keys, because they do not hold for the positions that are returned.
 /// @param problem receives an unknown unit, or a quantity other than positions, or stays empty
 double take_unit_A(std::map<std::string, std::string>& comment, std::string& problem);
-
-/// Indices of the required columns; -1: none.
-struct XyzColumns {
-  int species = 0;
-  int position = 1;
-  int velocity = -1;
-  int count = 4;       ///< columns of an atom line
-  bool exact = false;  ///< whether more columns are an error
-};
-
-/// Reads the value of a Properties key, name:type:count triples separated by colons.
-/// @param problem receives the problem, or stays empty
-XyzColumns parse_properties(std::string_view value, std::string& problem);
 
 }  // namespace tarn::io

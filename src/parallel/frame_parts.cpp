@@ -149,44 +149,38 @@ std::vector<std::size_t> share_begins(std::size_t replicas, std::size_t parts,
   return begins;
 }
 
-State share_of(const State& state, std::size_t begin, std::size_t end) {
-  State share;
-  share.molecules = state.molecules;
-  share.step = state.step;
-  share.beads = state.beads;
-  const auto part = [&](const auto& all, std::size_t of_replica) {
-    const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin * of_replica);
-    const auto last = all.begin() + static_cast<std::ptrdiff_t>(end * of_replica);
-    return std::remove_cvref_t<decltype(all)>(first, last);
+State empty_like(const State& state) {
+  State empty;
+  empty.molecules = state.molecules;
+  empty.step = state.step;
+  empty.beads = state.beads;
+  return empty;
+}
+
+void append_replica(const State& from, std::size_t r, State& to) {
+  to.replica_ids.push_back(from.replica_ids[r]);
+  const auto append = [&](std::vector<double> State::*member, std::size_t size) {
+    const auto begin = (from.*member).begin() + static_cast<std::ptrdiff_t>(r * size);
+    (to.*member).insert((to.*member).end(), begin, begin + static_cast<std::ptrdiff_t>(size));
   };
-  const std::size_t size = state.ring_coordinates();
-  share.replica_ids = part(state.replica_ids, 1);
-  share.positions_A = part(state.positions_A, size);
-  share.velocities_A_per_akma = part(state.velocities_A_per_akma, size);
-  if (!state.heat_kcal_per_mol.empty()) {
-    share.heat_kcal_per_mol = part(state.heat_kcal_per_mol, size / kCoordinatesPerMolecule);
-  }
+  append(&State::positions_A, from.ring_coordinates());
+  append(&State::velocities_A_per_akma, from.ring_coordinates());
+  if (from.heat_kcal_per_mol.empty()) return;
+  append(&State::heat_kcal_per_mol, from.ring_coordinates() / kCoordinatesPerMolecule);
+}
+
+State share_of(const State& state, std::size_t begin, std::size_t end) {
+  State share = empty_like(state);
+  for (std::size_t r = begin; r < end; ++r) append_replica(state, r, share);
   return share;
 }
 
 State joined(std::span<const State> shares) {
-  State all;
-  if (shares.empty()) return all;
-  all.molecules = shares.front().molecules;
-  all.step = shares.front().step;
-  all.beads = shares.front().beads;
-  const auto join = [&](auto State::*member) {
-    std::size_t size = 0;
-    for (const State& share : shares) size += (share.*member).size();
-    (all.*member).reserve(size);
-    for (const State& share : shares) {
-      (all.*member).insert((all.*member).end(), (share.*member).begin(), (share.*member).end());
-    }
-  };
-  join(&State::replica_ids);
-  join(&State::positions_A);
-  join(&State::velocities_A_per_akma);
-  join(&State::heat_kcal_per_mol);
+  if (shares.empty()) return {};
+  State all = empty_like(shares.front());
+  for (const State& share : shares) {
+    for (std::size_t r = 0; r < share.replica_ids.size(); ++r) append_replica(share, r, all);
+  }
   return all;
 }
 

@@ -68,6 +68,9 @@ std::vector<PartExchanges> divide_exchanges(
 std::vector<std::size_t> share_begins(std::size_t replicas, std::size_t parts,
                                       const System& system);
 
+/// A state of the same step without replicas.
+State empty_like(const State& state);
+void append_replica(const State& from, std::size_t r, State& to);
 /// Replicas begin to end - 1.
 State share_of(const State& state, std::size_t begin, std::size_t end);
 

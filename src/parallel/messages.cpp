@@ -1,9 +1,9 @@
-#include "messages.hpp"
-
 #include <mutex>
 #include <set>
 #include <string_view>
 #include <type_traits>
+
+#include "transport.hpp"
 
 namespace tarn::parallel {
 namespace {

@@ -9,7 +9,6 @@
 #include "interface/measure.hpp"
 #include "kernels/device_probe.hpp"
 #include "launcher.hpp"
-#include "messages.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/potential.hpp"

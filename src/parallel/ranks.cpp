@@ -7,7 +7,6 @@
 #include "core/processors.hpp"
 #include "interface/check_start.hpp"
 #include "launcher.hpp"
-#include "messages.hpp"
 #include "rank_part.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/version.hpp"

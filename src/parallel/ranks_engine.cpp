@@ -7,7 +7,6 @@
 #include "frame_parts.hpp"
 #include "interface/exchange_places.hpp"
 #include "launcher.hpp"
-#include "messages.hpp"
 #include "physics/cluster_shape.hpp"
 #include "rank_part.hpp"
 #include "tarn/core/error.hpp"

@@ -8,7 +8,6 @@
 #include "core/packing.hpp"
 #include "deck/deck_paths.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/library_potential.hpp"
 #include "tarn/socket_potential.hpp"
 
 namespace tarn {

@@ -1,23 +1,23 @@
-#include "tarn/library_potential.hpp"
-
 #include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <filesystem>
 #include <mutex>
 #include <stop_token>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "library_call.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
+#include "tarn/deck_potential.hpp"
 #include "tarn/potential.h"
 
 namespace tarn {
@@ -41,7 +41,20 @@ class ErrorBuffer {
   std::array<char, 2048> text_;
 };
 
-using potentials::LibraryCall;
+/// Restores the current folder after a call of a library.
+class KeptFolder {
+ public:
+  KeptFolder() : folder_(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+  KeptFolder(const KeptFolder&) = delete;
+  ~KeptFolder() {
+    if (folder_ < 0) return;
+    [[maybe_unused]] const int restored = ::fchdir(folder_);
+    ::close(folder_);
+  }
+
+ private:
+  const int folder_;
+};
 
 /// Extension modules of Python need its functions among the symbols that all libraries can use.
 void share_python(void* library) {
@@ -57,10 +70,6 @@ class LibraryPotential final : public Potential {
                    const std::function<void(const Message&)>& on_message)
       : file_(path.filename().string()),
         name_(library_potential_name(path.string(), options)),
-        in_load_(ended("while it was loaded")),
-        in_open_(ended("in tarn_potential_open")),
-        in_compute_(ended("in tarn_potential_compute")),
-        in_close_(ended("in tarn_potential_close")),
         size_(9 * static_cast<std::size_t>(molecules)) {
     // With a folder: dlopen() would search for a plain name elsewhere.
     const std::string file = fs::absolute(path).string();
@@ -79,7 +88,9 @@ class LibraryPotential final : public Potential {
       } catch (...) {  // loading continues without the note
       }
     });
-    void* const library = load(file);
+    const KeptFolder kept_folder;
+    // It is never unloaded: libraries may leave threads and functions to be called at exit.
+    void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       throw InputError(
           fmt::format("potential: {} cannot be loaded: {}", file_, one_line(dlerror())));
@@ -108,18 +119,15 @@ class LibraryPotential final : public Potential {
     }
     share_python(library);
     ErrorBuffer error;
-    handle_ = LibraryCall::run(
-        in_open_, [&] { return open(options.c_str(), molecules, error.data(), error.size()); });
+    handle_ = open(options.c_str(), molecules, error.data(), error.size());
     if (handle_ == nullptr) {
       throw InputError(fmt::format("potential: {} did not open{}", name_, error.words()));
     }
   }
   ~LibraryPotential() override {
-    if (handle_ == nullptr || is_inside_) return;
-    try {
-      LibraryCall::run(in_close_, [this] { close_(handle_); });
-    } catch (const NumericalError&) {  // the results exist
-    }
+    if (handle_ == nullptr) return;
+    const KeptFolder kept_folder;
+    close_(handle_);
   }
   LibraryPotential(const LibraryPotential&) = delete;
   LibraryPotential& operator=(const LibraryPotential&) = delete;
@@ -135,15 +143,11 @@ class LibraryPotential final : public Potential {
                       file_, size_ / 9, image_ids.size(), positions_A.size()));
     }
     if (image_ids.empty()) return;
-    if (is_inside_) throw NumericalError(in_compute_);
     ErrorBuffer error;
-    is_inside_ = true;
-    const std::int32_t status = LibraryCall::run(in_compute_, [&] {
-      return compute_(handle_, static_cast<std::int64_t>(image_ids.size()), image_ids.data(),
-                      positions_A.data(), energies_kcal_per_mol.data(),
-                      forces_kcal_per_mol_A.data(), error.data(), error.size());
-    });
-    is_inside_ = false;
+    const KeptFolder kept_folder;
+    const std::int32_t status = compute_(
+        handle_, static_cast<std::int64_t>(image_ids.size()), image_ids.data(), positions_A.data(),
+        energies_kcal_per_mol.data(), forces_kcal_per_mol_A.data(), error.data(), error.size());
     if (status == 0) return;
     throw NumericalError(
         fmt::format("potential: {} failed with status {}{}", file_, status, error.words()));
@@ -151,23 +155,11 @@ class LibraryPotential final : public Potential {
   std::string name() const override { return name_; }
 
  private:
-  std::string ended(const char* where) const {
-    return fmt::format("potential: {} ended the program {}", file_, where);
-  }
-  /// It is never unloaded: libraries may leave threads and functions to be called at exit.
-  void* load(const std::string& file) const {
-    const LibraryCall call(in_load_);
-    return ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  }
-
   std::string file_, name_;
-  std::string in_load_, in_open_, in_compute_, in_close_;
   std::size_t size_;  ///< numbers per image
   decltype(&tarn_potential_compute) compute_ = nullptr;
   decltype(&tarn_potential_close) close_ = nullptr;
   void* handle_ = nullptr;
-  /// A call was left by exit(), perhaps with locks: no function of the library is called again.
-  bool is_inside_ = false;
 };
 
 }  // namespace

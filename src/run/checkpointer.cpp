@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "parallel/frame_parts.hpp"
 #include "replicas.hpp"
-#include "run_messages.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/version.hpp"
 
@@ -142,7 +142,7 @@ void Checkpointer::start_writing() {
     observer->save(bytes);
     records.push_back({observer->name(), std::move(bytes).str()});
   }
-  std::vector<BlowUp> blow_ups = merged(before_.blow_ups, engine_.blow_ups());
+  std::vector<BlowUp> blow_ups = parallel::joined(std::array{before_.blow_ups, engine_.blow_ups()});
   step_ = engine_.step();
   auto task = [this, state = engine_.begin_state(), all = std::move(blow_ups),
                saved = std::move(records)]() mutable {

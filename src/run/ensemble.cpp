@@ -7,6 +7,7 @@
 
 #include "deck/notes.hpp"
 #include "io/checkpoint.hpp"
+#include "parallel/frame_parts.hpp"
 #include "progress.hpp"
 #include "replicas.hpp"
 #include "run_messages.hpp"
@@ -133,7 +134,7 @@ void Ensemble::snapshot(unsigned fields, Frame& frame) { impl_->engine->snapshot
 State Ensemble::state() const { return impl_->engine->state(); }
 
 std::vector<BlowUp> Ensemble::blow_ups() const {
-  return merged(impl_->earlier_blow_ups, impl_->engine->blow_ups());
+  return parallel::joined(std::array{impl_->earlier_blow_ups, impl_->engine->blow_ups()});
 }
 std::string Ensemble::text(const BlowUp& blow_up) const {
   return describe(blow_up, impl_->deck, impl_->engine->report().indefinite_hessians,

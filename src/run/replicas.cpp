@@ -6,31 +6,14 @@
 #include <span>
 #include <utility>
 
+#include "parallel/frame_parts.hpp"
 #include "start/molecule_frame.hpp"
 
 namespace tarn {
 namespace {
 
-void append_replica(const State& from, std::size_t r, State& to) {
-  to.replica_ids.push_back(from.replica_ids[r]);
-  const auto append = [r](const std::vector<double>& all, std::size_t size,
-                          std::vector<double>& numbers) {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(r * size);
-    numbers.insert(numbers.end(), begin, begin + static_cast<std::ptrdiff_t>(size));
-  };
-  append(from.positions_A, from.ring_coordinates(), to.positions_A);
-  append(from.velocities_A_per_akma, from.ring_coordinates(), to.velocities_A_per_akma);
-  if (from.heat_kcal_per_mol.empty()) return;
-  append(from.heat_kcal_per_mol, from.ring_coordinates() / 9, to.heat_kcal_per_mol);
-}
-
-State empty_like(const State& state) {
-  State empty;
-  empty.molecules = state.molecules;
-  empty.beads = state.beads;
-  empty.step = state.step;
-  return empty;
-}
+using parallel::append_replica;
+using parallel::empty_like;
 
 void centre(const WaterModel& model, std::size_t molecules, std::vector<double>& positions_A) {
   const std::size_t size = molecules * kCoordinatesPerMolecule;
@@ -75,13 +58,6 @@ class CentredEngine final : public Engine {
 };
 
 }  // namespace
-
-std::vector<double> replica_part(const State& state, const std::vector<double>& values,
-                                 std::size_t replica) {
-  const auto size = static_cast<std::ptrdiff_t>(state.ring_coordinates());
-  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(replica) * size;
-  return {begin, begin + size};
-}
 
 LiveAndStopped split(State state, const std::vector<BlowUp>& blow_ups) {
   if (blow_ups.empty()) {

@@ -20,10 +20,6 @@ LiveAndStopped split(State state, const std::vector<BlowUp>& blow_ups);
 /// Inverse of split(), sorted by replica id; step and molecules are taken from `live`.
 State join(State live, const State& stopped);
 
-/// Coordinates of one replica of a State: positions or velocities.
-std::vector<double> replica_part(const State& state, const std::vector<double>& values,
-                                 std::size_t replica);
-
 /// Wraps an engine: positions in Frames are relative to the centre of mass of each replica. The
 /// state and all quantities computed from it are unchanged.
 std::unique_ptr<Engine> centred(std::unique_ptr<Engine> engine, const WaterModel& model);

@@ -13,6 +13,7 @@
 #include "engine/device_engine.hpp"
 #include "io/draw.hpp"
 #include "observe/warnings.hpp"
+#include "parallel/frame_parts.hpp"
 #include "physics/temperature_ladder.hpp"
 #include "progress.hpp"
 #include "replica_exchange.hpp"
@@ -343,7 +344,9 @@ class Run {
   }
 
   std::int64_t indefinite_hessians() const { return hessians_ ? hessians_->count() : 0; }
-  std::vector<BlowUp> blow_ups() const { return merged(before_.blow_ups, engine_->blow_ups()); }
+  std::vector<BlowUp> blow_ups() const {
+    return parallel::joined(std::array{before_.blow_ups, engine_->blow_ups()});
+  }
   std::int64_t live_replicas() const {
     return deck_.system.replicas - static_cast<std::int64_t>(blow_ups().size());
   }
@@ -455,8 +458,9 @@ class Run {
       const auto r = static_cast<std::size_t>(found - state.replica_ids.begin());
       io::Structure structure;
       structure.molecules = molecules_;
-      structure.positions_A = replica_part(state, state.positions_A, r);
-      structure.velocities_A_per_akma = replica_part(state, state.velocities_A_per_akma, r);
+      State one = parallel::share_of(state, r, r + 1);
+      structure.positions_A = std::move(one.positions_A);
+      structure.velocities_A_per_akma = std::move(one.velocities_A_per_akma);
       structure.comment = {{"model", deck_.system.model},
                            {"replica", fmt::to_string(blow_up.replica)},
                            {"blew_up_at_step", fmt::to_string(blow_up.step)}};
@@ -482,35 +486,27 @@ class Run {
   }
 
   void write_run_json(const std::string& status, const std::string& error = {}) const {
-    const Progress p = progress();
     RunRecord record;
     record.status = status;
     record.error = error;
     record.molecules = molecules_;
-    record.device = device_;
     record.first_step = first_step_;
-    record.steps_done = p.step;
-    record.wall_seconds = p.elapsed_seconds;
-    record.blow_ups = blow_ups();
-    if (live_replicas() > 0) {
-      record.speed = Speed{p.steps_per_second, p.ns_per_day_per_replica, p.ns_per_day_total};
-    } else {  // no steps were done after the last blow-up
-      record.steps_done = 0;
-      for (const BlowUp& b : record.blow_ups) {
-        record.steps_done = std::max(record.steps_done, b.step);
+    record.result = result();
+    record.has_replicas = live_replicas() > 0;
+    if (!record.has_replicas) {  // no steps were done after the last blow-up
+      record.result.steps_done = 0;
+      for (const BlowUp& b : record.result.blow_ups) {
+        record.result.steps_done = std::max(record.result.steps_done, b.step);
       }
     }
     record.slow_start = start_record_->slow;
     record.parts = engine_->parts();
     record.engine = engine_->report();
     record.messages = messages_;
-    record.averages = averages_;
-    record.exchange = exchanged_;
-    if (exchange_ && !exchanged_) record.exchange = exchange_summary();
+    if (exchange_ && !exchanged_) record.result.exchange = exchange_summary();
     record.departures = evaporation_.events();
     record.broken_bonds = dissociation_.events();
     record.indefinite_hessians = indefinite_hessians();
-    record.pictures = pictures_;
     write_record(folder_.record(), deck_, record);
   }
 

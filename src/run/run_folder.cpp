@@ -111,7 +111,7 @@ RunFolder::RunFolder(const Deck& deck, const RunOptions& options)
   if (!resume_) check_writable(path_);
   std::error_code ignored;
   if (fs::is_directory(path_, ignored) && ::access(path_.c_str(), W_OK) == 0) {
-    lock_ = FolderLock(path_);
+    lock_.emplace(path_);
   }
   if (!resume_) refuse_to_replace_start(deck);
   check_contents();
@@ -170,8 +170,8 @@ void RunFolder::check_contents() {
 void RunFolder::prepare(const std::vector<std::string>& own) {
   check_writable(path_);
   io::make_folder(path_);
-  if (!lock_.locked()) {
-    lock_ = FolderLock(path_);
+  if (!lock_) {
+    lock_.emplace(path_);
     check_contents();  // another run may have started since
   }
   std::error_code error;
@@ -223,20 +223,7 @@ FolderLock::FolderLock(const std::string& folder) : path_(folder + "/.tarn-lock"
   }
 }
 
-FolderLock::FolderLock(FolderLock&& other) noexcept
-    : path_(std::move(other.path_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      excludes_others_(other.excludes_others_) {}
-
-FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(descriptor_, other.descriptor_);
-  std::swap(excludes_others_, other.excludes_others_);
-  return *this;
-}
-
 FolderLock::~FolderLock() {
-  if (descriptor_ < 0) return;
   ::unlink(path_.c_str());  // while the lock is held: the file cannot belong to another run
   ::close(descriptor_);
 }

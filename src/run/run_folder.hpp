@@ -17,16 +17,12 @@ namespace tarn {
 /// Does not exclude other writers on file systems without locks; see note().
 class FolderLock {
  public:
-  /// Locks nothing.
-  FolderLock() = default;
   /// @param folder existing folder
   /// @throws InputError if another writer, in this or another program, has the lock; IoError
   explicit FolderLock(const std::string& folder);
-  FolderLock(FolderLock&& other) noexcept;
-  FolderLock& operator=(FolderLock&& other) noexcept;
+  FolderLock(const FolderLock&) = delete;
   ~FolderLock();
 
-  bool locked() const { return descriptor_ >= 0; }
   /// For the user, if other writers may not be detected.
   std::optional<Message> note() const;
 
@@ -53,7 +49,7 @@ class RunFolder {
   /// Whether the run continues from the checkpoint.
   bool resumes() const { return resumes_; }
   /// For the user, if other runs in the folder may not be detected. Known after prepare().
-  std::optional<Message> note_on_lock() const { return lock_.note(); }
+  std::optional<Message> note_on_lock() const { return lock_->note(); }
 
   /// Creates the folder. Removes temporary files of killed programs and, unless the run is resumed,
   /// the files of an older run; other files stay.
@@ -67,7 +63,7 @@ class RunFolder {
 
   bool resume_, overwrite_;
   std::string path_;
-  FolderLock lock_;
+  std::optional<FolderLock> lock_;  ///< once the folder exists
   bool resumes_ = false;
 };
 

@@ -371,12 +371,4 @@ void add_to(io::JsonObject& object, const BlowUp& blow_up, std::string_view text
       .add("text", io::json(text));
 }
 
-std::vector<BlowUp> merged(const std::vector<BlowUp>& earlier, const std::vector<BlowUp>& later) {
-  std::vector<BlowUp> all = earlier;
-  all.insert(all.end(), later.begin(), later.end());
-  std::sort(all.begin(), all.end(),
-            [](const BlowUp& a, const BlowUp& b) { return a.replica < b.replica; });
-  return all;
-}
-
 }  // namespace tarn

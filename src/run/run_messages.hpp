@@ -51,7 +51,4 @@ std::string describe(const BlowUp& blow_up, const Deck& deck, std::int64_t indef
 /// Adds the same information in JSON: numbers, and the text of describe().
 void add_to(io::JsonObject& object, const BlowUp& blow_up, std::string_view text);
 
-/// Merges two lists, sorted by replica.
-std::vector<BlowUp> merged(const std::vector<BlowUp>& earlier, const std::vector<BlowUp>& later);
-
 }  // namespace tarn

@@ -98,7 +98,7 @@ std::string list_of(const MoleculeEvents& events, bool with_length) {
 
 std::string list_of_blow_ups(const RunRecord& record, const Deck& deck) {
   std::vector<std::string> values;
-  for (const BlowUp& blow_up : record.blow_ups) {
+  for (const BlowUp& blow_up : record.result.blow_ups) {
     io::JsonObject object;
     add_to(object, blow_up, describe(blow_up, deck, record.indefinite_hessians, record.molecules));
     values.push_back(object.line());
@@ -125,9 +125,8 @@ std::string list_of(const std::vector<EnginePart>& parts) {
 
 void write_record(const std::string& path, const Deck& deck, const RunRecord& record) {
   const EngineReport& engine = record.engine;
-  const auto speed = [&](double Speed::*rate) {
-    return record.speed ? json((*record.speed).*rate) : "null";
-  };
+  const RunResult& result = record.result;
+  const auto speed = [&](double rate) { return record.has_replicas ? json(rate) : "null"; };
   io::JsonObject object;
   object.add("status", text(record.status));
   if (!record.error.empty()) object.add("error", text(record.error));
@@ -137,17 +136,17 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
       .add("physics", text(fmt::format("{:016x}", io::checksum(physics_fingerprint(deck)))));
   if (const std::string name = potential_text(deck); !name.empty())
     object.add("potential", text(name));
-  object.add("device", text(record.device))
+  object.add("device", text(result.device))
       .add("parts", record.parts.size() > 1 ? list_of(record.parts) : "[]")
       .add("seed", fmt::to_string(deck.system.seed))
       .add("molecules", json(std::int64_t{record.molecules}))
       .add("replicas", json(std::int64_t{deck.system.replicas}))
       .add("first_step", json(record.first_step))
-      .add("steps_done", json(record.steps_done))
-      .add("wall_seconds", json(record.wall_seconds))
-      .add("steps_per_second", speed(&Speed::steps_per_second))
-      .add("ns_per_day_per_replica", speed(&Speed::ns_per_day_per_replica))
-      .add("ns_per_day_total", speed(&Speed::ns_per_day_total))
+      .add("steps_done", json(result.steps_done))
+      .add("wall_seconds", json(result.wall_seconds))
+      .add("steps_per_second", speed(result.steps_per_second))
+      .add("ns_per_day_per_replica", speed(result.ns_per_day_per_replica))
+      .add("ns_per_day_total", speed(result.ns_per_day_total))
       .add("stage_shares", stages(engine))
       .add("constraint_iterations_per_molecule_step",
            json(engine.molecule_steps > 0 ? static_cast<double>(engine.constraint_iterations) /
@@ -156,13 +155,13 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
       .add("slow_start", slow_start(record.slow_start))
       .add("notes", io::json_strings(texts_of(Level::note, record.messages)))
       .add("warnings", io::json_strings(texts_of(Level::warning, record.messages)))
-      .add("averages", average_list(record.averages))
-      .add("exchange", exchange(record.exchange))
+      .add("averages", average_list(result.averages))
+      .add("exchange", exchange(result.exchange))
       .add("departures", list_of(record.departures, false))
       .add("broken_bonds", list_of(record.broken_bonds, true))
       .add("indefinite_hessians", json(record.indefinite_hessians))
       .add("blow_ups", list_of_blow_ups(record, deck))
-      .add("pictures", io::json_strings(record.pictures));
+      .add("pictures", io::json_strings(result.pictures));
   io::write_file(path, object.text() + "\n");
 }
 

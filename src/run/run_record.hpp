@@ -14,33 +14,23 @@
 
 namespace tarn {
 
-struct Speed {
-  double steps_per_second = 0.0;
-  double ns_per_day_per_replica = 0.0;
-  double ns_per_day_total = 0.0;
-};
-
-/// Contents of run.json.
+/// Contents of run.json: the results, and more.
 struct RunRecord {
   std::string status;  ///< running, finished, interrupted or failed
   std::string error;   ///< reason of a failure
   int molecules = 0;
-  std::string device;
-  std::int64_t first_step = 0;                  ///< 0, or the step it resumed from
-  std::int64_t steps_done = 0;                  ///< if no replica is left: step of the last blow-up
-  double wall_seconds = 0.0;                    ///< spent stepping since first_step
-  std::optional<Speed> speed;                   ///< empty if no replica is left
+  std::int64_t first_step = 0;  ///< 0, or the step it resumed from
+  /// If no replica is left, the step of the last blow-up is that which was reached, and no speed is
+  /// written.
+  RunResult result;
+  bool has_replicas = true;
   std::optional<SlowManifoldStart> slow_start;  ///< of a projected start
   std::vector<EnginePart> parts;                ///< written if there are several
   EngineReport engine;
   Messages messages;
-  std::vector<AveragedQuantity> averages;
-  std::optional<ExchangeSummary> exchange;
   /// Of the whole run, including before a restart.
   MoleculeEvents departures, broken_bonds;
-  std::vector<BlowUp> blow_ups;
   std::int64_t indefinite_hessians = 0;  ///< of the whole run
-  std::vector<std::string> pictures;
 };
 
 /// Writes run.json atomically. @throws IoError

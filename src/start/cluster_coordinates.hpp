@@ -16,8 +16,8 @@
 #include "tarn/force_field.hpp"
 
 /// @file
-/// The energy of a cluster as a function of molecular coordinates, for minimise() of lbfgs.hpp. The
-/// unknowns are steps from the current point; accept() makes the last step the current point.
+/// The energy of a cluster as a function of molecular coordinates, for minimise() of minimise.cpp.
+/// The unknowns are steps from the current point; accept() makes the last step the current point.
 
 namespace tarn::start {
 

@@ -18,13 +18,6 @@ namespace {
 /// Smaller moves onto the rigid geometry are round-off of the file and not worth a note [A].
 constexpr double kNotedMove_A = 1e-6;
 
-/// @throws InputError if the molecules do not fit the water model
-void check_bond_lengths(const WaterModel& model, std::span<const double> x,
-                        const std::string& path) {
-  std::vector<Problem> problems = io::bond_length_problems(model, x, path);
-  if (!problems.empty()) throw InputError(std::move(problems));
-}
-
 bool same_push(const Deck& source, const Deck& deck) {
   return push_fs2(source.integrator) == push_fs2(deck.integrator) &&
          start::keeps_bonds_rigid(source) == start::keeps_bonds_rigid(deck);
@@ -72,7 +65,7 @@ void prepare_file(const std::string& path, const System& system, bool on_constra
                   Messages& messages) {
   const WaterModel& model = system.model;
   std::vector<double>& x = file.positions_A;
-  check_bond_lengths(model, x, path);
+  io::check_bond_lengths(model, model.is_flexible(), x, path);
   if (const auto made_for = file.model(); made_for && *made_for != model.name) {
     messages.push_back(Message::note(
         fmt::format("{} was made for {}, and this deck uses {}", path, *made_for, model.name)));
@@ -129,8 +122,8 @@ std::optional<Message> make_rigid(const WaterModel& model, std::span<double> pos
   const std::size_t size =
       molecules > 0 ? static_cast<std::size_t>(molecules) * 9 : positions_A.size();
   for (std::size_t at = 0; at < positions_A.size(); at += size) {
-    check_bond_lengths(
-        model, positions_A.subspan(at, size),
+    io::check_bond_lengths(
+        model, model.is_flexible(), positions_A.subspan(at, size),
         size == positions_A.size() ? path : fmt::format("{}, replica {}", path, at / size));
   }
   const RigidFit fit = fit_rigid_geometry(model, positions_A);

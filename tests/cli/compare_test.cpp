@@ -147,7 +147,7 @@ TEST_F(Comparisons, ReportUncertaintyOfCosts) {
   output_of(
       "compare water7-modern.toml --schemes settle,shake --steps 2 --set run.duration_ps=1 --set "
       "run.equilibration_ps=0 --set system.replicas=4");
-  io::CsvReader csv(out_ + "/compare.csv");
+  test::CsvReader csv(out_ + "/compare.csv");
   EXPECT_EQ(csv.header().back(), "us_per_ps_err") << "new columns come last";
   ASSERT_EQ(column("us_per_ps_err").size(), 3u);
   for (std::size_t row = 0; row < 3; ++row) EXPECT_GT(number("us_per_ps_err", row), 0.0);

@@ -1,8 +1,8 @@
 #include "command.hpp"
 #include "csv_columns.hpp"
+#include "csv_reader.hpp"
 #include "printed_table.hpp"
 #include "tarn/analysis/convergence.hpp"
-#include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "trajectory_fixtures.hpp"
 
@@ -107,7 +107,7 @@ TEST_F(Quantum, RdfOfATrajectoryOfBeads) {
   const std::string rdf = output_of("rdf" + files + " -o " + path("rdf.csv"));
   EXPECT_TRUE(contains(rdf, "3 molecules of 8 beads, 33 frames of 3 replicas")) << rdf;
   const std::string ours = path("rdf.csv"), of_run = path("all/rdf.csv");
-  EXPECT_EQ(io::CsvReader(ours).header(), io::CsvReader(of_run).header());
+  EXPECT_EQ(test::CsvReader(ours).header(), test::CsvReader(of_run).header());
   for (const char* column : {"r_A", "OO_count", "OH_count", "HH_count", "OO_g", "OH_g", "HH_n"}) {
     const std::vector<double> a = numbers_of(ours, column), b = numbers_of(of_run, column);
     ASSERT_EQ(a.size(), b.size());

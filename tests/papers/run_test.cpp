@@ -2,11 +2,11 @@
 #include "papers/run.hpp"
 
 #include "command.hpp"
+#include "csv_reader.hpp"
 #include "deck/checker.hpp"
 #include "json_reader.hpp"
 #include "papers/methods.hpp"
 #include "papers/systems.hpp"
-#include "tarn/io/csv.hpp"
 #include "testing.hpp"
 
 namespace tarn::papers {
@@ -25,7 +25,7 @@ std::string contents_of(const PaperDeck& deck) {
 /// All rows of a table as numbers.
 using Rows = std::vector<std::vector<double>>;
 Rows rows_of(const std::string& path) {
-  io::CsvReader csv(path);
+  test::CsvReader csv(path);
   Rows rows;
   std::vector<std::string_view> cells;
   while (csv.next(cells)) {
@@ -162,7 +162,7 @@ TEST_F(PaperRun, ColumnsMatchTheHeader) {
 
 TEST_F(PaperRun, ProjectionWritesItsIterates) {
   run(input("double-spring"));
-  EXPECT_EQ(io::CsvReader(csv("iterations")).header(),
+  EXPECT_EQ(test::CsvReader(csv("iterations")).header(),
             (std::vector<std::string>{"iteration", "g1", "g2", "gdot1", "gdot2"}));
   const Rows rows = table("iterations");
   ASSERT_EQ(rows.size(), 6u);
@@ -182,7 +182,7 @@ TEST_F(PaperRun, DistinguishesRodsFromJoints) {
 
 TEST_F(PaperRun, TrajectoryIsThatOfTheMethod) {
   run(input("double-pendulum", {"run.steps=30"}));
-  EXPECT_EQ(io::CsvReader(csv("trajectory")).header(),
+  EXPECT_EQ(test::CsvReader(csv("trajectory")).header(),
             (std::vector<std::string>{"step", "time", "q0", "q1", "q2", "q3", "v0", "v1", "v2",
                                       "v3", "lambda0", "lambda1"}));
   const Rows rows = table("trajectory");
@@ -311,7 +311,7 @@ TEST_F(PaperRun, GivenDataReplaceThePapers) {
     EXPECT_NEAR(start[k], 0.8 + 0.1 * number, test::few_roundings());
     EXPECT_NEAR(start[4 + k], std::cos(std::acos(-1.0) * number) / 2.0, test::few_roundings());
   }
-  EXPECT_EQ(io::CsvReader(csv("energies")).header().back(), "theta_bar");
+  EXPECT_EQ(test::CsvReader(csv("energies")).header().back(), "theta_bar");
   EXPECT_NEAR(table("energies")[0].back(), 1.05, 1e-14);  // the mean angle
 }
 
@@ -339,7 +339,7 @@ TEST_F(PaperRun, RecordsContainTheEvaluations) {
 TEST_F(PaperRun, ReportsChangesOfConservedQuantities) {
   const std::string text =
       run(input("heavy-top", {"run.steps=600", "observe.conservation.every=3"}));
-  const io::CsvReader reader(csv("conservation"));
+  const test::CsvReader reader(csv("conservation"));
   const Rows rows = table("conservation");
   ASSERT_EQ(rows.size(), 201u);
   const std::vector<test::Json> changes = record()["conserved"].items;

@@ -1,8 +1,5 @@
 /* Libraries that fail, one for each BROKEN_... that tests/potentials/CMakeLists.txt defines. */
 #define _POSIX_C_SOURCE 200809L
-#include <math.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +8,6 @@
 
 #include "tarn/potential.h"
 
-#ifdef BROKEN_SEGFAULT
-__attribute__((constructor)) static void crash(void) {
-  fprintf(stderr, "my tables are missing\n");
-  raise(SIGSEGV);
-}
-#endif
-#ifdef BROKEN_EXIT
-__attribute__((constructor)) static void leave(void) { exit(7); }
-#endif
 #ifdef BROKEN_SLOW
 __attribute__((constructor)) static void wait(void) { sleep(3); }
 #endif
@@ -34,40 +22,8 @@ int32_t tarn_potential_version(void) { return TARN_POTENTIAL_VERSION + 41; }
 int32_t tarn_potential_version(void) { return TARN_POTENTIAL_VERSION; }
 #endif
 
-/* A large array on the stack, of which the far end is written first. */
-static double overflow(volatile size_t size) {
-  volatile char array[size];
-  array[0] = 1;
-  array[size - 1] = 1;
-  return array[size / 2];
-}
-
-/* Ends the program, or only a thread or a child. */
-static void* leave_now(void* how) {
-  if (strcmp(how, "exit") == 0) exit(0);
-  if (strcmp(how, "_exit") == 0) _exit(0);
-  if (strcmp(how, "thread") == 0) exit(0);
-  if (strcmp(how, "abort") == 0) abort();
-  if (strcmp(how, "crash") == 0) raise(SIGSEGV);
-  if (strcmp(how, "stack") == 0) overflow((size_t)512 << 20);
-  if (strcmp(how, "chdir") == 0 && chdir("/") != 0) abort();
-  if (strcmp(how, "child") == 0 && fork() == 0) _exit(1);
-  return NULL;
-}
-static void leave_by(const char* how) {
-  pthread_t thread;
-  char copy[32];
-  strcpy(copy, how);
-  if (strcmp(how, "thread") != 0) {
-    leave_now(copy);
-  } else if (pthread_create(&thread, NULL, leave_now, copy) == 0) {
-    pthread_join(thread, NULL);
-  }
-}
-
 /* options: "refuse", "refuse silently", what compute does ("status", "long", "escape",
-   "wrong", "sleep", "nan", "batch"), or open, compute or close and how they end the program:
-   "compute exit". */
+   "wrong", "sleep", "chdir", "nan", "batch"). */
 void* tarn_potential_open(const char* options, int64_t molecules, char* error, size_t error_size) {
   char* copy;
   (void)molecules;
@@ -76,7 +32,6 @@ void* tarn_potential_open(const char* options, int64_t molecules, char* error, s
     snprintf(error, error_size, "no parameters for %d molecules.\n", (int)molecules);
     return NULL;
   }
-  if (strncmp(options, "open ", 5) == 0) leave_by(options + 5);
   copy = malloc(strlen(options) + 1);
   return copy == NULL ? NULL : strcpy(copy, options);
 }
@@ -87,13 +42,11 @@ int32_t tarn_potential_compute(void* handle, int64_t images, const int64_t* ids,
                                double* forces_kcal_per_mol_A, char* error, size_t error_size) {
   const char* const options = handle;
   int64_t image;
-  static int calls = 0;
   (void)ids;
   (void)positions_A;
   (void)forces_kcal_per_mol_A;
-  if (strncmp(options, "compute ", 8) == 0) leave_by(options + 8);
-  if (strncmp(options, "later ", 6) == 0 && ++calls > 3) leave_by(options + 6);
-  if (strncmp(options, "later ", 6) == 0 || strncmp(options, "compute ", 8) == 0) {
+  if (strcmp(options, "chdir") == 0) {
+    if (chdir("/") != 0) return 1;
     memset(forces_kcal_per_mol_A, 0, (size_t)(images * 5 * 9) * sizeof(double));
   }
   if (strcmp(options, "wrong") == 0) { /* forces without energies, of five molecules */
@@ -124,8 +77,4 @@ int32_t tarn_potential_compute(void* handle, int64_t images, const int64_t* ids,
 }
 #endif
 
-void tarn_potential_close(void* handle) {
-  const char* const options = handle;
-  if (strncmp(options, "close ", 6) == 0) leave_by(options + 6);
-  free(handle);
-}
+void tarn_potential_close(void* handle) { free(handle); }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -14,7 +13,6 @@ import pytest
 import tarn
 
 WHEEL = os.environ.get("TARN_WHEEL", "")
-OBJDUMP = shutil.which("objdump")
 pytestmark = pytest.mark.skipif(not WHEEL, reason="TARN_WHEEL names no wheel")
 
 
@@ -57,23 +55,6 @@ def test_the_program_comes_with_its_decks(fresh):
     ).stdout
     assert out
     assert (fresh / "share/tarn/inputs/water7.toml").exists()
-
-
-@pytest.mark.skipif(OBJDUMP is None, reason="objdump is not installed")
-def test_nothing_is_linked_that_other_releases_lack(fresh):
-    """Shared libraries are those of the C and C++ compilers, or come with the package."""
-    package = next(fresh.glob("lib/python*/site-packages/tarn"))
-    allowed = {"libstdc++", "libm", "libgcc_s", "libc", "libdl", "libpthread", "librt",
-               "ld-linux-x86-64", "ld-linux-aarch64"}  # fmt: skip
-    own = {p.name for p in package.iterdir()}
-    for binary in [fresh / "bin/tarn", next(package.glob("_tarn*.so"))]:
-        text = subprocess.run(
-            [OBJDUMP, "-p", binary], check=True, capture_output=True, text=True
-        ).stdout
-        needed = [line.split()[1] for line in text.splitlines() if "NEEDED" in line]
-        assert needed
-        for name in needed:
-            assert name in own or name.split(".so")[0] in allowed, f"{binary.name}: {name}"
 
 
 def test_the_wheel_has_types_and_no_tests():

@@ -2,11 +2,11 @@
 
 #include <Eigen/Dense>
 
+#include "csv_reader.hpp"
 #include "full_product.hpp"
 #include "io/xyz.hpp"
 #include "plain_water.hpp"
 #include "tarn/force_field.hpp"
-#include "tarn/io/csv.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/start.hpp"
@@ -39,7 +39,7 @@ struct Minimum {
 };
 
 std::vector<Minimum> recorded_minima() {
-  io::CsvReader csv(kData + "minima.csv");
+  test::CsvReader csv(kData + "minima.csv");
   std::vector<Minimum> minima;
   std::vector<std::string_view> cells;
   while (csv.next(cells)) {

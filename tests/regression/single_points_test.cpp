@@ -1,7 +1,7 @@
+#include "csv_reader.hpp"
 #include "io/xyz.hpp"
 #include "plain_water.hpp"
 #include "tarn/force_field.hpp"
-#include "tarn/io/csv.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"
@@ -81,7 +81,7 @@ TEST_P(SinglePoints, ARunStartsAtThePlainSum) {
     run_deck(deck, options);
     const double expected =
         static_cast<double>(plain_energy(plain(), structure.positions_A).total());
-    io::CsvReader csv(folder.file("out/energies.csv"));
+    test::CsvReader csv(folder.file("out/energies.csv"));
     std::vector<std::string_view> cells;
     int rows = 0;
     for (; csv.next(cells); ++rows) {

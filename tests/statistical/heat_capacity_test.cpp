@@ -1,5 +1,5 @@
+#include "csv_reader.hpp"
 #include "quiet_run.hpp"
-#include "tarn/io/csv.hpp"
 
 /// @file
 /// The heat capacity, a variance at one temperature, is the slope of the energy between
@@ -13,7 +13,7 @@ struct CurvePoint {
 };
 /// The row of heat_capacity.csv of that temperature.
 CurvePoint curve_at(const std::string& folder, double temperature_K) {
-  io::CsvReader csv(folder + "/heat_capacity.csv");
+  test::CsvReader csv(folder + "/heat_capacity.csv");
   std::vector<std::string_view> cells;
   while (csv.next(cells)) {
     const auto number = [&](const char* column) { return csv.number(cells[csv.column(column)]); };
@@ -88,7 +88,7 @@ TEST(HeatCapacity, IntegratesToTheEnergyWithSoftBonds) {
       "[run]\nequilibration_ps = 10.0\nduration_ps = 60.0\n"
       "[observe.energies]\nevery = 10\nreplicas = 1\n",
       folder);
-  io::CsvReader csv(folder.file("out/heat_capacity.csv"));
+  test::CsvReader csv(folder.file("out/heat_capacity.csv"));
   std::vector<std::string_view> cells;
   double integral = 0.0, error = 0.0, change = 0.0, last_K = 0.0, last_c = 0.0, last_error = 0.0;
   while (csv.next(cells)) {

@@ -1,6 +1,6 @@
+#include "csv_reader.hpp"
 #include "full_product.hpp"
 #include "quiet_run.hpp"
-#include "tarn/io/csv.hpp"
 
 // The scatter of results between seeds divided by the errors that the runs quote, for every column
 // of averages.csv, heat_capacity.csv and isomers_by_bath.csv of a hexamer with replica exchange.
@@ -19,7 +19,7 @@ using Results = std::map<std::tuple<std::string, std::string, double>, Result>;
 void read_rows(const std::string& folder, const std::string& file, const char* quantity,
                const std::string& temperature, const std::string& mean, const std::string& error,
                Results& results) {
-  io::CsvReader csv(folder + "/" + file);
+  test::CsvReader csv(folder + "/" + file);
   std::vector<std::string_view> cells;
   while (csv.next(cells)) {
     const double value = csv.number(cells[csv.column(mean)]);

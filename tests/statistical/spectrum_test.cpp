@@ -1,7 +1,7 @@
 #include <Eigen/Eigenvalues>
 
+#include "csv_reader.hpp"
 #include "quiet_run.hpp"
-#include "tarn/io/csv.hpp"
 
 /// @file
 /// Spectra of runs against closed forms.
@@ -64,7 +64,7 @@ TEST(Spectrum, OfALoneMoleculeIsThreeLinesWhereTheStepHasThem) {
         "lone.toml");
     run_deck(deck, quiet_run(folder.file("out"), 1));
     std::vector<double> x, power;
-    io::CsvReader csv(folder.file("out/spectrum.csv"));
+    test::CsvReader csv(folder.file("out/spectrum.csv"));
     for (std::vector<std::string_view> cells; csv.next(cells);) {
       x.push_back(csv.number(cells[0]));
       power.push_back(csv.number(cells[1]));
@@ -151,7 +151,7 @@ TEST(Spectrum, OfAFreeMoleculeInABathIsTheLorentzianOfItsFriction) {
       "[observe.spectrum]\nevery = 5\nresolution_per_cm = 10.0\n",
       "free.toml");
   run_deck(deck, quiet_run(folder.file("out"), 2));
-  io::CsvReader csv(folder.file("out/spectrum.csv"));
+  test::CsvReader csv(folder.file("out/spectrum.csv"));
   int rows = 0;
   for (std::vector<std::string_view> cells; csv.next(cells);) {
     const double x = csv.number(cells[0]);

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "tarn/io/csv.hpp"
+#include "csv_reader.hpp"
 #include "testing.hpp"
 
 namespace tarn::test {
 
 /// Columns of a table by name; only of tables of numbers.
 inline std::map<std::string, std::vector<double>> columns_of(const std::string& path) {
-  io::CsvReader csv(path);
+  test::CsvReader csv(path);
   std::map<std::string, std::vector<double>> columns;
   std::vector<std::string_view> cells;
   while (csv.next(cells)) {
@@ -20,7 +20,7 @@ inline std::map<std::string, std::vector<double>> columns_of(const std::string& 
 
 /// The cells of one column of a table.
 inline std::vector<std::string> cells_of(const std::string& path, const std::string& column) {
-  io::CsvReader csv(path);
+  test::CsvReader csv(path);
   std::vector<std::string> values;
   for (std::vector<std::string_view> cells; csv.next(cells);) {
     values.emplace_back(cells[csv.column(column)]);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tarn/io/csv.hpp"
+#include "csv_reader.hpp"
 #include "testing.hpp"
 
 /// @file
@@ -120,7 +120,7 @@ inline std::size_t expect_printed(const std::string& text, const std::string& fi
 class CsvRows {
  public:
   CsvRows(const std::string& path, const std::vector<std::string>& keys) {
-    io::CsvReader csv(path);
+    test::CsvReader csv(path);
     std::vector<std::string_view> cells;
     while (csv.next(cells)) {
       std::string label;

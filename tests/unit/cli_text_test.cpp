@@ -1,5 +1,4 @@
-#include "cli/doctor_text.hpp"
-#include "cli/run_end_text.hpp"
+#include "cli/texts.hpp"
 #include "testing.hpp"
 
 /// @file

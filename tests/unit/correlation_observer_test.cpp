@@ -1,7 +1,7 @@
 
 
+#include "csv_reader.hpp"
 #include "observer_of.hpp"
-#include "tarn/io/csv.hpp"
 #include "testing.hpp"
 
 namespace tarn {
@@ -47,7 +47,7 @@ class CorrelationObserverTest : public ::testing::Test {
   /// The columns of a row: time and then value and error by turns.
   std::vector<std::vector<double>> rows() {
     std::vector<std::vector<double>> all;
-    io::CsvReader csv(folder_.file("correlation.csv"));
+    test::CsvReader csv(folder_.file("correlation.csv"));
     for (std::vector<std::string_view> cells; csv.next(cells);) {
       std::vector<double>& row = all.emplace_back();
       for (const std::string_view cell : cells) row.push_back(csv.number(cell));

@@ -3,7 +3,7 @@
 #include "csv_columns.hpp"
 #include "fake_run.hpp"
 #include "io/checkpoint.hpp"
-#include "tarn/io/append_file.hpp"
+#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/observe/quantity_table.hpp"
 #include "text_parts.hpp"

@@ -1,11 +1,11 @@
 
 
 #include "csv_columns.hpp"
+#include "csv_reader.hpp"
 #include "observe/observable.hpp"
 #include "observe/trajectory_frames.hpp"
 #include "observer_of.hpp"
 #include "run/run_observers.hpp"
-#include "tarn/io/csv.hpp"
 #include "testing.hpp"
 #include "water_fixtures.hpp"
 
@@ -147,7 +147,7 @@ TEST_F(EvaporationObserverTest, ReportsTheFirstDepartureOfEachReplica) {
         {"potential_whole_kcal_per_mol", whole, 1e-12}}) {
     EXPECT_NEAR(column("evaporation_rates.csv", name).at(0), value, rounding) << name;
   }
-  EXPECT_FALSE(io::CsvReader(folder_.file("evaporation_rates.csv")).has_column("bath_K"));
+  EXPECT_FALSE(test::CsvReader(folder_.file("evaporation_rates.csv")).has_column("bath_K"));
   EXPECT_NEAR(column("survival.csv", "at_constant_rate").back(), std::exp(-2.0 / time_ns * 800e-6),
               1e-12);
   const auto averages = o->averages();
@@ -205,7 +205,7 @@ TEST_F(EvaporationObserverTest, WithoutDeparturesReportsTheRateOfOne) {
   // A single bath has its temperature.
   finished(deck(1, baths("250.0")), 100, none_gone);
   EXPECT_EQ(column("evaporation_rates.csv", "bath_K"), (Numbers{250}));
-  EXPECT_FALSE(io::CsvReader(folder_.file("survival.csv")).has_column("bath_K"));
+  EXPECT_FALSE(test::CsvReader(folder_.file("survival.csv")).has_column("bath_K"));
 }
 
 /// Departures at rates of an Arrhenius line: rates of the baths, and the line.

@@ -20,7 +20,6 @@ namespace {
 
 using namespace test;
 namespace fs = std::filesystem;
-using Cells = std::vector<std::string_view>;
 
 /// During its lifetime files cannot grow beyond `bytes`, as on a full disk.
 class FullDisk {
@@ -59,32 +58,28 @@ TEST_F(Files, NumbersOfTablesComeBackToTheBit) {
   EXPECT_EQ(csv.length(), fs::file_size(path_));
   EXPECT_TRUE(read_text(path_).starts_with("# tarn 1; a test\nstep,value,who\n7,0."));
 
-  CsvReader reader(path_);
-  EXPECT_EQ(reader.provenance(), " tarn 1; a test");
-  EXPECT_TRUE(reader.has_column("value"));
-  EXPECT_THROW(reader.column("nothing"), InputError);
-  Cells cells;
-  for (const double value : values) {
-    ASSERT_TRUE(reader.next(cells));
-    const double read = reader.number(cells[reader.column("value")]);
-    EXPECT_EQ(read, value);
-    EXPECT_EQ(std::signbit(read), std::signbit(value));
-    EXPECT_EQ(cells[2], "mean");
+  const Table table = read_table(path_);
+  EXPECT_EQ(table.provenance, " tarn 1; a test");
+  ASSERT_EQ(table.rows, values.size());
+  ASSERT_EQ(table.columns.size(), 3u);
+  EXPECT_EQ(table.columns[1].name, "value");
+  EXPECT_EQ(table.columns[0].integers, std::vector<std::int64_t>(values.size(), 7));
+  EXPECT_EQ(table.columns[2].texts, std::vector<std::string>(values.size(), "mean"));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_EQ(table.columns[1].numbers[i], values[i]);
+    EXPECT_EQ(std::signbit(table.columns[1].numbers[i]), std::signbit(values[i]));
   }
-  EXPECT_FALSE(reader.next(cells));
 }
 
 TEST_F(Files, ReadersOfTablesLocateErrors) {
-  write_text(path_, "# x\na,b\n1,2\n1,oops\n1\n");
-  CsvReader reader(path_);
-  Cells cells;
-  ASSERT_TRUE(reader.next(cells) && reader.next(cells));
-  expect_parts({{message_of<InputError>([&] { (void)reader.number(cells[1]); }),
-                 "t.csv:4:3: 'oops' is not a number"},
-                {message_of<InputError>([&] { reader.next(cells); }), "t.csv:5: 1 cells"}});
-  write_text(path_, "# only\n");
-  EXPECT_THROW(CsvReader{path_}, InputError);
-  EXPECT_THROW(CsvReader(file("none.csv")), IoError);
+  for (const auto& [text, words] :
+       {std::pair("# x\na,b\n1,2\n\n1\n", "t.csv:5: 1 cells; the header has 2"),
+        {"# only\n", "t.csv: no header row"},
+        {"", "t.csv: the file is empty"}}) {
+    write_text(path_, text);
+    expect_throws<InputError>({words}, [&] { read_table(path_); });
+  }
+  EXPECT_THROW(read_table(file("none.csv")), IoError);
 }
 
 TEST_F(Files, ARowWithNaNNeverReachesATable) {
@@ -113,12 +108,10 @@ TEST_F(Files, CsvFormatHasUnknownValuesButNoOthers) {
   const std::string head = format.head("x");
   format.cell_or_nan(std::nan("")).cell_or_nan(-HUGE_VAL).cell_or_nan(0.5);
   write_text(path_, head + format.row());
-  CsvReader reader(path_);
-  Cells cells;
-  ASSERT_TRUE(reader.next(cells));
-  EXPECT_EQ(cells[0], "nan");
-  EXPECT_TRUE(std::isnan(reader.number(cells[0])) && std::isnan(reader.number(cells[1])));
-  EXPECT_EQ(reader.number(cells[2]), 0.5);
+  EXPECT_TRUE(read_text(path_).ends_with("\nnan,nan,0.5\n"));
+  const Table table = read_table(path_);
+  for (const std::size_t c : {0u, 1u}) EXPECT_TRUE(std::isnan(table.columns[c].numbers[0]));
+  EXPECT_EQ(table.columns[2].numbers[0], 0.5);
 }
 
 TEST_F(Files, TablesAreCutAndContinued) {

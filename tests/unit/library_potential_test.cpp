@@ -1,5 +1,3 @@
-#include "tarn/library_potential.hpp"
-
 #include "deck/deck_paths.hpp"
 #include "physics/molecule_vibrations.hpp"
 #include "recorded_potential.hpp"

@@ -1,13 +1,13 @@
 
 
 #include "csv_columns.hpp"
+#include "csv_reader.hpp"
 #include "io/xyz.hpp"
 #include "observe/baths.hpp"
 #include "quiet_run.hpp"
 #include "recorded_potential.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/force_field.hpp"
-#include "tarn/io/csv.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
@@ -82,7 +82,7 @@ struct ObservedMinima {
     observers.at(0)->begin();
     observers.at(0)->observe(frame);
     observers.at(0)->finish();
-    io::CsvReader csv(folder.file("minima.csv"));
+    test::CsvReader csv(folder.file("minima.csv"));
     std::vector<double> column;
     for (std::vector<std::string_view> cells; csv.next(cells);) {
       column.push_back(csv.number(cells[csv.column("minimum_kcal_per_mol")]));

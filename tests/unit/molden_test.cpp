@@ -1,5 +1,4 @@
-#include "io/molden.hpp"
-
+#include "io/frame_formats.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"

@@ -2,6 +2,7 @@
 
 #include "analysis/blocking.hpp"
 #include "analysis/rdf.hpp"
+#include "csv_reader.hpp"
 #include "fake_engine.hpp"
 #include "interface/moments.hpp"
 #include "io/xyz.hpp"
@@ -14,7 +15,6 @@
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/exchange.hpp"
-#include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/run.hpp"
 #include "testing.hpp"
@@ -39,7 +39,7 @@ struct Table {
 };
 
 Table read_table(const std::string& path) {
-  io::CsvReader csv(path);
+  test::CsvReader csv(path);
   Table table{csv.provenance(), csv.header(), {}};
   std::vector<std::string_view> cells;
   while (csv.next(cells)) {
@@ -545,7 +545,7 @@ TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
   EXPECT_EQ(averages[6].samples, 33);
   EXPECT_DOUBLE_EQ(averages[6].mean, sums[1] / 33.0);
   write_averages(folder_.file("averages.csv"), "test", averages);
-  io::CsvReader csv(folder_.file("averages.csv"));
+  test::CsvReader csv(folder_.file("averages.csv"));
   std::vector<std::string_view> cells;
   ASSERT_TRUE(csv.next(cells));
   EXPECT_EQ(csv.number(cells[csv.column("bath_K")]), 50.0);

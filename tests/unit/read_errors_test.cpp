@@ -4,8 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "io/line_reader.hpp"
-#include "tarn/io/csv.hpp"
+#include "io/words.hpp"
 #include "tarn/io/formats.hpp"
 #include "testing.hpp"
 #include "trajectory_fixtures.hpp"
@@ -65,21 +64,6 @@ TEST_F(ReadErrors, OfLines) {
   expect_error(path, [&] {
     return [reader = std::make_shared<LineReader>(path)] { return reader->next(); };
   });
-}
-
-TEST_F(ReadErrors, OfTables) {
-  const std::string path = folder_.file("table.csv");
-  for (const bool has_rows : {true, false}) {
-    std::string text = has_rows ? "# a table\nx,y\n" : "";
-    for (int i = 0; i < 20'000; ++i) text += has_rows ? "1.5,2.5\n" : "# no row\n";
-    write_text(path, has_rows ? text : text + "x,y\n1,2\n3,4\n");
-    expect_error(path, [&] {
-      return [reader = std::make_shared<CsvReader>(path)] {
-        std::vector<std::string_view> cells;
-        return reader->next(cells);
-      };
-    });
-  }
 }
 
 TEST_F(ReadErrors, OfTrajectories) {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "csv_reader.hpp"
 #include "fake_run.hpp"
 #include "io/checkpoint.hpp"
 #include "io/json.hpp"
@@ -16,7 +17,6 @@
 #include "run/run_messages.hpp"
 #include "run/run_record.hpp"
 #include "tarn/compare.hpp"
-#include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 
 // Runs into folders, with an engine of arithmetic instead of physics.
@@ -713,7 +713,7 @@ TEST_F(RunDeck, AveragesAreInTheResultTheTableAndTheRecord) {
   const RunResult result = run(deck(700));
   // Five of energies, the drift of the energy, six of the cluster and its Lindemann index.
   ASSERT_EQ(result.averages.size(), 13u);
-  io::CsvReader csv(out_ + "/averages.csv");
+  test::CsvReader csv(out_ + "/averages.csv");
   EXPECT_TRUE(contains(csv.provenance(), "after equilibration"));
   std::vector<std::string_view> cells;
   const std::string json = run_json();
@@ -896,7 +896,7 @@ TEST_F(RunDeck, ExchangesAreInTheResultTheTablesAndTheRecord) {
   EXPECT_DOUBLE_EQ(result.exchange->round_trips_per_ns,
                    static_cast<double>(result.exchange->round_trips) / (6 * 0.02));
   const std::string json = run_json();
-  io::CsvReader csv(out_ + "/exchange.csv");
+  test::CsvReader csv(out_ + "/exchange.csv");
   std::vector<std::string_view> cells;
   for (const ExchangePair& p : result.exchange->pairs) {
     // Of each ladder every other attempt is this pair's, and so is one more or none.
@@ -918,7 +918,7 @@ TEST_F(RunDeck, ExchangesAreInTheResultTheTablesAndTheRecord) {
   EXPECT_FALSE(csv.next(cells));
   EXPECT_TRUE(contains(json, "\"exchange\": {\n    \"round_trips\": "));
   // Each row of the ways is a permutation of the baths, and they are thinned.
-  io::CsvReader ways(out_ + "/walkers.csv");
+  test::CsvReader ways(out_ + "/walkers.csv");
   int rows = 0;
   while (ways.next(cells)) {
     std::multiset<double> baths_K;
@@ -1086,7 +1086,7 @@ TEST_F(RunDeck, ABlowUpNamesTheLikelyCause) {
   // run.json tells the same, also where only the file of the start tells how many there are.
   RunRecord written;
   written.molecules = 8;
-  written.blow_ups = {early};
+  written.result.blow_ups = {early};
   Deck of_file = quenched;
   of_file.system.molecules = 0;
   of_file.system.file = "eight.xyz";

@@ -1,5 +1,5 @@
+#include "csv_reader.hpp"
 #include "observer_of.hpp"
-#include "tarn/io/csv.hpp"
 #include "testing.hpp"
 
 namespace tarn {
@@ -45,7 +45,7 @@ class SpectrumObserverTest : public ::testing::Test {
   }
   std::vector<Row> rows() {
     std::vector<Row> all;
-    io::CsvReader csv(folder_.file("spectrum.csv"));
+    test::CsvReader csv(folder_.file("spectrum.csv"));
     for (std::vector<std::string_view> cells; csv.next(cells);) {
       all.push_back({csv.number(cells[0]), csv.number(cells[1]), csv.number(cells[2]),
                      csv.number(cells[3]), csv.number(cells[4])});

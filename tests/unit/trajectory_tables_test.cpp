@@ -3,9 +3,9 @@
 #include <regex>
 
 #include "csv_columns.hpp"
+#include "csv_reader.hpp"
 #include "io/convert.hpp"
 #include "quiet_run.hpp"
-#include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/structure.hpp"
 #include "testing.hpp"
@@ -19,7 +19,7 @@ using Row = std::vector<std::string>;
 
 std::vector<Row> rows_of(const std::string& path) {
   std::vector<Row> rows;
-  io::CsvReader csv(path);
+  test::CsvReader csv(path);
   std::vector<std::string_view> cells;
   while (csv.next(cells)) rows.emplace_back(cells.begin(), cells.end());
   return rows;

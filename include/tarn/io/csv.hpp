@@ -3,13 +3,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "tarn/io/append_file.hpp"
+#include "tarn/io/atomic_file.hpp"
 
 namespace tarn::io {
 
@@ -114,35 +113,6 @@ class CsvWriter {
   AppendFile file_;
 };
 
-/// Reads a CSV file row by row; lines that begin with '#' are skipped.
-class CsvReader {
- public:
-  /// @throws IoError if the file cannot be read, InputError if it has no header
-  explicit CsvReader(const std::string& path);
-
-  const std::vector<std::string>& header() const { return header_; }
-  /// Text of the `#` lines, without the '#'.
-  const std::string& provenance() const { return provenance_; }
-  /// Index of a column. @throws InputError if there is none of that name
-  std::size_t column(std::string_view name) const;
-  bool has_column(std::string_view name) const;
-
-  /// Reads the next row; the views live until the next call.
-  /// @return false at the end
-  /// @throws InputError if the row has more or fewer cells than the header
-  bool next(std::vector<std::string_view>& cells);
-  /// A cell of the last row as a number. @throws InputError with line and column
-  double number(std::string_view cell) const;
-
- private:
-  std::string path_;
-  std::ifstream stream_;
-  std::string line_;
-  int line_number_ = 0;
-  std::string provenance_;
-  std::vector<std::string> header_;
-};
-
 /// A column: integers if all cells are integers, else numbers if all are numbers ("nan" is one),
 /// else texts. Only the vector of its kind is filled.
 struct TableColumn {
@@ -160,11 +130,12 @@ struct Table {
   std::vector<TableColumn> columns;
 };
 
-/// Reads a CSV table of tarn.
-/// @throws IoError; InputError as CsvReader
+/// Reads a CSV table of tarn: `#` lines, a header and rows. Lines that are empty or begin with '#'
+/// between rows are skipped.
+/// @param path for messages
+/// @throws InputError if there is no header, or a row has more or fewer cells
+Table parse_table(std::string_view text, const std::string& path = {});
+/// The same from a file. @throws IoError
 Table read_table(const std::string& path);
-
-/// The same from the text of a table that tarn made: a `#` line, a header and rows.
-Table parse_table(std::string_view text);
 
 }  // namespace tarn::io

@@ -1,17 +1,79 @@
 #pragma once
 
+#include <cstdint>
+#include <iosfwd>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tarn/core/message.hpp"
 #include "tarn/io/structure.hpp"
-#include "tarn/io/trajectory.hpp"
 
 /// @file
-/// The table of file formats, which decks, readers and commands use.
+/// Trajectory files of a run, and the table of file formats, which decks, readers and commands use.
 
 namespace tarn::io {
+
+/// What all frames of a trajectory have in common.
+struct TrajectoryInfo {
+  std::string folder;       ///< exists
+  int replicas = 1;         ///< written replicas, numbered from 0
+  bool numbered = true;     ///< whether file names carry the replica number
+  int molecules = 0;        ///< in a frame, of all beads
+  std::string model;        ///< empty: unknown
+  std::string potential{};  ///< name of what computed the forces; empty: the model
+  std::int64_t every = 1;   ///< steps between frames
+  double timestep_fs = 0.0;
+  /// Program, system and physics, without time, path or step count.
+  std::string provenance;
+  /// Full name of the only file, in place of `folder` and the default names. No other file is
+  /// written then.
+  std::string path{};
+  std::int64_t first_step = 0;  ///< of the first frame
+  /// Whether all frames have velocities; H5MD writes them only if this is set.
+  bool velocities = false;
+  /// 3, or 4 with the site M behind the atoms of each molecule, in all formats except H5MD.
+  int sites_per_molecule = 3;
+  /// Bath temperatures of the written replicas if they differ, or of the only replica; otherwise
+  /// empty.
+  std::vector<double> baths_K{};
+  /// Beads of ring polymers in each frame, one after the other; 1: centroids or classical nuclei.
+  int beads = 1;
+  std::optional<int> bead{};  ///< number of the only bead in the frames
+};
+
+/// One configuration of one replica.
+struct TrajectoryFrame {
+  std::int64_t replica = 0;
+  std::int64_t step = 0;
+  double time_ps = 0.0;
+  std::span<const double> positions_A;  ///< [molecule][3 sites_per_molecule]
+  /// Of the same size, or empty; formats without velocities ignore them.
+  std::span<const double> velocities_A_per_akma{};
+};
+
+/// Writes the trajectories of a run. Frames written before save() survive a crash of the program,
+/// and load() continues from them.
+class TrajectoryWriter {
+ public:
+  virtual ~TrajectoryWriter() = default;
+
+  /// Starts new files. @throws IoError
+  virtual void create() = 0;
+  /// @throws IoError; NumericalError when a number is not finite
+  virtual void append(const TrajectoryFrame& frame) = 0;
+  /// Writes all buffers to the disk and their lengths to `out`. @throws IoError
+  virtual void save(std::ostream& out) = 0;
+  /// Truncates the files to the lengths of save(). @throws IoError if they are shorter
+  virtual void load(std::istream& in) = 0;
+  /// Completes the files. @throws IoError
+  virtual void finish() = 0;
+  /// Messages about the frames written since create() or load().
+  virtual Messages messages() const { return {}; }
+};
 
 enum class FileFormat { xyz, h5md, dcd, xtc, trr, gro, pdb };
 

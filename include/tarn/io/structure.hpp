@@ -164,15 +164,14 @@ std::optional<Message> warning_of_sites(const std::string& path, const Structure
 /// Molecules that cannot start with this model: the first five, and the number of the others. Those
 /// of a rigid model have a distance that differs from the model's by more than 0.2 A, those of a
 /// flexible model have an O-H distance of more than 3 A.
+/// @param flexible whether the molecules are, as with a flexible model or a potential
 /// @param path of the structure, for the messages
-std::vector<Problem> bond_length_problems(const WaterModel& model,
-                                          std::span<const double> positions_A,
-                                          const std::string& path);
-/// The same of molecules that are flexible or rigid independently of the model, as with a
-/// potential.
 std::vector<Problem> bond_length_problems(const WaterModel& model, bool flexible,
                                           std::span<const double> positions_A,
                                           const std::string& path);
+/// @throws InputError with these problems
+void check_bond_lengths(const WaterModel& model, bool flexible, std::span<const double> positions_A,
+                        const std::string& path);
 
 /// The largest difference between an intramolecular distance and the model's [A].
 /// @param positions_A [molecule][9]
