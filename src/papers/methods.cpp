@@ -33,8 +33,8 @@ Vector FreeMethod::solve_acceleration(const Vector& c, double w, Vector a) {
     a -= step;
     ++costs_.iterations;
     ++costs_.linear_solves;
-    change = relative(step.lpNorm<Eigen::Infinity>(), a.lpNorm<Eigen::Infinity>());
-    const double moved = relative(w * step.lpNorm<Eigen::Infinity>(), q.lpNorm<Eigen::Infinity>());
+    change = relative(size_of(step), size_of(a));
+    const double moved = relative(w * size_of(step), size_of(q));
     // Near the end the change is due to rounding of the residual.
     const bool is_near = change < 1e-9 || moved < kRoundingOfQ;
     if (change <= kRoundOff || (is_near && change >= 0.25 * last)) return a;
@@ -51,9 +51,9 @@ void AccelerationMethod::advance(State& s) {
   s.f = f;
 }
 
-Vector Zss::linearised(const Vector& x, Hessian kind) {
+Vector Zss::acceleration(const Vector& x) {
   ++costs_.linear_solves;
-  return system_.shifted_mass(x, weight_, kind).solve(-system_.gradient(x));
+  return system_.shifted_mass(x, weight_, kind_).solve(-system_.gradient(x));
 }
 
 Method::EnergyPlace Zs::energy_place(const MechanicalSystem& system, const State& s) const {
@@ -62,7 +62,7 @@ Method::EnergyPlace Zs::energy_place(const MechanicalSystem& system, const State
 }
 
 Vector Zs::acceleration(const Vector& x) {
-  const Vector a = linearised(x, Hessian::full);
+  const Vector a = Zss::acceleration(x);
   return a - 0.5 * weight_ * weight_ * system_.mass_solve(system_.third_derivative(x, a));
 }
 
@@ -138,7 +138,7 @@ void ConstrainedVerlet::solve_multipliers(const Vector& gradient, const Vector& 
     ++costs_.iterations;
     ++costs_.linear_solves;
     // Not the change of lambda: for small h that is rounding of q, amplified by 1/h².
-    change = relative(moved.lpNorm<Eigen::Infinity>(), q.lpNorm<Eigen::Infinity>());
+    change = relative(size_of(moved), size_of(q));
     if (change <= kRoundOff || (change < 1e-12 && change >= 0.25 * last)) break;
     last = change;
   }
@@ -201,11 +201,8 @@ void ConstrainedMidpoint::advance(State& s) {
   for (int i = 0;; ++i) {
     const auto [x_rate, v_rate] = rates(x, v);
     const Vector next_x = s.x + 0.5 * h_ * x_rate, next_v = s.v + 0.5 * h_ * v_rate;
-    const double largest =
-        std::max(next_x.lpNorm<Eigen::Infinity>(), next_v.lpNorm<Eigen::Infinity>());
-    change = relative(
-        std::max((next_x - x).lpNorm<Eigen::Infinity>(), (next_v - v).lpNorm<Eigen::Infinity>()),
-        largest);
+    const double largest = std::max(size_of(next_x), size_of(next_v));
+    change = relative(std::max(size_of(next_x - x), size_of(next_v - v)), largest);
     x = next_x;
     v = next_v;
     ++costs_.iterations;
@@ -250,13 +247,6 @@ void Composed::add_up() {
   const std::int64_t steps = costs_.steps;
   costs_ = outer_->costs() + inner_->costs();
   costs_.steps = steps;
-}
-
-State advanced(Method& method, const Vector& x, const Vector& v, std::int64_t steps) {
-  State s{x, v, {}, {}};
-  method.begin(s);
-  for (std::int64_t k = 0; k < steps; ++k) method.step(s);
-  return s;
 }
 
 double energy(const MechanicalSystem& system, const Method& method, const State& s) {

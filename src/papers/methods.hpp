@@ -109,11 +109,14 @@ class NewmarkFamily : public AccelerationMethod {
 /// Simplified Z&S, TO 2.3: f = a, (M + βh² Hess V) a = -grad V. Symplectic up to terms of order h⁵.
 class Zss : public NewmarkFamily {
  public:
-  using NewmarkFamily::NewmarkFamily;
+  Zss(const MechanicalSystem& system, double h, double beta, Hessian kind = Hessian::full)
+      : NewmarkFamily(system, h, beta), kind_(kind) {}
 
  protected:
-  Vector acceleration(const Vector& x) override { return linearised(x, Hessian::full); }
-  Vector linearised(const Vector& x, Hessian kind);
+  Vector acceleration(const Vector& x) override;
+
+ private:
+  Hessian kind_;
 };
 
 /// Zhang & Skeel, TO 1.1: f = a - ½β²h⁴ M⁻¹ V‴[a, a]; symplectic.
@@ -130,11 +133,7 @@ class Zs : public Zss {
 class ZssStiff : public Zss {
  public:
   ZssStiff(const MechanicalSystem& system, double h, double beta, Hessian kind = Hessian::stiff)
-      : Zss(system, h, beta), kind_(kind) {}
-
- private:
-  Vector acceleration(const Vector& x) override { return linearised(x, kind_); }
-  Hessian kind_;
+      : Zss(system, h, beta, kind) {}
 };
 
 /// TO 2.2: f = -M⁻¹ grad V(x + βh² f), solved to round-off; symplectic.
@@ -317,9 +316,6 @@ class Composed : public Method {
 };
 
 // --- diagnostics ---------------------------------------------------------------------------------
-
-/// The state after a number of steps from (x, v).
-State advanced(Method& method, const Vector& x, const Vector& v, std::int64_t steps);
 
 /// ½ vᵀ M v + V(x)
 double energy(const MechanicalSystem& system, const State& s);

@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 #include "deck/checker.hpp"
+#include "geometry.hpp"
 #include "json_reader.hpp"
 #include "papers/methods.hpp"
 #include "papers/systems.hpp"
