@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "run.hpp"
-#include "slow_manifold.hpp"
 #include "systems.hpp"
 #include "tarn/core/error.hpp"
 

@@ -4,7 +4,6 @@
 #include "geometry.hpp"
 #include "papers/dynamics.hpp"
 #include "papers/methods.hpp"
-#include "papers/slow_manifold.hpp"
 #include "papers/systems.hpp"
 #include "testing.hpp"
 

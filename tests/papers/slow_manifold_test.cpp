@@ -1,6 +1,4 @@
 // The double spring of AST 5 and 6: projections onto the slow manifold, and slow solutions.
-#include "papers/slow_manifold.hpp"
-
 #include "geometry.hpp"
 #include "papers/methods.hpp"
 #include "papers/systems.hpp"
