@@ -11,7 +11,7 @@
 #include "analysis/survival.hpp"
 #include "analysis/symmetry.hpp"
 #include "arrays.hpp"
-#include "compare/error_cost.hpp"
+#include "compare/scheme_run.hpp"
 #include "io/draw.hpp"
 #include "locks.hpp"
 #include "parts.hpp"

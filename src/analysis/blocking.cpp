@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "memory.hpp"
-
 namespace tarn::analysis {
 namespace {
 
@@ -225,33 +223,12 @@ double BlockSums<kMoments>::max_numbers(double values) const {
 }
 
 template <std::size_t kMoments>
-std::vector<double> BlockSums<kMoments>::memory() const {
-  std::vector<double> memory(shift_.begin(), shift_.end());
-  for (const Level& l : levels_) {
-    memory.push_back(l.blocks);
-    memory.insert(memory.end(), l.sum.begin(), l.sum.end());
-    memory.insert(memory.end(), l.products.begin(), l.products.end());
-    for (const Value& w : l.waiting) memory.insert(memory.end(), w.begin(), w.end());
-  }
-  return memory;
-}
-
-template <std::size_t kMoments>
-void BlockSums<kMoments>::restore(std::span<const double> memory) {
-  MemoryReader reader(memory);
-  const auto take = [&reader](auto& into) {
-    std::ranges::copy(reader.take(into.size()), into.begin());
-  };
-  take(shift_);
-  levels_.clear();
-  while (!reader.empty()) {
-    Level& level = levels_.emplace_back();
-    level.blocks = reader.number();
-    take(level.sum);
-    take(level.products);
+void BlockSums<kMoments>::archive(Memory& m) {
+  m(shift_);
+  m.rest(levels_, [&](Level& level) {
     level.waiting.resize(series_);
-    for (Value& w : level.waiting) take(w);
-  }
+    m(level.blocks, level.sum, level.products, level.waiting);
+  });
 }
 
 template class BlockSums<1>;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "memory.hpp"
 #include "tarn/analysis/errors.hpp"
 
 namespace tarn::analysis {
@@ -69,9 +70,9 @@ class BlockSums {
   /// Upper bound of the length of memory() for a number of values of each series.
   double max_numbers(double values) const;
   /// The state for a checkpoint.
-  std::vector<double> memory() const;
-  /// @throws LayoutError unless it is a memory() of the same number of series
-  void restore(std::span<const double> memory);
+  void archive(Memory& m);
+  std::vector<double> memory() const { return memory_of(*this); }
+  void restore(std::span<const double> memory) { restore_from(memory, *this); }
 
  protected:
   bool empty() const { return levels_.empty(); }

@@ -15,64 +15,6 @@ struct Point {
   double step, error;
 };
 
-}  // namespace
-
-OrderFit fit_order(std::span<const double> steps, std::span<const double> errors) {
-  std::vector<Point> points;
-  for (std::size_t k = 0; k < steps.size(); ++k) {
-    if (std::isfinite(errors[k]) && errors[k] > 0.0) points.push_back({steps[k], errors[k]});
-  }
-  std::ranges::sort(points, {}, &Point::step);
-  std::vector<double> slopes;
-  for (std::size_t k = 0; k + 1 < points.size(); ++k) {
-    slopes.push_back(std::log(points[k + 1].error / points[k].error) /
-                     std::log(points[k + 1].step / points[k].step));
-  }
-  if (slopes.empty() || !(slopes.front() >= kLeastSlope)) return {};
-  double low = slopes.front(), high = low;
-  std::size_t count = 1;
-  for (; count < slopes.size(); ++count) {
-    const double lower = std::min(low, slopes[count]), upper = std::max(high, slopes[count]);
-    if (upper - lower > kAgree * lower) break;
-    low = lower;
-    high = upper;
-  }
-  std::vector<double> x, y;
-  for (std::size_t k = 0; k <= count; ++k) {
-    x.push_back(std::log(points[k].step));
-    y.push_back(std::log(points[k].error));
-  }
-  OrderFit fit;
-  fit.order = fit_line(x, y).slope;
-  fit.points = count + 1;
-  fit.smallest_step = points.front().step;
-  fit.largest_step = points[count].step;
-  if (count > 1) fit.spread = high - low;
-  return fit;
-}
-
-LineFit fit_line(std::span<const double> x, std::span<const double> y) {
-  LineFit fit;
-  if (x.empty()) return fit;
-  const double n = static_cast<double>(x.size());
-  double x_mean = 0.0, y_mean = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    x_mean += x[k] / n;
-    y_mean += y[k] / n;
-  }
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    xx += (x[k] - x_mean) * (x[k] - x_mean);
-    xy += (x[k] - x_mean) * (y[k] - y_mean);
-    yy += (y[k] - y_mean) * (y[k] - y_mean);
-  }
-  fit.slope = xx > 0.0 ? xy / xx : 0.0;
-  fit.intercept = y_mean - fit.slope * x_mean;
-  fit.rms_about_mean = std::sqrt(yy / n);
-  return fit;
-}
-
-namespace {
-
 struct BeadPoint {
   int beads;
   MeanError mean;
@@ -148,6 +90,52 @@ bool is_stable(std::span<const BeadPoint> points, int terms, const BeadLimit& al
 }
 
 }  // namespace
+
+OrderFit fit_order(std::span<const double> steps, std::span<const double> errors) {
+  std::vector<Point> points;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    if (std::isfinite(errors[k]) && errors[k] > 0.0) points.push_back({steps[k], errors[k]});
+  }
+  std::ranges::sort(points, {}, &Point::step);
+  std::vector<double> slopes;
+  for (std::size_t k = 0; k + 1 < points.size(); ++k) {
+    slopes.push_back(std::log(points[k + 1].error / points[k].error) /
+                     std::log(points[k + 1].step / points[k].step));
+  }
+  if (slopes.empty() || !(slopes.front() >= kLeastSlope)) return {};
+  double low = slopes.front(), high = low;
+  std::size_t count = 1;
+  for (; count < slopes.size(); ++count) {
+    const double lower = std::min(low, slopes[count]), upper = std::max(high, slopes[count]);
+    if (upper - lower > kAgree * lower) break;
+    low = lower;
+    high = upper;
+  }
+  std::vector<double> x, y;
+  for (std::size_t k = 0; k <= count; ++k) {
+    x.push_back(std::log(points[k].step));
+    y.push_back(std::log(points[k].error));
+  }
+  return {fit_line(x, y).slope, count > 1 ? high - low : OrderFit::kNone, count + 1,
+          points.front().step, points[count].step};
+}
+
+LineFit fit_line(std::span<const double> x, std::span<const double> y) {
+  if (x.empty()) return {};
+  const double n = static_cast<double>(x.size());
+  double x_mean = 0.0, y_mean = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    x_mean += x[k] / n;
+    y_mean += y[k] / n;
+  }
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    xx += (x[k] - x_mean) * (x[k] - x_mean);
+    xy += (x[k] - x_mean) * (y[k] - y_mean);
+    yy += (y[k] - y_mean) * (y[k] - y_mean);
+  }
+  const double slope = xx > 0.0 ? xy / xx : 0.0;
+  return {slope, y_mean - slope * x_mean, std::sqrt(yy / n)};
+}
 
 double BeadLimit::at(double beads) const {
   const double x = 1.0 / (beads * beads);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "blocking.hpp"
-#include "memory.hpp"
 #include "tarn/analysis/cluster.hpp"
 
 namespace tarn::analysis {
@@ -38,15 +37,6 @@ Cosines cosines(const double* a, const double* b, std::size_t n) {
     c.squares += cosine * cosine;
   }
   return c;
-}
-
-void put(const Pairs& pairs, std::vector<double>& numbers) {
-  numbers.push_back(static_cast<double>(pairs.size()));
-  numbers.insert(numbers.end(), pairs.begin(), pairs.end());
-}
-Pairs take_pairs(MemoryReader& numbers) {
-  const std::span<const double> taken = numbers.take(numbers.count());
-  return {taken.begin(), taken.end()};
 }
 
 }  // namespace
@@ -179,50 +169,23 @@ std::optional<CorrelationWindow> TimeCorrelation::add(std::span<const double> po
   return whole;
 }
 
-std::vector<double> TimeCorrelation::memory() const {
-  std::vector<double> numbers{static_cast<double>(samples_), static_cast<double>(first_window_),
-                              static_cast<double>(windows_.size())};
-  for (const CorrelationWindow& window : windows_) {
-    numbers.insert(numbers.end(), {window.molecules, window.bonds});
-    for (const auto& sums : window.sums) numbers.insert(numbers.end(), sums.begin(), sums.end());
-  }
-  numbers.push_back(static_cast<double>(origins_.size()));
-  for (const Origin& origin : origins_) {
-    numbers.push_back(static_cast<double>(origin.born));
-    numbers.insert(numbers.end(), origin.at.vectors.begin(), origin.at.vectors.end());
-    put(origin.at.bonded, numbers);
-    put(origin.still, numbers);
-  }
-  return numbers;
-}
-
-void TimeCorrelation::restore(std::span<const double> memory) {
-  MemoryReader numbers(memory);
-  samples_ = static_cast<std::int64_t>(numbers.number());
-  first_window_ = static_cast<std::int64_t>(numbers.number());
-  windows_.clear();
-  for (std::size_t left = numbers.count(); left > 0; --left) {
-    CorrelationWindow& window = windows_.emplace_back();
-    window.molecules = numbers.number();
-    window.bonds = numbers.number();
-    for (auto& sums : window.sums) {
-      const auto taken = numbers.take(longest_ + 1);
-      sums.assign(taken.begin(), taken.end());
+void TimeCorrelation::archive(Memory& m) {
+  m(samples_, first_window_);
+  m.list(windows_, [&](CorrelationWindow& window) {
+    m(window.molecules, window.bonds);
+    for (std::vector<double>& sums : window.sums) sums.resize(longest_ + 1);
+    m(window.sums);
+  });
+  m.list(origins_, [&](Origin& origin) {
+    origin.at.vectors.resize(3 * kVectors * molecules_);
+    m(origin.born, origin.at.vectors);
+    for (Pairs* pairs : {&origin.at.bonded, &origin.still}) {
+      m.list(*pairs, [&](std::int64_t& pair) { m(pair); });
     }
-  }
-  origins_.clear();
-  for (std::size_t left = numbers.count(); left > 0; --left) {
-    Origin& origin = origins_.emplace_back();
-    origin.born = static_cast<std::int64_t>(numbers.number());
-    const auto taken = numbers.take(3 * kVectors * molecules_);
-    origin.at.vectors.assign(taken.begin(), taken.end());
-    origin.at.bonded = take_pairs(numbers);
-    origin.still = take_pairs(numbers);
     const std::int64_t age = samples_ - origin.born, window = window_of(origin) - first_window_;
-    MemoryReader::require(age >= 1 && age <= static_cast<std::int64_t>(longest_) && window >= 0 &&
-                          window < static_cast<std::int64_t>(windows_.size()));
-  }
-  MemoryReader::require(numbers.empty());
+    Memory::require(age >= 1 && age <= static_cast<std::int64_t>(longest_) && window >= 0 &&
+                    window < std::ssize(windows_));
+  });
 }
 
 double correlation_numbers(double molecules, int followed, int replicas, std::size_t longest,

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "memory.hpp"
+
 /// @file
 /// Time correlation functions of one cluster, equations (68) to (70).
 
@@ -78,9 +80,9 @@ class TimeCorrelation {
   std::optional<CorrelationWindow> add(std::span<const double> positions_A);
 
   /// The state for a checkpoint.
-  std::vector<double> memory() const;
-  /// @throws LayoutError unless it is a memory() for the same numbers of molecules and lags
-  void restore(std::span<const double> memory);
+  void archive(Memory& m);
+  std::vector<double> memory() const { return memory_of(*this); }
+  void restore(std::span<const double> memory) { restore_from(memory, *this); }
 
  private:
   /// The four unit vectors of equation (68), O-H1, O-H2, H-H and dipole, and the oxygen relative to

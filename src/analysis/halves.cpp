@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "blocking.hpp"
-#include "memory.hpp"
 
 namespace tarn::analysis {
 namespace {
@@ -111,29 +110,14 @@ Halves::Shift Halves::shift(double error) const {
   return {all.mean, of_difference > 0.0 ? all.mean / of_difference : 0.0};
 }
 
-std::vector<double> Halves::memory() const {
-  std::vector<double> memory{static_cast<double>(length_), static_cast<double>(times_)};
-  const auto put = [&](const std::vector<Sum>& sums) {
-    for (const Sum& sum : sums) memory.insert(memory.end(), {sum.of_values, sum.weight});
+void Halves::archive(Memory& m) {
+  const auto archive_sums = [&](std::vector<Sum>& sums) {
+    sums.resize(series_);
+    for (Sum& sum : sums) m(sum.of_values, sum.weight);
   };
-  put(last_);
-  for (const std::vector<Sum>& block : blocks_) put(block);
-  return memory;
-}
-
-void Halves::restore(std::span<const double> memory) {
-  MemoryReader reader(memory);
-  length_ = static_cast<std::int64_t>(reader.number());
-  times_ = static_cast<std::int64_t>(reader.number());
-  const auto take = [&](std::vector<Sum>& sums) {
-    for (Sum& sum : sums) {
-      sum.of_values = reader.number();
-      sum.weight = reader.number();
-    }
-  };
-  take(last_);
-  blocks_.clear();
-  while (!reader.empty()) take(blocks_.emplace_back(series_));
+  m(length_, times_);
+  archive_sums(last_);
+  m.rest(blocks_, archive_sums);
 }
 
 }  // namespace tarn::analysis

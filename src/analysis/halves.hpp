@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "memory.hpp"
 #include "tarn/analysis/errors.hpp"
 
 namespace tarn::analysis {
@@ -13,6 +14,7 @@ namespace tarn::analysis {
 /// half and with the beginning. Each series is stored in 32 to 64 blocks of equal length.
 class Halves {
  public:
+  explicit Halves(std::size_t series = 1) : series_(series), last_(series) {}
   /// With one series per replica or, as in PooledBlocking, per several replicas.
   static Halves of_replicas(int replicas, int starts = 1);
 
@@ -37,15 +39,14 @@ class Halves {
   Shift shift_from_start() const;
 
   /// The state for a checkpoint.
-  std::vector<double> memory() const;
-  /// @throws LayoutError unless it is a memory() of the same number of series
-  void restore(std::span<const double> memory);
+  void archive(Memory& m);
+  std::vector<double> memory() const { return memory_of(*this); }
+  void restore(std::span<const double> memory) { restore_from(memory, *this); }
 
  private:
   struct Sum {
     double of_values = 0.0, weight = 0.0;
   };
-  explicit Halves(std::size_t series) : series_(series), last_(series) {}
   void end_time();
   /// Of a series, over blocks from begin to before end.
   Sum sum_of(std::size_t series, std::size_t begin, std::size_t end) const;

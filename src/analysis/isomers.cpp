@@ -142,11 +142,4 @@ std::vector<const Isomer*> IsomerCensus::isomers_above(double share, std::size_t
   return found;
 }
 
-void IsomerCensus::restore(std::vector<Isomer> isomers, Isomer elsewhere,
-                           std::span<const std::int64_t> paths) {
-  isomers_ = std::move(isomers);
-  elsewhere_ = std::move(elsewhere);
-  paths_.restore(paths);
-}
-
 }  // namespace tarn::analysis

@@ -90,10 +90,22 @@ class IsomerCensus {
   /// The isomers with at least this population in a group, the most populated first.
   std::vector<const Isomer*> isomers_above(double share, std::size_t group) const;
 
-  /// State besides isomers(), for a checkpoint: the zeros of each group and of all clusters.
-  const Isomer& elsewhere() const { return elsewhere_; }
   const IsomerPaths& paths() const { return paths_; }
-  void restore(std::vector<Isomer> isomers, Isomer elsewhere, std::span<const std::int64_t> paths);
+
+  /// @param a writes the state to a checkpoint, or reads it
+  template <class Archive>
+  void archive(Archive& a) {
+    const auto archive_one = [&](Isomer& isomer) {
+      a(isomer.energy_kcal_per_mol, isomer.id, isomer.positions_A, isomer.halves);
+      a.fixed(isomer.shares);
+    };
+    archive_one(elsewhere_);
+    a(paths_);
+    a.list(isomers_, [&](Isomer& isomer) {
+      if (a.is_reading()) isomer = elsewhere_;
+      archive_one(isomer);
+    });
+  }
 
  private:
   /// @return its index in the list, or the length of the list if it is not in it

@@ -3,45 +3,85 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
+#include <vector>
 
 #include "tarn/core/error.hpp"
 #include "tarn/core/replica_map.hpp"
 
 namespace tarn::analysis {
 
-/// Reads the numbers of a memory() in order.
-class MemoryReader {
+/// The numbers of a memory(), which are written, or read in the same order: one function of an
+/// object describes both directions.
+class Memory {
  public:
-  explicit MemoryReader(std::span<const double> numbers) : numbers_(numbers) {}
+  /// Writes.
+  Memory() = default;
+  /// Reads.
+  explicit Memory(std::span<const double> numbers) : left_(numbers), is_reading_(true) {}
 
-  bool empty() const { return numbers_.empty(); }
+  const std::vector<double>& written() const { return written_; }
 
-  /// @throws LayoutError if there are fewer
-  std::span<const double> take(std::size_t count) {
-    if (count > numbers_.size()) throw_other_layout();
-    const std::span<const double> taken = numbers_.first(count);
-    numbers_ = numbers_.subspan(count);
-    return taken;
+  /// Numbers, and ranges of a known size. @throws LayoutError if there are fewer numbers
+  template <class... T>
+  void operator()(T&... values) {
+    (item(values), ...);
   }
-  double number() { return take(1).front(); }
+  /// Values after their number. @param archive_one writes or reads one of them
+  template <class V, class F>
+  void list(V& values, const F& archive_one) {
+    auto count = static_cast<double>(values.size());
+    item(count);
+    require(count >= 0.0 && (!is_reading_ || count <= static_cast<double>(left_.size())));
+    values.resize(static_cast<std::size_t>(count));
+    for (auto& value : values) archive_one(value);
+  }
+  /// Values up to the end.
+  template <class V, class F>
+  void rest(V& values, const F& archive_one) {
+    if (is_reading_) values.clear();
+    while (!left_.empty()) archive_one(values.emplace_back());
+    for (std::size_t k = 0; !is_reading_ && k < values.size(); ++k) archive_one(values[k]);
+  }
   /// @throws LayoutError unless it holds
   static void require(bool holds) {
-    if (!holds) throw_other_layout();
+    if (!holds) throw LayoutError("a mean has the wrong amount of data");
   }
-  /// Number of items of at least one number each. @throws LayoutError for an impossible count
-  std::size_t count() {
-    const double value = number();
-    if (!(value >= 0.0 && value <= static_cast<double>(numbers_.size()))) throw_other_layout();
-    return static_cast<std::size_t>(value);
-  }
+  void require_end() const { require(left_.empty()); }
 
  private:
-  [[noreturn]] static void throw_other_layout() {
-    throw LayoutError("a mean has the wrong amount of data");
+  template <class T>
+  void item(T& value) {
+    if constexpr (!std::is_arithmetic_v<T>) {
+      for (auto& part : value) item(part);
+    } else if (is_reading_) {
+      require(!left_.empty());
+      value = static_cast<T>(left_.front());
+      left_ = left_.subspan(1);
+    } else {
+      written_.push_back(static_cast<double>(value));
+    }
   }
 
-  std::span<const double> numbers_;
+  std::span<const double> left_;
+  std::vector<double> written_;
+  bool is_reading_ = false;
 };
+
+/// The state of an object with archive(Memory&), for a checkpoint.
+template <class T>
+std::vector<double> memory_of(const T& object) {
+  Memory memory;
+  const_cast<T&>(object).archive(memory);  // writing changes nothing
+  return memory.written();
+}
+/// @throws LayoutError unless it is the memory_of() an object with the same arguments
+template <class T>
+void restore_from(std::span<const double> memory, T& object) {
+  Memory reader(memory);
+  object.archive(reader);
+  reader.require_end();
+}
 
 /// The series of a replica, its number modulo that of the series. Numbers mostly come one after
 /// another, which takes no division.

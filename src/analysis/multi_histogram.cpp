@@ -53,6 +53,66 @@ std::vector<EnergyBin> merged(const std::vector<std::vector<EnergyBin>>& bins,
   return result;
 }
 
+constexpr double kTolerance = 1e-8;
+constexpr int kMostIterations = 100;
+/// Largest change of a free energy in one iteration: far from the solution the slope is round-off.
+constexpr double kMostMove = 10.0;
+/// Baths with fewer shared samples do not determine their free energy difference.
+constexpr double kFewShared = 20.0;
+
+/// ln sum exp of numbers, not all of them -infinity.
+double log_sum_exp(const Eigen::ArrayXd& x) {
+  const double largest = x.maxCoeff();
+  return largest + std::log((x - largest).exp().sum());
+}
+
+/// ln of the weight of each bath at the energy 0, and its 1/kT.
+/// @param f free energies
+template <class Bath>
+std::pair<Eigen::ArrayXd, Eigen::ArrayXd> exponents(const std::vector<Bath>& baths,
+                                                    std::span<const double> f) {
+  const auto size = static_cast<Eigen::Index>(baths.size());
+  Eigen::ArrayXd offset(size), beta(size);
+  for (Eigen::Index i = 0; i < size; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    offset[i] = std::log(baths[k].samples) + f[k];
+    beta[i] = baths[k].beta;
+  }
+  return {offset, beta};
+}
+
+/// Free energy of bath b minus that of bath a, from the samples of both (Bennett 1976). Bisection
+/// also converges for baths that share few samples, for which the slope is round-off.
+double difference_between(double beta_a, const std::vector<EnergyBin>& a, double beta_b,
+                          const std::vector<EnergyBin>& b) {
+  const double samples_of_b = total_samples(b);
+  const double log_ratio = std::log(samples_of_b / total_samples(a));
+  const auto log_odds = [&](const EnergyBin& bin) {
+    return log_ratio - (beta_b - beta_a) * bin.energy / bin.samples;
+  };
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const auto* bins : {&a, &b}) {
+    for (const EnergyBin& bin : *bins) {
+      low = std::min(low, -log_odds(bin));
+      high = std::max(high, -log_odds(bin));
+    }
+  }
+  constexpr double kCertain = 40.0;  // logarithm of odds
+  low -= kCertain;
+  high += kCertain;
+  const auto is_wide = [](double below, double above) { return above - below > 1e-6; };
+  const auto [below, above] = bisect(low, high, is_wide, [&](double middle) {
+    double of_b = 0.0;
+    for (const auto* bins : {&a, &b}) {
+      for (const EnergyBin& bin : *bins) {
+        of_b += bin.samples / (1.0 + std::exp(-middle - log_odds(bin)));
+      }
+    }
+    return of_b < samples_of_b;
+  });
+  return std::midpoint(below, above);
+}
+
 }  // namespace
 
 MultiHistogram::MultiHistogram(std::vector<double> beta_mol_per_kcal, std::int64_t ladders)
@@ -333,88 +393,15 @@ std::vector<MultiHistogram::Inconsistency> MultiHistogram::Result::inconsistenci
   return found;
 }
 
-std::vector<double> MultiHistogram::memory() const {
-  std::vector<double> numbers{static_cast<double>(block_length_),
-                              static_cast<double>(moments_in_block_), block_is_open_ ? 1.0 : 0.0,
-                              static_cast<double>(parts_.size())};
-  for (const Part& part : parts_) {
-    for (const Bins& bins : part) {
-      numbers.push_back(static_cast<double>(bins.size()));
-      for (const auto& [number, bin] : bins) {
-        numbers.insert(numbers.end(), {static_cast<double>(number), bin.samples, bin.energy,
-                                       bin.value, bin.product});
-      }
-    }
-  }
-  return numbers;
-}
-
-void MultiHistogram::restore(std::span<const double> memory) {
-  MemoryReader reader(memory);
-  block_length_ = static_cast<std::int64_t>(reader.number());
-  moments_in_block_ = static_cast<std::int64_t>(reader.number());
-  block_is_open_ = reader.number() != 0.0;
-  parts_.assign(reader.count(), Part(beta_.size()));
-  for (Part& part : parts_) {
-    for (Bins& bins : part) {
-      for (std::size_t left = reader.count(); left > 0; --left) {
-        EnergyBin& bin = bins[static_cast<std::int64_t>(reader.number())];
-        for (double* value : {&bin.samples, &bin.energy, &bin.value, &bin.product}) {
-          *value = reader.number();
-        }
-      }
-    }
-  }
-}
-
-namespace {
-
-constexpr double kTolerance = 1e-8;
-constexpr int kMostIterations = 100;
-/// Largest change of a free energy in one iteration: far from the solution the slope is round-off.
-constexpr double kMostMove = 10.0;
-/// Baths with fewer shared samples do not determine their free energy difference.
-constexpr double kFewShared = 20.0;
-
-/// ln sum exp of numbers, not all of them -infinity.
-double log_sum_exp(const Eigen::ArrayXd& x) {
-  const double largest = x.maxCoeff();
-  return largest + std::log((x - largest).exp().sum());
-}
-
-/// Free energy of bath b minus that of bath a, from the samples of both (Bennett 1976). Bisection
-/// also converges for baths that share few samples, for which the slope is round-off.
-double difference_between(double beta_a, const std::vector<EnergyBin>& a, double beta_b,
-                          const std::vector<EnergyBin>& b) {
-  const double samples_of_b = total_samples(b);
-  const double log_ratio = std::log(samples_of_b / total_samples(a));
-  const auto log_odds = [&](const EnergyBin& bin) {
-    return log_ratio - (beta_b - beta_a) * bin.energy / bin.samples;
-  };
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const auto* bins : {&a, &b}) {
-    for (const EnergyBin& bin : *bins) {
-      low = std::min(low, -log_odds(bin));
-      high = std::max(high, -log_odds(bin));
-    }
-  }
-  constexpr double kCertain = 40.0;  // logarithm of odds
-  low -= kCertain;
-  high += kCertain;
-  const auto is_wide = [](double below, double above) { return above - below > 1e-6; };
-  const auto [below, above] = bisect(low, high, is_wide, [&](double middle) {
-    double of_b = 0.0;
-    for (const auto* bins : {&a, &b}) {
-      for (const EnergyBin& bin : *bins) {
-        of_b += bin.samples / (1.0 + std::exp(-middle - log_odds(bin)));
-      }
-    }
-    return of_b < samples_of_b;
+void MultiHistogram::archive(Memory& m) {
+  m(block_length_, moments_in_block_, block_is_open_);
+  m.list(parts_, [&](Part& part) {
+    part.resize(beta_.size());
+    for (Bins& bins : part) bins.archive(m);
   });
-  return std::midpoint(below, above);
 }
-
-}  // namespace
+std::vector<double> MultiHistogram::memory() const { return memory_of(*this); }
+void MultiHistogram::restore(std::span<const double> memory) { restore_from(memory, *this); }
 
 double total_samples(const std::vector<EnergyBin>& bins) {
   double samples = 0.0;
@@ -476,15 +463,9 @@ void Reweighting::find_gaps(const std::vector<Bath>& baths) {
 }
 
 double Reweighting::mix(const std::vector<Bath>& baths, std::span<const double> f) {
-  const auto n = static_cast<Eigen::Index>(baths.size());
-  Eigen::ArrayXd offset(n), beta(n);
+  const auto [offset, beta] = exponents(baths, f);
   double objective = 0.0;
-  for (Eigen::Index k = 0; k < n; ++k) {
-    const auto i = static_cast<std::size_t>(k);
-    offset[k] = std::log(baths[i].samples) + f[i];
-    beta[k] = baths[i].beta;
-    objective -= baths[i].samples * f[i];
-  }
+  for (std::size_t k = 0; k < f.size(); ++k) objective -= baths[k].samples * f[k];
   for (Entry& entry : entries_) {
     entry.log_mixture = log_sum_exp(offset - beta * entry.energy);
     objective += entry.samples * entry.log_mixture;
@@ -499,13 +480,8 @@ struct Reweighting::NewtonSystem {
 
 Reweighting::NewtonSystem Reweighting::newton_system(const std::vector<Bath>& baths,
                                                      std::span<const double> f) const {
-  const auto size = static_cast<Eigen::Index>(baths.size());
-  Eigen::ArrayXd offset(size), beta(size);
-  for (Eigen::Index i = 0; i < size; ++i) {
-    const auto k = static_cast<std::size_t>(i);
-    offset[i] = std::log(baths[k].samples) + f[k];
-    beta[i] = baths[k].beta;
-  }
+  const auto [offset, beta] = exponents(baths, f);
+  const Eigen::Index size = beta.size();
   // Probabilities that a sample of an entry belongs to a bath, one column per entry, in blocks.
   constexpr std::size_t kColumns = 256;
   Eigen::MatrixXd products = Eigen::MatrixXd::Zero(size, size), part(size, kColumns);

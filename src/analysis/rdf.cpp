@@ -13,6 +13,25 @@ namespace {
 
 constexpr std::size_t kAtoms = 3;
 
+double sum_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+/// Calls visit(p_i - q_i) for each bin of the normalised histograms.
+template <class Visit>
+void for_each_difference(std::span<const double> a, std::span<const double> b, Visit visit) {
+  if (a.size() != b.size()) throw std::invalid_argument("histograms with different bins");
+  const double sum_a = sum_of(a);
+  const double sum_b = sum_of(b);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    visit((sum_a > 0.0 ? a[i] / sum_a : 0.0) - (sum_b > 0.0 ? b[i] / sum_b : 0.0));
+  }
+}
+
+bool one_is_empty(std::span<const double> a, std::span<const double> b) {
+  return (sum_of(a) > 0.0) != (sum_of(b) > 0.0);
+}
+
 }  // namespace
 
 std::array<double, 3> pairs_per_sample(int molecules) {
@@ -75,29 +94,6 @@ std::vector<double> shell_volumes_A3(double r_max_A, int bins) {
   for (double& volume : volumes) volume = ball_A3 / volume;
   return volumes;
 }
-
-namespace {
-
-double sum_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0);
-}
-
-/// Calls visit(p_i - q_i) for each bin of the normalised histograms.
-template <class Visit>
-void for_each_difference(std::span<const double> a, std::span<const double> b, Visit visit) {
-  if (a.size() != b.size()) throw std::invalid_argument("histograms with different bins");
-  const double sum_a = sum_of(a);
-  const double sum_b = sum_of(b);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    visit((sum_a > 0.0 ? a[i] / sum_a : 0.0) - (sum_b > 0.0 ? b[i] / sum_b : 0.0));
-  }
-}
-
-bool one_is_empty(std::span<const double> a, std::span<const double> b) {
-  return (sum_of(a) > 0.0) != (sum_of(b) > 0.0);
-}
-
-}  // namespace
 
 double total_variation(std::span<const double> a, std::span<const double> b) {
   double sum = 0.0;

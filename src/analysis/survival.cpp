@@ -29,9 +29,11 @@ class Line {
     height_ = std::log(events / time);
   }
 
-  double middle() const { return middle_; }
-  double height() const { return height_; }  ///< ln rate at middle()
-  double slope() const { return slope_; }
+  /// The fitted line.
+  ArrheniusFit result() const {
+    return {-slope_, slope_error(), height_ - slope_ * middle_, deviance(),
+            static_cast<int>(beta_.size()) - 2};
+  }
 
   double expected(std::size_t i) const {
     return exposures_[i].time * std::exp(height_ + slope_ * (beta_[i] - middle_));
@@ -108,7 +110,7 @@ class Line {
 
   std::span<const double> beta_;
   std::span<const Exposure> exposures_;
-  double middle_ = 0.0, height_ = 0.0, slope_ = 0.0;
+  double middle_ = 0.0, height_ = 0.0, slope_ = 0.0;  // height_ = ln rate at middle_
 };
 
 }  // namespace
@@ -138,13 +140,7 @@ std::optional<ArrheniusFit> fit_arrhenius(std::span<const double> beta,
   if (with_events.size() < 2) return std::nullopt;
   Line line(known_beta, known);
   line.fit();
-  ArrheniusFit fit;
-  fit.activation = -line.slope();
-  fit.activation_error = line.slope_error();
-  fit.log_prefactor = line.height() - line.slope() * line.middle();
-  fit.deviance = line.deviance();
-  fit.degrees = static_cast<int>(known.size()) - 2;
-  return fit;
+  return line.result();
 }
 
 void SurvivalCurve::begin(std::int64_t step, std::int64_t at_risk) {

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
-#include "compare/energy_conservation.hpp"
 #include "compare/tables.hpp"
 #include "core/text.hpp"
 #include "deck_arguments.hpp"

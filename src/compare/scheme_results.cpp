@@ -12,8 +12,8 @@
 
 #include "analysis/rdf.hpp"
 #include "deck/system_limits.hpp"
-#include "error_cost.hpp"
 #include "run/progress.hpp"
+#include "scheme_run.hpp"
 #include "tarn/core/units.hpp"
 #include "water_variants.hpp"
 
@@ -150,6 +150,37 @@ CheapestScheme cheapest_scheme(const std::vector<SchemeResult>& schemes, std::st
   return best;
 }
 
+analysis::MeanError error_of(const SchemeResult& s, ErrorMeasure measure) {
+  if (measure == ErrorMeasure::potential) return s.potential_difference_kcal_per_mol;
+  return {s.oo_total_variation, s.oo_total_variation_err};
+}
+
+/// Jackknife error of the total variation distance, leaving out one group of replicas of `a` at a
+/// time. Groups without replicas are ignored; NaN for fewer than two groups.
+double jackknife_error(const DistanceHistogram& a, const DistanceHistogram& b) {
+  std::vector<double> without;
+  for (const std::vector<double>& group : a.group_counts) {
+    const bool is_empty =
+        std::all_of(group.begin(), group.end(), [](double count) { return count == 0.0; });
+    if (is_empty) continue;
+    std::vector<double> rest = a.counts;
+    for (std::size_t k = 0; k < rest.size(); ++k) rest[k] -= group[k];
+    without.push_back(analysis::total_variation(rest, b.counts));
+  }
+  const double n = static_cast<double>(without.size());
+  if (n < 2.0) return kNone;
+  double mean = 0.0, squares = 0.0;
+  for (double d : without) mean += d / n;
+  for (double d : without) squares += (d - mean) * (d - mean);
+  return std::sqrt((n - 1.0) / n * squares);
+}
+
+/// The number of steps of `variant` closest in time to `every` steps of `deck`.
+std::int64_t matching_interval(std::int64_t every, const Deck& deck, const Deck& variant) {
+  const double interval_fs = static_cast<double>(every) * deck.integrator.timestep_fs;
+  return std::max<std::int64_t>(1, std::llround(interval_fs / variant.integrator.timestep_fs));
+}
+
 }  // namespace
 
 SchemeResult scheme_result(const SchemeRun& run, const SchemeRun& first) {
@@ -258,41 +289,6 @@ std::vector<SchemeOrder> energy_orders(const std::vector<SchemeResult>& schemes,
   return orders;
 }
 
-namespace {
-
-analysis::MeanError error_of(const SchemeResult& s, ErrorMeasure measure) {
-  if (measure == ErrorMeasure::potential) return s.potential_difference_kcal_per_mol;
-  return {s.oo_total_variation, s.oo_total_variation_err};
-}
-
-/// Jackknife error of the total variation distance, leaving out one group of replicas of `a` at a
-/// time. Groups without replicas are ignored; NaN for fewer than two groups.
-double jackknife_error(const DistanceHistogram& a, const DistanceHistogram& b) {
-  std::vector<double> without;
-  for (const std::vector<double>& group : a.group_counts) {
-    const bool is_empty =
-        std::all_of(group.begin(), group.end(), [](double count) { return count == 0.0; });
-    if (is_empty) continue;
-    std::vector<double> rest = a.counts;
-    for (std::size_t k = 0; k < rest.size(); ++k) rest[k] -= group[k];
-    without.push_back(analysis::total_variation(rest, b.counts));
-  }
-  const double n = static_cast<double>(without.size());
-  if (n < 2.0) return kNone;
-  double mean = 0.0, squares = 0.0;
-  for (double d : without) mean += d / n;
-  for (double d : without) squares += (d - mean) * (d - mean);
-  return std::sqrt((n - 1.0) / n * squares);
-}
-
-/// The number of steps of `variant` closest in time to `every` steps of `deck`.
-std::int64_t matching_interval(std::int64_t every, const Deck& deck, const Deck& variant) {
-  const double interval_fs = static_cast<double>(every) * deck.integrator.timestep_fs;
-  return std::max<std::int64_t>(1, std::llround(interval_fs / variant.integrator.timestep_fs));
-}
-
-}  // namespace
-
 void match_correlation_interval(const Deck& deck, Deck& variant) {
   if (!variant.correlation) return;
   variant.correlation->every = matching_interval(variant.correlation->every, deck, variant);
@@ -347,6 +343,11 @@ double times_longer_to_resolve(const SchemeResult& scheme, ErrorMeasure measure,
   if (is_error_below(scheme, measure, limit) || std::fabs(e.mean) - noise > limit) return 1.0;
   if (!std::isfinite(noise)) return std::numeric_limits<double>::infinity();
   return std::max(1.0, 4.0 * noise * noise / (limit * limit));
+}
+
+std::string order_text(const analysis::OrderFit& fit) {
+  if (!std::isfinite(fit.order)) return "-";
+  return fmt::format("{:.2f}{}", fit.order, fit.points < 3 ? "?" : "");
 }
 
 }  // namespace tarn

@@ -1,7 +1,9 @@
 #include "scheme_run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <iterator>
 #include <numeric>
 
@@ -12,6 +14,10 @@
 
 namespace tarn {
 namespace {
+
+double distance(const std::array<double, 3>& a, const std::array<double, 3>& b) {
+  return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+}
 
 bool is_due(const Engine& engine, std::int64_t every) { return engine.step() % every == 0; }
 
@@ -52,10 +58,8 @@ Messages temperature_warnings(const SchemeRun& run, const BathShifts& rises) {
     const analysis::PooledBlocking& pooled = run.temperature_of_bath[bath].mean;
     if (pooled.samples() == 0.0) continue;
     const analysis::Blocking b = pooled.result();
-    AveragedQuantity temperature_K;
-    temperature_K.mean = b.mean;
-    temperature_K.error = b.error;
-    temperature_K.independent_samples = pooled.samples() / (2.0 * b.autocorrelation_time);
+    AveragedQuantity temperature_K{"",      "", b.mean,
+                                   b.error, {}, pooled.samples() / (2.0 * b.autocorrelation_time)};
     if (drift) temperature_K.drift = drift->per_bath[bath];
     const double bath_K =
         run.baths->temperature_K(bath).value_or(bath_temperatures_K(run.deck).front());
@@ -65,6 +69,51 @@ Messages temperature_warnings(const SchemeRun& run, const BathShifts& rises) {
 }
 
 }  // namespace
+
+void EnergyConservation::add(const Frame& frame) {
+  std::vector<double> energies;
+  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+    const Conservation& now = frame.conservation[r];
+    energies.push_back(now.energy_kcal_per_mol);
+    Changes& changes = replicas_.try_emplace(frame.replica_ids[r], Changes{now}).first->second;
+    const double change = now.energy_kcal_per_mol - changes.first.energy_kcal_per_mol;
+    changes.samples += 1.0;
+    changes.squares += change * change;
+    changes.max = std::max(changes.max, std::abs(change));
+    changes.momentum_max =
+        std::max(changes.momentum_max,
+                 distance(now.momentum_Da_A_per_akma, changes.first.momentum_Da_A_per_akma));
+    changes.angular_max =
+        std::max(changes.angular_max, distance(now.angular_momentum_Da_A2_per_akma,
+                                               changes.first.angular_momentum_Da_A2_per_akma));
+  }
+  drift_.add(frame.replica_ids, energies);
+  last_ids_ = frame.replica_ids;
+}
+
+EnergyConservation::Result EnergyConservation::result() const {
+  Result result;
+  result.drift = {SchemeResult::kNone, SchemeResult::kNone};
+  if (last_ids_.empty() || replicas_.at(last_ids_.front()).samples < 2.0) {
+    result.rms = {SchemeResult::kNone, SchemeResult::kNone};
+    result.max = result.momentum_max = result.angular_max = SchemeResult::kNone;
+    return result;
+  }
+  if (const auto drift = drift_.result()) result.drift = drift->slope;
+  std::vector<double> mean_squares;
+  for (const std::int64_t id : last_ids_) {
+    const Changes& changes = replicas_.at(id);
+    mean_squares.push_back(changes.squares / changes.samples);
+    result.max = std::max(result.max, changes.max);
+    result.momentum_max = std::max(result.momentum_max, changes.momentum_max);
+    result.angular_max = std::max(result.angular_max, changes.angular_max);
+  }
+  const analysis::MeanError squares = analysis::mean_and_error(mean_squares);
+  result.rms.mean = std::sqrt(squares.mean);
+  // d sqrt(s) = ds / (2 sqrt(s))
+  if (squares.error > 0.0) result.rms.error = 0.5 * squares.error / result.rms.mean;
+  return result;
+}
 
 const std::vector<RingColumn>& bead_columns() {
   static const std::vector<RingColumn> columns = [] {
@@ -92,13 +141,9 @@ std::vector<AveragedQuantity> BeadAverages::result(double interval_ps) const {
   std::vector<AveragedQuantity> averages;
   for (std::size_t column = 0; column < bead_columns().size(); ++column) {
     const analysis::Blocking blocking = means_[column].result();
-    AveragedQuantity& average = averages.emplace_back();
-    average.table = "beads";
-    average.quantity = bead_columns()[column].name;
-    average.mean = blocking.mean;
-    average.error = blocking.error;
-    average.independent_samples = means_[column].samples() / (2.0 * blocking.autocorrelation_time);
-    average.autocorrelation_ps = blocking.autocorrelation_time * interval_ps;
+    averages.push_back({"beads", std::string(bead_columns()[column].name), blocking.mean,
+                        blocking.error, blocking.autocorrelation_time * interval_ps,
+                        means_[column].samples() / (2.0 * blocking.autocorrelation_time)});
   }
   return averages;
 }

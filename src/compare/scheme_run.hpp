@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,9 +11,9 @@
 
 #include "analysis/blocking.hpp"
 #include "analysis/halves.hpp"
-#include "energy_conservation.hpp"
 #include "observe/baths.hpp"
 #include "observe/correlations.hpp"
+#include "observe/energy_drift.hpp"
 #include "observe/ring_columns.hpp"
 #include "run/run_observers.hpp"
 #include "tarn/analysis/errors.hpp"
@@ -55,6 +56,35 @@ struct DistanceHistogram {
   std::vector<double> counts;                     ///< of all groups
   std::vector<double> density_per_A;
   std::vector<double> error_per_A;
+};
+
+/// Changes of the conserved quantities of each replica, relative to its first sample.
+class EnergyConservation {
+ public:
+  /// Adds a sample; samples must be equidistant in time. @param frame with conservation
+  void add(const Frame& frame);
+
+  struct Result {
+    analysis::MeanError drift;  ///< per sampling interval, as EnergyDrift
+    analysis::MeanError rms;    ///< [kcal/mol]; error from the spread of the replicas
+    double max = 0.0;           ///< [kcal/mol]
+    double momentum_max = 0.0;  ///< Euclidean norm [Da Å/AKMA time]
+    double angular_max = 0.0;   ///< largest change about the origin [Da Å²/AKMA time]
+  };
+  /// Results for the replicas of the last sample. All are NaN with fewer than two samples, the
+  /// drift with fewer than three.
+  Result result() const;
+
+ private:
+  struct Changes {
+    Conservation first;
+    double samples = 0.0, squares = 0.0;
+    double max = 0.0, momentum_max = 0.0, angular_max = 0.0;
+  };
+
+  EnergyDrift drift_;
+  std::vector<std::int64_t> last_ids_;
+  std::map<std::int64_t, Changes> replicas_;
 };
 
 /// The run of one scheme among several that are interleaved, with its measurements.
@@ -116,5 +146,47 @@ DistanceHistogram distance_histogram(const Frame& frame, PairClass pair_class, i
 SchemeResult scheme_result(const SchemeRun& run, const SchemeRun& first);
 
 analysis::MeanError mean_and_error(const analysis::PooledBlocking& quantity);
+
+// --- errors of schemes against their cost ---
+
+/// The deck with a scheme, as in `--schemes`, and a step. The run has the same length, and samples
+/// energies, distances and correlations at the same times or the nearest multiples of its step.
+/// @throws InputError
+Deck with_scheme_and_step(const Deck& deck, const std::string& scheme, double timestep_fs);
+
+/// Sets the sampling interval of correlations in a variant with another step to that of `deck`, or
+/// the nearest multiple of the step.
+void match_correlation_interval(const Deck& deck, Deck& variant);
+
+/// Total variation distance of two histograms, with its jackknife error over the groups of replicas
+/// of both. The distance is never negative; for equal distributions it is total_variation_noise().
+/// Differences below about twice the noise are not detectable, independent of the error. The error
+/// is NaN for a single group.
+analysis::MeanError total_variation_and_error(const DistanceHistogram& histogram,
+                                              const DistanceHistogram& reference);
+
+/// Expected total variation distance of equal distributions: the mean of half the sum of |p - q| if
+/// the bins differ by Gaussian noise only. NaN if the errors of the bins are unknown.
+/// @param width_A bin width
+double total_variation_noise(const DistanceHistogram& a, const DistanceHistogram& b,
+                             double width_A);
+
+/// The errors of a scheme: the difference of <V0> from that of the reference [kcal/mol], or the
+/// total variation distance of the OO histogram.
+enum class ErrorMeasure { potential, distance };
+
+/// The factor on the length of the runs that reduces the noise of an error to half of a limit; 1 if
+/// the error is below the limit, or above it, by more than the noise, or if the noise is less than
+/// half of the limit. Infinity for unknown noise.
+double times_longer_to_resolve(const SchemeResult& scheme, ErrorMeasure measure, double limit);
+
+/// Whether the costs differ by at most twice the error of the difference.
+bool costs_agree_within_errors(const SchemeResult& faster, const SchemeResult& slower);
+
+/// Whether no replica was lost and the error plus twice its uncertainty is below a limit.
+bool is_error_below(const SchemeResult& scheme, ErrorMeasure measure, double limit);
+
+/// "2.00", "2.00?" if fitted to only two points, or "-".
+std::string order_text(const analysis::OrderFit& fit);
 
 }  // namespace tarn

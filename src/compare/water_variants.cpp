@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "deck/system_limits.hpp"
-#include "error_cost.hpp"
 #include "io/words.hpp"
+#include "scheme_run.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start_state.hpp"
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,11 +35,5 @@ std::vector<SchemeBeadLimit> bead_limits(const std::vector<SchemeResult>& scheme
 /// excluded.
 std::vector<SchemeOrder> energy_orders(const std::vector<SchemeResult>& schemes,
                                        const std::vector<Variant>& variants);
-
-/// Runs the variants interleaved and writes tables.
-/// @param begin called when initial states and engines are ready, before anything is written
-void compare_water(const Deck& deck, const std::vector<Variant>& variants,
-                   const CompareOptions& options, const std::function<void()>& begin,
-                   CompareResult& result);
 
 }  // namespace tarn

@@ -83,12 +83,9 @@ HarmonicState harmonic_state(const NormalModes& modes, const RigidRotor& rotor, 
     heat_capacity += m.heat_capacity;
   }
   const double k_cal = 1000.0 * units::boltzmann_kcal_per_mol_K;
-  HarmonicState state;
-  state.energy_kcal_per_mol = modes.energy_kcal_per_mol + kT * energy;
-  state.free_energy_kcal_per_mol = modes.energy_kcal_per_mol + kT * (energy - entropy);
-  state.entropy_cal_per_mol_K = k_cal * entropy;
-  state.heat_capacity_cal_per_mol_K = k_cal * heat_capacity;
-  return state;
+  return {modes.energy_kcal_per_mol + kT * energy,
+          modes.energy_kcal_per_mol + kT * (energy - entropy), k_cal * entropy,
+          k_cal * heat_capacity};
 }
 
 }  // namespace tarn

@@ -37,14 +37,10 @@ void add_drift(TableSpec& spec, std::int64_t every, const RunInfo& info) {
   spec.more_averages = [drift, interval_ps = info.time_ps(every)] {
     std::vector<AveragedQuantity> all;
     if (const auto result = drift->result()) {
-      AveragedQuantity& a = all.emplace_back();
-      a.table = "conservation";
-      a.quantity = "energy_drift_kcal_per_mol_per_ps";
-      a.mean = result->slope.mean / interval_ps;
-      a.error = result->slope.error / interval_ps;
-      a.independent_samples = static_cast<double>(result->replicas);
-      a.samples = result->replicas;
-      a.converged = result->converged;
+      all.push_back({"conservation", "energy_drift_kcal_per_mol_per_ps",
+                     result->slope.mean / interval_ps, result->slope.error / interval_ps,
+                     std::nullopt, static_cast<double>(result->replicas), result->replicas,
+                     result->converged});
     }
     return all;
   };
@@ -104,9 +100,7 @@ std::optional<EnergyDrift::Result> EnergyDrift::result() const {
     line = analysis::fit_line(times, means);
     slopes.push_back(line.slope);
   }
-  Result result;
-  result.slope = analysis::mean_and_error(slopes);
-  result.replicas = static_cast<std::int64_t>(slopes.size());
+  Result result{analysis::mean_and_error(slopes), std::ssize(slopes)};
   if (slopes.size() > 1) return result;
   const double middle = 0.5 * (times.front() + times.back());
   double squares = 0.0, spread = 0.0;

@@ -124,25 +124,7 @@ class Minima {
     values.push_back(known ? shape.radius_of_gyration_A : energies_[r]);
   }
 
-  void archive(io::Archive& a) {
-    const auto archive_one = [&a](analysis::Isomer& isomer) {
-      a(isomer.energy_kcal_per_mol, isomer.id, isomer.positions_A, isomer.halves);
-      a.fixed(isomer.shares);
-    };
-    analysis::Isomer elsewhere = census_.elsewhere();
-    std::vector<analysis::Isomer> isomers = census_.isomers();
-    std::vector<std::int64_t> paths = census_.paths().memory();
-    archive_one(elsewhere);
-    a(paths);
-    std::uint64_t count = isomers.size();
-    a(count);
-    if (a.is_reading()) isomers.clear();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (a.is_reading()) isomers.push_back(census_.elsewhere());
-      archive_one(isomers[i]);
-    }
-    if (a.is_reading()) census_.restore(std::move(isomers), std::move(elsewhere), paths);
-  }
+  void archive(io::Archive& a) { a(census_); }
   void finish() {
     count_changes();
     find_harmonic_shares();

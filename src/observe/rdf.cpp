@@ -43,7 +43,7 @@ class RdfObserver final : public ArchivedObserver {
       add_table(groups, [](std::size_t g) { return g; });
     }
     from_groups_ = errors_are_from_groups(replicas);
-    remember_counts();
+    restored_ = sums_;
   }
 
   std::string name() const override {
@@ -93,7 +93,7 @@ class RdfObserver final : public ArchivedObserver {
  private:
   void archive(io::Archive& a) override {
     a.fixed(sums_);
-    if (a.is_reading()) remember_counts();
+    if (a.is_reading()) restored_ = sums_;
   }
 
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -107,10 +107,6 @@ class RdfObserver final : public ArchivedObserver {
       if (of.back() != kNone) own = std::max(own, of.back() + 1);
     }
     sums_.emplace_back(request_, info_.molecules, static_cast<int>(own));
-  }
-  void remember_counts() {
-    restored_.clear();
-    for (const RdfCounts& table : sums_) restored_.push_back({table.counts, table.samples});
   }
   void write(const char* name, std::span<const RdfCounts> tables,
              std::span<const double> baths_K) const {
@@ -127,12 +123,8 @@ class RdfObserver final : public ArchivedObserver {
   std::vector<double> baths_K_;  // baths of the tables after the first; empty: one bath
   std::vector<std::vector<std::size_t>> group_of_;  // [table][group of the engine]
   std::vector<RdfCounts> sums_;                     // all replicas, then each bath
-  struct Counts {
-    std::vector<std::uint64_t> counts;
-    std::vector<std::int64_t> samples;
-  };
   // Counts from the checkpoint, added because a new engine counts from zero.
-  std::vector<Counts> restored_;
+  std::vector<RdfCounts> restored_;
 };
 
 }  // namespace

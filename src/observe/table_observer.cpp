@@ -30,6 +30,16 @@ analysis::MeanError known_mean(const analysis::Moments& moments) {
   return {std::nan(""), std::nan("")};
 }
 
+std::vector<std::string> header_of(const std::vector<std::string>& value_columns,
+                                   const ReplicaSelection& replicas) {
+  std::vector<std::string> header{"step", "time_ps", "replica"};
+  for (const std::string& column : value_columns) {
+    header.push_back(column);
+    if (replicas.kind == ReplicaSelection::Kind::mean) header.push_back(column + "_err");
+  }
+  return header;
+}
+
 }  // namespace
 
 TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSelection& replicas,
@@ -38,10 +48,8 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
       every_(every),
       replicas_(replicas),
       info_(info),
-      table_(fmt::format("{}/{}.csv", info.out_dir, spec_.file), spec_.columns, replicas,
-             {spec_.rows_may_be_unknown ? 0 : spec_.averaged_columns,
-              spec_.averaged_columns + spec_.result_columns},
-             spec_.likely),
+      csv_(fmt::format("{}/{}.csv", info.out_dir, spec_.file), header_of(spec_.columns, replicas),
+           spec_.likely),
       baths_(info),
       groups_(baths_.groups()),
       groups_of_bath_(baths_.size()) {
@@ -71,26 +79,53 @@ std::string TableObserver::name() const {
 void TableObserver::observe(const Frame& frame) {
   if (spec_.prepare) spec_.prepare(frame);
   if (takes_rows()) gather_values(frame);
-  if (!table_.has_means()) table_.write(frame, info_.time_of(frame), values_);
+  if (!has_means()) write_rows(frame);
   const bool is_averaged =
       frame.step >= std::max(info_.first_averaged_step, spec_.first_result_step);
-  if (frame.replica_ids.empty() || (!is_averaged && !table_.has_means())) return;
+  if (frame.replica_ids.empty() || (!is_averaged && !has_means())) return;
   take_moments(frame);
-  if (table_.has_means()) write_means(frame);
+  if (has_means()) write_means(frame);
   for (std::size_t bath = 0; is_averaged && bath < baths_.size(); ++bath) {
     add_averages(frame, bath);
-    end_row(bath);
+  }
+}
+
+void TableObserver::begin() {
+  csv_.create(info_.provenance + std::string(spec_.remark) +
+              (has_means()
+                   ? "; means over replicas; _err = standard error (0: unknown, one replica)"
+                   : ""));
+}
+
+void TableObserver::cell(std::size_t column, double value) {
+  if (may_be_unknown(column)) {
+    csv_.cell_or_nan(value);
+  } else {
+    csv_.cell(value);
+  }
+}
+
+void TableObserver::write_rows(const Frame& frame) {
+  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+    const std::int64_t id = frame.replica_ids[r];
+    if (replicas_.kind == ReplicaSelection::Kind::first && id >= replicas_.count) continue;
+    csv_.cells(frame.step, info_.time_of(frame), id);
+    const std::size_t columns = spec_.columns.size();
+    for (std::size_t c = 0; c < columns; ++c) cell(c, values_[r * columns + c]);
+    csv_.end_row();
   }
 }
 
 void TableObserver::write_means(const Frame& frame) {
-  std::vector<analysis::MeanError> means;
+  csv_.cells(frame.step, info_.time_of(frame), std::string_view("mean"));
   for (std::size_t c = 0; c < spec_.columns.size(); ++c) {
     analysis::Moments all;
     for (std::size_t bath = 0; bath < baths_.size(); ++bath) add_all(series_of(c, bath), all);
-    means.push_back(known_mean(all));
+    const analysis::MeanError mean = known_mean(all);
+    cell(c, mean.mean);
+    cell(c, mean.error);
   }
-  table_.write_means(frame.step, info_.time_of(frame), means);
+  csv_.end_row();
 }
 
 void TableObserver::gather_values(const Frame& frame) {
@@ -126,21 +161,16 @@ void TableObserver::take_moments(const Frame& frame) {
   moments_.assign(columns, &computed_);
 }
 
-analysis::Moments TableObserver::moments_of(std::size_t column, int group) const {
-  const GroupMoments& m = *moments_[column];
-  const int number =
-      spec_.moment_columns.empty() ? static_cast<int>(column) : spec_.moment_columns[column].number;
-  const auto at = static_cast<std::size_t>(group * m.numbers + number);
-  return moments_at(m, at);
-}
-
 std::vector<analysis::Moments> TableObserver::series_of(std::size_t column,
                                                         std::size_t bath) const {
   std::vector<analysis::Moments> sums_by_series(baths_.series(bath));
+  const GroupMoments& m = *moments_[column];
+  const int number =
+      spec_.moment_columns.empty() ? static_cast<int>(column) : spec_.moment_columns[column].number;
   for (const auto& [group, at] : groups_of_bath_[bath]) {
-    analysis::Moments moments = moments_of(column, group);
+    analysis::Moments moments = moments_at(m, static_cast<std::size_t>(group * m.numbers + number));
     const int replicas = groups_.replicas(group);
-    if (moments.count < replicas && !table_.may_be_unknown(column)) {
+    if (moments.count < replicas && !may_be_unknown(column)) {
       moments = {static_cast<double>(replicas), std::nan(""), std::nan(""), std::nan("")};
     }
     sums_by_series[at].add(moments);
@@ -154,7 +184,8 @@ double TableObserver::temperature_K(std::size_t bath) const {
 }
 
 void TableObserver::add_averages(const Frame& frame, std::size_t bath_number) {
-  if (replicas_of(bath_number) == 0) return;
+  const std::int64_t replicas = replicas_of(bath_number);
+  if (replicas == 0) return;
   Averages& bath = per_bath_[bath_number];
   const std::size_t averages = bath.averages.size();
   for (std::size_t c = 0; c < averages; ++c) {
@@ -169,6 +200,10 @@ void TableObserver::add_averages(const Frame& frame, std::size_t bath_number) {
     bath.halves[k].add_sums(series_of(spec_.steady_columns[k], bath_number));
   }
   if (fluctuates(bath_number)) add_fluctuation(frame, bath_number);
+  bath.result_replicas = replicas;
+  if (!std::has_single_bit(static_cast<std::uint64_t>(++bath.result_rows))) return;
+  bath.early = bath.late;
+  for (std::size_t c = 0; c < bath.results.size(); ++c) bath.late[c] = bath.results[c].mean;
 }
 
 void TableObserver::add_fluctuation(const Frame& frame, std::size_t bath) {
@@ -188,16 +223,6 @@ std::int64_t TableObserver::replicas_of(std::size_t bath) const {
     replicas += groups_.replicas(of_bath.group);
   }
   return replicas;
-}
-
-void TableObserver::end_row(std::size_t bath_number) {
-  const std::int64_t replicas = replicas_of(bath_number);
-  if (replicas == 0) return;
-  Averages& bath = per_bath_[bath_number];
-  bath.result_replicas = replicas;
-  if (!std::has_single_bit(static_cast<std::uint64_t>(++bath.result_rows))) return;
-  bath.early = bath.late;
-  for (std::size_t c = 0; c < bath.results.size(); ++c) bath.late[c] = bath.results[c].mean;
 }
 
 std::vector<AveragedQuantity> TableObserver::averages() const {
@@ -308,7 +333,7 @@ AveragedQuantity TableObserver::result_of(std::size_t bath, std::size_t column) 
 }
 
 void TableObserver::archive(io::Archive& a) {
-  a(table_);
+  a(csv_);
   for (std::size_t b = 0; b < baths_.size(); ++b) {
     Averages& bath = per_bath_[b];
     a.fixed(bath.averages);
@@ -318,63 +343,6 @@ void TableObserver::archive(io::Archive& a) {
     a.fixed(bath.late, bath.early, bath.halves);
   }
   if (spec_.archive) spec_.archive(a);
-}
-
-namespace {
-
-std::vector<std::string> header_of(const std::vector<std::string>& value_columns,
-                                   const ReplicaSelection& replicas) {
-  std::vector<std::string> header{"step", "time_ps", "replica"};
-  for (const std::string& column : value_columns) {
-    header.push_back(column);
-    if (replicas.kind == ReplicaSelection::Kind::mean) header.push_back(column + "_err");
-  }
-  return header;
-}
-
-}  // namespace
-
-ReplicaTable::ReplicaTable(const std::string& path, const std::vector<std::string>& value_columns,
-                           const ReplicaSelection& replicas, MaybeUnknown maybe_unknown,
-                           std::string_view likely)
-    : columns_(value_columns.size()),
-      replicas_(replicas),
-      maybe_unknown_(maybe_unknown),
-      csv_(path, header_of(value_columns, replicas), likely) {}
-
-void ReplicaTable::create(const std::string& provenance) {
-  csv_.create(provenance + (has_means()
-                                ? "; means over replicas; _err = standard error (0: unknown, one "
-                                  "replica)"
-                                : ""));
-}
-
-void ReplicaTable::write(const Frame& frame, double time_ps, std::span<const double> values) {
-  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
-    const std::int64_t id = frame.replica_ids[r];
-    if (replicas_.kind == ReplicaSelection::Kind::first && id >= replicas_.count) continue;
-    csv_.cell(frame.step).cell(time_ps).cell(id);
-    for (std::size_t c = 0; c < columns_; ++c) cell(c, values[r * columns_ + c]);
-    csv_.end_row();
-  }
-}
-
-void ReplicaTable::write_means(std::int64_t step, double time_ps,
-                               std::span<const analysis::MeanError> of_columns) {
-  csv_.cell(step).cell(time_ps).cell(std::string_view("mean"));
-  for (std::size_t c = 0; c < columns_; ++c) {
-    cell(c, of_columns[c].mean);
-    cell(c, of_columns[c].error);
-  }
-  csv_.end_row();
-}
-
-void ReplicaTable::cell(std::size_t column, double value) {
-  if (may_be_unknown(column)) {
-    csv_.cell_or_nan(value);
-  } else {
-    csv_.cell(value);
-  }
 }
 
 std::string selection_text(const ReplicaSelection& replicas) {

@@ -24,47 +24,6 @@
 
 namespace tarn {
 
-/// A CSV file with rows `step,time_ps,replica,<values>` for all replicas or the first n. With
-/// ReplicaSelection mean there is one row per step with means; each value column is followed by its
-/// standard error, `<column>_err`.
-class ReplicaTable {
- public:
-  /// Range of value columns that may contain nan; their means ignore it. In other columns nan is an
-  /// error.
-  struct MaybeUnknown {
-    std::size_t first = 0, end = 0;
-  };
-  /// @param likely see io::CsvFormat
-  ReplicaTable(const std::string& path, const std::vector<std::string>& value_columns,
-               const ReplicaSelection& replicas, MaybeUnknown maybe_unknown = {0, 0},
-               std::string_view likely = io::kBlowUpAdvice);
-
-  void create(const std::string& provenance);
-  void cut(std::uint64_t length) { csv_.cut(length); }
-  /// Whether the rows are means.
-  bool has_means() const { return replicas_.kind == ReplicaSelection::Kind::mean; }
-  /// Writes a row for each selected replica; stopped replicas have none.
-  /// @param values [live replica][column]
-  void write(const Frame& frame, double time_ps, std::span<const double> values);
-  /// Writes the row of means. @param of_columns over the replicas
-  void write_means(std::int64_t step, double time_ps,
-                   std::span<const analysis::MeanError> of_columns);
-  bool may_be_unknown(std::size_t column) const {
-    return column >= maybe_unknown_.first && column < maybe_unknown_.end;
-  }
-  void flush() { csv_.flush(); }
-  void sync() { csv_.sync(); }
-  std::uint64_t length() const { return csv_.length(); }
-
- private:
-  void cell(std::size_t column, double value);
-
-  std::size_t columns_;
-  ReplicaSelection replicas_;
-  MaybeUnknown maybe_unknown_;
-  io::CsvWriter csv_;
-};
-
 /// Text for Observer::name().
 std::string selection_text(const ReplicaSelection& replicas);
 
@@ -164,7 +123,9 @@ void set_columns(TableSpec& spec, std::vector<Row> Frame::*rows, GroupMoments Fr
   };
 }
 
-/// Writes the values of a TableSpec for the selected replicas at a fixed interval.
+/// Writes the values of a TableSpec at a fixed interval: rows `step,time_ps,replica,<values>` for
+/// all replicas or the first n. With ReplicaSelection mean there is one row per step with means;
+/// each value column is followed by its standard error, `<column>_err`.
 class TableObserver final : public ArchivedObserver {
  public:
   TableObserver(TableSpec spec, std::int64_t every, const ReplicaSelection& replicas,
@@ -187,10 +148,10 @@ class TableObserver final : public ArchivedObserver {
     if (spec_.catch_up) spec_.catch_up(frame);
   }
   bool may_lag() const override { return spec_.may_lag; }
-  void begin() override { table_.create(info_.provenance + std::string(spec_.remark)); }
+  void begin() override;
   void observe(const Frame& frame) override;
   void finish() override {
-    table_.flush();
+    csv_.flush();
     if (spec_.finish) spec_.finish();
   }
   std::vector<AveragedQuantity> averages() const override;
@@ -218,13 +179,21 @@ class TableObserver final : public ArchivedObserver {
   bool fluctuates(std::size_t bath) const { return spec_.fluctuation && temperature_K(bath) > 0.0; }
   double temperature_K(std::size_t bath) const;
   /// Whether values of single replicas are needed.
-  bool takes_rows() const { return !table_.has_means() || spec_.moment_columns.empty(); }
+  bool takes_rows() const { return !has_means() || spec_.moment_columns.empty(); }
+  /// Whether the rows are means; stopped replicas are not in them.
+  bool has_means() const { return replicas_.kind == ReplicaSelection::Kind::mean; }
+  /// Whether a column may contain nan; its means ignore it. In other columns nan is an error.
+  bool may_be_unknown(std::size_t column) const {
+    return (spec_.rows_may_be_unknown || column >= spec_.averaged_columns) &&
+           column < spec_.averaged_columns + spec_.result_columns;
+  }
+  void cell(std::size_t column, double value);
+  /// Writes a row for each selected replica; stopped replicas have none.
+  void write_rows(const Frame& frame);
   /// The values of a frame, [live replica][column].
   void gather_values(const Frame& frame);
   /// Finds the moments of each column in the frame, or computes them from the values.
   void take_moments(const Frame& frame);
-  /// Sums of a column over a group of replicas.
-  analysis::Moments moments_of(std::size_t column, int group) const;
   /// Sums of a column by series of a bath; its values that are nan make them nan, unless they may
   /// be unknown.
   std::vector<analysis::Moments> series_of(std::size_t column, std::size_t bath) const;
@@ -233,7 +202,6 @@ class TableObserver final : public ArchivedObserver {
   void add_fluctuation(const Frame& frame, std::size_t bath);
   /// Number of replicas of a bath in the last frame.
   std::int64_t replicas_of(std::size_t bath) const;
-  void end_row(std::size_t bath);
   AveragedQuantity average_of(const analysis::Blocking& b, double samples,
                               const std::string& quantity, std::size_t bath) const;
   /// Sets the deviation between the starts, if there are several.
@@ -249,7 +217,7 @@ class TableObserver final : public ArchivedObserver {
   std::int64_t every_;
   ReplicaSelection replicas_;
   RunInfo info_;
-  ReplicaTable table_;
+  io::CsvWriter csv_;
   Baths baths_;
   std::vector<Averages> per_bath_;
   std::vector<double> values_;  ///< of the last frame

@@ -71,26 +71,24 @@ std::optional<io::Structure> TrajectoryFrames::next() {
         molecules_ = frame->molecules;
         beads_ = frame->beads();
       }
+      const auto refuse = [&](const std::string& problem) {
+        throw InputError(file, reader_->line_of_atom(0), "this frame has " + problem);
+      };
       const std::string own = frame->model().value_or("");
       if (model_.empty()) model_ = own;
       if (potential_.empty()) potential_ = frame->potential();
       if (!own.empty() && own != model_) {
-        throw InputError(file, reader_->line_of_atom(0),
-                         fmt::format("this frame has the water model {}, earlier ones {}; "
-                                     "give trajectories of one water model",
-                                     own, model_));
+        refuse(
+            fmt::format("the water model {}, earlier ones {}; give trajectories of one water model",
+                        own, model_));
       }
       if (frame->molecules != molecules_) {
-        throw InputError(file, reader_->line_of_atom(0),
-                         fmt::format("this frame has {}, the first one {}; give "
-                                     "trajectories of one cluster",
-                                     count_text(frame->molecules, "molecule"), molecules_));
+        refuse(fmt::format("{}, the first one {}; give trajectories of one cluster",
+                           count_text(frame->molecules, "molecule"), molecules_));
       }
       if (frame->beads() != beads_) {
-        throw InputError(file, reader_->line_of_atom(0),
-                         fmt::format("this frame has beads = {}, the first one {}; give "
-                                     "trajectories with the same number",
-                                     frame->beads(), beads_));
+        refuse(fmt::format("beads = {}, the first one {}; give trajectories with the same number",
+                           frame->beads(), beads_));
       }
       if (!selection_.selects(place_.frame)) continue;
       io::check_molecules(*frame, *reader_, frames_of_file_ - 1);

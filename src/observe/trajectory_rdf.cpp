@@ -99,7 +99,6 @@ void check_frame(std::span<const double> positions_A, int beads, const std::stri
 
 TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std::string& path) {
   const PairCountRequest request = request_of(options);
-  TrajectoryRdf result;
   std::optional<Counter> counter;
   TrajectoryFrames frames(options.files, options.frames, options.beads);
   while (const std::optional<io::Structure> frame = frames.next()) {
@@ -107,14 +106,13 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
     counter->add(frame->positions_A, frames.beads(), frames.replica());
     if (options.should_continue && !options.should_continue()) break;
   }
-  result.frames = counter->frames();
-  result.molecules = frames.molecules();
-  result.beads = frames.beads();
-  result.replicas = frames.replicas_seen();
-  result.messages = frames.messages();
-  result.csv = counter->csv(
-      path, frames.provenance(frames.model().empty() ? "water" : frames.model()), result.replicas);
-  return result;
+  const std::string model = frames.model().empty() ? "water" : frames.model();
+  return {counter->csv(path, frames.provenance(model), frames.replicas_seen()),
+          counter->frames(),
+          frames.replicas_seen(),
+          frames.molecules(),
+          frames.beads(),
+          frames.messages()};
 }
 
 TrajectoryRdf rdf_of_positions(std::span<const double> positions_A, int replicas, int molecules,
@@ -144,14 +142,10 @@ TrajectoryRdf rdf_of_positions(std::span<const double> positions_A, int replicas
                 static_cast<std::int64_t>(at / frame));
     counter.add(one, beads, replica);
   }
-  TrajectoryRdf result;
-  result.frames = counter.frames();
-  result.molecules = molecules;
-  result.beads = beads;
-  result.replicas = replicas;
-  result.csv = counter.csv(
-      "positions", fmt::format("tarn {}; positions, {} molecules", kVersion, molecules), replicas);
-  return result;
+  const std::string provenance =
+      fmt::format("tarn {}; positions, {} molecules", kVersion, molecules);
+  return {counter.csv("positions", provenance, replicas), counter.frames(), replicas, molecules,
+          beads};
 }
 
 }  // namespace tarn

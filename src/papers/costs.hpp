@@ -82,6 +82,9 @@ inline constexpr double kRoundOff = 2e-15;
                        ". A smaller step may help");
 }
 
+/// The largest absolute value.
+inline double size_of(const Vector& v) { return v.lpNorm<Eigen::Infinity>(); }
+
 /// A change relative to a size, which may be 0.
 inline double relative(double change, double size) {
   return change / std::max(size, std::numeric_limits<double>::min());

@@ -9,6 +9,7 @@
 #include "deck/deck_paths.hpp"
 #include "deck/defaults.hpp"
 #include "deck/key_table.hpp"
+#include "io/words.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_text.hpp"
 
@@ -27,13 +28,15 @@ constexpr std::string_view kPenaltySchemes =
     "verlet zs zss zss-stiff pushforward-newmark newmark newmark-one-step variational-euler "
     "midpoint rk4 rk4-projected dormand-prince";
 
-Condition of_kinds(std::string_view names) { return {"system.kind", words(names)}; }
-Condition with_schemes(std::string_view names) { return {"integrator.scheme", words(names)}; }
+Condition of_kinds(std::string_view names) { return {"system.kind", io::words_of(names)}; }
+Condition with_schemes(std::string_view names) {
+  return {"integrator.scheme", io::words_of(names)};
+}
 
 /// The schemes that have a penalty strength.
 Condition schemes_with_omega() {
   return {"integrator.scheme",
-          joined({words(kPenaltySchemes), words("slow-manifold so3-linearised")})};
+          joined({io::words_of(kPenaltySchemes), io::words_of("slow-manifold so3-linearised")})};
 }
 
 /// The schemes that advance in time: all but the projection.

@@ -118,9 +118,6 @@ const std::vector<SystemKind>& system_kinds();
 /// That of a deck; the defaults above if it has none.
 const SystemKind& kind_of(const Deck& deck);
 
-/// The words of a list that is separated by spaces.
-std::vector<std::string_view> words(std::string_view list);
-
 /// The choices of `[integrator] scheme`.
 std::vector<decks::Choice> schemes();
 

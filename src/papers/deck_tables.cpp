@@ -4,9 +4,12 @@
 
 #include "deck.hpp"
 #include "deck/key_table.hpp"
+#include "io/words.hpp"
 
 namespace tarn::papers {
 namespace {
+
+using io::words_of;
 
 /// Contents of q0... and v0..., in ASCII: the header of trajectory.csv contains them.
 struct Columns {
@@ -42,16 +45,6 @@ const std::vector<Columns>& columns() {
 
 }  // namespace
 
-std::vector<std::string_view> words(std::string_view list) {
-  std::vector<std::string_view> all;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(' '), list.size());
-    all.push_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return all;
-}
-
 const std::vector<SystemKind>& system_kinds() {
   static constexpr std::string_view kChain =
       "verlet zs zss zss-stiff pushforward-newmark newmark newmark-one-step variational-euler "
@@ -60,25 +53,25 @@ const std::vector<SystemKind>& system_kinds() {
       "variational-of:euler variational-of:rk2 variational-of:rk4";
   static const std::vector<SystemKind> table{
       {"double-pendulum", "a planar double pendulum, TO 4.1",
-       decks::joined({words(kChain), words(kVariational)}), 2, 2},
-      {"pendulum-chain", "a planar chain of pendula, TO 4.2", words(kChain), 2, 10},
+       decks::joined({words_of(kChain), words_of(kVariational)}), 2, 2},
+      {"pendulum-chain", "a planar chain of pendula, TO 4.2", words_of(kChain), 2, 10},
       {"dna", "a strand of DNA bases, TO 4.4",
-       words("verlet zs zss newmark pushforward-newmark rk4"), 1, 200, 20.0, 0.3},
+       words_of("verlet zs zss newmark pushforward-newmark rk4"), 1, 200, 20.0, 0.3},
       {"three-body-plane",
        "points with masses 1, 1.7 and 0.6 in the plane, with bonds of length 1 between the first "
        "and second and between the second and third, and ½ (r - 1.2)² between the first and third",
-       words(kChain), 2, 3, 2.0, 0.3},
+       words_of(kChain), 2, 3, 2.0, 0.3},
       {"magnet", "a magnetised rigid body, TO 4.5",
-       words("so3-linearised cayley-variational-euler rk4"), 3, 3, 10.0},
+       words_of("so3-linearised cayley-variational-euler rk4"), 3, 3, 10.0},
       {"double-spring", "two stiff springs in the plane, AST 5.1",
-       words("slow-manifold rattle verlet rk4 rk4-projected dormand-prince"), 2, 2, 1000.0},
-      {"free-body", "a rigid body in n dimensions, MS 6.1", words("moser-veselov rk4"), 3, 3},
+       words_of("slow-manifold rattle verlet rk4 rk4-projected dormand-prince"), 2, 2, 1000.0},
+      {"free-body", "a rigid body in n dimensions, MS 6.1", words_of("moser-veselov rk4"), 3, 3},
       {"heavy-top", "a rigid body with a fixed point under gravity, MS 6.2",
-       words("rattle constrained-euler rk4"), 3, 3},
+       words_of("rattle constrained-euler rk4"), 3, 3},
       {"double-spherical-pendulum", "a double spherical pendulum, MS 6.3",
-       words("rattle midpoint midpoint-hamilton"), 3, 2},
+       words_of("rattle midpoint midpoint-hamilton"), 3, 2},
       {"spherical-pendulum", "a spherical pendulum, PCSZ",
-       decks::joined({words(kVariational), words("rattle")}), 3, 1}};
+       decks::joined({words_of(kVariational), words_of("rattle")}), 3, 1}};
   return table;
 }
 

@@ -56,6 +56,40 @@ Matrix wedge(const Vector3d& v, const Vector3d& chi) {
 
 }  // namespace
 
+void append(std::vector<Quantity>& row, const std::string& name, const Vector& values) {
+  for (Index i = 0; i < values.size(); ++i) row.push_back({name + std::to_string(i), values[i]});
+}
+
+std::vector<Quantity> row_of(const Vector& q, const Vector& v) {
+  std::vector<Quantity> row;
+  append(row, "q", q);
+  append(row, "v", v);
+  return row;
+}
+
+void Dynamics::checked_step() {
+  if (largest_ == 0.0) largest_ = kBlownUp * (1.0 + size_of(q) + size_of(v));
+  const Vector q_before = q, v_before = v;
+  try {
+    step();
+    const double size = std::max(size_of(q), size_of(v));
+    if (!q.allFinite() || !v.allFinite() || size > largest_) {
+      throw NumericalError("it blew up: largest value " + three_digits(size) +
+                           ". Try a smaller step");
+    }
+  } catch (const NumericalError&) {
+    q = q_before;
+    v = v_before;
+    throw;
+  }
+}
+
+std::vector<Quantity> Dynamics::conserved() const {
+  std::vector<Quantity> values = invariants();
+  values.insert(values.begin(), {"energy", energy()});
+  return values;
+}
+
 // --- magnetised rigid body -----------------------------------------------------------------------
 
 LinearisedSo3::LinearisedSo3(const Magnet& magnet, double omega, double beta, Quadrature quadrature,

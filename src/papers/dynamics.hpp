@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,24 +22,59 @@ struct Quantity {
   double value = 0.0;
 };
 
-/// A system with its integrator. The meaning of q and v depends on the system.
-class Dynamics {
+/// Appends the columns name0, name1, ...
+void append(std::vector<Quantity>& row, const std::string& name, const Vector& values);
+/// Columns of positions and velocities.
+std::vector<Quantity> row_of(const Vector& q, const Vector& v);
+
+/// A run has blown up when coordinates, or the energy of the velocities, exceed those of the start
+/// by this factor.
+inline constexpr double kBlownUp = 1e6;
+
+/// A system with its integrator, which a run advances and writes.
+class Case {
  public:
-  virtual ~Dynamics() = default;
+  virtual ~Case() = default;
+  /// Advances by one step, without the checks of checked_step(), for timings.
   /// @throws NumericalError if an iteration does not converge
-  void step() {
+  virtual void step() = 0;
+  /// Advances by one step. @throws NumericalError if it fails or blows up; the state is unchanged
+  /// then
+  virtual void checked_step() = 0;
+  /// Columns of trajectory.csv after step and time.
+  virtual std::vector<Quantity> row() const = 0;
+  virtual std::vector<Quantity> energies() const = 0;
+  virtual std::vector<Quantity> conserved() const = 0;
+  virtual const Costs& costs() const = 0;
+  /// Columns of iterations.csv after the iteration number; empty if the case has none.
+  virtual std::vector<Quantity> iterate() const { return {}; }
+  /// Number of steps, if the case and not the deck determines it.
+  virtual std::optional<std::int64_t> steps() const { return std::nullopt; }
+};
+
+/// A system on a manifold. The meaning of q and v depends on the system.
+class Dynamics : public Case {
+ public:
+  void step() final {
     advance();
     ++costs_.steps;
   }
+  void checked_step() final;
   virtual double energy() const = 0;
   virtual std::vector<Quantity> invariants() const = 0;
-  const Costs& costs() const { return costs_; }
+  std::vector<Quantity> row() const final { return row_of(q, v); }
+  std::vector<Quantity> energies() const final { return {{"total", energy()}}; }
+  std::vector<Quantity> conserved() const final;
+  const Costs& costs() const final { return costs_; }
 
   Vector q, v;  ///< the whole state
 
  protected:
   virtual void advance() = 0;
   Costs costs_;
+
+ private:
+  double largest_ = 0.0;  // permitted value; 0: before the first step
 };
 
 /// A square matrix from its rows, and its rows.

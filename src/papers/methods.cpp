@@ -1,8 +1,11 @@
 #include "methods.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+
+#include "core/slow_point.hpp"
 
 namespace tarn::papers {
 namespace {
@@ -16,6 +19,19 @@ Vector gram_solution(const Constraint& constraint, const Vector& masses, const V
   constraint.add_gram(x, x, masses, 1.0, gram);
   return gram.solve(values);
 }
+
+constexpr int kStages = 7;  // the last stage of a step is the first of the next
+constexpr std::array<std::array<double, kStages - 1>, kStages> kA{
+    {{},
+     {1.0 / 5},
+     {3.0 / 40, 9.0 / 40},
+     {44.0 / 45, -56.0 / 15, 32.0 / 9},
+     {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
+     {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
+     {35.0 / 384, 0.0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}}};
+/// Weights of order 5 (the last row of kA) minus those of order 4.
+constexpr std::array<double, kStages> kError{
+    71.0 / 57600, 0.0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
 
 }  // namespace
 
@@ -33,8 +49,8 @@ Vector FreeMethod::solve_acceleration(const Vector& c, double w, Vector a) {
     a -= step;
     ++costs_.iterations;
     ++costs_.linear_solves;
-    change = relative(step.lpNorm<Eigen::Infinity>(), a.lpNorm<Eigen::Infinity>());
-    const double moved = relative(w * step.lpNorm<Eigen::Infinity>(), q.lpNorm<Eigen::Infinity>());
+    change = relative(size_of(step), size_of(a));
+    const double moved = relative(w * size_of(step), size_of(q));
     // Near the end the change is due to rounding of the residual.
     const bool is_near = change < 1e-9 || moved < kRoundingOfQ;
     if (change <= kRoundOff || (is_near && change >= 0.25 * last)) return a;
@@ -51,9 +67,9 @@ void AccelerationMethod::advance(State& s) {
   s.f = f;
 }
 
-Vector Zss::linearised(const Vector& x, Hessian kind) {
+Vector Zss::acceleration(const Vector& x) {
   ++costs_.linear_solves;
-  return system_.shifted_mass(x, weight_, kind).solve(-system_.gradient(x));
+  return system_.shifted_mass(x, weight_, kind_).solve(-system_.gradient(x));
 }
 
 Method::EnergyPlace Zs::energy_place(const MechanicalSystem& system, const State& s) const {
@@ -62,7 +78,7 @@ Method::EnergyPlace Zs::energy_place(const MechanicalSystem& system, const State
 }
 
 Vector Zs::acceleration(const Vector& x) {
-  const Vector a = linearised(x, Hessian::full);
+  const Vector a = Zss::acceleration(x);
   return a - 0.5 * weight_ * weight_ * system_.mass_solve(system_.third_derivative(x, a));
 }
 
@@ -138,7 +154,7 @@ void ConstrainedVerlet::solve_multipliers(const Vector& gradient, const Vector& 
     ++costs_.iterations;
     ++costs_.linear_solves;
     // Not the change of lambda: for small h that is rounding of q, amplified by 1/h².
-    change = relative(moved.lpNorm<Eigen::Infinity>(), q.lpNorm<Eigen::Infinity>());
+    change = relative(size_of(moved), size_of(q));
     if (change <= kRoundOff || (change < 1e-12 && change >= 0.25 * last)) break;
     last = change;
   }
@@ -201,11 +217,8 @@ void ConstrainedMidpoint::advance(State& s) {
   for (int i = 0;; ++i) {
     const auto [x_rate, v_rate] = rates(x, v);
     const Vector next_x = s.x + 0.5 * h_ * x_rate, next_v = s.v + 0.5 * h_ * v_rate;
-    const double largest =
-        std::max(next_x.lpNorm<Eigen::Infinity>(), next_v.lpNorm<Eigen::Infinity>());
-    change = relative(
-        std::max((next_x - x).lpNorm<Eigen::Infinity>(), (next_v - v).lpNorm<Eigen::Infinity>()),
-        largest);
+    const double largest = std::max(size_of(next_x), size_of(next_v));
+    change = relative(std::max(size_of(next_x - x), size_of(next_v - v)), largest);
     x = next_x;
     v = next_v;
     ++costs_.iterations;
@@ -218,6 +231,103 @@ void ConstrainedMidpoint::advance(State& s) {
   s.x = 2.0 * x - s.x;
   s.v = 2.0 * v - s.v;
   begin(s);
+}
+
+// --- slow manifold and step-size control
+// -----------------------------------------------------------
+
+std::vector<SlowIterate> project_onto(const SlowManifold& manifold, const MechanicalSystem& system,
+                                      const Vector& x, const Vector& v) {
+  const Constraint& constraint = manifold.constraint;
+  const auto both = [](const Vector& a, const Vector& b) {
+    Vector joined(a.size() + b.size());
+    joined << a, b;
+    return joined;
+  };
+  SlowProjection projection;
+  projection.acceleration = [&](const Vector& y) { return system.acceleration(y); };
+  projection.constraints = [&](const Vector& y, const Vector& w) {
+    return both(constraint.values(y), constraint.rates(y, w));
+  };
+  projection.averaged = both;
+  projection.move = [](const Vector& mean, Vector& y, Vector& w) {
+    y = mean.head(y.size());
+    w = mean.tail(w.size());
+  };
+  projection.window = slow_window(manifold.omega, manifold.omega);
+  projection.tolerance = manifold.tolerance;
+
+  std::vector<SlowIterate> iterates;
+  const auto add = [&](const Vector& y, const Vector& w) {
+    iterates.push_back({y, w, constraint.values(y), constraint.rates(y, w)});
+  };
+  add(x, v);
+  Vector slow_x = x, slow_v = v;
+  move_to_slow_point(projection, slow_x, slow_v, add);
+  return iterates;
+}
+
+void ProjectedRk4::project(Vector& x, Vector& v) {
+  const std::vector<SlowIterate> iterates = project_onto(manifold_, system_, x, v);
+  costs_.iterations += static_cast<std::int64_t>(iterates.size()) - 1;
+  x = iterates.back().x;
+  v = iterates.back().v;
+}
+
+void DormandPrince::advance(State& s) {
+  const Index n = s.x.size();
+  std::array<Vector, kStages> k;  // (x', v') of each stage
+  Vector y(2 * n), next(2 * n);
+  const auto rates = [&](const Vector& z) {
+    Vector r(2 * n);
+    r << z.tail(n), system_.acceleration(z.head(n));
+    return r;
+  };
+  y << s.x, s.v;
+  k[0] = rates(y);
+  if (step_ == 0.0) step_ = h_ * std::min(1.0, relative_);
+  for (double left = h_; left > 0.0;) {
+    const bool last = step_ >= left;
+    const double h = last ? left : step_;
+    for (std::size_t i = 1; i < kStages; ++i) {
+      next = y;
+      for (std::size_t j = 0; j < i; ++j) {
+        if (kA[i][j] != 0.0) next += h * kA[i][j] * k[j];
+      }
+      k[i] = rates(next);
+    }
+    Vector estimate = Vector::Zero(2 * n);
+    for (std::size_t i = 0; i < kStages; ++i) estimate += h * kError[i] * k[i];
+    double error = 0.0;  // relative to the tolerance
+    for (Index i = 0; i < 2 * n; ++i) {
+      const double size = std::max(std::abs(y[i]), std::abs(next[i]));
+      error = std::max(error, std::abs(estimate[i]) / std::max(relative_ * size, absolute_));
+    }
+    if (!next.allFinite() || !estimate.allFinite() || error > 1e30) error = 1e30;
+    const double factor = std::clamp(0.9 * std::pow(error, -0.2), 0.2, 5.0);
+    if (error <= 1.0) {
+      y = next;
+      k[0] = k[kStages - 1];
+      left = last ? 0.0 : left - h;
+      if (last && factor >= 1.0) break;  // a truncated step is no estimate for the next
+    }
+    step_ = h * factor;
+    if (!(step_ > 1e-14 * h_)) {
+      throw NumericalError(
+          "Dormand-Prince: no step is small enough for the tolerance; increase the tolerance");
+    }
+  }
+  s.x = y.head(n);
+  s.v = y.tail(n);
+}
+
+void AdaptiveSteps::advance(State& s) {
+  if (costs_.steps < projections_) {
+    const SlowIterate point = project_onto(manifold_, system_, s.x, s.v).back();
+    s.x = point.x;
+    s.v = point.v;
+  }
+  DormandPrince::advance(s);
 }
 
 // --- composition and diagnostics -----------------------------------------------------------------
@@ -250,13 +360,6 @@ void Composed::add_up() {
   const std::int64_t steps = costs_.steps;
   costs_ = outer_->costs() + inner_->costs();
   costs_.steps = steps;
-}
-
-State advanced(Method& method, const Vector& x, const Vector& v, std::int64_t steps) {
-  State s{x, v, {}, {}};
-  method.begin(s);
-  for (std::int64_t k = 0; k < steps; ++k) method.step(s);
-  return s;
 }
 
 double energy(const MechanicalSystem& system, const Method& method, const State& s) {

@@ -5,13 +5,12 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
-#include <functional>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "experiment.hpp"
 #include "io/draw.hpp"
 #include "io/json.hpp"
 #include "tarn/core/error.hpp"
@@ -33,26 +32,11 @@ struct Change {
 
 /// A table with one row every given number of steps.
 struct Table {
-  std::string name;
   std::int64_t every;
-  std::function<std::vector<Quantity>()> values;
+  bool has_time;
+  std::vector<Quantity> (Case::*values)() const;
   io::CsvWriter csv;
   std::vector<Change> changes;  ///< of each value
-
-  bool has_time() const { return name != "iterations"; }
-  void write(std::int64_t step, double time) {
-    if (step % every != 0) return;
-    csv.cell(step);
-    if (has_time()) csv.cell(time);
-    const std::vector<Quantity> row = values();
-    for (std::size_t k = 0; k < row.size(); ++k) {
-      csv.cell(row[k].value);
-      Change& change = changes[k];
-      change.last = row[k].value - change.start;
-      change.largest = std::max(change.largest, std::abs(change.last));
-    }
-    csv.end_row();
-  }
 };
 
 /// The shortest core time of all steps of a deck in repetitions for this time [s]. Short runs are
@@ -69,7 +53,7 @@ double shortest_time(PaperDeck deck, std::int64_t steps, double timing_s) {
     for (std::size_t k = 0; k < together; ++k) cases.push_back(make_case(deck));
     const std::clock_t start = std::clock();
     for (const auto& one : cases) {
-      for (std::int64_t step = 0; step < steps; ++step) one->step_only();
+      for (std::int64_t step = 0; step < steps; ++step) one->step();
     }
     const double all_s = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     if (all_s < kClock_s && together < 1000) {
@@ -122,8 +106,7 @@ class Run {
     try {
       write_rows();
       while (step_ < last_step_) {
-        case_->step();
-        ++step_;
+        step();
         write_rows();
       }
       flush();
@@ -131,7 +114,7 @@ class Run {
     } catch (const NumericalError& error) {
       const std::string name = "blow-up-0000";
       add_table(name, 1, &Case::row);
-      tables_.back()->write(step_, time());
+      write_row(tables_.back());
       flush();
       write_record("failed", error.what());
       throw NumericalError(
@@ -154,20 +137,21 @@ class Run {
     if (name == "trajectory") {
       text += "; " + trajectory_column_text(deck_.system.kind, deck_.own.integrator.scheme);
     }
-    std::vector<std::string> header{"step", "time"};
-    if (name == "iterations") header = {"iteration"};
+    const bool has_time = name != "iterations";
+    std::vector<std::string> header{"iteration"};
+    if (has_time) header = {"step", "time"};
     std::vector<Change> changes;
     for (const Quantity& q : (*case_.*values)()) {
       header.push_back(q.name);
       changes.push_back({q.name, q.value});
     }
-    tables_.emplace_back(new Table{name,
-                                   every,
-                                   [this, values] { return (*case_.*values)(); },
-                                   {fmt::format("{}/{}.csv", folder_, name), std::move(header)},
-                                   std::move(changes)});
-    tables_.back()->csv.create(text);
-    if (name == "conservation") conservation_ = tables_.back().get();
+    tables_.push_back({every,
+                       has_time,
+                       values,
+                       {fmt::format("{}/{}.csv", folder_, name), std::move(header)},
+                       std::move(changes)});
+    tables_.back().csv.create(text);
+    if (name == "conservation") conserved_ = tables_.size() - 1;
   }
 
   void make_tables() {
@@ -178,18 +162,42 @@ class Run {
     if (keys.conservation) add_table("conservation", keys.conservation->every, &Case::conserved);
   }
 
-  /// t = step * h, never accumulated.
-  double time() const { return static_cast<double>(step_) * deck_.own.integrator.step; }
-
+  /// @throws NumericalError with the number of the step
+  void step() {
+    const IntegratorKeys& keys = deck_.own.integrator;
+    try {
+      case_->checked_step();
+    } catch (const NumericalError& error) {
+      throw NumericalError(fmt::format("\"{}\" failed at step {} (time {:g}): {}", keys.scheme,
+                                       step_ + 1, static_cast<double>(step_ + 1) * keys.step,
+                                       error.what()));
+    }
+    ++step_;
+  }
   void write_rows() {
-    for (const auto& table : tables_) table->write(step_, time());
+    for (Table& table : tables_) {
+      if (step_ % table.every == 0) write_row(table);
+    }
+  }
+  void write_row(Table& table) {
+    table.csv.cell(step_);
+    // t = step * h, never accumulated.
+    if (table.has_time) table.csv.cell(static_cast<double>(step_) * deck_.own.integrator.step);
+    const std::vector<Quantity> row = (*case_.*table.values)();
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      table.csv.cell(row[k].value);
+      Change& change = table.changes[k];
+      change.last = row[k].value - change.start;
+      change.largest = std::max(change.largest, std::abs(change.last));
+    }
+    table.csv.end_row();
   }
   void flush() {
-    for (const auto& table : tables_) table->csv.flush();
+    for (Table& table : tables_) table.csv.flush();
   }
   /// The conserved quantities over the rows of conservation.csv.
   std::vector<Change> changes() const {
-    return conservation_ != nullptr ? conservation_->changes : std::vector<Change>();
+    return conserved_ ? tables_[*conserved_].changes : std::vector<Change>();
   }
 
   void write_record(std::string_view status, std::string_view error = {}) const {
@@ -242,8 +250,8 @@ class Run {
   std::unique_ptr<Case> case_;
   std::int64_t step_ = 0, last_step_;
   double seconds_ = std::numeric_limits<double>::quiet_NaN();
-  std::vector<std::unique_ptr<Table>> tables_;
-  const Table* conservation_ = nullptr;  ///< of tables_
+  std::vector<Table> tables_;
+  std::optional<std::size_t> conserved_;  ///< number of conservation.csv
 };
 
 }  // namespace

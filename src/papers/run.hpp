@@ -1,10 +1,19 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "deck.hpp"
+#include "dynamics.hpp"
 
 namespace tarn::papers {
+
+/// The deck, with missing masses, lengths and initial data taken from the paper.
+PaperDeck with_initial_data(PaperDeck deck);
+
+/// @param deck must outlive the case
+/// @throws InputError if a scheme with constraints cannot start from the given data
+std::unique_ptr<Case> make_case(const PaperDeck& deck);
 
 struct Options {
   std::string out_dir;  ///< empty: out/<name of the deck>

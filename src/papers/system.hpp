@@ -47,18 +47,6 @@ class MechanicalSystem {
   Vector masses_;
 };
 
-/// No forces.
-class FreeSystem : public MechanicalSystem {
- public:
-  using MechanicalSystem::MechanicalSystem;
-  double potential(const Vector&) const override { return 0.0; }
-  Vector gradient(const Vector& q) const override { return Vector::Zero(q.size()); }
-  void add_hessian(const Vector&, double, BandMatrix&, Hessian) const override {}
-  Vector third_derivative(const Vector& q, const Vector&) const override {
-    return Vector::Zero(q.size());
-  }
-};
-
 inline constexpr int kMostCoordinates = 6;
 /// Values at the coordinates that one constraint depends on.
 using Local = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMostCoordinates, 1>;

@@ -236,7 +236,7 @@ Experiment make_dna(const Dna::Parameters& parameters, const Vector& xi) {
 }
 
 Experiment make_double_spring(double omega) {
-  Experiment p = with_bonds(std::make_unique<FreeSystem>(Vector::Ones(4)), Form::plain, 2,
+  Experiment p = with_bonds(std::make_unique<Weight>(Vector::Ones(2), 2, 0.0), Form::plain, 2,
                             {{DistanceConstraint::kOrigin, 0, 1.0}, {0, 1, 1.0}}, omega);
   p.position = Vector{{1.0, 0.25, 2.0, 0.0}};
   p.velocity = Vector{{0.0, -0.5, 0.0, 0.5}};
@@ -259,8 +259,8 @@ Vector standard_normals(std::uint64_t seed, Index count) {
 
 Experiment make_three_body_plane(double omega) {
   const Vector masses{{1.0, 1.7, 0.6}};
-  Experiment soft = with_bonds(std::make_unique<FreeSystem>(repeated(masses, 2)), Form::plain, 2,
-                               {{0, 2, 1.2}}, 1.0);
+  Experiment soft =
+      with_bonds(std::make_unique<Weight>(masses, 2, 0.0), Form::plain, 2, {{0, 2, 1.2}}, 1.0);
   Experiment p =
       with_bonds(std::move(soft.penalised), Form::squared, 2, {{0, 1, 1.0}, {1, 2, 1.0}}, omega);
   p.extra = std::move(soft.soft);

@@ -46,11 +46,11 @@ class DistanceConstraint : public Constraint {
   Index coordinate_coupling_ = 0;
 };
 
-/// V = gravity Σ m y, with y the last coordinate of each point.
+/// V = gravity Σ m y, with y the last coordinate of each point; 0: no forces.
 class Weight : public MechanicalSystem {
  public:
   Weight(const Vector& point_masses, Index dimensions, double gravity);
-  double potential(const Vector& q) const override { return weight_.dot(q); }
+  double potential(const Vector& q) const override { return 0.0 + weight_.dot(q); }
   Vector gradient(const Vector&) const override { return weight_; }
   Sparsity sparsity() const override { return {0}; }
   void add_hessian(const Vector&, double, BandMatrix&, Hessian) const override {}

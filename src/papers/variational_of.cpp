@@ -141,8 +141,7 @@ class VariationalOf : public Dynamics {
       const Ends e = ends(x, u);
       const Vector du = b * b_mass.partialPivLu().solve(b.transpose() * (v - e.p_minus));
       const Vector dx = q - e.minus;
-      change = std::max(du.lpNorm<Eigen::Infinity>(), dx.lpNorm<Eigen::Infinity>()) /
-               std::max(1.0, u.lpNorm<Eigen::Infinity>());
+      change = std::max(size_of(du), size_of(dx)) / std::max(1.0, size_of(u));
       ++costs_.iterations;
       if (change <= kRelativeRoundOff || (sweep > 2 && change < 1e-13 && change >= last)) {
         q = e.plus;

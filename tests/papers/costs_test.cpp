@@ -1,9 +1,9 @@
 // Numbers of evaluations of forces, Hessians and third derivatives by each method.
 #include "papers/costs.hpp"
 
+#include "geometry.hpp"
 #include "papers/dynamics.hpp"
 #include "papers/methods.hpp"
-#include "papers/slow_manifold.hpp"
 #include "papers/systems.hpp"
 #include "testing.hpp"
 

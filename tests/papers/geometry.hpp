@@ -20,6 +20,14 @@ std::unique_ptr<Method> make_method(const Experiment& p, double h, double beta) 
   }
 }
 
+/// The state after a number of steps from (x, v).
+inline State advanced(Method& method, const Vector& x, const Vector& v, std::int64_t steps) {
+  State s{x, v, {}, {}};
+  method.begin(s);
+  for (std::int64_t k = 0; k < steps; ++k) method.step(s);
+  return s;
+}
+
 /// Two vectors as one.
 inline Vector joined(const Vector& a, const Vector& b) {
   Vector both(a.size() + b.size());

@@ -4,6 +4,7 @@
 #include "command.hpp"
 #include "csv_reader.hpp"
 #include "deck/checker.hpp"
+#include "geometry.hpp"
 #include "json_reader.hpp"
 #include "papers/methods.hpp"
 #include "papers/systems.hpp"

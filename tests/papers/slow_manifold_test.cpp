@@ -1,6 +1,5 @@
 // The double spring of AST 5 and 6: projections onto the slow manifold, and slow solutions.
-#include "papers/slow_manifold.hpp"
-
+#include "geometry.hpp"
 #include "papers/methods.hpp"
 #include "papers/systems.hpp"
 #include "testing.hpp"
@@ -193,9 +192,9 @@ TEST(MechanicsDormandPrince, IsOfOrderFive) {
 }
 
 /// A free point, beyond x = 1 of no potential at all, or of one beyond all numbers.
-class Edge final : public FreeSystem {
+class Edge final : public Weight {
  public:
-  explicit Edge(double beyond) : FreeSystem(Vector::Ones(1)), beyond_(beyond) {}
+  explicit Edge(double beyond) : Weight(Vector::Ones(1), 1, 0.0), beyond_(beyond) {}
   Vector gradient(const Vector& q) const override {
     return Vector::Constant(1, q[0] < 1.0 ? 0.0 : beyond_);
   }

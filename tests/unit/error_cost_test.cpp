@@ -1,6 +1,4 @@
-#include "compare/error_cost.hpp"
-
-#include "compare/energy_conservation.hpp"
+#include "compare/scheme_run.hpp"
 #include "compare/water_variants.hpp"
 #include "tarn/compare.hpp"
 #include "testing.hpp"

@@ -14,6 +14,8 @@
 
 namespace tarn::analysis {
 
+class Memory;
+
 /// Sums over samples with nearly the same energy.
 struct EnergyBin {
   double samples = 0.0;
@@ -254,6 +256,8 @@ class MultiHistogram {
   std::vector<double> memory() const;
   /// @throws LayoutError unless it is a memory() of an object with the same arguments
   void restore(std::span<const double> memory);
+  /// Either of them.
+  void archive(Memory& m);
 
  private:
   /// Bins sorted by number, contiguous in memory because there are millions of samples.
@@ -275,7 +279,13 @@ class MultiHistogram {
     }
     auto begin() const { return entries_.begin(); }
     auto end() const { return entries_.end(); }
-    std::size_t size() const { return entries_.size(); }
+    template <class M>
+    void archive(M& m) {
+      m.list(entries_, [&](Entry& entry) {
+        auto& [number, bin] = entry;
+        m(number, bin.samples, bin.energy, bin.value, bin.product);
+      });
+    }
 
    private:
     std::vector<Entry> entries_;

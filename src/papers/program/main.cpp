@@ -1,6 +1,5 @@
 // The program tarn-papers.
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <initializer_list>
@@ -9,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "io/words.hpp"
 #include "papers/run.hpp"
 #include "tarn/core/error.hpp"
 
@@ -53,9 +53,8 @@ struct Arguments : Options {
 };
 
 double seconds_of(const std::string& text) {
-  char* end = nullptr;
-  const double seconds = std::strtod(text.c_str(), &end);
-  if (*end == '\0' && seconds > 0.0) return seconds;
+  const auto seconds = io::finite_number(text);
+  if (seconds && *seconds > 0.0) return *seconds;
   throw InputError(fmt::format("--time {}; expected a number of seconds above 0", text));
 }
 
