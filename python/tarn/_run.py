@@ -22,7 +22,7 @@ from tarn._ensemble import BlowUp
 from tarn._errors import InputError, MissingFileError, TarnWarning, name_arguments
 from tarn._observer import Observer
 from tarn._potential import PotentialLike, function_of
-from tarn._table import Files
+from tarn._table import Files, Table
 
 
 @dataclass(frozen=True)
@@ -273,6 +273,12 @@ class Result(Files):
     def is_finished(self) -> bool:
         """Whether the run has done all its steps. False for one that is running or was killed."""
         return bool(self.record["status"] == "finished")
+
+    @property
+    def free_energy(self) -> Table:
+        """The free energy along the coordinate of `[bias]`, from `free_energy.csv`: `coordinate`,
+        `free_energy_kcal_per_mol` and its error `free_energy_kcal_per_mol_err`, `samples`."""
+        return self.table("free_energy")
 
     def __repr__(self) -> str:
         what = f"Result of {self.out}: {self.steps_done} steps, {len(self.averages)} averages"
