@@ -269,7 +269,7 @@ struct Deck {
   std::optional<ExchangeSection> exchange;
   std::optional<ConfinementSection> confinement;
   std::optional<FieldSection> field;
-  std::optional<BiasSection> bias;
+  std::optional<BiasSection> bias, bias_2, bias_3, bias_4;  ///< `[[bias]]`, in this order
   std::optional<PotentialSection> potential;
   RunSection run;
   std::optional<ObserveTable> energies;

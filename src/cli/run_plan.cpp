@@ -8,6 +8,7 @@
 
 #include "core/text.hpp"
 #include "deck/checker.hpp"
+#include "deck/defaults.hpp"
 #include "deck/system_limits.hpp"
 #include "deck_arguments.hpp"
 #include "run/step_cost.hpp"
@@ -127,6 +128,7 @@ std::vector<std::string> files_of_section(const Deck& deck, const std::string& n
   add(name == "path_integral" && rings && deck.thermostat.kind != Thermostat::none,
       "heat_capacity.csv");
   add(name == "rdf" && several, "rdf_by_bath.csv");
+  add(name == "bias" && decks::has_windows(deck), "free_energy.csv");
   add(name == "profile" && several, "profile_by_bath.csv");
   add(name == "evaporation", "survival.csv");
   add(name == "evaporation", "evaporation_rates.csv");

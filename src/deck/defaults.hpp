@@ -38,4 +38,7 @@ double default_highest_wavenumber_per_cm(const Deck& deck);
 /// The ratio of the two.
 inline constexpr double kWavenumberMargin = 1.03;
 
+/// Whether a [[bias]] has several centres.
+bool has_windows(const Deck& deck);
+
 }  // namespace tarn::decks

@@ -167,7 +167,11 @@ System make_system(const Deck& deck, int molecules) {
   if (deck.confinement) {
     system.confinement = {deck.confinement->radius_A, deck.confinement->stiffness_kcal_per_mol_A2};
   }
-  if (deck.bias) system.biases.push_back(bias_spec(*deck.bias));
+  for (const auto& bias : {deck.bias, deck.bias_2, deck.bias_3, deck.bias_4}) {
+    if (bias) system.biases.push_back(bias_spec(*bias));
+  }
+  // bias.csv has the coordinate of the first one.
+  std::ranges::stable_partition(system.biases, &BiasSpec::has_windows);
   if (deck.path_integral) system.path_integral = ring_spec(*deck.path_integral);
   system.zero_momentum = keeps_zero_momentum(deck);
   system.seed = deck.system.seed;

@@ -92,10 +92,10 @@ std::string section_text(const decks::Schema& schema, const Section& section, co
     const std::string row = fmt::format(
         "| {} | {} | {} | {}{} |\n", code(key.name), value_cell(key), default_cell(key, defaults),
         key.description, with.empty() ? "" : fmt::format(" Only with: {}.", with));
-    choices += choices_text(key);
     const auto [at, is_new] = known.try_emplace(row, link_to(section));
     if (is_new) {
       rows += row;
+      choices += choices_text(key);
     } else {
       std::string& names = as_in[at->second];
       names += (names.empty() ? "" : ", ") + code(key.name);

@@ -232,19 +232,25 @@ SectionTable field_section() {
                   component(&FieldSection::z_V_per_nm, "z_V_per_nm", "z")});
 }
 
-SectionTable bias_section() {
+SectionTable bias_section(std::optional<BiasSection> Deck::*member, std::string_view name,
+                          std::string_view coordinate) {
   using B = BiasSection;
-  const Condition lengths{"bias.coordinate",
+  const Condition lengths{coordinate,
                           {"distance", "separation", "largest_separation", "radius_of_gyration"}};
-  const Condition contacts{"bias.coordinate", {"contacts"}};
+  const Condition contacts{coordinate, {"contacts"}};
   return section(
-      &Deck::bias, "bias",
-      "An additional energy of a coordinate ξ of the oxygens (equations 97 and 98), of the "
-      "centroids of ring polymers. With several centres, the windows, replica r has centre r "
-      "modulo "
-      "their number; [`[exchange]`](#exchange) exchanges neighbouring windows, and "
-      "[`[observe.bias]`](#observebias) writes the free energy along ξ. The total energy includes "
-      "the bias, and `potential_kcal_per_mol` does not.",
+      member, name,
+      name == "bias"
+          ? "An additional energy of a coordinate ξ of the oxygens (equations 97 and 98), of the "
+            "centroids of ring polymers. With several centres, the windows, replica r has centre r "
+            "modulo "
+            "their number; [`[exchange]`](#exchange) exchanges neighbouring windows, and "
+            "[`[observe.bias]`](#observebias) writes the free energy along ξ. The total energy "
+            "includes "
+            "the bias, and `potential_kcal_per_mol` does not. Several biases, of which one may "
+            "have "
+            "windows, are several `[[bias]]`."
+          : "Another `[[bias]]`.",
       {
           key(&B::coordinate, "coordinate",
               {{"distance", BiasCoordinate::distance, "distance of two oxygens"},
@@ -260,7 +266,7 @@ SectionTable bias_section() {
           key(&B::molecules, "molecules", from_to(0, kMaxMolecules - 1),
               "Two molecules of a `distance`, or the one of a `separation`, counted from 0.",
               {.default_text = "[0, 1] or [0]",
-               .used_with = {{"bias.coordinate", {"distance", "separation"}}}}),
+               .used_with = {{coordinate, {"distance", "separation"}}}}),
           key(&B::r0_A, "r0_A", above_to(0, 100), "r0 of `contacts`.", {.used_with = {contacts}}),
           key(&B::kind, "kind",
               {{"harmonic", BiasKind::harmonic, "K/2 (ξ - centre)²"},
@@ -276,6 +282,13 @@ SectionTable bias_section() {
           key(&B::stiffness_kcal_per_mol, "stiffness_kcal_per_mol", above_to(0, 1e6),
               "Stiffness K of `contacts`.", {.default_text = "required", .used_with = {contacts}}),
       });
+}
+
+std::vector<SectionTable> bias_sections() {
+  return {bias_section(&Deck::bias, "bias", "bias.coordinate"),
+          bias_section(&Deck::bias_2, "bias_2", "bias_2.coordinate"),
+          bias_section(&Deck::bias_3, "bias_3", "bias_3.coordinate"),
+          bias_section(&Deck::bias_4, "bias_4", "bias_4.coordinate")};
 }
 
 SectionTable run_section() {

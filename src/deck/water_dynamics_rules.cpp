@@ -190,43 +190,52 @@ void ring_polymers_are_warm(Checker& checker) {
   }
 }
 
-/// The deck's windows; none: empty.
-std::vector<double> windows_of_deck(const Deck& deck) {
-  if (!deck.bias) return {};
-  std::vector<double> centres = bias_spec(*deck.bias).centres;
-  return centres.size() > 1 ? centres : std::vector<double>{};
+/// Calls op(section, its name) for each bias of a deck.
+template <class Op>
+void for_each_bias(const Deck& deck, const Op& op) {
+  if (deck.bias) op(*deck.bias, std::string("bias"));
+  if (deck.bias_2) op(*deck.bias_2, std::string("bias_2"));
+  if (deck.bias_3) op(*deck.bias_3, std::string("bias_3"));
+  if (deck.bias_4) op(*deck.bias_4, std::string("bias_4"));
 }
-
-void bias_is_complete(Checker& checker) {
+void biases_are_complete(Checker& checker) {
   const Deck& deck = checker.deck();
-  if (!deck.bias || !checker.is_reliable({"bias.coordinate"})) return;
-  const bool contacts = deck.bias->coordinate == BiasCoordinate::contacts;
-  const std::string_view centres = contacts ? "bias.centres" : "bias.centres_A";
-  require_keys(checker, {centres, contacts ? "bias.stiffness_kcal_per_mol"
-                                           : "bias.stiffness_kcal_per_mol_A2"});
-  const std::vector<double> windows = windows_of_deck(deck);
-  if (std::adjacent_find(windows.begin(), windows.end(), std::greater_equal<>()) != windows.end()) {
-    checker.problem(centres, "the centres must be in ascending order");
-  }
-  const auto length = static_cast<int>(windows.size());
-  const int replicas = deck.system.replicas;
-  if (length > 1 && checker.is_reliable({"system.replicas"}) && replicas % length != 0) {
-    checker.problem("system.replicas",
-                    fmt::format("replicas = {} is not a multiple of the {} windows of [bias]; "
-                                "write replicas = {}",
-                                replicas, length, (replicas + length - 1) / length * length));
-  }
-  if (length > 1 && has_several_baths(bath_temperatures_K(deck))) {
-    checker.problem("thermostat.temperatures_K",
-                    "several temperatures and several windows of [bias] exclude each other");
-  }
-  if (length > 1 && deck.thermostat.kind == Thermostat::none) {
-    checker.problem(centres, "windows need a thermostat");
-  }
+  int with_windows = 0;
+  for_each_bias(deck, [&](const BiasSection& bias, const std::string& name) {
+    if (!checker.is_reliable({name + ".coordinate"})) return;
+    const bool contacts = bias.coordinate == BiasCoordinate::contacts;
+    const std::string centres = name + (contacts ? ".centres" : ".centres_A");
+    const std::string stiffness =
+        name + (contacts ? ".stiffness_kcal_per_mol" : ".stiffness_kcal_per_mol_A2");
+    require_keys(checker, {centres, stiffness});
+    const std::vector<double> windows = bias_spec(bias).centres;
+    const auto falls = std::adjacent_find(windows.begin(), windows.end(), std::greater_equal<>());
+    if (falls != windows.end()) {
+      checker.problem(centres, "the centres must be in ascending order");
+    }
+    const auto length = static_cast<int>(windows.size());
+    if (length < 2) return;
+    if (++with_windows == 2) checker.problem(centres, "only one [[bias]] can have several centres");
+    const int replicas = deck.system.replicas;
+    if (checker.is_reliable({"system.replicas"}) && replicas % length != 0) {
+      checker.problem("system.replicas",
+                      fmt::format("replicas = {} is not a multiple of the {} windows of [bias]; "
+                                  "write replicas = {}",
+                                  replicas, length, (replicas + length - 1) / length * length));
+    }
+    if (has_several_baths(bath_temperatures_K(deck))) {
+      checker.problem("thermostat.temperatures_K",
+                      "several temperatures and several windows of [bias] exclude each other");
+    }
+    if (deck.thermostat.kind == Thermostat::none) {
+      checker.problem(centres, "windows need a thermostat");
+    }
+  });
+  if (!deck.bias) return;
   if (deck.run.precision == Precision::single) {
     checker.problem("run.precision", "[bias] needs precision = \"double\" or \"mixed\"");
   }
-  if (deck.exchange && length < 2 && deck.path_integral) {
+  if (deck.exchange && with_windows == 0 && deck.path_integral) {
     checker.problem("bias.coordinate",
                     "[bias] with one centre does not support [exchange] of ring polymers");
   }
@@ -236,26 +245,27 @@ void bias_is_complete(Checker& checker) {
 }
 
 std::optional<std::string> bias_problem(const Deck& deck, std::int64_t molecules) {
-  if (!deck.bias) return std::nullopt;
-  const auto& chosen = deck.bias->molecules;
-  const BiasSpec bias = bias_spec(*deck.bias);
-  const bool pair = bias.coordinate == BiasCoordinate::distance;
-  if (molecules < 2) return "a bias needs at least two molecules";
-  for (const double m : chosen) {
-    if (m != std::floor(m) || m >= static_cast<double>(molecules)) {
-      return fmt::format("molecules = {:g}: the molecules are 0 to {}", m, molecules - 1);
+  std::optional<std::string> problem;
+  for_each_bias(deck, [&](const BiasSection& section, const std::string&) {
+    const BiasSpec bias = bias_spec(section);
+    const bool pair = bias.coordinate == BiasCoordinate::distance;
+    if (molecules < 2) problem = "a bias needs at least two molecules";
+    for (const double m : section.molecules) {
+      if (m == std::floor(m) && m < static_cast<double>(molecules)) continue;
+      problem = fmt::format("molecules = {:g}: the molecules are 0 to {}", m, molecules - 1);
     }
-  }
-  const bool right = chosen.empty() || chosen.size() == (pair ? 2 : 1);
-  if (!right || (pair && bias.molecules[0] == bias.molecules[1])) {
-    return pair ? "a distance needs two different molecules, such as molecules = [0, 1]"
-                : "a separation needs one molecule, such as molecules = [0]";
-  }
-  return std::nullopt;
+    const std::size_t given = section.molecules.size();
+    if ((given != 0 && given != (pair ? 2 : 1)) ||
+        (pair && bias.molecules[0] == bias.molecules[1])) {
+      problem = pair ? "a distance needs two different molecules, such as molecules = [0, 1]"
+                     : "a separation needs one molecule, such as molecules = [0]";
+    }
+  });
+  return problem;
 }
 
 void exchange_ladders_are_complete(Checker& checker) {
-  if (!checker.deck().exchange || !windows_of_deck(checker.deck()).empty()) return;
+  if (!checker.deck().exchange || has_windows(checker.deck())) return;
   if (!checker.is_reliable({"thermostat.kind", "thermostat.temperatures_K"})) return;
   const ThermostatSection& thermostat = checker.deck().thermostat;
   if (thermostat.kind == Thermostat::none || !checker.has("thermostat.temperatures_K")) {
@@ -319,6 +329,14 @@ void equilibration_is_shorter_than_run(Checker& checker) {
 
 }  // namespace
 
+bool has_windows(const Deck& deck) {
+  bool any = false;
+  for_each_bias(deck, [&](const BiasSection& bias, const std::string&) {
+    any = any || bias_spec(bias).has_windows();
+  });
+  return any;
+}
+
 bool has_infinite_penalty(const Checker& checker) {
   return checker.is_reliable({"integrator.scheme", "integrator.omega"}) &&
          !is_rigid(checker.deck().integrator.scheme) && std::isinf(checker.deck().integrator.omega);
@@ -366,7 +384,7 @@ std::vector<Rule> run_rules() {
        confinement_is_complete, "confinement"},
       {"`[bias]` requires centres and a stiffness, with windows also a thermostat with one "
        "temperature and a multiple of their number of replicas.",
-       bias_is_complete, "bias", bias_problem},
+       biases_are_complete, "bias", bias_problem},
       {"`[run]` requires exactly one of `steps` and `duration_ps`.", length_is_given, "run"},
       {"`duration_ps` is at most 10¹² steps.", length_is_possible, "run"},
       {"`equilibration_ps` is less than the length of the run.", equilibration_is_shorter_than_run,

@@ -18,7 +18,7 @@ SectionTable path_integral_section();
 SectionTable exchange_section();
 SectionTable confinement_section();
 SectionTable field_section();
-SectionTable bias_section();
+std::vector<SectionTable> bias_sections();
 SectionTable potential_section();
 SectionTable run_section();
 SectionTable checkpoint_section();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -70,27 +71,28 @@ class Profile {
 
  private:
   std::vector<analysis::WindowSample> read_samples(std::size_t windows) {
-    io::CsvReader csv(info_.out_dir + "/bias.csv");
-    const std::size_t step = csv.column("step"), replica = csv.column("replica"),
-                      xi = csv.column("coordinate");
+    const io::Table table = io::read_table(info_.out_dir + "/bias.csv");
+    const auto column = [&](std::string_view name) -> const io::TableColumn& {
+      return *std::ranges::find(table.columns, name, &io::TableColumn::name);
+    };
+    const auto &all_steps = column("step").integers, &replicas = column("replica").integers;
+    const std::vector<double>& xi = column("coordinate").numbers;
     const auto ladders = static_cast<int>(static_cast<std::size_t>(info_.replicas) / windows);
+    const ReplicaMap map(windows);
     std::vector<analysis::WindowSample> samples;
-    std::vector<double> steps;
-    for (std::vector<std::string_view> cells; csv.next(cells);) {
-      const double at = csv.number(cells[step]);
-      if (at < static_cast<double>(info_.first_averaged_step)) continue;
-      const auto id = static_cast<std::int64_t>(csv.number(cells[replica]));
-      const ReplicaMap map(windows);
-      samples.push_back({csv.number(cells[xi]), static_cast<int>(map.place(id)),
-                         static_cast<int>(map.ladder(id) % kMostSeries)});
-      steps.push_back(at);
+    std::vector<std::int64_t> steps;
+    for (std::size_t row = 0; row < table.rows; ++row) {
+      if (all_steps[row] < info_.first_averaged_step) continue;
+      samples.push_back({xi[row], static_cast<int>(map.place(replicas[row])),
+                         static_cast<int>(map.ladder(replicas[row]) % kMostSeries)});
+      steps.push_back(all_steps[row]);
     }
     series_ = std::min(ladders, kMostSeries);
     if (series_ > 1 || samples.empty()) return samples;
     series_ = kBlocksOfTime;
-    const double first = steps.front(), length = steps.back() - first + 1.0;
+    const std::int64_t first = steps.front(), length = steps.back() - first + 1;
     for (std::size_t n = 0; n < samples.size(); ++n) {
-      samples[n].series = static_cast<int>((steps[n] - first) / length * kBlocksOfTime);
+      samples[n].series = static_cast<int>((steps[n] - first) * kBlocksOfTime / length);
     }
     return samples;
   }
