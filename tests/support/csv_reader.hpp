@@ -18,6 +18,8 @@ class CsvReader {
   CsvReader(const CsvReader&) = delete;
 
   const std::vector<std::string>& header() const { return header_; }
+  /// Text of the `#` lines so far, without the '#'.
+  const std::string& provenance() const { return provenance_; }
   bool has_column(std::string_view name) const {
     return std::ranges::find(header_, name) != header_.end();
   }
@@ -38,6 +40,7 @@ class CsvReader {
     while (!rest_.empty()) {
       const std::string_view line = rest_.substr(0, rest_.find('\n'));
       rest_.remove_prefix(std::min(line.size() + 1, rest_.size()));
+      if (line.starts_with('#')) provenance_ += line.substr(1);
       if (line.empty() || line[0] == '#') continue;
       cells = io::split(line, ',');
       return true;
@@ -47,6 +50,7 @@ class CsvReader {
 
   std::string text_;
   std::string_view rest_;
+  std::string provenance_;
   std::vector<std::string> header_;
 };
 
