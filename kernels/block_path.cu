@@ -240,7 +240,7 @@ __global__ void __launch_bounds__(kMostThreads)
       poison(definite, s);
       indefinite += definite ? 0 : 1;
       // Checked before the noise, on the same velocities in all schemes.
-      bad = !(weighted_norm2(S(1), S(1), s.v) < static_cast<S>(kLargestSpeed2));
+      bad = is_too_fast(s.v);
     }
     if (block_stop(d, bad, replica, i, step + 1)) {
       if (owner) s = stopped_state<S>(d, slot);

@@ -273,7 +273,7 @@ __global__ void __launch_bounds__(kThreads)
     if (work.end) {
       kick(s, system.step.h);
       // Checked before the noise, on the same velocities as on the other paths.
-      mark_if(!(weighted_norm2(1.0, 1.0, s.v) < kLargestSpeed2 * p), d, replica, molecule, step);
+      mark_if(is_too_fast(s.v, kLargestSpeed2 * p), d, replica, molecule, step);
       if (system.thermostat == Thermostat::gla) noise(s, step - 1);
     }
     if (work.begin) {

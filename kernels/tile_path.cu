@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R, kFew>)
                                           size,         &rows[0][0], kBand};
     add_meetings(pair, m_weight, band, strip, lane, work.own_turns, f);
   }
-  const ClusterSite<R> own = unpacked(mine);
+  const PairSite<R> own = unpacked(mine);
   for (int k = work.meetings.first; k < work.meetings.last; ++k) {
     const BandMeeting with = band_meeting(k, block.band, n);
     if (with.count == 0) continue;
@@ -404,11 +404,6 @@ __device__ Triple<S> whole_force(const DeviceState& d, const SystemNumbers<S>& s
   return f;
 }
 
-template <class S>
-__device__ bool too_fast(const Triple<S>& v) {
-  return !(weighted_norm2(S(1), S(1), v) < static_cast<S>(kLargestSpeed2));
-}
-
 /// Checks the velocities at the end of a step, before the noise, then adds the noise (GLA).
 /// @param step number of the state at the end of the step
 template <bool kHeat, class S>
@@ -416,7 +411,7 @@ __device__ void end_molecule(const DeviceState& d, const SystemNumbers<S>& syste
                              const MoleculePlace& p, bool definite, std::int64_t step,
                              DeviceMolecule<S>& s) {
   poison(definite, s);
-  mark_if(too_fast(s.v), d, p.replica, p.molecule, step);
+  mark_if(is_too_fast(s.v), d, p.replica, p.molecule, step);
   if (system.thermostat == Thermostat::gla) {
     thermostat_step(system.step, system.passes.move,
                     noise_of<S>(system.step.seed, d.ids[p.replica], p.molecule, step - 1),

@@ -10,8 +10,7 @@
 /// Formulas of MB-pol (Babin, Leforestier, Paesani 2013) and Dang-Chang (1997) in Å, kcal/mol and
 /// e, for all number types of doubles.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// log(x) for 1/2 <= x <= 2, by the series of 2 artanh((x - 1)/(x + 1)).
 template <class T>
@@ -515,5 +514,4 @@ TARN_HD T add_switch(const Vec3<T>* site, const T& energy, Vec3<T>* g) {
   return value;
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -8,8 +8,7 @@
 /// The loops over packs. A lane holds an image, or for polynomials a dimer or trimer of any image;
 /// its results do not depend on the other lanes.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 namespace {
 
 using many_body::Block;
@@ -414,5 +413,4 @@ constexpr many_body::Kernels make_kernels(const char* name) {
 }
 
 }  // namespace
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

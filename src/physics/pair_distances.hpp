@@ -2,8 +2,7 @@
 
 #include "tarn/physics/triple.hpp"
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Calls op(pair class, difference vector) for each distance between the atoms of two molecules in
 /// the requested classes. The classes are those of radial distribution functions, equation (38):
@@ -27,5 +26,4 @@ TARN_HD void for_each_distance(const Triple<T>& i, const Triple<T>& j, const Wan
   }
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH
