@@ -1,7 +1,7 @@
 #pragma once
 
 #include "pack_memory.hpp"
-#include "physics/pair_distances.hpp"
+#include "physics/pair_force.hpp"
 
 /// @file
 /// Histograms of pair distances.

@@ -114,23 +114,11 @@ void solve(int n, const BlockMatrix& m, P* x) {
 
 // --- models --------------------------------------------------------------------------------------
 
-/// Memory of a block: arrays over the sites and the molecules.
-struct Arrays {
-  V *site, *gradient;     // [molecule][4]
-  V *field, *dipole;      // [molecule][polar site]
-  P *charge, *potential;  // [molecule][4]; those of O are not used
-  Monomer<P>* monomer;    // [molecule]
+/// Memory of a block.
+struct Arrays : SiteArrays<P> {
   BlockMatrix matrix;
 
-  Arrays(double* work, int n)
-      : site(reinterpret_cast<V*>(work)),
-        gradient(site + 4 * n),
-        field(gradient + 4 * n),
-        dipole(field + 3 * n),
-        charge(reinterpret_cast<P*>(dipole + 3 * n)),
-        potential(charge + 4 * n),
-        monomer(reinterpret_cast<Monomer<P>*>(potential + 4 * n)),
-        matrix(reinterpret_cast<P*>(monomer + n)) {}
+  Arrays(double* work, int n) : SiteArrays(work, n), matrix(reinterpret_cast<P*>(monomer + n)) {}
 };
 
 /// Sites and charges of the molecules.

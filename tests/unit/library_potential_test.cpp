@@ -1,7 +1,7 @@
 #include "tarn/library_potential.hpp"
 
 #include "deck/deck_paths.hpp"
-#include "physics/molecule_vibrations.hpp"
+#include "physics/model_table.hpp"
 #include "recorded_potential.hpp"
 #include "tarn/check_potential.hpp"
 #include "tarn/core/number.hpp"
