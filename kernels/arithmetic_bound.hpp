@@ -13,8 +13,7 @@
 /// multiprocessor issues `lanes` instructions per cycle, at its highest clock. Conversions, loads,
 /// shuffles and sums in double are not counted, so the reported fraction is an underestimate.
 
-namespace tarn {
-namespace gpu {
+namespace tarn::gpu {
 
 /// Instructions per pair of molecules, for the forces on both. unit/device_layout_test compares
 /// them with the counts of tests/support/counting.hpp.
@@ -47,5 +46,4 @@ inline double bound_seconds(double pairs, int instructions, int multiprocessors,
   return pairs * instructions / (clock_Hz * multiprocessors * lanes);
 }
 
-}  // namespace gpu
-}  // namespace tarn
+}  // namespace tarn::gpu

@@ -2,7 +2,6 @@
 
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
-#include "kernels/ring_modes.cuh"
 
 namespace tarn::gpu {
 namespace {

@@ -25,10 +25,10 @@ struct BlockMemory {
   S* sums;            ///< [sum][warp][3]
   int width;          ///< threads per row
 
-  __device__ BlockMemory(unsigned char* memory, int threads, int rows) : width(threads) {
+  __device__ explicit BlockMemory(unsigned char* memory) : width(static_cast<int>(blockDim.x)) {
     sites = reinterpret_cast<PackedSite*>(memory);
-    partial = reinterpret_cast<S*>(sites + threads);
-    sums = partial + parts(rows) * 9 * threads;
+    partial = reinterpret_cast<S*>(sites + width);
+    sums = partial + parts(static_cast<int>(blockDim.y)) * 9 * width;
   }
   TARN_HD static constexpr int parts(int rows) { return rows == 1 ? 2 : rows; }
   static constexpr std::size_t bytes(int threads, int rows) {
@@ -142,8 +142,7 @@ __global__ void __launch_bounds__(kMostThreads)
     prepare_blocks_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                           std::int64_t step, Prepare what) {
   TARN_DYNAMIC_SHARED(memory_bytes);
-  const BlockMemory<S, R, kMSite> memory(memory_bytes, static_cast<int>(blockDim.x),
-                                         static_cast<int>(blockDim.y));
+  const BlockMemory<S, R, kMSite> memory(memory_bytes);
   const std::int64_t replica = blockIdx.x;
   const int i = molecule_of_thread(static_cast<int>(threadIdx.x), d.molecules);
   const bool owner = i >= 0 && threadIdx.y == 0;
@@ -176,8 +175,7 @@ __global__ void __launch_bounds__(kMostThreads)
     block_bead_forces_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair,
                              long long* step) {
   TARN_DYNAMIC_SHARED(memory_bytes);
-  const BlockMemory<double, R, kMSite> memory(memory_bytes, static_cast<int>(blockDim.x),
-                                              static_cast<int>(blockDim.y));
+  const BlockMemory<double, R, kMSite> memory(memory_bytes);
   if (step != nullptr && blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) ++*step;
   const int i = molecule_of_thread(static_cast<int>(threadIdx.x), d.molecules);
   const bool owner = i >= 0 && threadIdx.y == 0;
@@ -194,8 +192,7 @@ __global__ void __launch_bounds__(kMostThreads)
     advance_blocks_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                           std::int64_t first, std::int64_t n) {
   TARN_DYNAMIC_SHARED(memory_bytes);
-  const BlockMemory<S, R, kMSite> memory(memory_bytes, static_cast<int>(blockDim.x),
-                                         static_cast<int>(blockDim.y));
+  const BlockMemory<S, R, kMSite> memory(memory_bytes);
   const std::int64_t replica = blockIdx.x;
   if (d.stopped[replica] != 0) return;
   const int i = molecule_of_thread(static_cast<int>(threadIdx.x), d.molecules);
@@ -240,7 +237,7 @@ __global__ void __launch_bounds__(kMostThreads)
       poison(definite, s);
       indefinite += definite ? 0 : 1;
       // Checked before the noise, on the same velocities in all schemes.
-      bad = !(weighted_norm2(S(1), S(1), s.v) < static_cast<S>(kLargestSpeed2));
+      bad = is_too_fast(s.v);
     }
     if (block_stop(d, bad, replica, i, step + 1)) {
       if (owner) s = stopped_state<S>(d, slot);

@@ -10,8 +10,6 @@
 #include "kernels/bulk_calls.hpp"
 #include "kernels/cuda_check.hpp"
 #include "kernels/device_buffer.hpp"
-#if !defined(__CUDACC__)
-#endif
 
 /// @file
 /// Work on device memory that is not physics, by Thrust. It is ordered with the other work of a

@@ -14,7 +14,7 @@
 /// over the warp type W: on the device a lane is a thread and its values are scalars; in the tests
 /// a value holds all 32 lanes.
 ///
-/// W defines the types Double, Float and Word (32 bits) of a lane, and
+/// W defines the types Double and Float of a lane, and
 ///   shuffle(value, from)     the value of lane `from` (an Index of a lane)
 ///   partner(k), meeting(k)   Index of the partner's lane in round k, and of the lane whose partner
 ///                            this lane is
@@ -36,8 +36,7 @@
 ///
 /// The state of a molecule is a MoleculeState of doubles, or a SingleState.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Stages of a step whose time is reported; see EngineReport.
 enum class Stage { pairs, bonds, noise, rest };
@@ -58,11 +57,6 @@ struct SystemNumbers {
 };
 using ClusterSystem = SystemNumbers<double>;
 
-template <class R>
-PairParameters<R> rounded_parameters(const PairParameters<double>& p) {
-  return {static_cast<R>(p.qq_nn),  static_cast<R>(p.qq_nh), static_cast<R>(p.qq_hh),
-          static_cast<R>(p.lj_12a), static_cast<R>(p.lj_6c), static_cast<R>(p.m_weight)};
-}
 template <class S>
 SystemNumbers<S> rounded_system(const ClusterSystem& s) {
   if constexpr (std::is_same_v<S, double>) {
@@ -149,13 +143,6 @@ TARN_HD MoleculeState<double> in_double(const SingleState<float, std::uint32_t>&
   return {position_of(s.x), widened(s.v), widened(s.a)};
 }
 
-/// One molecule in pair precision R. If R is Float, the oxygen position has a high and a low part.
-template <class R>
-struct ClusterSite {
-  Vec3<R> o, o_low;
-  SiteOffsets<R> d;
-};
-
 /// The lane type of W that corresponds to the scalar type S.
 template <class W, class S>
 using lane_t = std::conditional_t<std::is_same_v<S, double>, typename W::Double, typename W::Float>;
@@ -172,10 +159,10 @@ TARN_HD Vec3<typename W::Double> widened(const Vec3<typename W::Float>& a) {
 }
 
 template <class W, class R, bool kMSite>
-TARN_HD ClusterSite<R> make_site(const Triple<typename W::Double>& x, double m_weight) {
+TARN_HD PairSite<R> make_site(const Triple<typename W::Double>& x, double m_weight) {
   using D = typename W::Double;
   const SiteOffsets<D> d = site_offsets<kMSite>(x, D(m_weight));
-  ClusterSite<R> s{};
+  PairSite<R> s{};
   if constexpr (kFloatPairs<W, R>) {
     s.o = rounded<W>(x.o);
     s.o_low = rounded<W>(x.o - widened<W>(s.o));
@@ -190,13 +177,13 @@ TARN_HD ClusterSite<R> make_site(const Triple<typename W::Double>& x, double m_w
 }
 
 template <class W, class R, bool kMSite, class U>
-TARN_HD ClusterSite<R> make_site(const FixedPosition<U>& x, float m_weight) {
+TARN_HD PairSite<R> make_site(const FixedPosition<U>& x, float m_weight) {
   return {oxygen_cell<R>(x), oxygen_in_cell<R>(x),
           site_offsets<kMSite>(from_oxygen<R>(x), R(m_weight))};
 }
 /// Positions in float, relative to the cell of one molecule of the cluster.
 template <class R>
-TARN_HD Triple<R> positions_from(const Vec3<R>& cell, const ClusterSite<R>& s) {
+TARN_HD Triple<R> positions_from(const Vec3<R>& cell, const PairSite<R>& s) {
   const Vec3<R> o = (s.o - cell) + s.o_low;
   return {o, o + s.d.h1, o + s.d.h2};
 }
@@ -209,14 +196,6 @@ template <class W, class T>
 TARN_HD Triple<T> shuffled(const W& w, const Triple<T>& a, const typename W::Index& from) {
   return {shuffled(w, a.o, from), shuffled(w, a.h1, from), shuffled(w, a.h2, from)};
 }
-template <class R, bool kMixed>
-TARN_HD Vec3<R> oxygen_vector(const ClusterSite<R>& i, const ClusterSite<R>& j) {
-  if constexpr (kMixed) {
-    return (i.o - j.o) + (i.o_low - j.o_low);
-  } else {
-    return i.o - j.o;
-  }
-}
 
 /// The vector between two oxygens, or for pairs that do not count one so long that all forces are
 /// exactly zero: cheaper than masking nine forces.
@@ -224,13 +203,6 @@ template <class R>
 TARN_HD Vec3<R> no_force_unless(const mask_t<R>& counts, const Vec3<R>& r) {
   constexpr double far = std::is_same_v<scalar_t<R>, float> ? 1e18 : 1e150;
   return {select(counts, r.x, R(static_cast<scalar_t<R>>(far))), r.y, r.z};
-}
-
-template <class R>
-TARN_HD SiteForces<R> no_site_forces() {
-  const R zero = R(scalar_t<R>(0));
-  const Vec3<R> v{zero, zero, zero};
-  return {v, v, v, v};
 }
 
 /// Converts sums of pair forces to the precision of the state.
@@ -251,18 +223,17 @@ TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& 
                                             const PairParameters<scalar_t<R>>& pair, const X& x) {
   using T = lane_t<W, S>;
   constexpr bool floats = kFloatPairs<W, R>;
-  const ClusterSite<R> own = make_site<W, R, kMSite>(x, system.pair.m_weight);
+  const PairSite<R> own = make_site<W, R, kMSite>(x, system.pair.m_weight);
   SiteForces<R> f = no_site_forces<R>();
   for (int k = 1; k <= w.rounds(); ++k) {
     const auto from = w.partner(k);
-    ClusterSite<R> other{};
+    PairSite<R> other{};
     other.o = shuffled(w, own.o, from);
     if constexpr (floats) other.o_low = shuffled(w, own.o_low, from);
     other.d.h1 = shuffled(w, own.d.h1, from);
     other.d.h2 = shuffled(w, own.d.h2, from);
     if constexpr (kMSite) other.d.m = shuffled(w, own.d.m, from);
-    const Vec3<R> r =
-        no_force_unless<R>(w.template pair<R>(k), oxygen_vector<R, floats>(own, other));
+    const Vec3<R> r = no_force_unless<R>(w.template pair<R>(k), oxygen_vector(own, other));
     SiteForces<R> on_other = no_site_forces<R>();
     add_pair_forces<kMSite>(pair, r, own.d, other.d, AllLanes{}, f, on_other);
     // Return the force on the partner to the partner's lane.
@@ -379,8 +350,7 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
       poison(definite, s);
     }
     // Checked before the noise, on the same velocities in all schemes.
-    const T one = T(S(1));
-    w.stop(!(weighted_norm2(one, one, s.v) < T(static_cast<S>(w.largest_speed2()))), step + 1, s);
+    w.stop(is_too_fast(s.v, w.largest_speed2()), step + 1, s);
     w.end_stage(W::kRings ? Stage::rest : Stage::bonds, step);
     if (system.thermostat == Thermostat::gla) {
       if constexpr (W::kRings) {
@@ -394,5 +364,4 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
   }
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

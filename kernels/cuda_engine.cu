@@ -30,13 +30,11 @@
 #include "kernels/ring_polymers.hpp"
 #include "kernels/row_frames.hpp"
 #include "kernels/stage_times.hpp"
-#include "kernels/state_copies.hpp"
 #include "kernels/step_stream.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/exchange.hpp"
 
-namespace tarn {
-namespace gpu {
+namespace tarn::gpu {
 namespace {
 
 IssueRate issue_rate(int device) {
@@ -111,8 +109,9 @@ class CudaEngine final : public Engine {
     cluster_.outside = outside_forces(system);
     if (many_body_) cluster_.outside = {};  // the stage adds it to its forces
     cluster_.biases = biases_of(system);
-    bias_ = DeviceBuffer<double>(
-        system.biases.empty() ? 0 : 3 * static_cast<std::size_t>(start.replicas() * n_));
+    if (!system.biases.empty()) {
+      bias_ = arrays_.make<double>(3 * static_cast<std::size_t>(start.replicas() * n_));
+    }
     cluster_.pair = pair_parameters<double>(system.model);
     cluster_.molecules = n_;
     replicas_ = ReplicaMemory(system, start, path_);
@@ -368,20 +367,13 @@ class CudaEngine final : public Engine {
     const std::size_t slots = static_cast<std::size_t>(replicas_.device().slots);
     // Multipliers at infinite omega need forces in double in all precisions.
     const std::size_t replicas = replica_ids().size();
-    sites_ = DeviceBuffer<unsigned char>(slots * kMostSiteBytes);
-    partial_ = DeviceBuffer<double>(9 * slots * static_cast<std::size_t>(force_rows(n_)));
-    net_ = DeviceBuffer<double>(3 * replicas * static_cast<std::size_t>(pair_blocks(n_)));
-    wall_ = DeviceBuffer<double>(replicas * kWallNumbers);
-    device_step_ = DeviceBuffer<long long>(std::vector<long long>{step_});
-    // Zeros: with Move::free no kernel writes them, but step_kernel reads them.
-    begun_ = DeviceBuffer<unsigned>(static_cast<std::size_t>(replicas_.device().slots), 0);
-    tiles_ = {sites_.get(),
-              partial_.get(),
-              net_.get(),
-              wall_.get(),
-              system_.biases.empty() ? nullptr : bias_.get(),
-              device_step_.get(),
-              begun_.get(),
+    tiles_ = {arrays_.make<unsigned char>(slots * kMostSiteBytes),
+              arrays_.make<double>(9 * slots * static_cast<std::size_t>(force_rows(n_))),
+              arrays_.make<double>(3 * replicas * static_cast<std::size_t>(pair_blocks(n_))),
+              arrays_.make<double>(replicas * kWallNumbers), bias_,
+              arrays_.upload(std::vector<long long>{step_}),
+              // Zeros: with Move::free no kernel writes them, but step_kernel reads them.
+              arrays_.make<unsigned>(slots, 0),
               sum_rows(n_, replicas_.device().replicas, multiprocessors),
               few_pair_blocks(n_, replicas_.device().replicas, multiprocessors),
               can_launch_early(device_)};
@@ -420,8 +412,7 @@ class CudaEngine final : public Engine {
                         stream_.stream(), stage()},
                        counter);
     if (system_.biases.empty()) return;
-    launch_biases(replicas_.device(), cluster_.biases, bias_.get(), rings_->beads(),
-                  stream_.stream());
+    launch_biases(replicas_.device(), cluster_.biases, bias_, rings_->beads(), stream_.stream());
   }
   void rings_at(const RingWork& work) {
     launch_rings(replicas_.device(), rings_->tables(), rings_->beads(), cluster_, work, step_,
@@ -570,9 +561,9 @@ class CudaEngine final : public Engine {
       part.begin = size;
       if (fields & part.field) size += part.of_molecule * molecules;
     }
-    if (arrays_.size() < size) arrays_ = DeviceBuffer<double>(size);
+    if (fields_.size() < size) fields_ = DeviceBuffer<double>(size);
     for (const Part& part : parts) {
-      if (fields & part.field) *part.where = arrays_.get() + part.begin;
+      if (fields & part.field) *part.where = fields_.get() + part.begin;
     }
     launch_molecule_fields(rings_ ? rings_->centroids() : replicas_.device(), measure_numbers_, out,
                            stream_.stream());
@@ -580,7 +571,7 @@ class CudaEngine final : public Engine {
       launch_ring_arrays(replicas_.device(), *rings_, measure_numbers_, beads, atom_kinetic,
                          stream_.stream());
     }
-    host_arrays_.copy_from(arrays_.get(), size, stream_.stream());
+    host_fields_.copy_from(fields_.get(), size, stream_.stream());
     stream_.wait();
     const std::vector<std::size_t>& live = rows_.live();
     for_each_index(static_cast<std::int64_t>(live.size()), threads_, [&](std::int64_t at) {
@@ -588,7 +579,7 @@ class CudaEngine final : public Engine {
       for (const Part& part : parts) {
         if (!(fields & part.field)) continue;
         const std::size_t of_replica = part.of_molecule * static_cast<std::size_t>(n_);
-        std::copy_n(host_arrays_.values().data() + part.begin + live[k] * of_replica, of_replica,
+        std::copy_n(host_fields_.values().data() + part.begin + live[k] * of_replica, of_replica,
                     part.to->data() + k * of_replica);
       }
     });
@@ -616,12 +607,10 @@ class CudaEngine final : public Engine {
   std::optional<ManyBodyStage> stage_;  ///< forces of a many-body model
   PairCountMemory counts_;
   BlowUpFinder blow_ups_;
-  DeviceBuffer<unsigned char> sites_;
-  DeviceBuffer<double> partial_, net_, wall_, bias_;
-  DeviceBuffer<long long> device_step_;
-  DeviceBuffer<unsigned> begun_;
-  DeviceBuffer<double> arrays_;   ///< kArrayFields of a frame
-  HostCopy<double> host_arrays_;  ///< of them
+  DeviceArrays arrays_;           ///< of tiles_ and bias_
+  double* bias_ = nullptr;        ///< forces of biases
+  DeviceBuffer<double> fields_;   ///< kArrayFields of a frame
+  HostCopy<double> host_fields_;  ///< of them
   TileScratch tiles_{};
   RowFrames rows_;
   mutable StateCopies states_;
@@ -636,7 +625,9 @@ class CudaEngine final : public Engine {
 };
 
 }  // namespace
-}  // namespace gpu
+}  // namespace tarn::gpu
+
+namespace tarn {
 
 std::string cusolver_problem() { return gpu::cusolver_problem(); }
 

@@ -1,6 +1,5 @@
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
-#include "kernels/probe_message.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn {

@@ -15,7 +15,7 @@ template <bool kMSite>
 __global__ void __launch_bounds__(kThreads)
     molecule_matrices_kernel(DeviceState d, ClusterSystem system, DenseWork work,
                              std::int64_t first, std::int64_t count) {
-  const std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t k = thread_number();
   if (k >= count) return;
   const std::int64_t slot = first + k;
   const std::int64_t replica = slot / d.molecules;
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kThreads)
 template <bool kMSite>
 __global__ void __launch_bounds__(kThreads)
     coupling_kernel(DeviceState d, ClusterSystem system, DenseWork work, std::int64_t first) {
-  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t thread = thread_number();
   const DenseCoupling c = dense_coupling(thread, d.molecules);
   if (c.k >= d.molecules || c.l >= c.k) return;
   const int size = dense_size(d.molecules, true);
@@ -66,18 +66,14 @@ __global__ void __launch_bounds__(kThreads)
                    });
 }
 
-unsigned blocks_for(std::int64_t threads) {
-  return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
-}
-
 template <bool kMSite>
 void run(const DeviceState& d, const ClusterSystem& system, const DenseWork& work,
          std::int64_t first, std::int64_t count, cudaStream_t stream) {
-  launch_kernel(molecule_matrices_kernel<kMSite>, blocks_for(count), kThreads, 0, stream, d, system,
-                work, first, count);
+  launch_threads(molecule_matrices_kernel<kMSite>, count, kThreads, stream, d, system, work, first,
+                 count);
   if (work.hessian != Hessian::total) return;
-  launch_kernel(coupling_kernel<kMSite>, blocks_for(dense_couplings(d.molecules)), kThreads, 0,
-                stream, d, system, work, first);
+  launch_threads(coupling_kernel<kMSite>, dense_couplings(d.molecules), kThreads, stream, d, system,
+                 work, first);
 }
 
 }  // namespace

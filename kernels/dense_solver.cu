@@ -35,22 +35,22 @@ DenseSolver::DenseSolver(const DeviceState& d, const ClusterSystem& system,
   const int size = dense_size(system.molecules, total);
   const std::int64_t together = total ? 1 : d.slots;  // matrices in memory at the same time
   const std::int64_t elements = dense_stride(static_cast<std::int64_t>(size) * size);
-  matrices_ = DeviceBuffer<double>(static_cast<std::size_t>(together * elements));
-  right_ = DeviceBuffer<double>(
-      static_cast<std::size_t>(dense_rights(d.slots, system.molecules, total)));
-  info_ = DeviceBuffer<int>(static_cast<std::size_t>(total ? d.replicas : d.slots), 0);
-  solve_info_ = DeviceBuffer<int>(1, 0);
-  work_ = {matrices_.get(),  right_.get(),
-           info_.get(),      integrator.hessian,
-           integrator.omega, integrator.beta * integrator.timestep_akma * integrator.timestep_akma};
+  work_ = {arrays_.make<double>(static_cast<std::size_t>(together * elements)),
+           arrays_.make<double>(
+               static_cast<std::size_t>(dense_rights(d.slots, system.molecules, total))),
+           arrays_.make<int>(static_cast<std::size_t>(total ? d.replicas : d.slots), 0),
+           integrator.hessian,
+           integrator.omega,
+           integrator.beta * integrator.timestep_akma * integrator.timestep_akma};
+  solve_info_ = arrays_.make<int>(1, 0);
   if (total) {
     int length = 0;
     cusolver_check(
         cusolver_calls().buffer_size(handle, kLower, size, work_.matrices, size, &length));
     scratch_ = DeviceBuffer<double>(static_cast<std::size_t>(length));
   } else {
-    matrix_of_ = DeviceBuffer<double*>(every(work_.matrices, elements, together));
-    right_of_ = DeviceBuffer<double*>(every(work_.right, dense_stride(size), together));
+    matrix_of_ = arrays_.upload(every(work_.matrices, elements, together));
+    right_of_ = arrays_.upload(every(work_.right, dense_stride(size), together));
   }
 }
 
@@ -63,11 +63,11 @@ void DenseSolver::solve(const DeviceState& d, const ClusterSystem& system, cudaS
     launch_dense_matrices(d, system, work_, m_site_, 0, d.slots, stream);
     for (std::int64_t first = 0; first < d.slots; first += kMostInBatch) {
       const int count = static_cast<int>(std::min(kMostInBatch, d.slots - first));
-      double** const matrices = matrix_of_.get() + first;
+      double** const matrices = matrix_of_ + first;
       cusolver_check(
           call.factorise_batched(handle, kLower, size, matrices, size, work_.info + first, count));
-      cusolver_check(call.solve_batched(handle, kLower, size, 1, matrices, size,
-                                        right_of_.get() + first, size, solve_info_.get(), count));
+      cusolver_check(call.solve_batched(handle, kLower, size, 1, matrices, size, right_of_ + first,
+                                        size, solve_info_, count));
     }
     return;
   }
@@ -76,7 +76,7 @@ void DenseSolver::solve(const DeviceState& d, const ClusterSystem& system, cudaS
     cusolver_check(call.factorise(handle, kLower, size, work_.matrices, size, scratch_.get(),
                                   static_cast<int>(scratch_.size()), work_.info + r));
     cusolver_check(call.solve(handle, kLower, size, 1, work_.matrices, size,
-                              work_.right + r * dense_stride(size), size, solve_info_.get()));
+                              work_.right + r * dense_stride(size), size, solve_info_));
   }
 }
 

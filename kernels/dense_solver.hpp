@@ -30,9 +30,10 @@ class DenseSolver {
 
   std::unique_ptr<cusolverDnContext, Destroy> handle_;
   bool m_site_;
-  DeviceBuffer<double> matrices_, right_, scratch_;
-  DeviceBuffer<int> info_, solve_info_;
-  DeviceBuffer<double*> matrix_of_, right_of_;
+  DeviceArrays arrays_;
+  DeviceBuffer<double> scratch_;
+  int* solve_info_ = nullptr;
+  double **matrix_of_ = nullptr, **right_of_ = nullptr;
   DenseWork work_{};
 };
 

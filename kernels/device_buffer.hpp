@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,6 +22,16 @@ namespace tarn::gpu {
   throw DeviceError("CUDA: not enough memory on the GPU: " + MiB(bytes) + " more are needed, " +
                     MiB(free) + " of " + MiB(total) +
                     " are free; use fewer replicas, or see in nvidia-smi what occupies the rest");
+}
+
+/// Copies an array to the host.
+template <class T>
+std::vector<T> downloaded(const T* data, std::size_t size) {
+  std::vector<T> values(size);
+  if (size > 0) {
+    cuda_check(cudaMemcpy(values.data(), data, size * sizeof(T), cudaMemcpyDeviceToHost));
+  }
+  return values;
 }
 
 /// Owns memory on the current device; move-only.
@@ -54,17 +65,42 @@ class DeviceBuffer {
 
   T* get() const { return data_; }
   std::size_t size() const { return size_; }
-  std::vector<T> download() const {
-    std::vector<T> values(size_);
-    if (size_ > 0) {
-      cuda_check(cudaMemcpy(values.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
-    }
-    return values;
-  }
+  std::vector<T> download() const { return downloaded(data_, size_); }
 
  private:
   T* data_ = nullptr;
   std::size_t size_ = 0;
+};
+
+/// Owns arrays of several types on the current device; move-only.
+class DeviceArrays {
+ public:
+  DeviceArrays() = default;
+  DeviceArrays(DeviceArrays&&) = default;
+  DeviceArrays& operator=(DeviceArrays&&) = default;
+
+  template <class T>
+  T* keep(DeviceBuffer<T> buffer) {
+    T* const data = buffer.get();
+    arrays_.push_back(std::make_shared<DeviceBuffer<T>>(std::move(buffer)));
+    return data;
+  }
+  /// Not initialised.
+  template <class T>
+  T* make(std::size_t size) {
+    return keep(DeviceBuffer<T>(size));
+  }
+  template <class T>
+  T* make(std::size_t size, int byte) {
+    return keep(DeviceBuffer<T>(size, byte));
+  }
+  template <class T>
+  T* upload(const std::vector<T>& values) {
+    return keep(DeviceBuffer<T>(values));
+  }
+
+ private:
+  std::vector<std::shared_ptr<void>> arrays_;
 };
 
 /// A host copy of device memory, page-locked if possible: the device writes to it directly. It is
@@ -105,6 +141,41 @@ class HostCopy {
   T* data_ = nullptr;          // page-locked, or the data of pageable_
   std::vector<T> pageable_{};  // empty if data_ is page-locked
   std::size_t size_ = 0, capacity_ = 0;
+};
+
+/// A second stream, which copies results to the host while later steps run.
+class CopyStream {
+ public:
+  explicit CopyStream(int device) {
+    cuda_check(cudaSetDevice(device));
+    cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    for (cudaEvent_t* event : {&made_, &copied_}) {
+      cuda_check(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
+    }
+  }
+  CopyStream(const CopyStream&) = delete;
+  CopyStream& operator=(const CopyStream&) = delete;
+  ~CopyStream() {
+    cudaStreamSynchronize(stream_);
+    for (cudaEvent_t event : {made_, copied_}) cudaEventDestroy(event);
+    cudaStreamDestroy(stream_);
+  }
+
+  /// Starts a copy of what the stream of the steps has been told to make.
+  template <class T>
+  void copy(const T* from, std::size_t size, HostCopy<T>& to, cudaStream_t steps) {
+    cuda_check(cudaEventRecord(made_, steps));
+    cuda_check(cudaStreamWaitEvent(stream_, made_, 0));
+    to.copy_from(from, size, stream_);
+    cuda_check(cudaEventRecord(copied_, stream_));
+  }
+  /// Waits for the last copy, or lets the stream of the steps wait for it.
+  void wait() const { cuda_check(cudaEventSynchronize(copied_)); }
+  void hold(cudaStream_t steps) const { cuda_check(cudaStreamWaitEvent(steps, copied_, 0)); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t made_ = nullptr, copied_ = nullptr;
 };
 
 /// Waits for copies and fills, which are not ordered with the streams of engines. It does not

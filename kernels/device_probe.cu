@@ -4,8 +4,6 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/probe_message.hpp"
-
 namespace tarn {
 namespace {
 

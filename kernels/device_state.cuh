@@ -125,6 +125,17 @@ __device__ inline void store_vector(const Vec3<T>& v, P* c, std::int64_t slots, 
   c[2 * slots + slot] = static_cast<P>(v.z);
 }
 
+/// Slot of a molecule of a mode of a ring polymer.
+__device__ inline std::int64_t mode_slot(const DeviceState& modes, std::int64_t replica, int mode,
+                                         int molecule) {
+  return (replica * modes.copies + mode) * modes.molecules + molecule;
+}
+/// Slot of a molecule on any path.
+__device__ inline std::int64_t device_slot(const DeviceState& d, std::int64_t replica,
+                                           int molecule) {
+  return slot_of(replica, molecule, d.molecules, d.per_warp);
+}
+
 /// The state of a molecule in precision S; the state in memory is always in double.
 template <class S>
 using DeviceMolecule = typename StateInMemory<S>::type;

@@ -33,8 +33,8 @@ struct ExchangedMolecule {
   std::int64_t task;  ///< number of the pair or replica
   int copy, molecule;
 };
-__device__ ExchangedMolecule exchanged_molecule(const DeviceState& d, std::int64_t thread) {
-  const std::int64_t row = thread / d.molecules;
+__device__ ExchangedMolecule exchanged_molecule(const DeviceState& d) {
+  const std::int64_t thread = thread_number(), row = thread / d.molecules;
   return {row / d.copies, static_cast<int>(row % d.copies),
           static_cast<int>(thread - row * d.molecules)};
 }
@@ -46,9 +46,8 @@ __device__ std::int64_t slot_of_copy(const DeviceState& d, std::int64_t replica,
 __global__ void __launch_bounds__(kThreads)
     exchange_kernel(DeviceState d, double* solution, const PlacedExchange* pairs,
                     std::int64_t count, bool floats) {
-  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (thread >= count * d.copies * d.molecules) return;
-  const ExchangedMolecule m = exchanged_molecule(d, thread);
+  const ExchangedMolecule m = exchanged_molecule(d);
+  if (m.task >= count) return;
   const PlacedExchange pair = pairs[m.task];
   const std::int64_t first = slot_of_copy(d, pair.first, m);
   const std::int64_t second = slot_of_copy(d, pair.second, m);
@@ -83,9 +82,8 @@ __device__ inline std::int64_t number_of(const DeviceState& d, const ExchangedMo
 __global__ void __launch_bounds__(kThreads)
     take_coordinates_kernel(DeviceState d, const double* solution, const PlacedReplica* replicas,
                             std::int64_t count, double* numbers) {
-  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (thread >= count * d.copies * d.molecules) return;
-  const ExchangedMolecule m = exchanged_molecule(d, thread);
+  const ExchangedMolecule m = exchanged_molecule(d);
+  if (m.task >= count) return;
   const std::int64_t slot = slot_of_copy(d, replicas[m.task].place, m);
   const int arrays = solution != nullptr ? 4 : 3;
   for (int k = 0; k < 9; ++k) {
@@ -101,9 +99,8 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     put_coordinates_kernel(DeviceState d, double* solution, const PlacedReplica* replicas,
                            std::int64_t count, bool floats, const double* numbers) {
-  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (thread >= count * d.copies * d.molecules) return;
-  const ExchangedMolecule m = exchanged_molecule(d, thread);
+  const ExchangedMolecule m = exchanged_molecule(d);
+  if (m.task >= count) return;
   const PlacedReplica replica = replicas[m.task];
   const std::int64_t slot = slot_of_copy(d, replica.place, m);
   const double factor = m.copy == 0 ? 1.0 : replica.mode_factor;
@@ -119,30 +116,26 @@ __global__ void __launch_bounds__(kThreads)
   if (d.heat != nullptr) d.kept_heat[slot] = d.heat[slot];
 }
 
-unsigned exchange_blocks(const DeviceState& d, std::int64_t count) {
-  return static_cast<unsigned>((count * d.copies * d.molecules + kThreads - 1) / kThreads);
-}
-
 }  // namespace
 
 void launch_take_coordinates(const DeviceState& d, const double* solution,
                              const PlacedReplica* replicas, std::int64_t count, double* numbers,
                              cudaStream_t stream) {
-  launch_kernel(take_coordinates_kernel, exchange_blocks(d, count), kThreads, 0, stream, d,
-                solution, replicas, count, numbers);
+  launch_threads(take_coordinates_kernel, count * d.copies * d.molecules, kThreads, stream, d,
+                 solution, replicas, count, numbers);
 }
 
 void launch_put_coordinates(const DeviceState& d, double* solution, const PlacedReplica* replicas,
                             std::int64_t count, bool floats, const double* numbers,
                             cudaStream_t stream) {
-  launch_kernel(put_coordinates_kernel, exchange_blocks(d, count), kThreads, 0, stream, d, solution,
-                replicas, count, floats, numbers);
+  launch_threads(put_coordinates_kernel, count * d.copies * d.molecules, kThreads, stream, d,
+                 solution, replicas, count, floats, numbers);
 }
 
 void launch_exchange(const DeviceState& d, double* solution, const PlacedExchange* pairs,
                      std::int64_t count, bool floats, cudaStream_t stream) {
-  launch_kernel(exchange_kernel, exchange_blocks(d, count), kThreads, 0, stream, d, solution, pairs,
-                count, floats);
+  launch_threads(exchange_kernel, count * d.copies * d.molecules, kThreads, stream, d, solution,
+                 pairs, count, floats);
 }
 
 }  // namespace tarn::gpu

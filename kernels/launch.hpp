@@ -55,8 +55,18 @@ struct RingTables {
   const double* modes;
   const double* kT;  ///< [bath] [kcal/mol]
   const int* baths;  ///< [replica]
+
+  __device__ double number(int bath, int member, int mode) const {
+    return modes[(bath * kMembers + member) * beads + mode];
+  }
+  __device__ ModeNumbers<double> mode(int bath, int mode) const {
+    const auto at = [&](int member) { return number(bath, member, mode); };
+    return {at(0), at(1), at(2), {at(3), at(4), at(5), at(6)}};
+  }
+  /// omega_k^2.
+  __device__ double spring(int bath, int mode) const { return number(bath, kMembers - 1, mode); }
+  static constexpr int kMembers = 8;
 };
-inline constexpr int kModeMembers = 8;
 /// On the path ring_block: n steps.
 void launch_ring_advance(const ClusterLaunch& c, const RingTables& rings, std::int64_t first,
                          std::int64_t n);

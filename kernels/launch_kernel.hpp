@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <cuda_runtime.h>
 
@@ -78,6 +79,18 @@ void launch_kernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& 
   });
 #endif
   cuda_check(cudaGetLastError(), on.file, on.line);
+}
+
+/// Launches a kernel with at least `count` threads, in blocks of `threads`.
+template <class... Parameters, class... Arguments>
+void launch_threads(void (*kernel)(Parameters...), std::int64_t count, int threads,
+                    const LaunchStream& on, const Arguments&... arguments) {
+  launch_kernel(kernel, static_cast<unsigned>((count + threads - 1) / threads), threads, 0, on,
+                arguments...);
+}
+/// The number of the thread in such a launch.
+__device__ inline std::int64_t thread_number() {
+  return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
 /// Launches a kernel that calls wait_for_previous_kernel() first.

@@ -133,6 +133,27 @@ TARN_HD constexpr RingInputs inputs_of_beads(int to, int beads) {
   return to < even ? RingInputs{0, 1, even} : RingInputs{even, 1, beads - even};
 }
 
+/// Number `to` of a transform. All kernels add in the same order and give the same bits.
+/// @param table RingTables::to_modes or to_beads
+/// @param number returns an input, folded if the transform is to modes
+template <class V, class T, class Number>
+TARN_HD V transformed(const T* table, int beads, int to, const RingInputs& inputs,
+                      const Number& number) {
+  V sum{};
+  for (int k = 0; k < inputs.count; ++k) {
+    sum = fma(table[k * beads + to], number(inputs.first + k * inputs.step), sum);
+  }
+  return sum;
+}
+
+/// Number `at` of the folded beads, or of the unfolded ones.
+/// @param own,opposite the numbers at `at` and at P - 1 - at
+template <class V>
+TARN_HD V folded(int at, int beads, const V& own, const V& opposite) {
+  const int even = even_numbers(beads);
+  return at == beads - 1 - at ? own : at < even ? own + opposite : opposite - own;
+}
+
 /// Sums over a cluster by halving: for the offsets o = first_offset(N), o / 2, ..., 1 molecule i
 /// adds the value of molecule i + o, if it exists; the first molecule ends with the sum. The order
 /// of additions is a function of N only. If cluster_lanes(N) is a power of two, idle lanes

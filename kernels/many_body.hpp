@@ -125,13 +125,11 @@ class ManyBodyStage {
     launch(d, nullptr, nullptr, nullptr, stream);
   }
   /// [image][ImageNumber]
-  const double* numbers() const { return numbers_.get(); }
+  const double* numbers() const { return work_.numbers; }
   /// Why images had no energy: [image], of the first time that compute() failed.
   std::vector<int> failures() const { return failures_.download(); }
 
  private:
-  template <class T>
-  const T* upload(const std::vector<T>& values);
   template <class Z>
   DevicePolynomial<Z> upload_table(const many_body::PolynomialTable& table,
                                    const many_body::PolynomialView<Z>& view);
@@ -142,8 +140,7 @@ class ManyBodyStage {
 
   ManyBodyModel model_;
   bool mixed_;
-  std::vector<DeviceBuffer<unsigned char>> tables_, memory_;
-  DeviceBuffer<double> numbers_, matrices_;
+  DeviceArrays arrays_;
   DeviceBuffer<int> failures_;
   DevicePolynomial<double> dimers_{}, trimers_{};
   DevicePolynomial<float> rounded_trimers_{};

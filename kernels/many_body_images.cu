@@ -13,24 +13,14 @@ constexpr int kMostThreads = 320;
 static_assert(9 * kMostManyBodyMolecules + 1 <= kMostThreads);
 constexpr int kMostWarps = kMostThreads / kWarpLanes;
 
-/// Arrays over the molecules of an image, in shared memory.
-struct ImageArrays {
-  Vec3<double>*site, *gradient;  // [molecule][4]
-  Vec3<double>*field, *dipole;   // [polar site]
-  double *charge, *potential;    // [molecule][4]
-  Monomer<double>* monomer;      // [molecule]
-  double* sums;                  // [warp][ImageNumber]
-  double* diagonal;              // 3 x 3
+/// The arrays of an image, in shared memory.
+struct ImageArrays : SiteArrays<double> {
+  double* sums;      // [warp][ImageNumber]
+  double* diagonal;  // 3 x 3
   double* end;
 
   __device__ ImageArrays(unsigned char* memory, int n)
-      : site(reinterpret_cast<Vec3<double>*>(memory)),
-        gradient(site + 4 * n),
-        field(gradient + 4 * n),
-        dipole(field + 3 * n),
-        charge(reinterpret_cast<double*>(dipole + 3 * n)),
-        potential(charge + 4 * n),
-        monomer(reinterpret_cast<Monomer<double>*>(potential + 4 * n)),
+      : SiteArrays(memory, n),
         sums(reinterpret_cast<double*>(monomer + n)),
         diagonal(sums + kMostWarps * kImageNumbers),
         end(diagonal + 9) {}
@@ -403,7 +393,7 @@ __global__ void __launch_bounds__(kMostThreads)
 /// A thread per replica.
 __global__ void __launch_bounds__(kMeasureThreads)
     dipole_rows_kernel(std::int64_t replicas, int copies, const double* numbers, DeviceRows rows) {
-  const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t replica = thread_number();
   if (replica >= replicas) return;
   double mean[3] = {};
   for (int copy = 0; copy < copies; ++copy) {
@@ -445,8 +435,8 @@ void launch_images(const DeviceState& d, const ClusterLists& lists, const ImageW
 void launch_dipole_rows(std::int64_t replicas, int copies, const double* numbers,
                         const DeviceRows& rows, cudaStream_t stream) {
   if (rows.dipoles == nullptr && rows.shape == nullptr) return;
-  launch_kernel(dipole_rows_kernel, measure_blocks_of(replicas), kMeasureThreads, 0, stream,
-                replicas, copies, numbers, rows);
+  launch_threads(dipole_rows_kernel, replicas, kMeasureThreads, stream, replicas, copies, numbers,
+                 rows);
 }
 
 }  // namespace tarn::gpu

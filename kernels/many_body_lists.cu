@@ -11,8 +11,7 @@ constexpr int kThreads = 128;
 /// A warp per image, a lane per oxygen. A mask has one bit per molecule.
 __global__ void __launch_bounds__(kThreads) lists_kernel(DeviceState d, ClusterLists lists) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes, n = d.molecules;
-  const std::int64_t image =
-      (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarpLanes;
+  const std::int64_t image = thread_number() / kWarpLanes;
   if (image >= d.replicas) return;
   const unsigned before_lane = (1u << lane) - 1u;
   int dimers = 0, trimers = 0;
@@ -96,8 +95,7 @@ __global__ void __launch_bounds__(kPrefixThreads)
 }  // namespace
 
 void launch_cluster_lists(const DeviceState& d, const ClusterLists& lists, cudaStream_t stream) {
-  launch_kernel(lists_kernel, measure_blocks_of(d.replicas * kWarpLanes), kThreads, 0, stream, d,
-                lists);
+  launch_threads(lists_kernel, d.replicas * kWarpLanes, kThreads, stream, d, lists);
   launch_kernel(begins_kernel, 1, kPrefixThreads, 0, stream, d.replicas, lists);
 }
 

@@ -25,12 +25,11 @@ ManyBodyStage::ManyBodyStage(const System& system, std::int64_t images, int devi
     : model_(system.model.many_body), mixed_(system.precision == Precision::mixed) {
   const int n = system.molecules;
   const auto count = static_cast<std::size_t>(images);
-  numbers_ = DeviceBuffer<double>(count * kImageNumbers);
   failures_ = DeviceBuffer<int>(count, 0);
   work_.outside = outside_forces(system);
   std::copy_n(system.model.field_kcal_per_mol_e_A.begin(), 3, work_.field);
   work_.masses = masses(system.model);
-  work_.numbers = numbers_.get();
+  work_.numbers = arrays_.make<double>(count * kImageNumbers);
   const bool is_mbpol = model_ == ManyBodyModel::mbpol;
   if (is_mbpol) {
     work_.energy_rows = upload_rows(many_body::monomer_surface());
@@ -58,22 +57,14 @@ ManyBodyStage::ManyBodyStage(const System& system, std::int64_t images, int devi
     // Blocks that share memory for a matrix take several images: a few per multiprocessor.
     work_.blocks = static_cast<int>(
         std::min<std::int64_t>(images, 4 * attribute(cudaDevAttrMultiProcessorCount)));
-    matrices_ = DeviceBuffer<double>(static_cast<std::size_t>(work_.blocks) * matrix);
-    work_.matrices = matrices_.get();
+    work_.matrices = arrays_.make<double>(static_cast<std::size_t>(work_.blocks) * matrix);
   }
-}
-
-template <class T>
-const T* ManyBodyStage::upload(const std::vector<T>& values) {
-  const auto* const bytes = reinterpret_cast<const unsigned char*>(values.data());
-  tables_.emplace_back(std::span(bytes, values.size() * sizeof(T)));
-  return reinterpret_cast<const T*>(tables_.back().get());
 }
 
 many_body::SurfaceRows ManyBodyStage::upload_rows(const many_body::Surface& surface) {
   many_body::SurfaceRows rows = surface.rows();
-  rows.runs = upload(surface.runs);
-  rows.coefficients = upload(surface.coefficients);
+  rows.runs = arrays_.upload(surface.runs);
+  rows.coefficients = arrays_.upload(surface.coefficients);
   return rows;
 }
 
@@ -99,33 +90,31 @@ DevicePolynomial<Z> ManyBodyStage::upload_table(const many_body::PolynomialTable
   const Joined<ProductUse> by_variable(uses);
   DevicePolynomial<Z> t{};
   t.view = view;
-  t.view.orbits = upload(table.orbits);
-  t.view.variables = upload(table.variables);
-  t.view.products = upload(table.products);
-  t.view.groups = upload(table.groups);
-  t.view.columns = upload(table.columns);
-  t.view.coefficients =
-      upload(std::vector<Z>(view.coefficients, view.coefficients + table.coefficients.size()));
-  t.column_begins = upload(by_column.begins);
-  t.column_tiles = upload(by_column.all);
-  t.use_begins = upload(by_variable.begins);
-  t.uses = upload(by_variable.all);
+  t.view.orbits = arrays_.upload(table.orbits);
+  t.view.variables = arrays_.upload(table.variables);
+  t.view.products = arrays_.upload(table.products);
+  t.view.groups = arrays_.upload(table.groups);
+  t.view.columns = arrays_.upload(table.columns);
+  t.view.coefficients = arrays_.upload(
+      std::vector<Z>(view.coefficients, view.coefficients + table.coefficients.size()));
+  t.column_begins = arrays_.upload(by_column.begins);
+  t.column_tiles = arrays_.upload(by_column.all);
+  t.use_begins = arrays_.upload(by_variable.begins);
+  t.uses = arrays_.upload(by_variable.all);
   return t;
 }
 
 ClusterList ManyBodyStage::make_list(int bodies, int molecules, std::int64_t images) {
-  const auto reserve = [&]<class T>(std::int64_t size, T*) {
-    memory_.emplace_back(static_cast<std::size_t>(size) * sizeof(T));
-    return reinterpret_cast<T*>(memory_.back().get());
-  };
   ClusterList list{};
   list.capacity = molecules * (molecules - 1) / 2;
   if (bodies == 3) list.capacity = list.capacity * (molecules - 2) / 3;
   list.stride = list.capacity * images;
-  list.entries = reserve(list.stride, list.entries);
-  list.results = reserve((9 * bodies + 1) * list.stride, list.results);
-  list.counts = reserve(images, list.counts);
-  list.begins = reserve(images + 1, list.begins);
+  const auto stride = static_cast<std::size_t>(list.stride),
+             rows = static_cast<std::size_t>(images);
+  list.entries = arrays_.make<ListEntry>(stride);
+  list.results = arrays_.make<double>(static_cast<std::size_t>(9 * bodies + 1) * stride);
+  list.counts = arrays_.make<int>(rows);
+  list.begins = arrays_.make<int>(rows + 1);
   return list;
 }
 

@@ -6,6 +6,9 @@
 #include "kernels/measure_sums.cuh"
 #include "physics/cluster_shape.hpp"
 #include "physics/geometry.hpp"
+#include "physics/moments.hpp"
+#include "physics/radial.hpp"
+#include "tarn/core/replica_map.hpp"
 
 /// @file
 /// Rows of numbers per replica. The terms of a molecule are formulas of steps/measure.hpp and
@@ -18,11 +21,8 @@ namespace {
 
 // The terms of a molecule for each kernel: terms(replica, molecule, out).
 
-struct CentreTerms {
+struct CentreTerms : SummedTerms {
   static constexpr int kNumbers = CentreTerm::kNumbers;
-  static __device__ bool is_maximum(int) { return false; }
-  DeviceState d;
-  MeasureNumbers n;
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
     const std::int64_t slot = device_slot(d, replica, molecule);
     centre_terms(n, reported(d, n.step.bh2, slot), load_triple(d.x, d.slots, slot), out);
@@ -31,11 +31,9 @@ struct CentreTerms {
 
 /// Also the pair energies of clusters of one block, each pair once.
 template <bool kMSite>
-struct EnergyTerms {
+struct EnergyTerms : SummedTerms {
   static constexpr int kNumbers = kEnergySums;
   static __device__ bool is_maximum(int number) { return number == EnergyTerm::kConstraint; }
-  DeviceState d;
-  MeasureNumbers n;
   PairParameters<double> pair;
   const double *centres, *images;
 
@@ -59,11 +57,8 @@ struct EnergyTerms {
   }
 };
 
-struct InertiaTerms {
+struct InertiaTerms : SummedTerms {
   static constexpr int kNumbers = InertiaTerm::kNumbers;
-  static __device__ bool is_maximum(int) { return false; }
-  DeviceState d;
-  MeasureNumbers n;
   const double* centres;
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
     inertia_terms(n, load_triple(d.x, d.slots, device_slot(d, replica, molecule)),
@@ -71,11 +66,9 @@ struct InertiaTerms {
   }
 };
 
-struct ShapeTerms {
+struct ShapeTerms : SummedTerms {
   static constexpr int kNumbers = ShapeTerm::kNumbers;
   static __device__ bool is_maximum(int number) { return number >= ShapeTerm::kSums; }
-  DeviceState d;
-  MeasureNumbers n;
   const double* centres;
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
     const Centres<double> centre = load_centres(n, centres, replica);
@@ -88,11 +81,9 @@ struct ShapeTerms {
 
 /// At the reported and at the own positions. The shortest bonds have the opposite sign, which makes
 /// their minimum a maximum.
-struct GeometryTerms {
+struct GeometryTerms : SummedTerms {
   static constexpr int kOf = GeometryTerm::kNumbers, kNumbers = 2 * kOf;
   static __device__ bool is_maximum(int number) { return number % kOf >= GeometryTerm::kSums; }
-  DeviceState d;
-  MeasureNumbers n;
   __device__ void operator()(std::int64_t replica, int molecule, double (&out)[kNumbers]) const {
     const std::int64_t slot = device_slot(d, replica, molecule);
     const Triple<double> at[2] = {reported(d, n.step.bh2, slot), load_triple(d.x, d.slots, slot)};
@@ -173,7 +164,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
 
 __global__ void __launch_bounds__(kMeasureThreads)
     shape_rows_kernel(DeviceState d, const double* shapes, DeviceRows rows) {
-  const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t replica = thread_number();
   if (replica >= d.replicas) return;
   const int chunks = measured_chunks(d.molecules);
   double sums[ShapeTerm::kNumbers];
@@ -186,7 +177,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
 
 __global__ void __launch_bounds__(kMeasureThreads)
     geometry_rows_kernel(DeviceState d, const double* geometry, DeviceRows rows) {
-  const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t replica = thread_number();
   if (replica >= d.replicas) return;
   const int chunks = measured_chunks(d.molecules);
   MoleculeGeometry of[2];
@@ -208,7 +199,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
 __global__ void __launch_bounds__(kMeasureThreads)
     add_distances_kernel(DeviceState d, double bh2, double samples, double* means,
                          double* squares) {
-  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t thread = thread_number();
   const std::int64_t pairs = molecule_pairs(d.molecules);
   if (thread >= pairs * d.replicas) return;
   const std::int64_t replica = thread / pairs;
@@ -223,8 +214,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
     lindemann_kernel(DeviceState d, double samples, const double* means, const double* squares,
                      double* out) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-  const std::int64_t replica =
-      (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarpLanes;
+  const std::int64_t replica = thread_number() / kWarpLanes;
   if (replica >= d.replicas) return;
   const std::int64_t pairs = molecule_pairs(d.molecules);
   const std::int64_t first = replica * pairs;
@@ -319,6 +309,115 @@ __global__ void parts_kernel(DeviceState d, double bh2, double link2, int* label
   }
 }
 
+// --- groups of replicas -------------------------------------------------------------------------
+
+static_assert(kMomentLanes == kWarpLanes);
+constexpr int kNoPlace = 0x7fffffff;
+
+/// A warp per (group, number). The order of the sums is that of physics/moments.hpp, which is the
+/// same on all devices; a library reduction does not guarantee it.
+__global__ void __launch_bounds__(kMeasureThreads)
+    moments_kernel(const double* rows, const int* stopped, DeviceGroups groups, DeviceMoments out) {
+  const std::int64_t warp = thread_number() / kWarpLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  if (warp >= std::int64_t{groups.groups} * out.numbers) return;
+  const int group = static_cast<int>(warp / out.numbers);
+  const int number = static_cast<int>(warp % out.numbers);
+  const int begin = groups.begins[group * kMomentLanes + lane];
+  const int end = groups.begins[group * kMomentLanes + lane + 1];
+  const auto value = [&](int place, int k) {
+    return rows[static_cast<std::int64_t>(place) * out.numbers + k];
+  };
+  long long count = 0;
+  int earliest = kNoPlace;
+  for (int i = begin; i < end; ++i) {
+    const int place = groups.places[i];
+    if (stopped[place] != 0) continue;
+    ++count;
+    earliest = place < earliest ? place : earliest;
+  }
+  for (int o = kWarpLanes / 2; o > 0; o /= 2) {
+    count += __shfl_xor_sync(0xffffffffu, count, o);
+    const int other = __shfl_xor_sync(0xffffffffu, earliest, o);
+    earliest = other < earliest ? other : earliest;
+  }
+  const int last = out.numbers - 1;
+  const bool is_empty = earliest == kNoPlace;
+  const double pivot = is_empty ? 0.0 : value(earliest, number);
+  const double last_pivot = is_empty ? 0.0 : value(earliest, last);
+  MomentSums sums;
+  for (int i = begin; i < end; ++i) {
+    const int place = groups.places[i];
+    if (stopped[place] == 0)
+      sums.add(value(place, number) - pivot, value(place, last) - last_pivot);
+  }
+  for (int o = kMomentLanes / 2; o > 0; o /= 2) {
+    MomentSums other;
+    other.sum = __shfl_xor_sync(0xffffffffu, sums.sum, o);
+    other.square = __shfl_xor_sync(0xffffffffu, sums.square, o);
+    other.product = __shfl_xor_sync(0xffffffffu, sums.product, o);
+    sums.add(other);
+  }
+  if (lane > 0) return;
+  out.counts[warp] = count;
+  out.pivots[warp] = pivot;
+  out.sums[warp] = sums.sum;
+  out.squares[warp] = sums.square;
+  if (out.numbers == 1) out.products[group] = 0.0;
+  if (number == last - 1) out.products[group] = sums.product;
+}
+
+/// A thread per molecule. All sums are of integers.
+__global__ void __launch_bounds__(kMeasureThreads)
+    radial_kernel(DeviceState d, MeasureNumbers n, const double* centres, DeviceRadial radial) {
+  const std::int64_t thread = thread_number();
+  if (thread >= d.replicas * d.molecules) return;
+  const std::int64_t replica = thread / d.molecules;
+  if (d.stopped[replica] != 0) return;
+  const int molecule = static_cast<int>(thread % d.molecules);
+  const auto group = sample_group(d.ids[replica], static_cast<std::int64_t>(radial.groups));
+  const std::int64_t size = static_cast<std::int64_t>(radial.groups) * radial.bins;
+  unsigned long long* const oxygens = radial.counts + radial.groups;
+  if (molecule == 0) atomicAdd(radial.counts + group, 1ULL);
+  const Triple<double> q = reported(d, n.step.bh2, device_slot(d, replica, molecule));
+  const RadialTerm term =
+      radial_term(q, load_centres(n, centres, replica).mass_q, {radial.r_max_A, radial.bins});
+  const std::int64_t first = group * radial.bins;
+  if (term.oxygen >= 0) {
+    atomicAdd(oxygens + first + term.oxygen, 1ULL);
+    // Two's complement: negative numbers add up as well.
+    atomicAdd(oxygens + 2 * size + first + term.oxygen,
+              static_cast<unsigned long long>(term.cosine));
+  }
+  for (const int shell : term.hydrogens) {
+    if (shell >= 0) atomicAdd(oxygens + size + first + shell, 1ULL);
+  }
+}
+
+// --- arrays over molecules ----------------------------------------------------------------------
+
+/// A thread per molecule.
+__global__ void __launch_bounds__(kMeasureThreads)
+    molecule_fields_kernel(DeviceState d, MeasureNumbers n, MoleculeFields out) {
+  const std::int64_t thread = thread_number();
+  if (thread >= d.replicas * d.molecules) return;
+  const std::int64_t slot =
+      device_slot(d, thread / d.molecules, static_cast<int>(thread % d.molecules));
+  MeasuredMolecule<double> m = load_measured(d, n, slot);
+  if (n.rigid) m.v = project_velocities(m.x, m.v, n.step.masses);
+  if (out.positions != nullptr) store_triple(m.q, out.positions, 1, 9 * thread);
+  if (out.own_positions != nullptr) store_triple(m.x, out.own_positions, 1, 9 * thread);
+  if (out.velocities != nullptr) store_triple(m.v, out.velocities, 1, 9 * thread);
+  if (out.multipliers == nullptr) return;
+  Triple<double> f{};
+  if (n.multipliers_need_forces) f = load_triple(d.f, d.slots, slot);
+  const BondValues<double> lambda = bond_multipliers(n, m, f);
+  double* const to = out.multipliers + 3 * thread;
+  to[0] = lambda.oh1;
+  to[1] = lambda.oh2;
+  to[2] = lambda.hh;
+}
+
 }  // namespace
 
 void launch_centres(const DeviceState& d, const MeasureNumbers& n, double* out,
@@ -351,18 +450,17 @@ void launch_measure(const DeviceState& d, const MeasureNumbers& n, const Cluster
     if (!pairs_in_chunk(d.molecules)) {
       launch_energy(d, system, m_site, scratch.tile_energies, stream);
     }
-    launch_kernel(energy_rows_kernel, measure_blocks_of(d.replicas * kWarpLanes), kMeasureThreads,
-                  0, stream, d, n, scratch, rows);
+    launch_threads(energy_rows_kernel, d.replicas * kWarpLanes, kMeasureThreads, stream, d, n,
+                   scratch, rows);
   }
   if (rows.shape != nullptr) {
     launch_sum(ShapeTerms{d, n, scratch.centres}, scratch.shapes, stream);
-    launch_kernel(shape_rows_kernel, measure_blocks_of(d.replicas), kMeasureThreads, 0, stream, d,
-                  scratch.shapes, rows);
+    launch_threads(shape_rows_kernel, d.replicas, kMeasureThreads, stream, d, scratch.shapes, rows);
   }
   if (rows.geometry != nullptr) {
     launch_geometry_sums(d, n, scratch.geometry, stream);
-    launch_kernel(geometry_rows_kernel, measure_blocks_of(d.replicas), kMeasureThreads, 0, stream,
-                  d, scratch.geometry, rows);
+    launch_threads(geometry_rows_kernel, d.replicas, kMeasureThreads, stream, d, scratch.geometry,
+                   rows);
   }
   if (rows.parts != nullptr) {
     launch_kernel(parts_kernel, static_cast<unsigned>(d.replicas),
@@ -371,9 +469,9 @@ void launch_measure(const DeviceState& d, const MeasureNumbers& n, const Cluster
                   scratch.part_sizes, rows.parts);
   }
   if (rows.lindemann != nullptr) {
-    launch_kernel(lindemann_kernel, measure_blocks_of(d.replicas * kWarpLanes), kMeasureThreads, 0,
-                  stream, d, static_cast<double>(lindemann.samples), lindemann.means,
-                  lindemann.squares, rows.lindemann);
+    launch_threads(lindemann_kernel, d.replicas * kWarpLanes, kMeasureThreads, stream, d,
+                   static_cast<double>(lindemann.samples), lindemann.means, lindemann.squares,
+                   rows.lindemann);
   }
 }
 
@@ -381,8 +479,26 @@ void launch_add_distances(const DeviceState& d, double bh2, const LindemannOnDev
                           cudaStream_t stream) {
   const std::int64_t threads = d.replicas * molecule_pairs(d.molecules);
   if (threads == 0) return;
-  launch_kernel(add_distances_kernel, measure_blocks_of(threads), kMeasureThreads, 0, stream, d,
-                bh2, static_cast<double>(lindemann.samples), lindemann.means, lindemann.squares);
+  launch_threads(add_distances_kernel, threads, kMeasureThreads, stream, d, bh2,
+                 static_cast<double>(lindemann.samples), lindemann.means, lindemann.squares);
+}
+
+void launch_moments(const double* rows, const int* stopped, const DeviceGroups& groups,
+                    const DeviceMoments& moments, cudaStream_t stream) {
+  launch_threads(moments_kernel, std::int64_t{groups.groups} * moments.numbers * kWarpLanes,
+                 kMeasureThreads, stream, rows, stopped, groups, moments);
+}
+
+void launch_radial(const DeviceState& d, const MeasureNumbers& n, const double* centres,
+                   const DeviceRadial& radial, cudaStream_t stream) {
+  launch_threads(radial_kernel, d.replicas * d.molecules, kMeasureThreads, stream, d, n, centres,
+                 radial);
+}
+
+void launch_molecule_fields(const DeviceState& d, const MeasureNumbers& n,
+                            const MoleculeFields& out, cudaStream_t stream) {
+  launch_threads(molecule_fields_kernel, d.replicas * d.molecules, kMeasureThreads, stream, d, n,
+                 out);
 }
 
 }  // namespace tarn::gpu

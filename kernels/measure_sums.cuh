@@ -29,6 +29,13 @@ __device__ double pair_energy_of(const DeviceState& d, double bh2,
   return coulomb + lj;
 }
 
+/// The replicas of terms, and whether a number is a maximum over the molecules.
+struct SummedTerms {
+  static __device__ bool is_maximum(int) { return false; }
+  DeviceState d;
+  MeasureNumbers n;
+};
+
 /// @param out [replica][chunk][number]
 template <class Terms>
 __global__ void __launch_bounds__(kMeasureThreads) sum_kernel(Terms terms, double* out) {

@@ -9,7 +9,7 @@ constexpr int kThreads = 128;
 
 /// Sets q = x and a = 0, and marks stopped replicas inactive.
 __global__ void __launch_bounds__(kThreads) start_newmark_kernel(DeviceState d, NewmarkWork work) {
-  const std::int64_t slot = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t slot = thread_number();
   if (slot >= d.slots) return;
   const Vec3<double> zero{0.0, 0.0, 0.0};
   store_triple(load_triple(d.x, d.slots, slot), work.q, d.slots, slot);
@@ -65,18 +65,14 @@ __global__ void __launch_bounds__(kMostCorrecting)
 }  // namespace
 
 NewmarkSolver::NewmarkSolver(const DeviceState& d)
-    : q_(static_cast<std::size_t>(9 * d.slots)),
-      inactive_(static_cast<std::size_t>(d.replicas)),
-      unsolved_(1, 0) {
-  work_ = {q_.get(), inactive_.get(), unsolved_.get()};
-}
+    : work_{arrays_.make<double>(static_cast<std::size_t>(9 * d.slots)),
+            arrays_.make<int>(static_cast<std::size_t>(d.replicas)), arrays_.make<int>(1, 0)} {}
 
 void NewmarkSolver::solve(const DeviceState& d, const ClusterSystem& system, bool m_site,
                           const TileScratch& scratch, bool counted, cudaStream_t stream) {
   DeviceState active = at_solution(d);
   active.stopped = work_.inactive;
-  const auto slots = static_cast<unsigned>((d.slots + kThreads - 1) / kThreads);
-  launch_kernel(start_newmark_kernel, slots, kThreads, 0, stream, d, work_);
+  launch_threads(start_newmark_kernel, d.slots, kThreads, stream, d, work_);
   for (int correction = 1; correction <= kMostCorrections; ++correction) {
     if (correction > 1) {
       launch_tile_prepare({active, system, Precision::double_, m_site, 1, stream}, scratch, 0,
@@ -86,7 +82,7 @@ void NewmarkSolver::solve(const DeviceState& d, const ClusterSystem& system, boo
                   correcting_threads(d.molecules), 0, stream, d, system, work_, counted,
                   correction == kMostCorrections);
     cuda_check(cudaStreamSynchronize(stream));
-    if (unsolved_.download()[0] == 0) return;
+    if (downloaded(work_.unsolved, 1)[0] == 0) return;
   }
 }
 

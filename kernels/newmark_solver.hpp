@@ -34,9 +34,8 @@ class NewmarkSolver {
   }
 
  private:
-  DeviceBuffer<double> q_;
-  DeviceBuffer<int> inactive_, unsolved_;
-  NewmarkWork work_{};
+  DeviceArrays arrays_;
+  NewmarkWork work_;
 };
 
 }  // namespace tarn::gpu

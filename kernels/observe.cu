@@ -1,7 +1,7 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
 #include "kernels/measured.cuh"
-#include "physics/pair_distances.hpp"
+#include "physics/pair_force.hpp"
 
 /// @file
 /// Pair distances, and energies of large clusters, at the reported positions q = x + b h^2 a.

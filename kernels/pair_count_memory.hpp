@@ -23,8 +23,6 @@ class PairCountMemory {
                   double bh2)
       : request_(request) {
     if (!request.enabled) return;
-    counts_ = DeviceBuffer<unsigned long long>(counts(), 0);
-    samples_ = DeviceBuffer<unsigned long long>(groups(), 0);
     ReplicaGroups sorted(request.groups);
     sorted.sort(replica_ids);
     std::vector<int> begins{0};
@@ -33,18 +31,16 @@ class PairCountMemory {
       begins.push_back(begins.back() + sorted.replicas(g));
       most = std::max(most, sorted.replicas(g));
     }
-    by_group_ = DeviceBuffer<int>(sorted.places());
-    begins_ = DeviceBuffer<int>(begins);
     device_ = {{request.pairs[0], request.pairs[1], request.pairs[2]},
                bh2,
                request.bins / request.r_max_A,
                request.bins,
                request.groups,
-               by_group_.get(),
-               begins_.get(),
+               arrays_.upload(sorted.places()),
+               arrays_.upload(begins),
                most,
-               counts_.get(),
-               samples_.get()};
+               arrays_.make<unsigned long long>(counts(), 0),
+               arrays_.make<unsigned long long>(groups(), 0)};
   }
 
   /// What kernels take.
@@ -57,8 +53,8 @@ class PairCountMemory {
     frame.pair_counts.assign(counts(), 0);
     frame.pair_samples.assign(groups(), 0);
     if (!request_.enabled) return;
-    std::ranges::copy(counts_.download(), frame.pair_counts.begin());
-    std::ranges::transform(samples_.download(), frame.pair_samples.begin(),
+    std::ranges::copy(downloaded(device_.counts, counts()), frame.pair_counts.begin());
+    std::ranges::transform(downloaded(device_.samples, groups()), frame.pair_samples.begin(),
                            [](unsigned long long n) { return static_cast<std::int64_t>(n); });
   }
 
@@ -70,8 +66,7 @@ class PairCountMemory {
 
   PairCountRequest request_;
   DeviceCounts device_{};
-  DeviceBuffer<int> by_group_, begins_;
-  DeviceBuffer<unsigned long long> counts_, samples_;
+  DeviceArrays arrays_;
 };
 
 }  // namespace tarn::gpu

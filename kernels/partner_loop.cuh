@@ -37,8 +37,8 @@ struct PlainNumbers {
 };
 
 template <class R, bool kMSite>
-__device__ inline ClusterSite<R> unpacked(const PackedSite<R, kMSite>& p) {
-  ClusterSite<R> s{};
+__device__ inline PairSite<R> unpacked(const PackedSite<R, kMSite>& p) {
+  PairSite<R> s{};
   int k = 0;
   s.o = p.vector(k++);
   if constexpr (std::is_same_v<R, float>) s.o_low = p.vector(k++);
@@ -48,7 +48,7 @@ __device__ inline ClusterSite<R> unpacked(const PackedSite<R, kMSite>& p) {
   return s;
 }
 template <class R, bool kMSite>
-__device__ inline PackedSite<R, kMSite> packed(const ClusterSite<R>& s) {
+__device__ inline PackedSite<R, kMSite> packed(const PairSite<R>& s) {
   PackedSite<R, kMSite> p{};
   int k = 0;
   p.put(k++, s.o);
@@ -94,18 +94,17 @@ struct Meeting {
 /// @param count molecules of this strip; further sites must be finite and are ignored
 /// @param before pairs of this lane count only in turns before this one
 template <class R, bool kMSite>
-__device__ inline Meeting<R> meet_strip(const PairParameters<R>& pair, const ClusterSite<R>& own,
+__device__ inline Meeting<R> meet_strip(const PairParameters<R>& pair, const PairSite<R>& own,
                                         const PackedSite<R, kMSite>* sites, int size, int count,
                                         const Range& turns, int before) {
-  constexpr bool floats = std::is_same_v<R, float>;
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes, next = next_lane(lane, size);
   Meeting<R> f{no_site_forces<R>(), no_site_forces<R>()};
   // A lane without a molecule computes pairs that do not count.
   int j = lane < size ? partner_of_turn(lane, turns.first, size) : 0;
   for (int turn = turns.first; turn < turns.last; ++turn) {
-    const ClusterSite<R> other = unpacked(sites[j]);
+    const PairSite<R> other = unpacked(sites[j]);
     const bool counts = j < count && turn < before;
-    const Vec3<R> r = no_force_unless(counts, oxygen_vector<R, floats>(own, other));
+    const Vec3<R> r = no_force_unless(counts, oxygen_vector(own, other));
     add_pair_forces<kMSite>(pair, r, own.d, other.d, AllLanes{}, f.own, f.partner);
     f.partner.o = from_lane(f.partner.o, next);
     f.partner.h1 = from_lane(f.partner.h1, next);

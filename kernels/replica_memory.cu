@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/parallel.hpp"
 #include "kernels/bulk.hpp"
 #include "kernels/cluster_program.hpp"
+#include "kernels/launch_kernel.hpp"
 #include "kernels/layout.hpp"
 #include "steps/step_parameters.hpp"
 #include "tarn/core/number.hpp"
@@ -21,39 +23,15 @@ ReplicaMemory::ReplicaMemory(const System& system, const State& start, Path path
   device_.copies = start.beads;
   device_.per_warp = path == Path::warp ? clusters_per_warp(n) : 0;
   device_.slots = slots_for(path, device_.replicas * device_.copies, n);
+  device_.mass_o_Da = system.model.mass_o_Da;
+  device_.mass_h_Da = system.model.mass_h_Da;
   upload_coordinates(start, system.thermostat.kind == Thermostat::baoab);
-  if (!start.heat_kcal_per_mol.empty()) upload_heat(start);
   upload_replicas(start, system);
-  device_ = {device_.slots,
-             device_.replicas,
-             n,
-             device_.copies,
-             device_.per_warp,
-             x_.get(),
-             v_.get(),
-             a_.get(),
-             v_thermal_.get(),
-             kept_x_.get(),
-             kept_v_.get(),
-             f_.get(),
-             noise_ids_.get(),
-             kick_scale_.get(),
-             stopped_.get(),
-             blow_step_.get(),
-             blow_molecule_.get(),
-             sums_.get(),
-             sums_.get() + 1,
-             heat_.get(),
-             kept_heat_.get(),
-             system.model.mass_o_Da,
-             system.model.mass_h_Da,
-             stage_cycles_.get(),
-             bias_centres_.get()};
 }
 
 std::array<double, kStages> ReplicaMemory::stage_cycles() const {
   std::array<double, kStages> cycles{};
-  const std::vector<unsigned long long> counts = stage_cycles_.download();
+  const std::vector<unsigned long long> counts = downloaded(device_.stage_cycles, kStages);
   std::transform(counts.begin(), counts.end(), cycles.begin(),
                  [](unsigned long long count) { return static_cast<double>(count); });
   return cycles;
@@ -63,13 +41,13 @@ std::int64_t ReplicaMemory::slot(std::size_t copy, int molecule) const {
   return slot_of(static_cast<std::int64_t>(copy), molecule, device_.molecules, device_.per_warp);
 }
 
-DeviceBuffer<double> ReplicaMemory::in_slots(const DeviceBuffer<double>& from, int numbers,
-                                             bool fill_with_first) const {
-  DeviceBuffer<double> to(static_cast<std::size_t>(numbers * device_.slots));
+double* ReplicaMemory::in_slots(const DeviceBuffer<double>& from, int numbers,
+                                bool fill_with_first) {
+  double* const to = arrays_.make<double>(static_cast<std::size_t>(numbers * device_.slots));
   copy_to_slots(from.get(),
                 {device_.slots, device_.replicas * device_.copies, device_.molecules,
                  device_.per_warp, numbers, fill_with_first},
-                to.get(), nullptr);
+                to, nullptr);
   return to;
 }
 
@@ -79,25 +57,24 @@ void ReplicaMemory::upload_coordinates(const State& start, bool baoab) {
   // is freed before the memory of the engine is complete.
   {
     const DeviceBuffer<double> x(start.positions_A);
-    x_ = in_slots(x, 9, true);
-    kept_x_ = in_slots(x, 9, true);
+    device_.x = in_slots(x, 9, true);
+    device_.kept_x = in_slots(x, 9, true);
   }
   {
     const DeviceBuffer<double> v(start.velocities_A_per_akma);
-    v_ = in_slots(v, 9, false);
-    kept_v_ = in_slots(v, 9, false);
+    device_.v = in_slots(v, 9, false);
+    device_.kept_v = in_slots(v, 9, false);
   }
-  a_ = DeviceBuffer<double>(size, 0);
-  f_ = DeviceBuffer<double>(size, 0);
+  device_.a = arrays_.make<double>(size, 0);
+  device_.f = arrays_.make<double>(size, 0);
+  if (!start.heat_kcal_per_mol.empty()) {
+    const DeviceBuffer<double> heat(start.heat_kcal_per_mol);
+    device_.heat = in_slots(heat, 1, false);
+    device_.kept_heat = in_slots(heat, 1, false);
+  }
   if (!baoab) return;
-  v_thermal_ = DeviceBuffer<double>(size);
-  fill(v_thermal_.get(), size, kNoNumber, nullptr);
-}
-
-void ReplicaMemory::upload_heat(const State& start) {
-  const DeviceBuffer<double> heat(start.heat_kcal_per_mol);
-  heat_ = in_slots(heat, 1, false);
-  kept_heat_ = in_slots(heat, 1, false);
+  device_.v_thermal = arrays_.make<double>(size);
+  fill(device_.v_thermal, size, kNoNumber, nullptr);
 }
 
 void ReplicaMemory::upload_replicas(const State& start, const System& system) {
@@ -111,16 +88,17 @@ void ReplicaMemory::upload_replicas(const State& start, const System& system) {
   for (const BiasSpec& bias : system.biases) {
     for (const std::int64_t id : start.replica_ids) centres.push_back(bias.centre(id));
   }
-  bias_centres_ = DeviceBuffer<double>(centres);
-  noise_ids_ = DeviceBuffer<std::uint64_t>(ids);
-  kick_scale_ = DeviceBuffer<double>(scales);
-  stopped_ = DeviceBuffer<int>(ids.size(), 0);
-  blow_step_ = DeviceBuffer<long long>(ids.size());
-  fill(blow_step_.get(), ids.size(), kNoStep, nullptr);
-  blow_molecule_ = DeviceBuffer<int>(ids.size());
-  fill(blow_molecule_.get(), ids.size(), kNoMolecule, nullptr);
-  sums_ = DeviceBuffer<unsigned long long>(2, 0);
-  stage_cycles_ = DeviceBuffer<unsigned long long>(kStages, 0);
+  device_.bias_centres = arrays_.upload(centres);
+  device_.ids = arrays_.upload(ids);
+  device_.kick_scale = arrays_.upload(scales);
+  device_.stopped = arrays_.make<int>(ids.size(), 0);
+  device_.blow_step = arrays_.make<long long>(ids.size());
+  fill(device_.blow_step, ids.size(), kNoStep, nullptr);
+  device_.blow_molecule = arrays_.make<int>(ids.size());
+  fill(device_.blow_molecule, ids.size(), kNoMolecule, nullptr);
+  device_.iterations = arrays_.make<unsigned long long>(2, 0);
+  device_.indefinite = device_.iterations + 1;
+  device_.stage_cycles = arrays_.make<unsigned long long>(kStages, 0);
 }
 
 void ReplicaMemory::gather(std::span<const double> from, std::size_t copy, double* out) const {
@@ -145,15 +123,17 @@ State ReplicaMemory::download(std::int64_t step) const {
   s.step = step;
   s.replica_ids = ids_;
   const std::vector<int> is_stopped = stopped();
-  const std::vector<double> x = x_.download(), v = v_.download();
+  const std::vector<double> x = download(device_.x, 9), v = download(device_.v, 9);
   std::vector<double> kept_x, kept_v;
   if (std::find(is_stopped.begin(), is_stopped.end(), 1) != is_stopped.end()) {
-    kept_x = kept_x_.download();
-    kept_v = kept_v_.download();
+    kept_x = download(device_.kept_x, 9);
+    kept_v = download(device_.kept_v, 9);
   }
   s.positions_A.resize(ids_.size() * s.ring_coordinates());
   s.velocities_A_per_akma.resize(s.positions_A.size());
-  const std::vector<double> heat = heat_.download(), kept_heat = kept_heat_.download();
+  const int heats = device_.heat != nullptr ? 1 : 0;
+  const std::vector<double> heat = download(device_.heat, heats),
+                            kept_heat = download(device_.kept_heat, heats);
   if (!heat.empty()) s.heat_kcal_per_mol.resize(s.positions_A.size() / 9);
   const auto copies = static_cast<std::size_t>(device_.copies);
   for (std::size_t k = 0; k < ids_.size() * copies; ++k) {
@@ -167,6 +147,41 @@ State ReplicaMemory::download(std::int64_t step) const {
 }
 
 namespace {
+
+constexpr int kThreads = 128;
+/// Numbers that a host thread copies at a time.
+constexpr std::size_t kPiece = std::size_t{1} << 16;
+
+/// Copies the state in the order of State; one thread per molecule of each replica or mode. A
+/// stopped replica has its kept state.
+__global__ void __launch_bounds__(kThreads)
+    copy_state_kernel(DeviceState d, double* x, double* v, double* heat) {
+  const std::int64_t thread = thread_number();
+  if (thread >= d.replicas * d.copies * d.molecules) return;
+  const std::int64_t copy = thread / d.molecules;
+  const std::int64_t slot =
+      slot_of(copy, static_cast<int>(thread % d.molecules), d.molecules, d.per_warp);
+  const bool stopped = d.stopped[copy / d.copies] != 0;
+  const double* const from_x = (stopped ? d.kept_x : d.x) + slot;
+  const double* const from_v = (stopped ? d.kept_v : d.v) + slot;
+  for (int k = 0; k < 9; ++k) {
+    x[9 * thread + k] = from_x[k * d.slots];
+    v[9 * thread + k] = from_v[k * d.slots];
+  }
+  if (d.heat != nullptr) heat[thread] = (stopped ? d.kept_heat : d.heat)[slot];
+}
+
+std::vector<double> copied(std::span<const double> from, int threads) {
+  std::vector<double> to(from.size());
+  const auto pieces = static_cast<std::int64_t>((from.size() + kPiece - 1) / kPiece);
+  for_each_index(pieces, threads, [&](std::int64_t piece) {
+    const std::size_t begin = static_cast<std::size_t>(piece) * kPiece;
+    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(begin),
+                std::min(kPiece, from.size() - begin),
+                to.begin() + static_cast<std::ptrdiff_t>(begin));
+  });
+  return to;
+}
 
 /// Non-bonded forces of one cluster on the host; blow-ups are rare.
 template <bool kMSite>
@@ -205,7 +220,7 @@ std::vector<BlowUp> BlowUpFinder::find(const ReplicaMemory& replicas,
       all.push_back(known->second);
       continue;
     }
-    if (kept.empty()) kept = replicas.kept_positions();
+    if (kept.empty()) kept = replicas.download(replicas.device().kept_x, 9);
     // The centroids of ring polymers.
     const int copies = replicas.device().copies;
     replicas.gather(kept, r * static_cast<std::size_t>(copies), x.data());
@@ -238,6 +253,52 @@ std::vector<BlowUp> BlowUpFinder::find(const ReplicaMemory& replicas,
   std::sort(all.begin(), all.end(),
             [](const BlowUp& a, const BlowUp& b) { return a.replica < b.replica; });
   return all;
+}
+
+/// Leaves as much memory free as it takes, for measurements that start later.
+bool StateCopies::reserve(std::size_t numbers) {
+  if (staged_.size() >= numbers) return true;
+  std::size_t free = 0, total = 0;
+  cuda_check(cudaMemGetInfo(&free, &total));
+  if (free < 2 * numbers * sizeof(double)) return false;
+  try {
+    staged_ = DeviceBuffer<double>(numbers);
+  } catch (const DeviceError&) {  // the free memory is in pieces, or in use by now
+    return false;
+  }
+  return true;
+}
+
+std::function<State()> StateCopies::begin(const ReplicaMemory& replicas, std::int64_t step,
+                                          int threads, cudaStream_t stream) {
+  const DeviceState& d = replicas.device();
+  const auto molecules = static_cast<std::size_t>(d.replicas * d.copies * d.molecules);
+  const std::size_t heats = d.heat != nullptr ? molecules : 0;
+  if (molecules == 0 || !*is_taken_ || !reserve(18 * molecules + heats)) return {};
+  double* const x = staged_.get();
+  // A copy that nothing waited for may still be under way.
+  copies_.hold(stream);
+  launch_threads(copy_state_kernel, static_cast<std::int64_t>(molecules), kThreads, stream, d, x,
+                 x + 9 * molecules, x + 18 * molecules);
+  copies_.copy(x, 18 * molecules + heats, host_, stream);
+
+  *is_taken_ = false;
+  const std::shared_ptr<void> taken(nullptr, [flag = is_taken_](void*) { *flag = true; });
+  return [this, taken, step, threads, molecules, heats, n = d.molecules, beads = d.copies,
+          &ids = replicas.ids()] {
+    cuda_check(cudaSetDevice(device_));
+    copies_.wait();
+    const std::span<const double> all = host_.values();
+    State s;
+    s.molecules = n;
+    s.beads = beads;
+    s.step = step;
+    s.replica_ids = ids;
+    s.positions_A = copied(all.first(9 * molecules), threads);
+    s.velocities_A_per_akma = copied(all.subspan(9 * molecules, 9 * molecules), threads);
+    s.heat_kcal_per_mol = copied(all.subspan(18 * molecules, heats), threads);
+    return s;
+  };
 }
 
 }  // namespace tarn::gpu

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -31,12 +34,19 @@ class ReplicaMemory {
   const std::vector<std::int64_t>& ids() const { return ids_; }
 
   /// [replica]: not 0 if it was stopped.
-  std::vector<int> stopped() const { return stopped_.download(); }
-  std::vector<long long> blow_up_steps() const { return blow_step_.download(); }
-  std::vector<int> blow_up_molecules() const { return blow_molecule_.download(); }
-  std::vector<double> kept_positions() const { return kept_x_.download(); }
+  std::vector<int> stopped() const { return downloaded(device_.stopped, ids_.size()); }
+  std::vector<long long> blow_up_steps() const {
+    return downloaded(device_.blow_step, ids_.size());
+  }
+  std::vector<int> blow_up_molecules() const {
+    return downloaded(device_.blow_molecule, ids_.size());
+  }
+  /// Numbers of molecules in slots.
+  std::vector<double> download(const double* from, int numbers) const {
+    return downloaded(from, static_cast<std::size_t>(numbers * device_.slots));
+  }
   /// Constraint iterations, and indefinite Hessians.
-  std::vector<unsigned long long> sums() const { return sums_.download(); }
+  std::vector<unsigned long long> sums() const { return downloaded(device_.iterations, 2); }
 
   /// Cycles of the stages of steps.
   std::array<double, kStages> stage_cycles() const;
@@ -52,20 +62,39 @@ class ReplicaMemory {
  private:
   std::int64_t slot(std::size_t copy, int molecule) const;
   /// Numbers of molecules in the order of State, in slots.
-  DeviceBuffer<double> in_slots(const DeviceBuffer<double>& from, int numbers,
-                                bool fill_with_first) const;
+  double* in_slots(const DeviceBuffer<double>& from, int numbers, bool fill_with_first);
   void upload_coordinates(const State& start, bool baoab);
-  void upload_heat(const State& start);
   void upload_replicas(const State& start, const System& system);
 
   DeviceState device_{};
   std::vector<std::int64_t> ids_;
-  DeviceBuffer<double> x_, v_, a_, f_, v_thermal_, kept_x_, kept_v_, heat_, kept_heat_, kick_scale_,
-      bias_centres_;
-  DeviceBuffer<std::uint64_t> noise_ids_;
-  DeviceBuffer<int> stopped_, blow_molecule_;
-  DeviceBuffer<long long> blow_step_;
-  DeviceBuffer<unsigned long long> sums_, stage_cycles_;
+  DeviceArrays arrays_;
+};
+
+/// Copies of the state for checkpoints: made on the stream of the steps, and copied into
+/// page-locked memory on a second stream while later steps run. The memory is kept for the next
+/// copy.
+class StateCopies {
+ public:
+  explicit StateCopies(int device) : device_(device), copies_(device) {}
+
+  /// Starts a copy of ReplicaMemory::download().
+  /// @param threads of the host, for the returned function
+  /// @param stream of the steps
+  /// @return waits for the copy, on any thread; empty if the last copy has not been taken yet, or
+  ///         the device has too little memory
+  std::function<State()> begin(const ReplicaMemory& replicas, std::int64_t step, int threads,
+                               cudaStream_t stream);
+
+ private:
+  bool reserve(std::size_t numbers);
+
+  int device_;
+  DeviceBuffer<double> staged_;  ///< in the order of State: positions, velocities, heat
+  HostCopy<double> host_;
+  /// Whether a copy was started and not taken. The returned function may outlive this object.
+  std::shared_ptr<std::atomic<bool>> is_taken_ = std::make_shared<std::atomic<bool>>(true);
+  CopyStream copies_;  ///< its destructor waits for the copies to the memory above
 };
 
 /// Describes the replicas that the device has stopped.

@@ -2,10 +2,10 @@
 
 #include <cstring>
 
+#include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
 #include "kernels/many_body.hpp"
 #include "kernels/measure_sums.cuh"
-#include "kernels/ring_modes.cuh"
 #include "kernels/ring_polymers.hpp"
 #include "physics/geometry.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 /// A thread per molecule.
 __global__ void __launch_bounds__(kMeasureThreads)
     centroids_kernel(DeviceState modes, DeviceState centroids) {
-  const std::int64_t slot = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t slot = thread_number();
   if (slot >= centroids.slots) return;
   const std::int64_t replica = slot / modes.molecules;
   const int molecule = static_cast<int>(slot - replica * modes.molecules);
@@ -40,11 +40,8 @@ __global__ void __launch_bounds__(kMeasureThreads)
 }
 
 template <bool kMSite>
-struct BeadTerms {
+struct BeadTerms : SummedTerms {
   static constexpr int kNumbers = BeadTerm::kNumbers;
-  static __device__ bool is_maximum(int) { return false; }
-  DeviceState d;
-  MeasureNumbers n;
   PairParameters<double> pair;
   const double *centres, *images;
   __device__ void operator()(std::int64_t bead, int molecule, double (&out)[kNumbers]) const {
@@ -98,7 +95,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
     const auto load = [&](const double* from) { return load_triple(from, modes.slots, slot); };
     const Masses<double>& m = n.step.masses;
     double terms[RingTerm::kNumbers];
-    ring_terms(m, mode, spring_of(rings, bath, mode), load(modes.x), scale(m.o, m.h, load(modes.a)),
+    ring_terms(m, mode, rings.spring(bath, mode), load(modes.x), scale(m.o, m.h, load(modes.a)),
                load(modes.v), load(hot), terms);
     for (int i = 0; i < RingTerm::kNumbers; ++i) sums[i] += terms[i];
   }
@@ -137,8 +134,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
 __global__ void __launch_bounds__(kMeasureThreads)
     ring_potentials_kernel(std::int64_t replicas, int beads, const double* bead_energies,
                            const double* factors, double* out) {
-  const std::int64_t replica =
-      (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarpLanes;
+  const std::int64_t replica = thread_number() / kWarpLanes;
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
   if (replica >= replicas) return;
   double sums[BeadTerm::kNumbers] = {};
@@ -156,7 +152,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
 /// A thread per molecule of a mode.
 __global__ void __launch_bounds__(kMeasureThreads)
     rescale_kernel(DeviceState modes, const double* factors, double* x) {
-  const std::int64_t slot = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t slot = thread_number();
   if (slot >= modes.slots) return;
   const std::int64_t row = slot / modes.molecules, replica = row / modes.copies;
   const bool moves = row % modes.copies > 0 && factors[replica] > 0.0;
@@ -189,7 +185,7 @@ __global__ void __launch_bounds__(kWarpLanes)
 /// A thread per molecule of a bead.
 __global__ void __launch_bounds__(kMeasureThreads)
     copy_beads_kernel(DeviceState beads, double* to) {
-  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t thread = thread_number();
   if (thread >= beads.replicas * beads.molecules) return;
   const std::int64_t slot =
       device_slot(beads, thread / beads.molecules, static_cast<int>(thread % beads.molecules));
@@ -199,7 +195,7 @@ __global__ void __launch_bounds__(kMeasureThreads)
 /// A thread per molecule.
 __global__ void __launch_bounds__(kMeasureThreads)
     atom_kinetic_kernel(DeviceState modes, RingTables rings, Masses<double> m, double* to) {
-  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t thread = thread_number();
   if (thread >= modes.replicas * modes.molecules) return;
   const std::int64_t replica = thread / modes.molecules;
   double virial[3] = {};
@@ -232,14 +228,12 @@ void launch_bead_energies(const DeviceState& beads, const MeasureNumbers& n,
 }  // namespace
 
 void launch_centroids(const DeviceState& modes, const DeviceState& centroids, cudaStream_t stream) {
-  launch_kernel(centroids_kernel, measure_blocks_of(centroids.slots), kMeasureThreads, 0, stream,
-                modes, centroids);
+  launch_threads(centroids_kernel, centroids.slots, kMeasureThreads, stream, modes, centroids);
 }
 
 void launch_rescale(const DeviceState& modes, const double* factors, double* x,
                     cudaStream_t stream) {
-  launch_kernel(rescale_kernel, measure_blocks_of(modes.slots), kMeasureThreads, 0, stream, modes,
-                factors, x);
+  launch_threads(rescale_kernel, modes.slots, kMeasureThreads, stream, modes, factors, x);
 }
 
 void launch_ring_potentials(const RingPolymers& rings, const MeasureNumbers& n,
@@ -247,8 +241,8 @@ void launch_ring_potentials(const RingPolymers& rings, const MeasureNumbers& n,
                             const double* factors, double* out, cudaStream_t stream) {
   const std::int64_t replicas = rings.centroids().replicas;
   launch_bead_energies(rings.beads(), n, system, m_site, scratch, stream);
-  launch_kernel(ring_potentials_kernel, measure_blocks_of(replicas * kWarpLanes), kMeasureThreads,
-                0, stream, replicas, rings.tables().beads, scratch.bead_energies, factors, out);
+  launch_threads(ring_potentials_kernel, replicas * kWarpLanes, kMeasureThreads, stream, replicas,
+                 rings.tables().beads, scratch.bead_energies, factors, out);
 }
 
 void launch_ring_rows(const DeviceState& modes, const RingPolymers& rings, const MeasureNumbers& n,
@@ -275,13 +269,12 @@ void launch_ring_arrays(const DeviceState& modes, const RingPolymers& rings,
                         const MeasureNumbers& n, double* beads, double* atom_kinetic,
                         cudaStream_t stream) {
   if (beads != nullptr) {
-    launch_kernel(copy_beads_kernel,
-                  measure_blocks_of(rings.beads().replicas * rings.beads().molecules),
-                  kMeasureThreads, 0, stream, rings.beads(), beads);
+    launch_threads(copy_beads_kernel, rings.beads().replicas * rings.beads().molecules,
+                   kMeasureThreads, stream, rings.beads(), beads);
   }
   if (atom_kinetic != nullptr) {
-    launch_kernel(atom_kinetic_kernel, measure_blocks_of(modes.replicas * modes.molecules),
-                  kMeasureThreads, 0, stream, modes, rings.tables(), n.step.masses, atom_kinetic);
+    launch_threads(atom_kinetic_kernel, modes.replicas * modes.molecules, kMeasureThreads, stream,
+                   modes, rings.tables(), n.step.masses, atom_kinetic);
   }
 }
 

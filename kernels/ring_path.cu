@@ -1,7 +1,6 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
-#include "kernels/ring_modes.cuh"
-#include "kernels/ring_transform.hpp"
+#include "kernels/layout.hpp"
 #include "kernels/warp_lanes.cuh"
 
 /// @file
@@ -92,7 +91,7 @@ class DeviceRings : public WarpLanes {
   __device__ bool is_idle() const { return place_.replica < 0; }
   __device__ bool is_running() const { return running_; }
 
-  __device__ ModeNumbers<double> mode() const { return mode_of(rings_, bath(), place_.bead); }
+  __device__ ModeNumbers<double> mode() const { return rings_.mode(bath(), place_.bead); }
   __device__ Triple<double> to_beads(const Triple<double>& modes) const {
     const int beads = d_.copies;
     put(modes);
@@ -257,7 +256,7 @@ __global__ void __launch_bounds__(kThreads)
   const bool moves = work.prepare || work.end || work.begin;
   for (int k = thread; moves && k < p; k += threads) {
     const std::int64_t slot = slot_of_mode(k);
-    const ModeNumbers<double> mode = mode_of(rings, bath, k);
+    const ModeNumbers<double> mode = rings.mode(bath, k);
     MoleculeState<double> s = load_state(d, slot);
     const auto noise = [&](MoleculeState<double>& at, std::int64_t of_step) {
       ring_noise(
@@ -273,7 +272,7 @@ __global__ void __launch_bounds__(kThreads)
     if (work.end) {
       kick(s, system.step.h);
       // Checked before the noise, on the same velocities as on the other paths.
-      mark_if(!(weighted_norm2(1.0, 1.0, s.v) < kLargestSpeed2 * p), d, replica, molecule, step);
+      mark_if(is_too_fast(s.v, kLargestSpeed2 * p), d, replica, molecule, step);
       if (system.thermostat == Thermostat::gla) noise(s, step - 1);
     }
     if (work.begin) {

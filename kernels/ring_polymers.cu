@@ -12,17 +12,15 @@ RingPolymers::RingPolymers(const System& system, const DeviceState& modes,
                            const std::vector<std::int64_t>& replica_ids, int multiprocessors)
     : replica_ids_(replica_ids) {
   const int p = modes.copies, n = modes.molecules;
+  tables_.beads = p;
   make_transforms(p);
   make_modes(system, replica_ids);
-  tables_ = {p, to_modes_.get(), to_beads_.get(), modes_.get(), kT_.get(), baths_.get()};
 
   std::vector<std::uint64_t> ids;
   for (const std::int64_t id : replica_ids) {
     bead_ids_.insert(bead_ids_.end(), static_cast<std::size_t>(p), id);
     ids.insert(ids.end(), static_cast<std::size_t>(p), static_cast<std::uint64_t>(id));
   }
-  ids_ = DeviceBuffer<std::uint64_t>(ids);
-  stopped_ = DeviceBuffer<int>(ids.size(), 0);
   const Path clusters = n <= kMostInWarp ? Path::warp : Path::block;
   beads_.replicas = modes.replicas * p;
   beads_.molecules = n;
@@ -30,35 +28,25 @@ RingPolymers::RingPolymers(const System& system, const DeviceState& modes,
   beads_.per_warp = clusters == Path::warp ? clusters_per_warp(n) : 0;
   beads_.slots = slots_for(clusters, beads_.replicas, n);
   const auto bead_size = 9 * static_cast<std::size_t>(beads_.slots);
-  bead_x_ = DeviceBuffer<double>(bead_size, 0);  // slots without a molecule too
-  bead_f_ = DeviceBuffer<double>(bead_size);
-  beads_.x = bead_x_.get();
-  beads_.f = bead_f_.get();
-  beads_.ids = ids_.get();
-  beads_.stopped = stopped_.get();
+  beads_.x = arrays_.make<double>(bead_size, 0);  // slots without a molecule too
+  beads_.f = arrays_.make<double>(bead_size);
+  beads_.ids = arrays_.upload(ids);
+  beads_.stopped = arrays_.make<int>(ids.size(), 0);
   beads_.mass_o_Da = modes.mass_o_Da;
   beads_.mass_h_Da = modes.mass_h_Da;
   block_rows_ = gpu::block_rows(n, beads_.replicas, multiprocessors);
 
   const auto size = static_cast<std::size_t>(modes.replicas * n);
-  x_ = DeviceBuffer<double>(9 * size);
-  v_ = DeviceBuffer<double>(9 * size);
   centroids_ = modes;
   centroids_.copies = 1;
   centroids_.slots = modes.replicas * n;
-  centroids_.x = x_.get();
-  centroids_.v = v_.get();
+  centroids_.x = arrays_.make<double>(9 * size);
+  centroids_.v = arrays_.make<double>(9 * size);
   centroids_.a = nullptr;
   centroids_.f = nullptr;
-  if (modes.v_thermal != nullptr) {
-    v_thermal_ = DeviceBuffer<double>(9 * size);
-    centroids_.v_thermal = v_thermal_.get();
-  }
-  if (modes.heat != nullptr) {
-    heat_ = DeviceBuffer<double>(size);
-    centroids_.heat = heat_.get();
-  }
-  counter_ = DeviceBuffer<long long>(1);
+  if (modes.v_thermal != nullptr) centroids_.v_thermal = arrays_.make<double>(9 * size);
+  if (modes.heat != nullptr) centroids_.heat = arrays_.make<double>(size);
+  counter_ = arrays_.make<long long>(1);
 }
 
 void RingPolymers::make_transforms(int beads) {
@@ -80,8 +68,8 @@ void RingPolymers::make_transforms(int beads) {
       to_beads[at(k)] = mode_of_bead(modes.first + k * modes.step, first_of_two(to), beads);
     }
   }
-  to_modes_ = DeviceBuffer<double>(to_modes);
-  to_beads_ = DeviceBuffer<double>(to_beads);
+  tables_.to_modes = arrays_.upload(to_modes);
+  tables_.to_beads = arrays_.upload(to_beads);
 }
 
 /// Replicas at the same place of the ladder have the same constants.
@@ -108,9 +96,9 @@ void RingPolymers::make_modes(const System& system, const std::vector<std::int64
     put([](const RingMode& m) { return m.spring; });
     kT.push_back(units::boltzmann_kcal_per_mol_K * temperature);
   }
-  modes_ = DeviceBuffer<double>(modes);
-  kT_ = DeviceBuffer<double>(kT);
-  baths_ = DeviceBuffer<int>(baths);
+  tables_.modes = arrays_.upload(modes);
+  tables_.kT = arrays_.upload(kT);
+  tables_.baths = arrays_.upload(baths);
 }
 
 void RingPolymers::prepare_exchanges(const System& system) {

@@ -32,7 +32,7 @@ class RingPolymers {
   /// For launch_bead_forces().
   int block_rows() const { return block_rows_; }
   /// Number of the current step; see launch_rings().
-  long long* counter() const { return counter_.get(); }
+  long long* counter() const { return counter_; }
 
   /// Prepares attempts of exchanges between the temperatures of a ladder.
   void prepare_exchanges(const System& system);
@@ -62,11 +62,8 @@ class RingPolymers {
   DeviceState beads_{}, centroids_{};
   std::vector<std::int64_t> bead_ids_;
   int block_rows_;
-  DeviceBuffer<double> to_modes_, to_beads_, modes_, kT_;
-  DeviceBuffer<int> baths_, stopped_;
-  DeviceBuffer<std::uint64_t> ids_;
-  DeviceBuffer<double> bead_x_, bead_f_, x_, v_, v_thermal_, heat_;
-  DeviceBuffer<long long> counter_;
+  DeviceArrays arrays_;
+  long long* counter_ = nullptr;
 };
 
 // ring_measure.cu

@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "kernels/group_fields.hpp"
 #include "kernels/launch.hpp"
+#include "kernels/measure.hpp"
 #include "physics/cluster_shape.hpp"
 #include "steps/ring_measure.hpp"
 #include "tarn/core/replica_map.hpp"
@@ -23,22 +23,19 @@ constexpr unsigned kEnergyFields = kEnergies | kConservation | kHeat | kExchange
 constexpr int kShapeNumbers = sizeof(ClusterMeasures) / sizeof(double);
 constexpr int kGeometryNumbers = sizeof(Geometry) / sizeof(double);
 
+struct MomentField {
+  using Member = GroupMoments Frame::*;  // see FrameField
+  unsigned field;
+  int numbers;
+  Member member;
+};
+constexpr MomentField kMomentFields[] = {
+    {kEnergyMoments, EnergyMoment::kNumbers, &Frame::energy_moments},
+    {kShapeMoments, kShapeNumbers, &Frame::shape_moments},
+    {kGeometryMoments, kGeometryNumbers, &Frame::geometry_moments},
+    {kLindemannMoments, 1, &Frame::lindemann_moments}};
+
 }  // namespace
-
-RowFrames::RowFrames(const System& system, std::vector<std::int64_t> replica_ids, int device)
-    : numbers_(measure_numbers(system)), replica_ids_(std::move(replica_ids)) {
-  cuda_check(cudaSetDevice(device));
-  cuda_check(cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking));
-  cuda_check(cudaEventCreateWithFlags(&measured_, cudaEventDisableTiming));
-  cuda_check(cudaEventCreateWithFlags(&copied_, cudaEventDisableTiming));
-}
-
-RowFrames::~RowFrames() {
-  cudaStreamSynchronize(copies_);
-  cudaEventDestroy(measured_);
-  cudaEventDestroy(copied_);
-  cudaStreamDestroy(copies_);
-}
 
 void RowFrames::measure_with(const MeasureSettings& settings) {
   settings_ = settings;
@@ -74,34 +71,19 @@ void RowFrames::measure_with(const MeasureSettings& settings) {
 RowFrames::Layout RowFrames::layout_of(unsigned fields) const {
   const std::size_t replicas = replica_ids_.size();
   Layout layout{};
-  std::size_t end = 0;
   const auto part = [&](unsigned field, std::size_t bytes) {
-    const std::size_t begin = end;
-    if (fields & field) end += bytes;
-    return begin;
+    layout.begins[static_cast<std::size_t>(std::countr_zero(field))] = layout.size;
+    if (fields & field) layout.size += bytes;
   };
-  const auto moments = [&](unsigned field, int numbers) {
-    return part(field, DeviceMoments::bytes(settings_.moment_groups, numbers));
-  };
-  layout.energies = part(kEnergies, replicas * sizeof(Energies));
-  layout.conservation = part(kConservation, replicas * sizeof(Conservation));
-  layout.heat = part(kHeat, replicas * sizeof(double));
-  layout.exchange = part(kExchangeEnergies, replicas * sizeof(double));
-  layout.shape = part(kShape, replicas * sizeof(ClusterMeasures));
-  layout.parts = part(kParts, replicas * sizeof(ClusterParts));
-  layout.lindemann = part(kLindemann, replicas * sizeof(double));
-  layout.geometry = part(kGeometry, replicas * sizeof(Geometry));
-  layout.rescaled = part(kRescaledEnergies, replicas * sizeof(double));
-  layout.dipoles = part(kDipoles, 3 * replicas * sizeof(double));
-  layout.rings = part(has_rings_ ? kRings : kNoFields, replicas * sizeof(RingMeasures));
-  layout.energy_moments = moments(kEnergyMoments, EnergyMoment::kNumbers);
-  layout.shape_moments = moments(kShapeMoments, kShapeNumbers);
-  layout.geometry_moments = moments(kGeometryMoments, kGeometryNumbers);
-  layout.lindemann_moments = moments(kLindemannMoments, 1);
-  layout.radial =
-      part(kRadialCounts, DeviceRadial::bytes(settings_.radial.groups, settings_.radial.bins));
-  layout.stopped = end;
-  layout.size = end + replicas * sizeof(int);
+  for_each_field([&]<class T>(const FrameField<T>& f) {
+    if (f.is_row() && (f.bit != kRings || has_rings_)) part(f.bit, replicas * sizeof(T));
+  });
+  for (const MomentField& m : kMomentFields) {
+    part(m.field, DeviceMoments::bytes(settings_.moment_groups, m.numbers));
+  }
+  part(kRadialCounts, DeviceRadial::bytes(settings_.radial.groups, settings_.radial.bins));
+  layout.stopped = layout.size;
+  layout.size += replicas * sizeof(int);
   return layout;
 }
 
@@ -109,40 +91,33 @@ DeviceRows RowFrames::rows_at(const Layout& layout) {
   const std::size_t replicas = replica_ids_.size();
   // Rows of which only moments are requested stay on the device.
   std::size_t doubles = 0;
-  const auto reserve_row = [&](unsigned field, unsigned moments, std::size_t numbers) {
-    const std::size_t begin = doubles;
-    if ((fields_ & moments) && !(fields_ & field)) doubles += replicas * numbers;
-    return begin;
-  };
-  const std::size_t energy_moments = reserve_row(kNoFields, kEnergyMoments, EnergyMoment::kNumbers);
-  const std::size_t shape = reserve_row(kShape, kShapeMoments, kShapeNumbers);
-  const std::size_t geometry = reserve_row(kGeometry, kGeometryMoments, kGeometryNumbers);
-  const std::size_t lindemann = reserve_row(kLindemann, kLindemannMoments, 1);
+  for (const MomentField& m : kMomentFields) {
+    if (fields_ & m.field) doubles += replicas * static_cast<std::size_t>(m.numbers);
+  }
   reserve(doubles, only_summed_);
-  const auto at = [&]<class T>(unsigned field, std::size_t begin, T*) {
-    return fields_ & field ? reinterpret_cast<T*>(rows_.get() + begin) : nullptr;
+  double* next = only_summed_.get();
+  const auto put = [&]<class T>(unsigned field, T*& to) {
+    if (fields_ & field) to = reinterpret_cast<T*>(rows_.get() + layout.begin(field));
   };
-  const auto row = [&]<class T>(unsigned field, std::size_t begin, unsigned moments,
-                                std::size_t inner, T* type) -> T* {
-    if (fields_ & field) return at(field, begin, type);
-    return fields_ & moments ? reinterpret_cast<T*>(only_summed_.get() + inner) : nullptr;
+  const auto put_row = [&]<class T>(unsigned field, unsigned moments, std::size_t numbers, T*& to) {
+    put(field, to);
+    if ((fields_ & field) || !(fields_ & moments)) return;
+    to = reinterpret_cast<T*>(next);
+    next += replicas * numbers;
   };
   DeviceRows rows{};
-  rows.energies = at(kEnergies, layout.energies, rows.energies);
-  rows.conservation = at(kConservation, layout.conservation, rows.conservation);
-  rows.heat = at(kHeat, layout.heat, rows.heat);
-  rows.exchange = at(kExchangeEnergies, layout.exchange, rows.exchange);
-  rows.shape = row(kShape, layout.shape, kShapeMoments, shape, rows.shape);
-  rows.parts = at(kParts, layout.parts, rows.parts);
-  rows.geometry = row(kGeometry, layout.geometry, kGeometryMoments, geometry, rows.geometry);
-  if (indices_known_) {
-    rows.lindemann =
-        row(kLindemann, layout.lindemann, kLindemannMoments, lindemann, rows.lindemann);
-  }
-  if (fields_ & kEnergyMoments) rows.energy_moments = only_summed_.get() + energy_moments;
-  rows.rescaled = at(kRescaledEnergies, layout.rescaled, rows.rescaled);
-  rows.dipoles = at(kDipoles, layout.dipoles, rows.dipoles);
-  if (has_rings_) rows.rings = at(kRings, layout.rings, rows.rings);
+  put(kEnergies, rows.energies);
+  put(kConservation, rows.conservation);
+  put(kHeat, rows.heat);
+  put(kExchangeEnergies, rows.exchange);
+  put(kParts, rows.parts);
+  put(kRescaledEnergies, rows.rescaled);
+  put(kDipoles, rows.dipoles);
+  if (has_rings_) put(kRings, rows.rings);
+  put_row(kNoFields, kEnergyMoments, EnergyMoment::kNumbers, rows.energy_moments);
+  put_row(kShape, kShapeMoments, kShapeNumbers, rows.shape);
+  put_row(kGeometry, kGeometryMoments, kGeometryNumbers, rows.geometry);
+  if (indices_known_) put_row(kLindemann, kLindemannMoments, 1, rows.lindemann);
   rows.needs_centres = fields_ & kRadialCounts;
   return rows;
 }
@@ -151,18 +126,17 @@ void RowFrames::launch_groups(const Layout& layout, const DeviceRows& rows,
                               const DeviceState& samples, const double* centres,
                               const DeviceState& d, cudaStream_t stream) {
   const DeviceGroups groups{groups_.groups(), places_.get(), begins_.get()};
-  const auto moments = [&](unsigned field, const void* of_rows, std::size_t begin, int numbers) {
-    if (!(fields_ & field) || of_rows == nullptr) return;
-    launch_moments(static_cast<const double*>(of_rows), d.stopped, groups,
-                   DeviceMoments(rows_.get() + begin, groups.groups, numbers), stream);
-  };
-  moments(kEnergyMoments, rows.energy_moments, layout.energy_moments, EnergyMoment::kNumbers);
-  moments(kShapeMoments, rows.shape, layout.shape_moments, kShapeNumbers);
-  moments(kGeometryMoments, rows.geometry, layout.geometry_moments, kGeometryNumbers);
-  moments(kLindemannMoments, rows.lindemann, layout.lindemann_moments, 1);
+  const void* const of_rows[] = {rows.energy_moments, rows.shape, rows.geometry, rows.lindemann};
+  for (std::size_t k = 0; k < std::size(kMomentFields); ++k) {
+    const MomentField& m = kMomentFields[k];
+    if (!(fields_ & m.field) || of_rows[k] == nullptr) continue;
+    launch_moments(static_cast<const double*>(of_rows[k]), d.stopped, groups,
+                   DeviceMoments(rows_.get() + layout.begin(m.field), groups.groups, m.numbers),
+                   stream);
+  }
   if (!(fields_ & kRadialCounts)) return;
   const RadialRequest& request = settings_.radial;
-  unsigned char* const counts = rows_.get() + layout.radial;
+  unsigned char* const counts = rows_.get() + layout.begin(kRadialCounts);
   cuda_check(cudaMemsetAsync(counts, 0, DeviceRadial::bytes(request.groups, request.bins), stream));
   launch_radial(samples, numbers_, centres,
                 {request.r_max_A, request.bins, request.groups,
@@ -258,10 +232,7 @@ void RowFrames::begin(unsigned fields, const DeviceState& state, const RingPolym
   // Later steps may stop more replicas.
   cuda_check(cudaMemcpyAsync(rows_.get() + layout.stopped, d.stopped,
                              replica_ids_.size() * sizeof(int), cudaMemcpyDeviceToDevice, stream));
-  cuda_check(cudaEventRecord(measured_, stream));
-  cuda_check(cudaStreamWaitEvent(copies_, measured_, 0));
-  host_.copy_from(rows_.get(), layout.size, copies_);
-  cuda_check(cudaEventRecord(copied_, copies_));
+  copies_.copy(rows_.get(), layout.size, host_, stream);
 }
 
 template <class T>
@@ -318,7 +289,7 @@ void RowFrames::take_radial(std::size_t begin, RadialCounts& to) const {
 
 void RowFrames::finish(Frame& frame) {
   const Layout layout = layout_of(fields_);
-  if (!replica_ids_.empty()) cuda_check(cudaEventSynchronize(copied_));
+  if (!replica_ids_.empty()) copies_.wait();
   const int* const stopped = reinterpret_cast<const int*>(host_.values().data() + layout.stopped);
   live_.clear();
   for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
@@ -326,26 +297,18 @@ void RowFrames::finish(Frame& frame) {
   }
   frame.replica_ids.clear();
   for (const std::size_t r : live_) frame.replica_ids.push_back(replica_ids_[r]);
-  take(fields_ & kEnergies, layout.energies, frame.energies);
-  take(fields_ & kConservation, layout.conservation, frame.conservation);
-  take(fields_ & kHeat, layout.heat, frame.heat_kcal_per_mol);
-  take(fields_ & kExchangeEnergies, layout.exchange, frame.exchange_energies_kcal_per_mol);
-  take(fields_ & kShape, layout.shape, frame.shape);
-  take(fields_ & kParts, layout.parts, frame.parts);
-  take(fields_ & kLindemann, layout.lindemann, frame.lindemann);
-  take(fields_ & kGeometry, layout.geometry, frame.geometry);
-  take(has_rings_ && (fields_ & kRings), layout.rings, frame.rings);
-  take(fields_ & kRescaledEnergies, layout.rescaled, frame.rescaled_energies_kcal_per_mol);
-  take(fields_ & kDipoles, layout.dipoles, frame.dipoles_e_A);
+  for_each_field([&](const auto& f) {
+    const bool exists = f.bit != kRings || has_rings_;
+    if (f.is_row()) take((fields_ & f.bit) && exists, layout.begin(f.bit), frame.*f.member);
+  });
   if (!has_rings_ || settings_.exchange_every <= 0) {
     std::fill(frame.rescaled_energies_kcal_per_mol.begin(),
               frame.rescaled_energies_kcal_per_mol.end(), kNoNumber);
   }
-  take_moments(kEnergyMoments, layout.energy_moments, EnergyMoment::kNumbers, frame.energy_moments);
-  take_moments(kShapeMoments, layout.shape_moments, kShapeNumbers, frame.shape_moments);
-  take_moments(kGeometryMoments, layout.geometry_moments, kGeometryNumbers, frame.geometry_moments);
-  take_moments(kLindemannMoments, layout.lindemann_moments, 1, frame.lindemann_moments);
-  take_radial(layout.radial, frame.radial_counts);
+  for (const auto& [field, numbers, member] : kMomentFields) {
+    take_moments(field, layout.begin(field), numbers, frame.*member);
+  }
+  take_radial(layout.begin(kRadialCounts), frame.radial_counts);
   if (!indices_known_) {
     std::fill(frame.lindemann.begin(), frame.lindemann.end(),
               std::numeric_limits<double>::quiet_NaN());

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "interface/moments.hpp"
@@ -16,10 +19,8 @@ namespace tarn::gpu {
 /// second stream while later steps run.
 class RowFrames {
  public:
-  RowFrames(const System& system, std::vector<std::int64_t> replica_ids, int device);
-  RowFrames(const RowFrames&) = delete;
-  RowFrames& operator=(const RowFrames&) = delete;
-  ~RowFrames();
+  RowFrames(const System& system, std::vector<std::int64_t> replica_ids, int device)
+      : numbers_(measure_numbers(system)), replica_ids_(std::move(replica_ids)), copies_(device) {}
 
   /// Starts the Lindemann sums of the settings.
   void measure_with(const MeasureSettings& settings);
@@ -49,10 +50,12 @@ class RowFrames {
  private:
   /// Where the rows of each field begin, in bytes.
   struct Layout {
-    std::size_t energies, conservation, heat, exchange, shape, parts, lindemann, geometry, rings;
-    std::size_t rescaled, dipoles;
-    std::size_t energy_moments, shape_moments, geometry_moments, lindemann_moments, radial;
+    std::array<std::size_t, 32> begins;  ///< by the number of the field's bit
     std::size_t stopped, size;
+
+    std::size_t begin(unsigned field) const {
+      return begins[static_cast<std::size_t>(std::countr_zero(field))];
+    }
   };
   Layout layout_of(unsigned fields) const;
   DeviceRows rows_at(const Layout& layout);
@@ -79,12 +82,11 @@ class RowFrames {
   DeviceBuffer<int> labels_, part_sizes_;
   DeviceBuffer<unsigned char> rows_;
   HostCopy<unsigned char> host_;
-  cudaStream_t copies_ = nullptr;
-  cudaEvent_t measured_ = nullptr, copied_ = nullptr;
   unsigned fields_ = kNoFields;  ///< fields of the last begin()
   bool has_rings_ = false;       ///< ring polymers, in that frame
   bool indices_known_ = false;   ///< Lindemann indices of that frame
   std::vector<std::size_t> live_;
+  CopyStream copies_;  ///< its destructor waits for the copy to host_
 };
 
 }  // namespace tarn::gpu

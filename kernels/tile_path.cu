@@ -24,7 +24,7 @@ struct MoleculePlace {
   bool there;
 };
 __device__ MoleculePlace molecule_place(const DeviceState& d) {
-  const std::int64_t slot = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t slot = thread_number();
   const std::int64_t replica = slot / d.molecules;
   return {slot, replica, static_cast<int>(slot - replica * d.molecules), slot < d.slots};
 }
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R, kFew>)
                                           size,         &rows[0][0], kBand};
     add_meetings(pair, m_weight, band, strip, lane, work.own_turns, f);
   }
-  const ClusterSite<R> own = unpacked(mine);
+  const PairSite<R> own = unpacked(mine);
   for (int k = work.meetings.first; k < work.meetings.last; ++k) {
     const BandMeeting with = band_meeting(k, block.band, n);
     if (with.count == 0) continue;
@@ -404,11 +404,6 @@ __device__ Triple<S> whole_force(const DeviceState& d, const SystemNumbers<S>& s
   return f;
 }
 
-template <class S>
-__device__ bool too_fast(const Triple<S>& v) {
-  return !(weighted_norm2(S(1), S(1), v) < static_cast<S>(kLargestSpeed2));
-}
-
 /// Checks the velocities at the end of a step, before the noise, then adds the noise (GLA).
 /// @param step number of the state at the end of the step
 template <bool kHeat, class S>
@@ -416,7 +411,7 @@ __device__ void end_molecule(const DeviceState& d, const SystemNumbers<S>& syste
                              const MoleculePlace& p, bool definite, std::int64_t step,
                              DeviceMolecule<S>& s) {
   poison(definite, s);
-  mark_if(too_fast(s.v), d, p.replica, p.molecule, step);
+  mark_if(is_too_fast(s.v), d, p.replica, p.molecule, step);
   if (system.thermostat == Thermostat::gla) {
     thermostat_step(system.step, system.passes.move,
                     noise_of<S>(system.step.seed, d.ids[p.replica], p.molecule, step - 1),
@@ -540,9 +535,6 @@ __global__ void __launch_bounds__(kThreads) restore_stopped_kernel(DeviceState d
   if (p.molecule == 0) d.stopped[replica] = 1;
 }
 
-unsigned blocks_for(std::int64_t threads) {
-  return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
-}
 unsigned chunks_of(const DeviceState& d) {
   return static_cast<unsigned>(d.replicas * molecule_chunks(d.molecules));
 }
@@ -595,8 +587,8 @@ void launch_tile_prepare(const ClusterLaunch& c, const TileScratch& scratch, std
                          Prepare what) {
   with_numbers(c.precision, c.m_site, [&]<class S, class R, bool kMSite>() {
     const SystemNumbers<S> numbers = rounded_system<S>(c.system);
-    launch_kernel(sites_kernel<S, R, kMSite>, blocks_for(c.d.slots), kThreads, 0, c.stream, c.d,
-                  numbers, scratch);
+    launch_threads(sites_kernel<S, R, kMSite>, c.d.slots, kThreads, c.stream, c.d, numbers,
+                   scratch);
     if (what == Prepare::forces) return;
     launch_pairs<S, R, kMSite>(c, scratch, false);
     const ChunkShape<S, R> chunk(scratch);
@@ -612,8 +604,8 @@ void launch_tile_prepare(const ClusterLaunch& c, const TileScratch& scratch, std
 void launch_tile_begin(const ClusterLaunch& c, const TileScratch& scratch, std::int64_t step) {
   with_numbers(c.precision, c.m_site, [&]<class S, class R, bool kMSite>() {
     with_heat(c.d, [&]<bool kHeat>() {
-      launch_kernel(begin_kernel<S, R, kMSite, kHeat>, blocks_for(c.d.slots), kThreads, 0, c.stream,
-                    c.d, rounded_system<S>(c.system), scratch, step);
+      launch_threads(begin_kernel<S, R, kMSite, kHeat>, c.d.slots, kThreads, c.stream, c.d,
+                     rounded_system<S>(c.system), scratch, step);
     });
   });
 }
@@ -653,8 +645,7 @@ void launch_tile_forces(const ClusterLaunch& c, const TileScratch& scratch) {
 void launch_tile_solved(const DeviceState& d, const ClusterSystem& system, const DenseWork& work,
                         std::int64_t step, bool prepare, cudaStream_t stream) {
   with_heat(d, [&]<bool kHeat>() {
-    launch_kernel(solved_kernel<kHeat>, blocks_for(d.slots), kThreads, 0, stream, d, system, work,
-                  step, prepare);
+    launch_threads(solved_kernel<kHeat>, d.slots, kThreads, stream, d, system, work, step, prepare);
   });
   launch_tile_restore_stopped(d, stream);
 }
@@ -662,14 +653,13 @@ void launch_tile_solved(const DeviceState& d, const ClusterSystem& system, const
 void launch_tile_kick(const DeviceState& d, const ClusterSystem& system, std::int64_t step,
                       bool prepare, cudaStream_t stream) {
   with_heat(d, [&]<bool kHeat>() {
-    launch_kernel(kick_kernel<kHeat>, blocks_for(d.slots), kThreads, 0, stream, d, system, step,
-                  prepare);
+    launch_threads(kick_kernel<kHeat>, d.slots, kThreads, stream, d, system, step, prepare);
   });
   launch_tile_restore_stopped(d, stream);
 }
 
 void launch_tile_restore_stopped(const DeviceState& d, cudaStream_t stream) {
-  launch_kernel(restore_stopped_kernel, blocks_for(d.slots), kThreads, 0, stream, d);
+  launch_threads(restore_stopped_kernel, d.slots, kThreads, stream, d);
 }
 
 }  // namespace tarn::gpu

@@ -10,11 +10,8 @@ namespace tarn::gpu {
 
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 
-class WarpLanes {
+class WarpLanes : public PlainNumbers {
  public:
-  using Double = double;
-  using Float = float;
-  using Word = std::uint32_t;
   using Index = int;
 
   /// @param molecule of this lane, within its cluster; -1: none
@@ -48,8 +45,6 @@ class WarpLanes {
     }
     return from_lane(a, first());
   }
-  __device__ static float to_float(double value) { return static_cast<float>(value); }
-  __device__ static double to_double(float value) { return static_cast<double>(value); }
 
  protected:
   int lane_, molecule_, molecules_;

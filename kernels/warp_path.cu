@@ -97,9 +97,7 @@ class DeviceWarp : public WarpLanes {
   unsigned long long iterations_ = 0, indefinite_ = 0;
 };
 
-__device__ std::int64_t warp_number() {
-  return (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarpLanes;
-}
+__device__ std::int64_t warp_number() { return thread_number() / kWarpLanes; }
 __device__ int lane_number() { return static_cast<int>(threadIdx.x) % kWarpLanes; }
 
 template <class S, class R, bool kMSite, bool kFlexible>
@@ -162,38 +160,34 @@ __global__ void __launch_bounds__(kThreads)
   store_triple(f, d.f, d.slots, slot);
 }
 
-unsigned blocks_for(const DeviceState& d) {
-  return static_cast<unsigned>((d.slots + kThreads - 1) / kThreads);
-}
-
 }  // namespace
 
 void launch_warp_prepare(const ClusterLaunch& c, std::int64_t step, Prepare what) {
   with_cluster(c.system, c.precision, c.m_site,
                [&]<class S, class R, bool kMSite, bool kFlexible>() {
-                 launch_kernel(prepare_warps_kernel<S, R, kMSite, kFlexible>, blocks_for(c.d),
-                               kThreads, 0, c.stream, c.d, rounded_system<S>(c.system),
-                               rounded_parameters<R>(c.system.pair), step, what);
+                 launch_threads(prepare_warps_kernel<S, R, kMSite, kFlexible>, c.d.slots, kThreads,
+                                c.stream, c.d, rounded_system<S>(c.system),
+                                rounded_parameters<R>(c.system.pair), step, what);
                });
 }
 
 void launch_warp_advance(const ClusterLaunch& c, std::int64_t first, std::int64_t n) {
-  with_cluster(
-      c.system, c.precision, c.m_site, [&]<class S, class R, bool kMSite, bool kFlexible>() {
-        with_tally(c.d, first, n, [&]<bool kTally>(std::int64_t from, std::int64_t steps) {
-          launch_kernel(advance_warps_kernel<S, R, kMSite, kFlexible, kTally>, blocks_for(c.d),
-                        kThreads, 0, c.stream, c.d, rounded_system<S>(c.system),
-                        rounded_parameters<R>(c.system.pair), from, steps);
-        });
-      });
+  with_cluster(c.system, c.precision, c.m_site,
+               [&]<class S, class R, bool kMSite, bool kFlexible>() {
+                 with_tally(c.d, first, n, [&]<bool kTally>(std::int64_t from, std::int64_t steps) {
+                   launch_threads(advance_warps_kernel<S, R, kMSite, kFlexible, kTally>, c.d.slots,
+                                  kThreads, c.stream, c.d, rounded_system<S>(c.system),
+                                  rounded_parameters<R>(c.system.pair), from, steps);
+                 });
+               });
 }
 
 void launch_bead_forces(const ClusterLaunch& c, long long* step) {
   if (c.stage != nullptr) return c.stage->compute(c.d, c.d.f, step, c.stream);
   if (c.d.molecules > kMostInWarp) return launch_block_bead_forces(c, step);
   with_pairs(c.precision, c.m_site, [&]<class R, bool kMSite>() {
-    launch_kernel(bead_forces_kernel<R, kMSite>, blocks_for(c.d), kThreads, 0, c.stream, c.d,
-                  c.system, rounded_parameters<R>(c.system.pair), step);
+    launch_threads(bead_forces_kernel<R, kMSite>, c.d.slots, kThreads, c.stream, c.d, c.system,
+                   rounded_parameters<R>(c.system.pair), step);
   });
 }
 void load_bead_forces(int molecules, Precision precision, bool m_site) {

@@ -8,8 +8,7 @@
 /// @file
 /// Molecules in flat arrays with nine coordinates each, the layout of State.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// The atoms of the molecule whose nine coordinates start at `p`.
 inline Triple<double> load_molecule(const double* p) {
@@ -29,5 +28,4 @@ inline void put_molecule(const Triple<double>& t, double* coordinates, std::size
   store_molecule(t, coordinates + 9 * molecule);
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

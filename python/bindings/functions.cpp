@@ -24,7 +24,7 @@
 #include "locks.hpp"
 #include "observe/trajectory_rdf.hpp"
 #include "parts.hpp"
-#include "physics/molecule_vibrations.hpp"
+#include "physics/model_table.hpp"
 #include "physics/temperature_ladder.hpp"
 #include "potential.hpp"
 #include "tarn/check_potential.hpp"

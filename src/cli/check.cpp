@@ -20,7 +20,7 @@
 #include "deck/schema.hpp"
 #include "deck/system_limits.hpp"
 #include "deck_arguments.hpp"
-#include "physics/molecule_vibrations.hpp"
+#include "physics/model_table.hpp"
 #include "physics/ring_frequencies.hpp"
 #include "physics/temperature_ladder.hpp"
 #include "start/molecule_frame.hpp"

@@ -10,8 +10,7 @@
 /// Elementary functions without branches or tables, from additions and multiplications only, for
 /// all number types. Their rounding errors are a few units in the last place.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 namespace detail {
 
@@ -146,5 +145,4 @@ TARN_HD T exponential(const T& x) {
   return detail::times_power_of_two(detail::polynomial(kSeries.c, rest), shifted);
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -25,8 +25,7 @@
 
 #if !defined(__CUDACC__)  // device code has no vectors: a lane is a thread
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #define TARN_PACK_AVX512 1
@@ -531,7 +530,6 @@ TARN_HD Pack<std::uint32_t> shift_right_signed(const Pack<std::uint32_t>& a, int
       reinterpret_cast<Pack<std::int32_t>::Native>(a.v) >> n)};
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH
 
 #endif

@@ -8,11 +8,8 @@
 
 namespace tarn {
 struct BiasTerm;
-}
-
-namespace tarn {
 struct MeasureNumbers;
-}
+}  // namespace tarn
 
 /// @file
 /// Function pointers to the kernels, which are compiled once per instruction set. This header

@@ -2,7 +2,6 @@
 
 namespace tarn::cpu {
 
-extern const KernelTable kKernels_avx2;
 const KernelTable kKernels_avx2 = make_table("avx2");
 
 }  // namespace tarn::cpu

@@ -2,7 +2,6 @@
 
 namespace tarn::cpu {
 
-extern const KernelTable kKernels_avx512, kKernels_avx512_amd;
 const KernelTable kKernels_avx512 = make_table("avx512");
 const KernelTable kKernels_avx512_amd = make_table<PairOrder::in_stages>("avx512-amd");
 

@@ -15,8 +15,7 @@
 /// The table of kernels for one instruction set. The loops contain no physics: they call the
 /// formulas, which are compiled in the namespace of the instruction set.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 namespace {
 
 template <cpu::StepKind kKind, class S, class Packs>
@@ -73,5 +72,4 @@ constexpr cpu::KernelTable make_table(const char* name) {
 }
 
 }  // namespace
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -2,7 +2,6 @@
 
 namespace tarn::cpu {
 
-extern const KernelTable kKernels_portable;
 const KernelTable kKernels_portable = make_table("portable");
 
 }  // namespace tarn::cpu

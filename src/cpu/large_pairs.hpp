@@ -5,8 +5,7 @@
 /// @file
 /// Pair forces of large clusters; a lane is a molecule.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 namespace {
 
 using cpu::LargePairs;
@@ -71,8 +70,8 @@ template <bool kMSite, class T, class Op>
 TARN_HD void for_each_pair_within(const T* site, int rows, const Op& op) {
   using P = Pack<T>;
   constexpr int lanes = P::lanes;
-  const Site<P> own = load_site<kMSite>(site);
-  Site<P> other = own;
+  const PairSite<P> own = load_site<kMSite>(site);
+  PairSite<P> other = own;
   const P number = lane_numbers<T>();
   P other_number = number;
   const auto next = [&]() __attribute__((always_inline)) {
@@ -82,7 +81,7 @@ TARN_HD void for_each_pair_within(const T* site, int rows, const Op& op) {
     other.d.h2 = rotated(other.d.h2);
     if constexpr (kMSite) other.d.m = rotated(other.d.m);
     other_number = rotate_lanes(other_number);
-    return oxygen_vector<T>(own, other);
+    return oxygen_vector(own, other);
   };
   int turn = 1;
   if (rows == lanes) {
@@ -143,16 +142,16 @@ TARN_HD SiteForces<Pack<T>> meet(const PairParameters<T> p, const T* own_site, i
   constexpr int site_size = kSiteComponents * P::lanes;
   ForcesToSum<kMSite, P> f_rows;
   for (int row = 0; row < rows; ++row) {
-    const Site<P> i = broadcast_site<kMSite>(own_site, row);
-    SiteForces<P> f_i = no_forces<P>();
+    const PairSite<P> i = broadcast_site<kMSite>(own_site, row);
+    SiteForces<P> f_i = no_site_forces<P>();
     for (int partner = 0; partner < partners; ++partner) {
-      const Site<P> j = load_site<kMSite>(partner_sites + partner * site_size);
-      add_pair_forces<kMSite, kOrder>(p, oxygen_vector<T>(i, j), i.d, j.d, AllLanes{}, f_i,
+      const PairSite<P> j = load_site<kMSite>(partner_sites + partner * site_size);
+      add_pair_forces<kMSite, kOrder>(p, oxygen_vector(i, j), i.d, j.d, AllLanes{}, f_i,
                                       f_partners[partner]);
     }
     f_rows.set(row, f_i);
   }
-  for (int row = rows; row < P::lanes; ++row) f_rows.set(row, no_forces<P>());
+  for (int row = rows; row < P::lanes; ++row) f_rows.set(row, no_site_forces<P>());
   return f_rows.sum();
 }
 
@@ -160,7 +159,7 @@ TARN_HD SiteForces<Pack<T>> meet(const PairParameters<T> p, const T* own_site, i
 template <bool kMSite, PairOrder kOrder, class T>
 TARN_HD SiteForces<Pack<T>> meet_itself(const PairParameters<T> p, const T* site, int rows) {
   using P = Pack<T>;
-  SiteForces<P> f_own = no_forces<P>(), f_other = no_forces<P>();
+  SiteForces<P> f_own = no_site_forces<P>(), f_other = no_site_forces<P>();
   // Forced inlining keeps the sums in registers.
   for_each_pair_within<kMSite>(
       site, rows,
@@ -184,7 +183,7 @@ void large_pairs(const LargePairs& args, const PairParameters<double>& parameter
   using P = Pack<T>;
   constexpr int lanes = P::lanes, side = kSquare / lanes;
   constexpr int site_size = kSiteComponents * lanes;
-  const PairParameters<T> p = rounded<T>(parameters);
+  const PairParameters<T> p = rounded_parameters<T>(parameters);
   const T* sites = static_cast<const T*>(args.sites);
   const PackRange rows = packs_of_block(args.row_block, args, lanes);
   const PackRange partners{packs_of_block(args.first_partner, args, lanes).first,
@@ -208,7 +207,7 @@ void large_pairs(const LargePairs& args, const PairParameters<double>& parameter
         return meet<kMSite, kOrder>(p, sites + own * site_size, n, sites + from * site_size,
                                     to - from, f_partners + (from - first));
       };
-      for (int k = 0; k < last - first; ++k) f_partners[k] = no_forces<P>();
+      for (int k = 0; k < last - first; ++k) f_partners[k] = no_site_forces<P>();
       if (diagonal && first == first_row) {
         for (int own = first_row; own < last_row; ++own) {
           SiteForces<P>& f_own = f_partners[own - first];
@@ -239,7 +238,7 @@ void sum_blocks(const LargePairs& args, double m_weight, int first_pack, int las
   const T* block_f = static_cast<const T*>(args.block_f);
   for (int p = first_pack; p < last_pack; ++p) {
     SiteForces<D> sum[subs];
-    for (SiteForces<D>& s : sum) s = no_forces<D>();
+    for (SiteForces<D>& s : sum) s = no_site_forces<D>();
     for (int block = 0; block < blocks_that_meet(p, args, lanes); ++block) {
       SiteForces<D> wide[subs];
       to_double<kMSite>(load_site_forces<kMSite>(block_f + place_of_forces(p, block, args, lanes)),
@@ -267,11 +266,11 @@ void large_energy(const LargePairs& args, const PairParameters<double>& p, doubl
           add_pair_energy<kMSite>(p, r, i.d, j.d, some, c, l);
         });
     for (int j = own < full ? own + 1 : 0; j < full; ++j) {
-      const Site<D> site_j = load_site<kMSite>(sites + j * site_size);
+      const PairSite<D> site_j = load_site<kMSite>(sites + j * site_size);
       for (int row = 0; row < rows; ++row) {
-        const Site<D> site_i = broadcast_site<kMSite>(own_site, row);
-        add_pair_energy<kMSite>(p, oxygen_vector<double>(site_i, site_j), site_i.d, site_j.d,
-                                AllLanes{}, c, l);
+        const PairSite<D> site_i = broadcast_site<kMSite>(own_site, row);
+        add_pair_energy<kMSite>(p, oxygen_vector(site_i, site_j), site_i.d, site_j.d, AllLanes{}, c,
+                                l);
       }
     }
   }
@@ -280,5 +279,4 @@ void large_energy(const LargePairs& args, const PairParameters<double>& p, doubl
 }
 
 }  // namespace
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

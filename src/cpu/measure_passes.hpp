@@ -8,8 +8,7 @@
 /// @file
 /// Measurements of the replicas in the lanes of a pack: sums over their molecules, in order.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 namespace {
 
 using cpu::MeasuredPacks;
@@ -143,5 +142,4 @@ constexpr cpu::MeasureKernels measure_kernels() {
 }
 
 }  // namespace
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

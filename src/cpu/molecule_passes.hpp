@@ -4,15 +4,13 @@
 #include "physics/bias.hpp"
 #include "physics/noise.hpp"
 #include "physics/outside_forces.hpp"
-#include "steps/step_checks.hpp"
 #include "steps/step_program.hpp"
 
 /// @file
 /// Passes over molecules: all parts of a step but the pair forces. Molecules are independent but
 /// for sums over a cluster.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 namespace {
 
 using cpu::MoleculePacks;
@@ -514,5 +512,4 @@ void report_positions(const StepParameters& q, const MoleculePacks& packs, doubl
 }
 
 }  // namespace
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

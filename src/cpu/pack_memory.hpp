@@ -8,8 +8,7 @@
 /// @file
 /// Loads and stores of packs of molecules, sites and forces, and sums over a cluster.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 namespace {
 
 using cpu::kFixedComponents;
@@ -92,12 +91,6 @@ TARN_HD void store_site_forces(const SiteForces<Pack<T>>& f, T* p) {
   store_vec3(f.h2, p + 2 * n);
   if constexpr (kMSite) store_vec3(f.m, p + 3 * n);
 }
-template <class P>
-TARN_HD SiteForces<P> no_forces() {
-  const P zero(scalar_t<P>(0));
-  const Vec3<P> v{zero, zero, zero};
-  return {v, v, v, v};
-}
 template <bool kMSite, class P>
 TARN_HD void add(const SiteForces<P>& f, SiteForces<P>& sum) {
   sum.o = sum.o + f.o;
@@ -147,5 +140,4 @@ TARN_HD int molecules_in(int p, int n) {
 }
 
 }  // namespace
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -1,13 +1,12 @@
 #pragma once
 
 #include "pack_memory.hpp"
-#include "physics/pair_distances.hpp"
+#include "physics/pair_force.hpp"
 
 /// @file
 /// Histograms of pair distances.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 namespace {
 
 using cpu::PairCounting;
@@ -57,5 +56,4 @@ void count_pairs(const PairCounting& args) {
 }
 
 }  // namespace
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

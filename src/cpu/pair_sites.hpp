@@ -5,8 +5,7 @@
 /// @file
 /// Sites of molecules in pair precision.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 namespace {
 
 /// Pair precision: the number type of the pair loop, and the construction of sites.
@@ -51,16 +50,10 @@ struct MixedPairs {
   }
 };
 
-/// One molecule in pair precision.
-template <class T>
-struct Site {
-  Vec3<T> o, o_low;
-  SiteOffsets<T> d;
-};
 /// @param vec3 vec3(c) loads components c, c + 1 and c + 2 (see cpu::kSiteComponents)
 template <bool kMSite, class T, class Components>
-TARN_HD Site<Pack<T>> site_of(const Components& vec3) {
-  Site<Pack<T>> s;
+TARN_HD PairSite<Pack<T>> site_of(const Components& vec3) {
+  PairSite<Pack<T>> s;
   s.o = vec3(0);
   if constexpr (sizeof(T) == 4) s.o_low = vec3(3);
   s.d.h1 = vec3(6);
@@ -70,36 +63,27 @@ TARN_HD Site<Pack<T>> site_of(const Components& vec3) {
 }
 /// Loads a pack.
 template <bool kMSite, class T>
-TARN_HD Site<Pack<T>> load_site(const T* p) {
+TARN_HD PairSite<Pack<T>> load_site(const T* p) {
   return site_of<kMSite, T>([&](int c) { return load_vec3(p + c * Pack<T>::lanes); });
 }
 /// Broadcasts one lane of a pack to all lanes.
 template <bool kMSite, class T>
-TARN_HD Site<Pack<T>> broadcast_site(const T* p, int lane) {
+TARN_HD PairSite<Pack<T>> broadcast_site(const T* p, int lane) {
   constexpr int n = Pack<T>::lanes;
   return site_of<kMSite, T>([&](int c) -> Vec3<Pack<T>> {
     return {Pack<T>(p[c * n + lane]), Pack<T>(p[(c + 1) * n + lane]),
             Pack<T>(p[(c + 2) * n + lane])};
   });
 }
-/// Oxygen of i minus oxygen of j; from high and low parts in mixed precision.
-template <class T>
-TARN_HD Vec3<Pack<T>> oxygen_vector(const Site<Pack<T>>& i, const Site<Pack<T>>& j) {
-  if constexpr (sizeof(T) == 4) {
-    return (i.o - j.o) + (i.o_low - j.o_low);
-  } else {
-    return i.o - j.o;
-  }
-}
 
 /// `yes` in the lanes of the mask, else `no`; without the low parts of mixed precision.
 template <bool kMSite, class T>
-TARN_HD Site<Pack<T>> select_site(const Mask<T>& mask, const Site<Pack<T>>& yes,
-                                  const Site<Pack<T>>& no) {
+TARN_HD PairSite<Pack<T>> select_site(const Mask<T>& mask, const PairSite<Pack<T>>& yes,
+                                      const PairSite<Pack<T>>& no) {
   const auto vec3 = [&](const Vec3<Pack<T>>& a, const Vec3<Pack<T>>& b) -> Vec3<Pack<T>> {
     return {select(mask, a.x, b.x), select(mask, a.y, b.y), select(mask, a.z, b.z)};
   };
-  Site<Pack<T>> s;
+  PairSite<Pack<T>> s;
   s.o = vec3(yes.o, no.o);
   s.d.h1 = vec3(yes.d.h1, no.d.h1);
   s.d.h2 = vec3(yes.d.h2, no.d.h2);
@@ -113,12 +97,5 @@ TARN_HD Vec3<P> far_elsewhere(const Vec3<P>& r, const SomeLanes<P>& some) {
   return {select(some.mask, r.x, far), select(some.mask, r.y, far), select(some.mask, r.z, far)};
 }
 
-template <class T>
-TARN_HD PairParameters<T> rounded(const PairParameters<double>& p) {
-  return {static_cast<T>(p.qq_nn),  static_cast<T>(p.qq_nh), static_cast<T>(p.qq_hh),
-          static_cast<T>(p.lj_12a), static_cast<T>(p.lj_6c), static_cast<T>(p.m_weight)};
-}
-
 }  // namespace
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -10,8 +10,7 @@
 /// Transforms between beads and modes by fast Fourier transforms. A lane is a coordinate here: two
 /// packs of coordinates are the real and the imaginary part of one complex sequence of beads.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 namespace {
 
 using cpu::RingFourier;
@@ -258,5 +257,4 @@ void fourier_transform(const RingTransform& t, const double* in, double* out) {
 }
 
 }  // namespace
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -8,8 +8,7 @@
 /// Passes over the modes and the beads of ring polymers. A lane is a mode or a bead: pack p * N + m
 /// has molecule m of the slots p * lanes onwards.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 namespace {
 
 using cpu::RingConstants;
@@ -233,5 +232,4 @@ constexpr cpu::RingKernels ring_kernels() {
 }
 
 }  // namespace
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -6,8 +6,7 @@
 /// @file
 /// Kernels for single precision only: conversions from and to double, and forces.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 namespace {
 
 using cpu::SinglePairs;
@@ -174,5 +173,4 @@ constexpr cpu::SingleKernels single_kernels() {
 }
 
 }  // namespace
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -6,8 +6,7 @@
 /// Pair forces of small clusters: a lane is a replica or, where that is faster
 /// (cpu::molecule_lanes_are_faster), a molecule. Energies with a molecule per lane.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 namespace {
 
 using cpu::NarrowPairs;
@@ -31,10 +30,10 @@ struct Rows {
     a.y.store_unaligned(first + length);
     a.z.store_unaligned(first + 2 * length);
   }
-  TARN_HD Site<P> site(int k) const {
+  TARN_HD PairSite<P> site(int k) const {
     return site_of<kMSite, T>([&](int c) { return vec3(c, k); });
   }
-  TARN_HD void put_site(const Site<P>& s, int k) const {
+  TARN_HD void put_site(const PairSite<P>& s, int k) const {
     put_vec3(s.o, 0, k);
     if constexpr (sizeof(T) == 4) put_vec3(s.o_low, 3, k);
     put_vec3(s.d.h1, 6, k);
@@ -81,17 +80,17 @@ TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T*
   };
   if constexpr (!kManyVectorRegisters) {
     for (int k = 0; k < n + half; ++k) {
-      store_site_forces<kMSite>(no_forces<P>(), work + k * force_size);
+      store_site_forces<kMSite>(no_site_forces<P>(), work + k * force_size);
     }
   }
   for (int i = 0; i < n; ++i) {
-    const Site<P> site_i = load_site<kMSite>(sites + i * site_size);
-    SiteForces<P> f_i = no_forces<P>();
+    const PairSite<P> site_i = load_site<kMSite>(sites + i * site_size);
+    SiteForces<P> f_i = no_site_forces<P>();
     const int furthest = i + (i < molecules_that_meet(half, n) ? half : half - 1);
     for (int k = furthest; k > i; --k) {
-      const Site<P> site_j = load_site<kMSite>(sites + (k < n ? k : k - n) * site_size);
+      const PairSite<P> site_j = load_site<kMSite>(sites + (k < n ? k : k - n) * site_size);
       SiteForces<P> f_j = forces_as_j(k);
-      add_pair_forces<kMSite, kOrder>(p, oxygen_vector<T>(site_i, site_j), site_i.d, site_j.d,
+      add_pair_forces<kMSite, kOrder>(p, oxygen_vector(site_i, site_j), site_i.d, site_j.d,
                                       AllLanes{}, f_i, f_j);
       store_site_forces<kMSite>(f_j, work + k * force_size);
     }
@@ -120,16 +119,16 @@ void small_pairs(const SmallPairs& args, const PairParameters<double>& parameter
     const double* parts[2] = {args.x + m * 9 * kLanes, args.x + (n + m) * 9 * kLanes};
     Precision::template build<kMSite>(parts, parameters.m_weight, sites + m * site_size);
   }
-  each_pair_once<kMSite, kOrder>(n, rounded<T>(parameters), sites, static_cast<T*>(args.work),
-                                 [&](int i, const SiteForces<Pack<T>>& f_i) {
-                                   SiteForces<D> f[subs];
-                                   to_double<kMSite>(f_i, f);
-                                   for (int s = 0; s < subs; ++s) {
-                                     store_triple(
-                                         forces_on_atoms<kMSite>(f[s], D(parameters.m_weight)),
-                                         args.f + (s * n + i) * 9 * kLanes);
-                                   }
-                                 });
+  each_pair_once<kMSite, kOrder>(
+      n, rounded_parameters<T>(parameters), sites, static_cast<T*>(args.work),
+      [&](int i, const SiteForces<Pack<T>>& f_i) {
+        SiteForces<D> f[subs];
+        to_double<kMSite>(f_i, f);
+        for (int s = 0; s < subs; ++s) {
+          store_triple(forces_on_atoms<kMSite>(f[s], D(parameters.m_weight)),
+                       args.f + (s * n + i) * 9 * kLanes);
+        }
+      });
 }
 
 /// One small cluster with one molecule per lane: a pack of molecules is paired with those n/2 ... 1
@@ -151,21 +150,21 @@ TARN_HD void each_pair_once_in_lanes(int n, const PairParameters<T> p, const T* 
   // Up to the partners of the last pack, so that its padding lanes read finite numbers.
   const int end = packs * lanes + half;
   for (int k = 0; n + k < end; k += lanes) rows.put_site(rows.site(k), n + k);
-  for (int k = 0; k < end; k += lanes) forces.put_forces(no_forces<P>(), k);
+  for (int k = 0; k < end; k += lanes) forces.put_forces(no_site_forces<P>(), k);
   const P lane = lane_numbers<T>();
   const auto lanes_below = [&](int own, int limit) {
     return lane < P(static_cast<T>(limit - own * lanes));
   };
   for (int own = 0; own < packs; ++own) {
-    const Site<P> site_i = load_site<kMSite>(sites + own * site_size);
-    SiteForces<P> f_i = no_forces<P>();
+    const PairSite<P> site_i = load_site<kMSite>(sites + own * site_size);
+    SiteForces<P> f_i = no_site_forces<P>();
     for (int further = half; further > 0; --further) {
       const int limit = molecules_that_meet(further, n);
       if (own * lanes >= limit) continue;
       const int k = own * lanes + further;
-      const Site<P> site_j = rows.site(k);
+      const PairSite<P> site_j = rows.site(k);
       SiteForces<P> f_j = forces.forces(k);
-      const Vec3<P> r = oxygen_vector<T>(site_i, site_j);
+      const Vec3<P> r = oxygen_vector(site_i, site_j);
       if ((own + 1) * lanes <= limit) {
         add_pair_forces<kMSite, kOrder>(p, r, site_i.d, site_j.d, AllLanes{}, f_i, f_j);
       } else {
@@ -191,8 +190,8 @@ void narrow_pairs(const NarrowPairs& args, const PairParameters<double>& paramet
   constexpr int subs = Precision::sub_blocks;
   const int n = args.molecules;
   each_pair_once_in_lanes<kMSite, kOrder>(
-      n, rounded<T>(parameters), static_cast<const T*>(args.sites), static_cast<T*>(args.work),
-      args.row_length, [&](int own, const SiteForces<Pack<T>>& sum) {
+      n, rounded_parameters<T>(parameters), static_cast<const T*>(args.sites),
+      static_cast<T*>(args.work), args.row_length, [&](int own, const SiteForces<Pack<T>>& sum) {
         SiteForces<D> wide[subs];
         to_double<kMSite>(sum, wide);
         for (int s = 0; s < subs && (own * subs + s) * kLanes < n; ++s) {
@@ -216,13 +215,13 @@ double narrow_energy(const NarrowPairs& args, const PairParameters<double>& p, d
   double* const lj_terms = terms + half * length;
   for (int further = 1; further <= half; ++further) {
     for (int k = 0; k < molecules_that_meet(further, n); k += kLanes) {
-      const Site<D> own = rows.site(k), other = rows.site(k + further);
+      const PairSite<D> own = rows.site(k), other = rows.site(k + further);
       // Beyond n, the other molecule has the lower number.
       const Mask<double> other_is_first = !(lane_numbers<double>() < D(n - further - k));
-      const Site<D> i = select_site<kMSite>(other_is_first, other, own);
-      const Site<D> j = select_site<kMSite>(other_is_first, own, other);
+      const PairSite<D> i = select_site<kMSite>(other_is_first, other, own);
+      const PairSite<D> j = select_site<kMSite>(other_is_first, own, other);
       D coulomb(0.0), lj(0.0);
-      add_pair_energy<kMSite>(p, oxygen_vector<double>(i, j), i.d, j.d, AllLanes{}, coulomb, lj);
+      add_pair_energy<kMSite>(p, oxygen_vector(i, j), i.d, j.d, AllLanes{}, coulomb, lj);
       coulomb.store(coulomb_terms + (further - 1) * length + k);
       lj.store(lj_terms + (further - 1) * length + k);
     }
@@ -240,5 +239,4 @@ double narrow_energy(const NarrowPairs& args, const PairParameters<double>& p, d
 }
 
 }  // namespace
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

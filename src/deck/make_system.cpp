@@ -8,7 +8,7 @@
 #include "analysis/spectrum.hpp"
 #include "core/text.hpp"
 #include "defaults.hpp"
-#include "physics/molecule_vibrations.hpp"
+#include "physics/model_table.hpp"
 #include "schema.hpp"
 #include "system_limits.hpp"
 #include "tarn/core/error.hpp"

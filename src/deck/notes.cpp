@@ -11,7 +11,7 @@
 
 #include "core/text.hpp"
 #include "defaults.hpp"
-#include "physics/molecule_vibrations.hpp"
+#include "physics/model_table.hpp"
 #include "physics/ring_frequencies.hpp"
 #include "physics/ring_polymer.hpp"
 #include "schema.hpp"

@@ -10,8 +10,7 @@
 /// Formulas of MB-pol (Babin, Leforestier, Paesani 2013) and Dang-Chang (1997) in Å, kcal/mol and
 /// e, for all number types of doubles.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// log(x) for 1/2 <= x <= 2, by the series of 2 artanh((x - 1)/(x + 1)).
 template <class T>
@@ -320,6 +319,23 @@ template <class T>
 struct Monomer {
   BondFunction<T> energy, surface[2];  ///< of flexible models
 };
+/// Arrays over the molecules of an image, one after another.
+template <class T>
+struct SiteArrays {
+  Vec3<T>*site, *gradient;  // [molecule][4]
+  Vec3<T>*field, *dipole;   // [molecule][polar site]
+  T *charge, *potential;    // [molecule][4]; those of O are not used
+  Monomer<T>* monomer;      // [molecule]
+
+  TARN_HD SiteArrays(void* memory, int n)
+      : site(static_cast<Vec3<T>*>(memory)),
+        gradient(site + 4 * n),
+        field(gradient + 4 * n),
+        dipole(field + 3 * n),
+        charge(reinterpret_cast<T*>(dipole + 3 * n)),
+        potential(charge + 4 * n),
+        monomer(reinterpret_cast<Monomer<T>*>(potential + 4 * n)) {}
+};
 /// Computes the site M and the charges of a molecule. @param site O, H1, H2, then M (out)
 template <class Model, class T>
 TARN_HD void place_charges(const many_body::SurfaceRows& energy_rows,
@@ -515,5 +531,4 @@ TARN_HD T add_switch(const Vec3<T>* site, const T& energy, Vec3<T>* g) {
   return value;
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

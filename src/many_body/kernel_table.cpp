@@ -5,10 +5,6 @@
 #include "tarn/core/error.hpp"
 
 namespace tarn::many_body {
-
-// Of these, a build may have only some.
-extern const Kernels kKernels_portable, kKernels_avx2, kKernels_avx512;
-
 namespace {
 
 /// The fastest first.

@@ -54,5 +54,7 @@ struct Kernels {
 const Kernels& best_kernels();
 /// Those of `name`; nullptr if this build has none.
 const Kernels* kernels_named(std::string_view name);
+// Of these, a build may have only some.
+extern const Kernels kKernels_portable, kKernels_avx2, kKernels_avx512;
 
 }  // namespace tarn::many_body

@@ -2,7 +2,6 @@
 
 namespace tarn::many_body {
 
-extern const Kernels kKernels_avx2;
 const Kernels kKernels_avx2 = make_kernels("avx2");
 
 }  // namespace tarn::many_body

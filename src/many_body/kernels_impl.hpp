@@ -8,8 +8,7 @@
 /// The loops over packs. A lane holds an image, or for polynomials a dimer or trimer of any image;
 /// its results do not depend on the other lanes.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 namespace {
 
 using many_body::Block;
@@ -115,23 +114,11 @@ void solve(int n, const BlockMatrix& m, P* x) {
 
 // --- models --------------------------------------------------------------------------------------
 
-/// Memory of a block: arrays over the sites and the molecules.
-struct Arrays {
-  V *site, *gradient;     // [molecule][4]
-  V *field, *dipole;      // [molecule][polar site]
-  P *charge, *potential;  // [molecule][4]; those of O are not used
-  Monomer<P>* monomer;    // [molecule]
+/// Memory of a block.
+struct Arrays : SiteArrays<P> {
   BlockMatrix matrix;
 
-  Arrays(double* work, int n)
-      : site(reinterpret_cast<V*>(work)),
-        gradient(site + 4 * n),
-        field(gradient + 4 * n),
-        dipole(field + 3 * n),
-        charge(reinterpret_cast<P*>(dipole + 3 * n)),
-        potential(charge + 4 * n),
-        monomer(reinterpret_cast<Monomer<P>*>(potential + 4 * n)),
-        matrix(reinterpret_cast<P*>(monomer + n)) {}
+  Arrays(double* work, int n) : SiteArrays(work, n), matrix(reinterpret_cast<P*>(monomer + n)) {}
 };
 
 /// Sites and charges of the molecules.
@@ -414,5 +401,4 @@ constexpr many_body::Kernels make_kernels(const char* name) {
 }
 
 }  // namespace
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

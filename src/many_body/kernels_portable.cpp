@@ -2,7 +2,6 @@
 
 namespace tarn::many_body {
 
-extern const Kernels kKernels_portable;
 const Kernels kKernels_portable = make_kernels("portable");
 
 }  // namespace tarn::many_body

@@ -9,8 +9,6 @@
 #include <map>
 #include <numeric>
 
-#include "data.hpp"
-
 namespace tarn::many_body {
 namespace {
 

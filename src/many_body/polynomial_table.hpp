@@ -16,6 +16,11 @@
 
 namespace tarn::many_body {
 
+/// The files of data/many_body, which the build embeds.
+namespace data {
+extern const std::string_view monomer, charges, two_body, three_body;
+}
+
 /// O-O distances [A]: the switches of dimers begin and end, those of trimers end, and an image with
 /// a shorter distance has no energy.
 inline constexpr double kDimerSwitch = 4.5, kDimerLimit = 6.5, kTrimerLimit = 4.5, kShortestOo = 2;

@@ -10,7 +10,7 @@
 #include "baths.hpp"
 #include "io/archive.hpp"
 #include "observable.hpp"
-#include "physics/molecule_vibrations.hpp"
+#include "physics/model_table.hpp"
 #include "physics/ring_frequencies.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"

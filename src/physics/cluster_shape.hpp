@@ -10,8 +10,7 @@
 /// Shape, hydrogen bonds and dipole moments of a cluster as sums over its molecules: equations
 /// (28), (29) and (39).
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Luzar & Chandler 1996, equation (39): O-O below 3.5 A, and the angle H-O...O below 30 degrees.
 inline constexpr double kHydrogenBond_A = 3.5, kHydrogenBondCosine = 0.86602540378443864676;
@@ -133,5 +132,4 @@ TARN_HD T lindemann_term(const T& mean, const T& squares, double samples) {
   return sqrt(squares / T(samples)) / mean;
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

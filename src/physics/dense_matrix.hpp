@@ -8,8 +8,7 @@
 /// @file
 /// The matrix of a dense solve, M + b h^2 H, in 3x3 blocks between two atoms: equations (9), (27).
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 // Second derivatives of the energies between two sites, d = site of i minus site of j. With force
 // s d on the site of i, the Hessian is t d d^T - s I for (i, i) and (j, j), and minus that for
@@ -198,5 +197,4 @@ TARN_HD void for_each_element(const SymmetricBlock<T>& k, bool whole, const Put&
   put(1, 2, k.yz);
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

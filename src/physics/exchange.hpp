@@ -2,8 +2,7 @@
 
 #include "tarn/core/host_device.hpp"
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Logarithm of the probability ratio of an exchange between two baths, equation (34). The exchange
 /// is accepted with probability min(1, exp(ratio)).
@@ -38,5 +37,4 @@ TARN_HD T exchange_energy(const T& potential, const T& conserved, double b,
   return potential + (b / (b - 0.25)) * (conserved - potential);
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

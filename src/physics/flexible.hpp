@@ -8,8 +8,7 @@
 /// The intramolecular potential of flexible water models: two O-H stretches and the bend,
 /// equations (74) to (78), in the internal coordinates c = (r1, r2, theta).
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// The internal coordinates of a molecule, and what their derivatives need.
 template <class T>
@@ -176,5 +175,4 @@ TARN_HD Triple<T> flexible_acceleration(const Triple<T>& x, const Triple<T>& f0,
   return scale(w_o, w_h, f0 - apply_jacobian_transposed(c, angle, z));
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

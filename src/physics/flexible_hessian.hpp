@@ -2,8 +2,7 @@
 
 #include "flexible.hpp"
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Second derivatives of the intramolecular energy with respect to the nine coordinates of a
 /// molecule [kcal/mol/A^2], rows and columns in the order of Triple.
@@ -81,5 +80,4 @@ TARN_HD IntramolecularHessian<T> intramolecular_hessian(const Triple<T>& x,
   return h;
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -7,8 +7,7 @@
 /// @file
 /// Bond lengths and angles of the molecules of a cluster, as sums, minima and maxima.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// What a molecule adds to the numbers of its cluster: three sums, a minimum and a maximum.
 struct GeometryTerm {
@@ -50,5 +49,4 @@ TARN_HD MoleculeGeometry molecule_geometry(const double (&all)[GeometryTerm::kNu
           all[GeometryTerm::kLongest]};
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -6,8 +6,7 @@
 /// Jacobi vectors of a molecule. The mass matrix is diagonal in them, and rigid bonds are
 /// conditions on |s|^2, |d|^2 and s.d = 0: equation (16).
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// s = (H1 - O) + (H2 - O) and d = H2 - H1 of positions, velocities or displacements. The inverse
 /// mass of d is 2/m_H; that of s is w = 1 + 2 m_H/m_O times as large.
@@ -95,5 +94,4 @@ TARN_HD JacobiProducts<T> solve_along_bonds(const JacobiVectors<T>& x, const Jac
           inverse * fma(p, a, -(u * t * r.ss))};
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

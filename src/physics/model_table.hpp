@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,5 +35,9 @@ ModelDescription describe_model(const WaterModel& model, std::string name);
 
 /// All built-in models: the rigid ones, then the flexible ones.
 std::vector<ModelDescription> describe_models();
+
+/// Harmonic wavenumbers of one molecule of a flexible model at its minimum, in ascending order,
+/// equation (85) [1/cm].
+std::array<double, 3> molecule_wavenumbers_per_cm(const WaterModel& model);
 
 }  // namespace tarn

@@ -6,8 +6,7 @@
 /// @file
 /// Linear solves of one molecule, with its three bonds as unknowns.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// A symmetric 3x3 matrix over the bonds.
 template <class T>
@@ -227,5 +226,4 @@ TARN_HD Triple<T> project_velocities(const Triple<T>& x, const Triple<T>& v, con
   return project_velocities(jacobi_vectors(x), v, m);
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

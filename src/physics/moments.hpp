@@ -9,8 +9,7 @@
 /// belongs to a sample group and, within it, to one of 32 lanes. The numbers of a lane
 /// are added in ascending order of the ids; then lane l adds lane l + 16, l + 8, ... l + 1.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 inline constexpr int kMomentLanes = 32;
 
@@ -37,5 +36,4 @@ struct MomentSums {
   }
 };
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

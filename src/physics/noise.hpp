@@ -6,8 +6,7 @@
 #include "tarn/core/philox.hpp"
 #include "tarn/physics/triple.hpp"
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Uses of random numbers; each has an independent stream.
 enum class NoiseStream : std::uint32_t {
@@ -122,5 +121,4 @@ TARN_HD Triple<Pack<float>> molecule_normals(const PhiloxKeys& seed,
 }
 #endif
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -2,8 +2,7 @@
 
 #include "tarn/physics/triple.hpp"
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// The exact Ornstein-Uhlenbeck flow over one step, v <- decay v + scale kick xi: equation (21).
 /// @param v velocities [A/akma]
@@ -27,5 +26,4 @@ TARN_HD T ou_heat(const T& mass_o, const T& mass_h, const Triple<T>& before,
          (weighted_norm2(mass_o, mass_h, after) - weighted_norm2(mass_o, mass_h, before));
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -2,8 +2,7 @@
 
 #include "tarn/physics/triple.hpp"
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Force on an oxygen at r [A] from the centre, without the recoil, equation (24) [kcal/mol/A].
 template <class T, class S>
@@ -43,5 +42,4 @@ TARN_HD Vec3<T> mass_moment(const Triple<T>& x, const Masses<S>& m) {
   return fma(T(m.o), x.o, T(m.h) * (x.h1 + x.h2));
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "tarn/physics/triple.hpp"
 
 /// @file
@@ -7,8 +9,7 @@
 /// between the charged sites (H1, H2 and either O or the massless site M) and Lennard-Jones between
 /// the oxygens.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Vectors from the oxygen to the other sites of a molecule [A]. m is unused in three-site models.
 template <class T>
@@ -21,6 +22,35 @@ template <class T>
 struct SiteForces {
   Vec3<T> o, h1, h2, m;
 };
+template <class T>
+TARN_HD SiteForces<T> no_site_forces() {
+  const T zero(scalar_t<T>(0));
+  const Vec3<T> v{zero, zero, zero};
+  return {v, v, v, v};
+}
+
+/// One molecule in pair precision. With pairs in float, the oxygen position has a high and a low
+/// part.
+template <class T>
+struct PairSite {
+  Vec3<T> o, o_low;
+  SiteOffsets<T> d;
+};
+/// Oxygen of i minus oxygen of j.
+template <class T>
+TARN_HD Vec3<T> oxygen_vector(const PairSite<T>& i, const PairSite<T>& j) {
+  if constexpr (std::is_same_v<scalar_t<T>, float>) {
+    return (i.o - j.o) + (i.o_low - j.o_low);
+  } else {
+    return i.o - j.o;
+  }
+}
+
+template <class T>
+TARN_HD PairParameters<T> rounded_parameters(const PairParameters<double>& p) {
+  return {static_cast<T>(p.qq_nn),  static_cast<T>(p.qq_nh), static_cast<T>(p.qq_hh),
+          static_cast<T>(p.lj_12a), static_cast<T>(p.lj_6c), static_cast<T>(p.m_weight)};
+}
 
 /// Offsets of the sites; M by equation (2).
 template <bool kMSite, class T>
@@ -336,5 +366,26 @@ TARN_HD void add_pair_energy(const PairParameters<S>& p, const Vec3<T>& r_oo,
   coulomb_sum = coulomb_sum + lanes.keep(fma(T(p.qq_nn), nn, fma(T(p.qq_nh), nh, T(p.qq_hh) * hh)));
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+/// Calls op(pair class, difference vector) for each distance between the atoms of two molecules in
+/// the requested classes. The classes are those of radial distribution functions, equation (38):
+/// 0 O-O (one distance), 1 O-H (four), 2 H-H (four).
+/// @param wanted pair class -> bool
+template <class T, class Wanted, class Op>
+TARN_HD void for_each_distance(const Triple<T>& i, const Triple<T>& j, const Wanted& wanted,
+                               const Op& op) {
+  if (wanted(0)) op(0, i.o - j.o);
+  if (wanted(1)) {
+    op(1, i.o - j.h1);
+    op(1, i.o - j.h2);
+    op(1, i.h1 - j.o);
+    op(1, i.h2 - j.o);
+  }
+  if (wanted(2)) {
+    op(2, i.h1 - j.h1);
+    op(2, i.h1 - j.h2);
+    op(2, i.h2 - j.h1);
+    op(2, i.h2 - j.h2);
+  }
+}
+
+}  // namespace tarn::inline TARN_ARCH

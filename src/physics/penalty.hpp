@@ -6,8 +6,7 @@
 /// The three bonds of a molecule, c = (O,H1), (O,H2), (H1,H2): g_c = |d_c|^2 - r0_c^2, and the
 /// penalty V1 = omega^2/2 sum g_c^2: TO (4.3), (4.4), equations (6) to (8).
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// One number per bond: g, multipliers or right-hand sides.
 template <class T>
@@ -70,5 +69,4 @@ TARN_HD Triple<T> penalty_force(const Triple<T>& x, const BondReference<S>& r, c
       b, BondValues<T>{minus_omega2 * g.oh1, minus_omega2 * g.oh2, minus_omega2 * g.hh});
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

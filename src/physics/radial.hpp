@@ -8,8 +8,7 @@
 /// Atoms in spherical shells about the centre of mass of a cluster, equation (38). All sums are of
 /// integers, so they do not depend on their order.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Shells of equal width on [0, r_max).
 struct RadialShells {
@@ -50,5 +49,4 @@ TARN_HD RadialTerm radial_term(const Triple<double>& q, const Vec3<double>& cent
   return term;
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -2,8 +2,7 @@
 
 #include "jacobi_vectors.hpp"
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// SETTLE (Miyamoto & Kollman 1992), equation (19).
 ///
@@ -48,5 +47,4 @@ TARN_HD JacobiVectors<T> settle(const JacobiVectors<T>& old, const JacobiVectors
           fma(k_dd, old.d, fma(k_ds, old.s, fma(k_dz, z, -free.d)))};
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -8,8 +8,7 @@
 /// relative to its length. A converged lane is not changed any more, so that the result of a
 /// molecule does not depend on the other lanes.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 inline constexpr int kShakeMaxIterations = 500;
 
@@ -99,5 +98,4 @@ TARN_HD ShakeResult<T> shake_sweeps(const JacobiVectors<T>& old, const JacobiVec
   return r;
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

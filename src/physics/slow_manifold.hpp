@@ -5,8 +5,7 @@
 /// @file
 /// Fast and slow parts of the motion of one molecule's bonds under the penalty, equation (48).
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Moves a molecule along the mass-weighted gradients of its bonds to given values of g (to first
 /// order in their change) and of its rate J v (exactly). Momentum and centre of mass do not change.
@@ -49,5 +48,4 @@ TARN_HD T fast_bond_energy(const Triple<T>& x, const Triple<T>& v, const Triple<
          fma(T(omega * omega), dot3(away, away), dot3(rates, solve_bonds(b, m, T(S(0)), rates)));
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

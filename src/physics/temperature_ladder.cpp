@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "core/bisect.hpp"
-#include "molecule_vibrations.hpp"
+#include "model_table.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn {

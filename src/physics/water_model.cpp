@@ -9,7 +9,6 @@
 
 #include "flexible.hpp"
 #include "model_table.hpp"
-#include "molecule_vibrations.hpp"
 #include "tarn/physics/parameters.hpp"
 
 namespace tarn {

@@ -6,8 +6,7 @@
 /// The state of a molecule and the functions that steps require of it. A state has velocities v and
 /// accelerations a with numbers of type `Number`. single.hpp has the state in single precision.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Position, velocity and acceleration of one molecule.
 template <class T>
@@ -49,5 +48,4 @@ TARN_HD const JacobiVectors<T>& drifted_vectors(const MoleculeState<T>&,
   return sum;
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

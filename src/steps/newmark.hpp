@@ -9,8 +9,7 @@
 /// of Newton's method. Both are baselines for Z&Ss, which is the first correction of push-forward
 /// Newmark.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Push-forward Newmark has converged when a correction moves q by less than this times its norm
 /// (about ten times the rounding of q). It has failed after kMostCorrections.
@@ -64,5 +63,4 @@ TARN_HD mask_t<T> newmark_full_drift(MoleculeState<T>& s, const T& h,
   return full.definite;
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

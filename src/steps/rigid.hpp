@@ -15,8 +15,7 @@
 /// SHAKE, and all schemes with noise, leave it to the next position update. All schemes have the
 /// same positions.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// A constraint algorithm: move() moves `free` onto the constraints along the gradients at `old`;
 /// along_bonds() is the part of a change u that is due to forces along the bonds of x.
@@ -125,5 +124,4 @@ TARN_HD void rattle_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h
   s.v = project(constrain, x, s.v);
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

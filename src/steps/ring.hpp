@@ -1,14 +1,12 @@
 #pragma once
 
-#include "flexible.hpp"
 #include "physics/ring_polymer.hpp"
 #include "thermostat.hpp"
 
 /// @file
 /// A step of ring polymers for one molecule of one mode, equations (81) and (82).
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Constants of a mode; see RingMode.
 template <class T>
@@ -38,5 +36,4 @@ TARN_HD void begin_ring(const ModeNumbers<T>& c, const T& h, MoleculeState<T>& s
   rotate_ring(s.x, s.v, c.cosine, c.sine_over_omega, c.omega_sine);
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

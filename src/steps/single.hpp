@@ -12,8 +12,7 @@
 /// from the origin. Differences of fixed-point numbers are exact. A position that is written as a
 /// double and read again is the same number, so that a run can be resumed at any step.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Positions of a molecule: a cell (the point with integer coordinates [A] nearest to the oxygen),
 /// and each atom relative to it in units of 2^-26 A, up to 32 A. All are signed integers, given by
@@ -144,5 +143,4 @@ TARN_HD Triple<double> position_of(const FixedPosition<std::uint32_t>& p) {
   return {atom(p.x.o), atom(p.x.h1), atom(p.x.h2)};
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

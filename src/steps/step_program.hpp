@@ -1,7 +1,7 @@
 #pragma once
 
-#include "flexible.hpp"
 #include "newmark.hpp"
+#include "physics/flexible.hpp"
 #include "rigid.hpp"
 #include "single.hpp"
 #include "step_parameters.hpp"
@@ -12,8 +12,7 @@
 /// One step of one molecule, with the scheme chosen at run time: begin_step or begin_baoab, forces,
 /// end_step, thermostat_step.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Result of the beginning of a step.
 template <class T>
@@ -92,18 +91,12 @@ TARN_HD StepStatus<T> begin_baoab(const StepNumbers<S>& q, Move move, const Trip
                                   const number_t<M>& kick_scale, M& s, Triple<T>& v_thermal,
                                   const Tally& tally = {}) {
   const T h = T(q.h);
-  if (move == Move::newton) {
-    return detail::status_of(baoab_rigid(s, h, xi, q.ou, kick_scale, by_newton(q), tally),
-                             v_thermal);
-  }
-  if (move == Move::sweeps) {
-    return detail::status_of(baoab_rigid(s, h, xi, q.ou, kick_scale, by_sweeps(q), tally),
-                             v_thermal);
-  }
-  if (move == Move::settle) {
-    return detail::status_of(baoab_rigid(s, h, xi, q.ou, kick_scale, by_settle(q), tally),
-                             v_thermal);
-  }
+  const auto rigid = [&](const auto& constrain) TARN_INLINE_LAMBDA {
+    return detail::status_of(baoab_rigid(s, h, xi, q.ou, kick_scale, constrain, tally), v_thermal);
+  };
+  if (move == Move::newton) return rigid(by_newton(q));
+  if (move == Move::sweeps) return rigid(by_sweeps(q));
+  if (move == Move::settle) return rigid(by_settle(q));
   v_thermal = baoab_penalised(s, h, xi, q.ou, kick_scale, tally);
   return detail::success<T>();
 }
@@ -131,13 +124,18 @@ TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, End end, const Triple<number
   return good;
 }
 
-/// end_step() of flexible molecules: accelerations from the forces of the other molecules and the
-/// intramolecular ones.
+/// Accelerations of flexible molecules: of velocity Verlet from all forces, equation (10), or of
+/// Z&Ss with the intramolecular potential as the stiff one, equation (78).
+/// @param f forces of the other molecules and the wall
 template <class S, class M>
 TARN_HD Triple<number_t<M>> flexible_step_acceleration(const StepNumbers<S>& q, End end,
                                                        const Triple<number_t<M>>& f, const M& s) {
-  if (end == End::flexible_zss) return flexible_zss_acceleration(s, f, q.flexible, q.masses, q.zss);
-  return flexible_verlet_acceleration(s, f, q.flexible, q.masses);
+  using T = number_t<M>;
+  if (end == End::flexible_zss) {
+    return flexible_acceleration(shape_of(s), f, q.flexible, q.masses, q.zss.inverse_bh2);
+  }
+  return scale(T(q.masses.inverse_o), T(q.masses.inverse_h),
+               f + intramolecular_force(shape_of(s), q.flexible));
 }
 
 /// end_step() of rigid and penalised, or of flexible molecules. The choice is made at compile time:
@@ -184,6 +182,14 @@ TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, const Triple<number_t<M>>& f
   }
 }
 
+/// Whether a molecule has blown up at the end of a step: its velocities are too large or NaN.
+/// @param largest_speed2 [A^2/akma^2]; of modes of P beads, P times as large
+template <class T>
+TARN_HD mask_t<T> is_too_fast(const Triple<T>& v, double largest_speed2 = kLargestSpeed2) {
+  const T one(scalar_t<T>(1)), largest(static_cast<scalar_t<T>>(largest_speed2));
+  return !(weighted_norm2(one, one, v) < largest);
+}
+
 /// The noise after the step (GLA).
 /// @param tally see thermostat_penalised
 template <class S, class M, class Tally = NoTally>
@@ -198,5 +204,4 @@ TARN_HD void thermostat_step(const StepNumbers<S>& q, Move move, const Triple<nu
   }
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -13,8 +13,7 @@
 /// BAOAB (Leimkuhler & Matthews 2013; rigid bonds: 2016) has it in the middle: kick, half drift, O,
 /// half drift, forces, kick.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// A tally that does nothing. Tallies receive the velocities before and after O, for ou_heat().
 struct NoTally {
@@ -92,5 +91,4 @@ TARN_HD BaoabRigid<number_t<M>> baoab_rigid(M& s, const number_t<M>& h,
   return r;
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -7,8 +7,7 @@
 /// Steps with penalised bonds, equation (10): x+ = x + h v + h^2/2 a(x), v+ = v + h/2 (a(x) +
 /// a(x+)). The schemes differ in the acceleration only.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Z&Ss for stiff systems (TO 2.6) with the Gauss-Newton Hessian, equation (11): one linear solve.
 /// @param f0 non-bonded force at the new x
@@ -65,5 +64,4 @@ TARN_HD Triple<T> pushed_back(const MoleculeState<T>& s, const T& bh2) {
   return fma(bh2, s.a, s.x);
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

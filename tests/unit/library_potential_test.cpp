@@ -1,5 +1,5 @@
 #include "deck/deck_paths.hpp"
-#include "physics/molecule_vibrations.hpp"
+#include "physics/model_table.hpp"
 #include "recorded_potential.hpp"
 #include "tarn/check_potential.hpp"
 #include "tarn/core/number.hpp"

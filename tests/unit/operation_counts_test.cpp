@@ -1,6 +1,6 @@
 #include "counting.hpp"
 #include "document_table.hpp"
-#include "kernels/ring_transform.hpp"
+#include "kernels/layout.hpp"
 #include "physics/noise.hpp"
 #include "physics/pair_force.hpp"
 #include "steps/ring.hpp"

@@ -2,7 +2,6 @@
 #include "document_table.hpp"
 #include "kernels/cluster_program.hpp"
 #include "kernels/layout.hpp"
-#include "kernels/ring_transform.hpp"
 #include "physics/noise.hpp"
 #include "testing.hpp"
 
@@ -192,9 +191,13 @@ StepWork work_of_step() {
   s.model = *find_water_model("qtip4pf");
   s.molecules = kMolecules;
   s.integrator.scheme = Scheme::verlet;
-  const ClusterSystem system{
-      step_parameters(s), step_passes(s), Thermostat::baoab, {}, {}, pair_parameters<double>(s.model),
-      kMolecules};
+  const ClusterSystem system{step_parameters(s),
+                             step_passes(s),
+                             Thermostat::baoab,
+                             {},
+                             {},
+                             pair_parameters<double>(s.model),
+                             kMolecules};
   const auto pair = rounded_parameters<scalar_t<R>>(system.pair);
   const Vec3<D> zero{D(0.0), D(0.0), D(0.0)};
   const Triple<D> x{zero, {D(0.95), D(0.0), D(0.0)}, {D(-0.3), D(0.9), D(0.0)}};

@@ -1,7 +1,7 @@
 #include <iterator>
 
 #include "physics/exchange.hpp"
-#include "physics/molecule_vibrations.hpp"
+#include "physics/model_table.hpp"
 #include "physics/noise.hpp"
 #include "physics/ring_frequencies.hpp"
 #include "physics/ring_polymer.hpp"

@@ -1,6 +1,6 @@
 #include "physics/ring_frequencies.hpp"
 
-#include "physics/molecule_vibrations.hpp"
+#include "physics/model_table.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"

@@ -1,6 +1,6 @@
 #include "csv_columns.hpp"
 #include "observer_of.hpp"
-#include "physics/molecule_vibrations.hpp"
+#include "physics/model_table.hpp"
 #include "physics/ring_frequencies.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/modes.hpp"

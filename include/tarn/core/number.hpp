@@ -14,8 +14,7 @@
 /// Operations beyond arithmetic that formulas use, for scalars. Packs (pack.hpp) and the dual
 /// numbers of the tests overload them.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Whether there are 32 vector registers rather than 16.
 #if defined(__AVX512F__) || defined(__aarch64__)
@@ -208,5 +207,4 @@ TARN_HD std::uint32_t shift_right_signed(std::uint32_t a, int n) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(a) >> n);
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -5,8 +5,7 @@
 
 #include "tarn/core/number.hpp"
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// Four 32-bit words in the low halves of std::uint64_t or packs of it. The high halves are
 /// undefined.
@@ -135,5 +134,4 @@ TARN_HD void box_muller(const U& radius_word, const U& angle_word, F& first, F& 
   second = r * (s * x);
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

@@ -9,8 +9,7 @@
 /// The temperature, the ladder and the sample group of a replica. Replica ids are divided here
 /// only.
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// The sample group of a replica: its moments, pair counts and averages are those of the replicas
 /// with the same id modulo the number of groups. Ladders take their start structures in this way
@@ -41,5 +40,4 @@ class ReplicaMap {
   std::size_t size_;
 };
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

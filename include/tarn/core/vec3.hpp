@@ -2,8 +2,7 @@
 
 #include "tarn/core/host_device.hpp"
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// a b + c: fused if the instruction set supports it, else rounded twice. Packs overload it.
 #if defined(__CUDA_ARCH__)
@@ -57,5 +56,4 @@ TARN_HD Vec3<T> cross(const Vec3<T>& a, const Vec3<T>& b) {
   return {fma(a.y, b.z, -(a.z * b.y)), fma(a.z, b.x, -(a.x * b.z)), fma(a.x, b.y, -(a.y * b.x))};
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH

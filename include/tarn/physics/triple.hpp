@@ -4,8 +4,7 @@
 #include "tarn/core/vec3.hpp"
 #include "tarn/physics/parameters.hpp"
 
-namespace tarn {
-inline namespace TARN_ARCH {
+namespace tarn::inline TARN_ARCH {
 
 /// One vector for each atom of a water molecule: positions, velocities, forces ...
 template <class T>
@@ -37,5 +36,4 @@ TARN_HD T weighted_norm2(const T& s_o, const T& s_h, const Triple<T>& a) {
   return fma(s_o, norm2(a.o), s_h * (norm2(a.h1) + norm2(a.h2)));
 }
 
-}  // namespace TARN_ARCH
-}  // namespace tarn
+}  // namespace tarn::inline TARN_ARCH
