@@ -20,7 +20,7 @@ import matplotlib
 import numpy as np
 
 if __name__ == "__main__":
-    import plots
+    import plots  # type: ignore[import-not-found,unused-ignore]
 else:
     from tarn import plots
 
@@ -153,7 +153,7 @@ def counted(count: float, what: str) -> str:
 
 def keys_of(deck: str) -> dict[str, str]:
     """The keys of a complete deck: "[run] steps" and so on."""
-    section, keys = "", {}
+    section, keys = "", dict[str, str]()
     for line in deck.splitlines():
         name, _, value = line.partition(" = ")
         if line.startswith("["):
@@ -198,7 +198,7 @@ def convergence(run: Run) -> str | None:
     """ "yes" or "not yet, because ..." of a run at several temperatures."""
     if not run.has_baths:
         return None
-    record, reasons, facts = run.record, [], []
+    record, reasons, facts = run.record, list[str](), list[str]()
     if record.get("status") == "running":
         return "not yet, because the run is not finished"
     if record.get("status") != "finished":
@@ -394,7 +394,7 @@ def section(title: str, rows: Sequence[Row], runs: Sequence[Run]) -> list[str]:
         for pattern, plain in PLAIN_NAMES:
             label = re.sub(pattern, plain, label)
         label += f" at {row.key[2]:g} K" if row.key[2] is not None and (len(group) > 1 or by_bath) else ""
-        last = [[], []]
+        last = [list[str](), list[str]()]
         for k, (value, change) in enumerate(zip(row.values, row.from_first(), strict=True)):
             text = ["-" if value is None else str(value)]
             if change:
