@@ -93,8 +93,17 @@ void monomers_and_dipoles(benchmark::State& state) {
   const many_body::Kernels& k = many_body::best_kernels();
   part(state, many_body::kImages, 1, [&](const double* in, double* out) {
     constexpr int n = many_body::kImages;
-    k.mbpol({7, n, in, out, out + 63 * n, out + 69 * n, out + 72 * n, out + 73 * n,
-             many_body::monomer_surface().rows(), many_body::charge_surface().rows()});
+    k.mbpol({7,
+             n,
+             in,
+             out,
+             out + 63 * n,
+             out + 69 * n,
+             out + 72 * n,
+             out + 73 * n,
+             many_body::monomer_surface().rows(),
+             many_body::charge_surface().rows(),
+             {}});
   });
 }
 BENCHMARK(dimers);
