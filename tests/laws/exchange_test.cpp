@@ -78,7 +78,10 @@ TEST(Exchange, EqualsAnEngineOfTheExchangedState) {
 /// With BAOAB the energy of (35) has an additional term; it is undefined for small beta.
 TEST(Exchange, RequiresBetaThatDefinesAnEnergy) {
   System s = make_system({"zss_structured", Bath::baoab}, tip3p(), 1);
-  const Energies e{-10.0, 1.0, 0.0, 5.0, -3.0};
+  const Energies e{.potential_kcal_per_mol = -10.0,
+                   .bond_kcal_per_mol = 1.0,
+                   .kinetic_kcal_per_mol = 5.0,
+                   .total_kcal_per_mol = -3.0};
   for (const double beta : {1e-3, 0.25}) {
     s.integrator.beta = beta;
     EXPECT_THROW(canonical_energy_kcal_per_mol(s, e), InputError) << beta;
