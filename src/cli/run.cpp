@@ -89,7 +89,8 @@ void print_exchange(const std::optional<ExchangeSummary>& exchange, Terminal& te
   terminal.info(fmt::format(
       "exchange: {} round trips between the lowest and the highest {}, {:.2g} per walker, {:.3g} "
       "per walker and ns{}",
-      exchange->round_trips, exchange->has_windows ? "window" : "temperature", exchange->round_trips_per_state, exchange->round_trips_per_ns,
+      exchange->round_trips, exchange->has_windows ? "window" : "temperature",
+      exchange->round_trips_per_state, exchange->round_trips_per_ns,
       changes.what == std::string_view("round trips")
           ? ""
           : fmt::format("; {:.1f} {} per walker", changes.per_walker, changes.what)));

@@ -87,8 +87,9 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
       const std::string path = prefix.empty() ? part : prefix + '.' + part;
       source.sections.push_back({path, prefix, part, place});
       flatten(*child, path, file, source);
-    } else if (const toml::array* all = node.as_array(); all && all->is_array_of_tables()) {
-      // [[a]]: the first table is [a], the others are [a_2], [a_3], ...
+    } else if (const toml::array* all = node.as_array();
+               all && prefix.empty() && name == "bias" && all->is_array_of_tables()) {
+      // [[bias]]: the first table is [bias], the others are [bias_2], [bias_3], ...
       for (std::size_t k = 0; k < all->size(); ++k) {
         const std::string path = k == 0 ? name : name + '_' + std::to_string(k + 1);
         source.sections.push_back({path, prefix, path, place_of((*all)[k].source(), file)});

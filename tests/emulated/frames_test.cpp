@@ -56,11 +56,11 @@ TEST_P(Frames, OfRowsHaveFewBytesPerReplica) {
     unsigned fields;
     std::int64_t bytes;
   };
-  for (const Limit& limit : {Limit{kEnergies, 84},
+  for (const Limit& limit : {Limit{kEnergies, 108},
                              {kConservation, 68},
-                             {kEnergies | kHeat, 92},
-                             {kShape, 52},
-                             {kShape | kLindemann, 60},
+                             {kEnergies | kHeat, 116},
+                             {kShape, 76},
+                             {kShape | kLindemann, 84},
                              {kParts, 20},
                              {kExchangeEnergies, 12},
                              {kGeometry, 84}}) {

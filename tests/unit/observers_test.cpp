@@ -591,7 +591,7 @@ TEST_F(ObserversTest, ErrorsOfABathUseItsReplicasOnly) {
   }
 }
 
-/// 3 N k + cov(V0 + wall, U)/(k T^2) by two passes, of each bath; the error is that of independent
+/// 3 N k + cov(V0 + wall + field + bias, U)/(k T^2) by two passes, of each bath; the error is that of independent
 /// samples or more.
 TEST_F(ObserversTest, HeatCapacityIsTheCovarianceWithTheEnergyThatIsSampled) {
   Deck d = deck(6, "[observe.energies]\nevery = 10\nreplicas = 1\n", {80.0});
@@ -605,8 +605,8 @@ TEST_F(ObserversTest, HeatCapacityIsTheCovarianceWithTheEnergyThatIsSampled) {
     const System system = make_system(d, kMolecules);
     for_frames(d, kEnergies, 10, 200, [&](const Frame& frame) {
       for (std::size_t r = 0; r < 6; ++r) {
-        values[r % values.size()].push_back(frame.energies[r].potential_kcal_per_mol +
-                                            frame.energies[r].wall_kcal_per_mol);
+        const Energies& e = frame.energies[r];
+        values[r % values.size()].push_back(e.all_potential_kcal_per_mol() - e.bond_kcal_per_mol);
         sampled[r % values.size()].push_back(
             canonical_energy_kcal_per_mol(system, frame.energies[r]));
       }
@@ -978,7 +978,7 @@ TEST_F(ObserversTest, FilesAfterARestoreAreTheSameBytes) {
                                       "[observe.heat]\nevery = 9\n[thermostat]\nkind = \"gla\"\n"
                                       "friction_per_ps = 5.0\ntemperatures_K = [200.0, 50.0]\n");
     const auto has_observer = [](const Observable& row) { return row.make != nullptr; };
-    EXPECT_EQ(make_observers(d, info(d)).size() + 4,
+    EXPECT_EQ(make_observers(d, info(d)).size() + 5,
               static_cast<std::size_t>(std::ranges::count_if(observables(), has_observer)));
     expect_restored_files_are_the_same(d, script);
   }
