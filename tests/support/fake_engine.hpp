@@ -77,8 +77,13 @@ class FakeEngine : public Engine {
       const bool is_bad = script_.not_a_number_at >= 0 && step() >= script_.not_a_number_at;
       const double e = is_bad ? std::nan("") : x[0] + v[1];
       if (fields & kEnergies) {
-        frame.energies.push_back({e, 0.5 * e, x[2], x[3], x[4] * x[4]});
-        frame.energies.back().physical_kcal_per_mol = x[6];
+        Energies& all = frame.energies.emplace_back();
+        all.potential_kcal_per_mol = e;
+        all.bond_kcal_per_mol = 0.5 * e;
+        all.wall_kcal_per_mol = x[2];
+        all.kinetic_kcal_per_mol = x[3];
+        all.total_kcal_per_mol = x[4] * x[4];
+        all.physical_kcal_per_mol = x[6];
       }
       if (fields & kExchangeEnergies) {
         frame.exchange_energies_kcal_per_mol.push_back(x[4] * x[4] - x[3]);

@@ -591,8 +591,8 @@ TEST_F(ObserversTest, ErrorsOfABathUseItsReplicasOnly) {
   }
 }
 
-/// 3 N k + cov(V0 + wall + field + bias, U)/(k T^2) by two passes, of each bath; the error is that of independent
-/// samples or more.
+/// 3 N k + cov(V0 + wall + field + bias, U)/(k T^2) by two passes, of each bath; the error is that
+/// of independent samples or more.
 TEST_F(ObserversTest, HeatCapacityIsTheCovarianceWithTheEnergyThatIsSampled) {
   Deck d = deck(6, "[observe.energies]\nevery = 10\nreplicas = 1\n", {80.0});
   for (const std::vector<double>& baths_K :
