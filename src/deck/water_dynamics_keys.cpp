@@ -217,8 +217,9 @@ SectionTable confinement_section() {
 }
 
 SectionTable field_section() {
-  const auto component = [](double FieldSection::*member, const char* name, const char* axis) {
-    return key(member, name, from_to(-100, 100), fmt::format("Component along {}.", axis),
+  const auto component = [](double FieldSection::*member, const char* name,
+                            const char* description) {
+    return key(member, name, from_to(-100, 100), description,
                {.used_with = {{"potential.kind", {"model"}}}});
   };
   return section(&Deck::field, "field",
@@ -227,9 +228,9 @@ SectionTable field_section() {
                  "energy -E·μ as `field_kcal_per_mol`, which `potential_kcal_per_mol` leaves out "
                  "and the total includes, and `cluster.csv` the components of the dipole moment. "
                  "Only the angular momentum along the field is conserved.",
-                 {component(&FieldSection::x_V_per_nm, "x_V_per_nm", "x"),
-                  component(&FieldSection::y_V_per_nm, "y_V_per_nm", "y"),
-                  component(&FieldSection::z_V_per_nm, "z_V_per_nm", "z")});
+                 {component(&FieldSection::x_V_per_nm, "x_V_per_nm", "Component along x."),
+                  component(&FieldSection::y_V_per_nm, "y_V_per_nm", "Component along y."),
+                  component(&FieldSection::z_V_per_nm, "z_V_per_nm", "Component along z.")});
 }
 
 SectionTable bias_section() {
