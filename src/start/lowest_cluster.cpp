@@ -19,7 +19,6 @@
 #include "shared_calls.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
-#include "uniform.hpp"
 
 namespace tarn {
 namespace {

@@ -9,8 +9,8 @@
 #include "io/xyz.hpp"
 #include "physics/penalty.hpp"
 #include "start/cell_grid.hpp"
+#include "start/cluster_moves.hpp"
 #include "start/start_sources.hpp"
-#include "start/uniform.hpp"
 #include "testing.hpp"
 
 namespace tarn {
