@@ -20,10 +20,11 @@
 namespace tarn::decks {
 namespace {
 
-/// True for "observe", which contains sections and no keys.
-bool is_section_group(const Schema& schema, std::string_view name) {
+/// True for sections, and for "observe", which contains sections and no keys.
+bool has_section(const Schema& schema, std::string_view name) {
   return std::ranges::any_of(schema.sections, [&](const Section& section) {
-    return section.name.starts_with(name) && section.name.substr(name.size()).starts_with('.');
+    return section.name.starts_with(name) &&
+           (section.name == name || section.name[name.size()] == '.');
   });
 }
 
@@ -42,10 +43,10 @@ std::string bracket_list(const std::vector<std::string_view>& names) {
   return result;
 }
 
-std::vector<std::string_view> section_names(const Schema& schema) {
+std::string all_sections(const Schema& schema) {
   std::vector<std::string_view> names;
   for (const Section& section : schema.sections) names.push_back(section.name);
-  return names;
+  return bracket_list(names);
 }
 
 /// The keys of a section that this kind of system has.
@@ -82,10 +83,6 @@ auto* last_in_system(Entries& entries, Entries& overrides, std::string_view name
   return given;
 }
 
-[[noreturn]] void refuse(const Place& place, std::string message) {
-  throw InputError({Problem{place.file, place.line, place.column, std::move(message)}});
-}
-
 }  // namespace
 
 Checker::Checker(const std::string& path, bool read_files) : Checker(path, water_schema(), water_) {
@@ -101,10 +98,10 @@ Checker::Checker(const std::string& path, const Schema& schema, Deck& deck)
 std::optional<double> Checker::number(std::string_view path) const {
   const auto given = values_.find(path);
   if (given == values_.end()) return std::nullopt;
-  if (const auto* integer = std::get_if<std::int64_t>(&given->second.value)) {
+  if (const auto* integer = std::get_if<std::int64_t>(&given->second.first)) {
     return static_cast<double>(*integer);
   }
-  if (const auto* number = std::get_if<double>(&given->second.value)) return *number;
+  if (const auto* number = std::get_if<double>(&given->second.first)) return *number;
   return std::nullopt;
 }
 
@@ -120,7 +117,7 @@ bool Checker::is_reliable(const std::vector<std::string_view>& paths) const {
 
 void Checker::problem(std::string_view path, std::string message) {
   const auto given = values_.find(path);
-  if (given != values_.end()) return add_problem(given->second.place, std::move(message));
+  if (given != values_.end()) return add_problem(given->second.second, std::move(message));
   const auto section = sections_.find(parent_of(path));
   if (section != sections_.end()) return add_problem(section->second, std::move(message));
   add_problem({path_, 0, 0}, std::move(message));
@@ -184,7 +181,9 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   read_entries();
   check_conditions();
   if (is_water()) {
-    read_structure_files();
+    if (read_files_) {
+      for (const StructureSource& one : structure_sources(deck_)) read_structure_file(one);
+    }
     read_start_state();
     find_library();
     set_steps_from_duration();
@@ -225,15 +224,12 @@ Deck Checker::check_model(const std::string& text) {
 
 /// All removals apply to the original source: their order does not matter.
 void Checker::apply_removals(const std::vector<Override>& removals, Source& source) {
-  const auto path_of = [](const Entry& entry) {
-    return entry.section.empty() ? entry.name : entry.section + '.' + entry.name;
-  };
   const auto is_in = [](std::string_view section, const std::string& path) {
     return section == path || section.starts_with(path + '.');
   };
   std::vector<std::string> found;
   for (const SourceSection& section : source.sections) found.push_back(section.path);
-  for (const Entry& entry : source.entries) found.push_back(path_of(entry));
+  for (const Entry& entry : source.entries) found.push_back(entry.path());
   for (const Override& removal : removals) {
     if (std::find(found.begin(), found.end(), removal.text) != found.end()) continue;
     const auto depth = [](std::string_view path) { return std::ranges::count(path, '.'); };
@@ -256,7 +252,7 @@ void Checker::apply_removals(const std::vector<Override>& removals, Source& sour
     });
   };
   std::erase_if(source.entries,
-                [&](const Entry& entry) { return is_out(entry.section, path_of(entry)); });
+                [&](const Entry& entry) { return is_out(entry.section, entry.path()); });
   std::erase_if(source.sections,
                 [&](const SourceSection& section) { return is_out(section.path, section.path); });
 }
@@ -270,26 +266,29 @@ void Checker::read_model_file(Source& source, std::vector<Entry>& overrides) {
   const std::string as_written = given->value.text;
   given->value.string = kOwnModel;
   const auto is_model = [](const SourceSection& section) { return section.path == "model"; };
+  const auto fail = [&](const std::string& message) {
+    add_problem(place, message);
+    mark_unreliable("system.model");
+  };
+  if (std::ranges::any_of(source.sections, is_model)) {
+    return fail(
+        fmt::format("model = {} and [model] exclude each other; remove one of them", as_written));
+  }
   try {
-    if (std::any_of(source.sections.begin(), source.sections.end(), is_model)) {
-      refuse(place, fmt::format("model = {} and [model] exclude each other; remove one of them",
-                                as_written));
-    }
     const Source file = read_source(read_toml_text(path, kModelFile), path);
     problems_.insert(problems_.end(), file.problems.begin(), file.problems.end());
-    const auto section = std::find_if(file.sections.begin(), file.sections.end(), is_model);
+    const auto section = std::ranges::find_if(file.sections, is_model);
     if (section == file.sections.end()) {
-      refuse(place, fmt::format("model = {}: {} has no section [model]", as_written, path));
+      return fail(fmt::format("model = {}: {} has no section [model]", as_written, path));
     }
     source.sections.push_back(*section);
-    std::copy_if(file.entries.begin(), file.entries.end(), std::back_inserter(source.entries),
-                 [](const Entry& entry) { return entry.section == "model"; });
+    std::ranges::copy_if(file.entries, std::back_inserter(source.entries),
+                         [](const Entry& entry) { return entry.section == "model"; });
   } catch (const InputError& error) {
     add_problems(error);
     mark_unreliable("system.model");
   } catch (const IoError& error) {
-    add_problem(place, fmt::format("model = {}: {}", as_written, error.what()));
-    mark_unreliable("system.model");
+    fail(fmt::format("model = {}: {}", as_written, error.what()));
   }
 }
 
@@ -301,9 +300,11 @@ void Checker::refuse_paper_systems(const Source& source,
       std::ranges::find(kPaperSystems, given->value.string) == kPaperSystems.end()) {
     return;
   }
-  refuse(given->value.place,
-         fmt::format("kind = {} is a system of the papers; run it with: tarn-papers run {}",
-                     toml_string(given->value.string), path_));
+  const Place& place = given->value.place;
+  throw InputError(std::vector{
+      Problem{place.file, place.line, place.column,
+              fmt::format("kind = {} is a system of the papers; run it with: tarn-papers run {}",
+                          toml_string(given->value.string), path_)}});
 }
 
 void Checker::open_section(const std::string& name, const Place& place) {
@@ -330,7 +331,7 @@ std::string Checker::unknown_section(const std::string& name, const std::string&
   if (meant.empty()) meant = nearest(name, known).name;
   const std::string hint = meant.empty() ? meant : fmt::format(" (did you mean [{}]?)", meant);
   add_problem(place, fmt::format("unknown section [{}]{}; known: {}", as_written, hint,
-                                 bracket_list(section_names(*schema_))));
+                                 all_sections(*schema_)));
   return meant;
 }
 
@@ -351,8 +352,7 @@ void Checker::read_sections(const Source& source) {
       }
       name = meant_parent + '.' + name;
     }
-    const Section* known = schema_->find_section(name);
-    if (known == nullptr && !is_section_group(*schema_, name)) {
+    if (!has_section(*schema_, name)) {
       name = unknown_section(name, section.path, section.place);
       if (is_in_source(name)) name.clear();  // both sections exist: not a typing error
     }
@@ -378,14 +378,12 @@ void Checker::section_as_key(const std::string& path, const Place& place) {
 
 void Checker::key_outside_sections(const Entry& entry) {
   if (entry.value.is_unreadable) return mark_section_unreliable(entry.name);
-  if (schema_->find_section(entry.name) != nullptr || is_section_group(*schema_, entry.name)) {
-    return section_as_key(entry.name, entry.place);
-  }
+  if (has_section(*schema_, entry.name)) return section_as_key(entry.name, entry.place);
   const std::vector<std::string_view> homes = sections_with(*schema_, entry.name);
   add_problem(entry.place,
               fmt::format("{} is outside any section; {} {}", toml_string(entry.name),
                           homes.empty() ? "known:" : "it belongs in",
-                          bracket_list(homes.empty() ? section_names(*schema_) : homes)));
+                          homes.empty() ? all_sections(*schema_) : bracket_list(homes)));
   for (std::string_view home : homes) mark_unreliable(std::string(home) + '.' + entry.name);
 }
 
@@ -399,15 +397,14 @@ void Checker::apply_overrides(Source overrides) {
   for (const SourceSection& section : overrides.sections) {
     if (schema_->find_section(section.path) != nullptr) {
       open_section(section.path, section.place);
-    } else if (!is_section_group(*schema_, section.path)) {
+    } else if (!has_section(*schema_, section.path)) {
       unknown_section(section.path, section.path, section.place);
       std::erase_if(overrides.entries,
                     [&](const Entry& entry) { return entry.section == section.path; });
     }
   }
   for (Entry& entry : overrides.entries) {
-    const Section* section = schema_->find_section(entry.section);
-    if (section == nullptr && !is_section_group(*schema_, entry.section)) {
+    if (!has_section(*schema_, entry.section)) {
       unknown_section(entry.section, entry.section, entry.place);
       continue;
     }
@@ -440,13 +437,11 @@ void Checker::read_entry(const Entry& entry) {
 }
 
 void Checker::unknown_key(const Entry& entry) {
-  const std::string path = entry.section + '.' + entry.name;
-  if (schema_->find_section(path) != nullptr) {
-    return section_as_key(path, entry.place);
-  }
+  const std::string path = entry.path();
+  if (schema_->find_section(path) != nullptr) return section_as_key(path, entry.place);
   if (schema_->find_section(entry.section) == nullptr) {
     add_problem(entry.place, fmt::format("[{}] contains sections and no keys; known: {}",
-                                         entry.section, bracket_list(section_names(*schema_))));
+                                         entry.section, all_sections(*schema_)));
     return;
   }
   const std::vector<std::string_view> known = key_names(*schema_, entry.section, deck_);
@@ -463,7 +458,7 @@ void Checker::unknown_key(const Entry& entry) {
                : fmt::format(" (did you mean {} in {}?)", toml_string(anywhere.name), where);
     for (std::string_view home : homes) mark_unreliable(std::string(home) + '.' + anywhere.name);
   } else if (!here.name.empty()) {
-    hint = fmt::format(" (did you mean {}?)", toml_string(here.name));
+    hint = did_you_mean(here.name);
     mark_unreliable(entry.section + '.' + here.name);
   }
   add_problem(entry.place,
@@ -489,10 +484,12 @@ void Checker::choose_scheme_and_thermostat() {
       deck_.path_integral->method != RingMethod::pimd) {
     deck_.path_integral->frequencies = RingFrequencies::trotter;
   }
+  if (deck_.cluster && deck_.exchange && !has("observe.cluster.lindemann")) {
+    deck_.cluster->lindemann = false;
+  }
 }
 
 void Checker::check_conditions() {
-  const auto is_given = [&](const Key& key) { return has(key.path()); };
   if (deck_.model && !has("system.model") && is_reliable({"system.model"})) {
     deck_.system.model = kOwnModel;
   }
@@ -508,18 +505,21 @@ void Checker::check_conditions() {
     deck_.system.velocities = VelocityKind::zero;
   }
   for (const Key& key : schema_->keys) {
-    if (!is_given(key)) continue;
-    const Place& place = values_.find(key.path())->second.place;
+    const auto given = values_.find(key.path());
+    if (given == values_.end()) continue;
+    const Place& place = given->second.second;
     for (const std::string_view excluded : key.excludes) {
       const auto other = values_.find(std::string(key.section) + '.' + std::string(excluded));
-      const auto position = [](const Place& p) { return std::tuple(p.line, p.column); };
+      const auto order = [](const Place& p, std::string_view name) {
+        return std::tuple(p.line, p.column, name);
+      };
       // Reported once, at the later of the two keys.
-      if (other != values_.end() &&
-          (position(other->second.place) < position(place) ||
-           (position(other->second.place) == position(place) && key.name < excluded))) {
-        add_problem(place, fmt::format("{} and {} exclude each other; remove one of them", key.name,
-                                       excluded));
+      if (other == values_.end() ||
+          order(other->second.second, key.name) >= order(place, excluded)) {
+        continue;
       }
+      add_problem(place, fmt::format("{} and {} exclude each other; remove one of them", key.name,
+                                     excluded));
     }
     // Report only the first condition that is not met.
     for (const Condition& condition : key.used_with) {
@@ -528,42 +528,31 @@ void Checker::check_conditions() {
   }
 }
 
-std::string Checker::unset_hint(const Key& key, const Place& place) const {
-  if (!has_set_ || place.file != path_) return {};
-  return fmt::format(" (--unset {} removes it from the deck)", key.path());
-}
-
 bool Checker::check_condition(const Key& key, const Condition& condition) {
   if (schema_->is_met(condition, deck_)) return true;
+  std::string why;
   if (!condition.section.empty()) {
-    const Place& place = values_.find(key.path())->second.place;
-    add_problem(place, fmt::format("{} is not used without a section [{}]{}", key.name,
-                                   condition.section, unset_hint(key, place)));
-    return false;
+    why = fmt::format("without a section [{}]", condition.section);
+  } else if (!is_reliable({condition.path, condition.where})) {
+    return true;
+  } else if (const Key& other = *schema_->find_key(condition.path); condition.choices.empty()) {
+    why = fmt::format("with {}; remove one of them", other.name);
+  } else {
+    why = fmt::format("with [{}] {} = {}{}{}; it requires {}", other.section, other.name,
+                      toml_text(other, other.get(deck_)), has(other.path()) ? "" : " (the default)",
+                      condition.where.empty()
+                          ? ""
+                          : fmt::format(" of {} = {}", schema_->find_key(condition.where)->name,
+                                        comma_list(condition.where_choices, true)),
+                      comma_list(condition.choices, true));
   }
-  if (!is_reliable({condition.path})) return true;
-  if (!condition.where.empty() && !is_reliable({condition.where})) return true;
-  const Place& place = values_.find(key.path())->second.place;
-  const Key& other = *schema_->find_key(condition.path);
-  if (condition.choices.empty()) {
-    add_problem(place, fmt::format("{} is not used with {}; remove one of them{}", key.name,
-                                   other.name, unset_hint(key, place)));
-    return false;
-  }
-  const std::string where =
-      condition.where.empty() ? std::string()
-                              : fmt::format(" of {} = {}", schema_->find_key(condition.where)->name,
-                                            comma_list(condition.where_choices, true));
-  add_problem(place, fmt::format("{} is not used with [{}] {} = {}{}{}; it requires {}{}", key.name,
-                                 other.section, other.name, toml_text(other, other.get(deck_)),
-                                 has(other.path()) ? "" : " (the default)", where,
-                                 comma_list(condition.choices, true), unset_hint(key, place)));
+  const Place& place = values_.find(key.path())->second.second;
+  // A key of the deck may be unused because of --set.
+  const std::string hint = has_set_ && place.file == path_
+                               ? fmt::format(" (--unset {} removes it from the deck)", key.path())
+                               : "";
+  add_problem(place, fmt::format("{} is not used {}{}", key.name, why, hint));
   return false;
-}
-
-void Checker::read_structure_files() {
-  if (!read_files_) return;
-  for (const StructureSource& source : structure_sources(deck_)) read_structure_file(source);
 }
 
 void Checker::read_structure_file(const StructureSource& source) {
@@ -649,9 +638,6 @@ void Checker::fill_defaults() {
       is_flexible(deck_) && !deck_.path_integral->highest_wavenumber_per_cm) {
     deck_.path_integral->highest_wavenumber_per_cm = default_highest_wavenumber_per_cm(deck_);
   }
-  if (deck_.cluster && deck_.exchange && !has("observe.cluster.lindemann")) {
-    deck_.cluster->lindemann = false;
-  }
 }
 
 void require_keys(Checker& checker, std::initializer_list<std::string_view> paths) {
@@ -669,15 +655,34 @@ void require_one_of(Checker& checker, std::initializer_list<std::string_view> pa
   checker.problem(at, message);
 }
 
+Rule rule(std::string_view text, std::string_view at, std::vector<std::string_view> relies_on,
+          std::function<std::string(const Checker&)> problem) {
+  return {text, [=](Checker& checker) {
+            if (!checker.is_reliable(relies_on)) return;
+            const std::string message = problem(checker);
+            checker.problem_if(!message.empty(), at, message);
+          }};
+}
+
+Rule rule(std::string_view text, std::string_view at, std::vector<std::string_view> relies_on,
+          std::string message, std::function<bool(const Checker&)> is_broken) {
+  return rule(text, at, std::move(relies_on),
+              [=](const Checker& checker) { return is_broken(checker) ? message : std::string(); });
+}
+
 Rule limit(std::string_view text,
            std::optional<std::string> (*problem)(const Deck&, std::int64_t molecules),
-           std::string_view key, std::vector<std::string_view> relies_on) {
-  const auto check = [=](Checker& checker) {
-    if (!checker.is_reliable(relies_on)) return;
-    const auto message = problem(checker.deck(), checker.molecules());
-    if (message) checker.problem(key, *message);
-  };
-  return {text, check, {}, problem};
+           std::string_view at, std::vector<std::string_view> relies_on) {
+  Rule of_limit = rule(text, at, std::move(relies_on), [problem](const Checker& checker) {
+    return problem(checker.deck(), checker.molecules()).value_or("");
+  });
+  of_limit.limit = problem;
+  return of_limit;
+}
+
+std::vector<Rule> rules_of(std::string_view section, std::vector<Rule> rules) {
+  for (Rule& one : rules) one.section = section;
+  return rules;
 }
 
 }  // namespace tarn::decks

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "schema.hpp"
@@ -64,6 +65,9 @@ class Checker {
   bool is_reliable(const std::vector<std::string_view>& paths) const;
   /// Reports a problem at the value of a key or, if it is missing, at its section.
   void problem(std::string_view path, std::string message);
+  void problem_if(bool condition, std::string_view path, std::string message) {
+    if (condition) problem(path, std::move(message));
+  }
 
  private:
   void apply_removals(const std::vector<Override>& removals, Source& source);
@@ -82,9 +86,6 @@ class Checker {
   void check_conditions();
   /// Reports a problem if the condition is not met. @return whether it is met
   bool check_condition(const Key& key, const Condition& condition);
-  /// How to remove a key of the deck that is unused because of --set.
-  std::string unset_hint(const Key& key, const Place& place) const;
-  void read_structure_files();
   void read_structure_file(const StructureSource& source);
   void find_library();
   void read_start_state();
@@ -103,11 +104,6 @@ class Checker {
 
   [[noreturn]] void throw_problems();
 
-  struct GivenValue {
-    Value value;
-    Place place;
-  };
-
   bool is_water() const { return schema_ == &water_schema(); }
 
   const Schema* schema_ = &water_schema();
@@ -119,7 +115,7 @@ class Checker {
   std::vector<Problem> problems_;
   std::vector<Entry> entries_;  ///< in known sections only
   std::map<std::string, Place, std::less<>> sections_;
-  std::map<std::string, GivenValue, std::less<>> values_;
+  std::map<std::string, std::pair<Value, Place>, std::less<>> values_;
   std::set<std::string, std::less<>> unreliable_;
   std::optional<int> start_molecules_;
   std::vector<KeyProblem> start_problems_;
@@ -133,10 +129,20 @@ void require_keys(Checker& checker, std::initializer_list<std::string_view> path
 void require_one_of(Checker& checker, std::initializer_list<std::string_view> paths,
                     std::string_view at, const std::string& message);
 
-/// The rule of a limit, checked if these keys have no problem.
-/// @param key the key at which the problem is reported
+/// A rule with one possible problem.
+/// @param at the key at which it is reported
+/// @param relies_on if one of these keys has a problem, the rule is not checked
+/// @param problem its message; empty: there is none
+Rule rule(std::string_view text, std::string_view at, std::vector<std::string_view> relies_on,
+          std::function<std::string(const Checker&)> problem);
+/// A rule that is broken if a condition holds.
+Rule rule(std::string_view text, std::string_view at, std::vector<std::string_view> relies_on,
+          std::string message, std::function<bool(const Checker&)> is_broken);
+/// The rule of a limit that depends on the number of molecules.
 Rule limit(std::string_view text,
            std::optional<std::string> (*problem)(const Deck&, std::int64_t molecules),
-           std::string_view key, std::vector<std::string_view> relies_on);
+           std::string_view at, std::vector<std::string_view> relies_on);
+/// Rules with their section.
+std::vector<Rule> rules_of(std::string_view section, std::vector<Rule> rules);
 
 }  // namespace tarn::decks

@@ -67,12 +67,8 @@ std::string key_of(const Problem& problem, const std::string& text, const std::s
   };
   try {
     const decks::Source source = decks::read_source(text, path);
-    for (const decks::SourceSection& section : source.sections) {
-      consider(section.place, section.path);
-    }
-    for (const decks::Entry& entry : source.entries) {
-      consider(entry.place, entry.section.empty() ? entry.name : entry.section + '.' + entry.name);
-    }
+    for (const auto& section : source.sections) consider(section.place, section.path);
+    for (const decks::Entry& entry : source.entries) consider(entry.place, entry.path());
   } catch (const InputError&) {  // not TOML: there are no keys
   }
   return key;

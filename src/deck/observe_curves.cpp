@@ -19,31 +19,21 @@ namespace tarn::decks {
 namespace {
 
 void rdf_fits_memory(Checker& checker) {
-  if (!checker.deck().rdf ||
-      !checker.is_reliable({"thermostat.temperatures_K", "observe.rdf.bins"})) {
-    return;
-  }
+  const Deck& deck = checker.deck();
+  if (!deck.rdf || !checker.is_reliable({"thermostat.temperatures_K", "observe.rdf.bins"})) return;
   constexpr std::int64_t kMaxBaths = 4096, kMaxBins = 250'000;  // 400 MB in blocks of time
-  const std::vector<double>& baths = checker.deck().thermostat.temperatures_K;
-  const auto count = static_cast<std::int64_t>(baths.size());
-  const std::int64_t bins = checker.deck().rdf->bins;
+  const std::vector<double>& baths = deck.thermostat.temperatures_K;
+  const std::int64_t count = std::ssize(baths), bins = deck.rdf->bins;
   if (!has_several_baths(baths) || (count <= kMaxBaths && count * bins <= kMaxBins)) return;
   checker.problem(count <= kMaxBaths ? "observe.rdf.bins" : "thermostat.temperatures_K",
                   fmt::format("[observe.rdf] has {} bins for each of {}; expected at most {} "
                               "temperatures and {} bins in total",
-                              bins, count_text(static_cast<std::int64_t>(count), "temperature"),
-                              kMaxBaths, kMaxBins));
+                              bins, count_text(count, "temperature"), kMaxBaths, kMaxBins));
 }
 
-void profile_fits_memory(Checker& checker) {
+std::string problem_of_profile(const Checker& checker) {
   const Deck& deck = checker.deck();
-  if (!deck.profile ||
-      !checker.is_reliable({"system.replicas", "thermostat.kind", "thermostat.temperature_K",
-                            "thermostat.temperatures_K", "run.steps", "run.duration_ps",
-                            "integrator.timestep_fs", "observe.profile.every",
-                            "observe.profile.bins"})) {
-    return;
-  }
+  if (!deck.profile) return {};
   // 8 bytes each, also in every checkpoint.
   constexpr double kMaxNumbers = 1e8;
   const auto samples = static_cast<double>(deck.run.steps / deck.profile->every + 1);
@@ -57,11 +47,11 @@ void profile_fits_memory(Checker& checker) {
   }
   // Mass, oxygens, hydrogens, orientation.
   const double numbers = 4.0 * deck.profile->bins * of_shell;
-  if (numbers <= kMaxNumbers) return;
-  checker.problem("observe.profile.bins",
-                  fmt::format("{1:.2g} numbers for the error bars of {0} shells exceed the limit "
-                              "of {2:.0e}; reduce bins or increase every",
-                              deck.profile->bins, numbers, kMaxNumbers));
+  if (numbers <= kMaxNumbers) return {};
+  return fmt::format(
+      "{1:.2g} numbers for the error bars of {0} shells exceed the limit of {2:.0e}; reduce bins "
+      "or increase every",
+      deck.profile->bins, numbers, kMaxNumbers);
 }
 
 /// Number of samples after the equilibration.
@@ -102,22 +92,15 @@ std::optional<Message> warning_of_missing_rows(const Deck& deck, const char* nam
                   name, least, samples, rounded_up(last_ps, 4), other_key));
 }
 
-void spectrum_has_one_temperature(Checker& checker) {
-  if (!checker.deck().spectrum) return;
-  if (!checker.is_reliable(
-          {"thermostat.kind", "thermostat.temperature_K", "thermostat.temperatures_K"})) {
-    return;
-  }
+std::string problem_of_spectrum(const Checker& checker) {
   const ThermostatSection& thermostat = checker.deck().thermostat;
-  if (thermostat.kind == Thermostat::none) return;
+  if (!checker.deck().spectrum || thermostat.kind == Thermostat::none) return {};
   const std::vector<double>& baths_K = thermostat.temperatures_K;
   if (has_several_baths(baths_K)) {
-    checker.problem("observe.spectrum.every",
-                    "[observe.spectrum] averages over the replicas and needs a single temperature");
-  } else if (thermostat.temperature_K == 0.0 || (!baths_K.empty() && baths_K[0] == 0.0)) {
-    checker.problem("observe.spectrum.every",
-                    "[observe.spectrum] is normalised by kT and needs a temperature above 0 K");
+    return "[observe.spectrum] averages over the replicas and needs a single temperature";
   }
+  const bool cold = thermostat.temperature_K == 0.0 || (!baths_K.empty() && baths_K[0] == 0.0);
+  return cold ? "[observe.spectrum] is normalised by kT and needs a temperature above 0 K" : "";
 }
 
 std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molecules) {
@@ -169,17 +152,6 @@ void spectrum_messages(const Deck& deck, Messages& messages) {
          messages);
 }
 
-void correlation_has_one_temperature(Checker& checker) {
-  const Deck& deck = checker.deck();
-  if (!deck.correlation || !checker.is_reliable({"thermostat.kind", "thermostat.temperatures_K"})) {
-    return;
-  }
-  if (!has_several_baths(deck.thermostat.temperatures_K)) return;
-  checker.problem(
-      "observe.correlation.every",
-      "[observe.correlation] averages over the replicas and needs a single temperature");
-}
-
 std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t molecules) {
   const double numbers = correlation_numbers(deck, molecules);
   if (numbers <= analysis::kMaxCorrelationNumbers) return std::nullopt;
@@ -222,9 +194,13 @@ SectionTable profile_section() {
                      key(&ObserveProfile::bins, "bins", from_to(1, 1000),
                          "Number of shells, of equal thickness."),
                  },
-                 {{"`[observe.profile]` stores at most 10⁸ numbers: the sums for its error bars "
-                   "per temperature.",
-                   profile_fits_memory}});
+                 {rule("`[observe.profile]` stores at most 10⁸ numbers: the sums for its error "
+                       "bars per temperature.",
+                       "observe.profile.bins",
+                       with_length_and({"system.replicas", "thermostat.kind",
+                                        "thermostat.temperature_K", "thermostat.temperatures_K",
+                                        "observe.profile.every", "observe.profile.bins"}),
+                       problem_of_profile)});
 }
 
 SectionTable spectrum_section() {
@@ -245,14 +221,15 @@ SectionTable spectrum_section() {
               "least 16 samples; rows are 0.69 of it apart."),
           replicas_key<ObserveSpectrum>(every_replica(), kAllOrFirstAveraged),
       },
-      {{"`[observe.spectrum]` requires a single temperature; it must be above 0 K.",
-        spectrum_has_one_temperature},
+      {rule("`[observe.spectrum]` requires a single temperature; it must be above 0 K.",
+            "observe.spectrum.every",
+            {"thermostat.kind", "thermostat.temperature_K", "thermostat.temperatures_K"},
+            problem_of_spectrum),
        limit("`[observe.spectrum]` stores at most 10⁸ numbers: a segment of all its replicas, and "
              "the sums for its error bars.",
              spectrum_problem, "observe.spectrum.resolution_per_cm",
-             {"system.molecules", "system.replicas", "integrator.timestep_fs", "run.steps",
-              "run.duration_ps", "observe.spectrum.every", "observe.spectrum.resolution_per_cm",
-              "observe.spectrum.replicas"})},
+             with_length_and({"system.molecules", "system.replicas", "observe.spectrum.every",
+                              "observe.spectrum.resolution_per_cm", "observe.spectrum.replicas"}))},
       spectrum_messages);
 }
 
@@ -273,13 +250,17 @@ SectionTable correlation_section() {
               "the lag after them, about twice `length_ps`."),
           replicas_key<ObserveCorrelation>(every_replica(), kAllOrFirstAveraged),
       },
-      {{"`[observe.correlation]` requires a single temperature.", correlation_has_one_temperature},
+      {rule("`[observe.correlation]` requires a single temperature.", "observe.correlation.every",
+            {"thermostat.kind", "thermostat.temperatures_K"},
+            "[observe.correlation] averages over the replicas and needs a single temperature",
+            [](const Checker& c) {
+              return c.deck().correlation && has_several_baths(c.deck().thermostat.temperatures_K);
+            }),
        limit("`[observe.correlation]` stores at most 10⁸ numbers: time origins and sums of each "
              "replica, and the sums for its error bars.",
              correlation_problem, "observe.correlation.length_ps",
-             {"system.molecules", "system.replicas", "integrator.timestep_fs", "run.steps",
-              "run.duration_ps", "observe.correlation.every", "observe.correlation.length_ps",
-              "observe.correlation.replicas"})},
+             with_length_and({"system.molecules", "system.replicas", "observe.correlation.every",
+                              "observe.correlation.length_ps", "observe.correlation.replicas"}))},
       [](const Deck& deck, Messages& messages) { append(warning_of_correlation(deck), messages); });
 }
 

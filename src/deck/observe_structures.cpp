@@ -20,13 +20,6 @@
 namespace tarn::decks {
 namespace {
 
-void evaporation_needs_two_molecules(Checker& checker) {
-  if (!checker.deck().evaporation || !checker.is_reliable({"system.molecules"})) return;
-  if (checker.molecules() != 1) return;
-  checker.problem("observe.evaporation.every",
-                  "[observe.evaporation] needs at least two molecules");
-}
-
 std::optional<Message> warning_of_evaporation(const Deck& deck) {
   if (!deck.evaporation || deck.system.state) return std::nullopt;
   if (deck.thermostat.kind == Thermostat::none) return std::nullopt;
@@ -70,28 +63,18 @@ std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecul
       baths > 1 ? " or the number of temperatures" : "");
 }
 
-void check_file_count(Checker& checker, const char* key, const char* files,
-                      const ReplicaSelection& selection) {
-  if (!checker.is_reliable({"system.replicas", key})) return;
-  const int replicas = checker.deck().system.replicas;
-  const int count = selection.count_of(replicas);
-  if (count <= kMaxTrajectories) return;
-  checker.problem(
-      key,
-      fmt::format("{} of {} replicas exceed the limit of {}; write replicas = n for the first n",
-                  files, count, kMaxTrajectories));
-}
-
 void trajectory_count_is_limited(Checker& checker) {
   const Deck& deck = checker.deck();
-  if (deck.trajectory) {
-    check_file_count(checker, "observe.trajectory.replicas", "trajectories",
-                     deck.trajectory->replicas);
-  }
-  if (deck.final_structures) {
-    check_file_count(checker, "observe.final.replicas", "final structures",
-                     deck.final_structures->replicas);
-  }
+  const auto check = [&](std::string_view key, const char* files, const auto& section) {
+    if (!section || !checker.is_reliable({"system.replicas", key})) return;
+    const int count = section->replicas.count_of(deck.system.replicas);
+    checker.problem_if(
+        count > kMaxTrajectories, key,
+        fmt::format("{} of {} replicas exceed the limit of {}; write replicas = n for the first n",
+                    files, count, kMaxTrajectories));
+  };
+  check("observe.trajectory.replicas", "trajectories", deck.trajectory);
+  check("observe.final.replicas", "final structures", deck.final_structures);
 }
 
 void trajectory_format_is_available(Checker& checker) {
@@ -113,43 +96,38 @@ void trajectory_beads_exist(Checker& checker) {
   }
   const BeadSelection& selected = deck.trajectory->beads;
   const int beads = deck.path_integral->beads;
-  if (selected.kind == BeadSelection::Kind::one && selected.number >= beads) {
-    checker.problem(
-        "observe.trajectory.beads",
-        fmt::format(
-            "beads = {} exceeds the last bead: [path_integral] beads = {}, numbered from 0 to {}",
-            selected.number, beads, beads - 1));
-  }
-  if (deck.trajectory->velocities && selected.kind != BeadSelection::Kind::centroid) {
-    checker.problem("observe.trajectory.velocities",
-                    "velocities are those of the centroids; write beads = \"centroid\", or leave "
-                    "the velocities out");
-  }
+  checker.problem_if(
+      selected.kind == BeadSelection::Kind::one && selected.number >= beads,
+      "observe.trajectory.beads",
+      fmt::format(
+          "beads = {} exceeds the last bead: [path_integral] beads = {}, numbered from 0 to {}",
+          selected.number, beads, beads - 1));
+  checker.problem_if(
+      deck.trajectory->velocities && selected.kind != BeadSelection::Kind::centroid,
+      "observe.trajectory.velocities",
+      "velocities are those of the centroids; write beads = \"centroid\", or leave the velocities "
+      "out");
 }
 
-void dcd_interval_fits_32_bits(Checker& checker) {
-  if (!checker.is_reliable({"observe.trajectory.format", "observe.trajectory.every"})) return;
+constexpr std::int64_t kMost32Bits = std::numeric_limits<std::int32_t>::max();
+
+std::string problem_of_dcd(const Checker& checker) {
   const auto& trajectory = checker.deck().trajectory;
-  if (!trajectory || trajectory->format != io::FileFormat::dcd) return;
-  if (trajectory->every <= std::numeric_limits<std::int32_t>::max()) return;
-  checker.problem("observe.trajectory.every",
-                  fmt::format("every = {} exceeds the 32-bit step count of DCD files; use a "
-                              "smaller interval or another format",
-                              trajectory->every));
+  if (!trajectory || trajectory->format != io::FileFormat::dcd || trajectory->every <= kMost32Bits)
+    return {};
+  return fmt::format(
+      "every = {} exceeds the 32-bit step count of DCD files; use a smaller interval or another "
+      "format",
+      trajectory->every);
 }
 
-void frame_steps_fit_32_bits(Checker& checker) {
-  if (!checker.is_reliable({"observe.trajectory.format", "run.steps", "run.duration_ps",
-                            "integrator.timestep_fs"})) {
-    return;
-  }
-  const auto& trajectory = checker.deck().trajectory;
-  if (!trajectory || !io::format_of(trajectory->format).has_steps_of_32_bits) return;
-  if (checker.deck().run.steps <= std::numeric_limits<std::int32_t>::max()) return;
-  checker.problem(
-      "observe.trajectory.format",
-      fmt::format("{} has a 32-bit step count, and the run has {} steps; use xyz or h5md",
-                  io::format_of(trajectory->format).name, checker.deck().run.steps));
+std::string problem_of_frame_steps(const Checker& checker) {
+  const Deck& deck = checker.deck();
+  if (!deck.trajectory || deck.run.steps <= kMost32Bits) return {};
+  const io::Format& format = io::format_of(deck.trajectory->format);
+  if (!format.has_steps_of_32_bits) return {};
+  return fmt::format("{} has a 32-bit step count, and the run has {} steps; use xyz or h5md",
+                     format.name, deck.run.steps);
 }
 
 std::vector<Choice> trajectory_formats() {
@@ -183,8 +161,9 @@ SectionTable evaporation_section() {
               "A molecule has evaporated when its oxygen is farther than this from all oxygens of "
               "the largest connected part of its cluster. Oxygens closer than this are connected."),
       },
-      {{"`[observe.evaporation]` requires two or more molecules.",
-        evaporation_needs_two_molecules}},
+      {rule("`[observe.evaporation]` requires two or more molecules.", "observe.evaporation.every",
+            {"system.molecules"}, "[observe.evaporation] needs at least two molecules",
+            [](const Checker& c) { return c.deck().evaporation && c.molecules() == 1; })},
       [](const Deck& deck, Messages& messages) { append(warning_of_evaporation(deck), messages); });
 }
 
@@ -215,9 +194,9 @@ SectionTable minima_section() {
       {limit("`[observe.minima]` stores at most 10⁸ numbers: a structure of each isomer, and the "
              "sums for its error bars per temperature.",
              minima_problem, "observe.minima.isomers",
-             {"system.molecules", "system.replicas", "thermostat.kind", "thermostat.temperature_K",
-              "thermostat.temperatures_K", "run.steps", "run.duration_ps", "integrator.timestep_fs",
-              "observe.minima.every", "observe.minima.isomers"})});
+             with_length_and({"system.molecules", "system.replicas", "thermostat.kind",
+                              "thermostat.temperature_K", "thermostat.temperatures_K",
+                              "observe.minima.every", "observe.minima.isomers"}))});
 }
 
 SectionTable trajectory_section() {
@@ -255,9 +234,11 @@ SectionTable trajectory_section() {
           {"`beads` of a trajectory is below the number of beads of `[path_integral]`; `velocities "
            "= true` requires `beads = \"centroid\"`.",
            trajectory_beads_exist},
-          {"`format = \"dcd\"` requires `every` below 2³¹.", dcd_interval_fits_32_bits},
-          {"`format = \"xtc\"` and `\"trr\"` require fewer than 2³¹ steps.",
-           frame_steps_fit_32_bits},
+          rule("`format = \"dcd\"` requires `every` below 2³¹.", "observe.trajectory.every",
+               {"observe.trajectory.format", "observe.trajectory.every"}, problem_of_dcd),
+          rule("`format = \"xtc\"` and `\"trr\"` require fewer than 2³¹ steps.",
+               "observe.trajectory.format", with_length_and({"observe.trajectory.format"}),
+               problem_of_frame_steps),
       });
 }
 

@@ -17,49 +17,22 @@ SectionTable table(std::optional<ObserveTable> Deck::*member, std::string_view n
                  {every_key<ObserveTable>(), all_or_mean_key<ObserveTable>()}, std::move(rules));
 }
 
-void path_integral_table_needs_rings(Checker& checker) {
-  if (!checker.deck().path_integral_table || checker.deck().path_integral) return;
-  checker.problem("observe.path_integral.every",
-                  "[observe.path_integral] needs a section [path_integral]");
-}
-
-void bias_table_needs_bias(Checker& checker) {
-  if (!checker.deck().bias_table || checker.deck().bias) return;
-  checker.problem("observe.bias.every", "[observe.bias] needs a section [bias]");
-}
-
-void heat_needs_thermostat(Checker& checker) {
-  if (!checker.deck().heat || !checker.is_reliable({"thermostat.kind"})) return;
-  if (checker.deck().thermostat.kind != Thermostat::none) return;
-  checker.problem(
-      "observe.heat.every",
-      "[observe.heat] needs a thermostat; at constant energy use [observe.conservation]");
-}
-
 void exchange_excludes_path_observables(Checker& checker) {
   const Deck& deck = checker.deck();
   if (!deck.exchange) return;
-  if (deck.heat) {
-    checker.problem("observe.heat.every",
-                    "[observe.heat] does not support [exchange]: exchanged states change the "
-                    "energy by neither heat nor work");
-  }
-  if (deck.evaporation) {
-    checker.problem("observe.evaporation.every",
-                    "[observe.evaporation] does not support [exchange], which moves evaporated "
-                    "clusters between temperatures");
-  }
-  if (deck.cluster && deck.cluster->lindemann && checker.has("observe.cluster.lindemann") &&
-      checker.is_reliable({"observe.cluster.lindemann"})) {
-    checker.problem("observe.cluster.lindemann",
-                    "the Lindemann index follows the molecules of one replica, which [exchange] "
-                    "replaces; write lindemann = false");
-  }
-  if (deck.multipliers && deck.multipliers->window_steps > 1) {
-    checker.problem("observe.multipliers.window_steps",
-                    "a mean over several steps does not support [exchange], which replaces the "
-                    "molecules; write window_steps = 1");
-  }
+  checker.problem_if(deck.heat.has_value(), "observe.heat.every",
+                     "[observe.heat] does not support [exchange]: exchanged states change the "
+                     "energy by neither heat nor work");
+  checker.problem_if(deck.evaporation.has_value(), "observe.evaporation.every",
+                     "[observe.evaporation] does not support [exchange], which moves evaporated "
+                     "clusters between temperatures");
+  checker.problem_if(deck.cluster && deck.cluster->lindemann, "observe.cluster.lindemann",
+                     "the Lindemann index follows the molecules of one replica, which [exchange] "
+                     "replaces; write lindemann = false");
+  checker.problem_if(deck.multipliers && deck.multipliers->window_steps > 1,
+                     "observe.multipliers.window_steps",
+                     "a mean over several steps does not support [exchange], which replaces the "
+                     "molecules; write window_steps = 1");
 }
 
 std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules) {
@@ -70,43 +43,6 @@ std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t mole
       "the Lindemann index of {} pairs of molecules exceeds the limit of {}; write lindemann = "
       "false",
       pairs, analysis::LindemannIndex::kMostPairs);
-}
-
-void lindemann_fits_memory(Checker& checker) {
-  if (!checker.is_reliable({"system.molecules", "system.replicas", "observe.cluster.lindemann"})) {
-    return;
-  }
-  // With [exchange] it is off by default.
-  if (checker.deck().exchange && !checker.has("observe.cluster.lindemann")) return;
-  const auto message = lindemann_problem(checker.deck(), checker.molecules());
-  if (message) checker.problem("observe.cluster.lindemann", *message);
-}
-
-void multipliers_need_rigid_model(Checker& checker) {
-  if (!checker.deck().multipliers || !checker.is_reliable({"system.model", "model.stretch"}))
-    return;
-  if (!is_flexible(checker.deck())) return;
-  checker.problem(
-      "observe.multipliers.every",
-      fmt::format("[observe.multipliers] needs a rigid model: {}", rigid_model_names()));
-}
-
-void multipliers_need_constraints(Checker& checker) {
-  const Deck& deck = checker.deck();
-  if (!deck.multipliers || potential_kind(deck) == PotentialKind::model) return;
-  if (!checker.is_reliable({"potential.kind", "integrator.scheme"})) return;
-  if (is_rigid(deck.integrator.scheme)) return;
-  checker.problem("observe.multipliers.every",
-                  "[observe.multipliers] with a potential needs a rigid scheme: \"shake\", "
-                  "\"rattle\" or \"settle\"");
-}
-
-void multiplier_window_is_odd(Checker& checker) {
-  const auto& multipliers = checker.deck().multipliers;
-  if (!multipliers || !checker.is_reliable({"observe.multipliers.window_steps"})) return;
-  if (multipliers->window_steps % 2 == 1) return;
-  checker.problem("observe.multipliers.window_steps",
-                  fmt::format("window_steps = {} must be odd", multipliers->window_steps));
 }
 
 void cluster_messages(const Deck& deck, Messages& messages) {
@@ -132,10 +68,9 @@ SectionTable cluster_section() {
               "pairs in all replicas.",
               {.default_text = "`true`; `false` with `[exchange]`"}),
       },
-      {{"With `lindemann = true`, all replicas together have at most 10⁷ pairs of molecules.",
-        lindemann_fits_memory,
-        {},
-        lindemann_problem}},
+      {limit("With `lindemann = true`, all replicas together have at most 10⁷ pairs of molecules.",
+             lindemann_problem, "observe.cluster.lindemann",
+             {"system.molecules", "system.replicas", "observe.cluster.lindemann"})},
       cluster_messages);
 }
 
@@ -153,10 +88,25 @@ SectionTable multipliers_section() {
               "value at that step."),
           replicas_key<ObserveMultipliers>(every_replica(), kAllOrFirst),
       },
-      {{"`[observe.multipliers]` requires a rigid model.", multipliers_need_rigid_model},
-       {"`[observe.multipliers]` with a potential other than the model requires a rigid scheme.",
-        multipliers_need_constraints},
-       {"`window_steps` is odd.", multiplier_window_is_odd}});
+      {rule("`[observe.multipliers]` requires a rigid model.", "observe.multipliers.every",
+            {"system.model", "model.stretch"},
+            fmt::format("[observe.multipliers] needs a rigid model: {}", rigid_model_names()),
+            [](const Checker& c) { return c.deck().multipliers && is_flexible(c.deck()); }),
+       rule(
+           "`[observe.multipliers]` with a potential other than the model requires a rigid scheme.",
+           "observe.multipliers.every", {"potential.kind", "integrator.scheme"},
+           "[observe.multipliers] with a potential needs a rigid scheme: \"shake\", \"rattle\" or "
+           "\"settle\"",
+           [](const Checker& c) {
+             return c.deck().multipliers && potential_kind(c.deck()) != PotentialKind::model &&
+                    !is_rigid(c.deck().integrator.scheme);
+           }),
+       rule("`window_steps` is odd.", "observe.multipliers.window_steps",
+            {"observe.multipliers.window_steps"}, [](const Checker& c) -> std::string {
+              const auto& multipliers = c.deck().multipliers;
+              if (!multipliers || multipliers->window_steps % 2 == 1) return {};
+              return fmt::format("window_steps = {} must be odd", multipliers->window_steps);
+            })});
 }
 
 }  // namespace
@@ -176,23 +126,35 @@ std::vector<SectionTable> table_sections() {
            key(&ObserveBias::bin_width, "bin_width", above_to(0, 100),
                "Width of the bins of the free energy, in the unit of the coordinate; their "
                "middles are multiples of it.")},
-          {{"`[observe.bias]` requires `[bias]`.", bias_table_needs_bias}}),
+          {rule("`[observe.bias]` requires `[bias]`.", "observe.bias.every", {},
+                "[observe.bias] needs a section [bias]",
+                [](const Checker& c) { return c.deck().bias_table && !c.deck().bias; })}),
       table(&Deck::path_integral_table, "observe.path_integral",
             "Writes `path_integral.csv`: total energy by the primitive and by the centroid-virial "
             "estimator, kinetic energy of an oxygen and of a hydrogen, energies between and within "
             "molecules, spring energy, squared radii of gyration of the rings, and temperatures of "
             "centroids and internal modes. With a thermostat it also writes `heat_capacity.csv`. "
             "Requires `[path_integral]`.",
-            {{"`[observe.path_integral]` requires `[path_integral]`.",
-              path_integral_table_needs_rings}}),
+            {rule("`[observe.path_integral]` requires `[path_integral]`.",
+                  "observe.path_integral.every", {},
+                  "[observe.path_integral] needs a section [path_integral]",
+                  [](const Checker& c) {
+                    return c.deck().path_integral_table && !c.deck().path_integral;
+                  })}),
       table(&Deck::conservation, "observe.conservation",
             "Writes `conservation.csv`: conserved energy, momenta, largest constraint violation."),
-      table(&Deck::heat, "observe.heat",
-            "Writes `heat.csv`: heat from the thermostat, shadow work, conserved quantity.",
-            {{"`[observe.heat]` requires a thermostat other than `none`.", heat_needs_thermostat},
-             {"`[exchange]` does not support `[observe.heat]`, `[observe.evaporation]`, `lindemann "
-              "= true` or `window_steps` above 1.",
-              exchange_excludes_path_observables, "exchange"}}),
+      table(
+          &Deck::heat, "observe.heat",
+          "Writes `heat.csv`: heat from the thermostat, shadow work, conserved quantity.",
+          {rule("`[observe.heat]` requires a thermostat other than `none`.", "observe.heat.every",
+                {"thermostat.kind"},
+                "[observe.heat] needs a thermostat; at constant energy use [observe.conservation]",
+                [](const Checker& c) {
+                  return c.deck().heat && c.deck().thermostat.kind == Thermostat::none;
+                }),
+           {"`[exchange]` does not support `[observe.heat]`, `[observe.evaporation]`, `lindemann "
+            "= true` or `window_steps` above 1.",
+            exchange_excludes_path_observables, "exchange"}}),
       table(&Deck::temperatures, "observe.temperatures",
             "Writes `temperatures.csv`: kinetic temperatures of translation, rotation and bond "
             "vibration."),

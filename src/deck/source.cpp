@@ -101,11 +101,10 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
   }
 }
 
-std::string trimmed(std::string_view text) {
+std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
+  const std::size_t begin = std::min(text.find_first_not_of(kBlank), text.size());
+  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
 }
 
 /// The number of parts of "a.b.c", or 0 if one of them is no bare key.
@@ -120,14 +119,6 @@ int parts_of(std::string_view text) {
 
 [[noreturn]] void refuse(const Override& override_, const std::string& message) {
   throw InputError(override_.label, 0, message);
-}
-
-RawValue bare_string(const std::string& text) {
-  RawValue raw;
-  raw.kind = RawValue::Kind::string;
-  raw.string = text;
-  raw.text = shortened(toml_string(text));
-  return raw;
 }
 
 void place_all(RawValue& raw, const Place& place) {
@@ -268,7 +259,7 @@ class Reader {
     problems_ = scan(text(), path_);
     for (const Problem& problem : problems_) {
       const std::size_t line = static_cast<std::size_t>(problem.line) - 1;
-      const std::string start = trimmed(lines_[line]).substr(0, 1);
+      const std::string_view start = trimmed(lines_[line]).substr(0, 1);
       if (start == "[") throw InputError(std::move(problems_));
       assignment_in(lines_[line]) ? replace_value(line, Line::unreadable) : remove(line);
     }
@@ -351,14 +342,17 @@ Source read_override(const Override& override_, bool (*wants_text)(std::string_v
   const std::size_t equals = override_.text.find('=');
   const std::string want = "expected " + override_.wanted;
   if (equals == std::string::npos) refuse(override_, want);
-  const std::string path = trimmed(std::string_view(override_.text).substr(0, equals));
-  const std::string value = trimmed(std::string_view(override_.text).substr(equals + 1));
+  const std::string path(trimmed(std::string_view(override_.text).substr(0, equals)));
+  const std::string value(trimmed(std::string_view(override_.text).substr(equals + 1)));
   const int parts = parts_of(path);
   if (parts < (value.starts_with('{') ? 1 : 2)) refuse(override_, want);
   if (value.empty()) refuse(override_, "the value is missing; " + want);
 
   const Place place{override_.label, 0, 0};
-  RawValue raw = bare_string(value);
+  RawValue raw;
+  raw.kind = RawValue::Kind::string;
+  raw.string = value;
+  raw.text = shortened(toml_string(value));
   try {
     // A line break could introduce further keys.
     const std::string line = "x = " + value;

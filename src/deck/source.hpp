@@ -40,6 +40,8 @@ struct Entry {
   std::string name;
   RawValue value;
   Place place;  ///< of the key
+
+  std::string path() const { return section.empty() ? name : section + '.' + name; }
 };
 
 struct SourceSection {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "schema.hpp"
+
 namespace tarn::decks {
 namespace {
 
@@ -142,6 +144,10 @@ NameSuggestion nearest_model(std::string_view word, const std::vector<std::strin
   const bool is_misspelt = edit_distance(word, best.name) <= 1 ||
                            letters_and_digits(word) == letters_and_digits(best.name);
   return is_misspelt ? best : NameSuggestion{};
+}
+
+std::string did_you_mean(std::string_view name) {
+  return name.empty() ? "" : fmt::format(" (did you mean {}?)", toml_string(name));
 }
 
 }  // namespace tarn::decks

@@ -23,4 +23,7 @@ NameSuggestion nearest(std::string_view word, const std::vector<std::string_view
 /// The water model of which a word is a misspelling: most similar names are other models.
 NameSuggestion nearest_model(std::string_view word, const std::vector<std::string_view>& known);
 
+/// " (did you mean "name"?)"; empty without a name.
+std::string did_you_mean(std::string_view name);
+
 }  // namespace tarn::decks

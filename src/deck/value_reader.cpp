@@ -70,13 +70,8 @@ std::string correction_hint(const Key& key, const RawValue& raw) {
 
 /// " (did you mean ...?)" for an unknown choice.
 std::string choice_suggestion(const Key& key, std::string_view text) {
-  std::vector<std::string_view> candidates;
-  for (const Choice& choice : key.choices) {
-    if (choice.value != kRejected) candidates.push_back(choice.text);
-  }
-  const std::string name =
-      (key.path() == "system.model" ? nearest_model : nearest)(text, candidates).name;
-  return name.empty() ? name : fmt::format(" (did you mean {}?)", toml_string(name));
+  return did_you_mean(
+      (key.path() == "system.model" ? nearest_model : nearest)(text, accepted_choices(key)).name);
 }
 
 /// Whether a string can be the value of the key.
@@ -191,9 +186,8 @@ class ValueReader {
         return read_list<double>(key, raw, items_of(Type::number));
       case Type::file:
         if (raw.kind != RawValue::Kind::string) break;
-        if (!raw.string.empty()) return Value{raw.string};
-        return refuse(raw.place,
-                      fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
+        if (raw.string.empty()) return refuse_empty(key, raw);
+        return Value{raw.string};
       case Type::files:
         return read_list<std::string>(key, raw, items_of(Type::file));
       case Type::text:
@@ -203,11 +197,8 @@ class ValueReader {
         if (raw.kind != RawValue::Kind::string) break;
         if (is_device(raw.string)) return Value{raw.string};
         const std::string meant = nearest(raw.string, {"auto", "cpu", "cuda"}).name;
-        return refuse(
-            raw.place,
-            fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
-                        meant.empty() ? "" : fmt::format(" (did you mean {}?)", toml_string(meant)),
-                        expected_text(key)));
+        return refuse(raw.place, fmt::format("{} = {} is unknown{}; expected {}", key.name,
+                                             raw.text, did_you_mean(meant), expected_text(key)));
       }
     }
     return wrong_type(key, raw);
@@ -221,9 +212,9 @@ class ValueReader {
         !(wants_float && raw.kind == RawValue::Kind::number)) {
       return wrong_type(key, raw);
     }
-    double number =
-        raw.kind == RawValue::Kind::integer ? static_cast<double>(raw.integer) : raw.number;
-    if (spelled_infinite) number = std::numeric_limits<double>::infinity();
+    const double number = spelled_infinite ? std::numeric_limits<double>::infinity()
+                          : raw.kind == RawValue::Kind::integer ? static_cast<double>(raw.integer)
+                                                                : raw.number;
     const Range& range = key.range;
     if (std::isinf(number) && number > 0 && range.infinity_allowed) return Value{number};
     if (!std::isfinite(number)) {
@@ -268,10 +259,7 @@ class ValueReader {
   template <class T, class Read>
   std::optional<Value> read_list(const Key& key, const RawValue& raw, const Read& read) {
     if (raw.kind != RawValue::Kind::array) return wrong_type(key, raw);
-    if (raw.items.empty()) {
-      return refuse(raw.place,
-                    fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
-    }
+    if (raw.items.empty()) return refuse_empty(key, raw);
     std::vector<T> values;
     for (const RawValue& item : raw.items) {
       if (const std::optional<Value> value = read(item)) values.push_back(std::get<T>(*value));
@@ -287,6 +275,10 @@ class ValueReader {
         fmt::format("{}{} is {}; expected {}{}", key.name, shown ? " = " + raw.text : std::string{},
                     type_text(raw.kind), expected_text(with_available_choices(key)),
                     correction_hint(key, raw)));
+  }
+
+  std::nullopt_t refuse_empty(const Key& key, const RawValue& raw) {
+    return refuse(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
   }
 
   /// Reports a problem.

@@ -15,24 +15,6 @@
 namespace tarn::decks {
 namespace {
 
-void dense_solver_needs_finite_omega(Checker& checker) {
-  if (!has_infinite_penalty(checker) || !checker.is_reliable({"integrator.solver"})) return;
-  if (checker.deck().integrator.solver != Solver::dense) return;
-  checker.problem("integrator.solver", "solver = \"dense\" needs finite omega; use \"structured\"");
-}
-
-void flexible_models_need_their_schemes(Checker& checker) {
-  if (!checker.is_reliable({"system.model", "model.stretch", "integrator.scheme"})) return;
-  const Scheme scheme = checker.deck().integrator.scheme;
-  if (!is_flexible(checker.deck()) || scheme == Scheme::verlet || scheme == Scheme::zss_stiff) {
-    return;
-  }
-  checker.problem("integrator.scheme",
-                  fmt::format("flexible models need scheme = \"verlet\" or \"zss-stiff\". Rigid "
-                              "models, for all schemes: {}",
-                              rigid_model_names()));
-}
-
 void infinite_omega_needs_gauss_newton(Checker& checker) {
   if (!has_infinite_penalty(checker)) return;
   const IntegratorSection& integrator = checker.deck().integrator;
@@ -53,30 +35,12 @@ void study_hessians_need_zss_stiff(Checker& checker) {
   const IntegratorSection& integrator = checker.deck().integrator;
   const bool for_study =
       integrator.hessian == Hessian::molecule || integrator.hessian == Hessian::total;
-  if (integrator.scheme == Scheme::newmark_one_step && for_study) {
-    checker.problem("integrator.hessian",
-                    "newmark-one-step needs hessian = \"gauss-newton\" or \"full\"");
-  }
+  checker.problem_if(integrator.scheme == Scheme::newmark_one_step && for_study,
+                     "integrator.hessian",
+                     "newmark-one-step needs hessian = \"gauss-newton\" or \"full\"");
   if (!checker.is_reliable({"system.molecules"})) return;
   const auto problem = total_hessian_problem(integrator, checker.molecules());
-  if (problem) checker.problem("integrator.hessian", *problem);
-}
-
-void one_step_newmark_excludes_baoab(Checker& checker) {
-  if (!checker.is_reliable({"integrator.scheme", "thermostat.kind"})) return;
-  if (checker.deck().integrator.scheme != Scheme::newmark_one_step) return;
-  if (checker.deck().thermostat.kind != Thermostat::baoab) return;
-  checker.problem("thermostat.kind",
-                  "newmark-one-step does not support kind = \"baoab\", which splits its linear "
-                  "solve; use \"gla\"");
-}
-
-void pushforward_newmark_is_double(Checker& checker) {
-  if (!checker.is_reliable({"integrator.scheme", "run.precision"})) return;
-  if (checker.deck().integrator.scheme != Scheme::pushforward_newmark) return;
-  if (checker.deck().run.precision == Precision::double_) return;
-  checker.problem("run.precision",
-                  "pushforward-newmark is solved to round-off and needs precision = \"double\"");
+  checker.problem_if(problem.has_value(), "integrator.hessian", problem.value_or(""));
 }
 
 void single_precision_supports_scheme(Checker& checker) {
@@ -118,15 +82,6 @@ void thermostat_is_complete(Checker& checker) {
                  "thermostat.kind", "this thermostat needs friction_per_ps or friction_amu_per_ps");
 }
 
-void temperatures_do_not_exceed_replicas(Checker& checker) {
-  if (!checker.is_reliable({"thermostat.temperatures_K", "system.replicas"})) return;
-  const std::size_t count = checker.deck().thermostat.temperatures_K.size();
-  if (count <= static_cast<std::size_t>(checker.deck().system.replicas)) return;
-  checker.problem("thermostat.temperatures_K",
-                  fmt::format("{} temperatures for {}; expected at most one per replica", count,
-                              count_text(checker.deck().system.replicas, "replica")));
-}
-
 void path_integral_is_possible(Checker& checker) {
   const Deck& deck = checker.deck();
   if (!deck.path_integral) return;
@@ -134,44 +89,33 @@ void path_integral_is_possible(Checker& checker) {
                             "path_integral.method", "thermostat.kind"})) {
     return;
   }
-  const auto problem = [&](std::string_view at, const std::string& message) {
-    checker.problem(at, message);
-  };
   if (!is_flexible(deck)) {
-    return problem("path_integral.beads", fmt::format("[path_integral] needs a flexible model: {}",
-                                                      flexible_model_names()));
-  }
-  if (deck.integrator.scheme != Scheme::verlet) {
-    problem("integrator.scheme", "[path_integral] needs scheme = \"verlet\"");
-  }
-  if (deck.run.precision == Precision::single) {
-    problem("run.precision", "[path_integral] needs precision = \"double\" or \"mixed\"");
-  }
-  if (deck.exchange && deck.path_integral->method != RingMethod::pimd) {
-    problem("exchange.every",
-            "[exchange] of ring polymers needs method = \"pimd\": an exchange would break the "
-            "dynamics of the other methods");
+    return checker.problem(
+        "path_integral.beads",
+        fmt::format("[path_integral] needs a flexible model: {}", flexible_model_names()));
   }
   const bool warm = deck.thermostat.kind != Thermostat::none;
   const RingMethod method = deck.path_integral->method;
-  if (method != RingMethod::rpmd && !warm) {
-    problem("path_integral.method",
-            "this method needs a thermostat; only \"rpmd\" runs at constant energy");
-  }
-  if (method == RingMethod::rpmd && warm) {
-    problem("path_integral.method",
-            "\"rpmd\" runs without a thermostat; use \"pimd\" or \"trpmd\" with one");
-  }
-  if (method == RingMethod::rpmd && !warm) {
-    require_keys(checker, {"path_integral.temperature_K"});
-  }
-  if (method != RingMethod::pimd && checker.is_reliable({"path_integral.frequencies"}) &&
-      deck.path_integral->frequencies == RingFrequencies::economised) {
-    problem(
-        "path_integral.frequencies",
-        "\"rpmd\" and \"trpmd\" require frequencies = \"trotter\": their dynamics is that of "
-        "springs between neighbouring beads. Economised frequencies are for averages (\"pimd\")");
-  }
+  const bool rpmd = method == RingMethod::rpmd, pimd = method == RingMethod::pimd;
+  checker.problem_if(deck.integrator.scheme != Scheme::verlet, "integrator.scheme",
+                     "[path_integral] needs scheme = \"verlet\"");
+  checker.problem_if(deck.run.precision == Precision::single, "run.precision",
+                     "[path_integral] needs precision = \"double\" or \"mixed\"");
+  checker.problem_if(deck.exchange && !pimd, "exchange.every",
+                     "[exchange] of ring polymers needs method = \"pimd\": an exchange would break "
+                     "the dynamics of "
+                     "the other methods");
+  checker.problem_if(!rpmd && !warm, "path_integral.method",
+                     "this method needs a thermostat; only \"rpmd\" runs at constant energy");
+  checker.problem_if(rpmd && warm, "path_integral.method",
+                     "\"rpmd\" runs without a thermostat; use \"pimd\" or \"trpmd\" with one");
+  if (rpmd && !warm) require_keys(checker, {"path_integral.temperature_K"});
+  checker.problem_if(
+      !pimd && checker.is_reliable({"path_integral.frequencies"}) &&
+          deck.path_integral->frequencies == RingFrequencies::economised,
+      "path_integral.frequencies",
+      "\"rpmd\" and \"trpmd\" require frequencies = \"trotter\": their dynamics is that of springs "
+      "between neighbouring beads. Economised frequencies are for averages (\"pimd\")");
 }
 
 void ring_polymers_are_warm(Checker& checker) {
@@ -188,6 +132,10 @@ void ring_polymers_are_warm(Checker& checker) {
   } else if (cold) {
     checker.problem("thermostat.temperatures_K", message);
   }
+}
+
+bool is_ascending(const std::vector<double>& v) {
+  return std::adjacent_find(v.begin(), v.end(), std::greater_equal<>()) == v.end();
 }
 
 /// Calls op(section, its name) for each bias of a deck.
@@ -209,13 +157,10 @@ void biases_are_complete(Checker& checker) {
         name + (contacts ? ".stiffness_kcal_per_mol" : ".stiffness_kcal_per_mol_A2");
     require_keys(checker, {centres, stiffness});
     const std::vector<double> windows = bias_spec(bias).centres;
-    const auto falls = std::adjacent_find(windows.begin(), windows.end(), std::greater_equal<>());
-    if (falls != windows.end()) {
-      checker.problem(centres, "the centres must be in ascending order");
-    }
+    checker.problem_if(!is_ascending(windows), centres, "the centres must be in ascending order");
     const auto length = static_cast<int>(windows.size());
     if (length < 2) return;
-    if (++with_windows == 2) checker.problem(centres, "only one [[bias]] can have several centres");
+    checker.problem_if(++with_windows == 2, centres, "only one [[bias]] can have several centres");
     const int replicas = deck.system.replicas;
     if (checker.is_reliable({"system.replicas"}) && replicas % length != 0) {
       checker.problem("system.replicas",
@@ -223,25 +168,18 @@ void biases_are_complete(Checker& checker) {
                                   "write replicas = {}",
                                   replicas, length, (replicas + length - 1) / length * length));
     }
-    if (has_several_baths(bath_temperatures_K(deck))) {
-      checker.problem("thermostat.temperatures_K",
-                      "several temperatures and several windows of [bias] exclude each other");
-    }
-    if (deck.thermostat.kind == Thermostat::none) {
-      checker.problem(centres, "windows need a thermostat");
-    }
+    checker.problem_if(has_several_baths(bath_temperatures_K(deck)), "thermostat.temperatures_K",
+                       "several temperatures and several windows of [bias] exclude each other");
+    checker.problem_if(deck.thermostat.kind == Thermostat::none, centres,
+                       "windows need a thermostat");
   });
   if (!deck.bias) return;
-  if (deck.run.precision == Precision::single) {
-    checker.problem("run.precision", "[bias] needs precision = \"double\" or \"mixed\"");
-  }
-  if (deck.exchange && with_windows == 0 && deck.path_integral) {
-    checker.problem("bias.coordinate",
-                    "[bias] with one centre does not support [exchange] of ring polymers");
-  }
-  if (deck.multipliers) {
-    checker.problem("observe.multipliers.every", "[observe.multipliers] does not support [bias]");
-  }
+  checker.problem_if(deck.run.precision == Precision::single, "run.precision",
+                     "[bias] needs precision = \"double\" or \"mixed\"");
+  checker.problem_if(deck.exchange && with_windows == 0 && deck.path_integral, "bias.coordinate",
+                     "[bias] with one centre does not support [exchange] of ring polymers");
+  checker.problem_if(deck.multipliers.has_value(), "observe.multipliers.every",
+                     "[observe.multipliers] does not support [bias]");
 }
 
 std::optional<std::string> bias_problem(const Deck& deck, std::int64_t molecules) {
@@ -273,11 +211,9 @@ void exchange_ladders_are_complete(Checker& checker) {
     return;
   }
   const std::vector<double>& ladder_K = thermostat.temperatures_K;
-  const auto falls = std::adjacent_find(ladder_K.begin(), ladder_K.end(), std::greater_equal<>());
-  if (ladder_K.size() < 2 || ladder_K.front() <= 0.0 || falls != ladder_K.end()) {
-    checker.problem("thermostat.temperatures_K",
-                    "[exchange] needs at least two temperatures, above 0 and in ascending order");
-  }
+  checker.problem_if(ladder_K.size() < 2 || ladder_K.front() <= 0.0 || !is_ascending(ladder_K),
+                     "thermostat.temperatures_K",
+                     "[exchange] needs at least two temperatures, above 0 and in ascending order");
   const auto length = static_cast<int>(ladder_K.size());
   const int replicas = checker.deck().system.replicas;
   if (!checker.is_reliable({"system.replicas"}) || replicas < length || replicas % length == 0)
@@ -287,44 +223,26 @@ void exchange_ladders_are_complete(Checker& checker) {
                                                  length, replicas, replicas / length * length));
 }
 
-void confinement_is_complete(Checker& checker) {
-  if (!checker.deck().confinement) return;
-  require_keys(checker, {"confinement.radius_A", "confinement.stiffness_kcal_per_mol_A2"});
-}
-
-void length_is_given(Checker& checker) {
-  require_one_of(checker, {"run.steps", "run.duration_ps"}, "run.steps",
-                 "[run] needs steps or duration_ps");
-}
-
-void length_is_possible(Checker& checker) {
-  if (!checker.is_reliable({"integrator.timestep_fs"})) return;
+std::string problem_of_duration(const Checker& checker) {
   const auto duration_ps = checker.number("run.duration_ps");
   const double timestep_fs = checker.deck().integrator.timestep_fs;
   if (!duration_ps || whole_steps(*duration_ps, timestep_fs) <= static_cast<double>(kMaxSteps))
-    return;
-  checker.problem("run.duration_ps",
-                  fmt::format("duration_ps = {} exceeds {} steps of {} fs",
-                              number_text(*duration_ps), kMaxSteps, number_text(timestep_fs)));
+    return {};
+  return fmt::format("duration_ps = {} exceeds {} steps of {} fs", number_text(*duration_ps),
+                     kMaxSteps, number_text(timestep_fs));
 }
 
-void equilibration_is_shorter_than_run(Checker& checker) {
-  if (!checker.is_reliable(
-          {"run.equilibration_ps", "run.steps", "run.duration_ps", "integrator.timestep_fs"})) {
-    return;
-  }
+std::string problem_of_equilibration(const Checker& checker) {
   const auto steps = checker.number("run.steps");
   const auto duration_ps = checker.number("run.duration_ps");
   const double equilibration_ps = checker.deck().run.equilibration_ps;
-  if (equilibration_ps == 0.0 || (!steps && !duration_ps)) return;
+  if (equilibration_ps == 0.0 || (!steps && !duration_ps)) return {};
   const double length_ps =
       steps ? *steps * checker.deck().integrator.timestep_fs * 1e-3 : *duration_ps;
   // steps * h has round-off.
-  if (equilibration_ps < length_ps * (1.0 - 1e-12)) return;
-  checker.problem(
-      "run.equilibration_ps",
-      fmt::format("equilibration_ps = {} must be less than the length of the run, {} ps",
-                  number_text(equilibration_ps), number_text(length_ps)));
+  if (equilibration_ps < length_ps * (1.0 - 1e-12)) return {};
+  return fmt::format("equilibration_ps = {} must be less than the length of the run, {} ps",
+                     number_text(equilibration_ps), number_text(length_ps));
 }
 
 }  // namespace
@@ -343,53 +261,95 @@ bool has_infinite_penalty(const Checker& checker) {
 }
 
 std::vector<Rule> scheme_rules() {
-  return {
-      {"Flexible models require `verlet` or `zss-stiff`.", flexible_models_need_their_schemes,
-       "integrator"},
-      {"`solver = \"dense\"` requires finite `omega`.", dense_solver_needs_finite_omega,
-       "integrator"},
-      {"Infinite `omega` requires `pushforward-newmark`, or `zss-stiff` with `hessian = "
-       "\"gauss-newton\"`.",
-       infinite_omega_needs_gauss_newton, "integrator"},
-      {"`hessian = \"molecule\"` and `\"total\"` require `zss-stiff`; `\"total\"` supports at most "
-       "128 molecules.",
-       study_hessians_need_zss_stiff, "integrator"},
-      {"`newmark-one-step` does not support `kind = \"baoab\"`.", one_step_newmark_excludes_baoab,
-       "integrator"},
-      {"`pushforward-newmark` requires `precision = \"double\"`.", pushforward_newmark_is_double,
-       "integrator"},
-      {"`precision = \"single\"` supports steps up to 12 fs, but not `newmark-one-step`. With it "
-       "`zss-stiff` requires `solver = \"structured\"`, `hessian = \"gauss-newton\"` or "
-       "`\"full\"`, and h omega of at least 10⁻⁵.",
-       single_precision_supports_scheme, "run"},
-  };
+  return joined<Rule>(
+      {rules_of(
+           "integrator",
+           {rule("Flexible models require `verlet` or `zss-stiff`.", "integrator.scheme",
+                 {"system.model", "model.stretch", "integrator.scheme"},
+                 fmt::format("flexible models need scheme = \"verlet\" or \"zss-stiff\". Rigid "
+                             "models, for all schemes: {}",
+                             rigid_model_names()),
+                 [](const Checker& c) {
+                   const Scheme scheme = c.deck().integrator.scheme;
+                   return is_flexible(c.deck()) && scheme != Scheme::verlet &&
+                          scheme != Scheme::zss_stiff;
+                 }),
+            rule("`solver = \"dense\"` requires finite `omega`.", "integrator.solver",
+                 {"integrator.solver"}, "solver = \"dense\" needs finite omega; use \"structured\"",
+                 [](const Checker& c) {
+                   return has_infinite_penalty(c) && c.deck().integrator.solver == Solver::dense;
+                 }),
+            {"Infinite `omega` requires `pushforward-newmark`, or `zss-stiff` with `hessian = "
+             "\"gauss-newton\"`.",
+             infinite_omega_needs_gauss_newton},
+            {"`hessian = \"molecule\"` and `\"total\"` require `zss-stiff`; `\"total\"` supports "
+             "at most 128 molecules.",
+             study_hessians_need_zss_stiff},
+            rule("`newmark-one-step` does not support `kind = \"baoab\"`.", "thermostat.kind",
+                 {"integrator.scheme", "thermostat.kind"},
+                 "newmark-one-step does not support kind = \"baoab\", which splits its linear "
+                 "solve; use \"gla\"",
+                 [](const Checker& c) {
+                   return c.deck().integrator.scheme == Scheme::newmark_one_step &&
+                          c.deck().thermostat.kind == Thermostat::baoab;
+                 }),
+            rule("`pushforward-newmark` requires `precision = \"double\"`.", "run.precision",
+                 {"integrator.scheme", "run.precision"},
+                 "pushforward-newmark is solved to round-off and needs precision = \"double\"",
+                 [](const Checker& c) {
+                   return c.deck().integrator.scheme == Scheme::pushforward_newmark &&
+                          c.deck().run.precision != Precision::double_;
+                 })}),
+       {{"`precision = \"single\"` supports steps up to 12 fs, but not `newmark-one-step`. With it "
+         "`zss-stiff` requires `solver = \"structured\"`, `hessian = \"gauss-newton\"` or "
+         "`\"full\"`, and h omega of at least 10⁻⁵.",
+         single_precision_supports_scheme, "run"}}});
 }
 
 std::vector<Rule> run_rules() {
-  return {
-      {"A thermostat other than `none` requires exactly one of `temperature_K` and "
-       "`temperatures_K`, and exactly one of `friction_per_ps` and `friction_amu_per_ps`.",
-       thermostat_is_complete, "thermostat"},
-      {"`temperatures_K` contains at most one number per replica.",
-       temperatures_do_not_exceed_replicas, "thermostat"},
-      {"`[exchange]` requires a thermostat with two or more `temperatures_K`, above 0 and in "
-       "ascending order, and `replicas` must be a multiple of their number.",
-       exchange_ladders_are_complete, "exchange"},
-      {"`[path_integral]` requires a flexible model, `verlet` and `precision` other than `single`. "
-       "`pimd` and `trpmd` require a thermostat; `rpmd` excludes one and requires `temperature_K`. "
-       "`rpmd` and `trpmd` require `frequencies = \"trotter\"` and exclude `[exchange]`.",
-       path_integral_is_possible, "path_integral"},
-      {"Several `beads` require temperatures above 0.", ring_polymers_are_warm, "path_integral"},
-      {"`[confinement]` requires `radius_A` and `stiffness_kcal_per_mol_A2`.",
-       confinement_is_complete, "confinement"},
-      {"`[bias]` requires centres and a stiffness, with windows also a thermostat with one "
-       "temperature and a multiple of their number of replicas.",
-       biases_are_complete, "bias", bias_problem},
-      {"`[run]` requires exactly one of `steps` and `duration_ps`.", length_is_given, "run"},
-      {"`duration_ps` is at most 10¹² steps.", length_is_possible, "run"},
-      {"`equilibration_ps` is less than the length of the run.", equilibration_is_shorter_than_run,
-       "run"},
-  };
+  return joined<Rule>(
+      {rules_of(
+           "thermostat",
+           {{"A thermostat other than `none` requires exactly one of `temperature_K` and "
+             "`temperatures_K`, and exactly one of `friction_per_ps` and `friction_amu_per_ps`.",
+             thermostat_is_complete},
+            rule("`temperatures_K` contains at most one number per replica.",
+                 "thermostat.temperatures_K", {"thermostat.temperatures_K", "system.replicas"},
+                 [](const Checker& c) -> std::string {
+                   const std::size_t count = c.deck().thermostat.temperatures_K.size();
+                   const int replicas = c.deck().system.replicas;
+                   if (count <= static_cast<std::size_t>(replicas)) return {};
+                   return fmt::format("{} temperatures for {}; expected at most one per replica",
+                                      count, count_text(replicas, "replica"));
+                 })}),
+       {{"`[exchange]` requires a thermostat with two or more `temperatures_K`, above 0 and in "
+         "ascending order, and `replicas` must be a multiple of their number.",
+         exchange_ladders_are_complete, "exchange"},
+        {"`[path_integral]` requires a flexible model, `verlet` and `precision` other than "
+         "`single`. `pimd` and `trpmd` require a thermostat; `rpmd` excludes one and requires "
+         "`temperature_K`. `rpmd` and `trpmd` require `frequencies = \"trotter\"` and exclude "
+         "`[exchange]`.",
+         path_integral_is_possible, "path_integral"},
+        {"Several `beads` require temperatures above 0.", ring_polymers_are_warm, "path_integral"},
+        {"`[confinement]` requires `radius_A` and `stiffness_kcal_per_mol_A2`.",
+         [](Checker& c) {
+           if (!c.deck().confinement) return;
+           require_keys(c, {"confinement.radius_A", "confinement.stiffness_kcal_per_mol_A2"});
+         },
+         "confinement"},
+        {"`[bias]` requires centres and a stiffness, with windows also a thermostat with one "
+         "temperature and a multiple of their number of replicas.",
+         biases_are_complete, "bias", bias_problem}},
+       rules_of("run", {{"`[run]` requires exactly one of `steps` and `duration_ps`.",
+                         [](Checker& c) {
+                           require_one_of(c, {"run.steps", "run.duration_ps"}, "run.steps",
+                                          "[run] needs steps or duration_ps");
+                         }},
+                        rule("`duration_ps` is at most 10¹² steps.", "run.duration_ps",
+                             {"integrator.timestep_fs"}, problem_of_duration),
+                        rule("`equilibration_ps` is less than the length of the run.",
+                             "run.equilibration_ps", with_length_and({"run.equilibration_ps"}),
+                             problem_of_equilibration)})});
 }
 
 }  // namespace tarn::decks

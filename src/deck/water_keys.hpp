@@ -61,6 +61,12 @@ std::vector<Rule> start_rules();
 std::vector<Rule> scheme_rules();
 std::vector<Rule> run_rules();
 
+/// The keys of the length of a run, and others.
+inline std::vector<std::string_view> with_length_and(std::vector<std::string_view> keys) {
+  keys.insert(keys.end(), {"run.steps", "run.duration_ps", "integrator.timestep_fs"});
+  return keys;
+}
+
 /// True for a penalty scheme with omega = "infinite".
 bool has_infinite_penalty(const Checker& checker);
 

@@ -8,11 +8,6 @@
 namespace tarn::decks {
 namespace {
 
-void start_is_given(Checker& checker) {
-  require_one_of(checker, {"system.molecules", "system.file", "system.files", "system.state"},
-                 "system.molecules", "[system] needs molecules, file, files or state");
-}
-
 void own_model_is_complete(Checker& checker) {
   const Deck& deck = checker.deck();
   if (!checker.is_reliable({"system.model"})) return;
@@ -38,13 +33,6 @@ void own_model_is_complete(Checker& checker) {
   }
 }
 
-void frame_needs_file(Checker& checker) {
-  if (!checker.has("system.frame") || !checker.is_reliable({"system.frame", "system.file"})) return;
-  if (checker.has("system.file") || checker.has("system.files") || checker.has("system.state"))
-    return;
-  checker.problem("system.frame", "frame needs file, which [system] does not have");
-}
-
 void molecule_counts_agree(Checker& checker) {
   const int wanted = checker.deck().system.molecules;
   const std::int64_t found = checker.molecules();
@@ -67,97 +55,51 @@ void state_can_start_this_run(Checker& checker) {
   for (const KeyProblem& p : checker.start_problems()) checker.problem(p.key, p.message);
 }
 
-void ladders_take_all_files(Checker& checker) {
-  if (!checker.is_reliable({"system.files", "system.replicas", "thermostat.temperatures_K"}))
-    return;
+std::string problem_of_files(const Checker& checker) {
   const Deck& deck = checker.deck();
   const std::size_t temperatures = ladder_length(deck);
   const auto replicas = static_cast<std::size_t>(deck.system.replicas);
   const std::size_t ladders = (replicas + temperatures - 1) / temperatures;
-  if (deck.system.files.size() <= ladders) return;
-  checker.problem(
-      "system.files",
-      fmt::format("files has {} structures, but there {} only {} {}{}; increase replicas",
-                  deck.system.files.size(), ladders == 1 ? "is" : "are", ladders,
-                  temperatures == 1 ? "replica" : "ladder", ladders == 1 ? "" : "s"));
+  if (deck.system.files.size() <= ladders) return {};
+  return fmt::format("files has {} structures, but there {} only {} {}{}; increase replicas",
+                     deck.system.files.size(), ladders == 1 ? "is" : "are", ladders,
+                     temperatures == 1 ? "replica" : "ladder", ladders == 1 ? "" : "s");
 }
 
-void state_fits_memory(Checker& checker) {
-  if (!checker.is_reliable({"system.molecules", "system.replicas"})) return;
-  const SystemSection& system = checker.deck().system;
-  const auto message = size_problem(checker.molecules(), system.replicas, beads_of(checker.deck()));
-  if (!message) return;
-  checker.problem(checker.has("system.replicas") ? "system.replicas" : "system.molecules",
-                  *message);
+void state_fits_memory(Checker& c) {
+  if (!c.is_reliable({"system.molecules", "system.replicas"})) return;
+  const auto message =
+      size_problem(c.molecules(), c.deck().system.replicas, beads_of(c.deck())).value_or("");
+  c.problem_if(!message.empty(), c.has("system.replicas") ? "system.replicas" : "system.molecules",
+               message);
 }
 
-void velocities_have_a_temperature(Checker& checker) {
-  if (!checker.is_reliable({"system.velocities", "system.temperature_K", "thermostat.kind"}))
-    return;
-  if (!checker.has("system.velocities") || checker.has("system.temperature_K")) return;
-  if (!is_drawn(checker.deck().system.velocities)) return;
-  if (checker.deck().thermostat.kind != Thermostat::none) return;
-  checker.problem("system.velocities",
-                  "these velocities need [system] temperature_K or a thermostat");
-}
-
-void velocities_have_a_source(Checker& checker) {
-  if (!checker.is_reliable({"system.velocities", "system.file", "system.files", "system.state"}))
-    return;
+std::string problem_of_velocities(const Checker& checker) {
   const bool has_file = checker.has("system.file") || checker.has("system.files");
+  const bool has_state = checker.has("system.state");
   const VelocityKind velocities = checker.deck().system.velocities;
   if (velocities == VelocityKind::file && !has_file) {
-    checker.problem(
-        "system.velocities",
-        fmt::format(
-            "velocities = \"file\" needs file or files, which the deck does not have{}",
-            checker.has("system.state") ? "; for velocities of the state write \"state\"" : ""));
-  } else if (velocities == VelocityKind::state && !checker.has("system.state")) {
-    checker.problem(
-        "system.velocities",
-        fmt::format("velocities = \"state\" needs state, which the deck does not have{}",
-                    has_file ? "; for velocities of the file write \"file\"" : ""));
+    return fmt::format("velocities = \"file\" needs file or files, which the deck does not have{}",
+                       has_state ? "; for velocities of the state write \"state\"" : "");
   }
-}
-
-void single_molecule_keeps_momentum(Checker& checker) {
-  if (!checker.is_reliable({"system.molecules", "system.remove_momentum", "thermostat.kind"}))
-    return;
-  if (const auto problem = lone_molecule_problem(checker.deck(), checker.deck().system.molecules)) {
-    checker.problem("system.remove_momentum", *problem);
-  }
+  if (velocities != VelocityKind::state || has_state) return {};
+  return fmt::format("velocities = \"state\" needs state, which the deck does not have{}",
+                     has_file ? "; for velocities of the file write \"file\"" : "");
 }
 
 void kept_mass_is_classical(Checker& checker) {
+  constexpr std::string_view kKey = "system.keep_molecule_mass";
   if (!checker.deck().system.keep_molecule_mass) return;
   if (!checker.has("system.hydrogen_mass_Da")) {
     if (!checker.is_reliable({"system.hydrogen_mass_Da"})) return;
-    checker.problem("system.keep_molecule_mass",
-                    "keep_molecule_mass needs hydrogen_mass_Da, such as 3.024");
+    checker.problem(kKey, "keep_molecule_mass needs hydrogen_mass_Da, such as 3.024");
   }
-  if (checker.has("system.oxygen_mass_Da")) {
-    checker.problem(
-        "system.keep_molecule_mass",
-        "keep_molecule_mass computes the mass of the oxygen; remove it or oxygen_mass_Da");
-  }
-  if (checker.deck().path_integral) {
-    checker.problem("system.keep_molecule_mass",
-                    "keep_molecule_mass is for classical runs: averages of quantum nuclei depend "
-                    "on the masses. Remove it for isotopes, whose oxygen keeps its mass");
-  }
-}
-
-void relax_needs_finite_omega(Checker& checker) {
-  if (!has_infinite_penalty(checker) || !checker.has("system.relax")) return;
-  if (!checker.deck().system.relax) return;
-  checker.problem("system.relax", "relax = true needs finite omega: rigid bonds do not stretch");
-}
-
-void project_needs_finite_omega(Checker& checker) {
-  if (!has_infinite_penalty(checker) || !checker.is_reliable({"system.project"})) return;
-  if (checker.deck().system.project == StartProjection::none) return;
-  checker.problem("system.project",
-                  "project = \"slow-manifold\" needs finite omega: rigid bonds do not vibrate");
+  checker.problem_if(
+      checker.has("system.oxygen_mass_Da"), kKey,
+      "keep_molecule_mass computes the mass of the oxygen; remove it or oxygen_mass_Da");
+  checker.problem_if(checker.deck().path_integral.has_value(), kKey,
+                     "keep_molecule_mass is for classical runs: averages of quantum nuclei depend "
+                     "on the masses. Remove it for isotopes, whose oxygen keeps its mass");
 }
 
 }  // namespace
@@ -171,33 +113,63 @@ std::vector<Rule> model_rules() {
 }
 
 std::vector<Rule> start_rules() {
-  return {
-      {"`[system]` requires `molecules`, `file`, `files` or `state`.", start_is_given, "system"},
-      {"`frame` requires `file`.", frame_needs_file, "system"},
-      {"If both `molecules` and `file`, `files` or `state` are given, the numbers of molecules "
-       "must match.",
-       molecule_counts_agree, "system"},
-      {"The run of `state` must have the same number of replicas as the deck, or one, and none "
-       "that failed. With a thermostat in both runs the values of `seed` must differ.",
-       state_can_start_this_run, "system"},
-      {"`files` has at most as many structures as there are ladders; without several temperatures, "
-       "as replicas.",
-       ladders_take_all_files, "system"},
-      {"`molecules` times `replicas` is at most 10⁸.", state_fits_memory, "system"},
-      {"Drawn `velocities` require `[system] temperature_K` or a thermostat.",
-       velocities_have_a_temperature, "system"},
-      {"`velocities = \"file\"` requires a `file` or `files` with velocities, and `\"state\"` "
-       "requires `state`.",
-       velocities_have_a_source, "system"},
-      {"`remove_momentum` without a thermostat requires two or more molecules.",
-       single_molecule_keeps_momentum, "system"},
-      {"`keep_molecule_mass` requires `hydrogen_mass_Da`, and excludes `oxygen_mass_Da` and "
-       "`[path_integral]`, whose averages depend on the masses.",
-       kept_mass_is_classical, "system"},
-      {"`relax = true` requires finite `omega`.", relax_needs_finite_omega, "system"},
-      {"`project = \"slow-manifold\"` requires finite `omega`.", project_needs_finite_omega,
-       "system"},
-  };
+  return rules_of(
+      "system",
+      {{"`[system]` requires `molecules`, `file`, `files` or `state`.",
+        [](Checker& c) {
+          require_one_of(c, {"system.molecules", "system.file", "system.files", "system.state"},
+                         "system.molecules", "[system] needs molecules, file, files or state");
+        }},
+       rule("`frame` requires `file`.", "system.frame", {"system.frame", "system.file"},
+            "frame needs file, which [system] does not have",
+            [](const Checker& c) {
+              return c.has("system.frame") && !c.has("system.file") && !c.has("system.files") &&
+                     !c.has("system.state");
+            }),
+       {"If both `molecules` and `file`, `files` or `state` are given, the numbers of molecules "
+        "must match.",
+        molecule_counts_agree},
+       {"The run of `state` must have the same number of replicas as the deck, or one, and none "
+        "that failed. With a thermostat in both runs the values of `seed` must differ.",
+        state_can_start_this_run},
+       rule("`files` has at most as many structures as there are ladders; without several "
+            "temperatures, as replicas.",
+            "system.files", {"system.files", "system.replicas", "thermostat.temperatures_K"},
+            problem_of_files),
+       {"`molecules` times `replicas` is at most 10⁸.", state_fits_memory},
+       rule("Drawn `velocities` require `[system] temperature_K` or a thermostat.",
+            "system.velocities", {"system.velocities", "system.temperature_K", "thermostat.kind"},
+            "these velocities need [system] temperature_K or a thermostat",
+            [](const Checker& c) {
+              return c.has("system.velocities") && !c.has("system.temperature_K") &&
+                     is_drawn(c.deck().system.velocities) &&
+                     c.deck().thermostat.kind == Thermostat::none;
+            }),
+       rule("`velocities = \"file\"` requires a `file` or `files` with velocities, and `\"state\"` "
+            "requires `state`.",
+            "system.velocities",
+            {"system.velocities", "system.file", "system.files", "system.state"},
+            problem_of_velocities),
+       rule("`remove_momentum` without a thermostat requires two or more molecules.",
+            "system.remove_momentum",
+            {"system.molecules", "system.remove_momentum", "thermostat.kind"},
+            [](const Checker& c) {
+              return lone_molecule_problem(c.deck(), c.deck().system.molecules).value_or("");
+            }),
+       {"`keep_molecule_mass` requires `hydrogen_mass_Da`, and excludes `oxygen_mass_Da` and "
+        "`[path_integral]`, whose averages depend on the masses.",
+        kept_mass_is_classical},
+       rule("`relax = true` requires finite `omega`.", "system.relax", {},
+            "relax = true needs finite omega: rigid bonds do not stretch",
+            [](const Checker& c) {
+              return has_infinite_penalty(c) && c.has("system.relax") && c.deck().system.relax;
+            }),
+       rule("`project = \"slow-manifold\"` requires finite `omega`.", "system.project",
+            {"system.project"},
+            "project = \"slow-manifold\" needs finite omega: rigid bonds do not vibrate",
+            [](const Checker& c) {
+              return has_infinite_penalty(c) && c.deck().system.project != StartProjection::none;
+            })});
 }
 
 }  // namespace tarn::decks

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,15 +39,6 @@ inline double bond_stiffness(const ForceField& force_field, double omega) {
   return stretch / (4.0 * model.r_oh_A * model.r_oh_A);
 }
 
-/// Largest translation or rotation in a step with `stride` unknowns per molecule.
-inline double longest_move(const Eigen::VectorXd& step, int stride) {
-  double longest = 1e-300;
-  for (Eigen::Index i = 0; i < step.size(); i += stride) {
-    longest = std::max({longest, step.segment<3>(i).norm(), step.segment<3>(i + 3).norm()});
-  }
-  return longest;
-}
-
 /// dV/d(translation, rotation) of molecule m from the forces on its atoms.
 inline void rigid_gradient(std::size_t m, const std::vector<double>& positions,
                            const std::vector<double>& forces, double* gradient) {
@@ -64,117 +56,57 @@ inline void rigid_gradient(std::size_t m, const std::vector<double>& positions,
                   molecule));
 }
 
-/// V0 of rigid molecules, with six unknowns each: a translation [A] and a rotation about the oxygen
-/// [rad].
-class RigidCluster {
+/// V0 + V1, with a penalty or the intramolecular energy of a flexible model, or a potential. The
+/// unknowns of a molecule are a translation [A], a rotation about the oxygen [rad] and, unless
+/// molecules are rigid, the bond values g_c, whose unit makes V1 about as stiff as V0.
+class MolecularCluster {
  public:
-  static constexpr int kUnknowns = 6;
-
+  /// @param omega of the penalty; 0 for flexible models and potentials; nothing: rigid molecules
   /// @throws InputError if a molecule is collinear or not finite
-  RigidCluster(ForceField& force_field, std::span<const double> positions_A)
+  MolecularCluster(ForceField& force_field, std::optional<double> omega,
+                   std::span<const double> positions_A)
       : force_field_(force_field),
-        triangle_(force_field.model()),
-        frames_(positions_A.size() / 9),
-        trial_(frames_.size()),
-        positions_(positions_A.size()),
-        forces_(positions_A.size()) {
-    for (std::size_t m = 0; m < frames_.size(); ++m) {
-      if (!MoleculeFrame::nearest_rigid(force_field.model(), &positions_A[9 * m], frames_[m])) {
-        throw_degenerate(m);
-      }
-    }
-  }
-
-  int size() const { return kUnknowns * static_cast<int>(frames_.size()); }
-  double first_scale() const { return 1.0 / kStiffness; }
-  double max_gradient(const Eigen::VectorXd& gradient) const {
-    return gradient.lpNorm<Eigen::Infinity>();
-  }
-  /// Largest factor of a step at which no molecule moves by more than 0.3 A or 0.3 rad.
-  double step_limit(const Eigen::VectorXd& step) const {
-    return 0.3 / longest_move(step, kUnknowns);
-  }
-  double energy(Eigen::VectorXd& gradient) {
-    trial_ = frames_;
-    return evaluate(gradient);
-  }
-  double try_step(const Eigen::VectorXd& step, Eigen::VectorXd& gradient) {
-    for (std::size_t m = 0; m < frames_.size(); ++m) {
-      const Eigen::Index i = static_cast<Eigen::Index>(m) * kUnknowns;
-      trial_[m] = frames_[m].moved(step.segment<3>(i), step.segment<3>(i + 3));
-    }
-    return evaluate(gradient);
-  }
-  void accept() { frames_ = trial_; }
-  void write(std::span<double> positions_A) const {
-    for (std::size_t m = 0; m < frames_.size(); ++m) {
-      frames_[m].place(triangle_, &positions_A[9 * m]);
-    }
-  }
-
- private:
-  /// Energy and gradient at the trial frames.
-  double evaluate(Eigen::VectorXd& gradient) {
-    for (std::size_t m = 0; m < trial_.size(); ++m) trial_[m].place(triangle_, &positions_[9 * m]);
-    const double v = force_field_.energy_and_forces(positions_, forces_).total_kcal_per_mol();
-    for (std::size_t m = 0; m < trial_.size(); ++m) {
-      rigid_gradient(m, positions_, forces_, &gradient[static_cast<Eigen::Index>(m) * kUnknowns]);
-    }
-    return v;
-  }
-
-  ForceField& force_field_;
-  Triangle triangle_;
-  std::vector<MoleculeFrame> frames_, trial_;
-  std::vector<double> positions_, forces_;
-};
-
-/// V0 + V1, with a penalty or the intramolecular energy of a flexible model, or a potential: nine
-/// unknowns per molecule, namely a translation, a rotation, and the bond values g_c. The unit of
-/// g_c makes V1 about as stiff as V0.
-class DeformableCluster {
- public:
-  static constexpr int kUnknowns = 9;
-
-  /// @param omega of the penalty; 0 for flexible models and potentials
-  /// @throws InputError if a molecule is collinear or not finite
-  DeformableCluster(ForceField& force_field, double omega, std::span<const double> positions_A)
-      : force_field_(force_field),
-        omega_(omega),
-        bond_unit_(std::sqrt(kStiffness / bond_stiffness(force_field, omega))),
-        molecules_(positions_A.size() / 9),
-        trial_(molecules_.size()),
-        triangles_(molecules_.size(), Triangle(force_field.model())),
+        rigid_(!omega),
+        unknowns_(rigid_ ? 6 : 9),
+        omega_(omega.value_or(0.0)),
+        bond_unit_(rigid_ ? 0.0 : std::sqrt(kStiffness / bond_stiffness(force_field, omega_))),
+        molecules_(positions_A.size() / 9, Molecule(force_field.model())),
+        trial_(molecules_),
         positions_(positions_A.size()),
         forces_(positions_A.size()) {
     for (std::size_t m = 0; m < molecules_.size(); ++m) {
-      if (!MoleculeFrame::of_atoms(force_field.model(), &positions_A[9 * m], molecules_[m].frame,
-                                   molecules_[m].g)) {
+      auto& [frame, g, triangle] = molecules_[m];
+      const WaterModel& model = force_field.model();
+      if (!(rigid_ ? MoleculeFrame::nearest_rigid(model, &positions_A[9 * m], frame)
+                   : MoleculeFrame::of_atoms(model, &positions_A[9 * m], frame, g))) {
         throw_degenerate(m);
       }
     }
   }
 
-  int size() const { return kUnknowns * static_cast<int>(molecules_.size()); }
+  int size() const { return static_cast<int>(unknowns_) * static_cast<int>(molecules_.size()); }
   double first_scale() const { return 1.0 / kStiffness; }
   double max_gradient(const Eigen::VectorXd& gradient) const {
+    if (rigid_) return gradient.lpNorm<Eigen::Infinity>();
     // A force along bond c is dV/dg_c times the gradient of g_c, 2 d_c at each end.
     const double per_bond_unit = 2.0 * force_field_.model().r_hh_A() / bond_unit_;
     double largest = 0.0;
-    for (Eigen::Index i = 0; i < gradient.size(); i += kUnknowns) {
+    for (Eigen::Index i = 0; i < gradient.size(); i += unknowns_) {
       largest = std::max({largest, gradient.segment<6>(i).lpNorm<Eigen::Infinity>(),
                           per_bond_unit * gradient.segment<3>(i + 6).lpNorm<Eigen::Infinity>()});
     }
     return largest;
   }
-  /// Largest factor of a step at which no molecule moves by more than 0.1 A or 0.1 rad, and no g_c
-  /// by more than 0.1 A^2.
+  /// Largest factor of a step at which no rigid molecule moves by more than 0.3 A or 0.3 rad; of
+  /// other molecules 0.1 A or 0.1 rad, and no g_c by more than 0.1 A^2.
   double step_limit(const Eigen::VectorXd& step) const {
-    double longest = longest_move(step, kUnknowns);
-    for (Eigen::Index i = 0; i < step.size(); i += kUnknowns) {
+    double longest = 1e-300;
+    for (Eigen::Index i = 0; i < step.size(); i += unknowns_) {
+      longest = std::max({longest, step.segment<3>(i).norm(), step.segment<3>(i + 3).norm()});
+      if (rigid_) continue;
       longest = std::max(longest, bond_unit_ * step.segment<3>(i + 6).lpNorm<Eigen::Infinity>());
     }
-    return 0.1 / longest;
+    return (rigid_ ? 0.3 : 0.1) / longest;
   }
   double energy(Eigen::VectorXd& gradient) {
     trial_ = molecules_;
@@ -182,53 +114,58 @@ class DeformableCluster {
   }
   double try_step(const Eigen::VectorXd& step, Eigen::VectorXd& gradient) {
     for (std::size_t m = 0; m < molecules_.size(); ++m) {
-      const Eigen::Index i = static_cast<Eigen::Index>(m) * kUnknowns;
+      const Eigen::Index i = static_cast<Eigen::Index>(m) * unknowns_;
       trial_[m].frame = molecules_[m].frame.moved(step.segment<3>(i), step.segment<3>(i + 3));
-      trial_[m].g = molecules_[m].g + bond_unit_ * step.segment<3>(i + 6);
+      if (!rigid_) trial_[m].g = molecules_[m].g + bond_unit_ * step.segment<3>(i + 6);
     }
     return evaluate(gradient);
   }
   void accept() { molecules_ = trial_; }
-  void write(std::span<double> positions_A) const {
-    Triangle triangle(force_field_.model());
-    for (std::size_t m = 0; m < molecules_.size(); ++m) {
-      Triangle::from_bond_values(force_field_.model(), molecules_[m].g, triangle);
-      molecules_[m].frame.place(triangle, &positions_A[9 * m]);
-    }
+  void write(std::span<double> positions_A) {
+    for (std::size_t m = 0; m < molecules_.size(); ++m) place(molecules_[m], &positions_A[9 * m]);
   }
 
  private:
   struct Molecule {
-    MoleculeFrame frame;
-    Eigen::Vector3d g;
+    MoleculeFrame frame{Eigen::Vector3d::Zero(), Eigen::Quaterniond::Identity()};
+    Eigen::Vector3d g = Eigen::Vector3d::Zero();
+    Triangle triangle;
+
+    explicit Molecule(const WaterModel& model) : triangle(model) {}
   };
+  /// Writes the atoms of a molecule. @return whether a triangle has its bond values
+  bool place(Molecule& m, double* x) const {
+    const bool exists = rigid_ || Triangle::from_bond_values(force_field_.model(), m.g, m.triangle);
+    m.frame.place(m.triangle, x);
+    return exists;
+  }
   /// Energy and gradient at the trial molecules.
   double evaluate(Eigen::VectorXd& gradient) {
     double sum_g2 = 0.0;
     for (std::size_t m = 0; m < trial_.size(); ++m) {
-      if (!Triangle::from_bond_values(force_field_.model(), trial_[m].g, triangles_[m])) {
-        return std::numeric_limits<double>::infinity();
-      }
-      trial_[m].frame.place(triangles_[m], &positions_[9 * m]);
+      if (!place(trial_[m], &positions_[9 * m])) return std::numeric_limits<double>::infinity();
       sum_g2 += trial_[m].g.squaredNorm();
     }
     const double v0 = force_field_.energy_and_forces(positions_, forces_).total_kcal_per_mol();
     for (std::size_t m = 0; m < trial_.size(); ++m) {
-      const Eigen::Index i = static_cast<Eigen::Index>(m) * kUnknowns;
+      const auto& [frame, g, triangle] = trial_[m];
+      const Eigen::Index i = static_cast<Eigen::Index>(m) * unknowns_;
       rigid_gradient(m, positions_, forces_, &gradient[i]);
+      if (rigid_) continue;
       const Eigen::Map<const Eigen::Matrix3d> f(&forces_[9 * m]);
-      const Eigen::Quaterniond back = trial_[m].frame.rotation.conjugate();
-      const Eigen::Vector3d along_bonds = triangles_[m].pull_back(back * f.col(1), back * f.col(2));
-      gradient.segment<3>(i + 6) = bond_unit_ * (omega_ * omega_ * trial_[m].g - along_bonds);
+      const Eigen::Quaterniond back = frame.rotation.conjugate();
+      const Eigen::Vector3d along_bonds = triangle.pull_back(back * f.col(1), back * f.col(2));
+      gradient.segment<3>(i + 6) = bond_unit_ * (omega_ * omega_ * g - along_bonds);
     }
     return v0 + 0.5 * omega_ * omega_ * sum_g2;
   }
 
   ForceField& force_field_;
+  bool rigid_;
+  Eigen::Index unknowns_;  // of a molecule
   double omega_;
   double bond_unit_;  // of g_c [A^2]
   std::vector<Molecule> molecules_, trial_;
-  std::vector<Triangle> triangles_;
   std::vector<double> positions_, forces_;
 };
 

@@ -237,18 +237,15 @@ std::vector<double> descending_mode(const ForceField& force_field,
 MinimiseResult quench(ForceField& force_field, std::span<double> positions_A,
                       const MinimiseOptions& options) {
   check_size(force_field, positions_A);
-  const auto minimise = [&](auto cluster) {
-    const MinimiseResult result = start::minimise(
-        cluster, options, force_field.potential() != nullptr,
-        force_field.potential() ? "the potential returned an energy or force that is not"
-        : force_field.model().is_many_body() ? "molecules are too close, or an O-H bond is broken"
-                                             : "atoms of two molecules may coincide");
-    cluster.write(positions_A);
-    return result;
-  };
-  return force_field.is_flexible()
-             ? minimise(start::DeformableCluster(force_field, 0.0, positions_A))
-             : minimise(start::RigidCluster(force_field, positions_A));
+  start::MolecularCluster cluster(
+      force_field, force_field.is_flexible() ? std::optional(0.0) : std::nullopt, positions_A);
+  const MinimiseResult result = start::minimise(
+      cluster, options, force_field.potential() != nullptr,
+      force_field.potential()              ? "the potential returned an energy or force that is not"
+      : force_field.model().is_many_body() ? "molecules are too close, or an O-H bond is broken"
+                                           : "atoms of two molecules may coincide");
+  cluster.write(positions_A);
+  return result;
 }
 
 MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> positions_A,
@@ -299,7 +296,7 @@ MinimiseResult relax_penalised(ForceField& force_field, double omega, std::span<
   if (!(omega > 0.0) || !std::isfinite(omega)) {
     throw InputError("omega must be positive and finite to relax a penalised cluster");
   }
-  start::DeformableCluster cluster(force_field, omega, positions_A);
+  start::MolecularCluster cluster(force_field, omega, positions_A);
   const MinimiseResult result = start::minimise(cluster, options);
   // Hydrogens have no repulsion: a dissociated hydrogen falls into the oxygen of another molecule.
   if (!(result.energy_kcal_per_mol > kDissociated * std::max(1, force_field.molecules()))) {

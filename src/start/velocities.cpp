@@ -12,12 +12,9 @@
 #include "tarn/start.hpp"
 
 namespace tarn::start {
-namespace {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
-
-}  // namespace
 
 void draw_velocities(const WaterModel& model, std::span<const double> positions_A,
                      double temperature_K, bool tangent, std::uint64_t seed, std::int64_t replica,

@@ -198,7 +198,7 @@ TEST(Gradient, RigidClusterMatchesDifferences) {
   for_models([](const WaterModel& model) {
     const std::vector<double> x = random_cluster(model, 5, 3, 0);
     ForceField force_field(model, 5);
-    start::RigidCluster problem(force_field, x);
+    start::MolecularCluster problem(force_field, std::nullopt, x);
     EXPECT_LT(gradient_error(problem), kOfDifferences);
   });
 }
@@ -208,7 +208,7 @@ TEST(Gradient, DeformableClusterMatchesDifferences) {
     for (double omega : {20.0, 100.0, 1000.0}) {
       const std::vector<double> x = distorted(random_cluster(model, 5, 3, 0), 0.03, 7);
       ForceField force_field(model, 5);
-      start::DeformableCluster problem(force_field, omega, x);
+      start::MolecularCluster problem(force_field, omega, x);
       EXPECT_LT(gradient_error(problem), kOfDifferences) << omega;
       // The energy agrees with the formulas of the engines.
       VectorXd gradient(problem.size());
