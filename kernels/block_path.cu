@@ -293,10 +293,6 @@ void launch_block_bead_forces(const ClusterLaunch& c, long long* step) {
                   rounded_parameters<R>(c.system.pair), step);
   });
 }
-void load_block_bead_forces(Precision precision, bool m_site) {
-  with_pairs(precision, m_site,
-             [&]<class R, bool kMSite>() { load_kernel(block_bead_forces_kernel<R, kMSite>); });
-}
 
 void launch_block_advance(const ClusterLaunch& c, std::int64_t first, std::int64_t n) {
   with_cluster(c.system, c.precision, c.m_site,

@@ -42,9 +42,6 @@ void launch_block_advance(const ClusterLaunch& c, std::int64_t first, std::int64
 /// @param c beads, each like a replica @param step if not null, incremented
 void launch_bead_forces(const ClusterLaunch& c, long long* step);
 void launch_block_bead_forces(const ClusterLaunch& c, long long* step);
-/// Loads the kernel of launch_bead_forces().
-void load_bead_forces(int molecules, Precision precision, bool m_site);
-void load_block_bead_forces(Precision precision, bool m_site);
 
 // ring_path.cu
 /// The constants of ring polymers in device memory.

@@ -190,14 +190,5 @@ void launch_bead_forces(const ClusterLaunch& c, long long* step) {
                    rounded_parameters<R>(c.system.pair), step);
   });
 }
-void load_bead_forces(int molecules, Precision precision, bool m_site) {
-  with_pairs(precision, m_site, [&]<class R, bool kMSite>() {
-    if (molecules > kMostInWarp) {
-      load_block_bead_forces(precision, m_site);
-    } else {
-      load_kernel(bead_forces_kernel<R, kMSite>);
-    }
-  });
-}
 
 }  // namespace tarn::gpu
