@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/start/rings.hpp"
+#include "start/molecule_frame.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/start.hpp"
 #include "tarn/state.hpp"

@@ -11,12 +11,12 @@
 
 #include "bench/bench_system.hpp"
 #include "bench/pair_bound.hpp"
+#include "cpu/thread_team.hpp"
 #include "physics/molecule_solve.hpp"
 #include "src/cpu/dense_solve.hpp"
-#include "src/cpu/stage_clock.hpp"
 #include "steps/step_parameters.hpp"
 #include "tarn/cpu_engine.hpp"
-#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/triple.hpp"
 
 /// @file
 /// Benchmarks of the CPU engine on one thread, by instruction set, scheme and precision.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/cuda_check.hpp"
+#include "kernels/device_buffer.hpp"
 
 namespace tarn::gpu {
 

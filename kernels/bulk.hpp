@@ -8,7 +8,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/bulk_calls.hpp"
-#include "kernels/cuda_check.hpp"
+#include "kernels/device_buffer.hpp"
 #include "kernels/device_buffer.hpp"
 
 /// @file

@@ -4,9 +4,8 @@
 #include <type_traits>
 
 #include "physics/bias.hpp"
-#include "physics/outside_forces.hpp"
 #include "physics/pair_force.hpp"
-#include "steps/ring.hpp"
+#include "steps/ring_measure.hpp"
 #include "steps/step_program.hpp"
 
 /// @file

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/parallel.hpp"
-#include "interface/check_start.hpp"
 #include "interface/exchange_places.hpp"
 #include "interface/measure.hpp"
 #include "interface/moments.hpp"
@@ -24,7 +23,6 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_length.hpp"
 #include "kernels/many_body.hpp"
-#include "kernels/newmark_solver.hpp"
 #include "kernels/pair_count_memory.hpp"
 #include "kernels/replica_memory.hpp"
 #include "kernels/ring_polymers.hpp"

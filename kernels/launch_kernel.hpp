@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/cuda_check.hpp"
+#include "kernels/device_buffer.hpp"
 
 /// @file
 /// The only file with CUDA's launch syntax. All other device code compiles as plain C++, which the

@@ -6,7 +6,6 @@
 #include "kernels/measure_sums.cuh"
 #include "physics/cluster_shape.hpp"
 #include "physics/geometry.hpp"
-#include "physics/moments.hpp"
 #include "physics/radial.hpp"
 #include "tarn/core/replica_map.hpp"
 
@@ -314,7 +313,7 @@ __global__ void parts_kernel(DeviceState d, double bh2, double link2, int* label
 static_assert(kMomentLanes == kWarpLanes);
 constexpr int kNoPlace = 0x7fffffff;
 
-/// A warp per (group, number). The order of the sums is that of physics/moments.hpp, which is the
+/// A warp per (group, number). The order of the sums is that of physics/radial.hpp, which is the
 /// same on all devices; a library reduction does not guarantee it.
 __global__ void __launch_bounds__(kMeasureThreads)
     moments_kernel(const double* rows, const int* stopped, DeviceGroups groups, DeviceMoments out) {

@@ -1,5 +1,4 @@
-#include "kernels/newmark_solver.hpp"
-
+#include "kernels/dense_solver.hpp"
 #include "kernels/launch_kernel.hpp"
 
 namespace tarn::gpu {

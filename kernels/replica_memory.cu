@@ -10,8 +10,8 @@
 #include "kernels/layout.hpp"
 #include "steps/step_parameters.hpp"
 #include "tarn/core/number.hpp"
-#include "tarn/flat_coordinates.hpp"
 #include "tarn/many_body.hpp"
+#include "tarn/physics/triple.hpp"
 
 namespace tarn::gpu {
 

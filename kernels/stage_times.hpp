@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/cuda_check.hpp"
+#include "kernels/device_buffer.hpp"
 #include "kernels/device_state.cuh"
 #include "tarn/engine.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/cuda_check.hpp"
+#include "kernels/device_buffer.hpp"
 #include "steps/step_parameters.hpp"
 
 namespace tarn::gpu {

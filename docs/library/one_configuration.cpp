@@ -7,7 +7,7 @@
 #include <tarn/minimise.hpp>
 #include <tarn/modes.hpp>
 #include <tarn/physics/water_model.hpp>
-#include <tarn/single_point.hpp>
+#include <tarn/cluster_forces.hpp>
 
 int main() try {
   const tarn::WaterModel model = tarn::find_water_model("tip3p").value();

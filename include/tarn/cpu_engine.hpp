@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,5 +24,17 @@ std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start
 
 /// Instruction sets of this build that run on this machine, widest first.
 std::vector<std::string> cpu_instruction_sets();
+
+/// Makes the engine of a part from its share of the start state.
+using PartMaker = std::function<std::unique_ptr<Engine>(const State& share)>;
+
+/// Makes an engine whose parts share the replicas and advance them at the same time, each on a
+/// thread of its own. The results do not depend on the number of parts if these have the same
+/// arithmetic. Parts that would have no replicas are not made.
+/// @param makers called on the threads of the parts
+/// @param threads that put frames together; 0: all processors of the process
+/// @throws what the makers throw; std::invalid_argument without makers
+std::unique_ptr<Engine> make_split_engine(const System& system, const State& start,
+                                          const std::vector<PartMaker>& makers, int threads);
 
 }  // namespace tarn

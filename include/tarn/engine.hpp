@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "tarn/physics/extremes.hpp"
 #include "tarn/physics/measured.hpp"
 #include "tarn/potential.hpp"
 #include "tarn/state.hpp"

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "tarn/core/error.hpp"
+#include "tarn/deck_text.hpp"
 #include "tarn/io/structure.hpp"
-#include "tarn/model_by_name.hpp"
 #include "tarn/state.hpp"
 
 namespace tarn::python {

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/symmetry.hpp"
+#include "analysis/isomers.hpp"
 #include "arrays.hpp"
 #include "interrupts.hpp"
 #include "locks.hpp"
@@ -30,8 +30,8 @@
 #include "tarn/check_potential.hpp"
 #include "tarn/cluster_forces.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/deck_text.hpp"
 #include "tarn/minimise.hpp"
-#include "tarn/model_by_name.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/start.hpp"
 

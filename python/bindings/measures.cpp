@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/isomers.hpp"
 #include "analysis/rdf.hpp"
 #include "analysis/survival.hpp"
-#include "analysis/symmetry.hpp"
 #include "arrays.hpp"
 #include "compare/scheme_run.hpp"
 #include "io/draw.hpp"
@@ -22,7 +22,6 @@
 #include "tarn/observe/observers.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
-#include "tarn/thermochemistry.hpp"
 
 /// @file
 /// Measurements of the result pages in docs/pages that no run and no comparison makes.

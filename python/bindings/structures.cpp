@@ -17,10 +17,10 @@
 #include "physics/model_table.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/deck_text.hpp"
 #include "tarn/devices.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/structure.hpp"
-#include "tarn/model_by_name.hpp"
 #include "tarn/physics/water_model.hpp"
 
 namespace tarn::python {

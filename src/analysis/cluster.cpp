@@ -3,9 +3,8 @@
 #include <cmath>
 #include <cstddef>
 
-#include "physics/cluster_parts.hpp"
+#include "physics/bias.hpp"
 #include "physics/cluster_shape.hpp"
-#include "physics/outside_forces.hpp"
 
 namespace tarn::analysis {
 namespace {

@@ -1,11 +1,10 @@
-#include "symmetry.hpp"
-
 #include <cmath>
 
 #include <Eigen/Core>
 #include <Eigen/Geometry>
 
 #include "core/dense.hpp"
+#include "isomers.hpp"
 
 namespace tarn::analysis {
 namespace {

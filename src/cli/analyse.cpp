@@ -5,7 +5,7 @@
 #include "command.hpp"
 #include "observe/trajectory_tables.hpp"
 #include "structure_files.hpp"
-#include "tarn/model_by_name.hpp"
+#include "tarn/deck_text.hpp"
 #include "terminal.hpp"
 #include "texts.hpp"
 

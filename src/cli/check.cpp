@@ -15,7 +15,6 @@
 #include "core/text.hpp"
 #include "deck/checker.hpp"
 #include "deck/deck_paths.hpp"
-#include "deck/defaults.hpp"
 #include "deck/notes.hpp"
 #include "deck/schema.hpp"
 #include "deck/system_limits.hpp"
@@ -24,7 +23,6 @@
 #include "physics/ring_frequencies.hpp"
 #include "physics/temperature_ladder.hpp"
 #include "start/molecule_frame.hpp"
-#include "start/rings.hpp"
 #include "start/start_sources.hpp"
 #include "tarn/check_potential.hpp"
 #include "tarn/core/error.hpp"
@@ -35,7 +33,6 @@
 #include "tarn/io/structure.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
-#include "tarn/start_state.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

@@ -12,11 +12,11 @@
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
+#include "tarn/deck_text.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/minimise.hpp"
-#include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "deck/suggest.hpp"
+#include "deck/source.hpp"
 
 namespace tarn::cli {
 namespace {

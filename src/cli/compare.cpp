@@ -17,7 +17,6 @@
 #include "core/text.hpp"
 #include "deck_arguments.hpp"
 #include "io/words.hpp"
-#include "ranks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"

@@ -7,8 +7,8 @@
 #include "command.hpp"
 #include "io/paths.hpp"
 #include "structure_files.hpp"
+#include "tarn/deck_text.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/model_by_name.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

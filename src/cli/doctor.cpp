@@ -2,10 +2,10 @@
 
 #include "command.hpp"
 #include "core/processors.hpp"
+#include "deck_arguments.hpp"
 #include "io/draw.hpp"
 #include "io/frame_formats.hpp"
 #include "kernels/cuda_engine.hpp"
-#include "ranks.hpp"
 #include "tarn/build_features.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"

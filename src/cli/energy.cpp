@@ -9,8 +9,8 @@
 #include "io/json.hpp"
 #include "start/molecule_frame.hpp"
 #include "structure_files.hpp"
+#include "tarn/cluster_forces.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/single_point.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
 

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
-#include "ranks.hpp"
+#include "deck_arguments.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/version.hpp"

@@ -8,7 +8,7 @@
 #include "command.hpp"
 #include "io/json.hpp"
 #include "physics/model_table.hpp"
-#include "tarn/model_by_name.hpp"
+#include "tarn/deck_text.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

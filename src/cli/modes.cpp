@@ -7,16 +7,15 @@
 
 #include <fmt/format.h>
 
-#include "analysis/symmetry.hpp"
+#include "analysis/isomers.hpp"
 #include "command.hpp"
 #include "io/frame_formats.hpp"
 #include "io/json.hpp"
 #include "io/paths.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/deck_text.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/model_by_name.hpp"
-#include "tarn/thermochemistry.hpp"
 #include "tarn/version.hpp"
 #include "terminal.hpp"
 

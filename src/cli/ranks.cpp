@@ -1,5 +1,3 @@
-#include "ranks.hpp"
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -16,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "deck_arguments.hpp"
 #include "tarn/core/error.hpp"
 #include "terminal.hpp"
 

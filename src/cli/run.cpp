@@ -14,7 +14,6 @@
 #include "deck/notes.hpp"
 #include "deck_arguments.hpp"
 #include "observe/warnings.hpp"
-#include "ranks.hpp"
 #include "run/run_messages.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"

@@ -8,10 +8,9 @@
 
 #include "core/text.hpp"
 #include "deck/checker.hpp"
-#include "deck/defaults.hpp"
 #include "deck/system_limits.hpp"
 #include "deck_arguments.hpp"
-#include "run/step_cost.hpp"
+#include "run/run_messages.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/observe/observers.hpp"
 

@@ -12,11 +12,11 @@
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/deck_potential.hpp"
+#include "tarn/deck_text.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
-#include "tarn/model_by_name.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn::cli {

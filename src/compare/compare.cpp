@@ -21,12 +21,12 @@
 #include "run/progress.hpp"
 #include "run/run_folder.hpp"
 #include "run/run_messages.hpp"
+#include "scheme_run.hpp"
 #include "tables.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/observe/observers.hpp"
-#include "water_variants.hpp"
 
 namespace tarn {
 namespace {

@@ -15,7 +15,6 @@
 #include "run/progress.hpp"
 #include "scheme_run.hpp"
 #include "tarn/core/units.hpp"
-#include "water_variants.hpp"
 
 namespace tarn {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "analysis/rdf.hpp"
 #include "io/json.hpp"
-#include "observe/ring_columns.hpp"
+#include "observe/observable.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/version.hpp"

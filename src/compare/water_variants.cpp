@@ -1,5 +1,3 @@
-#include "water_variants.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -12,7 +10,7 @@
 #include "io/words.hpp"
 #include "scheme_run.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/start_state.hpp"
+#include "tarn/start.hpp"
 
 namespace tarn {
 namespace {

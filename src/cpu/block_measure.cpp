@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "interface/moments.hpp"
-#include "physics/cluster_parts.hpp"
+#include "physics/cluster_shape.hpp"
 #include "physics/geometry.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/core/units.hpp"

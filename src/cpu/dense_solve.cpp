@@ -5,7 +5,7 @@
 #include "core/dense.hpp"
 #include "physics/dense_matrix.hpp"
 #include "physics/flexible_hessian.hpp"
-#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/triple.hpp"
 
 namespace tarn::cpu {
 namespace {

@@ -11,13 +11,13 @@
 #include "core/aligned.hpp"
 #include "kernel_table.hpp"
 #include "layout.hpp"
+#include "physics/bias.hpp"
 #include "physics/flexible.hpp"
-#include "physics/outside_forces.hpp"
 #include "steps/step_parameters.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
-#include "tarn/flat_coordinates.hpp"
 #include "tarn/many_body.hpp"
+#include "tarn/physics/triple.hpp"
 
 namespace tarn {
 

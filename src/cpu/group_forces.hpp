@@ -6,12 +6,11 @@
 
 #include "group.hpp"
 #include "physics/bias.hpp"
-#include "physics/outside_forces.hpp"
 #include "physics/pair_force.hpp"
 #include "potential_forces.hpp"
-#include "stage_clock.hpp"
 #include "steps/step_parameters.hpp"
 #include "tarn/engine.hpp"
+#include "thread_team.hpp"
 
 namespace tarn::cpu {
 

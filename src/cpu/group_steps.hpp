@@ -11,7 +11,6 @@
 #include "group_forces.hpp"
 #include "kernel_table.hpp"
 #include "ring_tables.hpp"
-#include "stage_clock.hpp"
 #include "stopped_replicas.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/engine.hpp"

@@ -3,7 +3,6 @@
 #include "pack_memory.hpp"
 #include "physics/bias.hpp"
 #include "physics/noise.hpp"
-#include "physics/outside_forces.hpp"
 #include "steps/step_program.hpp"
 
 /// @file

@@ -1,18 +1,16 @@
-#include "ring_estimators.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 
 #include "interface/moments.hpp"
+#include "physics/bias.hpp"
 #include "physics/geometry.hpp"
-#include "physics/outside_forces.hpp"
 #include "ring_steps.hpp"
 #include "steps/ring_measure.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/core/replica_map.hpp"
-#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/triple.hpp"
 
 namespace tarn::cpu {
 namespace {

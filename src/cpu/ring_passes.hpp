@@ -2,7 +2,7 @@
 
 #include "molecule_passes.hpp"
 #include "ring_fourier.hpp"
-#include "steps/ring.hpp"
+#include "steps/ring_measure.hpp"
 
 /// @file
 /// Passes over the modes and the beads of ring polymers. A lane is a mode or a bead: pack p * N + m

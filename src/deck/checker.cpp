@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "deck_paths.hpp"
-#include "defaults.hpp"
-#include "suggest.hpp"
+#include "source.hpp"
+#include "system_limits.hpp"
 #include "tarn/deck_text.hpp"
 #include "tarn/io/structure.hpp"
 #include "water_keys.hpp"

@@ -13,9 +13,7 @@
 #include "deck_paths.hpp"
 #include "schema.hpp"
 #include "source.hpp"
-#include "suggest.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/model_by_name.hpp"
 
 namespace tarn {
 

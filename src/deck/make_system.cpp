@@ -7,7 +7,6 @@
 
 #include "analysis/spectrum.hpp"
 #include "core/text.hpp"
-#include "defaults.hpp"
 #include "physics/model_table.hpp"
 #include "schema.hpp"
 #include "system_limits.hpp"

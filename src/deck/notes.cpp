@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "defaults.hpp"
 #include "physics/model_table.hpp"
 #include "physics/ring_frequencies.hpp"
 #include "physics/ring_polymer.hpp"

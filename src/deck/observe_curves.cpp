@@ -7,7 +7,6 @@
 #include "analysis/correlation.hpp"
 #include "checker.hpp"
 #include "core/text.hpp"
-#include "defaults.hpp"
 #include "notes.hpp"
 #include "system_limits.hpp"
 #include "water_keys.hpp"

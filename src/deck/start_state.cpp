@@ -1,5 +1,3 @@
-#include "tarn/start_state.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -11,6 +9,7 @@
 #include "io/checkpoint.hpp"
 #include "schema.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/start.hpp"
 
 namespace tarn {
 namespace {

@@ -1,5 +1,3 @@
-#include "suggest.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -7,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "schema.hpp"
+#include "source.hpp"
 
 namespace tarn::decks {
 namespace {

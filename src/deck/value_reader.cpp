@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "checker.hpp"
-#include "interface/check_start.hpp"
+#include "interface/measure.hpp"
 #include "io/words.hpp"
-#include "suggest.hpp"
+#include "source.hpp"
 
 namespace tarn::decks {
 namespace {

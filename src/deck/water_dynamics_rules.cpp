@@ -5,7 +5,6 @@
 
 #include "checker.hpp"
 #include "core/text.hpp"
-#include "defaults.hpp"
 #include "steps/step_parameters.hpp"
 #include "system_limits.hpp"
 #include "tarn/core/units.hpp"

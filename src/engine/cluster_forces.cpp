@@ -15,10 +15,9 @@
 #include "device_engine.hpp"
 #include "physics/cluster_shape.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/flat_coordinates.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/many_body.hpp"
-#include "tarn/single_point.hpp"
+#include "tarn/physics/triple.hpp"
 #include "tarn/state.hpp"
 
 namespace tarn {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/processors.hpp"
-#include "interface/check_start.hpp"
+#include "interface/measure.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"

@@ -1,5 +1,3 @@
-#include "check_start.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -8,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "measure.hpp"
 #include "steps/single.hpp"
 #include "tarn/core/error.hpp"
 

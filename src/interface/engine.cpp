@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "check_start.hpp"
+#include "measure.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "physics/bias.hpp"
 #include "physics/molecule_solve.hpp"
-#include "physics/outside_forces.hpp"
 #include "physics/pair_force.hpp"
-#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/triple.hpp"
 
 namespace tarn {
 namespace {

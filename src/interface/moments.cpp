@@ -6,10 +6,10 @@
 
 #include "core/parallel.hpp"
 #include "measure.hpp"
-#include "physics/outside_forces.hpp"
+#include "physics/bias.hpp"
 #include "physics/radial.hpp"
 #include "tarn/core/replica_map.hpp"
-#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/triple.hpp"
 
 namespace tarn {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "physics/moments.hpp"
+#include "physics/radial.hpp"
 #include "steps/measure.hpp"
 #include "tarn/engine.hpp"
 

@@ -11,13 +11,13 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
+#include "frame_formats.hpp"
 #include "paths.hpp"
 #include "structure_checks.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/version.hpp"
-#include "trajectory_files.hpp"
 #include "water_atoms.hpp"
 #include "xyz.hpp"
 

@@ -17,7 +17,6 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "tarn/state.hpp"
-#include "trajectory_files.hpp"
 #include "water_atoms.hpp"
 #include "words.hpp"
 #include "xyz.hpp"

@@ -1,5 +1,3 @@
-#include "trajectory_files.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

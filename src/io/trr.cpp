@@ -9,7 +9,6 @@
 
 #include "frame_formats.hpp"
 #include "tarn/core/error.hpp"
-#include "trajectory_files.hpp"
 #include "water_atoms.hpp"
 #include "xdr.hpp"
 

@@ -11,7 +11,6 @@
 
 #include "frame_formats.hpp"
 #include "tarn/core/error.hpp"
-#include "trajectory_files.hpp"
 #include "water_atoms.hpp"
 #include "xdr.hpp"
 

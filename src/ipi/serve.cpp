@@ -20,9 +20,9 @@
 #include "sockets.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/flat_coordinates.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/physics/parameters.hpp"
+#include "tarn/physics/triple.hpp"
 
 namespace tarn {
 namespace {

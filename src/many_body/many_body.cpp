@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/aligned.hpp"
-#include "core/flush_denormals.hpp"
 #include "core/parallel.hpp"
+#include "core/processors.hpp"
 #include "kernels.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"

@@ -16,9 +16,9 @@
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/flat_coordinates.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/many_body.hpp"
+#include "tarn/physics/triple.hpp"
 
 namespace tarn {
 namespace {

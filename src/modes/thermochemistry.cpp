@@ -1,5 +1,3 @@
-#include "tarn/thermochemistry.hpp"
-
 #include <cmath>
 #include <cstddef>
 
@@ -11,6 +9,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/many_body.hpp"
+#include "tarn/modes.hpp"
 
 namespace tarn {
 namespace {

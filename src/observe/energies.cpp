@@ -4,7 +4,6 @@
 #include "interface/moments.hpp"
 #include "io/archive.hpp"
 #include "observable.hpp"
-#include "ring_columns.hpp"
 #include "table_observer.hpp"
 #include "tarn/core/units.hpp"
 

@@ -7,14 +7,13 @@
 #include <fmt/format.h>
 
 #include "analysis/isomers.hpp"
-#include "analysis/symmetry.hpp"
 #include "baths.hpp"
 #include "core/parallel.hpp"
 #include "io/archive.hpp"
 #include "io/xyz.hpp"
 #include "observable.hpp"
 #include "start/molecule_frame.hpp"
-#include "start/shared_calls.hpp"
+#include "start/start_sources.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"
@@ -26,7 +25,6 @@
 #include "tarn/many_body.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"
-#include "tarn/thermochemistry.hpp"
 #include "warnings.hpp"
 
 namespace tarn {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "tarn/core/units.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/observer.hpp"
+#include "tarn/physics/measured.hpp"
 
 /// @file
 /// The registry of the observers that decks turn on.
@@ -85,5 +88,30 @@ const std::vector<Observable>& observables();
 /// The observer of a row, or null.
 std::unique_ptr<Observer> make_observer(const Observable& row, const Deck& deck,
                                         ObserverContext run);
+
+struct RingColumn {
+  std::string_view name;
+  double RingMeasures::*value;
+  double factor = 1.0;
+  bool has_limit = true;  ///< whether its mean is that of quantum nuclei for many beads
+
+  double of(const RingMeasures& m) const { return factor * m.*value; }
+};
+
+inline constexpr std::array<RingColumn, 13> kRingColumns{{
+    {"energy_primitive_kcal_per_mol", &RingMeasures::primitive_kcal_per_mol},
+    {"energy_virial_kcal_per_mol", &RingMeasures::virial_kcal_per_mol},
+    {"kinetic_o_kcal_per_mol", &RingMeasures::kinetic_o_kcal_per_mol},
+    {"kinetic_h_kcal_per_mol", &RingMeasures::kinetic_h_kcal_per_mol},
+    {"kinetic_o_meV", &RingMeasures::kinetic_o_kcal_per_mol, units::meV_per_kcal_per_mol},
+    {"kinetic_h_meV", &RingMeasures::kinetic_h_kcal_per_mol, units::meV_per_kcal_per_mol},
+    {"potential_kcal_per_mol", &RingMeasures::potential_kcal_per_mol},
+    {"intramolecular_kcal_per_mol", &RingMeasures::intramolecular_kcal_per_mol},
+    {"spring_kcal_per_mol", &RingMeasures::spring_kcal_per_mol, 1.0, false},
+    {"gyration2_o_A2", &RingMeasures::gyration2_o_A2},
+    {"gyration2_h_A2", &RingMeasures::gyration2_h_A2},
+    {"centroid_K", &RingMeasures::centroid_K, 1.0, false},
+    {"internal_K", &RingMeasures::internal_K, 1.0, false},
+}};
 
 }  // namespace tarn

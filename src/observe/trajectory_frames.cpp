@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "core/text.hpp"
-#include "physics/cluster_parts.hpp"
 #include "physics/cluster_shape.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"

@@ -7,8 +7,8 @@
 
 #include "deck/checker.hpp"
 #include "deck/deck_paths.hpp"
-#include "deck/defaults.hpp"
 #include "deck/key_table.hpp"
+#include "deck/system_limits.hpp"
 #include "io/words.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_text.hpp"

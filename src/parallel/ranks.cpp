@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/processors.hpp"
-#include "interface/check_start.hpp"
+#include "interface/measure.hpp"
 #include "launcher.hpp"
 #include "rank_part.hpp"
 #include "tarn/core/error.hpp"

@@ -1,5 +1,3 @@
-#include "tarn/split_engine.hpp"
-
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
@@ -16,9 +14,10 @@
 #include "core/processors.hpp"
 #include "engine/device_engine.hpp"
 #include "frame_parts.hpp"
-#include "interface/check_start.hpp"
 #include "interface/exchange_places.hpp"
+#include "interface/measure.hpp"
 #include "kernels/device_probe.hpp"
+#include "tarn/cpu_engine.hpp"
 #include "tarn/engine.hpp"
 
 namespace tarn {

@@ -1,11 +1,10 @@
-#include "cluster_parts.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 
-#include "tarn/physics/extremes.hpp"
+#include "cluster_shape.hpp"
+#include "tarn/physics/measured.hpp"
 
 namespace tarn {
 namespace {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "tarn/core/units.hpp"
 #include "tarn/physics/measured.hpp"
@@ -133,3 +135,21 @@ TARN_HD T lindemann_term(const T& mean, const T& squares, double samples) {
 }
 
 }  // namespace tarn::inline TARN_ARCH
+
+namespace tarn {
+
+/// The molecules outside the largest part of a cluster: oxygens nearer than `link_A` to one
+/// another, directly or through others, form one part. Of parts of equal size the one with the
+/// first molecule counts as the largest.
+/// @param positions_A [molecule][9]
+/// @return their numbers from 0, in rising order; none when the cluster is whole
+std::vector<int> evaporated_molecules(std::span<const double> positions_A, double link_A);
+
+/// The row of a replica: evaporated_molecules() and the kinetic energy of their motion.
+/// @param velocities_A_per_akma [molecule][9]
+/// @param mass_o_Da,mass_h_Da masses of the atoms
+ClusterParts cluster_parts(std::span<const double> positions_A,
+                           std::span<const double> velocities_A_per_akma, double mass_o_Da,
+                           double mass_h_Da, double link_A);
+
+}  // namespace tarn

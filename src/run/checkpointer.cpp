@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "parallel/frame_parts.hpp"
-#include "replicas.hpp"
+#include "run_observers.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/version.hpp"
 

@@ -9,12 +9,12 @@
 #include "io/checkpoint.hpp"
 #include "parallel/frame_parts.hpp"
 #include "progress.hpp"
-#include "replicas.hpp"
 #include "run_messages.hpp"
+#include "run_observers.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/potential.hpp"
-#include "tarn/start_state.hpp"
+#include "tarn/start.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn {

@@ -1,5 +1,3 @@
-#include "replicas.hpp"
-
 #include <cstddef>
 #include <functional>
 #include <set>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "parallel/frame_parts.hpp"
+#include "run_observers.hpp"
 #include "start/molecule_frame.hpp"
 
 namespace tarn {

@@ -16,9 +16,9 @@
 #include "core/dense.hpp"
 #include "deck/notes.hpp"
 #include "physics/molecule_solve.hpp"
-#include "physics/ou.hpp"
+#include "physics/noise.hpp"
 #include "steps/step_parameters.hpp"
-#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/triple.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn {

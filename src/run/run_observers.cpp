@@ -15,8 +15,8 @@
 #include "run_folder.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/flat_coordinates.hpp"
 #include "tarn/io/atomic_file.hpp"
+#include "tarn/physics/triple.hpp"
 
 namespace tarn {
 

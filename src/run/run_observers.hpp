@@ -13,8 +13,10 @@
 #include "io/archive.hpp"
 #include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
+#include "tarn/engine.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/start.hpp"
+#include "tarn/state.hpp"
 
 namespace tarn {
 
@@ -182,5 +184,21 @@ class DissociationWatch final : public FirstEventWatch {
   std::optional<Found> find(const Frame& frame, std::size_t r) const override;
   Engine& engine_;
 };
+
+/// A State split into live and stopped replicas.
+struct LiveAndStopped {
+  State live;
+  State stopped;
+};
+
+/// Separates the replicas that an engine may continue from those that blew up.
+LiveAndStopped split(State state, const std::vector<BlowUp>& blow_ups);
+
+/// Inverse of split(), sorted by replica id; step and molecules are taken from `live`.
+State join(State live, const State& stopped);
+
+/// Wraps an engine: positions in Frames are relative to the centre of mass of each replica. The
+/// state and all quantities computed from it are unchanged.
+std::unique_ptr<Engine> centred(std::unique_ptr<Engine> engine, const WaterModel& model);
 
 }  // namespace tarn

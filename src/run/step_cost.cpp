@@ -1,5 +1,3 @@
-#include "step_cost.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,7 +7,8 @@
 #include <vector>
 
 #include "core/processors.hpp"
-#include "start/rings.hpp"
+#include "run_messages.hpp"
+#include "start/molecule_frame.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/start.hpp"
 

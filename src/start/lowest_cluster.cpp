@@ -16,7 +16,7 @@
 #include "cluster_moves.hpp"
 #include "core/parallel.hpp"
 #include "molecule_frame.hpp"
-#include "shared_calls.hpp"
+#include "start_sources.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
 

@@ -17,7 +17,7 @@
 #include "analysis/isomers.hpp"
 #include "cluster_coordinates.hpp"
 #include "core/parallel.hpp"
-#include "shared_calls.hpp"
+#include "start_sources.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/structure.hpp"

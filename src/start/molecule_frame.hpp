@@ -6,6 +6,8 @@
 #include <Eigen/Geometry>
 
 #include "tarn/physics/water_model.hpp"
+#include "tarn/state.hpp"
+#include "tarn/system.hpp"
 
 namespace tarn::start {
 
@@ -53,5 +55,17 @@ double farthest_oxygen_A(const WaterModel& model, std::span<const double> positi
 /// Moves the centre of mass of a cluster to the origin.
 /// @param positions_A 9 N numbers; replaced
 void move_centre_to_origin(const WaterModel& model, std::span<double> positions_A);
+
+/// The centroids of ring polymers as classical replicas. One bead: the state itself.
+State centroids_of(const State& rings);
+
+/// Ring polymers with these centroids. Without a source, all beads are at the centroid, and the
+/// velocities of the other modes are drawn at P T unless the centroids are at rest by choice.
+/// @param source ring polymers to continue from, with any number of beads; modes that they lack are
+/// at rest at 0 or drawn; null: none
+/// @param moving whether velocities are drawn for modes without a source
+/// @param source_velocities whether those of the source are used
+State rings_of(const System& system, State centroids, const State* source, bool moving,
+               bool source_velocities);
 
 }  // namespace tarn::start

@@ -1,9 +1,8 @@
-#include "rings.hpp"
-
 #include <cmath>
 #include <cstddef>
 #include <utility>
 
+#include "molecule_frame.hpp"
 #include "physics/noise.hpp"
 #include "physics/ring_polymer.hpp"
 

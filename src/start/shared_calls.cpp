@@ -1,5 +1,3 @@
-#include "shared_calls.hpp"
-
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
@@ -10,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "start_sources.hpp"
 #include "tarn/core/number.hpp"
 
 namespace tarn::start {

@@ -7,7 +7,7 @@
 #include "core/slow_point.hpp"
 #include "physics/slow_manifold.hpp"
 #include "start_sources.hpp"
-#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/triple.hpp"
 
 namespace tarn::start {
 namespace {

@@ -9,12 +9,10 @@
 
 #include "core/parallel.hpp"
 #include "molecule_frame.hpp"
-#include "rings.hpp"
 #include "start_sources.hpp"
 #include "tarn/core/replica_map.hpp"
 #include "tarn/io/structure.hpp"
-#include "tarn/physics/extremes.hpp"
-#include "tarn/start_state.hpp"
+#include "tarn/physics/measured.hpp"
 
 namespace tarn {
 namespace {

@@ -8,7 +8,7 @@
 #include "physics/noise.hpp"
 #include "start_sources.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/triple.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn::start {

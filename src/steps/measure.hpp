@@ -4,7 +4,6 @@
 #include "physics/exchange.hpp"
 #include "physics/flexible.hpp"
 #include "physics/molecule_solve.hpp"
-#include "physics/outside_forces.hpp"
 #include "physics/penalty.hpp"
 #include "step_parameters.hpp"
 #include "tarn/core/units.hpp"

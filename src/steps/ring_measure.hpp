@@ -1,8 +1,10 @@
 #pragma once
 
 #include "measure.hpp"
+#include "physics/ring_polymer.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/physics/measured.hpp"
+#include "thermostat.hpp"
 
 /// @file
 /// Estimators of ring polymers, equation (83), as sums over modes, molecules and beads: what each
@@ -127,3 +129,35 @@ TARN_HD void put_ring_energies(const RingEstimate& e, int molecules, int beads,
 
 }  // namespace TARN_ARCH
 }  // namespace tarn
+
+namespace tarn::inline TARN_ARCH {
+
+/// Constants of a mode; see RingMode.
+template <class T>
+struct ModeNumbers {
+  T cosine, sine_over_omega, omega_sine;
+  OuParameters<T> ou;
+};
+
+/// O of a mode.
+/// @param tally see thermostat_penalised
+template <class T, class Tally = NoTally>
+TARN_HD void ring_noise(const ModeNumbers<T>& c, const Triple<T>& xi, MoleculeState<T>& s,
+                        const Tally& tally = {}) {
+  const Triple<T> before = s.v;
+  s.v = ou_step(before, xi, c.ou);
+  tally(before, s.v);
+}
+
+/// The part of a step before the forces: kick, C, the middle, C.
+/// @param middle called with the state: O of BAOAB, or nothing
+template <class T, class Middle>
+TARN_HD void begin_ring(const ModeNumbers<T>& c, const T& h, MoleculeState<T>& s,
+                        const Middle& middle) {
+  kick(s, h);
+  rotate_ring(s.x, s.v, c.cosine, c.sine_over_omega, c.omega_sine);
+  middle(s);
+  rotate_ring(s.x, s.v, c.cosine, c.sine_over_omega, c.omega_sine);
+}
+
+}  // namespace tarn::inline TARN_ARCH

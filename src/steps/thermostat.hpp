@@ -4,7 +4,7 @@
 
 #include "molecule_state.hpp"
 #include "physics/molecule_solve.hpp"
-#include "physics/ou.hpp"
+#include "physics/noise.hpp"
 #include "rigid.hpp"
 
 /// @file

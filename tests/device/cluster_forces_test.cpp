@@ -2,7 +2,6 @@
 
 #include "device_fixture.hpp"
 #include "tarn/minimise.hpp"
-#include "tarn/single_point.hpp"
 #include "tarn/start.hpp"
 
 /// @file

@@ -10,8 +10,8 @@
 #include "one_replica.hpp"
 #include "steps/newmark.hpp"
 #include "steps/step_parameters.hpp"
+#include "tarn/cpu_engine.hpp"
 #include "tarn/exchange.hpp"
-#include "tarn/split_engine.hpp"
 #include "worst.hpp"
 
 /// @file

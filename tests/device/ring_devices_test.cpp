@@ -3,8 +3,8 @@
 #include "exchange_states.hpp"
 #include "one_replica.hpp"
 #include "ring_fixtures.hpp"
+#include "tarn/cpu_engine.hpp"
 #include "tarn/exchange.hpp"
-#include "tarn/split_engine.hpp"
 #include "worst.hpp"
 
 /// @file

@@ -1,6 +1,5 @@
-#include "tarn/single_point.hpp"
-
 #include "device_fixture.hpp"
+#include "tarn/cluster_forces.hpp"
 #include "tarn/start.hpp"
 
 /// @file

@@ -8,11 +8,11 @@
 #include "kernels/device_probe.hpp"
 #include "kernels/launch_length.hpp"
 #include "ring_fixtures.hpp"
-#include "run/step_cost.hpp"
+#include "run/run_messages.hpp"
 #include "steps/step_parameters.hpp"
+#include "tarn/cluster_forces.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/single_point.hpp"
 
 /// @file
 /// Machines that lack something: the probe or the engine reports what.

@@ -3,7 +3,7 @@
 
 #include "engine_fixtures.hpp"
 #include "src/core/processors.hpp"
-#include "start/rings.hpp"
+#include "start/molecule_frame.hpp"
 
 /// @file
 /// Too little memory: for every failing allocation, in any thread, the caller receives

@@ -5,7 +5,6 @@
 #include "dual.hpp"
 #include "physics/molecule_solve.hpp"
 #include "physics/noise.hpp"
-#include "physics/ou.hpp"
 #include "physics/pair_force.hpp"
 #include "physics/settle.hpp"
 #include "physics/shake.hpp"

@@ -1,5 +1,3 @@
-#include "tarn/split_engine.hpp"
-
 #include <atomic>
 #include <thread>
 
@@ -7,7 +5,8 @@
 #include "engine_parts.hpp"
 #include "fake_engine.hpp"
 #include "parallel/frame_parts.hpp"
-#include "start/rings.hpp"
+#include "start/molecule_frame.hpp"
+#include "tarn/cpu_engine.hpp"
 
 /// @file
 /// Law 6: the number of parts of an engine changes no bit. Parts on CUDA devices are tested in

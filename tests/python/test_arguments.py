@@ -16,7 +16,7 @@ import tarn
 
 FUNCTIONS = [
     tarn.check_potential, tarn.compare, tarn.devices, tarn.dipole_moments, tarn.energy_and_forces, tarn.minimise,
-    tarn.normal_modes, tarn.observer, tarn.random_cluster, tarn.rdf, tarn.read_structure, tarn.run,
+    tarn.normal_modes, tarn.observer, tarn.open, tarn.random_cluster, tarn.rdf, tarn.read_structure, tarn.report, tarn.run,
     tarn.temperature_ladder, tarn.write_structure, tarn.Ensemble, tarn.Ensemble.load, tarn.Observer,
 ]  # fmt: skip
 
@@ -31,7 +31,7 @@ def good(name: str) -> object:
     """A right value of a required argument."""
     values = {
         "positions_A": tarn.random_cluster(2), "deck": HEPTAMER, "schemes": ["settle"],
-        "molecules": 2, "lowest_K": 150, "highest_K": 300, "model": "tip3p", "trajectory": tarn.random_cluster(2, replicas=3), "path": "missing/a.xyz",
+        "molecules": 2, "lowest_K": 150, "highest_K": 300, "model": "tip3p", "trajectory": tarn.random_cluster(2, replicas=3), "path": "missing/a.xyz", "folder": "missing", "folders": ["missing"],
         "potential": partial(tarn.energy_and_forces, model="tip3p"), "columns": "x_A", "function": len, "every": 1, "file": "x", "fields": ["energies"],
     }  # fmt: skip
     return values[name]

@@ -4,7 +4,7 @@
 #include "engine_fixtures.hpp"
 #include "engine_parts.hpp"
 #include "model_potential.hpp"
-#include "start/rings.hpp"
+#include "start/molecule_frame.hpp"
 #include "steps/step_parameters.hpp"
 #include "tarn/ranks.hpp"
 #if defined(TARN_TEST_EMULATED)

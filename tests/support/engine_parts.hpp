@@ -1,7 +1,7 @@
 #pragma once
 
 #include "engine_fixtures.hpp"
-#include "tarn/split_engine.hpp"
+#include "tarn/cpu_engine.hpp"
 
 /// @file
 /// Law 6: an engine made of parts gives the same bits as one engine.

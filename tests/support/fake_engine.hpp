@@ -13,7 +13,7 @@
 #include "physics/geometry.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/exchange.hpp"
-#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/triple.hpp"
 #include "testing.hpp"
 
 namespace tarn::test {

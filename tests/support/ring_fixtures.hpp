@@ -3,7 +3,7 @@
 #include "engine_fixtures.hpp"
 #include "physics/ring_frequencies.hpp"
 #include "physics/ring_polymer.hpp"
-#include "start/rings.hpp"
+#include "start/molecule_frame.hpp"
 #include "steps/step_parameters.hpp"
 #include "testing.hpp"
 

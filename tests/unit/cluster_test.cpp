@@ -1,7 +1,7 @@
 #include "tarn/analysis/cluster.hpp"
 
 #include "plain_water.hpp"
-#include "tarn/physics/extremes.hpp"
+#include "tarn/physics/measured.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "deck/notes.hpp"
 #include "deck/schema.hpp"
-#include "deck/suggest.hpp"
+#include "deck/source.hpp"
 #include "tarn/deck_text.hpp"
 #include "testing.hpp"
 #include "text_parts.hpp"

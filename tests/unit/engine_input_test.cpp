@@ -1,6 +1,6 @@
 #include "engine_fixtures.hpp"
 #include "forked.hpp"
-#include "start/rings.hpp"
+#include "start/molecule_frame.hpp"
 #include "tarn/force_field.hpp"
 #include "testing.hpp"
 

@@ -1,5 +1,4 @@
 #include "compare/scheme_run.hpp"
-#include "compare/water_variants.hpp"
 #include "tarn/compare.hpp"
 #include "testing.hpp"
 

@@ -13,7 +13,6 @@
 #include "tarn/modes.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/run.hpp"
-#include "tarn/thermochemistry.hpp"
 #include "testing.hpp"
 #include "water_fixtures.hpp"
 

@@ -3,7 +3,7 @@
 #include "kernels/layout.hpp"
 #include "physics/noise.hpp"
 #include "physics/pair_force.hpp"
-#include "steps/ring.hpp"
+#include "steps/ring_measure.hpp"
 #include "steps/step_program.hpp"
 #include "testing.hpp"
 #include "water_fixtures.hpp"

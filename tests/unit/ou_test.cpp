@@ -1,6 +1,5 @@
-#include "physics/ou.hpp"
-
 #include "core/pack.hpp"
+#include "physics/noise.hpp"
 #include "steps/step_program.hpp"
 #include "testing.hpp"
 #include "water_fixtures.hpp"

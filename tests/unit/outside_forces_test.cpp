@@ -1,7 +1,6 @@
-#include "physics/outside_forces.hpp"
-
 #include "core/pack.hpp"
 #include "dual.hpp"
+#include "physics/bias.hpp"
 #include "steps/step_parameters.hpp"
 #include "testing.hpp"
 #include "water_fixtures.hpp"

@@ -1,7 +1,7 @@
 
 
 #include "tarn/deck.hpp"
-#include "tarn/model_by_name.hpp"
+#include "tarn/deck_text.hpp"
 #include "testing.hpp"
 
 namespace tarn {

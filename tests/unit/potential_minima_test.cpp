@@ -3,7 +3,7 @@
 
 #include "modes_numbers.hpp"
 #include "recorded_potential.hpp"
-#include "start/shared_calls.hpp"
+#include "start/start_sources.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/modes.hpp"

@@ -1,5 +1,3 @@
-#include "tarn/start_state.hpp"
-
 #include "io/checkpoint.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/io/structure.hpp"

@@ -1,9 +1,8 @@
-#include "tarn/thermochemistry.hpp"
-
-#include "analysis/symmetry.hpp"
+#include "analysis/isomers.hpp"
 #include "io/xyz.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/minimise.hpp"
+#include "tarn/modes.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"
 #include "water_fixtures.hpp"

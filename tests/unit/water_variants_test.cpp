@@ -1,5 +1,4 @@
-#include "compare/water_variants.hpp"
-
+#include "compare/scheme_run.hpp"
 #include "io/checkpoint.hpp"
 #include "tarn/start.hpp"
 #include "testing.hpp"

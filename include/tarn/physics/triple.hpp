@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+
 #include "tarn/core/number.hpp"
 #include "tarn/core/vec3.hpp"
 #include "tarn/physics/parameters.hpp"
@@ -34,6 +37,24 @@ TARN_HD Triple<T> scale(const T& s_o, const T& s_h, const Triple<T>& a) {
 template <class T>
 TARN_HD T weighted_norm2(const T& s_o, const T& s_h, const Triple<T>& a) {
   return fma(s_o, norm2(a.o), s_h * (norm2(a.h1) + norm2(a.h2)));
+}
+
+/// The atoms of the molecule whose nine coordinates start at `p`.
+inline Triple<double> load_molecule(const double* p) {
+  return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
+}
+/// Writes the nine coordinates of a molecule to `p`.
+inline void store_molecule(const Triple<double>& t, double* p) {
+  const double c[9] = {t.o.x, t.o.y, t.o.z, t.h1.x, t.h1.y, t.h1.z, t.h2.x, t.h2.y, t.h2.z};
+  std::copy(c, c + 9, p);
+}
+
+/// The same for molecule number `molecule` of an array.
+inline Triple<double> molecule_at(const double* coordinates, std::size_t molecule) {
+  return load_molecule(coordinates + 9 * molecule);
+}
+inline void put_molecule(const Triple<double>& t, double* coordinates, std::size_t molecule) {
+  store_molecule(t, coordinates + 9 * molecule);
 }
 
 }  // namespace tarn::inline TARN_ARCH
