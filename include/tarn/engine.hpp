@@ -125,7 +125,7 @@ struct RadialCounts {
 
 /// Sums of the numbers of rows over the running replicas of each group, relative to a pivot: the
 /// number of the running replica with the lowest id. The order of a sum depends on the replica ids
-/// only; see physics/moments.hpp.
+/// only; see physics/radial.hpp.
 struct GroupMoments {
   int groups = 0;                    ///< a replica belongs to the group (replica id mod groups)
   int numbers = 0;                   ///< in a row
