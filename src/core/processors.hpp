@@ -1,11 +1,13 @@
 #pragma once
 
-#include <immintrin.h>
 #include <string>
 #include <string_view>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
 /// @file
-/// The processors of this machine and the default number of threads.
+/// The processors of this machine, the default number of threads, and how they treat denormals.
 
 namespace tarn {
 

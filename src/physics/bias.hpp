@@ -8,7 +8,8 @@
 #include "tarn/system.hpp"
 
 /// @file
-/// Biases on a coordinate xi of the oxygens, equations (97) and (98): windows and walls.
+/// Forces from outside: biases on a coordinate xi of the oxygens, equations (97) and (98), the wall
+/// of a confinement, equation (24), and a uniform field, equation (96).
 
 namespace tarn {
 
