@@ -9,7 +9,6 @@
 
 #include "kernels/bulk_calls.hpp"
 #include "kernels/device_buffer.hpp"
-#include "kernels/device_buffer.hpp"
 
 /// @file
 /// Work on device memory that is not physics, by Thrust. It is ordered with the other work of a

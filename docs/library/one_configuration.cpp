@@ -2,12 +2,12 @@
 #include <cstdio>
 #include <vector>
 
+#include <tarn/cluster_forces.hpp>
 #include <tarn/core/error.hpp>
 #include <tarn/force_field.hpp>
 #include <tarn/minimise.hpp>
 #include <tarn/modes.hpp>
 #include <tarn/physics/water_model.hpp>
-#include <tarn/cluster_forces.hpp>
 
 int main() try {
   const tarn::WaterModel model = tarn::find_water_model("tip3p").value();

@@ -6,13 +6,11 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tarn/core/error.hpp"
 #include "tarn/core/message.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/engine.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "tarn/potential.hpp"
@@ -162,30 +160,5 @@ Start make_start(const Deck& deck, const StartProgress& progress = {});
 /// True if the starts of two decks are bitwise equal, because the decks differ only in keys that do
 /// not affect a start. Starts from files and states also depend on the time step.
 bool have_equal_starts(const Deck& first, const Deck& second);
-
-/// The state that another run left.
-struct StartState {
-  std::string path;  ///< path of the checkpoint
-  Deck deck;         ///< deck of that run, without length and observers
-  State state;
-  std::vector<BlowUp> blow_ups;  ///< replicas that were stopped
-};
-
-/// Reads the state that the deck names.
-/// @throws IoError (see io::read_checkpoint); InputError if there is no such run, or it is not a
-/// run of water
-StartState read_start_state(const Deck& deck);
-
-/// A problem with a key of the deck.
-struct KeyProblem {
-  std::string_view key;  ///< "system.replicas"
-  std::string message;
-};
-
-/// The problems that prevent a start from this state, except the number of molecules.
-std::vector<KeyProblem> start_state_problems(const Deck& deck, const StartState& start);
-
-/// The message for `velocities = "file"` and a structure file without velocities.
-std::string missing_velocities_message(const std::string& path);
 
 }  // namespace tarn

@@ -33,6 +33,7 @@
 #include "tarn/io/structure.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "tarn/start_state.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {

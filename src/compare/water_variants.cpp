@@ -10,7 +10,7 @@
 #include "io/words.hpp"
 #include "scheme_run.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/start.hpp"
+#include "tarn/start_state.hpp"
 
 namespace tarn {
 namespace {

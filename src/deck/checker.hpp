@@ -13,7 +13,7 @@
 
 #include "schema.hpp"
 #include "source.hpp"
-#include "tarn/start.hpp"
+#include "tarn/start_state.hpp"
 
 namespace tarn::decks {
 

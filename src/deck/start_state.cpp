@@ -1,3 +1,5 @@
+#include "tarn/start_state.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -9,7 +11,6 @@
 #include "io/checkpoint.hpp"
 #include "schema.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/start.hpp"
 
 namespace tarn {
 namespace {

@@ -14,7 +14,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/deck_potential.hpp"
 #include "tarn/potential.hpp"
-#include "tarn/start.hpp"
+#include "tarn/start_state.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn {

@@ -13,6 +13,7 @@
 #include "tarn/core/replica_map.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/physics/measured.hpp"
+#include "tarn/start_state.hpp"
 
 namespace tarn {
 namespace {

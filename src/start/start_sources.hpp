@@ -15,6 +15,7 @@
 #include "tarn/physics/water_model.hpp"
 #include "tarn/potential.hpp"
 #include "tarn/start.hpp"
+#include "tarn/start_state.hpp"
 #include "tarn/state.hpp"
 #include "tarn/system.hpp"
 

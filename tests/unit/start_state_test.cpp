@@ -1,3 +1,5 @@
+#include "tarn/start_state.hpp"
+
 #include "io/checkpoint.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/io/structure.hpp"
